@@ -1,0 +1,75 @@
+# Conclave. `make run` and `make test` are all a newcomer needs; both install
+# what they need first (see .ci/deps; CONCLAVE_NO_INSTALL=1 only checks).
+
+SHELL      := /bin/bash
+VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+STAMP      := -X conclave/app/version.Version=$(VERSION)
+# The WebKitGTK of the window; macOS and Windows need no tag.
+WEBKIT     := $(if $(filter Linux,$(shell uname -s)),webkit2_41,)
+BIN        := build/bin
+TOOL       := go tool -modfile=.ci/tools.mod
+GO_SOURCES := $(shell git ls-files --cached --others --exclude-standard '*.go' 'go.mod' 'go.sum' 'app/**' 'plugins/**' 2>/dev/null | sort -u)
+
+.PHONY: run test build dev race lint fmt gen e2e bench check fuzz deps-run deps-test clean
+
+run: deps-run ## build and open the window; without a display, one real turn in the terminal
+	@$(MAKE) --no-print-directory build
+	@.ci/run-demo
+
+test: deps-test ## every test; ends with one line of counts
+	@.ci/test
+
+build: $(BIN)/conclave $(BIN)/conclave-window ## both programs, in build/bin
+
+$(BIN)/conclave: $(GO_SOURCES)
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w $(STAMP)' -o $@ ./app/cmd/conclave
+
+$(BIN)/conclave-window: $(GO_SOURCES) frontend/dist/index.html
+	CGO_ENABLED=1 go build -trimpath -tags 'desktop,production,$(WEBKIT)' -ldflags '-s -w $(STAMP)' -o $@ .
+
+frontend/node_modules/.package-lock.json: frontend/package-lock.json
+	cd frontend && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+frontend/dist/index.html: frontend/node_modules/.package-lock.json $(shell git ls-files --cached --others --exclude-standard 'frontend/src/**' 'frontend/*.html' 'frontend/*.ts' 'frontend/*.js' 2>/dev/null)
+	cd frontend && npm run --silent build
+
+dev: deps-run frontend/dist/index.html $(BIN)/conclave ## the window with the web inspector, served to a browser at localhost:34115 too
+	go build -tags 'dev,$(WEBKIT)' -ldflags '$(STAMP)' -o $(BIN)/conclave-dev .
+	$(BIN)/conclave-dev -devserver localhost:34115 -assetdir frontend/dist
+
+race: frontend/dist/index.html ## Go tests with the race detector
+	go test -race -tags '$(WEBKIT)' ./...
+
+fuzz: ## each fuzz target for 30 s
+	@for p in $$(grep -rl --include='*_test.go' '^func Fuzz' app store | xargs -n1 dirname | sort -u); do \
+	  for f in $$(grep -rhoE '^func (Fuzz[A-Za-z0-9_]+)' $$p/*_test.go | awk '{print $$2}' | cut -d'(' -f1); do \
+	    echo "$$p $$f"; go test ./$$p -run '^$$' -fuzz "^$$f$$" -fuzztime 30s || exit 1; done; done
+
+lint: ## golangci-lint, and the window's own checks
+	$(TOOL) golangci-lint run --config .ci/golangci.yml --build-tags '$(WEBKIT)' ./...
+	cd frontend && npm run --silent check
+
+fmt: ## gofumpt, goimports, prettier
+	$(TOOL) golangci-lint fmt --config .ci/golangci.yml ./...
+	cd frontend && npx prettier --write --log-level warn .
+
+gen: ## rewrite golden files
+	go test ./app/... ./store/... -run 'Golden|Events|Script' -update
+
+e2e: deps-test build frontend/dist/index.html ## the real window's program in Chromium, and the real window under Xvfb
+	@.ci/e2e
+
+bench: deps-test build frontend/dist/index.html ## speed and size, as ratios against a floor or a peer
+	@.ci/bench
+
+check: lint test ## all that a reviewer runs
+
+deps-run:
+	@.ci/deps run
+
+deps-test:
+	@.ci/deps test
+
+clean:
+	rm -rf build/bin frontend/dist

@@ -1,0 +1,148 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/wailsapp/wails/v2/pkg/runtime"
+
+	"conclave/app/bus"
+)
+
+// NoticeEvent is the one event the page is sent: a list of bus.Notice, at most
+// once a frame. What changed is then pulled (architecture: notify, then pull).
+const NoticeEvent = "conclave:notice"
+
+// frame is the least time between two events: Wails evaluates each as script, so
+// a window is told no more often than it can draw.
+const frame = 16 * time.Millisecond
+
+// App is the window's life: it starts with the page and ends with it. It keeps
+// the Wails context, which is kept nowhere else.
+type App struct {
+	*life
+	core Core
+	log  *slog.Logger
+	emit func(ctx context.Context, event string, data ...any) // runtime.EventsEmit, or a test's
+
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	Chats       *Chats
+	Plugins     *Plugins
+	Tools       *Tools
+	Permissions *Permissions
+	Models      *Models
+	Settings    *Settings
+	Window      *Window
+}
+
+// New returns the window's side of a core that is open. Bind returns what Wails
+// binds.
+func New(core Core, log *slog.Logger) *App {
+	l := &life{}
+	a := &App{life: l, core: core, log: log, emit: runtime.EventsEmit}
+	undo := newUndos()
+	a.Chats = newChats(l, core, log, undo)
+	a.Plugins = &Plugins{life: l, core: core, undo: undo}
+	a.Tools = &Tools{life: l, core: core}
+	a.Permissions = &Permissions{life: l, core: core, undo: undo, chats: a.Chats}
+	a.Models = &Models{life: l, core: core, log: log, undo: undo}
+	a.Settings = &Settings{life: l, core: core}
+	a.Window = &Window{life: l, core: core, log: log, undo: undo}
+	return a
+}
+
+// Bind returns the structs whose methods the page may call.
+func (a *App) Bind() []any {
+	return []any{a.Chats, a.Plugins, a.Tools, a.Permissions, a.Models, a.Settings, a.Window}
+}
+
+// Startup begins telling the page of changes. Wails calls it once the window
+// exists; ctx is for its runtime.
+func (a *App) Startup(ctx context.Context) {
+	run, cancel := context.WithCancel(ctx)
+	a.cancel = cancel
+	a.begin(ctx)
+	a.done.Go(func() { a.notify(run) }) // ended by Shutdown
+	a.Chats.start(run)
+}
+
+// Shutdown stops what Startup began and waits for it. Running turns are stopped
+// and what they said is kept.
+func (a *App) Shutdown(context.Context) {
+	if a.cancel != nil {
+		a.cancel()
+	}
+	a.Chats.stop()
+	a.done.Wait()
+}
+
+// Focus brings the window to the front, for a second launch.
+func (a *App) Focus() {
+	if ctx := a.window(); ctx != nil {
+		runtime.WindowUnminimise(ctx)
+		runtime.WindowShow(ctx)
+	}
+}
+
+// notify passes the bus on to the page, at most once a frame.
+func (a *App) notify(ctx context.Context) {
+	s := a.core.Bus.Subscribe()
+	defer s.Close()
+	tick := time.NewTimer(0)
+	defer tick.Stop()
+	for {
+		notices, err := s.Next(ctx)
+		if err != nil {
+			return
+		}
+		a.send(ctx, notices)
+		tick.Reset(frame)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// send emits notices as Wails can carry them. Its transport breaks characters
+// above U+FFFF that Go thinks unprintable (TestWailsBreaksAstralCharacters says
+// when it is repaired), so ids are sent as ASCII JSON.
+func (a *App) send(ctx context.Context, notices []bus.Notice) {
+	for i := range notices {
+		notices[i].ID = ascii(notices[i].ID)
+	}
+	a.emit(ctx, NoticeEvent, notices)
+}
+
+// ascii replaces what is not printable ASCII; ids of Conclave's own are made of
+// nothing else, so this changes none of them.
+func ascii(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 0x20 || r > 0x7e {
+			return '_'
+		}
+		return r
+	}, s)
+}
+
+// FormatError is Wails' ErrorFormatter: every bound method that fails rejects
+// with a Failure.
+func (a *App) FormatError(err error) any {
+	f := a.failure(err)
+	raw, jsonErr := json.Marshal(f)
+	if jsonErr != nil {
+		return map[string]string{"kind": "internal", "message": f.Message}
+	}
+	return json.RawMessage(raw)
+}
+
+// errNoContext is what a runtime call before Startup gets.
+var errNoContext = errors.New("the window is not there yet")

@@ -1,0 +1,163 @@
+// Package bus tells whoever listens that something has a new revision.
+//
+// A notice says only what changed and its newest revision; what it is now is
+// pulled from its owner (architecture 3.6). That makes the bus simple and
+// lossless with bounded memory: for each listener and each (topic, id) only the
+// newest notice is kept until it is taken. The package imports nothing of
+// Conclave's.
+package bus
+
+import (
+	"context"
+	"sync"
+)
+
+// Topic names what kind of thing changed.
+type Topic string
+
+// The topics the window knows.
+const (
+	Chats       Topic = "chats"       // the list of conversations
+	Chat        Topic = "chat"        // one conversation; id is its id
+	Plugins     Topic = "plugins"     // plugins and their states
+	Tools       Topic = "tools"       // the tool set
+	Permissions Topic = "permissions" // requests that wait, grants, approvals
+	Models      Topic = "models"      // connections and their models
+	Settings    Topic = "settings"    // settings
+	Log         Topic = "log"         // one plugin's log; id is the plugin's id
+)
+
+// Notice says that a thing has a new revision. Revisions of one (topic, id)
+// only grow.
+type Notice struct {
+	Topic    Topic  `json:"topic"`
+	ID       string `json:"id"`
+	Revision uint64 `json:"revision"`
+}
+
+type key struct {
+	topic Topic
+	id    string
+}
+
+// Bus passes notices on. Use New. Its methods are safe for concurrent use and
+// never block.
+type Bus struct {
+	mu        sync.Mutex // guards listeners and revisions
+	listeners map[*Subscription]struct{}
+	revisions map[key]uint64
+}
+
+// New returns a bus without listeners.
+func New() *Bus {
+	return &Bus{listeners: map[*Subscription]struct{}{}, revisions: map[key]uint64{}}
+}
+
+// Changed says that the thing has a new revision, which it makes and returns.
+func (b *Bus) Changed(topic Topic, id string) uint64 {
+	b.mu.Lock()
+	k := key{topic, id}
+	b.revisions[k]++
+	n := Notice{topic, id, b.revisions[k]}
+	b.mu.Unlock()
+	b.Publish(n)
+	return n.Revision
+}
+
+// Revision returns the newest revision that Changed made of the thing, 0 when it
+// never changed.
+func (b *Bus) Revision(topic Topic, id string) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.revisions[key{topic, id}]
+}
+
+// Publish passes on a notice whose revision its owner made. A listener that has
+// not taken an older notice of the same thing gets only this one.
+func (b *Bus) Publish(n Notice) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for s := range b.listeners {
+		s.put(n)
+	}
+}
+
+// Subscribe starts listening to the topics, or to all when none is named. Close
+// the subscription when done.
+func (b *Bus) Subscribe(topics ...Topic) *Subscription {
+	s := &Subscription{bus: b, wake: make(chan struct{}, 1), waiting: map[key]uint64{}}
+	if len(topics) > 0 {
+		s.topics = map[Topic]bool{}
+		for _, t := range topics {
+			s.topics[t] = true
+		}
+	}
+	b.mu.Lock()
+	b.listeners[s] = struct{}{}
+	b.mu.Unlock()
+	return s
+}
+
+// Subscription is one listener's queue of newest notices.
+type Subscription struct {
+	bus    *Bus
+	topics map[Topic]bool // nil: all
+	wake   chan struct{}
+
+	mu      sync.Mutex // guards waiting and order
+	waiting map[key]uint64
+	order   []key
+}
+
+func (s *Subscription) put(n Notice) {
+	if s.topics != nil && !s.topics[n.Topic] {
+		return
+	}
+	k := key{n.Topic, n.ID}
+	s.mu.Lock()
+	if old, ok := s.waiting[k]; !ok {
+		s.order = append(s.order, k)
+		s.waiting[k] = n.Revision
+	} else {
+		s.waiting[k] = max(old, n.Revision)
+	}
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default: // a wake-up is already due
+	}
+}
+
+// Next waits for notices and returns all that wait, oldest thing first, each
+// with its newest revision. It fails only with ctx's cause.
+func (s *Subscription) Next(ctx context.Context) ([]Notice, error) {
+	for {
+		if notices := s.take(); len(notices) > 0 {
+			return notices, nil
+		}
+		select {
+		case <-s.wake:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+func (s *Subscription) take() []Notice {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	notices := make([]Notice, 0, len(s.order))
+	for _, k := range s.order {
+		notices = append(notices, Notice{k.topic, k.id, s.waiting[k]})
+	}
+	clear(s.waiting)
+	s.order = s.order[:0]
+	return notices
+}
+
+// Close stops listening. It may be called more than once.
+func (s *Subscription) Close() {
+	s.bus.mu.Lock()
+	delete(s.bus.listeners, s)
+	s.bus.mu.Unlock()
+}

@@ -1,0 +1,66 @@
+package chat
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// CallStatus says what became of one tool call
+// (contracts/llm-functions, section 9).
+type CallStatus string
+
+// The statuses of a call record.
+const (
+	CallAsked        CallStatus = "asked"
+	CallRunning      CallStatus = "running"
+	CallOK           CallStatus = "ok"
+	CallRaised       CallStatus = "raised"
+	CallRefused      CallStatus = "refused"
+	CallCancelled    CallStatus = "cancelled"
+	CallUnknown      CallStatus = "unknown"
+	CallBadArguments CallStatus = "bad_arguments"
+	CallTimeout      CallStatus = "timeout"
+	CallDied         CallStatus = "died"
+	CallPaused       CallStatus = "paused"
+	CallLimit        CallStatus = "limit"
+)
+
+// Over reports whether the call has ended, so that its record will not change.
+func (s CallStatus) Over() bool { return s != CallAsked && s != CallRunning && s != CallPaused }
+
+// CallRecord is the record of one tool call: written when it is asked and again
+// when it ends, so that a crash leaves a row. The JSON names are those that
+// `conclave logs --json` prints (contracts/llm-functions, section 9).
+type CallRecord struct {
+	ID           uint64         `json:"id"`          // per store, increasing; given by the store
+	ResponseID   MessageSeq     `json:"response_id"` // the assistant message that asked
+	Turn         string         `json:"turn"`
+	Conversation ConversationID `json:"conversation"`
+	Round        int            `json:"round"` // which model request of the turn, from 1
+	Index        int            `json:"index"` // place in the batch, from 0
+	RequestID    string         `json:"request_id"`
+	Caller       string         `json:"caller"`    // main, member:<id>, plugin:<id>, person
+	ToolName     string         `json:"tool_name"` // wire name
+	ToolID       string         `json:"tool_id"`   // plugin:name, empty when unknown
+	Plugin       string         `json:"plugin"`
+	Digest       string         `json:"digest"`
+	Instance     string         `json:"instance,omitempty"`
+
+	Arguments    json.RawMessage `json:"arguments"`
+	RawArguments string          `json:"raw_arguments,omitempty"`
+	Result       json.RawMessage `json:"result"` // typed JSON; null value differs from absent by Status
+	ResultText   string          `json:"result_text,omitempty"`
+	Attachments  []Media         `json:"attachments,omitempty"`
+	Error        string          `json:"error,omitempty"`
+	ErrorType    string          `json:"error_type,omitempty"`
+	Traceback    string          `json:"traceback,omitempty"`
+	Printed      string          `json:"printed,omitempty"`
+
+	Status    CallStatus `json:"status"`
+	Timestamp time.Time  `json:"timestamp_utc"`
+	Started   time.Time  `json:"started,omitzero"`
+	Ended     time.Time  `json:"ended,omitzero"`
+	MS        float64    `json:"ms"`
+	Decision  string     `json:"decision,omitempty"`
+	DecidedBy string     `json:"decided_by,omitempty"` // the rule or the person, in words
+}

@@ -1,0 +1,194 @@
+// Package chat is the vocabulary of a conversation: what is said, by whom, and
+// the record of each tool call. It holds no behaviour beyond what its words
+// need, and imports only fault.
+//
+// A conversation is a tree of messages: every message names its parent, a
+// conversation names its head, and the path from the first message to the head
+// is what a person sees. Editing or regenerating adds a sibling and moves the
+// head; nothing is overwritten.
+package chat
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// ConversationID identifies a conversation (UUID version 7, so ids sort by age).
+type ConversationID string
+
+// MessageSeq numbers the messages of one conversation from 1 in the order they
+// were written. 0 is "none": the parent of a first message.
+type MessageSeq uint64
+
+// Conversation is one chat without its messages.
+type Conversation struct {
+	ID       ConversationID `json:"id"`
+	Title    string         `json:"title"`            // empty until the first message names it
+	Model    string         `json:"model"`            // "connection/model" chosen for it; empty = the default
+	System   string         `json:"system,omitempty"` // the system text, empty for none
+	Head     MessageSeq     `json:"head"`             // the last message of the visible path
+	Last     MessageSeq     `json:"last"`             // the highest sequence number given out
+	Pinned   bool           `json:"pinned,omitempty"`
+	Archived bool           `json:"archived,omitempty"`
+	Demo     bool           `json:"demo,omitempty"`  // talked to Demo guide only
+	Tools    []string       `json:"tools,omitempty"` // tool specs given on the command line, offered again on continue
+	Draft    string         `json:"draft,omitempty"` // the half-written next message
+	Created  time.Time      `json:"created"`
+	Updated  time.Time      `json:"updated"`
+	Revision uint64         `json:"revision"` // grows with each change of the conversation or its messages
+}
+
+// Role says who speaks in a message.
+type Role string
+
+// The roles. Tool results are parts of a message with RoleTool that follows the
+// assistant's message which asked for them.
+const (
+	RoleSystem    Role = "system"
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+	RoleTool      Role = "tool"
+)
+
+// MessageState says how far a message got.
+type MessageState string
+
+// The states. A message that was streaming when its program died is read back
+// as Interrupted.
+const (
+	Complete    MessageState = "complete"
+	Streaming   MessageState = "streaming"
+	Stopped     MessageState = "stopped"     // the person stopped it; the text so far stands
+	Interrupted MessageState = "interrupted" // the program ended while it streamed
+	Failed      MessageState = "failed"      // the provider failed; Error says why
+)
+
+// Message is one entry of a conversation. An assistant's answer to one question
+// is ONE message per model request: text, reasoning and the tool calls it asked
+// for; a RoleTool message holds the results; the next assistant message goes on.
+// The window folds such a run into one visual answer by Turn.
+type Message struct {
+	Conversation ConversationID `json:"conversation"`
+	Seq          MessageSeq     `json:"seq"`
+	Parent       MessageSeq     `json:"parent"`
+	Turn         string         `json:"turn,omitempty"` // the turn that wrote it: a user message and all that answers it share it
+	Role         Role           `json:"role"`
+	Parts        []Part         `json:"parts"`
+	Model        string         `json:"model,omitempty"` // "connection/model" that wrote it
+	State        MessageState   `json:"state"`
+	Error        *Failure       `json:"error,omitempty"`
+	Reason       EndReason      `json:"reason,omitempty"` // on the last message of a turn
+	Hidden       bool           `json:"hidden,omitempty"` // kept from the model
+	Usage        *Usage         `json:"usage,omitempty"`
+	Created      time.Time      `json:"created"`
+	Ended        time.Time      `json:"ended,omitzero"`
+}
+
+// Failure is a fault as it is kept with a message.
+type Failure struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// EndReason says why a turn ended.
+type EndReason string
+
+// The reasons of the command line's turn_ended event.
+const (
+	EndDone    EndReason = "done"
+	EndStopped EndReason = "stopped"
+	EndLimit   EndReason = "limit"
+	EndError   EndReason = "error"
+	EndHandled EndReason = "handled"
+)
+
+// PartKind says what a Part is.
+type PartKind string
+
+// The kinds of parts.
+const (
+	PartText       PartKind = "text"
+	PartReasoning  PartKind = "reasoning"
+	PartToolCall   PartKind = "tool_call"
+	PartToolResult PartKind = "tool_result"
+	PartMedia      PartKind = "media"
+)
+
+// Part is one piece of a message, in order. Kind says which fields count.
+type Part struct {
+	Kind PartKind `json:"kind"`
+	Text string   `json:"text,omitempty"` // text, reasoning; the name of a media part
+
+	// Vendor is what a provider wants back unchanged with this part (a thinking
+	// signature). Keyed by provider kind, so another provider ignores it.
+	Vendor map[string]json.RawMessage `json:"vendor,omitempty"`
+
+	Call   *ToolCall   `json:"call,omitempty"`   // tool_call
+	Result *ToolResult `json:"result,omitempty"` // tool_result
+	Media  *Media      `json:"media,omitempty"`  // media
+}
+
+// ToolCall is a model's request to run a tool.
+type ToolCall struct {
+	ID        string          `json:"id"`                 // the vendor's id, or "tc_" and a made one
+	Tool      string          `json:"tool"`               // wire name as the model wrote it
+	Arguments json.RawMessage `json:"arguments"`          // a JSON object; {} when Raw could not be read
+	Raw       string          `json:"raw,omitempty"`      // the argument text when it was not a JSON object
+	Sequence  uint64          `json:"sequence,omitempty"` // its record in the store: CallRecord.ID
+}
+
+// ToolResult is what goes back to the model for one call.
+type ToolResult struct {
+	CallID  string     `json:"call_id"`
+	Tool    string     `json:"tool"` // wire name
+	Status  CallStatus `json:"status"`
+	IsError bool       `json:"is_error"`
+	Content []Part     `json:"content"` // text and media parts only
+}
+
+// Text returns the text parts of the result, joined by newlines.
+func (r *ToolResult) Text() string { return TextOf(r.Content) }
+
+// Media is a picture, sound or file. It is content-addressed: ID is the SHA-256
+// of the bytes in hex, and the bytes lie in the media folder beside the store.
+type Media struct {
+	ID   string `json:"id"`
+	MIME string `json:"mime_type"`
+	Name string `json:"name,omitempty"`
+	Size int64  `json:"size"`
+	// Data holds the bytes while they travel; it is never stored or sent to the
+	// window.
+	Data []byte `json:"-"`
+}
+
+// TextOf returns the text parts of parts, joined by newlines.
+func TextOf(parts []Part) string {
+	var text string
+	first := true
+	for _, p := range parts {
+		if p.Kind != PartText {
+			continue
+		}
+		if !first {
+			text += "\n"
+		}
+		text += p.Text
+		first = false
+	}
+	return text
+}
+
+// Usage counts what one model request used, in tokens. Zero means not told.
+type Usage struct {
+	Input     int64   `json:"input_tokens"`
+	Output    int64   `json:"output_tokens"`
+	Cached    int64   `json:"cached_tokens,omitempty"` // part of Input that came from a prompt cache
+	Reasoning int64   `json:"reasoning_tokens,omitempty"`
+	Cost      float64 `json:"cost,omitempty"` // US dollars, when the provider says so
+}
+
+// Add returns the sum of u and v.
+func (u Usage) Add(v Usage) Usage {
+	return Usage{u.Input + v.Input, u.Output + v.Output, u.Cached + v.Cached, u.Reasoning + v.Reasoning, u.Cost + v.Cost}
+}

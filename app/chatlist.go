@@ -1,0 +1,143 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"conclave/app/chat"
+)
+
+// List returns rows [offset, offset+limit) of the chat list: pinned ones first,
+// then by the day of their last change; or what a text query found.
+func (c *Chats) List(query ChatQuery, offset, limit int) (ChatList, error) {
+	ctx := c.call()
+	limit = min(max(limit, 0), maxAsked)
+	offset = max(offset, 0)
+	if strings.TrimSpace(query.Text) != "" {
+		return c.found(ctx, query, offset, limit)
+	}
+	out := ChatList{Offset: offset, Groups: []ChatGroup{}, Rows: []ChatRow{}}
+	which := []Which{Pinned, InUse}
+	if query.Archived {
+		which = []Which{Archived}
+	}
+	for _, w := range which {
+		rows, total, err := c.core.Keep.Conversations(ctx, w, max(0, offset-out.Total), max(1, limit-len(out.Rows)))
+		if err != nil {
+			return ChatList{}, err
+		}
+		for _, v := range rows {
+			if len(out.Rows) < limit {
+				out.Rows = append(out.Rows, c.row(v))
+			}
+		}
+		out.Total += total
+		if w == Pinned && total > 0 {
+			out.Groups = append(out.Groups, ChatGroup{"pinned", total})
+		}
+	}
+	days, err := c.core.Keep.ChatDays(ctx, query.Archived)
+	if err != nil {
+		return ChatList{}, err
+	}
+	out.Groups = append(out.Groups, days...)
+	out.Revision = c.core.Bus.Revision("chats", "")
+	return out, nil
+}
+
+func (c *Chats) found(ctx context.Context, query ChatQuery, offset, limit int) (ChatList, error) {
+	hits, err := c.core.Keep.Search(ctx, query.Text, 500)
+	if err != nil {
+		return ChatList{}, err
+	}
+	out := ChatList{Offset: offset, Rows: []ChatRow{}, Groups: []ChatGroup{}, Revision: c.core.Bus.Revision("chats", "")}
+	for _, h := range hits {
+		if h.Conversation.Archived != query.Archived {
+			continue
+		}
+		if out.Total >= offset && len(out.Rows) < limit {
+			row := c.row(h.Conversation)
+			row.Excerpt = h.Excerpt
+			out.Rows = append(out.Rows, row)
+		}
+		out.Total++
+	}
+	if out.Total > 0 {
+		out.Groups = append(out.Groups, ChatGroup{"found", out.Total})
+	}
+	return out, nil
+}
+
+func (c *Chats) row(v chat.Conversation) ChatRow {
+	row := ChatRow{
+		ID: string(v.ID), Title: v.Title, Updated: stamp(v.Updated), Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo, State: "idle",
+	}
+	c.mu.Lock()
+	t := c.transcripts[v.ID]
+	row.Unread = c.unread[v.ID]
+	c.mu.Unlock()
+	if t != nil && t.running() != nil {
+		row.State = "running"
+	}
+	for _, p := range c.core.Gate.Pending() {
+		if p.Conversation == v.ID && p.Kind == "call" {
+			row.State = "waiting"
+		}
+	}
+	return row
+}
+
+func (c *Chats) chatView(ctx context.Context, v chat.Conversation) ChatView {
+	name := v.Model
+	if name == "" {
+		name, _ = c.core.Models.Default(ctx)
+	}
+	info := c.core.Models.Info(ctx, name)
+	return ChatView{
+		ID: string(v.ID), Title: v.Title, Model: name, ModelTitle: info.Title, Vision: info.Can.Vision, Tools: info.Can.Tools,
+		System: v.System, Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo, Created: stamp(v.Created), Updated: stamp(v.Updated),
+	}
+}
+
+func (c *Chats) modelTitle(ctx context.Context, name string) string {
+	if name == "" {
+		return ""
+	}
+	return c.core.Models.Info(ctx, name).Title
+}
+
+// around is how many characters an excerpt shows on each side of a find.
+const around = 60
+
+// excerpt finds words in a text, in any case, and returns them with their
+// surroundings.
+func excerpt(text, words string) (Excerpt, bool) {
+	at := indexFold(text, words)
+	if at < 0 {
+		return Excerpt{}, false
+	}
+	end := at + len(words)
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end++
+	}
+	before, after := []rune(text[:at]), []rune(text[end:])
+	if len(before) > around {
+		before = append([]rune("…"), before[len(before)-around+1:]...)
+	}
+	if len(after) > around {
+		after = append(after[:around-1:around-1], '…')
+	}
+	flat := func(s string) string { return strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(s) }
+	return Excerpt{flat(string(before)), flat(text[at:end]), flat(string(after))}, true
+}
+
+// indexFold is strings.Index in any case, for text whose lower case has the same
+// length; where it has not, only the exact case is found.
+func indexFold(text, words string) int {
+	lower := strings.ToLower(text)
+	if len(lower) != len(text) {
+		return strings.Index(text, words)
+	}
+	return strings.Index(lower, strings.ToLower(words))
+}

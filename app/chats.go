@@ -1,0 +1,735 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+
+	"conclave/app/bus"
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/settings"
+	"conclave/app/tool"
+	"conclave/app/turn"
+)
+
+// Chats is bound: conversations, their messages, and the turns that run.
+type Chats struct {
+	*life
+	core Core
+	log  *slog.Logger
+	undo *undos
+
+	mu          sync.Mutex // guards the fields below
+	transcripts map[chat.ConversationID]*transcript
+	unread      map[chat.ConversationID]bool
+	attached    map[string]chat.Media // by id, since the program started
+	seen        chat.ConversationID
+	ctx         context.Context //nolint:containedctx // of turns: a turn outlives the call that began it
+	turns       sync.WaitGroup
+	stopped     bool
+}
+
+func newChats(l *life, core Core, log *slog.Logger, undo *undos) *Chats {
+	return &Chats{life: l, core: core, log: log, undo: undo, transcripts: map[chat.ConversationID]*transcript{}, unread: map[chat.ConversationID]bool{}, attached: map[string]chat.Media{}}
+}
+
+// start lets turns begin: they run until they end, or stop is called.
+func (c *Chats) start(ctx context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ctx = context.WithoutCancel(ctx)
+}
+
+// stop stops all turns and waits for them.
+func (c *Chats) stop() {
+	c.mu.Lock()
+	c.stopped = true
+	c.mu.Unlock()
+	for _, t := range c.open() {
+		if l := t.running(); l != nil {
+			l.cancel(errClosing)
+		}
+	}
+	c.turns.Wait()
+}
+
+var (
+	errClosing = fault.New(fault.Canceled, "app.close", "Conclave closed.", "")
+	errStopped = fault.New(fault.Canceled, "app.stop", "You stopped it.", "")
+)
+
+func (c *Chats) open() []*transcript {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]*transcript, 0, len(c.transcripts))
+	for _, t := range c.transcripts {
+		out = append(out, t)
+	}
+	return out
+}
+
+// maxTranscripts bounds how many conversations stay drawn.
+const maxTranscripts = 20
+
+func (c *Chats) transcript(id chat.ConversationID) *transcript {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.transcripts[id]
+	if t == nil {
+		if len(c.transcripts) >= maxTranscripts {
+			for old, o := range c.transcripts {
+				if old != c.seen && o.running() == nil {
+					delete(c.transcripts, old)
+					break
+				}
+			}
+		}
+		t = newTranscript(c, id)
+		c.transcripts[id] = t
+	}
+	return t
+}
+
+func id(conversation string) chat.ConversationID { return chat.ConversationID(conversation) }
+
+// Pull returns what changed since a revision; 0 opens the conversation.
+func (c *Chats) Pull(conversation string, since uint64) (Pull, error) {
+	ctx := c.call()
+	return c.transcript(id(conversation)).pull(ctx, since)
+}
+
+// maxAsked bounds how many rows or entries one call returns.
+const maxAsked = 200
+
+// Messages returns whole entries by seq.
+func (c *Chats) Messages(conversation string, seqs []uint64) ([]Entry, error) {
+	ctx := c.call()
+	return c.transcript(id(conversation)).whole(ctx, seqs[:min(len(seqs), maxAsked)])
+}
+
+// Send saves a message and starts a turn; conversation "" makes one. It returns
+// at once.
+func (c *Chats) Send(conversation string, message Outgoing) (Sent, error) {
+	ctx := c.call()
+	if strings.TrimSpace(message.Text) == "" && len(message.Attachments) == 0 {
+		return Sent{}, fault.New(fault.Invalid, "app.send", "There is nothing to send.", "Write a message first.")
+	}
+	attachments, err := c.attachments(ctx, message.Attachments)
+	if err != nil {
+		return Sent{}, err
+	}
+	if conversation == "" {
+		made := chat.Conversation{Model: message.Model}
+		name := message.Model
+		if name == "" {
+			if name, err = c.core.Models.Default(ctx); err != nil {
+				return Sent{}, err
+			}
+		}
+		made.Demo = name == settings.DemoModel
+		if err := c.core.Keep.CreateConversation(ctx, &made); err != nil {
+			return Sent{}, err
+		}
+		conversation = string(made.ID)
+	}
+	c.core.Keep.SaveDraft(id(conversation), "")
+	return c.begin(ctx, id(conversation), turn.Request{Text: message.Text, Attachments: attachments}, "", message.NoTools)
+}
+
+func (c *Chats) attachments(ctx context.Context, ids []string) ([]chat.Part, error) {
+	var parts []chat.Part
+	for _, mediaID := range ids {
+		data, err := c.core.Keep.Media(ctx, mediaID)
+		if err != nil {
+			return nil, err
+		}
+		media := c.described(mediaID, data)
+		parts = append(parts, chat.Part{Kind: chat.PartMedia, Text: media.Name, Media: &media})
+	}
+	return parts, nil
+}
+
+// described returns the media of an attached file under the name it was attached
+// with; after a restart, under none.
+func (c *Chats) described(mediaID string, data []byte) chat.Media {
+	c.mu.Lock()
+	m, ok := c.attached[mediaID]
+	c.mu.Unlock()
+	if ok {
+		return m
+	}
+	kind, _, _ := strings.Cut(http.DetectContentType(data), ";")
+	return chat.Media{ID: mediaID, MIME: kind, Name: "attachment", Size: int64(len(data))}
+}
+
+// begin starts a turn in a conversation that has none running.
+func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r turn.Request, model string, noTools bool) (Sent, error) {
+	t := c.transcript(conversation)
+	current, err := c.core.Keep.Conversation(ctx, conversation)
+	if err != nil {
+		return Sent{}, err
+	}
+	if model == "" {
+		model = current.Model
+	}
+	opened, err := c.core.Models.Open(ctx, model)
+	if err != nil {
+		return Sent{}, err
+	}
+	set, err := c.core.Settings.Settings(ctx)
+	if err != nil {
+		return Sent{}, err
+	}
+	r.ID, r.Conversation, r.Model, r.ChainLimit = uuid.Must(uuid.NewV7()).String(), conversation, opened, set.ChainLimit
+	if !noTools {
+		r.Tools = c.core.Tools.Set().Offered()
+	}
+	live := &liveTurn{t: t, turn: r.ID, model: opened.Info().Title, done: make(chan struct{}), calls: map[string]*partView{}}
+	c.mu.Lock()
+	if c.stopped || c.ctx == nil {
+		c.mu.Unlock()
+		return Sent{}, errClosing
+	}
+	run, cancel := context.WithCancelCause(c.ctx)
+	c.mu.Unlock()
+	live.cancel = cancel
+	t.mu.Lock()
+	if t.live != nil {
+		t.mu.Unlock()
+		cancel(nil)
+		return Sent{}, fault.New(fault.Conflict, "app.send", "An answer is still being written in this chat.", "Stop it first, or wait for it.")
+	}
+	t.live = live
+	if t.shapes == nil {
+		err = t.load(ctx)
+	}
+	t.phase(TurnStatus{Turn: r.ID, Phase: "waiting", Model: live.model})
+	t.changed()
+	t.mu.Unlock()
+	if err != nil {
+		t.end(ctx)
+		return Sent{}, err
+	}
+	questioned := make(chan chat.MessageSeq, 1)
+	failed := make(chan error, 1)
+	c.turns.Go(func() { // ends with the turn; Shutdown cancels it
+		defer close(live.done)
+		defer cancel(nil)
+		_, err := c.core.Turns.Run(run, r, func(e turn.Event) {
+			t.hear(run, e)
+			if e.Kind == turn.Started && r.Text == "" && len(r.Attachments) == 0 {
+				questioned <- 0
+			}
+			if e.Kind == turn.Questioned {
+				questioned <- e.Seq
+				c.core.Bus.Changed(bus.Chats, "")
+			}
+		})
+		c.finished(run, t)
+		if err != nil {
+			failed <- err
+		}
+	})
+	c.core.Bus.Changed(bus.Chats, "")
+	select {
+	case seq := <-questioned:
+		return Sent{Conversation: string(conversation), Turn: r.ID, Seq: uint64(seq)}, nil
+	case err := <-failed:
+		return Sent{}, err
+	case <-ctx.Done():
+		return Sent{}, context.Cause(ctx)
+	}
+}
+
+// finished closes a turn in the transcript, and marks the chat unread when it is
+// not looked at.
+func (c *Chats) finished(ctx context.Context, t *transcript) {
+	t.end(context.WithoutCancel(ctx))
+	c.mu.Lock()
+	if c.seen != t.id {
+		c.unread[t.id] = true
+	}
+	c.mu.Unlock()
+	c.core.Bus.Changed(bus.Chats, "")
+	c.core.Bus.Changed(bus.Tools, "") // "last used"
+}
+
+// stopTime bounds how long Stop waits for what was said to be saved.
+const stopTime = 5 * time.Second
+
+// Stop stops the running turn and keeps what was said.
+func (c *Chats) Stop(conversation string) error {
+	ctx := c.call()
+	t := c.transcript(id(conversation))
+	l := t.running()
+	if l == nil {
+		return nil
+	}
+	t.mu.Lock()
+	t.phase(TurnStatus{Turn: l.turn, Phase: "stopping", Model: l.model})
+	t.changed()
+	t.mu.Unlock()
+	l.cancel(errStopped)
+	timer := time.NewTimer(stopTime)
+	defer timer.Stop()
+	select {
+	case <-l.done:
+	case <-timer.C: // it goes on stopping; the window sees when it has
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// Regenerate answers again beside the answer seq.
+func (c *Chats) Regenerate(conversation string, seq uint64, model string) (Sent, error) {
+	ctx := c.call()
+	entry, err := c.entryOf(ctx, id(conversation), chat.MessageSeq(seq))
+	if err != nil {
+		return Sent{}, err
+	}
+	parent := entry.Parent
+	if entry.Role == chat.RoleUser { // an unanswered question is answered
+		parent = entry.Seq
+	}
+	return c.begin(ctx, id(conversation), turn.Request{Parent: &parent}, model, false)
+}
+
+func (c *Chats) entryOf(ctx context.Context, conversation chat.ConversationID, seq chat.MessageSeq) (OutlineEntry, error) {
+	o, err := c.core.Keep.Outline(ctx, conversation)
+	if err != nil {
+		return OutlineEntry{}, err
+	}
+	i := slices.IndexFunc(o.Entries, func(e OutlineEntry) bool { return e.Seq == seq })
+	if i < 0 {
+		return OutlineEntry{}, fault.New(fault.NotFound, "app.chats", "That message is no longer there.", "")
+	}
+	return o.Entries[i], nil
+}
+
+// Edit changes a message in place, or makes a sibling that is answered.
+func (c *Chats) Edit(conversation string, seq uint64, text string, answerAgain bool) (Sent, error) {
+	ctx := c.call()
+	if strings.TrimSpace(text) == "" {
+		return Sent{}, fault.New(fault.Invalid, "app.edit", "A message cannot be empty.", "Delete the chat, or hide the message from the model.")
+	}
+	entry, err := c.entryOf(ctx, id(conversation), chat.MessageSeq(seq))
+	if err != nil {
+		return Sent{}, err
+	}
+	messages, err := c.core.Keep.Messages(ctx, id(conversation), []chat.MessageSeq{entry.Seq})
+	if err != nil {
+		return Sent{}, err
+	}
+	m := messages[0]
+	if answerAgain {
+		if m.Role != chat.RoleUser {
+			return Sent{}, fault.New(fault.Invalid, "app.edit", "Only your own messages can be answered again.", "")
+		}
+		var media []chat.Part
+		for _, p := range m.Parts {
+			if p.Kind == chat.PartMedia {
+				media = append(media, p)
+			}
+		}
+		parent := m.Parent
+		return c.begin(ctx, id(conversation), turn.Request{Parent: &parent, Text: text, Attachments: media}, "", false)
+	}
+	// The new text stands where the first text stood; other text parts go.
+	parts := []chat.Part{}
+	placed := false
+	for _, p := range m.Parts {
+		if p.Kind == chat.PartText {
+			if placed {
+				continue
+			}
+			p.Text, placed = text, true
+		}
+		parts = append(parts, p)
+	}
+	if !placed {
+		parts = append([]chat.Part{{Kind: chat.PartText, Text: text}}, parts...)
+	}
+	m.Parts = parts
+	if err := c.core.Keep.Replace(ctx, m); err != nil {
+		return Sent{}, err
+	}
+	return Sent{Conversation: conversation, Seq: seq}, c.transcript(id(conversation)).refresh(ctx, m.Seq)
+}
+
+// SwitchVersion shows the path through a sibling.
+func (c *Chats) SwitchVersion(conversation string, seq uint64) error {
+	ctx := c.call()
+	if c.transcript(id(conversation)).running() != nil {
+		return fault.New(fault.Conflict, "app.version", "An answer is still being written in this chat.", "Stop it first, or wait for it.")
+	}
+	o, err := c.core.Keep.Outline(ctx, id(conversation))
+	if err != nil {
+		return err
+	}
+	head := newestLeaf(o, chat.MessageSeq(seq))
+	if err := c.core.Keep.UpdateConversation(ctx, id(conversation), func(v *chat.Conversation) { v.Head = head }); err != nil {
+		return err
+	}
+	return c.transcript(id(conversation)).refresh(ctx)
+}
+
+// SetHidden keeps an entry from the model, or gives it back.
+func (c *Chats) SetHidden(conversation string, seq uint64, hidden bool) error {
+	ctx := c.call()
+	messages, err := c.entryMessages(ctx, conversation, seq)
+	if err != nil {
+		return err
+	}
+	for _, m := range messages {
+		m.Hidden = hidden
+		if err := c.core.Keep.Replace(ctx, m); err != nil {
+			return err
+		}
+	}
+	return c.transcript(id(conversation)).refresh(ctx, chat.MessageSeq(seq))
+}
+
+// entryMessages reads the messages that an entry is drawn of.
+func (c *Chats) entryMessages(ctx context.Context, conversation string, seq uint64) ([]chat.Message, error) {
+	o, err := c.core.Keep.Outline(ctx, id(conversation))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range fold(o) {
+		if f.seq == chat.MessageSeq(seq) {
+			return c.core.Keep.Messages(ctx, id(conversation), f.messages)
+		}
+	}
+	return nil, fault.New(fault.NotFound, "app.chats", "That message is not on the path that is shown.", "")
+}
+
+// Source returns the Markdown of an entry's text.
+func (c *Chats) Source(conversation string, seq uint64) (string, error) {
+	ctx := c.call()
+	messages, err := c.entryMessages(ctx, conversation, seq)
+	if err != nil {
+		return "", err
+	}
+	var texts []string
+	for _, m := range messages {
+		if m.Role == chat.RoleTool {
+			continue
+		}
+		if text := strings.TrimSpace(chat.TextOf(m.Parts)); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n\n"), nil
+}
+
+// Info returns the requests behind an answer, as they would be made again: no
+// key is part of them.
+func (c *Chats) Info(conversation string, seq uint64) (MessageInfo, error) {
+	ctx := c.call()
+	messages, err := c.entryMessages(ctx, conversation, seq)
+	if err != nil {
+		return MessageInfo{}, err
+	}
+	out := MessageInfo{Requests: []RequestInfo{}}
+	var usage chat.Usage
+	for _, m := range messages {
+		if m.Role != chat.RoleAssistant {
+			continue
+		}
+		request, err := c.core.Turns.RequestBefore(ctx, m)
+		if err != nil {
+			return MessageInfo{}, err
+		}
+		body, err := json.MarshalIndent(request, "", "  ")
+		if err != nil {
+			return MessageInfo{}, err
+		}
+		info := RequestInfo{Model: m.Model, Sent: stamp(m.Created), MS: m.Ended.Sub(m.Created).Milliseconds(), Body: string(body)}
+		if m.Usage != nil {
+			usage = usage.Add(*m.Usage)
+			info.Usage = *usageView(*m.Usage)
+		}
+		out.Requests = append(out.Requests, info)
+		out.MS = m.Ended.Sub(messages[0].Created).Milliseconds()
+	}
+	out.Usage = *usageView(usage)
+	return out, nil
+}
+
+// Call returns everything about one tool call.
+func (c *Chats) Call(_ string, call string) (CallDetail, error) {
+	ctx := c.call()
+	number, err := strconv.ParseUint(call, 10, 64)
+	if err != nil {
+		return CallDetail{}, fault.New(fault.NotFound, "app.call", "That call is not on record.", "")
+	}
+	r, err := c.core.Keep.Call(ctx, number)
+	if err != nil {
+		return CallDetail{}, err
+	}
+	return callDetail(r), nil
+}
+
+// Find returns the messages of the visible path that hold the words, at most
+// 1,000.
+func (c *Chats) Find(conversation, words string) ([]Find, error) {
+	ctx := c.call()
+	found := []Find{}
+	words = strings.TrimSpace(words)
+	if words == "" {
+		return found, nil
+	}
+	o, err := c.core.Keep.Outline(ctx, id(conversation))
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range fold(o) {
+		messages, err := c.core.Keep.Messages(ctx, id(conversation), f.messages)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range messages {
+			if m.Role == chat.RoleTool {
+				continue
+			}
+			if e, ok := excerpt(chat.TextOf(m.Parts), words); ok {
+				found = append(found, Find{Seq: uint64(f.seq), Index: i, Excerpt: e})
+				break
+			}
+		}
+		if len(found) == 1000 {
+			break
+		}
+	}
+	return found, nil
+}
+
+// Seen says that the conversation is being looked at; "" is none.
+func (c *Chats) Seen(conversation string) error {
+	ctx := c.call()
+	c.mu.Lock()
+	was := c.unread[id(conversation)]
+	c.seen = id(conversation)
+	delete(c.unread, c.seen)
+	c.mu.Unlock()
+	if was {
+		c.core.Bus.Changed(bus.Chats, "")
+	}
+	_, err := c.core.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.OpenChat = conversation })
+	return err
+}
+
+// update changes a conversation and tells the page.
+func (c *Chats) update(ctx context.Context, conversation string, change func(*chat.Conversation)) error {
+	if err := c.core.Keep.UpdateConversation(ctx, id(conversation), change); err != nil {
+		return err
+	}
+	c.core.Bus.Changed(bus.Chats, "")
+	return c.transcript(id(conversation)).refresh(ctx)
+}
+
+// Rename gives the conversation a title.
+func (c *Chats) Rename(conversation, title string) error {
+	ctx := c.call()
+	title, _ = tool.Strip(strings.Join(strings.Fields(title), " "))
+	if title == "" {
+		return fault.New(fault.Invalid, "app.rename", "A chat cannot have an empty title.", "")
+	}
+	return c.update(ctx, conversation, func(v *chat.Conversation) { v.Title = string([]rune(title)[:min(200, len([]rune(title)))]) })
+}
+
+// SetPinned pins the conversation or lets it go.
+func (c *Chats) SetPinned(conversation string, pinned bool) error {
+	ctx := c.call()
+	return c.update(ctx, conversation, func(v *chat.Conversation) { v.Pinned = pinned })
+}
+
+// SetArchived puts the conversation into the archive or takes it out.
+func (c *Chats) SetArchived(conversation string, archived bool) error {
+	ctx := c.call()
+	return c.update(ctx, conversation, func(v *chat.Conversation) { v.Archived = archived })
+}
+
+// SetModel chooses the conversation's model.
+func (c *Chats) SetModel(conversation, model string) error {
+	ctx := c.call()
+	if model != "" {
+		if _, err := c.core.Models.Open(ctx, model); err != nil {
+			return err
+		}
+	}
+	return c.update(ctx, conversation, func(v *chat.Conversation) {
+		v.Model = model
+		v.Demo = v.Demo && model == settings.DemoModel
+	})
+}
+
+// SetSystem sets the conversation's system text.
+func (c *Chats) SetSystem(conversation, text string) error {
+	ctx := c.call()
+	return c.update(ctx, conversation, func(v *chat.Conversation) { v.System = text })
+}
+
+// Delete deletes a conversation; a running turn is stopped.
+func (c *Chats) Delete(conversation string) (Undo, error) {
+	ctx := c.call()
+	v, err := c.core.Keep.Conversation(ctx, id(conversation))
+	if err != nil {
+		return Undo{}, err
+	}
+	title := v.Title
+	if title == "" {
+		title = "New chat"
+	}
+	back, err := c.delete(ctx, []chat.Conversation{v})
+	if err != nil {
+		return Undo{}, err
+	}
+	return c.undo.add("“"+title+"” was deleted.", back), nil
+}
+
+// DeleteDemo deletes every chat that talked to Demo guide only.
+func (c *Chats) DeleteDemo() (Undo, error) {
+	ctx := c.call()
+	var demo []chat.Conversation
+	for _, which := range []Which{InUse, Pinned, Archived} {
+		rows, _, err := c.core.Keep.Conversations(ctx, which, 0, 0)
+		if err != nil {
+			return Undo{}, err
+		}
+		for _, v := range rows {
+			if v.Demo {
+				demo = append(demo, v)
+			}
+		}
+	}
+	back, err := c.delete(ctx, demo)
+	if err != nil {
+		return Undo{}, err
+	}
+	return c.undo.add(fmt.Sprintf("%d demo chats were deleted.", len(demo)), back), nil
+}
+
+func (c *Chats) delete(ctx context.Context, all []chat.Conversation) (func(context.Context) error, error) {
+	var tokens []string
+	for _, v := range all {
+		if err := c.Stop(string(v.ID)); err != nil {
+			return nil, err
+		}
+		token, err := c.core.Keep.DeleteConversation(ctx, v.ID)
+		if err != nil {
+			return nil, err
+		}
+		tokens = append(tokens, token)
+		c.mu.Lock()
+		delete(c.transcripts, v.ID)
+		delete(c.unread, v.ID)
+		c.mu.Unlock()
+	}
+	c.core.Bus.Changed(bus.Chats, "")
+	return func(ctx context.Context) error {
+		var errs []error
+		for _, token := range tokens {
+			errs = append(errs, c.core.Keep.Undelete(ctx, token))
+		}
+		c.core.Bus.Changed(bus.Chats, "")
+		return errors.Join(errs...)
+	}, nil
+}
+
+// keptDraft is a draft as it is stored with the conversation.
+type keptDraft struct {
+	Text        string      `json:"text"`
+	Cursor      int         `json:"cursor"`
+	Attachments []MediaView `json:"attachments,omitempty"`
+}
+
+// Draft returns the half-written message; conversation "" is the welcome page's.
+func (c *Chats) Draft(conversation string) (Draft, error) {
+	ctx := c.call()
+	raw := ""
+	if conversation == "" {
+		s, err := c.core.Settings.Settings(ctx)
+		if err != nil {
+			return Draft{}, err
+		}
+		raw = s.Draft
+	} else {
+		v, err := c.core.Keep.Conversation(ctx, id(conversation))
+		if err != nil {
+			return Draft{}, err
+		}
+		raw = v.Draft
+	}
+	var kept keptDraft
+	if raw != "" && json.Unmarshal([]byte(raw), &kept) != nil {
+		kept = keptDraft{Text: raw, Cursor: len(raw)}
+	}
+	return Draft{kept.Text, kept.Cursor, list(kept.Attachments)}, nil
+}
+
+// SaveDraft keeps the half-written message; it waits for no disk.
+func (c *Chats) SaveDraft(conversation string, draft Draft) error {
+	ctx := c.call()
+	raw := ""
+	if draft.Text != "" || len(draft.Attachments) > 0 {
+		text, err := json.Marshal(keptDraft(draft))
+		if err != nil {
+			return err
+		}
+		raw = string(text)
+	}
+	if conversation == "" {
+		_, err := c.core.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Draft = raw })
+		return err
+	}
+	c.core.Keep.SaveDraft(id(conversation), raw)
+	return nil
+}
+
+// maxAttachment bounds one attached file: what providers take at most.
+const maxAttachment = 20 << 20
+
+// Attach keeps a file.
+func (c *Chats) Attach(name, mimeType, data string) (MediaView, error) {
+	ctx := c.call()
+	raw, err := base64.StdEncoding.DecodeString(data)
+	if err != nil {
+		return MediaView{}, fault.Wrap(fault.Invalid, "app.attach", "The file "+name+" could not be read.", "Try again.", err)
+	}
+	if len(raw) > maxAttachment {
+		return MediaView{}, fault.New(fault.Invalid, "app.attach", fmt.Sprintf("%s has %d MB; at most %d MB can be sent.", name, len(raw)>>20, maxAttachment>>20), "Choose a smaller file.")
+	}
+	if len(raw) == 0 {
+		return MediaView{}, fault.New(fault.Invalid, "app.attach", name+" is empty.", "")
+	}
+	kind, _, _ := strings.Cut(mimeType, ";")
+	if sniffed, _, _ := strings.Cut(http.DetectContentType(raw), ";"); kind == "" || strings.HasPrefix(kind, "image/") && !strings.HasPrefix(sniffed, "image/") {
+		kind = sniffed
+	}
+	if strings.HasPrefix(kind, "text/") && bytes.IndexByte(raw, 0) >= 0 {
+		kind = "application/octet-stream"
+	}
+	m := chat.Media{MIME: kind, Name: name, Data: raw}
+	if err := c.core.Keep.PutMedia(ctx, &m); err != nil {
+		return MediaView{}, err
+	}
+	m.Data = nil
+	c.mu.Lock()
+	c.attached[m.ID] = m
+	c.mu.Unlock()
+	return *mediaView(m), nil
+}

@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/llm"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/settings"
+	"conclave/app/tool"
+	"conclave/app/turn"
+)
+
+// App is the core as commands use it. core makes it.
+type App struct {
+	Version string
+	Data    string
+	Plugins string
+
+	Host  *plugin.Host
+	Gate  *permit.Gate
+	Tools *tool.Registry
+	Turns *turn.Runner
+
+	Chats    Chats
+	Models   Models
+	Settings Settings
+
+	// Watch follows the plugins folder until ctx ends; its channel carries why
+	// it ended. A program that watches anyway gives a channel that waits.
+	Watch func(ctx context.Context) <-chan error
+	// LogChanges wakes whenever the plugin's log grew, until stop.
+	LogChanges func(plugin string) (changed <-chan struct{}, stop func())
+	// Backup writes a whole copy of the store.
+	Backup func(ctx context.Context, w io.Writer) error
+	// Doctor checks what this machine has.
+	Doctor func(ctx context.Context) []Finding
+	// Render makes a page of Markdown. NotFound when the window's program, which
+	// does it, is not there; Unavailable when it failed.
+	Render func(ctx context.Context, title, markdown string) (string, error)
+	// OpenWindow starts the window's program, and returns once it runs.
+	OpenWindow func(ctx context.Context) error
+	// Close gives the core back; the last one closes it.
+	Close func()
+}
+
+// Chats is what commands ask of the store. Errors are *fault.Error.
+type Chats interface {
+	turn.Log
+	CreateConversation(ctx context.Context, c *chat.Conversation) error
+	// Recent lists chats, last changed first; limit 0 takes all.
+	Recent(ctx context.Context, limit int) ([]chat.Conversation, error)
+	// Calls lists records of tool calls, oldest first.
+	Calls(ctx context.Context, f CallFilter) ([]chat.CallRecord, error)
+	// Search finds messages and titles, best first.
+	Search(ctx context.Context, words string, limit int) ([]Found, error)
+}
+
+// CallFilter says which records of tool calls to list.
+type CallFilter struct {
+	Tool         string // wire name, or plugin:name
+	Conversation chat.ConversationID
+	Errors       bool // only those that did not end well
+	Last         int  // only the newest; 0 = all
+}
+
+// Found is one place where words were found.
+type Found struct {
+	Conversation chat.ConversationID `json:"conversation"`
+	Title        string              `json:"title"`
+	Seq          chat.MessageSeq     `json:"seq,omitempty"`
+	Excerpt      string              `json:"excerpt"`
+	Updated      time.Time           `json:"updated"`
+}
+
+// Models is what commands ask of the connections. Errors are *fault.Error.
+type Models interface {
+	// Open returns a model by "connection/model", or the default for "".
+	Open(ctx context.Context, name string) (llm.Model, error)
+	Connections(ctx context.Context) ([]llm.Connection, error)
+	// List asks every connection for its models; a connection that fails is in
+	// the second value by its name.
+	List(ctx context.Context) ([]llm.ModelInfo, map[string]error)
+	Add(ctx context.Context, c llm.Connection, key string) error
+	Test(ctx context.Context, name string) (models int, took time.Duration, err error)
+	SetDefault(ctx context.Context, name string) error
+	Default(ctx context.Context) (string, error)
+	Scan(ctx context.Context) ([]LocalServer, error)
+	// Pull has an Ollama server download a model.
+	Pull(ctx context.Context, name string, progress func(status string, done, total int64)) error
+}
+
+// LocalServer is a model server that answered on this computer.
+type LocalServer struct {
+	Kind    string `json:"kind"`
+	Title   string `json:"title"`
+	Version string `json:"version"`
+	URL     string `json:"url"`
+	Models  int    `json:"models"`
+}
+
+// Settings reads and changes what the person set.
+type Settings interface {
+	Settings(ctx context.Context) (settings.Settings, error)
+	ChangeSettings(ctx context.Context, change func(*settings.Settings)) (settings.Settings, error)
+}
+
+// Finding is one line of doctor.
+type Finding struct {
+	Name  string `json:"name"`
+	OK    bool   `json:"ok"`
+	Found string `json:"found"`         // what there is
+	Fix   string `json:"fix,omitempty"` // what to do when it is not OK
+}

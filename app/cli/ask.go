@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"conclave/app/fault"
+	"conclave/app/permit"
+)
+
+// lines reads lines from a stream that cannot be interrupted, on a goroutine of
+// its own that ends with the stream (a terminal's: with the program). A line
+// that nobody waits for is kept for who asks next.
+type lines struct {
+	next chan string // closed at the end of the stream
+}
+
+func readLines(in io.Reader) *lines {
+	l := &lines{next: make(chan string)}
+	go func() {
+		defer close(l.next)
+		r := bufio.NewReader(in)
+		for {
+			line, err := r.ReadString('\n')
+			if line != "" {
+				l.next <- strings.TrimRight(line, "\r\n")
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return l
+}
+
+// line returns the next line; io.EOF at the end, or ctx's cause.
+func (c *command) line(ctx context.Context) (string, error) {
+	if c.lines == nil {
+		c.lines = readLines(c.In)
+	}
+	select {
+	case line, ok := <-c.lines.next:
+		if !ok {
+			return "", io.EOF
+		}
+		return line, nil
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// asker returns who answers where the window would ask: mode is the value of
+// --approve, or "" for ask on a terminal and never elsewhere.
+func (c *command) asker(mode string) (permit.Asker, error) {
+	if mode == "" {
+		mode = "never"
+		if c.Terminal {
+			mode = "ask"
+		}
+	}
+	switch mode {
+	case "always":
+		return permit.AlwaysAsker{}, nil
+	case "never":
+		return permit.NeverAsker{}, nil
+	case "ask":
+		if !c.Terminal {
+			return permit.NeverAsker{}, nil // nobody can be asked
+		}
+		return &terminalAsker{c}, nil
+	}
+	return nil, usageError("--approve is ask, always or never, not %q", mode)
+}
+
+// terminalAsker asks the person at the terminal.
+type terminalAsker struct{ c *command }
+
+// choice is one key of the question.
+type choice struct {
+	key    string
+	word   string
+	answer permit.Answer
+}
+
+var scopeChoices = map[permit.Scope]choice{
+	permit.Once:       {"y", "yes, once", permit.Answer{Effect: permit.Allow, Scope: permit.Once}},
+	permit.ThisAnswer: {"r", "for this answer", permit.Answer{Effect: permit.Allow, Scope: permit.ThisAnswer}},
+	permit.ThisChat:   {"c", "for this chat", permit.Answer{Effect: permit.Allow, Scope: permit.ThisChat}},
+	permit.UntilQuit:  {"q", "until Conclave quits", permit.Answer{Effect: permit.Allow, Scope: permit.UntilQuit}},
+	permit.Always:     {"a", "always", permit.Answer{Effect: permit.Allow, Scope: permit.Always}},
+}
+
+// choices returns the keys for a request, narrowest first.
+func choices(p permit.Pending) []choice {
+	if p.Kind != "call" {
+		return []choice{
+			{"y", "approve", permit.Answer{Effect: permit.Allow, Scope: permit.Always}},
+			{"d", "approve, I am developing it", permit.Answer{Effect: permit.Allow, Scope: permit.Always, Developing: true}},
+			{"n", "not now", permit.Answer{Effect: permit.Deny, Scope: permit.Once}},
+		}
+	}
+	var out []choice
+	for _, s := range p.Scopes {
+		if ch, ok := scopeChoices[s]; ok {
+			out = append(out, ch)
+		}
+	}
+	return append(out,
+		choice{"n", "not now", permit.Answer{Effect: permit.Deny, Scope: permit.Once}},
+		choice{"v", "never for this tool", permit.Answer{Effect: permit.Deny, Scope: permit.Always}})
+}
+
+// Ask implements permit.Asker. The end of input means no.
+func (a *terminalAsker) Ask(ctx context.Context, p permit.Pending) (permit.Answer, error) {
+	w := a.c.Err
+	fmt.Fprintf(w, "\n! %s\n", p.Title)
+	if len(p.Arguments) > 0 && string(p.Arguments) != "null" {
+		fmt.Fprintf(w, "  with     %s\n", indentJSON(p.Arguments, 11))
+	}
+	for _, change := range p.Changes {
+		fmt.Fprintf(w, "  changed  %s %s\n    before %s\n    now    %s\n", change.Tool, change.Field, oneLine(change.Before), oneLine(change.After))
+	}
+	for _, line := range []struct{ label, text string }{{"reach", p.Reach}, {"why", p.Reason}, {"before", p.History}} {
+		if line.text != "" {
+			fmt.Fprintf(w, "  %-8s %s\n", line.label, line.text)
+		}
+	}
+	options := choices(p)
+	var words []string
+	for _, o := range options {
+		words = append(words, "["+o.key+"] "+o.word)
+	}
+	for {
+		fmt.Fprintf(w, "  %s: ", strings.Join(words, "  "))
+		line, err := a.c.line(ctx)
+		if err != nil {
+			fmt.Fprintln(w)
+			return permit.Answer{}, fault.Wrap(fault.NotAllowed, "cli.ask", "Nobody answered, so it was not allowed.", "", err)
+		}
+		key := strings.ToLower(strings.TrimSpace(line))
+		if i := slices.IndexFunc(options, func(o choice) bool { return o.key == key }); i >= 0 {
+			answer := options[i].answer
+			if answer.Effect == permit.Deny && answer.Scope == permit.Once && p.Kind == "call" {
+				fmt.Fprint(w, "  a word to the model about why (or Enter): ")
+				if reason, err := a.c.line(ctx); err == nil {
+					answer.Reason = strings.TrimSpace(reason)
+				}
+			}
+			return answer, nil
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/fault"
+)
+
+func (c *command) backupCommand() *cobra.Command {
+	return c.modelCommand("backup FILE", "Write a copy of the store: chats, records, settings, permissions; no keys, no media", exactly("a file"), c.backup)
+}
+
+// backup writes the copy beside FILE and gives it its name once it is whole. A
+// file that is there already is not written over.
+func (c *command) backup(ctx context.Context, app *App, args []string) (err error) {
+	const op = "cli.backup"
+	path := c.Path(args[0])
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return fault.Wrap(fault.Conflict, op, "There is a file "+args[0]+" already.", "Choose another name.", err)
+	}
+	temp := path + ".new"
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, op, "The file "+args[0]+" cannot be written.", "Check its folder, or choose another.", err)
+	}
+	defer os.Remove(temp) //nolint:errcheck // it is gone after the rename
+	err = app.Backup(ctx, f)
+	if err == nil {
+		err = f.Sync()
+	}
+	var size int64
+	if info, statErr := f.Stat(); statErr == nil {
+		size = info.Size()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, op, "The copy "+args[0]+" was not finished: "+oneLine(err.Error())+".", "Check the space on its disk.", err)
+	}
+	if c.json {
+		return c.printJSON(map[string]any{"file": path, "size": size})
+	}
+	_, err = fmt.Fprintf(c.Out, "Copied the store to %s (%.1f MB). Go back to it with conclave restore.\n", path, float64(size)/1e6)
+	return err
+}
+
+func (c *command) restoreCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "restore FILE", Short: "Go back to a copy of the store; the present one is set aside", Args: exactly("a copy of the store"),
+		Long: "Make a copy the store again: one that conclave backup wrote, or one of those that\nConclave keeps in the folder backups beside the store. What is there now is set\naside and not deleted. No Conclave may be running.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			places, err := c.places()
+			if err != nil {
+				return err
+			}
+			if c.Restore == nil {
+				return fault.New(fault.Locked, "cli.restore", "The store is open here.", "Close Conclave, then restore the copy.")
+			}
+			path := c.Path(args[0])
+			if info, err := os.Stat(path); err != nil || info.IsDir() {
+				if err == nil {
+					err = &fs.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
+				}
+				return unreadable("cli.restore", args[0], err)
+			}
+			if err := c.Restore(cmd.Context(), places.Data, path); err != nil {
+				return err
+			}
+			if c.json {
+				return c.printJSON(map[string]string{"restored": path, "data": places.Data})
+			}
+			_, err = fmt.Fprintf(c.Out, "The store in %s is as it was in %s. What was there is beside it, as conclave.db.replaced-….\n", places.Data, path)
+			return err
+		},
+	}
+}

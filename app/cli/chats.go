@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+)
+
+func (c *command) chatsCommand() *cobra.Command {
+	return group("chats", "List, show, search, export and import chats",
+		c.modelCommand("list", "List the chats, last changed first", noArguments, c.listChats),
+		c.modelCommand("show ID", "Show a chat", exactly("the id of a chat"), c.showChat),
+		c.modelCommand("search QUERY", "Search titles and messages", some("words to look for"), c.searchChats),
+		c.chatsExportCommand(),
+		c.modelCommand("import FILE", "Import a chat that was exported as JSON", exactly("a file"), c.importChat),
+	)
+}
+
+type chatRow struct {
+	ID       chat.ConversationID `json:"id"`
+	Title    string              `json:"title"`
+	Model    string              `json:"model"`
+	Messages chat.MessageSeq     `json:"messages"`
+	Pinned   bool                `json:"pinned"`
+	Archived bool                `json:"archived"`
+	Created  time.Time           `json:"created"`
+	Updated  time.Time           `json:"updated"`
+}
+
+func (c *command) listChats(ctx context.Context, app *App, _ []string) error {
+	all, err := app.Chats.Recent(ctx, 0)
+	if err != nil {
+		return err
+	}
+	rows := []chatRow{}
+	table := newTable("ID", "CHANGED", "TITLE")
+	for _, v := range all {
+		rows = append(rows, chatRow{v.ID, v.Title, v.Model, v.Last, v.Pinned, v.Archived, v.Created, v.Updated})
+		table.add(string(v.ID), v.Updated.Local().Format("2006-01-02 15:04"), v.Title)
+	}
+	if c.json {
+		return c.printJSON(rows)
+	}
+	return table.print(c, "There are no chats. Start one: conclave prompt \"Hello\"")
+}
+
+// exported is a chat as `chats show --json` and `chats export --format json`
+// print it, and as `chats import` reads it.
+type exported struct {
+	Format       string            `json:"format"` // conclave-chat/1
+	Conversation chat.Conversation `json:"conversation"`
+	Messages     []chat.Message    `json:"messages"` // the visible path
+}
+
+const exportFormat = "conclave-chat/1"
+
+func readChat(ctx context.Context, app *App, id string) (exported, error) {
+	conversation, err := app.Chats.Conversation(ctx, chat.ConversationID(id))
+	if err != nil {
+		return exported{}, err
+	}
+	messages, err := app.Chats.Path(ctx, conversation.ID)
+	return exported{exportFormat, conversation, messages}, err
+}
+
+func (c *command) showChat(ctx context.Context, app *App, args []string) error {
+	v, err := readChat(ctx, app, args[0])
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(v)
+	}
+	_, err = fmt.Fprint(c.Out, asMarkdown(v))
+	return err
+}
+
+// titleOf is the title of a chat, as the window shows it.
+func titleOf(v exported) string {
+	if v.Conversation.Title == "" {
+		return "New chat"
+	}
+	return v.Conversation.Title
+}
+
+// asMarkdown writes a chat as a document: a heading for each speaker, tool calls
+// with their results folded in as code.
+func asMarkdown(v exported) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", titleOf(v))
+	speaker := chat.Role("")
+	for _, m := range v.Messages {
+		role := m.Role
+		if role == chat.RoleTool {
+			role = chat.RoleAssistant
+		}
+		if role != speaker {
+			name := "You"
+			if role == chat.RoleAssistant {
+				name = m.Model
+			}
+			fmt.Fprintf(&b, "\n## %s, %s\n", name, m.Created.Local().Format("2006-01-02 15:04"))
+		}
+		speaker = role
+		for _, p := range m.Parts {
+			switch p.Kind {
+			case chat.PartText:
+				fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(p.Text))
+			case chat.PartToolCall:
+				fmt.Fprintf(&b, "\n> called `%s` with `%s`\n", p.Call.Tool, oneLine(string(p.Call.Arguments)))
+			case chat.PartToolResult:
+				fmt.Fprintf(&b, ">\n> %s\n", strings.ReplaceAll(strings.TrimSpace(p.Result.Text()), "\n", "\n> "))
+			case chat.PartMedia:
+				fmt.Fprintf(&b, "\n[%s, %d bytes]\n", p.Media.Name, p.Media.Size)
+			}
+		}
+		if m.Error != nil {
+			fmt.Fprintf(&b, "\n_%s_\n", m.Error.Message)
+		}
+		if m.State == chat.Interrupted || m.State == chat.Stopped {
+			fmt.Fprintf(&b, "\n_(%s)_\n", m.State)
+		}
+	}
+	return b.String()
+}
+
+func (c *command) searchChats(ctx context.Context, app *App, args []string) error {
+	found, err := app.Chats.Search(ctx, strings.Join(args, " "), 100)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		if found == nil {
+			found = []Found{}
+		}
+		return c.printJSON(found)
+	}
+	table := newTable("CHAT", "TITLE", "")
+	for _, f := range found {
+		table.add(string(f.Conversation), f.Title, oneLine(f.Excerpt))
+	}
+	return table.print(c, "Nothing was found.")
+}
+
+func (c *command) chatsExportCommand() *cobra.Command {
+	var format string
+	cmd := c.modelCommand("export ID", "Write a chat to standard output", exactly("the id of a chat"), func(ctx context.Context, app *App, args []string) error {
+		v, err := readChat(ctx, app, args[0])
+		if err != nil {
+			return err
+		}
+		switch format {
+		case "json":
+			return c.printJSON(v)
+		case "md":
+			_, err = fmt.Fprint(c.Out, asMarkdown(v))
+		case "html":
+			_, err = fmt.Fprint(c.Out, c.page(ctx, app, v))
+		}
+		return err
+	})
+	cmd.Flags().StringVar(&format, "format", "md", "md, json or html")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if !slices.Contains([]string{"md", "json", "html"}, format) {
+			return usageOf(cmd, "there is no format %q; there are md, json and html", format)
+		}
+		return nil
+	}
+	return cmd
+}
+
+func (c *command) importChat(ctx context.Context, app *App, args []string) error {
+	data, err := os.ReadFile(c.Path(args[0]))
+	if err != nil {
+		return unreadable("cli.import", args[0], err)
+	}
+	var v exported
+	if err := json.Unmarshal(data, &v); err != nil || v.Format != exportFormat {
+		return fault.Wrap(fault.Invalid, "cli.import", "The file "+args[0]+" is not a chat that Conclave exported as JSON.", "Export one with conclave chats export ID --format json.", err)
+	}
+	made := chat.Conversation{Title: v.Conversation.Title, Model: v.Conversation.Model, System: v.Conversation.System}
+	if err := app.Chats.CreateConversation(ctx, &made); err != nil {
+		return err
+	}
+	parent := chat.MessageSeq(0)
+	for _, m := range v.Messages {
+		m.Conversation, m.Parent = made.ID, parent
+		if m.State == chat.Streaming {
+			m.State = chat.Interrupted
+		}
+		if err := app.Chats.Append(ctx, &m); err != nil {
+			return err
+		}
+		parent = m.Seq
+	}
+	if c.json {
+		return c.printJSON(map[string]any{"conversation": made.ID, "messages": len(v.Messages)})
+	}
+	_, err = fmt.Fprintf(c.Out, "Imported %d messages as %s.\n", len(v.Messages), made.ID)
+	return err
+}

@@ -1,0 +1,263 @@
+// Package cli is Conclave in a terminal: the commands, their output and their
+// exit statuses, on the same core as the window. The forms, the JSON and the
+// statuses are a public interface; additions are welcome, changes break.
+//
+// It opens nothing itself: an [Opener] hands it an [App], or says that another
+// Conclave has the store, in which case the whole command runs there (package
+// remote). So nothing here may touch os.Stdin, os.Stdout or the working folder;
+// a [Session] carries them. Read Session, App and Run first.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/fault"
+	"conclave/app/version"
+)
+
+// Session is one command's surroundings.
+type Session struct {
+	Args     []string // without the program's name
+	In       io.Reader
+	Out, Err io.Writer
+	Dir      string // the working folder: relative paths are under it
+	Env      func(string) string
+	Terminal bool // a person is at In and Err and can be asked
+	Color    bool
+	Width    int // columns; 0 = not known
+	// Closing is closed when the program this runs in wants to close: a command
+	// that lasts gives way then. nil in a program of one's own.
+	Closing <-chan struct{}
+	// Lasting, when not nil, is called by a command that only follows something from
+	// then on: should the program it runs in die, it can begin again elsewhere.
+	Lasting func()
+	// Restore makes the copy at path the store of the data folder, which nobody
+	// may have open. nil where the store is open, in a command that runs in it.
+	Restore func(ctx context.Context, data, path string) error
+}
+
+// Path returns path as the session means it.
+func (s *Session) Path(path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(s.Dir, path)
+}
+
+// Places are the folders a command works in.
+type Places struct {
+	Data         string // absolute
+	Plugins      string // absolute
+	OwnPlugins   bool   // Plugins is the default folder, inside Data
+	NeedsPlugins bool   // the command wants the plugins folder to be read
+}
+
+// Exit statuses of cli.md. Gone is remote.Gone: the command gives way.
+const (
+	ExitDone       = 0
+	ExitFailed     = 1
+	ExitUsage      = 2
+	ExitNotAllowed = 3
+	ExitProvider   = 4
+	ExitNotFound   = 5
+	ExitStopped    = 130
+	Gone           = -1
+	// Elsewhere: another program has the store; nothing was read or said yet, so
+	// the whole command can run there.
+	Elsewhere = -2
+)
+
+// ErrElsewhere is what an Opener returns when another program has the store; Run
+// then returns Elsewhere.
+var ErrElsewhere = errors.New("another program has the store")
+
+// errGone makes Run return Gone.
+var errGone = errors.New("the command gives way")
+
+// Opener opens the core for a command, or reuses the one that is open. The
+// command calls the App's Close when it is done.
+type Opener func(ctx context.Context, places Places) (*App, error)
+
+// command is what the functions of one run share.
+type command struct {
+	*Session
+	open  Opener
+	json  bool
+	data  string
+	plug  string
+	lines *lines // of In, once somebody asked for one
+}
+
+// Run runs one command and returns its exit status. Errors are printed, never
+// returned.
+func Run(ctx context.Context, s *Session, open Opener) int {
+	c := &command{Session: s, open: open}
+	root := c.root()
+	root.SetArgs(s.Args)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.Err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return ExitDone
+	}
+	if errors.Is(err, errGone) {
+		return Gone
+	}
+	if errors.Is(err, ErrElsewhere) {
+		return Elsewhere
+	}
+	if quiet, ok := errors.AsType[*exitError](err); ok {
+		return quiet.code
+	}
+	c.json = c.json || wantsJSON(s.Args) // a wrong flag before it kept it from being read
+	c.printError(err)
+	return exitOf(err)
+}
+
+// Fail prints an error as a command of s does, and returns its exit status.
+func Fail(s *Session, err error) int {
+	(&command{Session: s, json: wantsJSON(s.Args)}).printError(err)
+	return exitOf(err)
+}
+
+// wantsJSON finds --json where the flags were not read.
+func wantsJSON(args []string) bool {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i]
+	}
+	return slices.Contains(args, "--json")
+}
+
+// exitError ends the program with a status after everything was said.
+type exitError struct{ code int }
+
+func (e *exitError) Error() string { return fmt.Sprintf("exit %d", e.code) }
+
+func exitOf(err error) int {
+	switch fault.KindOf(err) {
+	case fault.Usage:
+		return ExitUsage
+	case fault.NotAllowed:
+		return ExitNotAllowed
+	case fault.Provider:
+		return ExitProvider
+	case fault.NotFound:
+		return ExitNotFound
+	case fault.Canceled:
+		return ExitStopped
+	}
+	return ExitFailed
+}
+
+// printError writes the one line of an error: what happened, then what to do.
+func (c *command) printError(err error) {
+	f := fault.Of(err)
+	if c.json {
+		var e struct {
+			Error struct {
+				Kind    fault.Kind `json:"kind"`
+				Message string     `json:"message"`
+				Hint    string     `json:"hint"`
+			} `json:"error"`
+		}
+		e.Error.Kind, e.Error.Message, e.Error.Hint = f.Kind, f.Message, c.toType(f.Hint)
+		_ = writeJSON(c.Err, e)
+		return
+	}
+	line := f.Message
+	if f.Kind == fault.Internal && f.Err != nil {
+		line += " " + sentence(oneLine(f.Err.Error()))
+	}
+	if f.Hint != "" {
+		line += " " + c.toType(f.Hint)
+	}
+	fmt.Fprintln(c.Err, "conclave: "+oneLine(line))
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// writeJSON writes one value and a line end, without escaping < and >.
+func writeJSON(w io.Writer, value any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	return e.Encode(value)
+}
+
+// print writes a value as indented JSON, for --json results that are one value.
+func (c *command) printJSON(value any) error {
+	e := json.NewEncoder(c.Out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(value)
+}
+
+func (c *command) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "conclave",
+		Short:         "Talk to models. Keep control.",
+		Long:          "Conclave is a chat program for any model, with plugins it watches and tools it asks about.\nWithout a command it opens the window.",
+		Version:       version.Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noArguments,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return c.openWindow(cmd.Context()) },
+	}
+	root.SetVersionTemplate("conclave {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageOf(cmd, "%s", flagError(cmd, err)) })
+	flags := root.PersistentFlags()
+	flags.StringVar(&c.data, "data", c.Env("CONCLAVE_DATA"), "folder of the store, logs and media (CONCLAVE_DATA)")
+	flags.StringVar(&c.plug, "plugins", c.Env("CONCLAVE_PLUGINS"), "the watched plugins folder (CONCLAVE_PLUGINS)")
+	flags.BoolVar(&c.json, "json", false, "print JSON")
+	root.AddCommand(
+		c.promptCommand(), c.chatCommand(), c.toolsCommand(), c.pluginsCommand(), c.modelsCommand(),
+		c.permissionsCommand(), c.logsCommand(), c.chatsCommand(), c.backupCommand(), c.restoreCommand(), c.doctorCommand(), c.versionCommand(),
+	)
+	return root
+}
+
+// group returns a command that only holds others.
+func group(use, short string, subs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: noArguments, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(subs...)
+	return cmd
+}
+
+// app opens the core for this command.
+func (c *command) app(ctx context.Context, needsPlugins bool) (*App, error) {
+	places, err := c.places()
+	if err != nil {
+		return nil, err
+	}
+	places.NeedsPlugins = needsPlugins
+	return c.open(ctx, places)
+}
+
+// places resolves the folders from flags, environment and defaults.
+func (c *command) places() (Places, error) {
+	return ResolvePlaces(c.data, c.plug, c.Env, func(path string) (string, error) { return filepath.Clean(c.Path(path)), nil })
+}
+
+func (c *command) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			if c.json {
+				return c.printJSON(versionFacts())
+			}
+			_, err := fmt.Fprintln(c.Out, "conclave "+version.Version)
+			return err
+		},
+	}
+}

@@ -1,0 +1,193 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/fault"
+	"conclave/app/llm"
+	"conclave/app/settings"
+)
+
+func (c *command) modelsCommand() *cobra.Command {
+	return group("models", "List, add and test models",
+		c.modelCommand("list", "List the models of every connection", noArguments, c.listModels),
+		c.modelCommand("scan", "Look for model servers on this computer", noArguments, c.scanModels),
+		c.modelsAddCommand(),
+		c.modelCommand("test NAME", "Ask a connection for its models", exactly("the name of a connection"), c.testConnection),
+		c.modelCommand("default CONNECTION/MODEL", "Choose the default model", exactly("a model"), c.defaultModel),
+		c.modelCommand("pull NAME", "Have Ollama download a model", exactly("the name of a model"), c.pullModel),
+	)
+}
+
+// modelCommand returns a command that needs no plugins.
+func (c *command) modelCommand(use, short string, args cobra.PositionalArgs, run func(context.Context, *App, []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
+		app, err := c.app(cmd.Context(), false)
+		if err != nil {
+			return err
+		}
+		defer app.Close()
+		return run(cmd.Context(), app, args)
+	}}
+}
+
+type modelRow struct {
+	Name       string `json:"name"`
+	Connection string `json:"connection"`
+	ID         string `json:"id"`
+	Title      string `json:"title"`
+	Provider   string `json:"provider"`
+	Default    bool   `json:"default"`
+	llm.Capabilities
+	Context int64 `json:"context_tokens"`
+}
+
+func (c *command) listModels(ctx context.Context, app *App, _ []string) error {
+	models, failed := app.Models.List(ctx)
+	chosen, err := app.Models.Default(ctx)
+	if err != nil {
+		return err
+	}
+	rows := []modelRow{}
+	table := newTable("MODEL", "", "CAN")
+	for _, m := range models {
+		rows = append(rows, modelRow{m.Name(), m.Connection, m.ID, m.Title, m.Provider, m.Name() == chosen, m.Can, m.Context})
+		var can []string
+		for word, yes := range map[string]bool{"tools": m.Can.Tools, "vision": m.Can.Vision, "reasoning": m.Can.Reasoning} {
+			if yes {
+				can = append(can, word)
+			}
+		}
+		slices.Sort(can)
+		mark := ""
+		if m.Name() == chosen {
+			mark = "default"
+		}
+		table.add(m.Name(), mark, strings.Join(can, ", "))
+	}
+	for _, name := range slices.Sorted(maps.Keys(failed)) {
+		f := fault.Of(failed[name])
+		fmt.Fprintln(c.Err, "conclave: "+name+": "+oneLine(f.Message+" "+f.Hint))
+	}
+	if c.json {
+		return c.printJSON(rows)
+	}
+	return table.print(c, "No model answered.")
+}
+
+func (c *command) scanModels(ctx context.Context, app *App, _ []string) error {
+	servers, err := app.Models.Scan(ctx)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		if servers == nil {
+			servers = []LocalServer{}
+		}
+		return c.printJSON(servers)
+	}
+	table := newTable("SERVER", "VERSION", "MODELS", "ADD IT WITH")
+	for _, s := range servers {
+		table.add(s.Title, s.Version, fmt.Sprint(s.Models), fmt.Sprintf("conclave models add %s %s --url %s", s.Kind, strings.ToLower(strings.ReplaceAll(s.Title, " ", "-")), s.URL))
+	}
+	return table.print(c, "No local server answered. Install one, or add an address with conclave models add.")
+}
+
+func (c *command) modelsAddCommand() *cobra.Command {
+	var url, title string
+	var keyStdin bool
+	var models []string
+	cmd := &cobra.Command{Use: "add KIND NAME", Short: "Add a connection: " + strings.Join(settings.Kinds, ", "), Args: exactly("a kind", "a name")}
+	cmd.Flags().StringVar(&url, "url", "", "address of the server; the vendor's own without it")
+	cmd.Flags().StringVar(&title, "title", "", "name to show")
+	cmd.Flags().BoolVar(&keyStdin, "key-stdin", false, "read the key from standard input")
+	cmd.Flags().StringArrayVar(&models, "model", nil, "a model of a server that does not list its models (repeatable)")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		connection := llm.Connection{Kind: args[0], Name: args[1], Title: title, URL: url, Models: models}
+		if err := settings.CheckConnection(connection); err != nil {
+			f := fault.Of(err)
+			return fault.Wrap(fault.Usage, f.Op, f.Message, f.Hint, err)
+		}
+		app, err := c.app(cmd.Context(), false)
+		if err != nil {
+			return err
+		}
+		defer app.Close()
+		key := ""
+		if keyStdin {
+			text, err := io.ReadAll(io.LimitReader(c.In, 64<<10))
+			if err != nil {
+				return err
+			}
+			if key = strings.TrimSpace(string(text)); key == "" {
+				return usageError("--key-stdin was given, but standard input is empty")
+			}
+		}
+		if err := app.Models.Add(cmd.Context(), connection, key); err != nil {
+			return err
+		}
+		if c.json {
+			return c.printJSON(map[string]string{"added": connection.Name})
+		}
+		_, err = fmt.Fprintf(c.Out, "Added %s. Try it: conclave models test %s\n", connection.Name, connection.Name)
+		return err
+	}
+	return cmd
+}
+
+func (c *command) testConnection(ctx context.Context, app *App, args []string) error {
+	models, took, err := app.Models.Test(ctx, args[0])
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(map[string]any{"connection": args[0], "models": models, "ms": milliseconds(took)})
+	}
+	_, err = fmt.Fprintf(c.Out, "%s answered in %d ms and has %d models.\n", args[0], took.Round(time.Millisecond).Milliseconds(), models)
+	return err
+}
+
+func (c *command) defaultModel(ctx context.Context, app *App, args []string) error {
+	if err := app.Models.SetDefault(ctx, args[0]); err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(map[string]string{"default": args[0]})
+	}
+	_, err := fmt.Fprintln(c.Out, args[0]+" is the default model now.")
+	return err
+}
+
+func (c *command) pullModel(ctx context.Context, app *App, args []string) error {
+	last := ""
+	err := app.Models.Pull(ctx, args[0], func(status string, done, total int64) {
+		line := status
+		if total > 0 {
+			line = fmt.Sprintf("%s %d %%", status, done*100/total)
+		}
+		if line == last {
+			return
+		}
+		last = line
+		if c.json {
+			_ = writeJSON(c.Out, map[string]any{"status": status, "done": done, "total": total})
+			return
+		}
+		fmt.Fprintln(c.Err, line)
+	})
+	if err != nil {
+		return err
+	}
+	if !c.json {
+		fmt.Fprintln(c.Out, args[0]+" is ready.")
+	}
+	return nil
+}

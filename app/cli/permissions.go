@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/fault"
+	"conclave/app/permit"
+)
+
+func (c *command) permissionsCommand() *cobra.Command {
+	var arguments, member string
+	simulate := c.simple("simulate TOOL", "Say what would happen if the tool were called, without calling it", exactly("the name of a tool"), func(ctx context.Context, app *App, args []string) error {
+		row, err := findRow(app, args[0])
+		if err != nil {
+			return err
+		}
+		t, ok := app.Tools.Set().ByID(row.ID)
+		if !ok {
+			p, _ := app.Host.Status(row.Plugin)
+			return notServing(p)
+		}
+		if !json.Valid([]byte(arguments)) {
+			return usageError("--args is not JSON")
+		}
+		caller := permit.Main
+		if member != "" {
+			caller = permit.Caller("member:" + member)
+		}
+		steps := app.Gate.Explain(permit.Request{Caller: caller, Tool: t, Arguments: json.RawMessage(arguments)})
+		return c.printSteps(steps)
+	})
+	simulate.Flags().StringVar(&arguments, "args", "{}", "the arguments as JSON")
+	simulate.Flags().StringVar(&member, "member", "", "as if a council member called it")
+	return group("permissions", "List, explain and take back what you allowed",
+		c.simple("list", "List what you allowed and denied", noArguments, c.listGrants),
+		c.simple("explain CALL", "Say why a call was allowed or refused", exactly("the id of a call (see conclave logs --json)"), c.explainCall),
+		c.simple("revoke ID", "Take a rule back", exactly("the id of a rule"), c.revokeGrant),
+		simulate,
+	)
+}
+
+func (c *command) printSteps(steps []permit.Step) error {
+	if c.json {
+		return c.printJSON(steps)
+	}
+	for i, s := range steps {
+		mark := " "
+		if i == len(steps)-1 {
+			mark = ">"
+		}
+		if _, err := fmt.Fprintf(c.Out, "%s %s\n", mark, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *command) listGrants(ctx context.Context, app *App, _ []string) error {
+	grants, err := app.Gate.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		if grants == nil {
+			grants = []permit.Grant{}
+		}
+		for i := range grants {
+			if grants[i].Callers == nil {
+				grants[i].Callers = []permit.Caller{}
+			}
+		}
+		return c.printJSON(grants)
+	}
+	table := newTable("ID", "RULE")
+	for _, g := range grants {
+		name := g.Plugin
+		if p, err := app.Host.Status(g.Plugin); err == nil {
+			name = p.Manifest.Name
+		}
+		table.add(g.ID, permit.Sentence(g, name))
+	}
+	return table.print(c, "Nothing has been allowed yet.")
+}
+
+func (c *command) explainCall(ctx context.Context, app *App, args []string) error {
+	id, err := strconv.ParseUint(args[0], 10, 64)
+	if err != nil {
+		return usageError("%q is not the number of a call", args[0])
+	}
+	records, err := app.Chats.Calls(ctx, CallFilter{})
+	if err != nil {
+		return err
+	}
+	for _, r := range records {
+		if r.ID != id {
+			continue
+		}
+		if c.json {
+			return c.printJSON(map[string]string{"call": args[0], "tool": r.ToolID, "caller": r.Caller, "decision": r.Decision, "decided_by": r.DecidedBy})
+		}
+		_, err := fmt.Fprintf(c.Out, "%s, called by %s: %s (%s)\n", r.ToolID, r.Caller, r.Decision, strings.TrimSpace(r.DecidedBy))
+		return err
+	}
+	return fault.New(fault.NotFound, "cli.permissions", "There is no call "+args[0]+" on record.", "conclave logs --json shows the ids.")
+}
+
+func (c *command) revokeGrant(ctx context.Context, app *App, args []string) error {
+	if _, err := app.Gate.Revoke(ctx, args[0]); err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(map[string]string{"revoked": args[0]})
+	}
+	_, err := fmt.Fprintln(c.Out, "The rule is gone.")
+	return err
+}

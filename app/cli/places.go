@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"path/filepath"
+	"runtime"
+
+	"conclave/app/fault"
+	"conclave/app/version"
+)
+
+// defaultData returns the platform's data folder for Conclave: what the XDG base
+// directory specification, Apple and Microsoft say.
+func defaultData(env func(string) string) (string, error) {
+	home := env("HOME")
+	switch runtime.GOOS {
+	case "windows":
+		if local := env("LOCALAPPDATA"); local != "" {
+			return filepath.Join(local, "Conclave"), nil
+		}
+		home = env("USERPROFILE")
+	case "darwin":
+		if home != "" {
+			return filepath.Join(home, "Library", "Application Support", "Conclave"), nil
+		}
+	default:
+		if data := env("XDG_DATA_HOME"); filepath.IsAbs(data) {
+			return filepath.Join(data, "conclave"), nil
+		}
+	}
+	if home == "" {
+		return "", fault.New(fault.Invalid, "cli.places", "There is no home folder to keep Conclave's data in.", "Name a folder with --data.")
+	}
+	return filepath.Join(home, ".local", "share", "conclave"), nil
+}
+
+// ResolvePlaces returns the folders for what a person gave, either of which may
+// be empty. path makes a given path absolute.
+func ResolvePlaces(data, plugins string, env func(string) string, path func(string) (string, error)) (Places, error) {
+	var err error
+	if data == "" {
+		data, err = defaultData(env)
+	} else {
+		data, err = path(data)
+	}
+	if err != nil {
+		return Places{}, err
+	}
+	if plugins == "" {
+		return Places{Data: data, Plugins: filepath.Join(data, "plugins"), OwnPlugins: true}, nil
+	}
+	plugins, err = path(plugins)
+	return Places{Data: data, Plugins: plugins}, err
+}
+
+func versionFacts() any {
+	return struct {
+		Version string `json:"version"`
+		Go      string `json:"go"`
+		OS      string `json:"os"`
+		Arch    string `json:"arch"`
+	}{version.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH}
+}

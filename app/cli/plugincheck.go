@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/fault"
+	"conclave/app/plugin"
+)
+
+func (c *command) pluginsCheckCommand() *cobra.Command {
+	return &cobra.Command{Use: "check PATH", Short: "Load a plugin apart from the others and list its tools and problems", Args: exactly("the path of a plugin"), RunE: func(cmd *cobra.Command, args []string) error {
+		s, err := c.inThrowAway(cmd.Context(), args[0], func(context.Context, *App, plugin.Status) error { return nil })
+		if err != nil {
+			return err
+		}
+		out := struct {
+			OK       bool         `json:"ok"`
+			Plugin   pluginRow    `json:"plugin"`
+			Tools    []toolRow    `json:"tools"`
+			Problems []problemRow `json:"problems"`
+		}{s.State == plugin.Ready, newPluginRow(s), []toolRow{}, []problemRow{}}
+		for _, t := range s.Tools {
+			row := newToolRow(t, s)
+			out.Tools = append(out.Tools, row)
+			for _, w := range t.Warnings {
+				out.Problems = append(out.Problems, problemRow{Kind: "warning", Message: t.Name + ": " + w, File: t.File, Line: t.Line})
+			}
+		}
+		if s.Problem != nil {
+			out.Problems = append(out.Problems, *newProblemRow(s.Problem))
+		}
+		if c.json {
+			if err := c.printJSON(out); err != nil {
+				return err
+			}
+		} else {
+			for _, row := range out.Tools {
+				fmt.Fprintf(c.Out, "%-28s %s\n", row.Name, firstLine(row.Description))
+			}
+			if out.OK && len(out.Tools) == 0 {
+				fmt.Fprintln(c.Err, "It loads, and offers no tools.")
+			}
+			for _, p := range out.Problems {
+				fmt.Fprintf(c.Err, "%s%s\n", place(&p), p.Message)
+				if p.Frame != "" {
+					fmt.Fprintln(c.Err, p.Frame)
+				}
+				if p.Hint != "" {
+					fmt.Fprintln(c.Err, p.Hint)
+				}
+			}
+		}
+		if !out.OK {
+			return &exitError{ExitFailed}
+		}
+		return nil
+	}}
+}
+
+func (c *command) pluginsTestCommand() *cobra.Command {
+	var update bool
+	cmd := &cobra.Command{Use: "test PATH", Short: "Replay the calls recorded in a plugin's tests folder", Args: exactly("the path of a plugin")}
+	cmd.Flags().BoolVar(&update, "update", false, "write what the calls answer now as what is expected")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var outcome []plugin.Replayed
+		s, err := c.inThrowAway(cmd.Context(), args[0], func(ctx context.Context, app *App, s plugin.Status) error {
+			var err error
+			outcome, err = app.Host.Replay(ctx, s.ID, c.Path(args[0]), update)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if s.State != plugin.Ready {
+			return fault.New(fault.Invalid, "cli.plugins", "The plugin did not load: "+sentence(s.Problem.Error()), s.Problem.Hint)
+		}
+		failed := 0
+		for _, r := range outcome {
+			if !r.OK {
+				failed++
+			}
+			if c.json {
+				if err := writeJSON(c.Out, r); err != nil {
+					return err
+				}
+				continue
+			}
+			mark := "ok  "
+			if !r.OK {
+				mark = "FAIL"
+			}
+			fmt.Fprintf(c.Out, "%s %s: %s\n", mark, r.File, r.Name)
+			if !r.OK {
+				fmt.Fprintf(c.Out, "     got  %s\n     want %s\n", r.Got, r.Want)
+			}
+		}
+		if !c.json {
+			fmt.Fprintf(c.Out, "%d passed, %d failed\n", len(outcome)-failed, failed)
+		}
+		if failed > 0 {
+			return &exitError{ExitFailed}
+		}
+		return nil
+	}
+	return cmd
+}
+
+// inThrowAway loads the plugin at path in a throw-away store, approved, and runs
+// do while it is loaded. The status is that of the loaded plugin.
+func (c *command) inThrowAway(ctx context.Context, path string, do func(context.Context, *App, plugin.Status) error) (plugin.Status, error) {
+	app, err := c.open(ctx, Places{Data: "", Plugins: "", NeedsPlugins: false})
+	if err != nil {
+		return plugin.Status{}, err
+	}
+	defer app.Close()
+	id, err := app.Host.LoadFile(ctx, c.Path(path))
+	if err != nil {
+		return plugin.Status{}, err
+	}
+	s, err := app.Host.Status(id)
+	if err != nil || s.State != plugin.Ready {
+		return s, err
+	}
+	return s, do(ctx, app, s)
+}

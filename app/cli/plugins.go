@@ -1,0 +1,540 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+)
+
+// pluginRow is one plugin of `plugins list --json`.
+type pluginRow struct {
+	ID          string          `json:"id"`
+	Name        string          `json:"name"`
+	Version     string          `json:"version"`
+	Contract    string          `json:"contract"`
+	Path        string          `json:"path"`
+	State       plugin.State    `json:"state"`
+	Problem     *problemRow     `json:"problem,omitempty"`
+	Tools       []string        `json:"tools"`
+	Permissions permissionLists `json:"permissions"`
+	Isolation   string          `json:"isolation"`
+	LoadMS      float64         `json:"load_ms"`
+	Generation  uint64          `json:"generation"`
+	Serving     bool            `json:"serving"`
+	LastGood    bool            `json:"last_good,omitempty"` // what serves is older than the newest save
+	Running     bool            `json:"running"`
+}
+
+type permissionLists struct {
+	Asked   []string `json:"asked"`
+	Granted []string `json:"granted"`
+	Denied  []string `json:"denied"`
+}
+
+// problemRow is a plugin.Problem with the keys of cli.md first.
+type problemRow struct {
+	Message string   `json:"message"`
+	File    string   `json:"file,omitempty"`
+	Line    int      `json:"line,omitempty"`
+	Column  int      `json:"column,omitempty"`
+	Hint    string   `json:"hint,omitempty"`
+	Kind    string   `json:"kind"`
+	Type    string   `json:"type,omitempty"`
+	Frame   string   `json:"frame,omitempty"`
+	Missing []string `json:"missing,omitempty"`
+}
+
+func newProblemRow(p *plugin.Problem) *problemRow {
+	if p == nil {
+		return nil
+	}
+	return &problemRow{p.Message, p.File, p.Line, p.Column, p.Hint, p.Kind, p.Type, p.Frame, p.Missing}
+}
+
+func newPluginRow(s plugin.Status) pluginRow {
+	row := pluginRow{
+		ID: s.ID, Name: s.Manifest.Name, Version: s.Manifest.Version, Contract: s.Manifest.Contract, Path: s.Path, State: s.State,
+		Problem: newProblemRow(s.Problem), Tools: []string{}, Isolation: s.Isolation.Level, Generation: s.Generation,
+		LoadMS: milliseconds(s.Load), Serving: s.Serving, LastGood: s.LastGood, Running: s.Running,
+		Permissions: permissionLists{orEmpty(s.Manifest.Permissions), orEmpty(s.Granted), orEmpty(s.Denied)},
+	}
+	for _, t := range s.Tools {
+		row.Tools = append(row.Tools, t.ID())
+	}
+	return row
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+func (c *command) pluginsCommand() *cobra.Command {
+	return group("plugins", "List, make, add and watch plugins",
+		c.simple("list", "List the plugins", noArguments, c.listPlugins),
+		c.simple("show ID", "Show what a plugin is, asks for and offers", exactly("the id of a plugin"), c.showPlugin),
+		c.pluginsNewCommand(), c.pluginsAddCommand(),
+		c.simple("remove ID", "Move a plugin out of the plugins folder", exactly("the id of a plugin"), c.removePlugin),
+		c.simple("enable ID", "Switch a plugin on", exactly("the id of a plugin"), c.switchPlugin(true)),
+		c.simple("disable ID", "Switch a plugin off", exactly("the id of a plugin"), c.switchPlugin(false)),
+		c.simple("reload ID", "Load a plugin anew", exactly("the id of a plugin"), c.reloadPlugin),
+		c.simple("trust ID", "Show everything a plugin asks for, and approve it", exactly("the id of a plugin"), c.trustPlugin),
+		c.simple("grant ID PERMISSION", "Grant a plugin one permission", exactly("the id of a plugin", "a permission"), c.grantPermission(permit.Allow)),
+		c.simple("revoke ID PERMISSION", "Take a permission back", exactly("the id of a plugin", "a permission"), c.grantPermission(permit.Deny)),
+		c.pluginsLogsCommand(), c.pluginsCheckCommand(), c.pluginsTestCommand(), c.pluginsWatchCommand(),
+	)
+}
+
+// simple returns a command that needs the core with its plugins and no flags.
+func (c *command) simple(use, short string, args cobra.PositionalArgs, run func(context.Context, *App, []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
+		app, err := c.app(cmd.Context(), true)
+		if err != nil {
+			return err
+		}
+		defer app.Close()
+		return run(cmd.Context(), app, args)
+	}}
+}
+
+func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
+	if _, f := app.Host.Folder(); f != nil {
+		return f
+	}
+	rows := []pluginRow{}
+	for _, s := range app.Host.List() {
+		rows = append(rows, newPluginRow(s))
+	}
+	if c.json {
+		return c.printJSON(rows)
+	}
+	table := newTable("PLUGIN", "STATE", "TOOLS", "CONTRACT", "")
+	for _, row := range rows {
+		note := ""
+		if row.Problem != nil {
+			note = place(row.Problem) + row.Problem.Message
+			if row.LastGood {
+				note += " (an older version still serves)"
+			}
+		}
+		table.add(row.ID, string(row.State), fmt.Sprint(len(row.Tools)), row.Contract, oneLine(note))
+	}
+	return table.print(c, "There are no plugins. Put a .py or .js file into "+app.Plugins+", or make one with conclave plugins new python NAME.")
+}
+
+func place(p *problemRow) string {
+	if p.File == "" {
+		return ""
+	}
+	if p.Line == 0 {
+		return p.File + ": "
+	}
+	return fmt.Sprintf("%s:%d: ", p.File, p.Line)
+}
+
+func (c *command) showPlugin(_ context.Context, app *App, args []string) error {
+	s, err := findPlugin(app, args[0])
+	if err != nil {
+		return err
+	}
+	detail := struct {
+		pluginRow
+		Manifest plugin.Manifest `json:"manifest"`
+		Imports  []string        `json:"imports"`
+		Details  []toolRow       `json:"tool_details"`
+		Changes  []permit.Change `json:"changes,omitempty"`
+		Digest   string          `json:"digest"`
+		Health   health          `json:"health"`
+	}{newPluginRow(s), s.Manifest, orEmpty(s.Imports), []toolRow{}, s.Changes, s.Digest, health{s.Running, s.Calls, s.Errors, s.Usage.Memory, milliseconds(s.Usage.CPU)}}
+	for _, row := range toolRows(app) {
+		if row.Plugin == s.ID {
+			detail.Details = append(detail.Details, row)
+		}
+	}
+	if c.json {
+		return c.printJSON(detail)
+	}
+	c.describePlugin(s)
+	return nil
+}
+
+type health struct {
+	Running bool    `json:"running"`
+	Calls   uint64  `json:"calls"`
+	Errors  uint64  `json:"errors"`
+	Memory  int64   `json:"memory_bytes"`
+	CPUMS   float64 `json:"cpu_ms"`
+}
+
+// describePlugin prints what a person should know of a plugin before trusting
+// it.
+func (c *command) describePlugin(s plugin.Status) {
+	w := c.Out
+	fmt.Fprintf(w, "%s  %s  (%s)\n", s.Manifest.Name, s.Manifest.Version, s.Manifest.Contract)
+	if s.Manifest.Description != "" {
+		fmt.Fprintln(w, s.Manifest.Description)
+	}
+	fmt.Fprintf(w, "\nfolder       %s\nstate        %s\nisolation    %s", s.Path, s.State, s.Isolation.Level)
+	if s.Isolation.Sentence != "" {
+		fmt.Fprintf(w, " — %s", s.Isolation.Sentence)
+	}
+	fmt.Fprintln(w)
+	if s.Problem != nil {
+		row := newProblemRow(s.Problem)
+		fmt.Fprintf(w, "problem      %s%s\n", place(row), row.Message)
+		if row.Frame != "" {
+			fmt.Fprintln(w, row.Frame)
+		}
+		if row.Hint != "" {
+			fmt.Fprintf(w, "             %s\n", row.Hint)
+		}
+	}
+	if len(s.Manifest.Permissions) > 0 {
+		fmt.Fprintf(w, "asks for     %s\n", strings.Join(s.Manifest.Permissions, ", "))
+		fmt.Fprintf(w, "granted      %s\n", strings.Join(s.Granted, ", "))
+	}
+	if len(s.Imports) > 0 {
+		fmt.Fprintf(w, "imports      %s\n", strings.Join(s.Imports, ", "))
+	}
+	for _, change := range s.Changes {
+		fmt.Fprintf(w, "changed      %s %s\n  before: %s\n  now:    %s\n", change.Tool, change.Field, oneLine(change.Before), oneLine(change.After))
+	}
+	fmt.Fprintln(w, "\ntools")
+	for _, t := range s.Tools {
+		fmt.Fprintf(w, "  %-28s %s\n", t.Name, firstLine(t.Description))
+	}
+	if len(s.Tools) == 0 {
+		fmt.Fprintln(w, "  none known; a script shows its tools once it runs")
+	}
+}
+
+func findPlugin(app *App, name string) (plugin.Status, error) {
+	id, err := app.Host.Find(name)
+	if err != nil {
+		return plugin.Status{}, err
+	}
+	return app.Host.Status(id)
+}
+
+func (c *command) switchPlugin(on bool) func(context.Context, *App, []string) error {
+	return func(ctx context.Context, app *App, args []string) error {
+		s, err := findPlugin(app, args[0])
+		if err != nil {
+			return err
+		}
+		if err := app.Host.SetEnabled(ctx, s.ID, on); err != nil {
+			return err
+		}
+		return c.printAfter(ctx, app, s.ID)
+	}
+}
+
+func (c *command) reloadPlugin(ctx context.Context, app *App, args []string) error {
+	s, err := findPlugin(app, args[0])
+	if err != nil {
+		return err
+	}
+	if err := app.Host.Reload(s.ID); err != nil {
+		return err
+	}
+	return c.printAfter(ctx, app, s.ID)
+}
+
+// printAfter waits for the plugin to settle and prints how it stands; a plugin
+// that failed exits 1.
+func (c *command) printAfter(ctx context.Context, app *App, id string) error {
+	if err := app.Host.Settled(ctx); err != nil {
+		return err
+	}
+	s, err := app.Host.Status(id)
+	if err != nil {
+		return err
+	}
+	row := newPluginRow(s)
+	if c.json {
+		err = c.printJSON(row)
+	} else {
+		_, err = fmt.Fprintf(c.Out, "%s is %s, with %d tools.\n", s.ID, s.State, len(s.Tools))
+	}
+	if err == nil && s.State == plugin.Failed {
+		return fault.New(fault.Invalid, "cli.plugins", "The plugin "+id+" did not load: "+sentence(s.Problem.Error()), s.Problem.Hint)
+	}
+	return err
+}
+
+func (c *command) trustPlugin(ctx context.Context, app *App, args []string) error {
+	s, err := findPlugin(app, args[0])
+	if err != nil {
+		return err
+	}
+	if !c.json {
+		c.describePlugin(s)
+		fmt.Fprintln(c.Out)
+	}
+	if err := app.Host.Trust(ctx, s.ID, false); err != nil {
+		return err
+	}
+	return c.printAfter(ctx, app, s.ID)
+}
+
+func (c *command) grantPermission(effect permit.Effect) func(context.Context, *App, []string) error {
+	return func(ctx context.Context, app *App, args []string) error {
+		s, err := findPlugin(app, args[0])
+		if err != nil {
+			return err
+		}
+		if err := app.Gate.SetPermission(ctx, s.ID, args[1], effect); err != nil {
+			return err
+		}
+		app.Host.Decided(s.ID)
+		return c.printAfter(ctx, app, s.ID)
+	}
+}
+
+func (c *command) removePlugin(ctx context.Context, app *App, args []string) error {
+	s, err := findPlugin(app, args[0])
+	if err != nil {
+		return err
+	}
+	kept, err := app.Host.Remove(ctx, s.ID)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(map[string]string{"removed": s.ID, "kept": kept})
+	}
+	_, err = fmt.Fprintf(c.Out, "%s was moved to %s.\n", s.ID, kept)
+	return err
+}
+
+func (c *command) pluginsNewCommand() *cobra.Command {
+	return c.simple("new KIND NAME", "Make a plugin from a template: "+strings.Join(plugin.TemplateKinds(), ", "), exactly("a kind", "a name"),
+		func(ctx context.Context, app *App, args []string) error {
+			id, path, err := app.Host.New(ctx, args[0], args[1])
+			if err != nil {
+				return err
+			}
+			if err := app.Host.Settled(ctx); err != nil {
+				return err
+			}
+			if c.json {
+				return c.printJSON(map[string]string{"id": id, "path": path})
+			}
+			_, err = fmt.Fprintf(c.Out, "%s\nEdit it, then try it: conclave plugins check %s\n", path, path)
+			return err
+		})
+}
+
+func (c *command) pluginsAddCommand() *cobra.Command {
+	return c.simple("add PATH|FILE.zip|https://….git", "Copy a plugin into the plugins folder", exactly("a path or an address"),
+		func(ctx context.Context, app *App, args []string) error {
+			from := args[0]
+			if !strings.Contains(from, "://") {
+				from = c.Path(from)
+			}
+			id, err := app.Host.Add(ctx, from)
+			if err != nil {
+				return err
+			}
+			return c.printAfter(ctx, app, id)
+		})
+}
+
+func (c *command) pluginsLogsCommand() *cobra.Command {
+	var follow bool
+	var last int
+	cmd := c.simple("logs ID", "Show what a plugin logged and printed", exactly("the id of a plugin"), func(ctx context.Context, app *App, args []string) error {
+		s, err := findPlugin(app, args[0])
+		if err != nil {
+			return err
+		}
+		lines := app.Host.Log(s.ID, 0)
+		if last > 0 && len(lines) > last {
+			lines = lines[len(lines)-last:]
+		}
+		changed, stop := app.LogChanges(s.ID)
+		defer stop()
+		var seen uint64
+		for {
+			for _, line := range lines {
+				seen = line.N
+				if err := c.printLogLine(s.ID, line); err != nil {
+					return err
+				}
+			}
+			if !follow {
+				return nil
+			}
+			c.lasting()
+			select {
+			case <-changed:
+			case <-c.Closing:
+				return errGone
+			case <-ctx.Done():
+				return &exitError{ExitStopped}
+			}
+			lines = app.Host.Log(s.ID, seen)
+		}
+	})
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what comes")
+	cmd.Flags().IntVarP(&last, "lines", "n", 0, "only the last N lines")
+	return cmd
+}
+
+// lasting says that this command follows something until it is interrupted.
+func (c *command) lasting() {
+	if c.Lasting != nil {
+		c.Lasting()
+		c.Lasting = nil
+	}
+}
+
+func (c *command) printLogLine(id string, line plugin.LogLine) error {
+	if c.json {
+		return writeJSON(c.Out, struct {
+			Plugin string    `json:"plugin"`
+			Time   time.Time `json:"time"`
+			Level  string    `json:"level"`
+			Text   string    `json:"text"`
+			Call   string    `json:"call,omitempty"`
+		}{id, line.Time, line.Level, line.Text, line.Call})
+	}
+	_, err := fmt.Fprintf(c.Out, "%s %-5s %s\n", line.Time.Format("15:04:05.000"), line.Level, line.Text)
+	return err
+}
+
+// updateRow is one line of `plugins watch --json`.
+type updateRow struct {
+	Plugin     string       `json:"plugin"`
+	Generation uint64       `json:"generation"`
+	State      plugin.State `json:"state"`
+	Tools      []string     `json:"tools"`
+	MS         float64      `json:"ms"`
+	Problem    *problemRow  `json:"problem,omitempty"`
+	Removed    bool         `json:"removed,omitempty"`
+}
+
+func (c *command) pluginsWatchCommand() *cobra.Command {
+	var approve string
+	cmd := c.simple("watch", "Print one line per reload, until interrupted", noArguments, func(ctx context.Context, app *App, _ []string) error {
+		asker, err := c.asker(approve)
+		if err != nil {
+			return err
+		}
+		updates, stop := app.Host.Updates()
+		defer stop()
+		if approve == "always" {
+			if err := c.approvePlugins(ctx, app, asker); err != nil {
+				return err
+			}
+		}
+		watching := app.Watch(ctx)
+		c.lasting()
+		fmt.Fprintln(c.Err, "Watching "+app.Plugins+". Press Ctrl-C to end.")
+		for {
+			select {
+			case u := <-updates:
+				if err := c.printUpdate(u); err != nil {
+					return err
+				}
+				if approve == "always" && (u.State == plugin.NeedsApproval || u.State == plugin.Quarantined) && u.Problem == nil {
+					if err := c.approvePlugins(ctx, app, asker); err != nil {
+						return err
+					}
+				}
+			case err := <-watching:
+				return err
+			case <-c.Closing:
+				return errGone
+			case <-ctx.Done():
+				return &exitError{ExitStopped}
+			}
+		}
+	})
+	cmd.Flags().StringVar(&approve, "approve", "", "always: approve new and changed plugins as they come")
+	return cmd
+}
+
+func (c *command) printUpdate(u plugin.Update) error {
+	row := updateRow{u.Plugin, u.Generation, u.State, orEmpty(u.Tools), milliseconds(u.Took), newProblemRow(u.Problem), u.Removed}
+	if c.json {
+		return writeJSON(c.Out, row)
+	}
+	switch {
+	case u.Removed:
+		_, err := fmt.Fprintf(c.Out, "%s was removed.\n", u.Plugin)
+		return err
+	case u.Problem != nil:
+		_, err := fmt.Fprintf(c.Out, "%s is %s: %s%s\n", u.Plugin, u.State, place(row.Problem), oneLine(u.Problem.Message))
+		return err
+	}
+	_, err := fmt.Fprintf(c.Out, "%s is %s: generation %d, %d tools, %.0f ms\n", u.Plugin, u.State, u.Generation, len(u.Tools), row.MS)
+	return err
+}
+
+// approvePlugins puts every plugin that waits for a person before the asker, and
+// waits until those that were approved have loaded.
+func (c *command) approvePlugins(ctx context.Context, app *App, asker permit.Asker) error {
+	if err := app.Host.Settled(ctx); err != nil {
+		return err
+	}
+	// A version may wait twice: before it runs, and once its tools are known.
+	for range 3 {
+		waiting := slices.DeleteFunc(app.Host.List(), func(s plugin.Status) bool {
+			return s.State != plugin.NeedsApproval && s.State != plugin.Quarantined || s.Problem != nil
+		})
+		asked := false
+		for _, s := range waiting {
+			verdict, err := app.Host.Ask(ctx, s.ID, asker)
+			if err != nil && !errors.Is(err, plugin.ErrSettled) {
+				return err
+			}
+			if verdict == permit.Approved {
+				asked = true
+				if _, always := asker.(permit.AlwaysAsker); always {
+					fmt.Fprintf(c.Err, "Approved the plugin %s (%s), because of --approve always.\n", s.ID, s.Path)
+				}
+			}
+		}
+		if !asked {
+			return nil
+		}
+		if err := app.Host.Settled(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellWaiting says which plugins wait for a person, so that nobody wonders where
+// their tools are.
+func (c *command) tellWaiting(app *App) {
+	for _, s := range app.Host.List() {
+		if s.Problem == nil && (s.State == plugin.NeedsApproval || s.State == plugin.Quarantined && !s.Serving) {
+			f := fault.Of(notServing(s))
+			fmt.Fprintln(c.Err, f.Message+" Its tools are not offered. "+c.toType(f.Hint))
+		}
+	}
+}
+
+// rawOr returns raw, or the JSON text other when raw is empty.
+func rawOr(raw json.RawMessage, other string) json.RawMessage {
+	if len(raw) == 0 {
+		return json.RawMessage(other)
+	}
+	return raw
+}

@@ -1,0 +1,391 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/tool"
+	"conclave/app/turn"
+)
+
+// toolRow is one tool of `tools list --json`.
+type toolRow struct {
+	ID              string          `json:"id"`
+	Plugin          string          `json:"plugin"`
+	Name            string          `json:"name"`
+	WireName        string          `json:"wire_name"`
+	Title           string          `json:"title"`
+	Description     string          `json:"description"`
+	Parameters      json.RawMessage `json:"parameters"`
+	CouncilEligible bool            `json:"council_eligible"`
+	InlineAvailable bool            `json:"inline_available"`
+	Visibility      tool.Visibility `json:"visibility"`
+	Enabled         bool            `json:"enabled"`
+	Contract        string          `json:"contract"`
+	Digest          string          `json:"digest"`
+	Status          string          `json:"status"`
+	TimeoutMS       int64           `json:"timeout_ms"`
+	File            string          `json:"file,omitempty"`
+	Line            int             `json:"line,omitempty"`
+	Warnings        []string        `json:"warnings,omitempty"`
+}
+
+// toolRows returns every tool of every plugin: those that serve with their wire
+// names, those that wait for approval or are switched off without.
+func toolRows(app *App) []toolRow {
+	set := app.Tools.Set()
+	rows := []toolRow{}
+	for _, p := range app.Host.List() {
+		for _, t := range p.Tools {
+			row := newToolRow(t, p)
+			if served, ok := set.ByID(t.ID()); ok && p.Serving {
+				row.WireName, row.Description, row.Digest = served.WireName, served.Description, served.Digest
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func newToolRow(t tool.Tool, p plugin.Status) toolRow {
+	enabled, set := p.Enabled[t.Name]
+	status := string(p.State)
+	if p.Serving {
+		status = string(plugin.Ready)
+	}
+	timeout := t.Timeout
+	if timeout == 0 {
+		timeout = tool.DefaultTimeout
+	}
+	parameters := t.Parameters
+	if len(parameters) == 0 {
+		parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+	}
+	if t.Visibility == "" {
+		t.Visibility = tool.Direct
+	}
+	return toolRow{
+		ID: t.ID(), Plugin: t.Plugin, Name: t.Name, WireName: t.WireName, Title: t.Title, Description: t.Description,
+		Parameters: parameters, CouncilEligible: t.CouncilEligible, InlineAvailable: t.InlineAvailable, Visibility: t.Visibility,
+		Enabled: p.Serving && (enabled || !set), Contract: t.Contract, Digest: t.Digest, Status: status,
+		TimeoutMS: timeout.Milliseconds(), File: t.File, Line: t.Line, Warnings: t.Warnings,
+	}
+}
+
+func (c *command) toolsCommand() *cobra.Command {
+	var all bool
+	list := &cobra.Command{Use: "list", Short: "List the tools a model can be offered", Args: noArguments}
+	list.Flags().BoolVar(&all, "all", false, "also hidden, deferred and disabled ones")
+	list.RunE = func(cmd *cobra.Command, _ []string) error {
+		app, err := c.app(cmd.Context(), true)
+		if err != nil {
+			return err
+		}
+		defer app.Close()
+		rows := []toolRow{}
+		for _, row := range toolRows(app) {
+			waiting := row.Status == string(plugin.NeedsApproval) || row.Status == string(plugin.Quarantined)
+			if all || waiting || (row.Enabled && row.Visibility == tool.Direct) {
+				rows = append(rows, row)
+			}
+		}
+		if c.json {
+			return c.printJSON(rows)
+		}
+		table := newTable("TOOL", "STATUS", "WHAT IT DOES")
+		for _, row := range rows {
+			table.add(row.ID, row.Status, firstLine(row.Description))
+		}
+		return table.print(c, "There are no tools. Put a .py or .js file into "+app.Plugins+".")
+	}
+	show := &cobra.Command{Use: "show TOOL", Short: "Show a tool exactly as a model is given it", Args: exactly("the name of a tool"), RunE: func(cmd *cobra.Command, args []string) error {
+		app, err := c.app(cmd.Context(), true)
+		if err != nil {
+			return err
+		}
+		defer app.Close()
+		return c.showTool(cmd.Context(), app, args[0])
+	}}
+	search := &cobra.Command{Use: "search QUERY", Short: "Show what tool_search would answer a model", Args: some("words to look for"), RunE: func(cmd *cobra.Command, args []string) error {
+		app, err := c.app(cmd.Context(), true)
+		if err != nil {
+			return err
+		}
+		defer app.Close()
+		rows := []toolRow{}
+		byID := map[string]toolRow{}
+		for _, row := range toolRows(app) {
+			byID[row.ID] = row
+		}
+		for _, t := range app.Tools.Set().Search(strings.Join(args, " ")) {
+			rows = append(rows, byID[t.ID()])
+		}
+		if c.json {
+			return c.printJSON(rows)
+		}
+		table := newTable("TOOL", "WHAT IT DOES")
+		for _, row := range rows {
+			table.add(row.ID, firstLine(row.Description))
+		}
+		return table.print(c, "No tool matches.")
+	}}
+	return group("tools", "List, show and call tools", list, show, search, c.toolCallCommand())
+}
+
+// findRow finds a tool by "plugin:name", or by its bare or wire name where one
+// plugin alone has it.
+func findRow(app *App, name string) (toolRow, error) {
+	var found, near []toolRow
+	for _, row := range toolRows(app) {
+		switch {
+		case row.ID == name:
+			return row, nil
+		case row.Name == name || row.WireName == name:
+			found = append(found, row)
+		case strings.Contains(row.ID, name):
+			near = append(near, row)
+		}
+	}
+	switch {
+	case len(found) == 1:
+		return found[0], nil
+	case len(found) > 1:
+		var ids []string
+		for _, row := range found {
+			ids = append(ids, row.ID)
+		}
+		return toolRow{}, fault.New(fault.Usage, "cli.tool", "Several plugins have a tool named "+name+".", "Say which: "+strings.Join(ids, ", ")+".")
+	}
+	hint := "conclave tools list --all shows what there is."
+	if len(near) > 0 {
+		hint = "Did you mean " + near[0].ID + "?"
+	}
+	return toolRow{}, fault.New(fault.NotFound, "cli.tool", "There is no tool named "+name+".", hint)
+}
+
+func (c *command) showTool(ctx context.Context, app *App, name string) error {
+	row, err := findRow(app, name)
+	if err != nil {
+		return err
+	}
+	grants, err := app.Gate.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	out := struct {
+		toolRow
+		Grants []permit.Grant `json:"grants"`
+	}{row, []permit.Grant{}}
+	for _, g := range grants {
+		if g.Plugin == row.Plugin && (g.Tool == row.Name || g.Tool == "*") {
+			out.Grants = append(out.Grants, g)
+		}
+	}
+	if c.json {
+		return c.printJSON(out)
+	}
+	fmt.Fprintf(c.Out, "%s\n%s\n\n", row.ID, row.Description)
+	fmt.Fprintf(c.Out, "offered to models as  %s\nparameters            %s\nstatus                %s\ncontract              %s\ndigest                %s\ntime limit            %s\n",
+		row.WireName, indentJSON(row.Parameters, 22), row.Status, row.Contract, row.Digest, time.Duration(row.TimeoutMS)*time.Millisecond)
+	if row.File != "" {
+		fmt.Fprintf(c.Out, "defined at            %s:%d\n", row.File, row.Line)
+	}
+	for _, w := range row.Warnings {
+		fmt.Fprintf(c.Out, "warning               %s\n", w)
+	}
+	for _, g := range out.Grants {
+		fmt.Fprintf(c.Out, "rule                  %s (%s)\n", permit.Sentence(g, row.Plugin), g.ID)
+	}
+	return nil
+}
+
+func (c *command) toolCallCommand() *cobra.Command {
+	var (
+		arguments, member, contextFile, approve string
+		timeout                                 time.Duration
+	)
+	cmd := &cobra.Command{Use: "call TOOL", Short: "Call one tool, through the gate, without a model", Args: exactly("the name of a tool")}
+	flags := cmd.Flags()
+	flags.StringVar(&arguments, "args", "{}", "the arguments as JSON; - reads them from standard input")
+	flags.StringVar(&member, "member", "", "call it on behalf of a council member")
+	flags.StringVar(&contextFile, "context", "", "a JSON file of {role, content, name?}: the messages the tool is told of")
+	flags.StringVar(&approve, "approve", "", "ask, always or never, where the window would ask")
+	flags.DurationVar(&timeout, "timeout", 0, "how long the call may take")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		asker, err := c.asker(approve)
+		if err != nil {
+			return err
+		}
+		app, err := c.app(cmd.Context(), true) // before standard input is read: the command may run elsewhere
+		if err != nil {
+			return err
+		}
+		defer app.Close()
+		if arguments == "-" {
+			text, err := io.ReadAll(c.In)
+			if err != nil {
+				return err
+			}
+			arguments = string(text)
+		}
+		if !json.Valid([]byte(arguments)) {
+			return usageOf(cmd, "--args is not JSON: %s", cutLine(arguments))
+		}
+		call := turn.SingleCall{Caller: permit.Person, Arguments: arguments, Timeout: timeout, Asker: asker}
+		if member != "" {
+			call.Caller = permit.Caller("member:" + member)
+			call.Member = memberContext(member)
+		}
+		if contextFile != "" {
+			if call.Context, err = c.contextMessages(contextFile); err != nil {
+				return err
+			}
+		}
+		if err := c.approvePlugins(cmd.Context(), app, asker); err != nil {
+			return err
+		}
+		row, err := findRow(app, args[0])
+		if err != nil {
+			return err
+		}
+		call.Tool, call.Tools = row.ID, app.Tools.Set()
+		if p, err := app.Host.Status(row.Plugin); err != nil || !p.Serving {
+			return notServing(p)
+		}
+		started := time.Now()
+		result, err := app.Turns.Call(cmd.Context(), call)
+		if err != nil {
+			return err
+		}
+		return c.printCallResult(row.ID, result, time.Since(started))
+	}
+	return cmd
+}
+
+// notServing says why a plugin's tools cannot be called.
+func notServing(p plugin.Status) error {
+	switch p.State {
+	case plugin.NeedsApproval:
+		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is new and has not been approved.", "Approve it with conclave plugins trust "+p.ID+", or use --approve always.")
+	case plugin.Quarantined:
+		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" changed since it was approved and is paused.", "Look at it with conclave plugins show "+p.ID+", then conclave plugins trust "+p.ID+".")
+	case plugin.Disabled:
+		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is switched off.", "Switch it on with conclave plugins enable "+p.ID+".")
+	}
+	if p.Problem != nil {
+		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" did not load: "+sentence(p.Problem.Error()), p.Problem.Hint)
+	}
+	return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" is not ready.", "Look at it with conclave plugins show "+p.ID+".")
+}
+
+// memberContext is the context object of a member that is only a name
+// (contracts/spindle, section 7).
+func memberContext(name string) json.RawMessage {
+	raw, _ := json.Marshal(map[string]any{
+		"memberId": name, "itemId": "", "packId": "", "packName": "", "name": name, "role": "", "chance": 100,
+		"avatarUrl": nil, "definition": "", "personality": "", "behavior": "", "genderIdentity": 3,
+	})
+	return raw
+}
+
+func (c *command) contextMessages(file string) ([]tool.ContextMessage, error) {
+	data, err := os.ReadFile(c.Path(file))
+	if err != nil {
+		return nil, unreadable("cli.context", file, err)
+	}
+	var messages []tool.ContextMessage
+	if err := json.Unmarshal(data, &messages); err != nil {
+		return nil, fault.Wrap(fault.Usage, "cli.context", "The file "+file+" is not a JSON array of {role, content, name?}.", "See conclave tools call --help.", err)
+	}
+	return messages, nil
+}
+
+// printCallResult prints what a call answered. A refusal exits 3, a failed call
+// 1.
+func (c *command) printCallResult(id string, r tool.Result, took time.Duration) error {
+	failed := r.Status != chat.CallOK
+	if c.json {
+		type block struct {
+			Type     string `json:"type"`
+			Text     string `json:"text,omitempty"`
+			MIMEType string `json:"mime_type,omitempty"`
+			Media    string `json:"media,omitempty"`
+		}
+		content := []block{}
+		for _, p := range r.Content {
+			if p.Kind == chat.PartMedia {
+				content = append(content, block{Type: mediaType(p.Media.MIME), MIMEType: p.Media.MIME, Media: p.Media.ID})
+				continue
+			}
+			content = append(content, block{Type: "text", Text: p.Text})
+		}
+		out := struct {
+			Tool    string  `json:"tool"`
+			IsError bool    `json:"is_error"`
+			Content []block `json:"content"`
+			Error   string  `json:"error,omitempty"`
+			Status  string  `json:"status"`
+			MS      float64 `json:"ms"`
+		}{id, failed, content, r.Error, string(r.Status), float64(took.Microseconds()) / 1000}
+		if err := c.printJSON(out); err != nil {
+			return err
+		}
+	} else {
+		for _, p := range r.Content {
+			if p.Kind == chat.PartMedia {
+				fmt.Fprintf(c.Out, "[%s, %d bytes, media %s]\n", p.Media.MIME, p.Media.Size, p.Media.ID)
+				continue
+			}
+			fmt.Fprintln(c.Out, strings.TrimRight(p.Text, "\n"))
+		}
+		if failed {
+			fmt.Fprintln(c.Err, "conclave: "+oneLine(strings.TrimPrefix(r.Error, "Error: ")))
+		}
+	}
+	switch {
+	case r.Status == chat.CallRefused:
+		return &exitError{ExitNotAllowed}
+	case r.Status == chat.CallCancelled:
+		return &exitError{ExitStopped}
+	case failed:
+		return &exitError{ExitFailed}
+	}
+	return nil
+}
+
+func mediaType(mime string) string {
+	kind, _, _ := strings.Cut(mime, "/")
+	switch kind {
+	case "image", "audio":
+		return kind
+	}
+	return "file"
+}
+
+func indentJSON(raw json.RawMessage, by int) string {
+	var v any
+	if json.Unmarshal(raw, &v) != nil {
+		return string(raw)
+	}
+	out, _ := json.MarshalIndent(v, strings.Repeat(" ", by), "  ")
+	return string(out)
+}
+
+// cutLine is the beginning of a text on one line, for a message.
+func cutLine(s string) string { return cut(oneLine(s), 60) }
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
+	return line
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"unicode"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/fault"
+)
+
+// usageError is a fault that cobra or a flag found.
+func usageError(format string, args ...any) error {
+	return fault.New(fault.Usage, "cli", sentence(fmt.Sprintf(format, args...)), "See conclave help.")
+}
+
+// usageOf is usageError for a command that has its own help.
+func usageOf(cmd *cobra.Command, format string, args ...any) error {
+	return fault.New(fault.Usage, "cli", sentence(fmt.Sprintf(format, args...)), "See "+cmd.CommandPath()+" --help.")
+}
+
+// unreadable is the fault for a file of the person's that cannot be read.
+func unreadable(op, name string, err error) error {
+	why, hint := "", "Check its path."
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fault.Wrap(fault.NotFound, op, "There is no file "+name+".", hint, err)
+	case errors.Is(err, fs.ErrPermission):
+		why, hint = ": you may not", "Check its permissions."
+	case errors.Is(err, syscall.EISDIR):
+		why, hint = ": it is a folder", "Name a file."
+	}
+	return fault.Wrap(fault.NotFound, op, "The file "+name+" cannot be read"+why+".", hint, err)
+}
+
+// sentence makes a sentence of a cause: a capital and a full stop.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	if first, _, _ := strings.Cut(s, " "); !strings.ContainsFunc(first, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		s = strings.ToUpper(s[:1]) + s[1:] // a word, and no name of a file or flag
+	}
+	if !strings.ContainsAny(s[len(s)-1:], ".!?") {
+		s += "."
+	}
+	return s
+}
+
+// noArguments refuses words after a command that takes none; at the root they
+// are an unknown command.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if cmd.HasSubCommands() {
+		message := fmt.Sprintf("there is no command %q", strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), "conclave")+" "+args[0]))
+		cmd.SuggestionsMinimumDistance = 2 // of letters; SuggestionsFor knows no default
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			message += "; did you mean " + strings.Join(near, " or ") + "?"
+		}
+		return usageOf(cmd, "%s", message)
+	}
+	return usageOf(cmd, "the command %s takes no words, but got %q", words(cmd), args[0])
+}
+
+// exactly takes n words, named for the error.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		return usageOf(cmd, "the command %s needs %s", words(cmd), strings.Join(names, " and "))
+	}
+}
+
+// some takes at least one word.
+func some(name string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return nil
+		}
+		return usageOf(cmd, "the command %s needs %s", words(cmd), name)
+	}
+}
+
+// words are the words of a command, without the program's name.
+func words(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "conclave ") }
+
+// wrongValue is how pflag (1.0) says that a flag cannot have a value; what
+// follows are the words of strconv, which help nobody. Compiled when needed: every
+// start of the program would pay for it otherwise.
+var wrongValue = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^invalid argument (".*") for ".*--([a-z-]+)" flag: `)
+})
+
+// flagError is what pflag says, in our words.
+func flagError(cmd *cobra.Command, err error) string {
+	if m := wrongValue().FindStringSubmatch(err.Error()); m != nil {
+		if flag := cmd.Flag(m[2]); flag != nil {
+			return "--" + m[2] + " cannot be " + m[1] + "; it takes " + kindOfValue(flag.Value.Type())
+		}
+	}
+	return err.Error()
+}
+
+func kindOfValue(kind string) string {
+	switch kind {
+	case "int":
+		return "a whole number"
+	case "duration":
+		return "a time as 500ms, 10s or 2m"
+	case "bool":
+		return "true or false"
+	}
+	return "a " + kind
+}
+
+// commandInHint is a command that a hint says to type, and needs the folders.
+var commandInHint = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\bconclave (backup|chats|doctor|logs|models|permissions|plugins|restore|tools)\b`)
+})
+
+// toType makes the commands of a hint ones that can be typed as they stand: with
+// the folders that this command was given.
+func (c *command) toType(hint string) string {
+	// The store's hint ends with a path, whose spaces a shell would take apart.
+	if before, path, ok := strings.Cut(hint, "conclave restore "); ok && filepath.IsAbs(path) {
+		hint = before + "conclave restore " + quoted(path)
+	}
+	given := ""
+	for _, f := range []struct{ name, value, env string }{{"data", c.data, "CONCLAVE_DATA"}, {"plugins", c.plug, "CONCLAVE_PLUGINS"}} {
+		if f.value != "" && f.value != c.Env(f.env) {
+			given += " --" + f.name + " " + quoted(c.Path(f.value))
+		}
+	}
+	if given == "" {
+		return hint
+	}
+	if strings.HasSuffix(hint, "--help.") {
+		return hint
+	}
+	return commandInHint().ReplaceAllStringFunc(hint, func(s string) string { return "conclave" + given + strings.TrimPrefix(s, "conclave") })
+}
+
+// quoted is a path as a shell takes it.
+func quoted(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/\\:._-+=,@", r)
+	}) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+
+	"conclave/app/plugin/spindle/engine"
+	"conclave/app/plugin/worker/confine"
+)
+
+// jsWorker runs the JavaScript engine for one plugin, over standard input and
+// output, behind the walls of its spec. It returns the exit status.
+func jsWorker() int {
+	spec, err := confine.ReadSpec()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	var config engine.Config
+	if err := json.Unmarshal(spec.Input, &config); err != nil {
+		fmt.Fprintln(os.Stderr, "the configuration cannot be read:", err)
+		return 1
+	}
+	err = engine.Serve(context.Background(), config, os.Stdin, os.Stdout, os.Stderr, func() error { return confine.Self(spec) })
+	if err == nil {
+		return 0
+	}
+	if _, stopped := errors.AsType[*engine.Ended](err); !stopped {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	return 1
+}
+
+// confineAndExec closes the walls of the spec around this process and becomes
+// the program it names. It returns only when that failed.
+func confineAndExec() int {
+	spec, err := confine.ReadSpec()
+	if err == nil {
+		err = confine.Exec(spec)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 127
+}

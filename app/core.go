@@ -1,0 +1,67 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/llm"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/settings"
+	"conclave/app/tool"
+	"conclave/app/turn"
+)
+
+// Core is what the window works with; package core makes it.
+type Core struct {
+	Bus   *bus.Bus
+	Keep  Keeper
+	Turns *turn.Runner
+	Tools *tool.Registry
+	Host  *plugin.Host
+	Gate  *permit.Gate
+
+	Models   Connections
+	Settings Settled
+	Facts    Facts
+}
+
+// Facts are what does not change while the window is open.
+type Facts struct {
+	Version   string
+	Data      string
+	Plugins   string
+	Logs      string
+	Isolation string          // what holds plugins on this system, one sentence
+	Shipped   map[string]bool // ids of the plugins that come with Conclave
+	Trouble   error           // what was wrong when the core opened, and was coped with
+}
+
+// Settled reads and changes settings.
+type Settled interface {
+	Settings(ctx context.Context) (settings.Settings, error)
+	// ChangeSettings checks what change made before it is written.
+	ChangeSettings(ctx context.Context, change func(*settings.Settings)) (settings.Settings, error)
+}
+
+// Connections is what the window asks of models. Errors are *fault.Error.
+type Connections interface {
+	Open(ctx context.Context, name string) (llm.Model, error)
+	// Info says what is known of a model without asking its provider.
+	Info(ctx context.Context, name string) llm.ModelInfo
+	// Known returns the models that are known without asking anybody: the built-in
+	// ones, those of the last List or Test, and those added by hand.
+	Known(ctx context.Context) ([]llm.ModelInfo, error)
+	Connections(ctx context.Context) ([]llm.Connection, error)
+	Default(ctx context.Context) (string, error)
+	SetDefault(ctx context.Context, name string) error
+	Add(ctx context.Context, c llm.Connection, key string) error
+	Update(ctx context.Context, c llm.Connection, key string) error
+	Remove(ctx context.Context, name string) (restore func(context.Context) error, err error)
+	Test(ctx context.Context, name string) (models int, took time.Duration, err error)
+	Scan(ctx context.Context) ([]LocalServer, error)
+	// KeyStore says where keys are kept, and whether a passphrase is needed first.
+	KeyStore() (sentence string, locked bool)
+	Unlock(passphrase string) error
+}

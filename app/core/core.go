@@ -1,0 +1,264 @@
+// Package core builds everything for both programs, and is the only package that
+// knows every concrete type: the store, the vendors' models, the dialects, the
+// launcher. It decides nothing itself. Read Open and Core first; Main is the
+// terminal program.
+package core
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/keys"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/functions"
+	"conclave/app/plugin/spindle"
+	"conclave/app/plugin/worker"
+	"conclave/app/plugin/worker/confine"
+	"conclave/app/tool"
+	"conclave/app/turn"
+	"conclave/plugins"
+	"conclave/store"
+)
+
+// Options say what to open.
+type Options struct {
+	Data       string // absolute; empty makes a throw-away folder
+	Plugins    string // absolute; ignored when Data is empty
+	OwnPlugins bool   // Plugins is the default folder: a new one gets the shipped plugins
+	Work       string // the working folder of plugins; empty is the person's home
+	Program    string // path of the terminal program, which workers are started from
+	Name       string // of this program, for the error another one gets: "the window"
+}
+
+// Core is everything, open. Close it.
+type Core struct {
+	o         Options
+	Store     *store.Store
+	Bus       *bus.Bus
+	Gate      *permit.Gate
+	Tools     *tool.Registry
+	Host      *plugin.Host
+	Turns     *turn.Runner
+	Keys      *keys.Store
+	Models    *Models
+	Settings  *Preferences
+	Functions *functions.Dialect
+	Log       *slog.Logger
+	Trouble   error // what was wrong and was coped with
+
+	launcher *worker.Launcher
+	logs     io.Closer
+	throw    string // the throw-away folder, to remove
+	scan     sync.Once
+	watching atomic.Bool
+	closing  sync.Once
+}
+
+// Open opens the core. Errors are faults: Locked when another program has the
+// store, Damaged, Unavailable. Nothing of a plugin runs yet; Scan reads the
+// plugins folder.
+func Open(ctx context.Context, o Options) (*Core, error) {
+	c := &Core{o: o, Bus: bus.New(), Tools: tool.NewRegistry()}
+	if err := c.folders(); err != nil {
+		return nil, err
+	}
+	c.Log, c.logs = openLog(c.o.Data)
+	var err error
+	c.Store, err = store.Open(ctx, store.Options{Dir: c.o.Data, Log: c.Log, Program: o.Name, OnTrouble: c.trouble})
+	if err != nil {
+		c.discard()
+		return nil, err
+	}
+	if err := c.build(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// folders makes the folders that must be there.
+func (c *Core) folders() error {
+	if c.o.Data == "" {
+		dir, err := os.MkdirTemp("", "conclave-check-")
+		if err != nil {
+			return fault.Wrap(fault.Unavailable, "core.open", "There is no place for a throw-away folder.", "Check the disk's space.", err)
+		}
+		c.throw, c.o.Data, c.o.Plugins, c.o.OwnPlugins = dir, dir, filepath.Join(dir, "plugins"), false
+	}
+	if err := os.MkdirAll(c.o.Data, 0o700); err != nil {
+		return fault.Wrap(fault.Unavailable, "core.open", "The data folder "+c.o.Data+" cannot be made.", "Name another with --data.", err)
+	}
+	if c.o.OwnPlugins {
+		if _, err := installShipped(c.o.Plugins); err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(c.o.Plugins, 0o700); err != nil {
+		return fault.Wrap(fault.Unavailable, "core.open", "The plugins folder "+c.o.Plugins+" cannot be made.", "Name another with --plugins.", err)
+	}
+	if c.o.Work == "" {
+		c.o.Work, _ = os.UserHomeDir()
+	}
+	if c.o.Work == "" {
+		c.o.Work = c.o.Data
+	}
+	return nil
+}
+
+func (c *Core) build(ctx context.Context) error {
+	var err error
+	c.Settings = &Preferences{store: c.Store}
+	set, err := c.Settings.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	c.Keys = keys.New(c.o.Data)
+	c.Models = &Models{settings: c.Settings, keys: c.Keys, log: c.Log}
+	c.Gate, err = permit.Open(ctx, permit.Options{
+		Ledger: c.Store, Shelf: c.Store, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data},
+		Mode: func() permit.Mode {
+			if now, err := c.Settings.Settings(context.WithoutCancel(ctx)); err == nil && now.Mode == "careful" {
+				return permit.Careful
+			}
+			return permit.Standard
+		},
+	})
+	if err != nil {
+		return err
+	}
+	c.launcher = worker.New(worker.Options{Program: c.o.Program, Log: c.Log})
+	c.Functions = functions.New(functions.Options{Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log})
+	walls := c.launcher.Confinement()
+	c.Host = plugin.New(plugin.Options{
+		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Bus: c.Bus, Log: c.Log, Chats: plugin.Chats{Active: c.active},
+		Dialects: []plugin.Dialect{spindle.New(spindle.Options{SourceInside: walls.Level != "process+landlock"}), c.Functions},
+	})
+	c.Gate.OnDecided(c.Host.Decided)
+	c.Turns = turn.New(turn.Options{Log: c.Store, Gate: c.Gate, Slog: c.Log})
+	return c.approveShipped(ctx)
+}
+
+// approveShipped approves the plugins that come with Conclave, while they are as
+// they came: their author is the one who asks.
+func (c *Core) approveShipped(ctx context.Context) error {
+	if !c.o.OwnPlugins {
+		return nil
+	}
+	known := map[string]bool{}
+	for _, a := range c.Gate.Approvals() {
+		known[a.Plugin] = true
+	}
+	for id := range Shipped() {
+		if known[id] {
+			continue
+		}
+		candidate, ok, err := c.shippedCandidate(ctx, id)
+		if err != nil || !ok {
+			continue // changed, removed, or not readable: the person is asked
+		}
+		if err := c.Gate.Trust(ctx, candidate, permit.Trust{By: "comes with Conclave"}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Shipped returns the ids of the plugins that come with Conclave.
+func Shipped() map[string]bool {
+	out := map[string]bool{}
+	entries, err := plugins.Files.ReadDir(".")
+	if err != nil {
+		return out
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			out[strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))] = true
+		}
+	}
+	return out
+}
+
+// Scan reads the plugins folder, once, and waits until every plugin is listed or
+// failed.
+func (c *Core) Scan(ctx context.Context) error {
+	c.scan.Do(func() {
+		if err := c.Host.Scan(); err != nil {
+			c.Log.Warn("the plugins folder cannot be read", "err", err)
+		}
+	})
+	return c.Host.Settled(ctx)
+}
+
+// trouble hears from the store that writes fail, or work again.
+func (c *Core) trouble(err error) {
+	c.Trouble = err
+	c.Bus.Changed(bus.Settings, "")
+	if err != nil {
+		c.Log.Error("the store cannot write", "err", err)
+	}
+}
+
+// closeTime bounds what closing may take.
+const closeTime = 10 * time.Second
+
+// Close ends every process, answers what waits with no, and closes the store. It
+// may be called more than once.
+func (c *Core) Close() error {
+	var err error
+	c.closing.Do(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTime) // nobody's: the program is ending
+		defer cancel()
+		if c.Host != nil {
+			c.Host.Close()
+		}
+		if c.launcher != nil {
+			c.launcher.Close()
+		}
+		if c.Gate != nil {
+			err = c.Gate.Close(ctx)
+		}
+		err = errors.Join(err, c.Store.Close())
+		c.discard()
+	})
+	return err
+}
+
+func (c *Core) discard() {
+	_ = c.logs.Close()
+	if c.throw != "" {
+		_ = os.RemoveAll(c.throw)
+	}
+}
+
+// Isolation says in a sentence what holds plugins on this system.
+func (c *Core) Isolation() string {
+	walls := confine.Detect()
+	if walls.Sentence != "" {
+		return walls.Sentence
+	}
+	return "Each plugin runs in a process of its own, which can reach its own folder and nothing else."
+}
+
+// active is the conversation a plugin may ask for.
+func (c *Core) active(ctx context.Context) (*chat.Conversation, error) {
+	set, err := c.Settings.Settings(ctx)
+	if err != nil || set.OpenChat == "" {
+		return nil, err
+	}
+	v, err := c.Store.Conversation(ctx, chat.ConversationID(set.OpenChat))
+	if fault.KindOf(err) == fault.NotFound {
+		return nil, nil
+	}
+	return &v, err
+}

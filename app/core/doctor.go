@@ -1,0 +1,127 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"conclave/app/cli"
+	"conclave/app/fault"
+	"conclave/app/plugin"
+)
+
+// Doctor checks what this machine has, one finding for each thing.
+func (c *Core) Doctor(ctx context.Context) []cli.Finding {
+	return []cli.Finding{
+		c.checkStore(ctx), c.checkPlugins(), c.checkPython(ctx), c.checkWalls(), c.checkKeys(), checkWindow(ctx, c.o.Program), c.checkServers(ctx), c.checkModel(ctx),
+	}
+}
+
+func (c *Core) checkStore(ctx context.Context) cli.Finding {
+	f := cli.Finding{Name: "store", OK: true}
+	info, err := os.Stat(filepath.Join(c.o.Data, "conclave.db"))
+	if err != nil {
+		return cli.Finding{Name: "store", Found: "its file cannot be seen", Fix: "Check the permissions of " + c.o.Data + "."}
+	}
+	f.Found = fmt.Sprintf("%s, %.1f MB", c.o.Data, float64(info.Size())/1e6)
+	problems, err := c.Store.Check(ctx)
+	if err != nil || len(problems) > 0 {
+		f.OK, f.Fix = false, "Restore the newest good copy from "+filepath.Join(c.o.Data, "backups")+"."
+		f.Found += ", damaged: " + strings.Join(problems, "; ")
+	}
+	return f
+}
+
+func (c *Core) checkPlugins() cli.Finding {
+	dir, problem := c.Host.Folder()
+	sources, err := plugin.Sources(dir)
+	if problem == nil && err != nil {
+		problem = fault.Of(err)
+	}
+	if problem != nil {
+		return cli.Finding{Name: "plugins", Found: problem.Message, Fix: problem.Hint}
+	}
+	return cli.Finding{Name: "plugins", OK: true, Found: fmt.Sprintf("%s, %d plugins", dir, len(sources))}
+}
+
+func (c *Core) checkPython(ctx context.Context) cli.Finding {
+	p, err := c.Functions.Python(ctx)
+	if err != nil {
+		var problem *plugin.Problem
+		if errors.As(err, &problem) {
+			return cli.Finding{Name: "python", Found: problem.Message, Fix: problem.Hint}
+		}
+		return cli.Finding{Name: "python", Found: err.Error(), Fix: "Install Python 3.9 or newer."}
+	}
+	return cli.Finding{Name: "python", OK: true, Found: fmt.Sprintf("%s (%s), %s", p.Version, p.Executable, p.Why)}
+}
+
+func (c *Core) checkWalls() cli.Finding {
+	walls := c.launcher.Confinement()
+	if walls.Sentence == "" {
+		return cli.Finding{Name: "sandbox", OK: true, Found: "plugins are confined by " + strings.ReplaceAll(walls.Level, "+", " and ")}
+	}
+	return cli.Finding{Name: "sandbox", Found: walls.Sentence, Fix: "A Linux kernel with Landlock (5.13 or newer) confines them."}
+}
+
+func (c *Core) checkKeys() cli.Finding {
+	return cli.Finding{Name: "keys", OK: true, Found: strings.TrimSuffix(c.Keys.Sentence(), ".")}
+}
+
+// checkWindow looks for the window's program and what it links to.
+func checkWindow(ctx context.Context, program string) cli.Finding {
+	f := cli.Finding{Name: "window"}
+	path := windowProgram(program)
+	display := runtime.GOOS != "linux" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
+	if _, err := os.Stat(path); err != nil {
+		if !display {
+			return cli.Finding{Name: "window", OK: true, Found: "not here, and there is no display; the terminal works without it"}
+		}
+		f.Found, f.Fix = path+" is not there", "Build it with make build; the terminal works without it."
+		return f
+	}
+	if runtime.GOOS == "linux" {
+		out, err := exec.CommandContext(ctx, "ldd", path).Output()
+		if err == nil && strings.Contains(string(out), "not found") {
+			f.Found, f.Fix = "libraries of the web view are missing", "Install GTK 3 and WebKitGTK 4.1."
+			return f
+		}
+		if !display {
+			return cli.Finding{Name: "window", OK: true, Found: path + " (there is no display here)"}
+		}
+	}
+	return cli.Finding{Name: "window", OK: true, Found: path}
+}
+
+func (c *Core) checkServers(ctx context.Context) cli.Finding {
+	found, err := c.Models.Scan(ctx)
+	f := cli.Finding{Name: "local models", OK: true, Found: "no local server answered"}
+	if err != nil {
+		return cli.Finding{Name: "local models", Found: err.Error()}
+	}
+	var names []string
+	for _, s := range found {
+		names = append(names, fmt.Sprintf("%s at %s with %d models", s.Title, s.URL, len(s.Models)))
+	}
+	if len(names) > 0 {
+		f.Found = strings.Join(names, ", ")
+	}
+	return f
+}
+
+func (c *Core) checkModel(ctx context.Context) cli.Finding {
+	name, err := c.Models.Default(ctx)
+	if err == nil {
+		_, err = c.Models.Open(ctx, name)
+	}
+	if err != nil {
+		f := fault.Of(err)
+		return cli.Finding{Name: "default model", Found: f.Message, Fix: f.Hint}
+	}
+	return cli.Finding{Name: "default model", OK: true, Found: name}
+}

@@ -1,0 +1,376 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"conclave/app/fault"
+	"conclave/app/keys"
+	"conclave/app/llm"
+	"conclave/app/llm/anthropic"
+	"conclave/app/llm/demo"
+	"conclave/app/llm/google"
+	"conclave/app/llm/ollama"
+	"conclave/app/llm/openai"
+	"conclave/app/settings"
+)
+
+// Models opens models by name, over the connections of the settings. It is safe
+// for concurrent use.
+type Models struct {
+	settings *Preferences
+	keys     *keys.Store
+	log      *slog.Logger
+	pace     time.Duration // of Demo guide; 0 is none
+
+	mu    sync.Mutex                 // guards known
+	known map[string][]llm.ModelInfo // by connection, of the last listing
+}
+
+// demoConnection is always there.
+var demoConnection = llm.Connection{Name: "demo", Kind: "demo", Title: "Demo guide"}
+
+// provider builds the provider of a connection.
+func (m *Models) provider(c llm.Connection) (llm.Provider, error) {
+	if c.Kind != "demo" {
+		name := c.Name
+		c.Key = func(ctx context.Context) (string, error) {
+			if !c.HasKey { // nobody is asked for a passphrase to look for one
+				ctx = context.WithValue(ctx, ownTerminal{}, nil)
+			}
+			key, err := m.keys.Get(ctx, name)
+			if fault.KindOf(err) == fault.NotFound || err != nil && !c.HasKey {
+				// A local server needs none, and no passphrase to look for one;
+				// another says that it is missing.
+				return "", nil
+			}
+			return key, err
+		}
+	}
+	switch c.Kind {
+	case "demo":
+		return demo.New(demo.Options{Pace: m.pace}), nil
+	case "openai":
+		return openai.New(c, openai.Options{}), nil
+	case "anthropic":
+		return anthropic.New(c, anthropic.Options{}), nil
+	case "google":
+		return google.New(c, google.Options{}), nil
+	case "ollama":
+		return ollama.New(c, ollama.Options{}), nil
+	}
+	return nil, fault.New(fault.Invalid, "core.models", "There is no kind of connection “"+c.Kind+"”.", "Remove the connection "+c.Name+" and add it again.")
+}
+
+// Connections returns the person's connections, Demo guide first.
+func (m *Models) Connections(ctx context.Context) ([]llm.Connection, error) {
+	set, err := m.settings.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return append([]llm.Connection{demoConnection}, set.Connections...), nil
+}
+
+func (m *Models) connection(ctx context.Context, name string) (llm.Connection, error) {
+	all, err := m.Connections(ctx)
+	if err != nil {
+		return llm.Connection{}, err
+	}
+	var names []string
+	for _, c := range all {
+		if c.Name == name {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	return llm.Connection{}, fault.New(fault.NotFound, "core.models", "There is no connection named "+name+".", "There are: "+strings.Join(names, ", ")+". Add one with conclave models add.")
+}
+
+// Open returns a model by "connection/model"; "" is the default.
+func (m *Models) Open(ctx context.Context, name string) (llm.Model, error) {
+	if name == "" {
+		var err error
+		if name, err = m.Default(ctx); err != nil {
+			return nil, err
+		}
+	}
+	connection, id, ok := strings.Cut(name, "/")
+	if !ok || id == "" {
+		return nil, fault.New(fault.NotFound, "core.models", "There is no model named "+name+".", "Write it as CONNECTION/MODEL; conclave models list shows what there is.")
+	}
+	c, err := m.connection(ctx, connection)
+	if err != nil {
+		return nil, err
+	}
+	if c.Kind == "demo" && id != "guide" {
+		return nil, fault.New(fault.NotFound, "core.models", "There is no model named "+name+".", "The built-in one is "+settings.DemoModel+".")
+	}
+	p, err := m.provider(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.Open(id), nil
+}
+
+// Info says what is known of a model without asking anybody.
+func (m *Models) Info(ctx context.Context, name string) llm.ModelInfo {
+	connection, id, _ := strings.Cut(name, "/")
+	m.mu.Lock()
+	for _, k := range m.known[connection] {
+		if k.ID == id {
+			m.mu.Unlock()
+			return k
+		}
+	}
+	m.mu.Unlock()
+	opened, err := m.Open(ctx, name)
+	if err != nil { // the connection is gone
+		return llm.ModelInfo{Connection: connection, ID: id, Title: cmp.Or(id, name)}
+	}
+	info := opened.Info()
+	info.Title = cmp.Or(info.Title, id)
+	return info
+}
+
+// Known returns the models that are known without asking anybody.
+func (m *Models) Known(ctx context.Context) ([]llm.ModelInfo, error) {
+	all, err := m.Connections(ctx)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := m.Default(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var out []llm.ModelInfo
+	add := func(info llm.ModelInfo) {
+		if !slices.ContainsFunc(out, func(o llm.ModelInfo) bool { return o.Name() == info.Name() }) {
+			out = append(out, info)
+		}
+	}
+	for _, c := range all {
+		m.mu.Lock()
+		listed := slices.Clone(m.known[c.Name])
+		m.mu.Unlock()
+		if c.Kind == "demo" {
+			listed = []llm.ModelInfo{m.Info(ctx, settings.DemoModel)}
+		}
+		for _, info := range listed {
+			add(info)
+		}
+		for _, id := range c.Models {
+			add(m.Info(ctx, c.Name+"/"+id))
+		}
+	}
+	add(m.Info(ctx, chosen))
+	return out, nil
+}
+
+// List asks every connection, at once, for its models.
+func (m *Models) List(ctx context.Context) ([]llm.ModelInfo, map[string]error) {
+	failed := map[string]error{}
+	all, err := m.Connections(ctx)
+	if err != nil {
+		return nil, map[string]error{"": err}
+	}
+	var mu sync.Mutex // guards failed
+	var wg sync.WaitGroup
+	for _, c := range all {
+		wg.Go(func() { // ends with the request, which ctx bounds
+			if _, _, err := m.ask(ctx, c); err != nil {
+				mu.Lock()
+				failed[c.Name] = err
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	known, err := m.Known(ctx)
+	if err != nil {
+		failed[""] = err
+	}
+	return known, failed
+}
+
+// listTime bounds one listing.
+const listTime = 20 * time.Second
+
+func (m *Models) ask(ctx context.Context, c llm.Connection) (int, time.Duration, error) {
+	p, err := m.provider(c)
+	if err != nil {
+		return 0, 0, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, listTime, fault.New(fault.Timeout, "core.models", c.Name+" did not answer within 20 s.", "Check its address."))
+	defer cancel()
+	began := time.Now()
+	listed, err := p.Models(ctx)
+	took := time.Since(began)
+	if err != nil {
+		if e, ok := errors.AsType[*llm.Error](err); ok {
+			return 0, took, e.Fault()
+		}
+		return 0, took, err
+	}
+	m.mu.Lock()
+	if m.known == nil {
+		m.known = map[string][]llm.ModelInfo{}
+	}
+	m.known[c.Name] = listed
+	m.mu.Unlock()
+	return len(listed), took, nil
+}
+
+// Test asks one connection for its models.
+func (m *Models) Test(ctx context.Context, name string) (int, time.Duration, error) {
+	c, err := m.connection(ctx, name)
+	if err != nil {
+		return 0, 0, err
+	}
+	return m.ask(ctx, c)
+}
+
+// Default returns the model of new chats.
+func (m *Models) Default(ctx context.Context) (string, error) {
+	set, err := m.settings.Settings(ctx)
+	if err != nil {
+		return "", err
+	}
+	return cmp.Or(set.DefaultModel, settings.DemoModel), nil
+}
+
+// SetDefault chooses the model of new chats.
+func (m *Models) SetDefault(ctx context.Context, name string) error {
+	if _, err := m.Open(ctx, name); err != nil {
+		return err
+	}
+	_, err := m.settings.ChangeSettings(ctx, func(s *settings.Settings) { s.DefaultModel = name })
+	return err
+}
+
+// Add adds a connection and keeps its key.
+func (m *Models) Add(ctx context.Context, c llm.Connection, key string) error {
+	c.HasKey = key != ""
+	return m.write(ctx, c, key, func(s *settings.Settings) { s.Connections = append(slices.Clone(s.Connections), c) })
+}
+
+// Update changes a connection; an empty key leaves the key as it is.
+func (m *Models) Update(ctx context.Context, c llm.Connection, key string) error {
+	old, err := m.connection(ctx, c.Name)
+	if err != nil {
+		return err
+	}
+	c.HasKey = old.HasKey || key != ""
+	return m.write(ctx, c, key, func(s *settings.Settings) {
+		s.Connections = slices.Clone(s.Connections)
+		for i := range s.Connections {
+			if s.Connections[i].Name == c.Name {
+				s.Connections[i] = c
+			}
+		}
+	})
+}
+
+// write changes the settings first, since they are checked, and takes that back
+// when the key cannot be kept.
+func (m *Models) write(ctx context.Context, c llm.Connection, key string, change func(*settings.Settings)) error {
+	before, err := m.settings.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := m.settings.ChangeSettings(ctx, change); err != nil {
+		return err
+	}
+	if key == "" {
+		return nil
+	}
+	if err := m.keys.Set(ctx, c.Name, key); err != nil {
+		_, back := m.settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Connections = before.Connections })
+		return errors.Join(err, back)
+	}
+	return nil
+}
+
+// Remove removes a connection and its key; the function returned brings both
+// back while the program runs.
+func (m *Models) Remove(ctx context.Context, name string) (func(context.Context) error, error) {
+	c, err := m.connection(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	if c.Kind == "demo" {
+		return nil, fault.New(fault.Invalid, "core.models", "Demo guide is built in and cannot be removed.", "")
+	}
+	key := ""
+	if c.HasKey {
+		if key, err = m.keys.Get(ctx, name); err != nil && fault.KindOf(err) != fault.NotFound {
+			return nil, err
+		}
+	}
+	set, err := m.settings.Settings(ctx)
+	if err != nil {
+		return nil, err
+	}
+	chosen := set.DefaultModel
+	if _, err := m.settings.ChangeSettings(ctx, func(s *settings.Settings) {
+		s.Connections = slices.DeleteFunc(slices.Clone(s.Connections), func(o llm.Connection) bool { return o.Name == name })
+		if strings.HasPrefix(s.DefaultModel, name+"/") {
+			s.DefaultModel = settings.DemoModel
+		}
+	}); err != nil {
+		return nil, err
+	}
+	if err := m.keys.Delete(ctx, name); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		if err := m.Add(ctx, c, key); err != nil {
+			return err
+		}
+		if strings.HasPrefix(chosen, name+"/") {
+			return m.SetDefault(ctx, chosen)
+		}
+		return nil
+	}, nil
+}
+
+// KeyStore says where keys are kept, and whether a passphrase is needed first.
+func (m *Models) KeyStore() (string, bool) { return m.keys.Sentence(), m.keys.NeedsPassphrase() }
+
+// Unlock gives the passphrase of the encrypted file of keys.
+func (m *Models) Unlock(passphrase string) error { return m.keys.Unlock(passphrase) }
+
+// Pull has an Ollama server download a model: NAME, or CONNECTION/NAME where
+// there are several servers.
+func (m *Models) Pull(ctx context.Context, name string, progress func(status string, done, total int64)) error {
+	all, err := m.Connections(ctx)
+	if err != nil {
+		return err
+	}
+	server := llm.Connection{Name: "ollama", Kind: "ollama"}
+	for _, c := range all {
+		if c.Kind != "ollama" {
+			continue
+		}
+		if rest, ok := strings.CutPrefix(name, c.Name+"/"); ok {
+			server, name = c, rest
+			break
+		}
+		if server.URL == "" {
+			server = c
+		}
+	}
+	err = ollama.New(server, ollama.Options{}).Pull(ctx, name, func(p ollama.Progress) { progress(p.Status, p.Done, p.Total) })
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		return e.Fault()
+	}
+	return err
+}
+
+// Scan asks the loopback addresses of known model servers.
+func (m *Models) Scan(ctx context.Context) ([]llm.Found, error) { return llm.Scanner{}.Scan(ctx) }

@@ -1,0 +1,311 @@
+package core
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/term"
+
+	"conclave/app/bus"
+	"conclave/app/chat"
+	"conclave/app/cli"
+	"conclave/app/fault"
+	"conclave/app/remote"
+	"conclave/app/version"
+	"conclave/store"
+)
+
+// tries bounds how often a command looks for the store again when an owner
+// closed under it.
+const tries = 20
+
+// Main runs the terminal program with its words and returns its exit status. A
+// first interrupt stops the command, which keeps what it has; a second one ends
+// the program.
+func Main(args []string) int {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() { // ends with the program
+		<-signals
+		cancel(fault.New(fault.Canceled, "terminal", "It was interrupted.", ""))
+		<-signals
+		os.Exit(cli.ExitStopped)
+	}()
+	run := context.WithValue(ctx, ownTerminal{}, true)
+	s := terminalSession(args)
+	for range tries {
+		t := &terminal{ctx: ctx}
+		code := cli.Run(run, s, t.open)
+		if code != cli.Elsewhere {
+			return code
+		}
+		code, err := remote.Run(ctx, remote.Path(t.places.Data), commandOf(s), remote.Streams{In: s.In, Out: s.Out, Err: s.Err})
+		switch {
+		case err == nil:
+			return code
+		case fault.KindOf(err) == fault.Conflict:
+			return cli.Fail(s, err)
+		case ctx.Err() != nil:
+			return cli.ExitStopped
+		case errors.Is(err, remote.ErrLost):
+			return cli.Fail(s, fault.Wrap(fault.Unavailable, "terminal", "The Conclave that had the store ended in the middle of the command.",
+				"What it had done is kept: look at conclave chats list and conclave logs, then try again.", err))
+		}
+		// The owner closed, or is only just opening or closing: look again.
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return cli.ExitStopped
+		}
+	}
+	return cli.Fail(s, fault.New(fault.Locked, "terminal", "Another Conclave has the store and does not answer.", "Close it, or wait until it has closed."))
+}
+
+// terminalSession is the session of this program's own terminal.
+func terminalSession(args []string) *cli.Session {
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	in, errs := int(os.Stdin.Fd()), int(os.Stderr.Fd())
+	s := &cli.Session{
+		Args: args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Env: os.Getenv,
+		Terminal: term.IsTerminal(in) && term.IsTerminal(errs),
+		Color:    term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
+	}
+	s.Restore = func(ctx context.Context, data, path string) error {
+		return store.RestoreCopy(ctx, data, path, time.Now())
+	}
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		s.Out = cli.Plain(os.Stdout)
+	}
+	if term.IsTerminal(errs) {
+		s.Err = cli.Plain(os.Stderr)
+	}
+	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+		s.Width = w
+	}
+	return s
+}
+
+// passedOn are the variables of the environment that a command run elsewhere
+// needs: where its folders are, and no secret.
+var passedOn = []string{"HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME", "CONCLAVE_DATA", "CONCLAVE_PLUGINS", "NO_COLOR", "TERM"}
+
+func commandOf(s *cli.Session) remote.Command {
+	c := remote.Command{Version: version.Version, Args: s.Args, Dir: s.Dir, Env: map[string]string{}, Terminal: s.Terminal, Color: s.Color, Width: s.Width}
+	for _, name := range passedOn {
+		if value := s.Env(name); value != "" {
+			c.Env[name] = value
+		}
+	}
+	return c
+}
+
+// terminal opens the core for one command of this program.
+type terminal struct {
+	ctx    context.Context //nolint:containedctx // the program's own
+	places cli.Places
+}
+
+// open implements cli.Opener: it opens the core, or says that another program
+// has the store.
+func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error) {
+	t.places = places
+	program, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c, err := Open(ctx, Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Program: program, Name: "another conclave"})
+	if fault.KindOf(err) == fault.Locked {
+		return nil, cli.ErrElsewhere
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.Keys.Ask = askPassphrase
+	a := c.Terminal()
+	var server *remote.Server
+	if places.Data != "" {
+		server, err = c.Serve(nil)
+		if err != nil {
+			c.Log.Warn("other commands cannot be served", "err", err)
+		}
+	}
+	a.Close = func() {
+		if server != nil {
+			server.Close()
+		}
+		if err := c.Close(); err != nil {
+			c.Log.Error("closing failed", "err", err)
+		}
+	}
+	if places.NeedsPlugins {
+		if err := c.Scan(ctx); err != nil {
+			a.Close()
+			return nil, err
+		}
+	}
+	return a, nil
+}
+
+// Serve lets other commands run in this core, until Close of the server. window,
+// when not nil, answers the words that are the window's own; it reports whether
+// it knew them.
+func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
+	return remote.Serve(remote.Path(c.o.Data), version.Version, func(ctx context.Context, closing <-chan struct{}, command remote.Command, streams remote.Streams) int {
+		if window != nil && window(command.Args) {
+			return cli.ExitDone
+		}
+		s := &cli.Session{
+			Args: command.Args, In: streams.In, Out: streams.Out, Err: streams.Err, Dir: command.Dir, Env: func(name string) string { return command.Env[name] },
+			Terminal: command.Terminal, Color: command.Color, Width: command.Width, Closing: closing, Lasting: streams.Lasting,
+		}
+		return cli.Run(ctx, s, func(ctx context.Context, places cli.Places) (*cli.App, error) {
+			if places.Data == "" { // a throw-away one
+				return (&terminal{ctx: ctx}).open(ctx, places)
+			}
+			if places.Plugins != c.o.Plugins {
+				return nil, fault.New(fault.Conflict, "core.serve", "The Conclave that is running watches the plugins folder "+c.o.Plugins+".", "Close it, or leave --plugins out.")
+			}
+			a := c.Terminal()
+			a.Close = func() {}
+			if places.NeedsPlugins {
+				if err := c.Scan(ctx); err != nil {
+					return nil, err
+				}
+			}
+			return a, nil
+		})
+	})
+}
+
+// Terminal returns the core as commands use it. Its Close is to be set.
+func (c *Core) Terminal() *cli.App {
+	return &cli.App{
+		Version: version.Version, Data: c.o.Data, Plugins: c.o.Plugins,
+		Host: c.Host, Gate: c.Gate, Tools: c.Tools, Turns: c.Turns,
+		Chats: terminalChats{c.Store}, Models: terminalModels{c.Models}, Settings: c.Settings,
+		Watch: c.watch, LogChanges: c.logChanges, Backup: c.Store.Backup, Doctor: c.Doctor, Render: c.render,
+	}
+}
+
+// watch follows the plugins folder until ctx ends. A second watcher in one
+// program only waits.
+func (c *Core) watch(ctx context.Context) <-chan error {
+	done := make(chan error, 1)
+	if !c.watching.CompareAndSwap(false, true) {
+		go func() { // ends with ctx
+			<-ctx.Done()
+			done <- nil
+		}()
+		return done
+	}
+	go func() { // ends with ctx
+		defer c.watching.Store(false)
+		err := c.Host.Watch(ctx)
+		if ctx.Err() != nil {
+			err = nil
+		}
+		done <- err
+	}()
+	return done
+}
+
+// Watch follows the plugins folder until ctx ends.
+func (c *Core) Watch(ctx context.Context) error { return <-c.watch(ctx) }
+
+func (c *Core) logChanges(plugin string) (<-chan struct{}, func()) {
+	ctx, cancel := context.WithCancel(context.Background()) // the reader's: stop ends it
+	s := c.Bus.Subscribe(bus.Log)
+	changed := make(chan struct{}, 1)
+	var wg sync.WaitGroup
+	wg.Go(func() { // ends with stop
+		for {
+			notices, err := s.Next(ctx)
+			if err != nil {
+				return
+			}
+			if slices.ContainsFunc(notices, func(n bus.Notice) bool { return n.ID == plugin }) {
+				select {
+				case changed <- struct{}{}:
+				default: // a wake-up is due already
+				}
+			}
+		}
+	})
+	return changed, func() { cancel(); s.Close(); wg.Wait() }
+}
+
+// terminalModels differs from Models in the rows of Scan alone.
+type terminalModels struct{ *Models }
+
+// Scan implements cli.Models.
+func (t terminalModels) Scan(ctx context.Context) ([]cli.LocalServer, error) {
+	found, err := t.Models.Scan(ctx)
+	out := make([]cli.LocalServer, 0, len(found))
+	for _, f := range found {
+		out = append(out, cli.LocalServer{Kind: f.Kind, Title: f.Title, Version: f.Version, URL: f.URL, Models: len(f.Models)})
+	}
+	return out, err
+}
+
+// terminalChats is the store as commands use it.
+type terminalChats struct{ *store.Store }
+
+// Recent implements cli.Chats.
+func (s terminalChats) Recent(ctx context.Context, limit int) ([]chat.Conversation, error) {
+	page, err := s.List(ctx, store.ListOptions{Limit: limit})
+	return page.Conversations, err
+}
+
+// Calls implements cli.Chats.
+func (s terminalChats) Calls(ctx context.Context, f cli.CallFilter) ([]chat.CallRecord, error) {
+	records, err := s.Store.Calls(ctx, store.CallFilter{Conversation: f.Conversation, Tool: f.Tool, Errors: f.Errors, Limit: f.Last})
+	slices.SortFunc(records, func(a, b chat.CallRecord) int { return int(int64(a.ID) - int64(b.ID)) })
+	return records, err
+}
+
+// Search implements cli.Chats.
+func (s terminalChats) Search(ctx context.Context, words string, limit int) ([]cli.Found, error) {
+	found, err := s.Find(ctx, words, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]cli.Found, 0, len(found))
+	for _, f := range found {
+		row := cli.Found{Conversation: f.Conversation, Title: f.Title, Seq: f.Seq, Excerpt: around(f.Text, words)}
+		if c, err := s.Conversation(ctx, f.Conversation); err == nil {
+			row.Updated = c.Updated
+		}
+		out = append(out, row)
+	}
+	return out, nil
+}
+
+// around returns about 120 characters of text around the first of the words.
+func around(text, words string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	first, _, _ := strings.Cut(strings.TrimSpace(strings.ToLower(words)), " ")
+	at := max(0, strings.Index(strings.ToLower(text), first))
+	runes := []rune(text)
+	start := max(0, len([]rune(text[:min(at, len(text))]))-40)
+	end := min(len(runes), start+120)
+	out := string(runes[start:end])
+	if start > 0 {
+		out = "…" + out
+	}
+	if end < len(runes) {
+		out += "…"
+	}
+	return out
+}

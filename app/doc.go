@@ -1,0 +1,10 @@
+// Package app is the window: the methods its page may call, and the one notice
+// it is sent. It forwards calls and turns what the core knows into what the page
+// shows; it decides nothing. No other package but main knows Wails.
+//
+// Each group of methods is one small struct bound under its name: [Chats],
+// [Plugins], [Tools], [Permissions], [Models], [Settings], [Window]. What they
+// take and give is in views.go, which has the same names and JSON keys as
+// frontend/src/lib/bridge/types.ts. A list is never nil in JSON. The transcript
+// (folding, rendering, revisions) is in transcript.go and live.go.
+package app

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"context"
+
+	"conclave/app/chat"
+)
+
+// Keeper is what the window asks of the store; core gives it the real one.
+// Errors are *fault.Error.
+type Keeper interface {
+	CreateConversation(ctx context.Context, c *chat.Conversation) error
+	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
+	UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error
+	// Conversations lists one kind of chats, last changed first: pinned ones, or
+	// the others, or the archive.
+	Conversations(ctx context.Context, which Which, offset, limit int) (rows []chat.Conversation, total int, err error)
+	// ChatDays counts the unpinned chats of List by the local day or month of
+	// their last change, in the list's order.
+	ChatDays(ctx context.Context, archived bool) ([]ChatGroup, error)
+	DeleteConversation(ctx context.Context, id chat.ConversationID) (token string, err error)
+	Undelete(ctx context.Context, token string) error
+	SaveDraft(id chat.ConversationID, text string)
+
+	Outline(ctx context.Context, id chat.ConversationID) (Outline, error)
+	Messages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq) ([]chat.Message, error)
+	Replace(ctx context.Context, m chat.Message) error
+	Append(ctx context.Context, m *chat.Message) error
+
+	Call(ctx context.Context, id uint64) (chat.CallRecord, error)
+	CallsOfTurn(ctx context.Context, id chat.ConversationID, turn string) ([]chat.CallRecord, error)
+
+	PutMedia(ctx context.Context, m *chat.Media) error
+	Media(ctx context.Context, id string) ([]byte, error)
+
+	// Search finds chats by title and message text, best first.
+	Search(ctx context.Context, words string, limit int) ([]Hit, error)
+}
+
+// Which says which chats Conversations lists.
+type Which int
+
+// The kinds of chats.
+const (
+	InUse Which = iota // neither pinned nor archived
+	Pinned
+	Archived
+)
+
+// Hit is one chat that holds the words searched for.
+type Hit struct {
+	Conversation chat.Conversation
+	Excerpt      *Excerpt // nil when only the title matched
+}
+
+// Outline is the shape of a conversation without its texts.
+type Outline struct {
+	Conversation chat.Conversation
+	Entries      []OutlineEntry    // every message, in the order they were written
+	Path         []chat.MessageSeq // the visible ones, first to head
+}
+
+// OutlineEntry is what an outline knows of one message.
+type OutlineEntry struct {
+	Seq, Parent chat.MessageSeq
+	Role        chat.Role
+	Turn        string
+	Hidden      bool
+}

@@ -1,0 +1,273 @@
+// Package keys keeps the secrets that models need: in the system's keychain, or
+// where there is none in one file encrypted under a passphrase. Secrets are read
+// at the moment of use and are nowhere else: not in the store, a log, an error
+// or the window.
+//
+// Read Store first. A key given in the environment as CONCLAVE_KEY_<NAME>
+// (upper case, dashes as underscores) is used before both, for machines without
+// a person.
+package keys
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"filippo.io/age"
+	"github.com/zalando/go-keyring"
+
+	"conclave/app/fault"
+)
+
+// service is the name under which the keychain shows our entries.
+const service = "Conclave"
+
+// Store keeps secrets by name. Use New. It is safe for concurrent use.
+type Store struct {
+	path string // of the encrypted file
+
+	// Ask obtains the passphrase of the encrypted file from a person. It is
+	// called at most once per unlock; nil, or an empty answer, means that nobody
+	// can be asked. again says that the passphrase given before was wrong; fresh
+	// that the file does not exist yet and the answer becomes its passphrase.
+	Ask func(ctx context.Context, fresh, again bool) (string, error)
+
+	mu         sync.Mutex // guards the fields below
+	probed     bool
+	chain      bool   // the keychain answered
+	passphrase string // of the file, once given
+}
+
+// New returns a store whose encrypted file, if it is needed, lies in the folder
+// dir.
+func New(dir string) *Store { return &Store{path: filepath.Join(dir, "keys.age")} }
+
+// Sentence says where keys are kept, for the settings page.
+func (s *Store) Sentence() string {
+	if s.keychain() {
+		return "Keys are kept in the system keychain."
+	}
+	return "This computer has no keychain. Keys will be kept in an encrypted file protected by a passphrase."
+}
+
+// NeedsPassphrase reports whether the encrypted file is used and its passphrase
+// has not been given yet.
+func (s *Store) NeedsPassphrase() bool {
+	if s.keychain() {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.passphrase == "" && os.Getenv(passphraseVariable) == ""
+}
+
+// passphraseVariable gives the passphrase where nobody can be asked.
+const passphraseVariable = "CONCLAVE_PASSPHRASE"
+
+// keychain reports whether the system's keychain works, asking it once.
+func (s *Store) keychain() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.probed && !reachable() {
+		s.probed = true
+	}
+	if !s.probed {
+		_, err := keyring.Get(service, "probe")
+		s.chain = err == nil || errors.Is(err, keyring.ErrNotFound)
+		s.probed = true
+	}
+	return s.chain
+}
+
+// variable is the environment variable that overrides the key of name.
+func variable(name string) string {
+	return "CONCLAVE_KEY_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
+}
+
+// Has reports whether a key of that name can be had without asking anybody, or
+// is in the locked file for all we know.
+func (s *Store) Has(ctx context.Context, name string) bool {
+	key, err := s.Get(ctx, name)
+	return err == nil && key != ""
+}
+
+// Get reads a key. Kind not_found when there is none; unavailable when the
+// encrypted file is locked and nobody gave its passphrase.
+func (s *Store) Get(ctx context.Context, name string) (string, error) {
+	if key := os.Getenv(variable(name)); key != "" {
+		return key, nil
+	}
+	if s.keychain() {
+		key, err := keyring.Get(service, name)
+		switch {
+		case errors.Is(err, keyring.ErrNotFound):
+			return "", missing(name)
+		case err != nil:
+			return "", fault.Wrap(fault.Unavailable, "keys.get", "The system keychain did not give the key of "+name+".", "Unlock the keychain and try again.", err)
+		}
+		return key, nil
+	}
+	all, err := s.read(ctx)
+	if err != nil {
+		return "", err
+	}
+	key, ok := all[name]
+	if !ok {
+		return "", missing(name)
+	}
+	return key, nil
+}
+
+func missing(name string) error {
+	return fault.New(fault.NotFound, "keys.get", "There is no key for "+name+".", "Add it in Settings > Models, or with conclave models add.")
+}
+
+// Set keeps a key, replacing an older one of that name.
+func (s *Store) Set(ctx context.Context, name, key string) error {
+	if s.keychain() {
+		if err := keyring.Set(service, name, key); err != nil {
+			return fault.Wrap(fault.Unavailable, "keys.set", "The system keychain did not take the key of "+name+".", "Unlock the keychain and try again.", err)
+		}
+		return nil
+	}
+	return s.change(ctx, func(all map[string]string) { all[name] = key })
+}
+
+// Delete forgets a key. A missing one is no error.
+func (s *Store) Delete(ctx context.Context, name string) error {
+	if s.keychain() {
+		if err := keyring.Delete(service, name); err != nil && !errors.Is(err, keyring.ErrNotFound) {
+			return fault.Wrap(fault.Unavailable, "keys.delete", "The system keychain did not remove the key of "+name+".", "Remove it with the system's own keychain program.", err)
+		}
+		return nil
+	}
+	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return s.change(ctx, func(all map[string]string) { delete(all, name) })
+}
+
+// Unlock gives the passphrase of the encrypted file; for a file that does not
+// exist yet it becomes its passphrase. Kind not_allowed when it is wrong.
+func (s *Store) Unlock(passphrase string) error {
+	if len(passphrase) < 8 {
+		return fault.New(fault.Invalid, "keys.unlock", "The passphrase is shorter than 8 characters.", "Choose a longer one; a few words are good.")
+	}
+	if _, err := decrypt(s.path, passphrase); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.passphrase = passphrase
+	s.mu.Unlock()
+	return nil
+}
+
+func (s *Store) change(ctx context.Context, do func(map[string]string)) error {
+	all, err := s.read(ctx)
+	if err != nil {
+		return err
+	}
+	do(all)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return encrypt(s.path, s.passphrase, all)
+}
+
+// read decrypts the file, asking for its passphrase when it was not given yet.
+func (s *Store) read(ctx context.Context) (map[string]string, error) {
+	s.mu.Lock()
+	passphrase := s.passphrase
+	s.mu.Unlock()
+	if passphrase == "" {
+		passphrase = os.Getenv(passphraseVariable)
+	}
+	_, statErr := os.Stat(s.path)
+	fresh := errors.Is(statErr, fs.ErrNotExist)
+	for again := false; ; again = true {
+		if passphrase == "" && s.Ask != nil {
+			var err error
+			if passphrase, err = s.Ask(ctx, fresh, again); err != nil {
+				return nil, err
+			}
+		}
+		if passphrase == "" {
+			return nil, fault.New(fault.Unavailable, "keys.read", "The file with your keys is locked.",
+				"Give its passphrase in Settings > Models, or in the environment as "+passphraseVariable+".")
+		}
+		err := s.Unlock(passphrase)
+		if err == nil {
+			return decrypt(s.path, passphrase)
+		}
+		if fault.KindOf(err) != fault.NotAllowed || s.Ask == nil || again {
+			return nil, err
+		}
+		passphrase = ""
+	}
+}
+
+// decrypt reads the file: an age file encrypted to one passphrase, holding a
+// JSON object of names and keys. A missing file is empty.
+func decrypt(path, passphrase string) (map[string]string, error) {
+	all := map[string]string{}
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, "keys.read", "The file with your keys, "+path+", cannot be read.", "Check its owner and permissions.", err)
+	}
+	identity, err := age.NewScryptIdentity(passphrase)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := age.Decrypt(bytes.NewReader(data), identity)
+	if err != nil {
+		if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong {
+			return nil, fault.New(fault.NotAllowed, "keys.read", "That is not the passphrase of the file with your keys.", "Try again.")
+		}
+		return nil, fault.Wrap(fault.Damaged, "keys.read", "The file with your keys, "+path+", is damaged.", "Move it away and add your keys again.", err)
+	}
+	text, err := io.ReadAll(plain)
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Damaged, "keys.read", "The file with your keys, "+path+", is damaged.", "Move it away and add your keys again.", err)
+	}
+	return all, nil
+}
+
+// scryptWork is the work factor of new files (2^15: about 0.1 s and 32 MB, so
+// that a command line use stays quick and a guess stays dear).
+const scryptWork = 15
+
+func encrypt(path, passphrase string, all map[string]string) error {
+	recipient, err := age.NewScryptRecipient(passphrase)
+	if err != nil {
+		return err
+	}
+	recipient.SetWorkFactor(scryptWork)
+	var out bytes.Buffer
+	w, err := age.Encrypt(&out, recipient)
+	if err != nil {
+		return err
+	}
+	if err := json.NewEncoder(w).Encode(all); err != nil {
+		return err
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	temp := path + ".part"
+	if err := os.WriteFile(temp, out.Bytes(), 0o600); err != nil {
+		return fault.Wrap(fault.Unavailable, "keys.write", "The file with your keys, "+path+", cannot be written.", "Check the disk's space and the folder's permissions.", err)
+	}
+	return os.Rename(temp, path)
+}

@@ -1,0 +1,314 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// layers says what each package may import: packages of Conclave by their path
+// below the module, others by the beginning of theirs. A package that is not
+// here fails the test, so that a new one gets its place before it gets callers.
+// From the bottom up; what each one is for is in docs/ARCHITECTURE.md.
+//
+// Arrows point at what is imported, and never up: a word knows no contract, a
+// contract no doer, a doer no adapter, and nobody the window.
+var layers = map[string][]string{
+	// Words: the standard library, and chat its errors.
+	"app/fault":   {},
+	"app/bus":     {},
+	"app/version": {},
+	"app/chat":    {"app/fault"},
+
+	// Contracts: words, and the one library each of them is about.
+	"app/llm":                {"app/fault", "app/chat"},
+	"app/tool":               {"app/chat", "github.com/google/jsonschema-go"},
+	"app/permit":             {"app/fault", "app/bus", "app/chat"},
+	"app/render":             {"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday", "golang.org/x/net/idna"},
+	"app/render/clean":       {},
+	"app/render/syntax":      {},
+	"app/settings":           {"app/fault"},
+	"app/plugin/wire":        {"github.com/modelcontextprotocol/go-sdk"},
+	"app/plugin/watch":       {"app/fault", "github.com/fsnotify/fsnotify"},
+	"app/plugin/spindle/job": {}, // what the host and the engine both know of a job
+
+	// Doers: words, contracts, and the neighbours named.
+	"app/turn":   {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
+	"app/plugin": {"app/fault", "app/bus", "app/chat", "app/tool", "app/permit", "app/plugin/wire", "app/plugin/watch", "app/version"},
+
+	// Adapters: the package whose interface they satisfy and what lies below it,
+	// one technology, never each other.
+	"app/keys":                  {"app/fault", "filippo.io/age", "github.com/zalando/go-keyring"},
+	"app/remote":                {"app/fault"},
+	"app/llm/demo":              {"app/chat", "app/llm"},
+	"app/llm/openai":            {"app/chat", "app/llm", "github.com/openai/openai-go/v3"},
+	"app/llm/anthropic":         {"app/chat", "app/llm", "github.com/anthropics/anthropic-sdk-go"},
+	"app/llm/google":            {"app/chat", "app/llm"},
+	"app/llm/ollama":            {"app/llm"},
+	"app/plugin/functions":      {"app/fault", "app/tool", "app/plugin"},
+	"app/plugin/spindle":        {"app/tool", "app/plugin", "app/plugin/spindle/job"},
+	"app/plugin/spindle/engine": {"app/plugin/wire", "app/plugin/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild", "github.com/google/uuid", "golang.org/x/net/idna"},
+	"app/plugin/worker":         {"app/plugin", "app/plugin/wire", "golang.org/x/sys"},
+	"app/plugin/worker/confine": {"app/plugin", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},
+	"store":                     {"app/fault", "app/chat", "app/permit", "go.etcd.io/bbolt", "github.com/google/uuid", "golang.org/x/sys"},
+	"store/search":              {"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "golang.org/x/text"},
+
+	// The window and the terminal: words, contracts, doers; never an adapter.
+	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
+	"app/cli": {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
+
+	// Main: what builds the rest. The core knows everything but the window, the
+	// index (whose start costs) and the engine (which only a worker may run).
+	"app/core": {
+		"app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/cli",
+		"app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai", "app/llm/anthropic", "app/llm/google", "app/llm/ollama",
+		"app/plugin/functions", "app/plugin/spindle", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/term",
+	},
+	"app/cmd/conclave": {"app/core", "app/version", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
+	"": {
+		"app", "app/fault", "app/version", "app/chat", "app/llm", "app/core", "app/remote", "app/render", "app/cli", "store", "store/search",
+		"github.com/wailsapp/wails/v2",
+	},
+
+	// Beside them: plugins as files, and what only tests import.
+	"plugins":               {},
+	"app/llm/llmtest":       {"app/fault", "app/chat", "app/llm"},
+	"store/storetest":       {"store"},
+	"app/plugin/plugintest": {"app/bus", "app/chat", "app/permit", "app/plugin", "app/tool"},
+	"app/plugin/hosttest":   {},
+}
+
+// exceptions are the imports that cross a ring's border on purpose. One that the
+// code no longer needs fails the test.
+var exceptions = map[[2]string]string{
+	{"app/permit", "app/tool"}:                                              "a request is about a tool and its digest; a second Tool in permit would have to be kept equal to the first",
+	{"app/settings", "app/llm"}:                                             "what a person sets includes their connections, and llm.Connection is what a provider is made from",
+	{"app/llm/ollama", "app/llm/openai"}:                                    "Ollama speaks the OpenAI wire; what is its own is the list of models and pulling one",
+	{"app/plugin", "github.com/modelcontextprotocol/go-sdk"}:                "the host holds the client session that wire.Dial returns and names its two handlers; no MCP type leaves session.go",
+	{"app/plugin/spindle/engine", "github.com/modelcontextprotocol/go-sdk"}: "a worker in Go is an MCP server; wire.Serve takes the SDK's",
+	{"app/plugin/worker", "app/plugin/worker/confine"}:                      "the launcher and the child it starts share the description of the walls",
+}
+
+// gone are packages that must not be in a program at all, however they would get
+// there, and why.
+var gone = []struct {
+	program string
+	env     []string
+	tags    string
+	never   string // the beginning of an import path
+	why     string
+}{
+	{"conclave/app/cmd/conclave", nil, "", "github.com/wailsapp/", "linking the web view costs every command 75 ms"},
+	{"conclave/app/cmd/conclave", nil, "", "conclave/app$", "the terminal program has no window"},
+	{"conclave/app/cmd/conclave", nil, "", "github.com/blevesearch/", "the index costs every start; the terminal searches the store"},
+	{"conclave/app/cmd/conclave", nil, "", "google.golang.org/genai", "its initialisation costs every start 3 ms (docs/adr/0008)"},
+	{"conclave/app/cmd/conclave", nil, "", "conclave/app/render", "the renderer costs every start 3 ms; the window's program writes pages (docs/adr/0010)"},
+	{"conclave/app/cmd/conclave", nil, "", "github.com/yuin/goldmark", "its initialisation costs every start 1 ms (docs/adr/0010)"},
+	{"conclave/app/cmd/conclave", nil, "", "github.com/microcosm-cc/bluemonday", "its initialisation costs every start 2 ms (docs/adr/0010)"},
+	{"conclave/app/cmd/conclave", nil, "", "github.com/alecthomas/chroma", "its initialisation costs every start (docs/adr/0010)"},
+	{"conclave/app/cmd/conclave", nil, "", "github.com/santhosh-tekuri/jsonschema", "its initialisation costs every start 5 ms (docs/adr/0010)"},
+	{"conclave/app/cmd/conclave", []string{"CGO_ENABLED=0"}, "", "runtime/cgo", "it is one static file"},
+	{"conclave/app/core", nil, "", "github.com/wailsapp/", "both programs are built on it"},
+	{"conclave/app/core", nil, "", "conclave/app$", "both programs are built on it"},
+	{"conclave/app/core", nil, "", "modernc.org/quickjs", "a plugin's code runs in a worker, never beside the store"},
+	{"conclave", nil, "desktop,production,webkit2_41", "modernc.org/quickjs", "a plugin's code never runs in the window's process"},
+	{"conclave", nil, "desktop,production,webkit2_41", "github.com/evanw/esbuild", "nested source can end the process that builds it"},
+	{"conclave", nil, "desktop,production,webkit2_41", "conclave/app/plugin/spindle/engine", "the engine belongs to the worker"},
+	{"conclave/app/turn", nil, "", "go.etcd.io/bbolt", "a turn asks for a Log and never sees the store"},
+	{"conclave/app/plugin", nil, "", "conclave/app/plugin/worker", "the host asks for a Launcher and never sees a process"},
+}
+
+// pkg is what go list tells of one package.
+type pkg struct {
+	ImportPath string
+	Imports    []string
+	Error      *struct{ Err string }
+}
+
+// list asks go list about patterns, with what they depend on when deps is set.
+func list(t *testing.T, env []string, tags string, deps bool, patterns ...string) []pkg {
+	t.Helper()
+	args := []string{"list", "-e", "-json=ImportPath,Imports,Error", "-tags", tags}
+	if deps {
+		args = append(args, "-deps")
+	}
+	cmd := exec.CommandContext(t.Context(), "go", append(args, patterns...)...)
+	cmd.Dir = ".."
+	cmd.Env = append(os.Environ(), env...)
+	var problems bytes.Buffer
+	cmd.Stderr = &problems
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list %v: %v\n%s", patterns, err, problems.String())
+	}
+	var all []pkg
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatalf("read what go list says: %v", err)
+		}
+		all = append(all, p)
+	}
+}
+
+const module = "conclave"
+
+// ours are the folders with Go in them; below frontend/node_modules lies Go of
+// other people.
+var ours = []string{".", "./app/...", "./store/...", "./plugins/..."}
+
+// below returns an import path of ours as the tables write it.
+func below(path string) (name string, own bool) {
+	if path == module {
+		return "", true
+	}
+	return strings.CutPrefix(path, module+"/")
+}
+
+// standard reports whether path is in the standard library: no dot in its first
+// part, and not ours.
+func standard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".") && first != module
+}
+
+// systems are those whose files are looked at: an import in a file for Windows
+// is an import.
+var systems = []string{"linux", "darwin", "windows"}
+
+func TestNoImportPointsUpwards(t *testing.T) {
+	used := map[[2]string]bool{}
+	for _, system := range systems {
+		for _, p := range list(t, []string{"GOOS=" + system, "CGO_ENABLED=0"}, "webkit2_41", false, ours...) {
+			from, _ := below(p.ImportPath)
+			allowed, known := layers[from]
+			if !known {
+				t.Errorf("%s has no line in the table of layers: say what it may import", p.ImportPath)
+				continue
+			}
+			for _, imported := range p.Imports {
+				if standard(imported) || allows(allowed, imported) {
+					continue
+				}
+				if exception, ok := exceptionFor(from, imported); ok {
+					used[exception] = true
+					continue
+				}
+				t.Errorf("%s imports %s (%s), which its layer may not", p.ImportPath, imported, system)
+			}
+		}
+	}
+	for exception, why := range exceptions {
+		if !used[exception] {
+			t.Errorf("the exception %s → %s is not needed any more: take it out", exception[0], exception[1])
+		}
+		if why == "" {
+			t.Errorf("the exception %s → %s says no reason", exception[0], exception[1])
+		}
+	}
+}
+
+// allows reports whether one of allowed is imported, or holds it when it is not
+// ours: a module may be used in all its packages.
+func allows(allowed []string, imported string) bool {
+	if name, own := below(imported); own {
+		return slices.Contains(allowed, name)
+	}
+	return slices.ContainsFunc(allowed, func(a string) bool { return imported == a || strings.HasPrefix(imported, a+"/") })
+}
+
+func exceptionFor(from, imported string) ([2]string, bool) {
+	for exception := range exceptions {
+		if exception[0] == from && allows([]string{exception[1]}, imported) {
+			return exception, true
+		}
+	}
+	return [2]string{}, false
+}
+
+func TestEveryLayerOfTheTableExists(t *testing.T) {
+	var there []string
+	for _, p := range list(t, nil, "webkit2_41", false, ours...) {
+		name, _ := below(p.ImportPath)
+		there = append(there, name)
+	}
+	for name := range layers {
+		if !slices.Contains(there, name) {
+			t.Errorf("the table names %s, which does not exist", name)
+		}
+	}
+}
+
+func TestNoPackageIsWhereItMustNotBe(t *testing.T) {
+	type question struct{ program, env, tags string }
+	answers := map[question][]pkg{}
+	for _, rule := range gone {
+		q := question{rule.program, strings.Join(rule.env, " "), rule.tags}
+		if answers[q] == nil {
+			answers[q] = list(t, rule.env, rule.tags, true, rule.program)
+		}
+		never, exact := strings.CutSuffix(rule.never, "$")
+		for _, p := range answers[q] {
+			if p.ImportPath == never || !exact && strings.HasPrefix(p.ImportPath, never) {
+				t.Errorf("%s has %s in it (%s); imported by %v", rule.program, p.ImportPath, rule.why, importers(answers[q], p.ImportPath))
+				break
+			}
+		}
+	}
+}
+
+func importers(all []pkg, path string) []string {
+	var found []string
+	for _, p := range all {
+		if slices.Contains(p.Imports, path) {
+			found = append(found, p.ImportPath)
+		}
+	}
+	return found
+}
+
+// TestTheTerminalProgramIsPureGo asks for a build without C on every system: a
+// package that has no other implementation cannot be listed then.
+func TestTheTerminalProgramIsPureGo(t *testing.T) {
+	for _, system := range systems {
+		for _, p := range list(t, []string{"GOOS=" + system, "CGO_ENABLED=0"}, "", true, "conclave/app/cmd/conclave") {
+			if p.Error != nil {
+				t.Errorf("on %s, %s cannot be built without C: %s", system, p.ImportPath, p.Error.Err)
+			}
+			if slices.Contains(p.Imports, "C") {
+				t.Errorf("on %s, %s has C in it", system, p.ImportPath)
+			}
+		}
+	}
+}
+
+// starters are the packages that may start a program, and which.
+var starters = map[string]string{
+	"app/plugin/worker":         "the processes of plugins",
+	"app/plugin/worker/confine": "becomes the program of a plugin, behind its walls",
+	"app/plugin/functions":      "asks a Python what it is, and to read a file without running it",
+	"app/plugin":                "git, for a plugin that is added by its address",
+	"app/core":                  "ldd, for doctor",
+	"app/cli":                   "the window's program",
+	"app":                       "the person's editor, and the system's way to open a folder",
+	"app/llm/llmtest":           "a model server, in tests",
+}
+
+func TestOnlyTheseStartPrograms(t *testing.T) {
+	for _, system := range systems {
+		for _, p := range list(t, []string{"GOOS=" + system, "CGO_ENABLED=0"}, "webkit2_41", false, ours...) {
+			name, _ := below(p.ImportPath)
+			if slices.Contains(p.Imports, "os/exec") && starters[name] == "" {
+				t.Errorf("%s imports os/exec; starting a program is not its task", p.ImportPath)
+			}
+		}
+	}
+}

@@ -1,0 +1,130 @@
+// Package anthropic speaks Anthropic's Messages wire, to Anthropic and to servers
+// that resemble it, on the message service of the official SDK. The SDK's own
+// client is not used: it looks for keys, profiles and addresses in the environment
+// and the home folder.
+//
+// Read Provider first, then stream.go (what comes back) and request.go (what is
+// sent, and where prompt caches begin).
+package anthropic
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
+
+	"conclave/app/llm"
+)
+
+// Kind is the connection kind of this package, and the key of its data in
+// chat.Part.Vendor.
+const Kind = "anthropic"
+
+// Address is Anthropic's own; paths below it begin with v1.
+const Address = "https://api.anthropic.com"
+
+// Options are for tests. The zero value is right for a connection of a person.
+type Options struct {
+	Timeouts llm.Timeouts
+}
+
+// Provider is one connection. Use New.
+type Provider struct {
+	link     *llm.Link
+	messages sdk.MessageService
+	models   sdk.ModelService
+
+	mu    sync.Mutex // guards known
+	known map[string]llm.ModelInfo
+}
+
+// New returns the provider of c. Nothing is asked before its methods are.
+func New(c llm.Connection, o Options) *Provider {
+	c.URL = strings.TrimSuffix(strings.TrimRight(c.URL, "/"), "/v1") // people write it either way
+	link := llm.NewLink(c, Address, o.Timeouts)
+	options := []option.RequestOption{
+		option.WithBaseURL(link.Base()), option.WithHTTPClient(link.HTTP()),
+		option.WithMaxRetries(0), // ours are bounded and seen: llm.WithRetry
+	}
+	return &Provider{link: link, messages: sdk.NewMessageService(options...), models: sdk.NewModelService(options...), known: map[string]llm.ModelInfo{}}
+}
+
+// Models implements llm.Provider. A look-alike without a list has the models that
+// the person added by hand.
+func (p *Provider) Models(ctx context.Context) ([]llm.ModelInfo, error) {
+	auth, err := p.auth(ctx)
+	if err != nil {
+		return nil, err
+	}
+	models := map[string]llm.ModelInfo{}
+	for _, id := range p.link.Connection.Models {
+		models[id] = p.info(id)
+	}
+	var answer llm.Answer
+	pages := p.models.ListAutoPaging(llm.Watching(ctx, &answer), sdk.ModelListParams{Limit: param.NewOpt[int64](1000)}, auth...)
+	for pages.Next() {
+		m := pages.Current()
+		info := p.info(m.ID)
+		if m.DisplayName != "" {
+			info.Title = m.DisplayName
+		}
+		info.Context = m.MaxInputTokens
+		if m.JSON.Capabilities.Valid() {
+			info.Can.Vision = m.Capabilities.ImageInput.Supported
+			info.Can.Reasoning = m.Capabilities.Thinking.Supported
+		}
+		models[m.ID] = info
+	}
+	if err := pages.Err(); err != nil {
+		err = p.link.Fail(ctx, "", err)
+		e, ok := errors.AsType[*llm.Error](err)
+		if !ok || len(p.link.Connection.Models) == 0 || (e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed) {
+			return nil, err
+		}
+	}
+	p.mu.Lock()
+	p.known = models
+	p.mu.Unlock()
+	sorted := make([]llm.ModelInfo, 0, len(models))
+	for _, m := range models {
+		sorted = append(sorted, m)
+	}
+	slices.SortFunc(sorted, func(a, b llm.ModelInfo) int { return strings.Compare(a.ID, b.ID) })
+	return sorted, nil
+}
+
+func (p *Provider) auth(ctx context.Context) ([]option.RequestOption, error) {
+	key, err := p.link.Key(ctx)
+	if err != nil || key == "" {
+		return nil, err
+	}
+	return []option.RequestOption{option.WithAPIKey(key)}, nil
+}
+
+func (p *Provider) info(id string) llm.ModelInfo {
+	return llm.ModelInfo{Connection: p.link.Connection.Name, ID: id, Title: id, Provider: Kind, Can: llm.CapabilitiesOf(id)}
+}
+
+// Open implements llm.Provider.
+func (p *Provider) Open(id string) llm.Model { return &model{p: p, id: id} }
+
+type model struct {
+	p  *Provider
+	id string
+}
+
+// Info implements llm.Model: what the last list said, else what the name tells.
+func (m *model) Info() llm.ModelInfo {
+	m.p.mu.Lock()
+	defer m.p.mu.Unlock()
+	if info, ok := m.p.known[m.id]; ok {
+		return info
+	}
+	return m.p.info(m.id)
+}

@@ -1,0 +1,83 @@
+// Package demo is Demo guide, the model that is there before any other: scripted,
+// offline, the same answer to the same request, and honest about being no AI. It
+// calls tools for real, so that everything in Conclave can be met, and tested,
+// without a key.
+//
+// It knows nothing but the llm.Request it is given. Read Provider, then script.go
+// (what it decides to do), match.go (how plain sentences find a tool and its
+// arguments) and the texts in text/.
+package demo
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"conclave/app/llm"
+)
+
+// Kind is the connection kind, Name the connection's name, and Guide the id of
+// its only model: "demo/guide".
+const (
+	Kind  = "demo"
+	Name  = "demo"
+	Guide = "guide"
+)
+
+// ReadingPace is the pause between two pieces of text that reads well in a
+// window: about 400 characters a second.
+const ReadingPace = 12 * time.Millisecond
+
+// slowPace is the pace of /slow: 20 pieces a second.
+const slowPace = 50 * time.Millisecond
+
+// Options say how Demo guide talks. The zero value talks without pauses, for
+// terminals that are no terminal, and tests.
+type Options struct {
+	Pace time.Duration // between two pieces of text
+}
+
+// Provider is the connection to Demo guide. Use New.
+type Provider struct{ options Options }
+
+// New returns the provider.
+func New(o Options) *Provider { return &Provider{o} }
+
+// Connection is the connection that is always there.
+func Connection() llm.Connection {
+	return llm.Connection{Name: Name, Kind: Kind, Title: "Demo guide", Models: []string{}}
+}
+
+// Models implements llm.Provider. It returns no error.
+func (p *Provider) Models(context.Context) ([]llm.ModelInfo, error) {
+	return []llm.ModelInfo{p.Open(Guide).Info()}, nil
+}
+
+// Open implements llm.Provider.
+func (p *Provider) Open(id string) llm.Model { return model{p.options, id} }
+
+type model struct {
+	options Options
+	id      string
+}
+
+// Info implements llm.Model.
+func (m model) Info() llm.ModelInfo {
+	return llm.ModelInfo{
+		Connection: Name, ID: m.id, Title: "Demo guide", Provider: Kind,
+		Can: llm.Capabilities{Tools: true}, Context: 128_000, // it reads all it is given; a number for the meter
+	}
+}
+
+// Stream implements llm.Model.
+func (m model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		if m.id != Guide {
+			yield(llm.Event{}, &llm.Error{Kind: llm.ModelUnknown, Provider: Name, Model: m.id})
+			return
+		}
+		s := &speaker{ctx: ctx, pace: m.options.Pace, yield: yield}
+		s.usage.Input = estimate(r)
+		script(r).perform(s)
+	}
+}

@@ -1,0 +1,153 @@
+// Package google speaks the Gemini API of Google AI Studio.
+//
+// It has its own small client for the two requests it needs. The official
+// google.golang.org/genai costs every start of the program about 3 ms and 1.4 MB
+// of package initialisation (gRPC, OpenCensus and protobuf come with it), more
+// than all else that conclave version does; the wire is plain JSON and SSE:
+// https://ai.google.dev/api/generate-content.
+//
+// Read Provider first, then stream.go (what comes back) and request.go (what is
+// sent).
+package google
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"conclave/app/llm"
+)
+
+// Kind is the connection kind of this package, and the key of its data in
+// chat.Part.Vendor.
+const Kind = "google"
+
+// Address is Google's own.
+const Address = "https://generativelanguage.googleapis.com/v1beta"
+
+// Options are for tests. The zero value is right for a connection of a person.
+type Options struct {
+	Timeouts llm.Timeouts
+}
+
+// Provider is one connection. Use New.
+type Provider struct {
+	link *llm.Link
+
+	mu    sync.Mutex // guards known
+	known map[string]llm.ModelInfo
+}
+
+// New returns the provider of c. Nothing is asked before its methods are.
+func New(c llm.Connection, o Options) *Provider {
+	return &Provider{link: llm.NewLink(c, Address, o.Timeouts), known: map[string]llm.ModelInfo{}}
+}
+
+// listed is an entry of GET models:
+//
+//	{"name":"models/gemini-2.5-flash","displayName":"Gemini 2.5 Flash","inputTokenLimit":1048576,
+//	 "supportedGenerationMethods":["generateContent"],"thinking":true}
+type listed struct {
+	Name        string   `json:"name"`
+	DisplayName string   `json:"displayName"`
+	Input       int64    `json:"inputTokenLimit"`
+	Methods     []string `json:"supportedGenerationMethods"`
+	Thinking    bool     `json:"thinking"`
+}
+
+// maxPages bounds how often the list is asked for more; a page holds 1000 models.
+const maxPages = 10
+
+// Models implements llm.Provider.
+func (p *Provider) Models(ctx context.Context) ([]llm.ModelInfo, error) {
+	authorize, err := p.auth(ctx)
+	if err != nil {
+		return nil, err
+	}
+	models := map[string]llm.ModelInfo{}
+	for _, id := range p.link.Connection.Models {
+		models[id] = p.info(id)
+	}
+	token := ""
+	for range maxPages {
+		var page struct {
+			Models []listed `json:"models"`
+			Next   string   `json:"nextPageToken"`
+		}
+		query := url.Values{"pageSize": {"1000"}}
+		if token != "" {
+			query.Set("pageToken", token)
+		}
+		if err := p.link.Get(ctx, "models", query.Encode(), authorize, &page); err != nil {
+			e, ok := errors.AsType[*llm.Error](err)
+			if !ok || len(models) == 0 || e.Status != http.StatusNotFound {
+				return nil, err
+			}
+		}
+		for _, m := range page.Models {
+			if len(m.Methods) > 0 && !slices.Contains(m.Methods, "generateContent") {
+				continue
+			}
+			info := p.info(strings.TrimPrefix(m.Name, "models/"))
+			if m.DisplayName != "" {
+				info.Title = m.DisplayName
+			}
+			info.Context, info.Can.Reasoning = m.Input, m.Thinking
+			models[info.ID] = info
+		}
+		if token = page.Next; token == "" {
+			break
+		}
+	}
+	p.mu.Lock()
+	p.known = models
+	p.mu.Unlock()
+	sorted := make([]llm.ModelInfo, 0, len(models))
+	for _, m := range models {
+		sorted = append(sorted, m)
+	}
+	slices.SortFunc(sorted, func(a, b llm.ModelInfo) int { return strings.Compare(a.ID, b.ID) })
+	return sorted, nil
+}
+
+// auth returns what puts the key into a header; in the address it would reach
+// logs.
+func (p *Provider) auth(ctx context.Context) (func(http.Header), error) {
+	key, err := p.link.Key(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(h http.Header) {
+		if key != "" {
+			h.Set("X-Goog-Api-Key", key)
+		}
+	}, nil
+}
+
+func (p *Provider) info(id string) llm.ModelInfo {
+	return llm.ModelInfo{Connection: p.link.Connection.Name, ID: id, Title: id, Provider: Kind, Can: llm.CapabilitiesOf(id)}
+}
+
+// Open implements llm.Provider.
+func (p *Provider) Open(id string) llm.Model {
+	return &model{p: p, id: strings.TrimPrefix(id, "models/")}
+}
+
+type model struct {
+	p  *Provider
+	id string
+}
+
+// Info implements llm.Model: what the last list said, else what the name tells.
+func (m *model) Info() llm.ModelInfo {
+	m.p.mu.Lock()
+	defer m.p.mu.Unlock()
+	if info, ok := m.p.known[m.id]; ok {
+		return info
+	}
+	return m.p.info(m.id)
+}

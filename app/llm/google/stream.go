@@ -1,0 +1,209 @@
+package google
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"strings"
+
+	"conclave/app/chat"
+	"conclave/app/llm"
+)
+
+// errLeft ends the reading of a stream whose caller left the loop.
+var errLeft = errors.New("the caller left")
+
+// chunk is one event of the stream.
+//
+//	{"candidates":[{"content":{"parts":[{"text":"Hi"}],"role":"model"},"finishReason":"STOP"}],
+//	 "usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":1,"totalTokenCount":5}}
+type chunk struct {
+	Candidates []struct {
+		Content content `json:"content"`
+		Finish  string  `json:"finishReason"`
+	} `json:"candidates"`
+	Feedback struct {
+		Block string `json:"blockReason"`
+	} `json:"promptFeedback"`
+	Usage *struct {
+		Prompt    int64 `json:"promptTokenCount"`
+		ToolUse   int64 `json:"toolUsePromptTokenCount"`
+		Answer    int64 `json:"candidatesTokenCount"`
+		Thoughts  int64 `json:"thoughtsTokenCount"`
+		FromCache int64 `json:"cachedContentTokenCount"`
+	} `json:"usageMetadata"`
+	Error json.RawMessage `json:"error"`
+}
+
+// Stream implements llm.Model.
+func (m *model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		if err := m.stream(ctx, r, yield); err != nil {
+			yield(llm.Event{}, err)
+		}
+	}
+}
+
+// path is the model's resource: tuned models have a folder of their own.
+func (m *model) path() string {
+	if strings.Contains(m.id, "/") {
+		return m.id
+	}
+	return "models/" + m.id
+}
+
+// stream makes the request. It returns what is still to be yielded as the error.
+func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event, error) bool) error {
+	authorize, err := m.p.auth(ctx)
+	if err != nil {
+		return m.p.link.Fail(ctx, m.id, err)
+	}
+	data, err := json.Marshal(m.body(r))
+	if err != nil {
+		return m.p.link.Fail(ctx, m.id, &llm.Error{Kind: llm.BadRequest, Detail: "the request cannot be written: " + err.Error(), Err: err})
+	}
+	var answer llm.Answer
+	response, err := m.p.link.Ask(llm.Watching(ctx, &answer), m.path()+":streamGenerateContent", "alt=sse", data, authorize)
+	if err != nil {
+		return m.p.link.Fail(ctx, m.id, err)
+	}
+	defer response.Body.Close()
+	s := &reader{calls: llm.NewGatherer(r.Messages)}
+	s.yield = func(e llm.Event) error {
+		s.events++
+		if !yield(e, nil) {
+			return errLeft
+		}
+		return nil
+	}
+	events := llm.NewEventReader(response.Body)
+	for {
+		data, err := events.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return m.p.link.Fail(ctx, m.id, err)
+		}
+		var c chunk
+		if err := json.Unmarshal(data, &c); err != nil {
+			return m.p.link.Fail(ctx, m.id, err)
+		}
+		if len(c.Error) > 0 {
+			return m.p.link.Said(m.id, data)
+		}
+		if err := s.chunk(c); err != nil {
+			return s.left(ctx, m, err)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case s.stop == "":
+		return m.p.link.Unfinished(m.id, &answer, s.events)
+	case s.stop == llm.StopFilter && s.events == 0:
+		return m.p.link.Fail(ctx, m.id, &llm.Error{Kind: llm.Filtered, Detail: s.why})
+	case s.broken:
+		return m.p.link.Fail(ctx, m.id, &llm.Error{Kind: llm.Malformed, Detail: "the model wrote a tool call that its provider could not read (" + s.why + ")"})
+	}
+	if s.called && s.stop == llm.StopEnd {
+		s.stop = llm.StopCalls // this wire has one word for both
+	}
+	return s.left(ctx, m, s.yield(llm.Event{Kind: llm.End, Usage: s.usage, Stop: s.stop}))
+}
+
+func (s *reader) left(ctx context.Context, m *model, err error) error {
+	if errors.Is(err, errLeft) {
+		return nil
+	}
+	return m.p.link.Fail(ctx, m.id, err)
+}
+
+// reader turns chunks into events.
+type reader struct {
+	yield  func(llm.Event) error // counts events
+	events int
+	calls  *llm.Gatherer
+	usage  chat.Usage
+	stop   llm.StopReason
+	why    string // the wire's own word for stop
+	called bool
+	broken bool // a call that could not be read
+}
+
+func (s *reader) chunk(c chunk) error {
+	if u := c.Usage; u != nil {
+		s.usage = chat.Usage{Input: u.Prompt + u.ToolUse, Output: u.Answer + u.Thoughts, Cached: u.FromCache, Reasoning: u.Thoughts}
+	}
+	if c.Feedback.Block != "" {
+		s.stop, s.why = llm.StopFilter, c.Feedback.Block
+	}
+	if len(c.Candidates) == 0 {
+		return nil
+	}
+	candidate := c.Candidates[0]
+	for _, p := range candidate.Content.Parts {
+		if err := s.part(p); err != nil {
+			return err
+		}
+	}
+	if candidate.Finish != "" {
+		s.finish(candidate.Finish)
+	}
+	return nil
+}
+
+func (s *reader) part(p part) error {
+	switch {
+	case p.Call != nil:
+		arguments := string(p.Call.Args)
+		if arguments == "" {
+			arguments = "{}" // a call without arguments has no such field
+		}
+		if _, _, err := s.calls.Add(llm.Fragment{ID: p.Call.ID, Name: p.Call.Name, Arguments: arguments}); err != nil {
+			return err
+		}
+		for _, call := range s.calls.Calls() { // they come whole
+			s.called = true
+			for _, kind := range []llm.EventKind{llm.CallStart, llm.Call} {
+				if err := s.yield(llm.Event{Kind: kind, Call: call}); err != nil {
+					return err
+				}
+			}
+		}
+	case p.Text != nil && *p.Text != "":
+		kind := llm.Text
+		if p.Thought {
+			kind = llm.Reasoning
+		}
+		if err := s.yield(llm.Event{Kind: kind, Text: *p.Text}); err != nil {
+			return err
+		}
+	}
+	if p.Signature == "" || s.events == 0 {
+		return nil
+	}
+	data, err := json.Marshal(vendor{p.Signature})
+	if err != nil {
+		return err
+	}
+	return s.yield(llm.Event{Kind: llm.Vendor, Part: map[string]json.RawMessage{Kind: data}})
+}
+
+func (s *reader) finish(word string) {
+	s.why = word
+	switch word {
+	case "STOP":
+		s.stop = llm.StopEnd
+	case "MAX_TOKENS":
+		s.stop = llm.StopLength
+	case "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_CALLS", "MISSING_THOUGHT_SIGNATURE":
+		s.stop, s.broken = llm.StopEnd, true
+	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "IMAGE_SAFETY":
+		s.stop = llm.StopFilter
+	default:
+		s.stop = llm.StopEnd
+	}
+}

@@ -1,0 +1,231 @@
+// Package ollama speaks with Ollama: chat over its OpenAI-compatible address, by
+// the openai package whose dialect it is, and its own API for what that has no
+// word for: which models are there, what each can do, and fetching new ones
+// (https://docs.ollama.com/api).
+package ollama
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"conclave/app/llm"
+	"conclave/app/llm/openai"
+)
+
+// Kind is the connection kind of this package.
+const Kind = "ollama"
+
+// Address is where Ollama listens unless told otherwise.
+const Address = "http://localhost:11434"
+
+// Options are for tests. The zero value is right for a connection of a person.
+type Options struct {
+	Timeouts llm.Timeouts
+}
+
+// Provider is one Ollama server. Use New.
+type Provider struct {
+	link *llm.Link
+	chat *openai.Provider
+
+	mu    sync.Mutex // guards known
+	known map[string]llm.ModelInfo
+}
+
+// New returns the provider of c, whose address may end in /v1 or not. Nothing is
+// asked before its methods are.
+func New(c llm.Connection, o Options) *Provider {
+	c.URL = strings.TrimRight(c.URL, "/")
+	for _, suffix := range []string{"/v1", "/api"} { // people write it either way
+		c.URL = strings.TrimSuffix(c.URL, suffix)
+	}
+	if c.URL == "" {
+		c.URL = Address
+	}
+	p := &Provider{link: llm.NewLink(c, Address, o.Timeouts), known: map[string]llm.ModelInfo{}}
+	compatible := c
+	compatible.URL = c.URL + "/v1"
+	p.chat = openai.New(compatible, openai.Options{Timeouts: o.Timeouts, Provider: Kind, NoToolChoice: true, Can: p.find})
+	return p
+}
+
+// Open implements llm.Provider.
+func (p *Provider) Open(id string) llm.Model { return p.chat.Open(id) }
+
+func (p *Provider) find(id string) (llm.ModelInfo, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	info, ok := p.known[id]
+	return info, ok
+}
+
+// Asking each model costs a request; four at a time and the time of a glance,
+// since what is not known by then is guessed from the name.
+const (
+	atOnce   = 4
+	allShows = 3 * time.Second
+)
+
+// Models implements llm.Provider: the models that are on the server's disk, with
+// what each can do.
+func (p *Provider) Models(ctx context.Context) ([]llm.ModelInfo, error) {
+	authorize, err := p.auth(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var list struct {
+		Models []struct {
+			Name string `json:"name"`
+		} `json:"models"`
+	}
+	if err := p.link.Get(ctx, "api/tags", "", authorize, &list); err != nil {
+		return nil, err
+	}
+	models := make([]llm.ModelInfo, len(list.Models))
+	showing, cancel := context.WithTimeout(ctx, allShows)
+	defer cancel()
+	slots := make(chan struct{}, atOnce)
+	var wg sync.WaitGroup
+	for i, m := range list.Models {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			models[i] = p.show(showing, m.Name, authorize)
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	models = slices.DeleteFunc(models, func(m llm.ModelInfo) bool { return m.ID == "" })
+	slices.SortFunc(models, func(a, b llm.ModelInfo) int { return strings.Compare(a.ID, b.ID) })
+	known := map[string]llm.ModelInfo{}
+	for _, m := range models {
+		known[m.ID] = m
+	}
+	p.mu.Lock()
+	p.known = known
+	p.mu.Unlock()
+	return models, nil
+}
+
+// show returns what a model can do: as the server says, or guessed where an old
+// one does not. A model that cannot chat has no id.
+//
+//	POST /api/show {"model":"qwen3:8b"} →
+//	{"capabilities":["completion","tools","thinking"],"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960}}
+func (p *Provider) show(ctx context.Context, name string, authorize func(http.Header)) llm.ModelInfo {
+	info := llm.ModelInfo{Connection: p.link.Connection.Name, ID: name, Title: strings.TrimSuffix(name, ":latest"), Provider: Kind, Can: llm.CapabilitiesOf(name)}
+	var shown struct {
+		Capabilities []string                   `json:"capabilities"`
+		Info         map[string]json.RawMessage `json:"model_info"`
+	}
+	if err := p.link.Post(ctx, "api/show", map[string]string{"model": name}, authorize, &shown); err != nil {
+		return info // the guess stands; a server that is down failed the list already
+	}
+	for key, value := range shown.Info {
+		if strings.HasSuffix(key, ".context_length") {
+			_ = json.Unmarshal(value, &info.Context) // not a number: not known
+		}
+	}
+	if len(shown.Capabilities) == 0 {
+		return info
+	}
+	has := func(word string) bool { return slices.Contains(shown.Capabilities, word) }
+	if !has("completion") {
+		return llm.ModelInfo{}
+	}
+	info.Can = llm.Capabilities{Tools: has("tools"), Vision: has("vision"), Reasoning: has("thinking")}
+	return info
+}
+
+// auth is for servers behind a proxy that wants a key; Ollama itself has none.
+func (p *Provider) auth(ctx context.Context) (func(http.Header), error) {
+	key, err := p.link.Key(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return func(h http.Header) {
+		if key != "" {
+			h.Set("Authorization", "Bearer "+key)
+		}
+	}, nil
+}
+
+// Version returns the server's version. Errors are *llm.Error.
+func (p *Provider) Version(ctx context.Context) (string, error) {
+	authorize, err := p.auth(ctx)
+	if err != nil {
+		return "", err
+	}
+	var said struct {
+		Version string `json:"version"`
+	}
+	if err := p.link.Get(ctx, "api/version", "", authorize, &said); err != nil {
+		return "", err
+	}
+	if said.Version == "" {
+		return "", p.link.Fail(ctx, "", &llm.Error{Kind: llm.WrongAddress, Detail: "it does not say which version of Ollama it is"})
+	}
+	return said.Version, nil
+}
+
+// Progress is one report of Pull.
+type Progress struct {
+	Status string `json:"status"` // in Ollama's words: "pulling manifest", "verifying sha256 digest"
+	Digest string `json:"digest"` // the layer that Done and Total count; empty for the other steps
+	Done   int64  `json:"completed"`
+	Total  int64  `json:"total"`
+}
+
+// Pull has the server download a model and returns once it is there. told is
+// called with each report, on this goroutine. Errors are *llm.Error or ctx's
+// cause; a download that is ended goes on where it was the next time.
+func (p *Provider) Pull(ctx context.Context, name string, told func(Progress)) error {
+	authorize, err := p.auth(ctx)
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(map[string]any{"model": name, "stream": true})
+	if err != nil {
+		return err
+	}
+	response, err := p.link.Ask(ctx, "api/pull", "", body, authorize)
+	if err != nil {
+		return p.link.Fail(ctx, name, err)
+	}
+	defer response.Body.Close()
+	reports := json.NewDecoder(response.Body)
+	for {
+		var report struct {
+			Progress
+			Error string `json:"error"`
+		}
+		if err := reports.Decode(&report); err != nil {
+			return p.link.Fail(ctx, name, err)
+		}
+		if report.Error != "" {
+			return p.refused(ctx, name, report.Error)
+		}
+		told(report.Progress)
+		if report.Status == "success" {
+			return nil
+		}
+	}
+}
+
+// refused reads the texts of Ollama's pull: "pull model manifest: file does not
+// exist" is its registry's 404.
+func (p *Provider) refused(ctx context.Context, name, text string) error {
+	kind := llm.BadRequest
+	if strings.Contains(text, "file does not exist") || strings.Contains(text, "not found") {
+		kind = llm.ModelUnknown
+	}
+	return p.link.Fail(ctx, name, &llm.Error{Kind: kind, Detail: text, Err: errors.New(text)})
+}

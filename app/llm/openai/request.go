@@ -1,0 +1,221 @@
+package openai
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/shared"
+
+	"conclave/app/chat"
+	"conclave/app/llm"
+)
+
+// vendor is what this package keeps in chat.Part.Vendor under Kind: what a server
+// wants back with the calls that followed its thinking.
+type vendor struct {
+	Host    string            `json:"host"`              // whose it is; others never get it
+	Field   string            `json:"field,omitempty"`   // reasoning_content or reasoning: send the part's text back under this name
+	Details []json.RawMessage `json:"details,omitempty"` // OpenRouter's reasoning_details, unchanged
+}
+
+// parameters builds the body. Parameters in shuns were refused by this model
+// before and are left out.
+func (m *model) parameters(r llm.Request, shuns map[string]bool) sdk.ChatCompletionNewParams {
+	body := sdk.ChatCompletionNewParams{Model: m.id, Messages: m.messages(r)}
+	if !shuns["stream_options"] {
+		body.StreamOptions.IncludeUsage = param.NewOpt(true)
+	}
+	if r.MaxTokens > 0 {
+		// OpenAI's newer models refuse max_tokens; look-alikes know nothing else.
+		if m.p.own() != shuns["max_tokens"] {
+			body.MaxCompletionTokens = param.NewOpt(r.MaxTokens)
+		} else {
+			body.MaxTokens = param.NewOpt(r.MaxTokens)
+		}
+	}
+	if r.Temperature != nil && !shuns["temperature"] {
+		body.Temperature = param.NewOpt(*r.Temperature)
+	}
+	if effort := effort(r.Reasoning); effort != "" && !shuns["reasoning_effort"] {
+		body.ReasoningEffort = effort
+	}
+	if r.NoCalls && (m.p.options.NoToolChoice || shuns["tool_choice"]) {
+		return body
+	}
+	for _, t := range r.Tools {
+		function := shared.FunctionDefinitionParam{Name: t.Name}
+		if t.Description != "" {
+			function.Description = param.NewOpt(t.Description)
+		}
+		schema := t.Parameters
+		if len(schema) == 0 {
+			schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		// As it is: the SDK's map would sort the properties, and authors order them.
+		function.SetExtraFields(map[string]any{"parameters": schema})
+		body.Tools = append(body.Tools, sdk.ChatCompletionFunctionTool(function))
+	}
+	if len(r.Tools) > 0 && r.NoCalls {
+		body.ToolChoice.OfAuto = param.NewOpt("none")
+	}
+	return body
+}
+
+func effort(wish string) shared.ReasoningEffort {
+	switch wish {
+	case "off":
+		return shared.ReasoningEffortNone
+	case "low", "medium", "high":
+		return shared.ReasoningEffort(wish)
+	}
+	return ""
+}
+
+func (m *model) messages(r llm.Request) []sdk.ChatCompletionMessageParamUnion {
+	var out []sdk.ChatCompletionMessageParamUnion
+	if r.System != "" {
+		out = append(out, sdk.SystemMessage(r.System))
+	}
+	loop := lastQuestion(r.Messages)
+	for i, message := range r.Messages {
+		switch message.Role {
+		case chat.RoleUser:
+			out = append(out, user(message.Parts))
+		case chat.RoleAssistant:
+			if assistant, ok := m.assistant(message.Parts, i > loop); ok {
+				out = append(out, assistant)
+			}
+		case chat.RoleTool:
+			out = append(out, results(message.Parts)...)
+		}
+	}
+	return out
+}
+
+// lastQuestion is the index of the last message of the person: what follows it
+// is the tool loop that is still open.
+func lastQuestion(messages []llm.Message) int {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].Role == chat.RoleUser {
+			return i
+		}
+	}
+	return -1
+}
+
+func user(parts []chat.Part) sdk.ChatCompletionMessageParamUnion {
+	media := false
+	for _, p := range parts {
+		media = media || p.Kind == chat.PartMedia
+	}
+	if !media { // many look-alikes read nothing but a string
+		return sdk.UserMessage(chat.TextOf(parts))
+	}
+	return sdk.UserMessage(contents(parts))
+}
+
+// contents are text and pictures. A picture travels as a data URL; another file
+// is named, since it cannot.
+func contents(parts []chat.Part) []sdk.ChatCompletionContentPartUnionParam {
+	var out []sdk.ChatCompletionContentPartUnionParam
+	for _, p := range parts {
+		switch {
+		case p.Kind == chat.PartText:
+			out = append(out, sdk.TextContentPart(p.Text))
+		case p.Kind == chat.PartMedia && isPicture(p.Media):
+			out = append(out, sdk.ImageContentPart(sdk.ChatCompletionContentPartImageImageURLParam{
+				URL: "data:" + p.Media.MIME + ";base64," + base64.StdEncoding.EncodeToString(p.Media.Data),
+			}))
+		case p.Kind == chat.PartMedia:
+			out = append(out, sdk.TextContentPart(llm.Placeholder(p.Media)))
+		}
+	}
+	return out
+}
+
+func isPicture(m *chat.Media) bool {
+	return m != nil && strings.HasPrefix(m.MIME, "image/") && len(m.Data) > 0
+}
+
+// assistant returns what the model said. Its thinking goes back only to the
+// server that thought it, and only while the calls that followed it are being
+// answered: DeepSeek and others refuse it earlier or later.
+func (m *model) assistant(parts []chat.Part, open bool) (sdk.ChatCompletionMessageParamUnion, bool) {
+	var message sdk.ChatCompletionAssistantMessageParam
+	extra := map[string]any{}
+	for _, p := range parts {
+		switch p.Kind {
+		case chat.PartToolCall:
+			message.ToolCalls = append(message.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
+				ID:       callID(p.Call.ID),
+				Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: p.Call.Tool, Arguments: llm.ArgumentText(p.Call)},
+			}})
+		case chat.PartReasoning:
+			var v vendor
+			if json.Unmarshal(p.Vendor[Kind], &v) != nil || v.Host != m.p.link.Host() {
+				continue
+			}
+			if len(v.Details) > 0 {
+				extra["reasoning_details"] = v.Details
+			} else if open && v.Field != "" && p.Text != "" {
+				extra[v.Field] = p.Text
+			}
+		}
+	}
+	if text := chat.TextOf(parts); text != "" {
+		message.Content.OfString = param.NewOpt(text)
+	} else if len(message.ToolCalls) == 0 {
+		return sdk.ChatCompletionMessageParamUnion{}, false
+	}
+	if len(extra) > 0 && (len(message.ToolCalls) > 0 || extra["reasoning_details"] != nil) {
+		message.SetExtraFields(extra)
+	}
+	return sdk.ChatCompletionMessageParamUnion{OfAssistant: &message}, true
+}
+
+// results are one message per result, and the pictures of all of them in one
+// message of the person after these: the wire has no pictures in results.
+func results(parts []chat.Part) []sdk.ChatCompletionMessageParamUnion {
+	var out []sdk.ChatCompletionMessageParamUnion
+	var pictures []sdk.ChatCompletionContentPartUnionParam
+	for _, p := range parts {
+		if p.Result == nil {
+			continue
+		}
+		var text []string
+		for _, c := range p.Result.Content {
+			switch {
+			case c.Kind == chat.PartText:
+				text = append(text, c.Text)
+			case isPicture(c.Media):
+				n := len(pictures)/2 + 1
+				text = append(text, fmt.Sprintf("[picture %d, in the next message]", n))
+				pictures = append(pictures, sdk.TextContentPart(fmt.Sprintf("Picture %d, from the tool %s:", n, p.Result.Tool)))
+				pictures = append(pictures, contents([]chat.Part{c})...)
+			case c.Media != nil:
+				text = append(text, llm.Placeholder(c.Media))
+			}
+		}
+		out = append(out, sdk.ToolMessage(strings.Join(text, "\n"), callID(p.Result.CallID)))
+	}
+	if len(pictures) > 0 {
+		out = append(out, sdk.UserMessage(pictures))
+	}
+	return out
+}
+
+// callID returns an id of at most 40 characters, which is all that OpenAI takes;
+// ids of other vendors in the same chat may be longer.
+func callID(id string) string {
+	if len(id) <= 40 {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return "tc_" + hex.EncodeToString(sum[:16])
+}

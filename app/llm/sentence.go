@@ -1,0 +1,167 @@
+package llm
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"time"
+
+	"conclave/app/fault"
+)
+
+// Sentence says what happened, and to what, in one sentence that a person reads.
+// It holds no secret and nothing the provider wrote; that is in Detail.
+func (e *Error) Sentence() string {
+	if inner, ok := e.inner(); ok {
+		return inner.Message
+	}
+	who := e.Provider
+	if who == "" {
+		who = "the provider"
+	}
+	model := e.Model
+	if model == "" {
+		model = "the model"
+	}
+	switch e.Kind {
+	case KeyRefused:
+		return fmt.Sprintf("Key refused by %s%s.", who, e.status())
+	case KeyMissing:
+		return fmt.Sprintf("There is no key for %s.", who)
+	case RateLimited:
+		if e.RetryAfter > 0 {
+			return fmt.Sprintf("%s takes no more requests for %s.", upper(who), duration(e.RetryAfter))
+		}
+		return fmt.Sprintf("%s takes no more requests for the moment%s.", upper(who), e.status())
+	case QuotaUsedUp:
+		return fmt.Sprintf("The quota at %s is used up%s.", who, e.status())
+	case Overloaded:
+		if e.Status == 503 || e.Status == 529 || e.Status == 0 {
+			return fmt.Sprintf("%s is overloaded%s.", upper(who), e.status())
+		}
+		return fmt.Sprintf("%s failed to answer%s.", upper(who), e.status())
+	case ContextTooLong:
+		return fmt.Sprintf("This chat is too long for %s.", model)
+	case ModelUnknown:
+		return fmt.Sprintf("%s has no model “%s”.", upper(who), e.Model)
+	case NoTools:
+		return fmt.Sprintf("%s cannot use tools.", upper(model))
+	case BadRequest:
+		return fmt.Sprintf("%s did not accept the request%s.", upper(who), e.status())
+	case Unreachable:
+		return fmt.Sprintf("%s could not be reached%s.", upper(who), e.at())
+	case TimedOut:
+		return fmt.Sprintf("%s stopped answering%s.", upper(who), e.at())
+	case StreamCut:
+		return fmt.Sprintf("The answer from %s was cut off.", who)
+	case Malformed:
+		return fmt.Sprintf("%s sent something that is not an answer of its kind%s.", upper(who), e.at())
+	case Filtered:
+		return fmt.Sprintf("%s declined to answer.", upper(who))
+	case WrongAddress:
+		return fmt.Sprintf("There is no model server for %s%s%s.", who, e.at(), e.status())
+	}
+	return fmt.Sprintf("%s failed.", upper(who))
+}
+
+// Hint says what to do next, in one sentence.
+func (e *Error) Hint() string {
+	if inner, ok := e.inner(); ok {
+		return inner.Hint
+	}
+	switch e.Kind {
+	case KeyRefused:
+		return "Check that it has not expired, in Settings > Models."
+	case KeyMissing:
+		return "Add it in Settings > Models."
+	case RateLimited, Overloaded, TimedOut:
+		return "Try again in a moment, or use another model."
+	case QuotaUsedUp:
+		return "Add credit with the provider, or use another model."
+	case ContextTooLong:
+		return "Hide older messages, start a new chat, or use a model with a larger context."
+	case ModelUnknown:
+		return "Choose another model; the list in Settings > Models shows what there is now."
+	case NoTools:
+		return "Send without tools, or choose a model that can use them."
+	case BadRequest:
+		return "The details say why; another model may accept it."
+	case Unreachable:
+		switch {
+		case isCertificate(e.Err):
+			return "Its certificate is not trusted by this computer. Check the address in Settings > Models."
+		case isLoopback(e.Host):
+			return "Start the model server, or check its address in Settings > Models."
+		}
+		return "Check the network, and the address in Settings > Models."
+	case StreamCut:
+		return "What came so far is kept. Try again to get the rest."
+	case Malformed:
+		return "Try again; if it stays so, check the address in Settings > Models."
+	case Filtered:
+		return "Say it in other words, or use another model."
+	case WrongAddress:
+		return "Check the address in Settings > Models; many end in /v1."
+	}
+	return "Try again, or use another model."
+}
+
+// inner is the fault of a key store that would not give the key: it knows better
+// than we do what to say.
+func (e *Error) inner() (*fault.Error, bool) {
+	if e.Kind != KeyMissing {
+		return nil, false
+	}
+	return errors.AsType[*fault.Error](e.Err)
+}
+
+func (e *Error) status() string {
+	if e.Status == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d)", e.Status)
+}
+
+func (e *Error) at() string {
+	if e.Host == "" {
+		return ""
+	}
+	return " at " + e.Host
+}
+
+// upper returns s fit for the start of a sentence. Names of connections and
+// models are written as the person wrote them.
+func upper(s string) string {
+	switch s {
+	case "the provider":
+		return "The provider"
+	case "the model":
+		return "The model"
+	}
+	return s
+}
+
+// duration rounds up, so that nobody is told to wait too little.
+func duration(d time.Duration) string {
+	switch {
+	case d <= time.Second:
+		return "1 s"
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%d s", int64((d+time.Second-1)/time.Second))
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%d min", int64((d+time.Minute-1)/time.Minute))
+	}
+	return fmt.Sprintf("%d h", int64((d+time.Hour-1)/time.Hour))
+}
+
+func isCertificate(err error) bool {
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[x509.HostnameError](err)
+	return ok
+}

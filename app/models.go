@@ -1,0 +1,230 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/fault"
+	"conclave/app/llm"
+)
+
+// Models is bound: connections to providers, and their models.
+type Models struct {
+	*life
+	core Core
+	log  *slog.Logger
+	undo *undos
+
+	mu    sync.Mutex // guards tests
+	tests map[string]tested
+}
+
+// tested is how the last test of a connection went.
+type tested struct {
+	asking  bool
+	err     error
+	latency time.Duration
+	at      time.Time
+}
+
+// providers are the kinds of connections, as the page offers them. Key shapes
+// are those the vendors document.
+var providers = []ProviderView{
+	{Kind: "openai", Title: "OpenAI, or a compatible server", NeedsKey: true, KeyPage: "https://platform.openai.com/api-keys", KeyPrefixes: []string{"sk-proj-", "sk-svcacct-", "sk-"}},
+	{Kind: "anthropic", Title: "Anthropic", NeedsKey: true, KeyPage: "https://console.anthropic.com/settings/keys", KeyPrefixes: []string{"sk-ant-"}},
+	{Kind: "google", Title: "Google Gemini", NeedsKey: true, KeyPage: "https://aistudio.google.com/apikey", KeyPrefixes: []string{"AIza"}},
+	{Kind: "ollama", Title: "Ollama", URL: "http://localhost:11434", KeyPrefixes: []string{}},
+}
+
+// vendorHosts are the addresses asked when a connection names none.
+var vendorHosts = map[string]string{"openai": "api.openai.com", "anthropic": "api.anthropic.com", "google": "generativelanguage.googleapis.com", "ollama": "localhost:11434"}
+
+// List returns the connections and the models that are known; it asks nobody.
+func (m *Models) List() (ModelList, error) {
+	ctx := m.call()
+	connections, err := m.core.Models.Connections(ctx)
+	if err != nil {
+		return ModelList{}, err
+	}
+	known, err := m.core.Models.Known(ctx)
+	if err != nil {
+		return ModelList{}, err
+	}
+	chosen, err := m.core.Models.Default(ctx)
+	if err != nil {
+		return ModelList{}, err
+	}
+	out := ModelList{Revision: m.core.Bus.Revision(bus.Models, ""), Default: chosen, Connections: []ConnectionView{}, Models: []ModelView{}, Providers: providers}
+	out.KeyStore, out.KeysLocked = m.core.Models.KeyStore()
+	for _, c := range connections {
+		out.Connections = append(out.Connections, m.view(c))
+	}
+	for _, k := range known {
+		out.Models = append(out.Models, ModelView{k.Name(), k.Connection, k.ID, k.Title, k.Can.Tools, k.Can.Vision, k.Can.Reasoning, k.Context})
+	}
+	slices.SortStableFunc(out.Models, func(a, b ModelView) int {
+		if c := strings.Compare(a.Connection, b.Connection); c != 0 {
+			return c
+		}
+		return strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title))
+	})
+	return out, nil
+}
+
+func (m *Models) view(c llm.Connection) ConnectionView {
+	v := ConnectionView{Name: c.Name, Kind: c.Kind, Title: c.Title, URL: c.URL, Host: vendorHosts[c.Kind], HasKey: c.HasKey, BuiltIn: c.Kind == "demo", State: "unknown", Models: list(c.Models)}
+	if v.Title == "" {
+		v.Title = c.Name
+	}
+	if u, err := url.Parse(c.URL); err == nil && u.Host != "" {
+		v.Host = u.Host
+	}
+	if v.BuiltIn {
+		v.State = "ok"
+	}
+	m.mu.Lock()
+	t, ok := m.tests[c.Name]
+	m.mu.Unlock()
+	if !ok {
+		return v
+	}
+	v.LatencyMS, v.Checked = t.latency.Milliseconds(), stamp(t.at)
+	switch {
+	case t.asking:
+		v.State = "asking"
+	case t.err != nil:
+		v.State, v.Problem = "failed", optionalFailure(m.log, t.err)
+	default:
+		v.State = "ok"
+	}
+	return v
+}
+
+func (m *Models) note(name string, t tested) {
+	m.mu.Lock()
+	if m.tests == nil {
+		m.tests = map[string]tested{}
+	}
+	m.tests[name] = t
+	m.mu.Unlock()
+	m.core.Bus.Changed(bus.Models, "")
+}
+
+var notName = regexp.MustCompile(`[^a-z0-9._-]+`)
+
+// Add adds a connection and returns its name.
+func (m *Models) Add(edit ConnectionEdit) (string, error) {
+	ctx := m.call()
+	c := llm.Connection{Name: edit.Name, Kind: edit.Kind, Title: strings.TrimSpace(edit.Title), URL: strings.TrimSpace(edit.URL), Models: edit.Models}
+	if c.Name == "" {
+		base := strings.Trim(notName.ReplaceAllString(strings.ToLower(c.Title), "-"), "-._")
+		if base == "" {
+			base = c.Kind
+		}
+		connections, err := m.core.Models.Connections(ctx)
+		if err != nil {
+			return "", err
+		}
+		c.Name = free(base[:min(len(base), 36)], connections)
+	}
+	if err := m.core.Models.Add(ctx, c, edit.Key); err != nil {
+		return "", err
+	}
+	m.core.Bus.Changed(bus.Models, "")
+	return c.Name, nil
+}
+
+// free returns base, or base with a number that no connection has.
+func free(base string, connections []llm.Connection) string {
+	name := base
+	for n := 2; slices.ContainsFunc(connections, func(c llm.Connection) bool { return c.Name == name }); n++ {
+		name = base + "-" + string(rune('0'+n%10))
+		if n > 9 {
+			name = base + "-" + reference()
+		}
+	}
+	return name
+}
+
+// Update changes a connection; an empty key leaves the key as it is.
+func (m *Models) Update(name string, edit ConnectionEdit) error {
+	ctx := m.call()
+	c := llm.Connection{Name: name, Kind: edit.Kind, Title: strings.TrimSpace(edit.Title), URL: strings.TrimSpace(edit.URL), Models: edit.Models}
+	if err := m.core.Models.Update(ctx, c, edit.Key); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	delete(m.tests, name)
+	m.mu.Unlock()
+	m.core.Bus.Changed(bus.Models, "")
+	return nil
+}
+
+// Remove removes a connection and its key; undo brings the connection back, and
+// the key with it.
+func (m *Models) Remove(name string) (Undo, error) {
+	ctx := m.call()
+	back, err := m.core.Models.Remove(ctx, name)
+	if err != nil {
+		return Undo{}, err
+	}
+	m.core.Bus.Changed(bus.Models, "")
+	return m.undo.add("The connection “"+name+"” was removed.", func(ctx context.Context) error {
+		defer m.core.Bus.Changed(bus.Models, "")
+		return back(ctx)
+	}), nil
+}
+
+// testTime bounds one test.
+const testTime = 30 * time.Second
+
+// Test asks the provider for its models; how it went is in List.
+func (m *Models) Test(name string) error {
+	ctx := m.call()
+	m.note(name, tested{asking: true})
+	ctx, cancel := context.WithTimeout(ctx, testTime)
+	defer cancel()
+	_, took, err := m.core.Models.Test(ctx, name)
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		err = e.Fault()
+	}
+	m.note(name, tested{err: err, latency: took, at: time.Now()})
+	if fault.KindOf(err) == fault.NotFound {
+		return err
+	}
+	return nil
+}
+
+// SetDefault chooses the model of new chats.
+func (m *Models) SetDefault(model string) error {
+	ctx := m.call()
+	if err := m.core.Models.SetDefault(ctx, model); err != nil {
+		return err
+	}
+	m.core.Bus.Changed(bus.Models, "")
+	return nil
+}
+
+// ScanLocal asks the loopback addresses of known model servers.
+func (m *Models) ScanLocal() ([]LocalServer, error) {
+	ctx := m.call()
+	servers, err := m.core.Models.Scan(ctx)
+	return list(servers), err
+}
+
+// Unlock gives the passphrase of the encrypted file of keys.
+func (m *Models) Unlock(passphrase string) error {
+	if err := m.core.Models.Unlock(passphrase); err != nil {
+		return err
+	}
+	m.core.Bus.Changed(bus.Models, "")
+	return nil
+}

@@ -1,0 +1,111 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+
+	"conclave/app/bus"
+	"conclave/app/fault"
+	"conclave/app/permit"
+)
+
+// Permissions is bound: requests that wait for the person, and what they said
+// before.
+type Permissions struct {
+	*life
+	core  Core
+	undo  *undos
+	chats *Chats
+}
+
+// Pending returns the requests that wait, oldest first.
+func (p *Permissions) Pending() (PendingList, error) {
+	out := PendingList{Revision: p.core.Bus.Revision(bus.Permissions, ""), Requests: []PendingView{}, Paused: p.core.Gate.Paused()}
+	for _, q := range p.core.Gate.Pending() {
+		v := PendingView{
+			ID: q.ID, Nonce: q.Nonce, Kind: q.Kind, Caller: string(q.Caller), Plugin: q.Plugin, PluginName: q.PluginName, Tool: q.Tool, Title: q.Title,
+			Capabilities: []string{}, Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History,
+			Conversation: string(q.Conversation), Count: max(1, q.Count), Scopes: []string{}, Asked: stamp(q.Asked), Expires: stamp(q.Expires), Hidden: q.Hidden,
+		}
+		for _, c := range q.Capabilities {
+			v.Capabilities = append(v.Capabilities, string(c))
+		}
+		for _, s := range q.Scopes {
+			v.Scopes = append(v.Scopes, string(s))
+		}
+		if q.Conversation != "" {
+			v.Seq, v.Call = p.chats.place(q)
+		}
+		out.Requests = append(out.Requests, v)
+	}
+	return out, nil
+}
+
+// place says under which entry a request's card belongs, and to which call.
+func (c *Chats) place(q permit.Pending) (seq uint64, call string) {
+	t := c.transcript(q.Conversation)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.live == nil || t.live.view == nil {
+		return 0, ""
+	}
+	for _, part := range t.live.calls {
+		if part.call != nil && part.call.Request == q.ID {
+			call = part.call.ID
+		}
+	}
+	return t.live.view.entry.Seq, call
+}
+
+// Answer answers one request of kind call.
+func (p *Permissions) Answer(request, nonce string, answer AnswerView) error {
+	ctx := p.call()
+	a := permit.Answer{Effect: permit.Effect(answer.Effect), Scope: permit.Scope(answer.Scope), Reason: answer.Reason}
+	if answer.Arguments != "" {
+		if !json.Valid([]byte(answer.Arguments)) {
+			return fault.New(fault.Invalid, "app.answer", "The edited arguments are not JSON.", "Correct them, or allow the call as it was asked.")
+		}
+		a.Arguments = json.RawMessage(answer.Arguments)
+	}
+	return p.core.Gate.Answer(ctx, request, nonce, a)
+}
+
+// Grants returns what was remembered.
+func (p *Permissions) Grants() (GrantList, error) {
+	ctx := p.call()
+	grants, err := p.core.Gate.Grants(ctx)
+	if err != nil {
+		return GrantList{}, err
+	}
+	out := GrantList{Revision: p.core.Bus.Revision(bus.Permissions, ""), Grants: []GrantView{}}
+	for _, g := range grants {
+		name := g.Plugin
+		if s, err := p.core.Host.Status(g.Plugin); err == nil {
+			name = s.Manifest.Name
+		}
+		out.Grants = append(out.Grants, GrantView{
+			ID: g.ID, Effect: string(g.Effect), Plugin: g.Plugin, PluginName: name, Tool: g.Tool, Scope: string(g.Scope),
+			Sentence: permit.Sentence(g, name) + ".", Made: stamp(g.Made), LastUsed: stamp(g.LastUsed), Uses: g.Uses,
+		})
+	}
+	return out, nil
+}
+
+// Revoke takes a rule back, with undo.
+func (p *Permissions) Revoke(grant string) (Undo, error) {
+	ctx := p.call()
+	g, err := p.core.Gate.Revoke(ctx, grant)
+	if err != nil {
+		return Undo{}, err
+	}
+	return p.undo.add("The rule was taken back.", func(ctx context.Context) error {
+		_, err := p.core.Gate.Add(ctx, g)
+		return err
+	}), nil
+}
+
+// SetPaused pauses or resumes all tools.
+func (p *Permissions) SetPaused(paused bool) error {
+	p.core.Gate.SetPaused(paused)
+	return nil
+}

@@ -1,0 +1,33 @@
+package permit
+
+import (
+	"context"
+	"errors"
+)
+
+// ErrNobody says that there is nobody to ask, which means no.
+var ErrNobody = errors.New("there is nobody to ask")
+
+// AlwaysAsker says yes to everything it is asked, once; a plugin or a changed
+// definition it approves for good. It is the command line's --approve always:
+// built-in refusals, the person's own refusals and the pause switch still hold,
+// since nobody is asked about those.
+type AlwaysAsker struct{}
+
+// Ask allows.
+func (AlwaysAsker) Ask(_ context.Context, p Pending) (Answer, error) {
+	if p.Kind != KindCall {
+		return Answer{Effect: Allow, Scope: Always}, nil
+	}
+	return Answer{Effect: Allow, Scope: Once}, nil
+}
+
+// By is who decided, for the record.
+func (AlwaysAsker) By() string { return "--approve always" }
+
+// NeverAsker says no to everything it is asked: the command line's --approve
+// never, and what a program without a terminal does.
+type NeverAsker struct{}
+
+// Ask returns ErrNobody.
+func (NeverAsker) Ask(context.Context, Pending) (Answer, error) { return Answer{}, ErrNobody }

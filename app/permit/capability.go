@@ -1,0 +1,158 @@
+package permit
+
+import (
+	"slices"
+	"strings"
+
+	"conclave/app/tool"
+)
+
+// The capabilities of permissions.md that have no host function yet, so that a
+// plugin of theirs is at least decided by its row.
+const (
+	ReadScreen Capability = "read clipboard or screen"
+)
+
+// row is one line of permissions.md's table of capabilities.
+type row struct {
+	main   Effect // who asks is the main model, or anybody but a council member
+	member Effect
+	always bool   // whether the answer may be kept for longer than once
+	verb   string // "Main assistant wants to … with Notes"
+}
+
+// table is permissions.md's, with one decision of our own in its first line: a
+// compute-only tool may run for main, but the first time a person meets it they
+// are asked, since approving a plugin from its source is not yet seeing its
+// tool at work. “Always” on that card ends the asking; "once" means once. A
+// person who runs such a tool themselves (the tools page, `conclave tools call`)
+// is not asked whether they may.
+//
+// "read chat text: own context only" and "call a model: inside the council's
+// cap" are held by whoever hands a member its context and its budget, so they
+// are allowed here.
+var table = map[Capability]row{
+	Compute:     {Allow, Allow, true, "run"},
+	ReadChat:    {Allow, Allow, true, "read chat text"},
+	ReadFiles:   {Ask, Ask, true, "read files"},
+	Fetch:       {Ask, Ask, true, "fetch from the web"},
+	WriteFiles:  {Ask, Deny, true, "write files"},
+	SendWeb:     {Ask, Deny, true, "send to the web"},
+	Delete:      {Ask, Deny, false, "delete files"},
+	RunPrograms: {Ask, Deny, false, "run programs"},
+	UseSecret:   {Ask, Deny, true, "use a secret"},
+	ReadScreen:  {Ask, Deny, false, "read the clipboard or the screen"},
+	CallModel:   {Ask, Allow, true, "call a model"},
+	ShowUI:      {Allow, Deny, true, "show something in the window"},
+}
+
+// permissionCapabilities says what a plugin permission lets its tools do
+// (contracts/spindle, section 14). A permission that is not here only registers
+// something with Conclave, or is not supported.
+var permissionCapabilities = map[string][]Capability{
+	"generation":            {CallModel},
+	"chats":                 {ReadChat},
+	"chat_mutation":         {ReadChat},
+	"interceptor":           {ReadChat},
+	"context_handler":       {ReadChat},
+	"memories":              {ReadChat},
+	"event_tracking":        {ReadChat},
+	"cors_proxy":            {Fetch, SendWeb},
+	"web_search":            {Fetch},
+	"image_gen":             {CallModel, SendWeb},
+	"images":                {ReadFiles},
+	"databanks":             {ReadFiles},
+	"oauth":                 {UseSecret},
+	"push_notification":     {ShowUI},
+	"ui_panels":             {ShowUI},
+	"screen_capture":        {ReadScreen},
+	"screen_recording":      {ReadScreen},
+	"network":               {Fetch, SendWeb},
+	"programs":              {RunPrograms},
+	"filesystem":            {ReadFiles, WriteFiles, Delete},
+	"app_manipulation":      {WriteFiles},
+	"unsafe_eval":           nil,
+	"tools":                 nil,
+	"generation_parameters": nil,
+}
+
+// reach says what the tools of a plugin can do, and what they can touch in a
+// sentence. No capabilities means that nobody knows.
+func reach(c Candidate, granted []string) ([]Capability, string) {
+	switch c.Contract {
+	case "functions", "spindle":
+	default:
+		return nil, "What it can touch is not known."
+	}
+	switch c.Isolation {
+	case "process+landlock":
+	case "process":
+		return nil, "Runs as you, in a process of its own, not isolated: it can touch what you can."
+	default:
+		return nil, "Runs as you, not isolated: it can touch what you can."
+	}
+	capabilities := []Capability{Compute}
+	var more []string
+	for _, p := range granted {
+		for _, capability := range permissionCapabilities[p] {
+			if !slices.Contains(capabilities, capability) {
+				capabilities = append(capabilities, capability)
+				more = append(more, table[capability].verb)
+			}
+		}
+	}
+	if len(more) == 0 {
+		return capabilities, "Can touch: its own storage folder."
+	}
+	return capabilities, "Can touch: its own storage folder. It may also " + listed(more) + "."
+}
+
+func listed(words []string) string {
+	switch n := len(words); n {
+	case 0:
+		return ""
+	case 1:
+		return words[0]
+	default:
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+}
+
+// asks is "Main assistant wants to run word_count with Text tools".
+func asks(caller Caller, plugin string, t tool.Tool, capabilities []Capability) string {
+	title := t.Title
+	if title == "" {
+		title = t.Name
+	}
+	action := "run “" + title + "”"
+	var verbs []string
+	for _, c := range capabilities {
+		if c != Compute {
+			verbs = append(verbs, table[c].verb)
+		}
+	}
+	if len(verbs) > 0 {
+		action += " and " + listed(verbs)
+	}
+	return callerName(caller) + " wants to " + action + " with " + plugin
+}
+
+// callerName is a caller as a person reads it.
+func callerName(c Caller) string {
+	kind, id, _ := strings.Cut(string(c), ":")
+	switch kind {
+	case "main":
+		return "Main assistant"
+	case "person":
+		return "You"
+	case "member":
+		return id + " (council)"
+	case "plugin":
+		return "The plugin " + id
+	case "schedule":
+		return "The schedule " + id
+	case "mcp":
+		return "The outside program " + id
+	}
+	return string(c)
+}

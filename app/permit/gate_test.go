@@ -1,0 +1,787 @@
+package permit_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/tool"
+)
+
+// ledger is a Ledger and a Shelf in memory; broken makes every write fail.
+type ledger struct {
+	mu        sync.Mutex
+	grants    map[string]permit.Grant
+	approvals map[string]permit.Approval
+	pending   map[string]json.RawMessage
+	broken    bool
+}
+
+func newLedger() *ledger {
+	return &ledger{grants: map[string]permit.Grant{}, approvals: map[string]permit.Approval{}, pending: map[string]json.RawMessage{}}
+}
+
+func (l *ledger) write(do func()) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.broken {
+		return fault.New(fault.Unavailable, "test", "The disk is full.", "Free some space.")
+	}
+	do()
+	return nil
+}
+
+func (l *ledger) Grants(context.Context) ([]permit.Grant, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Values(l.grants)), nil
+}
+func (l *ledger) Approvals(context.Context) ([]permit.Approval, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Values(l.approvals)), nil
+}
+func (l *ledger) Pending(context.Context) (map[string]json.RawMessage, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.pending), nil
+}
+func (l *ledger) PutGrant(_ context.Context, g permit.Grant) error {
+	return l.write(func() { l.grants[g.ID] = g })
+}
+func (l *ledger) DeleteGrant(_ context.Context, id string) error {
+	return l.write(func() { delete(l.grants, id) })
+}
+func (l *ledger) PutApproval(_ context.Context, a permit.Approval) error {
+	return l.write(func() { l.approvals[a.Plugin] = a })
+}
+func (l *ledger) DeleteApproval(_ context.Context, plugin string) error {
+	return l.write(func() { delete(l.approvals, plugin) })
+}
+func (l *ledger) PutPending(_ context.Context, id string, raw json.RawMessage) error {
+	return l.write(func() { l.pending[id] = raw })
+}
+func (l *ledger) DeletePending(_ context.Context, id string) error {
+	return l.write(func() { delete(l.pending, id) })
+}
+
+func open(t testing.TB, o permit.Options) *permit.Gate {
+	t.Helper()
+	g, err := permit.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// notes is a script plugin behind walls, with two tools.
+func notes() permit.Candidate {
+	return permit.Candidate{
+		Plugin: "notes", Name: "Notes", Contract: "functions", Code: "c0de", Listed: true, Isolation: "process+landlock",
+		Tools: []tool.Tool{
+			tool.Normal(tool.Tool{Plugin: "notes", Name: "write_note", Description: "Writes a note.", Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"what"}}}`)}),
+			tool.Normal(tool.Tool{Plugin: "notes", Name: "read_note", Description: "Reads a note."}),
+		},
+	}
+}
+
+// trusted opens a gate to which notes is known and approved.
+func trusted(t testing.TB, o permit.Options, more ...func(*permit.Candidate)) (*permit.Gate, permit.Candidate) {
+	t.Helper()
+	g := open(t, o)
+	c := notes()
+	for _, change := range more {
+		change(&c)
+	}
+	g.Status(c)
+	if err := g.Trust(t.Context(), c, permit.Trust{}); err != nil {
+		t.Fatal(err)
+	}
+	return g, c
+}
+
+func request(c permit.Candidate) permit.Request {
+	return permit.Request{Call: "call-1", Caller: permit.Main, Tool: c.Tools[0], Arguments: json.RawMessage(`{"text":"a"}`), Conversation: "chat-1", Turn: "turn-1"}
+}
+
+// asked runs Ask on its own goroutine and waits until the request is pending.
+func asked(t *testing.T, g *permit.Gate, r permit.Request) (permit.Pending, <-chan permit.Decision) {
+	t.Helper()
+	waiting := make(chan permit.Pending, 1)
+	decided := make(chan permit.Decision, 1)
+	r.Waiting = func(p permit.Pending) { waiting <- p }
+	go func() { decided <- g.Ask(t.Context(), r) }() // ends when the request is settled, at the latest with the test
+	select {
+	case p := <-waiting:
+		return p, decided
+	case d := <-decided:
+		t.Fatalf("nobody was asked: %+v", d)
+	}
+	return permit.Pending{}, nil
+}
+
+// asker answers with one answer and remembers what it was asked.
+type asker struct {
+	answer permit.Answer
+	err    error
+	asked  []permit.Pending
+}
+
+func (a *asker) Ask(_ context.Context, p permit.Pending) (permit.Answer, error) {
+	a.asked = append(a.asked, p)
+	return a.answer, a.err
+}
+
+func TestAPersonIsAskedWhenANewlyDroppedScriptsToolRunsFirst(t *testing.T) {
+	for _, mode := range []permit.Mode{permit.Standard, permit.Careful} {
+		g, c := trusted(t, permit.Options{Mode: func() permit.Mode { return mode }})
+		a := &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Once}}
+		r := request(c)
+		r.Asker = a
+		if d := g.Ask(t.Context(), r); d.Effect != permit.Allow || d.By != "person" || d.Step != 9 || d.Why != "you allowed it once" {
+			t.Errorf("%s: %+v", mode, d)
+		}
+		if len(a.asked) != 1 {
+			t.Fatalf("%s: asked %d times", mode, len(a.asked))
+		}
+		p := a.asked[0]
+		if p.Title != "Main assistant wants to run “write_note” with Notes" || p.Reason != "Asked because: first time this tool runs." ||
+			p.Reach != "Can touch: its own storage folder." || p.History != "Not allowed before." || p.Count != 1 {
+			t.Errorf("%s: the card says %+v", mode, p)
+		}
+		if !slices.Equal(p.Scopes, []permit.Scope{permit.Once, permit.ThisAnswer, permit.ThisChat, permit.UntilQuit, permit.Always}) {
+			t.Errorf("%s: scopes %v", mode, p.Scopes)
+		}
+		// Once is once: the next call asks again, and says why.
+		if g.Ask(t.Context(), r); len(a.asked) != 2 || a.asked[1].Reason != "Asked because: you allowed it before, but not for longer." {
+			t.Errorf("%s: the second call was not asked about rightly", mode)
+		}
+		a.answer.Scope = permit.Always
+		g.Ask(t.Context(), r)
+		if d := g.Ask(t.Context(), r); len(a.asked) != 3 || d.Step != 7 || d.Why != "rule: Notes may run write_note, when I ask, always" {
+			t.Errorf("%s: always did not end the asking: %+v", mode, d)
+		}
+	}
+}
+
+func TestEachScopeEndsWhenItsNameSays(t *testing.T) {
+	type change func(*permit.Request)
+	sameTurn := func(*permit.Request) {}
+	otherTurn := func(r *permit.Request) { r.Turn = "turn-2" }
+	otherChat := func(r *permit.Request) { r.Turn, r.Conversation = "turn-2", "chat-2" }
+	for scope, holds := range map[permit.Scope][]bool{ // same turn, other turn, other chat, after a restart
+		permit.Once:       {false, false, false, false},
+		permit.ThisAnswer: {true, false, false, false},
+		permit.ThisChat:   {true, true, false, true},
+		permit.UntilQuit:  {true, true, true, false},
+		permit.Always:     {true, true, true, true},
+	} {
+		l := newLedger()
+		g, c := trusted(t, permit.Options{Ledger: l})
+		r := request(c)
+		r.Asker = &asker{answer: permit.Answer{Effect: permit.Allow, Scope: scope}}
+		g.Ask(t.Context(), r)
+		r.Asker = nil
+		for i, change := range []change{sameTurn, otherTurn, otherChat} {
+			next := r
+			change(&next)
+			if got := g.Ask(t.Context(), next).Effect == permit.Allow; got != holds[i] {
+				t.Errorf("%s: case %d: allowed %v, want %v", scope, i, got, holds[i])
+			}
+		}
+		g.TurnEnded(r.Turn)
+		if scope == permit.ThisAnswer && g.Ask(t.Context(), r).Effect == permit.Allow {
+			t.Error("this-answer outlived its answer")
+		}
+		if err := g.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		again := open(t, permit.Options{Ledger: l})
+		again.Status(c)
+		if got := again.Ask(t.Context(), r).Effect == permit.Allow; got != holds[3] {
+			t.Errorf("%s: after a restart allowed %v, want %v", scope, got, holds[3])
+		}
+	}
+}
+
+func TestNeverRefusesEveryCallerUntilItIsRevoked(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	r := request(c)
+	r.Asker = &asker{answer: permit.Answer{Effect: permit.Deny, Scope: permit.Always, Reason: "not this one"}}
+	first := g.Ask(t.Context(), r)
+	if first.Effect != permit.Deny || first.Reason != "the person did not allow it: not this one" || first.Grant == "" {
+		t.Fatalf("got %+v", first)
+	}
+	// An allow that was there all along does not beat it.
+	if _, err := g.Add(t.Context(), permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always}); err != nil {
+		t.Fatal(err)
+	}
+	for _, caller := range []permit.Caller{permit.Main, permit.Person, "member:maker", "mcp:x"} {
+		r.Caller, r.Asker = caller, permit.AlwaysAsker{}
+		d := g.Ask(t.Context(), r)
+		if d.Effect != permit.Deny || d.Step != 2 || d.Grant != first.Grant || d.Why != "rule: Notes may never run write_note" {
+			t.Errorf("%s: %+v", caller, d)
+		}
+	}
+	revoked, err := g.Revoke(t.Context(), first.Grant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Caller, r.Asker = permit.Main, nil
+	if d := g.Ask(t.Context(), r); d.Effect != permit.Allow || d.Step != 7 {
+		t.Errorf("after revoking: %+v", d)
+	}
+	if _, err := g.Add(t.Context(), revoked); err != nil {
+		t.Fatal(err)
+	}
+	if d := g.Ask(t.Context(), r); d.Step != 2 {
+		t.Errorf("after taking the revocation back: %+v", d)
+	}
+	if _, err := g.Revoke(t.Context(), "no such"); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWithNobodyToAskTheAnswerIsNo(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	for name, a := range map[string]permit.Asker{"no window": nil, "never": permit.NeverAsker{}, "an error": &asker{err: errors.New("the terminal is gone")},
+		"an answer that is none": &asker{}} {
+		r := request(c)
+		r.Asker = a
+		d := g.Ask(t.Context(), r)
+		if d.Effect != permit.Deny || d.By != "nobody to ask" || d.Reason != "it needs a person's permission, and there is nobody to ask" {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	if got := g.Pending(); len(got) != 0 {
+		t.Errorf("still pending: %+v", got)
+	}
+}
+
+func TestApproveAlwaysIsNoWayAroundARefusal(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	r := request(c)
+	r.Asker = permit.AlwaysAsker{}
+	if d := g.Ask(t.Context(), r); d.Effect != permit.Allow || d.By != "--approve always" || d.Why != "--approve always allowed it once" || d.Grant != "" {
+		t.Errorf("got %+v", d)
+	}
+	g.SetPaused(true)
+	if d := g.Ask(t.Context(), r); d.Effect != permit.Deny || d.Step != 0 || !g.Paused() {
+		t.Errorf("paused: %+v", d)
+	}
+	g.SetPaused(false)
+	if d := g.Ask(t.Context(), r); d.Effect != permit.Allow {
+		t.Errorf("after the pause: %+v", d)
+	}
+}
+
+// The worked example of permissions.md, and the order around it: each case
+// names the step that must decide.
+func TestTheOrderOfDecisions(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("USERPROFILE", home)
+	data := t.TempDir()
+	write := []permit.Capability{permit.WriteFiles}
+	run := []permit.Capability{permit.RunPrograms}
+	web := []permit.Capability{permit.Fetch}
+	allowTool := permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.Always}
+	allowAll := permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main, "member:*"}, Scope: permit.Always}
+	askTool := permit.Grant{Effect: permit.Ask, Plugin: "notes", Tool: "write_note", Scope: permit.Always}
+	never := permit.Grant{Effect: permit.Deny, Plugin: "notes", Tool: "*", Scope: permit.Always}
+	other := func(r *permit.Request) { r.Tool.Description += " And more."; r.Tool = tool.Normal(r.Tool) }
+	for name, c := range map[string]struct {
+		paused bool
+		mode   permit.Mode
+		grants []permit.Grant
+		change func(*permit.Request)
+		step   int
+		effect permit.Effect // Ask: a person was asked
+		why    string        // part of it
+	}{
+		"paused beats everything": {paused: true, grants: []permit.Grant{allowTool, never}, step: 0, effect: permit.Deny, why: "paused"},
+		"Conclave's own data": {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) {
+			r.Capabilities, r.Arguments = write, arguments(filepath.Join(data, "x", "..", "conclave.db"))
+		}, step: 1, effect: permit.Deny, why: "no tool may touch"},
+		"SSH keys":         {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities, r.Arguments = write, arguments("~/.ssh/id_ed25519") }, step: 1, effect: permit.Deny, why: "no tool may touch"},
+		"metadata address": {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities, r.Arguments = web, arguments("http://169.254.169.254/latest") }, step: 1, effect: permit.Deny, why: "metadata address"},
+		"metadata address in IPv6": {change: func(r *permit.Request) {
+			r.Capabilities, r.Arguments = web, arguments("http://[::ffff:169.254.169.254]/")
+		}, step: 1, effect: permit.Deny, why: "metadata address"},
+		"a word is no address": {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) {
+			r.Capabilities, r.Arguments = web, arguments("about 169.254.169.254 and ~/.ssh")
+		}, step: 7, effect: permit.Allow, why: "rule"},
+		"computing may read about SSH":        {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Arguments = arguments("~/.ssh/id_rsa") }, step: 7, effect: permit.Allow, why: "rule"},
+		"refusal beats quarantine":            {grants: []permit.Grant{never}, change: other, step: 2, effect: permit.Deny, why: "may never run any of its tools"},
+		"refusal beats permission":            {grants: []permit.Grant{never, allowTool}, step: 2, effect: permit.Deny, why: "may never"},
+		"a changed description is paused":     {grants: []permit.Grant{allowTool}, change: other, step: 3, effect: permit.Deny, why: "describes itself differently"},
+		"a new tool is paused":                {change: func(r *permit.Request) { r.Tool.Name = "new"; r.Tool = tool.Normal(r.Tool) }, step: 3, effect: permit.Deny, why: "differently"},
+		"another plugin is unknown":           {change: func(r *permit.Request) { r.Tool.Plugin = "stranger" }, step: 3, effect: permit.Deny, why: "nobody has approved"},
+		"taint asks in spite of a rule":       {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities, r.Taint = write, []string{"example.org"} }, step: 4, effect: permit.Ask, why: "this chat contains text from example.org"},
+		"taint does not matter to computing":  {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Taint = []string{"example.org"} }, step: 7, effect: permit.Allow, why: "rule"},
+		"programs ask in spite of a rule":     {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities = run }, step: 5, effect: permit.Ask, why: "run programs"},
+		"your rule to ask beats your yes":     {grants: []permit.Grant{askTool, allowTool}, step: 6, effect: permit.Ask, why: "has to ask each time"},
+		"your yes":                            {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities = write }, step: 7, effect: permit.Allow, why: "rule: Notes may run write_note, when I ask, always"},
+		"the tool's rule before the plugin's": {grants: []permit.Grant{allowAll, allowTool}, step: 7, effect: permit.Allow, why: "write_note"},
+		"a rule for another caller":           {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Caller, r.Capabilities = "member:maker", write }, step: 9, effect: permit.Deny, why: "council members may not write files"},
+		"a rule for members too":              {grants: []permit.Grant{allowAll}, change: func(r *permit.Request) { r.Caller, r.Capabilities = "member:maker", write }, step: 7, effect: permit.Allow, why: "when council members ask"},
+		"programs for a member":               {grants: []permit.Grant{allowAll}, change: func(r *permit.Request) { r.Caller, r.Capabilities = "member:maker", run }, step: 5, effect: permit.Deny, why: "council members may not run programs"},
+		"careful mode":                        {mode: permit.Careful, change: func(r *permit.Request) { r.Capabilities = []permit.Capability{permit.ReadChat} }, step: 8, effect: permit.Ask, why: "careful mode"},
+		"careful mode is under your rules":    {mode: permit.Careful, grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities = write }, step: 7, effect: permit.Allow, why: "rule"},
+		"the stricter capability wins": {change: func(r *permit.Request) {
+			r.Capabilities = []permit.Capability{permit.Compute, permit.WriteFiles, permit.ShowUI}
+		}, step: 9, effect: permit.Ask, why: "it could write files"},
+		"what is not known asks":      {change: func(r *permit.Request) { r.Capabilities = []permit.Capability{"levitate"} }, step: 9, effect: permit.Ask, why: "levitate"},
+		"no capabilities ask":         {change: func(r *permit.Request) { r.Capabilities = []permit.Capability{} }, step: 9, effect: permit.Ask, why: "not known"},
+		"a member may compute":        {change: func(r *permit.Request) { r.Caller = "member:maker" }, step: 9, effect: permit.Allow, why: "need no permission"},
+		"a person runs it themselves": {change: func(r *permit.Request) { r.Caller = permit.Person }, step: 9, effect: permit.Allow, why: "you ran it yourself"},
+		"a person writes files":       {change: func(r *permit.Request) { r.Caller, r.Capabilities = permit.Person, write }, step: 9, effect: permit.Ask, why: "write files"},
+		"Conclave's own tools":        {change: func(r *permit.Request) { r.Tool.Plugin = permit.Own }, step: 9, effect: permit.Allow, why: "need no permission"},
+	} {
+		g, cand := trusted(t, permit.Options{Mode: func() permit.Mode { return c.mode }, Protected: []string{data}})
+		for _, grant := range c.grants {
+			if _, err := g.Add(t.Context(), grant); err != nil {
+				t.Fatal(err)
+			}
+		}
+		g.SetPaused(c.paused)
+		r := request(cand)
+		if c.change != nil {
+			c.change(&r)
+		}
+		a := &asker{answer: permit.Answer{Effect: permit.Deny}}
+		r.Asker = a
+		steps := g.Explain(r)
+		last := steps[len(steps)-1]
+		if last.Number != c.step || len(steps) != c.step+1 || last.Effect != c.effect || !strings.Contains(last.Why, c.why) {
+			t.Errorf("%s: the walk ended with %s, want step %d, %s, …%s…", name, last, c.step, c.effect, c.why)
+		}
+		for _, s := range steps[:len(steps)-1] {
+			if s.Effect != "" {
+				t.Errorf("%s: the walk went on after %s", name, s)
+			}
+		}
+		d := g.Ask(t.Context(), r)
+		if wasAsked := len(a.asked) == 1; wasAsked != (c.effect == permit.Ask) || d.Step != c.step {
+			t.Errorf("%s: asked %v, decided at step %d", name, wasAsked, d.Step)
+		}
+		if c.effect == permit.Deny && (d.Effect != permit.Deny || d.Reason == "" || d.Why == "") {
+			t.Errorf("%s: %+v", name, d)
+		}
+		if c.step >= 4 && c.step <= 6 && len(a.asked) == 1 && !slices.Equal(a.asked[0].Scopes, []permit.Scope{permit.Once}) {
+			t.Errorf("%s: offered %v", name, a.asked[0].Scopes)
+		}
+	}
+}
+
+func arguments(text string) json.RawMessage {
+	raw, _ := json.Marshal(map[string]any{"where": []string{text}})
+	return raw
+}
+
+func TestAGrantIsForTheDefinitionItWasGivenFor(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	r := request(c)
+	r.Asker = &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Always, Council: true}}
+	g.Ask(t.Context(), r)
+	r.Asker = nil
+	r.Caller = "member:sceptic"
+	if d := g.Ask(t.Context(), r); d.Step != 7 {
+		t.Errorf("also when council members ask: %+v", d)
+	}
+	r.Caller = permit.Main
+	changed := notes()
+	changed.Code = "c0de2"
+	changed.Tools[0].Description = "Writes a note, and reads your mail."
+	changed.Tools[0] = tool.Normal(changed.Tools[0])
+	if err := g.Trust(t.Context(), changed, permit.Trust{}); err != nil {
+		t.Fatal(err)
+	}
+	r2 := r
+	r2.Tool = changed.Tools[0]
+	if d := g.Ask(t.Context(), r2); d.Effect != permit.Deny || d.By != "nobody to ask" {
+		t.Errorf("the old rule let the new definition pass: %+v", d)
+	}
+	// A turn that froze the approved old definition may go on calling it.
+	if d := g.Ask(t.Context(), r); d.Effect != permit.Allow {
+		t.Errorf("the old definition was forgotten: %+v", d)
+	}
+}
+
+func TestAGrantUnusedFor90DaysAsksAgain(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	l := newLedger()
+	g, c := trusted(t, permit.Options{Ledger: l, Now: func() time.Time { return now }})
+	if _, err := g.Add(t.Context(), permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always}); err != nil {
+		t.Fatal(err)
+	}
+	now = now.AddDate(0, 0, 80)
+	if d := g.Ask(t.Context(), request(c)); d.Effect != permit.Allow {
+		t.Fatalf("got %+v", d)
+	}
+	if err := g.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, grant := range l.grants {
+		if grant.Uses != 1 || !grant.LastUsed.Equal(now) {
+			t.Errorf("the ledger has %+v", grant)
+		}
+	}
+	now = now.AddDate(0, 0, 91)
+	if d := g.Ask(t.Context(), request(c)); d.Effect != permit.Deny {
+		t.Errorf("after 91 unused days: %+v", d)
+	}
+}
+
+func TestTwoWindowsAnswerOneRequestAndOneIsTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 50 {
+			l := newLedger()
+			g, c := trusted(t, permit.Options{Ledger: l, Shelf: l})
+			defer g.Attach()()
+			defer g.Attach()()
+			p, decided := asked(t, g, request(c))
+			if len(l.pending) != 1 {
+				t.Fatalf("%d requests are kept for a crash", len(l.pending))
+			}
+			answers := []permit.Answer{{Effect: permit.Allow, Scope: permit.Always}, {Effect: permit.Deny, Scope: permit.Always}}
+			errs := make([]error, len(answers))
+			var wg sync.WaitGroup
+			for i, a := range answers {
+				wg.Go(func() { errs[i] = g.Answer(t.Context(), p.ID, p.Nonce, a) })
+			}
+			wg.Wait()
+			d := <-decided
+			won := slices.Index(errs, nil)
+			if won < 0 || errs[1-won] == nil || fault.KindOf(errs[1-won]) != fault.Conflict {
+				t.Fatalf("answers ended with %v", errs)
+			}
+			grants, _ := g.Grants(t.Context())
+			if d.Effect != answers[won].Effect || len(grants) != 1 || grants[0].Effect != d.Effect || len(l.grants) != 1 {
+				t.Fatalf("window %d won, but the decision is %+v and the grants are %+v", won, d, grants)
+			}
+			if len(g.Pending()) != 0 || len(l.pending) != 0 {
+				t.Fatal("the settled request still waits")
+			}
+		}
+	})
+}
+
+func TestOnlyTheRightNonceAndAnOfferedAnswerSettle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := trusted(t, permit.Options{})
+		defer g.Attach()()
+		r := request(c)
+		r.Capabilities = []permit.Capability{permit.RunPrograms}
+		p, decided := asked(t, g, r)
+		for name, bad := range map[string]struct {
+			nonce string
+			a     permit.Answer
+			kind  fault.Kind
+		}{
+			"wrong nonce":      {"x", permit.Answer{Effect: permit.Allow}, fault.Conflict},
+			"always":           {p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Always}, fault.Invalid},
+			"no effect":        {p.Nonce, permit.Answer{}, fault.Invalid},
+			"broken arguments": {p.Nonce, permit.Answer{Effect: permit.Allow, Arguments: json.RawMessage(`[`)}, fault.Invalid},
+		} {
+			if err := g.Answer(t.Context(), p.ID, bad.nonce, bad.a); fault.KindOf(err) != bad.kind {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if len(g.Pending()) != 1 {
+			t.Fatal("a refused answer took the request")
+		}
+		if err := g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once, Arguments: json.RawMessage(`{"text":"b"}`)}); err != nil {
+			t.Fatal(err)
+		}
+		if d := <-decided; d.Effect != permit.Allow || !d.Edited || string(d.Arguments) != `{"text":"b"}` || d.Why != "you allowed it once, with edited arguments" {
+			t.Errorf("got %+v", d)
+		}
+	})
+}
+
+func TestIdenticalCallsMergeIntoOneCard(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := bus.New()
+		g, c := trusted(t, permit.Options{Bus: b})
+		defer g.Attach()()
+		news := b.Subscribe(bus.Permissions)
+		defer news.Close()
+		r := request(c)
+		p, first := asked(t, g, r)
+		if got, _ := news.Next(t.Context()); len(got) != 1 {
+			t.Errorf("notices %+v", got)
+		}
+		r.Call, r.Arguments = "call-2", json.RawMessage(`{ "text": "a" }`)
+		again, second := asked(t, g, r)
+		r.Call, r.Arguments = "call-3", json.RawMessage(`{"text":"other"}`)
+		other, third := asked(t, g, r)
+		if again.ID != p.ID || other.ID == p.ID {
+			t.Fatalf("cards %s, %s, %s", p.ID, again.ID, other.ID)
+		}
+		list := g.Pending()
+		if len(list) != 2 || list[0].Count != 2 || list[1].Count != 1 {
+			t.Fatalf("pending %+v", list)
+		}
+		if err := g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once}); err != nil {
+			t.Fatal(err)
+		}
+		if a, b := <-first, <-second; a.Effect != permit.Allow || b.Effect != permit.Allow {
+			t.Errorf("got %+v and %+v", a, b)
+		}
+		// A wider answer settles the other cards that it covers.
+		fourth, done := asked(t, g, r) // merges with the third
+		if err := g.Answer(t.Context(), fourth.ID, fourth.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.ThisChat}); err != nil {
+			t.Fatal(err)
+		}
+		if a, b := <-third, <-done; a.Effect != permit.Allow || b.Effect != permit.Allow {
+			t.Errorf("got %+v and %+v", a, b)
+		}
+	})
+}
+
+func TestAWiderAnswerSettlesOtherCardsAndAPauseSettlesAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := trusted(t, permit.Options{})
+		defer g.Attach()()
+		r := request(c)
+		one, first := asked(t, g, r)
+		r.Arguments = json.RawMessage(`{"text":"b"}`)
+		_, second := asked(t, g, r)
+		r.Tool = c.Tools[1]
+		_, third := asked(t, g, r)
+		if err := g.Answer(t.Context(), one.ID, one.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.ThisAnswer}); err != nil {
+			t.Fatal(err)
+		}
+		if a, b := <-first, <-second; a.By != "person" || b.Step != 7 || b.Effect != permit.Allow {
+			t.Errorf("got %+v and %+v", a, b)
+		}
+		g.SetPaused(true)
+		if d := <-third; d.Effect != permit.Deny || d.Step != 0 {
+			t.Errorf("got %+v", d)
+		}
+	})
+}
+
+func TestTenMinutesWithoutAnAnswerMeanNo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		g, c := trusted(t, permit.Options{Shelf: l})
+		defer g.Attach()()
+		began := time.Now()
+		p, decided := asked(t, g, request(c))
+		d := <-decided
+		if took := time.Since(began); took != permit.Patience {
+			t.Errorf("took %s", took)
+		}
+		if d.Effect != permit.Deny || !d.Expired || d.Why != "no answer in 10 minutes, so it was not run" {
+			t.Errorf("got %+v", d)
+		}
+		if err := g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow}); fault.KindOf(err) != fault.Conflict {
+			t.Errorf("a late answer: %v", err)
+		}
+		if len(l.pending) != 0 {
+			t.Error("the expired request is still kept")
+		}
+		r := request(c)
+		r.Asker = sleeper{}
+		if d := g.Ask(t.Context(), r); !d.Expired {
+			t.Errorf("in a terminal: %+v", d)
+		}
+	})
+}
+
+// sleeper is a person who went away.
+type sleeper struct{}
+
+func (sleeper) Ask(ctx context.Context, _ permit.Pending) (permit.Answer, error) {
+	<-ctx.Done()
+	return permit.Answer{Effect: permit.Allow}, nil
+}
+
+func TestClosingTheLastWindowMeansNo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := trusted(t, permit.Options{})
+		detach, detachOther := g.Attach(), g.Attach()
+		_, decided := asked(t, g, request(c))
+		detach()
+		detach() // twice is once
+		synctest.Wait()
+		select {
+		case d := <-decided:
+			t.Fatalf("one window is still open, but: %+v", d)
+		default:
+		}
+		detachOther()
+		if d := <-decided; d.Effect != permit.Deny || d.Why != "the window was closed before you answered" {
+			t.Errorf("got %+v", d)
+		}
+		defer g.Attach()()
+		_, decided = asked(t, g, request(c))
+		if err := g.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if d := <-decided; d.Effect != permit.Deny || d.Why != "Conclave was closed before you answered" {
+			t.Errorf("got %+v", d)
+		}
+	})
+}
+
+func TestAStoppedTurnWithdrawsItsRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := trusted(t, permit.Options{})
+		defer g.Attach()()
+		ctx, cancel := context.WithCancel(t.Context())
+		decided := make(chan permit.Decision)
+		go func() { decided <- g.Ask(ctx, request(c)) }() // ends with cancel
+		synctest.Wait()
+		if len(g.Pending()) != 1 {
+			t.Fatal("nothing is pending")
+		}
+		cancel()
+		if d := <-decided; d.Effect != permit.Deny {
+			t.Errorf("got %+v", d)
+		}
+		if len(g.Pending()) != 0 {
+			t.Error("the request still waits")
+		}
+		if d := g.Ask(ctx, request(c)); d.Effect != permit.Deny {
+			t.Errorf("after the stop: %+v", d)
+		}
+	})
+}
+
+func TestARequestSurvivesACrashAndAYesReleasesTheResumedCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		g, c := trusted(t, permit.Options{Ledger: l, Shelf: l})
+		detach := g.Attach()
+		_, decided := asked(t, g, request(c))
+		crashed := newLedger() // what was on the disk when the program died
+		crashed.approvals, crashed.pending = maps.Clone(l.approvals), maps.Clone(l.pending)
+		crashed.pending["rubbish"] = json.RawMessage(`{`)
+		detach()
+		<-decided
+
+		again := open(t, permit.Options{Ledger: crashed, Shelf: crashed})
+		again.Status(c)
+		list := again.Pending()
+		if len(list) != 1 || list[0].Call != "call-1" || !strings.Contains(list[0].Reason, "Conclave ended before you answered") {
+			t.Fatalf("pending %+v", list)
+		}
+		if err := again.Answer(t.Context(), list[0].ID, list[0].Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once}); err != nil {
+			t.Fatal(err)
+		}
+		other := request(c)
+		other.Call = "call-9"
+		if d := again.Ask(t.Context(), other); d.Effect != permit.Deny {
+			t.Errorf("another call was released: %+v", d)
+		}
+		if d := again.Ask(t.Context(), request(c)); d.Effect != permit.Allow || d.By != "person" {
+			t.Errorf("the resumed call was not released: %+v", d)
+		}
+		if d := again.Ask(t.Context(), request(c)); d.Effect != permit.Deny {
+			t.Errorf("once was twice: %+v", d)
+		}
+		if len(crashed.pending) != 0 {
+			t.Errorf("still kept: %v", crashed.pending)
+		}
+
+		old := open(t, permit.Options{Shelf: &ledger{pending: maps.Clone(l.pending)}, Now: func() time.Time { return time.Now().Add(time.Hour) }})
+		if list := old.Pending(); len(list) != 0 {
+			t.Errorf("an hour later: %+v", list)
+		}
+	})
+}
+
+func TestAnAnswerThatCannotBeKeptHoldsUntilConclaveQuits(t *testing.T) {
+	l := newLedger()
+	g, c := trusted(t, permit.Options{Ledger: l})
+	l.broken = true
+	grant, err := g.Add(t.Context(), permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.Always})
+	if fault.KindOf(err) != fault.Unavailable || grant.Scope != permit.UntilQuit {
+		t.Errorf("got %+v, %v", grant, err)
+	}
+	if d := g.Ask(t.Context(), request(c)); d.Effect != permit.Allow {
+		t.Errorf("got %+v", d)
+	}
+}
+
+func TestHiddenTextInArgumentsIsNotShownAndIsCounted(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	r := request(c)
+	r.Arguments = json.RawMessage(`{"text":"a\u202eb","n":1}`)
+	a := &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Once}}
+	r.Asker = a
+	d := g.Ask(t.Context(), r)
+	if p := a.asked[0]; p.Hidden != 1 || string(p.Arguments) != `{"n":1,"text":"ab"}` {
+		t.Errorf("shown %s with %d hidden", p.Arguments, p.Hidden)
+	}
+	if string(d.Arguments) != string(r.Arguments) || d.Edited {
+		t.Errorf("the call itself was changed: %s", d.Arguments)
+	}
+}
+
+func TestTheCardTellsTheHistory(t *testing.T) {
+	now := time.Date(2026, 11, 20, 14, 7, 0, 0, time.UTC) // a Friday
+	for want, last := range map[string]time.Time{
+		"Allowed 4 times, last at 09:00.":           time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC),
+		"Allowed 4 times, last on Tuesday.":         time.Date(2026, 11, 17, 9, 0, 0, 0, time.UTC),
+		"Allowed 4 times, last on 3 November 2026.": time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC),
+	} {
+		g, c := trusted(t, permit.Options{Now: func() time.Time { return now }, History: func(_ context.Context, id string) (int, time.Time) {
+			if id != "notes:write_note" {
+				t.Errorf("asked about %s", id)
+			}
+			return 4, last
+		}})
+		a := &asker{}
+		r := request(c)
+		r.Asker = a
+		g.Ask(t.Context(), r)
+		if got := a.asked[0].History; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestARulesSentence(t *testing.T) {
+	for want, g := range map[string]permit.Grant{
+		"Notes may run write_note, when I ask, until Conclave quits":                      {Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{"main"}, Scope: permit.UntilQuit},
+		"Notes may run any of its tools, when I ask and when council members ask, always": {Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{"main", "member:*"}, Scope: permit.Always},
+		"Notes may not run write_note, in one chat":                                       {Effect: permit.Deny, Plugin: "notes", Tool: "write_note", Scope: permit.ThisChat},
+		"Notes has to ask each time before it runs write_note":                            {Effect: permit.Ask, Plugin: "notes", Tool: "write_note", Scope: permit.Always},
+		"Notes has the permission chats":                                                  {Effect: permit.Allow, Plugin: "notes", Permission: "chats"},
+		"Notes does not have the permission chats":                                        {Effect: permit.Deny, Plugin: "notes", Permission: "chats"},
+	} {
+		if got := permit.Sentence(g, "Notes"); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func BenchmarkAskWithARule(b *testing.B) {
+	g, c := trusted(b, permit.Options{})
+	for i := range 100 {
+		if _, err := g.Add(b.Context(), permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: []string{"read_note", "write_note"}[i%2], Callers: []permit.Caller{permit.Main}, Scope: permit.Always}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	r := request(c)
+	for b.Loop() {
+		if g.Ask(b.Context(), r).Effect != permit.Allow {
+			b.Fatal("refused")
+		}
+	}
+}

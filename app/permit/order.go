@@ -1,0 +1,336 @@
+package permit
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Step is one step of the order of decisions as it went for one request.
+type Step struct {
+	Number int    `json:"step"` // 0 to 9
+	Name   string `json:"name"`
+	Effect Effect `json:"effect,omitempty"` // what it said; empty when it had nothing to say
+	Why    string `json:"why,omitempty"`
+	Rule   string `json:"rule,omitempty"` // the grant that matched
+}
+
+// String is the step in one line.
+func (s Step) String() string {
+	if s.Effect == "" {
+		return fmt.Sprintf("%d %s: nothing to say", s.Number, s.Name)
+	}
+	return fmt.Sprintf("%d %s: %s, %s", s.Number, s.Name, s.Effect, s.Why)
+}
+
+// ruling is what a step says; a ruling without effect passes on to the next.
+type ruling struct {
+	effect Effect
+	why    string
+	tell   string // deny: what the model is told
+	by     string
+	grant  string
+	once   bool // ask: the answer cannot be kept
+}
+
+// check is one request on its way through the order. The gate's lock is held.
+type check struct {
+	g            *Gate
+	request      *Request
+	capabilities []Capability
+	now          time.Time
+}
+
+// order is the one order of decisions (permissions.md): the first step that has
+// something to say decides, and inside a step the stricter wins. Unknown means
+// ask; an error means deny. [Gate.Ask] and [Gate.Explain] both walk it.
+var order = [...]struct {
+	name   string
+	decide func(*check) ruling
+}{
+	0: {"pause switch", paused},
+	1: {"built-in refusals", builtIn},
+	2: {"your refusals", refusals},
+	3: {"changed since you approved it", quarantine},
+	4: {"text nobody vouches for", taint},
+	5: {"never for longer than once", neverAlways},
+	6: {"your rules to ask", askRules},
+	7: {"your permissions", permissions},
+	8: {"mode", mode},
+	9: {"default", byDefault},
+}
+
+// walk finds the first step that decides, and reports each step to visit when
+// that is not nil.
+func (c *check) walk(visit func(Step)) (int, ruling) {
+	for i, step := range order {
+		r := step.decide(c)
+		if visit != nil {
+			visit(Step{i, step.name, r.effect, r.why, r.grant})
+		}
+		if r.effect != "" {
+			return i, r
+		}
+	}
+	return len(order) - 1, ruling{effect: Ask, why: "nothing says that it may"}
+}
+
+func paused(c *check) ruling {
+	if !c.g.paused {
+		return ruling{}
+	}
+	return ruling{effect: Deny, why: "all tools are paused", tell: "all tools are paused by the person", by: "pause switch"}
+}
+
+// builtIn refuses what no rule can allow: Conclave's own data, keys, browser
+// profiles and the metadata addresses of clouds, where the arguments of a tool
+// that can reach files, the web or programs name them.
+func builtIn(c *check) ruling {
+	files, web := false, false
+	for _, capability := range c.capabilities {
+		switch capability {
+		case ReadFiles, WriteFiles, Delete:
+			files = true
+		case Fetch, SendWeb:
+			web = true
+		case RunPrograms:
+			files, web = true, true
+		}
+	}
+	if !files && !web {
+		return ruling{}
+	}
+	var value any
+	if json.Unmarshal(c.request.Arguments, &value) != nil {
+		return ruling{}
+	}
+	var found string
+	eachText(value, func(text string) {
+		if files && found == "" {
+			if place := c.g.protectedPlace(text); place != "" {
+				found = "it names " + place
+			}
+		}
+		if web && found == "" && metadataAddress(text) {
+			found = "it names the metadata address of a cloud"
+		}
+	})
+	if found == "" {
+		return ruling{}
+	}
+	why := found + ", which no tool may touch"
+	return ruling{effect: Deny, why: why, tell: why, by: "built-in"}
+}
+
+func eachText(value any, visit func(string)) {
+	switch v := value.(type) {
+	case string:
+		visit(v)
+	case []any:
+		for _, item := range v {
+			eachText(item, visit)
+		}
+	case map[string]any:
+		for _, item := range v {
+			eachText(item, visit)
+		}
+	}
+}
+
+// refusals are the person's, at any scope.
+func refusals(c *check) ruling {
+	g := c.find(Deny)
+	if g == nil {
+		return ruling{}
+	}
+	return ruling{effect: Deny, why: "rule: " + Sentence(*g, c.g.pluginName(g.Plugin)), tell: "a rule of the person's does not allow it", by: "rule " + g.ID, grant: g.ID}
+}
+
+// quarantine refuses a tool whose definition is not the approved one. The
+// definitions of Conclave's own tools come with the program.
+func quarantine(c *check) ruling {
+	t := c.request.Tool
+	if t.Plugin == Own {
+		return ruling{}
+	}
+	a, ok := c.g.approvals[t.Plugin]
+	switch {
+	case !ok || a.Effect == "":
+		return ruling{effect: Deny, why: "nobody has approved its plugin yet", tell: "its plugin waits for the person's approval", by: "built-in"}
+	case a.Effect != Allow:
+		return ruling{effect: Deny, why: "you turned its plugin off", tell: "the person turned its plugin off", by: "built-in"}
+	case a.Tools == nil || a.Tools[t.Name] == t.Digest || c.g.released[t.ID()+" "+t.Digest]:
+		return ruling{}
+	}
+	return ruling{effect: Deny, why: "it describes itself differently than when you approved it", tell: "it changed and waits for the person's approval", by: "built-in"}
+}
+
+// taint asks when a chat holds text nobody vouches for and the call could carry
+// something out of it.
+func taint(c *check) ruling {
+	if len(c.request.Taint) == 0 {
+		return ruling{}
+	}
+	for _, capability := range c.capabilities {
+		switch capability {
+		case SendWeb, RunPrograms, WriteFiles, Delete:
+			return ruling{effect: Ask, why: "this chat contains text from " + listed(c.request.Taint), once: true}
+		}
+	}
+	return ruling{}
+}
+
+// neverAlways asks for what may not be allowed for longer than once; a council
+// member is refused it.
+func neverAlways(c *check) ruling {
+	for _, capability := range c.capabilities {
+		r, known := table[capability]
+		if !known || r.always {
+			continue
+		}
+		if isMember(c.request.Caller) {
+			return memberRefused(r)
+		}
+		return ruling{effect: Ask, why: "it could " + r.verb + ", which is asked each time", once: true}
+	}
+	return ruling{}
+}
+
+func memberRefused(r row) ruling {
+	return ruling{effect: Deny, why: "council members may not " + r.verb, tell: "council members may not " + r.verb, by: "default"}
+}
+
+func askRules(c *check) ruling {
+	g := c.find(Ask)
+	if g == nil {
+		return ruling{}
+	}
+	return ruling{effect: Ask, why: "rule: " + Sentence(*g, c.g.pluginName(g.Plugin)), grant: g.ID, once: true}
+}
+
+func permissions(c *check) ruling {
+	g := c.find(Allow)
+	if g == nil {
+		return ruling{}
+	}
+	return ruling{effect: Allow, why: "rule: " + Sentence(*g, c.g.pluginName(g.Plugin)), by: "rule " + g.ID, grant: g.ID}
+}
+
+// mode replaces defaults, and nothing above. Careful asks for everything but
+// compute; Standard leaves the defaults as they are.
+func mode(c *check) ruling {
+	if c.g.o.Mode() != Careful || isMember(c.request.Caller) {
+		return ruling{}
+	}
+	for _, capability := range c.capabilities {
+		if capability != Compute {
+			return ruling{effect: Ask, why: "careful mode asks for everything but computing"}
+		}
+	}
+	return ruling{}
+}
+
+func byDefault(c *check) ruling {
+	if len(c.capabilities) == 0 {
+		return ruling{effect: Ask, why: "what it can touch is not known"}
+	}
+	member := isMember(c.request.Caller)
+	result := ruling{effect: Allow, why: "computing and its own storage need no permission", by: "default"}
+	for _, capability := range c.capabilities {
+		r, known := table[capability]
+		effect := r.main
+		switch {
+		case !known:
+			effect = Ask
+		case member:
+			effect = r.member
+		}
+		switch {
+		case effect == Deny:
+			return memberRefused(r)
+		case effect == Ask:
+			result = ruling{effect: Ask, why: "it could " + cmp.Or(r.verb, string(capability))}
+		}
+	}
+	if result.effect == Allow && !member && c.request.Caller != Person && c.request.Tool.Plugin != Own {
+		return ruling{effect: Ask, why: c.firstTime()}
+	}
+	if result.effect == Allow && c.request.Caller == Person {
+		result.why = "you ran it yourself"
+	}
+	return result
+}
+
+func (c *check) firstTime() string {
+	if h := c.g.uses[c.request.Tool.ID()]; h.count > 0 {
+		return "you allowed it before, but not for longer"
+	}
+	return "first time this tool runs"
+}
+
+func isMember(c Caller) bool { return strings.HasPrefix(string(c), "member:") }
+
+// find returns the narrowest grant of that effect that matches, or nil: one for
+// the tool before one for the whole plugin, the newest of equals.
+func (c *check) find(effect Effect) *Grant {
+	var found *Grant
+	for _, g := range c.g.grants {
+		if g.Effect != effect || !c.matches(g) {
+			continue
+		}
+		if found == nil || found.Tool == "*" && g.Tool != "*" || (found.Tool == "*") == (g.Tool == "*") && g.Made.After(found.Made) {
+			found = g
+		}
+	}
+	return found
+}
+
+// unused is how long an unused grant stands before it falls back to asking
+// (permissions.md, "Keeping it healthy").
+const unused = 90 * 24 * time.Hour
+
+// matches reports whether a grant is about this request. What a grant does not
+// name matches a refusal and never a permission.
+func (c *check) matches(g *Grant) bool {
+	r := c.request
+	if g.Permission != "" || g.Plugin != r.Tool.Plugin || g.Tool != "*" && g.Tool != r.Tool.Name {
+		return false
+	}
+	if !g.Expires.IsZero() && !c.now.Before(g.Expires) {
+		return false
+	}
+	switch g.Scope {
+	case ThisChat:
+		if g.Conversation == "" || g.Conversation != r.Conversation {
+			return false
+		}
+	case ThisAnswer:
+		if g.Turn == "" || g.Turn != r.Turn {
+			return false
+		}
+	}
+	if g.Effect != Allow {
+		return len(g.Callers) == 0 || slices.ContainsFunc(g.Callers, func(caller Caller) bool { return covers(caller, r.Caller) })
+	}
+	if g.Digest != "" && g.Digest != r.Tool.Digest {
+		return false
+	}
+	last := g.Made
+	if g.LastUsed.After(last) {
+		last = g.LastUsed
+	}
+	if g.Scope == Always && c.now.Sub(last) > unused {
+		return false
+	}
+	return slices.ContainsFunc(g.Callers, func(caller Caller) bool { return covers(caller, r.Caller) })
+}
+
+// covers reports whether the caller a grant names is this one; "member:*" names
+// every member.
+func covers(named, caller Caller) bool {
+	kind, id, ok := strings.Cut(string(named), ":")
+	return named == caller || ok && id == "*" && strings.HasPrefix(string(caller), kind+":")
+}

@@ -1,0 +1,376 @@
+package permit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"conclave/app/fault"
+	"conclave/app/tool"
+)
+
+// entry is one pending request. It is taken from the gate's list exactly once,
+// by whoever settles it: an answer, the clock, the last waiter that leaves, the
+// last window. Everything but waiters and Count is fixed once it is in the list.
+type entry struct {
+	Pending
+	request   Request // a call's, the first of those merged
+	step      int
+	key       string // what makes calls identical
+	candidate Candidate
+	waiters   int
+
+	done     chan struct{} // closed by settle
+	decision Decision
+}
+
+// settle lets the waiters go. Only who took the entry calls it.
+func (e *entry) settle(d Decision) {
+	e.decision = d
+	close(e.done)
+}
+
+// takeLocked removes the entries that match and returns them.
+func (g *Gate) takeLocked(match func(*entry) bool) []*entry {
+	var taken []*entry
+	g.pending = slices.DeleteFunc(g.pending, func(e *entry) bool {
+		if match(e) {
+			taken = append(taken, e)
+			return true
+		}
+		return false
+	})
+	return taken
+}
+
+// describeLocked is a call as a person is shown it.
+func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Pending {
+	request := c.request
+	arguments, hidden := shownArguments(request.Arguments)
+	p := Pending{
+		ID: newID("ask"), Nonce: newID("n"), Kind: KindCall, Caller: request.Caller,
+		Plugin: request.Tool.Plugin, PluginName: g.pluginName(request.Tool.Plugin), Tool: request.Tool.ID(),
+		Capabilities: append([]Capability{}, c.capabilities...), Arguments: arguments,
+		Reach: sentence, Reason: "Asked because: " + r.why + ".",
+		Conversation: request.Conversation, Turn: request.Turn, Call: request.Call, Count: 1,
+		Scopes: []Scope{Once}, Asked: c.now, Expires: c.now.Add(Patience), Hidden: hidden + request.Tool.Hidden,
+	}
+	p.Title = asks(request.Caller, p.PluginName, request.Tool, c.capabilities)
+	if !r.once {
+		if request.Turn != "" {
+			p.Scopes = append(p.Scopes, ThisAnswer)
+		}
+		if request.Conversation != "" {
+			p.Scopes = append(p.Scopes, ThisChat)
+		}
+		p.Scopes = append(p.Scopes, UntilQuit, Always)
+	}
+	u := g.uses[p.Tool]
+	p.History = history(u.count, u.last, c.now)
+	return p
+}
+
+// history asks the record how often the tool was allowed.
+func (g *Gate) history(ctx context.Context, p *Pending) {
+	if g.o.History != nil {
+		times, last := g.o.History(ctx, p.Tool)
+		p.History = history(times, last, g.o.Now())
+	}
+}
+
+// history is “Allowed 4 times, last on Tuesday.”
+func history(times int, last, now time.Time) string {
+	if times == 0 {
+		return "Not allowed before."
+	}
+	count := "once"
+	if times > 1 {
+		count = fmt.Sprintf("%d times", times)
+	}
+	if last.IsZero() {
+		return "Allowed " + count + "."
+	}
+	last = last.In(now.Location())
+	when := "on " + last.Format("2 January 2006")
+	switch age := now.Sub(last); {
+	case now.Format(time.DateOnly) == last.Format(time.DateOnly):
+		when = "at " + last.Format("15:04")
+	case age < 6*24*time.Hour:
+		when = "on " + last.Weekday().String()
+	}
+	return "Allowed " + count + ", last " + when + "."
+}
+
+// shownArguments returns arguments without hidden characters, and how many there
+// were.
+func shownArguments(raw json.RawMessage) (json.RawMessage, int) {
+	var value any
+	if json.Unmarshal(raw, &value) != nil {
+		return json.RawMessage(`{}`), 0
+	}
+	removed := 0
+	clean := func(s string) string {
+		s, n := tool.Strip(s)
+		removed += n
+		return s
+	}
+	value = eachString(value, clean)
+	if removed == 0 {
+		return raw, 0
+	}
+	out, err := json.Marshal(value)
+	if err != nil {
+		return json.RawMessage(`{}`), removed
+	}
+	return out, removed
+}
+
+func eachString(value any, change func(string) string) any {
+	switch v := value.(type) {
+	case string:
+		return change(v)
+	case []any:
+		for i := range v {
+			v[i] = eachString(v[i], change)
+		}
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, item := range v {
+			out[change(k)] = eachString(item, change)
+		}
+		return out
+	}
+	return value
+}
+
+// callKey is equal for identical calls.
+func callKey(request Request) string {
+	key := string(request.Caller) + "\x00" + request.Tool.ID() + "\x00" + request.Tool.Digest + "\x00" + string(request.Conversation) + "\x00"
+	if canonical, err := tool.Canonical(request.Arguments); err == nil {
+		key += string(canonical)
+	} else {
+		key += string(request.Arguments)
+	}
+	return key
+}
+
+// joinLocked puts a call into the pending list, or adds it to an identical one;
+// first tells which.
+func (g *Gate) joinLocked(request Request, step int, p Pending) (joined *entry, first bool) {
+	key := callKey(request)
+	for _, e := range g.pending {
+		if e.Kind == KindCall && e.key == key {
+			e.waiters++
+			e.Count = e.waiters
+			return e, false
+		}
+	}
+	e := &entry{Pending: p, request: request, step: step, key: key, waiters: 1, done: make(chan struct{})}
+	g.pending = append(g.pending, e)
+	return e, true
+}
+
+// wait blocks until the entry is settled, its time is over, or ctx ends.
+func (g *Gate) wait(ctx context.Context, e *entry, request Request, first bool) Decision {
+	g.mu.Lock()
+	p := e.Pending
+	g.mu.Unlock()
+	if first {
+		g.shelve(ctx, e)
+	}
+	g.notify()
+	if request.Waiting != nil {
+		g.history(ctx, &p)
+		request.Waiting(p)
+	}
+	timer := time.NewTimer(p.Expires.Sub(g.o.Now()))
+	defer timer.Stop()
+	select {
+	case <-e.done:
+		return e.decision
+	case <-timer.C:
+		if g.take(e) {
+			g.unshelve(context.WithoutCancel(ctx), e.ID)
+			e.settle(expired(e.step))
+			g.notify()
+		}
+		<-e.done
+		return e.decision
+	case <-ctx.Done():
+	}
+	g.mu.Lock()
+	e.waiters--
+	e.Count = max(e.waiters, 1)
+	var left []*entry
+	if e.waiters == 0 {
+		left = g.takeLocked(func(o *entry) bool { return o == e })
+	}
+	g.mu.Unlock()
+	for range left {
+		g.unshelve(context.WithoutCancel(ctx), e.ID)
+		e.settle(stopped())
+	}
+	g.notify()
+	return stopped()
+}
+
+// take takes one entry and reports whether it was still there.
+func (g *Gate) take(e *entry) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.takeLocked(func(o *entry) bool { return o == e })) == 1
+}
+
+// Pending returns the requests that wait for a person, oldest first. A window
+// that opens reads it before anything else.
+func (g *Gate) Pending() []Pending {
+	g.mu.Lock()
+	now := g.o.Now()
+	// Requests left by a program that died have no waiter to watch the clock.
+	over := g.takeLocked(func(e *entry) bool { return e.Kind == KindCall && e.waiters == 0 && !now.Before(e.Expires) })
+	list := make([]Pending, 0, len(g.pending))
+	for _, e := range g.pending {
+		list = append(list, e.Pending)
+	}
+	g.mu.Unlock()
+	for _, e := range over {
+		g.unshelve(g.base, e.ID)
+	}
+	if g.o.History != nil {
+		for i := range list {
+			if list[i].Kind == KindCall {
+				g.history(g.base, &list[i])
+			}
+		}
+	}
+	return list
+}
+
+// Answer settles a pending request. The first answer takes it and alone may be
+// remembered; for every later one, and for one that expired, the kind is
+// conflict. An answer that was not offered is refused with kind invalid, and the
+// request goes on waiting. A permission that could not be written holds until
+// Conclave quits, and the error says so.
+func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
+	const op = "permit.answer"
+	g.mu.Lock()
+	i := slices.IndexFunc(g.pending, func(e *entry) bool { return e.ID == id })
+	if i < 0 || g.pending[i].Nonce != nonce || !g.pending[i].Expires.IsZero() && !g.o.Now().Before(g.pending[i].Expires) {
+		g.mu.Unlock()
+		return fault.New(fault.Conflict, op, "This request was settled already.", "Look at the list again.")
+	}
+	e := g.pending[i]
+	if err := e.accepts(a); err != nil {
+		g.mu.Unlock()
+		return err
+	}
+	g.pending = slices.Delete(g.pending, i, i+1)
+	left := e.waiters == 0 // its program died; the call may yet be resumed
+	g.mu.Unlock()
+
+	g.unshelve(ctx, id)
+	defer g.notify()
+	if e.Kind != KindCall {
+		return g.decide(ctx, e.candidate, a, "person")
+	}
+	d, err := g.apply(context.WithoutCancel(ctx), e.request, e.step, e.Pending, a, "person")
+	if left && a.Effect == Allow && d.Grant == "" {
+		g.mu.Lock()
+		g.once[e.request.Call] = true
+		g.mu.Unlock()
+	}
+	e.settle(d)
+	return err
+}
+
+// reconsider settles the calls that wait and that a rule now decides, and tells
+// whoever listens.
+func (g *Gate) reconsider() {
+	type settled struct {
+		e *entry
+		d Decision
+	}
+	var over []settled
+	g.mu.Lock()
+	for _, e := range slices.Clone(g.pending) {
+		if e.Kind != KindCall || e.waiters == 0 {
+			continue
+		}
+		c, _ := g.checkLocked(&e.request)
+		step, r := c.walk(nil)
+		if r.effect == Ask {
+			continue
+		}
+		g.takeLocked(func(o *entry) bool { return o == e })
+		over = append(over, settled{e, g.rulingLocked(&e.request, step, r)})
+	}
+	g.mu.Unlock()
+	for _, s := range over {
+		g.unshelve(g.base, s.e.ID)
+		s.e.settle(s.d)
+	}
+	g.notify()
+}
+
+// shelved is a waiting call as it is kept for a restart.
+type shelved struct {
+	Pending      Pending         `json:"pending"`
+	Caller       Caller          `json:"caller"`
+	Tool         tool.Tool       `json:"tool"`
+	Arguments    json.RawMessage `json:"arguments"`
+	Capabilities []Capability    `json:"capabilities"`
+	Step         int             `json:"step"`
+}
+
+// shelve keeps a waiting call for the case that this program dies. A failure
+// only means that it would not survive that.
+func (g *Gate) shelve(ctx context.Context, e *entry) {
+	if g.o.Shelf == nil {
+		return
+	}
+	r := e.request
+	raw, err := json.Marshal(shelved{e.Pending, r.Caller, r.Tool, r.Arguments, r.Capabilities, e.step})
+	if err == nil {
+		err = g.o.Shelf.PutPending(ctx, e.ID, raw)
+	}
+	if err != nil {
+		g.o.Log.Warn("a permission request could not be kept for a restart", "tool", e.Tool, "err", err)
+	}
+}
+
+func (g *Gate) unshelve(ctx context.Context, id string) {
+	if g.o.Shelf == nil {
+		return
+	}
+	if err := g.o.Shelf.DeletePending(context.WithoutCancel(ctx), id); err != nil {
+		g.o.Log.Warn("a settled permission request could not be forgotten", "err", err)
+	}
+}
+
+// restore puts the calls that waited when the program died back into the list.
+// Nobody waits for them now; a yes to one releases its call when the turn is
+// resumed, or counts from the next call on.
+func (g *Gate) restore(ctx context.Context) error {
+	kept, err := g.o.Shelf.Pending(ctx)
+	if err != nil {
+		return err
+	}
+	now := g.o.Now()
+	for id, raw := range kept {
+		var s shelved
+		if err := json.Unmarshal(raw, &s); err != nil || !now.Before(s.Pending.Expires) || s.Pending.ID != id {
+			g.unshelve(ctx, id)
+			continue
+		}
+		request := Request{
+			Call: s.Pending.Call, Caller: s.Caller, Tool: s.Tool, Arguments: s.Arguments, Capabilities: s.Capabilities,
+			Conversation: s.Pending.Conversation, Turn: s.Pending.Turn,
+		}
+		s.Pending.Reason += " Conclave ended before you answered."
+		g.pending = append(g.pending, &entry{Pending: s.Pending, request: request, step: s.Step, key: callKey(request), done: make(chan struct{})})
+	}
+	slices.SortFunc(g.pending, func(a, b *entry) int { return a.Asked.Compare(b.Asked) })
+	return nil
+}

@@ -1,0 +1,256 @@
+// Package permit is the gate: who may do what, decided in one order, asked of a
+// person at most once, and remembered as narrowly as the answer was given.
+//
+// Every call of a tool, whoever asks (the model, a council member, a hook, the
+// tools page, the command line, another plugin), goes through [Gate.Ask]; every
+// plugin goes through [Gate.Status] before its code runs and before its tools
+// reach a model. The window and the terminal show a [Pending] request and hand back an
+// [Answer]; they decide nothing.
+//
+// The order of decisions is in order.go, and nowhere else: the same walk decides
+// and explains. Read Request, Decision, Grant and Gate first.
+package permit
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/tool"
+)
+
+// Caller says on whose behalf a call is made: "main", "person",
+// "member:<id>", "plugin:<id>", "schedule:<id>", "mcp:<client>".
+type Caller string
+
+// The callers without an id.
+const (
+	Main   Caller = "main"   // the main model of a chat
+	Person Caller = "person" // a person, from the tools page or `conclave tools call`
+)
+
+// Own is the Tool.Plugin of Conclave's own tools, which come with the program and
+// need no approval. No plugin of a folder can have it: an "@" is not in an id.
+const Own = "@conclave"
+
+// Mode replaces the defaults of steps 8 and 9 of the order.
+type Mode string
+
+// The modes a person may set.
+const (
+	Careful  Mode = "careful"  // asks for everything but computing
+	Standard Mode = "standard" // the table of capabilities
+)
+
+// The kinds of Pending.
+const (
+	KindCall    = "call"    // one call of a tool
+	KindPlugin  = "plugin"  // a new plugin, before any of its code runs
+	KindChanged = "changed" // an approved plugin that is not what was approved
+)
+
+// Patience is how long a call waits for a person. Nobody is kept waiting for
+// ever, and ten minutes are a coffee.
+const Patience = 10 * time.Minute
+
+// Effect is what a rule or a decision says.
+type Effect string
+
+// The effects.
+const (
+	Allow Effect = "allow"
+	Ask   Effect = "ask"
+	Deny  Effect = "deny"
+)
+
+// Scope is how long a grant holds.
+type Scope string
+
+// The scopes, each ending when its name says. Once is never stored.
+const (
+	Once       Scope = "once"
+	ThisAnswer Scope = "this-answer" // until the turn ends
+	ThisChat   Scope = "this-chat"
+	UntilQuit  Scope = "until-quit"
+	Always     Scope = "always"
+)
+
+// Capability is a thing a call can do, in the words a prompt uses
+// (permissions.md, the table of capabilities).
+type Capability string
+
+// The capabilities.
+const (
+	Compute     Capability = "compute only"
+	ReadChat    Capability = "read chat text"
+	ReadFiles   Capability = "read files"
+	Fetch       Capability = "fetch from the web"
+	WriteFiles  Capability = "write files"
+	SendWeb     Capability = "send to the web"
+	Delete      Capability = "delete"
+	RunPrograms Capability = "run programs"
+	UseSecret   Capability = "use a secret"
+	CallModel   Capability = "call a model"
+	ShowUI      Capability = "show interface"
+)
+
+// Request asks whether one call may be made.
+type Request struct {
+	Call         string // the call's id
+	Caller       Caller
+	Tool         tool.Tool
+	Arguments    json.RawMessage
+	Conversation chat.ConversationID
+	Turn         string
+	// Capabilities are those of this one call, where its maker knows better than
+	// the gate. nil means: those of the tool's plugin, as the gate learnt them from
+	// its Candidate.
+	Capabilities []Capability
+	// Taint names the places whose text this chat holds ("example.org") and that
+	// nobody vouches for.
+	Taint []string
+	// Asker answers where Conclave has no window for this caller: the terminal.
+	// nil means: put it in the pending list.
+	Asker Asker
+	// Waiting, when not nil, is called once, before the gate waits for a person,
+	// with what they are shown.
+	Waiting func(p Pending)
+}
+
+// Asker puts one pending request before a person and returns their answer. It
+// blocks; an error, and the end of ctx, mean no.
+type Asker interface {
+	Ask(ctx context.Context, p Pending) (Answer, error)
+}
+
+// Decision is what the gate said, and why, in words that go on record.
+type Decision struct {
+	Effect Effect // Allow or Deny, never Ask
+	Why    string // "you allowed it once", "rule: always allow word_count, when I ask"
+	By     string // "person", "rule <id>", "default", "built-in", "nobody to ask"
+	Reason string // Deny: what the model is told, a sentence without its full stop; a person's own words are in it
+	// Arguments are the ones to use: edited by the person, or as asked.
+	Arguments json.RawMessage
+	Edited    bool   // Arguments differ from those asked
+	Grant     string // the id of the grant that decided or was made, if any
+	Step      int    // the step of the order that decided, 0 to 9; see Gate.Explain
+	Expired   bool   // nobody answered in time
+}
+
+// Pending is a request that waits for a person, as a window or a terminal shows
+// it.
+type Pending struct {
+	ID           string              `json:"id"`
+	Nonce        string              `json:"nonce"` // must come back with the answer
+	Kind         string              `json:"kind"`  // KindCall, KindPlugin, KindChanged
+	Caller       Caller              `json:"caller"`
+	Plugin       string              `json:"plugin"`
+	PluginName   string              `json:"plugin_name"`
+	Tool         string              `json:"tool,omitempty"` // tool id
+	Title        string              `json:"title"`          // "Main assistant wants to write files with Notes"
+	Capabilities []Capability        `json:"capabilities"`
+	Arguments    json.RawMessage     `json:"arguments,omitempty"`
+	Reach        string              `json:"reach"`   // "Can touch: its own storage folder."
+	Reason       string              `json:"reason"`  // "Asked because: first time this tool runs in this chat."
+	History      string              `json:"history"` // "Allowed 4 times, last on Tuesday."
+	Conversation chat.ConversationID `json:"conversation,omitempty"`
+	Turn         string              `json:"turn,omitempty"`
+	Call         string              `json:"call,omitempty"`
+	Count        int                 `json:"count"`  // identical calls merged into it
+	Scopes       []Scope             `json:"scopes"` // what may be offered, narrowest first
+	Asked        time.Time           `json:"asked"`
+	Expires      time.Time           `json:"expires"`
+	Changes      []Change            `json:"changes,omitempty"` // changed: what differs from what was approved
+	Hidden       int                 `json:"hidden,omitempty"`  // hidden characters removed from what is shown
+}
+
+// Change is one difference between an approved definition and a new one.
+type Change struct {
+	Tool   string `json:"tool"`
+	Field  string `json:"field"` // added, removed, description, parameters, title, code, permissions
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// Answer is what a person said to one pending request.
+type Answer struct {
+	Effect     Effect          `json:"effect"`              // Allow or Deny
+	Scope      Scope           `json:"scope"`               // how long; Deny with Always is "never"
+	Council    bool            `json:"council,omitempty"`   // also when council members ask
+	Arguments  json.RawMessage `json:"arguments,omitempty"` // edited; nil = as asked
+	Reason     string          `json:"reason,omitempty"`
+	Developing bool            `json:"developing,omitempty"` // plugin: keep approving my own edits
+}
+
+// Grant is a remembered answer.
+type Grant struct {
+	ID           string              `json:"id"`
+	Effect       Effect              `json:"effect"`
+	Plugin       string              `json:"plugin"`
+	Tool         string              `json:"tool"`                 // the tool's own name, or "*"
+	Permission   string              `json:"permission,omitempty"` // a plugin permission instead of a tool
+	Callers      []Caller            `json:"callers"`
+	Scope        Scope               `json:"scope"`
+	Conversation chat.ConversationID `json:"conversation,omitempty"` // this-chat
+	Turn         string              `json:"turn,omitempty"`         // this-answer
+	Digest       string              `json:"digest,omitempty"`       // definition digest it was given for; other digests do not match
+	Expires      time.Time           `json:"expires,omitzero"`
+	MadeFrom     string              `json:"made_from,omitempty"` // the request
+	Made         time.Time           `json:"made_at"`
+	LastUsed     time.Time           `json:"last_used,omitzero"`
+	Uses         int                 `json:"uses"`
+	Note         string              `json:"note,omitempty"`
+}
+
+// Approval pins what a person has looked at: a plugin's files and definitions.
+type Approval struct {
+	Plugin   string                     `json:"plugin"`
+	Contract string                     `json:"contract"`
+	Code     string                     `json:"code_hash"` // digest of its files
+	Set      string                     `json:"set_hash"`  // digest of its sorted definition digests
+	Tools    map[string]string          `json:"tools"`     // name → definition digest
+	Texts    map[string]string          `json:"texts"`     // name → description approved, for the diff
+	Titles   map[string]string          `json:"titles,omitempty"`
+	Schemas  map[string]json.RawMessage `json:"schemas,omitempty"` // name → parameters approved
+	// Rejected are the versions that were not approved while this one stayed in
+	// service, newest last.
+	Rejected    []string  `json:"rejected,omitempty"`
+	Permissions []string  `json:"permissions"`
+	Developing  bool      `json:"developing"`
+	Effect      Effect    `json:"effect"` // Allow, or Deny for "turn off"
+	At          time.Time `json:"at"`
+	By          string    `json:"by"`
+}
+
+// Shelf keeps requests that wait, so that they survive a crash; store is the real
+// one. What it keeps is opaque to it.
+type Shelf interface {
+	Pending(ctx context.Context) (map[string]json.RawMessage, error)
+	PutPending(ctx context.Context, id string, request json.RawMessage) error
+	DeletePending(ctx context.Context, id string) error
+}
+
+// Ledger keeps grants and approvals. store is the real one. Only scopes that
+// outlive the program reach it.
+type Ledger interface {
+	Grants(ctx context.Context) ([]Grant, error)
+	PutGrant(ctx context.Context, g Grant) error
+	DeleteGrant(ctx context.Context, id string) error
+	Approvals(ctx context.Context) ([]Approval, error)
+	PutApproval(ctx context.Context, a Approval) error
+	DeleteApproval(ctx context.Context, plugin string) error
+}
+
+// Candidate is a plugin that wants to load, or has loaded and shown its tools.
+type Candidate struct {
+	Plugin      string
+	Name        string // display name
+	Contract    string
+	Code        string      // digest of its files
+	Tools       []tool.Tool // as listed; nil while only read
+	Listed      bool        // Tools come from the running plugin, not from reading it
+	Permissions []string
+	Imports     []string
+	Isolation   string // what holds it, in words
+}

@@ -1,0 +1,83 @@
+package plugin
+
+import (
+	"time"
+
+	"conclave/app/permit"
+)
+
+// admitted asks the gate about v and, when it is not approved, leaves the card
+// that says so. What was approved before goes on serving. With pin, definitions
+// that nobody could know when the code was approved are pinned now.
+func (e *entry) admitted(v version, began time.Time, pin bool) bool {
+	c := v.candidate(e.h)
+	verdict, changes := e.h.o.Gate.Status(c)
+	if e.temporary && verdict == permit.Waiting {
+		// Naming a file for this run is the yes to running it.
+		e.trusting.Store(true)
+		err := e.h.o.Gate.Trust(e.h.ctx, c, permit.Trust{ThisRun: true, By: "named on the command line"})
+		e.trusting.Store(false)
+		if err == nil {
+			verdict = permit.Approved
+		}
+	}
+	switch verdict {
+	case permit.Approved:
+		if v.listed && pin {
+			if err := e.h.o.Gate.Listed(c); err != nil {
+				e.h.o.Log.Warn("an approval could not be pinned", "plugin", e.id, "err", err)
+			}
+		}
+		return true
+	case permit.Refused:
+		e.rest(v.src, Disabled, &Problem{Kind: "refused", Message: "You turned this version off.", Hint: "Enable the plugin to be asked again."})
+		return false
+	}
+	serving := e.keepServing(v.src)
+	e.h.o.Gate.Propose(c)
+	state := NeedsApproval
+	if len(changes) > 0 {
+		state = Quarantined
+	}
+	e.settle(v, state, nil, began, func(s *Status) {
+		s.Changes, s.Listed = changes, v.listed
+		s.Serving, s.LastGood = serving != nil, serving != nil && serving.version().digest != v.digest
+		if serving == nil {
+			s.Tools, s.Enabled = c.Tools, nil
+		}
+	})
+	e.remember(v)
+	return false
+}
+
+// keepServing returns what may serve while the newest save does not: what
+// served before, after a restart the last good copy, or nil. A version whose
+// approval was taken back is taken out of service.
+func (e *entry) keepServing(src Source) *runner {
+	e.mu.Lock()
+	serving := e.serving
+	e.mu.Unlock()
+	if serving != nil {
+		// What differs from the newest approval was approved once; what has none
+		// any more was taken back.
+		if verdict, changes := e.h.o.Gate.Status(serving.version().candidate(e.h)); verdict == permit.Approved || len(changes) > 0 {
+			return serving
+		}
+		e.unpublish()
+		return nil
+	}
+	v, ok := e.good(src)
+	if !ok {
+		return nil
+	}
+	if verdict, _ := e.h.o.Gate.Status(v.candidate(e.h)); verdict != permit.Approved {
+		return nil
+	}
+	next := newRunner(e.h, e, v)
+	e.permit(v)
+	e.swap(next, func() bool { return true })
+	e.mu.Lock()
+	e.status.Tools, e.status.Manifest, e.status.Loaded = v.tools, v.manifest, e.record.Good.Loaded
+	e.mu.Unlock()
+	return next
+}

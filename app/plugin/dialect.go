@@ -1,0 +1,172 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"conclave/app/fault"
+	"conclave/app/tool"
+)
+
+// Source is one plugin as it lies in the plugins folder: a single file, or a
+// folder.
+type Source struct {
+	ID      string // folder identity: the file or folder name without its ending, made [a-zA-Z0-9_-]
+	Path    string // absolute path of the file or folder to read
+	Folder  bool
+	Display string // the path the plugin believes it lies at; differs from Path when the last good copy is served
+}
+
+// Manifest is what a dialect understood of a plugin by reading it, before any of
+// it has run.
+type Manifest struct {
+	Contract    string   `json:"contract"` // functions, spindle …
+	Name        string   `json:"name"`     // display name
+	Version     string   `json:"version"`
+	Description string   `json:"description,omitempty"`
+	Author      string   `json:"author,omitempty"`
+	Homepage    string   `json:"homepage,omitempty"`
+	Entry       string   `json:"entry"`           // what is loaded, relative to the plugin's folder
+	Permissions []string `json:"permissions"`     // what it asks for, in its own ecosystem's words
+	Files       []string `json:"files,omitempty"` // the source files, relative; nil means every file that is not ignored
+}
+
+// Listing is what can be told of a plugin without running it.
+type Listing struct {
+	Known   bool        `json:"known"` // whether Tools is complete; false when only running can tell
+	Tools   []tool.Tool `json:"tools"` // Name, Description, Line and, where known, Parameters
+	Imports []string    `json:"imports"`
+}
+
+// Problem says why a plugin did not load, for a person. It is an error.
+type Problem struct {
+	Kind    string   `json:"kind"`    // script, deadline, memory, crashed, refused, flooded, unavailable
+	Message string   `json:"message"` // one sentence
+	Type    string   `json:"type,omitempty"`
+	File    string   `json:"file,omitempty"` // relative to the plugin's folder
+	Line    int      `json:"line,omitempty"` // from 1
+	Column  int      `json:"column,omitempty"`
+	Frame   string   `json:"frame,omitempty"` // a few lines of source with the place marked
+	Hint    string   `json:"hint,omitempty"`
+	Missing []string `json:"missing,omitempty"` // packages
+	Stderr  string   `json:"stderr,omitempty"`  // tail, when it crashed
+}
+
+// Error returns "file:line: message", or the message alone.
+func (p *Problem) Error() string {
+	if p.File == "" {
+		return p.Message
+	}
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
+}
+
+// asProblem returns err as a Problem: itself, or one made of its sentence.
+func asProblem(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	f := fault.Of(err)
+	message := f.Message
+	if f.Kind == fault.Internal {
+		message = strings.TrimSpace(err.Error())
+	}
+	return &Problem{Kind: "crashed", Message: message, Hint: f.Hint}
+}
+
+// Place says where a plugin's process may live.
+type Place struct {
+	Storage string // the plugin's own folder for data, absolute; it exists, and belongs to the plugin alone
+	Runtime string // Conclave's folder for unpacked shims and caches, absolute; the plugin may only read it
+	Work    string // the working folder the process starts in
+}
+
+// Dialect recognises the plugins of one ecosystem and knows how to run them. A
+// plugin's life: Recognize (read) → Inspect (read) → the person approves → Spec
+// → the process starts and is handshaken over the wire (docs/WIRE.md) → list →
+// calls → end. Methods are safe for concurrent use.
+type Dialect interface {
+	// Contract names the ecosystem: "functions", "spindle".
+	Contract() string
+	// Recognize reads src and returns its manifest, or nil when another dialect
+	// should be asked. A plugin that is clearly this dialect's but broken is a
+	// *Problem.
+	Recognize(ctx context.Context, src Source) (*Manifest, error)
+	// Inspect tells what can be told without running any of the plugin's code.
+	// Source that cannot be read as its language is a *Problem.
+	Inspect(ctx context.Context, src Source, m Manifest) (Listing, error)
+	// Spec describes the process to start. A missing interpreter is a *Problem
+	// of kind unavailable.
+	Spec(ctx context.Context, src Source, m Manifest, place Place) (Spec, error)
+}
+
+// Spec describes one process and the walls around it.
+type Spec struct {
+	Kind string // "js": the engine inside the conclave program · "command": Argv, behind the launcher
+	Argv []string
+	Env  []string // the whole environment; nothing is inherited
+	Dir  string
+	// Input is handed to a "js" worker as its configuration (a JSON value).
+	Input []byte
+
+	Read    []string // files and folders it may read
+	Execute []string // files it may read and execute
+	Write   []string // folders it may read and write
+	Sockets bool     // may open sockets; false refuses every kind
+	Spawn   bool     // may start other programs
+
+	Memory    int64 // RLIMIT_DATA in bytes; 0 = the default of its kind
+	FileBytes int64 // RLIMIT_FSIZE in bytes
+	Files     uint64
+}
+
+// Launcher starts processes behind walls. plugin/worker is the real one.
+type Launcher interface {
+	// Start starts one process. It returns once the process exists, not once it
+	// is ready. The error is a *Problem when the person can do something.
+	Start(ctx context.Context, spec Spec) (Process, error)
+	// Confinement says which walls this system has.
+	Confinement() Confinement
+}
+
+// Confinement says what holds a process on this system.
+type Confinement struct {
+	// Level is what the command line prints as "isolation": process+landlock,
+	// process or none.
+	Level string
+	// Sentence is what the plugin's card says when Level is not the best:
+	// "Runs as you, not isolated." Empty otherwise.
+	Sentence string
+}
+
+// Process is one running child.
+type Process interface {
+	// Wire is the child's standard output (to read) and input (to write). It
+	// enforces the bound on one line; past it, Read fails with ErrFlooded.
+	Wire() io.ReadWriteCloser
+	// Done is closed when the process has been reaped.
+	Done() <-chan struct{}
+	// Exit says how it ended, once Done is closed: "exit 3", "signal: killed".
+	Exit() string
+	// Stderr returns the last 64 KiB of its standard error.
+	Stderr() string
+	// End closes its input, waits a moment, and kills its whole group. It
+	// returns once the process is reaped, and may be called more than once.
+	End()
+	// Kill ends it at once.
+	Kill()
+	// Usage reads what it has used so far; zero where the system does not say.
+	Usage() Usage
+}
+
+// Usage is what a process has used.
+type Usage struct {
+	CPU    time.Duration
+	Memory int64 // proportional set size in bytes, resident size where that is unknown
+}
+
+// LoadTimeout is how long a plugin may take from its start to a listed tool set.
+const LoadTimeout = 10 * time.Second

@@ -1,0 +1,10 @@
+// Package plugin is the host of plugins: it loads what lies in the plugins
+// folder, keeps each running plugin in one process, publishes its tools, swaps
+// them when a file is saved without losing a call, and lets go.
+//
+// A [Dialect] (one package per ecosystem below this folder) reads a plugin and
+// says how to run it; a [Launcher] (plugin/worker) starts the process; the
+// conversation with it is MCP over plugin/wire, described in docs/WIRE.md. What
+// a call may do is decided by permit.Gate before the host is asked. Read
+// Dialect, Host and Status first.
+package plugin

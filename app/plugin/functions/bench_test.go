@@ -1,0 +1,97 @@
+package functions_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"conclave/app/plugin"
+)
+
+const wordCount = `"""Count."""
+
+
+def word_count(text: str) -> int:
+    """Count the words of a text.
+
+    Args:
+        text: What to count.
+    """
+    return len(text.split())
+`
+
+// withAsync has an async function too, so that its worker imports asyncio.
+const withAsync = wordCount + `
+
+async def later(text: str) -> int:
+    """Count them on the event loop."""
+    return len(text.split())
+`
+
+// percentiles reports the median and the 95th percentile in milliseconds.
+func percentiles(b *testing.B, took []time.Duration) {
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+}
+
+// BenchmarkStartToListed is a cold worker from fork to a listed tool set. The
+// aim is a median under 45 ms (issue budget: a whole prompt in 120 ms).
+func BenchmarkStartToListed(b *testing.B) {
+	d := aPython(b)
+	src := source(b, filepath.Join(files(b, map[string]string{"word_count.py": wordCount}), "word_count.py"))
+	m, err := d.Recognize(b.Context(), src)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var took []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		spec, err := d.Spec(b.Context(), src, *m, plugin.Place{Storage: b.TempDir(), Runtime: runtimeDir, Work: runtimeDir})
+		if err != nil {
+			b.Fatal(err)
+		}
+		w := begin(b, spec, runtimeDir)
+		w.list()
+		took = append(took, time.Since(began))
+		if err := w.ended(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	percentiles(b, took)
+}
+
+// BenchmarkCall is one call of a running worker over its pipe, from a raw
+// client. The aim is a median under 0.5 ms.
+func BenchmarkCall(b *testing.B) {
+	for _, name := range []string{"word_count", "later"} {
+		b.Run(name, func(b *testing.B) {
+			w := serve(b, aPython(b), withAsync)
+			w.call(name, `{"text":"a b c"}`)
+			var took []time.Duration
+			for n := 0; b.Loop(); n++ {
+				began := time.Now()
+				w.answered(w.ask(name, fmt.Sprintf(`{"text":"a b c %d"}`, n), due(time.Minute)))
+				took = append(took, time.Since(began))
+			}
+			percentiles(b, took)
+		})
+	}
+}
+
+// BenchmarkInspect reads a file without running it.
+func BenchmarkInspect(b *testing.B) {
+	d := aPython(b)
+	src := source(b, filepath.Join(files(b, map[string]string{"word_count.py": wordCount}), "word_count.py"))
+	m, err := d.Recognize(b.Context(), src)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := d.Inspect(b.Context(), src, *m); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package functions
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"conclave/app/fault"
+)
+
+// shim is the worker program. The patterns name the files, since a folder's
+// embedding would leave __init__.py out.
+//
+//go:embed shim/*.py shim/conclave_worker/*.py shim/conclave_worker/shapes/*.py shim/standins/*.py
+var shim embed.FS
+
+// probe is what is asked of an interpreter once.
+//
+//go:embed probe.py
+var probe string
+
+// boot starts the worker without putting anything else on its path.
+const boot = "import sys;sys.path.insert(0,sys.argv[1]);from conclave_worker.main import main;main()"
+
+// shimDigest names the worker's files and the questions of the probe.
+var shimDigest = sync.OnceValue(func() string {
+	sum := sha256.New()
+	sum.Write([]byte(probe))
+	_ = fs.WalkDir(shim, "shim", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := shim.ReadFile(path)
+		sum.Write([]byte("\x00" + path + "\x00"))
+		sum.Write(text)
+		return err
+	})
+	return hex.EncodeToString(sum.Sum(nil))[:16]
+})
+
+// unpack makes sure that the worker's files lie below runtime and returns their
+// folder. The folder appears whole or not at all, whoever else unpacks it at the
+// same moment. The error is a fault of kind unavailable.
+func unpack(runtime string) (string, error) {
+	final := filepath.Join(runtime, "python-"+shimDigest())
+	if _, err := os.Stat(final); err == nil {
+		return final, nil
+	}
+	err := unpackTo(runtime, final)
+	if err != nil {
+		return "", fault.Wrap(fault.Unavailable, "functions.unpack",
+			"The Python worker cannot be unpacked into "+runtime+".", "Check that the folder may be written and the disk is not full.", err)
+	}
+	return final, nil
+}
+
+func unpackTo(runtime, final string) error {
+	if err := os.MkdirAll(runtime, 0o700); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(runtime, "python-new-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp) //nolint:errcheck // it is gone after the rename
+	err = fs.WalkDir(shim, "shim", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		to := filepath.Join(temp, filepath.FromSlash(path))
+		if entry.IsDir() {
+			return os.MkdirAll(to, 0o700)
+		}
+		text, err := shim.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, text, 0o600)
+	})
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(filepath.Join(temp, "shim"), final); err != nil {
+		if _, there := os.Stat(final); there == nil {
+			return nil // another process was faster, with the same files
+		}
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+"""What can be told of a source file without running it.
+
+Which functions of a file become tools is decided here, from the syntax tree, so
+that the list shown before the person approves is the list there is afterwards
+(contract llm-functions, section 3.3).
+"""
+
+# compile() flag of the ast module, which is not imported: it is slow to, and
+# all that is needed of it is the tree.
+ONLY_AST = 0x400
+
+
+class Function:
+    """One function that will become a tool."""
+
+    __slots__ = ("name", "line", "doc")
+
+    def __init__(self, name, line, doc):
+        self.name = name
+        self.line = line
+        self.doc = doc  # as written, or None
+
+    def summary(self):
+        """Returns the first line of its docstring that says something."""
+        for line in (self.doc or "").split("\n"):
+            if line.strip():
+                return line.strip()
+        return ""
+
+
+class Listing:
+    """What was read of one file."""
+
+    def __init__(self):
+        self.functions = {}  # name → Function, in source order
+        self.decorators = set()  # names this file uses as decorators
+        self.exported = None  # the names of a literal __all__
+        self.dynamic = False  # whether __all__ is something only running can tell
+        self.assigned = {}  # name → line, of other module-level names
+        self.imports = []  # dotted module names, in order, without repeats
+        self.hook = 0  # line of an llm plugin hook, 0 without
+
+    def tools(self):
+        """Returns (functions that become tools, whether that is all of the truth)."""
+        if self.exported is not None:
+            found, known = [], not self.dynamic
+            for name in self.exported:
+                function = self.functions.get(name)
+                if function is None and name in self.assigned:
+                    # A partial or a factory's product: callable, perhaps.
+                    function, known = Function(name, self.assigned[name], None), False
+                if function is not None:
+                    found.append(function)
+            return found, known
+        return [f for f in self.functions.values() if self.offers(f.name)], not self.dynamic
+
+    def offers(self, name):
+        return not name.startswith("_") and name not in self.decorators
+
+
+def parse(source, path):
+    """Returns the syntax tree of source (bytes). Raises SyntaxError."""
+    try:
+        return compile(source, path, "exec", ONLY_AST, dont_inherit=True)
+    except SyntaxError:
+        raise
+    except (ValueError, RecursionError, MemoryError, OverflowError) as err:
+        # A null byte, nesting too deep for the parser.
+        failure = SyntaxError(str(err) or "the source nests too deeply")
+        failure.filename, failure.lineno = path, 1
+        raise failure from None
+
+
+def read(tree):
+    """Returns the Listing of a parsed file."""
+    listing = Listing()
+    _block(tree.body, listing)
+    _decorators_and_imports(tree, listing)
+    return listing
+
+
+def _block(body, listing):
+    for node in body:
+        kind = type(node).__name__
+        if kind in ("FunctionDef", "AsyncFunctionDef"):
+            if node.name == "register_tools" and any(_root(d) == "hookimpl" for d in node.decorator_list):
+                listing.hook = node.lineno
+            # The last definition counts, at the place of the first.
+            listing.functions[node.name] = Function(node.name, node.lineno, _docstring(node.body))
+        elif kind == "If":
+            if not _never(node.test):
+                _block(node.body, listing)
+            _block(node.orelse, listing)
+        elif kind in ("Try", "TryStar"):
+            _block(node.body, listing)
+            for handler in node.handlers:
+                _block(handler.body, listing)
+            _block(node.orelse, listing)
+            _block(node.finalbody, listing)
+        elif kind in ("With", "AsyncWith"):
+            _block(node.body, listing)
+        elif kind in ("Assign", "AnnAssign", "AugAssign"):
+            targets = node.targets if kind == "Assign" else [node.target]
+            for target in targets:
+                if type(target).__name__ == "Name":
+                    _assigned(target.id, node, kind, listing)
+
+
+def _assigned(name, node, kind, listing):
+    if name != "__all__":
+        listing.assigned[name] = node.lineno
+        return
+    names = _strings(node.value)
+    if names is None:
+        listing.dynamic = True
+    elif kind == "AugAssign" and listing.exported is not None:
+        listing.exported = listing.exported + names
+    else:
+        listing.exported = names
+
+
+def _strings(node):
+    """Returns the texts of a literal list or tuple, or None."""
+    if type(node).__name__ not in ("List", "Tuple"):
+        return None
+    values = [getattr(item, "value", None) for item in node.elts]
+    return values if all(type(value) is str for value in values) else None
+
+
+def _never(test):
+    """Says whether an `if` is not entered in a plugin: __main__ and TYPE_CHECKING."""
+    kind = type(test).__name__
+    if kind == "Compare" and len(test.comparators) == 1:
+        sides = (test.left, test.comparators[0])
+        if type(test.ops[0]).__name__ != "Eq":
+            return False
+        names = [side.id for side in sides if type(side).__name__ == "Name"]
+        texts = [getattr(side, "value", None) for side in sides]
+        return "__name__" in names and "__main__" in texts
+    return (kind == "Name" and test.id == "TYPE_CHECKING") or (kind == "Attribute" and test.attr == "TYPE_CHECKING")
+
+
+def _docstring(body):
+    if body and type(body[0]).__name__ == "Expr":
+        value = getattr(body[0].value, "value", None)
+        if type(value) is str:
+            return value
+    return None
+
+
+def _root(decorator):
+    """Returns the name at the root of `@name` and `@name(…)`, or the last of `@a.name`."""
+    kind = type(decorator).__name__
+    if kind == "Call":
+        return _root(decorator.func)
+    if kind == "Name":
+        return decorator.id
+    if kind == "Attribute":
+        return decorator.attr
+    return ""
+
+
+def _decorators_and_imports(tree, listing):
+    seen = {}
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        kind = type(node).__name__
+        if kind == "Import":
+            for alias in node.names:
+                seen.setdefault(alias.name, node.lineno)
+        elif kind == "ImportFrom":
+            if node.module and not node.level:
+                seen.setdefault(node.module, node.lineno)
+        for decorator in getattr(node, "decorator_list", ()):
+            target = decorator.func if type(decorator).__name__ == "Call" else decorator
+            if type(target).__name__ == "Name":
+                listing.decorators.add(target.id)
+        for field in node._fields:
+            child = getattr(node, field, None)
+            if type(child) is list:
+                todo.extend(item for item in child if hasattr(item, "_fields"))
+            elif hasattr(child, "_fields"):
+                todo.append(child)
+    listing.imports = sorted(seen, key=lambda name: (seen[name], name))
+
+
+def _limit():
+    """Bounds what parsing hostile source may take: 1 GiB and 10 s of processor."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
+        resource.setrlimit(resource.RLIMIT_CPU, (10, 11))
+    except (ImportError, ValueError, OSError):
+        pass  # not on this system
+
+
+def main():
+    """Reads {"entry", "files": {name: base64}} on stdin, writes what was found.
+
+    The answer is {"functions": [{name, line, doc}], "imports", "known"} or
+    {"problem"}. Nothing of the sources is run.
+    """
+    import os
+    from binascii import a2b_base64
+
+    from . import codec, problems
+
+    _limit()
+    ask = codec.loads(open(0, "rb", closefd=False).read())
+    root = os.sep + "plugin"
+    entry = root + os.sep + ask["entry"].replace("/", os.sep)
+    sources = problems.Sources(root, entry)
+    answer = {"functions": [], "imports": [], "known": True}
+    imports = {}
+    own = {name.split("/")[0].rsplit(".py", 1)[0] for name in ask["files"]}
+    try:
+        for name in [ask["entry"]] + sorted(set(ask["files"]) - {ask["entry"]}):
+            source = a2b_base64(ask["files"][name])
+            path = root + os.sep + name.replace("/", os.sep)
+            sources.add(path, source.decode("utf-8", "replace"))
+            try:
+                listing = read(parse(source, path))
+            except SyntaxError:
+                if name == ask["entry"]:
+                    raise
+                continue  # a sibling that is never imported may be anything
+            imports.update((found, None) for found in listing.imports)
+            if name == ask["entry"]:
+                functions, answer["known"] = listing.tools()
+                answer["functions"] = [{"name": f.name, "line": f.line, "doc": f.summary()} for f in functions]
+                if listing.hook:
+                    raise problems.of_hook(sources, path, listing.hook)
+        answer["imports"] = [name for name in imports if name.split(".")[0] not in own]
+    except SyntaxError as err:
+        answer = {"problem": problems.of_syntax(err, sources, entry).facts}
+    except problems.Problem as err:
+        answer = {"problem": err.facts}
+    os.write(1, codec.dumps(answer))

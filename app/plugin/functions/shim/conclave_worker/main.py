@@ -1,0 +1,42 @@
+"""The three things the worker program can be asked to do.
+
+    python3 -I -S -B -X utf8 -c BOOT SHIM serve CONFIG   run a plugin until end of input
+    python3 -I -S -B -X utf8 -c BOOT SHIM inspect        read sources on stdin, run nothing
+
+CONFIG is a JSON object:
+
+    entry     path of the file to read
+    display   the path that file believes it has (`__file__`, tracebacks)
+    root      the folder to read siblings from
+    home      the folder the plugin believes it lies in
+    package   true when the entry is a package's __init__.py
+    folder    true when the plugin is a folder of its own
+    siblings  for a single file: the modules beside it that it may import
+    id        the plugin's id
+    storage   its own folder for data
+    python    the command by which the person knows this interpreter
+    site      folders of installed packages
+    load_ms   how long loading may take before it is reported as stuck
+"""
+
+import sys
+
+
+def main():
+    shim, mode = sys.argv[1], sys.argv[2]
+    if mode == "inspect":
+        from .listing import main as inspect
+
+        inspect()
+        return
+    from . import codec, problems
+    from .serve import Worker
+
+    config = codec.loads(sys.argv[3].encode("utf-8", "surrogateescape"))
+    problems.python = config.get("python") or problems.python
+    sys.argv[:] = [config["display"]]
+    # Packages the person installed come after the standard library; the
+    # stand-ins for packages that are not installed come last of all.
+    sys.path.extend(config.get("site") or [])
+    sys.path.append(shim + "/standins")
+    Worker(config).run()

@@ -1,0 +1,49 @@
+"""The threads that run functions which are not `async`.
+
+At most four run at once (contracts, section 8.3: parallel calls of a batch); a
+fifth waits its turn. A thread whose call was given up on (deadline, cancelled)
+cannot be stopped, so it is replaced, and ends when its function returns.
+"""
+
+from _queue import SimpleQueue
+from _thread import allocate_lock, start_new_thread
+
+SIZE = 4
+
+
+class Pool:
+    """Runs jobs on up to SIZE threads, first come, first served.
+
+    A job is a function that returns whether it was abandoned meanwhile.
+    """
+
+    def __init__(self):
+        self._jobs = SimpleQueue()
+        self._lock = allocate_lock()
+        self._threads = 0
+        self._open = 0  # jobs submitted, neither finished nor abandoned
+
+    def submit(self, job, *args):
+        with self._lock:
+            self._open += 1
+            start = self._threads < SIZE and self._threads < self._open
+            if start:
+                self._threads += 1
+        self._jobs.put((job, args))
+        if start:
+            start_new_thread(self._run, ())
+
+    def abandon(self):
+        """Replaces the thread of one running job, which must then return True."""
+        with self._lock:
+            self._open -= 1
+        start_new_thread(self._run, ())
+
+    def _run(self):
+        while True:
+            job, args = self._jobs.get()
+            if job(*args):
+                return
+            del job, args
+            with self._lock:
+                self._open -= 1

@@ -1,0 +1,371 @@
+"""The conversation with Conclave: an MCP server for one plugin.
+
+Threads: the main thread loads the plugin, answers initialize and tools/list,
+and then runs the event loop if there are async tools; one thread reads the
+wire and hands out calls; the pool runs functions that are not async; the clock
+ends calls at their deadlines. Only the main thread imports the plugin.
+"""
+
+import os
+import sys
+import time
+from _queue import SimpleQueue
+from _thread import allocate_lock, get_ident, stack_size, start_new_thread
+
+import conclave_worker
+
+from . import VERSION, loading, problems, results, signature, streams
+from .call import Call
+from .clock import Clock
+from .pool import Pool
+from .tools import BadArguments, Tool
+from .wire import Wire
+
+PROTOCOLS = ("2025-06-18", "2025-03-26", "2024-11-05")
+
+# Conclave ends a worker that has not listed its tools after 10 s; the problem
+# must be there before (docs/WIRE.md, section 1).
+LOAD_MS = 9000
+
+# The reading thread's stack: JSON of the deepest nesting that Python 3.12 reads
+# takes 2.5 MB. Stacks count against the worker's memory limit.
+_READER_STACK = 4 * 1024 * 1024
+
+
+class Worker:
+    """Serves one plugin until the end of its input."""
+
+    def __init__(self, config):
+        self.config = config
+        self.wire = Wire.claim()
+        streams.install()
+        self.sources = problems.Sources(config["home"], config["display"])
+        self.tools = {}
+        conclave_worker.worker = self
+        self._problem = None  # why the plugin did not load
+        self._stuck = False  # it was given up on while loading
+        self._main = SimpleQueue()  # jobs for the main thread: (function, args), None ends it
+        self._loop = None
+        self._lock = allocate_lock()  # guards _loop's coming, _calls and serial tools
+        self._calls = {}  # id of the request → Call
+        self._pool = Pool()
+        self._clock = Clock()
+
+    def run(self):
+        """Loads, serves, and leaves the process."""
+        stack_size(_READER_STACK)
+        start_new_thread(self._read, ())
+        stack_size(0)
+        self._load()
+        while True:
+            job = self._main.get()
+            if job is None:
+                break
+            function, args = job
+            function(*args)
+            if self._loop is not None:
+                self._run_loop()
+                break
+        self._leave()
+
+    # -- loading --
+
+    def _load(self):
+        limit = (self.config.get("load_ms") or LOAD_MS) / 1000
+        main = get_ident()
+
+        def stuck():
+            frame = sys._current_frames().get(main)
+            self._stuck = True
+            self._problem = problems.of_stuck(frame, self.sources, results.seconds(limit))
+            # The main thread will not answer: this one does, from now on.
+            while True:
+                job = self._main.get()
+                if job is None:
+                    os._exit(1)
+                job[0](*job[1])
+
+        self._clock.add("load", time.monotonic() + limit, stuck)
+        try:
+            loaded = loading.load(self.config, self.sources)
+            self._make_tools(loaded)
+        except problems.Problem as err:
+            self._problem = err
+        except BaseException as err:
+            # A fault of the worker's own, reported like the plugin's.
+            self._problem = problems.of_import(err, self.sources)
+        if self._stuck:
+            # Too late: the clock's thread has taken over and the process will end.
+            SimpleQueue().get()
+        self._clock.remove("load")
+
+    def _make_tools(self, loaded):
+        file = self.sources.relative(self.config["display"])
+        for function, value in loaded.functions:
+            try:
+                tool = Tool(function.name, value, function.line, file)
+            except signature.NoSignature:
+                self.wire.log("warning", self.config["id"], "%s is not offered: it has no signature." % function.name)
+                continue
+            self.tools[tool.name] = tool
+        _modernise_pydantic()
+
+    # -- the reading thread --
+
+    def _read(self):
+        while True:
+            message = self.wire.read()
+            if message is None:
+                break
+            method, id, params = message["method"], message.get("id"), message.get("params")
+            if type(params) is not dict:
+                params = {}
+            if method == "tools/call":
+                self._call(id, params)
+            elif method == "notifications/cancelled":
+                call = self._calls.get(params.get("requestId"))
+                if call is not None:
+                    call.cancel(params.get("reason"))
+            elif id is None:
+                if method == "conclave/event":
+                    self._post(self._event, params)
+            else:
+                handler = getattr(self, "_on_" + str(method).replace("/", "_"), None)
+                if handler is None:
+                    self.wire.error(id, -32601, "There is no method %s." % method)
+                else:
+                    self._post(handler, id, params)
+        self._main.put(None)
+        with self._lock:
+            if self._loop is not None:
+                self._loop.stop()
+
+    def _post(self, function, *args):
+        """Runs a function on the main thread."""
+        with self._lock:
+            if self._loop is not None:
+                self._loop.post(function, *args)
+            else:
+                self._main.put((function, args))
+
+    # -- requests, on the main thread --
+
+    def _on_initialize(self, id, params):
+        if self._problem is not None:
+            self.wire.error(id, -32001, str(self._problem), {"problem": self._problem.facts})
+            return
+        version = params.get("protocolVersion")
+        self.wire.reply(id, {
+            "protocolVersion": version if version in PROTOCOLS else PROTOCOLS[0],
+            "capabilities": {"tools": {}, "logging": {}, "experimental": {"conclave/host": {"version": 1}}},
+            "serverInfo": {"name": self.config["id"], "version": VERSION},
+        })  # fmt: skip
+
+    def _on_tools_list(self, id, params):
+        self.wire.reply(id, {"tools": [tool.entry() for tool in self.tools.values()]})
+        # Nobody waits now. threading must first be imported on the main thread,
+        # else it takes the thread that imports it for the main one.
+        import threading  # noqa: F401
+
+        if any(tool.is_async for tool in self.tools.values()):
+            self._need_loop()
+
+    def _on_ping(self, id, params):
+        self.wire.reply(id, {})
+
+    def _on_logging_setLevel(self, id, params):
+        self.wire.reply(id, {})
+
+    def _event(self, params):
+        conclave = sys.modules.get("conclave")
+        if conclave is not None:
+            conclave._event(params.get("name"), params.get("payload"))
+
+    # -- calls --
+
+    def _call(self, id, params):
+        call = Call(self, id, params)
+        tool = self.tools.get(call.name)
+        if tool is None:
+            call.end(results.Outcome("unknown", self._unknown(call.name)))
+            return
+        arguments = call.arguments
+        if arguments is None:
+            arguments = call.arguments = {}
+        if type(arguments) is not dict:
+            call.end(_bad(call.name, ["the arguments are no object"]))
+            return
+        call.tool = tool
+        with self._lock:
+            self._calls[id] = call
+            if tool.serial:
+                if tool.running:
+                    tool.waiting.append(call)
+                    start = False
+                else:
+                    tool.running, start = 1, True
+            else:
+                start = True
+        deadline = call.deadline()
+        if deadline is not None:
+            self._clock.add(call, time.monotonic() + deadline - time.time(), call.time_out)
+        if start:
+            self._start(call)
+
+    def _start(self, call):
+        if call.tool.is_async:
+            self._post(self._start_async, call)
+        else:
+            self._pool.submit(self._run_sync, call)
+
+    def ended(self, call):
+        """Hears of every call that is over, before it is answered."""
+        self._clock.remove(call)
+        with self._lock:
+            self._calls.pop(call.id, None)
+
+    def _released(self, call):
+        """Lets the next call of a serial tool begin, once this one's code is through."""
+        tool = call.tool
+        if not tool.serial:
+            return
+        with self._lock:
+            following = None
+            while tool.waiting and following is None:
+                following = tool.waiting.pop(0)
+                if following.over:
+                    following = None
+            tool.running = 1 if following is not None else 0
+        if following is not None:
+            self._start(following)
+
+    def _run_sync(self, call):
+        """Runs a call on a thread of the pool. Returns whether it was abandoned."""
+        if not call.begin(self._pool.abandon):
+            self._released(call)
+            return False
+        token = streams.current.set(call)
+        try:
+            args, kwargs = call.tool.bind(call.arguments, call.call_id)
+            value = call.tool.function(*args, **kwargs)
+            if hasattr(value, "__next__") and hasattr(value, "__iter__") and not hasattr(value, "read"):
+                value = list(value)
+            if hasattr(value, "__await__") or hasattr(value, "__anext__"):
+                # A plain function that returned a coroutine: it goes to the loop.
+                if call.begin(None):
+                    self._post(self._continue_async, call, value)
+                    return False
+                self._released(call)
+                return True
+            outcome = results.returned(value)
+        except BadArguments as err:
+            outcome = _bad(call.name, err.lines)
+        except BaseException as err:
+            outcome = results.raised(err)
+        finally:
+            streams.current.reset(token)
+        self._released(call)
+        return not call.end(outcome)
+
+    def _start_async(self, call):
+        if call.over:
+            self._released(call)
+            return
+        try:
+            args, kwargs = call.tool.bind(call.arguments, call.call_id)
+            token = streams.current.set(call)
+            try:
+                value = call.tool.function(*args, **kwargs)
+            finally:
+                streams.current.reset(token)
+        except BaseException as err:
+            self._done(call, None, err)
+        else:
+            self._continue_async(call, value)
+
+    def _continue_async(self, call, value):
+        """Awaits what a function returned. On the main thread."""
+        self._need_loop()
+        if hasattr(value, "__anext__"):
+            from .loop import collect
+
+            value = collect(value)
+        if not hasattr(value, "__await__"):
+            self._done(call, value, None)
+            return
+        self._loop.start(call, value, self._done)
+
+    def _done(self, call, value, error):
+        if error is None:
+            try:
+                outcome = results.returned(value)
+            except BaseException as err:
+                error = err
+        if isinstance(error, BadArguments):
+            outcome = _bad(call.name, error.lines)
+        elif error is not None:
+            outcome = results.raised(error)
+        self._released(call)
+        call.end(outcome)
+
+    def _unknown(self, name):
+        import difflib
+
+        close = difflib.get_close_matches(str(name), self.tools, 3, 0.0)
+        others = [other for other in self.tools if other not in close]
+        return 'Error: no tool named "%s". Tools: %s' % (name, ", ".join(close + others) or "none")
+
+    # -- the event loop --
+
+    def _need_loop(self):
+        """Makes the loop; the main thread runs it as soon as it is free."""
+        if self._loop is not None:
+            return
+        from .loop import Loop
+
+        loop = Loop()
+        with self._lock:
+            self._loop = loop
+
+    def _run_loop(self):
+        # What was queued before the loop was there comes first; an end of input
+        # among it ends the loop as soon as it runs.
+        while not self._main.empty():
+            job = self._main.get()
+            if job is None:
+                self._loop.stop()
+            else:
+                self._loop.post(job[0], *job[1])
+        self._loop.run()
+
+    def _leave(self):
+        """Ends the process the short way: the plugin's atexit functions, no teardown."""
+        try:
+            import atexit
+
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+        finally:
+            os._exit(0)
+
+
+def _bad(name, lines):
+    return results.Outcome("bad_arguments", "Error: arguments do not fit %s:\n%s" % (name, "\n".join("- " + line for line in lines)))
+
+
+def _modernise_pydantic():
+    """Gives pydantic 1's models the method names of 2 (contract, section 9a)."""
+    pydantic = sys.modules.get("pydantic")
+    if pydantic is None or not str(getattr(pydantic, "VERSION", "")).startswith("1."):
+        return
+    model = pydantic.BaseModel
+    for new, old in (
+        ("model_dump", "dict"),
+        ("model_dump_json", "json"),
+        ("model_validate", "parse_obj"),
+        ("model_validate_json", "parse_raw"),
+        ("model_json_schema", "schema"),
+        ("model_copy", "copy"),
+    ):
+        if not hasattr(model, new):
+            setattr(model, new, model.__dict__[old])

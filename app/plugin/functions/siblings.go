@@ -1,0 +1,115 @@
+package functions
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"conclave/app/plugin"
+)
+
+// maxSiblings bounds the modules beside a single file that it may import.
+const maxSiblings = 50
+
+var importLine = regexp.MustCompile(`(?m)^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)(?:\.\w+)*[ \t]+import\b|import[ \t]+([^\n#;]+))`)
+
+// imports returns the first parts of the names that source imports, as its
+// lines show them; what is imported by other means is not seen.
+func imports(source []byte) []string {
+	var names []string
+	for _, match := range importLine.FindAllSubmatch(source, -1) {
+		if len(match[1]) > 0 {
+			names = append(names, string(match[1]))
+			continue
+		}
+		for part := range strings.SplitSeq(string(match[2]), ",") {
+			name, _, _ := strings.Cut(strings.TrimSpace(part), " ")
+			name, _, _ = strings.Cut(name, ".")
+			if name != "" {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// siblingFiles returns the files beside a single-file plugin that it imports,
+// and those that these import. Beside it lie other plugins: it gets to read the
+// modules that it names and nothing else.
+func siblingFiles(src plugin.Source, entry string, source []byte) []string {
+	var files []string
+	seen := map[string]bool{strings.TrimSuffix(entry, filepath.Ext(entry)): true}
+	todo := imports(source)
+	for len(todo) > 0 && len(seen) <= maxSiblings {
+		name := todo[0]
+		todo = todo[1:]
+		if seen[name] {
+			continue
+		}
+		seen[name] = true
+		for _, root := range []string{filepath.Dir(src.Path), filepath.Dir(src.Display)} {
+			if found := moduleFiles(root, name); found != nil {
+				files = append(files, found...)
+				if more, err := readSource(root, found[0]); err == nil {
+					todo = append(todo, imports(more)...)
+				}
+				break
+			}
+		}
+	}
+	slices.Sort(files)
+	return files
+}
+
+// moduleFiles returns the files of the module or package name below root, the
+// one that is loaded first, or nil.
+func moduleFiles(root, name string) []string {
+	if info, err := os.Lstat(filepath.Join(root, name, "__init__.py")); err == nil && info.Mode().IsRegular() {
+		files := []string{name + "/__init__.py"}
+		for _, file := range pythonFiles(filepath.Join(root, name)) {
+			if file != "__init__.py" {
+				files = append(files, name+"/"+file)
+			}
+		}
+		return files
+	}
+	if info, err := os.Lstat(filepath.Join(root, name+".py")); err == nil && info.Mode().IsRegular() {
+		return []string{name + ".py"}
+	}
+	return nil
+}
+
+// maxPythonFiles bounds how many files of a folder are read for its imports.
+const maxPythonFiles = 200
+
+// pythonFiles returns the .py files below dir, relative and sorted, without
+// hidden folders, caches and virtual environments.
+func pythonFiles(dir string) []string {
+	var files []string
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil || len(files) >= maxPythonFiles:
+			return fs.SkipAll
+		case entry.IsDir() && path != dir && skipped(path, entry.Name()):
+			return fs.SkipDir
+		case entry.Type().IsRegular() && strings.HasSuffix(entry.Name(), ".py"):
+			if name, err := filepath.Rel(dir, path); err == nil {
+				files = append(files, filepath.ToSlash(name))
+			}
+		}
+		return nil
+	})
+	slices.Sort(files)
+	return files
+}
+
+func skipped(path, name string) bool {
+	if name[0] == '.' || name == "__pycache__" || name == "node_modules" {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(path, "pyvenv.cfg"))
+	return err == nil
+}

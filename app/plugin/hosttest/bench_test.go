@@ -1,0 +1,108 @@
+package hosttest
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/tool"
+)
+
+// settle is what plugin/watch waits for before it believes that a save is over:
+// its burst and one quiet pause.
+const settle = 17 * time.Millisecond
+
+// measured are the two kinds of plugin that are measured. The sources answer n.
+var measured = []struct {
+	name, file string
+	source     func(n int) string
+}{
+	{"javascript", "bench.js", func(n int) string {
+		return fmt.Sprintf(`spindle.registerTool({ name: "answer", description: "Answer.", parameters: { type: "object", properties: { text: { type: "string" } } }, inline_available: true });
+spindle.on("TOOL_INVOCATION", ({ args }) => args.text + " %d");
+`, n)
+	}},
+	{"python", "bench.py", func(n int) string {
+		return fmt.Sprintf("def answer(text: str) -> str:\n    \"Answer.\"\n    return f\"{text} %d\"\n", n)
+	}},
+}
+
+// percentiles reports the middle and the 95th of a hundred.
+func percentiles(b *testing.B, took []time.Duration, unit time.Duration, name string, less time.Duration) {
+	slices.Sort(took)
+	for _, p := range []int{50, 95} {
+		at := took[min(len(took)-1, len(took)*p/100)] - less
+		b.ReportMetric(float64(at)/float64(unit), fmt.Sprintf("%s-p%d", name, p))
+	}
+	b.ReportMetric(0, "ns/op") // the whole loop says nothing
+}
+
+// BenchmarkSaveToCallable measures from a file's save to the set that offers its
+// new tools, over at least 100 saves, above the settle time. Bounds: 80 ms for
+// JavaScript and 200 ms for Python in the middle.
+func BenchmarkSaveToCallable(b *testing.B) {
+	for _, one := range measured {
+		b.Run(one.name, func(b *testing.B) {
+			c := open(b, b.TempDir(), b.TempDir())
+			c.write(one.file, one.source(0))
+			c.becomes("bench", plugin.NeedsApproval)
+			c.trust("bench")
+			var took []time.Duration
+			for n := 1; n <= max(b.N, 100); n++ {
+				began := time.Now()
+				c.write(one.file, one.source(n))
+				u := c.until("the save being served", func(u plugin.Update) bool { return u.State != plugin.Loading })
+				took = append(took, time.Since(began))
+				if u.State != plugin.Ready {
+					b.Fatalf("save %d is %s: %+v", n, u.State, u.Problem)
+				}
+				c.answers("bench:answer", `{"text":"save"}`, fmt.Sprintf("save %d", n))
+			}
+			percentiles(b, took, time.Millisecond, "ms-above-settle", settle)
+		})
+	}
+}
+
+// BenchmarkCall measures a call through the gate, the wire and the worker and
+// back. Bound: 1 ms in the middle.
+func BenchmarkCall(b *testing.B) {
+	for _, one := range measured {
+		b.Run(one.name, func(b *testing.B) {
+			c := open(b, b.TempDir(), b.TempDir())
+			c.write(one.file, one.source(0))
+			c.becomes("bench", plugin.NeedsApproval)
+			c.trust("bench")
+			set := c.tools.Set()
+			t, _ := set.ByID("bench:answer")
+			invoker, ok := set.Invoker(t.ID())
+			if !ok {
+				b.Fatal("there is no tool")
+			}
+			// "Always allow", as a person says it: where the walls are missing, the
+			// gate asks for everything.
+			_, err := c.gate.Add(b.Context(), permit.Grant{Effect: permit.Allow, Plugin: t.Plugin, Tool: t.Name, Callers: []permit.Caller{permit.Main}, Scope: permit.Always, Digest: t.Digest})
+			must(b, err)
+			arguments := json.RawMessage(`{"text":"call"}`)
+			var took []time.Duration
+			for n := range max(b.N, 1000) {
+				began := time.Now()
+				id := fmt.Sprintf("call-%d", n)
+				d := c.gate.Ask(b.Context(), permit.Request{Call: id, Caller: permit.Main, Tool: t, Arguments: arguments, Conversation: "bench"})
+				if d.Effect != permit.Allow {
+					b.Fatalf("the gate said %+v", d)
+				}
+				r, err := invoker.Call(b.Context(), tool.Call{ID: id, Tool: t, Arguments: arguments, Conversation: "bench"})
+				took = append(took, time.Since(began))
+				if err != nil || chat.TextOf(r.Content) != "call 0" {
+					b.Fatalf("got %+v, %v", r, err)
+				}
+			}
+			percentiles(b, took, time.Microsecond, "µs", 0)
+		})
+	}
+}

@@ -1,0 +1,262 @@
+package hosttest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/chat"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/functions"
+	"conclave/app/plugin/plugintest"
+	"conclave/app/plugin/spindle"
+	"conclave/app/plugin/worker"
+	"conclave/app/tool"
+	"conclave/store"
+	"conclave/store/storetest"
+)
+
+// patience bounds every wait: far above what anything takes.
+const patience = time.Minute
+
+// shared is a folder of the whole run: the program that plugins are started
+// from, and what is known of this machine's Python.
+var shared string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "hosttest-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	shared = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// small and whole build the program that plugins are started from: as much of it
+// as tests need, and, for what is measured, all of it. Neither has the race
+// detector, which slows the engine down and does not fit the walls.
+var (
+	small = building("conclave/app/plugin/hosttest/testdata/conclave")
+	whole = building("conclave/app/cmd/conclave")
+)
+
+func building(path string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp(shared, "program-")
+		if err != nil {
+			return "", err
+		}
+		program := filepath.Join(dir, "conclave")
+		if runtime.GOOS == "windows" {
+			program += ".exe"
+		}
+		cmd := exec.Command("go", "build", "-o", program, path)
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			err = fmt.Errorf("build %s: %w: %s", path, err, out)
+		}
+		return program, err
+	})
+}
+
+// launcher starts processes.
+func launcher(t testing.TB) *worker.Launcher {
+	t.Helper()
+	build := small
+	if _, measured := t.(*testing.B); measured {
+		build = whole
+	}
+	program, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := worker.New(worker.Options{Program: program})
+	t.Cleanup(l.Close)
+	return l
+}
+
+// python returns the dialect of Python functions, where there is a Python.
+func python(t testing.TB) *functions.Dialect {
+	t.Helper()
+	d := functions.New(functions.Options{Runtime: filepath.Join(shared, "runtime")})
+	if _, err := d.Python(t.Context()); err != nil {
+		t.Skip(err)
+	}
+	return d
+}
+
+func script(t testing.TB, l plugin.Launcher) *spindle.Dialect {
+	t.Helper()
+	return spindle.New(spindle.Options{SourceInside: l.Confinement().Level != "process+landlock"})
+}
+
+// core is a host as app/core makes it.
+type core struct {
+	t        testing.TB
+	dir      string
+	data     string
+	store    *store.Store
+	gate     *permit.Gate
+	tools    *tool.Registry
+	launcher *plugintest.Counted
+	host     *plugin.Host
+	updates  <-chan plugin.Update
+	seen     []plugin.Update // that nobody asked for yet
+	end      func()
+}
+
+// open opens a host that follows the plugins folder.
+func open(t testing.TB, dir, data string) *core {
+	t.Helper()
+	c := &core{t: t, dir: dir, data: data, tools: tool.NewRegistry()}
+	l := launcher(t)
+	c.launcher = &plugintest.Counted{Launcher: l}
+	c.store = storetest.OpenWith(t, store.Options{Dir: data})
+	news := bus.New()
+	gate, err := permit.Open(t.Context(), permit.Options{Ledger: c.store, Shelf: c.store, Bus: news, Protected: []string{data}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.gate = gate
+	dialects := []plugin.Dialect{script(t, l), python(t)}
+	c.host = plugin.New(plugin.Options{
+		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate, Cache: c.store, Bus: news,
+		Log: slog.New(slog.DiscardHandler),
+	})
+	stop := gate.OnDecided(c.host.Decided)
+	updates, unsubscribe := c.host.Updates()
+	c.updates = updates
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	var watching sync.WaitGroup
+	watching.Go(func() { _ = c.host.Watch(ctx) }) // ended by cancel
+	once := sync.OnceFunc(func() {
+		cancel()
+		watching.Wait()
+		unsubscribe()
+		stop()
+		c.host.Close()
+		if n := c.launcher.Running(); n != 0 {
+			t.Errorf("%d processes outlived the host", n)
+		}
+		if err := gate.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	})
+	c.end = func() {
+		once()
+		if err := c.store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(once)
+	return c
+}
+
+func (c *core) write(name, text string) {
+	c.t.Helper()
+	path := filepath.Join(c.dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// replace saves a file as careful editors do.
+func (c *core) replace(name, text string) {
+	c.t.Helper()
+	c.write("."+name+".swp", text)
+	if err := os.Rename(filepath.Join(c.dir, "."+name+".swp"), filepath.Join(c.dir, name)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// until waits for an update that is as wanted, or takes one that came while
+// something else was waited for.
+func (c *core) until(what string, wanted func(plugin.Update) bool) plugin.Update {
+	c.t.Helper()
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	for {
+		if i := slices.IndexFunc(c.seen, wanted); i >= 0 {
+			u := c.seen[i]
+			c.seen = slices.Delete(c.seen, i, i+1)
+			return u
+		}
+		select {
+		case u := <-c.updates:
+			c.seen = append(c.seen, u)
+		case <-limit.C:
+			c.t.Fatalf("%s did not happen; there were %+v", what, c.seen)
+		}
+	}
+}
+
+// becomes waits until a plugin is in a state.
+func (c *core) becomes(id string, state plugin.State) plugin.Update {
+	c.t.Helper()
+	return c.until(id+" becoming "+string(state), func(u plugin.Update) bool { return u.Plugin == id && u.State == state && !u.Removed })
+}
+
+// trust approves a plugin and all edits of it, and waits until it is loaded.
+func (c *core) trust(id string) {
+	c.t.Helper()
+	if err := c.host.Trust(c.t.Context(), id, true); err != nil {
+		c.t.Fatal(err)
+	}
+	c.until(id+" being loaded", func(u plugin.Update) bool {
+		return u.Plugin == id && (u.State == plugin.Ready || u.State == plugin.Failed)
+	})
+}
+
+func (c *core) call(id, arguments string) tool.Result {
+	c.t.Helper()
+	set := c.tools.Set()
+	found, ok := set.ByID(id)
+	if !ok {
+		name, _, _ := strings.Cut(id, ":")
+		s, _ := c.host.Status(name)
+		c.t.Errorf("there is no tool %s: %s, %+v", id, s.State, s.Problem)
+		return tool.Result{}
+	}
+	invoker, _ := set.Invoker(id)
+	r, err := invoker.Call(c.t.Context(), tool.Call{ID: "c", Tool: found, Arguments: json.RawMessage(arguments)})
+	if err != nil {
+		c.t.Error(err)
+	}
+	return r
+}
+
+func (c *core) answers(id, arguments, want string) {
+	c.t.Helper()
+	r := c.call(id, arguments)
+	if got := chat.TextOf(r.Content); r.Status != chat.CallOK || got != want {
+		c.t.Errorf("%s answered %s %q %s, want %q", id, r.Status, got, r.Error, want)
+	}
+}
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

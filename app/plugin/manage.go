@@ -1,0 +1,242 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/plugin/watch"
+)
+
+// ErrSettled is returned by Ask when the plugin no longer waits.
+var ErrSettled = errors.New("the plugin does not wait for a decision any more")
+
+// candidate returns what waits to be decided of the plugin now.
+func (h *Host) candidate(id string) (permit.Candidate, error) {
+	e := h.entry(id)
+	if e == nil {
+		_, err := h.Find(id)
+		return permit.Candidate{}, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if (e.status.State != NeedsApproval && e.status.State != Quarantined) || e.waiting.digest == "" {
+		return permit.Candidate{}, ErrSettled
+	}
+	return e.waiting.candidate(h), nil
+}
+
+// Ask puts a waiting plugin before asker and waits for the decision. ErrSettled
+// when it does not wait (any more).
+func (h *Host) Ask(ctx context.Context, id string, asker permit.Asker) (permit.Verdict, error) {
+	c, err := h.candidate(id)
+	if err != nil {
+		return permit.Waiting, err
+	}
+	heard := h.hearing(id)
+	verdict, err := h.o.Gate.Approved(ctx, c, asker)
+	if err == nil && verdict != permit.Waiting {
+		heard()
+	}
+	return verdict, err
+}
+
+// hearing returns a function that tells the plugin of a decision made since,
+// unless it has heard of it from the gate (Decided).
+func (h *Host) hearing(id string) (heard func()) {
+	e := h.entry(id)
+	if e == nil {
+		return func() {}
+	}
+	before := e.decisions.Load()
+	return func() {
+		if e.decisions.Load() == before {
+			e.reconsider()
+		}
+	}
+}
+
+// Trust records that the person looked at the plugin and approves it as it lies
+// there: its code, and its tools once they are known. A plugin that rests
+// because it kept dying is started again.
+func (h *Host) Trust(ctx context.Context, id string, developing bool) error {
+	// A version waits before it runs and, when its tools then turn out wider
+	// than what was approved, once more; the person trusts both.
+	for range 2 {
+		c, err := h.candidate(id)
+		if errors.Is(err, ErrSettled) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		heard := h.hearing(id)
+		if err := h.o.Gate.Trust(ctx, c, permit.Trust{Developing: developing}); err != nil {
+			return err
+		}
+		heard()
+		if err := h.Settled(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// SetDeveloping says whether the person edits the plugin themselves, so that
+// their own edits keep its approval while they widen nothing.
+func (h *Host) SetDeveloping(ctx context.Context, id string, developing bool) error {
+	e := h.entry(id)
+	if e == nil {
+		_, err := h.Find(id)
+		return err
+	}
+	e.mu.Lock()
+	serving := e.serving
+	e.mu.Unlock()
+	if serving == nil {
+		return fault.New(fault.Conflict, "plugin.developing", "The plugin "+id+" is not in service.", "Approve it first.")
+	}
+	return h.o.Gate.Trust(ctx, serving.version().candidate(h), permit.Trust{Developing: developing})
+}
+
+// Files returns the plugin's source files, relative to its folder; a single file
+// is its own name.
+func (h *Host) Files(id string) []string {
+	e := h.entry(id)
+	if e == nil {
+		return []string{}
+	}
+	_, files, err := watch.Digest(e.path())
+	if err != nil || len(files) == 0 {
+		return []string{filepath.Base(e.path())}
+	}
+	return files
+}
+
+// Log returns the lines of the plugin's log with a number over since, oldest
+// first; none for a plugin that is gone.
+func (h *Host) Log(id string, since uint64) []LogLine {
+	if e := h.entry(id); e != nil {
+		return e.log.since(since)
+	}
+	return []LogLine{}
+}
+
+// follow copies what the process prints into the plugin's log.
+func (e *entry) follow(p Process) {
+	lines, ok := p.(interface {
+		// Lines calls back with each line of standard error, from one goroutine,
+		// until the process is reaped.
+		Lines(func(line string))
+	})
+	if !ok {
+		return
+	}
+	lines.Lines(func(line string) {
+		e.log.add("info", line, "")
+		e.h.o.Bus.Changed(bus.Log, e.id)
+	})
+}
+
+// Remove takes the plugin out of the plugins folder, with the calls recorded
+// beside it, and returns where its files are kept (removed/ in the data folder),
+// from where Restore brings them back. Kind conflict for one that does not lie in
+// the plugins folder.
+func (h *Host) Remove(_ context.Context, id string) (kept string, err error) {
+	e := h.entry(id)
+	if e == nil {
+		_, err := h.Find(id)
+		return "", err
+	}
+	if e.temporary {
+		return "", fault.New(fault.Conflict, "plugin.remove", "The plugin "+id+" does not lie in the plugins folder: it was named for this run.", "")
+	}
+	path := e.path()
+	dir := filepath.Join(h.o.Data, "removed", time.Now().UTC().Format("20060102-150405.000000000"))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fault.Wrap(fault.Unavailable, "plugin.remove", "There is no place to keep "+id+", so it was not removed.", "Check the disk's space.", err)
+	}
+	kept = filepath.Join(dir, filepath.Base(path))
+	if err := move(path, kept); err != nil {
+		return "", fault.Wrap(fault.Unavailable, "plugin.remove", "The plugin "+id+" could not be moved.", "Check the permissions of "+path+".", err)
+	}
+	if err := move(recorded(path), recorded(kept)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		h.o.Log.Warn("the recorded calls of a removed plugin stay where they are", "plugin", id, "err", err)
+	}
+	return kept, h.Scan()
+}
+
+// recorded is the folder of calls recorded beside a single-file plugin.
+func recorded(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) + testsEnding }
+
+// Restore brings back what Remove kept. Kind conflict when something of that
+// name lies in the plugins folder meanwhile.
+func (h *Host) Restore(kept string) error {
+	path := filepath.Join(h.o.Dir, filepath.Base(kept))
+	if _, err := os.Lstat(path); err == nil {
+		return fault.New(fault.Conflict, "plugin.restore", "There is a "+filepath.Base(kept)+" in the plugins folder again.", "Move one of them away first.")
+	}
+	if err := move(kept, path); err != nil {
+		return fault.Wrap(fault.Unavailable, "plugin.restore", "The plugin could not be brought back.", "Its files are in "+kept+".", err)
+	}
+	if _, err := os.Lstat(recorded(path)); err != nil {
+		if err := move(recorded(kept), recorded(path)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			h.o.Log.Warn("the recorded calls of a restored plugin were not brought back", "path", kept, "err", err)
+		}
+	}
+	return h.Scan()
+}
+
+// move renames, or copies and deletes where the two are on different disks.
+func move(from, to string) error {
+	if err := os.Rename(from, to); err == nil || errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	info, err := os.Stat(from)
+	if err != nil {
+		return err
+	}
+	if info.IsDir() {
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			return err
+		}
+	} else if err := copyFile(from, to); err != nil {
+		return err
+	}
+	return os.RemoveAll(from)
+}
+
+// LoadFile offers a plugin that lies outside the plugins folder for this run
+// only, approved by the one who named it, and returns its id once it has loaded
+// or failed. Nothing of it is kept.
+func (h *Host) LoadFile(ctx context.Context, path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", fault.Wrap(fault.NotFound, "plugin.load", "There is no file "+path+".", "", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", fault.Wrap(fault.NotFound, "plugin.load", "There is no file "+path+".", "", err)
+	}
+	name := filepath.Base(path)
+	id := legalID(strings.TrimSuffix(name, filepath.Ext(name)))
+	h.mu.Lock()
+	for n := 2; h.entries[id] != nil; n++ {
+		id = fmt.Sprintf("%s_%d", legalID(strings.TrimSuffix(name, filepath.Ext(name))), n)
+	}
+	src := Source{ID: id, Path: path, Display: path, Folder: info.IsDir()}
+	e := newEntry(h, src)
+	e.temporary, e.known = true, true
+	e.source = src
+	h.entries[id] = e
+	h.mu.Unlock()
+	e.kick()
+	return id, h.Settled(ctx)
+}

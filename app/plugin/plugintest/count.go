@@ -1,0 +1,50 @@
+package plugintest
+
+import (
+	"context"
+	"sync"
+
+	"conclave/app/plugin"
+)
+
+// Counted is a launcher that counts what it starts. Use it in front of a real
+// one. It is safe for concurrent use.
+type Counted struct {
+	plugin.Launcher
+
+	mu        sync.Mutex // guards processes
+	processes []plugin.Process
+}
+
+// Start implements plugin.Launcher.
+func (c *Counted) Start(ctx context.Context, spec plugin.Spec) (plugin.Process, error) {
+	p, err := c.Launcher.Start(ctx, spec)
+	if err == nil {
+		c.mu.Lock()
+		c.processes = append(c.processes, p)
+		c.mu.Unlock()
+	}
+	return p, err
+}
+
+// Started returns how many processes were started.
+func (c *Counted) Started() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.processes)
+}
+
+// Running returns how many of them have not been reaped.
+func (c *Counted) Running() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	n := 0
+	for _, p := range c.processes {
+		select {
+		case <-p.Done():
+		default:
+			n++
+		}
+	}
+	return n
+}

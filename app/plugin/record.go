@@ -1,0 +1,190 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"conclave/app/tool"
+)
+
+// record is what the host remembers of a plugin between runs, so that an
+// unchanged plugin is listed without being started.
+type record struct {
+	Digest     string      `json:"digest"` // of the source that Manifest, Listing and Tools describe
+	Manifest   Manifest    `json:"manifest"`
+	Listing    Listing     `json:"listing"`
+	Tools      []keptTool  `json:"tools,omitempty"` // nil until it was listed by running
+	Listed     bool        `json:"listed"`
+	Generation uint64      `json:"generation"`
+	Load       int64       `json:"load_us"`
+	Loaded     time.Time   `json:"loaded"`
+	Good       *goodRecord `json:"good,omitempty"`
+}
+
+// goodRecord is the newest version that loaded and was approved, whose files are
+// kept in the last-good folder.
+type goodRecord struct {
+	Digest   string     `json:"digest"`
+	Manifest Manifest   `json:"manifest"`
+	Tools    []keptTool `json:"tools"`
+	Loaded   time.Time  `json:"loaded"`
+	Base     string     `json:"base"` // name of the file or folder inside the kept copy
+	Folder   bool       `json:"folder"`
+}
+
+// keptTool is a tool.Tool with the fields its own JSON leaves out.
+type keptTool struct {
+	tool.Tool
+	TimeoutMS int64 `json:"timeout_ms,omitempty"`
+}
+
+func keep(tools []tool.Tool) []keptTool {
+	kept := make([]keptTool, len(tools))
+	for i, t := range tools {
+		kept[i] = keptTool{t, t.Timeout.Milliseconds()}
+	}
+	return kept
+}
+
+func unkeep(kept []keptTool) []tool.Tool {
+	tools := make([]tool.Tool, len(kept))
+	for i, k := range kept {
+		tools[i] = k.Tool
+		tools[i].Timeout = time.Duration(k.TimeoutMS) * time.Millisecond
+	}
+	return tools
+}
+
+// savedState is what the person set for a plugin.
+type savedState struct {
+	Disabled bool            `json:"disabled,omitempty"`
+	Tools    map[string]bool `json:"tools,omitempty"` // name → offered, where it differs from the default
+}
+
+func readJSON[T any](ctx context.Context, read func(context.Context, string) (json.RawMessage, error), id string) (T, error) {
+	var value T
+	raw, err := read(ctx, id)
+	if err != nil || len(raw) == 0 {
+		return value, err
+	}
+	return value, json.Unmarshal(raw, &value)
+}
+
+// offered says whether a tool is offered to models: as the person set it, else
+// as its plugin asks. A Spindle extension's tool with neither flag is off until
+// the person turns it on (contracts/spindle, 6.7), unless it is a single script
+// that the person dropped in for its tools.
+func offered(t tool.Tool, folder bool, set map[string]bool) bool {
+	if on, ok := set[t.Name]; ok {
+		return on
+	}
+	if t.Contract != "spindle" {
+		return t.Visibility != tool.Hidden
+	}
+	return t.InlineAvailable || (!folder && !t.CouncilEligible)
+}
+
+// published returns the tools as the registry gets them: those not offered are
+// hidden from models.
+func published(tools []tool.Tool, folder bool, set map[string]bool) ([]tool.Tool, map[string]bool) {
+	out := slices.Clone(tools)
+	enabled := make(map[string]bool, len(tools))
+	for i := range out {
+		on := offered(out[i], folder, set)
+		enabled[out[i].Name] = on
+		switch {
+		case !on:
+			out[i].Visibility = tool.Hidden
+		case out[i].Visibility == "" || out[i].Visibility == tool.Hidden:
+			out[i].Visibility = tool.Direct
+		}
+	}
+	return out, enabled
+}
+
+// remember keeps v in the record.
+func (e *entry) remember(v version) {
+	if e.temporary {
+		return
+	}
+	e.mu.Lock()
+	rec := &e.record
+	rec.Digest, rec.Manifest, rec.Listing, rec.Listed, rec.Tools = v.digest, v.manifest, v.listing, v.listed, keep(v.tools)
+	rec.Load, rec.Loaded = e.status.Load.Microseconds(), e.status.Loaded
+	if e.status.State == Ready && v.listed {
+		rec.Good = &goodRecord{Digest: v.digest, Manifest: v.manifest, Tools: keep(v.tools), Loaded: e.status.Loaded, Base: filepath.Base(v.src.Path), Folder: v.src.Folder}
+	}
+	e.mu.Unlock()
+	e.save()
+}
+
+// save writes the record, if there is anything new in it: a start that finds
+// every plugin as it was writes nothing.
+func (e *entry) save() {
+	e.mu.Lock()
+	now := e.record.timeless()
+	same := now != nil && bytes.Equal(now, e.written)
+	raw, err := json.Marshal(e.record)
+	e.mu.Unlock()
+	if same {
+		return
+	}
+	if err == nil {
+		err = e.h.o.Cache.PutPluginCache(context.WithoutCancel(e.h.ctx), e.id, raw)
+	}
+	if err != nil {
+		e.h.o.Log.Warn("the plugin's record could not be written", "plugin", e.id, "err", err)
+		return
+	}
+	e.mu.Lock()
+	e.written = now
+	e.mu.Unlock()
+}
+
+// timeless is the record without when its version was last put in service, and
+// how long that took.
+func (r record) timeless() []byte {
+	r.Load, r.Loaded = 0, time.Time{}
+	if r.Good != nil {
+		good := *r.Good
+		good.Loaded = time.Time{}
+		r.Good = &good
+	}
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return nil // save says so
+	}
+	return raw
+}
+
+// recall reads the state and the record once.
+func (e *entry) recall(ctx context.Context) error {
+	e.mu.Lock()
+	known := e.known
+	e.mu.Unlock()
+	if known || e.temporary {
+		return nil
+	}
+	state, err := readJSON[savedState](ctx, e.h.o.Cache.PluginState, e.id)
+	if err != nil {
+		return fmt.Errorf("read the state of %s: %w", e.id, err)
+	}
+	rec, err := readJSON[record](ctx, e.h.o.Cache.PluginCache, e.id)
+	if err != nil {
+		e.h.o.Log.Warn("a plugin's record cannot be read and is made anew", "plugin", e.id, "err", err)
+		rec = record{}
+	}
+	e.mu.Lock()
+	e.state, e.record, e.written, e.known = state, rec, rec.timeless(), true
+	e.status.Generation, e.status.Load, e.status.Loaded = rec.Generation, time.Duration(rec.Load)*time.Microsecond, rec.Loaded
+	if rec.Manifest.Name != "" {
+		e.status.Manifest = rec.Manifest
+	}
+	e.mu.Unlock()
+	return nil
+}

@@ -1,0 +1,31 @@
+package plugin_test
+
+import (
+	"testing"
+	"time"
+
+	"conclave/app/plugin/plugintest"
+)
+
+func TestAStartThatFindsAPluginAsItWasWritesNothing(t *testing.T) {
+	bubble(t, "functions", func(t *testing.T, f *fixture) {
+		f.serve("a.py", plugintest.SaysText("say", "one"))
+		record := func() string {
+			raw, err := f.cache.PluginCache(t.Context(), "a")
+			must(t, err)
+			return string(raw)
+		}
+		before := record()
+		<-time.After(time.Hour) // of the bubble's clock: the times in it would differ
+		f.restart()
+		f.says("a:say", "one")
+		if after := record(); after != before {
+			t.Errorf("the record was written again:\n%s\n%s", before, after)
+		}
+		f.serve("a.py", plugintest.SaysText("say", "two"))
+		f.says("a:say", "two")
+		if after := record(); after == before {
+			t.Error("a new version was not put on record")
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package plugin
+
+import (
+	"slices"
+	"time"
+
+	"conclave/app/tool"
+)
+
+// toolsChanged is called when the process says that its tools changed.
+func (r *runner) toolsChanged() {
+	r.mu.Lock()
+	r.relist = true
+	r.mu.Unlock()
+	r.listAgain()
+}
+
+// listAgain lists the tools in the background, one listing at a time, if the
+// process said that they changed. A version that does not serve yet is listed
+// again once it does.
+func (r *runner) listAgain() {
+	if !r.h.began() {
+		return
+	}
+	r.mu.Lock()
+	begin := r.relist && !r.listing
+	r.listing = r.listing || begin
+	r.mu.Unlock()
+	if !begin {
+		r.h.ended()
+		return
+	}
+	go func() { // ends when nothing is left to list; Close waits for it
+		defer r.h.ended()
+		for r.wanted() {
+			r.e.relist(r)
+		}
+	}()
+}
+
+// wanted takes up the next listing, or ends the turn of this goroutine.
+func (r *runner) wanted() bool {
+	r.e.mu.Lock()
+	serves := r.e.serving == r
+	r.e.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !serves || !r.relist || r.h.ctx.Err() != nil {
+		r.listing = false
+		return false
+	}
+	r.relist = false
+	return true
+}
+
+// relist lists the tools of the running process again; they go the way of a new
+// version's.
+func (e *entry) relist(r *runner) {
+	began := time.Now()
+	e.mu.Lock()
+	muted := e.muted
+	e.mu.Unlock()
+	r.mu.Lock()
+	s := r.live
+	if s == nil || muted {
+		r.mu.Unlock()
+		return
+	}
+	s.uses++
+	v := r.v
+	r.mu.Unlock()
+	ctx, cancel := e.h.loadBound(e.h.ctx)
+	tools, err := s.list(ctx, v)
+	cancel()
+	r.release(s)
+	if err != nil {
+		e.log.add("warn", "Its changed tools could not be listed: "+asProblem(err).Message, "")
+		return
+	}
+	if sameTools(tools, v.tools) {
+		return
+	}
+	// A tool that went may come again: what was approved stays approved.
+	fewer := !slices.ContainsFunc(tools, func(t tool.Tool) bool {
+		return !slices.ContainsFunc(v.tools, func(old tool.Tool) bool { return sameTool(old, t) })
+	})
+	v.tools, v.listed = tools, true
+	if !e.admitted(v, began, !fewer) {
+		return
+	}
+	r.become(v)
+	if _, ok := e.swap(r, func() bool { return e.serving == r }); !ok {
+		return
+	}
+	e.mu.Lock()
+	e.record.Generation++
+	e.mu.Unlock()
+	e.settle(v, Ready, nil, began, func(s *Status) { s.Tools, s.Serving, s.Listed, s.Changes = tools, true, true, nil })
+	e.remember(v)
+}
+
+func sameTools(a, b []tool.Tool) bool { return slices.EqualFunc(a, b, sameTool) }
+
+func sameTool(a, b tool.Tool) bool {
+	return a.Name == b.Name && a.Digest == b.Digest && a.CouncilEligible == b.CouncilEligible && a.InlineAvailable == b.InlineAvailable
+}

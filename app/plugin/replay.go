@@ -1,0 +1,161 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/tool"
+)
+
+// Recorded is one call in a file of a plugin's tests folder: tests/*.json holds
+// a list of them, run in order in one process.
+type Recorded struct {
+	Name      string          `json:"name"`
+	Tool      string          `json:"tool"` // the tool's own name
+	Arguments json.RawMessage `json:"arguments"`
+	Expect    *string         `json:"expect,omitempty"`  // the whole text it answers
+	Matches   string          `json:"matches,omitempty"` // or: a regular expression (RE2) its text matches
+	Error     string          `json:"error,omitempty"`   // or: a part of the error it answers with
+
+	Context []tool.ContextMessage `json:"context,omitempty"` // makes it a council call
+}
+
+// Replayed is what came of one Recorded.
+type Replayed struct {
+	File string `json:"file"`
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	Got  string `json:"got"`
+	Want string `json:"want"`
+}
+
+// Replay runs the calls recorded beside the plugin at path: in its folder's
+// tests/, or for a single file NAME.py in NAME.tests/ or tests/NAME*.json. With
+// update, answers are written as what is expected. Kind not_found when nothing
+// is recorded.
+func (h *Host) Replay(ctx context.Context, id, path string, update bool) ([]Replayed, error) {
+	e := h.entry(id)
+	if e == nil {
+		_, err := h.Find(id)
+		return nil, err
+	}
+	files, err := recordedFiles(path)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	serving := e.serving
+	e.mu.Unlock()
+	if serving == nil {
+		return nil, fault.New(fault.Unavailable, "plugin.replay", "The plugin "+id+" does not run.", "")
+	}
+	var out []Replayed
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		var calls []Recorded
+		if err := json.Unmarshal(raw, &calls); err != nil {
+			return nil, fault.Wrap(fault.Invalid, "plugin.replay", "The file "+file+" is not a JSON list of recorded calls.", "See plugins/README.md.", err)
+		}
+		for i := range calls {
+			r, err := serving.replay(ctx, &calls[i], update)
+			if err != nil {
+				return nil, err
+			}
+			r.File = filepath.Base(file)
+			out = append(out, r)
+		}
+		if update {
+			text, err := json.MarshalIndent(calls, "", "  ")
+			if err != nil {
+				return nil, err
+			}
+			if err := os.WriteFile(file, append(text, '\n'), 0o600); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+func recordedFiles(path string) ([]string, error) {
+	var files []string
+	var err error
+	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+		files, err = filepath.Glob(filepath.Join(path, "tests", "*.json"))
+	} else {
+		stem := strings.TrimSuffix(path, filepath.Ext(path))
+		var beside []string
+		files, err = filepath.Glob(stem + testsEnding + "/*.json")
+		beside, _ = filepath.Glob(filepath.Join(filepath.Dir(path), "tests", filepath.Base(stem)+"*.json"))
+		files = append(files, beside...)
+	}
+	if err != nil || len(files) == 0 {
+		return nil, errors.Join(fault.New(fault.NotFound, "plugin.replay", "No calls are recorded for "+path+".",
+			`Put them into its tests folder as JSON: [{"name": "…", "tool": "…", "arguments": {}, "expect": "…"}].`), err)
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+func (r *runner) replay(ctx context.Context, rec *Recorded, update bool) (Replayed, error) {
+	out := Replayed{Name: rec.Name}
+	tools := r.version().tools
+	i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Name == rec.Tool })
+	if i < 0 {
+		out.Got, out.Want = "no tool of that name", rec.Tool
+		return out, nil
+	}
+	call := tool.Call{ID: fmt.Sprintf("replay-%d", time.Now().UnixNano()), Tool: tools[i], Arguments: rec.Arguments, ContextMessages: rec.Context}
+	var compact bytes.Buffer
+	if json.Compact(&compact, rec.Arguments) == nil {
+		call.Arguments = compact.Bytes()
+	}
+	result, err := r.Call(ctx, call)
+	if err != nil {
+		return out, err
+	}
+	out.Got = chat.TextOf(result.Content)
+	if result.Status != chat.CallOK {
+		out.Got = "error: " + result.Error
+	}
+	if update && rec.Matches == "" {
+		rec.Expect, rec.Error = nil, ""
+		if result.Status == chat.CallOK {
+			rec.Expect = &out.Got
+		} else {
+			rec.Error = result.Error
+		}
+	}
+	switch {
+	case rec.Error != "":
+		out.Want = "error: …" + rec.Error
+		out.OK = result.Status != chat.CallOK && strings.Contains(result.Error, rec.Error)
+	case rec.Matches != "":
+		out.Want = "match of " + rec.Matches
+		re, err := regexp.Compile("(?s)^(?:" + rec.Matches + ")$")
+		if err != nil {
+			return out, fault.Wrap(fault.Invalid, "plugin.replay", "The call "+rec.Name+" has a pattern that is no regular expression.", "", err)
+		}
+		out.OK = result.Status == chat.CallOK && re.MatchString(out.Got)
+	case rec.Expect != nil:
+		out.Want = *rec.Expect
+		out.OK = result.Status == chat.CallOK && out.Got == *rec.Expect
+	default:
+		out.Want, out.OK = "any answer", result.Status == chat.CallOK
+	}
+	return out, nil
+}

@@ -1,0 +1,109 @@
+package plugin
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"conclave/app/fault"
+	"conclave/app/plugin/watch"
+)
+
+// maxEntries bounds how many plugins one folder may hold; past it something else
+// than plugins was put there.
+const maxEntries = 1000
+
+// Sources lists what may be plugins in the folder dir, by id: script files and
+// folders, without hidden ones and without links that lead out of dir. A folder
+// that is missing is empty. The error is a fault of kind unavailable.
+func Sources(dir string) ([]Source, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, "plugin.sources",
+			"The plugins folder "+dir+" cannot be read.", "Check that it is a folder that you may read.", err)
+	}
+	if len(entries) > maxEntries {
+		return nil, fault.New(fault.Invalid, "plugin.sources",
+			"The plugins folder "+dir+" holds more than 1000 entries.", "Choose a folder that holds plugins only.")
+	}
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, "plugin.sources", "The plugins folder "+dir+" cannot be read.", "", err)
+	}
+	var sources []Source
+	taken := map[string]bool{}
+	for _, entry := range entries { // ReadDir sorts, so ids are the same from run to run
+		name := entry.Name()
+		if Ignored(name) {
+			continue
+		}
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		if err != nil || (entry.Type()&fs.ModeSymlink != 0 && leadsOut(root, path)) {
+			continue
+		}
+		src := Source{ID: idOf(name, info.IsDir()), Path: path, Display: path, Folder: info.IsDir()}
+		ext := strings.ToLower(filepath.Ext(name))
+		if !src.Folder && (!info.Mode().IsRegular() || !slices.Contains(scriptEndings, ext)) {
+			continue
+		}
+		if taken[src.ID] {
+			src.ID += "-" + legalID(strings.TrimPrefix(ext, "."))
+		}
+		if taken[src.ID] {
+			continue // two names that differ only in characters an id cannot hold
+		}
+		taken[src.ID] = true
+		sources = append(sources, src)
+	}
+	return sources, nil
+}
+
+// scriptEndings are the endings of a plugin that is a single file.
+var scriptEndings = []string{".py", ".js", ".mjs", ".ts"}
+
+// Ignored reports whether an entry of the plugins folder is never a plugin: what
+// is no part of one either, and what lies there for other plugins (_name).
+func Ignored(name string) bool { return notSource(name) || name[0] == '_' }
+
+// notSource reports whether an entry of the plugins folder is no part of a
+// plugin: what watch.Ignored names, type declarations and recorded calls.
+func notSource(name string) bool {
+	return watch.Ignored(name) || name == "tests" || strings.HasSuffix(name, testsEnding) || strings.HasSuffix(name, ".d.ts")
+}
+
+// leadsOut reports whether path, after following links, lies outside root.
+func leadsOut(root, path string) bool {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return true
+	}
+	rel, err := filepath.Rel(root, real)
+	return err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// idOf is the id of a plugin that lies in a file or folder of this name.
+func idOf(name string, folder bool) string {
+	if !folder {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	return legalID(name)
+}
+
+// legalID makes a folder or file name into a plugin id: [a-zA-Z0-9_-]{1,64}.
+func legalID(name string) string {
+	id := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_':
+			return r
+		}
+		return '_'
+	}, name)
+	return id[:min(len(id), 64)]
+}

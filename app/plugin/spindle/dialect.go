@@ -1,0 +1,227 @@
+package spindle
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/spindle/job"
+	"conclave/app/tool"
+)
+
+// Options of a Dialect. The zero value is usable.
+type Options struct {
+	// SourceInside puts the text of a plugin's files into its worker's
+	// configuration. It is for systems whose walls let a worker open no file at
+	// all: Linux without Landlock.
+	SourceInside bool
+}
+
+// Dialect recognises Spindle extensions. It is safe for concurrent use.
+type Dialect struct{ o Options }
+
+var _ plugin.Dialect = (*Dialect)(nil)
+
+// New returns a Dialect.
+func New(o Options) *Dialect { return &Dialect{o: o} }
+
+// Contract returns "spindle".
+func (*Dialect) Contract() string { return "spindle" }
+
+// maxScript bounds a plugin's entry; the largest bundle seen has 1.8 MB. It is
+// the bound of one file in the worker, too.
+const maxScript = 8 << 20
+
+// endings of a plugin that is one script.
+var endings = map[string]bool{".js": true, ".mjs": true, ".ts": true, ".mts": true}
+
+// Recognize implements plugin.Dialect. Every JavaScript or TypeScript file is an
+// extension of one file; a folder is one when it holds a manifest.
+func (*Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manifest, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	if !src.Folder {
+		if !isScript(src.Path) {
+			return nil, nil
+		}
+		text, err := readScript(src.Path)
+		if err != nil {
+			return nil, err
+		}
+		return headOf(text, src), nil
+	}
+	root, name, raw, err := openManifest(src.Path)
+	if root == nil || err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // only read
+	m, err := readManifest(name, raw)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := findEntry(root, name, m)
+	if err != nil {
+		return nil, err
+	}
+	return &plugin.Manifest{
+		Contract: "spindle", Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author,
+		Homepage: m.link(), Entry: entry, Permissions: append([]string{}, m.Permissions...),
+	}, nil
+}
+
+func isScript(path string) bool {
+	name := strings.ToLower(filepath.Base(path))
+	for _, declarations := range []string{".d.ts", ".d.mts"} {
+		if strings.HasSuffix(name, declarations) {
+			return false
+		}
+	}
+	return endings[filepath.Ext(name)]
+}
+
+// readScript reads a plugin of one file. The error is a *plugin.Problem.
+func readScript(path string) (string, error) {
+	name := filepath.Base(path)
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return "", unreadable(name, err)
+	case info.Size() == 0:
+		return "", &plugin.Problem{Kind: "script", File: name, Message: name + " is empty.",
+			Hint: "A script that offers tools calls spindle.registerTool."}
+	case info.Size() > maxScript:
+		return "", &plugin.Problem{Kind: "refused", File: name,
+			Message: fmt.Sprintf("%s has %d MB; a script may have %d MB.", name, info.Size()>>20, maxScript>>20)}
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", unreadable(name, err)
+	}
+	return strings.TrimPrefix(string(text), "\uFEFF"), nil
+}
+
+func unreadable(name string, err error) *plugin.Problem {
+	why := "it cannot be read"
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		why = "it does not exist"
+	case errors.Is(err, fs.ErrPermission):
+		why = "you may not read it"
+	}
+	return &plugin.Problem{Kind: "unavailable", File: name, Message: fmt.Sprintf("%s could not be opened: %s.", name, why)}
+}
+
+// Inspect implements plugin.Dialect. Only running an extension tells for certain
+// what it registers, so the listing is not Known; the tools in it are those whose
+// registration is written out in the entry. An extension without a backend has
+// none for certain.
+func (*Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manifest) (plugin.Listing, error) {
+	if err := context.Cause(ctx); err != nil {
+		return plugin.Listing{}, err
+	}
+	listing := plugin.Listing{Tools: []tool.Tool{}, Imports: []string{}}
+	if m.Entry == "" {
+		listing.Known = true
+		return listing, nil
+	}
+	text, err := entryText(src, m)
+	if err != nil {
+		return plugin.Listing{}, err
+	}
+	for _, found := range scanTools(text) {
+		found.Plugin, found.Contract, found.File = src.ID, "spindle", m.Entry
+		listing.Tools = append(listing.Tools, found)
+	}
+	listing.Imports = scanImports(text)
+	return listing, nil
+}
+
+func entryText(src plugin.Source, m plugin.Manifest) (string, error) {
+	if !src.Folder {
+		return readScript(src.Path)
+	}
+	root, err := os.OpenRoot(src.Path)
+	if err != nil {
+		return "", unreadable(filepath.Base(src.Path), err)
+	}
+	defer func() { _ = root.Close() }() // only read
+	info, err := root.Stat(filepath.FromSlash(m.Entry))
+	if err != nil {
+		return "", unreadable(m.Entry, err)
+	}
+	if info.Size() > maxScript {
+		return "", &plugin.Problem{Kind: "refused", File: m.Entry,
+			Message: fmt.Sprintf("%s has %d MB; a script may have %d MB.", m.Entry, info.Size()>>20, maxScript>>20)}
+	}
+	text, err := root.ReadFile(filepath.FromSlash(m.Entry))
+	if err != nil {
+		return "", unreadable(m.Entry, err)
+	}
+	return strings.TrimPrefix(string(text), "\uFEFF"), nil
+}
+
+// Spec implements plugin.Dialect: the engine inside the conclave program, which
+// may read the plugin and nothing else, and write nothing.
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest, place plugin.Place) (plugin.Spec, error) {
+	if err := context.Cause(ctx); err != nil {
+		return plugin.Spec{}, err
+	}
+	cfg := job.Config{
+		Plugin: src.ID, Folder: src.Path, Entry: m.Entry, Identifier: src.ID, Permissions: append([]string{}, m.Permissions...),
+	}
+	shown := any(map[string]any{
+		"identifier": src.ID, "name": m.Name, "version": m.Version, "author": m.Author,
+		"description": m.Description, "permissions": cfg.Permissions,
+	})
+	if src.Folder {
+		root, name, raw, err := openManifest(src.Path)
+		if err != nil {
+			return plugin.Spec{}, err
+		}
+		if root == nil {
+			return plugin.Spec{}, unreadable(manifestNames[0], fs.ErrNotExist)
+		}
+		_ = root.Close()
+		full, err := readManifest(name, raw)
+		if err != nil {
+			return plugin.Spec{}, err
+		}
+		cfg.Identifier, shown = full.Identifier, json.RawMessage(raw)
+	} else {
+		cfg.Single, cfg.Folder, cfg.Entry = true, filepath.Dir(src.Path), filepath.Base(src.Path)
+	}
+	manifest, err := json.Marshal(shown)
+	if err != nil {
+		return plugin.Spec{}, fmt.Errorf("write the manifest of %s: %w", src.ID, err)
+	}
+	cfg.Manifest = manifest
+	if d.o.SourceInside {
+		if cfg.Sources, err = readSources(src); err != nil {
+			return plugin.Spec{}, err
+		}
+	}
+	input, err := json.Marshal(cfg)
+	if err != nil {
+		return plugin.Spec{}, fmt.Errorf("write the configuration of %s: %w", src.ID, err)
+	}
+	return plugin.Spec{Kind: "js", Env: environment(), Dir: place.Work, Input: input, Read: []string{src.Path}}, nil
+}
+
+// environment passes on what the time zone and the language depend on, and
+// nothing else.
+func environment() []string {
+	var env []string
+	for _, name := range []string{"TZ", "LANG"} {
+		if value, ok := os.LookupEnv(name); ok {
+			env = append(env, name+"="+value)
+		}
+	}
+	return env
+}

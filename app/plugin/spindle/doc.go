@@ -1,0 +1,9 @@
+// Package spindle is the dialect of Spindle extensions: a script that calls
+// spindle.registerTool, or a folder with a spindle.json (contract: Lumiverse
+// Spindle). It recognises them, says what can be told by reading them, and
+// describes the worker process that runs them.
+//
+// It never runs or builds anything: that is package engine, which only the
+// conclave program imports. What both need to know is in package job. Read
+// [Dialect] first, then manifest.
+package spindle

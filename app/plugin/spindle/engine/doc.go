@@ -1,0 +1,16 @@
+// Package engine runs one Spindle plugin inside a worker process: the JavaScript
+// engine (QuickJS in pure Go), the loader that reads the plugin's modules and
+// strips types with esbuild, the prelude that makes the globals a plugin sees,
+// and the MCP server that answers Conclave over standard input and output
+// (docs/WIRE.md).
+//
+// Read [Serve] first, then worker (what happens to a call), loop (who owns the
+// engine) and vm (the six methods an engine needs). The prelude is JavaScript in
+// prelude/, one file for each idea; a new namespace of the spindle global is a
+// new file in prelude/spindle and, if it needs one, an operation in ops.go.
+//
+// Only the conclave program may import this package: neither the engine nor the
+// bundler belongs in the window's process. What the host knows of a plugin is in
+// the parent package, and what it tells a worker in package job; neither imports
+// this one.
+package engine

@@ -1,0 +1,264 @@
+package engine
+
+import (
+	"container/heap"
+	"context"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Bounds of one plugin's loop.
+const (
+	maxTimers = 10_000 // timers of one plugin; a hundred times what anyone needs
+	maxEvents = 256    // events that wait while the plugin computes
+)
+
+// loop owns an engine: one goroutine runs everything that touches it, one thing
+// at a time, and runs the promise jobs left by each. Others hand it functions.
+type loop struct {
+	vm   vm
+	wake chan struct{} // has room for one: somebody queued
+
+	mu     sync.Mutex // guards queue and events
+	queue  []func()
+	events int // how many of queue are events
+
+	timers timerHeap // owned by the loop's goroutine, as is all down to limit
+	byID   map[int]*timer
+	watch  *time.Timer // of guard; nil until then
+	limit  time.Duration
+
+	started time.Time
+
+	entered atomic.Int64 // when the engine was entered, in ns since started; 0 while it rests
+	busy    atomic.Int64 // ns of computing before the current entry
+
+	stop    chan struct{} // closed by end
+	endOnce sync.Once
+	why     error // set before stop is closed
+}
+
+// newLoop returns a loop for vm; Run starts it.
+func newLoop(vm vm) *loop {
+	return &loop{vm: vm, wake: make(chan struct{}, 1), byID: map[int]*timer{}, started: time.Now(), stop: make(chan struct{})}
+}
+
+// do queues f for the engine's goroutine and returns at once.
+func (l *loop) do(f func()) {
+	l.mu.Lock()
+	l.queue = append(l.queue, f)
+	l.mu.Unlock()
+	l.poke()
+}
+
+// event queues f like do, unless too many events wait; then it reports false.
+func (l *loop) event(f func()) bool {
+	l.mu.Lock()
+	if l.events >= maxEvents {
+		l.mu.Unlock()
+		return false
+	}
+	l.events++
+	l.queue = append(l.queue, func() {
+		l.mu.Lock()
+		l.events--
+		l.mu.Unlock()
+		f()
+	})
+	l.mu.Unlock()
+	l.poke()
+	return true
+}
+
+func (l *loop) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run runs what is queued and the timers that are due until end is called or ctx
+// ends. It returns why.
+func (l *loop) run(ctx context.Context) error {
+	clock := time.NewTimer(time.Hour)
+	defer clock.Stop()
+	for {
+		if l.stopped() {
+			return l.why
+		}
+		if f := l.next(); f != nil {
+			l.enter(f)
+			continue
+		}
+		wait := time.Hour
+		if len(l.timers) > 0 {
+			wait = time.Until(l.timers[0].due)
+		}
+		if wait <= 0 {
+			l.fire()
+			continue
+		}
+		clock.Reset(wait)
+		select {
+		case <-l.wake:
+		case <-clock.C:
+		case <-l.stop:
+		case <-ctx.Done():
+			l.end(context.Cause(ctx))
+		}
+	}
+}
+
+// next takes what is queued first, letting a due timer go before it every time
+// something was taken, so that neither starves the other.
+func (l *loop) next() func() {
+	if len(l.timers) > 0 && time.Until(l.timers[0].due) <= 0 {
+		l.fire()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.queue) == 0 {
+		return nil
+	}
+	f := l.queue[0]
+	l.queue[0] = nil
+	l.queue = l.queue[1:]
+	return f
+}
+
+// enter runs one function that uses the engine, and the jobs it leaves behind.
+func (l *loop) enter(f func()) {
+	if l.stopped() {
+		return
+	}
+	from := time.Since(l.started)
+	l.entered.Store(max(int64(from), 1))
+	if l.watch != nil {
+		l.watch.Reset(l.limit)
+		defer l.watch.Stop()
+	}
+	f()
+	if more, _ := l.vm.Drain(); more {
+		l.do(func() {}) // entering again drains the rest
+	}
+	l.busy.Add(int64(time.Since(l.started) - from))
+	l.entered.Store(0)
+}
+
+// guard calls onLong, on a goroutine of its own, whenever one entry has computed
+// for longer than limit, and again after every further limit while onLong says
+// so. Only the engine's goroutine may call it, once.
+func (l *loop) guard(limit time.Duration, onLong func() bool) {
+	l.limit = limit
+	l.watch = time.AfterFunc(limit, func() {
+		if l.computing() >= limit && onLong() {
+			l.watch.Reset(limit)
+		}
+	})
+	l.watch.Stop()
+}
+
+// computing returns how long the engine has been running its current entry.
+func (l *loop) computing() time.Duration {
+	from := l.entered.Load()
+	if from == 0 {
+		return 0
+	}
+	return time.Since(l.started) - time.Duration(from)
+}
+
+// computed returns how long the engine has computed in all.
+func (l *loop) computed() time.Duration {
+	return time.Duration(l.busy.Load()) + l.computing()
+}
+
+// end stops the loop for good, interrupting what is running. The first cause
+// counts. Any goroutine may call it.
+func (l *loop) end(cause error) {
+	l.endOnce.Do(func() {
+		l.why = cause
+		close(l.stop)
+		l.vm.Interrupt()
+	})
+}
+
+func (l *loop) stopped() bool {
+	select {
+	case <-l.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// timer is one setTimeout or setInterval.
+type timer struct {
+	id     int
+	due    time.Time
+	every  time.Duration // 0 for one that fires once
+	index  int           // its place in the heap
+	serial int           // among equals the older goes first
+}
+
+// setTimer starts a timer and reports whether there was room for it. Only the
+// engine's goroutine may call it.
+func (l *loop) setTimer(id int, after time.Duration, repeat bool) bool {
+	if len(l.timers) >= maxTimers {
+		return false
+	}
+	t := &timer{id: id, due: time.Now().Add(after), serial: id}
+	if repeat {
+		t.every = max(after, time.Millisecond) // an interval of 0 would leave no time for calls
+	}
+	l.byID[id] = t
+	heap.Push(&l.timers, t)
+	return true
+}
+
+// clearTimer stops a timer; an unknown one is no error.
+func (l *loop) clearTimer(id int) {
+	if t := l.byID[id]; t != nil {
+		delete(l.byID, id)
+		heap.Remove(&l.timers, t.index)
+	}
+}
+
+// fire runs the timer that is due first.
+func (l *loop) fire() {
+	t := l.timers[0]
+	if t.every > 0 {
+		t.due = time.Now().Add(t.every)
+		heap.Fix(&l.timers, 0)
+	} else {
+		l.clearTimer(t.id)
+	}
+	l.enter(func() { _, _ = l.vm.Call("timer", strconv.Itoa(t.id)) })
+}
+
+// timerHeap orders timers by when they are due.
+type timerHeap []*timer
+
+func (h timerHeap) Len() int { return len(h) }
+func (h timerHeap) Less(i, j int) bool {
+	if h[i].due.Equal(h[j].due) {
+		return h[i].serial < h[j].serial
+	}
+	return h[i].due.Before(h[j].due)
+}
+func (h timerHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].index, h[j].index = i, j
+}
+func (h *timerHeap) Push(x any) {
+	t := x.(*timer)
+	t.index = len(*h)
+	*h = append(*h, t)
+}
+func (h *timerHeap) Pop() any {
+	old := *h
+	t := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return t
+}

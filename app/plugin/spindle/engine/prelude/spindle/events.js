@@ -1,0 +1,62 @@
+// spindle.on: what a plugin listens to, and how it is told.
+
+import { $Map, apply, indexOf, mapGet, mapSet, parse, push, resolved, slice, splice, startsWith, then } from "../primordials.js";
+import { log, onReceive, sentence, text } from "../bridge.js";
+import { deny, granted } from "./permissions.js";
+
+const listeners = new $Map();
+
+/** listenersOf returns those of event, in the order they came. */
+export function listenersOf(event) {
+  return slice(mapGet(listeners, event) ?? []);
+}
+
+/** subscribe adds one listener and returns what removes it. */
+export function subscribe(event, hear) {
+  if (typeof hear !== "function") {
+    log("warning", `spindle.on("${text(event)}") was given no function, so nothing will hear that event.`);
+    return () => {};
+  }
+  const name = text(event);
+  const all = mapGet(listeners, name) ?? [];
+  mapSet(listeners, name, all);
+  const entry = { hear };
+  push(all, entry);
+  return () => {
+    const at = indexOf(all, entry);
+    if (at >= 0) {
+      splice(all, at, 1);
+    }
+  };
+}
+
+/** on is spindle.on. Events about generation need the permission of that name. */
+export function on(event, hear) {
+  const name = text(event);
+  if ((startsWith(name, "GENERATION_") || name === "STREAM_TOKEN_RECEIVED") && !granted("generation")) {
+    deny("generation", `subscribe_event:${name}`);
+  }
+  return subscribe(name, hear);
+}
+
+/** publish tells every listener of event; one that fails is logged. */
+export function publish(event, payload, user) {
+  const all = listenersOf(event);
+  for (let i = 0; i < all.length; i++) {
+    const failed = (err) => log("error", `A listener for ${event} failed: ${sentence(err)}`);
+    try {
+      const back = apply(all[i].hear, undefined, [payload, user]);
+      then(resolved(back), undefined, failed);
+    } catch (err) {
+      failed(err);
+    }
+  }
+}
+
+onReceive("event", (json) => {
+  const { name, payload, user } = parse(json);
+  if ((startsWith(name, "GENERATION_") || name === "STREAM_TOKEN_RECEIVED") && !granted("generation")) {
+    return;
+  }
+  publish(name, payload, user);
+});

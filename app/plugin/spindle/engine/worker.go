@@ -1,0 +1,410 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"time"
+
+	"conclave/app/plugin/spindle/job"
+	"conclave/app/plugin/wire"
+)
+
+// conclave is who a plugin's requests go to; a *wire.Host is one.
+type conclave interface {
+	Call(ctx context.Context, capability string, args any, call string) (json.RawMessage, error)
+}
+
+// worker runs one plugin: it loads it once, keeps what it registered, and
+// answers calls until the engine is stopped for good. Its methods are safe for
+// concurrent use, but for those that say they belong to the engine's goroutine.
+type worker struct {
+	cfg    job.Config
+	vm     vm
+	loop   *loop
+	loader *loader
+	tools  tools
+	stderr io.Writer
+	ctx    context.Context // of requests to Conclave; ends with the worker
+
+	host    conclave                                            // set before anything is served
+	emit    func(level, text string)                            // a line of the plugin's log
+	changed func()                                              // the tool list changed after loading
+	wg      sync.WaitGroup                                      // requests to Conclave, and watches
+	loads   chan *thrown                                        // one for each attempt: nil when it loaded
+	limiter limiter                                             // of log lines; the engine's goroutine
+	granted func(ctx context.Context) (names []string, ok bool) // asks what is granted
+
+	loadOnce sync.Once
+	problem  *Problem // set by load
+
+	mu     sync.Mutex // guards what follows
+	loaded bool
+	calls  map[string]*call
+	last   int
+	asking int
+}
+
+// maxAsks bounds the requests a plugin has open; wire lets 64 travel at once.
+const maxAsks = 256
+
+// grantTimeout is how long Conclave may take to say what is granted. Another MCP
+// client may never answer.
+const grantTimeout = 2 * time.Second
+
+func newWorker(ctx context.Context, cfg job.Config, vm vm, stderr io.Writer) *worker {
+	w := &worker{
+		cfg: cfg, vm: vm, loop: newLoop(vm), loader: newLoader(nil, cfg.Entry, cfg.Single), stderr: stderr, ctx: ctx,
+		emit: func(string, string) {}, changed: func() {}, loads: make(chan *thrown, 1), calls: map[string]*call{},
+	}
+	w.granted = w.askGranted
+	return w
+}
+
+// load reads and evaluates the plugin, once; later calls return the same. It
+// blocks until the plugin is ready, did not load, or had its time.
+func (w *worker) load(ctx context.Context) *Problem {
+	w.loadOnce.Do(func() {
+		w.problem = w.loadFirst(ctx)
+		w.mu.Lock()
+		w.loaded = true
+		w.mu.Unlock()
+		if w.problem == nil {
+			w.loop.do(w.settle)
+		}
+	})
+	return w.problem
+}
+
+// settle follows a plugin that loaded. It belongs to the engine's goroutine.
+func (w *worker) settle() {
+	w.loop.guard(w.idleLimit(), w.runsAway)
+	if w.loader.built > manyBytes {
+		w.wg.Go(debug.FreeOSMemory) // takes a few ms
+	}
+}
+
+// manyBytes is how much source must have been built for the memory it took to be
+// worth giving back: 13 MB for half a megabyte.
+const manyBytes = 100 << 10
+
+func (w *worker) idleLimit() time.Duration { return time.Duration(w.cfg.IdleBusyMS) * time.Millisecond }
+
+func (w *worker) loadFirst(ctx context.Context) *Problem {
+	src, err := openSource(w.cfg)
+	if err != nil {
+		return &Problem{Kind: "unavailable", Message: "The plugin's folder cannot be read: " + err.Error() + "."}
+	}
+	names, ok := w.granted(ctx)
+	if !ok {
+		names = w.cfg.Permissions
+	}
+	w.loop.do(func() {
+		w.loader.source = src
+		_, _ = w.vm.Call("manifest", string(w.cfg.Manifest))
+		_, _ = w.vm.Call("granted", toJSON(map[string]any{"id": w.cfg.Identifier, "names": append([]string{}, names...)}))
+		if w.cfg.Entry == "" {
+			w.loadDone(nil)
+			return
+		}
+		_, _ = w.vm.Call("load", w.cfg.Entry)
+	})
+	return w.awaitLoad(ctx)
+}
+
+// awaitLoad waits for the plugin to be evaluated, within its two limits: so much
+// computing, and so much time in all.
+func (w *worker) awaitLoad(ctx context.Context) *Problem {
+	budget := time.Duration(w.cfg.LoadBusyMS) * time.Millisecond
+	busy := time.NewTimer(budget)
+	defer busy.Stop()
+	total := time.NewTimer(time.Duration(w.cfg.LoadTotalMS) * time.Millisecond)
+	defer total.Stop()
+	for {
+		select {
+		case t := <-w.loads:
+			if t == nil {
+				return nil
+			}
+			problem, again := w.failed(*t)
+			if !again {
+				return problem
+			}
+		case <-busy.C:
+			if left := budget - w.loop.computed(); left > 0 {
+				busy.Reset(left)
+				continue
+			}
+			p := &Problem{Kind: "deadline", File: w.cfg.Entry,
+				Message: fmt.Sprintf("It was still computing after %v of loading and was stopped.", budget),
+				Hint:    "Look for an endless loop at the top level."}
+			w.loop.end(&Ended{Reason: "deadline", Message: p.Message})
+			return p
+		case <-total.C:
+			w.script("warning", "The plugin still awaits something at its top level; it counts as started.", false)
+			return nil // section 4.3 of the contract
+		case <-w.loop.stop:
+			return &Problem{Kind: "deadline", File: w.cfg.Entry, Message: "It was stopped while it was loading."}
+		case <-ctx.Done():
+			return &Problem{Kind: "deadline", File: w.cfg.Entry, Message: "It was stopped while it was loading."}
+		}
+	}
+}
+
+// failed makes the problem of a load that threw t. again is true when the
+// plugin is being loaded once more, built for an older engine.
+func (w *worker) failed(t thrown) (problem *Problem, again bool) {
+	type outcome struct {
+		problem *Problem
+		again   bool
+	}
+	done := make(chan outcome, 1)
+	w.loop.do(func() { // the loader belongs to this goroutine
+		if w.loader.newer(t) {
+			w.loader.lower = true
+			done <- outcome{again: true}
+			_, _ = w.vm.Call("load", w.cfg.Entry)
+			return
+		}
+		done <- outcome{problem: w.loader.problem(t, w.cfg.HeapBytes)}
+	})
+	select {
+	case o := <-done:
+		return o.problem, o.again
+	case <-w.loop.stop:
+		return &Problem{Kind: "deadline", File: w.cfg.Entry, Message: "It was stopped while it was loading."}, false
+	}
+}
+
+// loadDone reports the end of one attempt to load. It belongs to the engine's
+// goroutine.
+func (w *worker) loadDone(t *thrown) {
+	select {
+	case w.loads <- t:
+	default: // it counted as loaded before
+		if t != nil {
+			w.script("error", "Loading failed after all: "+t.sentence(), false)
+		}
+	}
+}
+
+// askGranted asks Conclave what this plugin may do.
+func (w *worker) askGranted(ctx context.Context) ([]string, bool) {
+	ctx, cancel := context.WithTimeout(ctx, grantTimeout)
+	defer cancel()
+	value, err := w.host.Call(ctx, "permissions.granted", nil, "")
+	if err != nil {
+		return nil, false
+	}
+	var answer struct {
+		Granted []string `json:"granted"`
+	}
+	if json.Unmarshal(value, &answer) != nil {
+		return nil, false
+	}
+	return answer.Granted, true
+}
+
+// runsAway is called when the engine has computed in one go for longer than
+// anybody asked it to; it reports whether to go on watching.
+func (w *worker) runsAway() bool {
+	if w.open() > 0 {
+		return true // the calls have deadlines of their own
+	}
+	w.loop.end(&Ended{Reason: "deadline",
+		Message: fmt.Sprintf("The plugin computed for %v although nobody had called it, and was stopped.", w.idleLimit())})
+	return false
+}
+
+func (w *worker) open() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.calls)
+}
+
+// event hands an event of Conclave's to the plugin. It never waits.
+func (w *worker) event(name string, payload json.RawMessage) {
+	if len(payload) == 0 {
+		payload = json.RawMessage("null")
+	}
+	if name == "PERMISSION_CHANGED" { // never dropped: what is granted must be right
+		text := toJSON(map[string]any{"notice": payload, "user": w.cfg.User})
+		w.loop.do(func() { _, _ = w.vm.Call("permission", text) })
+		return
+	}
+	text := toJSON(map[string]any{"name": name, "payload": payload, "user": w.cfg.User})
+	w.loop.event(func() { _, _ = w.vm.Call("event", text) })
+}
+
+// ask sends a plugin's request to Conclave; the answer comes back as "answer".
+// It belongs to the engine's goroutine.
+func (w *worker) ask(text string) {
+	var q struct {
+		ID         int             `json:"id"`
+		Capability string          `json:"capability"`
+		Args       json.RawMessage `json:"args"`
+	}
+	if json.Unmarshal([]byte(text), &q) != nil {
+		return
+	}
+	w.mu.Lock()
+	tooMany := w.asking >= maxAsks
+	if !tooMany {
+		w.asking++
+	}
+	w.mu.Unlock()
+	if tooMany {
+		w.answer(q.ID, nil, &wire.HostError{Kind: "failed", Message: fmt.Sprintf("%s was not asked: %d requests are open already.", q.Capability, maxAsks)})
+		return
+	}
+	on := w.onlyCall()
+	w.wg.Go(func() { // ends when Conclave answers, or with the worker
+		value, err := w.host.Call(w.ctx, q.Capability, q.Args, on)
+		w.mu.Lock()
+		w.asking--
+		w.mu.Unlock()
+		w.answer(q.ID, value, err)
+	})
+}
+
+func (w *worker) answer(id int, value json.RawMessage, err error) {
+	reply := map[string]any{"id": id}
+	if err != nil {
+		kind := "failed"
+		if h, ok := errors.AsType[*wire.HostError](err); ok {
+			kind = h.Kind
+		}
+		reply["error"], reply["kind"] = err.Error(), kind
+	} else {
+		reply["value"] = value
+	}
+	text := toJSON(reply)
+	w.loop.do(func() { _, _ = w.vm.Call("answer", text) })
+}
+
+// onlyCall returns the id of the call that is open, when just one is: only then
+// is it certain on whose behalf a plugin asks or prints.
+func (w *worker) onlyCall() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.calls) != 1 {
+		return ""
+	}
+	for _, c := range w.calls {
+		return c.request
+	}
+	return ""
+}
+
+// addTool registers a tool and returns why it did not, for the plugin's log. It
+// belongs to the engine's goroutine.
+func (w *worker) addTool(text string) string {
+	var entry struct{ Descriptor, Stack string }
+	if err := json.Unmarshal([]byte(text), &entry); err != nil {
+		return "A tool was not registered: its description cannot be read."
+	}
+	var at place
+	if places := stackOf(entry.Stack); len(places) > 0 {
+		at = w.loader.author(places[0])
+	}
+	t, refused := readTool(entry.Descriptor, at)
+	if refused == "" {
+		refused = w.tools.put(t)
+	}
+	if refused != "" {
+		return refused
+	}
+	for _, warning := range t.warnings {
+		w.script("warning", warning, false)
+	}
+	w.toolsChanged()
+	return ""
+}
+
+func (w *worker) toolsChanged() {
+	w.mu.Lock()
+	loaded := w.loaded
+	w.mu.Unlock()
+	if loaded {
+		w.changed()
+	}
+}
+
+// Bounds of a plugin's log.
+const (
+	maxLogLine    = 8 << 10 // bytes
+	linesInSecond = 200     // what a person could not read anyway
+	maxPrinted    = 8 << 10 // docs/WIRE.md, section 4
+)
+
+// script writes one line of the plugin's log. printed says that the plugin
+// printed it, so that it is also what its call printed.
+func (w *worker) script(level, text string, printed bool) {
+	if len(text) > maxLogLine {
+		text = strings.ToValidUTF8(text[:maxLogLine], "") + "…"
+	}
+	if printed {
+		w.print(text)
+	}
+	pass, dropped := w.limiter.pass(time.Now())
+	if dropped > 0 {
+		w.emit("warning", fmt.Sprintf("%d lines were dropped: a plugin may log %d lines in a second.", dropped, linesInSecond))
+	}
+	if pass {
+		w.emit(level, text)
+	}
+}
+
+// print adds a line to what the one open call printed.
+func (w *worker) print(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.calls) != 1 {
+		return
+	}
+	for _, c := range w.calls {
+		c.printed = append(append(c.printed, text...), '\n')
+		if over := len(c.printed) - maxPrinted; over > 0 {
+			c.printed = append(c.printed[:0], c.printed[over:]...)
+		}
+	}
+}
+
+// limiter lets so many lines pass in each second.
+type limiter struct {
+	mu      sync.Mutex // guards the rest
+	second  time.Time
+	lines   int
+	dropped int
+}
+
+// pass reports whether a line may pass now, and how many were dropped in the
+// second before.
+func (l *limiter) pass(now time.Time) (ok bool, dropped int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.second) >= time.Second {
+		dropped, l.dropped = l.dropped, 0
+		l.second, l.lines = now, 0
+	}
+	l.lines++
+	if l.lines > linesInSecond {
+		l.dropped++
+		return false, dropped
+	}
+	return true, dropped
+}
+
+// Ended is why a worker ended although nobody closed its input.
+type Ended struct {
+	Reason  string // deadline, memory or cancelled
+	Message string // one sentence
+}
+
+// Error returns the sentence.
+func (e *Ended) Error() string { return e.Message }

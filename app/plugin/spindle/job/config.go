@@ -1,0 +1,85 @@
+// Package job is what Conclave tells a worker that is to run one Spindle plugin. It
+// lies between the two so that neither imports the other: the window knows no
+// engine, and the engine knows no host. See [Config].
+package job
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Config is what a worker needs to know to run one plugin: the Input of a
+// plugin.Spec of kind "js". Zero durations and sizes mean the defaults below.
+type Config struct {
+	// Plugin is the plugin's id. It names the plugin in its log.
+	Plugin string `json:"plugin"`
+	// Folder is the absolute folder the plugin's modules are read from. For a
+	// plugin of one file it is the folder of that file, of which nothing but the
+	// file may be read.
+	Folder string `json:"folder"`
+	// Single says that the plugin is one file.
+	Single bool `json:"single,omitempty"`
+	// Entry is the module that is evaluated, relative to Folder, with slashes.
+	// Empty means that the plugin has no backend; it is then ready at once and
+	// has no tools.
+	Entry string `json:"entry"`
+	// Manifest is what spindle.manifest shows.
+	Manifest json.RawMessage `json:"manifest"`
+	// Identifier is the author's own id, which notices about permissions carry.
+	Identifier string `json:"identifier"`
+	// Permissions are those the plugin asks for. They count as granted when
+	// whoever is on the other side cannot say what is granted.
+	Permissions []string `json:"permissions"`
+	// Sources holds the text of every source file by its relative path, for
+	// systems whose walls forbid a worker to open files at all. When it is not
+	// nil, nothing is read from Folder.
+	Sources map[string]string `json:"sources,omitempty"`
+	// User is the id handlers receive when a call does not carry one.
+	User string `json:"user,omitempty"`
+
+	HeapBytes   int64 `json:"heap_bytes,omitempty"`    // limit of the JavaScript heap
+	LoadBusyMS  int64 `json:"load_busy_ms,omitempty"`  // computing time allowed while loading
+	LoadTotalMS int64 `json:"load_total_ms,omitempty"` // after this a plugin that still awaits counts as loaded
+	CallMS      int64 `json:"call_ms,omitempty"`       // a call that brings no deadline
+	IdleBusyMS  int64 `json:"idle_busy_ms,omitempty"`  // computing in one go while no call is open
+}
+
+// The defaults of Config.
+const (
+	// DefaultHeap holds the largest bundle measured (1.8 MB of source, 21 MB of
+	// heap) three times over, and stops an allocation bomb in 0.3 s.
+	DefaultHeap = 64 << 20
+	// DefaultLoadBusy is ten times what a 540 KB bundle needs.
+	DefaultLoadBusy = 2 * time.Second
+	// DefaultLoadTotal is upstream's cap (contract section 4.3), half a second
+	// early so that the answer is there before plugin.LoadTimeout ends.
+	DefaultLoadTotal = 9500 * time.Millisecond
+	// DefaultCall is section 7.9 of the contract.
+	DefaultCall = 30 * time.Second
+	// DefaultIdleBusy is the time after which computing that nobody asked for
+	// is taken for an endless loop.
+	DefaultIdleBusy = 5 * time.Second
+	// DefaultUser is the one user there is.
+	DefaultUser = "conclave-user"
+)
+
+// WithDefaults returns c with every zero limit replaced by its default.
+func (c Config) WithDefaults() Config {
+	set := func(field *int64, value int64) {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	set(&c.HeapBytes, DefaultHeap)
+	set(&c.LoadBusyMS, DefaultLoadBusy.Milliseconds())
+	set(&c.LoadTotalMS, DefaultLoadTotal.Milliseconds())
+	set(&c.CallMS, DefaultCall.Milliseconds())
+	set(&c.IdleBusyMS, DefaultIdleBusy.Milliseconds())
+	if c.User == "" {
+		c.User = DefaultUser
+	}
+	if len(c.Manifest) == 0 {
+		c.Manifest = json.RawMessage("{}")
+	}
+	return c
+}

@@ -1,0 +1,149 @@
+package spindle
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"conclave/app/tool"
+)
+
+// maxScan bounds the text that is looked through; what a bundle registers is
+// usually at its end or its beginning, but a listing is a preview, no promise.
+const maxScan = 2 << 20
+
+// A registration that is written out: spindle.registerTool({ name: "x", …. The
+// words are looked for near the call, whatever order they come in.
+var (
+	registration = regexp.MustCompile(`\.registerTool\(\s*\{`)
+	nameWord     = regexp.MustCompile(`\bname\s*:\s*(` + textLiteral + `)`)
+	titleWord    = regexp.MustCompile(`\bdisplay_name\s*:\s*(` + textLiteral + `)`)
+	aboutWord    = regexp.MustCompile(`\bdescription\s*:\s*(` + textLiteral + `)`)
+	council      = regexp.MustCompile(`\bcouncil_eligible\s*:\s*(?:true|!0)\b`)
+	inline       = regexp.MustCompile(`\binline_available\s*:\s*(?:true|!0)\b`)
+	importWord   = regexp.MustCompile(`(?m)^\s*(?:import|export)\b[^;'"]*?(?:from\s*)?["']([^"'\n]+)["']`)
+)
+
+// textLiteral is a string of JavaScript without escapes, on one line.
+const textLiteral = `"[^"\\\n]*"|'[^'\\\n]*'|` + "`[^`\\\\$]*`"
+
+// scanTools finds registrations that are written out in text.
+func scanTools(text string) []tool.Tool {
+	if len(text) > maxScan {
+		text = text[:maxScan]
+	}
+	tools := []tool.Tool{}
+	for _, at := range registration.FindAllStringIndex(text, -1) {
+		body := objectAt(text, at[1]-1)
+		top := topLevel(body)
+		name := literal(nameWord, top)
+		if name == "" || slices.ContainsFunc(tools, func(t tool.Tool) bool { return t.Name == name }) {
+			continue
+		}
+		t := tool.Tool{
+			Name: name, Title: literal(titleWord, top), Description: literal(aboutWord, top),
+			CouncilEligible: council.MatchString(top), InlineAvailable: inline.MatchString(top),
+			Line: strings.Count(text[:at[0]], "\n") + 1,
+		}
+		if t.Title == "" {
+			t.Title = name
+		}
+		tools = append(tools, t)
+	}
+	return tools
+}
+
+func literal(word *regexp.Regexp, text string) string {
+	m := word.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	return m[1][1 : len(m[1])-1]
+}
+
+// maxObject bounds how much of one registration is read.
+const maxObject = 64 << 10
+
+// objectAt returns the object literal that begins at text[from], with its braces.
+// Strings are passed over; comments and expressions that hold quotes may end it
+// early, which a preview can bear.
+func objectAt(text string, from int) string {
+	depth := 0
+	var quote byte
+	end := min(len(text), from+maxObject)
+	for i := from; i < end; i++ {
+		c := text[i]
+		switch {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"', c == '\'', c == '`':
+			quote = c
+		case c == '{', c == '[', c == '(':
+			depth++
+		case c == '}', c == ']', c == ')':
+			depth--
+			if depth == 0 {
+				return text[from : i+1]
+			}
+		}
+	}
+	return text[from:end]
+}
+
+// topLevel blanks what is nested inside an object literal, so that the name of a
+// parameter is not taken for that of the tool.
+func topLevel(object string) string {
+	out := []byte(object)
+	depth := 0
+	var quote byte
+	for i := 0; i < len(out); i++ {
+		c := object[i]
+		inner := depth > 1
+		switch {
+		case quote != 0 && c == '\\':
+			if inner {
+				out[i] = ' '
+			}
+			i++
+			if i < len(out) && inner {
+				out[i] = ' '
+			}
+			continue
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"', c == '\'', c == '`':
+			quote = c
+		case c == '{', c == '[', c == '(':
+			depth++
+			inner = depth > 1
+		case c == '}', c == ']', c == ')':
+			depth--
+		}
+		if inner && c != '\n' {
+			out[i] = ' '
+		}
+	}
+	return string(out)
+}
+
+// scanImports returns what the text imports by name from its first line on,
+// without repeats.
+func scanImports(text string) []string {
+	if len(text) > maxScan {
+		text = text[:maxScan]
+	}
+	imports := []string{}
+	for _, m := range importWord.FindAllStringSubmatch(text, -1) {
+		if !strings.Contains(m[0], "import") && !strings.Contains(m[0], "from") || slices.Contains(imports, m[1]) {
+			continue
+		}
+		imports = append(imports, m[1])
+	}
+	return imports
+}

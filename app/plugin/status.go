@@ -1,0 +1,61 @@
+package plugin
+
+import (
+	"time"
+
+	"conclave/app/permit"
+	"conclave/app/tool"
+)
+
+// State says how a plugin stands. The words are the command line's.
+type State string
+
+// The states of a plugin.
+const (
+	Ready         State = "ready"          // its tools can be called
+	Loading       State = "loading"        // being read or started
+	Failed        State = "failed"         // the newest save does not load; an older version may still serve
+	Disabled      State = "disabled"       // switched off
+	NeedsApproval State = "needs-approval" // read, not run: a person has to look at it first
+	Quarantined   State = "quarantined"    // it changed since it was approved, or keeps dying
+)
+
+// Status is a plugin as a person sees it: a snapshot, safe to keep.
+type Status struct {
+	ID         string
+	Manifest   Manifest
+	Path       string
+	State      State
+	Problem    *Problem        // why it is not ready; nil when it is
+	Tools      []tool.Tool     // serving, or waiting for approval; in the plugin's order
+	Enabled    map[string]bool // tool name → offered to models; a missing name is offered
+	Imports    []string        // what its source imports, when that could be read
+	Load       time.Duration   // from the noticed save to the published set
+	Loaded     time.Time       // when the serving version was published
+	Generation uint64          // grows with each version that was read without a problem
+	Serving    bool            // whether its tools can be called now
+	LastGood   bool            // the serving version is older than the newest save
+	Running    bool            // whether its process is up
+	Calls      uint64          // since the program started
+	Errors     uint64
+	Digest     string // of the newest source
+	Developing bool   // the person said that they edit it
+	Isolation  Confinement
+	Granted    []string
+	Denied     []string
+	Changes    []permit.Change // quarantined by a change: what differs
+	Usage      Usage
+	Listed     bool      // Tools come from running it, not from reading it
+	LastUsed   time.Time // when one of its tools was called last, since the program started
+}
+
+// Update is one reload, as `conclave plugins watch` prints it.
+type Update struct {
+	Plugin     string
+	Generation uint64
+	State      State
+	Tools      []string // tool ids
+	Took       time.Duration
+	Problem    *Problem
+	Removed    bool
+}

@@ -1,0 +1,110 @@
+package plugin
+
+import (
+	"context"
+	"embed"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"conclave/app/fault"
+)
+
+// testsEnding marks the folder of recorded calls beside a single-file plugin.
+const testsEnding = ".tests"
+
+// templates holds one folder per kind; NAME in paths and texts becomes the new
+// plugin's name.
+//
+//go:embed all:templates
+var templates embed.FS
+
+// Template is a kind of plugin that New can make.
+type Template struct {
+	Kind     string // the word of the command line
+	Title    string
+	Sentence string // what it is good for
+}
+
+// Templates lists the kinds, in the order a menu shows them.
+func Templates() []Template {
+	return []Template{
+		{"python", "Python functions", "Each function of a file becomes a tool."},
+		{"js", "JavaScript", "One script that registers its tools."},
+		{"ts", "TypeScript", "The same with types, built when it is loaded."},
+		{"spindle", "Spindle extension", "A folder with a manifest that asks for permissions."},
+	}
+}
+
+// TemplateKinds returns the kinds' words.
+func TemplateKinds() []string {
+	var kinds []string
+	for _, t := range Templates() {
+		kinds = append(kinds, t.Kind)
+	}
+	return kinds
+}
+
+var templateName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
+
+// New makes a plugin from a template in the plugins folder and returns its id
+// and path. Kind usage for an unknown kind or a name that cannot be, conflict
+// when it exists.
+func (h *Host) New(_ context.Context, kind, name string) (id, path string, err error) {
+	if !slices.Contains(TemplateKinds(), kind) {
+		return "", "", fault.New(fault.Usage, "plugin.new", "There is no template of kind "+kind+".", "There are: "+strings.Join(TemplateKinds(), ", ")+".")
+	}
+	if !templateName.MatchString(name) {
+		return "", "", fault.New(fault.Usage, "plugin.new", "A plugin cannot be named “"+name+"”.", "Use small letters, digits and _, beginning with a letter.")
+	}
+	base := "templates/" + kind
+	entries, err := templates.ReadDir(base)
+	if err != nil {
+		return "", "", err
+	}
+	if err := os.MkdirAll(h.o.Dir, 0o700); err != nil {
+		return "", "", fault.Wrap(fault.Unavailable, "plugin.new", "The plugins folder "+h.o.Dir+" cannot be made.", "", err)
+	}
+	for _, entry := range entries {
+		to := filepath.Join(h.o.Dir, strings.ReplaceAll(entry.Name(), "NAME", name))
+		if _, err := os.Lstat(to); err == nil {
+			return "", "", fault.New(fault.Conflict, "plugin.new", "There is a "+filepath.Base(to)+" in the plugins folder already.", "Choose another name.")
+		}
+		if !strings.HasSuffix(to, testsEnding) {
+			path = to
+		}
+	}
+	for _, entry := range entries {
+		to := filepath.Join(h.o.Dir, strings.ReplaceAll(entry.Name(), "NAME", name))
+		if err := writeTemplate(base+"/"+entry.Name(), to, name); err != nil {
+			return "", "", fault.Wrap(fault.Unavailable, "plugin.new", "The plugin could not be written to "+to+".", "", err)
+		}
+	}
+	if err := h.Scan(); err != nil {
+		return "", "", err
+	}
+	id, err = h.Find(filepath.Base(path))
+	return id, path, err
+}
+
+func writeTemplate(from, to, name string) error {
+	entries, err := templates.ReadDir(from)
+	if err != nil { // a file
+		text, err := templates.ReadFile(from)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, []byte(strings.ReplaceAll(string(text), "NAME", name)), 0o600)
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := writeTemplate(from+"/"+e.Name(), filepath.Join(to, strings.ReplaceAll(e.Name(), "NAME", name)), name); err != nil {
+			return err
+		}
+	}
+	return nil
+}

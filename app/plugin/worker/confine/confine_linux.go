@@ -1,0 +1,134 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+
+	"conclave/app/plugin"
+)
+
+// Detect says which walls this system has.
+func Detect() plugin.Confinement {
+	return describe(landlockVersion(), hasSeccomp())
+}
+
+func describe(landlock int, seccomp bool) plugin.Confinement {
+	switch {
+	case landlock > 0 && seccomp:
+		return plugin.Confinement{Level: "process+landlock"}
+	case landlock > 0:
+		return plugin.Confinement{Level: "process", Sentence: "Runs as you; it cannot read your files, but it can reach the network and start programs."}
+	case seccomp:
+		return plugin.Confinement{Level: "process", Sentence: "Runs as you, and a Python plugin can read and change your files: this system's kernel has no Landlock."}
+	}
+	return plugin.Confinement{Level: "none", Sentence: "Runs as you, not isolated."}
+}
+
+// Self puts the walls of spec around this process, all of its threads, for good.
+// It is for a process that goes on itself: the JavaScript worker. What is open
+// stays open; what needs files that spec does not list is to be read before.
+//
+// Where Landlock is missing, every call that names a path is refused instead, so
+// that the process cannot open anything any more, not even what spec lists.
+func Self(spec plugin.Spec) error { return self(spec, landlockVersion()) }
+
+func self(spec plugin.Spec, landlock int) error {
+	if err := limit(spec); err != nil {
+		return err
+	}
+	if err := ll.AllThreadsPrctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("give up new privileges: %w", err)
+	}
+	if landlock > 0 {
+		rules, err := newRuleset(spec, landlock, threadLists()...)
+		if err != nil {
+			return err
+		}
+		err = ll.AllThreadsLandlockRestrictSelf(rules, 0)
+		_ = unix.Close(rules)
+		if err != nil {
+			return fmt.Errorf("put up Landlock: %w", err)
+		}
+	}
+	o := filterOptions{sockets: spec.Sockets, spawn: spec.Spawn, exec: spec.Spawn, writes: len(spec.Write) > 0, paths: landlock > 0, pid: os.Getpid()}
+	return filterAllThreads(o)
+}
+
+// Exec puts the walls of spec around this thread and becomes spec.Argv, with
+// spec's environment. It returns only when that failed; the process is then of no
+// further use, and should say the error and end.
+//
+// Where Landlock is missing, the program can open what the person can, and that
+// is what [Detect] says.
+func Exec(spec plugin.Spec) error { return execute(spec, landlockVersion()) }
+
+func execute(spec plugin.Spec, landlock int) error {
+	program, err := find(spec)
+	if err != nil {
+		return err
+	}
+	if len(spec.Execute) == 0 {
+		spec.Execute = []string{program}
+		if loader := loaderOf(program); loader != "" {
+			spec.Execute = append(spec.Execute, loader)
+		}
+	}
+	// The walls are this thread's alone, and the only thread that survives the
+	// exec is this one.
+	runtime.LockOSThread()
+	if err := limit(spec); err != nil {
+		return err
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("give up new privileges: %w", err)
+	}
+	if landlock > 0 {
+		rules, err := newRuleset(spec, landlock)
+		if err != nil {
+			return err
+		}
+		err = ll.LandlockRestrictSelf(rules, 0)
+		_ = unix.Close(rules)
+		if err != nil {
+			return fmt.Errorf("put up Landlock: %w", err)
+		}
+	}
+	// Nothing but the three streams goes over. Kernels before 5.11 do not know
+	// the flag; there Go's own descriptors close on exec anyway.
+	_ = unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
+	if err := filterThread(filterOptions{sockets: spec.Sockets, spawn: spec.Spawn, exec: true, writes: len(spec.Write) > 0, paths: true, pid: os.Getpid()}); err != nil {
+		return err
+	}
+	err = syscall.Exec(program, spec.Argv, spec.Env)
+	return fmt.Errorf("start %s: %w", program, err)
+}
+
+// find returns the path of the program that spec names.
+func find(spec plugin.Spec) (string, error) {
+	if len(spec.Argv) == 0 {
+		return "", errors.New("the spec names no program")
+	}
+	name := spec.Argv[0]
+	if strings.Contains(name, "/") {
+		return filepath.Abs(name)
+	}
+	for _, variable := range spec.Env {
+		if path, ok := strings.CutPrefix(variable, "PATH="); ok {
+			for _, dir := range filepath.SplitList(path) {
+				if found, err := exec.LookPath(filepath.Join(dir, name)); err == nil && filepath.IsAbs(found) {
+					return found, nil
+				}
+			}
+		}
+	}
+	return "", fmt.Errorf("find the program %s: %w", name, exec.ErrNotFound)
+}

@@ -1,0 +1,37 @@
+//go:build unix && !linux
+
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+	"syscall"
+
+	"conclave/app/plugin"
+)
+
+// Detect says which walls this system has: none that would keep a program from
+// the person's files.
+func Detect() plugin.Confinement {
+	return plugin.Confinement{Level: "none", Sentence: "Runs as you, not isolated."}
+}
+
+// Self sets the resource limits of spec; there are no other walls here.
+func Self(spec plugin.Spec) error { return limit(spec) }
+
+// Exec sets the resource limits of spec and becomes spec.Argv. It returns only
+// when that failed.
+func Exec(spec plugin.Spec) error {
+	if len(spec.Argv) == 0 {
+		return errors.New("the spec names no program")
+	}
+	program, err := exec.LookPath(spec.Argv[0])
+	if err != nil {
+		return fmt.Errorf("find the program %s: %w", spec.Argv[0], err)
+	}
+	if err := limit(spec); err != nil {
+		return err
+	}
+	return fmt.Errorf("start %s: %w", program, syscall.Exec(program, spec.Argv, spec.Env))
+}

@@ -1,0 +1,38 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"conclave/app/plugin"
+)
+
+// SpecVariable names the environment variable that holds the handle of the pipe
+// with the spec: Windows has no descriptor 3.
+const SpecVariable = "CONCLAVE_SPEC_HANDLE"
+
+func specFile() (*os.File, error) {
+	handle, err := strconv.ParseUint(os.Getenv(SpecVariable), 10, 64)
+	if err != nil {
+		return nil, fmt.Errorf("no handle in %s: %w", SpecVariable, err)
+	}
+	return os.NewFile(uintptr(handle), "spec"), nil
+}
+
+// Detect says which walls this system has: none that would keep a program from
+// the person's files.
+func Detect() plugin.Confinement {
+	return plugin.Confinement{Level: "none", Sentence: "Runs as you, not isolated."}
+}
+
+// Self does nothing: the host's job object bounds the process's memory, and there
+// are no other walls here.
+func Self(plugin.Spec) error { return nil }
+
+// Exec fails: Windows cannot replace a process by another, and the host starts
+// commands itself.
+func Exec(plugin.Spec) error {
+	return errors.New("this system cannot become another program; Conclave starts it directly")
+}

@@ -1,0 +1,23 @@
+// Package confine is the child's side of plugin/worker: it runs inside a process
+// that was started for a plugin, puts up walls around that process, and never
+// takes them down. The host's side, which starts and ends processes, is
+// plugin/worker.
+//
+// A process learns what it is for from the plugin.Spec on descriptor 3
+// ([ReadSpec]). The JavaScript worker then confines itself ([Self]) before it
+// reads anything of the plugin's; for any other program, conclave confine puts up
+// the walls and becomes that program ([Exec]).
+//
+// On Linux the walls are, from the outside in:
+//
+//   - limits: memory (RLIMIT_DATA), size of a written file, open files, no core;
+//   - no new privileges;
+//   - Landlock: only what the spec lists can be opened, executed or written; no
+//     TCP, no signals and no abstract sockets to processes outside;
+//   - seccomp, for what Landlock does not say: no sockets of any kind, no fork, no
+//     second program, no ptrace, no io_uring, no namespaces, no modes or owners of
+//     files, no leaving the process group.
+//
+// What they do not hide: that a path exists (stat), and the machine's clock and
+// names. Other systems have the limits alone; [Detect] says so in words.
+package confine

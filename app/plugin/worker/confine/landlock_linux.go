@@ -1,0 +1,104 @@
+package confine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+
+	"conclave/app/plugin"
+)
+
+// landlockVersion returns the kernel's Landlock ABI version, 0 for none.
+func landlockVersion() int {
+	version, err := ll.LandlockGetABIVersion()
+	if err != nil {
+		return 0
+	}
+	return version
+}
+
+// What is granted of a path. Rights a kernel does not know are left out.
+const (
+	readRights    = ll.AccessFSReadFile | ll.AccessFSReadDir
+	executeRights = readRights | ll.AccessFSExecute
+	// No devices are made, and no sockets or pipes to meet others at.
+	writeRights = readRights | ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSRefer |
+		ll.AccessFSMakeReg | ll.AccessFSMakeDir | ll.AccessFSMakeSym | ll.AccessFSRemoveFile | ll.AccessFSRemoveDir
+	// fileRights are those that a rule about a file may hold; the kernel refuses
+	// the others there.
+	fileRights = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSExecute
+)
+
+// handled returns what a ruleset of a version takes away: all rights it knows
+// (linux/landlock.h).
+func handled(version int, sockets bool) ll.RulesetAttr {
+	var a ll.RulesetAttr
+	switch {
+	case version >= 9:
+		a.HandledAccessFS = 1<<17 - 1 // and connecting to sockets that have a path
+	case version >= 5:
+		a.HandledAccessFS = 1<<16 - 1 // and ioctl on devices
+	case version >= 3:
+		a.HandledAccessFS = 1<<15 - 1 // and truncation
+	case version == 2:
+		a.HandledAccessFS = 1<<14 - 1 // and moving between folders
+	default:
+		a.HandledAccessFS = 1<<13 - 1
+	}
+	if version >= 4 && !sockets {
+		a.HandledAccessNet = ll.AccessNetBindTCP | ll.AccessNetConnectTCP
+		if version >= 10 {
+			a.HandledAccessNet = 1<<4 - 1 // and UDP
+		}
+	}
+	if version >= 6 {
+		a.Scoped = ll.ScopeAbstractUnixSocket | ll.ScopeSignal
+	}
+	return a
+}
+
+// newRuleset makes the Landlock ruleset of spec and returns its descriptor; the
+// folders in lists may be listed besides. Paths that do not exist are passed over:
+// there is nothing to open.
+func newRuleset(spec plugin.Spec, version int, lists ...string) (int, error) {
+	attr := handled(version, spec.Sockets)
+	fd, err := ll.LandlockCreateRuleset(&attr, 0)
+	if err != nil {
+		return -1, fmt.Errorf("make the Landlock rules: %w", err)
+	}
+	grants := map[string]uint64{}
+	for rights, paths := range map[uint64][]string{ll.AccessFSReadDir: lists, readRights: spec.Read, executeRights: spec.Execute, writeRights: spec.Write} {
+		for _, path := range paths {
+			grants[path] |= rights & attr.HandledAccessFS
+		}
+	}
+	for path, rights := range grants {
+		if err := allow(fd, path, rights); err != nil {
+			_ = unix.Close(fd)
+			return -1, fmt.Errorf("let the plugin use %s: %w", path, err)
+		}
+	}
+	return fd, nil
+}
+
+func allow(ruleset int, path string, rights uint64) error {
+	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	if slices.ContainsFunc([]error{unix.ENOENT, unix.ENOTDIR, unix.EACCES}, func(e error) bool { return errors.Is(err, e) }) {
+		return nil // it could not be opened anyway
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unix.Close(fd) }()
+	var stat unix.Stat_t
+	if err := unix.Fstat(fd, &stat); err != nil {
+		return err
+	}
+	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
+		rights &= fileRights
+	}
+	return ll.LandlockAddPathBeneathRule(ruleset, &ll.PathBeneathAttr{ParentFd: fd, AllowedAccess: rights}, 0)
+}

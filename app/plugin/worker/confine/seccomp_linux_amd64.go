@@ -1,0 +1,21 @@
+package confine
+
+import "golang.org/x/sys/unix"
+
+// auditArch is the architecture a filter sees, and x32Bit marks the calls of the
+// x32 convention, whose numbers would go past it.
+const (
+	auditArch = unix.AUDIT_ARCH_X86_64
+	x32Bit    = 0x40000000
+)
+
+// The older calls that this architecture has beside the common ones.
+var (
+	archNeverCalls = []uintptr{unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_MODIFY_LDT, unix.SYS_KEXEC_FILE_LOAD, unix.SYS_USELIB,
+		unix.SYS_CHOWN, unix.SYS_LCHOWN}
+	archForkCalls = []uintptr{unix.SYS_FORK, unix.SYS_VFORK}
+	archModeCalls = []uintptr{unix.SYS_CHMOD, unix.SYS_UTIME, unix.SYS_UTIMES, unix.SYS_FUTIMESAT}
+	archPathCalls = []uintptr{unix.SYS_OPEN, unix.SYS_CREAT, unix.SYS_UNLINK, unix.SYS_RENAME, unix.SYS_RENAMEAT, unix.SYS_MKDIR,
+		unix.SYS_RMDIR, unix.SYS_MKNOD, unix.SYS_LINK, unix.SYS_SYMLINK, unix.SYS_READLINK, unix.SYS_ACCESS, unix.SYS_STAT,
+		unix.SYS_LSTAT, unix.SYS_NEWFSTATAT}
+)

@@ -1,0 +1,73 @@
+package confine
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"conclave/app/plugin"
+)
+
+// Defaults of a spec's limits.
+const (
+	// jsMemory leaves the Go runtime room beside the engine's heap of 64 MiB;
+	// with less than 128 MiB its start fails now and then.
+	jsMemory = 192 << 20
+	// commandMemory is what Python needs for its libraries and threads, and then
+	// some; past it Python raises MemoryError.
+	commandMemory = 256 << 20
+	// fileBytes is the largest file a plugin with a folder to write may make.
+	fileBytes = 64 << 20
+	// openFiles is enough for a program's libraries, streams and a few of its
+	// own.
+	openFiles = 256
+)
+
+// maxSpec bounds the spec that ReadSpec takes; a plugin's source may travel in
+// its Input.
+const maxSpec = 64 << 20
+
+// WriteSpec writes spec for ReadSpec.
+func WriteSpec(w io.Writer, spec plugin.Spec) error {
+	return json.NewEncoder(w).Encode(spec)
+}
+
+// ReadSpec reads the spec that this process was started with, and closes the
+// descriptor it came on. It blocks until the host has written it all, and is
+// called once, first of all.
+func ReadSpec() (plugin.Spec, error) {
+	f, err := specFile()
+	if err != nil {
+		return plugin.Spec{}, fmt.Errorf("find the spec: this program is started by Conclave, not by hand: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	var spec plugin.Spec
+	if err := json.NewDecoder(io.LimitReader(f, maxSpec)).Decode(&spec); err != nil {
+		return plugin.Spec{}, fmt.Errorf("read the spec: this program is started by Conclave, not by hand: %w", err)
+	}
+	return spec, nil
+}
+
+// limits are the resource limits of a spec, with the defaults filled in.
+type limits struct {
+	memory    uint64 // bytes of data
+	fileBytes uint64 // bytes of one written file
+	files     uint64 // open files
+}
+
+func limitsOf(spec plugin.Spec) limits {
+	l := limits{memory: uint64(max(0, spec.Memory)), fileBytes: uint64(max(0, spec.FileBytes)), files: spec.Files}
+	if l.memory == 0 {
+		l.memory = commandMemory
+		if spec.Kind == "js" {
+			l.memory = jsMemory
+		}
+	}
+	if l.fileBytes == 0 && len(spec.Write) > 0 {
+		l.fileBytes = fileBytes
+	}
+	if l.files == 0 {
+		l.files = openFiles
+	}
+	return l
+}

@@ -1,0 +1,257 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/wire"
+	"conclave/app/plugin/worker/confine"
+)
+
+// ErrFlooded is what reading a process's output ends with when it sent more than
+// is taken: a line over 4 MiB, or more bytes or lines a second than anybody
+// could use.
+var ErrFlooded = wire.ErrFlooded
+
+// Options of a Launcher.
+type Options struct {
+	// Program is the path of the static conclave program, which every process is
+	// started from.
+	Program string
+	// Log hears of what was coped with; nil discards. What processes print is
+	// not logged here: see Process.Lines.
+	Log *slog.Logger
+}
+
+// Launcher starts processes behind walls. Use [New], and Close when no plugin is
+// needed any more. It is safe for concurrent use.
+//
+// Goroutines: one starts the processes, on one thread for the launcher's life,
+// since Linux kills a child when the thread that started it ends (Pdeathsig).
+// Each process has three, which end with it: for its end, its standard error and
+// its spec. Close ends and waits for all.
+type Launcher struct {
+	o      Options
+	starts chan start
+	closed chan struct{} // closed by Close
+	over   chan struct{} // closed when the starting goroutine has returned
+
+	mu        sync.Mutex // guards the fields below
+	closing   bool
+	processes map[*Process]struct{}
+}
+
+// start asks the starting goroutine for one process.
+type start struct {
+	cmd   *exec.Cmd
+	begun chan error
+}
+
+var _ plugin.Launcher = (*Launcher)(nil)
+
+// New returns a launcher. That Program exists is found out at the first start.
+func New(o Options) *Launcher {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	l := &Launcher{o: o, starts: make(chan start), closed: make(chan struct{}), over: make(chan struct{}), processes: map[*Process]struct{}{}}
+	go l.serve() // ended by Close
+	return l
+}
+
+// Confinement says which walls this system has.
+func (l *Launcher) Confinement() plugin.Confinement { return Detect() }
+
+// Detect says which walls this system has.
+var Detect = sync.OnceValue(confine.Detect)
+
+// serve starts processes on one thread until Close.
+func (l *Launcher) serve() {
+	runtime.LockOSThread()
+	// Unlocked at the end, since a thread that ends takes its children with it:
+	// by then there are none.
+	defer runtime.UnlockOSThread()
+	defer close(l.over)
+	for {
+		select {
+		case s := <-l.starts:
+			s.begun <- s.cmd.Start()
+		case <-l.closed:
+			return
+		}
+	}
+}
+
+// Start starts a process. It returns a *[Process] once the process exists. The
+// error is a *plugin.Problem of kind unavailable, or the cause of ctx's end; ctx
+// bounds the start and not the process.
+func (l *Launcher) Start(ctx context.Context, spec plugin.Spec) (plugin.Process, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	cmd, err := l.command(spec)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newProcess(cmd, spec)
+	if err != nil {
+		return nil, noProcess(err)
+	}
+	p.log = l.o.Log
+	if err := l.begin(ctx, p); err != nil {
+		p.discard()
+		return nil, err
+	}
+	return p, nil
+}
+
+// begin has the process started and counts it among ours.
+func (l *Launcher) begin(ctx context.Context, p *Process) error {
+	l.mu.Lock()
+	if l.closing {
+		l.mu.Unlock()
+		return closing()
+	}
+	l.processes[p] = struct{}{}
+	l.mu.Unlock()
+	forget := func() {
+		l.mu.Lock()
+		delete(l.processes, p)
+		l.mu.Unlock()
+	}
+
+	s := start{cmd: p.cmd, begun: make(chan error, 1)}
+	select {
+	case l.starts <- s:
+	case <-ctx.Done():
+		forget()
+		close(p.done)
+		return context.Cause(ctx)
+	case <-l.closed:
+		forget()
+		close(p.done)
+		return closing()
+	}
+	if err := <-s.begun; err != nil { // a fork and an exec: not worth interrupting
+		forget()
+		close(p.done)
+		return noProcess(err)
+	}
+	p.run(forget)
+	l.mu.Lock()
+	late := l.closing // Close may have passed it over
+	l.mu.Unlock()
+	if late {
+		p.Kill()
+	}
+	return nil
+}
+
+// command makes the command line of spec: one of our own program's, which turns
+// into what spec wants.
+func (l *Launcher) command(spec plugin.Spec) (*exec.Cmd, error) {
+	if l.o.Program == "" || !filepath.IsAbs(l.o.Program) {
+		return nil, noProcess(fmt.Errorf("the path of the conclave program is not absolute: %q", l.o.Program))
+	}
+	var cmd *exec.Cmd
+	switch spec.Kind {
+	case "js":
+		cmd = exec.Command(l.o.Program, "worker", "js")
+		cmd.Env = spec.Env
+	case "command":
+		if err := exists(spec); err != nil {
+			return nil, err
+		}
+		cmd = commandOf(l.o.Program, spec)
+	default:
+		return nil, noProcess(fmt.Errorf("a process of kind %q is unknown", spec.Kind))
+	}
+	if cmd.Env == nil {
+		cmd.Env = []string{} // nil would mean ours
+	}
+	if cmd.Dir = spec.Dir; cmd.Dir == "" {
+		cmd.Dir = filepath.Dir(l.o.Program)
+	}
+	if info, err := os.Stat(cmd.Dir); err != nil || !info.IsDir() {
+		return nil, &plugin.Problem{Kind: "unavailable", Message: "The folder " + cmd.Dir + ", in which the plugin is to run, is missing.", Hint: "Make it again, or restart Conclave."}
+	}
+	return cmd, nil
+}
+
+// exists reports a program that is not there before anything is started for it.
+func exists(spec plugin.Spec) error {
+	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
+		return noProcess(errors.New("the spec names no program"))
+	}
+	name := spec.Argv[0]
+	if !filepath.IsAbs(name) {
+		return nil // found through the environment of the process
+	}
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return &plugin.Problem{Kind: "unavailable", Message: "The program " + name + " is not on this computer.", Hint: "Install it, or correct its path."}
+	case err != nil:
+		return &plugin.Problem{Kind: "unavailable", Message: "The program " + name + " cannot be started: " + reason(err) + ".", Hint: "Check that you may run it."}
+	case info.IsDir():
+		return &plugin.Problem{Kind: "unavailable", Message: name + " is a folder, not a program.", Hint: "Correct its path."}
+	}
+	return nil
+}
+
+func noProcess(err error) error {
+	p := &plugin.Problem{Kind: "unavailable", Message: "Its process could not be started: " + reason(err) + "."}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		p.Message = "The conclave program that plugins are started from is missing: " + reason(err) + "."
+		p.Hint = "Install Conclave again; the programs conclave and conclave-window belong side by side."
+	case tooMany(err):
+		p.Hint = "Too many processes or open files: close other programs, then reload the plugin."
+	}
+	return p
+}
+
+// reason is the innermost sentence of an error, with the path it is about.
+func reason(err error) string {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Path + ": " + e.Err.Error()
+	}
+	return strings.TrimSuffix(err.Error(), ".")
+}
+
+func closing() error {
+	return &plugin.Problem{Kind: "unavailable", Message: "Conclave is closing."}
+}
+
+// Close kills every process that still runs and waits for the end of all. It may
+// be called more than once.
+func (l *Launcher) Close() {
+	l.mu.Lock()
+	first := !l.closing
+	l.closing = true
+	processes := make([]*Process, 0, len(l.processes))
+	for p := range l.processes {
+		processes = append(processes, p)
+	}
+	l.mu.Unlock()
+	for _, p := range processes {
+		p.Kill()
+	}
+	for _, p := range processes {
+		<-p.done
+	}
+	if first {
+		close(l.closed)
+	}
+	<-l.over
+}

@@ -1,0 +1,325 @@
+package worker
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/wire"
+	"conclave/app/plugin/worker/confine"
+)
+
+// patience is how long a process may take to end by itself once its input has
+// ended.
+const patience = 200 * time.Millisecond
+
+// lastWords is how long the standard error of a dead process is read on, and
+// lastMessages its standard output. They end with it, unless something it started
+// holds them open.
+const (
+	lastWords    = 200 * time.Millisecond
+	lastMessages = 2 * time.Second
+)
+
+// Process is one running child; see plugin.Process. It is safe for concurrent
+// use, except that one goroutine at a time reads its wire.
+type Process struct {
+	cmd   *exec.Cmd
+	spec  plugin.Spec
+	log   *slog.Logger
+	group group // what Kill kills: the process and what it started
+
+	wire   *pipes
+	stderr *tail
+	errIn  *os.File // our end of its standard error
+	specs  *os.File // our end of the pipe its spec goes through
+	theirs []*os.File
+
+	done   chan struct{} // closed when it has been reaped and its last words read
+	ending sync.Once
+	exit   string // how it ended; written before done is closed
+
+	mu    sync.Mutex // guards alive
+	alive bool       // it was started, and its id is its own
+	flood atomic.Pointer[wire.Broken]
+}
+
+var _ plugin.Process = (*Process)(nil)
+
+// newProcess makes the pipes of cmd.
+func newProcess(cmd *exec.Cmd, spec plugin.Spec) (*Process, error) {
+	p := &Process{cmd: cmd, spec: spec, done: make(chan struct{}), stderr: newTail()}
+	var ours []*os.File
+	pipe := func() (r, w *os.File, err error) {
+		r, w, err = os.Pipe()
+		if err != nil {
+			closeAll(append(ours, p.theirs...))
+		}
+		return r, w, err
+	}
+	inR, inW, err := pipe()
+	if err != nil {
+		return nil, err
+	}
+	ours, p.theirs = append(ours, inW), append(p.theirs, inR)
+	outR, outW, err := pipe()
+	if err != nil {
+		return nil, err
+	}
+	ours, p.theirs = append(ours, outR), append(p.theirs, outW)
+	errR, errW, err := pipe()
+	if err != nil {
+		return nil, err
+	}
+	ours, p.theirs = append(ours, errR), append(p.theirs, errW)
+	specR, specW, err := pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.theirs = append(p.theirs, specR)
+
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, errW
+	p.errIn, p.specs = errR, specW
+	p.wire = &pipes{p: p, in: inW, out: outR, meter: newMeter(outputRate, time.Now)}
+	if err := inherit(cmd, specR); err != nil {
+		p.discard()
+		return nil, err
+	}
+	p.group.prepare(cmd)
+	return p, nil
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close()
+	}
+}
+
+// discard closes the pipes of a process that was never started.
+func (p *Process) discard() {
+	closeAll(append(p.theirs, p.errIn, p.specs, p.wire.in, p.wire.out))
+}
+
+// run begins to look after a process that has just been started; over is called
+// when it is gone.
+func (p *Process) run(over func()) {
+	closeAll(p.theirs)
+	if err := p.group.begin(p.cmd, p.spec); err != nil {
+		p.log.Warn("a plugin's process is not bound to Conclave", "err", err)
+	}
+	p.mu.Lock()
+	p.alive = true
+	p.mu.Unlock()
+	var wg sync.WaitGroup
+	wg.Go(p.tell)   // ends when the spec is written or the process is gone
+	wg.Go(p.listen) // ends with the process's standard error
+	go func() {     // ends with the process; Close and End wait for it through done
+		p.await()
+		_ = p.errIn.SetReadDeadline(time.Now().Add(lastWords))
+		_ = p.wire.out.SetReadDeadline(time.Now().Add(lastMessages))
+		_ = p.specs.SetWriteDeadline(time.Now())
+		wg.Wait()
+		p.stderr.close()
+		p.group.close()
+		over()
+		close(p.done)
+	}()
+}
+
+// await waits for the end of the process, and ends what it started.
+func (p *Process) await() {
+	p.group.wait(p.cmd) // dead and not yet reaped, so its id is still its own
+	p.mu.Lock()
+	p.group.kill(p.cmd)
+	p.alive = false
+	p.mu.Unlock()
+	err := p.cmd.Wait()
+	switch state := p.cmd.ProcessState; {
+	case p.flood.Load() != nil:
+		p.exit = "ended: " + p.flood.Load().Message
+	case state == nil:
+		p.exit = fmt.Sprint(err)
+	default:
+		p.exit = exitOf(state)
+	}
+}
+
+// tell writes the spec to the process.
+func (p *Process) tell() {
+	if err := confine.WriteSpec(p.specs, p.spec); err != nil {
+		p.log.Debug("a plugin's process did not read its spec", "err", err)
+	}
+	_ = p.specs.Close()
+}
+
+// listen reads the process's standard error to its end.
+func (p *Process) listen() {
+	defer func() { _ = p.errIn.Close() }()
+	m := newMeter(logRate, time.Now)
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := p.errIn.Read(buf)
+		if n > 0 {
+			p.stderr.write(buf[:n])
+			if m.over(buf[:n]) {
+				p.flooded("It wrote more to its log than Conclave takes, over " + logRate.String() + ".")
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// flooded ends the process for sending too much.
+func (p *Process) flooded(why string) *wire.Broken {
+	p.flood.CompareAndSwap(nil, &wire.Broken{Kind: "flooded", Message: why, Err: ErrFlooded})
+	p.Kill()
+	return p.flood.Load()
+}
+
+// Wire is the process's standard output and input. Closing it closes both.
+func (p *Process) Wire() io.ReadWriteCloser { return p.wire }
+
+// Done is closed when the process has been reaped and what it printed is in
+// Stderr.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Exit says how it ended: "exit 3", "signal: killed", or "ended: " and why, when
+// it was ended for a flood. It is empty until Done is closed.
+func (p *Process) Exit() string {
+	select {
+	case <-p.done:
+		return p.exit
+	default:
+		return ""
+	}
+}
+
+// Stderr returns the last 64 KiB of its standard error.
+func (p *Process) Stderr() string { return p.stderr.text() }
+
+// Lines calls back with each line of its standard error, from those that Stderr
+// still has on, until the process is reaped. It returns at once and calls back
+// from one goroutine; where line is slower than the process, lines are left out,
+// and a line says how many.
+func (p *Process) Lines(line func(string)) { p.stderr.follow(line) }
+
+// End closes the process's input, waits a moment for it to end by itself, and
+// kills it and all it started. It returns once it is reaped.
+func (p *Process) End() {
+	p.ending.Do(func() {
+		_ = p.wire.in.Close()
+		moment := time.NewTimer(patience)
+		defer moment.Stop()
+		select {
+		case <-p.done:
+		case <-moment.C:
+			p.Kill()
+		}
+	})
+	<-p.done
+}
+
+// Kill ends the process, and all it started, at once. It does not wait.
+func (p *Process) Kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.alive {
+		p.group.kill(p.cmd)
+	}
+}
+
+// Usage reads what the process has used so far; what it used in all once it is
+// gone.
+func (p *Process) Usage() plugin.Usage {
+	select {
+	case <-p.done:
+		if s := p.cmd.ProcessState; s != nil {
+			return plugin.Usage{CPU: s.UserTime() + s.SystemTime()}
+		}
+		return plugin.Usage{}
+	default:
+		return usage(p.cmd.Process.Pid)
+	}
+}
+
+// Pid returns the process's id, for a log or a test.
+func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// pipes are the wire of a process.
+type pipes struct {
+	p       *Process
+	in, out *os.File
+	meter   *meter
+	line    int // bytes of the line being read
+}
+
+// Read reads from the process's standard output, counting. Its error is io.EOF
+// at the end, or a *wire.Broken that wraps ErrFlooded.
+func (w *pipes) Read(buf []byte) (int, error) {
+	n, err := w.out.Read(buf)
+	if n > 0 {
+		if !w.count(buf[:n]) {
+			return 0, w.p.flooded(fmt.Sprintf("It sent a message of more than %d bytes.", wire.MaxLine))
+		}
+		if w.meter.over(buf[:n]) {
+			return 0, w.p.flooded("It sent more than Conclave takes, over " + outputRate.String() + ".")
+		}
+	}
+	if err == nil {
+		return n, nil
+	}
+	if b := w.p.flood.Load(); b != nil {
+		return n, b
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, os.ErrClosed) {
+		err = io.EOF // it is gone, or we closed it
+	}
+	return n, err
+}
+
+// count reports whether all lines so far keep to the bound.
+func (w *pipes) count(data []byte) bool {
+	for {
+		end := bytes.IndexByte(data, '\n')
+		if end < 0 {
+			w.line += len(data)
+			return w.line <= wire.MaxLine
+		}
+		if w.line+end > wire.MaxLine {
+			return false
+		}
+		w.line, data = 0, data[end+1:]
+	}
+}
+
+// Write writes to the process's standard input.
+func (w *pipes) Write(data []byte) (int, error) { return w.in.Write(data) }
+
+// Close closes both.
+func (w *pipes) Close() error {
+	return errors.Join(ignoreClosed(w.in.Close()), ignoreClosed(w.out.Close()))
+}
+
+func ignoreClosed(err error) error {
+	if errors.Is(err, os.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func exitOf(s *os.ProcessState) string {
+	if signal := signalOf(s); signal != "" {
+		return "signal: " + signal
+	}
+	return fmt.Sprintf("exit %d", s.ExitCode())
+}

@@ -1,0 +1,22 @@
+//go:build unix && !linux
+
+package worker
+
+import (
+	"os/exec"
+	"syscall"
+
+	"conclave/app/plugin"
+)
+
+// processAttributes give a process its own group. These systems cannot tie it to
+// its parent's life; a worker ends when its input does, which it does with
+// Conclave.
+func processAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
+
+// wait waits until the process has ended, and reaps it: these systems have no
+// common way to do one without the other. What it started is killed right after.
+func (group) wait(cmd *exec.Cmd) { _ = cmd.Wait() }
+
+// usage is unknown here.
+func usage(int) plugin.Usage { return plugin.Usage{} }

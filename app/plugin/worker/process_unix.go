@@ -1,0 +1,49 @@
+//go:build unix
+
+package worker
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"conclave/app/plugin"
+)
+
+// commandOf is the command line of a command: our own program, which puts up the
+// walls and turns into it.
+func commandOf(program string, _ plugin.Spec) *exec.Cmd { return exec.Command(program, "confine") }
+
+// inherit leaves the spec's pipe to the process as descriptor 3.
+func inherit(cmd *exec.Cmd, spec *os.File) error {
+	cmd.ExtraFiles = []*os.File{spec}
+	return nil
+}
+
+// group is the process group of a process, of which it is the leader.
+type group struct{}
+
+func (group) prepare(cmd *exec.Cmd) { cmd.SysProcAttr = processAttributes() }
+
+func (group) begin(*exec.Cmd, plugin.Spec) error { return nil }
+
+// kill kills everything in the group. Called before the leader is reaped, its id
+// cannot have become another's.
+func (group) kill(cmd *exec.Cmd) { _ = unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+
+func (group) close() {}
+
+func signalOf(s *os.ProcessState) string {
+	if status, ok := s.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return status.Signal().String()
+	}
+	return ""
+}
+
+// tooMany reports an error that says that a system limit is reached.
+func tooMany(err error) bool {
+	return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM)
+}

@@ -1,0 +1,245 @@
+package app
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"conclave/app/bus"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/tool"
+)
+
+// Plugins is bound: the plugins of the watched folder.
+type Plugins struct {
+	*life
+	core Core
+	undo *undos
+}
+
+// List returns all plugins, sorted by name.
+func (p *Plugins) List() (PluginList, error) {
+	folder, problem := p.core.Host.Folder()
+	out := PluginList{Revision: p.core.Bus.Revision(bus.Plugins, ""), Folder: folder, Plugins: []PluginView{}}
+	if problem != nil {
+		out.Problem = &Failure{Kind: problem.Kind, Message: problem.Message, Hint: problem.Hint}
+	}
+	developing := p.developing()
+	for _, s := range p.core.Host.List() {
+		out.Plugins = append(out.Plugins, p.view(s, developing))
+	}
+	slices.SortStableFunc(out.Plugins, func(a, b PluginView) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	return out, nil
+}
+
+func (p *Plugins) developing() map[string]bool {
+	out := map[string]bool{}
+	for _, a := range p.core.Gate.Approvals() {
+		out[a.Plugin] = a.Developing
+	}
+	return out
+}
+
+func (p *Plugins) view(s plugin.Status, developing map[string]bool) PluginView {
+	m := s.Manifest
+	v := PluginView{
+		ID: s.ID, Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author, Homepage: m.Homepage, Contract: m.Contract,
+		Path: s.Path, State: string(s.State), Enabled: s.State != plugin.Disabled, Tools: []string{},
+		Permissions:  PermissionLists{list(m.Permissions), list(s.Granted), list(s.Denied)},
+		Capabilities: []string{}, Isolation: s.Isolation.Level, IsolationNote: s.Isolation.Sentence,
+		LoadMS: float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: stamp(s.Loaded), Calls: s.Calls, Errors: s.Errors,
+		LastUsed: stamp(s.LastUsed), Warnings: []string{}, Developing: developing[s.ID], Shipped: p.core.Facts.Shipped[s.ID],
+		Running: s.Running, Memory: s.Usage.Memory, Digest: s.Digest,
+	}
+	for _, c := range p.core.Gate.CapabilitiesOf(s.ID) {
+		v.Capabilities = append(v.Capabilities, string(c))
+	}
+	if s.Problem != nil {
+		v.Problem = problemView(s.Problem)
+		if s.Serving {
+			v.ServingSince = stamp(s.Loaded)
+		}
+	}
+	for _, t := range s.Tools {
+		if s.Serving {
+			v.Tools = append(v.Tools, t.ID())
+		}
+		for _, w := range t.Warnings {
+			v.Warnings = append(v.Warnings, t.Name+": "+w)
+		}
+	}
+	return v
+}
+
+func problemView(p *plugin.Problem) *ProblemView {
+	message, _ := tool.Strip(p.Message)
+	frame, _ := tool.Strip(p.Frame)
+	stderr, _ := tool.Strip(p.Stderr)
+	return &ProblemView{p.Kind, message, p.Type, p.File, p.Line, p.Column, frame, p.Hint, list(p.Missing), stderr}
+}
+
+// Show returns what a person reads before approving.
+func (p *Plugins) Show(id string) (PluginDetail, error) {
+	s, err := p.core.Host.Status(id)
+	if err != nil {
+		return PluginDetail{}, err
+	}
+	out := PluginDetail{
+		Plugin: p.view(s, p.developing()), Tools: []ToolView{}, Listed: s.Listed, Files: p.core.Host.Files(id), Imports: list(s.Imports), Changes: []ChangeView{},
+	}
+	for _, t := range s.Tools {
+		out.Tools = append(out.Tools, toolView(p.core, t, s))
+		out.HiddenRemoved += t.Hidden
+	}
+	for _, c := range s.Changes {
+		out.Changes = append(out.Changes, ChangeView(c))
+	}
+	return out, nil
+}
+
+// Enable switches a plugin on.
+func (p *Plugins) Enable(id string) error {
+	ctx := p.call()
+	return p.core.Host.SetEnabled(ctx, id, true)
+}
+
+// Disable switches a plugin off.
+func (p *Plugins) Disable(id string) error {
+	ctx := p.call()
+	return p.core.Host.SetEnabled(ctx, id, false)
+}
+
+// Reload loads a plugin anew.
+func (p *Plugins) Reload(id string) error { return p.core.Host.Reload(id) }
+
+// Approve approves what a person has read; the digest must still be the plugin's.
+func (p *Plugins) Approve(id, digest string, developing bool) error {
+	ctx := p.call()
+	if err := p.same(id, digest); err != nil {
+		return err
+	}
+	return p.core.Host.Trust(ctx, id, developing)
+}
+
+func (p *Plugins) same(id, digest string) error {
+	s, err := p.core.Host.Status(id)
+	if err != nil {
+		return err
+	}
+	if s.Digest != digest {
+		return fault.New(fault.Conflict, "app.approve", s.Manifest.Name+" changed while you were reading.", "Look at it again.")
+	}
+	return nil
+}
+
+// KeepOld keeps the approved version in service.
+func (p *Plugins) KeepOld(id, digest string) error {
+	ctx := p.call()
+	if err := p.same(id, digest); err != nil {
+		return err
+	}
+	for _, waiting := range p.core.Gate.Pending() {
+		if waiting.Plugin == id && waiting.Kind != "call" {
+			return p.core.Gate.Answer(ctx, waiting.ID, waiting.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once})
+		}
+	}
+	return nil
+}
+
+// SetDeveloping says whether the person edits the plugin themselves.
+func (p *Plugins) SetDeveloping(id string, developing bool) error {
+	ctx := p.call()
+	return p.core.Host.SetDeveloping(ctx, id, developing)
+}
+
+// Remove moves the plugin out of the plugins folder, with undo.
+func (p *Plugins) Remove(id string) (Undo, error) {
+	ctx := p.call()
+	s, err := p.core.Host.Status(id)
+	if err != nil {
+		return Undo{}, err
+	}
+	kept, err := p.core.Host.Remove(ctx, id)
+	if err != nil {
+		return Undo{}, err
+	}
+	return p.undo.add("“"+s.Manifest.Name+"” was removed.", func(context.Context) error { return p.core.Host.Restore(kept) }), nil
+}
+
+// Templates lists the kinds New can make.
+func (p *Plugins) Templates() ([]TemplateView, error) {
+	var out []TemplateView
+	for _, t := range plugin.Templates() {
+		out = append(out, TemplateView(t))
+	}
+	return out, nil
+}
+
+// New makes a plugin from a template and returns its id.
+func (p *Plugins) New(kind, name string) (string, error) {
+	ctx := p.call()
+	id, _, err := p.core.Host.New(ctx, kind, name)
+	return id, err
+}
+
+// OpenFolder shows the plugin's folder in the system's file manager.
+func (p *Plugins) OpenFolder(id string) error {
+	ctx := p.call()
+	folder, _ := p.core.Host.Folder()
+	if id != "" {
+		s, err := p.core.Host.Status(id)
+		if err != nil {
+			return err
+		}
+		folder = s.Path
+		if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+			folder = filepath.Dir(folder)
+		}
+	}
+	return openPath(ctx, folder)
+}
+
+// OpenInEditor opens a file of the plugin.
+func (p *Plugins) OpenInEditor(id, file string, line int) error {
+	ctx := p.call()
+	s, err := p.core.Host.Status(id)
+	if err != nil {
+		return err
+	}
+	path := s.Path
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		if file == "" {
+			file = s.Manifest.Entry
+		}
+		if !filepath.IsLocal(filepath.FromSlash(file)) {
+			return fault.New(fault.Invalid, "app.editor", "That file does not belong to "+s.Manifest.Name+".", "")
+		}
+		path = filepath.Join(path, filepath.FromSlash(file))
+	}
+	set, err := p.core.Settings.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	return openEditor(ctx, set.Editor, path, line)
+}
+
+// maxLogLines bounds what Log returns.
+const maxLogLines = 2000
+
+// Log returns the lines of the plugin's log after one.
+func (p *Plugins) Log(id string, since uint64) (PluginLog, error) {
+	out := PluginLog{Revision: p.core.Bus.Revision(bus.Log, id), Lines: []LogLineView{}}
+	lines := p.core.Host.Log(id, since)
+	if len(lines) > 0 && lines[0].N > since+1 {
+		out.Dropped = lines[0].N - since - 1
+	}
+	for _, l := range lines[max(0, len(lines)-maxLogLines):] {
+		text, _ := tool.Strip(l.Text)
+		out.Lines = append(out.Lines, LogLineView{l.N, stamp(l.Time), l.Level, text})
+	}
+	return out, nil
+}

@@ -1,0 +1,65 @@
+package app
+
+import (
+	"encoding/json"
+	"maps"
+
+	"conclave/app/bus"
+	"conclave/app/fault"
+	"conclave/app/settings"
+)
+
+// Settings is bound: what the person set for the window.
+type Settings struct {
+	*life
+	core Core
+}
+
+// Get returns the settings.
+func (s *Settings) Get() (SettingsView, error) {
+	ctx := s.call()
+	set, err := s.core.Settings.Settings(ctx)
+	if err != nil {
+		return SettingsView{}, err
+	}
+	return settingsView(s.core, set), nil
+}
+
+func settingsView(core Core, s settings.Settings) SettingsView {
+	return SettingsView{
+		core.Bus.Revision(bus.Settings, ""), s.Theme, s.TextSize, s.ReadingFont, s.SendKey, s.Follow, s.ScanAtStart, s.Editor,
+		s.SidebarOpen, s.SidebarWidth, s.DockOpen, s.DockWidth, s.DockTab, maps.Clone(s.Keys),
+	}
+}
+
+// Set changes the fields given; the others stay.
+func (s *Settings) Set(patch map[string]json.RawMessage) (SettingsView, error) {
+	ctx := s.call()
+	var bad error
+	set, err := s.core.Settings.ChangeSettings(ctx, func(now *settings.Settings) {
+		view := settingsView(s.core, *now)
+		raw, err := json.Marshal(patch)
+		if err == nil {
+			err = json.Unmarshal(raw, &view)
+		}
+		if err != nil {
+			bad = fault.Wrap(fault.Invalid, "app.settings", "A setting is not of its kind.", "", err)
+			return
+		}
+		now.Theme, now.TextSize, now.ReadingFont, now.SendKey, now.Follow = view.Theme, view.TextSize, view.ReadingFont, view.SendKey, view.Follow
+		now.ScanAtStart, now.Editor = view.ScanAtStart, view.Editor
+		now.SidebarOpen, now.SidebarWidth, now.DockOpen, now.DockWidth, now.DockTab = view.SidebarOpen, view.SidebarWidth, view.DockOpen, view.DockWidth, view.DockTab
+		if _, given := patch["keys"]; given {
+			now.Keys = map[string]string{}
+			bad = json.Unmarshal(patch["keys"], &now.Keys)
+		}
+	})
+	if bad != nil {
+		return SettingsView{}, bad
+	}
+	if err != nil {
+		return SettingsView{}, err
+	}
+	s.core.Bus.Changed(bus.Settings, "")
+	return settingsView(s.core, set), nil
+}

@@ -1,0 +1,148 @@
+package remote_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"conclave/app/fault"
+	"conclave/app/remote"
+)
+
+func serve(t *testing.T, handle remote.Handler) (string, *remote.Server) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "s.sock")
+	s, err := remote.Serve(path, "1.0", handle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return path, s
+}
+
+func TestACommandRunsInTheOwner(t *testing.T) {
+	path, _ := serve(t, func(_ context.Context, _ <-chan struct{}, c remote.Command, s remote.Streams) int {
+		in, _ := io.ReadAll(s.In)
+		_, _ = s.Out.Write([]byte(strings.Join(c.Args, "+") + ":" + string(in)))
+		_, _ = s.Err.Write([]byte(c.Dir))
+		return 5
+	})
+	var out, errs bytes.Buffer
+	big := strings.Repeat("x", 3<<20) // more than a frame
+	code, err := remote.Run(t.Context(), path, remote.Command{Version: "1.0", Args: []string{"a", "b"}, Dir: "/here"},
+		remote.Streams{In: strings.NewReader(big), Out: &out, Err: &errs})
+	if err != nil || code != 5 {
+		t.Fatalf("got status %d, %v; want 5", code, err)
+	}
+	if got := out.String(); got != "a+b:"+big {
+		t.Errorf("got %d bytes of output beginning %q", len(got), got[:10])
+	}
+	if got := errs.String(); got != "/here" {
+		t.Errorf("got %q on standard error", got)
+	}
+}
+
+func TestOnlyTheOwnerMayOpenTheSocket(t *testing.T) {
+	path, _ := serve(t, func(context.Context, <-chan struct{}, remote.Command, remote.Streams) int { return 0 })
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != 0o600 {
+		t.Errorf("permissions are %o, want 600", got)
+	}
+}
+
+func TestAnotherVersionIsRefusedWithASentence(t *testing.T) {
+	path, _ := serve(t, func(context.Context, <-chan struct{}, remote.Command, remote.Streams) int { return 0 })
+	_, err := remote.Run(t.Context(), path, remote.Command{Version: "2.0"}, remote.Streams{Out: io.Discard, Err: io.Discard})
+	if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "version 1.0") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestInterruptingReachesTheCommandAndItsLastWordsComeBack(t *testing.T) {
+	running := make(chan struct{})
+	path, _ := serve(t, func(ctx context.Context, _ <-chan struct{}, _ remote.Command, s remote.Streams) int {
+		close(running)
+		<-ctx.Done()
+		_, _ = s.Out.Write([]byte("kept"))
+		return 130
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-running; cancel() }()
+	var out bytes.Buffer
+	code, err := remote.Run(ctx, path, remote.Command{Version: "1.0"}, remote.Streams{Out: &out, Err: io.Discard})
+	if err != nil || code != 130 || out.String() != "kept" {
+		t.Errorf("got status %d, %v, output %q", code, err, out.String())
+	}
+}
+
+func TestACommandIsNotDoneTwiceWhenItsOwnerDies(t *testing.T) {
+	for name, c := range map[string]struct {
+		frames []byte
+		want   error
+	}{
+		"before it began": {nil, remote.ErrGone},
+		"in the middle":   {[]byte{'B', 0, 0, 0, 0, 'O', 0, 0, 0, 1, 'x'}, remote.ErrLost},
+		"while it lasts":  {[]byte{'B', 0, 0, 0, 0, 'L', 0, 0, 0, 0, 'O', 0, 0, 0, 1, 'x'}, remote.ErrGone},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.sock")
+			l, err := net.Listen("unix", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close() //nolint:errcheck // of a test
+			go func() {
+				c2, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = c2.Read(make([]byte, 4096)) // the command
+				_, _ = c2.Write(c.frames)
+				_ = c2.Close()
+			}()
+			in := &untouched{}
+			_, err = remote.Run(t.Context(), path, remote.Command{Version: "1.0"}, remote.Streams{In: in, Out: io.Discard, Err: io.Discard})
+			if !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			if c.frames == nil && in.read.Load() {
+				t.Error("input was read for a command that never began")
+			}
+		})
+	}
+}
+
+// untouched is input that notices when it is read.
+type untouched struct{ read atomic.Bool }
+
+func (u *untouched) Read([]byte) (int, error) {
+	u.read.Store(true)
+	return 0, io.EOF
+}
+
+func TestALastingCommandGivesWayToAClosingOwner(t *testing.T) {
+	running := make(chan struct{})
+	path, server := serve(t, func(_ context.Context, closing <-chan struct{}, _ remote.Command, _ remote.Streams) int {
+		close(running)
+		<-closing
+		return remote.Gone
+	})
+	go func() { <-running; server.Close() }()
+	_, err := remote.Run(t.Context(), path, remote.Command{Version: "1.0"}, remote.Streams{Out: io.Discard, Err: io.Discard})
+	if !errors.Is(err, remote.ErrGone) {
+		t.Errorf("got %v, want ErrGone", err)
+	}
+	if _, err := remote.Run(t.Context(), path, remote.Command{Version: "1.0"}, remote.Streams{Out: io.Discard, Err: io.Discard}); err == nil {
+		t.Error("a closed owner still runs commands")
+	}
+}

@@ -1,0 +1,179 @@
+// Package settings is what a person may set: the values, their defaults, and
+// what a value may be. It keeps nothing; the store does.
+//
+// A Settings value is stored as one JSON record. Keys that this version does not
+// know survive a load and a save, so that a newer Conclave's settings are not
+// lost by opening the store with an older one.
+package settings
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"conclave/app/fault"
+	"conclave/app/llm"
+)
+
+// Settings are all values. The zero value is not useful; start from Default.
+type Settings struct {
+	Theme        string `json:"theme"`        // system, light, dark, contrast
+	TextSize     int    `json:"text_size"`    // px of message text, 13 to 22
+	ReadingFont  string `json:"reading_font"` // sans, serif
+	SendKey      string `json:"send_key"`     // enter, mod-enter
+	Follow       bool   `json:"follow"`       // after sending: follow the end
+	ScanAtStart  bool   `json:"scan_at_start"`
+	Editor       string `json:"editor"` // a command with {file} and {line}; empty = the system's choice
+	SidebarOpen  bool   `json:"sidebar_open"`
+	SidebarWidth int    `json:"sidebar_width"`
+	DockOpen     bool   `json:"dock_open"`
+	DockWidth    int    `json:"dock_width"`
+	DockTab      string `json:"dock_tab"`
+	// Keys are changed shortcuts: command id → chord ("Mod+Shift+P").
+	Keys map[string]string `json:"keys"`
+
+	OpenChat     string           `json:"open_chat"` // the chat looked at last
+	Draft        string           `json:"draft"`     // the half-written first message of a new chat
+	DefaultModel string           `json:"default_model"`
+	Connections  []llm.Connection `json:"connections"`
+	Python       string           `json:"python"`      // interpreter; empty = found
+	ChainLimit   int              `json:"chain_limit"` // model requests with tools in one turn; 0 = none
+	Mode         string           `json:"mode"`        // careful, standard
+
+	unknown map[string]json.RawMessage
+}
+
+// DemoModel is the model of a Conclave that has no other.
+const DemoModel = "demo/guide"
+
+// Default returns the settings of a new installation. The widths are those of
+// the window's design (sidebar 264, dock 400 px); ten model requests are the
+// default of the command line.
+func Default() Settings {
+	return Settings{
+		Theme: "system", TextSize: 15, ReadingFont: "sans", SendKey: "enter",
+		SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
+		DefaultModel: DemoModel, Connections: []llm.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard",
+	}
+}
+
+// plain is Settings without its methods, for the JSON of the known keys.
+type plain Settings
+
+// UnmarshalJSON reads known keys over the present values and keeps the others.
+func (s *Settings) UnmarshalJSON(data []byte) error {
+	if err := json.Unmarshal(data, (*plain)(s)); err != nil {
+		return err
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(data, &all); err != nil {
+		return err
+	}
+	known, err := json.Marshal(plain(*s))
+	if err != nil {
+		return err
+	}
+	var names map[string]json.RawMessage
+	if err := json.Unmarshal(known, &names); err != nil {
+		return err
+	}
+	for name := range names {
+		delete(all, name)
+	}
+	if s.unknown == nil {
+		s.unknown = map[string]json.RawMessage{}
+	}
+	maps.Copy(s.unknown, all)
+	return nil
+}
+
+// MarshalJSON writes the known keys and those kept from a newer version.
+func (s Settings) MarshalJSON() ([]byte, error) {
+	known, err := json.Marshal(plain(s))
+	if err != nil || len(s.unknown) == 0 {
+		return known, err
+	}
+	all := maps.Clone(s.unknown)
+	var names map[string]json.RawMessage
+	if err := json.Unmarshal(known, &names); err != nil {
+		return nil, err
+	}
+	maps.Copy(all, names)
+	return json.Marshal(all)
+}
+
+// Check returns a fault of kind invalid that names the first value that cannot
+// be, or nil.
+func (s Settings) Check() error {
+	oneOf := func(name, value string, allowed ...string) error {
+		if slices.Contains(allowed, value) {
+			return nil
+		}
+		return invalid("The setting "+name+" cannot be “"+value+"”.", "It is one of: "+strings.Join(allowed, ", ")+".")
+	}
+	between := func(name string, value, low, high int) error {
+		if value >= low && value <= high {
+			return nil
+		}
+		return invalid(fmt.Sprintf("The setting %s cannot be %d.", name, value), fmt.Sprintf("It is from %d to %d.", low, high))
+	}
+	for _, err := range []error{
+		oneOf("theme", s.Theme, "system", "light", "dark", "contrast"),
+		oneOf("reading_font", s.ReadingFont, "sans", "serif"),
+		oneOf("send_key", s.SendKey, "enter", "mod-enter"),
+		oneOf("mode", s.Mode, "careful", "standard"),
+		between("text_size", s.TextSize, 13, 22),
+		between("sidebar_width", s.SidebarWidth, 200, 360),
+		between("dock_width", s.DockWidth, 360, 560),
+		between("chain_limit", s.ChainLimit, 0, 1000),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	seen := map[string]bool{"demo": true}
+	for _, c := range s.Connections {
+		if err := CheckConnection(c); err != nil {
+			return err
+		}
+		if seen[c.Name] {
+			return invalid("There is a connection named "+c.Name+" already.", "Choose another name.")
+		}
+		seen[c.Name] = true
+	}
+	return nil
+}
+
+var connectionName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,39}$`)
+
+// Kinds are the kinds of connections a person can add.
+var Kinds = []string{"openai", "anthropic", "google", "ollama"}
+
+// CheckConnection returns a fault of kind invalid, or nil.
+func CheckConnection(c llm.Connection) error {
+	if !connectionName.MatchString(c.Name) {
+		return invalid("A connection cannot be named “"+c.Name+"”.", "Use small letters, digits, dots and dashes, at most 40.")
+	}
+	if !slices.Contains(Kinds, c.Kind) {
+		return invalid("There is no kind of connection “"+c.Kind+"”.", "It is one of: "+strings.Join(Kinds, ", ")+".")
+	}
+	if c.URL == "" {
+		return nil
+	}
+	u, err := url.Parse(c.URL)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return invalid("“"+c.URL+"” is not the address of a model server.", "Write it like http://localhost:11434/v1.")
+	}
+	if u.User != nil || u.Query().Has("key") || u.Query().Has("api_key") {
+		return invalid("The address of "+c.Name+" holds a key.", "Leave it out of the address; give it as the key.")
+	}
+	return nil
+}
+
+func invalid(message, hint string) error {
+	return fault.New(fault.Invalid, "settings.check", message, hint)
+}

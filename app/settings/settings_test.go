@@ -1,0 +1,64 @@
+package settings_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"conclave/app/fault"
+	"conclave/app/llm"
+	"conclave/app/settings"
+)
+
+func TestDefaultsAreAllowed(t *testing.T) {
+	if err := settings.Default().Check(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestKeysOfANewerVersionSurviveASave(t *testing.T) {
+	s := settings.Default()
+	if err := json.Unmarshal([]byte(`{"theme":"dark","hologram":{"depth":3}}`), &s); err != nil {
+		t.Fatal(err)
+	}
+	s.TextSize = 17
+	out, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"hologram":{"depth":3}`, `"theme":"dark"`, `"text_size":17`} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("saved settings %s lack %s", out, want)
+		}
+	}
+}
+
+func TestAValueThatCannotBeIsNamed(t *testing.T) {
+	tests := map[string]struct {
+		change func(*settings.Settings)
+		names  string
+	}{
+		"theme":                {func(s *settings.Settings) { s.Theme = "neon" }, "neon"},
+		"text too large":       {func(s *settings.Settings) { s.TextSize = 99 }, "99"},
+		"narrow dock":          {func(s *settings.Settings) { s.DockWidth = 10 }, "dock_width"},
+		"connection name":      {connection(llm.Connection{Name: "My Server", Kind: "openai"}), "My Server"},
+		"connection kind":      {connection(llm.Connection{Name: "a", Kind: "telepathy"}), "telepathy"},
+		"address":              {connection(llm.Connection{Name: "a", Kind: "openai", URL: "localhost:1"}), "localhost:1"},
+		"key in the address":   {connection(llm.Connection{Name: "a", Kind: "openai", URL: "https://user:pw@h/v1"}), "key"},
+		"name of the built-in": {connection(llm.Connection{Name: "demo", Kind: "openai"}), "demo"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := settings.Default()
+			test.change(&s)
+			err := s.Check()
+			if fault.KindOf(err) != fault.Invalid || !strings.Contains(fault.Of(err).Message, test.names) {
+				t.Errorf("got %v, want a fault of kind invalid that names %q", err, test.names)
+			}
+		})
+	}
+}
+
+func connection(c llm.Connection) func(*settings.Settings) {
+	return func(s *settings.Settings) { s.Connections = append(s.Connections, c) }
+}

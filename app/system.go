@@ -1,0 +1,75 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"conclave/app/fault"
+)
+
+// openPath shows a file or folder with the system's own program for it.
+func openPath(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		if err := os.MkdirAll(path, 0o700); err != nil {
+			return fault.Wrap(fault.NotFound, "app.open", path+" is not there.", "", err)
+		}
+	}
+	switch runtime.GOOS {
+	case "darwin":
+		return start(ctx, "open", path)
+	case "windows":
+		return start(ctx, "explorer", path)
+	}
+	return start(ctx, "xdg-open", path)
+}
+
+// openEditor opens a file at a line: with the person's command, in which {file}
+// and {line} stand for the two, else with an editor that knows lines, else with
+// the system's program for such files. The command is a program and its
+// arguments; no shell reads it.
+func openEditor(ctx context.Context, command, path string, line int) error {
+	line = max(line, 1)
+	if command != "" {
+		words := strings.Fields(command)
+		named := false
+		for i := range words {
+			named = named || strings.Contains(words[i], "{file}")
+			words[i] = strings.NewReplacer("{file}", path, "{line}", strconv.Itoa(line)).Replace(words[i])
+		}
+		if !named {
+			words = append(words, path)
+		}
+		return start(ctx, words[0], words[1:]...)
+	}
+	for _, editor := range []struct {
+		program string
+		args    []string
+	}{
+		{"code", []string{"--goto", path + ":" + strconv.Itoa(line)}},
+		{"codium", []string{"--goto", path + ":" + strconv.Itoa(line)}},
+		{"zed", []string{path + ":" + strconv.Itoa(line)}},
+		{"subl", []string{path + ":" + strconv.Itoa(line)}},
+		{"kate", []string{"--line", strconv.Itoa(line), path}},
+		{"gedit", []string{"+" + strconv.Itoa(line), path}},
+	} {
+		if _, err := exec.LookPath(editor.program); err == nil {
+			return start(ctx, editor.program, editor.args...)
+		}
+	}
+	return openPath(ctx, path)
+}
+
+// start runs a program that outlives the call.
+func start(ctx context.Context, program string, args ...string) error {
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
+	if err := cmd.Start(); err != nil {
+		return fault.Wrap(fault.Unavailable, "app.open", "The program "+program+" could not be started.", "Set an editor in Settings > General.", err)
+	}
+	go func() { _ = cmd.Wait() }() // reaps it; ends with that program
+	return nil
+}

@@ -1,0 +1,149 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds on what is checked.
+const (
+	maxNumber   = 400 // digits or exponent of a number: past a double's range, and cheap as a fraction
+	maxProblems = 20  // lines of one ArgumentError
+	maxShown    = 40  // characters of a wrong value in a message
+)
+
+// ArgumentError says everything that is wrong with the arguments of one call,
+// one line each.
+type ArgumentError struct{ Problems []string }
+
+// Error returns the problems, one line each.
+func (e *ArgumentError) Error() string { return strings.Join(e.Problems, "\n") }
+
+// CheckArguments checks the arguments of a call of t. The error is an
+// *ArgumentError. warning says why a schema could not be used; then anything
+// fits that is a JSON object.
+//
+// Tools of the "functions" contract are checked for being a JSON object only:
+// their worker converts ("5" fits an integer there) and checks by the richer
+// table of contracts/llm-functions, section 6.3.
+func (t Tool) CheckArguments(arguments json.RawMessage) (warning string, err error) {
+	if t.Contract == "functions" {
+		if _, err := decodeObject(arguments); err != nil {
+			return "", err
+		}
+		return "", nil
+	}
+	return Check(t.Parameters, arguments)
+}
+
+// Check checks arguments, a JSON object, against a JSON Schema (draft 2020-12
+// unless it names another: 4, 6, 7 or 2019-09). The error is an *ArgumentError.
+// A schema that is wrong, or that refers to a file or an address, accepts every
+// object, and warning says why; a pattern that Go cannot read accepts every
+// text.
+func Check(schema, arguments json.RawMessage) (warning string, err error) {
+	value, err := decodeObject(arguments)
+	if err != nil {
+		return "", err
+	}
+	c := compiledSchema(schema)
+	if c.resolved == nil {
+		return c.warning, nil
+	}
+	return c.check(value)
+}
+
+// decodeObject reads a JSON object and refuses numbers that would take for ever
+// to compare.
+func decodeObject(raw json.RawMessage) (map[string]any, error) {
+	value, err := decode(raw)
+	if err != nil {
+		return nil, &ArgumentError{[]string{err.Error()}}
+	}
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, &ArgumentError{[]string{"expected a JSON object, got " + shown(value)}}
+	}
+	return object, nil
+}
+
+func decode(raw json.RawMessage) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var value any
+	if err := d.Decode(&value); err != nil {
+		return nil, jsonProblem(raw, err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, errors.New("there is text after the JSON value")
+	}
+	return value, boundedNumbers(value)
+}
+
+// jsonProblem says where raw stops being JSON.
+func jsonProblem(raw []byte, err error) error {
+	offset := int64(len(raw)) + 1
+	what := "it ends too early"
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		offset, what = syntax.Offset, syntax.Error()
+	}
+	before := raw[:min(max(offset-1, 0), int64(len(raw)))]
+	line := bytes.Count(before, []byte{'\n'}) + 1
+	column := utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:]) + 1
+	return fmt.Errorf("not JSON: %s (line %d, column %d)", what, line, column)
+}
+
+func boundedNumbers(value any) error {
+	switch v := value.(type) {
+	case json.Number:
+		digits, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
+		n := 0
+		if exponent != "" {
+			var err error
+			if n, err = strconv.Atoi(exponent); err != nil {
+				n = maxNumber + 1
+			}
+		}
+		if len(digits) > maxNumber || n > maxNumber || n < -maxNumber {
+			return fmt.Errorf("the number %s is out of range", cut(string(v)))
+		}
+	case []any:
+		for _, item := range v {
+			if err := boundedNumbers(item); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for _, item := range v {
+			if err := boundedNumbers(item); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// shown is value as short JSON.
+func shown(value any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if e.Encode(value) != nil {
+		return fmt.Sprint(value)
+	}
+	return cut(strings.TrimSpace(b.String()))
+}
+
+func cut(text string) string {
+	runes := []rune(text)
+	if len(runes) <= maxShown {
+		return text
+	}
+	return string(runes[:maxShown-1]) + "…"
+}

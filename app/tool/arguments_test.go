@@ -1,0 +1,122 @@
+package tool_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"conclave/app/tool"
+)
+
+// checked is what Check says: the problems, or the warning in brackets.
+func checked(t *testing.T, schema, arguments string) string {
+	t.Helper()
+	warning, err := tool.Check(json.RawMessage(schema), json.RawMessage(arguments))
+	if warning != "" {
+		if err != nil {
+			t.Errorf("%s: a schema that cannot be used refused: %v", schema, err)
+		}
+		return "[" + warning + "]"
+	}
+	if err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
+func TestEachProblemSaysWhereWhatWasWantedAndWhatCame(t *testing.T) {
+	for name, c := range map[string]struct{ schema, arguments, want string }{
+		"several types":     {`{"properties":{"a":{"type":["string","null"]}}}`, `{"a":1}`, `a: expected string or null, got 1`},
+		"a whole number":    {`{"properties":{"a":{"type":"integer"}}}`, `{"a":1.5}`, `a: expected integer, got 1.5`},
+		"1.0 is whole":      {`{"properties":{"a":{"type":"integer"}}}`, `{"a":1.0}`, ``},
+		"a large number":    {`{"properties":{"a":{"type":"integer","minimum":1}}}`, `{"a":1e350}`, ``},
+		"least":             {`{"properties":{"a":{"minimum":1}}}`, `{"a":0}`, `a: expected at least 1, got 0`},
+		"most":              {`{"properties":{"a":{"maximum":0.1}}}`, `{"a":0.2}`, `a: expected at most 0.1, got 0.2`},
+		"more than":         {`{"properties":{"a":{"exclusiveMinimum":1}}}`, `{"a":1}`, `a: expected more than 1, got 1`},
+		"cents":             {`{"properties":{"a":{"multipleOf":0.01}}}`, `{"a":19.99}`, ``},
+		"no cents":          {`{"properties":{"a":{"multipleOf":0.01}}}`, `{"a":19.995}`, `a: expected a multiple of 0.01, got 19.995`},
+		"dozens":            {`{"properties":{"a":{"multipleOf":12}}}`, `{"a":13}`, `a: expected a multiple of 12, got 13`},
+		"an empty text":     {`{"properties":{"a":{"minLength":1}}}`, `{"a":""}`, `a: expected at least 1 character, got 0`},
+		"runes, not bytes":  {`{"properties":{"a":{"maxLength":2}}}`, `{"a":"äö"}`, ``},
+		"a pattern":         {`{"properties":{"a":{"pattern":"^x"}}}`, `{"a":"y"}`, `a: expected a text that matches ^x, got "y"`},
+		"a short list":      {`{"properties":{"a":{"minItems":2}}}`, `{"a":[1]}`, `a: expected at least 2 items, got 1`},
+		"one item":          {`{"properties":{"a":{"prefixItems":[{"type":"string"}],"items":{"type":"boolean"}}}}`, `{"a":[1,2]}`, "a.0: expected string, got 1\na.1: expected boolean, got 2"},
+		"equal items":       {`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":[1,1.0]}`, `a: two of its items are equal`},
+		"a constant":        {`{"properties":{"a":{"const":null}}}`, `{"a":0}`, `a: expected null, got 0`},
+		"an equal number":   {`{"properties":{"a":{"enum":[1,2]}}}`, `{"a":2.0}`, ``},
+		"neither form":      {`{"properties":{"a":{"oneOf":[{"type":"object","required":["b"]},{"type":"string"}]}}}`, `{"a":{}}`, "a.b: is missing\na: fits none of its 2 forms, got {}"},
+		"by reference":      {`{"properties":{"a":{"$ref":"#/$defs/x~1y"}},"$defs":{"x/y":{"properties":{"b":{"type":"null"}}}}}`, `{"a":{"b":1}}`, `a.b: expected null, got 1`},
+		"all of":            {`{"allOf":[{"required":["a"]},{"properties":{"b":{"type":"null"}}}]}`, `{"b":1}`, "a: is missing\nb: expected null, got 1"},
+		"a map":             {`{"additionalProperties":{"type":"integer"}}`, `{"x":1,"y":"1"}`, `y: expected integer, got "1"`},
+		"a pattern's names": {`{"patternProperties":{"^x":{"type":"integer"}},"additionalProperties":false}`, `{"x1":"a","y":1}`, "x1: expected integer, got \"a\"\ny: there is no such parameter"},
+		"never":             {`{"properties":{"a":false}}`, `{"a":1}`, `a: nothing is allowed here, got 1`},
+		"not":               {`{"properties":{"a":{"not":{"type":"string"}}}}`, `{"a":"b"}`, `a: is of the kind that it must not be`},
+		"both forms":        {`{"properties":{"a":{"oneOf":[{"minimum":1},{"maximum":3}]}}}`, `{"a":2}`, `a: fits more than one of its forms, and must fit one`},
+		"no such item":      {`{"properties":{"a":{"contains":{"type":"null"}}}}`, `{"a":[1]}`, `a: none of its items is of the kind that must be there`},
+		"with another":      {`{"dependentRequired":{"a":["b"]}}`, `{"a":1}`, `dependentRequired["a"]: missing properties ["b"]`},
+		"a tree":            {`{"$ref":"#/$defs/t","$defs":{"t":{"type":"object","properties":{"next":{"$ref":"#/$defs/t"}}}}}`, `{"next":{"next":{"next":1}}}`, `next.next.next: expected object, got 1`},
+	} {
+		if got := checked(t, c.schema, c.arguments); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestOlderDraftsMeanWhatTheyMeant(t *testing.T) {
+	for name, c := range map[string]struct{ schema, arguments, want string }{
+		"4: a flag excludes a bound":  {`{"$schema":"http://json-schema.org/draft-04/schema#","id":"http://x/y","properties":{"a":{"minimum":1,"exclusiveMinimum":true}}}`, `{"a":1}`, `a: expected more than 1, got 1`},
+		"4: a flag that is false":     {`{"$schema":"http://json-schema.org/draft-04/schema","properties":{"a":{"minimum":1,"exclusiveMinimum":false}}}`, `{"a":1}`, ``},
+		"6: a constant":               {`{"$schema":"http://json-schema.org/draft-06/schema#","properties":{"a":{"const":1}}}`, `{"a":2}`, `a: expected 1, got 2`},
+		"7: a list of items":          {`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"items":[{"type":"string"}],"additionalItems":false}}}`, `{"a":[1,2]}`, "a.0: expected string, got 1\na.1: nothing is allowed here, got 2"},
+		"7: beside a reference":       {`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"$ref":"#/definitions/x","type":"string"}},"definitions":{"x":{"type":"integer"}}}`, `{"a":1}`, ``},
+		"7: dependencies":             {`{"$schema":"http://json-schema.org/draft-07/schema#","dependencies":{"a":["b"]}}`, `{"a":1}`, `dependentRequired["a"]: missing properties ["b"]`},
+		"2019-09: a list of items":    {`{"$schema":"https://json-schema.org/draft/2019-09/schema","properties":{"a":{"items":[{"type":"string"}],"additionalItems":{"type":"null"}}}}`, `{"a":["",2]}`, `a.1: expected null, got 2`},
+		"2019-09: itself":             {`{"$schema":"https://json-schema.org/draft/2019-09/schema","properties":{"a":{"$recursiveRef":"#"},"b":{"type":"null"}}}`, `{"a":{"b":1}}`, `a.b: expected null, got 1`},
+		"2020-12: beside a reference": {`{"$schema":"https://json-schema.org/draft/2020-12/schema","$id":"https://x/y","properties":{"a":{"$ref":"https://x/y#/$defs/x","minimum":2}},"$defs":{"x":{"type":"integer"}}}`, `{"a":1}`, `a: expected at least 2, got 1`},
+	} {
+		if got := checked(t, c.schema, c.arguments); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestASchemaThatCannotBeUsedSaysWhy(t *testing.T) {
+	for name, c := range map[string]struct{ schema, want string }{
+		"an address":        {`{"properties":{"a":{"$ref":"http://127.0.0.1:1/x.json"}}}`, `it refers to http://127.0.0.1:1/x.json, which Conclave does not open`},
+		"a file":            {`{"items":{"$ref":"file:///etc/passwd"}}`, `it refers to file:///etc/passwd, which Conclave does not open`},
+		"a type":            {`{"properties":{"a":{"type":["string","strnig"]}}}`, `there is no type "strnig"`},
+		"a draft":           {`{"$schema":"http://127.0.0.1:1/draft"}`, `it is written in the draft "http://127.0.0.1:1/draft", which Conclave does not know`},
+		"no schema":         {`{"properties":{"a":"string"}}`, `"string" is no schema`},
+		"a round of two":    {`{"anyOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"not":{"$ref":"#"}}}}`, `it refers to itself without end`},
+		"an unused round":   {`{"$defs":{"a":{"allOf":[{"$ref":"#/$defs/a"}]}}}`, `it refers to itself without end`},
+		"multiples of none": {`{"multipleOf":0}`, `"multipleOf" is 0, and nothing is a multiple of that`},
+		"too deep":          {strings.Repeat(`{"not":`, 101) + `{}` + strings.Repeat(`}`, 101), `it is nested more than 100 deep`},
+	} {
+		if got := checked(t, c.schema, `{}`); got != "[Its schema cannot be used: "+c.want+".]" {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+}
+
+func TestAPatternThatGoCannotReadRefusesNothing(t *testing.T) {
+	for name, c := range map[string]struct{ schema, arguments, want string }{
+		"a text":            {`{"properties":{"a":{"pattern":"(?=x)"}}}`, `{"a":"b"}`, ``},
+		"names":             {`{"patternProperties":{"(?=x)":{"type":"null"}},"additionalProperties":false}`, `{"a":"b"}`, ``},
+		"others still hold": {`{"properties":{"a":{"pattern":"(?=x)","maxLength":1}}}`, `{"a":"bb"}`, `a: expected at most 1 character, got 2`},
+	} {
+		if got := checked(t, c.schema, c.arguments); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestManyProblemsEndInANumber(t *testing.T) {
+	var names []string
+	for i := range 30 {
+		names = append(names, `"p`+string(rune('a'+i%26))+string(rune('a'+i/26))+`"`)
+	}
+	lines := strings.Split(checked(t, `{"required":[`+strings.Join(names, ",")+`]}`, `{}`), "\n")
+	if len(lines) != 21 || lines[20] != "and 10 more" {
+		t.Errorf("got %d lines, the last %q", len(lines), lines[len(lines)-1])
+	}
+}

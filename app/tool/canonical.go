@@ -1,0 +1,132 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Canonical returns the canonical form of one JSON value (RFC 8785, JSON
+// Canonicalization Scheme): no blanks, names sorted by their UTF-16 units,
+// numbers as ECMAScript writes them. Two texts of the same value give the same
+// bytes. A repeated name counts once, with its last value. The error is for
+// text that is not one JSON value, and for a number that no double can hold.
+func Canonical(raw []byte) ([]byte, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	var value any
+	if err := d.Decode(&value); err != nil {
+		return nil, err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return nil, fmt.Errorf("more than one value")
+	}
+	return appendCanonical(make([]byte, 0, len(raw)), value)
+}
+
+func appendCanonical(b []byte, value any) ([]byte, error) {
+	switch v := value.(type) {
+	case nil:
+		return append(b, "null"...), nil
+	case bool:
+		return strconv.AppendBool(b, v), nil
+	case string:
+		return appendString(b, v), nil
+	case json.Number:
+		return appendNumber(b, string(v))
+	case []any:
+		b = append(b, '[')
+		for i, item := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			var err error
+			if b, err = appendCanonical(b, item); err != nil {
+				return nil, err
+			}
+		}
+		return append(b, ']'), nil
+	case map[string]any:
+		names := make([]string, 0, len(v))
+		for name := range v {
+			names = append(names, name)
+		}
+		slices.SortFunc(names, compareUTF16)
+		b = append(b, '{')
+		for i, name := range names {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(appendString(b, name), ':')
+			var err error
+			if b, err = appendCanonical(b, v[name]); err != nil {
+				return nil, err
+			}
+		}
+		return append(b, '}'), nil
+	}
+	return nil, fmt.Errorf("%T is no JSON value", value)
+}
+
+// appendString writes text as RFC 8785, section 3.2.2.2 says: two-character
+// escapes where there are any, \u00xx for other control characters, everything
+// else as it is.
+func appendString(b []byte, text string) []byte {
+	const hex = "0123456789abcdef"
+	b = append(b, '"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\b':
+			b = append(b, '\\', 'b')
+		case r == '\t':
+			b = append(b, '\\', 't')
+		case r == '\n':
+			b = append(b, '\\', 'n')
+		case r == '\f':
+			b = append(b, '\\', 'f')
+		case r == '\r':
+			b = append(b, '\\', 'r')
+		case r < 0x20:
+			b = append(b, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		default:
+			b = utf8.AppendRune(b, r)
+		}
+	}
+	return append(b, '"')
+}
+
+// appendNumber writes a number as ECMAScript's Number::toString does, with the
+// shortest digits that read back the same (RFC 8785, section 3.2.2.3).
+func appendNumber(b []byte, text string) ([]byte, error) {
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(f, 0) {
+		return nil, fmt.Errorf("the number %s is too large", text)
+	}
+	if f == 0 {
+		return append(b, '0'), nil // -0 too
+	}
+	if abs := math.Abs(f); abs >= 1e-6 && abs < 1e21 {
+		return strconv.AppendFloat(b, f, 'f', -1, 64), nil
+	}
+	b = strconv.AppendFloat(b, f, 'e', -1, 64)
+	// Go writes at least two digits of exponent, ECMAScript as few as it needs.
+	if n := len(b); b[n-2] == '0' && (b[n-3] == '-' || b[n-3] == '+') {
+		b[n-2] = b[n-1]
+		b = b[:n-1]
+	}
+	return b, nil
+}
+
+// compareUTF16 orders names by their UTF-16 code units, which differs from the
+// order of bytes above U+FFFF.
+func compareUTF16(a, b string) int {
+	return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+}

@@ -1,0 +1,254 @@
+package tool
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxRun is how many blanks in a row a description keeps. More is padding that
+// pushes text out of sight; honest tables and code stay below it.
+const maxRun = 40
+
+// Strip removes characters that a person does not see and a model reads: ANSI
+// escape sequences, control characters other than tab and line end, Unicode
+// tags, bidirectional marks and overrides, zero-width and filler characters,
+// and the supplementary variation selectors. Bytes that are not UTF-8 become
+// U+FFFD. It returns the text and how many characters it removed.
+//
+// A zero-width joiner stays where writing needs it (inside an emoji, between
+// letters of Arabic and Indic scripts), and so does a variation selector after
+// a symbol.
+func Strip(text string) (string, int) {
+	if plain(text) {
+		return text, 0
+	}
+	var b strings.Builder
+	b.Grow(len(text))
+	removed := 0
+	var before rune // the last rune written
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == 0x1b || r == 0x9b:
+			n := escape(text[i:])
+			removed += utf8.RuneCountInString(text[i : i+n])
+			i += n
+			continue
+		case r == '\r' && strings.HasPrefix(text[i+1:], "\n"):
+			i++ // a line end of two characters is one line end
+			continue
+		case hidden(r) && !joins(r, before, text[i+size:]):
+			removed++
+			i += size
+			continue
+		}
+		b.WriteRune(r)
+		before = r
+		i += size
+	}
+	return b.String(), removed
+}
+
+// Clean is Strip for a definition's texts: it also folds runs of more than 40
+// blanks into one, and of more than three line ends into two, and counts what
+// it took.
+func Clean(text string) (string, int) {
+	text, removed := Strip(text)
+	var b strings.Builder
+	blanks, lines := 0, 0
+	flush := func() {
+		switch {
+		case blanks > maxRun:
+			b.WriteByte(' ')
+			removed += blanks - 1
+		default:
+			b.WriteString(strings.Repeat(" ", blanks))
+		}
+		switch {
+		case lines > 3:
+			b.WriteString("\n\n")
+			removed += lines - 2
+		default:
+			b.WriteString(strings.Repeat("\n", lines))
+		}
+		blanks, lines = 0, 0
+	}
+	if !strings.Contains(text, strings.Repeat(" ", maxRun)) && !strings.Contains(text, "\n\n\n\n") {
+		return text, removed
+	}
+	for _, r := range text {
+		switch r {
+		case ' ':
+			if lines > 0 {
+				flush()
+			}
+			blanks++
+		case '\n':
+			if blanks > 0 && lines == 0 {
+				flush()
+			}
+			lines++
+		default:
+			flush()
+			b.WriteRune(r)
+		}
+	}
+	flush()
+	return b.String(), removed
+}
+
+// plain reports whether text is printable ASCII with tabs and line ends only,
+// which is most text.
+func plain(text string) bool {
+	for i := range len(text) {
+		if c := text[i]; c >= 0x7f || c < 0x20 && c != '\n' && c != '\t' {
+			return false
+		}
+	}
+	return true
+}
+
+// escape returns the length of the terminal sequence that text begins with
+// (ECMA-48, section 5.4; OSC, DCS, SOS, PM and APC strings run to their end
+// mark).
+func escape(text string) int {
+	r, i := utf8.DecodeRuneInString(text)
+	if r == 0x1b {
+		if i == len(text) {
+			return i
+		}
+		switch text[i] {
+		case '[':
+			i++
+		case ']', 'P', 'X', '^', '_':
+			for i++; i < len(text); i++ {
+				if text[i] == 0x07 {
+					return i + 1
+				}
+				if strings.HasPrefix(text[i:], "\x1b\\") {
+					return i + 2
+				}
+				if text[i] == '\n' {
+					return i // an unended string must not swallow the rest
+				}
+			}
+			return i
+		default:
+			if text[i] < 0x20 || text[i] >= 0x7f {
+				return i
+			}
+			for i < len(text) && text[i] >= 0x20 && text[i] <= 0x2f {
+				i++
+			}
+			if i < len(text) && text[i] < 0x7f {
+				i++
+			}
+			return i
+		}
+	}
+	for i < len(text) && text[i] >= 0x20 && text[i] <= 0x3f {
+		i++
+	}
+	if i < len(text) && text[i] >= 0x40 && text[i] <= 0x7e {
+		i++
+	}
+	return i
+}
+
+// hidden reports whether r has no visible form of its own.
+func hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r < 0x20, r >= 0x7f && r < 0xa0:
+		return true
+	case r < 0xad:
+		return false
+	case r == 0xad, r == 0x034f, r == 0x061c, r == 0x115f, r == 0x1160, r == 0x17b4, r == 0x17b5,
+		r >= 0x180b && r <= 0x180f,
+		r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2060 && r <= 0x206f,
+		r == 0x2028, r == 0x2029, r == 0x3164, r >= 0xfe00 && r <= 0xfe0f, r == 0xfeff, r == 0xffa0,
+		r >= 0xfff0 && r <= 0xfffb, r >= 0x1bca0 && r <= 0x1bca3, r >= 0x1d173 && r <= 0x1d17a,
+		r >= 0xe0000 && r <= 0xe0fff:
+		return true
+	}
+	return false
+}
+
+// joins reports whether a hidden r is part of the writing between before and
+// rest.
+func joins(r, before rune, rest string) bool {
+	next, _ := utf8.DecodeRuneInString(rest)
+	switch r {
+	case 0x200c, 0x200d: // non-joiner, joiner
+		return joining(before) && joining(next) || r == 0x200d && (pictured(before) || before == 0xfe0f) && pictured(next)
+	case 0xfe0e, 0xfe0f: // as text, as picture
+		return pictured(before) || before == '#' || before == '*' || before >= '0' && before <= '9'
+	}
+	return false
+}
+
+func joining(r rune) bool {
+	return unicode.In(r, unicode.Arabic, unicode.Syriac, unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati,
+		unicode.Oriya, unicode.Tamil, unicode.Telugu, unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Mongolian)
+}
+
+func pictured(r rune) bool {
+	return r >= 0x1f000 && r <= 0x1faff || r >= 0x2190 && r <= 0x2bff || r == 0x203c || r == 0x2049 || r == 0x2122 || r == 0x2139 || r == 0x3030 || r == 0x303d || r == 0x3297 || r == 0x3299 || r == 0xa9 || r == 0xae
+}
+
+// cleanSchema cleans the texts a schema says to a model (description, title,
+// $comment) and leaves every other byte, and so the order of its properties, as
+// it is. It returns how many characters it removed.
+func cleanSchema(raw json.RawMessage) (json.RawMessage, int) {
+	if plain(string(raw)) && !bytes.ContainsRune(raw, '\\') && !bytes.Contains(raw, []byte("          ")) {
+		return raw, 0
+	}
+	var out []byte
+	removed, done := 0, 0
+	key := ""
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '"':
+			end := i + 1
+			for end < len(raw) && raw[end] != '"' {
+				if raw[end] == '\\' {
+					end++
+				}
+				end++
+			}
+			if end >= len(raw) {
+				return raw, 0 // no JSON; whoever compiles it says so
+			}
+			literal := raw[i : end+1]
+			rest := bytes.TrimLeft(raw[end+1:], " \t\r\n")
+			if len(rest) > 0 && rest[0] == ':' {
+				key = string(literal)
+			} else {
+				if key == `"description"` || key == `"title"` || key == `"$comment"` {
+					var text string
+					if json.Unmarshal(literal, &text) != nil {
+						return raw, 0
+					}
+					if clean, n := Clean(text); n > 0 {
+						removed += n
+						out = append(out, raw[done:i]...)
+						out = appendString(out, clean)
+						done = end + 1
+					}
+				}
+				key = ""
+			}
+			i = end
+		case '{', '[', ',':
+			key = ""
+		}
+	}
+	if removed == 0 {
+		return raw, 0
+	}
+	return append(out, raw[done:]...), removed
+}

@@ -1,0 +1,89 @@
+package tool
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// noParameters is the schema of a tool that gave none.
+var noParameters = json.RawMessage(`{"type":"object","properties":{}}`)
+
+// Normal returns the tool as it may be shown to a person and a model: texts
+// cleaned, title and parameters filled in, digest made. Normal of a normal tool
+// is the same tool.
+func Normal(t Tool) Tool {
+	var n int
+	if t.Title, n = Clean(t.Title); t.Title == "" {
+		t.Title = t.Name
+	}
+	removed := n
+	t.Description, n = Clean(t.Description)
+	removed += n
+	if len(t.Parameters) == 0 || string(t.Parameters) == "null" {
+		t.Parameters = noParameters
+	}
+	t.Parameters, n = cleanSchema(t.Parameters)
+	removed += n
+	if t.Visibility == "" {
+		t.Visibility = Direct
+	}
+	if removed > 0 {
+		t.Hidden += removed
+		t.Warnings = append(slices.Clone(t.Warnings), hiddenWarning(removed))
+	}
+	t.Digest = digest(t)
+	return t
+}
+
+func hiddenWarning(n int) string {
+	if n == 1 {
+		return "1 hidden character was removed from its texts."
+	}
+	return fmt.Sprintf("%d hidden characters were removed from its texts.", n)
+}
+
+// digest is the SHA-256, in hex, over the canonical JSON of what a person
+// approves and a model reads: name, title, description, parameters,
+// annotations. Where a schema is no JSON, its bytes count as text.
+func digest(t Tool) string {
+	b := append([]byte(nil), `{"annotations":`...)
+	b = appendCanonicalOr(b, t.Annotations)
+	b = appendString(append(b, `,"description":`...), t.Description)
+	b = appendString(append(b, `,"name":`...), t.Name)
+	b = append(b, `,"parameters":`...)
+	b = appendCanonicalOr(b, t.Parameters)
+	b = appendString(append(b, `,"title":`...), t.Title)
+	b = append(b, '}')
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func appendCanonicalOr(b []byte, raw json.RawMessage) []byte {
+	if len(raw) == 0 {
+		return append(b, "null"...)
+	}
+	canonical, err := Canonical(raw)
+	if err != nil {
+		return appendString(b, string(raw))
+	}
+	return append(b, canonical...)
+}
+
+// SetDigest returns the digest of a whole tool set: over the sorted digests of
+// its definitions, which Normal made.
+func SetDigest(tools []Tool) string {
+	digests := make([]string, len(tools))
+	for i, t := range tools {
+		digests[i] = t.Digest
+	}
+	slices.Sort(digests)
+	h := sha256.New()
+	for _, d := range digests {
+		h.Write([]byte(d))
+		h.Write([]byte{'\n'})
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

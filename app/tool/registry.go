@@ -1,0 +1,106 @@
+package tool
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Registry is where plugins publish their tools. Each change makes a new Set
+// with the next generation; sets handed out before stay as they are, with
+// invokers that still work. Use NewRegistry. Its methods are safe for
+// concurrent use.
+type Registry struct {
+	set atomic.Pointer[Set]
+
+	mu        sync.Mutex // guards the fields below
+	plugins   map[string]published
+	listeners map[*func(*Set)]struct{}
+}
+
+type published struct {
+	tools   []Tool
+	invoker Invoker
+}
+
+// NewRegistry returns a registry without tools.
+func NewRegistry() *Registry {
+	r := &Registry{plugins: map[string]published{}, listeners: map[*func(*Set)]struct{}{}}
+	r.set.Store(newSet(0, nil, nil))
+	return r
+}
+
+// Set returns the newest snapshot; never nil.
+func (r *Registry) Set() *Set { return r.set.Load() }
+
+// Publish puts the plugin's tools in place of those it had, in one step, and
+// returns the set that holds them. Tools are made Normal; their Plugin becomes
+// plugin. Of two with one name the later counts, in the earlier's place; a tool
+// without a name is left out.
+func (r *Registry) Publish(plugin string, tools []Tool, invoker Invoker) *Set {
+	list := make([]Tool, 0, len(tools))
+	place := make(map[string]int, len(tools))
+	for _, t := range tools {
+		t.Plugin = plugin
+		if t.Name == "" {
+			continue
+		}
+		if i, ok := place[t.Name]; ok {
+			list[i] = Normal(t)
+			continue
+		}
+		place[t.Name] = len(list)
+		list = append(list, Normal(t))
+	}
+	return r.change(func() { r.plugins[plugin] = published{list, invoker} })
+}
+
+// Withdraw takes the plugin's tools away. A plugin that has none is no change.
+func (r *Registry) Withdraw(plugin string) *Set {
+	r.mu.Lock()
+	_, ok := r.plugins[plugin]
+	r.mu.Unlock()
+	if !ok {
+		return r.Set()
+	}
+	return r.change(func() { delete(r.plugins, plugin) })
+}
+
+func (r *Registry) change(do func()) *Set {
+	r.mu.Lock()
+	do()
+	n := 0
+	for _, p := range r.plugins {
+		n += len(p.tools)
+	}
+	tools := make([]Tool, 0, n)
+	invokers := make(map[string]Invoker, len(r.plugins))
+	for _, plugin := range slices.Sorted(maps.Keys(r.plugins)) {
+		tools = append(tools, r.plugins[plugin].tools...)
+		invokers[plugin] = r.plugins[plugin].invoker
+	}
+	wireNames(tools)
+	set := newSet(r.set.Load().generation+1, tools, invokers)
+	r.set.Store(set)
+	listeners := slices.Collect(maps.Keys(r.listeners))
+	r.mu.Unlock()
+	for _, listen := range listeners {
+		(*listen)(set)
+	}
+	return set
+}
+
+// OnChange calls listen with each new set, on the goroutine that made it, until
+// the function returned is called. Two changes at once may call it at once and
+// in either order: compare generations, or read Set.
+func (r *Registry) OnChange(listen func(*Set)) (stop func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.listeners[&listen] = struct{}{}
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.listeners, &listen)
+	}
+}

@@ -1,0 +1,74 @@
+package tool
+
+import "slices"
+
+// Set is an immutable, numbered snapshot of the tools there are: by plugin, then
+// in the plugin's own order. A turn takes one and keeps it. The zero value is an
+// empty set of generation 0. Its methods are safe for concurrent use.
+type Set struct {
+	generation uint64
+	tools      []Tool
+	byWire     map[string]int
+	byID       map[string]int
+	invokers   map[string]Invoker // by plugin
+}
+
+func newSet(generation uint64, tools []Tool, invokers map[string]Invoker) *Set {
+	s := &Set{generation, tools, make(map[string]int, len(tools)), make(map[string]int, len(tools)), invokers}
+	for i, t := range tools {
+		s.byWire[t.WireName], s.byID[t.ID()] = i, i
+	}
+	return s
+}
+
+// Generation numbers the registry's states from 1; a subset has the number of
+// the set it was taken from.
+func (s *Set) Generation() uint64 { return s.generation }
+
+// Len returns how many tools there are.
+func (s *Set) Len() int { return len(s.tools) }
+
+// Tools returns the tools. The slice is the caller's; the JSON in it is shared
+// and must not be changed.
+func (s *Set) Tools() []Tool { return slices.Clone(s.tools) }
+
+// ByWire finds a tool by the name a model uses.
+func (s *Set) ByWire(name string) (Tool, bool) { return s.at(s.byWire, name) }
+
+// ByID finds a tool by "plugin:name".
+func (s *Set) ByID(id string) (Tool, bool) { return s.at(s.byID, id) }
+
+func (s *Set) at(index map[string]int, key string) (Tool, bool) {
+	i, ok := index[key]
+	if !ok {
+		return Tool{}, false
+	}
+	return s.tools[i], true
+}
+
+// Invoker returns what runs the tool with this id.
+func (s *Set) Invoker(id string) (Invoker, bool) {
+	i, ok := s.byID[id]
+	if !ok {
+		return nil, false
+	}
+	invoker, ok := s.invokers[s.tools[i].Plugin]
+	return invoker, ok
+}
+
+// Filter returns the tools that keep is true for, under the same names and the
+// same generation.
+func (s *Set) Filter(keep func(Tool) bool) *Set {
+	kept := make([]Tool, 0, len(s.tools))
+	for _, t := range s.tools {
+		if keep(t) {
+			kept = append(kept, t)
+		}
+	}
+	return newSet(s.generation, kept, s.invokers)
+}
+
+// Offered returns what a main model is told of: the direct tools.
+func (s *Set) Offered() *Set {
+	return s.Filter(func(t Tool) bool { return t.Visibility == Direct || t.Visibility == "" })
+}

@@ -1,0 +1,100 @@
+// Package tool is what a model can call: the Tool, the immutable numbered Set
+// of them that one turn uses, and the Registry that plugins publish into.
+//
+// It knows no plugin, no process and no permission. Read Tool, Set and Registry
+// first. Whoever calls a tool for somebody goes through permit.Gate before.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"conclave/app/chat"
+)
+
+// Visibility says how a tool reaches a model.
+type Visibility string
+
+// The visibilities of architecture 3.10 and the command line.
+const (
+	Direct   Visibility = "direct"   // offered to the main model
+	Deferred Visibility = "deferred" // found through tool_search
+	Hidden   Visibility = "hidden"   // callable by people and plugins only
+)
+
+// Tool is one callable thing as its plugin defined it. Values are immutable
+// once they are in a Set.
+type Tool struct {
+	Plugin      string          `json:"plugin"`                // the plugin's id (its folder identity)
+	Name        string          `json:"name"`                  // the plugin's own name for it
+	WireName    string          `json:"wire_name"`             // what a model sees; made by the Registry
+	Title       string          `json:"title"`                 // display name; the name when the plugin gave none
+	Description string          `json:"description"`           // cleaned, never cut
+	Parameters  json.RawMessage `json:"parameters"`            // JSON Schema of an object, as the plugin gave it
+	Annotations json.RawMessage `json:"annotations,omitempty"` // the plugin's own hints (MCP ToolAnnotations); never trusted
+
+	CouncilEligible bool       `json:"council_eligible"`
+	InlineAvailable bool       `json:"inline_available"`
+	Visibility      Visibility `json:"visibility"`
+
+	Contract string        `json:"contract"`           // functions, spindle, mcp …
+	File     string        `json:"file,omitempty"`     // relative to the plugin's folder
+	Line     int           `json:"line,omitempty"`     // 1-based; 0 when unknown
+	Digest   string        `json:"digest"`             // SHA-256 (hex) of the definition; made by Normal
+	Timeout  time.Duration `json:"-"`                  // how long one call may take; 0 = the default, 30 s
+	Serial   bool          `json:"serial,omitempty"`   // one call at a time
+	Warnings []string      `json:"warnings,omitempty"` // what is odd about its definition
+	Hidden   int           `json:"hidden,omitempty"`   // hidden characters that were removed from its texts
+}
+
+// ID returns the name that is unique among all tools: "plugin:name".
+func (t Tool) ID() string { return t.Plugin + ":" + t.Name }
+
+// DefaultTimeout is how long a call may take when neither the tool nor the
+// person says otherwise (contracts/llm-functions, section 8.6).
+const DefaultTimeout = 30 * time.Second
+
+// Call is one request to run a tool, after the gate has released it.
+type Call struct {
+	ID           string          // unique per call
+	Tool         Tool            // as it was in the Set the turn froze
+	Arguments    json.RawMessage // a JSON object, already checked against the schema
+	Conversation chat.ConversationID
+	Deadline     time.Time // zero: now + the tool's timeout
+
+	CouncilMember   json.RawMessage // the member's context object, or nil outside a council
+	ContextMessages []ContextMessage
+
+	// Progress, when not nil, hears a running tool's progress notes. It may be
+	// called from any goroutine while Call runs, never after.
+	Progress func(note string)
+}
+
+// ContextMessage is one flattened message that a council or inline call hands
+// to the tool (contracts/spindle, section 7).
+type ContextMessage struct {
+	Role    string `json:"role"` // system, user or assistant
+	Content string `json:"content"`
+	Name    string `json:"name,omitempty"`
+}
+
+// Result is what a tool answered. Exactly one of a useful Content and Error is
+// set; a Result with Status ok and no Content is a tool that said nothing.
+type Result struct {
+	Status    chat.CallStatus // ok, raised, bad_arguments, timeout, died, cancelled, paused
+	Content   []chat.Part     // text and media, in order; media parts carry Data until stored
+	Value     json.RawMessage // the typed value when the text is not all of it; may be nil
+	Error     string          // the sentence the model is given when Status is not ok
+	ErrorType string          // class name of an exception
+	Traceback string          // local only, never for a model
+	Printed   string          // what the call printed, its last 8 KiB
+}
+
+// Invoker runs calls of the tools that were published with it.
+type Invoker interface {
+	// Call runs one tool and blocks until it answered, its deadline passed or
+	// ctx ended. Everything that can go wrong with the tool is a Result; the
+	// error is for what went wrong with Conclave. It is safe for concurrent use.
+	Call(ctx context.Context, call Call) (Result, error)
+}

@@ -1,0 +1,96 @@
+package turn
+
+import (
+	"encoding/json"
+	"maps"
+	"strings"
+	"sync"
+
+	"conclave/app/chat"
+	"conclave/app/llm"
+)
+
+// draft is an answer while it streams in. Text is gathered in builders, so that
+// a delta costs the same however long the answer is. It is safe for concurrent
+// use: the stream writes it, the journal reads it. The zero value is empty.
+type draft struct {
+	mu    sync.Mutex // guards the fields below
+	parts []*draftPart
+	usage *chat.Usage
+	stop  llm.StopReason
+	dirty bool // changed since the last snapshot
+}
+
+type draftPart struct {
+	part chat.Part
+	text strings.Builder
+}
+
+// take adds an event.
+func (d *draft) take(e llm.Event) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch e.Kind {
+	case llm.Text:
+		d.write(chat.PartText, e.Text)
+	case llm.Reasoning:
+		d.write(chat.PartReasoning, e.Text)
+	case llm.Call:
+		call := e.Call
+		if len(call.Arguments) == 0 {
+			call.Arguments = json.RawMessage("{}")
+		}
+		d.parts = append(d.parts, &draftPart{part: chat.Part{Kind: chat.PartToolCall, Call: &call}})
+	case llm.Vendor:
+		if len(d.parts) == 0 {
+			d.parts = append(d.parts, &draftPart{part: chat.Part{Kind: chat.PartReasoning}})
+		}
+		p := &d.parts[len(d.parts)-1].part
+		vendor := maps.Clone(p.Vendor) // a snapshot may hold the old one
+		if vendor == nil {
+			vendor = map[string]json.RawMessage{}
+		}
+		maps.Copy(vendor, e.Part)
+		p.Vendor = vendor
+	case llm.End:
+		usage := e.Usage
+		d.usage, d.stop = &usage, e.Stop
+		return
+	default:
+		return
+	}
+	d.dirty = true
+}
+
+// write continues the last part, unless it is of another kind or was closed by
+// its vendor's data.
+func (d *draft) write(kind chat.PartKind, text string) {
+	n := len(d.parts)
+	if n == 0 || d.parts[n-1].part.Kind != kind || d.parts[n-1].part.Vendor != nil {
+		d.parts = append(d.parts, &draftPart{part: chat.Part{Kind: kind}})
+		n++
+	}
+	d.parts[n-1].text.WriteString(text)
+}
+
+// snapshot returns the parts so far, and whether they changed since the last
+// one.
+func (d *draft) snapshot() ([]chat.Part, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	parts := make([]chat.Part, len(d.parts))
+	for i, p := range d.parts {
+		parts[i] = p.part
+		parts[i].Text = p.text.String()
+	}
+	changed := d.dirty
+	d.dirty = false
+	return parts, changed
+}
+
+// empty reports whether nothing was said yet.
+func (d *draft) empty() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.parts) == 0
+}

@@ -1,0 +1,116 @@
+package turn
+
+import (
+	"encoding/json"
+	"strings"
+
+	"conclave/app/chat"
+	"conclave/app/permit"
+)
+
+// EventKind says what an Event is.
+type EventKind string
+
+// The kinds of events. Those of the command line's JSON lines keep their names
+// there (cli.md); the others are for a window that shows what is going on.
+const (
+	Started    EventKind = "turn_started"  // Turn, Conversation, Model
+	Questioned EventKind = "question"      // Seq: the person's message was saved
+	Waiting    EventKind = "waiting"       // a request went to the model; Round
+	Retrying   EventKind = "retrying"      // Note: why, and for how long
+	Begun      EventKind = "message_begun" // Seq: an assistant message exists
+	Text       EventKind = "text"          // Seq, Text
+	Reasoning  EventKind = "reasoning"     // Seq, Text
+	Proposed   EventKind = "call_proposed" // Seq, Call.RequestID, Call.ToolName: arguments still come
+	Asked      EventKind = "tool_call"     // Seq, Call: on record; not decided
+	Held       EventKind = "call_held"     // Call, Pending: a person is asked
+	Decided    EventKind = "permission"    // Call, Decision
+	Running    EventKind = "call_running"  // Call
+	Progress   EventKind = "call_progress" // Call, Note
+	Answered   EventKind = "tool_result"   // Call, Result
+	Saved      EventKind = "message_saved" // Seq: an assistant or tool message is whole
+	Used       EventKind = "usage"         // Usage of one request
+	Noted      EventKind = "note"          // Note: a sentence for the person
+	Ended      EventKind = "turn_ended"    // Reason, Seq of the last message, Message
+)
+
+// Event is one thing that happened in a turn. Kind says which fields count.
+// Values are not changed after they were given out.
+type Event struct {
+	Kind         EventKind
+	Turn         string
+	Conversation chat.ConversationID
+	Model        string // "connection/model"
+	Seq          chat.MessageSeq
+	Round        int
+	Text         string
+	Note         string
+	Call         *chat.CallRecord
+	Result       *chat.ToolResult
+	Pending      *permit.Pending
+	Decision     *permit.Decision
+	Usage        chat.Usage
+	Reason       chat.EndReason
+	Message      *chat.Message // Ended: the last message of the turn, or nil
+	Failure      *chat.Failure // Ended with reason error
+}
+
+// Line returns the event as a line of `prompt --json`, or nil for the kinds that
+// are the window's only.
+func (e Event) Line() any {
+	type object map[string]any
+	switch e.Kind {
+	case Started:
+		return object{"type": e.Kind, "turn": e.Turn, "conversation": e.Conversation, "model": e.Model}
+	case Text, Reasoning:
+		return object{"type": e.Kind, "text": e.Text}
+	case Asked:
+		return object{"type": e.Kind, "id": e.Call.RequestID, "tool": e.Call.ToolName, "arguments": arguments(e.Call)}
+	case Decided:
+		return object{"type": e.Kind, "id": e.Call.RequestID, "tool": e.Call.ToolName, "decision": e.Call.Decision, "why": e.Call.DecidedBy}
+	case Answered:
+		content := []object{}
+		for _, p := range e.Result.Content {
+			if p.Kind == chat.PartMedia {
+				content = append(content, object{"type": mediaType(p.Media.MIME), "mime_type": p.Media.MIME, "media": p.Media.ID})
+				continue
+			}
+			content = append(content, object{"type": "text", "text": p.Text})
+		}
+		return object{"type": e.Kind, "id": e.Result.CallID, "tool": e.Result.Tool, "status": e.Result.Status, "is_error": e.Result.IsError, "content": content, "ms": e.Call.MS}
+	case Used:
+		line := object{"type": e.Kind, "input_tokens": e.Usage.Input, "output_tokens": e.Usage.Output}
+		if e.Usage.Cost > 0 {
+			line["cost"] = e.Usage.Cost
+		}
+		return line
+	case Noted:
+		return object{"type": e.Kind, "text": e.Note}
+	case Ended:
+		line := object{"type": e.Kind, "reason": e.Reason, "message": ""}
+		if e.Message != nil {
+			line["message"] = chat.TextOf(e.Message.Parts)
+		}
+		if e.Failure != nil {
+			line["error"] = e.Failure
+		}
+		return line
+	}
+	return nil
+}
+
+// mediaType is the type of a content block, as `tools call --json` has it.
+func mediaType(mime string) string {
+	kind, _, _ := strings.Cut(mime, "/")
+	if kind == "image" || kind == "audio" {
+		return kind
+	}
+	return "file"
+}
+
+func arguments(r *chat.CallRecord) json.RawMessage {
+	if len(r.Arguments) == 0 {
+		return json.RawMessage("{}")
+	}
+	return r.Arguments
+}

@@ -1,0 +1,223 @@
+package turn_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/llm"
+	"conclave/app/tool"
+	"conclave/app/turn"
+)
+
+// disk is a log whose every durable write takes a while, and that remembers what
+// a kill at any moment would leave.
+type disk struct {
+	*turn.MemoryLog
+	write time.Duration
+
+	mu      sync.Mutex // guards the fields below
+	writes  []string
+	lasting map[chat.MessageSeq]string // the text that a kill would leave, by message
+	full    bool
+}
+
+func newDisk(write time.Duration) *disk {
+	return &disk{MemoryLog: turn.NewMemoryLog(chat.Conversation{ID: talk}), write: write, lasting: map[chat.MessageSeq]string{}}
+}
+
+func (d *disk) note(what string, m chat.Message) error {
+	time.Sleep(d.write)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.full {
+		return fault.New(fault.Unavailable, "test", "The disk is full.", "Free some space.")
+	}
+	d.writes = append(d.writes, what+" "+string(m.Role))
+	d.lasting[m.Seq] = chat.TextOf(m.Parts)
+	return nil
+}
+
+func (d *disk) Append(ctx context.Context, m *chat.Message) error {
+	if err := d.MemoryLog.Append(ctx, m); err != nil {
+		return err
+	}
+	return d.note("append", *m)
+}
+
+func (d *disk) Replace(ctx context.Context, m chat.Message) error {
+	if err := d.MemoryLog.Replace(ctx, m); err != nil {
+		return err
+	}
+	return d.note("replace", m)
+}
+
+func (d *disk) Journal(m chat.Message) {
+	d.MemoryLog.Journal(m)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lasting[m.Seq] = chat.TextOf(m.Parts)
+}
+
+func TestAKillLosesLessThanAQuarterOfASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk(time.Millisecond)
+		b := newBench(t, nil)
+		b.open(d, nil)
+		var said atomic.Int64 // characters the model has said
+		stall := make(chan struct{})
+		talking := func(ctx context.Context, r llm.Request, say func(llm.Event) bool) error {
+			for range 100 {
+				say(llm.Event{Kind: llm.Text, Text: "word "})
+				said.Add(5)
+				time.Sleep(7 * time.Millisecond)
+			}
+			// A burst, then silence: the last words must not wait for more.
+			for range 50 {
+				say(llm.Event{Kind: llm.Text, Text: "word "})
+				said.Add(5)
+			}
+			<-stall
+			return says()(ctx, r, say)
+		}
+		done := make(chan turn.Outcome)
+		go func() { // ends with the turn
+			out, _ := b.try(t.Context(), model(talking))
+			done <- out
+		}()
+		for range 20 {
+			time.Sleep(33 * time.Millisecond)
+			d.mu.Lock()
+			kept := len(d.lasting[2])
+			d.mu.Unlock()
+			if lost := int(said.Load()) - kept; lost > 50/7*5+5 {
+				t.Errorf("a kill now loses %d of %d characters", lost, said.Load())
+			}
+		}
+		time.Sleep(time.Second)
+		d.mu.Lock()
+		if kept := len(d.lasting[2]); kept != int(said.Load()) {
+			t.Errorf("in silence, %d of %d characters are kept", kept, said.Load())
+		}
+		d.mu.Unlock()
+		close(stall)
+		<-done
+		if !slices.Equal(d.writes, []string{"append user", "append assistant", "replace assistant"}) {
+			t.Errorf("wrote %q", d.writes)
+		}
+	})
+}
+
+func TestAChainOfQuickCallsWritesTwiceARoundAndBehindIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const write = 3 * time.Millisecond
+		d := newDisk(write)
+		b := newBench(t, nil)
+		work := takes(2*time.Millisecond, "1")
+		b.open(d, tools{"count": work})
+		script := slices.Repeat([]round{calls(call("count", `{}`))}, 50)
+		began := time.Now()
+		b.say(model(append(script, says("Done."))...), func(r *turn.Request) { r.ChainLimit = 0 })
+		took := time.Since(began)
+		// The question; the first answer as it began and whole; two a round; the
+		// last answer.
+		if n := len(d.writes); n != 1+2+1+49*2+1 {
+			t.Errorf("%d writes", n)
+		}
+		if limit := 50*2*write + 20*time.Millisecond; took > limit {
+			t.Errorf("took %s, more than its writes (%s)", took, limit)
+		}
+		path := b2path(t, d)
+		if len(path) != 102 {
+			t.Fatalf("%d messages", len(path))
+		}
+		for i, m := range path {
+			if m.Seq != chat.MessageSeq(i+1) || m.Parent != chat.MessageSeq(i) {
+				t.Fatalf("message %d follows %d", m.Seq, m.Parent)
+			}
+		}
+		for _, r := range d.Calls() {
+			if m := path[r.ResponseID-1]; m.Role != chat.RoleAssistant || m.Parts[0].Call.Sequence != r.ID {
+				t.Fatalf("record %d says it was asked by message %d, which is %+v", r.ID, r.ResponseID, m)
+			}
+		}
+	})
+}
+
+func b2path(t *testing.T, d *disk) []chat.Message {
+	t.Helper()
+	path, err := d.Path(t.Context(), talk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestTheFirstMessageIsInTheLogBeforeItsWordsAreTold(t *testing.T) {
+	d := newDisk(0)
+	b := newBench(t, tools{"count": answers("1")})
+	b.open(d, tools{"count": answers("1")})
+	m := model(calls(call("count", `{}`)), says("Done."))
+	_, err := b.runner.Run(t.Context(), turn.Request{Conversation: talk, Text: "Hi.", Model: m, Tools: b.set}, func(e turn.Event) {
+		if e.Seq == 0 {
+			return
+		}
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if _, ok := d.lasting[e.Seq]; !ok && e.Kind != turn.Asked {
+			t.Errorf("%s names message %d, which is not written", e.Kind, e.Seq)
+		}
+		if e.Kind == turn.Proposed && e.Seq != 2 {
+			t.Errorf("the call is proposed in message %d", e.Seq)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAFullDiskEndsTheTurnAndSaysSo(t *testing.T) {
+	d := newDisk(0)
+	b := newBench(t, nil)
+	b.open(d, tools{"fill": func(ctx context.Context, c tool.Call) tool.Result {
+		d.mu.Lock()
+		d.full = true
+		d.mu.Unlock()
+		return answers("full")(ctx, c)
+	}})
+	m := model(calls(call("fill", `{}`)), says("Never kept."))
+	out := b.say(m)
+	if out.Reason != chat.EndError || fault.KindOf(out.Err) != fault.Unavailable || !strings.Contains(out.Err.Error(), "The disk is full.") {
+		t.Errorf("outcome %+v", out)
+	}
+	if ended := b.heard(turn.Ended); len(ended) != 1 || ended[0].Failure == nil || ended[0].Failure.Hint != "Free some space." {
+		t.Errorf("told %+v", ended)
+	}
+
+	d = newDisk(0)
+	d.full = true
+	b.open(d, nil)
+	if _, err := b.try(t.Context(), m); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestATemporaryChatWritesNothingToTheLog(t *testing.T) {
+	b := newBench(t, tools{"count": answers("1")})
+	memory := turn.NewMemoryLog(chat.Conversation{ID: "temporary"})
+	b.say(model(calls(call("count", `{}`)), says("Done.")), func(r *turn.Request) { r.Conversation, r.Log = "temporary", memory })
+	path, err := memory.Path(t.Context(), "temporary")
+	if err != nil || len(path) != 4 || len(memory.Calls()) != 1 {
+		t.Errorf("the temporary log has %d messages, %v", len(path), err)
+	}
+	if len(b.path()) != 0 || len(b.log.Calls()) != 0 {
+		t.Error("the kept log was written")
+	}
+}

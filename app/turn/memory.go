@@ -1,0 +1,145 @@
+package turn
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"sync"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+)
+
+// MemoryLog is a Log that keeps nothing past the program: for a temporary chat.
+// It holds one conversation. Use NewMemoryLog.
+type MemoryLog struct {
+	mu           sync.Mutex // guards the fields below
+	conversation chat.Conversation
+	messages     []chat.Message // by seq-1
+	calls        []chat.CallRecord
+	media        map[string][]byte
+}
+
+// NewMemoryLog returns a log that holds the given conversation and no messages.
+func NewMemoryLog(c chat.Conversation) *MemoryLog {
+	return &MemoryLog{conversation: c, media: map[string][]byte{}}
+}
+
+func (l *MemoryLog) check(id chat.ConversationID) error {
+	if id != l.conversation.ID {
+		return fault.New(fault.NotFound, "turn.memory", "There is no chat "+string(id)+".", "")
+	}
+	return nil
+}
+
+// Conversation implements Log.
+func (l *MemoryLog) Conversation(_ context.Context, id chat.ConversationID) (chat.Conversation, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.conversation, l.check(id)
+}
+
+// Path implements Log.
+func (l *MemoryLog) Path(_ context.Context, id chat.ConversationID) ([]chat.Message, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var path []chat.Message
+	for seq := l.conversation.Head; seq != 0; seq = l.messages[seq-1].Parent {
+		path = append(path, l.messages[seq-1])
+	}
+	slices.Reverse(path)
+	return path, l.check(id)
+}
+
+// Append implements Log.
+func (l *MemoryLog) Append(_ context.Context, m *chat.Message) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.check(m.Conversation); err != nil {
+		return err
+	}
+	l.messages = append(l.messages, chat.Message{})
+	m.Seq = chat.MessageSeq(len(l.messages))
+	l.messages[m.Seq-1] = clone(*m)
+	l.conversation.Head, l.conversation.Last = m.Seq, m.Seq
+	l.conversation.Updated = time.Now()
+	l.conversation.Revision++
+	return nil
+}
+
+func clone(m chat.Message) chat.Message {
+	m.Parts = slices.Clone(m.Parts)
+	return m
+}
+
+// Replace implements Log.
+func (l *MemoryLog) Replace(_ context.Context, m chat.Message) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if m.Seq == 0 || int(m.Seq) > len(l.messages) {
+		return fault.New(fault.NotFound, "turn.memory", "There is no such message.", "")
+	}
+	l.messages[m.Seq-1] = clone(m)
+	l.conversation.Revision++
+	return nil
+}
+
+// Journal implements Log; there is nothing to lose.
+func (l *MemoryLog) Journal(chat.Message) {}
+
+// PutCall implements Log.
+func (l *MemoryLog) PutCall(_ context.Context, r *chat.CallRecord) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.ID == 0 {
+		l.calls = append(l.calls, chat.CallRecord{})
+		r.ID = uint64(len(l.calls))
+	}
+	l.calls[r.ID-1] = *r
+	return nil
+}
+
+// Calls returns the records, oldest first.
+func (l *MemoryLog) Calls() []chat.CallRecord {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.calls)
+}
+
+// Sync implements Log.
+func (l *MemoryLog) Sync(context.Context) error { return nil }
+
+// UpdateConversation implements Log.
+func (l *MemoryLog) UpdateConversation(_ context.Context, id chat.ConversationID, change func(*chat.Conversation)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.check(id); err != nil {
+		return err
+	}
+	change(&l.conversation)
+	l.conversation.Revision++
+	return nil
+}
+
+// PutMedia implements Log.
+func (l *MemoryLog) PutMedia(_ context.Context, m *chat.Media) error {
+	sum := sha256.Sum256(m.Data)
+	m.ID, m.Size = hex.EncodeToString(sum[:]), int64(len(m.Data))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.media[m.ID] = slices.Clone(m.Data)
+	return nil
+}
+
+// Media implements Log.
+func (l *MemoryLog) Media(_ context.Context, id string) ([]byte, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	data, ok := l.media[id]
+	if !ok {
+		return nil, fault.New(fault.NotFound, "turn.memory", "That attachment is gone.", "")
+	}
+	return data, nil
+}

@@ -1,0 +1,266 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/llm"
+)
+
+// journalEvery is how often a streaming message is handed to the log, which
+// writes what it has within 200 ms: together less than the quarter of a second
+// that a kill may cost.
+const journalEvery = 40 * time.Millisecond
+
+// writing is an assistant message that streams.
+//
+// The first of a turn is in the log from its first word on, so that a window has
+// something to hang it on. The others are written when they are whole, or when
+// journalEvery has passed, whichever is first: a chain of quick calls then waits
+// for one write a message and not for two.
+type writing struct {
+	t     *run
+	draft draft
+	m     chat.Message // without parts until it is finished
+
+	mu    sync.Mutex // guards the fields below; held while the log is written
+	saved bool       // m is in the log
+	err   error      // writing it failed
+}
+
+// ask makes one request and returns the message that came of it, finished but
+// not yet written to its end (see write). closing asks for an answer without
+// calls. The error is the provider's, the log's or ctx's; the message is what was
+// said before it, or nil for nothing.
+func (t *run) ask(ctx context.Context, closing bool) (*writing, error) {
+	if err := t.scribe.failed(); err != nil {
+		return nil, err
+	}
+	request := t.request(ctx)
+	request.NoCalls, request.Reasoning = closing, t.req.Reasoning
+	w, err := t.stream(ctx, request, closing)
+	if refused, ok := errors.AsType[*llm.Error](err); ok && refused.Kind == llm.NoTools && !t.req.Explicit && t.req.Tools != nil && w.draft.empty() {
+		// It was thought able to call tools. They were merely enabled, so the
+		// answer matters more (contracts/llm-functions, 8.1).
+		t.req.Tools = nil
+		t.emit(Event{Kind: Noted, Note: "The model " + t.model + " cannot call tools, so it is offered none."})
+		w, err = t.stream(ctx, t.request(ctx), closing)
+	}
+	return w.finish(ctx, err, closing)
+}
+
+// stream makes one request and gathers what is said.
+func (t *run) stream(ctx context.Context, request llm.Request, closing bool) (*writing, error) {
+	w := &writing{t: t, m: chat.Message{
+		Conversation: t.req.Conversation, Turn: t.turn, Role: chat.RoleAssistant,
+		Model: t.model, State: chat.Streaming, Created: t.o.Now(), Parts: []chat.Part{},
+	}}
+	t.emit(Event{Kind: Waiting, Round: t.round})
+	policy := t.o.Retry
+	policy.OnWait = func(err *llm.Error, wait time.Duration) {
+		t.emit(Event{Kind: Retrying, Note: err.Sentence() + " Trying again in " + roundSeconds(wait) + "."})
+	}
+	var keeping sync.WaitGroup
+	kept, stopKeeping := context.WithCancel(context.WithoutCancel(ctx))
+	keeping.Go(func() { w.keep(kept) }) // ends with stopKeeping
+	defer keeping.Wait()
+	defer stopKeeping()
+	for event, err := range llm.WithRetry(t.req.Model, policy).Stream(ctx, request) {
+		if err != nil {
+			return w, err
+		}
+		if err := w.take(ctx, event, closing); err != nil {
+			return w, err
+		}
+	}
+	return w, ctx.Err()
+}
+
+func roundSeconds(d time.Duration) string {
+	if d < time.Second {
+		return "a moment"
+	}
+	return d.Round(time.Second).String()
+}
+
+// take puts one event into the message and passes it on.
+func (w *writing) take(ctx context.Context, e llm.Event, closing bool) error {
+	t := w.t
+	switch e.Kind {
+	case llm.Text, llm.Reasoning:
+		if e.Text == "" {
+			return nil
+		}
+		e.Text = strings.ToValidUTF8(e.Text, "\uFFFD")
+	case llm.Call, llm.CallStart:
+		if closing {
+			return nil // it was told not to
+		}
+	}
+	w.draft.take(e)
+	if e.Kind != llm.End && !t.begun.Load() {
+		if err := w.save(ctx); err != nil {
+			return err
+		}
+	}
+	switch e.Kind {
+	case llm.Text:
+		t.emit(Event{Kind: Text, Seq: w.seq(), Text: e.Text})
+	case llm.Reasoning:
+		t.emit(Event{Kind: Reasoning, Seq: w.seq(), Text: e.Text})
+	case llm.CallStart:
+		t.emit(Event{Kind: Proposed, Seq: w.seq(), Call: &chat.CallRecord{RequestID: e.Call.ID, ToolName: e.Call.Tool}})
+	}
+	return nil
+}
+
+// seq is the message's number, 0 until it is in the log.
+func (w *writing) seq() chat.MessageSeq {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.m.Seq
+}
+
+// save makes the message exist in the log as far as it got.
+func (w *writing) save(ctx context.Context) error {
+	if err := w.t.scribe.wait(); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.saved || w.err != nil {
+		return w.err
+	}
+	m := w.m
+	m.Parts = w.parts()
+	save, cancel := w.t.saving(ctx)
+	defer cancel()
+	if w.err = w.t.scribe.append(save, &m); w.err != nil {
+		return w.err
+	}
+	w.m.Seq, w.m.Parent, w.saved = m.Seq, m.Parent, true
+	w.t.begun.Store(true)
+	w.t.emit(Event{Kind: Begun, Seq: m.Seq})
+	return nil
+}
+
+// parts returns the parts so far. Calls are copied: the batch writes into its
+// own.
+func (w *writing) parts() []chat.Part {
+	parts, _ := w.draft.snapshot()
+	for i, p := range parts {
+		if p.Call != nil {
+			call := *p.Call
+			parts[i].Call = &call
+		}
+	}
+	return parts
+}
+
+// keep hands the growing message to the log until ctx ends.
+func (w *writing) keep(ctx context.Context) {
+	ticker := time.NewTicker(journalEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		w.mu.Lock()
+		saved, m := w.saved, w.m
+		w.mu.Unlock()
+		switch {
+		case w.draft.empty():
+		case !saved:
+			_ = w.save(ctx) // the error is kept; finish returns it
+		default:
+			parts, changed := w.draft.snapshot()
+			if changed {
+				m.Parts = parts
+				w.t.log.Journal(m)
+			}
+		}
+	}
+}
+
+// finish completes the message: what was said, how it ended, what it used.
+func (w *writing) finish(ctx context.Context, cause error, closing bool) (*writing, error) {
+	t := w.t
+	w.m.Parts, w.m.Ended = w.parts(), t.o.Now()
+	if w.draft.usage != nil {
+		w.m.Usage = w.draft.usage
+		t.usage = t.usage.Add(*w.draft.usage)
+		t.emit(Event{Kind: Used, Usage: *w.draft.usage})
+	}
+	switch {
+	case cause == nil:
+		w.m.State = chat.Complete
+	case ctx.Err() != nil:
+		w.m.State, w.m.Reason = chat.Stopped, chat.EndStopped
+		if len(w.m.Parts) == 0 && !w.saved {
+			return nil, cause // stopped before the first word: nothing to keep
+		}
+	default:
+		w.m.State, w.m.Reason, w.m.Error = chat.Failed, chat.EndError, failure(cause)
+	}
+	if cause == nil && len(callsOf(&w.m)) == 0 {
+		w.m.Reason = chat.EndDone
+		if closing {
+			w.m.Reason = chat.EndLimit
+		}
+		switch w.draft.stop {
+		case llm.StopLength:
+			t.emit(Event{Kind: Noted, Note: "The answer was cut at the model's length limit."})
+		case llm.StopFilter:
+			t.emit(Event{Kind: Noted, Note: "The provider's filter cut the answer."})
+		}
+	}
+	return w, errors.Join(cause, w.err)
+}
+
+// write writes the finished message, behind the turn, and makes it part of the
+// path that the next round sends.
+func (w *writing) write(ctx context.Context) {
+	t := w.t
+	t.path = append(t.path, w.m)
+	m := w.m
+	m.Parts = w.parts()
+	for i, call := range callsOf(&m) {
+		call.Sequence = callsOf(&w.m)[i].Sequence
+	}
+	t.scribe.do(ctx, func(save context.Context) error {
+		if w.saved {
+			if err := t.log.Replace(save, m); err != nil {
+				return err
+			}
+		} else {
+			if err := t.scribe.append(save, &m); err != nil {
+				return err
+			}
+			w.mu.Lock()
+			w.m.Seq, w.m.Parent, w.saved = m.Seq, m.Parent, true
+			w.mu.Unlock()
+			t.begun.Store(true)
+			t.emit(Event{Kind: Begun, Seq: m.Seq})
+		}
+		t.emit(Event{Kind: Saved, Seq: m.Seq})
+		return nil
+	})
+}
+
+// ended writes into the written message that the turn ended with it.
+func (w *writing) ended(ctx context.Context, reason chat.EndReason) {
+	t := w.t
+	t.scribe.do(ctx, func(save context.Context) error {
+		w.mu.Lock()
+		w.m.Reason = reason
+		m := w.m
+		w.mu.Unlock()
+		return t.log.Replace(save, m)
+	})
+}

@@ -1,0 +1,365 @@
+// Package turn runs one chat turn: it saves what the person said, streams a
+// model, has the gate release what the model calls, runs the calls, gives the
+// results back, and asks again until the model is done, a limit is met, or the
+// person stops it. It writes as it goes, so that a kill loses a quarter of a
+// second.
+//
+// It knows no vendor, process or disk: a [Log] keeps, a [Gate] decides, a
+// tool.Set calls. Read Request, Event and Runner.Run first; round.go is one
+// request to the model, batch.go the calls that came of it, history.go what the
+// model is told. The rules are contracts/llm-functions, section 8.
+package turn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+	"golang.org/x/sync/semaphore"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/llm"
+	"conclave/app/permit"
+	"conclave/app/tool"
+)
+
+// Gate decides about calls; permit.Gate is the real one.
+type Gate interface {
+	// Ask returns what was decided about one call: allow or deny, never ask. It
+	// blocks while a person is asked.
+	Ask(ctx context.Context, r permit.Request) permit.Decision
+	// TurnEnded ends what was allowed for this answer only.
+	TurnEnded(turn string)
+}
+
+// Options say what a Runner works with. Log and Gate are required.
+type Options struct {
+	Log  Log
+	Gate Gate
+	Slog *slog.Logger
+	Now  func() time.Time
+	// Retry bounds how often a request is tried again; the zero value is llm's
+	// default.
+	Retry llm.Policy
+}
+
+// Runner runs turns. Use New. It is safe for concurrent use.
+type Runner struct {
+	o Options
+
+	mu    sync.Mutex                     // guards the fields below
+	busy  map[chat.ConversationID]string // the turn that runs in a conversation
+	lines map[string]*semaphore.Weighted // by plugin: how many of its calls run at once
+}
+
+// New returns a runner.
+func New(o Options) *Runner {
+	if o.Slog == nil {
+		o.Slog = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Runner{o: o, busy: map[chat.ConversationID]string{}, lines: map[string]*semaphore.Weighted{}}
+}
+
+// Request is one turn to run.
+type Request struct {
+	ID           string // of the turn; empty makes one
+	Conversation chat.ConversationID
+
+	// Text and Attachments are what the person says. When both are empty the
+	// message Parent is answered (again); where it is an answer whose calls have no
+	// results (one paused, the program ended), those calls are made first, and only
+	// those, in the turn that asked for them.
+	Text        string
+	Attachments []chat.Part
+	// Parent is the message to continue from; nil is the conversation's head.
+	Parent *chat.MessageSeq
+
+	Model llm.Model
+	// Tools are what the model is offered; frozen for the turn. nil is none.
+	Tools *tool.Set
+	// Explicit says that the person named the tools: a model that cannot call
+	// any is then refused before anything is sent.
+	Explicit bool
+	// ChainLimit is how many requests with tools a turn may make; 0 is no limit.
+	ChainLimit int
+	Reasoning  string
+	// Log replaces the runner's, for a chat that is not kept; nil is the
+	// runner's.
+	Log Log
+	// Asker answers where the window would ask; nil leaves it to the window.
+	Asker permit.Asker
+}
+
+// DefaultChainLimit is how many requests with tools a turn may make when nobody
+// says otherwise (contracts/llm-functions, section 8.7).
+const DefaultChainLimit = 10
+
+// Outcome is how a turn ended.
+type Outcome struct {
+	Turn    string
+	Reason  chat.EndReason
+	Seq     chat.MessageSeq // of the last message, 0 when there is none
+	Message *chat.Message   // the last assistant message
+	Usage   chat.Usage      // of all requests
+	Err     error           // why, when Reason is error: a *fault.Error
+}
+
+// saveTime bounds how long saving may take after the turn's own context ended.
+const saveTime = 5 * time.Second
+
+// run is one turn under way.
+type run struct {
+	*Runner
+	req    Request
+	log    Log
+	turn   string
+	model  string
+	can    llm.Capabilities
+	system string
+	path   []chat.Message    // what is visible, grown by the turn
+	files  map[string][]byte // media read for this turn
+	scribe scribe
+
+	mu      sync.Mutex // serialises on, and guards failing
+	on      func(Event)
+	failing map[string]failing // by call
+
+	usage chat.Usage
+	round int
+	begun atomic.Bool // a message of the answer is in the log
+}
+
+// newRun prepares a turn, without touching the log.
+func (r *Runner) newRun(req Request, on func(Event)) *run {
+	t := &run{Runner: r, req: req, log: req.Log, turn: req.ID, on: on, failing: map[string]failing{}, files: map[string][]byte{}}
+	t.scribe.t = t
+	if t.log == nil {
+		t.log = r.o.Log
+	}
+	if t.turn == "" {
+		t.turn = uuid.Must(uuid.NewV7()).String()
+	}
+	if on == nil {
+		t.on = func(Event) {}
+	}
+	if req.Model != nil {
+		t.model, t.can = req.Model.Info().Name(), req.Model.Info().Can
+	}
+	return t
+}
+
+// claim says that a turn runs in a conversation, until the function returned is
+// called. Kind conflict when one does already.
+func (r *Runner) claim(conversation chat.ConversationID, turn string) (release func(), err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.busy[conversation]; ok {
+		return nil, fault.New(fault.Conflict, "turn.run", "An answer is still being written in this chat.", "Stop it first, or wait for it.")
+	}
+	r.busy[conversation] = turn
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.busy, conversation)
+	}, nil
+}
+
+// Run runs one turn to its end. on hears what happens, in order, never after Run
+// returned and never twice at once; it must not block for long. The error is for
+// a turn that did not begin (nothing was saved, or only the question): a fault of
+// kind usage when Explicit tools meet a model without, not_found for an unknown
+// conversation, conflict while another turn runs in it, invalid when there is
+// nothing to answer. A turn that began always ends with an Outcome, and once it
+// has ended everything about it is on the disk.
+func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome, error) {
+	t := r.newRun(req, on)
+	release, err := r.claim(req.Conversation, t.turn)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer release()
+	note := ""
+	if req.Tools != nil && req.Tools.Len() > 0 && !t.can.Tools {
+		if req.Explicit {
+			return Outcome{}, fault.New(fault.Usage, "turn.run", "The model "+t.model+" cannot call tools.", "Choose another model, or send without tools (--no-tools).")
+		}
+		note = "The model " + cmp.Or(req.Model.Info().Title, t.model) + " cannot call tools, so it is offered none."
+		t.req.Tools = nil
+	}
+	question, open, err := t.question(ctx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	t.emit(Event{Kind: Started})
+	if question != 0 {
+		t.emit(Event{Kind: Questioned, Seq: question})
+	}
+	if note != "" {
+		t.emit(Event{Kind: Noted, Note: note})
+	}
+	outcome := t.rounds(ctx, open)
+	r.o.Gate.TurnEnded(t.turn)
+	save, cancel := t.saving(ctx)
+	defer cancel()
+	if err := errors.Join(t.scribe.wait(), t.log.Sync(save)); err != nil {
+		r.o.Slog.Error("a turn could not be written to its end", "turn", t.turn, "err", err)
+		if outcome.Err == nil {
+			outcome.Reason, outcome.Err = chat.EndError, asFault(err)
+		}
+	}
+	outcome.Seq, outcome.Usage = t.scribe.answered(), t.usage
+	ended := Event{Kind: Ended, Reason: outcome.Reason, Seq: outcome.Seq, Message: outcome.Message}
+	if outcome.Err != nil {
+		ended.Failure = failure(outcome.Err)
+	}
+	t.emit(ended)
+	return outcome, nil
+}
+
+// saving returns a context for writing what must not be lost when the turn was
+// stopped.
+func (t *run) saving(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.WithoutCancel(ctx), saveTime, errors.New("saving took too long"))
+}
+
+func (t *run) emit(e Event) {
+	e.Turn, e.Conversation, e.Model = t.turn, t.req.Conversation, t.model
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.on(e)
+}
+
+// rounds makes the calls that are open, then asks the model until it is done.
+func (t *run) rounds(ctx context.Context, open []*chat.ToolCall) Outcome {
+	out := Outcome{Turn: t.turn, Reason: chat.EndDone}
+	if len(open) > 0 {
+		i, _ := openCalls(t.path)
+		reason, err := t.calls(ctx, t.path[i].Seq, open, false, nil)
+		if err != nil {
+			return t.broke(ctx, out, err)
+		}
+		if reason != "" {
+			out.Reason = reason
+			return out
+		}
+	}
+	for {
+		t.round++
+		w, err := t.ask(ctx, false)
+		if w != nil {
+			out.Message = &w.m
+		}
+		if err != nil {
+			if w != nil {
+				w.write(ctx)
+			}
+			return t.broke(ctx, out, err)
+		}
+		calls := callsOf(&w.m)
+		if len(calls) == 0 {
+			w.write(ctx)
+			return out
+		}
+		if err := t.scribe.wait(); err != nil {
+			return t.broke(ctx, out, err)
+		}
+		seq := w.m.Seq
+		if seq == 0 {
+			seq = t.scribe.next()
+		}
+		last := t.req.ChainLimit > 0 && t.round >= t.req.ChainLimit
+		reason, err := t.calls(ctx, seq, calls, last, w)
+		switch {
+		case err != nil:
+			return t.broke(ctx, out, err)
+		case reason != "":
+			out.Reason = reason
+			return out
+		case last:
+			return t.close(ctx, out)
+		}
+	}
+}
+
+// calls makes the calls of the message numbered response. It returns why the turn
+// ends with them, or "". w is that message, when it is still to be written.
+func (t *run) calls(ctx context.Context, response chat.MessageSeq, calls []*chat.ToolCall, limit bool, w *writing) (chat.EndReason, error) {
+	pending, err := t.record(ctx, response, calls)
+	if w != nil {
+		w.write(ctx)
+	}
+	if err != nil {
+		return "", err
+	}
+	b := t.batch(ctx, pending, limit)
+	var reason chat.EndReason
+	switch {
+	case ctx.Err() != nil:
+		reason = chat.EndStopped
+	case b.paused:
+		reason = chat.EndHandled
+	case b.stuck:
+		reason = chat.EndLimit
+	}
+	if !t.writeResults(ctx, pending, reason) && reason != "" && w != nil {
+		w.ended(ctx, reason)
+	}
+	return reason, t.scribe.failed()
+}
+
+// close makes the closing request: the model answers with what it has
+// (contracts/llm-functions, section 8.7).
+func (t *run) close(ctx context.Context, out Outcome) Outcome {
+	w, err := t.ask(ctx, true)
+	if w != nil {
+		out.Message = &w.m
+		w.write(ctx)
+	}
+	if err != nil {
+		return t.broke(ctx, out, err)
+	}
+	out.Reason = chat.EndLimit
+	return out
+}
+
+// broke is the outcome of a turn whose round failed or was stopped.
+func (t *run) broke(ctx context.Context, out Outcome, err error) Outcome {
+	if ctx.Err() != nil {
+		out.Reason = chat.EndStopped
+		return out
+	}
+	out.Reason, out.Err = chat.EndError, asFault(err)
+	return out
+}
+
+// asFault is err in a person's words.
+func asFault(err error) error {
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		return e.Fault()
+	}
+	return fault.Of(err)
+}
+
+func failure(err error) *chat.Failure {
+	f := fault.Of(asFault(err))
+	return &chat.Failure{Kind: string(f.Kind), Message: f.Message, Hint: f.Hint}
+}
+
+func callsOf(m *chat.Message) []*chat.ToolCall {
+	var calls []*chat.ToolCall
+	for i := range m.Parts {
+		if m.Parts[i].Kind == chat.PartToolCall {
+			calls = append(calls, m.Parts[i].Call)
+		}
+	}
+	return calls
+}

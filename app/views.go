@@ -1,0 +1,566 @@
+package app
+
+import (
+	"time"
+
+	"conclave/app/fault"
+)
+
+// Failure is a fault as the page shows it.
+type Failure struct {
+	Kind    fault.Kind `json:"kind"`
+	Message string     `json:"message"`
+	Hint    string     `json:"hint"`
+	Ref     string     `json:"ref"` // also in the log; only for internal ones
+}
+
+// Undo is what can be taken back with Window.Undo.
+type Undo struct {
+	Token    string `json:"token"`
+	Sentence string `json:"sentence"`
+}
+
+// ChatQuery says which chats to list.
+type ChatQuery struct {
+	Text     string `json:"text"`
+	Archived bool   `json:"archived"`
+}
+
+// ChatRow is one chat of the list.
+type ChatRow struct {
+	ID       string   `json:"id"`
+	Title    string   `json:"title"`
+	Updated  string   `json:"updated"`
+	Pinned   bool     `json:"pinned"`
+	Archived bool     `json:"archived"`
+	Demo     bool     `json:"demo"`
+	State    string   `json:"state"` // idle, running, waiting
+	Unread   bool     `json:"unread"`
+	Excerpt  *Excerpt `json:"excerpt"`
+}
+
+// Excerpt is a find with its surroundings, as plain text.
+type Excerpt struct {
+	Before string `json:"before"`
+	Match  string `json:"match"`
+	After  string `json:"after"`
+}
+
+// ChatGroup is one heading of the list.
+type ChatGroup struct {
+	Key   string `json:"key"` // pinned, a day, a month, found
+	Count int    `json:"count"`
+}
+
+// ChatList is a stretch of the list.
+type ChatList struct {
+	Revision uint64      `json:"revision"`
+	Total    int         `json:"total"`
+	Groups   []ChatGroup `json:"groups"`
+	Offset   int         `json:"offset"`
+	Rows     []ChatRow   `json:"rows"`
+}
+
+// ChatView is one conversation without its messages.
+type ChatView struct {
+	ID         string `json:"id"`
+	Title      string `json:"title"`
+	Model      string `json:"model"`
+	ModelTitle string `json:"model_title"`
+	Vision     bool   `json:"vision"`
+	Tools      bool   `json:"tools"`
+	System     string `json:"system"`
+	Pinned     bool   `json:"pinned"`
+	Archived   bool   `json:"archived"`
+	Demo       bool   `json:"demo"`
+	Created    string `json:"created"`
+	Updated    string `json:"updated"`
+}
+
+// Draft is a half-written message.
+type Draft struct {
+	Text        string      `json:"text"`
+	Cursor      int         `json:"cursor"` // UTF-16 units
+	Attachments []MediaView `json:"attachments"`
+}
+
+// MediaView is a content-addressed file; its bytes are at /media/<id>.
+type MediaView struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	MIME string `json:"mime_type"`
+	Size int64  `json:"size"`
+}
+
+// Pull is what changed in a conversation.
+type Pull struct {
+	Conversation string         `json:"conversation"`
+	Revision     uint64         `json:"revision"`
+	Chat         *ChatView      `json:"chat"`
+	Outline      *OutlineSplice `json:"outline"`
+	Entries      []Entry        `json:"entries"`
+	Status       *TurnStatus    `json:"status"`
+	Reset        bool           `json:"reset"`
+}
+
+// OutlineSplice says what the visible path is from an index on.
+type OutlineSplice struct {
+	From int      `json:"from"`
+	Seqs []uint64 `json:"seqs"`
+}
+
+// Entry is what is drawn as one message.
+type Entry struct {
+	Seq         uint64     `json:"seq"`
+	Whole       bool       `json:"whole"`
+	Role        string     `json:"role"`
+	Turn        string     `json:"turn"`
+	Model       string     `json:"model"`
+	State       string     `json:"state"`
+	Reason      string     `json:"reason"`
+	Error       *Failure   `json:"error"`
+	Created     string     `json:"created"`
+	Ended       string     `json:"ended"`
+	Hidden      bool       `json:"hidden"`
+	Siblings    []uint64   `json:"siblings"`
+	OtherBranch int        `json:"other_branch"`
+	Words       int        `json:"words"`
+	Usage       *UsageView `json:"usage"`
+	PartCount   int        `json:"part_count"`
+	Parts       []PartView `json:"parts"`
+}
+
+// UsageView counts tokens and money.
+type UsageView struct {
+	Input     int64   `json:"input_tokens"`
+	Output    int64   `json:"output_tokens"`
+	Cached    int64   `json:"cached_tokens"`
+	Reasoning int64   `json:"reasoning_tokens"`
+	Cost      float64 `json:"cost"`
+}
+
+// PartView is a piece of an entry.
+type PartView struct {
+	Index      int        `json:"index"`
+	Kind       string     `json:"kind"` // text, reasoning, tool_call, media
+	Blocks     []Block    `json:"blocks"`
+	BlockCount int        `json:"block_count"`
+	MS         int64      `json:"ms"`
+	Done       bool       `json:"done"`
+	Call       *CallView  `json:"call"`
+	Media      *MediaView `json:"media"`
+}
+
+// Block is one top-level block of rendered, sanitized HTML.
+type Block struct {
+	Index int    `json:"index"`
+	HTML  string `json:"html"`
+	Done  bool   `json:"done"`
+}
+
+// TurnStatus says what the running turn is doing.
+type TurnStatus struct {
+	Turn  string `json:"turn"`
+	Phase string `json:"phase"`
+	Since string `json:"since"`
+	Model string `json:"model"`
+	Tool  string `json:"tool"`
+	Note  string `json:"note"`
+}
+
+// CallView is one line of a tool card.
+type CallView struct {
+	ID       string `json:"id"`
+	Tool     string `json:"tool"`
+	Title    string `json:"title"`
+	Plugin   string `json:"plugin"`
+	Summary  string `json:"summary"`
+	State    string `json:"state"`
+	Problem  string `json:"problem"`
+	Started  string `json:"started"`
+	MS       int64  `json:"ms"`
+	Progress string `json:"progress"`
+	Request  string `json:"request"`
+	Decision string `json:"decision"`
+	Grant    string `json:"grant"`
+	ByPerson bool   `json:"by_person"` // a person answered a card for this call
+}
+
+// CallDetail is everything about one call.
+type CallDetail struct {
+	ID            string      `json:"id"`
+	Arguments     string      `json:"arguments"`
+	RawArguments  string      `json:"raw_arguments"`
+	Result        string      `json:"result"`
+	ResultJSON    string      `json:"result_json"`
+	ResultCut     int         `json:"result_cut"`
+	HiddenRemoved int         `json:"hidden_removed"`
+	ResultMarked  string      `json:"result_marked"`
+	Media         []MediaView `json:"media"`
+	Error         string      `json:"error"`
+	ErrorType     string      `json:"error_type"`
+	Traceback     string      `json:"traceback"`
+	Printed       string      `json:"printed"`
+	Started       string      `json:"started"`
+	Ended         string      `json:"ended"`
+	MS            int64       `json:"ms"`
+	Caller        string      `json:"caller"`
+	Digest        string      `json:"digest"`
+	Why           []string    `json:"why"`
+}
+
+// MessageInfo is the exact requests behind one answer.
+type MessageInfo struct {
+	Requests []RequestInfo `json:"requests"`
+	Usage    UsageView     `json:"usage"`
+	MS       int64         `json:"ms"`
+}
+
+// RequestInfo is one request to a model.
+type RequestInfo struct {
+	Model string    `json:"model"`
+	Sent  string    `json:"sent"`
+	MS    int64     `json:"ms"`
+	Body  string    `json:"body"`
+	Usage UsageView `json:"usage"`
+}
+
+// Find is one message that holds the words searched for.
+type Find struct {
+	Seq     uint64  `json:"seq"`
+	Index   int     `json:"index"`
+	Excerpt Excerpt `json:"excerpt"`
+}
+
+// Outgoing is a message to send.
+type Outgoing struct {
+	Text        string   `json:"text"`
+	Attachments []string `json:"attachments"`
+	Model       string   `json:"model"`
+	NoTools     bool     `json:"no_tools"`
+}
+
+// Sent is what was started.
+type Sent struct {
+	Conversation string `json:"conversation"`
+	Turn         string `json:"turn"`
+	Seq          uint64 `json:"seq"`
+}
+
+// ProblemView is why a plugin did not load.
+type ProblemView struct {
+	Kind    string   `json:"kind"`
+	Message string   `json:"message"`
+	Type    string   `json:"type"`
+	File    string   `json:"file"`
+	Line    int      `json:"line"`
+	Column  int      `json:"column"`
+	Frame   string   `json:"frame"`
+	Hint    string   `json:"hint"`
+	Missing []string `json:"missing"`
+	Stderr  string   `json:"stderr"`
+}
+
+// PluginView is one plugin's card.
+type PluginView struct {
+	ID            string          `json:"id"`
+	Name          string          `json:"name"`
+	Version       string          `json:"version"`
+	Description   string          `json:"description"`
+	Author        string          `json:"author"`
+	Homepage      string          `json:"homepage"`
+	Contract      string          `json:"contract"`
+	Path          string          `json:"path"`
+	State         string          `json:"state"`
+	Enabled       bool            `json:"enabled"`
+	Problem       *ProblemView    `json:"problem"`
+	ServingSince  string          `json:"serving_since"`
+	Tools         []string        `json:"tools"`
+	Permissions   PermissionLists `json:"permissions"`
+	Capabilities  []string        `json:"capabilities"`
+	Isolation     string          `json:"isolation"`
+	IsolationNote string          `json:"isolation_note"`
+	LoadMS        float64         `json:"load_ms"`
+	Generation    uint64          `json:"generation"`
+	Loaded        string          `json:"loaded"`
+	Calls         uint64          `json:"calls"`
+	Errors        uint64          `json:"errors"`
+	LastUsed      string          `json:"last_used"`
+	Warnings      []string        `json:"warnings"`
+	Developing    bool            `json:"developing"`
+	Shipped       bool            `json:"shipped"`
+	Running       bool            `json:"running"`
+	Memory        int64           `json:"memory"`
+	Digest        string          `json:"digest"`
+}
+
+// PermissionLists are a plugin's permissions.
+type PermissionLists struct {
+	Asked   []string `json:"asked"`
+	Granted []string `json:"granted"`
+	Denied  []string `json:"denied"`
+}
+
+// PluginList is all plugins.
+type PluginList struct {
+	Revision uint64       `json:"revision"`
+	Folder   string       `json:"folder"`
+	Problem  *Failure     `json:"problem"`
+	Plugins  []PluginView `json:"plugins"`
+}
+
+// PluginDetail is what a person reads before approving.
+type PluginDetail struct {
+	Plugin        PluginView   `json:"plugin"`
+	Tools         []ToolView   `json:"tools"`
+	Listed        bool         `json:"listed"`
+	Files         []string     `json:"files"`
+	Imports       []string     `json:"imports"`
+	Changes       []ChangeView `json:"changes"`
+	HiddenRemoved int          `json:"hidden_removed"`
+}
+
+// ChangeView is one difference from what was approved.
+type ChangeView struct {
+	Tool   string `json:"tool"`
+	Field  string `json:"field"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// TemplateView is a kind of plugin that Plugins.New can make.
+type TemplateView struct {
+	Kind     string `json:"kind"`
+	Title    string `json:"title"`
+	Sentence string `json:"sentence"`
+}
+
+// LogLineView is one line of a plugin's log.
+type LogLineView struct {
+	N     uint64 `json:"n"`
+	Time  string `json:"time"`
+	Level string `json:"level"`
+	Text  string `json:"text"`
+}
+
+// PluginLog is a stretch of a plugin's log.
+type PluginLog struct {
+	Revision uint64        `json:"revision"`
+	Lines    []LogLineView `json:"lines"`
+	Dropped  uint64        `json:"dropped"`
+}
+
+// ToolView is one tool of the dock.
+type ToolView struct {
+	ID           string   `json:"id"`
+	Plugin       string   `json:"plugin"`
+	PluginName   string   `json:"plugin_name"`
+	Name         string   `json:"name"`
+	WireName     string   `json:"wire_name"`
+	Title        string   `json:"title"`
+	Description  string   `json:"description"`
+	Parameters   string   `json:"parameters"`
+	Visibility   string   `json:"visibility"`
+	Enabled      bool     `json:"enabled"`
+	Contract     string   `json:"contract"`
+	Digest       string   `json:"digest"`
+	Status       string   `json:"status"`
+	TimeoutMS    int64    `json:"timeout_ms"`
+	Tokens       int      `json:"tokens"`
+	Capabilities []string `json:"capabilities"`
+	LastUsed     string   `json:"last_used"`
+	Rule         string   `json:"rule"`
+	File         string   `json:"file"`
+	Line         int      `json:"line"`
+	Warnings     []string `json:"warnings"`
+}
+
+// ToolList is all tools.
+type ToolList struct {
+	Revision      uint64     `json:"revision"`
+	Tools         []ToolView `json:"tools"`
+	Tokens        int        `json:"tokens"`
+	ContextTokens int64      `json:"context_tokens"`
+}
+
+// PendingView is a request that waits for a person.
+type PendingView struct {
+	ID           string   `json:"id"`
+	Nonce        string   `json:"nonce"`
+	Kind         string   `json:"kind"`
+	Caller       string   `json:"caller"`
+	Plugin       string   `json:"plugin"`
+	PluginName   string   `json:"plugin_name"`
+	Tool         string   `json:"tool"`
+	Title        string   `json:"title"`
+	Capabilities []string `json:"capabilities"`
+	Arguments    string   `json:"arguments"`
+	Reach        string   `json:"reach"`
+	Reason       string   `json:"reason"`
+	History      string   `json:"history"`
+	Conversation string   `json:"conversation"`
+	Seq          uint64   `json:"seq"`
+	Call         string   `json:"call"`
+	Count        int      `json:"count"`
+	Scopes       []string `json:"scopes"`
+	Asked        string   `json:"asked"`
+	Expires      string   `json:"expires"`
+	Hidden       int      `json:"hidden"`
+}
+
+// AnswerView is what a person said to a request.
+type AnswerView struct {
+	Effect    string `json:"effect"`
+	Scope     string `json:"scope"`
+	Arguments string `json:"arguments"`
+	Reason    string `json:"reason"`
+}
+
+// PendingList is all requests that wait.
+type PendingList struct {
+	Revision uint64        `json:"revision"`
+	Requests []PendingView `json:"requests"`
+	Paused   bool          `json:"paused"`
+}
+
+// GrantView is a remembered answer.
+type GrantView struct {
+	ID         string `json:"id"`
+	Effect     string `json:"effect"`
+	Plugin     string `json:"plugin"`
+	PluginName string `json:"plugin_name"`
+	Tool       string `json:"tool"`
+	Scope      string `json:"scope"`
+	Sentence   string `json:"sentence"`
+	Made       string `json:"made"`
+	LastUsed   string `json:"last_used"`
+	Uses       int    `json:"uses"`
+	Unreadable bool   `json:"unreadable"`
+}
+
+// GrantList is all remembered answers.
+type GrantList struct {
+	Revision uint64      `json:"revision"`
+	Grants   []GrantView `json:"grants"`
+}
+
+// ConnectionView is one provider's card.
+type ConnectionView struct {
+	Name      string   `json:"name"`
+	Kind      string   `json:"kind"`
+	Title     string   `json:"title"`
+	URL       string   `json:"url"`
+	Host      string   `json:"host"`
+	HasKey    bool     `json:"has_key"`
+	BuiltIn   bool     `json:"built_in"`
+	State     string   `json:"state"`
+	Problem   *Failure `json:"problem"`
+	LatencyMS int64    `json:"latency_ms"`
+	Checked   string   `json:"checked"`
+	Models    []string `json:"models"`
+}
+
+// ModelView is one model that can be chosen.
+type ModelView struct {
+	Name       string `json:"name"`
+	Connection string `json:"connection"`
+	ID         string `json:"id"`
+	Title      string `json:"title"`
+	Tools      bool   `json:"tools"`
+	Vision     bool   `json:"vision"`
+	Reasoning  bool   `json:"reasoning"`
+	Context    int64  `json:"context_tokens"`
+}
+
+// ProviderView is a kind of connection that can be added.
+type ProviderView struct {
+	Kind        string   `json:"kind"`
+	Title       string   `json:"title"`
+	URL         string   `json:"url"`
+	NeedsKey    bool     `json:"needs_key"`
+	KeyPage     string   `json:"key_page"`
+	KeyPrefixes []string `json:"key_prefixes"`
+}
+
+// ModelList is all connections and their models.
+type ModelList struct {
+	Revision    uint64           `json:"revision"`
+	Default     string           `json:"default"`
+	Connections []ConnectionView `json:"connections"`
+	Models      []ModelView      `json:"models"`
+	Providers   []ProviderView   `json:"providers"`
+	KeyStore    string           `json:"key_store"`
+	// KeysLocked: the encrypted file is used and its passphrase is needed first.
+	KeysLocked bool `json:"keys_locked"`
+}
+
+// ConnectionEdit is a connection as a person writes it. Its key goes to the key
+// store and nowhere else.
+type ConnectionEdit struct {
+	Kind   string   `json:"kind"`
+	Name   string   `json:"name"`
+	Title  string   `json:"title"`
+	URL    string   `json:"url"`
+	Key    string   `json:"key"`
+	Models []string `json:"models"`
+}
+
+// LocalServer is a model server that answered on this computer.
+type LocalServer struct {
+	Kind       string `json:"kind"`
+	Title      string `json:"title"`
+	Version    string `json:"version"`
+	URL        string `json:"url"`
+	Models     int    `json:"models"`
+	Connection string `json:"connection"`
+}
+
+// SettingsView is what the page may set.
+type SettingsView struct {
+	Revision     uint64 `json:"revision"`
+	Theme        string `json:"theme"`
+	TextSize     int    `json:"text_size"`
+	ReadingFont  string `json:"reading_font"`
+	SendKey      string `json:"send_key"`
+	Follow       bool   `json:"follow"`
+	ScanAtStart  bool   `json:"scan_at_start"`
+	Editor       string `json:"editor"`
+	SidebarOpen  bool   `json:"sidebar_open"`
+	SidebarWidth int    `json:"sidebar_width"`
+	DockOpen     bool   `json:"dock_open"`
+	DockWidth    int    `json:"dock_width"`
+	DockTab      string `json:"dock_tab"`
+
+	Keys map[string]string `json:"keys"` // changed shortcuts: command id → chord
+}
+
+// Hello is all that the first paint needs.
+type Hello struct {
+	Version       string       `json:"version"`
+	Platform      string       `json:"platform"`
+	FirstRun      bool         `json:"first_run"`
+	DataFolder    string       `json:"data_folder"`
+	PluginsFolder string       `json:"plugins_folder"`
+	LogFolder     string       `json:"log_folder"`
+	Isolation     string       `json:"isolation"`
+	Licence       string       `json:"licence"`
+	Settings      SettingsView `json:"settings"`
+	OpenChat      string       `json:"open_chat"`
+	Trouble       *Failure     `json:"trouble"`
+}
+
+// stamp is a time as the page reads it: RFC 3339 with milliseconds, or "".
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02T15:04:05.000Z07:00")
+}
+
+// list returns items, never nil.
+func list[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}

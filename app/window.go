@@ -1,0 +1,112 @@
+package app
+
+import (
+	"log/slog"
+	"net/url"
+	"os"
+	goruntime "runtime"
+
+	"github.com/wailsapp/wails/v2/pkg/runtime"
+
+	"conclave/app/fault"
+	"conclave/app/tool"
+)
+
+// Window is bound: the window itself, and what belongs to no other group.
+type Window struct {
+	*life
+	core Core
+	log  *slog.Logger
+	undo *undos
+}
+
+// Hello returns all that the first paint needs.
+func (w *Window) Hello() (Hello, error) {
+	ctx := w.call()
+	set, err := w.core.Settings.Settings(ctx)
+	if err != nil {
+		return Hello{}, err
+	}
+	_, total, err := w.core.Keep.Conversations(ctx, InUse, 0, 1)
+	if err != nil {
+		return Hello{}, err
+	}
+	f := w.core.Facts
+	out := Hello{
+		Version: f.Version, Platform: goruntime.GOOS, FirstRun: total == 0 && len(set.Connections) == 0, DataFolder: f.Data, PluginsFolder: f.Plugins,
+		LogFolder: f.Logs, Isolation: f.Isolation, Licence: "MIT", Settings: settingsView(w.core, set), Trouble: optionalFailure(w.log, f.Trouble),
+	}
+	if set.OpenChat != "" {
+		if _, err := w.core.Keep.Conversation(ctx, id(set.OpenChat)); err == nil {
+			out.OpenChat = set.OpenChat
+		}
+	}
+	return out, nil
+}
+
+// Undo takes back what a token stands for.
+func (w *Window) Undo(token string) error { ctx := w.call(); return w.undo.take(ctx, token) }
+
+// OpenURL opens a web or mail address in the system's browser.
+func (w *Window) OpenURL(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto") {
+		return fault.New(fault.Invalid, "app.open", "Only web and mail addresses can be opened.", "")
+	}
+	ctx := w.window()
+	if ctx == nil {
+		return errNoContext
+	}
+	runtime.BrowserOpenURL(ctx, u.String())
+	return nil
+}
+
+// OpenFolder opens the data or log folder in the system's file manager.
+func (w *Window) OpenFolder(which string) error {
+	ctx := w.call()
+	switch which {
+	case "data":
+		return openPath(ctx, w.core.Facts.Data)
+	case "log":
+		return openPath(ctx, w.core.Facts.Logs)
+	}
+	return fault.New(fault.Invalid, "app.open", "There is no folder “"+which+"”.", "")
+}
+
+// SaveFile asks where, and writes the text there; "" when the person changed
+// their mind.
+func (w *Window) SaveFile(suggested, text string) (string, error) {
+	ctx := w.window()
+	if ctx == nil {
+		return "", errNoContext
+	}
+	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{DefaultFilename: suggested, CanCreateDirectories: true})
+	if err != nil || path == "" {
+		return "", err
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.", "Choose another place.", err)
+	}
+	return path, nil
+}
+
+// maxReport bounds what a page may write into the log at once.
+const maxReport = 8 << 10
+
+// Report logs a fault of the page itself and returns its reference.
+func (w *Window) Report(message, stack string) (string, error) {
+	message, _ = tool.Strip(message)
+	ref := reference()
+	w.log.Error("the window's page failed", "ref", ref, "err", message[:min(len(message), maxReport)], "stack", stack[:min(len(stack), maxReport)])
+	return ref, nil
+}
+
+// Quit closes the window.
+func (w *Window) Quit() error {
+	ctx := w.window()
+	if ctx == nil {
+		return errNoContext
+	}
+	runtime.Quit(ctx)
+	return nil
+}

@@ -1,0 +1,77 @@
+// Serves the built page on the fake bridge and opens it in Debian's Chromium.
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { extname, join, normalize } from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const dist = fileURLToPath(new URL("../dist-fake", import.meta.url));
+const types = {
+  ".html": "text/html",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".woff2": "font/woff2",
+  ".svg": "image/svg+xml",
+};
+
+/** Starts a server of a folder; returns its address and how to stop it. */
+export async function serve(root = dist) {
+  const server = createServer(async (request, response) => {
+    const path = normalize(decodeURIComponent(new URL(request.url, "http://x").pathname));
+    const file = join(root, path === "/" ? "index.html" : path);
+    try {
+      const body = await readFile(file);
+      response.writeHead(200, {
+        "content-type": types[extname(file)] ?? "application/octet-stream",
+      });
+      response.end(body);
+    } catch {
+      response.writeHead(404).end();
+    }
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
+}
+
+/** Opens the browser. CONCLAVE_CHROMIUM names another program than Debian's. */
+export function launch() {
+  return chromium.launch({
+    executablePath: process.env.CONCLAVE_CHROMIUM ?? "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+/** Opens the window on a scene. Page errors end the test that caused them. */
+export async function open(
+  browser,
+  base,
+  { scene = "chat", theme = "light", tick = 4, width = 1280, height = 832, ...context } = {},
+) {
+  const page = await browser.newPage({ viewport: { width, height }, ...context });
+  page.errors = [];
+  page.on("pageerror", (error) => page.errors.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") page.errors.push(message.text());
+  });
+  await page.goto(`${base}/?scene=${scene}&theme=${theme}&tick=${tick}`);
+  await page.locator("main").first().waitFor();
+  return page;
+}
+
+/** Brings an Allow button into view, which moves it, and waits until a press on it may be believed. */
+export async function armed(scope, name) {
+  const button = scope.getByRole("button", { name, exact: true }).first();
+  await button.scrollIntoViewIfNeeded();
+  await button.evaluate(
+    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+  );
+  await scope.locator("button[aria-disabled=false]", { hasText: name }).first().waitFor();
+}

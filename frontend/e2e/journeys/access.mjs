@@ -1,0 +1,172 @@
+// Contrast by arithmetic, and axe on every screen in both themes.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+async function check(page) {
+  await page.waitForTimeout(300); // animations of 220 ms at most change opacity, which axe would measure
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => {
+    const result = await globalThis.axe.run(document, {
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    });
+    return result.violations.map(
+      (v) =>
+        `${v.id}: ${v.nodes
+          .map((n) => n.target.join(" "))
+          .slice(0, 4)
+          .join(" | ")}`,
+    );
+  });
+  assert.deepEqual(found, []);
+}
+
+const screens = {
+  welcome: ["welcome"],
+  chat: ["chat"],
+  showcase: ["showcase"],
+  states: ["states"],
+  "broken plugin": ["pluginerror"],
+  approval: ["approval"],
+  "permission request": [
+    "chat",
+    async (page) => {
+      await page.keyboard.type("permission");
+      await page.keyboard.press("Enter");
+      await page.locator("button[aria-disabled=false]", { hasText: "Allow once" }).waitFor();
+    },
+  ],
+  palette: ["chat", (page) => page.keyboard.press("Control+k")],
+  general: ["chat", (page) => page.keyboard.press("Control+,")],
+  models: [
+    "models",
+    async (page) => {
+      await page.keyboard.press("Control+,");
+      await page.getByRole("button", { name: "Models", exact: true }).click();
+      await page.getByRole("button", { name: "Add a connection" }).click();
+    },
+  ],
+  rules: [
+    "grants",
+    async (page) => {
+      await page.keyboard.press("Control+,");
+      await page.getByRole("button", { name: "Permissions", exact: true }).click();
+    },
+  ],
+  keys: ["chat", (page) => page.keyboard.press("Control+/")],
+};
+
+// Pairs of section 4's table: text on surface, and the ratio each must reach.
+const surfaces = ["bg", "surface", "raised", "sunk"];
+const pairs = [
+  ...[
+    "text",
+    "text-2",
+    "text-3",
+    "accent",
+    "link",
+    "code-keyword",
+    "code-string",
+    "code-constant",
+    "code-variable",
+    "code-builtin",
+    "code-name",
+    "code-type",
+    "code-comment",
+    "code-deleted",
+  ].flatMap((t) => surfaces.map((on) => [t, on, 4.5])),
+  ...surfaces.map((on) => ["line-strong", on, 3]),
+  ...surfaces.map((on) => ["focus", on, 3]),
+  ["on-accent", "accent", 4.5],
+  ["on-danger", "danger", 4.5],
+  ["accent", "accent-tint", 4.5],
+  ["text", "accent-tint", 4.5],
+  ["text", "warn-tint", 4.5],
+  ["text-2", "warn-tint", 4.5],
+  ["text", "danger-tint", 4.5],
+  ["text-2", "danger-tint", 4.5],
+  ["ok", "ok-tint", 4.5],
+  ["warn", "warn-tint", 4.5],
+  ["danger", "danger-tint", 4.5],
+  ["ok", "surface", 4.5],
+  ["warn", "surface", 4.5],
+  ["danger", "surface", 4.5],
+];
+
+const contrast = (page) =>
+  page.evaluate((pairs) => {
+    const style = getComputedStyle(document.documentElement);
+    const channel = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    const luminance = (token) => {
+      const probe = document.createElement("i");
+      probe.style.color = style.getPropertyValue(`--${token}`);
+      document.body.append(probe);
+      const [r, g, b] = getComputedStyle(probe)
+        .color.match(/[\d.]+/g)
+        .map((n) => channel(n / 255));
+      probe.remove();
+      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    return pairs
+      .map(([a, b, least]) => {
+        const [x, y] = [luminance(a), luminance(b)].sort((m, n) => n - m);
+        return [a, b, least, (x + 0.05) / (y + 0.05)];
+      })
+      .filter(([, , least, ratio]) => ratio < Math.floor(least * 10) / 10 - 0.05)
+      .map(([a, b, least, ratio]) => `${a} on ${b}: ${ratio.toFixed(2)} < ${least}`);
+  }, pairs);
+
+export const tests = Object.fromEntries([
+  ...["light", "dark", "contrast"].map((theme) => [
+    `contrast of every text on every surface, ${theme}`,
+    { theme, run: async (page) => assert.deepEqual(await contrast(page), []) },
+  ]),
+  ...Object.entries(screens).flatMap(([name, [scene, act]]) =>
+    ["light", "dark"].map((theme) => [
+      `axe finds nothing: ${name}, ${theme}`,
+      {
+        scene,
+        theme,
+        async run(page) {
+          await act?.(page);
+          await check(page);
+        },
+      },
+    ]),
+  ),
+  [
+    "forced colours keep borders on controls",
+    {
+      forcedColors: "active",
+      async run(page) {
+        const border = await page
+          .getByRole("button", { name: "New chat" })
+          .first()
+          .evaluate((b) => getComputedStyle(b).borderTopStyle);
+        assert.equal(border, "solid");
+      },
+    },
+  ],
+  [
+    "text at 200 % and a right-to-left page lose nothing sideways",
+    {
+      async run(page) {
+        await page.evaluate(() => {
+          document.documentElement.style.fontSize = "200%";
+          document.documentElement.dir = "rtl";
+        });
+        await page.waitForTimeout(200);
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+        assert.equal(
+          await page
+            .locator("figure.code pre")
+            .first()
+            .evaluate((e) => getComputedStyle(e).direction),
+          "ltr",
+        );
+      },
+    },
+  ],
+]);

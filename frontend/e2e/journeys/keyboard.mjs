@@ -1,0 +1,132 @@
+// Everything by keyboard, and nothing stolen from it.
+import assert from "node:assert/strict";
+
+const focused = (page) =>
+  page.evaluate(
+    () =>
+      document.activeElement?.getAttribute("aria-label") ??
+      document.activeElement?.textContent?.trim() ??
+      "",
+  );
+
+export const tests = {
+  "a day by keyboard: write, walk messages, find, palette, settings, rename, delete, undo": {
+    async run(page) {
+      await page.keyboard.type("count with the tool");
+      await page.keyboard.press("Enter");
+      await page.getByText("The text has").waitFor();
+      await page.getByText("Answer finished").waitFor({ state: "attached" });
+
+      await page.keyboard.press("Alt+ArrowUp");
+      await page.waitForFunction(() => document.activeElement?.matches("article"));
+      await page.keyboard.press("Tab");
+      assert.notEqual(await page.evaluate(() => document.activeElement.tagName), "ARTICLE");
+      await page.keyboard.press("Escape");
+      await page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
+
+      await page.keyboard.press("Control+f");
+      await page.keyboard.type("short");
+      await page.getByText("1 of 1").waitFor();
+      await page.keyboard.press("Escape");
+      await page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
+
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("theme: dark");
+      await page.keyboard.press("Enter");
+      await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("lyon");
+      await page.getByRole("option", { name: "Trip to Lyon" }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByText("Fourvière").waitFor();
+
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("rename");
+      await page.keyboard.press("Enter");
+      await page.getByLabel("Title of this chat").waitFor();
+      await page.keyboard.press("Control+a");
+      await page.keyboard.type("Two days in Lyon");
+      await page.keyboard.press("Enter");
+      await page.locator("[data-chat-row]").getByText("Two days in Lyon").waitFor();
+
+      await page.locator("[data-chat-row]", { hasText: "Two days in Lyon" }).focus();
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Enter");
+      await page.getByRole("menuitem", { name: "Delete" }).waitFor();
+      await page.keyboard.press("End");
+      await page.keyboard.press("Enter");
+      await page
+        .locator("[data-chat-row]")
+        .getByText("Two days in Lyon")
+        .waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Undo" }).focus();
+      await page.keyboard.press("Enter");
+      await page.locator("[data-chat-row]").getByText("Two days in Lyon").waitFor();
+
+      await page.keyboard.press("Control+,");
+      await page.getByRole("heading", { name: "General" }).waitFor();
+      await page.keyboard.press("Escape");
+      await page.getByRole("heading", { name: "General" }).waitFor({ state: "detached" });
+    },
+  },
+
+  "F6 walks the regions and comes round": {
+    async run(page) {
+      const seen = [];
+      for (let i = 0; i < 5; i++) {
+        await page.keyboard.press("F6");
+        seen.push(
+          await page.evaluate(() =>
+            document.activeElement.closest("[data-region]").getAttribute("aria-label"),
+          ),
+        );
+      }
+      assert.deepEqual(seen, ["Panel", "Chats", "Conversation", "Write a message", "Panel"]);
+      await page.keyboard.press("Shift+F6");
+      assert.equal(await focused(page), "Message");
+    },
+  },
+
+  "dividers move by arrow keys, 16 px, and double-click resets": {
+    async run(page) {
+      const divider = page.getByRole("separator", { name: "Width of the chat list" });
+      await divider.focus();
+      await page.keyboard.press("ArrowRight");
+      await page.waitForFunction(() => document.querySelector(".side").offsetWidth === 280);
+      await divider.dblclick();
+      await page.waitForFunction(() => document.querySelector(".side").offsetWidth === 264);
+      const dock = page.getByRole("separator", { name: "Width of the panel" });
+      await dock.focus();
+      await page.keyboard.press("ArrowLeft");
+      await page.waitForFunction(() => document.querySelector(".dock").offsetWidth === 416);
+    },
+  },
+
+  "a shortcut is changed, a taken one is refused by name": {
+    async run(page) {
+      await page.keyboard.press("Control+/");
+      await page.getByRole("button", { name: /^New chat: Ctrl\+N/ }).click();
+      await page.keyboard.press("Control+k");
+      await page.getByText("Already used by “Command palette”.").waitFor();
+      await page.keyboard.press("Control+y");
+      await page.getByRole("button", { name: /^New chat: Ctrl\+Y/ }).waitFor();
+    },
+  },
+
+  "a narrow window lays the columns over the centre": {
+    width: 800,
+    height: 600,
+    async run(page) {
+      assert.equal(await page.locator(".side").count(), 0);
+      await page.keyboard.press("Control+b");
+      await page.locator(".side.floats").waitFor();
+      await page.keyboard.press("Escape");
+      await page.locator(".side").waitFor({ state: "detached" });
+      await page.keyboard.press("Control+j");
+      await page.locator(".dock.floats").waitFor();
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+      assert.ok(wide, "the page scrolls sideways");
+    },
+  },
+};

@@ -1,0 +1,92 @@
+// Plugins and models in the dock and in Settings.
+import assert from "node:assert/strict";
+import { armed } from "../harness.mjs";
+
+export const tests = {
+  "a broken save shows file, line and code, and what still serves": {
+    scene: "pluginerror",
+    async run(page) {
+      const card = page.locator("[data-plugin=weather]");
+      await card.getByText("weather.py:7:31").waitFor();
+      await card.getByText(/Version from .* still active/).waitFor();
+      await card.getByRole("button", { name: "Copy details" }).click();
+      assert.match((await page.evaluate(() => globalThis.fake.done.copied))[0], /SyntaxError/);
+      await card.getByRole("button", { name: "Show log" }).click();
+      await page.getByText("the answer took 4.1 s").waitFor();
+      await page.getByLabel("Show").selectOption("error");
+      await page.getByText("the answer took 4.1 s").waitFor({ state: "detached" });
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    },
+  },
+
+  "a reload says its time and its tools": {
+    scene: "pluginerror",
+    async run(page) {
+      const card = page.locator("[data-plugin=dice]");
+      await card.getByRole("button", { name: "More for Dice" }).click();
+      await page.getByRole("menuitem", { name: "Reload" }).click();
+      await card.getByText("Loading").waitFor();
+      await card.getByText("Reloaded in 12 ms, 1 tool").waitFor();
+    },
+  },
+
+  "a new plugin is read and approved, a changed one shows its words": {
+    scene: "approval",
+    async run(page) {
+      await page.locator("[data-plugin=mail] ins", { hasText: "archive@example.org" }).waitFor();
+      const card = page.locator("[data-plugin=weather]");
+      await card.getByText("Runs as you, not isolated.").waitFor();
+      await armed(card, "Approve and turn on");
+      await card.getByRole("button", { name: "Approve and turn on" }).click();
+      await card.getByText("Ready", { exact: true }).waitFor();
+    },
+  },
+
+  "a plugin from a template appears and asks to be approved": {
+    async run(page) {
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("new plugin");
+      await page.keyboard.press("Enter");
+      await page.getByLabel("Name").waitFor();
+      await page.keyboard.type("my-tool");
+      await page.keyboard.press("Enter");
+      await page.locator("[data-plugin=my-tool]").getByText("Needs your approval").waitFor();
+    },
+  },
+
+  "a tool can be switched off, and the composer's chip counts": {
+    async run(page) {
+      await page.getByRole("switch", { name: "Offer roll to models" }).click();
+      await page.getByText("2 tools", { exact: true }).waitFor();
+    },
+  },
+
+  "a key names its provider, is tested, and is never shown": {
+    scene: "welcome",
+    async run(page) {
+      await page.getByRole("button", { name: "Paste a key" }).click();
+      await page.getByLabel("Key", { exact: true }).fill("sk-ant-secret");
+      await page.getByText("This looks like a key of Anthropic.").waitFor();
+      assert.equal(await page.getByLabel("Key", { exact: true }).getAttribute("type"), "password");
+      await page.getByRole("button", { name: "Save and test" }).click();
+      await page
+        .locator("[data-connection=anthropic]")
+        .getByText("Answered in 212 ms, 2 models")
+        .waitFor();
+      assert.ok(!(await page.content()).includes("sk-ant-secret"));
+      await page.getByRole("button", { name: "Back to chats" }).click();
+      await page.getByText("Anthropic Large answers.").waitFor();
+    },
+  },
+
+  "local servers are looked for on request": {
+    scene: "welcome",
+    async run(page) {
+      await page.getByRole("button", { name: "Look for local models" }).click();
+      await page.getByText("0.9.2 · 3 models").waitFor();
+      await page.getByRole("button", { name: "Use", exact: true }).click();
+      await page.getByText("Ollama Large answers.").waitFor();
+    },
+  },
+};

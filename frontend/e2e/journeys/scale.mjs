@@ -1,0 +1,75 @@
+// Ten thousand messages and fifty thousand chats cost what a screenful costs.
+import assert from "node:assert/strict";
+
+const nodes = (page) => page.evaluate(() => document.querySelectorAll("*").length);
+
+export const tests = {
+  "10,000 messages stay under 3,000 nodes, at the end and after a jump through all of them": {
+    scene: "long",
+    async run(page) {
+      await page.getByText("Paragraph 5000.").waitFor();
+      assert.ok((await nodes(page)) < 3000, `${await nodes(page)} nodes at the end`);
+      await page.locator(".scroller").hover();
+      await page.mouse.wheel(0, -200);
+      for (const part of [0.7, 0.3, 0]) {
+        await page
+          .locator(".scroller")
+          .evaluate((e, p) => (e.scrollTop = e.scrollHeight * p), part);
+        await page.waitForFunction(() => document.querySelectorAll(".message .body").length > 2);
+        assert.ok((await nodes(page)) < 3000, `${await nodes(page)} nodes at ${part}`);
+      }
+      await page.getByText("Question 1:").waitFor();
+    },
+  },
+
+  "find reaches text that was never on the screen": {
+    scene: "long",
+    async run(page) {
+      await page.keyboard.press("Control+f");
+      await page.keyboard.type("Question 42:");
+      await page.getByText("1 of 1").waitFor();
+      await page.locator(".message", { hasText: "Question 42:" }).waitFor();
+    },
+  },
+
+  "50,000 chats scroll with their heading on top": {
+    scene: "manychats",
+    async run(page) {
+      await page.getByText("Chat number 1", { exact: true }).waitFor();
+      assert.ok((await nodes(page)) < 3000, `${await nodes(page)} nodes`);
+      const list = page.locator(".sidebar .list > div").last();
+      await list.evaluate((e) => (e.scrollTop = e.scrollHeight / 2));
+      await page.waitForFunction(() => document.querySelectorAll("[data-chat-row]").length > 5);
+      await page.locator(".heading.stuck").waitFor();
+      assert.ok((await nodes(page)) < 3000, `${await nodes(page)} nodes in the middle`);
+    },
+  },
+
+  "an idle screen draws no frames": {
+    async run(page) {
+      await page.waitForTimeout(1500);
+      const frames = await page.evaluate(
+        () =>
+          new Promise((resolve) => {
+            let mutations = 0;
+            const observer = new MutationObserver((list) => (mutations += list.length));
+            observer.observe(document, {
+              subtree: true,
+              childList: true,
+              attributes: true,
+              characterData: true,
+            });
+            setTimeout(
+              () =>
+                resolve([
+                  mutations,
+                  document.getAnimations().filter((a) => a.playState === "running").length,
+                ]),
+              1000,
+            );
+          }),
+      );
+      assert.deepEqual(frames, [0, 0]);
+    },
+  },
+};

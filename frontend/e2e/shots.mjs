@@ -1,0 +1,259 @@
+// Pictures of every state in both themes, to be looked at: node e2e/shots.mjs [folder] [name filter]
+import { mkdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { launch, open, serve } from "./harness.mjs";
+
+const folder = process.argv[2] ?? join(tmpdir(), "conclave-shots");
+const only = process.argv[3] ?? "";
+await mkdir(folder, { recursive: true });
+
+const say = async (page, text) => {
+  await page.getByLabel("Message", { exact: true }).fill(text);
+  await page.keyboard.press("Enter");
+};
+
+// name → the scene, what is done in it, and the size of the window
+const shots = {
+  welcome: { scene: "welcome" },
+  "welcome-scanned": {
+    scene: "welcome",
+    act: async (p) => {
+      await p.getByRole("button", { name: "Look for local models" }).click();
+      await p.getByRole("button", { name: "Use" }).waitFor();
+    },
+  },
+  chat: { scene: "chat" },
+  showcase: {
+    scene: "showcase",
+    act: async (p) => {
+      await p.locator(".katex").first().waitFor();
+      await p.locator(".drawing").first().waitFor();
+    },
+    height: 1700,
+  },
+  states: { scene: "states" },
+  streaming: {
+    scene: "chat",
+    tick: 60,
+    act: async (p) => {
+      await say(p, "Show me everything");
+      await p.locator("[aria-busy=true] .block").nth(1).waitFor();
+    },
+  },
+  waiting: {
+    scene: "chat",
+    act: async (p) => {
+      await say(p, "slow please");
+      await p.getByText(/Waiting for .* 1 s/).waitFor();
+    },
+  },
+  permission: {
+    scene: "chat",
+    act: async (p) => {
+      await say(p, "Show me a permission request");
+      await p.getByRole("button", { name: "Allow once" }).waitFor();
+      await p.waitForTimeout(800);
+    },
+  },
+  "permission-more": {
+    scene: "chat",
+    act: async (p) => {
+      await say(p, "Show me a permission request");
+      await p.waitForSelector(".ask [aria-disabled=false]");
+      await p.getByRole("button", { name: "Allow more…" }).click();
+      await p.getByRole("button", { name: "Edit before allowing" }).click();
+      await p.waitForTimeout(900);
+    },
+  },
+  batch: {
+    scene: "chat",
+    act: async (p) => {
+      await say(p, "batch");
+      await p.getByText("6 requests").last().waitFor();
+      await p.waitForTimeout(800);
+    },
+  },
+  tool: {
+    scene: "chat",
+    act: async (p) => {
+      await say(p, "count with the tool");
+      await p.getByText("Done", { exact: true }).waitFor();
+      await p.locator(".message .tool .line").last().click();
+      await p.getByText("Why was this allowed?").waitFor();
+      await p.waitForTimeout(300);
+    },
+  },
+  "tool-error": {
+    scene: "chat",
+    act: async (p) => {
+      await say(p, "error");
+      await p.getByText("Failed", { exact: true }).waitFor();
+      await p.waitForTimeout(300);
+    },
+  },
+  pluginerror: { scene: "pluginerror" },
+  approval: { scene: "approval", height: 1300 },
+  log: {
+    scene: "pluginerror",
+    act: async (p) => {
+      await p.getByRole("button", { name: "Show log" }).click();
+      await p.waitForTimeout(300);
+    },
+  },
+  newplugin: {
+    scene: "chat",
+    act: async (p) => {
+      await p.keyboard.press("Control+k");
+      await p.keyboard.type("new plugin");
+      await p.keyboard.press("Enter");
+      await p.getByText("Kind").waitFor();
+    },
+  },
+  palette: {
+    scene: "chat",
+    act: async (p) => {
+      await p.keyboard.press("Control+k");
+      await p.waitForTimeout(200);
+    },
+  },
+  find: {
+    scene: "chat",
+    act: async (p) => {
+      await p.keyboard.press("Control+f");
+      await p.keyboard.type("tool");
+      await p
+        .getByText(/1 of|of \d/)
+        .first()
+        .waitFor();
+    },
+  },
+  edit: {
+    scene: "chat",
+    act: async (p) => {
+      await p.locator(".message.user").first().hover();
+      await p.locator(".message.user").first().getByRole("button", { name: "Edit" }).click();
+      await p.waitForTimeout(200);
+    },
+  },
+  versions: {
+    scene: "chat",
+    act: async (p) => {
+      await p.getByRole("button", { name: "Regenerate" }).last().click();
+      await p.getByRole("menuitem").first().click();
+      await p.waitForTimeout(1200);
+    },
+  },
+  info: {
+    scene: "chat",
+    act: async (p) => {
+      await p.getByRole("button", { name: "Info" }).last().click();
+      await p.getByText("Exact request").or(p.getByText("Request ·")).first().waitFor();
+    },
+  },
+  settings: {
+    scene: "models",
+    act: async (p) => {
+      await p.keyboard.press("Control+,");
+    },
+  },
+  models: {
+    scene: "models",
+    act: async (p) => {
+      await p.keyboard.press("Control+,");
+      await p.getByRole("button", { name: "Models", exact: true }).click();
+      await p.getByRole("button", { name: "Add a connection" }).click();
+    },
+    height: 1300,
+  },
+  permissions: {
+    scene: "grants",
+    act: async (p) => {
+      await p.keyboard.press("Control+,");
+      await p.getByRole("button", { name: "Permissions", exact: true }).click();
+    },
+  },
+  keys: {
+    scene: "chat",
+    act: async (p) => {
+      await p.keyboard.press("Control+/");
+    },
+  },
+  about: {
+    scene: "chat",
+    act: async (p) => {
+      await p.keyboard.press("Control+,");
+      await p.getByRole("button", { name: "About", exact: true }).click();
+    },
+  },
+  toast: {
+    scene: "chat",
+    act: async (p) => {
+      await p.locator(".chat-row, [data-chat-row]").nth(2).hover();
+      await p.getByRole("button", { name: /^More for Trip/ }).click();
+      await p.getByRole("menuitem", { name: "Delete" }).click();
+      await p.waitForTimeout(200);
+    },
+  },
+  paste: {
+    scene: "chat",
+    act: async (p) => {
+      await p.getByLabel("Message", { exact: true }).focus();
+      await p.evaluate(() => {
+        const d = new DataTransfer();
+        d.setData("text/plain", "word ".repeat(1000));
+        const a = document.querySelector("textarea");
+        a.dispatchEvent(new ClipboardEvent("paste", { clipboardData: d, bubbles: true }));
+        document.execCommand("insertText", false, "word ".repeat(1000));
+      });
+      await p.waitForTimeout(200);
+    },
+  },
+  paused: {
+    scene: "chat",
+    act: async (p) => {
+      await p.keyboard.press("Control+Shift+Backspace");
+      await p.waitForTimeout(200);
+    },
+  },
+  trouble: { scene: "trouble" },
+  bare: { scene: "bare" },
+  empty: { scene: "empty" },
+  manychats: { scene: "manychats" },
+  narrow: { scene: "chat", width: 860, height: 700 },
+  medium: { scene: "chat", width: 1000, height: 700 },
+  smallest: { scene: "chat", width: 720, height: 480 },
+  zoomed: {
+    scene: "permission",
+    width: 640,
+    height: 416,
+    act: async (p) => {
+      await say(p, "Show me a permission request");
+      await p.getByRole("button", { name: "Allow once" }).waitFor();
+      await p.waitForTimeout(800);
+    },
+  },
+};
+
+const site = await serve();
+const browser = await launch();
+for (const [name, { act, ...options }] of Object.entries(shots)) {
+  if (only && !name.match(only)) continue;
+  for (const theme of name === "chat" || name === "permission"
+    ? ["light", "dark", "contrast"]
+    : ["light", "dark"]) {
+    const page = await open(browser, site.url, { ...options, theme });
+    try {
+      await act?.(page);
+      await page.waitForTimeout(150);
+    } catch (error) {
+      console.error(`${name} ${theme}: ${String(error).split("\n")[0]}`);
+    }
+    for (const error of page.errors) console.error(`${name} ${theme}: ${error}`);
+    await page.screenshot({ path: join(folder, `${name}-${theme}.png`) });
+    await page.close();
+  }
+}
+await browser.close();
+site.close();
+console.log(`pictures are in ${folder}`);

@@ -1,0 +1,238 @@
+/**
+ * The window's state as one tree: each screen's state, the conversation that is
+ * open, and what the screens share (notices, toasts, sentences for screen
+ * readers, shortcuts). Components get it with {@link useApp}.
+ */
+import { getContext, setContext } from "svelte";
+import { AppError, type Bridge } from "./bridge/calls";
+import { Notices } from "./bridge/events";
+import type { Hello, Undo } from "./bridge/types";
+import { OpenChat } from "./chat/chat.svelte";
+import { ChatsState } from "./chat/chats.svelte";
+import { Composer } from "./chat/composer.svelte";
+import { FindState } from "./chat/find.svelte";
+import { PermissionsState } from "./permission/permissions.svelte";
+import { PluginsState, ToolsState } from "./plugins/plugins.svelte";
+import { ModelsState } from "./settings/models.svelte";
+import { SettingsState } from "./settings/settings.svelte";
+import { Keys } from "./shell/keys.svelte";
+import { Layout } from "./shell/layout.svelte";
+import { Toasts } from "./shell/toasts.svelte";
+import { s } from "./strings";
+
+export type SettingsPage = keyof typeof s.settings.pages;
+
+/** A request to a component to do something it alone can do, such as take the focus. */
+export interface Wish {
+  composer: number;
+  search: number;
+  rename: number;
+}
+
+export class App {
+  readonly notices: Notices;
+  readonly settings: SettingsState;
+  readonly layout: Layout;
+  readonly toasts = new Toasts();
+  readonly keys: Keys;
+  readonly chats: ChatsState;
+  readonly composer: Composer;
+  readonly permissions: PermissionsState;
+  readonly plugins: PluginsState;
+  readonly tools: ToolsState;
+  readonly models: ModelsState;
+  readonly find: FindState;
+
+  /** The conversation that is open; null is the welcome page. */
+  chat = $state.raw<OpenChat | null>(null);
+  /** The settings page that covers the conversation; null = none. */
+  page = $state.raw<SettingsPage | null>(null);
+  palette = $state.raw(false);
+  /** A link whose text names another address than it opens; a person is asked. */
+  link = $state.raw<{ href: string; shown: string; host: string } | null>(null);
+  newPlugin = $state.raw(false);
+  /** Where Models is asked to begin adding a connection. */
+  addingModel = $state.raw(false);
+  status = $state.raw("");
+  alert = $state.raw("");
+  wish = $state<Wish>({ composer: 0, search: 0, rename: 0 });
+
+  #undos: Undo[] = $state.raw([]);
+
+  constructor(
+    readonly bridge: Bridge,
+    readonly hello: Hello,
+  ) {
+    this.notices = new Notices(bridge);
+    this.settings = new SettingsState(bridge, this.notices, hello.settings, this.fail);
+    this.layout = new Layout(this.settings);
+    this.keys = new Keys(hello.platform === "darwin", () => this.settings.now.keys);
+    this.chats = new ChatsState(bridge, this.notices);
+    this.composer = new Composer(bridge, (error) => this.toasts.fail(error));
+    this.permissions = new PermissionsState(bridge, this.notices, (request) => {
+      this.alert = s.permission.alert(request.title, this.keys.label("reviewPermission"));
+    });
+    this.plugins = new PluginsState(bridge, this.notices);
+    this.tools = new ToolsState(bridge, this.notices);
+    this.models = new ModelsState(bridge, this.notices);
+    this.find = new FindState(() => this.chat);
+  }
+
+  /** Brings the first screen. */
+  async start(): Promise<void> {
+    const first = this.hello.open_chat;
+    await Promise.all([
+      this.chats.open(),
+      this.permissions.open(),
+      this.models.open(),
+      this.tools.open(),
+      this.plugins.open(),
+      first ? this.openChat(first) : this.composer.switchTo(""),
+    ]);
+    if (this.settings.now.scan_at_start) await this.attempt(() => this.models.scan());
+  }
+
+  close(): void {
+    void this.composer.save();
+    this.chat?.close();
+    for (const part of [this.chats, this.permissions, this.plugins, this.tools, this.models])
+      part.close();
+    this.settings.close();
+    this.notices.close();
+  }
+
+  /** Shows a failure. */
+  fail = (cause: unknown): void => {
+    const error = AppError.of(cause);
+    this.toasts.fail(error);
+  };
+
+  /** Runs something a person asked for; its failure is shown. true when it worked. */
+  attempt = async (act: () => Promise<unknown>): Promise<boolean> => {
+    try {
+      await act();
+      return true;
+    } catch (cause) {
+      this.fail(cause);
+      return false;
+    }
+  };
+
+  /** Runs something destructive, and offers to take it back. */
+  async undoable(act: () => Promise<Undo>): Promise<void> {
+    await this.attempt(async () => {
+      const undo = await act();
+      this.#undos = [...this.#undos, undo].slice(-50);
+      this.toasts.say(undo.sentence, { label: s.app.undo, run: () => void this.undo(undo) });
+    });
+  }
+
+  get canUndo(): boolean {
+    return this.#undos.length > 0;
+  }
+
+  /** Takes back the last act, or the one given. */
+  async undo(which = this.#undos.at(-1)): Promise<void> {
+    if (!which) return;
+    this.#undos = this.#undos.filter((u) => u !== which);
+    if (await this.attempt(() => this.bridge.window.Undo(which.token)))
+      this.status = s.status.undone;
+  }
+
+  async openChat(id: string): Promise<void> {
+    this.page = null;
+    if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
+    if (this.chat?.id === id) return;
+    this.chat?.close();
+    this.find.close();
+    const chat = new OpenChat(
+      this.bridge,
+      this.notices,
+      id,
+      (sentence) => (this.status = sentence),
+    );
+    this.chat = chat;
+    await Promise.all([
+      chat.open(),
+      this.composer.switchTo(id),
+      this.attempt(() => this.bridge.chats.Seen(id)),
+    ]);
+    if (chat === this.chat) this.wish.composer++;
+  }
+
+  /** The welcome page with an empty composer; the chat is made by the first message. */
+  async newChat(): Promise<void> {
+    this.page = null;
+    if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
+    this.chat?.close();
+    this.chat = null;
+    this.find.close();
+    await Promise.all([this.composer.switchTo(""), this.attempt(() => this.bridge.chats.Seen(""))]);
+    this.wish.composer++;
+  }
+
+  /** Sends what is written, or the text given. */
+  async send(text?: string): Promise<void> {
+    const sent = await this.composer.send(text);
+    if (!sent) return;
+    if (this.chat?.id !== sent.conversation) await this.openChat(sent.conversation);
+    if (this.chat && !this.settings.now.follow) this.chat.asked = sent.seq;
+    if (this.chat) await this.chat.open();
+  }
+
+  async deleteChat(id: string): Promise<void> {
+    await this.undoable(async () => {
+      const undo = await this.bridge.chats.Delete(id);
+      if (this.chat?.id === id) await this.newChat();
+      return undo;
+    });
+  }
+
+  async archiveChat(id: string, archived: boolean): Promise<void> {
+    await this.attempt(() => this.bridge.chats.SetArchived(id, archived));
+    if (archived && this.chat?.id === id) await this.newChat();
+  }
+
+  openSettings(page: SettingsPage): void {
+    this.page = page;
+    if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
+  }
+
+  connectModel(): void {
+    this.addingModel = true;
+    this.openSettings("models");
+  }
+
+  /** Brings the oldest waiting request into view and puts the focus on its heading. */
+  async reviewPermission(): Promise<void> {
+    const oldest = this.permissions.requests[0];
+    if (!oldest) {
+      this.toasts.say(s.permission.none);
+      return;
+    }
+    if (oldest.kind !== "call") {
+      this.layout.setDock(true, "plugins");
+      return;
+    }
+    if (oldest.conversation) await this.openChat(oldest.conversation);
+    this.page = null;
+    if (this.chat && oldest.seq) this.chat.target = oldest.seq;
+    this.permissions.focused = oldest.id;
+  }
+
+  copy = async (text: string): Promise<void> => {
+    if (await this.attempt(() => this.bridge.copy(text))) this.status = s.app.copied;
+  };
+
+  openURL = (url: string): Promise<boolean> => this.attempt(() => this.bridge.window.OpenURL(url));
+}
+
+const key = Symbol("app");
+
+export function provideApp(app: App): App {
+  return setContext(key, app);
+}
+
+export function useApp(): App {
+  return getContext<App>(key);
+}

@@ -1,0 +1,245 @@
+/** Plugins and tools in memory. */
+import { AppError, type Plugins, type Tools } from "../calls";
+import type * as t from "../types";
+import type { FakeBus } from "./bus";
+
+export function plugin(id: string, name: string, change: Partial<t.Plugin> = {}): t.Plugin {
+  return {
+    id,
+    name,
+    version: "1.2.0",
+    description: "",
+    author: "The Conclave authors",
+    homepage: "",
+    contract: "functions",
+    path: `/home/ada/.local/share/conclave/plugins/${id}`,
+    state: "ready",
+    enabled: true,
+    problem: null,
+    serving_since: "",
+    tools: [],
+    permissions: { asked: [], granted: [], denied: [] },
+    capabilities: ["compute only"],
+    isolation: "process+landlock",
+    isolation_note: "",
+    load_ms: 84,
+    generation: 1,
+    loaded: new Date().toISOString(),
+    calls: 12,
+    errors: 0,
+    last_used: new Date().toISOString(),
+    warnings: [],
+    developing: false,
+    shipped: true,
+    running: true,
+    memory: 11_400_000,
+    digest: "9f2c41aa03d7",
+    ...change,
+  };
+}
+
+export function tool(
+  plugin: string,
+  pluginName: string,
+  name: string,
+  change: Partial<t.Tool> = {},
+): t.Tool {
+  return {
+    id: `${plugin}:${name}`,
+    plugin,
+    plugin_name: pluginName,
+    name,
+    wire_name: name,
+    title: name,
+    description: "",
+    parameters: JSON.stringify(
+      {
+        type: "object",
+        properties: { text: { type: "string", description: "The text" } },
+        required: ["text"],
+      },
+      null,
+      2,
+    ),
+    visibility: "direct",
+    enabled: true,
+    contract: "functions",
+    digest: "9f2c41aa03d7",
+    status: "ready",
+    timeout_ms: 30_000,
+    tokens: 96,
+    capabilities: ["compute only"],
+    last_used: "",
+    rule: "Allowed: it only computes",
+    file: `${plugin}.py`,
+    line: 12,
+    warnings: [],
+    ...change,
+  };
+}
+
+export class FakePlugins implements Plugins {
+  list: t.Plugin[] = [];
+  problem: t.Failure | null = null;
+  readonly logs = new Map<string, t.LogLine[]>();
+  readonly changes = new Map<string, t.Change[]>();
+  #bus: FakeBus;
+  #tools: FakeTools;
+  #undo: (text: string, back: () => void) => t.Undo;
+
+  constructor(bus: FakeBus, tools: FakeTools, undo: (text: string, back: () => void) => t.Undo) {
+    this.#bus = bus;
+    this.#tools = tools;
+    this.#undo = undo;
+  }
+
+  change(id: string, change: Partial<t.Plugin>): void {
+    this.list = this.list.map((p) => (p.id === id ? { ...p, ...change } : p));
+    this.#bus.changed("plugins");
+    this.#bus.changed("tools");
+  }
+
+  #get(id: string): t.Plugin {
+    const plugin = this.list.find((p) => p.id === id);
+    if (!plugin)
+      throw new AppError({
+        kind: "not_found",
+        message: `There is no plugin “${id}”.`,
+        hint: "",
+        ref: "",
+      });
+    return plugin;
+  }
+
+  async List(): Promise<t.PluginList> {
+    const plugins = [...this.list].sort((a, b) => a.name.localeCompare(b.name));
+    const folder = "/home/ada/.local/share/conclave/plugins";
+    return { revision: this.#bus.revision("plugins"), folder, problem: this.problem, plugins };
+  }
+
+  async Show(id: string): Promise<t.PluginDetail> {
+    return {
+      plugin: this.#get(id),
+      tools: this.#tools.all.filter((t) => t.plugin === id),
+      listed: this.#get(id).state !== "needs-approval",
+      files: [`${id}.py`],
+      imports: ["json", "pathlib"],
+      changes: this.changes.get(id) ?? [],
+      hidden_removed: id === "weather" ? 3 : 0,
+    };
+  }
+
+  Enable = async (id: string) => this.change(id, { enabled: true, state: "ready" });
+  Disable = async (id: string) =>
+    this.change(id, { enabled: false, state: "disabled", running: false });
+  SetDeveloping = async (id: string, developing: boolean) => this.change(id, { developing });
+  KeepOld = async (id: string) => this.change(id, { state: "ready" });
+
+  async Reload(id: string): Promise<void> {
+    const { generation } = this.#get(id);
+    this.change(id, { state: "loading" });
+    setTimeout(
+      () =>
+        this.change(id, {
+          state: "ready",
+          generation: generation + 1,
+          problem: null,
+          serving_since: "",
+        }),
+      300,
+    );
+  }
+
+  async Approve(id: string, digest: string, developing: boolean): Promise<void> {
+    if (this.#get(id).digest !== digest) {
+      throw new AppError({
+        kind: "conflict",
+        message: "The plugin changed while you were reading.",
+        hint: "Look once more.",
+        ref: "",
+      });
+    }
+    this.change(id, { state: "ready", enabled: true, developing });
+  }
+
+  async Remove(id: string): Promise<t.Undo> {
+    const gone = this.#get(id);
+    this.list = this.list.filter((p) => p.id !== id);
+    this.#bus.changed("plugins");
+    return this.#undo(`${gone.name} was removed from the plugins folder.`, () => {
+      this.list = [...this.list, gone];
+      this.#bus.changed("plugins");
+    });
+  }
+
+  async Templates(): Promise<t.Template[]> {
+    return [
+      {
+        kind: "python",
+        title: "Python functions",
+        sentence: "Every function of a file becomes a tool.",
+      },
+      {
+        kind: "js",
+        title: "JavaScript",
+        sentence: "Registers tools from a script, runs in Conclave’s own engine.",
+      },
+      { kind: "ts", title: "TypeScript", sentence: "The same, with types." },
+    ];
+  }
+
+  async New(kind: string, name: string): Promise<string> {
+    if (this.list.some((p) => p.id === name)) {
+      throw new AppError({
+        kind: "conflict",
+        message: `There is already a plugin “${name}”.`,
+        hint: "Choose another name.",
+        ref: "",
+      });
+    }
+    this.list = [
+      ...this.list,
+      plugin(name, name, {
+        shipped: false,
+        state: "loading",
+        contract: kind === "python" ? "functions" : "spindle",
+      }),
+    ];
+    setTimeout(() => this.change(name, { state: "needs-approval", enabled: false }), 84);
+    this.#bus.changed("plugins");
+    return name;
+  }
+
+  OpenFolder = async (_id: string) => {};
+  OpenInEditor = async (_id: string, _file: string, _line: number) => {};
+
+  async Log(id: string, since: number): Promise<t.PluginLog> {
+    const lines = (this.logs.get(id) ?? []).filter((l) => l.n > since);
+    return { revision: this.#bus.revision("log", id), lines, dropped: 0 };
+  }
+}
+
+export class FakeTools implements Tools {
+  all: t.Tool[] = [];
+  contextTokens = 128_000;
+  #bus: FakeBus;
+
+  constructor(bus: FakeBus) {
+    this.#bus = bus;
+  }
+
+  async List(): Promise<t.ToolList> {
+    const tokens = this.all.filter((t) => t.enabled).reduce((n, t) => n + t.tokens, 0);
+    return {
+      revision: this.#bus.revision("tools"),
+      tools: this.all,
+      tokens,
+      context_tokens: this.contextTokens,
+    };
+  }
+
+  async SetEnabled(id: string, enabled: boolean): Promise<void> {
+    this.all = this.all.map((t) => (t.id === id ? { ...t, enabled } : t));
+    this.#bus.changed("tools");
+  }
+}

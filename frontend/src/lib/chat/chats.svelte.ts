@@ -1,0 +1,129 @@
+/**
+ * The list of chats. Rows are pulled by page as they come into view and groups
+ * tell the length of everything, so 50,000 chats cost what a screenful costs.
+ */
+import { SvelteMap } from "svelte/reactivity";
+import { AppError, type Bridge } from "../bridge/calls";
+import { Puller, type Notices } from "../bridge/events";
+import type { ChatGroup, ChatRow } from "../bridge/types";
+
+const pageSize = 100;
+
+/** A line of the list: a group's heading, or the row with that index. */
+export type Line = { heading: string } | { row: number };
+
+export class ChatsState {
+  text = $state("");
+  archived = $state(false);
+  total = $state.raw(0);
+  groups = $state.raw<ChatGroup[]>([]);
+  ready = $state.raw(false);
+  error = $state.raw<AppError | null>(null);
+  pinned = $state.raw<ChatRow[]>([]);
+
+  /** The whole list laid out. */
+  readonly lines = $derived.by(() => {
+    const lines: Line[] = [];
+    let row = 0;
+    for (const group of this.groups) {
+      lines.push({ heading: group.key });
+      for (let i = 0; i < group.count; i++) lines.push({ row: row++ });
+    }
+    return lines;
+  });
+
+  #pages = new SvelteMap<number, ChatRow[]>();
+  #seen: number[] = [0]; // pages asked for last, newest last
+  #pending = new Set<number>();
+  #revision = 0;
+  #query = 0; // counts queries, so that an overtaken answer is dropped
+  #puller: Puller;
+  #off: () => void;
+
+  constructor(
+    private bridge: Bridge,
+    notices: Notices,
+  ) {
+    this.#puller = new Puller(
+      () => this.#revision,
+      () => this.#pull(),
+      (cause) => (this.error = AppError.of(cause)),
+    );
+    this.#off = notices.watch("chats", "", this.#puller.notice);
+  }
+
+  open(): Promise<void> {
+    return this.#puller.refresh();
+  }
+
+  close(): void {
+    this.#off();
+  }
+
+  /** Shows only what matches; resolves when it is shown. */
+  search(text: string): Promise<void> {
+    this.text = text;
+    return this.#restart();
+  }
+
+  showArchive(archived: boolean): Promise<void> {
+    this.archived = archived;
+    return this.#restart();
+  }
+
+  #restart(): Promise<void> {
+    this.#query++;
+    this.#seen = [0];
+    this.#pages.clear();
+    this.#revision = 0;
+    return this.#puller.refresh();
+  }
+
+  /** The row at an index when it is held; asks for its page when not. */
+  row(index: number): ChatRow | undefined {
+    return this.#pages.get(Math.floor(index / pageSize))?.[index % pageSize];
+  }
+
+  need(index: number): void {
+    const page = Math.floor(index / pageSize);
+    if (this.#pages.has(page) || this.#pending.has(page)) return;
+    this.#pending.add(page);
+    this.#seen = [...this.#seen.filter((p) => p !== page), page].slice(-4);
+    queueMicrotask(async () => {
+      const query = this.#query;
+      try {
+        await this.#page(page, query);
+      } catch (cause) {
+        this.error = AppError.of(cause);
+      } finally {
+        this.#pending.delete(page);
+      }
+    });
+  }
+
+  async #page(page: number, query: number): Promise<void> {
+    const list = await this.bridge.chats.List(
+      { text: this.text, archived: this.archived },
+      page * pageSize,
+      pageSize,
+    );
+    if (query !== this.#query) return;
+    this.total = list.total;
+    this.groups = list.groups;
+    this.#pages.set(page, list.rows);
+    if (page === 0 && !this.text && !this.archived) {
+      this.pinned = list.rows.filter((row) => row.pinned).slice(0, 9);
+    }
+    this.#revision = Math.max(this.#revision, list.revision);
+    this.error = null;
+  }
+
+  // Brings the pages last looked at, and forgets the others.
+  async #pull(): Promise<void> {
+    const query = this.#query;
+    const pages = [...new Set([0, ...this.#seen])];
+    await Promise.all(pages.map((page) => this.#page(page, query)));
+    for (const page of this.#pages.keys()) if (!pages.includes(page)) this.#pages.delete(page);
+    this.ready = true;
+  }
+}

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { startApp, until } from "../testing";
+
+test("50,000 chats are laid out from their groups, and rows come by page", async () => {
+  const { app, fake } = await startApp("manychats");
+  const { chats } = app;
+  expect(chats.total).toBe(50_000);
+  const rows = chats.lines.filter((line) => "row" in line).length;
+  expect(rows).toBe(50_000);
+  expect(chats.lines[0]).toEqual({ heading: "pinned" });
+  expect(chats.row(30_000)).toBeUndefined();
+  chats.need(30_000);
+  await until("the page", () => chats.row(30_000) !== undefined);
+  const asked = await fake.chats.List({ text: "", archived: false }, 30_000, 1);
+  expect(chats.row(30_000)?.id).toBe(asked.rows[0]?.id);
+  app.close();
+});
+
+test("a search that was overtaken does not show", async () => {
+  const { app } = await startApp();
+  const first = app.chats.search("tomatoes");
+  const second = app.chats.search("Lyon");
+  await Promise.all([first, second]);
+  await until("the second result", () => app.chats.row(0)?.title === "Trip to Lyon");
+  expect(app.chats.total).toBe(1);
+  app.close();
+});
+
+test("a deleted chat leaves the list at once and comes back with undo", async () => {
+  const { app } = await startApp();
+  const before = app.chats.total;
+  const id = app.chat?.id ?? "";
+  await app.deleteChat(id);
+  expect(app.chat).toBeNull();
+  await until("one fewer", () => app.chats.total === before - 1);
+  expect(app.toasts.list.at(-1)?.text).toContain("was deleted");
+  await app.undo();
+  await until("all again", () => app.chats.total === before);
+  expect(app.canUndo).toBe(false);
+  app.close();
+});

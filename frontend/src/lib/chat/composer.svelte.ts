@@ -1,0 +1,199 @@
+/**
+ * The half-written message of one conversation. It is kept 300 ms after the last
+ * change, so that it survives a crash, and what could not be sent stays in it.
+ */
+import { AppError, type Bridge } from "../bridge/calls";
+import type { Media, Sent } from "../bridge/types";
+import { s } from "../strings";
+
+/** Past this a paste is offered as a file. */
+export const longPaste = 4000;
+const maxBytes = 20_000_000;
+const saveAfter = 300;
+
+export interface Attachment {
+  key: number;
+  name: string;
+  mimeType: string;
+  /** Set once it is kept. */
+  media: Media | null;
+  /** Why it could not be. */
+  problem: string;
+}
+
+export class Composer {
+  text = $state("");
+  cursor = 0;
+  attachments = $state<Attachment[]>([]);
+  /** A long text that was just pasted: it is in the text, and may become a file. */
+  pasted = $state.raw<{ text: string; at: number } | null>(null);
+  sending = $state.raw(false);
+  /** Offer no tools with the next message. */
+  noTools = $state.raw(false);
+  /** Model for a chat that the next message makes. */
+  model = $state.raw("");
+
+  readonly adding = $derived(this.attachments.some((a) => !a.media && !a.problem));
+  readonly ready = $derived(
+    !this.sending &&
+      !this.adding &&
+      this.attachments.every((a) => a.media) &&
+      (this.text.trim() !== "" || this.attachments.length > 0),
+  );
+
+  #conversation = "";
+  #keys = 0;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #dirty = false;
+
+  constructor(
+    private bridge: Bridge,
+    private onerror: (error: AppError) => void,
+  ) {}
+
+  /** Keeps what is being written and goes on with another conversation's draft. */
+  async switchTo(conversation: string): Promise<void> {
+    await this.save();
+    this.#conversation = conversation;
+    this.text = "";
+    this.attachments = [];
+    this.pasted = null;
+    try {
+      const draft = await this.bridge.chats.Draft(conversation);
+      if (this.#conversation !== conversation || this.#dirty) return; // typed meanwhile
+      this.text = draft.text;
+      this.cursor = draft.cursor;
+      this.attachments = draft.attachments.map((media) => this.#kept(media));
+    } catch (cause) {
+      this.onerror(AppError.of(cause));
+    }
+  }
+
+  /** Something was typed. */
+  changed(text: string, cursor: number): void {
+    this.text = text;
+    this.cursor = cursor;
+    if (this.pasted && !text.includes(this.pasted.text)) this.pasted = null;
+    this.#later();
+  }
+
+  #later(): void {
+    this.#dirty = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.save(), saveAfter);
+  }
+
+  /** Keeps the draft now, if it changed. */
+  async save(): Promise<void> {
+    clearTimeout(this.#timer);
+    if (!this.#dirty) return;
+    this.#dirty = false;
+    try {
+      await this.bridge.chats.SaveDraft(this.#conversation, {
+        text: this.text,
+        cursor: this.cursor,
+        attachments: this.attachments.flatMap((a) => (a.media ? [a.media] : [])),
+      });
+    } catch (cause) {
+      this.onerror(AppError.of(cause));
+    }
+  }
+
+  /** Text was pasted at a place of the text; a long one is offered as a file. */
+  wasPasted(text: string, at: number): void {
+    this.pasted = text.length > longPaste ? { text, at } : null;
+  }
+
+  keepPasted(): void {
+    this.pasted = null;
+  }
+
+  async pastedToFile(): Promise<void> {
+    const pasted = this.pasted;
+    if (!pasted) return;
+    this.pasted = null;
+    this.text = this.text.replace(pasted.text, "");
+    this.#later();
+    await this.attach([new File([pasted.text], s.composer.pasteName, { type: "text/plain" })]);
+  }
+
+  async attach(files: Iterable<File>): Promise<void> {
+    await Promise.all([...files].map((file) => this.#add(file)));
+    this.#later();
+  }
+
+  async #add(file: File): Promise<void> {
+    const key = ++this.#keys;
+    const big = file.size > maxBytes;
+    this.attachments.push({
+      key,
+      name: file.name,
+      mimeType: file.type,
+      media: null,
+      problem: big ? s.composer.tooBig(file.name) : "",
+    });
+    if (big) return;
+    const settle = (change: Partial<Attachment>) => {
+      const attachment = this.attachments.find((a) => a.key === key);
+      if (attachment) Object.assign(attachment, change);
+    };
+    try {
+      settle({ media: await this.bridge.chats.Attach(file.name, file.type, await base64(file)) });
+    } catch (cause) {
+      settle({ problem: AppError.of(cause).message });
+    }
+  }
+
+  #kept(media: Media): Attachment {
+    return { key: ++this.#keys, name: media.name, mimeType: media.mime_type, media, problem: "" };
+  }
+
+  removeAttachment(key: number): void {
+    this.attachments = this.attachments.filter((a) => a.key !== key);
+    this.#later();
+  }
+
+  /** Puts text at the end on its own lines: a quote, or a suggestion. */
+  insert(text: string): void {
+    this.text = this.text.trim() ? `${this.text.trimEnd()}\n\n${text}` : text;
+    this.cursor = this.text.length;
+    this.#later();
+  }
+
+  /** Sends what is written, or the text given. null when nothing was sent; the draft then stays. */
+  async send(text = this.text): Promise<Sent | null> {
+    const own = text === this.text;
+    if (this.sending || (own && !this.ready)) return null;
+    this.sending = true;
+    try {
+      const sent = await this.bridge.chats.Send(this.#conversation, {
+        text,
+        attachments: own ? this.attachments.flatMap((a) => (a.media ? [a.media.id] : [])) : [],
+        model: this.#conversation ? "" : this.model,
+        no_tools: this.noTools,
+      });
+      if (own) {
+        this.text = "";
+        this.attachments = [];
+        this.pasted = null;
+        this.#dirty = true;
+        await this.save();
+      }
+      return sent;
+    } catch (cause) {
+      this.onerror(AppError.of(cause));
+      return null;
+    } finally {
+      this.sending = false;
+    }
+  }
+}
+
+function base64(file: File): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ""));
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(file);
+  });
+}

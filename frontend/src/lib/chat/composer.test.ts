@@ -1,0 +1,81 @@
+import { expect, test, vi } from "vitest";
+import { AppError } from "../bridge/calls";
+import { fakeBridge } from "../bridge/fake";
+import { until } from "../testing";
+import { Composer, longPaste } from "./composer.svelte";
+
+function make() {
+  const fake = fakeBridge({ tick: 0 });
+  const errors: AppError[] = [];
+  return { fake, errors, composer: new Composer(fake, (error) => errors.push(error)) };
+}
+
+test("a draft is kept shortly after the last key, with its caret, and comes back", async () => {
+  vi.useFakeTimers();
+  const { fake, composer } = make();
+  await composer.switchTo("chat-1");
+  composer.changed("half a sen", 4);
+  await vi.advanceTimersByTimeAsync(299);
+  expect((await fake.chats.Draft("chat-1")).text).toBe("");
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await fake.chats.Draft("chat-1")).toEqual({
+    text: "half a sen",
+    cursor: 4,
+    attachments: [],
+  });
+  await composer.switchTo("chat-2");
+  expect(composer.text).toBe("");
+  await composer.switchTo("chat-1");
+  expect([composer.text, composer.cursor]).toEqual(["half a sen", 4]);
+  vi.useRealTimers();
+});
+
+test("what could not be sent stays written", async () => {
+  const { fake, composer, errors } = make();
+  await composer.switchTo("");
+  composer.changed("keep me", 7);
+  fake.chats.Send = async () => {
+    throw new AppError({ kind: "provider", message: "No.", hint: "", ref: "" });
+  };
+  expect(await composer.send()).toBeNull();
+  expect(composer.text).toBe("keep me");
+  expect(errors.map((e) => e.message)).toEqual(["No."]);
+});
+
+test("an empty message is not sent, and a sent one empties the draft", async () => {
+  const { fake, composer } = make();
+  await composer.switchTo("");
+  composer.changed("   ", 3);
+  expect(await composer.send()).toBeNull();
+  composer.changed("hello", 5);
+  const sent = await composer.send();
+  expect(sent?.conversation).not.toBe("");
+  expect(composer.text).toBe("");
+  expect((await fake.chats.Draft("")).text).toBe("");
+});
+
+test("a long paste may become a file, a short one is left alone", async () => {
+  const { composer } = make();
+  await composer.switchTo("");
+  composer.changed("short", 5);
+  composer.wasPasted("short", 0);
+  expect(composer.pasted).toBeNull();
+  const long = "x".repeat(longPaste + 1);
+  composer.changed(`before ${long}`, 0);
+  composer.wasPasted(long, 7);
+  await composer.pastedToFile();
+  expect(composer.text).toBe("before ");
+  expect(composer.attachments.map((a) => a.media?.name)).toEqual(["pasted text.txt"]);
+});
+
+test("a refused file says why and holds the message back until it is removed", async () => {
+  const { composer } = make();
+  await composer.switchTo("");
+  composer.changed("look", 4);
+  await composer.attach([new File(["x"], "setup.exe")]);
+  await until("the refusal", () => composer.attachments[0]?.problem !== "");
+  expect(composer.attachments[0]?.problem).toContain("setup.exe");
+  expect(composer.ready).toBe(false);
+  composer.removeAttachment(composer.attachments[0]?.key ?? 0);
+  expect(composer.ready).toBe(true);
+});

@@ -1,0 +1,48 @@
+/** Find in the open chat: the words, the places they are at, and which one is shown. */
+import type { Find } from "../bridge/types";
+import type { OpenChat } from "./chat.svelte";
+
+export class FindState {
+  open = $state.raw(false);
+  words = $state("");
+  found = $state.raw<Find[]>([]);
+  at = $state.raw(0);
+  /** The words of `found`: what is on the screen is the answer to these. */
+  asked = $state.raw("");
+
+  #count = 0;
+
+  constructor(private chat: () => OpenChat | null) {}
+
+  /** Looks for the words; an answer that was overtaken is dropped. */
+  async look(words: string): Promise<void> {
+    this.words = words;
+    const mine = ++this.#count;
+    const found = words.trim() ? ((await this.chat()?.find(words)) ?? []) : [];
+    if (mine !== this.#count) return;
+    this.found = found;
+    this.asked = words;
+    this.at = Math.max(0, found.length - 1);
+    this.#show();
+  }
+
+  step(by: number): void {
+    if (this.found.length === 0) return;
+    this.at = (this.at + by + this.found.length) % this.found.length;
+    this.#show();
+  }
+
+  #show(): void {
+    const chat = this.chat();
+    const place = this.found[this.at];
+    if (chat && place) chat.target = place.seq;
+  }
+
+  close(): void {
+    this.#count++;
+    this.open = false;
+    this.words = "";
+    this.asked = "";
+    this.found = [];
+  }
+}

@@ -1,0 +1,7 @@
+/** The answers a card can give. */
+import type { Answer } from "../bridge/types";
+
+/** Allowed or refused for this time only. */
+export function once(effect: Answer["effect"], change: Partial<Answer> = {}): Answer {
+  return { effect, scope: "once", arguments: "", reason: "", ...change };
+}

@@ -1,0 +1,120 @@
+/**
+ * The requests that wait for a person, the rules that were made, and the pause
+ * switch. It shows and passes on; what an answer means is decided in the core.
+ */
+import { AppError, type Bridge } from "../bridge/calls";
+import { Puller, type Notices } from "../bridge/events";
+import type { Answer, Grant, Pending, Undo } from "../bridge/types";
+
+/** Requests drawn as one card: the same tool, asked in the same message. */
+export interface Batch {
+  key: string;
+  requests: Pending[];
+}
+
+export class PermissionsState {
+  requests = $state.raw<Pending[]>([]);
+  paused = $state.raw(false);
+  grants = $state.raw<Grant[]>([]);
+  grantsReady = $state.raw(false);
+  error = $state.raw<AppError | null>(null);
+  /** The request to bring into view, its heading focused; the card sets it back to "". */
+  focused = $state.raw("");
+
+  readonly calls = $derived(this.requests.filter((r) => r.kind === "call"));
+
+  #revision = 0;
+  #answering = new Set<string>();
+  #wantGrants = false;
+  #puller: Puller;
+  #off: () => void;
+
+  constructor(
+    private bridge: Bridge,
+    notices: Notices,
+    /** Hears of each request the first time it is seen. */
+    private onasked: (request: Pending) => void,
+  ) {
+    this.#puller = new Puller(
+      () => this.#revision,
+      () => this.#pull(),
+      (cause) => (this.error = AppError.of(cause)),
+    );
+    this.#off = notices.watch("permissions", "", this.#puller.notice);
+  }
+
+  open(): Promise<void> {
+    return this.#puller.refresh();
+  }
+
+  close(): void {
+    this.#off();
+  }
+
+  async #pull(): Promise<void> {
+    const list = await this.bridge.permissions.Pending();
+    const known = new Set(this.requests.map((r) => r.id));
+    this.requests = list.requests;
+    this.paused = list.paused;
+    if (this.#wantGrants) this.grants = (await this.bridge.permissions.Grants()).grants;
+    this.#revision = Math.max(this.#revision, list.revision);
+    this.error = null;
+    for (const request of list.requests) if (!known.has(request.id)) this.onasked(request);
+  }
+
+  /** The requests that wait in one message of a chat, oldest first. */
+  batches(conversation: string, seq: number): Batch[] {
+    return this.#batch(this.calls.filter((r) => r.conversation === conversation && r.seq === seq));
+  }
+
+  /** The requests of a chat that belong to no message. */
+  loose(conversation: string): Batch[] {
+    return this.batches(conversation, 0);
+  }
+
+  #batch(requests: Pending[]): Batch[] {
+    const batches: Batch[] = [];
+    for (const request of requests) {
+      const key = `${request.tool}\n${request.caller}`;
+      const batch = batches.find((b) => b.key === key);
+      if (batch) batch.requests.push(request);
+      else batches.push({ key, requests: [request] });
+    }
+    return batches;
+  }
+
+  /** Answers one request once. false when it was settled meanwhile. Other errors are thrown. */
+  async answer(request: Pending, answer: Answer): Promise<boolean> {
+    if (this.#answering.has(request.id)) return true;
+    this.#answering.add(request.id);
+    try {
+      await this.bridge.permissions.Answer(request.id, request.nonce, answer);
+      this.requests = this.requests.filter((r) => r.id !== request.id);
+      return true;
+    } catch (cause) {
+      const error = AppError.of(cause);
+      if (error.kind !== "conflict" && error.kind !== "not_found") throw error;
+      await this.#puller.refresh();
+      return false;
+    } finally {
+      this.#answering.delete(request.id);
+    }
+  }
+
+  async openGrants(): Promise<void> {
+    this.#wantGrants = true;
+    await this.#puller.refresh();
+    this.grantsReady = true;
+  }
+
+  async revoke(id: string): Promise<Undo> {
+    const undo = await this.bridge.permissions.Revoke(id);
+    await this.#puller.refresh();
+    return undo;
+  }
+
+  async setPaused(paused: boolean): Promise<void> {
+    this.paused = paused;
+    await this.bridge.permissions.SetPaused(paused);
+  }
+}

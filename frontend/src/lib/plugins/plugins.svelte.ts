@@ -1,0 +1,216 @@
+/** The plugins and their states, the tools they give, and one plugin's log. */
+import { AppError, type Bridge } from "../bridge/calls";
+import { Puller, type Notices } from "../bridge/events";
+import type {
+  LogLevel,
+  LogLine,
+  Plugin,
+  PluginDetail,
+  Template,
+  Tool,
+  Undo,
+} from "../bridge/types";
+
+/** What a save just did, shown for a moment on the card. */
+export interface Reloaded {
+  ms: number;
+  tools: number;
+  generation: number;
+}
+
+export class PluginsState {
+  plugins = $state.raw<Plugin[]>([]);
+  folder = $state.raw("");
+  problem = $state.raw<AppError | null>(null);
+  ready = $state.raw(false);
+  templates = $state.raw<Template[]>([]);
+  /** By plugin id. */
+  reloaded = $state.raw<Record<string, Reloaded>>({});
+
+  /** Plugins that need a person: broken, new, or changed. */
+  readonly attention = $derived(this.plugins.filter(needsPerson));
+
+  #revision = 0;
+  #puller: Puller;
+  #off: () => void;
+
+  constructor(
+    private bridge: Bridge,
+    notices: Notices,
+  ) {
+    this.#puller = new Puller(
+      () => this.#revision,
+      () => this.#pull(),
+      (cause) => (this.problem = AppError.of(cause)),
+    );
+    this.#off = notices.watch("plugins", "", this.#puller.notice);
+  }
+
+  open(): Promise<void> {
+    return this.#puller.refresh();
+  }
+
+  close(): void {
+    this.#off();
+  }
+
+  async #pull(): Promise<void> {
+    const list = await this.bridge.plugins.List();
+    const reloaded = { ...this.reloaded };
+    for (const plugin of list.plugins) {
+      const before = this.plugins.find((p) => p.id === plugin.id);
+      if (before && plugin.state === "ready" && plugin.generation > before.generation) {
+        const { load_ms: ms, generation, tools } = plugin;
+        reloaded[plugin.id] = { ms, generation, tools: tools.length };
+      }
+    }
+    this.reloaded = reloaded;
+    this.plugins = list.plugins;
+    this.folder = list.folder;
+    this.problem = list.problem ? new AppError(list.problem) : null;
+    this.#revision = Math.max(this.#revision, list.revision);
+    this.ready = true;
+  }
+
+  show = (id: string): Promise<PluginDetail> => this.bridge.plugins.Show(id);
+
+  setEnabled(id: string, enabled: boolean): Promise<void> {
+    return enabled ? this.bridge.plugins.Enable(id) : this.bridge.plugins.Disable(id);
+  }
+
+  reload = (id: string) => this.bridge.plugins.Reload(id);
+  setDeveloping = (id: string, on: boolean) => this.bridge.plugins.SetDeveloping(id, on);
+  remove = (id: string): Promise<Undo> => this.bridge.plugins.Remove(id);
+  openFolder = (id = "") => this.bridge.plugins.OpenFolder(id);
+  openInEditor = (id: string, file = "", line = 0) =>
+    this.bridge.plugins.OpenInEditor(id, file, line);
+
+  approve = (plugin: Plugin, developing: boolean) =>
+    this.bridge.plugins.Approve(plugin.id, plugin.digest, developing);
+  keepOld = (plugin: Plugin) => this.bridge.plugins.KeepOld(plugin.id, plugin.digest);
+
+  async loadTemplates(): Promise<void> {
+    this.templates = await this.bridge.plugins.Templates();
+  }
+
+  /** Makes a plugin and opens it in the editor. */
+  async create(kind: string, name: string): Promise<void> {
+    const id = await this.bridge.plugins.New(kind, name);
+    await this.bridge.plugins.OpenInEditor(id, "", 0);
+  }
+}
+
+/** Whether a plugin's card goes on top. */
+export function needsPerson(plugin: Plugin): boolean {
+  return (
+    plugin.state === "failed" ||
+    plugin.state === "needs-approval" ||
+    plugin.state === "quarantined" ||
+    plugin.problem !== null
+  );
+}
+
+export class ToolsState {
+  tools = $state.raw<Tool[]>([]);
+  tokens = $state.raw(0);
+  contextTokens = $state.raw(0);
+  ready = $state.raw(false);
+  error = $state.raw<AppError | null>(null);
+
+  readonly enabled = $derived(this.tools.filter((t) => t.enabled));
+  /** Definitions take more than 15 % of what the model can read. */
+  readonly heavy = $derived(this.contextTokens > 0 && this.tokens > 0.15 * this.contextTokens);
+
+  #revision = 0;
+  #puller: Puller;
+  #off: () => void;
+
+  constructor(
+    private bridge: Bridge,
+    notices: Notices,
+  ) {
+    this.#puller = new Puller(
+      () => this.#revision,
+      () => this.#pull(),
+      (cause) => (this.error = AppError.of(cause)),
+    );
+    this.#off = notices.watch("tools", "", this.#puller.notice);
+  }
+
+  open(): Promise<void> {
+    return this.#puller.refresh();
+  }
+
+  close(): void {
+    this.#off();
+  }
+
+  async #pull(): Promise<void> {
+    const list = await this.bridge.tools.List();
+    this.tools = list.tools;
+    this.tokens = list.tokens;
+    this.contextTokens = list.context_tokens;
+    this.#revision = Math.max(this.#revision, list.revision);
+    this.error = null;
+    this.ready = true;
+  }
+
+  setEnabled = (id: string, on: boolean) => this.bridge.tools.SetEnabled(id, on);
+
+  /** The tools of a filter, by plugin, both in the order listed. */
+  groups(filter: string): { plugin: string; name: string; tools: Tool[] }[] {
+    const words = filter.trim().toLowerCase();
+    const groups: { plugin: string; name: string; tools: Tool[] }[] = [];
+    for (const tool of this.tools) {
+      const text = `${tool.title} ${tool.name} ${tool.plugin_name} ${tool.description}`;
+      if (words && !text.toLowerCase().includes(words)) continue;
+      let group = groups.find((g) => g.plugin === tool.plugin);
+      if (!group) groups.push((group = { plugin: tool.plugin, name: tool.plugin_name, tools: [] }));
+      group.tools.push(tool);
+    }
+    return groups;
+  }
+}
+
+const rank: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
+/** How many lines the viewer keeps. */
+const keepLines = 5000;
+
+/** One plugin's log, followed while it is open. */
+export class LogState {
+  lines = $state.raw<LogLine[]>([]);
+  dropped = $state.raw(0);
+  level = $state<LogLevel>("debug");
+  error = $state.raw<AppError | null>(null);
+  readonly shown = $derived(this.lines.filter((l) => rank[l.level] >= rank[this.level]));
+
+  #revision = 0;
+  #puller: Puller;
+  #off: () => void;
+
+  constructor(bridge: Bridge, notices: Notices, id: string) {
+    this.#puller = new Puller(
+      () => this.#revision,
+      async () => {
+        const log = await bridge.plugins.Log(id, this.lines.at(-1)?.n ?? 0);
+        this.lines = [...this.lines, ...log.lines].slice(-keepLines);
+        this.dropped = log.dropped;
+        this.#revision = Math.max(this.#revision, log.revision);
+      },
+      (cause) => (this.error = AppError.of(cause)),
+    );
+    this.#off = notices.watch("log", id, this.#puller.notice);
+  }
+
+  open(): Promise<void> {
+    return this.#puller.refresh();
+  }
+
+  close(): void {
+    this.#off();
+  }
+
+  get text(): string {
+    return this.shown.map((l) => `${l.time} ${l.level} ${l.text}`).join("\n");
+  }
+}

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { startApp, until } from "../testing";
+import { details } from "./details";
+import { LogState } from "./plugins.svelte";
+import { wordDiff } from "./words";
+
+describe("plugins", () => {
+  test("a reload shows its time and its tools", async () => {
+    const { app } = await startApp();
+    await app.plugins.reload("dice");
+    await until("the reload", () => app.plugins.reloaded.dice !== undefined);
+    expect(app.plugins.reloaded.dice).toEqual({ ms: 12, tools: 1, generation: 2 });
+    app.close();
+  });
+
+  test("broken, new and changed plugins ask for a person", async () => {
+    const { app } = await startApp("approval");
+    expect(app.plugins.attention.map((p) => p.state)).toEqual(["quarantined", "needs-approval"]);
+    const weather = app.plugins.plugins.find((p) => p.id === "weather");
+    if (!weather) throw new Error("no plugin");
+    await expect(app.plugins.approve({ ...weather, digest: "old" }, false)).rejects.toMatchObject({
+      kind: "conflict",
+    });
+    await app.plugins.approve(weather, true);
+    await until(
+      "approval",
+      () => app.plugins.plugins.find((p) => p.id === "weather")?.state === "ready",
+    );
+    app.close();
+  });
+
+  test("what is copied of a problem is enough to ask somebody else", async () => {
+    const { app } = await startApp("pluginerror");
+    const weather = app.plugins.plugins.find((p) => p.id === "weather");
+    if (!weather?.problem) throw new Error("no problem");
+    const text = details(weather, weather.problem);
+    for (const part of ["Weather 1.2.0", "SyntaxError", "weather.py:7:31", "def forecast"])
+      expect(text).toContain(part);
+    app.close();
+  });
+
+  test("the log is followed and filtered by level", async () => {
+    const { app, fake } = await startApp("pluginerror");
+    const log = new LogState(fake, app.notices, "weather");
+    await log.open();
+    expect(log.shown).toHaveLength(4);
+    log.level = "warn";
+    expect(log.shown.map((l) => l.level)).toEqual(["warn", "error"]);
+    fake.plugins.logs.get("weather")?.push({ n: 5, time: "", level: "error", text: "again" });
+    fake.bus.changed("log", "weather");
+    await until("the new line", () => log.shown.length === 3);
+    log.close();
+    app.close();
+  });
+});
+
+test("a word difference puts both texts back together", () => {
+  const before = "Sends a mail to one person you name.";
+  const after = "Sends a mail to every person you name, and a copy.";
+  const runs = wordDiff(before, after);
+  const side = (kind: string) =>
+    runs
+      .filter((r) => r.kind === "same" || r.kind === kind)
+      .map((r) => r.text)
+      .join("");
+  expect(side("removed")).toBe(before);
+  expect(side("added")).toBe(after);
+  expect(runs.filter((r) => r.kind === "same").map((r) => r.text)[0]).toBe("Sends a mail to ");
+  const long = "word ".repeat(4000);
+  expect(wordDiff(long, `${long}x`).map((r) => r.kind)).toEqual(["removed", "added"]);
+});
+
+test("tools are grouped by plugin and found by words", async () => {
+  const { app } = await startApp();
+  expect(app.tools.groups("").map((g) => [g.name, g.tools.length])).toEqual([
+    ["Dice", 1],
+    ["Notes", 1],
+    ["Text tools", 2],
+  ]);
+  expect(app.tools.groups("counts").flatMap((g) => g.tools.map((t) => t.name))).toEqual([
+    "word_count",
+  ]);
+  await app.tools.setEnabled("dice:roll", false);
+  await until("one fewer", () => app.tools.enabled.length === 2);
+  expect(app.tools.heavy).toBe(false);
+  app.close();
+});

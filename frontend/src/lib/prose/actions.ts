@@ -1,0 +1,88 @@
+/** What a press inside a message's HTML does: links, code and table buttons, blocked images. */
+import type { App } from "../app.svelte";
+import { cells, csv, markdown } from "./tables";
+
+const endings: Record<string, string> = {
+  python: "py",
+  javascript: "js",
+  typescript: "ts",
+  go: "go",
+  rust: "rs",
+  shell: "sh",
+  bash: "sh",
+  json: "json",
+  html: "html",
+  css: "css",
+  yaml: "yaml",
+  toml: "toml",
+  sql: "sql",
+  markdown: "md",
+  c: "c",
+  cpp: "cpp",
+  java: "java",
+  ruby: "rb",
+};
+
+/** The name a code block is saved under. */
+export function fileName(language: string): string {
+  return `code.${endings[language.toLowerCase()] ?? "txt"}`;
+}
+
+// A long block is folded: its code is in several elements, one after the other.
+function codeOf(figure: Element): string {
+  return [...figure.querySelectorAll("code")].map((code) => code.textContent).join("");
+}
+
+/** Acts on a press when it means something here. */
+export function onprose(app: App, event: MouseEvent | KeyboardEvent): void {
+  const target = event.target as Element;
+  const key = event instanceof KeyboardEvent ? event.key : "";
+  if (key && key !== "Enter" && key !== " ") return;
+
+  const image = target.closest<HTMLElement>(".blocked-image");
+  if (image?.dataset.src) {
+    event.preventDefault();
+    const shown = document.createElement("img");
+    shown.src = image.dataset.src;
+    shown.alt = image.dataset.alt ?? "";
+    shown.referrerPolicy = "no-referrer";
+    image.replaceWith(shown);
+    return;
+  }
+  if (key) return; // links and buttons make clicks of their keys
+
+  const link = target.closest("a");
+  if (link?.href) {
+    event.preventDefault();
+    const { host, mismatch } = link.dataset;
+    if (mismatch !== undefined)
+      app.link = { href: link.href, shown: link.textContent ?? "", host: host ?? "" };
+    else void app.openURL(link.href);
+    return;
+  }
+
+  const button = target.closest<HTMLElement>("button[data-do]");
+  const figure = button?.closest<HTMLElement>("figure.code");
+  const table = button?.closest<HTMLElement>("div.table");
+  switch (button?.dataset.do) {
+    case "copy":
+      if (figure) void app.copy(codeOf(figure));
+      break;
+    case "save":
+      if (figure) {
+        void app.attempt(() =>
+          app.bridge.window.SaveFile(fileName(figure.dataset.lang ?? ""), codeOf(figure)),
+        );
+      }
+      break;
+    case "wrap":
+      if (figure && button) button.ariaPressed = String(figure.classList.toggle("wraps"));
+      break;
+    case "csv":
+      if (table) void app.copy(csv(cells(table)));
+      break;
+    case "markdown":
+      if (table) void app.copy(markdown(cells(table)));
+      break;
+  }
+}

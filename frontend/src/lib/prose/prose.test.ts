@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { fileName } from "./actions";
+import { morph } from "./morph";
+import { cells, csv, markdown } from "./tables";
+
+describe("morph", () => {
+  const make = (html: string) => {
+    const element = document.createElement("div");
+    element.innerHTML = html;
+    return element;
+  };
+
+  test.each([
+    ["<p>a</p>", "<p>ab</p>"],
+    ["<p>a <b>b</b></p>", "<p>a <b>b</b> c</p>"],
+    ["<ul><li>a</li></ul>", "<ul><li>a</li><li>b</li></ul>"],
+    ["<p>a</p><p>b</p>", "<p>a</p>"],
+    ["<p>a</p>", '<pre class="x"><code>a</code></pre>'],
+    ['<p class="y">a</p>', '<p id="z">a</p>'],
+    ["", "<p>new</p>"],
+  ])("makes %s into %s", (before, after) => {
+    const element = make(before);
+    morph(element, after);
+    expect(element.innerHTML).toBe(after);
+  });
+
+  test("a text that grows stays the same node, so that a selection in it stays", () => {
+    const element = make("<p>one <em>two</em></p>");
+    const text = element.querySelector("em")?.firstChild;
+    morph(element, "<p>one <em>two three</em> four</p>");
+    expect(element.querySelector("em")?.firstChild).toBe(text);
+    expect(text?.textContent).toBe("two three");
+  });
+
+  test("a fold that the reader opened stays open", () => {
+    const element = make("<details><summary>s</summary></details>");
+    element.querySelector("details")?.setAttribute("open", "");
+    morph(element, "<details><summary>s</summary><p>more</p></details>");
+    expect(element.querySelector("details")?.open).toBe(true);
+  });
+});
+
+test("a table leaves as CSV that a spreadsheet does not run, and as Markdown", () => {
+  const element = document.createElement("div");
+  element.innerHTML =
+    '<table><tr><th>a</th><th>b,c</th></tr><tr><td>=1+1</td><td>say "x|y"</td></tr><tr><td>-5</td><td></td></tr></table>';
+  const rows = cells(element);
+  expect(csv(rows)).toBe('a,"b,c"\r\n\'=1+1,"say ""x|y"""\r\n-5,\r\n');
+  expect(markdown(rows)).toBe('| a | b,c |\n| --- | --- |\n| =1+1 | say "x\\|y" |\n| -5 |  |\n');
+});
+
+test("saved code is named for its language", () => {
+  expect([fileName("Python"), fileName("go"), fileName("")]).toEqual([
+    "code.py",
+    "code.go",
+    "code.txt",
+  ]);
+});

@@ -1,0 +1,141 @@
+/** The connections to models, what they offer, and the servers found on this computer. */
+import { AppError, type Bridge } from "../bridge/calls";
+import { Puller, type Notices } from "../bridge/events";
+import type {
+  Connection,
+  ConnectionEdit,
+  LocalServer,
+  Model,
+  Provider,
+  Undo,
+} from "../bridge/types";
+
+export class ModelsState {
+  connections = $state.raw<Connection[]>([]);
+  models = $state.raw<Model[]>([]);
+  providers = $state.raw<Provider[]>([]);
+  default = $state.raw("");
+  keyStore = $state.raw("");
+  /** A passphrase is needed before a key can be read or kept. */
+  locked = $state.raw(false);
+  ready = $state.raw(false);
+  error = $state.raw<AppError | null>(null);
+  scanning = $state.raw(false);
+  /** null: nobody has looked yet. */
+  local = $state.raw<LocalServer[] | null>(null);
+
+  readonly defaultModel = $derived(this.models.find((m) => m.name === this.default));
+  readonly defaultConnection = $derived(
+    this.connections.find((c) => c.name === this.default.split("/")[0]),
+  );
+  /** Something other than the built-in guide is connected. */
+  readonly connected = $derived(this.connections.some((c) => !c.built_in));
+
+  #revision = 0;
+  #puller: Puller;
+  #off: () => void;
+
+  constructor(
+    private bridge: Bridge,
+    notices: Notices,
+  ) {
+    this.#puller = new Puller(
+      () => this.#revision,
+      () => this.#pull(),
+      (cause) => (this.error = AppError.of(cause)),
+    );
+    this.#off = notices.watch("models", "", this.#puller.notice);
+  }
+
+  open(): Promise<void> {
+    return this.#puller.refresh();
+  }
+
+  close(): void {
+    this.#off();
+  }
+
+  async #pull(): Promise<void> {
+    const list = await this.bridge.models.List();
+    this.connections = list.connections;
+    this.models = list.models;
+    this.providers = list.providers;
+    this.default = list.default;
+    this.keyStore = list.key_store;
+    this.locked = list.keys_locked;
+    this.#revision = Math.max(this.#revision, list.revision);
+    this.error = null;
+    this.ready = true;
+  }
+
+  title(name: string): string {
+    return this.models.find((m) => m.name === name)?.title ?? name;
+  }
+
+  /** Models whose name holds all the words. */
+  search(text: string): Model[] {
+    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    return this.models.filter((m) => {
+      const name = `${m.title} ${m.name}`.toLowerCase();
+      return words.every((w) => name.includes(w));
+    });
+  }
+
+  /** The provider whose keys begin like this one; the longest beginning wins. */
+  guess(key: string): Provider | undefined {
+    const fits = (p: Provider) =>
+      Math.max(0, ...p.key_prefixes.map((x) => (x && key.trim().startsWith(x) ? x.length : 0)));
+    return this.providers.filter((p) => fits(p) > 0).sort((a, b) => fits(b) - fits(a))[0];
+  }
+
+  /** Saves a connection and asks it for its models. Returns its name. */
+  async save(edit: ConnectionEdit, existing = ""): Promise<string> {
+    const name = existing || (await this.bridge.models.Add(edit));
+    if (existing) await this.bridge.models.Update(existing, edit);
+    await this.#puller.refresh();
+    await this.bridge.models.Test(name);
+    await this.#puller.refresh();
+    const added = this.connections.find((c) => c.name === name);
+    const first = this.models.find((m) => m.connection === name);
+    const onlyGuide = this.defaultConnection?.built_in ?? true;
+    if (added?.state === "ok" && first && onlyGuide) await this.setDefault(first.name);
+    return name;
+  }
+
+  async test(name: string): Promise<void> {
+    await this.bridge.models.Test(name);
+    await this.#puller.refresh();
+  }
+
+  async remove(name: string): Promise<Undo> {
+    const undo = await this.bridge.models.Remove(name);
+    await this.#puller.refresh();
+    return undo;
+  }
+
+  async unlock(passphrase: string): Promise<void> {
+    await this.bridge.models.Unlock(passphrase);
+    await this.#puller.refresh();
+  }
+
+  async setDefault(model: string): Promise<void> {
+    await this.bridge.models.SetDefault(model);
+    await this.#puller.refresh();
+  }
+
+  async scan(): Promise<void> {
+    this.scanning = true;
+    try {
+      this.local = await this.bridge.models.ScanLocal();
+    } finally {
+      this.scanning = false;
+    }
+  }
+
+  /** Connects a server that the scan found. */
+  async use(server: LocalServer): Promise<void> {
+    const { kind, title, url } = server;
+    const name = await this.save({ kind, name: "", title, url, key: "", models: [] });
+    this.local = (this.local ?? []).map((l) => (l.url === url ? { ...l, connection: name } : l));
+  }
+}

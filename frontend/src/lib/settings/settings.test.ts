@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { AppError } from "../bridge/calls";
+import { startApp } from "../testing";
+
+test("a setting holds at once, and goes back when it could not be kept", async () => {
+  const { app, fake } = await startApp();
+  const kept = app.settings.set({ theme: "dark" });
+  expect(app.settings.tone).toBe("dark");
+  await kept;
+  fake.settings.Set = async () => {
+    throw new AppError({ kind: "unavailable", message: "The disk is full.", hint: "", ref: "" });
+  };
+  await app.settings.set({ theme: "light" });
+  expect(app.settings.tone).toBe("dark");
+  expect(app.toasts.list.at(-1)?.text).toBe("The disk is full.");
+  app.close();
+});
+
+test("high contrast keeps the system's tone", async () => {
+  const { app } = await startApp();
+  app.settings.systemDark = true;
+  await app.settings.set({ theme: "contrast" });
+  expect([app.settings.tone, app.settings.contrast]).toEqual(["dark", true]);
+  app.close();
+});
+
+test("the provider is guessed from the longest beginning of a key", async () => {
+  const { app } = await startApp();
+  expect(app.models.guess("sk-ant-abc")?.kind).toBe("anthropic");
+  expect(app.models.guess(" sk-abc")?.title).toBe("OpenAI");
+  expect(app.models.guess("AIzaXYZ")?.kind).toBe("google");
+  expect(app.models.guess("hello")).toBeUndefined();
+  expect(app.models.guess("")).toBeUndefined();
+  app.close();
+});
+
+test("the first connection that answers becomes the default", async () => {
+  const { app, fake } = await startApp("welcome");
+  fake.models.latency = 0;
+  const edit = {
+    kind: "openai",
+    name: "",
+    title: "Mine",
+    url: "https://m.example.org/v1",
+    key: "sk-1",
+    models: [],
+  };
+  await app.models.save(edit);
+  expect(app.models.default).toBe("mine/large");
+  expect(app.models.connected).toBe(true);
+  await app.models.save({ ...edit, title: "Other" });
+  expect(app.models.default).toBe("mine/large");
+  app.close();
+});
+
+test("a refused key is said on its card and does not become the default", async () => {
+  const { app, fake } = await startApp("welcome");
+  fake.models.latency = 0;
+  await app.models.save({
+    kind: "openai",
+    name: "",
+    title: "Mine",
+    url: "",
+    key: "sk-bad",
+    models: [],
+  });
+  expect(app.models.connections.at(-1)?.problem?.message).toBe("Key refused by Mine (401).");
+  expect(app.models.default).toBe("demo/guide");
+  app.close();
+});
+
+test("a file of keys is opened by its passphrase, and a wrong one is said", async () => {
+  const { app, fake } = await startApp("welcome");
+  fake.models.locked = true;
+  await app.models.open();
+  expect(app.models.locked).toBe(true);
+  await expect(app.models.unlock("wrong")).rejects.toMatchObject({ kind: "not_allowed" });
+  expect(app.models.locked).toBe(true);
+  await app.models.unlock("right");
+  expect(app.models.locked).toBe(false);
+  app.close();
+});
+
+test("local servers are looked for only when asked, and one press uses one", async () => {
+  const { app, fake } = await startApp("welcome");
+  fake.models.latency = 0;
+  expect(app.models.local).toBeNull();
+  await app.models.scan();
+  const server = app.models.local?.[0];
+  if (!server) throw new Error("no server");
+  await app.models.use(server);
+  expect(app.models.local?.[0]?.connection).toBe("ollama");
+  expect(app.models.default).toBe("ollama/large");
+  app.close();
+});

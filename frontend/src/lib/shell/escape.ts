@@ -1,0 +1,12 @@
+/** What Esc means when no overlay took it: leave find, leave an edit, leave settings, go to the composer. */
+import type { App } from "../app.svelte";
+
+/** One step outwards. It never denies and never stops. */
+export function escape(app: App): void {
+  if (app.find.open) app.find.close();
+  else if (app.layout.sidebarFloats && app.layout.sidebarOver) app.layout.setSidebar(false);
+  else if (app.layout.dockFloats && app.layout.dockOver) app.layout.setDock(false);
+  else if (app.chat?.editing) app.chat.editing = 0;
+  else if (app.page) app.page = null;
+  app.wish.composer++;
+}

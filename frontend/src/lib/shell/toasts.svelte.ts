@@ -1,0 +1,63 @@
+/** Short notices at the foot of the window: what was done with its undo, and what failed. */
+import type { AppError } from "../bridge/calls";
+
+export interface Toast {
+  key: number;
+  tone: "plain" | "danger";
+  text: string;
+  hint: string;
+  /** Reference of an internal fault. */
+  ref: string;
+  action: { label: string; run: () => void } | null;
+}
+
+/** How long a notice stands, in ms. One with something to press stands longer. */
+const stays = 5000;
+const staysToPress = 12000;
+const most = 3;
+
+export class Toasts {
+  list = $state.raw<Toast[]>([]);
+  #keys = 0;
+  #timers = new Map<number, ReturnType<typeof setTimeout>>();
+
+  say(text: string, action: Toast["action"] = null): void {
+    this.#add({ tone: "plain", text, hint: "", ref: "", action });
+  }
+
+  fail(error: AppError, action: Toast["action"] = null): void {
+    if (error.kind === "canceled") return;
+    const { message: text, hint, ref } = error;
+    this.#add({ tone: "danger", text, hint, ref, action });
+  }
+
+  #add(toast: Omit<Toast, "key">): void {
+    const same = this.list.find((t) => t.text === toast.text);
+    if (same) this.dismiss(same.key);
+    const key = ++this.#keys;
+    this.list = [...this.list, { key, ...toast }].slice(-most);
+    this.resume(key);
+  }
+
+  /** The pointer or the focus is on it: it stays. */
+  hold(key: number): void {
+    clearTimeout(this.#timers.get(key));
+  }
+
+  resume(key: number): void {
+    this.hold(key);
+    const toast = this.list.find((t) => t.key === key);
+    if (!toast) return;
+    const time = toast.action || toast.tone === "danger" ? staysToPress : stays;
+    this.#timers.set(
+      key,
+      setTimeout(() => this.dismiss(key), time),
+    );
+  }
+
+  dismiss(key: number): void {
+    clearTimeout(this.#timers.get(key));
+    this.#timers.delete(key);
+    this.list = this.list.filter((t) => t.key !== key);
+  }
+}

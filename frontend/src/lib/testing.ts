@@ -1,0 +1,20 @@
+/** What the tests of state share: an app in memory, started, and a way to wait for what it does. */
+import { App } from "./app.svelte";
+import { fakeBridge, type Fake } from "./bridge/fake";
+
+/** A started app on a scene. close it when done. */
+export async function startApp(scene = "chat"): Promise<{ app: App; fake: Fake }> {
+  const fake = fakeBridge({ scene, tick: 0 });
+  const app = new App(fake, await fake.window.Hello());
+  await app.start();
+  return { app, fake };
+}
+
+/** Resolves once what is asked holds; rejects after 5 s with what it was waited for. */
+export async function until(what: string, holds: () => boolean): Promise<void> {
+  const end = Date.now() + 5000;
+  while (!holds()) {
+    if (Date.now() > end) throw new Error(`waited 5 s for: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}

@@ -1,0 +1,15 @@
+/** What a menu lists. */
+import type { Component } from "svelte";
+
+export interface MenuItem {
+  label: string;
+  icon?: Component<{ size?: number; "aria-hidden"?: "true" }>;
+  /** Its shortcut as printed. */
+  keys?: string;
+  danger?: boolean;
+  disabled?: boolean;
+  /** A line stands above it. */
+  separated?: boolean;
+  /** Returning false keeps the menu open. */
+  run: () => unknown;
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+
+	"conclave/app"
+	"conclave/app/chat"
+	"conclave/app/core"
+	"conclave/app/llm"
+	"conclave/store"
+	"conclave/store/search"
+)
+
+// keeper is the store, and the index of its texts, as the window uses them.
+type keeper struct {
+	*store.Store
+	index *search.Index
+}
+
+func newKeeper(c *core.Core) *keeper {
+	return &keeper{c.Store, search.New(search.Options{Dir: c.Store.Dir(), Source: c.Store, Log: c.Log})}
+}
+
+func (k *keeper) close() { _ = k.index.Close() }
+
+// Conversations implements app.Keeper.
+func (k *keeper) Conversations(ctx context.Context, which app.Which, offset, limit int) ([]chat.Conversation, int, error) {
+	o := store.ListOptions{Offset: offset, Limit: limit, Pinned: store.Without, Archived: store.Without}
+	switch which {
+	case app.Pinned:
+		o.Pinned = store.Only
+	case app.Archived:
+		o.Pinned, o.Archived = store.Any, store.Only
+	}
+	page, err := k.List(ctx, o)
+	return page.Conversations, page.Total, err
+}
+
+// ChatDays implements app.Keeper.
+func (k *keeper) ChatDays(ctx context.Context, archived bool) ([]app.ChatGroup, error) {
+	o := store.ListOptions{Pinned: store.Without, Archived: store.Without}
+	if archived {
+		o = store.ListOptions{Archived: store.Only}
+	}
+	days, err := k.Days(ctx, o)
+	groups := make([]app.ChatGroup, 0, len(days))
+	for _, d := range days {
+		groups = append(groups, app.ChatGroup{Key: d.Key, Count: d.Count})
+	}
+	return groups, err
+}
+
+// Undelete implements app.Keeper.
+func (k *keeper) Undelete(ctx context.Context, token string) error {
+	_, err := k.Store.Undelete(ctx, token)
+	return err
+}
+
+// Outline implements app.Keeper.
+func (k *keeper) Outline(ctx context.Context, id chat.ConversationID) (app.Outline, error) {
+	o, err := k.Store.Outline(ctx, id)
+	if err != nil {
+		return app.Outline{}, err
+	}
+	out := app.Outline{Conversation: o.Conversation, Path: o.Path, Entries: make([]app.OutlineEntry, len(o.Entries))}
+	for i, e := range o.Entries {
+		out.Entries[i] = app.OutlineEntry{Seq: e.Seq, Parent: e.Parent, Role: e.Role, Turn: e.Turn, Hidden: e.Hidden}
+	}
+	return out, nil
+}
+
+// CallsOfTurn implements app.Keeper.
+func (k *keeper) CallsOfTurn(ctx context.Context, id chat.ConversationID, turn string) ([]chat.CallRecord, error) {
+	return k.Calls(ctx, store.CallFilter{Conversation: id, Turn: turn})
+}
+
+// Search implements app.Keeper: the best hit of each chat, best first.
+func (k *keeper) Search(ctx context.Context, words string, limit int) ([]app.Hit, error) {
+	result, err := k.index.Query(ctx, search.Query{Text: words, Limit: limit})
+	if err != nil {
+		return nil, err
+	}
+	out := []app.Hit{}
+	at := map[chat.ConversationID]int{}
+	for _, h := range result.Hits {
+		i, seen := at[h.Conversation]
+		if !seen {
+			c, err := k.Conversation(ctx, h.Conversation)
+			if err != nil {
+				continue // deleted since it was indexed
+			}
+			i = len(out)
+			at[h.Conversation] = i
+			out = append(out, app.Hit{Conversation: c})
+		}
+		if h.Seq != 0 && out[i].Excerpt == nil && len(h.Marks) > 0 {
+			m := h.Marks[0]
+			out[i].Excerpt = &app.Excerpt{Before: h.Snippet[:m[0]], Match: h.Snippet[m[0]:m[1]], After: h.Snippet[m[1]:]}
+		}
+	}
+	return out, nil
+}
+
+// connections are the models as the window uses them.
+type connections struct{ *core.Models }
+
+// Scan implements app.Connections.
+func (c connections) Scan(ctx context.Context) ([]app.LocalServer, error) {
+	found, err := c.Models.Scan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	used, err := c.Connections(ctx)
+	out := make([]app.LocalServer, 0, len(found))
+	for _, f := range found {
+		row := app.LocalServer{Kind: f.Kind, Title: f.Title, Version: f.Version, URL: f.URL, Models: len(f.Models)}
+		for _, u := range used {
+			if sameAddress(u, f) {
+				row.Connection = u.Name
+			}
+		}
+		out = append(out, row)
+	}
+	return out, err
+}
+
+func sameAddress(c llm.Connection, f llm.Found) bool {
+	trim := func(s string) string {
+		for len(s) > 0 && s[len(s)-1] == '/' {
+			s = s[:len(s)-1]
+		}
+		return s
+	}
+	return trim(c.URL) == trim(f.URL)
+}

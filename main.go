@@ -1,0 +1,206 @@
+// Command conclave-window is Conclave's window: it opens the core, hands it to
+// package app, and runs Wails. The terminal program and every plugin's process
+// are another program, conclave (app/cmd/conclave), which lies beside this one.
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/wailsapp/wails/v2"
+	"github.com/wailsapp/wails/v2/pkg/options"
+	"github.com/wailsapp/wails/v2/pkg/options/assetserver"
+	"github.com/wailsapp/wails/v2/pkg/options/linux"
+	"github.com/wailsapp/wails/v2/pkg/options/mac"
+	"github.com/wailsapp/wails/v2/pkg/options/windows"
+
+	"conclave/app"
+	"conclave/app/cli"
+	"conclave/app/core"
+	"conclave/app/fault"
+	"conclave/app/remote"
+	"conclave/app/render"
+	"conclave/app/version"
+)
+
+// pages are the window's pages, built by Vite. A build without them shows a page
+// that says so.
+//
+//go:embed all:frontend/dist
+var pages embed.FS
+
+func main() {
+	if err := run(os.Args[1:], os.Stderr); err != nil {
+		f := fault.Of(err)
+		fmt.Fprintln(os.Stderr, "conclave-window: "+f.Message+" "+f.Hint)
+		if f.Kind == fault.Internal {
+			fmt.Fprintln(os.Stderr, err)
+		}
+		os.Exit(1)
+	}
+}
+
+// run opens the window and returns once it is closed.
+func run(args []string, stderr io.Writer) error {
+	if len(args) == 2 && args[0] == core.RenderFlag {
+		return writePage(args[1], os.Stdin, os.Stdout)
+	}
+	places, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	guard()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	program, err := terminalProgram()
+	if err != nil {
+		return err
+	}
+	c, err := core.Open(ctx, core.Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Program: program, Name: "the window"})
+	if fault.KindOf(err) == fault.Locked {
+		return focusOther(ctx, places, stderr)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := c.Close(); err != nil {
+			c.Log.Error("closing failed", "err", err)
+		}
+	}()
+	detach := c.Gate.Attach()
+	defer detach()
+	keep := newKeeper(c)
+	defer keep.close()
+	window := app.New(app.Core{
+		Bus: c.Bus, Keep: keep, Turns: c.Turns, Tools: c.Tools, Host: c.Host, Gate: c.Gate, Models: connections{c.Models}, Settings: c.Settings,
+		Facts: app.Facts{
+			Version: version.Version, Data: places.Data, Plugins: places.Plugins, Logs: filepath.Join(places.Data, "logs"),
+			Isolation: c.Isolation(), Shipped: core.Shipped(), Trouble: c.Trouble,
+		},
+	}, c.Log)
+	server, err := c.Serve(func(args []string) bool {
+		if len(args) == 2 && args[0] == "window" && args[1] == "focus" {
+			window.Focus()
+			return true
+		}
+		return false
+	})
+	if err != nil {
+		c.Log.Warn("commands cannot be served while the window is open", "err", err)
+	} else {
+		defer server.Close()
+	}
+	watching := make(chan struct{})
+	go func() { // ends with ctx, which is cancelled before the core closes
+		defer close(watching)
+		if err := c.Watch(ctx); err != nil {
+			c.Log.Error("the plugins folder is not followed any more", "err", err)
+		}
+	}()
+	defer func() { cancel(errors.New("the window closed")); <-watching }()
+	return open(window, keep)
+}
+
+// writePage renders the Markdown that it reads as one page, for the terminal
+// program (docs/adr/0010). Nothing of the window has begun by then.
+func writePage(title string, in io.Reader, out io.Writer) error {
+	markdown, err := io.ReadAll(in)
+	if err != nil {
+		return err
+	}
+	var body strings.Builder
+	for _, block := range render.Render(string(markdown)) {
+		body.WriteString(block.HTML + "\n")
+	}
+	_, err = io.WriteString(out, cli.Page(title, render.HighlightCSS(render.Light), body.String()))
+	return err
+}
+
+// parse reads the flags, which are those of the terminal program.
+func parse(args []string, stderr io.Writer) (cli.Places, error) {
+	flags := flag.NewFlagSet("conclave-window", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	data := flags.String("data", os.Getenv("CONCLAVE_DATA"), "folder of the store, logs and media")
+	plugins := flags.String("plugins", os.Getenv("CONCLAVE_PLUGINS"), "the watched plugins folder")
+	ownFlags(flags)
+	if err := flags.Parse(args); err != nil {
+		return cli.Places{}, err
+	}
+	return cli.ResolvePlaces(*data, *plugins, os.Getenv, func(path string) (string, error) { return filepath.Abs(path) })
+}
+
+// terminalProgram finds conclave beside this program.
+func terminalProgram() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	name := "conclave"
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	path := filepath.Join(filepath.Dir(self), name)
+	if _, err := os.Stat(path); err != nil {
+		return "", fault.Wrap(fault.NotFound, "window", "The program "+path+" is not there, and no plugin could run.", "Install Conclave again, or build both programs with make build.", err)
+	}
+	return path, nil
+}
+
+// focusOther brings the window that is open to the front.
+func focusOther(ctx context.Context, places cli.Places, stderr io.Writer) error {
+	_, err := remote.Run(ctx, remote.Path(places.Data), remote.Command{Version: version.Version, Args: []string{"window", "focus"}}, remote.Streams{Out: io.Discard, Err: io.Discard})
+	if err != nil {
+		return fault.Wrap(fault.Locked, "window", "Conclave is open already, and its window does not answer.", "Close it, or end its process, and try again.", err)
+	}
+	fmt.Fprintln(stderr, "Conclave is open already; its window was brought to the front.")
+	return nil
+}
+
+// guard turns off what is known to break web views: WebKitGTK's DMABUF renderer
+// draws nothing on some drivers.
+func guard() {
+	if runtime.GOOS == "linux" && os.Getenv("WEBKIT_DISABLE_DMABUF_RENDERER") == "" {
+		_ = os.Setenv("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
+	}
+}
+
+// The window's default and least size in pixels (the design's section 3).
+const (
+	width, height       = 1280, 832
+	minWidth, minHeight = 720, 480
+)
+
+// open runs Wails until the window closes.
+func open(window *app.App, keep *keeper) error {
+	dist, err := fs.Sub(pages, "frontend/dist")
+	if err != nil {
+		return err
+	}
+	return wails.Run(&options.App{
+		Title: "Conclave", Width: width, Height: height, MinWidth: minWidth, MinHeight: minHeight,
+		AssetServer:      &assetserver.Options{Assets: dist, Handler: app.Assets(keep)},
+		BackgroundColour: options.NewRGB(0xFB, 0xFA, 0xF8),
+		OnStartup:        window.Startup,
+		OnShutdown:       window.Shutdown,
+		Bind:             window.Bind(),
+		ErrorFormatter:   window.FormatError,
+		// The page draws its own menus; the web view's would offer Reload and Back.
+		EnableDefaultContextMenu: false,
+		Linux:                    &linux.Options{ProgramName: "conclave", WebviewGpuPolicy: linux.WebviewGpuPolicyNever},
+		Mac:                      &mac.Options{About: &mac.AboutInfo{Title: "Conclave", Message: "Talk to models. Keep control."}},
+		Windows:                  &windows.Options{WebviewGpuIsDisabled: false},
+	})
+}

@@ -1,0 +1,111 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+	"go.etcd.io/bbolt"
+
+	"conclave/app/chat"
+)
+
+// The change log has one row for each message and each conversation, under the
+// counter of its last change. Reading it from 0 is reading everything; reading
+// it from where one stopped is reading what changed since.
+
+// logChange moves key to the end of the change log.
+func logChange(tx *bbolt.Tx, key messageKey) error {
+	k := key.bytes()
+	changes, changed := bucket(tx, bucketChanges), bucket(tx, bucketChanged)
+	if old := changed.Get(k); old != nil {
+		if err := changes.Delete(slices.Clone(old)); err != nil {
+			return err
+		}
+	}
+	n, err := changes.NextSequence()
+	if err != nil {
+		return err
+	}
+	if err := changes.Put(number(n), k); err != nil {
+		return err
+	}
+	return changed.Put(k, number(n))
+}
+
+// forgetChange removes a key from the change log.
+func forgetChange(tx *bbolt.Tx, key []byte) error {
+	changes, changed := bucket(tx, bucketChanges), bucket(tx, bucketChanged)
+	if old := changed.Get(key); old != nil {
+		if err := changes.Delete(slices.Clone(old)); err != nil {
+			return err
+		}
+	}
+	return changed.Delete(key)
+}
+
+// newLineage begins a history of its own.
+func newLineage(tx *bbolt.Tx) error {
+	id, err := uuid.NewRandom()
+	if err != nil {
+		return err
+	}
+	return bucket(tx, bucketMeta).Put(keyLineage, []byte(id.String()))
+}
+
+// Lineage names the history that the change log tells. A store that was made
+// anew or restored from a copy has another, and what was learnt from the old
+// one's changes is void.
+func (s *Store) Lineage(ctx context.Context) (string, error) {
+	var lineage string
+	err := s.view(ctx, "store.lineage", func(tx *bbolt.Tx) error {
+		lineage = string(bucket(tx, bucketMeta).Get(keyLineage))
+		return nil
+	})
+	return lineage, err
+}
+
+// LastChange returns the counter of the last change, which grows with each
+// message written, conversation made, renamed, deleted or brought back.
+func (s *Store) LastChange(ctx context.Context) (uint64, error) {
+	var n uint64
+	err := s.view(ctx, "store.last_change", func(tx *bbolt.Tx) error {
+		n = bucket(tx, bucketChanges).Sequence()
+		return nil
+	})
+	return n, err
+}
+
+// Changes passes what changed after the counter given to fn, oldest first and
+// at most limit rows, and returns the counter of the last one passed (after, when
+// there was none). seq 0 is the conversation itself: its title, or that it is
+// gone. Something that changed twice is passed once, where it changed last. fn
+// runs outside any transaction and may use the store.
+func (s *Store) Changes(ctx context.Context, after uint64, limit int, fn func(id chat.ConversationID, seq chat.MessageSeq) error) (uint64, error) {
+	type row struct {
+		n   uint64
+		key messageKey
+	}
+	var rows []row
+	err := s.view(ctx, "store.changes", func(tx *bbolt.Tx) error {
+		cursor := bucket(tx, bucketChanges).Cursor()
+		for k, v := cursor.Seek(number(after + 1)); k != nil && len(rows) < limit; k, v = cursor.Next() {
+			key, err := parseMessageKey(v)
+			if err != nil {
+				return err
+			}
+			rows = append(rows, row{lastNumber(k), key})
+		}
+		return nil
+	})
+	if err != nil {
+		return after, err
+	}
+	for _, r := range rows {
+		if err := fn(r.key.conversation, r.key.seq); err != nil {
+			return after, err
+		}
+		after = r.n
+	}
+	return after, nil
+}

@@ -1,0 +1,453 @@
+package store_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/turn"
+	"conclave/store"
+	"conclave/store/storetest"
+)
+
+// The interfaces that others declare and the store satisfies.
+var (
+	_ turn.Log      = (*store.Store)(nil)
+	_ permit.Ledger = (*store.Store)(nil)
+	_ permit.Shelf  = (*store.Store)(nil)
+)
+
+// kind fails the test unless err is a fault of that kind with a whole sentence.
+func kind(t *testing.T, err error, want fault.Kind) *fault.Error {
+	t.Helper()
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		t.Fatalf("got the error %v, want a fault of kind %s", err, want)
+	}
+	if f.Kind != want {
+		t.Fatalf("got kind %s (%v), want %s", f.Kind, err, want)
+	}
+	if !strings.HasSuffix(f.Message, ".") || f.Op == "" {
+		t.Errorf("the fault %+v has no whole sentence or no operation", f)
+	}
+	return f
+}
+
+// newChat makes a conversation.
+func newChat(t testing.TB, s *store.Store, title string) chat.Conversation {
+	t.Helper()
+	c := chat.Conversation{Title: title}
+	if err := s.CreateConversation(t.Context(), &c); err != nil {
+		t.Fatalf("create a conversation: %v", err)
+	}
+	return c
+}
+
+// say appends a message to the head of a conversation.
+func say(t testing.TB, s *store.Store, id chat.ConversationID, parent chat.MessageSeq, role chat.Role, text string) chat.Message {
+	t.Helper()
+	m := chat.Message{
+		Conversation: id, Parent: parent, Turn: fmt.Sprintf("turn-%d", parent/2), Role: role, State: chat.Complete,
+		Parts: []chat.Part{{Kind: chat.PartText, Text: text}},
+	}
+	if err := s.Append(t.Context(), &m); err != nil {
+		t.Fatalf("append %q: %v", text, err)
+	}
+	return m
+}
+
+// texts returns what messages say.
+func texts(messages []chat.Message) []string {
+	all := []string{}
+	for _, m := range messages {
+		all = append(all, chat.TextOf(m.Parts))
+	}
+	return all
+}
+
+func seqs(messages []chat.Message) []chat.MessageSeq {
+	all := []chat.MessageSeq{}
+	for _, m := range messages {
+		all = append(all, m.Seq)
+	}
+	return all
+}
+
+func equal[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: got %+v, want %+v", what, got, want)
+	}
+}
+
+// clock is a time that a test sets, while the store's own goroutines read it.
+type clock struct {
+	mu sync.Mutex
+	at time.Time // written by the test's goroutine alone
+}
+
+func newClock() *clock { return &clock{at: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)} }
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.at
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.at = c.at.Add(d)
+}
+
+func (c *clock) options() store.Options { return store.Options{Now: c.now} }
+
+func TestAConversationIsThereAfterAReopenAsItWasWritten(t *testing.T) {
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	c := newChat(t, s, "Packing list")
+	question := say(t, s, c.ID, 0, chat.RoleUser, "What <b>do</b> I need? & \u2028")
+	answer := chat.Message{
+		Conversation: c.ID, Parent: question.Seq, Turn: "turn-0", Role: chat.RoleAssistant, State: chat.Complete, Reason: chat.EndDone,
+		Parts: []chat.Part{
+			{Kind: chat.PartReasoning, Text: "socks", Vendor: map[string]json.RawMessage{"anthropic": json.RawMessage(`{"signature":"a<b"}`)}},
+			{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "tc_1", Tool: "count", Arguments: json.RawMessage(`{"n":1}`), Sequence: 7}},
+			{Kind: chat.PartText, Text: "Socks."},
+		},
+		Usage: &chat.Usage{Input: 3, Output: 4}, Model: "demo/guide", Ended: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
+	}
+	if err := s.Append(t.Context(), &answer); err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.Path(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Check(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	s = storetest.OpenWith(t, store.Options{Dir: dir})
+	after, err := s.Path(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "path", after, before)
+	equal(t, "signature", string(after[1].Parts[0].Vendor["anthropic"]), `{"signature":"a<b"}`)
+	got, err := s.Conversation(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "head", got.Head, answer.Seq)
+	equal(t, "last", got.Last, chat.MessageSeq(2))
+	equal(t, "revision", got.Revision, uint64(3))
+}
+
+func TestEditingAddsASiblingAndMovesTheHead(t *testing.T) {
+	s := storetest.Open(t)
+	c := newChat(t, s, "")
+	q := say(t, s, c.ID, 0, chat.RoleUser, "one")
+	a := say(t, s, c.ID, q.Seq, chat.RoleAssistant, "first answer")
+	say(t, s, c.ID, a.Seq, chat.RoleUser, "two")
+	b := say(t, s, c.ID, q.Seq, chat.RoleAssistant, "second answer")
+
+	path, err := s.Path(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "path", texts(path), []string{"one", "second answer"})
+	o, err := s.Outline(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "outline's path", o.Path, seqs(path))
+	equal(t, "versions", o.Versions(b.Seq), []chat.MessageSeq{a.Seq, b.Seq})
+	equal(t, "versions of none", o.Versions(99), nil)
+	equal(t, "leaf of the first version", o.Leaf(a.Seq), chat.MessageSeq(3))
+	equal(t, "answers", o.Answers(q.Seq), []chat.MessageSeq{a.Seq, b.Seq})
+	equal(t, "first messages", o.Answers(0), []chat.MessageSeq{q.Seq})
+	equal(t, "answers to the head", o.Answers(b.Seq), []chat.MessageSeq{})
+	equal(t, "answers to none", o.Answers(99), nil)
+
+	if err := s.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) { c.Head = o.Leaf(a.Seq) }); err != nil {
+		t.Fatal(err)
+	}
+	path, err = s.Path(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "path of the first version", texts(path), []string{"one", "first answer", "two"})
+}
+
+func TestAnOutlineKnowsWhatItsMessagesAre(t *testing.T) {
+	s := storetest.Open(t)
+	c := newChat(t, s, "")
+	created := time.Date(2026, 5, 6, 7, 8, 9, 123000, time.UTC)
+	m := chat.Message{
+		Conversation: c.ID, Turn: "t", Role: "narrator", State: "odd", Hidden: true, Created: created,
+		Parts: []chat.Part{
+			{Kind: chat.PartText, Text: "12345"},
+			{Kind: chat.PartToolResult, Result: &chat.ToolResult{Content: []chat.Part{{Kind: chat.PartText, Text: "678"}}}},
+		},
+	}
+	if err := s.Append(t.Context(), &m); err != nil {
+		t.Fatal(err)
+	}
+	o, err := s.Outline(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "entries", o.Entries, []store.Entry{
+		{Seq: 1, Role: "narrator", State: "odd", Hidden: true, Turn: "t", Size: 8, Created: created},
+	})
+}
+
+func TestMessagesAreReadByNumberAndByRange(t *testing.T) {
+	s := storetest.Open(t)
+	c, other := newChat(t, s, "a"), newChat(t, s, "b")
+	for i := range 5 {
+		say(t, s, c.ID, chat.MessageSeq(i), chat.RoleUser, fmt.Sprint(i+1))
+		say(t, s, other.ID, chat.MessageSeq(i), chat.RoleUser, "other")
+	}
+	some, err := s.Messages(t.Context(), c.ID, []chat.MessageSeq{4, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "by number", texts(some), []string{"4", "2"})
+	some, err = s.MessageRange(t.Context(), c.ID, 3, 99)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "by range", texts(some), []string{"3", "4", "5"})
+	_, err = s.Message(t.Context(), c.ID, 6)
+	kind(t, err, fault.NotFound)
+	_, err = s.Path(t.Context(), "none")
+	kind(t, err, fault.NotFound)
+}
+
+func TestWhatWouldBreakTheTreeIsRefusedAndChangesNothing(t *testing.T) {
+	s := storetest.Open(t)
+	c := newChat(t, s, "")
+	say(t, s, c.ID, 0, chat.RoleUser, "one")
+	two := say(t, s, c.ID, 1, chat.RoleAssistant, "two")
+	before, err := s.Conversation(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	orphan := chat.Message{Conversation: c.ID, Parent: 9, Role: chat.RoleUser}
+	kind(t, s.Append(t.Context(), &orphan), fault.Invalid)
+	equal(t, "number of a refused message", orphan.Seq, 0)
+	kind(t, s.Append(t.Context(), &chat.Message{Conversation: "none"}), fault.NotFound)
+	two.Parent = 0
+	kind(t, s.Replace(t.Context(), two), fault.Invalid)
+	two.Seq = 3
+	kind(t, s.Replace(t.Context(), two), fault.NotFound)
+	kind(t, s.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) { c.Head = 7 }), fault.NotFound)
+	kind(t, s.CreateConversation(t.Context(), &chat.Conversation{ID: c.ID}), fault.Conflict)
+	kind(t, s.CreateConversation(t.Context(), &chat.Conversation{ID: "a\x00b"}), fault.Invalid)
+	after, err := s.Conversation(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "conversation", after, before)
+}
+
+func TestTheListIsSortedByLastChangeAndFiltered(t *testing.T) {
+	now := newClock()
+	s := storetest.OpenWith(t, now.options())
+	var ids []chat.ConversationID
+	for _, title := range []string{"Über den Wolken", "bread recipe", "Bread tax", "old"} {
+		ids = append(ids, newChat(t, s, title).ID)
+		now.add(time.Minute)
+	}
+	titles := func(o store.ListOptions) []string {
+		t.Helper()
+		page, err := s.List(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := []string{fmt.Sprint(page.Total)}
+		for _, c := range page.Conversations {
+			all = append(all, c.Title)
+		}
+		return all
+	}
+	equal(t, "all", titles(store.ListOptions{}), []string{"4", "old", "Bread tax", "bread recipe", "Über den Wolken"})
+	say(t, s, ids[1], 0, chat.RoleUser, "hello")
+	equal(t, "after a message", titles(store.ListOptions{Limit: 2}), []string{"4", "bread recipe", "old"})
+	equal(t, "second page", titles(store.ListOptions{Offset: 2, Limit: 2}), []string{"4", "Bread tax", "Über den Wolken"})
+	equal(t, "query", titles(store.ListOptions{Query: "BREAD ta"}), []string{"1", "Bread tax"})
+	equal(t, "query with an umlaut", titles(store.ListOptions{Query: "über"}), []string{"1", "Über den Wolken"})
+	err := s.UpdateConversation(t.Context(), ids[0], func(c *chat.Conversation) { c.Pinned, c.Title = true, "Wolken" })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.UpdateConversation(t.Context(), ids[3], func(c *chat.Conversation) { c.Archived = true }); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "pinned", titles(store.ListOptions{Pinned: store.Only}), []string{"1", "Wolken"})
+	equal(t, "not archived", titles(store.ListOptions{Archived: store.Without}), []string{"3", "bread recipe", "Bread tax", "Wolken"})
+}
+
+func TestDaysCountWhatTheListShowsUnderEachHeading(t *testing.T) {
+	now := &clock{at: time.Date(2026, 1, 2, 12, 0, 0, 0, time.Local)}
+	s := storetest.OpenWith(t, now.options())
+	for _, days := range []int{0, 30, 10, 1, 0} { // 2 January, 1, 11 and 12 February (2)
+		now.add(time.Duration(days) * 24 * time.Hour)
+		newChat(t, s, fmt.Sprint("chat ", days))
+	}
+	now.add(48 * time.Hour)
+	archived := newChat(t, s, "archived")
+	if err := s.UpdateConversation(t.Context(), archived.ID, func(c *chat.Conversation) { c.Archived = true }); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		o    store.ListOptions
+		want []store.Day
+	}{
+		"all":          {store.ListOptions{}, []store.Day{{"2026-02-14", 1}, {"2026-02-12", 2}, {"2026-02-11", 1}, {"2026-02", 1}, {"2026-01", 1}}},
+		"not archived": {store.ListOptions{Archived: store.Without}, []store.Day{{"2026-02-12", 2}, {"2026-02-11", 1}, {"2026-02", 1}, {"2026-01", 1}}},
+		"query":        {store.ListOptions{Query: "CHAT 1"}, []store.Day{{"2026-02-12", 1}, {"2026-02-11", 1}}},
+		"none":         {store.ListOptions{Query: "no such"}, []store.Day{}},
+	} {
+		got, err := s.Days(t.Context(), c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, name, got, c.want)
+	}
+}
+
+func TestADeletedConversationComesBackWholeOrIsPurgedAfterThirtyDays(t *testing.T) {
+	now := newClock()
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	c, gone := newChat(t, s, "keep"), newChat(t, s, "gone")
+	say(t, s, c.ID, 0, chat.RoleUser, "kept words")
+	picture := chat.Media{MIME: "image/png", Data: []byte("picture")}
+	if err := s.PutMedia(t.Context(), &picture); err != nil {
+		t.Fatal(err)
+	}
+	m := chat.Message{Conversation: gone.ID, Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartMedia, Media: &picture}}}
+	if err := s.Append(t.Context(), &m); err != nil {
+		t.Fatal(err)
+	}
+	call := chat.CallRecord{Conversation: gone.ID, ToolName: "t", Status: chat.CallOK, Timestamp: now.at}
+	if err := s.PutCall(t.Context(), &call); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutGrant(t.Context(), permit.Grant{ID: "g", Scope: permit.ThisChat, Conversation: gone.ID}); err != nil {
+		t.Fatal(err)
+	}
+	deleteIt := func(id chat.ConversationID) string {
+		t.Helper()
+		token, err := s.DeleteConversation(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return token
+	}
+	before, err := s.Path(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := deleteIt(c.ID)
+	_, err = s.Path(t.Context(), c.ID)
+	kind(t, err, fault.NotFound)
+	kind(t, s.CreateConversation(t.Context(), &chat.Conversation{ID: c.ID}), fault.Conflict)
+	_, err = s.DeleteConversation(t.Context(), c.ID)
+	kind(t, err, fault.NotFound)
+	back, err := s.Undelete(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "brought back", back, c.ID)
+	_, err = s.Undelete(t.Context(), token)
+	kind(t, err, fault.NotFound)
+	after, err := s.Path(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "its messages", after, before)
+
+	deleteIt(gone.ID)
+	if err := s.Close(); err != nil { // makes the daily copy, and finds nothing to purge
+		t.Fatal(err)
+	}
+	now.add(31 * 24 * time.Hour)
+	s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	if trash, err := s.Trash(t.Context()); err != nil || len(trash) != 1 || trash[0].Conversation.Title != "gone" {
+		t.Fatalf("trash before the daily work: %v, %v", trash, err)
+	}
+	if err := s.Close(); err != nil { // the daily work is due again
+		t.Fatal(err)
+	}
+	s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	if trash, err := s.Trash(t.Context()); err != nil || len(trash) != 0 {
+		t.Fatalf("trash after the daily work: %v, %v", trash, err)
+	}
+	calls, err := s.Calls(t.Context(), store.CallFilter{})
+	if err != nil || len(calls) != 0 {
+		t.Errorf("calls of a purged chat: %v, %v", calls, err)
+	}
+	grants, err := s.Grants(t.Context())
+	if err != nil || len(grants) != 0 {
+		t.Errorf("grants of a purged chat: %v, %v", grants, err)
+	}
+	_, err = s.Media(t.Context(), picture.ID)
+	kind(t, err, fault.NotFound)
+	if err := s.CreateConversation(t.Context(), &chat.Conversation{ID: gone.ID}); err != nil {
+		t.Errorf("the id of a purged chat: %v", err)
+	}
+}
+
+func TestADraftIsThereAtOnceAndAfterAReopen(t *testing.T) {
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	c := newChat(t, s, "")
+	s.SaveDraft(c.ID, "half a sent")
+	s.SaveDraft(c.ID, "half a sentence")
+	s.SaveDraft("none", "dropped")
+	for range 2 {
+		got, err := s.Conversation(t.Context(), c.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, "draft", got.Draft, "half a sentence")
+		equal(t, "place in the list", got.Updated, c.Updated)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s = storetest.OpenWith(t, store.Options{Dir: dir})
+	}
+}
+
+func TestFindTakesEveryWordInAnyCase(t *testing.T) {
+	s := storetest.Open(t)
+	c := newChat(t, s, "Kitchen talk")
+	say(t, s, c.ID, 0, chat.RoleUser, "Where is the \"Kettle\"?\nI cannot find it")
+	say(t, s, c.ID, 1, chat.RoleAssistant, "On the stove, next to the Öfen")
+	cases := map[string][]chat.MessageSeq{
+		"kettle WHERE": {1}, "öfen": {2}, "the": {1, 2}, "kitchen": {0}, `"kettle"?`: {1}, "spoon": {}, "": {},
+	}
+	for query, want := range cases {
+		found, err := s.Find(t.Context(), query, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []chat.MessageSeq{}
+		for _, f := range found {
+			got = append(got, f.Seq)
+		}
+		equal(t, query, got, want)
+	}
+}

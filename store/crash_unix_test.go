@@ -1,0 +1,313 @@
+//go:build !windows
+
+package store_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/store"
+	"conclave/store/storetest"
+)
+
+// child names what the test binary does instead of testing, and where.
+const (
+	childVar = "CONCLAVE_STORE_CHILD"
+	dirVar   = "CONCLAVE_STORE_DIR"
+)
+
+func TestMain(m *testing.M) {
+	run, ok := map[string]func(context.Context, string) error{
+		"stream": childStream, "hold": childHold, "limit": childLimit,
+	}[os.Getenv(childVar)]
+	if !ok {
+		os.Exit(m.Run())
+	}
+	if err := run(context.Background(), os.Getenv(dirVar)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// start runs this binary as a child and returns it with its output.
+func start(t *testing.T, what, dir string) (*exec.Cmd, *bufio.Scanner, io.WriteCloser) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), childVar+"="+what, dirVar+"="+dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	return cmd, lines, in
+}
+
+// childStream streams a reply for ever: one number a millisecond, with the time
+// it was given to the journal on standard output.
+func childStream(ctx context.Context, dir string) error {
+	s, err := store.Open(ctx, store.Options{Dir: dir})
+	if err != nil {
+		return err
+	}
+	c := chat.Conversation{ID: "c"}
+	if err := s.CreateConversation(ctx, &c); err != nil {
+		return err
+	}
+	call := chat.CallRecord{ToolName: "asked", Conversation: "c", Status: chat.CallAsked, Timestamp: time.Now()}
+	if err := s.PutCall(ctx, &call); err != nil {
+		return err
+	}
+	done := chat.CallRecord{ToolName: "done", Conversation: "c", Status: chat.CallOK, Timestamp: time.Now()}
+	if err := s.PutCall(ctx, &done); err != nil {
+		return err
+	}
+	m := chat.Message{Conversation: "c", Role: chat.RoleAssistant, State: chat.Streaming, Parts: []chat.Part{{Kind: chat.PartText}}}
+	if err := s.Append(ctx, &m); err != nil {
+		return err
+	}
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for i := 1; ; i++ {
+		<-tick.C
+		m.Parts[0].Text += fmt.Sprintf(" %d", i)
+		s.Journal(m)
+		fmt.Println(i, time.Now().UnixNano())
+	}
+}
+
+func TestAKillLosesAtMost250MillisecondsOfAStreamAndNoCall(t *testing.T) {
+	dir := t.TempDir()
+	cmd, lines, _ := start(t, "stream", dir)
+	given := map[int]time.Time{}
+	last := 0
+	for lines.Scan() {
+		a, b, _ := strings.Cut(lines.Text(), " ")
+		n, err := strconv.Atoi(a)
+		if err != nil {
+			t.Fatalf("the child said %q", lines.Text())
+		}
+		at, err := strconv.ParseInt(b, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, given[n] = n, time.Unix(0, at)
+		if n == 700 {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	_ = cmd.Wait()
+	if last < 700 {
+		t.Fatalf("the child ended after %d", last)
+	}
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	path, err := s.Path(t.Context(), "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "state", path[0].State, chat.Interrupted)
+	words := strings.Fields(chat.TextOf(path[0].Parts))
+	kept := 0
+	for i, w := range words {
+		if kept, err = strconv.Atoi(w); err != nil || kept != i+1 {
+			t.Fatalf("word %d is %q", i+1, w)
+		}
+	}
+	if lost := given[last].Sub(given[kept]); kept == 0 || lost > 250*time.Millisecond {
+		t.Errorf("of %d words %d are there; %v were lost", last, kept, lost)
+	} else {
+		t.Logf("of %d words %d are there; %v were lost", last, kept, lost)
+	}
+	calls, err := s.Calls(t.Context(), store.CallFilter{})
+	if err != nil || len(calls) != 2 {
+		t.Fatalf("got %d calls, %v", len(calls), err)
+	}
+	equal(t, "the call that had ended", calls[0].Status, chat.CallOK)
+	equal(t, "the call under way", calls[1].Status, chat.CallDied)
+}
+
+// childHold opens the store and keeps it until its input ends.
+func childHold(ctx context.Context, dir string) error {
+	s, err := store.Open(ctx, store.Options{Dir: dir, Program: "the window"})
+	if err != nil {
+		return err
+	}
+	fmt.Println("open")
+	if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+func TestOfTwoProcessesTheSecondIsToldWhichHasTheStore(t *testing.T) {
+	dir := t.TempDir()
+	cmd, lines, in := start(t, "hold", dir)
+	if !lines.Scan() || lines.Text() != "open" {
+		t.Fatalf("the child said %q", lines.Text())
+	}
+	_, err := store.Open(t.Context(), store.Options{Dir: dir})
+	f := kind(t, err, fault.Locked)
+	if who := fmt.Sprintf("the window, process %d", cmd.Process.Pid); !strings.Contains(f.Message, who) {
+		t.Errorf("the error does not name %s: %s", who, f.Message)
+	}
+	owner, ok := store.OwnerOf(dir)
+	if !ok || owner.PID != cmd.Process.Pid || owner.Program != "the window" {
+		t.Errorf("owner: %+v, %v", owner, ok)
+	}
+	kind(t, store.RestoreCopy(t.Context(), dir, filepath.Join(dir, "conclave.db"), time.Now()), fault.Locked)
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := fmt.Errorf("the person gave up")
+	cancel(why)
+	if _, err := store.Open(ctx, store.Options{Dir: dir, Wait: time.Minute}); err == nil || !strings.Contains(err.Error(), why.Error()) {
+		t.Errorf("opening with an ended context: %v", err)
+	}
+
+	if err := in.Close(); err != nil { // the child lets go, and the waiting one gets it
+		t.Fatal(err)
+	}
+	s := storetest.OpenWith(t, store.Options{Dir: dir, Wait: 20 * time.Second})
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the child: %v", err)
+	}
+	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); !strings.HasPrefix(kind(t, err, fault.Locked).Message, "This Conclave") {
+		t.Errorf("a second Open in one process: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if owner, ok := store.OwnerOf(dir); ok {
+		t.Errorf("a closed store has the owner %+v", owner)
+	}
+}
+
+// childLimit fills its disk, as far as it can tell: no file may grow past a
+// limit that it then takes back.
+func childLimit(ctx context.Context, dir string) error {
+	signal.Ignore(syscall.SIGXFSZ)
+	var was syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &was); err != nil {
+		return err
+	}
+	return fullDisk(ctx, dir, func() error {
+		return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1 << 20, Max: was.Max})
+	}, func() error {
+		return syscall.Setrlimit(syscall.RLIMIT_FSIZE, &was)
+	})
+}
+
+// fullDisk runs the store into a full disk and out again. It returns what went
+// wrong.
+func fullDisk(ctx context.Context, dir string, fill, free func() error) error {
+	trouble := make(chan error, 16)
+	s, err := store.Open(ctx, store.Options{Dir: dir, OnTrouble: func(err error) { trouble <- err }})
+	if err != nil {
+		return err
+	}
+	defer s.Close() //nolint:errcheck // closed below; this is for the errors between
+	if err := s.CreateConversation(ctx, &chat.Conversation{ID: "c"}); err != nil {
+		return err
+	}
+	m := chat.Message{Conversation: "c", Role: chat.RoleAssistant, State: chat.Streaming, Parts: []chat.Part{{Kind: chat.PartText}}}
+	if err := s.Append(ctx, &m); err != nil {
+		return err
+	}
+	if err := fill(); err != nil {
+		return err
+	}
+	m.Parts[0].Text = strings.Repeat("much ", 1<<20)
+	s.Journal(m)
+	call := chat.CallRecord{ToolName: "t", Conversation: "c", Status: chat.CallOK}
+	if err := s.PutCall(ctx, &call); err != nil {
+		return err
+	}
+	wait := func() (error, error) {
+		select {
+		case err := <-trouble:
+			return err, nil
+		case <-time.After(20 * time.Second):
+			return nil, fmt.Errorf("nobody was told")
+		}
+	}
+	first, err := wait()
+	if err != nil {
+		return err
+	}
+	if fault.KindOf(first) != fault.Unavailable || !strings.Contains(first.Error(), "is full") {
+		return fmt.Errorf("the first trouble is %w", first)
+	}
+	big := chat.Message{Conversation: "c", Parent: 1, Role: chat.RoleUser, Parts: m.Parts}
+	if err := s.Append(ctx, &big); fault.KindOf(err) != fault.Unavailable {
+		return fmt.Errorf("a message on a full disk: %w", err)
+	}
+	if err := s.PutMedia(ctx, &chat.Media{Data: make([]byte, 8<<20)}); fault.KindOf(err) != fault.Unavailable {
+		return fmt.Errorf("a file on a full disk: %w", err)
+	}
+	path, err := s.Path(ctx, "c")
+	if err != nil || len(path) != 1 || chat.TextOf(path[0].Parts) != m.Parts[0].Text {
+		return fmt.Errorf("the newest text cannot be read while the disk is full: %w", err)
+	}
+	if len(trouble) != 0 {
+		return fmt.Errorf("trouble was told twice: %w", <-trouble)
+	}
+	if err := free(); err != nil {
+		return err
+	}
+	if over, err := wait(); err != nil || over != nil {
+		return fmt.Errorf("after there was room: %w, %w", over, err)
+	}
+	if problems, err := s.Check(ctx); err != nil || len(problems) > 0 {
+		return fmt.Errorf("the store is not sound: %v, %w", problems, err)
+	}
+	if err := s.Close(); err != nil {
+		return err
+	}
+
+	s, err = store.Open(ctx, store.Options{Dir: dir})
+	if err != nil {
+		return err
+	}
+	path, err = s.Path(ctx, "c")
+	if err != nil || len(path) != 1 || chat.TextOf(path[0].Parts) != m.Parts[0].Text {
+		return fmt.Errorf("the text was lost: %w", err)
+	}
+	if _, err := s.Call(ctx, call.ID); err != nil {
+		return fmt.Errorf("the call was lost: %w", err)
+	}
+	return s.Close()
+}
+
+func TestNothingIsLostWhenFilesMayNotGrowForAWhile(t *testing.T) {
+	cmd, lines, _ := start(t, "limit", t.TempDir())
+	for lines.Scan() {
+		t.Log(lines.Text())
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("the child: %v", err)
+	}
+}

@@ -1,0 +1,362 @@
+package store_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/store"
+	"conclave/store/storetest"
+)
+
+const file = "conclave.db"
+
+// filled makes a store with a few chats, closes it (which makes the daily copy
+// when withCopy is set) and returns its folder.
+func filled(t *testing.T, now *clock, withCopy bool) string {
+	t.Helper()
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	for i := range 3 {
+		c := newChat(t, s, fmt.Sprint("chat ", i))
+		for j := range 40 {
+			say(t, s, c.ID, chat.MessageSeq(j), chat.RoleUser, strings.Repeat("words ", 20))
+		}
+	}
+	storetest.Check(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !withCopy {
+		if err := os.RemoveAll(filepath.Join(dir, "backups")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// damages are ways a file goes bad.
+var damages = map[string]func([]byte) []byte{
+	"random bytes":     func(b []byte) []byte { return randomBytes(len(b)) },
+	"a text":           func([]byte) []byte { return []byte("hello") },
+	"empty":            func([]byte) []byte { return nil },
+	"cut to one page":  func(b []byte) []byte { return b[:4096] },
+	"cut in half":      func(b []byte) []byte { return b[:usedPages(b)*4096/2] },
+	"cut by one page":  func(b []byte) []byte { return b[:usedPages(b)*4096-4096] },
+	"both heads gone":  func(b []byte) []byte { return append(make([]byte, 8192), b[8192:]...) },
+	"zeros in between": func(b []byte) []byte { clear(b[8192:]); return b },
+	"noise in between": func(b []byte) []byte { copy(b[8192:], randomBytes(len(b)-8192)); return b },
+}
+
+func randomBytes(n int) []byte {
+	b := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(b)
+	return b
+}
+
+// usedPages returns the number of pages that the newer head says there are.
+func usedPages(b []byte) int {
+	return max(int(b[16+40])|int(b[16+41])<<8, int(b[4096+16+40])|int(b[4096+16+41])<<8)
+}
+
+func TestADamagedFileIsSetAsideAndTheNewestGoodCopyOffered(t *testing.T) {
+	for name, damage := range damages {
+		t.Run(name, func(t *testing.T) {
+			now := newClock()
+			dir := filled(t, now, true)
+			path := filepath.Join(dir, file)
+			whole, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bad := damage(bytes.Clone(whole))
+			if err := os.WriteFile(path, bad, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			now.add(time.Hour)
+			var aside string
+			for range 2 { // the choice stays open
+				_, err = store.Open(t.Context(), store.Options{Dir: dir, Now: now.now})
+				f := kind(t, err, fault.Damaged)
+				aside = filepath.Join(dir, "conclave.db.damaged-20261121T100000Z")
+				if !strings.Contains(f.Message, filepath.Base(aside)) || !strings.Contains(f.Hint, "conclave restore") {
+					t.Errorf("the error offers nothing: %s %s", f.Message, f.Hint)
+				}
+			}
+			kept, err := os.ReadFile(aside)
+			if err != nil || !bytes.Equal(kept, bad) {
+				t.Errorf("what was set aside differs from what was there: %v", err)
+			}
+			copies, err := store.Recover(t.Context(), dir)
+			if err != nil || len(copies) != 1 || copies[0].Problem != "" || copies[0].Conversations != 3 {
+				t.Fatalf("copies: %+v, %v", copies, err)
+			}
+			if err := store.RestoreCopy(t.Context(), dir, copies[0].Path, now.at); err != nil {
+				t.Fatal(err)
+			}
+			s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+			page, err := s.List(t.Context(), store.ListOptions{})
+			if err != nil || page.Total != 3 {
+				t.Errorf("chats in the restored store: %d, %v", page.Total, err)
+			}
+		})
+	}
+}
+
+func TestWithoutACopyTheNextStartIsEmptyAndTheDamagedFileStays(t *testing.T) {
+	now := newClock()
+	dir := filled(t, now, false)
+	if err := os.WriteFile(filepath.Join(dir, file), []byte("gone"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := store.Open(t.Context(), store.Options{Dir: dir, Now: now.now})
+	if f := kind(t, err, fault.Damaged); !strings.Contains(f.Hint, "empty store") {
+		t.Errorf("hint: %s", f.Hint)
+	}
+	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	newChat(t, s, "a new beginning")
+	if kept, err := os.ReadFile(filepath.Join(dir, "conclave.db.damaged-20261121T090000Z")); err != nil || string(kept) != "gone" {
+		t.Errorf("the damaged file: %q, %v", kept, err)
+	}
+}
+
+func TestOneMayGoOnEmptyAlthoughThereIsACopy(t *testing.T) {
+	now := newClock()
+	dir := filled(t, now, true)
+	kind(t, store.StartEmpty(t.Context(), dir, now.at), fault.Conflict)
+	if err := os.Truncate(filepath.Join(dir, file), 100); err != nil {
+		t.Fatal(err)
+	}
+	_, err := store.Open(t.Context(), store.Options{Dir: dir, Now: now.now})
+	kind(t, err, fault.Damaged)
+	if err := store.StartEmpty(t.Context(), dir, now.at); err != nil {
+		t.Fatal(err)
+	}
+	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	if page, err := s.List(t.Context(), store.ListOptions{}); err != nil || page.Total != 0 {
+		t.Errorf("chats: %d, %v", page.Total, err)
+	}
+}
+
+// TestDamageInALargeStoreStopsItBeforeAnythingIsWrittenOverIt meets the damage
+// while the store is in use, since a large file is not read whole at the start.
+func TestDamageInALargeStoreStopsItBeforeAnythingIsWrittenOverIt(t *testing.T) {
+	now := newClock()
+	dir := filled(t, now, true)
+	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	c := newChat(t, s, "large")
+	for i := range 8 {
+		say(t, s, c.ID, chat.MessageSeq(i), chat.RoleUser, string(bytes.Repeat([]byte("x"), store.InspectLimit/4)))
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, file)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 8192; at+4096 <= len(b); at += 4096 { // leaf pages (flag 2) that go on in others: the long messages
+		if b[at+8] == 2 && b[at+12]|b[at+13] != 0 {
+			copy(b[at:at+16], randomBytes(16))
+		}
+	}
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err = store.Open(t.Context(), store.Options{Dir: dir, Now: now.now})
+	if err != nil {
+		t.Fatalf("a large store is opened without reading it all: %v", err)
+	}
+	_, err = s.Path(t.Context(), c.ID)
+	kind(t, err, fault.Damaged)
+	kind(t, s.Append(t.Context(), &chat.Message{Conversation: c.ID}), fault.Damaged)
+	kind(t, s.PutCall(t.Context(), &chat.CallRecord{ToolName: "t"}), fault.Damaged)
+	if err := s.Close(); err != nil {
+		t.Errorf("close: %v", err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, b) {
+		t.Errorf("the damaged file was written to: %v", err)
+	}
+	_, err = store.Open(t.Context(), store.Options{Dir: dir, Now: now.now})
+	if f := kind(t, err, fault.Damaged); !strings.Contains(f.Message, "set aside") {
+		t.Errorf("the next start: %s", f.Message)
+	}
+}
+
+func TestADamagedRecordDoesNotStopTheOthers(t *testing.T) {
+	now := newClock()
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	c := newChat(t, s, "one bad message")
+	say(t, s, c.ID, 0, chat.RoleUser, "good")
+	say(t, s, c.ID, 1, chat.RoleAssistant, "ZZZZ bad")
+	say(t, s, c.ID, 2, chat.RoleUser, "good again")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, file)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, bytes.ReplaceAll(b, []byte(`"ZZZZ bad"`), []byte(`"ZZZZ bad\`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err = store.Open(t.Context(), store.Options{Dir: dir, Now: now.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // nothing is pending
+	got, err := s.Path(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "texts", texts(got), []string{"good", "", "good again"})
+	if got[1].State != chat.Failed || got[1].Error == nil || got[1].Role != chat.RoleAssistant {
+		t.Errorf("the damaged message: %+v", got[1])
+	}
+	if problems, err := s.Check(t.Context()); err != nil || len(problems) == 0 {
+		t.Errorf("Check found %v, %v", problems, err)
+	}
+}
+
+func TestADailyCopyIsMadeOnceADayAndFiveAreKept(t *testing.T) {
+	now := newClock()
+	dir := filled(t, now, true)
+	for day := range 8 {
+		for range 2 {
+			s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+			newChat(t, s, fmt.Sprint("day ", day))
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			now.add(time.Hour)
+		}
+		now.add(22 * time.Hour)
+	}
+	copies, err := store.Recover(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(copies) != 5 {
+		t.Fatalf("got %d copies, want 5", len(copies))
+	}
+	for i, c := range copies {
+		if c.Problem != "" || i > 0 && !c.Made.Before(copies[i-1].Made) {
+			t.Errorf("copy %d: %+v", i, c)
+		}
+		if info, err := os.Stat(c.Path); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+			t.Errorf("mode of %s: %v, %v", c.Path, info.Mode(), err)
+		}
+	}
+}
+
+func TestABackupIsAWholeStoreThatCanBeRestored(t *testing.T) {
+	now := newClock()
+	s := storetest.OpenWith(t, now.options())
+	c := newChat(t, s, "old")
+	s.SaveDraft(c.ID, "pending")
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	f, err := os.Create(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Backup(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	newChat(t, s, "new")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.RestoreCopy(t.Context(), s.Dir(), backup, now.at); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := filepath.Glob(filepath.Join(s.Dir(), "conclave.db.replaced-*"))
+	if err != nil || len(kept) != 1 {
+		t.Errorf("the store that was replaced: %v, %v", kept, err)
+	}
+	s = storetest.OpenWith(t, store.Options{Dir: s.Dir(), Now: now.now})
+	page, err := s.List(t.Context(), store.ListOptions{})
+	if err != nil || page.Total != 1 || page.Conversations[0].Draft != "pending" {
+		t.Errorf("restored: %+v, %v", page, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(backup, []byte("no store"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kind(t, store.RestoreCopy(t.Context(), s.Dir(), backup, now.at), fault.Damaged)
+}
+
+func TestFoldersThatCannotHoldAStoreAreNamed(t *testing.T) {
+	dir := t.TempDir()
+	taken := filepath.Join(dir, "taken")
+	if err := os.WriteFile(taken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	odd := filepath.Join(dir, "odd")
+	if err := os.MkdirAll(filepath.Join(odd, file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, folder := range map[string]string{"a file": taken, "below a file": filepath.Join(taken, "x"), "the store is a folder": odd} {
+		t.Run(name, func(t *testing.T) {
+			_, err := store.Open(t.Context(), store.Options{Dir: folder})
+			if f := kind(t, err, fault.Unavailable); !strings.Contains(f.Message, folder) || f.Hint == "" {
+				t.Errorf("the error does not help: %s %s", f.Message, f.Hint)
+			}
+		})
+	}
+	_, err := store.Open(t.Context(), store.Options{})
+	kind(t, err, fault.Invalid)
+}
+
+func TestWhatTheStoreMakesIsForItsOwnerAlone(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no such modes")
+	}
+	now := newClock()
+	dir := filepath.Join(t.TempDir(), "new", "data")
+	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	newChat(t, s, "")
+	if err := s.PutMedia(t.Context(), &chat.Media{Data: []byte("x")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, file), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	n := 0
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		n++
+		if info.Mode().Perm()&0o077 != 0 {
+			t.Errorf("%s has the mode %v", path, info.Mode())
+		}
+		return nil
+	})
+	if err != nil || n < 6 {
+		t.Errorf("%d files, %v", n, err)
+	}
+}

@@ -1,0 +1,59 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"conclave/app/chat"
+)
+
+func init() { closePatience = time.Minute }
+
+// Commits returns the number of the last transaction that was written.
+func (s *Store) Commits() int {
+	n := 0
+	if err := s.db.View(func(tx *bbolt.Tx) error { n = tx.ID(); return nil }); err != nil {
+		panic(err)
+	}
+	return n
+}
+
+// InspectLimit is the size from which Open does not look at every page.
+const InspectLimit = inspectLimit
+
+// AppendAll appends messages in one transaction, for benchmarks.
+func (s *Store) AppendAll(ctx context.Context, messages []chat.Message) error {
+	return s.write(ctx, "test", func(tx *bbolt.Tx) error {
+		old, err := getConversation(tx, "test", messages[0].Conversation)
+		if err != nil {
+			return err
+		}
+		c := old
+		for _, m := range messages {
+			c.Last++
+			m.Seq, m.Created = c.Last, s.now()
+			if err := putMessage(tx, m); err != nil {
+				return err
+			}
+		}
+		c.Head = c.Last
+		return putConversation(tx, &old, c)
+	})
+}
+
+// CreateMany makes n conversations in one transaction, for benchmarks.
+func (s *Store) CreateMany(ctx context.Context, n int) error {
+	return s.write(ctx, "test", func(tx *bbolt.Tx) error {
+		for i := range n {
+			at := s.now().Add(time.Duration(i) * time.Minute)
+			c := chat.Conversation{ID: chat.ConversationID(fmt.Sprintf("0195d7a4-0000-7000-8000-%012d", i)), Title: fmt.Sprintf("A chat with the title %d", i), Created: at, Updated: at}
+			if err := putConversation(tx, nil, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,51 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"go.etcd.io/bbolt"
+
+	"conclave/app/fault"
+)
+
+// explain makes the error of an operation on the store in dir into one for a
+// person. Faults and the ends of contexts stay what they are.
+func explain(op, dir string, err error) error {
+	var f *fault.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &f), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, bbolt.ErrDatabaseNotOpen):
+		return closedFault(op)
+	case isFull(err):
+		return fault.Wrap(fault.Unavailable, op, "The disk that holds "+dir+" is full, so Conclave could not save.",
+			"Free some space there; what waits to be saved is then saved by itself.", err)
+	case isReadOnly(err):
+		return fault.Wrap(fault.Unavailable, op, "Conclave may not write in "+dir+".",
+			"Make the folder writable, or name another one with --data.", err)
+	}
+	return fault.Wrap(fault.Unavailable, op, "The store in "+dir+" could not be read or written.",
+		"Check the disk, then try again; conclave doctor says more.", err)
+}
+
+// isFull reports whether err says that the disk, a quota or a limit on the size
+// of files leaves no room. bbolt flattens some causes to text (db.go, grow), so
+// the text counts too; the full-disk tests would show if it no longer did.
+func isFull(err error) bool {
+	for _, cause := range fullDisk {
+		if errors.Is(err, cause) || strings.Contains(err.Error(), cause.Error()) {
+			return true
+		}
+	}
+	return false
+}
+
+func isReadOnly(err error) bool {
+	return errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)
+}

@@ -1,0 +1,163 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/store"
+	"conclave/store/storetest"
+)
+
+// streaming appends a streaming answer.
+func streaming(t testing.TB, s *store.Store, id chat.ConversationID, parent chat.MessageSeq) chat.Message {
+	t.Helper()
+	m := chat.Message{Conversation: id, Parent: parent, Role: chat.RoleAssistant, State: chat.Streaming, Parts: []chat.Part{{Kind: chat.PartText}}}
+	if err := s.Append(t.Context(), &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestAStreamingMessageReadsWithItsNewestText(t *testing.T) {
+	s := storetest.Open(t)
+	c := newChat(t, s, "")
+	m := streaming(t, s, c.ID, 0)
+	m.Parts[0].Text = "so far"
+	s.Journal(m)
+	m.Parts[0].Text = "the turn goes on with its own copy"
+	path, err := s.Path(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "while it streams", texts(path), []string{"so far"})
+	m.State, m.Parts[0].Text = chat.Complete, "done"
+	if err := s.Replace(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	late := m
+	late.State, late.Parts = chat.Streaming, []chat.Part{{Kind: chat.PartText, Text: "too late"}}
+	s.Journal(late)
+	if err := s.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	path, err = s.Path(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "once it is done", texts(path), []string{"done"})
+	equal(t, "state", path[0].State, chat.Complete)
+}
+
+// TestJournalCommitsFourTimesASecondHoweverOftenItIsCalled counts commits by the
+// revision of bbolt's transactions in a bubble where time is free.
+func TestJournalCommitsFourTimesASecondHoweverOftenItIsCalled(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := store.Open(t.Context(), store.Options{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := newChat(t, s, "")
+		m := streaming(t, s, c.ID, 0)
+		before := s.Commits()
+		var text strings.Builder
+		for i := range 1000 {
+			fmt.Fprintf(&text, "%d ", i)
+			m.Parts[0].Text = text.String()
+			s.Journal(m)
+			time.Sleep(10 * time.Millisecond)
+			synctest.Wait()
+		}
+		if n := s.Commits() - before; n < 40 || n > 50 {
+			t.Errorf("10 s of a thousand journal calls made %d commits, want 40 to 50", n)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestWhatStreamedAtTheEndIsInterruptedAtTheNextStart(t *testing.T) {
+	now := newClock()
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	c := newChat(t, s, "")
+	withText, bare := streaming(t, s, c.ID, 0), streaming(t, s, c.ID, 0)
+	withText.Parts[0].Text = "half an ans"
+	s.Journal(withText)
+	if err := s.Close(); err != nil { // it writes the journal; nothing ends the message
+		t.Fatal(err)
+	}
+	ended := now.at
+	now.add(time.Hour)
+	s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	got, err := s.Messages(t.Context(), c.ID, []chat.MessageSeq{withText.Seq, bare.Seq})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "texts", texts(got), []string{"half an ans", ""})
+	for _, m := range got {
+		equal(t, "state", m.State, chat.Interrupted)
+		equal(t, "ended", m.Ended, ended)
+	}
+	o, err := s.Outline(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "state in the outline", o.Entries[0].State, chat.Interrupted)
+}
+
+func TestLF38ACallUnderWayIsDiedAfterARestart(t *testing.T) {
+	now := newClock()
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	asked := putCall(t, s, chat.CallRecord{ToolName: "a", Status: chat.CallAsked, Timestamp: now.at})
+	running := putCall(t, s, chat.CallRecord{ToolName: "b", Status: chat.CallRunning, Started: now.at, Timestamp: now.at})
+	paused := putCall(t, s, chat.CallRecord{ToolName: "c", Status: chat.CallPaused, Timestamp: now.at})
+	now.add(2 * time.Second)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	now.add(time.Hour)
+	s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	for id, want := range map[uint64]chat.CallStatus{asked: chat.CallDied, running: chat.CallDied, paused: chat.CallPaused} {
+		r, err := s.Call(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, r.ToolName, r.Status, want)
+		if want == chat.CallDied && r.Error == "" {
+			t.Errorf("%s: nothing says why it died", r.ToolName)
+		}
+		if id == running {
+			equal(t, "milliseconds while it is known to have run", r.MS, 2000.0)
+		}
+	}
+	errs, err := s.Calls(t.Context(), store.CallFilter{Errors: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "errors", ids(errs), []uint64{running, asked})
+}
+
+func TestAClosedStoreSaysSo(t *testing.T) {
+	s := storetest.Open(t)
+	c := newChat(t, s, "")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("a second Close: %v", err)
+	}
+	_, err := s.Path(t.Context(), c.ID)
+	kind(t, err, fault.Unavailable)
+	kind(t, s.Append(t.Context(), &chat.Message{Conversation: c.ID}), fault.Unavailable)
+	kind(t, s.PutCall(t.Context(), &chat.CallRecord{ToolName: "t"}), fault.Unavailable)
+	kind(t, s.PutMedia(t.Context(), &chat.Media{Data: []byte("x")}), fault.Unavailable)
+	s.Journal(chat.Message{})
+}

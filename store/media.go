@@ -1,0 +1,238 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"go.etcd.io/bbolt"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+)
+
+const mediaName = "media"
+
+// MaxMedia bounds one media file, in bytes: more than any provider takes, and
+// small enough to be held in memory while it travels.
+const MaxMedia = 64 << 20
+
+// mediaOrphan is how old a media file that nothing names must be before it is
+// removed: as old as what the trash keeps.
+const mediaOrphan = trashKept
+
+// PutMedia stores the bytes in m.Data by their content and fills m.ID and
+// m.Size. The same bytes are stored once. The kind is Invalid when there are none
+// or more than [MaxMedia], and Unavailable when the disk is full. What no message
+// and no call record names is removed after 30 days.
+func (s *Store) PutMedia(ctx context.Context, m *chat.Media) error {
+	const op = "store.put_media"
+	name := "The file"
+	if m.Name != "" {
+		name = fmt.Sprintf("The file %.80q", m.Name)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
+	case s.closed.Load():
+		return closedFault(op)
+	case len(m.Data) == 0:
+		return fault.New(fault.Invalid, op, name+" is empty.", "Choose another one.")
+	case len(m.Data) > MaxMedia:
+		return fault.New(fault.Invalid, op, fmt.Sprintf("%s has %d MiB; Conclave keeps files of up to %d MiB.", name, len(m.Data)>>20, MaxMedia>>20),
+			"Send a smaller one.")
+	}
+	sum := sha256.Sum256(m.Data)
+	id := hex.EncodeToString(sum[:])
+	if err := s.writeMedia(id, m.Data); err != nil {
+		return explain(op, s.dir, err)
+	}
+	m.ID, m.Size = id, int64(len(m.Data))
+	return nil
+}
+
+// writeMedia writes a file under a name of its own and moves it into place.
+func (s *Store) writeMedia(id string, data []byte) (err error) {
+	path := s.mediaPath(id)
+	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, data) {
+		now := s.now()
+		return os.Chtimes(path, now, now) // it is wanted again, so no orphan yet
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "new-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(f.Name())
+		}
+	}()
+	_, err = f.Write(data)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// Media reads a media file. The kind is NotFound when there is none with that
+// ID, and Damaged when its bytes are no longer those that were stored.
+func (s *Store) Media(ctx context.Context, id string) ([]byte, error) {
+	const op = "store.media"
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%s: %w", op, context.Cause(ctx))
+	}
+	path, err := s.MediaPath(id)
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, explain(op, s.dir, err)
+	}
+	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != id {
+		return nil, fault.New(fault.Damaged, op, "The file "+path+" is damaged: it is no longer what was stored.", "Attach it again.")
+	}
+	return data, nil
+}
+
+// MediaPath returns the path of a media file, to be served without reading it
+// whole. The kind is NotFound when there is none with that ID.
+func (s *Store) MediaPath(id string) (string, error) {
+	const op = "store.media_path"
+	if raw, err := hex.DecodeString(id); err != nil || len(raw) != sha256.Size || id != hex.EncodeToString(raw) {
+		return "", fault.New(fault.NotFound, op, fmt.Sprintf("%.80q is no file of Conclave's.", id), "")
+	}
+	path := s.mediaPath(id)
+	if _, err := os.Stat(path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return "", fault.New(fault.NotFound, op, "The file "+id+" is not there any more.", "It may have been deleted with its chat.")
+		}
+		return "", explain(op, s.dir, err)
+	}
+	return path, nil
+}
+
+func (s *Store) mediaPath(id string) string { return filepath.Join(s.dir, mediaName, id[:2], id) }
+
+// refer notes that a conversation names the media in parts.
+func refer(tx *bbolt.Tx, id chat.ConversationID, parts []chat.Part) error {
+	var all []chat.Media
+	for _, p := range parts {
+		if p.Media != nil {
+			all = append(all, *p.Media)
+		}
+		if p.Result != nil {
+			for _, q := range p.Result.Content {
+				if q.Media != nil {
+					all = append(all, *q.Media)
+				}
+			}
+		}
+	}
+	return referMedia(tx, id, all)
+}
+
+func referMedia(tx *bbolt.Tx, id chat.ConversationID, media []chat.Media) error {
+	for _, m := range media {
+		if m.ID == "" || len(m.ID) > maxID {
+			continue
+		}
+		if err := bucket(tx, bucketMediaRefs).Put(append(prefix(m.ID), id...), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unrefer takes back what refer noted for a conversation, and returns the media
+// that nothing names any more. There are few media, so it looks at all.
+func unrefer(tx *bbolt.Tx, id chat.ConversationID) ([]string, error) {
+	b := bucket(tx, bucketMediaRefs)
+	var mine [][]byte
+	others := map[string]int{}
+	err := b.ForEach(func(k, _ []byte) error {
+		media, by, _ := bytes.Cut(k, []byte{0})
+		if string(by) == string(id) {
+			mine = append(mine, bytes.Clone(k))
+		} else {
+			others[string(media)]++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	var orphans []string
+	for _, k := range mine {
+		media, _, _ := bytes.Cut(k, []byte{0})
+		if others[string(media)] == 0 {
+			orphans = append(orphans, string(media))
+		}
+	}
+	return orphans, deleteAll(b, mine)
+}
+
+// removeMedia deletes files. One that is not there does not matter.
+func (s *Store) removeMedia(ctx context.Context, ids []string) error {
+	for _, id := range ids {
+		if ctx.Err() != nil {
+			return nil // the next sweep finds them
+		}
+		path, err := s.MediaPath(id)
+		if err != nil {
+			continue
+		}
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return explain("store.remove_media", s.dir, err)
+		}
+	}
+	return nil
+}
+
+// sweepMedia removes files that nothing names and that have been there for 30
+// days: attachments never sent, and what a crash left half-written.
+func (s *Store) sweepMedia(ctx context.Context) error {
+	named := map[string]bool{}
+	err := s.view(ctx, "store.sweep", func(tx *bbolt.Tx) error {
+		return bucket(tx, bucketMediaRefs).ForEach(func(k, _ []byte) error {
+			media, _, _ := bytes.Cut(k, []byte{0})
+			named[string(media)] = true
+			return nil
+		})
+	})
+	if err != nil {
+		return err
+	}
+	before := s.now().Add(-mediaOrphan)
+	return filepath.WalkDir(filepath.Join(s.dir, mediaName), func(path string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.IsDir() || named[d.Name()] {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		info, err := d.Info()
+		if err != nil || info.ModTime().After(before) {
+			return nil //nolint:nilerr // a file that vanished is no orphan
+		}
+		return os.Remove(path)
+	})
+}

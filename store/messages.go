@@ -1,0 +1,269 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+)
+
+// Append gives m the next number of its conversation, writes it durably, and
+// makes it the conversation's head. It fills m.Seq, and m.Created when that is
+// zero. m.Parent must be 0 or a message there is (kind Invalid). The kind is
+// NotFound when there is no such conversation.
+func (s *Store) Append(ctx context.Context, m *chat.Message) error {
+	const op = "store.append"
+	made := *m
+	if made.Created.IsZero() {
+		made.Created = s.now()
+	}
+	err := s.write(ctx, op, func(tx *bbolt.Tx) error {
+		old, err := getConversation(tx, op, made.Conversation)
+		if err != nil {
+			return err
+		}
+		if made.Parent != 0 && bucket(tx, bucketOutline).Get(messageKey{old.ID, made.Parent}.bytes()) == nil {
+			return fault.New(fault.Invalid, op, fmt.Sprintf("A message cannot answer message %d of this chat: there is none.", made.Parent), "")
+		}
+		c := old
+		c.Last++
+		c.Head, c.Updated = c.Last, s.now()
+		c.Revision++
+		made.Seq = c.Last
+		if err := putMessage(tx, made); err != nil {
+			return err
+		}
+		if made.State == chat.Streaming {
+			if err := bucket(tx, bucketJournal).Put(keyOf(made).bytes(), timeKey(s.now())); err != nil {
+				return err
+			}
+		}
+		return putConversation(tx, &old, c)
+	})
+	if err == nil {
+		m.Seq, m.Created = made.Seq, made.Created
+	}
+	return err
+}
+
+// Replace writes a message that exists already, durably, and ends its journal
+// unless it is streaming still. Its parent cannot be changed (kind Invalid). The
+// kind is NotFound when there is no such message.
+func (s *Store) Replace(ctx context.Context, m chat.Message) error {
+	const op = "store.replace"
+	key := keyOf(m)
+	err := s.write(ctx, op, func(tx *bbolt.Tx) error {
+		old, err := getConversation(tx, op, m.Conversation)
+		if err != nil {
+			return err
+		}
+		raw := bucket(tx, bucketOutline).Get(key.bytes())
+		if raw == nil {
+			return noMessage(op, m.Conversation, m.Seq)
+		}
+		row, err := parseRow(m.Seq, raw)
+		if err != nil {
+			return err
+		}
+		if row.Parent != m.Parent {
+			return fault.New(fault.Invalid, op, fmt.Sprintf("Message %d answers message %d, which cannot be changed to %d.", m.Seq, row.Parent, m.Parent), "")
+		}
+		if m.Created.IsZero() {
+			m.Created = row.Created
+		}
+		if err := putMessage(tx, m); err != nil {
+			return err
+		}
+		journal := bucket(tx, bucketJournal)
+		if m.State == chat.Streaming {
+			err = journal.Put(key.bytes(), timeKey(s.now()))
+		} else {
+			err = journal.Delete(key.bytes())
+		}
+		if err != nil {
+			return err
+		}
+		c := old
+		c.Updated = s.now()
+		c.Revision++
+		return putConversation(tx, &old, c)
+	})
+	if err == nil {
+		s.forget(key)
+	}
+	return err
+}
+
+// Path reads the visible messages of a conversation, first to head. A message
+// that streams has its newest text. For a long conversation, Outline and
+// Messages read only what is looked at.
+func (s *Store) Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error) {
+	const op = "store.path"
+	var path []chat.Message
+	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
+		c, err := getConversation(tx, op, id)
+		if err != nil {
+			return err
+		}
+		seqs, err := pathTo(tx, id, c.Head)
+		if err != nil {
+			return err
+		}
+		path, err = getMessages(ctx, tx, op, id, seqs)
+		return err
+	})
+	return s.freshen(path), err
+}
+
+// Messages reads the named messages of a conversation, in the order asked. The
+// kind is NotFound when one of them is not there.
+func (s *Store) Messages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq) ([]chat.Message, error) {
+	const op = "store.messages"
+	var found []chat.Message
+	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
+		if _, err := getConversation(tx, op, id); err != nil {
+			return err
+		}
+		var err error
+		found, err = getMessages(ctx, tx, op, id, seqs)
+		return err
+	})
+	return s.freshen(found), err
+}
+
+// Message reads one message.
+func (s *Store) Message(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) (chat.Message, error) {
+	found, err := s.Messages(ctx, id, []chat.MessageSeq{seq})
+	if err != nil {
+		return chat.Message{}, err
+	}
+	return found[0], nil
+}
+
+// MessageRange reads the messages numbered from first to last, both included, in
+// the order they were written and whatever branch they are on.
+func (s *Store) MessageRange(ctx context.Context, id chat.ConversationID, first, last chat.MessageSeq) ([]chat.Message, error) {
+	const op = "store.message_range"
+	found := []chat.Message{}
+	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
+		if _, err := getConversation(tx, op, id); err != nil {
+			return err
+		}
+		cursor := bucket(tx, bucketMessages).Cursor()
+		end := messageKey{id, last}.bytes()
+		for k, v := cursor.Seek(messageKey{id, first}.bytes()); k != nil && bytes.Compare(k, end) <= 0; k, v = cursor.Next() {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			var m chat.Message
+			if decode(v, &m) != nil {
+				var err error
+				if m, err = unreadable(tx, messageKey{id, chat.MessageSeq(lastNumber(k))}); err != nil {
+					return err
+				}
+			}
+			found = append(found, m)
+		}
+		return nil
+	})
+	return s.freshen(found), err
+}
+
+func keyOf(m chat.Message) messageKey { return messageKey{m.Conversation, m.Seq} }
+
+func noMessage(op string, id chat.ConversationID, seq chat.MessageSeq) error {
+	return fault.New(fault.NotFound, op, fmt.Sprintf("The chat %s has no message %d.", id, seq), "")
+}
+
+// getMessages decodes the named messages.
+func getMessages(ctx context.Context, tx *bbolt.Tx, op string, id chat.ConversationID, seqs []chat.MessageSeq) ([]chat.Message, error) {
+	found := make([]chat.Message, len(seqs))
+	b := bucket(tx, bucketMessages)
+	for i, seq := range seqs {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		key := messageKey{id, seq}
+		ok, err := getJSON(b, key.bytes(), &found[i])
+		switch {
+		case err != nil:
+			if found[i], err = unreadable(tx, key); err != nil {
+				return nil, err
+			}
+		case !ok:
+			return nil, noMessage(op, id, seq)
+		}
+	}
+	return found, nil
+}
+
+// unreadable returns what stands for a message whose record cannot be read, so
+// that the rest of its conversation can be.
+func unreadable(tx *bbolt.Tx, key messageKey) (chat.Message, error) {
+	e, err := parseRow(key.seq, bucket(tx, bucketOutline).Get(key.bytes()))
+	return chat.Message{
+		Conversation: key.conversation, Seq: key.seq, Parent: e.Parent, Turn: e.Turn, Role: e.Role, Hidden: e.Hidden,
+		Parts: []chat.Part{}, State: chat.Failed, Created: e.Created,
+		Error: &chat.Failure{
+			Kind: string(fault.Damaged), Message: "This message cannot be read: its record in the store is damaged.",
+			Hint: "An older copy of the store may have it; conclave doctor lists the copies.",
+		},
+	}, err
+}
+
+// putMessage writes a message and all that is derived from it.
+func putMessage(tx *bbolt.Tx, m chat.Message) error {
+	key := keyOf(m).bytes()
+	if err := putJSON(bucket(tx, bucketMessages), key, m); err != nil {
+		return err
+	}
+	return deriveMessage(tx, key, m)
+}
+
+// deriveMessage writes what is derived from a message.
+func deriveMessage(tx *bbolt.Tx, key []byte, m chat.Message) error {
+	if err := bucket(tx, bucketOutline).Put(key, entryOf(m).row()); err != nil {
+		return err
+	}
+	if err := refer(tx, m.Conversation, m.Parts); err != nil {
+		return err
+	}
+	return logChange(tx, keyOf(m))
+}
+
+// clone returns a copy of m that shares nothing with it that a turn goes on to
+// change.
+func clone(m chat.Message) chat.Message {
+	m.Parts = slices.Clone(m.Parts)
+	for i := range m.Parts {
+		p := &m.Parts[i]
+		if p.Call != nil {
+			c := *p.Call
+			p.Call = &c
+		}
+		if p.Result != nil {
+			r := *p.Result
+			r.Content = slices.Clone(r.Content)
+			p.Result = &r
+		}
+		if p.Media != nil {
+			media := *p.Media
+			media.Data = nil
+			p.Media = &media
+		}
+	}
+	if m.Usage != nil {
+		u := *m.Usage
+		m.Usage = &u
+	}
+	if m.Error != nil {
+		e := *m.Error
+		m.Error = &e
+	}
+	return m
+}

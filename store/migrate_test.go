@@ -1,0 +1,241 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+)
+
+// writeV1 writes a store as layout 1 was: records, and no index beside them.
+func writeV1(t *testing.T, dir string) {
+	t.Helper()
+	db, err := bbolt.Open(filepath.Join(dir, fileName), 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(tx *bbolt.Tx) error {
+		put := func(name, key string, value []byte) {
+			b, err := tx.CreateBucketIfNotExists([]byte(name))
+			if err == nil {
+				err = b.Put([]byte(key), value)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		put("meta", "version", []byte{0, 0, 0, 0, 0, 0, 0, 1})
+		put("from_a_plugin_nobody_knows", "k", []byte("v"))
+		for c := range 3 {
+			id := fmt.Sprintf("chat-%d", c)
+			put("conversations", id, fmt.Appendf(nil,
+				`{"id":%q,"title":"Chat %d","head":3,"last":3,"created":"2026-01-01T00:00:00Z","updated":"2026-01-0%dT00:00:00Z","revision":4,"pinned":%t}`,
+				id, c, c+1, c == 1))
+			for seq := range 3 {
+				state := "complete"
+				if c == 2 && seq == 2 {
+					state = "streaming"
+				}
+				put("messages", id+"\x00\x00\x00\x00\x00\x00\x00\x00"+string(rune(seq+1)), fmt.Appendf(nil,
+					`{"conversation":%q,"seq":%d,"parent":%d,"turn":"t","role":"user","state":%q,"parts":[{"kind":"text","text":"words %d"}],"created":"2026-01-01T00:00:00Z"}`,
+					id, seq+1, seq, state, seq+1))
+			}
+		}
+		put("tool_calls", "\x00\x00\x00\x00\x00\x00\x00\x05", []byte(
+			`{"id":5,"conversation":"chat-0","turn":"t","tool_name":"add","tool_id":"math:add","status":"running","timestamp_utc":"2026-01-01T00:00:00Z","arguments":{}}`))
+		put("settings", "settings", []byte(`{"revision":3,"value":{"theme":"dark"}}`))
+		put("grants", "g", []byte(`{"id":"g","effect":"allow","plugin":"p"}`))
+		return nil
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAStoreOfLayout1IsBroughtForwardAfterACopy(t *testing.T) {
+	dir := t.TempDir()
+	writeV1(t, dir)
+	before, err := os.ReadFile(filepath.Join(dir, fileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	s, err := Open(t.Context(), Options{Dir: dir, Now: func() time.Time { return now }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("after the migration: %v, %v", problems, err)
+	}
+	page, err := s.List(t.Context(), ListOptions{Pinned: Without})
+	if err != nil || page.Total != 2 || page.Conversations[0].ID != "chat-2" {
+		t.Errorf("list: %+v, %v", page, err)
+	}
+	path, err := s.Path(t.Context(), "chat-2")
+	if err != nil || len(path) != 3 || path[2].State != chat.Interrupted || chat.TextOf(path[0].Parts) != "words 1" {
+		t.Errorf("path: %+v, %v", path, err)
+	}
+	calls, err := s.Calls(t.Context(), CallFilter{Tool: "math:add"})
+	if err != nil || len(calls) != 1 || calls[0].Status != chat.CallDied {
+		t.Errorf("calls: %+v, %v", calls, err)
+	}
+	next := chat.CallRecord{ToolName: "t"}
+	if err := s.PutCall(t.Context(), &next); err != nil || next.ID != 6 {
+		t.Errorf("the next call has the id %d, %v", next.ID, err)
+	}
+	value, revision, err := s.Settings(t.Context())
+	if err != nil || string(value) != `{"theme":"dark"}` || revision != 3 {
+		t.Errorf("settings: %s, %d, %v", value, revision, err)
+	}
+	grants, err := s.Grants(t.Context())
+	if err != nil || len(grants) != 1 {
+		t.Errorf("grants: %v, %v", grants, err)
+	}
+	unknown, err := s.opaque(t.Context(), []byte("from_a_plugin_nobody_knows"), "k")
+	if err != nil || string(unknown) != "v" {
+		t.Errorf("a bucket that nobody knows: %q, %v", unknown, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	backup := filepath.Join(dir, "backups", "conclave-v1-20261121T090000Z.db")
+	if c := look(backup); c.Problem != "" || c.Version != 1 || c.Conversations != 3 {
+		t.Errorf("the copy: %+v", c)
+	}
+	after, err := os.ReadFile(backup)
+	if err != nil || len(after) == 0 || !strings.Contains(string(after), "words 3") || len(after) > len(before) {
+		t.Errorf("the copy has %d bytes, the store had %d: %v", len(after), len(before), err)
+	}
+}
+
+func TestAFailedMigrationLeavesTheStoreAsItWas(t *testing.T) {
+	dir := t.TempDir()
+	writeV1(t, dir)
+	good := migrations
+	defer func() { migrations = good }()
+	migrations = append([]migration{}, good...)
+	migrations = append(migrations, migration{1, "fail", func(*bbolt.Tx) error { return errors.New("no") }})
+	if _, err := Open(t.Context(), Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "as before") {
+		t.Errorf("opened with a step that fails: %v", err)
+	}
+	if c := look(filepath.Join(dir, fileName)); c.Version != 1 || c.Problem != "" || c.Conversations != 3 {
+		t.Errorf("the store: %+v", c)
+	}
+}
+
+func TestAStoreOfANewerConclaveIsRefusedAndNotTouched(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Open(t.Context(), Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.write(t.Context(), "test", func(tx *bbolt.Tx) error { return bucket(tx, bucketMeta).Put(keyVersion, number(version+1)) })
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(filepath.Join(dir, fileName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), Options{Dir: dir})
+	if f := fault.Of(err); f == nil || f.Kind != fault.Unavailable || !strings.Contains(f.Message, "newer Conclave") {
+		t.Errorf("got %v", err)
+	}
+	after, err := os.ReadFile(filepath.Join(dir, fileName))
+	if err != nil || string(after) != string(before) {
+		t.Errorf("it was changed: %v", err)
+	}
+}
+
+func TestAnotherProgramsFileIsRefusedAndNotTouched(t *testing.T) {
+	dir := t.TempDir()
+	db, err := bbolt.Open(filepath.Join(dir, fileName), 0o600, nil)
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(t.Context(), Options{Dir: dir})
+	if f := fault.Of(err); f == nil || f.Kind != fault.Damaged || !strings.Contains(f.Hint, "not changed") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestRebuildMendsTheIndexes(t *testing.T) {
+	dir := t.TempDir()
+	writeV1(t, dir)
+	s, err := Open(t.Context(), Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close() //nolint:errcheck // nothing is pending
+	last, err := s.LastChange(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = s.write(t.Context(), "test", func(tx *bbolt.Tx) error {
+		return errors.Join(
+			bucket(tx, bucketOutline).Delete(messageKey{"chat-1", 2}.bytes()),
+			bucket(tx, bucketByTool).Put(below("no such tool", 9), nil),
+			bucket(tx, bucketByUpdated).Put(append(number(1), "chat-9"...), []byte{0}),
+		)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := s.Check(t.Context())
+	if err != nil || len(problems) < 4 {
+		t.Errorf("Check found only %q, %v", problems, err)
+	}
+	if err := s.Rebuild(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	problems, err = s.Check(t.Context())
+	if err != nil || len(problems) > 0 {
+		t.Errorf("after Rebuild: %q, %v", problems, err)
+	}
+	n := 0
+	if _, err := s.Changes(t.Context(), last, 1000, func(chat.ConversationID, chat.MessageSeq) error { n++; return nil }); err != nil || n != 12 {
+		t.Errorf("%d changes for the full-text index, want 12: %v", n, err)
+	}
+}
+
+func TestAPanicThatIsNotDamageGoesOn(t *testing.T) {
+	s, err := Open(t.Context(), Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := chat.Conversation{}
+	if err := s.CreateConversation(t.Context(), &c); err != nil {
+		t.Fatal(err)
+	}
+	draft := "kept"
+	s.SaveDraft(c.ID, draft)
+	func() {
+		defer func() {
+			if r := recover(); r != "a bug" {
+				t.Errorf("recovered %v", r)
+			}
+		}()
+		_ = s.UpdateConversation(t.Context(), c.ID, func(*chat.Conversation) { panic("a bug") })
+	}()
+	if err := s.UpdateConversation(t.Context(), c.ID, func(c *chat.Conversation) { c.Title = "on" }); err != nil {
+		t.Errorf("the store after a bug in a caller: %v", err)
+	}
+	if c, err := s.Conversation(t.Context(), c.ID); err != nil || c.Draft != draft || c.Title != "on" {
+		t.Errorf("what was pending: %+v, %v", c, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}

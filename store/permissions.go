@@ -1,0 +1,92 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+
+	"go.etcd.io/bbolt"
+
+	"conclave/app/permit"
+)
+
+// Grants returns the remembered answers, oldest first.
+func (s *Store) Grants(ctx context.Context) ([]permit.Grant, error) {
+	grants, err := readAll[permit.Grant](ctx, s, bucketGrants)
+	slices.SortStableFunc(grants, func(a, b permit.Grant) int { return a.Made.Compare(b.Made) })
+	return grants, err
+}
+
+// PutGrant writes one, over the one with the same ID if there is one.
+func (s *Store) PutGrant(ctx context.Context, g permit.Grant) error {
+	return putRecord(ctx, s, bucketGrants, "grant", g.ID, g)
+}
+
+// DeleteGrant forgets one. There may be none.
+func (s *Store) DeleteGrant(ctx context.Context, id string) error {
+	return s.deleteOpaque(ctx, bucketGrants, id)
+}
+
+// Approvals returns what a person has looked at, by plugin.
+func (s *Store) Approvals(ctx context.Context) ([]permit.Approval, error) {
+	approvals, err := readAll[permit.Approval](ctx, s, bucketApprovals)
+	slices.SortFunc(approvals, func(a, b permit.Approval) int { return cmp.Compare(a.Plugin, b.Plugin) })
+	return approvals, err
+}
+
+// PutApproval writes one, over the one of the same plugin if there is one.
+func (s *Store) PutApproval(ctx context.Context, a permit.Approval) error {
+	return putRecord(ctx, s, bucketApprovals, "plugin", a.Plugin, a)
+}
+
+// DeleteApproval forgets one. There may be none.
+func (s *Store) DeleteApproval(ctx context.Context, plugin string) error {
+	return s.deleteOpaque(ctx, bucketApprovals, plugin)
+}
+
+// Pending returns the permission requests that wait for a person, by id, as they
+// were put; they survive a restart.
+func (s *Store) Pending(ctx context.Context) (map[string]json.RawMessage, error) {
+	return s.allOpaque(ctx, bucketPending)
+}
+
+// PutPending keeps a permission request that waits.
+func (s *Store) PutPending(ctx context.Context, id string, request json.RawMessage) error {
+	return s.putOpaque(ctx, bucketPending, "request", id, request)
+}
+
+// DeletePending forgets one that was settled. There may be none.
+func (s *Store) DeletePending(ctx context.Context, id string) error {
+	return s.deleteOpaque(ctx, bucketPending, id)
+}
+
+// readAll reads a bucket. A record that cannot be read fails it: a refusal that
+// nobody can read must not become a yes.
+func readAll[T any](ctx context.Context, s *Store, name []byte) ([]T, error) {
+	all := []T{}
+	err := s.view(ctx, "store.read "+string(name), func(tx *bbolt.Tx) error {
+		return bucket(tx, name).ForEach(func(_, v []byte) error {
+			var value T
+			if err := decode(v, &value); err != nil {
+				return err
+			}
+			all = append(all, value)
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+func putRecord(ctx context.Context, s *Store, name []byte, what, id string, value any) error {
+	op := "store.write " + string(name)
+	if err := checkID(op, what, id); err != nil {
+		return err
+	}
+	return s.write(ctx, op, func(tx *bbolt.Tx) error {
+		return putJSON(bucket(tx, name), []byte(id), value)
+	})
+}

@@ -1,0 +1,386 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/store"
+	"conclave/store/storetest"
+)
+
+func TestSettingsChangedMeanwhileAreAConflict(t *testing.T) {
+	s := storetest.Open(t)
+	value, revision, err := s.Settings(t.Context())
+	if err != nil || value != nil || revision != 0 {
+		t.Fatalf("settings of a new store: %s, %d, %v", value, revision, err)
+	}
+	if revision, err = s.PutSettings(t.Context(), json.RawMessage(`{"theme":"dark"}`), 0); err != nil || revision != 1 {
+		t.Fatalf("first settings: %d, %v", revision, err)
+	}
+	_, err = s.PutSettings(t.Context(), json.RawMessage(`{}`), 0)
+	kind(t, err, fault.Conflict)
+	_, err = s.PutSettings(t.Context(), json.RawMessage(`{`), 1)
+	kind(t, err, fault.Invalid)
+	value, revision, err = s.Settings(t.Context())
+	if err != nil || string(value) != `{"theme":"dark"}` || revision != 1 {
+		t.Errorf("settings: %s, %d, %v", value, revision, err)
+	}
+}
+
+func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	ctx := t.Context()
+	record := json.RawMessage(`{"digest":"d"}`)
+	grant := permit.Grant{ID: "g", Effect: permit.Allow, Plugin: "p", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always, Made: time.Unix(2, 0).UTC()}
+	older := permit.Grant{ID: "h", Made: time.Unix(1, 0).UTC()}
+	approval := permit.Approval{Plugin: "p", Tools: map[string]string{"t": "d"}, Effect: permit.Allow}
+	for what, err := range map[string]error{
+		"cache":    s.PutPluginCache(ctx, "p", record),
+		"state":    s.PutPluginState(ctx, "p", record),
+		"pending":  s.PutPending(ctx, "r", record),
+		"grant":    s.PutGrant(ctx, grant),
+		"older":    s.PutGrant(ctx, older),
+		"approval": s.PutApproval(ctx, approval),
+	} {
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	kind(t, s.PutPluginCache(ctx, "p", json.RawMessage("{")), fault.Invalid)
+	kind(t, s.PutGrant(ctx, permit.Grant{}), fault.Invalid)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = storetest.OpenWith(t, store.Options{Dir: dir})
+	must := func(v any, err error) any {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	equal(t, "cache", must(s.PluginCache(ctx, "p")), any(record))
+	equal(t, "state", must(s.PluginState(ctx, "p")), any(record))
+	equal(t, "states", must(s.PluginStates(ctx)), any(map[string]json.RawMessage{"p": record}))
+	equal(t, "pending", must(s.Pending(ctx)), any(map[string]json.RawMessage{"r": record}))
+	equal(t, "grants", must(s.Grants(ctx)), any([]permit.Grant{older, grant}))
+	equal(t, "approvals", must(s.Approvals(ctx)), any([]permit.Approval{approval}))
+	for what, err := range map[string]error{
+		"cache":    s.DeletePluginCache(ctx, "p"),
+		"state":    s.DeletePluginState(ctx, "p"),
+		"pending":  s.DeletePending(ctx, "r"),
+		"again":    s.DeletePending(ctx, "r"),
+		"grant":    s.DeleteGrant(ctx, "g"),
+		"approval": s.DeleteApproval(ctx, "p"),
+	} {
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	equal(t, "cache after deleting", must(s.PluginCache(ctx, "p")), any(json.RawMessage(nil)))
+	equal(t, "grants after deleting", must(s.Grants(ctx)), any([]permit.Grant{older}))
+	equal(t, "approvals after deleting", must(s.Approvals(ctx)), any([]permit.Approval{}))
+}
+
+func TestTheSameBytesAreOneFileAndComeBackUnchanged(t *testing.T) {
+	s := storetest.Open(t)
+	a, b := chat.Media{Data: []byte("bytes"), Name: "a"}, chat.Media{Data: []byte("bytes"), Name: "b"}
+	for _, m := range []*chat.Media{&a, &b} {
+		if err := s.PutMedia(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	equal(t, "id", a.ID, "277089d91c0bdf4f2e6862ba7e4a07605119431f5d13f726dd352b06f1b206a9")
+	equal(t, "second id", b.ID, a.ID)
+	equal(t, "size", a.Size, int64(5))
+	got, err := s.Media(t.Context(), a.ID)
+	if err != nil || string(got) != "bytes" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	path, err := s.MediaPath(a.ID)
+	if err != nil || path != filepath.Join(s.Dir(), "media", "27", a.ID) {
+		t.Errorf("path %s, %v", path, err)
+	}
+	if err := os.WriteFile(path, []byte("other"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = s.Media(t.Context(), a.ID)
+	kind(t, err, fault.Damaged)
+	if err := s.PutMedia(t.Context(), &a); err != nil { // it mends what is damaged
+		t.Fatal(err)
+	}
+	if got, err := s.Media(t.Context(), a.ID); err != nil || string(got) != "bytes" {
+		t.Errorf("mended: %q, %v", got, err)
+	}
+	for _, id := range []string{"", "..", "../../conclave.db", "27", "AB" + a.ID[2:]} {
+		_, err := s.Media(t.Context(), id)
+		kind(t, err, fault.NotFound)
+	}
+	kind(t, s.PutMedia(t.Context(), &chat.Media{}), fault.Invalid)
+	kind(t, s.PutMedia(t.Context(), &chat.Media{Data: make([]byte, store.MaxMedia+1)}), fault.Invalid)
+}
+
+func TestMediaThatNothingNamesIsRemovedAfterThirtyDays(t *testing.T) {
+	now := newClock()
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	c := newChat(t, s, "")
+	named, shown, unnamed := chat.Media{Data: []byte("named")}, chat.Media{Data: []byte("shown")}, chat.Media{Data: []byte("unnamed")}
+	for _, m := range []*chat.Media{&named, &shown, &unnamed} {
+		if err := s.PutMedia(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		path, err := s.MediaPath(m.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, now.at, now.at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result := chat.ToolResult{Content: []chat.Part{{Kind: chat.PartMedia, Media: &named}}}
+	m := chat.Message{Conversation: c.ID, Role: chat.RoleTool, Parts: []chat.Part{{Kind: chat.PartToolResult, Result: &result}}}
+	if err := s.Append(t.Context(), &m); err != nil {
+		t.Fatal(err)
+	}
+	putCall(t, s, chat.CallRecord{ToolName: "t", Conversation: c.ID, Attachments: []chat.Media{shown}, Status: chat.CallOK})
+	for _, days := range []int{29, 2} {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		now.add(time.Duration(days) * 24 * time.Hour)
+		s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+		_, err := s.Media(t.Context(), unnamed.ID)
+		if days == 29 && err != nil {
+			t.Errorf("it was removed too early: %v", err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	_, err := s.Media(t.Context(), unnamed.ID)
+	kind(t, err, fault.NotFound)
+	for _, id := range []string{named.ID, shown.ID} {
+		if _, err := s.Media(t.Context(), id); err != nil {
+			t.Errorf("what a message or a call names: %v", err)
+		}
+	}
+}
+
+func TestChangesTellEachThingOnceWhereItChangedLast(t *testing.T) {
+	s := storetest.Open(t)
+	var got []string
+	after := uint64(0)
+	read := func() []string {
+		t.Helper()
+		got = []string{}
+		n, err := s.Changes(t.Context(), after, 100, func(id chat.ConversationID, seq chat.MessageSeq) error {
+			got = append(got, fmt.Sprintf("%s/%d", id, seq))
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last, err := s.LastChange(t.Context()); err != nil || len(got) > 0 && n != last {
+			t.Errorf("read to %d of %d, %v", n, last, err)
+		}
+		after = n
+		return got
+	}
+	if err := s.CreateConversation(t.Context(), &chat.Conversation{ID: "c"}); err != nil {
+		t.Fatal(err)
+	}
+	a := say(t, s, "c", 0, chat.RoleUser, "a")
+	say(t, s, "c", 1, chat.RoleUser, "b")
+	if err := s.Replace(t.Context(), a); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "at first", read(), []string{"c/0", "c/2", "c/1"})
+	equal(t, "nothing new", read(), []string{})
+	s.SaveDraft("c", "a draft is no change of what is searched")
+	if err := s.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "a draft", read(), []string{})
+	if err := s.UpdateConversation(t.Context(), "c", func(c *chat.Conversation) { c.Title = "named" }); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "a title", read(), []string{"c/0"})
+	token, err := s.DeleteConversation(t.Context(), "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "a deletion", read(), []string{"c/0"})
+	if _, err := s.Undelete(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "brought back", read(), []string{"c/0", "c/1", "c/2"})
+	if token, err = s.DeleteConversation(t.Context(), "c"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Purge(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+	after = 0
+	equal(t, "after a purge, from the beginning", read(), []string{"c/0"})
+}
+
+// snapshot reads everything of a store that a person could see.
+func snapshot(t *testing.T, s *store.Store) string {
+	t.Helper()
+	var b bytes.Buffer
+	page, err := s.List(t.Context(), store.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range page.Conversations {
+		o, err := s.Outline(t.Context(), c.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages, err := s.MessageRange(t.Context(), c.ID, 1, c.Last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = json.NewEncoder(&b).Encode([]any{c, o.Path, o.Entries, messages})
+	}
+	calls, err := s.Calls(t.Context(), store.CallFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trash, err := s.Trash(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = json.NewEncoder(&b).Encode([]any{calls, trash})
+	return b.String()
+}
+
+// TestAnyOrderOfOperationsReadsTheSameAfterAReopen plays random operations and
+// compares with a plain model as it goes, and with itself after reopening.
+func TestAnyOrderOfOperationsReadsTheSameAfterAReopen(t *testing.T) {
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			play(t, rand.New(rand.NewPCG(seed, 1)), 300)
+		})
+	}
+}
+
+func play(t *testing.T, r *rand.Rand, operations int) {
+	now := newClock()
+	dir := t.TempDir()
+	ctx := context.WithoutCancel(t.Context())
+	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+	model := map[chat.ConversationID]map[chat.MessageSeq]string{}
+	var chats []chat.ConversationID
+	tokens := map[string]chat.ConversationID{}
+	gone := map[chat.ConversationID]bool{}
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range operations {
+		now.add(time.Second)
+		if len(chats) == 0 || r.IntN(15) == 0 {
+			c := newChat(t, s, fmt.Sprint("chat ", n))
+			chats, model[c.ID] = append(chats, c.ID), map[chat.MessageSeq]string{}
+			continue
+		}
+		id := chats[r.IntN(len(chats))]
+		said := model[id]
+		text := fmt.Sprint("words ", n)
+		switch op := r.IntN(12); {
+		case op == 0 && !gone[id]:
+			token, err := s.DeleteConversation(ctx, id)
+			check(err)
+			tokens[token], gone[id] = id, true
+		case op == 1:
+			for token, id := range tokens {
+				_, err := s.Undelete(ctx, token)
+				check(err)
+				delete(tokens, token)
+				gone[id] = false
+				break
+			}
+		case op == 2 && !gone[id]:
+			check(s.UpdateConversation(ctx, id, func(c *chat.Conversation) {
+				c.Title, c.Pinned = text, !c.Pinned
+				if c.Last > 0 {
+					c.Head = chat.MessageSeq(1 + r.IntN(int(c.Last)))
+				}
+			}))
+		case op == 3:
+			putCall(t, s, chat.CallRecord{
+				ToolName: fmt.Sprint("tool", r.IntN(3)), Conversation: id, Turn: fmt.Sprint(n % 5), Timestamp: now.at,
+				Status: []chat.CallStatus{chat.CallOK, chat.CallTimeout, chat.CallPaused}[r.IntN(3)],
+			})
+		case op == 4:
+			s.SaveDraft(id, text)
+		case op == 5 && !gone[id] && len(said) > 0:
+			m, err := s.Message(ctx, id, chat.MessageSeq(1+r.IntN(len(said))))
+			check(err)
+			m.Parts, m.State = []chat.Part{{Kind: chat.PartText, Text: text}}, chat.Complete
+			check(s.Replace(ctx, m))
+			said[m.Seq] = text
+		case op == 6 && r.IntN(5) == 0:
+			check(s.Sync(ctx)) // a draft counts as a revision once it is written
+			before := snapshot(t, s)
+			check(s.Close())
+			s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+			if after := snapshot(t, s); after != before {
+				at := 0
+				for at < min(len(before), len(after)) && before[at] == after[at] {
+					at++
+				}
+				t.Fatalf("after operation %d a reopen changed …%.300s to …%.300s", n, before[max(0, at-100):], after[max(0, at-100):])
+			}
+		case op == 7 && r.IntN(20) == 0:
+			for token, id := range tokens {
+				check(s.Purge(ctx, token))
+				delete(tokens, token)
+				delete(model, id)
+				chats = deleteOne(chats, id)
+				break
+			}
+		case !gone[id]:
+			m := say(t, s, id, chat.MessageSeq(r.IntN(len(said)+1)), chat.RoleUser, text)
+			said[m.Seq] = text
+		}
+	}
+	for id, said := range model {
+		if gone[id] {
+			continue
+		}
+		messages, err := s.MessageRange(ctx, id, 1, 1000)
+		check(err)
+		got := map[chat.MessageSeq]string{}
+		for _, m := range messages {
+			got[m.Seq] = chat.TextOf(m.Parts)
+		}
+		equal(t, string(id), got, said)
+	}
+}
+
+func deleteOne(ids []chat.ConversationID, id chat.ConversationID) []chat.ConversationID {
+	var rest []chat.ConversationID
+	for _, other := range ids {
+		if other != id {
+			rest = append(rest, other)
+		}
+	}
+	return rest
+}

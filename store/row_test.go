@@ -1,0 +1,26 @@
+package store
+
+import (
+	"testing"
+	"time"
+
+	"conclave/app/chat"
+)
+
+// FuzzAnOutlineRowIsReadOrRefused reads rows from a file that may be damaged:
+// whatever is read back is what would be written.
+func FuzzAnOutlineRowIsReadOrRefused(f *testing.F) {
+	f.Add(Entry{Parent: 3, Role: chat.RoleUser, State: chat.Complete, Turn: "t", Size: 300, Created: time.Unix(1, 0)}.row())
+	f.Add(Entry{Role: "other", State: "odd", Hidden: true}.row())
+	f.Add([]byte{0x80})
+	f.Fuzz(func(t *testing.T, row []byte) {
+		e, err := parseRow(7, row)
+		if err != nil {
+			return
+		}
+		again, err := parseRow(7, e.row())
+		if err != nil || again != e {
+			t.Errorf("%+v became %+v, %v", e, again, err)
+		}
+	})
+}

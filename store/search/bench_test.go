@@ -1,0 +1,123 @@
+package search_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/store/search"
+)
+
+// startVar makes the test binary end at once.
+const startVar = "CONCLAVE_SEARCH_START"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(startVar) != "" {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// BenchmarkStart measures what linking bleve costs each start of a process: the
+// time its packages take to initialize, as Go itself reports it.
+func BenchmarkStart(b *testing.B) {
+	var all time.Duration
+	for range b.N {
+		cmd := exec.CommandContext(b.Context(), os.Args[0])
+		cmd.Env = append(os.Environ(), startVar+"=1", "GODEBUG=inittrace=1")
+		trace, err := cmd.CombinedOutput()
+		if err != nil {
+			b.Fatal(err)
+		}
+		// init github.com/blevesearch/… @5.6 ms, 3.3 ms clock, 1088872 bytes, 25783 allocs
+		for lines := bufio.NewScanner(bytes.NewReader(trace)); lines.Scan(); {
+			f := strings.Fields(lines.Text())
+			if len(f) < 6 || f[0] != "init" || !strings.HasPrefix(f[1], "github.com/blevesearch/") {
+				continue
+			}
+			ms, err := strconv.ParseFloat(f[4], 64)
+			if err != nil {
+				b.Fatal(lines.Text())
+			}
+			all += time.Duration(ms * float64(time.Millisecond))
+		}
+	}
+	b.ReportMetric(float64(all)/float64(b.N)/1e6, "init-ms/op")
+}
+
+// said is a source of many messages that needs no disk.
+type said struct {
+	chats, each int
+	vocabulary  []string
+}
+
+func newSaid(chats, each int) *said {
+	s := &said{chats: chats, each: each}
+	for i := range 5000 {
+		s.vocabulary = append(s.vocabulary, fmt.Sprintf("w%xr%d", i*7919%5000, i%17))
+	}
+	return s
+}
+
+func (s *said) Lineage(context.Context) (string, error)    { return "bench", nil }
+func (s *said) LastChange(context.Context) (uint64, error) { return uint64(s.chats * s.each), nil }
+func (s *said) Conversation(_ context.Context, id chat.ConversationID) (chat.Conversation, error) {
+	return chat.Conversation{ID: id, Title: "a chat"}, nil
+}
+
+// Message makes 60 words, rare and frequent ones as in speech.
+func (s *said) Message(_ context.Context, id chat.ConversationID, seq chat.MessageSeq) (chat.Message, error) {
+	var text strings.Builder
+	n := uint64(seq)*2654435761 + uint64(len(id))*97
+	for range 60 {
+		n = n*6364136223846793005 + 1442695040888963407
+		r := float64(n>>33) / float64(1<<31)
+		text.WriteString(s.vocabulary[int(r*r*r*float64(len(s.vocabulary)))])
+		text.WriteByte(' ')
+	}
+	return chat.Message{Conversation: id, Seq: seq, Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: text.String()}}}, nil
+}
+
+func (s *said) Changes(c context.Context, after uint64, limit int, fn func(chat.ConversationID, chat.MessageSeq) error) (uint64, error) {
+	for ; limit > 0 && after < uint64(s.chats*s.each); limit-- {
+		if err := fn(chat.ConversationID(fmt.Sprint("chat-", after/uint64(s.each))), chat.MessageSeq(after+1)); err != nil {
+			return after, err
+		}
+		after++
+	}
+	return after, c.Err()
+}
+
+// BenchmarkQueryOf100000Messages measures first results as somebody types, once
+// the index is there; it reports how long that took as well.
+func BenchmarkQueryOf100000Messages(b *testing.B) {
+	s := newSaid(1000, 100)
+	x := search.New(search.Options{Dir: b.TempDir(), Source: s, Patience: 10 * time.Minute})
+	defer x.Close() //nolint:errcheck // a benchmark
+	start := time.Now()
+	if _, err := x.Query(b.Context(), search.Query{Text: "none"}); err != nil {
+		b.Fatal(err)
+	}
+	indexing := time.Since(start)
+	for name, text := range map[string]string{
+		"rare word": s.vocabulary[4990], "frequent word": s.vocabulary[0], "two words": s.vocabulary[3] + " " + s.vocabulary[900],
+		"beginning": "w1", "phrase": `"` + s.vocabulary[0] + " " + s.vocabulary[1] + `"`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			for range b.N {
+				if _, err := x.Query(b.Context(), search.Query{Text: text, Limit: 20}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(indexing.Seconds(), "indexing-s")
+		})
+	}
+}

@@ -1,0 +1,281 @@
+package search_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/store"
+	"conclave/store/search"
+	"conclave/store/storetest"
+)
+
+// open returns an index over s that waits until it has caught up.
+func open(t testing.TB, s *store.Store) *search.Index {
+	t.Helper()
+	x := search.New(search.Options{Dir: s.Dir(), Source: s, Patience: time.Minute})
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Errorf("close the index: %v", err)
+		}
+	})
+	return x
+}
+
+// find returns what a query finds, as "conversation/number", best first.
+func find(t testing.TB, x *search.Index, q search.Query) []string {
+	t.Helper()
+	result, err := x.Query(t.Context(), q)
+	if err != nil {
+		t.Fatalf("search %q: %v", q.Text, err)
+	}
+	if !result.Progress.Complete() {
+		t.Errorf("search %q: only %d %% of the store were searched", q.Text, result.Progress.Percent())
+	}
+	found := []string{}
+	for _, h := range result.Hits {
+		found = append(found, fmt.Sprintf("%s/%d", h.Conversation, h.Seq))
+	}
+	return found
+}
+
+func equal[T any](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+func create(t testing.TB, s *store.Store, id chat.ConversationID, title string, texts ...string) {
+	t.Helper()
+	if err := s.CreateConversation(t.Context(), &chat.Conversation{ID: id, Title: title}); err != nil {
+		t.Fatal(err)
+	}
+	for i, text := range texts {
+		m := chat.Message{
+			Conversation: id, Parent: chat.MessageSeq(i), Role: []chat.Role{chat.RoleUser, chat.RoleAssistant}[i%2], State: chat.Complete,
+			Created: time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC),
+			Parts:   []chat.Part{{Kind: chat.PartReasoning, Text: "secretly"}, {Kind: chat.PartText, Text: text}},
+		}
+		if err := s.Append(t.Context(), &m); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWordsAreFoundWhateverTheirCaseAccentsAndOrder(t *testing.T) {
+	s := storetest.Open(t)
+	create(t, s, "a", "Kitchen", "The Öfen are hot, says O'Brien", "Turn down the heat of oven no. 42")
+	create(t, s, "b", "Голубь", "我喜欢猫 very much", "naïve café résumé ofendido")
+	x := open(t, s)
+	for text, want := range map[string][]string{
+		"ofen":           {"a/1", "b/2"}, // the whole word before the longer one
+		"OFEN hot":       {"a/1"},
+		"hot öfen":       {"a/1"},
+		"42 oven":        {"a/2"},
+		"kitch":          {"a/0"},
+		"h":              {},
+		"he":             {"a/2"}, // heat
+		"he ":            {},
+		`"turn down"`:    {"a/2"},
+		`"down turn"`:    {},
+		`hea "turn down`: {}, // only a last word may be unfinished
+		"голубь":         {"b/0"},
+		"喜欢":             {"b/1"},
+		"cafe resume":    {"b/2"},
+		"secretly":       {}, // reasoning
+		"o'brien":        {"a/1"},
+		"":               {},
+		`"" ?!`:          {},
+	} {
+		equal(t, text, find(t, x, search.Query{Text: text}), want)
+	}
+}
+
+func TestFiltersNarrowASearch(t *testing.T) {
+	s := storetest.Open(t)
+	create(t, s, "a", "word", "word one", "word two", "word three")
+	create(t, s, "b", "", "word four")
+	x := open(t, s)
+	day := func(d int) time.Time { return time.Date(2026, 1, d, 0, 0, 0, 0, time.UTC) }
+	count := func(q search.Query) int { q.Text = "word"; return len(find(t, x, q)) }
+	equal(t, "all", count(search.Query{}), 5)
+	equal(t, "conversation", count(search.Query{Conversation: "b"}), 1)
+	equal(t, "role", count(search.Query{Role: chat.RoleAssistant}), 1)
+	equal(t, "since", count(search.Query{Since: day(3), Until: day(9)}), 1)
+	equal(t, "until", count(search.Query{Until: day(2)}), 2)
+	equal(t, "limit", count(search.Query{Limit: 2}), 2)
+	equal(t, "last page", count(search.Query{Limit: 2, Offset: 4}), 1)
+}
+
+func TestASnippetShowsTheWordsThatWereFound(t *testing.T) {
+	s := storetest.Open(t)
+	create(t, s, "a", "A title", strings.Repeat("padding ünd ", 40)+"then the\nNEEDLE, and neédles\tagain "+strings.Repeat("more ", 100))
+	x := open(t, s)
+	result, err := x.Query(t.Context(), search.Query{Text: "then needle"})
+	if err != nil || len(result.Hits) != 1 {
+		t.Fatalf("got %+v, %v", result, err)
+	}
+	hit := result.Hits[0]
+	marked := []string{}
+	for _, m := range hit.Marks {
+		marked = append(marked, hit.Snippet[m[0]:m[1]])
+	}
+	equal(t, "marked", marked, []string{"then", "NEEDLE", "neédles"})
+	equal(t, "title", hit.Title, "A title")
+	if strings.ContainsAny(hit.Snippet, "\n\t") || len(hit.Snippet) > 240 {
+		t.Errorf("the snippet is no short line: %q", hit.Snippet)
+	}
+	if first := strings.Fields(hit.Snippet)[0]; first != "padding" && first != "ünd" {
+		t.Errorf("the snippet begins within a word: %q", first)
+	}
+}
+
+func TestTheIndexFollowsTheStore(t *testing.T) {
+	s := storetest.Open(t)
+	create(t, s, "a", "title", "alpha", "beta")
+	x := open(t, s)
+	equal(t, "at first", find(t, x, search.Query{Text: "alpha"}), []string{"a/1"})
+
+	m, err := s.Message(t.Context(), "a", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Parts = []chat.Part{{Kind: chat.PartToolResult, Result: &chat.ToolResult{Content: []chat.Part{{Kind: chat.PartText, Text: "gamma"}}}}}
+	if err := s.Replace(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "the old text", find(t, x, search.Query{Text: "alpha"}), []string{})
+	equal(t, "the new text", find(t, x, search.Query{Text: "gamma"}), []string{"a/1"})
+
+	token, err := s.DeleteConversation(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, word := range []string{"gamma", "beta", "title"} {
+		equal(t, "deleted: "+word, find(t, x, search.Query{Text: word}), []string{})
+	}
+	if _, err := s.Undelete(t.Context(), token); err != nil {
+		t.Fatal(err)
+	}
+	for word, want := range map[string]string{"gamma": "a/1", "beta": "a/2", "title": "a/0"} {
+		equal(t, "brought back: "+word, find(t, x, search.Query{Text: word}), []string{want})
+	}
+}
+
+func TestAnIndexIsKeptAndAnOddOneIsMadeAnew(t *testing.T) {
+	s := storetest.Open(t)
+	create(t, s, "a", "", "alpha")
+	again := func(name string, spoil func(dir string) error) {
+		t.Run(name, func(t *testing.T) {
+			x := search.New(search.Options{Dir: s.Dir(), Source: s, Patience: time.Minute})
+			equal(t, "before", find(t, x, search.Query{Text: "alpha"}), []string{"a/1"})
+			if err := x.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := spoil(filepath.Join(s.Dir(), "search")); err != nil {
+				t.Fatal(err)
+			}
+			x = search.New(search.Options{Dir: s.Dir(), Source: s, Patience: time.Minute})
+			equal(t, "after", find(t, x, search.Query{Text: "alpha"}), []string{"a/1"})
+			if err := x.Close(); err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+	again("nothing happened", func(string) error { return nil })
+	again("removed", os.RemoveAll)
+	again("its description is gone", func(dir string) error { return os.Remove(filepath.Join(dir, "index_meta.json")) })
+	again("its description is noise", func(dir string) error {
+		return os.WriteFile(filepath.Join(dir, "index_meta.json"), []byte("noise"), 0o600)
+	})
+	again("a file stands in its place", func(dir string) error {
+		return errors.Join(os.RemoveAll(dir), os.WriteFile(dir, []byte("noise"), 0o600))
+	})
+	again("the store was rebuilt", func(string) error { return s.Rebuild(t.Context()) })
+	again("its root is cut short", func(dir string) error {
+		return os.Truncate(filepath.Join(dir, "store", "root.bolt"), 100)
+	})
+	info, err := os.Stat(filepath.Join(s.Dir(), "search"))
+	if err != nil || info.Mode().Perm()&0o077 != 0 {
+		t.Errorf("the index is open to others: %v, %v", info.Mode(), err)
+	}
+}
+
+func TestAnotherStoresIndexIsNotUsed(t *testing.T) {
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	create(t, s, "a", "", "alpha")
+	backup := filepath.Join(t.TempDir(), "copy.db")
+	f, err := os.Create(backup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Backup(t.Context(), f), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	create(t, s, "b", "", "beta")
+	x := search.New(search.Options{Dir: dir, Source: s, Patience: time.Minute})
+	equal(t, "before", find(t, x, search.Query{Text: "beta"}), []string{"b/1"})
+	if err := errors.Join(x.Close(), s.Close(), store.RestoreCopy(t.Context(), dir, backup, time.Now())); err != nil {
+		t.Fatal(err)
+	}
+	s = storetest.OpenWith(t, store.Options{Dir: dir})
+	create(t, s, "c", "", "gamma") // as many changes as there were
+	x = open(t, s)
+	for word, want := range map[string][]string{"alpha": {"a/1"}, "beta": {}, "gamma": {"c/1"}} {
+		equal(t, word, find(t, x, search.Query{Text: word}), want)
+	}
+}
+
+func TestAnImpatientQuerySaysHowMuchItKnowsAndLaterOnesKnowAll(t *testing.T) {
+	s := storetest.Open(t)
+	texts := make([]string, 1500) // two batches
+	for i := range texts {
+		texts[i] = fmt.Sprint("word ", i)
+	}
+	create(t, s, "a", "", texts...)
+	x := search.New(search.Options{Dir: s.Dir(), Source: s, Patience: time.Nanosecond})
+	result, err := x.Query(t.Context(), search.Query{Text: "word"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := result.Progress; p.Complete() || p.Total == 0 || p.Percent() == 100 {
+		t.Errorf("progress of a query that did not wait: %+v", p)
+	}
+	if err := x.Close(); err != nil { // in the middle of the work
+		t.Fatal(err)
+	}
+	if _, err := x.Query(t.Context(), search.Query{Text: "word"}); fault.KindOf(err) != fault.Unavailable {
+		t.Errorf("a query of a closed index: %v", err)
+	}
+	x = open(t, s)
+	result, err = x.Query(t.Context(), search.Query{Text: "word", Limit: 1})
+	if err != nil || result.Total != len(texts) || !result.Progress.Complete() {
+		t.Errorf("found %d of %d, %+v, %v", result.Total, len(texts), result.Progress, err)
+	}
+}
+
+func TestAFolderThatCannotHoldTheIndexIsNamed(t *testing.T) {
+	s := storetest.Open(t)
+	create(t, s, "a", "", "alpha")
+	taken := filepath.Join(t.TempDir(), "taken")
+	if err := os.WriteFile(taken, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x := search.New(search.Options{Dir: taken, Source: s})
+	_, err := x.Query(t.Context(), search.Query{Text: "alpha"})
+	if f := fault.Of(err); f == nil || f.Kind != fault.Unavailable || !strings.Contains(f.Message, taken) || f.Hint == "" {
+		t.Errorf("got %v", err)
+	}
+	if err := x.Close(); err != nil {
+		t.Error(err)
+	}
+}

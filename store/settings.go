@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"conclave/app/fault"
+)
+
+// settingsKey is the one key of bucketSettings.
+var settingsKey = []byte("settings")
+
+type settingsRecord struct {
+	Revision uint64          `json:"revision"`
+	Value    json.RawMessage `json:"value"`
+}
+
+// Settings returns the settings as they were put, and their revision. Nothing
+// and 0 mean that none were ever put.
+func (s *Store) Settings(ctx context.Context) (value json.RawMessage, revision uint64, err error) {
+	err = s.view(ctx, "store.settings", func(tx *bbolt.Tx) error {
+		r, err := getSettings(tx)
+		value, revision = r.Value, r.Revision
+		return err
+	})
+	return value, revision, err
+}
+
+// PutSettings writes the settings and returns their new revision. revision is
+// the one that value was made from; when it is no longer the newest, somebody
+// else has changed the settings meanwhile and the kind is Conflict. Value must be
+// JSON (kind Invalid).
+func (s *Store) PutSettings(ctx context.Context, value json.RawMessage, revision uint64) (uint64, error) {
+	const op = "store.put_settings"
+	if !json.Valid(value) {
+		return 0, fault.New(fault.Invalid, op, "The settings are not JSON, so they were not saved.", "")
+	}
+	err := s.write(ctx, op, func(tx *bbolt.Tx) error {
+		old, err := getSettings(tx)
+		if err != nil {
+			return err
+		}
+		if old.Revision != revision {
+			return fault.New(fault.Conflict, op, fmt.Sprintf("The settings were changed meanwhile (revision %d, not %d).", old.Revision, revision),
+				"Read them again and make the change anew.")
+		}
+		revision++
+		return putJSON(bucket(tx, bucketSettings), settingsKey, settingsRecord{revision, value})
+	})
+	if err != nil {
+		return 0, err
+	}
+	return revision, nil
+}
+
+func getSettings(tx *bbolt.Tx) (settingsRecord, error) {
+	var r settingsRecord
+	_, err := getJSON(bucket(tx, bucketSettings), settingsKey, &r)
+	return r, err
+}

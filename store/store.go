@@ -1,0 +1,275 @@
+// Package store keeps everything of Conclave's that must be there tomorrow:
+// conversations and their messages, the record of tool calls, settings, what is
+// known of plugins, grants and approvals, and the media files beside them. It is
+// one bbolt file, conclave.db, in the data folder, and belongs to one process at
+// a time.
+//
+// What does not belong here: API keys (they live in the system keychain), the
+// files of plugins, and any decision. The store satisfies interfaces that others
+// declare: turn.Log, permit.Ledger and plugin.Cache.
+//
+// # Layout
+//
+// One bucket holds one kind of record, one key one record, as JSON. Messages are
+// keyed by conversation and sequence number, so that a conversation of 10,000
+// messages is never rewritten to add one. Beside the records stand indexes that
+// can be made anew from them at any time ([Store.Rebuild]): the outline of each
+// conversation, the list by last change, calls by conversation, tool and day,
+// and the change log that the full-text index (package search) follows.
+//
+// # What a crash or a full disk costs
+//
+// Append, Replace and all other plain writes are on the disk when they return.
+// Journal and PutCall return at once and are on the disk within 250 ms; while
+// the disk is full they wait in memory and are written when there is room. The
+// next Open shows a message that was streaming as interrupted, and a call that
+// was running as died.
+//
+// Read [Store], [Options], [Outline] and [Copy] first. Errors are *fault.Error:
+// Locked (another process has the store), Damaged (a file is not what it should
+// be; it has been set aside), Unavailable (disk full, read-only, no folder, made
+// by a newer Conclave), NotFound, Invalid and Conflict.
+package store
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+)
+
+// fileName is the store's file inside the data folder.
+const fileName = "conclave.db"
+
+// Options say how to open a store.
+type Options struct {
+	// Dir is the data folder. It is created, readable by its owner alone, when it
+	// does not exist.
+	Dir string
+	// Log receives what the store coped with. nil discards it.
+	Log *slog.Logger
+	// Now tells the time for the stamps the store sets. nil means time.Now.
+	Now func() time.Time
+	// Wait is how long Open waits for another process to let go of the store.
+	// Zero waits 50 ms, since a process that is just ending still has it.
+	Wait time.Duration
+	// Program names this program in the Locked error of another one: "the
+	// window", "conclave prompt". Empty means the executable's name.
+	Program string
+	// OnTrouble is called when writes in the background begin to fail, once, with
+	// a *fault.Error (nothing is lost while the program runs; they are tried
+	// again each second), and with nil when they work again. It is called on the
+	// store's own goroutines with no lock held, and may be nil.
+	OnTrouble func(error)
+}
+
+// Store is an open store. All methods are safe for concurrent use. Close it.
+type Store struct {
+	dir       string
+	log       *slog.Logger
+	now       func() time.Time
+	onTrouble func(error)
+
+	lock *lockFile
+	db   *bbolt.DB
+	file *os.File // db's file, to close it when db itself is past closing
+
+	writer  chan struct{} // holds one token; whoever has it may write
+	damaged atomic.Pointer[fault.Error]
+	closed  atomic.Bool
+
+	mu      sync.Mutex // guards what follows, up to wake
+	closing bool       // Close has begun: nothing more is taken
+	pending batch      // not yet given to a transaction
+	writing batch      // given to the transaction under way
+	live    map[messageKey]chat.Message
+	nextID  uint64 // of the next call record
+	trouble bool   // OnTrouble knows that writes fail
+
+	wake   chan struct{} // of capacity 1: there is something pending
+	stop   chan struct{} // closed by Close
+	due    bool          // a daily copy was due at Open
+	cancel context.CancelCauseFunc
+	wg     sync.WaitGroup
+	once   sync.Once
+	final  error // what Close returns
+}
+
+// The buckets. Those of the first group are records, the others are made from
+// them.
+var (
+	bucketMeta          = []byte("meta")
+	bucketConversations = []byte("conversations") // id → chat.Conversation
+	bucketMessages      = []byte("messages")      // id 0 seq → chat.Message
+	bucketCalls         = []byte("tool_calls")    // id → storedCall; its sequence is the highest id
+	bucketSettings      = []byte("settings")      // name → settingsRecord
+	bucketPluginCache   = []byte("plugin_cache")  // plugin → JSON of the plugin host
+	bucketPluginState   = []byte("plugin_state")  // plugin → JSON of the plugin host
+	bucketGrants        = []byte("grants")        // id → permit.Grant
+	bucketApprovals     = []byte("approvals")     // plugin → permit.Approval
+	bucketPending       = []byte("pending")       // id → JSON of the gate
+	bucketTrash         = []byte("trash")         // token → trashRecord
+	bucketJournal       = []byte("journal")       // id 0 seq → time and chat.Message, while it streams
+
+	bucketByUpdated = []byte("conversations_by_updated") // time id → flags and folded title
+	bucketOutline   = []byte("outline")                  // id 0 seq → outlineRow
+	bucketByChat    = []byte("calls_by_conversation")    // id 0 call → turn
+	bucketByTool    = []byte("calls_by_tool")            // wire name or tool id 0 call → nothing
+	bucketByDay     = []byte("calls_by_day")             // yyyymmdd call → nothing
+	bucketFailed    = []byte("calls_failed")             // call → nothing
+	bucketOpen      = []byte("calls_open")               // call → nothing; asked or running
+	bucketChanges   = []byte("changes")                  // counter → id 0 seq; its sequence is the counter
+	bucketChanged   = []byte("changed")                  // id 0 seq → counter
+	bucketMediaRefs = []byte("media_refs")               // media 0 conversation → nothing
+)
+
+var records = [][]byte{
+	bucketMeta, bucketConversations, bucketMessages, bucketCalls, bucketSettings, bucketPluginCache,
+	bucketPluginState, bucketGrants, bucketApprovals, bucketPending, bucketTrash, bucketJournal,
+}
+
+var indexes = [][]byte{
+	bucketByUpdated, bucketOutline, bucketByChat, bucketByTool, bucketByDay, bucketFailed, bucketOpen,
+	bucketChanges, bucketChanged, bucketMediaRefs,
+}
+
+// The keys of bucketMeta.
+var (
+	keyVersion = []byte("version") // 8 bytes, big-endian
+	keyAlive   = []byte("alive")   // Unix nanoseconds of the last write, 8 bytes
+	keyLineage = []byte("lineage") // what Lineage returns
+)
+
+// Open opens the store in o.Dir, making it when there is none, bringing an older
+// one forward (after a copy), and ending what a killed program left open. It
+// fails with the kinds Locked, Damaged and Unavailable. The context bounds the
+// opening and lends its values to the background work, which Close ends.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if err := makeFolder(o.Dir); err != nil {
+		return nil, err
+	}
+	lock, err := acquire(ctx, o.Dir, o.Wait, newOwner(o.Program, o.Now()))
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		dir: o.Dir, log: o.Log, onTrouble: o.OnTrouble, lock: lock,
+		// As a time comes back from JSON, so that what was written equals what is read.
+		now:    func() time.Time { return o.Now().UTC().Round(0) },
+		writer: make(chan struct{}, 1),
+		live:   map[messageKey]chat.Message{},
+		wake:   make(chan struct{}, 1),
+		stop:   make(chan struct{}),
+	}
+	if err := s.start(ctx); err != nil {
+		s.abandon()
+		return nil, err
+	}
+	return s, nil
+}
+
+// start opens the file and begins the background work; the lock is held.
+func (s *Store) start(ctx context.Context) error {
+	if err := ready(ctx, s.dir, s.now); err != nil {
+		return err
+	}
+	path := filepath.Join(s.dir, fileName)
+	db, file, err := openFile(path, false)
+	if err == nil {
+		s.db, s.file = db, file
+		err = s.inspect()
+	}
+	if errors.Is(err, errDamaged) {
+		s.abandonFile()
+		return setAside(ctx, s.dir, s.now(), err, s.log)
+	}
+	if err != nil {
+		return explain("store.open", s.dir, err)
+	}
+	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	if err := s.endWhatWasOpen(ctx); err != nil {
+		return err
+	}
+	if err := clearMarks(s.dir); err != nil {
+		s.log.Warn("A mark beside the store could not be removed.", "err", err)
+	}
+	s.due = copyDue(s.dir, s.now())
+
+	background, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	s.cancel = cancel
+	s.wg.Go(func() { s.writeBehind(background) }) // ended by Close
+	s.wg.Go(func() { s.keepHouse(background) })   // ended by Close
+	return nil
+}
+
+// closePatience is how long Close waits for a daily copy under way: long enough
+// for a store of some hundred megabytes, short enough for a person at a prompt,
+// and spent at most once a day. Tests wait longer, on machines that are busy.
+var closePatience = 5 * time.Second
+
+// Close writes what is pending and lets go of the store. It may be called twice.
+// Its error says that something could not be written.
+func (s *Store) Close() error {
+	s.once.Do(func() {
+		s.mu.Lock()
+		s.closing = true
+		s.mu.Unlock()
+		close(s.stop)
+		hurry := time.AfterFunc(closePatience, func() { s.cancel(errClosing) })
+		s.wg.Wait()
+		hurry.Stop()
+		s.cancel(errClosing)
+
+		s.writer <- struct{}{} // once the write under way, if any, is done
+		s.closed.Store(true)
+		s.yield()
+		s.abandon()
+	})
+	return s.final
+}
+
+// errClosing is why background work ends.
+var errClosing = errors.New("the store is closing")
+
+// abandon lets go of the file and the lock, whatever state they are in.
+func (s *Store) abandon() {
+	s.abandonFile()
+	s.lock.release()
+}
+
+func (s *Store) abandonFile() {
+	switch {
+	case s.db != nil && s.damaged.Load() == nil:
+		if err := s.db.Close(); err != nil {
+			s.log.Warn("The store's file did not close cleanly.", "err", err)
+		}
+	case s.file != nil:
+		// A transaction on a damaged file may have left bbolt's own locks held, so
+		// its Close could wait for ever. Nothing is buffered.
+		letGo(s.file)
+	}
+	s.db, s.file = nil, nil
+}
+
+// Dir returns the data folder.
+func (s *Store) Dir() string { return s.dir }
+
+// Closed reports whether Close has been called and done its work.
+func (s *Store) Closed() bool { return s.closed.Load() }

@@ -1,0 +1,251 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+
+	"go.etcd.io/bbolt"
+
+	"conclave/app/fault"
+)
+
+var (
+	// errDamaged marks an error whose cause is a file that is not what it should
+	// be: nothing in it can be trusted.
+	errDamaged = errors.New("the file is damaged")
+	// errRecord marks an error that concerns one record of a sound file.
+	errRecord = errors.New("a record cannot be read")
+)
+
+// view runs fn in a transaction that only reads. fn must not write to the store
+// or call back into it.
+func (s *Store) view(ctx context.Context, op string, fn func(*bbolt.Tx) error) error {
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
+	}
+	if s.closed.Load() {
+		return closedFault(op)
+	}
+	if f := s.damaged.Load(); f != nil {
+		return f
+	}
+	return s.settle(op, guarded(func() error { return s.db.View(fn) }))
+}
+
+// write runs fn in a transaction that writes, after whatever was pending, and
+// returns once it is on the disk. fn may be nil. When it fails, nothing of it
+// is written and what was pending is pending still.
+func (s *Store) write(ctx context.Context, op string, fn func(*bbolt.Tx) error) error {
+	if err := s.claim(ctx, op); err != nil {
+		return err
+	}
+	defer s.yield()
+	if s.closed.Load() {
+		return closedFault(op)
+	}
+	if f := s.damaged.Load(); f != nil {
+		return f
+	}
+	taken, written := s.take(), false
+	defer func() { s.taken(taken, written) }() // also when fn panics
+	err := guarded(func() error {
+		return s.db.Update(func(tx *bbolt.Tx) error {
+			if err := bucket(tx, bucketMeta).Put(keyAlive, timeKey(s.now())); err != nil {
+				return err
+			}
+			s.writeBatch(tx, taken)
+			if fn == nil {
+				return nil
+			}
+			return fn(tx)
+		})
+	})
+	written = err == nil
+	return s.settle(op, err)
+}
+
+// claim waits for the right to write. The caller gives it back with yield.
+func (s *Store) claim(ctx context.Context, op string) error {
+	select {
+	case s.writer <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
+	}
+	if ctx.Err() != nil {
+		s.yield()
+		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
+	}
+	return nil
+}
+
+func (s *Store) yield() { <-s.writer }
+
+// settle turns err into what the caller gets, and stops all use of a file that
+// proved damaged.
+func (s *Store) settle(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, errDamaged) {
+		f := fault.Wrap(fault.Damaged, op,
+			"The store in "+s.dir+" is damaged and was stopped, so that nothing is written over it.",
+			"Close Conclave and start it again: it sets the file aside and offers the newest good copy.", err)
+		if s.damaged.CompareAndSwap(nil, f) {
+			s.log.Error("The store's file is damaged.", "err", err)
+			if err := suspect(s.dir); err != nil {
+				s.log.Warn("The damaged store could not be marked.", "err", err)
+			}
+		}
+		return s.damaged.Load()
+	}
+	if errors.Is(err, errRecord) {
+		return fault.Wrap(fault.Damaged, op, "A record in the store in "+s.dir+" cannot be read; the others are not affected.",
+			"conclave doctor checks the store and lists the copies there are.", err)
+	}
+	return explain(op, s.dir, err)
+}
+
+func closedFault(op string) error {
+	return fault.New(fault.Unavailable, op, "The store is closed: Conclave is quitting.", "Start Conclave again.")
+}
+
+// guarded runs fn and turns a panic out of a damaged file into an error. bbolt
+// trusts its pages and panics on what it finds in a bad one; a page that cannot
+// be read at all is a fault of the memory map. Any other panic goes on.
+func guarded(fn func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		if _, ok := r.(interface{ Addr() uintptr }); ok || panickedIn("go.etcd.io/bbolt") {
+			err = fmt.Errorf("%w: %v", errDamaged, r)
+			return
+		}
+		if d, ok := r.(error); ok && errors.Is(d, errDamaged) {
+			err = d
+			return
+		}
+		panic(r)
+	}()
+	return fn()
+}
+
+// panickedIn reports, while a panic unwinds, whether it began in the package
+// with that import path: in its own frame, or in one of the standard library
+// called from it.
+func panickedIn(path string) bool {
+	pcs := make([]uintptr, 64)
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])
+	panicking := false
+	for {
+		frame, more := frames.Next()
+		switch name := frame.Function; {
+		case name == "runtime.gopanic":
+			panicking = true
+		case !panicking:
+		case strings.HasPrefix(name, path):
+			return true
+		case strings.Contains(name, "conclave/"):
+			return false
+		}
+		if !more {
+			return false
+		}
+	}
+}
+
+// bucket returns a bucket that every store has. One that is missing is damage.
+func bucket(tx *bbolt.Tx, name []byte) *bbolt.Bucket {
+	b := tx.Bucket(name)
+	if b == nil {
+		panic(fmt.Errorf("%w: it has no %s", errDamaged, name))
+	}
+	return b
+}
+
+// getJSON reads the record under key into value and reports whether there is
+// one. One that cannot be read is errRecord.
+func getJSON(b *bbolt.Bucket, key []byte, value any) (bool, error) {
+	raw := b.Get(key)
+	if raw == nil {
+		return false, nil
+	}
+	return true, decode(raw, value)
+}
+
+func decode(raw []byte, value any) error {
+	if err := json.Unmarshal(raw, value); err != nil {
+		return fmt.Errorf("%w: %w", errRecord, err)
+	}
+	return nil
+}
+
+// encode returns value as JSON without HTML's escapes, so that what people wrote
+// is found as they wrote it.
+func encode(value any) ([]byte, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return nil, err
+	}
+	return []byte(b.String()[:b.Len()-1]), nil
+}
+
+func putJSON(b *bbolt.Bucket, key []byte, value any) error {
+	raw, err := encode(value)
+	if err != nil {
+		return err
+	}
+	return b.Put(key, raw)
+}
+
+// openFile opens the bbolt file at path. errDamaged says that it cannot be one.
+func openFile(path string, readOnly bool) (db *bbolt.DB, file *os.File, err error) {
+	if err := checkHeader(path); err != nil {
+		return nil, nil, err
+	}
+	err = guarded(func() error {
+		var err error
+		db, err = bbolt.Open(path, 0o600, &bbolt.Options{
+			// Ours is the lock that counts; this one keeps other bbolt programs out.
+			Timeout:         1,
+			FreelistType:    bbolt.FreelistMapType,
+			PreLoadFreelist: true,
+			ReadOnly:        readOnly,
+			InitialMmapSize: initialMap(readOnly),
+			OpenFile: func(name string, flag int, mode os.FileMode) (*os.File, error) {
+				var err error
+				file, err = os.OpenFile(name, flag, mode)
+				return file, err
+			},
+		})
+		return err
+	})
+	if err == nil {
+		// Growing in steps of 1 MiB, not 16, keeps a small store a small file.
+		db.AllocSize = 1 << 20
+		return db, file, nil
+	}
+	if file != nil {
+		letGo(file) // bbolt has closed it already unless it panicked
+	}
+	for _, cause := range []error{bbolt.ErrInvalid, bbolt.ErrChecksum, bbolt.ErrVersionMismatch} {
+		if errors.Is(err, cause) {
+			err = fmt.Errorf("%w: %w", errDamaged, err)
+			break
+		}
+	}
+	return nil, nil, err
+}
+
+func number(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
