@@ -51,7 +51,8 @@ var layers = map[string][]string{
 	"app/llm/anthropic":         {"app/chat", "app/llm", "github.com/anthropics/anthropic-sdk-go"},
 	"app/llm/google":            {"app/chat", "app/llm"},
 	"app/llm/ollama":            {"app/llm"},
-	"app/plugin/functions":      {"app/fault", "app/tool", "app/plugin"},
+	"app/plugin/python":         {"app/fault", "app/plugin"},
+	"app/plugin/functions":      {"app/tool", "app/plugin", "app/plugin/python"},
 	"app/plugin/spindle":        {"app/tool", "app/plugin", "app/plugin/spindle/job"},
 	"app/plugin/spindle/engine": {"app/plugin/wire", "app/plugin/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild", "github.com/google/uuid", "golang.org/x/net/idna"},
 	"app/plugin/worker":         {"app/plugin", "app/plugin/wire", "golang.org/x/sys"},
@@ -68,7 +69,7 @@ var layers = map[string][]string{
 	"app/core": {
 		"app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/cli",
 		"app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai", "app/llm/anthropic", "app/llm/google", "app/llm/ollama",
-		"app/plugin/functions", "app/plugin/spindle", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/term",
+		"app/plugin/python", "app/plugin/functions", "app/plugin/spindle", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/term",
 	},
 	"app/cmd/conclave": {"app/core", "app/version", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
 	"": {
@@ -77,11 +78,12 @@ var layers = map[string][]string{
 	},
 
 	// Beside them: plugins as files, and what only tests import.
-	"plugins":               {},
-	"app/llm/llmtest":       {"app/fault", "app/chat", "app/llm"},
-	"store/storetest":       {"store"},
-	"app/plugin/plugintest": {"app/bus", "app/chat", "app/permit", "app/plugin", "app/tool"},
-	"app/plugin/hosttest":   {},
+	"plugins":                      {},
+	"app/llm/llmtest":              {"app/fault", "app/chat", "app/llm"},
+	"store/storetest":              {"store"},
+	"app/plugin/python/pythontest": {"app/plugin", "app/plugin/python", "app/plugin/worker", "app/plugin/worker/confine"},
+	"app/plugin/plugintest":        {"app/bus", "app/chat", "app/permit", "app/plugin", "app/tool"},
+	"app/plugin/hosttest":          {},
 }
 
 // exceptions are the imports that cross a ring's border on purpose. One that the

@@ -23,6 +23,7 @@ import (
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
+	"conclave/app/plugin/python"
 	"conclave/app/plugin/spindle"
 	"conclave/app/plugin/worker"
 	"conclave/app/plugin/worker/confine"
@@ -44,19 +45,19 @@ type Options struct {
 
 // Core is everything, open. Close it.
 type Core struct {
-	o         Options
-	Store     *store.Store
-	Bus       *bus.Bus
-	Gate      *permit.Gate
-	Tools     *tool.Registry
-	Host      *plugin.Host
-	Turns     *turn.Runner
-	Keys      *keys.Store
-	Models    *Models
-	Settings  *Preferences
-	Functions *functions.Dialect
-	Log       *slog.Logger
-	Trouble   error // what was wrong and was coped with
+	o        Options
+	Store    *store.Store
+	Bus      *bus.Bus
+	Gate     *permit.Gate
+	Tools    *tool.Registry
+	Host     *plugin.Host
+	Turns    *turn.Runner
+	Keys     *keys.Store
+	Models   *Models
+	Settings *Preferences
+	Python   *python.Interpreters
+	Log      *slog.Logger
+	Trouble  error // what was wrong and was coped with
 
 	launcher *worker.Launcher
 	logs     io.Closer
@@ -138,11 +139,11 @@ func (c *Core) build(ctx context.Context) error {
 		return err
 	}
 	c.launcher = worker.New(worker.Options{Program: c.o.Program, Log: c.Log})
-	c.Functions = functions.New(functions.Options{Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log})
+	c.Python = python.New(python.Options{Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log})
 	walls := c.launcher.Confinement()
 	c.Host = plugin.New(plugin.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Bus: c.Bus, Log: c.Log, Chats: plugin.Chats{Active: c.active},
-		Dialects: []plugin.Dialect{spindle.New(spindle.Options{SourceInside: walls.Level != "process+landlock"}), c.Functions},
+		Dialects: []plugin.Dialect{spindle.New(spindle.Options{SourceInside: walls.Level != "process+landlock"}), functions.New(c.Python)},
 	})
 	c.Gate.OnDecided(c.Host.Decided)
 	c.Turns = turn.New(turn.Options{Log: c.Store, Gate: c.Gate, Slog: c.Log})

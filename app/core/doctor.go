@@ -50,7 +50,7 @@ func (c *Core) checkPlugins() cli.Finding {
 }
 
 func (c *Core) checkPython(ctx context.Context) cli.Finding {
-	p, err := c.Functions.Python(ctx)
+	p, err := c.Python.Python(ctx)
 	if err != nil {
 		var problem *plugin.Problem
 		if errors.As(err, &problem) {

@@ -37,16 +37,16 @@ def types(a: Size, b: datetime.datetime, c: datetime.date, d: pathlib.Path, e: u
           h: typing.Set[int], i: typing.Tuple[int, str], j: typing.Deque[int], k: datetime.timedelta, l: datetime.time):
     return [type(v).__name__ for v in (a, b, c, e, f, g, h, i, j, k, l)] + [isinstance(d, pathlib.Path), a.name]
 `)
-		equal(t, "model", w.call("model", `{"order":{"lines":[{"name":"a","price":"1.5"},{"name":"b","price":2}]}}`).text(), `["Order","a",2.0,null]`)
-		equal(t, "data", w.call("data", `{"p":{"x":"1"},"at":[2],"opt":{"deep":"yes"}}`).text(), `["Point",1,[],2,5,{"deep":true}]`)
-		equal(t, "types", w.call("types", `{"a":"s","b":"2024-01-02T03:04:05Z","c":"2024-01-02","d":"/x","e":"12345678-1234-5678-1234-567812345678",
-			"f":"1.50","g":"ab","h":[1,1],"i":[1,"x"],"j":[1],"k":"PT1H","l":"12:30"}`).text(),
+		equal(t, "model", w.Call("model", `{"order":{"lines":[{"name":"a","price":"1.5"},{"name":"b","price":2}]}}`).Text(), `["Order","a",2.0,null]`)
+		equal(t, "data", w.Call("data", `{"p":{"x":"1"},"at":[2],"opt":{"deep":"yes"}}`).Text(), `["Point",1,[],2,5,{"deep":true}]`)
+		equal(t, "types", w.Call("types", `{"a":"s","b":"2024-01-02T03:04:05Z","c":"2024-01-02","d":"/x","e":"12345678-1234-5678-1234-567812345678",
+			"f":"1.50","g":"ab","h":[1,1],"i":[1,"x"],"j":[1],"k":"PT1H","l":"12:30"}`).Text(),
 			`["Size","datetime","date","UUID","Decimal","bytes","set","tuple","deque","timedelta","time",true,"SMALL"]`)
-		bad := w.call("model", `{"order":{"lines":[{"name":"a","price":-1},{"price":2}]}}`)
+		bad := w.Call("model", `{"order":{"lines":[{"name":"a","price":-1},{"price":2}]}}`)
 		equal(t, "status", bad.Meta.Status, "bad_arguments")
 		for _, place := range []string{"order.lines[0].price", "order.lines[1].name"} {
-			if !strings.Contains(bad.text(), place) {
-				t.Errorf("%q does not name %s", bad.text(), place)
+			if !strings.Contains(bad.Text(), place) {
+				t.Errorf("%q does not name %s", bad.Text(), place)
 			}
 		}
 	})
@@ -70,14 +70,14 @@ def count(): return len(entered)
 			"annotated":  {"dial", `{"level":0}`},
 			"wrong type": {"fib", `{"n":5.5}`},
 		} {
-			got := w.call(one[0], one[1])
+			got := w.Call(one[0], one[1])
 			if got.Meta.Status != "bad_arguments" || !got.IsError {
 				t.Errorf("%s: %+v", name, got)
 			}
 		}
-		equal(t, "entered", w.call("count", "").text(), "0")
-		equal(t, "null is in no bound", w.call("dial", `{"level":null}`).text(), `[null,"x"]`)
-		equal(t, "message", w.call("fib", `{"n":250}`).text(), "Error: arguments do not fit fib:\n- n: expected at most 100, got the integer 250")
+		equal(t, "entered", w.Call("count", "").Text(), "0")
+		equal(t, "null is in no bound", w.Call("dial", `{"level":null}`).Text(), `[null,"x"]`)
+		equal(t, "message", w.Call("fib", `{"n":250}`).Text(), "Error: arguments do not fit fib:\n- n: expected at most 100, got the integer 250")
 	})
 }
 
@@ -92,8 +92,8 @@ def f(a: int = Field(5), b: list = Field(default_factory=make), c=Field("x"), _d
     b.append(1)
     return [a, b, c, _d, len(made)]
 `)
-	equal(t, "first", w.call("f", "{}").text(), `[5,[1],"x",9,1]`)
-	equal(t, "second", w.call("f", `{"a":6}`).text(), `[6,[1],"x",9,2]`)
+	equal(t, "first", w.Call("f", "{}").Text(), `[5,[1],"x",9,1]`)
+	equal(t, "second", w.Call("f", `{"a":6}`).Text(), `[6,[1],"x",9,2]`)
 }
 
 func TestLF21ConversionsAcceptAndRefuseAsListed(t *testing.T) {
@@ -154,8 +154,8 @@ def pattern(v: typing.Pattern): return v.pattern
 			"pattern":  {`"a+"`: "a+", `"("`: refused},
 		} {
 			for given, want := range cases {
-				got := w.call(name, fmt.Sprintf(`{"v":%s}`, given))
-				text := got.text()
+				got := w.Call(name, fmt.Sprintf(`{"v":%s}`, given))
+				text := got.Text()
 				if got.Meta.Status == "bad_arguments" {
 					text = refused
 				}
@@ -169,8 +169,8 @@ def pattern(v: typing.Pattern): return v.pattern
 
 func TestLF22AllProblemsAreReportedTogether(t *testing.T) {
 	w := serve(t, aPython(t), "def f(a: int, b: str, c: list = []): ...\n")
-	got := w.call("f", `{"b":5,"c":"x","d":1}`)
-	equal(t, "text", got.text(), strings.Join([]string{
+	got := w.Call("f", `{"b":5,"c":"x","d":1}`)
+	equal(t, "text", got.Text(), strings.Join([]string{
 		"Error: arguments do not fit f:",
 		"- b: expected text, got the integer 5",
 		`- c: expected a list, got the text "x"`,
@@ -182,17 +182,17 @@ func TestLF22AllProblemsAreReportedTogether(t *testing.T) {
 func TestLF23ArgumentsThatAreNoObjectAreAnErrorResult(t *testing.T) {
 	w := serve(t, aPython(t), "def f(a: int = 1): return a\n")
 	for _, bad := range []string{`[1]`, `"x"`, `5`} {
-		equal(t, bad, w.call("f", bad).Meta.Status, "bad_arguments")
+		equal(t, bad, w.Call("f", bad).Meta.Status, "bad_arguments")
 	}
-	equal(t, "null", w.call("f", "null").text(), "1")
-	equal(t, "none", w.call("f", "").text(), "1")
+	equal(t, "null", w.Call("f", "null").Text(), "1")
+	equal(t, "none", w.Call("f", "").Text(), "1")
 	deep := strings.Repeat("[", 20000) + strings.Repeat("]", 20000)
-	w.send(map[string]any{"id": "deep", "method": "ping"}) // the worker must survive what follows
-	w.call("f", `{"a":1}`)
-	if _, err := fmt.Fprintf(w.in, `{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"name":"f","arguments":{"a":%s}}}`+"\n", deep); err != nil {
+	w.Send(map[string]any{"id": "deep", "method": "ping"}) // the worker must survive what follows
+	w.Call("f", `{"a":1}`)
+	if _, err := fmt.Fprintf(w.In, `{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"name":"f","arguments":{"a":%s}}}`+"\n", deep); err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "after a value that nests too deeply", w.call("f", `{"a":2}`).text(), "2")
+	equal(t, "after a value that nests too deeply", w.Call("f", `{"a":2}`).Text(), "2")
 }
 
 func TestLF24EveryKindOfParameterIsCalledRightly(t *testing.T) {
@@ -207,12 +207,12 @@ class Callable:
 def make(): return 1
 make = Callable()
 `)
-	equal(t, "all", w.call("f", `{"a":"1","e":"5","d":"6","more":6}`).text(), `["1",2,3,6,[],"5",7,{"more":6}]`)
-	equal(t, "positional-only default", w.call("f", `{"a":"1","c":9,"e":"5"}`).text(), `["1",2,9,4,[],"5",7,{}]`)
-	equal(t, "private but required", w.call("need", `{"_token":"t"}`).text(), "t")
-	equal(t, "typed keywords", w.call("typed", `{"x":"5"}`).text(), `{"x":5}`)
-	equal(t, "wrong keyword", w.call("typed", `{"x":"y"}`).Meta.Status, "bad_arguments")
-	got := w.answered(w.ask("call", `{"x":1}`, map[string]any{"conclave/call-id": "c7"}))
-	equal(t, "llm_tool_call", got.text(), `["call",{"x":1},"c7"]`)
-	equal(t, "callable object", w.call("make", `{"n":"3"}`).text(), "3")
+	equal(t, "all", w.Call("f", `{"a":"1","e":"5","d":"6","more":6}`).Text(), `["1",2,3,6,[],"5",7,{"more":6}]`)
+	equal(t, "positional-only default", w.Call("f", `{"a":"1","c":9,"e":"5"}`).Text(), `["1",2,9,4,[],"5",7,{}]`)
+	equal(t, "private but required", w.Call("need", `{"_token":"t"}`).Text(), "t")
+	equal(t, "typed keywords", w.Call("typed", `{"x":"5"}`).Text(), `{"x":5}`)
+	equal(t, "wrong keyword", w.Call("typed", `{"x":"y"}`).Meta.Status, "bad_arguments")
+	got := w.Answered(w.Ask("call", `{"x":1}`, map[string]any{"conclave/call-id": "c7"}))
+	equal(t, "llm_tool_call", got.Text(), `["call",{"x":1},"c7"]`)
+	equal(t, "callable object", w.Call("make", `{"n":"3"}`).Text(), "3")
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/python/pythontest"
 )
 
 const wordCount = `"""Count."""
@@ -49,14 +50,14 @@ func BenchmarkStartToListed(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {
 		began := time.Now()
-		spec, err := d.Spec(b.Context(), src, *m, plugin.Place{Storage: b.TempDir(), Runtime: runtimeDir, Work: runtimeDir})
+		spec, err := d.Spec(b.Context(), src, *m, plugin.Place{Storage: b.TempDir(), Runtime: pythontest.RuntimeDir, Work: pythontest.RuntimeDir})
 		if err != nil {
 			b.Fatal(err)
 		}
-		w := begin(b, spec, runtimeDir)
-		w.list()
+		w := pythontest.Begin(b, spec, pythontest.RuntimeDir)
+		w.List()
 		took = append(took, time.Since(began))
-		if err := w.ended(); err != nil {
+		if err := w.Ended(); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -69,11 +70,11 @@ func BenchmarkCall(b *testing.B) {
 	for _, name := range []string{"word_count", "later"} {
 		b.Run(name, func(b *testing.B) {
 			w := serve(b, aPython(b), withAsync)
-			w.call(name, `{"text":"a b c"}`)
+			w.Call(name, `{"text":"a b c"}`)
 			var took []time.Duration
 			for n := 0; b.Loop(); n++ {
 				began := time.Now()
-				w.answered(w.ask(name, fmt.Sprintf(`{"text":"a b c %d"}`, n), due(time.Minute)))
+				w.Answered(w.Ask(name, fmt.Sprintf(`{"text":"a b c %d"}`, n), due(time.Minute)))
 				took = append(took, time.Since(began))
 			}
 			percentiles(b, took)

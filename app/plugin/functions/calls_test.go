@@ -16,12 +16,6 @@ func due(d time.Duration) map[string]any {
 	return map[string]any{"conclave/deadline-ms": time.Now().Add(d).UnixMilli(), "conclave/call-id": "c1"}
 }
 
-// cancel says that nobody waits for a call any more.
-func (w *worker) cancel(id int, reason string) {
-	w.t.Helper()
-	w.send(map[string]any{"method": "notifications/cancelled", "params": map[string]any{"requestId": id, "reason": reason}})
-}
-
 func TestLF26AnExceptionIsAResultAndTheWorkerLives(t *testing.T) {
 	everyPython(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, `
@@ -52,9 +46,9 @@ def fine(): return 1
 			"deep":       {"Error: RecursionError: maximum recursion depth exceeded", "RecursionError"},
 			"chained":    {"Error: ValueError: outer", "ValueError"},
 		} {
-			got := w.call(name, "")
-			if !strings.HasPrefix(got.text(), want[0]) || strings.Contains(got.text(), "Traceback") {
-				t.Errorf("%s: got %q, want %q", name, got.text(), want[0])
+			got := w.Call(name, "")
+			if !strings.HasPrefix(got.Text(), want[0]) || strings.Contains(got.Text(), "Traceback") {
+				t.Errorf("%s: got %q, want %q", name, got.Text(), want[0])
 			}
 			equal(t, name+" type", got.Meta.ErrorType, want[1])
 			equal(t, name+" status", got.Meta.Status, "raised")
@@ -62,11 +56,11 @@ def fine(): return 1
 				t.Errorf("%s: traceback of %d bytes: %s", name, len(got.Meta.Traceback), got.Meta.Traceback)
 			}
 		}
-		trace := w.call("chained", "").Meta.Traceback
+		trace := w.Call("chained", "").Meta.Traceback
 		if !strings.Contains(trace, "ZeroDivisionError") || !strings.Contains(trace, "in chained") {
 			t.Errorf("traceback of a chain: %s", trace)
 		}
-		equal(t, "afterwards", w.call("fine", "").text(), "1")
+		equal(t, "afterwards", w.Call("fine", "").Text(), "1")
 	})
 }
 
@@ -93,28 +87,28 @@ func TestLF28ACallPastItsDeadlineTimesOutAndTheNextWorks(t *testing.T) {
 		w := serve(t, d, endless)
 		for _, name := range []string{"stuck", "waits", "stuck", "stuck", "stuck", "stuck"} {
 			began := time.Now()
-			got := w.answered(w.ask(name, "", due(200*time.Millisecond)))
+			got := w.Answered(w.Ask(name, "", due(200*time.Millisecond)))
 			equal(t, "status of "+name, got.Meta.Status, "timeout")
-			if prefix := "Error: " + name + " took longer than "; !strings.HasPrefix(got.text(), prefix) || !strings.HasSuffix(got.text(), " ms and was stopped") {
-				t.Errorf("text: %q", got.text())
+			if prefix := "Error: " + name + " took longer than "; !strings.HasPrefix(got.Text(), prefix) || !strings.HasSuffix(got.Text(), " ms and was stopped") {
+				t.Errorf("text: %q", got.Text())
 			}
 			if took := time.Since(began); took < 150*time.Millisecond || took > 5*time.Second {
 				t.Errorf("%s: answered after %v", name, took)
 			}
-			equal(t, "the next", w.call("fine", `{"x":2}`).text(), "2")
+			equal(t, "the next", w.Call("fine", `{"x":2}`).Text(), "2")
 		}
-		equal(t, "async sees its cancellation", w.call("saw", "").text(), `["cancelled"]`)
-		equal(t, "async after a timeout", w.call("afine", "").text(), "async")
-		id := w.ask("dies", "", nil)
+		equal(t, "async sees its cancellation", w.Call("saw", "").Text(), `["cancelled"]`)
+		equal(t, "async after a timeout", w.Call("afine", "").Text(), "async")
+		id := w.Ask("dies", "", nil)
 		deadline := time.After(patience)
 		for open := true; open; {
 			select {
-			case _, open = <-w.lines:
+			case _, open = <-w.Lines:
 			case <-deadline:
 				t.Fatalf("call %d: the worker outlived os._exit", id)
 			}
 		}
-		if err := w.cmd.Wait(); err == nil || err.Error() != "exit status 3" {
+		if err := w.Cmd.Wait(); err == nil || err.Error() != "exit status 3" {
 			t.Errorf("exit: got %v, want status 3", err)
 		}
 	})
@@ -124,16 +118,16 @@ func TestLF35ACancelledCallIsAnsweredAtOnce(t *testing.T) {
 	everyPython(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, endless)
 		for _, name := range []string{"waits", "stuck"} {
-			id := w.ask(name, "", nil)
-			w.call("fine", "") // the call before it has been taken by now
-			w.cancel(id, "you stopped it")
-			got := w.answered(id)
+			id := w.Ask(name, "", nil)
+			w.Call("fine", "") // the call before it has been taken by now
+			w.Cancel(id, "you stopped it")
+			got := w.Answered(id)
 			equal(t, "status of "+name, got.Meta.Status, "cancelled")
-			equal(t, "text", got.text(), "Cancelled: you stopped it")
+			equal(t, "text", got.Text(), "Cancelled: you stopped it")
 			equal(t, "error", got.IsError, true)
 		}
-		w.cancel(9999, "") // a call that is not there
-		equal(t, "afterwards", w.call("fine", "").text(), "1")
+		w.Cancel(9999, "") // a call that is not there
+		equal(t, "afterwards", w.Call("fine", "").Text(), "1")
 	})
 }
 
@@ -163,17 +157,17 @@ async def atogether():
 `)
 	var ids []int
 	for range 8 {
-		ids = append(ids, w.ask("together", "", nil))
+		ids = append(ids, w.Ask("together", "", nil))
 	}
 	for _, id := range ids {
-		equal(t, "most at once", w.answered(id).text(), "4")
+		equal(t, "most at once", w.Answered(id).Text(), "4")
 	}
 	ids = nil
 	for range 8 {
-		ids = append(ids, w.ask("atogether", "", nil))
+		ids = append(ids, w.Ask("atogether", "", nil))
 	}
 	for _, id := range ids {
-		equal(t, "async", w.answered(id).text(), "all")
+		equal(t, "async", w.Answered(id).Text(), "all")
 	}
 }
 
@@ -205,25 +199,25 @@ def raises(): raise ValueError("x")
 	for _, name := range []string{"alone", "async_alone"} {
 		var ids []int
 		for range 6 {
-			ids = append(ids, w.ask(name, "", nil))
+			ids = append(ids, w.Ask(name, "", nil))
 		}
 		for _, id := range ids {
-			equal(t, name, w.answered(id).text(), "ok")
+			equal(t, name, w.Answered(id).Text(), "ok")
 		}
 	}
-	first, second := w.ask("blocks", "", nil), w.ask("blocks", "", nil)
-	third := w.ask("blocks", "", due(100*time.Millisecond))
-	w.cancel(second, "")
-	equal(t, "a waiting call is cancelled", w.answered(second).Meta.Status, "cancelled")
-	equal(t, "a waiting call times out", w.answered(third).Meta.Status, "timeout")
-	w.cancel(first, "")
-	equal(t, "the running one is cancelled", w.answered(first).Meta.Status, "cancelled")
-	equal(t, "the next has its turn", w.answered(w.ask("blocks", "", due(100*time.Millisecond))).Meta.Status, "timeout")
+	first, second := w.Ask("blocks", "", nil), w.Ask("blocks", "", nil)
+	third := w.Ask("blocks", "", due(100*time.Millisecond))
+	w.Cancel(second, "")
+	equal(t, "a waiting call is cancelled", w.Answered(second).Meta.Status, "cancelled")
+	equal(t, "a waiting call times out", w.Answered(third).Meta.Status, "timeout")
+	w.Cancel(first, "")
+	equal(t, "the running one is cancelled", w.Answered(first).Meta.Status, "cancelled")
+	equal(t, "the next has its turn", w.Answered(w.Ask("blocks", "", due(100*time.Millisecond))).Meta.Status, "timeout")
 	for range 3 {
-		equal(t, "after an exception", w.call("raises", "").Meta.Status, "raised")
+		equal(t, "after an exception", w.Call("raises", "").Meta.Status, "raised")
 	}
-	equal(t, "bad arguments free the tool", w.call("alone", `{"x":1}`).Meta.Status, "bad_arguments")
-	equal(t, "afterwards", w.call("alone", "").text(), "ok")
+	equal(t, "bad arguments free the tool", w.Call("alone", `{"x":1}`).Meta.Status, "bad_arguments")
+	equal(t, "afterwards", w.Call("alone", "").Text(), "ok")
 }
 
 func TestLF34WhatIsPrintedNeverReachesTheWire(t *testing.T) {
@@ -250,24 +244,24 @@ def asks(): return input("name? ")
 def reads(): return [sys.stdin.read(), os.read(0, 10).decode()]
 def quiet(): return 1
 `)
-		got := w.call("prints", "")
-		equal(t, "text", got.text(), "ok")
+		got := w.Call("prints", "")
+		equal(t, "text", got.Text(), "ok")
 		equal(t, "printed", got.Meta.Printed, "héllo\nerr\nno newline dunder")
-		equal(t, "child", w.call("child", "").text(), "ok")
-		got = w.call("lots", "")
+		equal(t, "child", w.Call("child", "").Text(), "ok")
+		got = w.Call("lots", "")
 		if len(got.Meta.Printed) != 8<<10 || !strings.HasSuffix(got.Meta.Printed, "line 4999\n") {
 			t.Errorf("printed %d bytes, ending in %q", len(got.Meta.Printed), got.Meta.Printed[max(0, len(got.Meta.Printed)-20):])
 		}
-		equal(t, "async", w.call("aprints", "").Meta.Printed, "async\nin a thread\n")
-		equal(t, "quiet", w.call("quiet", "").Meta.Printed, "")
-		asked := w.call("asks", "")
+		equal(t, "async", w.Call("aprints", "").Meta.Printed, "async\nin a thread\n")
+		equal(t, "quiet", w.Call("quiet", "").Meta.Printed, "")
+		asked := w.Call("asks", "")
 		equal(t, "input", asked.Meta.Status, "raised")
 		equal(t, "input type", asked.Meta.ErrorType, "EOFError")
-		equal(t, "stdin", w.call("reads", "").text(), `["",""]`)
-		if err := w.ended(); err != nil {
+		equal(t, "stdin", w.Call("reads", "").Text(), `["",""]`)
+		if err := w.Ended(); err != nil {
 			t.Errorf("end: %v", err)
 		}
-		log := w.stderr.String()
+		log := w.Stderr.String()
 		for _, line := range []string{"while loading\n", "héllo\n", "past python\n", "no newline dunder\n", "from a child\n", "line 0\n", "in a thread\n"} {
 			if !strings.Contains(log, line) {
 				t.Errorf("%q is not in the log", line)
@@ -360,34 +354,34 @@ def coroutine():
 			"valuesview": {"[1]", "[1]"},
 			"ring":       {`["[[...]]"]`, `["[[...]]"]`},
 		} {
-			got := w.call("value", `{"name":"`+name+`"}`)
+			got := w.Call("value", `{"name":"`+name+`"}`)
 			result := string(got.Meta.Result)
 			if got.Meta.Result == nil {
 				result = same
 			}
 			equal(t, name+" status", got.Meta.Status, "ok")
-			equal(t, name+" text", got.text(), want[0])
+			equal(t, name+" text", got.Text(), want[0])
 			equal(t, name+" result", result, want[1])
 		}
-		equal(t, "huge int", w.call("value", `{"name":"huge int"}`).Meta.Status, "ok")
-		equal(t, "generator", w.call("gen", "").text(), `[1,{"a":2}]`)
-		equal(t, "async generator", w.call("agen", "").text(), "[1,2]")
-		equal(t, "coroutine of a plain function", w.call("coroutine", "").text(), "inner")
-		got := w.call("png", "")
+		equal(t, "huge int", w.Call("value", `{"name":"huge int"}`).Meta.Status, "ok")
+		equal(t, "generator", w.Call("gen", "").Text(), `[1,{"a":2}]`)
+		equal(t, "async generator", w.Call("agen", "").Text(), "[1,2]")
+		equal(t, "coroutine of a plain function", w.Call("coroutine", "").Text(), "inner")
+		got := w.Call("png", "")
 		if len(got.Content) != 2 || got.Content[1].Type != "image" || got.Content[1].MimeType != "image/png" || len(got.Content[1].Data) != 16 {
 			t.Errorf("png: %+v", got.Content)
 		}
-		equal(t, "png text", got.text(), "<16 bytes>")
-		equal(t, "raw", w.call("raw", "").Content[1].Type, "resource")
-		large := w.call("large", "").text()
+		equal(t, "png text", got.Text(), "<16 bytes>")
+		equal(t, "raw", w.Call("raw", "").Content[1].Type, "resource")
+		large := w.Call("large", "").Text()
 		if len(large) != 200_009 {
 			t.Errorf("a text of 200 kB arrived as %d bytes", len(large))
 		}
-		enormous := w.call("enormous", "").text()
+		enormous := w.Call("enormous", "").Text()
 		if !strings.HasPrefix(enormous, "a\n") || !strings.HasSuffix(enormous, "\nz") || !strings.Contains(enormous, "bytes left out") {
 			t.Errorf("a text past the wire's line arrived as %d bytes", len(enormous))
 		}
-		equal(t, "media too large", w.call("media", "").text(), "<5000008 bytes of image/png, too large to pass on>")
+		equal(t, "media too large", w.Call("media", "").Text(), "<5000008 bytes of image/png, too large to pass on>")
 	})
 }
 
@@ -410,53 +404,53 @@ def steps():
 	serveHost := func(id int, answers ...map[string]any) answer {
 		t.Helper()
 		for _, a := range answers {
-			m := w.until("conclave/host")
+			m := w.Until("conclave/host")
 			if !strings.HasPrefix(string(m.ID), `"w`) {
 				t.Errorf("id of a request to Conclave: %s", m.ID)
 			}
 			a["id"] = m.ID
-			w.send(a)
+			w.Send(a)
 		}
-		return w.answered(id)
+		return w.Answered(id)
 	}
 	text := func(s string) map[string]any { return map[string]any{"result": map[string]any{"text": s}} }
 	refuse := func(code int, kind string) map[string]any {
 		return map[string]any{"error": map[string]any{"code": code, "message": "PERMISSION_DENIED: chats", "data": map[string]any{"kind": kind}}}
 	}
-	equal(t, "read", serveHost(w.ask("read", "", map[string]any{"conclave/call-id": "c1"}), text("hello")).text(), "hello")
-	equal(t, "aread", serveHost(w.ask("aread", "", nil), text("1"), text("2")).text(), `["1","2"]`)
-	equal(t, "denied", serveHost(w.ask("denied", "", nil), refuse(-32010, "denied")).text(), "denied: PERMISSION_DENIED: chats (denied)")
-	equal(t, "missing", serveHost(w.ask("missing", "", nil), refuse(-32013, "not_found")).Meta.ErrorType, "HostError")
+	equal(t, "read", serveHost(w.Ask("read", "", map[string]any{"conclave/call-id": "c1"}), text("hello")).Text(), "hello")
+	equal(t, "aread", serveHost(w.Ask("aread", "", nil), text("1"), text("2")).Text(), `["1","2"]`)
+	equal(t, "denied", serveHost(w.Ask("denied", "", nil), refuse(-32010, "denied")).Text(), "denied: PERMISSION_DENIED: chats (denied)")
+	equal(t, "missing", serveHost(w.Ask("missing", "", nil), refuse(-32013, "not_found")).Meta.ErrorType, "HostError")
 	meta := due(time.Minute)
 	meta["conclave/conversation"], meta["conclave/user"] = "conv", "u1"
-	equal(t, "about", w.answered(w.ask("about", "", meta)).text(), `["`+w.storage+`","conv","u1",true,false]`)
+	equal(t, "about", w.Answered(w.Ask("about", "", meta)).Text(), `["`+w.Storage+`","conv","u1",true,false]`)
 
-	id := w.ask("logs", "", nil)
+	id := w.Ask("logs", "", nil)
 	var note struct{ Level, Logger, Data string }
-	if err := json.Unmarshal(w.until("notifications/message").Params, &note); err != nil {
+	if err := json.Unmarshal(w.Until("notifications/message").Params, &note); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "log", note.Level+" "+note.Logger+" "+note.Data, "warning plug a line")
-	w.answered(id)
+	w.Answered(id)
 
-	id = w.ask("steps", "", map[string]any{"progressToken": "p1"})
+	id = w.Ask("steps", "", map[string]any{"progressToken": "p1"})
 	var progress struct {
 		Token    string `json:"progressToken"`
 		Progress float64
 		Total    float64
 		Message  string
 	}
-	if err := json.Unmarshal(w.until("notifications/progress").Params, &progress); err != nil {
+	if err := json.Unmarshal(w.Until("notifications/progress").Params, &progress); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "progress", fmt.Sprint(progress), "{p1 1 2 half}")
-	equal(t, "steps", w.answered(id).text(), "done")
+	equal(t, "steps", w.Answered(id).Text(), "done")
 }
 
 func TestARequestNamesTheCallItIsMadeFor(t *testing.T) {
 	w := serve(t, aPython(t), "import conclave\ndef read(): return conclave.host('storage.exists', path='a')\n")
-	id := w.ask("read", "", map[string]any{"conclave/call-id": "c42"})
-	m := w.until("conclave/host")
+	id := w.Ask("read", "", map[string]any{"conclave/call-id": "c42"})
+	m := w.Until("conclave/host")
 	var params struct {
 		Capability, Call string
 		Args             map[string]string
@@ -465,8 +459,8 @@ func TestARequestNamesTheCallItIsMadeFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "params", fmt.Sprint(params), "{storage.exists c42 map[path:a]}")
-	w.send(map[string]any{"id": m.ID, "result": map[string]any{"exists": true}})
-	equal(t, "answer", w.answered(id).text(), `{"exists":true}`)
+	w.Send(map[string]any{"id": m.ID, "result": map[string]any{"exists": true}})
+	equal(t, "answer", w.Answered(id).Text(), `{"exists":true}`)
 }
 
 func TestEventsReachTheirListeners(t *testing.T) {
@@ -476,34 +470,34 @@ heard = []
 conclave.on_event("PERMISSION_CHANGED", heard.append)
 def listening(): return heard
 `)
-	w.send(map[string]any{"method": "conclave/event", "params": map[string]any{"name": "PERMISSION_CHANGED", "payload": map[string]any{"granted": true}}})
-	w.wait(w.request("ping", map[string]any{})) // answered on the main thread too, after the event
-	equal(t, "heard", w.call("listening", "").text(), `[{"granted":true}]`)
+	w.Send(map[string]any{"method": "conclave/event", "params": map[string]any{"name": "PERMISSION_CHANGED", "payload": map[string]any{"granted": true}}})
+	w.Wait(w.Request("ping", map[string]any{})) // answered on the main thread too, after the event
+	equal(t, "heard", w.Call("listening", "").Text(), `[{"granted":true}]`)
 }
 
 func TestAnUnknownToolNamesTheClosest(t *testing.T) {
 	w := serve(t, aPython(t), "def word_count(): ...\ndef zebra(): ...\ndef count_words(): ...\n")
-	got := w.call("word_cuont", "")
+	got := w.Call("word_cuont", "")
 	equal(t, "status", got.Meta.Status, "unknown")
-	if !strings.HasPrefix(got.text(), `Error: no tool named "word_cuont". Tools: word_count, `) {
-		t.Errorf("text: %s", got.text())
+	if !strings.HasPrefix(got.Text(), `Error: no tool named "word_cuont". Tools: word_count, `) {
+		t.Errorf("text: %s", got.Text())
 	}
 }
 
 func TestGarbageOnTheWireIsAnsweredAndSkipped(t *testing.T) {
 	w := serve(t, aPython(t), "def f(): return 1\n")
 	for _, line := range []string{"not json\n", "[1]\n", "\xff\xfe\n", "{\"id\":1}\n", "\n"} {
-		if _, err := w.in.Write([]byte(line)); err != nil {
+		if _, err := w.In.Write([]byte(line)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	equal(t, "afterwards", w.call("f", "").text(), "1")
-	m := w.wait(w.request("no/such", nil))
+	equal(t, "afterwards", w.Call("f", "").Text(), "1")
+	m := w.Wait(w.Request("no/such", nil))
 	if m.Error == nil || m.Error.Code != -32601 {
 		t.Errorf("an unknown method: %+v", m)
 	}
 	errors := 0
-	for _, m := range w.aside {
+	for _, m := range w.Aside {
 		if m.Error != nil {
 			errors++
 		}
@@ -521,16 +515,16 @@ func TestTheWorkerEndsWithItsInputAndRunsItsExitFunctions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := serve(t, aPython(t), text)
 			if name == "async" {
-				w.ask("f", "", nil)
+				w.Ask("f", "", nil)
 			}
 			began := time.Now()
-			if err := w.ended(); err != nil {
+			if err := w.Ended(); err != nil {
 				t.Errorf("exit: %v", err)
 			}
 			if took := time.Since(began); took > 5*time.Second {
 				t.Errorf("it took %v to end", took)
 			}
-			if !strings.Contains(w.stderr.String(), "goodbye") {
+			if !strings.Contains(w.Stderr.String(), "goodbye") {
 				t.Error("the exit function did not run")
 			}
 		})
@@ -541,11 +535,11 @@ func TestCallsFromManyThreadsAreAllAnswered(t *testing.T) {
 	w := serve(t, aPython(t), "async def a(n: int): return n\ndef s(n: int): return n\n")
 	want := map[int]string{}
 	for n := range 400 {
-		want[w.ask([]string{"a", "s"}[n%2], fmt.Sprintf(`{"n":%d}`, n), due(time.Minute))] = fmt.Sprint(n)
+		want[w.Ask([]string{"a", "s"}[n%2], fmt.Sprintf(`{"n":%d}`, n), due(time.Minute))] = fmt.Sprint(n)
 	}
 	var wrong []int
 	for id, text := range want {
-		if w.answered(id).text() != text {
+		if w.Answered(id).Text() != text {
 			wrong = append(wrong, id)
 		}
 	}

@@ -2,59 +2,15 @@ package functions_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
-	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
-	walls "conclave/app/plugin/worker"
+	"conclave/app/plugin/python/pythontest"
 	"conclave/app/plugin/worker/confine"
 )
-
-// launcher is what conclave confine does; this test's binary plays that program.
-func launcher() {
-	spec, err := confine.ReadSpec()
-	if err == nil {
-		err = confine.Exec(spec)
-	}
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
-}
-
-// behindWalls starts a plugin as the host does, walls included.
-func behindWalls(t testing.TB, d *functions.Dialect, path string) *worker {
-	t.Helper()
-	src := source(t, path)
-	storage := t.TempDir()
-	m, err := d.Recognize(t.Context(), src)
-	if err != nil || m == nil {
-		t.Fatalf("Recognize: %v, %v", m, err)
-	}
-	spec, err := d.Spec(t.Context(), src, *m, plugin.Place{Storage: storage, Runtime: runtimeDir, Work: storage})
-	if err != nil {
-		t.Fatal(err)
-	}
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	launcher := walls.New(walls.Options{Program: self})
-	process, err := launcher.Start(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &worker{t: t, stderr: &lockedBuffer{}, lines: make(chan message, 1024), storage: storage, in: process.Wire()}
-	reading := w.read(process.Wire())
-	t.Cleanup(func() {
-		process.End()
-		launcher.Close()
-		reading.Wait()
-	})
-	return w
-}
 
 const behind = `
 import conclave, os, sys
@@ -101,23 +57,23 @@ func TestBehindTheWallsWhatAPluginNeedsWorksAndTheRestIsRefused(t *testing.T) {
 	}
 	everyPython(t, func(t *testing.T, d *functions.Dialect) {
 		dir := files(t, map[string]string{"kit/kit.py": behind, "kit/data.json": "own"})
-		w := behindWalls(t, d, filepath.Join(dir, "kit"))
-		w.list()
-		equal(t, "storage", w.call("keeps", "").text(), "kept")
-		equal(t, "own data", w.call("own_data", "").text(), "own")
-		equal(t, "modules", w.call("modules", "").text(), "[1,[1],7200.0,8]")
-		equal(t, "async", w.call("aworks", "").text(), "thread")
+		w := pythontest.BehindWalls(t, d, filepath.Join(dir, "kit"))
+		w.List()
+		equal(t, "storage", w.Call("keeps", "").Text(), "kept")
+		equal(t, "own data", w.Call("own_data", "").Text(), "own")
+		equal(t, "modules", w.Call("modules", "").Text(), "[1,[1],7200.0,8]")
+		equal(t, "async", w.Call("aworks", "").Text(), "thread")
 		for name, class := range map[string]string{
 			"passwd": "PermissionError", "beside": "PermissionError", "socket": "PermissionError", "program": "", "fork": "",
 		} {
-			got := w.call(name, "")
+			got := w.Call(name, "")
 			if got.Meta.Status != "raised" || class != "" && got.Meta.ErrorType != class {
-				t.Errorf("%s: got %s %s, want it refused", name, got.Meta.Status, got.text())
+				t.Errorf("%s: got %s %s, want it refused", name, got.Meta.Status, got.Text())
 			}
 		}
-		equal(t, "home", w.call("home", fmt.Sprintf(`{"path":%q}`, filepath.Dir(dir))).Meta.ErrorType, "PermissionError")
-		equal(t, "memory", w.call("hoard", "").Meta.ErrorType, "MemoryError")
-		equal(t, "after memory ran out", w.call("own_data", "").text(), "own")
+		equal(t, "home", w.Call("home", fmt.Sprintf(`{"path":%q}`, filepath.Dir(dir))).Meta.ErrorType, "PermissionError")
+		equal(t, "memory", w.Call("hoard", "").Meta.ErrorType, "MemoryError")
+		equal(t, "after memory ran out", w.Call("own_data", "").Text(), "own")
 	})
 }
 
@@ -131,12 +87,12 @@ func TestBehindTheWallsASingleFileReadsItsSiblingsAndNoOther(t *testing.T) {
 		"helper.py": "N = 'sibling'\n",
 		"other.py":  "SECRET = 1\n",
 	})
-	w := behindWalls(t, d, filepath.Join(dir, "plug.py"))
-	w.list()
-	equal(t, "sibling", w.call("f", "").text(), "sibling")
-	equal(t, "another plugin", w.call("spy", "").Meta.ErrorType, "PermissionError")
-	w = behindWalls(t, d, filepath.Join(files(t, map[string]string{"bad.py": "open('/etc/passwd')\n"}), "bad.py"))
-	problem := w.initialize()
+	w := pythontest.BehindWalls(t, d, filepath.Join(dir, "plug.py"))
+	w.List()
+	equal(t, "sibling", w.Call("f", "").Text(), "sibling")
+	equal(t, "another plugin", w.Call("spy", "").Meta.ErrorType, "PermissionError")
+	w = pythontest.BehindWalls(t, d, filepath.Join(files(t, map[string]string{"bad.py": "open('/etc/passwd')\n"}), "bad.py"))
+	problem := w.Initialize()
 	if problem == nil || !strings.Contains(problem.Hint, "permission") {
 		t.Errorf("got %+v, want a problem with a hint", problem)
 	}

@@ -87,7 +87,7 @@ def stray(glob_patterns: list):
 
 def none(x): pass
 `}), "plug.py")
-		tools := launch(t, d, source(t, path)).list()
+		tools := launch(t, d, source(t, path)).List()
 		for _, want := range []struct{ tool, name, text string }{
 			{"order", "a", "field"},
 			{"order", "b", "annotated"},
@@ -127,7 +127,7 @@ class Book(BaseModel):
     properties: dict = {}
 def add(title: str, book: Book): return [title, book.title]
 `)
-		got := w.call("add", `{"title":"a","book":{"title":"b"}}`)
+		got := w.Call("add", `{"title":"a","book":{"title":"b"}}`)
 		equal(t, "result", string(got.Meta.Result), `["a","b"]`)
 		tools := relist(t, w)
 		book := property(t, tools, "add", "book")
@@ -142,7 +142,7 @@ def add(title: str, book: Book): return [title, book.title]
 func relist(t testing.TB, w *worker) []listed {
 	t.Helper()
 	var result struct{ Tools []listed }
-	if err := json.Unmarshal(w.wait(w.request("tools/list", map[string]any{})).Result, &result); err != nil {
+	if err := json.Unmarshal(w.Wait(w.Request("tools/list", map[string]any{})).Result, &result); err != nil {
 		t.Fatal(err)
 	}
 	return result.Tools
@@ -190,7 +190,7 @@ def two(xs: List[T], t: T, b: B, a: Any): return xs
 		equal(t, "schema of two", compact(t, tools[1].Schema),
 			`{"type":"object","properties":{"xs":{"type":"array","items":{}},"t":{},"b":{"type":"integer"},"a":{}},"required":["xs","t","b","a"]}`)
 		equal(t, "warnings of two", len(tools[1].Meta.Warnings), 0)
-		equal(t, "result", string(w.call("one", `{"a":{"x":1},"b":1,"c":2,"d":3,"e":4,"ok":"5"}`).Meta.Result), `[{"x":1},5]`)
+		equal(t, "result", string(w.Call("one", `{"a":{"x":1},"b":1,"c":2,"d":3,"e":4,"ok":"5"}`).Meta.Result), `[{"x":1},5]`)
 	})
 }
 

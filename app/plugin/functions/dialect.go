@@ -1,53 +1,29 @@
 package functions
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
-	"sync"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/python"
+	"conclave/app/tool"
 )
 
 // Contract is the name of this dialect.
 const Contract = "functions"
 
-// maxSource bounds one source file. A file of functions has some kilobytes; one
-// of megabytes was put into the plugins folder by mistake.
-const maxSource = 4 << 20
-
-// Options says where to find things. Runtime must be set.
-type Options struct {
-	Python  string // the person's setting: a path or a command; empty looks for one
-	Runtime string // folder for the unpacked worker and what is known of interpreters
-	Log     *slog.Logger
-}
-
 // Dialect recognises Python functions and describes their worker. Its methods
 // are safe for concurrent use.
-type Dialect struct {
-	options Options
-
-	mu    sync.Mutex
-	known map[string]Python // by shim folder and command, as long as the stamp holds
-}
+type Dialect struct{ python *python.Interpreters }
 
 var _ plugin.Dialect = (*Dialect)(nil)
 
-// New returns the dialect. It starts nothing and touches no file.
-func New(options Options) *Dialect {
-	if options.Log == nil {
-		options.Log = slog.New(slog.DiscardHandler)
-	}
-	return &Dialect{options: options, known: map[string]Python{}}
-}
+// New returns the dialect on the machine's Python.
+func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpreters} }
 
 // Contract returns "functions".
 func (d *Dialect) Contract() string { return Contract }
@@ -70,15 +46,15 @@ func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manif
 			return nil, nil
 		}
 	}
-	source, err := readSource(rootOf(src), entry)
+	source, err := python.ReadSource(rootOf(src), entry)
 	if err != nil {
 		return nil, err
 	}
 	m := &plugin.Manifest{Contract: Contract, Name: src.ID, Entry: entry, Permissions: []string{}}
-	m.Description = docstring(source)
-	m.Version = assigned(source, "__version__")
-	m.Author = assigned(source, "__author__")
-	m.Homepage = assigned(source, "__url__")
+	m.Description = python.Docstring(source)
+	m.Version = python.Assigned(source, "__version__")
+	m.Author = python.Assigned(source, "__author__")
+	m.Homepage = python.Assigned(source, "__url__")
 	if !src.Folder {
 		m.Files = append([]string{entry}, siblingFiles(src, entry, source)...)
 	}
@@ -109,71 +85,70 @@ func rootOf(src plugin.Source) string {
 	return filepath.Dir(src.Path)
 }
 
-// readSource reads one source file below root, following no link out of it. The
-// error is a *plugin.Problem.
-func readSource(root, name string) ([]byte, error) {
-	dir, err := os.OpenRoot(root)
+// Inspect tells which functions will become tools and what is imported, from
+// the syntax trees. The error is a *plugin.Problem.
+func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manifest) (plugin.Listing, error) {
+	names := m.Files
+	if src.Folder {
+		names = python.Files(src.Path)
+	}
+	files, err := python.Sources(rootOf(src), m.Entry, names)
 	if err != nil {
-		return nil, unreadable(name, err)
+		return plugin.Listing{}, err
 	}
-	defer dir.Close() //nolint:errcheck // read only
-	file, err := dir.Open(filepath.FromSlash(name))
+	answer, err := d.python.Inspect(ctx, m.Entry, files)
 	if err != nil {
-		return nil, unreadable(name, err)
+		return plugin.Listing{}, err
 	}
-	defer file.Close() //nolint:errcheck // read only
-	info, err := file.Stat()
-	if err != nil {
-		return nil, unreadable(name, err)
+	listing := plugin.Listing{Known: answer.Known, Tools: []tool.Tool{}, Imports: answer.Imports}
+	for _, f := range answer.Functions {
+		listing.Tools = append(listing.Tools, tool.Tool{
+			Plugin: src.ID, Name: f.Name, Title: f.Name, Description: f.Doc,
+			Visibility: tool.Direct, Contract: Contract, File: m.Entry, Line: f.Line,
+		})
 	}
-	if !info.Mode().IsRegular() {
-		return nil, unreadable(name, errors.New("it is no file"))
-	}
-	source, err := io.ReadAll(io.LimitReader(file, maxSource+1))
-	if err != nil {
-		return nil, unreadable(name, err)
-	}
-	switch {
-	case len(source) > maxSource:
-		return nil, &plugin.Problem{Kind: "script", File: name,
-			Message: fmt.Sprintf("%s has %.1f MB; a file of functions may have %d MB at most.", name, float64(max(info.Size(), int64(len(source))))/(1<<20), maxSource>>20),
-			Hint:    "Keep data in files of its own, and large packages installed for Python."}
-	case len(source) == 0:
-		return nil, &plugin.Problem{Kind: "script", File: name,
-			Message: name + " is empty.", Hint: "Write a function into it: def hello(name: str) -> str: …"}
-	}
-	return source, nil
+	return listing, nil
 }
 
-func unreadable(name string, err error) *plugin.Problem {
-	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
-		err = pathErr.Err
+// Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
+// unavailable when there is no Python.
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest, place plugin.Place) (plugin.Spec, error) {
+	own := []string{src.Path} // what of the plugin may be read
+	if src.Folder {
+		c := python.FolderConfig(src, m.Entry)
+		c.Package = m.Entry == "__init__.py"
+		return d.python.Spec(ctx, place, c, own)
 	}
-	return &plugin.Problem{Kind: "unavailable", File: name,
-		Message: fmt.Sprintf("%s cannot be read: %v.", name, err), Hint: "Check that it is a file that you may read."}
+	display := cmp.Or(src.Display, src.Path)
+	c := python.Config{ID: src.ID, Root: filepath.Dir(src.Path), Home: filepath.Dir(display), Entry: src.Path, Display: display}
+	names, files := siblings(&c, m)
+	c.Siblings = names
+	return d.python.Spec(ctx, place, c, slices.Concat(own, files))
 }
 
-// assigned returns the text of a module-level NAME = "text", or "".
-func assigned(source []byte, name string) string {
-	pattern := regexp.MustCompile(`(?m)^` + name + `\s*=\s*(?:"([^"\\\n]{1,200})"|'([^'\\\n]{1,200})')`)
-	match := pattern.FindSubmatch(source)
-	if match == nil {
-		return ""
-	}
-	return string(match[1]) + string(match[2])
-}
-
-var moduleDocstring = regexp.MustCompile(`^(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*[rRuU]?(?:"""((?s:.*?))"""|'''((?s:.*?))'''|"([^"\n]*)"|'([^'\n]*)')`)
-
-// docstring returns the first line of a module's docstring that says something.
-func docstring(source []byte) string {
-	match := moduleDocstring.FindSubmatch(source)
-	for i := 1; i < len(match); i++ {
-		for line := range strings.Lines(string(match[i])) {
-			if line = strings.TrimSpace(line); line != "" {
-				return strings.ToValidUTF8(line, "\uFFFD")
-			}
+// siblings returns the modules beside a single file that it may import, and
+// their files. A last good copy lies alone; its siblings are those of the
+// original.
+func siblings(c *python.Config, m plugin.Manifest) (names, files []string) {
+	for _, file := range m.Files {
+		if file == m.Entry {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(c.Root, filepath.FromSlash(file))); err != nil {
+			c.Root = c.Home
+		}
+		name, _, _ := strings.Cut(file, "/")
+		name = strings.TrimSuffix(name, ".py")
+		if !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	return ""
+	for _, name := range names {
+		path := filepath.Join(c.Root, name)
+		if _, err := os.Stat(path + ".py"); err == nil && !slices.Contains(m.Files, name+"/__init__.py") {
+			path += ".py"
+		}
+		files = append(files, path)
+	}
+	return names, files
 }

@@ -15,10 +15,12 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
+	"conclave/app/plugin/python"
+	"conclave/app/plugin/python/pythontest"
 )
 
 func TestRecognizeReadsWhatAFileSaysOfItself(t *testing.T) {
-	d := functions.New(functions.Options{})
+	d := functions.New(python.New(python.Options{}))
 	dir := files(t, map[string]string{
 		"desk.py":   "#!/usr/bin/env python3\n# a comment\nr'''\n  Desk: small things.\n\nMore.\n'''\n__version__ = \"1.2\"\n__author__ = 'A. Person'\n__url__ = 'https://example.org'\nimport other\n",
 		"other.py":  "",
@@ -48,7 +50,7 @@ func TestRecognizeReadsWhatAFileSaysOfItself(t *testing.T) {
 }
 
 func TestRecognizeRefusesWhatCannotBeAFileOfFunctions(t *testing.T) {
-	d := functions.New(functions.Options{})
+	d := functions.New(python.New(python.Options{}))
 	dir := files(t, map[string]string{"empty.py": "", "outside": "def f(): ...\n", "linked/x.txt": ""})
 	big := filepath.Join(dir, "big.py")
 	if err := os.WriteFile(big, nil, 0o600); err != nil {
@@ -89,12 +91,12 @@ func script(t *testing.T, name, body string) string {
 // counting returns a python3 that counts how often it is run, and the count.
 func counting(t *testing.T) (string, func() int) {
 	t.Helper()
-	python, err := aPython(t).Python(t.Context())
+	found, err := pythontest.Any(t).Python(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := filepath.Join(t.TempDir(), "runs")
-	path := script(t, "python3", "echo run >> "+log+"\nexec "+python.Executable+` "$@"`)
+	path := script(t, "python3", "echo run >> "+log+"\nexec "+found.Executable+` "$@"`)
 	return path, func() int {
 		text, err := os.ReadFile(log)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -108,16 +110,16 @@ func TestAnInterpreterIsAskedOnceAndAgainWhenItChanges(t *testing.T) {
 	path, runs := counting(t)
 	dir := t.TempDir()
 	for start := range 3 {
-		d := functions.New(functions.Options{Python: path, Runtime: dir})
+		d := python.New(python.Options{Python: path, Runtime: dir})
 		for range 2 {
-			python, err := d.Python(t.Context())
+			found, err := d.Python(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			equal(t, "command", python.Command[0], path)
-			equal(t, "why", python.Why, "the setting")
-			if python.Executable == path || python.Version == "" || python.Stdlib == "" {
-				t.Errorf("start %d: %+v", start, python)
+			equal(t, "command", found.Command[0], path)
+			equal(t, "why", found.Why, "the setting")
+			if found.Executable == path || found.Version == "" || found.Stdlib == "" {
+				t.Errorf("start %d: %+v", start, found)
 			}
 		}
 	}
@@ -129,7 +131,7 @@ func TestAnInterpreterIsAskedOnceAndAgainWhenItChanges(t *testing.T) {
 	if err := os.WriteFile(path, append(text, "# changed\n"...), 0o700); err != nil { //nolint:gosec // it is run
 		t.Fatal(err)
 	}
-	if _, err := functions.New(functions.Options{Python: path, Runtime: dir}).Python(t.Context()); err != nil {
+	if _, err := python.New(python.Options{Python: path, Runtime: dir}).Python(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "runs after a change", runs(), 2)
@@ -141,11 +143,11 @@ func TestTheChoiceOfPythonIsSettingThenVariableThenPath(t *testing.T) {
 	broken := script(t, "python3", "echo it is broken >&2; exit 1")
 	odd := script(t, "python3", "echo hello")
 	dir := t.TempDir()
-	python := func(setting string) (functions.Python, error) {
-		return functions.New(functions.Options{Python: setting, Runtime: dir}).Python(t.Context())
+	choose := func(setting string) (python.Python, error) {
+		return python.New(python.Options{Python: setting, Runtime: dir}).Python(t.Context())
 	}
 	t.Setenv("CONCLAVE_PYTHON", broken)
-	if found, err := python(good); err != nil || found.Why != "the setting" {
+	if found, err := choose(good); err != nil || found.Why != "the setting" {
 		t.Errorf("the setting: %+v, %v", found, err)
 	}
 	for name, one := range map[string]struct{ setting, message string }{
@@ -154,7 +156,7 @@ func TestTheChoiceOfPythonIsSettingThenVariableThenPath(t *testing.T) {
 		"odd setting":     {odd, "does not answer like a Python"},
 		"no such program": {filepath.Join(dir, "none"), "the setting names cannot be used"},
 	} {
-		_, err := python(one.setting)
+		_, err := choose(one.setting)
 		problem, ok := errors.AsType[*plugin.Problem](err)
 		if !ok || problem.Kind != "unavailable" || !strings.Contains(problem.Message, one.message) || problem.Hint == "" {
 			t.Errorf("%s: got %v, want %q", name, err, one.message)
@@ -162,18 +164,18 @@ func TestTheChoiceOfPythonIsSettingThenVariableThenPath(t *testing.T) {
 	}
 	t.Setenv("CONCLAVE_PYTHON", "")
 	t.Setenv("PATH", filepath.Dir(old)+string(os.PathListSeparator)+filepath.Dir(good))
-	if _, err := python(""); err == nil || !strings.Contains(err.Error(), "There is no Python of 3.9 or newer") {
+	if _, err := choose(""); err == nil || !strings.Contains(err.Error(), "There is no Python of 3.9 or newer") {
 		t.Errorf("an old python3 alone: %v", err)
 	}
 	second := filepath.Join(filepath.Dir(good), "python")
 	if err := os.Symlink(good, second); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := python(""); err != nil || found.Command[0] != second || !strings.Contains(found.Why, "no usable python3") {
+	if found, err := choose(""); err != nil || found.Command[0] != second || !strings.Contains(found.Why, "no usable python3") {
 		t.Errorf("python after an old python3: %+v, %v", found, err)
 	}
 	t.Setenv("PATH", t.TempDir())
-	if _, err := python(""); err == nil || err.Error() != "There is no Python on this machine." {
+	if _, err := choose(""); err == nil || err.Error() != "There is no Python on this machine." {
 		t.Errorf("no Python: %v", err)
 	}
 }
@@ -185,7 +187,7 @@ func TestUnpackingIsSafeBetweenManyAtOnce(t *testing.T) {
 	errs := make([]error, 6)
 	for i := range errs {
 		all.Go(func() {
-			_, errs[i] = functions.New(functions.Options{Python: path, Runtime: dir}).Python(context.Background())
+			_, errs[i] = python.New(python.Options{Python: path, Runtime: dir}).Python(context.Background())
 		})
 	}
 	all.Wait()
@@ -220,7 +222,7 @@ func TestARuntimeFolderThatCannotBeWrittenIsSaid(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := functions.New(functions.Options{Runtime: filepath.Join(file, "runtime")}).Python(t.Context())
+	_, err := python.New(python.Options{Runtime: filepath.Join(file, "runtime")}).Python(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "cannot be unpacked") {
 		t.Errorf("got %v", err)
 	}
@@ -238,7 +240,7 @@ func TestSpecGivesTheWorkerWhatItNeedsAndNoMore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		spec, err := d.Spec(t.Context(), src, *m, plugin.Place{Storage: storage, Runtime: runtimeDir, Work: dir})
+		spec, err := d.Spec(t.Context(), src, *m, plugin.Place{Storage: storage, Runtime: pythontest.RuntimeDir, Work: dir})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,7 +266,7 @@ func TestSpecGivesTheWorkerWhatItNeedsAndNoMore(t *testing.T) {
 }
 
 func TestAVirtualEnvironmentBringsItsPackages(t *testing.T) {
-	python, err := aPython(t).Python(t.Context())
+	found, err := pythontest.Any(t).Python(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,18 +275,18 @@ func TestAVirtualEnvironmentBringsItsPackages(t *testing.T) {
 	}
 	// What python3 -m venv makes, without pip.
 	env := files(t, map[string]string{
-		"pyvenv.cfg": "home = " + filepath.Dir(python.Executable) + "\nversion = " + python.Version + "\n",
-		"lib/python" + short(python.Version) + "/site-packages/only_here.py": "N = 42\n",
+		"pyvenv.cfg": "home = " + filepath.Dir(found.Executable) + "\nversion = " + found.Version + "\n",
+		"lib/python" + short(found.Version) + "/site-packages/only_here.py": "N = 42\n",
 	})
 	if err := os.Mkdir(filepath.Join(env, "bin"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(python.Executable, filepath.Join(env, "bin", "python3")); err != nil {
+	if err := os.Symlink(found.Executable, filepath.Join(env, "bin", "python3")); err != nil {
 		t.Fatal(err)
 	}
-	d := functions.New(functions.Options{Python: filepath.Join(env, "bin", "python3"), Runtime: runtimeDir})
-	w := serve(t, d, "import only_here\ndef f(): return only_here.N\n")
-	equal(t, "package", w.call("f", "").text(), "42")
+	d := python.New(python.Options{Python: filepath.Join(env, "bin", "python3"), Runtime: pythontest.RuntimeDir})
+	w := serve(t, functions.New(d), "import only_here\ndef f(): return only_here.N\n")
+	equal(t, "package", w.Call("f", "").Text(), "42")
 }
 
 func short(version string) string {

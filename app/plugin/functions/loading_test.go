@@ -77,7 +77,7 @@ func TestLF01AFileOffersItsPublicFunctionsInSourceOrder(t *testing.T) {
 		}
 		equal(t, "contract", m.Contract, "functions")
 		equal(t, "description", m.Description, "Mixed.")
-		tools := launch(t, d, src).list()
+		tools := launch(t, d, src).List()
 		equal(t, "tools", strings.Join(names(tools), " "), strings.Join(mixedTools, " "))
 		equal(t, "line of zulu", tools[0].Meta.Line, 28)
 		equal(t, "file", tools[0].Meta.File, "mixed.py")
@@ -99,7 +99,7 @@ double = partial(_power, 2)
 	tools := relist(t, w)
 	equal(t, "tools", strings.Join(names(tools), " "), "double second")
 	equal(t, "description of a partial", tools[0].Description, "Raise.")
-	equal(t, "call of a partial", w.call("double", `{"exponent":3}`).text(), "8")
+	equal(t, "call of a partial", w.Call("double", `{"exponent":3}`).Text(), "8")
 }
 
 func TestLF03DecoratedFunctionsAreOfferedOnceUnderTheirOwnName(t *testing.T) {
@@ -109,8 +109,8 @@ func TestLF03DecoratedFunctionsAreOfferedOnceUnderTheirOwnName(t *testing.T) {
 		`{"type":"object","properties":{"n":{"type":"integer","default":1}}}`)
 	equal(t, "schema of a cached function", compact(t, tools[2].Schema),
 		`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
-	equal(t, "cached", w.call("cached", `{"n":"4"}`).text(), "4")
-	equal(t, "hidden signature", w.call("hidden_signature", `{"n":4}`).text(), "4")
+	equal(t, "cached", w.Call("cached", `{"n":"4"}`).Text(), "4")
+	equal(t, "hidden signature", w.Call("hidden_signature", `{"n":4}`).Text(), "4")
 }
 
 func TestLF05APluginIsARealModuleAndSiblingsImport(t *testing.T) {
@@ -140,10 +140,10 @@ def siblings(): return [helper.NAME, deep(), calendar.isleap(2024), helper.__fil
 		})
 		path := filepath.Join(dir, "main_one.py")
 		w := launch(t, d, source(t, path))
-		w.list()
-		equal(t, "where", w.call("where", "").text(), `["`+path+`",true,true]`)
-		equal(t, "point", w.call("point", `{"p":{"x":1,"y":2}}`).text(), "3")
-		equal(t, "siblings", w.call("siblings", "{}").text(),
+		w.List()
+		equal(t, "where", w.Call("where", "").Text(), `["`+path+`",true,true]`)
+		equal(t, "point", w.Call("point", `{"p":{"x":1,"y":2}}`).Text(), "3")
+		equal(t, "siblings", w.Call("siblings", "{}").Text(),
 			`["helper second","deep",true,"`+filepath.Join(dir, "helper.py")+`"]`)
 		m, err := d.Recognize(t.Context(), source(t, path))
 		if err != nil {
@@ -168,11 +168,11 @@ func TestLF05AFolderIsServedByItsOwnFileOrAsAPackage(t *testing.T) {
 		"other/readme.txt":     "",
 	})
 	w := launch(t, d, source(t, filepath.Join(dir, "my-kit")))
-	w.list()
-	equal(t, "folder", w.call("f", "").text(), `["lib","own queue"]`)
+	w.List()
+	equal(t, "folder", w.Call("f", "").Text(), `["lib","own queue"]`)
 	w = launch(t, d, source(t, filepath.Join(dir, "package")))
-	equal(t, "file", w.list()[0].Meta.File, "__init__.py")
-	equal(t, "package", w.call("f", "").text(), `[1,2,"`+filepath.Join(dir, "package", "__init__.py")+`"]`)
+	equal(t, "file", w.List()[0].Meta.File, "__init__.py")
+	equal(t, "package", w.Call("f", "").Text(), `[1,2,"`+filepath.Join(dir, "package", "__init__.py")+`"]`)
 	for _, name := range []string{"claimed", "other"} {
 		if m, err := d.Recognize(t.Context(), source(t, filepath.Join(dir, name))); m != nil || err != nil {
 			t.Errorf("%s: got %v, %v; want neither", name, m, err)
@@ -186,9 +186,9 @@ func TestACopyServesUnderTheOriginalsPath(t *testing.T) {
 	original := files(t, map[string]string{"plug.py": "syntax error here\n", "helper.py": "N = 7\n"})
 	src := plugin.Source{ID: "plug", Path: filepath.Join(copied, "plug.py"), Display: filepath.Join(original, "plug.py")}
 	w := launch(t, d, src)
-	w.list()
-	equal(t, "where", w.call("where", "").text(), `["`+src.Display+`",7]`)
-	trace := w.call("fail", "").Meta.Traceback
+	w.List()
+	equal(t, "where", w.Call("where", "").Text(), `["`+src.Display+`",7]`)
+	trace := w.Call("fail", "").Meta.Traceback
 	if !strings.Contains(trace, src.Display+`", line 3, in fail`) || !strings.Contains(trace, "raise ValueError('x')") {
 		t.Errorf("traceback: %s", trace)
 	}
@@ -223,7 +223,7 @@ func TestLF06WhatDoesNotLoadSaysWhereAndWhy(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				path := filepath.Join(files(t, map[string]string{"plug.py": want.source}), "plug.py")
-				got := launch(t, d, source(t, path)).initialize()
+				got := launch(t, d, source(t, path)).Initialize()
 				if got == nil {
 					t.Fatal("it loaded")
 				}
@@ -249,7 +249,7 @@ func TestLF06AProblemInASiblingNamesTheSibling(t *testing.T) {
 	for name, helper := range map[string]string{"syntax": "x = (\n", "exception": "y = 1\nx = 1 / 0\n"} {
 		t.Run(name, func(t *testing.T) {
 			dir := files(t, map[string]string{"plug.py": "import helper\ndef f(): ...\n", "helper.py": helper})
-			got := launch(t, d, source(t, filepath.Join(dir, "plug.py"))).initialize()
+			got := launch(t, d, source(t, filepath.Join(dir, "plug.py"))).Initialize()
 			if got == nil {
 				t.Fatal("it loaded")
 			}
@@ -267,7 +267,7 @@ func TestLF06AnEndlessLoadIsGivenUpWithItsLine(t *testing.T) {
 	}
 	t.Parallel()
 	path := filepath.Join(files(t, map[string]string{"plug.py": "def f(): ...\n\nwhile True:\n    pass\n"}), "plug.py")
-	got := launch(t, aPython(t), source(t, path)).initialize()
+	got := launch(t, aPython(t), source(t, path)).Initialize()
 	if got == nil {
 		t.Fatal("it loaded")
 	}
@@ -349,16 +349,16 @@ func TestLF09OnlyTheStandInServesWithoutPydantic(t *testing.T) {
 import sys
 def llm_loaded(): return "llm" in sys.modules
 `)
-	equal(t, "llm", w.call("llm_loaded", "").text(), "false")
+	equal(t, "llm", w.Call("llm_loaded", "").Text(), "false")
 }
 
 func TestLF11NothingIsWrittenBesideTheFile(t *testing.T) {
 	d := aPython(t)
 	dir := files(t, map[string]string{"plug.py": "import helper\ndef f(): return helper.N\n", "helper.py": "N = 1\n"})
 	w := launch(t, d, source(t, filepath.Join(dir, "plug.py")))
-	w.list()
-	equal(t, "call", w.call("f", "").text(), "1")
-	if err := w.ended(); err != nil {
+	w.List()
+	equal(t, "call", w.Call("f", "").Text(), "1")
+	if err := w.Ended(); err != nil {
 		t.Errorf("end: %v", err)
 	}
 	var found []string

@@ -74,7 +74,7 @@ func TestLF12SchemaExamplesOnEveryPython(t *testing.T) {
 		for _, one := range all {
 			t.Run(one.title, func(t *testing.T) {
 				path := filepath.Join(files(t, map[string]string{"plug.py": prelude + one.source}), "plug.py")
-				tools := launch(t, d, source(t, path)).list()
+				tools := launch(t, d, source(t, path)).List()
 				if len(tools) == 0 {
 					t.Fatal("no tool")
 				}

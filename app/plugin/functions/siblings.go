@@ -1,7 +1,6 @@
 package functions
 
 import (
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -9,6 +8,7 @@ import (
 	"strings"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/python"
 )
 
 // maxSiblings bounds the modules beside a single file that it may import.
@@ -53,7 +53,7 @@ func siblingFiles(src plugin.Source, entry string, source []byte) []string {
 		for _, root := range []string{filepath.Dir(src.Path), filepath.Dir(src.Display)} {
 			if found := moduleFiles(root, name); found != nil {
 				files = append(files, found...)
-				if more, err := readSource(root, found[0]); err == nil {
+				if more, err := python.ReadSource(root, found[0]); err == nil {
 					todo = append(todo, imports(more)...)
 				}
 				break
@@ -69,7 +69,7 @@ func siblingFiles(src plugin.Source, entry string, source []byte) []string {
 func moduleFiles(root, name string) []string {
 	if info, err := os.Lstat(filepath.Join(root, name, "__init__.py")); err == nil && info.Mode().IsRegular() {
 		files := []string{name + "/__init__.py"}
-		for _, file := range pythonFiles(filepath.Join(root, name)) {
+		for _, file := range python.Files(filepath.Join(root, name)) {
 			if file != "__init__.py" {
 				files = append(files, name+"/"+file)
 			}
@@ -80,36 +80,4 @@ func moduleFiles(root, name string) []string {
 		return []string{name + ".py"}
 	}
 	return nil
-}
-
-// maxPythonFiles bounds how many files of a folder are read for its imports.
-const maxPythonFiles = 200
-
-// pythonFiles returns the .py files below dir, relative and sorted, without
-// hidden folders, caches and virtual environments.
-func pythonFiles(dir string) []string {
-	var files []string
-	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil || len(files) >= maxPythonFiles:
-			return fs.SkipAll
-		case entry.IsDir() && path != dir && skipped(path, entry.Name()):
-			return fs.SkipDir
-		case entry.Type().IsRegular() && strings.HasSuffix(entry.Name(), ".py"):
-			if name, err := filepath.Rel(dir, path); err == nil {
-				files = append(files, filepath.ToSlash(name))
-			}
-		}
-		return nil
-	})
-	slices.Sort(files)
-	return files
-}
-
-func skipped(path, name string) bool {
-	if name[0] == '.' || name == "__pycache__" || name == "node_modules" {
-		return true
-	}
-	_, err := os.Stat(filepath.Join(path, "pyvenv.cfg"))
-	return err == nil
 }

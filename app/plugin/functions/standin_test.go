@@ -57,7 +57,7 @@ func TestTheStandInAgreesWithPydantic(t *testing.T) {
 			{"copied", "", "5"},
 			{"fields", "", `["id","name","tags","inner"]`},
 		} {
-			equal(t, one.tool, w.call(one.tool, one.arguments).text(), one.want)
+			equal(t, one.tool, w.Call(one.tool, one.arguments).Text(), one.want)
 		}
 		for arguments, place := range map[string]string{
 			`{"part":{"partName":"x"}}`:                   "part.partName: ",
@@ -68,9 +68,9 @@ func TestTheStandInAgreesWithPydantic(t *testing.T) {
 			`{"part":{"partName":"ab","inner":{"id":1}}}`: "part.inner.partName: ",
 			`{"part":5}`:                                  "part: ",
 		} {
-			got := w.call("take", arguments)
-			if got.Meta.Status != "bad_arguments" || !strings.Contains(got.text(), place) {
-				t.Errorf("%s: got %q, want it to hold %q", arguments, got.text(), place)
+			got := w.Call("take", arguments)
+			if got.Meta.Status != "bad_arguments" || !strings.Contains(got.Text(), place) {
+				t.Errorf("%s: got %q, want it to hold %q", arguments, got.Text(), place)
 			}
 		}
 		tools := relist(t, w)
@@ -88,12 +88,12 @@ import pydantic
 def stands_in(): return getattr(pydantic.BaseModel, "__conclave_standin__", False)
 def asks(): return pydantic.create_model
 `)
-		if w.call("stands_in", "").text() != "true" {
+		if w.Call("stands_in", "").Text() != "true" {
 			t.Skip("this Python has the real package")
 		}
-		got := w.call("asks", "")
-		if got.Meta.ErrorType != "AttributeError" || !strings.Contains(got.text(), "pip install pydantic") {
-			t.Errorf("got %q", got.text())
+		got := w.Call("asks", "")
+		if got.Meta.ErrorType != "AttributeError" || !strings.Contains(got.Text(), "pip install pydantic") {
+			t.Errorf("got %q", got.Text())
 		}
 	})
 }

@@ -21,6 +21,7 @@ import (
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
 	"conclave/app/plugin/plugintest"
+	"conclave/app/plugin/python"
 	"conclave/app/plugin/spindle"
 	"conclave/app/plugin/worker"
 	"conclave/app/tool"
@@ -91,14 +92,14 @@ func launcher(t testing.TB) *worker.Launcher {
 	return l
 }
 
-// python returns the dialect of Python functions, where there is a Python.
-func python(t testing.TB) *functions.Dialect {
+// pythonFunctions returns the dialect of Python functions, where there is a Python.
+func pythonFunctions(t testing.TB) *functions.Dialect {
 	t.Helper()
-	d := functions.New(functions.Options{Runtime: filepath.Join(shared, "runtime")})
-	if _, err := d.Python(t.Context()); err != nil {
+	i := python.New(python.Options{Runtime: filepath.Join(shared, "runtime")})
+	if _, err := i.Python(t.Context()); err != nil {
 		t.Skip(err)
 	}
-	return d
+	return functions.New(i)
 }
 
 func script(t testing.TB, l plugin.Launcher) *spindle.Dialect {
@@ -134,7 +135,7 @@ func open(t testing.TB, dir, data string) *core {
 		t.Fatal(err)
 	}
 	c.gate = gate
-	dialects := []plugin.Dialect{script(t, l), python(t)}
+	dialects := []plugin.Dialect{script(t, l), pythonFunctions(t)}
 	c.host = plugin.New(plugin.Options{
 		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate, Cache: c.store, Bus: news,
 		Log: slog.New(slog.DiscardHandler),

@@ -1,4 +1,4 @@
-package functions
+package python
 
 import (
 	"cmp"
@@ -19,9 +19,11 @@ import (
 // takes 60 MiB of it, the rest is the plugin's, past which it sees MemoryError.
 const memory = 256 << 20
 
-// config is what the worker is told; shim/conclave_worker/main.py says what each
+// Config is what the worker is told; shim/conclave_worker/main.py says what each
 // key means.
-type config struct {
+type Config struct {
+	Loader   string   `json:"loader,omitempty"`  // module of the shim that loads the plugin; empty: conclave_worker.loading
+	Modules  []string `json:"modules,omitempty"` // folders of the shim put on the path: "llm", "neko"
 	Entry    string   `json:"entry"`
 	Display  string   `json:"display"`
 	Root     string   `json:"root"`
@@ -33,89 +35,56 @@ type config struct {
 	Storage  string   `json:"storage"`
 	Site     []string `json:"site"`
 	Python   string   `json:"python"`
+	Extra    any      `json:"extra,omitempty"` // what the loader needs besides
+}
+
+// FolderConfig returns the configuration of a plugin that is a folder, whose
+// entry is named relative to it with slashes.
+func FolderConfig(src plugin.Source, entry string) Config {
+	display := cmp.Or(src.Display, src.Path)
+	return Config{
+		ID: src.ID, Folder: true, Root: src.Path, Home: display,
+		Entry: filepath.Join(src.Path, filepath.FromSlash(entry)), Display: filepath.Join(display, filepath.FromSlash(entry)),
+	}
 }
 
 // Spec describes the worker of a plugin: the interpreter, isolated from the
-// person's environment, with what it needs to read and nothing to write but the
-// plugin's storage. The error is a *plugin.Problem of kind unavailable when
-// there is no Python.
-func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest, place plugin.Place) (plugin.Spec, error) {
-	python, shimDir, err := d.resolve(ctx, cmp.Or(place.Runtime, d.options.Runtime))
+// person's environment, with what it needs to read (own, of the plugin) and
+// nothing to write but the plugin's storage. Storage, Site and Python of c are
+// filled in; folders of packages that c names in Site come first. The error is a
+// *plugin.Problem of kind unavailable when there is no Python.
+func (d *Interpreters) Spec(ctx context.Context, place plugin.Place, c Config, own []string) (plugin.Spec, error) {
+	python, shimDir, err := d.Resolve(ctx, cmp.Or(place.Runtime, d.options.Runtime))
 	if err != nil {
 		return plugin.Spec{}, err
 	}
-	c := config{
-		ID:      src.ID,
-		Folder:  src.Folder,
-		Package: src.Folder && m.Entry == "__init__.py",
-		Storage: place.Storage,
-		Site:    python.Site,
-		Python:  strings.Join(python.Command, " "),
-	}
-	display := cmp.Or(src.Display, src.Path)
-	var own []string // what of the plugin may be read
-	if src.Folder {
-		c.Root, c.Home = src.Path, display
-		c.Entry, c.Display = filepath.Join(src.Path, m.Entry), filepath.Join(display, m.Entry)
-		own = []string{src.Path}
-	} else {
-		c.Root, c.Home = filepath.Dir(src.Path), filepath.Dir(display)
-		c.Entry, c.Display = src.Path, display
-		own = []string{src.Path}
-		names, files := siblings(&c, m)
-		c.Siblings = names
-		own = append(own, files...)
-	}
+	own = slices.Concat(own, c.Site, []string{shimDir})
+	c.Storage = place.Storage
+	c.Site = slices.Concat(c.Site, python.Site)
+	c.Python = strings.Join(python.Command, " ")
 	text, err := json.Marshal(c)
 	if err != nil {
 		return plugin.Spec{}, err
 	}
-	argv := append([]string{python.Executable}, flags()...)
+	argv := append([]string{python.Executable}, Flags()...)
 	return plugin.Spec{
 		Kind:    "command",
 		Argv:    append(argv, "-c", boot, shimDir, "serve", string(text)),
-		Env:     environment(place.Storage),
+		Env:     Environment(place.Storage),
 		Dir:     place.Work,
-		Read:    readable(python, append(own, shimDir)),
+		Read:    readable(python, own),
 		Execute: executable(python.Executable),
 		Write:   slices.DeleteFunc([]string{place.Storage}, func(dir string) bool { return dir == "" }),
 		Memory:  memory,
 	}, nil
 }
 
-// siblings returns the modules beside a single file that it may import, and
-// their files. A last good copy lies alone; its siblings are those of the
-// original.
-func siblings(c *config, m plugin.Manifest) (names, files []string) {
-	for _, file := range m.Files {
-		if file == m.Entry {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(c.Root, filepath.FromSlash(file))); err != nil {
-			c.Root = c.Home
-		}
-		name, _, _ := strings.Cut(file, "/")
-		name = strings.TrimSuffix(name, ".py")
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for _, name := range names {
-		path := filepath.Join(c.Root, name)
-		if _, err := os.Stat(path + ".py"); err == nil && !slices.Contains(m.Files, name+"/__init__.py") {
-			path += ".py"
-		}
-		files = append(files, path)
-	}
-	return names, files
-}
-
-// flags isolate the interpreter: no PYTHON* variables, no site packages but
+// Flags isolate the interpreter: no PYTHON* variables, no site packages but
 // those the worker adds, no bytecode written, UTF-8 whatever the locale.
-func flags() []string { return []string{"-I", "-S", "-B", "-X", "utf8"} }
+func Flags() []string { return []string{"-I", "-S", "-B", "-X", "utf8"} }
 
-// environment is the whole environment of a worker.
-func environment(home string) []string {
+// Environment is the whole environment of a worker.
+func Environment(home string) []string {
 	env := []string{"LANG=C.UTF-8"}
 	if home != "" {
 		env = append(env, "HOME="+home, "TMPDIR="+home)

@@ -14,11 +14,11 @@ from _thread import allocate_lock, get_ident, stack_size, start_new_thread
 
 import conclave_worker
 
-from . import VERSION, loading, problems, results, signature, streams
+from . import VERSION, problems, results, streams
 from .call import Call
 from .clock import Clock
 from .pool import Pool
-from .tools import BadArguments, Tool
+from .tools import BadArguments
 from .wire import Wire
 
 PROTOCOLS = ("2025-06-18", "2025-03-26", "2024-11-05")
@@ -87,8 +87,9 @@ class Worker:
 
         self._clock.add("load", time.monotonic() + limit, stuck)
         try:
-            loaded = loading.load(self.config, self.sources)
-            self._make_tools(loaded)
+            name = self.config.get("loader") or "conclave_worker.functions"
+            __import__(name)
+            sys.modules[name].load(self)
         except problems.Problem as err:
             self._problem = err
         except BaseException as err:
@@ -98,17 +99,6 @@ class Worker:
             # Too late: the clock's thread has taken over and the process will end.
             SimpleQueue().get()
         self._clock.remove("load")
-
-    def _make_tools(self, loaded):
-        file = self.sources.relative(self.config["display"])
-        for function, value in loaded.functions:
-            try:
-                tool = Tool(function.name, value, function.line, file)
-            except signature.NoSignature:
-                self.wire.log("warning", self.config["id"], "%s is not offered: it has no signature." % function.name)
-                continue
-            self.tools[tool.name] = tool
-        _modernise_pydantic()
 
     # -- the reading thread --
 
@@ -351,21 +341,3 @@ class Worker:
 
 def _bad(name, lines):
     return results.Outcome("bad_arguments", "Error: arguments do not fit %s:\n%s" % (name, "\n".join("- " + line for line in lines)))
-
-
-def _modernise_pydantic():
-    """Gives pydantic 1's models the method names of 2 (contract, section 9a)."""
-    pydantic = sys.modules.get("pydantic")
-    if pydantic is None or not str(getattr(pydantic, "VERSION", "")).startswith("1."):
-        return
-    model = pydantic.BaseModel
-    for new, old in (
-        ("model_dump", "dict"),
-        ("model_dump_json", "json"),
-        ("model_validate", "parse_obj"),
-        ("model_validate_json", "parse_raw"),
-        ("model_json_schema", "schema"),
-        ("model_copy", "copy"),
-    ):
-        if not hasattr(model, new):
-            setattr(model, new, model.__dict__[old])

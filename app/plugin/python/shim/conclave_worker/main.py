@@ -5,6 +5,10 @@
 
 CONFIG is a JSON object:
 
+    loader    the module of the shim that loads the plugin: its load(worker) puts
+              tools into worker.tools; without it, conclave_worker.functions
+    modules   folders of the shim to put on the path: "llm", "neko" …
+    extra     what that loader needs besides
     entry     path of the file to read
     display   the path that file believes it has (`__file__`, tracebacks)
     root      the folder to read siblings from
@@ -37,6 +41,7 @@ def main():
     sys.argv[:] = [config["display"]]
     # Packages the person installed come after the standard library; the
     # stand-ins for packages that are not installed come last of all.
+    sys.path[1:1] = [shim + "/" + name for name in config.get("modules") or ()]
     sys.path.extend(config.get("site") or [])
     sys.path.append(shim + "/standins")
     Worker(config).run()

@@ -1,4 +1,4 @@
-package functions
+package python
 
 import (
 	"bytes"
@@ -9,12 +9,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"conclave/app/plugin"
@@ -36,6 +38,31 @@ type Python struct {
 	Stamp string `json:"stamp"` // what the answer depends on; another one asks again
 }
 
+// Options says where to find things. Runtime must be set.
+type Options struct {
+	Python  string // the person's setting: a path or a command; empty looks for one
+	Runtime string // folder for the unpacked worker and what is known of interpreters
+	Log     *slog.Logger
+}
+
+// Interpreters finds the Python of this machine, reads sources with it and
+// describes workers. One serves every dialect; its methods are safe for
+// concurrent use.
+type Interpreters struct {
+	options Options
+
+	mu    sync.Mutex
+	known map[string]Python // by shim folder and command, as long as the stamp holds
+}
+
+// New returns the interpreters. It starts nothing and touches no file.
+func New(options Options) *Interpreters {
+	if options.Log == nil {
+		options.Log = slog.New(slog.DiscardHandler)
+	}
+	return &Interpreters{options: options, known: map[string]Python{}}
+}
+
 // minimum is the oldest Python the worker runs on.
 var minimum = [2]int{3, 9}
 
@@ -54,13 +81,13 @@ type candidate struct {
 // python3, python (py -3 on Windows), of 3.9 or newer. The answer is kept in the
 // runtime folder, so that a second start of Conclave asks no interpreter. The
 // error is a *plugin.Problem of kind unavailable.
-func (d *Dialect) Python(ctx context.Context) (Python, error) {
-	python, _, err := d.resolve(ctx, d.options.Runtime)
+func (d *Interpreters) Python(ctx context.Context) (Python, error) {
+	python, _, err := d.Resolve(ctx, d.options.Runtime)
 	return python, err
 }
 
-// resolve returns the interpreter and the folder of the worker compiled for it.
-func (d *Dialect) resolve(ctx context.Context, runtimeDir string) (Python, string, error) {
+// Resolve returns the interpreter and the folder of the worker compiled for it.
+func (d *Interpreters) Resolve(ctx context.Context, runtimeDir string) (Python, string, error) {
 	shimDir, err := unpack(runtimeDir)
 	if err != nil {
 		return Python{}, "", err
@@ -93,7 +120,7 @@ func (d *Dialect) resolve(ctx context.Context, runtimeDir string) (Python, strin
 		Hint: "Install Python 3 and try again, or name one in the settings."}
 }
 
-func (d *Dialect) candidates() []candidate {
+func (d *Interpreters) candidates() []candidate {
 	if d.options.Python != "" {
 		return []candidate{{[]string{d.options.Python}, "the setting", true}}
 	}
@@ -112,7 +139,7 @@ func (d *Dialect) candidates() []candidate {
 
 // ask returns what is known of one command, asking it when that is nothing yet
 // or something it depends on has changed. d.mu is held.
-func (d *Dialect) ask(ctx context.Context, shimDir string, c candidate) (Python, error) {
+func (d *Interpreters) ask(ctx context.Context, shimDir string, c candidate) (Python, error) {
 	path, err := exec.LookPath(c.command[0])
 	if err != nil {
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {

@@ -1,4 +1,4 @@
-package functions
+package python
 
 import (
 	"crypto/sha256"
@@ -7,15 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"conclave/app/fault"
 )
 
-// shim is the worker program. The patterns name the files, since a folder's
-// embedding would leave __init__.py out.
+// shim is the worker program and the modules of the ecosystems. Only .py files
+// of it are unpacked.
 //
-//go:embed shim/*.py shim/conclave_worker/*.py shim/conclave_worker/shapes/*.py shim/standins/*.py
+//go:embed all:shim
 var shim embed.FS
 
 // probe is what is asked of an interpreter once.
@@ -31,7 +32,7 @@ var shimDigest = sync.OnceValue(func() string {
 	sum := sha256.New()
 	sum.Write([]byte(probe))
 	_ = fs.WalkDir(shim, "shim", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || !isSource(path, entry) {
 			return err
 		}
 		text, err := shim.ReadFile(path)
@@ -41,6 +42,10 @@ var shimDigest = sync.OnceValue(func() string {
 	})
 	return hex.EncodeToString(sum.Sum(nil))[:16]
 })
+
+func isSource(path string, entry fs.DirEntry) bool {
+	return !entry.IsDir() && strings.HasSuffix(path, ".py")
+}
 
 // unpack makes sure that the worker's files lie below runtime and returns their
 // folder. The folder appears whole or not at all, whoever else unpacks it at the
@@ -52,7 +57,7 @@ func unpack(runtime string) (string, error) {
 	}
 	err := unpackTo(runtime, final)
 	if err != nil {
-		return "", fault.Wrap(fault.Unavailable, "functions.unpack",
+		return "", fault.Wrap(fault.Unavailable, "python.unpack",
 			"The Python worker cannot be unpacked into "+runtime+".", "Check that the folder may be written and the disk is not full.", err)
 	}
 	return final, nil
@@ -71,9 +76,12 @@ func unpackTo(runtime, final string) error {
 		if err != nil {
 			return err
 		}
+		if !isSource(path, entry) {
+			return nil
+		}
 		to := filepath.Join(temp, filepath.FromSlash(path))
-		if entry.IsDir() {
-			return os.MkdirAll(to, 0o700)
+		if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+			return err
 		}
 		text, err := shim.ReadFile(path)
 		if err != nil {

@@ -1,0 +1,123 @@
+package python
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"conclave/app/plugin"
+)
+
+// inspectTimeout bounds reading a plugin's sources. The parser is linear; what
+// takes this long is built to.
+const inspectTimeout = 10 * time.Second
+
+// maxInspected bounds the sources that are read together, in bytes.
+const maxInspected = 8 << 20
+
+// Inspected is what the syntax trees of a plugin's sources tell, as
+// shim/conclave_worker/listing.py answers.
+type Inspected struct {
+	Functions []InspectedFunction `json:"functions"` // those of the entry that would become tools
+	Imports   []string            `json:"imports"`   // first parts of the modules that are imported and not among the sources
+	Known     bool                `json:"known"`     // whether Functions is complete; false when only running can tell
+	Problem   *plugin.Problem     `json:"problem"`
+}
+
+// InspectedFunction is one public function of a source file.
+type InspectedFunction struct {
+	Name string `json:"name"`
+	Line int    `json:"line"` // from 1
+	Doc  string `json:"doc"`
+}
+
+// Inspect tells which functions entry offers and what is imported: an
+// interpreter parses the sources, by their names, and runs none of them. The
+// error is a *plugin.Problem.
+func (d *Interpreters) Inspect(ctx context.Context, entry string, files map[string][]byte) (Inspected, error) {
+	python, shimDir, err := d.Resolve(ctx, d.options.Runtime)
+	if err != nil {
+		return Inspected{}, err
+	}
+	// A []byte is base64 in JSON, so a source of any encoding arrives as it is.
+	input, err := json.Marshal(struct {
+		Entry string            `json:"entry"`
+		Files map[string][]byte `json:"files"`
+	}{entry, files})
+	if err != nil {
+		return Inspected{}, err
+	}
+	return inspect(ctx, python, shimDir, entry, input)
+}
+
+// Sources reads the entry of a plugin below root and, as far as they are
+// readable and small together, the other files named. The error is a
+// *plugin.Problem.
+func Sources(root, entry string, names []string) (map[string][]byte, error) {
+	source, err := ReadSource(root, entry)
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{entry: source}
+	size := len(source)
+	for _, name := range names {
+		if name == entry {
+			continue
+		}
+		text, err := ReadSource(root, name)
+		if err != nil {
+			// An empty __init__.py, or a file that loading will complain about.
+			files[name] = []byte{}
+			continue
+		}
+		if size += len(text); size > maxInspected {
+			break
+		}
+		files[name] = text
+	}
+	return files, nil
+}
+
+func inspect(ctx context.Context, python Python, shimDir, entry string, input []byte) (Inspected, error) {
+	tooLong := errors.New("reading it took too long")
+	ctx, cancel := context.WithTimeoutCause(ctx, inspectTimeout, tooLong)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, python.Executable, append(Flags(), "-c", boot, shimDir, "inspect")...)
+	cmd.Dir = shimDir
+	cmd.Env = Environment("")
+	cmd.Stdin = bytes.NewReader(input)
+	cmd.WaitDelay = time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		switch {
+		case errors.Is(context.Cause(ctx), tooLong):
+			return Inspected{}, &plugin.Problem{Kind: "deadline", File: entry,
+				Message: "Reading " + entry + " took longer than 10 s.", Hint: "Is it a source file written by a person?"}
+		case ctx.Err() != nil:
+			return Inspected{}, context.Cause(ctx)
+		}
+		said := stderr.String()
+		return Inspected{}, &plugin.Problem{Kind: "crashed", File: entry, Stderr: said[max(0, len(said)-4096):],
+			Message: "Python could not read " + filepath.Base(entry) + ": " + err.Error() + ".",
+			Hint:    "Look for an expression that nests very deeply."}
+	}
+	var answer Inspected
+	if err := json.Unmarshal(out, &answer); err != nil {
+		return Inspected{}, &plugin.Problem{Kind: "crashed", File: entry, Stderr: strings.ToValidUTF8(stderr.String(), ""),
+			Message: "Python could not read " + filepath.Base(entry) + ": its answer was cut off."}
+	}
+	if answer.Problem != nil {
+		return Inspected{}, answer.Problem
+	}
+	if answer.Imports == nil {
+		answer.Imports = []string{}
+	}
+	return answer, nil
+}

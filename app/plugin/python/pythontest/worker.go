@@ -1,0 +1,490 @@
+// Package pythontest starts the workers of Python dialects as the host would and
+// talks to them over the raw wire, on every Python that the machine has.
+//
+// Only tests import it. [Main] must be what a package's TestMain calls.
+package pythontest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/python"
+	"conclave/app/plugin/worker"
+	"conclave/app/plugin/worker/confine"
+)
+
+// Patience bounds every wait for a worker: far above what any answer takes.
+const Patience = 30 * time.Second
+
+// RuntimeDir is shared by the tests of a package, so that each interpreter is
+// asked once. Main sets it.
+var RuntimeDir string
+
+// Main runs a package's tests. The test binary is also the launcher that
+// [BehindWalls] starts.
+func Main(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "confine" {
+		launcher()
+	}
+	dir, err := os.MkdirTemp("", "python-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	RuntimeDir = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// launcher is what conclave confine does; this test's binary plays that program.
+func launcher() {
+	spec, err := confine.ReadSpec()
+	if err == nil {
+		err = confine.Exec(spec)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// Pythons returns every Python of 3.9 or newer on this machine, by its version
+// and folder.
+var Pythons = sync.OnceValue(func() map[string]*python.Interpreters {
+	found := map[string]*python.Interpreters{}
+	home, _ := os.UserHomeDir()
+	commands, _ := filepath.Glob(filepath.Join(home, ".pyenv/versions/*/bin/python3"))
+	commands = append(commands, "/usr/bin/python3", "/usr/local/bin/python3", "python3")
+	for minor := 9; minor < 20; minor++ {
+		commands = append(commands, fmt.Sprintf("/usr/bin/python3.%d", minor), fmt.Sprintf("python3.%d", minor))
+	}
+	var seen []string
+	for _, command := range commands {
+		i := python.New(python.Options{Python: command, Runtime: RuntimeDir})
+		p, err := i.Python(context.Background())
+		if err == nil && !slices.Contains(seen, p.Executable) {
+			seen = append(seen, p.Executable)
+			found[p.Version+" "+filepath.Dir(p.Executable)] = i
+		}
+	}
+	return found
+})
+
+// Every runs a test on each of them, side by side.
+func Every(t *testing.T, test func(t *testing.T, i *python.Interpreters)) {
+	t.Helper()
+	all := Pythons()
+	if len(all) == 0 {
+		t.Skip("there is no Python 3.9 or newer on this machine")
+	}
+	for version, i := range all {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			test(t, i)
+		})
+	}
+}
+
+// Any returns the Python that a person would get.
+func Any(t testing.TB) *python.Interpreters {
+	t.Helper()
+	i := python.New(python.Options{Runtime: RuntimeDir})
+	if _, err := i.Python(t.Context()); err != nil {
+		t.Skip(err)
+	}
+	return i
+}
+
+// Files writes a tree and returns its folder.
+func Files(t testing.TB, tree map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range tree {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// Source returns the Source of a file or folder.
+func Source(t testing.TB, path string) plugin.Source {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := strings.TrimSuffix(filepath.Base(path), ".py")
+	return plugin.Source{ID: id, Path: path, Display: path, Folder: info.IsDir()}
+}
+
+// Worker is a running plugin and a raw client of its wire.
+type Worker struct {
+	t       testing.TB
+	Cmd     *exec.Cmd // nil behind the walls
+	In      io.WriteCloser
+	Lines   chan Message
+	Stderr  *Buffer
+	next    int
+	Storage string
+	Aside   []Message // notifications that came while an answer was awaited
+}
+
+type Message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code    int    `json:"code"`
+		Message string `json:"message"`
+		Data    struct {
+			Problem *plugin.Problem `json:"problem"`
+		} `json:"data"`
+	} `json:"error"`
+}
+
+// Listed is a tool as tools/list shows it.
+type Listed struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"inputSchema"`
+	Meta        struct {
+		Line       int      `json:"conclave/line"`
+		File       string   `json:"conclave/file"`
+		Warnings   []string `json:"conclave/warnings"`
+		Serial     bool     `json:"conclave/serial"`
+		TimeoutMS  int      `json:"conclave/timeout-ms"`
+		Visibility string   `json:"conclave/visibility"`
+	} `json:"_meta"`
+}
+
+// Answer is the result of a call.
+type Answer struct {
+	IsError bool `json:"isError"`
+	Content []struct {
+		Type     string `json:"type"`
+		Text     string `json:"text"`
+		MimeType string `json:"mimeType"`
+		Data     []byte `json:"data"`
+	} `json:"content"`
+	Meta struct {
+		Status    string          `json:"conclave/status"`
+		Result    json.RawMessage `json:"conclave/result"`
+		ErrorType string          `json:"conclave/error-type"`
+		Traceback string          `json:"conclave/traceback"`
+		Printed   string          `json:"conclave/printed"`
+	} `json:"_meta"`
+}
+
+func (a Answer) Text() string {
+	if len(a.Content) == 0 {
+		return ""
+	}
+	return a.Content[0].Text
+}
+
+// Launch starts the plugin at path as the host would, without the walls.
+func Launch(t testing.TB, d plugin.Dialect, src plugin.Source) *Worker {
+	t.Helper()
+	storage := t.TempDir()
+	m, err := d.Recognize(t.Context(), src)
+	if err != nil || m == nil {
+		t.Fatalf("Recognize %s: %v, %v", src.Path, m, err)
+	}
+	spec, err := d.Spec(t.Context(), src, *m, plugin.Place{Storage: storage, Runtime: RuntimeDir, Work: storage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Begin(t, spec, storage)
+}
+
+// Begin starts a spec's process.
+func Begin(t testing.TB, spec plugin.Spec, storage string) *Worker {
+	t.Helper()
+	w := &Worker{t: t, Stderr: &Buffer{}, Lines: make(chan Message, 1024), Storage: storage}
+	w.Cmd = exec.Command(spec.Argv[0], spec.Argv[1:]...) //nolint:noctx // ended by the cleanup
+	w.Cmd.Env, w.Cmd.Dir, w.Cmd.Stderr = spec.Env, spec.Dir, w.Stderr
+	var err error
+	if w.In, err = w.Cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := w.Cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	reading := w.Read(out)
+	t.Cleanup(func() {
+		_ = w.In.Close()
+		_ = w.Cmd.Process.Kill()
+		go func() { // unblocks the reader when a test left lines unread
+			for range w.Lines { //nolint:revive // drained
+			}
+		}()
+		reading.Wait()
+		_ = w.Cmd.Wait()
+	})
+	return w
+}
+
+// Read hands on the lines of out until it ends.
+func (w *Worker) Read(out io.Reader) *sync.WaitGroup {
+	var reading sync.WaitGroup
+	reading.Go(func() { // ends with the process, which the cleanup ends
+		defer close(w.Lines)
+		in := bufio.NewReaderSize(out, 1<<16)
+		for {
+			line, err := in.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			var m Message
+			if err := json.Unmarshal(line, &m); err != nil {
+				m.Method = "not JSON: " + string(line)
+			}
+			w.Lines <- m
+		}
+	})
+	return &reading
+}
+
+func (w *Worker) Send(m map[string]any) {
+	w.t.Helper()
+	m["jsonrpc"] = "2.0"
+	line, err := json.Marshal(m)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.In.Write(append(line, '\n')); err != nil {
+		w.t.Fatalf("the worker is gone: %v\n%s", err, w.Stderr)
+	}
+}
+
+// Receive returns the next message.
+func (w *Worker) Receive() Message {
+	w.t.Helper()
+	select {
+	case m, ok := <-w.Lines:
+		if !ok {
+			w.t.Fatalf("the worker ended\n%s", w.Stderr)
+		}
+		if strings.HasPrefix(m.Method, "not JSON") {
+			w.t.Fatal(m.Method)
+		}
+		return m
+	case <-time.After(Patience):
+		w.t.Fatalf("no Answer\n%s", w.Stderr)
+	}
+	panic("unreachable")
+}
+
+// Wait returns the Answer to a request, keeping what else comes.
+func (w *Worker) Wait(id int) Message {
+	w.t.Helper()
+	for i, m := range w.Aside {
+		if string(m.ID) == fmt.Sprint(id) && m.Method == "" {
+			w.Aside = slices.Delete(w.Aside, i, i+1)
+			return m
+		}
+	}
+	for {
+		m := w.Receive()
+		if string(m.ID) == fmt.Sprint(id) && m.Method == "" {
+			return m
+		}
+		w.Aside = append(w.Aside, m)
+	}
+}
+
+// Until returns the next message of a method.
+func (w *Worker) Until(method string) Message {
+	w.t.Helper()
+	for i, m := range w.Aside {
+		if m.Method == method {
+			w.Aside = slices.Delete(w.Aside, i, i+1)
+			return m
+		}
+	}
+	for {
+		m := w.Receive()
+		if m.Method == method {
+			return m
+		}
+		w.Aside = append(w.Aside, m)
+	}
+}
+
+func (w *Worker) Request(method string, params any) int {
+	w.t.Helper()
+	w.next++
+	w.Send(map[string]any{"id": w.next, "method": method, "params": params})
+	return w.next
+}
+
+// Initialize does the handshake; a plugin that does not load is returned.
+func (w *Worker) Initialize() *plugin.Problem {
+	w.t.Helper()
+	m := w.Wait(w.Request("initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{}}))
+	if m.Error != nil {
+		if m.Error.Code != -32001 || m.Error.Data.Problem == nil {
+			w.t.Fatalf("initialize: %+v", m.Error)
+		}
+		return m.Error.Data.Problem
+	}
+	w.Send(map[string]any{"method": "notifications/initialized"})
+	return nil
+}
+
+// List does the handshake and returns the tools.
+func (w *Worker) List() []Listed {
+	w.t.Helper()
+	if problem := w.Initialize(); problem != nil {
+		w.t.Fatalf("%v\n%s\n%s", problem, problem.Frame, w.Stderr)
+	}
+	var result struct{ Tools []Listed }
+	m := w.Wait(w.Request("tools/list", map[string]any{}))
+	if err := json.Unmarshal(m.Result, &result); err != nil {
+		w.t.Fatal(err)
+	}
+	return result.Tools
+}
+
+// Ask sends a call and returns its request's id.
+func (w *Worker) Ask(name, arguments string, meta map[string]any) int {
+	w.t.Helper()
+	params := map[string]any{"name": name}
+	if arguments != "" {
+		params["arguments"] = json.RawMessage(arguments)
+	}
+	if meta != nil {
+		params["_meta"] = meta
+	}
+	return w.Request("tools/call", params)
+}
+
+// Answered waits for the result of a call.
+func (w *Worker) Answered(id int) Answer {
+	w.t.Helper()
+	m := w.Wait(id)
+	if m.Error != nil {
+		w.t.Fatalf("tools/call: %+v", m.Error)
+	}
+	var a Answer
+	if err := json.Unmarshal(m.Result, &a); err != nil {
+		w.t.Fatal(err)
+	}
+	return a
+}
+
+func (w *Worker) Call(name, arguments string) Answer {
+	w.t.Helper()
+	return w.Answered(w.Ask(name, arguments, nil))
+}
+
+// Cancel says that nobody waits for a call any more.
+func (w *Worker) Cancel(id int, reason string) {
+	w.t.Helper()
+	w.Send(map[string]any{"method": "notifications/cancelled", "params": map[string]any{"requestId": id, "reason": reason}})
+}
+
+// Ended waits for the process to end after its input was closed.
+func (w *Worker) Ended() error {
+	w.t.Helper()
+	_ = w.In.Close()
+	deadline := time.After(Patience)
+	for {
+		select {
+		case _, ok := <-w.Lines:
+			if !ok {
+				return w.Cmd.Wait()
+			}
+		case <-deadline:
+			w.t.Fatal("the worker outlived its input")
+		}
+	}
+}
+
+// Buffer gathers a process's standard error while it is read.
+type Buffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *Buffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *Buffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+func Names(tools []Listed) []string {
+	var found []string
+	for _, tool := range tools {
+		found = append(found, tool.Name)
+	}
+	return found
+}
+
+func Equal[T comparable](t testing.TB, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// BehindWalls starts a plugin as the host does, walls included.
+func BehindWalls(t testing.TB, d plugin.Dialect, path string) *Worker {
+	t.Helper()
+	src := Source(t, path)
+	storage := t.TempDir()
+	m, err := d.Recognize(t.Context(), src)
+	if err != nil || m == nil {
+		t.Fatalf("Recognize: %v, %v", m, err)
+	}
+	spec, err := d.Spec(t.Context(), src, *m, plugin.Place{Storage: storage, Runtime: RuntimeDir, Work: storage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	launcher := worker.New(worker.Options{Program: self})
+	process, err := launcher.Start(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &Worker{t: t, Stderr: &Buffer{}, Lines: make(chan Message, 1024), Storage: storage, In: process.Wire()}
+	reading := w.Read(process.Wire())
+	t.Cleanup(func() {
+		process.End()
+		launcher.Close()
+		reading.Wait()
+	})
+	return w
+}

@@ -1,0 +1,120 @@
+package python
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"conclave/app/plugin"
+)
+
+// maxSource bounds one source file. A plugin's file has some kilobytes; one of
+// megabytes was put into the plugins folder by mistake.
+const maxSource = 4 << 20
+
+// ReadSource reads one source file below root, following no link out of it. The
+// error is a *plugin.Problem.
+func ReadSource(root, name string) ([]byte, error) {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	defer dir.Close() //nolint:errcheck // read only
+	file, err := dir.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	defer file.Close() //nolint:errcheck // read only
+	info, err := file.Stat()
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, unreadable(name, errors.New("it is no file"))
+	}
+	source, err := io.ReadAll(io.LimitReader(file, maxSource+1))
+	if err != nil {
+		return nil, unreadable(name, err)
+	}
+	switch {
+	case len(source) > maxSource:
+		return nil, &plugin.Problem{Kind: "script", File: name,
+			Message: fmt.Sprintf("%s has %.1f MB; a file of functions may have %d MB at most.", name, float64(max(info.Size(), int64(len(source))))/(1<<20), maxSource>>20),
+			Hint:    "Keep data in files of its own, and large packages installed for Python."}
+	case len(source) == 0:
+		return nil, &plugin.Problem{Kind: "script", File: name,
+			Message: name + " is empty.", Hint: "Write a function into it: def hello(name: str) -> str: …"}
+	}
+	return source, nil
+}
+
+func unreadable(name string, err error) *plugin.Problem {
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathErr.Err
+	}
+	return &plugin.Problem{Kind: "unavailable", File: name,
+		Message: fmt.Sprintf("%s cannot be read: %v.", name, err), Hint: "Check that it is a file that you may read."}
+}
+
+// Assigned returns the text of a module-level NAME = "text", or "".
+func Assigned(source []byte, name string) string {
+	pattern := regexp.MustCompile(`(?m)^` + name + `\s*=\s*(?:"([^"\\\n]{1,200})"|'([^'\\\n]{1,200})')`)
+	match := pattern.FindSubmatch(source)
+	if match == nil {
+		return ""
+	}
+	return string(match[1]) + string(match[2])
+}
+
+var moduleDocstring = regexp.MustCompile(`^(?:\xef\xbb\xbf)?(?:\s|#[^\n]*\n)*[rRuU]?(?:"""((?s:.*?))"""|'''((?s:.*?))'''|"([^"\n]*)"|'([^'\n]*)')`)
+
+// Docstring returns the first line of a module's docstring that says something.
+func Docstring(source []byte) string {
+	match := moduleDocstring.FindSubmatch(source)
+	for i := 1; i < len(match); i++ {
+		for line := range strings.Lines(string(match[i])) {
+			if line = strings.TrimSpace(line); line != "" {
+				return strings.ToValidUTF8(line, "\uFFFD")
+			}
+		}
+	}
+	return ""
+}
+
+// maxPythonFiles bounds how many files of a folder are read for its imports.
+const maxPythonFiles = 200
+
+// Files returns the .py files below dir, relative and sorted, without
+// hidden folders, caches and virtual environments.
+func Files(dir string) []string {
+	var files []string
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil || len(files) >= maxPythonFiles:
+			return fs.SkipAll
+		case entry.IsDir() && path != dir && skipped(path, entry.Name()):
+			return fs.SkipDir
+		case entry.Type().IsRegular() && strings.HasSuffix(entry.Name(), ".py"):
+			if name, err := filepath.Rel(dir, path); err == nil {
+				files = append(files, filepath.ToSlash(name))
+			}
+		}
+		return nil
+	})
+	slices.Sort(files)
+	return files
+}
+
+func skipped(path, name string) bool {
+	if name[0] == '.' || name == "__pycache__" || name == "node_modules" {
+		return true
+	}
+	_, err := os.Stat(filepath.Join(path, "pyvenv.cfg"))
+	return err == nil
+}
