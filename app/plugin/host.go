@@ -69,8 +69,9 @@ type Options struct {
 	Registry *tool.Registry
 	Gate     Gate
 	Cache    Cache
-	Chats    Chats    // optional
-	Bus      *bus.Bus // optional
+	Chats    Chats              // optional
+	Services map[string]Service // by capability; optional
+	Bus      *bus.Bus           // optional
 	Log      *slog.Logger
 	// Parallel bounds how many plugins load at once; 0 means 4.
 	Parallel int

@@ -379,7 +379,7 @@ func (r *runner) unusable(ctx context.Context, err error) tool.Result {
 }
 
 // host answers a conclave/host request of the plugin.
-func (r *runner) host(ctx context.Context, capability string, args json.RawMessage, _ string) (any, error) {
+func (r *runner) host(ctx context.Context, capability string, args json.RawMessage, call string) (any, error) {
 	const storagePrefix = "storage."
 	switch {
 	case len(capability) > len(storagePrefix) && capability[:len(storagePrefix)] == storagePrefix:
@@ -397,5 +397,5 @@ func (r *runner) host(ctx context.Context, capability string, args json.RawMessa
 		}
 		return map[string]any{"chat": c}, nil
 	}
-	return nil, hostError("unavailable", capability+" is not available in Conclave.")
+	return r.serve(ctx, capability, args, call)
 }
