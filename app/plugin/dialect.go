@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -40,6 +41,9 @@ type Listing struct {
 	Known   bool        `json:"known"` // whether Tools is complete; false when only running can tell
 	Tools   []tool.Tool `json:"tools"` // Name, Description, Line and, where known, Parameters
 	Imports []string    `json:"imports"`
+	// Options is the JSON Schema of what a person may set (options.go); nil when
+	// that is nothing, or when only running can tell.
+	Options json.RawMessage `json:"options,omitempty"`
 }
 
 // Problem says why a plugin did not load, for a person. It is an error.
@@ -82,6 +86,9 @@ type Place struct {
 	Storage string // the plugin's own folder for data, absolute; it exists, and belongs to the plugin alone
 	Runtime string // Conclave's folder for unpacked shims and caches, absolute; the plugin may only read it
 	Work    string // the working folder the process starts in
+
+	Options json.RawMessage // what the person set, an object without secrets; nil when nothing
+	Secrets []string        // the paths of the secret settings that are set; options.secret tells them
 }
 
 // Dialect recognises the plugins of one ecosystem and knows how to run them. A

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -191,7 +192,7 @@ func (e *entry) settle(v version, state State, problem *Problem, began time.Time
 	s.Generation = e.record.Generation
 	s.Load = since(began)
 	if v.manifest.Contract != "" {
-		s.Manifest, s.Imports = v.manifest, v.listing.Imports
+		s.Manifest, s.Imports, s.Options = v.manifest, v.listing.Imports, v.options
 	}
 	if more != nil {
 		more(s)
@@ -212,14 +213,16 @@ func ids(tools []tool.Tool) []string {
 	return out
 }
 
-// changeState changes what the person set, writes it, and puts it in force.
-func (e *entry) changeState(ctx context.Context, do func(*savedState)) error {
+// changeState changes what the person set, writes it, and puts it in force; renew
+// starts the plugin anew whatever changed.
+func (e *entry) changeState(ctx context.Context, renew bool, do func(*savedState)) error {
 	if err := e.recall(ctx); err != nil {
 		return err
 	}
 	e.mu.Lock()
-	was := e.state.Disabled
-	next := savedState{Disabled: e.state.Disabled, Tools: maps.Clone(e.state.Tools)}
+	was := e.state
+	next := e.state
+	next.Tools = maps.Clone(e.state.Tools)
 	do(&next)
 	raw, err := json.Marshal(next)
 	e.mu.Unlock()
@@ -233,7 +236,11 @@ func (e *entry) changeState(ctx context.Context, do func(*savedState)) error {
 	e.state = next
 	serving := e.serving
 	e.mu.Unlock()
-	if next.Disabled != was || serving == nil {
+	if !bytes.Equal(next.Options, was.Options) || !slices.Equal(next.Secrets, was.Secrets) || renew {
+		e.look(look{interrupt: true, decided: true, force: true})
+		return nil
+	}
+	if next.Disabled != was.Disabled || serving == nil {
 		e.look(look{interrupt: true, decided: true})
 		return nil
 	}

@@ -32,6 +32,7 @@ type fixture struct {
 	bus   *bus.Bus
 	tools *tool.Registry
 	host  *plugin.Host
+	keys  *secrets
 	chat  *chat.Conversation // the active one
 	stop  func()
 }
@@ -40,7 +41,7 @@ type fixture struct {
 func bubble(t *testing.T, contract string, test func(t *testing.T, f *fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		f := &fixture{t: t, dir: t.TempDir(), data: t.TempDir(), world: plugintest.NewWorld(contract), cache: &plugintest.Memory{}, bus: bus.New()}
+		f := &fixture{t: t, dir: t.TempDir(), data: t.TempDir(), world: plugintest.NewWorld(contract), cache: &plugintest.Memory{}, bus: bus.New(), keys: &secrets{}}
 		gate, err := permit.Open(t.Context(), permit.Options{Bus: f.bus, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +58,7 @@ func (f *fixture) open() {
 	f.tools = tool.NewRegistry()
 	f.host = plugin.New(plugin.Options{
 		Dir: f.dir, Data: f.data, Dialects: []plugin.Dialect{f.world}, Launcher: f.world, Registry: f.tools, Gate: f.gate, Cache: f.cache, Bus: f.bus,
-		Log: slog.New(slog.DiscardHandler), Chats: plugin.Chats{Active: func(context.Context) (*chat.Conversation, error) { return f.chat, nil }},
+		Secrets: f.keys, Log: slog.New(slog.DiscardHandler), Chats: plugin.Chats{Active: func(context.Context) (*chat.Conversation, error) { return f.chat, nil }},
 	})
 	f.stop = f.gate.OnDecided(f.host.Decided)
 }

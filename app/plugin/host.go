@@ -71,6 +71,7 @@ type Options struct {
 	Cache    Cache
 	Chats    Chats              // optional
 	Services map[string]Service // by capability; optional
+	Secrets  Secrets            // keeps the secret settings of plugins; optional
 	Bus      *bus.Bus           // optional
 	Log      *slog.Logger
 	// Parallel bounds how many plugins load at once; 0 means 4.
@@ -359,7 +360,7 @@ func (h *Host) change(ctx context.Context, id string, do func(*savedState)) erro
 		_, err := h.Find(id)
 		return err
 	}
-	return e.changeState(ctx, do)
+	return e.changeState(ctx, false, do)
 }
 
 // Updates returns a channel of reloads from now on, and a function that stops

@@ -15,15 +15,16 @@ import (
 // record is what the host remembers of a plugin between runs, so that an
 // unchanged plugin is listed without being started.
 type record struct {
-	Digest     string      `json:"digest"` // of the source that Manifest, Listing and Tools describe
-	Manifest   Manifest    `json:"manifest"`
-	Listing    Listing     `json:"listing"`
-	Tools      []keptTool  `json:"tools,omitempty"` // nil until it was listed by running
-	Listed     bool        `json:"listed"`
-	Generation uint64      `json:"generation"`
-	Load       int64       `json:"load_us"`
-	Loaded     time.Time   `json:"loaded"`
-	Good       *goodRecord `json:"good,omitempty"`
+	Digest     string          `json:"digest"` // of the source that Manifest, Listing and Tools describe
+	Manifest   Manifest        `json:"manifest"`
+	Listing    Listing         `json:"listing"`
+	Tools      []keptTool      `json:"tools,omitempty"` // nil until it was listed by running
+	Listed     bool            `json:"listed"`
+	Generation uint64          `json:"generation"`
+	Load       int64           `json:"load_us"`
+	Loaded     time.Time       `json:"loaded"`
+	Good       *goodRecord     `json:"good,omitempty"`
+	Options    json.RawMessage `json:"options,omitempty"` // JSON Schema of its settings
 }
 
 // goodRecord is the newest version that loaded and was approved, whose files are
@@ -63,7 +64,9 @@ func unkeep(kept []keptTool) []tool.Tool {
 // savedState is what the person set for a plugin.
 type savedState struct {
 	Disabled bool            `json:"disabled,omitempty"`
-	Tools    map[string]bool `json:"tools,omitempty"` // name → offered, where it differs from the default
+	Tools    map[string]bool `json:"tools,omitempty"`   // name → offered, where it differs from the default
+	Options  json.RawMessage `json:"options,omitempty"` // its settings, without secrets
+	Secrets  []string        `json:"secrets,omitempty"` // the paths of those that are kept elsewhere
 }
 
 func readJSON[T any](ctx context.Context, read func(context.Context, string) (json.RawMessage, error), id string) (T, error) {
@@ -115,6 +118,7 @@ func (e *entry) remember(v version) {
 	e.mu.Lock()
 	rec := &e.record
 	rec.Digest, rec.Manifest, rec.Listing, rec.Listed, rec.Tools = v.digest, v.manifest, v.listing, v.listed, keep(v.tools)
+	rec.Options = v.options
 	rec.Load, rec.Loaded = e.status.Load.Microseconds(), e.status.Loaded
 	if e.status.State == Ready && v.listed {
 		rec.Good = &goodRecord{Digest: v.digest, Manifest: v.manifest, Tools: keep(v.tools), Loaded: e.status.Loaded, Base: filepath.Base(v.src.Path), Folder: v.src.Folder}
@@ -182,6 +186,7 @@ func (e *entry) recall(ctx context.Context) error {
 	e.mu.Lock()
 	e.state, e.record, e.written, e.known = state, rec, rec.timeless(), true
 	e.status.Generation, e.status.Load, e.status.Loaded = rec.Generation, time.Duration(rec.Load)*time.Microsecond, rec.Loaded
+	e.status.Options = rec.Options
 	if rec.Manifest.Name != "" {
 		e.status.Manifest = rec.Manifest
 	}

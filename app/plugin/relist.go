@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"slices"
 	"time"
 
@@ -70,21 +71,21 @@ func (e *entry) relist(r *runner) {
 	v := r.v
 	r.mu.Unlock()
 	ctx, cancel := e.h.loadBound(e.h.ctx)
-	tools, err := s.list(ctx, v)
+	tools, options, err := s.list(ctx, v)
 	cancel()
 	r.release(s)
 	if err != nil {
 		e.log.add("warn", "Its changed tools could not be listed: "+asProblem(err).Message, "")
 		return
 	}
-	if sameTools(tools, v.tools) {
+	if sameTools(tools, v.tools) && bytes.Equal(options, v.options) {
 		return
 	}
 	// A tool that went may come again: what was approved stays approved.
 	fewer := !slices.ContainsFunc(tools, func(t tool.Tool) bool {
 		return !slices.ContainsFunc(v.tools, func(old tool.Tool) bool { return sameTool(old, t) })
 	})
-	v.tools, v.listed = tools, true
+	v.tools, v.listed, v.options = tools, true, options
 	if !e.admitted(v, began, !fewer) {
 		return
 	}

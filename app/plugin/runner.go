@@ -76,13 +76,14 @@ func (r *runner) resting() *Problem {
 	return r.rested
 }
 
-// list starts the process and returns the tools it lists.
-func (r *runner) list(ctx context.Context) ([]tool.Tool, error) {
+// list starts the process and returns the tools it lists and the schema of its
+// settings.
+func (r *runner) list(ctx context.Context) ([]tool.Tool, json.RawMessage, error) {
 	ctx, cancel := r.h.loadBound(ctx)
 	defer cancel()
 	s, err := r.use(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer r.release(s)
 	return s.list(ctx, r.version())
@@ -167,7 +168,7 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 		if err != nil {
 			return nil, err
 		}
-		spec, err := v.dialect.Spec(ctx, src, v.manifest, Place{Storage: storageDir, Runtime: Runtime(r.h.o.Data), Work: r.h.o.Work})
+		spec, err := v.dialect.Spec(ctx, src, v.manifest, r.place(storageDir))
 		if err != nil {
 			return nil, err
 		}
@@ -180,6 +181,12 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 			s.close()
 		}
 	}
+}
+
+// place says where the process may live and what the person set for it.
+func (r *runner) place(storageDir string) Place {
+	_, set := r.e.options()
+	return Place{Storage: storageDir, Runtime: Runtime(r.h.o.Data), Work: r.h.o.Work, Options: set.Options, Secrets: set.Secrets}
 }
 
 // source is where the version's files lie: in the plugins folder, or once they
@@ -384,6 +391,8 @@ func (r *runner) host(ctx context.Context, capability string, args json.RawMessa
 	switch {
 	case len(capability) > len(storagePrefix) && capability[:len(storagePrefix)] == storagePrefix:
 		return storage(ctx, r.h.storage(r.e.id), capability[len(storagePrefix):], args)
+	case capability == "options.secret":
+		return r.e.secret(ctx, args)
 	case capability == "permissions.granted":
 		granted, _ := r.h.o.Gate.Permissions(r.e.id)
 		return map[string][]string{"granted": append([]string{}, granted...)}, nil

@@ -212,9 +212,10 @@ type listedTool struct {
 	} `json:"_meta"`
 }
 
-// list asks for the tools, all pages of them.
-func (s *session) list(ctx context.Context, v version) ([]tool.Tool, error) {
-	tools := []tool.Tool{}
+// list asks for the tools, all pages of them, and for the schema of the
+// settings.
+func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, options json.RawMessage, err error) {
+	tools, options = []tool.Tool{}, v.options
 	cursor := ""
 	for {
 		params := map[string]string{}
@@ -223,14 +224,20 @@ func (s *session) list(ctx context.Context, v version) ([]tool.Tool, error) {
 		}
 		raw, err := s.ask(ctx, "tools/list", params)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		var page struct {
 			Tools      []listedTool `json:"tools"`
 			NextCursor string       `json:"nextCursor"`
+			Meta       struct {
+				Options json.RawMessage `json:"conclave/options"`
+			} `json:"_meta"`
 		}
 		if err := json.Unmarshal(raw, &page); err != nil {
-			return nil, &Problem{Kind: "crashed", Message: "Its tool list cannot be read: " + err.Error() + "."}
+			return nil, nil, &Problem{Kind: "crashed", Message: "Its tool list cannot be read: " + err.Error() + "."}
+		}
+		if s.speaks && len(page.Meta.Options) > 0 {
+			options = usable(page.Meta.Options)
 		}
 		for _, t := range page.Tools {
 			if len(t.Name) == 0 || len(t.Description)+len(t.InputSchema) > maxDefinition || len(tools) >= maxTools {
@@ -240,7 +247,7 @@ func (s *session) list(ctx context.Context, v version) ([]tool.Tool, error) {
 			tools = append(tools, tool.Normal(t.tool(v)))
 		}
 		if cursor = page.NextCursor; cursor == "" || len(page.Tools) == 0 {
-			return tools, nil
+			return tools, options, nil
 		}
 	}
 }

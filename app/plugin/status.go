@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"encoding/json"
 	"time"
 
 	"conclave/app/permit"
@@ -45,8 +46,9 @@ type Status struct {
 	Denied     []string
 	Changes    []permit.Change // quarantined by a change: what differs
 	Usage      Usage
-	Listed     bool      // Tools come from running it, not from reading it
-	LastUsed   time.Time // when one of its tools was called last, since the program started
+	Listed     bool            // Tools come from running it, not from reading it
+	LastUsed   time.Time       // when one of its tools was called last, since the program started
+	Options    json.RawMessage // JSON Schema of what may be set; nil when that is nothing
 }
 
 // Update is one reload, as `conclave plugins watch` prints it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,6 +25,7 @@ type version struct {
 	listing  Listing
 	tools    []tool.Tool // as listed by running it
 	listed   bool
+	options  json.RawMessage // JSON Schema of its settings, as read or as listed; nil without
 }
 
 // candidate describes v to the gate.
@@ -103,6 +105,7 @@ func (e *entry) read(ctx context.Context, src Source, s sight) (version, error) 
 	e.mu.Unlock()
 	if rec.Digest == s.digest {
 		v.manifest, v.listing, v.listed, v.tools = rec.Manifest, rec.Listing, rec.Listed, unkeep(rec.Tools)
+		v.options = rec.Options
 		if v.dialect = e.h.dialect(rec.Manifest.Contract); v.dialect != nil {
 			return v, nil
 		}
@@ -118,6 +121,7 @@ func (e *entry) read(ctx context.Context, src Source, s sight) (version, error) 
 	if v.listing, err = v.dialect.Inspect(ctx, src, v.manifest); err != nil {
 		return v, err
 	}
+	v.options = usable(v.listing.Options)
 	for i := range v.listing.Tools {
 		t := &v.listing.Tools[i]
 		t.Plugin, t.Contract = src.ID, v.manifest.Contract

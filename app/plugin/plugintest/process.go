@@ -203,7 +203,7 @@ func (p *Process) initialize(m message, loadErr error) {
 
 func (p *Process) list(m message) {
 	p.mu.Lock()
-	tools := p.script.Tools
+	tools, options := p.script.Tools, p.script.Options
 	p.mu.Unlock()
 	listed := []map[string]any{}
 	for i, t := range tools {
@@ -216,7 +216,11 @@ func (p *Process) list(m message) {
 			"_meta": map[string]any{"conclave/line": i + 1, "conclave/timeout-ms": t.TimeoutMS, "conclave/inline-available": true},
 		})
 	}
-	p.answer(m.ID, map[string]any{"tools": listed})
+	answer := map[string]any{"tools": listed}
+	if options != nil {
+		answer["_meta"] = map[string]any{"conclave/options": options}
+	}
+	p.answer(m.ID, answer)
 }
 
 func (p *Process) call(m message) {

@@ -18,14 +18,15 @@ import (
 // Script is what a plugin of a [World] does, as JSON in a .py, .js or .ts file,
 // or in main.py of a folder. A file that is no JSON is a syntax error.
 type Script struct {
-	Name        string         `json:"name,omitempty"`
-	Permissions []string       `json:"permissions,omitempty"`
-	Files       []string       `json:"files,omitempty"` // siblings that it imports
-	Tools       []Tool         `json:"tools"`
-	Load        Load           `json:"load,omitempty"`
-	Unlisted    bool           `json:"unlisted,omitempty"` // reading it does not tell its tools
-	Stderr      string         `json:"stderr,omitempty"`   // printed at the start
-	Problem     plugin.Problem `json:"problem"`            // of LoadFails
+	Name        string          `json:"name,omitempty"`
+	Permissions []string        `json:"permissions,omitempty"`
+	Files       []string        `json:"files,omitempty"` // siblings that it imports
+	Tools       []Tool          `json:"tools"`
+	Load        Load            `json:"load,omitempty"`
+	Unlisted    bool            `json:"unlisted,omitempty"` // reading it does not tell its tools
+	Stderr      string          `json:"stderr,omitempty"`   // printed at the start
+	Problem     plugin.Problem  `json:"problem"`            // of LoadFails
+	Options     json.RawMessage `json:"options,omitempty"`  // the schema of its settings, told by listing and, unless Unlisted, by reading
 }
 
 // Load says what a process does instead of becoming ready.
@@ -88,8 +89,9 @@ type World struct {
 
 	mu      sync.Mutex // guards the fields below
 	running map[*Process]struct{}
-	started []string // the plugins whose processes were started, in order
-	events  []string // what processes were told: "plugin NAME payload"
+	started []string                // the plugins whose processes were started, in order
+	events  []string                // what processes were told: "plugin NAME payload"
+	places  map[string]plugin.Place // where each plugin was last described to live
 	calls   chan Called
 	release chan struct{}
 	before  func(id string)
@@ -105,7 +107,7 @@ var (
 
 // NewWorld returns a World whose plugins are of the given contract.
 func NewWorld(contract string) *World {
-	return &World{contract: contract, running: map[*Process]struct{}{}, calls: make(chan Called, 1000), release: make(chan struct{})}
+	return &World{contract: contract, running: map[*Process]struct{}{}, places: map[string]plugin.Place{}, calls: make(chan Called, 1000), release: make(chan struct{})}
 }
 
 // Calls hears of each call of a tool that Waits, Hangs or Heeds, once it is
@@ -120,6 +122,13 @@ func (w *World) Started() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.started)
+}
+
+// Placed returns where the plugin was last described to live.
+func (w *World) Placed(id string) plugin.Place {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.places[id]
 }
 
 // Running returns how many processes run.
@@ -220,6 +229,7 @@ func (w *World) Inspect(_ context.Context, src plugin.Source, m plugin.Manifest)
 	if s.Unlisted {
 		return listing, nil
 	}
+	listing.Options = s.Options
 	for _, t := range s.Tools {
 		listing.Tools = append(listing.Tools, tool.Tool{Plugin: src.ID, Name: t.Name, Title: t.Name, Description: t.Description, Contract: w.contract, File: m.Entry})
 	}
@@ -227,7 +237,10 @@ func (w *World) Inspect(_ context.Context, src plugin.Source, m plugin.Manifest)
 }
 
 // Spec implements plugin.Dialect. The path travels as the only argument.
-func (w *World) Spec(_ context.Context, src plugin.Source, m plugin.Manifest, _ plugin.Place) (plugin.Spec, error) {
+func (w *World) Spec(_ context.Context, src plugin.Source, m plugin.Manifest, place plugin.Place) (plugin.Spec, error) {
+	w.mu.Lock()
+	w.places[src.ID] = place
+	w.mu.Unlock()
 	return plugin.Spec{Kind: "command", Argv: append([]string{pathOf(src), src.ID}, m.Files...)}, nil
 }
 

@@ -36,6 +36,9 @@ type Config struct {
 	Site     []string `json:"site"`
 	Python   string   `json:"python"`
 	Extra    any      `json:"extra,omitempty"` // what the loader needs besides
+
+	Options json.RawMessage `json:"options,omitempty"` // what the person set, without secrets
+	Secrets []string        `json:"secrets,omitempty"` // the secret settings that are set
 }
 
 // FolderConfig returns the configuration of a plugin that is a folder, whose
@@ -50,8 +53,8 @@ func FolderConfig(src plugin.Source, entry string) Config {
 
 // Spec describes the worker of a plugin: the interpreter, isolated from the
 // person's environment, with what it needs to read (own, of the plugin) and
-// nothing to write but the plugin's storage. Storage, Site and Python of c are
-// filled in; folders of packages that c names in Site come first. The error is a
+// nothing to write but the plugin's storage. Storage, Site, Python and, unless
+// they are set, Options and Secrets of c are filled in; folders of packages that c names in Site come first. The error is a
 // *plugin.Problem of kind unavailable when there is no Python.
 func (d *Interpreters) Spec(ctx context.Context, place plugin.Place, c Config, own []string) (plugin.Spec, error) {
 	python, shimDir, err := d.Resolve(ctx, cmp.Or(place.Runtime, d.options.Runtime))
@@ -60,6 +63,9 @@ func (d *Interpreters) Spec(ctx context.Context, place plugin.Place, c Config, o
 	}
 	own = slices.Concat(own, c.Site, []string{shimDir})
 	c.Storage = place.Storage
+	if c.Options == nil {
+		c.Options, c.Secrets = place.Options, place.Secrets
+	}
 	c.Site = slices.Concat(c.Site, python.Site)
 	c.Python = strings.Join(python.Command, " ")
 	text, err := json.Marshal(c)

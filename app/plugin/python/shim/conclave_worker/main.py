@@ -9,6 +9,8 @@ CONFIG is a JSON object:
               tools into worker.tools; without it, conclave_worker.functions
     modules   folders of the shim to put on the path: "llm", "neko" …
     extra     what that loader needs besides
+    options   what the person set for the plugin, an object; absent when nothing
+    secrets   the paths of the secret settings that are set: options.secret tells them
     entry     path of the file to read
     display   the path that file believes it has (`__file__`, tracebacks)
     root      the folder to read siblings from

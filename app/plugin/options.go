@@ -1,0 +1,291 @@
+package plugin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"conclave/app/fault"
+	"conclave/app/tool"
+)
+
+// A plugin's settings are an object that fits a JSON Schema which the plugin
+// gives: its dialect by reading (Listing.Options), or its process when it lists
+// its tools (docs/WIRE.md, section 2). The person fills it in; Conclave keeps it
+// beside what else they set for the plugin and hands it to the dialect as
+// Place.Options. A change starts the plugin anew.
+//
+// A text with "format": "password" or "writeOnly": true is a secret. It goes to
+// Secrets, never to the store, never back to the window and never on a command
+// line: the process gets its name (Place.Secrets) and asks for it when it needs
+// it, with options.secret. Secrets may lie in objects in objects, and are named
+// by the path to them: "server.token".
+
+// maxOptions bounds what a person sets for one plugin, and the schema of it.
+const maxOptions = 256 << 10
+
+// maxOptionDepth bounds objects in objects that are looked through for secrets.
+const maxOptionDepth = 8
+
+// Secrets keeps what must not lie in the store, by name; keys.Store is the real
+// one. A missing secret is a fault of kind not_found.
+type Secrets interface {
+	Get(ctx context.Context, name string) (string, error)
+	Set(ctx context.Context, name, secret string) error
+	Delete(ctx context.Context, name string) error
+}
+
+// Form is what a person may set of a plugin, and what they set.
+type Form struct {
+	Schema   json.RawMessage `json:"schema"`   // JSON Schema of an object; null when there is nothing to set
+	Values   json.RawMessage `json:"values"`   // what is set, an object, without secrets
+	Secrets  []string        `json:"secrets"`  // the paths of the secrets that are set: "server.token"
+	Problems []string        `json:"problems"` // why the values do not fit the schema as it is now, one line each
+}
+
+// Options returns the settings of a plugin. Kind not_found when there is none of
+// that id.
+func (h *Host) Options(ctx context.Context, id string) (Form, error) {
+	e := h.entry(id)
+	if e == nil {
+		_, err := h.Find(id)
+		return Form{}, err
+	}
+	if err := e.recall(ctx); err != nil {
+		return Form{}, err
+	}
+	schema, set := e.options()
+	f := Form{Schema: schema, Values: set.values(), Secrets: append([]string{}, set.Secrets...), Problems: []string{}}
+	if len(schema) > 0 {
+		f.Problems = append(f.Problems, misfits(schema, f.Values, f.Secrets)...)
+	}
+	return f, nil
+}
+
+// SetOptions replaces the settings of a plugin, durably, and starts it anew with
+// them. A secret that values do not name stays as it is; null or "" forgets it.
+// Kind invalid when the values do not fit the schema, not_found when there is
+// nothing to set, and whatever keeping a secret meets.
+func (h *Host) SetOptions(ctx context.Context, id string, values json.RawMessage) error {
+	const op = "plugin.options"
+	e := h.entry(id)
+	if e == nil {
+		_, err := h.Find(id)
+		return err
+	}
+	if err := e.recall(ctx); err != nil {
+		return err
+	}
+	schema, was := e.options()
+	if len(schema) == 0 {
+		return fault.New(fault.NotFound, op, "The plugin "+id+" has no settings.", "")
+	}
+	var object map[string]any
+	if len(values) > maxOptions || decodeNumbers(values, &object) != nil || object == nil {
+		return fault.New(fault.Invalid, op, "The settings of "+id+" are not a JSON object of at most 256 KiB.", "")
+	}
+	given := map[string]*string{}
+	takeSecrets(object, secretPaths(schema), given)
+	kept := slices.Clone(was.Secrets)
+	for path, secret := range given {
+		kept = slices.DeleteFunc(kept, func(p string) bool { return p == path })
+		if secret != nil {
+			kept = append(kept, path)
+		}
+	}
+	slices.Sort(kept)
+	clean, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	if wrong := misfits(schema, clean, kept); len(wrong) > 0 {
+		return fault.New(fault.Invalid, op, "These settings do not fit "+id+": "+strings.Join(wrong, "; ")+".", "")
+	}
+	if err := e.putSecrets(ctx, given); err != nil {
+		return err
+	}
+	return e.changeState(ctx, len(given) > 0, func(s *savedState) { s.Options, s.Secrets = clean, kept })
+}
+
+// putSecrets keeps the secrets given; nil forgets one.
+func (e *entry) putSecrets(ctx context.Context, given map[string]*string) error {
+	for _, path := range slices.Sorted(maps.Keys(given)) {
+		if e.h.o.Secrets == nil {
+			return fault.New(fault.Unavailable, "plugin.options", "There is no place for the secret "+path+" of "+e.id+".", "")
+		}
+		var err error
+		if secret := given[path]; secret == nil {
+			err = e.h.o.Secrets.Delete(ctx, secretName(e.id, path))
+		} else {
+			err = e.h.o.Secrets.Set(ctx, secretName(e.id, path), *secret)
+		}
+		if err != nil && fault.KindOf(err) != fault.NotFound {
+			return err
+		}
+	}
+	return nil
+}
+
+// options returns the schema of the newest version that is known, and what is
+// set.
+func (e *entry) options() (json.RawMessage, savedState) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.status.Options, e.state
+}
+
+// values returns what is set, {} for nothing.
+func (s savedState) values() json.RawMessage {
+	if len(s.Options) == 0 {
+		return json.RawMessage("{}")
+	}
+	return s.Options
+}
+
+// secret answers options.secret {name}: the value of one of the plugin's own
+// secret settings, or not_found.
+func (e *entry) secret(ctx context.Context, raw json.RawMessage) (any, error) {
+	var args struct {
+		Name string `json:"name"`
+	}
+	if err := json.Unmarshal(raw, &args); err != nil || args.Name == "" {
+		return nil, hostError("invalid", "options.secret needs the name of a setting.")
+	}
+	_, set := e.options()
+	if !slices.Contains(set.Secrets, args.Name) || e.h.o.Secrets == nil {
+		return nil, hostError("not_found", "The setting "+args.Name+" is not set.")
+	}
+	value, err := e.h.o.Secrets.Get(ctx, secretName(e.id, args.Name))
+	if err != nil {
+		return nil, asServiceError(err)
+	}
+	return map[string]string{"value": value}, nil
+}
+
+// secretName is the name under which a plugin's secret setting is kept.
+func secretName(id, path string) string { return "plugin-" + id + "-option-" + path }
+
+// misfits says why values do not fit schema, one line each. Secrets count as
+// texts that are there.
+func misfits(schema, values json.RawMessage, secrets []string) []string {
+	var object map[string]any
+	if decodeNumbers(values, &object) != nil || object == nil {
+		return []string{"they are no JSON object"}
+	}
+	for _, path := range secrets {
+		fill(object, strings.Split(path, "."))
+	}
+	whole, err := json.Marshal(object)
+	if err != nil {
+		return []string{"they are no JSON object"}
+	}
+	_, err = tool.Check(loosened(schema), whole)
+	if wrong, ok := errors.AsType[*tool.ArgumentError](err); ok {
+		return wrong.Problems
+	}
+	return nil
+}
+
+// fill puts a text where a secret is, without replacing anything.
+func fill(object map[string]any, path []string) {
+	for _, step := range path[:len(path)-1] {
+		next, ok := object[step].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			object[step] = next
+		}
+		object = next
+	}
+	object[path[len(path)-1]] = "secret"
+}
+
+// loosened returns schema without what only the secret itself could fulfil (its
+// length, its pattern): the secret is not looked at.
+func loosened(schema json.RawMessage) json.RawMessage {
+	var value map[string]any
+	if decodeNumbers(schema, &value) != nil {
+		return schema
+	}
+	eachSecret(value, "", 0, func(_ string, s map[string]any) {
+		for _, key := range []string{"pattern", "minLength", "maxLength", "enum", "const", "format"} {
+			delete(s, key)
+		}
+	})
+	out, err := json.Marshal(value)
+	if err != nil {
+		return schema
+	}
+	return out
+}
+
+// secretPaths returns the paths of the secrets that a schema knows.
+func secretPaths(schema json.RawMessage) []string {
+	var value map[string]any
+	if decodeNumbers(schema, &value) != nil {
+		return nil
+	}
+	var paths []string
+	eachSecret(value, "", 0, func(path string, _ map[string]any) { paths = append(paths, path) })
+	return paths
+}
+
+// eachSecret calls do with the path and the schema of each secret of an object's
+// schema.
+func eachSecret(schema map[string]any, path string, depth int, do func(path string, schema map[string]any)) {
+	properties, _ := schema["properties"].(map[string]any)
+	for name, value := range properties {
+		property, ok := value.(map[string]any)
+		if !ok || depth > maxOptionDepth || strings.Contains(name, ".") {
+			continue
+		}
+		at := strings.TrimPrefix(path+"."+name, ".")
+		if property["format"] == "password" || property["writeOnly"] == true {
+			do(at, property)
+			continue
+		}
+		eachSecret(property, at, depth+1, do)
+	}
+}
+
+// takeSecrets moves the secrets at paths out of object into given: nil for one
+// that is to be forgotten. What is no text counts as none.
+func takeSecrets(object map[string]any, paths []string, given map[string]*string) {
+	for _, path := range paths {
+		steps := strings.Split(path, ".")
+		inner := object
+		for _, step := range steps[:len(steps)-1] {
+			inner, _ = inner[step].(map[string]any) // a nil map is empty
+		}
+		last := steps[len(steps)-1]
+		value, there := inner[last]
+		if !there {
+			continue
+		}
+		delete(inner, last)
+		given[path] = nil
+		if text, ok := value.(string); ok && text != "" {
+			given[path] = &text
+		}
+	}
+}
+
+// decodeNumbers is json.Unmarshal that keeps numbers as they are written.
+func decodeNumbers(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(into)
+}
+
+// usable returns the schema of settings that a plugin gave, or nil when it is no
+// schema of an object, or too large.
+func usable(schema json.RawMessage) json.RawMessage {
+	var object map[string]json.RawMessage
+	if len(schema) > maxOptions || json.Unmarshal(schema, &object) != nil || object["properties"] == nil {
+		return nil
+	}
+	return schema
+}

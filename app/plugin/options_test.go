@@ -1,0 +1,161 @@
+package plugin_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"conclave/app/fault"
+	"conclave/app/plugin"
+	"conclave/app/plugin/plugintest"
+)
+
+// secrets is a plugin.Secrets that lives as long as it is held.
+type secrets struct {
+	mu   sync.Mutex // guards kept
+	kept map[string]string
+}
+
+func (s *secrets) Get(_ context.Context, name string) (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if secret, ok := s.kept[name]; ok {
+		return secret, nil
+	}
+	return "", fault.New(fault.NotFound, "secrets", "There is no secret "+name+".", "")
+}
+
+func (s *secrets) Set(_ context.Context, name, secret string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept == nil {
+		s.kept = map[string]string{}
+	}
+	s.kept[name] = secret
+	return nil
+}
+
+func (s *secrets) Delete(_ context.Context, name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.kept, name)
+	return nil
+}
+
+const optionsSchema = `{"type":"object","properties":{
+	"path":{"type":"string","minLength":1},
+	"depth":{"type":"integer","maximum":9,"default":3},
+	"server":{"type":"object","properties":{"token":{"type":"string","format":"password","minLength":20},"port":{"type":"integer"}},"required":["token"]}
+},"required":["path"]}`
+
+func withOptions() plugintest.Script {
+	s := plugintest.SaysText("say", "hello")
+	s.Options = json.RawMessage(optionsSchema)
+	s.Tools = append(s.Tools, plugintest.Tool{Name: "ask", Do: plugintest.Asks})
+	return s
+}
+
+func (f *fixture) form(id string) plugin.Form {
+	f.t.Helper()
+	form, err := f.host.Options(f.t.Context(), id)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return form
+}
+
+func TestSettingsReachTheProcessThatIsStartedAnewWithThem(t *testing.T) {
+	bubble(t, "functions", func(t *testing.T, f *fixture) {
+		f.serve("a.py", withOptions())
+		f.says("a:say", "hello")
+		if got := f.form("a"); len(got.Problems) != 1 || !strings.Contains(got.Problems[0], "path") || string(got.Values) != "{}" || len(got.Schema) == 0 {
+			t.Errorf("an empty form is %+v", got)
+		}
+		must(t, f.host.SetOptions(t.Context(), "a", json.RawMessage(`{"path":"/tmp/x","depth":4}`)))
+		f.settle()
+		f.says("a:say", "hello")
+		f.started(map[string]int{"a": 2})
+		if got := f.world.Placed("a"); string(got.Options) != `{"depth":4,"path":"/tmp/x"}` || got.Secrets != nil {
+			t.Errorf("the process was placed with %s, %v", got.Options, got.Secrets)
+		}
+		f.restart()
+		if got := f.form("a"); string(got.Values) != `{"depth":4,"path":"/tmp/x"}` || len(got.Problems) != 0 {
+			t.Errorf("after a restart the form is %s, %v", got.Values, got.Problems)
+		}
+		must(t, f.host.SetToolEnabled(t.Context(), "a", "say", false)) // keeps the settings
+		if got := f.form("a"); string(got.Values) != `{"depth":4,"path":"/tmp/x"}` {
+			t.Errorf("switching a tool off left the settings %s", got.Values)
+		}
+	})
+}
+
+func TestSettingsThatDoNotFitAreRefusedAndNothingChanges(t *testing.T) {
+	bubble(t, "functions", func(t *testing.T, f *fixture) {
+		f.serve("a.py", withOptions())
+		f.serve("plain.py", plugintest.SaysText("say", "plain"))
+		for values, word := range map[string]string{
+			`{"depth":4}`:                            "path",
+			`{"path":"x","depth":10}`:                "depth",
+			`{"path":"x","depth":"deep"}`:            "depth",
+			`{"path":"x","server":{"port":1}}`:       "token",
+			`[1]`:                                    "object",
+			`{`:                                      "object",
+			`null`:                                   "object",
+			`"` + strings.Repeat("x", 300<<10) + `"`: "256 KiB",
+			`{"path":"x","server":{"token":["no"]}}`: "token",
+			`{"path":"x","server":{"port":"eighty"}}`: "port",
+		} {
+			kind(t, f.host.SetOptions(t.Context(), "a", json.RawMessage(values)), fault.Invalid, word)
+		}
+		kind(t, f.host.SetOptions(t.Context(), "plain", json.RawMessage(`{}`)), fault.NotFound, "plain")
+		kind(t, f.host.SetOptions(t.Context(), "gone", json.RawMessage(`{}`)), fault.NotFound, "gone")
+		if got := f.form("a"); string(got.Values) != "{}" || len(f.keys.kept) != 0 {
+			t.Errorf("something was kept: %s %v", got.Values, f.keys.kept)
+		}
+		f.started(map[string]int{"a": 1, "plain": 1})
+	})
+}
+
+func TestASecretSettingIsKeptElsewhereAndToldToItsPluginAlone(t *testing.T) {
+	bubble(t, "functions", func(t *testing.T, f *fixture) {
+		f.serve("a.py", withOptions())
+		f.serve("b.py", withOptions())
+		must(t, f.host.SetOptions(t.Context(), "a", json.RawMessage(`{"path":"x","server":{"token":"hush","port":80}}`)))
+		f.settle()
+		if got := f.form("a"); string(got.Values) != `{"path":"x","server":{"port":80}}` || !slices.Equal(got.Secrets, []string{"server.token"}) || len(got.Problems) != 0 {
+			t.Errorf("the form is %s, %v, %v", got.Values, got.Secrets, got.Problems)
+		}
+		place := f.world.Placed("a")
+		if strings.Contains(string(place.Options), "hush") || !slices.Equal(place.Secrets, []string{"server.token"}) {
+			t.Errorf("the process was placed with %s, %v", place.Options, place.Secrets)
+		}
+		state, _ := f.cache.PluginState(t.Context(), "a")
+		record, _ := f.cache.PluginCache(t.Context(), "a")
+		if strings.Contains(string(state)+string(record), "hush") {
+			t.Errorf("the secret lies in the store: %s", state)
+		}
+		ask := json.RawMessage(`{"capability":"options.secret","args":{"name":"server.token"}}`)
+		if r := f.freeze("a:ask").call(t.Context(), string(ask)); len(r.Content) != 1 || r.Content[0].Text != `{"value":"hush"}` {
+			t.Errorf("the plugin was told %+v", r)
+		}
+		if r := f.freeze("b:ask").call(t.Context(), string(ask)); !strings.Contains(r.Error, "not set") {
+			t.Errorf("another plugin was told %+v", r)
+		}
+
+		// Leaving it out keeps it; another one replaces it; null forgets it.
+		must(t, f.host.SetOptions(t.Context(), "a", json.RawMessage(`{"path":"y","server":{"port":81}}`)))
+		must(t, f.host.SetOptions(t.Context(), "a", json.RawMessage(`{"path":"y","server":{"port":81,"token":"psst"}}`)))
+		f.settle()
+		if got := f.keys.kept; len(got) != 1 || got["plugin-a-option-server.token"] != "psst" {
+			t.Errorf("kept %v", got)
+		}
+		must(t, f.host.SetOptions(t.Context(), "b", json.RawMessage(`{"path":"y"}`)))
+		kind(t, f.host.SetOptions(t.Context(), "a", json.RawMessage(`{"path":"y","server":{"port":81,"token":null}}`)), fault.Invalid, "token")
+		if got := f.form("a"); !slices.Equal(got.Secrets, []string{"server.token"}) {
+			t.Errorf("a refused change forgot the secret: %v", got.Secrets)
+		}
+	})
+}
