@@ -77,6 +77,9 @@ func (e *entry) repermit() {
 			serving.notify("PERMISSION_CHANGED", permissionChange{p, true, granted})
 		}
 	}
+	if rebuilds(before, granted) {
+		serving.renew()
+	}
 	switch {
 	case now == muted:
 		return
