@@ -102,7 +102,7 @@ func (g *Gate) Propose(c Candidate) {
 
 // describeCandidateLocked is a plugin as a person is shown it.
 func (g *Gate) describeCandidateLocked(c Candidate, changes []Change) Pending {
-	capabilities, sentence := reach(c, c.Permissions)
+	capabilities, sentence := reach(c, withoutWalls(c.Permissions))
 	name := g.pluginName(c.Plugin)
 	p := Pending{
 		ID: newID("ask"), Nonce: newID("n"), Kind: KindPlugin, Plugin: c.Plugin, PluginName: name,

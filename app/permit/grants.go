@@ -111,7 +111,7 @@ func (g *Gate) SetPermission(ctx context.Context, plugin, permission string, eff
 
 // Permissions returns what the person granted and denied the plugin, sorted.
 // Approving a plugin grants the permissions that its card showed, one by one
-// revocable.
+// revocable, but for those that open its walls: each of them is a yes of its own.
 func (g *Gate) Permissions(plugin string) (granted, denied []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -122,7 +122,7 @@ func (g *Gate) permissionsLocked(plugin string) (granted, denied []string) {
 	granted, denied = []string{}, []string{}
 	said := map[string]Effect{}
 	if a, ok := g.approvals[plugin]; ok && a.Effect == Allow {
-		for _, p := range a.Permissions {
+		for _, p := range withoutWalls(a.Permissions) {
 			said[p] = Allow
 		}
 	}
