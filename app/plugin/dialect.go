@@ -83,9 +83,10 @@ func asProblem(err error) *Problem {
 
 // Place says where a plugin's process may live.
 type Place struct {
-	Storage string // the plugin's own folder for data, absolute; it exists, and belongs to the plugin alone
-	Runtime string // Conclave's folder for unpacked shims and caches, absolute; the plugin may only read it
-	Work    string // the working folder the process starts in
+	Storage string   // the plugin's own folder for data, absolute; it exists, and belongs to the plugin alone
+	Runtime string   // Conclave's folder for unpacked shims and caches, absolute; the plugin may only read it
+	Work    string   // the working folder the process starts in
+	Granted []string // the permissions the person granted it, in permit's words
 
 	Options json.RawMessage // what the person set, an object without secrets; nil when nothing
 	Secrets []string        // the paths of the secret settings that are set; options.secret tells them

@@ -186,7 +186,8 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 // place says where the process may live and what the person set for it.
 func (r *runner) place(storageDir string) Place {
 	_, set := r.e.options()
-	return Place{Storage: storageDir, Runtime: Runtime(r.h.o.Data), Work: r.h.o.Work, Options: set.Options, Secrets: set.Secrets}
+	granted, _ := r.h.o.Gate.Permissions(r.e.id)
+	return Place{Storage: storageDir, Runtime: Runtime(r.h.o.Data), Work: r.h.o.Work, Granted: granted, Options: set.Options, Secrets: set.Secrets}
 }
 
 // source is where the version's files lie: in the plugins folder, or once they
