@@ -166,8 +166,10 @@ func (r record) timeless() []byte {
 	return raw
 }
 
-// recall reads the state and the record once.
+// recall reads the state and the record once. It is not interrupted by a newer
+// save of the plugin: a read that was cut off must not pass for an empty record.
 func (e *entry) recall(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
 	e.mu.Lock()
 	known := e.known
 	e.mu.Unlock()
