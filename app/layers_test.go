@@ -39,8 +39,9 @@ var layers = map[string][]string{
 	"app/plugin/spindle/job": {}, // what the host and the engine both know of a job
 
 	// Doers: words, contracts, and the neighbours named.
-	"app/turn":   {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
-	"app/plugin": {"app/fault", "app/bus", "app/chat", "app/tool", "app/permit", "app/plugin/wire", "app/plugin/watch", "app/version"},
+	"app/turn":    {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
+	"app/plugin":  {"app/fault", "app/bus", "app/chat", "app/tool", "app/permit", "app/plugin/wire", "app/plugin/watch", "app/version"},
+	"app/service": {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/plugin", "github.com/google/uuid"},
 
 	// Adapters: the package whose interface they satisfy and what lies below it,
 	// one technology, never each other.
@@ -53,6 +54,7 @@ var layers = map[string][]string{
 	"app/llm/ollama":            {"app/llm"},
 	"app/plugin/python":         {"app/fault", "app/plugin"},
 	"app/plugin/functions":      {"app/tool", "app/plugin", "app/plugin/python"},
+	"app/plugin/neko":           {"app/tool", "app/plugin", "app/plugin/python", "github.com/BurntSushi/toml"},
 	"app/plugin/spindle":        {"app/tool", "app/plugin", "app/plugin/spindle/job"},
 	"app/plugin/spindle/engine": {"app/plugin/wire", "app/plugin/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild", "github.com/google/uuid", "golang.org/x/net/idna"},
 	"app/plugin/worker":         {"app/plugin", "app/plugin/wire", "golang.org/x/sys"},
@@ -67,9 +69,9 @@ var layers = map[string][]string{
 	// Main: what builds the rest. The core knows everything but the window, the
 	// index (whose start costs) and the engine (which only a worker may run).
 	"app/core": {
-		"app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/cli",
+		"app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli",
 		"app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai", "app/llm/anthropic", "app/llm/google", "app/llm/ollama",
-		"app/plugin/python", "app/plugin/functions", "app/plugin/spindle", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/term",
+		"app/plugin/python", "app/plugin/functions", "app/plugin/neko", "app/plugin/spindle", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/term",
 	},
 	"app/cmd/conclave": {"app/core", "app/version", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
 	"": {

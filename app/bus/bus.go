@@ -25,6 +25,8 @@ const (
 	Models      Topic = "models"      // connections and their models
 	Settings    Topic = "settings"    // settings
 	Log         Topic = "log"         // one plugin's log; id is the plugin's id
+	Toasts      Topic = "toasts"      // notices of plugins
+	Edits       Topic = "edits"       // a plugin changed one conversation; id is its id
 )
 
 // Notice says that a thing has a new revision. Revisions of one (topic, id)

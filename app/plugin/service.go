@@ -18,6 +18,12 @@ type Caller struct {
 	Contract     string
 	Call         string              // id of the open call it acts in; empty outside of calls
 	Conversation chat.ConversationID // of that call; empty outside of calls
+
+	// Granted reports whether the person granted it a permission. Tell sends its
+	// process an event; the service's answer may overtake it. Both may be nil in
+	// tests.
+	Granted func(permission string) bool
+	Tell    func(event string, payload any) error
 }
 
 // Service answers one capability that plugins ask Conclave for (docs/WIRE.md,

@@ -1,0 +1,288 @@
+package service
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+
+	"conclave/app/fault"
+	"conclave/app/plugin"
+)
+
+// Bounds of http.request (contracts/spindle, 5.4.11). A body beyond pieceBytes is
+// read on with http.read, since a line of the wire holds 4 MiB.
+const (
+	requestTime  = 30 * time.Second
+	maxBody      = 25 << 20
+	pieceBytes   = 2 << 20
+	maxRedirects = 10
+	restTime     = time.Minute
+	maxRests     = 4 // bodies of one plugin that are still to be read
+)
+
+type httpArgs struct {
+	URL     string            `json:"url"`
+	Method  string            `json:"method"`
+	Headers map[string]string `json:"headers"`
+	Body    *string           `json:"body"`
+	Base64  *string           `json:"base64"`
+	Binary  bool              `json:"binary"`
+}
+
+type httpAnswer struct {
+	Status     int               `json:"status"`
+	StatusText string            `json:"status_text"`
+	URL        string            `json:"url"` // after redirects
+	Headers    map[string]string `json:"headers"`
+	Body       *string           `json:"body,omitempty"`
+	Base64     *string           `json:"base64,omitempty"`
+	Rest       string            `json:"rest,omitempty"`
+}
+
+// ours are the headers that a request's sender sets itself.
+var ours = []string{"host", "connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer", "proxy-authorization", "proxy-connection", "accept-encoding"}
+
+func (s *Services) request(ctx context.Context, by plugin.Caller, a httpArgs) (any, error) {
+	address, err := url.Parse(a.URL)
+	if err != nil || (address.Scheme != "http" && address.Scheme != "https") || address.Host == "" {
+		return nil, invalid("Only http and https addresses can be asked.")
+	}
+	address.User = nil // it would be sent as a password nobody saw
+	body, err := a.body()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, requestTime, fault.New(fault.Timeout, "service.http", address.Host+" did not answer within 30 s.", ""))
+	defer cancel()
+	method := strings.ToUpper(strings.TrimSpace(a.Method))
+	if method == "" {
+		method = http.MethodGet
+	}
+	if method == http.MethodConnect || method == http.MethodTrace {
+		return nil, invalid("The method " + method + " cannot be used.")
+	}
+	r, err := http.NewRequestWithContext(ctx, method, address.String(), strings.NewReader(body))
+	if err != nil {
+		return nil, invalid("That request cannot be made: " + err.Error() + ".")
+	}
+	r.Header.Set("User-Agent", "Conclave")
+	for name, value := range a.Headers {
+		if slices.Contains(ours, strings.ToLower(name)) {
+			continue
+		}
+		r.Header.Set(name, value)
+	}
+	response, err := s.client.of(by.Granted != nil && by.Granted(LocalNetwork)).Do(r)
+	if err != nil {
+		return nil, httpFault(ctx, address.Host, err)
+	}
+	defer response.Body.Close() //nolint:errcheck // read to its end, or given up
+	data, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return nil, httpFault(ctx, address.Host, err)
+	case len(data) > maxBody:
+		return nil, fault.New(fault.Invalid, "service.http", fmt.Sprintf("%s answered more than %d MB.", address.Host, maxBody>>20), "")
+	}
+	out := httpAnswer{Status: response.StatusCode, StatusText: http.StatusText(response.StatusCode), URL: response.Request.URL.String(), Headers: map[string]string{}}
+	for name, values := range response.Header {
+		out.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
+	}
+	if !a.Binary && len(data) <= pieceBytes && utf8.Valid(data) {
+		text := string(data)
+		out.Body = &text
+		return out, nil
+	}
+	first, id, err := s.pieceOf(by.Plugin, data)
+	out.Base64, out.Rest = &first, id
+	return out, err
+}
+
+func (a httpArgs) body() (string, error) {
+	switch {
+	case a.Base64 != nil:
+		data, err := base64.StdEncoding.DecodeString(*a.Base64)
+		if err != nil {
+			return "", invalid("The bytes to send are not base64.")
+		}
+		return string(data), nil
+	case a.Body != nil:
+		return *a.Body, nil
+	}
+	return "", nil
+}
+
+// errPrivate refuses an address that belongs to this computer or the network it
+// is in.
+var errPrivate = errors.New("a private address")
+
+func httpFault(ctx context.Context, host string, err error) error {
+	switch {
+	case errors.Is(err, errPrivate):
+		return refused("PERMISSION_DENIED: " + LocalNetwork + " – " + host + " is this computer or in its own network, which plugins may not reach unless you grant them " + LocalNetwork + ".")
+	case ctx.Err() != nil:
+		return fault.Of(context.Cause(ctx))
+	}
+	cause := err
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		cause = u.Err
+	}
+	return fault.Wrap(fault.Unavailable, "service.http", host+" could not be reached: "+cause.Error()+".", "", err)
+}
+
+// httpClients are one client for public addresses, and one for all. A proxy is
+// not used: behind one, nobody could say which address is reached.
+type httpClients struct {
+	mu           sync.Mutex // guards both
+	public, full *http.Client
+}
+
+func (c *httpClients) of(full bool) *http.Client {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := &c.public
+	if full {
+		at = &c.full
+	}
+	if *at == nil {
+		*at = newClient(full)
+	}
+	return *at
+}
+
+func (c *httpClients) close() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, client := range []*http.Client{c.public, c.full} {
+		if client != nil {
+			client.CloseIdleConnections()
+		}
+	}
+}
+
+func newClient(full bool) *http.Client {
+	dialer := &net.Dialer{
+		Timeout: requestTime,
+		// Control sees the address that is really connected to, after names were
+		// resolved: a name that changes its mind gains nothing.
+		Control: func(_, address string, _ syscall.RawConn) error {
+			at, err := netip.ParseAddrPort(address)
+			if err != nil || never(at.Addr()) || !full && private(at.Addr()) {
+				return errPrivate
+			}
+			return nil
+		},
+	}
+	return &http.Client{
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
+			MaxIdleConns: 20, IdleConnTimeout: 30 * time.Second, ResponseHeaderTimeout: requestTime, MaxResponseHeaderBytes: 256 << 10,
+		},
+		CheckRedirect: func(r *http.Request, via []*http.Request) error {
+			if len(via) >= maxRedirects {
+				return errors.New("it was redirected too often")
+			}
+			if r.URL.Scheme != "http" && r.URL.Scheme != "https" {
+				return errors.New("it was redirected to " + r.URL.Scheme)
+			}
+			r.URL.User = nil
+			return nil
+		},
+	}
+}
+
+// notPublic are ranges that netip has no word for.
+var notPublic = func() []netip.Prefix {
+	var all []netip.Prefix
+	for _, p := range []string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+		"64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001:db8::/32", "2002::/16",
+	} {
+		all = append(all, netip.MustParsePrefix(p))
+	}
+	return all
+}()
+
+// private reports whether an address is of this computer or its own network, or
+// of nobody.
+func private(a netip.Addr) bool {
+	a = a.Unmap()
+	return !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || never(a) ||
+		slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// never reports whether an address is one that no plugin may ask whatever was
+// granted: where clouds keep a machine's credentials.
+func never(a netip.Addr) bool {
+	a = a.Unmap().WithZone("")
+	return a.IsLinkLocalUnicast() || a.IsMulticast() || a == netip.MustParseAddr("fd00:ec2::254") || a == netip.MustParseAddr("100.100.100.200")
+}
+
+// rest is what is still to be read of a body.
+type rest struct {
+	plugin string
+	data   []byte
+	at     time.Time
+}
+
+// pieceOf returns the first piece of data as base64, and a name for what is left.
+func (s *Services) pieceOf(id string, data []byte) (piece, left string, err error) {
+	if len(data) <= pieceBytes {
+		return base64.StdEncoding.EncodeToString(data), "", nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now, n := s.o.Now(), 0
+	for name, r := range s.rests {
+		switch {
+		case now.Sub(r.at) >= restTime:
+			delete(s.rests, name)
+		case r.plugin == id:
+			n++
+		}
+	}
+	if n >= maxRests {
+		return "", "", refused("Too many large answers wait to be read on.")
+	}
+	left = uuid.NewString()
+	s.rests[left] = &rest{id, data[pieceBytes:], now}
+	return base64.StdEncoding.EncodeToString(data[:pieceBytes]), left, nil
+}
+
+type restArgs struct {
+	Rest string `json:"rest"`
+}
+
+func (s *Services) readRest(_ context.Context, by plugin.Caller, a restArgs) (any, error) {
+	s.mu.Lock()
+	r := s.rests[a.Rest]
+	if r == nil || r.plugin != by.Plugin {
+		s.mu.Unlock()
+		return nil, missing("There is nothing left to read under that name.")
+	}
+	delete(s.rests, a.Rest)
+	s.mu.Unlock()
+	piece, left, err := s.pieceOf(by.Plugin, r.data)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]any{"base64": piece}
+	if left != "" {
+		out["rest"] = left
+	}
+	return out, nil
+}

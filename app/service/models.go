@@ -1,0 +1,497 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/llm"
+	"conclave/app/plugin"
+)
+
+// Models is what services ask of models; core.Models is the real one.
+type Models interface {
+	// Open returns a model by "connection/model"; "" is the default.
+	Open(ctx context.Context, name string) (llm.Model, error)
+	Connections(ctx context.Context) ([]llm.Connection, error)
+	// Known returns the models that are known without asking anybody.
+	Known(ctx context.Context) ([]llm.ModelInfo, error)
+	Default(ctx context.Context) (string, error)
+}
+
+// Bounds of a plugin's model calls. Its permission lets it ask; these keep a
+// plugin that runs wild from spending without end (permissions: call a model,
+// ask above a cap). A person who asks something waits for it; a plugin with more
+// to ask than this has no person waiting.
+const (
+	callsAtOnce  = 4
+	callsAnHour  = 300
+	generateTime = 5 * time.Minute
+	maxGenerated = 3 << 20 // bytes; a line of the wire holds no more
+	pieceEvery   = 40 * time.Millisecond
+)
+
+// PieceEvent is the event that tells the caller of models.generate with a stream
+// what the model says as it says it: {stream, number, kind, text}, kind text or
+// reasoning. The answer has how many there were. It is Conclave's own and cannot
+// be subscribed to.
+const PieceEvent = "conclave.piece"
+
+// message is one message as a plugin writes it. Content is a text or a list of
+// parts.
+type message struct {
+	Role      string          `json:"role"`
+	Content   json.RawMessage `json:"content"`
+	Name      string          `json:"name"`
+	ToolCalls []toolCall      `json:"tool_calls"`
+	CallID    string          `json:"tool_call_id"`
+}
+
+type toolCall struct {
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Arguments json.RawMessage `json:"args"`
+}
+
+type toolArg struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
+}
+
+type generateArgs struct {
+	Messages   []message                  `json:"messages"`
+	Connection string                     `json:"connection"`
+	Model      string                     `json:"model"`
+	Parameters map[string]json.RawMessage `json:"parameters"`
+	Tools      []toolArg                  `json:"tools"`
+	Reasoning  string                     `json:"reasoning"`
+	Request    string                     `json:"request"` // a name to stop it by
+	Stream     string                     `json:"stream"`  // a name for its pieces; empty wants none
+}
+
+type requestKey struct{ plugin, request string }
+
+// generated is the answer of models.generate.
+type generated struct {
+	Content   string     `json:"content"`
+	Reasoning string     `json:"reasoning,omitempty"`
+	Finish    string     `json:"finish_reason"`
+	Calls     []toolCall `json:"tool_calls,omitempty"`
+	Usage     usage      `json:"usage"`
+	Model     string     `json:"model"`
+	Pieces    int        `json:"pieces,omitempty"`
+}
+
+type usage struct {
+	Prompt     int64 `json:"prompt_tokens"`
+	Completion int64 `json:"completion_tokens"`
+	Total      int64 `json:"total_tokens"`
+}
+
+func (s *Services) generate(ctx context.Context, by plugin.Caller, a generateArgs) (any, error) {
+	request, err := a.request()
+	if err != nil {
+		return nil, err
+	}
+	model, err := s.model(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeoutCause(ctx, generateTime, fault.New(fault.Timeout, "service.generate", "The model did not answer within 5 minutes.", ""))
+	defer stop()
+	ctx, forget := s.stoppable(ctx, requestKey{by.Plugin, a.Request})
+	defer forget()
+	release, err := s.spend(ctx, by)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	out := generated{Model: model.Info().Name(), Finish: "stop"}
+	var content, reasoning strings.Builder
+	pieces := &pieces{by: by, stream: a.Stream, last: time.Now()}
+	for e, err := range llm.WithRetry(model, llm.Policy{}).Stream(ctx, request) {
+		if err != nil {
+			return nil, modelFault(ctx, err)
+		}
+		switch e.Kind {
+		case llm.Text:
+			content.WriteString(e.Text)
+			pieces.add("text", e.Text)
+		case llm.Reasoning:
+			reasoning.WriteString(e.Text)
+			pieces.add("reasoning", e.Text)
+		case llm.Call:
+			arguments := e.Call.Arguments
+			if len(arguments) == 0 {
+				arguments = json.RawMessage("{}")
+			}
+			out.Calls = append(out.Calls, toolCall{ID: e.Call.ID, Name: e.Call.Tool, Arguments: arguments})
+		case llm.End:
+			out.Usage = usage{e.Usage.Input, e.Usage.Output, e.Usage.Input + e.Usage.Output}
+			out.Finish = finish(e.Stop)
+		}
+		if content.Len()+reasoning.Len() > maxGenerated {
+			out.Finish = "length"
+			break
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, modelFault(ctx, ctx.Err())
+	}
+	pieces.flush()
+	out.Content = strings.ToValidUTF8(content.String(), "\uFFFD")
+	out.Reasoning, out.Pieces = strings.ToValidUTF8(reasoning.String(), "\uFFFD"), pieces.told
+	if len(out.Calls) > 0 {
+		out.Finish = "tool_calls"
+	}
+	return out, nil
+}
+
+func finish(why llm.StopReason) string {
+	switch why {
+	case llm.StopLength:
+		return "length"
+	case llm.StopFilter:
+		return "content_filter"
+	case llm.StopCalls:
+		return "tool_calls"
+	}
+	return "stop"
+}
+
+// modelFault says why a model did not answer.
+func modelFault(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		if f, ok := errors.AsType[*fault.Error](context.Cause(ctx)); ok {
+			return f
+		}
+		return fault.Of(ctx.Err())
+	}
+	if e, ok := errors.AsType[*llm.Error](err); ok {
+		return e.Fault()
+	}
+	return err
+}
+
+// pieces tells the caller what a model says, not more often than anybody can
+// read.
+type pieces struct {
+	by     plugin.Caller
+	stream string
+	kind   string
+	text   strings.Builder
+	last   time.Time
+	told   int
+}
+
+func (p *pieces) add(kind, text string) {
+	if p.stream == "" || p.by.Tell == nil {
+		return
+	}
+	if kind != p.kind {
+		p.flush()
+		p.kind = kind
+	}
+	p.text.WriteString(text)
+	if time.Since(p.last) >= pieceEvery {
+		p.flush()
+	}
+}
+
+func (p *pieces) flush() {
+	if p.text.Len() == 0 {
+		return
+	}
+	piece := map[string]any{"stream": p.stream, "number": p.told + 1, "kind": p.kind, "text": p.text.String()}
+	if p.by.Tell(PieceEvent, piece) == nil { // else the text is in the answer still
+		p.told++
+	}
+	p.text.Reset()
+	p.last = time.Now()
+}
+
+// stoppable returns a context that models.stop ends.
+func (s *Services) stoppable(ctx context.Context, key requestKey) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	if key.request == "" {
+		return ctx, func() { cancel(nil) }
+	}
+	stop := func() { cancel(fault.New(fault.Canceled, "service.generate", "It was stopped.", "")) }
+	s.mu.Lock()
+	s.open[key] = stop
+	s.mu.Unlock()
+	return ctx, func() {
+		s.mu.Lock()
+		delete(s.open, key)
+		s.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+type stopArgs struct {
+	Request string `json:"request"`
+}
+
+func (s *Services) stop(_ context.Context, by plugin.Caller, a stopArgs) (any, error) {
+	s.mu.Lock()
+	stop := s.open[requestKey{by.Plugin, a.Request}]
+	s.mu.Unlock()
+	if stop != nil {
+		stop()
+	}
+	return map[string]any{"stopped": stop != nil}, nil
+}
+
+// budget is what one plugin asks of models.
+type budget struct {
+	slots chan struct{}
+	calls []time.Time // of the last hour
+}
+
+// spend takes one call out of the plugin's budget, waiting for one of its own to
+// end when too many are under way.
+func (s *Services) spend(ctx context.Context, by plugin.Caller) (release func(), err error) {
+	s.mu.Lock()
+	b := s.spent[by.Plugin]
+	if b == nil {
+		b = &budget{slots: make(chan struct{}, callsAtOnce)}
+		s.spent[by.Plugin] = b
+	}
+	now := s.o.Now()
+	b.calls = slices.DeleteFunc(b.calls, func(at time.Time) bool { return now.Sub(at) >= time.Hour })
+	full := len(b.calls) >= callsAnHour
+	if !full {
+		b.calls = append(b.calls, now)
+	}
+	s.mu.Unlock()
+	if full {
+		return nil, refused(fmt.Sprintf("%s has asked models %d times within an hour, which is the most a plugin may.", by.Name, callsAnHour))
+	}
+	select {
+	case b.slots <- struct{}{}:
+		return func() { <-b.slots }, nil
+	case <-ctx.Done():
+		return nil, modelFault(ctx, ctx.Err())
+	}
+}
+
+// model opens the model that was asked for.
+func (s *Services) model(ctx context.Context, a generateArgs) (llm.Model, error) {
+	name := a.Model
+	if raw, ok := a.Parameters["model"]; ok && name == "" {
+		_ = json.Unmarshal(raw, &name) // what is no text names none
+	}
+	if a.Connection == "" {
+		if name == "" {
+			return s.o.Models.Open(ctx, "")
+		}
+		all, err := s.o.Models.Connections(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if first, _, ok := strings.Cut(name, "/"); ok && slices.ContainsFunc(all, func(c llm.Connection) bool { return c.Name == first }) {
+			return s.o.Models.Open(ctx, name)
+		}
+		chosen, err := s.o.Models.Default(ctx)
+		if err != nil {
+			return nil, err
+		}
+		connection, _, _ := strings.Cut(chosen, "/")
+		return s.o.Models.Open(ctx, connection+"/"+name)
+	}
+	if name != "" {
+		return s.o.Models.Open(ctx, a.Connection+"/"+strings.TrimPrefix(name, a.Connection+"/"))
+	}
+	of, err := s.modelOf(ctx, a.Connection)
+	if err != nil {
+		return nil, err
+	}
+	if of == "" {
+		return nil, missing("There is no connection " + a.Connection + ", or no model of it is known yet.")
+	}
+	return s.o.Models.Open(ctx, a.Connection+"/"+of)
+}
+
+// modelOf is the model that a connection stands for: the default one when it is
+// of that connection, else the first known.
+func (s *Services) modelOf(ctx context.Context, connection string) (string, error) {
+	chosen, err := s.o.Models.Default(ctx)
+	if err != nil {
+		return "", err
+	}
+	if id, ok := strings.CutPrefix(chosen, connection+"/"); ok {
+		return id, nil
+	}
+	known, err := s.o.Models.Known(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, m := range known {
+		if m.Connection == connection {
+			return m.ID, nil
+		}
+	}
+	return "", nil
+}
+
+// connection is a connection as plugins see it: the key is never part of it.
+type connection struct {
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	Provider  string   `json:"provider"`
+	Model     string   `json:"model"`
+	Models    []string `json:"models"`
+	IsDefault bool     `json:"is_default"`
+	HasKey    bool     `json:"has_key"`
+}
+
+func (s *Services) connections(ctx context.Context, _ plugin.Caller, _ struct{}) (any, error) {
+	all, err := s.o.Models.Connections(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, err := s.o.Models.Known(ctx)
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := s.o.Models.Default(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := []connection{}
+	for _, c := range all {
+		of, err := s.modelOf(ctx, c.Name)
+		if err != nil {
+			return nil, err
+		}
+		row := connection{ID: c.Name, Name: cmp.Or(c.Title, c.Name), Provider: c.Kind, Model: of, Models: []string{}, IsDefault: strings.HasPrefix(chosen, c.Name+"/"), HasKey: c.HasKey}
+		for _, m := range known {
+			if m.Connection == c.Name {
+				row.Models = append(row.Models, m.ID)
+			}
+		}
+		out = append(out, row)
+	}
+	return map[string]any{"connections": out}, nil
+}
+
+// request makes a request of what a plugin asked.
+func (a generateArgs) request() (llm.Request, error) {
+	r := llm.Request{}
+	if len(a.Messages) == 0 {
+		return r, invalid("A model needs at least one message.")
+	}
+	var system []string
+	for _, m := range a.Messages {
+		parts, err := m.parts()
+		if err != nil {
+			return r, err
+		}
+		switch m.Role {
+		case "system", "developer":
+			system = append(system, chat.TextOf(parts))
+		case "user":
+			r.Messages = join(r.Messages, chat.RoleUser, parts)
+		case "assistant":
+			for _, c := range m.ToolCalls {
+				parts = append(parts, chat.Part{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: c.ID, Tool: c.Name, Arguments: c.Arguments}})
+			}
+			r.Messages = join(r.Messages, chat.RoleAssistant, parts)
+		case "tool":
+			result := &chat.ToolResult{CallID: m.CallID, Tool: m.Name, Status: chat.CallOK, Content: parts}
+			r.Messages = join(r.Messages, chat.RoleTool, []chat.Part{{Kind: chat.PartToolResult, Result: result}})
+		default:
+			return r, invalid("The role of a message is system, user, assistant or tool, not “" + m.Role + "”.")
+		}
+	}
+	if len(r.Messages) == 0 { // some ask with a system text alone
+		r.Messages = join(nil, chat.RoleUser, []chat.Part{{Kind: chat.PartText, Text: strings.Join(system, "\n\n")}})
+		system = nil
+	}
+	r.System = strings.Join(system, "\n\n")
+	for _, t := range a.Tools {
+		if t.Name == "" {
+			return r, invalid("A tool for a model needs a name.")
+		}
+		if len(t.Parameters) == 0 {
+			t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		r.Tools = append(r.Tools, llm.ToolDefinition{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
+	}
+	number := func(names ...string) (float64, bool) {
+		for _, name := range names {
+			var v float64
+			if raw, ok := a.Parameters[name]; ok && json.Unmarshal(raw, &v) == nil {
+				return v, true
+			}
+		}
+		return 0, false
+	}
+	if t, ok := number("temperature"); ok {
+		r.Temperature = &t
+	}
+	if n, ok := number("max_tokens", "max_completion_tokens", "max_output_tokens", "maxTokens"); ok && n >= 1 {
+		r.MaxTokens = int64(n)
+	}
+	switch a.Reasoning {
+	case "off", "low", "medium", "high":
+		r.Reasoning = a.Reasoning
+	}
+	return r, nil
+}
+
+// join adds a message; neighbours of one role become one, as every provider
+// takes them.
+func join(all []llm.Message, role chat.Role, parts []chat.Part) []llm.Message {
+	if len(parts) == 0 {
+		return all
+	}
+	if n := len(all); n > 0 && all[n-1].Role == role {
+		all[n-1].Parts = append(all[n-1].Parts, parts...)
+		return all
+	}
+	return append(all, llm.Message{Role: role, Parts: parts})
+}
+
+// parts reads the content of a message: a text, or a list of texts and pictures.
+func (m message) parts() ([]chat.Part, error) {
+	if len(m.Content) == 0 || string(m.Content) == "null" {
+		return nil, nil
+	}
+	var text string
+	if json.Unmarshal(m.Content, &text) == nil {
+		if text == "" {
+			return nil, nil
+		}
+		return []chat.Part{{Kind: chat.PartText, Text: strings.ToValidUTF8(text, "\uFFFD")}}, nil
+	}
+	var list []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+		Data []byte `json:"data"` // base64 in JSON
+		MIME string `json:"mime_type"`
+		Kind string `json:"mimeType"`
+	}
+	if json.Unmarshal(m.Content, &list) != nil {
+		return nil, invalid("The content of a message is a text, or a list of parts.")
+	}
+	var parts []chat.Part
+	for _, p := range list {
+		switch {
+		case p.Text != "":
+			parts = append(parts, chat.Part{Kind: chat.PartText, Text: strings.ToValidUTF8(p.Text, "\uFFFD")})
+		case len(p.Data) > 0:
+			media := &chat.Media{MIME: cmp.Or(p.MIME, p.Kind, "image/png"), Size: int64(len(p.Data)), Data: p.Data}
+			parts = append(parts, chat.Part{Kind: chat.PartMedia, Media: media})
+		}
+	}
+	return parts, nil
+}

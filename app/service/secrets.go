@@ -1,0 +1,161 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"sync"
+
+	"conclave/app/fault"
+	"conclave/app/plugin"
+)
+
+// Keys keeps secrets by name; keys.Store is the real one. Get fails with kind
+// not_found when there is none.
+type Keys interface {
+	Get(ctx context.Context, name string) (string, error)
+	Set(ctx context.Context, name, key string) error
+	Delete(ctx context.Context, name string) error
+}
+
+// Bounds of a plugin's secrets (contracts/spindle, 5.3).
+const (
+	maxSecret  = 64 << 10
+	maxSecrets = 256
+)
+
+var secretKey = regexp.MustCompile(`^[A-Za-z0-9_\-.]{1,128}$`)
+
+type secretArgs struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// A plugin's secrets lie beside the person's own keys, below a name no connection
+// can have. The names of them are one more secret, since a keychain lists
+// nothing.
+func secretName(id, key string) string { return "plugin/" + id + "/" + key }
+
+func secretIndex(id string) string { return "plugin/" + id }
+
+func (a secretArgs) check() error {
+	if !secretKey.MatchString(a.Key) {
+		return invalid("The name of a secret has 1 to 128 letters, digits, dots, dashes or underscores.")
+	}
+	return nil
+}
+
+func (s *Services) getSecret(ctx context.Context, by plugin.Caller, a secretArgs) (any, error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	value, err := s.o.Keys.Get(ctx, secretName(by.Plugin, a.Key))
+	if fault.KindOf(err) == fault.NotFound {
+		return map[string]any{"value": nil}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"value": value}, nil
+}
+
+func (s *Services) hasSecret(ctx context.Context, by plugin.Caller, a secretArgs) (any, error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	names, err := s.secretNames(ctx, by.Plugin)
+	return map[string]any{"has": slices.Contains(names, a.Key)}, err
+}
+
+func (s *Services) listSecrets(ctx context.Context, by plugin.Caller, _ struct{}) (any, error) {
+	names, err := s.secretNames(ctx, by.Plugin)
+	return map[string]any{"keys": names}, err
+}
+
+func (s *Services) putSecret(ctx context.Context, by plugin.Caller, a secretArgs) (any, error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	if len(a.Value) > maxSecret {
+		return nil, invalid(fmt.Sprintf("A secret may hold at most %d KB.", maxSecret>>10))
+	}
+	defer s.lockSecrets(by.Plugin)()
+	names, err := s.secretNames(ctx, by.Plugin)
+	if err != nil {
+		return nil, err
+	}
+	if known := slices.Contains(names, a.Key); !known {
+		if len(names) >= maxSecrets {
+			return nil, invalid(fmt.Sprintf("A plugin may keep at most %d secrets.", maxSecrets))
+		}
+		names = append(names, a.Key)
+		slices.Sort(names)
+		if err := s.writeSecretNames(ctx, by.Plugin, names); err != nil {
+			return nil, err
+		}
+	}
+	return done, s.o.Keys.Set(ctx, secretName(by.Plugin, a.Key), a.Value)
+}
+
+func (s *Services) deleteSecret(ctx context.Context, by plugin.Caller, a secretArgs) (any, error) {
+	if err := a.check(); err != nil {
+		return nil, err
+	}
+	defer s.lockSecrets(by.Plugin)()
+	names, err := s.secretNames(ctx, by.Plugin)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.Index(names, a.Key)
+	if i < 0 {
+		return map[string]any{"deleted": false}, nil
+	}
+	if err := s.o.Keys.Delete(ctx, secretName(by.Plugin, a.Key)); err != nil && fault.KindOf(err) != fault.NotFound {
+		return nil, err
+	}
+	return map[string]any{"deleted": true}, s.writeSecretNames(ctx, by.Plugin, slices.Delete(names, i, i+1))
+}
+
+func (s *Services) secretNames(ctx context.Context, id string) ([]string, error) {
+	text, err := s.o.Keys.Get(ctx, secretIndex(id))
+	names := []string{}
+	switch {
+	case fault.KindOf(err) == fault.NotFound:
+		return names, nil
+	case err != nil:
+		return names, err
+	}
+	if json.Unmarshal([]byte(text), &names) != nil {
+		return []string{}, fault.New(fault.Damaged, "service.secrets", "The list of this plugin's secrets cannot be read.", "")
+	}
+	return names, nil
+}
+
+func (s *Services) writeSecretNames(ctx context.Context, id string, names []string) error {
+	if len(names) == 0 {
+		if err := s.o.Keys.Delete(ctx, secretIndex(id)); err != nil && fault.KindOf(err) != fault.NotFound {
+			return err
+		}
+		return nil
+	}
+	text, err := json.Marshal(names)
+	if err != nil {
+		return err
+	}
+	return s.o.Keys.Set(ctx, secretIndex(id), string(text))
+}
+
+// lockSecrets orders the changes of one plugin's secrets.
+func (s *Services) lockSecrets(id string) (unlock func()) {
+	s.mu.Lock()
+	m := s.secret[id]
+	if m == nil {
+		m = &sync.Mutex{}
+		s.secret[id] = m
+	}
+	s.mu.Unlock()
+	m.Lock()
+	return m.Unlock
+}

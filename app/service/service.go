@@ -1,0 +1,177 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"sync"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/plugin"
+)
+
+// The permissions that services ask for, in the words of permit.
+const (
+	generation   = "generation"
+	chats        = "chats"
+	chatMutation = "chat_mutation"
+	web          = "cors_proxy"
+	// LocalNetwork lets http.request reach this computer and the network it is
+	// in. No manifest asks for it: the person grants it by hand.
+	LocalNetwork = "local_network"
+)
+
+// Options say what services work with. A field that is nil leaves the
+// capabilities that need it unavailable.
+type Options struct {
+	Chats  Chats
+	Models Models
+	Keys   Keys
+	Values Values
+	Bus    *bus.Bus // hears of toasts and of chats that were changed
+	Log    *slog.Logger
+	// Active is the chat that is open, or nil.
+	Active func(ctx context.Context) (*chat.Conversation, error)
+	// Hold keeps turns out of a chat until release, for the moment in which its
+	// path is changed. When a turn runs in it, Hold returns a channel that is
+	// closed when the turn has ended instead. nil holds nothing.
+	Hold func(ctx context.Context, id chat.ConversationID) (release func(), ended <-chan struct{}, err error)
+	// Publish tells plugins that listen of an event of Conclave's life.
+	Publish func(event string, payload any)
+	// Now is the clock; nil is the system's.
+	Now func() time.Time
+}
+
+// Services are the capabilities. Use New, and Close when done. They are safe for
+// concurrent use.
+type Services struct {
+	o      Options
+	ctx    context.Context //nolint:containedctx // of what is written once a turn has ended; ends with Close
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // what waits for the end of a turn
+	client httpClients
+
+	mu     sync.Mutex // guards the fields below
+	closed bool
+	spent  map[string]*budget                                    // of model calls, by plugin
+	open   map[requestKey]context.CancelFunc                     // model calls under way
+	rests  map[string]*rest                                      // bodies that are still to be read
+	later  map[string]chat.MessageSeq                            // messages that were kept back, by the id given for them
+	queues map[chat.ConversationID][]func(context.Context) error // what waits for a turn's end
+	toasts []Toast                                               // the newest, oldest first
+	toastN uint64                                                // the number of the newest
+	pace   map[string][]time.Time                                // of toasts, by plugin
+	secret map[string]*sync.Mutex                                // orders changes of a plugin's list of secrets
+}
+
+// New returns the services.
+func New(o Options) *Services {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Bus == nil {
+		o.Bus = bus.New()
+	}
+	if o.Hold == nil {
+		o.Hold = func(context.Context, chat.ConversationID) (func(), <-chan struct{}, error) {
+			return func() {}, nil, nil
+		}
+	}
+	if o.Publish == nil {
+		o.Publish = func(string, any) {}
+	}
+	if o.Active == nil {
+		o.Active = func(context.Context) (*chat.Conversation, error) { return nil, nil }
+	}
+	s := &Services{
+		o: o, spent: map[string]*budget{}, open: map[requestKey]context.CancelFunc{}, rests: map[string]*rest{},
+		later: map[string]chat.MessageSeq{}, queues: map[chat.ConversationID][]func(context.Context) error{}, pace: map[string][]time.Time{}, secret: map[string]*sync.Mutex{},
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background()) // its own: Close ends it
+	return s
+}
+
+// Close gives up what still waits, and returns when nothing of the services runs
+// by itself. It may be called more than once.
+func (s *Services) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	s.cancel()
+	s.wg.Wait()
+	s.client.close()
+}
+
+// All returns the services by capability.
+func (s *Services) All() map[string]plugin.Service {
+	all := map[string]plugin.Service{
+		"http.request": offer(web, s.request),
+		"http.read":    offer(web, s.readRest),
+		"toast":        offer("", s.toast),
+		"tokens.count": offer("", s.count),
+	}
+	add := func(there bool, more map[string]plugin.Service) {
+		for capability, service := range more {
+			if there {
+				all[capability] = service
+			}
+		}
+	}
+	add(s.o.Models != nil, map[string]plugin.Service{
+		"models.generate":    offer(generation, s.generate),
+		"models.connections": offer(generation, s.connections),
+		"models.stop":        offer("", s.stop),
+	})
+	add(s.o.Chats != nil, map[string]plugin.Service{
+		"chats.active":   offer(chats, s.active),
+		"chats.get":      offer(chats, s.chat),
+		"chats.list":     offer(chats, s.list),
+		"chats.update":   offer(chats, s.update),
+		"chats.messages": offer(chatMutation, s.messages),
+		"chats.append":   offer(chatMutation, s.append),
+		"chats.edit":     offer(chatMutation, s.edit),
+		"chats.remove":   offer(chatMutation, s.remove),
+	})
+	add(s.o.Keys != nil, map[string]plugin.Service{
+		"secrets.get":    offer("", s.getSecret),
+		"secrets.put":    offer("", s.putSecret),
+		"secrets.delete": offer("", s.deleteSecret),
+		"secrets.has":    offer("", s.hasSecret),
+		"secrets.list":   offer("", s.listSecrets),
+	})
+	add(s.o.Values != nil, map[string]plugin.Service{
+		"variables.get":    offer("", s.getVariable),
+		"variables.set":    offer("", s.setVariable),
+		"variables.delete": offer("", s.deleteVariable),
+		"variables.list":   offer("", s.listVariables),
+	})
+	return all
+}
+
+// offer is a service whose arguments are read into A.
+func offer[A any](permission string, do func(ctx context.Context, by plugin.Caller, args A) (any, error)) plugin.Service {
+	return plugin.Service{Permission: permission, Do: func(ctx context.Context, by plugin.Caller, raw json.RawMessage) (any, error) {
+		var args A
+		if len(raw) > 0 {
+			if err := json.Unmarshal(raw, &args); err != nil {
+				return nil, invalid("The arguments cannot be read: " + err.Error() + ".")
+			}
+		}
+		return do(ctx, by, args)
+	}}
+}
+
+// done is the answer of what has nothing to say.
+var done = struct{}{}
+
+func invalid(message string) error { return fault.New(fault.Invalid, "service", message, "") }
+
+func missing(message string) error { return fault.New(fault.NotFound, "service", message, "") }
+
+func refused(message string) error { return fault.New(fault.NotAllowed, "service", message, "") }

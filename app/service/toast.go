@@ -1,0 +1,99 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/plugin"
+	"conclave/app/tool"
+)
+
+// Toast is a short notice of a plugin's for the person.
+type Toast struct {
+	Number uint64 `json:"number"` // grows by one
+	Plugin string `json:"plugin"` // its display name
+	Kind   string `json:"kind"`   // success, info, warning or error
+	Title  string `json:"title"`
+	Text   string `json:"text"`
+}
+
+// Sentence is the toast on one line, with who says it.
+func (t Toast) Sentence() string {
+	if t.Title == "" {
+		return t.Plugin + ": " + t.Text
+	}
+	return t.Plugin + ": " + t.Title + ": " + t.Text
+}
+
+// Bounds of toasts: what a person can read.
+const (
+	keptToasts  = 50
+	maxToast    = 500 // characters
+	toastsAt    = 5   // of one plugin
+	toastWindow = 10 * time.Second
+)
+
+type toastArgs struct {
+	Kind  string `json:"kind"`
+	Text  string `json:"text"`
+	Title string `json:"title"`
+}
+
+func (s *Services) toast(_ context.Context, by plugin.Caller, a toastArgs) (any, error) {
+	switch a.Kind {
+	case "success", "info", "warning", "error":
+	default:
+		a.Kind = "info"
+	}
+	t := Toast{Plugin: shown(by.Name), Kind: a.Kind, Title: shown(a.Title), Text: shown(a.Text)}
+	if t.Text == "" {
+		return nil, invalid("A notice needs a text.")
+	}
+	s.mu.Lock()
+	now := s.o.Now()
+	var recent []time.Time
+	for _, at := range s.pace[by.Plugin] {
+		if now.Sub(at) < toastWindow {
+			recent = append(recent, at)
+		}
+	}
+	if len(recent) >= toastsAt {
+		s.pace[by.Plugin] = recent
+		s.mu.Unlock()
+		return map[string]any{"shown": false}, nil
+	}
+	s.pace[by.Plugin] = append(recent, now)
+	s.toastN++
+	t.Number = s.toastN
+	s.toasts = append(s.toasts, t)
+	s.toasts = s.toasts[max(0, len(s.toasts)-keptToasts):]
+	s.mu.Unlock()
+	s.o.Bus.Changed(bus.Toasts, "")
+	return map[string]any{"shown": true}, nil
+}
+
+// Toasts returns those after the given number, oldest first; the newest 50 are
+// kept.
+func (s *Services) Toasts(after uint64) []Toast {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := []Toast{}
+	for _, t := range s.toasts {
+		if t.Number > after {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// shown is text as it may be shown to a person, on one line.
+func shown(text string) string {
+	text, _ = tool.Strip(text)
+	text = strings.Join(strings.Fields(text), " ")
+	if r := []rune(text); len(r) > maxToast {
+		return string(r[:maxToast-1]) + "…"
+	}
+	return text
+}
