@@ -90,6 +90,8 @@ type Place struct {
 
 	Options json.RawMessage // what the person set, an object without secrets; nil when nothing
 	Secrets []string        // the paths of the secret settings that are set; options.secret tells them
+
+	Site []string // folders of packages that were installed for it, which it may read; before the machine's own
 }
 
 // Dialect recognises the plugins of one ecosystem and knows how to run them. A

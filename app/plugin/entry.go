@@ -40,6 +40,7 @@ type entry struct {
 	decisions atomic.Uint64 // how many it has heard of
 
 	publishing sync.Mutex // orders what goes to the registry
+	wants      wants      // has a lock of its own
 
 	mu      sync.Mutex // guards the fields below
 	source  Source     // zero when the plugin is gone
@@ -93,7 +94,7 @@ func (e *entry) concerns(names []string) bool {
 	if e.source.Folder {
 		return false
 	}
-	return e.status.State == Failed || slices.ContainsFunc(e.status.Manifest.Files, func(file string) bool {
+	return e.status.State == Failed || e.status.State == NeedsPackages || slices.ContainsFunc(e.status.Manifest.Files, func(file string) bool {
 		first, _, _ := strings.Cut(file, "/")
 		return slices.Contains(names, first)
 	})
@@ -260,6 +261,7 @@ func (e *entry) snapshot() Status {
 	serving := e.serving
 	e.mu.Unlock()
 	s.Granted, s.Denied = granted, denied
+	e.wants.describe(&s)
 	s.Enabled = maps.Clone(s.Enabled)
 	if serving != nil {
 		serving.describe(&s)

@@ -79,6 +79,9 @@ type Options struct {
 	// LoadTimeout is how long a plugin may take from its start to a listed tool
 	// set; 0 means LoadTimeout.
 	LoadTimeout time.Duration
+	// Environments finds and installs packages; optional: without it, a package
+	// that is missing is a failure like others.
+	Environments Environments
 }
 
 // Host keeps the plugins of one folder. Use New, then Scan or Watch, then Close.

@@ -57,6 +57,9 @@ func (e *entry) load(ctx context.Context, src Source, force, again bool) error {
 		v, err = e.read(ctx, src, seen)
 	}
 	if err == nil {
+		err = e.survey(ctx, v)
+	}
+	if err == nil {
 		err = e.offer(ctx, v, began, force)
 	}
 	switch {
@@ -67,7 +70,7 @@ func (e *entry) load(ctx context.Context, src Source, force, again bool) error {
 	case errors.Is(err, errNewer):
 		err = errBusy
 	}
-	e.fail(src, seen.digest, began, asProblem(err))
+	e.fail(src, seen.digest, began, e.packaged(asProblem(err)))
 	return nil
 }
 
@@ -83,6 +86,9 @@ func (e *entry) disabled() bool {
 func (e *entry) offer(ctx context.Context, v version, began time.Time, force bool) error {
 	if !e.admitted(v, began, true) {
 		return nil
+	}
+	if err := e.lacking(); err != nil {
+		return err
 	}
 	if serving := e.reuse(v, force); serving != nil {
 		e.repermit()
@@ -197,7 +203,7 @@ func (e *entry) swap(next *runner, ok func() bool) (old *runner, done bool) {
 // last good copy.
 func (e *entry) fail(src Source, digest string, began time.Time, p *Problem) {
 	serving := e.keepServing(src)
-	e.settle(version{src: src, digest: digest}, Failed, p, began, func(s *Status) {
+	e.settle(version{src: src, digest: digest}, failedState(p), p, began, func(s *Status) {
 		s.Serving, s.LastGood, s.Changes = serving != nil, serving != nil && serving.version().digest != digest, nil
 		if serving == nil {
 			s.Tools, s.Enabled = nil, nil

@@ -168,7 +168,9 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 		if err != nil {
 			return nil, err
 		}
-		spec, err := v.dialect.Spec(ctx, src, v.manifest, r.place(storageDir))
+		place := r.place(storageDir)
+		place.Site = r.site(ctx)
+		spec, err := v.dialect.Spec(ctx, src, v.manifest, place)
 		if err != nil {
 			return nil, err
 		}

@@ -19,6 +19,7 @@ const (
 	Disabled      State = "disabled"       // switched off
 	NeedsApproval State = "needs-approval" // read, not run: a person has to look at it first
 	Quarantined   State = "quarantined"    // it changed since it was approved, or keeps dying
+	NeedsPackages State = "needs-packages" // it does not load without packages that are not installed
 )
 
 // Status is a plugin as a person sees it: a snapshot, safe to keep.
@@ -49,6 +50,9 @@ type Status struct {
 	Listed     bool            // Tools come from running it, not from reading it
 	LastUsed   time.Time       // when one of its tools was called last, since the program started
 	Options    json.RawMessage // JSON Schema of what may be set; nil when that is nothing
+
+	Packages    *Packages    // what it wants of the world's packages; nil when nothing
+	PackageWork *PackageWork // installing them; nil when that was not done since the program started
 }
 
 // Update is one reload, as `conclave plugins watch` prints it.

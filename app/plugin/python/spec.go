@@ -61,6 +61,7 @@ func (d *Interpreters) Spec(ctx context.Context, place plugin.Place, c Config, o
 	if err != nil {
 		return plugin.Spec{}, err
 	}
+	c.Site = slices.Concat(c.Site, place.Site)
 	own = slices.Concat(own, c.Site, []string{shimDir})
 	c.Storage = place.Storage
 	if c.Options == nil {
