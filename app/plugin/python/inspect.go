@@ -24,6 +24,7 @@ const maxInspected = 8 << 20
 // shim/conclave_worker/listing.py answers.
 type Inspected struct {
 	Functions []InspectedFunction `json:"functions"` // those of the entry that would become tools
+	Decorated []InspectedMark     `json:"decorated"` // every decorator of a function, in all files
 	Imports   []string            `json:"imports"`   // first parts of the modules that are imported and not among the sources
 	Known     bool                `json:"known"`     // whether Functions is complete; false when only running can tell
 	Problem   *plugin.Problem     `json:"problem"`
@@ -34,6 +35,22 @@ type InspectedFunction struct {
 	Name string `json:"name"`
 	Line int    `json:"line"` // from 1
 	Doc  string `json:"doc"`
+}
+
+// InspectedMark is one decorator of one function or method.
+type InspectedMark struct {
+	Decorator string         `json:"decorator"` // its last name: llm_tool of @sdk.llm_tool(…)
+	File      string         `json:"file"`
+	Name      string         `json:"name"` // of the function
+	Line      int            `json:"line"`
+	Doc       string         `json:"doc"`
+	Options   map[string]any `json:"options"` // its keyword arguments, as far as they are literal
+}
+
+// Text returns an option that is text, or "".
+func (m InspectedMark) Text(option string) string {
+	text, _ := m.Options[option].(string)
+	return text
 }
 
 // Inspect tells which functions entry offers and what is imported: an

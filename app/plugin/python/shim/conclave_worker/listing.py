@@ -185,6 +185,39 @@ def _decorators_and_imports(tree, listing):
     listing.imports = sorted(seen, key=lambda name: (seen[name], name))
 
 
+def decorated(tree):
+    """Returns the functions below classes or not that have decorators, in source order.
+
+    Each is {"decorator", "name", "line", "doc", "options"}, once for each of its
+    decorators; options holds the keyword arguments that are literal.
+    """
+    found = []
+    todo = [tree]
+    while todo:
+        node = todo.pop()
+        for decorator in getattr(node, "decorator_list", ()) if hasattr(node, "args") else ():
+            options = {}
+            for keyword in getattr(decorator, "keywords", ()):
+                value = getattr(keyword.value, "value", None)
+                if type(keyword.value).__name__ == "Constant" and type(value) in (str, int, float, bool) and keyword.arg:
+                    options[keyword.arg] = value
+            found.append({
+                "decorator": _last(decorator), "name": node.name, "line": node.lineno,
+                "doc": Function(node.name, node.lineno, _docstring(node.body)).summary(), "options": options,
+            })  # fmt: skip
+        body = getattr(node, "body", None)
+        if type(body) is list:
+            todo.extend(body)
+    found.sort(key=lambda one: one["line"])
+    return found
+
+
+def _last(decorator):
+    """Returns the last name of `@name`, `@a.name` and calls of them."""
+    target = decorator.func if type(decorator).__name__ == "Call" else decorator
+    return getattr(target, "id", None) or getattr(target, "attr", None) or ""
+
+
 def _limit():
     """Bounds what parsing hostile source may take: 1 GiB and 10 s of processor."""
     try:
@@ -199,8 +232,8 @@ def _limit():
 def main():
     """Reads {"entry", "files": {name: base64}} on stdin, writes what was found.
 
-    The answer is {"functions": [{name, line, doc}], "imports", "known"} or
-    {"problem"}. Nothing of the sources is run.
+    The answer is {"functions": [{name, line, doc}], "decorated", "imports",
+    "known"} or {"problem"}. Nothing of the sources is run.
     """
     import os
     from binascii import a2b_base64
@@ -212,7 +245,7 @@ def main():
     root = os.sep + "plugin"
     entry = root + os.sep + ask["entry"].replace("/", os.sep)
     sources = problems.Sources(root, entry)
-    answer = {"functions": [], "imports": [], "known": True}
+    answer = {"functions": [], "decorated": [], "imports": [], "known": True}
     imports = {}
     own = {name.split("/")[0].rsplit(".py", 1)[0] for name in ask["files"]}
     try:
@@ -221,12 +254,14 @@ def main():
             path = root + os.sep + name.replace("/", os.sep)
             sources.add(path, source.decode("utf-8", "replace"))
             try:
-                listing = read(parse(source, path))
+                tree = parse(source, path)
+                listing = read(tree)
             except SyntaxError:
                 if name == ask["entry"]:
                     raise
                 continue  # a sibling that is never imported may be anything
             imports.update((found, None) for found in listing.imports)
+            answer["decorated"] += [dict(one, file=name) for one in decorated(tree)]
             if name == ask["entry"]:
                 functions, answer["known"] = listing.tools()
                 answer["functions"] = [{"name": f.name, "line": f.line, "doc": f.summary()} for f in functions]

@@ -1,0 +1,214 @@
+package neko
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/python"
+	"conclave/app/tool"
+)
+
+// Contract is the name of this dialect.
+const Contract = "neko"
+
+// Dialect recognises N.E.K.O plugins and describes their worker. Its methods are
+// safe for concurrent use.
+type Dialect struct{ python *python.Interpreters }
+
+var _ plugin.Dialect = (*Dialect)(nil)
+
+// New returns the dialect on the machine's Python.
+func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpreters} }
+
+// Contract returns "neko".
+func (d *Dialect) Contract() string { return Contract }
+
+// Recognize takes a folder with a plugin.toml. The error is a *plugin.Problem for
+// one whose manifest is wrong.
+func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifest, error) {
+	if !isPlugin(src) {
+		return nil, nil
+	}
+	m, err := readManifest(src)
+	if err != nil {
+		return nil, err
+	}
+	return &plugin.Manifest{
+		Contract: Contract, Name: m.name, Version: m.version, Description: m.about, Author: m.author, Homepage: m.home,
+		Entry: m.entry.file, Permissions: permissions(src.Path),
+	}, nil
+}
+
+// provided are the first parts of the modules that the shim has.
+var provided = []string{"plugin", "plugins", "config", "utils", "main_logic"}
+
+// Inspect tells which tools are declared and what is imported, from the syntax
+// trees. More tools may be registered once it runs. The error is a
+// *plugin.Problem.
+func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manifest) (plugin.Listing, error) {
+	files, err := python.Sources(src.Path, m.Entry, sourceFiles(src.Path))
+	if err != nil {
+		return plugin.Listing{}, err
+	}
+	answer, err := d.python.Inspect(ctx, m.Entry, files)
+	if err != nil {
+		return plugin.Listing{}, err
+	}
+	listing := plugin.Listing{Tools: []tool.Tool{}, Imports: []string{}}
+	for _, name := range answer.Imports {
+		first, _, _ := strings.Cut(name, ".")
+		if !slices.Contains(provided, first) {
+			listing.Imports = append(listing.Imports, name)
+		}
+	}
+	for _, f := range answer.Decorated {
+		if f.Decorator != "llm_tool" {
+			continue
+		}
+		name := cmp.Or(f.Text("name"), f.Name)
+		if slices.ContainsFunc(listing.Tools, func(t tool.Tool) bool { return t.Name == name }) {
+			continue
+		}
+		listing.Tools = append(listing.Tools, tool.Tool{
+			Plugin: src.ID, Name: name, Title: name, Description: f.Text("description"),
+			Visibility: tool.Direct, Contract: Contract, File: f.File, Line: f.Line,
+		})
+	}
+	return listing, nil
+}
+
+// extra is what the loader conclave_neko is told.
+type extra struct {
+	Plugin       string         `json:"plugin"` // its own id, the name of its package
+	Module       string         `json:"module"` // of the entry, below the package
+	Class        string         `json:"class"`
+	Manifest     map[string]any `json:"manifest"`
+	Runtime      map[string]any `json:"runtime"`           // what its runtime configuration says
+	Example      string         `json:"example,omitempty"` // the runtime configuration to begin with
+	Requirements []string       `json:"requirements"`
+	Vendor       string         `json:"vendor,omitempty"`
+	Startup      float64        `json:"startup"` // seconds its start may take
+	Failure      string         `json:"failure"`
+	Network      bool           `json:"network"` // may open sockets
+	Programs     bool           `json:"programs"`
+	Wants        []string       `json:"wants"` // permissions its sources show it will want
+	Notes        []string       `json:"notes"`
+}
+
+// memory is RLIMIT_DATA of a worker. What its plugins use of Python (pydantic,
+// httpx, images) takes twice what a plugin of functions does.
+const memory = 512 << 20
+
+// Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
+// unavailable when there is no Python, or another plugin is missing.
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest, place plugin.Place) (plugin.Spec, error) {
+	m, err := readManifest(src)
+	if err != nil {
+		return plugin.Spec{}, err
+	}
+	if missing := absent(cmp.Or(src.Display, src.Path), m.wants); len(missing) > 0 {
+		return plugin.Spec{}, &plugin.Problem{Kind: "unavailable", File: manifestName, Missing: missing,
+			Message: fmt.Sprintf("It needs the plugin %s, which is not here.", strings.Join(missing, ", ")),
+			Hint:    "Add it to the plugins folder, then reload this one."}
+	}
+	own := []string{src.Path}
+	c := python.FolderConfig(src, m.entry.file)
+	c.Loader, c.Modules, c.Package = "conclave_neko", []string{"neko"}, true
+	x := extra{
+		Plugin: m.id, Module: m.entry.module, Class: m.entry.class, Manifest: m.table, Runtime: map[string]any{},
+		Requirements: append([]string{}, requirements(src.Path)...), Startup: m.timeout, Failure: m.failure,
+		Network: slices.Contains(place.Granted, "network"), Programs: slices.Contains(place.Granted, "programs"),
+		Wants: permissions(src.Path), Notes: append([]string{}, m.notes...),
+	}
+	if vendor := filepath.Join(src.Path, "vendor"); isFolder(vendor) {
+		x.Vendor = vendor
+	}
+	if place.Storage != "" {
+		if err := x.readRuntime(src.Path, place.Storage); err != nil {
+			return plugin.Spec{}, err
+		}
+		desk := filepath.Join(place.Storage, "plugin", m.id)
+		switch err := layDesk(src.Path, place.Storage, desk); {
+		case errors.Is(err, errTooLarge):
+			x.Notes = append(x.Notes, "It has too many files to be given a copy that it may write to; beside its code it can only read.")
+		case err != nil:
+			return plugin.Spec{}, &plugin.Problem{Kind: "unavailable", Message: "Its files could not be copied to where it may write: " + err.Error() + "."}
+		default:
+			c.Home, c.Display = desk, filepath.Join(desk, filepath.FromSlash(m.entry.file))
+		}
+	}
+	c.Extra = x
+	spec, err := d.python.Spec(ctx, place, c, own)
+	if err != nil {
+		return plugin.Spec{}, err
+	}
+	spec.Memory = memory
+	spec.Env = append(spec.Env, "NEKO_PLUGIN_SERVICE_NAME=Plugin_"+m.id,
+		"NEKO_STORAGE_SELECTED_ROOT="+place.Storage, "NEKO_STORAGE_ANCHOR_ROOT="+place.Storage)
+	if x.Network {
+		spec.Sockets = true
+		spec.Read = append(spec.Read, there(networkFiles)...)
+	}
+	if x.Programs {
+		spec.Spawn = true
+		spec.Env = append(spec.Env, "PATH="+os.Getenv("PATH"))
+		spec.Execute = append(spec.Execute, there(filepath.SplitList(os.Getenv("PATH")))...)
+	}
+	return spec, nil
+}
+
+// networkFiles are what resolving names and checking certificates reads.
+var networkFiles = []string{
+	"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols",
+	"/run/systemd/resolve", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates", "/usr/lib/ssl",
+}
+
+// there returns those paths that exist.
+func there(paths []string) []string {
+	var found []string
+	for _, path := range paths {
+		if _, err := os.Stat(path); err == nil && filepath.IsAbs(path) {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// runtimeConfig is where a plugin's changes to its configuration go, below its
+// storage; its manifest is never written to (contract neko, 5 and 6).
+const runtimeConfig = "config/plugin.toml"
+
+// readRuntime reads the runtime configuration, or what it begins with.
+func (x *extra) readRuntime(dir, storage string) error {
+	table, err := readTOML(storage, runtimeConfig)
+	switch {
+	case err == nil:
+		x.Runtime = table
+		return nil
+	case !errors.Is(err, os.ErrNotExist):
+		x.Notes = append(x.Notes, "Its runtime configuration is not used: "+asProblem(err).Error())
+		return nil
+	}
+	const example = "config.example.toml"
+	text, err := readText(dir, example, maxManifest)
+	if err != nil {
+		return nil //nolint:nilerr // most plugins have none
+	}
+	if x.Runtime, err = readTOML(dir, example); err != nil {
+		return asProblem(err)
+	}
+	x.Example = text
+	return nil
+}

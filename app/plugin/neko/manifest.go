@@ -1,0 +1,242 @@
+package neko
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"conclave/app/plugin"
+)
+
+// manifestName is the file that makes a folder a N.E.K.O plugin.
+const manifestName = "plugin.toml"
+
+// sdkVersion is the version of the SDK that the shim says it is: the one that
+// every plugin seen asks for.
+const sdkVersion = "0.1.0"
+
+// manifest is what plugin.toml says, as far as Conclave acts on it.
+type manifest struct {
+	table map[string]any // all of it
+	text  string
+
+	id      string
+	name    string
+	version string
+	about   string
+	author  string
+	home    string
+	entry   entry
+	wants   []string // ids of the plugins it depends on
+	notes   []string // what a person may want to know
+	timeout float64  // seconds its start may take; 0 when it does not say
+	failure string   // warn, fail or ignore
+}
+
+// entry names the class that is the plugin: "plugin.plugins.<id>.<module>:<Class>".
+type entry struct {
+	module string // below the plugin's package, dotted; empty is the package itself
+	class  string
+	file   string // of module, relative to the folder, with slashes
+}
+
+// isPlugin reports whether the folder has a manifest.
+func isPlugin(src plugin.Source) bool {
+	if !src.Folder {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(src.Path, manifestName))
+	return err == nil
+}
+
+// readManifest understands the plugin.toml of a folder. The error is a
+// *plugin.Problem.
+func readManifest(src plugin.Source) (*manifest, error) {
+	table, err := readTOML(src.Path, manifestName)
+	if err != nil {
+		return nil, asProblem(err)
+	}
+	text, err := readText(src.Path, manifestName, maxManifest)
+	if err != nil {
+		return nil, asProblem(err)
+	}
+	m := &manifest{table: table, text: text}
+	if err := m.read(src); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+func asProblem(err error) error {
+	if p, ok := errors.AsType[*plugin.Problem](err); ok {
+		return p
+	}
+	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
+		err = pathErr.Err
+	}
+	return &plugin.Problem{Kind: "unavailable", File: manifestName, Message: fmt.Sprintf("%s cannot be read: %v.", manifestName, err),
+		Hint: "Check that it is a file that you may read."}
+}
+
+// wrong is a mistake in the manifest, at the line that sets key.
+func (m *manifest) wrong(key, message, hint string) *plugin.Problem {
+	line := lineOf(m.text, key)
+	return &plugin.Problem{Kind: "script", File: manifestName, Line: line, Frame: frame(m.text, line), Message: message, Hint: hint}
+}
+
+func (m *manifest) read(src plugin.Source) error {
+	about, ok := m.table["plugin"].(map[string]any)
+	if !ok {
+		return m.wrong("plugin", "plugin.toml has no [plugin] table.", "Begin it with [plugin], id and entry.")
+	}
+	spelled, _ := about["entry"].(string)
+	if spelled == "" {
+		return m.wrong("[plugin]", "plugin.toml names no entry.", `Name the class: entry = "plugins.`+src.ID+`:MyPlugin".`)
+	}
+	var err error
+	if m.id, m.entry, err = m.readEntry(spelled); err != nil {
+		return err
+	}
+	switch id, said := about["id"].(string); {
+	case !said || id == "":
+		m.note("plugin.toml has no id; " + m.id + " is taken from its entry.")
+	case id != m.id:
+		return m.wrong("entry", fmt.Sprintf("The entry is in the package %s, but the plugin's id is %s.", m.id, id),
+			fmt.Sprintf("Write entry = %q.", "plugins."+id+":"+m.entry.class))
+	}
+	if err := m.findEntry(src.Path); err != nil {
+		return err
+	}
+	switch kind := cmpString(about["type"], "plugin"); kind {
+	case "plugin", "adapter":
+	default:
+		return m.wrong("type", "It is of the type "+kind+", which Conclave does not run.", "Conclave runs the types plugin and adapter.")
+	}
+	m.name = cmpString(about["name"], m.id)
+	m.version = cmpString(about["version"], "0.0.0")
+	m.about = cmpString(about["short_description"], cmpString(about["description"], ""))
+	if author, ok := about["author"].(map[string]any); ok {
+		m.author = cmpString(author["name"], "")
+	} else {
+		m.author = cmpString(about["author"], "")
+	}
+	m.home = cmpString(about["homepage"], cmpString(about["repository"], ""))
+	m.readRuntime()
+	m.readWants(about)
+	return m.checkSDK(about)
+}
+
+func (m *manifest) note(text string) { m.notes = append(m.notes, text) }
+
+// cmpString returns value as text. A reference to a translation is its default
+// text.
+func cmpString(value any, otherwise string) string {
+	switch v := value.(type) {
+	case string:
+		if v != "" {
+			return v
+		}
+	case map[string]any:
+		if text, ok := v["default"].(string); ok && text != "" {
+			return text
+		}
+		if key, ok := v["$i18n"].(string); ok && key != "" {
+			return key
+		}
+	}
+	return otherwise
+}
+
+var (
+	packageName = regexp.MustCompile(`^[\p{L}\p{N}_.-]{1,100}$`)
+	className   = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_]*$`)
+)
+
+// readEntry takes plugin.plugins.<id>:Cls, plugins.<id>:Cls and both with
+// modules behind the id (contract neko, 10).
+func (m *manifest) readEntry(spelled string) (id string, e entry, err error) {
+	module, class, ok := strings.Cut(spelled, ":")
+	rest, found := strings.CutPrefix(module, "plugin.plugins.")
+	if !found {
+		rest, found = strings.CutPrefix(module, "plugins.")
+	}
+	id, below, _ := strings.Cut(rest, ".")
+	if !ok || !found || !packageName.MatchString(id) || !className.MatchString(class) ||
+		(below != "" && slices.ContainsFunc(strings.Split(below, "."), func(part string) bool { return !className.MatchString(part) })) {
+		return "", entry{}, m.wrong("entry", fmt.Sprintf("The entry %q names no class of the plugin.", spelled),
+			`It is written "plugins.<id>:<Class>", or "plugins.<id>.<module>:<Class>".`)
+	}
+	return id, entry{module: below, class: class}, nil
+}
+
+// findEntry finds the file of the entry's module.
+func (m *manifest) findEntry(dir string) error {
+	path := strings.ReplaceAll(m.entry.module, ".", "/")
+	candidates := []string{path + ".py", path + "/__init__.py"}
+	if path == "" {
+		candidates = []string{"__init__.py"}
+	}
+	for _, name := range candidates {
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err == nil && info.Mode().IsRegular() {
+			m.entry.file = name
+			return nil
+		}
+	}
+	return m.wrong("entry", "The entry's file "+candidates[0]+" does not exist.", "It lies beside plugin.toml.")
+}
+
+func (m *manifest) readRuntime() {
+	table, _ := m.table["plugin_runtime"].(map[string]any)
+	switch seconds := table["timeout"].(type) {
+	case int64:
+		m.timeout = float64(seconds)
+	case float64:
+		m.timeout = seconds
+	}
+	m.failure = cmpString(table["startup_failure"], "warn")
+}
+
+// readWants reads [[plugin.dependency]]. Only dependencies on a plugin by its id
+// can be told apart from the folder.
+func (m *manifest) readWants(about map[string]any) {
+	list, _ := about["dependency"].([]any)
+	for _, item := range list {
+		table, ok := item.(map[string]any)
+		if !ok {
+			continue
+		}
+		if id := cmpString(table["id"], ""); id != "" {
+			m.wants = append(m.wants, id)
+		} else {
+			m.note("A dependency on an entry or an event of another plugin is not checked.")
+		}
+	}
+}
+
+// checkSDK refuses a plugin that says it does not run with this SDK.
+func (m *manifest) checkSDK(about map[string]any) error {
+	sdk, _ := about["sdk"].(map[string]any)
+	if supported := cmpString(sdk["supported"], ""); supported != "" && !satisfies(sdkVersion, supported) {
+		return m.wrong("supported", fmt.Sprintf("It supports the SDK %s; Conclave's is %s.", supported, sdkVersion), "Look for a version of the plugin for SDK "+sdkVersion+".")
+	}
+	if recommended := cmpString(sdk["recommended"], ""); recommended != "" && !satisfies(sdkVersion, recommended) {
+		m.note(fmt.Sprintf("It recommends the SDK %s; Conclave's is %s.", recommended, sdkVersion))
+	}
+	for _, key := range []string{"untested", "conflicts"} {
+		ranges, ok := sdk[key].([]any)
+		if !ok {
+			ranges = []any{sdk[key]}
+		}
+		for _, one := range ranges {
+			if text, ok := one.(string); ok && text != "" && satisfies(sdkVersion, text) {
+				m.note(fmt.Sprintf("It lists the SDK %s as %s; Conclave's is %s.", text, key, sdkVersion))
+			}
+		}
+	}
+	return nil
+}

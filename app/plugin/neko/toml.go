@@ -1,0 +1,147 @@
+package neko
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"conclave/app/plugin"
+)
+
+// maxManifest bounds one TOML file, in bytes. The longest manifest seen has
+// 12 KB; what is read is handed to the worker on its command line, where one
+// argument holds 128 KB.
+const maxManifest = 48 << 10
+
+// readTOML reads the TOML file name below root, following no link out of it, as
+// JSON can carry it: dates are text. The error is a *plugin.Problem, or wraps
+// os.ErrNotExist.
+func readTOML(root, name string) (map[string]any, error) {
+	text, err := readText(root, name, maxManifest)
+	if err != nil {
+		return nil, err
+	}
+	table := map[string]any{}
+	if _, err := toml.Decode(text, &table); err != nil {
+		return nil, tomlProblem(name, text, err)
+	}
+	return plain(table).(map[string]any), nil
+}
+
+// readText reads a file of at most limit bytes below root.
+func readText(root, name string, limit int64) (string, error) {
+	dir, err := os.OpenRoot(root)
+	if err != nil {
+		return "", err
+	}
+	defer dir.Close() //nolint:errcheck // read only
+	file, err := dir.Open(filepath.FromSlash(name))
+	if err != nil {
+		return "", err
+	}
+	defer file.Close() //nolint:errcheck // read only
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", &plugin.Problem{Kind: "script", File: name, Message: name + " is no file."}
+	}
+	text, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err != nil {
+		return "", err
+	}
+	if int64(len(text)) > limit {
+		return "", &plugin.Problem{Kind: "script", File: name,
+			Message: fmt.Sprintf("%s is larger than %d KB.", name, limit>>10), Hint: "Keep data in files of its own."}
+	}
+	return strings.TrimPrefix(string(text), "\uFEFF"), nil
+}
+
+// tomlProblem says where a TOML file is wrong.
+func tomlProblem(name, text string, err error) *plugin.Problem {
+	p := &plugin.Problem{Kind: "script", Type: "TOMLError", File: name, Line: 1, Message: "The file is not TOML: " + err.Error() + "."}
+	if parse, ok := errors.AsType[toml.ParseError](err); ok {
+		p.Line, p.Column = parse.Position.Line, parse.Position.Col
+		p.Message = "The file is not TOML: " + strings.TrimSuffix(parse.Message, ".") + "."
+		p.Frame = frame(text, p.Line)
+		p.Hint = strings.TrimSpace(parse.Usage)
+		if first, _, more := strings.Cut(p.Hint, "\n"); more {
+			p.Hint = first
+		}
+	}
+	return p
+}
+
+// frame shows the lines around one, which is marked.
+func frame(text string, line int) string {
+	lines := strings.Split(text, "\n")
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	first, last := max(1, line-2), min(len(lines), line+1)
+	width := len(fmt.Sprint(last))
+	var shown []string
+	for n := first; n <= last; n++ {
+		mark := " "
+		if n == line {
+			mark = ">"
+		}
+		source := []rune(strings.TrimRight(lines[n-1], "\r"))
+		shown = append(shown, strings.TrimRight(fmt.Sprintf("%s %*d | %s", mark, width, n, string(source[:min(len(source), 200)])), " "))
+	}
+	return strings.Join(shown, "\n")
+}
+
+// lineOf returns the first line of text that sets key, or 1.
+func lineOf(text, key string) int {
+	for i, line := range strings.Split(text, "\n") {
+		name, _, ok := strings.Cut(line, "=")
+		if ok && strings.TrimSpace(name) == key {
+			return i + 1
+		}
+	}
+	return 1
+}
+
+// plain returns a TOML value as JSON can carry it.
+func plain(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, item := range v {
+			v[key] = plain(item)
+		}
+	case []map[string]any:
+		list := make([]any, len(v))
+		for i, item := range v {
+			list[i] = plain(item)
+		}
+		return list
+	case []any:
+		for i, item := range v {
+			v[i] = plain(item)
+		}
+	case time.Time:
+		return dated(v)
+	case float64:
+		if v-v != 0 { // inf and nan have no JSON
+			return fmt.Sprint(v)
+		}
+	}
+	return value
+}
+
+// dated writes a TOML date or time as it would be written in TOML.
+func dated(t time.Time) string {
+	switch t.Location().String() {
+	case "datetime-local":
+		return t.Format("2006-01-02T15:04:05.999999")
+	case "date-local":
+		return t.Format("2006-01-02")
+	case "time-local":
+		return t.Format("15:04:05.999999")
+	}
+	return t.Format(time.RFC3339Nano)
+}
