@@ -26,6 +26,8 @@ type Inspected struct {
 	Functions []InspectedFunction `json:"functions"` // those of the entry that would become tools
 	Decorated []InspectedMark     `json:"decorated"` // every decorator of a function, in all files
 	Imports   []string            `json:"imports"`   // first parts of the modules that are imported and not among the sources
+	Lazy      []string            `json:"lazy"`      // first parts of those that are imported in functions alone
+	Guarded   []string            `json:"guarded"`   // first parts of those whose failure to import is caught
 	Known     bool                `json:"known"`     // whether Functions is complete; false when only running can tell
 	Problem   *plugin.Problem     `json:"problem"`
 }

@@ -238,7 +238,7 @@ def main():
     import os
     from binascii import a2b_base64
 
-    from . import codec, problems
+    from . import codec, guards, problems
 
     _limit()
     ask = codec.loads(open(0, "rb", closefd=False).read())
@@ -246,7 +246,7 @@ def main():
     entry = root + os.sep + ask["entry"].replace("/", os.sep)
     sources = problems.Sources(root, entry)
     answer = {"functions": [], "decorated": [], "imports": [], "known": True}
-    imports = {}
+    imports, weights = {}, {}
     own = {name.split("/")[0].rsplit(".py", 1)[0] for name in ask["files"]}
     try:
         for name in [ask["entry"]] + sorted(set(ask["files"]) - {ask["entry"]}):
@@ -261,6 +261,7 @@ def main():
                     raise
                 continue  # a sibling that is never imported may be anything
             imports.update((found, None) for found in listing.imports)
+            guards.weigh(tree, weights)
             answer["decorated"] += [dict(one, file=name) for one in decorated(tree)]
             if name == ask["entry"]:
                 functions, answer["known"] = listing.tools()
@@ -268,6 +269,8 @@ def main():
                 if listing.hook:
                     raise problems.of_hook(sources, path, listing.hook)
         answer["imports"] = [name for name in imports if name.split(".")[0] not in own]
+        answer["lazy"] = [name for name, weight in weights.items() if weight == guards.LAZY]
+        answer["guarded"] = [name for name, weight in weights.items() if weight == guards.GUARDED]
     except SyntaxError as err:
         answer = {"problem": problems.of_syntax(err, sources, entry).facts}
     except problems.Problem as err:
