@@ -41,12 +41,19 @@ type callResult struct {
 }
 
 // call runs one call. Past the deadline, or after ctx's end, the process has
-// grace to answer before it is killed.
-func (s *session) call(ctx context.Context, call tool.Call, deadline time.Time) tool.Result {
+// grace to answer before it is killed. It reports unsent when the call did not
+// reach the process, which has ended.
+func (s *session) call(ctx context.Context, call tool.Call, deadline time.Time) (r tool.Result, unsent bool) {
 	p, err := s.transport.Start(ctx, "tools/call", s.params(call, deadline))
 	if err != nil {
-		return s.broken(ctx, err)
+		unsent = ctx.Err() == nil && (streamEnded(err) || s.transport.Err() != nil)
+		return s.broken(ctx, err), unsent
 	}
+	return s.await(ctx, p, deadline), false
+}
+
+// await waits for the answer of a call.
+func (s *session) await(ctx context.Context, p *wire.Pending, deadline time.Time) tool.Result {
 	timer := time.NewTimer(time.Until(deadline) + grace)
 	defer timer.Stop()
 	select {
@@ -180,7 +187,7 @@ func (s *session) broken(ctx context.Context, err error) tool.Result {
 	if ctx.Err() != nil {
 		return tool.Result{Status: chat.CallCancelled, Error: reason(ctx)}
 	}
-	if s.transport.Err() == nil { // an error answer, such as an unknown tool
+	if s.transport.Err() == nil && !streamEnded(err) { // an error answer, such as an unknown tool
 		return tool.Result{Status: chat.CallRaised, Error: err.Error()}
 	}
 	timer := time.NewTimer(2 * grace)

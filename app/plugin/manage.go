@@ -71,6 +71,13 @@ func (h *Host) Trust(ctx context.Context, id string, developing bool) error {
 	// than what was approved, once more; the person trusts both.
 	for range 2 {
 		c, err := h.candidate(id)
+		if errors.Is(err, ErrSettled) && h.loading(id) {
+			// It is being read once more (a save in two steps), and may wait then.
+			if err := h.Settled(ctx); err != nil {
+				return err
+			}
+			c, err = h.candidate(id)
+		}
 		if errors.Is(err, ErrSettled) {
 			return nil
 		}
@@ -87,6 +94,17 @@ func (h *Host) Trust(ctx context.Context, id string, developing bool) error {
 		}
 	}
 	return nil
+}
+
+// loading reports whether a plugin's files are being read or loaded.
+func (h *Host) loading(id string) bool {
+	e := h.entry(id)
+	if e == nil {
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.status.State == Loading
 }
 
 // SetDeveloping says whether the person edits the plugin themselves, so that

@@ -362,11 +362,21 @@ func (r *runner) call(ctx context.Context, call tool.Call, deadline time.Time) t
 		delete(r.stops, &stop)
 		r.mu.Unlock()
 	}()
+	result, unsent := r.once(ctx, call, deadline)
+	if unsent { // the process had ended, unnoticed, while nobody used it
+		result, _ = r.once(ctx, call, deadline)
+	}
+	return result
+}
+
+// once runs a call on the process there is, or on a new one. It reports unsent
+// when no code of the plugin can have seen the call.
+func (r *runner) once(ctx context.Context, call tool.Call, deadline time.Time) (result tool.Result, unsent bool) {
 	startCtx, cancel := context.WithDeadlineCause(ctx, deadline, errDeadline)
 	s, err := r.use(startCtx)
 	cancel()
 	if err != nil {
-		return r.unusable(ctx, err)
+		return r.unusable(ctx, err), false
 	}
 	defer r.release(s)
 	return s.call(ctx, call, deadline)
@@ -399,7 +409,7 @@ func (r *runner) host(ctx context.Context, capability string, args json.RawMessa
 	case capability == "permissions.granted":
 		granted, _ := r.h.o.Gate.Permissions(r.e.id)
 		return map[string][]string{"granted": append([]string{}, granted...)}, nil
-	case capability == "chats.active":
+	case capability == "chats.active" && r.h.o.Services[capability].Do == nil:
 		if r.h.o.Chats.Active == nil {
 			return map[string]any{"chat": nil}, nil
 		}
