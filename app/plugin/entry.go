@@ -54,10 +54,11 @@ type entry struct {
 	waiting version // what the card waits for a decision about
 	state   savedState
 	record  record
-	written []byte   // what matters of the record as it lies in the store
-	known   bool     // state and record were read
-	granted []string // the permissions its process knows of
-	muted   bool     // it may offer no tools
+	written []byte    // what matters of the record as it lies in the store
+	known   bool      // state and record were read
+	granted []string  // the permissions its process knows of
+	muted   bool      // it may offer no tools
+	tired   time.Time // when starting it for an event or a hook failed
 }
 
 func newEntry(h *Host, src Source) *entry {

@@ -24,6 +24,7 @@ type record struct {
 	Load       int64           `json:"load_us"`
 	Loaded     time.Time       `json:"loaded"`
 	Good       *goodRecord     `json:"good,omitempty"`
+	Wakes      []string        `json:"wakes,omitempty"`   // what its process must be running for
 	Options    json.RawMessage `json:"options,omitempty"` // JSON Schema of its settings
 }
 
@@ -119,6 +120,7 @@ func (e *entry) remember(v version) {
 	rec := &e.record
 	rec.Digest, rec.Manifest, rec.Listing, rec.Listed, rec.Tools = v.digest, v.manifest, v.listing, v.listed, keep(v.tools)
 	rec.Options = v.options
+	rec.Wakes = e.wakesNow()
 	rec.Load, rec.Loaded = e.status.Load.Microseconds(), e.status.Loaded
 	if e.status.State == Ready && v.listed {
 		rec.Good = &goodRecord{Digest: v.digest, Manifest: v.manifest, Tools: keep(v.tools), Loaded: e.status.Loaded, Base: filepath.Base(v.src.Path), Folder: v.src.Folder}

@@ -30,6 +30,8 @@ type session struct {
 	mcp       *mcp.ClientSession
 	speaks    bool // it is one of our own shims and knows conclave/… keys
 
+	surface surface // what it registered
+
 	// uses and spent are guarded by the runner's mutex.
 	uses  int  // calls and listings under way
 	spent bool // never to be used again
@@ -51,7 +53,7 @@ func startSession(ctx context.Context, r *runner, spec Spec) (*session, error) {
 	s := &session{r: r, process: process, over: make(chan struct{})}
 	r.e.follow(process)
 	s.mcp, s.transport, err = wire.Dial(ctx, process.Wire(), &mcp.Implementation{Name: "conclave", Version: build.Version},
-		wire.HandlerFunc(r.host), wire.Options{Log: r.h.o.Log}, &mcp.ClientOptions{
+		wire.HandlerFunc(s.host), wire.Options{Log: r.h.o.Log}, &mcp.ClientOptions{
 			Logger:                 r.h.o.Log,
 			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { r.toolsChanged() },
 			LoggingMessageHandler: func(_ context.Context, m *mcp.LoggingMessageRequest) {
@@ -66,6 +68,7 @@ func startSession(ctx context.Context, r *runner, spec Spec) (*session, error) {
 		return nil, s.startProblem(ctx, err)
 	}
 	s.speaks = wire.Speaks(s.mcp)
+	s.surface.transport.Store(s.transport)
 	s.watched.Go(s.watch) // ends when the process does
 	if !r.h.adopt(s) {
 		s.end(closingReason)

@@ -1,0 +1,456 @@
+package plugin
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/plugin/wire"
+)
+
+// Hook is one thing a running plugin does within Conclave's own work: it looks at
+// a prompt before a model gets it, or gives the value of a macro. A process
+// registers it with hooks.register and is asked with Host.Run.
+type Hook struct {
+	Plugin   string          // folder identity
+	Title    string          // display name
+	Kind     string          // interceptor, context_handler or macro
+	Name     string          // its name among its kind; empty when the plugin has one
+	Priority int             // lower runs first
+	Timeout  time.Duration   // how long it may take
+	Data     json.RawMessage // what the plugin said about it, an object or nil
+
+	session *session
+	order   uint64 // of registration, among all
+}
+
+// hookKinds says what permission each kind of hook needs, and its limits.
+var hookKinds = map[string]struct {
+	permission           string
+	timeout, least, most time.Duration
+}{
+	"interceptor":     {"interceptor", 10 * time.Second, time.Second, 300 * time.Second},
+	"context_handler": {"context_handler", 10 * time.Second, time.Second, 120 * time.Second},
+	"macro":           {"", 5 * time.Second, 5 * time.Second, 5 * time.Second},
+}
+
+// Bounds of what one process may register.
+const (
+	maxHooks  = 256
+	maxEvents = 256
+	maxName   = 128
+	maxData   = 64 << 10
+)
+
+// hookEvent asks a process to run one of its hooks; its answer comes as
+// hooks.answer. It is Conclave's own and cannot be subscribed to:
+//
+//	{"id":"3","kind":"macro","name":"weather","payload":{…},"deadline_ms":1700000000000}
+const hookEvent = "conclave.hook"
+
+// surface is what one process has registered, and what it was asked.
+type surface struct {
+	transport atomic.Pointer[wire.Transport] // nil until the handshake is over
+
+	mu      sync.Mutex // guards the fields below
+	hooks   map[string]Hook
+	listens map[string]bool
+	asked   map[string]chan hookAnswer
+	calls   map[string]chat.ConversationID // of calls and hooks that are open
+	next    uint64
+}
+
+type hookAnswer struct {
+	value json.RawMessage
+	err   error
+}
+
+// hookOrder numbers registrations.
+var hookOrder atomic.Uint64
+
+// sessionKey is the context key of the session that asks.
+type sessionKey struct{}
+
+func sessionOf(ctx context.Context) *session {
+	s, _ := ctx.Value(sessionKey{}).(*session)
+	return s
+}
+
+// host answers what the process asks of Conclave: what concerns the process
+// itself here, the rest at the runner.
+func (s *session) host(ctx context.Context, capability string, args json.RawMessage, call string) (any, error) {
+	ctx = context.WithValue(ctx, sessionKey{}, s)
+	switch capability {
+	case "hooks.register", "hooks.unregister", "hooks.answer", "events.subscribe", "events.unsubscribe":
+		var a hookArgs
+		if err := json.Unmarshal(args, &a); err != nil {
+			return nil, hostError("invalid", "The arguments of "+capability+" cannot be read.")
+		}
+		return struct{}{}, s.register(capability, a)
+	}
+	return s.r.host(ctx, capability, args, call)
+}
+
+type hookArgs struct {
+	Kind      string          `json:"kind"`
+	Name      string          `json:"name"`
+	Priority  int             `json:"priority"`
+	TimeoutMS int64           `json:"timeout_ms"`
+	Data      json.RawMessage `json:"data"`
+	ID        string          `json:"id"`
+	Value     json.RawMessage `json:"value"`
+	Error     *string         `json:"error"`
+}
+
+func (s *session) register(capability string, a hookArgs) error {
+	f := &s.surface
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key := a.Kind + " " + a.Name
+	switch capability {
+	case "hooks.register":
+		kind, known := hookKinds[a.Kind]
+		switch {
+		case !known:
+			return hostError("unavailable", "Conclave has no hook of the kind "+a.Kind+".")
+		case len(a.Name) > maxName || len(a.Data) > maxData:
+			return hostError("invalid", fmt.Sprintf("A hook has a name of at most %d bytes and at most %d KB said about it.", maxName, maxData>>10))
+		}
+		old, again := f.hooks[key]
+		if !again && len(f.hooks) >= maxHooks {
+			return hostError("invalid", fmt.Sprintf("A plugin may register %d hooks.", maxHooks))
+		}
+		hook := Hook{Plugin: s.r.e.id, Title: s.r.version().manifest.Name, Kind: a.Kind, Name: a.Name, Priority: a.Priority, Timeout: kind.timeout, Data: a.Data, session: s, order: old.order}
+		if a.TimeoutMS > 0 {
+			hook.Timeout = min(max(time.Duration(a.TimeoutMS)*time.Millisecond, kind.least), kind.most)
+		}
+		if !again {
+			hook.order = hookOrder.Add(1)
+		}
+		if f.hooks == nil {
+			f.hooks = map[string]Hook{}
+		}
+		f.hooks[key] = hook
+	case "hooks.unregister":
+		delete(f.hooks, key)
+	case "events.subscribe":
+		if f.listens == nil {
+			f.listens = map[string]bool{}
+		}
+		if len(a.Name) > maxName || len(f.listens) >= maxEvents && !f.listens[a.Name] {
+			return hostError("invalid", fmt.Sprintf("A plugin may listen to %d events with names of at most %d bytes.", maxEvents, maxName))
+		}
+		f.listens[a.Name] = true
+	case "events.unsubscribe":
+		delete(f.listens, a.Name)
+	case "hooks.answer":
+		answer := hookAnswer{value: a.Value}
+		if a.Error != nil {
+			answer.err = errors.New(*a.Error)
+		}
+		if waiting := f.asked[a.ID]; waiting != nil { // else nobody waits any more
+			delete(f.asked, a.ID)
+			waiting <- answer
+		}
+		return nil
+	}
+	s.r.h.spawn(func() { s.r.e.noteWakes(s) }) // a write to the store
+	return nil
+}
+
+// tell sends the process an event of ours.
+func (s *session) tell(event string, payload any) error {
+	t := s.surface.transport.Load()
+	if t == nil {
+		return wire.ErrBusy // it is still loading
+	}
+	return t.Notify(event, payload)
+}
+
+// opened notes that a call or hook is open in a conversation, until the function
+// returned is called.
+func (f *surface) opened(id string, in chat.ConversationID) (over func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.calls == nil {
+		f.calls = map[string]chat.ConversationID{}
+	}
+	f.calls[id] = in
+	return func() {
+		f.mu.Lock()
+		delete(f.calls, id)
+		f.mu.Unlock()
+	}
+}
+
+// conversation is that of the call on whose behalf the process asks. One that
+// does not say which, as in a hook, acts in the only one there is.
+func (f *surface) conversation(call string) chat.ConversationID {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if call != "" {
+		return f.calls[call]
+	}
+	only := chat.ConversationID("")
+	for _, c := range f.calls {
+		if only != "" && c != only {
+			return ""
+		}
+		only = c
+	}
+	return only
+}
+
+// wakes are what the process must be running for, sorted: "hook macro", "event
+// MESSAGE_SENT".
+func (f *surface) wakes() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := map[string]bool{}
+	for _, hook := range f.hooks {
+		all["hook "+hook.Kind] = true
+	}
+	for event := range f.listens {
+		all["event "+event] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// noteWakes remembers what the serving process must be running for, so that it
+// is started for it the next time (architecture 3.2).
+func (e *entry) noteWakes(s *session) {
+	e.mu.Lock()
+	serves := e.serving == s.r && e.known
+	if serves {
+		e.record.Wakes = s.surface.wakes()
+	}
+	e.mu.Unlock()
+	if serves && !e.temporary {
+		e.save()
+	}
+}
+
+// wakesNow are those of the live session of the serving runner, or what was
+// remembered when none runs. The caller holds e.mu.
+func (e *entry) wakesNow() []string {
+	if e.serving == nil {
+		return e.record.Wakes
+	}
+	e.serving.mu.Lock()
+	s := e.serving.live
+	e.serving.mu.Unlock()
+	if s == nil {
+		return e.record.Wakes
+	}
+	return s.surface.wakes()
+}
+
+// wakeAgain is how long after a start that failed a plugin is not started again
+// for an event or a hook.
+const wakeAgain = 30 * time.Second
+
+// awake returns the sessions of the serving plugins that have something to do
+// with reason. One that was seen to want it and does not run is started; when
+// wait is false that happens behind the caller, who gets those that run.
+func (h *Host) awake(ctx context.Context, reason string, wait bool, late func(*session)) []*session {
+	h.mu.Lock()
+	entries := slices.Collect(maps.Values(h.entries))
+	h.mu.Unlock()
+	var running []*session
+	var mu sync.Mutex // guards running
+	var starting sync.WaitGroup
+	for _, e := range entries {
+		e.mu.Lock()
+		r, wanted := e.serving, slices.Contains(e.record.Wakes, reason)
+		tired := time.Since(e.tired) < wakeAgain
+		e.mu.Unlock()
+		if r == nil {
+			continue
+		}
+		r.mu.Lock()
+		s := r.live
+		r.mu.Unlock()
+		switch {
+		case s != nil:
+			mu.Lock()
+			running = append(running, s)
+			mu.Unlock()
+		case wanted && !tired:
+			starting.Add(1)
+			h.spawn(func() {
+				defer starting.Done()
+				s, err := r.use(h.ctx)
+				if err != nil {
+					e.mu.Lock()
+					e.tired = time.Now()
+					e.mu.Unlock()
+					return
+				}
+				defer r.release(s)
+				if late != nil {
+					late(s)
+				}
+				mu.Lock()
+				running = append(running, s)
+				mu.Unlock()
+			})
+		}
+	}
+	if wait {
+		over := make(chan struct{})
+		h.spawn(func() { // ends with the starts, which LoadTimeout bounds
+			starting.Wait()
+			close(over)
+		})
+		select {
+		case <-over:
+		case <-ctx.Done():
+		case <-h.ctx.Done():
+		}
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return slices.Clone(running)
+}
+
+// Publish tells the plugins that listen of an event of Conclave's own life. It
+// returns at once. Events about generation reach those with that permission.
+func (h *Host) Publish(event string, payload any) {
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		h.o.Log.Warn("an event cannot be written", "event", event, "err", err)
+		return
+	}
+	tell := func(s *session) {
+		s.surface.mu.Lock()
+		listens := s.surface.listens[event]
+		s.surface.mu.Unlock()
+		if !listens || ofGeneration(event) && !h.granted(s.r.e.id, "generation") {
+			return
+		}
+		if err := s.tell(event, json.RawMessage(raw)); err != nil {
+			h.o.Log.Debug("an event did not reach a plugin", "plugin", s.r.e.id, "event", event, "err", err)
+		}
+	}
+	for _, s := range h.awake(h.ctx, "event "+event, false, tell) {
+		tell(s)
+	}
+}
+
+// Listens reports whether any plugin that runs listens to an event, so that what
+// nobody hears need not be made.
+func (h *Host) Listens(event string) bool {
+	return slices.ContainsFunc(h.awake(h.ctx, "", false, nil), func(s *session) bool {
+		s.surface.mu.Lock()
+		defer s.surface.mu.Unlock()
+		return s.surface.listens[event]
+	})
+}
+
+// ofGeneration reports whether an event tells what a model says (contracts/
+// spindle, SP-41).
+func ofGeneration(event string) bool {
+	return strings.HasPrefix(event, "GENERATION_") || event == "STREAM_TOKEN_RECEIVED"
+}
+
+func (h *Host) granted(id, permission string) bool {
+	granted, _ := h.o.Gate.Permissions(id)
+	return slices.Contains(granted, permission)
+}
+
+// Hooks returns the hooks of a kind that may run now, in the order they run in. A
+// plugin that had one the last time and does not run is started first.
+func (h *Host) Hooks(ctx context.Context, kind string) []Hook {
+	var all []Hook
+	need := hookKinds[kind].permission
+	for _, s := range h.awake(ctx, "hook "+kind, true, nil) {
+		if need != "" && !h.granted(s.r.e.id, need) {
+			continue
+		}
+		s.surface.mu.Lock()
+		for _, hook := range s.surface.hooks {
+			if hook.Kind == kind {
+				all = append(all, hook)
+			}
+		}
+		s.surface.mu.Unlock()
+	}
+	slices.SortFunc(all, func(a, b Hook) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.order, b.order))
+	})
+	return all
+}
+
+// errLate is that of a hook that took longer than it may.
+var errLate = errors.New("it took too long")
+
+// Run asks a hook's process to run it and returns its answer. in is the
+// conversation it runs for, or empty. The error says what went wrong there: it
+// threw, took too long, or its process ended; a late answer is dropped.
+func (h *Host) Run(ctx context.Context, hook Hook, in chat.ConversationID, payload any) (json.RawMessage, error) {
+	s := hook.session
+	if !s.r.hold(s) {
+		return nil, errors.New("its process has ended")
+	}
+	defer s.r.release(s)
+	f := &s.surface
+	answer := make(chan hookAnswer, 1)
+	f.mu.Lock()
+	f.next++
+	id := "hook-" + strconv.FormatUint(f.next, 10)
+	if f.asked == nil {
+		f.asked = map[string]chan hookAnswer{}
+	}
+	f.asked[id] = answer
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		delete(f.asked, id)
+		f.mu.Unlock()
+	}()
+	defer f.opened(id, in)()
+	ctx, cancel := context.WithTimeoutCause(ctx, hook.Timeout, errLate)
+	defer cancel()
+	deadline, _ := ctx.Deadline()
+	question := map[string]any{"id": id, "kind": hook.Kind, "name": hook.Name, "payload": payload, "deadline_ms": deadline.UnixMilli()}
+	if err := s.tell(hookEvent, question); err != nil {
+		return nil, err
+	}
+	select {
+	case a := <-answer:
+		return a.value, a.err
+	case <-s.over:
+		return nil, errors.New("its process ended")
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// hold takes a use of s, unless it is over with it. release gives it back.
+func (r *runner) hold(s *session) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.spent || r.live != s {
+		return false
+	}
+	s.uses++
+	return true
+}
+
+// Note writes a line to a plugin's own log, for what went wrong with it outside
+// of its process.
+func (h *Host) Note(id, level, text string) {
+	if e := h.entry(id); e != nil {
+		e.log.add(level, text, "")
+	}
+}
