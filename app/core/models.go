@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -29,15 +30,41 @@ type Models struct {
 	log      *slog.Logger
 	pace     time.Duration // of Demo guide; 0 is none
 
-	mu    sync.Mutex                 // guards known
-	known map[string][]llm.ModelInfo // by connection, of the last listing
+	mu        sync.Mutex                 // guards known and providers
+	known     map[string][]llm.ModelInfo // by connection, of the last listing
+	providers map[string]kept            // by connection
+}
+
+// kept is a provider, and the connection it was made for. Providers are kept
+// because they learn what their models refuse, and hold connections open.
+type kept struct {
+	connection llm.Connection
+	provider   llm.Provider
 }
 
 // demoConnection is always there.
 var demoConnection = llm.Connection{Name: "demo", Kind: "demo", Title: "Demo guide"}
 
-// provider builds the provider of a connection.
+// provider returns the provider of a connection as it is set now.
 func (m *Models) provider(c llm.Connection) (llm.Provider, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k, ok := m.providers[c.Name]; ok && reflect.DeepEqual(k.connection, c) {
+		return k.provider, nil
+	}
+	p, err := m.build(c)
+	if err != nil {
+		return nil, err
+	}
+	if m.providers == nil {
+		m.providers = map[string]kept{}
+	}
+	m.providers[c.Name] = kept{c, p}
+	return p, nil
+}
+
+// build makes the provider of a connection.
+func (m *Models) build(c llm.Connection) (llm.Provider, error) {
 	if c.Kind != "demo" {
 		name := c.Name
 		c.Key = func(ctx context.Context) (string, error) {
