@@ -175,6 +175,9 @@ func purge(tx *bbolt.Tx, id chat.ConversationID) (orphans []string, err error) {
 	if err := logChange(tx, messageKey{id, 0}); err != nil {
 		return nil, err
 	}
+	if err := purgeVariables(tx, id); err != nil {
+		return nil, err
+	}
 	for _, key := range keysBelow(bucket(tx, bucketByChat), start) {
 		call := number(lastNumber(key))
 		if raw := bucket(tx, bucketCalls).Get(call); raw != nil {

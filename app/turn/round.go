@@ -40,7 +40,10 @@ func (t *run) ask(ctx context.Context, closing bool) (*writing, error) {
 	if err := t.scribe.failed(); err != nil {
 		return nil, err
 	}
-	request := t.request(ctx)
+	request, err := t.prepared(ctx)
+	if err != nil {
+		return nil, err
+	}
 	request.NoCalls, request.Reasoning = closing, t.req.Reasoning
 	w, err := t.stream(ctx, request, closing)
 	if refused, ok := errors.AsType[*llm.Error](err); ok && refused.Kind == llm.NoTools && !t.req.Explicit && t.req.Tools != nil && w.draft.empty() {
@@ -48,7 +51,8 @@ func (t *run) ask(ctx context.Context, closing bool) (*writing, error) {
 		// answer matters more (contracts/llm-functions, 8.1).
 		t.req.Tools = nil
 		t.emit(Event{Kind: Noted, Note: "The model " + t.model + " cannot call tools, so it is offered none."})
-		w, err = t.stream(ctx, t.request(ctx), closing)
+		request.Tools = nil
+		w, err = t.stream(ctx, request, closing)
 	}
 	return w.finish(ctx, err, closing)
 }

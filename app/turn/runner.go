@@ -47,6 +47,8 @@ type Options struct {
 	// Retry bounds how often a request is tried again; the zero value is llm's
 	// default.
 	Retry llm.Policy
+	// Hooks stand beside every turn; nil is none.
+	Hooks Hooks
 }
 
 // Runner runs turns. Use New. It is safe for concurrent use.
@@ -54,7 +56,7 @@ type Runner struct {
 	o Options
 
 	mu    sync.Mutex                     // guards the fields below
-	busy  map[chat.ConversationID]string // the turn that runs in a conversation
+	busy  map[chat.ConversationID]*busy  // who has a conversation
 	lines map[string]*semaphore.Weighted // by plugin: how many of its calls run at once
 }
 
@@ -66,7 +68,7 @@ func New(o Options) *Runner {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Runner{o: o, busy: map[chat.ConversationID]string{}, lines: map[string]*semaphore.Weighted{}}
+	return &Runner{o: o, busy: map[chat.ConversationID]*busy{}, lines: map[string]*semaphore.Weighted{}}
 }
 
 // Request is one turn to run.
@@ -133,9 +135,10 @@ type run struct {
 	on      func(Event)
 	failing map[string]failing // by call
 
-	usage chat.Usage
-	round int
-	begun atomic.Bool // a message of the answer is in the log
+	usage  chat.Usage
+	round  int
+	hooked *hooked     // nil before the first request
+	begun  atomic.Bool // a message of the answer is in the log
 }
 
 // newRun prepares a turn, without touching the log.
@@ -157,22 +160,6 @@ func (r *Runner) newRun(req Request, on func(Event)) *run {
 	return t
 }
 
-// claim says that a turn runs in a conversation, until the function returned is
-// called. Kind conflict when one does already.
-func (r *Runner) claim(conversation chat.ConversationID, turn string) (release func(), err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if _, ok := r.busy[conversation]; ok {
-		return nil, fault.New(fault.Conflict, "turn.run", "An answer is still being written in this chat.", "Stop it first, or wait for it.")
-	}
-	r.busy[conversation] = turn
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.busy, conversation)
-	}, nil
-}
-
 // Run runs one turn to its end. on hears what happens, in order, never after Run
 // returned and never twice at once; it must not block for long. The error is for
 // a turn that did not begin (nothing was saved, or only the question): a fault of
@@ -182,7 +169,7 @@ func (r *Runner) claim(conversation chat.ConversationID, turn string) (release f
 // has ended everything about it is on the disk.
 func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome, error) {
 	t := r.newRun(req, on)
-	release, err := r.claim(req.Conversation, t.turn)
+	release, err := r.claim(ctx, req.Conversation, t.turn)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -236,6 +223,7 @@ func (t *run) emit(e Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.on(e)
+	t.heard(e)
 }
 
 // rounds makes the calls that are open, then asks the model until it is done.
