@@ -144,6 +144,11 @@ type Worker struct {
 	next    int
 	Storage string
 	Aside   []Message // notifications that came while an answer was awaited
+
+	Tools   []Listed          // as List found them
+	Options json.RawMessage   // the schema of the settings, as List found it
+	Notes   []string          // as List found them
+	Secrets map[string]string // what options.secret is answered with; nil leaves those requests to the test
 }
 
 type Message struct {
@@ -173,6 +178,8 @@ type Listed struct {
 		Serial     bool     `json:"conclave/serial"`
 		TimeoutMS  int      `json:"conclave/timeout-ms"`
 		Visibility string   `json:"conclave/visibility"`
+		Strict     bool     `json:"conclave/strict"`
+		Instance   string   `json:"conclave/instance"`
 	} `json:"_meta"`
 }
 
@@ -204,12 +211,20 @@ func (a Answer) Text() string {
 // Launch starts the plugin at path as the host would, without the walls.
 func Launch(t testing.TB, d plugin.Dialect, src plugin.Source) *Worker {
 	t.Helper()
+	return LaunchWith(t, d, src, plugin.Place{})
+}
+
+// LaunchWith is Launch in a place of which Storage, Runtime and Work are filled
+// in.
+func LaunchWith(t testing.TB, d plugin.Dialect, src plugin.Source, place plugin.Place) *Worker {
+	t.Helper()
 	storage := t.TempDir()
+	place.Storage, place.Runtime, place.Work = storage, RuntimeDir, storage
 	m, err := d.Recognize(t.Context(), src)
 	if err != nil || m == nil {
 		t.Fatalf("Recognize %s: %v, %v", src.Path, m, err)
 	}
-	spec, err := d.Spec(t.Context(), src, *m, plugin.Place{Storage: storage, Runtime: RuntimeDir, Work: storage})
+	spec, err := d.Spec(t.Context(), src, *m, place)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,11 +306,27 @@ func (w *Worker) Receive() Message {
 		if strings.HasPrefix(m.Method, "not JSON") {
 			w.t.Fatal(m.Method)
 		}
+		if w.told(m) {
+			return w.Receive()
+		}
 		return m
 	case <-time.After(Patience):
 		w.t.Fatalf("no Answer\n%s", w.Stderr)
 	}
 	panic("unreachable")
+}
+
+// told answers a request for a secret setting, if the test gave any.
+func (w *Worker) told(m Message) bool {
+	var ask struct {
+		Capability string
+		Args       struct{ Name string }
+	}
+	if w.Secrets == nil || m.Method != "conclave/host" || json.Unmarshal(m.Params, &ask) != nil || ask.Capability != "options.secret" {
+		return false
+	}
+	w.Send(map[string]any{"id": m.ID, "result": map[string]string{"value": w.Secrets[ask.Args.Name]}})
+	return true
 }
 
 // Wait returns the Answer to a request, keeping what else comes.
@@ -361,11 +392,18 @@ func (w *Worker) List() []Listed {
 	if problem := w.Initialize(); problem != nil {
 		w.t.Fatalf("%v\n%s\n%s", problem, problem.Frame, w.Stderr)
 	}
-	var result struct{ Tools []Listed }
+	var result struct {
+		Tools []Listed
+		Meta  struct {
+			Options json.RawMessage `json:"conclave/options"`
+			Notes   []string        `json:"conclave/notes"`
+		} `json:"_meta"`
+	}
 	m := w.Wait(w.Request("tools/list", map[string]any{}))
 	if err := json.Unmarshal(m.Result, &result); err != nil {
 		w.t.Fatal(err)
 	}
+	w.Tools, w.Options, w.Notes = result.Tools, result.Meta.Options, result.Meta.Notes
 	return result.Tools
 }
 
@@ -460,13 +498,20 @@ func Equal[T comparable](t testing.TB, what string, got, want T) {
 // BehindWalls starts a plugin as the host does, walls included.
 func BehindWalls(t testing.TB, d plugin.Dialect, path string) *Worker {
 	t.Helper()
+	return BehindWallsWith(t, d, path, plugin.Place{})
+}
+
+// BehindWallsWith is BehindWalls in a place of which the rest is given.
+func BehindWallsWith(t testing.TB, d plugin.Dialect, path string, place plugin.Place) *Worker {
+	t.Helper()
 	src := Source(t, path)
 	storage := t.TempDir()
+	place.Storage, place.Runtime, place.Work = storage, RuntimeDir, storage
 	m, err := d.Recognize(t.Context(), src)
 	if err != nil || m == nil {
 		t.Fatalf("Recognize: %v, %v", m, err)
 	}
-	spec, err := d.Spec(t.Context(), src, *m, plugin.Place{Storage: storage, Runtime: RuntimeDir, Work: storage})
+	spec, err := d.Spec(t.Context(), src, *m, place)
 	if err != nil {
 		t.Fatal(err)
 	}
