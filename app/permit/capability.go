@@ -80,7 +80,7 @@ var permissionCapabilities = map[string][]Capability{
 // sentence. No capabilities means that nobody knows.
 func reach(c Candidate, granted []string) ([]Capability, string) {
 	switch c.Contract {
-	case "functions", "neko", "spindle":
+	case "functions", "maibot", "neko", "spindle":
 	default:
 		return nil, "What it can touch is not known."
 	}

@@ -1,0 +1,245 @@
+package maibot
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/python"
+	"conclave/app/tool"
+)
+
+// Contract is the name of this dialect.
+const Contract = "maibot"
+
+// entryName is the file that is loaded.
+const entryName = "plugin.py"
+
+// Dialect recognises MaiBot plugins and describes their worker. Its methods are
+// safe for concurrent use.
+type Dialect struct{ python *python.Interpreters }
+
+var _ plugin.Dialect = (*Dialect)(nil)
+
+// New returns the dialect on the machine's Python.
+func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpreters} }
+
+// Contract returns "maibot".
+func (d *Dialect) Contract() string { return Contract }
+
+// Recognize takes a folder with a _manifest.json. The error is a *plugin.Problem
+// for one whose manifest is wrong, that has no plugin.py, or whose id another
+// folder has too.
+func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifest, error) {
+	if !isPlugin(src) {
+		return nil, nil
+	}
+	m, err := readManifest(src.Path)
+	if err != nil {
+		return nil, err
+	}
+	if !isFile(filepath.Join(src.Path, entryName)) {
+		return nil, &plugin.Problem{Kind: "script", File: manifestName, Message: "There is a " + manifestName + ", but no " + entryName + " beside it.",
+			Hint: "A MaiBot plugin is a folder with both."}
+	}
+	if same := neighbours(src)[m.id]; len(same) > 1 {
+		return nil, &plugin.Problem{Kind: "refused", File: manifestName,
+			Message: fmt.Sprintf("The id %s is that of more than one plugin: %s.", m.id, strings.Join(same, ", ")), Hint: "Remove all but one, then reload it."}
+	}
+	files := Files(src.Path)
+	sources, err := python.Sources(src.Path, entryName, files)
+	if err != nil {
+		return nil, err
+	}
+	return &plugin.Manifest{
+		Contract: Contract, Name: m.name, Version: m.version, Description: m.about, Author: m.author, Homepage: m.home,
+		Entry: entryName, Permissions: permissions(m.capabilities, sources), Files: files, Identity: m.id, Notices: m.notes,
+	}, nil
+}
+
+// Sources returns the files of a plugin that are its code; false when it is not
+// of this dialect. A plugin writes settings and notes beside its code, and what
+// it writes is no edit.
+func (d *Dialect) Sources(src plugin.Source) ([]string, bool) {
+	if !isPlugin(src) {
+		return nil, false
+	}
+	return Files(src.Path), true
+}
+
+// Files returns the files below dir that are a plugin's code, relative and
+// sorted.
+func Files(dir string) []string {
+	files := append(python.Files(dir), manifestName)
+	slices.Sort(files)
+	return files
+}
+
+func isPlugin(src plugin.Source) bool {
+	if !src.Folder {
+		return false
+	}
+	_, err := os.Lstat(filepath.Join(src.Path, manifestName))
+	return err == nil
+}
+
+// declared finds tools by their decorator. Which of them are offered in the end
+// only running can tell.
+var declared = regexp.MustCompile(`(?m)^[ \t]*@(?:\w+\.)*(?:Tool|Action)\(\s*(?:name\s*=\s*)?(?:"([^"\\\n]+)"|'([^'\\\n]+)')`)
+
+// provided are the first parts of the modules that the shim has.
+var provided = []string{"maibot_sdk", "plugins"}
+
+// Inspect tells which tools are declared and what is imported. The error is a
+// *plugin.Problem.
+func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manifest) (plugin.Listing, error) {
+	files, err := python.Sources(src.Path, m.Entry, python.Files(src.Path))
+	if err != nil {
+		return plugin.Listing{}, err
+	}
+	answer, err := d.python.Inspect(ctx, m.Entry, files)
+	if err != nil {
+		return plugin.Listing{}, err
+	}
+	listing := plugin.Listing{Tools: []tool.Tool{}, Imports: []string{}}
+	for _, name := range answer.Imports {
+		first, _, _ := strings.Cut(name, ".")
+		if !slices.Contains(provided, first) && first != filepath.Base(src.Display) {
+			listing.Imports = append(listing.Imports, name)
+		}
+	}
+	names := make([]string, 0, len(files))
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, file := range names {
+		for _, at := range declared.FindAllSubmatchIndex(files[file], -1) {
+			name := text(files[file], at[2:4]) + text(files[file], at[4:6])
+			if slices.ContainsFunc(listing.Tools, func(t tool.Tool) bool { return t.Name == name }) {
+				continue
+			}
+			listing.Tools = append(listing.Tools, tool.Tool{
+				Plugin: src.ID, Name: name, Title: name, Visibility: tool.Deferred, Contract: Contract,
+				File: file, Line: 1 + bytes.Count(files[file][:at[0]], []byte("\n")),
+			})
+		}
+	}
+	return listing, nil
+}
+
+func text(source []byte, at []int) string {
+	if at[0] < 0 {
+		return ""
+	}
+	return string(source[at[0]:at[1]])
+}
+
+// extra is what the loader conclave_maibot is told.
+type extra struct {
+	Manifest map[string]any `json:"manifest"`
+	SDK      string         `json:"sdk,omitempty"` // shim or installed; empty lets the loader choose
+	Notes    []string       `json:"notes,omitempty"`
+}
+
+// memory is RLIMIT_DATA of a worker: pydantic and what these plugins use besides
+// takes twice what a plugin of functions does.
+const memory = 512 << 20
+
+// minimum is the oldest Python that MaiBot's plugins are written for.
+var minimum = []int{3, 10}
+
+// Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
+// unavailable when there is no Python of 3.10 or newer, or another plugin is
+// missing.
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest, place plugin.Place) (plugin.Spec, error) {
+	m, err := readManifest(src.Path)
+	if err != nil {
+		return plugin.Spec{}, err
+	}
+	found, err := d.python.Python(ctx)
+	if err != nil {
+		return plugin.Spec{}, err
+	}
+	if is := numbers(found.Version); is != nil && slices.Compare(is, minimum) < 0 {
+		return plugin.Spec{}, &plugin.Problem{Kind: "unavailable", Message: "MaiBot plugins need Python 3.10 or newer; this is " + found.Version + ".",
+			Hint: "Install a newer Python, or name one in the settings."}
+	}
+	if missing := absent(src, m); len(missing) > 0 {
+		return plugin.Spec{}, &plugin.Problem{Kind: "unavailable", File: manifestName, Missing: missing,
+			Message: fmt.Sprintf("It needs the plugin %s, which is not here.", strings.Join(missing, ", ")),
+			Hint:    "Add it to the plugins folder, then reload this one."}
+	}
+	home := cmp.Or(src.Display, src.Path)
+	c := python.FolderConfig(src, entryName)
+	c.Loader, c.Modules, c.Package = "conclave_maibot", []string{"maibot"}, true
+	c.Site = environment(home)
+	c.Extra = extra{Manifest: m.raw}
+	spec, err := d.python.Spec(ctx, place, c, []string{src.Path, home})
+	if err != nil {
+		return plugin.Spec{}, err
+	}
+	spec.Memory = memory
+	// Its settings and its notes lie beside its code (contract maibot, 1).
+	spec.Write = append(spec.Write, home)
+	if slices.Contains(place.Granted, "network") {
+		spec.Sockets = true
+		spec.Read = append(spec.Read, there(networkFiles)...)
+	}
+	if slices.Contains(place.Granted, "programs") {
+		spec.Spawn = true
+		spec.Env = append(spec.Env, "PATH="+os.Getenv("PATH"))
+		spec.Execute = append(spec.Execute, there(filepath.SplitList(os.Getenv("PATH")))...)
+	}
+	return spec, nil
+}
+
+// absent returns the plugins that m needs and that do not lie beside it.
+func absent(src plugin.Source, m manifest) []string {
+	var missing []string
+	if len(m.plugins) == 0 {
+		return nil
+	}
+	here := neighbours(src)
+	for _, id := range m.plugins {
+		if len(here[id]) == 0 {
+			missing = append(missing, id)
+		}
+	}
+	return missing
+}
+
+// environment returns the packages of a virtual environment in the plugin's
+// folder.
+func environment(dir string) []string {
+	for _, name := range []string{".venv", "venv"} {
+		if found, _ := filepath.Glob(filepath.Join(dir, name, "lib", "python3*", "site-packages")); len(found) > 0 {
+			return found[:1]
+		}
+	}
+	return nil
+}
+
+// networkFiles are what resolving names and checking certificates reads.
+var networkFiles = []string{
+	"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols",
+	"/run/systemd/resolve", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates", "/usr/lib/ssl",
+}
+
+// there returns those paths that exist.
+func there(paths []string) []string {
+	var found []string
+	for _, path := range paths {
+		if _, err := os.Stat(path); err == nil && filepath.IsAbs(path) {
+			found = append(found, path)
+		}
+	}
+	return found
+}

@@ -1,0 +1,166 @@
+package maibot_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/maibot"
+	"conclave/app/plugin/python"
+	"conclave/app/plugin/python/pythontest"
+)
+
+// The kit's words, short.
+type (
+	worker = pythontest.Worker
+	answer = pythontest.Answer
+)
+
+func TestMain(m *testing.M) { pythontest.Main(m) }
+
+// every runs a test on each Python of this machine that MaiBot plugins can use.
+func every(t *testing.T, test func(t *testing.T, d *maibot.Dialect)) {
+	t.Helper()
+	pythontest.Every(t, func(t *testing.T, i *python.Interpreters) {
+		p, err := i.Python(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(p.Version, "3.9.") {
+			t.Skip("MaiBot plugins are written for Python 3.10 and newer")
+		}
+		test(t, maibot.New(i))
+	})
+}
+
+// one returns the dialect on the Python that a person would get.
+func one(t testing.TB) *maibot.Dialect {
+	t.Helper()
+	return maibot.New(pythontest.Any(t))
+}
+
+// manifest is a good one, with changes: a nil value takes a key away.
+func manifest(changes map[string]any) string {
+	m := map[string]any{
+		"manifest_version": 2, "id": "test.weather", "version": "1.2.3", "name": "天气", "description": "看天气", "license": "MIT",
+		"author": map[string]any{"name": "某人", "url": "https://example.com"}, "urls": map[string]any{"repository": "https://example.com/r"},
+		"host_application": map[string]any{"min_version": "1.0.0", "max_version": "1.99.99"}, "sdk": map[string]any{"min_version": "2.5.0", "max_version": "2.99.99"},
+		"capabilities": []string{}, "i18n": map[string]any{"default_locale": "zh-CN"},
+	}
+	maps.Copy(m, changes)
+	maps.DeleteFunc(m, func(_ string, v any) bool { return v == nil })
+	text, err := json.Marshal(m)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// folder writes a plugin and returns its path.
+func folder(t testing.TB, source string, capabilities []string, more map[string]string) string {
+	t.Helper()
+	tree := map[string]string{"weather/_manifest.json": manifest(map[string]any{"capabilities": capabilities}), "weather/plugin.py": source}
+	for name, text := range more {
+		tree["weather/"+name] = text
+	}
+	return filepath.Join(pythontest.Files(t, tree), "weather")
+}
+
+// head is what most plugins of these tests begin with.
+const head = `
+from maibot_sdk import *
+from maibot_sdk.types import *
+def create_plugin():
+    return Weather()
+`
+
+// class is a plugin with this body.
+func class(body string) string {
+	indented := strings.ReplaceAll(strings.Trim(body, "\n\t "), "\n", "\n    ")
+	return head + "class Weather(MaiBotPlugin):\n    " + indented + "\n"
+}
+
+// begin starts a plugin as the host would.
+func begin(t testing.TB, d *maibot.Dialect, path string, place plugin.Place) *worker {
+	t.Helper()
+	src := pythontest.Source(t, path)
+	m, err := d.Recognize(t.Context(), src)
+	if err != nil || m == nil {
+		t.Fatalf("Recognize: %v, %v", m, err)
+	}
+	if place.Storage == "" {
+		place.Storage = t.TempDir()
+	}
+	place.Runtime, place.Work = pythontest.RuntimeDir, place.Storage
+	spec, err := d.Spec(t.Context(), src, *m, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pythontest.Begin(t, spec, place.Storage)
+}
+
+// serve starts a plugin of one class body and lists its tools.
+func serve(t testing.TB, d *maibot.Dialect, body string, capabilities ...string) *worker {
+	t.Helper()
+	w := begin(t, d, folder(t, class(body), capabilities, nil), plugin.Place{})
+	w.List()
+	return w
+}
+
+// inChat calls a tool from a conversation, as a turn does.
+func inChat(w *worker, name, arguments string) answer {
+	return w.Answered(w.Ask(name, arguments, map[string]any{"conclave/conversation": "chat-1", "conclave/call-id": "chat-1/call_9"}))
+}
+
+// host answers the next request to Conclave and returns what was asked.
+func host(t testing.TB, w *worker, capability string, result any) map[string]any {
+	t.Helper()
+	id, args := asked(t, w, capability)
+	w.Send(map[string]any{"id": id, "result": result})
+	return args
+}
+
+// refuse answers the next request to Conclave with an error.
+func refuse(t testing.TB, w *worker, capability string, code int, message string) {
+	t.Helper()
+	id, _ := asked(t, w, capability)
+	w.Send(map[string]any{"id": id, "error": map[string]any{"code": code, "message": message}})
+}
+
+func asked(t testing.TB, w *worker, capability string) (json.RawMessage, map[string]any) {
+	t.Helper()
+	m := w.Until("conclave/host")
+	var p struct {
+		Capability string         `json:"capability"`
+		Args       map[string]any `json:"args"`
+	}
+	if err := json.Unmarshal(m.Params, &p); err != nil {
+		t.Fatal(err)
+	}
+	if p.Capability != capability {
+		t.Fatalf("it asked for %s, want %s", p.Capability, capability)
+	}
+	return m.ID, p.Args
+}
+
+func is(t testing.TB, what string, got, want any) {
+	t.Helper()
+	g, _ := json.Marshal(got)
+	w, _ := json.Marshal(want)
+	if string(g) != string(w) {
+		t.Errorf("%s:\n  got  %s\n  want %s", what, g, w)
+	}
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

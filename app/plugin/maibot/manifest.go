@@ -1,0 +1,260 @@
+package maibot
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"conclave/app/plugin"
+)
+
+// manifestName is the file that makes a folder a MaiBot plugin.
+const manifestName = "_manifest.json"
+
+// The versions that Conclave says it is: the newest host and SDK whose plugins
+// were looked at. A plugin that wants others is told so and runs.
+const (
+	hostVersion = "1.2.1"
+	sdkVersion  = "2.10.0"
+)
+
+// maxManifest bounds a manifest; real ones have a few kilobytes.
+const maxManifest = 64 << 10
+
+// manifest is what _manifest.json says, as far as Conclave acts on it
+// (contract maibot, 1.1).
+type manifest struct {
+	raw map[string]any // all of it
+
+	id, version, name, about, author, home string
+
+	capabilities []string
+	plugins      []string // ids of the plugins it needs
+	notes        []string // what is odd about it, for a person
+}
+
+var (
+	idPattern      = regexp.MustCompile(`^[A-Za-z0-9_]+(?:[.-][A-Za-z0-9_]+)+$`)
+	versionPattern = regexp.MustCompile(`^\d+\.\d+\.\d+$`)
+)
+
+// known are the keys of a manifest of version 2.
+var known = []string{
+	"manifest_version", "id", "version", "name", "description", "license", "author", "urls", "host_application", "sdk",
+	"capabilities", "i18n", "dependencies", "plugin_type", "type", "display", "llm_providers", "changelog", "webui", "pages",
+}
+
+// readManifest reads the manifest of the folder at path. The error is a
+// *plugin.Problem that names the field.
+func readManifest(path string) (manifest, error) {
+	var m manifest
+	text, err := readText(path, manifestName)
+	if err != nil {
+		return m, &plugin.Problem{Kind: "unavailable", File: manifestName, Message: manifestName + " cannot be read: " + err.Error() + "."}
+	}
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if err := d.Decode(&m.raw); err != nil {
+		return m, &plugin.Problem{Kind: "script", File: manifestName, Line: lineOf(text, err), Message: manifestName + " is no JSON object: " + err.Error() + "."}
+	}
+	if m.raw == nil {
+		return m, wrong("", "it is empty")
+	}
+	return m, m.read()
+}
+
+func (m *manifest) read() error {
+	switch version := fmt.Sprint(m.raw["manifest_version"]); {
+	case m.raw["manifest_version"] == nil:
+		return wrong("manifest_version", "it is missing; MaiBot plugins of today say 2")
+	case version == "1":
+		p := wrong("manifest_version", "1 is that of plugins for MaiBot before 1.0, which Conclave does not run, nor does MaiBot any more")
+		p.Hint = "Look for a newer version of the plugin."
+		return p
+	case version != "2":
+		return wrong("manifest_version", "Conclave knows version 2, not "+version)
+	}
+	for _, field := range []struct {
+		key  string
+		into *string
+	}{{"id", &m.id}, {"version", &m.version}, {"name", &m.name}, {"description", &m.about}} {
+		text, ok := m.raw[field.key].(string)
+		if *field.into = strings.TrimSpace(text); !ok || *field.into == "" {
+			return wrong(field.key, "it is missing or empty")
+		}
+	}
+	if !idPattern.MatchString(m.id) {
+		return wrong("id", "“"+m.id+"” is not of the form author.plugin")
+	}
+	if !versionPattern.MatchString(m.version) {
+		return wrong("version", "“"+m.version+"” is not of the form 1.2.3")
+	}
+	if m.raw["capabilities"] != nil {
+		list, ok := m.raw["capabilities"].([]any)
+		if !ok {
+			return wrong("capabilities", "it is no list")
+		}
+		for _, one := range list {
+			if text, ok := one.(string); ok && strings.TrimSpace(text) != "" && !slices.Contains(m.capabilities, text) {
+				m.capabilities = append(m.capabilities, text)
+			}
+		}
+	}
+	m.author, _ = object(m.raw, "author")["name"].(string)
+	urls := object(m.raw, "urls")
+	for _, key := range []string{"homepage", "repository"} {
+		if text, _ := urls[key].(string); m.home == "" && isWeb(text) {
+			m.home = text
+		}
+	}
+	dependencies, _ := m.raw["dependencies"].([]any)
+	for _, one := range dependencies {
+		d, _ := one.(map[string]any)
+		if id, _ := d["id"].(string); d["type"] == "plugin" && id != "" && id != m.id {
+			m.plugins = append(m.plugins, id)
+		}
+	}
+	m.remark()
+	return nil
+}
+
+// remark notes what MaiBot would refuse and Conclave only says.
+func (m *manifest) remark() {
+	var odd []string
+	for key := range m.raw {
+		if !slices.Contains(known, key) {
+			odd = append(odd, key)
+		}
+	}
+	slices.Sort(odd)
+	if len(odd) > 0 {
+		m.notes = append(m.notes, "Its manifest has keys that Conclave does not know: "+strings.Join(odd, ", ")+".")
+	}
+	for _, gate := range []struct{ key, name, is string }{{"host_application", "MaiBot", hostVersion}, {"sdk", "its SDK", sdkVersion}} {
+		low, _ := object(m.raw, gate.key)["min_version"].(string)
+		high, _ := object(m.raw, gate.key)["max_version"].(string)
+		if outside(gate.is, low, high) {
+			m.notes = append(m.notes, fmt.Sprintf("It was written for %s %s to %s; Conclave does what %s does.", gate.name, low, high, gate.is))
+		}
+	}
+	if strange := slices.DeleteFunc(slices.Clone(m.capabilities), isCapability); len(strange) > 0 {
+		m.notes = append(m.notes, "It asks for what MaiBot does not have: "+strings.Join(strange, ", ")+".")
+	}
+}
+
+// outside reports whether version is not between low and high; bounds that are
+// no versions hold nothing.
+func outside(version, low, high string) bool {
+	is := numbers(version)
+	if l := numbers(low); l != nil && slices.Compare(is, l) < 0 {
+		return true
+	}
+	h := numbers(high)
+	return h != nil && slices.Compare(is, h) > 0
+}
+
+func numbers(version string) []int {
+	if !versionPattern.MatchString(version) {
+		return nil
+	}
+	var out []int
+	for part := range strings.SplitSeq(version, ".") {
+		n, err := strconv.Atoi(part)
+		if err != nil {
+			return nil // longer than any version
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func object(of map[string]any, key string) map[string]any {
+	inner, _ := of[key].(map[string]any)
+	return inner
+}
+
+func isWeb(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// wrong is the problem of one field of the manifest.
+func wrong(field, why string) *plugin.Problem {
+	message := manifestName + ": " + why + "."
+	if field != "" {
+		message = manifestName + ": " + field + ": " + why + "."
+	}
+	return &plugin.Problem{Kind: "script", File: manifestName, Message: message}
+}
+
+func lineOf(text []byte, err error) int {
+	if syntax, ok := err.(*json.SyntaxError); ok { //nolint:errorlint // a decoder wraps nothing
+		return 1 + bytes.Count(text[:min(int(syntax.Offset), len(text))], []byte("\n"))
+	}
+	return 0
+}
+
+// readText reads one file of a folder, following no link out of it.
+func readText(dir, name string) ([]byte, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close() //nolint:errcheck // read only
+	file, err := root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // read only
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no file", name)
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxManifest+1))
+	if err == nil && len(text) > maxManifest {
+		err = fmt.Errorf("it has more than %d KiB", maxManifest>>10)
+	}
+	return text, err
+}
+
+// neighbours returns the folders beside the plugin that are MaiBot plugins, by
+// the ids in their manifests.
+func neighbours(src plugin.Source) map[string][]string {
+	parent := filepath.Dir(src.Display)
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return nil
+	}
+	found := map[string][]string{}
+	for _, entry := range entries {
+		path := filepath.Join(parent, entry.Name())
+		if plugin.Ignored(entry.Name()) || !isFile(filepath.Join(path, entryName)) {
+			continue
+		}
+		text, err := readText(path, manifestName)
+		if err != nil {
+			continue
+		}
+		var m struct {
+			ID string `json:"id"`
+		}
+		if json.Unmarshal(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &m) == nil && m.ID != "" {
+			found[m.ID] = append(found[m.ID], path)
+		}
+	}
+	return found
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
