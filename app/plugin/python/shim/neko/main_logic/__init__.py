@@ -1,0 +1,1 @@
+"""N.E.K.O's chat process: of it, plugins find only what they import."""

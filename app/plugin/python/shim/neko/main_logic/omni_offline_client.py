@@ -1,0 +1,1 @@
+"""A module that plugins look for optional attributes in. It has none."""

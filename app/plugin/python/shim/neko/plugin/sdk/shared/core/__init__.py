@@ -1,0 +1,1 @@
+"""The base class and what belongs to it."""

@@ -1,0 +1,5 @@
+"""Routers."""
+
+from conclave_neko.base import PluginRouter
+
+__all__ = ["PluginRouter"]

@@ -1,0 +1,1 @@
+"""N.E.K.O's own helpers: importable, and refused when they are used."""
