@@ -29,6 +29,9 @@ func (c *command) pluginsCheckCommand() *cobra.Command {
 				out.Problems = append(out.Problems, problemRow{Kind: "warning", Message: t.Name + ": " + w, File: t.File, Line: t.Line})
 			}
 		}
+		for _, notice := range s.Manifest.Notices {
+			out.Problems = append(out.Problems, problemRow{Kind: "notice", Message: notice})
+		}
 		if s.Problem != nil {
 			out.Problems = append(out.Problems, *newProblemRow(s.Problem))
 		}

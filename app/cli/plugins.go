@@ -33,6 +33,7 @@ type pluginRow struct {
 	Serving     bool            `json:"serving"`
 	LastGood    bool            `json:"last_good,omitempty"` // what serves is older than the newest save
 	Running     bool            `json:"running"`
+	Notices     []string        `json:"notices,omitempty"` // what of it does not run here
 }
 
 type permissionLists struct {
@@ -65,7 +66,7 @@ func newPluginRow(s plugin.Status) pluginRow {
 	row := pluginRow{
 		ID: s.ID, Name: s.Manifest.Name, Version: s.Manifest.Version, Contract: s.Manifest.Contract, Path: s.Path, State: s.State,
 		Problem: newProblemRow(s.Problem), Tools: []string{}, Isolation: s.Isolation.Level, Generation: s.Generation,
-		LoadMS: milliseconds(s.Load), Serving: s.Serving, LastGood: s.LastGood, Running: s.Running,
+		LoadMS: milliseconds(s.Load), Serving: s.Serving, LastGood: s.LastGood, Running: s.Running, Notices: s.Manifest.Notices,
 		Permissions: permissionLists{orEmpty(s.Manifest.Permissions), orEmpty(s.Granted), orEmpty(s.Denied)},
 	}
 	for _, t := range s.Tools {
@@ -87,7 +88,7 @@ func (c *command) pluginsCommand() *cobra.Command {
 	return group("plugins", "List, make, add and watch plugins",
 		c.simple("list", "List the plugins", noArguments, c.listPlugins),
 		c.simple("show ID", "Show what a plugin is, asks for and offers", exactly("the id of a plugin"), c.showPlugin),
-		c.pluginsNewCommand(), c.pluginsAddCommand(),
+		c.pluginsNewCommand(), c.pluginsAddCommand(), c.pluginsUpdateCommand(),
 		c.simple("remove ID", "Move a plugin out of the plugins folder", exactly("the id of a plugin"), c.removePlugin),
 		c.simple("enable ID", "Switch a plugin on", exactly("the id of a plugin"), c.switchPlugin(true)),
 		c.simple("disable ID", "Switch a plugin off", exactly("the id of a plugin"), c.switchPlugin(false)),
@@ -202,6 +203,9 @@ func (c *command) describePlugin(s plugin.Status) {
 		if row.Hint != "" {
 			fmt.Fprintf(w, "             %s\n", row.Hint)
 		}
+	}
+	for _, notice := range s.Manifest.Notices {
+		fmt.Fprintf(w, "note         %s\n", notice)
 	}
 	if len(s.Manifest.Permissions) > 0 {
 		fmt.Fprintf(w, "asks for     %s\n", strings.Join(s.Manifest.Permissions, ", "))
@@ -342,14 +346,39 @@ func (c *command) pluginsNewCommand() *cobra.Command {
 func (c *command) pluginsAddCommand() *cobra.Command {
 	return c.simple("add PATH|FILE.zip|https://….git", "Copy a plugin into the plugins folder", exactly("a path or an address"),
 		func(ctx context.Context, app *App, args []string) error {
-			from := args[0]
-			if !strings.Contains(from, "://") {
-				from = c.Path(from)
-			}
-			id, err := app.Host.Add(ctx, from)
+			id, err := app.Host.Add(ctx, c.origin(args[0]))
 			if err != nil {
 				return err
 			}
+			return c.printAfter(ctx, app, id)
+		})
+}
+
+// origin is what a person wrote as the place of a plugin, for a process that may
+// run elsewhere.
+func (c *command) origin(from string) string {
+	if plugin.Remote(from) {
+		return from
+	}
+	return c.Path(from)
+}
+
+func (c *command) pluginsUpdateCommand() *cobra.Command {
+	return c.simple("update ID [PATH|FILE.zip|https://….git]", "Replace a plugin by a newer version, from where it came or from elsewhere", oneOrTwo("the id of a plugin, and where its newer version is unless that is where it came from"),
+		func(ctx context.Context, app *App, args []string) error {
+			s, err := findPlugin(app, args[0])
+			if err != nil {
+				return err
+			}
+			from := ""
+			if len(args) > 1 {
+				from = c.origin(args[1])
+			}
+			id, kept, err := app.Host.Update(ctx, s.ID, from)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(c.Err, "What was there is kept in %s.\n", kept)
 			return c.printAfter(ctx, app, id)
 		})
 }

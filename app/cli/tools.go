@@ -140,7 +140,35 @@ func (c *command) toolsCommand() *cobra.Command {
 		}
 		return table.print(c, "No tool matches.")
 	}}
-	return group("tools", "List, show and call tools", list, show, search, c.toolCallCommand())
+	return group("tools", "List, show, offer and call tools", list, show, search, c.toolCallCommand(),
+		c.simple("enable TOOL", "Offer a tool to models", exactly("the name of a tool"), c.offerTool(true)),
+		c.simple("disable TOOL", "Offer a tool to models no more", exactly("the name of a tool"), c.offerTool(false)))
+}
+
+// offerTool is the switch beside a tool: whether models are offered it, whatever
+// its plugin asks for.
+func (c *command) offerTool(on bool) func(context.Context, *App, []string) error {
+	return func(ctx context.Context, app *App, args []string) error {
+		row, err := findRow(app, args[0])
+		if err != nil {
+			return err
+		}
+		if err := app.Host.SetToolEnabled(ctx, row.Plugin, row.Name, on); err != nil {
+			return err
+		}
+		if row, err = findRow(app, row.ID); err != nil {
+			return err
+		}
+		if c.json {
+			return c.printJSON(row)
+		}
+		state := "not offered to models"
+		if row.Enabled {
+			state = "offered to models"
+		}
+		_, err = fmt.Fprintf(c.Out, "%s is %s.\n", row.ID, state)
+		return err
+	}
 }
 
 // findRow finds a tool by "plugin:name", or by its bare or wire name where one

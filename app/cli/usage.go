@@ -91,6 +91,16 @@ func some(name string) cobra.PositionalArgs {
 	}
 }
 
+// oneOrTwo takes one word, and perhaps a second.
+func oneOrTwo(names string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 || len(args) == 2 {
+			return nil
+		}
+		return usageOf(cmd, "the command %s needs %s", words(cmd), names)
+	}
+}
+
 // words are the words of a command, without the program's name.
 func words(cmd *cobra.Command) string { return strings.TrimPrefix(cmd.CommandPath(), "conclave ") }
 

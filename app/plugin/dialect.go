@@ -34,6 +34,17 @@ type Manifest struct {
 	Entry       string   `json:"entry"`           // what is loaded, relative to the plugin's folder
 	Permissions []string `json:"permissions"`     // what it asks for, in its own ecosystem's words
 	Files       []string `json:"files,omitempty"` // the source files, relative; nil means every file that is not ignored
+
+	// Identity is what the plugin calls itself, where its ecosystem lets no two
+	// have one name; Add names its folder so. Empty otherwise.
+	Identity string `json:"identity,omitempty"`
+	// Notices are sentences that a person should read: what of it does not run.
+	Notices []string `json:"notices,omitempty"`
+	// Seeds are copied into its storage, once for each version that runs.
+	Seeds []Seed `json:"seeds,omitempty"`
+	// WorkingCopy says that its author works in the folder, so that it is not
+	// replaced by what it came from.
+	WorkingCopy bool `json:"working_copy,omitempty"`
 }
 
 // Listing is what can be told of a plugin without running it.
@@ -131,6 +142,10 @@ type Spec struct {
 	Memory    int64 // RLIMIT_DATA in bytes; 0 = the default of its kind
 	FileBytes int64 // RLIMIT_FSIZE in bytes
 	Files     uint64
+
+	// Patience is how long it may take to end by itself once its input has ended;
+	// 0 = the default, which is enough for whatever has nothing to shut down.
+	Patience time.Duration
 }
 
 // Launcher starts processes behind walls. plugin/worker is the real one.

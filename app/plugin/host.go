@@ -103,9 +103,11 @@ type Host struct {
 	folder    *fault.Error // why the folder cannot be read, or nil
 	listeners map[chan Update]struct{}
 	sessions  map[*session]struct{} // of every version, serving or retired
-	closed    bool
-	busy      int           // entries that are loading
-	quiet     chan struct{} // closed whenever busy is 0
+	// identities holds who has which name that no two plugins share (identity.go).
+	identities map[string]*entry
+	closed     bool
+	busy       int           // entries that are loading
+	quiet      chan struct{} // closed whenever busy is 0
 }
 
 // New returns a host that has read nothing yet.
@@ -123,7 +125,7 @@ func New(o Options) *Host {
 		o.LoadTimeout = LoadTimeout
 	}
 	h := &Host{
-		o: o, slots: make(chan struct{}, o.Parallel), entries: map[string]*entry{}, listeners: map[chan Update]struct{}{},
+		o: o, slots: make(chan struct{}, o.Parallel), entries: map[string]*entry{}, identities: map[string]*entry{}, listeners: map[chan Update]struct{}{},
 		sessions: map[*session]struct{}{}, quiet: closedChan(),
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background()) // its own: Close ends it

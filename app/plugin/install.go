@@ -6,81 +6,283 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"time"
 
 	"conclave/app/fault"
 )
 
-// Bounds of what Add unpacks, so that a small archive cannot fill a disk.
+// Bounds of what Add takes in, so that a small archive or a hostile repository
+// cannot fill a disk.
 const (
 	maxUnpacked      = 256 << 20
 	maxUnpackedFiles = 5000
 )
 
+// cloneTime is how long git may take to fetch one repository.
+const cloneTime = 5 * time.Minute
+
+// remote matches what git would take for a place on another machine: an address,
+// or the short form of ssh.
+var remote = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://|^[a-zA-Z][a-zA-Z0-9+.-]*::|^[\w.-]+@[\w.-]+:`)
+
+// Remote reports whether from is the address of a repository rather than a path;
+// Add takes those over https only.
+func Remote(from string) bool { return remote.MatchString(from) }
+
 // Add copies a plugin into the plugins folder: a file, a folder, a .zip, or the
-// https address of a git repository. It returns the new plugin's id; nothing of
-// it has run. Kind conflict when a plugin of that name is there.
+// https address of a git repository. It returns the new plugin's id, which is what
+// the plugin calls itself where its ecosystem has a rule for that, else the name of
+// what was added; nothing of it has run. Kind conflict when it is there.
 func (h *Host) Add(ctx context.Context, from string) (string, error) {
-	if err := os.MkdirAll(h.o.Dir, 0o700); err != nil {
-		return "", fault.Wrap(fault.Unavailable, "plugin.add", "The plugins folder "+h.o.Dir+" cannot be made.", "", err)
-	}
-	// Beside the folder, so that the last step is a rename and half of a plugin
-	// is never seen.
-	stage, err := os.MkdirTemp(h.o.Data, "adding-")
-	if err != nil {
-		return "", fault.Wrap(fault.Unavailable, "plugin.add", "There is no place to unpack the plugin.", "Check the disk's space.", err)
-	}
-	defer os.RemoveAll(stage) //nolint:errcheck // empty, or of no further use
-	var staged string
-	switch {
-	case strings.Contains(from, "://"):
-		staged, err = clone(ctx, from, stage)
-	case strings.EqualFold(filepath.Ext(from), ".zip"):
-		staged, err = unzip(from, stage)
-	default:
-		staged, err = stageCopy(from, stage)
-	}
+	s, err := h.stage(ctx, from)
 	if err != nil {
 		return "", err
 	}
-	to := filepath.Join(h.o.Dir, filepath.Base(staged))
-	if err := h.addable(ctx, staged, to); err != nil {
-		return "", err
+	defer s.discard()
+	to := filepath.Join(h.o.Dir, s.base)
+	id := idOf(s.base, s.folder)
+	there := h.entry(id)
+	if there == nil {
+		there = h.named(s.manifest)
 	}
-	if err := move(staged, to); err != nil {
+	if _, err := os.Lstat(to); err == nil || there != nil {
+		if there != nil {
+			id = there.id
+		}
+		return "", fault.New(fault.Conflict, "plugin.add", "There is a plugin "+id+" already.", "Replace it with conclave plugins update "+id+" FROM, or remove it first: conclave plugins remove "+id+".")
+	}
+	if err := move(s.path, to); err != nil {
 		return "", fault.Wrap(fault.Unavailable, "plugin.add", "The plugin could not be moved into "+h.o.Dir+".", "", err)
 	}
+	return h.added(ctx, s, filepath.Base(to))
+}
+
+// Update puts what from holds in place of the plugin: its files are replaced, its
+// storage, settings and permissions stay. An empty from is where the plugin came
+// from. What replaced is kept like a removed plugin's, and returned with the
+// plugin's id. Kind conflict when from holds another plugin.
+func (h *Host) Update(ctx context.Context, id, from string) (updated, kept string, err error) {
+	e := h.entry(id)
+	if e == nil {
+		_, err := h.Find(id)
+		return "", "", err
+	}
+	if e.temporary {
+		return "", "", fault.New(fault.Conflict, "plugin.update", "The plugin "+id+" does not lie in the plugins folder: it was named for this run.", "")
+	}
+	if err := e.recall(ctx); err != nil {
+		return "", "", err
+	}
+	e.mu.Lock()
+	origin, was := e.state.Origin, e.status.Manifest
+	e.mu.Unlock()
+	switch {
+	case from != "":
+	case was.WorkingCopy:
+		return "", "", fault.New(fault.Conflict, "plugin.update", "The plugin "+id+" says that its author works in its folder (dev_mode), so it is not fetched again.", "Name what should replace it.")
+	case origin == "":
+		return "", "", fault.New(fault.NotFound, "plugin.update", "It is not known where "+id+" came from.", "Name what should replace it: a path, a .zip or an https address.")
+	default:
+		from = origin
+	}
+	s, err := h.stage(ctx, from)
+	if err != nil {
+		return "", "", err
+	}
+	defer s.discard()
+	if !s.replaces(id, was) {
+		return "", "", fault.New(fault.Conflict, "plugin.update", fmt.Sprintf("%s holds another plugin: %s.", from, s.calls()), "Add it with conclave plugins add.")
+	}
+	path := e.path()
+	if !s.folder || s.manifest.Identity == "" {
+		path = filepath.Join(h.o.Dir, s.base) // its ending may have changed
+	}
+	kept, err = h.shelve(e)
+	if err != nil {
+		return "", "", err
+	}
+	if err := move(s.path, path); err != nil {
+		err = fault.Wrap(fault.Unavailable, "plugin.update", "The plugin could not be moved into "+h.o.Dir+".", "", err)
+		return "", "", errors.Join(err, move(kept, e.path()))
+	}
+	updated, err = h.added(ctx, s, filepath.Base(path))
+	return updated, kept, err
+}
+
+// shelve moves the plugin's files to where removed ones are kept.
+func (h *Host) shelve(e *entry) (kept string, err error) {
+	dir := filepath.Join(h.o.Data, "removed", time.Now().UTC().Format("20060102-150405.000000000"))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fault.Wrap(fault.Unavailable, "plugin.update", "There is no place to keep what is replaced.", "Check the disk's space.", err)
+	}
+	kept = filepath.Join(dir, filepath.Base(e.path()))
+	if err := move(e.path(), kept); err != nil {
+		return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin "+e.id+" could not be moved.", "Check the permissions of "+e.path()+".", err)
+	}
+	return kept, nil
+}
+
+// added has the folder read and keeps where the plugin came from.
+func (h *Host) added(ctx context.Context, s *staged, base string) (string, error) {
 	if err := h.Scan(); err != nil {
 		return "", err
 	}
-	return h.Find(filepath.Base(to))
+	id, err := h.Find(base)
+	if err != nil {
+		return "", err
+	}
+	e := h.entry(id)
+	if err := e.recall(ctx); err != nil {
+		return "", err
+	}
+	e.mu.Lock()
+	same := e.state.Origin == s.from
+	e.mu.Unlock()
+	if same {
+		return id, nil
+	}
+	return id, e.changeState(ctx, false, func(state *savedState) { state.Origin = s.from })
 }
 
-// addable says why what is staged cannot become the plugin at to, or nil.
-func (h *Host) addable(ctx context.Context, staged, to string) error {
-	base := filepath.Base(to)
-	unknown := fault.New(fault.Invalid, "plugin.add", base+" is no plugin that Conclave knows.", "A plugin is a .py, .js or .ts file, or a folder with spindle.json or Python functions.")
-	info, err := os.Stat(staged)
+// named returns the plugin of the folder that has the identity of m, or nil.
+func (h *Host) named(m Manifest) *entry {
+	if m.Identity == "" {
+		return nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if by := h.identities[m.Contract+"/"+m.Identity]; by != nil && h.entries[by.id] == by {
+		return by
+	}
+	return nil
+}
+
+// staged is a plugin that is about to be added, in a folder beside the plugins
+// folder, so that the last step is a rename and half of a plugin is never seen.
+type staged struct {
+	dir      string // to discard
+	path     string
+	base     string // the name it gets in the plugins folder
+	folder   bool
+	from     string // where it came from, to be asked again
+	manifest Manifest
+}
+
+func (s *staged) discard() { _ = os.RemoveAll(s.dir) } // empty, or of no further use
+
+func (s *staged) calls() string {
+	if s.manifest.Identity != "" {
+		return s.manifest.Identity
+	}
+	return s.base
+}
+
+// replaces reports whether s is another version of the plugin with this id and
+// manifest, which is empty when it could not be read.
+func (s *staged) replaces(id string, was Manifest) bool {
+	if was.Contract == "" || was.Identity == "" {
+		return s.manifest.Contract != "" && idOf(s.base, s.folder) == id
+	}
+	return s.manifest.Contract == was.Contract && s.manifest.Identity == was.Identity
+}
+
+// stage brings what from names onto the disk of the plugins folder and looks at
+// it. The error is a fault of what from is: kind invalid for what is no plugin.
+func (h *Host) stage(ctx context.Context, from string) (_ *staged, err error) {
+	if err := os.MkdirAll(h.o.Dir, 0o700); err != nil {
+		return nil, fault.Wrap(fault.Unavailable, "plugin.add", "The plugins folder "+h.o.Dir+" cannot be made.", "", err)
+	}
+	dir, err := os.MkdirTemp(h.o.Data, "adding-")
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, "plugin.add", "There is no place to unpack the plugin.", "Check the disk's space.", err)
+	}
+	s := &staged{dir: dir, from: from}
+	defer func() {
+		if err != nil {
+			s.discard()
+		}
+	}()
+	switch {
+	case Remote(from):
+		s.path, err = clone(ctx, from, dir)
+	case strings.EqualFold(filepath.Ext(from), ".zip"):
+		s.path, err = unzip(from, dir)
+	default:
+		s.path, err = stageCopy(from, dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := bounded(s.path); err != nil {
+		return nil, err
+	}
+	return s, h.look(ctx, s)
+}
+
+// look finds out what is staged.
+func (h *Host) look(ctx context.Context, s *staged) error {
+	s.base = filepath.Base(s.path)
+	unknown := fault.New(fault.Invalid, "plugin.add", s.base+" is no plugin that Conclave knows.", "A plugin is a .py, .js or .ts file, or a folder with spindle.json or Python functions.")
+	info, err := os.Stat(s.path)
 	if err != nil { // an empty folder
 		return unknown
 	}
-	src := Source{ID: idOf(base, info.IsDir()), Path: staged, Display: to, Folder: info.IsDir()}
-	if _, err := os.Lstat(to); err == nil || h.entry(src.ID) != nil {
-		return fault.New(fault.Conflict, "plugin.add", "There is a plugin "+src.ID+" already.", "Remove it first: conclave plugins remove "+src.ID+".")
-	}
-	_, _, err = h.recognize(ctx, src)
+	s.folder = info.IsDir()
+	src := Source{ID: idOf(s.base, s.folder), Path: s.path, Display: filepath.Join(h.o.Dir, s.base), Folder: s.folder}
+	m, _, err := h.recognize(ctx, src)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	// One that is broken may be added, to be mended; its card says what is wrong.
-	if p, ok := errors.AsType[*Problem](err); ok && p.Kind == "unavailable" || Ignored(base) {
-		return unknown
+	if m != nil {
+		s.manifest = *m
 	}
+	if s.folder && s.manifest.Identity != "" && legalID(s.manifest.Identity) == s.manifest.Identity && !Ignored(s.manifest.Identity) {
+		s.base = s.manifest.Identity
+	}
+	p, ok := errors.AsType[*Problem](err)
+	switch {
+	case Ignored(s.base) || ok && p.Kind == "unavailable":
+		return unknown
+	case ok && p.Kind == "refused": // it reaches out of its folder, or is too large
+		return fault.New(fault.Invalid, "plugin.add", p.Message, p.Hint)
+	}
+	// One that is broken otherwise may be added, to be mended; its card says what
+	// is wrong.
 	return nil
+}
+
+// bounded checks what was staged: its size, and that no link in it leads out.
+func bounded(path string) error {
+	files, size := 0, int64(0)
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil // an empty folder; look says so
+	}
+	return filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.Type()&fs.ModeSymlink != 0 && leadsOut(real, name) {
+			rel, _ := filepath.Rel(path, name)
+			return fault.New(fault.Invalid, "plugin.add", "The plugin holds a link that leads out of its folder: "+filepath.ToSlash(rel)+".", "Do not use it, or put the file itself there.")
+		}
+		info, err := entry.Info()
+		if err != nil || info.IsDir() {
+			return err
+		}
+		files++
+		if size += info.Size(); files > maxUnpackedFiles || size > maxUnpacked {
+			return fault.New(fault.Invalid, "plugin.add", fmt.Sprintf("The plugin has more than %d files or %d MiB.", maxUnpackedFiles, maxUnpacked>>20), "")
+		}
+		return nil
+	})
 }
 
 func stageCopy(from, stage string) (string, error) {
@@ -95,29 +297,55 @@ func stageCopy(from, stage string) (string, error) {
 	return to, nil
 }
 
+// quiet are git's settings for a repository that nobody knows: https alone, no
+// hooks, no templates, no submodules, no stored password, no question.
+var quiet = []string{
+	"-c", "protocol.allow=never", "-c", "protocol.https.allow=always", "-c", "core.hooksPath=" + os.DevNull, "-c", "init.templateDir=",
+	"-c", "submodule.recurse=false", "-c", "credential.helper=", "-c", "credential.interactive=false", "-c", "core.askPass=",
+	"-c", "core.fsmonitor=false", "-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30",
+}
+
 // clone fetches a repository with the system's git: over https only, without
-// history, submodules, hooks or a question.
+// history, submodules, hooks or a question. A branch or tag may stand behind a #.
 func clone(ctx context.Context, address, stage string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return "", fault.New(fault.Invalid, "plugin.add", "A plugin is fetched over https only, and "+address+" is something else.", "Write it like https://example.org/name.git, without a password.")
+		return "", fault.New(fault.Invalid, "plugin.add", "A plugin is fetched over https only, and "+withoutPassword(address)+" is something else.", "Write it like https://example.org/name.git, without a password.")
 	}
 	name := strings.TrimSuffix(filepath.Base(u.Path), ".git")
-	if name == "" || name == "/" || name == "." {
+	if name == "" || name == "/" || name == "." || name == ".." {
 		return "", fault.New(fault.Invalid, "plugin.add", "The address "+address+" names no repository.", "")
 	}
+	branch := u.Fragment
+	u.Fragment = ""
 	to := filepath.Join(stage, name)
-	cmd := exec.CommandContext(ctx, "git", "-c", "core.hooksPath=/dev/null", "-c", "protocol.allow=never", "-c", "protocol.https.allow=always",
-		"clone", "--quiet", "--depth", "1", "--no-recurse-submodules", "--", u.String(), to)
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0")
-	out, err := cmd.CombinedOutput()
-	if errors.Is(err, exec.ErrNotFound) {
-		return "", fault.Wrap(fault.Unavailable, "plugin.add", "git was not found, so nothing can be fetched.", "Install git, or download the plugin and add its folder.", err)
+	arguments := append(append([]string{}, quiet...), "clone", "--quiet", "--depth", "1", "--single-branch", "--no-tags", "--no-recurse-submodules")
+	if branch != "" {
+		arguments = append(arguments, "--branch="+branch)
 	}
-	if err != nil {
+	ctx, cancel := context.WithTimeoutCause(ctx, cloneTime, fault.New(fault.Unavailable, "plugin.add", "git could not fetch "+address+" within "+seconds(cloneTime)+".", "Try again, or download it and add its folder."))
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", append(arguments, "--", u.String(), to)...)
+	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never", "GIT_LFS_SKIP_SMUDGE=1", "GIT_ALLOW_PROTOCOL=https", "LC_ALL=C")
+	cmd.WaitDelay = 5 * time.Second // a helper of git's may hold its output open
+	out, err := cmd.CombinedOutput()
+	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return "", fault.Wrap(fault.Unavailable, "plugin.add", "git was not found, so nothing can be fetched.", "Install git, or download the plugin and add its folder.", err)
+	case err != nil && ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
 		return "", fault.Wrap(fault.Unavailable, "plugin.add", "git could not fetch "+address+": "+lastLines(string(out), 1), "", err)
 	}
 	return to, os.RemoveAll(filepath.Join(to, ".git"))
+}
+
+// withoutPassword is an address as it may be shown.
+func withoutPassword(address string) string {
+	if u, err := url.Parse(address); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	return address
 }
 
 // unzip unpacks an archive below stage and returns the plugin's file or folder:
@@ -145,12 +373,16 @@ func unzip(from, stage string) (string, error) {
 	}
 	left := int64(maxUnpacked)
 	for _, f := range archive.File {
-		if f.FileInfo().IsDir() || !f.Mode().IsRegular() {
-			continue
-		}
-		name := filepath.FromSlash(f.Name)
-		if !filepath.IsLocal(name) {
+		// Some programs write the separators of Windows.
+		slashed := strings.ReplaceAll(f.Name, `\`, "/")
+		name := filepath.FromSlash(slashed)
+		switch {
+		case !filepath.IsLocal(name):
 			return "", fault.New(fault.Invalid, "plugin.add", "The archive "+from+" holds a path that leads out of it: "+f.Name+".", "Do not use it.")
+		case f.FileInfo().IsDir(), strings.HasSuffix(slashed, "/"), strings.HasPrefix(slashed, "__MACOSX/"), filepath.Base(name) == ".DS_Store":
+			continue // made for its files, or a Mac's
+		case !f.Mode().IsRegular():
+			return "", fault.New(fault.Invalid, "plugin.add", "The archive "+from+" holds a link, or something else that is no file: "+f.Name+".", "Do not use it, or pack the file itself.")
 		}
 		n, err := unzipFile(root, f, name, left)
 		if err != nil {

@@ -60,6 +60,9 @@ func (e *entry) load(ctx context.Context, src Source, force, again bool) error {
 		err = e.survey(ctx, v)
 	}
 	if err == nil {
+		err = e.h.claim(e, v.manifest)
+	}
+	if err == nil {
 		err = e.offer(ctx, v, began, force)
 	}
 	switch {
@@ -250,6 +253,7 @@ func (e *entry) vanish() {
 	e.mu.Unlock()
 	e.h.mu.Unlock()
 	if gone {
+		e.h.unclaimed(e)
 		e.h.announce(Update{Plugin: e.id, State: Disabled, Removed: true, Tools: []string{}})
 	}
 }

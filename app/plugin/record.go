@@ -26,6 +26,7 @@ type record struct {
 	Good       *goodRecord     `json:"good,omitempty"`
 	Wakes      []string        `json:"wakes,omitempty"`   // what its process must be running for
 	Options    json.RawMessage `json:"options,omitempty"` // JSON Schema of its settings
+	Seeded     string          `json:"seeded,omitempty"`  // the version whose seeds are in its storage
 }
 
 // goodRecord is the newest version that loaded and was approved, whose files are
@@ -68,6 +69,7 @@ type savedState struct {
 	Tools    map[string]bool `json:"tools,omitempty"`   // name → offered, where it differs from the default
 	Options  json.RawMessage `json:"options,omitempty"` // its settings, without secrets
 	Secrets  []string        `json:"secrets,omitempty"` // the paths of those that are kept elsewhere
+	Origin   string          `json:"origin,omitempty"`  // where it was added from; empty for what was put there
 }
 
 func readJSON[T any](ctx context.Context, read func(context.Context, string) (json.RawMessage, error), id string) (T, error) {
@@ -100,6 +102,7 @@ func published(tools []tool.Tool, folder bool, set map[string]bool) ([]tool.Tool
 	enabled := make(map[string]bool, len(tools))
 	for i := range out {
 		on := offered(out[i], folder, set)
+		out[i].Qualified = folder && out[i].Contract == "spindle" // contracts/spindle, 8.2
 		enabled[out[i].Name] = on
 		switch {
 		case !on:

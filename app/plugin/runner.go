@@ -168,6 +168,9 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := r.e.seed(v, src, storageDir); err != nil {
+			return nil, err
+		}
 		place := r.place(storageDir)
 		place.Site = r.site(ctx)
 		spec, err := v.dialect.Spec(ctx, src, v.manifest, place)

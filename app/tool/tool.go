@@ -34,6 +34,10 @@ type Tool struct {
 	Parameters  json.RawMessage `json:"parameters"`            // JSON Schema of an object, as the plugin gave it
 	Annotations json.RawMessage `json:"annotations,omitempty"` // the plugin's own hints (MCP ToolAnnotations); never trusted
 
+	// Qualified says that WireName always begins with the plugin, however unique
+	// Name is: prompts of its ecosystem look for a function that ends in "__NAME".
+	Qualified bool `json:"qualified,omitempty"`
+
 	CouncilEligible bool       `json:"council_eligible"`
 	InlineAvailable bool       `json:"inline_available"`
 	Visibility      Visibility `json:"visibility"`

@@ -57,22 +57,31 @@ func (*Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manif
 		}
 		return headOf(text, src), nil
 	}
-	root, name, raw, err := openManifest(src.Path)
-	if root == nil || err != nil {
+	f, err := openManifest(src.Path)
+	if f == nil || err != nil {
 		return nil, err
 	}
-	defer func() { _ = root.Close() }() // only read
-	m, err := readManifest(name, raw)
+	defer f.close()
+	m, err := f.readManifest()
 	if err != nil {
 		return nil, err
 	}
-	entry, err := findEntry(root, name, m)
+	entry, err := f.findEntry(m)
+	if err != nil {
+		return nil, err
+	}
+	frontend, err := f.findFrontend(m)
+	if err != nil {
+		return nil, err
+	}
+	seeds, err := f.seeds(m)
 	if err != nil {
 		return nil, err
 	}
 	return &plugin.Manifest{
 		Contract: "spindle", Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author,
 		Homepage: m.link(), Entry: entry, Permissions: append([]string{}, m.Permissions...),
+		Identity: m.Identifier, Notices: notices(m, entry, frontend), Seeds: seeds, WorkingCopy: m.DevMode,
 	}, nil
 }
 
@@ -181,19 +190,19 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 		"description": m.Description, "permissions": cfg.Permissions,
 	})
 	if src.Folder {
-		root, name, raw, err := openManifest(src.Path)
+		f, err := openManifest(src.Path)
 		if err != nil {
 			return plugin.Spec{}, err
 		}
-		if root == nil {
+		if f == nil {
 			return plugin.Spec{}, unreadable(manifestNames[0], fs.ErrNotExist)
 		}
-		_ = root.Close()
-		full, err := readManifest(name, raw)
+		defer f.close()
+		full, err := f.readManifest()
 		if err != nil {
 			return plugin.Spec{}, err
 		}
-		cfg.Identifier, shown = full.Identifier, json.RawMessage(raw)
+		cfg.Identifier, shown = full.Identifier, json.RawMessage(f.raw)
 	} else {
 		cfg.Single, cfg.Folder, cfg.Entry = true, filepath.Dir(src.Path), filepath.Base(src.Path)
 	}

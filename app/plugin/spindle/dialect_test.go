@@ -41,23 +41,35 @@ func file(path string) plugin.Source {
 
 const manifestText = `"version":"6.7.6.7 and then some","name":"Sample","identifier":"sample_1","author":"A"`
 
+const screen = "It asks for the permission screen_capture, which is not supported here."
+
 func TestRecognizeReadsFolders(t *testing.T) {
 	tests := map[string]struct {
 		archive string
-		want    plugin.Manifest
+		want    plugin.Manifest // without what every one of them has
 	}{
 		"SP-02: the least there can be": {"-- spindle.json --\n{" + manifestText + "}\n-- dist/backend.js --\nx\n",
-			plugin.Manifest{Name: "Sample", Version: "6.7.6.7 and then some", Author: "A", Entry: "dist/backend.js", Permissions: []string{}}},
-		"SP-03: unknown keys and permissions": {"-- spindlefile --\n{" + manifestText + `,"permissions":["tools","screen_capture"],"requested_capabilities":["x"],"scope":{"a":1},"minimum_lumiverse_version":"9.9"}` + "\n-- dist/backend.js --\nx\n",
-			plugin.Manifest{Name: "Sample", Version: "6.7.6.7 and then some", Author: "A", Entry: "dist/backend.js", Permissions: []string{"tools", "screen_capture"}}},
+			plugin.Manifest{Entry: "dist/backend.js"}},
+		"SP-03: unknown keys and permissions": {"-- spindlefile --\n{" + manifestText + `,"permissions":["tools","screen_capture",7,"tools"],"requested_capabilities":["x"],"scope":{"a":1},"minimum_lumiverse_version":"9.9"}` + "\n-- dist/backend.js --\nx\n",
+			plugin.Manifest{Entry: "dist/backend.js", Permissions: []string{"tools", "screen_capture"}, Notices: []string{screen}}},
+		"SP-03: values of the wrong kind": {"-- spindlefile.json --\n{" + manifestText + `,"permissions":"tools","description":[1],"entry_backend":null,"storage_seed_files":{},"requested_capabilities":["dynamic_code_execution"]}` + "\n-- dist/backend.js --\nx\n",
+			plugin.Manifest{Entry: "dist/backend.js", Notices: []string{
+				"It asks to run code made from text, which no extension may here; what needs that fails with an error.",
+				"Passed over in its manifest, because the value is of the wrong kind: description, storage_seed_files."}}},
 		"SP-04: no backend is no error": {"-- spindlefile.json --\n{" + manifestText + `,"entry_backend":"dist/worker.js"}` + "\n-- dist/frontend.js --\nx\n",
-			plugin.Manifest{Name: "Sample", Version: "6.7.6.7 and then some", Author: "A", Entry: "", Permissions: []string{}}},
-		"SP-05: sources only": {"-- spindle.json --\n{" + manifestText + "}\n-- src/backend.ts --\nx\n",
-			plugin.Manifest{Name: "Sample", Version: "6.7.6.7 and then some", Author: "A", Entry: "src/backend.ts", Permissions: []string{}}},
+			plugin.Manifest{Entry: "", Notices: []string{"It has no backend, so it offers no tools; its part for Lumiverse's window (dist/frontend.js) is not run."}}},
+		"SP-04: nothing but a preset": {"-- spindle.json --\n{" + manifestText + "}\n-- preset.json --\n{}\n",
+			plugin.Manifest{Entry: "", Notices: []string{"It has no backend, so it offers no tools."}}},
+		"SP-05: sources only": {"-- spindle.json --\n{" + manifestText + "}\n-- src/backend.ts --\nx\n-- src/frontend.ts --\nx\n",
+			plugin.Manifest{Entry: "src/backend.ts", Notices: []string{"Its part for Lumiverse's window (src/frontend.ts) is not run; its tools work without it."}}},
 		"SP-05: an entry of its own": {"-- spindle.json --\n\uFEFF{" + manifestText + `,"entry_backend":"./src/hosts/main.js","homepage":"https://example.org","description":"D"}` + "\n-- src/hosts/main.js --\nx\n",
-			plugin.Manifest{Name: "Sample", Version: "6.7.6.7 and then some", Author: "A", Entry: "src/hosts/main.js", Permissions: []string{}, Homepage: "https://example.org", Description: "D"}},
+			plugin.Manifest{Entry: "src/hosts/main.js", Homepage: "https://example.org", Description: "D"}},
 		"SP-06: broken package.json": {"-- spindle.json --\n{" + manifestText + "}\n-- package.json --\n{\n-- tsconfig.json --\n-- dist/backend.js --\nx\n",
-			plugin.Manifest{Name: "Sample", Version: "6.7.6.7 and then some", Author: "A", Entry: "dist/backend.js", Permissions: []string{}}},
+			plugin.Manifest{Entry: "dist/backend.js"}},
+		"nested in repo/, with data beside it": {"-- repo/spindle.json --\n{" + manifestText + `,"dev_mode":true,"storage_seed_files":[{"from":"seeds"}]}` + "\n-- repo/dist/backend.js --\nx\n-- repo/seeds/a --\n1\n-- storage/b --\n2\n",
+			plugin.Manifest{Entry: "repo/dist/backend.js", WorkingCopy: true, Seeds: []plugin.Seed{{From: "repo/seeds", To: "seeds"}, {From: "storage", To: "."}}}},
+		"SP-11: seeds": {"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"a.json","to":"b/c.json","overwrite":true},{"from":"./gone"},{"from":"d","required":true}]}` + "\n-- dist/backend.js --\nx\n-- a.json --\n{}\n-- d/e --\n1\n",
+			plugin.Manifest{Entry: "dist/backend.js", Seeds: []plugin.Seed{{From: "a.json", To: "b/c.json", Overwrite: true}, {From: "gone", To: "gone"}, {From: "d", To: "d", Required: true}}}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -65,9 +77,13 @@ func TestRecognizeReadsFolders(t *testing.T) {
 			if err != nil || got == nil {
 				t.Fatalf("got %v, %v", got, err)
 			}
-			test.want.Contract = "spindle"
+			want := test.want
+			want.Contract, want.Name, want.Version, want.Author, want.Identity = "spindle", "Sample", "6.7.6.7 and then some", "A", "sample_1"
+			if want.Permissions == nil {
+				want.Permissions = []string{}
+			}
 			g, _ := json.Marshal(got)
-			w, _ := json.Marshal(test.want)
+			w, _ := json.Marshal(want)
 			if string(g) != string(w) {
 				t.Errorf("got  %s\nwant %s", g, w)
 			}
@@ -96,6 +112,13 @@ func TestRecognizeNamesWhatIsWrong(t *testing.T) {
 		"not JSON":          {"-- spindle.json --\n{\n  \"version\": 1.0,,\n}", plugin.Problem{Kind: "script", Type: "SyntaxError", File: "spindle.json", Line: 2, Message: "is not JSON"}},
 		"a list":            {"-- spindle.json --\n[]", plugin.Problem{Kind: "script", Type: "SyntaxError", File: "spindle.json", Line: 1, Message: "must be a"}},
 		"empty":             {"-- spindle.json --\n", plugin.Problem{Kind: "script", Type: "SyntaxError", File: "spindle.json", Line: 1, Message: "is not JSON"}},
+		"a text":            {"-- spindle.json --\n{\"version\":1,\"name\":\"N\",\"identifier\":\"n\",\"author\":\"a\"}", plugin.Problem{Kind: "script", File: "spindle.json", Line: 1, Message: "version in spindle.json is no text"}},
+		"SP-11: upwards":    {"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"../x"}]}`, plugin.Problem{Kind: "refused", File: "spindle.json", Line: 1, Message: "leads out of the plugin's folder"}},
+		"SP-11: outside":    {"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"x","to":"a/../../x"}]}`, plugin.Problem{Kind: "refused", File: "spindle.json", Line: 1, Message: "leads out of the plugin's storage"}},
+		"SP-11: absolute":   {"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"x","to":"/etc"}]}`, plugin.Problem{Kind: "refused", File: "spindle.json", Line: 1, Message: "leads out of the plugin's storage"}},
+		"SP-11: missing":    {"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"x","required":true}]}`, plugin.Problem{Kind: "script", File: "spindle.json", Line: 1, Message: "x is missing"}},
+		"nested":            {"-- repo/spindle.json --\n{}", plugin.Problem{Kind: "script", File: "repo/spindle.json", Message: `has no "version"`}},
+		"SP-04: frontend":   {"-- spindle.json --\n{" + manifestText + `,"entry_frontend":"../x.js"}`, plugin.Problem{Kind: "refused", File: "spindle.json", Message: "entry_frontend in spindle.json leads out"}},
 		"SP-04: upwards":    {"-- spindle.json --\n{" + manifestText + `,"entry_backend":"dist/../../x.js"}`, plugin.Problem{Kind: "refused", File: "spindle.json", Message: "leads out"}},
 		"SP-04: absolute":   {"-- spindle.json --\n{" + manifestText + `,"entry_backend":"/etc/passwd"}`, plugin.Problem{Kind: "refused", File: "spindle.json", Message: "leads out"}},
 	}
@@ -267,7 +290,7 @@ func FuzzReadManifest(f *testing.F) {
 	f.Add([]byte(`{"permissions":null,"version":[]}`))
 	f.Add([]byte("\n\n,"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		m, err := readManifest("spindle.json", raw)
+		m, err := (&found{name: "spindle.json", raw: raw}).readManifest()
 		if err == nil && !identifier.MatchString(m.Identifier) {
 			t.Errorf("accepted the identifier %q", m.Identifier)
 		}
