@@ -23,6 +23,7 @@ import (
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
+	"conclave/app/plugin/maibot"
 	"conclave/app/plugin/neko"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/spindle"
@@ -144,7 +145,7 @@ func (c *Core) build(ctx context.Context) error {
 	walls := c.launcher.Confinement()
 	c.Host = plugin.New(plugin.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: plugin.Chats{Active: c.active},
-		Dialects: []plugin.Dialect{spindle.New(spindle.Options{SourceInside: walls.Level != "process+landlock"}), neko.New(c.Python), functions.New(c.Python)},
+		Dialects: []plugin.Dialect{spindle.New(spindle.Options{SourceInside: walls.Level != "process+landlock"}), neko.New(c.Python), maibot.New(c.Python), functions.New(c.Python)},
 	})
 	c.Gate.OnDecided(c.Host.Decided)
 	c.Turns = turn.New(turn.Options{Log: c.Store, Gate: c.Gate, Slog: c.Log})
