@@ -48,12 +48,32 @@ type sight struct {
 	dialect  Dialect
 }
 
-// sight looks at src. The files of a folder are all that is in it. Which files
-// belong to a single one, only its dialect knows: it may import what lies beside
-// it. The error wraps fs.ErrNotExist when src is gone; otherwise it is a fault
-// or a *Problem.
+// Sourcer is a Dialect whose plugins write beside their code. What they write is
+// no edit: only the files it names count.
+type Sourcer interface {
+	// Sources returns the files of src that are its code, relative and sorted, as
+	// Manifest.Files will; false when src is not of this dialect.
+	Sources(src Source) ([]string, bool)
+}
+
+// code returns the files of a folder that are its code; nil means all.
+func (h *Host) code(src Source) []string {
+	for _, d := range h.o.Dialects {
+		if s, ok := d.(Sourcer); ok && src.Folder {
+			if files, its := s.Sources(src); its {
+				return files
+			}
+		}
+	}
+	return nil
+}
+
+// sight looks at src. The files of a folder are all that is in it, or what its
+// dialect says is code. Which files belong to a single one, only its dialect
+// knows: it may import what lies beside it. The error wraps fs.ErrNotExist when
+// src is gone; otherwise it is a fault or a *Problem.
 func (h *Host) sight(ctx context.Context, src Source) (sight, error) {
-	digest, err := digestOf(src, nil)
+	digest, err := digestOf(src, h.code(src))
 	if err != nil || src.Folder {
 		return sight{digest: digest}, err
 	}
@@ -68,6 +88,9 @@ func (h *Host) sight(ctx context.Context, src Source) (sight, error) {
 // digestOf returns the digest of all that loading src reads. files are the ones
 // beside a single file, relative to its folder; it is among them.
 func digestOf(src Source, files []string) (string, error) {
+	if src.Folder && files != nil {
+		return digestOfFiles(src.Path, files)
+	}
 	digest, _, err := watch.Digest(src.Path)
 	if err != nil || src.Folder || len(files) < 2 {
 		return digest, err
@@ -84,6 +107,22 @@ func digestOf(src Source, files []string) (string, error) {
 			return "", err
 		}
 		fmt.Fprintf(h, "%q %s\n", name, beside)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// digestOfFiles returns the digest of files below dir, by their names.
+func digestOfFiles(dir string, files []string) (string, error) {
+	if _, err := os.Stat(dir); err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, name := range files {
+		one, _, err := watch.Digest(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		fmt.Fprintf(h, "%q %s\n", name, one)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
