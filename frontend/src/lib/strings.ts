@@ -428,6 +428,7 @@ export const s = {
     editor: "Editor command",
     editorNote: "{file} and {line} are filled in. Empty uses the system’s choice.",
     scan: "Look for local models at start",
+    scanNote: "Asks this computer’s usual ports, nothing else.",
     demo: "Demo chats",
     demoRemove: "Remove demo chats",
     privacy: "Conclave sends nothing about you.",
