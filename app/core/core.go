@@ -29,6 +29,7 @@ import (
 	"conclave/app/plugin/spindle"
 	"conclave/app/plugin/worker"
 	"conclave/app/plugin/worker/confine"
+	"conclave/app/service"
 	"conclave/app/tool"
 	"conclave/app/turn"
 	"conclave/plugins"
@@ -58,10 +59,12 @@ type Core struct {
 	Models   *Models
 	Settings *Preferences
 	Python   *python.Interpreters
+	Services *service.Services // what plugins may ask for
 	Log      *slog.Logger
 	Trouble  error // what was wrong and was coped with
 
 	launcher *worker.Launcher
+	news     *news // what plugins hear of Conclave's own life
 	logs     io.Closer
 	throw    string // the throw-away folder, to remove
 	scan     sync.Once
@@ -144,11 +147,11 @@ func (c *Core) build(ctx context.Context) error {
 	c.Python = python.New(python.Options{Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log})
 	walls := c.launcher.Confinement()
 	c.Host = plugin.New(plugin.Options{
-		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: plugin.Chats{Active: c.active},
+		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: plugin.Chats{Active: c.active}, Services: c.services(),
 		Dialects: []plugin.Dialect{spindle.New(spindle.Options{SourceInside: walls.Level != "process+landlock"}), neko.New(c.Python), maibot.New(c.Python), functions.New(c.Python)},
 	})
 	c.Gate.OnDecided(c.Host.Decided)
-	c.Turns = turn.New(turn.Options{Log: c.Store, Gate: c.Gate, Slog: c.Log})
+	c.Turns = turn.New(turn.Options{Log: c.Store, Gate: c.Gate, Slog: c.Log, Hooks: c.beside()})
 	return c.approveShipped(ctx)
 }
 
@@ -225,6 +228,7 @@ func (c *Core) Close() error {
 		if c.Host != nil {
 			c.Host.Close()
 		}
+		c.endServices()
 		if c.launcher != nil {
 			c.launcher.Close()
 		}

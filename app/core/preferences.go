@@ -13,7 +13,8 @@ import (
 // Preferences reads and changes settings in the store, and remembers the newest.
 // It is safe for concurrent use.
 type Preferences struct {
-	store *store.Store
+	store    *store.Store
+	switched func(chat string) // hears of another chat being opened; nil when nobody does
 
 	mu       sync.Mutex // guards the fields below
 	read     bool
@@ -54,6 +55,7 @@ func (p *Preferences) ChangeSettings(ctx context.Context, change func(*settings.
 	if err != nil {
 		return set, err
 	}
+	opened := set.OpenChat
 	change(&set)
 	if err := set.Check(); err != nil {
 		return set, err
@@ -71,5 +73,8 @@ func (p *Preferences) ChangeSettings(ctx context.Context, change func(*settings.
 		return set, err
 	}
 	p.raw, p.revision = raw, revision
+	if p.switched != nil && set.OpenChat != opened {
+		p.switched(set.OpenChat)
+	}
 	return set, nil
 }

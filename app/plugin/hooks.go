@@ -347,13 +347,16 @@ func (h *Host) Publish(event string, payload any) {
 	}
 }
 
-// Listens reports whether any plugin that runs listens to an event, so that what
-// nobody hears need not be made.
-func (h *Host) Listens(event string) bool {
-	return slices.ContainsFunc(h.awake(h.ctx, "", false, nil), func(s *session) bool {
-		s.surface.mu.Lock()
-		defer s.surface.mu.Unlock()
-		return s.surface.listens[event]
+// Wanted reports whether any plugin listens to an event, or did when it last ran,
+// so that what nobody hears need not be made.
+func (h *Host) Wanted(event string) bool {
+	h.mu.Lock()
+	entries := slices.Collect(maps.Values(h.entries))
+	h.mu.Unlock()
+	return slices.ContainsFunc(entries, func(e *entry) bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.serving != nil && slices.Contains(e.wakesNow(), "event "+event)
 	})
 }
 

@@ -67,7 +67,8 @@ type Message struct {
 	Waits   bool                `json:"waits,omitempty"` // it is written once the answer under way has ended
 }
 
-func chatOf(c chat.Conversation) Chat {
+// ChatOf is a conversation as plugins see it.
+func ChatOf(c chat.Conversation) Chat {
 	return Chat{c.ID, c.Title, c.System, c.Model, c.Created.UnixMilli(), c.Updated.UnixMilli(), c.Pinned, c.Archived}
 }
 
@@ -84,6 +85,18 @@ func Entries(path []chat.Message) []Message {
 		out = append(out, e.view)
 	}
 	return out
+}
+
+// EntryAt returns the entry of a path that a message belongs to.
+func EntryAt(path []chat.Message, seq chat.MessageSeq) (Message, bool) {
+	for _, e := range entries(path) {
+		for _, m := range path[e.from:e.to] {
+			if m.Seq == seq {
+				return e.view, true
+			}
+		}
+	}
+	return Message{}, false
 }
 
 func entries(path []chat.Message) []entry {
@@ -153,7 +166,7 @@ func maybeChat(c chat.Conversation, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"chat": chatOf(c)}, nil
+	return map[string]any{"chat": ChatOf(c)}, nil
 }
 
 type chatArgs struct {
@@ -188,7 +201,7 @@ func (s *Services) list(ctx context.Context, _ plugin.Caller, a chatArgs) (any, 
 	}
 	out := make([]Chat, len(rows))
 	for i, c := range rows {
-		out[i] = chatOf(c)
+		out[i] = ChatOf(c)
 	}
 	return map[string]any{"chats": out, "total": total}, nil
 }
@@ -219,9 +232,9 @@ func (s *Services) update(ctx context.Context, by plugin.Caller, a chatArgs) (an
 			return nil, err
 		}
 		s.o.Bus.Changed(bus.Edits, string(c.ID))
-		s.o.Publish("CHAT_CHANGED", map[string]any{"chat": chatOf(c), "changedFields": fields})
+		s.o.Publish("CHAT_CHANGED", map[string]any{"chat": ChatOf(c), "changedFields": fields})
 	}
-	return map[string]any{"chat": chatOf(c)}, nil
+	return map[string]any{"chat": ChatOf(c)}, nil
 }
 
 func (s *Services) messages(ctx context.Context, by plugin.Caller, a chatArgs) (any, error) {

@@ -1,0 +1,218 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"conclave/app/chat"
+	"conclave/app/llm"
+	"conclave/app/plugin"
+	"conclave/app/service"
+	"conclave/app/turn"
+	"conclave/store"
+)
+
+// services builds what plugins may ask Conclave for. What it works with that is
+// built later is asked for when it is needed.
+func (c *Core) services() map[string]plugin.Service {
+	c.news = newNews(c)
+	c.Settings.switched = func(id string) { c.news.tell(func() { c.news.switchTo(chat.ConversationID(id)) }) }
+	c.Services = service.New(service.Options{
+		Chats: serviceChats{c.Store}, Models: c.Models, Keys: c.Keys, Values: c.Store, Bus: c.Bus, Log: c.Log, Active: c.active,
+		Hold: func(ctx context.Context, id chat.ConversationID) (func(), <-chan struct{}, error) {
+			return c.Turns.Hold(ctx, id)
+		},
+		Publish: func(event string, payload any) {
+			c.Host.Publish(event, payload)
+		},
+	})
+	all := c.Services.All()
+	all["macros.resolve"] = c.Services.Resolve(c.prompt())
+	return all
+}
+
+// prompt lets plugins look at prompts.
+func (c *Core) prompt() *service.Prompt {
+	return &service.Prompt{Hooks: laterHost{c}, Granted: func(id, permission string) bool {
+		granted, _ := c.Gate.Permissions(id)
+		return slices.Contains(granted, permission)
+	}}
+}
+
+// endServices ends what services do by themselves. It may be called more than
+// once, and before there are any.
+func (c *Core) endServices() {
+	if c.Services != nil {
+		c.Services.Close()
+	}
+	if c.news != nil {
+		c.news.close()
+	}
+}
+
+// laterHost is the host, which is made after the services it is given.
+type laterHost struct{ c *Core }
+
+// Hooks implements service.Hooks.
+func (h laterHost) Hooks(ctx context.Context, kind string) []plugin.Hook {
+	return h.c.Host.Hooks(ctx, kind)
+}
+
+// Run implements service.Hooks.
+func (h laterHost) Run(ctx context.Context, hook plugin.Hook, in chat.ConversationID, payload any) (json.RawMessage, error) {
+	return h.c.Host.Run(ctx, hook, in, payload)
+}
+
+// Note implements service.Hooks.
+func (h laterHost) Note(id, level, text string) { h.c.Host.Note(id, level, text) }
+
+// serviceChats is the store as services use it.
+type serviceChats struct{ *store.Store }
+
+// Conversations implements service.Chats.
+func (s serviceChats) Conversations(ctx context.Context, offset, limit int) ([]chat.Conversation, int, error) {
+	page, err := s.List(ctx, store.ListOptions{Offset: offset, Limit: limit})
+	return page.Conversations, page.Total, err
+}
+
+// beside is what stands beside every turn: the prompts go past plugins, and what
+// happens is told them.
+func (c *Core) beside() turn.Hooks { return besideTurns{c, c.prompt()} }
+
+type besideTurns struct {
+	c      *Core
+	prompt *service.Prompt
+}
+
+// Before implements turn.Hooks.
+func (b besideTurns) Before(ctx context.Context, r llm.Request, about turn.About) (llm.Request, []string, error) {
+	return b.prompt.Apply(ctx, r, service.About(about))
+}
+
+// Heard implements turn.Hooks.
+func (b besideTurns) Heard(e turn.Event) { b.c.news.heard(e) }
+
+// ChatEdited tells plugins that the person changed a message in place.
+func (c *Core) ChatEdited(m chat.Message) {
+	c.news.tell(func() { c.news.message("MESSAGE_EDITED", m.Conversation, m.Seq) })
+}
+
+// ChatChanged tells plugins that the person changed a conversation itself.
+func (c *Core) ChatChanged(id chat.ConversationID) {
+	c.news.tell(func() {
+		if v, err := c.Store.Conversation(c.news.ctx, id); err == nil {
+			c.Host.Publish("CHAT_CHANGED", map[string]any{"chat": service.ChatOf(v), "changedFields": []string{}})
+		}
+	})
+}
+
+// maxNews is how much of Conclave's life may wait to be told; what comes beyond
+// it is left out, since plugins must not hold up a turn.
+const maxNews = 1024
+
+// news tells plugins what happens, in order, on one goroutine.
+type news struct {
+	c      *Core
+	ctx    context.Context //nolint:containedctx // of reading what is told; ends with close
+	cancel context.CancelFunc
+	queue  chan func()
+	done   sync.WaitGroup
+
+	at chat.ConversationID // the chat plugins were told of last; the goroutine's own
+}
+
+func newNews(c *Core) *news {
+	n := &news{c: c, queue: make(chan func(), maxNews)}
+	n.ctx, n.cancel = context.WithCancel(context.Background()) // its own: close ends it
+	n.done.Go(func() {
+		for {
+			select {
+			case say := <-n.queue:
+				say()
+			case <-n.ctx.Done():
+				return
+			}
+		}
+	})
+	return n
+}
+
+func (n *news) close() {
+	n.cancel()
+	n.done.Wait()
+}
+
+func (n *news) tell(say func()) {
+	select {
+	case n.queue <- say:
+	default:
+		n.c.Log.Debug("plugins were not told of something: too much waits to be told")
+	}
+}
+
+// heard passes on an event of a turn. It does not block.
+func (n *news) heard(e turn.Event) {
+	say := func(event string, payload map[string]any) {
+		payload["generationId"], payload["chatId"] = e.Turn, e.Conversation
+		n.c.Host.Publish(event, payload)
+	}
+	switch e.Kind {
+	case turn.Started:
+		n.tell(func() {
+			n.switchTo(e.Conversation)
+			say("GENERATION_STARTED", map[string]any{"model": e.Model, "generationType": "normal"})
+		})
+	case turn.Questioned:
+		n.tell(func() { n.message("MESSAGE_SENT", e.Conversation, e.Seq) })
+	case turn.Text, turn.Reasoning:
+		if n.c.Host.Wanted("STREAM_TOKEN_RECEIVED") {
+			n.tell(func() { say("STREAM_TOKEN_RECEIVED", map[string]any{"token": e.Text, "type": string(e.Kind)}) })
+		}
+	case turn.Ended:
+		n.tell(func() {
+			ended := map[string]any{"messageId": "", "content": "", "reason": e.Reason}
+			if view, ok := n.message("MESSAGE_SENT", e.Conversation, e.Seq); ok {
+				ended["messageId"], ended["content"] = view.ID, view.Content
+			}
+			if e.Failure != nil {
+				ended["error"] = e.Failure.Message
+			}
+			if e.Reason == chat.EndStopped {
+				say("GENERATION_STOPPED", ended)
+				return
+			}
+			say("GENERATION_ENDED", ended)
+		})
+	}
+}
+
+// switchTo tells of the chat that is open or answered now, once.
+func (n *news) switchTo(id chat.ConversationID) {
+	if id == n.at {
+		return
+	}
+	n.at = id
+	if id == "" {
+		n.c.Host.Publish("CHAT_SWITCHED", map[string]any{"chatId": nil})
+		return
+	}
+	n.c.Host.Publish("CHAT_SWITCHED", map[string]any{"chatId": id})
+}
+
+// message tells of a message as plugins see it, and returns it.
+func (n *news) message(event string, id chat.ConversationID, seq chat.MessageSeq) (service.Message, bool) {
+	if seq == 0 || !n.c.Host.Wanted(event) && !n.c.Host.Wanted("GENERATION_ENDED") {
+		return service.Message{}, false
+	}
+	path, err := n.c.Store.Path(n.ctx, id)
+	if err != nil {
+		return service.Message{}, false
+	}
+	view, ok := service.EntryAt(path, seq)
+	if ok {
+		n.c.Host.Publish(event, map[string]any{"chatId": id, "message": view})
+	}
+	return view, ok
+}

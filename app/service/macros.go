@@ -1,0 +1,107 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/plugin"
+)
+
+// Resolve answers macros.resolve: a template's macros, those of plugins and the
+// few of Conclave's own, which only a plugin that asks gets. In a chat two braces
+// around user, date or time are a person's own words.
+//
+// {text, chat?, commit?} → {text, diagnostics:[{message}]}
+func (s *Services) Resolve(p *Prompt) plugin.Service {
+	type args struct {
+		Text   string              `json:"text"`
+		Chat   chat.ConversationID `json:"chat"`
+		Commit bool                `json:"commit"`
+	}
+	return offer("", func(ctx context.Context, by plugin.Caller, a args) (any, error) {
+		if len(a.Text) > maxContent {
+			return nil, invalid("The template is too long.")
+		}
+		in := a.Chat
+		if s.o.Chats != nil {
+			if c, err := s.find(ctx, by, a.Chat); err == nil {
+				in = c.ID
+			} else if a.Chat != "" {
+				return nil, err
+			}
+		}
+		m := p.Macros(ctx, in, a.Commit)
+		m.builtIn = func(name string, given []string) (string, bool) { return s.ownMacro(ctx, in, a.Commit, name, given) }
+		diagnostics := []map[string]string{}
+		text := m.Text(ctx, a.Text)
+		for _, sentence := range m.Failed {
+			diagnostics = append(diagnostics, map[string]string{"level": "error", "message": sentence})
+		}
+		return map[string]any{"text": text, "diagnostics": diagnostics}, nil
+	})
+}
+
+// ownMacro is the value of a macro of Conclave's own.
+func (s *Services) ownMacro(ctx context.Context, in chat.ConversationID, commit bool, name string, args []string) (string, bool) {
+	now := s.o.Now()
+	switch strings.ToLower(name) {
+	case "user":
+		return "User", true
+	case "char":
+		return "Assistant", true
+	case "date":
+		return now.Format("January 2, 2006"), true
+	case "isodate":
+		return now.Format(time.DateOnly), true
+	case "time":
+		return now.Format("3:04 PM"), true
+	case "isotime":
+		return now.Format("15:04"), true
+	case "weekday":
+		return now.Weekday().String(), true
+	case "newline":
+		return "\n", true
+	case "getvar", "getglobalvar", "getchatvar":
+		if len(args) == 0 || s.o.Values == nil {
+			return "", true
+		}
+		value, _, err := s.o.Values.Variable(ctx, scopeOf(name), placeOf(name, in), strings.TrimSpace(args[0]))
+		if err != nil {
+			s.o.Log.Warn("a variable of a macro cannot be read", "err", err)
+		}
+		return value, true
+	case "setvar", "setglobalvar", "setchatvar":
+		key := ""
+		if len(args) > 0 {
+			key = strings.TrimSpace(args[0])
+		}
+		value := strings.Join(args[min(1, len(args)):], "::")
+		place := placeOf(name, in)
+		if commit && s.o.Values != nil && (place != "" || scopeOf(name) == scopeGlobal) && (variableArgs{Key: key}).check() == nil && len(value) <= maxVariable {
+			if err := s.o.Values.PutVariable(ctx, scopeOf(name), place, key, value); err != nil {
+				s.o.Log.Warn("a variable of a macro cannot be set", "err", err)
+			}
+		}
+		return "", true
+	}
+	return "", false
+}
+
+func scopeOf(macro string) string {
+	switch {
+	case strings.Contains(macro, "global"):
+		return scopeGlobal
+	case strings.Contains(macro, "chat"):
+		return scopeChat
+	}
+	return scopeLocal
+}
+
+func placeOf(macro string, in chat.ConversationID) chat.ConversationID {
+	if scopeOf(macro) == scopeGlobal {
+		return ""
+	}
+	return in
+}

@@ -1,0 +1,401 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/llm"
+	"conclave/app/plugin"
+)
+
+// Hooks is what a prompt asks of the plugin host.
+type Hooks interface {
+	Hooks(ctx context.Context, kind string) []plugin.Hook
+	Run(ctx context.Context, hook plugin.Hook, in chat.ConversationID, payload any) (json.RawMessage, error)
+	Note(id, level, text string)
+}
+
+// Prompt lets plugins look at what a model is sent: macros get their values, then
+// context handlers run, then interceptors, each in the order of their priorities
+// (contracts/spindle, 5.4.8 to 5.4.10). It is safe for concurrent use.
+type Prompt struct {
+	Hooks Hooks
+	// Granted reports whether a plugin has a permission.
+	Granted func(plugin, permission string) bool
+}
+
+// About says what a prompt is for.
+type About struct {
+	Turn         string
+	Conversation chat.ConversationID
+	Model        string // "connection/model"
+	Kind         string // normal or regenerate
+}
+
+// item is one message as an interceptor sees it. Number says which message of
+// the prompt it is; what an interceptor adds has none.
+type item struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+	Name    string          `json:"name,omitempty"`
+	History bool            `json:"__isChatHistory,omitempty"`
+	Number  int             `json:"__conclaveMessage,omitempty"`
+}
+
+// Apply returns the request as plugins leave it, and a sentence for each that
+// changed it. A plugin that fails or takes too long changes nothing, and its log
+// says why. The error is a fault of kind canceled when a context handler called
+// the answer off, or the cause of ctx's end.
+func (p *Prompt) Apply(ctx context.Context, r llm.Request, about About) (llm.Request, []string, error) {
+	var notes []string
+	macros := p.Macros(ctx, about.Conversation, true)
+	macros.fill(ctx, &r)
+	handled := map[string]any{
+		"chatId": about.Conversation, "generationId": about.Turn, "generationType": about.Kind, "connectionId": connectionOf(about.Model), "model": about.Model,
+		"personaId": nil, "characterId": nil, "dryRun": false,
+	}
+	for _, hook := range p.Hooks.Hooks(ctx, "context_handler") {
+		raw, err := p.Hooks.Run(ctx, hook, about.Conversation, map[string]any{"context": handled})
+		if ctx.Err() != nil {
+			return r, notes, context.Cause(ctx)
+		}
+		if err != nil {
+			p.failed(hook, err)
+			continue
+		}
+		var next map[string]any
+		if json.Unmarshal(raw, &next) != nil || next == nil {
+			continue // nothing means unchanged
+		}
+		if next["cancelGeneration"] == true {
+			return r, notes, fault.New(fault.Canceled, "service.prompt", hook.Title+" called the answer off.", "Turn the plugin off if you did not want that.")
+		}
+		handled = next
+	}
+	for _, hook := range p.Hooks.Hooks(ctx, "interceptor") {
+		units := unitsOf(r)
+		items := itemsOf(r, units)
+		raw, err := p.Hooks.Run(ctx, hook, about.Conversation, map[string]any{"messages": items, "context": map[string]any{
+			"chatId": about.Conversation, "connectionId": connectionOf(about.Model), "personaId": nil, "generationType": about.Kind, "dryRun": false, "model": about.Model,
+		}})
+		if ctx.Err() != nil {
+			return r, notes, context.Cause(ctx)
+		}
+		if err != nil {
+			p.failed(hook, err)
+			continue
+		}
+		next, changed, err := p.read(hook, r, units, items, raw)
+		if err != nil {
+			p.failed(hook, err)
+			continue
+		}
+		if changed {
+			r = next
+			notes = append(notes, hook.Title+" changed what the model is sent.")
+		}
+	}
+	return r, notes, nil
+}
+
+func connectionOf(model string) string {
+	name, _, _ := strings.Cut(model, "/")
+	return name
+}
+
+func (p *Prompt) failed(hook plugin.Hook, err error) {
+	p.Hooks.Note(hook.Plugin, "error", fmt.Sprintf("Its %s failed, so nothing was changed: %v.", strings.ReplaceAll(hook.Kind, "_", " "), err))
+}
+
+// unitsOf takes a request's messages apart into what can be moved or left out by
+// itself: a message, or an answer's calls together with their results.
+func unitsOf(r llm.Request) [][]llm.Message {
+	var units [][]llm.Message
+	for _, m := range r.Messages {
+		if m.Role == chat.RoleTool && len(units) > 0 {
+			last := len(units) - 1
+			units[last] = append(units[last], m)
+			continue
+		}
+		units = append(units, []llm.Message{m})
+	}
+	return units
+}
+
+// itemsOf is a request as interceptors see it: the system text first, then the
+// messages, as text.
+func itemsOf(r llm.Request, units [][]llm.Message) []item {
+	items := []item{}
+	if r.System != "" {
+		items = append(items, item{Role: "system", Content: textJSON(r.System), Number: systemNumber})
+	}
+	for i, unit := range units {
+		items = append(items, item{Role: string(unit[0].Role), Content: textJSON(chat.TextOf(unit[0].Parts)), History: true, Number: i + firstNumber})
+	}
+	return items
+}
+
+// The numbers of items: that of the system text, and of the first message.
+const (
+	systemNumber = 1
+	firstNumber  = 2
+)
+
+func textJSON(text string) json.RawMessage {
+	raw, err := json.Marshal(text)
+	if err != nil { // a text can always be written
+		return json.RawMessage(`""`)
+	}
+	return raw
+}
+
+// maxPrompt bounds what an interceptor may make of a prompt.
+const maxPrompt = 3 << 20
+
+// read makes a request of what an interceptor returned: a list of messages, or
+// an object with one and parameters.
+func (p *Prompt) read(hook plugin.Hook, r llm.Request, units [][]llm.Message, given []item, raw json.RawMessage) (llm.Request, bool, error) {
+	var items []item
+	if json.Unmarshal(raw, &items) != nil {
+		var object struct {
+			Messages   *[]item `json:"messages"`
+			Parameters struct {
+				Temperature *float64 `json:"temperature"`
+				MaxTokens   *int64   `json:"max_tokens"`
+			} `json:"parameters"`
+		}
+		if json.Unmarshal(raw, &object) != nil || object.Messages == nil {
+			return r, false, fmt.Errorf("it returned neither messages nor an object with messages")
+		}
+		items = *object.Messages
+		if p.Granted(hook.Plugin, "generation_parameters") {
+			if t := object.Parameters.Temperature; t != nil {
+				r.Temperature = t
+			}
+			if n := object.Parameters.MaxTokens; n != nil && *n > 0 {
+				r.MaxTokens = *n
+			}
+		}
+	}
+	if items == nil || len(raw) > maxPrompt {
+		return r, false, fmt.Errorf("it returned nothing that can be sent")
+	}
+	next := r
+	next.Messages = nil
+	var system []string
+	used := make([]bool, len(units))
+	for _, it := range items {
+		parts, err := message{Content: it.Content}.parts()
+		if err != nil {
+			return r, false, err
+		}
+		text := chat.TextOf(parts)
+		if n := unitOf(it, text, units, used); n >= 0 {
+			used[n] = true
+			for i, m := range units[n] {
+				if i == 0 && text != chat.TextOf(m.Parts) {
+					m.Parts = retold(m.Parts, text)
+				}
+				next.Messages = join(next.Messages, m.Role, m.Parts[:len(m.Parts):len(m.Parts)])
+			}
+			continue
+		}
+		switch {
+		case text == "":
+		case it.Role == "system" && len(next.Messages) == 0:
+			system = append(system, text)
+		case it.Role == "assistant":
+			next.Messages = join(next.Messages, chat.RoleAssistant, []chat.Part{{Kind: chat.PartText, Text: text}})
+		case it.Role == "system":
+			// Models take one system text, at the start; a note further down is told as
+			// what it is.
+			next.Messages = note(next.Messages, "[System note]\n"+text)
+		default:
+			next.Messages = note(next.Messages, text)
+		}
+	}
+	if len(next.Messages) == 0 {
+		return r, false, fmt.Errorf("it left no message to answer")
+	}
+	next.System = strings.Join(system, "\n\n")
+	changed := len(items) != len(given)
+	for i := 0; i < len(items) && !changed; i++ {
+		changed = items[i].Role != given[i].Role || items[i].Number != given[i].Number || string(items[i].Content) != string(given[i].Content)
+	}
+	return next, changed, nil
+}
+
+// unitOf is the unit that an item stands for, or -1: the one it is numbered by,
+// else, when the interceptor wrote the list anew, the first of its words. Each is
+// sent once, since a call has one result.
+func unitOf(it item, text string, units [][]llm.Message, used []bool) int {
+	if n := it.Number - firstNumber; it.Number != 0 {
+		if n >= 0 && n < len(units) && !used[n] && string(units[n][0].Role) == it.Role {
+			return n
+		}
+		return -1
+	}
+	for n, unit := range units {
+		if !used[n] && string(unit[0].Role) == it.Role && chat.TextOf(unit[0].Parts) == text {
+			return n
+		}
+	}
+	return -1
+}
+
+// note adds a text of the person's side.
+func note(all []llm.Message, text string) []llm.Message {
+	return join(all, chat.RoleUser, []chat.Part{{Kind: chat.PartText, Text: text}})
+}
+
+// retold puts text where the texts of parts stood; what is no text stays.
+func retold(parts []chat.Part, text string) []chat.Part {
+	out, placed := []chat.Part{}, text == ""
+	for _, p := range parts {
+		if p.Kind == chat.PartReasoning {
+			continue // it belonged to what was said
+		}
+		if p.Kind == chat.PartText {
+			if placed {
+				continue
+			}
+			p.Text, placed = text, true
+		}
+		out = append(out, p)
+	}
+	if !placed {
+		out = append([]chat.Part{{Kind: chat.PartText, Text: text}}, out...)
+	}
+	return out
+}
+
+// Macros gives the values of the macros that plugins have now, each worked out
+// once for one set of arguments. commit says that what a handler changes counts.
+type Macros struct {
+	p       *Prompt
+	in      chat.ConversationID
+	commit  bool
+	hooks   map[string]plugin.Hook
+	values  map[string]string
+	Failed  []string // a sentence for each that had no value
+	builtIn func(name string, args []string) (string, bool)
+}
+
+// Macros returns those of the plugins that run.
+func (p *Prompt) Macros(ctx context.Context, in chat.ConversationID, commit bool) *Macros {
+	m := &Macros{p: p, in: in, commit: commit, hooks: map[string]plugin.Hook{}, values: map[string]string{}}
+	for _, hook := range p.Hooks.Hooks(ctx, "macro") {
+		if _, taken := m.hooks[strings.ToLower(hook.Name)]; !taken {
+			m.hooks[strings.ToLower(hook.Name)] = hook
+		}
+	}
+	return m
+}
+
+// fill gives macros their values in the system text and in what the person
+// wrote: never in answers or results, which are text of strangers.
+func (m *Macros) fill(ctx context.Context, r *llm.Request) {
+	if len(m.hooks) == 0 {
+		return
+	}
+	r.System = m.Text(ctx, r.System)
+	messages := make([]llm.Message, len(r.Messages))
+	for i, message := range r.Messages {
+		if message.Role == chat.RoleUser {
+			parts := make([]chat.Part, len(message.Parts))
+			for j, part := range message.Parts {
+				if part.Kind == chat.PartText {
+					part.Text = m.Text(ctx, part.Text)
+				}
+				parts[j] = part
+			}
+			message.Parts = parts
+		}
+		messages[i] = message
+	}
+	r.Messages = messages
+}
+
+// maxMacros bounds how many macros of one text are worked out.
+const maxMacros = 200
+
+// Text returns text with each {{name}} and {{name::argument}} of a known macro
+// replaced by its value. Others stay as they are: two braces mean something
+// elsewhere too. A value is not looked at again.
+func (m *Macros) Text(ctx context.Context, text string) string {
+	var out strings.Builder
+	for n := 0; n < maxMacros; n++ {
+		before, rest, found := strings.Cut(text, "{{")
+		inner, after, closed := strings.Cut(rest, "}}")
+		if !found || !closed {
+			break
+		}
+		if i := strings.LastIndex(inner, "{{"); i >= 0 { // the innermost begins later
+			before += "{{" + inner[:i]
+			inner = inner[i+2:]
+		}
+		out.WriteString(before)
+		if value, ok := m.value(ctx, inner); ok {
+			out.WriteString(value)
+		} else {
+			out.WriteString("{{" + inner + "}}")
+		}
+		text = after
+	}
+	out.WriteString(text)
+	return out.String()
+}
+
+// value works out one macro. ok is false for one that nobody knows.
+func (m *Macros) value(ctx context.Context, inner string) (string, bool) {
+	fields := strings.Split(inner, "::")
+	name := strings.TrimSpace(fields[0])
+	args := fields[1:]
+	if m.builtIn != nil {
+		if value, ok := m.builtIn(name, args); ok {
+			return value, true
+		}
+	}
+	hook, known := m.hooks[strings.ToLower(name)]
+	if !known {
+		return "", false
+	}
+	key := strconv.Itoa(len(args)) + inner
+	if value, ok := m.values[key]; ok {
+		return value, true
+	}
+	value, err := m.ask(ctx, hook, name, args)
+	if err != nil {
+		sentence := fmt.Sprintf("The macro {{%s}} of %s has no value: %v.", name, hook.Title, err)
+		m.Failed = append(m.Failed, sentence)
+		m.p.Hooks.Note(hook.Plugin, "error", sentence)
+		value = ""
+	}
+	m.values[key] = value
+	return value, true
+}
+
+// ask gets the value of a plugin's macro: the one it pushed, or what its handler
+// returns.
+func (m *Macros) ask(ctx context.Context, hook plugin.Hook, name string, args []string) (string, error) {
+	var said struct {
+		Value *string `json:"value"`
+	}
+	if json.Unmarshal(hook.Data, &said) == nil && said.Value != nil {
+		return *said.Value, nil
+	}
+	raw, err := m.p.Hooks.Run(ctx, hook, m.in, map[string]any{"name": name, "args": args, "chatId": m.in, "commit": m.commit})
+	if err != nil {
+		return "", err
+	}
+	var text string
+	if json.Unmarshal(raw, &text) != nil {
+		return "", fmt.Errorf("it returned no text")
+	}
+	return text, nil
+}
