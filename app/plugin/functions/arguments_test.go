@@ -9,7 +9,7 @@ import (
 )
 
 func TestLF18ValuesArriveAsTheirTypes(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, `
 import datetime, decimal, enum, pathlib, typing, uuid, collections
 from dataclasses import dataclass, field
@@ -53,7 +53,7 @@ def types(a: Size, b: datetime.datetime, c: datetime.date, d: pathlib.Path, e: u
 }
 
 func TestLF19BoundsHoldBeforeTheFunctionIsEntered(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, `
 from typing import Annotated, Optional
 from pydantic import Field
@@ -97,7 +97,7 @@ def f(a: int = Field(5), b: list = Field(default_factory=make), c=Field("x"), _d
 }
 
 func TestLF21ConversionsAcceptAndRefuseAsListed(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, `
 import datetime, decimal, enum, typing, re
 class Size(enum.Enum):

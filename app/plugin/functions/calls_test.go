@@ -17,7 +17,7 @@ func due(d time.Duration) map[string]any {
 }
 
 func TestLF26AnExceptionIsAResultAndTheWorkerLives(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, `
 import sys
 def key(): return {}["k"]
@@ -83,7 +83,7 @@ def dies(): os._exit(3)
 `
 
 func TestLF28ACallPastItsDeadlineTimesOutAndTheNextWorks(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, endless)
 		for _, name := range []string{"stuck", "waits", "stuck", "stuck", "stuck", "stuck"} {
 			began := time.Now()
@@ -115,7 +115,7 @@ func TestLF28ACallPastItsDeadlineTimesOutAndTheNextWorks(t *testing.T) {
 }
 
 func TestLF35ACancelledCallIsAnsweredAtOnce(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, endless)
 		for _, name := range []string{"waits", "stuck"} {
 			id := w.Ask(name, "", nil)
@@ -221,7 +221,7 @@ def raises(): raise ValueError("x")
 }
 
 func TestLF34WhatIsPrintedNeverReachesTheWire(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, `
 import asyncio, os, subprocess, sys, threading
 print("while loading")
@@ -271,7 +271,7 @@ def quiet(): return 1
 }
 
 func TestLF36ResultsRowByRow(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, `
 import collections, dataclasses, datetime, decimal, enum, math, pathlib, typing, uuid
 from pydantic import BaseModel

@@ -55,7 +55,7 @@ func TestBehindTheWallsWhatAPluginNeedsWorksAndTheRestIsRefused(t *testing.T) {
 	if runtime.GOOS != "linux" || confine.Detect().Level != "process+landlock" {
 		t.Skip("this system has no walls")
 	}
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		dir := files(t, map[string]string{"kit/kit.py": behind, "kit/data.json": "own"})
 		w := pythontest.BehindWalls(t, d, filepath.Join(dir, "kit"))
 		w.List()

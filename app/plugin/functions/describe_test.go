@@ -32,7 +32,7 @@ func property(t testing.TB, tools []listed, tool, name string) map[string]any {
 }
 
 func TestLF13DescriptionsComeFromFieldThenAnnotatedThenDocstring(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		path := filepath.Join(files(t, map[string]string{"plug.py": `
 from typing import Annotated
 from pydantic import Field
@@ -119,7 +119,7 @@ def none(x): pass
 }
 
 func TestLF14AParameterNamedTitleIsOfferedEverywhere(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, `
 from pydantic import BaseModel
 class Book(BaseModel):
@@ -149,7 +149,7 @@ func relist(t testing.TB, w *worker) []listed {
 }
 
 func TestLF15SchemasHoldNoInvalidNumbersNoTitlesAndNothingUncallable(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, `
 import math
 from typing import Optional
@@ -173,7 +173,7 @@ def run(x: float = math.nan, y: dict = {"a": math.inf}, z: Deep = Field(None, ti
 }
 
 func TestLF16UnknownAnnotationsWarnAndLeaveTheirNeighboursAlone(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, `
 from typing import Callable, List, Type, TypeVar, Any, Generic
 T = TypeVar("T")

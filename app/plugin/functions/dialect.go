@@ -31,9 +31,9 @@ func (d *Dialect) Contract() string { return Contract }
 // foreign are the manifests by which a folder belongs to another dialect.
 var foreign = []string{"spindle.json", "plugin.toml", "_manifest.json"}
 
-// Recognize takes a .py file, or a folder with NAME/NAME.py or an __init__.py
-// that no other dialect's manifest claims. The error is a *plugin.Problem for
-// one that is empty, too large or unreadable.
+// Recognize takes a .py file, or a folder that no other dialect's manifest claims:
+// one with entry points for llm, with NAME/NAME.py or with an __init__.py. The
+// error is a *plugin.Problem for one that is empty, too large or unreadable.
 func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifest, error) {
 	entry := filepath.Base(src.Path)
 	if !src.Folder {
@@ -41,7 +41,16 @@ func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manif
 			return nil, nil
 		}
 	} else {
-		var found bool
+		if foreignFolder(src.Path) {
+			return nil, nil
+		}
+		p, found, err := readProject(src.Path)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			return p.manifest(src), nil
+		}
 		if entry, found = folderEntry(src.Path); !found {
 			return nil, nil
 		}
@@ -61,13 +70,24 @@ func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manif
 	return m, nil
 }
 
+// manifest describes a plugin that is packaged for llm.
+func (p project) manifest(src plugin.Source) *plugin.Manifest {
+	return &plugin.Manifest{
+		Contract: Contract, Name: cmp.Or(p.name, src.ID), Version: p.version, Description: p.description,
+		Author: p.author, Homepage: p.home, Entry: p.entry, Permissions: []string{},
+	}
+}
+
+// foreignFolder reports whether a folder belongs to another dialect.
+func foreignFolder(dir string) bool {
+	return slices.ContainsFunc(foreign, func(name string) bool {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		return err == nil
+	})
+}
+
 // folderEntry returns the file of a folder that is loaded, by its name.
 func folderEntry(dir string) (string, bool) {
-	for _, name := range foreign {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return "", false
-		}
-	}
 	base := filepath.Base(dir)
 	for _, name := range []string{base + ".py", strings.ReplaceAll(base, "-", "_") + ".py", "__init__.py"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && info.Mode().IsRegular() {
@@ -96,11 +116,17 @@ func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manif
 	if err != nil {
 		return plugin.Listing{}, err
 	}
-	answer, err := d.python.Inspect(ctx, m.Entry, files)
+	inspect := d.python.Inspect
+	if _, packaged, err := packagedIn(src); err != nil {
+		return plugin.Listing{}, err
+	} else if packaged {
+		inspect = d.python.InspectRegistered
+	}
+	answer, err := inspect(ctx, m.Entry, files)
 	if err != nil {
 		return plugin.Listing{}, err
 	}
-	listing := plugin.Listing{Known: answer.Known, Tools: []tool.Tool{}, Imports: answer.Imports}
+	listing := plugin.Listing{Known: answer.Known, Tools: []tool.Tool{}, Imports: answer.Imports, Options: answer.Options}
 	for _, f := range answer.Functions {
 		listing.Tools = append(listing.Tools, tool.Tool{
 			Plugin: src.ID, Name: f.Name, Title: f.Name, Description: f.Doc,
@@ -110,17 +136,41 @@ func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manif
 	return listing, nil
 }
 
+// packagedIn is readProject of a plugin that is a folder.
+func packagedIn(src plugin.Source) (project, bool, error) {
+	if !src.Folder {
+		return project{}, false, nil
+	}
+	return readProject(src.Path)
+}
+
+// modules are the folders of the shim that every plugin finds modules in: llm is
+// Conclave's own, whether the real one is installed or not.
+var modules = []string{"llm"}
+
 // Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
 // unavailable when there is no Python.
 func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest, place plugin.Place) (plugin.Spec, error) {
 	own := []string{src.Path} // what of the plugin may be read
 	if src.Folder {
 		c := python.FolderConfig(src, m.Entry)
-		c.Package = m.Entry == "__init__.py"
+		c.Modules = modules
+		p, packaged, err := packagedIn(src)
+		switch {
+		case err != nil:
+			return plugin.Spec{}, err
+		case packaged:
+			c.Extra, c.Paths = map[string][]string{"points": p.points}, []string{p.path}
+			if p.path != "" {
+				c.Paths = append(c.Paths, "")
+			}
+		default:
+			c.Package = m.Entry == "__init__.py"
+		}
 		return d.python.Spec(ctx, place, c, own)
 	}
 	display := cmp.Or(src.Display, src.Path)
-	c := python.Config{ID: src.ID, Root: filepath.Dir(src.Path), Home: filepath.Dir(display), Entry: src.Path, Display: display}
+	c := python.Config{ID: src.ID, Modules: modules, Root: filepath.Dir(src.Path), Home: filepath.Dir(display), Entry: src.Path, Display: display}
 	names, files := siblings(&c, m)
 	c.Siblings = names
 	return d.python.Spec(ctx, place, c, slices.Concat(own, files))

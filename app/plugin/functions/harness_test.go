@@ -33,6 +33,12 @@ func everyPython(t *testing.T, test func(t *testing.T, d *functions.Dialect)) {
 	pythontest.Every(t, func(t *testing.T, i *python.Interpreters) { test(t, functions.New(i)) })
 }
 
+// endPythons runs a test on the oldest and the newest Python of this machine.
+func endPythons(t *testing.T, test func(t *testing.T, d *functions.Dialect)) {
+	t.Helper()
+	pythontest.Ends(t, func(t *testing.T, i *python.Interpreters) { test(t, functions.New(i)) })
+}
+
 // aPython returns the dialect with the Python that a person would get.
 func aPython(t testing.TB) *functions.Dialect {
 	t.Helper()

@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
+	"conclave/app/plugin/python/pythontest"
 )
 
 // mixed has one of everything that must or must not become a tool.
@@ -68,7 +70,7 @@ if __name__ == "__main__":
 var mixedTools = []string{"zulu", "wrapped", "cached", "hidden_signature", "later", "gen", "conditional", "fallback"}
 
 func TestLF01AFileOffersItsPublicFunctionsInSourceOrder(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		path := filepath.Join(files(t, map[string]string{"mixed.py": mixed}), "mixed.py")
 		src := source(t, path)
 		m, err := d.Recognize(t.Context(), src)
@@ -114,7 +116,7 @@ func TestLF03DecoratedFunctionsAreOfferedOnceUnderTheirOwnName(t *testing.T) {
 }
 
 func TestLF05APluginIsARealModuleAndSiblingsImport(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		dir := files(t, map[string]string{
 			"main_one.py": `
 from __future__ import annotations
@@ -195,7 +197,7 @@ func TestACopyServesUnderTheOriginalsPath(t *testing.T) {
 }
 
 func TestLF06WhatDoesNotLoadSaysWhereAndWhy(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		for name, want := range map[string]struct {
 			source, kind, class, message, frame, hint string
 			line                                      int
@@ -219,7 +221,14 @@ func TestLF06WhatDoesNotLoadSaysWhereAndWhy(t *testing.T) {
 			},
 			"null byte": {source: "x = 1\x00\n", kind: "script", class: "SyntaxError", message: "null", line: 1},
 			"memory":    {source: "x = 1\nraise MemoryError\n", kind: "memory", class: "MemoryError", message: "ran out of memory", line: 2},
-			"hook":      {source: "import llm\n\n@llm.hookimpl\ndef register_tools(register):\n    pass\n", kind: "unavailable", message: "plugin hook", line: 4},
+			"hook": {
+				source: "import llm\n\n@llm.hookimpl\ndef register_tools(register):\n    register(int)\n", kind: "script", class: "TypeError",
+				message: "llm.Toolbox classes; int is another class", frame: "> 5 |     register(int)", line: 5,
+			},
+			"more of llm": {
+				source: "from llm import magic\n", kind: "unavailable", class: "ImportError",
+				message: "needs more of llm than Conclave offers", hint: "never the package itself", line: 1,
+			},
 		} {
 			t.Run(name, func(t *testing.T) {
 				path := filepath.Join(files(t, map[string]string{"plug.py": want.source}), "plug.py")
@@ -262,12 +271,18 @@ func TestLF06AProblemInASiblingNamesTheSibling(t *testing.T) {
 }
 
 func TestLF06AnEndlessLoadIsGivenUpWithItsLine(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes 9 s")
-	}
 	t.Parallel()
-	path := filepath.Join(files(t, map[string]string{"plug.py": "def f(): ...\n\nwhile True:\n    pass\n"}), "plug.py")
-	got := launch(t, aPython(t), source(t, path)).Initialize()
+	src := source(t, filepath.Join(files(t, map[string]string{"plug.py": "def f(): ...\n\nwhile True:\n    pass\n"}), "plug.py"))
+	d, storage := aPython(t), t.TempDir()
+	m, err := d.Recognize(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, err := d.Spec(t.Context(), src, *m, plugin.Place{Storage: storage, Runtime: pythontest.RuntimeDir, Work: storage})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := pythontest.Begin(t, pythontest.LoadWithin(spec, 2*time.Second), storage).Initialize()
 	if got == nil {
 		t.Fatal("it loaded")
 	}
@@ -275,13 +290,13 @@ func TestLF06AnEndlessLoadIsGivenUpWithItsLine(t *testing.T) {
 	if got.Line != 3 && got.Line != 4 {
 		t.Errorf("line: got %d, want the loop's", got.Line)
 	}
-	if !strings.Contains(got.Message, "still loading after 9 s") {
+	if !strings.Contains(got.Message, "still loading after 2 s") {
 		t.Errorf("message: %s", got.Message)
 	}
 }
 
 func TestLF08InspectingRunsNothingAndListsTheSameTools(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		mark := filepath.Join(t.TempDir(), "ran")
 		path := filepath.Join(files(t, map[string]string{"mixed.py": mixed + "open(" + quote(mark) + ", 'w').close()\n"}), "mixed.py")
 		src := source(t, path)

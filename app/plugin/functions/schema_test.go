@@ -26,8 +26,9 @@ type example struct {
 }
 
 var (
-	exampleTitle = regexp.MustCompile(`^# (E\d\d) `)
-	warningCount = regexp.MustCompile(`\((\d) warnings?\)`)
+	exampleTitle    = regexp.MustCompile(`^# (E\d\d) `)
+	exampleFunction = regexp.MustCompile(`(?m)^(?:async )?def (\w+)\(`)
+	warningCount    = regexp.MustCompile(`\((\d) warnings?\)`)
 )
 
 func examples(t *testing.T) []example {
@@ -68,25 +69,38 @@ func examples(t *testing.T) []example {
 	return found
 }
 
+// TestLF12SchemaExamplesOnEveryPython has each example be a module of its own, of
+// one package: one process for each Python reads them all.
 func TestLF12SchemaExamplesOnEveryPython(t *testing.T) {
 	all := examples(t)
+	tree, imports, names := map[string]string{}, "", []string{}
+	for _, one := range all {
+		defined := exampleFunction.FindAllStringSubmatch(one.source, -1)
+		last := defined[len(defined)-1][1]
+		module := strings.ToLower(one.title)
+		tree["examples/"+module+".py"] = prelude + one.source
+		imports += "from ." + module + " import " + last + "\n"
+		names = append(names, last)
+	}
+	tree["examples/__init__.py"] = imports + "__all__ = ['" + strings.Join(names, "', '") + "']\n"
+	dir := files(t, tree)
 	everyPython(t, func(t *testing.T, d *functions.Dialect) {
-		for _, one := range all {
+		tools := launch(t, d, source(t, filepath.Join(dir, "examples"))).List()
+		if len(tools) != len(all) {
+			t.Fatalf("got %d tools, want %d", len(tools), len(all))
+		}
+		for n, one := range all {
 			t.Run(one.title, func(t *testing.T) {
-				path := filepath.Join(files(t, map[string]string{"plug.py": prelude + one.source}), "plug.py")
-				tools := launch(t, d, source(t, path)).List()
-				if len(tools) == 0 {
-					t.Fatal("no tool")
-				}
-				last := tools[len(tools)-1]
-				if got := compact(t, last.Schema); got != one.schema {
+				got := tools[n]
+				equal(t, "name", got.Name, names[n])
+				if got := compact(t, got.Schema); got != one.schema {
 					t.Errorf("schema\n got %s\nwant %s", got, one.schema)
 				}
-				if one.description != nil && last.Description != *one.description {
-					t.Errorf("description\n got %q\nwant %q", last.Description, *one.description)
+				if one.description != nil && got.Description != *one.description {
+					t.Errorf("description\n got %q\nwant %q", got.Description, *one.description)
 				}
-				if len(last.Meta.Warnings) != one.warnings {
-					t.Errorf("got warnings %q, want %d", last.Meta.Warnings, one.warnings)
+				if len(got.Meta.Warnings) != one.warnings {
+					t.Errorf("got warnings %q, want %d", got.Meta.Warnings, one.warnings)
 				}
 			})
 		}

@@ -46,7 +46,7 @@ def fields(): return list(Part.model_fields)
 `
 
 func TestTheStandInAgreesWithPydantic(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, models)
 		for _, one := range []struct{ tool, arguments, want string }{
 			{"take", `{"part":{"partName":" ab ","tags":"x,y","inner":{"partName":"cd"}}}`, `[1,"ab",["x","y"],"cd"]`},
@@ -82,7 +82,7 @@ func TestTheStandInAgreesWithPydantic(t *testing.T) {
 }
 
 func TestTheStandInNamesTheRealPackageForTheRest(t *testing.T) {
-	everyPython(t, func(t *testing.T, d *functions.Dialect) {
+	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, `
 import pydantic
 def stands_in(): return getattr(pydantic.BaseModel, "__conclave_standin__", False)

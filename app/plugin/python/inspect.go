@@ -28,6 +28,7 @@ type Inspected struct {
 	Imports   []string            `json:"imports"`   // first parts of the modules that are imported and not among the sources
 	Lazy      []string            `json:"lazy"`      // first parts of those that are imported in functions alone
 	Guarded   []string            `json:"guarded"`   // first parts of those whose failure to import is caught
+	Options   json.RawMessage     `json:"options"`   // JSON Schema of the variables and keys that the sources ask for by name
 	Known     bool                `json:"known"`     // whether Functions is complete; false when only running can tell
 	Problem   *plugin.Problem     `json:"problem"`
 }
@@ -59,15 +60,26 @@ func (m InspectedMark) Text(option string) string {
 // interpreter parses the sources, by their names, and runs none of them. The
 // error is a *plugin.Problem.
 func (d *Interpreters) Inspect(ctx context.Context, entry string, files map[string][]byte) (Inspected, error) {
+	return d.inspect(ctx, entry, files, false)
+}
+
+// InspectRegistered is Inspect for a plugin of the llm program: the functions are
+// those that its register_tools hooks are seen to register, in any file.
+func (d *Interpreters) InspectRegistered(ctx context.Context, entry string, files map[string][]byte) (Inspected, error) {
+	return d.inspect(ctx, entry, files, true)
+}
+
+func (d *Interpreters) inspect(ctx context.Context, entry string, files map[string][]byte, registered bool) (Inspected, error) {
 	python, shimDir, err := d.Resolve(ctx, d.options.Runtime)
 	if err != nil {
 		return Inspected{}, err
 	}
 	// A []byte is base64 in JSON, so a source of any encoding arrives as it is.
 	input, err := json.Marshal(struct {
-		Entry string            `json:"entry"`
-		Files map[string][]byte `json:"files"`
-	}{entry, files})
+		Entry      string            `json:"entry"`
+		Files      map[string][]byte `json:"files"`
+		Registered bool              `json:"registered,omitempty"`
+	}{entry, files, registered})
 	if err != nil {
 		return Inspected{}, err
 	}

@@ -31,6 +31,7 @@ type Config struct {
 	Package  bool     `json:"package,omitempty"`
 	Folder   bool     `json:"folder,omitempty"`
 	Siblings []string `json:"siblings,omitempty"`
+	Paths    []string `json:"paths,omitempty"` // of a folder: the folders in it that modules are found in
 	ID       string   `json:"id"`
 	Storage  string   `json:"storage"`
 	Site     []string `json:"site"`
@@ -54,15 +55,16 @@ func FolderConfig(src plugin.Source, entry string) Config {
 // Spec describes the worker of a plugin: the interpreter, isolated from the
 // person's environment, with what it needs to read (own, of the plugin) and
 // nothing to write but the plugin's storage. Storage, Site, Python and, unless
-// they are set, Options and Secrets of c are filled in; folders of packages that c names in Site come first. The error is a
-// *plugin.Problem of kind unavailable when there is no Python.
+// they are set, Options and Secrets of c are filled in; folders of packages that
+// c names in Site come first. The error is a *plugin.Problem of kind unavailable
+// when there is no Python.
 func (d *Interpreters) Spec(ctx context.Context, place plugin.Place, c Config, own []string) (plugin.Spec, error) {
 	python, shimDir, err := d.Resolve(ctx, cmp.Or(place.Runtime, d.options.Runtime))
 	if err != nil {
 		return plugin.Spec{}, err
 	}
 	c.Site = slices.Concat(c.Site, place.Site)
-	own = slices.Concat(own, c.Site, []string{shimDir})
+	own = slices.Concat(own, c.Site, named(place), []string{shimDir})
 	c.Storage = place.Storage
 	if c.Options == nil {
 		c.Options, c.Secrets = place.Options, place.Secrets
@@ -84,6 +86,67 @@ func (d *Interpreters) Spec(ctx context.Context, place plugin.Place, c Config, o
 		Write:   slices.DeleteFunc([]string{place.Storage}, func(dir string) bool { return dir == "" }),
 		Memory:  memory,
 	}, nil
+}
+
+// named returns the files and folders that the person named in the plugin's
+// settings: it may read them. Not among them are the home folder and what holds
+// it, hidden folders in it (keys, browser profiles), and Conclave's own data.
+func named(place plugin.Place) []string {
+	home, _ := os.UserHomeDir()
+	data := filepath.Dir(filepath.Dir(place.Storage))
+	var found []string
+	var look func(value any)
+	look = func(value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			for _, one := range value {
+				look(one)
+			}
+		case []any:
+			for _, one := range value {
+				look(one)
+			}
+		case string:
+			path := value
+			if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
+				path = filepath.Join(home, rest)
+			}
+			if path == "" || strings.ContainsRune(path, 0) || (!filepath.IsAbs(path) && place.Work == "") {
+				return
+			}
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(place.Work, path)
+			}
+			real, err := filepath.EvalSymlinks(path)
+			if err == nil && len(found) < maxNamed && !holds(real, home) && !holds(real, data) && !holds(data, real) && !hiddenIn(home, real) {
+				found = append(found, real)
+			}
+		}
+	}
+	var value any
+	if json.Unmarshal(place.Options, &value) == nil {
+		look(value)
+	}
+	slices.Sort(found)
+	return found
+}
+
+// maxNamed bounds how many files and folders settings can name.
+const maxNamed = 50
+
+// holds reports whether path is inside folder, or folder itself.
+func holds(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// hiddenIn reports whether path lies in a hidden folder or file of home.
+func hiddenIn(home, path string) bool {
+	if home == "" || !holds(home, path) {
+		return false
+	}
+	rel, err := filepath.Rel(home, path)
+	return err == nil && strings.Contains(string(filepath.Separator)+rel, string(filepath.Separator)+".")
 }
 
 // Flags isolate the interpreter: no PYTHON* variables, no site packages but

@@ -7,14 +7,17 @@ package pythontest
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -95,6 +98,33 @@ func Every(t *testing.T, test func(t *testing.T, i *python.Interpreters)) {
 			test(t, i)
 		})
 	}
+}
+
+// Ends runs a test on the oldest and the newest of them, side by side: for what
+// may differ between versions, but not at one in the middle alone.
+func Ends(t *testing.T, test func(t *testing.T, i *python.Interpreters)) {
+	t.Helper()
+	all := Pythons()
+	if len(all) == 0 {
+		t.Skip("there is no Python 3.9 or newer on this machine")
+	}
+	versions := slices.SortedFunc(maps.Keys(all), func(a, b string) int { return cmp.Compare(minor(a), minor(b)) })
+	for _, version := range slices.Compact([]string{versions[0], versions[len(versions)-1]}) {
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			test(t, all[version])
+		})
+	}
+}
+
+// minor returns the second number of a version: 11 of 3.11.7.
+func minor(version string) int {
+	parts := strings.Split(version, ".")
+	n, err := strconv.Atoi(parts[1])
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // Any returns the Python that a person would get.
@@ -235,6 +265,7 @@ func LaunchWith(t testing.TB, d plugin.Dialect, src plugin.Source, place plugin.
 func Begin(t testing.TB, spec plugin.Spec, storage string) *Worker {
 	t.Helper()
 	w := &Worker{t: t, Stderr: &Buffer{}, Lines: make(chan Message, 1024), Storage: storage}
+	spec = patient(spec)
 	w.Cmd = exec.Command(spec.Argv[0], spec.Argv[1:]...) //nolint:noctx // ended by the cleanup
 	w.Cmd.Env, w.Cmd.Dir, w.Cmd.Stderr = spec.Env, spec.Dir, w.Stderr
 	var err error
@@ -260,6 +291,25 @@ func Begin(t testing.TB, spec plugin.Spec, storage string) *Worker {
 		_ = w.Cmd.Wait()
 	})
 	return w
+}
+
+// patient gives a worker as long to load as the tests wait for anything: on a
+// machine where everything is slow, a loader of the plain kind is not stuck yet.
+func patient(spec plugin.Spec) plugin.Spec { return LoadWithin(spec, Patience) }
+
+// LoadWithin returns spec with another limit of what loading may take, unless it
+// has one already.
+func LoadWithin(spec plugin.Spec, limit time.Duration) plugin.Spec {
+	last := len(spec.Argv) - 1
+	var config map[string]any
+	if last < 0 || json.Unmarshal([]byte(spec.Argv[last]), &config) != nil || config["load_ms"] != nil || config["entry"] == nil {
+		return spec
+	}
+	config["load_ms"] = limit.Milliseconds()
+	if text, err := json.Marshal(config); err == nil {
+		spec.Argv = append(slices.Clone(spec.Argv[:last]), string(text))
+	}
+	return spec
 }
 
 // Read hands on the lines of out until it ends.
@@ -505,7 +555,10 @@ func BehindWalls(t testing.TB, d plugin.Dialect, path string) *Worker {
 func BehindWallsWith(t testing.TB, d plugin.Dialect, path string, place plugin.Place) *Worker {
 	t.Helper()
 	src := Source(t, path)
-	storage := t.TempDir()
+	storage := filepath.Join(t.TempDir(), "storage", src.ID) // as the host has it
+	if err := os.MkdirAll(storage, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	place.Storage, place.Runtime, place.Work = storage, RuntimeDir, storage
 	m, err := d.Recognize(t.Context(), src)
 	if err != nil || m == nil {
@@ -520,7 +573,7 @@ func BehindWallsWith(t testing.TB, d plugin.Dialect, path string, place plugin.P
 		t.Fatal(err)
 	}
 	launcher := worker.New(worker.Options{Program: self})
-	process, err := launcher.Start(t.Context(), spec)
+	process, err := launcher.Start(t.Context(), patient(spec))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,6 +39,8 @@ class Listing:
         self.assigned = {}  # name → line, of other module-level names
         self.imports = []  # dotted module names, in order, without repeats
         self.hook = 0  # line of an llm plugin hook, 0 without
+        self.names = []  # what that hook registers by its name
+        self.boxes = {}  # class → its public methods, as Functions
 
     def tools(self):
         """Returns (functions that become tools, whether that is all of the truth)."""
@@ -53,6 +55,15 @@ class Listing:
                     found.append(function)
             return found, known
         return [f for f in self.functions.values() if self.offers(f.name)], not self.dynamic
+
+    def registered(self):
+        """Returns what a register_tools hook is seen to offer, as {name, line, doc}."""
+        found = []
+        for name in self.names:
+            function = self.functions.get(name)
+            for one in [function] if function is not None else self.boxes.get(name, ()):
+                found.append({"name": one.name, "line": one.line, "doc": one.summary()})
+        return found
 
     def offers(self, name):
         return not name.startswith("_") and name not in self.decorators
@@ -85,8 +96,15 @@ def _block(body, listing):
         if kind in ("FunctionDef", "AsyncFunctionDef"):
             if node.name == "register_tools" and any(_root(d) == "hookimpl" for d in node.decorator_list):
                 listing.hook = node.lineno
+                listing.names = _named(node)
             # The last definition counts, at the place of the first.
             listing.functions[node.name] = Function(node.name, node.lineno, _docstring(node.body))
+        elif kind == "ClassDef":
+            listing.boxes[node.name] = [
+                Function(node.name + "_" + one.name, one.lineno, _docstring(one.body))
+                for one in node.body
+                if type(one).__name__ in ("FunctionDef", "AsyncFunctionDef") and not one.name.startswith("_") and _plain(one)
+            ]
         elif kind == "If":
             if not _never(node.test):
                 _block(node.body, listing)
@@ -104,6 +122,30 @@ def _block(body, listing):
             for target in targets:
                 if type(target).__name__ == "Name":
                     _assigned(target.id, node, kind, listing)
+
+
+def _plain(method):
+    """Says whether a method is one that a toolbox offers: no property, none of its own."""
+    if method.name in ("tools", "add_tool", "method_tools", "prepare", "prepare_async"):
+        return False
+    return not any(_root(d) in ("property", "cached_property", "setter", "getter", "deleter") for d in method.decorator_list)
+
+
+def _named(hook):
+    """Returns the names that a hook's body passes to register by themselves."""
+    names, todo = [], [hook]
+    while todo:
+        node = todo.pop()
+        if type(node).__name__ == "Call" and getattr(node.func, "id", "") == "register" and node.args:
+            if type(node.args[0]).__name__ == "Name":
+                names.append(node.args[0].id)
+        for field in reversed(node._fields):
+            child = getattr(node, field, None)
+            if type(child) is list:
+                todo.extend(item for item in reversed(child) if hasattr(item, "_fields"))
+            elif hasattr(child, "_fields"):
+                todo.append(child)
+    return names
 
 
 def _assigned(name, node, kind, listing):
@@ -233,12 +275,13 @@ def main():
     """Reads {"entry", "files": {name: base64}} on stdin, writes what was found.
 
     The answer is {"functions": [{name, line, doc}], "decorated", "imports",
-    "known"} or {"problem"}. Nothing of the sources is run.
+    "known", "options"} or {"problem"}. Nothing of the sources is run. With
+    "registered", the functions are what register_tools hooks register.
     """
     import os
     from binascii import a2b_base64
 
-    from . import codec, guards, problems
+    from . import codec, guards, problems, wants
 
     _limit()
     ask = codec.loads(open(0, "rb", closefd=False).read())
@@ -246,13 +289,16 @@ def main():
     entry = root + os.sep + ask["entry"].replace("/", os.sep)
     sources = problems.Sources(root, entry)
     answer = {"functions": [], "decorated": [], "imports": [], "known": True}
+    settings, registered = {}, []
     imports, weights = {}, {}
     own = {name.split("/")[0].rsplit(".py", 1)[0] for name in ask["files"]}
     try:
         for name in [ask["entry"]] + sorted(set(ask["files"]) - {ask["entry"]}):
             source = a2b_base64(ask["files"][name])
             path = root + os.sep + name.replace("/", os.sep)
-            sources.add(path, source.decode("utf-8", "replace"))
+            text = source.decode("utf-8", "replace")
+            sources.add(path, text)
+            wants.read(text, settings)
             try:
                 tree = parse(source, path)
                 listing = read(tree)
@@ -263,12 +309,16 @@ def main():
             imports.update((found, None) for found in listing.imports)
             guards.weigh(tree, weights)
             answer["decorated"] += [dict(one, file=name) for one in decorated(tree)]
-            if name == ask["entry"]:
+            if listing.hook and (ask.get("registered") or name == ask["entry"]):
+                registered += listing.registered()
+                answer["functions"], answer["known"] = registered, False
+            elif name == ask["entry"] and not ask.get("registered"):
                 functions, answer["known"] = listing.tools()
                 answer["functions"] = [{"name": f.name, "line": f.line, "doc": f.summary()} for f in functions]
-                if listing.hook:
-                    raise problems.of_hook(sources, path, listing.hook)
         answer["imports"] = [name for name in imports if name.split(".")[0] not in own]
+        answer["known"] = answer["known"] and not ask.get("registered")
+        if settings:
+            answer["options"] = {"type": "object", "properties": settings}
         answer["lazy"] = [name for name, weight in weights.items() if weight == guards.LAZY]
         answer["guarded"] = [name for name, weight in weights.items() if weight == guards.GUARDED]
     except SyntaxError as err:

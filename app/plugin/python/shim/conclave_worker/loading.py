@@ -16,9 +16,10 @@ from . import listing, problems
 class Loaded:
     """A plugin's module, and the functions in it that are tools."""
 
-    def __init__(self, module, functions):
+    def __init__(self, module, functions, hook):
         self.module = module
         self.functions = functions  # [(listing.Function, value)], in order
+        self.hook = hook  # whether it is a plugin of the llm program, which registers its tools
 
 
 class _Loader(SourceLoader):
@@ -65,6 +66,7 @@ class _Siblings:
     def __init__(self, config, sources):
         self._root, self._home = config["root"], config["home"]
         self._folder = config.get("folder", False)
+        self._paths = config.get("paths") or [""]  # folders of it that modules are found in
         self._allowed = {name for name in config.get("siblings") or () if not _standard(name)}
         self._sources = sources
 
@@ -73,7 +75,11 @@ class _Siblings:
         if path is None:
             if not self._folder and name not in self._allowed:
                 return None
-            return self._at(fullname, name, self._root, self._home)
+            for inner in self._paths:
+                spec = self._at(fullname, name, os.path.join(self._root, inner), os.path.join(self._home, inner))
+                if spec is not None:
+                    return spec
+            return None
         for folder in path:
             if folder == self._home or folder.startswith(self._home + os.sep):
                 spec = self._at(fullname, name, self._root + folder[len(self._home):], folder)
@@ -149,8 +155,6 @@ def load(config, sources):
     try:
         tree = listing.parse(source, path)
         found = listing.read(tree)
-        if found.hook:
-            raise problems.of_hook(sources, path, found.hook)
         code = compile(tree, path, "exec", dont_inherit=True)
     except SyntaxError as err:
         raise problems.of_syntax(err, sources, path) from None
@@ -188,6 +192,29 @@ def load(config, sources):
     return _tools(module, found)
 
 
+def import_points(config, sources):
+    """Imports the modules that entry points name, and returns them. Raises problems.Problem.
+
+    An entry point is "module", or "module:object" for something in it.
+    """
+    _protect_ourselves(config["root"])
+    for inner in reversed(config.get("paths") or [""]):
+        sys.path.insert(0, os.path.join(config["home"], inner).rstrip(os.sep))
+    sys.meta_path.insert(0, _Siblings(config, sources))
+    found = []
+    for point in config["extra"]["points"]:
+        name, _, attribute = point.partition(":")
+        try:
+            __import__(name)
+            value = sys.modules[name]
+            for step in attribute.split(".") if attribute else ():
+                value = getattr(value, step)
+        except BaseException as err:
+            raise problems.of_import(err, sources) from None
+        found.append(value)
+    return found
+
+
 def _tools(module, found):
     names = getattr(module, "__all__", None)
     if names is None:
@@ -203,4 +230,4 @@ def _tools(module, found):
         if function is None:
             function = listing.Function(name, found.assigned.get(name, 0), None)
         functions.append((function, value))
-    return Loaded(module, functions)
+    return Loaded(module, functions, bool(found.hook))

@@ -29,6 +29,14 @@ class Loop:
         finally:
             self._asyncio.set_event_loop(None)
 
+    def complete(self, awaitable):
+        """Awaits something before `run`. On the main thread only."""
+        self._asyncio.set_event_loop(self.loop)
+        try:
+            return self.loop.run_until_complete(awaitable)
+        finally:
+            self._asyncio.set_event_loop(None)
+
     def stop(self):
         self.loop.call_soon_threadsafe(self.loop.stop)
 

@@ -22,6 +22,7 @@ CONFIG is a JSON object:
     storage   its own folder for data
     python    the command by which the person knows this interpreter
     site      folders of installed packages
+    paths     for a folder: the folders in it that its modules are found in
     load_ms   how long loading may take before it is reported as stuck
 """
 

@@ -6,7 +6,7 @@ cannot be stopped, so it is replaced, and ends when its function returns.
 """
 
 from _queue import SimpleQueue
-from _thread import allocate_lock, start_new_thread
+from _thread import allocate_lock, stack_size, start_new_thread
 
 SIZE = 4
 
@@ -47,3 +47,35 @@ class Pool:
             del job, args
             with self._lock:
                 self._open -= 1
+
+
+# A lane's stack: there may be many, and stacks count against the worker's memory.
+_LANE_STACK = 2 * 1024 * 1024
+
+
+class Lane:
+    """One thread of its own for jobs that must run one after another on the same thread."""
+
+    def __init__(self):
+        self._jobs = SimpleQueue()
+        stack_size(_LANE_STACK)
+        start_new_thread(self._run, ())
+        stack_size(0)
+
+    def submit(self, job, *args):
+        self._jobs.put((job, args))
+
+    def abandon(self):
+        """A job that was given up on holds the lane until it ends: others could not use its state."""
+
+    def end(self):
+        """Ends the thread once what was submitted is through."""
+        self._jobs.put(None)
+
+    def _run(self):
+        while True:
+            job = self._jobs.get()
+            if job is None:
+                return
+            job[0](*job[1])
+            del job

@@ -57,6 +57,10 @@ class Sources:
     def add(self, path, text):
         self._texts[path] = text
 
+    def texts(self):
+        """Returns the source texts that were loaded."""
+        return list(self._texts.values())
+
     def remember(self):
         """Gives linecache the texts that run, which may differ from those on disk."""
         import linecache
@@ -122,10 +126,13 @@ def of_import(error, sources):
             message = "It needs the package %s; it is not installed." % package
             hint = "Install it for this Python: %s -m pip install %s" % (python, _INSTALL_NAMES.get(package, package))
     elif isinstance(error, ImportError) and _SHIM in str(error.path or "") + os.sep and error.name:
-        # A stand-in (shim/standins) that does not go far enough.
+        # A stand-in (shim/standins, or shim/llm) that does not go far enough.
         kind, missing = "unavailable", [error.name]
         message = "It needs more of the package %s than Conclave's stand-in has; the real one is not installed." % error.name
         hint = "Install it for this Python: %s -m pip install %s" % (python, error.name)
+        if error.name.split(".")[0] == "llm":
+            missing, hint = None, "Conclave offers what tools need of llm, and never the package itself."
+            message = "It needs more of llm than Conclave offers: %s." % error
     elif isinstance(error, MemoryError):
         kind, message = "memory", "It ran out of memory while it was loading."
     elif isinstance(error, PermissionError):
@@ -145,18 +152,6 @@ def of_import(error, sources):
         frame=sources.frame(path, line, column),
         hint=hint,
         missing=missing,
-    )
-
-
-def of_hook(sources, path, line):
-    """Returns the Problem of a plugin of the llm program."""
-    return Problem(
-        "unavailable",
-        "It registers its tools through the llm program's plugin hook, which this version of Conclave does not run.",
-        file=sources.relative(path),
-        line=line,
-        frame=sources.frame(path, line),
-        hint="Define the tools as plain functions, without register_tools.",
     )
 
 

@@ -10,7 +10,8 @@ from .wire import MAX_LINE
 
 MAX_REPR = 500  # characters of an object that has no other form
 MAX_DEPTH = 100  # of nested containers; deeper ones become their repr
-MAX_MEDIA = 2_900_000  # bytes that still fit a line of 4 MiB in base64
+MAX_MEDIA = 2_900_000  # bytes of all media that still fit a line of 4 MiB in base64
+MAX_FILES = 20  # media of one result, as many as Conclave keeps
 
 
 class Outcome:
@@ -25,7 +26,7 @@ class Outcome:
         self.text = text
         self.result = result  # the JSON value, when typed
         self.typed = typed  # whether result says more than text
-        self.media = media  # a content block, or None
+        self.media = media or []  # content blocks
         self.error_type = error_type
         self.traceback = traceback
         self.forced = forced
@@ -42,8 +43,7 @@ class Outcome:
         if printed:
             meta["conclave/printed"] = printed
         content = [{"type": "text", "text": self.text}]
-        if self.media:
-            content.append(self.media)
+        content += self.media
         result = {"content": content, "isError": self.status not in ("ok", "paused"), "_meta": meta}
         message = {"jsonrpc": "2.0", "id": id, "result": result}
         data = codec.dumps(message)
@@ -76,9 +76,15 @@ def seconds(value):
 
 def returned(value):
     """Returns the Outcome of a function that returned value."""
+    if isinstance(value, Outcome):  # a dialect has read it already
+        return value
     kind = type(value)
     if kind is str or (isinstance(value, str) and not _is_enum(value)):
         return Outcome("ok", str.__str__(value))
+    if _of_llm(value, "ToolOutput"):
+        return _attached(value.output, value.attachments)
+    if _of_llm(value, "Attachment"):
+        return _attached(None, [value])
     if isinstance(value, (bytes, bytearray, memoryview)):
         return _bytes(bytes(value))
     if isinstance(value, float) and not _finite(value):
@@ -94,6 +100,10 @@ def raised(error):
     from . import problems
 
     name = type(error).__name__
+    if _of_llm(error, "CancelToolCall"):
+        return Outcome("cancelled", "Cancelled: " + (str(error) or "the tool cancelled the call"), error_type=name)
+    if _of_llm(error, "PauseChain"):
+        return Outcome("paused", str(error) or "The call waits to be resumed.", error_type=name)
     return Outcome(
         "raised", "Error: " + problems.describe(error), error_type=name, traceback=problems.traceback_text(error)
     )
@@ -303,15 +313,53 @@ def _bytes(data):
             pass
     if len(data) > MAX_MEDIA:
         return Outcome("ok", "<%d bytes of %s, too large to pass on>" % (len(data), media_type))
-    return Outcome("ok", "<%d bytes>" % len(data), media=_block(data, media_type))
+    return Outcome("ok", "<%d bytes>" % len(data), media=[_block(data, media_type)])
 
 
-def _block(data, media_type):
+# -- attachments --
+
+
+def _of_llm(value, name):
+    """Says whether value is an instance of one of the module llm's classes."""
+    kind = getattr(sys.modules.get("llm"), name, None)
+    return isinstance(kind, type) and isinstance(value, kind)
+
+
+def _attached(output, attachments):
+    """Returns the Outcome of an output with pictures, sounds or files."""
+    outcome = returned("" if output is None else output)
+    left, said = MAX_MEDIA, []
+    for number, one in enumerate(attachments):
+        if number >= MAX_FILES:
+            said.append("%d more attachments were left out: a result may have %d" % (len(attachments) - number, MAX_FILES))
+            break
+        name = one.path.rpartition("/")[2] if isinstance(one.path, str) else getattr(one.path, "name", "") or ""
+        if one.content is None and not one.path and one.url:
+            outcome.media.append({"type": "resource_link", "uri": str(one.url), "name": name or "attachment", "mimeType": one.type or ""})
+            continue
+        data = one.content_bytes()
+        media_type = one.type or sniff(data)
+        if len(data) > left:
+            said.append("%s has %d bytes of %s; the attachments of a result may have %d" % (name or "an attachment", len(data), media_type, MAX_MEDIA))
+            continue
+        left -= len(data)
+        outcome.media.append(_block(data, media_type, name))
+    if said:
+        outcome.text = (outcome.text + "\n[" + "; ".join(said) + "]").strip()
+    elif not outcome.text and outcome.media:
+        outcome.text = "(1 attachment)" if len(outcome.media) == 1 else "(%d attachments)" % len(outcome.media)
+    return outcome
+
+
+def _block(data, media_type, name=""):
     """Returns the MCP content block for media."""
     from binascii import b2a_base64
 
     text = b2a_base64(data, newline=False).decode("ascii")
     family = media_type.split("/")[0]
     if family in ("image", "audio"):
-        return {"type": family, "data": text, "mimeType": media_type}
-    return {"type": "resource", "resource": {"uri": "conclave://result", "mimeType": media_type, "blob": text}}
+        block = {"type": family, "data": text, "mimeType": media_type}
+        if name:
+            block["name"] = name
+        return block
+    return {"type": "resource", "resource": {"uri": name or "conclave://result", "mimeType": media_type, "blob": text}}

@@ -41,6 +41,9 @@ class Worker:
         streams.install()
         self.sources = problems.Sources(config["home"], config["display"])
         self.tools = {}
+        self.options = config.get("options") or {}  # what the person set; secrets are in it once read
+        self.notes = []  # sentences for the plugin's card
+        self._settings = {}  # JSON Schemas of what may be set, by name
         conclave_worker.worker = self
         self._problem = None  # why the plugin did not load
         self._stuck = False  # it was given up on while loading
@@ -58,14 +61,14 @@ class Worker:
         stack_size(0)
         self._load()
         while True:
+            if self._loop is not None:  # loading needed it already
+                self._run_loop()
+                break
             job = self._main.get()
             if job is None:
                 break
             function, args = job
             function(*args)
-            if self._loop is not None:
-                self._run_loop()
-                break
         self._leave()
 
     # -- loading --
@@ -99,6 +102,44 @@ class Worker:
             # Too late: the clock's thread has taken over and the process will end.
             SimpleQueue().get()
         self._clock.remove("load")
+
+    @property
+    def stuck(self):
+        """Whether loading was given up on."""
+        return self._stuck
+
+    def complete(self, awaitable):
+        """Awaits something while the plugin loads. On the main thread only."""
+        self._need_loop()
+        return self._loop.complete(awaitable)
+
+    # -- what the person sets --
+
+    def secret(self, path):
+        """Returns a secret setting. Raises wire.HostError."""
+        return self.wire.request("options.secret", {"name": path})["value"]
+
+    def read_secrets(self):
+        """Puts the secret settings into options, but for keys, which are read when they are asked for."""
+        for path in self.config.get("secrets") or ():
+            *above, last = path.split(".")
+            if above == ["keys"]:
+                continue
+            inner = self.options
+            for step in above:
+                inner = inner.setdefault(step, {})
+            inner[last] = self.secret(path)
+
+    def offer_option(self, name, schema):
+        """Lets the person set something: schema is its JSON Schema."""
+        self._settings[name] = schema
+
+    def want(self, group, name):
+        """Lets the person set a text that the plugin asked for while it ran."""
+        from . import wants
+
+        if wants.add(self._settings, group, name):
+            self.wire.notify("notifications/tools/list_changed", {})
 
     # -- the reading thread --
 
@@ -147,12 +188,20 @@ class Worker:
         version = params.get("protocolVersion")
         self.wire.reply(id, {
             "protocolVersion": version if version in PROTOCOLS else PROTOCOLS[0],
-            "capabilities": {"tools": {}, "logging": {}, "experimental": {"conclave/host": {"version": 1}}},
+            "capabilities": {"tools": {"listChanged": True}, "logging": {}, "experimental": {"conclave/host": {"version": 1}}},
             "serverInfo": {"name": self.config["id"], "version": VERSION},
         })  # fmt: skip
 
     def _on_tools_list(self, id, params):
-        self.wire.reply(id, {"tools": [tool.entry() for tool in self.tools.values()]})
+        answer = {"tools": [tool.entry() for tool in self.tools.values()]}
+        meta = {}
+        if self._settings:
+            meta["conclave/options"] = {"type": "object", "properties": self._settings}
+        if self.notes:
+            meta["conclave/notes"] = self.notes
+        if meta:
+            answer["_meta"] = meta
+        self.wire.reply(id, answer)
         # Nobody waits now. threading must first be imported on the main thread,
         # else it takes the thread that imports it for the main one.
         import threading  # noqa: F401
@@ -206,7 +255,7 @@ class Worker:
         if call.tool.is_async:
             self._post(self._start_async, call)
         else:
-            self._pool.submit(self._run_sync, call)
+            (call.tool.pool(call) or self._pool).submit(self._run_sync, call)
 
     def ended(self, call):
         """Hears of every call that is over, before it is answered."""
@@ -231,7 +280,7 @@ class Worker:
 
     def _run_sync(self, call):
         """Runs a call on a thread of the pool. Returns whether it was abandoned."""
-        if not call.begin(self._pool.abandon):
+        if not call.begin((call.tool.pool(call) or self._pool).abandon):
             self._released(call)
             return False
         token = streams.current.set(call)

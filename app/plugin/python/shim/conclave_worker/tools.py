@@ -98,7 +98,16 @@ def _by_default(default):
 class Tool:
     """One callable tool. Raises signature.NoSignature when made of the uncallable."""
 
-    def __init__(self, name, function, line=0, file=""):
+    strict = False  # whether Conclave checks arguments against the schema, which nobody here converts by
+    instance = ""  # what is on record of the object it belongs to
+    unready = False  # whether it is kept from models for now
+
+    def __init__(self, name, function, line=0, file="", description=None):
+        self.start(name, function, line, file)
+        self._read(function, description)
+
+    def start(self, name, function, line, file):
+        """Sets what does not depend on a signature."""
         self.name = name
         self.function = function
         self.line = line
@@ -109,18 +118,23 @@ class Tool:
         self.is_async = is_async(function)
         self.running = 0  # calls under way, when serial
         self.waiting = []  # calls waiting for their turn, when serial
+        self.offered, self._extra, self._wants_call = [], None, False
 
+    def pool(self, call):
+        """Returns what runs a call that is not async; None for the worker's own threads."""
+        return None
+
+    def _read(self, function, description):
         reader = Reader()
         inner = signature.innermost(function)
         scope = getattr(inner, "__globals__", {})
-        self.offered, self._extra, self._wants_call = [], None, False
         self._positional = []  # positional-only parameters, offered or not, in order
         self._hidden = {}  # name → makes the value of a parameter that is not offered
         for number, parameter in enumerate(signature.parameters(function)):
             self._take(number, parameter, reader, scope)
         self._by_name = {one.name: one for one in self.offered}
 
-        self.description = self._describe(function)
+        self.description = self._describe(function) if description is None else description
         refs = Refs()
         properties = {one.name: one.schema(refs, self.warnings) for one in self.offered}
         self.warnings += reader.warnings
@@ -171,7 +185,7 @@ class Tool:
         given = self.options.get("description")
         if isinstance(given, str):
             return given
-        text = _docstring(function)
+        text = docstring(function)
         if not text:
             return ""
         text, said, stray = docstrings.read(text, self._by_name)
@@ -225,8 +239,14 @@ class Tool:
         timeout = self.options.get("timeout")
         if isinstance(timeout, (int, float)) and timeout > 0:
             meta["conclave/timeout-ms"] = int(timeout * 1000)
-        if self.options.get("visibility") in ("direct", "deferred", "hidden"):
+        if self.unready:
+            meta["conclave/visibility"] = "hidden"
+        elif self.options.get("visibility") in ("direct", "deferred", "hidden"):
             meta["conclave/visibility"] = self.options["visibility"]
+        if self.strict:
+            meta["conclave/strict"] = True
+        if self.instance:
+            meta["conclave/instance"] = self.instance
         entry = {"name": self.name, "description": self.description, "inputSchema": self.schema, "_meta": meta}
         if self.title:
             entry["title"] = self.title
@@ -250,7 +270,7 @@ def is_async(function):
     return bool(code is not None and code.co_flags & (_COROUTINE | _ASYNC_GENERATOR))
 
 
-def _docstring(function):
+def docstring(function):
     """Returns the docstring of the function itself, not of its type."""
     doc = getattr(function, "__doc__", None)
     if not isinstance(doc, str) or doc is getattr(type(function), "__doc__", None):
