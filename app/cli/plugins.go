@@ -96,7 +96,7 @@ func (c *command) pluginsCommand() *cobra.Command {
 		c.simple("trust ID", "Show everything a plugin asks for, and approve it", exactly("the id of a plugin"), c.trustPlugin),
 		c.simple("grant ID PERMISSION", "Grant a plugin one permission", exactly("the id of a plugin", "a permission"), c.grantPermission(permit.Allow)),
 		c.simple("revoke ID PERMISSION", "Take a permission back", exactly("the id of a plugin", "a permission"), c.grantPermission(permit.Deny)),
-		c.pluginsLogsCommand(), c.pluginsCheckCommand(), c.pluginsTestCommand(), c.pluginsWatchCommand(),
+		c.pluginsPackagesCommand(), c.pluginsLogsCommand(), c.pluginsCheckCommand(), c.pluginsTestCommand(), c.pluginsWatchCommand(),
 	)
 }
 
@@ -273,6 +273,9 @@ func (c *command) printAfter(ctx context.Context, app *App, id string) error {
 		err = c.printJSON(row)
 	} else {
 		_, err = fmt.Fprintf(c.Out, "%s is %s, with %d tools.\n", s.ID, s.State, len(s.Tools))
+	}
+	if err == nil && s.State == plugin.NeedsPackages && s.Problem != nil {
+		fmt.Fprintln(c.Err, oneLine(s.Problem.Message)+" "+firstLine(s.Problem.Hint))
 	}
 	if err == nil && s.State == plugin.Failed {
 		return fault.New(fault.Invalid, "cli.plugins", "The plugin "+id+" did not load: "+sentence(s.Problem.Error()), s.Problem.Hint)

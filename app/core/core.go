@@ -147,7 +147,7 @@ func (c *Core) build(ctx context.Context) error {
 	c.Python = python.New(python.Options{Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log})
 	walls := c.launcher.Confinement()
 	c.Host = plugin.New(plugin.Options{
-		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: plugin.Chats{Active: c.active}, Services: c.services(),
+		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: plugin.Chats{Active: c.active}, Services: c.services(), Environments: c.environments(),
 		Dialects: []plugin.Dialect{spindle.New(spindle.Options{SourceInside: walls.Level != "process+landlock"}), neko.New(c.Python), maibot.New(c.Python), functions.New(c.Python)},
 	})
 	c.Gate.OnDecided(c.Host.Decided)

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/fault"
+	"conclave/app/plugin"
+)
+
+// packagesRow is `plugins packages --json`.
+type packagesRow struct {
+	Plugin string       `json:"plugin"`
+	State  plugin.State `json:"state"`
+	plugin.Packages
+}
+
+// pluginsPackagesCommand shows what packages a plugin wants, and installs or
+// removes them: asking for it on the command line is the consent.
+func (c *command) pluginsPackagesCommand() *cobra.Command {
+	var install, remove bool
+	var consent plugin.Consent
+	cmd := c.simple("packages ID", "Show the packages a plugin wants, and install or remove them", exactly("the id of a plugin"), func(ctx context.Context, app *App, args []string) error {
+		s, err := findPlugin(app, args[0])
+		if err != nil {
+			return err
+		}
+		switch {
+		case install && remove:
+			return fault.New(fault.Invalid, "cli.packages", "--install and --remove are two wishes.", "Name one of them.")
+		case install:
+			return c.installPackages(ctx, app, s, consent)
+		case remove:
+			if err := app.Host.RemovePackages(s.ID); err != nil {
+				return err
+			}
+			return c.printAfter(ctx, app, s.ID)
+		}
+		return c.printPackages(s)
+	})
+	cmd.Flags().BoolVar(&install, "install", false, "install what is listed into this plugin's own environment")
+	cmd.Flags().BoolVar(&remove, "remove", false, "delete this plugin's environment")
+	cmd.Flags().BoolVar(&consent.Build, "build", false, "with --install: also packages that exist as source only, whose code runs during the installation")
+	cmd.Flags().BoolVar(&consent.Elsewhere, "elsewhere", false, "with --install: also from the other indexes and addresses that the plugin names")
+	return cmd
+}
+
+func (c *command) installPackages(ctx context.Context, app *App, s plugin.Status, consent plugin.Consent) error {
+	if !c.json {
+		if err := c.printPackages(s); err != nil {
+			return err
+		}
+	}
+	if err := app.Host.InstallPackages(ctx, s.ID, "", consent, func(line string) { fmt.Fprintln(c.Err, line) }); err != nil {
+		return err
+	}
+	return c.printAfter(ctx, app, s.ID)
+}
+
+func (c *command) printPackages(s plugin.Status) error {
+	p := s.Packages
+	if p == nil {
+		p = &plugin.Packages{Packages: []plugin.Package{}, Notes: []string{}, Elsewhere: []string{}}
+	}
+	if c.json {
+		return c.printJSON(packagesRow{s.ID, s.State, *p})
+	}
+	table := newTable("PACKAGE", "STANDING", "VERSION", "FROM", "")
+	for _, one := range p.Packages {
+		standing := one.Standing
+		if one.Optional && (standing == plugin.PackageMissing || standing == plugin.PackageOutdated) {
+			standing += ", not needed to load"
+		}
+		table.add(oneLine(one.Requirement), standing, one.Version, oneLine(one.From), oneLine(one.Note))
+	}
+	if err := table.print(c, "The plugin "+s.ID+" wants no packages."); err != nil {
+		return err
+	}
+	for _, note := range p.Notes {
+		fmt.Fprintln(c.Err, oneLine(note))
+	}
+	for _, place := range p.Elsewhere {
+		fmt.Fprintln(c.Err, "It names another place for packages, which is asked only with --elsewhere: "+oneLine(place))
+	}
+	if p.Path != "" {
+		note := ""
+		if p.Stale {
+			note = ", made for another list or another Python: install again"
+		}
+		fmt.Fprintf(c.Out, "environment  %s (%.1f MB, %s%s)\n", p.Path, float64(p.Bytes)/1e6, p.Made.Local().Format("2006-01-02 15:04"), note)
+	}
+	switch {
+	case p.Unable != "":
+		fmt.Fprintln(c.Err, p.Unable)
+	case len(p.Absent()) > 0:
+		fmt.Fprintf(c.Err, "conclave plugins packages %s --install puts them, as wheels from %s, into an environment of this plugin alone.\n", s.ID, p.Index)
+	}
+	return nil
+}
