@@ -324,13 +324,16 @@ func (t *talk) set() (*tool.Set, bool, error) {
 	if len(named) == 0 && len(t.loaded) == 0 {
 		return all.Offered(), false, nil
 	}
-	keep := map[string]bool{}
+	keep, byName := map[string]bool{}, map[string]bool{}
 	for _, spec := range named {
 		found := false
 		for _, offered := range all.Tools() {
-			direct := offered.Visibility == tool.Direct
+			seen := offered.Visibility != tool.Hidden
 			switch {
-			case spec == "*" && direct, spec == offered.Plugin && direct, spec == offered.ID(), spec == offered.Name, spec == offered.WireName:
+			case spec == offered.ID(), spec == offered.Name, spec == offered.WireName:
+				byName[offered.ID()] = true // by its own name, so it is told of at once
+				fallthrough
+			case spec == "*" && seen, spec == offered.Plugin && seen:
 				keep[offered.ID()] = true
 				found = true
 			}
@@ -346,7 +349,8 @@ func (t *talk) set() (*tool.Set, bool, error) {
 			}
 		}
 	}
-	return all.Filter(func(x tool.Tool) bool { return keep[x.ID()] || slices.Contains(t.loaded, x.Plugin) }), true, nil
+	offered := all.Filter(func(x tool.Tool) bool { return keep[x.ID()] || slices.Contains(t.loaded, x.Plugin) })
+	return offered.Promote(func(x tool.Tool) bool { return byName[x.ID()] }), true, nil
 }
 
 // maxAttachment bounds one attached file: what providers take at most.

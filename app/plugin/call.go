@@ -37,6 +37,7 @@ type callResult struct {
 		ErrorType string          `json:"conclave/error-type"`
 		Traceback string          `json:"conclave/traceback"`
 		Printed   string          `json:"conclave/printed"`
+		EndTurn   bool            `json:"conclave/end-turn"`
 	} `json:"_meta"`
 }
 
@@ -129,7 +130,7 @@ func (s *session) answer(ctx context.Context, p *wire.Pending) tool.Result {
 	if err := json.Unmarshal(raw, &c); err != nil {
 		return tool.Result{Status: chat.CallRaised, Error: "the tool's answer cannot be read: " + err.Error()}
 	}
-	r := tool.Result{Status: c.Meta.Status, Value: c.Meta.Result, ErrorType: c.Meta.ErrorType, Traceback: c.Meta.Traceback, Printed: c.Meta.Printed}
+	r := tool.Result{Status: c.Meta.Status, Value: c.Meta.Result, ErrorType: c.Meta.ErrorType, Traceback: c.Meta.Traceback, Printed: c.Meta.Printed, EndTurn: c.Meta.EndTurn && s.speaks}
 	if r.Status == "" || (c.IsError && r.Status == chat.CallOK) {
 		r.Status = chat.CallOK
 		if c.IsError {

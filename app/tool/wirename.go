@@ -28,7 +28,7 @@ func wireNames(tools []Tool) {
 	for i := range tools {
 		t := &tools[i]
 		t.WireName = ""
-		if !t.Qualified && count[t.Name] == 1 && legal(t.Name) {
+		if !t.Qualified && count[t.Name] == 1 && legal(t.Name) && t.Name != SearchName {
 			t.WireName = t.Name
 			taken[t.Name] = true
 		}

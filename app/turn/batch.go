@@ -31,6 +31,7 @@ var errTimeout = errors.New("the call took too long")
 type batch struct {
 	paused bool // a call has no result yet
 	stuck  bool // the same call failed the same way too often
+	done   bool // a tool ended the turn
 }
 
 // pendingCall is one call of a batch on its way.
@@ -38,6 +39,8 @@ type pendingCall struct {
 	record chat.CallRecord
 	call   *chat.ToolCall
 	tool   tool.Tool // zero when there is no such tool
+	search bool      // it is the built-in search for tools
+	stop   bool      // its tool ended the turn
 	result chat.ToolResult
 }
 
@@ -55,7 +58,11 @@ func (t *run) record(ctx context.Context, response chat.MessageSeq, calls []*cha
 			Arguments: call.Arguments, RawArguments: call.Raw, Status: chat.CallAsked, Timestamp: t.o.Now().UTC(),
 		}}
 		if t.req.Tools != nil {
-			if found, ok := t.req.Tools.ByWire(call.Tool); ok {
+			found, ok := t.req.Tools.ByWire(call.Tool)
+			if p.search = t.searching(call.Tool); p.search {
+				found, ok = searchTool, true
+			}
+			if ok {
 				p.tool = found
 				p.record.ToolID, p.record.Plugin, p.record.Digest = found.ID(), found.Plugin, found.Digest
 			}
@@ -81,7 +88,11 @@ func (t *run) batch(ctx context.Context, pending []*pendingCall, limit bool) bat
 	var running sync.WaitGroup
 	for _, p := range pending {
 		if refused := t.refused(p, limit); refused != nil {
-			t.end(ctx, p, *refused)
+			t.end(ctx, p, t.hinted(p, *refused))
+			continue
+		}
+		if p.search {
+			t.end(ctx, p, t.search(p))
 			continue
 		}
 		turn := make(chan struct{}) // closed when the next call may be decided
@@ -98,7 +109,7 @@ func (t *run) batch(ctx context.Context, pending []*pendingCall, limit bool) bat
 				return
 			}
 			next()
-			t.end(ctx, p, t.perform(ctx, p))
+			t.end(ctx, p, t.hinted(p, t.perform(ctx, p)))
 		})
 		<-turn
 	}
@@ -106,6 +117,7 @@ func (t *run) batch(ctx context.Context, pending []*pendingCall, limit bool) bat
 	out := batch{stuck: t.stuck()}
 	for _, p := range pending {
 		out.paused = out.paused || p.result.Status == chat.CallPaused
+		out.done = out.done || p.stop
 	}
 	return out
 }
@@ -151,6 +163,8 @@ func (t *run) refused(p *pendingCall, limit bool) *tool.Result {
 		return &tool.Result{Status: chat.CallUnknown, Error: unknownTool(p.call.Tool, t.req.Tools)}
 	case p.call.Raw != "":
 		return badArguments(p, notObject(p.call.Raw))
+	case p.search:
+		return nil
 	}
 	return t.misfit(p, p.call.Arguments)
 }
@@ -308,6 +322,7 @@ func (t *run) end(ctx context.Context, p *pendingCall, r tool.Result) {
 	save, cancel := t.saving(ctx)
 	defer cancel()
 	r.Content = t.o.settleMedia(save, t.log, r.Content)
+	p.stop = r.EndTurn && r.Status == chat.CallOK
 	p.result = shape(p, r)
 	if r.Status != chat.CallOK {
 		t.repeated(p)

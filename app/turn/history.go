@@ -15,12 +15,7 @@ const maxInlineText = 256 << 10
 
 // request builds the request of a round from the visible path.
 func (t *run) request(ctx context.Context) llm.Request {
-	r := llm.Request{System: t.system}
-	if t.req.Tools != nil {
-		for _, offered := range t.req.Tools.Tools() {
-			r.Tools = append(r.Tools, llm.ToolDefinition{Name: offered.WireName, Description: offered.Description, Parameters: offered.Parameters})
-		}
-	}
+	r := llm.Request{System: t.system, Tools: t.definitions()}
 	r.Messages = t.messages(ctx, t.path)
 	return r
 }

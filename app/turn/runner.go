@@ -297,6 +297,8 @@ func (t *run) calls(ctx context.Context, response chat.MessageSeq, calls []*chat
 		reason = chat.EndHandled
 	case b.stuck:
 		reason = chat.EndLimit
+	case b.done:
+		reason = chat.EndDone
 	}
 	if !t.writeResults(ctx, pending, reason) && reason != "" && w != nil {
 		w.ended(ctx, reason)

@@ -67,10 +67,15 @@ func lastResults(messages []llm.Message) []*chat.ToolResult {
 func lastQuestion(messages []llm.Message) string {
 	for _, m := range slices.Backward(messages) {
 		if m.Role == chat.RoleUser {
-			return chat.TextOf(m.Parts)
+			return chat.TextOf(slices.DeleteFunc(slices.Clone(m.Parts), isReminder))
 		}
 	}
 	return ""
+}
+
+// isReminder reports whether a part is Conclave's own note to the model.
+func isReminder(p chat.Part) bool {
+	return p.Kind == chat.PartText && strings.HasPrefix(p.Text, "<system-reminder>")
 }
 
 // maxShown is how much of one result is repeated: the whole of it is on its card.
