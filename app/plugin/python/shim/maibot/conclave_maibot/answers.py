@@ -47,7 +47,7 @@ class Answer(results.Outcome):
         if self.typed:
             meta["conclave/result"] = self.result
         if self.stop:
-            meta["conclave/stop-turn"] = True
+            meta["conclave/end-turn"] = True
         if printed:
             meta["conclave/printed"] = printed
         text = results.cut(self.text, 1 << 20)
