@@ -171,7 +171,8 @@ func (w *worker) callDone(text string) {
 		return
 	}
 	if t := answer.Error; t != nil {
-		t.Stack = w.loader.stack(t.Stack) // the loader is this goroutine's
+		t.Frame = w.loader.frame(t.Stack) // the loader is this goroutine's
+		t.Stack = w.loader.stack(t.Stack)
 	}
 	w.mu.Lock()
 	c := w.calls[answer.ID]
@@ -211,6 +212,9 @@ func (w *worker) finish(c *call, tool string, answer callAnswer) result {
 		r.errorType = "Error"
 	}
 	r.traceback = t.sentence() + "\n" + t.Stack
+	if t.Frame != "" {
+		r.traceback += "\n" + t.Frame + "\n"
+	}
 	if len(r.traceback) > maxTraceback {
 		r.traceback = strings.ToValidUTF8(r.traceback[:maxTraceback], "")
 	}

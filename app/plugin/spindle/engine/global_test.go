@@ -90,7 +90,9 @@ const tries = {
   reflect: () => Reflect.construct(Function, ["return 1"]), timer: () => setTimeout("1", 0),
 };
 for (const [name, run] of Object.entries(tries)) { try { run(); said.push(name + " ran") } catch (e) { if (!(e instanceof TypeError)) said.push(name + " " + e) } }
-for (const name of ["require", "module", "process", "window", "document", "localStorage", "Deno", "Bun", "std", "os", "bjson", "scriptArgs", "print", "__host", "__receive", "WebAssembly"])
+if (Object.keys(process.env).length || process.argv.length || process.cwd() !== "/plugin" || process.versions.node) said.push("process");
+for (const name of ["exit", "kill", "chdir", "dlopen", "binding"]) try { process[name]("1"); said.push("process." + name) } catch {}
+for (const name of ["require", "module", "window", "document", "localStorage", "Deno", "Bun", "std", "os", "bjson", "scriptArgs", "print", "__host", "__receive", "WebAssembly"])
   if (name in globalThis) said.push(name);
 if (!(tries.eval instanceof Function) || typeof Function !== "function") said.push("instanceof");
 for (const where of ["node:fs", "std", "os", "conclave:bridge.js", "../../../etc/passwd", "/etc/passwd", "data:text/javascript,1", "https://example.org/x.js"])

@@ -26,7 +26,8 @@ type loader struct {
 	single bool // the plugin is one file
 	lower  bool // build JavaScript too: it is newer than the engine
 	read   map[string]*module
-	built  int // bytes that went through esbuild
+	built  int               // bytes that went through esbuild
+	shown  map[string]string // texts of sources that only a shipped map knows
 	// first is the first reason an import failed; the engine only keeps text.
 	first *Problem
 }
@@ -36,6 +37,9 @@ type module struct {
 	text  string     // the author's
 	back  *sourceMap // nil when the engine got the author's lines
 	shift int        // characters put before the first line
+
+	looked  bool       // for a map that came with the file
+	shipped *sourceMap // nil when none did
 }
 
 func newLoader(src source, entry string, single bool) *loader {
@@ -235,7 +239,8 @@ func (l *loader) fail(p *Problem) {
 	}
 }
 
-// author leads a place in what the engine ran back to the author's file.
+// author leads a place in what the engine ran back to the author's file: through
+// what was built here, and through the source map a bundle came with.
 func (l *loader) author(p place) place {
 	m := l.read[p.file]
 	if m == nil {
@@ -244,8 +249,69 @@ func (l *loader) author(p place) place {
 	if p.line == 1 {
 		p.column = max(p.column-m.shift, 1)
 	}
-	p.line, p.column = m.back.at(p.line, p.column)
-	return p
+	_, p.line, p.column, _ = m.back.at(p.line, p.column)
+	if !m.looked {
+		m.looked, m.shipped = true, shippedMap(p.file, m.text, l.source)
+	}
+	source, line, column, ok := m.shipped.at(p.line, p.column)
+	if !ok || source < 0 || source >= len(m.shipped.sources) {
+		return p
+	}
+	name := sourceName(p.file, m.shipped.sources[source])
+	if name == "" || name == p.file {
+		return p
+	}
+	if source < len(m.shipped.texts) && m.shipped.texts[source] != "" {
+		if l.shown == nil {
+			l.shown = map[string]string{}
+		}
+		l.shown[name] = m.shipped.texts[source]
+	}
+	return place{function: p.function, file: name, line: line, column: column}
+}
+
+// text returns the author's text of a file, or nothing when it is not known.
+func (l *loader) text(name string) string {
+	if m := l.read[name]; m != nil {
+		return m.text
+	}
+	if text, ok := l.shown[name]; ok {
+		return text
+	}
+	if name, ok := inside(name); ok && l.source != nil {
+		if text, err := l.source.Read(name); err == nil {
+			return string(text)
+		}
+	}
+	return ""
+}
+
+// frame shows the lines around the first place of a stack that the engine wrote.
+func (l *loader) frame(stack string) string {
+	places := stackOf(stack)
+	if len(places) == 0 {
+		return ""
+	}
+	at := l.author(places[0])
+	return frame(l.text(at.file), at.line, at.column)
+}
+
+// readable rewrites the stacks inside a line of the log.
+func (l *loader) readable(text string) string {
+	head, _, found := strings.Cut(text, "\n    at ")
+	if !found {
+		return text
+	}
+	var b strings.Builder
+	b.WriteString(head)
+	for line := range strings.SplitSeq(text[len(head)+1:], "\n") {
+		if !strings.HasPrefix(line, "    at ") {
+			b.WriteString("\n" + line)
+		} else if stack := l.stack(line); stack != "" {
+			b.WriteString("\n" + strings.TrimSuffix(stack, "\n"))
+		}
+	}
+	return b.String()
 }
 
 // stack rewrites a stack for a person: the author's files and lines only.
@@ -286,7 +352,7 @@ func (l *loader) problem(t thrown, heap int64) *Problem {
 		}
 		at = l.author(at)
 		p.File, p.Line, p.Column = at.file, at.line, at.column
-		p.Frame = frame(m.text, at.line, at.column)
+		p.Frame = frame(l.text(at.file), at.line, at.column)
 	} else {
 		p.File = l.entry
 	}

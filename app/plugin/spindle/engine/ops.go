@@ -3,13 +3,13 @@ package engine
 import (
 	"crypto/rand"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"net/url"
 	"path"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 )
@@ -25,7 +25,7 @@ func (w *worker) op(op, text string) string {
 			Printed     bool
 		}
 		if json.Unmarshal([]byte(text), &line) == nil {
-			w.script(line.Level, line.Text, line.Printed)
+			w.script(line.Level, w.loader.readable(line.Text), line.Printed)
 		}
 	case "timer.set":
 		return w.setTimer(text)
@@ -61,6 +61,12 @@ func (w *worker) op(op, text string) string {
 		return urlOp(op, text)
 	case "file.read":
 		return w.readFile(text)
+	case "utf8.encode":
+		return base64.StdEncoding.EncodeToString([]byte(text))
+	case "utf8.decode":
+		return decodeUTF8(text)
+	case "digest", "hmac", "deflate", "inflate":
+		return bytesOp(op, text)
 	}
 	return ""
 }
@@ -80,7 +86,7 @@ func (w *worker) setTimer(text string) string {
 	return ""
 }
 
-// random returns n random bytes in hexadecimal.
+// random returns n random bytes as base64.
 func random(text string) string {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n > 1<<16 {
@@ -88,7 +94,16 @@ func random(text string) string {
 	}
 	b := make([]byte, n)
 	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
+	return base64.StdEncoding.EncodeToString(b)
+}
+
+// decodeUTF8 returns the text that base64 holds, or nothing when it is not UTF-8.
+func decodeUTF8(text string) string {
+	b, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || !utf8.Valid(b) {
+		return ""
+	}
+	return string(b)
 }
 
 func urlOp(op, text string) string {

@@ -42,6 +42,8 @@ type thrown struct {
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
 	Thrown  string `json:"thrown"` // what it was, when it was no object: string, number, null …
+
+	Frame string `json:"-"` // the author's lines around the first place of Stack
 }
 
 // outOfMemory reports whether the engine threw it for want of memory. When there
@@ -135,13 +137,11 @@ var hints = []struct{ name, hint string }{
 	{"require", "require does not exist here: use import, or ship the plugin as one bundle."},
 	{"module", "This looks like CommonJS: use import and export, or ship the plugin as one bundle."},
 	{"exports", "This looks like CommonJS: use import and export, or ship the plugin as one bundle."},
-	{"process", "A plugin has no process: it sees no environment and no arguments."},
 	{"window", "A plugin's backend has no window and no document."},
 	{"document", "A plugin's backend has no window and no document."},
 	{"localStorage", "Use spindle.storage to keep data."},
 	{"Bun", "Bun's own functions do not exist here."},
 	{"Deno", "Deno's own functions do not exist here."},
-	{"Buffer", "Use Uint8Array, TextEncoder, btoa and atob."},
 }
 
 func hintFor(t thrown) string {

@@ -32,23 +32,21 @@ func transform(name, text string) (js string, back *sourceMap, err error) {
 		loader = api.LoaderJS
 	}
 	result := api.Transform(text, api.TransformOptions{
-		Loader:      loader,
-		Format:      api.FormatESModule,
-		Target:      api.ES2023,
-		Supported:   map[string]bool{"top-level-await": true},
-		Sourcefile:  name,
-		Sourcemap:   api.SourceMapExternal,
-		TsconfigRaw: `{"compilerOptions":{"experimentalDecorators":true}}`, // a plugin's own tsconfig may be broken: SP-06
-		LogLevel:    api.LogLevelSilent,
+		Loader:     loader,
+		Format:     api.FormatESModule,
+		Target:     api.ES2023,
+		Supported:  map[string]bool{"top-level-await": true},
+		Sourcefile: name,
+		Sourcemap:  api.SourceMapExternal,
+		// The loader keeps the author's text; a map that repeats it costs as much again.
+		SourcesContent: api.SourcesContentExclude,
+		TsconfigRaw:    `{"compilerOptions":{"experimentalDecorators":true}}`, // a plugin's own tsconfig may be broken: SP-06
+		LogLevel:       api.LogLevelSilent,
 	})
 	if len(result.Errors) > 0 {
 		return "", nil, buildProblem(name, text, result.Errors[0])
 	}
-	back, err = parseSourceMap(result.Map)
-	if err != nil {
-		return "", nil, err
-	}
-	return string(result.Code), back, nil
+	return string(result.Code), newSourceMap(result.Map), nil
 }
 
 // checkSyntax asks esbuild what is wrong with JavaScript the engine could not

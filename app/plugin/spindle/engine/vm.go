@@ -3,8 +3,10 @@ package engine
 import (
 	"embed"
 	"fmt"
+	"os"
 	"strings"
 
+	"time"
 	_ "time/tzdata" // a confined worker cannot read the system's zones
 
 	"modernc.org/quickjs"
@@ -41,8 +43,10 @@ type modules interface {
 	Source(name string) (string, error)
 }
 
-//go:embed prelude/*.js prelude/spindle/*.js
+//go:embed prelude/*.js prelude/lazy/*.js prelude/spindle/*.js
 var preludeFiles embed.FS
+
+var readPrelude = preludeFiles.ReadFile
 
 // preludeScheme begins the names of the prelude's modules. A plugin's modules
 // are named by their path, which never holds a colon.
@@ -56,6 +60,7 @@ type quick struct {
 	host    func(op, text string) string
 	receive quickjs.Value
 	loaded  bool
+	zone    string // the name of the local time zone
 }
 
 // newQuick makes an engine whose scripts may hold at most heap bytes. It must be
@@ -65,18 +70,36 @@ func newQuick(heap int64) (*quick, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the engine: %w", err)
 	}
-	q := &quick{vm: vm}
+	q := &quick{vm: vm, zone: localZone()}
 	vm.SetMemoryLimit(uintptr(heap))
 	vm.SetCanBlock(false) // Atomics.wait would hold the whole worker
-	if err := intl.Register(vm); err != nil {
-		_ = vm.Close()
-		return nil, fmt.Errorf("register Intl: %w", err)
-	}
 	if _, err := vm.Eval("new Date().getTimezoneOffset()", quickjs.EvalGlobal); err != nil {
 		_ = vm.Close()
 		return nil, fmt.Errorf("read the time zone: %w", err)
 	}
 	return q, nil
+}
+
+// localZone returns the name of the local time zone, UTC if it has none. It must
+// be asked before the process is confined.
+func localZone() string {
+	names := []string{strings.TrimPrefix(os.Getenv("TZ"), ":")}
+	if link, err := os.Readlink("/etc/localtime"); err == nil {
+		_, name, _ := strings.Cut(link, "zoneinfo/")
+		names = append(names, strings.TrimPrefix(name, "posix/"))
+	}
+	if text, err := os.ReadFile("/etc/timezone"); err == nil {
+		names = append(names, strings.TrimSpace(string(text)))
+	}
+	for _, name := range names {
+		if name == "" || name == "Local" {
+			continue
+		}
+		if _, err := time.LoadLocation(name); err == nil {
+			return name
+		}
+	}
+	return "UTC"
 }
 
 func (q *quick) SetHost(host func(op, text string) string) { q.host = host }
@@ -88,7 +111,7 @@ func (q *quick) Load(author modules) error {
 				if q.loaded {
 					return "", fmt.Errorf("no module %q", name)
 				}
-				text, err := preludeFiles.ReadFile("prelude/" + path)
+				text, err := readPrelude("prelude/" + path)
 				return string(text), err
 			}
 			return author.Source(name)
@@ -106,6 +129,13 @@ func (q *quick) Load(author modules) error {
 		}
 		op, _ := args[0].(string)
 		text, _ := args[1].(string)
+		switch op {
+		case "part": // lazy.js
+			part, err := readPrelude("prelude/lazy/" + text + ".js")
+			return string(part), err
+		case "intl": // lazy/locale.js
+			return "", intl.Register(q.vm, intl.TimeZone(q.zone))
+		}
 		return q.host(op, text), nil
 	})
 	if err != nil {

@@ -3,20 +3,19 @@
 
 import { $global, define, defineProperty, then } from "./primordials.js";
 import { describe, host, onReceive, receive, tell } from "./bridge.js";
-import { useTimers } from "./event.js";
+import { share } from "./lazy.js";
+import "./platform.js";
 import "./timers.js";
-import "./console.js";
-import "./text.js";
-import "./clone.js";
-import "./crypto.js";
-import "./url.js";
-import "./fetch.js";
+import * as text from "./text.js";
+import { unlessAborted } from "./event.js";
+import { refuse } from "./fetch.js";
 import "./spindle/spindle.js";
+import { granted } from "./spindle/permissions.js";
 import "./lock.js";
 
-useTimers($global.setTimeout);
+share(text);
+share({ startTimer: $global.setTimeout, queue: $global.queueMicrotask, unlessAborted, refuse, granted });
 define("self", $global);
-define("navigator", { userAgent: "Conclave", language: "en-US", languages: ["en-US"], hardwareConcurrency: 1 });
 
 onReceive("load", (specifier) => {
   then(

@@ -146,6 +146,12 @@ export function sentence(thrown) {
   }
 }
 
+/** failure logs what a piece of the plugin threw where nobody could catch it. */
+export function failure(what, thrown) {
+  const { stack } = describe(thrown);
+  tell("log", { level: "error", text: `${what}: ${sentence(thrown)}${stack ? `\n${stack}` : ""}` });
+}
+
 /** log writes one line to the plugin's log. */
 export function log(level, message) {
   tell("log", { level, text: text(message) });

@@ -2,7 +2,7 @@
 // keeps what to run.
 
 import { $Map, $RangeError, $TypeError, apply, define, mapDelete, mapGet, mapSet, resolved, slice, then, trunc } from "./primordials.js";
-import { host, log, onReceive, sentence, tell } from "./bridge.js";
+import { failure, host, onReceive, tell } from "./bridge.js";
 
 const waiting = new $Map();
 let last = 0;
@@ -39,7 +39,7 @@ onReceive("timer", (text) => {
   try {
     apply(timer.run, undefined, timer.args);
   } catch (err) {
-    log("error", `A timer failed: ${sentence(err)}`);
+    failure("A timer failed", err);
   }
 });
 
@@ -69,7 +69,7 @@ define("queueMicrotask", function queueMicrotask(run) {
     try {
       run();
     } catch (err) {
-      log("error", `A microtask failed: ${sentence(err)}`);
+      failure("A microtask failed", err);
     }
   });
 });
