@@ -194,7 +194,7 @@ func (e *entry) settle(v version, state State, problem *Problem, began time.Time
 	s.Generation = e.record.Generation
 	s.Load = since(began)
 	if v.manifest.Contract != "" {
-		s.Manifest, s.Imports, s.Options = v.manifest, v.listing.Imports, v.options
+		s.Manifest, s.Imports, s.Options, s.Notes = v.manifest, v.listing.Imports, v.options, v.notes
 	}
 	if more != nil {
 		more(s)

@@ -102,12 +102,12 @@ func (e *entry) offer(ctx context.Context, v version, began time.Time, force boo
 	}
 	next := newRunner(e.h, e, v)
 	if muted := e.permit(v); !muted && (!v.listed || force) {
-		tools, options, err := next.list(ctx)
+		tools, said, err := next.list(ctx)
 		if err != nil {
 			next.retire()
 			return err
 		}
-		v.tools, v.listed, v.options = tools, true, options
+		v.tools, v.listed, v.told = tools, true, said
 		next.become(v)
 		if !e.admitted(v, began, true) {
 			next.retire()

@@ -82,6 +82,9 @@ func TestSettingsReachTheProcessThatIsStartedAnewWithThem(t *testing.T) {
 			t.Errorf("the process was placed with %s, %v", got.Options, got.Secrets)
 		}
 		f.restart()
+		if got := f.status("a").Notes; !slices.Equal(got, []string{"Says what it needs."}) {
+			t.Errorf("after a restart its notes are %q", got)
+		}
 		if got := f.form("a"); string(got.Values) != `{"depth":4,"path":"/tmp/x"}` || len(got.Problems) != 0 {
 			t.Errorf("after a restart the form is %s, %v", got.Values, got.Problems)
 		}

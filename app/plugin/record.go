@@ -26,6 +26,7 @@ type record struct {
 	Good       *goodRecord     `json:"good,omitempty"`
 	Wakes      []string        `json:"wakes,omitempty"`   // what its process must be running for
 	Options    json.RawMessage `json:"options,omitempty"` // JSON Schema of its settings
+	Notes      []string        `json:"notes,omitempty"`   // what it says of itself
 	Seeded     string          `json:"seeded,omitempty"`  // the version whose seeds are in its storage
 }
 
@@ -122,7 +123,7 @@ func (e *entry) remember(v version) {
 	e.mu.Lock()
 	rec := &e.record
 	rec.Digest, rec.Manifest, rec.Listing, rec.Listed, rec.Tools = v.digest, v.manifest, v.listing, v.listed, keep(v.tools)
-	rec.Options = v.options
+	rec.Options, rec.Notes = v.options, v.notes
 	rec.Wakes = e.wakesNow()
 	rec.Load, rec.Loaded = e.status.Load.Microseconds(), e.status.Loaded
 	if e.status.State == Ready && v.listed {
@@ -193,7 +194,7 @@ func (e *entry) recall(ctx context.Context) error {
 	e.mu.Lock()
 	e.state, e.record, e.written, e.known = state, rec, rec.timeless(), true
 	e.status.Generation, e.status.Load, e.status.Loaded = rec.Generation, time.Duration(rec.Load)*time.Microsecond, rec.Loaded
-	e.status.Options = rec.Options
+	e.status.Options, e.status.Notes = rec.Options, rec.Notes
 	if rec.Manifest.Name != "" {
 		e.status.Manifest = rec.Manifest
 	}

@@ -71,21 +71,21 @@ func (e *entry) relist(r *runner) {
 	v := r.v
 	r.mu.Unlock()
 	ctx, cancel := e.h.loadBound(e.h.ctx)
-	tools, options, err := s.list(ctx, v)
+	tools, said, err := s.list(ctx, v)
 	cancel()
 	r.release(s)
 	if err != nil {
 		e.log.add("warn", "Its changed tools could not be listed: "+asProblem(err).Message, "")
 		return
 	}
-	if sameTools(tools, v.tools) && bytes.Equal(options, v.options) {
+	if sameTools(tools, v.tools) && bytes.Equal(said.options, v.options) && slices.Equal(said.notes, v.notes) {
 		return
 	}
 	// A tool that went may come again: what was approved stays approved.
 	fewer := !slices.ContainsFunc(tools, func(t tool.Tool) bool {
 		return !slices.ContainsFunc(v.tools, func(old tool.Tool) bool { return sameTool(old, t) })
 	})
-	v.tools, v.listed, v.options = tools, true, options
+	v.tools, v.listed, v.told = tools, true, said
 	if !e.admitted(v, began, !fewer) {
 		return
 	}

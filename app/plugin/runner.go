@@ -76,14 +76,14 @@ func (r *runner) resting() *Problem {
 	return r.rested
 }
 
-// list starts the process and returns the tools it lists and the schema of its
-// settings.
-func (r *runner) list(ctx context.Context) ([]tool.Tool, json.RawMessage, error) {
+// list starts the process and returns the tools it lists, and what else it says
+// of itself.
+func (r *runner) list(ctx context.Context) ([]tool.Tool, told, error) {
 	ctx, cancel := r.h.loadBound(ctx)
 	defer cancel()
 	s, err := r.use(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, told{}, err
 	}
 	defer r.release(s)
 	return s.list(ctx, r.version())

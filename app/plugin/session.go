@@ -212,13 +212,39 @@ type listedTool struct {
 		Inline     bool     `json:"conclave/inline-available"`
 		Visibility string   `json:"conclave/visibility"`
 		Warnings   []string `json:"conclave/warnings"`
+		Strict     bool     `json:"conclave/strict"`
+		Instance   string   `json:"conclave/instance"`
 	} `json:"_meta"`
 }
 
-// list asks for the tools, all pages of them, and for the schema of the
-// settings.
-func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, options json.RawMessage, err error) {
-	tools, options = []tool.Tool{}, v.options
+// told is what a process says of itself besides its tools.
+type told struct {
+	options json.RawMessage // the schema of its settings
+	notes   []string        // sentences for its card
+}
+
+// maxNotes bounds the sentences on a plugin's card, and each of them in bytes.
+const (
+	maxNotes = 20
+	maxNote  = 500
+)
+
+// hear takes in what one page of the tool list says.
+func (t *told) hear(options json.RawMessage, notes []string) {
+	if len(options) > 0 {
+		t.options = usable(options)
+	}
+	for _, note := range notes {
+		if text, _ := tool.Clean(note); text != "" && len(t.notes) < maxNotes {
+			t.notes = append(t.notes, lastBytes(text, maxNote))
+		}
+	}
+}
+
+// list asks for the tools, all pages of them, and for what else the process says
+// of itself.
+func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, said told, err error) {
+	tools, said = []tool.Tool{}, told{options: v.options}
 	cursor := ""
 	for {
 		params := map[string]string{}
@@ -227,20 +253,21 @@ func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, optio
 		}
 		raw, err := s.ask(ctx, "tools/list", params)
 		if err != nil {
-			return nil, nil, err
+			return nil, told{}, err
 		}
 		var page struct {
 			Tools      []listedTool `json:"tools"`
 			NextCursor string       `json:"nextCursor"`
 			Meta       struct {
 				Options json.RawMessage `json:"conclave/options"`
+				Notes   []string        `json:"conclave/notes"`
 			} `json:"_meta"`
 		}
 		if err := json.Unmarshal(raw, &page); err != nil {
-			return nil, nil, &Problem{Kind: "crashed", Message: "Its tool list cannot be read: " + err.Error() + "."}
+			return nil, told{}, &Problem{Kind: "crashed", Message: "Its tool list cannot be read: " + err.Error() + "."}
 		}
-		if s.speaks && len(page.Meta.Options) > 0 {
-			options = usable(page.Meta.Options)
+		if s.speaks {
+			said.hear(page.Meta.Options, page.Meta.Notes)
 		}
 		for _, t := range page.Tools {
 			if len(t.Name) == 0 || len(t.Description)+len(t.InputSchema) > maxDefinition || len(tools) >= maxTools {
@@ -250,10 +277,13 @@ func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, optio
 			tools = append(tools, tool.Normal(t.tool(v)))
 		}
 		if cursor = page.NextCursor; cursor == "" || len(page.Tools) == 0 {
-			return tools, options, nil
+			return tools, said, nil
 		}
 	}
 }
+
+// maxInstance bounds what is on record of the object a tool belongs to, in bytes.
+const maxInstance = 2 << 10
 
 func (t listedTool) tool(v version) tool.Tool {
 	title := t.Title
@@ -267,7 +297,7 @@ func (t listedTool) tool(v version) tool.Tool {
 	return tool.Tool{
 		Plugin: v.src.ID, Name: t.Name, Title: title, Description: t.Description, Parameters: t.InputSchema,
 		CouncilEligible: t.Meta.Council, InlineAvailable: t.Meta.Inline, Visibility: tool.Visibility(t.Meta.Visibility),
-		Contract: v.manifest.Contract, File: file, Line: t.Meta.Line, Serial: t.Meta.Serial, Warnings: t.Meta.Warnings,
+		Contract: v.manifest.Contract, File: file, Line: t.Meta.Line, Serial: t.Meta.Serial, Warnings: t.Meta.Warnings, Strict: t.Meta.Strict, Instance: lastBytes(t.Meta.Instance, maxInstance),
 		Timeout: time.Duration(t.Meta.TimeoutMS) * time.Millisecond,
 	}
 }

@@ -50,6 +50,7 @@ type Status struct {
 	Listed     bool            // Tools come from running it, not from reading it
 	LastUsed   time.Time       // when one of its tools was called last, since the program started
 	Options    json.RawMessage // JSON Schema of what may be set; nil when that is nothing
+	Notes      []string        // sentences of the plugin about itself: settings it needs, what of it is not used
 
 	Packages    *Packages    // what it wants of the world's packages; nil when nothing
 	PackageWork *PackageWork // installing them; nil when that was not done since the program started

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -25,7 +24,7 @@ type version struct {
 	listing  Listing
 	tools    []tool.Tool // as listed by running it
 	listed   bool
-	options  json.RawMessage // JSON Schema of its settings, as read or as listed; nil without
+	told     // as read, or as listed
 }
 
 // candidate describes v to the gate.
@@ -144,7 +143,7 @@ func (e *entry) read(ctx context.Context, src Source, s sight) (version, error) 
 	e.mu.Unlock()
 	if rec.Digest == s.digest {
 		v.manifest, v.listing, v.listed, v.tools = rec.Manifest, rec.Listing, rec.Listed, unkeep(rec.Tools)
-		v.options = rec.Options
+		v.told = told{rec.Options, rec.Notes}
 		if v.dialect = e.h.dialect(rec.Manifest.Contract); v.dialect != nil {
 			return v, nil
 		}

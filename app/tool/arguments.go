@@ -31,9 +31,10 @@ func (e *ArgumentError) Error() string { return strings.Join(e.Problems, "\n") }
 //
 // Tools of the "functions" contract are checked for being a JSON object only:
 // their worker converts ("5" fits an integer there) and checks by the richer
-// table of contracts/llm-functions, section 6.3.
+// table of contracts/llm-functions, section 6.3. A Strict one gave a schema of
+// its own, by which nothing is converted.
 func (t Tool) CheckArguments(arguments json.RawMessage) (warning string, err error) {
-	if t.Contract == "functions" {
+	if t.Contract == "functions" && !t.Strict {
 		if _, err := decodeObject(arguments); err != nil {
 			return "", err
 		}

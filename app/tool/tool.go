@@ -49,6 +49,8 @@ type Tool struct {
 	Timeout  time.Duration `json:"-"`                  // how long one call may take; 0 = the default, 30 s
 	Serial   bool          `json:"serial,omitempty"`   // one call at a time
 	Warnings []string      `json:"warnings,omitempty"` // what is odd about its definition
+	Strict   bool          `json:"strict,omitempty"`   // its schema is the plugin's own: arguments are checked against it, whatever the contract
+	Instance string        `json:"instance,omitempty"` // the object it belongs to, with its settings, secrets masked: SQLite({"path":"x.db"})
 	Hidden   int           `json:"hidden,omitempty"`   // hidden characters that were removed from its texts
 }
 

@@ -64,7 +64,7 @@ func (t *run) record(ctx context.Context, response chat.MessageSeq, calls []*cha
 			}
 			if ok {
 				p.tool = found
-				p.record.ToolID, p.record.Plugin, p.record.Digest = found.ID(), found.Plugin, found.Digest
+				p.record.ToolID, p.record.Plugin, p.record.Digest, p.record.Instance = found.ID(), found.Plugin, found.Digest, found.Instance
 			}
 		}
 		pending[i] = p

@@ -51,7 +51,7 @@ func (r *Runner) Call(ctx context.Context, c SingleCall) (tool.Result, error) {
 	}
 	p := &pendingCall{call: call, tool: found, record: chat.CallRecord{
 		Turn: id, Conversation: c.Conversation, RequestID: id, Caller: string(c.Caller), ToolName: found.WireName, ToolID: found.ID(),
-		Plugin: found.Plugin, Digest: found.Digest, Arguments: call.Arguments, RawArguments: call.Raw, Status: chat.CallAsked, Timestamp: r.o.Now().UTC(),
+		Plugin: found.Plugin, Digest: found.Digest, Instance: found.Instance, Arguments: call.Arguments, RawArguments: call.Raw, Status: chat.CallAsked, Timestamp: r.o.Now().UTC(),
 	}}
 	if err := log.PutCall(ctx, &p.record); err != nil {
 		return tool.Result{}, err

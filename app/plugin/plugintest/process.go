@@ -218,7 +218,7 @@ func (p *Process) list(m message) {
 	}
 	answer := map[string]any{"tools": listed}
 	if options != nil {
-		answer["_meta"] = map[string]any{"conclave/options": options}
+		answer["_meta"] = map[string]any{"conclave/options": options, "conclave/notes": []string{"Says what it needs."}}
 	}
 	p.answer(m.ID, answer)
 }
