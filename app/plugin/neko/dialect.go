@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
@@ -42,7 +43,7 @@ func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manif
 	}
 	return &plugin.Manifest{
 		Contract: Contract, Name: m.name, Version: m.version, Description: m.about, Author: m.author, Homepage: m.home,
-		Entry: m.entry.file, Permissions: permissions(src.Path),
+		Entry: m.entry.file, Permissions: permissions(src.Path), Identity: m.id, Notices: m.notes,
 	}, nil
 }
 
@@ -106,6 +107,10 @@ type extra struct {
 // httpx, images) takes twice what a plugin of functions does.
 const memory = 512 << 20
 
+// patience is how long a plugin's shutdown functions may take (contract neko,
+// 21: a graceful stop of 1.5 s, and 0.5 s until it is killed).
+const patience = 2 * time.Second
+
 // Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
 // unavailable when there is no Python, or another plugin is missing.
 func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest, place plugin.Place) (plugin.Spec, error) {
@@ -149,7 +154,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	if err != nil {
 		return plugin.Spec{}, err
 	}
-	spec.Memory = memory
+	spec.Memory, spec.Patience = memory, patience
 	spec.Env = append(spec.Env, "NEKO_PLUGIN_SERVICE_NAME=Plugin_"+m.id,
 		"NEKO_STORAGE_SELECTED_ROOT="+place.Storage, "NEKO_STORAGE_ANCHOR_ROOT="+place.Storage)
 	if x.Network {

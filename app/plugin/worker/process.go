@@ -218,7 +218,7 @@ func (p *Process) Lines(line func(string)) { p.stderr.follow(line) }
 func (p *Process) End() {
 	p.ending.Do(func() {
 		_ = p.wire.in.Close()
-		moment := time.NewTimer(patience)
+		moment := time.NewTimer(max(patience, p.spec.Patience))
 		defer moment.Stop()
 		select {
 		case <-p.done:
