@@ -238,6 +238,10 @@ func (w *worker) event(name string, payload json.RawMessage) {
 		return
 	}
 	text := toJSON(map[string]any{"name": name, "payload": payload, "user": w.cfg.User})
+	if strings.HasPrefix(name, "conclave.") { // Conclave waits for what comes of it
+		w.loop.do(func() { _, _ = w.vm.Call("event", text) })
+		return
+	}
 	w.loop.event(func() { _, _ = w.vm.Call("event", text) })
 }
 

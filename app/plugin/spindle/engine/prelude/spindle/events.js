@@ -1,8 +1,11 @@
 // spindle.on: what a plugin listens to, and how it is told.
 
 import { $Map, apply, indexOf, mapGet, mapSet, parse, push, resolved, slice, splice, startsWith, then } from "../primordials.js";
-import { log, onReceive, sentence, text } from "../bridge.js";
+import { ask, log, onReceive, sentence, text } from "../bridge.js";
+import { piece } from "./generate.js";
+import { hook } from "./hooks.js";
 import { deny, granted } from "./permissions.js";
+import { reshaped } from "./shapes.js";
 
 const listeners = new $Map();
 
@@ -20,20 +23,36 @@ export function subscribe(event, hear) {
   const name = text(event);
   const all = mapGet(listeners, name) ?? [];
   mapSet(listeners, name, all);
+  if (all.length === 0) {
+    follow(name, "events.subscribe");
+  }
   const entry = { hear };
   push(all, entry);
   return () => {
     const at = indexOf(all, entry);
     if (at >= 0) {
       splice(all, at, 1);
+      if (all.length === 0) {
+        follow(name, "events.unsubscribe");
+      }
     }
   };
 }
 
+/** follow has Conclave send an event, or no longer. Some are the worker's own. */
+function follow(name, capability) {
+  if (name !== "TOOL_INVOCATION" && name !== "PERMISSION_CHANGED" && name !== "FRONTEND_MESSAGE") {
+    then(ask(capability, { name }), undefined, () => {}); // one that cannot be followed never comes
+  }
+}
+
+/** ofGeneration reports whether an event tells what a model says. */
+const ofGeneration = (name) => startsWith(name, "GENERATION_") || name === "STREAM_TOKEN_RECEIVED";
+
 /** on is spindle.on. Events about generation need the permission of that name. */
 export function on(event, hear) {
   const name = text(event);
-  if ((startsWith(name, "GENERATION_") || name === "STREAM_TOKEN_RECEIVED") && !granted("generation")) {
+  if (ofGeneration(name) && !granted("generation")) {
     deny("generation", `subscribe_event:${name}`);
   }
   return subscribe(name, hear);
@@ -55,8 +74,11 @@ export function publish(event, payload, user) {
 
 onReceive("event", (json) => {
   const { name, payload, user } = parse(json);
-  if ((startsWith(name, "GENERATION_") || name === "STREAM_TOKEN_RECEIVED") && !granted("generation")) {
-    return;
+  if (name === "conclave.hook") {
+    hook(payload, user);
+  } else if (name === "conclave.piece") {
+    piece(payload);
+  } else if (!ofGeneration(name) || granted("generation")) {
+    publish(name, reshaped(payload), user);
   }
-  publish(name, payload, user);
 });

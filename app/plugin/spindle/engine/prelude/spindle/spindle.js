@@ -2,15 +2,25 @@
 
 import { $global, defineProperty, parse } from "../primordials.js";
 import { onReceive } from "../bridge.js";
-import { chats } from "./chats.js";
+import { chat, chats } from "./chats.js";
+import { council } from "./council.js";
+import { enclave } from "./enclave.js";
 import { on, publish } from "./events.js";
 import { onFrontendMessage, sendToFrontend } from "./frontend.js";
+import { connections, generate } from "./generate.js";
+import {
+  describeInterceptors, macrosNamespace, registerContextHandler, registerInterceptor, registerMacro, unregisterMacro, updateMacroValue,
+} from "./hooks.js";
 import { log, toast } from "./log.js";
+import { characters, memories, personas, regex_scripts, world_books } from "./people.js";
 import { change, permissions } from "./permissions.js";
 import { storage, userStorage } from "./storage.js";
+import { tokens } from "./tokens.js";
 import { registerTool, unregisterTool } from "./tools.js";
 import { fillUnavailable } from "./unavailable.js";
+import { variables } from "./variables.js";
 import { describeHost, versions } from "./version.js";
+import { cors } from "./web.js";
 
 let manifest = {};
 
@@ -23,7 +33,26 @@ const spindle = {
   toast,
   storage,
   userStorage,
+  chat,
   chats,
+  connections,
+  generate,
+  characters,
+  personas,
+  world_books,
+  regex_scripts,
+  memories,
+  variables,
+  tokens,
+  enclave,
+  council,
+  cors,
+  macros: macrosNamespace,
+  registerMacro,
+  unregisterMacro,
+  updateMacroValue,
+  registerInterceptor,
+  registerContextHandler,
   onFrontendMessage,
   sendToFrontend,
   version: versions,
@@ -39,6 +68,7 @@ defineProperty($global, "spindle", { value: spindle, writable: false, enumerable
 onReceive("manifest", (json) => {
   manifest = parse(json);
   spindle.host.extensionInstallationId = manifest.identifier ?? "";
+  describeInterceptors(manifest);
 });
 
 onReceive("permission", (json) => {

@@ -11,6 +11,9 @@ export const versions = {
 export const describeHost = (installation) => ({
   descriptorVersion: 1,
   lumiverseVersion: version,
-  capabilities: ["tools", "storage", "userStorage", "permissions", "log"],
+  capabilities: [
+    "tools", "storage", "userStorage", "permissions", "log", "events", "chat", "chats", "connections", "generate", "generate.stream",
+    "variables", "cors", "enclave", "tokens", "macros", "interceptors", "context_handlers", "council", "toast",
+  ],
   extensionInstallationId: installation,
 });
