@@ -292,6 +292,7 @@ type PluginView struct {
 	Running       bool            `json:"running"`
 	Memory        int64           `json:"memory"`
 	Digest        string          `json:"digest"`
+	Packages      *PackagesView   `json:"packages"`
 }
 
 // PermissionLists are a plugin's permissions.

@@ -186,6 +186,8 @@ export const s = {
     infoCost: "Cost",
     infoNotTold: "not told",
     media: (name: string) => `Attachment ${name}`,
+    file: (kind: string) => `a file (${kind})`,
+    save: (name: string) => `Save ${name}`,
   },
 
   composer: {
@@ -343,6 +345,7 @@ export const s = {
       disabled: "Turned off",
       "needs-approval": "Needs your approval",
       quarantined: "Changed, paused",
+      "needs-packages": "Needs packages",
     },
     loadingFor: (ms: number) => `Loading ${Math.round(ms)} ms`,
     loadedIn: (ms: number) => `loaded in ${Math.round(ms)} ms`,
@@ -400,6 +403,36 @@ export const s = {
     logCopy: "Copy log",
     menuFor: (name: string) => `More for ${name}`,
     groups: { attention: "Needs you", on: "On", off: "Turned off" },
+  },
+
+  packages: {
+    needs: "Needs packages",
+    optional: "Could use more packages",
+    heading: (n: number) => count(n, "package"),
+    standing: {
+      installed: "installed",
+      missing: "missing",
+      outdated: "too old or too new",
+      provided: "Conclave’s own",
+      skipped: "not for this machine",
+    },
+    notNeeded: "it loads without",
+    guessed: "guessed from an import",
+    from: (from: string) => `from ${from}`,
+    install: (n: number) => `Install ${count(n, "package")} into this plugin’s own environment`,
+    again: "Install again",
+    resume: "Go on installing",
+    where: (index: string, python: string) =>
+      `They come from ${index} as wheels, so none of their code runs while they are installed, and go into a folder that only this plugin uses. Python ${python} and other plugins stay as they are.`,
+    elsewhere: "Also from these places, which the plugin names:",
+    build: "Also packages that exist as source only. Their code runs while they are installed.",
+    stop: "Stop",
+    stopped: "Stopped. What has arrived is kept.",
+    remove: "Remove its environment",
+    made: (size: string, when: string) => `Its environment takes ${size}, made ${when}.`,
+    stale: "It was made for another list of packages, or another Python.",
+    installing: "Installing",
+    log: "What the installer said",
   },
 
   settings: {

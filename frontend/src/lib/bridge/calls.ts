@@ -71,6 +71,16 @@ export interface Plugins {
   SetDeveloping(id: string, developing: boolean): Promise<void>;
   /** Moves its folder out of the plugins folder, with undo. */
   Remove(id: string): Promise<t.Undo>;
+  /**
+   * Installs what Plugin.packages lists into an environment of the plugin's own, in the
+   * background. digest must still be Packages.digest, else kind conflict. build: also what
+   * exists as source only, whose code then runs. elsewhere: also from Packages.elsewhere.
+   */
+  InstallPackages(id: string, digest: string, build: boolean, elsewhere: boolean): Promise<void>;
+  /** Stops the installation; what arrived is kept for another. None is no error. */
+  StopPackages(id: string): Promise<void>;
+  /** Deletes its environment. */
+  RemovePackages(id: string): Promise<void>;
   /** The kinds New can make. */
   Templates(): Promise<t.Template[]>;
   /** Makes a plugin from a template and returns its id. */

@@ -409,7 +409,7 @@ export interface Sent {
 /* ----------------------------------------------------------- plugins --- */
 
 export type PluginState =
-  "ready" | "loading" | "failed" | "disabled" | "needs-approval" | "quarantined";
+  "ready" | "loading" | "failed" | "disabled" | "needs-approval" | "quarantined" | "needs-packages";
 
 /** plugin.Problem: why a plugin did not load. */
 export interface Problem {
@@ -467,6 +467,61 @@ export interface Plugin {
   memory: number;
   /** What an approval pins; Plugins.Approve must name it. */
   digest: string;
+  /** What it wants of the world's packages; null when nothing. */
+  packages: Packages | null;
+}
+
+/** plugin.Packages: what a plugin wants, and where it stands. */
+export interface Packages {
+  packages: Package[];
+  /** What it declares that is not obeyed, a sentence each. */
+  notes: string[];
+  /** Other indexes and addresses that it names; they need consent. */
+  elsewhere: string[];
+  /** Of the list: Plugins.InstallPackages must name it. */
+  digest: string;
+  /** The interpreter's version. */
+  python: string;
+  /** Where packages come from. */
+  index: string;
+  /** Why nothing can be installed on this machine; "" when it can. */
+  unable: string;
+  /** When its environment was made, and where, and what it takes; "" and 0 without one. */
+  made: string;
+  path: string;
+  bytes: number;
+  /** The environment was made for another list, or another Python. */
+  stale: boolean;
+  /** Installing: under way, or the last time since the program started. */
+  work: PackageWork | null;
+}
+
+export interface Package {
+  name: string;
+  /** What is asked for: beautifulsoup4>=4.12. */
+  requirement: string;
+  /** Where that stands: requirements.txt:3, or the import of bs4. */
+  from: string;
+  standing: "installed" | "missing" | "outdated" | "provided" | "skipped";
+  /** That is installed; "" when none is. */
+  version: string;
+  /** The plugin loads without it. */
+  optional: boolean;
+  /** Nobody declared it: its name was taken from an import. */
+  guessed: boolean;
+  note: string;
+}
+
+export interface PackageWork {
+  running: boolean;
+  started: string;
+  ended: string;
+  /** The last of what the installer said. */
+  lines: string[];
+  /** Why it did not work. */
+  problem: Problem | null;
+  /** By the person. */
+  stopped: boolean;
 }
 
 export interface PluginList {

@@ -81,6 +81,10 @@ export class PluginsState {
   reload = (id: string) => this.bridge.plugins.Reload(id);
   setDeveloping = (id: string, on: boolean) => this.bridge.plugins.SetDeveloping(id, on);
   remove = (id: string): Promise<Undo> => this.bridge.plugins.Remove(id);
+  installPackages = (plugin: Plugin, build: boolean, elsewhere: boolean) =>
+    this.bridge.plugins.InstallPackages(plugin.id, plugin.packages?.digest ?? "", build, elsewhere);
+  stopPackages = (id: string) => this.bridge.plugins.StopPackages(id);
+  removePackages = (id: string) => this.bridge.plugins.RemovePackages(id);
   openFolder = (id = "") => this.bridge.plugins.OpenFolder(id);
   openInEditor = (id: string, file = "", line = 0) =>
     this.bridge.plugins.OpenInEditor(id, file, line);
@@ -104,6 +108,7 @@ export class PluginsState {
 export function needsPerson(plugin: Plugin): boolean {
   return (
     plugin.state === "failed" ||
+    plugin.state === "needs-packages" ||
     plugin.state === "needs-approval" ||
     plugin.state === "quarantined" ||
     plugin.problem !== null

@@ -29,6 +29,28 @@ describe("plugins", () => {
     app.close();
   });
 
+  test("packages are installed as they were read, stopped and removed", async () => {
+    const { app } = await startApp("packages");
+    const now = () => app.plugins.plugins.find((p) => p.id === "weather");
+    const weather = now();
+    if (!weather?.packages) throw new Error("no packages");
+    expect(app.plugins.attention.map((p) => p.id)).toEqual(["weather"]);
+    const old = { ...weather, packages: { ...weather.packages, digest: "old" } };
+    await expect(app.plugins.installPackages(old, false, false)).rejects.toMatchObject({
+      kind: "conflict",
+    });
+    await app.plugins.installPackages(weather, false, false);
+    await until("the work", () => now()?.packages?.work?.running === true);
+    await app.plugins.stopPackages("weather");
+    await until("the stop", () => now()?.packages?.work?.stopped === true);
+    await app.plugins.installPackages(weather, false, false);
+    await until("the packages", () => now()?.state === "ready");
+    expect(now()?.packages?.packages.map((p) => p.standing)).toEqual(Array(3).fill("installed"));
+    await app.plugins.removePackages("weather");
+    await until("the removal", () => now()?.state === "needs-packages");
+    app.close();
+  });
+
   test("what is copied of a problem is enough to ask somebody else", async () => {
     const { app } = await startApp("pluginerror");
     const weather = app.plugins.plugins.find((p) => p.id === "weather");

@@ -34,6 +34,57 @@ export function plugin(id: string, name: string, change: Partial<t.Plugin> = {})
     running: true,
     memory: 11_400_000,
     digest: "9f2c41aa03d7",
+    packages: null,
+    ...change,
+  };
+}
+
+/** A list of packages of which the first is missing. */
+export function packages(change: Partial<t.Packages> = {}): t.Packages {
+  const one = {
+    standing: "missing",
+    version: "",
+    optional: false,
+    guessed: false,
+    note: "",
+  } as const;
+  return {
+    packages: [
+      {
+        ...one,
+        name: "httpx",
+        requirement: "httpx>=0.27",
+        from: "requirements.txt:1",
+      },
+      {
+        ...one,
+        name: "rich",
+        requirement: "rich",
+        from: "the import of rich",
+        optional: true,
+        guessed: true,
+        note: "Nobody declared it: the name is taken from the import.",
+      },
+      {
+        ...one,
+        name: "pydantic",
+        requirement: "pydantic>=2",
+        from: "requirements.txt:2",
+        standing: "installed",
+        version: "2.9.2",
+      },
+    ],
+    notes: [],
+    elsewhere: [],
+    digest: "4c1d0a7b",
+    python: "3.11.7",
+    index: "https://pypi.org/simple",
+    unable: "",
+    made: "",
+    path: "",
+    bytes: 0,
+    stale: false,
+    work: null,
     ...change,
   };
 }
@@ -170,6 +221,58 @@ export class FakePlugins implements Plugins {
       this.list = [...this.list, gone];
       this.#bus.changed("plugins");
     });
+  }
+
+  #packages(id: string, change: Partial<t.Packages>): void {
+    const { packages } = this.#get(id);
+    if (packages) this.change(id, { packages: { ...packages, ...change } });
+  }
+
+  async InstallPackages(id: string, digest: string): Promise<void> {
+    const { packages } = this.#get(id);
+    if (!packages || packages.digest !== digest) {
+      throw new AppError({
+        kind: "conflict",
+        message: `The packages of ${id} changed while you were reading.`,
+        hint: "Look at them again.",
+        ref: "",
+      });
+    }
+    const started = new Date().toISOString();
+    const work: t.PackageWork = {
+      running: true,
+      started,
+      ended: "",
+      lines: ["Installing 2 packages from pypi.org with pip 24.2."],
+      problem: null,
+      stopped: false,
+    };
+    this.#packages(id, { work });
+    setTimeout(() => {
+      if (!this.#get(id).packages?.work?.running) return;
+      this.change(id, { state: "ready", enabled: true, problem: null });
+      this.#packages(id, {
+        packages: packages.packages.map((p) => ({
+          ...p,
+          standing: "installed",
+          version: p.version || "1.0.0",
+        })),
+        made: new Date().toISOString(),
+        path: `/home/ada/.local/share/conclave/environments/${id}/env-1`,
+        bytes: 4_200_000,
+        work: { ...work, running: false, ended: new Date().toISOString() },
+      });
+    }, 300);
+  }
+
+  async StopPackages(id: string): Promise<void> {
+    const work = this.#get(id).packages?.work;
+    if (work?.running) this.#packages(id, { work: { ...work, running: false, stopped: true } });
+  }
+
+  async RemovePackages(id: string): Promise<void> {
+    this.#packages(id, { ...packages(), work: null });
+    this.change(id, { state: "needs-packages" });
   }
 
   async Templates(): Promise<t.Template[]> {

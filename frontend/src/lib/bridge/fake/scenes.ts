@@ -2,7 +2,7 @@
 import type { Fake } from "../fake";
 import { code, longParagraph, paragraphs, showcase, table } from "./content";
 import { model } from "./models";
-import { plugin, tool } from "./plugins";
+import { packages, plugin, tool } from "./plugins";
 
 const hour = 3_600_000;
 const ago = (ms: number) => new Date(Date.now() - ms);
@@ -280,6 +280,21 @@ export const scenes: Record<string, (f: Fake) => void> = {
         description:
           "Says what the weather will be in a city for up to seven days. Give the city’s name in English.",
         status: "waits for your approval",
+      }),
+    ];
+    f.hello.settings.dock_tab = "plugins";
+  },
+  packages: (f) => {
+    scenes.chat?.(f);
+    f.plugins.list = [
+      ...f.plugins.list,
+      plugin("weather", "Weather", {
+        shipped: false,
+        state: "needs-packages",
+        description: "Says what the weather will be.",
+        running: false,
+        calls: 0,
+        packages: packages(),
       }),
     ];
     f.hello.settings.dock_tab = "plugins";
