@@ -88,6 +88,8 @@ var layers = map[string][]string{
 	"app/plugin/python/pythontest": {"app/plugin", "app/plugin/python", "app/plugin/worker", "app/plugin/worker/confine"},
 	"app/plugin/plugintest":        {"app/bus", "app/chat", "app/permit", "app/plugin", "app/tool"},
 	"app/plugin/hosttest":          {},
+	"app/bench":                    {},
+	"app/bench/patches":            {"app/render"},
 }
 
 // exceptions are the imports that cross a ring's border on purpose. One that the

@@ -1,0 +1,317 @@
+// What .ci/bench runs: the Go benchmarks, the streaming of a reply in Chromium
+// beside streamdown, and the real window beside a bare Wails window; then one
+// table of all budgets.
+//
+// A Go benchmark says its budget itself, by a metric: "budget" is that of its
+// metric whose unit names p50, "X-budget" that of its metric X. Whoever adds such
+// a benchmark is in the table. For the others .ci/budgets.json says which metric
+// may be how much.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { reply } from "../frontend/bench/reply.mjs";
+import { Place, bin, root, until } from "../frontend/e2e/processes.mjs";
+
+const asked = process.argv.slice(2).filter((word) => !word.startsWith("-"));
+const wants = (part) => asked.length === 0 || asked.includes(part);
+const rows = [];
+const load = () => loadavg()[0].toFixed(1);
+
+/** Adds a line to the table. Smaller is better, everywhere. */
+function row(what, budget, measured, unit) {
+  rows.push({ what, budget, measured, unit, load: load() });
+  const verdict = measured <= budget ? "ok" : "MISS";
+  console.log(
+    `${verdict.padEnd(4)} ${what}: ${number(measured)} ${unit}, budget ${number(budget)}`,
+  );
+}
+
+function missing(what, why) {
+  rows.push({ what, why: String(why).split("\n")[0], load: load() });
+  console.log(`MISS ${what}: ${why}`);
+}
+
+const number = (n) => (n >= 100 ? n.toFixed(0) : n >= 10 ? n.toFixed(1) : n.toFixed(3));
+
+function run(command, args, options = {}) {
+  const done = spawnSync(command, args, {
+    cwd: root,
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+    ...options,
+  });
+  if (done.error) throw done.error;
+  return done;
+}
+
+function must(command, args, options) {
+  const done = run(command, args, options);
+  if (done.status !== 0)
+    throw new Error(`${command} ${args.slice(0, 4).join(" ")}: ${done.stderr || done.stdout}`);
+  return done.stdout;
+}
+
+// Go: the packages of the list, and those whose benchmarks say a budget.
+function goBudgets() {
+  const listed = JSON.parse(readFileSync(join(root, ".ci", "budgets.json"), "utf8"));
+  const saying = run("grep", ["-rlE", "--include=*_test.go", 'budget"', "app", "store", "plugins"])
+    .stdout.split("\n")
+    .filter(Boolean)
+    .map((file) => file.replace(/\/[^/]*$/, ""));
+  for (const name of [...new Set([...saying, ...listed.map((one) => one.package)])].sort()) {
+    const mine = listed.filter((one) => one.package === name);
+    const tops = mine.map((one) => one.benchmark.split("/")[0]);
+    const which = saying.includes(name) ? "." : `^(${[...new Set(tops)].join("|")})$`;
+    const args = ["test", "-run", "^$", "-bench", which, "-timeout", "30m", `./${name}`];
+    const out = run("go", args).stdout;
+    const figures = new Map();
+    for (const line of out.split("\n")) {
+      const [bench, , ...rest] = line.trim().split(/\s+/);
+      if (!bench.startsWith("Benchmark") || rest.length < 2) continue;
+      const metrics = {};
+      for (let i = 0; i + 1 < rest.length; i += 2) metrics[rest[i + 1]] = Number(rest[i]);
+      figures.set(bench.replace(/-\d+$/, ""), metrics);
+    }
+    for (const one of mine) {
+      const measured = figures.get(one.benchmark)?.[one.metric];
+      if (measured === undefined)
+        missing(one.what, `${name} ${one.benchmark} gave no ${one.metric}: ${why(out)}`);
+      else row(one.what, one.budget, measured * (one.scale ?? 1), one.unit ?? plain(one.metric));
+    }
+    let said = mine.length > 0;
+    for (const [bench, metrics] of figures) {
+      for (const [key, budget] of Object.entries(metrics)) {
+        const [, given] = key.match(/^(?:(.+)-)?budget$/) ?? [key, null];
+        if (given === null) continue;
+        const metric =
+          given ?? Object.keys(metrics).find((m) => m.includes("p50") && !m.endsWith("budget"));
+        if (metrics[metric] === undefined) continue;
+        row(`${words(bench)} (${name})`, budget, metrics[metric], plain(metric));
+        said = true;
+      }
+    }
+    if (!said) missing(name, `its benchmarks gave no figures: ${why(out)}`);
+  }
+}
+
+const why = (out) => out.split("\n").find((l) => /FAIL|_test\.go:|panic/.test(l)) ?? "no output";
+
+/** "BenchmarkChainOf50Calls/js" is "chain of 50 calls, js". */
+const words = (bench) =>
+  bench
+    .replace(/^Benchmark/, "")
+    .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/([a-z])([0-9])/g, "$1 $2")
+    .replace(/^./, (c) => c.toLowerCase())
+    .replace(/ [A-Z](?=[a-z])/g, (c) => c.toLowerCase())
+    .replace(/ A /g, " a ")
+    .replace(/[/_]/g, (c) => (c === "/" ? ", " : " "));
+
+/** "p50-ms" and "ms-p50" are both "ms". */
+const plain = (metric) =>
+  metric.replace(/-?p50-?/, "").replace(/-(peak|above-settle)/, "") || metric;
+
+// The page: patches recorded from app/render, in Chromium, beside streamdown.
+function streaming() {
+  const folder = mkdtempSync(join(tmpdir(), "conclave-patches-"));
+  const file = join(folder, "patches.json");
+  writeFileSync(
+    file,
+    must("go", ["run", "./app/bench/patches", "-chunk", "24"], { input: reply(20_000) }),
+  );
+  const out = must("npm", ["run", "--silent", "bench"], {
+    cwd: join(root, "frontend"),
+    env: { ...process.env, CONCLAVE_PATCHES: file },
+  });
+  rmSync(folder, { recursive: true });
+  const last = JSON.parse(out.trim().split("\n").at(-1));
+  if (!last.recorded) throw new Error("the patches were not recorded from app/render");
+  row(
+    "an update of the page while a reply streams, beside streamdown 2.7.1",
+    last.goal,
+    last.value,
+    "of its time",
+  );
+  console.log(`     its processor time with painting: ${last.cpu_ratio} of streamdown's`);
+}
+
+const barePage = `<!doctype html><html><head><meta charset="utf-8"><title>Bare</title></head>
+<body style="background:#fbfaf8;color:#1e1d1a;font:16px system-ui"><h1>A bare window</h1><p>It has one page of text, and nothing else.</p></body></html>
+`;
+
+const bareMain = `package main
+
+import (
+	"embed"
+	"io/fs"
+	"os"
+
+	"github.com/wailsapp/wails/v2"
+	"github.com/wailsapp/wails/v2/pkg/options"
+	"github.com/wailsapp/wails/v2/pkg/options/assetserver"
+	"github.com/wailsapp/wails/v2/pkg/options/linux"
+)
+
+//go:embed dist
+var pages embed.FS
+
+func main() {
+	_ = os.Setenv("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
+	dist, _ := fs.Sub(pages, "dist")
+	if err := wails.Run(&options.App{
+		Title: "Bare", Width: 1280, Height: 832,
+		AssetServer:      &assetserver.Options{Assets: dist},
+		BackgroundColour: options.NewRGB(0xFB, 0xFA, 0xF8),
+		Linux:            &linux.Options{ProgramName: "bare", WebviewGpuPolicy: linux.WebviewGpuPolicyNever},
+	}); err != nil {
+		panic(err)
+	}
+}
+`;
+
+/** Builds a window that shows one page of text, with the Wails that Conclave has. */
+function bare(folder) {
+  mkdirSync(join(folder, "dist"), { recursive: true });
+  writeFileSync(join(folder, "dist", "index.html"), barePage);
+  writeFileSync(join(folder, "main.go"), bareMain);
+  const mod = readFileSync(join(root, "go.mod"), "utf8");
+  writeFileSync(join(folder, "go.mod"), mod.replace(/^module .*/m, "module bare"));
+  cpSync(join(root, "go.sum"), join(folder, "go.sum"));
+  const tags = ["-tags", "desktop,production,webkit2_41", "-trimpath", "-ldflags", "-s -w"];
+  must("go", ["build", "-mod=mod", ...tags, "-o", "bare", "."], {
+    cwd: folder,
+    env: { ...process.env, GOFLAGS: "", GOPROXY: "off" },
+  });
+  return join(folder, "bare");
+}
+
+/** The memory of a process and all it started, shared pages counted by share. */
+function memory(pid) {
+  let kib = 0;
+  try {
+    kib = Number(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8").match(/^Pss:\s+(\d+)/m)[1]);
+    for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+      .split(" ")
+      .filter(Boolean))
+      kib += memory(child);
+    for (const task of run("ls", [`/proc/${pid}/task`])
+      .stdout.split("\n")
+      .filter(Boolean))
+      if (task !== String(pid))
+        for (const child of readFileSync(`/proc/${pid}/task/${task}/children`, "utf8")
+          .split(" ")
+          .filter(Boolean))
+          kib += memory(child);
+  } catch {
+    // it ended meanwhile
+  }
+  return kib;
+}
+
+const median = (list) => list.toSorted((a, b) => a - b)[list.length >> 1];
+
+async function windows() {
+  const place = new Place();
+  const folder = mkdtempSync(join(tmpdir(), "conclave-bare-"));
+  try {
+    const screen = await place.screen();
+    await place.bus();
+    place.told("prompt", "-m", "demo/guide", "What can you do?");
+    const programs = {
+      bare: [bare(folder), []],
+      conclave: [join(bin, "conclave-window"), ["--data", place.data, "--plugins", place.plugins]],
+    };
+    const took = { bare: [], conclave: [] };
+    const size = { bare: [], conclave: [] };
+    for (let turn = 0; turn < 6; turn++) {
+      for (const [name, [program, args]] of Object.entries(programs)) {
+        await until("an empty screen", () => screen.painted() < 3);
+        const began = performance.now();
+        const child = place.start(program, args);
+        // Text has many shades; a window without its page has one or two.
+        while (screen.painted() < 8) {
+          if (child.ended) throw new Error(`${name} ended: ${child.output}`);
+          if (performance.now() - began > 120_000) throw new Error(`${name} painted nothing`);
+          await new Promise((resolve) => setTimeout(resolve, 4));
+        }
+        const ms = performance.now() - began;
+        await screen.still();
+        if (turn > 0) {
+          took[name].push(ms); // the first start only warms the disk
+          size[name].push(memory(child.pid) / 1024);
+        }
+        await place.end(child);
+        if (name === "conclave") await place.free();
+      }
+    }
+    console.log(
+      `     first paint: bare ${median(took.bare).toFixed(0)} ms, Conclave ${median(took.conclave).toFixed(0)} ms; memory: bare ${median(size.bare).toFixed(0)} MB, Conclave ${median(size.conclave).toFixed(0)} MB`,
+    );
+    row(
+      "the window's start to its first paint, beside a bare Wails window",
+      1.3,
+      median(took.conclave) / median(took.bare),
+      "times",
+    );
+    row(
+      "the memory of all its processes, beside a bare Wails window",
+      1.35,
+      median(size.conclave) / median(size.bare),
+      "times",
+    );
+  } finally {
+    await place.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What a process that does nothing costs here: 1 ms on a machine at rest. */
+function floor() {
+  const took = [];
+  for (let i = 0; i < 30; i++) {
+    const began = performance.now();
+    spawnSync("/bin/true");
+    took.push(performance.now() - began);
+  }
+  return median(took);
+}
+
+function table() {
+  const lines = ["| | budget | measured | ratio | verdict |", "|---|--:|--:|--:|---|"];
+  for (const r of rows) {
+    if (r.why) lines.push(`| ${r.what} | | ${r.why.replaceAll("|", "/")} | | MISS |`);
+    else
+      lines.push(
+        `| ${r.what} | ${number(r.budget)} ${r.unit} | ${number(r.measured)} ${r.unit} | ${(r.measured / r.budget).toFixed(2)} | ${r.measured <= r.budget ? "ok" : "MISS"} |`,
+      );
+  }
+  return lines.join("\n");
+}
+
+const nothing = floor();
+const began = load();
+for (const [part, measure] of Object.entries({ go: goBudgets, streaming, window: windows })) {
+  if (!wants(part)) continue;
+  console.log(`\n== ${part} (load ${load()})`);
+  try {
+    await measure();
+  } catch (error) {
+    missing(part, error.message);
+  }
+}
+const misses = rows.filter((r) => r.why || r.measured > r.budget).length;
+const machine = `${new Date().toISOString().slice(0, 10)}; load ${began} at the beginning, ${load()} at the end; starting a process that does nothing took ${nothing.toFixed(1)} ms`;
+console.log(`\n${table()}\n\n${machine}\n${rows.length - misses} within budget, ${misses} missed`);
+if (process.argv.includes("--write")) {
+  const file = join(root, "docs", "PERFORMANCE.md");
+  const text = readFileSync(file, "utf8");
+  writeFileSync(
+    file,
+    text.replace(
+      /(<!-- verdicts -->\n)[^]*?(<!-- end -->)/,
+      (_, open, close) => `${open}\n${machine}.\n\n${table()}\n\n${close}`,
+    ),
+  );
+}
+process.exitCode = misses > 0 ? 1 : 0;

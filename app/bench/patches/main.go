@@ -1,0 +1,58 @@
+// Command patches records what app/render sends the window while a reply streams:
+// it reads Markdown and writes {"text","chunk","deltas":[{"patches":[…]}]}, which
+// frontend/bench streams into the window's page.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"conclave/app/render"
+)
+
+type delta struct {
+	Patches []render.Patch `json:"patches"`
+}
+
+type recording struct {
+	Text   string  `json:"text"`
+	Chunk  int     `json:"chunk"` // characters of a delta
+	Deltas []delta `json:"deltas"`
+}
+
+func main() {
+	chunk := flag.Int("chunk", 24, "characters of a delta")
+	flag.Parse()
+	if err := run(os.Stdin, os.Stdout, max(1, *chunk)); err != nil {
+		fmt.Fprintln(os.Stderr, "patches:", err)
+		os.Exit(1)
+	}
+}
+
+func run(in io.Reader, out io.Writer, chunk int) error {
+	raw, err := io.ReadAll(in)
+	if err != nil {
+		return fmt.Errorf("read the reply: %w", err)
+	}
+	return json.NewEncoder(out).Encode(record(string(raw), chunk))
+}
+
+// record streams text in pieces of chunk characters and keeps what each changed.
+func record(text string, chunk int) recording {
+	r := recording{Text: text, Chunk: chunk}
+	var s render.Stream
+	runes := []rune(text)
+	for len(runes) > 0 {
+		n := min(chunk, len(runes))
+		s.Append(string(runes[:n]))
+		runes = runes[n:]
+		if len(runes) == 0 {
+			s.Finish()
+		}
+		r.Deltas = append(r.Deltas, delta{s.Patches()})
+	}
+	return r
+}

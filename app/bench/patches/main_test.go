@@ -1,0 +1,41 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"conclave/app/render"
+)
+
+// What was recorded, put together, must be the reply as app/render makes it.
+func TestTheRecordingIsTheReply(t *testing.T) {
+	text := "# Title\n\nSome *words* in a row, ünd mehr.\n\n- one\n- two\n\n```go\nfunc main() {}\n```\n"
+	var out bytes.Buffer
+	if err := run(strings.NewReader(text), &out, 7); err != nil {
+		t.Fatal(err)
+	}
+	var got recording
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Text != text || got.Chunk != 7 || len(got.Deltas) != (len([]rune(text))+6)/7 {
+		t.Fatalf("got %d deltas of %d characters of %q", len(got.Deltas), got.Chunk, got.Text)
+	}
+	shown := map[int]render.Patch{}
+	for _, d := range got.Deltas {
+		for _, p := range d.Patches {
+			shown[p.Block] = p
+		}
+	}
+	want := render.Render(text)
+	if len(shown) != len(want) {
+		t.Fatalf("%d blocks were recorded, the reply has %d", len(shown), len(want))
+	}
+	for i, b := range want {
+		if shown[i].HTML != b.HTML || !shown[i].Done {
+			t.Errorf("block %d ended as %+v, want %q", i, shown[i], b.HTML)
+		}
+	}
+}

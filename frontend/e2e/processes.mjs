@@ -1,0 +1,349 @@
+// Programs that a test starts, with a home folder, a screen and a bus of their
+// own, and nothing of the person's who runs it.
+import { spawn, spawnSync } from "node:child_process";
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+export const bin = join(root, "build", "bin");
+
+/** Waits until check returns something, at most limit ms. */
+export async function until(what, check, limit = 60_000) {
+  const deadline = performance.now() + limit;
+  for (;;) {
+    const value = await check();
+    if (value) return value;
+    if (performance.now() > deadline) throw new Error(`waited ${limit} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** A home folder with its processes. close ends them all and removes it. */
+export class Place {
+  home = mkdtempSync(join(tmpdir(), "conclave-e2e-"));
+  data = join(this.home, "data");
+  plugins = join(this.home, "plugins");
+  children = new Set();
+  env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(DISPLAY|WAYLAND_|CONCLAVE_|XDG_)/.test(name)),
+  );
+
+  constructor() {
+    const config = join(this.home, "config");
+    mkdirSync(this.plugins, { recursive: true, mode: 0o700 });
+    mkdirSync(config);
+    Object.assign(this.env, {
+      HOME: this.home,
+      XDG_CONFIG_HOME: config,
+      XDG_DATA_HOME: join(this.home, "share"),
+      XDG_CACHE_HOME: join(this.home, "cache"),
+      XDG_RUNTIME_DIR: this.home,
+      GSETTINGS_BACKEND: "memory",
+      NO_AT_BRIDGE: "1", // no assistive technology listens here, and asking for it costs seconds
+    });
+  }
+
+  /** Starts a program in a group of its own. Its output so far is .output, its end .gone. */
+  start(command, args, env = {}) {
+    const child = spawn(command, args, {
+      env: { ...this.env, ...env },
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
+      detached: true,
+    });
+    child.output = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk) => (child.output = (child.output + chunk).slice(-20_000)));
+    }
+    this.children.add(child);
+    child.gone = new Promise((resolve) => {
+      const ended = (how) => {
+        this.children.delete(child);
+        child.ended = how;
+        child.output += `\n(${how})`;
+        resolve(how);
+      };
+      child.on("exit", (code, signal) => ended(signal ?? `exit ${code}`));
+      child.on("error", (error) => ended(String(error.message)));
+    });
+    return child;
+  }
+
+  /** Ends a program and all that it started; resolves once it is gone. */
+  async end(child, signal = "SIGTERM") {
+    const group = (s) => {
+      try {
+        process.kill(-child.pid, s);
+      } catch {
+        // it ended by itself
+      }
+    };
+    if (!child.ended) group(signal);
+    const patience = setTimeout(() => group("SIGKILL"), 20_000);
+    await child.gone;
+    clearTimeout(patience);
+    group("SIGKILL"); // what it left behind
+  }
+
+  /** Runs the terminal program to its end on this place's data. */
+  conclave(...args) {
+    const done = spawnSync(
+      join(bin, "conclave"),
+      ["--data", this.data, "--plugins", this.plugins, ...args],
+      { env: this.env, encoding: "utf8", timeout: 120_000 },
+    );
+    if (done.error) throw done.error;
+    return done;
+  }
+
+  /** The same, when it must succeed; returns what it printed, as JSON where it is. */
+  told(...args) {
+    const done = this.conclave(...args);
+    if (done.status !== 0)
+      throw new Error(`conclave ${args.join(" ")} ended with ${done.status}: ${done.stderr}`);
+    return args.includes("--json") ? JSON.parse(done.stdout) : done.stdout;
+  }
+
+  /** Waits until a command gets the store: the program that had it has let go. */
+  free() {
+    return until("the store to be free", () => this.conclave("chats", "list").status === 0);
+  }
+
+  /** A screen. Throws a sentence when this machine cannot have one. */
+  async screen(width = 1320, height = 880) {
+    const frames = join(this.home, "screen");
+    mkdirSync(frames);
+    const server = this.start("Xvfb", [
+      ...["-displayfd", "3", "-screen", "0", `${width}x${height}x24`],
+      ...["-nolisten", "tcp", "-fbdir", frames],
+    ]);
+    let number = "";
+    server.stdio[3].on("data", (chunk) => (number += chunk));
+    await until("Xvfb", () => {
+      if (server.ended)
+        throw new Error(
+          `The window cannot be tested here: Xvfb, which draws its screen, did not start (${server.output.trim()}). .ci/deps test installs it.`,
+        );
+      return number.endsWith("\n");
+    });
+    this.env.DISPLAY = `:${number.trim()}`;
+    return new Screen(this, join(frames, "Xvfb_screen0"));
+  }
+
+  /** A session bus, as every desktop has one. */
+  async bus() {
+    const daemon = this.start("dbus-daemon", ["--session", "--nofork", "--print-address=1"]);
+    const address = await until("the session's bus", () => {
+      if (daemon.ended)
+        throw new Error(
+          `The window cannot be tested here: dbus-daemon did not start (${daemon.output.trim()}). .ci/deps test installs it.`,
+        );
+      return daemon.output.match(/^unix:\S+/m)?.[0];
+    });
+    this.env.DBUS_SESSION_BUS_ADDRESS = address;
+  }
+
+  /** What GTK is told of the person's taste. */
+  gtk(settings) {
+    const folder = join(this.env.XDG_CONFIG_HOME, "gtk-3.0");
+    mkdirSync(folder, { recursive: true });
+    const lines = Object.entries(settings).map(([key, value]) => `${key}=${value}`);
+    writeFileSync(join(folder, "settings.ini"), `[Settings]\n${lines.join("\n")}\n`);
+  }
+
+  /** Ends everything, the last started first. */
+  async close() {
+    for (const child of [...this.children].reverse()) await this.end(child, "SIGKILL");
+    rmSync(this.home, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** A screen whose picture lies in a file, which Xvfb keeps up to date. */
+export class Screen {
+  #file;
+  #place;
+  #raw;
+
+  constructor(place, file) {
+    this.#place = place;
+    this.#file = file;
+    const header = Buffer.alloc(100); // the XWD format: 25 big-endian words, then the colours
+    const fd = openSync(file, "r");
+    readSync(fd, header, 0, 100, 0);
+    closeSync(fd);
+    const word = (i) => header.readUInt32BE(4 * i);
+    this.width = word(4);
+    this.height = word(5);
+    this.stride = word(12);
+    this.offset = word(0) + 12 * word(19);
+    this.#raw = Buffer.alloc(this.stride * this.height);
+  }
+
+  /** The pixels now, four bytes each: blue, green, red, nothing. */
+  pixels() {
+    const fd = openSync(this.#file, "r");
+    readSync(fd, this.#raw, 0, this.#raw.length, this.offset);
+    closeSync(fd);
+    return this.#raw;
+  }
+
+  /**
+   * What the picture is like: its mean brightness from 0 to 1, the share of its
+   * commonest colour, and how many colours it has, told from every third pixel.
+   */
+  look() {
+    const raw = this.pixels();
+    const colours = new Map();
+    let light = 0;
+    let seen = 0;
+    for (let y = 0; y < this.height; y += 3) {
+      for (let x = 0; x < this.width; x += 3) {
+        const colour = raw.readUInt32LE(y * this.stride + 4 * x) & 0xffffff;
+        colours.set(colour, (colours.get(colour) ?? 0) + 1);
+        light += 0.299 * (colour >> 16) + 0.587 * ((colour >> 8) & 255) + 0.114 * (colour & 255);
+        seen++;
+      }
+    }
+    return {
+      brightness: light / seen / 255,
+      commonest: Math.max(...colours.values()) / seen,
+      colours: colours.size,
+    };
+  }
+
+  /** How many colours a sparse look finds, up to ten: cheap enough to ask often. */
+  painted() {
+    const raw = this.pixels();
+    const colours = new Set();
+    for (let y = 0; y < this.height && colours.size < 10; y += 4)
+      for (let x = 0; x < this.width && colours.size < 10; x += 5)
+        colours.add(raw.readUInt32LE(y * this.stride + 4 * x) & 0xffffff);
+    return colours.size;
+  }
+
+  /** A thinned copy of the picture, for changed. */
+  sample() {
+    const raw = this.pixels();
+    const out = [];
+    for (let y = 0; y < this.height; y += 3)
+      for (let x = 0; x < this.width; x += 3)
+        out.push(raw.readUInt32LE(y * this.stride + 4 * x) & 0xffffff);
+    return out;
+  }
+
+  /** The share of a sample's pixels that are different now. */
+  changed(before) {
+    const now = this.sample();
+    return now.filter((colour, i) => colour !== before[i]).length / now.length;
+  }
+
+  /** Waits until nothing but a caret moves. */
+  async still() {
+    let before = this.sample();
+    let calm = 0;
+    await until("the picture to come to rest", () => {
+      calm = this.changed(before) < 0.0005 ? calm + 1 : 0;
+      before = this.sample();
+      return calm >= 5;
+    });
+  }
+
+  /** Presses keys as a person at the keyboard would: "ctrl+k", "Return". */
+  press(...keys) {
+    return this.#xdotool("key", "--clearmodifiers", "--delay", "30", ...keys);
+  }
+
+  type(text) {
+    return this.#xdotool("type", "--clearmodifiers", "--delay", "15", text);
+  }
+
+  /** The windows of this title, as numbers. */
+  windows(title) {
+    const out = spawnSync("xdotool", ["search", "--onlyvisible", "--name", title], {
+      env: this.#place.env,
+      encoding: "utf8",
+    });
+    return out.status === 0 ? out.stdout.trim().split("\n").filter(Boolean) : [];
+  }
+
+  focused() {
+    return this.#xdotool("getwindowfocus").trim();
+  }
+
+  focus(window) {
+    this.#xdotool("windowfocus", "--sync", window);
+  }
+
+  #xdotool(...args) {
+    const out = spawnSync("xdotool", args, {
+      env: this.#place.env,
+      encoding: "utf8",
+      timeout: 60_000,
+    });
+    if (out.error?.code === "ENOENT")
+      throw new Error(
+        "The window cannot be tested here: xdotool, which types into it, is not installed. .ci/deps test installs it.",
+      );
+    if (out.status !== 0) throw new Error(`xdotool ${args.join(" ")}: ${out.stderr}`);
+    return out.stdout;
+  }
+
+  /** Keeps the picture as a PNG. */
+  picture(path) {
+    const out = spawnSync("import", ["-window", "root", path], {
+      env: this.#place.env,
+      encoding: "utf8",
+      timeout: 60_000,
+    });
+    if (out.error || out.status !== 0)
+      console.log(`no picture ${path}: ${out.error?.message ?? out.stderr}`);
+  }
+}
+
+/** Runs named steps one after the other and says what became of each. */
+export class Steps {
+  passed = 0;
+  failed = 0;
+
+  async run(steps, onfail = () => {}) {
+    for (const [name, step] of Object.entries(steps)) {
+      const began = performance.now();
+      try {
+        await step();
+        this.passed++;
+        console.log(`ok   ${name} (${Math.round(performance.now() - began)} ms)`);
+      } catch (error) {
+        this.failed++;
+        const lines = String(error.message ?? error).split("\n");
+        console.log(`FAIL ${name}\n     ${lines.slice(0, 12).join("\n     ")}`);
+        await onfail(this.failed);
+      }
+    }
+  }
+
+  /** The last line, which .ci/test reads, and the process's end. */
+  end() {
+    console.log(`${this.passed} passed, ${this.failed} failed`);
+    process.exit(this.failed > 0 || this.passed === 0 ? 1 : 0);
+  }
+}
