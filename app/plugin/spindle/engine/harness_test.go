@@ -112,6 +112,7 @@ type plug struct {
 	granted []string
 	files   map[string]string
 	asked   []string
+	answer  func(capability string, args map[string]any) (any, error) // before the rest; nil, nil passes on
 	changes chan struct{}
 	lines   chan struct{} // one for each log line, as far as there is room
 }
@@ -254,6 +255,13 @@ func (p *plug) host(_ context.Context, capability string, raw json.RawMessage, c
 		Binary                               bool
 	}
 	_ = json.Unmarshal(raw, &args)
+	if p.answer != nil {
+		var all map[string]any
+		_ = json.Unmarshal(raw, &all)
+		if value, err := p.answer(capability, all); value != nil || err != nil {
+			return value, err
+		}
+	}
 	missing := &wire.HostError{Kind: "not_found", Message: "There is no such file."}
 	text, ok := p.files[args.Path]
 	switch capability {

@@ -46,8 +46,6 @@ type modules interface {
 //go:embed prelude/*.js prelude/lazy/*.js prelude/spindle/*.js
 var preludeFiles embed.FS
 
-var readPrelude = preludeFiles.ReadFile
-
 // preludeScheme begins the names of the prelude's modules. A plugin's modules
 // are named by their path, which never holds a colon.
 const preludeScheme = "conclave:"
@@ -111,7 +109,7 @@ func (q *quick) Load(author modules) error {
 				if q.loaded {
 					return "", fmt.Errorf("no module %q", name)
 				}
-				text, err := readPrelude("prelude/" + path)
+				text, err := preludeFiles.ReadFile("prelude/" + path)
 				return string(text), err
 			}
 			return author.Source(name)
@@ -131,7 +129,7 @@ func (q *quick) Load(author modules) error {
 		text, _ := args[1].(string)
 		switch op {
 		case "part": // lazy.js
-			part, err := readPrelude("prelude/lazy/" + text + ".js")
+			part, err := preludeFiles.ReadFile("prelude/lazy/" + text + ".js")
 			return string(part), err
 		case "intl": // lazy/locale.js
 			return "", intl.Register(q.vm, intl.TimeZone(q.zone))

@@ -435,7 +435,12 @@
       const reader = this.getReader();
       let over = false;
       let last = $Promise.resolve();
-      const inTurn = (step) => (last = last.then(step, step));
+      let reading = 0;
+      const inTurn = (step) => {
+        reading++;
+        last = (reading === 1 ? step() : last.then(step, step)).finally(() => reading--);
+        return last;
+      };
       return {
         __proto__: asyncIteratorPrototype,
         next: () =>
