@@ -64,7 +64,7 @@ func (p *Plugins) view(s plugin.Status, developing map[string]bool) PluginView {
 			v.ServingSince = stamp(s.Loaded)
 		}
 	}
-	v.Warnings = append(v.Warnings, s.Notes...)
+	v.Warnings = append(append(v.Warnings, s.Manifest.Notices...), s.Notes...)
 	for _, t := range s.Tools {
 		if s.Serving {
 			v.Tools = append(v.Tools, t.ID())

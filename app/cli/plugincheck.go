@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -29,7 +30,7 @@ func (c *command) pluginsCheckCommand() *cobra.Command {
 				out.Problems = append(out.Problems, problemRow{Kind: "warning", Message: t.Name + ": " + w, File: t.File, Line: t.Line})
 			}
 		}
-		for _, notice := range s.Manifest.Notices {
+		for _, notice := range slices.Concat(s.Manifest.Notices, s.Notes) {
 			out.Problems = append(out.Problems, problemRow{Kind: "notice", Message: notice})
 		}
 		if s.Problem != nil {

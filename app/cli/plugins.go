@@ -66,7 +66,7 @@ func newPluginRow(s plugin.Status) pluginRow {
 	row := pluginRow{
 		ID: s.ID, Name: s.Manifest.Name, Version: s.Manifest.Version, Contract: s.Manifest.Contract, Path: s.Path, State: s.State,
 		Problem: newProblemRow(s.Problem), Tools: []string{}, Isolation: s.Isolation.Level, Generation: s.Generation,
-		LoadMS: milliseconds(s.Load), Serving: s.Serving, LastGood: s.LastGood, Running: s.Running, Notices: s.Manifest.Notices,
+		LoadMS: milliseconds(s.Load), Serving: s.Serving, LastGood: s.LastGood, Running: s.Running, Notices: slices.Concat(s.Manifest.Notices, s.Notes),
 		Permissions: permissionLists{orEmpty(s.Manifest.Permissions), orEmpty(s.Granted), orEmpty(s.Denied)},
 	}
 	for _, t := range s.Tools {
@@ -204,7 +204,7 @@ func (c *command) describePlugin(s plugin.Status) {
 			fmt.Fprintf(w, "             %s\n", row.Hint)
 		}
 	}
-	for _, notice := range s.Manifest.Notices {
+	for _, notice := range slices.Concat(s.Manifest.Notices, s.Notes) {
 		fmt.Fprintf(w, "note         %s\n", notice)
 	}
 	if len(s.Manifest.Permissions) > 0 {

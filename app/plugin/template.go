@@ -35,6 +35,7 @@ func Templates() []Template {
 		{"js", "JavaScript", "One script that registers its tools."},
 		{"ts", "TypeScript", "The same with types, built when it is loaded."},
 		{"spindle", "Spindle extension", "A folder with a manifest that asks for permissions."},
+		{"spindle-ts", "Spindle extension in TypeScript", "The same with types, built when it is loaded."},
 	}
 }
 
@@ -45,6 +46,35 @@ func TemplateKinds() []string {
 		kinds = append(kinds, t.Kind)
 	}
 	return kinds
+}
+
+// typesFile describes the spindle object for editors; nothing loads it. It lies in
+// the folder of an extension, and beside scripts, which share one.
+const typesFile = "spindle.d.ts"
+
+// typesIn returns the folder that a new plugin's types belong to, or "" for a kind
+// without.
+func typesIn(kind, dir, path string) string {
+	switch kind {
+	case "js", "ts":
+		return dir
+	case "spindle", "spindle-ts":
+		return path
+	}
+	return ""
+}
+
+// writeTypes writes the types into folder, unless there are some.
+func writeTypes(folder string) error {
+	to := filepath.Join(folder, typesFile)
+	if _, err := os.Lstat(to); err == nil {
+		return nil
+	}
+	text, err := templates.ReadFile("templates/kit/" + typesFile)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o600)
 }
 
 var templateName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
@@ -80,6 +110,11 @@ func (h *Host) New(_ context.Context, kind, name string) (id, path string, err e
 		to := filepath.Join(h.o.Dir, strings.ReplaceAll(entry.Name(), "NAME", name))
 		if err := writeTemplate(base+"/"+entry.Name(), to, name); err != nil {
 			return "", "", fault.Wrap(fault.Unavailable, "plugin.new", "The plugin could not be written to "+to+".", "", err)
+		}
+	}
+	if folder := typesIn(kind, h.o.Dir, path); folder != "" {
+		if err := writeTypes(folder); err != nil {
+			return "", "", fault.Wrap(fault.Unavailable, "plugin.new", "The plugin could not be written to "+folder+".", "", err)
 		}
 	}
 	if err := h.Scan(); err != nil {

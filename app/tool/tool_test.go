@@ -467,3 +467,37 @@ func BenchmarkPublish100Tools(b *testing.B) {
 		r.Publish("p", tools, echo{"p"})
 	}
 }
+
+func TestSP37AQualifiedNameKeepsTheToolsOwnAtItsEnd(t *testing.T) {
+	r := tool.NewRegistry()
+	long := strings.Repeat("p", 70)
+	full, over := strings.Repeat("x", 60), strings.Repeat("y", 64)
+	tools := named("roll_check", "a__b", "a.b", "a_b", "mcp:1:x", full, over, over+"z")
+	for i := range tools {
+		tools[i].Qualified = true
+	}
+	r.Publish("dice", tools, echo{"dice"})
+	r.Publish(long, tools, echo{long})
+	r.Publish("plain", named("roll_check"), echo{"plain"})
+	set := r.Set()
+	pattern := regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	seen := map[string]string{}
+	for _, tl := range set.Tools() {
+		back, ok := set.ByWire(tl.WireName)
+		if !pattern.MatchString(tl.WireName) || seen[tl.WireName] != "" || !ok || back.ID() != tl.ID() {
+			t.Errorf("%s is called %q, as %q is; it leads to %q", tl.ID(), tl.WireName, seen[tl.WireName], back.ID())
+		}
+		seen[tl.WireName] = tl.ID()
+	}
+	for id, want := range map[string]string{
+		"dice:roll_check": "dice__roll_check", "plain:roll_check": "roll_check", "dice:a__b": "dice__a__b", "dice:a.b": "dice__a_b", "dice:a_b": "dice2__a_b",
+		"dice:mcp:1:x": "dice__mcp_1_x", "dice:" + full: "di__" + full, long + ":roll_check": strings.Repeat("p", 52) + "__roll_check",
+	} {
+		if tl, _ := set.ByID(id); tl.WireName != want {
+			t.Errorf("%s is called %q, want %q", id, tl.WireName, want)
+		}
+	}
+	if tl, _ := set.ByID("dice:" + over); !strings.HasPrefix(tl.WireName, "di__yyyy") || len(tl.WireName) != 64 {
+		t.Errorf("a name of 64 characters is called %q", tl.WireName)
+	}
+}

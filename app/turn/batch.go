@@ -224,7 +224,7 @@ func (t *run) decide(ctx context.Context, p *pendingCall, held func()) (bool, to
 // perform runs a released call, when its plugin has room for it.
 func (t *run) perform(ctx context.Context, p *pendingCall) tool.Result {
 	return t.makeCall(ctx, p, t.req.Tools, tool.Call{
-		Tool: p.tool, Conversation: t.req.Conversation,
+		Tool: p.tool, Conversation: t.req.Conversation, ContextMessages: t.told(p.tool),
 		Progress: func(note string) {
 			note, _ = tool.Strip(note)
 			t.emit(Event{Kind: Progress, Call: copyRecord(p.record), Note: note})

@@ -3,6 +3,7 @@ package turn_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -139,4 +140,25 @@ func BenchmarkStream(b *testing.B) {
 		bench.say(model(says(texts...)))
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(texts)), "ns/delta")
+}
+
+func TestSP27ADirectCallCarriesThePromptOfItsRound(t *testing.T) {
+	var got []tool.Call
+	note := func(_ context.Context, c tool.Call) tool.Result {
+		got = append(got, c)
+		return tool.Result{Status: chat.CallOK}
+	}
+	b := newBench(t, tools{"count": note, "plain": note}, func(made *tool.Tool) {
+		if made.Name == "plain" {
+			made.Contract = "functions"
+		}
+	})
+	b.say(model(calls(call("count", `{"a":1}`)), calls(call("plain", `{"a":1}`)), says("Done.")))
+	want := []tool.ContextMessage{{Role: "system", Content: "Be brief."}, {Role: "user", Content: "Hello."}}
+	if len(got) != 2 || !slices.Equal(got[0].ContextMessages, want) || got[0].CouncilMember != nil {
+		t.Errorf("got %+v", got)
+	}
+	if len(got) == 2 && got[1].ContextMessages != nil {
+		t.Errorf("a tool of another ecosystem was told %+v", got[1].ContextMessages)
+	}
 }

@@ -1,3 +1,5 @@
+// @ts-check
+/// <reference path="./spindle.d.ts" />
 // NAME: what this plugin is for, in a sentence.
 //
 // registerTool tells models of a tool; the TOOL_INVOCATION handler answers its
@@ -19,6 +21,6 @@ spindle.registerTool({
 });
 
 spindle.on("TOOL_INVOCATION", async ({ toolName, args }) => {
-  if (toolName !== "greet") return;
+  if (toolName !== "greet") return undefined;
   return `Hello, ${args.name ?? "everybody"}!`;
 });

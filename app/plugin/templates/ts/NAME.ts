@@ -1,17 +1,12 @@
+/// <reference path="./spindle.d.ts" />
 // NAME: what this plugin is for, in a sentence.
 //
 // Types are stripped when the file is loaded; nothing needs to be installed or
 // built. Save the file: the tool is there at once.
 
-interface Invocation {
-  toolName: string;
-  args: { name?: string; context: string; __deadlineMs: number };
+interface Greet {
+  name: string;
 }
-
-declare const spindle: {
-  registerTool(tool: Record<string, unknown>): void;
-  on(event: "TOOL_INVOCATION", handler: (call: Invocation) => Promise<string | undefined>): () => void;
-};
 
 spindle.registerTool({
   name: "greet",
@@ -28,7 +23,7 @@ spindle.registerTool({
   council_eligible: true, // council members can be given it
 });
 
-spindle.on("TOOL_INVOCATION", async ({ toolName, args }) => {
+spindle.on<Greet>("TOOL_INVOCATION", async ({ toolName, args }) => {
   if (toolName !== "greet") return undefined;
   return `Hello, ${args.name ?? "everybody"}!`;
 });
