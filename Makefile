@@ -8,7 +8,10 @@ STAMP      := -X conclave/app/version.Version=$(VERSION)
 WEBKIT     := $(if $(filter Linux,$(shell uname -s)),webkit2_41,)
 BIN        := build/bin
 TOOL       := go tool -modfile=.ci/tools.mod
-GO_SOURCES := $(shell git ls-files --cached --others --exclude-standard '*.go' 'go.mod' 'go.sum' 'app/**' 'plugins/**' 2>/dev/null | sort -u)
+# Our Go; what lies below frontend/node_modules is other people's.
+PACKAGES   := . ./app/... ./store/... ./plugins/...
+FUZZTIME   ?= 30s
+GO_SOURCES := $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.go' 'go.mod' 'go.sum' 'app/**' 'plugins/**' 2>/dev/null | sort -u))
 
 .PHONY: run test build dev race lint fmt gen e2e bench check fuzz deps-run deps-test clean
 
@@ -31,7 +34,7 @@ frontend/node_modules/.package-lock.json: frontend/package-lock.json
 	cd frontend && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-frontend/dist/index.html: frontend/node_modules/.package-lock.json $(shell git ls-files --cached --others --exclude-standard 'frontend/src/**' 'frontend/*.html' 'frontend/*.ts' 'frontend/*.js' 2>/dev/null)
+frontend/dist/index.html: frontend/node_modules/.package-lock.json $(wildcard $(shell git ls-files --cached --others --exclude-standard 'frontend/src/**' 'frontend/*.html' 'frontend/*.ts' 'frontend/*.js' 2>/dev/null))
 	cd frontend && npm run --silent build
 
 dev: deps-run frontend/dist/index.html $(BIN)/conclave ## the window with the web inspector, served to a browser at localhost:34115 too
@@ -39,23 +42,24 @@ dev: deps-run frontend/dist/index.html $(BIN)/conclave ## the window with the we
 	$(BIN)/conclave-dev -devserver localhost:34115 -assetdir frontend/dist
 
 race: frontend/dist/index.html ## Go tests with the race detector
-	go test -race -tags '$(WEBKIT)' ./...
+	go test -race -tags '$(WEBKIT)' $(PACKAGES)
 
-fuzz: ## each fuzz target for 30 s
+fuzz: ## each fuzz target for 30 s (FUZZTIME=5m for longer)
 	@for p in $$(grep -rl --include='*_test.go' '^func Fuzz' app store | xargs -n1 dirname | sort -u); do \
-	  for f in $$(grep -rhoE '^func (Fuzz[A-Za-z0-9_]+)' $$p/*_test.go | awk '{print $$2}' | cut -d'(' -f1); do \
-	    echo "$$p $$f"; go test ./$$p -run '^$$' -fuzz "^$$f$$" -fuzztime 30s || exit 1; done; done
+	  for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$p/*_test.go | awk '{print $$2}'); do \
+	    echo "$$p $$f"; go test ./$$p -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) || exit 1; done; done
 
 lint: ## golangci-lint, and the window's own checks
-	$(TOOL) golangci-lint run --config .ci/golangci.yml --build-tags '$(WEBKIT)' ./...
+	$(TOOL) golangci-lint run --config .ci/golangci.yml --build-tags '$(WEBKIT)' $(PACKAGES)
 	cd frontend && npm run --silent check
 
 fmt: ## gofumpt, goimports, prettier
-	$(TOOL) golangci-lint fmt --config .ci/golangci.yml ./...
+	$(TOOL) golangci-lint fmt --config .ci/golangci.yml *.go app store plugins
 	cd frontend && npx prettier --write --log-level warn .
 
-gen: ## rewrite golden files
-	go test ./app/... ./store/... -run 'Golden|Events|Script' -update
+gen: ## rewrite the golden files, which the suite of app/llm/llmtest keeps
+	go test $$(go list -f '{{range .TestImports}}{{$$.ImportPath}} {{.}}{{"\n"}}{{end}}{{range .XTestImports}}{{$$.ImportPath}} {{.}}{{"\n"}}{{end}}' ./app/llm/... | \
+	  awk '$$2 == "conclave/app/llm/llmtest" {print $$1}' | sort -u) -update
 
 e2e: deps-test build frontend/dist/index.html ## the real window's program in Chromium, and the real window under Xvfb
 	@.ci/e2e
