@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
+	"path"
 	"strings"
 	"time"
 
@@ -175,10 +177,28 @@ func (s *session) answer(ctx context.Context, p *wire.Pending) tool.Result {
 // ending for another one's sake.
 const restarted = "Restarted"
 
+// media is a media part. Its type is what its bytes are, where the two are at
+// odds over being a picture: a provider refuses a whole request for one picture
+// that is none. A name that is an address is its last part.
 func media(mime, name string, data []byte) chat.Part {
-	if mime == "" {
+	found, _, _ := strings.Cut(http.DetectContentType(data), ";")
+	mime, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(mime)), ";")
+	isPicture := strings.HasPrefix(found, "image/")
+	switch {
+	case isPicture:
+		mime = found
+	case mime == "":
+		mime = found
+	case strings.HasPrefix(mime, "image/") && mime != "image/svg+xml":
 		mime = "application/octet-stream"
 	}
+	if scheme, rest, ok := strings.Cut(name, "://"); ok {
+		name = path.Base(rest)
+		if scheme == "conclave" {
+			name = ""
+		}
+	}
+	name, _ = tool.Strip(name)
 	return chat.Part{Kind: chat.PartMedia, Text: name, Media: &chat.Media{MIME: mime, Name: name, Size: int64(len(data)), Data: data}}
 }
 

@@ -1,8 +1,14 @@
 package turn
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"image"
+	_ "image/gif" // what tooWide can measure
+	_ "image/jpeg"
+	_ "image/png"
+	"slices"
 	"strings"
 
 	"conclave/app/chat"
@@ -12,6 +18,16 @@ import (
 // maxInlineText is how much of an attached text file a model is given in words;
 // about as much as the smaller models can read at all.
 const maxInlineText = 256 << 10
+
+// Bounds of the pictures in one request: what the strictest provider takes in
+// one (5 MB in base64, 8,000 pixels a side) and what all of them take together.
+// Newer ones are sent before older ones.
+const (
+	maxPictures     = 20
+	maxPictureBytes = 15 << 20
+	maxPicture      = 3_750_000
+	maxPixels       = 8000
+)
 
 // request builds the request of a round from the visible path.
 func (t *run) request(ctx context.Context) llm.Request {
@@ -37,6 +53,7 @@ func (t *run) messages(ctx context.Context, path []chat.Message) []llm.Message {
 		}
 		out = append(out, llm.Message{Role: role, Parts: parts})
 	}
+	t.pictures = pictures(path)
 	for i, m := range path {
 		if m.Hidden {
 			continue
@@ -178,8 +195,14 @@ func (t *run) media(ctx context.Context, p chat.Part) chat.Part {
 		name = "without a name"
 	}
 	readable := isText(m.MIME) && m.Size <= maxInlineText
-	image := strings.HasPrefix(m.MIME, "image/")
-	if !readable && !(image && t.can.Vision) {
+	picture := strings.HasPrefix(m.MIME, "image/")
+	switch {
+	case readable:
+	case picture && t.can.Vision:
+		if why := t.unseen(&m, p.Media); why != "" {
+			return text(fmt.Sprintf("[picture %s, %s, %d bytes: %s]", name, m.MIME, m.Size, why))
+		}
+	default:
 		return text(fmt.Sprintf("[file %s, %s, %d bytes: this model cannot be shown it]", name, m.MIME, m.Size))
 	}
 	if m.Data == nil {
@@ -195,11 +218,63 @@ func (t *run) media(ctx context.Context, p chat.Part) chat.Part {
 		}
 		m.Data = data
 	}
+	if picture && !readable && tooWide(m.Data) {
+		return text(fmt.Sprintf("[picture %s, %s, %d bytes: it has more than %d pixels a side, more than a model can be shown]", name, m.MIME, m.Size, maxPixels))
+	}
 	if readable {
 		return text("File " + name + ":\n\n" + strings.ToValidUTF8(string(m.Data), "\uFFFD"))
 	}
 	p.Media = &m
 	return p
+}
+
+// pictures returns those of a path that are sent: the newest, as far as they fit
+// into one request.
+func pictures(path []chat.Message) map[*chat.Media]bool {
+	sent := map[*chat.Media]bool{}
+	var size int64
+	take := func(m *chat.Media) {
+		if m == nil || !strings.HasPrefix(m.MIME, "image/") || m.Size > maxPicture || len(sent) >= maxPictures || size+m.Size > maxPictureBytes {
+			return
+		}
+		sent[m] = true
+		size += m.Size
+	}
+	for _, message := range slices.Backward(path) {
+		if message.Hidden {
+			continue
+		}
+		for _, p := range slices.Backward(message.Parts) {
+			take(p.Media)
+			if p.Result == nil {
+				continue
+			}
+			for _, c := range slices.Backward(p.Result.Content) {
+				take(c.Media)
+			}
+		}
+	}
+	return sent
+}
+
+// unseen says why a picture is not sent to a model that sees, or "".
+func (t *run) unseen(m, original *chat.Media) string {
+	switch {
+	case !slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, m.MIME):
+		return "models are shown PNG, JPEG, GIF and WebP"
+	case m.Size > maxPicture:
+		return fmt.Sprintf("a model can be shown at most %d", maxPicture)
+	case !t.pictures[original]:
+		return fmt.Sprintf("left out, since %d newer ones are shown", len(t.pictures))
+	}
+	return ""
+}
+
+// tooWide reports whether a picture has more pixels a side than providers take;
+// one that cannot be measured is not.
+func tooWide(data []byte) bool {
+	c, _, err := image.DecodeConfig(bytes.NewReader(data))
+	return err == nil && (c.Width > maxPixels || c.Height > maxPixels)
 }
 
 func isText(mime string) bool {

@@ -129,7 +129,9 @@ type run struct {
 	system string
 	path   []chat.Message    // what is visible, grown by the turn
 	files  map[string][]byte // media read for this turn
-	scribe scribe
+
+	pictures map[*chat.Media]bool // those that the request being built may hold
+	scribe   scribe
 
 	mu      sync.Mutex // serialises on, and guards failing
 	on      func(Event)

@@ -284,6 +284,9 @@ func (p *Process) call(m message) {
 		p.send(message{Method: "notifications/tools/list_changed"})
 		p.say(m.ID, "became", false)
 		return
+	case Shows:
+		p.answer(m.ID, map[string]any{"content": json.RawMessage(t.Text)})
+		return
 	case Asks:
 		id, err := json.Marshal(fmt.Sprintf("w%d", time.Now().UnixNano()))
 		if err != nil {
