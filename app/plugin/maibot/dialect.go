@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
@@ -153,6 +154,10 @@ type extra struct {
 // takes twice what a plugin of functions does.
 const memory = 512 << 20
 
+// farewell is how long a plugin may take to leave: five seconds for its on_unload,
+// one to get there (contract maibot, 10).
+const farewell = 6 * time.Second
+
 // minimum is the oldest Python that MaiBot's plugins are written for.
 var minimum = []int{3, 10}
 
@@ -187,6 +192,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 		return plugin.Spec{}, err
 	}
 	spec.Memory = memory
+	spec.Patience = farewell
 	// Its settings and its notes lie beside its code (contract maibot, 1).
 	spec.Write = append(spec.Write, home)
 	if slices.Contains(place.Granted, "network") {

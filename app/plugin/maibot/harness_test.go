@@ -22,25 +22,30 @@ type (
 
 func TestMain(m *testing.M) { pythontest.Main(m) }
 
-// every runs a test on each Python of this machine that MaiBot plugins can use.
-func every(t *testing.T, test func(t *testing.T, d *maibot.Dialect)) {
-	t.Helper()
-	pythontest.Every(t, func(t *testing.T, i *python.Interpreters) {
-		p, err := i.Python(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasPrefix(p.Version, "3.9.") {
-			t.Skip("MaiBot plugins are written for Python 3.10 and newer")
-		}
-		test(t, maibot.New(i))
-	})
-}
-
 // one returns the dialect on the Python that a person would get.
 func one(t testing.TB) *maibot.Dialect {
 	t.Helper()
 	return maibot.New(pythontest.Any(t))
+}
+
+// withoutPython are interpreters on a machine that has none.
+func withoutPython() *python.Interpreters {
+	return python.New(python.Options{Runtime: pythontest.RuntimeDir})
+}
+
+// withoutSite takes the installed packages out of a worker's configuration.
+func withoutSite(t testing.TB, text string) string {
+	t.Helper()
+	var c map[string]any
+	if err := json.Unmarshal([]byte(text), &c); err != nil {
+		t.Fatal(err)
+	}
+	c["site"] = []string{}
+	out, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }
 
 // manifest is a good one, with changes: a nil value takes a key away.

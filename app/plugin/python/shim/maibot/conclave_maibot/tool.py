@@ -14,12 +14,15 @@ _WORDS = {"string", "integer", "number", "boolean", "array", "object", "null"}
 def collect(life):
     """Returns the tools of the plugin by name, in its own order. Says what it leaves out."""
     instance = life.instance
-    found, others = {}, {}
+    found, others, apis = {}, {}, []
     for record in instance.get_components() or ():
         if not isinstance(record, dict) or not isinstance(record.get("name"), str) or not record["name"].strip():
             life._say("A component without a name was left out.")
             continue
         kind = str(record.get("type") or "").upper()
+        if kind == "API":
+            apis.append(record)
+            continue
         if kind not in ("TOOL", "ACTION"):
             others.setdefault(kind, []).append(record["name"])
             continue
@@ -29,11 +32,9 @@ def collect(life):
         if tool.name in found:
             tool.warnings.append("The plugin has more than one component named %s; the last one counts." % tool.name)
         found[tool.name] = tool
-    life.host.components = found
-    life.host.apis = [record for record in instance.get_components() or () if str(record.get("type") or "").upper() == "API"]
+    life.host.components, life.host.apis = found, apis
     for kind, names in others.items():
-        if kind != "API":
-            life._say("Conclave does not use its %s: %s." % (_SAID.get(kind, kind.lower()), ", ".join(names)), "info")
+        life._say("Conclave does not use its %s: %s." % (_SAID.get(kind, kind.lower()), ", ".join(names)), "info")
     return found
 
 

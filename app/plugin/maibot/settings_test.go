@@ -1,0 +1,198 @@
+package maibot_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/python/pythontest"
+)
+
+// options returns the schema of the settings as the worker gives it.
+func options(t testing.TB, w *worker) map[string]any {
+	t.Helper()
+	var result struct {
+		Meta struct {
+			Options map[string]any `json:"conclave/options"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal(w.Wait(w.Request("tools/list", map[string]any{})).Result, &result); err != nil {
+		t.Fatal(err)
+	}
+	return result.Meta.Options
+}
+
+const defaults = `[plugin]
+enabled = true
+config_version = "1.0.0"
+
+[g]
+count = 3
+mode = "a"
+words = []
+hidden = "x"
+key = ""
+`
+
+func TestMB13TheFirstStartWritesTheDefaults(t *testing.T) {
+	path := folder(t, withConfig(tells), nil, nil)
+	w := begin(t, one(t), path, plugin.Place{})
+	w.List()
+	is(t, "config.toml", read(t, filepath.Join(path, "config.toml")), defaults)
+	is(t, "answer", inChat(w, "tell", "{}").Text(), "3 a -")
+}
+
+func TestMB14APluginThatIsOffOffersNothingUntilItIsOn(t *testing.T) {
+	for _, off := range []string{"false", `"off"`, `"0"`} {
+		t.Run(off, func(t *testing.T) {
+			t.Parallel()
+			path := folder(t, withConfig(tells), nil, map[string]string{"config.toml": "[plugin]\nenabled = " + off + "\nconfig_version = \"1.0.0\"\n"})
+			w := begin(t, one(t), path, plugin.Place{})
+			if tools := w.List(); len(tools) != 0 {
+				t.Fatalf("tools: %v", pythontest.Names(tools))
+			}
+			if err := os.WriteFile(filepath.Join(path, "config.toml"), []byte("[plugin]\nenabled = true\nconfig_version = \"1.0.0\"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			w.Until("notifications/tools/list_changed")
+			is(t, "answer", inChat(w, "tell", "{}").Text(), "3 a -")
+		})
+	}
+}
+
+func TestMB15AnOlderVersionIsBroughtUpToDate(t *testing.T) {
+	path := folder(t, withConfig(tells), nil, map[string]string{"config.toml": "[plugin]\nenabled = true\nconfig_version = \"0.9.0\"\n[g]\ncount = 5\nmode = 7\ngone = 1\n"})
+	w := begin(t, one(t), path, plugin.Place{})
+	w.List()
+	is(t, "answer", inChat(w, "tell", "{}").Text(), "5 a -")
+	is(t, "config.toml", read(t, filepath.Join(path, "config.toml")), strings.Replace(defaults, "count = 3", "count = 5", 1))
+}
+
+func TestMB15ASameVersionKeepsItsFile(t *testing.T) {
+	file := "# 我的\n[plugin]\nconfig_version = \"1.0.0\" # 版本\n[g]\ncount = 4\n"
+	path := folder(t, withConfig(tells), nil, map[string]string{"config.toml": file})
+	w := begin(t, one(t), path, plugin.Place{})
+	w.List()
+	is(t, "answer", inChat(w, "tell", "{}").Text(), "4 a -")
+	is(t, "config.toml", read(t, filepath.Join(path, "config.toml")), file)
+}
+
+func TestMB16SavedSettingsReachThePlugin(t *testing.T) {
+	d := one(t)
+	file := "# 我的\n[plugin]\nconfig_version = \"1.0.0\"\n\n[g]\ncount = 3 # 数\nmode = \"b\"\n"
+	path := folder(t, withConfig(tells), nil, map[string]string{"config.toml": file})
+	place := plugin.Place{Storage: t.TempDir(), Options: json.RawMessage(`{"g":{"count":5}}`)}
+	w := begin(t, d, path, place)
+	w.List()
+	is(t, "answer", inChat(w, "tell", "{}").Text(), "5 b self 5 5")
+	text := read(t, filepath.Join(path, "config.toml"))
+	if !strings.HasPrefix(text, "# 我的\n") || !strings.Contains(text, "count = 5\nmode = \"b\"") {
+		t.Errorf("config.toml:\n%s", text)
+	}
+	// An edit by hand after that counts, now and at the next start.
+	if err := os.WriteFile(filepath.Join(path, "config.toml"), []byte(strings.Replace(text, "count = 5", "count = 2", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.Until("notifications/tools/list_changed")
+	is(t, "after the edit", inChat(w, "tell", "{}").Text(), "2 b self 2 2")
+	again := begin(t, d, path, place)
+	again.List()
+	is(t, "after a restart", inChat(again, "tell", "{}").Text(), "2 b -")
+}
+
+func TestMB17AFileThatDoesNotFitIsSaidWithItsField(t *testing.T) {
+	d := one(t)
+	for name, c := range map[string]struct{ file, says string }{
+		"too large": {"[plugin]\nconfig_version = \"1.0.0\"\n[g]\ncount = 99\n", "g.count"},
+		"literal":   {"[plugin]\nconfig_version = \"1.0.0\"\n[g]\nmode = \"z\"\n", "g.mode"},
+		"no TOML":   {"[plugin\n", "config.toml is not TOML"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := folder(t, withConfig(tells), nil, map[string]string{"config.toml": c.file})
+			p := begin(t, d, path, plugin.Place{}).Initialize()
+			if p == nil || !strings.Contains(p.Message, c.says) || p.File != "config.toml" {
+				t.Errorf("got %+v", p)
+			}
+			is(t, "the file", read(t, filepath.Join(path, "config.toml")), c.file)
+		})
+	}
+}
+
+func TestMB18TheFormHasSectionsLabelsAndBounds(t *testing.T) {
+	w := begin(t, one(t), folder(t, withConfig(tells), nil, nil), plugin.Place{})
+	w.List()
+	is(t, "form", options(t, w), map[string]any{"type": "object", "properties": map[string]any{
+		"plugin": map[string]any{"type": "object", "title": "插件", "properties": map[string]any{
+			"enabled":        map[string]any{"title": "enabled", "type": "boolean", "description": "启用", "default": true},
+			"config_version": map[string]any{"title": "config_version", "type": "string", "default": "1.0.0"},
+		}},
+		"g": map[string]any{"type": "object", "title": "通用", "properties": map[string]any{
+			"count": map[string]any{"title": "数量", "type": "integer", "description": "一到五", "minimum": 1, "maximum": 5, "default": 3},
+			"mode":  map[string]any{"title": "mode", "enum": []any{"a", "b"}, "default": "a"},
+			"words": map[string]any{"title": "words", "type": "array", "items": map[string]any{"type": "string"}, "default": []any{}},
+			"key":   map[string]any{"title": "key", "type": "string", "format": "password"},
+		}},
+	}})
+}
+
+func TestASecretSettingIsAskedForAndNotWritten(t *testing.T) {
+	path := folder(t, withConfig(`
+@Tool("secret")
+async def secret(self, **kwargs): return self.config.g.key
+`), nil, nil)
+	w := begin(t, one(t), path, plugin.Place{Options: json.RawMessage(`{"g":{"count":4}}`), Secrets: []string{"g.key"}})
+	host(t, w, "options.secret", map[string]any{"value": "s3cret"})
+	w.List()
+	is(t, "answer", inChat(w, "secret", "{}").Text(), "s3cret")
+	if text := read(t, filepath.Join(path, "config.toml")); strings.Contains(text, "s3cret") || !strings.Contains(text, "count = 4") {
+		t.Errorf("config.toml:\n%s", text)
+	}
+}
+
+func TestMB70OnUnloadRunsWhenItsInputEnds(t *testing.T) {
+	path := folder(t, class(`
+async def on_load(self):
+    import asyncio
+    self.task = asyncio.get_running_loop().create_task(asyncio.sleep(3600))
+async def on_unload(self):
+    import asyncio
+    await asyncio.sleep(0)
+    self.task.cancel()
+    (self.ctx.paths.data_dir / "left").write_text("再见", encoding="utf-8")
+`+look), nil, nil)
+	w := begin(t, one(t), path, plugin.Place{})
+	w.List()
+	if err := w.Ended(); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	is(t, "left", read(t, filepath.Join(w.Storage, "data", "left")), "再见")
+}
+
+func TestTOMLIsReadAlikeWithAndWithoutTomllib(t *testing.T) {
+	w := serve(t, one(t), `
+@Tool("toml", parameters={"text": {"type": "string"}})
+async def toml(self, text, **kwargs):
+    import tomllib
+    from conclave_maibot import toml
+    ours = toml._Reader(text).document()
+    theirs = tomllib.loads(text)
+    return "same" if ours == theirs and toml.loads(toml.dumps(theirs)) == theirs else repr((ours, theirs, toml.dumps(theirs)))
+`)
+	text := "# 注\ntitle = \"标题 \\\"x\\\" \\u4e2d\"\nraw = 'C:\\path'\nlong = \"\"\"\n一\n二 \\\n   三\"\"\"\nn = 1_000\nf = -1.5e3\nx = 0xff\ny = true\nd = 2024-05-06\nl = [1, 2, # c\n 3,\n]\ni = {a = 1, \"b c\" = \"二\"}\n[t]\na.b = 1\n[t.u]\nc = 2\n[[rows]]\nn = 1\n[[rows]]\nn = 2\n[rows.inner]\nz = 'q'\n"
+	if a := inChat(w, "toml", `{"text":`+jsonText(t, text)+`}`); a.Text() != "same" && !strings.Contains(a.Text(), "No module named 'tomllib'") {
+		t.Errorf("got %s", a.Text())
+	}
+}
+
+func jsonText(t testing.TB, text string) string {
+	t.Helper()
+	out, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
