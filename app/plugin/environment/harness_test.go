@@ -13,7 +13,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -225,6 +227,27 @@ func fixed(t testing.TB, address string, change ...func(*environment.Options)) *
 	}
 	f.e = environment.New(o)
 	return f
+}
+
+// bare has packages looked for in a Python with none installed, whatever this
+// machine has.
+func bare(t testing.TB) func(*environment.Options) {
+	t.Helper()
+	py, err := pythontest.Any(t).Python(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "bare")
+	if out, err := exec.CommandContext(t.Context(), py.Executable, "-I", "-m", "venv", "--without-pip", dir).CombinedOutput(); err != nil {
+		t.Skipf("there is no module venv: %v: %s", err, out)
+	}
+	name := filepath.Join(dir, "bin", "python")
+	if runtime.GOOS == "windows" {
+		name = filepath.Join(dir, "Scripts", "python.exe")
+	}
+	return func(o *environment.Options) {
+		o.Python = python.New(python.Options{Python: name, Runtime: pythontest.RuntimeDir})
+	}
 }
 
 // read reads a plugin as the host does.

@@ -3,6 +3,7 @@ package environment
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"strings"
 )
@@ -34,6 +35,9 @@ func parseRequirement(text string) (requirement, error) {
 	if strings.ContainsAny(text, "\x00\n\r") {
 		return requirement{}, errors.New("it has more than one line")
 	}
+	if strings.Contains(text, "${") {
+		return requirement{}, errors.New("it holds a variable")
+	}
 	m := namePattern.FindStringSubmatch(text)
 	if m == nil {
 		return requirement{}, errors.New("it does not begin with the name of a package")
@@ -45,14 +49,35 @@ func parseRequirement(text string) (requirement, error) {
 		if r.url == "" {
 			return requirement{}, errors.New("its address is missing")
 		}
-		return r, nil
+		if !fetchable(r.url) {
+			return requirement{}, errors.New("its address is not one of https")
+		}
+		return r, optionless(r.marker)
 	}
 	r.spec, r.marker = cutMarker(rest, ";")
 	if !specPattern.MatchString(r.spec) {
 		return requirement{}, fmt.Errorf("%q is no version", r.spec)
 	}
 	r.spec = strings.Join(strings.Fields(strings.Trim(r.spec, "()")), "")
-	return r, nil
+	return r, optionless(r.marker)
+}
+
+// optionless says that a marker holds what an installer would take for an option.
+func optionless(marker string) error {
+	if strings.Contains(marker, "--") || strings.HasPrefix(marker, "-") || strings.Contains(marker, " -") {
+		return errors.New("it holds an option")
+	}
+	return nil
+}
+
+// fetchable reports whether packages may come from an address at all: over https,
+// or from this machine.
+func fetchable(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || strings.ContainsAny(address, " \t\"'<>\\") {
+		return false
+	}
+	return u.Scheme == "https" || u.Scheme == "git+https" || loopback(u)
 }
 
 // cutMarker parts what stands before a marker from it. After an address the
