@@ -1,10 +1,12 @@
 package neko
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,6 +60,7 @@ func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manif
 	if err != nil {
 		return plugin.Listing{}, err
 	}
+	shorten(files, m.Entry)
 	answer, err := d.python.Inspect(ctx, m.Entry, files)
 	if err != nil {
 		return plugin.Listing{}, err
@@ -83,6 +86,35 @@ func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manif
 		})
 	}
 	return listing, nil
+}
+
+// maxParsed bounds the sources that are parsed for what they import and declare,
+// in bytes: a megabyte takes a second.
+const maxParsed = 512 << 10
+
+// shorten empties files, the largest first, until what is left is not too much.
+// The entry, and what declares tools, comes last of all.
+func shorten(files map[string][]byte, entry string) {
+	size := 0
+	names := slices.SortedFunc(maps.Keys(files), func(a, b string) int {
+		return cmp.Or(strings.Compare(rank(files, a, entry), rank(files, b, entry)), len(files[a])-len(files[b]), strings.Compare(a, b))
+	})
+	for _, name := range names {
+		if size += len(files[name]); size > maxParsed && name != entry {
+			files[name] = []byte{}
+		}
+	}
+}
+
+// rank sorts what tells most of a plugin first.
+func rank(files map[string][]byte, name, entry string) string {
+	switch {
+	case name == entry:
+		return "0"
+	case bytes.Contains(files[name], []byte("llm_tool")):
+		return "1"
+	}
+	return "2"
 }
 
 // extra is what the loader conclave_neko is told.

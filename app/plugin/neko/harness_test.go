@@ -1,7 +1,10 @@
 package neko_test
 
 import (
+	"errors"
 	"maps"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -109,4 +112,29 @@ func fails(t testing.TB, a pythontest.Answer, parts ...string) {
 			t.Errorf("got %q (error %v), want an error with %q", a.Text(), a.IsError, part)
 		}
 	}
+}
+
+// placeOf is where a plugin may live.
+func placeOf(t testing.TB) plugin.Place {
+	t.Helper()
+	return plugin.Place{Storage: t.TempDir(), Runtime: pythontest.RuntimeDir, Work: t.TempDir()}
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func problemOf(t testing.TB, err error) *plugin.Problem {
+	t.Helper()
+	p, ok := errors.AsType[*plugin.Problem](err)
+	if !ok {
+		t.Fatalf("got %v, want a problem", err)
+	}
+	return p
 }

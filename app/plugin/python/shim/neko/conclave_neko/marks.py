@@ -94,16 +94,16 @@ def marks_of(function):
     return found if type(found) is dict else {}
 
 
-def _set(function, kind, **facts):
+def _set(function, what, **facts):
     target = getattr(function, "__func__", function)  # a static or class method
     found = dict(target.__dict__.get(MARKS, ())) if hasattr(target, "__dict__") else {}
-    found[kind] = facts
+    found[what] = facts
     setattr(target, MARKS, found)
     return function
 
 
-def _marker(kind, **facts):
-    return lambda function: _set(function, kind, **facts)
+def _marker(what, **facts):
+    return lambda function: _set(function, what, **facts)
 
 
 def lifecycle(*, id, name=None, description="", metadata=None, **others):
@@ -179,11 +179,12 @@ def _timed(timing):
 before_entry, after_entry, around_entry, replace_entry = [_timed(timing) for timing in TIMINGS]
 
 
-def _either(kind, args, facts):
+def _either(what, args, facts):
     """Marks with and without brackets."""
     if len(args) == 1 and callable(args[0]) and not facts:
-        return _set(args[0], kind)
-    return _marker(kind, **facts)
+        return _set(args[0], what)
+    facts.pop("what", None)
+    return _marker(what, **facts)
 
 
 class _Plugin:

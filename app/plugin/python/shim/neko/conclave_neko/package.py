@@ -130,10 +130,42 @@ class _Alias:
 
 
 class _Nothing:
-    """Asked last: says in words that a part of N.E.K.O is not here."""
+    """Asked last: stands for the parts of N.E.K.O that are not here.
+
+    Its helpers (`utils.…`) can be imported, and fail at their use; the rest is
+    missing, with a sentence.
+    """
 
     def find_spec(self, fullname, path=None, target=None):
         first, _, rest = fullname.partition(".")
-        if rest and first in _FOREIGN and not fullname.startswith(_ALIAS):
-            raise ModuleNotFoundError("%s is a part of N.E.K.O that Conclave does not have" % fullname, name=fullname)
+        if not rest or first not in _FOREIGN or fullname.startswith(_ALIAS):
+            return None
+        if first == "utils":
+            return ModuleSpec(fullname, _Helper(fullname), is_package=True)
+        raise ModuleNotFoundError("%s is a part of N.E.K.O that Conclave does not have" % fullname, name=fullname)
+
+
+class _Helper:
+    """Loads a module whose functions are all refused when they are called."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def create_module(self, spec):
         return None
+
+    def exec_module(self, module):
+        from .answers import SdkError
+
+        name = self._name
+
+        def missing(attribute):
+            if attribute.startswith("__"):
+                raise AttributeError(attribute)
+
+            def refused(*args, **kwargs):
+                raise SdkError("%s.%s is a part of N.E.K.O that Conclave does not have" % (name, attribute))
+
+            return refused
+
+        module.__getattr__ = missing
