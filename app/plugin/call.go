@@ -47,6 +47,9 @@ type callResult struct {
 // grace to answer before it is killed. It reports unsent when the call did not
 // reach the process, which has ended.
 func (s *session) call(ctx context.Context, call tool.Call, deadline time.Time) (r tool.Result, unsent bool) {
+	if call.ID != "" && call.Conversation != "" {
+		defer s.surface.opened(call.ID, call.Conversation)()
+	}
 	p, err := s.transport.Start(ctx, "tools/call", s.params(call, deadline))
 	if err != nil {
 		unsent = ctx.Err() == nil && (streamEnded(err) || s.transport.Err() != nil)

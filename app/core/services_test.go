@@ -1,0 +1,413 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/chat"
+	"conclave/app/llm"
+	"conclave/app/llm/llmtest"
+	"conclave/app/permit"
+	"conclave/app/service"
+	"conclave/app/tool"
+	"conclave/app/turn"
+)
+
+// patience bounds every wait: far above what anything takes.
+const patience = 2 * time.Minute
+
+// program builds what plugins are started from, without the race detector, which
+// does not fit the walls.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "conclave-core-")
+	if err != nil {
+		return "", err
+	}
+	built = dir
+	path := filepath.Join(dir, "conclave")
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	cmd := exec.Command("go", "build", "-o", path, "conclave/app/plugin/hosttest/testdata/conclave")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the program of plugins: %w: %s", err, out)
+	}
+	return path, nil
+})
+
+var built string // the folder of program, to remove
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built != "" {
+		_ = os.RemoveAll(built) // left behind at worst
+	}
+	os.Exit(code)
+}
+
+// whole is a core with one extension, ext, in a real process.
+type whole struct {
+	t    *testing.T
+	data string
+	*Core
+}
+
+// extension opens a core with an extension of the given source and permissions,
+// approved.
+func extension(t *testing.T, source string, permissions ...string) *whole {
+	t.Helper()
+	w := &whole{t: t, data: t.TempDir()}
+	manifest, err := json.Marshal(map[string]any{"version": "1", "name": "Ext", "identifier": "ext", "author": "a", "permissions": permissions})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"spindle.json": string(manifest), "dist/backend.js": source} {
+		path := filepath.Join(w.data, "plugins", "ext", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.open()
+	if err := w.Host.Trust(t.Context(), "ext", false); err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	return w
+}
+
+func (w *whole) open() {
+	w.t.Helper()
+	path, err := program()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c, err := Open(w.t.Context(), Options{Data: w.data, Plugins: filepath.Join(w.data, "plugins"), Program: path})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Core = c
+	w.t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			w.t.Error(err)
+		}
+	})
+	if err := w.Scan(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *whole) restart() {
+	w.t.Helper()
+	if err := w.Close(); err != nil {
+		w.t.Fatal(err)
+	}
+	w.open()
+	w.settle()
+}
+
+func (w *whole) settle() {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	if err := w.Host.Settled(ctx); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// runs is a source with one tool, run, whose handler has the given body; args
+// holds its arguments.
+func runs(before, body string) string {
+	return before + `
+spindle.registerTool({ name: "run", description: "d", parameters: { type: "object", properties: {} }, inline_available: true });
+spindle.on("TOOL_INVOCATION", async ({ args }, user) => { ` + body + ` });`
+}
+
+// run calls the tool, in a conversation when one is named.
+func (w *whole) run(in chat.ConversationID, arguments string) string {
+	w.t.Helper()
+	set := w.Tools.Set()
+	found, ok := set.ByID("ext:run")
+	if !ok {
+		s, err := w.Host.Status("ext")
+		w.t.Fatalf("it offers no tool: %+v %v", s.Problem, err)
+	}
+	invoker, _ := set.Invoker("ext:run")
+	r, err := invoker.Call(w.t.Context(), tool.Call{ID: fmt.Sprint(time.Now().UnixNano()), Tool: found, Arguments: json.RawMessage(arguments), Conversation: in, Deadline: time.Now().Add(patience)})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if r.Status != chat.CallOK {
+		return string(r.Status) + ": " + r.Error
+	}
+	return chat.TextOf(r.Content)
+}
+
+func (w *whole) wants(in chat.ConversationID, arguments, want string) {
+	w.t.Helper()
+	if got := w.run(in, arguments); got != want {
+		w.t.Errorf("%s\n got %s\nwant %s", arguments, got, want)
+	}
+}
+
+// until calls the tool until it answers what is wanted.
+func (w *whole) until(arguments, want string) {
+	w.t.Helper()
+	got := ""
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) { // an event's arrival has no other sign
+		if got = w.run("", arguments); got == want {
+			return
+		}
+	}
+	w.t.Fatalf("%s\n got %s\nwant %s", arguments, got, want)
+}
+
+func (w *whole) chat(texts ...string) chat.ConversationID {
+	w.t.Helper()
+	c := chat.Conversation{Title: "A chat"}
+	if err := w.Store.CreateConversation(w.t.Context(), &c); err != nil {
+		w.t.Fatal(err)
+	}
+	for i, text := range texts {
+		role := []chat.Role{chat.RoleUser, chat.RoleAssistant}[i%2]
+		m := chat.Message{Conversation: c.ID, Parent: chat.MessageSeq(i), Turn: fmt.Sprint("t", i), Role: role, State: chat.Complete, Parts: []chat.Part{{Kind: chat.PartText, Text: text}}}
+		if err := w.Store.Append(w.t.Context(), &m); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return c.ID
+}
+
+// say runs a turn with a scripted model, and returns what the model was sent.
+func (w *whole) say(in chat.ConversationID, text string, model *llmtest.Model) (llm.Request, turn.Outcome, []string) {
+	w.t.Helper()
+	var notes []string
+	outcome, err := w.Turns.Run(w.t.Context(), turn.Request{Conversation: in, Text: text, Model: model}, func(e turn.Event) {
+		if e.Kind == turn.Noted {
+			notes = append(notes, e.Note)
+		}
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	requests := model.Requests()
+	if len(requests) == 0 {
+		return llm.Request{}, outcome, notes
+	}
+	return requests[len(requests)-1], outcome, notes
+}
+
+func TestSP40To44ChatsPermissionsAndTheChatBeingAnswered(t *testing.T) {
+	w := extension(t, runs(`const denied = []; spindle.permissions.onDenied((d) => denied.push(d.permission + " " + d.operation));`, `
+const said = [];
+const attempt = async (f) => { try { said.push(JSON.stringify(await f())) } catch (e) { said.push(e.message) } };
+if (args.do === "active") await attempt(async () => (await spindle.chats.getActive())?.name);
+if (args.do === "id") await attempt(async () => (await spindle.chats.getActive())?.id);
+if (args.do === "read") await attempt(async () => (await spindle.chat.getMessages(args.chat)).map((m) => [m.role, m.index_in_chat, m.is_user, m.content]));
+if (args.do === "write") await attempt(async () => { const m = await spindle.chat.appendMessage(args.chat, { role: "assistant", content: "mine" }); await spindle.chat.updateMessage(args.chat, m.id, { content: "changed" }); await spindle.chat.setMessageHidden(args.chat, m.id, true); return [await spindle.chat.isMessageHidden(args.chat, m.id), m.index_in_chat] });
+if (args.do === "delete") await attempt(async () => { const all = await spindle.chat.getMessages(args.chat); await spindle.chat.deleteMessage(args.chat, all.at(-1).id); return (await spindle.chat.getMessages(args.chat)).length });
+if (args.do === "list") await attempt(async () => { const l = await spindle.chats.list({ limit: 1 }); return [l.data.length, l.total, Object.keys(l.data[0]).sort().join()] });
+if (args.do === "meta") await attempt(async () => { await spindle.chats.update(args.chat, { name: "Renamed", metadata: { mood: "calm" } }); const c = await spindle.chats.get(args.chat); return [c.name, c.metadata.mood, await spindle.chats.get("nowhere")] });
+if (args.do === "denied") said.push(denied.join(";"));
+return said.join("|");`), "tools", "chat_mutation")
+	id := w.chat("hello", "hi there")
+	w.wants("", `{"do":"active"}`, "PERMISSION_DENIED: chats")
+	w.wants("", `{"do":"denied"}`, "chats chats.active")
+	if err := w.Gate.SetPermission(t.Context(), "ext", "chats", permit.Allow); err != nil {
+		t.Fatal(err)
+	}
+	w.wants("", `{"do":"active"}`, "") // no chat is open: undefined is written as nothing
+	w.wants(id, `{"do":"active"}`, `"A chat"`)
+	w.wants(id, `{"do":"id"}`, `"`+string(id)+`"`)
+	chatArg := func(do string) string { return fmt.Sprintf(`{"do":%q,"chat":%q}`, do, id) }
+	w.wants("", chatArg("read"), `[["user",0,true,"hello"],["assistant",1,false,"hi there"]]`)
+	w.wants("", chatArg("write"), `[true,2]`)
+	w.wants("", chatArg("read"), `[["user",0,true,"hello"],["assistant",1,false,"hi there"],["assistant",2,false,"changed"]]`)
+	w.wants("", chatArg("delete"), `2`)
+	w.wants("", `{"do":"list"}`, `[1,1,"character_id,created_at,id,metadata,name,updated_at"]`)
+	w.wants("", chatArg("meta"), `["Renamed","calm",null]`)
+	if err := w.Gate.SetPermission(t.Context(), "ext", "chat_mutation", permit.Deny); err != nil {
+		t.Fatal(err)
+	}
+	w.wants("", chatArg("read"), "PERMISSION_DENIED: chat_mutation")
+}
+
+func TestSP45And46ModelsListsVariablesAndSecrets(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(rw, `{"method":%q}`, r.Method)
+	}))
+	defer server.Close()
+	w := extension(t, runs("", `
+const said = [];
+const attempt = async (f) => { try { said.push(JSON.stringify(await f()) ?? "undefined") } catch (e) { said.push(e.name + ": " + e.message) } };
+if (args.do === "models") {
+  await attempt(async () => (await spindle.connections.list()).map((c) => [c.id, c.provider, c.has_api_key, Object.keys(c).some((k) => /^(api_)?key$|secret|headers/i.test(k))]));
+  await attempt(async () => (await spindle.connections.get("none")));
+  await attempt(async () => { const r = await spindle.generate.quiet({ messages: [{ role: "user", content: "Hello" }] }); return [typeof r.content, r.content.length > 0, r.finish_reason] });
+  await attempt(async () => { let text = "", done; for await (const c of spindle.generate.rawStream({ messages: [{ role: "user", content: "Hello" }] })) { if (c.type === "token") text += c.token; else if (c.type === "done") done = c } return [text.length > 0, text === done.content] });
+  await attempt(async () => { const c = new AbortController(); c.abort(); return spindle.generate.quiet({ messages: [{ role: "user", content: "Hello" }], signal: c.signal }) });
+  await attempt(async () => (await spindle.generate.batch({ requests: [{ messages: [] }] }))[0].success);
+}
+if (args.do === "lists") {
+  await attempt(() => spindle.characters.list({ limit: 500 }));
+  await attempt(() => spindle.personas.getActive());
+  await attempt(() => spindle.world_books.entries.list("b"));
+  await attempt(() => spindle.characters.create({}));
+  await attempt(async () => Object.keys((await spindle.council.getSettings()).toolsSettings).length);
+  await attempt(() => spindle.council.getMembers());
+}
+if (args.do === "set") { await spindle.variables.chat.set(args.chat, "k", 5); await spindle.variables.global.set("g", "v"); await spindle.enclave.put("token", "s3cret"); }
+if (args.do === "get") await attempt(async () => [await spindle.variables.chat.get(args.chat, "k"), await spindle.variables.chat.has(args.chat, "x"), await spindle.variables.global.list(), await spindle.variables.local.get(args.chat, "k"), await spindle.enclave.get("token"), await spindle.enclave.list()]);
+if (args.do === "web") await attempt(async () => { const r = await spindle.cors(args.url, { method: "POST", body: { a: 1 } }); return [r.status, r.statusText, r.body] });
+if (args.do === "toast") spindle.toast.warning("look", { title: "T" });
+if (args.do === "tokens") await attempt(() => spindle.tokens.countText("four letters"));
+return said.join("|");`), "tools", "generation", "chats", "characters", "world_books", "cors_proxy")
+	t.Setenv("CONCLAVE_PASSPHRASE", "correct horse")
+	id := w.chat("hello")
+	w.wants("", `{"do":"models"}`, `[["demo","demo",false,false]]|null|["string",true,"stop"]|[true,true]|AbortError: `+abortMessage(w)+`|false`)
+	w.wants("", `{"do":"lists"}`, `{"data":[],"total":0}|Error: PERMISSION_DENIED: personas|{"data":[],"total":0}|Error: spindle.characters.create is not available in Conclave.|10|[]`)
+	w.wants("", `{"do":"web","url":"`+server.URL+`"}`, "Error: PERMISSION_DENIED: local_network – "+strings.TrimPrefix(server.URL, "http://")+" is this computer or in its own network, which plugins may not reach unless you grant them local_network.")
+	if err := w.Gate.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow); err != nil {
+		t.Fatal(err)
+	}
+	w.wants("", `{"do":"web","url":"`+server.URL+`"}`, `[200,"OK","{\"method\":\"POST\"}"]`)
+	w.wants("", `{"do":"tokens"}`, `{"total_tokens":3,"model":"","modelSource":"main","tokenizer_id":null,"tokenizer_name":"estimate","approximate":true}`)
+	news := w.Bus.Subscribe(bus.Toasts)
+	defer news.Close()
+	w.wants("", `{"do":"toast"}`, "")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if _, err := news.Next(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.Services.Toasts(0); len(got) != 1 || got[0].Sentence() != "Ext: T: look" || got[0].Kind != "warning" {
+		t.Errorf("toasts = %+v", got)
+	}
+	arguments := fmt.Sprintf(`{"do":"set","chat":%q}`, id)
+	if strings.Contains(w.Keys.Sentence(), "keychain.") {
+		t.Skip("this system has a keychain, which is not a test's to write into")
+	}
+	w.wants("", arguments, "")
+	w.restart()
+	w.wants("", strings.Replace(arguments, "set", "get", 1), `["5",false,{"g":"v"},"","s3cret",["token"]]`)
+}
+
+// abortMessage is what an aborted request says; it is the platform's own.
+func abortMessage(w *whole) string {
+	w.t.Helper()
+	return "The operation was aborted."
+}
+
+func TestSP46MacrosInterceptorsAndContextHandlersReachThePrompt(t *testing.T) {
+	w := extension(t, runs(`
+let handled = "";
+spindle.registerMacro({ name: "mood", description: "d", handler: (c) => "calm" + c.args.join("") });
+spindle.registerMacro({ name: "pushed", description: "d", handler: "" });
+spindle.updateMacroValue("pushed", "now");
+spindle.registerMacro({ name: "never", description: "d", handler: () => new Promise(() => {}) });
+spindle.registerMacro({ name: "dry", description: "d", handler: () => spindle.variables.global.set("x", "y") });
+spindle.registerMacro({ name: "text", description: "d", handler: "return 1" });
+spindle.registerMacro({ name: "user", description: "d", handler: () => "me" });
+spindle.registerContextHandler((c) => { handled = c.chatId + " " + c.userId; return c.stop ? { ...c, cancelGeneration: true } : c }, 5);
+spindle.registerInterceptor(() => { throw new Error("replaced") }, 1);
+spindle.registerInterceptor((messages, context) => [...messages, { role: "system", content: "note for " + context.generationType }], 50);`, `
+if (args.do === "handled") return handled;
+return JSON.stringify(await spindle.macros.resolve(args.text, { commit: false }));`), "tools", "interceptor", "context_handler")
+	id := w.chat()
+	model := llmtest.New([]llmtest.Step{llmtest.Say("fine")})
+	sent, outcome, notes := w.say(id, "I am {{mood::!}} {{pushed}} {{unknown}} {{user}}", model)
+	if outcome.Reason != chat.EndDone {
+		t.Fatalf("it ended with %s: %v", outcome.Reason, outcome.Err)
+	}
+	var texts []string
+	for _, m := range sent.Messages {
+		texts = append(texts, string(m.Role)+":"+chat.TextOf(m.Parts))
+	}
+	if want := []string{"user:I am calm! now {{unknown}} {{user}}\n[System note]\nnote for normal"}; !slices.Equal(texts, want) {
+		t.Errorf("the model was sent %q", texts)
+	}
+	if !slices.Contains(notes, "Ext changed what the model is sent.") {
+		t.Errorf("notes = %q", notes)
+	}
+	w.wants("", `{"do":"handled"}`, string(id)+" conclave-user")
+	w.wants("", `{"text":"{{mood}} {{user}} {{dry}}"}`, `{"text":"calm User ","diagnostics":[{"level":"error","message":"The macro {{dry}} of Ext has no value: spindle.variables.global.set cannot be used while macros are only looked at.."}]}`)
+	w.wants("", `{"text":"[{{never}}]"}`, `{"text":"[]","diagnostics":[{"level":"error","message":"The macro {{never}} of Ext has no value: it took too long."}]}`)
+
+	// After a restart the process is started for the prompt it looks at.
+	w.restart()
+	sent, _, _ = w.say(id, "{{mood}}", llmtest.New([]llmtest.Step{llmtest.Say("fine")}))
+	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); !strings.HasPrefix(got, "calm") {
+		t.Errorf("after a restart the model was sent %q", got)
+	}
+	if err := w.Gate.SetPermission(t.Context(), "ext", "interceptor", permit.Deny); err != nil {
+		t.Fatal(err)
+	}
+	sent, _, notes = w.say(id, "again", llmtest.New([]llmtest.Step{llmtest.Say("fine")}))
+	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "again" || len(notes) != 0 {
+		t.Errorf("without the permission the model was sent %q, %q", got, notes)
+	}
+}
+
+func TestSP41EventsOfConclavesLifeReachWhoListens(t *testing.T) {
+	w := extension(t, runs(`
+const seen = [], denied = [];
+spindle.permissions.onDenied((d) => denied.push(d.permission + " " + d.operation));
+for (const name of ["CHAT_SWITCHED", "MESSAGE_SENT", "MESSAGE_EDITED", "CHAT_CHANGED", "GENERATION_STARTED", "GENERATION_ENDED"])
+  spindle.on(name, (p) => seen.push(name + " " + (p.message ? p.message.role + ":" + p.message.content : p.chat ? p.chat.name : p.content ?? typeof p.chatId)));`,
+		`return args.do === "denied" ? denied.join("|") : seen.join("|");`), "tools")
+	w.wants("", `{"do":"denied"}`, "generation subscribe_event:GENERATION_STARTED|generation subscribe_event:GENERATION_ENDED")
+	id := w.chat()
+	w.say(id, "hello", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+	want := "CHAT_SWITCHED string|MESSAGE_SENT user:hello|MESSAGE_SENT assistant:hi"
+	w.until(`{}`, want)
+	if err := w.Gate.SetPermission(t.Context(), "ext", "generation", permit.Allow); err != nil {
+		t.Fatal(err)
+	}
+	w.say(id, "more", llmtest.New([]llmtest.Step{llmtest.Say("yes")}))
+	want += "|GENERATION_STARTED string|MESSAGE_SENT user:more|MESSAGE_SENT assistant:yes|GENERATION_ENDED yes"
+	w.until(`{}`, want)
+	m, err := w.Store.Message(t.Context(), id, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.ChatEdited(m)
+	w.ChatChanged(id)
+	w.until(`{}`, want+"|MESSAGE_EDITED user:hello|CHAT_CHANGED A chat")
+}
+
+func TestSP21ARevokedPermissionStaysRevokedAfterARestart(t *testing.T) {
+	w := extension(t, runs("", `return String(spindle.permissions.has("tools")) + await spindle.permissions.getGranted();`), "tools", "chats")
+	w.wants("", `{}`, "truechats,tools") // SP-39: right after loading
+	if err := w.Gate.SetPermission(t.Context(), "ext", "tools", permit.Deny); err != nil {
+		t.Fatal(err)
+	}
+	gone := func() bool { _, ok := w.Tools.Set().ByID("ext:run"); return !ok }
+	for deadline := time.Now().Add(patience); !gone(); time.Sleep(10 * time.Millisecond) { // it has no other sign
+		if time.Now().After(deadline) {
+			t.Fatal("its tool stays")
+		}
+	}
+	w.restart()
+	if !gone() {
+		t.Error("its tool came back")
+	}
+	if granted, denied := w.Gate.Permissions("ext"); slices.Contains(granted, "tools") || !slices.Contains(denied, "tools") {
+		t.Errorf("granted %v, denied %v", granted, denied)
+	}
+}

@@ -1,0 +1,181 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/llm"
+	"conclave/app/plugin"
+)
+
+// scripted are hooks whose answers are written in the test.
+type scripted struct {
+	hooks []plugin.Hook
+	run   func(hook plugin.Hook, payload string) (string, error)
+	notes []string
+}
+
+func (s *scripted) Hooks(_ context.Context, kind string) []plugin.Hook {
+	return slices.DeleteFunc(slices.Clone(s.hooks), func(h plugin.Hook) bool { return h.Kind != kind })
+}
+
+func (s *scripted) Run(_ context.Context, hook plugin.Hook, _ chat.ConversationID, payload any) (json.RawMessage, error) {
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := s.run(hook, string(raw))
+	return json.RawMessage(answer), err
+}
+
+func (s *scripted) Note(id, level, text string) { s.notes = append(s.notes, id+" "+level+" "+text) }
+
+func says(role chat.Role, texts ...string) llm.Message {
+	m := llm.Message{Role: role}
+	for _, t := range texts {
+		m.Parts = append(m.Parts, chat.Part{Kind: chat.PartText, Text: t})
+	}
+	return m
+}
+
+// sample is a prompt with a call and its result in it.
+func sample() llm.Request {
+	call := says(chat.RoleAssistant, "calling")
+	call.Parts = append(call.Parts, chat.Part{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "c", Tool: "t"}})
+	result := llm.Message{Role: chat.RoleTool, Parts: []chat.Part{{Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: "c"}}}}
+	return llm.Request{System: "rules {{weather}}", Messages: []llm.Message{says(chat.RoleUser, "one {{user}} {{Weather::Oslo}}"), call, result, says(chat.RoleUser, "two")}}
+}
+
+func shape(r llm.Request) string {
+	out := []string{"system:" + r.System}
+	for _, m := range r.Messages {
+		line := string(m.Role) + ":" + strings.ReplaceAll(chat.TextOf(m.Parts), "\n", "/")
+		for _, p := range m.Parts {
+			if p.Call != nil {
+				line += "+call"
+			}
+			if p.Result != nil {
+				line += "+result"
+			}
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, " | ")
+}
+
+func TestInterceptorsChangeThePromptAndKeepCallsWithTheirResults(t *testing.T) {
+	const untouched = "system:rules {{weather}} | user:one {{user}} {{Weather::Oslo}} | assistant:calling+call | tool:+result | user:two"
+	for name, c := range map[string]struct{ answer, want, note string }{
+		"the same":            {`keep`, untouched, ""},
+		"rewritten":           {`{"messages":[{"role":"system","content":"new"},{"role":"user","content":"one!","__conclaveMessage":2},{"role":"assistant","content":"calling","__conclaveMessage":3},{"role":"user","content":"two","__conclaveMessage":4}]}`, "system:new | user:one! | assistant:calling+call | tool:+result | user:two", "Ext changed"},
+		"without the numbers": {`[{"role":"assistant","content":"calling"},{"role":"user","content":"two"}]`, "system: | assistant:calling+call | tool:+result | user:two", "Ext changed"},
+		"a note within":       {`[{"role":"user","content":"two","__conclaveMessage":4},{"role":"system","content":"psst"}]`, "system: | user:two/[System note]/psst", "Ext changed"},
+		"one twice":           {`[{"role":"assistant","content":"calling","__conclaveMessage":3},{"role":"assistant","content":"calling","__conclaveMessage":3},{"role":"user","content":"x"}]`, "system: | assistant:calling+call | tool:+result | assistant:calling | user:x", "Ext changed"},
+		"nothing":             {`null`, untouched, ""},
+		"no messages":         {`{"breakdown":[]}`, untouched, ""},
+		"all gone":            {`[]`, untouched, ""},
+		"it threw":            {``, untouched, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hooks := &scripted{hooks: []plugin.Hook{{Plugin: "ext", Title: "Ext", Kind: "interceptor"}}}
+			hooks.run = func(_ plugin.Hook, payload string) (string, error) {
+				switch c.answer {
+				case "":
+					return "", errors.New("boom")
+				case "keep":
+					var p struct{ Messages json.RawMessage }
+					err := json.Unmarshal([]byte(payload), &p)
+					return string(p.Messages), err
+				}
+				return c.answer, nil
+			}
+			p := &Prompt{Hooks: hooks, Granted: func(string, string) bool { return false }}
+			got, notes, err := p.Apply(t.Context(), sample(), About{Conversation: "c"})
+			if err != nil || shape(got) != c.want {
+				t.Errorf("%v\n got %s\nwant %s", err, shape(got), c.want)
+			}
+			if said := strings.Join(notes, " "); (c.note == "") != (said == "") || !strings.Contains(said, c.note) {
+				t.Errorf("notes = %q", notes)
+			}
+			failed := name == "nothing" || name == "no messages" || name == "all gone" || name == "it threw"
+			if failed != (len(hooks.notes) == 1) {
+				t.Errorf("its log = %q", hooks.notes)
+			}
+		})
+	}
+}
+
+func TestContextHandlersRunFirstAndMayCallTheAnswerOff(t *testing.T) {
+	var order []string
+	answer := `{"chatId":"c","extra":1}`
+	hooks := &scripted{hooks: []plugin.Hook{{Title: "I", Kind: "interceptor"}, {Title: "A", Kind: "context_handler"}, {Title: "B", Kind: "context_handler"}}}
+	hooks.run = func(h plugin.Hook, payload string) (string, error) {
+		order = append(order, h.Title)
+		if h.Title == "B" && !strings.Contains(payload, `"extra":1`) {
+			t.Errorf("B was not given what A returned: %s", payload)
+		}
+		if h.Kind == "interceptor" {
+			return "null", nil
+		}
+		return answer, nil
+	}
+	p := &Prompt{Hooks: hooks, Granted: func(string, string) bool { return false }}
+	if _, _, err := p.Apply(t.Context(), sample(), About{}); err != nil || strings.Join(order, "") != "ABI" {
+		t.Errorf("order = %v, %v", order, err)
+	}
+	answer = `{"cancelGeneration":true}`
+	if _, _, err := p.Apply(t.Context(), sample(), About{}); fault.KindOf(err) != fault.Canceled || !strings.Contains(err.Error(), "A called the answer off") {
+		t.Errorf("called off: %v", err)
+	}
+}
+
+func TestMacrosAreFilledInWhatThePersonWroteOnly(t *testing.T) {
+	asked := 0
+	hooks := &scripted{hooks: []plugin.Hook{
+		{Plugin: "w", Title: "W", Kind: "macro", Name: "weather"}, {Kind: "macro", Name: "fixed", Data: json.RawMessage(`{"value":"{{weather}}"}`)}, {Kind: "macro", Name: "broken", Title: "B"},
+	}}
+	hooks.run = func(h plugin.Hook, payload string) (string, error) {
+		if h.Name == "broken" {
+			return "", errors.New("it took too long")
+		}
+		asked++
+		var p struct{ Args []string }
+		err := json.Unmarshal([]byte(payload), &p)
+		return fmt.Sprintf("%q", "rain"+strings.Join(p.Args, "")), err
+	}
+	p := &Prompt{Hooks: hooks, Granted: func(string, string) bool { return false }}
+	r := sample()
+	r.Messages[1].Parts[0].Text = "{{weather}}" // an answer
+	got, _, err := p.Apply(t.Context(), r, About{})
+	if want := "system:rules rain | user:one {{user}} rainOslo | assistant:{{weather}}+call | tool:+result | user:two"; err != nil || shape(got) != want {
+		t.Errorf("got %s, %v", shape(got), err)
+	}
+	m := p.Macros(t.Context(), "", true)
+	for text, want := range map[string]string{
+		"{{fixed}}": "{{weather}}", "{{ weather }}{{weather}}": "rainrain", "{{": "{{", "a {{x {{weather}} b}}": "a {{x rain b}}", "{{broken}}!": "!", "{{}}": "{{}}", "}}{{weather": "}}{{weather",
+	} {
+		if got := m.Text(t.Context(), text); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+	if len(m.Failed) != 1 || !strings.Contains(m.Failed[0], "{{broken}} of B has no value: it took too long") {
+		t.Errorf("failed = %q", m.Failed)
+	}
+}
+
+func TestMacrosResolveKnowsConclavesOwn(t *testing.T) {
+	f := newFixture(t)
+	p := &Prompt{Hooks: &scripted{}, Granted: func(string, string) bool { return false }}
+	f.all["macros.resolve"] = f.s.Resolve(p)
+	by := f.caller("a")
+	f.wants(by, "macros.resolve", `{"text":"{{setvar::k::v}}[{{getvar::k}}] {{user}} {{unknown}}","commit":false}`, `{"diagnostics":[],"text":"[] User {{unknown}}"}`)
+	f.wants(by, "macros.resolve", `{"text":"{{setvar::k::v}}[{{getvar::k}}]","commit":true}`, `[v]`)
+	f.wants(by, "variables.get", `{"scope":"local","key":"k"}`, `"v"`)
+}

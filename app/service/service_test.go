@@ -1,0 +1,491 @@
+package service
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/keys"
+	"conclave/app/llm"
+	"conclave/app/llm/llmtest"
+	"conclave/app/plugin"
+	"conclave/store"
+	"conclave/store/storetest"
+)
+
+// fixture is the services over a real store, and what they told.
+type fixture struct {
+	t     *testing.T
+	store *store.Store
+	s     *Services
+	all   map[string]plugin.Service
+	model *llmtest.Model
+	open  *chat.Conversation
+	holds holds
+	now   time.Time
+
+	mu     sync.Mutex
+	events []string
+	told   []map[string]any
+}
+
+// holds is a turn that may run.
+type holds struct {
+	mu    sync.Mutex
+	ended chan struct{}
+}
+
+func (h *holds) hold(context.Context, chat.ConversationID) (func(), <-chan struct{}, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ended != nil {
+		return nil, h.ended, nil
+	}
+	return func() {}, nil, nil
+}
+
+func (h *holds) begin() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.ended = make(chan struct{})
+}
+
+func (h *holds) end() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	close(h.ended)
+	h.ended = nil
+}
+
+type storeChats struct{ *store.Store }
+
+func (s storeChats) Conversations(ctx context.Context, offset, limit int) ([]chat.Conversation, int, error) {
+	page, err := s.List(ctx, store.ListOptions{Offset: offset, Limit: limit})
+	return page.Conversations, page.Total, err
+}
+
+// models are one scripted model behind two connections.
+type models struct{ m *llmtest.Model }
+
+func (m models) Open(_ context.Context, name string) (llm.Model, error) {
+	if name == "" {
+		name = "one/default"
+	}
+	connection, id, _ := strings.Cut(name, "/")
+	if connection != "one" && connection != "two" {
+		return nil, fault.New(fault.NotFound, "test", "There is no connection named "+connection+".", "")
+	}
+	m.m.SetInfo(llm.ModelInfo{Connection: connection, ID: id})
+	return m.m, nil
+}
+
+func (m models) Connections(context.Context) ([]llm.Connection, error) {
+	return []llm.Connection{
+		{Name: "one", Kind: "openai", Title: "One", HasKey: true, Headers: map[string]string{"X-Secret": "sk-header"}, Key: func(context.Context) (string, error) { return "sk-key", nil }},
+		{Name: "two", Kind: "ollama"},
+	}, nil
+}
+
+func (m models) Known(context.Context) ([]llm.ModelInfo, error) {
+	return []llm.ModelInfo{{Connection: "one", ID: "default"}, {Connection: "two", ID: "small"}}, nil
+}
+
+func (m models) Default(context.Context) (string, error) { return "one/default", nil }
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{t: t, store: storetest.Open(t), model: llmtest.New(), now: time.Unix(1_700_000_000, 0)}
+	c := chat.Conversation{Title: "Open"}
+	if err := f.store.CreateConversation(t.Context(), &c); err != nil {
+		t.Fatal(err)
+	}
+	f.open = &c
+	f.s = New(Options{
+		Chats: storeChats{f.store}, Models: models{f.model}, Keys: &memoryKeys{all: map[string]string{}}, Values: f.store, Bus: bus.New(), Hold: f.holds.hold,
+		Active: func(context.Context) (*chat.Conversation, error) { return f.open, nil },
+		Now:    func() time.Time { return f.now },
+		Publish: func(event string, payload any) {
+			raw, _ := json.Marshal(payload)
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.events = append(f.events, event+" "+string(raw))
+		},
+	})
+	t.Cleanup(f.s.Close)
+	f.all = f.s.All()
+	return f
+}
+
+// memoryKeys keep secrets in memory: the file's encryption takes its time.
+type memoryKeys struct{ all map[string]string }
+
+func (m *memoryKeys) Get(_ context.Context, name string) (string, error) {
+	if v, ok := m.all[name]; ok {
+		return v, nil
+	}
+	return "", missing("none")
+}
+
+func (m *memoryKeys) Set(_ context.Context, name, value string) error {
+	m.all[name] = value
+	return nil
+}
+
+func (m *memoryKeys) Delete(_ context.Context, name string) error {
+	delete(m.all, name)
+	return nil
+}
+
+func (f *fixture) caller(id string, granted ...string) plugin.Caller {
+	return plugin.Caller{Plugin: id, Name: "Plugin " + id,
+		Granted: func(p string) bool { return slices.Contains(granted, p) },
+		Tell: func(event string, payload any) error {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.told = append(f.told, payload.(map[string]any))
+			return nil
+		}}
+}
+
+// ask asks for a capability and returns its answer as JSON, or its fault as
+// "kind: message".
+func (f *fixture) ask(by plugin.Caller, capability, args string) string {
+	f.t.Helper()
+	service, ok := f.all[capability]
+	if !ok {
+		f.t.Fatalf("there is no %s", capability)
+	}
+	value, err := service.Do(f.t.Context(), by, json.RawMessage(args))
+	if err != nil {
+		return string(fault.KindOf(err)) + ": " + fault.Of(err).Message
+	}
+	raw, err := json.Marshal(value)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return string(raw)
+}
+
+func (f *fixture) wants(by plugin.Caller, capability, args, want string) {
+	f.t.Helper()
+	if got := f.ask(by, capability, args); !strings.Contains(got, want) {
+		f.t.Errorf("%s %s\n got %s\nwant %s", capability, args, got, want)
+	}
+}
+
+func TestSecretsBelongToOnePlugin(t *testing.T) {
+	f := newFixture(t)
+	a, b := f.caller("a"), f.caller("b")
+	f.wants(a, "secrets.get", `{"key":"token"}`, `{"value":null}`)
+	f.wants(a, "secrets.put", `{"key":"token","value":"s3cret"}`, `{}`)
+	f.wants(a, "secrets.put", `{"key":"other.one","value":"x"}`, `{}`)
+	f.wants(a, "secrets.get", `{"key":"token"}`, `{"value":"s3cret"}`)
+	f.wants(a, "secrets.list", `{}`, `{"keys":["other.one","token"]}`)
+	f.wants(a, "secrets.has", `{"key":"token"}`, `true`)
+	f.wants(b, "secrets.get", `{"key":"token"}`, `{"value":null}`)
+	f.wants(b, "secrets.list", `{}`, `{"keys":[]}`)
+	f.wants(a, "secrets.delete", `{"key":"token"}`, `{"deleted":true}`)
+	f.wants(a, "secrets.delete", `{"key":"token"}`, `{"deleted":false}`)
+	f.wants(a, "secrets.get", `{"key":"token"}`, `{"value":null}`)
+	for _, key := range []string{"", "../b/token", "a b", strings.Repeat("x", 129)} {
+		f.wants(a, "secrets.put", fmt.Sprintf(`{"key":%q,"value":"x"}`, key), "invalid: The name of a secret")
+	}
+	f.wants(a, "secrets.put", `{"key":"big","value":"`+strings.Repeat("x", maxSecret+1)+`"}`, "invalid: A secret may hold")
+}
+
+func TestSecretsLieEncryptedWhereThereIsNoKeychain(t *testing.T) {
+	t.Setenv("CONCLAVE_PASSPHRASE", "correct horse")
+	dir := t.TempDir()
+	box := keys.New(dir)
+	if !strings.Contains(box.Sentence(), "encrypted file") {
+		t.Skip("this system has a keychain, which is not a test's to write into")
+	}
+	s := New(Options{Keys: box})
+	defer s.Close()
+	all := s.All()
+	by := plugin.Caller{Plugin: "a"}
+	if _, err := all["secrets.put"].Do(t.Context(), by, json.RawMessage(`{"key":"token","value":"s3cret"}`)); err != nil {
+		t.Fatal(err)
+	}
+	value, err := all["secrets.get"].Do(t.Context(), by, json.RawMessage(`{"key":"token"}`))
+	if err != nil || value.(map[string]any)["value"] != "s3cret" {
+		t.Errorf("got %v, %v", value, err)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "keys.age"))
+	if err != nil || bytes.Contains(raw, []byte("s3cret")) || bytes.Contains(raw, []byte("token")) {
+		t.Errorf("the file: %v", err)
+	}
+}
+
+func TestVariablesAreSharedPerScopeAndBounded(t *testing.T) {
+	f := newFixture(t)
+	a, b := f.caller("a"), f.caller("b")
+	f.wants(a, "variables.set", `{"scope":"global","key":"k","value":"v"}`, `{}`)
+	f.wants(b, "variables.get", `{"scope":"global","key":"k"}`, `{"value":"v"}`)
+	f.wants(a, "variables.set", `{"scope":"chat","key":"k","value":"here"}`, `{}`) // the open chat
+	f.wants(a, "variables.get", `{"scope":"chat","chat":"`+string(f.open.ID)+`","key":"k"}`, `here`)
+	f.wants(a, "variables.get", `{"scope":"local","key":"k"}`, `{"value":null}`)
+	f.wants(a, "variables.list", `{"scope":"chat"}`, `{"values":{"k":"here"}}`)
+	f.wants(a, "variables.delete", `{"scope":"chat","key":"k"}`, `{"deleted":true}`)
+	f.wants(a, "variables.set", `{"scope":"chat","chat":"nowhere","key":"k","value":"v"}`, `not_found`)
+	f.wants(a, "variables.set", `{"scope":"plugin","key":"k","value":"v"}`, `invalid: The scope`)
+	f.wants(a, "variables.set", `{"scope":"global","key":"","value":"v"}`, `invalid: The name`)
+	f.wants(a, "variables.set", `{"scope":"global","key":"k","value":"`+strings.Repeat("x", maxVariable+1)+`"}`, `invalid: A variable may hold`)
+}
+
+func TestAModelIsAskedAndItsKeyIsNowhere(t *testing.T) {
+	f := newFixture(t)
+	by := f.caller("a")
+	f.model.Add([]llmtest.Step{llmtest.Think("hm"), llmtest.Say("Hel"), llmtest.Say("lo"), llmtest.Used(3, 4)})
+	got := f.ask(by, "models.generate", `{"messages":[{"role":"system","content":"Be kind."},{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"user","content":"there"}],
+		"parameters":{"temperature":0.5,"max_tokens":20},"tools":[{"name":"look","description":"d"}],"stream":"s1"}`)
+	for _, want := range []string{`"content":"Hello"`, `"reasoning":"hm"`, `"finish_reason":"stop"`, `"prompt_tokens":3,"completion_tokens":4,"total_tokens":7`, `"model":"one/default"`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	r := f.model.Requests()[0]
+	if r.System != "Be kind." || len(r.Messages) != 1 || chat.TextOf(r.Messages[0].Parts) != "Hi\nthere" || *r.Temperature != 0.5 || r.MaxTokens != 20 || len(r.Tools) != 1 {
+		t.Errorf("it was asked %+v", r)
+	}
+	var said strings.Builder
+	for i, piece := range f.told {
+		if piece["stream"] != "s1" || piece["number"] != i+1 {
+			t.Errorf("piece %d is %v", i, piece)
+		}
+		said.WriteString(piece["text"].(string))
+	}
+	if said.String() != "hmHello" || !strings.Contains(got, fmt.Sprintf(`"pieces":%d`, len(f.told))) {
+		t.Errorf("the pieces were %v of %s", f.told, got)
+	}
+	f.model.Add([]llmtest.Step{llmtest.Call("c1", "look", `{"a":1}`)})
+	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"connection":"two"}`, `"finish_reason":"tool_calls","tool_calls":[{"id":"c1","name":"look","args":{"a":1}}]`)
+	if got := f.model.Info().Name(); got != "two/small" {
+		t.Errorf("the connection stands for %s", got)
+	}
+	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"connection":"none"}`, "not_found: ")
+	f.wants(by, "models.generate", `{"messages":[]}`, "invalid: ")
+	f.wants(by, "models.generate", `{"messages":[{"role":"robot","content":"x"}]}`, "invalid: The role")
+	got = f.ask(by, "models.connections", `{}`)
+	if strings.Contains(got, "sk-") || !strings.Contains(got, `{"id":"one","name":"One","provider":"openai","model":"default","models":["default"],"is_default":true,"has_key":true}`) {
+		t.Errorf("SP-45: connections = %s", got)
+	}
+}
+
+func TestAModelCallCanBeStoppedAndIsBounded(t *testing.T) {
+	f := newFixture(t)
+	by := f.caller("a")
+	f.model.Add([]llmtest.Step{llmtest.Say("on"), llmtest.Wait(make(chan struct{}))})
+	over := make(chan string, 1)
+	go func() {
+		over <- f.ask(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"request":"r"}`)
+	}() // ends when it is stopped
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(f.ask(by, "models.stop", `{"request":"r"}`), "true"); {
+		if time.Now().After(deadline) {
+			t.Fatal("it never began")
+		}
+		time.Sleep(time.Millisecond) // it has no other sign of having begun
+	}
+	if got := <-over; !strings.HasPrefix(got, "canceled") {
+		t.Errorf("a stopped one answered %s", got)
+	}
+	f.wants(f.caller("b"), "models.stop", `{"request":"r"}`, `false`)
+	for range callsAnHour - 1 {
+		release, err := f.s.spend(t.Context(), by)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release()
+	}
+	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}]}`, "not_allowed: Plugin a has asked models 300 times")
+	f.now = f.now.Add(time.Hour)
+	f.model.Add([]llmtest.Step{llmtest.Say("again")})
+	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}]}`, "again")
+}
+
+func TestChatsAreReadAndWritten(t *testing.T) {
+	f := newFixture(t)
+	by := f.caller("a")
+	f.wants(by, "chats.active", `{}`, `"title":"Open"`)
+	f.wants(by, "chats.get", `{"chat":"nowhere"}`, `{"chat":null}`)
+	f.wants(by, "chats.list", `{"limit":500}`, `"total":1`)
+	f.wants(by, "chats.update", `{"title":"  New\n name "}`, `"title":"New name"`)
+	f.wants(by, "chats.append", `{"role":"user","content":"one"}`, `"index":0,"role":"user","content":"one"`)
+	f.wants(by, "chats.append", `{"role":"assistant","content":"two"}`, `"id":"2"`)
+	f.wants(by, "chats.append", `{"role":"user","content":"three"}`, `"model":""`)
+	f.wants(by, "chats.append", `{"role":"system","content":"x"}`, `invalid: `)
+	f.wants(by, "chats.append", `{"role":"user","content":""}`, `invalid: `)
+	f.wants(by, "chats.messages", `{}`, `"total":3`)
+	f.wants(by, "chats.messages", `{"limit":1,"offset":1}`, `{"messages":[{"id":"2"`)
+	f.wants(by, "chats.edit", `{"message":"2","content":"zwei"}`, `"content":"zwei"`)
+	f.wants(by, "chats.edit", `{"message":"2","hidden":true}`, `"hidden":true`)
+	f.wants(by, "chats.edit", `{"message":"9","content":"x"}`, `not_found`)
+	f.wants(by, "chats.remove", `{"message":"2"}`, `{"removed":true,"waits":false}`)
+	got := f.ask(by, "chats.messages", `{}`)
+	if strings.Contains(got, "zwei") || !strings.Contains(got, "one") || !strings.Contains(got, "three") {
+		t.Errorf("after removing: %s", got)
+	}
+	if old, err := f.store.Message(t.Context(), f.open.ID, 2); err != nil || chat.TextOf(old.Parts) != "zwei" {
+		t.Errorf("what was removed is gone: %v, %v", old, err)
+	}
+	names := []string{}
+	for _, e := range f.events {
+		name, _, _ := strings.Cut(e, " ")
+		names = append(names, name)
+	}
+	if want := []string{"CHAT_CHANGED", "MESSAGE_SENT", "MESSAGE_SENT", "MESSAGE_SENT", "MESSAGE_EDITED", "MESSAGE_EDITED", "MESSAGE_DELETED"}; !slices.Equal(names, want) {
+		t.Errorf("events = %v", names)
+	}
+	by.Conversation = "elsewhere"
+	f.wants(by, "chats.messages", `{}`, `not_found`) // the call's chat, not the open one
+}
+
+func TestWhatIsWrittenDuringAnAnswerComesAfterIt(t *testing.T) {
+	f := newFixture(t)
+	by := f.caller("a")
+	f.wants(by, "chats.append", `{"role":"user","content":"question"}`, `"id":"1"`)
+	f.holds.begin()
+	got := f.ask(by, "chats.append", `{"role":"assistant","content":"later"}`)
+	if !strings.Contains(got, `"waits":true`) {
+		t.Fatalf("it was written at once: %s", got)
+	}
+	f.wants(by, "chats.append", `{"role":"assistant","content":"latest"}`, `"waits":true`)
+	f.wants(by, "chats.messages", `{}`, `"total":1`)
+	f.holds.end()
+	for deadline := time.Now().Add(time.Minute); !strings.Contains(f.ask(by, "chats.messages", `{}`), "latest"); {
+		if time.Now().After(deadline) {
+			t.Fatal("it was never written")
+		}
+		time.Sleep(time.Millisecond) // it is written behind nobody's back but the test's
+	}
+	var first struct{ Message Message }
+	if err := json.Unmarshal([]byte(got), &first); err != nil {
+		t.Fatal(err)
+	}
+	f.wants(by, "chats.edit", `{"message":"`+first.Message.ID+`","content":"edited"}`, `"id":"2"`)
+}
+
+func TestAnAnswerOfManyRoundsIsOneMessage(t *testing.T) {
+	text := func(s string) []chat.Part { return []chat.Part{{Kind: chat.PartText, Text: s}} }
+	path := []chat.Message{
+		{Seq: 1, Turn: "t", Role: chat.RoleUser, Parts: text("q")},
+		{Seq: 2, Turn: "t", Role: chat.RoleAssistant, Parts: text("let me see")},
+		{Seq: 3, Turn: "t", Role: chat.RoleTool},
+		{Seq: 4, Turn: "t", Role: chat.RoleAssistant, Parts: text("42"), State: chat.Complete},
+		{Seq: 5, Turn: "u", Role: chat.RoleUser, Parts: text("thanks")},
+	}
+	got := Entries(path)
+	if len(got) != 3 || got[1].ID != "2" || got[1].Content != "let me see\n\n42" || got[1].State != chat.Complete || got[2].Index != 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestTheWebIsReachedAndPrivateAddressesAreNot(t *testing.T) {
+	big := strings.Repeat("0123456789", pieceBytes/10+1) + "\xff"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/big":
+			_, _ = w.Write([]byte(big))
+		case "/huge":
+			_, _ = w.Write(make([]byte, maxBody+1))
+		case "/away":
+			http.Redirect(w, r, "http://169.254.169.254/secret", http.StatusFound)
+		case "/slow":
+			<-r.Context().Done()
+		default:
+			w.Header().Set("X-Seen", r.Method+" "+r.Header.Get("X-Mine")+" "+r.Header.Get("Cookie"))
+			w.WriteHeader(http.StatusTeapot)
+			_, _ = w.Write([]byte("tea"))
+		}
+	}))
+	defer server.Close()
+	f := newFixture(t)
+	stranger, local := f.caller("a"), f.caller("a", LocalNetwork)
+	f.wants(stranger, "http.request", `{"url":"`+server.URL+`"}`, "not_allowed: PERMISSION_DENIED: local_network")
+	f.wants(stranger, "http.request", `{"url":"http://[::1]:1/"}`, "PERMISSION_DENIED: local_network")
+	f.wants(stranger, "http.request", `{"url":"http://localhost:1/"}`, "PERMISSION_DENIED: local_network")
+	f.wants(local, "http.request", `{"url":"http://169.254.169.254/latest/meta-data"}`, "not_allowed")
+	f.wants(local, "http.request", `{"url":"`+server.URL+`/away"}`, "not_allowed")
+	f.wants(local, "http.request", `{"url":"`+server.URL+`","method":"put","headers":{"X-Mine":"yes","Host":"evil"},"body":"b"}`, `{"status":418,"status_text":"I'm a teapot"`)
+	f.wants(local, "http.request", `{"url":"`+server.URL+`","headers":{"X-Mine":"yes"}}`, `"x-seen":"GET yes"`)
+	f.wants(local, "http.request", `{"url":"`+server.URL+`","binary":true}`, `"base64":"dGVh"`)
+	f.wants(local, "http.request", `{"url":"file:///etc/passwd"}`, "invalid: Only http")
+	f.wants(local, "http.request", `{"url":"`+server.URL+`","method":"CONNECT"}`, "invalid: ")
+	f.wants(local, "http.request", `{"url":"`+server.URL+`/huge"}`, "invalid: ")
+	f.wants(local, "http.request", `{"url":"http://127.0.0.1:1/"}`, "unavailable: ")
+
+	var answer struct {
+		Base64 []byte
+		Rest   string
+	}
+	if err := json.Unmarshal([]byte(f.ask(local, "http.request", `{"url":"`+server.URL+`/big"}`)), &answer); err != nil || answer.Rest == "" {
+		t.Fatalf("a large answer: %v", err)
+	}
+	body, rest := answer.Base64, answer.Rest
+	f.wants(f.caller("b"), "http.read", `{"rest":"`+rest+`"}`, "not_found")
+	var next struct{ Base64 string }
+	if err := json.Unmarshal([]byte(f.ask(local, "http.read", `{"rest":"`+rest+`"}`)), &next); err != nil {
+		t.Fatal(err)
+	}
+	more, _ := base64.StdEncoding.DecodeString(next.Base64)
+	if string(append(body, more...)) != big {
+		t.Error("the pieces are not the body")
+	}
+	f.wants(local, "http.read", `{"rest":"`+rest+`"}`, "not_found")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := f.all["http.request"].Do(ctx, local, json.RawMessage(`{"url":"`+server.URL+`/slow"}`)); fault.KindOf(err) != fault.Canceled {
+		t.Errorf("a stopped one: %v", err)
+	}
+}
+
+func TestOnlyPublicAddressesArePublic(t *testing.T) {
+	for address, want := range map[string]bool{
+		"127.0.0.1": true, "10.1.2.3": true, "192.168.0.1": true, "172.16.0.1": true, "169.254.169.254": true, "100.64.0.1": true, "0.0.0.0": true, "::": true,
+		"::1": true, "fe80::1": true, "fd00::1": true, "::ffff:127.0.0.1": true, "224.0.0.1": true, "64:ff9b::7f00:1": true, "2002:7f00:1::": true,
+		"8.8.8.8": false, "1.1.1.1": false, "2606:4700::1111": false,
+	} {
+		if got := private(netip.MustParseAddr(address)); got != want {
+			t.Errorf("private(%s) = %v", address, got)
+		}
+	}
+}
+
+func TestToastsAreCleanedNumberedAndFew(t *testing.T) {
+	f := newFixture(t)
+	by := f.caller("a")
+	f.wants(by, "toast", `{"kind":"success","text":" two\n lines\u202e ","title":"T"}`, `true`)
+	f.wants(by, "toast", `{"kind":"odd","text":"x"}`, `true`)
+	f.wants(by, "toast", `{"kind":"info","text":""}`, `invalid`)
+	got := f.s.Toasts(0)
+	if len(got) != 2 || got[0].Sentence() != "Plugin a: T: two lines" || got[1].Kind != "info" || len(f.s.Toasts(1)) != 1 {
+		t.Errorf("got %+v", got)
+	}
+	for range toastsAt {
+		f.ask(by, "toast", `{"text":"again"}`)
+	}
+	f.wants(by, "toast", `{"text":"again"}`, `false`)
+	f.now = f.now.Add(toastWindow)
+	f.wants(by, "toast", `{"text":"again"}`, `true`)
+}
+
+func TestTokensAreEstimated(t *testing.T) {
+	f := newFixture(t)
+	f.wants(f.caller("a"), "tokens.count", `{"text":"four letters"}`, `{"approximate":true,"total_tokens":3}`)
+	f.wants(f.caller("a"), "tokens.count", `{"messages":[{"role":"user","content":"日本語"}]}`, `"total_tokens":7`)
+}
