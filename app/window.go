@@ -2,9 +2,12 @@ package app
 
 import (
 	"log/slog"
+	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	goruntime "runtime"
+	"strings"
 
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
@@ -88,6 +91,53 @@ func (w *Window) SaveFile(suggested, text string) (string, error) {
 		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.", "Choose another place.", err)
 	}
 	return path, nil
+}
+
+// SaveMedia asks where, and writes the bytes of a media file there; "" when the
+// person changed their mind. The name is suggested as a file's, without folders.
+func (w *Window) SaveMedia(mediaID, suggested string) (string, error) {
+	ctx := w.window()
+	if ctx == nil {
+		return "", errNoContext
+	}
+	data, err := w.core.Keep.Media(ctx, mediaID)
+	if err != nil {
+		return "", err
+	}
+	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{DefaultFilename: fileName(suggested, data), CanCreateDirectories: true})
+	if err != nil || path == "" {
+		return "", err
+	}
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.", "Choose another place.", err)
+	}
+	return path, nil
+}
+
+// fileName makes a name that a tool gave into one of a file: no folders, no
+// hidden characters, with an ending that fits its bytes when it has none.
+func fileName(suggested string, data []byte) string {
+	name, _ := tool.Strip(suggested)
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '-'
+		}
+		return r
+	}, name)
+	if name = shorten(strings.Trim(name, ". -"), 120); name == "" {
+		name = "attachment"
+	}
+	if filepath.Ext(name) == "" {
+		kind, _, _ := strings.Cut(http.DetectContentType(data), ";")
+		name += endings[kind]
+	}
+	return name
+}
+
+// endings are those of the files that tools bring most.
+var endings = map[string]string{
+	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "audio/mpeg": ".mp3", "audio/wave": ".wav",
+	"application/ogg": ".ogg", "application/pdf": ".pdf", "application/zip": ".zip", "text/plain": ".txt", "text/html": ".html",
 }
 
 // maxReport bounds what a page may write into the log at once.

@@ -140,6 +140,8 @@ export interface Window {
   OpenFolder(which: "data" | "log"): Promise<void>;
   /** Asks where, and writes text there; returns the path, "" when the person changed their mind. */
   SaveFile(suggestedName: string, text: string): Promise<string>;
+  /** Asks where, and writes the bytes of a media file there; returns the path, or "". */
+  SaveMedia(mediaID: string, suggestedName: string): Promise<string>;
   /** Logs a fault of the window itself and returns its reference. */
   Report(message: string, stack: string): Promise<string>;
   Quit(): Promise<void>;

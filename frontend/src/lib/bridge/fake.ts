@@ -113,6 +113,10 @@ export function fakeBridge(options: FakeOptions = {}): Fake {
         done.saved.push({ name, text });
         return `/home/ada/${name}`;
       },
+      SaveMedia: async (id, name) => {
+        done.saved.push({ name, text: id });
+        return `/home/ada/${name}`;
+      },
       Report: async () => "a1b2c3",
       Quit: async () => {},
     },
