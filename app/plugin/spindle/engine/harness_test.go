@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(workerVariable); path != "" {
 		os.Exit(runWorker(path))
 	}
+	if config := os.Getenv(hostVariable); config != "" {
+		os.Exit(runHost(config))
+	}
 	code := m.Run()
 	if plain.dir != "" {
 		_ = os.RemoveAll(plain.dir) // left behind at worst
