@@ -104,7 +104,7 @@ func TestNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *testing.T) {
 	t.Cleanup(h.Close)
 	stop := gate.OnDecided(h.Decided)
 	t.Cleanup(stop)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*pythontest.Patience)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*pythontest.Patience)
 	defer cancel()
 	if err := h.Scan(); err != nil {
 		t.Fatal(err)
