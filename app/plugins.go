@@ -53,7 +53,7 @@ func (p *Plugins) view(s plugin.Status, developing map[string]bool) PluginView {
 		Capabilities: []string{}, Isolation: s.Isolation.Level, IsolationNote: s.Isolation.Sentence,
 		LoadMS: float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: stamp(s.Loaded), Calls: s.Calls, Errors: s.Errors,
 		LastUsed: stamp(s.LastUsed), Warnings: []string{}, Developing: developing[s.ID], Shipped: p.core.Facts.Shipped[s.ID],
-		Running: s.Running, Memory: s.Usage.Memory, Digest: s.Digest, Packages: packagesView(s),
+		Running: s.Running, Memory: s.Usage.Memory, Digest: s.Digest, Packages: packagesView(s), Settings: len(s.Options) > 0,
 	}
 	for _, c := range p.core.Gate.CapabilitiesOf(s.ID) {
 		v.Capabilities = append(v.Capabilities, string(c))

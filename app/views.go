@@ -293,6 +293,7 @@ type PluginView struct {
 	Memory        int64           `json:"memory"`
 	Digest        string          `json:"digest"`
 	Packages      *PackagesView   `json:"packages"`
+	Settings      bool            `json:"settings"`
 }
 
 // PermissionLists are a plugin's permissions.

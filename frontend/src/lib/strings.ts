@@ -405,6 +405,18 @@ export const s = {
     groups: { attention: "Needs you", on: "On", off: "Turned off" },
   },
 
+  pluginSettings: {
+    heading: "Settings",
+    save: "Save settings",
+    saved: "Saved. The plugin was started anew.",
+    set: "Set. Type to replace it.",
+    forget: (name: string) => `Forget ${name}`,
+    forgotten: "It is forgotten when you save.",
+    onePerLine: "One per line.",
+    json: "JSON.",
+    wrongJson: (name: string) => `${name} is no JSON.`,
+    wrongNumber: (name: string) => `${name} is no number.`,
+  },
   packages: {
     needs: "Needs packages",
     optional: "Could use more packages",

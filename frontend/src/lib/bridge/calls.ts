@@ -81,6 +81,10 @@ export interface Plugins {
   StopPackages(id: string): Promise<void>;
   /** Deletes its environment. */
   RemovePackages(id: string): Promise<void>;
+  /** What a person may set of it. */
+  Settings(id: string): Promise<t.PluginForm>;
+  /** Replaces what is set by a JSON object and starts it anew; a secret that is null is forgotten. Kind invalid names what does not fit. */
+  SetSettings(id: string, values: string): Promise<void>;
   /** The kinds New can make. */
   Templates(): Promise<t.Template[]>;
   /** Makes a plugin from a template and returns its id. */

@@ -469,6 +469,20 @@ export interface Plugin {
   digest: string;
   /** What it wants of the world's packages; null when nothing. */
   packages: Packages | null;
+  /** Whether there is something to set: Plugins.Settings. */
+  settings: boolean;
+}
+
+/** What a person may set of a plugin, and what they set. */
+export interface PluginForm {
+  /** JSON Schema of an object, as text; "" = nothing to set. */
+  schema: string;
+  /** What is set, a JSON object as text, without secrets. */
+  values: string;
+  /** The paths of the secrets that are set: "server.token". */
+  secrets: string[];
+  /** Why the values do not fit the schema as it is now. */
+  problems: string[];
 }
 
 /** plugin.Packages: what a plugin wants, and where it stands. */

@@ -83,6 +83,8 @@ export class PluginsState {
   remove = (id: string): Promise<Undo> => this.bridge.plugins.Remove(id);
   installPackages = (plugin: Plugin, build: boolean, elsewhere: boolean) =>
     this.bridge.plugins.InstallPackages(plugin.id, plugin.packages?.digest ?? "", build, elsewhere);
+  settings = (id: string) => this.bridge.plugins.Settings(id);
+  saveSettings = (id: string, values: string) => this.bridge.plugins.SetSettings(id, values);
   stopPackages = (id: string) => this.bridge.plugins.StopPackages(id);
   removePackages = (id: string) => this.bridge.plugins.RemovePackages(id);
   openFolder = (id = "") => this.bridge.plugins.OpenFolder(id);

@@ -35,6 +35,7 @@ export function plugin(id: string, name: string, change: Partial<t.Plugin> = {})
     memory: 11_400_000,
     digest: "9f2c41aa03d7",
     packages: null,
+    settings: false,
     ...change,
   };
 }
@@ -211,6 +212,28 @@ export class FakePlugins implements Plugins {
       });
     }
     this.change(id, { state: "ready", enabled: true, developing });
+  }
+
+  /** By plugin id. */
+  forms: Record<string, t.PluginForm> = {};
+
+  async Settings(id: string): Promise<t.PluginForm> {
+    return this.forms[id] ?? { schema: "", values: "{}", secrets: [], problems: [] };
+  }
+
+  async SetSettings(id: string, values: string): Promise<void> {
+    const form = await this.Settings(id);
+    const given = JSON.parse(values) as { forecast?: { days?: number } };
+    if ((given.forecast?.days ?? 1) > 14) {
+      throw new AppError({
+        kind: "invalid",
+        message: `These settings do not fit ${id}: forecast.days: at most 14.`,
+        hint: "",
+        ref: "",
+      });
+    }
+    this.forms[id] = { ...form, values };
+    this.change(id, { generation: this.#get(id).generation + 1 });
   }
 
   async Remove(id: string): Promise<t.Undo> {

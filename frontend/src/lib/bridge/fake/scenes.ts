@@ -284,6 +284,46 @@ export const scenes: Record<string, (f: Fake) => void> = {
     ];
     f.hello.settings.dock_tab = "plugins";
   },
+  settings: (f) => {
+    scenes.chat?.(f);
+    f.plugins.list = [...f.plugins.list, plugin("weather", "Weather", { settings: true })];
+    f.plugins.forms.weather = {
+      schema: JSON.stringify({
+        type: "object",
+        properties: {
+          forecast: {
+            type: "object",
+            title: "Forecast",
+            properties: {
+              days: {
+                title: "Days",
+                description: "How many days it looks ahead.",
+                type: "integer",
+                minimum: 1,
+                maximum: 14,
+                default: 7,
+              },
+              unit: { title: "Unit", enum: ["celsius", "fahrenheit"], default: "celsius" },
+              alerts: { title: "Warn of storms", type: "boolean", default: true },
+              places: { title: "Places", type: "array", items: { type: "string" }, default: [] },
+            },
+          },
+          service: {
+            type: "object",
+            title: "Service",
+            properties: {
+              address: { title: "Address", type: "string", default: "https://example.com" },
+              key: { title: "Key", type: "string", format: "password" },
+            },
+          },
+        },
+      }),
+      values: "{}",
+      secrets: [],
+      problems: [],
+    };
+    f.hello.settings.dock_tab = "plugins";
+  },
   packages: (f) => {
     scenes.chat?.(f);
     f.plugins.list = [
