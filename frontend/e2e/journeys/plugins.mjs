@@ -20,6 +20,26 @@ export const tests = {
     },
   },
 
+  "a plugin's settings are changed, refused where they do not fit, and saved": {
+    scene: "settings",
+    async run(page) {
+      const card = page.locator("[data-plugin=weather]");
+      await card.getByText("Settings", { exact: true }).click();
+      await card.getByLabel("Days").fill("3");
+      await card.getByLabel("Unit").selectOption("fahrenheit");
+      await card.getByRole("switch", { name: "Warn of storms" }).click();
+      await card.getByLabel("Places").fill("Kyiv\nQuito");
+      await card.getByLabel("Key").fill("secret");
+      await card.getByRole("button", { name: "Save settings" }).click();
+      await card.getByText("Saved. The plugin was started anew.").waitFor();
+      assert.equal(await card.getByLabel("Days").inputValue(), "3");
+      await card.getByLabel("Places").fill("Lima");
+      await card.getByRole("button", { name: "Save settings" }).click();
+      await card.getByRole("button", { name: "Save settings", disabled: true }).waitFor();
+      assert.equal(await card.getByLabel("Places").inputValue(), "Lima");
+    },
+  },
+
   "a reload says its time and its tools": {
     scene: "pluginerror",
     async run(page) {
