@@ -96,7 +96,7 @@ func (c *command) pluginsCommand() *cobra.Command {
 		c.simple("trust ID", "Show everything a plugin asks for, and approve it", exactly("the id of a plugin"), c.trustPlugin),
 		c.simple("grant ID PERMISSION", "Grant a plugin one permission", exactly("the id of a plugin", "a permission"), c.grantPermission(permit.Allow)),
 		c.simple("revoke ID PERMISSION", "Take a permission back", exactly("the id of a plugin", "a permission"), c.grantPermission(permit.Deny)),
-		c.pluginsPackagesCommand(), c.pluginsLogsCommand(), c.pluginsCheckCommand(), c.pluginsTestCommand(), c.pluginsWatchCommand(),
+		c.pluginsSettingsCommand(), c.pluginsPackagesCommand(), c.pluginsLogsCommand(), c.pluginsCheckCommand(), c.pluginsTestCommand(), c.pluginsWatchCommand(),
 	)
 }
 

@@ -36,6 +36,7 @@ func Templates() []Template {
 		{"ts", "TypeScript", "The same with types, built when it is loaded."},
 		{"spindle", "Spindle extension", "A folder with a manifest that asks for permissions."},
 		{"spindle-ts", "Spindle extension in TypeScript", "The same with types, built when it is loaded."},
+		{"maibot", "MaiBot plugin", "A folder with a manifest, settings and tools that MaiBot runs too."},
 	}
 }
 
