@@ -43,7 +43,7 @@ async def hidden(self, **k): pass
 async def off(self, **k): pass
 @Tool("records")
 async def records(self, **k):
-    return {"content": {c["name"]: c["metadata"] for c in self.get_components()}}
+    return {"content": {c["name"]: c["metadata"] for c in self.get_components() if isinstance(c, dict)}}
 def get_components(self):
     found = super().get_components()
     found.append({"name": "added", "type": "TOOL", "metadata": {"parameters": {"q": {"type": "string"}}, "metadata": {"visibility": "visible", "timeout_ms": 77}}})

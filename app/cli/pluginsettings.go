@@ -1,0 +1,170 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/fault"
+)
+
+func (c *command) pluginsSettingsCommand() *cobra.Command {
+	return c.simple("settings ID [KEY VALUE|-]", "Show what can be set of a plugin, or set one value: JSON or text, - reads it from standard input",
+		func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 && len(args) != 3 {
+				return fault.New(fault.Usage, "cli.settings", "Name a plugin, or a plugin, a setting and its value.", "conclave plugins settings ID lists the settings.")
+			}
+			return nil
+		}, c.pluginSettings)
+}
+
+// setting is one value that can be set, as `plugins settings` prints it.
+type setting struct {
+	Key         string          `json:"key"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	Type        string          `json:"type"`
+	Value       json.RawMessage `json:"value"` // null when neither set nor known; a secret's is never shown
+	Set         bool            `json:"set"`
+	Secret      bool            `json:"secret"`
+}
+
+func (c *command) pluginSettings(ctx context.Context, app *App, args []string) error {
+	id, err := app.Host.Find(args[0])
+	if err != nil {
+		return err
+	}
+	form, err := app.Host.Options(ctx, id)
+	if err != nil {
+		return err
+	}
+	settings := settingsIn(form.Schema, form.Values, form.Secrets, "")
+	if len(args) == 1 {
+		return c.printSettings(id, settings)
+	}
+	i := slices.IndexFunc(settings, func(s setting) bool { return s.Key == args[1] })
+	if i < 0 {
+		return fault.New(fault.NotFound, "cli.settings", "The plugin "+id+" has no setting "+args[1]+".", "conclave plugins settings "+id+" lists them.")
+	}
+	text := args[2]
+	if text == "-" {
+		all, err := io.ReadAll(io.LimitReader(c.In, 1<<20))
+		if err != nil {
+			return err
+		}
+		text = strings.TrimRight(string(all), "\r\n")
+	}
+	values, err := withValue(form.Values, strings.Split(args[1], "."), settings[i].read(text))
+	if err != nil {
+		return err
+	}
+	return app.Host.SetOptions(ctx, id, values)
+}
+
+// read takes text as the setting's type: a text as it is, anything else as JSON
+// where it is JSON.
+func (s setting) read(text string) json.RawMessage {
+	if s.Type != "string" && !s.Secret && json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return json.RawMessage("null") // never: it is text
+	}
+	return quoted
+}
+
+func (c *command) printSettings(id string, settings []setting) error {
+	if c.json {
+		return c.printJSON(settings)
+	}
+	table := newTable("SETTING", "VALUE", "")
+	for _, s := range settings {
+		value := string(s.Value)
+		switch {
+		case s.Secret && s.Set:
+			value = "(set)"
+		case s.Secret:
+			value = "(not set)"
+		}
+		about, _, _ := strings.Cut(s.Description, "\n")
+		table.add(s.Key, value, about)
+	}
+	return table.print(c, id+" has no settings.")
+}
+
+// settingsIn flattens the schema of an object into its settings, in its order.
+func settingsIn(schema, values json.RawMessage, secrets []string, path string) []setting {
+	out := []setting{}
+	var object struct {
+		Properties json.RawMessage `json:"properties"`
+	}
+	var set map[string]json.RawMessage
+	_ = json.Unmarshal(values, &set) // nothing is set
+	if json.Unmarshal(schema, &object) != nil || len(object.Properties) == 0 {
+		return out
+	}
+	d := json.NewDecoder(strings.NewReader(string(object.Properties)))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return out
+	}
+	for d.More() {
+		key, err := d.Token()
+		name, ok := key.(string)
+		var raw json.RawMessage
+		if err != nil || !ok || d.Decode(&raw) != nil {
+			return out
+		}
+		var s struct {
+			Title       string                     `json:"title"`
+			Description string                     `json:"description"`
+			Type        string                     `json:"type"`
+			Format      string                     `json:"format"`
+			WriteOnly   bool                       `json:"writeOnly"`
+			Default     json.RawMessage            `json:"default"`
+			Properties  map[string]json.RawMessage `json:"properties"`
+		}
+		if json.Unmarshal(raw, &s) != nil {
+			continue
+		}
+		at := strings.TrimPrefix(path+"."+name, ".")
+		if len(s.Properties) > 0 {
+			out = append(out, settingsIn(raw, set[name], secrets, at)...)
+			continue
+		}
+		one := setting{Key: at, Title: s.Title, Description: s.Description, Type: s.Type, Value: set[name], Set: set[name] != nil}
+		if one.Secret = s.Format == "password" || s.WriteOnly; one.Secret {
+			one.Set, one.Value = slices.Contains(secrets, at), nil
+		} else if one.Value == nil {
+			one.Value = s.Default
+		}
+		if one.Value == nil {
+			one.Value = json.RawMessage("null")
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// withValue puts a value at path into an object.
+func withValue(object json.RawMessage, path []string, value json.RawMessage) (json.RawMessage, error) {
+	values := map[string]json.RawMessage{}
+	if len(object) > 0 && string(object) != "null" {
+		if err := json.Unmarshal(object, &values); err != nil {
+			return nil, err
+		}
+	}
+	if len(path) > 1 {
+		inner, err := withValue(values[path[0]], path[1:], value)
+		if err != nil {
+			return nil, err
+		}
+		value = inner
+	}
+	values[path[0]] = value
+	return json.Marshal(values)
+}
