@@ -154,6 +154,7 @@ type talk struct {
 	log        turn.Log          // nil is the store
 	asker      permit.Asker
 	loaded     []string // plugins that were loaded for this run only
+	boxes      []box    // toolboxes that were
 	attach     []chat.Part
 	chainLimit int
 	temporary  func() // removes what --functions wrote
@@ -259,12 +260,16 @@ func scriptFile(spec string) bool {
 	return slices.Contains([]string{".py", ".js", ".mjs", ".ts"}, ext)
 }
 
-// fileSpecs are the files this chat offers again when it goes on, absolute.
+// fileSpecs are the files, absolute, and the toolboxes with settings that this
+// chat offers again when it goes on.
 func (t *talk) fileSpecs() []string {
 	var files []string
 	for _, spec := range t.f.tools {
-		if scriptFile(spec) {
+		switch {
+		case scriptFile(spec):
 			files = append(files, t.c.Path(spec))
+		case isBox(spec):
+			files = append(files, spec)
 		}
 	}
 	return files
@@ -298,6 +303,14 @@ func (t *talk) offerFiles(ctx context.Context, before []string) error {
 		files = append(files, path)
 	}
 	for _, file := range files {
+		if isBox(file) {
+			id, name, err := t.offerBox(ctx, file)
+			if err != nil {
+				return err
+			}
+			t.boxes = append(t.boxes, box{id, name})
+			continue
+		}
 		id, err := t.app.Host.LoadFile(ctx, file)
 		if err != nil {
 			return err
@@ -320,8 +333,8 @@ func (t *talk) set() (*tool.Set, bool, error) {
 		return nil, false, nil
 	}
 	all := t.app.Tools.Set()
-	named := slices.DeleteFunc(slices.Clone(t.f.tools), scriptFile)
-	if len(named) == 0 && len(t.loaded) == 0 {
+	named := slices.DeleteFunc(slices.Clone(t.f.tools), func(spec string) bool { return scriptFile(spec) || isBox(spec) })
+	if len(named) == 0 && len(t.loaded) == 0 && len(t.boxes) == 0 {
 		return all.Offered(), false, nil
 	}
 	keep, byName := map[string]bool{}, map[string]bool{}
@@ -333,7 +346,7 @@ func (t *talk) set() (*tool.Set, bool, error) {
 			case spec == offered.ID(), spec == offered.Name, spec == offered.WireName:
 				byName[offered.ID()] = true // by its own name, so it is told of at once
 				fallthrough
-			case spec == "*" && seen, spec == offered.Plugin && seen:
+			case spec == "*" && seen, spec == offered.Plugin && seen, inBox(offered, spec) && seen:
 				keep[offered.ID()] = true
 				found = true
 			}
@@ -349,7 +362,10 @@ func (t *talk) set() (*tool.Set, bool, error) {
 			}
 		}
 	}
-	offered := all.Filter(func(x tool.Tool) bool { return keep[x.ID()] || slices.Contains(t.loaded, x.Plugin) })
+	offered := all.Filter(func(x tool.Tool) bool {
+		return keep[x.ID()] || slices.Contains(t.loaded, x.Plugin) ||
+			slices.ContainsFunc(t.boxes, func(b box) bool { return b.plugin == x.Plugin && inBox(x, b.name) })
+	})
 	return offered.Promote(func(x tool.Tool) bool { return byName[x.ID()] }), true, nil
 }
 

@@ -34,7 +34,8 @@ const maxAgain = 5
 type entry struct {
 	h         *Host
 	id        string
-	temporary bool // offered for one run only; not from the folder
+	temporary bool   // offered for one run only; not from the folder
+	kin       string // the plugin whose secret settings it has, when that is another
 	log       *journal
 	trusting  atomic.Bool   // it is approving itself, and need not hear of it
 	decisions atomic.Uint64 // how many it has heard of

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -243,15 +244,47 @@ func (h *Host) LoadFile(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", fault.Wrap(fault.NotFound, "plugin.load", "There is no file "+path+".", "", err)
 	}
-	name := filepath.Base(path)
-	id := legalID(strings.TrimSuffix(name, filepath.Ext(name)))
+	return h.loadOnce(ctx, Source{Path: path, Display: path, Folder: info.IsDir()}, "", savedState{})
+}
+
+// LoadWith offers a plugin that is in service once more for this run only, with
+// other settings (options.go), and returns the id of the second one once it has
+// loaded or failed. Settings that options do not name are those of the first.
+// Nothing of it is kept.
+func (h *Host) LoadWith(ctx context.Context, id string, options json.RawMessage) (string, error) {
+	e := h.entry(id)
+	if e == nil {
+		_, err := h.Find(id)
+		return "", err
+	}
+	if err := e.recall(ctx); err != nil {
+		return "", err
+	}
+	e.mu.Lock()
+	src, set := e.source, e.state
+	e.mu.Unlock()
+	merged, err := mergeOptions(set.values(), options)
+	if err != nil {
+		return "", err
+	}
+	return h.loadOnce(ctx, src, id, savedState{Options: merged, Secrets: set.Secrets})
+}
+
+// loadOnce offers what lies at src for this run only. kin is the plugin whose
+// secret settings it has, if any.
+func (h *Host) loadOnce(ctx context.Context, src Source, kin string, set savedState) (string, error) {
+	name := filepath.Base(src.Path)
+	if !src.Folder {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	id := legalID(name)
 	h.mu.Lock()
 	for n := 2; h.entries[id] != nil; n++ {
-		id = fmt.Sprintf("%s_%d", legalID(strings.TrimSuffix(name, filepath.Ext(name))), n)
+		id = fmt.Sprintf("%s_%d", legalID(name), n)
 	}
-	src := Source{ID: id, Path: path, Display: path, Folder: info.IsDir()}
+	src.ID = id
 	e := newEntry(h, src)
-	e.temporary, e.known = true, true
+	e.temporary, e.known, e.kin, e.state = true, true, kin, set
 	e.source = src
 	h.entries[id] = e
 	h.mu.Unlock()

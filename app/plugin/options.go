@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -159,11 +160,24 @@ func (e *entry) secret(ctx context.Context, raw json.RawMessage) (any, error) {
 	if !slices.Contains(set.Secrets, args.Name) || e.h.o.Secrets == nil {
 		return nil, hostError("not_found", "The setting "+args.Name+" is not set.")
 	}
-	value, err := e.h.o.Secrets.Get(ctx, secretName(e.id, args.Name))
+	value, err := e.h.o.Secrets.Get(ctx, secretName(cmp.Or(e.kin, e.id), args.Name))
 	if err != nil {
 		return nil, asServiceError(err)
 	}
 	return map[string]string{"value": value}, nil
+}
+
+// mergeOptions returns over, with what base has besides.
+func mergeOptions(base, over json.RawMessage) (json.RawMessage, error) {
+	var merged, more map[string]json.RawMessage
+	if json.Unmarshal(base, &merged) != nil || json.Unmarshal(over, &more) != nil {
+		return nil, fault.New(fault.Invalid, "plugin.options", "The settings are not a JSON object.", "")
+	}
+	if merged == nil {
+		merged = map[string]json.RawMessage{}
+	}
+	maps.Copy(merged, more)
+	return json.Marshal(merged)
 }
 
 // secretName is the name under which a plugin's secret setting is kept.

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+
+	"conclave/app/fault"
+	"conclave/app/plugin"
+	"conclave/app/tool"
+)
+
+// boxForms are the ways to name a toolbox with -T, shown with a refusal.
+const boxForms = `Write it as Name, Name(), Name("value"), Name({"setting": "value"}) or Name(setting="value", other=2), with JSON values.`
+
+var (
+	boxSpec    = regexp.MustCompile(`(?s)^\s*([\pL_][\pL\pN_]*)\s*\((.*)\)\s*$`)
+	boxKeyword = regexp.MustCompile(`^\s*([\pL_][\pL\pN_]*)\s*=`)
+)
+
+// box is a toolbox that was made for this run: the plugin's id, and its name.
+type box struct{ plugin, name string }
+
+// isBox reports whether a -T value names a toolbox with settings.
+func isBox(spec string) bool { return boxSpec.MatchString(spec) }
+
+// parseBox reads "Name(settings)": an object of settings, or a list of one value
+// for the first. Kind invalid names the accepted forms.
+func parseBox(spec string) (name string, settings json.RawMessage, err error) {
+	match := boxSpec.FindStringSubmatch(spec)
+	if match == nil {
+		return "", nil, badBox(spec, "it is no name with brackets")
+	}
+	name, inside := match[1], strings.TrimSpace(match[2])
+	if inside == "" {
+		return name, json.RawMessage("{}"), nil
+	}
+	if !boxKeyword.MatchString(inside) {
+		value, rest, err := firstJSON(inside)
+		switch {
+		case err != nil:
+			return "", nil, badBox(spec, "what is in the brackets is no JSON")
+		case rest != "":
+			return "", nil, badBox(spec, "one value without a name is all there can be")
+		case value[0] == '{':
+			return name, value, nil
+		}
+		return name, slices.Concat([]byte{'['}, value, []byte{']'}), nil
+	}
+	object := map[string]json.RawMessage{}
+	for inside != "" {
+		keyword := boxKeyword.FindStringSubmatch(inside)
+		if keyword == nil {
+			return "", nil, badBox(spec, "a value without a name cannot follow one with a name")
+		}
+		value, rest, err := firstJSON(inside[len(keyword[0]):])
+		if err != nil {
+			return "", nil, badBox(spec, "the value of "+keyword[1]+" is no JSON")
+		}
+		if object[keyword[1]] != nil {
+			return "", nil, badBox(spec, keyword[1]+" is there twice")
+		}
+		object[keyword[1]] = value
+		if rest != "" && rest[0] != ',' {
+			return "", nil, badBox(spec, "settings are separated by commas")
+		}
+		inside = strings.TrimSpace(strings.TrimPrefix(rest, ","))
+	}
+	settings, err = json.Marshal(object)
+	return name, settings, err
+}
+
+// firstJSON returns the JSON value that text begins with, and what follows it.
+func firstJSON(text string) (json.RawMessage, string, error) {
+	d := json.NewDecoder(strings.NewReader(text))
+	var value json.RawMessage
+	if err := d.Decode(&value); err != nil {
+		return nil, "", err
+	}
+	rest, err := io.ReadAll(d.Buffered())
+	if err != nil {
+		return nil, "", err
+	}
+	return bytes.TrimSpace(value), strings.TrimSpace(string(rest)), nil
+}
+
+func badBox(spec, why string) error {
+	return fault.New(fault.Invalid, "cli.toolbox", "The toolbox "+strings.TrimSpace(spec)+" cannot be read: "+why+".", boxForms)
+}
+
+// inBox reports whether a tool belongs to the toolbox of a name.
+func inBox(t tool.Tool, name string) bool {
+	return t.Instance == name || strings.HasPrefix(t.Instance, name+"(")
+}
+
+// offerBox loads the plugin that has a toolbox once more for this run, with the
+// settings named, and returns its id and the toolbox's name. Kind not_found when
+// no plugin has one of that name.
+func (t *talk) offerBox(ctx context.Context, spec string) (id, name string, err error) {
+	name, settings, err := parseBox(spec)
+	if err != nil {
+		return "", "", err
+	}
+	var have []string
+	for _, s := range t.app.Host.List() {
+		for _, one := range s.Tools {
+			box, _, _ := strings.Cut(one.Instance, "(")
+			if box != "" && !slices.Contains(have, box) {
+				have = append(have, box)
+			}
+		}
+		if !slices.ContainsFunc(s.Tools, func(one tool.Tool) bool { return inBox(one, name) }) {
+			continue
+		}
+		if s.State != plugin.Ready {
+			return "", "", notServing(s)
+		}
+		options, err := json.Marshal(map[string]json.RawMessage{name: settings})
+		if err != nil {
+			return "", "", err
+		}
+		if id, err = t.app.Host.LoadWith(ctx, s.ID, options); err != nil {
+			return "", "", err
+		}
+		if s, err = t.app.Host.Status(id); err != nil {
+			return "", "", err
+		}
+		if s.State != plugin.Ready {
+			return "", "", notServing(s)
+		}
+		// An instance that cannot be made hides its tools, and says why.
+		if !slices.ContainsFunc(s.Tools, func(one tool.Tool) bool { return inBox(one, name) && one.Visibility != tool.Hidden }) {
+			why := strings.Join(slices.DeleteFunc(slices.Clone(s.Notes), func(note string) bool { return !strings.Contains(note, name) }), " ")
+			return "", "", fault.New(fault.Invalid, "cli.toolbox", "The toolbox "+name+" cannot be used with these settings. "+why, boxForms)
+		}
+		return id, name, nil
+	}
+	hint := "No plugin has a toolbox."
+	if len(have) > 0 {
+		slices.Sort(have)
+		hint = "There are: " + strings.Join(have, ", ") + "."
+	}
+	return "", "", fault.New(fault.NotFound, "cli.toolbox", "There is no toolbox named "+name+".", hint)
+}
