@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -124,6 +125,7 @@ func runHost(config string) int {
 	}
 	cmd := exec.Command(exe)
 	cmd.Env = []string{workerVariable + "=" + config}
+	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return 2
@@ -157,7 +159,9 @@ func runHost(config string) int {
 		}
 	}
 	fmt.Println(cmd.Process.Pid)
-	select {}
+	_, _ = io.Copy(io.Discard, out) // until it ends, or this is killed
+	runtime.KeepAlive(in)
+	return 0
 }
 
 func TestAKilledHostLeavesNoWorker(t *testing.T) {
@@ -184,6 +188,7 @@ func TestAKilledHostLeavesNoWorker(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			host := exec.CommandContext(ctx, exe)
+			host.Stderr = os.Stderr
 			host.Env = []string{hostVariable + "=" + config}
 			out, err := host.StdoutPipe()
 			if err != nil {

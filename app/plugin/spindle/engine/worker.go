@@ -123,6 +123,7 @@ func (w *worker) awaitLoad(ctx context.Context) *Problem {
 	budget := time.Duration(w.cfg.LoadBusyMS) * time.Millisecond
 	busy := time.NewTimer(budget)
 	defer busy.Stop()
+	before, counted := cpuTime()
 	total := time.NewTimer(time.Duration(w.cfg.LoadTotalMS) * time.Millisecond)
 	defer total.Stop()
 	for {
@@ -136,7 +137,12 @@ func (w *worker) awaitLoad(ctx context.Context) *Problem {
 				return problem
 			}
 		case <-busy.C:
-			if left := budget - w.loop.computed(); left > 0 {
+			left := budget - w.loop.computed()
+			if counted {
+				now, _ := cpuTime()
+				left = max(left, budget-(now-before))
+			}
+			if left > 0 {
 				busy.Reset(left)
 				continue
 			}
