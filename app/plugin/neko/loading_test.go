@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/app/plugin/neko"
 	"conclave/app/plugin/python/pythontest"
@@ -180,8 +181,22 @@ func TestBadInputEndsInSentences(t *testing.T) {
 }
 
 func TestAHangingImportAndAnEndedProcessAreTold(t *testing.T) {
+	t.Parallel()
 	d := aPython(t)
-	p := refused(t, d, folder(t, "", map[string]string{"__init__.py": "import time\n\ntime.sleep(600)\n"}))
+	src := folder(t, "", map[string]string{"__init__.py": "import time\n\ntime.sleep(600)\n"})
+	m, err := d.Recognize(t.Context(), src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := placeOf(t)
+	spec, err := d.Spec(t.Context(), src, *m, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := pythontest.Begin(t, pythontest.LoadWithin(spec, 9*time.Second), place.Storage).Initialize()
+	if p == nil {
+		t.Fatal("it loaded")
+	}
 	if p.Kind != "deadline" || p.File != "__init__.py" || p.Line != 3 {
 		t.Errorf("hanging: %+v", p)
 	}
