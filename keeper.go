@@ -15,10 +15,11 @@ import (
 type keeper struct {
 	*store.Store
 	index *search.Index
+	core  *core.Core
 }
 
 func newKeeper(c *core.Core) *keeper {
-	return &keeper{c.Store, search.New(search.Options{Dir: c.Store.Dir(), Source: c.Store, Log: c.Log})}
+	return &keeper{c.Store, search.New(search.Options{Dir: c.Store.Dir(), Source: c.Store, Log: c.Log}), c}
 }
 
 func (k *keeper) close() { _ = k.index.Close() }
@@ -99,6 +100,36 @@ func (k *keeper) Search(ctx context.Context, words string, limit int) ([]app.Hit
 		}
 	}
 	return out, nil
+}
+
+// Replace implements app.Keeper: what the window changes, the person did, and
+// plugins that listen hear of it.
+func (k *keeper) Replace(ctx context.Context, m chat.Message) error {
+	err := k.Store.Replace(ctx, m)
+	if err == nil {
+		k.core.ChatEdited(m)
+	}
+	return err
+}
+
+// UpdateConversation implements app.Keeper.
+func (k *keeper) UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error {
+	err := k.Store.UpdateConversation(ctx, id, change)
+	if err == nil {
+		k.core.ChatChanged(id)
+	}
+	return err
+}
+
+// toasts are the notices of plugins as the window shows them.
+func toasts(c *core.Core) func(after uint64) []app.ToastView {
+	return func(after uint64) []app.ToastView {
+		var out []app.ToastView
+		for _, t := range c.Services.Toasts(after) {
+			out = append(out, app.ToastView(t))
+		}
+		return out
+	}
 }
 
 // connections are the models as the window uses them.

@@ -70,6 +70,7 @@ func (a *App) Startup(ctx context.Context) {
 	a.cancel = cancel
 	a.begin(ctx)
 	a.done.Go(func() { a.notify(run) }) // ended by Shutdown
+	a.done.Go(func() { a.Chats.followEdits(run) })
 	a.Chats.start(run)
 }
 

@@ -25,6 +25,8 @@ type Core struct {
 	Models   Connections
 	Settings Settled
 	Facts    Facts
+	// Toasts returns the notices of plugins after the given number; nil has none.
+	Toasts func(after uint64) []ToastView
 }
 
 // Facts are what does not change while the window is open.

@@ -26,7 +26,7 @@ var views = map[string]any{
 	"Template": TemplateView{}, "LogLine": LogLineView{}, "PluginLog": PluginLog{}, "Tool": ToolView{}, "ToolList": ToolList{},
 	"Pending": PendingView{}, "Answer": AnswerView{}, "PendingList": PendingList{}, "Grant": GrantView{}, "GrantList": GrantList{},
 	"Connection": ConnectionView{}, "Model": ModelView{}, "Provider": ProviderView{}, "ModelList": ModelList{}, "ConnectionEdit": ConnectionEdit{},
-	"LocalServer": LocalServer{}, "Packages": PackagesView{}, "Package": PackageView{}, "PackageWork": PackageWorkView{}, "Settings": SettingsView{}, "Hello": Hello{},
+	"LocalServer": LocalServer{}, "Packages": PackagesView{}, "Package": PackageView{}, "PackageWork": PackageWorkView{}, "Settings": SettingsView{}, "Hello": Hello{}, "Toast": ToastView{},
 }
 
 func TestTheWindowsTypesHaveTheFieldsOfTheViews(t *testing.T) {

@@ -3,9 +3,11 @@ package core
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"slices"
 	"sync"
 
+	"conclave/app/bus"
 	"conclave/app/chat"
 	"conclave/app/llm"
 	"conclave/app/plugin"
@@ -49,6 +51,35 @@ func (c *Core) endServices() {
 	}
 	if c.news != nil {
 		c.news.close()
+	}
+}
+
+// tellToasts writes the notices of plugins to out, one a line, until the function
+// returned is called.
+func (c *Core) tellToasts(out io.Writer) (stop func()) {
+	news := c.Bus.Subscribe(bus.Toasts)
+	ctx, cancel := context.WithCancel(context.Background()) // its own: stop ends it
+	last := uint64(0)
+	tell := func() {
+		for _, t := range c.Services.Toasts(last) {
+			last = t.Number
+			_, _ = io.WriteString(out, t.Sentence()+"\n") // a closed terminal has nobody to tell
+		}
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer news.Close()
+		for {
+			if _, err := news.Next(ctx); err != nil {
+				tell() // what came at the very end
+				return
+			}
+			tell()
+		}
+	})
+	return func() {
+		cancel()
+		wg.Wait()
 	}
 }
 

@@ -134,6 +134,7 @@ func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error
 	}
 	c.Keys.Ask = askPassphrase
 	a := c.Terminal()
+	quiet := c.tellToasts(cli.Plain(os.Stderr))
 	var server *remote.Server
 	if places.Data != "" {
 		server, err = c.Serve(nil)
@@ -142,6 +143,7 @@ func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error
 		}
 	}
 	a.Close = func() {
+		quiet()
 		if server != nil {
 			server.Close()
 		}

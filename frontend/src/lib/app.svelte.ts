@@ -5,7 +5,7 @@
  */
 import { getContext, setContext } from "svelte";
 import { AppError, type Bridge } from "./bridge/calls";
-import { Notices } from "./bridge/events";
+import { Notices, Puller } from "./bridge/events";
 import type { Hello, Undo } from "./bridge/types";
 import { OpenChat } from "./chat/chat.svelte";
 import { ChatsState } from "./chat/chats.svelte";
@@ -58,6 +58,11 @@ export class App {
   wish = $state<Wish>({ composer: 0, search: 0, rename: 0 });
 
   #undos: Undo[] = $state.raw([]);
+  #said: Puller;
+  #unhear: () => void;
+  #saidLast = 0;
+  #saidNew = 0;
+  #saidRevision = 0;
 
   constructor(
     readonly bridge: Bridge,
@@ -76,6 +81,26 @@ export class App {
     this.tools = new ToolsState(bridge, this.notices);
     this.models = new ModelsState(bridge, this.notices);
     this.find = new FindState(() => this.chat);
+    this.#said = new Puller(
+      () => this.#saidRevision,
+      () => this.#hearPlugins(),
+    );
+    this.#unhear = this.notices.watch("toasts", "", (revision) => {
+      this.#saidNew = Math.max(this.#saidNew, revision);
+      this.#said.notice(revision);
+    });
+  }
+
+  /** Shows what plugins say, each with its plugin's name. */
+  async #hearPlugins(): Promise<void> {
+    const revision = this.#saidNew;
+    for (const toast of await this.bridge.window.Toasts(this.#saidLast)) {
+      this.#saidLast = toast.number;
+      const text = [toast.plugin, toast.title, toast.text].filter(Boolean).join(": ");
+      if (toast.kind === "error") this.toasts.fail(new AppError({ kind: "plugin", message: text, hint: "", ref: "" }));
+      else this.toasts.say(text);
+    }
+    this.#saidRevision = revision;
   }
 
   /** Brings the first screen. */
@@ -98,6 +123,7 @@ export class App {
     for (const part of [this.chats, this.permissions, this.plugins, this.tools, this.models])
       part.close();
     this.settings.close();
+    this.#unhear();
     this.notices.close();
   }
 

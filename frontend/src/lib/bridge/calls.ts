@@ -146,6 +146,8 @@ export interface Window {
   SaveFile(suggestedName: string, text: string): Promise<string>;
   /** Asks where, and writes the bytes of a media file there; returns the path, or "". */
   SaveMedia(mediaID: string, suggestedName: string): Promise<string>;
+  /** Notices of plugins after the one numbered, oldest first. */
+  Toasts(after: number): Promise<t.Toast[]>;
   /** Logs a fault of the window itself and returns its reference. */
   Report(message: string, stack: string): Promise<string>;
   Quit(): Promise<void>;

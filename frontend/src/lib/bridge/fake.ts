@@ -117,6 +117,7 @@ export function fakeBridge(options: FakeOptions = {}): Fake {
         done.saved.push({ name, text: id });
         return `/home/ada/${name}`;
       },
+      Toasts: async () => [],
       Report: async () => "a1b2c3",
       Quit: async () => {},
     },

@@ -23,7 +23,8 @@ export type Topic =
   | "permissions" // waiting requests, grants, the pause switch
   | "models" // connections, their models, the default
   | "settings" // settings
-  | "log"; // one plugin's log; id is the plugin's id
+  | "log" // one plugin's log; id is the plugin's id
+  | "toasts"; // notices of plugins
 
 /**
  * The only thing Go pushes, as event `conclave:notice` with a list of these, at
@@ -33,6 +34,16 @@ export interface Notice {
   topic: Topic;
   id: string;
   revision: number;
+}
+
+/** A short notice of a plugin's, on one line and cleaned. */
+export interface Toast {
+  number: number;
+  /** The plugin's display name. */
+  plugin: string;
+  kind: "success" | "info" | "warning" | "error";
+  title: string;
+  text: string;
 }
 
 /* ------------------------------------------------------------- errors --- */
