@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"time"
 )
 
 // The desk is a copy of a plugin's files inside its storage, where the plugin
@@ -26,8 +25,8 @@ const (
 
 // stamp is what a file was like when it was copied.
 type stamp struct {
-	Size     int64     `json:"size"`
-	Modified time.Time `json:"modified"`
+	Size     int64 `json:"size"`
+	Modified int64 `json:"modified_ns"`
 }
 
 // deskRecord is the file that remembers what was copied. It lies outside the
@@ -112,7 +111,7 @@ func stamps(dir string) (map[string]stamp, error) {
 		if err != nil {
 			return err
 		}
-		found[name] = stamp{info.Size(), info.ModTime().Round(0)}
+		found[name] = stamp{info.Size(), info.ModTime().UnixNano()}
 		if size += info.Size(); size > maxDesk || len(found) > maxDeskFiles {
 			return errTooLarge
 		}
