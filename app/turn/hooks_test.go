@@ -1,0 +1,134 @@
+package turn
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/llm"
+	"conclave/app/llm/llmtest"
+	"conclave/app/permit"
+	"conclave/app/tool"
+)
+
+// beside changes every prompt, and remembers what it heard.
+type beside struct {
+	err   error
+	asked int
+	about About
+	heard []EventKind
+}
+
+func (b *beside) Before(_ context.Context, r llm.Request, about About) (llm.Request, []string, error) {
+	b.asked++
+	b.about = about
+	r.System = "changed"
+	r.Messages = append([]llm.Message{{Role: chat.RoleUser, Parts: []chat.Part{text("first")}}, {Role: chat.RoleAssistant, Parts: []chat.Part{text("ok")}}}, r.Messages...)
+	return r, []string{"It was changed."}, b.err
+}
+
+func (b *beside) Heard(e Event) { b.heard = append(b.heard, e.Kind) }
+
+// yes releases every call.
+type yes struct{}
+
+func (yes) Ask(context.Context, permit.Request) permit.Decision {
+	return permit.Decision{Effect: permit.Allow}
+}
+func (yes) TurnEnded(string) {}
+
+// echoes is an invoker that answers with a word.
+type echoes struct{}
+
+func (echoes) Call(context.Context, tool.Call) (tool.Result, error) {
+	return tool.Result{Status: chat.CallOK, Content: []chat.Part{text("echo")}}, nil
+}
+
+func TestHooksAreAskedOnceAndWhatTheyChangedStays(t *testing.T) {
+	log := NewMemoryLog(chat.Conversation{ID: "c", System: "rules"})
+	hooks := &beside{}
+	registry := tool.NewRegistry()
+	registry.Publish("p", []tool.Tool{tool.Normal(tool.Tool{Plugin: "p", Name: "t", Parameters: []byte(`{"type":"object"}`)})}, echoes{})
+	model := llmtest.New([]llmtest.Step{llmtest.Call("c1", "t", `{}`)}, []llmtest.Step{llmtest.Say("done")})
+	var notes []string
+	outcome, err := New(Options{Log: log, Gate: yes{}, Hooks: hooks}).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Tools: registry.Set()}, func(e Event) {
+		if e.Kind == Noted {
+			notes = append(notes, e.Note)
+		}
+	})
+	if err != nil || outcome.Reason != chat.EndDone || hooks.asked != 1 || hooks.about.Kind != "normal" || strings.Join(notes, "") != "It was changed." {
+		t.Fatalf("it ended %+v, %v, asked %d times, notes %q", outcome, err, hooks.asked, notes)
+	}
+	requests := model.Requests()
+	if len(requests) != 2 {
+		t.Fatalf("%d requests", len(requests))
+	}
+	for i, want := range []string{"user:first assistant:ok user:hi", "user:first assistant:ok user:hi assistant: tool:"} {
+		var got []string
+		for _, m := range requests[i].Messages {
+			got = append(got, string(m.Role)+":"+chat.TextOf(m.Parts))
+		}
+		if strings.Join(got, " ") != want || requests[i].System != "changed" {
+			t.Errorf("request %d was %q under %q", i, got, requests[i].System)
+		}
+	}
+	if n := len(hooks.heard); n == 0 || hooks.heard[0] != Started || hooks.heard[n-1] != Ended {
+		t.Errorf("heard %v", hooks.heard)
+	}
+}
+
+func TestHooksThatCallTheAnswerOffEndTheTurnWithTheirSentence(t *testing.T) {
+	log := NewMemoryLog(chat.Conversation{ID: "c"})
+	hooks := &beside{err: fault.New(fault.Canceled, "test", "Sample called the answer off.", "")}
+	model := llmtest.New()
+	temporary := NewMemoryLog(chat.Conversation{ID: "c"})
+	outcome, err := New(Options{Log: log, Gate: yes{}, Hooks: hooks}).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Log: temporary}, nil)
+	if err != nil || outcome.Err == nil || fault.Of(outcome.Err).Message != "Sample called the answer off." || len(model.Requests()) != 0 {
+		t.Errorf("it ended %+v, %v", outcome, err)
+	}
+	if len(hooks.heard) != 0 {
+		t.Errorf("a chat that is not kept was told of: %v", hooks.heard)
+	}
+}
+
+func TestAChatIsHeldForAChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(Options{Log: NewMemoryLog(chat.Conversation{ID: "c"}), Gate: yes{}})
+		release, ended, err := r.Hold(t.Context(), "c")
+		if err != nil || ended != nil {
+			t.Fatal(err)
+		}
+		goes := make(chan struct{})
+		began := make(chan Outcome, 1)
+		go func() { // ends with the turn
+			o, _ := r.Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: llmtest.New([]llmtest.Step{llmtest.Wait(goes), llmtest.Say("x")})}, nil)
+			began <- o
+		}()
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if _, _, err := r.Hold(ctx, "c"); err == nil {
+			t.Error("it was held twice")
+		}
+		release()
+		release() // twice is no harm
+		synctest.Wait()
+		_, ended, err = r.Hold(t.Context(), "c")
+		if err != nil || ended == nil {
+			t.Fatalf("a chat with a turn in it was held: %v", err)
+		}
+		close(goes)
+		<-ended
+		if o := <-began; o.Reason != chat.EndDone {
+			t.Errorf("the turn ended %+v", o)
+		}
+		release, ended, err = r.Hold(t.Context(), "c")
+		if err != nil || ended != nil {
+			t.Fatal("it is still busy")
+		}
+		release()
+	})
+}
