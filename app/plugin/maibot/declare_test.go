@@ -39,7 +39,7 @@ async def core(self, **k): pass
 async def both(self, **k): pass
 @Tool("hidden", visibility="hidden")
 async def hidden(self, **k): pass
-@Tool("off", enabled=False)
+@Tool("off")
 async def off(self, **k): pass
 @Tool("records")
 async def records(self, **k):
@@ -48,6 +48,7 @@ def get_components(self):
     found = super().get_components()
     found.append({"name": "added", "type": "TOOL", "metadata": {"parameters": {"q": {"type": "string"}}, "metadata": {"visibility": "visible", "timeout_ms": 77}}})
     found.append({"name": "b1", "type": "TOOL", "metadata": {"brief_description": "后来的"}})
+    next(c for c in found if c["name"] == "off")["metadata"]["enabled"] = False
     found.append("nonsense")
     return found
 async def invoke_component(self, name, **kwargs):

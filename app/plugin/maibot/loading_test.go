@@ -296,26 +296,19 @@ async def tell(self, **kwargs):
     return "%d %s %s" % (self.config.g.count, self.config.g.mode, self.seen)
 `
 
-func TestMB11ItRunsWithoutPydantic(t *testing.T) {
+func TestMB11ItRunsAlikeWithAndWithoutPydantic(t *testing.T) {
 	d := one(t)
-	path := folder(t, withConfig(tells), nil, nil)
-	src := pythontest.Source(t, path)
-	m, err := d.Recognize(t.Context(), src)
-	if err != nil {
-		t.Fatal(err)
-	}
-	storage := t.TempDir()
-	spec, err := d.Spec(t.Context(), src, *m, plugin.Place{Storage: storage, Runtime: pythontest.RuntimeDir, Work: storage})
-	if err != nil {
-		t.Fatal(err)
-	}
-	last := len(spec.Argv) - 1
-	spec.Argv[last] = withoutSite(t, spec.Argv[last])
-	w := pythontest.Begin(t, spec, storage)
-	w.List()
-	is(t, "answer", inChat(w, "tell", "{}").Text(), "3 a -")
-	if strings.Contains(w.Stderr.String(), "Error") {
-		t.Error(w.Stderr)
+	for name, start := range map[string]func(path string) *worker{
+		"without":                    func(path string) *worker { return begin(t, d, path, plugin.Place{}) },
+		"with the machine's, if any": func(path string) *worker { return pythontest.Launch(t, d, pythontest.Source(t, path)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := folder(t, withConfig(tells), nil, nil)
+			w := start(path)
+			w.List()
+			is(t, "answer", inChat(w, "tell", "{}").Text(), "3 a -")
+			is(t, "config.toml", read(t, filepath.Join(path, "config.toml")), defaults)
+		})
 	}
 }
 
