@@ -371,6 +371,13 @@ func unzip(from, stage string) (string, error) {
 	if len(archive.File) > maxUnpackedFiles {
 		return "", fault.New(fault.Invalid, "plugin.add", fmt.Sprintf("The archive %s holds %d files; a plugin may have %d.", from, len(archive.File), maxUnpackedFiles), "")
 	}
+	tooLarge := fault.New(fault.Invalid, "plugin.add", fmt.Sprintf("The archive %s holds more than %d MiB.", from, maxUnpacked>>20), "")
+	said := uint64(0) // what it says of itself, which may be a lie
+	for _, f := range archive.File {
+		if said += min(f.UncompressedSize64, maxUnpacked+1); said > maxUnpacked {
+			return "", tooLarge
+		}
+	}
 	left := int64(maxUnpacked)
 	for _, f := range archive.File {
 		// Some programs write the separators of Windows.
@@ -389,7 +396,7 @@ func unzip(from, stage string) (string, error) {
 			return "", fault.Wrap(fault.Invalid, "plugin.add", "The archive "+from+" could not be unpacked at "+f.Name+".", "", err)
 		}
 		if left -= n; left <= 0 {
-			return "", fault.New(fault.Invalid, "plugin.add", fmt.Sprintf("The archive %s holds more than %d MiB.", from, maxUnpacked>>20), "")
+			return "", tooLarge
 		}
 	}
 	entries, err := os.ReadDir(to)

@@ -474,12 +474,13 @@ func TestArchivesThatAreNoGoodAreRefusedWhole(t *testing.T) {
 			}
 		}, "holds 5003 files"},
 		"bomb.zip": {func(w *zip.Writer) {
-			f, _ := w.Create("zeros")
-			zeros := make([]byte, 1<<20)
-			for range 257 {
-				_, _ = f.Write(zeros)
-			}
+			f, _ := w.CreateRaw(&zip.FileHeader{Name: "zeros", Method: zip.Deflate, CompressedSize64: 5, UncompressedSize64: 1 << 40})
+			_, _ = f.Write([]byte("\x01\x00\x00\xff\xff"))
 		}, "holds more than 256 MiB"},
+		"liar.zip": {func(w *zip.Writer) {
+			f, _ := w.CreateRaw(&zip.FileHeader{Name: "zeros", Method: zip.Store, CompressedSize64: 5, UncompressedSize64: 1})
+			_, _ = f.Write([]byte("12345"))
+		}, "could not be unpacked at zeros"},
 	} {
 		_, err := c.host.Add(t.Context(), pack(t, name, good, test.more))
 		if err == nil || !strings.Contains(err.Error(), test.words) {
