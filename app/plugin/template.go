@@ -37,6 +37,7 @@ func Templates() []Template {
 		{"spindle", "Spindle extension", "A folder with a manifest that asks for permissions."},
 		{"spindle-ts", "Spindle extension in TypeScript", "The same with types, built when it is loaded."},
 		{"maibot", "MaiBot plugin", "A folder with a manifest, settings and tools that MaiBot runs too."},
+		{"neko", "N.E.K.O plugin", "A folder with a manifest and a class of tools that N.E.K.O runs too."},
 	}
 }
 
