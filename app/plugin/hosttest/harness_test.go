@@ -20,6 +20,7 @@ import (
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
+	"conclave/app/plugin/neko"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/spindle"
@@ -102,6 +103,12 @@ func pythonFunctions(t testing.TB) *functions.Dialect {
 	return functions.New(i)
 }
 
+// nekoPlugins returns the dialect of N.E.K.O plugins, where there is a Python.
+func nekoPlugins(t testing.TB) *neko.Dialect {
+	t.Helper()
+	return neko.New(python.New(python.Options{Runtime: filepath.Join(shared, "runtime")}))
+}
+
 func script(t testing.TB, l plugin.Launcher) *spindle.Dialect {
 	t.Helper()
 	return spindle.New(spindle.Options{SourceInside: l.Confinement().Level != "process+landlock"})
@@ -135,7 +142,7 @@ func open(t testing.TB, dir, data string) *core {
 		t.Fatal(err)
 	}
 	c.gate = gate
-	dialects := []plugin.Dialect{script(t, l), pythonFunctions(t)}
+	dialects := []plugin.Dialect{script(t, l), nekoPlugins(t), pythonFunctions(t)}
 	c.host = plugin.New(plugin.Options{
 		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate, Cache: c.store, Bus: news,
 		Log: slog.New(slog.DiscardHandler),
