@@ -196,7 +196,7 @@ func results(parts []chat.Part) []sdk.ChatCompletionMessageParamUnion {
 			case isPicture(c.Media):
 				n := len(pictures)/2 + 1
 				text = append(text, fmt.Sprintf("[picture %d, in the next message]", n))
-				pictures = append(pictures, sdk.TextContentPart(fmt.Sprintf("Picture %d, from the tool %s:", n, p.Result.Tool)))
+				pictures = append(pictures, sdk.TextContentPart(fmt.Sprintf("Picture %d, %sfrom the tool %s:", n, index(c.Media), p.Result.Tool)))
 				pictures = append(pictures, contents([]chat.Part{c})...)
 			case c.Media != nil:
 				text = append(text, llm.Placeholder(c.Media))
@@ -208,6 +208,15 @@ func results(parts []chat.Part) []sdk.ChatCompletionMessageParamUnion {
 		out = append(out, sdk.UserMessage(pictures))
 	}
 	return out
+}
+
+// index is the name under which a result's text speaks of a picture, with a
+// comma, or "" (contracts/maibot, section 7.4).
+func index(m *chat.Media) string {
+	if !strings.HasPrefix(m.Name, "tool_result:") {
+		return ""
+	}
+	return m.Name + ", "
 }
 
 // callID returns an id of at most 40 characters, which is all that OpenAI takes;
