@@ -189,9 +189,9 @@ func isWeb(text string) bool {
 
 // wrong is the problem of one field of the manifest.
 func wrong(field, why string) *plugin.Problem {
-	message := manifestName + ": " + why + "."
+	message := "The manifest cannot be used: " + why + "."
 	if field != "" {
-		message = manifestName + ": " + field + ": " + why + "."
+		message = field + ": " + why + "."
 	}
 	return &plugin.Problem{Kind: "script", File: manifestName, Message: message}
 }
