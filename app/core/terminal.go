@@ -125,7 +125,11 @@ func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error
 	if err != nil {
 		return nil, err
 	}
-	c, err := Open(ctx, Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Program: program, Name: "another conclave"})
+	work, err := os.Getwd() // where plugins work, too
+	if err != nil {
+		work = ""
+	}
+	c, err := Open(ctx, Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Work: work, Program: program, Name: "another conclave"})
 	if fault.KindOf(err) == fault.Locked {
 		return nil, cli.ErrElsewhere
 	}

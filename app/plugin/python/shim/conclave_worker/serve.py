@@ -14,7 +14,7 @@ from _thread import allocate_lock, get_ident, stack_size, start_new_thread
 
 import conclave_worker
 
-from . import VERSION, problems, results, streams
+from . import VERSION, codec, problems, results, streams
 from .call import Call
 from .clock import Clock
 from .pool import Pool
@@ -201,13 +201,25 @@ class Worker:
             meta["conclave/notes"] = self.notes
         if meta:
             answer["_meta"] = meta
-        self.wire.reply(id, answer)
+        try:
+            self.wire.reply(id, answer)
+        except Exception:  # one of them cannot be written down: the others can
+            answer["tools"] = [entry for entry in answer["tools"] if self._writable(entry)]
+            self.wire.reply(id, answer)
         # Nobody waits now. threading must first be imported on the main thread,
         # else it takes the thread that imports it for the main one.
         import threading  # noqa: F401
 
         if any(tool.is_async for tool in self.tools.values()):
             self._need_loop()
+
+    def _writable(self, entry):
+        try:
+            codec.dumps(entry)
+            return True
+        except Exception as err:
+            self.wire.log("warning", self.config["id"], "%s is not offered: its definition cannot be written down: %s." % (entry["name"], err))
+            return False
 
     def _on_ping(self, id, params):
         self.wire.reply(id, {})

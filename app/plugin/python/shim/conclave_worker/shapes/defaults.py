@@ -10,7 +10,13 @@ class NoForm(Exception):
 def json_form(value):
     """Returns the JSON form of a default. Raises NoForm."""
     kind = type(value)
-    if value is None or kind in (bool, str, int):
+    if value is None or kind in (bool, str):
+        return value
+    if kind is int:
+        try:
+            str(value)
+        except ValueError:  # more digits than Python writes out
+            raise NoForm from None
         return value
     if kind is float:
         if value - value != 0:

@@ -86,7 +86,7 @@ def _tools(worker, thing, name, settings):
             settings[box.name] = schema
         tools = box.tools()
         if box.problem:
-            worker.notes.append(box.problem + ".")
+            worker.notes.append(box.problem.rstrip(".") + ".")
         return tools
     tool = thing if isinstance(thing, llm.Tool) else llm.Tool.function(thing, name)
     try:
