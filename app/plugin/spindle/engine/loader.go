@@ -26,7 +26,6 @@ type loader struct {
 	single bool // the plugin is one file
 	lower  bool // build JavaScript too: it is newer than the engine
 	read   map[string]*module
-	built  int               // bytes that went through esbuild
 	shown  map[string]string // texts of sources that only a shipped map knows
 	// first is the first reason an import failed; the engine only keeps text.
 	first *Problem
@@ -180,7 +179,6 @@ func (l *loader) build(name string) (string, *Problem) {
 		return "", &Problem{Kind: "script", Type: "SyntaxError", File: name, Line: 1, Message: "SyntaxError: the file holds a zero byte; it is not a script."}
 	}
 	if isTypeScript(name) || l.lower {
-		l.built += len(js)
 		built, back, err := transform(name, js)
 		if p, ok := errors.AsType[*Problem](err); ok {
 			return "", p

@@ -84,14 +84,24 @@ func (w *worker) load(ctx context.Context) *Problem {
 // settle follows a plugin that loaded. It belongs to the engine's goroutine.
 func (w *worker) settle() {
 	w.loop.guard(w.idleLimit(), w.runsAway)
-	if w.loader.built > manyBytes {
-		w.wg.Go(debug.FreeOSMemory) // takes a few ms
-	}
+	w.wg.Go(w.giveBack)
 }
 
-// manyBytes is how much source must have been built for the memory it took to be
-// worth giving back: 13 MB for half a megabyte.
-const manyBytes = 100 << 10
+// restAfter is when a plugin that loaded gives back what loading took: late enough
+// not to cost its first call anything.
+const restAfter = time.Second
+
+// giveBack returns to the system what loading took: 13 MB for half a megabyte that
+// was built, and 1 MB for a small script.
+func (w *worker) giveBack() {
+	rest := time.NewTimer(restAfter)
+	defer rest.Stop()
+	select {
+	case <-rest.C:
+		debug.FreeOSMemory() // takes a few ms
+	case <-w.loop.stop:
+	}
+}
 
 func (w *worker) idleLimit() time.Duration { return time.Duration(w.cfg.IdleBusyMS) * time.Millisecond }
 
