@@ -191,7 +191,7 @@ func (e *entry) packaged(p *Problem) *Problem {
 	e.wants.mu.Lock()
 	packages := e.wants.packages
 	e.wants.mu.Unlock()
-	if packages == nil || e.temporary || len(p.Missing) == 0 || p.Kind == "packages" || len(packages.Absent()) == 0 {
+	if packages == nil || e.temporary || len(p.Missing) == 0 || p.Kind == "packages" || !slices.ContainsFunc(packages.Wanted(), func(one Package) bool { return one.Standing != PackageInstalled }) {
 		return p
 	}
 	waiting := *p

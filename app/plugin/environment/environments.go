@@ -147,7 +147,7 @@ func (e *Environments) plan(ctx context.Context, src plugin.Source, m plugin.Man
 // add takes a package into the plan.
 func (p *plan) add(one plugin.Package, w wanted) {
 	p.packages.Packages = append(p.packages.Packages, one)
-	if one.Standing == plugin.PackageSkipped || one.Standing == plugin.PackageProvided {
+	if one.Standing == plugin.PackageSkipped || one.Standing == plugin.PackageProvided && !one.Optional {
 		return
 	}
 	p.lines = append(p.lines, w)
@@ -239,8 +239,7 @@ func (s *survey) guarded(name, written string) bool {
 // guessed returns the imported modules that nobody declared and that are nowhere
 // on this machine but, perhaps, in the environment.
 func (s *survey) guessed(wants []wanted, imports []string) []string {
-	modules, standins := python.Provided()
-	known := append(modules, standins...)
+	known, _ := python.Provided()
 	var found []string
 	for _, name := range imports {
 		module, _, _ := strings.Cut(name, ".")
@@ -264,7 +263,11 @@ func (s *survey) guess(module string) plugin.Package {
 	name := packageNamed(module)
 	one := plugin.Package{Name: name, Requirement: name, From: "the import of " + module, Standing: plugin.PackageMissing, Guessed: true,
 		Note: "Nobody declared it: the name is taken from the import."}
+	_, standins := python.Provided()
 	switch {
+	case slices.Contains(standins, module):
+		// It is offered all the same: a plugin may need more than a stand-in has.
+		one.Standing, one.Optional, one.Note = plugin.PackageProvided, true, "Conclave has a stand-in for the common part of it."
 	case slices.Contains(s.found.Guarded, module):
 		one.Optional = true
 	case slices.Contains(s.found.Lazy, module):

@@ -41,7 +41,7 @@ if False:
     from typing import TYPE_CHECKING
 `, "helper.py": "import plug.other_part\nimport deep_not_here\n"},
 			[]string{"bs5 missing guessed", "caught-not-here missing optional guessed", "deep-not-here missing guessed", "fallback-not-here missing optional guessed",
-				"fast-json-not-here missing optional guessed", "lazy-not-here missing optional guessed", "yaml-not-here missing guessed"}, 0},
+				"fast-json-not-here missing optional guessed", "lazy-not-here missing optional guessed", "pydantic provided optional guessed", "yaml-not-here missing guessed"}, 0},
 		"known names": {map[string]string{"plug.py": "import cv2, PIL\nfrom sklearn.svm import SVC\n"}, []string{"opencv-python missing guessed", "pillow missing guessed", "scikit-learn missing guessed"}, 0},
 		"declared": {map[string]string{
 			"plug.py":          "import bs4\ntry:\n    import dateutil\nexcept ImportError:\n    dateutil = None\n",
