@@ -50,7 +50,7 @@ func toolRows(app *App) []toolRow {
 		for _, t := range p.Tools {
 			row := newToolRow(t, p)
 			if served, ok := set.ByID(t.ID()); ok && p.Serving {
-				row.WireName, row.Description, row.Digest = served.WireName, served.Description, served.Digest
+				row.WireName, row.Description, row.Digest, row.Visibility = served.WireName, served.Description, served.Digest, served.Visibility
 			}
 			rows = append(rows, row)
 		}
