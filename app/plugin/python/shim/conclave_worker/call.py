@@ -47,6 +47,7 @@ class Call:
 
     def end(self, outcome):
         """Answers with a results.Outcome. Returns False when it was over before."""
+        forced = outcome.forced
         with self._lock:
             if self._over:
                 return False
@@ -54,8 +55,13 @@ class Call:
             interrupt, self.interrupt = self.interrupt, None
         self.worker.ended(self)
         streams.log.end(self.printed)
-        self.worker.wire.send_line(outcome.line(self.id, self.printed.text()))
-        if interrupt is not None and outcome.forced:
+        try:
+            line = outcome.line(self.id, self.printed.text())
+        except Exception as err:  # no memory to write it down with, most likely
+            outcome = results.unsayable(err)
+            line = outcome.line(self.id, "")
+        self.worker.wire.send_line(line)
+        if interrupt is not None and forced:
             interrupt()
         return True
 

@@ -42,6 +42,8 @@ class Outcome:
             meta["conclave/traceback"] = self.traceback
         if printed:
             meta["conclave/printed"] = printed
+        if len(self.text) > MAX_LINE:  # it cannot fit, and writing it down first costs several times its size
+            self.text = clip(self.text, MAX_LINE // 7)
         content = [{"type": "text", "text": self.text}]
         content += self.media
         result = {"content": content, "isError": self.status not in ("ok", "paused"), "_meta": meta}
@@ -55,6 +57,12 @@ class Outcome:
             content[0]["text"] = cut(self.text, MAX_LINE // 7)
             data = codec.dumps(message)
         return data + b"\n"
+
+
+def clip(text, size):
+    """Is cut for a text so long that its bytes are not counted: size is in characters."""
+    note = "\n… %d characters left out: the result is too large to pass on …\n" % (len(text) - size // 2 * 2)
+    return text[: size // 2] + note + text[-(size // 2):]
 
 
 def cut(text, size):
@@ -107,6 +115,13 @@ def raised(error):
     return Outcome(
         "raised", "Error: " + problems.describe(error), error_type=name, traceback=problems.traceback_text(error)
     )
+
+
+def unsayable(error):
+    """Returns the Outcome of a result that could not be written down."""
+    name = type(error).__name__
+    said = "there is not enough memory to pass its result on; return less" if name == "MemoryError" else "its result cannot be written down"
+    return Outcome("raised", "Error: %s: %s" % (name, said), error_type=name)
 
 
 def natural(value):
