@@ -35,6 +35,8 @@ type fixture struct {
 	keys  *secrets
 	chat  *chat.Conversation // the active one
 	stop  func()
+
+	environments plugin.Environments // none, unless a test gives it
 }
 
 // bubble runs test in a synctest bubble with a host that trusts nothing yet.
@@ -58,7 +60,7 @@ func (f *fixture) open() {
 	f.tools = tool.NewRegistry()
 	f.host = plugin.New(plugin.Options{
 		Dir: f.dir, Data: f.data, Dialects: []plugin.Dialect{f.world}, Launcher: f.world, Registry: f.tools, Gate: f.gate, Cache: f.cache, Bus: f.bus,
-		Secrets: f.keys, Log: slog.New(slog.DiscardHandler), Chats: plugin.Chats{Active: func(context.Context) (*chat.Conversation, error) { return f.chat, nil }},
+		Environments: f.environments, Secrets: f.keys, Log: slog.New(slog.DiscardHandler), Chats: plugin.Chats{Active: func(context.Context) (*chat.Conversation, error) { return f.chat, nil }},
 	})
 	f.stop = f.gate.OnDecided(f.host.Decided)
 }
