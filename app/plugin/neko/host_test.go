@@ -1,0 +1,173 @@
+package neko_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/chat"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/neko"
+	"conclave/app/plugin/plugintest"
+	"conclave/app/plugin/python/pythontest"
+	"conclave/app/plugin/worker"
+	toolset "conclave/app/tool"
+)
+
+// house is a host of N.E.K.O plugins behind the system's walls.
+type house struct {
+	t     *testing.T
+	gate  *permit.Gate
+	tools *toolset.Registry
+	host  *plugin.Host
+	close func()
+}
+
+// open opens a host on a plugins folder; the ledger is in memory, so every
+// plugin is trusted anew.
+func open(t *testing.T, d *neko.Dialect, dir, data string, cache plugin.Cache) *house {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	launcher := worker.New(worker.Options{Program: self})
+	h := &house{t: t, tools: toolset.NewRegistry()}
+	news := bus.New()
+	if h.gate, err = permit.Open(t.Context(), permit.Options{Bus: news, Log: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Fatal(err)
+	}
+	h.host = plugin.New(plugin.Options{
+		Dir: dir, Data: data, Dialects: []plugin.Dialect{d}, Launcher: launcher, Registry: h.tools, Gate: h.gate, Cache: cache, Bus: news,
+		Log: slog.New(slog.DiscardHandler), LoadTimeout: pythontest.Patience,
+	})
+	stop := h.gate.OnDecided(h.host.Decided)
+	closed := false
+	h.close = func() {
+		if closed {
+			return
+		}
+		closed = true
+		stop()
+		h.host.Close()
+		launcher.Close()
+		if err := h.gate.Close(context.WithoutCancel(t.Context())); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(h.close)
+	return h
+}
+
+// settle scans the folder, approves what waits, and returns every card.
+func (h *house) settle() map[string]plugin.Status {
+	h.t.Helper()
+	ctx, cancel := context.WithTimeout(h.t.Context(), 2*pythontest.Patience)
+	defer cancel()
+	if err := h.host.Scan(); err != nil {
+		h.t.Fatal(err)
+	}
+	if err := h.host.Settled(ctx); err != nil {
+		h.t.Fatal(err)
+	}
+	for _, s := range h.host.List() {
+		if s.State == plugin.NeedsApproval {
+			_ = h.host.Trust(ctx, s.ID, false) // one that does not load says so on its card
+		}
+	}
+	if err := h.host.Settled(ctx); err != nil {
+		h.t.Fatal(err)
+	}
+	cards := map[string]plugin.Status{}
+	for _, s := range h.host.List() {
+		cards[s.ID] = s
+	}
+	return cards
+}
+
+// offered returns the tools that a model may be given.
+func (h *house) offered() []string {
+	names := []string{}
+	for _, one := range h.tools.Set().Tools() {
+		names = append(names, one.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// call calls a tool as a turn does, past the gate.
+func (h *house) call(id string) toolset.Result {
+	h.t.Helper()
+	one, ok := h.tools.Set().ByID(id)
+	if !ok {
+		h.t.Fatalf("no tool %s among %v", id, h.offered())
+	}
+	invoker, _ := h.tools.Set().Invoker(id)
+	r, err := invoker.Call(h.t.Context(), toolset.Call{Tool: one, ID: "call", Arguments: json.RawMessage("{}"), Deadline: time.Now().Add(pythontest.Patience)})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return r
+}
+
+func TestNK05NK25NK26PluginsComeAndGoWithoutEachOther(t *testing.T) {
+	d := aPython(t)
+	dir, data, cache := t.TempDir(), t.TempDir(), &plugintest.Memory{}
+	for _, id := range []string{"one", "two", "lacking"} {
+		write(t, filepath.Join(dir, id, "plugin.toml"), "[plugin]\nid = \""+id+"\"\nentry = \"plugins."+id+":Probe\"\n")
+		write(t, filepath.Join(dir, id, "__init__.py"), head+"@neko_plugin\nclass Probe(NekoPluginBase):\n"+indented(`
+@llm_tool(name="hello_`+id+`")
+async def hello(self):
+    return "hello from " + self.plugin_id
+
+@llm_tool(name="die_`+id+`")
+async def die(self):
+    os._exit(9)
+`))
+	}
+	write(t, filepath.Join(dir, "lacking", "requirements.txt"), "no-such-package>=1\n")
+	h := open(t, d, dir, data, cache)
+	cards := h.settle()
+	if p := cards["lacking"].Problem; p == nil || !slices.Contains(p.Missing, "no-such-package>=1") {
+		t.Errorf("lacking is %s: %+v", cards["lacking"].State, p)
+	}
+	both := []string{"die_one", "die_two", "hello_one", "hello_two"}
+	if got := h.offered(); !slices.Equal(got, both) {
+		t.Fatalf("offered %v; %+v", got, cards)
+	}
+	if r := h.call("one:hello_one"); chat.TextOf(r.Content) != "hello from one" {
+		t.Errorf("got %+v", r)
+	}
+	// A process that is killed is noticed at once, and started again by a call.
+	if r := h.call("one:die_one"); r.Status != chat.CallDied {
+		t.Errorf("got %+v", r)
+	}
+	for _, id := range []string{"one", "two"} {
+		if r := h.call(id + ":hello_" + id); chat.TextOf(r.Content) != "hello from "+id {
+			t.Errorf("after a death: %+v", r)
+		}
+	}
+	if err := h.host.SetEnabled(t.Context(), "one", false); err != nil {
+		t.Fatal(err)
+	}
+	h.settle()
+	if got := h.offered(); !slices.Equal(got, []string{"die_two", "hello_two"}) {
+		t.Errorf("with one turned off: %v", got)
+	}
+	if err := h.host.SetEnabled(t.Context(), "one", true); err != nil {
+		t.Fatal(err)
+	}
+	h.close()
+	again := open(t, d, dir, data, cache)
+	again.settle()
+	if got := again.offered(); !slices.Equal(got, both) {
+		t.Errorf("after a restart: %v", got)
+	}
+}
