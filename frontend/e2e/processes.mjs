@@ -46,7 +46,9 @@ export class Place {
   plugins = join(this.home, "plugins");
   children = new Set();
   env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(DISPLAY|WAYLAND_|CONCLAVE_|XDG_)/.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => !/^(DISPLAY|WAYLAND_|CONCLAVE_|XDG_)/.test(name),
+    ),
   );
 
   constructor() {

@@ -6,116 +6,26 @@
 //
 // It needs build/bin/conclave, build/bin/conclave-dev (tags dev,webkit2_41) and
 // frontend/dist; .ci/test builds them.
-import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { launch } from "./harness.mjs";
+import { Place, Steps, bin, freePort, root, until } from "./processes.mjs";
 
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const bin = join(root, "build", "bin");
 const shots = process.argv[2] ?? mkdtempSync(join(tmpdir(), "conclave-program-"));
 mkdirSync(shots, { recursive: true });
-const home = mkdtempSync(join(tmpdir(), "conclave-e2e-"));
-const data = join(home, "data");
-const plugins = join(home, "plugins");
-mkdirSync(plugins, { recursive: true });
-
-const children = new Set();
-function start(command, args, env = {}) {
-  const child = spawn(command, args, {
-    env: { ...process.env, HOME: home, XDG_RUNTIME_DIR: home, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-    detached: true,
-  });
-  child.output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk) => (child.output = (child.output + chunk).slice(-20000)));
-  }
-  children.add(child);
-  child.gone = new Promise((resolve) =>
-    child.on("exit", (code, signal) => {
-      children.delete(child);
-      child.output += `\n(exit ${code ?? signal})`;
-      resolve();
-    }),
-  );
-  return child;
-}
-
-function end(child, signal = "SIGTERM") {
-  try {
-    process.kill(-child.pid, signal);
-  } catch {
-    // it ended by itself
-  }
-  return child.gone;
-}
-
-/** Waits until check returns something, at most limit ms. */
-async function until(what, check, limit = 15000) {
-  const deadline = Date.now() + limit;
-  for (;;) {
-    const value = await check();
-    if (value) return value;
-    if (Date.now() > deadline) throw new Error(`waited ${limit} ms for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-function freePort() {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
-}
-
-const display = `:${90 + (process.pid % 100)}`;
-const screen = start("Xvfb", [display, "-screen", "0", "1320x880x24", "-nolisten", "tcp"]);
-await until(
-  "the screen",
-  () =>
-    spawnSync("xdpyinfo", ["-display", display]).status === 0 ||
-    spawnSync("xdotool", ["getmouselocation"], { env: { ...process.env, DISPLAY: display } })
-      .status === 0,
-);
-
-/** Ends a program that has the store, and waits until it has let go of it. */
-async function close(child) {
-  await end(child);
-  await until("the store to be free", () => !existsSync(join(data, "conclave.sock")));
-  // The socket goes first; a command that finds the store locked looks again.
-  const look = spawnSync(join(bin, "conclave"), ["--data", data, "--plugins", plugins, "chats", "list"], { encoding: "utf8" });
-  if (look.status !== 0) throw new Error(look.stderr);
-}
+const place = new Place();
 
 /** Starts the program with its bindings served to a browser; returns its address. */
 async function program() {
   const port = await freePort();
-  const child = start(
-    "dbus-run-session",
-    [
-      "--",
-      join(bin, "conclave-dev"),
-      "-devserver",
-      `localhost:${port}`,
-      "-assetdir",
-      join(root, "frontend", "dist"),
-      "--data",
-      data,
-      "--plugins",
-      plugins,
-    ],
-    { DISPLAY: display },
-  );
+  const child = place.start(join(bin, "conclave-dev"), [
+    ...["-devserver", `localhost:${port}`, "-assetdir", join(root, "frontend", "dist")],
+    ...["--data", place.data, "--plugins", place.plugins],
+  ]);
   const url = `http://localhost:${port}/`;
   await until("the program", async () => {
-    if (!children.has(child)) throw new Error(`the program ended: ${child.output}`);
+    if (child.ended) throw new Error(`the program ended: ${child.output}`);
     try {
       return (await fetch(url)).ok;
     } catch {
@@ -125,20 +35,21 @@ async function program() {
   return { child, url };
 }
 
-const tests = [];
-const test = (name, run) => tests.push({ name, run });
+const steps = {};
+const test = (name, run) => (steps[name] = run);
 
 let browser, page, app;
 
 async function openPage(theme = "light") {
   page = await browser.newPage({ viewport: { width: 1280, height: 832 }, colorScheme: theme });
+  page.setDefaultTimeout(60_000);
   page.errors = [];
   page.on("pageerror", (error) => {
     // Wails' own development overlay fails under module pages; it is not in a release.
     if (!String(error.stack).includes("/wails/ipc.js")) page.errors.push(String(error));
   });
   await page.goto(app.url);
-  await page.getByPlaceholder("Message Conclave").waitFor({ timeout: 15000 });
+  await page.getByPlaceholder("Message Conclave").waitFor();
 }
 
 async function say(text) {
@@ -162,7 +73,7 @@ const wordCount = `def word_count(text: str) -> int:
 `;
 
 test("a script dropped into the plugins folder waits for the person", async () => {
-  writeFileSync(join(plugins, "word_count.py"), wordCount);
+  writeFileSync(join(place.plugins, "word_count.py"), wordCount);
   await page.getByRole("tab", { name: "Plugins" }).click();
   await page.getByText("word_count").first().waitFor();
   await page
@@ -187,7 +98,7 @@ test("a call asks the person, and the answer holds the result", async () => {
   const allow = page.getByRole("button", { name: "Allow once" });
   await allow.waitFor();
   await picture("permission");
-  await until("the button to arm", async () => allow.isEnabled(), 5000);
+  await until("the button to arm", () => allow.isEnabled());
   await allow.click();
   await page.getByRole("article").filter({ hasText: /\b3\b/ }).first().waitFor();
   await picture("tool-card");
@@ -200,7 +111,6 @@ test("Markdown comes with a highlighted code block and a table", async () => {
   await until(
     "the end of the answer",
     async () => (await page.getByRole("button", { name: /Stop/ }).count()) === 0,
-    30000,
   );
   await picture("markdown-light");
 });
@@ -221,7 +131,7 @@ test("stopping keeps what was said", async () => {
 });
 
 test("a broken save keeps the old tool and shows the line", async () => {
-  writeFileSync(join(plugins, "word_count.py"), `${wordCount}\ndef broken(:\n`);
+  writeFileSync(join(place.plugins, "word_count.py"), `${wordCount}\ndef broken(:\n`);
   await page.getByRole("tab", { name: "Plugins" }).click();
   await page
     .getByText(/SyntaxError/)
@@ -232,10 +142,76 @@ test("a broken save keeps the old tool and shows the line", async () => {
   await page.getByText("word_count").first().waitFor();
 });
 
+/** Makes a list of what a person can press, and takes down what Tab reaches. */
+async function unreachable() {
+  const controls = await page.evaluate(() => {
+    const kinds =
+      "button, a[href], input, textarea, select, summary, [role=button], [role=tab], [role=switch], [role=link]";
+    // In these, the arrow keys go from one to the next, and Tab goes past them.
+    const roving = "[role=tablist], [role=menu], [role=listbox], [role=toolbar], [role=radiogroup]";
+    const shown = (e) =>
+      e.getClientRects().length > 0 &&
+      getComputedStyle(e).visibility === "visible" &&
+      !e.disabled &&
+      !e.closest("[inert], [aria-hidden=true]");
+    const wanted = [...document.querySelectorAll(kinds)].filter(
+      (e) => shown(e) && !(e.tabIndex < 0 && e.closest(roving)) && e.type !== "radio",
+    );
+    globalThis.tabbed = { wanted: new Set(wanted), presses: 0 };
+    document.addEventListener("focusin", (e) => globalThis.tabbed.wanted.delete(e.target), true);
+    document.activeElement?.blur();
+    return wanted.length;
+  });
+  if (controls < 8) throw new Error(`only ${controls} controls are on the screen`);
+  for (let i = 0; i < 500; i++) {
+    await page.keyboard.press("Tab");
+    const left = await page.evaluate(
+      () => [...globalThis.tabbed.wanted].filter((e) => e.isConnected).length,
+    );
+    if (left === 0) break;
+  }
+  return page.evaluate(() =>
+    [...globalThis.tabbed.wanted]
+      .filter((e) => e.isConnected)
+      .map(
+        (e) => e.getAttribute("aria-label") ?? (e.textContent.trim() || e.outerHTML.slice(0, 120)),
+      ),
+  );
+}
+
+for (const [name, go] of Object.entries({
+  "the chat and its tools": async () => {
+    await page.getByRole("tab", { name: "Tools" }).click();
+  },
+  "the plugins": async () => {
+    await page.getByRole("tab", { name: "Plugins" }).click();
+  },
+  "the settings": async () => {
+    await page.keyboard.press("Control+,");
+    await page.getByRole("heading", { name: "General" }).waitFor();
+  },
+  "the settings of models": async () => {
+    await page.getByRole("button", { name: "Models", exact: true }).click();
+  },
+})) {
+  test(`every control of ${name} is reached by Tab`, async () => {
+    await go();
+    const left = await unreachable();
+    if (left.length > 0) throw new Error(`Tab does not reach: ${left.join("; ")}`);
+  });
+}
+
+test("Esc leads from the settings back to writing", async () => {
+  await page.keyboard.press("Escape");
+  await page.getByPlaceholder("Message Conclave").waitFor();
+  await page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
+});
+
 test("everything is there after a restart, in the dark too", async () => {
   await page.evaluate(() => window.go.app.Settings.Set({ theme: "dark" }));
   await page.close();
-  await close(app.child);
+  await place.end(app.child);
+  await place.free();
   app = await program();
   await openPage("dark");
   await page.getByText("/slow 30").first().waitFor();
@@ -250,36 +226,22 @@ test("the page met no error of its own", async () => {
   if (page.errors.length > 0) throw new Error(page.errors.join("\n"));
 });
 
-let passed = 0;
-let failed = 0;
+const done = new Steps();
 try {
+  await place.screen();
+  await place.bus();
   browser = await launch();
   app = await program();
   await openPage();
-  for (const { name, run } of tests) {
-    try {
-      await run();
-      passed++;
-      console.log(`ok   ${name}`);
-    } catch (error) {
-      failed++;
-      console.log(
-        `FAIL ${name}\n     ${String(error.message ?? error)
-          .split("\n")
-          .slice(0, 6)
-          .join("\n     ")}`,
-      );
-      if (page && !page.isClosed()) await picture(`failed-${failed}`).catch(() => {});
-    }
-  }
+  await done.run(steps, async (n) => {
+    if (!page.isClosed()) await picture(`failed-${n}`).catch(() => {});
+  });
 } catch (error) {
-  failed++;
+  done.failed++;
   console.log(`FAIL ${error.stack}\n${app?.child.output ?? ""}`);
 } finally {
   await browser?.close();
-  for (const child of [...children]) await end(child, "SIGKILL");
-  rmSync(home, { recursive: true, force: true });
+  await place.close();
 }
 console.log(`pictures in ${shots}`);
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed > 0 ? 1 : 0);
+done.end();
