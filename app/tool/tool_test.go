@@ -145,10 +145,10 @@ func TestARepeatedNameCountsOnceWithItsLastDefinition(t *testing.T) {
 	}
 }
 
-func TestOfferedHoldsDirectToolsOnly(t *testing.T) {
+func TestOfferedHoldsAllButHiddenTools(t *testing.T) {
 	r := tool.NewRegistry()
 	set := r.Publish("p", []tool.Tool{{Name: "a"}, {Name: "b", Visibility: tool.Hidden}, {Name: "c", Visibility: tool.Deferred}}, echo{"p"})
-	if offered := set.Offered().Tools(); len(offered) != 1 || offered[0].Name != "a" {
+	if offered := set.Offered().Tools(); len(offered) != 2 || offered[0].Name != "a" || offered[1].Name != "c" {
 		t.Errorf("offered %+v", offered)
 	}
 }
