@@ -82,7 +82,7 @@ func (e *Environments) Install(ctx context.Context, src plugin.Source, m plugin.
 		return full(err)
 	}
 	done = true
-	w.say(fmt.Sprintf("Done: %d packages, %s, in %.1f s.", installed, megabytes(bytes), time.Since(began).Seconds()))
+	w.say(fmt.Sprintf("Done: %s, %s, in %.1f s.", counted(installed), megabytes(bytes), time.Since(began).Seconds()))
 	return nil
 }
 
@@ -91,7 +91,19 @@ func full(err error) error {
 	return &plugin.Problem{Kind: "packages", Message: "The environment cannot be written: " + err.Error() + ".", Hint: "Check the disk's space and the rights of Conclave's data folder."}
 }
 
-func megabytes(bytes int64) string { return fmt.Sprintf("%.1f MB", float64(bytes)/1e6) }
+func megabytes(bytes int64) string {
+	if bytes < 100_000 {
+		return fmt.Sprintf("%.1f kB", float64(bytes)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+}
+
+func counted(packages int) string {
+	if packages == 1 {
+		return "1 package"
+	}
+	return fmt.Sprintf("%d packages", packages)
+}
 
 // allowed returns what may be installed with the person's consent. What is left
 // out is told; what the plugin cannot be without is a *plugin.Problem.
@@ -162,11 +174,7 @@ func (e *Environments) fill(ctx context.Context, j job, w *words, packages int) 
 	if exit, err := e.run(ctx, j.venv(), w); err != nil || exit != "exit 0" {
 		return w.problem(err, "The environment could not be made ("+exit+").", "Its log says more: "+filepath.Join(j.home, "install.log"))
 	}
-	what := fmt.Sprintf("Installing %d packages", packages)
-	if packages == 1 {
-		what = "Installing 1 package"
-	}
-	what += " from " + host(j.index)
+	what := "Installing " + counted(packages) + " from " + host(j.index)
 	if e.o.UV != "" {
 		w.say(what + " with uv.")
 		exit, err := e.run(ctx, j.withUV(e.o.UV), w)
