@@ -32,6 +32,7 @@ type Template struct {
 func Templates() []Template {
 	return []Template{
 		{"python", "Python functions", "Each function of a file becomes a tool."},
+		{"toolbox", "Python toolbox", "Methods of a class that share a state and take settings."},
 		{"js", "JavaScript", "One script that registers its tools."},
 		{"ts", "TypeScript", "The same with types, built when it is loaded."},
 		{"spindle", "Spindle extension", "A folder with a manifest that asks for permissions."},

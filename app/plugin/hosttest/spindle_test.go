@@ -553,7 +553,7 @@ func TestSP09EveryDeclaredFunctionIsThere(t *testing.T) {
 
 func TestTheTemplatesAnswerTheirRecordedCalls(t *testing.T) {
 	c := open(t, t.TempDir(), t.TempDir())
-	for i, kind := range []string{"python", "js", "ts", "spindle", "spindle-ts"} {
+	for i, kind := range []string{"python", "toolbox", "js", "ts", "spindle", "spindle-ts"} {
 		name := "made_" + string(rune('a'+i))
 		id, path, err := c.host.New(t.Context(), kind, name)
 		must(t, err, c.host.Settled(t.Context()))
