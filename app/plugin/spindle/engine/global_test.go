@@ -151,18 +151,18 @@ func TestSP40FetchOfTheNetworkIsRefused(t *testing.T) {
 
 func TestSP47WhatIsNotAvailableSaysSo(t *testing.T) {
 	p := script(t, handler(`const said = [];
-for (const run of [() => spindle.characters.list(), () => spindle.generate.quiet({}), () => spindle.cors("x"), () => spindle.world_books.entries.list("b"), () => spindle.council.getMembers()])
+for (const run of [() => spindle.images.list(), () => spindle.generate.dryRun({}), () => spindle.presets.blocks.list("b"), () => spindle.chats.delete("c"), () => spindle.council.getMembers()])
   try { const back = run(); said.push(back instanceof Promise); await back } catch (e) { said.push(e instanceof Error && e.message) }
 said.push(spindle.sendToFrontend({ a: 1 }));
-said.push(typeof spindle.registerInterceptor(() => {}));
+said.push(typeof spindle.registerMacroInterceptor(() => {}));
 said.push(typeof spindle.onFrontendMessage(() => {}));
-return said.join("|")`))
-	want := "true|spindle.characters.list is not available in Conclave.|true|spindle.generate.quiet is not available in Conclave.|true|spindle.cors is not available in Conclave.|" +
-		"true|spindle.world_books.entries.list is not available in Conclave.|true|spindle.council.getMembers is not available in Conclave.||function|function"
+return said.join("|")`), withGranted("tools", "chats"))
+	want := "true|spindle.images.list is not available in Conclave.|true|spindle.generate.dryRun is not available in Conclave.|true|spindle.presets.blocks.list is not available in Conclave.|" +
+		"true|spindle.chats.delete is not available in Conclave: only the person deletes chats.|true||function|function"
 	if got := p.call("t", meta{}, nil).text; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	p.waitLog("warning: spindle.registerInterceptor is not available in Conclave")
+	p.waitLog("warning: spindle.registerMacroInterceptor is not available in Conclave")
 }
 
 func TestTheManifestAndTheVersionAreShown(t *testing.T) {

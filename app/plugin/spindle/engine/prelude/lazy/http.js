@@ -3,7 +3,7 @@
 // which lets those through that were granted cors_proxy (contract section 4.8).
 (function ({
   $Error, $Map, $Number, $RangeError, $String, $TypeError, ask, bytesOf, decode, encode, fromBase64, granted, host, isView, mapDelete,
-  mapForEach, mapGet, mapHas, mapSet, parse, part, refuse, stringify, toBase64, toLowerCase, unlessAborted,
+  mapForEach, mapGet, mapHas, mapSet, parse, part, readOn, refuse, stringify, toBase64, toLowerCase, unlessAborted,
 }) {
   const { AbortController, DOMException } = part("event");
   const { URL, URLSearchParams } = part("url");
@@ -454,7 +454,10 @@
       failed.cause = err;
       throw failed;
     }
-    const bytes = typeof got.base64 === "string" ? fromBase64(got.base64) : encode($String(got.body ?? ""));
+    let bytes = typeof got.base64 === "string" ? fromBase64(got.base64) : encode($String(got.body ?? ""));
+    if (got.rest !== undefined) {
+      bytes = await readOn(bytes, got.rest);
+    }
     const status = $Number(got.status);
     const init = { status: status >= 200 && status <= 599 ? status : 502, statusText: got.status_text ?? "" };
     const answer = new Response(empty.includes(init.status) || request.method === "HEAD" ? null : bytes, init);

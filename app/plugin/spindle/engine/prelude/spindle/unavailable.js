@@ -5,7 +5,8 @@
 import { $Error, create, hasOwn, rejected } from "../primordials.js";
 import { log } from "../bridge.js";
 
-// Methods that promise something: they reject.
+// Methods that promise something: they reject. Those that are there already are
+// left alone.
 const promising = {
   "": "cors assemble batch",
   council: "getSettings getMembers getAvailableLumiaItems",

@@ -1,9 +1,9 @@
 // spindle.cors: requests to the web, which Conclave makes.
 
-import { $String, entries, keys, stringify } from "../primordials.js";
+import { $ArrayBuffer, $String, entries, isArray, isView, keys, stringify } from "../primordials.js";
 import { ask, plain, text } from "../bridge.js";
+import { share } from "../lazy.js";
 import { bytesOf, decode, fromBase64, toBase64 } from "../text.js";
-import { isArray, isView, $ArrayBuffer } from "../primordials.js";
 import { unlessAborted } from "../event.js";
 
 /** headersOf makes a plain object of headers in any form. */
@@ -20,27 +20,32 @@ function headersOf(given) {
   return headers;
 }
 
+/** readOn promises first and what is left of a body under rest, as one. */
+async function readOn(first, rest) {
+  const parts = [first];
+  let size = first.length;
+  while (rest !== undefined) {
+    const next = await ask("http.read", { rest });
+    const bytes = fromBase64(next.base64);
+    size += bytes.length;
+    parts.push(bytes);
+    rest = next.rest;
+  }
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const bytes of parts) {
+    all.set(bytes, at);
+    at += bytes.length;
+  }
+  return all;
+}
+share({ readOn }); // fetch reads on as well
+
 /** requested asks for one address and reads the body to its end. */
 async function requested(args) {
   const answer = await ask("http.request", args);
-  let { rest } = answer;
-  if (rest !== undefined) {
-    const parts = [fromBase64(answer.base64)];
-    let size = parts[0].length;
-    while (rest !== undefined) {
-      const next = await ask("http.read", { rest });
-      const bytes = fromBase64(next.base64);
-      size += bytes.length;
-      parts.push(bytes);
-      rest = next.rest;
-    }
-    const all = new Uint8Array(size);
-    let at = 0;
-    for (const bytes of parts) {
-      all.set(bytes, at);
-      at += bytes.length;
-    }
-    answer.base64 = toBase64(all);
+  if (answer.rest !== undefined) {
+    answer.base64 = toBase64(await readOn(fromBase64(answer.base64), answer.rest));
   }
   return answer;
 }
