@@ -173,6 +173,7 @@ func (s *session) answer(ctx context.Context, p *wire.Pending) tool.Result {
 		r.Error = "" // the runner names the limit
 		s.r.spend(s)
 	}
+	s.r.e.mask.result(&r)
 	return r
 }
 
@@ -223,7 +224,7 @@ func (s *session) broken(ctx context.Context, err error) tool.Result {
 	if why := s.killedWhy(); why != "" {
 		return tool.Result{Status: chat.CallDied, Error: why}
 	}
-	printed := lastBytes(s.process.Stderr(), 8<<10)
+	printed := lastBytes(s.stderr(), 8<<10)
 	if b, ok := errors.AsType[*wire.Broken](s.transport.Err()); ok {
 		return tool.Result{Status: chat.CallDied, Error: "the tool process was stopped: " + b.Message, ErrorType: b.Kind, Printed: printed}
 	}

@@ -36,6 +36,7 @@ type entry struct {
 	id        string
 	temporary bool   // offered for one run only; not from the folder
 	kin       string // the plugin whose secret settings it has, when that is another
+	mask      mask   // the secrets its process was told
 	log       *journal
 	trusting  atomic.Bool   // it is approving itself, and need not hear of it
 	decisions atomic.Uint64 // how many it has heard of

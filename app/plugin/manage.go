@@ -159,7 +159,7 @@ func (e *entry) follow(p Process) {
 		return
 	}
 	lines.Lines(func(line string) {
-		e.log.add("info", line, "")
+		e.log.add("info", e.mask.text(line), "")
 		e.h.o.Bus.Changed(bus.Log, e.id)
 	})
 }

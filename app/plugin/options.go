@@ -164,6 +164,7 @@ func (e *entry) secret(ctx context.Context, raw json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, asServiceError(err)
 	}
+	e.mask.learn(value)
 	return map[string]string{"value": value}, nil
 }
 

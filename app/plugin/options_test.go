@@ -122,7 +122,7 @@ func TestSettingsThatDoNotFitAreRefusedAndNothingChanges(t *testing.T) {
 	})
 }
 
-func TestASecretSettingIsKeptElsewhereAndToldToItsPluginAlone(t *testing.T) {
+func TestLF40ASecretSettingIsKeptElsewhereAndToldToItsPluginAlone(t *testing.T) {
 	bubble(t, "functions", func(t *testing.T, f *fixture) {
 		f.serve("a.py", withOptions())
 		f.serve("b.py", withOptions())
@@ -141,8 +141,8 @@ func TestASecretSettingIsKeptElsewhereAndToldToItsPluginAlone(t *testing.T) {
 			t.Errorf("the secret lies in the store: %s", state)
 		}
 		ask := json.RawMessage(`{"capability":"options.secret","args":{"name":"server.token"}}`)
-		if r := f.freeze("a:ask").call(t.Context(), string(ask)); len(r.Content) != 1 || r.Content[0].Text != `{"value":"hush"}` {
-			t.Errorf("the plugin was told %+v", r)
+		if r := f.freeze("a:ask").call(t.Context(), string(ask)); len(r.Content) != 1 || r.Content[0].Text != `{"value":"•••"}` {
+			t.Errorf("LF-40: what the plugin was told is passed on as %+v", r)
 		}
 		if r := f.freeze("b:ask").call(t.Context(), string(ask)); !strings.Contains(r.Error, "not set") {
 			t.Errorf("another plugin was told %+v", r)

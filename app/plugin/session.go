@@ -57,7 +57,7 @@ func startSession(ctx context.Context, r *runner, spec Spec) (*session, error) {
 			Logger:                 r.h.o.Log,
 			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { r.toolsChanged() },
 			LoggingMessageHandler: func(_ context.Context, m *mcp.LoggingMessageRequest) {
-				r.e.log.add(logLevel(string(m.Params.Level)), logText(m.Params.Data), "")
+				r.e.log.add(logLevel(string(m.Params.Level)), r.e.mask.text(logText(m.Params.Data)), "")
 			},
 		})
 	if err != nil {
@@ -79,6 +79,9 @@ func startSession(ctx context.Context, r *runner, spec Spec) (*session, error) {
 
 const closingReason = "Conclave is closing."
 
+// stderr is what the process wrote last, without the secrets it was told.
+func (s *session) stderr() string { return s.r.e.mask.text(s.process.Stderr()) }
+
 // startProblem says why a handshake failed.
 func (s *session) startProblem(ctx context.Context, err error) error {
 	if load, ok := errors.AsType[*wire.LoadError](err); ok {
@@ -94,7 +97,7 @@ func (s *session) startProblem(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	stderr := s.process.Stderr()
+	stderr := s.stderr()
 	if broken, ok := errors.AsType[*wire.Broken](err); ok {
 		return &Problem{Kind: broken.Kind, Message: broken.Message, Stderr: stderr, Hint: "Output belongs on standard error; see its log."}
 	}
@@ -143,9 +146,9 @@ func (s *session) watch() {
 
 func (s *session) deathProblem() *Problem {
 	if broken, ok := errors.AsType[*wire.Broken](s.transport.Err()); ok {
-		return &Problem{Kind: broken.Kind, Message: broken.Message, Stderr: s.process.Stderr()}
+		return &Problem{Kind: broken.Kind, Message: broken.Message, Stderr: s.stderr()}
 	}
-	stderr := s.process.Stderr()
+	stderr := s.stderr()
 	return &Problem{Kind: "crashed", Message: "Its process ended (" + s.process.Exit() + ").", Stderr: stderr, Hint: lastLines(stderr, 3)}
 }
 
