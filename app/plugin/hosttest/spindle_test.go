@@ -83,6 +83,7 @@ func (c *core) runs(id string, files tree, want string) {
 }
 
 func TestSP01AnExtensionIsAddedAndRunsOnceApproved(t *testing.T) {
+	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	files := tree{
 		"spindle.json": manifest("plain_one", ""), "dist/backend.js": says("say", `"built"`), "package.json": `{"dependencies":{"nothing":"1"}}`,
@@ -99,6 +100,7 @@ func TestSP01AnExtensionIsAddedAndRunsOnceApproved(t *testing.T) {
 }
 
 func TestSP02AndSP03WhatAManifestLacksOrHasTooMuchBlocksNothing(t *testing.T) {
+	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	bare := c.add(lay(t, "bare", tree{"spindlefile": `{"version":"1.7.1.0","name":"N","identifier":"bare_one","author":"A"}`, "dist/backend.js": says("say", `"bare"`)}))
 	if s := c.accept(bare); s.State != plugin.Ready || len(s.Tools) != 0 || s.Manifest.Version != "1.7.1.0" {
@@ -124,6 +126,7 @@ func TestSP02AndSP03WhatAManifestLacksOrHasTooMuchBlocksNothing(t *testing.T) {
 }
 
 func TestSP04EntriesThatLeaveTheFolderAreRefused(t *testing.T) {
+	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	for name, more := range map[string]string{"upwards": `,"entry_backend":"../other/x.js"`, "absolute": `,"entry_backend":"/etc/passwd"`} {
 		_, err := c.host.Add(t.Context(), lay(t, name, tree{"spindle.json": manifest("one_"+name, more)}))
@@ -157,6 +160,7 @@ var forms = map[string]tree{
 }
 
 func TestSP60ExtensionsOfEveryFormRun(t *testing.T) {
+	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	for _, id := range slices.Sorted(maps.Keys(forms)) {
 		files := maps.Clone(forms[id])
@@ -180,6 +184,7 @@ func TestSP60ExtensionsOfEveryFormRun(t *testing.T) {
 }
 
 func TestSP11SeedsAreCopiedOnceForEachVersion(t *testing.T) {
+	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	backend := says("say", `[await spindle.storage.read("kept.txt"), await spindle.storage.read("deep/own.txt"), (await spindle.storage.list()).length].join()`)
 	seeds := `,"storage_seed_files":[{"from":"kept.txt"},{"from":"data","to":"deep","overwrite":true},{"from":"gone.txt"}]`
@@ -225,6 +230,7 @@ func TestSP11SeedsAreCopiedOnceForEachVersion(t *testing.T) {
 }
 
 func TestTheSameIdentifierTwiceInTheFolderIsShown(t *testing.T) {
+	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	c.write("first/dist/backend.js", says("say", "1"))
 	c.write("first/spindle.json", manifest("twin", ""))
@@ -242,6 +248,7 @@ func TestTheSameIdentifierTwiceInTheFolderIsShown(t *testing.T) {
 }
 
 func TestSP15AndSP18FlagsSayWhoIsOfferedATool(t *testing.T) {
+	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	c.runs("flags", tree{"spindle.json": manifest("flags", ""), "dist/backend.js": says("say", `"said"`) + `
 for (const [name, flags] of Object.entries({ council: { council_eligible: true }, both: { council_eligible: true, inline_available: true }, neither: { extension_id: "somebody else" } })) {
@@ -280,6 +287,7 @@ for (const [name, flags] of Object.entries({ council: { council_eligible: true }
 }
 
 func TestSP16AndSP17RegistrationsChangeWhileItRuns(t *testing.T) {
+	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	c.runs("moving", tree{"spindle.json": manifest("moving", ""), "dist/backend.js": says("say", `"said"`) + `
 spindle.registerTool({ name: "go", description: "Go.", inline_available: true });
@@ -319,6 +327,7 @@ type seen struct {
 }
 
 func TestSP24ToSP30AndSP38MembersAndModelsCallTheSameTool(t *testing.T) {
+	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	c.runs("telling", tree{"spindle.json": manifest("telling", ""), "dist/backend.js": says("say", `"said"`) + `
 spindle.registerTool({ name: "tell", description: "Tell.", parameters: { type: "object", properties: { a: { type: "number" } } }, council_eligible: true, inline_available: true });
@@ -365,6 +374,7 @@ spindle.on("TOOL_INVOCATION", (call, user) => call.toolName === "tell" ? { keys:
 }
 
 func TestSP22SwitchedOffOrRemovedItOffersNothing(t *testing.T) {
+	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	c.runs("coming", tree{"spindle.json": manifest("coming", ""), "dist/backend.js": says("say", `"here"`)}, "here")
 	for range 2 {
@@ -452,6 +462,7 @@ func TestEveryWayToAddAnExtensionEndsInTheSameLayout(t *testing.T) {
 }
 
 func TestArchivesThatAreNoGoodAreRefusedWhole(t *testing.T) {
+	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	good := tree{"spindle.json": manifest("evil", ""), "dist/backend.js": says("say", "1")}
 	for name, test := range map[string]struct {
@@ -521,6 +532,7 @@ func TestARepositoryIsFetchedOverHTTPSAloneAndWithoutAQuestion(t *testing.T) {
 var declared = regexp.MustCompile(`(?m)^(?:  namespace (\w+) \{|  \}|\s+function (\w+)\b|\s+const (\w+): Spindle(Files|Variables|ChatVariables))`)
 
 func TestSP09EveryDeclaredFunctionIsThere(t *testing.T) {
+	t.Parallel()
 	types, err := os.ReadFile(filepath.Join("..", "templates", "kit", "spindle.d.ts"))
 	must(t, err)
 	members := map[string]string{"Files": "read write readBinary writeBinary delete list exists mkdir move stat getJson setJson", "Variables": "get set delete list has", "ChatVariables": "get set delete list has"}
@@ -552,6 +564,7 @@ func TestSP09EveryDeclaredFunctionIsThere(t *testing.T) {
 }
 
 func TestTheTemplatesAnswerTheirRecordedCalls(t *testing.T) {
+	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	for i, kind := range []string{"python", "toolbox", "js", "ts", "spindle", "spindle-ts"} {
 		name := "made_" + string(rune('a'+i))
