@@ -9,6 +9,11 @@
 // prelude/, one file for each idea; a new namespace of the spindle global is a
 // new file in prelude/spindle and, if it needs one, an operation in ops.go.
 //
+// What belongs to the web platform and not to every plugin is in prelude/lazy: a
+// part is evaluated when one of its names is first read (lazy.js, and decision 11
+// in docs/adr). It may meet prototypes a plugin changed, so nothing on the way of
+// a call or an answer lies there.
+//
 // Only the conclave program may import this package: neither the engine nor the
 // bundler belongs in the window's process. What the host knows of a plugin is in
 // the parent package, and what it tells a worker in package job; neither imports
