@@ -26,10 +26,15 @@ def tr(key, *, default="", **params):
 class PluginI18n:
     """The plugin's texts in the languages it brings."""
 
-    def __init__(self, host):
+    def __init__(self, host, folder=None, default_locale=None):
         table = host.table("plugin", "i18n")
-        self.default_locale = table.get("default_locale") or "en"
-        self._folder = os.path.join(host.root, table.get("locales_dir") or "i18n")
+        self.default_locale = default_locale or table.get("default_locale") or "en"
+        locales = table.get("locales_dir") or "i18n"
+        if folder is None:
+            folder = os.path.join(host.root, locales)
+        elif os.path.isdir(os.path.join(folder, locales)):
+            folder = os.path.join(folder, locales)
+        self._folder = os.fspath(folder)
         self._host = host
         self._locales = {}
 

@@ -1,0 +1,1 @@
+"""N.E.K.O's channels between processes, which Conclave does not have."""
