@@ -42,7 +42,7 @@ class Outcome:
             meta["conclave/traceback"] = self.traceback
         if printed:
             meta["conclave/printed"] = printed
-        if len(self.text) > MAX_LINE:  # it cannot fit, and writing it down first costs several times its size
+        if len(self.text) > 4 * MAX_LINE:  # writing it down first would cost several times its size
             self.text = clip(self.text, MAX_LINE // 7)
         content = [{"type": "text", "text": self.text}]
         content += self.media
