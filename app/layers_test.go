@@ -302,12 +302,14 @@ func TestTheTerminalProgramIsPureGo(t *testing.T) {
 var starters = map[string]string{
 	"app/plugin/worker":         "the processes of plugins",
 	"app/plugin/worker/confine": "becomes the program of a plugin, behind its walls",
-	"app/plugin/functions":      "asks a Python what it is, and to read a file without running it",
+	"app/plugin/python":         "asks a Python what it is, and to read a file without running it",
 	"app/plugin":                "git, for a plugin that is added by its address",
 	"app/core":                  "ldd, for doctor",
 	"app/cli":                   "the window's program",
 	"app":                       "the person's editor, and the system's way to open a folder",
 	"app/llm/llmtest":           "a model server, in tests",
+
+	"app/plugin/python/pythontest": "the workers of Python dialects, in tests",
 }
 
 func TestOnlyTheseStartPrograms(t *testing.T) {
