@@ -14,7 +14,9 @@ import { reply } from "../frontend/bench/reply.mjs";
 import { Place, bin, root, until } from "../frontend/e2e/processes.mjs";
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("-"));
-const wants = (part) => asked.length === 0 || asked.includes(part);
+const only = asked.filter((word) => word.includes("/")); // Go packages
+const wants = (part) =>
+  asked.length === 0 || asked.includes(part) || (part === "go" && only.length > 0);
 const rows = [];
 const load = () => loadavg()[0].toFixed(1);
 
@@ -60,39 +62,75 @@ function goBudgets() {
     .filter(Boolean)
     .map((file) => file.replace(/\/[^/]*$/, ""));
   for (const name of [...new Set([...saying, ...listed.map((one) => one.package)])].sort()) {
+    if (only.length > 0 && !only.includes(name)) continue;
     const mine = listed.filter((one) => one.package === name);
     const tops = mine.map((one) => one.benchmark.split("/")[0]);
     const which = saying.includes(name) ? "." : `^(${[...new Set(tops)].join("|")})$`;
-    const args = ["test", "-run", "^$", "-bench", which, "-timeout", "30m", `./${name}`];
-    const out = run("go", args).stdout;
     const figures = new Map();
-    for (const line of out.split("\n")) {
-      const [bench, , ...rest] = line.trim().split(/\s+/);
-      if (!bench.startsWith("Benchmark") || rest.length < 2) continue;
-      const metrics = {};
-      for (let i = 0; i + 1 < rest.length; i += 2) metrics[rest[i + 1]] = Number(rest[i]);
-      figures.set(bench.replace(/-\d+$/, ""), metrics);
+    const seen = {}; // all runs, by benchmark and metric
+    const out = benchmark(name, which, figures, seen);
+    // What was missed is measured twice more: on a busy machine once is chance.
+    for (let again = 0; again < 2; again++) {
+      const missed = [...figures].filter(([bench, metrics]) =>
+        budgets(bench, metrics, mine).some((b) => b.measured > b.budget),
+      );
+      if (missed.length === 0) break;
+      const names = new Set(missed.map(([bench]) => bench.split("/")[0]));
+      benchmark(name, `^(${[...names].join("|")})$`, figures, seen);
     }
-    for (const one of mine) {
-      const measured = figures.get(one.benchmark)?.[one.metric];
-      if (measured === undefined)
-        missing(one.what, `${name} ${one.benchmark} gave no ${one.metric}: ${why(out)}`);
-      else row(one.what, one.budget, measured * (one.scale ?? 1), one.unit ?? plain(one.metric));
-    }
-    let said = mine.length > 0;
-    for (const [bench, metrics] of figures) {
-      for (const [key, budget] of Object.entries(metrics)) {
-        const [, given] = key.match(/^(?:(.+)-)?budget$/) ?? [key, null];
-        if (given === null) continue;
-        const metric =
-          given ?? Object.keys(metrics).find((m) => m.includes("p50") && !m.endsWith("budget"));
-        if (metrics[metric] === undefined) continue;
-        row(`${words(bench)} (${name})`, budget, metrics[metric], plain(metric));
-        said = true;
-      }
-    }
-    if (!said) missing(name, `its benchmarks gave no figures: ${why(out)}`);
+    const found = [...figures].flatMap(([bench, metrics]) => budgets(bench, metrics, mine));
+    for (const { what, budget, measured, unit } of found) row(what, budget, measured, unit);
+    for (const { what, benchmark: bench, metric } of mine)
+      if (!found.some((b) => b.what === what))
+        missing(what, `${name} ${bench} gave no ${metric}: ${why(out)}`);
+    if (found.length === 0 && mine.length === 0)
+      missing(name, `its benchmarks gave no figures: ${why(out)}`);
   }
+}
+
+/**
+ * Runs benchmarks of a package and adds their figures. Of times the smallest
+ * counts, since noise only adds; of ratios the middle, since it can do either.
+ */
+function benchmark(name, which, figures, seen) {
+  const args = ["test", "-run", "^$", "-bench", which, "-timeout", "30m", `./${name}`];
+  const out = run("go", args).stdout;
+  for (const line of out.split("\n")) {
+    const [word, , ...rest] = line.trim().split(/\s+/);
+    if (!word.startsWith("Benchmark") || rest.length < 2) continue;
+    const bench = word.replace(/-\d+$/, "");
+    const metrics = figures.get(bench) ?? {};
+    const runs = (seen[bench] ??= {});
+    for (let i = 0; i + 1 < rest.length; i += 2) {
+      const all = (runs[rest[i + 1]] ??= []);
+      all.push(Number(rest[i]));
+      const ratio = /^%|^[0-9]\S*\//.test(rest[i + 1]);
+      metrics[rest[i + 1]] = ratio ? median(all) : Math.min(...all);
+    }
+    figures.set(bench, metrics);
+  }
+  return out;
+}
+
+/** The budgets of one benchmark: those it says itself, and those of the list. */
+function budgets(bench, metrics, listed) {
+  const found = listed
+    .filter((one) => one.benchmark === bench && metrics[one.metric] !== undefined)
+    .map((one) => ({
+      what: one.what,
+      budget: one.budget,
+      measured: metrics[one.metric] * (one.scale ?? 1),
+      unit: one.unit ?? plain(one.metric),
+    }));
+  for (const [key, budget] of Object.entries(metrics)) {
+    const [whole, given] = key.match(/^(?:(.+)-)?budget$/) ?? [];
+    if (!whole) continue;
+    const metric =
+      given ?? Object.keys(metrics).find((m) => m.includes("p50") && !m.endsWith("budget"));
+    if (metrics[metric] !== undefined)
+      found.push({ what: words(bench), budget, measured: metrics[metric], unit: plain(metric) });
+  }
+  return found;
 }
 
 const why = (out) => out.split("\n").find((l) => /FAIL|_test\.go:|panic/.test(l)) ?? "no output";
@@ -102,6 +140,7 @@ const words = (bench) =>
   bench
     .replace(/^Benchmark/, "")
     .replace(/([a-z0-9])([A-Z])/g, "$1 $2")
+    .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2")
     .replace(/([a-z])([0-9])/g, "$1 $2")
     .replace(/^./, (c) => c.toLowerCase())
     .replace(/ [A-Z](?=[a-z])/g, (c) => c.toLowerCase())
