@@ -365,12 +365,13 @@ func TestALogLineComesBeforeTheAnswer(t *testing.T) {
 func TestEventsReachThePluginAndItsFailuresAreLogged(t *testing.T) {
 	p := script(t, `const seen = []; spindle.on("CHAT_SWITCHED", (p, user) => { seen.push(p.chatId + user); throw new Error("listener broke") });
 spindle.on("CHAT_SWITCHED", async () => { throw new Error("async broke") }); spindle.on("GENERATION_ENDED", () => seen.push("generation"));
-spindle.on("CHAT_SWITCHED", 5);`+handler(`return seen.join()`), watched())
-	for _, name := range []string{"CHAT_SWITCHED", "GENERATION_ENDED", "NEVER_HEARD_OF"} {
+spindle.on("CHAT_SWITCHED", 5); spindle.on("LAST", () => console.log("all arrived"));`+handler(`return seen.join()`), watched())
+	for _, name := range []string{"CHAT_SWITCHED", "GENERATION_ENDED", "NEVER_HEARD_OF", "LAST"} {
 		if err := p.wire.Notify(name, map[string]any{"chatId": "c"}); err != nil {
 			t.Fatal(err)
 		}
 	}
+	p.waitLog("all arrived") // a call may overtake an event on its way
 	if got := p.call("t", meta{}, nil).text; got != "cconclave-user" {
 		t.Errorf("seen = %s", got)
 	}
