@@ -11,6 +11,7 @@ import { unlessAborted } from "./event.js";
 import { refuse } from "./fetch.js";
 import "./spindle/spindle.js";
 import { granted } from "./spindle/permissions.js";
+import { settled } from "./spindle/order.js";
 import "./lock.js";
 
 share(text);
@@ -20,7 +21,7 @@ define("self", $global);
 onReceive("load", (specifier) => {
   then(
     import(specifier),
-    () => host("load.done"),
+    () => then(settled(), () => host("load.done")),
     (err) => tell("load.failed", describe(err)),
   );
 });

@@ -1,9 +1,10 @@
 // spindle.on: what a plugin listens to, and how it is told.
 
 import { $Map, apply, indexOf, mapGet, mapSet, parse, push, resolved, slice, splice, startsWith, then } from "../primordials.js";
-import { ask, log, onReceive, sentence, text } from "../bridge.js";
+import { log, onReceive, sentence, text } from "../bridge.js";
 import { piece } from "./generate.js";
 import { hook } from "./hooks.js";
+import { inOrder } from "./order.js";
 import { deny, granted } from "./permissions.js";
 import { reshaped } from "./shapes.js";
 
@@ -42,7 +43,7 @@ export function subscribe(event, hear) {
 /** follow has Conclave send an event, or no longer. Some are the worker's own. */
 function follow(name, capability) {
   if (name !== "TOOL_INVOCATION" && name !== "PERMISSION_CHANGED" && name !== "FRONTEND_MESSAGE") {
-    then(ask(capability, { name }), undefined, () => {}); // one that cannot be followed never comes
+    inOrder(capability, { name }, () => {}); // one that cannot be followed never comes
   }
 }
 

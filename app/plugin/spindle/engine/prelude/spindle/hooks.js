@@ -5,6 +5,7 @@
 import { $Error, $Map, apply, isArray, mapDelete, mapGet, mapHas, mapSet, resolved, then, toLowerCase, trim } from "../primordials.js";
 import { ask, describe, log, sentence, text } from "../bridge.js";
 import { withoutChanges } from "./guard.js";
+import { inOrder } from "./order.js";
 import { deny, granted } from "./permissions.js";
 
 const handlers = new $Map();
@@ -20,7 +21,7 @@ const quietly = () => {};
 
 /** tellHost registers something; an older Conclave may not know it. */
 function tellHost(capability, args) {
-  then(ask(capability, args), undefined, (err) => {
+  inOrder(capability, args, (err) => {
     if (err.kind !== "unavailable") {
       log("warning", `${args.kind} was not registered: ${sentence(err)}`);
     }
