@@ -9,6 +9,7 @@ export const tests = {
       const card = page.locator("[data-plugin=weather]");
       await card.getByText("weather.py:7:31").waitFor();
       await card.getByText(/Version from .* still active/).waitFor();
+      await card.getByText("Newest save not loaded", { exact: true }).waitFor();
       await card.getByRole("button", { name: "Copy details" }).click();
       assert.match((await page.evaluate(() => globalThis.fake.done.copied))[0], /SyntaxError/);
       await card.getByRole("button", { name: "Show log" }).click();

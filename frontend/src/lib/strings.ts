@@ -347,6 +347,7 @@ export const s = {
       quarantined: "Changed, paused",
       "needs-packages": "Needs packages",
     },
+    newestFailed: "Newest save not loaded",
     loadingFor: (ms: number) => `Loading ${Math.round(ms)} ms`,
     loadedIn: (ms: number) => `loaded in ${Math.round(ms)} ms`,
     toolCount: (n: number) => count(n, "tool"),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { startApp, until } from "../testing";
-import { details } from "./details";
+import { details, sentence } from "./details";
 import { LogState } from "./plugins.svelte";
 import { wordDiff } from "./words";
 
@@ -58,6 +58,19 @@ describe("plugins", () => {
     const text = details(weather, weather.problem);
     for (const part of ["Weather 1.2.0", "SyntaxError", "weather.py:7:31", "def forecast"])
       expect(text).toContain(part);
+    app.close();
+  });
+
+  test("a problem names its type once", async () => {
+    const { app } = await startApp("pluginerror");
+    const problem = app.plugins.plugins.find((p) => p.id === "weather")?.problem;
+    if (!problem) throw new Error("no problem");
+    const said = (type: string, message: string) => sentence({ ...problem, type, message });
+    expect(said("SyntaxError", "expected ':'")).toBe("SyntaxError: expected ':'");
+    expect(said("SyntaxError", "SyntaxError: expected ':'")).toBe("SyntaxError: expected ':'");
+    expect(said("Error", "Errors were found")).toBe("Error: Errors were found");
+    expect(said("KeyError", "KeyError")).toBe("KeyError");
+    expect(said("", "It answered nothing.")).toBe("It answered nothing.");
     app.close();
   });
 
