@@ -20,6 +20,7 @@ import (
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
+	"conclave/app/plugin/maibot"
 	"conclave/app/plugin/neko"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python"
@@ -109,6 +110,12 @@ func nekoPlugins(t testing.TB) *neko.Dialect {
 	return neko.New(python.New(python.Options{Runtime: filepath.Join(shared, "runtime")}))
 }
 
+// maibotPlugins returns the dialect of MaiBot plugins.
+func maibotPlugins(t testing.TB) *maibot.Dialect {
+	t.Helper()
+	return maibot.New(python.New(python.Options{Runtime: filepath.Join(shared, "runtime")}))
+}
+
 func script(t testing.TB, l plugin.Launcher) *spindle.Dialect {
 	t.Helper()
 	return spindle.New(spindle.Options{SourceInside: l.Confinement().Level != "process+landlock"})
@@ -142,7 +149,7 @@ func open(t testing.TB, dir, data string) *core {
 		t.Fatal(err)
 	}
 	c.gate = gate
-	dialects := []plugin.Dialect{script(t, l), nekoPlugins(t), pythonFunctions(t)}
+	dialects := []plugin.Dialect{script(t, l), nekoPlugins(t), maibotPlugins(t), pythonFunctions(t)}
 	c.host = plugin.New(plugin.Options{
 		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate, Cache: c.store, Bus: news,
 		Log: slog.New(slog.DiscardHandler),

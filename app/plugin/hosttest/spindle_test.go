@@ -562,24 +562,3 @@ func TestSP09EveryDeclaredFunctionIsThere(t *testing.T) {
 	c.runs("feature_check", tree{"spindle.json": manifest("feature_check", ""), "dist/backend.js": "const names = " + string(list) + ";\nconst at = (name) => name.split('.').reduce((o, key) => o?.[key], spindle);\n" +
 		says("say", `names.filter((name) => typeof at(name) !== "function").join() + "."`)}, ".")
 }
-
-func TestTheTemplatesAnswerTheirRecordedCalls(t *testing.T) {
-	t.Parallel()
-	c := open(t, t.TempDir(), t.TempDir())
-	for i, kind := range []string{"python", "toolbox", "js", "ts", "spindle", "spindle-ts"} {
-		name := "made_" + string(rune('a'+i))
-		id, path, err := c.host.New(t.Context(), kind, name)
-		must(t, err, c.host.Settled(t.Context()))
-		if s := c.accept(id); s.State != plugin.Ready {
-			t.Errorf("%s is %s: %+v", kind, s.State, s.Problem)
-			continue
-		}
-		outcome, err := c.host.Replay(t.Context(), id, path, false)
-		must(t, err)
-		for _, r := range outcome {
-			if !r.OK {
-				t.Errorf("%s, %s: got %q, want %q", kind, r.Name, r.Got, r.Want)
-			}
-		}
-	}
-}

@@ -1,0 +1,31 @@
+package hosttest
+
+import (
+	"testing"
+
+	"conclave/app/plugin"
+)
+
+func TestEveryTemplateAnswersItsRecordedCalls(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	for i, kind := range plugin.TemplateKinds() {
+		name := "made_" + string(rune('a'+i))
+		id, path, err := c.host.New(t.Context(), kind, name)
+		must(t, err, c.host.Settled(t.Context()))
+		if s := c.accept(id); s.State != plugin.Ready {
+			t.Errorf("%s is %s: %+v", kind, s.State, s.Problem)
+			continue
+		}
+		outcome, err := c.host.Replay(t.Context(), id, path, false)
+		must(t, err)
+		if len(outcome) == 0 {
+			t.Errorf("%s has no recorded calls", kind)
+		}
+		for _, r := range outcome {
+			if !r.OK {
+				t.Errorf("%s, %s: got %q, want %q", kind, r.Name, r.Got, r.Want)
+			}
+		}
+	}
+}
