@@ -512,6 +512,19 @@ func (w *Worker) Ended() error {
 	}
 }
 
+// Appears waits until there is a file at path.
+func Appears(t testing.TB, path string) {
+	t.Helper()
+	for deadline := time.Now().Add(Patience); ; time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s did not appear", path)
+		}
+	}
+}
+
 // Buffer gathers a process's standard error while it is read.
 type Buffer struct {
 	mu sync.Mutex

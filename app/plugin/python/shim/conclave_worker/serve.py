@@ -48,8 +48,10 @@ class Worker:
         self._problem = None  # why the plugin did not load
         self._stuck = False  # it was given up on while loading
         self._main = SimpleQueue()  # jobs for the main thread: (function, args), None ends it
-        self._loop = None
-        self._lock = allocate_lock()  # guards _loop's coming, _calls and serial tools
+        self._loop = None  # the loop that answers; not before loading is over
+        self._early = None  # the loop that loading needed already
+        self._loaded = False  # loading is over, well or badly
+        self._lock = allocate_lock()  # guards _loop's coming, the end of loading, _calls and serial tools
         self._calls = {}  # id of the request → Call
         self._pool = Pool()
         self._clock = Clock()
@@ -79,7 +81,10 @@ class Worker:
 
         def stuck():
             frame = sys._current_frames().get(main)
-            self._stuck = True
+            with self._lock:
+                if self._loaded:
+                    return
+                self._stuck = True
             self._problem = problems.of_stuck(frame, self.sources, results.seconds(limit))
             # The main thread will not answer: this one does, from now on.
             while True:
@@ -98,7 +103,11 @@ class Worker:
         except BaseException as err:
             # A fault of the worker's own, reported like the plugin's.
             self._problem = problems.of_import(err, self.sources)
-        if self._stuck:
+        with self._lock:
+            self._loaded = not self._stuck
+            if self._loaded:
+                self._loop = self._early
+        if not self._loaded:
             # Too late: the clock's thread has taken over and the process will end.
             SimpleQueue().get()
         self._clock.remove("load")
@@ -110,8 +119,19 @@ class Worker:
 
     def complete(self, awaitable):
         """Awaits something while the plugin loads. On the main thread only."""
-        self._need_loop()
-        return self._loop.complete(awaitable)
+        if self._early is None:
+            from .loop import Loop
+
+            self._early = Loop()
+        return self._early.complete(awaitable)
+
+    def adopt(self, loop):
+        """Gives a loader's own loop to the worker, which answers on it once loading is over.
+
+        Not before: a request that came while the plugin awaits something would
+        be answered with what is there so far.
+        """
+        self._early = loop
 
     # -- what the person sets --
 

@@ -74,10 +74,9 @@ class Life:
 
         atexit.register(self._leave)
         self._offer()
-        # From here on the wire's requests run on the loop that the plugin's own
-        # tasks live on.
-        with worker._lock:
-            worker._loop = self.loop
+        # Once loading is over the wire's requests run on the loop that the plugin's
+        # own tasks live on.
+        worker.adopt(self.loop)
 
     # -- steps --
 

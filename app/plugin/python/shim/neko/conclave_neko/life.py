@@ -76,9 +76,7 @@ class Life:
         if callable(hook):
             self._soon(hook)
         atexit.register(self._end)
-        worker = self.host.worker
-        with worker._lock:  # not before: until now it might have been given up on
-            worker._loop = ours
+        self.host.worker.adopt(ours)
         self._begun = True
         if self._dirty:
             self.changed()
