@@ -49,7 +49,7 @@ func (p *Plugins) view(s plugin.Status, developing map[string]bool) PluginView {
 	v := PluginView{
 		ID: s.ID, Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author, Homepage: m.Homepage, Contract: m.Contract,
 		Path: s.Path, State: string(s.State), Enabled: s.State != plugin.Disabled, Tools: []string{},
-		Permissions:  PermissionLists{list(m.Permissions), list(s.Granted), list(s.Denied)},
+		Permissions:  permissionViews(m.Permissions, s.Granted, s.Denied),
 		Capabilities: []string{}, Isolation: s.Isolation.Level, IsolationNote: s.Isolation.Sentence,
 		LoadMS: float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: stamp(s.Loaded), Calls: s.Calls, Errors: s.Errors,
 		LastUsed: stamp(s.LastUsed), Warnings: []string{}, Developing: developing[s.ID], Shipped: p.core.Facts.Shipped[s.ID],
@@ -74,6 +74,47 @@ func (p *Plugins) view(s plugin.Status, developing map[string]bool) PluginView {
 		}
 	}
 	return v
+}
+
+// permissionViews are the permissions a plugin asks for, in its order, and what
+// was granted or denied besides. Addresses of one's own network come with those
+// of the web, since no manifest asks for them.
+func permissionViews(asked, granted, denied []string) []PermissionView {
+	names := slices.Clone(asked)
+	if slices.Contains(asked, "cors_proxy") {
+		names = append(names, "local_network")
+	}
+	names = append(append(names, granted...), denied...)
+	out := []PermissionView{}
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			continue
+		}
+		state := "asked"
+		switch {
+		case slices.Contains(granted, name):
+			state = "granted"
+		case slices.Contains(denied, name):
+			state = "denied"
+		}
+		f := permit.FactOf(name)
+		out = append(out, PermissionView{name, f.Sentence, f.Without, string(f.Risk), f.Supported, state, permit.ByHand(name)})
+	}
+	return out
+}
+
+// SetPermission grants or denies a plugin one permission.
+func (p *Plugins) SetPermission(id, permission string, granted bool) error {
+	ctx := p.call()
+	s, err := p.core.Host.Status(id)
+	if err != nil {
+		return err
+	}
+	effect := permit.Deny
+	if granted {
+		effect = permit.Allow
+	}
+	return p.core.Gate.SetPermission(ctx, s.ID, permission, effect)
 }
 
 func problemView(p *plugin.Problem) *ProblemView {

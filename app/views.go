@@ -263,44 +263,48 @@ type ProblemView struct {
 
 // PluginView is one plugin's card.
 type PluginView struct {
-	ID            string          `json:"id"`
-	Name          string          `json:"name"`
-	Version       string          `json:"version"`
-	Description   string          `json:"description"`
-	Author        string          `json:"author"`
-	Homepage      string          `json:"homepage"`
-	Contract      string          `json:"contract"`
-	Path          string          `json:"path"`
-	State         string          `json:"state"`
-	Enabled       bool            `json:"enabled"`
-	Problem       *ProblemView    `json:"problem"`
-	ServingSince  string          `json:"serving_since"`
-	Tools         []string        `json:"tools"`
-	Permissions   PermissionLists `json:"permissions"`
-	Capabilities  []string        `json:"capabilities"`
-	Isolation     string          `json:"isolation"`
-	IsolationNote string          `json:"isolation_note"`
-	LoadMS        float64         `json:"load_ms"`
-	Generation    uint64          `json:"generation"`
-	Loaded        string          `json:"loaded"`
-	Calls         uint64          `json:"calls"`
-	Errors        uint64          `json:"errors"`
-	LastUsed      string          `json:"last_used"`
-	Warnings      []string        `json:"warnings"`
-	Developing    bool            `json:"developing"`
-	Shipped       bool            `json:"shipped"`
-	Running       bool            `json:"running"`
-	Memory        int64           `json:"memory"`
-	Digest        string          `json:"digest"`
-	Packages      *PackagesView   `json:"packages"`
-	Settings      bool            `json:"settings"`
+	ID            string           `json:"id"`
+	Name          string           `json:"name"`
+	Version       string           `json:"version"`
+	Description   string           `json:"description"`
+	Author        string           `json:"author"`
+	Homepage      string           `json:"homepage"`
+	Contract      string           `json:"contract"`
+	Path          string           `json:"path"`
+	State         string           `json:"state"`
+	Enabled       bool             `json:"enabled"`
+	Problem       *ProblemView     `json:"problem"`
+	ServingSince  string           `json:"serving_since"`
+	Tools         []string         `json:"tools"`
+	Permissions   []PermissionView `json:"permissions"`
+	Capabilities  []string         `json:"capabilities"`
+	Isolation     string           `json:"isolation"`
+	IsolationNote string           `json:"isolation_note"`
+	LoadMS        float64          `json:"load_ms"`
+	Generation    uint64           `json:"generation"`
+	Loaded        string           `json:"loaded"`
+	Calls         uint64           `json:"calls"`
+	Errors        uint64           `json:"errors"`
+	LastUsed      string           `json:"last_used"`
+	Warnings      []string         `json:"warnings"`
+	Developing    bool             `json:"developing"`
+	Shipped       bool             `json:"shipped"`
+	Running       bool             `json:"running"`
+	Memory        int64            `json:"memory"`
+	Digest        string           `json:"digest"`
+	Packages      *PackagesView    `json:"packages"`
+	Settings      bool             `json:"settings"`
 }
 
-// PermissionLists are a plugin's permissions.
-type PermissionLists struct {
-	Asked   []string `json:"asked"`
-	Granted []string `json:"granted"`
-	Denied  []string `json:"denied"`
+// PermissionView is one permission that a plugin asks for, has, or was denied.
+type PermissionView struct {
+	Name      string `json:"name"`
+	Sentence  string `json:"sentence"`
+	Without   string `json:"without"`
+	Risk      string `json:"risk"`
+	Supported bool   `json:"supported"`
+	State     string `json:"state"` // asked, granted or denied
+	ByHand    bool   `json:"by_hand"`
 }
 
 // PluginList is all plugins.

@@ -69,6 +69,8 @@ export interface Plugins {
   /** quarantined: keeps serving the approved version, and asks again only after the next change. */
   KeepOld(id: string, digest: string): Promise<void>;
   SetDeveloping(id: string, developing: boolean): Promise<void>;
+  /** Grants or denies one of Plugin.permissions. */
+  SetPermission(id: string, permission: string, granted: boolean): Promise<void>;
   /** Moves its folder out of the plugins folder, with undo. */
   Remove(id: string): Promise<t.Undo>;
   /**

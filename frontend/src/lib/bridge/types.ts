@@ -455,7 +455,7 @@ export interface Plugin {
   serving_since: string;
   /** Tool ids that are callable now. */
   tools: string[];
-  permissions: { asked: string[]; granted: string[]; denied: string[] };
+  permissions: PluginPermission[];
   /** What it may do, in permit.Capability's words. */
   capabilities: string[];
   /** process+landlock · process · none */
@@ -482,6 +482,21 @@ export interface Plugin {
   packages: Packages | null;
   /** Whether there is something to set: Plugins.Settings. */
   settings: boolean;
+}
+
+/** One permission that a plugin asks for, has, or was denied. */
+export interface PluginPermission {
+  name: string;
+  /** What the plugin may do with it. */
+  sentence: string;
+  /** What stops working without it; "" = nothing. */
+  without: string;
+  risk: "low" | "medium" | "high" | "wall";
+  /** Whether Conclave has what it is about. */
+  supported: boolean;
+  state: "asked" | "granted" | "denied";
+  /** Approving the plugin does not grant it. */
+  by_hand: boolean;
 }
 
 /** What a person may set of a plugin, and what they set. */

@@ -80,6 +80,8 @@ export class PluginsState {
 
   reload = (id: string) => this.bridge.plugins.Reload(id);
   setDeveloping = (id: string, on: boolean) => this.bridge.plugins.SetDeveloping(id, on);
+  setPermission = (id: string, permission: string, granted: boolean) =>
+    this.bridge.plugins.SetPermission(id, permission, granted);
   remove = (id: string): Promise<Undo> => this.bridge.plugins.Remove(id);
   installPackages = (plugin: Plugin, build: boolean, elsewhere: boolean) =>
     this.bridge.plugins.InstallPackages(plugin.id, plugin.packages?.digest ?? "", build, elsewhere);

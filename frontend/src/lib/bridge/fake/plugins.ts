@@ -18,7 +18,7 @@ export function plugin(id: string, name: string, change: Partial<t.Plugin> = {})
     problem: null,
     serving_since: "",
     tools: [],
-    permissions: { asked: [], granted: [], denied: [] },
+    permissions: [],
     capabilities: ["compute only"],
     isolation: "process+landlock",
     isolation_note: "",
@@ -185,6 +185,12 @@ export class FakePlugins implements Plugins {
   Disable = async (id: string) =>
     this.change(id, { enabled: false, state: "disabled", running: false });
   SetDeveloping = async (id: string, developing: boolean) => this.change(id, { developing });
+  SetPermission = async (id: string, permission: string, granted: boolean) =>
+    this.change(id, {
+      permissions: this.#get(id).permissions.map((p) =>
+        p.name === permission ? { ...p, state: granted ? "granted" : "denied" } : p,
+      ),
+    });
   KeepOld = async (id: string) => this.change(id, { state: "ready" });
 
   async Reload(id: string): Promise<void> {

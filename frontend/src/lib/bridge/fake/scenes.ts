@@ -254,7 +254,17 @@ export const scenes: Record<string, (f: Fake) => void> = {
         enabled: false,
         description: "Says what the weather will be.",
         capabilities: ["fetch from the web"],
-        permissions: { asked: ["network"], granted: [], denied: [] },
+        permissions: [
+          {
+            name: "network",
+            sentence: "Open network connections by itself, to any address, unseen by Conclave.",
+            without: "Its connections fail.",
+            risk: "wall",
+            supported: true,
+            state: "asked",
+            by_hand: true,
+          },
+        ],
         isolation_note: "Runs as you, not isolated.",
         running: false,
         calls: 0,

@@ -1,0 +1,56 @@
+package permit
+
+import "slices"
+
+// Risk says how loudly a permission is shown.
+type Risk string
+
+// The risks, from quiet to loud.
+const (
+	LowRisk    Risk = "low"    // stays within Conclave and the plugin's own data
+	MediumRisk Risk = "medium" // reads what you write, or spends
+	HighRisk   Risk = "high"   // changes what models are told, or leaves this computer
+	WallRisk   Risk = "wall"   // opens the walls around the plugin's process; approving it does not grant it
+)
+
+// PermissionFact says in words what one permission of a plugin is.
+type PermissionFact struct {
+	Name      string
+	Sentence  string // what the plugin may do with it
+	Without   string // what stops working without it; empty when nothing does
+	Risk      Risk
+	Supported bool // whether Conclave has what the permission is about
+}
+
+// permissionWords are the sentences of the permissions that do something here
+// (contracts/spindle, section 14, and the walls).
+var permissionWords = map[string]PermissionFact{
+	"tools":           {Sentence: "Offer tools to your models.", Without: "None of its tools can be called.", Risk: LowRisk},
+	"generation":      {Sentence: "Ask your models, with your connections, and hear of answers as they are written.", Without: "Whatever it lets a model do fails.", Risk: MediumRisk},
+	"chats":           {Sentence: "Read the list of your chats and change their names and data.", Without: "It does not know which chat it is used in.", Risk: MediumRisk},
+	"chat_mutation":   {Sentence: "Read, add and change messages of your chats.", Without: "It sees only what a call hands it, and writes no messages.", Risk: HighRisk},
+	"interceptor":     {Sentence: "See and change what is sent to a model, before each answer.", Without: "What is sent stays as Conclave made it.", Risk: HighRisk},
+	"context_handler": {Sentence: "See and change the setting of an answer, and stop it.", Without: "Answers begin without asking it.", Risk: HighRisk},
+	"cors_proxy":      {Sentence: "Read from and send to the web.", Without: "It reaches no address.", Risk: HighRisk},
+	"local_network":   {Sentence: "Reach addresses of this computer and your own network.", Without: "Only public addresses are reached.", Risk: HighRisk},
+	"world_books":     {Sentence: "Keep world books, which all extensions with this permission share.", Without: "Its world books stay empty.", Risk: LowRisk},
+	"network":         {Sentence: "Open network connections by itself, to any address, unseen by Conclave.", Without: "Its connections fail.", Risk: WallRisk},
+	"programs":        {Sentence: "Start other programs on this computer.", Without: "Programs it starts fail.", Risk: WallRisk},
+	"filesystem":      {Sentence: "Read and write files outside its own folder.", Without: "It sees its own folders only.", Risk: WallRisk},
+	"plugins":         {Sentence: "Call what other plugins offer to plugins.", Without: "Its calls of other plugins fail.", Risk: MediumRisk},
+}
+
+// FactOf returns what is to be said of a permission. One that Conclave has
+// nothing of is not supported, and never in the way.
+func FactOf(permission string) PermissionFact {
+	fact, ok := permissionWords[permission]
+	if !ok {
+		return PermissionFact{Name: permission, Sentence: "Not supported here; it does nothing.", Risk: LowRisk}
+	}
+	fact.Name, fact.Supported = permission, true
+	return fact
+}
+
+// ByHand reports whether a permission is granted by a yes of its own, never by
+// approving the plugin that asks for it.
+func ByHand(permission string) bool { return slices.Contains(walls, permission) }
