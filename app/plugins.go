@@ -17,8 +17,9 @@ import (
 // Plugins is bound: the plugins of the watched folder.
 type Plugins struct {
 	*life
-	core Core
-	undo *undos
+	core   Core
+	undo   *undos
+	adding adding
 }
 
 // List returns all plugins, sorted by name.
@@ -54,6 +55,9 @@ func (p *Plugins) view(s plugin.Status, developing map[string]bool) PluginView {
 		LoadMS: float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: stamp(s.Loaded), Calls: s.Calls, Errors: s.Errors,
 		LastUsed: stamp(s.LastUsed), Warnings: []string{}, Developing: developing[s.ID], Shipped: p.core.Facts.Shipped[s.ID],
 		Running: s.Running, Memory: s.Usage.Memory, Digest: s.Digest, Packages: packagesView(s), Settings: len(s.Options) > 0,
+	}
+	if !m.WorkingCopy {
+		v.Origin, _ = tool.Strip(s.Origin)
 	}
 	for _, c := range p.core.Gate.CapabilitiesOf(s.ID) {
 		v.Capabilities = append(v.Capabilities, string(c))

@@ -271,6 +271,7 @@ type PluginView struct {
 	Homepage      string           `json:"homepage"`
 	Contract      string           `json:"contract"`
 	Path          string           `json:"path"`
+	Origin        string           `json:"origin"`
 	State         string           `json:"state"`
 	Enabled       bool             `json:"enabled"`
 	Problem       *ProblemView     `json:"problem"`

@@ -261,6 +261,7 @@ func (e *entry) snapshot() Status {
 	if e.source == (Source{}) {
 		s.ID = ""
 	}
+	s.Origin = e.state.Origin
 	serving := e.serving
 	e.mu.Unlock()
 	s.Granted, s.Denied = granted, denied

@@ -116,10 +116,38 @@ func (h *Host) Update(ctx context.Context, id, from string) (updated, kept strin
 	return updated, kept, err
 }
 
+// Revert takes an Update back: it puts what Update kept in place of the plugin, and
+// shelves what is there now.
+func (h *Host) Revert(_ context.Context, id, kept string) error {
+	e := h.entry(id)
+	if e == nil {
+		_, err := h.Find(id)
+		return err
+	}
+	if _, err := os.Lstat(kept); err != nil {
+		return fault.Wrap(fault.NotFound, "plugin.revert", "What was there before "+id+" was updated is no longer kept.", "", err)
+	}
+	path := e.path()
+	shelved, err := h.shelve(e)
+	if err != nil {
+		return err
+	}
+	if err := move(kept, filepath.Join(h.o.Dir, filepath.Base(kept))); err != nil {
+		err = fault.Wrap(fault.Unavailable, "plugin.revert", "The plugin could not be brought back.", "Its files are in "+kept+".", err)
+		return errors.Join(err, move(shelved, path))
+	}
+	return h.Scan()
+}
+
 // shelve moves the plugin's files to where removed ones are kept.
 func (h *Host) shelve(e *entry) (kept string, err error) {
-	dir := filepath.Join(h.o.Data, "removed", time.Now().UTC().Format("20060102-150405.000000000"))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	all := filepath.Join(h.o.Data, "removed")
+	err = os.MkdirAll(all, 0o700)
+	dir := ""
+	if err == nil {
+		dir, err = os.MkdirTemp(all, time.Now().UTC().Format("20060102-150405.000000000-*")) // a clock may stand still for a while
+	}
+	if err != nil {
 		return "", fault.Wrap(fault.Unavailable, "plugin.update", "There is no place to keep what is replaced.", "Check the disk's space.", err)
 	}
 	kept = filepath.Join(dir, filepath.Base(e.path()))

@@ -130,6 +130,48 @@ func TestRemoveKeepsTheFilesAndRestoreBringsThemBack(t *testing.T) {
 	})
 }
 
+func TestAnUpdateComesFromWhereThePluginCameAndIsTakenBack(t *testing.T) {
+	bubble(t, "functions", func(t *testing.T, f *fixture) {
+		from := filepath.Join(t.TempDir(), "one.py")
+		write := func(text string) {
+			must(t, os.WriteFile(from, []byte(plugintest.SaysText("say", text).JSON()), 0o600))
+		}
+		origin := func(id, want string) {
+			t.Helper()
+			if s, err := f.host.Status(id); err != nil || s.Origin != want {
+				t.Errorf("%s came from %q, %v, want %q", id, s.Origin, err, want)
+			}
+		}
+		write("first")
+		id, err := f.host.Add(t.Context(), from)
+		must(t, err)
+		f.settle()
+		must(t, f.host.Trust(t.Context(), id, false))
+		f.settle()
+		f.state(id, plugin.Ready)
+		origin(id, from)
+
+		write("second")
+		updated, kept, err := f.host.Update(t.Context(), id, "")
+		must(t, err)
+		f.settle()
+		f.state(updated, plugin.Quarantined)
+		origin(updated, from)
+
+		must(t, f.host.Revert(t.Context(), updated, kept))
+		f.settle()
+		f.state(id, plugin.Ready)
+		origin(id, from)
+		text, err := os.ReadFile(filepath.Join(f.dir, "one.py"))
+		if err != nil || !strings.Contains(string(text), "first") {
+			t.Errorf("the folder has %s, %v", text, err)
+		}
+		kind(t, f.host.Revert(t.Context(), id, kept), fault.NotFound, "no longer kept")
+		f.state(id, plugin.Ready)
+		kind(t, f.host.Revert(t.Context(), "none", kept), fault.NotFound)
+	})
+}
+
 func TestNewMakesAPluginFromEachTemplate(t *testing.T) {
 	bubble(t, "functions", func(t *testing.T, f *fixture) {
 		for i, k := range plugin.TemplateKinds() {

@@ -27,6 +27,7 @@ type Status struct {
 	ID         string
 	Manifest   Manifest
 	Path       string
+	Origin     string // where it was added from; empty when that is not known
 	State      State
 	Problem    *Problem        // why it is not ready; nil when it is
 	Tools      []tool.Tool     // serving, or waiting for approval; in the plugin's order

@@ -91,6 +91,17 @@ export interface Plugins {
   Templates(): Promise<t.Template[]>;
   /** Makes a plugin from a template and returns its id. */
   New(kind: string, name: string): Promise<string>;
+  /** Asks for a folder or file that holds a plugin; "" when the person changed their mind. */
+  Choose(what: "folder" | "file"): Promise<string>;
+  /**
+   * Brings a plugin from the https address of a git repository, or the path of a folder or
+   * file, into the plugins folder, and returns its id; it then waits for approval.
+   */
+  Add(from: string): Promise<string>;
+  /** Stops what Add or Update fetches. None is no error. */
+  StopAdding(): Promise<void>;
+  /** Replaces it by what is now at Plugin.origin, with undo. */
+  Update(id: string): Promise<t.Undo>;
   /** Shows the plugin's folder in the system's file manager; "" = the plugins folder. */
   OpenFolder(id: string): Promise<void>;
   /** file is relative to the plugin's folder; "" = its entry. line 0 = the start. */

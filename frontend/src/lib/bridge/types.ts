@@ -448,6 +448,8 @@ export interface Plugin {
   homepage: string;
   contract: string;
   path: string;
+  /** Where it was added from and can be updated from: an address or a path; "" = not known. */
+  origin: string;
   state: PluginState;
   enabled: boolean;
   problem: Problem | null;

@@ -13,6 +13,7 @@ export function plugin(id: string, name: string, change: Partial<t.Plugin> = {})
     homepage: "",
     contract: "functions",
     path: `/home/ada/.local/share/conclave/plugins/${id}`,
+    origin: "",
     state: "ready",
     enabled: true,
     problem: null,
@@ -340,6 +341,58 @@ export class FakePlugins implements Plugins {
     setTimeout(() => this.change(name, { state: "needs-approval", enabled: false }), 84);
     this.#bus.changed("plugins");
     return name;
+  }
+
+  Choose = async (what: "folder" | "file") =>
+    `/home/ada/Downloads/${what === "file" ? "moon.zip" : "moon"}`;
+
+  /** How long Add and Update fetch, in ms. */
+  fetchTime = 300;
+  #stop: ((cause: AppError) => void) | null = null;
+
+  #fetch(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#stop = reject;
+      setTimeout(resolve, this.fetchTime);
+    });
+  }
+
+  async Add(from: string): Promise<string> {
+    const id = (from.split(/[/\\]/).pop() ?? "").replace(/\.\w+$/, "");
+    await this.#fetch();
+    if (from.startsWith("http:")) {
+      throw new AppError({
+        kind: "invalid",
+        message: `A plugin is fetched over https only, and ${from} is something else.`,
+        hint: "Write it like https://example.org/name.git, without a password.",
+        ref: "",
+      });
+    }
+    if (this.list.some((p) => p.id === id)) {
+      throw new AppError({
+        kind: "conflict",
+        message: `There is a plugin ${id} already.`,
+        hint: "Remove it first, or update it from its menu.",
+        ref: "",
+      });
+    }
+    const name = id.charAt(0).toUpperCase() + id.slice(1);
+    const added = plugin(id, name, { shipped: false, state: "needs-approval", enabled: false });
+    this.list = [...this.list, { ...added, origin: from, calls: 0, running: false }];
+    this.#bus.changed("plugins");
+    return id;
+  }
+
+  StopAdding = async () =>
+    this.#stop?.(
+      new AppError({ kind: "canceled", message: "It was stopped.", hint: "", ref: "" }),
+    );
+
+  async Update(id: string): Promise<t.Undo> {
+    const before = this.#get(id);
+    await this.#fetch();
+    this.change(id, { version: "1.3.0", generation: before.generation + 1 });
+    return this.#undo(`“${before.name}” was fetched anew.`, () => this.change(id, before));
   }
 
   OpenFolder = async (_id: string) => {};

@@ -1,0 +1,131 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/wailsapp/wails/v2/pkg/runtime"
+
+	"conclave/app/fault"
+	"conclave/app/plugin"
+)
+
+// adding is the one plugin that is being fetched or copied, so that a person can
+// stop it. Its zero value is ready.
+type adding struct {
+	mu     sync.Mutex
+	cancel context.CancelFunc // nil while nothing is added
+}
+
+// begin returns the context of an adding and its end. Kind conflict while another
+// is under way.
+func (a *adding) begin(ctx context.Context) (context.Context, context.CancelFunc, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.cancel != nil {
+		return nil, nil, fault.New(fault.Conflict, "app.add", "Another plugin is being fetched.", "Wait for it, or stop it.")
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	a.cancel = cancel
+	return ctx, func() {
+		a.mu.Lock()
+		a.cancel = nil
+		a.mu.Unlock()
+		cancel()
+	}, nil
+}
+
+func (a *adding) stop() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.cancel != nil {
+		a.cancel()
+	}
+}
+
+// Choose asks for a folder, or for a file that holds a plugin; "" when the person
+// changed their mind.
+func (p *Plugins) Choose(what string) (string, error) {
+	ctx := p.window()
+	if ctx == nil {
+		return "", errNoContext
+	}
+	switch what {
+	case "folder":
+		return runtime.OpenDirectoryDialog(ctx, runtime.OpenDialogOptions{})
+	case "file":
+		return runtime.OpenFileDialog(ctx, runtime.OpenDialogOptions{Filters: []runtime.FileFilter{{DisplayName: "Plugins (.zip, .py, .js, .ts)", Pattern: "*.zip;*.py;*.js;*.ts"}}})
+	}
+	return "", fault.New(fault.Invalid, "app.choose", "There is no “"+what+"” to choose.", "")
+}
+
+// Add brings a plugin into the plugins folder, from the https address of a git
+// repository, or the path of a folder or file, and returns its id. It blocks
+// until that is done; nothing of the plugin runs.
+func (p *Plugins) Add(from string) (string, error) {
+	from, err := place(from)
+	if err != nil {
+		return "", err
+	}
+	ctx, end, err := p.adding.begin(p.call())
+	if err != nil {
+		return "", err
+	}
+	defer end()
+	id, err := p.core.Host.Add(ctx, from)
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Conflict {
+		return "", fault.Wrap(f.Kind, f.Op, f.Message, "Remove it first, or update it from its menu.", err)
+	}
+	return id, err
+}
+
+// StopAdding stops what Add or Update fetches. It is no error when nothing is.
+func (p *Plugins) StopAdding() error {
+	p.adding.stop()
+	return nil
+}
+
+// Update replaces a plugin by what is now where it came from, with undo. Its
+// settings, permissions and storage stay; what changed waits for approval.
+func (p *Plugins) Update(id string) (Undo, error) {
+	s, err := p.core.Host.Status(id)
+	if err != nil {
+		return Undo{}, err
+	}
+	ctx, end, err := p.adding.begin(p.call())
+	if err != nil {
+		return Undo{}, err
+	}
+	defer end()
+	updated, kept, err := p.core.Host.Update(ctx, id, "")
+	if err != nil {
+		return Undo{}, err
+	}
+	back := func(ctx context.Context) error { return p.core.Host.Revert(ctx, updated, kept) }
+	return p.undo.add("“"+s.Manifest.Name+"” was fetched anew.", back), nil
+}
+
+// place is what a person wrote as the place of a plugin: an address, or a whole
+// path, maybe from the home folder or between quotes, as file managers copy it.
+func place(from string) (string, error) {
+	from = strings.TrimSpace(from)
+	if len(from) > 1 && (from[0] == '"' || from[0] == '\'') && from[len(from)-1] == from[0] {
+		from = from[1 : len(from)-1]
+	}
+	if plugin.Remote(from) {
+		return from, nil
+	}
+	if rest, ok := strings.CutPrefix(from, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		if home, err := os.UserHomeDir(); err == nil {
+			from = filepath.Join(home, rest)
+		}
+	}
+	if !filepath.IsAbs(from) {
+		return "", fault.New(fault.Invalid, "app.add", "“"+from+"” is neither an https address nor a whole path.", "Write it like https://example.org/name.git, or choose a folder or file.")
+	}
+	return filepath.Clean(from), nil
+}
