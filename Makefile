@@ -67,7 +67,10 @@ e2e: deps-test build frontend/dist/index.html ## the real window's program in Ch
 bench: deps-test build frontend/dist/index.html ## speed and size, as ratios against a floor or a peer
 	@.ci/bench
 
-check: lint test ## all that a reviewer runs
+vet-systems: ## go vet of everything for macOS and Windows; compiles every library twice
+	for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 go vet $$(go list $(PACKAGES) | grep -v '^conclave/app$$') || exit 1; done
+
+check: lint vet-systems test ## all that a reviewer runs
 
 deps-run:
 	@.ci/deps run
