@@ -11,6 +11,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/llm"
 	"conclave/app/plugin"
+	"conclave/app/plugin/spindle"
 	"conclave/app/service"
 	"conclave/app/turn"
 	"conclave/store"
@@ -32,6 +33,7 @@ func (c *Core) services() map[string]plugin.Service {
 	})
 	all := c.Services.All()
 	all["macros.resolve"] = c.Services.Resolve(c.prompt())
+	all["build.keep"] = spindle.Keep(plugin.Runtime(c.o.Data))
 	return all
 }
 

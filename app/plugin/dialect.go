@@ -97,6 +97,7 @@ type Place struct {
 	Storage string   // the plugin's own folder for data, absolute; it exists, and belongs to the plugin alone
 	Runtime string   // Conclave's folder for unpacked shims and caches, absolute; the plugin may only read it
 	Work    string   // the working folder the process starts in
+	Code    string   // digest of the files it is started from; empty for a throw-away look
 	Granted []string // the permissions the person granted it, in permit's words
 
 	Options json.RawMessage // what the person set, an object without secrets; nil when nothing

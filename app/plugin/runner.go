@@ -173,12 +173,21 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 		}
 		place := r.place(storageDir)
 		place.Site = r.site(ctx)
+		if !r.e.temporary {
+			place.Code = v.digest
+		}
 		spec, err := v.dialect.Spec(ctx, src, v.manifest, place)
 		if err != nil {
 			return nil, err
 		}
 		s, err := startSession(ctx, r, spec)
-		if r.e.temporary || v.same(src) || ctx.Err() != nil {
+		if r.e.temporary || ctx.Err() != nil {
+			return s, err
+		}
+		if v.same(src) {
+			if s != nil {
+				s.code.Store(&v.digest)
+			}
 			return s, err
 		}
 		if s != nil {

@@ -16,6 +16,7 @@ type Caller struct {
 	Plugin       string // folder identity
 	Name         string // display name
 	Contract     string
+	Code         string              // digest of the files its process was started from; empty until they were compared after it read them
 	Call         string              // id of the open call it acts in; empty outside of calls
 	Conversation chat.ConversationID // of that call; empty outside of calls
 
@@ -55,6 +56,9 @@ func (r *runner) serve(ctx context.Context, capability string, args json.RawMess
 		Granted: func(permission string) bool { return r.h.granted(r.e.id, permission) }}
 	if asks := sessionOf(ctx); asks != nil {
 		by.Conversation, by.Tell = asks.surface.conversation(call), asks.tell
+		if code := asks.code.Load(); code != nil {
+			by.Code = *code
+		}
 	}
 	value, err := s.Do(ctx, by, args)
 	return value, asServiceError(err)

@@ -36,8 +36,9 @@ type session struct {
 	uses  int  // calls and listings under way
 	spent bool // never to be used again
 
-	asked   atomic.Bool   // its end was asked for
-	over    chan struct{} // closed when it has ended and that was taken note of
+	code    atomic.Pointer[string] // digest of what it runs, once the files were compared; nil for a throw-away look
+	asked   atomic.Bool            // its end was asked for
+	over    chan struct{}          // closed when it has ended and that was taken note of
 	watched sync.WaitGroup
 	mu      sync.Mutex // guards killed
 	killed  string     // why we ended it, for the calls that were open

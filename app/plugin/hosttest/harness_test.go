@@ -152,7 +152,7 @@ func open(t testing.TB, dir, data string) *core {
 	dialects := []plugin.Dialect{script(t, l), nekoPlugins(t), maibotPlugins(t), pythonFunctions(t)}
 	c.host = plugin.New(plugin.Options{
 		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate, Cache: c.store, Bus: news,
-		Log: slog.New(slog.DiscardHandler),
+		Log: slog.New(slog.DiscardHandler), Services: map[string]plugin.Service{"build.keep": spindle.Keep(plugin.Runtime(data))},
 	})
 	stop := gate.OnDecided(c.host.Decided)
 	updates, unsubscribe := c.host.Updates()

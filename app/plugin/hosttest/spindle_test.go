@@ -15,6 +15,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/plugin"
+	"conclave/app/plugin/spindle/job"
 	"conclave/app/plugin/watch"
 	"conclave/app/tool"
 )
@@ -561,4 +562,35 @@ func TestSP09EveryDeclaredFunctionIsThere(t *testing.T) {
 	c := open(t, t.TempDir(), t.TempDir())
 	c.runs("feature_check", tree{"spindle.json": manifest("feature_check", ""), "dist/backend.js": "const names = " + string(list) + ";\nconst at = (name) => name.split('.').reduce((o, key) => o?.[key], spindle);\n" +
 		says("say", `names.filter((name) => typeof at(name) !== "function").join() + "."`)}, ".")
+}
+
+func TestALargeTypeScriptFileIsNotBuiltAgain(t *testing.T) {
+	t.Parallel()
+	if launcher(t).Confinement().Level != "process+landlock" {
+		t.Skip("nothing is kept where a worker may open no file")
+	}
+	c := open(t, t.TempDir(), t.TempDir())
+	source := "export const padding: string = `" + strings.Repeat("padding\n", 5_000) + "`;\n" + says("say", `"built"`)
+	c.runs("large_one", tree{"spindle.json": manifest("large_one", ""), "src/backend.ts": source}, "built")
+	var kept string
+	for limit := time.Now().Add(2 * time.Minute); kept == ""; time.Sleep(50 * time.Millisecond) { // it is kept once the worker rests
+		found, err := filepath.Glob(filepath.Join(plugin.Runtime(c.data), "built", "large_one", "*", strings.Repeat("?", 64)))
+		must(t, err)
+		if len(found) == 1 {
+			kept = found[0]
+		}
+		if time.Now().After(limit) {
+			t.Fatal("nothing was kept")
+		}
+	}
+	sealed, err := os.ReadFile(kept)
+	must(t, err)
+	built, whole := job.Unseal(sealed)
+	if !whole {
+		t.Fatal("what was kept is not whole")
+	}
+	built.Text = strings.Replace(built.Text, `"built"`, `"kept"`, 1)
+	must(t, os.WriteFile(kept, built.Seal(), 0o600), c.host.SetEnabled(t.Context(), "large_one", false), c.host.Settled(t.Context()))
+	must(t, c.host.SetEnabled(t.Context(), "large_one", true), c.host.Settled(t.Context()))
+	c.answers("large_one:say", "{}", "kept")
 }

@@ -216,11 +216,18 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 			return plugin.Spec{}, err
 		}
 	}
+	read := []string{src.Path}
+	if cfg.Sources == nil && place.Code != "" {
+		cfg.Built = keptFolder(place.Runtime, src.ID, place.Code)
+		if info, err := os.Stat(cfg.Built); err == nil && info.IsDir() {
+			read = append(read, cfg.Built)
+		}
+	}
 	input, err := json.Marshal(cfg)
 	if err != nil {
 		return plugin.Spec{}, fmt.Errorf("write the configuration of %s: %w", src.ID, err)
 	}
-	return plugin.Spec{Kind: "js", Env: environment(), Dir: place.Work, Input: input, Read: []string{src.Path}}, nil
+	return plugin.Spec{Kind: "js", Env: environment(), Dir: place.Work, Input: input, Read: read}, nil
 }
 
 // environment passes on what the time zone and the language depend on, and

@@ -23,8 +23,10 @@ const maxModules = 4_096
 type loader struct {
 	source source
 	entry  string
-	single bool // the plugin is one file
-	lower  bool // build JavaScript too: it is newer than the engine
+	single bool    // the plugin is one file
+	lower  bool    // build JavaScript too: it is newer than the engine
+	kept   string  // the folder of texts built before; "" keeps none
+	fresh  []built // texts that were built and are not there
 	read   map[string]*module
 	shown  map[string]string // texts of sources that only a shipped map knows
 	// first is the first reason an import failed; the engine only keeps text.
@@ -179,14 +181,14 @@ func (l *loader) build(name string) (string, *Problem) {
 		return "", &Problem{Kind: "script", Type: "SyntaxError", File: name, Line: 1, Message: "SyntaxError: the file holds a zero byte; it is not a script."}
 	}
 	if isTypeScript(name) || l.lower {
-		built, back, err := transform(name, js)
+		text, back, err := l.transformed(name, js)
 		if p, ok := errors.AsType[*Problem](err); ok {
 			return "", p
 		}
 		if err != nil {
 			return "", &Problem{Kind: "script", File: name, Message: "The file could not be built: " + err.Error()}
 		}
-		js, m.back = built, back
+		js, m.back = text, back
 	}
 	if strings.HasPrefix(js, "#!") {
 		js = "//" + js // keeps the columns of every other line

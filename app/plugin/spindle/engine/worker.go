@@ -84,20 +84,24 @@ func (w *worker) load(ctx context.Context) *Problem {
 // settle follows a plugin that loaded. It belongs to the engine's goroutine.
 func (w *worker) settle() {
 	w.loop.guard(w.idleLimit(), w.runsAway)
-	w.wg.Go(w.giveBack)
+	fresh := w.loader.fresh
+	w.loader.fresh = nil
+	w.wg.Go(func() { w.giveBack(fresh) })
 }
 
 // restAfter is when a plugin that loaded gives back what loading took: late enough
 // not to cost its first call anything.
 const restAfter = time.Second
 
-// giveBack returns to the system what loading took: 13 MB for half a megabyte that
-// was built, and 1 MB for a small script.
-func (w *worker) giveBack() {
+// giveBack has what was built kept, and returns to the system what loading took:
+// 13 MB for half a megabyte that was built, and 1 MB for a small script.
+func (w *worker) giveBack(fresh []built) {
 	rest := time.NewTimer(restAfter)
 	defer rest.Stop()
 	select {
 	case <-rest.C:
+		w.keep(fresh)
+		fresh = nil
 		debug.FreeOSMemory() // takes a few ms
 	case <-w.loop.stop:
 	}
@@ -115,7 +119,7 @@ func (w *worker) loadFirst(ctx context.Context) *Problem {
 		names = w.cfg.Permissions
 	}
 	w.loop.do(func() {
-		w.loader.source = src
+		w.loader.source, w.loader.kept = src, w.cfg.Built
 		_, _ = w.vm.Call("manifest", string(w.cfg.Manifest))
 		_, _ = w.vm.Call("granted", toJSON(map[string]any{"id": w.cfg.Identifier, "names": append([]string{}, names...)}))
 		if w.cfg.Entry == "" {

@@ -34,6 +34,9 @@ type Config struct {
 	// systems whose walls forbid a worker to open files at all. When it is not
 	// nil, nothing is read from Folder.
 	Sources map[string]string `json:"sources,omitempty"`
+	// Built is a folder of what was built of the plugin's TypeScript before
+	// ([BuiltName]), which may not exist. Empty means that nothing is kept.
+	Built string `json:"built,omitempty"`
 	// User is the id handlers receive when a call does not carry one.
 	User string `json:"user,omitempty"`
 
