@@ -517,12 +517,8 @@ func TestTheWorkerEndsWithItsInputAndRunsItsExitFunctions(t *testing.T) {
 			if name == "async" {
 				w.Ask("f", "", nil)
 			}
-			began := time.Now()
 			if err := w.Ended(); err != nil {
 				t.Errorf("exit: %v", err)
-			}
-			if took := time.Since(began); took > 5*time.Second {
-				t.Errorf("it took %v to end", took)
 			}
 			if !strings.Contains(w.Stderr.String(), "goodbye") {
 				t.Error("the exit function did not run")

@@ -227,7 +227,7 @@ func TestLF06WhatDoesNotLoadSaysWhereAndWhy(t *testing.T) {
 			},
 			"more of llm": {
 				source: "from llm import magic\n", kind: "unavailable", class: "ImportError",
-				message: "needs more of llm than Conclave offers", hint: "never the package itself", line: 1,
+				message: "It imports magic, which Conclave's stand-in of the module llm does not have.", hint: "cannot be installed here", line: 1,
 			},
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -221,15 +221,15 @@ async def loud(self, **kwargs):
 	if logged := string(w.Until("notifications/message").Params); !strings.Contains(logged, "记录 7") || !strings.Contains(logged, "warning") {
 		t.Errorf("log: %s", logged)
 	}
-	if !strings.Contains(w.Stderr.String(), "输出 1999") {
-		t.Error("what was printed is not in the log")
-	}
+	w.Logged("输出 1999")
 }
 
 func TestMB09WhatDoesNotLoadSaysWhy(t *testing.T) {
 	d := one(t)
 	for name, c := range map[string]struct{ source, kind, says string }{
 		"missing package":   {"import no_such_thing\n" + class(look), "unavailable", "It needs the package no_such_thing"},
+		"a name of ours":    {"from maibot_sdk import Nothing\n", "unavailable", "It imports Nothing, which Conclave's stand-in of the module maibot_sdk does not have."},
+		"a module of ours":  {"import maibot_sdk.nothing\n", "unavailable", "It imports maibot_sdk.nothing, which Conclave's stand-in of the module maibot_sdk does not have."},
 		"syntax":            {"def create_plugin(:\n    pass\n", "script", "SyntaxError"},
 		"no factory":        {"x = 1\n", "script", "no function create_plugin()"},
 		"factory raises":    {"def create_plugin():\n    raise ValueError('坏了')\n", "script", "ValueError: 坏了"},

@@ -159,16 +159,17 @@ func TestBadInputEndsInSentences(t *testing.T) {
 		file    string
 		line    int
 	}{
-		"syntax":        {map[string]string{"__init__.py": "import os\nretrun 1\n"}, "script", "SyntaxError: ", "__init__.py", 2},
-		"below":         {map[string]string{"__init__.py": "from . import broken\n", "broken.py": "\n\n1 +\n"}, "script", "SyntaxError: ", "broken.py", 3},
-		"package":       {map[string]string{"__init__.py": "import os\nimport no_such_package\n"}, "unavailable", "It needs the package no_such_package; it is not installed.", "__init__.py", 2},
-		"host module":   {map[string]string{"__init__.py": "from plugin.sdk.adapter import X\n"}, "script", "ModuleNotFoundError: plugin.sdk.adapter is a part of N.E.K.O that Conclave does not have", "__init__.py", 1},
-		"exit":          {map[string]string{"__init__.py": "import sys\nsys.exit(3)\n"}, "script", "It ended itself while it was loading", "__init__.py", 2},
-		"no class":      {map[string]string{"__init__.py": head + "class Prob(NekoPluginBase): pass\n"}, "script", "Its entry names the class Probe, which __init__.py does not have.", "__init__.py", 1},
-		"no plugin":     {map[string]string{"__init__.py": "class Probe: pass\n"}, "script", "Its entry Probe is no plugin", "__init__.py", 1},
-		"router":        {map[string]string{"__init__.py": head + "class Probe(PluginRouter): pass\n"}, "script", "Its entry Probe is a router", "__init__.py", 1},
-		"its __init__":  {map[string]string{"__init__.py": head + "class Probe(NekoPluginBase):\n    def __init__(self, ctx):\n        super().__init__(ctx)\n        1 / 0\n"}, "script", "ZeroDivisionError", "__init__.py", 8},
-		"failing start": {map[string]string{"plugin.toml": manifest + "[plugin_runtime]\nstartup_failure = \"fail\"\n", "__init__.py": head + "class Probe(NekoPluginBase):\n    @lifecycle(id='startup')\n    def go(self):\n        raise ValueError('not today')\n"}, "script", "ValueError: not today", "__init__.py", 8},
+		"syntax":         {map[string]string{"__init__.py": "import os\nretrun 1\n"}, "script", "SyntaxError: ", "__init__.py", 2},
+		"below":          {map[string]string{"__init__.py": "from . import broken\n", "broken.py": "\n\n1 +\n"}, "script", "SyntaxError: ", "broken.py", 3},
+		"package":        {map[string]string{"__init__.py": "import os\nimport no_such_package\n"}, "unavailable", "It needs the package no_such_package; it is not installed.", "__init__.py", 2},
+		"host module":    {map[string]string{"__init__.py": "from plugin.sdk.adapter import X\n"}, "script", "ModuleNotFoundError: plugin.sdk.adapter is a part of N.E.K.O that Conclave does not have", "__init__.py", 1},
+		"a name of ours": {map[string]string{"__init__.py": "import os\nfrom config import UNKNOWN\n"}, "unavailable", "It imports UNKNOWN, which Conclave's stand-in of the module config does not have.", "__init__.py", 2},
+		"exit":           {map[string]string{"__init__.py": "import sys\nsys.exit(3)\n"}, "script", "It ended itself while it was loading", "__init__.py", 2},
+		"no class":       {map[string]string{"__init__.py": head + "class Prob(NekoPluginBase): pass\n"}, "script", "Its entry names the class Probe, which __init__.py does not have.", "__init__.py", 1},
+		"no plugin":      {map[string]string{"__init__.py": "class Probe: pass\n"}, "script", "Its entry Probe is no plugin", "__init__.py", 1},
+		"router":         {map[string]string{"__init__.py": head + "class Probe(PluginRouter): pass\n"}, "script", "Its entry Probe is a router", "__init__.py", 1},
+		"its __init__":   {map[string]string{"__init__.py": head + "class Probe(NekoPluginBase):\n    def __init__(self, ctx):\n        super().__init__(ctx)\n        1 / 0\n"}, "script", "ZeroDivisionError", "__init__.py", 8},
+		"failing start":  {map[string]string{"plugin.toml": manifest + "[plugin_runtime]\nstartup_failure = \"fail\"\n", "__init__.py": head + "class Probe(NekoPluginBase):\n    @lifecycle(id='startup')\n    def go(self):\n        raise ValueError('not today')\n"}, "script", "ValueError: not today", "__init__.py", 8},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -193,7 +194,7 @@ func TestAHangingImportAndAnEndedProcessAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := pythontest.Begin(t, pythontest.LoadWithin(spec, 9*time.Second), place.Storage).Initialize()
+	p := pythontest.Begin(t, pythontest.LoadWithin(spec, 4*time.Second), place.Storage).Initialize()
 	if p == nil {
 		t.Fatal("it loaded")
 	}

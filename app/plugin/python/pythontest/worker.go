@@ -489,6 +489,17 @@ func (w *Worker) Call(name, arguments string) Answer {
 	return w.Answered(w.Ask(name, arguments, nil))
 }
 
+// Logged waits until text is in what the process wrote to standard error, which
+// is read beside the wire and may come after an answer.
+func (w *Worker) Logged(text string) {
+	w.t.Helper()
+	for deadline := time.Now().Add(Patience); !strings.Contains(w.Stderr.String(), text); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%q is not in the log:\n%.2000s", text, w.Stderr)
+		}
+	}
+}
+
 // Cancel says that nobody waits for a call any more.
 func (w *Worker) Cancel(id int, reason string) {
 	w.t.Helper()

@@ -10,6 +10,7 @@ import sys
 import conclave_worker
 
 MAX_TRACEBACK = 8 * 1024
+_STANDINS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "standins") + os.sep
 _SHIM = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 # The command by which the person knows this interpreter; main sets it.
@@ -125,14 +126,15 @@ def of_import(error, sources):
             kind, missing = "unavailable", [package]
             message = "It needs the package %s; it is not installed." % package
             hint = "Install it for this Python: %s -m pip install %s" % (python, _INSTALL_NAMES.get(package, package))
-    elif isinstance(error, ImportError) and _SHIM in str(error.path or "") + os.sep and error.name:
-        # A stand-in (shim/standins, or shim/llm) that does not go far enough.
+        elif str(error).startswith("No module named") and _ours(package):
+            kind, message, hint = _of_ours(package, error)
+    elif isinstance(error, ImportError) and str(error.path or "").startswith(_STANDINS) and error.name:
+        # A stand-in for a package that can be installed.
         kind, missing = "unavailable", [error.name]
         message = "It needs more of the package %s than Conclave's stand-in has; the real one is not installed." % error.name
         hint = "Install it for this Python: %s -m pip install %s" % (python, error.name)
-        if error.name.split(".")[0] == "llm":
-            missing, hint = None, "Conclave offers what tools need of llm, and never the package itself."
-            message = "It needs more of llm than Conclave offers: %s." % error
+    elif isinstance(error, ImportError) and error.name and str(error.path or "").startswith(_SHIM):
+        kind, message, hint = _of_ours(error.name, error)
     elif isinstance(error, MemoryError):
         kind, message = "memory", "It ran out of memory while it was loading."
     elif isinstance(error, PermissionError):
@@ -152,6 +154,24 @@ def of_import(error, sources):
         frame=sources.frame(path, line, column),
         hint=hint,
         missing=missing,
+    )
+
+
+def _ours(package):
+    """Whether an imported package is one of Conclave's own, and none of its stand-ins for packages."""
+    file = str(getattr(sys.modules[package], "__file__", None) or "")
+    return file.startswith(_SHIM) and not file.startswith(_STANDINS)
+
+
+def _of_ours(module, error):
+    """Returns kind, message and hint of an import that a module of Conclave's own, named like
+    one of the program the plugin was written for, cannot answer."""
+    said = str(error)
+    name = said.split("'")[1] if "cannot import name '" in said else error.name
+    return (
+        "unavailable",
+        "It imports %s, which Conclave's stand-in of the module %s does not have." % (name, module),
+        "That module belongs to the program the plugin was written for, and cannot be installed here.",
     )
 
 
