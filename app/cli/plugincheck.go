@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -12,8 +14,12 @@ import (
 )
 
 func (c *command) pluginsCheckCommand() *cobra.Command {
-	return &cobra.Command{Use: "check PATH", Short: "Load a plugin apart from the others and list its tools and problems", Args: exactly("the path of a plugin"), RunE: func(cmd *cobra.Command, args []string) error {
-		s, err := c.inThrowAway(cmd.Context(), args[0], func(context.Context, *App, plugin.Status) error { return nil })
+	return &cobra.Command{Use: "check PATH|ID", Short: "Load a plugin apart from the others and list its tools and problems", Args: exactly("the path or the id of a plugin"), RunE: func(cmd *cobra.Command, args []string) error {
+		path, err := c.pathOfPlugin(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
+		s, err := c.inThrowAway(cmd.Context(), path, func(context.Context, *App, plugin.Status) error { return nil })
 		if err != nil {
 			return err
 		}
@@ -66,13 +72,17 @@ func (c *command) pluginsCheckCommand() *cobra.Command {
 
 func (c *command) pluginsTestCommand() *cobra.Command {
 	var update bool
-	cmd := &cobra.Command{Use: "test PATH", Short: "Replay the calls recorded in a plugin's tests folder", Args: exactly("the path of a plugin")}
+	cmd := &cobra.Command{Use: "test PATH|ID", Short: "Replay the calls recorded in a plugin's tests folder", Args: exactly("the path or the id of a plugin")}
 	cmd.Flags().BoolVar(&update, "update", false, "write what the calls answer now as what is expected")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		path, err := c.pathOfPlugin(cmd.Context(), args[0])
+		if err != nil {
+			return err
+		}
 		var outcome []plugin.Replayed
-		s, err := c.inThrowAway(cmd.Context(), args[0], func(ctx context.Context, app *App, s plugin.Status) error {
+		s, err := c.inThrowAway(cmd.Context(), path, func(ctx context.Context, app *App, s plugin.Status) error {
 			var err error
-			outcome, err = app.Host.Replay(ctx, s.ID, c.Path(args[0]), update)
+			outcome, err = app.Host.Replay(ctx, s.ID, path, update)
 			return err
 		})
 		if err != nil {
@@ -112,6 +122,29 @@ func (c *command) pluginsTestCommand() *cobra.Command {
 	return cmd
 }
 
+// pathOfPlugin returns where the plugin lies that a person named by its path or,
+// where there is no such path, by its id.
+func (c *command) pathOfPlugin(ctx context.Context, name string) (string, error) {
+	path := c.Path(name)
+	if _, err := os.Stat(path); err == nil {
+		return path, nil
+	}
+	if name != filepath.Base(name) || filepath.Ext(name) != "" { // no id looks like that
+		return "", fault.New(fault.NotFound, "cli.plugins", "There is no file "+path+".", "")
+	}
+	app, err := c.app(ctx, true)
+	if err != nil {
+		return "", err
+	}
+	defer app.Close()
+	id, err := app.Host.Find(name)
+	if err != nil {
+		return "", err
+	}
+	s, err := app.Host.Status(id)
+	return s.Path, err
+}
+
 // inThrowAway loads the plugin at path in a throw-away store, approved, and runs
 // do while it is loaded. The status is that of the loaded plugin.
 func (c *command) inThrowAway(ctx context.Context, path string, do func(context.Context, *App, plugin.Status) error) (plugin.Status, error) {
@@ -120,7 +153,7 @@ func (c *command) inThrowAway(ctx context.Context, path string, do func(context.
 		return plugin.Status{}, err
 	}
 	defer app.Close()
-	id, err := app.Host.LoadFile(ctx, c.Path(path))
+	id, err := app.Host.LoadFile(ctx, path)
 	if err != nil {
 		return plugin.Status{}, err
 	}
