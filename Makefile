@@ -13,7 +13,7 @@ PACKAGES   := . ./app/... ./store/... ./plugins/...
 FUZZTIME   ?= 30s
 GO_SOURCES := $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.go' 'go.mod' 'go.sum' 'app/**' 'plugins/**' 2>/dev/null | sort -u))
 
-.PHONY: run test build dev race lint fmt gen e2e bench check fuzz deps-run deps-test clean
+.PHONY: run test build dev race lint fmt gen e2e bench check vet-systems fuzz deps-run deps-test clean
 
 run: deps-run ## build and open the window; without a display, one real turn in the terminal
 	@$(MAKE) --no-print-directory build
@@ -68,7 +68,7 @@ bench: deps-test build frontend/dist/index.html ## speed and size, as ratios aga
 	@.ci/bench
 
 vet-systems: ## go vet of everything for macOS and Windows; compiles every library twice
-	for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 go vet $$(go list $(PACKAGES) | grep -v '^conclave/app$$') || exit 1; done
+	for os in darwin windows; do GOOS=$$os CGO_ENABLED=0 go vet $$(go list $(PACKAGES) | grep -vE '^conclave(/app)?$$') || exit 1; done
 
 check: lint vet-systems test ## all that a reviewer runs
 
