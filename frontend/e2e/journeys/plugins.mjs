@@ -76,6 +76,30 @@ export const tests = {
     },
   },
 
+  "a plugin from elsewhere is fetched, asks to be approved, and is updated": {
+    async run(page) {
+      await page.getByRole("tab", { name: /^Plugins/ }).click();
+      await page.getByRole("button", { name: "Add plugin…" }).click();
+      await page.getByLabel("Address or path").fill("http://example.org/moon.git");
+      await page.keyboard.press("Enter");
+      await page.getByRole("progressbar", { name: "Fetching the plugin" }).waitFor();
+      await page.getByRole("alert").getByText("A plugin is fetched over https only").waitFor();
+      await page.getByRole("button", { name: "Choose folder…" }).click();
+      await page.getByRole("button", { name: "Add", exact: true }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      const card = page.locator("[data-plugin=moon]");
+      await card.getByText("Needs your approval").waitFor();
+      await card.getByRole("button", { name: "More for Moon" }).click();
+      await page.getByRole("menuitem", { name: "Update" }).click();
+      await page.getByText("Fetching Moon from /home/ada/Downloads/moon.").waitFor();
+      await page.getByText("“Moon” was fetched anew.").waitFor();
+      await page.getByText("Fetching Moon from").waitFor({ state: "detached" });
+      await card.getByText("1.3.0").waitFor();
+      await page.getByRole("button", { name: "Undo" }).click();
+      await card.getByText("1.2.0").waitFor();
+    },
+  },
+
   "a tool can be switched off, and the composer's chip counts": {
     async run(page) {
       await page.getByRole("switch", { name: "Offer roll to models" }).click();

@@ -51,6 +51,7 @@ export class App {
   /** A link whose text names another address than it opens; a person is asked. */
   link = $state.raw<{ href: string; shown: string; host: string } | null>(null);
   newPlugin = $state.raw(false);
+  addPlugin = $state.raw(false);
   /** Where Models is asked to begin adding a connection. */
   addingModel = $state.raw(false);
   status = $state.raw("");
@@ -97,7 +98,8 @@ export class App {
     for (const toast of await this.bridge.window.Toasts(this.#saidLast)) {
       this.#saidLast = toast.number;
       const text = [toast.plugin, toast.title, toast.text].filter(Boolean).join(": ");
-      if (toast.kind === "error") this.toasts.fail(new AppError({ kind: "plugin", message: text, hint: "", ref: "" }));
+      if (toast.kind === "error")
+        this.toasts.fail(new AppError({ kind: "plugin", message: text, hint: "", ref: "" }));
       else this.toasts.say(text);
     }
     this.#saidRevision = revision;

@@ -82,6 +82,10 @@ export class PluginsState {
   setDeveloping = (id: string, on: boolean) => this.bridge.plugins.SetDeveloping(id, on);
   setPermission = (id: string, permission: string, granted: boolean) =>
     this.bridge.plugins.SetPermission(id, permission, granted);
+  choose = (what: "folder" | "file") => this.bridge.plugins.Choose(what);
+  add = (from: string) => this.bridge.plugins.Add(from);
+  stopAdding = () => this.bridge.plugins.StopAdding();
+  update = (id: string): Promise<Undo> => this.bridge.plugins.Update(id);
   remove = (id: string): Promise<Undo> => this.bridge.plugins.Remove(id);
   installPackages = (plugin: Plugin, build: boolean, elsewhere: boolean) =>
     this.bridge.plugins.InstallPackages(plugin.id, plugin.packages?.digest ?? "", build, elsewhere);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { startApp, until } from "../testing";
+import { Adding } from "./adding.svelte";
 import { details, sentence } from "./details";
 import { LogState } from "./plugins.svelte";
 import { wordDiff } from "./words";
@@ -26,6 +27,38 @@ describe("plugins", () => {
       "approval",
       () => app.plugins.plugins.find((p) => p.id === "weather")?.state === "ready",
     );
+    app.close();
+  });
+
+  test("a plugin is added, waits for approval, is updated and taken back", async () => {
+    const { app } = await startApp();
+    const now = () => app.plugins.plugins.find((p) => p.id === "moon");
+    const adding = new Adding(app.plugins);
+    adding.from = "http://example.org/moon.git";
+    expect(await adding.add()).toBe("");
+    expect(adding.error?.message).toContain("https only");
+    await adding.choose("file");
+    expect([adding.from, adding.error]).toEqual(["/home/ada/Downloads/moon.zip", null]);
+    expect(await adding.add()).toBe("moon");
+    await until("the plugin", () => now()?.state === "needs-approval");
+    expect(await adding.add()).toBe("");
+    expect(adding.error?.kind).toBe("conflict");
+    await app.undoable(() => app.plugins.update("moon"));
+    await until("the update", () => now()?.version === "1.3.0");
+    await app.undo();
+    await until("the old version", () => now()?.version === "1.2.0");
+    app.close();
+  });
+
+  test("what is fetched can be stopped, which is no mistake", async () => {
+    const { app, fake } = await startApp();
+    fake.plugins.fetchTime = 60_000;
+    const adding = new Adding(app.plugins);
+    adding.from = "https://example.org/moon.git";
+    const done = adding.add();
+    expect(adding.busy).toBe(true);
+    await adding.stop();
+    expect([await done, adding.error, adding.busy]).toEqual(["", null, false]);
     app.close();
   });
 

@@ -155,6 +155,7 @@ export function commands(app: App): Command[] {
       keys: "",
       run: () => (app.newPlugin = true),
     },
+    { id: "addPlugin", label: c.addPlugin, keys: "", run: () => (app.addPlugin = true) },
     { id: "addModel", label: c.addModel, keys: "", run: () => app.connectModel() },
     theme("themeSystem", c.themeSystem, "system"),
     theme("themeLight", c.themeLight, "light"),

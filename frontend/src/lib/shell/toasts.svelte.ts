@@ -21,8 +21,9 @@ export class Toasts {
   #keys = 0;
   #timers = new Map<number, ReturnType<typeof setTimeout>>();
 
-  say(text: string, action: Toast["action"] = null): void {
-    this.#add({ tone: "plain", text, hint: "", ref: "", action });
+  /** Returns the notice's key, for hold and dismiss. */
+  say(text: string, action: Toast["action"] = null): number {
+    return this.#add({ tone: "plain", text, hint: "", ref: "", action });
   }
 
   fail(error: AppError, action: Toast["action"] = null): void {
@@ -31,12 +32,13 @@ export class Toasts {
     this.#add({ tone: "danger", text, hint, ref, action });
   }
 
-  #add(toast: Omit<Toast, "key">): void {
+  #add(toast: Omit<Toast, "key">): number {
     const same = this.list.find((t) => t.text === toast.text);
     if (same) this.dismiss(same.key);
     const key = ++this.#keys;
     this.list = [...this.list, { key, ...toast }].slice(-most);
     this.resume(key);
+    return key;
   }
 
   /** The pointer or the focus is on it: it stays. */

@@ -384,9 +384,7 @@ export class FakePlugins implements Plugins {
   }
 
   StopAdding = async () =>
-    this.#stop?.(
-      new AppError({ kind: "canceled", message: "It was stopped.", hint: "", ref: "" }),
-    );
+    this.#stop?.(new AppError({ kind: "canceled", message: "It was stopped.", hint: "", ref: "" }));
 
   async Update(id: string): Promise<t.Undo> {
     const before = this.#get(id);
