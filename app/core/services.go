@@ -23,7 +23,7 @@ func (c *Core) services() map[string]plugin.Service {
 	c.news = newNews(c)
 	c.Settings.switched = func(id string) { c.news.tell(func() { c.news.switchTo(chat.ConversationID(id)) }) }
 	c.Services = service.New(service.Options{
-		Chats: serviceChats{c.Store}, Models: c.Models, Keys: c.Keys, Values: c.Store, Bus: c.Bus, Log: c.Log, Active: c.active,
+		Chats: serviceChats{c.Store}, Models: c.Models, Keys: c.Keys, Values: c.Store, Shared: c.Store, Bus: c.Bus, Log: c.Log, Active: c.active,
 		Hold: func(ctx context.Context, id chat.ConversationID) (func(), <-chan struct{}, error) {
 			return c.Turns.Hold(ctx, id)
 		},

@@ -272,7 +272,7 @@ if (args.do === "lists") {
   await attempt(() => spindle.characters.list({ limit: 500 }));
   await attempt(() => spindle.personas.getActive());
   await attempt(() => spindle.world_books.entries.list("b"));
-  await attempt(() => spindle.characters.create({}));
+  await attempt(() => spindle.characters.setAvatar("a"));
   await attempt(async () => Object.keys((await spindle.council.getSettings()).toolsSettings).length);
   await attempt(() => spindle.council.getMembers());
 }
@@ -286,7 +286,7 @@ return said.join("|");`), "tools", "generation", "chats", "characters", "world_b
 	t.Setenv("CONCLAVE_PASSPHRASE", "correct horse")
 	id := w.chat("hello")
 	w.wants("", `{"do":"models"}`, `[["demo","demo",false,false]]|null|["string",true,"stop"]|[true,true]|AbortError: The operation was aborted.|false`)
-	w.wants("", `{"do":"lists"}`, `{"data":[],"total":0}|Error: PERMISSION_DENIED: personas|{"data":[],"total":0}|Error: spindle.characters.create is not available in Conclave.|10|[]`)
+	w.wants("", `{"do":"lists"}`, `{"data":[],"total":0}|Error: PERMISSION_DENIED: personas|{"data":[],"total":0}|Error: spindle.characters.setAvatar is not available in Conclave.|10|[]`)
 	w.wants("", `{"do":"web","url":"`+server.URL+`"}`, "Error: PERMISSION_DENIED: local_network – "+strings.TrimPrefix(server.URL, "http://")+" is this computer or in its own network, which plugins may not reach unless you grant them local_network.")
 	if err := w.Gate.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow); err != nil {
 		t.Fatal(err)
@@ -409,5 +409,53 @@ func TestSP21ARevokedPermissionStaysRevokedAfterARestart(t *testing.T) {
 	}
 	if granted, denied := w.Gate.Permissions("ext"); slices.Contains(granted, "tools") || !slices.Contains(denied, "tools") {
 		t.Errorf("granted %v, denied %v", granted, denied)
+	}
+}
+
+func TestSP45WorldBooksAreKeptAndSharedAndOutliveARestart(t *testing.T) {
+	w := extension(t, runs("", `
+const said = [];
+const attempt = async (f) => { try { said.push(JSON.stringify(await f()) ?? "undefined") } catch (e) { said.push(e.name + ": " + e.message) } };
+const { world_books: books, characters, personas } = spindle;
+if (args.do === "save") {
+  const book = await books.create({ name: "Saves", metadata: { by: "ext" }, id: "mine" }, "user");
+  for (const point of ["one", "two", "three"]) await books.entries.create(book.id, { key: [point], content: "at " + point, comment: point, disabled: true, custom: 7 }, "user");
+  await attempt(async () => { const { data, total } = await books.entries.list(book.id, { limit: 2, offset: 1 }); return [total, data.map((e) => [e.comment, e.world_book_id === book.id, e.order_value, e.custom])] });
+  await attempt(async () => { const { data: [first] } = await books.entries.list(book.id); const e = await books.entries.update(first.id, { content: "moved on", world_book_id: "other" }); return [e.content, e.key, e.disabled, e.world_book_id === book.id, e.created_at > 1e9, e.updated_at >= e.created_at] });
+  await attempt(async () => Object.keys(await books.get(book.id)).sort().join());
+  await attempt(() => books.entries.create("none", {}));
+  await attempt(() => books.entries.update("none", {}));
+  await attempt(() => books.update(book.id, 7));
+  await attempt(() => books.create({ description: "x".repeat(300_000) }));
+}
+if (args.do === "read") {
+  const { data: [book] } = await books.list();
+  await attempt(async () => [book.name, book.metadata.by, (await books.entries.list(book.id)).data.map((e) => e.content)]);
+  await attempt(async () => { const { data } = await books.entries.list(book.id); return [await books.entries.delete(data[1].id), await books.entries.get(data[1].id), await books.entries.delete(data[1].id)] });
+  await attempt(async () => [(await books.entries.list(book.id)).total, await books.delete(book.id), (await books.list()).total, (await books.entries.list(book.id)).total, await books.get(book.id)]);
+}
+if (args.do === "people") {
+  await attempt(async () => { const c = await characters.create({ name: "Ada", tags: ["x"] }); return [c.name, c.tags, c.first_mes, (await characters.update(c.id, { name: "Bob" })).name, (await characters.list()).total, await characters.delete(c.id)] });
+  await attempt(async () => { const p = await personas.create({ name: "P" }), q = await personas.create({ name: "Q" }); const before = await personas.getActive(); await personas.switchActive(p.id); await personas.switchActive(q.id); return [before, (await personas.getActive()).name, (await personas.getDefault()).name, await personas.getWorldBook(q.id)] });
+}
+return said.join("|");`), "tools", "world_books", "characters")
+	w.wants("", `{"do":"save"}`, strings.Join([]string{
+		`[3,[["two",true,100,7],["three",true,100,7]]]`, `["moved on",["one"],true,true,true,true]`, `"created_at,description,id,metadata,name,updated_at"`,
+		"Error: There is nothing of that id to add to.", "Error: There is no entry of that id.", "Error: spindle.world_books.update needs an object.",
+		"Error: A world book may have at most 256 KB.",
+	}, "|"))
+	w.restart()
+	w.wants("", `{"do":"read"}`, `["Saves","ext",["moved on","at two","at three"]]|[true,null,false]|[2,true,0,0,null]`)
+	w.wants("", `{"do":"people"}`, `["Ada",["x"],"","Bob",1,true]|Error: PERMISSION_DENIED: personas`)
+	if err := w.Gate.SetPermission(t.Context(), "ext", "personas", permit.Allow); err != nil {
+		t.Fatal(err)
+	}
+	w.wants("", `{"do":"people"}`, `["Ada",["x"],"","Bob",1,true]|[null,"Q","Q",null]`)
+	if err := w.Gate.SetPermission(t.Context(), "ext", "world_books", permit.Deny); err != nil {
+		t.Fatal(err)
+	}
+	got := w.run("", `{"do":"save"}`)
+	if !strings.Contains(got, "PERMISSION_DENIED: world_books") {
+		t.Errorf("without the permission: %s", got)
 	}
 }

@@ -73,8 +73,11 @@ var permissionCapabilities = map[string][]Capability{
 	"app_manipulation":  {WriteFiles},
 	"local_network":     {Fetch, SendWeb}, // no manifest asks for it; the person grants it by hand
 
+	// What plugins keep and share; Conclave reads none of it.
+	"characters": nil, "personas": nil, "world_books": nil,
+
 	// What Conclave has nothing of, or what cannot be done here at all.
-	"characters": nil, "personas": nil, "world_books": nil, "regex_scripts": nil, "regex_scripts_unrestricted": nil, "presets": nil,
+	"regex_scripts": nil, "regex_scripts_unrestricted": nil, "presets": nil,
 	"macro_interceptor": nil, "final_response": nil, "ephemeral_storage": nil, "media": nil,
 
 	"unsafe_eval":           nil,

@@ -34,6 +34,8 @@ var permissionWords = map[string]PermissionFact{
 	"cors_proxy":      {Sentence: "Read from and send to the web.", Without: "It reaches no address.", Risk: HighRisk},
 	"local_network":   {Sentence: "Reach addresses of this computer and your own network.", Without: "Only public addresses are reached.", Risk: HighRisk},
 	"world_books":     {Sentence: "Keep world books, which all extensions with this permission share.", Without: "Its world books stay empty.", Risk: LowRisk},
+	"characters":      {Sentence: "Keep characters, which all extensions with this permission share.", Without: "Its characters stay empty.", Risk: LowRisk},
+	"personas":        {Sentence: "Keep personas, which all extensions with this permission share.", Without: "Its personas stay empty.", Risk: LowRisk},
 	"network":         {Sentence: "Open network connections by itself, to any address, unseen by Conclave.", Without: "Its connections fail.", Risk: WallRisk},
 	"programs":        {Sentence: "Start other programs on this computer.", Without: "Programs it starts fail.", Risk: WallRisk},
 	"filesystem":      {Sentence: "Read and write files outside its own folder.", Without: "It sees its own folders only.", Risk: WallRisk},

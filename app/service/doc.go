@@ -21,6 +21,11 @@
 //	variables.get       {scope, chat?, key} → {value} or {value:null}                       –
 //	variables.set       {scope, chat?, key, value} · variables.delete {scope, chat?, key}   –
 //	variables.list      {scope, chat?} → {values}                                           –
+//	world_books.list    {limit?, offset?} → {items, total} · world_books.get {id} → {item}  world_books
+//	world_books.create  {fields} → {item} · .update {id, fields} → {item} · .delete {id}    world_books
+//	world_books.entries.list|get|create|update|delete, with {parent} for list and create    world_books
+//	characters.*        as world_books                                                      characters
+//	personas.*          as world_books                                                      personas
 //	http.request        {url, method?, headers?, body|base64, binary?}
 //	                    → {status, status_text, url, headers, body|base64, rest?}           cors_proxy
 //	http.read           {rest} → {base64, rest?}                                            cors_proxy

@@ -31,6 +31,7 @@ type Options struct {
 	Models Models
 	Keys   Keys
 	Values Values
+	Shared Records  // what plugins share
 	Bus    *bus.Bus // hears of toasts and of chats that were changed
 	Log    *slog.Logger
 	// Active is the chat that is open, or nil.
@@ -53,6 +54,8 @@ type Services struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // what waits for the end of a turn
 	client httpClients
+
+	keeping sync.Mutex // orders changes of what plugins share
 
 	mu     sync.Mutex // guards the fields below
 	closed bool
@@ -151,6 +154,7 @@ func (s *Services) All() map[string]plugin.Service {
 		"variables.delete": offer("", s.deleteVariable),
 		"variables.list":   offer("", s.listVariables),
 	})
+	add(s.o.Shared != nil, s.records())
 	return all
 }
 

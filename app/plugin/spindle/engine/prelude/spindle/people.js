@@ -1,6 +1,5 @@
-// What Conclave has no word for: characters, personas, world books, regex scripts
-// and memories. Reading them answers that there are none, in the right shape;
-// making one says that it cannot be done.
+// What Conclave has no word for: regex scripts and memories. Reading them answers
+// that there are none, in the right shape; making one says that it cannot be done.
 
 import { need, unavailable } from "./guard.js";
 
@@ -32,14 +31,6 @@ function namespace(name, permission, lists, gets, refuses) {
 
 const write = ["create", "update", "delete"];
 
-export const characters = namespace("characters", "characters", ["list"], ["get"], [...write, "setAvatar"]);
-export const personas = namespace("personas", "personas", ["list"], ["getActive", "get", "getDefault", "getWorldBook"], [...write, "switchActive"]);
-export const world_books = namespace("world_books", "world_books", ["list"], ["get"], write);
-world_books.entries = namespace("world_books.entries", "world_books", ["list"], ["get"], write);
-world_books.getActivated = async () => {
-  need("world_books", "world_books.getActivated");
-  return [];
-};
 export const regex_scripts = namespace("regex_scripts", "regex_scripts", ["list"], ["get"], write);
 regex_scripts.getActive = async () => {
   need("regex_scripts", "regex_scripts.getActive");

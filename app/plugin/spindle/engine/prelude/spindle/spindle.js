@@ -12,8 +12,9 @@ import {
   describeInterceptors, macrosNamespace, registerContextHandler, registerInterceptor, registerMacro, unregisterMacro, updateMacroValue,
 } from "./hooks.js";
 import { log, toast } from "./log.js";
-import { characters, memories, personas, regex_scripts, world_books } from "./people.js";
+import { memories, regex_scripts } from "./people.js";
 import { change, permissions } from "./permissions.js";
+import { characters, personas, world_books } from "./records.js";
 import { storage, userStorage } from "./storage.js";
 import { tokens } from "./tokens.js";
 import { registerTool, unregisterTool } from "./tools.js";

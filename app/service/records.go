@@ -1,0 +1,187 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"conclave/app/plugin"
+)
+
+// Records keeps what plugins share. The store is the real one.
+type Records interface {
+	Records(ctx context.Context, kind, parent string) (ids []string, values [][]byte, err error)
+	Record(ctx context.Context, kind, id string) (value []byte, there bool, err error)
+	AddRecord(ctx context.Context, kind, parentKind, parent string, value []byte) (id string, err error)
+	PutRecord(ctx context.Context, kind, id string, value []byte) (there bool, err error)
+	DeleteRecord(ctx context.Context, kind, id, below string) (there bool, err error)
+}
+
+// Bounds of records.
+const (
+	maxRecord  = 256 << 10 // bytes of one
+	maxRecords = 2000      // of a kind, or under one
+)
+
+// recordKind is one kind of what plugins share. Conclave reads none of it.
+type recordKind struct {
+	name, permission string
+	what             string // in a sentence: "world book"
+	parent           string // the kind it is under
+	below            string // the kind that is under it
+}
+
+var recordKinds = []recordKind{
+	{name: "world_books", permission: "world_books", what: "world book", below: "world_books.entries"},
+	{name: "world_books.entries", permission: "world_books", what: "entry", parent: "world_books"},
+	{name: "characters", permission: "characters", what: "character"},
+	{name: "personas", permission: "personas", what: "persona"},
+}
+
+// record is one of them as plugins see it.
+type record struct {
+	ID      string         `json:"id"`
+	Parent  string         `json:"parent,omitempty"`
+	Created int64          `json:"created_ms"`
+	Updated int64          `json:"updated_ms"`
+	Fields  map[string]any `json:"fields"` // whatever their author put there
+}
+
+type recordArgs struct {
+	ID     string         `json:"id"`
+	Parent string         `json:"parent"`
+	Fields map[string]any `json:"fields"`
+	Limit  int            `json:"limit"`
+	Offset int            `json:"offset"`
+}
+
+// records are the capabilities of every kind.
+func (s *Services) records() map[string]plugin.Service {
+	all := map[string]plugin.Service{}
+	for _, k := range recordKinds {
+		for verb, do := range map[string]func(context.Context, recordKind, recordArgs) (any, error){
+			"list": s.listRecords, "get": s.getRecord, "create": s.createRecord, "update": s.updateRecord, "delete": s.deleteRecord,
+		} {
+			all[k.name+"."+verb] = offer(k.permission, func(ctx context.Context, _ plugin.Caller, a recordArgs) (any, error) {
+				return do(ctx, k, a)
+			})
+		}
+	}
+	return all
+}
+
+// maxRecordPage is the most that one list holds.
+const maxRecordPage = 200
+
+func (s *Services) listRecords(ctx context.Context, k recordKind, a recordArgs) (any, error) {
+	if k.parent != "" && a.Parent == "" {
+		return nil, missing("There is no " + k.parent + " of that id.")
+	}
+	ids, values, err := s.o.Shared.Records(ctx, k.name, a.Parent)
+	if err != nil {
+		return nil, err
+	}
+	total := len(ids)
+	from := min(max(a.Offset, 0), total)
+	to := total
+	if a.Limit > 0 {
+		to = min(from+min(a.Limit, maxRecordPage), total)
+	}
+	items := []record{}
+	for i := from; i < to; i++ {
+		items = append(items, recordOf(ids[i], values[i]))
+	}
+	return map[string]any{"items": items, "total": total}, nil
+}
+
+func (s *Services) getRecord(ctx context.Context, k recordKind, a recordArgs) (any, error) {
+	value, there, err := s.o.Shared.Record(ctx, k.name, a.ID)
+	if err != nil || !there {
+		return map[string]any{"item": nil}, err
+	}
+	return map[string]any{"item": recordOf(a.ID, value)}, nil
+}
+
+func (s *Services) createRecord(ctx context.Context, k recordKind, a recordArgs) (any, error) {
+	s.keeping.Lock()
+	defer s.keeping.Unlock()
+	ids, _, err := s.o.Shared.Records(ctx, k.name, a.Parent)
+	if err != nil {
+		return nil, err
+	}
+	if len(ids) >= maxRecords {
+		return nil, invalid(fmt.Sprintf("There are %d already, which is the most there may be.", maxRecords))
+	}
+	now := s.o.Now().UnixMilli()
+	r := record{Created: now, Updated: now, Fields: a.Fields}
+	value, err := r.text(k)
+	if err != nil {
+		return nil, err
+	}
+	if k.parent == "" {
+		a.Parent = ""
+	}
+	if r.ID, err = s.o.Shared.AddRecord(ctx, k.name, k.parent, a.Parent, value); err != nil {
+		return nil, err
+	}
+	return map[string]any{"item": recordOf(r.ID, value)}, nil
+}
+
+// updateRecord changes the fields that are given and leaves the others.
+func (s *Services) updateRecord(ctx context.Context, k recordKind, a recordArgs) (any, error) {
+	s.keeping.Lock()
+	defer s.keeping.Unlock()
+	before, there, err := s.o.Shared.Record(ctx, k.name, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !there {
+		return nil, missing("There is no " + k.what + " of that id.")
+	}
+	r := recordOf(a.ID, before)
+	r.Updated = s.o.Now().UnixMilli()
+	for name, value := range a.Fields {
+		r.Fields[name] = value
+	}
+	value, err := r.text(k)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := s.o.Shared.PutRecord(ctx, k.name, a.ID, value); err != nil {
+		return nil, err
+	}
+	return map[string]any{"item": recordOf(a.ID, value)}, nil
+}
+
+func (s *Services) deleteRecord(ctx context.Context, k recordKind, a recordArgs) (any, error) {
+	there, err := s.o.Shared.DeleteRecord(ctx, k.name, a.ID, k.below)
+	return map[string]any{"deleted": there}, err
+}
+
+// text is r as it is kept: its id is where it lies.
+func (r record) text(k recordKind) ([]byte, error) {
+	r.ID, r.Parent = "", ""
+	value, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	if len(value) > maxRecord {
+		return nil, invalid(fmt.Sprintf("A %s may have at most %d KB.", k.what, maxRecord>>10))
+	}
+	return value, nil
+}
+
+// recordOf reads what text wrote. What is damaged has no fields.
+func recordOf(id string, value []byte) record {
+	var r record
+	_ = json.Unmarshal(value, &r)
+	if r.Fields == nil {
+		r.Fields = map[string]any{}
+	}
+	r.ID = id
+	if at := strings.LastIndexByte(id, '.'); at >= 0 {
+		r.Parent = id[:at]
+	}
+	return r
+}
