@@ -96,3 +96,14 @@ func BenchmarkInspect(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkIdleMemory is what a worker of one function takes at rest.
+func BenchmarkIdleMemory(b *testing.B) {
+	d := aPython(b)
+	pythontest.IdleMemory(b, func() *pythontest.Worker {
+		w := serve(b, d, wordCount)
+		w.Call("word_count", `{"text":"a b c"}`)
+		return w
+	})
+	b.ReportMetric(10, "MB-pss-budget")
+}

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/tool"
+	"conclave/app/turn"
 )
 
 // settle is what plugin/watch waits for before it believes that a save is over:
@@ -104,5 +106,69 @@ func BenchmarkCall(b *testing.B) {
 			}
 			percentiles(b, took, time.Microsecond, "µs", 0)
 		})
+	}
+}
+
+// BenchmarkChainOf50CallsWithoutTheModel is a turn of 51 requests and 50 calls
+// through everything of the host: the runner, the gate, the wire, the process and
+// the record in the store. Only the model is scripted. Bound: 1.5 s.
+func BenchmarkChainOf50CallsWithoutTheModel(b *testing.B) {
+	for _, one := range measured {
+		b.Run(one.name, func(b *testing.B) {
+			c := open(b, b.TempDir(), b.TempDir())
+			c.write(one.file, one.source(0))
+			c.becomes("bench", plugin.NeedsApproval)
+			c.trust("bench")
+			runner := turn.New(turn.Options{Log: c.store, Gate: c.gate})
+			set := c.tools.Set()
+			t, ok := set.ByID("bench:answer")
+			if !ok {
+				b.Fatal("there is no tool")
+			}
+			var took []time.Duration
+			for range max(b.N, 5) {
+				m := llmtest.New()
+				for n := range 50 {
+					m.Add([]llmtest.Step{llmtest.Call(fmt.Sprintf("call-%d", n), t.WireName, fmt.Sprintf(`{"text":"chain %d"}`, n))})
+				}
+				m.Add([]llmtest.Step{llmtest.Say("Done.")})
+				talk := chat.Conversation{Title: "bench"}
+				must(b, c.store.CreateConversation(b.Context(), &talk))
+				began := time.Now()
+				out, err := runner.Run(b.Context(), turn.Request{Conversation: talk.ID, Text: "Go.", Model: m, Tools: set, Asker: permit.AlwaysAsker{}}, nil)
+				took = append(took, time.Since(began))
+				if err != nil || out.Reason != chat.EndDone {
+					b.Fatalf("the turn ended %s: %v", out.Reason, err)
+				}
+				path, err := c.store.Path(b.Context(), talk.ID)
+				must(b, err)
+				if len(path) < 50 {
+					b.Fatalf("%d messages are kept", len(path))
+				}
+			}
+			percentiles(b, took, time.Millisecond, "ms", 0)
+			b.ReportMetric(1500, "budget")
+		})
+	}
+}
+
+// BenchmarkStartWithUnchangedPlugins is the host's own start over a folder of one
+// plugin of each kind that was approved before. No process may be started.
+func BenchmarkStartWithUnchangedPlugins(b *testing.B) {
+	c := everyKind(b)
+	var took []time.Duration
+	processes := 0
+	for range max(b.N, 10) {
+		c.end()
+		began := time.Now()
+		c = open(b, c.dir, c.data)
+		c.offers(kinds...)
+		took = append(took, time.Since(began))
+		processes += c.launcher.Started()
+	}
+	percentiles(b, took, time.Millisecond, "ms", 0)
+	b.ReportMetric(100, "budget")
+	if processes > 0 {
+		b.Fatalf("%d processes were started", processes)
 	}
 }

@@ -1,0 +1,58 @@
+package hosttest
+
+import (
+	"testing"
+
+	"conclave/app/plugin"
+)
+
+// kinds are the tools of everyKind, one of each kind of plugin.
+var kinds = []string{"words:count", "hello:greet", "small:say", "little:say"}
+
+// everyKind opens a host over a folder of one approved plugin of each kind.
+func everyKind(t testing.TB) *core {
+	t.Helper()
+	c := open(t, t.TempDir(), t.TempDir())
+	c.write("words.py", words)
+	c.write("hello.js", greet("hello"))
+	c.maibotTree("small", "@Tool(\"say\")\nasync def say(self, **kwargs):\n    return \"small\"")
+	c.write("little/__init__.py", "from plugin.sdk.plugin import NekoPluginBase, llm_tool, neko_plugin\n\n@neko_plugin\nclass Little(NekoPluginBase):\n"+
+		"    @llm_tool()\n    async def say(self):\n        return \"little\"\n")
+	c.write("little/plugin.toml", "[plugin]\nid = \"little\"\nname = \"Little\"\nentry = \"plugin.plugins.little:Little\"\n")
+	for _, id := range []string{"words", "hello", "small", "little"} {
+		c.approved(id)
+	}
+	c.offers(kinds...)
+	return c
+}
+
+// offers waits until the set holds these tools.
+func (c *core) offers(ids ...string) {
+	c.t.Helper()
+	for _, id := range ids {
+		if _, ok := c.tools.Set().ByID(id); ok {
+			continue
+		}
+		c.until(id+" being offered", func(u plugin.Update) bool {
+			_, ok := c.tools.Set().ByID(id)
+			return ok
+		})
+	}
+}
+
+func TestAStartWithUnchangedPluginsStartsNoProcess(t *testing.T) {
+	t.Parallel()
+	c := everyKind(t)
+	c.end()
+	c = open(t, c.dir, c.data)
+	c.offers(kinds...)
+	must(t, c.host.Settled(t.Context()))
+	if n := c.launcher.Started(); n != 0 {
+		t.Errorf("%d processes were started", n)
+	}
+	c.answers("small:say", "{}", "small")
+	c.answers("little:say", "{}", "little")
+	if n := c.launcher.Started(); n != 2 {
+		t.Errorf("two calls started %d processes", n)
+	}
+}
