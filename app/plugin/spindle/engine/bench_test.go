@@ -135,6 +135,26 @@ func BenchmarkIdleMemory(b *testing.B) {
 	}
 }
 
+// BenchmarkRestart measures from the moment a worker is told to end to the tools
+// of the next one: what taking an extension out of service and back takes.
+func BenchmarkRestart(b *testing.B) {
+	start := func() *plug { return load(b, "plugin.js", map[string]string{"plugin.js": fiveKB()}, walled()) }
+	p := start()
+	var took []time.Duration
+	for b.Loop() {
+		from := time.Now()
+		_ = p.session.Close()
+		<-p.exited
+		p = start()
+		if len(p.tools()) != 1 {
+			b.Fatal("no tool")
+		}
+		took = append(took, time.Since(from))
+	}
+	report(b, took)
+	b.ReportMetric(25, "budget")
+}
+
 // BenchmarkManyStarts starts a worker 300 times in a row; none may fail.
 func BenchmarkManyStarts(b *testing.B) {
 	for b.Loop() {

@@ -100,6 +100,23 @@ func TestWhatFailsByItselfIsLoggedWithItsPlace(t *testing.T) {
 	}
 }
 
+func TestAPromiseThatIsRejectedAndLeftAloneIsLoggedWithItsPlace(t *testing.T) {
+	p := load(t, "a.ts", map[string]string{"a.ts": "interface X { y: number }\n\nspindle.on(\"CHAT_SWITCHED\", async () => {\n  await null;\n  throw new Error(\"switched\");\n});\n" + handler("\n  setTimeout(async () => {\n    await null;\n    throw new Error(\"late\");\n  });\n  queueMicrotask(async () => {\n    throw new TypeError(\"soon\");\n  });\n  const t = new EventTarget();\n  t.addEventListener(\"x\", async () => { throw new RangeError(\"heard\") });\n  t.dispatchEvent(new Event(\"x\"));\n  queueMicrotask(() => Promise.reject(7));\n  queueMicrotask(() => ({ get then() { throw new Error(\"no promise\") } }));\n"), "b": ""})
+	p.call("t", meta{}, nil)
+	if err := p.wire.Notify("CHAT_SWITCHED", meta{"chatId": "c"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"A timer failed: Error: late\n    at a.ts:11:", "A microtask failed: TypeError: soon\n    at a.ts:14:", `A listener for "x" failed: RangeError: heard` + "\n    at a.ts:17:",
+		"A listener for CHAT_SWITCHED failed: Error: switched\n    at a.ts:5:", "A microtask failed: 7", "A microtask failed: Error: no promise",
+	} {
+		p.waitLog(want)
+	}
+	if got := p.call("t", meta{}, nil); got.isError {
+		t.Errorf("afterwards it answered %+v", got)
+	}
+}
+
 // A graph of many small files, as one real extension ships (contract section 3).
 func TestSP05AGraphOfManyModulesLoads(t *testing.T) {
 	files := map[string]string{}

@@ -3,7 +3,7 @@
 
 import {
   $Error, $Map, $Promise, $String, create, deleteProperty, errorToString, getPrototypeOf, mapDelete, mapGet, mapSet,
-  objectToString, parse, stringify, substring, $global, ObjectPrototype,
+  objectToString, parse, resolved, stringify, substring, then, $global, ObjectPrototype,
 } from "./primordials.js";
 
 const raw = $global.__host;
@@ -150,6 +150,17 @@ export function sentence(thrown) {
 export function failure(what, thrown) {
   const { stack } = describe(thrown);
   tell("log", { level: "error", text: `${what}: ${sentence(thrown)}${stack ? `\n${stack}` : ""}` });
+}
+
+/**
+ * watch logs what is thrown later by a piece of the plugin that nobody waits for:
+ * an async function given to a timer, an event or a microtask. The engine tells of
+ * no other promise that is rejected and left alone.
+ */
+export function watch(what, back) {
+  if (typeof back === "object" && back !== null) {
+    then(resolved(back), undefined, (err) => failure(what, err));
+  }
 }
 
 /** log writes one line to the plugin's log. */

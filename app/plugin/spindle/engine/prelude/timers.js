@@ -2,7 +2,7 @@
 // keeps what to run.
 
 import { $Map, $RangeError, $TypeError, apply, define, mapDelete, mapGet, mapSet, resolved, slice, then, trunc } from "./primordials.js";
-import { failure, host, onReceive, tell } from "./bridge.js";
+import { failure, host, onReceive, tell, watch } from "./bridge.js";
 
 const waiting = new $Map();
 let last = 0;
@@ -37,7 +37,7 @@ onReceive("timer", (text) => {
     mapDelete(waiting, +text);
   }
   try {
-    apply(timer.run, undefined, timer.args);
+    watch("A timer failed", apply(timer.run, undefined, timer.args));
   } catch (err) {
     failure("A timer failed", err);
   }
@@ -67,7 +67,7 @@ define("queueMicrotask", function queueMicrotask(run) {
   }
   then(resolved(), () => {
     try {
-      run();
+      watch("A microtask failed", run());
     } catch (err) {
       failure("A microtask failed", err);
     }

@@ -1,7 +1,7 @@
 // DOMException, Event, EventTarget, AbortController and AbortSignal.
 (function ({
   $Error, $Map, $Promise, $String, $TypeError, apply, defineProperty, failure, mapDelete, mapGet, mapSet, now, push, slice, splice,
-  startTimer, then,
+  startTimer, then, watch,
 }) {
   // The codes of the Web IDL standard's table of error names.
   const codes = {
@@ -152,14 +152,11 @@
         if (once) {
           this.removeEventListener(event.type, listener);
         }
+        const what = `A listener for "${event.type}" failed`;
         try {
-          if (typeof listener === "function") {
-            apply(listener, this, [event]);
-          } else {
-            listener.handleEvent(event);
-          }
+          watch(what, typeof listener === "function" ? apply(listener, this, [event]) : listener.handleEvent(event));
         } catch (err) {
-          failure(`A listener for "${event.type}" failed`, err);
+          failure(what, err);
         }
       }
       event.currentTarget = null;

@@ -1,7 +1,7 @@
 // spindle.on: what a plugin listens to, and how it is told.
 
-import { $Map, apply, indexOf, mapGet, mapSet, parse, push, resolved, slice, splice, startsWith, then } from "../primordials.js";
-import { log, onReceive, sentence, text } from "../bridge.js";
+import { $Map, apply, indexOf, mapGet, mapSet, parse, push, slice, splice, startsWith } from "../primordials.js";
+import { failure, log, onReceive, text, watch } from "../bridge.js";
 import { piece } from "./generate.js";
 import { hook } from "./hooks.js";
 import { inOrder } from "./order.js";
@@ -63,12 +63,11 @@ export function on(event, hear) {
 export function publish(event, payload, user) {
   const all = listenersOf(event);
   for (let i = 0; i < all.length; i++) {
-    const failed = (err) => log("error", `A listener for ${event} failed: ${sentence(err)}`);
+    const what = `A listener for ${event} failed`;
     try {
-      const back = apply(all[i].hear, undefined, [payload, user]);
-      then(resolved(back), undefined, failed);
+      watch(what, apply(all[i].hear, undefined, [payload, user]));
     } catch (err) {
-      failed(err);
+      failure(what, err);
     }
   }
 }

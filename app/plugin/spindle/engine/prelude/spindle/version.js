@@ -14,6 +14,7 @@ export const describeHost = (installation) => ({
   capabilities: [
     "tools", "storage", "userStorage", "permissions", "log", "events", "chat", "chats", "connections", "generate", "generate.stream",
     "variables", "cors", "enclave", "tokens", "macros", "interceptors", "context_handlers", "council", "toast",
+    "world_books", "characters", "personas",
   ],
   extensionInstallationId: installation,
 });
