@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -77,7 +78,7 @@ func (s *Store) UpdateConversation(ctx context.Context, id chat.ConversationID, 
 			return err
 		}
 		c := old
-		c.Tools = slices.Clone(old.Tools)
+		c.Tools, c.Digests = slices.Clone(old.Tools), maps.Clone(old.Digests)
 		change(&c)
 		c.ID, c.Last, c.Created, c.Revision = old.ID, old.Last, old.Created, old.Revision+1
 		if c.Head != 0 && c.Head != old.Head {

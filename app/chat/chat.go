@@ -33,9 +33,14 @@ type Conversation struct {
 	Demo     bool           `json:"demo,omitempty"`  // talked to Demo guide only
 	Tools    []string       `json:"tools,omitempty"` // tool specs given on the command line, offered again on continue
 	Draft    string         `json:"draft,omitempty"` // the half-written next message
-	Created  time.Time      `json:"created"`
-	Updated  time.Time      `json:"updated"`
-	Revision uint64         `json:"revision"` // grows with each change of the conversation or its messages
+
+	// Digests are those of the files among Tools, as they were when the person let
+	// them run.
+	Digests map[string]string `json:"digests,omitempty"`
+
+	Created  time.Time `json:"created"`
+	Updated  time.Time `json:"updated"`
+	Revision uint64    `json:"revision"` // grows with each change of the conversation or its messages
 }
 
 // Role says who speaks in a message.

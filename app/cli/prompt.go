@@ -3,9 +3,11 @@ package cli
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"os"
@@ -153,8 +155,9 @@ type talk struct {
 	chat       chat.Conversation // without an ID until the first message
 	log        turn.Log          // nil is the store
 	asker      permit.Asker
-	loaded     []string // plugins that were loaded for this run only
-	boxes      []box    // toolboxes that were
+	digests    map[string]string // of files among its tools that the person let run again
+	loaded     []string          // plugins that were loaded for this run only
+	boxes      []box             // toolboxes that were
 	attach     []chat.Part
 	chainLimit int
 	temporary  func() // removes what --functions wrote
@@ -221,6 +224,9 @@ func (t *talk) prepare(ctx context.Context) error {
 		return err
 	}
 	if !t.f.noTools {
+		if err := t.askAboutChanged(ctx); err != nil {
+			return err
+		}
 		if err := t.offerFiles(ctx, t.chat.Tools); err != nil {
 			return err
 		}
@@ -240,17 +246,25 @@ func (t *talk) begin(ctx context.Context, text string) error {
 	switch {
 	case t.chat.ID != "":
 		system, model := cmp.Or(t.f.system, t.chat.System), cmp.Or(t.f.model, t.chat.Model)
-		if system == t.chat.System && model == t.chat.Model {
+		if system == t.chat.System && model == t.chat.Model && len(t.digests) == 0 {
 			return nil
 		}
 		t.chat.System, t.chat.Model = system, model
-		return t.app.Chats.UpdateConversation(ctx, t.chat.ID, func(v *chat.Conversation) { v.System, v.Model = system, model })
+		digests := t.digests
+		t.digests = nil
+		return t.app.Chats.UpdateConversation(ctx, t.chat.ID, func(v *chat.Conversation) {
+			v.System, v.Model = system, model
+			if v.Digests == nil {
+				v.Digests = map[string]string{}
+			}
+			maps.Copy(v.Digests, digests)
+		})
 	case t.f.noSave:
 		t.chat = chat.Conversation{ID: chat.ConversationID(uuid.Must(uuid.NewV7()).String()), Model: info.Name(), System: t.f.system}
 		t.log = turn.NewMemoryLog(t.chat)
 		return nil
 	}
-	t.chat = chat.Conversation{Title: turn.Title(text), Model: info.Name(), System: t.f.system, Tools: t.fileSpecs(), Demo: info.Connection == "demo"}
+	t.chat = chat.Conversation{Title: turn.Title(text), Model: info.Name(), System: t.f.system, Tools: t.fileSpecs(), Digests: t.digests, Demo: info.Connection == "demo"}
 	return t.app.Chats.CreateConversation(ctx, &t.chat)
 }
 
@@ -273,6 +287,42 @@ func (t *talk) fileSpecs() []string {
 		}
 	}
 	return files
+}
+
+// askAboutChanged asks whether files that the chat offers again may run although
+// they changed since the person let them. Naming one again with -T is a yes. Of
+// chats older than this question nothing is known, and nothing asked.
+func (t *talk) askAboutChanged(ctx context.Context) error {
+	t.digests = map[string]string{}
+	named := t.fileSpecs()
+	files := t.chat.Tools
+	if t.chat.ID == "" {
+		files = named
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file) //nolint:gosec // the person named it
+		if err != nil {
+			continue // no file, or one that loading will tell of
+		}
+		before, now := t.chat.Digests[file], fmt.Sprintf("%x", sha256.Sum256(text))
+		if before == now {
+			continue
+		}
+		if before != "" && !slices.Contains(named, file) {
+			answer, err := t.asker.Ask(ctx, permit.Pending{
+				Kind: permit.KindChanged, Title: "The file " + file + " changed since this chat was given it",
+				Reason: "this chat goes on, and would run it as it is now.",
+			})
+			if err != nil && !errors.Is(err, permit.ErrNobody) {
+				return err
+			}
+			if err != nil || answer.Effect != permit.Allow {
+				return fault.New(fault.NotAllowed, "cli.prompt", "The file "+file+" changed since this chat was given it.", "Read it, then name it again with -T, or go on with --no-tools.")
+			}
+		}
+		t.digests[file] = now
+	}
+	return nil
 }
 
 // offerFiles loads the files of -T and --functions for this run, and those the
