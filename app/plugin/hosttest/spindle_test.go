@@ -248,6 +248,68 @@ func TestTheSameIdentifierTwiceInTheFolderIsShown(t *testing.T) {
 	c.becomes("second", plugin.NeedsApproval)
 }
 
+func TestOfTwoThatCallThemselvesTheSameOneIsServedWhateverIsReadFirst(t *testing.T) {
+	t.Parallel()
+	dir, data := t.TempDir(), t.TempDir()
+	c := open(t, dir, data)
+	lay := func(folder string) {
+		c.write(folder+"/dist/backend.js", says("say", `"`+folder+`"`))
+		c.write(folder+"/spindle.json", manifest("twin", ""))
+	}
+	refused := func(id, by string) {
+		t.Helper()
+		c.until(id+" being refused", func(u plugin.Update) bool {
+			return u.Plugin == id && u.State == plugin.Failed && strings.Contains(u.Problem.Message, "calls itself twin already: "+by+".")
+		})
+	}
+	lay("second")
+	c.becomes("second", plugin.NeedsApproval)
+	lay("first") // its name comes first
+	c.becomes("first", plugin.NeedsApproval)
+	refused("second", "first")
+	must(t, os.RemoveAll(filepath.Join(dir, "first")))
+	c.becomes("second", plugin.NeedsApproval)
+	c.trust("second")
+	c.answers("second:say", "{}", "second")
+	lay("first") // nobody approved it
+	refused("first", "second")
+	c.answers("second:say", "{}", "second")
+
+	// Both have served.
+	must(t, os.Rename(filepath.Join(dir, "second"), filepath.Join(data, "away")))
+	c.becomes("first", plugin.NeedsApproval)
+	c.trust("first")
+	c.answers("first:say", "{}", "first")
+	must(t, os.RemoveAll(filepath.Join(dir, "first")))
+	c.until("first being gone", func(u plugin.Update) bool { return u.Plugin == "first" && u.Removed })
+	must(t, os.Rename(filepath.Join(data, "away"), filepath.Join(dir, "second")))
+	c.becomes("second", plugin.Ready)
+	lay("first")
+	offered := func() (ids []string) {
+		for _, each := range c.tools.Set().Tools() {
+			ids = append(ids, each.ID())
+		}
+		return ids
+	}
+	want := []string{"first:say"}
+	for limit := time.Now().Add(patience); !slices.Equal(offered(), want); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatalf("offered are %q", offered())
+		}
+	}
+	for range 3 {
+		c.end()
+		c = open(t, dir, data)
+		must(t, c.host.Scan(), c.host.Settled(t.Context()))
+		if got := offered(); !slices.Equal(got, want) {
+			t.Errorf("after a restart offered are %q", got)
+		}
+		if s, err := c.host.Status("second"); err != nil || s.State != plugin.Failed || s.Serving {
+			t.Errorf("after a restart second is %s, serving: %v, %v", s.State, s.Serving, err)
+		}
+	}
+}
+
 func TestSP15AndSP18FlagsSayWhoIsOfferedATool(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
@@ -394,6 +456,41 @@ func TestSP22SwitchedOffOrRemovedItOffersNothing(t *testing.T) {
 	}
 	must(t, c.host.Restore(kept), c.host.Settled(t.Context()))
 	c.answers("coming:say", "{}", "here")
+}
+
+func TestSP22AWorkerThatCrashesFailsItsCallsAndOneThatGoesOnCrashingOffersNothing(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	c.runs("frail", tree{"spindle.json": manifest("frail", ""), "dist/backend.js": says("say", `"alive"`) + says("hang", `(spindle.log.info("hanging"), await new Promise(() => {}))`)}, "alive")
+	open := make(chan tool.Result, 1)
+	go func() { open <- c.call("frail:hang", "{}") }() // ends with the crash
+	for limit := time.Now().Add(patience); !slices.ContainsFunc(c.host.Log("frail", 0), func(l plugin.LogLine) bool { return l.Text == "hanging" }); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(limit) {
+			t.Fatal("the call never came to its handler")
+		}
+	}
+	c.launcher.Crash()
+	if r := <-open; r.Status != chat.CallDied {
+		t.Errorf("the call that was open when it crashed is %s: %s", r.Status, r.Error)
+	}
+	c.answers("frail:say", "{}", "alive")
+
+	set := c.tools.Set()
+	found, _ := set.ByID("frail:say")
+	invoker, _ := set.Invoker("frail:say")
+	resting := false
+	for n := 0; n < 20 && !resting; n++ { // three within a minute are too many
+		c.launcher.Crash()
+		r, err := invoker.Call(t.Context(), tool.Call{ID: "again", Tool: found, Arguments: json.RawMessage("{}")})
+		must(t, err)
+		resting = strings.Contains(r.Error, "rests now")
+	}
+	c.becomes("frail", plugin.Quarantined)
+	if n := c.tools.Set().Len(); n != 0 {
+		t.Errorf("at rest it offers %d tools", n)
+	}
+	must(t, c.host.Reload("frail"), c.host.Settled(t.Context()))
+	c.answers("frail:say", "{}", "alive")
 }
 
 // pack writes an archive of files as somebody else's program would.
