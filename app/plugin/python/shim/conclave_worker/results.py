@@ -59,10 +59,14 @@ class Outcome:
         return data + b"\n"
 
 
+# Stands last, since Conclave may leave out the middle once more.
+_whole = "\n[The whole result had %d %s.]"
+
+
 def clip(text, size):
     """Is cut for a text so long that its bytes are not counted: size is in characters."""
     note = "\n… %d characters left out: the result is too large to pass on …\n" % (len(text) - size // 2 * 2)
-    return text[: size // 2] + note + text[-(size // 2):]
+    return text[: size // 2] + note + text[-(size // 2):] + _whole % (len(text), "characters")
 
 
 def cut(text, size):
@@ -72,7 +76,7 @@ def cut(text, size):
         return text
     head, tail = data[: size // 2], data[-(size // 2):]
     note = "\n… %d bytes left out: the result is too large to pass on …\n" % (len(data) - len(head) - len(tail))
-    return head.decode("utf-8", "ignore") + note + tail.decode("utf-8", "ignore")
+    return head.decode("utf-8", "ignore") + note + tail.decode("utf-8", "ignore") + _whole % (len(data), "bytes")
 
 
 def seconds(value):
