@@ -45,6 +45,55 @@ func (s *Store) DeleteApproval(ctx context.Context, plugin string) error {
 	return s.deleteOpaque(ctx, bucketApprovals, plugin)
 }
 
+// bucketUses holds how often tools were released: tool id → permit.Use. It is made
+// when the first is written, so that a store without uses is as it was.
+var bucketUses = []byte("tool_uses")
+
+// Uses returns how often each tool was released, by tool id.
+func (s *Store) Uses(ctx context.Context) (map[string]permit.Use, error) {
+	all := map[string]permit.Use{}
+	err := s.view(ctx, "store.read tool_uses", func(tx *bbolt.Tx) error {
+		b := tx.Bucket(bucketUses)
+		if b == nil {
+			return nil
+		}
+		return b.ForEach(func(k, v []byte) error {
+			var use permit.Use
+			if err := decode(v, &use); err != nil {
+				return err
+			}
+			all[string(k)] = use
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// PutUses writes some, over those of the same tools.
+func (s *Store) PutUses(ctx context.Context, uses map[string]permit.Use) error {
+	const op = "store.write tool_uses"
+	for id := range uses {
+		if err := checkID(op, "tool", id); err != nil {
+			return err
+		}
+	}
+	return s.write(ctx, op, func(tx *bbolt.Tx) error {
+		b, err := tx.CreateBucketIfNotExists(bucketUses)
+		if err != nil {
+			return err
+		}
+		for id, use := range uses {
+			if err := putJSON(b, []byte(id), use); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Pending returns the permission requests that wait for a person, by id, as they
 // were put; they survive a restart.
 func (s *Store) Pending(ctx context.Context) (map[string]json.RawMessage, error) {

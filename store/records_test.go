@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -45,6 +46,10 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 	grant := permit.Grant{ID: "g", Effect: permit.Allow, Plugin: "p", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always, Made: time.Unix(2, 0).UTC()}
 	older := permit.Grant{ID: "h", Made: time.Unix(1, 0).UTC()}
 	approval := permit.Approval{Plugin: "p", Tools: map[string]string{"t": "d"}, Effect: permit.Allow}
+	once, twice := permit.Use{Times: 1, Last: time.Unix(3, 0).UTC()}, permit.Use{Times: 2, Last: time.Unix(4, 5).UTC()}
+	if none, err := s.Uses(ctx); err != nil || len(none) != 0 {
+		t.Errorf("before the first use: %v, %v", none, err)
+	}
 	for what, err := range map[string]error{
 		"cache":    s.PutPluginCache(ctx, "p", record),
 		"state":    s.PutPluginState(ctx, "p", record),
@@ -52,6 +57,7 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 		"grant":    s.PutGrant(ctx, grant),
 		"older":    s.PutGrant(ctx, older),
 		"approval": s.PutApproval(ctx, approval),
+		"uses":     errors.Join(s.PutUses(ctx, map[string]permit.Use{"p:t": once, "p:u": once}), s.PutUses(ctx, map[string]permit.Use{"p:t": twice})),
 	} {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
@@ -59,6 +65,7 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 	}
 	kind(t, s.PutPluginCache(ctx, "p", json.RawMessage("{")), fault.Invalid)
 	kind(t, s.PutGrant(ctx, permit.Grant{}), fault.Invalid)
+	kind(t, s.PutUses(ctx, map[string]permit.Use{"": once}), fault.Invalid)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +83,7 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 	equal(t, "pending", must(s.Pending(ctx)), any(map[string]json.RawMessage{"r": record}))
 	equal(t, "grants", must(s.Grants(ctx)), any([]permit.Grant{older, grant}))
 	equal(t, "approvals", must(s.Approvals(ctx)), any([]permit.Approval{approval}))
+	equal(t, "uses", must(s.Uses(ctx)), any(map[string]permit.Use{"p:t": twice, "p:u": once}))
 	for what, err := range map[string]error{
 		"cache":    s.DeletePluginCache(ctx, "p"),
 		"state":    s.DeletePluginState(ctx, "p"),

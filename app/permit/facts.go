@@ -22,5 +22,5 @@ func (g *Gate) Uses(toolID string) (times int, last time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	u := g.uses[toolID]
-	return u.count, u.last
+	return u.Times, u.Last
 }

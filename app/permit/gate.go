@@ -50,18 +50,20 @@ type Gate struct {
 	pending   []*entry             // oldest first
 	thisRun   map[string]bool      // plugins approved for this run only
 	once      map[string]bool      // calls that were allowed after their program had died
-	uses      map[string]use       // by tool id
+	uses      map[string]Use       // by tool id
+	unwritten map[string]bool      // tool ids whose use the ledger does not have yet
+	writing   *time.Timer          // writes them; nil while nothing is due
+	writes    sync.WaitGroup       // the timer that runs, or is to run
 	paused    bool
 	windows   int
 	closed    bool
 	listeners map[*func(string)]struct{}
 }
 
-// use is how often a tool was released.
-type use struct {
-	count int
-	last  time.Time
-}
+// usesWritten is how long uses gather before they are written: they only say when
+// a tool was used last, so a crash may lose a minute of them, and calls that follow
+// closely cost no write each.
+const usesWritten = time.Minute
 
 // Open reads what was remembered. A ledger that cannot be read is an error: a
 // refusal that nobody can read must not become a yes.
@@ -82,7 +84,7 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 	g := &Gate{
 		o: o, base: context.WithoutCancel(ctx), home: home, protected: protectedPlaces(home, o.Protected),
 		touched: map[string]bool{}, approvals: map[string]Approval{}, known: map[string]Candidate{}, released: map[string]bool{},
-		thisRun: map[string]bool{}, once: map[string]bool{}, uses: map[string]use{}, listeners: map[*func(string)]struct{}{},
+		thisRun: map[string]bool{}, once: map[string]bool{}, uses: map[string]Use{}, unwritten: map[string]bool{}, listeners: map[*func(string)]struct{}{},
 	}
 	if o.Ledger != nil {
 		grants, err := o.Ledger.Grants(ctx)
@@ -96,7 +98,14 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 		for i := range grants {
 			g.grants = append(g.grants, &grants[i])
 			id := grants[i].Plugin + ":" + grants[i].Tool
-			g.uses[id] = use{g.uses[id].count + grants[i].Uses, latest(g.uses[id].last, grants[i].LastUsed)}
+			g.uses[id] = Use{g.uses[id].Times + grants[i].Uses, latest(g.uses[id].Last, grants[i].LastUsed)}
+		}
+		uses, err := o.Ledger.Uses(ctx)
+		if err != nil { // they decide nothing
+			o.Log.Warn("when tools were last used cannot be read", "err", err)
+		}
+		for id, u := range uses { // the uses of grants are among them
+			g.uses[id] = Use{max(u.Times, g.uses[id].Times), latest(u.Last, g.uses[id].Last)}
 		}
 		for _, a := range approvals {
 			g.approvals[a.Plugin] = a
@@ -118,22 +127,50 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// Close answers every call that still waits with no, and writes when grants were
-// last used. It may be called more than once.
+// Close answers every call that still waits with no, and writes when grants and
+// tools were last used. It may be called more than once.
 func (g *Gate) Close(ctx context.Context) error {
 	g.mu.Lock()
 	g.closed = true
+	if g.writing != nil && g.writing.Stop() {
+		g.writes.Done()
+	}
+	g.writing = nil
 	settled := g.takeLocked(func(e *entry) bool { return e.Kind == KindCall && e.waiters > 0 })
 	g.mu.Unlock()
 	for _, e := range settled {
 		e.settle(Decision{Effect: Deny, Why: "Conclave was closed before you answered", Reason: "Conclave was closed before anybody answered", By: "nobody to ask"})
 		g.unshelve(ctx, e.ID)
 	}
-	return g.writeUses(ctx)
+	g.writes.Wait()
+	return errors.Join(g.writeGrants(ctx), g.writeUses(ctx))
 }
 
-// writeUses writes the grants whose last use changed.
+// writeUses writes the uses that the ledger does not have yet.
 func (g *Gate) writeUses(ctx context.Context) error {
+	g.mu.Lock()
+	uses := map[string]Use{}
+	for id := range g.unwritten {
+		uses[id] = g.uses[id]
+	}
+	clear(g.unwritten)
+	g.mu.Unlock()
+	if len(uses) == 0 || g.o.Ledger == nil {
+		return nil
+	}
+	err := g.o.Ledger.PutUses(ctx, uses)
+	if err != nil {
+		g.mu.Lock()
+		for id := range uses {
+			g.unwritten[id] = true // with the next ones
+		}
+		g.mu.Unlock()
+	}
+	return err
+}
+
+// writeGrants writes the grants whose last use changed.
+func (g *Gate) writeGrants(ctx context.Context) error {
 	if g.o.Ledger == nil {
 		return nil
 	}
@@ -241,7 +278,8 @@ func (g *Gate) rulingLocked(request *Request, step int, r ruling) Decision {
 // noteLocked counts a released call.
 func (g *Gate) noteLocked(toolID, grant string) {
 	now := g.o.Now()
-	g.uses[toolID] = use{g.uses[toolID].count + 1, now}
+	g.uses[toolID] = Use{g.uses[toolID].Times + 1, now}
+	g.writeSoonLocked(toolID)
 	if grant == "" {
 		return
 	}
@@ -252,6 +290,28 @@ func (g *Gate) noteLocked(toolID, grant string) {
 			g.touched[grant] = true
 		}
 	}
+}
+
+// writeSoonLocked has the tool's use written with others after a while, or when the
+// gate is closed, which ends the timer or waits for it.
+func (g *Gate) writeSoonLocked(toolID string) {
+	if g.o.Ledger == nil {
+		return
+	}
+	g.unwritten[toolID] = true
+	if g.writing != nil || g.closed {
+		return
+	}
+	g.writes.Add(1)
+	g.writing = time.AfterFunc(usesWritten, func() {
+		defer g.writes.Done()
+		g.mu.Lock()
+		g.writing = nil
+		g.mu.Unlock()
+		if err := g.writeUses(g.base); err != nil {
+			g.o.Log.Warn("when tools were last used could not be written", "err", err)
+		}
+	})
 }
 
 // askTerminal puts the request before the asker it came with.

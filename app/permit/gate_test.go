@@ -25,11 +25,13 @@ type ledger struct {
 	grants    map[string]permit.Grant
 	approvals map[string]permit.Approval
 	pending   map[string]json.RawMessage
+	uses      map[string]permit.Use
+	puts      int // of uses
 	broken    bool
 }
 
 func newLedger() *ledger {
-	return &ledger{grants: map[string]permit.Grant{}, approvals: map[string]permit.Approval{}, pending: map[string]json.RawMessage{}}
+	return &ledger{grants: map[string]permit.Grant{}, approvals: map[string]permit.Approval{}, pending: map[string]json.RawMessage{}, uses: map[string]permit.Use{}}
 }
 
 func (l *ledger) write(do func()) error {
@@ -68,6 +70,17 @@ func (l *ledger) PutApproval(_ context.Context, a permit.Approval) error {
 }
 func (l *ledger) DeleteApproval(_ context.Context, plugin string) error {
 	return l.write(func() { delete(l.approvals, plugin) })
+}
+func (l *ledger) Uses(context.Context) (map[string]permit.Use, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.uses), nil
+}
+func (l *ledger) PutUses(_ context.Context, uses map[string]permit.Use) error {
+	return l.write(func() {
+		l.puts++
+		maps.Copy(l.uses, uses)
+	})
 }
 func (l *ledger) PutPending(_ context.Context, id string, raw json.RawMessage) error {
 	return l.write(func() { l.pending[id] = raw })
@@ -442,6 +455,63 @@ func TestAGrantUnusedFor90DaysAsksAgain(t *testing.T) {
 	if d := g.Ask(t.Context(), request(c)); d.Effect != permit.Deny {
 		t.Errorf("after 91 unused days: %+v", d)
 	}
+}
+
+func TestWhenAToolWasLastUsedOutlivesTheProgram(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLedger()
+		g, c := trusted(t, permit.Options{Ledger: l})
+		r := request(c)
+		r.Asker = &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Once}}
+		id := r.Tool.ID()
+		release := func(times int) time.Time {
+			t.Helper()
+			for range times {
+				if d := g.Ask(t.Context(), r); d.Effect != permit.Allow {
+					t.Fatalf("got %+v", d)
+				}
+			}
+			return time.Now()
+		}
+		written := func(puts, times int, last time.Time) {
+			t.Helper()
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			if u := l.uses[id]; l.puts != puts || u.Times != times || !u.Last.Equal(last) {
+				t.Errorf("after %d writes the ledger has %+v, want %d writes, %d times, last %s", l.puts, u, puts, times, last)
+			}
+		}
+		first := release(3)
+		written(0, 0, time.Time{})
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		written(1, 3, first) // together, and once
+
+		l.mu.Lock()
+		l.broken = true
+		l.mu.Unlock()
+		second := release(1)
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		written(1, 3, first)
+		l.mu.Lock()
+		l.broken = false
+		l.mu.Unlock()
+		for range 2 { // what could not be written is written now, once
+			if err := g.Close(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		written(2, 4, second)
+
+		again := open(t, permit.Options{Ledger: l})
+		if times, last := again.Uses(id); times != 4 || !last.Equal(second) {
+			t.Errorf("the next program knows %d uses, last %s", times, last)
+		}
+		if times, last := again.Uses("notes:other"); times != 0 || !last.IsZero() {
+			t.Errorf("a tool that was not used: %d, %s", times, last)
+		}
+	})
 }
 
 func TestTwoWindowsAnswerOneRequestAndOneIsTaken(t *testing.T) {

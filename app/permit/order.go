@@ -265,7 +265,7 @@ func byDefault(c *check) ruling {
 }
 
 func (c *check) firstTime() string {
-	if h := c.g.uses[c.request.Tool.ID()]; h.count > 0 {
+	if h := c.g.uses[c.request.Tool.ID()]; h.Times > 0 {
 		return "you allowed it before, but not for longer"
 	}
 	return "first time this tool runs"

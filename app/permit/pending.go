@@ -68,7 +68,7 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Pen
 		p.Scopes = append(p.Scopes, UntilQuit, Always)
 	}
 	u := g.uses[p.Tool]
-	p.History = history(u.count, u.last, c.now)
+	p.History = history(u.Times, u.Last, c.now)
 	return p
 }
 

@@ -231,7 +231,7 @@ type Shelf interface {
 	DeletePending(ctx context.Context, id string) error
 }
 
-// Ledger keeps grants and approvals. store is the real one. Only scopes that
+// Ledger keeps grants, approvals and uses. store is the real one. Only scopes that
 // outlive the program reach it.
 type Ledger interface {
 	Grants(ctx context.Context) ([]Grant, error)
@@ -240,6 +240,16 @@ type Ledger interface {
 	Approvals(ctx context.Context) ([]Approval, error)
 	PutApproval(ctx context.Context, a Approval) error
 	DeleteApproval(ctx context.Context, plugin string) error
+	// Uses returns how often each tool was released, by tool id; PutUses writes
+	// some of them, over those of the same tools.
+	Uses(ctx context.Context) (map[string]Use, error)
+	PutUses(ctx context.Context, uses map[string]Use) error
+}
+
+// Use is how often a tool was released, and when last.
+type Use struct {
+	Times int       `json:"times"`
+	Last  time.Time `json:"last"`
 }
 
 // Candidate is a plugin that wants to load, or has loaded and shown its tools.
