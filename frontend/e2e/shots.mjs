@@ -110,6 +110,24 @@ const shots = {
       await p.getByText("Kind").waitFor();
     },
   },
+  addplugin: {
+    scene: "pluginerror",
+    act: async (p) => {
+      await p.getByRole("button", { name: "Add plugin…" }).click();
+      await p.getByLabel("Address or path").fill("http://example.org/moon.git");
+      await p.keyboard.press("Enter");
+      await p.getByText("A plugin is fetched over https only").waitFor();
+    },
+  },
+  packages: { scene: "packages", height: 1000 },
+  pluginsettings: {
+    scene: "settings",
+    act: async (p) => {
+      await p.locator("[data-plugin=weather]").getByText("Settings", { exact: true }).click();
+      await p.getByLabel("Days").waitFor();
+    },
+    height: 1500,
+  },
   palette: {
     scene: "chat",
     act: async (p) => {

@@ -30,6 +30,16 @@ const screens = {
   states: ["states"],
   "broken plugin": ["pluginerror"],
   approval: ["approval"],
+  packages: ["packages"],
+  "adding a plugin": [
+    "pluginerror",
+    async (page) => {
+      await page.getByRole("button", { name: "Add plugin…" }).click();
+      await page.getByLabel("Address or path").fill("http://example.org/moon.git");
+      await page.keyboard.press("Enter");
+      await page.getByText("A plugin is fetched over https only").waitFor();
+    },
+  ],
   "permission request": [
     "chat",
     async (page) => {
