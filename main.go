@@ -112,7 +112,7 @@ func run(args []string, stderr io.Writer) error {
 		}
 	}()
 	defer func() { cancel(errors.New("the window closed")); <-watching }()
-	return open(window, keep)
+	return open(ctx, window, keep)
 }
 
 // writePage renders the Markdown that it reads as one page, for the terminal
@@ -185,15 +185,19 @@ const (
 )
 
 // open runs Wails until the window closes.
-func open(window *app.App, keep *keeper) error {
+func open(ctx context.Context, window *app.App, keep *keeper) error {
 	dist, err := fs.Sub(pages, "frontend/dist")
 	if err != nil {
 		return err
 	}
+	ground := options.NewRGB(0xFB, 0xFA, 0xF8) // --bg of the page's tokens, light and dark
+	if window.Dark(ctx) {
+		ground = options.NewRGB(0x16, 0x16, 0x14)
+	}
 	return wails.Run(&options.App{
 		Title: "Conclave", Width: width, Height: height, MinWidth: minWidth, MinHeight: minHeight,
-		AssetServer:      &assetserver.Options{Assets: dist, Handler: app.Assets(keep)},
-		BackgroundColour: options.NewRGB(0xFB, 0xFA, 0xF8),
+		AssetServer:      &assetserver.Options{Assets: dist, Handler: app.Assets(keep), Middleware: window.FirstFrame},
+		BackgroundColour: ground,
 		OnStartup:        window.Startup,
 		OnShutdown:       window.Shutdown,
 		Bind:             window.Bind(),

@@ -4,8 +4,6 @@ import { mount } from "svelte";
 import Root from "./Root.svelte";
 import { insideWails, wailsBridge, type Bridge } from "./lib/bridge/calls";
 import type { Theme } from "./lib/bridge/types";
-import "./styles/tokens.css";
-import "./styles/base.css";
 import "./styles/prose.css";
 import "./styles/code.css";
 

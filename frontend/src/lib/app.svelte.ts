@@ -116,7 +116,8 @@ export class App {
       this.plugins.open(),
       first ? this.openChat(first) : this.composer.switchTo(""),
     ]);
-    if (this.settings.now.scan_at_start) await this.attempt(() => this.models.scan());
+    // What answers on this computer is found while the window is shown already.
+    if (this.settings.now.scan_at_start) void this.attempt(() => this.models.scan());
   }
 
   close(): void {

@@ -1,0 +1,12 @@
+/**
+ * What the page runs first: it lets the first frame of index.html reach the
+ * screen, and then loads the window. The styles that the frame needs come with
+ * it; a module is loaded once, however often it is asked for.
+ */
+import "./styles/tokens.css";
+import "./styles/base.css";
+
+const start = () => void import("./main");
+
+requestAnimationFrame(() => setTimeout(start));
+setTimeout(start, 100); // a page that is not shown has no frames

@@ -1,0 +1,27 @@
+// The first frame of index.html is written by hand, before any script: here it is
+// held to the words and colours of the window that follows it.
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { s } from "./lib/strings";
+
+const page = new DOMParser().parseFromString(readFileSync("index.html", "utf8"), "text/html");
+const style = page.querySelector("style")?.textContent ?? "";
+const tokens = readFileSync("src/styles/tokens.css", "utf8");
+
+test("the first frame says what the window says", () => {
+  const words = [...page.querySelectorAll("#first *")]
+    .filter((element) => element.childElementCount === 0 && element.textContent)
+    .map((element) => element.textContent);
+  expect(words).toEqual([s.sidebar.newChat, s.sidebar.search, s.composer.placeholder]);
+});
+
+test("the first frame is dark in the colours of the dark theme", () => {
+  const dark = tokens.slice(tokens.indexOf('[data-theme="dark"]'));
+  const colours = [...style.matchAll(/(--[\w-]+): (#[0-9a-f]+);/g)];
+  expect(colours.length).toBeGreaterThan(5);
+  for (const [line] of colours) expect(dark).toContain(line);
+});
+
+test("a reader is not told of the first frame", () => {
+  expect(page.getElementById("first")?.getAttribute("aria-hidden")).toBe("true");
+});
