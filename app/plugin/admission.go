@@ -52,12 +52,17 @@ func (e *entry) admitted(v version, began time.Time, pin bool) bool {
 
 // keepServing returns what may serve while the newest save does not: what
 // served before, after a restart the last good copy, or nil. A version whose
-// approval was taken back is taken out of service.
+// approval was taken back is taken out of service, and so is one whose identity
+// another plugin has.
 func (e *entry) keepServing(src Source) *runner {
 	e.mu.Lock()
 	serving := e.serving
 	e.mu.Unlock()
 	if serving != nil {
+		if e.h.outranked(e, serving.version().manifest) {
+			e.unpublish()
+			return nil
+		}
 		// What differs from the newest approval was approved once; what has none
 		// any more was taken back.
 		if verdict, changes := e.h.o.Gate.Status(serving.version().candidate(e.h)); verdict == permit.Approved || len(changes) > 0 {
@@ -67,7 +72,7 @@ func (e *entry) keepServing(src Source) *runner {
 		return nil
 	}
 	v, ok := e.good(src)
-	if !ok {
+	if !ok || e.h.outranked(e, v.manifest) {
 		return nil
 	}
 	if verdict, _ := e.h.o.Gate.Status(v.candidate(e.h)); verdict != permit.Approved {

@@ -5,29 +5,73 @@ import (
 )
 
 // claim takes the identity that m gives its plugin, which no two plugins of the
-// folder share where its ecosystem says so. The error is a *Problem that names
-// the plugin which has it. A plugin keeps its claim until it is gone, or calls
-// itself something else.
+// folder share where its ecosystem says so. Of two, the one has it that has served
+// before, so that a newcomer which nobody approved cannot put it out of service;
+// then the one whose folder's name comes first, whatever was read first. The error
+// is a *Problem that names the plugin which has it. A plugin keeps its claim until
+// it is gone, or calls itself something else.
 func (h *Host) claim(e *entry, m Manifest) error {
 	if e.temporary {
 		return nil
 	}
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	key := ""
-	if m.Identity != "" {
-		key = m.Contract + "/" + m.Identity
-	}
+	key := identityKey(m)
 	h.yieldClaim(e, key)
 	if key == "" {
+		h.mu.Unlock()
 		return nil
 	}
-	if by := h.identities[key]; by != nil && by != e && h.entries[by.id] == by {
+	by := h.identities[key]
+	if by == e || by != nil && h.entries[by.id] != by {
+		by = nil
+	}
+	if by != nil && by.outranks(e) {
+		h.mu.Unlock()
 		return &Problem{Kind: "refused", Message: fmt.Sprintf("There is a plugin that calls itself %s already: %s.", m.Identity, by.id),
 			Hint: "Remove one of the two: conclave plugins remove " + e.id + "."}
 	}
 	h.identities[key] = e
+	h.mu.Unlock()
+	if by != nil {
+		by.force() // it was read first, and is refused now
+	}
 	return nil
+}
+
+// outranks reports whether e has an identity before other. The caller holds the
+// host's mu.
+func (e *entry) outranks(other *entry) bool {
+	if mine, its := e.hasServed(), other.hasServed(); mine != its {
+		return mine
+	}
+	return e.id < other.id
+}
+
+// hasServed reports whether a version of it was ever in service.
+func (e *entry) hasServed() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.serving != nil || e.record.Good != nil
+}
+
+// identityKey is what no two plugins may share; empty when they may.
+func identityKey(m Manifest) string {
+	if m.Identity == "" {
+		return ""
+	}
+	return m.Contract + "/" + m.Identity
+}
+
+// outranked reports whether another plugin has the identity that m gives e.
+func (h *Host) outranked(e *entry, m Manifest) bool {
+	key := identityKey(m)
+	if key == "" || e.temporary {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	by := h.identities[key]
+	return by != nil && by != e && h.entries[by.id] == by
 }
 
 // yieldClaim drops the claims of e but the one for keep. The caller holds mu.

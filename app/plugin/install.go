@@ -186,7 +186,7 @@ func (h *Host) named(m Manifest) *entry {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if by := h.identities[m.Contract+"/"+m.Identity]; by != nil && h.entries[by.id] == by {
+	if by := h.identities[identityKey(m)]; by != nil && h.entries[by.id] == by {
 		return by
 	}
 	return nil

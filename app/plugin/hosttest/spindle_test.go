@@ -262,6 +262,20 @@ func TestOfTwoThatCallThemselvesTheSameOneIsServedWhateverIsReadFirst(t *testing
 			return u.Plugin == id && u.State == plugin.Failed && strings.Contains(u.Problem.Message, "calls itself twin already: "+by+".")
 		})
 	}
+	offered := func() (ids []string) {
+		for _, each := range c.tools.Set().Tools() {
+			ids = append(ids, each.ID())
+		}
+		return ids
+	}
+	until := func(what string, there func() bool) {
+		t.Helper()
+		for limit := time.Now().Add(patience); !there(); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(limit) {
+				t.Fatalf("%s did not happen; there are %+v, offered %q", what, c.host.List(), offered())
+			}
+		}
+	}
 	lay("second")
 	c.becomes("second", plugin.NeedsApproval)
 	lay("first") // its name comes first
@@ -281,22 +295,12 @@ func TestOfTwoThatCallThemselvesTheSameOneIsServedWhateverIsReadFirst(t *testing
 	c.trust("first")
 	c.answers("first:say", "{}", "first")
 	must(t, os.RemoveAll(filepath.Join(dir, "first")))
-	c.until("first being gone", func(u plugin.Update) bool { return u.Plugin == "first" && u.Removed })
+	until("nobody being there", func() bool { return len(c.host.List()) == 0 })
 	must(t, os.Rename(filepath.Join(data, "away"), filepath.Join(dir, "second")))
-	c.becomes("second", plugin.Ready)
+	until("second being back", func() bool { return slices.Equal(offered(), []string{"second:say"}) })
 	lay("first")
-	offered := func() (ids []string) {
-		for _, each := range c.tools.Set().Tools() {
-			ids = append(ids, each.ID())
-		}
-		return ids
-	}
 	want := []string{"first:say"}
-	for limit := time.Now().Add(patience); !slices.Equal(offered(), want); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(limit) {
-			t.Fatalf("offered are %q", offered())
-		}
-	}
+	until("first taking over", func() bool { return slices.Equal(offered(), want) })
 	for range 3 {
 		c.end()
 		c = open(t, dir, data)

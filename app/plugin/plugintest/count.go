@@ -34,6 +34,16 @@ func (c *Counted) Started() int {
 	return len(c.processes)
 }
 
+// Crash ends the process that was started last, as a crash would, and returns once
+// it is gone.
+func (c *Counted) Crash() {
+	c.mu.Lock()
+	last := c.processes[len(c.processes)-1]
+	c.mu.Unlock()
+	last.Kill()
+	<-last.Done()
+}
+
 // Running returns how many of them have not been reaped.
 func (c *Counted) Running() int {
 	c.mu.Lock()
