@@ -57,6 +57,18 @@ func TestSP05SourcesMayComeWithTheConfiguration(t *testing.T) {
 	}
 }
 
+func TestSP06OtherToolsFilesDoNotMatter(t *testing.T) {
+	for name, text := range map[string]string{"empty": "", "cut short": "{", "of another kind": "[7]"} {
+		p := load(t, "src/backend.ts", map[string]string{
+			"package.json": text, "tsconfig.json": text, "src/tsconfig.json": text,
+			"src/backend.ts": "class Held { x: string = name; }\nconst name: string = 'ok';\n" + handler(`return new Held().x`),
+		})
+		if got := p.call("t", meta{}, nil); got.text != "ok" {
+			t.Errorf("%s: answered %+v", name, got)
+		}
+	}
+}
+
 func TestSP07TopLevelAwaitIsAwaited(t *testing.T) {
 	p := script(t, `for (let i = 0; i < 6; i++) await spindle.storage.mkdir("d" + i);
 await new Promise((done) => setTimeout(done, 30));

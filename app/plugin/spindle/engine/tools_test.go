@@ -173,6 +173,25 @@ spindle.on("PERMISSION_CHANGED", (c, user) => seen.push("event " + c.granted + "
 	}
 }
 
+func TestSP39WhatIsGrantedIsKnownAtOnce(t *testing.T) {
+	p := script(t, `const has = () => ["tools", "chats", "no such thing"].map((name) => spindle.permissions.has(name)).join();
+const loaded = has(), heard = [];
+spindle.permissions.onChanged(() => heard.push(has()));
+`+handler(`return [loaded, ...heard, has()].join(";")`), withGranted("tools"))
+	for _, granted := range []bool{true, false} {
+		all := []string{"tools"}
+		if granted {
+			all = append(all, "chats")
+		}
+		if err := p.wire.Notify("PERMISSION_CHANGED", map[string]any{"permission": "chats", "granted": granted, "allGranted": all}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := p.call("t", meta{}, nil).text, "true,false,false;true,true,false;true,false,false;true,false,false"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestSP23ManyToolsAndLargeOnesAreRefusedWithAReason(t *testing.T) {
 	p := script(t, `for (let i = 0; i < 300; i++) spindle.registerTool({ name: "t" + i, description: "d" });
 spindle.registerTool({ name: "huge", description: "d", parameters: { type: "object", properties: { x: { description: "y".repeat(1 << 20) } } } });`)
