@@ -316,16 +316,36 @@ function floor() {
   return median(took);
 }
 
-function table() {
-  const lines = ["| | budget | measured | ratio | verdict |", "|---|--:|--:|--:|---|"];
-  for (const r of rows) {
-    if (r.why) lines.push(`| ${r.what} | | ${r.why.replaceAll("|", "/")} | | MISS |`);
-    else
-      lines.push(
-        `| ${r.what} | ${number(r.budget)} ${r.unit} | ${number(r.measured)} ${r.unit} | ${(r.measured / r.budget).toFixed(2)} | ${r.measured <= r.budget ? "ok" : "MISS"} |`,
-      );
+const head = ["| | budget | measured | ratio | verdict |", "|---|--:|--:|--:|---|"];
+
+function line(r) {
+  if (r.why) return `| ${r.what} | | ${r.why.replaceAll("|", "/")} | | MISS |`;
+  return `| ${r.what} | ${number(r.budget)} ${r.unit} | ${number(r.measured)} ${r.unit} | ${(r.measured / r.budget).toFixed(2)} | ${r.measured <= r.budget ? "ok" : "MISS"} |`;
+}
+
+const table = () => [...head, ...rows.map(line)].join("\n");
+
+/**
+ * Puts the verdicts into docs/PERFORMANCE.md. A run of some parts replaces their
+ * lines and leaves the others, of which it says that they are older.
+ */
+function write(machine) {
+  const file = join(root, "docs", "PERFORMANCE.md");
+  const text = readFileSync(file, "utf8");
+  const [, before, old, after] =
+    text.match(/^([^]*<!-- verdicts -->\n)([^]*?)(<!-- end -->[^]*)$/) ?? [];
+  if (before === undefined) throw new Error(`${file} has no place for verdicts`);
+  const first = (l) => l.split("|")[1].trim().replace(/ \(older\)$/, "");
+  const fresh = new Map(rows.map((r) => [r.what, line(r)]));
+  const kept = old.split("\n").filter((l) => l.startsWith("| ") && first(l) !== "");
+  const lines = [];
+  for (const l of asked.length > 0 ? kept : []) {
+    const what = first(l);
+    lines.push(fresh.get(what) ?? l.replace(/^\| .*? \|/, () => `| ${what} (older) |`));
+    fresh.delete(what);
   }
-  return lines.join("\n");
+  lines.push(...fresh.values());
+  writeFileSync(file, `${before}\n${machine}.\n\n${[...head, ...lines].join("\n")}\n\n${after}`);
 }
 
 const nothing = floor();
@@ -342,15 +362,5 @@ for (const [part, measure] of Object.entries({ go: goBudgets, streaming, window:
 const misses = rows.filter((r) => r.why || r.measured > r.budget).length;
 const machine = `${new Date().toISOString().slice(0, 10)}; load ${began} at the beginning, ${load()} at the end; starting a process that does nothing took ${nothing.toFixed(1)} ms`;
 console.log(`\n${table()}\n\n${machine}\n${rows.length - misses} within budget, ${misses} missed`);
-if (process.argv.includes("--write")) {
-  const file = join(root, "docs", "PERFORMANCE.md");
-  const text = readFileSync(file, "utf8");
-  writeFileSync(
-    file,
-    text.replace(
-      /(<!-- verdicts -->\n)[^]*?(<!-- end -->)/,
-      (_, open, close) => `${open}\n${machine}.\n\n${table()}\n\n${close}`,
-    ),
-  );
-}
+if (process.argv.includes("--write")) write(machine);
 process.exitCode = misses > 0 ? 1 : 0;
