@@ -80,14 +80,9 @@ func TestWhatWasBuiltIsKeptForTheSameFilesOfTheSamePluginAlone(t *testing.T) {
 
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	runtime := t.TempDir()
-	keep := Keep(runtime)
+	k := &keeper{root: filepath.Join(runtime, "built")}
 	put := func(id, code, name string, size int) error {
-		raw, err := json.Marshal(map[string]string{"name": name, "text": strings.Repeat("x", size)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = keep.Do(t.Context(), plugin.Caller{Plugin: id, Contract: "spindle", Code: code}, raw)
-		return err
+		return k.keep(keptFolder(runtime, id, code), name, make([]byte, size))
 	}
 	folder := func(id, code string) string { return keptFolder(runtime, id, code) }
 	there := func(dir string) bool { _, err := os.Stat(dir); return err == nil }
