@@ -173,6 +173,7 @@ func TestBadInputEndsInSentences(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			p := refused(t, d, folder(t, "", test.files))
 			if p.Kind != test.kind || !strings.HasPrefix(p.Message, test.message) || p.File != test.file || p.Line != test.line || (p.Line > 1 && !strings.Contains(p.Frame, "> ")) {
 				t.Errorf("got %+v", p)
