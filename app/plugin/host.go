@@ -179,7 +179,9 @@ func (h *Host) rescan(names []string) error {
 		}
 	}
 	for id, e := range h.entries {
-		if !seen[id] && !e.temporary {
+		// One that nobody named may be back by now, with the same files: its watcher
+		// would not tell.
+		if !seen[id] && !e.temporary && (names == nil || e.concerns(names)) {
 			e.place(Source{})
 			kicked = append(kicked, e)
 		}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/app/chat"
 	"conclave/app/plugin"
@@ -226,5 +227,32 @@ func TestAPluginsFolderThatCannotBeReadIsShown(t *testing.T) {
 	c.becomes("words", plugin.NeedsApproval)
 	if _, why := c.host.Folder(); why != nil {
 		t.Errorf("once mended the folder says %v", why)
+	}
+}
+
+// A folder that is replaced by the same files while another changes is no news to
+// the watcher, so the look that the other one's change causes must not drop it.
+func TestAFolderThatIsBackAtOnceIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	lay := func() {
+		c.write("there/dist/backend.js", says("say", "1"))
+		c.write("there/spindle.json", manifest("there", ""))
+	}
+	lay()
+	c.becomes("there", plugin.NeedsApproval)
+	for n := range 5 {
+		must(t, os.RemoveAll(filepath.Join(c.dir, "there")))
+		c.write(fmt.Sprintf("other%d.js", n), says("say", "2"))
+		c.becomes(fmt.Sprintf("other%d", n), plugin.NeedsApproval)
+		lay()
+		for limit := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+			if s, err := c.host.Status("there"); err == nil && s.State == plugin.NeedsApproval {
+				break
+			}
+			if time.Now().After(limit) {
+				t.Fatalf("it is gone after %d times", n+1)
+			}
+		}
 	}
 }
