@@ -129,6 +129,7 @@ func lastLines(text string, n int) string {
 func (s *session) watch() {
 	select {
 	case <-s.process.Done():
+		s.drain()
 	case <-s.transport.Done(): // a flood, garbage, or its output closed
 		if !s.asked.Load() {
 			s.process.End()
@@ -143,6 +144,20 @@ func (s *session) watch() {
 	_ = s.mcp.Close()
 	s.transport.Close()
 	s.r.h.dismiss(s)
+}
+
+// drainTime bounds the wait for what a process that ended wrote last.
+const drainTime = time.Second
+
+// drain waits until what the process wrote last was read: the answer to the call
+// for which it ended itself is on its way when it is gone.
+func (s *session) drain() {
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	select {
+	case <-s.transport.Done():
+	case <-timer.C:
+	}
 }
 
 func (s *session) deathProblem() *Problem {
