@@ -39,7 +39,6 @@ var permissionWords = map[string]PermissionFact{
 	"network":         {Sentence: "Open network connections by itself, to any address, unseen by Conclave.", Without: "Its connections fail.", Risk: WallRisk},
 	"programs":        {Sentence: "Start other programs on this computer.", Without: "Programs it starts fail.", Risk: WallRisk},
 	"filesystem":      {Sentence: "Read and write files outside its own folder.", Without: "It sees its own folders only.", Risk: WallRisk},
-	"plugins":         {Sentence: "Call what other plugins offer to plugins.", Without: "Its calls of other plugins fail.", Risk: MediumRisk},
 }
 
 // FactOf returns what is to be said of a permission. One that Conclave has
