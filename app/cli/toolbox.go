@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"conclave/app/fault"
 	"conclave/app/plugin"
@@ -18,20 +19,20 @@ import (
 const boxForms = `Write it as Name, Name(), Name("value"), Name({"setting": "value"}) or Name(setting="value", other=2), with JSON values.`
 
 var (
-	boxSpec    = regexp.MustCompile(`(?s)^\s*([\pL_][\pL\pN_]*)\s*\((.*)\)\s*$`)
-	boxKeyword = regexp.MustCompile(`^\s*([\pL_][\pL\pN_]*)\s*=`)
+	boxSpec    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^\s*([\pL_][\pL\pN_]*)\s*\((.*)\)\s*$`) })
+	boxKeyword = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*([\pL_][\pL\pN_]*)\s*=`) })
 )
 
 // box is a toolbox that was made for this run: the plugin's id, and its name.
 type box struct{ plugin, name string }
 
 // isBox reports whether a -T value names a toolbox with settings.
-func isBox(spec string) bool { return boxSpec.MatchString(spec) }
+func isBox(spec string) bool { return boxSpec().MatchString(spec) }
 
 // parseBox reads "Name(settings)": an object of settings, or a list of one value
 // for the first. Kind invalid names the accepted forms.
 func parseBox(spec string) (name string, settings json.RawMessage, err error) {
-	match := boxSpec.FindStringSubmatch(spec)
+	match := boxSpec().FindStringSubmatch(spec)
 	if match == nil {
 		return "", nil, badBox(spec, "it is no name with brackets")
 	}
@@ -39,7 +40,7 @@ func parseBox(spec string) (name string, settings json.RawMessage, err error) {
 	if inside == "" {
 		return name, json.RawMessage("{}"), nil
 	}
-	if !boxKeyword.MatchString(inside) {
+	if !boxKeyword().MatchString(inside) {
 		value, rest, err := firstJSON(inside)
 		switch {
 		case err != nil:
@@ -53,7 +54,7 @@ func parseBox(spec string) (name string, settings json.RawMessage, err error) {
 	}
 	object := map[string]json.RawMessage{}
 	for inside != "" {
-		keyword := boxKeyword.FindStringSubmatch(inside)
+		keyword := boxKeyword().FindStringSubmatch(inside)
 		if keyword == nil {
 			return "", nil, badBox(spec, "a value without a name cannot follow one with a name")
 		}

@@ -26,7 +26,7 @@ const (
 	maxSecrets = 256
 )
 
-var secretKey = regexp.MustCompile(`^[A-Za-z0-9_\-.]{1,128}$`)
+var secretKey = regexp.MustCompile(`^[A-Za-z0-9_\-.]+$`)
 
 type secretArgs struct {
 	Key   string `json:"key"`
@@ -41,7 +41,7 @@ func secretName(id, key string) string { return "plugin/" + id + "/" + key }
 func secretIndex(id string) string { return "plugin/" + id }
 
 func (a secretArgs) check() error {
-	if !secretKey.MatchString(a.Key) {
+	if len(a.Key) > 128 || !secretKey.MatchString(a.Key) {
 		return invalid("The name of a secret has 1 to 128 letters, digits, dots, dashes or underscores.")
 	}
 	return nil

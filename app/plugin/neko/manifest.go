@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"conclave/app/plugin"
 )
@@ -152,10 +153,24 @@ func cmpString(value any, otherwise string) string {
 	return otherwise
 }
 
-var (
-	packageName = regexp.MustCompile(`^[\p{L}\p{N}_.-]{1,100}$`)
-	className   = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_]*$`)
-)
+// isPackageName reports whether text may name a plugin's package. It is no
+// regular expression, and neither is isClassName: every program and every worker
+// would compile those at its start, and letters of all languages take 3 ms.
+func isPackageName(text string) bool {
+	return text != "" && utf8.RuneCountInString(text) <= 100 && !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune("_.-", r)
+	})
+}
+
+// isClassName reports whether text may name a class or a module.
+func isClassName(text string) bool {
+	for i, r := range text {
+		if r != '_' && !unicode.IsLetter(r) && (i == 0 || !unicode.IsNumber(r)) {
+			return false
+		}
+	}
+	return text != ""
+}
 
 // readEntry takes plugin.plugins.<id>:Cls, plugins.<id>:Cls and both with
 // modules behind the id (contract neko, 10).
@@ -166,8 +181,8 @@ func (m *manifest) readEntry(spelled string) (id string, e entry, err error) {
 		rest, found = strings.CutPrefix(module, "plugins.")
 	}
 	id, below, _ := strings.Cut(rest, ".")
-	if !ok || !found || !packageName.MatchString(id) || !className.MatchString(class) ||
-		(below != "" && slices.ContainsFunc(strings.Split(below, "."), func(part string) bool { return !className.MatchString(part) })) {
+	if !ok || !found || !isPackageName(id) || !isClassName(class) ||
+		(below != "" && slices.ContainsFunc(strings.Split(below, "."), func(part string) bool { return !isClassName(part) })) {
 		return "", entry{}, m.wrong("entry", fmt.Sprintf("The entry %q names no class of the plugin.", spelled),
 			`It is written "plugins.<id>:<Class>", or "plugins.<id>.<module>:<Class>".`)
 	}
