@@ -132,7 +132,7 @@ func TestSP08AnExceptionWhileLoadingIsAProblemWithItsPlace(t *testing.T) {
 			Problem{Kind: "memory", Message: "ran out of its 64 MB"}, ""},
 		"endless loop": {"a.js", map[string]string{"a.js": "for (;;);"},
 			Problem{Kind: "deadline", Message: "still computing after 500ms", File: "a.js"}, ""},
-		"endless microtasks": {"a.js", map[string]string{"a.js": "const f = () => Promise.resolve().then(f); f(); await new Promise(() => {})"},
+		"endless microtasks": {"a.js", map[string]string{"a.js": "const f = () => { Promise.resolve().then(f) }; f(); await new Promise(() => {})"},
 			Problem{Kind: "deadline", Message: "still computing after 500ms", File: "a.js"}, ""},
 	}
 	for name, test := range tests {
