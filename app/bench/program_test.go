@@ -111,14 +111,16 @@ func BenchmarkPromptWithAColdPythonTool(b *testing.B) {
 }
 
 // BenchmarkMemoryOfAPrompt is the most memory that such a prompt and its plugin's
-// process have together (their proportional set size), looked at every 3 ms.
+// process have together (their proportional set size), looked at every 3 ms: the
+// middle one of several prompts.
 func BenchmarkMemoryOfAPrompt(b *testing.B) {
 	if runtime.GOOS != "linux" {
 		b.Skip("only Linux tells the memory of a process without what it shares")
 	}
 	p := open(b)
-	most := 0
-	for range max(b.N, 5) {
+	var peaks []int
+	for range max(b.N, 9) {
+		most := 0
 		c := p.command("prompt", "-m", "demo/guide", "--approve", "always", "--no-save", coldTurn)
 		must(b, c.Start())
 		ended := make(chan error, 1)
@@ -134,8 +136,10 @@ func BenchmarkMemoryOfAPrompt(b *testing.B) {
 			tick.Stop()
 			break
 		}
+		peaks = append(peaks, most)
 	}
-	b.ReportMetric(float64(most)/1024, "MB-peak")
+	slices.Sort(peaks)
+	b.ReportMetric(float64(peaks[len(peaks)/2])/1024, "MB-peak")
 	b.ReportMetric(60, "MB-peak-budget")
 	b.ReportMetric(0, "ns/op")
 }

@@ -23,5 +23,5 @@ func BenchmarkMaiBotIdleMemory(b *testing.B) {
 		inChat(w, "look", `{"city":"x"}`)
 		return w
 	})
-	b.ReportMetric(16, "MB-pss-budget")
+	b.ReportMetric(10, "MB-pss-budget")
 }

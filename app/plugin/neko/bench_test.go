@@ -27,5 +27,5 @@ func BenchmarkNekoIdleMemory(b *testing.B) {
 		w.Call("greet", "{}")
 		return w
 	})
-	b.ReportMetric(16, "MB-pss-budget")
+	b.ReportMetric(10, "MB-pss-budget")
 }
