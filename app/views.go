@@ -340,6 +340,8 @@ type TemplateView struct {
 	Kind     string `json:"kind"`
 	Title    string `json:"title"`
 	Sentence string `json:"sentence"`
+	File     string `json:"file"`
+	Common   bool   `json:"common"`
 }
 
 // LogLineView is one line of a plugin's log.

@@ -174,9 +174,13 @@ func TestAnUpdateComesFromWhereThePluginCameAndIsTakenBack(t *testing.T) {
 
 func TestNewMakesAPluginFromEachTemplate(t *testing.T) {
 	bubble(t, "functions", func(t *testing.T, f *fixture) {
-		for i, k := range plugin.TemplateKinds() {
-			name := "made" + string(rune('a'+i))
+		for i, template := range plugin.Templates() {
+			k, name := template.Kind, "made"+string(rune('a'+i))
 			id, path, err := f.host.New(t.Context(), k, name)
+			// F107: the file that the window announces is the one that is made.
+			if got, want := filepath.Base(path), strings.TrimSuffix(strings.ReplaceAll(template.File, "NAME", name), "/"); got != want {
+				t.Errorf("%s makes %s, and is said to make %s", k, got, want)
+			}
 			if err != nil || id != name {
 				t.Errorf("%s: got %q, %q, %v", k, id, path, err)
 				continue

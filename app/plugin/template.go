@@ -26,19 +26,21 @@ type Template struct {
 	Kind     string // the word of the command line
 	Title    string
 	Sentence string // what it is good for
+	File     string // what it makes in the plugins folder; NAME stands for the name, a / at the end for a folder
+	Common   bool   // one of the first three a newcomer is offered
 }
 
 // Templates lists the kinds, in the order a menu shows them.
 func Templates() []Template {
 	return []Template{
-		{"python", "Python functions", "Each function of a file becomes a tool."},
-		{"toolbox", "Python toolbox", "Methods of a class that share a state and take settings."},
-		{"js", "JavaScript", "One script that registers its tools."},
-		{"ts", "TypeScript", "The same with types, built when it is loaded."},
-		{"spindle", "Spindle extension", "A folder with a manifest that asks for permissions."},
-		{"spindle-ts", "Spindle extension in TypeScript", "The same with types, built when it is loaded."},
-		{"maibot", "MaiBot plugin", "A folder with a manifest, settings and tools that MaiBot runs too."},
-		{"neko", "N.E.K.O plugin", "A folder with a manifest and a class of tools that N.E.K.O runs too."},
+		{"python", "Python functions", "Each function of a file becomes a tool.", "NAME.py", true},
+		{"toolbox", "Python toolbox", "Methods of a class that share a state and take settings.", "NAME.py", false},
+		{"js", "JavaScript", "One script that registers its tools.", "NAME.js", true},
+		{"ts", "TypeScript", "The same with types, built when it is loaded.", "NAME.ts", true},
+		{"spindle", "Spindle extension", "A folder with a manifest that asks for permissions.", "NAME/", false},
+		{"spindle-ts", "Spindle extension in TypeScript", "The same with types, built when it is loaded.", "NAME/", false},
+		{"maibot", "MaiBot plugin", "A folder with a manifest, settings and tools that MaiBot runs too.", "NAME/", false},
+		{"neko", "N.E.K.O plugin", "A folder with a manifest and a class of tools that N.E.K.O runs too.", "NAME/", false},
 	}
 }
 

@@ -72,6 +72,25 @@ const wordCount = `def word_count(text: str) -> int:
     return len(text.split())
 `;
 
+for (const [chip, seen] of Object.entries({
+  "Show me what an answer can look like": () => page.locator("article table").first(),
+  "Show me a permission request": () =>
+    page.getByRole("article").getByText(/To show you|I will ask/),
+  "Make a plugin": () => page.getByRole("dialog", { name: "New plugin" }),
+  "Connect a model": () => page.getByRole("heading", { name: "Models", exact: true }),
+})) {
+  test(`F105 the chip “${chip}” does what it says`, async () => {
+    await page.keyboard.press("Control+n");
+    await page.getByRole("button", { name: chip }).first().click();
+    await seen().waitFor();
+    await page.keyboard.press("Escape");
+    await until("the answer to end", async () => {
+      const going = page.getByRole("button", { name: "Stop", exact: true });
+      return (await going.count()) === 0;
+    });
+  });
+}
+
 test("a script dropped into the plugins folder waits for the person", async () => {
   writeFileSync(join(place.plugins, "word_count.py"), wordCount);
   await page.getByRole("tab", { name: "Plugins" }).click();

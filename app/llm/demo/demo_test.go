@@ -188,10 +188,12 @@ func TestSuggestionsOfTheFirstScreen(t *testing.T) {
 		t.Errorf("without tools it said %q", h.Text)
 	}
 	for message, want := range map[string][]string{
-		"Make a plugin":        {"```python", "|---|", "def flip"},
-		"Connect a model":      {"Look for local models", "conclave models add"},
-		"Show me Markdown":     {"# Markdown", "1. First", "|:--|", "```go", "$$"},
-		"Run a sample council": {"council"},
+		"Make a plugin":   {"```python", "|---|", "def flip"},
+		"Connect a model": {"Look for local models", "conclave models add"},
+		// F105: the chips of the first screen, word for word.
+		"Show me what an answer can look like": {"# Markdown", "|:--|"},
+		"Show me Markdown":                     {"# Markdown", "1. First", "|:--|", "```go", "$$"},
+		"Run a sample council":                 {"council"},
 	} {
 		h := ask(t, desk(), text(chat.RoleUser, message))
 		for _, part := range want {

@@ -72,7 +72,32 @@ export const tests = {
       await page.getByLabel("Name").waitFor();
       await page.keyboard.type("my-tool");
       await page.keyboard.press("Enter");
-      await page.locator("[data-plugin=my-tool]").getByText("Needs your approval").waitFor();
+      await page.locator("[data-plugin=my_tool]").getByText("Needs your approval").waitFor();
+    },
+  },
+
+  "F107 a new plugin asks for its name first, says its file, and why it cannot be made": {
+    height: 480,
+    async run(page) {
+      await page.keyboard.press("Control+k");
+      await page.keyboard.type("new plugin");
+      await page.keyboard.press("Enter");
+      const name = page.getByLabel("Name");
+      await page.waitForFunction(() => document.activeElement?.labels?.[0]?.innerText === "Name");
+      const box = await name.boundingBox();
+      assert.ok(box.y + box.height < 480, "the name is below the fold");
+      await page.keyboard.press("Enter");
+      await page.getByText("Give it a name first.").waitFor();
+      await page.keyboard.type("погода");
+      await page.getByText("needs a letter from a to z").waitFor();
+      await name.fill("My Tool");
+      await page.getByText("Makes my_tool.py in your plugins folder.").waitFor();
+      assert.equal(await page.getByRole("radio").count(), 3);
+      await page.getByText("Other ecosystems").click();
+      await page.getByRole("radio", { name: /N\.E\.K\.O/ }).check();
+      await page.getByText("Makes my_tool/ in your plugins folder.").waitFor();
+      await page.getByRole("button", { name: "Create and open" }).click();
+      await page.locator("[data-plugin=my_tool]").getByText("Needs your approval").waitFor();
     },
   },
 

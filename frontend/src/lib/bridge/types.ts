@@ -605,6 +605,10 @@ export interface Template {
   title: string;
   /** One line: what it is good for. */
   sentence: string;
+  /** What it makes in the plugins folder; NAME stands for the name, a / at the end for a folder. */
+  file: string;
+  /** One of the first three a newcomer is offered. */
+  common: boolean;
 }
 
 export type LogLevel = "debug" | "info" | "warn" | "error";

@@ -311,13 +311,37 @@ export class FakePlugins implements Plugins {
         kind: "python",
         title: "Python functions",
         sentence: "Every function of a file becomes a tool.",
+        file: "NAME.py",
+        common: true,
       },
       {
         kind: "js",
         title: "JavaScript",
         sentence: "Registers tools from a script, runs in Conclave’s own engine.",
+        file: "NAME.js",
+        common: true,
       },
-      { kind: "ts", title: "TypeScript", sentence: "The same, with types." },
+      {
+        kind: "ts",
+        title: "TypeScript",
+        sentence: "The same, with types.",
+        file: "NAME.ts",
+        common: true,
+      },
+      {
+        kind: "maibot",
+        title: "MaiBot plugin",
+        sentence: "A folder with a manifest, settings and tools that MaiBot runs too.",
+        file: "NAME/",
+        common: false,
+      },
+      {
+        kind: "neko",
+        title: "N.E.K.O plugin",
+        sentence: "A folder with a manifest and a class of tools that N.E.K.O runs too.",
+        file: "NAME/",
+        common: false,
+      },
     ];
   }
 

@@ -375,6 +375,47 @@ export const scenes: Record<string, (f: Fake) => void> = {
     f.permissions.grant(call, "always");
     f.permissions.grant(call, "until-quit");
   },
+  // Every name a person, a plugin or a server gives is 90 characters of one word.
+  longnames: (f) => {
+    scenes.approval?.(f);
+    const long = (text: string) => text.padEnd(90, "-of-an-unusual-length");
+    const { models, plugins, tools, permissions, chats } = f;
+    models.connections = models.connections.map((c) =>
+      c.built_in ? c : { ...c, title: long(c.title), host: long(c.host) },
+    );
+    models.models = models.models.map((m) => ({ ...m, title: long(m.title), id: long(m.id) }));
+    models.default = `lab/${long("maple-large")}`;
+    models.models = models.models.map((m) => ({ ...m, name: `${m.connection}/${m.id}` }));
+    models.local = [
+      {
+        kind: "ollama",
+        title: long("Ollama"),
+        version: long("0.9.2"),
+        url: "http://127.0.0.1:11434",
+        models: 3,
+        connection: "",
+      },
+    ];
+    plugins.list = [...plugins.list, { ...brokenPlugin(), id: "broken" }].map((p) => ({
+      ...p,
+      name: long(p.name),
+      version: long(p.version),
+    }));
+    tools.all = tools.all.map((t) => ({
+      ...t,
+      title: long(t.title),
+      wire_name: long(t.wire_name),
+      plugin_name: long(t.plugin_name),
+    }));
+    const call = {
+      tool: "notes:write_note",
+      title: long("write_note"),
+      plugin: long("Notes"),
+    } as never;
+    permissions.grant(call, "always");
+    for (const chat of chats.all.values())
+      if (chat.chat.title) chat.chat.title = long(chat.chat.title);
+  },
   empty: (f) => {
     shippedPlugins(f);
     connected(f);

@@ -1,0 +1,101 @@
+// Every screen with names of 90 characters: nothing leaves the window, nothing covers a control.
+import assert from "node:assert/strict";
+
+/** What a person cannot press: it is outside the window, or something lies over its middle. */
+const lost = (page) =>
+  page.evaluate(() => {
+    const kinds = "button, a[href], input, textarea, select, summary, [role=tab], [role=switch]";
+    const shown = (e) =>
+      e.checkVisibility({ visibilityProperty: true }) && // not in a closed part
+      !e.closest("[inert], [aria-hidden=true], .sr, .veil");
+    const over = "[role=dialog], [role=menu], [role=listbox], .dock.floats, .side.floats";
+    const open = document.querySelector(over) ?? document;
+    const found = [];
+    for (const control of open.querySelectorAll(kinds)) {
+      if (!shown(control) || control.closest(".more")) continue; // a row's menu shows when pointed at
+      control.scrollIntoView({ block: "nearest", inline: "nearest" });
+      const box = control.getBoundingClientRect();
+      const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+      const name = (control.getAttribute("aria-label") ?? control.textContent).trim().slice(0, 40);
+      if (box.right > innerWidth + 1 || box.left < -1) found.push(`${name}: outside the window`);
+      else {
+        const top = document.elementFromPoint(x, y);
+        const label = control.closest("label");
+        const pill = top?.closest(".pill"); // it points at a request, and goes when pressed
+        if (
+          top &&
+          !pill &&
+          !control.contains(top) &&
+          !top.contains(control) &&
+          !label?.contains(top)
+        )
+          found.push(`${name}: under ${top.getAttribute("class") ?? top.tagName}`);
+      }
+    }
+    for (const region of document.querySelectorAll("[data-region], .page, .pane, .sheet-body"))
+      if (region.scrollWidth > region.clientWidth + 1)
+        found.push(`${region.getAttribute("aria-label") ?? region.className}: scrolls sideways`);
+    if (document.documentElement.scrollWidth > innerWidth) found.push("the page scrolls sideways");
+    return found;
+  });
+
+const settings = (name) => async (page) => {
+  await page.keyboard.press("Control+,");
+  await page.getByRole("button", { name, exact: true }).click();
+  await page.getByRole("heading", { name, exact: true }).waitFor();
+};
+
+const command = async (page, words) => {
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type(words);
+  await page.keyboard.press("Enter");
+};
+
+const screens = {
+  chat: async (page) => {
+    await page.getByText("Good. Keep it short next time.").waitFor();
+    if (page.viewportSize().width < 880) return;
+    const foot = page.getByRole("button", { name: "Settings", exact: true });
+    await foot.click();
+    await page.getByRole("heading", { name: "General" }).waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: "Pause all tools" }).click();
+    await page.getByRole("button", { name: "Tools are paused. Resume" }).first().click();
+  },
+  welcome: (page) => page.keyboard.press("Control+n"),
+  tools: (page) => command(page, "show tools"),
+  plugins: (page) => command(page, "show plugins"),
+  models: async (page) => {
+    await page.getByRole("button", { name: /^Model: / }).click();
+    await page.getByPlaceholder("Search models").waitFor();
+  },
+  permission: async (page) => {
+    await page.getByLabel("Message", { exact: true }).fill("permission");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Allow once" }).waitFor();
+  },
+  ...Object.fromEntries(
+    ["General", "Models", "Permissions", "Plugins", "Keys and shortcuts", "About"].map((name) => [
+      `settings, ${name}`,
+      settings(name),
+    ]),
+  ),
+};
+
+export const tests = Object.fromEntries(
+  Object.entries(screens).flatMap(([name, act]) =>
+    [720, 1280].map((width) => [
+      `F101 names of 90 characters leave every control in reach: ${name}, ${width} wide`,
+      {
+        scene: "longnames",
+        width,
+        height: 700,
+        async run(page) {
+          await act(page);
+          await page.waitForTimeout(250); // a column slides in for 220 ms
+          assert.deepEqual(await lost(page), []);
+        },
+      },
+    ]),
+  ),
+);
