@@ -10,7 +10,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { reply } from "../frontend/bench/reply.mjs";
+import { program, reply } from "../frontend/bench/reply.mjs";
 import { Place, bin, root, until } from "../frontend/e2e/processes.mjs";
 
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("-"));
@@ -154,14 +154,18 @@ const plain = (metric) =>
 // The page: patches recorded from app/render, in Chromium, beside streamdown.
 function streaming() {
   const folder = mkdtempSync(join(tmpdir(), "conclave-patches-"));
-  const file = join(folder, "patches.json");
-  writeFileSync(
-    file,
-    must("go", ["run", "./app/bench/patches", "-chunk", "24"], { input: reply(20_000) }),
-  );
+  const recorded = (name, input) => {
+    const file = join(folder, name);
+    writeFileSync(file, must("go", ["run", "./app/bench/patches", "-chunk", "24"], { input }));
+    return file;
+  };
   const out = must("npm", ["run", "--silent", "bench"], {
     cwd: join(root, "frontend"),
-    env: { ...process.env, CONCLAVE_PATCHES: file },
+    env: {
+      ...process.env,
+      CONCLAVE_PATCHES: recorded("patches.json", reply(20_000)),
+      CONCLAVE_CODE: recorded("code.json", program(27_000)),
+    },
   });
   rmSync(folder, { recursive: true });
   const last = JSON.parse(out.trim().split("\n").at(-1));
@@ -171,6 +175,14 @@ function streaming() {
     last.goal,
     last.value,
     "of its time",
+  );
+  // F122, F123: one block of code of 27,000 characters, over 400 lines.
+  row("by how much code is folded while it streams", 0, last.code.shrinks, "px");
+  row(
+    "an update at the end of 27,000 characters of code, beside one at its beginning",
+    2.5,
+    last.code.growth,
+    "times",
   );
   console.log(`     its processor time with painting: ${last.cpu_ratio} of streamdown's`);
 }

@@ -37,6 +37,9 @@ type blockView struct {
 	html string
 	done bool
 	rev  uint64
+	// A page that pulled at from or later holds this much of html already.
+	from            uint64
+	same, sameUTF16 int
 }
 
 func (v *entryView) add(kind string) *partView {
@@ -55,7 +58,8 @@ func (p *partView) draw(revision uint64) {
 		for len(p.blocks) <= patch.Block {
 			p.blocks = append(p.blocks, blockView{})
 		}
-		p.blocks[patch.Block] = blockView{html: patch.HTML, done: patch.Done, rev: revision}
+		block := &p.blocks[patch.Block]
+		*block = blockView{html: patch.HTML, done: patch.Done, rev: revision, from: block.rev, same: patch.Same, sameUTF16: patch.SameUTF16}
 	}
 	p.rev = revision
 }
@@ -109,8 +113,11 @@ func (p *partView) view(index int, since uint64, whole bool) PartView {
 		out.Call = &call
 	}
 	for i, b := range p.blocks {
-		if whole || b.rev > since {
+		switch {
+		case whole || b.rev > since && b.from > since:
 			out.Blocks = append(out.Blocks, Block{Index: i, HTML: b.html, Done: b.done})
+		case b.rev > since:
+			out.Blocks = append(out.Blocks, Block{Index: i, HTML: b.html[b.same:], Keep: b.sameUTF16, Done: b.done})
 		}
 	}
 	return out

@@ -155,6 +155,7 @@ type PartView struct {
 type Block struct {
 	Index int    `json:"index"`
 	HTML  string `json:"html"`
+	Keep  int    `json:"keep"` // HTML replaces what comes after this many UTF-16 units
 	Done  bool   `json:"done"`
 }
 

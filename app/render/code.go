@@ -30,6 +30,7 @@ type painted struct {
 	state syntax.State
 	strip int // columns to take off each line
 	html  []byte
+	units int // how long html is in UTF-16 units
 	count int // lines in html
 	fold  int // where the first foldHead of them end in html
 }
@@ -72,8 +73,10 @@ func (p *painted) lines(text []byte) {
 		if n < 0 {
 			return
 		}
+		before := len(p.html)
 		p.html, p.state = p.line(p.html, p.state, text[p.pos:p.pos+n])
 		p.html = append(p.html, '\n')
+		p.units += utf16Len(p.html[before:])
 		p.pos += n + 1
 		if p.count++; p.count == foldHead {
 			p.fold = len(p.html)
@@ -103,8 +106,57 @@ func unindent(line []byte, columns int) []byte {
 	return line
 }
 
-// figure returns the HTML of the code in text, of which p.lines has been given
-// all. A last line without an end counts.
+// grows reports whether open code is shown line by line. Diagrams and formulas
+// are not: the window draws them once they are complete.
+func (p *painted) grows() bool { return p.name != "mermaid" && p.name != "math" }
+
+// label is what the head of the figure calls the language.
+func (p *painted) label() string {
+	switch {
+	case p.lang != nil:
+		return p.lang.Name()
+	case p.name == "":
+		return "Text"
+	}
+	return p.name
+}
+
+// growing returns the HTML of code that is still being written, of which p.lines
+// has been given all. Its complete lines are in a first code element, which only
+// grows; what there is of the next line is in a second. It has no number of
+// lines and is not folded: code does not vanish from under who reads it. same is
+// how much of the HTML, in bytes and in UTF-16 units, stays as more is added.
+func (p *painted) growing(text []byte) (html string, same, units int) {
+	head := `<figure class="code" data-lang="` + p.name + `"><figcaption><span class="code-lang">` + p.label() +
+		`</span></figcaption><pre tabindex="0"><code>`
+	tail, _ := p.line(nil, p.state, text[min(p.pos, len(text)):])
+	const seam, end = `</code><code>`, "</code></pre></figure>\n"
+	var b strings.Builder
+	b.Grow(len(head) + len(p.html) + len(seam) + len(tail) + len(end))
+	b.WriteString(head)
+	b.Write(p.html)
+	b.WriteString(seam)
+	b.Write(tail)
+	b.WriteString(end)
+	return b.String(), len(head) + len(p.html), len(head) + p.units
+}
+
+// utf16Len returns how many UTF-16 units the UTF-8 text b has.
+func utf16Len(b []byte) int {
+	n := 0
+	for _, c := range b {
+		if c < 0x80 || c >= 0xC0 { // the first byte of a character
+			n++
+		}
+		if c >= 0xF0 { // one that takes two
+			n++
+		}
+	}
+	return n
+}
+
+// figure returns the HTML of the complete code in text, of which p.lines has been
+// given all. A last line without an end counts.
 //
 // The window finds the language in data-lang, the number of lines in
 // data-lines, and the code, for copying, as the text of all code elements in
@@ -121,12 +173,6 @@ func (p *painted) figure(text []byte) string {
 	case "math":
 		return `<div class="math" data-tex="` + string(body) + `">` + string(body) + "</div>\n"
 	}
-	label := p.name
-	if p.lang != nil {
-		label = p.lang.Name()
-	} else if label == "" {
-		label = "Text"
-	}
 	lines := grouped(count) + " lines"
 	if count == 1 {
 		lines = "1 line"
@@ -134,7 +180,7 @@ func (p *painted) figure(text []byte) string {
 	var b strings.Builder
 	b.Grow(len(body) + 400)
 	b.WriteString(`<figure class="code" data-lang="` + p.name + `" data-lines="` + strconv.Itoa(count) + `">`)
-	b.WriteString(`<figcaption><span class="code-lang">` + label + `</span> <span class="code-lines">` + lines + `</span></figcaption>`)
+	b.WriteString(`<figcaption><span class="code-lang">` + p.label() + `</span> <span class="code-lines">` + lines + `</span></figcaption>`)
 	b.WriteString(`<pre tabindex="0"><code>`)
 	if count <= foldOver {
 		b.Write(body)

@@ -29,7 +29,9 @@
 // once. The open block is rendered again when its patches are asked for: at
 // every request while it is short, and once it is over 2 KiB when it has grown
 // by a thirty-second part, which keeps the cost of a character constant however
-// long the block becomes. Long lists are cut between their items, long
+// long the block becomes. Of open code only the line that is not complete is
+// rendered again; each patch says how much of the block stays, so that a page gets
+// what was added. Long lists are cut between their items, long
 // paragraphs and tables at fixed sizes, and lines at 16 KiB.
 //
 // # References that come later

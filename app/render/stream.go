@@ -33,12 +33,17 @@ type Stream struct {
 
 // block is a block as it was last rendered.
 type block struct {
-	html    string
-	size    int      // how long its source was
-	done    bool     // rendered for good, but for definitions that come later
-	changed bool     // Patches has not reported it
-	missed  []string // the labels that it looked up and nothing had defined
+	html     string
+	fixed    extent   // the beginning of html that stays while the block is open
+	reported extent   // what of it Patches has reported
+	size     int      // how long its source was
+	done     bool     // rendered for good, but for definitions that come later
+	changed  bool     // Patches has not reported it
+	missed   []string // the labels that it looked up and nothing had defined
 }
+
+// extent is the length of a beginning of some HTML, in two measures.
+type extent struct{ bytes, units int }
 
 // Append adds what the model has said next. It renders nothing. It must not be
 // called after Finish.
@@ -121,7 +126,8 @@ func (s *Stream) Patches() []Patch {
 		s.reported = max(s.reported, i+1)
 		b := &s.blocks[i]
 		b.changed = false
-		patches = append(patches, Patch{Block: i, HTML: b.html, Done: b.done})
+		patches = append(patches, Patch{Block: i, HTML: b.html, Same: b.reported.bytes, SameUTF16: b.reported.units, Done: b.done})
+		b.reported = b.fixed
 	}
 	s.changed = s.changed[:0]
 	return patches
@@ -157,8 +163,10 @@ func (s *Stream) update() {
 // settle renders a finished chunk.
 func (s *Stream) settle(i int) {
 	c, b := s.chunks[i], s.block(i)
+	b.fixed, b.reported = extent{}, extent{}
 	if c.kind == KindCode {
-		b.html = s.code(c)
+		s.paint(c)
+		b.html = s.open.figure(s.text[:s.codeEnd(c)])
 		s.open = painted{}
 	} else {
 		var seen lookups
@@ -229,16 +237,23 @@ func (s *Stream) joins(split splitter) bool {
 func (s *Stream) show(i int, c chunk, now bool) {
 	b := s.block(i)
 	size := c.end - c.start
-	if size == b.size || !now && !due(size, b.size) {
+	if size == b.size || !now && !s.due(c, b.size) {
 		return
 	}
 	b.size = size
 	var html string
-	if c.kind == KindCode {
-		html = s.code(c)
-	} else {
+	var fixed extent
+	if c.kind != KindCode {
 		html, _ = s.markdown(c, mended(s.text[c.start:c.end], c.kind))
+	} else if s.paint(c); s.open.grows() {
+		html, fixed.bytes, fixed.units = s.open.growing(s.text[:s.codeEnd(c)])
+	} else {
+		html = s.open.figure(s.text[:s.codeEnd(c)])
 	}
+	if b.reported.bytes > len(html) || html[:b.reported.bytes] != b.html[:b.reported.bytes] {
+		b.reported = extent{} // another block stands here now
+	}
+	b.fixed = fixed
 	if html != b.html {
 		b.html = html
 		s.change(i)
@@ -270,9 +285,15 @@ const (
 	lag   = 32
 )
 
-// due reports whether an open block of size bytes is to be rendered, having
-// been so at before.
-func due(size, before int) bool {
+// due reports whether the open chunk c is to be rendered, having been so when it
+// was before bytes long. Of code only the line that is not complete counts: those
+// before it are rendered already.
+func (s *Stream) due(c chunk, before int) bool {
+	size := c.end - c.start
+	if c.kind == KindCode && s.open.begun && s.open.start == c.start && s.open.grows() {
+		lines := s.open.pos - c.start
+		size, before = size-lines, before-lines
+	}
 	return size <= eager || size < before || size-before >= (size-eager)/lag
 }
 
@@ -319,16 +340,20 @@ func (s *Stream) holds(split splitter, tail span) bool {
 	return split.lines == 1 && !split.blank && len(bytes.Trim(s.text[tail.start:tail.end], "|:- \t")) == 0
 }
 
-// code renders the code chunk c. The lines of an open one are coloured once and
-// kept.
-func (s *Stream) code(c chunk) string {
-	end := c.end
-	if c.closed { // without the line of the fence
-		end = c.start + bytes.LastIndexByte(s.text[c.start:end], '\n') + 1
-	}
+// paint colours the lines of the code chunk c that are complete. Those of an open
+// one are coloured once and kept.
+func (s *Stream) paint(c chunk) {
+	end := s.codeEnd(c)
 	if !s.open.begun || s.open.start != c.start || s.open.pos > end {
 		s.open = newPainted(s.text, c)
 	}
 	s.open.lines(s.text[:end])
-	return s.open.figure(s.text[:end])
+}
+
+// codeEnd returns where the code of the chunk c ends: before the closing fence.
+func (s *Stream) codeEnd(c chunk) int {
+	if !c.closed {
+		return c.end
+	}
+	return c.start + bytes.LastIndexByte(s.text[c.start:c.end], '\n') + 1
 }

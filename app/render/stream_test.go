@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -47,6 +48,13 @@ func (a *applied) apply(t testing.TB, patches []Patch) {
 		last = p.Block
 		if p.Block == len(*a) {
 			*a = append(*a, "")
+		}
+		before := (*a)[p.Block]
+		if p.Same > len(before) || p.HTML[:p.Same] != before[:p.Same] {
+			t.Fatalf("block %d says that %d bytes stay:\nbefore %q\nnow    %q", p.Block, p.Same, before, p.HTML)
+		}
+		if got := len(utf16.Encode([]rune(before[:p.Same]))); got != p.SameUTF16 {
+			t.Fatalf("block %d says %d units, want %d", p.Block, p.SameUTF16, got)
 		}
 		(*a)[p.Block] = p.HTML
 	}
@@ -175,8 +183,8 @@ func TestOpenBlockShowsWhatHasArrived(t *testing.T) {
 		"item":               {"- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>"},
 		"item after a gap":   {"- a\n\n- b", "<ul>\n<li>\n<p>a</p>\n</li>\n<li>\n<p>b</p>\n</li>\n</ul>"},
 		"after a list":       {"- a\n\nb", "<ul>\n<li>a</li>\n</ul><p>b</p>"},
-		"code":               {"```\na\nb", "<figure class=\"code\" data-lang=\"\" data-lines=\"2\"><figcaption><span class=\"code-lang\">Text</span> <span class=\"code-lines\">2 lines</span></figcaption><pre tabindex=\"0\"><code>a\nb</code></pre></figure>"},
-		"closing fence":      {"```\na\n``", "<figure class=\"code\" data-lang=\"\" data-lines=\"1\"><figcaption><span class=\"code-lang\">Text</span> <span class=\"code-lines\">1 line</span></figcaption><pre tabindex=\"0\"><code>a</code></pre></figure>"},
+		"code":               {"```\na\nb", "<figure class=\"code\" data-lang=\"\"><figcaption><span class=\"code-lang\">Text</span></figcaption><pre tabindex=\"0\"><code>a\n</code><code>b</code></pre></figure>"},
+		"closing fence":      {"```\na\n``", "<figure class=\"code\" data-lang=\"\"><figcaption><span class=\"code-lang\">Text</span></figcaption><pre tabindex=\"0\"><code></code><code>a</code></pre></figure>"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s Stream
@@ -193,6 +201,45 @@ func TestOpenBlockShowsWhatHasArrived(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got.String(), c.want)
 			}
 		})
+	}
+}
+
+func TestF122CodeIsNotFoldedWhileItIsBeingWritten(t *testing.T) {
+	var s Stream
+	s.Append("```go\n")
+	for i := range 2 * foldOver {
+		s.Append(fmt.Sprintf("line %d\n", i))
+		for _, p := range s.Patches() {
+			if strings.Contains(p.HTML, "<details") {
+				t.Fatalf("folded at line %d while more comes", i)
+			}
+			if want := fmt.Sprintf(">%d</span>", i); !strings.Contains(p.HTML, want) {
+				t.Fatalf("line %d is not shown: %.300q", i, p.HTML[max(0, len(p.HTML)-300):])
+			}
+		}
+	}
+	s.Append("```\n\nafter")
+	if got := s.Patches()[0].HTML; !strings.Contains(got, "<details") {
+		t.Error("not folded when done")
+	}
+}
+
+func TestF123LineOfOpenCodeIsShownAtOnceHoweverLongTheBlockIs(t *testing.T) {
+	const lines = 2000
+	var s Stream
+	s.Append("```go\n")
+	sent, whole := 0, 0
+	for i := range lines {
+		s.Append(fmt.Sprintf("x := \"ünd %d 😀\" // note\n", i))
+		patches := s.Patches()
+		if len(patches) != 1 {
+			t.Fatalf("%d patches after line %d, want its block", len(patches), i)
+		}
+		sent += len(patches[0].HTML) - patches[0].Same
+		whole += len(patches[0].HTML)
+	}
+	if sent > whole/100 {
+		t.Errorf("%d bytes for %d lines, of %d with the block whole each time", sent, lines, whole)
 	}
 }
 

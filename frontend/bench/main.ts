@@ -8,7 +8,7 @@ import { flushSync as flushReact } from "react-dom";
 import { createRoot } from "react-dom/client";
 import { Streamdown } from "streamdown";
 import { flushSync, mount, unmount } from "svelte";
-import type { Entry } from "../src/lib/bridge/types";
+import type { Block, Entry } from "../src/lib/bridge/types";
 import "../src/styles/base.css";
 import "../src/styles/code.css";
 import "../src/styles/prose.css";
@@ -18,16 +18,12 @@ import { fakeBridge } from "../src/lib/bridge/fake";
 import BenchMessage from "./BenchMessage.svelte";
 
 interface Delta {
-  patches: { block: number; html: string; done?: boolean }[];
+  patches: { block: number; html: string; keep?: number; done?: boolean }[];
 }
 
 const root = document.getElementById("root") as HTMLElement;
 
-function entry(
-  whole: boolean,
-  blocks: { index: number; html: string; done: boolean }[],
-  count: number,
-): Entry {
+function entry(whole: boolean, blocks: Block[], count: number): Entry {
   return {
     seq: 1,
     whole,
@@ -72,6 +68,8 @@ async function measure(updates: number, update: (i: number) => void) {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (p: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * p))] ?? 0;
   const total = times.reduce((a, b) => a + b, 0);
+  const mean = (list: number[]) => list.reduce((a, b) => a + b, 0) / list.length;
+  const tenth = Math.ceil(updates / 10);
   return {
     updates,
     total,
@@ -79,6 +77,8 @@ async function measure(updates: number, update: (i: number) => void) {
     p50: at(0.5),
     p99: at(0.99),
     max: at(1),
+    // The last tenth of the updates, without the very last, beside the second; the first warms up.
+    growth: mean(times.slice(-tenth - 1, -1)) / mean(times.slice(tenth, 2 * tenth)),
     html: root.innerHTML.length,
   };
 }
@@ -109,6 +109,9 @@ async function ours(deltas: Delta[]) {
   const shown = mount(BenchMessage, { target: root, props: { app, chat: open } });
   flushSync();
   let count = 0;
+  let tallest = 0;
+  let shrinks = 0;
+  let grown = 0;
   const result = await measure(deltas.length, (i) => {
     // What arrives is text: parsing it is part of the cost.
     const { patches } = JSON.parse(wire[i] as string) as Delta;
@@ -116,14 +119,20 @@ async function ours(deltas: Delta[]) {
     const blocks = patches.map((p) => ({
       index: p.block,
       html: p.html,
+      keep: p.keep ?? 0,
       done: p.done ?? p.block < count - 1,
     }));
     open.take({ ...base, revision: 11 + i, outline: null, entries: [entry(false, blocks, count)] });
     flushSync();
+    // How long a page is in which code was folded while it came, or did not come.
+    const { offsetHeight } = root;
+    shrinks = Math.max(shrinks, tallest - offsetHeight);
+    if (offsetHeight > tallest) grown++;
+    tallest = Math.max(tallest, offsetHeight);
   });
   await unmount(shown);
   app.close();
-  return result;
+  return { ...result, shrinks, grown };
 }
 
 let wire: string[] = [];

@@ -1,3 +1,11 @@
+/** A program of about `size` characters in one block of code, complete. */
+export function program(size) {
+  let code = "```go\n";
+  for (let n = 1; code.length < size; n++)
+    code += `// step ${n} reads what step ${n - 1} wrote\nfunc step${n}(in <-chan Job) error {\n\tfor job := range in {\n\t\tlog.Printf("step ${n}: %s", job)\n\t}\n\treturn nil\n}\n\n`;
+  return `${code}\`\`\`\n`;
+}
+
 // The reply both sides stream: prose, lists, a table and code, in the proportions of a coding answer.
 
 /** Markdown of exactly `size` characters, always the same. */

@@ -14,7 +14,15 @@ import (
 )
 
 type delta struct {
-	Patches []render.Patch `json:"patches"`
+	Patches []patch `json:"patches"`
+}
+
+// patch is a render.Patch as the window gets it: without the beginning that it has.
+type patch struct {
+	Block int    `json:"block"`
+	HTML  string `json:"html"`
+	Keep  int    `json:"keep"` // UTF-16 units
+	Done  bool   `json:"done"`
 }
 
 type recording struct {
@@ -52,7 +60,11 @@ func record(text string, chunk int) recording {
 		if len(runes) == 0 {
 			s.Finish()
 		}
-		r.Deltas = append(r.Deltas, delta{s.Patches()})
+		d := delta{Patches: []patch{}}
+		for _, p := range s.Patches() {
+			d.Patches = append(d.Patches, patch{p.Block, p.HTML[p.Same:], p.SameUTF16, p.Done})
+		}
+		r.Deltas = append(r.Deltas, d)
 	}
 	return r
 }

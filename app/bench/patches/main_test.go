@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"conclave/app/render"
 )
 
 // What was recorded, put together, must be the reply as app/render makes it.
 func TestTheRecordingIsTheReply(t *testing.T) {
-	text := "# Title\n\nSome *words* in a row, ünd mehr.\n\n- one\n- two\n\n```go\nfunc main() {}\n```\n"
+	text := "# Title\n\nSome *words* in a row, ünd mehr.\n\n- one\n- two\n\n```go\nfunc main() {} // ünd 😀\n\nvar x int\n```\n"
 	var out bytes.Buffer
 	if err := run(strings.NewReader(text), &out, 7); err != nil {
 		t.Fatal(err)
@@ -23,9 +24,11 @@ func TestTheRecordingIsTheReply(t *testing.T) {
 	if got.Text != text || got.Chunk != 7 || len(got.Deltas) != (len([]rune(text))+6)/7 {
 		t.Fatalf("got %d deltas of %d characters of %q", len(got.Deltas), got.Chunk, got.Text)
 	}
-	shown := map[int]render.Patch{}
+	shown := map[int]patch{}
 	for _, d := range got.Deltas {
 		for _, p := range d.Patches {
+			before := utf16.Encode([]rune(shown[p.Block].HTML))
+			p.HTML = string(utf16.Decode(before[:p.Keep])) + p.HTML
 			shown[p.Block] = p
 		}
 	}

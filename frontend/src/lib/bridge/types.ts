@@ -271,6 +271,8 @@ export interface Part {
 export interface Block {
   index: number;
   html: string;
+  /** html replaces what comes after this many characters of the block's HTML; 0 = all of it. */
+  keep: number;
   /** Will not change again. */
   done: boolean;
 }

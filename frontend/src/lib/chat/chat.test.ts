@@ -34,7 +34,7 @@ const text = (blocks: [number, string, boolean][], count = blocks.length) => ({
   call: null,
   media: null,
   block_count: count,
-  blocks: blocks.map(([index, html, done]) => ({ index, html, done })),
+  blocks: blocks.map(([index, html, done]) => ({ index, html, keep: 0, done })),
 });
 
 describe("a streaming message", () => {

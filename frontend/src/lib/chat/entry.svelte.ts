@@ -29,7 +29,7 @@ export class PartView {
     for (const block of part.blocks) {
       while (this.blocks.length <= block.index) this.blocks.push(new BlockView());
       const view = this.blocks[block.index] as BlockView;
-      view.html = block.html;
+      view.html = block.keep > 0 ? view.html.slice(0, block.keep) + block.html : block.html;
       view.done = block.done;
     }
     if (this.blocks.length > part.block_count) this.blocks.length = part.block_count;

@@ -1,5 +1,6 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { fileName } from "./actions";
+import { grow } from "./grow";
 import { morph } from "./morph";
 import { cells, csv, markdown } from "./tables";
 
@@ -37,6 +38,47 @@ describe("morph", () => {
     element.querySelector("details")?.setAttribute("open", "");
     morph(element, "<details><summary>s</summary><p>more</p></details>");
     expect(element.querySelector("details")?.open).toBe(true);
+  });
+});
+
+describe("open code", () => {
+  const open = (lines: string, tail: string) =>
+    `<figure class="code" data-lang="go"><figcaption><span class="code-lang">Go</span></figcaption><pre tabindex="0"><code>${lines}</code><code>${tail}</code></pre></figure>\n`;
+  const make = (html: string) => {
+    const element = document.createElement("div");
+    element.innerHTML = html;
+    return element;
+  };
+  const text = (element: Element) => element.querySelector("pre")?.textContent;
+
+  it("F123 gets its new lines, and the nodes of those it has stay", () => {
+    let html = open('<span class="k">a</span>\n', "b");
+    const element = make(html);
+    const first = element.querySelector("span.k");
+    let lines = '<span class="k">a</span>\n';
+    for (let i = 0; i < 500; i++) {
+      lines += `<span class="k">line</span> ${i} &lt;&amp;\n`;
+      const next = open(lines, i % 2 ? "" : "more <b>of it</b>");
+      expect(grow(element, html, next)).toBe(true);
+      html = next;
+    }
+    expect(text(element)).toBe(text(make(html)));
+    expect(element.querySelector("span.k")).toBe(first);
+    for (const code of element.querySelectorAll("code"))
+      expect(code.textContent?.length).toBeLessThan(3000);
+  });
+
+  it("F123 leaves to others what is more than new lines", () => {
+    const before = open("a\n", "b");
+    const element = make(before);
+    for (const html of [
+      open("x\n", "b"),
+      open("", "b"),
+      "<p>text</p>",
+      '<figure class="code"><pre><code>a\nb</code></pre></figure>\n',
+    ])
+      expect(grow(element, before, html)).toBe(false);
+    expect(element.innerHTML).toBe(before);
   });
 });
 

@@ -162,7 +162,7 @@ export class FakeChats implements Chats {
     return {
       index: 0,
       kind: "text",
-      blocks: blocks.map((html, index) => ({ index, html, done: true })),
+      blocks: blocks.map((html, index) => ({ index, html, keep: 0, done: true })),
       block_count: blocks.length,
       ms: 0,
       done: true,
@@ -639,7 +639,7 @@ export class FakeChats implements Chats {
     const began = Date.now();
     for (const html of steps) {
       if (over()) return;
-      part.blocks[index] = { index, html, done: false };
+      part.blocks[index] = { index, html, keep: 0, done: false };
       part.block_count = part.blocks.length;
       part.ms = Date.now() - began;
       (node.blocks[part.index] as number[])[index] = changed();
