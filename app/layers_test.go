@@ -58,7 +58,7 @@ var layers = map[string][]string{
 	"app/plugin/functions":      {"app/tool", "app/plugin", "app/plugin/python", "github.com/BurntSushi/toml"},
 	"app/plugin/maibot":         {"app/tool", "app/plugin", "app/plugin/python"},
 	"app/plugin/neko":           {"app/tool", "app/plugin", "app/plugin/python", "github.com/BurntSushi/toml"},
-	"app/plugin/spindle":        {"app/fault", "app/tool", "app/plugin", "app/plugin/spindle/job"},
+	"app/plugin/spindle":        {"app/fault", "app/tool", "app/permit", "app/plugin", "app/plugin/spindle/job"},
 	"app/plugin/spindle/engine": {"app/plugin/wire", "app/plugin/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild", "github.com/google/uuid", "golang.org/x/net/idna"},
 	"app/plugin/worker":         {"app/plugin", "app/plugin/wire", "golang.org/x/sys"},
 	"app/plugin/worker/confine": {"app/plugin", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},

@@ -89,8 +89,8 @@ func (c *Core) tellToasts(out io.Writer) (stop func()) {
 type laterHost struct{ c *Core }
 
 // Hooks implements service.Hooks.
-func (h laterHost) Hooks(ctx context.Context, kind string) []plugin.Hook {
-	return h.c.Host.Hooks(ctx, kind)
+func (h laterHost) Hooks(ctx context.Context, kind, asker string) []plugin.Hook {
+	return h.c.Host.Hooks(ctx, kind, asker)
 }
 
 // Run implements service.Hooks.

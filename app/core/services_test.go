@@ -362,6 +362,75 @@ return JSON.stringify(await spindle.macros.resolve(args.text, { commit: false })
 	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "again" || len(notes) != 0 {
 		t.Errorf("without the permission the model was sent %q, %q", got, notes)
 	}
+
+	// F20: a macro alone needs a permission too, and is noted in the chat.
+	sent, _, notes = w.say(id, "I am {{pushed}}", llmtest.New([]llmtest.Step{llmtest.Say("fine")}))
+	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "I am {{pushed}}" || len(notes) != 0 {
+		t.Errorf("without a permission its macro made %q of it, %q", got, notes)
+	}
+	if err := w.Gate.SetPermission(t.Context(), "ext", "macros", permit.Allow); err != nil {
+		t.Fatal(err)
+	}
+	sent, _, notes = w.say(id, "I am {{pushed}}", llmtest.New([]llmtest.Step{llmtest.Say("fine")}))
+	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "I am now" || !slices.Equal(notes, []string{"Ext changed what the model is sent: {{mood}}, {{pushed}}."}) {
+		t.Errorf("with the permission its macro made %q of it, %q", got, notes)
+	}
+}
+
+// A whole chat happens before an extension that listens to all there is, first
+// with no permission and then with those that reading needs.
+func TestF05AnExtensionWithoutPermissionsHearsNothingOfAChat(t *testing.T) {
+	names := `["CHAT_SWITCHED","CHAT_CHANGED","MESSAGE_SENT","MESSAGE_EDITED","MESSAGE_DELETED","GENERATION_STARTED","GENERATION_ENDED","GENERATION_STOPPED","STREAM_TOKEN_RECEIVED"]`
+	w := extension(t, runs(`const seen = []; for (const name of `+names+`) spindle.on(name, (p) => seen.push(name + " " + JSON.stringify(p)));
+spindle.registerInterceptor((m) => { seen.push("INTERCEPTED " + JSON.stringify(m)); return m });
+spindle.registerContextHandler((c) => { seen.push("HANDLED " + JSON.stringify(c)); return c });
+spindle.registerMacro({ name: "spy", description: "d", handler: (c) => { seen.push("MACRO " + JSON.stringify(c)); return "seen" } });`, `return seen.splice(0).join("\n");`), "tools")
+	if granted, _ := w.Gate.Permissions("ext"); !slices.Equal(granted, []string{"macros", "tools"}) {
+		t.Fatalf("approving it granted %q", granted)
+	}
+	if err := w.Gate.SetPermission(t.Context(), "ext", "macros", permit.Deny); err != nil {
+		t.Fatal(err)
+	}
+	const word = "marigold"
+	live := func() string {
+		t.Helper()
+		c := chat.Conversation{Title: word, System: word}
+		if err := w.Store.CreateConversation(t.Context(), &c); err != nil {
+			t.Fatal(err)
+		}
+		w.say(c.ID, word+" {{spy::"+word+"}}", llmtest.New([]llmtest.Step{llmtest.Say(word)}))
+		m, err := w.Store.Message(t.Context(), c.ID, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.ChatEdited(m)
+		w.ChatChanged(c.ID)
+		all := ""
+		for deadline := time.Now().Add(patience); !strings.Contains(all, "CHAT_CHANGED") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) { // an event's arrival has no other sign
+			all += w.run("", `{}`) + "\n"
+		}
+		return all
+	}
+	without := live()
+	if strings.Contains(without, word) {
+		t.Errorf("without a permission it heard:\n%s", without)
+	}
+	for _, name := range []string{`CHAT_SWITCHED {"chatId"`, `MESSAGE_SENT {"chatId"`, `MESSAGE_EDITED {"chatId"`, `CHAT_CHANGED {"changedFields":[],"chat":{"id"`} {
+		if !strings.Contains(without, name) {
+			t.Errorf("the ids of %s did not come:\n%s", name, without)
+		}
+	}
+	for _, permission := range []string{"chats", "chat_mutation", "generation", "interceptor", "context_handler"} {
+		if err := w.Gate.SetPermission(t.Context(), "ext", permission, permit.Allow); err != nil {
+			t.Fatal(err)
+		}
+	}
+	with := live()
+	for _, name := range []string{"CHAT_CHANGED", "MESSAGE_SENT", "MESSAGE_EDITED", "GENERATION_ENDED", "STREAM_TOKEN_RECEIVED", "INTERCEPTED", "MACRO"} {
+		if !slices.ContainsFunc(strings.Split(with, "\n"), func(line string) bool { return strings.HasPrefix(line, name) && strings.Contains(line, word) }) {
+			t.Errorf("with the permissions %s says nothing:\n%s", name, with)
+		}
+	}
 }
 
 func TestSP41EventsOfConclavesLifeReachWhoListens(t *testing.T) {
@@ -370,7 +439,7 @@ const seen = [], denied = [];
 spindle.permissions.onDenied((d) => denied.push(d.permission + " " + d.operation));
 for (const name of ["CHAT_SWITCHED", "MESSAGE_SENT", "MESSAGE_EDITED", "CHAT_CHANGED", "GENERATION_STARTED", "GENERATION_ENDED"])
   spindle.on(name, (p) => seen.push(name + " " + (p.message ? p.message.role + ":" + p.message.content : p.chat ? p.chat.name : p.content ?? typeof p.chatId)));`,
-		`return args.do === "denied" ? denied.join("|") : seen.join("|");`), "tools")
+		`return args.do === "denied" ? denied.join("|") : seen.join("|");`), "tools", "chats", "chat_mutation")
 	w.wants("", `{"do":"denied"}`, "generation subscribe_event:GENERATION_STARTED|generation subscribe_event:GENERATION_ENDED")
 	id := w.chat()
 	w.say(id, "hello", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))

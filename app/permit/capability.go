@@ -46,43 +46,20 @@ var table = map[Capability]row{
 	ShowUI:      {Allow, Deny, true, "show something in the window"},
 }
 
-// permissionCapabilities says what a plugin permission lets its tools do
+// permissionCapabilities says what a plugin permission lets its tools do here
 // (contracts/spindle, section 14). A permission that is not here only registers
-// something with Conclave, or is not supported.
+// something with Conclave, or does nothing here (permissionWords).
 var permissionCapabilities = map[string][]Capability{
-	"generation":        {CallModel},
-	"chats":             {ReadChat},
-	"chat_mutation":     {ReadChat},
-	"interceptor":       {ReadChat},
-	"context_handler":   {ReadChat},
-	"memories":          {ReadChat},
-	"event_tracking":    {ReadChat},
-	"cors_proxy":        {Fetch, SendWeb},
-	"web_search":        {Fetch},
-	"image_gen":         {CallModel, SendWeb},
-	"images":            {ReadFiles},
-	"databanks":         {ReadFiles},
-	"oauth":             {UseSecret},
-	"push_notification": {ShowUI},
-	"ui_panels":         {ShowUI},
-	"screen_capture":    {ReadScreen},
-	"screen_recording":  {ReadScreen},
-	"network":           {Fetch, SendWeb},
-	"programs":          {RunPrograms},
-	"filesystem":        {ReadFiles, WriteFiles, Delete},
-	"app_manipulation":  {WriteFiles},
-	"local_network":     {Fetch, SendWeb}, // no manifest asks for it; the person grants it by hand
-
-	// What plugins keep and share; Conclave reads none of it.
-	"characters": nil, "personas": nil, "world_books": nil,
-
-	// What Conclave has nothing of, or what cannot be done here at all.
-	"regex_scripts": nil, "regex_scripts_unrestricted": nil, "presets": nil,
-	"macro_interceptor": nil, "final_response": nil, "ephemeral_storage": nil, "media": nil,
-
-	"unsafe_eval":           nil,
-	"tools":                 nil,
-	"generation_parameters": nil,
+	"generation":      {CallModel, ReadChat},
+	"chats":           {ReadChat},
+	"chat_mutation":   {ReadChat},
+	"interceptor":     {ReadChat},
+	"context_handler": {ReadChat},
+	"cors_proxy":      {Fetch, SendWeb},
+	"local_network":   {Fetch, SendWeb}, // no manifest asks for it; the person grants it by hand
+	"network":         {Fetch, SendWeb},
+	"programs":        {RunPrograms},
+	"filesystem":      {ReadFiles, WriteFiles, Delete},
 }
 
 // reach says what the tools of a plugin can do, and what they can touch in a

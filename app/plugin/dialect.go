@@ -40,6 +40,8 @@ type Manifest struct {
 	Identity string `json:"identity,omitempty"`
 	// Notices are sentences that a person should read: what of it does not run.
 	Notices []string `json:"notices,omitempty"`
+	// Panel is its part for a window of its own, which is not run; empty without.
+	Panel string `json:"panel,omitempty"`
 	// Seeds are copied into its storage, once for each version that runs.
 	Seeds []Seed `json:"seeds,omitempty"`
 	// WorkingCopy says that its author works in the folder, so that it is not

@@ -263,6 +263,9 @@ func (e *entry) snapshot() Status {
 	}
 	s.Origin = e.state.Origin
 	serving := e.serving
+	if serving != nil && s.Listed {
+		s.Notes = slices.Concat(s.Notes, registered(s.Manifest, len(s.Tools), e.wakesNow(), granted))
+	}
 	e.mu.Unlock()
 	s.Granted, s.Denied = granted, denied
 	e.wants.describe(&s)

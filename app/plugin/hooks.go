@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,16 +31,19 @@ type Hook struct {
 
 	session *session
 	order   uint64 // of registration, among all
+	own     bool   // it runs for a text of its own plugin's
 }
 
-// hookKinds says what permission each kind of hook needs, and its limits.
+// hookKinds says which permissions let each kind of hook work on a prompt, one of
+// them being enough, and its limits. A macro puts text into what the person
+// writes, so it needs what an interceptor needs, or a permission of its own.
 var hookKinds = map[string]struct {
-	permission           string
+	permissions          []string
 	timeout, least, most time.Duration
 }{
-	"interceptor":     {"interceptor", 10 * time.Second, time.Second, 300 * time.Second},
-	"context_handler": {"context_handler", 10 * time.Second, time.Second, 120 * time.Second},
-	"macro":           {"", 5 * time.Second, 5 * time.Second, 5 * time.Second},
+	"interceptor":     {[]string{"interceptor"}, 10 * time.Second, time.Second, 300 * time.Second},
+	"context_handler": {[]string{"context_handler"}, 10 * time.Second, time.Second, 120 * time.Second},
+	"macro":           {[]string{"macros", "interceptor"}, 5 * time.Second, 5 * time.Second, 5 * time.Second},
 }
 
 // Bounds of what one process may register.
@@ -323,66 +325,31 @@ func (h *Host) awake(ctx context.Context, reason string, wait bool, late func(*s
 	return slices.Clone(running)
 }
 
-// Publish tells the plugins that listen of an event of Conclave's own life. It
-// returns at once. Events about generation reach those with that permission.
-func (h *Host) Publish(event string, payload any) {
-	raw, err := json.Marshal(payload)
-	if err != nil {
-		h.o.Log.Warn("an event cannot be written", "event", event, "err", err)
-		return
-	}
-	tell := func(s *session) {
-		s.surface.mu.Lock()
-		listens := s.surface.listens[event]
-		s.surface.mu.Unlock()
-		if !listens || ofGeneration(event) && !h.granted(s.r.e.id, "generation") {
-			return
-		}
-		if err := s.tell(event, json.RawMessage(raw)); err != nil {
-			h.o.Log.Debug("an event did not reach a plugin", "plugin", s.r.e.id, "event", event, "err", err)
-		}
-	}
-	for _, s := range h.awake(h.ctx, "event "+event, false, tell) {
-		tell(s)
-	}
-}
-
-// Wanted reports whether any plugin listens to an event, or did when it last ran,
-// so that what nobody hears need not be made.
-func (h *Host) Wanted(event string) bool {
-	h.mu.Lock()
-	entries := slices.Collect(maps.Values(h.entries))
-	h.mu.Unlock()
-	return slices.ContainsFunc(entries, func(e *entry) bool {
-		e.mu.Lock()
-		defer e.mu.Unlock()
-		return e.serving != nil && slices.Contains(e.wakesNow(), "event "+event)
-	})
-}
-
-// ofGeneration reports whether an event tells what a model says (contracts/
-// spindle, SP-41).
-func ofGeneration(event string) bool {
-	return strings.HasPrefix(event, "GENERATION_") || event == "STREAM_TOKEN_RECEIVED"
-}
-
 func (h *Host) granted(id, permission string) bool {
 	granted, _ := h.o.Gate.Permissions(id)
 	return slices.Contains(granted, permission)
 }
 
+// allowed reports whether a plugin's hooks of a kind may work on a prompt.
+func (h *Host) allowed(id, kind string) bool {
+	return slices.ContainsFunc(hookKinds[kind].permissions, func(p string) bool { return h.granted(id, p) })
+}
+
 // Hooks returns the hooks of a kind that may run now, in the order they run in. A
-// plugin that had one the last time and does not run is started first.
-func (h *Host) Hooks(ctx context.Context, kind string) []Hook {
+// plugin that had one the last time and does not run is started first. asker is
+// the plugin whose own text they are for, empty for a prompt: its own hooks need
+// no permission.
+func (h *Host) Hooks(ctx context.Context, kind, asker string) []Hook {
 	var all []Hook
-	need := hookKinds[kind].permission
 	for _, s := range h.awake(ctx, "hook "+kind, true, nil) {
-		if need != "" && !h.granted(s.r.e.id, need) {
+		own := asker != "" && asker == s.r.e.id
+		if !own && !h.allowed(s.r.e.id, kind) {
 			continue
 		}
 		s.surface.mu.Lock()
 		for _, hook := range s.surface.hooks {
 			if hook.Kind == kind {
+				hook.own = own
 				all = append(all, hook)
 			}
 		}
@@ -394,14 +361,21 @@ func (h *Host) Hooks(ctx context.Context, kind string) []Hook {
 	return all
 }
 
-// errLate is that of a hook that took longer than it may.
-var errLate = errors.New("it took too long")
+// errLate is that of a hook that took longer than it may, errMissing of one whose
+// permission was taken back.
+var (
+	errLate    = errors.New("it took too long")
+	errMissing = errors.New("it has no permission for that")
+)
 
 // Run asks a hook's process to run it and returns its answer. in is the
 // conversation it runs for, or empty. The error says what went wrong there: it
 // threw, took too long, or its process ended; a late answer is dropped.
 func (h *Host) Run(ctx context.Context, hook Hook, in chat.ConversationID, payload any) (json.RawMessage, error) {
 	s := hook.session
+	if !hook.own && !h.allowed(hook.Plugin, hook.Kind) {
+		return nil, errMissing
+	}
 	if !s.r.hold(s) {
 		return nil, errors.New("its process has ended")
 	}

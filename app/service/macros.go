@@ -32,7 +32,7 @@ func (s *Services) Resolve(p *Prompt) plugin.Service {
 				return nil, err
 			}
 		}
-		m := p.Macros(ctx, in, a.Commit)
+		m := p.Macros(ctx, in, by.Plugin, a.Commit)
 		m.builtIn = func(name string, given []string) (string, bool) { return s.ownMacro(ctx, in, a.Commit, name, given) }
 		diagnostics := []map[string]string{}
 		text := m.Text(ctx, a.Text)

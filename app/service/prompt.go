@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +17,9 @@ import (
 
 // Hooks is what a prompt asks of the plugin host.
 type Hooks interface {
-	Hooks(ctx context.Context, kind string) []plugin.Hook
+	// Hooks returns those that may run now; asker is the plugin whose own text they
+	// are for, or empty.
+	Hooks(ctx context.Context, kind, asker string) []plugin.Hook
 	Run(ctx context.Context, hook plugin.Hook, in chat.ConversationID, payload any) (json.RawMessage, error)
 	Note(id, level, text string)
 }
@@ -53,13 +57,14 @@ type item struct {
 // the answer off, or the cause of ctx's end.
 func (p *Prompt) Apply(ctx context.Context, r llm.Request, about About) (llm.Request, []string, error) {
 	var notes []string
-	macros := p.Macros(ctx, about.Conversation, true)
+	macros := p.Macros(ctx, about.Conversation, "", true)
 	macros.fill(ctx, &r)
+	notes = append(notes, macros.notes()...)
 	handled := map[string]any{
 		"chatId": about.Conversation, "generationId": about.Turn, "generationType": about.Kind, "connectionId": connectionOf(about.Model), "model": about.Model,
 		"personaId": nil, "characterId": nil, "dryRun": false,
 	}
-	for _, hook := range p.Hooks.Hooks(ctx, "context_handler") {
+	for _, hook := range p.Hooks.Hooks(ctx, "context_handler", "") {
 		raw, err := p.Hooks.Run(ctx, hook, about.Conversation, map[string]any{"context": handled})
 		if ctx.Err() != nil {
 			return r, notes, context.Cause(ctx)
@@ -77,7 +82,7 @@ func (p *Prompt) Apply(ctx context.Context, r llm.Request, about About) (llm.Req
 		}
 		handled = next
 	}
-	for _, hook := range p.Hooks.Hooks(ctx, "interceptor") {
+	for _, hook := range p.Hooks.Hooks(ctx, "interceptor", "") {
 		units := unitsOf(r)
 		items := itemsOf(r, units)
 		raw, err := p.Hooks.Run(ctx, hook, about.Conversation, map[string]any{"messages": items, "context": map[string]any{
@@ -161,6 +166,7 @@ const maxPrompt = 3 << 20
 // an object with one and parameters.
 func (p *Prompt) read(hook plugin.Hook, r llm.Request, units [][]llm.Message, given []item, raw json.RawMessage) (llm.Request, bool, error) {
 	var items []item
+	tuned := false
 	if json.Unmarshal(raw, &items) != nil {
 		var object struct {
 			Messages   *[]item `json:"messages"`
@@ -175,10 +181,10 @@ func (p *Prompt) read(hook plugin.Hook, r llm.Request, units [][]llm.Message, gi
 		items = *object.Messages
 		if p.Granted(hook.Plugin, "generation_parameters") {
 			if t := object.Parameters.Temperature; t != nil {
-				r.Temperature = t
+				r.Temperature, tuned = t, true
 			}
 			if n := object.Parameters.MaxTokens; n != nil && *n > 0 {
-				r.MaxTokens = *n
+				r.MaxTokens, tuned = *n, true
 			}
 		}
 	}
@@ -223,7 +229,7 @@ func (p *Prompt) read(hook plugin.Hook, r llm.Request, units [][]llm.Message, gi
 		return r, false, fmt.Errorf("it left no message to answer")
 	}
 	next.System = strings.Join(system, "\n\n")
-	changed := len(items) != len(given)
+	changed := len(items) != len(given) || tuned
 	for i := 0; i < len(items) && !changed; i++ {
 		changed = items[i].Role != given[i].Role || items[i].Number != given[i].Number || string(items[i].Content) != string(given[i].Content)
 	}
@@ -282,14 +288,16 @@ type Macros struct {
 	commit  bool
 	hooks   map[string]plugin.Hook
 	values  map[string]string
-	Failed  []string // a sentence for each that had no value
+	used    map[string][]string // the names that were replaced, by the title of the plugin
+	Failed  []string            // a sentence for each that had no value
 	builtIn func(name string, args []string) (string, bool)
 }
 
-// Macros returns those of the plugins that run.
-func (p *Prompt) Macros(ctx context.Context, in chat.ConversationID, commit bool) *Macros {
-	m := &Macros{p: p, in: in, commit: commit, hooks: map[string]plugin.Hook{}, values: map[string]string{}}
-	for _, hook := range p.Hooks.Hooks(ctx, "macro") {
+// Macros returns those of the plugins that run. asker is the plugin whose own
+// text they are for, or empty.
+func (p *Prompt) Macros(ctx context.Context, in chat.ConversationID, asker string, commit bool) *Macros {
+	m := &Macros{p: p, in: in, commit: commit, hooks: map[string]plugin.Hook{}, values: map[string]string{}, used: map[string][]string{}}
+	for _, hook := range p.Hooks.Hooks(ctx, "macro", asker) {
 		if _, taken := m.hooks[strings.ToLower(hook.Name)]; !taken {
 			m.hooks[strings.ToLower(hook.Name)] = hook
 		}
@@ -377,7 +385,30 @@ func (m *Macros) value(ctx context.Context, inner string) (string, bool) {
 		value = ""
 	}
 	m.values[key] = value
+	if !slices.Contains(m.used[hook.Title], hook.Name) {
+		m.used[hook.Title] = append(m.used[hook.Title], hook.Name)
+	}
 	return value, true
+}
+
+// maxNamed bounds how many macros a note names.
+const maxNamed = 5
+
+// notes are a sentence for each plugin whose macros put something into the text.
+func (m *Macros) notes() []string {
+	var notes []string
+	for _, title := range slices.Sorted(maps.Keys(m.used)) {
+		names := slices.Clone(m.used[title])
+		for i, name := range names {
+			names[i] = shown(name)
+		}
+		more := ""
+		if n := len(names) - maxNamed; n > 0 {
+			names, more = names[:maxNamed], fmt.Sprintf(" and %d more", n)
+		}
+		notes = append(notes, fmt.Sprintf("%s changed what the model is sent: {{%s}}%s.", title, strings.Join(names, "}}, {{"), more))
+	}
+	return notes
 }
 
 // ask gets the value of a plugin's macro: the one it pushed, or what its handler

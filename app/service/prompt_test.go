@@ -22,7 +22,7 @@ type scripted struct {
 	notes []string
 }
 
-func (s *scripted) Hooks(_ context.Context, kind string) []plugin.Hook {
+func (s *scripted) Hooks(_ context.Context, kind, _ string) []plugin.Hook {
 	return slices.DeleteFunc(slices.Clone(s.hooks), func(h plugin.Hook) bool { return h.Kind != kind })
 }
 
@@ -153,11 +153,14 @@ func TestMacrosAreFilledInWhatThePersonWroteOnly(t *testing.T) {
 	p := &Prompt{Hooks: hooks, Granted: func(string, string) bool { return false }}
 	r := sample()
 	r.Messages[1].Parts[0].Text = "{{weather}}" // an answer
-	got, _, err := p.Apply(t.Context(), r, About{})
+	got, notes, err := p.Apply(t.Context(), r, About{})
+	if len(notes) != 1 || notes[0] != "W changed what the model is sent: {{weather}}." {
+		t.Errorf("F20: the chat notes %q", notes)
+	}
 	if want := "system:rules rain | user:one {{user}} rainOslo | assistant:{{weather}}+call | tool:+result | user:two"; err != nil || shape(got) != want {
 		t.Errorf("got %s, %v", shape(got), err)
 	}
-	m := p.Macros(t.Context(), "", true)
+	m := p.Macros(t.Context(), "", "", true)
 	for text, want := range map[string]string{
 		"{{fixed}}": "{{weather}}", "{{ weather }}{{weather}}": "rainrain", "{{": "{{", "a {{x {{weather}} b}}": "a {{x rain b}}", "{{broken}}!": "!", "{{}}": "{{}}", "}}{{weather": "}}{{weather",
 	} {

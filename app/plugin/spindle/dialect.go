@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"conclave/app/plugin"
@@ -55,7 +56,9 @@ func (*Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manif
 		if err != nil {
 			return nil, err
 		}
-		return headOf(text, src), nil
+		m := headOf(text, src)
+		m.Permissions = withMacros(m.Permissions, text)
+		return m, nil
 	}
 	f, err := openManifest(src.Path)
 	if f == nil || err != nil {
@@ -78,11 +81,27 @@ func (*Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manif
 	if err != nil {
 		return nil, err
 	}
-	return &plugin.Manifest{
+	read := &plugin.Manifest{
 		Contract: "spindle", Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author,
 		Homepage: m.link(), Entry: entry, Permissions: append([]string{}, m.Permissions...),
-		Identity: m.Identifier, Notices: notices(m, entry, frontend), Seeds: seeds, WorkingCopy: m.DevMode,
-	}, nil
+		Identity: m.Identifier, Notices: notices(m, entry, frontend), Panel: frontend, Seeds: seeds, WorkingCopy: m.DevMode,
+	}
+	if text, err := entryText(src, *read); entry != "" && err == nil { // Inspect says why it cannot be read
+		read.Permissions = withMacros(read.Permissions, text)
+	}
+	return read, nil
+}
+
+// macros is the permission that a script with macros asks for here: at home they
+// need none. What asks for interceptor may fill in macros anyway.
+const macros = "macros"
+
+// withMacros adds it where the entry registers a macro.
+func withMacros(permissions []string, entry string) []string {
+	if !strings.Contains(entry, "registerMacro(") || slices.Contains(permissions, macros) || slices.Contains(permissions, "interceptor") {
+		return permissions
+	}
+	return append(permissions, macros)
 }
 
 func isScript(path string) bool {

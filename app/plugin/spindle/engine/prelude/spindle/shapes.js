@@ -17,13 +17,15 @@ export function toChat(c, metadata = {}) {
   return { id: c.id, character_id: "", name: c.title, metadata, created_at: seconds(c.created_ms), updated_at: seconds(c.updated_ms) };
 }
 
-/** reshaped is the payload of an event in the words of extensions. */
+/** reshaped is the payload of an event in the words of extensions. Without the
+ * permission to read it, a message is its ids. */
 export function reshaped(payload) {
   if (typeof payload !== "object" || payload === null) {
     return payload;
   }
-  if (typeof payload.message === "object" && payload.message !== null && payload.message.index !== undefined) {
-    payload.message = toMessage(payload.message);
+  const { message } = payload;
+  if (typeof message === "object" && message !== null) {
+    payload.message = message.index === undefined ? { id: message.id, chat_id: message.chat } : toMessage(message);
   }
   if (typeof payload.chat === "object" && payload.chat !== null && payload.chat.created_ms !== undefined) {
     payload.chat = toChat(payload.chat);
