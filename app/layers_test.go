@@ -37,11 +37,12 @@ var layers = map[string][]string{
 	"app/settings":           {"app/fault"},
 	"app/plugin/wire":        {"github.com/modelcontextprotocol/go-sdk"},
 	"app/plugin/watch":       {"app/fault", "github.com/fsnotify/fsnotify"},
+	"app/plugin/place":       {},
 	"app/plugin/spindle/job": {}, // what the host and the engine both know of a job
 
 	// Doers: words, contracts, and the neighbours named.
 	"app/turn":    {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
-	"app/plugin":  {"app/fault", "app/bus", "app/chat", "app/tool", "app/permit", "app/plugin/wire", "app/plugin/watch", "app/version"},
+	"app/plugin":  {"app/fault", "app/bus", "app/chat", "app/tool", "app/permit", "app/plugin/wire", "app/plugin/watch", "app/plugin/place", "app/version"},
 	"app/service": {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/plugin", "github.com/google/uuid"},
 
 	// Adapters: the package whose interface they satisfy and what lies below it,
@@ -53,12 +54,12 @@ var layers = map[string][]string{
 	"app/llm/anthropic":         {"app/chat", "app/llm", "github.com/anthropics/anthropic-sdk-go"},
 	"app/llm/google":            {"app/chat", "app/llm"},
 	"app/llm/ollama":            {"app/llm"},
-	"app/plugin/python":         {"app/fault", "app/plugin"},
-	"app/plugin/environment":    {"app/plugin", "app/plugin/python", "github.com/BurntSushi/toml"},
-	"app/plugin/functions":      {"app/tool", "app/plugin", "app/plugin/python", "github.com/BurntSushi/toml"},
-	"app/plugin/maibot":         {"app/tool", "app/plugin", "app/plugin/python"},
-	"app/plugin/neko":           {"app/tool", "app/plugin", "app/plugin/python", "github.com/BurntSushi/toml"},
-	"app/plugin/spindle":        {"app/fault", "app/tool", "app/permit", "app/plugin", "app/plugin/spindle/job"},
+	"app/plugin/python":         {"app/fault", "app/plugin", "app/plugin/place"},
+	"app/plugin/environment":    {"app/plugin", "app/plugin/place", "app/plugin/python", "github.com/BurntSushi/toml"},
+	"app/plugin/functions":      {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/python", "github.com/BurntSushi/toml"},
+	"app/plugin/maibot":         {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/python"},
+	"app/plugin/neko":           {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/python", "github.com/BurntSushi/toml"},
+	"app/plugin/spindle":        {"app/fault", "app/tool", "app/permit", "app/plugin", "app/plugin/place", "app/plugin/spindle/job"},
 	"app/plugin/spindle/engine": {"app/plugin/wire", "app/plugin/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild", "github.com/google/uuid", "golang.org/x/net/idna"},
 	"app/plugin/worker":         {"app/plugin", "app/plugin/wire", "golang.org/x/sys"},
 	"app/plugin/worker/confine": {"app/plugin", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},

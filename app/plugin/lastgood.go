@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"conclave/app/plugin/place"
 	"conclave/app/plugin/watch"
 )
 
@@ -123,7 +124,7 @@ func copyTree(src Source, to string) error {
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(src.Path)
+	root, err := place.Source(src.Path)
 	if err != nil {
 		return err
 	}

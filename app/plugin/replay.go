@@ -15,6 +15,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/plugin/place"
 	"conclave/app/tool"
 )
 
@@ -54,6 +55,11 @@ func (h *Host) Replay(ctx context.Context, id, path string, update bool) ([]Repl
 	if err != nil {
 		return nil, err
 	}
+	folder, err := recordedIn(path)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close() //nolint:errcheck // nothing is buffered
 	e.mu.Lock()
 	serving := e.serving
 	e.mu.Unlock()
@@ -62,7 +68,8 @@ func (h *Host) Replay(ctx context.Context, id, path string, update bool) ([]Repl
 	}
 	var out []Replayed
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
+		name := filepath.Join(filepath.Base(filepath.Dir(file)), filepath.Base(file))
+		raw, _, err := folder.Read(name, maxUnpacked)
 		if err != nil {
 			return nil, err
 		}
@@ -83,12 +90,26 @@ func (h *Host) Replay(ctx context.Context, id, path string, update bool) ([]Repl
 			if err != nil {
 				return nil, err
 			}
-			if err := os.WriteFile(file, append(text, '\n'), 0o600); err != nil {
+			if err := folder.Write(name, append(text, '\n')); err != nil {
 				return nil, err
 			}
 		}
 	}
 	return out, nil
+}
+
+// recordedIn opens the folder that holds the folders of the calls recorded for the
+// plugin at path. Links may have come with a plugin, and what is recorded is
+// written again, so none in there is followed.
+func recordedIn(path string) (*place.Folder, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		path = filepath.Dir(path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	return place.Open(real)
 }
 
 func recordedFiles(path string) ([]string, error) {

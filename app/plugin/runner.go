@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
 	"conclave/app/bus"
 	"conclave/app/chat"
+	"conclave/app/plugin/place"
 	"conclave/app/tool"
 )
 
@@ -159,9 +159,11 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 	ctx, cancel := r.h.loadBound(ctx)
 	defer cancel()
 	storageDir := r.h.storage(r.e.id)
-	if err := os.MkdirAll(storageDir, 0o700); err != nil {
-		return nil, &Problem{Kind: "unavailable", Message: "Its storage folder cannot be made: " + err.Error()}
+	folder, err := place.Make(storageDir)
+	if err != nil {
+		return nil, &Problem{Kind: "unavailable", Message: "Its storage folder cannot be opened: " + err.Error() + "."}
 	}
+	_ = folder.Close() // nothing is buffered
 	v := r.version()
 	for {
 		src, err := r.source(v)
@@ -171,13 +173,16 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 		if err := r.e.seed(v, src, storageDir); err != nil {
 			return nil, err
 		}
-		place := r.place(storageDir)
-		place.Site = r.site(ctx)
+		where := r.place(storageDir)
+		where.Site = r.site(ctx)
 		if !r.e.temporary {
-			place.Code = v.digest
+			where.Code = v.digest
 		}
-		spec, err := v.dialect.Spec(ctx, src, v.manifest, place)
+		spec, err := v.dialect.Spec(ctx, src, v.manifest, where)
 		if err != nil {
+			return nil, err
+		}
+		if err := resolve(&spec, src, r.h.o.Data); err != nil {
 			return nil, err
 		}
 		s, err := startSession(ctx, r, spec)

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 
+	"conclave/app/plugin/place"
 	"conclave/app/plugin/watch"
 )
 
@@ -36,12 +37,12 @@ func (e *entry) seed(v version, src Source, storage string) error {
 	if done {
 		return nil
 	}
-	from, err := os.OpenRoot(src.Path)
+	from, err := place.Source(src.Path)
 	if err != nil {
 		return unseeded(e.id, err)
 	}
 	defer from.Close() //nolint:errcheck // read only
-	to, err := os.OpenRoot(storage)
+	to, err := place.Open(storage)
 	if err != nil {
 		return unseeded(e.id, err)
 	}
@@ -69,11 +70,12 @@ func unseeded(what string, err error) *Problem {
 	return &Problem{Kind: "unavailable", File: what, Message: fmt.Sprintf("%s could not be copied into the plugin's storage: %v.", what, err)}
 }
 
-// planting copies seeds, up to a bound. os.Root keeps both sides inside.
+// planting copies seeds, up to a bound.
 type planting struct {
-	from, to *os.Root
-	files    int
-	bytes    int64
+	from  *os.Root
+	to    *place.Folder
+	files int
+	bytes int64
 }
 
 // plant copies one seed.
@@ -124,8 +126,5 @@ func (p *planting) copy(from, to string, overwrite bool) error {
 	if p.bytes -= int64(len(data)); p.bytes < 0 || p.files < 0 {
 		return fmt.Errorf("there are more than %d files or %d MiB", maxUnpackedFiles, maxUnpacked>>20)
 	}
-	if err := p.to.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	return writeWhole(p.to, name, data)
+	return p.to.Write(name, data)
 }

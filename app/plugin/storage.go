@@ -6,17 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
-	"syscall"
 	"unicode/utf8"
 
+	"conclave/app/plugin/place"
 	"conclave/app/plugin/wire"
 )
 
@@ -35,26 +32,23 @@ type storageArgs struct {
 	Binary bool    `json:"binary"`
 }
 
-// storage answers the storage.* capabilities inside the folder dir, which
-// os.Root keeps every path in, links included.
+// storage answers the storage.* capabilities inside the folder dir, out of which
+// no name leads, and in which no link is followed.
 func storage(_ context.Context, dir, operation string, raw json.RawMessage) (any, error) {
 	var a storageArgs
 	if err := json.Unmarshal(raw, &a); err != nil {
 		return nil, hostError("invalid", "The arguments of storage."+operation+" are not an object: "+err.Error())
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, hostError("failed", "The storage folder cannot be made: "+err.Error())
-	}
-	root, err := os.OpenRoot(dir)
+	folder, err := place.Make(dir)
 	if err != nil {
 		return nil, hostError("failed", "The storage folder cannot be opened: "+err.Error())
 	}
-	defer root.Close() //nolint:errcheck // nothing is buffered
-	value, err := storageDo(root, operation, a)
+	defer folder.Close() //nolint:errcheck // nothing is buffered
+	value, err := storageDo(folder, operation, a)
 	return value, asHostError(err)
 }
 
-func storageDo(root *os.Root, operation string, a storageArgs) (any, error) {
+func storageDo(folder *place.Folder, operation string, a storageArgs) (any, error) {
 	name, err := storagePath(a.Path)
 	if err != nil {
 		return nil, err
@@ -64,45 +58,32 @@ func storageDo(root *os.Root, operation string, a storageArgs) (any, error) {
 	}
 	switch operation {
 	case "read":
-		data, err := readStored(root, name)
-		if err != nil {
-			return nil, err
-		}
-		if a.Binary || !utf8.Valid(data) {
-			return map[string]string{"base64": base64.StdEncoding.EncodeToString(data)}, nil
-		}
-		return map[string]string{"text": string(data)}, nil
+		return storageRead(folder, name, a.Binary)
 	case "write":
 		data, err := a.data()
 		if err != nil {
 			return nil, err
 		}
-		if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			return nil, err
-		}
-		return map[string]int{"bytes": len(data)}, writeWhole(root, name, data)
+		return map[string]int{"bytes": len(data)}, folder.Write(name, data)
 	case "delete":
-		err := root.RemoveAll(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
+		err := folder.Remove(name)
 		return map[string]bool{"deleted": err == nil}, err
 	case "exists":
-		_, err := root.Stat(name)
+		_, err := folder.Stat(name)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		return map[string]bool{"exists": err == nil}, nil
 	case "mkdir":
-		return map[string]bool{}, root.MkdirAll(name, 0o700)
+		return map[string]bool{}, folder.MakeFolder(name)
 	case "stat":
-		info, err := root.Stat(name)
+		info, err := folder.Stat(name)
 		if err != nil {
 			return nil, err
 		}
 		return map[string]any{"size": info.Size(), "modified_ms": info.ModTime().UnixMilli(), "directory": info.IsDir()}, nil
 	case "list":
-		return storageList(root, a.Prefix)
+		return storageList(folder, a.Prefix)
 	case "move":
 		from, err := storagePath(a.From)
 		if err != nil {
@@ -112,59 +93,25 @@ func storageDo(root *os.Root, operation string, a storageArgs) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := root.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-			return nil, err
-		}
-		return map[string]bool{}, root.Rename(from, to)
+		return map[string]bool{}, folder.Rename(from, to)
 	}
 	return nil, hostError("unavailable", "storage."+operation+" is not available in Conclave.")
 }
 
-// readStored reads a file that fits into an answer. What is no file, such as a
-// pipe that the plugin made, is not waited for.
-func readStored(root *os.Root, name string) ([]byte, error) {
-	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // read only
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
+// storageRead reads a file that fits into an answer.
+func storageRead(folder *place.Folder, name string, binary bool) (any, error) {
+	data, size, err := folder.Read(name, maxStored)
+	switch {
+	case errors.Is(err, place.ErrNotFile):
 		return nil, hostError("invalid", name+" is not a file.")
+	case err != nil:
+		return nil, err
+	case size > maxStored:
+		return nil, hostError("invalid", fmt.Sprintf("%s has %d bytes; at most %d can be read at once.", name, size, maxStored))
+	case binary || !utf8.Valid(data):
+		return map[string]string{"base64": base64.StdEncoding.EncodeToString(data)}, nil
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxStored+1))
-	if err == nil && len(data) > maxStored {
-		err = hostError("invalid", fmt.Sprintf("%s has %d bytes; at most %d can be read at once.", name, max(info.Size(), int64(len(data))), maxStored))
-	}
-	return data, err
-}
-
-// partEnding ends the name of a file that is being written.
-const partEnding = ".conclave-part"
-
-// parts numbers them: two writes of one file may overlap.
-var parts atomic.Uint64
-
-// writeWhole writes a file so that a reader never sees half of it.
-func writeWhole(root *os.Root, name string, data []byte) (err error) {
-	temp := fmt.Sprintf("%s.%d-%d%s", name, os.Getpid(), parts.Add(1), partEnding)
-	f, err := root.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = root.Remove(temp)
-		}
-	}()
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return root.Rename(temp, name)
+	return map[string]string{"text": string(data)}, nil
 }
 
 func (a storageArgs) data() ([]byte, error) {
@@ -188,21 +135,17 @@ func (a storageArgs) data() ([]byte, error) {
 
 // storageList returns the files below prefix, recursive, relative to it
 // (contracts/spindle, 5.4.6). A prefix that is no folder holds no files.
-func storageList(root *os.Root, prefix string) (any, error) {
+func storageList(folder *place.Folder, prefix string) (any, error) {
 	base, err := storagePath(prefix)
 	if err != nil {
 		return nil, err
 	}
 	files := []string{}
-	err = fs.WalkDir(root.FS(), filepath.ToSlash(base), func(name string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			if errors.Is(err, fs.ErrNotExist) {
-				return nil
+	err = folder.Walk(base, func(name string, entry fs.DirEntry) error {
+		if entry.Type().IsRegular() && !place.Part(name) {
+			if name, err := filepath.Rel(base, name); err == nil { // both are below the folder
+				files = append(files, filepath.ToSlash(name))
 			}
-			return err
-		}
-		if entry.Type().IsRegular() && name != filepath.ToSlash(base) && !strings.HasSuffix(name, partEnding) {
-			files = append(files, strings.TrimPrefix(strings.TrimPrefix(name, filepath.ToSlash(base)), "/"))
 		}
 		return nil
 	})
@@ -234,8 +177,11 @@ func asHostError(err error) error {
 	if e, ok := errors.AsType[*wire.HostError](err); ok {
 		return e
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return hostError("not_found", "File not found")
+	case errors.Is(err, place.ErrLink):
+		return hostError("invalid", "Path traversal is not allowed: there is a link on the way")
 	}
 	if strings.Contains(err.Error(), "escapes") {
 		return hostError("invalid", "Path traversal is not allowed")

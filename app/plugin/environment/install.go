@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/place"
 )
 
 // Bounds of what is kept of an installer's words.
@@ -145,8 +146,10 @@ func (j *job) prepare(lines []wanted) (*words, error) {
 		return nil, err
 	}
 	j.temp = filepath.Join(j.env, "tmp")
-	if err := os.Mkdir(j.temp, 0o700); err != nil {
-		return nil, err
+	for _, dir := range []string{j.temp, j.cache()} {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
 	}
 	var text strings.Builder
 	for _, line := range lines {
@@ -227,7 +230,7 @@ func (j job) finish(digest string) (bytes int64, installed int, err error) {
 	if err := os.Rename(temp, filepath.Join(j.home, currentFile)); err != nil {
 		return 0, 0, err
 	}
-	return r.Bytes, len(r.Installed), os.RemoveAll(filepath.Join(j.home, "cache"))
+	return r.Bytes, len(r.Installed), os.RemoveAll(j.cache())
 }
 
 // run runs a process to its end and notes what it says. exit is how it ended; the
@@ -422,11 +425,6 @@ func conflict(said string) string {
 
 // sourceOnly reports whether pip passed over source of the package.
 func sourceOnly(j job, name string) bool {
-	f, err := os.Open(filepath.Join(j.temp, pipLog))
-	if err != nil {
-		return false
-	}
-	defer f.Close() //nolint:errcheck // read only
-	text, err := io.ReadAll(io.LimitReader(f, maxPipLog))
+	text, _, err := place.ReadIn(j.env, "tmp/"+pipLog, maxPipLog)
 	return err == nil && strings.Contains(string(text), "No sources permitted for "+name)
 }

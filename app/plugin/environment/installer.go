@@ -77,8 +77,8 @@ sys.exit(main())
 
 // job is one installation.
 type job struct {
-	home    string // the plugin's folder; the only one that may be written
-	env     string // the environment being made
+	home    string // the plugin's folder
+	env     string // the environment being made; the installer writes it and the cache, and nothing else
 	temp    string // what is deleted when it is over
 	list    string // the file of requirements
 	index   string
@@ -94,10 +94,15 @@ func (j job) venv() plugin.Spec {
 	return j.walls(spec)
 }
 
-// walls lets a process write the plugin's folder, and keeps its own files in it.
+// cache is the folder of what was downloaded.
+func (j job) cache() string { return filepath.Join(j.home, "cache") }
+
+// walls lets a process write the environment and the cache, and keeps its own
+// files there. What Conclave itself writes beside them is out of its reach: code
+// of packages may run in it.
 func (j job) walls(spec plugin.Spec) plugin.Spec {
 	spec.Dir = j.temp
-	spec.Write = []string{j.home}
+	spec.Write = []string{j.env, j.cache()}
 	spec.Memory, spec.FileBytes, spec.Files = installMemory, installFileBytes, installFiles
 	spec.Env = append(slices.DeleteFunc(spec.Env, func(v string) bool {
 		return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "TMPDIR=")
@@ -141,7 +146,7 @@ func (j job) pip(p pip) plugin.Spec {
 	argv := []string{
 		interpreterOf(j.env), "-I", "-X", "utf8", "-c", runPip, p.path, "install",
 		"--isolated", "--no-input", "--disable-pip-version-check", "--no-color", "--progress-bar", "off", "--require-virtualenv",
-		"--no-warn-script-location", "--cache-dir", filepath.Join(j.home, "cache"), "--timeout", "30", "--retries", "3",
+		"--no-warn-script-location", "--cache-dir", j.cache(), "--timeout", "30", "--retries", "3",
 		"--log", filepath.Join(j.temp, pipLog), "--index-url", j.index,
 	}
 	for _, index := range j.more {
@@ -173,7 +178,7 @@ const pipLog = "pip.log"
 func (j job) withUV(program string) plugin.Spec {
 	argv := []string{
 		program, "pip", "install", "--python", interpreterOf(j.env), "--no-config", "--no-progress", "--color", "never", "--link-mode", "copy",
-		"--cache-dir", filepath.Join(j.home, "cache", "uv"), "--default-index", j.index, "--no-python-downloads", "--compile-bytecode",
+		"--cache-dir", filepath.Join(j.cache(), "uv"), "--default-index", j.index, "--no-python-downloads", "--compile-bytecode",
 	}
 	for _, index := range j.more {
 		argv = append(argv, "--index", index)

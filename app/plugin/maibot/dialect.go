@@ -146,6 +146,7 @@ func text(source []byte, at []int) string {
 // extra is what the loader conclave_maibot is told.
 type extra struct {
 	Manifest map[string]any `json:"manifest"`
+	Folder   string         `json:"folder"`        // the person's, to read
 	SDK      string         `json:"sdk,omitempty"` // shim or installed; empty lets the loader choose
 	Notes    []string       `json:"notes,omitempty"`
 }
@@ -164,7 +165,7 @@ var minimum = []int{3, 10}
 // Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
 // unavailable when there is no Python of 3.10 or newer, or another plugin is
 // missing.
-func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest, place plugin.Place) (plugin.Spec, error) {
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest, where plugin.Place) (plugin.Spec, error) {
 	m, err := readManifest(src.Path)
 	if err != nil {
 		return plugin.Spec{}, err
@@ -186,20 +187,26 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	c := python.FolderConfig(src, entryName)
 	c.Loader, c.Modules, c.Package = "conclave_maibot", []string{"maibot"}, true
 	c.Site = environment(home)
-	c.Extra = extra{Manifest: m.raw}
-	spec, err := d.python.Spec(ctx, place, c, []string{src.Path, home})
+	x := extra{Manifest: m.raw, Folder: home}
+	if where.Storage != "" {
+		// Its settings and its notes lie beside its code (contract maibot, 1), and
+		// its folder's name is that of its modules.
+		if x.Notes, err = c.AtDesk(src.Path, where.Storage, filepath.Base(home)); err != nil {
+			return plugin.Spec{}, err
+		}
+	}
+	c.Extra = x
+	spec, err := d.python.Spec(ctx, where, c, []string{src.Path, home})
 	if err != nil {
 		return plugin.Spec{}, err
 	}
 	spec.Memory = memory
 	spec.Patience = farewell
-	// Its settings and its notes lie beside its code (contract maibot, 1).
-	spec.Write = append(spec.Write, home)
-	if slices.Contains(place.Granted, "network") {
+	if slices.Contains(where.Granted, "network") {
 		spec.Sockets = true
 		spec.Read = append(spec.Read, there(networkFiles)...)
 	}
-	if slices.Contains(place.Granted, "programs") {
+	if slices.Contains(where.Granted, "programs") {
 		spec.Spawn = true
 		spec.Env = append(spec.Env, "PATH="+os.Getenv("PATH"))
 		spec.Execute = append(spec.Execute, there(filepath.SplitList(os.Getenv("PATH")))...)

@@ -114,6 +114,11 @@ func begin(t testing.TB, d *maibot.Dialect, path string, place plugin.Place) *wo
 	return pythontest.Begin(t, spec, place.Storage)
 }
 
+// desk is where a file lies that the plugin at path writes beside its code.
+func desk(w *worker, path, name string) string {
+	return filepath.Join(w.Storage, "plugin", filepath.Base(path), name)
+}
+
 // serve starts a plugin of one class body and lists its tools.
 func serve(t testing.TB, d *maibot.Dialect, body string, capabilities ...string) *worker {
 	t.Helper()

@@ -54,7 +54,10 @@ async def note(self, text, **kwargs):
 	w := pythontest.BehindWalls(t, one(t), path)
 	w.List()
 	is(t, "answer", w.Call("note", `{"text":"茶"}`).Text(), "写好了")
-	is(t, "note", read(t, filepath.Join(path, "笔记.md")), "茶")
+	is(t, "note", read(t, desk(w, path, "笔记.md")), "茶")
+	if _, err := os.Stat(filepath.Join(path, "笔记.md")); err == nil {
+		t.Error("it was written into the person's folder")
+	}
 }
 
 func TestMB02To04WhatAManifestMayBe(t *testing.T) {
@@ -307,7 +310,7 @@ func TestMB11ItRunsAlikeWithAndWithoutPydantic(t *testing.T) {
 			w := start(path)
 			w.List()
 			is(t, "answer", inChat(w, "tell", "{}").Text(), "3 a -")
-			is(t, "config.toml", read(t, filepath.Join(path, "config.toml")), defaults)
+			is(t, "config.toml", read(t, desk(w, path, "config.toml")), defaults)
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	"strings"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/place"
 )
 
 // manifestName is the file that makes a folder a MaiBot plugin.
@@ -203,24 +203,10 @@ func lineOf(text []byte, err error) int {
 	return 0
 }
 
-// readText reads one file of a folder, following no link out of it.
+// readText reads one file of a plugin's folder.
 func readText(dir, name string) ([]byte, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close() //nolint:errcheck // read only
-	file, err := root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close() //nolint:errcheck // read only
-	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file", name)
-	}
-	text, err := io.ReadAll(io.LimitReader(file, maxManifest+1))
-	if err == nil && len(text) > maxManifest {
+	text, size, err := place.ReadSource(dir, name, maxManifest)
+	if err == nil && size > maxManifest {
 		err = fmt.Errorf("it has more than %d KiB", maxManifest>>10)
 	}
 	return text, err

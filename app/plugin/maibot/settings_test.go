@@ -41,7 +41,7 @@ func TestMB13TheFirstStartWritesTheDefaults(t *testing.T) {
 	path := folder(t, withConfig(tells), nil, nil)
 	w := begin(t, one(t), path, plugin.Place{})
 	w.List()
-	is(t, "config.toml", read(t, filepath.Join(path, "config.toml")), defaults)
+	is(t, "config.toml", read(t, desk(w, path, "config.toml")), defaults)
 	is(t, "answer", inChat(w, "tell", "{}").Text(), "3 a -")
 }
 
@@ -68,7 +68,7 @@ func TestMB15AnOlderVersionIsBroughtUpToDate(t *testing.T) {
 	w := begin(t, one(t), path, plugin.Place{})
 	w.List()
 	is(t, "answer", inChat(w, "tell", "{}").Text(), "5 a -")
-	is(t, "config.toml", read(t, filepath.Join(path, "config.toml")), strings.Replace(defaults, "count = 3", "count = 5", 1))
+	is(t, "config.toml", read(t, desk(w, path, "config.toml")), strings.Replace(defaults, "count = 3", "count = 5", 1))
 }
 
 func TestMB15ASameVersionKeepsItsFile(t *testing.T) {
@@ -77,7 +77,7 @@ func TestMB15ASameVersionKeepsItsFile(t *testing.T) {
 	w := begin(t, one(t), path, plugin.Place{})
 	w.List()
 	is(t, "answer", inChat(w, "tell", "{}").Text(), "4 a -")
-	is(t, "config.toml", read(t, filepath.Join(path, "config.toml")), file)
+	is(t, "config.toml", read(t, desk(w, path, "config.toml")), file)
 }
 
 func TestMB16SavedSettingsReachThePlugin(t *testing.T) {
@@ -88,10 +88,11 @@ func TestMB16SavedSettingsReachThePlugin(t *testing.T) {
 	w := begin(t, d, path, place)
 	w.List()
 	is(t, "answer", inChat(w, "tell", "{}").Text(), "5 b self 5 5")
-	text := read(t, filepath.Join(path, "config.toml"))
+	text := read(t, desk(w, path, "config.toml"))
 	if !strings.HasPrefix(text, "# 我的\n") || !strings.Contains(text, "count = 5\nmode = \"b\"") {
 		t.Errorf("config.toml:\n%s", text)
 	}
+	is(t, "the person's own", read(t, filepath.Join(path, "config.toml")), file)
 	// An edit by hand after that counts, now and at the next start.
 	if err := os.WriteFile(filepath.Join(path, "config.toml"), []byte(strings.Replace(text, "count = 5", "count = 2", 1)), 0o600); err != nil {
 		t.Fatal(err)
@@ -148,7 +149,7 @@ async def secret(self, **kwargs): return self.config.g.key
 	host(t, w, "options.secret", map[string]any{"value": "s3cret"})
 	w.List()
 	is(t, "answer", inChat(w, "secret", "{}").Text(), "s3cret")
-	if text := read(t, filepath.Join(path, "config.toml")); strings.Contains(text, "s3cret") || !strings.Contains(text, "count = 4") {
+	if text := read(t, desk(w, path, "config.toml")); strings.Contains(text, "s3cret") || !strings.Contains(text, "count = 4") {
 		t.Errorf("config.toml:\n%s", text)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/place"
 	"conclave/app/plugin/python"
 	"conclave/app/tool"
 )
@@ -145,7 +146,7 @@ const patience = 2 * time.Second
 
 // Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
 // unavailable when there is no Python, or another plugin is missing.
-func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest, place plugin.Place) (plugin.Spec, error) {
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest, where plugin.Place) (plugin.Spec, error) {
 	m, err := readManifest(src)
 	if err != nil {
 		return plugin.Spec{}, err
@@ -161,34 +162,30 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	x := extra{
 		Plugin: m.id, Module: m.entry.module, Class: m.entry.class, Manifest: m.table, Runtime: map[string]any{},
 		Requirements: append([]string{}, requirements(src.Path)...), Startup: m.timeout, Failure: m.failure,
-		Network: slices.Contains(place.Granted, "network"), Programs: slices.Contains(place.Granted, "programs"),
+		Network: slices.Contains(where.Granted, "network"), Programs: slices.Contains(where.Granted, "programs"),
 		Wants: permissions(src.Path), Notes: append([]string{}, m.notes...),
 	}
 	if vendor := filepath.Join(src.Path, "vendor"); isFolder(vendor) {
 		x.Vendor = vendor
 	}
-	if place.Storage != "" {
-		if err := x.readRuntime(src.Path, place.Storage); err != nil {
+	if where.Storage != "" {
+		if err := x.readRuntime(src.Path, where.Storage); err != nil {
 			return plugin.Spec{}, err
 		}
-		desk := filepath.Join(place.Storage, "plugin", m.id)
-		switch err := layDesk(src.Path, place.Storage, desk); {
-		case errors.Is(err, errTooLarge):
-			x.Notes = append(x.Notes, "It has too many files to be given a copy that it may write to; beside its code it can only read.")
-		case err != nil:
-			return plugin.Spec{}, &plugin.Problem{Kind: "unavailable", Message: "Its files could not be copied to where it may write: " + err.Error() + "."}
-		default:
-			c.Home, c.Display = desk, filepath.Join(desk, filepath.FromSlash(m.entry.file))
+		note, err := c.AtDesk(src.Path, where.Storage, m.id, "vendor")
+		if err != nil {
+			return plugin.Spec{}, err
 		}
+		x.Notes = append(x.Notes, note...)
 	}
 	c.Extra = x
-	spec, err := d.python.Spec(ctx, place, c, own)
+	spec, err := d.python.Spec(ctx, where, c, own)
 	if err != nil {
 		return plugin.Spec{}, err
 	}
 	spec.Memory, spec.Patience = memory, patience
 	spec.Env = append(spec.Env, "NEKO_PLUGIN_SERVICE_NAME=Plugin_"+m.id,
-		"NEKO_STORAGE_SELECTED_ROOT="+place.Storage, "NEKO_STORAGE_ANCHOR_ROOT="+place.Storage)
+		"NEKO_STORAGE_SELECTED_ROOT="+where.Storage, "NEKO_STORAGE_ANCHOR_ROOT="+where.Storage)
 	if x.Network {
 		spec.Sockets = true
 		spec.Read = append(spec.Read, there(networkFiles)...)
@@ -229,7 +226,7 @@ const runtimeConfig = "config/plugin.toml"
 
 // readRuntime reads the runtime configuration, or what it begins with.
 func (x *extra) readRuntime(dir, storage string) error {
-	table, err := readTOML(storage, runtimeConfig)
+	table, err := reader(place.ReadIn).toml(storage, runtimeConfig)
 	switch {
 	case err == nil:
 		x.Runtime = table
@@ -239,11 +236,11 @@ func (x *extra) readRuntime(dir, storage string) error {
 		return nil
 	}
 	const example = "config.example.toml"
-	text, err := readText(dir, example, maxManifest)
+	text, err := reader(place.ReadSource).text(dir, example)
 	if err != nil {
 		return nil //nolint:nilerr // most plugins have none
 	}
-	if x.Runtime, err = readTOML(dir, example); err != nil {
+	if x.Runtime, err = reader(place.ReadSource).toml(dir, example); err != nil {
 		return asProblem(err)
 	}
 	x.Example = text

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/place"
 )
 
 // manifestName is the file that makes a folder a N.E.K.O plugin.
@@ -58,11 +59,11 @@ func isPlugin(src plugin.Source) bool {
 // readManifest understands the plugin.toml of a folder. The error is a
 // *plugin.Problem.
 func readManifest(src plugin.Source) (*manifest, error) {
-	table, err := readTOML(src.Path, manifestName)
+	table, err := reader(place.ReadSource).toml(src.Path, manifestName)
 	if err != nil {
 		return nil, asProblem(err)
 	}
-	text, err := readText(src.Path, manifestName, maxManifest)
+	text, err := reader(place.ReadSource).text(src.Path, manifestName)
 	if err != nil {
 		return nil, asProblem(err)
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"conclave/app/plugin/place"
 )
 
 // requirements returns what a plugin says it needs of Python packages, as
@@ -18,7 +20,7 @@ func requirements(dir string) (lines []string) {
 			lines = append(lines, line)
 		}
 	}
-	if table, err := readTOML(dir, "pyproject.toml"); err == nil {
+	if table, err := reader(place.ReadSource).toml(dir, "pyproject.toml"); err == nil {
 		project, _ := table["project"].(map[string]any)
 		list, _ := project["dependencies"].([]any)
 		for _, item := range list {
@@ -27,7 +29,7 @@ func requirements(dir string) (lines []string) {
 			}
 		}
 	}
-	if text, err := readText(dir, "requirements.txt", maxManifest); err == nil {
+	if text, err := reader(place.ReadSource).text(dir, "requirements.txt"); err == nil {
 		for line := range strings.Lines(text) {
 			add(line)
 		}
@@ -49,7 +51,7 @@ func absent(display string, wanted []string) []string {
 			continue
 		}
 		there[e.Name()] = true
-		if table, err := readTOML(filepath.Join(dir, e.Name()), manifestName); err == nil {
+		if table, err := reader(place.ReadSource).toml(filepath.Join(dir, e.Name()), manifestName); err == nil {
 			about, _ := table["plugin"].(map[string]any)
 			there[cmpString(about["id"], e.Name())] = true
 		}

@@ -117,7 +117,7 @@ func TestADeskStaysInsideItsFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = d.Spec(t.Context(), src, *m, place)
-	if p := problemOf(t, err); p.Kind != "unavailable" {
+	if p := problemOf(t, err); p.Kind != "refused" || !strings.Contains(p.Message, "because a link lies there") {
 		t.Errorf("got %+v", p)
 	}
 	if text, err := os.ReadFile(filepath.Join(outside, "data.txt")); err != nil || string(text) != "precious" {

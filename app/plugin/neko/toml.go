@@ -3,15 +3,13 @@ package neko
 import (
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/BurntSushi/toml"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/place"
 )
 
 // maxManifest bounds one TOML file, in bytes. The longest manifest seen has
@@ -19,11 +17,14 @@ import (
 // argument holds 128 KB.
 const maxManifest = 48 << 10
 
-// readTOML reads the TOML file name below root, following no link out of it, as
-// JSON can carry it: dates are text. The error is a *plugin.Problem, or wraps
-// os.ErrNotExist.
-func readTOML(root, name string) (map[string]any, error) {
-	text, err := readText(root, name, maxManifest)
+// reader reads a file of a folder: place.ReadSource of the plugin's own, or
+// place.ReadIn of its storage.
+type reader func(folder, name string, limit int64) (data []byte, size int64, err error)
+
+// toml reads the TOML file name as JSON can carry it: dates are text. The error
+// is a *plugin.Problem, or wraps os.ErrNotExist.
+func (read reader) toml(folder, name string) (map[string]any, error) {
+	text, err := read.text(folder, name)
 	if err != nil {
 		return nil, err
 	}
@@ -34,28 +35,19 @@ func readTOML(root, name string) (map[string]any, error) {
 	return plain(table).(map[string]any), nil
 }
 
-// readText reads a file of at most limit bytes below root.
-func readText(root, name string, limit int64) (string, error) {
-	dir, err := os.OpenRoot(root)
-	if err != nil {
-		return "", err
-	}
-	defer dir.Close() //nolint:errcheck // read only
-	file, err := dir.Open(filepath.FromSlash(name))
-	if err != nil {
-		return "", err
-	}
-	defer file.Close() //nolint:errcheck // read only
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+// text reads a text of at most maxManifest bytes.
+func (read reader) text(folder, name string) (string, error) {
+	text, size, err := read(folder, name, maxManifest)
+	switch {
+	case errors.Is(err, place.ErrNotFile):
 		return "", &plugin.Problem{Kind: "script", File: name, Message: name + " is no file."}
-	}
-	text, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err != nil {
+	case errors.Is(err, place.ErrLink):
+		return "", &plugin.Problem{Kind: "refused", File: name, Message: name + " lies behind a link that the plugin may have made, so it is not read."}
+	case err != nil:
 		return "", err
-	}
-	if int64(len(text)) > limit {
+	case size > maxManifest:
 		return "", &plugin.Problem{Kind: "script", File: name,
-			Message: fmt.Sprintf("%s is larger than %d KB.", name, limit>>10), Hint: "Keep data in files of its own."}
+			Message: fmt.Sprintf("%s is larger than %d KB.", name, maxManifest>>10), Hint: "Keep data in files of its own."}
 	}
 	return strings.TrimPrefix(string(text), "\uFEFF"), nil
 }

@@ -3,7 +3,6 @@ package python
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/place"
 )
 
 // maxSource bounds one source file. A plugin's file has some kilobytes; one of
@@ -21,31 +21,14 @@ const maxSource = 4 << 20
 // ReadSource reads one source file below root, following no link out of it. The
 // error is a *plugin.Problem.
 func ReadSource(root, name string) ([]byte, error) {
-	dir, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, unreadable(name, err)
-	}
-	defer dir.Close() //nolint:errcheck // read only
-	file, err := dir.Open(filepath.FromSlash(name))
-	if err != nil {
-		return nil, unreadable(name, err)
-	}
-	defer file.Close() //nolint:errcheck // read only
-	info, err := file.Stat()
-	if err != nil {
-		return nil, unreadable(name, err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, unreadable(name, errors.New("it is no file"))
-	}
-	source, err := io.ReadAll(io.LimitReader(file, maxSource+1))
+	source, size, err := place.ReadSource(root, name, maxSource+1)
 	if err != nil {
 		return nil, unreadable(name, err)
 	}
 	switch {
 	case len(source) > maxSource:
 		return nil, &plugin.Problem{Kind: "script", File: name,
-			Message: fmt.Sprintf("%s has %.1f MB; a file of functions may have %d MB at most.", name, float64(max(info.Size(), int64(len(source))))/(1<<20), maxSource>>20),
+			Message: fmt.Sprintf("%s has %.1f MB; a file of functions may have %d MB at most.", name, float64(size)/(1<<20), maxSource>>20),
 			Hint:    "Keep data in files of its own, and large packages installed for Python."}
 	case len(source) == 0:
 		return nil, &plugin.Problem{Kind: "script", File: name,

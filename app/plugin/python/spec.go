@@ -5,6 +5,7 @@ import (
 	"context"
 	"debug/elf"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,7 +13,9 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/app/limit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/place"
 )
 
 // memory is RLIMIT_DATA of a worker: an interpreter with its threads' stacks
@@ -52,22 +55,46 @@ func FolderConfig(src plugin.Source, entry string) Config {
 	}
 }
 
+// AtDesk lets a plugin that is a folder believe that it lies at a desk in its
+// storage (place.LayDesk), named for it; folders named by skip stay away from it.
+// Where it has too many files for that, its own folder is its place, to read, and
+// a sentence for its card says so. The error is a *plugin.Problem.
+func (c *Config) AtDesk(from, storage, name string, skip ...string) (notes []string, err error) {
+	desk := filepath.Join("plugin", name)
+	switch err := place.LayDesk(from, storage, desk, skip...); {
+	case errors.Is(err, place.ErrTooLarge):
+		return []string{limit.Desk.Person}, nil
+	case errors.Is(err, place.ErrLink):
+		return nil, &plugin.Problem{Kind: "refused", Message: "Its files were not copied to where it may write, because a link lies there: " + err.Error() + ".",
+			Hint: "The plugin may have made it to reach other files. Look at what it is, then delete " + filepath.Join(storage, desk) + " and reload the plugin."}
+	case err != nil:
+		return nil, &plugin.Problem{Kind: "unavailable", Message: "Its files could not be copied to where it may write: " + err.Error() + "."}
+	}
+	entry, err := filepath.Rel(c.Root, c.Entry)
+	if err != nil {
+		return nil, &plugin.Problem{Kind: "unavailable", Message: err.Error() + "."} // both are absolute
+	}
+	c.Home = filepath.Join(storage, desk)
+	c.Display = filepath.Join(c.Home, entry)
+	return nil, nil
+}
+
 // Spec describes the worker of a plugin: the interpreter, isolated from the
 // person's environment, with what it needs to read (own, of the plugin) and
 // nothing to write but the plugin's storage. Storage, Site, Python and, unless
 // they are set, Options and Secrets of c are filled in; folders of packages that
 // c names in Site come first. The error is a *plugin.Problem of kind unavailable
 // when there is no Python.
-func (d *Interpreters) Spec(ctx context.Context, place plugin.Place, c Config, own []string) (plugin.Spec, error) {
-	python, shimDir, err := d.Resolve(ctx, cmp.Or(place.Runtime, d.options.Runtime))
+func (d *Interpreters) Spec(ctx context.Context, where plugin.Place, c Config, own []string) (plugin.Spec, error) {
+	python, shimDir, err := d.Resolve(ctx, cmp.Or(where.Runtime, d.options.Runtime))
 	if err != nil {
 		return plugin.Spec{}, err
 	}
-	c.Site = slices.Concat(c.Site, place.Site)
-	own = slices.Concat(own, c.Site, named(place), []string{shimDir})
-	c.Storage = place.Storage
+	c.Site = slices.Concat(c.Site, where.Site)
+	own = slices.Concat(own, c.Site, named(where), []string{shimDir})
+	c.Storage = where.Storage
 	if c.Options == nil {
-		c.Options, c.Secrets = place.Options, place.Secrets
+		c.Options, c.Secrets = where.Options, where.Secrets
 	}
 	c.Site = slices.Concat(c.Site, python.Site)
 	c.Python = strings.Join(python.Command, " ")
@@ -79,11 +106,11 @@ func (d *Interpreters) Spec(ctx context.Context, place plugin.Place, c Config, o
 	return plugin.Spec{
 		Kind:    "command",
 		Argv:    append(argv, "-c", boot, shimDir, "serve", string(text)),
-		Env:     Environment(place.Storage),
-		Dir:     place.Work,
+		Env:     Environment(where.Storage),
+		Dir:     where.Work,
 		Read:    readable(python, own),
 		Execute: executable(python.Executable),
-		Write:   slices.DeleteFunc([]string{place.Storage}, func(dir string) bool { return dir == "" }),
+		Write:   slices.DeleteFunc([]string{where.Storage}, func(dir string) bool { return dir == "" }),
 		Memory:  memory,
 	}, nil
 }
@@ -91,9 +118,9 @@ func (d *Interpreters) Spec(ctx context.Context, place plugin.Place, c Config, o
 // named returns the files and folders that the person named in the plugin's
 // settings: it may read them. Not among them are the home folder and what holds
 // it, hidden folders in it (keys, browser profiles), and Conclave's own data.
-func named(place plugin.Place) []string {
+func named(where plugin.Place) []string {
 	home, _ := os.UserHomeDir()
-	data := filepath.Dir(filepath.Dir(place.Storage))
+	data := filepath.Dir(filepath.Dir(where.Storage))
 	var found []string
 	var look func(value any)
 	look = func(value any) {
@@ -111,11 +138,11 @@ func named(place plugin.Place) []string {
 			if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
 				path = filepath.Join(home, rest)
 			}
-			if path == "" || strings.ContainsRune(path, 0) || (!filepath.IsAbs(path) && place.Work == "") {
+			if path == "" || strings.ContainsRune(path, 0) || (!filepath.IsAbs(path) && where.Work == "") {
 				return
 			}
 			if !filepath.IsAbs(path) {
-				path = filepath.Join(place.Work, path)
+				path = filepath.Join(where.Work, path)
 			}
 			real, err := filepath.EvalSymlinks(path)
 			if err == nil && len(found) < maxNamed && !holds(real, home) && !holds(real, data) && !holds(data, real) && !hiddenIn(home, real) {
@@ -124,7 +151,7 @@ func named(place plugin.Place) []string {
 		}
 	}
 	var value any
-	if json.Unmarshal(place.Options, &value) == nil {
+	if json.Unmarshal(where.Options, &value) == nil {
 		look(value)
 	}
 	slices.Sort(found)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/place"
 	"conclave/app/plugin/spindle/job"
 	"conclave/app/tool"
 )
@@ -175,7 +176,7 @@ func entryText(src plugin.Source, m plugin.Manifest) (string, error) {
 	if !src.Folder {
 		return readScript(src.Path)
 	}
-	root, err := os.OpenRoot(src.Path)
+	root, err := place.Source(src.Path)
 	if err != nil {
 		return "", unreadable(filepath.Base(src.Path), err)
 	}
@@ -197,7 +198,7 @@ func entryText(src plugin.Source, m plugin.Manifest) (string, error) {
 
 // Spec implements plugin.Dialect: the engine inside the conclave program, which
 // may read the plugin and nothing else, and write nothing.
-func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest, place plugin.Place) (plugin.Spec, error) {
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest, where plugin.Place) (plugin.Spec, error) {
 	if err := context.Cause(ctx); err != nil {
 		return plugin.Spec{}, err
 	}
@@ -236,8 +237,8 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 		}
 	}
 	read := []string{src.Path}
-	if cfg.Sources == nil && place.Code != "" {
-		cfg.Built = keptFolder(place.Runtime, src.ID, place.Code)
+	if cfg.Sources == nil && where.Code != "" {
+		cfg.Built = keptFolder(where.Runtime, src.ID, where.Code)
 		if info, err := os.Stat(cfg.Built); err == nil && info.IsDir() {
 			read = append(read, cfg.Built)
 		}
@@ -246,7 +247,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	if err != nil {
 		return plugin.Spec{}, fmt.Errorf("write the configuration of %s: %w", src.ID, err)
 	}
-	return plugin.Spec{Kind: "js", Env: environment(), Dir: place.Work, Input: input, Read: read}, nil
+	return plugin.Spec{Kind: "js", Env: environment(), Dir: where.Work, Input: input, Read: read}, nil
 }
 
 // environment passes on what the time zone and the language depend on, and

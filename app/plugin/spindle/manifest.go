@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/place"
 )
 
 // manifestNames are the names a manifest may have (contract section 1.1), in the
@@ -71,7 +72,7 @@ func (f *found) close() { _ = f.root.Close() } // only read
 // openManifest opens a plugin's folder and reads the manifest in it; nil when
 // there is none. The error is a *plugin.Problem.
 func openManifest(dir string) (*found, error) {
-	root, err := os.OpenRoot(dir)
+	root, err := place.Source(dir)
 	if err != nil {
 		return nil, unreadable(filepath.Base(dir), err)
 	}

@@ -3,7 +3,6 @@ package spindle
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/place"
 )
 
 // Bounds of the source that travels inside a configuration.
@@ -32,7 +32,7 @@ func readSources(src plugin.Source) (map[string]string, error) {
 		}
 		return map[string]string{filepath.Base(src.Path): text}, nil
 	}
-	root, err := os.OpenRoot(src.Path)
+	root, err := place.Source(src.Path)
 	if err != nil {
 		return nil, unreadable(filepath.Base(src.Path), err)
 	}

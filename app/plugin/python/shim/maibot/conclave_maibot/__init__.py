@@ -42,6 +42,7 @@ class Life:
         self.instance = None
         self.serving = False
         self.warnings = []
+        worker.notes.extend(extra.get("notes") or ())
 
     def begin(self):
         from conclave_worker.loop import Loop

@@ -1,5 +1,8 @@
 """config.toml beside plugin.py: made from the defaults, brought up to date, read again.
 
+It is that of the plugin's desk, where it may write. A config.toml that the person
+puts beside their plugin.py, or edits there, takes its place.
+
 The file is the truth, as in MaiBot. What a person saves in Conclave's form is
 written into it once, at the next start; an edit by hand after that counts again.
 """
@@ -21,6 +24,9 @@ class Settings:
         if not _writable(self.path) and config["storage"]:
             # A place where nothing may be written beside the code.
             self.path = os.path.join(config["storage"], "config.toml")
+        # The person's own file, which is read and never written.
+        self._person = os.path.join((config.get("extra") or {}).get("folder") or config["home"], "config.toml")
+        self._taken = _state(self._person)
         self._applied = os.path.join(config["storage"] or config["home"], ".options.json")
         self._seen = None
         self.saved = False  # the person saved the form since the last start
@@ -98,24 +104,38 @@ class Settings:
         for path in secrets:
             _put(kept, path.split("."), "")  # a secret lies with the keys, not here
         try:
-            new = toml.updated(text or "", kept)
-            temp = self.path + ".tmp"
-            with open(temp, "w", encoding="utf-8") as file:
-                file.write(new)
-            os.replace(temp, self.path)
+            self._replace(toml.updated(text or "", kept))
         except (OSError, ValueError) as err:
             self.life._say("config.toml could not be written: %s" % err)
 
     def edited(self):
-        """Says whether the file changed since it was read."""
-        return self._seen is not None and self._state() != self._seen
+        """Says whether the file, or the person's own, changed since it was read."""
+        if self._seen is None:
+            return False
+        now = _state(self._person)
+        if now != self._taken and now != (0, 0):
+            self._taken = now
+            self._take()
+        return self._state() != self._seen
+
+    def _take(self):
+        """Puts the person's file in the place of the plugin's."""
+        if self._person == self.path:
+            return
+        try:
+            with open(self._person, encoding="utf-8-sig") as file:
+                self._replace(file.read())
+        except (OSError, ValueError) as err:
+            self.life._say("config.toml could not be taken up: %s" % err)
+
+    def _replace(self, text):
+        temp = self.path + ".tmp"
+        with open(temp, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temp, self.path)
 
     def _state(self):
-        try:
-            info = os.stat(self.path)
-        except OSError:
-            return (0, 0)
-        return (info.st_mtime_ns, info.st_size)
+        return _state(self.path)
 
     def version(self):
         return _version(self.life.instance.get_plugin_config_data())
@@ -154,6 +174,15 @@ class Settings:
         except Exception as error:
             self.life._say("Its settings cannot be shown: %s" % problems.describe(error))
             return None
+
+
+def _state(path):
+    """Returns what tells one save of a file from another."""
+    try:
+        info = os.stat(path)
+    except OSError:
+        return (0, 0)
+    return (info.st_mtime_ns, info.st_size)
 
 
 def _enabled(data, default):

@@ -1,0 +1,204 @@
+package place_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"conclave/app/limit"
+	"conclave/app/plugin/place"
+)
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	for _, err := range errs {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func write(t testing.TB, path, text string) {
+	t.Helper()
+	must(t, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600))
+}
+
+func holds(t testing.TB, path, want string) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%s holds %q, want %q; %v", path, got, want, err)
+	}
+}
+
+// Every operation, with a link at each level of the name that it is given.
+func TestF01NoOperationLeadsOverALink(t *testing.T) {
+	outside := t.TempDir()
+	write(t, filepath.Join(outside, "precious", "file"), "precious")
+	for level, name := range map[string]string{"the folder's own child": "link", "deep": filepath.Join("a", "b", "link")} {
+		for where, target := range map[string]string{"out": filepath.Join(outside, "precious"), "inside": "."} {
+			t.Run(level+" "+where, func(t *testing.T) {
+				dir := filepath.Join(t.TempDir(), "storage")
+				write(t, filepath.Join(dir, "file"), "own")
+				must(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700), os.Symlink(target, filepath.Join(dir, name)))
+				f, err := place.Open(dir)
+				must(t, err)
+				defer f.Close() //nolint:errcheck // nothing is buffered
+				through := filepath.Join(name, "file")
+				_, _, readErr := f.Read(through, 10)
+				_, statErr := f.Stat(through)
+				_, lstatErr := f.Lstat(through)
+				for what, err := range map[string]error{
+					"read": readErr, "stat": statErr, "lstat": lstatErr, "write": f.Write(through, []byte("x")), "make": f.MakeFolder(filepath.Join(name, "x")),
+					"remove": f.Remove(through), "move from": f.Rename(through, "moved"), "move to": f.Rename("file", through),
+					"walk": f.Walk(name, func(string, fs.DirEntry) error { return errors.New("it listed something") }),
+				} {
+					if !errors.Is(err, place.ErrLink) {
+						t.Errorf("%s: got %v", what, err)
+					}
+				}
+				holds(t, filepath.Join(outside, "precious", "file"), "precious")
+				holds(t, filepath.Join(dir, "file"), "own")
+			})
+		}
+	}
+}
+
+func TestF01AFolderThatIsALinkIsNotOpened(t *testing.T) {
+	top, outside := t.TempDir(), t.TempDir()
+	must(t, os.Symlink(outside, filepath.Join(top, "storage")))
+	for what, open := range map[string]func(string) (*place.Folder, error){"open": place.Open, "make": place.Make} {
+		if _, err := open(filepath.Join(top, "storage")); !errors.Is(err, place.ErrLink) {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+}
+
+func TestF01AWriteReplacesALinkAndASecondName(t *testing.T) {
+	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "precious")
+	write(t, outside, "precious")
+	must(t, os.Symlink(outside, filepath.Join(dir, "soft")), os.Link(outside, filepath.Join(dir, "hard")))
+	f, err := place.Open(dir)
+	must(t, err)
+	defer f.Close() //nolint:errcheck // nothing is buffered
+	must(t, f.Write("hard", []byte("new")))
+	if err := f.Write("soft", []byte("new")); err != nil {
+		t.Errorf("a link at the name itself: %v", err)
+	}
+	holds(t, outside, "precious")
+	holds(t, filepath.Join(dir, "hard"), "new")
+	holds(t, filepath.Join(dir, "soft"), "new")
+	must(t, f.Remove("soft"))
+	holds(t, outside, "precious")
+}
+
+// A plugin that swaps a folder for a link as fast as it can gets nothing outside.
+func TestF01SwappingAFolderForALinkMeanwhileReachesNothing(t *testing.T) {
+	dir, outside := t.TempDir(), t.TempDir()
+	write(t, filepath.Join(outside, "file"), "precious")
+	f, err := place.Open(dir)
+	must(t, err)
+	defer f.Close() //nolint:errcheck // nothing is buffered
+	stop, over := make(chan struct{}), make(chan struct{})
+	go func() { // ended by stop
+		defer close(over)
+		at := filepath.Join(dir, "a")
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			_ = os.RemoveAll(at) // each step may meet the writer's
+			_ = os.Symlink(outside, at)
+			_ = os.Remove(at)
+			_ = os.Mkdir(at, 0o700)
+		}
+	}()
+	for range 3000 {
+		_ = f.Write(filepath.Join("a", "file"), []byte("taken")) // what it meets does not matter
+		if data, _, err := f.Read(filepath.Join("a", "file"), 100); err == nil && string(data) == "precious" {
+			t.Fatal("it was read through the link")
+		}
+	}
+	close(stop)
+	<-over
+	holds(t, filepath.Join(outside, "file"), "precious")
+	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 1 {
+		t.Errorf("outside there are %v, %v", entries, err)
+	}
+}
+
+func TestF01TheDesksRecordLiesBesideTheStorage(t *testing.T) {
+	from, storage := t.TempDir(), filepath.Join(t.TempDir(), "id")
+	write(t, filepath.Join(from, "data.txt"), "one")
+	precious := filepath.Join(t.TempDir(), "precious")
+	write(t, precious, "precious")
+	must(t, os.MkdirAll(storage, 0o700), os.Symlink(precious, filepath.Join(storage, "desk.json")))
+	must(t, place.LayDesk(from, storage, "plugin"))
+	holds(t, filepath.Join(storage, "plugin", "data.txt"), "one")
+	holds(t, precious, "precious")
+	if record := place.DeskRecord(storage); filepath.Dir(record) != filepath.Dir(storage) {
+		t.Errorf("the record is %s", record)
+	}
+}
+
+func TestADeskKeepsWhatThePluginChangedUntilThePersonDoes(t *testing.T) {
+	from, storage := t.TempDir(), filepath.Join(t.TempDir(), "id")
+	for _, name := range []string{"kept", "edited", "deleted", "touched"} {
+		write(t, filepath.Join(from, name), "one")
+	}
+	write(t, filepath.Join(from, "vendor", "x"), "not copied")
+	write(t, filepath.Join(from, ".git", "config"), "not copied")
+	must(t, place.LayDesk(from, storage, "plugin", "vendor"))
+	desk := filepath.Join(storage, "plugin")
+	for _, name := range []string{"kept", "edited", "touched", "own"} {
+		write(t, filepath.Join(desk, name), "the plugin's")
+	}
+	write(t, filepath.Join(from, "edited"), "two, longer")
+	write(t, filepath.Join(from, "added"), "new")
+	must(t, os.Remove(filepath.Join(from, "deleted")), os.Chtimes(filepath.Join(from, "touched"), time.Now(), time.Now().Add(time.Hour)))
+	must(t, place.LayDesk(from, storage, "plugin", "vendor"))
+	for name, want := range map[string]string{"kept": "the plugin's", "edited": "two, longer", "touched": "the plugin's", "own": "the plugin's", "added": "new"} {
+		holds(t, filepath.Join(desk, name), want)
+	}
+	for _, name := range []string{"deleted", "vendor", ".git"} {
+		if _, err := os.Lstat(filepath.Join(desk, name)); err == nil {
+			t.Errorf("%s is there", name)
+		}
+	}
+	// A desk without its record is the plugin's; without the desk it is laid anew.
+	must(t, os.Remove(place.DeskRecord(storage)))
+	must(t, place.LayDesk(from, storage, "plugin", "vendor"))
+	holds(t, filepath.Join(desk, "kept"), "the plugin's")
+	must(t, os.RemoveAll(desk))
+	must(t, place.LayDesk(from, storage, "plugin", "vendor"))
+	holds(t, filepath.Join(desk, "kept"), "one")
+}
+
+func TestAFolderThatIsTooLargeIsNotCopied(t *testing.T) {
+	for what, make := range map[string]func(dir string){
+		"bytes": func(dir string) {
+			f, err := os.Create(filepath.Join(dir, "large"))
+			must(t, err, f.Truncate(limit.Desk.Value+1), f.Close()) // it takes no room
+		},
+		"files": func(dir string) {
+			for i := range limit.DeskFiles.Int() + 1 {
+				must(t, os.WriteFile(filepath.Join(dir, string(rune('a'+i%26))+time.Duration(i).String()), nil, 0o600))
+			}
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			from, storage := t.TempDir(), filepath.Join(t.TempDir(), "id")
+			make(from)
+			if err := place.LayDesk(from, storage, "plugin"); !errors.Is(err, place.ErrTooLarge) {
+				t.Errorf("got %v", err)
+			}
+			if _, err := os.Stat(filepath.Join(storage, "plugin")); err == nil {
+				t.Error("there is a desk")
+			}
+		})
+	}
+}

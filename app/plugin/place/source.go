@@ -1,0 +1,54 @@
+package place
+
+import (
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Source opens a folder with a plugin's files as the person put them there. No
+// plugin writes to it, but links may have come with it: they are followed inside
+// the folder only.
+func Source(path string) (*os.Root, error) { return os.OpenRoot(path) }
+
+// ReadSource returns the file at name, with slashes, in a plugin's folder: at most
+// limit bytes of it, and its whole size. The error wraps ErrNotFile for what is no
+// regular file.
+func ReadSource(folder, name string, limit int64) (data []byte, size int64, err error) {
+	root, err := Source(folder)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer root.Close() //nolint:errcheck // read only
+	return readFile(root, filepath.FromSlash(name), limit)
+}
+
+// ReadIn is ReadSource in a folder that a plugin can write to, see Open.
+func ReadIn(folder, name string, limit int64) (data []byte, size int64, err error) {
+	f, err := Open(folder)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close() //nolint:errcheck // read only
+	return f.Read(filepath.FromSlash(name), limit)
+}
+
+// readFile reads a regular file. What is none, such as a pipe, is not waited for.
+func readFile(root *os.Root, name string, limit int64) (data []byte, size int64, err error) {
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close() //nolint:errcheck // read only
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, &fs.PathError{Op: "read", Path: name, Err: ErrNotFile}
+	}
+	data, err = io.ReadAll(io.LimitReader(file, limit))
+	return data, max(info.Size(), int64(len(data))), err
+}
