@@ -20,6 +20,7 @@ import (
 	"conclave/app/bus"
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/settings"
 	"conclave/app/tool"
 	"conclave/app/turn"
@@ -700,9 +701,6 @@ func (c *Chats) SaveDraft(conversation string, draft Draft) error {
 	return nil
 }
 
-// maxAttachment bounds one attached file: what providers take at most.
-const maxAttachment = 20 << 20
-
 // Attach keeps a file.
 func (c *Chats) Attach(name, mimeType, data string) (MediaView, error) {
 	ctx := c.call()
@@ -710,8 +708,8 @@ func (c *Chats) Attach(name, mimeType, data string) (MediaView, error) {
 	if err != nil {
 		return MediaView{}, fault.Wrap(fault.Invalid, "app.attach", "The file "+name+" could not be read.", "Try again.", err)
 	}
-	if len(raw) > maxAttachment {
-		return MediaView{}, fault.New(fault.Invalid, "app.attach", fmt.Sprintf("%s has %d MB; at most %d MB can be sent.", name, len(raw)>>20, maxAttachment>>20), "Choose a smaller file.")
+	if int64(len(raw)) > limit.Attachment.Value {
+		return MediaView{}, fault.New(fault.Invalid, "app.attach", fmt.Sprintf("The file %s has more than %s, the most that is taken.", name, limit.Attachment), "Choose a smaller file.")
 	}
 	if len(raw) == 0 {
 		return MediaView{}, fault.New(fault.Invalid, "app.attach", name+" is empty.", "")

@@ -15,7 +15,7 @@ func (a *App) failure(err error) Failure { return failure(a.log, err) }
 
 func failure(log *slog.Logger, err error) Failure {
 	f := fault.Of(err)
-	out := Failure{Kind: f.Kind, Message: f.Message, Hint: f.Hint}
+	out := Failure{Kind: f.Kind, Message: f.Message, Hint: f.Hint, Detail: f.Detail}
 	if f.Kind == fault.Internal {
 		out.Ref = reference()
 		log.Error("an error reached the window", "ref", out.Ref, "err", err)

@@ -204,7 +204,7 @@ func (l *liveTurn) finish(ctx context.Context, e turn.Event, revision uint64) {
 	case chat.EndError:
 		en.State = string(chat.Failed)
 		if e.Failure != nil {
-			en.Error = &Failure{Kind: kindOf(e.Failure), Message: e.Failure.Message, Hint: e.Failure.Hint}
+			en.Error = &Failure{Kind: kindOf(e.Failure), Message: e.Failure.Message, Hint: e.Failure.Hint, Detail: e.Failure.Detail}
 		}
 	}
 	l.view.rev = revision

@@ -272,7 +272,7 @@ func (t *transcript) draw(ctx context.Context, f folded, messages []chat.Message
 			}
 		}
 		if m.Error != nil {
-			v.entry.Error = &Failure{Kind: kindOf(m.Error), Message: m.Error.Message, Hint: m.Error.Hint}
+			v.entry.Error = &Failure{Kind: kindOf(m.Error), Message: m.Error.Message, Hint: m.Error.Hint, Detail: m.Error.Detail}
 		}
 		for _, p := range m.Parts {
 			t.drawPart(ctx, v, calls, p)

@@ -11,7 +11,8 @@ type Failure struct {
 	Kind    fault.Kind `json:"kind"`
 	Message string     `json:"message"`
 	Hint    string     `json:"hint"`
-	Ref     string     `json:"ref"` // also in the log; only for internal ones
+	Detail  string     `json:"detail"` // the other side's own words, cleaned; often empty
+	Ref     string     `json:"ref"`    // also in the log; only for internal ones
 }
 
 // Undo is what can be taken back with Window.Undo.

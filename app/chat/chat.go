@@ -94,6 +94,7 @@ type Failure struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty"`
+	Detail  string `json:"detail,omitempty"` // the other side's own words, cleaned
 }
 
 // EndReason says why a turn ended.

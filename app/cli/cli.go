@@ -168,9 +168,11 @@ func (c *command) printError(err error) {
 				Kind    fault.Kind `json:"kind"`
 				Message string     `json:"message"`
 				Hint    string     `json:"hint"`
+				Detail  string     `json:"detail,omitempty"`
 			} `json:"error"`
 		}
 		e.Error.Kind, e.Error.Message, e.Error.Hint = f.Kind, f.Message, c.toType(f.Hint)
+		e.Error.Detail = f.Detail
 		_ = writeJSON(c.Err, e)
 		return
 	}
@@ -180,6 +182,9 @@ func (c *command) printError(err error) {
 	}
 	if f.Hint != "" {
 		line += " " + c.toType(f.Hint)
+	}
+	if f.Detail != "" {
+		line += " Details: " + sentence(f.Detail)
 	}
 	fmt.Fprintln(c.Err, "conclave: "+oneLine(line))
 }

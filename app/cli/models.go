@@ -75,7 +75,7 @@ func (c *command) listModels(ctx context.Context, app *App, _ []string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(failed)) {
 		f := fault.Of(failed[name])
-		fmt.Fprintln(c.Err, "conclave: "+name+": "+oneLine(f.Message+" "+f.Hint))
+		fmt.Fprintln(c.Err, "conclave: "+name+": "+oneLine(f.Message+" "+c.toType(f.Hint)))
 	}
 	if c.json {
 		return c.printJSON(rows)

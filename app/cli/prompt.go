@@ -20,6 +20,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/llm"
 	"conclave/app/permit"
 	"conclave/app/plugin"
@@ -78,7 +79,7 @@ func (c *command) promptCommand() *cobra.Command {
 		}
 		return c.converse(cmd.Context(), f, func(ctx context.Context, talk *talk) error {
 			if text == "-" { // read only now: the command may run elsewhere
-				read, err := io.ReadAll(c.In)
+				read, err := c.readIn("cli.prompt", "The text", limit.MessageText)
 				if err != nil {
 					return err
 				}
@@ -419,18 +420,12 @@ func (t *talk) set() (*tool.Set, bool, error) {
 	return offered.Promote(func(x tool.Tool) bool { return byName[x.ID()] }), true, nil
 }
 
-// maxAttachment bounds one attached file: what providers take at most.
-const maxAttachment = 20 << 20
-
 func (t *talk) attachments() ([]chat.Part, error) {
 	var parts []chat.Part
 	for _, name := range t.f.attach {
-		data, err := os.ReadFile(t.c.Path(name))
+		data, err := readFile("cli.attach", t.c.Path(name), name, limit.Attachment)
 		if err != nil {
-			return nil, unreadable("cli.attach", name, err)
-		}
-		if len(data) > maxAttachment {
-			return nil, fault.New(fault.Invalid, "cli.attach", fmt.Sprintf("The file %s has %d MiB; at most %d can be sent.", name, len(data)>>20, maxAttachment>>20), "Send a part of it.")
+			return nil, err
 		}
 		kind := mime.TypeByExtension(filepath.Ext(name))
 		if kind == "" {
@@ -491,6 +486,11 @@ func (p *printer) event(e turn.Event) {
 		return
 	}
 	if p.c.json {
+		if e.Failure != nil {
+			failure := *e.Failure
+			failure.Hint = p.c.toType(failure.Hint)
+			e.Failure = &failure
+		}
 		if line := e.Line(); line != nil {
 			p.err = writeJSON(p.c.Out, line)
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"strings"
 	"time"
 
@@ -13,6 +11,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/tool"
@@ -261,7 +260,7 @@ func (c *command) toolCallCommand() *cobra.Command {
 		}
 		defer app.Close()
 		if arguments == "-" {
-			text, err := io.ReadAll(c.In)
+			text, err := c.readIn("cli.tool", "The arguments", limit.CallArguments)
 			if err != nil {
 				return err
 			}
@@ -328,9 +327,9 @@ func memberContext(name string) json.RawMessage {
 }
 
 func (c *command) contextMessages(file string) ([]tool.ContextMessage, error) {
-	data, err := os.ReadFile(c.Path(file))
+	data, err := readFile("cli.context", c.Path(file), file, limit.CallArguments)
 	if err != nil {
-		return nil, unreadable("cli.context", file, err)
+		return nil, err
 	}
 	var messages []tool.ContextMessage
 	if err := json.Unmarshal(data, &messages); err != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"syscall"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -46,7 +47,8 @@ func sentence(s string) string {
 		return s
 	}
 	if first, _, _ := strings.Cut(s, " "); !strings.ContainsFunc(first, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		s = strings.ToUpper(s[:1]) + s[1:] // a word, and no name of a file or flag
+		letter, size := utf8.DecodeRuneInString(s) // of a word, and no name of a file or flag
+		s = string(unicode.ToUpper(letter)) + s[size:]
 	}
 	if !strings.ContainsAny(s[len(s)-1:], ".!?") {
 		s += "."
@@ -138,9 +140,19 @@ var commandInHint = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\bconclave (backup|chats|doctor|logs|models|permissions|plugins|restore|tools)\b`)
 })
 
-// toType makes the commands of a hint ones that can be typed as they stand: with
-// the folders that this command was given.
+// inTerminal turns the places of the window that hints name into commands.
+var inTerminal = strings.NewReplacer(
+	"Add it in Settings > Models", "Add it with conclave models add",
+	"Give its passphrase in Settings > Models, or in the environment", "Give its passphrase in the environment",
+	"Settings > Models lists", "conclave models list shows",
+	"in Settings > Models", "with conclave models",
+)
+
+// toType makes a hint one that fits a terminal: places of the window become
+// commands, and commands can be typed as they stand, with the folders that this
+// command was given.
 func (c *command) toType(hint string) string {
+	hint = inTerminal.Replace(hint)
 	// The store's hint ends with a path, whose spaces a shell would take apart.
 	if before, path, ok := strings.Cut(hint, "conclave restore "); ok && filepath.IsAbs(path) {
 		hint = before + "conclave restore " + quoted(path)

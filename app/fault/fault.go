@@ -41,7 +41,10 @@ type Error struct {
 	Op      string // what was being done, for the log: "store.open"
 	Message string // what happened, to what: one sentence, ending in a full stop
 	Hint    string // what to do next: a sentence, or empty when there is nothing
-	Err     error  // the cause, for the log and for errors.Is; may be nil
+	// Detail is what the other side said (a model's server, say) in its own words,
+	// cleaned of secrets and of what a screen would obey; often empty.
+	Detail string
+	Err    error // the cause, for the log and for errors.Is; may be nil
 }
 
 // Error returns the sentence and, in brackets, the cause.

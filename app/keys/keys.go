@@ -126,7 +126,7 @@ func (s *Store) Get(ctx context.Context, name string) (string, error) {
 }
 
 func missing(name string) error {
-	return fault.New(fault.NotFound, "keys.get", "There is no key for "+name+".", "Add it in Settings > Models, or with conclave models add.")
+	return fault.New(fault.NotFound, "keys.get", "There is no key for "+name+".", "Add it in Settings > Models.")
 }
 
 // Set keeps a key, replacing an older one of that name.

@@ -1,1 +1,81 @@
 package limit
+
+import "fmt"
+
+// What a model sends.
+var (
+	// CallArguments bounds the argument text of all calls of one answer.
+	CallArguments = add(Limit{
+		Name:   "arguments of the tool calls of one answer",
+		Value:  8 << 20,
+		Unit:   Bytes,
+		Why:    "a whole file fits; a model that writes more is broken, and would take the program's memory with it",
+		Person: "MODEL wrote more than 8 MiB as the arguments of its tool calls, and was stopped.",
+		Test:   "app/llm TestF71ArgumentsThatAreTooLongAreNotBlamedOnTheAddress",
+	})
+)
+
+// What a plugin offers and answers.
+var (
+	// PluginTools bounds how many tools one plugin may offer (contracts/spindle,
+	// section 6.6).
+	PluginTools = add(Limit{
+		Name:   "tools of one plugin",
+		Value:  256,
+		Why:    "models choose badly among hundreds of tools, and each is sent with every request",
+		Person: "44 of its tools are not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. Its log has the names.",
+		Test:   "app/plugin TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
+	})
+	// ToolDefinition bounds one tool's description and schema.
+	ToolDefinition = add(Limit{
+		Name:   "description and schema of one tool",
+		Value:  64 << 10,
+		Unit:   Bytes,
+		Why:    "it is sent to the model with every request",
+		Person: "1 of its tools is not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. Its log has the names.",
+		Test:   "app/plugin TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
+	})
+	// ResultDepth bounds the nesting of a Python function's result; the shim's
+	// results.py has the same number.
+	ResultDepth = add(Limit{
+		Name:  "nesting of a Python function's result",
+		Value: 100,
+		Unit:  Levels,
+		Why:   "readers of JSON, ours and a model server's, give up on deeper values",
+		Model: "[nested over 100 levels deep; the rest as text: …]",
+		Test:  "app/plugin/functions TestLF48WhatAFileDoesWrongIsASentenceAndTheNextCallWorks",
+	})
+)
+
+// What a person brings.
+var (
+	// Attachment bounds one attached file.
+	Attachment = add(Limit{
+		Name:   "one attached file",
+		Value:  20 << 20,
+		Unit:   Bytes,
+		Why:    "what providers take at most",
+		Person: "The file FILE has more than 20 MiB, the most that is taken. Send a part of it.",
+		Test:   "app/cli TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead",
+	})
+	// MessageText bounds the text of one message read from standard input.
+	MessageText = add(Limit{
+		Name:   "text of one message, from standard input",
+		Value:  16 << 20,
+		Unit:   Bytes,
+		Why:    "more than any model reads; a pipe that never ends must not fill the memory",
+		Person: "The text has more than 16 MiB, the most that is taken. Send a part of it.",
+		Test:   "app/cli TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead",
+	})
+)
+
+// ToolsLeftOut is the sentence on the card of a plugin of which n tools are not
+// offered because of PluginTools or ToolDefinition.
+func ToolsLeftOut(n int) string {
+	some := "1 of its tools is"
+	if n != 1 {
+		some = fmt.Sprintf("%d of its tools are", n)
+	}
+	return fmt.Sprintf("%s not offered: a plugin may offer %s tools of at most %s each, with a name. Its log has the names.",
+		some, PluginTools, ToolDefinition)
+}

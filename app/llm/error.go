@@ -26,6 +26,7 @@ const (
 	StreamCut      ErrorKind = "stream_cut"       // the answer stopped in the middle
 	Malformed      ErrorKind = "malformed"        // the answer is not the provider's format
 	Filtered       ErrorKind = "filtered"         // the provider declined to answer
+	TooMuch        ErrorKind = "too_much"         // the model writes more than Conclave takes
 	WrongAddress   ErrorKind = "wrong_address"    // something answers there, but no model server: a web page, a 404 for the path, a redirect elsewhere
 )
 
@@ -69,5 +70,7 @@ func (e *Error) Retryable() bool {
 
 // Fault returns the error as a person sees it.
 func (e *Error) Fault() *fault.Error {
-	return fault.Wrap(fault.Provider, "llm.stream", e.Sentence(), e.Hint(), e)
+	f := fault.Wrap(fault.Provider, "llm.stream", e.Sentence(), e.Hint(), e)
+	f.Detail = e.Details()
+	return f
 }

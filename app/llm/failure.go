@@ -81,7 +81,9 @@ func onTheWay(err error) *Error {
 	switch {
 	case errors.Is(err, errSilent):
 		e.Kind, e.Detail = TimedOut, ""
-	case errors.As(err, &syntax), errors.As(err, &wrongType), errors.Is(err, bufio.ErrTooLong), errors.Is(err, errTooMuch),
+	case errors.Is(err, errTooMuch):
+		e.Kind, e.Detail = TooMuch, ""
+	case errors.As(err, &syntax), errors.As(err, &wrongType), errors.Is(err, bufio.ErrTooLong),
 		strings.Contains(err.Error(), "malformed HTTP"), strings.Contains(err.Error(), "parsing response json"), strings.Contains(err.Error(), "expected destination type"):
 		e.Kind = Malformed
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),

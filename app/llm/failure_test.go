@@ -16,7 +16,7 @@ import (
 func TestEveryKindHasItsSentenceAndHint(t *testing.T) {
 	kinds := []ErrorKind{
 		KeyRefused, KeyMissing, RateLimited, QuotaUsedUp, Overloaded, ContextTooLong, ModelUnknown, NoTools, BadRequest,
-		Unreachable, TimedOut, StreamCut, Malformed, Filtered, WrongAddress,
+		Unreachable, TimedOut, StreamCut, Malformed, Filtered, WrongAddress, TooMuch,
 	}
 	seen := map[string]ErrorKind{}
 	for _, kind := range kinds {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/limit"
 )
 
 // Fragment is a piece of a tool call as it streams in. Wires differ: some
@@ -24,13 +25,8 @@ type Fragment struct {
 	Arguments string // the next piece of the argument text
 }
 
-// maxArguments bounds the argument text of one answer. A model that writes more
-// than 8 MiB of arguments is broken, and would take the memory of the program
-// with it.
-const maxArguments = 8 << 20
-
-// errTooMuch is returned by Add beyond maxArguments.
-var errTooMuch = errors.New("the arguments of its tool calls are longer than 8 MiB")
+// errTooMuch is returned by Add beyond limit.CallArguments.
+var errTooMuch = errors.New("the arguments of its tool calls are longer than " + limit.CallArguments.String())
 
 // Gatherer puts streamed fragments together into whole calls, by index and then
 // by id (contract llm-functions, section 8.2). Use NewGatherer. It is not safe
@@ -69,7 +65,7 @@ func NewGatherer(history []Message) *Gatherer {
 // Add takes a fragment. started is true, and start holds id and name, when the
 // fragment began a call. The only error is a call of impossible size.
 func (g *Gatherer) Add(f Fragment) (start chat.ToolCall, started bool, err error) {
-	if g.size += len(f.Arguments); g.size > maxArguments {
+	if g.size += len(f.Arguments); g.size > limit.CallArguments.Int() {
 		return chat.ToolCall{}, false, errTooMuch
 	}
 	call := g.find(f)

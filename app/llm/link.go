@@ -7,10 +7,12 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -206,10 +208,19 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	for name, value := range t.link.Connection.Headers {
 		out.Header.Set(name, value)
 	}
+	var used atomic.Bool // the request went over a connection that had served before
+	out = out.WithContext(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(c httptrace.GotConnInfo) { used.Store(c.Reused) },
+	}))
 	response, err := t.next.RoundTrip(out)
 	if err != nil {
 		silent.Stop()
 		err = t.broken(ctx, err)
+		if e, ok := errors.AsType[*Error](err); ok && e.Kind == Unreachable && used.Load() {
+			// The server was there: it closed a connection that was kept, as the
+			// request was on its way. net/http repeats a GET then, and no POST.
+			e.Kind = StreamCut
+		}
 		cancel(nil)
 		return nil, err
 	}

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"conclave/app/fault"
+	"conclave/app/limit"
 )
 
 // Sentence says what happened, and to what, in one sentence that a person reads.
-// It holds no secret and nothing the provider wrote; that is in Detail.
+// It holds no secret and nothing the provider wrote; that is in Details.
 func (e *Error) Sentence() string {
 	if inner, ok := e.inner(); ok {
 		return inner.Message
@@ -59,6 +60,8 @@ func (e *Error) Sentence() string {
 		return fmt.Sprintf("%s sent something that is not an answer of its kind%s.", upper(who), e.at())
 	case Filtered:
 		return fmt.Sprintf("%s declined to answer.", upper(who))
+	case TooMuch:
+		return fmt.Sprintf("%s wrote more than %s as the arguments of its tool calls, and was stopped.", upper(model), limit.CallArguments)
 	case WrongAddress:
 		return fmt.Sprintf("There is no model server for %s%s%s.", who, e.at(), e.status())
 	}
@@ -75,18 +78,28 @@ func (e *Error) Hint() string {
 		return "Check that it has not expired, in Settings > Models."
 	case KeyMissing:
 		return "Add it in Settings > Models."
-	case RateLimited, Overloaded, TimedOut:
+	case RateLimited:
+		if e.RetryAfter > 2*time.Minute {
+			return "Try again after that, or use another model."
+		}
+		return "Try again in a moment, or use another model."
+	case Overloaded, TimedOut:
 		return "Try again in a moment, or use another model."
 	case QuotaUsedUp:
 		return "Add credit with the provider, or use another model."
 	case ContextTooLong:
 		return "Hide older messages, start a new chat, or use a model with a larger context."
 	case ModelUnknown:
-		return "Choose another model; the list in Settings > Models shows what there is now."
+		return "Choose another model; Settings > Models lists what there is now."
 	case NoTools:
 		return "Send without tools, or choose a model that can use them."
 	case BadRequest:
-		return "The details say why; another model may accept it."
+		if e.Detail != "" {
+			return "The details say why; another model may accept it."
+		}
+		return "It did not say why; another model may accept it."
+	case TooMuch:
+		return "Ask for less at once, or use another model."
 	case Unreachable:
 		switch {
 		case isCertificate(e.Err):
@@ -105,6 +118,17 @@ func (e *Error) Hint() string {
 		return "Check the address in Settings > Models; many end in /v1."
 	}
 	return "Try again, or use another model."
+}
+
+// Details returns what a person is shown below sentence and hint: the provider's
+// own words, cleaned, or what was wrong with its answer. It is empty where there
+// is nothing to add.
+func (e *Error) Details() string {
+	switch e.Kind {
+	case Unreachable, TimedOut, StreamCut:
+		return "" // the operating system's words for what the sentence says
+	}
+	return e.Detail
 }
 
 // inner is the fault of a key store that would not give the key: it knows better

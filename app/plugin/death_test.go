@@ -76,11 +76,15 @@ func TestLF28ACallOverItsLimitEndsTheProcessAndTheNextCallWorks(t *testing.T) {
 	})
 }
 
-func TestLF28AProcessThatEndsInACallIsStartedAgain(t *testing.T) {
+// crashedInDie begins as the contract has it (contracts/llm-functions, 8.5).
+const crashedInDie = "the tool process ended (exit 3) while die of the plugin a ran. " +
+	"The next call starts it again; its log shows what it wrote last."
+
+func TestF73AndLF28AProcessThatEndsInACallIsNamedAndStartedAgain(t *testing.T) {
 	bubble(t, "functions", func(t *testing.T, f *fixture) {
 		f.serve("a.py", plugintest.Script{Tools: []plugintest.Tool{{Name: "die", Do: plugintest.Dies}, {Name: "blurt", Do: plugintest.Blurts}, {Name: "say", Text: "one"}, {Name: "wrong", Do: plugintest.Raises, Text: "Error: no such thing"}}})
 		r := f.freeze("a:die").call(t.Context(), "{}")
-		if r.Status != chat.CallDied || r.Error != "the tool process ended (exit 3)" || r.Printed != "dying\n" {
+		if r.Status != chat.CallDied || r.Error != crashedInDie || r.Printed != "dying\n" {
 			t.Errorf("got %+v", r)
 		}
 		f.says("a:say", "one")

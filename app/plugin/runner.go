@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -351,6 +352,7 @@ func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 	if result.Status == chat.CallTimeout && result.Error == "" {
 		result.Error = fmt.Sprintf("%s took longer than %s and was stopped", call.Tool.Name, seconds(timeout))
 	}
+	r.explain(call.Tool.Name, &result)
 	r.mu.Lock()
 	r.calls++
 	r.used = time.Now()
@@ -360,6 +362,23 @@ func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 	r.mu.Unlock()
 	return result, nil
 }
+
+// explain completes the error of a call that lost its process, or ran out of
+// memory: which tool of which plugin, and what to do next. The beginnings of these
+// texts are fixed by contract (contracts/llm-functions, section 8.5).
+func (r *runner) explain(name string, result *tool.Result) {
+	switch {
+	case result.Status == chat.CallDied && strings.HasPrefix(result.Error, "the tool process "):
+		result.Error = strings.TrimSuffix(result.Error, ".") + fmt.Sprintf(
+			" while %s of the plugin %s ran. The next call starts it again; its log shows what it wrote last.", name, r.e.id)
+	case result.Status == chat.CallRaised && result.ErrorType == outOfMemory && strings.Trim(result.Error, ": ") == outOfMemory:
+		result.Error = fmt.Sprintf("%s: %s of the plugin %s needed more memory than it may have. Ask it for less at once.",
+			outOfMemory, name, r.e.id)
+	}
+}
+
+// outOfMemory is all that Python says of a failed allocation.
+const outOfMemory = "MemoryError"
 
 func seconds(d time.Duration) string {
 	if d%time.Second == 0 {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"conclave/app/limit"
 	"conclave/app/plugin/wire"
 	"conclave/app/tool"
 	build "conclave/app/version"
@@ -208,13 +209,6 @@ func (s *session) killedWhy() string {
 	return s.killed
 }
 
-// maxTools and maxDefinition bound what one plugin may offer
-// (contracts/spindle, 6.6).
-const (
-	maxTools      = 256
-	maxDefinition = 64 << 10
-)
-
 // listedTool is one entry of tools/list (MCP 2025-06-18, and docs/WIRE.md
 // section 2 for _meta).
 type listedTool struct {
@@ -264,7 +258,7 @@ func (t *told) hear(options json.RawMessage, notes []string) {
 // of itself.
 func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, said told, err error) {
 	tools, said = []tool.Tool{}, told{options: v.options}
-	cursor := ""
+	cursor, left := "", 0
 	for {
 		params := map[string]string{}
 		if cursor != "" {
@@ -289,13 +283,18 @@ func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, said 
 			said.hear(page.Meta.Options, page.Meta.Notes)
 		}
 		for _, t := range page.Tools {
-			if len(t.Name) == 0 || len(t.Description)+len(t.InputSchema) > maxDefinition || len(tools) >= maxTools {
-				s.r.e.log.add("warn", fmt.Sprintf("The tool %.80q was left out: a plugin may offer %d tools of at most %d KiB each, with a name.", t.Name, maxTools, maxDefinition>>10), "")
+			if len(t.Name) == 0 || len(t.Description)+len(t.InputSchema) > limit.ToolDefinition.Int() || len(tools) >= limit.PluginTools.Int() {
+				s.r.e.log.add("warn", fmt.Sprintf("The tool %.80q was left out: a plugin may offer %s tools of at most %s each, with a name.",
+					t.Name, limit.PluginTools, limit.ToolDefinition), "")
+				left++
 				continue
 			}
 			tools = append(tools, tool.Normal(t.tool(v)))
 		}
 		if cursor = page.NextCursor; cursor == "" || len(page.Tools) == 0 {
+			if left > 0 {
+				said.notes = append(said.notes, limit.ToolsLeftOut(left))
+			}
 			return tools, said, nil
 		}
 	}

@@ -224,9 +224,30 @@ func (w *writing) finish(ctx context.Context, cause error, closing bool) (*writi
 			t.emit(Event{Kind: Noted, Note: "The answer was cut at the model's length limit."})
 		case llm.StopFilter:
 			t.emit(Event{Kind: Noted, Note: "The provider's filter cut the answer."})
+		default:
+			if note := wordless(w.m.Parts); note != "" {
+				t.emit(Event{Kind: Noted, Note: note})
+			}
 		}
 	}
 	return w, errors.Join(cause, w.err)
+}
+
+// wordless says that an answer holds nothing to read, or returns "".
+func wordless(parts []chat.Part) string {
+	thought := false
+	for _, p := range parts {
+		switch {
+		case p.Kind == chat.PartReasoning:
+			thought = thought || p.Text != ""
+		case p.Kind != chat.PartText || strings.TrimSpace(p.Text) != "":
+			return ""
+		}
+	}
+	if thought {
+		return "The model thought, and ended without an answer. Ask again, or use another model."
+	}
+	return "The model ended without an answer. Ask again, or use another model."
 }
 
 // write writes the finished message, behind the turn, and makes it part of the

@@ -343,7 +343,7 @@ func asFault(err error) error {
 
 func failure(err error) *chat.Failure {
 	f := fault.Of(asFault(err))
-	return &chat.Failure{Kind: string(f.Kind), Message: f.Message, Hint: f.Hint}
+	return &chat.Failure{Kind: string(f.Kind), Message: f.Message, Hint: f.Hint, Detail: f.Detail}
 }
 
 func callsOf(m *chat.Message) []*chat.ToolCall {

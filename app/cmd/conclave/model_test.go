@@ -23,6 +23,9 @@ const modelKey = "sk-test-0123456789abcdef"
 //	refuser   refuses requests that hold tools
 //	cut       breaks off in the middle of a word
 //	failing   answers 500
+//	picky     answers 422 and says why; sullen answers 422 without a word
+//	hourly    answers 429 and wants an hour
+//	silent    ends without a word; thinker ends after thinking
 //	endless   says words until nobody listens any more
 func modelServer(t *testing.T) (address, refused string) {
 	mux := http.NewServeMux()
@@ -136,6 +139,18 @@ func complete(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	case "failing":
 		fail(w, http.StatusInternalServerError, "server_error", "it is broken")
+	case "picky":
+		fail(w, http.StatusUnprocessableEntity, "invalid_value", "temperature must be 1, not 0.7")
+	case "sullen":
+		w.WriteHeader(http.StatusUnprocessableEntity)
+	case "hourly":
+		w.Header().Set("Retry-After", "3600")
+		fail(w, http.StatusTooManyRequests, "rate_limit", "slow down")
+	case "silent":
+		s.end("stop")
+	case "thinker":
+		s.send(map[string]any{"role": "assistant", "reasoning_content": "Let me think."}, nil)
+		s.end("stop")
 	case "endless":
 		for r.Context().Err() == nil {
 			s.say("on and on ")

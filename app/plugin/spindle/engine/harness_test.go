@@ -387,13 +387,27 @@ func eval(tb testing.TB, body string) string {
 
 func (p *plug) tools() []*mcp.Tool {
 	p.tb.Helper()
+	return p.list().Tools
+}
+
+// notes are the sentences for the plugin's card.
+func (p *plug) notes() (notes []string) {
+	p.tb.Helper()
+	for _, note := range p.list().Meta[metaNotes].([]any) {
+		notes = append(notes, note.(string))
+	}
+	return notes
+}
+
+func (p *plug) list() *mcp.ListToolsResult {
+	p.tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	r, err := p.session.ListTools(ctx, nil)
 	if err != nil {
 		p.tb.Fatalf("list the tools: %v", err)
 	}
-	return r.Tools
+	return r
 }
 
 func (p *plug) names() []string {

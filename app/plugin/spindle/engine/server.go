@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"conclave/app/limit"
 	"conclave/app/plugin/wire"
 )
 
@@ -19,6 +20,7 @@ const (
 	metaCouncil    = "conclave/council-eligible"
 	metaInline     = "conclave/inline-available"
 	metaVisibility = "conclave/visibility"
+	metaNotes      = "conclave/notes" // of the whole list: sentences for the plugin's card
 	metaWarnings   = "conclave/warnings"
 	metaCall       = "conclave/call-id"
 	metaDeadline   = "conclave/deadline-ms"
@@ -181,6 +183,9 @@ func (s *server) list() *mcp.ListToolsResult {
 		result.Tools = append(result.Tools, &mcp.Tool{
 			Name: t.name, Title: t.title, Description: t.description, InputSchema: t.schema, Meta: meta,
 		})
+	}
+	if left := s.worker.tools.leftOut(); left > 0 {
+		result.Meta = mcp.Meta{metaNotes: []string{limit.ToolsLeftOut(left)}}
 	}
 	return result
 }

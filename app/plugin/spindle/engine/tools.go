@@ -9,11 +9,12 @@ import (
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"conclave/app/limit"
 )
 
 // Bounds of contract section 6.
 const (
-	maxTools      = 256
 	maxDescriptor = 64 << 10 // bytes of one descriptor as JSON
 	maxToolName   = 128      // characters
 )
@@ -31,8 +32,9 @@ type tool struct {
 // tools are the registered ones, in the order they came. It is safe for
 // concurrent use.
 type tools struct {
-	mu  sync.Mutex // guards all
-	all []tool
+	mu   sync.Mutex // guards the fields below
+	all  []tool
+	left int // how many were refused because there were too many
 }
 
 // put adds t, or replaces the one of the same name in its place. It returns why
@@ -44,11 +46,19 @@ func (ts *tools) put(t tool) (refused string) {
 		ts.all[i] = t
 		return ""
 	}
-	if len(ts.all) >= maxTools {
-		return fmt.Sprintf("The tool %q was not registered: a plugin may have %d tools.", t.name, maxTools)
+	if len(ts.all) >= limit.PluginTools.Int() {
+		ts.left++
+		return fmt.Sprintf("The tool %q was not registered: a plugin may have %s tools.", t.name, limit.PluginTools)
 	}
 	ts.all = append(ts.all, t)
 	return ""
+}
+
+// leftOut counts the tools that were refused because there were too many.
+func (ts *tools) leftOut() int {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	return ts.left
 }
 
 // remove takes the tool away and reports whether it was there.

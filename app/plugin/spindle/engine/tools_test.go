@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"conclave/app/limit"
 )
 
 // waitChange waits for notifications/tools/list_changed.
@@ -195,10 +197,13 @@ spindle.permissions.onChanged(() => heard.push(has()));
 func TestSP23ManyToolsAndLargeOnesAreRefusedWithAReason(t *testing.T) {
 	p := script(t, `for (let i = 0; i < 300; i++) spindle.registerTool({ name: "t" + i, description: "d" });
 spindle.registerTool({ name: "huge", description: "d", parameters: { type: "object", properties: { x: { description: "y".repeat(1 << 20) } } } });`)
-	if got := len(p.tools()); got != maxTools {
+	if got := len(p.tools()); got != limit.PluginTools.Int() {
 		t.Errorf("%d tools", got)
 	}
 	p.waitLog(`The tool "t256" was not registered: a plugin may have 256 tools.`)
+	if want := limit.ToolsLeftOut(44); !slices.Equal(p.notes(), []string{want}) { // F74
+		t.Errorf("notes are %q, want %q", p.notes(), want)
+	}
 }
 
 func TestSP37AnyNameComesBackAsItWas(t *testing.T) {

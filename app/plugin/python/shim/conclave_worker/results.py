@@ -9,7 +9,7 @@ from . import codec
 from .wire import MAX_LINE
 
 MAX_REPR = 500  # characters of an object that has no other form
-MAX_DEPTH = 100  # of nested containers; deeper ones become their repr
+MAX_DEPTH = 100  # of nested containers, app/limit ResultDepth; deeper ones become their repr, which says so
 MAX_MEDIA = 2_900_000  # bytes of all media that still fit a line of 4 MiB in base64
 MAX_FILES = 20  # media of one result, as many as Conclave keeps
 
@@ -146,8 +146,10 @@ def _natural(value, depth, above):
         return _int(value), True
     if kind is float:
         return (value if _finite(value) else str(value)), True
-    if depth > MAX_DEPTH or any(value is other for other in above):
+    if any(value is other for other in above):
         return _shown(value), False
+    if depth > MAX_DEPTH:
+        return "[nested over %d levels deep; the rest as text: %s]" % (MAX_DEPTH, _shown(value)), False
     if kind in (list, tuple, dict, set, frozenset):
         pass
     elif _is_enum(value):

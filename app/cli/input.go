@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"conclave/app/fault"
+	"conclave/app/limit"
+)
+
+// readFile reads an ordinary file of at most bound bytes. A device or a pipe is
+// refused: it may have no end, or block for ever. name is the file as the person
+// wrote it, for the error: of kind not_found where it cannot be read, else
+// invalid.
+func readFile(op, path, name string, bound *limit.Limit) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, unreadable(op, name, err)
+	case info.IsDir():
+		return nil, unreadable(op, name, syscall.EISDIR)
+	case !info.Mode().IsRegular():
+		return nil, fault.New(fault.Invalid, op, name+" is not an ordinary file.", "Name a file; what a program prints can be saved to one first.")
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, unreadable(op, name, err)
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	return atMost(op, "The file "+name, file, bound)
+}
+
+// readIn reads standard input to its end, at most bound bytes. what begins the
+// error's sentence: "The text".
+func (c *command) readIn(op, what string, bound *limit.Limit) ([]byte, error) {
+	return atMost(op, what, c.In, bound)
+}
+
+func atMost(op, what string, r io.Reader, bound *limit.Limit) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, bound.Value+1))
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, op, what+" could not be read to its end.", "Try again.", err)
+	}
+	if int64(len(data)) > bound.Value {
+		return nil, fault.New(fault.Invalid, op, fmt.Sprintf("%s has more than %s, the most that is taken.", what, bound), "Send a part of it.")
+	}
+	return data, nil
+}

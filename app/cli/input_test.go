@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"conclave/app/fault"
+	"conclave/app/limit"
+)
+
+// endless is input that never ends, as /dev/zero.
+type endless struct{ read int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	e.read += int64(len(p))
+	return len(p), nil
+}
+
+func TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead(t *testing.T) {
+	dir := t.TempDir()
+	full := filepath.Join(dir, "full")
+	if err := os.WriteFile(full, make([]byte, limit.Attachment.Value), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := readFile("t", full, "full", limit.Attachment); err != nil || int64(len(data)) != limit.Attachment.Value {
+		t.Errorf("as large as may be: %d bytes, %v", len(data), err)
+	}
+	over := filepath.Join(dir, "over")
+	if err := os.WriteFile(over, make([]byte, limit.Attachment.Value+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused := map[string]string{over: "The file over has more than 20 MiB, the most that is taken.", dir: "The file " + filepath.Base(dir) + " cannot be read: it is a folder."}
+	if runtime.GOOS != "windows" {
+		refused["/dev/zero"] = "zero is not an ordinary file."
+	}
+	for path, want := range refused {
+		_, err := readFile("t", path, filepath.Base(path), limit.Attachment)
+		if f := fault.Of(err); err == nil || f.Message != want || f.Hint == "" {
+			t.Errorf("%s: got %v, want %q and a hint", path, err, want)
+		}
+	}
+
+	in := &endless{}
+	_, err := (&command{Session: &Session{In: in}}).readIn("t", "The text", limit.MessageText)
+	if err == nil || !strings.Contains(fault.Of(err).Message, "more than 16 MiB") || in.read > 2*limit.MessageText.Value {
+		t.Errorf("input without an end: %v, after %d bytes", err, in.read)
+	}
+}
