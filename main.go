@@ -162,7 +162,7 @@ func terminalProgram() (string, error) {
 
 // focusOther brings the window that is open to the front.
 func focusOther(ctx context.Context, places cli.Places, stderr io.Writer) error {
-	_, err := remote.Run(ctx, remote.Path(places.Data), remote.Command{Version: version.Version, Args: []string{"window", "focus"}}, remote.Streams{Out: io.Discard, Err: io.Discard})
+	_, err := remote.Run(ctx, places.Data, remote.Command{Version: version.Version, Args: []string{"window", "focus"}}, remote.Streams{Out: io.Discard, Err: io.Discard})
 	if err != nil {
 		return fault.Wrap(fault.Locked, "window", "Conclave is open already, and its window does not answer.", "Close it, or end its process, and try again.", err)
 	}

@@ -48,7 +48,7 @@ var layers = map[string][]string{
 	// Adapters: the package whose interface they satisfy and what lies below it,
 	// one technology, never each other.
 	"app/keys":                  {"app/fault", "filippo.io/age", "github.com/zalando/go-keyring"},
-	"app/remote":                {"app/fault"},
+	"app/remote":                {"app/fault", "golang.org/x/sys"},
 	"app/llm/demo":              {"app/chat", "app/llm"},
 	"app/llm/openai":            {"app/chat", "app/llm", "github.com/openai/openai-go/v3"},
 	"app/llm/anthropic":         {"app/chat", "app/llm", "github.com/anthropics/anthropic-sdk-go"},

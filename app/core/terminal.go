@@ -48,11 +48,11 @@ func Main(args []string) int {
 		if code != cli.Elsewhere {
 			return code
 		}
-		code, err := remote.Run(ctx, remote.Path(t.places.Data), commandOf(s), remote.Streams{In: s.In, Out: s.Out, Err: s.Err})
+		code, err := remote.Run(ctx, t.places.Data, commandOf(s), remote.Streams{In: s.In, Out: s.Out, Err: s.Err})
 		switch {
 		case err == nil:
 			return code
-		case fault.KindOf(err) == fault.Conflict:
+		case fault.KindOf(err) == fault.Conflict, fault.KindOf(err) == fault.Timeout:
 			return cli.Fail(s, err)
 		case ctx.Err() != nil:
 			return cli.ExitStopped
@@ -168,7 +168,7 @@ func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error
 // when not nil, answers the words that are the window's own; it reports whether
 // it knew them.
 func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
-	return remote.Serve(remote.Path(c.o.Data), version.Version, func(ctx context.Context, closing <-chan struct{}, command remote.Command, streams remote.Streams) int {
+	return remote.Serve(c.o.Data, version.Version, func(ctx context.Context, closing <-chan struct{}, command remote.Command, streams remote.Streams) int {
 		if window != nil && window(command.Args) {
 			return cli.ExitDone
 		}

@@ -5,24 +5,26 @@
 // command does is not known here.
 //
 // Wire: frames of one byte of type, four bytes of length (big endian) and a
-// payload of at most 1 MiB, over a Unix socket that only its owner may open.
+// payload of at most 1 MiB, over a Unix socket in a folder that only its owner
+// may write. Each end checks that the other is a program of the same user. While
+// a command runs, the owner sends a frame at least every 500 ms, so that the other
+// side notices an owner that was stopped or hangs.
+//
 // Read Command, Serve and Run first.
 package remote
 
 import (
 	"bufio"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"conclave/app/fault"
@@ -67,6 +69,7 @@ const (
 	frameLasting   = 'L'
 	frameOut       = 'O'
 	frameErr       = 'E'
+	frameAlive     = 'A' // the owner is there; see aliveEvery
 	frameExit      = 'X' // payload: one byte of status
 	frameGone      = 'G'
 	frameRefused   = 'R' // payload: a sentence
@@ -74,33 +77,41 @@ const (
 
 const maxFrame = 1 << 20
 
-// dialTimeout bounds the wait for an owner that hangs.
-const dialTimeout = 5 * time.Second
-
-// Path returns the socket's path for a data folder. A path too long for a Unix
-// socket (108 bytes on Linux, 104 on macOS) moves to the temporary folder.
-func Path(data string) string {
-	path := filepath.Join(data, "conclave.sock")
-	if len(path) < 100 {
-		return path
-	}
-	sum := sha256.Sum256([]byte(path))
-	return filepath.Join(os.TempDir(), fmt.Sprintf("conclave-%d-%s.sock", os.Getuid(), hex.EncodeToString(sum[:8])))
-}
+const (
+	// patience is how long the other side may be silent: ten times aliveEvery, so
+	// that a busy machine is not taken for an owner that hangs.
+	patience = 5 * time.Second
+	// patienceInterrupted is the same once the person interrupted the command.
+	patienceInterrupted = 2 * time.Second
+	// aliveEvery is how often an owner says that it is there.
+	aliveEvery = 500 * time.Millisecond
+)
 
 // conn is one connection; writes of frames are serialised.
 type conn struct {
 	net.Conn
 	mu sync.Mutex // guards writes
 	r  *bufio.Reader
+	// writing bounds each write, as a time.Duration; 0 is no bound.
+	writing atomic.Int64
 }
 
 func newConn(c net.Conn) *conn { return &conn{Conn: c, r: bufio.NewReaderSize(c, 64<<10)} }
+
+// boundWrites lets no write, not even one that waits already, take longer than
+// patience from now on.
+func (c *conn) boundWrites() {
+	c.writing.Store(int64(patience))
+	_ = c.SetWriteDeadline(time.Now().Add(patience))
+}
 
 func (c *conn) send(kind byte, payload []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
+		if bound := time.Duration(c.writing.Load()); bound > 0 {
+			_ = c.SetWriteDeadline(time.Now().Add(bound))
+		}
 		part := payload[:min(len(payload), maxFrame)]
 		payload = payload[len(part):]
 		head := [5]byte{kind}
@@ -153,7 +164,6 @@ type Handler func(ctx context.Context, closing <-chan struct{}, command Command,
 // Server is the owner's end. Use Serve.
 type Server struct {
 	listener net.Listener
-	path     string
 	version  string
 	handle   Handler
 	closing  chan struct{}
@@ -161,11 +171,16 @@ type Server struct {
 	wg       sync.WaitGroup
 }
 
-// Serve listens at path and runs the commands that come with handle, each on a
-// goroutine of its own, until Close. A socket that a dead program left is
-// replaced. Only one program may call it per data folder: the one that holds the
-// store's lock.
-func Serve(path, version string, handle Handler) (*Server, error) {
+// Serve listens for the commands of other programs about the data folder, and
+// runs each with handle on a goroutine of its own, until Close. A socket that a
+// dead program left is replaced. Only one program may call it per data folder:
+// the one that holds the store's lock. The error says that no folder is private
+// enough for the socket, or what the system said.
+func Serve(data, version string, handle Handler) (*Server, error) {
+	path, err := ownAddress(data)
+	if err != nil {
+		return nil, err
+	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("replace the socket %s: %w", path, err)
 	}
@@ -177,14 +192,17 @@ func Serve(path, version string, handle Handler) (*Server, error) {
 		_ = listener.Close()
 		return nil, err
 	}
-	s := &Server{listener: listener, path: path, version: version, handle: handle, closing: make(chan struct{})}
+	s := &Server{listener: listener, version: version, handle: handle, closing: make(chan struct{})}
 	s.wg.Go(s.accept) // ended by Close, which closes the listener
 	return s, nil
 }
 
+// Address returns the path of the server's socket.
+func (s *Server) Address() string { return s.listener.Addr().String() }
+
 // Close stops listening, lets the commands that are being served end (one that
-// lasts gives way, see Handler), and waits for them. It may be called more than
-// once.
+// lasts gives way, see Handler), and waits for them. A program that takes no
+// output for five seconds is not waited for. Close may be called more than once.
 func (s *Server) Close() {
 	_ = s.listener.Close()
 	s.once.Do(func() { close(s.closing) })
@@ -203,7 +221,10 @@ func (s *Server) accept() {
 
 func (s *Server) serve(c *conn) {
 	defer c.Close() //nolint:errcheck // every frame was sent or the other side is gone
-	_ = c.SetReadDeadline(time.Now().Add(dialTimeout))
+	if checkPeer(c.Conn) != nil {
+		return // it learns nothing, not even why
+	}
+	_ = c.SetReadDeadline(time.Now().Add(patience))
 	kind, payload, err := c.receive()
 	var command Command
 	if err != nil || kind != frameCommand || json.Unmarshal(payload, &command) != nil {
@@ -211,7 +232,8 @@ func (s *Server) serve(c *conn) {
 	}
 	_ = c.SetReadDeadline(time.Time{})
 	if command.Version != s.version {
-		_ = c.send(frameRefused, []byte("The Conclave that is running is version "+s.version+", this command is version "+command.Version+". Close it, or install both from one release."))
+		_ = c.send(frameRefused, []byte("The Conclave that is running is version "+s.version+
+			", this command is version "+command.Version+". Close it, or install both from one release."))
 		return
 	}
 	ctx, cancel := context.WithCancelCause(context.Background()) // the command's own; its client ends it
@@ -236,10 +258,23 @@ func (s *Server) serve(c *conn) {
 		}
 	})
 	_ = c.send(frameBegun, nil)
+	over, ended := make(chan struct{}), make(chan struct{})
+	defer close(over)
+	s.wg.Go(func() { // ends with this connection
+		select {
+		case <-s.closing:
+			c.boundWrites()
+		case <-over:
+		}
+	})
+	var alive sync.WaitGroup
+	alive.Go(func() { sayAlive(c, ended) }) // ends with the command
 	code := s.handle(ctx, s.closing, command, Streams{
 		In: in, Out: stream{c, frameOut}, Err: stream{c, frameErr},
 		Lasting: func() { _ = c.send(frameLasting, nil) },
 	})
+	close(ended)
+	alive.Wait()
 	_ = in.Close()
 	if code == Gone {
 		_ = c.send(frameGone, nil)
@@ -250,44 +285,111 @@ func (s *Server) serve(c *conn) {
 	reading.Wait()
 }
 
-// Run has the owner of the socket run the command, and returns its exit status.
-// Interrupting ctx interrupts the command, whose output still arrives. Input is
-// not touched before the owner has taken the command. Errors: ErrGone; ErrLost; a
-// fault of kind conflict for another version; os.ErrNotExist and the like when
-// nobody listens.
-func Run(ctx context.Context, path string, command Command, streams Streams) (int, error) {
-	dialer := net.Dialer{Timeout: dialTimeout}
-	raw, err := dialer.DialContext(ctx, "unix", path)
-	if err != nil {
-		return 0, fmt.Errorf("reach the running Conclave at %s: %w", path, err)
+// sayAlive tells the other side that this program is there, until the command
+// ended.
+func sayAlive(c *conn, ended <-chan struct{}) {
+	tick := time.NewTicker(aliveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			return
+		case <-tick.C:
+			if c.send(frameAlive, nil) != nil {
+				return
+			}
+		}
 	}
-	c := newConn(raw)
+}
+
+// Run has the owner of the data folder run the command, and returns its exit
+// status. Interrupting ctx interrupts the command, whose output still arrives; an
+// owner that does not answer is then given up after two seconds. Input is not touched before
+// the owner has taken the command. Errors: ErrGone; ErrLost; a fault of kind
+// conflict for another version or another user's program, and of kind timeout for
+// an owner that does not answer; the cause of ctx's end; os.ErrNotExist and the
+// like when nobody listens.
+func Run(ctx context.Context, data string, command Command, streams Streams) (int, error) {
+	raw, err := reach(ctx, data)
+	if err != nil {
+		return 0, err
+	}
+	owner := &patient{Conn: raw}
+	owner.wait.Store(int64(patience))
+	c := newConn(owner)
 	defer c.Close() //nolint:errcheck // nothing is buffered
 	words, err := json.Marshal(command)
 	if err != nil {
 		return 0, err
 	}
+	c.boundWrites()
 	if err := c.send(frameCommand, words); err != nil {
 		return 0, ErrGone
 	}
-	stop := context.AfterFunc(ctx, func() { _ = c.send(frameInterrupt, nil) })
-	defer stop()
+	r := &run{c: c, owner: owner, streams: streams}
+	defer context.AfterFunc(ctx, r.interrupt)()
+	code, err := r.follow()
+	if r.interrupted.Load() && errors.Is(err, os.ErrDeadlineExceeded) {
+		return 0, context.Cause(ctx)
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return 0, r.silence()
+	}
+	return code, err
+}
+
+// run is a command that the owner runs, from this side.
+type run struct {
+	c       *conn
+	owner   *patient
+	streams Streams
+
+	begun       bool // belongs to follow
+	interrupted atomic.Bool
+}
+
+// interrupt asks the owner to stop the command. One that does not answer is not
+// waited for any longer than it takes to be sure of that.
+func (r *run) interrupt() {
+	r.interrupted.Store(true)
+	r.owner.hurry(patienceInterrupted)
+	_ = r.c.send(frameInterrupt, nil)
+}
+
+// silence returns what a person is told of an owner that does not answer.
+func (r *run) silence() error {
+	const message = "The Conclave that has the store open does not answer: it was stopped (Ctrl-Z), or hangs."
+	if !r.begun {
+		return fault.New(fault.Timeout, "remote.run", message, "Let it go on (fg), or end it, and try again. Nothing was done.")
+	}
+	return fault.New(fault.Timeout, "remote.run", message,
+		"Let it go on (fg), or end it. What the command did so far is kept; the rest is not done.")
+}
+
+// follow passes on what the owner sends until the command has ended.
+func (r *run) follow() (int, error) {
 	lost := ErrGone
 	for {
-		kind, payload, err := c.receive()
+		kind, payload, err := r.c.receive()
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return 0, err
+		}
 		if err != nil {
 			return 0, lost
 		}
 		switch kind {
 		case frameBegun:
 			lost = ErrLost
-			go c.feed(streams.In) // ends with the input, or with the program: a read of a terminal cannot be called back
+			r.c.writing.Store(0) // input may wait for as long as the command does not read it
+			_ = r.c.SetWriteDeadline(time.Time{})
+			r.begun = true
+			go r.c.feed(r.streams.In) // ends with the input, or with the program: a read of a terminal cannot be called back
 		case frameLasting:
 			lost = ErrGone
 		case frameOut:
-			_, err = streams.Out.Write(payload)
+			_, err = r.streams.Out.Write(payload)
 		case frameErr:
-			_, err = streams.Err.Write(payload)
+			_, err = r.streams.Err.Write(payload)
 		case frameExit:
 			return int(payload[0]), nil
 		case frameGone:
@@ -299,6 +401,37 @@ func Run(ctx context.Context, path string, command Command, streams Streams) (in
 			return 0, err
 		}
 	}
+}
+
+// patient is a connection whose reads fail with os.ErrDeadlineExceeded after the
+// other side was silent for some time.
+type patient struct {
+	net.Conn
+	wait   atomic.Int64 // the time, as a time.Duration
+	hasten sync.Mutex   // guards the order of wait and the deadline that follows from it
+}
+
+// hurry shortens the time, for a read that waits already too.
+func (p *patient) hurry(wait time.Duration) {
+	p.hasten.Lock()
+	defer p.hasten.Unlock()
+	p.wait.Store(int64(wait))
+	_ = p.SetReadDeadline(time.Now().Add(wait / 2))
+}
+
+// Read waits in two halves: when this process was itself stopped and goes on, the
+// first half is over at once, and what came meanwhile is read in the second.
+func (p *patient) Read(b []byte) (n int, err error) {
+	for range 2 {
+		p.hasten.Lock()
+		_ = p.SetReadDeadline(time.Now().Add(time.Duration(p.wait.Load()) / 2))
+		p.hasten.Unlock()
+		n, err = p.Conn.Read(b)
+		if n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+	}
+	return n, err
 }
 
 // feed sends in to the owner, and its end; nil is an empty one.

@@ -16,15 +16,26 @@ import (
 	"conclave/app/remote"
 )
 
+// shortFolder returns a data folder whose path is short enough for a socket.
+func shortFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
 func serve(t *testing.T, handle remote.Handler) (string, *remote.Server) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "s.sock")
-	s, err := remote.Serve(path, "1.0", handle)
+	data := shortFolder(t)
+	s, err := remote.Serve(data, "1.0", handle)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	return path, s
+	return data, s
 }
 
 func TestACommandRunsInTheOwner(t *testing.T) {
@@ -51,7 +62,7 @@ func TestACommandRunsInTheOwner(t *testing.T) {
 
 func TestOnlyTheOwnerMayOpenTheSocket(t *testing.T) {
 	path, _ := serve(t, func(context.Context, <-chan struct{}, remote.Command, remote.Streams) int { return 0 })
-	info, err := os.Stat(path)
+	info, err := os.Stat(filepath.Join(path, "conclave.sock"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,8 +106,8 @@ func TestACommandIsNotDoneTwiceWhenItsOwnerDies(t *testing.T) {
 		"while it lasts":  {[]byte{'B', 0, 0, 0, 0, 'L', 0, 0, 0, 0, 'O', 0, 0, 0, 1, 'x'}, remote.ErrGone},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "s.sock")
-			l, err := net.Listen("unix", path)
+			path := shortFolder(t)
+			l, err := net.Listen("unix", filepath.Join(path, "conclave.sock"))
 			if err != nil {
 				t.Fatal(err)
 			}

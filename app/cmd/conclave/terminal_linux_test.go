@@ -66,3 +66,5 @@ func mountSmall(dir, size string) (undo func(), err error) {
 }
 
 func lock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
+
+const stopSignal = syscall.SIGSTOP

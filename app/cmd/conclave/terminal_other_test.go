@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"os"
+	"syscall"
 )
 
 func (j *job) atTerminal() error { return errors.New("scripts have a terminal on Linux only") }
@@ -16,3 +17,6 @@ func mountSmall(string, string) (func(), error) {
 }
 
 func lock(*os.File) error { return errors.New("scripts hold locks on Linux only") }
+
+// stopSignal does nothing: scripts stop programs on Linux only.
+const stopSignal = syscall.Signal(0)
