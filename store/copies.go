@@ -75,7 +75,7 @@ func RestoreCopy(ctx context.Context, dir, path string, now time.Time) error {
 	if c.Problem != "" {
 		return fault.New(fault.Damaged, op, fmt.Sprintf("The copy %s cannot be used: %s.", path, c.Problem), "Choose another copy. Nothing was changed.")
 	}
-	temp := filepath.Join(dir, fileName+".new")
+	temp := filepath.Join(dir, restoringName)
 	if err := copyFile(ctx, path, temp); err != nil {
 		return explain(op, dir, err)
 	}
@@ -108,17 +108,35 @@ func StartEmpty(ctx context.Context, dir string, now time.Time) error {
 	return explain("store.empty", dir, clearMarks(dir))
 }
 
-// install moves temp into the store's place and what was there aside.
+// install makes temp the store of dir, in one step, and keeps what was there
+// under another name. While that step is under way there is always a store.
 func install(dir, temp string, now time.Time) error {
-	if _, err := os.Lstat(filepath.Join(dir, fileName)); err == nil {
-		if _, err := moveAside(dir, "replaced", now); err != nil {
+	path := filepath.Join(dir, fileName)
+	if _, err := os.Lstat(path); err == nil {
+		if err := keepReplaced(dir, now); err != nil {
 			return err
 		}
 	}
-	if err := os.Rename(temp, filepath.Join(dir, fileName)); err != nil {
+	if err := os.Rename(temp, path); err != nil {
 		return err
 	}
 	return errors.Join(clearMarks(dir), syncFolder(dir))
+}
+
+// keepReplaced gives the store's file a second name, or copies it where the file
+// system knows one name a file only.
+func keepReplaced(dir string, now time.Time) error {
+	path := filepath.Join(dir, fileName)
+	second := filepath.Join(dir, freeName(dir, replacedName+stamp(now)))
+	if err := os.Link(path, second); err != nil {
+		if err := copyFile(context.Background(), path, second+".new"); err != nil { // not ended half-way
+			return err
+		}
+		if err := os.Rename(second+".new", second); err != nil {
+			return errors.Join(err, os.Remove(second+".new"))
+		}
+	}
+	return syncFolder(dir)
 }
 
 // branch gives the copy at path a history of its own.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,50 @@ const (
 	suspectName = "conclave.db.suspect"
 )
 
+// What restoring a copy leaves beside the store.
+const (
+	// restoringName is the copy before it becomes the store.
+	restoringName = "conclave.db.restoring"
+	// replacedName begins the name of a store that a copy replaced.
+	replacedName = "conclave.db.replaced-"
+)
+
+// leftover refuses a folder that has no store, but what a restore left that did
+// not end: an empty store there would hide the person's chats.
+func leftover(dir string) error {
+	const op = "store.open"
+	entries, err := os.ReadDir(dir) // sorted, so replaced ones by the time in their names
+	if err != nil {
+		return err
+	}
+	none := fault.New(fault.Damaged, op, "There is no store in "+dir+".", "")
+	for _, e := range slices.Backward(entries) {
+		if !strings.HasPrefix(e.Name(), replacedName) || strings.HasSuffix(e.Name(), ".new") {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		c := look(path)
+		if c.Problem == "" {
+			none.Message += fmt.Sprintf(" One with %d chats was set aside when a copy was restored: %s.", c.Conversations, e.Name())
+			none.Hint = "To go back to it: conclave restore " + path
+			return none
+		}
+		if none.Hint == "" {
+			none.Message += " " + e.Name() + " was set aside when a copy was restored, and cannot be used: " + c.Problem + "."
+			none.Hint = "Restore a copy with conclave restore, or move that file away to begin with an empty store."
+		}
+	}
+	restoring := filepath.Join(dir, restoringName)
+	if _, err := os.Lstat(restoring); err == nil && none.Hint == "" {
+		none.Message += " Restoring a copy was cut off before it was done."
+		none.Hint = "Restore the copy again with conclave restore, or remove " + restoring + " to begin with an empty store."
+	}
+	if none.Hint == "" {
+		return nil
+	}
+	return none
+}
+
 // mark is what markName holds.
 type mark struct {
 	SetAside string    `json:"set_aside"` // the damaged file's name now
@@ -40,42 +85,38 @@ func stamp(t time.Time) string { return t.UTC().Format("20060102T150405Z") }
 // theirs, and Open refuses until it is made; where there is none, the next Open
 // begins with an empty store.
 func setAside(ctx context.Context, dir string, now time.Time, cause error, log *slog.Logger) error {
-	name, err := moveAside(dir, "damaged", now)
+	name := freeName(dir, fileName+".damaged-"+stamp(now))
+	m := mark{SetAside: name, Why: strings.TrimPrefix(cause.Error(), errDamaged.Error()+": "), At: now}
+	// The mark comes first: a program that ends in between leaves no folder that
+	// looks like a new one.
+	err := writeMark(dir, m)
+	if err == nil {
+		err = os.Rename(filepath.Join(dir, fileName), filepath.Join(dir, name))
+	}
 	if err != nil {
 		return fault.Wrap(fault.Damaged, "store.open",
 			"The store in "+dir+" is damaged, and could not be set aside.",
 			"Nothing was changed. Check that you may write in the folder, and start again.", errors.Join(cause, err))
 	}
+	if err := syncFolder(dir); err != nil {
+		log.Warn("The folder of the store could not be synced.", "err", err)
+	}
 	log.Error("A damaged store was set aside.", "file", name, "err", cause)
-	why := strings.TrimPrefix(cause.Error(), errDamaged.Error()+": ")
-	m := mark{SetAside: name, Why: why, At: now}
-	raw, err := json.Marshal(m)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, markName), raw, 0o600)
-	}
-	if err != nil {
-		log.Warn("The choice of a copy could not be marked.", "err", err)
-	}
 	f := damagedFault(ctx, dir, m)
 	f.Err = cause
 	return f
 }
 
-// moveAside gives the store's file a name that says why and when, and returns
-// the name.
-func moveAside(dir, why string, now time.Time) (string, error) {
-	base := fileName + "." + why + "-" + stamp(now)
+// freeName returns base, or base with a number, so that no file of dir has the
+// name.
+func freeName(dir, base string) string {
 	name := base
 	for n := 2; ; n++ {
 		if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, fs.ErrNotExist) {
-			break
+			return name
 		}
 		name = fmt.Sprintf("%s-%d", base, n)
 	}
-	if err := os.Rename(filepath.Join(dir, fileName), filepath.Join(dir, name)); err != nil {
-		return "", err
-	}
-	return name, syncFolder(dir)
 }
 
 func damagedFault(ctx context.Context, dir string, m mark) *fault.Error {
@@ -95,6 +136,15 @@ func damagedFault(ctx context.Context, dir string, m mark) *fault.Error {
 		f.Hint = "There is no good copy to go back to. To begin with an empty store, remove " + filepath.Join(dir, markName) + " and start again."
 	}
 	return f
+}
+
+// writeMark remembers that a choice is open.
+func writeMark(dir string, m mark) error {
+	raw, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, markName), raw, 0o600)
 }
 
 // readMark returns the open choice, if there is one.

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -359,4 +360,81 @@ func TestWhatTheStoreMakesIsForItsOwnerAlone(t *testing.T) {
 	if err != nil || n < 6 {
 		t.Errorf("%d files, %v", n, err)
 	}
+}
+
+func TestF60AFolderWithWhatARestoreLeftIsNotTakenForANewOne(t *testing.T) {
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	fresh := func(t *testing.T) (dir, backup string) {
+		dir = t.TempDir()
+		s := storetest.OpenWith(t, store.Options{Dir: dir})
+		if err := s.CreateConversation(t.Context(), &chat.Conversation{ID: "c", Title: "kept"}); err != nil {
+			t.Fatal(err)
+		}
+		backup = filepath.Join(t.TempDir(), "copy.db")
+		f, err := os.Create(backup)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.Backup(t.Context(), f), f.Close(), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		return dir, backup
+	}
+	t.Run("a restore keeps what it replaces", func(t *testing.T) {
+		dir, backup := fresh(t)
+		if err := store.RestoreCopy(t.Context(), dir, backup, now); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(filepath.Join(dir, "conclave.db.replaced-20261121T090000Z")); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("only the replaced store is there", func(t *testing.T) {
+		dir, _ := fresh(t)
+		kept := filepath.Join(dir, "conclave.db.replaced-20261121T090000Z")
+		if err := os.Rename(filepath.Join(dir, "conclave.db"), kept); err != nil {
+			t.Fatal(err)
+		}
+		_, err := store.Open(t.Context(), store.Options{Dir: dir})
+		f := kind(t, err, fault.Damaged)
+		if !strings.Contains(f.Message, "with 1 chats") || !strings.HasSuffix(f.Hint, "conclave restore "+kept) {
+			t.Errorf("it says %q, %q", f.Message, f.Hint)
+		}
+		if err := store.RestoreCopy(t.Context(), dir, kept, now); err != nil { // as the hint says
+			t.Fatal(err)
+		}
+		s := storetest.OpenWith(t, store.Options{Dir: dir})
+		if _, err := s.Conversation(t.Context(), "c"); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Run("only a copy that was being restored is there", func(t *testing.T) {
+		dir := t.TempDir()
+		restoring := filepath.Join(dir, "conclave.db.restoring")
+		if err := os.WriteFile(restoring, []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := store.Open(t.Context(), store.Options{Dir: dir})
+		if f := kind(t, err, fault.Damaged); !strings.Contains(f.Hint, "conclave restore") || !strings.Contains(f.Hint, restoring) {
+			t.Errorf("it says %q, %q", f.Message, f.Hint)
+		}
+		if err := os.Remove(restoring); err != nil { // as the hint says
+			t.Fatal(err)
+		}
+		storetest.OpenWith(t, store.Options{Dir: dir})
+	})
+	t.Run("what was half-made beside a store is removed", func(t *testing.T) {
+		dir, _ := fresh(t)
+		for _, name := range []string{"conclave.db.restoring", "conclave.db.new", "backups/conclave-20260102T030405Z.db.new"} {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		storetest.OpenWith(t, store.Options{Dir: dir})
+		for _, pattern := range []string{"*.restoring", "*.new", "backups/*.new"} {
+			if left, _ := filepath.Glob(filepath.Join(dir, pattern)); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+		}
+	})
 }

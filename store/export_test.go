@@ -21,6 +21,12 @@ func (s *Store) Commits() int {
 	return n
 }
 
+// Allocated returns how many bytes of pages have been written since Open.
+func (s *Store) Allocated() int64 {
+	stats := s.db.Stats().TxStats
+	return stats.GetPageAlloc()
+}
+
 // InspectLimit is the size from which Open does not look at every page.
 const InspectLimit = inspectLimit
 

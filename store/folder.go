@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -50,6 +51,9 @@ func ready(ctx context.Context, dir string, now func() time.Time) error {
 		if mark, ok := readMark(dir); ok {
 			return damagedFault(ctx, dir, mark)
 		}
+		if err := leftover(dir); err != nil {
+			return explain("store.open", dir, err)
+		}
 		if err := create(path, now()); err != nil {
 			return explain("store.open", dir, err)
 		}
@@ -65,6 +69,31 @@ func ready(ctx context.Context, dir string, now func() time.Time) error {
 		}
 	}
 	return nil
+}
+
+// sweep removes what a program that was ended left half-made beside a store that
+// is good: nothing of it was ever in use.
+func sweep(dir string) error {
+	half := []string{filepath.Join(dir, restoringName), filepath.Join(dir, fileName+".new")}
+	for _, in := range []string{dir, filepath.Join(dir, copiesName)} {
+		entries, err := os.ReadDir(in)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, e := range entries {
+			name := e.Name()
+			if strings.HasSuffix(name, ".new") && (strings.HasPrefix(name, replacedName) || strings.HasPrefix(name, "conclave-")) {
+				half = append(half, filepath.Join(in, name))
+			}
+		}
+	}
+	var all error
+	for _, path := range half {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
 }
 
 // create makes an empty store under another name and moves it into place, so

@@ -155,21 +155,6 @@ func (s *Store) writeBatch(tx *bbolt.Tx, b batch) {
 	}
 }
 
-// writeJournal writes the newest state of a streaming message beside its record,
-// which stays as it was.
-func (s *Store) writeJournal(tx *bbolt.Tx, key messageKey, m chat.Message) error {
-	b := bucket(tx, bucketJournal)
-	if b.Get(key.bytes()) == nil {
-		s.forget(key) // it has ended, or never was
-		return nil
-	}
-	raw, err := encode(m)
-	if err != nil {
-		return err
-	}
-	return b.Put(key.bytes(), append(timeKey(s.now()), raw...))
-}
-
 func writeDraft(tx *bbolt.Tx, id chat.ConversationID, text string) error {
 	old, err := getConversation(tx, "store.draft", id)
 	var f *fault.Error
@@ -302,54 +287,52 @@ func (s *Store) endWhatWasOpen(ctx context.Context) error {
 // endMessages merges the journal back.
 func (s *Store) endMessages(tx *bbolt.Tx) (int, error) {
 	n := 0
-	journal := bucket(tx, bucketJournal)
-	var keys [][]byte
-	err := journal.ForEach(func(k, v []byte) error {
-		keys = append(keys, slices.Clone(k))
+	cursor := bucket(tx, bucketJournal).Cursor()
+	var ended []messageKey
+	k, v := cursor.First()
+	for k != nil {
 		key, err := parseMessageKey(k)
-		if err != nil {
-			return err
+		if err != nil || len(v) < 8 {
+			k, v = cursor.Next() // a piece without a message, or noise
+			continue
 		}
-		if len(v) < 8 {
-			return nil
-		}
+		ended = append(ended, key)
 		var m chat.Message
 		ok, err := getJSON(bucket(tx, bucketMessages), k, &m)
-		if err != nil || !ok || m.State != chat.Streaming {
-			return nil // ended, purged, or shown as unreadable
+		if err != nil || !ok || m.State != chat.Streaming { // unreadable, purged, or ended
+			k, v = cursor.Next()
+			continue
 		}
-		if len(v) > 8 {
-			parent, created := m.Parent, m.Created
-			var newer chat.Message
-			if err := decode(v[8:], &newer); err == nil {
-				m = newer
-			}
-			m.Conversation, m.Seq, m.Parent, m.Created = key.conversation, key.seq, parent, created
+		var last time.Time
+		last, k, v = journalOf(&m, cursor, k, v)
+		if err := interrupt(tx, m, last); err != nil {
+			return 0, err
 		}
-		m.State, m.Ended = chat.Interrupted, time.Unix(0, int64(lastNumber(v[:8]))).UTC()
 		n++
-		if err := putMessage(tx, m); err != nil {
-			return err
-		}
-		old, err := getConversation(tx, "store.open", key.conversation)
-		var f *fault.Error
-		if errors.As(err, &f) && f.Kind == fault.NotFound {
-			return nil // in the trash
-		}
-		if err != nil {
-			return err
-		}
-		c := old
-		c.Revision++
-		return putConversation(tx, &old, c)
-	})
-	if err != nil {
-		return 0, err
 	}
-	for _, k := range keys {
-		if err := journal.Delete(k); err != nil {
+	for _, key := range ended {
+		if err := startJournal(tx, key.bytes(), nil); err != nil {
 			return 0, err
 		}
 	}
 	return n, nil
+}
+
+// interrupt writes that a message ended with the program, at some time.
+func interrupt(tx *bbolt.Tx, m chat.Message, at time.Time) error {
+	m.State, m.Ended = chat.Interrupted, at
+	if err := putMessage(tx, m); err != nil {
+		return err
+	}
+	old, err := getConversation(tx, "store.open", m.Conversation)
+	var f *fault.Error
+	if errors.As(err, &f) && f.Kind == fault.NotFound {
+		return nil // in the trash
+	}
+	if err != nil {
+		return err
+	}
+	c := old
+	c.Revision++
+	return putConversation(tx, &old, c)
 }

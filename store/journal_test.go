@@ -161,3 +161,55 @@ func TestAClosedStoreSaysSo(t *testing.T) {
 	kind(t, s.PutMedia(t.Context(), &chat.Media{Data: []byte("x")}), fault.Unavailable)
 	s.Journal(chat.Message{})
 }
+
+func TestF14ALongAnswerIsWrittenInProportionToItsLength(t *testing.T) {
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	c := newChat(t, s, "")
+	m := streaming(t, s, c.ID, 0)
+	m.Parts = []chat.Part{{Kind: chat.PartReasoning, Text: "hm"}, {Kind: chat.PartText}}
+	const pieces, size = 256, 4 << 10
+	var text strings.Builder
+	before := s.Allocated()
+	for i := range pieces {
+		fmt.Fprintf(&text, "%*d", size, i)
+		m.Parts[1].Text = text.String()
+		s.Journal(m)
+		if err := s.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Each write has its own pages beside the text: some of the tree, and the free list.
+	if wrote, most := s.Allocated()-before, int64(3*pieces*size+pieces*64<<10); wrote > most {
+		t.Errorf("an answer of %d bytes cost %d bytes on the disk, want at most %d", text.Len(), wrote, most)
+	} else {
+		t.Logf("an answer of %d bytes cost %d bytes on the disk", text.Len(), wrote)
+	}
+	m.Parts = append(m.Parts, chat.Part{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "t", Arguments: []byte("{}")}})
+	s.Journal(m)
+	if err := s.Close(); err != nil { // nothing ends the message
+		t.Fatal(err)
+	}
+	s = storetest.OpenWith(t, store.Options{Dir: dir})
+	got, err := s.Message(t.Context(), c.ID, m.Seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "state", got.State, chat.Interrupted)
+	equal(t, "parts", got.Parts, m.Parts)
+	got.State = chat.Streaming
+	if err := s.Replace(t.Context(), got); err != nil {
+		t.Fatal(err)
+	}
+	got.Parts = got.Parts[:1] // no continuation of what was written
+	s.Journal(got)
+	got.Parts[0].Text = "another"
+	s.Journal(got)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = storetest.OpenWith(t, store.Options{Dir: dir})
+	if got, err = s.Message(t.Context(), c.ID, m.Seq); err != nil || len(got.Parts) != 1 || got.Parts[0].Text != "another" {
+		t.Errorf("after a change of what was said: %+v, %v", got.Parts, err)
+	}
+}

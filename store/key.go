@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -40,8 +41,8 @@ func below(name string, n uint64) []byte {
 
 // parseMessageKey is the reverse of messageKey.bytes.
 func parseMessageKey(key []byte) (messageKey, error) {
-	at := len(key) - 9
-	if at < 1 || key[at] != 0 {
+	at := bytes.IndexByte(key, 0)
+	if at < 1 || len(key) != at+9 {
 		return messageKey{}, fmt.Errorf("%w: a message has the key %q", errRecord, key)
 	}
 	return messageKey{chat.ConversationID(key[:at]), chat.MessageSeq(lastNumber(key))}, nil

@@ -79,15 +79,14 @@ func (s *Store) Replace(ctx context.Context, m chat.Message) error {
 		if err := putMessage(tx, m); err != nil {
 			return err
 		}
-		journal := bucket(tx, bucketJournal)
+		var begin []byte
 		if m.State == chat.Streaming {
-			err = journal.Put(key.bytes(), timeKey(s.now()))
-		} else {
-			err = journal.Delete(key.bytes())
+			begin = timeKey(s.now())
 		}
-		if err != nil {
+		if err := startJournal(tx, key.bytes(), begin); err != nil {
 			return err
 		}
+		tx.OnCommit(func() { delete(s.journalled, key) })
 		c := old
 		c.Updated = s.now()
 		c.Revision++

@@ -83,7 +83,10 @@ type Store struct {
 	db   *bbolt.DB
 	file *os.File // db's file, to close it when db itself is past closing
 
-	writer  chan struct{} // holds one token; whoever has it may write
+	writer chan struct{} // holds one token; whoever has it may write
+	// journalled is what the journal on the disk has, by message; for the writer.
+	journalled map[messageKey]journalled
+
 	damaged atomic.Pointer[fault.Error]
 	closed  atomic.Bool
 
@@ -118,7 +121,7 @@ var (
 	bucketApprovals     = []byte("approvals")     // plugin → permit.Approval
 	bucketPending       = []byte("pending")       // id → JSON of the gate
 	bucketTrash         = []byte("trash")         // token → trashRecord
-	bucketJournal       = []byte("journal")       // id 0 seq → time and chat.Message, while it streams
+	bucketJournal       = []byte("journal")       // id 0 seq → time, while it streams; id 0 seq n → time and piece
 
 	bucketByUpdated = []byte("conversations_by_updated") // time id → flags and folded title
 	bucketOutline   = []byte("outline")                  // id 0 seq → outlineRow
@@ -172,9 +175,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		// As a time comes back from JSON, so that what was written equals what is read.
 		now:    func() time.Time { return o.Now().UTC().Round(0) },
 		writer: make(chan struct{}, 1),
-		live:   map[messageKey]chat.Message{},
-		wake:   make(chan struct{}, 1),
-		stop:   make(chan struct{}),
+		live:   map[messageKey]chat.Message{}, journalled: map[messageKey]journalled{},
+		wake: make(chan struct{}, 1),
+		stop: make(chan struct{}),
 	}
 	if err := s.start(ctx); err != nil {
 		s.abandon()
@@ -209,6 +212,9 @@ func (s *Store) start(ctx context.Context) error {
 	}
 	if err := clearMarks(s.dir); err != nil {
 		s.log.Warn("A mark beside the store could not be removed.", "err", err)
+	}
+	if err := sweep(s.dir); err != nil {
+		s.log.Warn("What was left half-made beside the store could not be removed.", "err", err)
 	}
 	s.due = copyDue(s.dir, s.now())
 

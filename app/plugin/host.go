@@ -98,6 +98,8 @@ type Host struct {
 	slots  chan struct{} // bounds parallel loads
 	wg     sync.WaitGroup
 
+	unfinished sync.Once // clearStaging has run
+
 	mu        sync.Mutex // guards the fields below
 	entries   map[string]*entry
 	folder    *fault.Error // why the folder cannot be read, or nil
@@ -148,6 +150,7 @@ func (h *Host) Scan() error { return h.rescan(nil) }
 // rescan compares the folder with the entries; names limits which existing ones
 // are looked at again (nil: all).
 func (h *Host) rescan(names []string) error {
+	h.unfinished.Do(h.clearStaging)
 	sources, err := Sources(h.o.Dir)
 	h.mu.Lock()
 	if err != nil {

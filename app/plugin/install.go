@@ -104,13 +104,9 @@ func (h *Host) Update(ctx context.Context, id, from string) (updated, kept strin
 	if !s.folder || s.manifest.Identity == "" {
 		path = filepath.Join(h.o.Dir, s.base) // its ending may have changed
 	}
-	kept, err = h.shelve(e)
+	kept, err = h.replace(e, s.path, path, s.dir)
 	if err != nil {
 		return "", "", err
-	}
-	if err := move(s.path, path); err != nil {
-		err = fault.Wrap(fault.Unavailable, "plugin.update", "The plugin could not be moved into "+h.o.Dir+".", "", err)
-		return "", "", errors.Join(err, move(kept, e.path()))
 	}
 	updated, err = h.added(ctx, s, filepath.Base(path))
 	return updated, kept, err
@@ -127,20 +123,44 @@ func (h *Host) Revert(_ context.Context, id, kept string) error {
 	if _, err := os.Lstat(kept); err != nil {
 		return fault.Wrap(fault.NotFound, "plugin.revert", "What was there before "+id+" was updated is no longer kept.", "", err)
 	}
-	path := e.path()
-	shelved, err := h.shelve(e)
+	dir, err := h.staging()
 	if err != nil {
 		return err
 	}
-	if err := move(kept, filepath.Join(h.o.Dir, filepath.Base(kept))); err != nil {
-		err = fault.Wrap(fault.Unavailable, "plugin.revert", "The plugin could not be brought back.", "Its files are in "+kept+".", err)
-		return errors.Join(err, move(shelved, path))
+	defer os.RemoveAll(dir) //nolint:errcheck // it holds the note alone
+	if _, err := h.replace(e, kept, filepath.Join(h.o.Dir, filepath.Base(kept)), dir); err != nil {
+		return err
 	}
 	return h.Scan()
 }
 
-// shelve moves the plugin's files to where removed ones are kept.
-func (h *Host) shelve(e *entry) (kept string, err error) {
+// replace moves what lies at from to path, in place of the plugin's files, and
+// returns where those are kept. A program that is ended in between leaves a note
+// in the staging folder, by which the next start takes the move back.
+func (h *Host) replace(e *entry, from, path, staging string) (kept string, err error) {
+	old := e.path()
+	kept, err = h.shelf(old)
+	if err != nil {
+		return "", err
+	}
+	if err := (replacing{Old: old, New: path, Kept: kept}).note(staging); err != nil {
+		return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin "+e.id+" was not replaced: "+staging+" cannot be written.", "Check the disk's space. Nothing was changed.", err)
+	}
+	if err := move(old, kept); err != nil {
+		return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin "+e.id+" could not be moved.", "Check the permissions of "+old+".", err)
+	}
+	if err := move(from, path); err != nil {
+		back := move(kept, old)
+		if back == nil {
+			return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin could not be moved into "+h.o.Dir+"; its files are as they were.", "Check the folder's permissions and the disk.", err)
+		}
+		return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin could not be moved into "+h.o.Dir+".", "Its files before the update are in "+kept+".", errors.Join(err, back))
+	}
+	return kept, nil
+}
+
+// shelf returns the path, in a new folder, where what lies at path can be kept.
+func (h *Host) shelf(path string) (kept string, err error) {
 	all := filepath.Join(h.o.Data, "removed")
 	err = os.MkdirAll(all, 0o700)
 	dir := ""
@@ -150,11 +170,7 @@ func (h *Host) shelve(e *entry) (kept string, err error) {
 	if err != nil {
 		return "", fault.Wrap(fault.Unavailable, "plugin.update", "There is no place to keep what is replaced.", "Check the disk's space.", err)
 	}
-	kept = filepath.Join(dir, filepath.Base(e.path()))
-	if err := move(e.path(), kept); err != nil {
-		return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin "+e.id+" could not be moved.", "Check the permissions of "+e.path()+".", err)
-	}
-	return kept, nil
+	return filepath.Join(dir, filepath.Base(path)), nil
 }
 
 // added has the folder read and keeps where the plugin came from.
@@ -227,9 +243,9 @@ func (h *Host) stage(ctx context.Context, from string) (_ *staged, err error) {
 	if err := os.MkdirAll(h.o.Dir, 0o700); err != nil {
 		return nil, fault.Wrap(fault.Unavailable, "plugin.add", "The plugins folder "+h.o.Dir+" cannot be made.", "", err)
 	}
-	dir, err := os.MkdirTemp(h.o.Data, "adding-")
+	dir, err := h.staging()
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, "plugin.add", "There is no place to unpack the plugin.", "Check the disk's space.", err)
+		return nil, err
 	}
 	s := &staged{dir: dir, from: from}
 	defer func() {

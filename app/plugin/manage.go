@@ -213,25 +213,6 @@ func (h *Host) Restore(kept string) error {
 	return h.Scan()
 }
 
-// move renames, or copies and deletes where the two are on different disks.
-func move(from, to string) error {
-	if err := os.Rename(from, to); err == nil || errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-			return err
-		}
-	} else if err := copyFile(from, to); err != nil {
-		return err
-	}
-	return os.RemoveAll(from)
-}
-
 // LoadFile offers a plugin that lies outside the plugins folder for this run
 // only, approved by the one who named it, and returns its id once it has loaded
 // or failed. Nothing of it is kept.

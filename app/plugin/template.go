@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"embed"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -69,12 +70,9 @@ func typesIn(kind, dir, path string) string {
 	return ""
 }
 
-// writeTypes writes the types into folder, unless there are some.
+// writeTypes writes the types into folder.
 func writeTypes(folder string) error {
 	to := filepath.Join(folder, typesFile)
-	if _, err := os.Lstat(to); err == nil {
-		return nil
-	}
 	text, err := templates.ReadFile("templates/kit/" + typesFile)
 	if err != nil {
 		return err
@@ -111,22 +109,49 @@ func (h *Host) New(_ context.Context, kind, name string) (id, path string, err e
 			path = to
 		}
 	}
-	for _, entry := range entries {
-		to := filepath.Join(h.o.Dir, strings.ReplaceAll(entry.Name(), "NAME", name))
-		if err := writeTemplate(base+"/"+entry.Name(), to, name); err != nil {
-			return "", "", fault.Wrap(fault.Unavailable, "plugin.new", "The plugin could not be written to "+to+".", "", err)
+	if err := h.putTemplate(kind, name, filepath.Base(path)); err != nil {
+		if f, ok := errors.AsType[*fault.Error](err); ok {
+			return "", "", f
 		}
-	}
-	if folder := typesIn(kind, h.o.Dir, path); folder != "" {
-		if err := writeTypes(folder); err != nil {
-			return "", "", fault.Wrap(fault.Unavailable, "plugin.new", "The plugin could not be written to "+folder+".", "", err)
-		}
+		return "", "", fault.Wrap(fault.Unavailable, "plugin.new", "The plugin could not be written to "+path+".", "Check the space on its disk. Nothing was made.", err)
 	}
 	if err := h.Scan(); err != nil {
 		return "", "", err
 	}
 	id, err = h.Find(filepath.Base(path))
 	return id, path, err
+}
+
+// putTemplate writes the template's files beside the plugins folder and moves
+// them there, the plugin itself, which is called base, last.
+func (h *Host) putTemplate(kind, name, base string) error {
+	dir, err := h.staging()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // empty, or of no further use
+	if err := writeTemplate("templates/"+kind, dir, name); err != nil {
+		return err
+	}
+	if folder := typesIn(kind, dir, filepath.Join(dir, base)); folder != "" {
+		if err := writeTypes(folder); err != nil {
+			return err
+		}
+	}
+	made, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range made {
+		to := filepath.Join(h.o.Dir, e.Name())
+		if _, err := os.Lstat(to); e.Name() == base || e.Name() == typesFile && err == nil {
+			continue
+		}
+		if err := move(filepath.Join(dir, e.Name()), to); err != nil {
+			return err
+		}
+	}
+	return move(filepath.Join(dir, base), filepath.Join(h.o.Dir, base))
 }
 
 func writeTemplate(from, to, name string) error {
