@@ -37,4 +37,75 @@ export const tests = {
       await page.getByRole("button", { name: "Allow once" }).waitFor();
     },
   },
+
+  "F104 a right click offers what can be done: fields, words, rows, messages, code, tools, plugins":
+    {
+      scene: "chat",
+      width: 1440,
+      async run(page) {
+        const menu = page.getByRole("menu");
+        const item = (name) => menu.getByRole("menuitem", { name, exact: true });
+        const right = async (target) => {
+          await target.click({ button: "right" });
+          await menu.waitFor();
+        };
+        const field = page.getByLabel("Message", { exact: true });
+        const copied = () => page.evaluate(() => globalThis.fake.done.copied.at(-1));
+
+        const code = page.locator("figure.code pre").first();
+        await right(code);
+        await item("Copy code").click();
+        await menu.waitFor({ state: "detached" });
+        assert.match(await copied(), /def /);
+
+        await right(field);
+        assert.equal(await item("Cut").getAttribute("aria-disabled"), "true");
+        await item("Paste").click();
+        await page.waitForFunction(() => document.activeElement?.value?.includes("def "));
+        await page.keyboard.press("Control+z");
+        await page.waitForFunction(() => document.activeElement?.value === "");
+        await field.fill("keep this");
+        await field.press("Control+a");
+        await right(field);
+        await item("Cut").click();
+        await page.waitForFunction(() => document.activeElement?.value === "");
+        assert.equal(await copied(), "keep this");
+
+        const words = page.locator("article p", { hasText: "Save it, and it is callable" });
+        await words.click({ clickCount: 3 });
+        await right(words);
+        await item("Quote selection").click();
+        await page.waitForFunction(() => document.activeElement?.value?.startsWith("> Save it"));
+
+        await right(page.locator("article", { hasText: "I will." }).last());
+        await item("Copy").click();
+        await menu.waitFor({ state: "detached" });
+        assert.equal(await copied(), "I will.");
+
+        const row = page.locator("[data-chat-row]", { hasText: "Trip to Lyon" });
+        await right(row);
+        await item("Rename").click();
+        await page.keyboard.press("Control+a");
+        await page.keyboard.type("Two days");
+        await page.keyboard.press("Enter");
+        await page.locator("[data-chat-row]", { hasText: "Two days" }).waitFor();
+
+        // The menu key does the same, and Esc gives the focus back.
+        await page.locator("[data-chat-row]", { hasText: "Two days" }).focus();
+        await page.keyboard.press("Shift+F10");
+        await item("Rename").waitFor();
+        await page.keyboard.press("Escape");
+        await menu.waitFor({ state: "detached" });
+        assert.ok(await page.evaluate(() => document.activeElement.matches("[data-chat-row]")));
+
+        await page.getByRole("tab", { name: /^Tools/ }).click();
+        await right(page.getByRole("complementary").getByText("roll", { exact: true }));
+        await item("Do not offer to models").click();
+        await page.getByText("2 tools", { exact: true }).waitFor();
+        await page.getByRole("tab", { name: /^Plugins/ }).click();
+        await right(page.locator("[data-plugin=dice] h4"));
+        await item("Reload").click();
+        await page.getByText("Reloaded in 12 ms, 1 tool").waitFor();
+      },
+    },
 };

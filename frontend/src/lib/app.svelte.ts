@@ -253,6 +253,13 @@ export class App {
     if (await this.attempt(() => this.bridge.copy(text))) this.status = s.app.copied;
   };
 
+  /** Puts text into the composer as a quotation. */
+  quote(text: string): void {
+    const lines = text.split("\n").map((line) => `> ${line}`);
+    this.composer.insert(lines.join("\n") + "\n\n");
+    this.wish.composer++;
+  }
+
   openURL = (url: string): Promise<boolean> => this.attempt(() => this.bridge.window.OpenURL(url));
 }
 

@@ -232,6 +232,8 @@ export const s = {
     },
     from: (plugin: string) => `from ${plugin}`,
     open: (title: string) => `Details of ${title}`,
+    openDetails: "Show details",
+    closeDetails: "Hide details",
     arguments: "Arguments",
     output: "Output",
     plain: "Plain",
@@ -297,6 +299,18 @@ export const s = {
     expiresAt: (time: string) => `Not run unless you answer by ${time}.`,
   },
 
+  // What a right click offers.
+  rightClick: {
+    cut: "Cut",
+    copy: "Copy",
+    paste: "Paste",
+    selectAll: "Select all",
+    copySelection: "Copy selection",
+    quoteSelection: "Quote selection",
+    openLink: "Open link",
+    copyLink: "Copy link address",
+  },
+
   dock: {
     tools: "Tools",
     plugins: "Plugins",
@@ -320,6 +334,11 @@ export const s = {
     lastUsed: (when: string) => `last used ${when}`,
     neverUsed: "never used",
     enable: (title: string) => `Offer ${title} to models`,
+    offer: "Offer to models",
+    withhold: "Do not offer to models",
+    showDefinition: "Show definition",
+    hideDefinition: "Hide definition",
+    copyName: "Copy name",
     definition: "Definition, as models are given it",
     wireName: "Name models use",
     place: (file: string, line: number) => (line > 0 ? `${file}, line ${line}` : file),

@@ -179,6 +179,8 @@ export interface Bridge {
   onnotices(listener: (notices: t.Notice[]) => void): () => void;
   /** Puts text on the clipboard. */
   copy(text: string): Promise<void>;
+  /** The text on the clipboard. */
+  paste(): Promise<string>;
   /** Address of a media file's bytes. */
   media(id: string): string;
 }
@@ -220,6 +222,7 @@ interface WailsWindow {
   runtime?: {
     EventsOn(name: string, callback: (...data: unknown[]) => void): () => void;
     ClipboardSetText(text: string): Promise<boolean>;
+    ClipboardGetText(): Promise<string>;
   };
 }
 
@@ -277,6 +280,8 @@ export function wailsBridge(): Bridge {
       if (host.runtime) await host.runtime.ClipboardSetText(text);
       else await navigator.clipboard.writeText(text);
     },
+    // WebKitGTK lets no page read the clipboard; the program may.
+    paste: () => host.runtime?.ClipboardGetText() ?? navigator.clipboard.readText(),
     media: (id) => `/media/${encodeURIComponent(id)}`,
   };
 }

@@ -123,6 +123,7 @@ export function fakeBridge(options: FakeOptions = {}): Fake {
     },
     onnotices: (listener) => bus.subscribe(listener),
     copy: async (text) => void done.copied.push(text),
+    paste: async () => done.copied.at(-1) ?? "",
     media: (id) =>
       `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" width="320" height="200"><rect width="320" height="200" fill="#7fc4ae"/><text x="20" y="110">${id}</text></svg>`)}`,
   };

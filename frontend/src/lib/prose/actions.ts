@@ -29,8 +29,16 @@ export function fileName(language: string): string {
 }
 
 // A long block is folded: its code is in several elements, one after the other.
-function codeOf(figure: Element): string {
+export function codeOf(figure: Element): string {
   return [...figure.querySelectorAll("code")].map((code) => code.textContent).join("");
+}
+
+/** Opens a link of a message; a person is asked first when its text names another address. */
+export function follow(app: App, link: HTMLAnchorElement): void {
+  const { host, mismatch } = link.dataset;
+  if (mismatch !== undefined)
+    app.link = { href: link.href, shown: link.textContent ?? "", host: host ?? "" };
+  else void app.openURL(link.href);
 }
 
 /** Acts on a press when it means something here. */
@@ -54,10 +62,7 @@ export function onprose(app: App, event: MouseEvent | KeyboardEvent): void {
   const link = target.closest("a");
   if (link?.href) {
     event.preventDefault();
-    const { host, mismatch } = link.dataset;
-    if (mismatch !== undefined)
-      app.link = { href: link.href, shown: link.textContent ?? "", host: host ?? "" };
-    else void app.openURL(link.href);
+    follow(app, link);
     return;
   }
 
