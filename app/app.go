@@ -135,14 +135,16 @@ func ascii(s string) string {
 }
 
 // FormatError is Wails' ErrorFormatter: every bound method that fails rejects
-// with a Failure.
+// with a Failure. It returns one string, the Failure as JSON, since Wails' page
+// makes new Error(…) of whatever comes, and of an object that is
+// "[object Object]"; calls.ts reads it.
 func (a *App) FormatError(err error) any {
 	f := a.failure(err)
 	raw, jsonErr := json.Marshal(f)
-	if jsonErr != nil {
-		return map[string]string{"kind": "internal", "message": f.Message}
+	if jsonErr != nil { // four strings cannot fail
+		return f.Message
 	}
-	return json.RawMessage(raw)
+	return string(raw)
 }
 
 // errNoContext is what a runtime call before Startup gets.

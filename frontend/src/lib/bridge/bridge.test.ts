@@ -20,14 +20,26 @@ describe("the real bridge", () => {
     expect(Send).toHaveBeenCalledWith("c", message);
   });
 
-  test("a rejection becomes an AppError with what a person reads", async () => {
+  // What Callback of Wails' runtime does with a message that holds an error.
+  const wailsRejects = (error: string) => () => Promise.reject(new Error(error));
+
+  test("F100 a rejection becomes an AppError with what a person reads", async () => {
     const failure = { kind: "locked", message: "The store is in use.", hint: "Close it.", ref: "" };
-    vi.stubGlobal("go", { app: { Chats: { Stop: () => Promise.reject(failure) } } });
+    vi.stubGlobal("go", { app: { Chats: { Stop: wailsRejects(JSON.stringify(failure)) } } });
     const error = await wailsBridge()
       .chats.Stop("c")
       .catch((cause: unknown) => cause);
     expect(error).toBeInstanceOf(AppError);
     expect(error).toMatchObject(failure);
+  });
+
+  test("F100 what Wails itself says stays as it is", async () => {
+    const text = 'error parsing arguments: {"x"}';
+    vi.stubGlobal("go", { app: { Chats: { Stop: wailsRejects(text) } } });
+    await expect(wailsBridge().chats.Stop("c")).rejects.toMatchObject({
+      kind: "internal",
+      message: text,
+    });
   });
 
   test("a method that the program lacks says what to do", async () => {

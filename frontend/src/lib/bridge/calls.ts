@@ -213,6 +213,22 @@ export class AppError extends Error implements t.Failure {
     }
     return new AppError({ kind: "internal", message: String(cause), hint: "", ref: "" });
   }
+
+  /**
+   * Makes an AppError of what a bound method rejected with: an Error whose message is a
+   * Failure as JSON (FormatError in app/app.go), or, where Wails itself failed, plain text.
+   */
+  static rejected(cause: unknown): AppError {
+    const error = AppError.of(cause);
+    try {
+      const failure: unknown = JSON.parse(error.message);
+      if (typeof failure === "object" && failure !== null && "message" in failure)
+        return AppError.of(failure);
+    } catch {
+      // Wails' own words
+    }
+    return error;
+  }
 }
 
 type Bound = Record<string, (...args: unknown[]) => Promise<unknown>>;
@@ -255,7 +271,7 @@ export function wailsBridge(): Bridge {
           try {
             return await call(...args);
           } catch (cause) {
-            throw AppError.of(cause);
+            throw AppError.rejected(cause);
           }
         };
       },
