@@ -112,7 +112,7 @@ func run(args []string, stderr io.Writer) error {
 		}
 	}()
 	defer func() { cancel(errors.New("the window closed")); <-watching }()
-	return open(ctx, window, keep)
+	return open(ctx, window)
 }
 
 // writePage renders the Markdown that it reads as one page, for the terminal
@@ -185,7 +185,7 @@ const (
 )
 
 // open runs Wails until the window closes.
-func open(ctx context.Context, window *app.App, keep *keeper) error {
+func open(ctx context.Context, window *app.App) error {
 	dist, err := fs.Sub(pages, "frontend/dist")
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func open(ctx context.Context, window *app.App, keep *keeper) error {
 	}
 	return wails.Run(&options.App{
 		Title: "Conclave", Width: width, Height: height, MinWidth: minWidth, MinHeight: minHeight,
-		AssetServer:      &assetserver.Options{Assets: dist, Handler: app.Assets(keep), Middleware: window.FirstFrame},
+		AssetServer:      &assetserver.Options{Assets: dist, Handler: window.Assets(), Middleware: window.FirstFrame},
 		BackgroundColour: ground,
 		OnStartup:        window.Startup,
 		OnShutdown:       window.Shutdown,

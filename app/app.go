@@ -54,7 +54,7 @@ func New(core Core, log *slog.Logger) *App {
 	a.Permissions = &Permissions{life: l, core: core, undo: undo, chats: a.Chats}
 	a.Models = &Models{life: l, core: core, log: log, undo: undo}
 	a.Settings = &Settings{life: l, core: core}
-	a.Window = &Window{life: l, core: core, log: log, undo: undo}
+	a.Window = &Window{life: l, core: core, log: log, undo: undo, pictures: newPictures()}
 	return a
 }
 
@@ -81,6 +81,7 @@ func (a *App) Shutdown(context.Context) {
 		a.cancel()
 	}
 	a.Chats.stop()
+	a.Window.pictures.client.CloseIdleConnections()
 	a.done.Wait()
 }
 

@@ -39,11 +39,12 @@ var layers = map[string][]string{
 	"app/plugin/watch":       {"app/fault", "github.com/fsnotify/fsnotify"},
 	"app/plugin/place":       {},
 	"app/plugin/spindle/job": {}, // what the host and the engine both know of a job
+	"app/fetch":              {}, // what plugins and the window both ask servers with
 
 	// Doers: words, contracts, and the neighbours named.
 	"app/turn":    {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
 	"app/plugin":  {"app/fault", "app/bus", "app/chat", "app/tool", "app/permit", "app/plugin/wire", "app/plugin/watch", "app/plugin/place", "app/version"},
-	"app/service": {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/plugin", "github.com/google/uuid"},
+	"app/service": {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/plugin", "app/fetch", "github.com/google/uuid"},
 
 	// Adapters: the package whose interface they satisfy and what lies below it,
 	// one technology, never each other.
@@ -67,7 +68,7 @@ var layers = map[string][]string{
 	"store/search":              {"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "golang.org/x/text"},
 
 	// The window and the terminal: words, contracts, doers; never an adapter.
-	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
+	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
 	"app/cli": {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
 
 	// Main: what builds the rest. The core knows everything but the window, the

@@ -21,6 +21,8 @@ type Window struct {
 	core Core
 	log  *slog.Logger
 	undo *undos
+
+	pictures *pictures
 }
 
 // Hello returns all that the first paint needs.

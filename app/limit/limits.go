@@ -79,3 +79,18 @@ func ToolsLeftOut(n int) string {
 	return fmt.Sprintf("%s not offered: a plugin may offer %s tools of at most %s each, with a name. Its log has the names.",
 		some, PluginTools, ToolDefinition)
 }
+// What the window loads for a message.
+var (
+	RemotePicture = add(Limit{
+		Name: "one remote picture that a person loads", Value: 10 << 20, Unit: Bytes,
+		Why:    "the largest pictures of web pages; the window holds a few of them in memory",
+		Person: "The picture is larger than 10 MiB, so it is not shown.",
+		Test:   "app TestF04ARemotePictureIsBounded",
+	})
+	PicturePixels = add(Limit{
+		Name: "pixels of one remote picture", Value: 50_000_000, Unit: Count,
+		Why:    "more than a camera's; a web view unpacks four bytes for each, so this is 200 MB",
+		Person: "The picture has more than 50 million pixels, so it is not shown.",
+		Test:   "app TestF04ARemotePictureIsBounded",
+	})
+)

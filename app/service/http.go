@@ -6,32 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
 
 	"conclave/app/fault"
+	"conclave/app/fetch"
 	"conclave/app/plugin"
 )
 
 // Bounds of http.request (contracts/spindle, 5.4.11). A body beyond pieceBytes is
 // read on with http.read, since a line of the wire holds 4 MiB.
 const (
-	requestTime  = 30 * time.Second
-	maxBody      = 25 << 20
-	pieceBytes   = 2 << 20
-	maxRedirects = 10
-	restTime     = time.Minute
-	maxRests     = 4 // bodies of one plugin that are still to be read
+	requestTime = fetch.Patience
+	maxBody     = 25 << 20
+	pieceBytes  = 2 << 20
+	restTime    = time.Minute
+	maxRests    = 4 // bodies of one plugin that are still to be read
 )
 
 type httpArgs struct {
@@ -126,13 +123,9 @@ func (a httpArgs) body() (string, error) {
 	return "", nil
 }
 
-// errPrivate refuses an address that belongs to this computer or the network it
-// is in.
-var errPrivate = errors.New("a private address")
-
 func httpFault(ctx context.Context, host string, err error) error {
 	switch {
-	case errors.Is(err, errPrivate):
+	case errors.Is(err, fetch.ErrPrivate):
 		return refused("PERMISSION_DENIED: " + LocalNetwork + " – " + host + " is this computer or in its own network, which plugins may not reach unless you grant them " + LocalNetwork + ".")
 	case ctx.Err() != nil:
 		return fault.Of(context.Cause(ctx))
@@ -159,7 +152,7 @@ func (c *httpClients) of(full bool) *http.Client {
 		at = &c.full
 	}
 	if *at == nil {
-		*at = newClient(full)
+		*at = fetch.NewClient(full)
 	}
 	return *at
 }
@@ -172,64 +165,6 @@ func (c *httpClients) close() {
 			client.CloseIdleConnections()
 		}
 	}
-}
-
-func newClient(full bool) *http.Client {
-	dialer := &net.Dialer{
-		Timeout: requestTime,
-		// Control sees the address that is really connected to, after names were
-		// resolved: a name that changes its mind gains nothing.
-		Control: func(_, address string, _ syscall.RawConn) error {
-			at, err := netip.ParseAddrPort(address)
-			if err != nil || never(at.Addr()) || !full && private(at.Addr()) {
-				return errPrivate
-			}
-			return nil
-		},
-	}
-	return &http.Client{
-		Transport: &http.Transport{
-			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
-			MaxIdleConns: 20, IdleConnTimeout: 30 * time.Second, ResponseHeaderTimeout: requestTime, MaxResponseHeaderBytes: 256 << 10,
-		},
-		CheckRedirect: func(r *http.Request, via []*http.Request) error {
-			if len(via) >= maxRedirects {
-				return errors.New("it was redirected too often")
-			}
-			if r.URL.Scheme != "http" && r.URL.Scheme != "https" {
-				return errors.New("it was redirected to " + r.URL.Scheme)
-			}
-			r.URL.User = nil
-			return nil
-		},
-	}
-}
-
-// notPublic are ranges that netip has no word for.
-var notPublic = func() []netip.Prefix {
-	var all []netip.Prefix
-	for _, p := range []string{
-		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
-		"64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001:db8::/32", "2002::/16",
-	} {
-		all = append(all, netip.MustParsePrefix(p))
-	}
-	return all
-}()
-
-// private reports whether an address is of this computer or its own network, or
-// of nobody.
-func private(a netip.Addr) bool {
-	a = a.Unmap()
-	return !a.IsGlobalUnicast() || a.IsPrivate() || a.IsLoopback() || never(a) ||
-		slices.ContainsFunc(notPublic, func(p netip.Prefix) bool { return p.Contains(a) })
-}
-
-// never reports whether an address is one that no plugin may ask whatever was
-// granted: where clouds keep a machine's credentials.
-func never(a netip.Addr) bool {
-	a = a.Unmap().WithZone("")
-	return a.IsLinkLocalUnicast() || a.IsMulticast() || a == netip.MustParseAddr("fd00:ec2::254") || a == netip.MustParseAddr("100.100.100.200")
 }
 
 // rest is what is still to be read of a body.

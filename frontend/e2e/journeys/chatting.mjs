@@ -23,7 +23,7 @@ export const tests = {
       await page.getByText("Answer finished").waitFor({ state: "attached" });
       assert.equal(await message(page).inputValue(), "");
       await page.locator(".katex").first().waitFor();
-      await page.locator(".drawing svg").waitFor();
+      await page.locator(".drawing img").waitFor();
     },
   },
 

@@ -153,6 +153,11 @@ export interface Window {
   Undo(token: string): Promise<void>;
   /** Opens an http, https or mailto address in the system's browser. */
   OpenURL(url: string): Promise<void>;
+  /**
+   * Fetches a remote picture that a person pressed, and returns the address the page shows it
+   * under. The page itself reaches no server.
+   */
+  LoadPicture(url: string): Promise<string>;
   /** Opens data_folder or log_folder in the system's file manager. */
   OpenFolder(which: "data" | "log"): Promise<void>;
   /** Asks where, and writes text there; returns the path, "" when the person changed their mind. */

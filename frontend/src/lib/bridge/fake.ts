@@ -29,8 +29,13 @@ export interface Fake extends Bridge {
   permissions: FakePermissions;
   models: FakeModels;
   hello: t.Hello;
-  /** Addresses opened, texts copied and files saved, newest last. */
-  done: { opened: string[]; copied: string[]; saved: { name: string; text: string }[] };
+  /** Addresses opened, pictures loaded, texts copied and files saved, newest last. */
+  done: {
+    opened: string[];
+    loaded: string[];
+    copied: string[];
+    saved: { name: string; text: string }[];
+  };
 }
 
 export function fakeBridge(options: FakeOptions = {}): Fake {
@@ -76,7 +81,7 @@ export function fakeBridge(options: FakeOptions = {}): Fake {
     open_chat: "",
     trouble: null,
   };
-  const done: Fake["done"] = { opened: [], copied: [], saved: [] };
+  const done: Fake["done"] = { opened: [], loaded: [], copied: [], saved: [] };
   const fake: Fake = {
     bus,
     chats,
@@ -106,6 +111,10 @@ export function fakeBridge(options: FakeOptions = {}): Fake {
           });
         undos.delete(token);
         back();
+      },
+      LoadPicture: async (url) => {
+        done.loaded.push(url);
+        return "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
       },
       OpenURL: async (url) => void done.opened.push(url),
       OpenFolder: async (which) => void done.opened.push(which),

@@ -1,5 +1,6 @@
 /** What a press inside a message's HTML does: links, code and table buttons, blocked images. */
 import type { App } from "../app.svelte";
+import { s } from "../strings";
 import { cells, csv, markdown } from "./tables";
 
 const endings: Record<string, string> = {
@@ -41,6 +42,22 @@ export function follow(app: App, link: HTMLAnchorElement): void {
   else void app.openURL(link.href);
 }
 
+// The program fetches it, since the page itself may reach no server.
+async function loadPicture(app: App, button: HTMLElement, url: string): Promise<void> {
+  if (button.ariaBusy === "true") return;
+  button.ariaBusy = "true";
+  const words = button.textContent;
+  button.textContent = s.message.pictureLoading(button.dataset.host ?? "");
+  await app.attempt(async () => {
+    const shown = document.createElement("img");
+    shown.src = await app.bridge.window.LoadPicture(url);
+    shown.alt = button.dataset.alt ?? "";
+    button.replaceWith(shown);
+  });
+  button.textContent = words;
+  button.ariaBusy = "false";
+}
+
 /** Acts on a press when it means something here. */
 export function onprose(app: App, event: MouseEvent | KeyboardEvent): void {
   const target = event.target as Element;
@@ -50,11 +67,7 @@ export function onprose(app: App, event: MouseEvent | KeyboardEvent): void {
   const image = target.closest<HTMLElement>(".blocked-image");
   if (image?.dataset.src) {
     event.preventDefault();
-    const shown = document.createElement("img");
-    shown.src = image.dataset.src;
-    shown.alt = image.dataset.alt ?? "";
-    shown.referrerPolicy = "no-referrer";
-    image.replaceWith(shown);
+    void loadPicture(app, image, image.dataset.src);
     return;
   }
   if (key) return; // links and buttons make clicks of their keys

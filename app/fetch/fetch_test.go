@@ -1,0 +1,88 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"testing"
+)
+
+func TestOnlyPublicAddressesArePublic(t *testing.T) {
+	for address, want := range map[string]bool{
+		"127.0.0.1": true, "10.1.2.3": true, "192.168.0.1": true, "172.16.0.1": true, "169.254.169.254": true, "100.64.0.1": true, "0.0.0.0": true, "::": true,
+		"::1": true, "fe80::1": true, "fd00::1": true, "::ffff:127.0.0.1": true, "224.0.0.1": true, "64:ff9b::7f00:1": true, "2002:7f00:1::": true,
+		"8.8.8.8": false, "1.1.1.1": false, "2606:4700::1111": false,
+	} {
+		if got := private(netip.MustParseAddr(address)); got != want {
+			t.Errorf("private(%s) = %v", address, got)
+		}
+	}
+}
+
+// Whoever answers at a public address leads nobody into the person's own network:
+// not by a redirect, and not with a name that turns out to be private.
+func TestF04NoRedirectAndNoNameLeadsIntoThePersonsOwnNetwork(t *testing.T) {
+	asked := make(chan string, 10)
+	secret := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { asked <- r.URL.Path }))
+	defer secret.Close()
+	_, port, err := net.SplitHostPort(secret.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sent http.Header
+	public := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent = r.Header.Clone()
+		http.SetCookie(w, &http.Cookie{Name: "who", Value: "you"})
+		http.Redirect(w, r, r.URL.Query().Get("to"), http.StatusFound)
+	}))
+	defer public.Close()
+	client := NewClient(false)
+	transport, ok := client.Transport.(*http.Transport)
+	if !ok {
+		t.Fatalf("the transport is %T", client.Transport)
+	}
+	guarded := transport.DialContext
+	transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		if address == "public.example:80" { // stands for a server on the internet
+			return (&net.Dialer{}).DialContext(ctx, network, public.Listener.Addr().String())
+		}
+		return guarded(ctx, network, address)
+	}
+	defer client.CloseIdleConnections()
+	get := func(address string) error {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Do(r)
+		if err == nil {
+			_ = response.Body.Close()
+		}
+		return err
+	}
+	for _, private := range []string{"http://127.0.0.1:" + port + "/", "http://localhost:" + port + "/", "http://169.254.169.254/latest/", "http://[::ffff:127.0.0.1]:" + port + "/"} {
+		if err := get(private); !errors.Is(err, ErrPrivate) {
+			t.Errorf("%s: %v", private, err)
+		}
+		if err := get("http://public.example/?to=" + url.QueryEscape(private)); !errors.Is(err, ErrPrivate) {
+			t.Errorf("by way of a redirect, %s: %v", private, err)
+		}
+	}
+	if err := get("http://public.example/?to=file:///etc/passwd"); err == nil || errors.Is(err, ErrPrivate) {
+		t.Errorf("a redirect to a file: %v", err)
+	}
+	_ = get("http://public.example/?to=" + url.QueryEscape("http://public.example/?to=file:"))
+	if sent.Get("Cookie") != "" || sent.Get("Referer") != "" {
+		t.Errorf("a server learned %v", sent)
+	}
+	select {
+	case path := <-asked:
+		t.Errorf("the private server was asked for %s", path)
+	default:
+	}
+}
