@@ -79,6 +79,7 @@ func ToolsLeftOut(n int) string {
 	return fmt.Sprintf("%s not offered: a plugin may offer %s tools of at most %s each, with a name. Its log has the names.",
 		some, PluginTools, ToolDefinition)
 }
+
 // What the window loads for a message.
 var (
 	RemotePicture = add(Limit{

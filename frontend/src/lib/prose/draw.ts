@@ -58,7 +58,7 @@ const kinds = new Set(
   ),
 );
 const longestSource = 20_000;
-const mostEdges = 400;
+const mostEdges = 250;
 /** Sides of a picture in CSS pixels; a larger one is shown smaller. */
 const longestSide = 8_000;
 
@@ -72,7 +72,6 @@ export async function drawDiagrams(elements: HTMLElement[], alive: () => boolean
     const source = element.dataset.source ?? element.textContent ?? "";
     const drawing = last.then(async () => {
       if (!alive()) return;
-      mermaid.initialize(settings());
       const picture = await pictureOf(mermaid, source);
       if (alive()) element.replaceWith(picture);
     });
@@ -85,13 +84,15 @@ export async function drawDiagrams(elements: HTMLElement[], alive: () => boolean
 }
 
 /** Mermaid's settings, in the colours of the window. A diagram may not change those named in secure. */
-function settings() {
+function settings(kind: string) {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(name).trim();
   const fontFamily = getComputedStyle(document.body).fontFamily;
   return {
     startOnLoad: false,
-    securityLevel: "sandbox" as const, // strict, and in a frame that it makes and we take away
+    // Strict, and drawn in a frame that it makes and we take away. A graph of commits, which is
+    // made of plain text alone, cannot be drawn in one.
+    securityLevel: kind === "gitGraph" ? ("strict" as const) : ("sandbox" as const),
     suppressErrorRendering: true,
     htmlLabels: false,
     flowchart: { htmlLabels: false },
@@ -137,6 +138,7 @@ function settings() {
 }
 
 interface Mermaid {
+  initialize(settings: object): void;
   detectType(text: string): string;
   render(id: string, text: string, container: Element): Promise<{ svg: string }>;
 }
@@ -144,7 +146,9 @@ interface Mermaid {
 /** Draws a source as a flat picture. Throws when it cannot be drawn. */
 async function pictureOf(mermaid: Mermaid, source: string): Promise<HTMLElement> {
   if (source.length > longestSource || endless(source)) throw new Error(s.message.diagramFailed);
-  if (!kinds.has(mermaid.detectType(source))) throw new Error(s.message.diagramFailed);
+  const kind = mermaid.detectType(source);
+  if (!kinds.has(kind)) throw new Error(s.message.diagramFailed);
+  mermaid.initialize(settings(kind));
   // Drawn out of sight, where nothing can be pressed or seen while it is measured.
   const bench = document.createElement("div");
   bench.inert = true;
@@ -171,8 +175,9 @@ function endless(source: string): boolean {
   return days.size >= 5 || /\b\d{5,}\s*(?:y|M|w|d|h)\b/.test(source);
 }
 
-/** The SVG in the frame that Mermaid returns. */
+/** The SVG that Mermaid returns, or that is in the frame that it returns. */
 function unframed(frame: string): string {
+  if (frame.startsWith("<svg")) return frame;
   const encoded = /;base64,([^"]+)"/.exec(frame)?.[1] ?? "";
   const page = new TextDecoder().decode(Uint8Array.from(atob(encoded), (c) => c.charCodeAt(0)));
   return page.slice(page.indexOf("<svg"), page.lastIndexOf("</svg>") + "</svg>".length);

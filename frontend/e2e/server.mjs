@@ -1,0 +1,66 @@
+// A model server that does what a test says: OpenAI's wire on loopback, with one key that fits.
+import { createServer as createHTTP } from "node:http";
+import { createServer as createTCP } from "node:net";
+
+/** The key that the server takes. */
+export const rightKey = "sk-right-0123456789abcdef";
+/** A model's name as long as they come. */
+export const longName = `org/${"a-very-long-model-name-".repeat(4)}`.slice(0, 90);
+
+/**
+ * Starts a server. answers maps what a person wrote last to what is answered; a function is
+ * given the HTTP response. asked holds each request's path, model and last text.
+ */
+export async function modelServer(answers = {}, models = [longName]) {
+  const asked = [];
+  const server = createHTTP(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += chunk;
+    const json = (status, value) => {
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(JSON.stringify(value));
+    };
+    if (request.headers.authorization !== `Bearer ${rightKey}`) {
+      asked.push({ path: request.url, refused: true });
+      return json(401, {
+        error: { message: "Incorrect API key provided.", code: "invalid_api_key" },
+      });
+    }
+    if (request.url.endsWith("/models"))
+      return json(200, { object: "list", data: models.map((id) => ({ id, object: "model" })) });
+    const { model, messages = [] } = JSON.parse(body || "{}");
+    const content = messages.findLast((m) => m.role === "user")?.content ?? "";
+    const text = typeof content === "string" ? content : content.map((p) => p.text).join("");
+    asked.push({ path: request.url, model, text, messages });
+    const answer = answers[text] ?? "A first answer from the scripted server.";
+    if (typeof answer === "function") return answer(response, json);
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const event = (choice) =>
+      response.write(
+        `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model, choices: [{ index: 0, ...choice }] })}\n\n`,
+      );
+    event({ delta: { role: "assistant", content: "" }, finish_reason: null });
+    for (let i = 0; i < answer.length; i += 400)
+      event({ delta: { content: answer.slice(i, i + 400) }, finish_reason: null });
+    event({ delta: {}, finish_reason: "stop" });
+    response.end("data: [DONE]\n\n");
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/v1`,
+    asked,
+    close: () => server.close(),
+  };
+}
+
+/** A place that nothing may connect to: it counts who does, whatever they speak. */
+export async function trap() {
+  const met = [];
+  const server = createTCP((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", (data) => met.push(data.toString("latin1").slice(0, 200)));
+    socket.setTimeout(2000, () => socket.destroy());
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { port: server.address().port, met, close: () => server.close() };
+}
