@@ -215,7 +215,8 @@ func (c *Core) trouble(err error) {
 	}
 }
 
-// closeTime bounds what closing may take.
+// closeTime bounds what closing may take, after what plugins have for themselves
+// (lastNewsTime).
 const closeTime = 10 * time.Second
 
 // Close ends every process, answers what waits with no, and closes the store. It
@@ -223,6 +224,7 @@ const closeTime = 10 * time.Second
 func (c *Core) Close() error {
 	var err error
 	c.closing.Do(func() {
+		c.lastNews()
 		ctx, cancel := context.WithTimeout(context.Background(), closeTime) // nobody's: the program is ending
 		defer cancel()
 		if c.Host != nil {

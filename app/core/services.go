@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"time"
 
 	"conclave/app/bus"
 	"conclave/app/chat"
@@ -43,6 +44,24 @@ func (c *Core) prompt() *service.Prompt {
 		granted, _ := c.Gate.Permissions(id)
 		return slices.Contains(granted, permission)
 	}}
+}
+
+// lastNewsTime bounds how long plugins have, before Conclave closes, to be told
+// what happened last and to act on it.
+const lastNewsTime = 3 * time.Second
+
+// lastNews lets plugins finish with what happened: a command that answers and
+// ends must not lose what a plugin saves at the end of an answer.
+func (c *Core) lastNews() {
+	ctx, cancel := context.WithTimeout(context.Background(), lastNewsTime) // nobody's: the program is ending
+	defer cancel()
+	if c.news != nil && c.Host != nil {
+		c.news.flush(ctx)
+		c.Host.Delivered(ctx)
+	}
+	if c.Services != nil {
+		c.Services.Settled(ctx)
+	}
 }
 
 // endServices ends what services do by themselves. It may be called more than
@@ -119,8 +138,10 @@ type besideTurns struct {
 	prompt *service.Prompt
 }
 
-// Before implements turn.Hooks.
+// Before implements turn.Hooks. Plugins are told that a generation has started
+// before they are asked about its prompt.
 func (b besideTurns) Before(ctx context.Context, r llm.Request, about turn.About) (llm.Request, []string, error) {
+	b.c.news.flush(ctx)
 	return b.prompt.Apply(ctx, r, service.About(about))
 }
 
@@ -177,6 +198,23 @@ func (n *news) close() {
 	n.done.Wait()
 }
 
+// flush waits until everything that waited has been told, or for ctx's end.
+func (n *news) flush(ctx context.Context) {
+	told := make(chan struct{})
+	select {
+	case n.queue <- func() { close(told) }:
+	case <-ctx.Done():
+		return
+	case <-n.ctx.Done():
+		return
+	}
+	select {
+	case <-told:
+	case <-ctx.Done():
+	case <-n.ctx.Done():
+	}
+}
+
 func (n *news) tell(say func()) {
 	select {
 	case n.queue <- say:
@@ -195,7 +233,7 @@ func (n *news) heard(e turn.Event) {
 	case turn.Started:
 		n.tell(func() {
 			n.switchTo(e.Conversation)
-			say("GENERATION_STARTED", map[string]any{"model": e.Model, "generationType": "normal"})
+			say("GENERATION_STARTED", map[string]any{"model": e.Model, "generationType": e.Answers})
 		})
 	case turn.Questioned:
 		n.tell(func() { n.message("MESSAGE_SENT", e.Conversation, e.Seq) })

@@ -109,7 +109,7 @@ func (s *session) params(call tool.Call, deadline time.Time) any {
 	}
 	meta := map[string]any{
 		"conclave/call-id": call.ID, "conclave/deadline-ms": deadline.UnixMilli(),
-		"conclave/conversation": string(call.Conversation), "conclave/user": userID,
+		"conclave/conversation": string(call.Conversation), "conclave/user": wire.User,
 	}
 	if call.CouncilMember != nil {
 		meta["conclave/council-member"] = call.CouncilMember
@@ -120,10 +120,6 @@ func (s *session) params(call tool.Call, deadline time.Time) any {
 	params["_meta"] = meta
 	return params
 }
-
-// userID is the one person a plugin ever sees: Conclave has one user, and
-// extensions want a stable id (contracts/spindle, section 5).
-const userID = "person"
 
 // answer turns what the process answered into a Result.
 func (s *session) answer(ctx context.Context, p *wire.Pending) tool.Result {

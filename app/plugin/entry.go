@@ -41,6 +41,8 @@ type entry struct {
 	trusting  atomic.Bool   // it is approving itself, and need not hear of it
 	decisions atomic.Uint64 // how many it has heard of
 
+	late       latecomers // has a lock of its own
+	saving     sync.Mutex // orders writes of the record
 	publishing sync.Mutex // orders what goes to the registry
 	wants      wants      // has a lock of its own
 

@@ -102,6 +102,7 @@ func (s *session) deliver(t outgoing) {
 	if t.rule.content == "" || !h.granted(id, t.rule.content) {
 		payload = t.bare()
 	}
+	s.surface.touched.Store(true)
 	if err := s.tell(t.name, payload); err != nil {
 		h.o.Log.Debug("an event did not reach a plugin", "plugin", id, "event", t.name, "err", err)
 	}
@@ -115,8 +116,8 @@ func (h *Host) Publish(event string, payload any) {
 		h.o.Log.Warn("an event cannot be told to plugins", "event", event, "err", err)
 		return
 	}
-	for _, s := range h.awake(h.ctx, "event "+event, false, func(s *session) { s.deliver(t) }) {
-		s.deliver(t)
+	for _, e := range h.servingEntries() {
+		e.tell(t)
 	}
 }
 

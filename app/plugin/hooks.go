@@ -63,6 +63,7 @@ const hookEvent = "conclave.hook"
 // surface is what one process has registered, and what it was asked.
 type surface struct {
 	transport atomic.Pointer[wire.Transport] // nil until the handshake is over
+	touched   atomic.Bool                    // it was told or asked something since it was last done
 
 	mu      sync.Mutex // guards the fields below
 	hooks   map[string]Hook
@@ -166,7 +167,9 @@ func (s *session) register(capability string, a hookArgs) error {
 		}
 		return nil
 	}
-	s.r.h.spawn(func() { s.r.e.noteWakes(s) }) // a write to the store
+	if f.transport.Load() != nil { // else it is loading, and noted as a whole once it has
+		s.r.h.spawn(func() { s.r.e.noteWakes(s) }) // a write to the store
+	}
 	return nil
 }
 
@@ -257,74 +260,6 @@ func (e *entry) wakesNow() []string {
 	return s.surface.wakes()
 }
 
-// wakeAgain is how long after a start that failed a plugin is not started again
-// for an event or a hook.
-const wakeAgain = 30 * time.Second
-
-// awake returns the sessions of the serving plugins that have something to do
-// with reason. One that was seen to want it and does not run is started; when
-// wait is false that happens behind the caller, who gets those that run.
-func (h *Host) awake(ctx context.Context, reason string, wait bool, late func(*session)) []*session {
-	h.mu.Lock()
-	entries := slices.Collect(maps.Values(h.entries))
-	h.mu.Unlock()
-	var running []*session
-	var mu sync.Mutex // guards running
-	var starting sync.WaitGroup
-	for _, e := range entries {
-		e.mu.Lock()
-		r, wanted := e.serving, slices.Contains(e.record.Wakes, reason)
-		tired := time.Since(e.tired) < wakeAgain
-		e.mu.Unlock()
-		if r == nil {
-			continue
-		}
-		r.mu.Lock()
-		s := r.live
-		r.mu.Unlock()
-		switch {
-		case s != nil:
-			mu.Lock()
-			running = append(running, s)
-			mu.Unlock()
-		case wanted && !tired:
-			starting.Add(1)
-			h.spawn(func() {
-				defer starting.Done()
-				s, err := r.use(h.ctx)
-				if err != nil {
-					e.mu.Lock()
-					e.tired = time.Now()
-					e.mu.Unlock()
-					return
-				}
-				defer r.release(s)
-				if late != nil {
-					late(s)
-				}
-				mu.Lock()
-				running = append(running, s)
-				mu.Unlock()
-			})
-		}
-	}
-	if wait {
-		over := make(chan struct{})
-		h.spawn(func() { // ends with the starts, which LoadTimeout bounds
-			starting.Wait()
-			close(over)
-		})
-		select {
-		case <-over:
-		case <-ctx.Done():
-		case <-h.ctx.Done():
-		}
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	return slices.Clone(running)
-}
-
 func (h *Host) granted(id, permission string) bool {
 	granted, _ := h.o.Gate.Permissions(id)
 	return slices.Contains(granted, permission)
@@ -341,7 +276,7 @@ func (h *Host) allowed(id, kind string) bool {
 // no permission.
 func (h *Host) Hooks(ctx context.Context, kind, asker string) []Hook {
 	var all []Hook
-	for _, s := range h.awake(ctx, "hook "+kind, true, nil) {
+	for _, s := range h.sessionsFor(ctx, "hook "+kind) {
 		own := asker != "" && asker == s.r.e.id
 		if !own && !h.allowed(s.r.e.id, kind) {
 			continue
@@ -380,6 +315,15 @@ func (h *Host) Run(ctx context.Context, hook Hook, in chat.ConversationID, paylo
 		return nil, errors.New("its process has ended")
 	}
 	defer s.r.release(s)
+	ctx, cancel := context.WithTimeoutCause(ctx, hook.Timeout, errLate)
+	defer cancel()
+	return s.question(ctx, hookEvent, in, map[string]any{"kind": hook.Kind, "name": hook.Name, "payload": payload})
+}
+
+// question asks the process something as an event, which it answers with
+// hooks.answer; about gets an id and ctx's deadline. The error is the process's
+// own, that it ended, or the cause of ctx's end.
+func (s *session) question(ctx context.Context, event string, in chat.ConversationID, about map[string]any) (json.RawMessage, error) {
 	f := &s.surface
 	answer := make(chan hookAnswer, 1)
 	f.mu.Lock()
@@ -396,11 +340,12 @@ func (h *Host) Run(ctx context.Context, hook Hook, in chat.ConversationID, paylo
 		f.mu.Unlock()
 	}()
 	defer f.opened(id, in)()
-	ctx, cancel := context.WithTimeoutCause(ctx, hook.Timeout, errLate)
-	defer cancel()
-	deadline, _ := ctx.Deadline()
-	question := map[string]any{"id": id, "kind": hook.Kind, "name": hook.Name, "payload": payload, "deadline_ms": deadline.UnixMilli()}
-	if err := s.tell(hookEvent, question); err != nil {
+	about["id"] = id
+	if deadline, ok := ctx.Deadline(); ok {
+		about["deadline_ms"] = deadline.UnixMilli()
+	}
+	f.touched.Store(true)
+	if err := s.tell(event, about); err != nil {
 		return nil, err
 	}
 	select {

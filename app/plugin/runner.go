@@ -149,6 +149,7 @@ func (r *runner) use(ctx context.Context) (*session, error) {
 			r.live = s
 		}
 		r.mu.Unlock()
+		r.h.spawn(func() { r.e.noteWakes(s) }) // a write to the store
 		r.h.o.Bus.Changed(bus.Plugins, "")
 		return s, nil
 	}

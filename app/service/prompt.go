@@ -38,7 +38,7 @@ type About struct {
 	Turn         string
 	Conversation chat.ConversationID
 	Model        string // "connection/model"
-	Kind         string // normal or regenerate
+	Kind         string // normal, regenerate or continue
 }
 
 // item is one message as an interceptor sees it. Number says which message of

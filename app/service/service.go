@@ -111,6 +111,24 @@ func (s *Services) Close() {
 	s.client.close()
 }
 
+// Settled waits until what was kept back for the end of an answer is written, or
+// for ctx's end.
+func (s *Services) Settled(ctx context.Context) {
+	for {
+		s.mu.Lock()
+		waits := len(s.queues) > 0
+		s.mu.Unlock()
+		if !waits {
+			return
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // All returns the services by capability.
 func (s *Services) All() map[string]plugin.Service {
 	all := map[string]plugin.Service{

@@ -14,7 +14,7 @@ type EventKind string
 // The kinds of events. Those of the command line's JSON lines keep their names
 // there (cli.md); the others are for a window that shows what is going on.
 const (
-	Started    EventKind = "turn_started"  // Turn, Conversation, Model
+	Started    EventKind = "turn_started"  // Turn, Conversation, Model, Answers
 	Questioned EventKind = "question"      // Seq: the person's message was saved
 	Waiting    EventKind = "waiting"       // a request went to the model; Round
 	Retrying   EventKind = "retrying"      // Note: why, and for how long
@@ -41,6 +41,7 @@ type Event struct {
 	Turn         string
 	Conversation chat.ConversationID
 	Model        string // "connection/model"
+	Answers      string // what is answered, as in About.Kind
 	Seq          chat.MessageSeq
 	Round        int
 	Text         string

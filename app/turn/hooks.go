@@ -26,7 +26,7 @@ type About struct {
 	Turn         string
 	Conversation chat.ConversationID
 	Model        string // "connection/model"
-	Kind         string // normal, or regenerate when a question is answered again
+	Kind         string // normal; regenerate: a question is answered again; continue: open calls are made first
 }
 
 // hooked is a request as hooks left it, and how much of the path it covers.
@@ -42,10 +42,7 @@ func (t *run) prepared(ctx context.Context) (llm.Request, error) {
 		return t.request(ctx), nil
 	}
 	if t.hooked == nil {
-		about := About{Turn: t.turn, Conversation: t.req.Conversation, Model: t.model, Kind: "normal"}
-		if t.req.Text == "" && len(t.req.Attachments) == 0 {
-			about.Kind = "regenerate"
-		}
+		about := About{Turn: t.turn, Conversation: t.req.Conversation, Model: t.model, Kind: t.kind}
 		r, notes, err := t.o.Hooks.Before(ctx, t.request(ctx), about)
 		if err != nil {
 			return r, err

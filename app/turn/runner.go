@@ -125,6 +125,7 @@ type run struct {
 	log    Log
 	turn   string
 	model  string
+	kind   string // as in About
 	can    llm.Capabilities
 	system string
 	path   []chat.Message    // what is visible, grown by the turn
@@ -188,7 +189,15 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 	if err != nil {
 		return Outcome{}, err
 	}
-	t.emit(Event{Kind: Started})
+	switch {
+	case question != 0:
+		t.kind = "normal"
+	case len(open) > 0:
+		t.kind = "continue"
+	default:
+		t.kind = "regenerate"
+	}
+	t.emit(Event{Kind: Started, Answers: t.kind})
 	if question != 0 {
 		t.emit(Event{Kind: Questioned, Seq: question})
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"conclave/app/plugin/wire"
 )
 
 // call is one open call of a tool.
@@ -125,7 +127,7 @@ func (w *worker) begin(in *invocation) (string, *call) {
 		in.request = uuid.NewString()
 	}
 	if in.user == "" {
-		in.user = w.cfg.User
+		in.user = wire.User
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -109,7 +109,7 @@ func TestSP29TheMemberIsThereOnCouncilCallsOnly(t *testing.T) {
 func TestSP30TheSecondArgumentIsTheUser(t *testing.T) {
 	p := script(t, handler(`await spindle.userStorage.write("u", user, user); return await spindle.userStorage.read("u", user)`))
 	for range 2 {
-		if got := p.call("t", meta{}, meta{metaUser: "person"}).text; !strings.HasPrefix(got, "person") {
+		if got := p.call("t", meta{}, meta{metaUser: "somebody"}).text; !strings.HasPrefix(got, "somebody") {
 			t.Errorf("user = %q", got)
 		}
 	}

@@ -253,11 +253,11 @@ func (w *worker) event(name string, payload json.RawMessage) {
 		payload = json.RawMessage("null")
 	}
 	if name == "PERMISSION_CHANGED" { // never dropped: what is granted must be right
-		text := toJSON(map[string]any{"notice": payload, "user": w.cfg.User})
+		text := toJSON(map[string]any{"notice": payload, "user": wire.User})
 		w.loop.do(func() { _, _ = w.vm.Call("permission", text) })
 		return
 	}
-	text := toJSON(map[string]any{"name": name, "payload": payload, "user": w.cfg.User})
+	text := toJSON(map[string]any{"name": name, "payload": payload, "user": wire.User})
 	if strings.HasPrefix(name, "conclave.") { // Conclave waits for what comes of it
 		w.loop.do(func() { _, _ = w.vm.Call("event", text) })
 		return

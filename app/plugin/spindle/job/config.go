@@ -37,8 +37,6 @@ type Config struct {
 	// Built is a folder of what was built of the plugin's TypeScript before
 	// ([BuiltName]), which may not exist. Empty means that nothing is kept.
 	Built string `json:"built,omitempty"`
-	// User is the id handlers receive when a call does not carry one.
-	User string `json:"user,omitempty"`
 
 	HeapBytes   int64 `json:"heap_bytes,omitempty"`    // limit of the JavaScript heap
 	LoadBusyMS  int64 `json:"load_busy_ms,omitempty"`  // computing time allowed while loading
@@ -62,8 +60,6 @@ const (
 	// DefaultIdleBusy is the time after which computing that nobody asked for
 	// is taken for an endless loop.
 	DefaultIdleBusy = 5 * time.Second
-	// DefaultUser is the one user there is.
-	DefaultUser = "conclave-user"
 )
 
 // WithDefaults returns c with every zero limit replaced by its default.
@@ -78,9 +74,6 @@ func (c Config) WithDefaults() Config {
 	set(&c.LoadTotalMS, DefaultLoadTotal.Milliseconds())
 	set(&c.CallMS, DefaultCall.Milliseconds())
 	set(&c.IdleBusyMS, DefaultIdleBusy.Milliseconds())
-	if c.User == "" {
-		c.User = DefaultUser
-	}
 	if len(c.Manifest) == 0 {
 		c.Manifest = json.RawMessage("{}")
 	}

@@ -2,7 +2,7 @@
 // receive(op, text) is the one that leads in. Only strings cross.
 
 import {
-  $Error, $Map, $Promise, $String, create, deleteProperty, errorToString, getPrototypeOf, mapDelete, mapGet, mapSet,
+  $Error, $Map, $Promise, $String, create, deleteProperty, errorToString, getPrototypeOf, mapDelete, mapGet, mapSet, mapSize,
   objectToString, parse, resolved, stringify, substring, then, $global, ObjectPrototype,
 } from "./primordials.js";
 
@@ -35,6 +35,21 @@ export function receive(op, text) {
 // What has been asked of Conclave and not answered yet.
 const asked = new $Map();
 let lastAsk = 0;
+
+let handling = 0;
+
+/** pending counts what a plugin has under way: requests to Conclave, and the
+ * listeners it was told something by that have not finished. */
+export const pending = () => mapSize(asked) + handling;
+
+/** during counts a listener's promise among what is under way. */
+export function during(back) {
+  if (typeof back === "object" && back !== null) {
+    const over = () => { handling--; };
+    handling++;
+    then(resolved(back), over, over);
+  }
+}
 
 let denied = () => {};
 

@@ -41,6 +41,7 @@ export const mapGet = uncurry(Map.prototype.get);
 export const mapSet = uncurry(Map.prototype.set);
 export const mapHas = uncurry(Map.prototype.has);
 export const mapDelete = uncurry(Map.prototype.delete);
+export const mapSize = uncurry(getOwnPropertyDescriptor(Map.prototype, "size").get);
 export const mapForEach = uncurry(Map.prototype.forEach);
 export const setHas = uncurry(Set.prototype.has);
 export const setAdd = uncurry(Set.prototype.add);

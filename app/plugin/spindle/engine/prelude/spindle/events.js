@@ -1,7 +1,7 @@
 // spindle.on: what a plugin listens to, and how it is told.
 
-import { $Map, apply, indexOf, mapGet, mapSet, parse, push, slice, splice, startsWith } from "../primordials.js";
-import { failure, log, onReceive, text, watch } from "../bridge.js";
+import { $Map, apply, indexOf, mapGet, mapSet, now, parse, push, slice, splice, startsWith, then } from "../primordials.js";
+import { ask, during, failure, log, onReceive, pending, text, watch } from "../bridge.js";
 import { piece } from "./generate.js";
 import { hook } from "./hooks.js";
 import { inOrder } from "./order.js";
@@ -42,7 +42,7 @@ export function subscribe(event, hear) {
 
 /** follow has Conclave send an event, or no longer. Some are the worker's own. */
 function follow(name, capability) {
-  if (name !== "TOOL_INVOCATION" && name !== "PERMISSION_CHANGED" && name !== "FRONTEND_MESSAGE") {
+  if (name !== "TOOL_INVOCATION" && name !== "PERMISSION_CHANGED") {
     inOrder(capability, { name }, () => {}); // one that cannot be followed never comes
   }
 }
@@ -65,10 +65,24 @@ export function publish(event, payload, user) {
   for (let i = 0; i < all.length; i++) {
     const what = `A listener for ${event} failed`;
     try {
-      watch(what, apply(all[i].hear, undefined, [payload, user]));
+      const back = apply(all[i].hear, undefined, [payload, user]);
+      watch(what, back);
+      during(back);
     } catch (err) {
       failure(what, err);
     }
+  }
+}
+
+const startTimer = globalThis.setTimeout;
+const quietly = () => {};
+
+/** whenDone answers once nothing is under way (the event conclave.done). */
+function whenDone({ id, deadline_ms: deadline }) {
+  if (pending() === 0) {
+    then(ask("hooks.answer", { id, value: null }), undefined, quietly);
+  } else if (now() < deadline) {
+    startTimer(() => whenDone({ id, deadline_ms: deadline }), 2);
   }
 }
 
@@ -78,6 +92,8 @@ onReceive("event", (json) => {
     hook(payload, user);
   } else if (name === "conclave.piece") {
     piece(payload);
+  } else if (name === "conclave.done") {
+    startTimer(() => whenDone(payload), 0); // after what was told before, and its promises
   } else if (!ofGeneration(name) || granted("generation")) {
     publish(name, reshaped(payload), user);
   }

@@ -1,0 +1,101 @@
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/llm/llmtest"
+	"conclave/app/permit"
+	"conclave/app/turn"
+)
+
+func TestF30EveryUserIdIsTheSame(t *testing.T) {
+	w := extension(t, runs(`
+const ids = {};
+spindle.on("MESSAGE_SENT", (p, user) => { ids.event = user });
+spindle.permissions.onChanged(() => {}); spindle.on("PERMISSION_CHANGED", (p, user) => { ids.permission = user });
+spindle.registerContextHandler((c) => { ids.handler = c.userId; return c });
+spindle.registerInterceptor((m, c) => { ids.interceptor = c.userId; return m });
+spindle.registerMacro({ name: "who", description: "d", handler: (c) => { ids.macro = c.userId; return "me" } });`, `
+if (args.do === "keep") { await spindle.userStorage.write("mine", "yes", user); return "kept" }
+if (args.do === "read") return await spindle.userStorage.read("mine", ids.event);
+return JSON.stringify({ ...ids, call: user }, Object.keys({ ...ids, call: user }).sort());`), "tools", "interceptor", "context_handler")
+	if err := w.Gate.SetPermission(t.Context(), "ext", "chats", permit.Allow); err != nil {
+		t.Fatal(err)
+	}
+	w.say(w.chat(), "{{who}}", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+	const id = "conclave-user"
+	want, err := json.Marshal(map[string]string{"call": id, "event": id, "handler": id, "interceptor": id, "macro": id, "permission": id})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.until(`{}`, string(want))
+	w.wants("", `{"do":"keep"}`, "kept")
+	w.wants("", `{"do":"read"}`, "yes")
+}
+
+func TestF33GenerationStartsBeforeAPromptIsLookedAt(t *testing.T) {
+	w := extension(t, runs(`
+let seen = [];
+spindle.on("GENERATION_STARTED", (p) => seen.push("started " + p.generationType));
+spindle.registerContextHandler((c) => { seen.push("handler " + c.generationType); return c });
+spindle.registerInterceptor((m, c) => { seen.push("interceptor " + c.generationType); return m });`, `return seen.splice(0).join(", ");`), "tools", "generation", "interceptor", "context_handler")
+	id := w.chat()
+	for i := range 15 {
+		if i%5 == 4 { // the process is started for the turn
+			w.restart()
+		}
+		w.say(id, "hello", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+		w.wants("", `{}`, "started normal, handler normal, interceptor normal")
+	}
+	question := chat.MessageSeq(1)
+	if _, err := w.Turns.Run(t.Context(), turn.Request{Conversation: id, Parent: &question, Model: llmtest.New([]llmtest.Step{llmtest.Say("again")})}, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.wants("", `{}`, "started regenerate, handler regenerate, interceptor regenerate")
+}
+
+// saver counts what it was told into its storage, as extensions that keep a sheet
+// do; nothing waits for it but the end of the program.
+const saver = `
+const add = async (what) => { const all = await spindle.storage.getJson("all.json", { fallback: {} }); all[what] = (all[what] ?? 0) + 1; await spindle.storage.setJson("all.json", all); };
+let last = Promise.resolve();
+const next = (what) => { last = last.then(() => add(what)); };
+spindle.on("MESSAGE_SENT", (p) => { next(p.message.role) });
+spindle.on("GENERATION_ENDED", async () => { next("ended"); await last; });`
+
+func TestF31WhatAPluginSavesAtTheEndOfAnAnswerIsSaved(t *testing.T) {
+	w := extension(t, runs(saver, `return JSON.stringify(await spindle.storage.getJson("all.json", { fallback: {} }));`), "tools", "generation", "chat_mutation")
+	id := w.chat()
+	const rounds = 6
+	for range rounds {
+		w.restart() // as a command does: open, answer, end
+		w.say(id, "hello", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+	}
+	w.restart()
+	w.wants("", `{}`, fmt.Sprintf(`{"user":%d,"assistant":%d,"ended":%d}`, rounds, rounds, rounds))
+}
+
+func TestF31APluginThatIsNeverDoneHoldsUpTheEndForABoundedTime(t *testing.T) {
+	w := extension(t, runs(`spindle.on("MESSAGE_SENT", () => new Promise(() => {}));`, `return "";`), "tools")
+	w.say(w.chat(), "hello", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+	began := time.Now()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > lastNewsTime+closeTime {
+		t.Errorf("closing took %s", took)
+	}
+	var lines []string
+	for _, line := range w.Host.Log("ext", 0) {
+		lines = append(lines, line.Text)
+	}
+	if !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "before the plugin was done") }) {
+		t.Errorf("its log says %q", lines)
+	}
+}
