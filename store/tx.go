@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -127,7 +128,7 @@ func guarded(fn func() error) (err error) {
 			return
 		}
 		if _, ok := r.(interface{ Addr() uintptr }); ok || panickedIn("go.etcd.io/bbolt") {
-			err = fmt.Errorf("%w: %v", errDamaged, r)
+			err = contradiction{r}
 			return
 		}
 		if d, ok := r.(error); ok && errors.Is(d, errDamaged) {
@@ -137,6 +138,23 @@ func guarded(fn func() error) (err error) {
 		panic(r)
 	}()
 	return fn()
+}
+
+// contradiction is the damage of a file whose pages contradict each other. found
+// is what bbolt panicked with: words for the log, and not for a person.
+type contradiction struct{ found any }
+
+// Error implements error.
+func (c contradiction) Error() string {
+	return errDamaged.Error() + ": its pages contradict each other"
+}
+
+// Is makes it an errDamaged.
+func (c contradiction) Is(target error) bool { return target == errDamaged }
+
+// LogValue implements slog.LogValuer.
+func (c contradiction) LogValue() slog.Value {
+	return slog.StringValue(fmt.Sprintf("%s: %v", c.Error(), c.found))
 }
 
 // panickedIn reports, while a panic unwinds, whether it began in the package

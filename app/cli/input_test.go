@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/limit"
+	"conclave/app/turn"
 )
 
 // endless is input that never ends, as /dev/zero.
@@ -47,5 +49,18 @@ func TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead(t *testing.T) {
 	_, err := (&command{Session: &Session{In: in}}).readIn("t", "The text", limit.MessageText)
 	if err == nil || !strings.Contains(fault.Of(err).Message, "more than 16 MiB") || in.read > 2*limit.MessageText.Value {
 		t.Errorf("input without an end: %v, after %d bytes", err, in.read)
+	}
+}
+
+func TestF78ANameThatAModelMadeUpCannotDrawOnTheScreen(t *testing.T) {
+	var out strings.Builder
+	p := &printer{c: &command{Session: &Session{Out: &out, Err: &out}}, debug: true}
+	name := "a\x1b[2J\u202e\nconclave: approved\u200b"
+	call := &chat.CallRecord{ToolName: name, Decision: "allow", DecidedBy: "a rule"}
+	p.event(turn.Event{Kind: turn.Asked, Call: call})
+	p.event(turn.Event{Kind: turn.Decided, Call: call})
+	p.event(turn.Event{Kind: turn.Answered, Call: call, Result: &chat.ToolResult{Tool: name}})
+	if got := out.String(); strings.ContainsAny(got, "\x1b\u202e\u200b") || strings.Count(got, "\n") != 3 {
+		t.Errorf("it printed %q", got)
 	}
 }

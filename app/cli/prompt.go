@@ -508,21 +508,27 @@ func (p *printer) event(e turn.Event) {
 		p.aside(e.Note)
 	case turn.Asked:
 		if p.debug {
-			p.aside(fmt.Sprintf("call %s %s", e.Call.ToolName, oneLine(string(e.Call.Arguments)+e.Call.RawArguments)))
+			p.aside(fmt.Sprintf("call %s %s", shownName(e.Call.ToolName), oneLine(string(e.Call.Arguments)+e.Call.RawArguments)))
 		}
 	case turn.Decided:
 		if p.debug || e.Call.Decision != string(permit.Allow) {
-			p.aside(fmt.Sprintf("%s %s: %s", e.Call.Decision, e.Call.ToolName, e.Call.DecidedBy))
+			p.aside(fmt.Sprintf("%s %s: %s", e.Call.Decision, shownName(e.Call.ToolName), e.Call.DecidedBy))
 		}
 	case turn.Answered:
 		if p.debug {
-			p.aside(fmt.Sprintf("%s answered in %.1f ms: %s", e.Result.Tool, e.Call.MS, e.Result.Text()))
+			p.aside(fmt.Sprintf("%s answered in %.1f ms: %s", shownName(e.Result.Tool), e.Call.MS, e.Result.Text()))
 		}
 	case turn.Ended:
 		if e.Reason == chat.EndLimit {
 			p.aside("The limit of model requests was reached. Raise it with --chain-limit.")
 		}
 	}
+}
+
+// shownName is the name of a tool that a model may have made up.
+func shownName(name string) string {
+	shown, _ := tool.Strip(name)
+	return oneLine(shown)
 }
 
 // aside writes a line to standard error, below what stands of the answer.

@@ -29,12 +29,36 @@ func (c *Core) checkStore(ctx context.Context) cli.Finding {
 		return cli.Finding{Name: "store", Found: "its file cannot be seen", Fix: "Check the permissions of " + c.o.Data + "."}
 	}
 	f.Found = fmt.Sprintf("%s, %.1f MB", c.o.Data, float64(info.Size())/1e6)
+	if err := roomIn(c.o.Data); err != nil {
+		f.OK, f.Fix = false, "Make room on the disk; Conclave keeps nothing new until then."
+		f.Found += ", and nothing can be written there: " + plainCause(err)
+		return f
+	}
 	problems, err := c.Store.Check(ctx)
 	if err != nil || len(problems) > 0 {
 		f.OK, f.Fix = false, "Restore the newest good copy from "+filepath.Join(c.o.Data, "backups")+"."
 		f.Found += ", damaged: " + strings.Join(problems, "; ")
 	}
 	return f
+}
+
+// roomIn writes a file of 1 MiB into dir and removes it: some chats' worth.
+func roomIn(dir string) (err error) {
+	file, err := os.CreateTemp(dir, ".room-*")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
+	_, err = file.Write(make([]byte, 1<<20))
+	return errors.Join(err, file.Close())
+}
+
+// plainCause is a file error without the operation and the path.
+func plainCause(err error) string {
+	if e, ok := errors.AsType[*os.PathError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
 }
 
 func (c *Core) checkPlugins() cli.Finding {

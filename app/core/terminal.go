@@ -123,7 +123,8 @@ func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error
 	t.places = places
 	program, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return nil, fault.Wrap(fault.Unavailable, "terminal", "Conclave cannot find its own program file, which plugins' processes are started from.",
+			"On Linux it is found through /proc, which must be mounted.", err)
 	}
 	work, err := os.Getwd() // where plugins work, too
 	if err != nil {
