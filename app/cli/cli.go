@@ -34,6 +34,8 @@ type Session struct {
 	Terminal bool // a person is at In and Err and can be asked
 	Color    bool
 	Width    int // columns; 0 = not known
+	// Interrupt is what Ctrl-C does before it ends the command; nil is nothing.
+	Interrupt *Interrupt
 	// Closing is closed when the program this runs in wants to close: a command
 	// that lasts gives way then. nil in a program of one's own.
 	Closing <-chan struct{}

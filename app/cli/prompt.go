@@ -117,9 +117,17 @@ func (c *command) chatCommand() *cobra.Command {
 				if strings.TrimSpace(text) == "" {
 					continue
 				}
-				if err := talk.say(ctx, text); err != nil {
+				answer, done := c.Interrupt.during(ctx)
+				err = talk.say(answer, text)
+				stopped := answer.Err() != nil
+				done()
+				if err != nil {
 					if ctx.Err() != nil {
 						return err
+					}
+					if stopped && !c.json {
+						fmt.Fprintln(c.Err, "The answer was stopped. Ctrl-C once more ends the chat.")
+						continue
 					}
 					if _, quiet := errors.AsType[*exitError](err); !quiet {
 						c.printError(err) // the chat goes on

@@ -27,34 +27,39 @@ import (
 const tries = 20
 
 // Main runs the terminal program with its words and returns its exit status. A
-// first interrupt stops the command, which keeps what it has; a second one ends
-// the program.
+// first interrupt stops the answer of a chat, or else the command, which keeps what
+// it has; one more stops the command, and then ends the program. So do the
+// signals to terminate, and the end of the terminal, but for the answer.
 func Main(args []string) int {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
+	s := terminalSession(args)
+	s.Interrupt = &cli.Interrupt{}
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() { // ends with the program
-		<-signals
+		for (<-signals) == os.Interrupt && s.Interrupt.Stop() {
+			continue // an answer was stopped; the chat goes on
+		}
 		cancel(fault.New(fault.Canceled, "terminal", "It was interrupted.", ""))
 		<-signals
 		os.Exit(cli.ExitStopped)
 	}()
 	run := context.WithValue(ctx, ownTerminal{}, true)
-	s := terminalSession(args)
 	for range tries {
 		t := &terminal{ctx: ctx}
 		code := cli.Run(run, s, t.open)
 		if code != cli.Elsewhere {
 			return code
 		}
-		code, err := remote.Run(ctx, t.places.Data, commandOf(s), remote.Streams{In: s.In, Out: s.Out, Err: s.Err})
+		code, err := remote.Run(ctx, t.places.Data, commandOf(s), remote.Streams{In: s.In, Out: s.Out, Err: s.Err, Interrupted: s.Interrupt.Set})
+		s.Interrupt.Set(nil)
 		switch {
 		case err == nil:
 			return code
 		case fault.KindOf(err) == fault.Conflict, fault.KindOf(err) == fault.Timeout:
 			return cli.Fail(s, err)
-		case ctx.Err() != nil:
+		case ctx.Err() != nil, fault.KindOf(err) == fault.Canceled:
 			return cli.ExitStopped
 		case errors.Is(err, remote.ErrLost):
 			return cli.Fail(s, fault.Wrap(fault.Unavailable, "terminal", "The Conclave that had the store ended in the middle of the command.",
@@ -176,7 +181,9 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 		s := &cli.Session{
 			Args: command.Args, In: streams.In, Out: streams.Out, Err: streams.Err, Dir: command.Dir, Env: func(name string) string { return command.Env[name] },
 			Terminal: command.Terminal, Color: command.Color, Width: command.Width, Closing: closing, Lasting: streams.Lasting,
+			Interrupt: &cli.Interrupt{},
 		}
+		streams.Interrupted(s.Interrupt.Stop)
 		return cli.Run(ctx, s, func(ctx context.Context, places cli.Places) (*cli.App, error) {
 			if places.Data == "" { // a throw-away one
 				return (&terminal{ctx: ctx}).open(ctx, places)

@@ -45,6 +45,10 @@ type Command struct {
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+	// Interrupted takes what an interrupt does from then on: stop, and only when
+	// that returns false the end of the command. Run calls it, unless it is nil, where
+	// the person is; a Handler calls it in the owner.
+	Interrupted func(stop func() bool)
 	// Lasting is for a Handler to call when the command only follows something
 	// from now on, so that it can go on elsewhere should the owner die.
 	Lasting func()
@@ -239,6 +243,7 @@ func (s *Server) serve(c *conn) {
 	ctx, cancel := context.WithCancelCause(context.Background()) // the command's own; its client ends it
 	defer cancel(nil)
 	in, feed := io.Pipe()
+	var stop atomic.Pointer[func() bool] // what an interrupt does first
 	var reading sync.WaitGroup
 	reading.Go(func() { // ends when the connection closes
 		defer feed.Close() //nolint:errcheck // a pipe
@@ -249,7 +254,9 @@ func (s *Server) serve(c *conn) {
 			case err != nil:
 				return
 			case kind == frameInterrupt:
-				cancel(fault.New(fault.Canceled, "remote", "It was interrupted.", ""))
+				if first := stop.Load(); first == nil || !(*first)() {
+					cancel(fault.New(fault.Canceled, "remote", "It was interrupted.", ""))
+				}
 			case kind == frameIn && len(payload) == 0:
 				_ = feed.Close()
 			case kind == frameIn:
@@ -271,7 +278,8 @@ func (s *Server) serve(c *conn) {
 	alive.Go(func() { sayAlive(c, ended) }) // ends with the command
 	code := s.handle(ctx, s.closing, command, Streams{
 		In: in, Out: stream{c, frameOut}, Err: stream{c, frameErr},
-		Lasting: func() { _ = c.send(frameLasting, nil) },
+		Lasting:     func() { _ = c.send(frameLasting, nil) },
+		Interrupted: func(first func() bool) { stop.Store(&first) },
 	})
 	close(ended)
 	alive.Wait()
@@ -307,7 +315,7 @@ func sayAlive(c *conn, ended <-chan struct{}) {
 // owner that does not answer is then given up after two seconds. Input is not touched before
 // the owner has taken the command. Errors: ErrGone; ErrLost; a fault of kind
 // conflict for another version or another user's program, and of kind timeout for
-// an owner that does not answer; the cause of ctx's end; os.ErrNotExist and the
+// an owner that does not answer, canceled for one that does not answer an interrupt; os.ErrNotExist and the
 // like when nobody listens.
 func Run(ctx context.Context, data string, command Command, streams Streams) (int, error) {
 	raw, err := reach(ctx, data)
@@ -330,7 +338,10 @@ func Run(ctx context.Context, data string, command Command, streams Streams) (in
 	defer context.AfterFunc(ctx, r.interrupt)()
 	code, err := r.follow()
 	if r.interrupted.Load() && errors.Is(err, os.ErrDeadlineExceeded) {
-		return 0, context.Cause(ctx)
+		if ctx.Err() != nil {
+			return 0, context.Cause(ctx)
+		}
+		return 0, fault.New(fault.Canceled, "remote.run", "It was interrupted.", "")
 	}
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return 0, r.silence()
@@ -346,12 +357,24 @@ type run struct {
 
 	begun       bool // belongs to follow
 	interrupted atomic.Bool
+	heard       atomic.Bool // the owner sent something since the last interrupt
+}
+
+// interruptOnce is interrupt, unless the owner was silent since the last one: then
+// it does nothing and returns false.
+func (r *run) interruptOnce() bool {
+	if r.interrupted.Load() && !r.heard.Load() {
+		return false
+	}
+	r.interrupt()
+	return true
 }
 
 // interrupt asks the owner to stop the command. One that does not answer is not
 // waited for any longer than it takes to be sure of that.
 func (r *run) interrupt() {
 	r.interrupted.Store(true)
+	r.heard.Store(false)
 	r.owner.hurry(patienceInterrupted)
 	_ = r.c.send(frameInterrupt, nil)
 }
@@ -377,9 +400,13 @@ func (r *run) follow() (int, error) {
 		if err != nil {
 			return 0, lost
 		}
+		r.heard.Store(true)
 		switch kind {
 		case frameBegun:
 			lost = ErrLost
+			if r.streams.Interrupted != nil {
+				r.streams.Interrupted(r.interruptOnce)
+			}
 			r.c.writing.Store(0) // input may wait for as long as the command does not read it
 			_ = r.c.SetWriteDeadline(time.Time{})
 			r.begun = true

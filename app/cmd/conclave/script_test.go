@@ -57,7 +57,7 @@ func build(m *testing.M) int {
 //	expect NAME REGEXP    wait until it printed that, behind what was expected before
 //	type NAME TEXT        a line of input for one that was started (-hidden: once its
 //	                      terminal does not show what is typed)
-//	signal NAME INT|KILL|TERM|STOP
+//	signal NAME INT|HUP|KILL|TERM|STOP
 //	finish NAME STATUS    wait until it ended so; its output is in NAME.out and NAME.err
 //	kept NAME PATH TIME   of what NAME printed, the value has all but what came in
 //	                      the last TIME
@@ -261,7 +261,7 @@ func typeLine(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func sendSignal(ts *testscript.TestScript, _ bool, args []string) {
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "STOP": stopSignal}
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "STOP": stopSignal}
 	s, ok := signals[args[1]]
 	if !ok {
 		ts.Fatalf("there is no signal %s here", args[1])
