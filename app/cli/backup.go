@@ -82,3 +82,28 @@ func (c *command) restoreCommand() *cobra.Command {
 		},
 	}
 }
+
+func (c *command) compactCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "compact", Short: "Give back the space that the store's file holds and does not use", Args: noArguments,
+		Long: "Write the store anew without the space that deleted chats left in its file.\nNothing of what it holds is changed. No Conclave may be running.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			places, err := c.places()
+			if err != nil {
+				return err
+			}
+			if c.Compact == nil {
+				return fault.New(fault.Locked, "cli.compact", "The store is open here.", "Close Conclave, then compact the store.")
+			}
+			before, after, err := c.Compact(cmd.Context(), places.Data)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.printJSON(map[string]any{"data": places.Data, "before": before, "after": after})
+			}
+			_, err = fmt.Fprintf(c.Out, "The store in %s had %.1f MB and has %.1f MB now.\n", places.Data, float64(before)/1e6, float64(after)/1e6)
+			return err
+		},
+	}
+}

@@ -45,6 +45,9 @@ type Session struct {
 	// Restore makes the copy at path the store of the data folder, which nobody
 	// may have open. nil where the store is open, in a command that runs in it.
 	Restore func(ctx context.Context, data, path string) error
+	// Compact gives back what the store of the data folder does not use, and
+	// returns the size of its file before and after. nil as with Restore.
+	Compact func(ctx context.Context, data string) (before, after int64, err error)
 }
 
 // Path returns path as the session means it.
@@ -227,7 +230,7 @@ func (c *command) root() *cobra.Command {
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	root.AddCommand(
 		c.promptCommand(), c.chatCommand(), c.toolsCommand(), c.pluginsCommand(), c.modelsCommand(),
-		c.permissionsCommand(), c.logsCommand(), c.chatsCommand(), c.backupCommand(), c.restoreCommand(), c.doctorCommand(), c.versionCommand(),
+		c.permissionsCommand(), c.logsCommand(), c.chatsCommand(), c.backupCommand(), c.restoreCommand(), c.compactCommand(), c.doctorCommand(), c.versionCommand(),
 	)
 	return root
 }

@@ -34,6 +34,10 @@ func (c *Core) checkStore(ctx context.Context) cli.Finding {
 		f.Found += ", and nothing can be written there: " + plainCause(err)
 		return f
 	}
+	if space, err := c.Store.Space(ctx); err == nil && space.Wasteful() {
+		f.Found += fmt.Sprintf(" (%.1f MB of them hold nothing)", float64(space.Free)/1e6)
+		f.Fix = "Close Conclave and run conclave compact to give them back."
+	}
 	problems, err := c.Store.Check(ctx)
 	if err != nil || len(problems) > 0 {
 		f.OK, f.Fix = false, "Restore the newest good copy from "+filepath.Join(c.o.Data, "backups")+"."

@@ -90,6 +90,9 @@ func terminalSession(args []string) *cli.Session {
 	s.Restore = func(ctx context.Context, data, path string) error {
 		return store.RestoreCopy(ctx, data, path, time.Now())
 	}
+	s.Compact = func(ctx context.Context, data string) (before, after int64, err error) {
+		return store.Compact(ctx, data, time.Now())
+	}
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		s.Out = cli.Plain(os.Stdout)
 	}

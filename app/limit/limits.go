@@ -4,6 +4,16 @@ import "fmt"
 
 // What a model sends.
 var (
+	// AnswerText bounds what a model may say in one answer, over all its requests.
+	AnswerText = add(Limit{
+		Name:  "text and reasoning of one answer",
+		Value: 4 << 20,
+		Unit:  Bytes,
+		Why: "some twenty times what the largest models say at once, and little enough to keep, to show and to send again; " +
+			"each change between text, reasoning and calls counts as 1 KiB",
+		Person: "The answer was stopped after 4 MiB, the most that one answer may have. What was said until then is kept.",
+		Test:   "app/turn TestF14AnAnswerThatNeverEndsIsStopped",
+	})
 	// CallArguments bounds the argument text of all calls of one answer.
 	CallArguments = add(Limit{
 		Name:   "arguments of the tool calls of one answer",

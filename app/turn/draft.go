@@ -26,6 +26,43 @@ type draftPart struct {
 	text strings.Builder
 }
 
+// partCost is what a part counts, beside its text, toward limit.AnswerText.
+const partCost = 1 << 10
+
+// cost is what an event adds to an answer, toward limit.AnswerText.
+func (d *draft) cost(e llm.Event) int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := int64(len(e.Text))
+	switch e.Kind {
+	case llm.Text:
+		n += d.beginning(chat.PartText)
+	case llm.Reasoning:
+		n += d.beginning(chat.PartReasoning)
+	case llm.Call:
+		n += partCost // arguments have a bound of their own
+	case llm.Vendor:
+		for _, value := range e.Part {
+			n += int64(len(value))
+		}
+	}
+	return n
+}
+
+// beginning is what a part costs, if text of this kind begins one.
+func (d *draft) beginning(kind chat.PartKind) int64 {
+	if d.continues(kind) {
+		return 0
+	}
+	return partCost
+}
+
+// continues reports whether text of this kind goes on with the last part.
+func (d *draft) continues(kind chat.PartKind) bool {
+	n := len(d.parts)
+	return n > 0 && d.parts[n-1].part.Kind == kind && d.parts[n-1].part.Vendor == nil
+}
+
 // take adds an event.
 func (d *draft) take(e llm.Event) {
 	d.mu.Lock()
@@ -65,12 +102,10 @@ func (d *draft) take(e llm.Event) {
 // write continues the last part, unless it is of another kind or was closed by
 // its vendor's data.
 func (d *draft) write(kind chat.PartKind, text string) {
-	n := len(d.parts)
-	if n == 0 || d.parts[n-1].part.Kind != kind || d.parts[n-1].part.Vendor != nil {
+	if !d.continues(kind) {
 		d.parts = append(d.parts, &draftPart{part: chat.Part{Kind: kind}})
-		n++
 	}
-	d.parts[n-1].text.WriteString(text)
+	d.parts[len(d.parts)-1].text.WriteString(text)
 }
 
 // snapshot returns the parts so far, and whether they changed since the last

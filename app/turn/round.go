@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/llm"
 )
 
@@ -106,6 +108,9 @@ func (w *writing) take(ctx context.Context, e llm.Event, closing bool) error {
 		if closing {
 			return nil // it was told not to
 		}
+	}
+	if t.length += w.draft.cost(e); t.length > limit.AnswerText.Value {
+		return fault.New(fault.Provider, "turn.answer", limit.AnswerText.Person, "Ask for the rest in smaller steps, or choose another model.")
 	}
 	w.draft.take(e)
 	if e.Kind != llm.End && !t.begun.Load() {

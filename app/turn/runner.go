@@ -140,6 +140,7 @@ type run struct {
 
 	usage  chat.Usage
 	round  int
+	length int64       // of what the models said in this turn, toward limit.AnswerText
 	hooked *hooked     // nil before the first request
 	begun  atomic.Bool // a message of the answer is in the log
 }

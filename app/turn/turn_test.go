@@ -3,6 +3,7 @@ package turn_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/llm"
 	"conclave/app/permit"
 	"conclave/app/tool"
@@ -1121,5 +1124,45 @@ func TestTitle(t *testing.T) {
 		if got := turn.Title(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
+	}
+}
+
+func TestF14AnAnswerThatNeverEndsIsStopped(t *testing.T) {
+	for name, kinds := range map[string][]llm.EventKind{
+		"text": {llm.Text}, "reasoning": {llm.Reasoning}, "a new part with each letter": {llm.Text, llm.Reasoning},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, nil)
+			text := strings.Repeat("x", 1<<10)
+			if len(kinds) > 1 {
+				text = "x"
+			}
+			heard := 0
+			m := model(func(_ context.Context, _ llm.Request, say func(llm.Event) bool) error {
+				for say(llm.Event{Kind: kinds[heard%len(kinds)], Text: text}) {
+					if heard++; heard > 1<<20 {
+						return errors.New("nobody stopped it")
+					}
+				}
+				return nil
+			})
+			out := b.say(m)
+			f := fault.Of(out.Err)
+			if out.Reason != chat.EndError || f == nil || f.Message != limit.AnswerText.Person || f.Hint == "" {
+				t.Errorf("reason %s, %v", out.Reason, out.Err)
+			}
+			path := b.path()
+			last := path[len(path)-1]
+			size := 0
+			for _, p := range last.Parts {
+				size += len(p.Text)
+			}
+			if last.State != chat.Failed || last.Error == nil || last.Error.Message != limit.AnswerText.Person || size != heard*len(text) {
+				t.Errorf("kept: %s, %+v, %d bytes of %d", last.State, last.Error, size, heard*len(text))
+			}
+			if most := limit.AnswerText.Int(); size > most || len(kinds) == 1 && size != most-len(text) || len(last.Parts) > most>>10 {
+				t.Errorf("it was stopped after %d bytes in %d parts", size, len(last.Parts))
+			}
+		})
 	}
 }

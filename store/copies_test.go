@@ -1,0 +1,63 @@
+package store_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/store"
+	"conclave/store/storetest"
+)
+
+func TestF14AStoreThatWasLargeOnceIsCompacted(t *testing.T) {
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	keep := newChat(t, s, "kept")
+	m := chat.Message{Conversation: keep.ID, Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: "what was said"}}}
+	if err := s.Append(t.Context(), &m); err != nil {
+		t.Fatal(err)
+	}
+	large := newChat(t, s, "large")
+	for i := range 20 {
+		m := chat.Message{Conversation: large.ID, Parent: chat.MessageSeq(i), Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: strings.Repeat("much", 1<<20)}}}
+		if err := s.Append(t.Context(), &m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	token, err := s.DeleteConversation(t.Context(), large.ID)
+	if err := errors.Join(err, s.Purge(t.Context(), token)); err != nil {
+		t.Fatal(err)
+	}
+	space, err := s.Space(t.Context())
+	if err != nil || !space.Wasteful() {
+		t.Errorf("it does not say that compacting would help: %+v, %v", space, err)
+	}
+	lineage, _ := s.Lineage(t.Context())
+	_, _, err = store.Compact(t.Context(), dir, time.Now())
+	kind(t, err, fault.Locked)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before, after, err := store.Compact(t.Context(), dir, time.Now())
+	if err != nil || before < 80<<20 || after > 2<<20 {
+		t.Errorf("compacted from %d to %d, %v", before, after, err)
+	}
+	if info, err := os.Stat(filepath.Join(dir, file)); err != nil || info.Size() != after || info.Mode().Perm() != 0o600 {
+		t.Errorf("the file: %v, %v", info, err)
+	}
+	s = storetest.OpenWith(t, store.Options{Dir: dir})
+	if path, err := s.Path(t.Context(), keep.ID); err != nil || len(path) != 1 || chat.TextOf(path[0].Parts) != "what was said" {
+		t.Errorf("what was kept: %v, %v", path, err)
+	}
+	if now, _ := s.Lineage(t.Context()); now != lineage {
+		t.Error("the search index would be made anew")
+	}
+	if space, err := s.Space(t.Context()); err != nil || space.Wasteful() {
+		t.Errorf("it still says that compacting would help: %+v, %v", space, err)
+	}
+}
