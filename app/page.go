@@ -40,7 +40,11 @@ func frameOf(set settings.Settings) string {
 	if !set.DockOpen {
 		b.WriteString(`data-dock="shut" `)
 	}
-	fmt.Fprintf(&b, `style="--first-side:%dpx;--first-dock:%dpx" `, set.SidebarWidth, set.DockWidth)
+	zoom := ""
+	if set.Zoom != 100 {
+		zoom = fmt.Sprintf("font-size:%d%%;", set.Zoom)
+	}
+	fmt.Fprintf(&b, `style="%s--first-side:%grem;--first-dock:%grem" `, zoom, float64(set.SidebarWidth)/16, float64(set.DockWidth)/16)
 	return b.String()
 }
 

@@ -56,11 +56,12 @@ func TestTheFirstFrameLooksLikeTheWindowThatFollows(t *testing.T) {
 		has    []string
 		hasNot []string
 	}{
-		"as it comes": {func(*settings.Settings) {}, []string{`<html style="--first-side:264px;--first-dock:400px" lang="en">`, "here</body>"}, nil},
+		"as it comes": {func(*settings.Settings) {}, []string{`<html style="--first-side:16.5rem;--first-dock:25rem" lang="en">`, "here</body>"}, nil},
 		"dark":        {func(s *settings.Settings) { s.Theme = "dark" }, []string{`data-theme="dark"`}, []string{"data-contrast"}},
 		"contrast":    {func(s *settings.Settings) { s.Theme = "contrast" }, []string{`data-contrast="more"`}, []string{"data-theme"}},
+		"F116 zoomed": {func(s *settings.Settings) { s.Zoom = 150 }, []string{`style="font-size:150%;--first-side`}, nil},
 		"no columns":  {func(s *settings.Settings) { s.SidebarOpen, s.DockOpen = false, false }, []string{`data-side="shut"`, `data-dock="shut"`}, nil},
-		"wide":        {func(s *settings.Settings) { s.SidebarWidth, s.DockWidth = 300, 500 }, []string{"--first-side:300px;--first-dock:500px"}, []string{"shut"}},
+		"wide":        {func(s *settings.Settings) { s.SidebarWidth, s.DockWidth = 300, 500 }, []string{"--first-side:18.75rem;--first-dock:31.25rem"}, []string{"shut"}},
 		"not a theme": {func(s *settings.Settings) { s.Theme = `"><script>` }, nil, []string{"script", "data-theme"}},
 	} {
 		t.Run(name, func(t *testing.T) {

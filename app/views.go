@@ -530,6 +530,7 @@ type LocalServer struct {
 type SettingsView struct {
 	Revision     uint64 `json:"revision"`
 	Theme        string `json:"theme"`
+	Zoom         int    `json:"zoom"`
 	TextSize     int    `json:"text_size"`
 	ReadingFont  string `json:"reading_font"`
 	SendKey      string `json:"send_key"`

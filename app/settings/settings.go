@@ -22,6 +22,7 @@ import (
 // Settings are all values. The zero value is not useful; start from Default.
 type Settings struct {
 	Theme        string `json:"theme"`        // system, light, dark, contrast
+	Zoom         int    `json:"zoom"`         // size of everything in the window in percent, 50 to 300
 	TextSize     int    `json:"text_size"`    // px of message text, 13 to 22
 	ReadingFont  string `json:"reading_font"` // sans, serif
 	SendKey      string `json:"send_key"`     // enter, mod-enter
@@ -55,7 +56,7 @@ const DemoModel = "demo/guide"
 // default of the command line.
 func Default() Settings {
 	return Settings{
-		Theme: "system", TextSize: 15, ReadingFont: "sans", SendKey: "enter",
+		Theme: "system", Zoom: 100, TextSize: 15, ReadingFont: "sans", SendKey: "enter",
 		SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
 		DefaultModel: DemoModel, Connections: []llm.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard",
 	}
@@ -126,6 +127,7 @@ func (s Settings) Check() error {
 		oneOf("reading_font", s.ReadingFont, "sans", "serif"),
 		oneOf("send_key", s.SendKey, "enter", "mod-enter"),
 		oneOf("mode", s.Mode, "careful", "standard"),
+		between("zoom", s.Zoom, 50, 300),
 		between("text_size", s.TextSize, 13, 22),
 		between("sidebar_width", s.SidebarWidth, 200, 360),
 		between("dock_width", s.DockWidth, 360, 560),

@@ -53,7 +53,7 @@ export function launch() {
 export async function open(
   browser,
   base,
-  { scene = "chat", theme = "light", tick = 4, width = 1280, height = 832, ...context } = {},
+  { scene = "chat", theme = "light", tick = 4, width = 1440, height = 832, ...context } = {},
 ) {
   const page = await browser.newPage({ viewport: { width, height }, ...context });
   page.errors = [];

@@ -41,7 +41,7 @@ const test = (name, run) => (steps[name] = run);
 let browser, page, app;
 
 async function openPage(theme = "light") {
-  page = await browser.newPage({ viewport: { width: 1280, height: 832 }, colorScheme: theme });
+  page = await browser.newPage({ viewport: { width: 1440, height: 832 }, colorScheme: theme });
   page.setDefaultTimeout(60_000);
   page.errors = [];
   page.on("pageerror", (error) => {

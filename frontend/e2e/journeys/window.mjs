@@ -108,4 +108,77 @@ export const tests = {
         await page.getByText("Reloaded in 12 ms, 1 tool").waitFor();
       },
     },
+
+  "F116 everything grows and shrinks by keyboard, and nothing is lost sideways": {
+    async run(page) {
+      const row = () => page.locator("[data-chat-row]").first();
+      const before = (await row().boundingBox()).height;
+      for (const [key, zoom] of [
+        ["Control+=", 110],
+        ["Control+=", 125],
+        ["Control+-", 110],
+        ["Control+0", 100],
+      ]) {
+        await page.keyboard.press(key);
+        await page.getByText(`Zoom ${zoom} %`).waitFor();
+        const { height } = await row().boundingBox();
+        assert.ok(Math.abs(height / before - zoom / 100) < 0.05, `${zoom} %: ${height} px`);
+      }
+      for (let i = 0; i < 6; i++) await page.keyboard.press("Control+-");
+      await page.getByText("Zoom 50 %").waitFor();
+      const icon = await page.getByRole("button", { name: "Send" }).locator("svg").boundingBox();
+      assert.equal(icon.width, 8);
+      for (let i = 0; i < 14; i++) await page.keyboard.press("Control+=");
+      await page.getByText("Zoom 300 %").waitFor();
+      await page.getByLabel("Message", { exact: true }).fill("It can still be written");
+      assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+      await page.getByRole("button", { name: "Send" }).click({ trial: true });
+    },
+  },
+
+  "F117 a plugin dropped while the panel is closed: one line, and one press to read it": {
+    width: 1100,
+    async run(page) {
+      await page.getByText("Good. Keep it short next time.").waitFor();
+      await page.evaluate(() => globalThis.fake.plugins.New("python", "word_count"));
+      const line = page.getByRole("region", { name: "Needs you" });
+      await line.getByText("word_count is new.").waitFor();
+      await line.getByRole("button", { name: "Review" }).click();
+      await page.locator("[data-plugin=word_count]").getByText("Needs your approval").waitFor();
+      await page.keyboard.press("Escape");
+      await line.getByRole("button", { name: "Not now" }).click();
+      await line.waitFor({ state: "detached" });
+    },
+  },
+
+  "F117 beside the chat the panel opens by itself, once": {
+    width: 1300,
+    async run(page) {
+      await page.getByText("Good. Keep it short next time.").waitFor();
+      assert.equal(await page.locator(".dock").count(), 0);
+      await page.evaluate(() => globalThis.fake.plugins.New("python", "word_count"));
+      await page.locator("[data-plugin=word_count]").getByText("Needs your approval").waitFor();
+      const { width } = await page.locator(".centre").boundingBox();
+      assert.ok(width >= 560, `the chat is ${width} px wide`);
+      await page.getByRole("button", { name: "Close the panel" }).click();
+      await page.evaluate(() => globalThis.fake.plugins.New("python", "second"));
+      await page.getByText("2 plugins need you.").waitFor();
+      assert.equal(await page.locator(".dock").count(), 0);
+    },
+  },
+
+  "F124 of 316 tools only those in view are drawn, and all are found": {
+    scene: "manytools",
+    async run(page) {
+      await page.getByText("316 tools", { exact: true }).first().waitFor();
+      const panel = page.getByRole("complementary", { name: "Panel" });
+      const drawn = await panel.evaluate((e) => e.querySelectorAll("*").length);
+      assert.ok(drawn < 600, `${drawn} elements`);
+      await panel.getByLabel("Filter tools").fill("tool_311");
+      await panel.getByRole("button", { name: "tool_311" }).click();
+      await panel.getByText("Name models use").waitFor();
+      await panel.getByLabel("Filter tools").fill("");
+      await panel.getByText("tool_1", { exact: true }).waitFor();
+    },
+  },
 };

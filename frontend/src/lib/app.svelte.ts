@@ -18,6 +18,7 @@ import { SettingsState } from "./settings/settings.svelte";
 import { Keys } from "./shell/keys.svelte";
 import { Layout } from "./shell/layout.svelte";
 import { Toasts } from "./shell/toasts.svelte";
+import { nextZoom } from "./shell/zoom";
 import { s } from "./strings";
 
 export type SettingsPage = keyof typeof s.settings.pages;
@@ -54,6 +55,8 @@ export class App {
   addPlugin = $state.raw(false);
   /** Where Models is asked to begin adding a connection. */
   addingModel = $state.raw(false);
+  /** The window has been drawn once. */
+  painted = $state.raw(false);
   status = $state.raw("");
   alert = $state.raw("");
   wish = $state<Wish>({ composer: 0, search: 0, rename: 0 });
@@ -78,7 +81,7 @@ export class App {
     this.permissions = new PermissionsState(bridge, this.notices, (request) => {
       this.alert = s.permission.alert(request.title, this.keys.label("reviewPermission"));
     });
-    this.plugins = new PluginsState(bridge, this.notices);
+    this.plugins = new PluginsState(bridge, this.notices, () => this.layout.offerDock("plugins"));
     this.tools = new ToolsState(bridge, this.notices);
     this.models = new ModelsState(bridge, this.notices);
     this.find = new FindState(() => this.chat);
@@ -105,17 +108,20 @@ export class App {
     this.#saidRevision = revision;
   }
 
-  /** Brings the first screen. */
+  /** Brings what the first screen cannot be without: the list and what is open. */
   async start(): Promise<void> {
     const first = this.hello.open_chat;
     await Promise.all([
       this.chats.open(),
-      this.permissions.open(),
-      this.models.open(),
-      this.tools.open(),
-      this.plugins.open(),
-      first ? this.openChat(first) : this.composer.switchTo(""),
+      first ? this.openChat(first) : Promise.all([this.composer.switchTo(""), this.models.open()]),
     ]);
+  }
+
+  /** Brings the rest, once the window has been drawn and can be typed into. */
+  async settle(): Promise<void> {
+    this.painted = true;
+    const ready = Promise.all([this.permissions.open(), this.models.open()]);
+    await Promise.all([ready, this.tools.open(), this.plugins.open()]);
     // What answers on this computer is found while the window is shown already.
     if (this.settings.now.scan_at_start) void this.attempt(() => this.models.scan());
   }
@@ -181,11 +187,8 @@ export class App {
       (sentence) => (this.status = sentence),
     );
     this.chat = chat;
-    await Promise.all([
-      chat.open(),
-      this.composer.switchTo(id),
-      this.attempt(() => this.bridge.chats.Seen(id)),
-    ]);
+    void this.attempt(() => this.bridge.chats.Seen(id));
+    await Promise.all([chat.open(), this.composer.switchTo(id)]);
     if (chat === this.chat) this.wish.composer++;
   }
 
@@ -220,6 +223,16 @@ export class App {
   async archiveChat(id: string, archived: boolean): Promise<void> {
     await this.attempt(() => this.bridge.chats.SetArchived(id, archived));
     if (archived && this.chat?.id === id) await this.newChat();
+  }
+
+  #zoomShown = 0;
+
+  /** One step larger or smaller, or 0 for 100 %; kept. */
+  zoom(step: 1 | -1 | 0): void {
+    const zoom = step ? nextZoom(this.settings.now.zoom, step) : 100;
+    void this.settings.set({ zoom });
+    this.toasts.dismiss(this.#zoomShown);
+    this.#zoomShown = this.toasts.say(s.zoom.value(zoom));
   }
 
   openSettings(page: SettingsPage): void {

@@ -312,6 +312,18 @@ export const s = {
     copyLink: "Copy link address",
   },
 
+  // One line above the composer while the panel is closed and something waits in it.
+  attention: {
+    label: "Needs you",
+    new: (name: string) => `${name} is new.`,
+    changed: (name: string) => `${name} changed and is paused.`,
+    failed: (name: string) => `The newest save of ${name} does not load.`,
+    packages: (name: string) => `${name} needs packages.`,
+    several: (n: number) => `${count(n, "plugin")} need you.`,
+    review: "Review",
+    later: "Not now",
+  },
+
   dock: {
     tools: "Tools",
     plugins: "Plugins",
@@ -662,6 +674,9 @@ export const s = {
     nextRegion: "Next region",
     previousRegion: "Previous region",
     undo: "Undo",
+    zoomIn: "Zoom in",
+    zoomOut: "Zoom out",
+    zoomReset: "Zoom to 100 %",
     pinnedChat: (n: number) => `Open pinned chat ${n}`,
     themeLight: "Theme: light",
     themeDark: "Theme: dark",
@@ -688,6 +703,12 @@ export const s = {
     failed: (why: string) => `Answer failed. ${why}`,
     undone: "Undone",
     tooLate: "It is too late to undo that.",
+  },
+
+  zoom: {
+    label: "Zoom",
+    value: (percent: number) => `Zoom ${percent} %`,
+    percent: (percent: number) => `${percent} %`,
   },
 
   toast: { region: "Notices" },

@@ -7,6 +7,7 @@ export async function startApp(scene = "chat"): Promise<{ app: App; fake: Fake }
   const fake = fakeBridge({ scene, tick: 0 });
   const app = new App(fake, await fake.window.Hello());
   await app.start();
+  await app.settle();
   return { app, fake };
 }
 

@@ -55,6 +55,7 @@ export function fakeBridge(options: FakeOptions = {}): Fake {
   let settings: t.Settings = {
     revision: 1,
     theme: options.theme ?? "system",
+    zoom: 100,
     text_size: 15,
     reading_font: "sans",
     send_key: "enter",

@@ -841,6 +841,8 @@ export type Theme = "system" | "light" | "dark" | "contrast";
 export interface Settings {
   revision: number;
   theme: Theme;
+  /** Size of everything in percent, 50 to 300. */
+  zoom: number;
   /** Size of message text in px, 13 to 22. */
   text_size: number;
   /** sans: the interface's own font. serif: the reading option. */

@@ -29,6 +29,10 @@ export class PluginsState {
 
   /** Plugins that need a person: broken, new, or changed. */
   readonly attention = $derived(this.plugins.filter(needsPerson));
+  /** Those of attention that the person has put off, by id and state. */
+  #later = $state.raw<string[]>([]);
+  /** What the line above the composer speaks of. */
+  readonly asking = $derived(this.attention.filter((p) => !this.#later.includes(standing(p))));
 
   #revision = 0;
   #puller: Puller;
@@ -37,6 +41,8 @@ export class PluginsState {
   constructor(
     private bridge: Bridge,
     notices: Notices,
+    /** A plugin needs a person that did not when the window opened. */
+    private onneed: () => void = () => {},
   ) {
     this.#puller = new Puller(
       () => this.#revision,
@@ -65,11 +71,18 @@ export class PluginsState {
       }
     }
     this.reloaded = reloaded;
+    const before = this.attention.map((p) => p.id);
     this.plugins = list.plugins;
+    if (this.ready && this.attention.some((p) => !before.includes(p.id))) this.onneed();
     this.folder = list.folder;
     this.problem = list.problem ? new AppError(list.problem) : null;
     this.#revision = Math.max(this.#revision, list.revision);
     this.ready = true;
+  }
+
+  /** The line goes, until one of them stands differently. */
+  putOff(): void {
+    this.#later = this.attention.map(standing);
   }
 
   show = (id: string): Promise<PluginDetail> => this.bridge.plugins.Show(id);
@@ -122,6 +135,8 @@ export function needsPerson(plugin: Plugin): boolean {
     plugin.problem !== null
   );
 }
+
+const standing = (plugin: Plugin) => `${plugin.id} ${plugin.state} ${plugin.digest}`;
 
 export class ToolsState {
   tools = $state.raw<Tool[]>([]);

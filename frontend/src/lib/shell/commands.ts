@@ -141,6 +141,9 @@ export function commands(app: App): Command[] {
       when: () => app.canUndo,
       run: () => void app.undo(),
     },
+    { id: "zoomIn", label: c.zoomIn, keys: "Mod+Plus", run: () => app.zoom(1) },
+    { id: "zoomOut", label: c.zoomOut, keys: "Mod+Minus", run: () => app.zoom(-1) },
+    { id: "zoomReset", label: c.zoomReset, keys: "Mod+0", run: () => app.zoom(0) },
     { id: "rename", label: c.rename, keys: "", when: inChat, run: () => app.wish.rename++ },
     {
       id: "archive",

@@ -23,6 +23,11 @@ const names: Record<string, string> = {
   ArrowRight: "Right",
   " ": "Space",
   Escape: "Esc",
+  // With and without Shift, on the row of digits or beside it.
+  "+": "Plus",
+  "=": "Plus",
+  "-": "Minus",
+  _: "Minus",
 };
 
 // Keys whose place counts and not the letter that Shift makes of them.
@@ -44,14 +49,16 @@ export function chord(event: KeyboardEvent, mac: boolean): string {
   if (mac ? event.metaKey : event.ctrlKey) parts.push("Mod");
   if (mac ? event.ctrlKey : event.metaKey) parts.push(mac ? "Ctrl" : "Meta");
   if (event.altKey) parts.push("Alt");
-  if (event.shiftKey) parts.push("Shift");
+  if (event.shiftKey && key !== "Plus" && key !== "Minus") parts.push("Shift");
   return [...parts, key].join("+");
 }
 
 /** A chord as it is printed: “⌘⇧P” on a Mac, “Ctrl+Shift+P” elsewhere. */
 export function printed(keys: string, mac: boolean): string {
-  if (!mac) return keys.replace("Mod", "Ctrl");
+  if (!mac) return keys.replace("Mod", "Ctrl").replace("Plus", "+").replace("Minus", "−");
   const signs: Record<string, string> = {
+    Plus: "+",
+    Minus: "−",
     Mod: "⌘",
     Shift: "⇧",
     Alt: "⌥",

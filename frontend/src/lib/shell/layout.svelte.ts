@@ -1,12 +1,18 @@
 /**
- * Where the three columns stand. From 1180 px all three are side by side; under
- * that the dock lies over the centre, and under 880 px the sidebar too.
+ * Where the three columns stand. From 1180 px all three are side by side, as long as
+ * that leaves the conversation its 560; under that the dock lies over the centre, and
+ * under 880 px the sidebar too. Under 1440 px the dock starts closed. Widths are those
+ * of a window that is not zoomed.
  */
 import type { SettingsState } from "../settings/settings.svelte";
 
 export const sidebarRange = { min: 200, max: 360, standard: 264 };
 export const dockRange = { min: 360, max: 560, standard: 400 };
 export const dockOverUnder = 1180;
+export const dockClosedUnder = 1440;
+/** The conversation is not squeezed below this by an open dock, which gives up some of its own. */
+const leastCentre = 560;
+const leastDock = 340;
 export const sidebarOverUnder = 880;
 /** One press of an arrow key on a divider. */
 export const dividerStep = 16;
@@ -18,23 +24,26 @@ export function clamp(n: number, min: number, max: number): number {
 }
 
 export class Layout {
-  width = $state.raw(1280);
+  /** Of the window, in pixels of the screen. */
+  screen = $state.raw(1280);
   /** Width in effect while a divider is dragged; 0 = the setting. */
   #sidebarDrag = $state.raw(0);
   #dockDrag = $state.raw(0);
   /** Open over the centre, in a window too narrow for it; closes on its own. */
   sidebarOver = $state.raw(false);
+  /** The dock of a window in which it starts closed. */
   dockOver = $state.raw(false);
+  #dockShut = false;
 
   constructor(private settings: SettingsState) {}
 
+  readonly width = $derived.by(() => (this.screen * 100) / this.settings.now.zoom);
   readonly sidebarFloats = $derived(this.width < sidebarOverUnder);
-  readonly dockFloats = $derived(this.width < dockOverUnder);
   readonly sidebarOpen = $derived.by(() =>
     this.sidebarFloats ? this.sidebarOver : this.settings.now.sidebar_open,
   );
   readonly dockOpen = $derived.by(() =>
-    this.dockFloats ? this.dockOver : this.settings.now.dock_open,
+    this.width < dockClosedUnder ? this.dockOver : this.settings.now.dock_open,
   );
   readonly sidebarWidth = $derived.by(() =>
     Math.min(
@@ -46,10 +55,15 @@ export class Layout {
       this.width - 48,
     ),
   );
+  /** What the dock may take beside the conversation. */
+  readonly #room = $derived.by(
+    () => this.width - (this.sidebarOpen ? this.sidebarWidth : 0) - leastCentre,
+  );
+  readonly dockFloats = $derived(this.width < dockOverUnder || this.#room < leastDock);
   readonly dockWidth = $derived.by(() =>
     Math.min(
       clamp(this.#dockDrag || this.settings.now.dock_width, dockRange.min, dockRange.max),
-      this.width - 48,
+      this.dockFloats ? this.width - 48 : this.#room,
     ),
   );
   readonly tab = $derived.by<DockTab>(() =>
@@ -62,9 +76,15 @@ export class Layout {
   }
 
   setDock(open: boolean, tab?: DockTab): void {
-    if (this.dockFloats) this.dockOver = open;
+    this.#dockShut = !open;
+    if (this.width < dockClosedUnder) this.dockOver = open;
     else if (open !== this.settings.now.dock_open) void this.settings.set({ dock_open: open });
     if (tab && tab !== this.settings.now.dock_tab) void this.settings.set({ dock_tab: tab });
+  }
+
+  /** Something needs the person: the dock opens beside the conversation, unless they have closed it. */
+  offerDock(tab: DockTab): void {
+    if (!this.dockOpen && !this.dockFloats && !this.#dockShut) this.setDock(true, tab);
   }
 
   dragSidebar(width: number): void {

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { AppError } from "../bridge/calls";
-import { startApp } from "../testing";
+import { startApp, until } from "../testing";
 import { commands } from "./commands";
 import { chord, printed } from "./keys.svelte";
 import { hits, matches } from "./palette";
@@ -55,21 +55,60 @@ describe("layout", () => {
     const { app } = await startApp();
     const { layout } = app;
     const open = () => [layout.sidebarOpen, layout.dockOpen];
-    layout.width = 1180;
+    layout.screen = 1440;
+    expect([layout.dockFloats, ...open()]).toEqual([false, true, true]);
+    layout.screen = 1439; // the chat is the middle: the dock starts closed
+    expect(open()).toEqual([true, false]);
+    layout.setDock(true);
     expect(open()).toEqual([true, true]);
-    layout.width = 1179;
-    expect([layout.sidebarFloats, layout.dockFloats, ...open()]).toEqual([
-      false,
-      true,
-      true,
-      false,
-    ]);
-    layout.width = 879;
-    expect([layout.sidebarFloats, ...open()]).toEqual([true, false, false]);
+    layout.screen = 1180; // it leaves the conversation its 560
+    expect([layout.dockFloats, layout.dockWidth]).toEqual([false, 1180 - 264 - 560]);
+    layout.dragSidebar(360); // and lies over it where it cannot
+    expect(layout.dockFloats).toBe(true);
+    layout.dragSidebar(264);
+    layout.screen = 1179;
+    expect([layout.sidebarFloats, layout.dockFloats]).toEqual([false, true]);
+    layout.screen = 879;
+    expect([layout.sidebarFloats, layout.sidebarOpen]).toEqual([true, false]);
     layout.setSidebar(true);
     expect(layout.sidebarOpen).toBe(true);
-    layout.width = 1280;
+    layout.screen = 1440;
     expect(open()).toEqual([true, true]);
+    app.close();
+  });
+
+  test("F117 the dock opens for what needs a person, unless it was closed or would cover the chat", async () => {
+    const { app } = await startApp();
+    const { layout } = app;
+    layout.screen = 1000;
+    layout.offerDock("plugins");
+    expect(layout.dockOpen).toBe(false);
+    layout.screen = 1300;
+    layout.offerDock("plugins");
+    expect([layout.dockOpen, layout.tab]).toEqual([true, "plugins"]);
+    layout.setDock(false);
+    layout.offerDock("plugins");
+    expect(layout.dockOpen).toBe(false);
+    app.close();
+  });
+
+  test("F116 zoom goes in steps from 50 to 300 %, is kept, and counts as a narrower window", async () => {
+    const { app, fake } = await startApp();
+    app.keys.commands = commands(app);
+    app.layout.screen = 1500;
+    const zoom = () => app.settings.now.zoom;
+    expect(app.keys.press(press("+", { ctrlKey: true, shiftKey: true }))).toBe(true);
+    expect(app.keys.press(press("=", { ctrlKey: true }))).toBe(true);
+    expect(zoom()).toBe(125);
+    expect(app.layout.width).toBe(1200);
+    expect(app.keys.press(press("0", { ctrlKey: true, code: "Digit0" }))).toBe(true);
+    expect(zoom()).toBe(100);
+    for (let i = 0; i < 20; i++) app.zoom(-1);
+    expect(zoom()).toBe(50);
+    for (let i = 0; i < 20; i++) app.zoom(1);
+    expect(zoom()).toBe(300);
+    await until("the zoom to be kept", () => app.settings.now.revision > 1);
+    expect((await fake.settings.Get()).zoom).toBe(300);
     app.close();
   });
 

@@ -375,6 +375,14 @@ export const scenes: Record<string, (f: Fake) => void> = {
     f.permissions.grant(call, "always");
     f.permissions.grant(call, "until-quit");
   },
+  manytools: (f) => {
+    scenes.chat?.(f);
+    const names = Array.from({ length: 316 }, (_, i) => `tool_${i + 1}`);
+    f.tools.all = names.map((name, i) => {
+      const group = Math.floor(i / 16) + 1;
+      return tool(`set${group}`, `Set ${group}`, name, { description: `Does thing ${i + 1}.` });
+    });
+  },
   // Every name a person, a plugin or a server gives is 90 characters of one word.
   longnames: (f) => {
     scenes.approval?.(f);
