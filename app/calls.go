@@ -38,7 +38,7 @@ const expiredWords = "nobody answered"
 // callView is one line of a tool card.
 func (c *Chats) callView(r chat.CallRecord) *CallView {
 	v := &CallView{
-		Tool: r.ToolID, Title: r.ToolName, State: callState(r), Summary: summary(r), Started: stamp(r.Started),
+		Tool: r.ToolID, State: callState(r), Summary: summary(r), Started: stamp(r.Started),
 		MS: int64(r.MS), Decision: sentence(r.DecidedBy), ByPerson: strings.HasPrefix(r.DecidedBy, "you "),
 	}
 	if r.ID != 0 {
@@ -47,9 +47,11 @@ func (c *Chats) callView(r chat.CallRecord) *CallView {
 	if v.Tool == "" {
 		v.Tool = r.ToolName
 	}
-	if t, ok := c.core.Tools.Set().ByID(r.ToolID); ok {
-		v.Title = t.Title
+	t, ok := c.core.Tools.Set().ByID(r.ToolID)
+	if !ok {
+		t = tool.Tool{Name: r.ToolName}
 	}
+	v.Title, v.Doing, v.Did = t.Human(), t.Doing(), t.Did()
 	if r.Plugin != "" {
 		v.Plugin = r.Plugin
 		if s, err := c.core.Host.Status(r.Plugin); err == nil {

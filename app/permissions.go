@@ -28,33 +28,51 @@ func (p *Permissions) Pending() (PendingList, error) {
 			Conversation: string(q.Conversation), Count: max(1, q.Count), Scopes: []string{}, Asked: stamp(q.Asked), Expires: stamp(q.Expires), Hidden: q.Hidden,
 		}
 		for _, c := range q.Capabilities {
-			v.Capabilities = append(v.Capabilities, string(c))
+			v.Capabilities = append(v.Capabilities, c.Words())
 		}
 		for _, s := range q.Scopes {
 			v.Scopes = append(v.Scopes, string(s))
 		}
 		if q.Conversation != "" {
-			v.Seq, v.Call = p.chats.place(q)
+			v.Seq, v.Call, v.Title = p.chats.place(q)
+		}
+		if t, ok := p.core.Tools.Set().ByID(q.Tool); ok && q.Kind == permit.KindCall {
+			v.Name, v.Title = t.Human(), asker(q, v.Title)+" wants to "+t.Doing()
+		} else {
+			v.Title = q.Title
 		}
 		out.Requests = append(out.Requests, v)
 	}
 	return out, nil
 }
 
-// place says under which entry a request's card belongs, and to which call.
-func (c *Chats) place(q permit.Pending) (seq uint64, call string) {
+// maxAsker is how much of a model's name the title of a request has room for, in
+// characters.
+const maxAsker = 40
+
+// asker is who asks, as a title begins: the model by its name.
+func asker(q permit.Pending, model string) string {
+	if q.Caller != permit.Main || model == "" {
+		return permit.CallerName(q.Caller)
+	}
+	return shorten(clean(model), maxAsker)
+}
+
+// place says under which entry a request's card belongs, to which call, and which
+// model makes it.
+func (c *Chats) place(q permit.Pending) (seq uint64, call, model string) {
 	t := c.transcript(q.Conversation)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.live == nil || t.live.view == nil {
-		return 0, ""
+		return 0, "", ""
 	}
 	for _, part := range t.live.calls {
 		if part.call != nil && part.call.Request == q.ID {
 			call = part.call.ID
 		}
 	}
-	return t.live.view.entry.Seq, call
+	return t.live.view.entry.Seq, call, t.live.model
 }
 
 // Answer answers one request of kind call.

@@ -60,7 +60,7 @@ func (p *Plugins) view(s plugin.Status, developing map[string]bool) PluginView {
 		v.Origin, _ = tool.Strip(s.Origin)
 	}
 	for _, c := range p.core.Gate.CapabilitiesOf(s.ID) {
-		v.Capabilities = append(v.Capabilities, string(c))
+		v.Capabilities = append(v.Capabilities, c.Words())
 	}
 	if s.Problem != nil {
 		v.Problem = problemView(s.Problem)

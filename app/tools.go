@@ -64,7 +64,7 @@ func toolView(core Core, x tool.Tool, s plugin.Status) ToolView {
 	enabled, set := s.Enabled[x.Name]
 	times, last := core.Gate.Uses(x.ID())
 	v := ToolView{
-		ID: x.ID(), Plugin: x.Plugin, PluginName: s.Manifest.Name, Name: x.Name, WireName: wire, Title: x.Title, Description: x.Description,
+		ID: x.ID(), Plugin: x.Plugin, PluginName: s.Manifest.Name, Name: x.Name, WireName: wire, Title: x.Human(), Description: x.Description,
 		Parameters: indented(x.Parameters), Visibility: string(x.Visibility), Enabled: s.Serving && (enabled || !set), Contract: x.Contract,
 		Digest: x.Digest, Status: status, TimeoutMS: timeout.Milliseconds(),
 		Tokens:       (len(wire) + len(x.Description) + len(x.Parameters) + bytesPerToken - 1) / bytesPerToken,
@@ -74,7 +74,7 @@ func toolView(core Core, x tool.Tool, s plugin.Status) ToolView {
 		v.LastUsed = stamp(last)
 	}
 	for _, c := range core.Gate.CapabilitiesOf(x.Plugin) {
-		v.Capabilities = append(v.Capabilities, string(c))
+		v.Capabilities = append(v.Capabilities, c.Words())
 	}
 	return v
 }

@@ -175,6 +175,8 @@ type CallView struct {
 	ID       string `json:"id"`
 	Tool     string `json:"tool"`
 	Title    string `json:"title"`
+	Doing    string `json:"doing"` // "save a note"
+	Did      string `json:"did"`   // "Saved a note"
 	Plugin   string `json:"plugin"`
 	Summary  string `json:"summary"`
 	State    string `json:"state"`
@@ -404,6 +406,7 @@ type PendingView struct {
 	PluginName   string   `json:"plugin_name"`
 	Tool         string   `json:"tool"`
 	Title        string   `json:"title"`
+	Name         string   `json:"name"` // of the tool, as a person reads it
 	Capabilities []string `json:"capabilities"`
 	Arguments    string   `json:"arguments"`
 	Reach        string   `json:"reach"`

@@ -120,11 +120,11 @@ func asks(caller Caller, plugin string, t tool.Tool, capabilities []Capability) 
 	if len(verbs) > 0 {
 		action += " and " + listed(verbs)
 	}
-	return callerName(caller) + " wants to " + action + " with " + plugin
+	return CallerName(caller) + " wants to " + action + " with " + plugin
 }
 
-// callerName is a caller as a person reads it.
-func callerName(c Caller) string {
+// CallerName is a caller as a person reads it.
+func CallerName(c Caller) string {
 	kind, id, _ := strings.Cut(string(c), ":")
 	switch kind {
 	case "main":

@@ -95,6 +95,15 @@ const (
 	ShowUI      Capability = "show interface"
 )
 
+// Words returns the capability as a person reads it. A tool that may only compute
+// can still write into its plugin's own folder, and its card says so.
+func (c Capability) Words() string {
+	if c == Compute {
+		return "keeps its own files"
+	}
+	return string(c)
+}
+
 // Request asks whether one call may be made.
 type Request struct {
 	Call         string // the call's id

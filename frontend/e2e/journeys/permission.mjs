@@ -90,8 +90,20 @@ export const tests = {
       await ask(page);
       await armed(page);
       await page.getByRole("button", { name: "Allow more…" }).click();
-      await armed(page, "for this chat");
-      await page.getByRole("button", { name: "for this chat", exact: true }).click();
+      // A menu of sentences, each of which says when it ends.
+      const group = page.getByRole("group", { name: "Allow more…" });
+      assert.deepEqual(await group.getByRole("button").allTextContents(), [
+        "For this answerends when the answer is complete",
+        "For this chatevery call of this tool here, until you take it back",
+        "Until I quitin all chats, ends when Conclave quits",
+        "Alwaysin all chats, until you take it back",
+      ]);
+      const chat = group.getByRole("button", { name: /^For this chat/ });
+      const box = await chat.boundingBox();
+      await page.mouse.click(box.x + 10, box.y + 10);
+      assert.deepEqual(await answers(page), [], "a press on what has just appeared");
+      await group.locator("button[aria-disabled=false]", { hasText: "For this chat" }).waitFor();
+      await chat.click();
       await page.getByText("That is how it works").waitFor();
       assert.equal((await answers(page))[0].scope, "this-chat");
       await page.keyboard.press("Control+,");
@@ -118,6 +130,7 @@ export const tests = {
       await page.getByLabel("What the model should know").fill("Not in that folder.");
       await page.getByRole("button", { name: "Refuse with this reason" }).click();
       await page.locator(".tool[data-state=refused]").waitFor();
+      await page.getByText("You did not allow it: Not in that folder.").waitFor(); // F110
       assert.deepEqual(
         (await answers(page)).map((a) => [a.effect, a.reason]),
         [["deny", "Not in that folder."]],
@@ -125,10 +138,136 @@ export const tests = {
     },
   },
 
+  "F110 after an answer one writes on, and the reason's field has the keyboard": {
+    async run(page) {
+      await ask(page);
+      await armed(page);
+      await page.getByRole("button", { name: "Allow once" }).click();
+      await page.keyboard.type("and then this");
+      assert.equal(await message(page).inputValue(), "and then this");
+      await page.getByText("Answer finished").waitFor({ state: "attached" });
+      await message(page).fill("");
+
+      await ask(page);
+      await page.getByRole("button", { name: "Not now" }).focus();
+      await page.keyboard.press("Enter");
+      await page.keyboard.type("by keyboard");
+      assert.equal(await message(page).inputValue(), "by keyboard");
+      await page.locator(".tool[data-state=refused]").waitFor();
+      await page.waitForFunction(() => !document.querySelector(".btn.stop"));
+      await message(page).fill("");
+
+      await ask(page);
+      await page.getByRole("button", { name: "More ways to refuse" }).focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("menuitem", { name: "Not allowed, and say why…" }).waitFor();
+      await page.keyboard.press("Enter");
+      await page.getByLabel("What the model should know").waitFor();
+      await page.waitForFunction(() => document.activeElement?.matches(".why input"));
+      await page.keyboard.type("Not on a Tuesday.");
+      await page.keyboard.press("Enter");
+      await page.getByText("You did not allow it: Not on a Tuesday.").waitFor();
+      await page.keyboard.type("next");
+      assert.equal(await message(page).inputValue(), "next");
+    },
+  },
+
+  "F111 a press that is not believed says so, and moves nothing": {
+    async run(page) {
+      await ask(page);
+      await armed(page);
+      const allow = page.getByRole("button", { name: "Allow once" });
+      const laid = () =>
+        allow.evaluate((button) => {
+          const card = button.closest(".ask").getBoundingClientRect();
+          return [card.height, button.getBoundingClientRect().top - card.top];
+        });
+      const before = await laid();
+      await allow.evaluate((button) => {
+        button.closest(".ask").style.marginTop = "8px";
+        const { x, y } = button.getBoundingClientRect();
+        const press = { clientX: x, clientY: y, bubbles: true };
+        button.dispatchEvent(new PointerEvent("pointerdown", press));
+        button.dispatchEvent(new MouseEvent("click", press));
+      });
+      await page.getByText("Not taken: the card had just moved.").first().waitFor();
+      assert.deepEqual(await answers(page), []);
+      assert.deepEqual(await laid(), before);
+      await armed(page);
+      await allow.click();
+      await page.getByText("That is how it works").waitFor();
+    },
+  },
+
+  "F111 the pill to the end never covers the buttons of a card": {
+    height: 560,
+    async run(page) {
+      await ask(page, "batch");
+      const buttons = page.locator(".batch .buttons");
+      await buttons.waitFor({ state: "attached" });
+      for (let y = 0; y < 700; y += 20) {
+        await page.mouse.move(600, 200);
+        await page.mouse.wheel(0, y < 20 ? -3000 : 20);
+        await page.evaluate(
+          () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+        );
+        const overlap = await page.evaluate(() => {
+          const pill = document.querySelector(".pill")?.getBoundingClientRect();
+          const row = document.querySelector(".batch .buttons")?.getBoundingClientRect();
+          if (!pill || !row) return 0;
+          return Math.min(pill.bottom, row.bottom) - Math.max(pill.top, row.top);
+        });
+        assert.ok(overlap <= 0, `the pill covers ${overlap} px of the buttons`);
+      }
+    },
+  },
+
+  "one call is one card: asked in people's words, then one line": {
+    async run(page) {
+      await ask(page);
+      await armed(page);
+      assert.equal(await page.locator(".message .tool").count(), 0);
+      const card = page.locator(".ask");
+      assert.equal(await card.locator("h3").innerText(), "Demo guide wants to write a note");
+      assert.deepEqual(await card.locator("dt").allTextContents(), ["Path", "Text"]);
+      assert.equal(await card.getByText("notes:write_note").count(), 0);
+      await card.getByRole("button", { name: "Show details" }).click();
+      await card.getByText("notes:write_note").waitFor();
+      await card.getByText('"path": "Reports/tuesday.md"').waitFor();
+      await armed(page);
+      await page.getByRole("button", { name: "Allow once" }).click();
+      await page.locator(".tool[data-state=done]").waitFor();
+      assert.equal(await page.locator(".ask").count(), 0);
+      assert.match(await page.locator(".message .tool .line").innerText(), /^Wrote a note/);
+    },
+  },
+
+  "what a model writes into a request stays inside its box": {
+    async run(page) {
+      await ask(page, "false card");
+      await armed(page);
+      const box = await page.locator(".ask .given").boundingBox();
+      const card = await page.locator(".ask").boundingBox();
+      assert.ok(box.height <= 260 && card.height < 700, `${box.height} of ${card.height}`);
+      const out = await page.evaluate(() => {
+        const given = document.querySelector(".ask .given");
+        const frame = given.getBoundingClientRect();
+        return [...given.querySelectorAll("*")].filter((e) => {
+          const r = e.getBoundingClientRect();
+          return r.left < frame.left - 1 || r.right > frame.right + 1;
+        }).length;
+      });
+      assert.equal(out, 0);
+      assert.equal(await page.locator(".ask .given :is(button, a, input, img, svg)").count(), 0);
+      assert.equal(await page.locator(".ask h3").count(), 1);
+      assert.equal(await page.getByRole("button", { name: "Allow once" }).count(), 1);
+    },
+  },
+
   "six equal requests are one card, and one press answers all six": {
     async run(page) {
       await ask(page, "batch");
-      await page.getByRole("button", { name: "6 permission requests waiting" }).click();
+      await page.getByRole("heading", { name: /wants to write a note, 6 times$/ }).waitFor();
       await armed(page, "Allow all 6 once");
       await page.getByRole("button", { name: "Allow all 6 once" }).click();
       await page.getByText("Done.", { exact: true }).waitFor();

@@ -262,6 +262,12 @@ export class App {
     this.permissions.focused = oldest.id;
   }
 
+  /** What an element asked has been answered: if the keyboard was there, one writes on. */
+  writeNext(element: Element | undefined): void {
+    const at = document.activeElement;
+    if (!at || at === document.body || element?.contains(at)) this.wish.composer++;
+  }
+
   copy = async (text: string): Promise<void> => {
     if (await this.attempt(() => this.bridge.copy(text))) this.status = s.app.copied;
   };

@@ -317,8 +317,12 @@ export interface Call {
   id: string;
   /** "plugin:name", or the name the model used when there is no such tool. */
   tool: string;
-  /** Display name of the tool. */
+  /** Name of the tool as a person reads it: “Save note”. */
   title: string;
+  /** What the call does, to stand after “wants to”: “save a note”, “use “Word count””. */
+  doing: string;
+  /** What it did: “Saved a note”. */
+  did: string;
   /** Display name of the plugin; "" when unknown. */
   plugin: string;
   /** The arguments for a person, at most 120 characters: “text: a b c”. */
@@ -685,7 +689,10 @@ export interface Pending {
   plugin: string;
   plugin_name: string;
   tool: string;
+  /** “gpt-test wants to save a note” */
   title: string;
+  /** Name of the tool as a person reads it; "" when kind is not call. */
+  name: string;
   capabilities: string[];
   /** Indented JSON; "" when the call has none. */
   arguments: string;

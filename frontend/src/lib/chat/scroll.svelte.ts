@@ -11,6 +11,8 @@ import { Follow } from "./follow.svelte";
 const questionGap = 24;
 /** Least height of the last line, where the turn's status stands, in px. */
 export const tailHeight = 64;
+/** How much of the lower end of the view the pill may take, in px. */
+const pillHeight = 56;
 /** A scroll this soon after the reader's own wheel, key or touch is the reader's, in ms. */
 const handLasts = 600;
 /** A scroll this soon after something changed size may be the list keeping its place, in ms. */
@@ -24,6 +26,8 @@ export class TranscriptScroll {
   readonly follow = new Follow();
   /** Space under the last message, so that a question can be at the top. */
   room = $state.raw(0);
+  /** The pill would lie over the buttons of a permission card. */
+  covers = $state.raw(false);
   scroller = $state.raw<HTMLElement>();
   list = $state.raw<VirtualizerHandle>();
 
@@ -45,6 +49,11 @@ export class TranscriptScroll {
       const used = list.getItemOffset(outline.length) + tailHeight - list.getItemOffset(at);
       this.room = at < 0 ? 0 : Math.max(0, scroller.clientHeight - questionGap - used);
     }
+    const bottom = scroller.getBoundingClientRect().bottom;
+    this.covers = [...scroller.querySelectorAll("[data-answers]")].some((buttons) => {
+      const { top, bottom: end } = buttons.getBoundingClientRect();
+      return end > bottom - pillHeight && top < bottom;
+    });
     const size = scroller.scrollHeight - this.room;
     this.follow.scrolled(scroller.scrollTop, scroller.clientHeight, size, paragraphs, mover);
   }

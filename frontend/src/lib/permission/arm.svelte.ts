@@ -25,8 +25,14 @@ function moved(a: Place, b: Place): boolean {
   );
 }
 
+/** How long it is said that a press was not taken, in ms. */
+const saidFor = 3000;
+
 export class Arm {
   armed = $state.raw(false);
+  /** A press was just not believed, which the card says. */
+  ignored = $state.raw(false);
+  #saying: ReturnType<typeof setTimeout> | undefined;
   #element: Element | null = null;
   #place: Place | null = null;
   #since = 0;
@@ -48,6 +54,7 @@ export class Arm {
       removeEventListener("scroll", look, { capture: true });
       clearInterval(timer);
       resize.disconnect();
+      clearTimeout(this.#saying);
       this.#element = null;
       this.armed = false;
     };
@@ -86,6 +93,9 @@ export class Arm {
     this.#lookNow();
     const believed = this.armed && this.#pressed;
     this.#pressed = false;
+    clearTimeout(this.#saying);
+    this.ignored = !believed;
+    if (this.ignored) this.#saying = setTimeout(() => (this.ignored = false), saidFor);
     return believed;
   }
 }

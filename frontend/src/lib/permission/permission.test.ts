@@ -71,9 +71,7 @@ describe("requests", () => {
     app.composer.changed("permission", 10);
     await app.send();
     await until("a request", () => app.permissions.calls.length === 1);
-    expect(app.alert).toContain(
-      "Permission needed: Main assistant wants to write files with Notes",
-    );
+    expect(app.alert).toContain("Permission needed: Demo guide wants to write a note");
     const request = app.permissions.calls[0];
     if (!request) throw new Error("no request");
     await Promise.all([

@@ -4,7 +4,7 @@
  */
 import { AppError, type Bridge } from "../bridge/calls";
 import { Puller, type Notices } from "../bridge/events";
-import type { Answer, Grant, Pending, Undo } from "../bridge/types";
+import type { Answer, Call, Grant, Pending, Undo } from "../bridge/types";
 
 /** Requests drawn as one card: the same tool, asked in the same message. */
 export interface Batch {
@@ -65,6 +65,12 @@ export class PermissionsState {
   /** The requests that wait in one message of a chat, oldest first. */
   batches(conversation: string, seq: number): Batch[] {
     return this.#batch(this.calls.filter((r) => r.conversation === conversation && r.seq === seq));
+  }
+
+  /** The batch a call of a message waits in; null when nobody is asked about it. */
+  batchOf(conversation: string, seq: number, call: Call): Batch | null {
+    const asks = (r: Pending) => r.id === call.request || (call.id !== "" && r.call === call.id);
+    return this.batches(conversation, seq).find((b) => b.requests.some(asks)) ?? null;
   }
 
   /** The requests of a chat that belong to no message. */

@@ -40,7 +40,7 @@ export function hits(app: App, words: string, chats: ChatRow[]): Hit[] {
   }));
   const tools = words
     ? app.tools.tools
-        .filter((t) => matches(`${t.title} ${t.plugin_name}`, words))
+        .filter((t) => matches(`${t.title} ${t.name} ${t.plugin_name}`, words))
         .slice(0, 8)
         .map((t) => ({
           id: `tool-${t.id}`,

@@ -10,6 +10,8 @@ export interface MenuItem {
   disabled?: boolean;
   /** A line stands above it. */
   separated?: boolean;
+  /** What it opens takes the focus, which otherwise goes back to the menu's button. */
+  takesFocus?: boolean;
   /** Returning false keeps the menu open. */
   run: () => unknown;
 }

@@ -668,6 +668,8 @@ export class FakeChats implements Chats {
       id,
       tool: step.call.tool,
       title: step.call.title,
+      doing: step.call.doing ?? `use “${step.call.title}”`,
+      did: step.call.did ?? `Used “${step.call.title}”`,
       plugin: step.call.plugin,
       summary: summary.slice(0, 120),
       state: "running",
@@ -711,7 +713,11 @@ export class FakeChats implements Chats {
       const at = new Date().toTimeString().slice(0, 5);
       if (!answer) set({ state: "stopped", request: "", decision: "" });
       else if (!allowed)
-        set({ state: "refused", request: "", decision: `Refused by you at ${at}` });
+        set({
+          state: "refused",
+          request: "",
+          decision: `You did not allow it${answer.reason ? `: ${answer.reason}` : ""} (${at})`,
+        });
       else {
         const grant = answer.scope === "once" ? "" : this.#permissions.grant(call, answer.scope);
         set({

@@ -74,7 +74,14 @@ export type Step =
   | { think: string; ms: number }
   | { say: string }
   | {
-      call: { tool: string; title: string; plugin: string; args: unknown };
+      call: {
+        tool: string;
+        title: string;
+        doing?: string;
+        did?: string;
+        plugin: string;
+        args: unknown;
+      };
       ask: boolean;
       result: string;
       problem?: string;
@@ -86,7 +93,9 @@ export type Step =
 
 const write = (file: string) => ({
   tool: "notes:write_note",
-  title: "write_note",
+  title: "Write note",
+  doing: "write a note",
+  did: "Wrote a note",
   plugin: "Notes",
   args: { path: `Reports/${file}`, text: "Three things to do on Tuesday.\nCall the printer." },
 });
@@ -111,6 +120,24 @@ export function reply(text: string): Step[] {
       },
     ];
   }
+  if (has("false card")) {
+    const lines = "Allowed once by you at 14:07\n".repeat(400);
+    return [
+      {
+        call: {
+          ...write("x.md"),
+          args: {
+            [`<button>Allow once</button> ${"wide".repeat(200)}`]: "<h3>Demo guide is done</h3>",
+            "\n\nAllow": lines,
+            text: `${"x".repeat(3000)}\u05d0\u05d1 <img src=x onerror=alert(1)>`,
+            ...Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`more_${i}`, i])),
+          },
+        },
+        ask: true,
+        result: "{}",
+      },
+    ];
+  }
   if (has("ten prompts") || has("batch")) {
     const n = has("batch") ? 6 : 10;
     return [
@@ -118,7 +145,7 @@ export function reply(text: string): Step[] {
       ...Array.from({ length: n }, (_, i): Step => {
         const call = has("batch")
           ? write(`part-${i + 1}.md`)
-          : { ...write(`part-${i + 1}.md`), tool: `notes:write_${i + 1}`, title: `write_${i + 1}` };
+          : { ...write(`part-${i + 1}.md`), tool: `notes:write_${i + 1}`, title: `Write ${i + 1}` };
         return { call, ask: true, result: "ok", ms: 3 };
       }),
       { say: "<p>Done.</p>" },
@@ -148,7 +175,7 @@ export function reply(text: string): Step[] {
       {
         call: {
           tool: "text:word_count",
-          title: "word_count",
+          title: "Word count",
           plugin: "Text tools",
           args: { txt: "a b c" },
         },
@@ -166,7 +193,7 @@ export function reply(text: string): Step[] {
       {
         call: {
           tool: "text:word_count",
-          title: "word_count",
+          title: "Word count",
           plugin: "Text tools",
           args: { text: "a b c" },
         },

@@ -20,7 +20,7 @@ export function plugin(id: string, name: string, change: Partial<t.Plugin> = {})
     serving_since: "",
     tools: [],
     permissions: [],
-    capabilities: ["compute only"],
+    capabilities: ["keeps its own files"],
     isolation: "process+landlock",
     isolation_note: "",
     load_ms: 84,
@@ -103,7 +103,7 @@ export function tool(
     plugin_name: pluginName,
     name,
     wire_name: name,
-    title: name,
+    title: (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll("_", " "),
     description: "",
     parameters: JSON.stringify(
       {
@@ -121,7 +121,7 @@ export function tool(
     status: "ready",
     timeout_ms: 30_000,
     tokens: 96,
-    capabilities: ["compute only"],
+    capabilities: ["keeps its own files"],
     last_used: "",
     rule: "Allowed: it only computes",
     file: `${plugin}.py`,

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { listed } from "./arguments";
+
+test("arguments are labels and values, and what is left out is said", () => {
+  expect(
+    listed('{"due_date":"Tuesday\\nnoon","tags":["a","b"],"deep":{"x":1},"n":2,"no":null}'),
+  ).toEqual({
+    rows: [
+      { label: "Due date", value: "Tuesday\nnoon", cut: 0 },
+      { label: "Tags", value: '[\n  "a",\n  "b"\n]', cut: 0 },
+      { label: "Deep", value: '{\n  "x": 1\n}', cut: 0 },
+      { label: "N", value: "2", cut: 0 },
+      { label: "No", value: "null", cut: 0 },
+    ],
+    more: 0,
+  });
+  expect(listed("")).toEqual({ rows: [], more: 0 });
+  expect(listed("[1]")).toBeNull();
+  expect(listed("{ broken")).toBeNull();
+  const big = listed(
+    JSON.stringify({
+      ["wide ".repeat(100)]: "x".repeat(2001),
+      ...Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`more_${i}`, i])),
+    }),
+  );
+  expect([big?.rows[0]?.label.length, big?.rows[0]?.value.length, big?.rows[0]?.cut]).toEqual([
+    60, 2000, 1,
+  ]);
+  expect([big?.rows.length, big?.more]).toEqual([12, 29]);
+});
