@@ -105,3 +105,48 @@ var (
 		Test:   "app TestF04ARemotePictureIsBounded",
 	})
 )
+
+// What the window renders.
+var (
+	// TableColumns bounds the columns of a table in Markdown.
+	TableColumns = add(Limit{
+		Name:   "columns of a table in a message",
+		Value:  100,
+		Why:    "nobody reads more, and each row repeats every column however short it is",
+		Person: "Shown as text: a table with more than 100 columns.",
+		Test:   "app/render TestF13ATableOverTheBoundsIsShownAsText",
+	})
+	// TableCells bounds the cells that rows which are too short are filled up with.
+	TableCells = add(Limit{
+		Name:   "cells of a table in a message that are not written out",
+		Value:  10_000,
+		Why:    "a row of one character stands for a whole row of cells; cells that are written out are not bounded",
+		Person: "Shown as text: a table with too many empty cells.",
+		Test:   "app/render TestF13ATableOverTheBoundsIsShownAsText",
+	})
+	// TableEscapes bounds the escaped bars in a table that holds code.
+	TableEscapes = add(Limit{
+		Name:   "escaped bars in a table with code in a message",
+		Value:  500,
+		Why:    "each is looked for in all code of the table",
+		Person: "Shown as text: a table with more than 500 escaped bars.",
+		Test:   "app/render TestF13ATableOverTheBoundsIsShownAsText",
+	})
+	// References bounds how much a message's link definitions add to it.
+	References = add(Limit{
+		Name:   "targets and titles that references in a message repeat, beside 16 bytes for each byte of it",
+		Value:  64 << 10,
+		Unit:   Bytes,
+		Why:    "three characters can stand for a target of any length; a long page of notes needs a tenth of it",
+		Person: "A reference beyond is shown as it was written.",
+		Test:   "app/render TestF13ReferencesBeyondTheBoundAreShownAsWritten",
+	})
+	// HTML bounds what one block of a message may become.
+	HTML = add(Limit{
+		Name:   "bytes of HTML for each byte of a block of a message, beside 64 KiB",
+		Value:  80,
+		Why:    "the densest text with a meaning, small code in lists, needs half of it; the page's memory grows with the HTML",
+		Person: "Shown as text: formatted it would be too large.",
+		Test:   "app/render TestF13ABlockOfTooMuchHTMLIsShownAsText",
+	})
+)

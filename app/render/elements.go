@@ -39,6 +39,7 @@ func (elements) RegisterFuncs(reg renderer.NodeRendererFuncRegisterer) {
 		kindFold:                 around("<details>\n", "</details>\n"),
 		kindSummary:              around("<summary>", "</summary>\n"),
 		kindTag:                  tagOf,
+		kindNote:                 writeNote,
 	} {
 		reg.Register(kind, write)
 	}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
@@ -28,6 +29,12 @@ type mathNode struct {
 func (n *mathNode) Kind() ast.NodeKind            { return kindMath }
 func (n *mathNode) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
+// mathMarks begin a formula within text, and mathClosings end it.
+var (
+	mathMarks    = []string{"$$", `\(`, `\[`}
+	mathClosings = []string{"$$", `\)`, `\]`}
+)
+
 // mathParser finds them. A backslash before the mark makes it text.
 type mathParser struct{}
 
@@ -35,27 +42,26 @@ type mathParser struct{}
 func (mathParser) Trigger() []byte { return []byte{'$', '\\'} }
 
 // Parse implements parser.InlineParser.
-func (mathParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast.Node {
+func (mathParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, _ := block.PeekLine()
 	if len(line) < 3 {
 		return nil
 	}
-	var closing []byte
-	switch string(line[:2]) {
-	case "$$":
-		closing = []byte("$$")
-	case `\(`:
-		closing = []byte(`\)`)
-	case `\[`:
-		closing = []byte(`\]`)
-	default:
+	mark := slices.Index(mathMarks, string(line[:2]))
+	c := pc.(*lookup)
+	if mark < 0 || c.endless.parent == parent && c.endless.marks[mark] {
 		return nil
 	}
+	closing := []byte(mathClosings[mark])
 	n := &mathNode{display: closing[1] != ')'}
 	block.Advance(2)
 	for {
 		line, _ = block.PeekLine()
 		if line == nil {
+			if c.endless.parent != parent {
+				c.endless = unclosed{parent: parent}
+			}
+			c.endless.marks[mark] = true
 			return nil
 		}
 		end := bytes.Index(line, closing)

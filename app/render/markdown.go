@@ -38,7 +38,7 @@ var dialect = sync.OnceValue(func() goldmark.Markdown {
 				util.Prioritized(parser.NewCodeSpanParser(), 100),
 				util.Prioritized(mathParser{}, 150),
 				util.Prioritized(markParser{}, 190),
-				util.Prioritized(parser.NewLinkParser(), 200),
+				util.Prioritized(boundedLinks{parser.NewLinkParser()}, 200),
 				util.Prioritized(parser.NewAutoLinkParser(), 300),
 				util.Prioritized(parser.NewRawHTMLParser(), 400),
 				util.Prioritized(parser.NewEmphasisParser(), 500),
@@ -48,7 +48,7 @@ var dialect = sync.OnceValue(func() goldmark.Markdown {
 			parser.WithASTTransformers(util.Prioritized(tagMatcher{}, 100)),
 		)),
 		goldmark.WithExtensions(
-			extension.Table,
+			boundedTable{},
 			extension.TaskList,
 			extension.DefinitionList,
 			extension.NewLinkify(extension.WithLinkifyAllowedProtocols([]string{"http:", "https:"})),
@@ -68,7 +68,7 @@ func (s *Stream) markdown(c chunk, src []byte) (string, lookups) {
 		src = append(append(bytes.Clone(s.text[c.head.start:c.head.end]), '\n'), src...)
 	}
 	src = flatten(src)
-	context := &lookup{Context: parser.NewContext(), known: &s.known}
+	context := &lookup{Context: parser.NewContext(), known: &s.known, spent: s.known.spent, upTo: c.end}
 	tree := dialect().Parser().Parse(text.NewReader(src), parser.WithContext(context))
 	if c.continued {
 		goOn(tree.FirstChild(), c.first)
@@ -80,7 +80,7 @@ func (s *Stream) markdown(c chunk, src []byte) (string, lookups) {
 		// Writing to a buffer does not fail, and our renderers return no errors.
 		panic("render: " + err.Error())
 	}
-	return sanitize(out), context.lookups()
+	return sanitize(bounded(out, src)), context.lookups()
 }
 
 // goOn marks the block that continues the one before.

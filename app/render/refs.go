@@ -3,6 +3,7 @@ package render
 import (
 	"slices"
 
+	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/util"
 )
@@ -12,6 +13,7 @@ import (
 type definitions struct {
 	links map[string]parser.Reference
 	notes map[string]bool
+	spent int // bytes of definitions that the blocks so far repeated
 }
 
 // lookups is what a block defined, and what it looked for in vain.
@@ -19,10 +21,12 @@ type lookups struct {
 	defined []parser.Reference
 	notes   []string
 	missed  []string
+	spent   int // of this block and those before it
 }
 
 // add takes over what a block defined. The first definition of a label counts.
 func (d *definitions) add(l lookups) {
+	d.spent = l.spent
 	for _, ref := range l.defined {
 		if d.links == nil {
 			d.links = map[string]parser.Reference{}
@@ -58,15 +62,28 @@ type lookup struct {
 	known  *definitions
 	notes  []string
 	missed map[string]bool
+
+	upTo    int // where the block ends in the whole text
+	spent   int // see affords
+	scanned int // bytes that were read for the targets of links
+	endless unclosed
+}
+
+// unclosed is a mark of a formula of which is known that nothing closes it in
+// the rest of a paragraph.
+type unclosed struct {
+	parent ast.Node
+	marks  [3]bool // in the order of mathMarks
 }
 
 // Reference implements parser.Context.
 func (c *lookup) Reference(label string) (parser.Reference, bool) {
-	if ref, ok := c.known.links[label]; ok {
-		return ref, true
+	ref, ok := c.known.links[label]
+	if !ok {
+		ref, ok = c.Context.Reference(label)
 	}
-	if ref, ok := c.Context.Reference(label); ok {
-		return ref, true
+	if ok {
+		return ref, c.affords(ref)
 	}
 	c.miss(label)
 	return nil, false
@@ -94,7 +111,7 @@ func (c *lookup) miss(label string) {
 
 // lookups returns what was noted.
 func (c *lookup) lookups() lookups {
-	l := lookups{defined: c.References(), notes: c.notes}
+	l := lookups{defined: c.References(), notes: c.notes, spent: c.spent}
 	for label := range c.missed {
 		l.missed = append(l.missed, label)
 	}
