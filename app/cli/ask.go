@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"conclave/app/fault"
 	"conclave/app/permit"
@@ -52,6 +53,73 @@ func (c *command) line(ctx context.Context) (string, error) {
 		return "", context.Cause(ctx)
 	}
 }
+
+// armed is how long a question stands before it takes an answer: what was typed
+// before it could be read is none.
+const armed = 600 * time.Millisecond
+
+// arm lets a question stand for a moment, and throws away what was typed before
+// and meanwhile. io.EOF at the end of the input, or ctx's cause.
+func (c *command) arm(ctx context.Context) error {
+	if c.lines == nil {
+		c.lines = readLines(c.In)
+	}
+	if c.Flush != nil {
+		c.Flush()
+	}
+	stands := time.NewTimer(armed)
+	defer stands.Stop()
+	dropped := false
+	for {
+		select {
+		case _, ok := <-c.lines.next:
+			if !ok {
+				return io.EOF
+			}
+			dropped = true
+		case <-stands.C:
+			if c.Flush != nil {
+				c.Flush()
+			}
+			if dropped {
+				fmt.Fprintln(c.Err, "  (what was typed before this question is not taken for its answer)")
+			}
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// confirm asks a question that is answered with yes or no. The end of input means
+// no.
+func (c *command) confirm(ctx context.Context, question string) (bool, error) {
+	if err := c.arm(ctx); err != nil {
+		return false, unanswered(err)
+	}
+	for {
+		fmt.Fprintf(c.Err, "%s [y] yes  [n] no: ", question)
+		line, err := c.line(ctx)
+		if err != nil {
+			fmt.Fprintln(c.Err)
+			return false, unanswered(err)
+		}
+		switch strings.ToLower(strings.TrimSpace(line)) {
+		case "y", "yes":
+			return true, nil
+		case "n", "no":
+			return false, nil
+		}
+	}
+}
+
+func unanswered(err error) error {
+	return fault.Wrap(fault.NotAllowed, "cli.ask", "Nobody answered, so it was not allowed.", "", err)
+}
+
+// maxShownTools bounds the tools of a plugin that a question shows;
+// `conclave plugins show` shows all.
+const maxShownTools = 20
 
 // asker returns who answers where the window would ask: mode is the value of
 // --approve, or "" for ask on a terminal and never elsewhere.
@@ -117,7 +185,20 @@ func choices(p permit.Pending) []choice {
 // Ask implements permit.Asker. The end of input means no.
 func (a *terminalAsker) Ask(ctx context.Context, p permit.Pending) (permit.Answer, error) {
 	w := a.c.Err
-	fmt.Fprintf(w, "\n! %s\n", p.Title)
+	fmt.Fprintf(w, "\n! %s\n", oneLine(p.Title))
+	if p.Folder != "" {
+		fmt.Fprintf(w, "  folder   %s\n", oneLine(p.Folder))
+	}
+	if len(p.Permissions) > 0 {
+		fmt.Fprintf(w, "  asks for %s\n", oneLine(strings.Join(p.Permissions, ", ")))
+	}
+	for i, t := range p.Tools {
+		if i == maxShownTools {
+			fmt.Fprintf(w, "           and %d more\n", len(p.Tools)-i)
+			break
+		}
+		fmt.Fprintf(w, "  tool     %s: %s\n", oneLine(t.Name), firstLine(t.Description))
+	}
 	if len(p.Arguments) > 0 && string(p.Arguments) != "null" {
 		fmt.Fprintf(w, "  with     %s\n", indentJSON(p.Arguments, 11))
 	}
@@ -134,12 +215,15 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Pending) (permit.Answe
 	for _, o := range options {
 		words = append(words, "["+o.key+"] "+o.word)
 	}
+	if err := a.c.arm(ctx); err != nil {
+		return permit.Answer{}, unanswered(err)
+	}
 	for {
 		fmt.Fprintf(w, "  %s: ", strings.Join(words, "  "))
 		line, err := a.c.line(ctx)
 		if err != nil {
 			fmt.Fprintln(w)
-			return permit.Answer{}, fault.Wrap(fault.NotAllowed, "cli.ask", "Nobody answered, so it was not allowed.", "", err)
+			return permit.Answer{}, unanswered(err)
 		}
 		key := strings.ToLower(strings.TrimSpace(line))
 		if i := slices.IndexFunc(options, func(o choice) bool { return o.key == key }); i >= 0 {

@@ -36,6 +36,8 @@ type Session struct {
 	Width    int // columns; 0 = not known
 	// Interrupt is what Ctrl-C does before it ends the command; nil is nothing.
 	Interrupt *Interrupt
+	// Flush, when not nil, throws away what was typed at In and not read yet.
+	Flush func()
 	// Closing is closed when the program this runs in wants to close: a command
 	// that lasts gives way then. nil in a program of one's own.
 	Closing <-chan struct{}

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -93,7 +92,7 @@ func (c *command) pluginsCommand() *cobra.Command {
 		c.simple("enable ID", "Switch a plugin on", exactly("the id of a plugin"), c.switchPlugin(true)),
 		c.simple("disable ID", "Switch a plugin off", exactly("the id of a plugin"), c.switchPlugin(false)),
 		c.simple("reload ID", "Load a plugin anew", exactly("the id of a plugin"), c.reloadPlugin),
-		c.simple("trust ID", "Show everything a plugin asks for, and approve it", exactly("the id of a plugin"), c.trustPlugin),
+		c.pluginsTrustCommand(),
 		c.simple("grant ID PERMISSION", "Grant a plugin one permission", exactly("the id of a plugin", "a permission"), c.grantPermission(permit.Allow)),
 		c.simple("revoke ID PERMISSION", "Take a permission back", exactly("the id of a plugin", "a permission"), c.grantPermission(permit.Deny)),
 		c.pluginsSettingsCommand(), c.pluginsPackagesCommand(), c.pluginsLogsCommand(), c.pluginsCheckCommand(), c.pluginsTestCommand(), c.pluginsWatchCommand(),
@@ -207,6 +206,9 @@ func (c *command) describePlugin(s plugin.Status) {
 	for _, notice := range slices.Concat(s.Manifest.Notices, s.Notes) {
 		fmt.Fprintf(w, "note         %s\n", notice)
 	}
+	if s.Muted {
+		fmt.Fprintf(w, "note         %s\n", fault.Of(notServing(s)).Message)
+	}
 	if len(s.Manifest.Permissions) > 0 {
 		fmt.Fprintf(w, "asks for     %s\n", strings.Join(s.Manifest.Permissions, ", "))
 		fmt.Fprintf(w, "granted      %s\n", strings.Join(s.Granted, ", "))
@@ -221,8 +223,12 @@ func (c *command) describePlugin(s plugin.Status) {
 	for _, t := range s.Tools {
 		fmt.Fprintf(w, "  %-28s %s\n", t.Name, firstLine(t.Description))
 	}
-	if len(s.Tools) == 0 {
-		fmt.Fprintln(w, "  none known; a script shows its tools once it runs")
+	switch {
+	case len(s.Tools) > 0:
+	case s.Listed || s.Serving:
+		fmt.Fprintln(w, "  none")
+	default:
+		fmt.Fprintln(w, "  none known; it shows its tools once it runs")
 	}
 }
 
@@ -272,7 +278,11 @@ func (c *command) printAfter(ctx context.Context, app *App, id string) error {
 	if c.json {
 		err = c.printJSON(row)
 	} else {
-		_, err = fmt.Fprintf(c.Out, "%s is %s, with %d tools.\n", s.ID, s.State, len(s.Tools))
+		_, err = fmt.Fprintf(c.Out, "%s is %s, with %s.\n", s.ID, s.State, countOf(len(s.Tools), "tool"))
+	}
+	if err == nil && s.Muted {
+		f := fault.Of(notServing(s))
+		fmt.Fprintln(c.Err, f.Message+" "+c.toType(f.Hint))
 	}
 	if err == nil && s.State == plugin.NeedsPackages && s.Problem != nil {
 		fmt.Fprintln(c.Err, oneLine(s.Problem.Message)+" "+firstLine(s.Problem.Hint))
@@ -281,21 +291,6 @@ func (c *command) printAfter(ctx context.Context, app *App, id string) error {
 		return fault.New(fault.Invalid, "cli.plugins", "The plugin "+id+" did not load: "+sentence(s.Problem.Error()), s.Problem.Hint)
 	}
 	return err
-}
-
-func (c *command) trustPlugin(ctx context.Context, app *App, args []string) error {
-	s, err := findPlugin(app, args[0])
-	if err != nil {
-		return err
-	}
-	if !c.json {
-		c.describePlugin(s)
-		fmt.Fprintln(c.Out)
-	}
-	if err := app.Host.Trust(ctx, s.ID, false); err != nil {
-		return err
-	}
-	return c.printAfter(ctx, app, s.ID)
 }
 
 func (c *command) grantPermission(effect permit.Effect) func(context.Context, *App, []string) error {
@@ -462,15 +457,20 @@ type updateRow struct {
 
 func (c *command) pluginsWatchCommand() *cobra.Command {
 	var approve string
-	cmd := c.simple("watch", "Print one line per reload, until interrupted", noArguments, func(ctx context.Context, app *App, _ []string) error {
+	cmd := c.simple("watch [ID...]", "Print one line per reload, until interrupted", cobra.ArbitraryArgs, func(ctx context.Context, app *App, names []string) error {
 		asker, err := c.asker(approve)
 		if err != nil {
 			return err
 		}
+		if approve == "always" && len(names) == 0 {
+			return usageError("plugins watch --approve always needs the ids of the plugins that it approves while it runs")
+		}
 		updates, stop := app.Host.Updates()
 		defer stop()
+		approval := &approval{c: c, app: app, asker: asker, names: names}
+		defer approval.end()
 		if approve == "always" {
-			if err := c.approvePlugins(ctx, app, asker); err != nil {
+			if err := approval.plugins(ctx); err != nil {
 				return err
 			}
 		}
@@ -484,7 +484,7 @@ func (c *command) pluginsWatchCommand() *cobra.Command {
 					return err
 				}
 				if approve == "always" && (u.State == plugin.NeedsApproval || u.State == plugin.Quarantined) && u.Problem == nil {
-					if err := c.approvePlugins(ctx, app, asker); err != nil {
+					if err := approval.plugins(ctx); err != nil {
 						return err
 					}
 				}
@@ -497,7 +497,7 @@ func (c *command) pluginsWatchCommand() *cobra.Command {
 			}
 		}
 	})
-	cmd.Flags().StringVar(&approve, "approve", "", "always: approve new and changed plugins as they come")
+	cmd.Flags().StringVar(&approve, "approve", "", "always: approve new and changed versions of the plugins named, while this runs")
 	return cmd
 }
 
@@ -514,42 +514,19 @@ func (c *command) printUpdate(u plugin.Update) error {
 		_, err := fmt.Fprintf(c.Out, "%s is %s: %s%s\n", u.Plugin, u.State, place(row.Problem), oneLine(u.Problem.Message))
 		return err
 	}
-	_, err := fmt.Fprintf(c.Out, "%s is %s: generation %d, %d tools, %.0f ms\n", u.Plugin, u.State, u.Generation, len(u.Tools), row.MS)
+	_, err := fmt.Fprintf(c.Out, "%s is %s: generation %d, %s, %.0f ms\n", u.Plugin, u.State, u.Generation, countOf(len(u.Tools), "tool"), row.MS)
 	return err
 }
 
-// approvePlugins puts every plugin that waits for a person before the asker, and
-// waits until those that were approved have loaded.
-func (c *command) approvePlugins(ctx context.Context, app *App, asker permit.Asker) error {
-	if err := app.Host.Settled(ctx); err != nil {
-		return err
+// countOf is "1 tool", "2 tools", "no tools".
+func countOf(n int, what string) string {
+	switch n {
+	case 0:
+		return "no " + what + "s"
+	case 1:
+		return "1 " + what
 	}
-	// A version may wait twice: before it runs, and once its tools are known.
-	for range 3 {
-		waiting := slices.DeleteFunc(app.Host.List(), func(s plugin.Status) bool {
-			return s.State != plugin.NeedsApproval && s.State != plugin.Quarantined || s.Problem != nil
-		})
-		asked := false
-		for _, s := range waiting {
-			verdict, err := app.Host.Ask(ctx, s.ID, asker)
-			if err != nil && !errors.Is(err, plugin.ErrSettled) {
-				return err
-			}
-			if verdict == permit.Approved {
-				asked = true
-				if _, always := asker.(permit.AlwaysAsker); always {
-					fmt.Fprintf(c.Err, "Approved the plugin %s (%s), because of --approve always.\n", s.ID, s.Path)
-				}
-			}
-		}
-		if !asked {
-			return nil
-		}
-		if err := app.Host.Settled(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // tellWaiting says which plugins wait for a person, so that nobody wonders where

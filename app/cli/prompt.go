@@ -170,6 +170,7 @@ type talk struct {
 	attach     []chat.Part
 	chainLimit int
 	temporary  func() // removes what --functions wrote
+	approval   *approval
 }
 
 // converse sets a conversation up and runs do in it.
@@ -194,8 +195,8 @@ func (c *command) converse(ctx context.Context, f *promptFlags, do func(context.
 		return err
 	}
 	defer app.Close()
-	t := &talk{c: c, app: app, f: f, asker: asker, temporary: func() {}}
-	defer func() { t.temporary() }()
+	t := &talk{c: c, app: app, f: f, asker: asker, temporary: func() {}, approval: &approval{c: c, app: app, asker: asker, names: f.tools}}
+	defer func() { t.temporary(); t.approval.end() }()
 	if err := t.prepare(ctx); err != nil {
 		return err
 	}
@@ -236,10 +237,10 @@ func (t *talk) prepare(ctx context.Context) error {
 		if err := t.askAboutChanged(ctx); err != nil {
 			return err
 		}
-		if err := t.offerFiles(ctx, t.chat.Tools); err != nil {
+		if err := t.approval.plugins(ctx); err != nil {
 			return err
 		}
-		if err := t.c.approvePlugins(ctx, t.app, t.asker); err != nil {
+		if err := t.offerFiles(ctx, t.chat.Tools); err != nil {
 			return err
 		}
 		t.c.tellWaiting(t.app)

@@ -98,6 +98,33 @@ func inBox(t tool.Tool, name string) bool {
 	return t.Instance == name || strings.HasPrefix(t.Instance, name+"(")
 }
 
+// boxes returns the names of a plugin's toolboxes: those of its tools, and those
+// that have none before they are set up, which its settings name.
+func boxes(s plugin.Status) []string {
+	var names []string
+	for _, t := range s.Tools {
+		if name, _, _ := strings.Cut(t.Instance, "("); name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	var settings struct {
+		Properties map[string]struct {
+			Type string `json:"type"`
+		} `json:"properties"`
+	}
+	if s.Manifest.Contract == "functions" && json.Unmarshal(s.Options, &settings) == nil {
+		for name, of := range settings.Properties {
+			if of.Type == "object" && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// hasBox reports whether a plugin has a toolbox of that name.
+func hasBox(s plugin.Status, name string) bool { return slices.Contains(boxes(s), name) }
+
 // offerBox loads the plugin that has a toolbox once more for this run, with the
 // settings named, and returns its id and the toolbox's name. Kind not_found when
 // no plugin has one of that name.
@@ -108,13 +135,12 @@ func (t *talk) offerBox(ctx context.Context, spec string) (id, name string, err 
 	}
 	var have []string
 	for _, s := range t.app.Host.List() {
-		for _, one := range s.Tools {
-			box, _, _ := strings.Cut(one.Instance, "(")
-			if box != "" && !slices.Contains(have, box) {
+		for _, box := range boxes(s) {
+			if !slices.Contains(have, box) {
 				have = append(have, box)
 			}
 		}
-		if !slices.ContainsFunc(s.Tools, func(one tool.Tool) bool { return inBox(one, name) }) {
+		if !hasBox(s, name) {
 			continue
 		}
 		if s.State != plugin.Ready {

@@ -279,7 +279,9 @@ func (c *command) toolCallCommand() *cobra.Command {
 				return err
 			}
 		}
-		if err := c.approvePlugins(cmd.Context(), app, asker); err != nil {
+		approval := &approval{c: c, app: app, asker: asker, names: args}
+		defer approval.end()
+		if err := approval.plugins(cmd.Context()); err != nil {
 			return err
 		}
 		row, err := findRow(app, args[0])
@@ -302,18 +304,24 @@ func (c *command) toolCallCommand() *cobra.Command {
 
 // notServing says why a plugin's tools cannot be called.
 func notServing(p plugin.Status) error {
-	switch p.State {
-	case plugin.NeedsApproval:
-		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is new and has not been approved.", "Approve it with conclave plugins trust "+p.ID+", or use --approve always.")
-	case plugin.Quarantined:
-		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" changed since it was approved and is paused.", "Look at it with conclave plugins show "+p.ID+", then conclave plugins trust "+p.ID+".")
-	case plugin.Disabled:
+	show, trust := "conclave plugins show "+p.ID, "conclave plugins trust "+p.ID
+	switch {
+	case p.Problem != nil && p.State == plugin.Quarantined: // it rests
+		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" is paused: "+sentence(p.Problem.Error()), p.Problem.Hint)
+	case p.State == plugin.NeedsApproval && p.Listed:
+		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" runs, and what it offers has not been approved.", "Look at it with "+show+", then "+trust+".")
+	case p.State == plugin.NeedsApproval:
+		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is new and has not been approved.", "Approve it with "+trust+", or for one run with --approve always and its name.")
+	case p.State == plugin.Quarantined:
+		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" changed since it was approved and is paused.", "Look at it with "+show+", then "+trust+".")
+	case p.State == plugin.Disabled:
 		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is switched off.", "Switch it on with conclave plugins enable "+p.ID+".")
-	}
-	if p.Problem != nil {
+	case p.Problem != nil:
 		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" did not load: "+sentence(p.Problem.Error()), p.Problem.Hint)
+	case p.Muted:
+		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" may not offer tools: you took that permission away.", "Grant it again with conclave plugins grant "+p.ID+" tools.")
 	}
-	return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" is not ready.", "Look at it with conclave plugins show "+p.ID+".")
+	return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" is not ready.", "Look at it with "+show+".")
 }
 
 // memberContext is the context object of a member that is only a name

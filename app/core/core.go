@@ -173,7 +173,7 @@ func (c *Core) approveShipped(ctx context.Context) error {
 		if err != nil || !ok {
 			continue // changed, removed, or not readable: the person is asked
 		}
-		if err := c.Gate.Trust(ctx, candidate, permit.Trust{By: "comes with Conclave"}); err != nil {
+		if err := c.Gate.Trust(ctx, candidate, permit.Trust{Own: true, By: "comes with Conclave"}); err != nil {
 			return err
 		}
 	}

@@ -93,6 +93,9 @@ func terminalSession(args []string) *cli.Session {
 	s.Compact = func(ctx context.Context, data string) (before, after int64, err error) {
 		return store.Compact(ctx, data, time.Now())
 	}
+	if s.Terminal {
+		s.Flush = func() { flushInput(in) }
+	}
 	if term.IsTerminal(int(os.Stdout.Fd())) {
 		s.Out = cli.Plain(os.Stdout)
 	}

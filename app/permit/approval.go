@@ -21,13 +21,18 @@ const (
 	Refused  Verdict = "refused"  // the person turned it off
 )
 
-// maxRejected bounds the versions remembered as not approved.
-const maxRejected = 16
+// maxRejected bounds the versions remembered as not approved, and maxPast those
+// that were approved earlier.
+const (
+	maxRejected = 16
+	maxPast     = 16
+)
 
 // Trust says how an approval that comes from a command is meant.
 type Trust struct {
 	Developing bool   // keep approving my own edits while they widen nothing
-	ThisRun    bool   // do not remember it beyond this run: a file named on the command line
+	ThisRun    bool   // do not remember it: it holds until RunEnded, at the latest until the program ends
+	Own        bool   // its code comes with Conclave: what it lists first needs no showing
 	By         string // who, for the record; empty means the person
 }
 
@@ -50,7 +55,13 @@ func (g *Gate) Status(c Candidate) (Verdict, []Change) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.known[c.Plugin] = c
-	return g.statusLocked(c)
+	verdict, changes := g.statusLocked(c)
+	if verdict == Approved && c.Listed {
+		for _, t := range c.Tools {
+			g.released[t.ID()+" "+t.Digest] = true
+		}
+	}
+	return verdict, changes
 }
 
 func (g *Gate) statusLocked(c Candidate) (Verdict, []Change) {
@@ -62,10 +73,39 @@ func (g *Gate) statusLocked(c Candidate) (Verdict, []Change) {
 		return Refused, nil
 	}
 	changes, wider := a.changes(c)
-	if len(changes) == 0 || a.Developing && !wider {
+	if len(changes) == 0 || a.Developing && !wider || a.past(c) >= 0 {
 		return Approved, nil
 	}
 	return Waiting, changes
+}
+
+// past returns which of the versions approved earlier the candidate is, or -1. One
+// that has listed its tools must list those that were approved with it.
+func (a Approval) past(c Candidate) int {
+	return slices.IndexFunc(a.Past, func(p PastApproval) bool {
+		return p.Code == c.Code && (!c.Listed || p.Set != "" && p.Set == tool.SetDigest(c.Tools))
+	})
+}
+
+// superseded returns the versions approved earlier, with this one, which another
+// one now follows.
+func (a Approval) superseded(by Approval) []PastApproval {
+	past := slices.Clone(a.Past)
+	if a.Effect == Allow && a.Code != "" {
+		p := PastApproval{Code: a.Code, Permissions: a.Permissions, Settings: a.Settings}
+		if !a.Unlisted {
+			p.Set = a.Set
+		}
+		past = append(past, p)
+	}
+	kept := past[:0]
+	for i, p := range past {
+		again := slices.ContainsFunc(past[i+1:], func(q PastApproval) bool { return q.Code == p.Code && q.Set == p.Set })
+		if !again && (p.Code != by.Code || p.Set != by.Set) {
+			kept = append(kept, p)
+		}
+	}
+	return kept[max(0, len(kept)-maxPast):]
 }
 
 // version names what a person said no to.
@@ -108,15 +148,27 @@ func (g *Gate) describeCandidateLocked(c Candidate, changes []Change) Pending {
 		ID: newID("ask"), Nonce: newID("n"), Kind: KindPlugin, Plugin: c.Plugin, PluginName: name,
 		Title: name + " is new", Capabilities: append([]Capability{}, capabilities...), Reach: sentence,
 		Reason: "Asked because: none of it runs before you have looked at it.", Scopes: []Scope{Always}, Count: 1, Asked: g.o.Now(), Changes: changes,
+		Folder: c.Folder, Permissions: c.Permissions, Hidden: c.Hidden,
 	}
 	for _, t := range c.Tools {
 		p.Hidden += t.Hidden
+		p.Tools = append(p.Tools, ShownTool{t.Name, t.Description})
 	}
 	a, known := g.approvals[c.Plugin]
 	if !known || a.Code == "" {
 		return p
 	}
 	p.Kind = KindChanged
+	switch {
+	case a.Code == c.Code && Expected(changes) && changes[0].Field == FirstListed:
+		p.Title = name + " shows what it offers"
+		p.Reason = "Asked because: it runs now, and what a model is told of it could not be read before."
+		return p
+	case Expected(changes):
+		p.Title = name + " offers other tools with your settings"
+		p.Reason = "Asked because: you changed its settings, and a model is told of these tools."
+		return p
+	}
 	p.Title = name + " changed since you approved it"
 	p.Reason = "Asked because: its code is not what you approved."
 	if slices.ContainsFunc(changes, func(c Change) bool { return c.Field == "description" || c.Field == "title" || c.Field == "parameters" }) {
@@ -196,7 +248,7 @@ func (g *Gate) Trust(ctx context.Context, c Candidate, t Trust) error {
 	if t.By == "" {
 		t.By = "person"
 	}
-	return g.record(ctx, normalCandidate(c), Answer{Effect: Allow, Scope: Always, Developing: t.Developing}, t.By, t.ThisRun)
+	return g.record(ctx, normalCandidate(c), Answer{Effect: Allow, Scope: Always, Developing: t.Developing}, t)
 }
 
 // TurnOff refuses the plugin in every version, until Reconsider.
@@ -207,7 +259,7 @@ func (g *Gate) TurnOff(ctx context.Context, plugin string) error {
 	if !ok {
 		c = Candidate{Plugin: plugin}
 	}
-	return g.record(ctx, c, Answer{Effect: Deny, Scope: Always}, "person", false)
+	return g.decide(ctx, c, Answer{Effect: Deny, Scope: Always}, "person")
 }
 
 // Reconsider forgets that the plugin was turned off and which of its versions
@@ -232,17 +284,17 @@ func (g *Gate) Reconsider(ctx context.Context, plugin string) error {
 		return nil
 	}
 	a.Effect, a.Rejected = Allow, nil
-	return g.keep(ctx, a, false)
+	return g.keep(ctx, a, g.forThisRun(plugin))
 }
 
 // decide records what a person said about a candidate. For a plugin: Allow
 // approves this version; Deny with Always turns the plugin off; any other Deny
 // leaves what was approved before in service and is not asked about again.
 func (g *Gate) decide(ctx context.Context, c Candidate, a Answer, by string) error {
-	return g.record(ctx, c, a, by, false)
+	return g.record(ctx, c, a, Trust{By: by})
 }
 
-func (g *Gate) record(ctx context.Context, c Candidate, answer Answer, by string, thisRun bool) error {
+func (g *Gate) record(ctx context.Context, c Candidate, answer Answer, t Trust) error {
 	g.mu.Lock()
 	old, known := g.approvals[c.Plugin]
 	g.mu.Unlock()
@@ -250,33 +302,40 @@ func (g *Gate) record(ctx context.Context, c Candidate, answer Answer, by string
 	a.Plugin = c.Plugin
 	switch {
 	case answer.Effect == Deny && answer.Scope == Always:
-		a.Effect = Deny
+		a.Effect, a.Past = Deny, nil
 	case answer.Effect == Deny:
 		if !known {
 			a.Effect = "" // neither allowed nor turned off
 		}
+		a.Past = slices.DeleteFunc(slices.Clone(a.Past), func(p PastApproval) bool { return p.Code == c.Code })
 		a.Rejected = append(slices.Clone(a.Rejected), c.version())
 		a.Rejected = a.Rejected[max(0, len(a.Rejected)-maxRejected):]
 	default:
 		a = Approval{
 			Plugin: c.Plugin, Contract: c.Contract, Code: c.Code, Permissions: slices.Clone(c.Permissions),
-			Developing: answer.Developing || old.Developing && by != "person", Effect: Allow,
+			Developing: answer.Developing || old.Developing && t.By != "person", Effect: Allow, Own: t.Own,
 		}
-		switch {
-		case c.Listed:
+		if c.Listed {
 			a.pin(c)
-		case len(c.Tools) == 0 && old.Effect == Allow:
-			// The new code was looked at, its tools nobody could: they are still
-			// measured by those approved before.
-			a.Set, a.Tools, a.Texts, a.Titles, a.Schemas = old.Set, old.Tools, old.Texts, old.Titles, old.Schemas
+		} else {
+			a.readAs(c, old)
 		}
+		a.Past = old.superseded(a)
 	}
-	a.At, a.By = g.o.Now(), by
-	if err := g.keep(ctx, a, thisRun); err != nil {
+	a.At, a.By = g.o.Now(), t.By
+	if err := g.keep(ctx, a, t.ThisRun); err != nil {
 		return err
 	}
 	g.mu.Lock()
 	g.takeLocked(func(e *entry) bool { return e.Kind != KindCall && e.Plugin == c.Plugin })
+	g.mu.Unlock()
+	g.decided(c.Plugin)
+	return nil
+}
+
+// decided passes on that something was decided about a plugin.
+func (g *Gate) decided(plugin string) {
+	g.mu.Lock()
 	listeners := make([]func(string), 0, len(g.listeners))
 	for listen := range g.listeners {
 		listeners = append(listeners, *listen)
@@ -284,13 +343,25 @@ func (g *Gate) record(ctx context.Context, c Candidate, answer Answer, by string
 	g.mu.Unlock()
 	g.reconsider()
 	for _, listen := range listeners {
-		listen(c.Plugin)
+		listen(plugin)
 	}
-	return nil
+}
+
+// readAs writes what reading showed of a candidate into the approval. Definitions
+// that were approved with the version before stay approved.
+func (a *Approval) readAs(c Candidate, old Approval) {
+	a.Unlisted, a.ReadAll, a.Read = true, c.ReadAll, map[string]string{}
+	for _, t := range c.Tools {
+		a.Read[t.Name] = words(t)
+	}
+	if old.Effect == Allow {
+		a.Set, a.Tools, a.Texts, a.Titles, a.Schemas = old.Set, old.Tools, old.Texts, old.Titles, old.Schemas
+	}
 }
 
 // pin writes the definitions of a listed candidate into the approval.
 func (a *Approval) pin(c Candidate) {
+	a.Unlisted, a.ReadAll, a.Read, a.Settings = false, false, nil, c.Settings
 	a.Set = tool.SetDigest(c.Tools)
 	a.Tools, a.Texts, a.Titles, a.Schemas = map[string]string{}, map[string]string{}, map[string]string{}, map[string]json.RawMessage{}
 	for _, t := range c.Tools {
@@ -298,23 +369,60 @@ func (a *Approval) pin(c Candidate) {
 	}
 }
 
-// keep writes an approval, and puts it in force. One that was for this run stays
-// that, whatever is pinned to it later.
+// pinned reports whether the approval's definitions are those of a listed candidate.
+func (a *Approval) pinned(c Candidate) bool {
+	return len(a.Tools) == len(c.Tools) && !slices.ContainsFunc(c.Tools, func(t tool.Tool) bool { return a.Tools[t.Name] != t.Digest })
+}
+
+// keep puts an approval in force, and writes it unless it is for this run only:
+// then what was said before comes back when the run is over.
 func (g *Gate) keep(ctx context.Context, a Approval, thisRun bool) error {
-	g.mu.Lock()
-	thisRun = thisRun || g.thisRun[a.Plugin]
-	g.thisRun[a.Plugin] = thisRun
-	g.mu.Unlock()
 	if g.o.Ledger != nil && !thisRun {
 		if err := g.o.Ledger.PutApproval(ctx, a); err != nil {
 			return err
 		}
 	}
 	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, running := g.lasting[a.Plugin]
+	switch before, known := g.approvals[a.Plugin]; {
+	case !thisRun:
+		delete(g.lasting, a.Plugin)
+	case running: // what lasts is known already
+	case known:
+		g.lasting[a.Plugin] = &before
+	default:
+		g.lasting[a.Plugin] = nil
+	}
 	g.approvals[a.Plugin] = a
 	g.releaseLocked(a)
-	g.mu.Unlock()
 	return nil
+}
+
+// forThisRun reports whether what is in force about a plugin ends with a run.
+func (g *Gate) forThisRun(plugin string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, running := g.lasting[plugin]
+	return running
+}
+
+// RunEnded takes back what was approved for a run only, and tells those who listen.
+func (g *Gate) RunEnded(plugin string) {
+	g.mu.Lock()
+	before, running := g.lasting[plugin]
+	delete(g.lasting, plugin)
+	switch {
+	case !running:
+	case before == nil:
+		delete(g.approvals, plugin)
+	default:
+		g.approvals[plugin] = *before
+	}
+	g.mu.Unlock()
+	if running {
+		g.decided(plugin)
+	}
 }
 
 // releaseLocked remembers the definitions of an approval for the turns that
@@ -328,25 +436,38 @@ func (g *Gate) releaseLocked(a Approval) {
 	}
 }
 
-// Listed pins the definitions of a plugin whose code was approved before anybody
-// could know them, and those of one that the person is developing. It is no
-// change, and costs nothing, when they are pinned already, and does nothing for a
-// candidate that is not approved.
+// Listed puts a candidate in force that Status approves: a version approved
+// earlier becomes the one in service, and definitions that were all shown when the
+// code was approved, or that widen nothing in a plugin under development, are
+// pinned. It costs nothing when nothing is new, and does nothing for a candidate
+// that is not approved.
 func (g *Gate) Listed(c Candidate) error {
-	if !c.Listed {
-		return nil
-	}
 	c = normalCandidate(c)
 	g.mu.Lock()
 	a := g.approvals[c.Plugin]
 	verdict, _ := g.statusLocked(c)
 	g.mu.Unlock()
-	if verdict != Approved || a.Code == c.Code && a.Tools != nil && a.Set == tool.SetDigest(c.Tools) {
+	if verdict != Approved {
 		return nil
 	}
-	a.Code, a.Permissions = c.Code, slices.Clone(c.Permissions)
-	a.pin(c)
-	return g.keep(g.base, a, false)
+	if a.Code == c.Code && (!c.Listed || !a.Unlisted && a.Settings == c.Settings && a.pinned(c)) {
+		return nil
+	}
+	next := a
+	next.Permissions, next.Contract = slices.Clone(c.Permissions), c.Contract
+	next.Own = a.Own && a.Code == c.Code
+	next.Code = c.Code
+	if c.Listed {
+		next.pin(c)
+	} else if i := a.past(c); i >= 0 && a.Past[i].Set != "" {
+		next.Unlisted, next.Read, next.ReadAll, next.Set = false, nil, false, a.Past[i].Set
+	} else if a.Developing {
+		return nil // the approval moves on once its tools are known
+	}
+	if next.Code != a.Code {
+		next.Past = a.superseded(next)
+	}
+	return g.keep(g.base, next, g.forThisRun(c.Plugin))
 }
 
 // Forget drops what waits for a plugin that is gone or switched off. What was

@@ -19,7 +19,7 @@ func read(c permit.Candidate) permit.Candidate {
 	tools := c.Tools
 	c.Tools = nil
 	for _, t := range tools {
-		c.Tools = append(c.Tools, tool.Tool{Name: t.Name, Description: t.Description})
+		c.Tools = append(c.Tools, tool.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters})
 	}
 	return c
 }
@@ -104,7 +104,7 @@ func TestChangedCodeIsSuspendedWithItsDifferences(t *testing.T) {
 		t.Fatal(err)
 	}
 	status(t, g, next, permit.Approved)
-	status(t, g, c, permit.Waiting, "code", "permissions", "burn_note removed", "read_note title", "write_note description", "write_note parameters")
+	status(t, g, c, permit.Approved) // it was approved once, and never turned down since
 	if granted, denied := g.Permissions("notes"); !slices.Equal(granted, []string{"chats"}) || len(denied) != 0 {
 		t.Errorf("granted %v, denied %v", granted, denied)
 	}
@@ -243,7 +243,7 @@ func TestApprovedAsksTheTerminal(t *testing.T) {
 		asker permit.Asker
 		want  permit.Verdict
 	}{
-		"always":    {permit.AlwaysAsker{}, permit.Approved},
+		"always":    {permit.AlwaysAsker{}, permit.Waiting}, // it speaks for calls only
 		"never":     {permit.NeverAsker{}, permit.Waiting},
 		"yes":       {&asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Always}}, permit.Approved},
 		"not now":   {&asker{answer: permit.Answer{Effect: permit.Deny}}, permit.Waiting},

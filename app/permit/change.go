@@ -4,19 +4,38 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"conclave/app/tool"
 )
+
+// FirstListed is the field of a change that shows a definition for the first time:
+// reading the plugin could not tell it, so nothing says that it was altered.
+const FirstListed = "listed"
+
+// BySettings is the field of a change that says that the person's own settings made
+// the others: the plugin's files are those that were approved.
+const BySettings = "settings"
+
+// Expected reports whether changes are no stranger's: they show definitions that
+// nobody could know before the plugin ran, or that the person's settings made. They
+// need a yes all the same, before a model is told of them.
+func Expected(changes []Change) bool {
+	return len(changes) > 0 && (changes[0].Field == BySettings ||
+		!slices.ContainsFunc(changes, func(c Change) bool { return c.Field != FirstListed }))
+}
 
 // changes lists what differs between an approval and a candidate, and whether
 // anything of it is wider: more permissions, more tools, or other words for a
 // model to read. Before a plugin has run only its code and what reading showed
-// can differ; the same code may run again whatever it was seen to list.
+// can differ.
 func (a Approval) changes(c Candidate) (changes []Change, wider bool) {
 	add := func(tool, field, before, after string, widens bool) {
 		changes = append(changes, Change{tool, field, before, after})
 		wider = wider || widens
 	}
 	same := a.Code == c.Code
-	if same && (!c.Listed || a.Tools == nil) {
+	if same && (!c.Listed || a.Own && a.Unlisted || a.Set != "" && a.Set == tool.SetDigest(c.Tools)) {
 		return nil, false
 	}
 	if !same {
@@ -29,6 +48,10 @@ func (a Approval) changes(c Candidate) (changes []Change, wider bool) {
 		if before, after := listedSorted(a.Permissions), listedSorted(c.Permissions); before != after {
 			add("", "permissions", before, after, false)
 		}
+	}
+	if c.Listed && a.Unlisted {
+		first := a.firstListing(c)
+		return append(changes, first...), wider || len(first) > 0
 	}
 	if a.Tools == nil || !c.Listed && len(c.Tools) == 0 {
 		return changes, wider
@@ -70,8 +93,74 @@ func (a Approval) changes(c Candidate) (changes []Change, wider bool) {
 		}
 	}
 	slices.SortStableFunc(changes, func(x, y Change) int { return strings.Compare(x.Tool, y.Tool) })
+	if same && len(changes) > 0 && a.Settings != c.Settings {
+		changes = slices.Insert(changes, 0, Change{"", BySettings, "", "your settings made what is different"})
+	}
 	return changes, wider
 }
+
+// firstListing compares the first listing of a plugin that was approved as it was
+// read with what reading showed, and with the definitions approved before that. A
+// definition whose every word was shown is no change.
+func (a Approval) firstListing(c Candidate) []Change {
+	var changes []Change
+	for _, t := range c.Tools {
+		shown, read := a.Read[t.Name]
+		before, known := a.Texts[t.Name]
+		switch {
+		case known && a.Tools[t.Name] == t.Digest:
+		case known && !read: // a plugin that cannot be read, and had another definition before
+			field, text := "description", t.Description
+			if before == text {
+				field, before, text = "parameters", string(a.Schemas[t.Name]), string(t.Parameters)
+			}
+			changes = append(changes, Change{t.Name, field, before, text})
+		case !read && (a.ReadAll || a.Tools != nil):
+			changes = append(changes, Change{t.Name, "added", "", t.Description})
+		case !read:
+			changes = append(changes, Change{t.Name, FirstListed, "", t.Description})
+		case !said(shown, t.Description) && shown == "":
+			changes = append(changes, Change{t.Name, FirstListed, "", t.Description})
+		case !said(shown, t.Description):
+			changes = append(changes, Change{t.Name, "description", shown, t.Description})
+		case t.Title != t.Name && !said(shown, t.Title):
+			changes = append(changes, Change{t.Name, "title", "", t.Title})
+		default:
+			for _, text := range append(schemaTexts(t.Parameters), schemaTexts(t.Annotations)...) {
+				if !said(shown, text) {
+					changes = append(changes, Change{t.Name, FirstListed, "", string(t.Parameters)})
+					break
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(changes, func(x, y Change) int { return strings.Compare(x.Tool, y.Tool) })
+	return changes
+}
+
+// words are all words that a person is shown of a tool before it has run.
+func words(t tool.Tool) string {
+	texts := []string{t.Description}
+	if t.Title != t.Name {
+		texts = append(texts, t.Title)
+	}
+	texts = append(append(texts, schemaTexts(t.Parameters)...), schemaTexts(t.Annotations)...)
+	return strings.TrimSpace(strings.Join(texts, "\n"))
+}
+
+// said reports whether every line of text is among the words shown, however they
+// are broken into lines.
+func said(shown, text string) bool {
+	shown = oneSpaced(shown)
+	for line := range strings.Lines(text) {
+		if !strings.Contains(shown, oneSpaced(line)) {
+			return false
+		}
+	}
+	return true
+}
+
+func oneSpaced(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func short(hash string) string { return hash[:min(len(hash), 12)] }
 
@@ -91,29 +180,46 @@ func moreTexts(before, after json.RawMessage) bool {
 	return slices.ContainsFunc(schemaTexts(after), func(text string) bool { return !said[text] })
 }
 
-// schemaTexts returns the sentences in a schema: its descriptions and titles.
+// schemaTexts returns what a schema says to a model: its descriptions and titles,
+// and of its other strings and names those that are more than one word.
 func schemaTexts(raw json.RawMessage) []string {
+	if len(raw) == 0 {
+		return nil
+	}
 	var value any
 	if json.Unmarshal(raw, &value) != nil {
 		return []string{string(raw)}
 	}
 	var texts []string
-	var walk func(any)
-	walk = func(value any) {
+	var walk func(key string, value any)
+	walk = func(key string, value any) {
 		switch v := value.(type) {
 		case []any:
 			for _, item := range v {
-				walk(item)
+				walk("", item)
 			}
 		case map[string]any:
 			for key, item := range v {
-				if text, ok := item.(string); ok && (key == "description" || key == "title" || key == "$comment") {
-					texts = append(texts, text)
+				if sentence(key) {
+					texts = append(texts, key)
 				}
-				walk(item)
+				walk(key, item)
+			}
+		case string:
+			if key == "description" || key == "title" || key == "$comment" || sentence(v) {
+				texts = append(texts, v)
 			}
 		}
 	}
-	walk(value)
+	walk("", value)
 	return texts
+}
+
+// longestWord is how long a name or a choice in a schema may be and still be one
+// word: the bound of a tool's own name.
+const longestWord = 64
+
+// sentence reports whether a string is more than one word.
+func sentence(text string) bool {
+	return utf8.RuneCountInString(text) > longestWord || strings.ContainsAny(strings.TrimSpace(text), " \t\n")
 }

@@ -48,7 +48,7 @@ type Gate struct {
 	known     map[string]Candidate // the newest that asked, by plugin
 	released  map[string]bool      // "plugin:tool digest" of definitions approved in this run
 	pending   []*entry             // oldest first
-	thisRun   map[string]bool      // plugins approved for this run only
+	lasting   map[string]*Approval // of plugins approved for a run only: what was said before, or nil
 	once      map[string]bool      // calls that were allowed after their program had died
 	uses      map[string]Use       // by tool id
 	unwritten map[string]bool      // tool ids whose use the ledger does not have yet
@@ -84,7 +84,7 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 	g := &Gate{
 		o: o, base: context.WithoutCancel(ctx), home: home, protected: protectedPlaces(home, o.Protected),
 		touched: map[string]bool{}, approvals: map[string]Approval{}, known: map[string]Candidate{}, released: map[string]bool{},
-		thisRun: map[string]bool{}, once: map[string]bool{}, uses: map[string]Use{}, unwritten: map[string]bool{}, listeners: map[*func(string)]struct{}{},
+		lasting: map[string]*Approval{}, once: map[string]bool{}, uses: map[string]Use{}, unwritten: map[string]bool{}, listeners: map[*func(string)]struct{}{},
 	}
 	if o.Ledger != nil {
 		grants, err := o.Ledger.Grants(ctx)

@@ -172,12 +172,21 @@ type Pending struct {
 	Expires      time.Time           `json:"expires"`
 	Changes      []Change            `json:"changes,omitempty"` // changed: what differs from what was approved
 	Hidden       int                 `json:"hidden,omitempty"`  // hidden characters removed from what is shown
+	Folder       string              `json:"folder,omitempty"`  // plugin: where it lies
+	Tools        []ShownTool         `json:"tools,omitempty"`   // plugin: what it will offer, as far as that is known
+	Permissions  []string            `json:"permissions,omitempty"`
+}
+
+// ShownTool is a tool as a person is shown it before they approve its plugin.
+type ShownTool struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
 }
 
 // Change is one difference between an approved definition and a new one.
 type Change struct {
 	Tool   string `json:"tool"`
-	Field  string `json:"field"` // added, removed, description, parameters, title, code, permissions
+	Field  string `json:"field"` // added, listed, removed, description, parameters, title, code, permissions, settings
 	Before string `json:"before"`
 	After  string `json:"after"`
 }
@@ -222,6 +231,20 @@ type Approval struct {
 	Texts    map[string]string          `json:"texts"`     // name → description approved, for the diff
 	Titles   map[string]string          `json:"titles,omitempty"`
 	Schemas  map[string]json.RawMessage `json:"schemas,omitempty"` // name → parameters approved
+	// Unlisted says that the code was approved before it had listed its tools. Set,
+	// Tools and the texts are then those of the version approved before, if any, and
+	// Read is what reading showed of each tool: all words of it, by name. ReadAll
+	// says that reading showed every tool.
+	Unlisted bool              `json:"unlisted,omitempty"`
+	Read     map[string]string `json:"read,omitempty"`
+	ReadAll  bool              `json:"read_all,omitempty"`
+	// Own says that the code comes with Conclave, whose first listing is approved with it.
+	Own bool `json:"own,omitempty"`
+	// Settings is a digest of the person's settings with which Tools were listed.
+	Settings string `json:"settings,omitempty"`
+	// Past are the versions that were approved before this one and never turned
+	// down since, newest last. They need no second yes.
+	Past []PastApproval `json:"past,omitempty"`
 	// Rejected are the versions that were not approved while this one stayed in
 	// service, newest last.
 	Rejected    []string  `json:"rejected,omitempty"`
@@ -230,6 +253,14 @@ type Approval struct {
 	Effect      Effect    `json:"effect"` // Allow, or Deny for "turn off"
 	At          time.Time `json:"at"`
 	By          string    `json:"by"`
+}
+
+// PastApproval is what is kept of a version that was approved earlier.
+type PastApproval struct {
+	Code        string   `json:"code_hash"`
+	Set         string   `json:"set_hash,omitempty"` // empty when it never listed its tools
+	Permissions []string `json:"permissions"`
+	Settings    string   `json:"settings,omitempty"`
 }
 
 // Shelf keeps requests that wait, so that they survive a crash; store is the real
@@ -267,8 +298,12 @@ type Candidate struct {
 	Name        string // display name
 	Contract    string
 	Code        string      // digest of its files
-	Tools       []tool.Tool // as listed; nil while only read
+	Tools       []tool.Tool // as listed, or as far as reading shows them
 	Listed      bool        // Tools come from the running plugin, not from reading it
+	ReadAll     bool        // reading it showed every tool
+	Settings    string      // digest of the settings its tools were listed with; empty for none
+	Folder      string      // where it lies, for a person
+	Hidden      int         // hidden characters removed from its manifest
 	Permissions []string
 	Imports     []string
 	Isolation   string // what holds it, in words

@@ -6,6 +6,9 @@ import (
 	"conclave/app/permit"
 )
 
+// namedBy is who approves what a command names, for the record.
+const namedBy = "named on the command line"
+
 // admitted asks the gate about v and, when it is not approved, leaves the card
 // that says so. What was approved before goes on serving. With pin, definitions
 // that nobody could know when the code was approved are pinned now.
@@ -15,7 +18,7 @@ func (e *entry) admitted(v version, began time.Time, pin bool) bool {
 	if e.temporary && verdict == permit.Waiting {
 		// Naming a file for this run is the yes to running it.
 		e.trusting.Store(true)
-		err := e.h.o.Gate.Trust(e.h.ctx, c, permit.Trust{ThisRun: true, By: "named on the command line"})
+		err := e.h.o.Gate.Trust(e.h.ctx, c, permit.Trust{ThisRun: true, By: namedBy})
 		e.trusting.Store(false)
 		if err == nil {
 			verdict = permit.Approved
@@ -23,7 +26,7 @@ func (e *entry) admitted(v version, began time.Time, pin bool) bool {
 	}
 	switch verdict {
 	case permit.Approved:
-		if v.listed && pin {
+		if pin {
 			if err := e.h.o.Gate.Listed(c); err != nil {
 				e.h.o.Log.Warn("an approval could not be pinned", "plugin", e.id, "err", err)
 			}
@@ -36,7 +39,7 @@ func (e *entry) admitted(v version, began time.Time, pin bool) bool {
 	serving := e.keepServing(v.src)
 	e.h.o.Gate.Propose(c)
 	state := NeedsApproval
-	if len(changes) > 0 {
+	if len(changes) > 0 && !permit.Expected(changes) {
 		state = Quarantined
 	}
 	e.settle(v, state, nil, began, func(s *Status) {

@@ -19,7 +19,7 @@ type Source struct {
 	ID      string // folder identity: the file or folder name without its ending, made [a-zA-Z0-9_-]
 	Path    string // absolute path of the file or folder to read
 	Folder  bool
-	Display string // the path the plugin believes it lies at; differs from Path when the last good copy is served
+	Display string // the path a person knows it by; differs from Path for the copy that its processes run from
 }
 
 // Manifest is what a dialect understood of a plugin by reading it, before any of
@@ -38,6 +38,9 @@ type Manifest struct {
 	// Identity is what the plugin calls itself, where its ecosystem lets no two
 	// have one name; Add names its folder so. Empty otherwise.
 	Identity string `json:"identity,omitempty"`
+	// Hidden counts the characters that were removed from its texts because nobody
+	// sees them (manifest.go).
+	Hidden int `json:"hidden,omitempty"`
 	// Notices are sentences that a person should read: what of it does not run.
 	Notices []string `json:"notices,omitempty"`
 	// Panel is its part for a window of its own, which is not run; empty without.

@@ -44,6 +44,7 @@ type entry struct {
 	late       latecomers // has a lock of its own
 	saving     sync.Mutex // orders writes of the record
 	publishing sync.Mutex // orders what goes to the registry
+	pinning    sync.Mutex // orders what is copied to where it runs from
 	wants      wants      // has a lock of its own
 
 	mu      sync.Mutex // guards the fields below
@@ -264,6 +265,9 @@ func (e *entry) snapshot() Status {
 		s.ID = ""
 	}
 	s.Origin = e.state.Origin
+	if e.muted && e.serving != nil {
+		s.Muted, s.Tools, s.Enabled = true, nil, nil
+	}
 	serving := e.serving
 	if serving != nil && s.Listed {
 		s.Notes = slices.Concat(s.Notes, registered(s.Manifest, len(s.Tools), e.wakesNow(), granted))

@@ -34,11 +34,13 @@ type Gate interface {
 	Trust(ctx context.Context, c permit.Candidate, t permit.Trust) error
 	// Reconsider forgets that the plugin was turned off.
 	Reconsider(ctx context.Context, plugin string) error
-	// Listed pins the definitions of a plugin whose code was approved before
-	// anybody could know them.
+	// Listed puts a candidate in force that Status approves: its code, and the
+	// definitions it lists.
 	Listed(c permit.Candidate) error
 	// Forget drops what waits for a plugin that is gone.
 	Forget(plugin string)
+	// RunEnded takes back what was approved for one run.
+	RunEnded(plugin string)
 	// Permissions returns what the person granted and denied the plugin.
 	Permissions(plugin string) (granted, denied []string)
 }
@@ -422,6 +424,11 @@ func (h *Host) Close() {
 	}
 	ending.Wait()
 	h.wg.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range h.entries {
+		e.unpin()
+	}
 }
 
 // adopt counts s among the processes that Close ends. It reports false when that
@@ -457,8 +464,6 @@ func (h *Host) storage(id string) string { return filepath.Join(h.o.Data, "stora
 
 // Runtime returns the folder for unpacked shims and caches under a data folder.
 func Runtime(data string) string { return filepath.Join(data, "runtime") }
-
-func (h *Host) goodDir(id string) string { return filepath.Join(h.o.Data, "last-good", id) }
 
 // since returns the time from t, never negative.
 func since(t time.Time) time.Duration { return max(0, time.Since(t)) }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"conclave/app/fault"
+	"conclave/app/plugin/watch"
 )
 
 // Bounds of what Add takes in, so that a small archive or a hostile repository
@@ -314,8 +315,7 @@ func bounded(path string) error {
 			return err
 		}
 		if entry.Type()&fs.ModeSymlink != 0 && leadsOut(real, name) {
-			rel, _ := filepath.Rel(path, name)
-			return fault.New(fault.Invalid, "plugin.add", "The plugin holds a link that leads out of its folder: "+filepath.ToSlash(rel)+".", "Do not use it, or put the file itself there.")
+			return linksOut(path, name)
 		}
 		info, err := entry.Info()
 		if err != nil || info.IsDir() {
@@ -329,13 +329,41 @@ func bounded(path string) error {
 	})
 }
 
+// noLinksOut refuses a folder with a link that leads out of it, before the copy
+// leaves such links away.
+func noLinksOut(path string) error {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil //nolint:nilerr // the copy says so
+	}
+	return filepath.WalkDir(real, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name != real && watch.Ignored(entry.Name()) && entry.IsDir():
+			return fs.SkipDir
+		case entry.Type()&fs.ModeSymlink != 0 && !watch.Ignored(entry.Name()) && leadsOut(real, name):
+			return linksOut(real, name)
+		}
+		return nil
+	})
+}
+
+func linksOut(path, name string) error {
+	rel, _ := filepath.Rel(path, name)
+	return fault.New(fault.Invalid, "plugin.add", "The plugin holds a link that leads out of its folder: "+filepath.ToSlash(rel)+".", "Do not use it, or put the file itself there.")
+}
+
 func stageCopy(from, stage string) (string, error) {
 	info, err := os.Stat(from)
 	if err != nil {
 		return "", fault.Wrap(fault.NotFound, "plugin.add", "There is no file or folder "+from+".", "", err)
 	}
+	if err := noLinksOut(from); err != nil {
+		return "", err
+	}
 	to := filepath.Join(stage, filepath.Base(from))
-	if err := copyTree(Source{Path: from, Folder: info.IsDir()}, to); err != nil {
+	if err := copyTree(version{src: Source{Path: from, Folder: info.IsDir()}}, to); err != nil {
 		return "", fault.Wrap(fault.Invalid, "plugin.add", "The plugin "+from+" could not be copied.", "", err)
 	}
 	return to, nil

@@ -7,56 +7,75 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"conclave/app/plugin/place"
 	"conclave/app/plugin/watch"
 )
 
-// goodPath is where the kept copy of a version lies.
-func (h *Host) goodPath(id, digest, base string) string {
-	return filepath.Join(h.goodDir(id), short(digest), base)
+// pinDir is where the copies lie that the versions of a plugin run from. Those of a
+// plugin that was named for one run go with it.
+func (e *entry) pinDir() string {
+	if e.temporary {
+		return filepath.Join(e.h.o.Data, "last-good", "@run", e.id)
+	}
+	return filepath.Join(e.h.o.Data, "last-good", e.id)
+}
+
+// pinned is the source of v as its processes see it: the copy that holds the files
+// of its digest and nothing else.
+func (e *entry) pinned(v version) Source {
+	src := v.src
+	src.Path = filepath.Join(e.pinDir(), short(v.digest), filepath.Base(v.src.Path))
+	return src
 }
 
 // short names a version in a path.
 func short(digest string) string { return digest[:min(16, len(digest))] }
 
-// keepGood copies the files of a version that loaded into the plugin's last-good
-// folder, under the version's digest; of older copies, it leaves the one before,
-// whose calls may not be over. The copy is what serves after a restart while the
-// newest save does not load, and what a process that starts late runs.
+// pin copies the files of v to where its processes run from, unless they lie there:
+// what was approved is what runs, whatever is written into the plugin's folder
+// later, and a name that no digest counts cannot be loaded. Of older copies it
+// leaves those that may still be in use: what serves, and the last good version,
+// which serves after a restart while the newest save does not load.
 //
-// A copy that cannot be made is logged and lived without. The error is errNewer:
-// the files are not those of v any more.
-func (e *entry) keepGood(v version) error {
-	if e.temporary {
-		return nil
+// The error is errNewer when the files are not those of v any more; otherwise it is
+// a *Problem.
+func (e *entry) pin(v version) (Source, error) {
+	e.pinning.Lock()
+	defer e.pinning.Unlock()
+	pinned := e.pinned(v)
+	if v.same(pinned) {
+		return pinned, nil
 	}
-	err := e.h.copyGood(v, e.oldGood())
-	if err == nil {
-		return nil
+	err := e.copyVersion(v)
+	switch {
+	case err == nil:
+		return pinned, nil
+	case !v.same(v.src):
+		return pinned, errNewer
 	}
-	if !v.same(v.src) {
-		return errNewer
-	}
-	e.h.o.Log.Warn("the last good copy could not be kept", "plugin", e.id, "err", err)
-	return nil
+	e.h.o.Log.Warn("a plugin's files could not be copied", "plugin", e.id, "err", err)
+	return pinned, &Problem{Kind: "unavailable", Message: "Its files could not be copied to where it runs from.",
+		Hint: "Check the space of the disk and the permissions of " + filepath.Join(e.h.o.Data, "last-good") + ", then reload it."}
 }
 
-func (e *entry) oldGood() string {
+// inUse are the versions whose copies stay beside that of v.
+func (e *entry) inUse(v version) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.record.Good == nil {
-		return ""
+	used := []string{short(v.digest)}
+	if e.record.Good != nil {
+		used = append(used, short(e.record.Good.Digest))
 	}
-	return e.record.Good.Digest
+	if e.serving != nil {
+		used = append(used, short(e.serving.version().digest))
+	}
+	return used
 }
 
-func (h *Host) copyGood(v version, old string) error {
-	dir, base := h.goodDir(v.src.ID), filepath.Base(v.src.Path)
-	final := filepath.Join(dir, short(v.digest))
-	if _, err := os.Stat(final); err == nil {
-		return nil
-	}
+func (e *entry) copyVersion(v version) error {
+	dir, base := e.pinDir(), filepath.Base(v.src.Path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -65,7 +84,7 @@ func (h *Host) copyGood(v version, old string) error {
 		return err
 	}
 	defer os.RemoveAll(temp) //nolint:errcheck // it is gone after the rename
-	if err := copyTree(v.src, filepath.Join(temp, base)); err != nil {
+	if err := copyTree(v, filepath.Join(temp, base)); err != nil {
 		return err
 	}
 	if err := copyBeside(v, temp); err != nil {
@@ -74,7 +93,11 @@ func (h *Host) copyGood(v version, old string) error {
 	copied := v.src
 	copied.Path = filepath.Join(temp, base)
 	if !v.same(copied) {
-		return fmt.Errorf("the copy of %s differs from what was loaded", v.src.ID)
+		return fmt.Errorf("the copy of %s differs from what was read", v.src.ID)
+	}
+	final := filepath.Join(dir, short(v.digest))
+	if err := os.RemoveAll(final); err != nil { // damaged, or it would have been used
+		return err
 	}
 	if err := os.Rename(temp, final); err != nil {
 		return err
@@ -83,14 +106,22 @@ func (h *Host) copyGood(v version, old string) error {
 	if err != nil {
 		return err
 	}
+	used := e.inUse(v)
 	for _, entry := range all {
-		if entry.Name() != short(v.digest) && (old == "" || entry.Name() != short(old)) {
+		if !slices.Contains(used, entry.Name()) {
 			if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// unpin removes the copies of a plugin that was named for one run.
+func (e *entry) unpin() {
+	if e.temporary {
+		_ = os.RemoveAll(e.pinDir()) // else with the next one of its name
+	}
 }
 
 // copyBeside copies the files beside a single file that belong to it.
@@ -114,17 +145,23 @@ func copyBeside(v version, to string) error {
 	return nil
 }
 
-// copyTree copies a file, or the files of a folder without what is ignored.
-// Links stay links.
-func copyTree(src Source, to string) error {
-	if !src.Folder {
-		return copyFile(src.Path, to)
+// copyTree copies a file, or the files of a folder that its digest counts: what
+// their links inside the folder lead to, and none that lead out.
+func copyTree(v version, to string) error {
+	if !v.src.Folder {
+		return copyFile(v.src.Path, to)
 	}
-	_, files, err := watch.Digest(src.Path)
-	if err != nil {
+	files := v.manifest.Files
+	if files == nil {
+		var err error
+		if _, files, err = watch.Digest(v.src.Path); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
 	}
-	root, err := place.Source(src.Path)
+	root, err := place.Source(v.src.Path)
 	if err != nil {
 		return err
 	}
@@ -133,12 +170,6 @@ func copyTree(src Source, to string) error {
 		path := filepath.Join(to, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
-		}
-		if link, err := root.Readlink(filepath.FromSlash(name)); err == nil {
-			if err := os.Symlink(link, path); err != nil {
-				return err
-			}
-			continue
 		}
 		in, err := root.Open(filepath.FromSlash(name))
 		if err != nil {

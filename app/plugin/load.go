@@ -100,6 +100,11 @@ func (e *entry) offer(ctx context.Context, v version, began time.Time, force boo
 		}
 		return nil
 	}
+	// Before any of it runs: a process that is started later must find the files as
+	// they were approved, whatever is saved meanwhile.
+	if _, err := e.pin(v); err != nil {
+		return err
+	}
 	next := newRunner(e.h, e, v)
 	if muted := e.permit(v); !muted && (!v.listed || force) {
 		tools, said, err := next.list(ctx)
@@ -113,12 +118,6 @@ func (e *entry) offer(ctx context.Context, v version, began time.Time, force boo
 			next.retire()
 			return nil
 		}
-	}
-	// Before it serves: a process that is started later needs the files as they
-	// are now, whatever is saved meanwhile.
-	if err := e.keepGood(v); err != nil {
-		next.retire()
-		return err
 	}
 	if !e.publish(ctx, v, next, began) {
 		next.retire()

@@ -68,6 +68,19 @@ func (h *Host) hearing(id string) (heard func()) {
 // there: its code, and its tools once they are known. A plugin that rests
 // because it kept dying is started again.
 func (h *Host) Trust(ctx context.Context, id string, developing bool) error {
+	return h.trust(ctx, id, permit.Trust{Developing: developing})
+}
+
+// TrustForRun is Trust for a command that names the plugin: it holds until end is
+// called, and nothing of it is kept. It does nothing for a plugin that does not wait.
+func (h *Host) TrustForRun(ctx context.Context, id string) (end func(), err error) {
+	if _, err := h.candidate(id); errors.Is(err, ErrSettled) {
+		return func() {}, nil
+	}
+	return func() { h.o.Gate.RunEnded(id) }, h.trust(ctx, id, permit.Trust{ThisRun: true, By: namedBy})
+}
+
+func (h *Host) trust(ctx context.Context, id string, t permit.Trust) error {
 	// A version waits before it runs and, when its tools then turn out wider
 	// than what was approved, once more; the person trusts both.
 	for range 2 {
@@ -86,7 +99,7 @@ func (h *Host) Trust(ctx context.Context, id string, developing bool) error {
 			return err
 		}
 		heard := h.hearing(id)
-		if err := h.o.Gate.Trust(ctx, c, permit.Trust{Developing: developing}); err != nil {
+		if err := h.o.Gate.Trust(ctx, c, t); err != nil {
 			return err
 		}
 		heard()
@@ -269,6 +282,7 @@ func (h *Host) loadOnce(ctx context.Context, src Source, kin string, set savedSt
 	e.source = src
 	h.entries[id] = e
 	h.mu.Unlock()
+	e.unpin() // what a run that was cut short left
 	e.kick()
 	return id, h.Settled(ctx)
 }

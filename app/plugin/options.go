@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -137,6 +140,16 @@ func (e *entry) options() (json.RawMessage, savedState) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.status.Options, e.state
+}
+
+// settings names what is set for the plugin, without telling it; empty for nothing.
+func (e *entry) settings() string {
+	_, set := e.options()
+	if len(set.Secrets) == 0 && (len(set.Options) == 0 || string(set.Options) == "{}") {
+		return ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %q", set.Options, set.Secrets))
+	return hex.EncodeToString(sum[:])
 }
 
 // values returns what is set, {} for nothing.

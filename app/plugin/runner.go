@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -155,8 +154,8 @@ func (r *runner) use(ctx context.Context) (*session, error) {
 	}
 }
 
-// open starts the process and shakes hands with it. A process must run what was
-// approved, so the files are compared once it has read them.
+// open starts the process and shakes hands with it. It runs from the copy of what
+// was approved.
 func (r *runner) open(ctx context.Context) (*session, error) {
 	ctx, cancel := r.h.loadBound(ctx)
 	defer cancel()
@@ -167,41 +166,30 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 	}
 	_ = folder.Close() // nothing is buffered
 	v := r.version()
-	for {
-		src, err := r.source(v)
-		if err != nil {
-			return nil, err
-		}
-		if err := r.e.seed(v, src, storageDir); err != nil {
-			return nil, err
-		}
-		where := r.place(storageDir)
-		where.Site = r.site(ctx)
-		if !r.e.temporary {
-			where.Code = v.digest
-		}
-		spec, err := v.dialect.Spec(ctx, src, v.manifest, where)
-		if err != nil {
-			return nil, err
-		}
-		if err := resolve(&spec, src, r.h.o.Data); err != nil {
-			return nil, err
-		}
-		s, err := startSession(ctx, r, spec)
-		if r.e.temporary || ctx.Err() != nil {
-			return s, err
-		}
-		if v.same(src) {
-			if s != nil {
-				s.code.Store(&v.digest)
-			}
-			return s, err
-		}
-		if s != nil {
-			s.kill("The plugin was saved while its process started; call it again.")
-			s.close()
-		}
+	src, err := r.e.pin(v)
+	if err != nil {
+		return nil, err
 	}
+	if err := r.e.seed(v, src, storageDir); err != nil {
+		return nil, err
+	}
+	where := r.place(storageDir)
+	where.Site = r.site(ctx)
+	if !r.e.temporary {
+		where.Code = v.digest
+	}
+	spec, err := v.dialect.Spec(ctx, src, v.manifest, where)
+	if err != nil {
+		return nil, err
+	}
+	if err := resolve(&spec, src, r.h.o.Data); err != nil {
+		return nil, err
+	}
+	s, err := startSession(ctx, r, spec)
+	if s != nil && !r.e.temporary {
+		s.code.Store(&v.digest)
+	}
+	return s, err
 }
 
 // place says where the process may live and what the person set for it.
@@ -209,21 +197,6 @@ func (r *runner) place(storageDir string) Place {
 	_, set := r.e.options()
 	granted, _ := r.h.o.Gate.Permissions(r.e.id)
 	return Place{Storage: storageDir, Runtime: Runtime(r.h.o.Data), Work: r.h.o.Work, Granted: granted, Options: set.Options, Secrets: set.Secrets}
-}
-
-// source is where the version's files lie: in the plugins folder, or once they
-// were edited there, in the copy that was kept. The error is errNewer when there
-// is none.
-func (r *runner) source(v version) (Source, error) {
-	src := v.src
-	if r.e.temporary || v.same(src) {
-		return src, nil
-	}
-	src.Path = r.h.goodPath(r.e.id, v.digest, filepath.Base(v.src.Path))
-	if v.same(src) {
-		return src, nil
-	}
-	return src, errNewer
 }
 
 // release gives back a use of s.
@@ -350,6 +323,9 @@ func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 		deadline = time.Now().Add(timeout)
 	}
 	result := r.call(ctx, call, deadline)
+	if v := r.version(); result.Traceback != "" { // a person knows the plugin by its own folder
+		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.pinned(v).Path, v.src.Display)
+	}
 	if result.Status == chat.CallTimeout && result.Error == "" {
 		result.Error = fmt.Sprintf("%s took longer than %s and was stopped", call.Tool.Name, seconds(timeout))
 	}

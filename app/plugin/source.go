@@ -78,6 +78,17 @@ func notSource(name string) bool {
 	return watch.Ignored(name) || name == "tests" || strings.HasSuffix(name, testsEnding) || strings.HasSuffix(name, ".d.ts")
 }
 
+// SourceFiles returns the files below the folder dir that count as a plugin's
+// source, relative and sorted: those that its digest counts; none for a folder that
+// cannot be read.
+func SourceFiles(dir string) []string {
+	_, files, err := watch.Digest(dir)
+	if err != nil {
+		return nil
+	}
+	return files
+}
+
 // leadsOut reports whether path, after following links, lies outside root.
 func leadsOut(root, path string) bool {
 	real, err := filepath.EvalSymlinks(path)

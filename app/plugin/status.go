@@ -38,6 +38,7 @@ type Status struct {
 	Generation uint64          // grows with each version that was read without a problem
 	Serving    bool            // whether its tools can be called now
 	LastGood   bool            // the serving version is older than the newest save
+	Muted      bool            // it offers no tools: the permission for that was taken away
 	Running    bool            // whether its process is up
 	Calls      uint64          // since the program started
 	Errors     uint64

@@ -24,7 +24,8 @@ type version struct {
 	listing  Listing
 	tools    []tool.Tool // as listed by running it
 	listed   bool
-	told     // as read, or as listed
+	settings string // digest of the person's settings it was loaded with
+	told            // as read, or as listed
 }
 
 // candidate describes v to the gate.
@@ -32,7 +33,8 @@ func (v version) candidate(h *Host) permit.Candidate {
 	c := permit.Candidate{
 		Plugin: v.src.ID, Name: v.manifest.Name, Contract: v.manifest.Contract, Code: v.digest,
 		Tools: v.listing.Tools, Permissions: v.manifest.Permissions, Imports: v.listing.Imports,
-		Isolation: h.o.Launcher.Confinement().Level,
+		Isolation: h.o.Launcher.Confinement().Level, ReadAll: v.listing.Known, Settings: v.settings,
+		Folder: v.src.Display, Hidden: v.manifest.Hidden,
 	}
 	if v.listed {
 		c.Tools, c.Listed = v.tools, true
@@ -137,7 +139,7 @@ func (v version) same(src Source) bool {
 // *Problem, errNewer when src was saved again meanwhile, or the cause of ctx's
 // end.
 func (e *entry) read(ctx context.Context, src Source, s sight) (version, error) {
-	v := version{src: src, digest: s.digest}
+	v := version{src: src, digest: s.digest, settings: e.settings()}
 	e.mu.Lock()
 	rec := e.record
 	e.mu.Unlock()
@@ -208,9 +210,11 @@ func (e *entry) good(src Source) (version, bool) {
 		return version{}, false
 	}
 	v := version{
-		src:    Source{ID: src.ID, Path: e.h.goodPath(src.ID, good.Digest, good.Base), Folder: good.Folder, Display: src.Display},
+		src:    Source{ID: src.ID, Path: good.Base, Folder: good.Folder, Display: src.Display},
 		digest: good.Digest, manifest: good.Manifest, tools: unkeep(good.Tools), listed: true, dialect: e.h.dialect(good.Manifest.Contract),
+		settings: e.settings(),
 	}
+	v.src = e.pinned(v)
 	_, err := os.Stat(v.src.Path)
 	return v, err == nil && v.dialect != nil
 }

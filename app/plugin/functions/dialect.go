@@ -169,36 +169,26 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 		}
 		return d.python.Spec(ctx, place, c, own)
 	}
-	display := cmp.Or(src.Display, src.Path)
-	c := python.Config{ID: src.ID, Modules: modules, Root: filepath.Dir(src.Path), Home: filepath.Dir(display), Entry: src.Path, Display: display}
-	names, files := siblings(&c, m)
+	folder := filepath.Dir(src.Path)
+	c := python.Config{ID: src.ID, Modules: modules, Root: folder, Home: folder, Entry: src.Path, Display: src.Path}
+	names, files := siblings(folder, m)
 	c.Siblings = names
 	return d.python.Spec(ctx, place, c, slices.Concat(own, files))
 }
 
-// siblings returns the modules beside a single file that it may import, and
-// their files. A last good copy lies alone; its siblings are those of the
-// original.
-func siblings(c *python.Config, m plugin.Manifest) (names, files []string) {
+// siblings returns the modules beside a single file in folder that it may import,
+// and their files.
+func siblings(folder string, m plugin.Manifest) (names, files []string) {
 	for _, file := range m.Files {
 		if file == m.Entry {
 			continue
-		}
-		if _, err := os.Stat(filepath.Join(c.Root, filepath.FromSlash(file))); err != nil {
-			c.Root = c.Home
 		}
 		name, _, _ := strings.Cut(file, "/")
 		name = strings.TrimSuffix(name, ".py")
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-	}
-	for _, name := range names {
-		path := filepath.Join(c.Root, name)
-		if _, err := os.Stat(path + ".py"); err == nil && !slices.Contains(m.Files, name+"/__init__.py") {
-			path += ".py"
-		}
-		files = append(files, path)
+		files = append(files, filepath.Join(folder, filepath.FromSlash(file)))
 	}
 	return names, files
 }

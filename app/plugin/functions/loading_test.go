@@ -182,16 +182,19 @@ func TestLF05AFolderIsServedByItsOwnFileOrAsAPackage(t *testing.T) {
 	}
 }
 
-func TestACopyServesUnderTheOriginalsPath(t *testing.T) {
+func TestF09ACopyIsAllThatAPluginIsReadFrom(t *testing.T) {
 	d := aPython(t)
-	copied := files(t, map[string]string{"plug.py": "import helper\ndef where(): return [__file__, helper.N]\ndef fail(): raise ValueError('x')\n"})
-	original := files(t, map[string]string{"plug.py": "syntax error here\n", "helper.py": "N = 7\n"})
+	copied := files(t, map[string]string{
+		"plug.py":   "import helper\ndef where(): return [__file__, helper.N, helper.__file__]\ndef fail(): raise ValueError('x')\n",
+		"helper.py": "N = 7\n",
+	})
+	original := files(t, map[string]string{"plug.py": "syntax error here\n", "helper.py": "N = 8\n"})
 	src := plugin.Source{ID: "plug", Path: filepath.Join(copied, "plug.py"), Display: filepath.Join(original, "plug.py")}
 	w := launch(t, d, src)
 	w.List()
-	equal(t, "where", w.Call("where", "").Text(), `["`+src.Display+`",7]`)
+	equal(t, "where", w.Call("where", "").Text(), `["`+src.Path+`",7,"`+filepath.Join(copied, "helper.py")+`"]`)
 	trace := w.Call("fail", "").Meta.Traceback
-	if !strings.Contains(trace, src.Display+`", line 3, in fail`) || !strings.Contains(trace, "raise ValueError('x')") {
+	if !strings.Contains(trace, src.Path+`", line 3, in fail`) || !strings.Contains(trace, "raise ValueError('x')") {
 		t.Errorf("traceback: %s", trace)
 	}
 }

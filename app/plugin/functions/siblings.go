@@ -50,14 +50,14 @@ func siblingFiles(src plugin.Source, entry string, source []byte) []string {
 			continue
 		}
 		seen[name] = true
-		for _, root := range []string{filepath.Dir(src.Path), filepath.Dir(src.Display)} {
-			if found := moduleFiles(root, name); found != nil {
-				files = append(files, found...)
-				if more, err := python.ReadSource(root, found[0]); err == nil {
-					todo = append(todo, imports(more)...)
-				}
-				break
-			}
+		root := filepath.Dir(src.Path)
+		found := moduleFiles(root, name)
+		files = append(files, found...)
+		if found == nil {
+			continue
+		}
+		if more, err := python.ReadSource(root, found[0]); err == nil {
+			todo = append(todo, imports(more)...)
 		}
 	}
 	slices.Sort(files)
@@ -69,7 +69,7 @@ func siblingFiles(src plugin.Source, entry string, source []byte) []string {
 func moduleFiles(root, name string) []string {
 	if info, err := os.Lstat(filepath.Join(root, name, "__init__.py")); err == nil && info.Mode().IsRegular() {
 		files := []string{name + "/__init__.py"}
-		for _, file := range python.Files(filepath.Join(root, name)) {
+		for _, file := range plugin.SourceFiles(filepath.Join(root, name)) {
 			if file != "__init__.py" {
 				files = append(files, name+"/"+file)
 			}

@@ -46,13 +46,12 @@ type Config struct {
 }
 
 // FolderConfig returns the configuration of a plugin that is a folder, whose
-// entry is named relative to it with slashes.
+// entry is named relative to it with slashes. The plugin believes that it lies where
+// it is read from: in the copy of what was approved, not in the person's folder,
+// which may hold something else by now.
 func FolderConfig(src plugin.Source, entry string) Config {
-	display := cmp.Or(src.Display, src.Path)
-	return Config{
-		ID: src.ID, Folder: true, Root: src.Path, Home: display,
-		Entry: filepath.Join(src.Path, filepath.FromSlash(entry)), Display: filepath.Join(display, filepath.FromSlash(entry)),
-	}
+	path := filepath.Join(src.Path, filepath.FromSlash(entry))
+	return Config{ID: src.ID, Folder: true, Root: src.Path, Home: src.Path, Entry: path, Display: path}
 }
 
 // AtDesk lets a plugin that is a folder believe that it lies at a desk in its

@@ -34,8 +34,9 @@ const (
 // that changes with any file's name or content (not with times or modes, nor with
 // where the plugin lies), and the files' paths relative to it, with slashes,
 // sorted. path is a file or a folder; of a folder, what [Ignored] names is left
-// out. A link inside counts as what it points to while that lies inside the
-// folder, and as its text otherwise; links to folders are not followed.
+// out. A link counts as the file it points to; one that leads out of the folder, or
+// to a folder, is left out. What Digest names is all of a plugin that can be loaded:
+// its processes run from a copy of just these files.
 //
 // The error wraps fs.ErrNotExist when there is nothing at path; otherwise it is
 // a fault: of kind invalid when the plugin is too large (a file over 32 MB, over
@@ -88,16 +89,12 @@ func (t *tree) hash(times bool) string {
 	h := sha256.New()
 	for _, name := range t.names() {
 		f := t.files[name]
-		kind := byte('f')
-		if f.link {
-			kind = 'l'
-		}
 		if len(t.files) == 1 && name == t.base {
 			name = "" // a single file is the same plugin under another name
 		}
 		writeUint(h, uint64(len(name)))
 		_, _ = io.WriteString(h, name)
-		_, _ = h.Write([]byte{kind})
+		_, _ = h.Write([]byte{'f'})
 		_, _ = h.Write(f.sum[:])
 		if times {
 			writeUint(h, uint64(f.size))
@@ -202,26 +199,21 @@ func (s *scanner) dir(rel string, depth int) error {
 	return nil
 }
 
-// link records a link by its text and, where that lies inside, by the content of
-// the file it points to.
+// link records a link to a file inside as that file. One that leads out, or to a
+// folder, is no part of the plugin, and is not there for what runs either.
 func (s *scanner) link(name string) error {
-	target, err := s.root.Readlink(name)
-	if err != nil {
-		return s.skipGone(name, err)
+	info, err := s.root.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil //nolint:nilerr // it leads out, or to nothing
+	}
+	if err := s.fits(name, info.Size()); err != nil {
+		return err
 	}
 	h := sha256.New()
-	_, _ = io.WriteString(h, target)
-	var size int64
-	if info, err := s.root.Stat(name); err == nil && info.Mode().IsRegular() { // fails for one that leads out
-		if err := s.fits(name, info.Size()); err != nil {
-			return err
-		}
-		_, _ = h.Write([]byte{0})
-		if size, err = s.copy(h, name); err != nil {
-			return s.skipGone(name, err)
-		}
+	f := file{link: true}
+	if f.size, err = s.copy(h, name); err != nil {
+		return s.skipGone(name, err)
 	}
-	f := file{size: size, link: true}
 	h.Sum(f.sum[:0])
 	return s.add(name, f)
 }
