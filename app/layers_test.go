@@ -76,7 +76,7 @@ var layers = map[string][]string{
 	"app/core": {
 		"app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli",
 		"app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai", "app/llm/anthropic", "app/llm/google", "app/llm/ollama",
-		"app/plugin/python", "app/plugin/environment", "app/plugin/functions", "app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/term",
+		"app/plugin/python", "app/plugin/environment", "app/plugin/functions", "app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term", // the person's terminal is here
 	},
 	"app/cmd/conclave": {"app/core", "app/version", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
 	"": {
