@@ -220,17 +220,6 @@ func copyPaths(dir, kind string) ([]string, error) {
 // daily is how the names of daily copies go on after "conclave-": with the year.
 const daily = "2"
 
-// copyDue reports whether the newest daily copy is old enough for another. A
-// folder that cannot be read is not: writing there would not go better.
-func copyDue(dir string, now time.Time) bool {
-	paths, err := copyPaths(dir, daily)
-	if err != nil || len(paths) == 0 {
-		return err == nil
-	}
-	at, _ := madeAt(paths[len(paths)-1])
-	return now.Sub(at) >= copyEvery || at.After(now.Add(copyEvery))
-}
-
 // Backup writes a whole, consistent copy of the store to w, with what was
 // pending. Media files are not part of it. The store stays usable meanwhile.
 func (s *Store) Backup(ctx context.Context, w io.Writer) error {

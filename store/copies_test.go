@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -60,4 +61,59 @@ func TestF14AStoreThatWasLargeOnceIsCompacted(t *testing.T) {
 	if space, err := s.Space(t.Context()); err != nil || space.Wasteful() {
 		t.Errorf("it still says that compacting would help: %+v, %v", space, err)
 	}
+}
+
+func TestF72TheFirstDayHasAUsefulCopy(t *testing.T) {
+	now := newClock()
+	dir := t.TempDir()
+	copies := func() (chats []int) {
+		t.Helper()
+		found, err := store.Recover(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range found {
+			chats = append(chats, c.Conversations)
+		}
+		return chats
+	}
+	// run opens the store, has do work in it, and closes it, as a command does.
+	run := func(do func(s *store.Store)) {
+		t.Helper()
+		s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
+		do(s)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		now.add(time.Minute)
+	}
+	run(func(s *store.Store) {
+		if _, err := s.PutSettings(t.Context(), json.RawMessage(`{}`), 0); err != nil {
+			t.Fatal(err)
+		}
+	})
+	equal(t, "with settings alone", copies(), []int(nil))
+	var c chat.Conversation
+	run(func(s *store.Store) { c = newChat(t, s, "first") })
+	equal(t, "with the first chat", copies(), []int{1})
+	run(func(s *store.Store) { newChat(t, s, "second") })
+	equal(t, "soon after", copies(), []int{1})
+	run(func(s *store.Store) {
+		for i := range 20 {
+			m := chat.Message{Conversation: c.ID, Parent: chat.MessageSeq(i), Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: "x"}}}
+			if err := s.Append(t.Context(), &m); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	equal(t, "after 20 messages", copies(), []int{2, 1})
+	now.add(2 * time.Hour)
+	run(func(s *store.Store) { newChat(t, s, "third") })
+	equal(t, "later that day", copies(), []int{2, 1})
+
+	dir = t.TempDir()
+	run(func(s *store.Store) { newChat(t, s, "first") })
+	now.add(time.Hour)
+	run(func(s *store.Store) { newChat(t, s, "second") })
+	equal(t, "after the first hour", copies(), []int{2, 1})
 }

@@ -25,13 +25,25 @@ func explain(op, dir string, err error) error {
 		return closedFault(op)
 	case isFull(err):
 		return fault.Wrap(fault.Unavailable, op, "The disk that holds "+dir+" is full, so Conclave could not save.",
-			"Free some space there; what waits to be saved is then saved by itself.", err)
+			"Free some space there, then try again.", err)
 	case isReadOnly(err):
 		return fault.Wrap(fault.Unavailable, op, "Conclave may not write in "+dir+".",
 			"Make the folder writable, or name another one with --data.", err)
 	}
 	return fault.Wrap(fault.Unavailable, op, "The store in "+dir+" could not be read or written.",
 		"Check the disk, then try again; conclave doctor says more.", err)
+}
+
+// waiting is err as the beginning of trouble in the background: what waits is
+// tried again each second while the store is open.
+func waiting(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != fault.Unavailable || !isFull(err) {
+		return err
+	}
+	w := *f
+	w.Hint = "Free some space there. What waits is then saved by itself, as long as Conclave stays open."
+	return &w
 }
 
 // isFull reports whether err says that the disk, a quota or a limit on the size

@@ -13,6 +13,14 @@ import (
 // end.
 const settleIn = 3 * time.Second
 
+// The first day needs copies before the day is over: one once there is something
+// to lose, and another when firstHour has passed or there is firstMessages of it.
+const (
+	firstHour     = time.Hour
+	firstMessages = 20
+	lookEvery     = time.Minute // how often the first day is looked at
+)
+
 // keepHouse does once a day what an open store needs: the daily copy, purging
 // the trash, and sweeping the media. It ends with Close, which lets work under
 // way finish for a few seconds.
@@ -23,22 +31,81 @@ func (s *Store) keepHouse(ctx context.Context) {
 		select {
 		case <-next.C:
 		case <-s.stop:
-			if s.due {
+			if s.copyDue(ctx) {
 				s.clean(ctx)
 			}
 			return
 		}
-		if s.due {
+		next.Reset(lookEvery)
+		if s.copyDue(ctx) {
 			s.clean(ctx)
+			next.Reset(firstHour) // one that failed is not tried again each minute
 		}
-		s.due = copyDue(s.dir, s.now())
-		next.Reset(time.Hour)
 	}
+}
+
+// copyDue reports whether a daily copy is due. A folder that cannot be read has
+// none due: writing there would not go better.
+func (s *Store) copyDue(ctx context.Context) bool {
+	paths, err := copyPaths(s.dir, daily)
+	if err != nil || s.damaged.Load() != nil {
+		return false
+	}
+	if len(paths) == 0 {
+		return !s.empty(ctx)
+	}
+	newest := paths[len(paths)-1]
+	at, _ := madeAt(newest)
+	switch age := s.now().Sub(at); {
+	case age >= copyEvery, at.After(s.now().Add(copyEvery)):
+		return true
+	case len(paths) > 1:
+		return false
+	case age >= firstHour:
+		return !s.empty(ctx)
+	}
+	return s.has(ctx, firstMessages) && !copyHas(newest, firstMessages)
+}
+
+// has reports whether the store holds at least n messages.
+func (s *Store) has(ctx context.Context, n int) bool {
+	has := false
+	err := s.view(ctx, "store.copy", func(tx *bbolt.Tx) error {
+		has = atLeast(bucket(tx, bucketMessages), n)
+		return nil
+	})
+	return err == nil && has
+}
+
+// copyHas is has for the copy at path. One that cannot be read has none.
+func copyHas(path string, n int) bool {
+	db, _, err := openFile(path, true)
+	if err != nil {
+		return false
+	}
+	has := false
+	err = guarded(func() error {
+		return db.View(func(tx *bbolt.Tx) error {
+			has = atLeast(bucket(tx, bucketMessages), n)
+			return nil
+		})
+	})
+	return errors.Join(err, db.Close()) == nil && has
+}
+
+func atLeast(b *bbolt.Bucket, n int) bool {
+	cursor := b.Cursor()
+	for k, _ := cursor.First(); k != nil; k, _ = cursor.Next() {
+		if n--; n <= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // clean makes the daily copy and, once there is one, deletes for good what is due.
 func (s *Store) clean(ctx context.Context) {
-	if s.damaged.Load() != nil || s.empty(ctx) {
+	if s.damaged.Load() != nil {
 		return
 	}
 	path, err := s.keepCopy(ctx, "", daily)
@@ -58,14 +125,12 @@ func (s *Store) clean(ctx context.Context) {
 	}
 }
 
-// empty reports whether there is nothing worth a copy.
+// empty reports whether there is nothing worth a copy: no chat, and none that was
+// deleted. Settings alone would take the place of a copy that has chats.
 func (s *Store) empty(ctx context.Context) bool {
 	nothing := true
 	err := s.view(ctx, "store.copy", func(tx *bbolt.Tx) error {
-		for _, name := range records {
-			if string(name) == string(bucketMeta) {
-				continue
-			}
+		for _, name := range [][]byte{bucketConversations, bucketTrash} {
 			if k, _ := bucket(tx, name).Cursor().First(); k != nil {
 				nothing = false
 			}

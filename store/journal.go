@@ -249,7 +249,7 @@ func (s *Store) tell(err error) {
 		s.log.Info("The store can write again.")
 	}
 	if s.onTrouble != nil {
-		s.onTrouble(err)
+		s.onTrouble(waiting(err))
 	}
 }
 
@@ -279,6 +279,9 @@ func (s *Store) endWhatWasOpen(ctx context.Context) error {
 			return err
 		}
 		calls, err := endCalls(tx, alive)
+		if err != nil {
+			return err
+		}
 		s.log.Info("A program that was ended left something open.", "messages", messages, "calls", calls)
 		return err
 	})
@@ -324,7 +327,12 @@ func interrupt(tx *bbolt.Tx, m chat.Message, at time.Time) error {
 	if err := putMessage(tx, m); err != nil {
 		return err
 	}
-	old, err := getConversation(tx, "store.open", m.Conversation)
+	return touched(tx, m.Conversation)
+}
+
+// touched gives a conversation a new revision, if it is in use.
+func touched(tx *bbolt.Tx, id chat.ConversationID) error {
+	old, err := getConversation(tx, "store.open", id)
 	var f *fault.Error
 	if errors.As(err, &f) && f.Kind == fault.NotFound {
 		return nil // in the trash

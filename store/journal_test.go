@@ -213,3 +213,33 @@ func TestF14ALongAnswerIsWrittenInProportionToItsLength(t *testing.T) {
 		t.Errorf("after a change of what was said: %+v, %v", got.Parts, err)
 	}
 }
+
+func TestF79AnAnswerWhoseToolWasRunningIsMarkedAsInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	c := newChat(t, s, "")
+	m := chat.Message{Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Parts: []chat.Part{{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "slow", Arguments: []byte("{}")}}}}
+	if err := s.Append(t.Context(), &m); err != nil {
+		t.Fatal(err)
+	}
+	before, err := s.Conversation(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	putCall(t, s, chat.CallRecord{ToolName: "slow", Conversation: c.ID, ResponseID: m.Seq, Status: chat.CallRunning, Started: time.Now(), Timestamp: time.Now()})
+	putCall(t, s, chat.CallRecord{ToolName: "a plugin's own", Status: chat.CallRunning, Timestamp: time.Now()})
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = storetest.OpenWith(t, store.Options{Dir: dir})
+	got, err := s.Message(t.Context(), c.ID, m.Seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "reason", got.Reason, chat.EndInterrupted)
+	equal(t, "state, so that a model still hears of the call", got.State, chat.Complete)
+	after, err := s.Conversation(t.Context(), c.ID)
+	if err != nil || after.Revision == before.Revision {
+		t.Errorf("a window would not see it: revision %d, %v", after.Revision, err)
+	}
+}

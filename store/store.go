@@ -100,7 +100,6 @@ type Store struct {
 
 	wake   chan struct{} // of capacity 1: there is something pending
 	stop   chan struct{} // closed by Close
-	due    bool          // a daily copy was due at Open
 	cancel context.CancelCauseFunc
 	wg     sync.WaitGroup
 	once   sync.Once
@@ -216,7 +215,6 @@ func (s *Store) start(ctx context.Context) error {
 	if err := sweep(s.dir); err != nil {
 		s.log.Warn("What was left half-made beside the store could not be removed.", "err", err)
 	}
-	s.due = copyDue(s.dir, s.now())
 
 	background, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.cancel = cancel

@@ -107,6 +107,8 @@ const (
 	EndLimit   EndReason = "limit"
 	EndError   EndReason = "error"
 	EndHandled EndReason = "handled"
+	// EndInterrupted ends a turn whose program ended while a tool ran.
+	EndInterrupted EndReason = "interrupted"
 )
 
 // PartKind says what a Part is.

@@ -126,8 +126,11 @@ func asMarkdown(v exported) string {
 		if m.Error != nil {
 			fmt.Fprintf(&b, "\n_%s_\n", m.Error.Message)
 		}
-		if m.State == chat.Interrupted || m.State == chat.Stopped {
+		switch {
+		case m.State == chat.Interrupted || m.State == chat.Stopped:
 			fmt.Fprintf(&b, "\n_(%s)_\n", m.State)
+		case m.Reason == chat.EndInterrupted:
+			fmt.Fprintf(&b, "\n_(interrupted: Conclave ended while a tool ran. Go on with conclave prompt --conversation %s.)_\n", v.Conversation.ID)
 		}
 	}
 	return b.String()

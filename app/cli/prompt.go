@@ -453,7 +453,7 @@ func (t *talk) say(ctx context.Context, text string) error {
 		return err
 	}
 	if err := t.begin(ctx, text); err != nil {
-		return err
+		return notSaved(err, "Your message was not saved.", "It stands above, as you gave it.")
 	}
 	p := &printer{c: t.c, debug: t.f.debug}
 	outcome, err := t.app.Turns.Run(ctx, turn.Request{
@@ -462,7 +462,7 @@ func (t *talk) say(ctx context.Context, text string) error {
 	}, p.event)
 	t.attach = nil
 	if err != nil {
-		return err
+		return notSaved(err, "Your message was not saved.", "It stands above, as you gave it.")
 	}
 	p.end()
 	if p.err != nil {
@@ -475,9 +475,22 @@ func (t *talk) say(ctx context.Context, text string) error {
 		if t.c.json {
 			return &exitError{exitOf(outcome.Err)} // it is in the turn_ended line
 		}
-		return outcome.Err
+		return notSaved(outcome.Err, "The answer was not saved to its end.", "It stands above as far as it came; copy it if you need it.")
 	}
 	return nil
+}
+
+// notSaved is err with what was not saved and where it can still be had, when err
+// says that the store could not write.
+func notSaved(err error, what, where string) error {
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Kind != fault.Unavailable || !strings.HasPrefix(f.Op, "store.") {
+		return err
+	}
+	said := *f
+	said.Message += " " + what
+	said.Hint = where + " " + f.Hint
+	return &said
 }
 
 // printer writes a turn's events: JSON lines, or the answer to standard output

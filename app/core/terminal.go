@@ -3,6 +3,7 @@ package core
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"slices"
@@ -165,6 +166,9 @@ func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error
 		}
 		if err := c.Close(); err != nil {
 			c.Log.Error("closing failed", "err", err)
+			if f, ok := errors.AsType[*fault.Error](err); ok {
+				fmt.Fprintln(cli.Plain(os.Stderr), "conclave: Something of this command was not saved. "+f.Message)
+			}
 		}
 	}
 	if places.NeedsPlugins {

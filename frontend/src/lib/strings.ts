@@ -158,6 +158,7 @@ export const s = {
     retrying: "Trying again…",
     stopped: "You stopped this answer.",
     interrupted: "Conclave ended while this was being written. What had come is kept.",
+    cutOff: "Conclave ended while a tool ran, so the answer is not finished.",
     limit: "The limit of tool rounds was reached.",
     failedTitle: "This answer could not be finished.",
     tryAgain: "Try again",

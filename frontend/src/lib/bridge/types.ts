@@ -201,7 +201,7 @@ export type EntryRole = "user" | "assistant" | "system";
 export type EntryState = "complete" | "streaming" | "stopped" | "interrupted" | "failed";
 
 /** chat.EndReason */
-export type EndReason = "" | "done" | "stopped" | "limit" | "error" | "handled";
+export type EndReason = "" | "done" | "stopped" | "limit" | "error" | "handled" | "interrupted";
 
 export interface Entry {
   seq: number;
