@@ -440,7 +440,12 @@ func (c *command) printLogLine(id string, line plugin.LogLine) error {
 			Call   string    `json:"call,omitempty"`
 		}{id, line.Time, line.Level, line.Text, line.Call})
 	}
-	_, err := fmt.Fprintf(c.Out, "%s %-5s %s\n", line.Time.Format("15:04:05.000"), line.Level, line.Text)
+	when := line.Time.Local()
+	form := "15:04:05.000"
+	if now := time.Now(); when.YearDay() != now.YearDay() || when.Year() != now.Year() {
+		form = "2006-01-02 15:04:05.000"
+	}
+	_, err := fmt.Fprintf(c.Out, "%s %-5s %s\n", when.Format(form), line.Level, line.Text)
 	return err
 }
 

@@ -416,7 +416,7 @@ func (t *talk) set() (*tool.Set, bool, error) {
 				p, _ := t.app.Host.Status(row.Plugin)
 				return nil, true, notServing(p)
 			} else if p, perr := findPlugin(t.app, spec); perr == nil {
-				return nil, true, notServing(p)
+				return nil, true, notOffered(p)
 			} else {
 				return nil, true, err
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -303,6 +304,27 @@ func (c *command) toolCallCommand() *cobra.Command {
 }
 
 // notServing says why a plugin's tools cannot be called.
+// notOffered says why a plugin that was named offers a model nothing: it does not
+// serve, it has no tools, or none that is offered by the plugin's name alone.
+func notOffered(p plugin.Status) error {
+	if p.State != plugin.Ready {
+		return notServing(p)
+	}
+	if len(p.Tools) == 0 {
+		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" offers no tools.", "Look at it with conclave plugins show "+p.ID+".")
+	}
+	if slices.Contains(p.Denied, "tools") {
+		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" may offer no tools: you took that permission away.", "Give it back with conclave plugins grant "+p.ID+" tools.")
+	}
+	why := "all of its tools are switched off"
+	if !slices.ContainsFunc(p.Tools, func(t tool.Tool) bool { return !t.CouncilEligible }) {
+		why = "its tools are for council members"
+	}
+	first := p.Tools[0]
+	return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is ready, but "+why+".",
+		"Name a tool to use it this once, as in -T "+first.ID()+", or have it offered with conclave tools enable "+first.ID()+". conclave tools list --all shows them.")
+}
+
 func notServing(p plugin.Status) error {
 	show, trust := "conclave plugins show "+p.ID, "conclave plugins trust "+p.ID
 	switch {

@@ -271,6 +271,13 @@ func (m *Models) Default(ctx context.Context) (string, error) {
 	return cmp.Or(set.DefaultModel, settings.DemoModel), nil
 }
 
+// Chosen returns the model that the person chose for new chats; empty when they
+// chose none.
+func (m *Models) Chosen(ctx context.Context) (string, error) {
+	set, err := m.settings.Settings(ctx)
+	return set.DefaultModel, err
+}
+
 // SetDefault chooses the model of new chats.
 func (m *Models) SetDefault(ctx context.Context, name string) error {
 	if _, err := m.Open(ctx, name); err != nil {

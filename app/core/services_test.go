@@ -285,6 +285,9 @@ if (args.do === "tokens") await attempt(() => spindle.tokens.countText("four let
 return said.join("|");`), "tools", "generation", "chats", "characters", "world_books", "cors_proxy")
 	t.Setenv("CONCLAVE_PASSPHRASE", "correct horse")
 	id := w.chat("hello")
+	if err := w.Models.SetDefault(t.Context(), "demo/guide"); err != nil {
+		t.Fatal(err)
+	}
 	w.wants("", `{"do":"models"}`, `[["demo","demo",false,false]]|null|["string",true,"stop"]|[true,true]|AbortError: The operation was aborted.|false`)
 	w.wants("", `{"do":"lists"}`, `{"data":[],"total":0}|Error: PERMISSION_DENIED: personas|{"data":[],"total":0}|Error: spindle.characters.setAvatar is not available in Conclave.|10|[]`)
 	w.wants("", `{"do":"web","url":"`+server.URL+`"}`, "Error: PERMISSION_DENIED: local_network – "+strings.TrimPrefix(server.URL, "http://")+" is this computer or in its own network, which plugins may not reach unless you grant them local_network.")

@@ -114,6 +114,9 @@ func (s *Store) Get(ctx context.Context, name string) (string, error) {
 		}
 		return key, nil
 	}
+	if s.fresh() {
+		return "", missing(name) // and nobody need be asked for a passphrase
+	}
 	all, err := s.read(ctx)
 	if err != nil {
 		return "", err
@@ -148,10 +151,16 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 		}
 		return nil
 	}
-	if _, err := os.Stat(s.path); errors.Is(err, fs.ErrNotExist) {
+	if s.fresh() {
 		return nil
 	}
 	return s.change(ctx, func(all map[string]string) { delete(all, name) })
+}
+
+// fresh reports whether the encrypted file does not exist yet.
+func (s *Store) fresh() bool {
+	_, err := os.Stat(s.path)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // Unlock gives the passphrase of the encrypted file; for a file that does not
@@ -188,14 +197,17 @@ func (s *Store) read(ctx context.Context) (map[string]string, error) {
 	if passphrase == "" {
 		passphrase = os.Getenv(passphraseVariable)
 	}
-	_, statErr := os.Stat(s.path)
-	fresh := errors.Is(statErr, fs.ErrNotExist)
+	fresh := s.fresh()
 	for again := false; ; again = true {
 		if passphrase == "" && s.Ask != nil {
 			var err error
 			if passphrase, err = s.Ask(ctx, fresh, again); err != nil {
 				return nil, err
 			}
+		}
+		if passphrase == "" && fresh {
+			return nil, fault.New(fault.Unavailable, "keys.read", "No keychain answers here, and no passphrase was chosen for a file with keys.",
+				"Choose one in Settings > Models, or give one in the environment as "+passphraseVariable+".")
 		}
 		if passphrase == "" {
 			return nil, fault.New(fault.Unavailable, "keys.read", "The file with your keys is locked.",

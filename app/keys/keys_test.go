@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/zalando/go-keyring"
@@ -146,5 +147,22 @@ func TestAKeyOfTheEnvironmentComesFirst(t *testing.T) {
 	t.Setenv("CONCLAVE_KEY_MY_LAB", "from-env")
 	if got, err := New(t.TempDir()).Get(t.Context(), "my-lab"); err != nil || got != "from-env" {
 		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestF40WithoutAKeychainAndAFileThereAreNoKeysAndNothingIsLocked(t *testing.T) {
+	withoutKeychain(t)
+	t.Setenv(passphraseVariable, "")
+	s := New(t.TempDir())
+	s.Ask = func(context.Context, bool, bool) (string, error) {
+		t.Error("a passphrase was asked for")
+		return "", nil
+	}
+	if _, err := s.Get(t.Context(), "one"); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("get: %v", err)
+	}
+	s.Ask = nil
+	if err := s.Set(t.Context(), "one", "value"); fault.KindOf(err) != fault.Unavailable || strings.Contains(err.Error(), "locked") {
+		t.Errorf("set: %v", err)
 	}
 }

@@ -36,6 +36,15 @@ var (
 		Person: "44 of its tools are not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. Its log has the names.",
 		Test:   "app/plugin TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
 	})
+	// PluginLog bounds what is kept of a plugin's log: two files of half of it.
+	PluginLog = add(Limit{
+		Name:   "log of one plugin, kept",
+		Value:  1 << 20,
+		Unit:   Bytes,
+		Why:    "some thousand lines, and 200 plugins that print without end take 200 MiB",
+		Person: "Older lines of this log are not kept: it holds 1 MiB.",
+		Test:   "app/plugin TestF38AKeptLogIsBoundedAndSaysSo",
+	})
 	// ToolDefinition bounds one tool's description and schema.
 	ToolDefinition = add(Limit{
 		Name:   "description and schema of one tool",

@@ -67,9 +67,11 @@ type entry struct {
 }
 
 func newEntry(h *Host, src Source) *entry {
-	return &entry{h: h, id: src.ID, log: newJournal(), status: Status{
+	e := &entry{h: h, id: src.ID, status: Status{
 		ID: src.ID, Path: src.Display, State: Loading, Isolation: h.o.Launcher.Confinement(), Manifest: Manifest{Name: src.ID},
 	}}
+	e.log = newJournal(filepath.Join(h.o.Data, "logs", "plugins", src.ID+".log"), &e.mask)
+	return e
 }
 
 // place says where the plugin lies now (zero: nowhere) and reports whether that

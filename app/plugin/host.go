@@ -428,6 +428,7 @@ func (h *Host) Close() {
 	defer h.mu.Unlock()
 	for _, e := range h.entries {
 		e.unpin()
+		e.log.close()
 	}
 }
 

@@ -1,39 +1,68 @@
 package plugin
 
 import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"conclave/app/limit"
 )
 
 // LogLine is one line of a plugin's log.
 type LogLine struct {
-	N     uint64 // from 1, growing
-	Time  time.Time
-	Level string // debug, info, warn, error
-	Text  string // hidden characters removed, at most 4 KiB
-	Call  string // the call it belongs to, or empty
+	N     uint64    `json:"-"` // growing within one start of Conclave
+	Time  time.Time `json:"time"`
+	Level string    `json:"level"` // debug, info, warn, error
+	Text  string    `json:"text"`  // without the plugin's secrets, at most 4 KiB
+	Call  string    `json:"call,omitempty"`
 }
 
-// journalLines is how many lines of one plugin are kept: enough to read what led
-// to a failure, little enough that 200 plugins stay under 100 MB at worst.
+// journalLines is how many lines of one plugin are held in memory: enough to read
+// what led to a failure, little enough that 200 plugins stay under 100 MB at
+// worst.
 const (
 	journalLines    = 1000
 	journalLineSize = 4 << 10
 )
 
-// journal keeps the last lines a plugin logged or printed. It is safe for
-// concurrent use.
+// journalPace is how many bytes of one plugin's log are written to the disk
+// within a minute: a plugin that prints without end must not wear it out.
+const journalPace = 1 << 20
+
+// journal keeps the last lines a plugin logged or printed, in memory, and in a
+// file that the next start of Conclave reads. It is safe for concurrent use.
 type journal struct {
-	mu    sync.Mutex
-	lines []LogLine // a ring once full
-	next  uint64
+	path string // of the file; empty: nothing is kept
+	mask *mask  // what must not be in it
+
+	mu     sync.Mutex // guards the fields below
+	lines  []LogLine  // a ring once full
+	next   uint64
+	loaded bool      // lines of earlier starts were read
+	old    []LogLine // these, numbered below journalLines+1
+	file   *os.File  // nil before the first line, and once it cannot be written
+	begun  bool      // the file was opened
+	before int64     // its size then
+	size   int64
+	minute time.Time // since when paced counts
+	paced  int64
 }
 
-func newJournal() *journal { return &journal{next: 1} }
+// newJournal returns a journal that is kept at path; empty keeps nothing.
+func newJournal(path string, mask *mask) *journal {
+	return &journal{path: path, mask: mask, next: journalLines + 1}
+}
+
+// olderOf is where the lines lie that no longer fit into the file at path.
+func olderOf(path string) string { return path + ".1" }
 
 func (j *journal) add(level, text, call string) {
-	text = strings.TrimRight(strings.ToValidUTF8(text, "\uFFFD"), "\r\n")
+	text = strings.TrimRight(strings.ToValidUTF8(j.mask.text(text), "\uFFFD"), "\r\n")
 	if len(text) > journalLineSize {
 		text = strings.ToValidUTF8(text[:journalLineSize], "") + " …"
 	}
@@ -41,6 +70,7 @@ func (j *journal) add(level, text, call string) {
 	defer j.mu.Unlock()
 	line := LogLine{N: j.next, Time: time.Now(), Level: level, Text: text, Call: call}
 	j.next++
+	j.keep(line)
 	if len(j.lines) < journalLines {
 		j.lines = append(j.lines, line)
 		return
@@ -48,14 +78,136 @@ func (j *journal) add(level, text, call string) {
 	j.lines[(line.N-1)%journalLines] = line
 }
 
-// since returns the lines with N > n, oldest first.
+// keep writes a line to the file, if the plugin writes within its pace. A log
+// that cannot be written is no reason to stop: it is in memory. The caller holds
+// mu.
+func (j *journal) keep(line LogLine) {
+	raw, err := json.Marshal(line)
+	if err != nil || j.path == "" || !j.within(int64(len(raw)), line.Time) || !j.open() {
+		return
+	}
+	if j.size+int64(len(raw)) >= limit.PluginLog.Value/2 && !j.turn(line.Time) {
+		return
+	}
+	j.write(raw)
+}
+
+func (j *journal) write(raw []byte) {
+	n, _ := j.file.Write(append(raw, '\n'))
+	j.size += int64(n)
+}
+
+// within reports whether n more bytes are within the pace of this minute.
+func (j *journal) within(n int64, now time.Time) bool {
+	if now.Sub(j.minute) >= time.Minute {
+		j.minute, j.paced = now, 0
+	}
+	j.paced += n
+	return j.paced <= journalPace
+}
+
+// open opens the file at the first line.
+func (j *journal) open() bool {
+	if j.begun {
+		return j.file != nil
+	}
+	j.begun = true
+	if os.MkdirAll(filepath.Dir(j.path), 0o700) != nil {
+		return false
+	}
+	f, err := os.OpenFile(j.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return false
+	}
+	if info, err := f.Stat(); err == nil {
+		j.before, j.size = info.Size(), info.Size()
+	}
+	j.file = f
+	return true
+}
+
+// turn moves a full file aside, over the one moved before, and begins another.
+func (j *journal) turn(now time.Time) bool {
+	j.load()
+	_ = j.file.Close()
+	j.file = nil
+	if os.Rename(j.path, olderOf(j.path)) != nil {
+		return false
+	}
+	f, err := os.OpenFile(j.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return false
+	}
+	j.file, j.size = f, 0
+	if raw, err := json.Marshal(LogLine{Time: now, Level: "info", Text: limit.PluginLog.Person}); err == nil {
+		j.write(raw)
+	}
+	return true
+}
+
+// load reads the lines of earlier starts, once.
+func (j *journal) load() {
+	if j.loaded || j.path == "" {
+		return
+	}
+	j.loaded = true
+	var all []LogLine
+	for _, path := range []string{olderOf(j.path), j.path} {
+		raw, err := os.ReadFile(path)
+		if err != nil {
+			continue
+		}
+		if path == j.path && j.begun {
+			raw = raw[:min(j.before, int64(len(raw)))]
+		}
+		for lines := bufio.NewScanner(bytes.NewReader(raw)); lines.Scan(); {
+			var line LogLine
+			if json.Unmarshal(lines.Bytes(), &line) == nil {
+				all = append(all, line)
+			}
+		}
+	}
+	j.old = all[max(0, len(all)-journalLines):]
+	for i := range j.old {
+		j.old[i].N = journalLines - uint64(len(j.old)) + uint64(i) + 1
+	}
+}
+
+// since returns the lines with N > n, oldest first, those of earlier starts among
+// them.
 func (j *journal) since(n uint64) []LogLine {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	first := j.next - uint64(len(j.lines))
+	j.load()
 	out := []LogLine{}
+	for _, line := range j.old {
+		if line.N > n {
+			out = append(out, line)
+		}
+	}
+	first := j.next - uint64(len(j.lines))
 	for i := max(first, n+1); i < j.next; i++ {
 		out = append(out, j.lines[(i-1)%journalLines])
 	}
 	return out
+}
+
+// close closes the file. What is added later is in memory alone.
+func (j *journal) close() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.file != nil {
+		_ = j.file.Close()
+	}
+	j.file, j.begun = nil, true
+}
+
+// forget removes what is kept.
+func (j *journal) forget() {
+	j.close()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.path != "" {
+		_, _ = os.Remove(j.path), os.Remove(olderOf(j.path))
+	}
 }

@@ -172,7 +172,7 @@ func (e *entry) follow(p Process) {
 		return
 	}
 	lines.Lines(func(line string) {
-		e.log.add("info", e.mask.text(line), "")
+		e.log.add("info", line, "")
 		e.h.o.Bus.Changed(bus.Log, e.id)
 	})
 }
@@ -202,7 +202,9 @@ func (h *Host) Remove(_ context.Context, id string) (kept string, err error) {
 	if err := move(recorded(path), recorded(kept)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		h.o.Log.Warn("the recorded calls of a removed plugin stay where they are", "plugin", id, "err", err)
 	}
-	return kept, h.Scan()
+	err = h.Scan()
+	e.log.forget()
+	return kept, err
 }
 
 // recorded is the folder of calls recorded beside a single-file plugin.
@@ -279,6 +281,7 @@ func (h *Host) loadOnce(ctx context.Context, src Source, kin string, set savedSt
 	src.ID = id
 	e := newEntry(h, src)
 	e.temporary, e.known, e.kin, e.state = true, true, kin, set
+	e.log = newJournal("", &e.mask)
 	e.source = src
 	h.entries[id] = e
 	h.mu.Unlock()

@@ -36,6 +36,30 @@ func (m *mask) learn(secret string) {
 	}
 }
 
+// minKept is how long a secret that a plugin keeps is at least to be masked: what
+// it keeps may be as ordinary as “true”.
+const minKept = 8
+
+// learn takes note of the secrets that go between a plugin and where it keeps
+// them, so that they are in nothing it says.
+func (e *entry) learn(capability string, args json.RawMessage, value any) {
+	var secret string
+	switch capability {
+	case "secrets.get":
+		found, _ := value.(map[string]any)
+		secret, _ = found["value"].(string)
+	case "secrets.put":
+		var given struct {
+			Value string `json:"value"`
+		}
+		_ = json.Unmarshal(args, &given) // what cannot be read was refused
+		secret = given.Value
+	}
+	if len(secret) >= minKept {
+		e.mask.learn(secret)
+	}
+}
+
 // known returns the secrets, longest first; the slice is not changed later.
 func (m *mask) known() []string {
 	m.mu.Lock()

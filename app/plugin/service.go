@@ -61,6 +61,7 @@ func (r *runner) serve(ctx context.Context, capability string, args json.RawMess
 		}
 	}
 	value, err := s.Do(ctx, by, args)
+	r.e.learn(capability, args, value)
 	return value, asServiceError(err)
 }
 

@@ -59,7 +59,7 @@ func startSession(ctx context.Context, r *runner, spec Spec) (*session, error) {
 			Logger:                 r.h.o.Log,
 			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { r.toolsChanged() },
 			LoggingMessageHandler: func(_ context.Context, m *mcp.LoggingMessageRequest) {
-				r.e.log.add(logLevel(string(m.Params.Level)), r.e.mask.text(logText(m.Params.Data)), "")
+				r.e.log.add(logLevel(string(m.Params.Level)), logText(m.Params.Data), "")
 			},
 		})
 	if err != nil {

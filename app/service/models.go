@@ -18,12 +18,13 @@ import (
 
 // Models is what services ask of models; core.Models is the real one.
 type Models interface {
-	// Open returns a model by "connection/model"; "" is the default.
+	// Open returns a model by "connection/model".
 	Open(ctx context.Context, name string) (llm.Model, error)
 	Connections(ctx context.Context) ([]llm.Connection, error)
 	// Known returns the models that are known without asking anybody.
 	Known(ctx context.Context) ([]llm.ModelInfo, error)
-	Default(ctx context.Context) (string, error)
+	// Chosen is the default that the person chose; empty when they chose none.
+	Chosen(ctx context.Context) (string, error)
 }
 
 // Bounds of a plugin's model calls. Its permission lets it ask; these keep a
@@ -101,7 +102,7 @@ func (s *Services) generate(ctx context.Context, by plugin.Caller, a generateArg
 	if err != nil {
 		return nil, err
 	}
-	model, err := s.model(ctx, a)
+	model, err := s.model(ctx, by, a)
 	if err != nil {
 		return nil, err
 	}
@@ -284,14 +285,18 @@ func (s *Services) spend(ctx context.Context, by plugin.Caller) (release func(),
 }
 
 // model opens the model that was asked for.
-func (s *Services) model(ctx context.Context, a generateArgs) (llm.Model, error) {
+func (s *Services) model(ctx context.Context, by plugin.Caller, a generateArgs) (llm.Model, error) {
 	name := a.Model
 	if raw, ok := a.Parameters["model"]; ok && name == "" {
 		_ = json.Unmarshal(raw, &name) // what is no text names none
 	}
 	if a.Connection == "" {
 		if name == "" {
-			return s.o.Models.Open(ctx, "")
+			usual, err := s.usual(ctx, by)
+			if err != nil {
+				return nil, err
+			}
+			return s.o.Models.Open(ctx, usual)
 		}
 		all, err := s.o.Models.Connections(ctx)
 		if err != nil {
@@ -300,11 +305,11 @@ func (s *Services) model(ctx context.Context, a generateArgs) (llm.Model, error)
 		if first, _, ok := strings.Cut(name, "/"); ok && slices.ContainsFunc(all, func(c llm.Connection) bool { return c.Name == first }) {
 			return s.o.Models.Open(ctx, name)
 		}
-		chosen, err := s.o.Models.Default(ctx)
+		usual, err := s.usual(ctx, by)
 		if err != nil {
 			return nil, err
 		}
-		connection, _, _ := strings.Cut(chosen, "/")
+		connection, _, _ := strings.Cut(usual, "/")
 		return s.o.Models.Open(ctx, connection+"/"+name)
 	}
 	if name != "" {
@@ -320,10 +325,25 @@ func (s *Services) model(ctx context.Context, a generateArgs) (llm.Model, error)
 	return s.o.Models.Open(ctx, a.Connection+"/"+of)
 }
 
+// usual is the model of a request that names none: the default that the person
+// chose, else that of the chat the request is made in.
+func (s *Services) usual(ctx context.Context, by plugin.Caller) (string, error) {
+	chosen, err := s.o.Models.Chosen(ctx)
+	if err != nil || chosen != "" {
+		return chosen, err
+	}
+	if s.o.Chats != nil {
+		if c, err := s.find(ctx, by, ""); err == nil && c.Model != "" {
+			return c.Model, nil
+		}
+	}
+	return "", missing("No model was chosen that plugins could ask. Choose a default one in Settings > Models, or with conclave models default.")
+}
+
 // modelOf is the model that a connection stands for: the default one when it is
 // of that connection, else the first known.
 func (s *Services) modelOf(ctx context.Context, connection string) (string, error) {
-	chosen, err := s.o.Models.Default(ctx)
+	chosen, err := s.o.Models.Chosen(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -353,7 +373,7 @@ type connection struct {
 	HasKey    bool     `json:"has_key"`
 }
 
-func (s *Services) connections(ctx context.Context, _ plugin.Caller, _ struct{}) (any, error) {
+func (s *Services) connections(ctx context.Context, by plugin.Caller, _ struct{}) (any, error) {
 	all, err := s.o.Models.Connections(ctx)
 	if err != nil {
 		return nil, err
@@ -362,8 +382,8 @@ func (s *Services) connections(ctx context.Context, _ plugin.Caller, _ struct{})
 	if err != nil {
 		return nil, err
 	}
-	chosen, err := s.o.Models.Default(ctx)
-	if err != nil {
+	usual, err := s.usual(ctx, by)
+	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return nil, err
 	}
 	out := []connection{}
@@ -372,7 +392,7 @@ func (s *Services) connections(ctx context.Context, _ plugin.Caller, _ struct{})
 		if err != nil {
 			return nil, err
 		}
-		row := connection{ID: c.Name, Name: cmp.Or(c.Title, c.Name), Provider: c.Kind, Model: of, Models: []string{}, IsDefault: strings.HasPrefix(chosen, c.Name+"/"), HasKey: c.HasKey}
+		row := connection{ID: c.Name, Name: cmp.Or(c.Title, c.Name), Provider: c.Kind, Model: of, Models: []string{}, IsDefault: strings.HasPrefix(usual, c.Name+"/"), HasKey: c.HasKey}
 		for _, m := range known {
 			if m.Connection == c.Name {
 				row.Models = append(row.Models, m.ID)

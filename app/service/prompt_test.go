@@ -12,6 +12,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/llm"
+	"conclave/app/llm/llmtest"
 	"conclave/app/plugin"
 )
 
@@ -181,4 +182,26 @@ func TestMacrosResolveKnowsConclavesOwn(t *testing.T) {
 	f.wants(by, "macros.resolve", `{"text":"{{setvar::k::v}}[{{getvar::k}}] {{user}} {{unknown}}","commit":false}`, `{"diagnostics":[],"text":"[] User {{unknown}}"}`)
 	f.wants(by, "macros.resolve", `{"text":"{{setvar::k::v}}[{{getvar::k}}]","commit":true}`, `[v]`)
 	f.wants(by, "variables.get", `{"scope":"local","key":"k"}`, `"v"`)
+}
+
+func TestF41ARequestThatNamesNoModelIsForTheChatsOwnUnlessADefaultWasChosen(t *testing.T) {
+	f := newFixture(t)
+	by := f.caller("a")
+	ask := func() string { return f.ask(by, "models.generate", `{"messages":[{"role":"user","content":"x"}]}`) }
+	f.model.Add([]llmtest.Step{llmtest.Say("one")})
+	if got := ask(); !strings.Contains(got, `"model":"one/default"`) {
+		t.Errorf("with a default chosen: %s", got)
+	}
+	f.chosen = ""
+	if got := ask(); !strings.Contains(got, "not_found: No model was chosen") {
+		t.Errorf("with none chosen and a chat without a model: %s", got)
+	}
+	if err := f.store.UpdateConversation(t.Context(), f.open.ID, func(c *chat.Conversation) { c.Model = "two/small" }); err != nil {
+		t.Fatal(err)
+	}
+	f.open.Model = "two/small"
+	f.model.Add([]llmtest.Step{llmtest.Say("two")})
+	if got := ask(); !strings.Contains(got, `"model":"two/small"`) {
+		t.Errorf("in a chat with a model: %s", got)
+	}
 }

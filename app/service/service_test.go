@@ -29,14 +29,15 @@ import (
 
 // fixture is the services over a real store, and what they told.
 type fixture struct {
-	t     *testing.T
-	store *store.Store
-	s     *Services
-	all   map[string]plugin.Service
-	model *llmtest.Model
-	open  *chat.Conversation
-	holds holds
-	now   time.Time
+	t      *testing.T
+	store  *store.Store
+	s      *Services
+	all    map[string]plugin.Service
+	model  *llmtest.Model
+	chosen string // the default that the person chose
+	open   *chat.Conversation
+	holds  holds
+	now    time.Time
 
 	mu     sync.Mutex
 	events []string
@@ -79,12 +80,12 @@ func (s storeChats) Conversations(ctx context.Context, offset, limit int) ([]cha
 }
 
 // models are one scripted model behind two connections.
-type models struct{ m *llmtest.Model }
+type models struct {
+	m      *llmtest.Model
+	chosen *string
+}
 
 func (m models) Open(_ context.Context, name string) (llm.Model, error) {
-	if name == "" {
-		name = "one/default"
-	}
 	connection, id, _ := strings.Cut(name, "/")
 	if connection != "one" && connection != "two" {
 		return nil, fault.New(fault.NotFound, "test", "There is no connection named "+connection+".", "")
@@ -104,18 +105,18 @@ func (m models) Known(context.Context) ([]llm.ModelInfo, error) {
 	return []llm.ModelInfo{{Connection: "one", ID: "default"}, {Connection: "two", ID: "small"}}, nil
 }
 
-func (m models) Default(context.Context) (string, error) { return "one/default", nil }
+func (m models) Chosen(context.Context) (string, error) { return *m.chosen, nil }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{t: t, store: storetest.Open(t), model: llmtest.New(), now: time.Unix(1_700_000_000, 0)}
+	f := &fixture{t: t, store: storetest.Open(t), model: llmtest.New(), chosen: "one/default", now: time.Unix(1_700_000_000, 0)}
 	c := chat.Conversation{Title: "Open"}
 	if err := f.store.CreateConversation(t.Context(), &c); err != nil {
 		t.Fatal(err)
 	}
 	f.open = &c
 	f.s = New(Options{
-		Chats: storeChats{f.store}, Models: models{f.model}, Keys: &memoryKeys{all: map[string]string{}}, Values: f.store, Bus: bus.New(), Hold: f.holds.hold,
+		Chats: storeChats{f.store}, Models: models{f.model, &f.chosen}, Keys: &memoryKeys{all: map[string]string{}}, Values: f.store, Bus: bus.New(), Hold: f.holds.hold,
 		Active: func(context.Context) (*chat.Conversation, error) { return f.open, nil },
 		Now:    func() time.Time { return f.now },
 		Publish: func(event string, payload any) {

@@ -37,11 +37,15 @@ regex_scripts.getActive = async () => {
   return [];
 };
 export const memories = {
-  entities: namespace("memories.entities", "memories", ["list"], ["get"], write),
+  entities: namespace("memories.entities", "memories", ["list"], ["get"], [...write, "upsert"]),
   cortex: {
     async query() {
       need("memories", "memories.cortex.query");
       return { data: [], total: 0, memories: [], entities: [] };
     },
   },
+};
+memories.entities.getFacts = async () => {
+  need("memories", "memories.entities.getFacts");
+  return [];
 };

@@ -4,7 +4,7 @@
 
 import { $Error, assign } from "../primordials.js";
 import { ask, plain, text } from "../bridge.js";
-import { changing, page, seconds, unavailable } from "./guard.js";
+import { changing, need, page, seconds, unavailable } from "./guard.js";
 
 const shapes = {
   world_books: () => ({ name: "", description: "", metadata: {} }),
@@ -78,10 +78,13 @@ function shared(kind, isUnder) {
 
 export const world_books = shared("world_books", false);
 world_books.entries = shared("world_books.entries", true);
-world_books.getActivated = async () => {
-  await ask("world_books.list", { limit: 1 }); // none is put into prompts; the permission is asked for all the same
+// None is put into prompts; the permission is asked for all the same.
+const none = (name) => async () => {
+  need("world_books", name);
   return [];
 };
+world_books.getActivated = none("world_books.getActivated");
+world_books.getGlobal = none("world_books.getGlobal");
 
 export const characters = shared("characters", false);
 characters.setAvatar = async () => unavailable("spindle.characters.setAvatar");
