@@ -39,10 +39,11 @@ var layers = map[string][]string{
 	"app/plugin/watch":       {"app/fault", "github.com/fsnotify/fsnotify"},
 	"app/plugin/place":       {},
 	"app/plugin/spindle/job": {}, // what the host and the engine both know of a job
+	"app/document":           {}, // what office documents say
 	"app/fetch":              {}, // what plugins and the window both ask servers with
 
 	// Doers: words, contracts, and the neighbours named.
-	"app/turn":    {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
+	"app/turn":    {"app/fault", "app/chat", "app/document", "app/llm", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
 	"app/plugin":  {"app/fault", "app/bus", "app/chat", "app/tool", "app/permit", "app/plugin/wire", "app/plugin/watch", "app/plugin/place", "app/version"},
 	"app/service": {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/plugin", "app/fetch", "github.com/google/uuid"},
 

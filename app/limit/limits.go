@@ -157,5 +157,19 @@ var (
 		Why:    "the densest text with a meaning, small code in lists, needs half of it; the page's memory grows with the HTML",
 		Person: "Shown as text: formatted it would be too large.",
 		Test:   "app/render TestF13ABlockOfTooMuchHTMLIsShownAsText",
+
+// What of a document a model is told.
+var (
+	DocumentUnpacked = add(Limit{
+		Name: "an office document, unpacked", Value: 32 << 20, Unit: Bytes,
+		Why:   "a document of a thousand pages; a zip archive of a few KiB can hold gigabytes",
+		Model: "[file NAME, …: it unpacks to more than 32 MiB, more than is read]",
+		Test:  "app/document TestF108ADocumentIsReadAsFarAsItsBounds",
+	})
+	DocumentText = add(Limit{
+		Name: "text of an office document", Value: 256 << 10, Unit: Bytes,
+		Why:   "60,000 tokens, half of what most models take at once",
+		Model: "[the rest of NAME is left out: a model is told at most 256 KiB of a document]",
+		Test:  "app/document TestF108ADocumentIsReadAsFarAsItsBounds",
 	})
 )

@@ -3,6 +3,7 @@ package turn
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	_ "image/gif" // what tooWide can measure
@@ -12,6 +13,8 @@ import (
 	"strings"
 
 	"conclave/app/chat"
+	"conclave/app/document"
+	"conclave/app/limit"
 	"conclave/app/llm"
 )
 
@@ -194,7 +197,8 @@ func (t *run) media(ctx context.Context, p chat.Part) chat.Part {
 	if name == "" {
 		name = "without a name"
 	}
-	readable := isText(m.MIME) && m.Size <= maxInlineText
+	written := document.Is(m.Name)
+	readable := written || isText(m.MIME) && m.Size <= maxInlineText
 	picture := strings.HasPrefix(m.MIME, "image/")
 	switch {
 	case readable:
@@ -221,11 +225,28 @@ func (t *run) media(ctx context.Context, p chat.Part) chat.Part {
 	if picture && !readable && tooWide(m.Data) {
 		return text(fmt.Sprintf("[picture %s, %s, %d bytes: it has more than %d pixels a side, more than a model can be shown]", name, m.MIME, m.Size, maxPixels))
 	}
+	if written {
+		return documentText(m)
+	}
 	if readable {
 		return text("File " + name + ":\n\n" + strings.ToValidUTF8(string(m.Data), "\uFFFD"))
 	}
 	p.Media = &m
 	return p
+}
+
+// documentText returns what a document says, or why a model is not told.
+func documentText(m chat.Media) chat.Part {
+	said, cut, err := document.Text(m.Name, m.Data)
+	switch {
+	case errors.Is(err, document.ErrTooLarge):
+		return text(fmt.Sprintf("[file %s, %s, %d bytes: it unpacks to more than %s, more than is read]", m.Name, m.MIME, m.Size, limit.DocumentUnpacked))
+	case err != nil:
+		return text(fmt.Sprintf("[file %s, %s, %d bytes: it is damaged, and cannot be read]", m.Name, m.MIME, m.Size))
+	case cut:
+		said += fmt.Sprintf("\n[the rest of %s is left out: a model is told at most %s of a document]", m.Name, limit.DocumentText)
+	}
+	return text("File " + m.Name + ", its text:\n\n" + said)
 }
 
 // pictures returns those of a path that are sent: the newest, as far as they fit
