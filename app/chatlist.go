@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -89,15 +90,43 @@ func (c *Chats) row(v chat.Conversation) ChatRow {
 }
 
 func (c *Chats) chatView(ctx context.Context, v chat.Conversation) ChatView {
-	name := v.Model
-	if name == "" {
-		name, _ = c.core.Models.Default(ctx)
-	}
+	name := c.modelOf(ctx, v)
 	info := c.core.Models.Info(ctx, name)
 	return ChatView{
 		ID: string(v.ID), Title: v.Title, Model: name, ModelTitle: info.Title, Vision: info.Can.Vision, Tools: info.Can.Tools,
 		System: v.System, Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo, Created: stamp(v.Created), Updated: stamp(v.Updated),
 	}
+}
+
+// modelOf returns the model that answers next in a conversation: its own, or the
+// one that answered it last, or the default where none has.
+func (c *Chats) modelOf(ctx context.Context, v chat.Conversation) string {
+	if v.Model != "" {
+		return v.Model
+	}
+	if outline, err := c.core.Keep.Outline(ctx, v.ID); err == nil {
+		if last := lastAnswer(outline); last != 0 {
+			if all, err := c.core.Keep.Messages(ctx, v.ID, []chat.MessageSeq{last}); err == nil && len(all) == 1 && all[0].Model != "" {
+				return all[0].Model
+			}
+		}
+	}
+	name, _ := c.core.Models.Default(ctx) // without it, opening the model says why
+	return name
+}
+
+// lastAnswer returns the last answer of the visible path; 0 when there is none.
+func lastAnswer(o Outline) chat.MessageSeq {
+	roles := map[chat.MessageSeq]chat.Role{}
+	for _, e := range o.Entries {
+		roles[e.Seq] = e.Role
+	}
+	for _, seq := range slices.Backward(o.Path) {
+		if roles[seq] == chat.RoleAssistant {
+			return seq
+		}
+	}
+	return 0
 }
 
 func (c *Chats) modelTitle(ctx context.Context, name string) string {

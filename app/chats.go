@@ -133,21 +133,23 @@ func (c *Chats) Send(conversation string, message Outgoing) (Sent, error) {
 		return Sent{}, err
 	}
 	if conversation == "" {
-		made := chat.Conversation{Model: message.Model}
 		name := message.Model
 		if name == "" {
 			if name, err = c.core.Models.Default(ctx); err != nil {
 				return Sent{}, err
 			}
 		}
-		made.Demo = name == settings.DemoModel
+		if _, err := c.core.Models.Open(ctx, name); err != nil {
+			return Sent{}, err // before there is a chat without an answer
+		}
+		made := chat.Conversation{Model: name, Demo: name == settings.DemoModel}
 		if err := c.core.Keep.CreateConversation(ctx, &made); err != nil {
 			return Sent{}, err
 		}
 		conversation = string(made.ID)
 	}
 	c.core.Keep.SaveDraft(id(conversation), "")
-	return c.begin(ctx, id(conversation), turn.Request{Text: message.Text, Attachments: attachments}, "", message.NoTools)
+	return c.begin(ctx, id(conversation), turn.Request{Text: message.Text, Attachments: attachments}, message.Model, message.NoTools)
 }
 
 func (c *Chats) attachments(ctx context.Context, ids []string) ([]chat.Part, error) {
@@ -184,11 +186,16 @@ func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r t
 		return Sent{}, err
 	}
 	if model == "" {
-		model = current.Model
+		model = c.modelOf(ctx, current)
 	}
 	opened, err := c.core.Models.Open(ctx, model)
 	if err != nil {
 		return Sent{}, err
+	}
+	if current.Model == "" { // a chat keeps the model that answers it
+		if err := c.core.Keep.UpdateConversation(ctx, conversation, func(v *chat.Conversation) { v.Model = opened.Info().Name() }); err != nil {
+			return Sent{}, err
+		}
 	}
 	set, err := c.core.Settings.Settings(ctx)
 	if err != nil {

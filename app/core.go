@@ -65,5 +65,9 @@ type Connections interface {
 	Scan(ctx context.Context) ([]LocalServer, error)
 	// KeyStore says where keys are kept, and whether a passphrase is needed first.
 	KeyStore() (sentence string, locked bool)
+	// KeysFresh reports whether that passphrase is still to be chosen.
+	KeysFresh() bool
 	Unlock(passphrase string) error
+	// SetCapabilities notes what the person says that a model can do.
+	SetCapabilities(ctx context.Context, name string, can llm.Capabilities) error
 }

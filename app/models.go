@@ -38,10 +38,11 @@ type tested struct {
 // providers are the kinds of connections, as the page offers them. Key shapes
 // are those the vendors document.
 var providers = []ProviderView{
-	{Kind: "openai", Title: "OpenAI, or a compatible server", NeedsKey: true, KeyPage: "https://platform.openai.com/api-keys", KeyPrefixes: []string{"sk-proj-", "sk-svcacct-", "sk-"}},
+	{Kind: "openai", Title: "OpenAI", NeedsKey: true, KeyPage: "https://platform.openai.com/api-keys", KeyPrefixes: []string{"sk-proj-", "sk-svcacct-", "sk-"}},
 	{Kind: "anthropic", Title: "Anthropic", NeedsKey: true, KeyPage: "https://console.anthropic.com/settings/keys", KeyPrefixes: []string{"sk-ant-"}},
 	{Kind: "google", Title: "Google Gemini", NeedsKey: true, KeyPage: "https://aistudio.google.com/apikey", KeyPrefixes: []string{"AIza"}},
-	{Kind: "ollama", Title: "Ollama", URL: "http://localhost:11434", KeyPrefixes: []string{}},
+	{Kind: "openai", Title: "A compatible server", AsksURL: true, KeyPrefixes: []string{}},
+	{Kind: "ollama", Title: "Ollama", AsksURL: true, URL: "http://localhost:11434", KeyPrefixes: []string{}},
 }
 
 // vendorHosts are the addresses asked when a connection names none.
@@ -64,6 +65,7 @@ func (m *Models) List() (ModelList, error) {
 	}
 	out := ModelList{Revision: m.core.Bus.Revision(bus.Models, ""), Default: chosen, Connections: []ConnectionView{}, Models: []ModelView{}, Providers: providers}
 	out.KeyStore, out.KeysLocked = m.core.Models.KeyStore()
+	out.KeysFresh = m.core.Models.KeysFresh()
 	for _, c := range connections {
 		out.Connections = append(out.Connections, m.view(c))
 	}
@@ -211,6 +213,11 @@ func (m *Models) SetDefault(model string) error {
 	}
 	m.core.Bus.Changed(bus.Models, "")
 	return nil
+}
+
+// SetCapabilities notes what the person says that a model can do.
+func (m *Models) SetCapabilities(model string, tools, vision, reasoning bool) error {
+	return m.core.Models.SetCapabilities(m.call(), model, llm.Capabilities{Tools: tools, Vision: vision, Reasoning: reasoning})
 }
 
 // ScanLocal asks the loopback addresses of known model servers.

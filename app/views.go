@@ -492,6 +492,7 @@ type ProviderView struct {
 	Title       string   `json:"title"`
 	URL         string   `json:"url"`
 	NeedsKey    bool     `json:"needs_key"`
+	AsksURL     bool     `json:"asks_url"` // the address is asked for beside the key
 	KeyPage     string   `json:"key_page"`
 	KeyPrefixes []string `json:"key_prefixes"`
 }
@@ -506,6 +507,8 @@ type ModelList struct {
 	KeyStore    string           `json:"key_store"`
 	// KeysLocked: the encrypted file is used and its passphrase is needed first.
 	KeysLocked bool `json:"keys_locked"`
+	// KeysFresh: that passphrase is still to be chosen.
+	KeysFresh bool `json:"keys_fresh"`
 }
 
 // ConnectionEdit is a connection as a person writes it. Its key goes to the key

@@ -124,13 +124,16 @@ func (c *Core) folders() error {
 
 func (c *Core) build(ctx context.Context) error {
 	var err error
-	c.Settings = &Preferences{store: c.Store}
+	c.Settings = &Preferences{store: c.Store, changed: func() {
+		c.Bus.Changed(bus.Settings, "")
+		c.Bus.Changed(bus.Models, "") // the connections and the default are settings
+	}}
 	set, err := c.Settings.Settings(ctx)
 	if err != nil {
 		return err
 	}
 	c.Keys = keys.New(c.o.Data)
-	c.Models = &Models{settings: c.Settings, keys: c.Keys, log: c.Log}
+	c.Models = &Models{settings: c.Settings, keys: c.Keys, log: c.Log, listed: func() { c.Bus.Changed(bus.Models, "") }}
 	c.Gate, err = permit.Open(ctx, permit.Options{
 		Ledger: c.Store, Shelf: c.Store, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data},
 		Mode: func() permit.Mode {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ type Models struct {
 	keys     *keys.Store
 	log      *slog.Logger
 	pace     time.Duration // of Demo guide; 0 is none
+	listed   func()        // hears that a connection listed its models; nil when nobody does
 
 	mu        sync.Mutex                 // guards known and providers
 	known     map[string][]llm.ModelInfo // by connection, of the last listing
@@ -142,7 +144,48 @@ func (m *Models) Open(ctx context.Context, name string) (llm.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	if can, ok := c.Can[id]; ok {
+		return knownModel{p.Open(id), can}, nil
+	}
 	return p.Open(id), nil
+}
+
+// knownModel is a model of which the person said what it can do.
+type knownModel struct {
+	llm.Model
+	can llm.Capabilities
+}
+
+// Info implements llm.Model.
+func (m knownModel) Info() llm.ModelInfo {
+	info := m.Model.Info()
+	info.Can = m.can
+	return info
+}
+
+// SetCapabilities notes what the person says that a model can do.
+func (m *Models) SetCapabilities(ctx context.Context, name string, can llm.Capabilities) error {
+	connection, id, _ := strings.Cut(name, "/")
+	c, err := m.connection(ctx, connection)
+	if err != nil {
+		return err
+	}
+	if c.Kind == "demo" || id == "" {
+		return fault.New(fault.Invalid, "core.models", "What "+name+" can do is not to be set.", "Choose a model of a connection of your own.")
+	}
+	_, err = m.settings.ChangeSettings(ctx, func(s *settings.Settings) {
+		s.Connections = slices.Clone(s.Connections)
+		for i, c := range s.Connections {
+			if c.Name == connection {
+				s.Connections[i].Can = maps.Clone(c.Can)
+				if c.Can == nil {
+					s.Connections[i].Can = map[string]llm.Capabilities{}
+				}
+				s.Connections[i].Can[id] = can
+			}
+		}
+	})
+	return err
 }
 
 // Info says what is known of a model without asking anybody.
@@ -152,6 +195,11 @@ func (m *Models) Info(ctx context.Context, name string) llm.ModelInfo {
 	for _, k := range m.known[connection] {
 		if k.ID == id {
 			m.mu.Unlock()
+			if c, err := m.connection(ctx, connection); err == nil {
+				if can, ok := c.Can[id]; ok {
+					k.Can = can
+				}
+			}
 			return k
 		}
 	}
@@ -189,6 +237,9 @@ func (m *Models) Known(ctx context.Context) ([]llm.ModelInfo, error) {
 			listed = []llm.ModelInfo{m.Info(ctx, settings.DemoModel)}
 		}
 		for _, info := range listed {
+			if can, ok := c.Can[info.ID]; ok {
+				info.Can = can
+			}
 			add(info)
 		}
 		for _, id := range c.Models {
@@ -248,8 +299,12 @@ func (m *Models) ask(ctx context.Context, c llm.Connection) (int, time.Duration,
 	if m.known == nil {
 		m.known = map[string][]llm.ModelInfo{}
 	}
-	m.known[c.Name] = listed
+	m.known[c.Name] = slices.DeleteFunc(listed, func(info llm.ModelInfo) bool { return !llm.Chats(info.ID) })
+	listed = m.known[c.Name]
 	m.mu.Unlock()
+	if m.listed != nil {
+		m.listed()
+	}
 	return len(listed), took, nil
 }
 
@@ -300,6 +355,12 @@ func (m *Models) Update(ctx context.Context, c llm.Connection, key string) error
 		return err
 	}
 	c.HasKey = old.HasKey || key != ""
+	if c.Can == nil {
+		c.Can = old.Can
+	}
+	if c.Headers == nil {
+		c.Headers = old.Headers
+	}
 	return m.write(ctx, c, key, func(s *settings.Settings) {
 		s.Connections = slices.Clone(s.Connections)
 		for i := range s.Connections {
@@ -375,6 +436,10 @@ func (m *Models) Remove(ctx context.Context, name string) (func(context.Context)
 
 // KeyStore says where keys are kept, and whether a passphrase is needed first.
 func (m *Models) KeyStore() (string, bool) { return m.keys.Sentence(), m.keys.NeedsPassphrase() }
+
+// KeysFresh reports whether the encrypted file of keys is used and does not exist
+// yet: the passphrase given next becomes its own.
+func (m *Models) KeysFresh() bool { return m.keys.NeedsPassphrase() && m.keys.Fresh() }
 
 // Unlock gives the passphrase of the encrypted file of keys.
 func (m *Models) Unlock(passphrase string) error { return m.keys.Unlock(passphrase) }

@@ -14,6 +14,7 @@ import (
 // It is safe for concurrent use.
 type Preferences struct {
 	store    *store.Store
+	changed  func()            // hears that they changed, whoever did it; nil when nobody does
 	switched func(chat string) // hears of another chat being opened; nil when nobody does
 
 	mu       sync.Mutex // guards the fields below
@@ -73,6 +74,9 @@ func (p *Preferences) ChangeSettings(ctx context.Context, change func(*settings.
 		return set, err
 	}
 	p.raw, p.revision = raw, revision
+	if p.changed != nil {
+		p.changed()
+	}
 	if p.switched != nil && set.OpenChat != opened {
 		p.switched(set.OpenChat)
 	}

@@ -218,7 +218,7 @@ func (c *Core) Terminal() *cli.App {
 	return &cli.App{
 		Version: version.Version, Data: c.o.Data, Plugins: c.o.Plugins,
 		Host: c.Host, Gate: c.Gate, Tools: c.Tools, Turns: c.Turns,
-		Chats: terminalChats{c.Store}, Models: terminalModels{c.Models}, Settings: c.Settings,
+		Chats: terminalChats{c.Store, c.Bus}, Models: terminalModels{c.Models}, Settings: c.Settings,
 		Watch: c.watch, LogChanges: c.logChanges, Backup: c.Store.Backup, Doctor: c.Doctor, Render: c.render,
 	}
 }
@@ -283,8 +283,37 @@ func (t terminalModels) Scan(ctx context.Context) ([]cli.LocalServer, error) {
 	return out, err
 }
 
-// terminalChats is the store as commands use it.
-type terminalChats struct{ *store.Store }
+// terminalChats is the store as commands use it. What they change, a window that
+// is open hears of.
+type terminalChats struct {
+	*store.Store
+	bus *bus.Bus
+}
+
+// told tells of a change of a conversation that was made.
+func (s terminalChats) told(id chat.ConversationID, err error) error {
+	if err == nil {
+		s.bus.Changed(bus.Chats, "")
+		s.bus.Changed(bus.Edits, string(id))
+	}
+	return err
+}
+
+// CreateConversation implements cli.Chats.
+func (s terminalChats) CreateConversation(ctx context.Context, c *chat.Conversation) error {
+	err := s.Store.CreateConversation(ctx, c)
+	return s.told(c.ID, err)
+}
+
+// UpdateConversation implements cli.Chats.
+func (s terminalChats) UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error {
+	return s.told(id, s.Store.UpdateConversation(ctx, id, change))
+}
+
+// Append implements cli.Chats.
+func (s terminalChats) Append(ctx context.Context, m *chat.Message) error {
+	return s.told(m.Conversation, s.Store.Append(ctx, m))
+}
 
 // Recent implements cli.Chats.
 func (s terminalChats) Recent(ctx context.Context, limit int) ([]chat.Conversation, error) {

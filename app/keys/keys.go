@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"filippo.io/age"
 	"github.com/zalando/go-keyring"
@@ -68,6 +69,12 @@ func (s *Store) NeedsPassphrase() bool {
 	return s.passphrase == "" && os.Getenv(passphraseVariable) == ""
 }
 
+// Fresh reports whether the encrypted file does not exist yet.
+func (s *Store) Fresh() bool {
+	_, err := os.Stat(s.path)
+	return errors.Is(err, fs.ErrNotExist)
+}
+
 // passphraseVariable gives the passphrase where nobody can be asked.
 const passphraseVariable = "CONCLAVE_PASSPHRASE"
 
@@ -114,7 +121,7 @@ func (s *Store) Get(ctx context.Context, name string) (string, error) {
 		}
 		return key, nil
 	}
-	if s.fresh() {
+	if s.Fresh() {
 		return "", missing(name) // and nobody need be asked for a passphrase
 	}
 	all, err := s.read(ctx)
@@ -151,22 +158,20 @@ func (s *Store) Delete(ctx context.Context, name string) error {
 		}
 		return nil
 	}
-	if s.fresh() {
+	if s.Fresh() {
 		return nil
 	}
 	return s.change(ctx, func(all map[string]string) { delete(all, name) })
 }
 
-// fresh reports whether the encrypted file does not exist yet.
-func (s *Store) fresh() bool {
-	_, err := os.Stat(s.path)
-	return errors.Is(err, fs.ErrNotExist)
-}
+// shortest is the fewest characters of a passphrase: with the file's slow
+// function to derive a key, fewer could be tried out by anyone who has the file.
+const shortest = 8
 
 // Unlock gives the passphrase of the encrypted file; for a file that does not
 // exist yet it becomes its passphrase. Kind not_allowed when it is wrong.
 func (s *Store) Unlock(passphrase string) error {
-	if len(passphrase) < 8 {
+	if s.Fresh() && utf8.RuneCountInString(passphrase) < shortest {
 		return fault.New(fault.Invalid, "keys.unlock", "The passphrase is shorter than 8 characters.", "Choose a longer one; a few words are good.")
 	}
 	if _, err := decrypt(s.path, passphrase); err != nil {
@@ -197,7 +202,7 @@ func (s *Store) read(ctx context.Context) (map[string]string, error) {
 	if passphrase == "" {
 		passphrase = os.Getenv(passphraseVariable)
 	}
-	fresh := s.fresh()
+	fresh := s.Fresh()
 	for again := false; ; again = true {
 		if passphrase == "" && s.Ask != nil {
 			var err error

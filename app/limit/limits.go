@@ -157,6 +157,8 @@ var (
 		Why:    "the densest text with a meaning, small code in lists, needs half of it; the page's memory grows with the HTML",
 		Person: "Shown as text: formatted it would be too large.",
 		Test:   "app/render TestF13ABlockOfTooMuchHTMLIsShownAsText",
+	})
+)
 
 // What of a document a model is told.
 var (

@@ -49,6 +49,9 @@ type Connection struct {
 	// Models are ids the person added by hand, for servers that do not list.
 	Models []string `json:"models,omitempty"`
 	HasKey bool     `json:"has_key"`
+	// Can is what the person knows of models by id; it overrules what is listed
+	// and what is guessed.
+	Can map[string]Capabilities `json:"can,omitempty"`
 
 	// Key reads the secret at the moment of use; nil when the connection needs
 	// none. It returns "" and a fault when the key store is locked or missing.

@@ -3,6 +3,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import {
   closeSync,
+  copyFileSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -152,9 +154,13 @@ export class Place {
     return new Screen(this, join(frames, "Xvfb_screen0"));
   }
 
-  /** A session bus, as every desktop has one. */
-  async bus() {
-    const daemon = this.start("dbus-daemon", ["--session", "--nofork", "--print-address=1"]);
+  /**
+   * A session bus, as every desktop has one. With keychain false nobody on it keeps secrets, and
+   * what the window shows can be read from it (reader.mjs).
+   */
+  async bus({ keychain = true } = {}) {
+    const which = keychain ? ["--session"] : [`--config-file=${this.#bareBus()}`];
+    const daemon = this.start("dbus-daemon", [...which, "--nofork", "--print-address=1"]);
     const address = await until("the session's bus", () => {
       if (daemon.ended)
         throw new Error(
@@ -163,6 +169,33 @@ export class Place {
       return daemon.output.match(/^unix:\S+/m)?.[0];
     });
     this.env.DBUS_SESSION_BUS_ADDRESS = address;
+  }
+
+  /** Writes the configuration of a bus that starts the accessibility bus alone. */
+  #bareBus() {
+    const services = join(this.home, "services");
+    mkdirSync(services);
+    const name = "org.a11y.Bus.service";
+    const from = join("/usr/share/dbus-1/services", name);
+    if (existsSync(from)) copyFileSync(from, join(services, name));
+    delete this.env.NO_AT_BRIDGE;
+    const path = join(this.home, "bus.conf");
+    writeFileSync(
+      path,
+      `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:path=${join(this.home, "bus")}</listen>
+  <auth>EXTERNAL</auth>
+  <servicedir>${services}</servicedir>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
+    <allow own="*"/>
+  </policy>
+</busconfig>`,
+    );
+    return path;
   }
 
   /** What GTK is told of the person's taste. */

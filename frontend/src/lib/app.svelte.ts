@@ -77,13 +77,23 @@ export class App {
     this.layout = new Layout(this.settings);
     this.keys = new Keys(hello.platform === "darwin", () => this.settings.now.keys);
     this.chats = new ChatsState(bridge, this.notices);
-    this.composer = new Composer(bridge, (error) => this.toasts.fail(error));
+    this.composer = new Composer(
+      bridge,
+      (error) => this.toasts.fail(error),
+      () => this.model,
+    );
     this.permissions = new PermissionsState(bridge, this.notices, (request) => {
       this.alert = s.permission.alert(request.title, this.keys.label("reviewPermission"));
     });
     this.plugins = new PluginsState(bridge, this.notices, () => this.layout.offerDock("plugins"));
     this.tools = new ToolsState(bridge, this.notices);
-    this.models = new ModelsState(bridge, this.notices);
+    this.models = new ModelsState(bridge, this.notices, (model) => {
+      const choose = () => this.openSettings("models");
+      this.toasts.say(s.models.firstDefault(model.title), {
+        label: s.models.chooseOther,
+        run: choose,
+      });
+    });
     this.find = new FindState(() => this.chat);
     this.#said = new Puller(
       () => this.#saidRevision,
@@ -160,6 +170,12 @@ export class App {
       this.#undos = [...this.#undos, undo].slice(-50);
       this.toasts.say(undo.sentence, { label: s.app.undo, run: () => void this.undo(undo) });
     });
+  }
+
+  /** Name of the model shown, which the next message goes to; "" while it is not known. */
+  get model(): string {
+    if (this.chat) return this.chat.chat?.model ?? "";
+    return this.composer.model || this.models.default;
   }
 
   get canUndo(): boolean {

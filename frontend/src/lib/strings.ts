@@ -207,7 +207,11 @@ export const s = {
     attaching: (name: string) => `Adding ${name}…`,
     removeAttachment: (name: string) => `Remove ${name}`,
     tooBig: (name: string) => `${name} is over 20 MB.`,
-    noVision: (model: string) => `${model} cannot see pictures.`,
+    noVision: (model: string) =>
+      `${model} is not known to see pictures; it would be told their names only.`,
+    seesAnyway: "Send them anyway",
+    unread: (name: string, model: string) =>
+      `${model} cannot read ${name}; it would be told the name only.`,
     drop: "Drop files to attach them",
     pasteOffer: (n: number) => `${number.format(n)} characters pasted.`,
     pasteText: "Keep as text",
@@ -613,8 +617,22 @@ export const s = {
     setDefault: "Make default",
     isDefault: "Default",
     menuFor: (name: string) => `More for ${name}`,
+    capabilityOf: (capability: string, model: string) => `${model}: ${capability}`,
+    capabilityNote: "What each can do, as far as is known. Press to correct it.",
     passphrase: "Passphrase",
+    passphraseChoose: "Choose a passphrase for your keys",
+    passphraseRule: "At least 8 characters. A few words are good.",
+    passphraseAgain: "The same again",
+    passphraseDiffers: "The two are not the same.",
+    passphraseLost:
+      "It cannot be recovered. Without it the kept keys are lost, and you paste them anew.",
+    passphraseUse: "Use this passphrase",
     unlock: "Unlock keys",
+    firstDefault: (model: string) => `New chats now ask ${model}.`,
+    chooseOther: "Choose another",
+    keyOptional: "Key, if the server wants one",
+    urlServer: "Address of the server",
+    urlExample: "https://host.example/v1",
   },
 
   permissions: {

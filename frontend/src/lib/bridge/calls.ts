@@ -135,6 +135,13 @@ export interface Models {
   /** Asks the provider for its models. What came is in List; a failure is in Connection.problem. */
   Test(name: string): Promise<void>;
   SetDefault(model: string): Promise<void>;
+  /** Notes what the person says that a model can do. */
+  SetCapabilities(
+    model: string,
+    tools: boolean,
+    vision: boolean,
+    reasoning: boolean,
+  ): Promise<void>;
   /** Gives the passphrase of the encrypted file of keys; the first one sets it. */
   Unlock(passphrase: string): Promise<void>;
   /** Asks the loopback addresses of known model servers, 400 ms each, in parallel. */

@@ -408,7 +408,7 @@ export interface Outgoing {
   text: string;
   /** Media.id of each attachment. */
   attachments: string[];
-  /** "connection/model" for a conversation that this call makes; "" = the default. */
+  /** "connection/model" that the window shows; "" = the conversation's, or the default. */
   model: string;
   /** Offer the model no tools this time. */
   no_tools: boolean;
@@ -799,6 +799,8 @@ export interface Provider {
   /** Address to start from; "" = the vendor's own. */
   url: string;
   needs_key: boolean;
+  /** The address is asked for beside the key. */
+  asks_url: boolean;
   /** Where a person gets a key; "". */
   key_page: string;
   /** Beginnings of its keys, to guess the provider from a pasted key. */
@@ -817,6 +819,8 @@ export interface ModelList {
   key_store: string;
   /** Keys are in an encrypted file whose passphrase is needed first (Models.Unlock). */
   keys_locked: boolean;
+  /** That passphrase is still to be chosen. */
+  keys_fresh: boolean;
 }
 
 export interface ConnectionEdit {

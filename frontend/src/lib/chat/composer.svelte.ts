@@ -11,6 +11,15 @@ export const longPaste = 4000;
 const maxBytes = 20_000_000;
 const saveAfter = 300;
 
+/** Whether a model is given what a file says (app/turn): pictures, text, and documents read for their text. */
+export function readable(mimeType: string, name: string): boolean {
+  return (
+    /^(image|text)\//.test(mimeType) ||
+    /^application\/(json|xml|yaml|toml|javascript|x-sh)$/.test(mimeType) ||
+    /\.(docx|xlsx|pptx|odt|ods|odp)$/i.test(name)
+  );
+}
+
 export interface Attachment {
   key: number;
   name: string;
@@ -49,6 +58,8 @@ export class Composer {
   constructor(
     private bridge: Bridge,
     private onerror: (error: AppError) => void,
+    /** The model that is shown, which travels with the message. */
+    private shown: () => string = () => this.model,
   ) {}
 
   /** Keeps what is being written and goes on with another conversation's draft. */
@@ -169,7 +180,7 @@ export class Composer {
       const sent = await this.bridge.chats.Send(this.#conversation, {
         text,
         attachments: own ? this.attachments.flatMap((a) => (a.media ? [a.media.id] : [])) : [],
-        model: this.#conversation ? "" : this.model,
+        model: this.shown(),
         no_tools: this.noTools,
       });
       if (own) {

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { AppError } from "../bridge/calls";
 import { fakeBridge } from "../bridge/fake";
-import { until } from "../testing";
+import { startApp, until } from "../testing";
 import { Composer, longPaste } from "./composer.svelte";
 
 function make() {
@@ -78,4 +78,23 @@ test("a refused file says why and holds the message back until it is removed", a
   expect(composer.ready).toBe(false);
   composer.removeAttachment(composer.attachments[0]?.key ?? 0);
   expect(composer.ready).toBe(true);
+});
+
+test("F102 the shown model travels with the message", async () => {
+  const { app, fake } = await startApp("welcome");
+  const sent: string[] = [];
+  const send = fake.chats.Send.bind(fake.chats);
+  fake.chats.Send = (conversation, message) => {
+    sent.push(message.model);
+    return send(conversation, message);
+  };
+  const shown = app.model;
+  expect(shown).toBe(app.models.default);
+  // Another default is chosen elsewhere, and the window has not heard of it yet.
+  fake.models.default = "other/model";
+  await app.send("Hello");
+  expect(sent).toEqual([shown]);
+  await app.send("And again");
+  expect(sent[1]).toBe(app.chat?.chat?.model);
+  app.close();
 });

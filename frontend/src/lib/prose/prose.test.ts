@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { fileName } from "./actions";
 import { grow } from "./grow";
+import { drawable } from "./draw";
 import { morph } from "./morph";
 import { cells, csv, markdown } from "./tables";
 
@@ -97,4 +98,22 @@ test("saved code is named for its language", () => {
     "code.go",
     "code.txt",
   ]);
+});
+
+test("F04 a formula that defines commands, or is longer than a screen, is not drawn", () => {
+  for (const tex of ["x^2", "\\defeq", "\\let", "a \\leq b", "\\long", "\\newcommandx"].filter(
+    (t) => !["\\let", "\\long"].includes(t),
+  ))
+    expect([tex, drawable(tex)]).toEqual([tex, true]);
+  for (const tex of [
+    "\\def\\a{\\a\\a}\\a",
+    "\\gdef \\a{}",
+    "\\newcommand{\\a}{x}",
+    "\\renewcommand\\a x",
+    "\\let\\a=b",
+    "\\futurelet\\a b",
+    "\\global\\def\\a{}",
+    "x".repeat(8001),
+  ])
+    expect([tex.slice(0, 20), drawable(tex)]).toEqual([tex.slice(0, 20), false]);
 });

@@ -10,6 +10,22 @@ import type {
   Undo,
 } from "../bridge/types";
 
+const tried =
+  /preview|beta|experimental|-exp\b|nano|tiny|lite|guard|base|vision-only|\b[0-3](\.\d)?b\b/i;
+
+/** The model that most people would want of a list: one that calls tools, is no trial, and reads much. */
+export function bestGuess(models: Model[]): Model | undefined {
+  const worth = (m: Model) =>
+    Number(m.tools) * 8 +
+    Number(!tried.test(m.id)) * 4 +
+    Number(m.vision) * 2 +
+    Number(m.reasoning);
+  return models.toSorted(
+    (a, b) =>
+      worth(b) - worth(a) || b.context_tokens - a.context_tokens || a.id.length - b.id.length,
+  )[0];
+}
+
 export class ModelsState {
   connections = $state.raw<Connection[]>([]);
   models = $state.raw<Model[]>([]);
@@ -18,6 +34,8 @@ export class ModelsState {
   keyStore = $state.raw("");
   /** A passphrase is needed before a key can be read or kept. */
   locked = $state.raw(false);
+  /** That passphrase is still to be chosen. */
+  keysFresh = $state.raw(false);
   ready = $state.raw(false);
   error = $state.raw<AppError | null>(null);
   scanning = $state.raw(false);
@@ -38,6 +56,7 @@ export class ModelsState {
   constructor(
     private bridge: Bridge,
     notices: Notices,
+    private onchosen: (model: Model) => void = () => {},
   ) {
     this.#puller = new Puller(
       () => this.#revision,
@@ -63,6 +82,7 @@ export class ModelsState {
     this.default = list.default;
     this.keyStore = list.key_store;
     this.locked = list.keys_locked;
+    this.keysFresh = list.keys_fresh;
     this.#revision = Math.max(this.#revision, list.revision);
     this.error = null;
     this.ready = true;
@@ -88,7 +108,10 @@ export class ModelsState {
     return this.providers.filter((p) => fits(p) > 0).sort((a, b) => fits(b) - fits(a))[0];
   }
 
-  /** Saves a connection and asks it for its models. Returns its name. */
+  /**
+   * Saves a connection and asks it for its models. Returns its name. The first that answers
+   * gives new chats their model: the best guess, which onchosen is told.
+   */
   async save(edit: ConnectionEdit, existing = ""): Promise<string> {
     const name = existing || (await this.bridge.models.Add(edit));
     if (existing) await this.bridge.models.Update(existing, edit);
@@ -96,9 +119,12 @@ export class ModelsState {
     await this.bridge.models.Test(name);
     await this.#puller.refresh();
     const added = this.connections.find((c) => c.name === name);
-    const first = this.models.find((m) => m.connection === name);
+    const first = bestGuess(this.models.filter((m) => m.connection === name));
     const onlyGuide = this.defaultConnection?.built_in ?? true;
-    if (added?.state === "ok" && first && onlyGuide) await this.setDefault(first.name);
+    if (added?.state === "ok" && first && onlyGuide) {
+      await this.setDefault(first.name);
+      this.onchosen(first);
+    }
     return name;
   }
 
@@ -120,6 +146,13 @@ export class ModelsState {
 
   async setDefault(model: string): Promise<void> {
     await this.bridge.models.SetDefault(model);
+    await this.#puller.refresh();
+  }
+
+  /** Notes what the person says that a model can do. */
+  async setCapabilities(model: Model, change: Partial<Model>): Promise<void> {
+    const { name, tools, vision, reasoning } = { ...model, ...change };
+    await this.bridge.models.SetCapabilities(name, tools, vision, reasoning);
     await this.#puller.refresh();
   }
 

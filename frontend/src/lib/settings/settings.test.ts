@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import { AppError } from "../bridge/calls";
+import { model } from "../bridge/fake/models";
 import { startApp } from "../testing";
+import { bestGuess } from "./models.svelte";
 
 test("a setting holds at once, and goes back when it could not be kept", async () => {
   const { app, fake } = await startApp();
@@ -50,6 +52,59 @@ test("the first connection that answers becomes the default", async () => {
   expect(app.models.connected).toBe(true);
   await app.models.save({ ...edit, title: "Other" });
   expect(app.models.default).toBe("mine/large");
+  app.close();
+});
+
+test("F109 the first default is a guess that is said, and never a model that is a trial or calls no tools", async () => {
+  const { app } = await startApp("welcome");
+  const m = (id: string, change = {}) => model("c", id, id, { tools: true, ...change });
+  expect(bestGuess([])).toBeUndefined();
+  expect(
+    bestGuess([
+      m("a-base", { tools: false }),
+      m("b-preview"),
+      m("c-nano"),
+      m("d", { vision: true }),
+      m("e"),
+    ])?.id,
+  ).toBe("d");
+  expect(
+    bestGuess([m("x", { context_tokens: 8000 }), m("y", { context_tokens: 200_000 })])?.id,
+  ).toBe("y");
+  await app.models.save({
+    kind: "openai",
+    name: "",
+    title: "Mine",
+    url: "",
+    key: "sk-1",
+    models: [],
+  });
+  const toast = app.toasts.list.at(-1);
+  expect(toast?.text).toBe("New chats now ask Mine Large.");
+  toast?.action?.run();
+  expect(app.page).toBe("models");
+  app.close();
+});
+
+test("F108 a person corrects what a model can do", async () => {
+  const { app, fake } = await startApp("welcome");
+  fake.models.latency = 0;
+  await app.models.save({
+    kind: "openai",
+    name: "",
+    title: "Mine",
+    url: "",
+    key: "sk-1",
+    models: [],
+  });
+  const small = app.models.models.find((m) => m.id === "small");
+  if (!small) throw new Error("no model");
+  expect(small.vision).toBe(false);
+  await app.models.setCapabilities(small, { vision: true });
+  expect(app.models.models.find((m) => m.id === "small")).toMatchObject({
+    vision: true,
+    tools: true,
+  });
   app.close();
 });
 

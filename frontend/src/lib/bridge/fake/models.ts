@@ -43,6 +43,7 @@ export class FakeModels implements Models {
   default = "demo/guide";
   local: t.LocalServer[] = [];
   locked = false;
+  fresh = false;
   /** How long a test takes, in ms. */
   latency = 300;
   #bus: FakeBus;
@@ -67,6 +68,7 @@ export class FakeModels implements Models {
           title: "Anthropic",
           url: "",
           needs_key: true,
+          asks_url: false,
           key_page: "https://example.org/anthropic-keys",
           key_prefixes: ["sk-ant-"],
         },
@@ -75,6 +77,7 @@ export class FakeModels implements Models {
           title: "OpenAI",
           url: "",
           needs_key: true,
+          asks_url: false,
           key_page: "https://example.org/openai-keys",
           key_prefixes: ["sk-", "sk-proj-"],
         },
@@ -83,6 +86,7 @@ export class FakeModels implements Models {
           title: "Google Gemini",
           url: "",
           needs_key: true,
+          asks_url: false,
           key_page: "https://example.org/google-keys",
           key_prefixes: ["AIza"],
         },
@@ -91,6 +95,7 @@ export class FakeModels implements Models {
           title: "Ollama",
           url: "http://127.0.0.1:11434",
           needs_key: false,
+          asks_url: false,
           key_page: "",
           key_prefixes: [],
         },
@@ -99,6 +104,7 @@ export class FakeModels implements Models {
           title: "OpenAI-compatible server",
           url: "http://127.0.0.1:8080/v1",
           needs_key: false,
+          asks_url: false,
           key_page: "",
           key_prefixes: [],
         },
@@ -107,6 +113,7 @@ export class FakeModels implements Models {
         ? "Keys will be kept in an encrypted file protected by a passphrase."
         : "Keys are kept in the system keychain.",
       keys_locked: this.locked,
+      keys_fresh: this.fresh,
     };
   }
 
@@ -198,6 +205,18 @@ export class FakeModels implements Models {
       });
     }
     this.locked = false;
+    this.#bus.changed("models");
+  }
+
+  async SetCapabilities(
+    name: string,
+    tools: boolean,
+    vision: boolean,
+    reasoning: boolean,
+  ): Promise<void> {
+    this.models = this.models.map((m) =>
+      m.name === name ? { ...m, tools, vision, reasoning } : m,
+    );
     this.#bus.changed("models");
   }
 

@@ -1,0 +1,150 @@
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"conclave/app/bus"
+	"conclave/app/chat"
+	"conclave/app/llm"
+	"conclave/app/settings"
+)
+
+// opened is a core with a connection "mine" to a server that lists ids.
+func opened(t *testing.T, ids ...string) *Core {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		type listed struct {
+			ID string `json:"id"`
+		}
+		all := []listed{}
+		for _, id := range ids {
+			all = append(all, listed{id})
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": all})
+	}))
+	t.Cleanup(server.Close)
+	c, err := Open(t.Context(), Options{Data: t.TempDir(), Plugins: t.TempDir(), Program: "/nonexistent/conclave", Name: "a test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	if err := c.Models.Add(t.Context(), llm.Connection{Name: "mine", Kind: "openai", URL: server.URL + "/v1"}, ""); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// heard runs act and fails unless the bus tells of all topics.
+func heard(t *testing.T, c *Core, act func(ctx context.Context) error, topics ...bus.Topic) {
+	t.Helper()
+	s := c.Bus.Subscribe(topics...)
+	defer s.Close()
+	if err := act(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for len(topics) > 0 {
+		notices, err := s.Next(ctx)
+		if err != nil {
+			t.Fatalf("nobody was told of %v: %v", topics, err)
+		}
+		for _, n := range notices {
+			topics = slices.DeleteFunc(topics, func(topic bus.Topic) bool { return topic == n.Topic })
+		}
+	}
+}
+
+func TestF102WhatATerminalSetsTheWindowHearsOf(t *testing.T) {
+	c := opened(t, "large")
+	terminal := c.Terminal()
+	heard(t, c, func(ctx context.Context) error { return terminal.Models.SetDefault(ctx, "mine/large") }, bus.Models, bus.Settings)
+	heard(t, c, func(ctx context.Context) error {
+		_, err := terminal.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Theme = "dark" })
+		return err
+	}, bus.Settings)
+	heard(t, c, func(ctx context.Context) error { _, _, err := c.Models.Test(ctx, "mine"); return err }, bus.Models)
+}
+
+func TestF118ChatsThatATerminalImportsTheWindowHearsOf(t *testing.T) {
+	c := opened(t)
+	terminal := c.Terminal()
+	made := chat.Conversation{Title: "From elsewhere", Model: "demo/guide"}
+	heard(t, c, func(ctx context.Context) error { return terminal.Chats.CreateConversation(ctx, &made) }, bus.Chats)
+	heard(t, c, func(ctx context.Context) error {
+		return terminal.Chats.Append(ctx, &chat.Message{Conversation: made.ID, Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{{Kind: chat.PartText, Text: "Hello"}}})
+	}, bus.Chats, bus.Edits)
+}
+
+func TestF109ModelsThatAreNotForChatsAreNotListed(t *testing.T) {
+	talk := []string{"gpt-5", "qwen3-vl:8b", "org/llama-3.3-70b-instruct", "gemma3", "claude-opus-4-1", "deepseek-chat", "glm-4.6", "kimi-k2", "mistral-small", "phi-4"}
+	other := []string{
+		"text-embedding-3-small", "nomic-embed-text", "BAAI/bge-m3", "whisper-1", "tts-1", "tts-1-hd", "gpt-4o-mini-tts", "dall-e-3", "gpt-image-1", "omni-moderation-latest",
+		"gpt-4o-transcribe", "bge-reranker-v2-m3", "stable-diffusion-xl", "hexgrad/Kokoro-82M", "intfloat/e5-large", "imagen-4", "veo-3",
+	}
+	c := opened(t, append(slices.Clone(other), talk...)...)
+	if n, _, err := c.Models.Test(t.Context(), "mine"); err != nil || n != len(talk) {
+		t.Fatalf("%d models, %v", n, err)
+	}
+	known, err := c.Models.Known(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, info := range known {
+		if info.Connection == "mine" && !slices.Contains(talk, info.ID) {
+			t.Errorf("%s is listed", info.ID)
+		}
+	}
+}
+
+func TestF108WhatAPersonSaysOfAModelOverrulesTheGuess(t *testing.T) {
+	c := opened(t, "house-model")
+	ctx := t.Context()
+	if _, _, err := c.Models.Test(ctx, "mine"); err != nil {
+		t.Fatal(err)
+	}
+	opens := func() llm.Capabilities {
+		t.Helper()
+		model, err := c.Models.Open(ctx, "mine/house-model")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return model.Info().Can
+	}
+	if opens().Vision {
+		t.Fatal("the guess sees pictures already")
+	}
+	want := llm.Capabilities{Vision: true, Reasoning: true}
+	if err := c.Models.SetCapabilities(ctx, "mine/house-model", want); err != nil {
+		t.Fatal(err)
+	}
+	// A change of the connection, and a listing, leave it as it is.
+	connection, err := c.Models.connection(ctx, "mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Models.Update(ctx, llm.Connection{Name: "mine", Kind: "openai", Title: "Mine", URL: connection.URL}, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.Models.Test(ctx, "mine"); err != nil {
+		t.Fatal(err)
+	}
+	known, err := c.Models.Known(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(known, func(i llm.ModelInfo) bool { return i.ID == "house-model" })
+	if got := c.Models.Info(ctx, "mine/house-model").Can; got != want || opens() != want || at < 0 || known[at].Can != want {
+		t.Errorf("got %+v, %+v, %+v", got, opens(), known)
+	}
+	if err := c.Models.SetCapabilities(ctx, settings.DemoModel, want); err == nil || !strings.Contains(err.Error(), "not to be set") {
+		t.Errorf("Demo guide: %v", err)
+	}
+}

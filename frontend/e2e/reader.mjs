@@ -1,0 +1,217 @@
+// Reads what the real window shows as a screen reader does: over AT-SPI, the accessibility bus.
+import { connect } from "node:net";
+
+const align = (n, to) => Math.ceil(n / to) * to;
+
+/** The marshalled form of D-Bus: strings and numbers, little-endian. */
+class Writer {
+  bytes = [];
+  pad(to) {
+    while (this.bytes.length % to) this.bytes.push(0);
+  }
+  u32(n) {
+    this.pad(4);
+    this.bytes.push(n & 255, (n >> 8) & 255, (n >> 16) & 255, (n >> 24) & 255);
+  }
+  string(text) {
+    const raw = Buffer.from(text);
+    this.u32(raw.length);
+    this.bytes.push(...raw, 0);
+  }
+  signature(text) {
+    this.bytes.push(text.length, ...Buffer.from(text), 0);
+  }
+}
+
+/** A connection to a bus, which calls methods and takes their answers. */
+class Bus {
+  #socket;
+  #serial = 0;
+  #waiting = new Map();
+  #rest = Buffer.alloc(0);
+
+  static async open(path) {
+    const bus = new Bus();
+    const socket = connect({ path });
+    bus.#socket = socket;
+    await new Promise((resolve, reject) => {
+      socket.once("connect", resolve);
+      socket.once("error", reject);
+    });
+    const said = new Promise((resolve) => socket.once("data", resolve));
+    const user = Buffer.from(String(process.getuid())).toString("hex");
+    socket.write(`\0AUTH EXTERNAL ${user}\r\n`);
+    const answer = String(await said);
+    if (!answer.startsWith("OK")) throw new Error(`the accessibility bus refused: ${answer}`);
+    socket.write("BEGIN\r\n");
+    socket.on("data", (data) => bus.#take(data));
+    await bus.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello");
+    return bus;
+  }
+
+  close() {
+    this.#socket.destroy();
+  }
+
+  /** Calls a method; resolves to its answer's body, null when it failed. */
+  call(to, path, face, member, signature = "", args = []) {
+    const serial = ++this.#serial;
+    const body = new Writer();
+    for (const arg of args) {
+      if (typeof arg === "number") body.u32(arg);
+      else body.string(arg);
+    }
+    const w = new Writer();
+    w.bytes.push(0x6c, 1, 0, 1);
+    w.u32(body.bytes.length);
+    w.u32(serial);
+    const fields = new Writer();
+    const field = (code, kind, value) => {
+      fields.pad(8);
+      fields.bytes.push(code, 1, kind.charCodeAt(0), 0);
+      if (kind === "g") fields.signature(value);
+      else fields.string(value);
+    };
+    field(1, "o", path);
+    field(2, "s", face);
+    field(3, "s", member);
+    field(6, "s", to);
+    if (signature) field(8, "g", signature);
+    w.u32(fields.bytes.length);
+    w.bytes.push(...fields.bytes); // 16 bytes came before, so that they lie as they were written
+    w.pad(8);
+    this.#socket.write(Buffer.from([...w.bytes, ...body.bytes]));
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#settle(serial, null), 3000);
+      this.#waiting.set(serial, (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      });
+    });
+  }
+
+  #settle(serial, value) {
+    this.#waiting.get(serial)?.(value);
+    this.#waiting.delete(serial);
+  }
+
+  #take(data) {
+    this.#rest = Buffer.concat([this.#rest, data]);
+    while (this.#rest.length >= 16) {
+      const message = this.#rest;
+      const fields = message.readUInt32LE(12);
+      const start = align(16 + fields, 8);
+      const end = start + message.readUInt32LE(4);
+      if (message.length < end) return;
+      this.#rest = message.subarray(end);
+      const kind = message[1];
+      if (kind !== 2 && kind !== 3) continue;
+      let at = 16;
+      let serial = 0;
+      while (at < 16 + fields) {
+        at = align(at, 8);
+        const code = message[at];
+        const type = String.fromCharCode(message[at + 2]);
+        at += 4;
+        if (type === "g") at += message[at] + 2;
+        else {
+          at = align(at, 4);
+          const value = message.readUInt32LE(at);
+          if (code === 5) serial = value;
+          at += type === "u" ? 4 : 4 + value + 1;
+        }
+      }
+      this.#settle(serial, kind === 2 ? message.subarray(start, end) : null);
+    }
+  }
+}
+
+const stringAt = (body, at) => {
+  const length = body.readUInt32LE(at);
+  return [body.toString("utf8", at + 4, at + 4 + length), at + 4 + length + 1];
+};
+
+const accessible = "org.a11y.atspi.Accessible";
+
+/** Reads the windows of a place's screen. */
+export class Reader {
+  #bus;
+
+  /** Opens the accessibility bus of a session, whose address the session's bus tells. */
+  static async open(address) {
+    const reader = new Reader();
+    const session = await Bus.open(address.match(/path=([^,]+)/)[1]);
+    try {
+      const told = await session.call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress");
+      if (!told)
+        throw new Error(
+          "What the window says cannot be read here: there is no accessibility bus. .ci/deps test installs at-spi2-core.",
+        );
+      reader.#bus = await Bus.open(stringAt(told, 0)[0].match(/path=([^,]+)/)[1]);
+    } finally {
+      session.close();
+    }
+    return reader;
+  }
+
+  close() {
+    this.#bus.close();
+  }
+
+  async #children([to, path]) {
+    const body = await this.#bus.call(to, path, accessible, "GetChildren");
+    const out = [];
+    if (!body) return out;
+    const end = 8 + body.readUInt32LE(0);
+    for (let at = 8; at < end; ) {
+      at = align(at, 8);
+      const [name, next] = stringAt(body, at);
+      const [object, after] = stringAt(body, align(next, 4));
+      out.push([name, object]);
+      at = after;
+    }
+    return out;
+  }
+
+  async #said([to, path]) {
+    const name = await this.#bus.call(to, path, "org.freedesktop.DBus.Properties", "Get", "ss", [
+      accessible,
+      "Name",
+    ]);
+    const text = await this.#bus.call(to, path, "org.a11y.atspi.Text", "GetText", "ii", [0, -1]);
+    const words = [];
+    if (name) words.push(stringAt(name, 4)[0]); // a variant: the length of "s", s, nul, and it
+    if (text) words.push(stringAt(text, 0)[0]);
+    return words.map((w) => w.replaceAll("\uFFFC", " ").trim()).filter(Boolean);
+  }
+
+  /** The documents of the web views, each the process that shows it and its place there. */
+  async #pages() {
+    const face = "org.freedesktop.DBus";
+    const names = await this.#bus.call(face, "/org/freedesktop/DBus", face, "ListNames");
+    const out = [];
+    for (let at = 4; at < names.length; ) {
+      const [name, next] = stringAt(names, at);
+      at = align(next, 4);
+      if (!name.includes("WebProcess")) continue;
+      const cache = "/org/a11y/atspi/cache";
+      const items = await this.#bus.call(name, cache, "org.a11y.atspi.Cache", "GetItems");
+      if (!items || items.length < 12) continue;
+      const [owner, after] = stringAt(items, 8); // of an array of structs: the first one's object
+      out.push([owner, stringAt(items, align(after, 4))[0]]);
+    }
+    return out;
+  }
+
+  /** All that the window's page says, in its order, once each. */
+  async words() {
+    const out = new Set();
+    const visit = async (node, depth) => {
+      for (const words of await this.#said(node)) out.add(words);
+      if (depth > 60) return;
+      for (const child of await this.#children(node)) await visit(child, depth + 1);
+    };
+    for (const page of await this.#pages()) await visit(page, 0);
+    return [...out].join("\n");
+  }
+}
