@@ -15,8 +15,10 @@
 //   - Landlock: only what the spec lists can be opened, executed or written; no
 //     TCP, no signals and no abstract sockets to processes outside;
 //   - seccomp, for what Landlock does not say: no sockets of any kind, no fork, no
-//     second program, no ptrace, no io_uring, no namespaces, no modes or owners of
-//     files, no leaving the process group.
+//     second program, no ptrace, no io_uring, no namespaces, no modes, owners or
+//     attributes of files, no watching of folders, nobody else's priority, no
+//     leaving the process group, no outliving of Conclave. A call that nobody
+//     reviewed does not exist as far as the plugin can tell.
 //
 // What they do not hide: that a path exists (stat), and the machine's clock and
 // names. Other systems have the limits alone; [Detect] says so in words.

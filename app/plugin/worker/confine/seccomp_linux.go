@@ -35,11 +35,13 @@ const (
 )
 
 // rule is what happens to one system call: it is allowed when all conditions of
-// one of the groups hold, and answered otherwise.
+// one of the groups hold, and answered otherwise; the other way round when
+// inverse.
 type rule struct {
-	call   uintptr
-	unless [][]condition
-	answer uint32
+	call    uintptr
+	unless  [][]condition
+	answer  uint32
+	inverse bool
 }
 
 // condition holds when an argument's low 32 bits, masked, are a value.
@@ -56,7 +58,19 @@ func is(argument, value uint32) []condition {
 	return []condition{{argument, ^uint32(0), value}}
 }
 
-// rules returns the filter as data.
+// anyOf holds when an argument is one of the values.
+func anyOf(argument uint32, values ...uint32) [][]condition {
+	var groups [][]condition
+	for _, value := range values {
+		groups = append(groups, is(argument, value))
+	}
+	return groups
+}
+
+// rules returns the part of the filter that answers calls, as data. What it does
+// not answer is allowed if it is among the reviewed calls, and otherwise unknown
+// to the kernel as far as the plugin can tell: calls that a newer kernel has are
+// not there until somebody has read what they do.
 func rules(o filterOptions) []rule {
 	var list []rule
 	deny := func(answer uint32, calls ...uintptr) {
@@ -79,15 +93,15 @@ func rules(o filterOptions) []rule {
 	if o.spawn {
 		// CLONE_NEWTIME shares its bit with the exit signal, which is SIGCHLD
 		// here; the kernel knows it in clone3 and unshare only.
-		list = append(list, rule{unix.SYS_CLONE, [][]condition{{{0, namespaces &^ unix.CLONE_NEWTIME, 0}}}, eperm})
+		list = append(list, rule{call: unix.SYS_CLONE, unless: [][]condition{{{0, namespaces &^ unix.CLONE_NEWTIME, 0}}}, answer: eperm})
 	} else {
 		list = append(list,
-			rule{unix.SYS_CLONE, [][]condition{{{0, unix.CLONE_THREAD, unix.CLONE_THREAD}}}, eperm},
+			rule{call: unix.SYS_CLONE, unless: [][]condition{{{0, unix.CLONE_THREAD, unix.CLONE_THREAD}}}, answer: eperm},
 			// Signals to itself alone. A filter cannot follow tkill's thread.
-			rule{unix.SYS_KILL, [][]condition{is(0, pid), is(0, 0)}, eperm},
-			rule{unix.SYS_TGKILL, [][]condition{is(0, pid)}, eperm},
-			rule{unix.SYS_RT_SIGQUEUEINFO, [][]condition{is(0, pid)}, eperm},
-			rule{unix.SYS_RT_TGSIGQUEUEINFO, [][]condition{is(0, pid)}, eperm},
+			rule{call: unix.SYS_KILL, unless: anyOf(0, pid, 0), answer: eperm},
+			rule{call: unix.SYS_TGKILL, unless: anyOf(0, pid), answer: eperm},
+			rule{call: unix.SYS_RT_SIGQUEUEINFO, unless: anyOf(0, pid), answer: eperm},
+			rule{call: unix.SYS_RT_TGSIGQUEUEINFO, unless: anyOf(0, pid), answer: eperm},
 		)
 		deny(eperm, unix.SYS_TKILL)
 		deny(eperm, archForkCalls...)
@@ -102,7 +116,8 @@ func rules(o filterOptions) []rule {
 	// A pair of connected streams is a pipe (asyncio's own alarm is one); a pair
 	// of datagram sockets could send to any socket that has a path.
 	const kind = 0xf // the type without SOCK_NONBLOCK and SOCK_CLOEXEC
-	list = append(list, rule{unix.SYS_SOCKETPAIR, [][]condition{{{1, kind, unix.SOCK_STREAM}}, {{1, kind, unix.SOCK_SEQPACKET}}}, eacces})
+	pairs := [][]condition{{{1, kind, unix.SOCK_STREAM}}, {{1, kind, unix.SOCK_SEQPACKET}}}
+	list = append(list, rule{call: unix.SYS_SOCKETPAIR, unless: pairs, answer: eacces})
 	if o.sockets {
 		var internet [][]condition
 		for _, domain := range []uint32{unix.AF_INET, unix.AF_INET6} {
@@ -110,7 +125,7 @@ func rules(o filterOptions) []rule {
 				internet = append(internet, []condition{{0, ^uint32(0), domain}, {1, kind, t}})
 			}
 		}
-		list = append(list, rule{unix.SYS_SOCKET, internet, eacces})
+		list = append(list, rule{call: unix.SYS_SOCKET, unless: internet, answer: eacces})
 	} else {
 		deny(eacces, unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4)
 	}
@@ -126,12 +141,25 @@ func rules(o filterOptions) []rule {
 	deny(modes, archModeCalls...)
 
 	// Of others' limits and priorities.
-	for _, call := range []uintptr{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
-		list = append(list, rule{call, [][]condition{is(0, 0), is(0, pid)}, eperm})
+	for _, call := range []uintptr{unix.SYS_PRLIMIT64, unix.SYS_SCHED_SETAFFINITY, unix.SYS_SCHED_SETSCHEDULER,
+		unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETATTR} {
+		list = append(list, rule{call: call, unless: anyOf(0, 0, pid), answer: eperm})
 	}
-	for _, call := range []uintptr{unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET} {
-		list = append(list, rule{call, [][]condition{is(1, 0), is(1, pid)}, eperm})
+	// A process's own priority, not that of the group or of all the person's.
+	own := func(which uint32) [][]condition {
+		return [][]condition{{is(0, which)[0], is(1, 0)[0]}, {is(0, which)[0], is(1, pid)[0]}}
 	}
+	const ioprioWhoProcess = 1 // linux/ioprio.h
+	list = append(list,
+		rule{call: unix.SYS_SETPRIORITY, unless: own(unix.PRIO_PROCESS), answer: eperm},
+		rule{call: unix.SYS_IOPRIO_SET, unless: own(ioprioWhoProcess), answer: eperm},
+		// Not PR_SET_PDEATHSIG, by which it would outlive Conclave, and not
+		// PR_SET_DUMPABLE, by which its memory could not be read any more.
+		rule{call: unix.SYS_PRCTL, unless: anyOf(0, prctlOptions...), answer: eperm},
+		// Who is told of input by a signal could be anybody.
+		rule{call: unix.SYS_FCNTL, unless: anyOf(1, neverCommands...), answer: eperm, inverse: true},
+		rule{call: unix.SYS_IOCTL, unless: anyOf(1, neverControls...), answer: eperm, inverse: true},
+	)
 
 	if !o.paths {
 		deny(eacces, pathCalls...)
@@ -143,41 +171,137 @@ func rules(o filterOptions) []rule {
 // neverCalls are refused to every plugin.
 var neverCalls = []uintptr{
 	// other processes
-	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_PROCESS_MRELEASE,
-	unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_GETFD, unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_KCMP, unix.SYS_MIGRATE_PAGES, unix.SYS_MOVE_PAGES,
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE,
+	unix.SYS_PROCESS_MRELEASE,
+	unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_GETFD, unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_KCMP, unix.SYS_MIGRATE_PAGES,
+	unix.SYS_MOVE_PAGES,
 	// leaving the group that is killed
 	unix.SYS_SETSID, unix.SYS_SETPGID,
 	// memory that others share
-	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL,
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV,
+	unix.SYS_MSGCTL,
 	unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
 	// the kernel's larger doors
-	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN,
+	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_BPF,
+	unix.SYS_PERF_EVENT_OPEN,
 	unix.SYS_USERFAULTFD, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_KEYCTL, unix.SYS_PERSONALITY,
 	unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
 	// namespaces and mounts
-	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_FSOPEN,
-	unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT, unix.SYS_MOUNT_SETATTR,
+	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT,
+	unix.SYS_FSOPEN,
+	unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT,
+	unix.SYS_MOUNT_SETATTR,
 	// the machine
-	unix.SYS_REBOOT, unix.SYS_KEXEC_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_SWAPON,
-	unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SYSLOG, unix.SYS_VHANGUP, unix.SYS_SETTIMEOFDAY,
+	unix.SYS_REBOOT, unix.SYS_KEXEC_LOAD, unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE,
+	unix.SYS_SWAPON,
+	unix.SYS_SWAPOFF, unix.SYS_ACCT, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD, unix.SYS_SYSLOG, unix.SYS_VHANGUP,
+	unix.SYS_SETTIMEOFDAY,
 	unix.SYS_CLOCK_SETTIME, unix.SYS_CLOCK_ADJTIME, unix.SYS_ADJTIMEX, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 	// who it is
-	unix.SYS_SETUID, unix.SYS_SETGID, unix.SYS_SETREUID, unix.SYS_SETREGID, unix.SYS_SETRESUID, unix.SYS_SETRESGID, unix.SYS_SETGROUPS,
+	unix.SYS_SETUID, unix.SYS_SETGID, unix.SYS_SETREUID, unix.SYS_SETREGID, unix.SYS_SETRESUID,
+	unix.SYS_SETRESGID, unix.SYS_SETGROUPS,
 	unix.SYS_SETFSUID, unix.SYS_SETFSGID, unix.SYS_CAPSET,
 	// whose files are, and what is attached to them: Landlock does not guard it
-	unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_SETXATTRAT,
+	unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR,
+	unix.SYS_SETXATTRAT,
 	unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR, unix.SYS_REMOVEXATTRAT,
+}
+
+// prctlOptions are the options of prctl that a plugin may use (linux/prctl.h).
+var prctlOptions = []uint32{
+	unix.PR_SET_NAME, unix.PR_GET_NAME, unix.PR_GET_PDEATHSIG, unix.PR_GET_DUMPABLE, unix.PR_GET_NO_NEW_PRIVS,
+	unix.PR_SET_NO_NEW_PRIVS,
+	unix.PR_GET_SECCOMP, unix.PR_CAPBSET_READ, unix.PR_GET_KEEPCAPS, unix.PR_SET_TIMERSLACK, unix.PR_GET_TIMERSLACK,
+	unix.PR_SET_THP_DISABLE, unix.PR_GET_THP_DISABLE, unix.PR_GET_TID_ADDRESS, unix.PR_SET_VMA,
+	unix.PR_GET_SPECULATION_CTRL,
+	unix.PR_SET_TAGGED_ADDR_CTRL, unix.PR_GET_TAGGED_ADDR_CTRL, unix.PR_SVE_GET_VL, unix.PR_PAC_RESET_KEYS,
+}
+
+// neverCommands are the commands of fcntl that are refused.
+var neverCommands = []uint32{unix.F_SETOWN, unix.F_SETOWN_EX, unix.F_SETSIG}
+
+// neverControls are the requests of ioctl that are refused: typing into a
+// terminal, naming who is signalled, and attributes of files, which Landlock does
+// not guard.
+var neverControls = []uint32{
+	unix.TIOCSTI, 0x541c /* TIOCLINUX */, unix.TIOCSCTTY, 0x8901 /* FIOSETOWN */, 0x8902, /* SIOCSPGRP */
+	0x401c5820 /* FS_IOC_FSSETXATTR */, 0x40086602 /* FS_IOC_SETFLAGS */, 0x40046602, /* FS_IOC32_SETFLAGS */
+}
+
+// allowedCalls are those that were reviewed and do nothing to anybody else, on
+// every architecture. What the rules say of a call comes first. Not among them,
+// since they are no use to a plugin or tell of others: inotify, memfd_create (a
+// program in memory, and memory that nobody counts), file_setattr, kernel AIO,
+// sync, NUMA policies.
+var allowedCalls = []uintptr{
+	// memory
+	unix.SYS_BRK, unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MREMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE,
+	unix.SYS_MINCORE, unix.SYS_MSYNC,
+	unix.SYS_MLOCK, unix.SYS_MLOCK2, unix.SYS_MUNLOCK, unix.SYS_MLOCKALL, unix.SYS_MUNLOCKALL, unix.SYS_MSEAL,
+	unix.SYS_MAP_SHADOW_STACK,
+	unix.SYS_PKEY_ALLOC, unix.SYS_PKEY_FREE, unix.SYS_PKEY_MPROTECT, unix.SYS_MEMBARRIER, unix.SYS_GET_MEMPOLICY,
+	// descriptors
+	unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_PREAD64, unix.SYS_PWRITE64,
+	unix.SYS_PREADV, unix.SYS_PWRITEV,
+	unix.SYS_PREADV2, unix.SYS_PWRITEV2, unix.SYS_CLOSE, unix.SYS_CLOSE_RANGE, unix.SYS_DUP, unix.SYS_DUP3,
+	unix.SYS_LSEEK, unix.SYS_FSTAT,
+	unix.SYS_FSTATFS, unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FSYNC, unix.SYS_FDATASYNC,
+	unix.SYS_SYNC_FILE_RANGE, unix.SYS_FLOCK,
+	unix.SYS_FADVISE64, unix.SYS_READAHEAD, unix.SYS_GETDENTS64, unix.SYS_GETCWD, unix.SYS_FCHDIR, unix.SYS_UMASK,
+	unix.SYS_FGETXATTR,
+	unix.SYS_FLISTXATTR, unix.SYS_COPY_FILE_RANGE, unix.SYS_SENDFILE, unix.SYS_SPLICE, unix.SYS_TEE,
+	unix.SYS_PIPE2, unix.SYS_EVENTFD2,
+	unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT, unix.SYS_EPOLL_PWAIT2, unix.SYS_PPOLL,
+	unix.SYS_PSELECT6,
+	unix.SYS_SIGNALFD4, unix.SYS_TIMERFD_CREATE, unix.SYS_TIMERFD_SETTIME, unix.SYS_TIMERFD_GETTIME,
+	// sockets that it has or, by the rules, may open
+	unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4,
+	unix.SYS_SHUTDOWN,
+	unix.SYS_SENDTO, unix.SYS_SENDMSG, unix.SYS_SENDMMSG, unix.SYS_RECVFROM, unix.SYS_RECVMSG, unix.SYS_RECVMMSG,
+	unix.SYS_GETSOCKOPT,
+	unix.SYS_SETSOCKOPT, unix.SYS_GETSOCKNAME, unix.SYS_GETPEERNAME,
+	// threads and, by the rules, processes
+	unix.SYS_CLONE, unix.SYS_EXECVE, unix.SYS_EXECVEAT, unix.SYS_EXIT, unix.SYS_EXIT_GROUP, unix.SYS_WAIT4,
+	unix.SYS_WAITID,
+	unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO,
+	unix.SYS_SET_TID_ADDRESS,
+	unix.SYS_SET_ROBUST_LIST, unix.SYS_RSEQ, unix.SYS_FUTEX, unix.SYS_FUTEX_WAIT, unix.SYS_FUTEX_WAITV,
+	unix.SYS_FUTEX_WAKE,
+	unix.SYS_FUTEX_REQUEUE, unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_SCHED_GETATTR,
+	unix.SYS_SCHED_GETPARAM,
+	unix.SYS_SCHED_GETSCHEDULER, unix.SYS_SCHED_GET_PRIORITY_MAX, unix.SYS_SCHED_GET_PRIORITY_MIN,
+	unix.SYS_SCHED_RR_GET_INTERVAL,
+	unix.SYS_GETPRIORITY, unix.SYS_IOPRIO_GET, unix.SYS_GETCPU,
+	// walls of its own, within these
+	unix.SYS_SECCOMP, unix.SYS_LANDLOCK_CREATE_RULESET, unix.SYS_LANDLOCK_ADD_RULE, unix.SYS_LANDLOCK_RESTRICT_SELF,
+	// signals
+	unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPENDING, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN,
+	unix.SYS_RT_SIGSUSPEND,
+	unix.SYS_RT_SIGTIMEDWAIT, unix.SYS_SIGALTSTACK, unix.SYS_RESTART_SYSCALL,
+	// time
+	unix.SYS_CLOCK_GETTIME, unix.SYS_CLOCK_GETRES, unix.SYS_CLOCK_NANOSLEEP, unix.SYS_NANOSLEEP,
+	unix.SYS_GETTIMEOFDAY, unix.SYS_TIMES,
+	unix.SYS_GETITIMER, unix.SYS_SETITIMER, unix.SYS_TIMER_CREATE, unix.SYS_TIMER_DELETE, unix.SYS_TIMER_GETOVERRUN,
+	unix.SYS_TIMER_GETTIME, unix.SYS_TIMER_SETTIME,
+	// who and where it is
+	unix.SYS_GETPID, unix.SYS_GETPPID, unix.SYS_GETTID, unix.SYS_GETPGID, unix.SYS_GETSID, unix.SYS_GETUID,
+	unix.SYS_GETEUID,
+	unix.SYS_GETGID, unix.SYS_GETEGID, unix.SYS_GETRESUID, unix.SYS_GETRESGID, unix.SYS_GETGROUPS,
+	unix.SYS_CAPGET, unix.SYS_GETRUSAGE,
+	unix.SYS_GETRLIMIT, unix.SYS_SETRLIMIT, unix.SYS_SYSINFO, unix.SYS_UNAME, unix.SYS_GETRANDOM,
 }
 
 // pathCalls are those that reach a file by its name.
 var pathCalls = []uintptr{
-	unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_UNLINKAT, unix.SYS_RENAMEAT2, unix.SYS_MKDIRAT, unix.SYS_MKNODAT, unix.SYS_LINKAT,
-	unix.SYS_SYMLINKAT, unix.SYS_READLINKAT, unix.SYS_TRUNCATE, unix.SYS_CHDIR, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_STATX,
-	unix.SYS_STATFS, unix.SYS_INOTIFY_ADD_WATCH, unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR,
+	unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_UNLINKAT, unix.SYS_RENAMEAT2, unix.SYS_MKDIRAT, unix.SYS_MKNODAT,
+	unix.SYS_LINKAT,
+	unix.SYS_SYMLINKAT, unix.SYS_READLINKAT, unix.SYS_TRUNCATE, unix.SYS_CHDIR, unix.SYS_FACCESSAT,
+	unix.SYS_FACCESSAT2, unix.SYS_STATX,
+	unix.SYS_STATFS, unix.SYS_GETXATTR, unix.SYS_LGETXATTR, unix.SYS_LISTXATTR, unix.SYS_LLISTXATTR,
 }
 
-// assemble makes the filter of the rules, in classic BPF: a list of comparisons
-// that ends in "allowed". The kernel keeps a table of the calls that are allowed
+// assemble makes the filter of the rules, in classic BPF: a list of comparisons,
+// then the calls that are allowed, and ENOSYS for all others. The kernel keeps a table of the calls that are allowed
 // whatever their arguments, so its length costs the others nothing.
 func assemble(list []rule) []unix.SockFilter {
 	program := []unix.SockFilter{
@@ -192,6 +316,10 @@ func assemble(list []rule) []unix.SockFilter {
 			answer(errno(unix.ENOSYS)))
 	}
 	for _, r := range list {
+		matched, otherwise := uint32(answerAllow), r.answer
+		if r.inverse {
+			matched, otherwise = otherwise, matched
+		}
 		var body []unix.SockFilter
 		for _, group := range r.unless {
 			const perCondition = 3
@@ -202,13 +330,18 @@ func assemble(list []rule) []unix.SockFilter {
 					unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: c.mask},
 					jumpEqual(c.value, 0, uint8(toNextGroup)))
 			}
-			body = append(body, answer(answerAllow))
+			body = append(body, answer(matched))
 		}
-		body = append(body, answer(r.answer))
+		body = append(body, answer(otherwise))
 		program = append(program, jumpEqual(uint32(r.call), 0, uint8(len(body))))
 		program = append(program, body...)
 	}
-	return append(program, answer(answerAllow))
+	for _, calls := range [][]uintptr{allowedCalls, archAllowedCalls, pathCalls, archPathCalls, archForkCalls} {
+		for _, call := range calls {
+			program = append(program, jumpEqual(uint32(call), 0, 1), answer(answerAllow))
+		}
+	}
+	return append(program, answer(errno(unix.ENOSYS)))
 }
 
 func load(offset uint32) unix.SockFilter {

@@ -11,8 +11,9 @@ const (
 
 // The older calls that this architecture has beside the common ones.
 var (
-	archNeverCalls = []uintptr{unix.SYS_KEXEC_FILE_LOAD}
-	archForkCalls  []uintptr
-	archModeCalls  []uintptr
-	archPathCalls  = []uintptr{unix.SYS_RENAMEAT, unix.SYS_FSTATAT}
+	archNeverCalls   = []uintptr{unix.SYS_KEXEC_FILE_LOAD}
+	archAllowedCalls []uintptr
+	archForkCalls    []uintptr
+	archModeCalls    []uintptr
+	archPathCalls    = []uintptr{unix.SYS_RENAMEAT, unix.SYS_FSTATAT}
 )

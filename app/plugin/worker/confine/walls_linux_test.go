@@ -252,8 +252,11 @@ type python struct {
 	Read       []string
 }
 
-var findPython = sync.OnceValues(func() (python, error) {
-	out, err := exec.Command("python3", "-I", "-S", "-c",
+var findPython = sync.OnceValues(func() (python, error) { return askPython("python3") })
+
+// askPython asks an interpreter for its paths.
+func askPython(name string) (python, error) {
+	out, err := exec.Command(name, "-I", "-S", "-c",
 		`import sys, os, sysconfig, json; print(json.dumps([os.path.realpath(getattr(sys, "_base_executable", sys.executable)), sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), sys.base_prefix + "/lib"]))`).Output()
 	if err != nil {
 		return python{}, err
@@ -263,7 +266,7 @@ var findPython = sync.OnceValues(func() (python, error) {
 		return python{}, err
 	}
 	return python{paths[0], append(paths[1:], "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo")}, nil
-})
+}
 
 func pythonSpec(t *testing.T, code string) plugin.Spec {
 	t.Helper()
@@ -272,15 +275,21 @@ func pythonSpec(t *testing.T, code string) plugin.Spec {
 	if err != nil {
 		t.Skip("there is no python3 here:", err)
 	}
+	return specOf(p, code)
+}
+
+// specOf is a process that runs code in an interpreter.
+func specOf(p python, code string) plugin.Spec {
 	return plugin.Spec{
 		Kind: "command", Argv: []string{p.Executable, "-I", "-S", "-B", "-X", "utf8", "-c", code}, Env: []string{"LANG=C.UTF-8"},
 		Read: p.Read, Execute: []string{p.Executable, loaderOf(p.Executable)},
 	}
 }
 
-// attempts is what a Python plugin may try; each line prints one result.
-const attempts = `
-import os, sys, errno
+// attemptWith is how a Python plugin tries something; each line prints one
+// result.
+const attemptWith = `
+import os, sys, errno, ctypes, json
 def attempt(name, do):
     try:
         do()
@@ -289,11 +298,15 @@ def attempt(name, do):
         print(name, errno.errorcode.get(e.errno, e.errno), sep="\t")
     except BaseException as e:
         print(name, type(e).__name__ + ": " + str(e), sep="\t")
-import ctypes, socket, signal, subprocess, asyncio, threading, tempfile, sqlite3, json, zoneinfo, decimal
 libc = ctypes.CDLL(None, use_errno=True)
 def call(*args):
     if libc.syscall(*args) == -1:
         raise OSError(ctypes.get_errno(), "")
+`
+
+// attempts is what a Python plugin may try.
+const attempts = attemptWith + `
+import socket, signal, subprocess, asyncio, threading, tempfile, sqlite3, zoneinfo, decimal
 attempt("read /etc/passwd", lambda: open("/etc/passwd"))
 attempt("list /", lambda: os.listdir("/"))
 attempt("read /proc/self/environ", lambda: open("/proc/self/environ"))
