@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"conclave/app"
+	"conclave/app/bus"
 	"conclave/app/chat"
 	"conclave/app/core"
 	"conclave/app/llm"
@@ -19,7 +20,10 @@ type keeper struct {
 }
 
 func newKeeper(c *core.Core) *keeper {
-	return &keeper{c.Store, search.New(search.Options{Dir: c.Store.Dir(), Source: c.Store, Log: c.Log}), c}
+	return &keeper{c.Store, search.New(search.Options{
+		Dir: c.Store.Dir(), Source: c.Store, Log: c.Log,
+		OnProgress: func() { c.Bus.Changed(bus.Chats, "") },
+	}), c}
 }
 
 func (k *keeper) close() { _ = k.index.Close() }
@@ -75,31 +79,53 @@ func (k *keeper) CallsOfTurn(ctx context.Context, id chat.ConversationID, turn s
 	return k.Calls(ctx, store.CallFilter{Conversation: id, Turn: turn})
 }
 
-// Search implements app.Keeper: the best hit of each chat, best first.
-func (k *keeper) Search(ctx context.Context, words string, limit int) ([]app.Hit, error) {
-	result, err := k.index.Query(ctx, search.Query{Text: words, Limit: limit})
+// maxFound is how many messages and titles one search looks at.
+const maxFound = 500
+
+// Search implements app.Keeper: the best hit of each chat, best first. Texts are
+// read for the rows asked for and no others.
+func (k *keeper) Search(ctx context.Context, words string, archived bool, offset, limit int) (app.Found, error) {
+	result, err := k.index.Query(ctx, search.Query{Text: words, Limit: maxFound, Bare: true})
 	if err != nil {
-		return nil, err
+		return app.Found{}, err
 	}
-	out := []app.Hit{}
-	at := map[chat.ConversationID]int{}
+	found := app.Found{Hits: []app.Hit{}, Percent: result.Progress.Percent()}
+	said := []search.Hit{} // the best message of each row, by row
+	rows := map[chat.ConversationID]int{}
 	for _, h := range result.Hits {
-		i, seen := at[h.Conversation]
+		i, seen := rows[h.Conversation]
 		if !seen {
 			c, err := k.Conversation(ctx, h.Conversation)
-			if err != nil {
-				continue // deleted since it was indexed
+			if err != nil || c.Archived != archived { // deleted since it was indexed
+				rows[h.Conversation] = -1
+				continue
 			}
-			i = len(out)
-			at[h.Conversation] = i
-			out = append(out, app.Hit{Conversation: c})
+			i = found.Total - offset
+			if i < 0 || i >= limit {
+				i = -1
+			} else {
+				found.Hits, said = append(found.Hits, app.Hit{Conversation: c}), append(said, search.Hit{})
+			}
+			rows[h.Conversation] = i
+			found.Total++
 		}
-		if h.Seq != 0 && out[i].Excerpt == nil && len(h.Marks) > 0 {
-			m := h.Marks[0]
-			out[i].Excerpt = &app.Excerpt{Before: h.Snippet[:m[0]], Match: h.Snippet[m[0]:m[1]], After: h.Snippet[m[1]:]}
+		if i >= 0 && h.Seq != 0 && said[i].Seq == 0 {
+			said[i] = h
 		}
 	}
-	return out, nil
+	for i := range said {
+		if said[i].Seq == 0 {
+			continue // only the title has the words
+		}
+		if err := k.index.Show(ctx, words, said[i:i+1]); err != nil {
+			return app.Found{}, err
+		}
+		if h := said[i]; len(h.Marks) > 0 {
+			m := h.Marks[0]
+			found.Hits[i].Excerpt = &app.Excerpt{Before: h.Snippet[:m[0]], Match: h.Snippet[m[0]:m[1]], After: h.Snippet[m[1]:]}
+		}
+	}
+	return found, nil
 }
 
 // Replace implements app.Keeper: what the window changes, the person did, and

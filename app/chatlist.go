@@ -18,7 +18,7 @@ func (c *Chats) List(query ChatQuery, offset, limit int) (ChatList, error) {
 	if strings.TrimSpace(query.Text) != "" {
 		return c.found(ctx, query, offset, limit)
 	}
-	out := ChatList{Offset: offset, Groups: []ChatGroup{}, Rows: []ChatRow{}}
+	out := ChatList{Offset: offset, Groups: []ChatGroup{}, Rows: []ChatRow{}, Searched: 100}
 	which := []Which{Pinned, InUse}
 	if query.Archived {
 		which = []Which{Archived}
@@ -48,22 +48,17 @@ func (c *Chats) List(query ChatQuery, offset, limit int) (ChatList, error) {
 }
 
 func (c *Chats) found(ctx context.Context, query ChatQuery, offset, limit int) (ChatList, error) {
-	hits, err := c.core.Keep.Search(ctx, query.Text, 500)
+	out := ChatList{Offset: offset, Rows: []ChatRow{}, Groups: []ChatGroup{}, Revision: c.core.Bus.Revision("chats", "")}
+	found, err := c.core.Keep.Search(ctx, query.Text, query.Archived, offset, limit)
 	if err != nil {
 		return ChatList{}, err
 	}
-	out := ChatList{Offset: offset, Rows: []ChatRow{}, Groups: []ChatGroup{}, Revision: c.core.Bus.Revision("chats", "")}
-	for _, h := range hits {
-		if h.Conversation.Archived != query.Archived {
-			continue
-		}
-		if out.Total >= offset && len(out.Rows) < limit {
-			row := c.row(h.Conversation)
-			row.Excerpt = h.Excerpt
-			out.Rows = append(out.Rows, row)
-		}
-		out.Total++
+	for _, h := range found.Hits {
+		row := c.row(h.Conversation)
+		row.Excerpt = h.Excerpt
+		out.Rows = append(out.Rows, row)
 	}
+	out.Total, out.Searched = found.Total, found.Percent
 	if out.Total > 0 {
 		out.Groups = append(out.Groups, ChatGroup{"found", out.Total})
 	}

@@ -33,8 +33,9 @@ type Keeper interface {
 	PutMedia(ctx context.Context, m *chat.Media) error
 	Media(ctx context.Context, id string) ([]byte, error)
 
-	// Search finds chats by title and message text, best first.
-	Search(ctx context.Context, words string, limit int) ([]Hit, error)
+	// Search finds chats by title and message text, best first: those in use or the
+	// archived ones, rows [offset, offset+limit) of them.
+	Search(ctx context.Context, words string, archived bool, offset, limit int) (Found, error)
 }
 
 // Which says which chats Conversations lists.
@@ -46,6 +47,15 @@ const (
 	Pinned
 	Archived
 )
+
+// Found is what a search found.
+type Found struct {
+	Hits  []Hit // the rows asked for
+	Total int   // how many chats there are
+	// Percent says how much of what was said is searched so far: less than 100
+	// while the index is being made, and then the list changes by itself.
+	Percent int
+}
 
 // Hit is one chat that holds the words searched for.
 type Hit struct {

@@ -81,7 +81,7 @@ var layers = map[string][]string{
 	},
 	"app/cmd/conclave": {"app/core", "app/version", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
 	"": {
-		"app", "app/fault", "app/version", "app/chat", "app/llm", "app/core", "app/remote", "app/render", "app/cli", "store", "store/search",
+		"app", "app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/core", "app/remote", "app/render", "app/cli", "store", "store/search",
 		"github.com/wailsapp/wails/v2",
 	},
 

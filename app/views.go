@@ -60,6 +60,10 @@ type ChatList struct {
 	Groups   []ChatGroup `json:"groups"`
 	Offset   int         `json:"offset"`
 	Rows     []ChatRow   `json:"rows"`
+	// Searched is how much of what was said a query has searched so far, in
+	// percent: less than 100 while the index is being made. The list then has a new
+	// revision when more of it is.
+	Searched int `json:"searched"`
 }
 
 // ChatView is one conversation without its messages.

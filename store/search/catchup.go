@@ -18,8 +18,8 @@ import (
 const (
 	// batchRows is how many changes are indexed at once: enough that bleve's cost
 	// for a batch does not count, few enough that progress is seen several times
-	// a second.
-	batchRows = 1000
+	// a second and that little memory is used at a time.
+	batchRows = 500
 	// maxText bounds what is indexed of one message, in bytes. A longer one is a
 	// file somebody pasted; its beginning finds it.
 	maxText = 256 << 10
@@ -45,6 +45,10 @@ func (x *Index) follow(ctx context.Context) (<-chan struct{}, error) {
 	index, from := x.index, x.progress.Done
 	x.wg.Go(func() {
 		err := safely(func() error { return x.catchUp(background, index, from) })
+		if x.step(from) {
+			debug.FreeOSMemory() // a large index was built, and what that took is not needed again
+			x.o.OnProgress()
+		}
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.catching = nil
@@ -94,7 +98,17 @@ func (x *Index) catchUp(ctx context.Context, index bleve.Index, from uint64) err
 		}
 		from = n
 		x.advance(n, false)
+		x.o.Source.GiveBack(ctx)
+		x.o.OnProgress()
 	}
+}
+
+// step reports whether the index knows more than up to a change by more than one
+// batch.
+func (x *Index) step(from uint64) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.progress.Done > from+batchRows
 }
 
 func (x *Index) advance(done uint64, all bool) {

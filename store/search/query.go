@@ -30,6 +30,9 @@ type Query struct {
 	Since, Until time.Time           // only what was written at or after, and before
 	Limit        int                 // at most so many; 0 means 50
 	Offset       int
+	// Bare leaves out of the hits what has to be read from the store: title, role,
+	// time and snippet. Show adds them to those that are looked at.
+	Bare bool
 }
 
 // Hit is one message, or with Seq 0 the title of a conversation, that was found.
@@ -77,7 +80,13 @@ func (x *Index) Query(ctx context.Context, q Query) (Result, error) {
 		}
 		result.Total = int(found.Total)
 		for _, match := range found.Hits {
-			hit, ok, err := x.hit(ctx, match.ID, wanted)
+			var hit Hit
+			ok := true
+			if q.Bare {
+				hit.Conversation, hit.Seq, err = parseDocID(match.ID)
+			} else {
+				hit, ok, err = x.hit(ctx, match.ID, wanted)
+			}
 			if err != nil {
 				return err
 			}
@@ -103,6 +112,32 @@ func (x *Index) Query(ctx context.Context, q Query) (Result, error) {
 		return result, fmt.Errorf("search: %w", context.Cause(ctx))
 	}
 	return result, fmt.Errorf("search: %w", err)
+}
+
+// Show adds to hits of a Bare query with the same text what is read from the
+// store. A hit that is gone meanwhile keeps an empty snippet.
+func (x *Index) Show(ctx context.Context, text string, hits []Hit) error {
+	x.mu.Lock()
+	words := x.words
+	x.mu.Unlock()
+	if words == nil {
+		return nil // nothing was found without an index
+	}
+	wanted, err := compile(Query{Text: text}, nil, words)
+	if err != nil || wanted == nil {
+		return err
+	}
+	for i := range hits {
+		shown, ok, err := x.hit(ctx, docID(hits[i].Conversation, hits[i].Seq), wanted)
+		if err != nil {
+			return fmt.Errorf("search: %w", err)
+		}
+		if ok {
+			shown.Score = hits[i].Score
+			hits[i] = shown
+		}
+	}
+	return nil
 }
 
 // current returns the open index, caught up as far as patience allows.
@@ -149,8 +184,10 @@ const (
 	// letter finds nearly everything.
 	leastPrefix = 2
 	// maxLonger is how many longer words a last word finds, the most frequent
-	// ones: each costs time, and another letter brings the others.
-	maxLonger = 20
+	// ones: each costs time, and another letter brings the others. The most
+	// frequent words of two letters' many cost the most and say the least.
+	maxLonger           = 20
+	maxLongerOfTwoRunes = 6
 )
 
 // beginningWith returns queries for the words that begin with prefix and are
@@ -178,8 +215,12 @@ func beginningWith(index bleve.Index, prefix string) ([]query.Query, error) {
 		}
 	}
 	slices.SortStableFunc(words, func(a, b word) int { return cmp.Compare(b.count, a.count) })
+	most := maxLonger
+	if utf8.RuneCountInString(prefix) == leastPrefix {
+		most = maxLongerOfTwoRunes
+	}
 	var longer []query.Query
-	for _, w := range words[:min(len(words), maxLonger)] {
+	for _, w := range words[:min(len(words), most)] {
 		q := bleve.NewTermQuery(w.term)
 		q.SetField(fieldText)
 		longer = append(longer, q)
@@ -188,6 +229,7 @@ func beginningWith(index bleve.Index, prefix string) ([]query.Query, error) {
 }
 
 // compile makes bleve's query of q. It returns nil when there is no word in it.
+// Without an index it serves only to mark words.
 func compile(q Query, index bleve.Index, words *mapping.IndexMappingImpl) (*wanted, error) {
 	w := &wanted{words: words, terms: map[string]bool{}}
 	var all []query.Query
@@ -215,14 +257,20 @@ func compile(q Query, index bleve.Index, words *mapping.IndexMappingImpl) (*want
 				all = append(all, exact)
 				continue
 			}
+			w.prefix = t
+			if index == nil {
+				continue
+			}
 			longer, err := beginningWith(index, t)
 			if err != nil {
 				return nil, err
 			}
 			exact.SetBoost(2) // the whole word is likelier what was meant
 			all = append(all, bleve.NewDisjunctionQuery(append(longer, exact)...))
-			w.prefix = t
 		}
+	}
+	if index == nil && len(w.terms) > 0 {
+		return w, nil
 	}
 	if len(all) == 0 {
 		return nil, nil //nolint:nilnil // nothing was asked for
@@ -302,9 +350,62 @@ const (
 	snippetSize   = 220
 )
 
+// snippetWindow is how much text around the first place where a word could be is
+// looked at, before the whole text is.
+const snippetWindow = 1 << 10
+
 // snippet returns the text around the first word that was looked for, on one
 // line, and where such words are in it.
 func snippet(text string, w *wanted) (string, [][2]int, error) {
+	if from, to, ok := nearby(text, w); ok {
+		line, marks, err := snippetOf(text[from:to], w)
+		if err != nil || len(marks) > 0 {
+			return line, marks, err
+		}
+	}
+	return snippetOf(text, w)
+}
+
+// nearby returns a part of a long text that begins and ends between words and
+// holds the first place where a word that was looked for stands as it was typed,
+// in any case. ok is false when the text is short, or there is no such place.
+func nearby(text string, w *wanted) (from, to int, ok bool) {
+	if len(text) <= 2*snippetWindow {
+		return 0, 0, false
+	}
+	first := -1
+	lower := strings.ToLower(text)
+	if len(lower) != len(text) {
+		return 0, 0, false
+	}
+	for term := range w.terms {
+		if at := strings.Index(lower, term); at >= 0 && (first < 0 || at < first) {
+			first = at
+		}
+	}
+	if first < 0 {
+		return 0, 0, false
+	}
+	from, to = max(0, first-snippetWindow), min(len(text), first+snippetWindow)
+	if from > 0 {
+		space := strings.IndexByte(text[from:first], ' ')
+		if space < 0 {
+			return 0, 0, false
+		}
+		from += space + 1
+	}
+	if to < len(text) {
+		space := strings.LastIndexByte(text[first:to], ' ')
+		if space < 0 {
+			return 0, 0, false
+		}
+		to = first + space
+	}
+	return from, to, true
+}
+
+// snippetOf is snippet by the words of the whole text.
+func snippetOf(text string, w *wanted) (string, [][2]int, error) {
 	tokens, err := w.words.AnalyzeText(wordsName, []byte(text))
 	if err != nil {
 		return "", nil, err

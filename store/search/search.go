@@ -46,6 +46,8 @@ type Source interface {
 	// is gone.
 	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
 	Message(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) (chat.Message, error)
+	// GiveBack lets go of the memory that reading took.
+	GiveBack(ctx context.Context)
 }
 
 // Options say what to index and where.
@@ -56,8 +58,13 @@ type Options struct {
 	// Log receives what the index coped with. nil discards it.
 	Log *slog.Logger
 	// Patience is how long a query waits for the index to catch up before it
-	// answers from what is there. 0 means 100 ms; less than the eye minds.
+	// answers from what is there. 0 means 20 ms, within which a few new messages
+	// are indexed; more of them are worth another answer (see OnProgress).
 	Patience time.Duration
+	// OnProgress is called while the index catches up, after each step and at the
+	// end, on its goroutine: what was asked before may have another answer now. It
+	// may be nil.
+	OnProgress func()
 }
 
 // Index is the full-text index of one store. Its methods are safe for concurrent
@@ -99,7 +106,10 @@ func New(o Options) *Index {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Patience == 0 {
-		o.Patience = 100 * time.Millisecond
+		o.Patience = 20 * time.Millisecond
+	}
+	if o.OnProgress == nil {
+		o.OnProgress = func() {}
 	}
 	return &Index{o: o, path: filepath.Join(o.Dir, "search")}
 }

@@ -1,12 +1,15 @@
 package search_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -277,5 +280,93 @@ func TestAFolderThatCannotHoldTheIndexIsNamed(t *testing.T) {
 	}
 	if err := x.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// counted counts what an index reads of its source.
+type counted struct {
+	search.Source
+	messages, given atomic.Int64
+}
+
+func (c *counted) Message(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) (chat.Message, error) {
+	c.messages.Add(1)
+	return c.Source.Message(ctx, id, seq)
+}
+
+func (c *counted) GiveBack(ctx context.Context) {
+	c.given.Add(1)
+	c.Source.GiveBack(ctx)
+}
+
+func TestF63AnAnswerFromAnUnfinishedIndexIsRenewed(t *testing.T) {
+	s := storetest.Open(t)
+	texts := make([]string, 1500) // several steps
+	for i := range texts {
+		texts[i] = fmt.Sprint("word ", i)
+	}
+	create(t, s, "a", "", texts...)
+	news := make(chan struct{}, 100)
+	source := &counted{Source: s}
+	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Nanosecond, OnProgress: func() { news <- struct{}{} }})
+	ask := func() search.Result {
+		t.Helper()
+		result, err := x.Query(t.Context(), search.Query{Text: "1499", Bare: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result
+	}
+	first := ask()
+	if first.Progress.Complete() || len(first.Hits) > 0 {
+		t.Errorf("the first answer: %+v", first)
+	}
+	steps := 0
+	for last := first.Progress.Done; ; steps++ { // ends when the answer is whole, or with the test's time
+		<-news
+		result := ask()
+		if result.Progress.Done < last {
+			t.Errorf("it went back from %d to %d", last, result.Progress.Done)
+		}
+		if last = result.Progress.Done; result.Progress.Complete() {
+			if len(result.Hits) != 1 {
+				t.Errorf("the last answer: %+v", result)
+			}
+			break
+		}
+	}
+	if steps == 0 {
+		t.Error("the index was made in one step")
+	}
+	if source.given.Load() < 2 {
+		t.Errorf("memory was given back %d times", source.given.Load())
+	}
+	if err := x.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestF95OnlyTheRowsThatAreShownAreRead(t *testing.T) {
+	s := storetest.Open(t)
+	create(t, s, "a", "about words", "one word", "another word", strings.Repeat("long ", 2000)+"Words, at last "+strings.Repeat("long ", 2000))
+	source := &counted{Source: s}
+	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Minute})
+	defer x.Close() //nolint:errcheck // a test
+	find(t, x, search.Query{Text: "nothing"})
+	source.messages.Store(0)
+	result, err := x.Query(t.Context(), search.Query{Text: "wo", Bare: true})
+	if err != nil || result.Total != 4 || len(result.Hits) != 4 {
+		t.Fatalf("got %+v, %v", result, err)
+	}
+	equal(t, "messages read", source.messages.Load(), 0)
+	at := slices.IndexFunc(result.Hits, func(h search.Hit) bool { return h.Seq == 3 })
+	shown := result.Hits[at : at+1]
+	if err := x.Show(t.Context(), "wo", shown); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "messages read for one row", source.messages.Load(), 1)
+	h := shown[0]
+	if len(h.Marks) != 1 || h.Snippet[h.Marks[0][0]:h.Marks[0][1]] != "Words" || len(h.Snippet) > 300 || h.Title != "about words" || h.Score == 0 {
+		t.Errorf("got %+v", h)
 	}
 }

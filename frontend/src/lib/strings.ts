@@ -57,6 +57,8 @@ export const s = {
     backToChats: "Back to chats",
     empty: "No chats yet. Write something below to start.",
     emptyArchive: "The archive is empty.",
+    // While the search's index is being made; the list fills by itself.
+    searching: (percent: number) => `Reading your chats: ${percent} % is searched so far.`,
     nothingFound: (text: string) => `No chat holds “${text}”.`,
     unnamed: "New chat",
     pinned: "Pinned",

@@ -123,6 +123,8 @@ export interface ChatList {
   /** Index of rows[0] in the whole list. */
   offset: number;
   rows: ChatRow[];
+  /** How much a query has searched so far, in percent; the list changes while it is less than 100. */
+  searched: number;
 }
 
 /* -------------------------------------------------------------- chat --- */

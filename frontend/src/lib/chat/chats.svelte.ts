@@ -16,6 +16,8 @@ export class ChatsState {
   text = $state("");
   archived = $state(false);
   total = $state.raw(0);
+  /** How much of what was said a search covers so far, in percent. */
+  searched = $state.raw(100);
   groups = $state.raw<ChatGroup[]>([]);
   ready = $state.raw(false);
   error = $state.raw<AppError | null>(null);
@@ -109,6 +111,7 @@ export class ChatsState {
     );
     if (query !== this.#query) return;
     this.total = list.total;
+    this.searched = list.searched;
     this.groups = list.groups;
     this.#pages.set(page, list.rows);
     if (page === 0 && !this.text && !this.archived) {

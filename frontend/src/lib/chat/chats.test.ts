@@ -26,6 +26,21 @@ test("a search that was overtaken does not show", async () => {
   app.close();
 });
 
+test("F63 a search says how far it has come, and its answer is renewed by itself", async () => {
+  const { app, fake } = await startApp();
+  fake.chats.searched = 40;
+  await app.chats.search("nobody wrote this");
+  expect(app.chats.total).toBe(0);
+  expect(app.chats.searched).toBe(40);
+  const found = [...fake.chats.all.values()][0]!;
+  found.chat.title = "nobody wrote this until now";
+  fake.chats.searched = 100;
+  fake.bus.changed("chats", "");
+  await until("the new answer", () => app.chats.total === 1);
+  expect(app.chats.searched).toBe(100);
+  app.close();
+});
+
 test("a deleted chat leaves the list at once and comes back with undo", async () => {
   const { app } = await startApp();
   const before = app.chats.total;

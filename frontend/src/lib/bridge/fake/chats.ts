@@ -203,6 +203,9 @@ export class FakeChats implements Chats {
     return this.#bus.changed("chat", c.chat.id);
   }
 
+  /** How much of the index is there, in percent. */
+  searched = 100;
+
   async List(query: t.ChatQuery, offset: number, limit: number): Promise<t.ChatList> {
     const words = query.text.trim().toLowerCase();
     const rows = [...this.all.values()]
@@ -236,6 +239,7 @@ export class FakeChats implements Chats {
       total: rows.length,
       groups,
       offset,
+      searched: words ? this.searched : 100,
       rows: rows.slice(offset, offset + limit).map((c) => ({
         id: c.chat.id,
         title: c.chat.title,
