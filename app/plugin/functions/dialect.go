@@ -126,6 +126,9 @@ func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manif
 	if err != nil {
 		return plugin.Listing{}, err
 	}
+	if problem := unsuitable(m.Entry, answer); problem != nil {
+		return plugin.Listing{}, problem
+	}
 	listing := plugin.Listing{Known: answer.Known, Tools: []tool.Tool{}, Imports: answer.Imports, Options: answer.Options}
 	for _, f := range answer.Functions {
 		listing.Tools = append(listing.Tools, tool.Tool{
@@ -134,6 +137,52 @@ func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manif
 		})
 	}
 	return listing, nil
+}
+
+// unsuitable returns why a file that Python can read is no file of functions, or
+// nil: it is a tool file of Open WebUI, whose public functions are helpers, or it
+// has nothing to offer.
+func unsuitable(entry string, read python.Inspected) *plugin.Problem {
+	const page = "docs/PYTHON.md shows what such a file looks like."
+	switch {
+	case registers(read):
+		return nil
+	case has(read, "Tools"):
+		return &plugin.Problem{Kind: "unavailable", File: entry,
+			Message: entry + " is a tool file of Open WebUI: its tools are the methods of its class Tools. Conclave does not run such files yet.",
+			Hint:    "The methods work as functions of a file of their own; " + page}
+	case len(read.Functions) > 0 || !read.Known || read.Exports:
+		return nil
+	case has(read, "Pipe", "Filter", "Action", "Event"):
+		return &plugin.Problem{Kind: "unavailable", File: entry,
+			Message: entry + " is a file of Open WebUI that changes Open WebUI itself; it has no tools.",
+			Hint:    "It can be removed from the plugins folder."}
+	}
+	return &plugin.Problem{Kind: "script", File: entry,
+		Message: entry + " has no public function, so there is no tool in it.",
+		Hint: "A tool is a function whose name does not begin with _, with type hints and a docstring: " +
+			"def word_count(text: str) -> int: … " + page}
+}
+
+// registers reports whether the entry offers tools in the way of the llm program:
+// by a hook, or by a toolbox.
+func registers(read python.Inspected) bool {
+	for _, bases := range read.Classes {
+		if slices.Contains(bases, "Toolbox") {
+			return true
+		}
+	}
+	return slices.ContainsFunc(read.Decorated, func(m python.InspectedMark) bool {
+		return m.Decorator == "hookimpl" && m.Name == "register_tools"
+	})
+}
+
+// has reports whether the entry has a class of one of the names.
+func has(read python.Inspected, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		_, ok := read.Classes[name]
+		return ok
+	})
 }
 
 // packagedIn is readProject of a plugin that is a folder.

@@ -29,6 +29,8 @@ type Inspected struct {
 	Lazy      []string            `json:"lazy"`      // first parts of those that are imported in functions alone
 	Guarded   []string            `json:"guarded"`   // first parts of those whose failure to import is caught
 	Options   json.RawMessage     `json:"options"`   // JSON Schema of the variables and keys that the sources ask for by name
+	Classes   map[string][]string `json:"classes"`   // those of the entry's top level, with the last names of their bases
+	Exports   bool                `json:"exports"`   // whether the entry has an __all__
 	Known     bool                `json:"known"`     // whether Functions is complete; false when only running can tell
 	Problem   *plugin.Problem     `json:"problem"`
 }

@@ -41,6 +41,7 @@ class Listing:
         self.hook = 0  # line of an llm plugin hook, 0 without
         self.names = []  # what that hook registers by its name
         self.boxes = {}  # class → its public methods, as Functions
+        self.classes = {}  # class → the last names of its bases
 
     def tools(self):
         """Returns (functions that become tools, whether that is all of the truth)."""
@@ -100,6 +101,7 @@ def _block(body, listing):
             # The last definition counts, at the place of the first.
             listing.functions[node.name] = Function(node.name, node.lineno, _docstring(node.body))
         elif kind == "ClassDef":
+            listing.classes[node.name] = [_last(base) for base in node.bases]
             listing.boxes[node.name] = [
                 Function(node.name + "_" + one.name, one.lineno, _docstring(one.body))
                 for one in node.body
@@ -275,7 +277,7 @@ def main():
     """Reads {"entry", "files": {name: base64}} on stdin, writes what was found.
 
     The answer is {"functions": [{name, line, doc}], "decorated", "imports",
-    "known", "options"} or {"problem"}. Nothing of the sources is run. With
+    "known", "options", "classes", "exports"} or {"problem"}. Nothing of the sources is run. With
     "registered", the functions are what register_tools hooks register.
     """
     import os
@@ -307,6 +309,9 @@ def main():
                     raise
                 continue  # a sibling that is never imported may be anything
             imports.update((found, None) for found in listing.imports)
+            if name == ask["entry"]:
+                answer["classes"] = listing.classes
+                answer["exports"] = listing.exported is not None or listing.dynamic
             guards.weigh(tree, weights)
             answer["decorated"] += [dict(one, file=name) for one in decorated(tree)]
             if listing.hook and (ask.get("registered") or name == ask["entry"]):
