@@ -148,14 +148,22 @@ func (c *Core) build(ctx context.Context) error {
 	}
 	c.launcher = worker.New(worker.Options{Program: c.o.Program, Log: c.Log})
 	c.Python = python.New(python.Options{Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log})
-	walls := c.launcher.Confinement()
 	c.Host = plugin.New(plugin.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: plugin.Chats{Active: c.active}, Services: c.services(), Environments: c.environments(),
-		Dialects: []plugin.Dialect{spindle.New(spindle.Options{SourceInside: walls.Level != "process+landlock"}), neko.New(c.Python), maibot.New(c.Python), functions.New(c.Python)},
+		Dialects: c.dialects(),
 	})
 	c.Gate.OnDecided(c.Host.Decided)
 	c.Turns = turn.New(turn.Options{Log: c.Store, Gate: c.Gate, Slog: c.Log, Hooks: c.beside()})
 	return c.approveShipped(ctx)
+}
+
+// dialects are all there are, in the order in which they are asked about an entry
+// of the plugins folder.
+func (c *Core) dialects() []plugin.Dialect {
+	inside := c.launcher.Confinement().Level != "process+landlock"
+	return []plugin.Dialect{
+		spindle.New(spindle.Options{SourceInside: inside}), neko.New(c.Python), maibot.New(c.Python), functions.New(c.Python),
+	}
 }
 
 // approveShipped approves the plugins that come with Conclave, while they are as

@@ -274,7 +274,7 @@ func (h *Host) stage(ctx context.Context, from string) (_ *staged, err error) {
 // look finds out what is staged.
 func (h *Host) look(ctx context.Context, s *staged) error {
 	s.base = filepath.Base(s.path)
-	unknown := fault.New(fault.Invalid, "plugin.add", s.base+" is no plugin that Conclave knows.", "A plugin is a .py, .js or .ts file, or a folder with spindle.json or Python functions.")
+	unknown := fault.New(fault.Invalid, "plugin.add", s.base+" is no plugin that Conclave knows.", h.knownLayouts())
 	info, err := os.Stat(s.path)
 	if err != nil { // an empty folder
 		return unknown

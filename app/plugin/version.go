@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"conclave/app/permit"
 	"conclave/app/plugin/watch"
@@ -189,7 +190,18 @@ func (h *Host) recognize(ctx context.Context, src Source) (*Manifest, Dialect, e
 		}
 	}
 	return nil, nil, &Problem{Kind: "unavailable", Message: "This is no plugin that Conclave knows: " + filepath.Base(src.Path) + ".",
-		Hint: "A plugin is a .py, .js or .ts file, or a folder with spindle.json or Python functions."}
+		Hint: h.knownLayouts()}
+}
+
+// knownLayouts is the sentence that says what a plugin looks like.
+func (h *Host) knownLayouts() string {
+	var known []string
+	for _, d := range h.o.Dialects {
+		for _, l := range d.Layouts() {
+			known = append(known, l.What+" ("+l.Entry+")")
+		}
+	}
+	return "What it can be: " + strings.Join(known, ", ") + "."
 }
 
 func (h *Host) dialect(contract string) Dialect {

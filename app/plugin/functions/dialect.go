@@ -28,6 +28,15 @@ func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpret
 // Contract returns "functions".
 func (d *Dialect) Contract() string { return Contract }
 
+// Layouts implements plugin.Dialect.
+func (d *Dialect) Layouts() []plugin.Layout {
+	return []plugin.Layout{
+		{Entry: "NAME.py", What: "a file of functions", Page: "PYTHON.md"},
+		{Entry: "NAME/ with NAME.py or __init__.py", What: "a folder of functions", Page: "PYTHON.md"},
+		{Entry: "NAME/ with pyproject.toml and entry points for llm", What: "a tool plugin of the llm program", Page: "PYTHON.md"},
+	}
+}
+
 // foreign are the manifests by which a folder belongs to another dialect.
 var foreign = []string{"spindle.json", "plugin.toml", "_manifest.json"}
 

@@ -35,6 +35,13 @@ func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpret
 // Contract returns "maibot".
 func (d *Dialect) Contract() string { return Contract }
 
+// Layouts implements plugin.Dialect.
+func (d *Dialect) Layouts() []plugin.Layout {
+	return []plugin.Layout{
+		{Entry: "NAME/ with _manifest.json", What: "a MaiBot plugin", Page: "MAIBOT.md"},
+	}
+}
+
 // Recognize takes a folder with a _manifest.json. The error is a *plugin.Problem
 // for one whose manifest is wrong, that has no plugin.py, or whose id another
 // folder has too.

@@ -34,6 +34,13 @@ func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpret
 // Contract returns "neko".
 func (d *Dialect) Contract() string { return Contract }
 
+// Layouts implements plugin.Dialect.
+func (d *Dialect) Layouts() []plugin.Layout {
+	return []plugin.Layout{
+		{Entry: "NAME/ with plugin.toml", What: "an N.E.K.O plugin", Page: "NEKO.md"},
+	}
+}
+
 // Recognize takes a folder with a plugin.toml. The error is a *plugin.Problem for
 // one whose manifest is wrong.
 func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifest, error) {

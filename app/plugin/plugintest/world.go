@@ -157,6 +157,11 @@ func (w *World) BeforeStart(do func(id string)) {
 // Contract implements plugin.Dialect.
 func (w *World) Contract() string { return w.contract }
 
+// Layouts implements plugin.Dialect.
+func (w *World) Layouts() []plugin.Layout {
+	return []plugin.Layout{{Entry: "NAME.py", What: "a scripted plugin", Page: "PLUGINS.md"}}
+}
+
 func entryOf(src plugin.Source) string {
 	if src.Folder {
 		return "main.py"

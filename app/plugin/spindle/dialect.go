@@ -36,6 +36,14 @@ func New(o Options) *Dialect { return &Dialect{o: o} }
 // Contract returns "spindle".
 func (*Dialect) Contract() string { return "spindle" }
 
+// Layouts implements plugin.Dialect.
+func (*Dialect) Layouts() []plugin.Layout {
+	return []plugin.Layout{
+		{Entry: "NAME.js, .mjs or .ts", What: "a script that registers tools", Page: "SPINDLE.md"},
+		{Entry: "NAME/ with spindle.json", What: "a Spindle extension", Page: "SPINDLE.md"},
+	}
+}
+
 // maxScript bounds a plugin's entry; the largest bundle seen has 1.8 MB. It is
 // the bound of one file in the worker, too.
 const maxScript = 8 << 20

@@ -1,0 +1,54 @@
+package core
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"conclave/app/fault"
+)
+
+// F52: the page's table and the sentence for what is no plugin are made from what
+// the dialects take, so that none is missing.
+func TestF52EveryDialectIsNamedWhereAPluginIsUnknown(t *testing.T) {
+	data := t.TempDir()
+	plugins := filepath.Join(data, "plugins")
+	unknown := filepath.Join(data, "unknown")
+	for _, dir := range []string{plugins, unknown} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(unknown, "notes.txt"), []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Open(t.Context(), Options{Data: data, Plugins: plugins, Program: os.Args[0], Name: "a test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // a test's
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "PLUGINS.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Host.Add(t.Context(), unknown)
+	hint := fault.Of(err).Hint
+	seen := 0
+	for _, d := range c.dialects() {
+		for _, l := range d.Layouts() {
+			seen++
+			row := fmt.Sprintf("| `%s` | %s ([%s](%s)) | `%s` |", l.Entry, l.What, l.Page, l.Page, d.Contract())
+			if !strings.Contains(string(page), row) {
+				t.Errorf("docs/PLUGINS.md lacks the row\n%s", row)
+			}
+			if !strings.Contains(hint, l.What+" ("+l.Entry+")") {
+				t.Errorf("the hint for an unknown folder does not name %s: %q", l.What, hint)
+			}
+		}
+	}
+	if seen < 7 {
+		t.Errorf("only %d layouts", seen)
+	}
+}
