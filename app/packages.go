@@ -81,9 +81,9 @@ func stripAll(texts []string) []string {
 // InstallPackages puts what the plugin wants into an environment of its own, in
 // the background; digest is that of the list the person read. build lets code of
 // packages run during the installation, elsewhere lets them come from where the
-// plugin says.
-func (p *Plugins) InstallPackages(id, digest string, build, elsewhere bool) error {
-	return p.core.Host.StartPackages(id, digest, plugin.Consent{Build: build, Elsewhere: elsewhere})
+// plugin says. Of those that nobody declared only the guessed are installed.
+func (p *Plugins) InstallPackages(id, digest string, build, elsewhere bool, guessed []string) error {
+	return p.core.Host.StartPackages(id, digest, plugin.Consent{Build: build, Elsewhere: elsewhere, Guessed: guessed})
 }
 
 // StopPackages ends the installation under way.

@@ -22,7 +22,7 @@ type packagesRow struct {
 func (c *command) pluginsPackagesCommand() *cobra.Command {
 	var install, remove bool
 	var consent plugin.Consent
-	cmd := c.simple("packages ID", "Show the packages a plugin wants, and install or remove them", exactly("the id of a plugin"), func(ctx context.Context, app *App, args []string) error {
+	cmd := c.simple("packages ID [NAME…]", "Show the packages a plugin wants, and install or remove them", some("the id of a plugin"), func(ctx context.Context, app *App, args []string) error {
 		s, err := findPlugin(app, args[0])
 		if err != nil {
 			return err
@@ -30,7 +30,10 @@ func (c *command) pluginsPackagesCommand() *cobra.Command {
 		switch {
 		case install && remove:
 			return fault.New(fault.Invalid, "cli.packages", "--install and --remove are two wishes.", "Name one of them.")
+		case len(args) > 1 && !install:
+			return fault.New(fault.Usage, "cli.packages", "Packages are named to be installed.", "Add --install.")
 		case install:
+			consent.Guessed = args[1:]
 			return c.installPackages(ctx, app, s, consent)
 		case remove:
 			if err := app.Host.RemovePackages(s.ID); err != nil {
@@ -40,7 +43,7 @@ func (c *command) pluginsPackagesCommand() *cobra.Command {
 		}
 		return c.printPackages(s)
 	})
-	cmd.Flags().BoolVar(&install, "install", false, "install what is listed into this plugin's own environment")
+	cmd.Flags().BoolVar(&install, "install", false, "install what the plugin declares into its own environment; with NAME… also those that were guessed from its imports")
 	cmd.Flags().BoolVar(&remove, "remove", false, "delete this plugin's environment")
 	cmd.Flags().BoolVar(&consent.Build, "build", false, "with --install: also packages that exist as source only, whose code runs during the installation")
 	cmd.Flags().BoolVar(&consent.Elsewhere, "elsewhere", false, "with --install: also from the other indexes and addresses that the plugin names")
@@ -73,6 +76,9 @@ func (c *command) printPackages(s plugin.Status) error {
 		if one.Optional && (standing == plugin.PackageMissing || standing == plugin.PackageOutdated) {
 			standing += ", not needed to load"
 		}
+		if one.Guessed && standing != plugin.PackageInstalled {
+			standing += ", guessed: installed by its name only"
+		}
 		table.add(oneLine(one.Requirement), standing, one.Version, oneLine(one.From), oneLine(one.Note))
 	}
 	if err := table.print(c, "The plugin "+s.ID+" wants no packages."); err != nil {
@@ -95,7 +101,11 @@ func (c *command) printPackages(s plugin.Status) error {
 	case p.Unable != "":
 		fmt.Fprintln(c.Err, p.Unable)
 	case len(p.Absent()) > 0:
-		fmt.Fprintf(c.Err, "conclave plugins packages %s --install puts them, as wheels from %s, into an environment of this plugin alone.\n", s.ID, p.Index)
+		name := ""
+		if len(p.Lacking()) == 0 {
+			name = " NAME"
+		}
+		fmt.Fprintf(c.Err, "conclave plugins packages %s%s --install puts them, as wheels from %s, into an environment of this plugin alone.\n", s.ID, name, p.Index)
 	}
 	return nil
 }

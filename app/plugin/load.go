@@ -90,9 +90,6 @@ func (e *entry) offer(ctx context.Context, v version, began time.Time, force boo
 	if !e.admitted(v, began, true) {
 		return nil
 	}
-	if err := e.lacking(); err != nil {
-		return err
-	}
 	if serving := e.reuse(v, force); serving != nil {
 		e.repermit()
 		if !e.settled(v) {

@@ -63,6 +63,9 @@ func (h *Host) Options(ctx context.Context, id string) (Form, error) {
 		return Form{}, err
 	}
 	schema, set := e.options()
+	if current := currentValues(schema); current != nil {
+		set.Options = current
+	}
 	f := Form{Schema: schema, Values: set.values(), Secrets: append([]string{}, set.Secrets...), Problems: []string{}}
 	if len(schema) > 0 {
 		f.Problems = append(f.Problems, misfits(schema, f.Values, f.Secrets)...)
@@ -150,6 +153,41 @@ func (e *entry) settings() string {
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %q", set.Options, set.Secrets))
 	return hex.EncodeToString(sum[:])
+}
+
+// currentValues returns the defaults of a schema that says "x-conclave-current":
+// true: its plugin keeps its settings in a file of its own, which a person may
+// edit, and lists what that file says as the defaults. It returns nil for any
+// other schema.
+func currentValues(schema json.RawMessage) json.RawMessage {
+	var root map[string]any
+	if len(schema) == 0 || decodeNumbers(schema, &root) != nil || root["x-conclave-current"] != true {
+		return nil
+	}
+	raw, err := json.Marshal(defaultsOf(root, 0))
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// defaultsOf returns the defaults of an object's properties, objects in objects
+// included.
+func defaultsOf(schema map[string]any, depth int) map[string]any {
+	out := map[string]any{}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, value := range properties {
+		property, ok := value.(map[string]any)
+		if !ok || depth > maxOptionDepth {
+			continue
+		}
+		if value, ok := property["default"]; ok {
+			out[name] = value
+		} else if inner := defaultsOf(property, depth+1); len(inner) > 0 {
+			out[name] = inner
+		}
+	}
+	return out
 }
 
 // values returns what is set, {} for nothing.

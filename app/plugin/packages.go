@@ -36,6 +36,8 @@ type Environments interface {
 type Consent struct {
 	Build     bool `json:"build"`     // packages that exist as source only: code of theirs runs during the installation
 	Elsewhere bool `json:"elsewhere"` // the other indexes and addresses that the plugin names
+	// Guessed are packages that nobody declared, by name: each was read and wanted.
+	Guessed []string `json:"guessed"`
 }
 
 // Packages is what a plugin wants of the world's packages.
@@ -151,8 +153,8 @@ func (e *entry) survey(ctx context.Context, v version) error {
 	return nil
 }
 
-// lacking says why the plugin is not started without the packages that it
-// declares, or nil. What is given for one run only is tried anyway.
+// lacking says why a plugin that could not import something waits for the packages
+// that it declares, or nil when it has those.
 func (e *entry) lacking() error {
 	e.wants.mu.Lock()
 	packages := e.wants.packages
@@ -177,10 +179,24 @@ func (e *entry) lacking() error {
 	return &Problem{Kind: "packages", Message: "It needs " + what + " not installed.", Missing: names, Hint: packages.hint(e.id)}
 }
 
+// unknown returns one of names that no package of p has, or "".
+func (p *Packages) unknown(names []string) string {
+	for _, name := range names {
+		if !slices.ContainsFunc(p.Packages, func(one Package) bool { return one.Name == name }) {
+			return name
+		}
+	}
+	return ""
+}
+
 // hint says how to get what is missing.
 func (p *Packages) hint(id string) string {
 	if p.Unable != "" {
 		return p.Unable
+	}
+	if len(p.Lacking()) == 0 {
+		return "Nobody declared it. Read on its index what the package is, then install it by its name, from its card or with: conclave plugins packages " +
+			id + " NAME --install"
 	}
 	return "Install it into this plugin's own environment, from its card or with: conclave plugins packages " + id + " --install"
 }
@@ -193,6 +209,10 @@ func (e *entry) packaged(p *Problem) *Problem {
 	e.wants.mu.Unlock()
 	if packages == nil || e.temporary || len(p.Missing) == 0 || p.Kind == "packages" || !slices.ContainsFunc(packages.Wanted(), func(one Package) bool { return one.Standing != PackageInstalled }) {
 		return p
+	}
+	if lacking, ok := errors.AsType[*Problem](e.lacking()); ok {
+		lacking.Hint = strings.TrimSpace(lacking.Hint + "\n" + p.Hint)
+		return lacking
 	}
 	waiting := *p
 	waiting.Kind = "packages"
@@ -254,6 +274,8 @@ func (h *Host) installation(id, digest string, consent Consent) (*entry, install
 		return nil, installation{}, fault.New(fault.Conflict, op, "The plugin "+id+" was named for this run, so it has no environment.", "Put it into the plugins folder.")
 	case w.packages == nil || len(w.packages.Wanted()) == 0:
 		return nil, installation{}, fault.New(fault.NotFound, op, "The plugin "+id+" wants no packages.", "")
+	case w.packages.unknown(consent.Guessed) != "":
+		return nil, installation{}, fault.New(fault.NotFound, op, "The plugin "+id+" does not want the package "+w.packages.unknown(consent.Guessed)+".", "Name one of its list.")
 	case w.packages.Unable != "":
 		return nil, installation{}, fault.New(fault.Unavailable, op, "No packages can be installed for "+id+".", w.packages.Unable)
 	case digest != "" && digest != w.packages.Digest:

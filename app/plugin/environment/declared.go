@@ -23,6 +23,9 @@ type wanted struct {
 	requirement
 	from   string   // requirements.txt:3
 	hashes []string // sha256:…, which what is downloaded must have
+	// guessed says that nobody declared it and it is not installed: it needs a yes
+	// of its own.
+	guessed bool
 }
 
 // declaration is what a plugin's files say of packages, as written.
@@ -55,7 +58,7 @@ func (d *declaration) add(text, from string, hashes ...string) {
 	case len(d.wants) == maxWants:
 		d.note("%s: a plugin may want %d packages; the others are left out.", from, maxWants)
 	case len(d.wants) < maxWants:
-		d.wants = append(d.wants, wanted{r, from, hashes})
+		d.wants = append(d.wants, wanted{requirement: r, from: from, hashes: hashes})
 	}
 }
 

@@ -130,7 +130,9 @@ func (e *Environments) plan(ctx context.Context, src plugin.Source, m plugin.Man
 		p.add(one, w)
 	}
 	for _, module := range guessed {
-		p.add(s.guess(module), wanted{requirement: requirement{name: packageNamed(module)}})
+		one := s.guess(module)
+		kept := one.Standing == plugin.PackageInstalled
+		p.add(one, wanted{requirement: requirement{name: packageNamed(module)}, guessed: !kept})
 	}
 	if len(p.packages.Packages) == 0 && len(p.packages.Notes) == 0 && now.Path == "" {
 		return nil, nil

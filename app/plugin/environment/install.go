@@ -114,6 +114,8 @@ func (p *plan) allowed(consent plugin.Consent, tell func(string)) ([]wanted, err
 	for _, w := range p.lines {
 		why := ""
 		switch {
+		case w.guessed && !slices.Contains(consent.Guessed, canonical(w.name)):
+			why = "its name is only a guess, and it is installed by its name alone"
 		case w.url == "":
 		case !consent.Elsewhere:
 			why = "it comes from " + redact(w.url) + ", which needs your consent"
@@ -131,7 +133,8 @@ func (p *plan) allowed(consent plugin.Consent, tell func(string)) ([]wanted, err
 		tell("Left out: " + w.name + "; " + why + ".")
 	}
 	if len(lines) == 0 {
-		return nil, &plugin.Problem{Kind: "packages", Message: "There is nothing that may be installed."}
+		return nil, &plugin.Problem{Kind: "packages", Message: "There is nothing that may be installed.",
+			Hint: "What nobody declared is a guess from an import: read who publishes it, then install it by its name."}
 	}
 	return lines, nil
 }

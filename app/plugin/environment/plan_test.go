@@ -47,6 +47,13 @@ if False:
 			"plug.py":          "import bs4\ntry:\n    import dateutil\nexcept ImportError:\n    dateutil = None\n",
 			"requirements.txt": "beautifulsoup4_not_here\npython-dateutil\nnever-here; sys_platform == 'plan9'\npydantic>=2\nbs4-is-not-it>=1\n",
 		}, []string{"beautifulsoup4 missing guessed", "beautifulsoup4-not-here missing", "bs4-is-not-it missing", "never-here skipped", "pydantic missing optional", "python-dateutil missing optional"}, 2},
+		// F84: what Conclave has a module of its own for is provided.
+		"sdk": {map[string]string{"plug.py": "import maibot_sdk\n", "requirements.txt": "maibot-plugin-sdk>=2\n"}, []string{"maibot-plugin-sdk provided"}, 0},
+		// F83: tests are not read, and what lies beside a file or above it is no package.
+		"own files": {map[string]string{
+			"plug.py": "def f(): ...\n", "core/__init__.py": "\n", "core/engine.py": "import store_not_here\nimport wheel_not_here\n", "core/store_not_here.py": "X = 1\n",
+			"tests/test_plug.py": "import fakes, pytest_not_here\n", "tests/fakes.py": "X = 1\n", "test/conf.py": "import conf_not_here\n",
+		}, []string{"wheel-not-here missing guessed"}, 0},
 		"vendor":  {map[string]string{"plug.py": "import inside\n", "vendor/inside.py": "", "vendor/inside-1.2.dist-info/METADATA": "", "requirements.txt": "inside>=1\n"}, []string{"inside installed"}, 0},
 		"old":     {map[string]string{"plug.py": "import inside\n", "vendor/inside.py": "", "vendor/inside-1.2.dist-info/METADATA": "", "requirements.txt": "inside>=2\n"}, []string{"inside outdated"}, 1},
 		"nothing": {map[string]string{"plug.py": "import os, sys, collections.abc, time, _thread, math\n"}, nil, 0},
@@ -54,6 +61,7 @@ if False:
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			one.files["plug.py"] += "\ndef offered(): ...\n" // else it is no plugin
 			p := f.packages(folder(t, "plug", one.files))
 			if p == nil {
 				p = &plugin.Packages{}
@@ -82,13 +90,15 @@ if False:
 	}
 }
 
-// TestNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere is the whole way: the
+// TestF83AndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere is the whole way: the
 // host, a real dialect, a real installation.
-func TestNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *testing.T) {
+func TestF83AndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *testing.T) {
 	t.Parallel()
 	x := newIndex(t, map[string][]file{"greetings": {wheel(t, "greetings", "1.5", "def greet(name):\n    return 'Hello, ' + name\n")}})
 	f := fixed(t, x.simple())
 	dir := pythontest.Files(t, map[string]string{
+		// F85: it declares a package that only a file wants which it never loads.
+		"spare.py":    "# /// script\n# dependencies = [\"never-needed\"]\n# ///\ndef greet(name: str) -> str:\n    return name\n",
 		"declares.py": "# /// script\n# dependencies = [\"greetings\"]\n# ///\n" + greeter,
 		"imports.py":  greeter,
 		"tries.py":    "try:\n    import greetings\nexcept ImportError:\n    greetings = None\n\ndef greet(name: str) -> str:\n    return name\n",
@@ -116,7 +126,7 @@ func TestNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *testing.T) {
 		}
 	}
 	settled()
-	for _, id := range []string{"declares", "imports", "tries", "plain"} {
+	for _, id := range []string{"declares", "imports", "tries", "plain", "spare"} {
 		if err := h.Trust(ctx, id, false); err != nil {
 			t.Fatal(err)
 		}
@@ -130,9 +140,9 @@ func TestNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *testing.T) {
 		}
 		return s
 	}
-	for id, want := range map[string]plugin.State{"declares": plugin.NeedsPackages, "imports": plugin.NeedsPackages, "tries": plugin.Ready, "plain": plugin.Ready} {
+	for id, want := range map[string]plugin.State{"declares": plugin.NeedsPackages, "imports": plugin.NeedsPackages, "tries": plugin.Ready, "plain": plugin.Ready, "spare": plugin.Ready} {
 		s := status(id)
-		if s.State != want || want == plugin.NeedsPackages && (!strings.Contains(s.Problem.Message, "greetings") || !strings.Contains(s.Problem.Hint, "plugins packages "+id+" --install")) {
+		if s.State != want || want == plugin.NeedsPackages && (!strings.Contains(s.Problem.Message, "greetings") || !strings.Contains(s.Problem.Hint, "plugins packages "+id+map[string]string{"imports": " NAME"}[id]+" --install")) {
 			t.Errorf("%s is %s: %+v", id, s.State, s.Problem)
 		}
 	}
@@ -157,8 +167,22 @@ func TestNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *testing.T) {
 	if other := status("imports"); other.State != plugin.NeedsPackages {
 		t.Errorf("another plugin took part: %s", other.State)
 	}
-	if tools.Set().Len() != 3 {
-		t.Errorf("%d tools are offered, want those of declares, tries and plain", tools.Set().Len())
+	if tools.Set().Len() != 4 {
+		t.Errorf("%d tools are offered, want those of declares, tries, plain and spare", tools.Set().Len())
+	}
+	// F83: what was only guessed needs its name.
+	if err := h.InstallPackages(ctx, "imports", "", plugin.Consent{Guessed: []string{"another"}}, nil); fault.Of(err).Kind != fault.NotFound {
+		t.Errorf("a package that is not of the list: %v", err)
+	}
+	if err := h.InstallPackages(ctx, "imports", "", plugin.Consent{}, nil); err == nil || !strings.Contains(fault.Of(err).Hint, "by its name") {
+		t.Errorf("without its name: %v", err)
+	}
+	if err := h.InstallPackages(ctx, "imports", "", plugin.Consent{Guessed: []string{"greetings"}}, f.tell); err != nil {
+		t.Fatalf("by its name: %v\n%s", err, f.log())
+	}
+	settled()
+	if s := status("imports"); s.State != plugin.Ready {
+		t.Errorf("after its installation by name: %s, %+v", s.State, s.Problem)
 	}
 	if err := h.RemovePackages("declares"); err != nil {
 		t.Fatal(err)

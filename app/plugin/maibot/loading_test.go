@@ -181,6 +181,31 @@ async def all(self, **kwargs):
 	is(t, "answer", inChat(w, "all", "{}").Text(), "一 一 一 三 True")
 }
 
+func TestF91AnInnerPackageOfTheFoldersNameIsFound(t *testing.T) {
+	source := `
+import sys, os
+sys.path.insert(0, os.path.dirname(__file__))
+from weather.inner import one
+` + class(`
+@Tool("inner")
+async def inner(self, **kwargs):
+    return one()
+`)
+	w := begin(t, one(t), folder(t, source, nil, map[string]string{"weather/__init__.py": "\n", "weather/inner.py": "def one(): return '一'\n"}), plugin.Place{})
+	w.List()
+	is(t, "answer", inChat(w, "inner", "{}").Text(), "一")
+}
+
+func TestF82SettingsAreUnderTheNamesThatRealPluginsReach(t *testing.T) {
+	w := begin(t, one(t), folder(t, withConfig(`
+@Tool("reach")
+async def reach(self, **kwargs):
+    return "%s %s" % (self._plugin_config_instance.g.count, self._plugin_config_data["g"]["count"])
+`), nil, nil), plugin.Place{})
+	w.List()
+	is(t, "answer", inChat(w, "reach", "{}").Text(), "3 3")
+}
+
 func TestMB07EveryNameOfTheSDKIsThere(t *testing.T) {
 	w := begin(t, one(t), folder(t, `
 from maibot_sdk import (API, Action, Command, CONFIG_RELOAD_SCOPE_SELF, EventHandler, Field, HomeCard, HookHandler, LLMProvider, LLMProviderBase,

@@ -104,6 +104,25 @@ func TestMB16SavedSettingsReachThePlugin(t *testing.T) {
 	is(t, "after a restart", inChat(again, "tell", "{}").Text(), "2 b -")
 }
 
+func TestF87OneSettingSavedLeavesEditsByHandOfTheOthersAlone(t *testing.T) {
+	d := one(t)
+	path := folder(t, withConfig(tells), nil, map[string]string{"config.toml": "[plugin]\nconfig_version = \"1.0.0\"\n\n[g]\ncount = 3\nmode = \"a\"\n"})
+	place := plugin.Place{Storage: t.TempDir(), Options: json.RawMessage(`{"g":{"count":5,"mode":"a"}}`)}
+	w := begin(t, d, path, place)
+	w.List()
+	text := read(t, desk(w, path, "config.toml"))
+	if err := os.WriteFile(filepath.Join(path, "config.toml"), []byte(strings.Replace(text, "count = 5", "count = 2", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.Until("notifications/tools/list_changed")
+	shown := options(t, w)["properties"].(map[string]any)["g"].(map[string]any)["properties"].(map[string]any)["count"].(map[string]any)
+	is(t, "what the form shows after the edit", shown["default"], 2.0)
+	place.Options = json.RawMessage(`{"g":{"count":5,"mode":"b"}}`) // the mode alone was changed in the form
+	again := begin(t, d, path, place)
+	again.List()
+	is(t, "after the form", inChat(again, "tell", "{}").Text(), "2 b self 2 2")
+}
+
 func TestMB17AFileThatDoesNotFitIsSaidWithItsField(t *testing.T) {
 	d := one(t)
 	for name, c := range map[string]struct{ file, says string }{
@@ -126,7 +145,7 @@ func TestMB17AFileThatDoesNotFitIsSaidWithItsField(t *testing.T) {
 func TestMB18TheFormHasSectionsLabelsAndBounds(t *testing.T) {
 	w := begin(t, one(t), folder(t, withConfig(tells), nil, nil), plugin.Place{})
 	w.List()
-	is(t, "form", options(t, w), map[string]any{"type": "object", "properties": map[string]any{
+	is(t, "form", options(t, w), map[string]any{"type": "object", "x-conclave-current": true, "properties": map[string]any{
 		"plugin": map[string]any{"type": "object", "title": "插件", "properties": map[string]any{
 			"enabled":        map[string]any{"title": "enabled", "type": "boolean", "description": "启用", "default": true},
 			"config_version": map[string]any{"title": "config_version", "type": "string", "default": "1.0.0"},

@@ -23,6 +23,22 @@ func (p Python) Program(argv []string) plugin.Spec {
 // and the ELF loader it names.
 func Loader(path string) []string { return executable(path) }
 
+// searched returns the modules in a folder of the shim that is no package itself
+// but is put on an interpreter's path, such as shim/maibot/sdk.
+func searched(dir string) (modules []string) {
+	if _, err := fs.Stat(shim, dir+"/__init__.py"); err == nil {
+		return nil
+	}
+	entries, err := fs.ReadDir(shim, dir)
+	if err != nil {
+		return nil // a file
+	}
+	for _, entry := range entries {
+		modules = append(modules, strings.TrimSuffix(entry.Name(), ".py"))
+	}
+	return modules
+}
+
 // Provided returns the names of the modules that the worker brings along: its
 // own, those of the ecosystems, and the stand-ins for packages that are not
 // installed.
@@ -45,9 +61,10 @@ func Provided() (modules, standins []string) {
 			name := strings.TrimSuffix(module.Name(), ".py")
 			if entry.Name() == "standins" {
 				standins = append(standins, name)
-			} else {
-				modules = append(modules, name)
+				continue
 			}
+			modules = append(modules, name)
+			modules = append(modules, searched("shim/"+entry.Name()+"/"+module.Name())...)
 		}
 	}
 	slices.Sort(modules)

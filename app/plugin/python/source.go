@@ -74,7 +74,7 @@ func Docstring(source []byte) string {
 const maxPythonFiles = 200
 
 // Files returns the .py files below dir, relative and sorted, without
-// hidden folders, caches and virtual environments.
+// hidden folders, caches, virtual environments and tests.
 func Files(dir string) []string {
 	var files []string
 	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -95,7 +95,7 @@ func Files(dir string) []string {
 }
 
 func skipped(path, name string) bool {
-	if name[0] == '.' || name == "__pycache__" || name == "node_modules" {
+	if name[0] == '.' || name == "__pycache__" || name == "node_modules" || name == "tests" || name == "test" {
 		return true
 	}
 	_, err := os.Stat(filepath.Join(path, "pyvenv.cfg"))

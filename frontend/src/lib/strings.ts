@@ -518,6 +518,7 @@ export const s = {
     },
     notNeeded: "it loads without",
     guessed: "guessed from an import",
+    installOne: (name: string) => `Install ${name}`,
     from: (from: string) => `from ${from}`,
     install: (n: number) => `Install ${count(n, "package")} into this plugin’s own environment`,
     again: "Install again",

@@ -78,7 +78,14 @@ export interface Plugins {
    * background. digest must still be Packages.digest, else kind conflict. build: also what
    * exists as source only, whose code then runs. elsewhere: also from Packages.elsewhere.
    */
-  InstallPackages(id: string, digest: string, build: boolean, elsewhere: boolean): Promise<void>;
+  /** Of the packages that nobody declared, only those named in guessed are installed. */
+  InstallPackages(
+    id: string,
+    digest: string,
+    build: boolean,
+    elsewhere: boolean,
+    guessed: string[],
+  ): Promise<void>;
   /** Stops the installation; what arrived is kept for another. None is no error. */
   StopPackages(id: string): Promise<void>;
   /** Deletes its environment. */

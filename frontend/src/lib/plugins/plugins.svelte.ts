@@ -100,8 +100,15 @@ export class PluginsState {
   stopAdding = () => this.bridge.plugins.StopAdding();
   update = (id: string): Promise<Undo> => this.bridge.plugins.Update(id);
   remove = (id: string): Promise<Undo> => this.bridge.plugins.Remove(id);
-  installPackages = (plugin: Plugin, build: boolean, elsewhere: boolean) =>
-    this.bridge.plugins.InstallPackages(plugin.id, plugin.packages?.digest ?? "", build, elsewhere);
+  /** Of the packages that nobody declared, only those named in guessed are installed. */
+  installPackages = (plugin: Plugin, build: boolean, elsewhere: boolean, guessed: string[] = []) =>
+    this.bridge.plugins.InstallPackages(
+      plugin.id,
+      plugin.packages?.digest ?? "",
+      build,
+      elsewhere,
+      guessed,
+    );
   settings = (id: string) => this.bridge.plugins.Settings(id);
   saveSettings = (id: string, values: string) => this.bridge.plugins.SetSettings(id, values);
   stopPackages = (id: string) => this.bridge.plugins.StopPackages(id);

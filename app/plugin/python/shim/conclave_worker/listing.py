@@ -273,6 +273,24 @@ def _limit():
         pass  # not on this system
 
 
+def _places(files):
+    """Returns folder → the modules and folders in it, for names with / between them."""
+    places = {}
+    for name in files:
+        parts = name.rsplit(".py", 1)[0].split("/")
+        for depth, part in enumerate(parts):
+            places.setdefault("/".join(parts[:depth]), set()).add(part)
+    return places
+
+
+def _beside(name, places):
+    """Returns what a file can import of the plugin: what lies beside it, or above."""
+    own, folders = set(places[""]), name.split("/")[:-1]
+    for depth in range(1, len(folders) + 1):
+        own |= places.get("/".join(folders[:depth]), set())
+    return own
+
+
 def main():
     """Reads {"entry", "files": {name: base64}} on stdin, writes what was found.
 
@@ -293,7 +311,7 @@ def main():
     answer = {"functions": [], "decorated": [], "imports": [], "known": True}
     settings, registered = {}, []
     imports, weights = {}, {}
-    own = {name.split("/")[0].rsplit(".py", 1)[0] for name in ask["files"]}
+    places = _places(ask["files"])
     try:
         for name in [ask["entry"]] + sorted(set(ask["files"]) - {ask["entry"]}):
             source = a2b_base64(ask["files"][name])
@@ -308,7 +326,8 @@ def main():
                 if name == ask["entry"]:
                     raise
                 continue  # a sibling that is never imported may be anything
-            imports.update((found, None) for found in listing.imports)
+            own = _beside(name, places)
+            imports.update((found, None) for found in listing.imports if found.split(".")[0] not in own)
             if name == ask["entry"]:
                 answer["classes"] = listing.classes
                 answer["exports"] = listing.exported is not None or listing.dynamic
@@ -320,7 +339,7 @@ def main():
             elif name == ask["entry"] and not ask.get("registered"):
                 functions, answer["known"] = listing.tools()
                 answer["functions"] = [{"name": f.name, "line": f.line, "doc": f.summary()} for f in functions]
-        answer["imports"] = [name for name in imports if name.split(".")[0] not in own]
+        answer["imports"] = list(imports)
         answer["known"] = answer["known"] and not ask.get("registered")
         if settings:
             answer["options"] = {"type": "object", "properties": settings}

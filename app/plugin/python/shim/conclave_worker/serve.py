@@ -44,6 +44,7 @@ class Worker:
         self.options = config.get("options") or {}  # what the person set; secrets are in it once read
         self.notes = []  # sentences for the plugin's card
         self._settings = {}  # JSON Schemas of what may be set, by name
+        self.current = False  # whether the defaults of those are what is set now, in a file of the plugin's
         conclave_worker.worker = self
         self._problem = None  # why the plugin did not load
         self._stuck = False  # it was given up on while loading
@@ -217,6 +218,8 @@ class Worker:
         meta = {}
         if self._settings:
             meta["conclave/options"] = {"type": "object", "properties": self._settings}
+            if self.current:
+                meta["conclave/options"]["x-conclave-current"] = True
         if self.notes:
             meta["conclave/notes"] = self.notes
         if meta:

@@ -258,7 +258,13 @@ export class FakePlugins implements Plugins {
     if (packages) this.change(id, { packages: { ...packages, ...change } });
   }
 
-  async InstallPackages(id: string, digest: string): Promise<void> {
+  async InstallPackages(
+    id: string,
+    digest: string,
+    _build = false,
+    _elsewhere = false,
+    guessed: string[] = [],
+  ): Promise<void> {
     const { packages } = this.#get(id);
     if (!packages || packages.digest !== digest) {
       throw new AppError({
@@ -284,8 +290,9 @@ export class FakePlugins implements Plugins {
       this.#packages(id, {
         packages: packages.packages.map((p) => ({
           ...p,
-          standing: "installed",
-          version: p.version || "1.0.0",
+          ...(p.guessed && !guessed.includes(p.name)
+            ? {}
+            : { standing: "installed", version: p.version || "1.0.0" }),
         })),
         made: new Date().toISOString(),
         path: `/home/ada/.local/share/conclave/environments/${id}/env-1`,

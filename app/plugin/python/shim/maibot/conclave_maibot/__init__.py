@@ -128,6 +128,7 @@ class Life:
 
     def _offer(self):
         """Lets the person set what the plugin's settings are."""
+        self.worker.current = True  # config.toml is the truth
         form = self.settings.form()
         for name, schema in form["properties"].items() if form else ():
             self.worker.offer_option(name, schema)

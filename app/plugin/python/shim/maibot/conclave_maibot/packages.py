@@ -38,6 +38,8 @@ class _Finder(loading._Siblings):
     def find_spec(self, fullname, path=None, target=None):
         if path is None:
             if fullname == self._base and not loading._standard(fullname):
+                if self._on_path() and self._holds(fullname):
+                    return self._at(fullname, fullname, self._root, self._home)
                 return self._package(fullname)
             if fullname == "plugins":
                 spec = loading.ModuleSpec(fullname, None, is_package=True)
@@ -49,6 +51,11 @@ class _Finder(loading._Siblings):
         if fullname == "plugins." + self._base:
             return self._package(fullname)
         return super().find_spec(fullname, path, target)
+
+    def _holds(self, name):
+        """Says whether the folder has a module or package of that name in it."""
+        inner = os.path.join(self._root, name)
+        return os.path.isfile(inner + ".py") or os.path.isfile(os.path.join(inner, "__init__.py"))
 
     def _package(self, fullname):
         real = os.path.join(self._root, "__init__.py")

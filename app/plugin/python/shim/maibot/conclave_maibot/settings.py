@@ -86,9 +86,12 @@ class Settings:
         try:
             with open(self._applied, encoding="utf-8") as file:
                 known = file.read()
-        except (OSError, ValueError):
-            known = ""
-        merged = _copied(given) if known == stamp else _merged(given, _unfolded(options))
+            before = codec.loads(known.encode("utf-8")).get("options")
+        except (OSError, ValueError, AttributeError):
+            known, before = "", None
+        # Only what the person changed in the form: the rest may have been edited by hand.
+        changed = _changed(before if isinstance(before, dict) else {}, options)
+        merged = _merged(given, _unfolded(changed))
         for path in secrets:
             value = self.life.host.secret(path)
             if value is not None:
@@ -205,6 +208,17 @@ def _merged(base, over):
     for key, value in over.items():
         before = out.get(key)
         out[key] = _merged(before, value) if isinstance(before, dict) and isinstance(value, dict) else value
+    return out
+
+
+def _changed(before, now):
+    """Returns what of now differs from before, objects within objects alike."""
+    out = {}
+    for key, value in now.items():
+        if key in before and before[key] == value:
+            continue
+        was = before.get(key)
+        out[key] = _changed(was, value) if isinstance(was, dict) and isinstance(value, dict) else value
     return out
 
 

@@ -23,11 +23,12 @@ class MaiBotPlugin:
         self._begin()
 
     def _begin(self):
-        # A plugin's own __init__ may forget to call this one.
+        # A plugin's own __init__ may forget to call this one. The names of the two
+        # settings are those that real plugins read, though they begin with _.
         state = self.__dict__
         state.setdefault("_ctx", None)
-        state.setdefault("_config", None)
-        state.setdefault("_config_data", {})
+        state.setdefault("_plugin_config_instance", None)
+        state.setdefault("_plugin_config_data", {})
         state.setdefault("_dynamic_apis", {})
 
     # -- what the host fills in --
@@ -47,7 +48,7 @@ class MaiBotPlugin:
     def config(self):
         if self.config_model is None:
             raise RuntimeError("the plugin has no config_model")
-        config = self.__dict__.get("_config")
+        config = self.__dict__.get("_plugin_config_instance")
         if config is None:
             raise RuntimeError("the plugin's configuration was not set yet: the host does so before on_load")
         return config
@@ -55,16 +56,16 @@ class MaiBotPlugin:
     def set_plugin_config(self, config):
         self._begin()
         if self.config_model is None:
-            self._config_data = dict(config or {})
+            self._plugin_config_data = dict(config or {})
             return
         data, _ = self.normalize_plugin_config(config)
-        self._config = validate_plugin_config(self.config_model, data)
-        self._config_data = self._config.model_dump(mode="json")
+        self._plugin_config_instance = validate_plugin_config(self.config_model, data)
+        self._plugin_config_data = self._plugin_config_instance.model_dump(mode="json")
 
     def get_plugin_config_data(self):
         import copy
 
-        return copy.deepcopy(self.__dict__.get("_config_data") or {})
+        return copy.deepcopy(self.__dict__.get("_plugin_config_data") or {})
 
     def get_default_config(self):
         return {} if self.config_model is None else build_plugin_default_config(self.config_model)
