@@ -73,15 +73,18 @@ func TestPackagesAreInstalledStoppedAndRemoved(t *testing.T) {
 		f.close()
 		f.environments = s
 		f.open()
-		f.write("a.py", plugintest.Script{Tools: []plugintest.Tool{{Name: "say", Text: "one"}}})
+		f.write("a.py", plugintest.Script{
+			Tools: []plugintest.Tool{{Name: "say", Text: "one"}}, Load: plugintest.LoadLacks,
+			Problem: plugin.Problem{Kind: "script", Message: "There is no module named six.", Missing: []string{"six"}},
+		})
 		f.scan()
 		if got := f.state("a", plugin.NeedsApproval); got.Packages == nil || len(got.Packages.Lacking()) != 1 {
 			t.Fatalf("a person reads the list before they approve: %+v", got.Packages)
 		}
 		f.trust("a", false)
 		waiting := f.state("a", plugin.NeedsPackages)
-		if waiting.Problem.Kind != "packages" || waiting.Serving || !strings.Contains(waiting.Problem.Message, "six>=1") || len(f.world.Started()) != 0 {
-			t.Fatalf("got %+v, started %v", waiting.Problem, f.world.Started())
+		if waiting.Problem.Kind != "packages" || waiting.Serving || !strings.Contains(waiting.Problem.Message, "six>=1") {
+			t.Fatalf("got %+v", waiting.Problem)
 		}
 
 		// It runs in the background, once, and is stopped.

@@ -36,6 +36,7 @@ type Load string
 const (
 	LoadFine    Load = ""
 	LoadFails   Load = "fails"   // answers initialize with the script's Problem
+	LoadLacks   Load = "lacks"   // the same, until it is given an environment with packages
 	LoadHangs   Load = "hangs"   // never answers
 	LoadExits   Load = "exits"   // ends with status 3 at once
 	LoadGarbage Load = "garbage" // prints something else than messages
