@@ -285,7 +285,8 @@ export class FakePlugins implements Plugins {
     };
     this.#packages(id, { work });
     setTimeout(() => {
-      if (!this.#get(id).packages?.work?.running) return;
+      const now = this.#get(id).packages?.work;
+      if (!now?.running || now.started !== started) return; // stopped, or another one runs
       this.change(id, { state: "ready", enabled: true, problem: null });
       this.#packages(id, {
         packages: packages.packages.map((p) => ({
