@@ -40,6 +40,9 @@ func frameOf(set settings.Settings) string {
 	if !set.DockOpen {
 		b.WriteString(`data-dock="shut" `)
 	}
+	if set.OpenChat == "" {
+		b.WriteString(`data-chat="none" `)
+	}
 	zoom := ""
 	if set.Zoom != 100 {
 		zoom = fmt.Sprintf("font-size:%d%%;", set.Zoom)

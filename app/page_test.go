@@ -56,7 +56,7 @@ func TestTheFirstFrameLooksLikeTheWindowThatFollows(t *testing.T) {
 		has    []string
 		hasNot []string
 	}{
-		"as it comes": {func(*settings.Settings) {}, []string{`<html style="--first-side:16.5rem;--first-dock:25rem" lang="en">`, "here</body>"}, nil},
+		"as it comes": {func(*settings.Settings) {}, []string{`<html data-chat="none" style="--first-side:16.5rem;--first-dock:25rem" lang="en">`, "here</body>"}, nil},
 		"dark":        {func(s *settings.Settings) { s.Theme = "dark" }, []string{`data-theme="dark"`}, []string{"data-contrast"}},
 		"contrast":    {func(s *settings.Settings) { s.Theme = "contrast" }, []string{`data-contrast="more"`}, []string{"data-theme"}},
 		"F116 zoomed": {func(s *settings.Settings) { s.Zoom = 150 }, []string{`style="font-size:150%;--first-side`}, nil},

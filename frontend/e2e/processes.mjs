@@ -312,6 +312,11 @@ export class Screen {
     return this.#xdotool("type", "--clearmodifiers", "--delay", "15", text);
   }
 
+  /** Presses a button of the mouse at a place of the screen; 3 is the right one. */
+  click(x, y, button = 1) {
+    return this.#xdotool("mousemove", "--sync", String(x), String(y), "click", String(button));
+  }
+
   /** The windows of this title, as numbers. */
   windows(title) {
     const out = spawnSync("xdotool", ["search", "--onlyvisible", "--name", title], {

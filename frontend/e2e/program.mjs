@@ -73,7 +73,7 @@ const wordCount = `def word_count(text: str) -> int:
 `;
 
 for (const [chip, seen] of Object.entries({
-  "Show me what an answer can look like": () => page.locator("article table").first(),
+  "Show me a sample answer": () => page.locator("article table").first(),
   "Show me a permission request": () =>
     page.getByRole("article").getByText(/To show you|I will ask/),
   "Make a plugin": () => page.getByRole("dialog", { name: "New plugin" }),

@@ -133,6 +133,34 @@ const steps = {
     picture("answered");
   },
 
+  "F104 what was cut is pasted by a right click": async () => {
+    screen.press("Escape");
+    screen.type("Pasted by hand");
+    screen.press("ctrl+a", "ctrl+x");
+    await screen.still();
+    const before = screen.sample();
+    screen.click(700, 768, 3); // into the composer, which is at the foot of a chat
+    await until("the menu", () => screen.changed(before) > 0.005);
+    await screen.still();
+    picture("right-click");
+    screen.press("Down", "Return"); // Cut and Copy have nothing to take
+    await screen.still();
+    screen.press("Return");
+    await answered("Pasted by hand");
+  },
+
+  "F116 Ctrl and + make everything larger, Ctrl and 0 as before": async () => {
+    await screen.still();
+    const before = screen.sample();
+    screen.press("ctrl+plus", "ctrl+plus");
+    await until("a larger window", () => screen.changed(before) > 0.02);
+    await screen.still();
+    picture("zoomed");
+    const large = screen.sample();
+    screen.press("ctrl+0");
+    await until("a smaller window", () => screen.changed(large) > 0.02);
+  },
+
   "a tool asks, and keys alone let it run once": async () => {
     say('/tool word_count {"text":"a b c d"}');
     await until("the call to wait for the person", () =>

@@ -165,7 +165,7 @@ func suggestion(text string, tools []toolShape, noCalls bool) (performance, bool
 		return performance{say(pluginText)}, true
 	case has("connect", "model") || has("add", "model"):
 		return performance{say(connectText)}, true
-	case has("markdown") || has("answer", "look", "like"):
+	case has("markdown") || has("answer", "look", "like") || has("sample", "answer"):
 		return performance{say(markdownText)}, true
 	case has("sample council") || has("run", "council"):
 		return performance{say("A council lets several models answer one question, criticise each other without names, and vote. It needs a version of Conclave that has the **Council** tab; this one does not yet.\n")}, true

@@ -29,7 +29,7 @@ export const tests = {
       await chip("Connect a model").click();
       await page.getByRole("heading", { name: "Models" }).waitFor();
       await page.getByRole("button", { name: "Back to chats" }).click();
-      await chip("Show me what an answer can look like").click();
+      await chip("Show me a sample answer").click();
       await page.locator("article table").waitFor();
       await page.getByText("Answer finished").waitFor({ state: "attached" });
       await page.keyboard.press("Control+n");
@@ -164,6 +164,57 @@ export const tests = {
       await page.evaluate(() => globalThis.fake.plugins.New("python", "second"));
       await page.getByText("2 plugins need you.").waitFor();
       assert.equal(await page.locator(".dock").count(), 0);
+    },
+  },
+
+  "F120 the panel speaks in words: states, versions, and code that changed": {
+    scene: "approval",
+    async run(page) {
+      const panel = page.getByRole("complementary", { name: "Panel" });
+      await page.evaluate(() => {
+        const { plugins } = globalThis.fake;
+        const change = (field, before, after) => ({ tool: "", field, before, after });
+        plugins.changes.set("mail", [change("code", "9f2c41aa03d7", "4c1d0a7b11ff")]);
+        plugins.change("mail", { digest: "4c1d0a7b11ff" });
+        plugins.change("dice", { version: "0" });
+      });
+      await panel.getByText("Its code changed. Open it in your editor to read it.").waitFor();
+      assert.equal(await panel.getByText("9f2c41aa03d7").count(), 0);
+      await panel
+        .locator("[data-plugin=dice] h4")
+        .filter({ hasText: /^\s*Dice\s*$/ })
+        .waitFor();
+      await page.getByRole("tab", { name: /^Tools/ }).click();
+      await panel.getByText("waits for your approval").waitFor();
+      assert.equal(await panel.getByText("needs-approval").count(), 0);
+    },
+  },
+
+  "the theme is one switch of segments, gone through by arrow keys": {
+    async run(page) {
+      await page.keyboard.press("Control+,");
+      const theme = page.getByRole("radiogroup", { name: "Theme" });
+      await theme.getByRole("radio", { name: "Light" }).focus();
+      await page.keyboard.press("ArrowRight");
+      await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
+      assert.ok(await theme.getByRole("radio", { name: "Dark" }).isChecked());
+    },
+  },
+
+  "the first screen: the composer in the optical centre, its chips in one row": {
+    scene: "welcome",
+    width: 1280,
+    async run(page) {
+      const box = await page.locator(".composer .box").boundingBox();
+      const middle = (box.y + box.height / 2) / 832;
+      assert.ok(middle > 0.3 && middle < 0.5, `the composer is at ${middle}`);
+      const chips = page.getByRole("list", { name: "Suggestions" }).getByRole("button");
+      const tops = await chips.evaluateAll((all) => all.map((e) => e.getBoundingClientRect().top));
+      assert.equal(new Set(tops).size, 1);
+      await page.keyboard.type("Hello");
+      await page.keyboard.press("Enter");
+      await page.getByText("Answer finished").waitFor({ state: "attached" });
+      assert.ok(await page.evaluate(() => document.activeElement.matches("textarea")));
     },
   },
 

@@ -178,6 +178,11 @@ export class App {
     return this.composer.model || this.models.default;
   }
 
+  /** Demo guide answers the message that is begun: the first screen shows ways on. */
+  get guided(): boolean {
+    return (this.models.defaultConnection?.built_in ?? true) && !this.composer.model;
+  }
+
   get canUndo(): boolean {
     return this.#undos.length > 0;
   }

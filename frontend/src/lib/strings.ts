@@ -55,7 +55,7 @@ export const s = {
     search: "Search chats",
     archive: "Archive",
     backToChats: "Back to chats",
-    empty: "No chats yet. Write something below to start.",
+    empty: "No chats yet. Write something to start.",
     emptyArchive: "The archive is empty.",
     // While the search's index is being made; the list fills by itself.
     searching: (percent: number) => `Reading your chats: ${percent} % is searched so far.`,
@@ -374,6 +374,15 @@ export const s = {
     definition: "Definition, as models are given it",
     wireName: "Name models use",
     place: (file: string, line: number) => (line > 0 ? `${file}, line ${line}` : file),
+    // Why a tool cannot be called now; a state of its plugin.
+    status: {
+      loading: "loading",
+      failed: "not loaded",
+      disabled: "plugin turned off",
+      "needs-approval": "waits for your approval",
+      quarantined: "changed, paused",
+      "needs-packages": "needs packages",
+    } as Record<string, string>,
     paused: "All tools are paused. Nothing runs until you resume.",
     resume: "Resume",
   },
@@ -470,6 +479,7 @@ export const s = {
     filesHeading: "Files",
     importsHeading: "Uses",
     changesHeading: "What changed",
+    codeChanged: "Its code changed. Open it in your editor to read it.",
     change: (tool: string, field: string) => (tool ? `${tool}: ${field}` : field),
     before: "Before",
     after: "Now",
@@ -548,7 +558,7 @@ export const s = {
       about: "About",
     },
     theme: "Theme",
-    themes: { system: "As the system", light: "Light", dark: "Dark", contrast: "High contrast" },
+    themes: { system: "System", light: "Light", dark: "Dark", contrast: "High contrast" },
     textSize: "Text size of messages",
     textSizeValue: (px: number) => `${px} px`,
     font: "Font of messages",
@@ -662,7 +672,7 @@ export const s = {
     guideNote: "Built in. Runs on this computer. Scripted, not an AI model.",
     // The first two are also sent as messages, which Demo guide understands.
     chipPermission: "Show me a permission request",
-    chipMarkdown: "Show me what an answer can look like",
+    chipMarkdown: "Show me a sample answer",
     chipPlugin: "Make a plugin",
     chipModel: "Connect a model",
     suggestions: "Suggestions",
@@ -743,6 +753,8 @@ export const s = {
     label: "Zoom",
     value: (percent: number) => `Zoom ${percent} %`,
     percent: (percent: number) => `${percent} %`,
+    note: (larger: string, smaller: string) =>
+      `Of everything. ${larger} and ${smaller} do the same.`,
   },
 
   toast: { region: "Notices" },

@@ -127,7 +127,7 @@ export class FakeModels implements Models {
         ...guide,
         name,
         kind: edit.kind,
-        title: edit.title || edit.kind,
+        title: edit.title || edit.kind.charAt(0).toUpperCase() + edit.kind.slice(1),
         url: edit.url,
         host: edit.url ? new URL(edit.url).host : `api.${edit.kind}.example`,
         has_key: edit.key !== "",

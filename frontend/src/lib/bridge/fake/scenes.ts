@@ -289,7 +289,7 @@ export const scenes: Record<string, (f: Fake) => void> = {
       tool("weather", "Weather", "forecast", {
         description:
           "Says what the weather will be in a city for up to seven days. Give the city’s name in English.",
-        status: "waits for your approval",
+        status: "needs-approval",
       }),
     ];
     f.hello.settings.dock_tab = "plugins";
