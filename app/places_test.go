@@ -37,6 +37,7 @@ var places = map[string]string{
 	"app/plugin/replay.go":                   "looks for recorded calls by their names; place reads and writes them",
 	"app/plugin/source.go":                   "lists the person's plugins folder",
 	"app/plugin/template.go":                 "makes a new plugin in the person's plugins folder",
+	"app/plugin/unfinished.go":               "moves folders of plugins between the person's plugins folder and folders of the host's own",
 	"app/plugin/environment/environments.go": "Conclave's own record of environments, beside what an installer writes",
 	"app/plugin/environment/install.go":      "makes the folders of an environment before an installer runs, and writes its record beside them",
 	"app/plugin/environment/installed.go":    "lists names of packages, of which nothing is opened",

@@ -50,7 +50,8 @@ func (p *Plugins) view(s plugin.Status, developing map[string]bool) PluginView {
 	v := PluginView{
 		ID: s.ID, Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author, Homepage: m.Homepage, Contract: m.Contract,
 		Path: s.Path, State: string(s.State), Enabled: s.State != plugin.Disabled, Tools: []string{},
-		Permissions:  permissionViews(m.Permissions, s.Granted, s.Denied),
+		Permissions: permissionViews(m.Permissions, s.Granted, s.Denied),
+		Folders:     []FolderView{}, Refused: []RefusalView{},
 		Capabilities: []string{}, Isolation: s.Isolation.Level, IsolationNote: s.Isolation.Sentence,
 		LoadMS: float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: stamp(s.Loaded), Calls: s.Calls, Errors: s.Errors,
 		LastUsed: stamp(s.LastUsed), Warnings: []string{}, Developing: developing[s.ID], Shipped: p.core.Facts.Shipped[s.ID],
@@ -58,6 +59,12 @@ func (p *Plugins) view(s plugin.Status, developing map[string]bool) PluginView {
 	}
 	if !m.WorkingCopy {
 		v.Origin, _ = tool.Strip(s.Origin)
+	}
+	for _, f := range s.Folders {
+		v.Folders = append(v.Folders, FolderView(f))
+	}
+	for _, r := range s.Refused {
+		v.Refused = append(v.Refused, RefusalView{r.Permission, r.Path, r.Write, r.Command(s.ID)})
 	}
 	for _, c := range p.core.Gate.CapabilitiesOf(s.ID) {
 		v.Capabilities = append(v.Capabilities, c.Words())
@@ -119,6 +126,27 @@ func (p *Plugins) SetPermission(id, permission string, granted bool) error {
 		effect = permit.Allow
 	}
 	return p.core.Gate.SetPermission(ctx, s.ID, permission, effect)
+}
+
+// GrantFolder lets a plugin read a folder or file, and write there.
+func (p *Plugins) GrantFolder(id, path string, write bool) error {
+	ctx := p.call()
+	s, err := p.core.Host.Status(id)
+	if err != nil {
+		return err
+	}
+	_, err = p.core.Gate.GrantFolder(ctx, s.ID, permit.Folder{Path: path, Write: write})
+	return err
+}
+
+// RevokeFolder takes a folder or file back from a plugin.
+func (p *Plugins) RevokeFolder(id, path string) error {
+	ctx := p.call()
+	s, err := p.core.Host.Status(id)
+	if err != nil {
+		return err
+	}
+	return p.core.Gate.RevokeFolder(ctx, s.ID, path)
 }
 
 func problemView(p *plugin.Problem) *ProblemView {

@@ -22,7 +22,7 @@ var views = map[string]any{
 	"ChatList": ChatList{}, "Chat": ChatView{}, "Draft": Draft{}, "Media": MediaView{}, "Pull": Pull{}, "OutlineSplice": OutlineSplice{},
 	"Entry": Entry{}, "Usage": UsageView{}, "Part": PartView{}, "Block": Block{}, "TurnStatus": TurnStatus{}, "Call": CallView{},
 	"CallDetail": CallDetail{}, "MessageInfo": MessageInfo{}, "RequestInfo": RequestInfo{}, "Find": Find{}, "Outgoing": Outgoing{}, "Sent": Sent{},
-	"Problem": ProblemView{}, "Plugin": PluginView{}, "PluginList": PluginList{}, "PluginDetail": PluginDetail{}, "PluginForm": PluginForm{}, "PluginPermission": PermissionView{}, "Change": ChangeView{},
+	"Problem": ProblemView{}, "Plugin": PluginView{}, "PluginList": PluginList{}, "PluginDetail": PluginDetail{}, "PluginForm": PluginForm{}, "PluginPermission": PermissionView{}, "PluginFolder": FolderView{}, "PluginRefusal": RefusalView{}, "Change": ChangeView{},
 	"Template": TemplateView{}, "LogLine": LogLineView{}, "PluginLog": PluginLog{}, "Tool": ToolView{}, "ToolList": ToolList{},
 	"Pending": PendingView{}, "Answer": AnswerView{}, "PendingList": PendingList{}, "Grant": GrantView{}, "GrantList": GrantList{},
 	"Connection": ConnectionView{}, "Model": ModelView{}, "Provider": ProviderView{}, "ModelList": ModelList{}, "ConnectionEdit": ConnectionEdit{},

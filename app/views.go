@@ -286,6 +286,8 @@ type PluginView struct {
 	ServingSince  string           `json:"serving_since"`
 	Tools         []string         `json:"tools"`
 	Permissions   []PermissionView `json:"permissions"`
+	Folders       []FolderView     `json:"folders"` // what it may reach outside of its own
+	Refused       []RefusalView    `json:"refused"` // what it reached for and may not have, newest last
 	Capabilities  []string         `json:"capabilities"`
 	Isolation     string           `json:"isolation"`
 	IsolationNote string           `json:"isolation_note"`
@@ -314,6 +316,22 @@ type PermissionView struct {
 	Supported bool   `json:"supported"`
 	State     string `json:"state"` // asked, granted or denied
 	ByHand    bool   `json:"by_hand"`
+}
+
+// FolderView is a folder or file that a plugin was given.
+type FolderView struct {
+	Path    string `json:"path"`
+	Write   bool   `json:"write"`
+	Setting string `json:"setting"` // the setting that named it; "" when it was granted by itself
+}
+
+// RefusalView is something that a plugin may not have, which a grant would allow. Its
+// word is the plugin's: the person decides about what is shown.
+type RefusalView struct {
+	Permission string `json:"permission"`
+	Path       string `json:"path"` // of filesystem: the folder
+	Write      bool   `json:"write"`
+	Command    string `json:"command"` // that allows it
 }
 
 // PluginList is all plugins.

@@ -33,6 +33,22 @@ type pluginRow struct {
 	LastGood    bool            `json:"last_good,omitempty"` // what serves is older than the newest save
 	Running     bool            `json:"running"`
 	Notices     []string        `json:"notices,omitempty"` // what of it does not run here
+	Folders     []permit.Folder `json:"folders,omitempty"` // what it may reach outside of its own
+	Refused     []refusalRow    `json:"refused,omitempty"` // what it reached for and may not have
+}
+
+// refusalRow is something that a plugin reached for and may not have.
+type refusalRow struct {
+	plugin.Refusal
+	Command string `json:"command"` // that allows it
+}
+
+func refusalRows(s plugin.Status) []refusalRow {
+	rows := []refusalRow{}
+	for _, r := range s.Refused {
+		rows = append(rows, refusalRow{r, r.Command(s.ID)})
+	}
+	return rows
 }
 
 type permissionLists struct {
@@ -67,6 +83,7 @@ func newPluginRow(s plugin.Status) pluginRow {
 		Problem: newProblemRow(s.Problem), Tools: []string{}, Isolation: s.Isolation.Level, Generation: s.Generation,
 		LoadMS: milliseconds(s.Load), Serving: s.Serving, LastGood: s.LastGood, Running: s.Running, Notices: slices.Concat(s.Manifest.Notices, s.Notes),
 		Permissions: permissionLists{orEmpty(s.Manifest.Permissions), orEmpty(s.Granted), orEmpty(s.Denied)},
+		Folders:     s.Folders, Refused: refusalRows(s),
 	}
 	for _, t := range s.Tools {
 		row.Tools = append(row.Tools, t.ID())
@@ -92,9 +109,7 @@ func (c *command) pluginsCommand() *cobra.Command {
 		c.simple("enable ID", "Switch a plugin on", exactly("the id of a plugin"), c.switchPlugin(true)),
 		c.simple("disable ID", "Switch a plugin off", exactly("the id of a plugin"), c.switchPlugin(false)),
 		c.simple("reload ID", "Load a plugin anew", exactly("the id of a plugin"), c.reloadPlugin),
-		c.pluginsTrustCommand(),
-		c.simple("grant ID PERMISSION", "Grant a plugin one permission", exactly("the id of a plugin", "a permission"), c.grantPermission(permit.Allow)),
-		c.simple("revoke ID PERMISSION", "Take a permission back", exactly("the id of a plugin", "a permission"), c.grantPermission(permit.Deny)),
+		c.pluginsTrustCommand(), c.pluginsGrantCommand(), c.pluginsRevokeCommand(),
 		c.pluginsSettingsCommand(), c.pluginsPackagesCommand(), c.pluginsLogsCommand(), c.pluginsCheckCommand(), c.pluginsTestCommand(), c.pluginsWatchCommand(),
 	)
 }
@@ -211,7 +226,15 @@ func (c *command) describePlugin(s plugin.Status) {
 	}
 	if len(s.Manifest.Permissions) > 0 {
 		fmt.Fprintf(w, "asks for     %s\n", strings.Join(s.Manifest.Permissions, ", "))
+	}
+	if len(s.Manifest.Permissions) > 0 || len(s.Granted) > 0 {
 		fmt.Fprintf(w, "granted      %s\n", strings.Join(s.Granted, ", "))
+	}
+	for _, f := range s.Folders {
+		fmt.Fprintf(w, "may          %s\n", f.Sentence())
+	}
+	for _, r := range s.Refused {
+		fmt.Fprintf(w, "refused      %s; to allow it: %s\n", r.Permission, r.Command(s.ID))
 	}
 	if len(s.Imports) > 0 {
 		fmt.Fprintf(w, "imports      %s\n", strings.Join(s.Imports, ", "))
@@ -291,20 +314,6 @@ func (c *command) printAfter(ctx context.Context, app *App, id string) error {
 		return fault.New(fault.Invalid, "cli.plugins", "The plugin "+id+" did not load: "+sentence(s.Problem.Error()), s.Problem.Hint)
 	}
 	return err
-}
-
-func (c *command) grantPermission(effect permit.Effect) func(context.Context, *App, []string) error {
-	return func(ctx context.Context, app *App, args []string) error {
-		s, err := findPlugin(app, args[0])
-		if err != nil {
-			return err
-		}
-		if err := app.Gate.SetPermission(ctx, s.ID, args[1], effect); err != nil {
-			return err
-		}
-		app.Host.Decided(s.ID)
-		return c.printAfter(ctx, app, s.ID)
-	}
 }
 
 func (c *command) removePlugin(ctx context.Context, app *App, args []string) error {

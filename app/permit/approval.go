@@ -36,8 +36,10 @@ type Trust struct {
 	By         string // who, for the record; empty means the person
 }
 
-// normalCandidate makes the tools comparable.
+// normalCandidate makes the tools comparable, and leaves of what it asks for what
+// there is.
 func normalCandidate(c Candidate) Candidate {
+	c.Permissions = Askable(c.Permissions)
 	c.Tools = slices.Clone(c.Tools)
 	for i := range c.Tools {
 		c.Tools[i].Plugin = c.Plugin
@@ -142,7 +144,7 @@ func (g *Gate) Propose(c Candidate) {
 
 // describeCandidateLocked is a plugin as a person is shown it.
 func (g *Gate) describeCandidateLocked(c Candidate, changes []Change) Pending {
-	capabilities, sentence := reach(c, withoutWalls(c.Permissions))
+	capabilities, sentence := reach(c, approvable(c.Permissions))
 	name := g.pluginName(c.Plugin)
 	p := Pending{
 		ID: newID("ask"), Nonce: newID("n"), Kind: KindPlugin, Plugin: c.Plugin, PluginName: name,

@@ -28,6 +28,8 @@ type Options struct {
 	Mode   func() Mode      // the person's mode, read at each decision; nil: Standard
 	// Protected are folders that no tool may touch: Conclave's own data.
 	Protected []string
+	// Plugins is the plugins folder, of which no plugin is given anything.
+	Plugins string
 	// History says how often a tool was allowed and when last, for the card. nil:
 	// what the gate itself saw since the program started.
 	History func(ctx context.Context, toolID string) (times int, last time.Time)

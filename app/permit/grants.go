@@ -89,6 +89,15 @@ func (g *Gate) SetPermission(ctx context.Context, plugin, permission string, eff
 	if permission == "" {
 		return fault.New(fault.Invalid, "permit.permission", "No permission was named.", "conclave plugins show "+plugin+" lists what it asks for.")
 	}
+	if effect == Allow {
+		if err := g.usable(plugin, permission); err != nil {
+			return err
+		}
+		if permission == Filesystem {
+			return fault.New(fault.Invalid, "permit.permission", "Files are granted folder by folder, and no folder was named.",
+				"conclave plugins grant "+plugin+" filesystem --match path=FOLDER lets it read there; with --match access=write it may write too.")
+		}
+	}
 	g.mu.Lock()
 	var old []string
 	for _, grant := range g.grants {
@@ -102,7 +111,7 @@ func (g *Gate) SetPermission(ctx context.Context, plugin, permission string, eff
 			return err
 		}
 	}
-	if effect == Ask {
+	if effect == Ask || !Known(permission) {
 		return nil
 	}
 	_, err := g.Add(ctx, Grant{Effect: effect, Plugin: plugin, Permission: permission, Scope: Always})
@@ -122,12 +131,15 @@ func (g *Gate) permissionsLocked(plugin string) (granted, denied []string) {
 	granted, denied = []string{}, []string{}
 	said := map[string]Effect{}
 	if a, ok := g.approvals[plugin]; ok && a.Effect == Allow {
-		for _, p := range withoutWalls(a.Permissions) {
+		for _, p := range approvable(a.Permissions) {
 			said[p] = Allow
 		}
 	}
 	for _, grant := range g.grants {
-		if grant.Plugin == plugin && grant.Permission != "" {
+		if grant.Plugin != plugin || !Known(grant.Permission) {
+			continue
+		}
+		if _, folder := grant.folder(); grant.Permission != Filesystem || grant.Effect == Deny || folder {
 			said[grant.Permission] = grant.Effect
 		}
 	}
@@ -149,6 +161,9 @@ func (g *Gate) permissionsLocked(plugin string) (granted, denied []string) {
 func Sentence(g Grant, pluginName string) string {
 	name := cmp.Or(pluginName, g.Plugin)
 	if g.Permission != "" {
+		if f, ok := g.folder(); ok {
+			return name + " may " + f.Sentence()
+		}
 		if g.Effect == Allow {
 			return name + " has the permission " + g.Permission
 		}

@@ -208,6 +208,7 @@ type Grant struct {
 	Plugin       string              `json:"plugin"`
 	Tool         string              `json:"tool"`                 // the tool's own name, or "*"
 	Permission   string              `json:"permission,omitempty"` // a plugin permission instead of a tool
+	Match        []Match             `json:"match,omitempty"`      // of the permission filesystem: which folder, and how
 	Callers      []Caller            `json:"callers"`
 	Scope        Scope               `json:"scope"`
 	Conversation chat.ConversationID `json:"conversation,omitempty"` // this-chat

@@ -5,7 +5,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode"
+
+	"conclave/app/fault"
 )
 
 // secretPlaces are below the home folder.
@@ -28,11 +32,101 @@ func (g *Gate) protectedPlace(text string) string {
 	}
 	path = resolved(path)
 	for _, place := range g.protected {
-		if rel, err := filepath.Rel(place, path); err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		if under(place, path) {
 			return place
 		}
 	}
 	return ""
+}
+
+// systemPlaces are the machine's own, of which no plugin is given anything: what a
+// plugin needs of them to run it has anyway.
+var systemPlaces = []string{
+	"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr", "/lost+found",
+	"/var/backups", "/var/cache", "/var/lib", "/var/local", "/var/log", "/var/mail", "/var/run", "/var/spool", "/System", "/Library", "/private/etc", `C:\Windows`,
+}
+
+// removable is where desktops show disks that somebody plugs in.
+const removable = "/run/media"
+
+// Reachable returns the real path of a folder or file that a plugin may be given, of
+// a path as a person writes it. The error is a fault: kind not_found when it is not
+// there, invalid when no plugin may be given it, with the reason.
+func (g *Gate) Reachable(path string) (string, error) {
+	refuse := func(why, hint string) (string, error) {
+		return "", fault.New(fault.Invalid, "permit.folder", shownPath(path)+" "+why+", so no plugin is given it.", hint)
+	}
+	whole := g.expand(path)
+	if !filepath.IsAbs(whole) || strings.ContainsRune(whole, 0) {
+		return refuse("is no absolute path", "Write it from the top, as in /home/me/Notes, or ~/Notes for a folder of yours.")
+	}
+	real, err := filepath.EvalSymlinks(whole)
+	if err != nil {
+		return "", fault.Wrap(fault.NotFound, "permit.folder", "There is no "+shownPath(path)+", or you may not read it.", "Make it first, or correct the path.", err)
+	}
+	home := g.home
+	if at, err := filepath.EvalSymlinks(home); err == nil {
+		home = at
+	}
+	const narrower = "Name a folder in it that holds what the plugin needs, and nothing else."
+	for _, place := range g.apart() {
+		switch {
+		case under(place, real):
+			return refuse("is a place of keys, passwords or of Conclave itself", "Copy what the plugin needs to a folder of its own.")
+		case under(real, place) && !under(real, home):
+			return refuse("holds places of keys, passwords or of Conclave itself", narrower)
+		}
+	}
+	inHome := home != "" && under(home, real)
+	switch {
+	case home != "" && real == home:
+		return refuse("is your whole home folder", narrower)
+	case home != "" && under(real, home):
+		return refuse("holds your home folder", narrower)
+	case inHome && hidden(home, real):
+		return refuse("is hidden, or lies in a hidden folder, where programs keep what is not for others", "Copy what the plugin needs to a folder of its own.")
+	}
+	for _, place := range systemPlaces {
+		if !inHome && (under(place, real) || under(real, place)) && !(under(removable, real) && real != removable) {
+			return refuse("is a folder of the system", "Name a folder of your own.")
+		}
+	}
+	return real, nil
+}
+
+// apart are the places that no plugin is given: the protected ones, and other
+// plugins.
+func (g *Gate) apart() []string {
+	if g.o.Plugins == "" {
+		return g.protected
+	}
+	return append(slices.Clone(g.protected), resolved(g.o.Plugins))
+}
+
+// hidden reports whether a part of path below home begins with a dot.
+func hidden(home, path string) bool {
+	rel, err := filepath.Rel(home, path)
+	return err == nil && strings.Contains(string(filepath.Separator)+rel, string(filepath.Separator)+".")
+}
+
+// under reports whether path lies in folder, or is it.
+func under(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// shownPath is a path as a sentence may hold it.
+func shownPath(path string) string {
+	clean := strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, path)
+	if short := []rune(clean); len(short) > 200 {
+		return string(short[:200]) + "…"
+	}
+	return clean
 }
 
 // resolved follows the links of the longest part of path that exists.

@@ -1,9 +1,13 @@
 package permit_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"conclave/app/fault"
 	"conclave/app/permit"
 )
 
@@ -19,5 +23,117 @@ func TestApprovingGrantsNoWayThroughTheWalls(t *testing.T) {
 	}
 	if granted, _ := g.Permissions(c.Plugin); !slices.Equal(granted, []string{"chat_mutation", "network"}) {
 		t.Errorf("after a yes of its own, granted %v", granted)
+	}
+}
+
+func TestF07OnlyPermissionsThatThereAreCanBeAskedForAndGranted(t *testing.T) {
+	invented := []string{"local_network", "root", "tools\nand all", "\u202ekrowten", "", "Network", "network ", "chats"}
+	for _, contract := range []string{"spindle", "neko", "maibot", "functions"} {
+		g, c := trusted(t, permit.Options{}, func(c *permit.Candidate) { c.Contract, c.Permissions = contract, invented })
+		if granted, denied := g.Permissions(c.Plugin); !slices.Equal(granted, []string{"chats"}) || len(denied) != 0 {
+			t.Errorf("%s: granted %q, denied %q", contract, granted, denied)
+		}
+		for _, name := range invented {
+			if name == "local_network" || name == "chats" {
+				continue
+			}
+			if err := g.SetPermission(t.Context(), c.Plugin, name, permit.Allow); fault.KindOf(err) != fault.Invalid {
+				t.Errorf("%s: %q was granted: %v", contract, name, err)
+			}
+		}
+		// Its own command is the one way to it.
+		if err := g.SetPermission(t.Context(), c.Plugin, "local_network", permit.Allow); err != nil {
+			t.Fatal(err)
+		}
+		if granted, _ := g.Permissions(c.Plugin); !slices.Equal(granted, []string{"chats", "local_network"}) {
+			t.Errorf("%s: granted %q", contract, granted)
+		}
+	}
+}
+
+func TestF07WhatWasInventedAndApprovedBeforeIsNoPermission(t *testing.T) {
+	l := newLedger()
+	ctx := t.Context()
+	for _, err := range []error{
+		l.PutApproval(ctx, permit.Approval{Plugin: "old", Effect: permit.Allow, Permissions: []string{"chats", "local_network", "invented"}}),
+		l.PutGrant(ctx, permit.Grant{ID: "g", Plugin: "old", Permission: "invented", Effect: permit.Allow, Scope: permit.Always}),
+		l.PutGrant(ctx, permit.Grant{ID: "f", Plugin: "old", Permission: "filesystem", Effect: permit.Allow, Scope: permit.Always}),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := open(t, permit.Options{Ledger: l})
+	if granted, _ := g.Permissions("old"); !slices.Equal(granted, []string{"chats"}) {
+		t.Errorf("granted %q", granted)
+	}
+	if err := g.SetPermission(ctx, "old", "invented", permit.Deny); err != nil {
+		t.Errorf("it cannot be taken back: %v", err)
+	}
+}
+
+func TestF81FoldersAreGrantedOneByOneAndTakenBack(t *testing.T) {
+	l := newLedger()
+	g, c := trusted(t, permit.Options{Ledger: l}, func(*permit.Candidate) {})
+	read, write := t.TempDir(), t.TempDir()
+	for _, f := range []permit.Folder{{Path: read}, {Path: write, Write: true}, {Path: read}} {
+		if _, err := g.GrantFolder(t.Context(), c.Plugin, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.SetPermission(t.Context(), c.Plugin, "filesystem", permit.Allow); fault.KindOf(err) != fault.Invalid || !strings.Contains(fault.Of(err).Hint, "--match path=") {
+		t.Errorf("all files at once: %v", err)
+	}
+	again := open(t, permit.Options{Ledger: l})
+	if got := again.Folders(c.Plugin); len(got) != 2 || !slices.Contains(got, permit.Folder{Path: read}) || !slices.Contains(got, permit.Folder{Path: write, Write: true}) {
+		t.Errorf("after a restart: %+v", got)
+	}
+	if err := again.RevokeFolder(t.Context(), c.Plugin, read); err != nil {
+		t.Fatal(err)
+	}
+	if err := again.RevokeFolder(t.Context(), c.Plugin, read); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("twice: %v", err)
+	}
+	if err := again.SetPermission(t.Context(), c.Plugin, "filesystem", permit.Deny); err != nil || len(again.Folders(c.Plugin)) != 0 {
+		t.Errorf("taken back as a whole: %v, %+v", err, again.Folders(c.Plugin))
+	}
+	if _, err := again.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: read}); err != nil {
+		t.Fatal(err)
+	}
+	if granted, denied := again.Permissions(c.Plugin); !slices.Contains(granted, "filesystem") || len(denied) != 0 {
+		t.Errorf("granted %v, denied %v", granted, denied)
+	}
+}
+
+func TestF12PlacesThatNoPluginIsGivenAreRefusedWithTheReason(t *testing.T) {
+	home, data, plugins := t.TempDir(), t.TempDir(), t.TempDir()
+	t.Setenv("HOME", home)
+	for _, name := range []string{"Notes", ".ssh", ".config/app", "Notes/.git"} {
+		if err := os.MkdirAll(filepath.Join(home, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(home, ".ssh"), filepath.Join(home, "innocent")); err != nil {
+		t.Fatal(err)
+	}
+	g := open(t, permit.Options{Protected: []string{data}, Plugins: plugins})
+	for path, why := range map[string]string{
+		"~/.ssh": "place of keys", filepath.Join(home, "innocent"): "place of keys", home: "whole home", "~": "whole home", filepath.Dir(home): "holds your home",
+		"/": "holds your home", "~/.config": "holds places of", "~/.config/app": "hidden", "~/Notes/.git": "hidden", data: "place of keys", plugins: "place of keys", "/proc": "folder of the system", "/proc/self": "folder of the system",
+		"/etc": "folder of the system", "/etc/passwd": "folder of the system", "/usr/share": "folder of the system", "/dev": "folder of the system",
+		"Documents": "no absolute path", "../x": "no absolute path", "": "no absolute path", "/no/such/thing": "There is no /no/such/thing", "~/Not\u202ees": "There is no ~/Not?es",
+	} {
+		if _, err := g.Reachable(path); err == nil || !strings.Contains(fault.Of(err).Message, why) {
+			t.Errorf("%q: got %v, want %q", path, err, why)
+		}
+	}
+	want, err := filepath.EvalSymlinks(filepath.Join(home, "Notes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"~/Notes", filepath.Join(home, "Notes"), filepath.Join(home, "Notes", "..", "Notes")} {
+		if got, err := g.Reachable(path); err != nil || got != want {
+			t.Errorf("%q: got %q, %v", path, got, err)
+		}
 	}
 }

@@ -1,7 +1,5 @@
 package permit
 
-import "slices"
-
 // Risk says how loudly a permission is shown.
 type Risk string
 
@@ -10,7 +8,7 @@ const (
 	LowRisk    Risk = "low"    // stays within Conclave and the plugin's own data
 	MediumRisk Risk = "medium" // reads what you write, or spends
 	HighRisk   Risk = "high"   // changes what models are told, or leaves this computer
-	WallRisk   Risk = "wall"   // opens the walls around the plugin's process; approving it does not grant it
+	WallRisk   Risk = "wall"   // opens the walls around the plugin's process, or to this computer's network; approving the plugin does not grant it
 )
 
 // PermissionFact says in words what one permission of a plugin is.
@@ -34,13 +32,13 @@ var permissionWords = map[string]PermissionFact{
 	"context_handler":       {Sentence: "See and change the setting of an answer, and stop it.", Without: "Answers begin without asking it.", Risk: HighRisk},
 	"generation_parameters": {Sentence: "Set temperature and length of answers, where it changes what is sent.", Without: "These stay as you set them.", Risk: LowRisk},
 	"cors_proxy":            {Sentence: "Read from and send to the web.", Without: "It reaches no address.", Risk: HighRisk},
-	"local_network":         {Sentence: "Reach addresses of this computer and your own network.", Without: "Only public addresses are reached.", Risk: HighRisk},
+	"local_network":         {Sentence: "Reach addresses of this computer and your own network.", Without: "Only public addresses are reached.", Risk: WallRisk},
 	"world_books":           {Sentence: "Keep world books, which all extensions with this permission share.", Without: "Its world books stay empty.", Risk: LowRisk},
 	"characters":            {Sentence: "Keep characters, which all extensions with this permission share.", Without: "Its characters stay empty.", Risk: LowRisk},
 	"personas":              {Sentence: "Keep personas, which all extensions with this permission share.", Without: "Its personas stay empty.", Risk: LowRisk},
 	"network":               {Sentence: "Open network connections by itself, to any address, unseen by Conclave.", Without: "Its connections fail.", Risk: WallRisk},
 	"programs":              {Sentence: "Start other programs on this computer.", Without: "Programs it starts fail.", Risk: WallRisk},
-	"filesystem":            {Sentence: "Read and write files outside its own folder.", Without: "It sees its own folders only.", Risk: WallRisk},
+	"filesystem":            {Sentence: "Read files outside its own folder, in the folders you name; and write them where you say so.", Without: "It sees its own folders only.", Risk: WallRisk},
 }
 
 // FactOf returns what is to be said of a permission. One that Conclave has
@@ -53,7 +51,3 @@ func FactOf(permission string) PermissionFact {
 	fact.Name, fact.Supported = permission, true
 	return fact
 }
-
-// ByHand reports whether a permission is granted by a yes of its own, never by
-// approving the plugin that asks for it.
-func ByHand(permission string) bool { return slices.Contains(walls, permission) }

@@ -40,6 +40,7 @@ type callResult struct {
 		Traceback string          `json:"conclave/traceback"`
 		Printed   string          `json:"conclave/printed"`
 		EndTurn   bool            `json:"conclave/end-turn"`
+		Refused   []Refusal       `json:"conclave/refused"`
 	} `json:"_meta"`
 }
 
@@ -168,6 +169,9 @@ func (s *session) answer(ctx context.Context, p *wire.Pending) tool.Result {
 	if r.Status == chat.CallTimeout {
 		r.Error = "" // the runner names the limit
 		s.r.spend(s)
+	}
+	if s.speaks {
+		s.r.e.explain(&r, c.Meta.Refused)
 	}
 	s.r.e.mask.result(&r)
 	return r

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"conclave/app/fault"
+	"conclave/app/permit"
 	"conclave/app/tool"
 )
 
@@ -99,11 +100,12 @@ func asProblem(err error) *Problem {
 
 // Place says where a plugin's process may live.
 type Place struct {
-	Storage string   // the plugin's own folder for data, absolute; it exists, and belongs to the plugin alone
-	Runtime string   // Conclave's folder for unpacked shims and caches, absolute; the plugin may only read it
-	Work    string   // the working folder the process starts in
-	Code    string   // digest of the files it is started from; empty for a throw-away look
-	Granted []string // the permissions the person granted it, in permit's words
+	Storage string          // the plugin's own folder for data, absolute; it exists, and belongs to the plugin alone
+	Runtime string          // Conclave's folder for unpacked shims and caches, absolute; the plugin may only read it
+	Work    string          // the working folder the process starts in
+	Code    string          // digest of the files it is started from; empty for a throw-away look
+	Granted []string        // the permissions the person granted it, in permit's words
+	Folders []permit.Folder // what it may reach outside of its own folders
 
 	Options json.RawMessage // what the person set, an object without secrets; nil when nothing
 	Secrets []string        // the paths of the secret settings that are set; options.secret tells them

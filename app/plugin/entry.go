@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"conclave/app/permit"
 	"conclave/app/tool"
 )
 
@@ -46,6 +47,7 @@ type entry struct {
 	publishing sync.Mutex // orders what goes to the registry
 	pinning    sync.Mutex // orders what is copied to where it runs from
 	wants      wants      // has a lock of its own
+	refusals   refusals   // so has this
 
 	mu      sync.Mutex // guards the fields below
 	source  Source     // zero when the plugin is gone
@@ -59,11 +61,12 @@ type entry struct {
 	waiting version // what the card waits for a decision about
 	state   savedState
 	record  record
-	written []byte    // what matters of the record as it lies in the store
-	known   bool      // state and record were read
-	granted []string  // the permissions its process knows of
-	muted   bool      // it may offer no tools
-	tired   time.Time // when starting it for an event or a hook failed
+	written []byte          // what matters of the record as it lies in the store
+	known   bool            // state and record were read
+	granted []string        // the permissions its process knows of
+	folders []permit.Folder // what its process may reach outside of its own
+	muted   bool            // it may offer no tools
+	tired   time.Time       // when starting it for an event or a hook failed
 }
 
 func newEntry(h *Host, src Source) *entry {
@@ -275,7 +278,8 @@ func (e *entry) snapshot() Status {
 		s.Notes = slices.Concat(s.Notes, registered(s.Manifest, len(s.Tools), e.wakesNow(), granted))
 	}
 	e.mu.Unlock()
-	s.Granted, s.Denied = granted, denied
+	s.Granted, s.Denied, s.Folders = granted, denied, e.h.o.Gate.Folders(e.id)
+	s.Refused = e.refusals.open(granted, s.Folders)
 	e.wants.describe(&s)
 	s.Enabled = maps.Clone(s.Enabled)
 	if serving != nil {

@@ -43,6 +43,8 @@ type Gate interface {
 	RunEnded(plugin string)
 	// Permissions returns what the person granted and denied the plugin.
 	Permissions(plugin string) (granted, denied []string)
+	// Folders returns what the person let the plugin reach outside of its own.
+	Folders(plugin string) []permit.Folder
 }
 
 // Cache keeps what the host knows of a plugin between runs; store is the real

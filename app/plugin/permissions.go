@@ -46,9 +46,10 @@ type permissionChange struct {
 // tools. Only extensions ask for permissions.
 func (e *entry) permit(v version) (muted bool) {
 	granted, denied := e.h.o.Gate.Permissions(e.id)
+	folders := e.h.o.Gate.Folders(e.id)
 	muted = v.manifest.Contract == "spindle" && slices.Contains(denied, toolsPermission)
 	e.mu.Lock()
-	e.granted, e.muted = granted, muted
+	e.granted, e.folders, e.muted = granted, folders, muted
 	e.mu.Unlock()
 	return muted
 }
@@ -57,7 +58,7 @@ func (e *entry) permit(v version) (muted bool) {
 // process is told, and its tools come or go.
 func (e *entry) repermit() {
 	e.mu.Lock()
-	serving, before, muted := e.serving, e.granted, e.muted
+	serving, before, folders, muted := e.serving, e.granted, e.folders, e.muted
 	e.mu.Unlock()
 	if serving == nil {
 		return
@@ -65,7 +66,7 @@ func (e *entry) repermit() {
 	v := serving.version()
 	now := e.permit(v)
 	e.mu.Lock()
-	granted := e.granted
+	granted, reach := e.granted, e.folders
 	e.mu.Unlock()
 	for _, p := range before {
 		if !slices.Contains(granted, p) {
@@ -77,7 +78,7 @@ func (e *entry) repermit() {
 			serving.notify("PERMISSION_CHANGED", permissionChange{p, true, granted})
 		}
 	}
-	if rebuilds(before, granted) {
+	if !(openings{before, folders}).equal(openings{granted, reach}) {
 		serving.renew()
 	}
 	switch {

@@ -101,8 +101,13 @@ func (h *Host) loadBound(ctx context.Context) (context.Context, context.CancelFu
 // until release.
 func (r *runner) use(ctx context.Context) (*session, error) {
 	for {
+		walls := r.walls()
 		r.mu.Lock()
 		switch {
+		case r.live != nil && !r.live.walls.equal(walls): // a grant holds from the next call on
+			r.mu.Unlock()
+			r.renew()
+			continue
 		case r.rested != nil:
 			p := r.rested
 			r.mu.Unlock()
@@ -182,10 +187,14 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
+	where.Widen(&spec)
 	if err := resolve(&spec, src, r.h.o.Data); err != nil {
 		return nil, err
 	}
 	s, err := startSession(ctx, r, spec)
+	if s != nil {
+		s.walls = openings{where.Granted, where.Folders}
+	}
 	if s != nil && !r.e.temporary {
 		s.code.Store(&v.digest)
 	}
@@ -195,8 +204,11 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 // place says where the process may live and what the person set for it.
 func (r *runner) place(storageDir string) Place {
 	_, set := r.e.options()
-	granted, _ := r.h.o.Gate.Permissions(r.e.id)
-	return Place{Storage: storageDir, Runtime: Runtime(r.h.o.Data), Work: r.h.o.Work, Granted: granted, Options: set.Options, Secrets: set.Secrets}
+	walls := r.walls()
+	return Place{
+		Storage: storageDir, Runtime: Runtime(r.h.o.Data), Work: r.h.o.Work,
+		Granted: walls.granted, Folders: walls.folders, Options: set.Options, Secrets: set.Secrets,
+	}
 }
 
 // release gives back a use of s.

@@ -48,6 +48,7 @@ func (r *runner) serve(ctx context.Context, capability string, args json.RawMess
 	if s.Permission != "" {
 		granted, _ := r.h.o.Gate.Permissions(r.e.id)
 		if !slices.Contains(granted, s.Permission) {
+			r.e.refused([]Refusal{{Permission: s.Permission}})
 			return nil, hostError("denied", "PERMISSION_DENIED: "+s.Permission)
 		}
 	}

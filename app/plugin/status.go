@@ -47,6 +47,8 @@ type Status struct {
 	Isolation  Confinement
 	Granted    []string
 	Denied     []string
+	Folders    []permit.Folder // what it may reach outside of its own
+	Refused    []Refusal       // what it reached for since it was loaded and may not have, as it stands now
 	Changes    []permit.Change // quarantined by a change: what differs
 	Usage      Usage
 	Listed     bool            // Tools come from running it, not from reading it

@@ -48,7 +48,9 @@ func aPython(t testing.TB) *functions.Dialect {
 // launch starts a plugin as the host would, without the walls.
 func launch(t testing.TB, d plugin.Dialect, src plugin.Source) *worker {
 	t.Helper()
-	return pythontest.Launch(t, d, src)
+	// There are no walls here, and what some of these functions start is beside the
+	// point.
+	return pythontest.LaunchWith(t, d, src, plugin.Place{Granted: []string{"programs"}})
 }
 
 // serve writes one file of functions, starts it and lists its tools.

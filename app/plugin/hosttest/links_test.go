@@ -200,10 +200,8 @@ func TestF02NoGrantLeadsOverALinkOutOfThePluginsFolder(t *testing.T) {
 			must(t, os.MkdirAll(filepath.Join(home, way), 0o700), os.WriteFile(filepath.Join(home, "id_rsa"), []byte("secret"), 0o600))
 			must(t, os.MkdirAll(filepath.Join(c.dir, "mai", filepath.Dir(link)), 0o700), os.Symlink(home, filepath.Join(c.dir, "mai", link)))
 			c.maibotTree("mai", "@Tool(\"x\")\nasync def x(self, **kwargs):\n    return 'x'")
-			c.until("mai being looked at", func(u plugin.Update) bool { return u.Plugin == "mai" && u.State != plugin.Loading })
-			if s, err := c.host.Status("mai"); err != nil || s.State == plugin.NeedsApproval {
-				must(t, c.host.Trust(t.Context(), "mai", false), c.host.Settled(t.Context()))
-			}
+			c.becomes("mai", plugin.NeedsApproval)
+			must(t, c.host.Trust(t.Context(), "mai", false), c.host.Settled(t.Context()))
 			s, err := c.host.Status("mai")
 			must(t, err)
 			if s.State != plugin.Failed || s.Problem == nil || s.Problem.Kind != "refused" {

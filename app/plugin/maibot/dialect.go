@@ -198,7 +198,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	if where.Storage != "" {
 		// Its settings and its notes lie beside its code (contract maibot, 1), and
 		// its folder's name is that of its modules.
-		if x.Notes, err = c.AtDesk(src.Path, where.Storage, filepath.Base(home)); err != nil {
+		if x.Notes, err = c.AtDesk(src, where.Storage, filepath.Base(home)); err != nil {
 			return plugin.Spec{}, err
 		}
 	}
@@ -209,15 +209,6 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	}
 	spec.Memory = memory
 	spec.Patience = farewell
-	if slices.Contains(where.Granted, "network") {
-		spec.Sockets = true
-		spec.Read = append(spec.Read, there(networkFiles)...)
-	}
-	if slices.Contains(where.Granted, "programs") {
-		spec.Spawn = true
-		spec.Env = append(spec.Env, "PATH="+os.Getenv("PATH"))
-		spec.Execute = append(spec.Execute, there(filepath.SplitList(os.Getenv("PATH")))...)
-	}
 	return spec, nil
 }
 
@@ -245,21 +236,4 @@ func environment(dir string) []string {
 		}
 	}
 	return nil
-}
-
-// networkFiles are what resolving names and checking certificates reads.
-var networkFiles = []string{
-	"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols",
-	"/run/systemd/resolve", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates", "/usr/lib/ssl",
-}
-
-// there returns those paths that exist.
-func there(paths []string) []string {
-	var found []string
-	for _, path := range paths {
-		if _, err := os.Stat(path); err == nil && filepath.IsAbs(path) {
-			found = append(found, path)
-		}
-	}
-	return found
 }

@@ -137,8 +137,6 @@ type extra struct {
 	Vendor       string         `json:"vendor,omitempty"`
 	Startup      float64        `json:"startup"` // seconds its start may take
 	Failure      string         `json:"failure"`
-	Network      bool           `json:"network"` // may open sockets
-	Programs     bool           `json:"programs"`
 	Wants        []string       `json:"wants"` // permissions its sources show it will want
 	Notes        []string       `json:"notes"`
 }
@@ -169,7 +167,6 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	x := extra{
 		Plugin: m.id, Module: m.entry.module, Class: m.entry.class, Manifest: m.table, Runtime: map[string]any{},
 		Requirements: append([]string{}, requirements(src.Path)...), Startup: m.timeout, Failure: m.failure,
-		Network: slices.Contains(where.Granted, "network"), Programs: slices.Contains(where.Granted, "programs"),
 		Wants: permissions(src.Path), Notes: append([]string{}, m.notes...),
 	}
 	if vendor := filepath.Join(src.Path, "vendor"); isFolder(vendor) {
@@ -179,7 +176,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 		if err := x.readRuntime(src.Path, where.Storage); err != nil {
 			return plugin.Spec{}, err
 		}
-		note, err := c.AtDesk(src.Path, where.Storage, m.id, "vendor")
+		note, err := c.AtDesk(src, where.Storage, m.id, "vendor")
 		if err != nil {
 			return plugin.Spec{}, err
 		}
@@ -193,33 +190,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	spec.Memory, spec.Patience = memory, patience
 	spec.Env = append(spec.Env, "NEKO_PLUGIN_SERVICE_NAME=Plugin_"+m.id,
 		"NEKO_STORAGE_SELECTED_ROOT="+where.Storage, "NEKO_STORAGE_ANCHOR_ROOT="+where.Storage)
-	if x.Network {
-		spec.Sockets = true
-		spec.Read = append(spec.Read, there(networkFiles)...)
-	}
-	if x.Programs {
-		spec.Spawn = true
-		spec.Env = append(spec.Env, "PATH="+os.Getenv("PATH"))
-		spec.Execute = append(spec.Execute, there(filepath.SplitList(os.Getenv("PATH")))...)
-	}
 	return spec, nil
-}
-
-// networkFiles are what resolving names and checking certificates reads.
-var networkFiles = []string{
-	"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols",
-	"/run/systemd/resolve", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates", "/usr/lib/ssl",
-}
-
-// there returns those paths that exist.
-func there(paths []string) []string {
-	var found []string
-	for _, path := range paths {
-		if _, err := os.Stat(path); err == nil && filepath.IsAbs(path) {
-			found = append(found, path)
-		}
-	}
-	return found
 }
 
 func isFolder(path string) bool {

@@ -155,7 +155,8 @@ async def reach(self):
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spec, err := d.Spec(t.Context(), src, *m, place); err != nil || !spec.Sockets || !spec.Spawn {
+	spec, err := d.Spec(t.Context(), src, *m, place)
+	if place.Widen(&spec); err != nil || !spec.Sockets || !spec.Spawn {
 		t.Errorf("granted: sockets %v, programs %v, %v", spec.Sockets, spec.Spawn, err)
 	}
 	w = begin(t, d, src, place)

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"conclave/app/limit"
 )
@@ -23,62 +22,70 @@ type copied struct {
 	Size     int64  `json:"size"`
 	Modified int64  `json:"modified_ns"`
 	Digest   string `json:"digest"` // of its text: a copy of the folder has other times
+
+	from *os.Root // where it lies now
 }
 
 // DeskRecord returns the file that remembers what was copied to the desk in a
 // storage folder. It lies beside the storage, where no plugin writes.
 func DeskRecord(storage string) string { return storage + ".desk.json" }
 
-// LayDesk brings the desk at name in the folder storage in line with the plugin's
-// files in the folder from, but for those in folders that skip names.
+// From is a folder whose files belong on a desk.
+type From struct {
+	Folder string
+	Takes  func(name string) bool // which of them, by their names with slashes; nil takes all
+}
+
+// LayDesk brings the desk at name in the folder storage in line with a plugin's
+// files. Of a name that is in two folders the first counts.
 //
 // A desk is a copy of a plugin's files inside its storage, where the plugin
 // believes it lies: real plugins write beside their code, and the person's files
-// are not theirs to change. Its code is still read from the person's folder; what
-// the desk holds is data. A file that the plugin changed stays as it is until the
-// person's changes, and one that only the plugin knows stays for good.
+// are not theirs to change. Its code is still read from elsewhere; what the desk
+// holds is data. A file that the plugin changed stays as it is until the person's
+// changes, and one that only the plugin knows stays for good.
 //
 // The error is ErrTooLarge, or wraps ErrLink when a link lies where a folder of
 // the desk belongs.
-func LayDesk(from, storage, name string, skip ...string) error {
-	source, err := os.OpenRoot(from)
-	if err != nil {
+func LayDesk(storage, name string, from ...From) error {
+	l := laying{name: name, before: map[string]copied{}, now: map[string]copied{}}
+	for _, f := range from {
+		source, err := os.OpenRoot(f.Folder)
+		if err != nil {
+			return err
+		}
+		defer source.Close() //nolint:errcheck // read only
+		if err := l.find(source, f.Takes); err != nil {
+			return err
+		}
+	}
+	var err error
+	if l.desk, err = Make(storage); err != nil {
 		return err
 	}
-	defer source.Close() //nolint:errcheck // read only
-	now, err := files(source, skip)
-	if err != nil {
+	defer l.desk.Close() //nolint:errcheck // nothing is buffered
+	if _, err := l.desk.Stat(name); err == nil {
+		l.before = readRecord(storage)
+	}
+	if err := l.desk.MakeFolder(name); err != nil {
 		return err
 	}
-	desk, err := Make(storage)
-	if err != nil {
-		return err
-	}
-	defer desk.Close() //nolint:errcheck // nothing is buffered
-	before := map[string]copied{}
-	if _, err := desk.Stat(name); err == nil {
-		before = readRecord(storage)
-	}
-	if err := desk.MakeFolder(name); err != nil {
-		return err
-	}
-	l := laying{source: source, desk: desk, name: name, before: before, now: now}
 	if err := l.copy(); err != nil {
 		return err
 	}
 	if err := l.clear(); err != nil || !l.changed {
 		return err
 	}
-	return writeRecord(storage, now)
+	return writeRecord(storage, l.now)
 }
 
 // laying is one LayDesk under way.
 type laying struct {
-	source      *os.Root
 	desk        *Folder
 	name        string // of the desk, below its storage
 	before, now map[string]copied
-	changed     bool // the record is not what it was
+	size        int64 // of what belongs on it
+	changed     bool  // the record is not what it was
 }
 
 // copy copies what is new, or other than it was. Without a record, what lies there
@@ -87,11 +94,12 @@ func (l *laying) copy() error {
 	for name, is := range l.now {
 		was, known := l.before[name]
 		if known && was.Size == is.Size && was.Modified == is.Modified {
-			l.now[name] = was
+			is.Digest = was.Digest
+			l.now[name] = is
 			continue
 		}
 		l.changed = true
-		file, err := l.source.Open(name)
+		file, err := is.from.Open(name)
 		if err != nil {
 			return err
 		}
@@ -162,33 +170,32 @@ func writeRecord(storage string, now map[string]copied) error {
 	return beside.Write(filepath.Base(path), text)
 }
 
-// files returns the files of a plugin that belong on its desk.
-func files(source *os.Root, skip []string) (map[string]copied, error) {
-	found := map[string]copied{}
-	var size int64
-	err := fs.WalkDir(source.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+// find adds the files of a folder that belong on the desk.
+func (l *laying) find(source *os.Root, takes func(string) bool) error {
+	return fs.WalkDir(source.FS(), ".", func(path string, entry fs.DirEntry, err error) error {
+		name := filepath.FromSlash(path)
+		_, known := l.now[name]
 		switch {
 		case err != nil:
 			return err
 		case entry.IsDir():
-			if path != "." && (unneeded(entry.Name()) || slices.Contains(skip, path)) {
+			if path != "." && unneeded(entry.Name()) {
 				return fs.SkipDir
 			}
 			return nil
-		case !entry.Type().IsRegular():
+		case !entry.Type().IsRegular(), known, takes != nil && !takes(path):
 			return nil
 		}
 		info, err := entry.Info()
 		if err != nil {
 			return err
 		}
-		found[filepath.FromSlash(path)] = copied{Size: info.Size(), Modified: info.ModTime().UnixNano()}
-		if size += info.Size(); size > limit.Desk.Value || len(found) > limit.DeskFiles.Int() {
+		l.now[name] = copied{Size: info.Size(), Modified: info.ModTime().UnixNano(), from: source}
+		if l.size += info.Size(); l.size > limit.Desk.Value || len(l.now) > limit.DeskFiles.Int() {
 			return ErrTooLarge
 		}
 		return nil
 	})
-	return found, err
 }
 
 // unneeded reports whether a folder is no part of a plugin at work.

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -137,7 +138,7 @@ func TestF01TheDesksRecordLiesBesideTheStorage(t *testing.T) {
 	precious := filepath.Join(t.TempDir(), "precious")
 	write(t, precious, "precious")
 	must(t, os.MkdirAll(storage, 0o700), os.Symlink(precious, filepath.Join(storage, "desk.json")))
-	must(t, place.LayDesk(from, storage, "plugin"))
+	must(t, place.LayDesk(storage, "plugin", place.From{Folder: from}))
 	holds(t, filepath.Join(storage, "plugin", "data.txt"), "one")
 	holds(t, precious, "precious")
 	if record := place.DeskRecord(storage); filepath.Dir(record) != filepath.Dir(storage) {
@@ -152,7 +153,7 @@ func TestADeskKeepsWhatThePluginChangedUntilThePersonDoes(t *testing.T) {
 	}
 	write(t, filepath.Join(from, "vendor", "x"), "not copied")
 	write(t, filepath.Join(from, ".git", "config"), "not copied")
-	must(t, place.LayDesk(from, storage, "plugin", "vendor"))
+	must(t, place.LayDesk(storage, "plugin", place.From{Folder: from, Takes: func(name string) bool { return !strings.HasPrefix(name, "vendor/") }}))
 	desk := filepath.Join(storage, "plugin")
 	for _, name := range []string{"kept", "edited", "touched", "own"} {
 		write(t, filepath.Join(desk, name), "the plugin's")
@@ -160,7 +161,7 @@ func TestADeskKeepsWhatThePluginChangedUntilThePersonDoes(t *testing.T) {
 	write(t, filepath.Join(from, "edited"), "two, longer")
 	write(t, filepath.Join(from, "added"), "new")
 	must(t, os.Remove(filepath.Join(from, "deleted")), os.Chtimes(filepath.Join(from, "touched"), time.Now(), time.Now().Add(time.Hour)))
-	must(t, place.LayDesk(from, storage, "plugin", "vendor"))
+	must(t, place.LayDesk(storage, "plugin", place.From{Folder: from, Takes: func(name string) bool { return !strings.HasPrefix(name, "vendor/") }}))
 	for name, want := range map[string]string{"kept": "the plugin's", "edited": "two, longer", "touched": "the plugin's", "own": "the plugin's", "added": "new"} {
 		holds(t, filepath.Join(desk, name), want)
 	}
@@ -171,11 +172,25 @@ func TestADeskKeepsWhatThePluginChangedUntilThePersonDoes(t *testing.T) {
 	}
 	// A desk without its record is the plugin's; without the desk it is laid anew.
 	must(t, os.Remove(place.DeskRecord(storage)))
-	must(t, place.LayDesk(from, storage, "plugin", "vendor"))
+	must(t, place.LayDesk(storage, "plugin", place.From{Folder: from, Takes: func(name string) bool { return !strings.HasPrefix(name, "vendor/") }}))
 	holds(t, filepath.Join(desk, "kept"), "the plugin's")
 	must(t, os.RemoveAll(desk))
-	must(t, place.LayDesk(from, storage, "plugin", "vendor"))
+	must(t, place.LayDesk(storage, "plugin", place.From{Folder: from, Takes: func(name string) bool { return !strings.HasPrefix(name, "vendor/") }}))
 	holds(t, filepath.Join(desk, "kept"), "one")
+}
+
+func TestADeskOfTwoFoldersTakesEachNameOnce(t *testing.T) {
+	code, data, storage := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "id")
+	write(t, filepath.Join(code, "plugin.py"), "approved")
+	write(t, filepath.Join(data, "plugin.py"), "edited")
+	write(t, filepath.Join(data, "other.py"), "edited")
+	write(t, filepath.Join(data, "notes.md"), "notes")
+	must(t, place.LayDesk(storage, "plugin", place.From{Folder: code}, place.From{Folder: data, Takes: func(name string) bool { return !strings.HasSuffix(name, ".py") }}))
+	holds(t, filepath.Join(storage, "plugin", "plugin.py"), "approved")
+	holds(t, filepath.Join(storage, "plugin", "notes.md"), "notes")
+	if _, err := os.Stat(filepath.Join(storage, "plugin", "other.py")); err == nil {
+		t.Error("code that nobody approved lies on the desk")
+	}
 }
 
 func TestAFolderThatIsTooLargeIsNotCopied(t *testing.T) {
@@ -193,7 +208,7 @@ func TestAFolderThatIsTooLargeIsNotCopied(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			from, storage := t.TempDir(), filepath.Join(t.TempDir(), "id")
 			make(from)
-			if err := place.LayDesk(from, storage, "plugin"); !errors.Is(err, place.ErrTooLarge) {
+			if err := place.LayDesk(storage, "plugin", place.From{Folder: from}); !errors.Is(err, place.ErrTooLarge) {
 				t.Errorf("got %v", err)
 			}
 			if _, err := os.Stat(filepath.Join(storage, "plugin")); err == nil {

@@ -40,6 +40,9 @@ type Config struct {
 	Site     []string `json:"site"`
 	Python   string   `json:"python"`
 	Extra    any      `json:"extra,omitempty"` // what the loader needs besides
+	Granted  []string `json:"granted,omitempty"`
+	Reads    []string `json:"reads"`  // what the walls let it read: what it is refused besides is said in words
+	Writes   []string `json:"writes"` // and write
 
 	Options json.RawMessage `json:"options,omitempty"` // what the person set, without secrets
 	Secrets []string        `json:"secrets,omitempty"` // the secret settings that are set
@@ -54,13 +57,26 @@ func FolderConfig(src plugin.Source, entry string) Config {
 	return Config{ID: src.ID, Folder: true, Root: src.Path, Home: src.Path, Entry: path, Display: path}
 }
 
+// loadable are the endings of what Python imports. Of the person's folder none of it
+// goes to a desk: what is loaded is the code that was approved.
+var loadable = []string{".py", ".pyc", ".pyo", ".pyd", ".pth", ".so", ".dll", ".dylib"}
+
 // AtDesk lets a plugin that is a folder believe that it lies at a desk in its
-// storage (place.LayDesk), named for it; folders named by skip stay away from it.
+// storage (place.LayDesk), named for it: with the files that were approved, and the
+// data that lies beside them in the person's folder. Folders named by skip stay away
+// from it.
 // Where it has too many files for that, its own folder is its place, to read, and
 // a sentence for its card says so. The error is a *plugin.Problem.
-func (c *Config) AtDesk(from, storage, name string, skip ...string) (notes []string, err error) {
+func (c *Config) AtDesk(src plugin.Source, storage, name string, skip ...string) (notes []string, err error) {
 	desk := filepath.Join("plugin", name)
-	switch err := place.LayDesk(from, storage, desk, skip...); {
+	belongs := func(name string) bool {
+		return !slices.ContainsFunc(skip, func(folder string) bool { return strings.HasPrefix(name, folder+"/") })
+	}
+	data := func(name string) bool {
+		return belongs(name) && !slices.Contains(loadable, strings.ToLower(filepath.Ext(name)))
+	}
+	from := []place.From{{Folder: src.Path, Takes: belongs}, {Folder: cmp.Or(src.Display, src.Path), Takes: data}}
+	switch err := place.LayDesk(storage, desk, from...); {
 	case errors.Is(err, place.ErrTooLarge):
 		return []string{limit.Desk.Person}, nil
 	case errors.Is(err, place.ErrLink):
@@ -97,21 +113,30 @@ func (d *Interpreters) Spec(ctx context.Context, where plugin.Place, c Config, o
 	}
 	c.Site = slices.Concat(c.Site, python.Site)
 	c.Python = strings.Join(python.Command, " ")
-	text, err := json.Marshal(c)
-	if err != nil {
-		return plugin.Spec{}, err
-	}
-	argv := append([]string{python.Executable}, Flags()...)
-	return plugin.Spec{
+	spec := plugin.Spec{
 		Kind:    "command",
-		Argv:    append(argv, "-c", boot, shimDir, "serve", string(text)),
 		Env:     Environment(where.Storage),
 		Dir:     where.Work,
 		Read:    readable(python, own),
 		Execute: executable(python.Executable),
 		Write:   slices.DeleteFunc([]string{where.Storage}, func(dir string) bool { return dir == "" }),
 		Memory:  memory,
-	}, nil
+	}
+	c.reach(where, spec)
+	text, err := json.Marshal(c)
+	if err != nil {
+		return plugin.Spec{}, err
+	}
+	spec.Argv = append(append([]string{python.Executable}, Flags()...), "-c", boot, shimDir, "serve", string(text))
+	return spec, nil
+}
+
+// reach tells the worker what it may reach.
+func (c *Config) reach(where plugin.Place, spec plugin.Spec) {
+	where.Widen(&spec)
+	c.Granted = where.Granted
+	c.Writes = spec.Write
+	c.Reads = slices.Concat(spec.Read, spec.Execute, spec.Write)
 }
 
 // named returns the files and folders that the person named in the plugin's

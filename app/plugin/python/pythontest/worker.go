@@ -592,6 +592,7 @@ func BehindWallsWith(t testing.TB, d plugin.Dialect, path string, place plugin.P
 	if err != nil {
 		t.Fatal(err)
 	}
+	place.Widen(&spec)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -32,6 +32,14 @@ const (
 	fileRights = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSExecute
 )
 
+// devices are the files that every program expects to be there. None of them leads
+// anywhere; the terminal (/dev/tty) is not among them.
+var devices = []string{"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"}
+
+// deviceRights let a program read and write them: what is written to any but null
+// and full only stirs the kernel's randomness.
+const deviceRights = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSTruncate
+
 // handled returns what a ruleset of a version takes away: all rights it knows
 // (linux/landlock.h).
 func handled(version int, sockets bool) ll.RulesetAttr {
@@ -74,6 +82,9 @@ func newRuleset(spec plugin.Spec, version int, lists ...string) (int, error) {
 		for _, path := range paths {
 			grants[path] |= rights & attr.HandledAccessFS
 		}
+	}
+	for _, path := range devices {
+		grants[path] |= deviceRights & attr.HandledAccessFS
 	}
 	for path, rights := range grants {
 		if err := allow(fd, path, rights); err != nil {

@@ -479,9 +479,26 @@ p = subprocess.Popen(["/bin/sleep", "100"]); p.kill(); p.wait(); print("killed")
 `)
 	spec.Spawn = true
 	spec.Execute = append(spec.Execute, "/bin", "/usr/bin")
-	spec.Read = append(spec.Read, "/dev/null")
-	spec.Write = []string{"/dev/null"}
 	if got, want := child(t, "exec", "", spec), "hi\nrefused\nrefused\nkilled\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestF80TheDevicesThatEveryProgramExpectsAreThereAndNoOther(t *testing.T) {
+	needLandlock(t)
+	spec := pythonSpec(t, `
+for name in ("null", "zero", "full", "random", "urandom"):
+    with open("/dev/" + name, "rb", buffering=0) as file: print(name, len(file.read(1)))
+with open("/dev/null", "w") as file: file.write("gone")
+with open("/dev/null", "a") as file: file.write("gone")
+for name in ("tty", "ptmx", "mem", "kmsg", "shm", "console"):
+    for mode in ("rb", "wb"):
+        try: open("/dev/" + name, mode); print(name, mode, "opened")
+        except OSError: pass
+try: open("/dev/shm/x", "w"); print("shm")
+except OSError: pass
+`)
+	if got, want := child(t, "exec", "", spec), "null 0\nzero 1\nfull 1\nrandom 1\nurandom 1\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

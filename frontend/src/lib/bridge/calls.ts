@@ -71,6 +71,9 @@ export interface Plugins {
   SetDeveloping(id: string, developing: boolean): Promise<void>;
   /** Grants or denies one of Plugin.permissions. */
   SetPermission(id: string, permission: string, granted: boolean): Promise<void>;
+  /** The permission filesystem, of one folder or file. */
+  GrantFolder(id: string, path: string, write: boolean): Promise<void>;
+  RevokeFolder(id: string, path: string): Promise<void>;
   /** Moves its folder out of the plugins folder, with undo. */
   Remove(id: string): Promise<t.Undo>;
   /**

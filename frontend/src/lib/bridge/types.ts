@@ -466,6 +466,10 @@ export interface Plugin {
   /** Tool ids that are callable now. */
   tools: string[];
   permissions: PluginPermission[];
+  /** What it may reach outside of its own folders. */
+  folders: PluginFolder[];
+  /** What it reached for and may not have, newest last. */
+  refused: PluginRefusal[];
   /** What it may do, in permit.Capability's words. */
   capabilities: string[];
   /** process+landlock · process · none */
@@ -507,6 +511,23 @@ export interface PluginPermission {
   state: "asked" | "granted" | "denied";
   /** Approving the plugin does not grant it. */
   by_hand: boolean;
+}
+
+/** A folder or file outside of its own that a plugin was given. */
+export interface PluginFolder {
+  path: string;
+  write: boolean;
+  /** The setting that named it; "" = it was granted by itself. */
+  setting: string;
+}
+
+/** Something that a plugin may not have, which a grant would allow: its own word, to be judged. */
+export interface PluginRefusal {
+  permission: string;
+  /** filesystem: the folder, for GrantFolder. */
+  path: string;
+  write: boolean;
+  command: string;
 }
 
 /** What a person may set of a plugin, and what they set. */

@@ -5,7 +5,7 @@ Contract llm-functions, section 7.
 
 import sys
 
-from . import codec
+from . import codec, walls
 from .wire import MAX_LINE
 
 MAX_REPR = 500  # characters of an object that has no other form
@@ -42,6 +42,9 @@ class Outcome:
             meta["conclave/traceback"] = self.traceback
         if printed:
             meta["conclave/printed"] = printed
+        refused = walls.take()
+        if refused:
+            meta["conclave/refused"] = refused
         if len(self.text) > 4 * MAX_LINE:  # writing it down first would cost several times its size
             self.text = clip(self.text, MAX_LINE // 7)
         content = [{"type": "text", "text": self.text}]

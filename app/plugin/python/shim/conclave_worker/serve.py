@@ -14,7 +14,7 @@ from _thread import allocate_lock, get_ident, stack_size, start_new_thread
 
 import conclave_worker
 
-from . import VERSION, codec, problems, results, streams
+from . import VERSION, codec, problems, results, streams, walls
 from .call import Call
 from .clock import Clock
 from .pool import Pool
@@ -95,6 +95,7 @@ class Worker:
                 job[0](*job[1])
 
         self._clock.add("load", time.monotonic() + limit, stuck)
+        walls.install(self.config)
         try:
             name = self.config.get("loader") or "conclave_worker.functions"
             __import__(name)

@@ -20,6 +20,8 @@ export function plugin(id: string, name: string, change: Partial<t.Plugin> = {})
     serving_since: "",
     tools: [],
     permissions: [],
+    folders: [],
+    refused: [],
     capabilities: ["keeps its own files"],
     isolation: "process+landlock",
     isolation_note: "",
@@ -192,6 +194,10 @@ export class FakePlugins implements Plugins {
         p.name === permission ? { ...p, state: granted ? "granted" : "denied" } : p,
       ),
     });
+  GrantFolder = async (id: string, path: string, write: boolean) =>
+    this.change(id, { folders: [...this.#get(id).folders, { path, write, setting: "" }] });
+  RevokeFolder = async (id: string, path: string) =>
+    this.change(id, { folders: this.#get(id).folders.filter((f) => f.path !== path) });
   KeepOld = async (id: string) => this.change(id, { state: "ready" });
 
   async Reload(id: string): Promise<void> {

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/permit"
+)
+
+// matches are the conditions of --match.
+type matches struct {
+	path  string // of the folder; empty when none was named
+	write bool
+}
+
+// matchHelp says what --match takes.
+const matchHelp = "for filesystem: path=FOLDER, and access=write to write there too (default: access=read)"
+
+// readMatches reads what --match was given.
+func (c *command) readMatches(given []string) (matches, error) {
+	var m matches
+	for _, one := range given {
+		field, value, _ := strings.Cut(one, "=")
+		switch {
+		case field == "path" && value != "":
+			m.path = value
+			if !filepath.IsAbs(value) && !strings.HasPrefix(value, "~") {
+				m.path = filepath.Join(c.Dir, value)
+			}
+		case one == "access=write":
+			m.write = true
+		case one == "access=read":
+			m.write = false
+		default:
+			return m, usageError("--match takes path=FOLDER, access=read and access=write, not %q", one)
+		}
+	}
+	return m, nil
+}
+
+func (c *command) pluginsGrantCommand() *cobra.Command {
+	var given []string
+	cmd := c.simple("grant ID PERMISSION", "Grant a plugin one permission", exactly("the id of a plugin", "a permission"),
+		c.changePermission(&given, func(ctx context.Context, app *App, id, permission string, m matches) error {
+			if permission == permit.Filesystem && m.path != "" {
+				_, err := app.Gate.GrantFolder(ctx, id, permit.Folder{Path: m.path, Write: m.write})
+				return err
+			}
+			return app.Gate.SetPermission(ctx, id, permission, permit.Allow)
+		}))
+	cmd.Flags().StringArrayVar(&given, "match", nil, matchHelp)
+	return cmd
+}
+
+func (c *command) pluginsRevokeCommand() *cobra.Command {
+	var given []string
+	cmd := c.simple("revoke ID PERMISSION", "Take a permission back", exactly("the id of a plugin", "a permission"),
+		c.changePermission(&given, func(ctx context.Context, app *App, id, permission string, m matches) error {
+			if permission == permit.Filesystem && m.path != "" {
+				return app.Gate.RevokeFolder(ctx, id, m.path)
+			}
+			return app.Gate.SetPermission(ctx, id, permission, permit.Deny)
+		}))
+	cmd.Flags().StringArrayVar(&given, "match", nil, "for filesystem: path=FOLDER takes back this one alone")
+	return cmd
+}
+
+// changePermission runs change, and prints the plugin as it is afterwards.
+func (c *command) changePermission(given *[]string, change func(ctx context.Context, app *App, id, permission string, m matches) error) func(context.Context, *App, []string) error {
+	return func(ctx context.Context, app *App, args []string) error {
+		s, err := findPlugin(app, args[0])
+		if err != nil {
+			return err
+		}
+		m, err := c.readMatches(*given)
+		if err != nil {
+			return err
+		}
+		if len(*given) > 0 && args[1] != permit.Filesystem {
+			return usageError("--match is for the permission filesystem alone")
+		}
+		if err := change(ctx, app, s.ID, args[1], m); err != nil {
+			return err
+		}
+		app.Host.Decided(s.ID)
+		return c.printAfter(ctx, app, s.ID)
+	}
+}

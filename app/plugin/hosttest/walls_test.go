@@ -1,0 +1,207 @@
+package hosttest
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+)
+
+// breaching tries each of the walls, and notes how that ended.
+func breaching(address, read, write string) string {
+	host, port, _ := net.SplitHostPort(address)
+	return fmt.Sprintf(`
+import socket, subprocess
+host, port, read, write = %q, %s, %q, %q
+def connect():
+    with socket.create_connection((host, port), 5) as s:
+        assert s.recv(2) == b"hi"
+def put(folder):
+    with open(os.path.join(folder, "new"), "w") as file:
+        file.write("x")
+tries = {
+    "network": connect,
+    "programs": lambda: subprocess.run(["echo", "x"], check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL),
+    "background": lambda: subprocess.run("true & wait", shell=True, check=True),
+    "read": lambda: open(os.path.join(read, "note")).read(),
+    "write": lambda: put(write),
+    "write where it may read": lambda: put(read),
+    "devices": lambda: (open("/dev/null", "w").write("x"), open("/dev/urandom", "rb").read(1), open("/dev/zero", "rb").read(1)),
+    "terminal": lambda: open("/dev/tty", "rb"),
+}
+%s`, host, port, read, write, attempts)
+}
+
+// greeter answers every connection with "hi".
+func greeter(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	over := make(chan struct{})
+	go func() { // ended by closing the listener
+		defer close(over)
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Write([]byte("hi")) // the plugin says when it did not come
+			_ = c.Close()
+		}
+	}()
+	t.Cleanup(func() { _ = l.Close(); <-over })
+	return l.Addr().String()
+}
+
+func TestF130WhatIsGrantedIsOpenInEveryDialectAndNothingElse(t *testing.T) {
+	t.Parallel()
+	read, write := real(t), real(t)
+	must(t, os.WriteFile(filepath.Join(read, "note"), []byte("x"), 0o600))
+	c := open(t, t.TempDir(), t.TempDir())
+	if c.launcher.Confinement().Level != "process+landlock" {
+		t.Skip("this system has no walls")
+	}
+	for dialect, id := range c.pythonOf(breaching(greeter(t), read, write)) {
+		c.approved(id)
+		check := func(when string, open ...string) {
+			t.Helper()
+			for name, end := range c.tried(id) {
+				if want := name == "devices" || slices.Contains(open, name); (end == "done") != want {
+					t.Errorf("%s, %s: %s ended with %s", dialect, when, name, end)
+				}
+			}
+		}
+		check("nothing granted")
+		must(t, c.gate.SetPermission(t.Context(), id, "network", permit.Allow))
+		check("network", "network")
+		must(t, c.gate.SetPermission(t.Context(), id, "programs", permit.Allow), c.gate.SetPermission(t.Context(), id, "network", permit.Deny))
+		check("programs", "programs", "background")
+		must(t, c.gate.SetPermission(t.Context(), id, "programs", permit.Deny))
+		_, err := c.gate.GrantFolder(t.Context(), id, permit.Folder{Path: read})
+		must(t, err)
+		check("a folder to read", "read")
+		_, err = c.gate.GrantFolder(t.Context(), id, permit.Folder{Path: write, Write: true})
+		must(t, err)
+		check("a folder to write", "read", "write")
+		must(t, c.gate.RevokeFolder(t.Context(), id, read), c.gate.RevokeFolder(t.Context(), id, write))
+		check("all taken back")
+		must(t, os.Remove(filepath.Join(write, "new")))
+	}
+}
+
+// real is a folder without links in its path.
+func real(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	return path
+}
+
+func TestF130AGrantThatCouldDoNothingIsRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	c.write("dice.js", "spindle.registerTool({name: 'roll', description: 'Roll.', parameters: {type: 'object', properties: {}}, handler: () => 'x'});")
+	c.until("dice waiting", func(u plugin.Update) bool { return u.Plugin == "dice" && u.State == plugin.NeedsApproval })
+	for _, name := range []string{"network", "programs"} {
+		err := c.gate.SetPermission(t.Context(), "dice", name, permit.Allow)
+		if fault.KindOf(err) != fault.Invalid || !strings.Contains(fault.Of(err).Message, "would do nothing for dice") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if _, err := c.gate.GrantFolder(t.Context(), "dice", permit.Folder{Path: real(t)}); !strings.Contains(fault.Of(err).Message, "would do nothing for dice") {
+		t.Errorf("filesystem: got %v", err)
+	}
+	if granted, _ := c.gate.Permissions("dice"); len(granted) != 0 {
+		t.Errorf("granted %v", granted)
+	}
+}
+
+// A folder that is granted and then made a link to another place is not opened.
+func TestF02AGrantedFolderThatBecameALinkIsNotOpened(t *testing.T) {
+	t.Parallel()
+	top, secret := real(t), real(t)
+	read := filepath.Join(top, "notes")
+	must(t, os.Mkdir(read, 0o700), os.WriteFile(filepath.Join(read, "note"), []byte("x"), 0o600), os.WriteFile(filepath.Join(secret, "note"), []byte("secret"), 0o600))
+	c := open(t, t.TempDir(), t.TempDir())
+	if c.launcher.Confinement().Level != "process+landlock" {
+		t.Skip("this system has no walls")
+	}
+	ids := c.pythonOf(breaching("127.0.0.1:9", read, top))
+	id := ids["functions"]
+	c.approved(id)
+	_, err := c.gate.GrantFolder(t.Context(), id, permit.Folder{Path: read})
+	must(t, err)
+	if end := c.tried(id)["read"]; end != "done" {
+		t.Errorf("granted: %s", end)
+	}
+	must(t, os.RemoveAll(read), os.Symlink(secret, read), c.host.Reload(id), c.host.Settled(t.Context()))
+	if end := c.tried(id)["read"]; end == "done" {
+		t.Error("it read what the link leads to")
+	}
+}
+
+func TestF81ARefusedToolSaysWhichGrantItWants(t *testing.T) {
+	t.Parallel()
+	folder := filepath.Join(real(t), "my notes")
+	must(t, os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "note"), []byte("x"), 0o600))
+	c := open(t, t.TempDir(), t.TempDir())
+	if c.launcher.Confinement().Level != "process+landlock" {
+		t.Skip("this system has no walls")
+	}
+	c.write("nosy.py", fmt.Sprintf(`
+def note() -> str:
+    "Read."
+    return open(%q).read()
+
+def caught() -> str:
+    "Read, and say what came of it."
+    try:
+        return open(%q).read()
+    except OSError as error:
+        return str(error)
+
+def fetch() -> str:
+    "Fetch."
+    import socket
+    socket.create_connection(("127.0.0.1", 9), 1)
+    return "x"
+
+def passwords() -> str:
+    "Read what nobody is granted."
+    return open("/etc/passwd").read()
+`, filepath.Join(folder, "note"), filepath.Join(folder, "note")))
+	c.approved("nosy")
+	const grant = "conclave plugins grant nosy "
+	files := grant + "filesystem --match path='" + folder + "'"
+	for name, want := range map[string]string{"note": files, "caught": files, "fetch": grant + "network"} {
+		r := c.call("nosy:"+name, "{}")
+		if text := r.Error + chat.TextOf(r.Content); strings.Count(text, want) != 1 {
+			t.Errorf("%s: %s %q, want %q in it", name, r.Status, text, want)
+		}
+	}
+	if r := c.call("nosy:passwords", "{}"); strings.Contains(r.Error, grant) || r.Status != chat.CallRaised {
+		t.Errorf("a folder of the system is offered: %q", r.Error)
+	}
+	s, err := c.host.Status("nosy")
+	must(t, err)
+	want := []plugin.Refusal{{Permission: "filesystem", Path: folder}, {Permission: "network"}}
+	for _, one := range want {
+		if len(s.Refused) != len(want) || !slices.Contains(s.Refused, one) {
+			t.Errorf("the card offers %+v, want %+v", s.Refused, want)
+		}
+	}
+	_, err = c.gate.GrantFolder(t.Context(), "nosy", permit.Folder{Path: folder})
+	must(t, err, c.gate.SetPermission(t.Context(), "nosy", "network", permit.Allow))
+	c.answers("nosy:note", "{}", "x")
+	if s, err := c.host.Status("nosy"); err != nil || len(s.Refused) != 0 {
+		t.Errorf("after the grants the card offers %+v, %v", s.Refused, err)
+	}
+}

@@ -1,0 +1,98 @@
+"""What the walls around this process refuse, in a sentence that names the grant.
+
+The system refuses it anyway, with an error number alone. Where a system has no
+walls, this is all there is, and no protection against code that means to get out.
+
+A file that may not be opened is noted and left to the system: only that knows.
+"""
+
+import os
+import sys
+from _thread import allocate_lock
+
+_INET = (2, 10, 23, 30)  # AF_INET, and AF_INET6 on Linux, Windows and macOS
+
+_NETWORK = {"socket.getaddrinfo", "socket.gethostbyname", "socket.gethostbyaddr", "socket.connect", "socket.bind", "socket.sendto"}
+_PROGRAMS = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "os.startfile", "pty.spawn"}
+_LISTS = {"os.listdir", "os.scandir"}
+_WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+# Where libraries look for files of the machine's: nobody grants those.
+_SYSTEM = ("/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/run", "/sbin", "/sys", "/usr", "/var")
+
+MAX_REFUSED = 8  # of one answer
+
+_refused = {}  # (permission, path, write) → None, in order
+_lock = allocate_lock()  # guards _refused
+
+
+def install(config):
+    """Guards what was not granted."""
+    granted = config.get("granted") or ()
+    network, programs = "network" in granted, "programs" in granted
+    reads, writes = _roots(config.get("reads")), _roots(config.get("writes"))
+    command = "conclave plugins grant %s " % config["id"]
+    no_network = "this plugin may not use the network. To allow it: %snetwork" % command
+    no_programs = "this plugin may not start other programs. To allow it: %sprograms" % command
+
+    def hook(event, args):
+        if event == "open":
+            if type(args[0]) is str:
+                write = type(args[1]) is str and any(c in args[1] for c in "wax+") or type(args[2]) is int and args[2] & _WRITES
+                _look(args[0], writes if write else reads, bool(write))
+        elif event in _LISTS:
+            if type(args[0]) is str:
+                _look(args[0], reads, False)
+        elif not network and (event == "socket.__new__" and args[1] in _INET or event in _NETWORK and _reaches_out(event, args)):
+            _refuse("network")
+            raise PermissionError(13, no_network)
+        elif not programs and event in _PROGRAMS:
+            _refuse("programs")
+            raise PermissionError(13, no_programs)
+
+    sys.addaudithook(hook)
+
+
+def take():
+    """Returns what was refused since it was last asked, as the host is told."""
+    if not _refused:
+        return []
+    with _lock:
+        found = list(_refused)
+        _refused.clear()
+    return [{"permission": permission, "path": path, "write": write} for permission, path, write in found]
+
+
+def _roots(paths):
+    return tuple(path.rstrip(os.sep) + os.sep for path in paths or ())
+
+
+def _refuse(permission, path="", write=False):
+    with _lock:
+        if len(_refused) < MAX_REFUSED:
+            _refused[(permission, path, write)] = None
+
+
+def _look(path, roots, write):
+    """Notes a file of the person's that may not be opened."""
+    if path.startswith(roots) or not roots:
+        return
+    path = os.path.abspath(path)
+    if (path + os.sep).startswith(roots) or (path + os.sep).startswith(_SYSTEM) or (os.sep + ".") in path:
+        return
+    try:
+        path = os.path.realpath(path)
+        if (path + os.sep).startswith(roots) or (path + os.sep).startswith(_SYSTEM):
+            return
+        folder = path if os.path.isdir(path) else os.path.dirname(path)
+        if os.path.isdir(folder) and (write or os.path.exists(path)):
+            _refuse("filesystem", folder, write)
+    except (OSError, ValueError):
+        pass  # nothing is there
+
+
+def _reaches_out(event, args):
+    """Says whether an event concerns a socket of the network."""
+    if event in ("socket.connect", "socket.bind", "socket.sendto"):
+        return getattr(args[0], "family", None) in _INET
+    return True
