@@ -36,6 +36,15 @@ var (
 		Person: "44 of its tools are not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. Its log has the names.",
 		Test:   "app/plugin TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
 	})
+	// ScriptFile bounds one file of a script plugin.
+	ScriptFile = add(Limit{
+		Name:   "one file of an extension's backend, or a script",
+		Value:  32 << 20,
+		Unit:   Bytes,
+		Why:    "the largest bundle seen has 11 MiB; a worker may need twenty times that while it runs",
+		Person: "It has 50 MiB; a script may have 32 MiB.",
+		Test:   "app/plugin/spindle TestF35AScriptOverTheBoundIsRefusedWithItsSizeAndNameOnce",
+	})
 	// PluginLog bounds what is kept of a plugin's log: two files of half of it.
 	PluginLog = add(Limit{
 		Name:   "log of one plugin, kept",
@@ -87,6 +96,12 @@ var (
 		Test:   "app/cli TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead",
 	})
 )
+
+// ScriptTooBig says that a file of a script plugin has size bytes, which is over
+// ScriptFile.
+func ScriptTooBig(size int64) string {
+	return fmt.Sprintf("It has %s; a script may have %s.", Size(size), ScriptFile)
+}
 
 // ToolsLeftOut is the sentence on the card of a plugin of which n tools are not
 // offered because of PluginTools or ToolDefinition.

@@ -167,6 +167,11 @@ type Spec struct {
 	Patience time.Duration
 }
 
+// ScriptMemory is the default of Memory for a "js" worker. It leaves the Go
+// runtime room beside the engine's heap of 64 MiB; with less than 128 MiB its
+// start fails now and then.
+const ScriptMemory = 192 << 20
+
 // Launcher starts processes behind walls. plugin/worker is the real one.
 type Launcher interface {
 	// Start starts one process. It returns once the process exists, not once it

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -694,4 +695,21 @@ func TestALargeTypeScriptFileIsNotBuiltAgain(t *testing.T) {
 	must(t, os.WriteFile(kept, built.Seal(), 0o600), c.host.SetEnabled(t.Context(), "large_one", false), c.host.Settled(t.Context()))
 	must(t, c.host.SetEnabled(t.Context(), "large_one", true), c.host.Settled(t.Context()))
 	c.answers("large_one:say", "{}", "kept")
+}
+
+func TestF35ABackendOfTwelveMegabytesRuns(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	var code strings.Builder
+	code.WriteString("const all = [];\n")
+	for i := 0; code.Len() < 12<<20; i++ {
+		code.WriteString("all.push({ id: " + strconv.Itoa(i) + ", text: \"" + strings.Repeat("some words of a story ", 40) + "\", make: (a) => a + " + strconv.Itoa(i) + " });\n")
+	}
+	code.WriteString(says("say", "String(all[7].make(1))"))
+	c.runs("large_one", tree{"spindle.json": manifest("large_one", ""), "dist/backend.js": code.String()}, "8")
+	s, err := c.host.Status("large_one")
+	must(t, err)
+	if notices := strings.Join(s.Manifest.Notices, " "); !strings.Contains(notices, "Its backend has 12.0 MiB: it may take 304.0 MiB of memory while it runs") {
+		t.Errorf("the card says %q", notices)
+	}
 }

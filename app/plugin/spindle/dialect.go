@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/place"
 	"conclave/app/plugin/spindle/job"
@@ -44,10 +45,6 @@ func (*Dialect) Layouts() []plugin.Layout {
 	}
 }
 
-// maxScript bounds a plugin's entry; the largest bundle seen has 1.8 MB. It is
-// the bound of one file in the worker, too.
-const maxScript = 8 << 20
-
 // endings of a plugin that is one script.
 var endings = map[string]bool{".js": true, ".mjs": true, ".ts": true, ".mts": true}
 
@@ -67,6 +64,7 @@ func (*Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manif
 		}
 		m := headOf(text, src)
 		m.Permissions = withMacros(m.Permissions, text)
+		m.Notices = append(m.Notices, cost(int64(len(text)))...)
 		return m, nil
 	}
 	f, err := openManifest(src.Path)
@@ -97,8 +95,19 @@ func (*Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manif
 	}
 	if text, err := entryText(src, *read); entry != "" && err == nil { // Inspect says why it cannot be read
 		read.Permissions = withMacros(read.Permissions, text)
+		read.Notices = append(read.Notices, cost(int64(len(text)))...)
 	}
 	return read, nil
+}
+
+// cost says what a backend takes that is larger than the ordinary.
+func cost(size int64) []string {
+	var needs job.Config
+	if needs.Fit(size) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Its backend has %s: it may take %s of memory while it runs, and some seconds to start.",
+		limit.Size(size), limit.Size(needs.HeapBytes))}
 }
 
 // macros is the permission that a script with macros asks for here: at home they
@@ -133,9 +142,8 @@ func readScript(path string) (string, error) {
 	case info.Size() == 0:
 		return "", &plugin.Problem{Kind: "script", File: name, Message: name + " is empty.",
 			Hint: "A script that offers tools calls spindle.registerTool."}
-	case info.Size() > maxScript:
-		return "", &plugin.Problem{Kind: "refused", File: name,
-			Message: fmt.Sprintf("%s has %d MB; a script may have %d MB.", name, info.Size()>>20, maxScript>>20)}
+	case info.Size() > limit.ScriptFile.Value:
+		return "", &plugin.Problem{Kind: "refused", File: name, Message: limit.ScriptTooBig(info.Size())}
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -193,15 +201,34 @@ func entryText(src plugin.Source, m plugin.Manifest) (string, error) {
 	if err != nil {
 		return "", unreadable(m.Entry, err)
 	}
-	if info.Size() > maxScript {
-		return "", &plugin.Problem{Kind: "refused", File: m.Entry,
-			Message: fmt.Sprintf("%s has %d MB; a script may have %d MB.", m.Entry, info.Size()>>20, maxScript>>20)}
+	if info.Size() > limit.ScriptFile.Value {
+		return "", &plugin.Problem{Kind: "refused", File: m.Entry, Message: limit.ScriptTooBig(info.Size())}
 	}
 	text, err := root.ReadFile(filepath.FromSlash(m.Entry))
 	if err != nil {
 		return "", unreadable(m.Entry, err)
 	}
 	return strings.TrimPrefix(string(text), "\uFEFF"), nil
+}
+
+// entrySize is how large the entry is, or 0.
+func entrySize(src plugin.Source, m plugin.Manifest) int64 {
+	if !src.Folder {
+		if info, err := os.Stat(src.Path); err == nil {
+			return info.Size()
+		}
+		return 0
+	}
+	root, err := place.Source(src.Path)
+	if err != nil || m.Entry == "" {
+		return 0
+	}
+	defer func() { _ = root.Close() }() // only read
+	info, err := root.Stat(filepath.FromSlash(m.Entry))
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // Spec implements plugin.Dialect: the engine inside the conclave program, which
@@ -244,6 +271,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 			return plugin.Spec{}, err
 		}
 	}
+	more := cfg.Fit(entrySize(src, m))
 	read := []string{src.Path}
 	if cfg.Sources == nil && where.Code != "" {
 		cfg.Built = keptFolder(where.Runtime, src.ID, where.Code)
@@ -255,7 +283,11 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	if err != nil {
 		return plugin.Spec{}, fmt.Errorf("write the configuration of %s: %w", src.ID, err)
 	}
-	return plugin.Spec{Kind: "js", Env: environment(), Dir: where.Work, Input: input, Read: read}, nil
+	spec := plugin.Spec{Kind: "js", Env: environment(), Dir: where.Work, Input: input, Read: read}
+	if more > 0 {
+		spec.Memory = plugin.ScriptMemory + more
+	}
+	return spec, nil
 }
 
 // environment passes on what the time zone and the language depend on, and

@@ -1,6 +1,7 @@
 package spindle
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/spindle/job"
 )
@@ -163,9 +165,6 @@ func TestOddScriptsAreProblems(t *testing.T) {
 	if got := problem(t, file(filepath.Join(dir, "empty.js"))); got.Message != "empty.js is empty." {
 		t.Errorf("got %+v", got)
 	}
-	if got := problem(t, file(filepath.Join(dir, "big.js"))); got.Kind != "refused" || got.Message != "big.js has 50 MB; a script may have 8 MB." {
-		t.Errorf("got %+v", got)
-	}
 	if got := problem(t, file(filepath.Join(dir, "gone.ts"))); got.Kind != "unavailable" {
 		t.Errorf("got %+v", got)
 	}
@@ -310,4 +309,26 @@ func FuzzScanTools(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestF35AScriptOverTheBoundIsRefusedWithItsSizeAndNameOnce(t *testing.T) {
+	dir := unpack(t, "-- big.js --\n-- one/spindle.json --\n{\"version\":\"1\",\"name\":\"One\",\"identifier\":\"one\",\"author\":\"A\"}\n-- one/dist/backend.js --\n1;\n")
+	path := filepath.Join(dir, "big.js")
+	if err := os.WriteFile(path, append(bytes.Repeat([]byte(" "), limit.ScriptFile.Int()-1), ';'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := New(Options{}).Recognize(t.Context(), file(path))
+	if err != nil || len(m.Notices) != 1 || m.Notices[0] != "Its backend has 32 MiB: it may take 704 MiB of memory while it runs, and some seconds to start." {
+		t.Errorf("of the bound's size: %+v, %v", m, err)
+	}
+	if err := os.Truncate(path, limit.ScriptFile.Value+1); err != nil {
+		t.Fatal(err)
+	}
+	if got := problem(t, file(path)); got.Kind != "refused" || got.Message != limit.ScriptTooBig(limit.ScriptFile.Value+1) || strings.Contains(got.Message, "big.js") || got.File != "big.js" {
+		t.Errorf("over the bound: %+v", got)
+	}
+	small, err := New(Options{}).Recognize(t.Context(), plugin.Source{ID: "one", Path: filepath.Join(dir, "one"), Folder: true})
+	if err != nil || len(small.Notices) != 0 {
+		t.Errorf("an ordinary one: %+v, %v", small, err)
+	}
 }

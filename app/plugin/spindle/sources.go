@@ -16,7 +16,7 @@ import (
 // Bounds of the source that travels inside a configuration.
 const (
 	maxSourceFiles = 4_096
-	maxSourceBytes = 16 << 20
+	maxSourceBytes = 36 << 20 // what a worker takes is 64 MiB, as base64 of JSON
 )
 
 // sourceEndings are the files a plugin can import or fetch as text.

@@ -226,7 +226,7 @@ func unreadable(name string, err error) *Problem {
 		p.Message = fmt.Sprintf("%s cannot be read: permission denied.", name)
 	case errors.Is(err, errTooBig):
 		p.Kind = "refused"
-		p.Message = fmt.Sprintf("%s %v.", name, errTooBig)
+		p.Message = fmt.Sprintf("It %v, the most a script may have.", errTooBig)
 	default:
 		p.Message = fmt.Sprintf("%s cannot be read: %v.", name, err)
 	}

@@ -9,11 +9,9 @@ import (
 	"path"
 	"path/filepath"
 
+	"conclave/app/limit"
 	"conclave/app/plugin/spindle/job"
 )
-
-// maxFile bounds one file a plugin reads: the largest bundle seen has 1.8 MB.
-const maxFile = 8 << 20
 
 // source is where a plugin's files are read from; names are relative, with
 // slashes. Errors are fs.ErrNotExist, errTooBig, or what the system said.
@@ -22,7 +20,7 @@ type source interface {
 	Exists(name string) bool
 }
 
-var errTooBig = fmt.Errorf("is larger than %d MB", maxFile>>20)
+var errTooBig = errors.New("is larger than " + limit.ScriptFile.String())
 
 // openSource returns the source cfg describes. It must be called after the
 // process was confined, so that it cannot reach more than the walls allow.
@@ -97,11 +95,11 @@ func readAll(file *os.File) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("is not a file")
 	}
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	text, err := io.ReadAll(io.LimitReader(file, limit.ScriptFile.Value+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > maxFile {
+	if len(text) > limit.ScriptFile.Int() {
 		return nil, errTooBig
 	}
 	return text, nil

@@ -62,6 +62,23 @@ const (
 	DefaultIdleBusy = 5 * time.Second
 )
 
+// ordinary is the size of a backend that the defaults are enough for: more than
+// twice the largest bundle that is common (1.8 MB).
+const ordinary = 4 << 20
+
+// Fit gives a backend of size bytes, of which the largest seen has 11.4 MB, what
+// it needs beyond the defaults: memory for its text and code, and time to read
+// it. It returns the memory that its process needs besides.
+func (c *Config) Fit(size int64) (more int64) {
+	if size <= ordinary {
+		return 0
+	}
+	heap := 20 * size // code written densely; text in it costs less
+	c.HeapBytes = DefaultHeap + heap
+	c.LoadBusyMS = DefaultLoadTotal.Milliseconds()
+	return heap + 6*size // the file itself, as it is read and passed on
+}
+
 // WithDefaults returns c with every zero limit replaced by its default.
 func (c Config) WithDefaults() Config {
 	set := func(field *int64, value int64) {

@@ -10,9 +10,6 @@ import (
 
 // Defaults of a spec's limits.
 const (
-	// jsMemory leaves the Go runtime room beside the engine's heap of 64 MiB;
-	// with less than 128 MiB its start fails now and then.
-	jsMemory = 192 << 20
 	// commandMemory is what Python needs for its libraries and threads, and then
 	// some; past it Python raises MemoryError.
 	commandMemory = 256 << 20
@@ -60,7 +57,7 @@ func limitsOf(spec plugin.Spec) limits {
 	if l.memory == 0 {
 		l.memory = commandMemory
 		if spec.Kind == "js" {
-			l.memory = jsMemory
+			l.memory = plugin.ScriptMemory
 		}
 	}
 	if l.fileBytes == 0 && len(spec.Write) > 0 {
