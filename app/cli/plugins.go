@@ -130,9 +130,10 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 	if _, f := app.Host.Folder(); f != nil {
 		return f
 	}
-	rows := []pluginRow{}
+	rows, empty := []pluginRow{}, map[string]string{}
 	for _, s := range app.Host.List() {
 		rows = append(rows, newPluginRow(s))
+		empty[s.ID] = toolless(s)
 	}
 	if c.json {
 		return c.printJSON(rows)
@@ -146,9 +147,21 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 				note += " (an older version still serves)"
 			}
 		}
+		if note == "" {
+			note = empty[row.ID]
+		}
 		table.add(row.ID, string(row.State), fmt.Sprint(len(row.Tools)), row.Contract, oneLine(note))
 	}
 	return table.print(c, "There are no plugins. Put a .py or .js file into "+app.Plugins+", or make one with conclave plugins new python NAME.")
+}
+
+// toolless says why a plugin that is ready offers no tools, as far as it said so
+// itself.
+func toolless(s plugin.Status) string {
+	if s.State != plugin.Ready || len(s.Tools) > 0 || len(s.Notes) == 0 {
+		return ""
+	}
+	return oneLine(s.Notes[0])
 }
 
 func place(p *problemRow) string {
@@ -302,6 +315,9 @@ func (c *command) printAfter(ctx context.Context, app *App, id string) error {
 		err = c.printJSON(row)
 	} else {
 		_, err = fmt.Fprintf(c.Out, "%s is %s, with %s.\n", s.ID, s.State, countOf(len(s.Tools), "tool"))
+	}
+	if why := toolless(s); err == nil && why != "" && !s.Muted && !c.json {
+		fmt.Fprintln(c.Err, why)
 	}
 	if err == nil && s.Muted {
 		f := fault.Of(notServing(s))

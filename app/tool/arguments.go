@@ -25,16 +25,20 @@ type ArgumentError struct{ Problems []string }
 // Error returns the problems, one line each.
 func (e *ArgumentError) Error() string { return strings.Join(e.Problems, "\n") }
 
+// lenient are the contracts whose workers or plugins check arguments themselves:
+// "5" fits an integer of functions (contracts/llm-functions, section 6.3) and of
+// N.E.K.O plugins, which have answers of their own for what is out of range, as
+// MaiBot plugins have (contracts/maibot, section 7.1: no validation).
+var lenient = map[string]bool{"functions": true, "neko": true, "maibot": true}
+
 // CheckArguments checks the arguments of a call of t. The error is an
 // *ArgumentError. warning says why a schema could not be used; then anything
 // fits that is a JSON object.
 //
-// Tools of the "functions" contract are checked for being a JSON object only:
-// their worker converts ("5" fits an integer there) and checks by the richer
-// table of contracts/llm-functions, section 6.3. A Strict one gave a schema of
-// its own, by which nothing is converted.
+// Tools of the contracts in lenient are checked for being a JSON object only. A
+// Strict one gave a schema of its own, by which nothing is converted.
 func (t Tool) CheckArguments(arguments json.RawMessage) (warning string, err error) {
-	if t.Contract == "functions" && !t.Strict {
+	if lenient[t.Contract] && !t.Strict {
 		if _, err := decodeObject(arguments); err != nil {
 			return "", err
 		}

@@ -369,9 +369,9 @@ func TestLF23ArgumentsThatAreNoObjectAreRefused(t *testing.T) {
 	}
 }
 
-func TestFunctionsAreCheckedByTheirOwnWorker(t *testing.T) {
+func TestF88ArgumentsAreCheckedByTheWorkersThatConvertThem(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
-	for contract, refused := range map[string]bool{"functions": false, "spindle": true} {
+	for contract, refused := range map[string]bool{"functions": false, "neko": false, "maibot": false, "spindle": true} {
 		_, err := tool.Tool{Contract: contract, Parameters: schema}.CheckArguments(json.RawMessage(`{"n":"5"}`))
 		if (err != nil) != refused {
 			t.Errorf("%s: got %v", contract, err)

@@ -25,6 +25,20 @@ func options(t testing.TB, w *worker) map[string]any {
 	return result.Meta.Options
 }
 
+// notes returns the sentences for the plugin's card.
+func notes(t testing.TB, w *worker) []string {
+	t.Helper()
+	var result struct {
+		Meta struct {
+			Notes []string `json:"conclave/notes"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal(w.Wait(w.Request("tools/list", map[string]any{})).Result, &result); err != nil {
+		t.Fatal(err)
+	}
+	return result.Meta.Notes
+}
+
 const defaults = `[plugin]
 enabled = true
 config_version = "1.0.0"
@@ -54,13 +68,21 @@ func TestMB14APluginThatIsOffOffersNothingUntilItIsOn(t *testing.T) {
 			if tools := w.List(); len(tools) != 0 {
 				t.Fatalf("tools: %v", pythontest.Names(tools))
 			}
+			is(t, "F92: why", notes(t, w), []string{"It is switched off in its settings ([plugin] enabled = false), so it offers no tools."})
 			if err := os.WriteFile(filepath.Join(path, "config.toml"), []byte("[plugin]\nenabled = true\nconfig_version = \"1.0.0\"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			w.Until("notifications/tools/list_changed")
 			is(t, "answer", inChat(w, "tell", "{}").Text(), "3 a -")
+			is(t, "F92: why, once it has tools", notes(t, w), nil)
 		})
 	}
+}
+
+func TestF92APluginOfHooksAloneSaysWhyItHasNoTools(t *testing.T) {
+	w := begin(t, one(t), folder(t, class("pass"), nil, nil), plugin.Place{})
+	w.List()
+	is(t, "why", notes(t, w), []string{"It has no tools: its commands, hooks and other parts are not used by Conclave."})
 }
 
 func TestMB15AnOlderVersionIsBroughtUpToDate(t *testing.T) {

@@ -43,6 +43,7 @@ class Worker:
         self.tools = {}
         self.options = config.get("options") or {}  # what the person set; secrets are in it once read
         self.notes = []  # sentences for the plugin's card
+        self.empty = ""  # a sentence that says why there are no tools; for the card while there are none
         self._settings = {}  # JSON Schemas of what may be set, by name
         self.current = False  # whether the defaults of those are what is set now, in a file of the plugin's
         conclave_worker.worker = self
@@ -221,8 +222,9 @@ class Worker:
             meta["conclave/options"] = {"type": "object", "properties": self._settings}
             if self.current:
                 meta["conclave/options"]["x-conclave-current"] = True
-        if self.notes:
-            meta["conclave/notes"] = self.notes
+        notes = list(self.notes) if self.tools or not self.empty else [self.empty] + self.notes
+        if notes:
+            meta["conclave/notes"] = notes
         if meta:
             answer["_meta"] = meta
         try:

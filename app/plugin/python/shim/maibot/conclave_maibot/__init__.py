@@ -24,6 +24,10 @@ UNLOAD_SECONDS = 5
 # How often config.toml is looked at while the plugin runs.
 LOOK_SECONDS = 1
 
+# Why there are no tools, on the card.
+_OFF = "It is switched off in its settings ([plugin] enabled = false), so it offers no tools."
+_NONE = "It has no tools: its commands, hooks and other parts are not used by Conclave."
+
 
 def load(worker):
     """Loads the plugin and puts its tools into worker.tools. Raises problems.Problem."""
@@ -68,7 +72,8 @@ class Life:
         if self.settings.enabled:
             self._come()
         else:
-            self._say("It is switched off in its settings ([plugin] enabled = false), so it offers no tools.", "info")
+            self._say(_OFF, "info")
+        self._explain()
         self._settings_applied()
         self.loop.loop.call_soon(self._watch)
         import atexit
@@ -126,6 +131,10 @@ class Life:
         except BaseException as error:
             self._say("on_unload failed: %s" % problems.describe(error))
 
+    def _explain(self):
+        """Says on the card why there are no tools, while there are none."""
+        self.worker.empty = _NONE if self.settings.enabled else _OFF
+
     def _offer(self):
         """Lets the person set what the plugin's settings are."""
         self.worker.current = True  # config.toml is the truth
@@ -171,6 +180,7 @@ class Life:
         except Exception as error:
             self._say("It did not take up its changed settings: %s" % problems.describe(error))
         self._offer()
+        self._explain()
         self.worker.wire.notify("notifications/tools/list_changed", {})
 
     # -- its log --

@@ -40,3 +40,4 @@ def load(worker):
     from .life import Life
 
     Life(host).begin()
+    worker.empty = "It has no tools for a model: no method has @llm_tool, and what else it does has no place here."
