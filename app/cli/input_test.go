@@ -64,3 +64,23 @@ func TestF78ANameThatAModelMadeUpCannotDrawOnTheScreen(t *testing.T) {
 		t.Errorf("it printed %q", got)
 	}
 }
+
+func TestF94SettingsAreReadAsJSONWhereTheyAreJSON(t *testing.T) {
+	for _, c := range []struct {
+		kind, text, want string
+		secret           bool
+	}{
+		{"string", "Yo", `"Yo"`, false},
+		{"string", `"Yo"`, `"Yo"`, false},
+		{"string", `"Yo`, `"\"Yo"`, false},
+		{"string", "5", `"5"`, false},
+		{"string", `"a-key"`, `"\"a-key\""`, true},
+		{"integer", "5", "5", false},
+		{"boolean", "true", "true", false},
+		{"array", `["a"]`, `["a"]`, false},
+	} {
+		if got := string(setting{Type: c.kind, Secret: c.secret}.read(c.text)); got != c.want {
+			t.Errorf("%s of %s: got %s, want %s", c.text, c.kind, got, c.want)
+		}
+	}
+}

@@ -65,9 +65,13 @@ func (c *command) pluginSettings(ctx context.Context, app *App, args []string) e
 	return app.Host.SetOptions(ctx, id, values)
 }
 
-// read takes text as the setting's type: a text as it is, anything else as JSON
-// where it is JSON.
+// read takes text as the setting's type: JSON where it is JSON of that type, so
+// that "Yo" in quotes is Yo, and else the text as it is. A secret is never JSON.
 func (s setting) read(text string) json.RawMessage {
+	var quotes string
+	if s.Type == "string" && !s.Secret && strings.HasPrefix(text, `"`) && json.Unmarshal([]byte(text), &quotes) == nil {
+		return json.RawMessage(text)
+	}
 	if s.Type != "string" && !s.Secret && json.Valid([]byte(text)) {
 		return json.RawMessage(text)
 	}

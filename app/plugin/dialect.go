@@ -21,6 +21,7 @@ type Source struct {
 	Path    string // absolute path of the file or folder to read
 	Folder  bool
 	Display string // the path a person knows it by; differs from Path for the copy that its processes run from
+	Alone   bool   // it is loaded by itself: other plugins beside it do not matter
 }
 
 // Manifest is what a dialect understood of a plugin by reading it, before any of

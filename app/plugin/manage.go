@@ -240,7 +240,7 @@ func (h *Host) LoadFile(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", fault.Wrap(fault.NotFound, "plugin.load", "There is no file "+path+".", "", err)
 	}
-	return h.loadOnce(ctx, Source{Path: path, Display: path, Folder: info.IsDir()}, "", savedState{})
+	return h.loadOnce(ctx, Source{Path: path, Display: path, Folder: info.IsDir(), Alone: true}, "", savedState{})
 }
 
 // LoadWith offers a plugin that is in service once more for this run only, with

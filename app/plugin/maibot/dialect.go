@@ -1,13 +1,11 @@
 package maibot
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -98,10 +96,6 @@ func isPlugin(src plugin.Source) bool {
 	return err == nil
 }
 
-// declared finds tools by their decorator. Which of them are offered in the end
-// only running can tell.
-var declared = regexp.MustCompile(`(?m)^[ \t]*@(?:\w+\.)*(?:Tool|Action)\(\s*(?:name\s*=\s*)?(?:"([^"\\\n]+)"|'([^'\\\n]+)')`)
-
 // provided are the first parts of the modules that the shim has.
 var provided = []string{"maibot_sdk", "plugins"}
 
@@ -123,31 +117,20 @@ func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manif
 			listing.Imports = append(listing.Imports, name)
 		}
 	}
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, file := range names {
-		for _, at := range declared.FindAllSubmatchIndex(files[file], -1) {
-			name := text(files[file], at[2:4]) + text(files[file], at[4:6])
-			if slices.ContainsFunc(listing.Tools, func(t tool.Tool) bool { return t.Name == name }) {
-				continue
-			}
-			listing.Tools = append(listing.Tools, tool.Tool{
-				Plugin: src.ID, Name: name, Title: name, Visibility: tool.Deferred, Contract: Contract,
-				File: file, Line: 1 + bytes.Count(files[file][:at[0]], []byte("\n")),
-			})
+	for _, f := range answer.Decorated {
+		if f.Decorator != "Tool" && f.Decorator != "Action" {
+			continue
 		}
+		name := cmp.Or(f.Text("name"), f.Value(0))
+		if name == "" || slices.ContainsFunc(listing.Tools, func(t tool.Tool) bool { return t.Name == name }) {
+			continue
+		}
+		listing.Tools = append(listing.Tools, tool.Tool{
+			Plugin: src.ID, Name: name, Title: name, Description: cmp.Or(f.Text("brief_description"), f.Text("description"), f.Value(1)),
+			Visibility: tool.Deferred, Contract: Contract, File: f.File, Line: f.Line,
+		})
 	}
 	return listing, nil
-}
-
-func text(source []byte, at []int) string {
-	if at[0] < 0 {
-		return ""
-	}
-	return string(source[at[0]:at[1]])
 }
 
 // extra is what the loader conclave_maibot is told.

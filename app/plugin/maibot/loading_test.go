@@ -31,7 +31,7 @@ func TestMB01APluginIsRecognisedListedAndAnswers(t *testing.T) {
 	is(t, "files", m.Files, []string{"_manifest.json", "plugin.py"})
 	is(t, "notices", m.Notices, nil)
 	l, err := d.Inspect(t.Context(), src, *m)
-	if err != nil || len(l.Tools) != 1 || l.Tools[0].Name != "look" || l.Tools[0].Line != 7 {
+	if err != nil || len(l.Tools) != 1 || l.Tools[0].Name != "look" || l.Tools[0].Description != "看看天气" || l.Tools[0].Line != 8 { // F94: described before it runs
 		t.Errorf("Inspect: %+v, %v", l, err)
 	}
 	w := begin(t, d, path, plugin.Place{})
@@ -145,6 +145,23 @@ func TestMB05TwoFoldersWithOneIDAreBothRefused(t *testing.T) {
 	}
 	if _, err := d.Recognize(t.Context(), pythontest.Source(t, filepath.Join(dir, "c"))); err != nil {
 		t.Errorf("c: %v", err)
+	}
+}
+
+func TestF94OneThatIsLookedAtByItselfHasNoSiblings(t *testing.T) {
+	d := one(t)
+	path := folder(t, class(look), nil, nil)
+	twin := filepath.Join(filepath.Dir(path), "twin")
+	if err := os.CopyFS(twin, os.DirFS(path)); err != nil {
+		t.Fatal(err)
+	}
+	src := pythontest.Source(t, path)
+	if _, err := d.Recognize(t.Context(), src); err == nil {
+		t.Error("two of one id in a plugins folder were both taken")
+	}
+	src.Alone = true
+	if _, err := d.Recognize(t.Context(), src); err != nil {
+		t.Errorf("one of them by itself: %v", err)
 	}
 }
 

@@ -215,6 +215,9 @@ func readText(dir, name string) ([]byte, error) {
 // neighbours returns the folders beside the plugin that are MaiBot plugins, by
 // the ids in their manifests.
 func neighbours(src plugin.Source) map[string][]string {
+	if src.Alone {
+		return nil
+	}
 	parent := filepath.Dir(src.Display)
 	entries, err := os.ReadDir(parent)
 	if err != nil {

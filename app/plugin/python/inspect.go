@@ -50,6 +50,15 @@ type InspectedMark struct {
 	Line      int            `json:"line"`
 	Doc       string         `json:"doc"`
 	Options   map[string]any `json:"options"` // its keyword arguments, as far as they are literal
+	Values    []string       `json:"values"`  // its other arguments; "" for one that is no literal text
+}
+
+// Value returns the argument at position i, or "".
+func (m InspectedMark) Value(i int) string {
+	if i >= len(m.Values) {
+		return ""
+	}
+	return m.Values[i]
 }
 
 // Text returns an option that is text, or "".

@@ -232,8 +232,9 @@ def _decorators_and_imports(tree, listing):
 def decorated(tree):
     """Returns the functions below classes or not that have decorators, in source order.
 
-    Each is {"decorator", "name", "line", "doc", "options"}, once for each of its
-    decorators; options holds the keyword arguments that are literal.
+    Each is {"decorator", "values", "name", "line", "doc", "options"}, once for each
+    of its decorators; options holds the keyword arguments that are literal, values
+    the others, "" for one that is no literal text.
     """
     found = []
     todo = [tree]
@@ -245,8 +246,9 @@ def decorated(tree):
                 value = getattr(keyword.value, "value", None)
                 if type(keyword.value).__name__ == "Constant" and type(value) in (str, int, float, bool) and keyword.arg:
                     options[keyword.arg] = value
+            values = [getattr(one, "value", None) for one in getattr(decorator, "args", ())]
             found.append({
-                "decorator": _last(decorator), "name": node.name, "line": node.lineno,
+                "decorator": _last(decorator), "values": [one if type(one) is str else "" for one in values], "name": node.name, "line": node.lineno,
                 "doc": Function(node.name, node.lineno, _docstring(node.body)).summary(), "options": options,
             })  # fmt: skip
         body = getattr(node, "body", None)
