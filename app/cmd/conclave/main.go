@@ -4,6 +4,7 @@
 //	conclave …             a command; see app/cli
 //	conclave worker js     the JavaScript engine, for the host (spec on descriptor 3)
 //	conclave confine       walls, then the program of the spec, for the host
+//	conclave guard         ends what plugins started when the host is killed
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"os"
 
 	"conclave/app/core"
+	"conclave/app/plugin/worker/confine"
 	"conclave/app/version"
 )
 
@@ -24,6 +26,9 @@ func main() {
 		os.Exit(jsWorker())
 	case len(args) == 1 && args[0] == "confine":
 		os.Exit(confineAndExec())
+	case len(args) == 1 && args[0] == "guard":
+		confine.Guard(os.Stdin)
+		return
 	}
 	os.Exit(core.Main(os.Args[1:]))
 }

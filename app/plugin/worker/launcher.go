@@ -45,6 +45,7 @@ type Launcher struct {
 	starts chan start
 	closed chan struct{} // closed by Close
 	over   chan struct{} // closed when the starting goroutine has returned
+	guard  guard
 
 	mu        sync.Mutex // guards the fields below
 	closing   bool
@@ -64,7 +65,8 @@ func New(o Options) *Launcher {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	l := &Launcher{o: o, starts: make(chan start), closed: make(chan struct{}), over: make(chan struct{}), processes: map[*Process]struct{}{}}
+	l := &Launcher{o: o, starts: make(chan start), closed: make(chan struct{}), over: make(chan struct{}),
+		guard: guard{program: o.Program}, processes: map[*Process]struct{}{}}
 	go l.serve() // ended by Close
 	return l
 }
@@ -147,7 +149,15 @@ func (l *Launcher) begin(ctx context.Context, p *Process) error {
 		close(p.done)
 		return noProcess(err)
 	}
-	p.run(forget)
+	over := forget
+	if guarded(p.spec) {
+		pid := p.Pid()
+		if err := l.guard.add(pid); err != nil {
+			l.o.Log.Warn("what a plugin starts would outlive a Conclave that is killed", "err", err)
+		}
+		over = func() { l.guard.remove(pid); forget() }
+	}
+	p.run(over)
 	l.mu.Lock()
 	late := l.closing // Close may have passed it over
 	l.mu.Unlock()
@@ -254,4 +264,5 @@ func (l *Launcher) Close() {
 		close(l.closed)
 	}
 	<-l.over
+	l.guard.close()
 }

@@ -49,6 +49,8 @@ func TestMain(m *testing.M) {
 		}
 	case len(os.Args) == 2 && os.Args[1] == "host":
 		host()
+	case len(os.Args) == 2 && os.Args[1] == "guard":
+		confine.Guard(os.Stdin)
 	default:
 		os.Exit(m.Run())
 	}
@@ -126,11 +128,15 @@ func host() {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
-		if _, err := bufio.NewReader(p.Wire()).ReadString('\n'); err != nil {
+		line, err := bufio.NewReader(p.Wire()).ReadString('\n')
+		if err != nil {
 			fmt.Fprintln(os.Stderr, p.Stderr(), err)
 			os.Exit(1)
 		}
 		fmt.Println(p.(*Process).Pid())
+		if started, ok := strings.CutPrefix(line, "started "); ok {
+			fmt.Print(started) // a process of its own
+		}
 	}
 	fmt.Println("all")
 	select {}
@@ -472,12 +478,48 @@ func TestHostilePython(t *testing.T) {
 }
 
 func TestAKilledConclaveLeavesNoProcess(t *testing.T) {
-	specs := []plugin.Spec{
+	killHost(t, 4, []plugin.Spec{
 		{Kind: "js", Input: []byte("loop"), Memory: testMemory},
 		{Kind: "js", Input: []byte("echo"), Memory: testMemory},
 		python(t, "while True: pass"),
 		python(t, "import threading\nthreading.Event().wait()"),
-	}
+	})
+}
+
+// A program that a plugin starts is not told of Conclave's death. This one has lost
+// its parent, tries to leave its group, and ignores signals.
+func TestF93WhatAPluginStartedDiesWithAKilledConclave(t *testing.T) {
+	spec := python(t, `
+import os, signal, sys, time
+r, w = os.pipe()
+if os.fork() == 0:
+    if os.fork() > 0:
+        os._exit(0)
+    for s in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+        signal.signal(s, signal.SIG_IGN)
+    for leave in (os.setsid, lambda: os.setpgid(0, 0), lambda: os.setpgid(0, os.getppid())):
+        try:
+            leave()
+        except OSError:
+            pass
+    for fd in (0, 1, 2):
+        os.close(fd)
+    os.write(w, str(os.getpid()).encode())
+    while True:
+        time.sleep(1000)
+os.wait()
+print("started", os.read(r, 100).decode(), flush=True)
+time.sleep(1000)
+`)
+	spec.Argv[len(spec.Argv)-1] = strings.TrimPrefix(spec.Argv[len(spec.Argv)-1], "print('ready', flush=True)\n")
+	spec.Spawn = true
+	killHost(t, 4, []plugin.Spec{spec, spec})
+}
+
+// killHost has a host start processes, kills it as kill -9 does, and waits until
+// none of the processes is left. want is how many there are in all.
+func killHost(t *testing.T, want int, specs []plugin.Spec) {
+	t.Helper()
 	for i := range specs {
 		if specs[i].Memory == 0 {
 			specs[i].Memory = testMemory
@@ -509,8 +551,8 @@ func TestAKilledConclaveLeavesNoProcess(t *testing.T) {
 		}
 		pids = append(pids, pid)
 	}
-	if len(pids) != len(specs) {
-		t.Fatalf("the host started %d processes, want %d", len(pids), len(specs))
+	if len(pids) != want {
+		t.Fatalf("there are %d processes, want %d", len(pids), want)
 	}
 	for _, pid := range pids {
 		if !alive(pid) {
