@@ -150,7 +150,10 @@ type Spec struct {
 	Argv []string
 	Env  []string // the whole environment; nothing is inherited
 	Dir  string
-	// Input is handed to a "js" worker as its configuration (a JSON value).
+	// Input is the process's configuration, which holds what the person set and is
+	// nobody else's to read: a "js" worker has it from its spec (a JSON value), a
+	// "command" as the first thing on its standard input, behind a line with its
+	// length. Other programs of this computer can read Argv.
 	Input []byte
 
 	Read    []string // files and folders it may read

@@ -126,7 +126,7 @@ func (e *entry) putSecrets(ctx context.Context, given map[string]*string) error 
 		}
 		var err error
 		if secret := given[path]; secret == nil {
-			err = e.h.o.Secrets.Delete(ctx, secretName(e.id, path))
+			err = forgetSecret(ctx, e.h.o.Secrets, e.id, path)
 		} else {
 			err = e.h.o.Secrets.Set(ctx, secretName(e.id, path), *secret)
 		}
@@ -211,7 +211,7 @@ func (e *entry) secret(ctx context.Context, raw json.RawMessage) (any, error) {
 	if !slices.Contains(set.Secrets, args.Name) || e.h.o.Secrets == nil {
 		return nil, hostError("not_found", "The setting "+args.Name+" is not set.")
 	}
-	value, err := e.h.o.Secrets.Get(ctx, secretName(cmp.Or(e.kin, e.id), args.Name))
+	value, err := readSecret(ctx, e.h.o.Secrets, cmp.Or(e.kin, e.id), args.Name)
 	if err != nil {
 		return nil, asServiceError(err)
 	}
@@ -232,8 +232,45 @@ func mergeOptions(base, over json.RawMessage) (json.RawMessage, error) {
 	return json.Marshal(merged)
 }
 
-// secretName is the name under which a plugin's secret setting is kept.
-func secretName(id, path string) string { return "plugin-" + id + "-option-" + path }
+// secretName is the name under which a plugin's secret setting is kept. No id
+// holds a slash, so two plugins never share one.
+func secretName(id, path string) string { return "plugin/" + id + "/option/" + path }
+
+// oldSecretName is the name that earlier versions used; ok is false where it could
+// be another plugin's just as well.
+func oldSecretName(id, path string) (name string, ok bool) {
+	const separator = "-option-"
+	name = "plugin-" + id + separator + path
+	return name, strings.Count(name, separator) == 1
+}
+
+// readSecret returns a secret setting. One that an earlier version kept is moved to
+// the name it has now.
+func readSecret(ctx context.Context, secrets Secrets, id, path string) (string, error) {
+	value, err := secrets.Get(ctx, secretName(id, path))
+	old, clear := oldSecretName(id, path)
+	if fault.KindOf(err) != fault.NotFound || !clear {
+		return value, err
+	}
+	value, err = secrets.Get(ctx, old)
+	if err != nil {
+		return "", err
+	}
+	if err := secrets.Set(ctx, secretName(id, path), value); err != nil {
+		return "", err
+	}
+	return value, secrets.Delete(ctx, old)
+}
+
+// forgetSecret deletes a secret setting, under its earlier name too.
+func forgetSecret(ctx context.Context, secrets Secrets, id, path string) error {
+	if old, clear := oldSecretName(id, path); clear {
+		if err := secrets.Delete(ctx, old); err != nil && fault.KindOf(err) != fault.NotFound {
+			return err
+		}
+	}
+	return secrets.Delete(ctx, secretName(id, path))
+}
 
 // misfits says why values do not fit schema, one line each. Secrets count as
 // texts that are there.

@@ -152,7 +152,7 @@ func TestLF40ASecretSettingIsKeptElsewhereAndToldToItsPluginAlone(t *testing.T) 
 		must(t, f.host.SetOptions(t.Context(), "a", json.RawMessage(`{"path":"y","server":{"port":81}}`)))
 		must(t, f.host.SetOptions(t.Context(), "a", json.RawMessage(`{"path":"y","server":{"port":81,"token":"psst"}}`)))
 		f.settle()
-		if got := f.keys.kept; len(got) != 1 || got["plugin-a-option-server.token"] != "psst" {
+		if got := f.keys.kept; len(got) != 1 || got["plugin/a/option/server.token"] != "psst" {
 			t.Errorf("kept %v", got)
 		}
 		must(t, f.host.SetOptions(t.Context(), "b", json.RawMessage(`{"path":"y"}`)))

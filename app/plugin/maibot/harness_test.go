@@ -109,8 +109,7 @@ func begin(t testing.TB, d *maibot.Dialect, path string, place plugin.Place) *wo
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := len(spec.Argv) - 1
-	spec.Argv[last] = withoutSite(t, spec.Argv[last], path)
+	spec.Input = []byte(withoutSite(t, string(spec.Input), path))
 	return pythontest.Begin(t, spec, place.Storage)
 }
 

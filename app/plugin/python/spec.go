@@ -123,11 +123,10 @@ func (d *Interpreters) Spec(ctx context.Context, where plugin.Place, c Config, o
 		Memory:  memory,
 	}
 	c.reach(where, spec)
-	text, err := json.Marshal(c)
-	if err != nil {
+	if spec.Input, err = json.Marshal(c); err != nil {
 		return plugin.Spec{}, err
 	}
-	spec.Argv = append(append([]string{python.Executable}, Flags()...), "-c", boot, shimDir, "serve", string(text))
+	spec.Argv = append(append([]string{python.Executable}, Flags()...), "-c", boot, shimDir, "serve")
 	return spec, nil
 }
 

@@ -89,6 +89,9 @@ func newProcess(cmd *exec.Cmd, spec plugin.Spec) (*Process, error) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, errW
 	p.errIn, p.specs = errR, specW
 	p.wire = &pipes{p: p, in: inW, out: outR, meter: newMeter(outputRate, time.Now)}
+	if spec.Kind == "command" && len(spec.Input) > 0 {
+		p.wire.first = confine.Preface(spec)
+	}
 	if err := inherit(cmd, specR); err != nil {
 		p.discard()
 		return nil, err
@@ -261,6 +264,9 @@ type pipes struct {
 	in, out *os.File
 	meter   *meter
 	line    int // bytes of the line being read
+
+	mu    sync.Mutex // guards first, and keeps it first
+	first []byte     // goes before what is written first
 }
 
 // Read reads from the process's standard output, counting. Its error is io.EOF
@@ -302,8 +308,19 @@ func (w *pipes) count(data []byte) bool {
 	}
 }
 
-// Write writes to the process's standard input.
-func (w *pipes) Write(data []byte) (int, error) { return w.in.Write(data) }
+// Write writes to the process's standard input. The configuration of a command
+// goes first.
+func (w *pipes) Write(data []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if first := w.first; first != nil {
+		w.first = nil
+		if _, err := w.in.Write(first); err != nil {
+			return 0, err
+		}
+	}
+	return w.in.Write(data)
+}
 
 // Close closes both.
 func (w *pipes) Close() error {

@@ -279,6 +279,11 @@ func Begin(t testing.TB, spec plugin.Spec, storage string) *Worker {
 	if err := w.Cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	if len(spec.Input) > 0 {
+		if _, err := w.In.Write(confine.Preface(spec)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	reading := w.Read(out)
 	t.Cleanup(func() {
 		_ = w.In.Close()
@@ -300,14 +305,13 @@ func patient(spec plugin.Spec) plugin.Spec { return LoadWithin(spec, Patience) }
 // LoadWithin returns spec with another limit of what loading may take, unless it
 // has one already.
 func LoadWithin(spec plugin.Spec, limit time.Duration) plugin.Spec {
-	last := len(spec.Argv) - 1
 	var config map[string]any
-	if last < 0 || json.Unmarshal([]byte(spec.Argv[last]), &config) != nil || config["load_ms"] != nil || config["entry"] == nil {
+	if json.Unmarshal(spec.Input, &config) != nil || config["load_ms"] != nil || config["entry"] == nil {
 		return spec
 	}
 	config["load_ms"] = limit.Milliseconds()
 	if text, err := json.Marshal(config); err == nil {
-		spec.Argv = append(slices.Clone(spec.Argv[:last]), string(text))
+		spec.Input = text
 	}
 	return spec
 }

@@ -45,6 +45,12 @@ func ReadSpec() (plugin.Spec, error) {
 	return spec, nil
 }
 
+// Preface returns what a command is sent first on its standard input: the length
+// of its Input on a line, and its Input.
+func Preface(spec plugin.Spec) []byte {
+	return append(fmt.Appendf(nil, "%d\n", len(spec.Input)), spec.Input...)
+}
+
 // limits are the resource limits of a spec, with the defaults filled in.
 type limits struct {
 	memory    uint64 // bytes of data

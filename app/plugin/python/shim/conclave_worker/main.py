@@ -1,9 +1,10 @@
 """The three things the worker program can be asked to do.
 
-    python3 -I -S -B -X utf8 -c BOOT SHIM serve CONFIG   run a plugin until end of input
-    python3 -I -S -B -X utf8 -c BOOT SHIM inspect        read sources on stdin, run nothing
+    python3 -I -S -B -X utf8 -c BOOT SHIM serve      run a plugin until end of input
+    python3 -I -S -B -X utf8 -c BOOT SHIM inspect    read sources on stdin, run nothing
 
-CONFIG is a JSON object:
+What serve gets first on stdin is a line with a length in bytes and a JSON object of
+that length. It is not an argument, since others can read those:
 
     loader    the module of the shim that loads the plugin: its load(worker) puts
               tools into worker.tools; without it, conclave_worker.functions
@@ -26,7 +27,26 @@ CONFIG is a JSON object:
     load_ms   how long loading may take before it is reported as stuck
 """
 
+import os
 import sys
+
+
+def read_config():
+    """Returns the bytes of the configuration, and takes nothing behind it from stdin."""
+
+    def take(n):
+        data = b""
+        while len(data) < n:
+            part = os.read(0, n - len(data))
+            if not part:
+                sys.exit("conclave: the configuration did not arrive")
+            data += part
+        return data
+
+    length = b""
+    while not length.endswith(b"\n"):
+        length += take(1)
+    return take(int(length))
 
 
 def main():
@@ -39,7 +59,7 @@ def main():
     from . import codec, problems
     from .serve import Worker
 
-    config = codec.loads(sys.argv[3].encode("utf-8", "surrogateescape"))
+    config = codec.loads(read_config())
     problems.python = config.get("python") or problems.python
     sys.argv[:] = [config["display"]]
     # Packages the person installed come after the standard library; the
