@@ -99,3 +99,31 @@ func TestF31APluginThatIsNeverDoneHoldsUpTheEndForABoundedTime(t *testing.T) {
 		t.Errorf("its log says %q", lines)
 	}
 }
+
+func TestF43AMacroThatIsPushedAtStartHasItsValueInTheFirstTurn(t *testing.T) {
+	w := extension(t, runs(`
+spindle.registerMacro({ name: "sheet", description: "d" });
+(async () => { const all = await spindle.storage.getJson("all.json", { fallback: {} }); await spindle.variables.global.get("x"); spindle.updateMacroValue("sheet", "hp " + (all.hp ?? 10)); })();`, `return "";`), "tools")
+	id := w.chat()
+	for range 3 {
+		w.restart()
+		sent, _, _ := w.say(id, "I have {{sheet}}", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+		if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "I have hp 10" {
+			t.Errorf("the model was sent %q", got)
+		}
+	}
+}
+
+func TestF43MessageIdsAreTheSameInNoTwoChats(t *testing.T) {
+	w := extension(t, runs("", `
+const all = await spindle.chat.getMessages(args.chat);
+if (args.edit) { try { return (await spindle.chat.updateMessage(args.chat, args.edit, { content: "new" })).content } catch (e) { return e.message } }
+return all[0].id;`), "tools", "chat_mutation")
+	one, two := w.chat("a"), w.chat("b")
+	a, b := w.run("", fmt.Sprintf(`{"chat":%q}`, one)), w.run("", fmt.Sprintf(`{"chat":%q}`, two))
+	if a == b || a == "" {
+		t.Errorf("the ids are %q and %q", a, b)
+	}
+	w.wants("", fmt.Sprintf(`{"chat":%q,"edit":%q}`, one, a), "new")
+	w.wants("", fmt.Sprintf(`{"chat":%q,"edit":%q}`, one, b), "There is no message "+b+" in that chat.")
+}

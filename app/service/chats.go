@@ -114,7 +114,7 @@ func entries(path []chat.Message) []entry {
 		if role == chat.RoleTool {
 			role = chat.RoleAssistant
 		}
-		v := Message{ID: strconv.FormatUint(uint64(m.Seq), 10), Chat: m.Conversation, Index: len(out), Role: role, Created: m.Created.UnixMilli(), Model: m.Model, Hidden: m.Hidden, Media: []chat.Media{}}
+		v := Message{ID: idOf(m), Chat: m.Conversation, Index: len(out), Role: role, Created: m.Created.UnixMilli(), Model: m.Model, Hidden: m.Hidden, Media: []chat.Media{}}
 		v.take(m)
 		out = append(out, entry{i, i + 1, v})
 	}
@@ -331,7 +331,7 @@ func (s *Services) append(ctx context.Context, by plugin.Caller, a messageArgs) 
 		if err == nil {
 			view = written
 			s.mu.Lock()
-			s.later[id] = seqOf(written.ID)
+			s.later[id] = seqOf(c.ID, written.ID)
 			s.mu.Unlock()
 		}
 		return err
@@ -370,8 +370,16 @@ func (s *Services) write(ctx context.Context, m chat.Message) (Message, error) {
 	return view, nil
 }
 
-func seqOf(id string) chat.MessageSeq {
-	n, err := strconv.ParseUint(id, 10, 64)
+// idOf is a message's id for plugins, the same in no two chats: that of its chat,
+// a colon, and its number there.
+func idOf(m chat.Message) string {
+	return string(m.Conversation) + ":" + strconv.FormatUint(uint64(m.Seq), 10)
+}
+
+// seqOf is the number of a message of chat c by its id, or by its number alone; 0
+// for an id of another chat.
+func seqOf(c chat.ConversationID, id string) chat.MessageSeq {
+	n, err := strconv.ParseUint(strings.TrimPrefix(id, string(c)+":"), 10, 64)
 	if err != nil {
 		return 0
 	}
@@ -380,7 +388,7 @@ func seqOf(id string) chat.MessageSeq {
 
 // entryOf finds an entry of a chat's visible path by its id.
 func (s *Services) entryOf(ctx context.Context, c chat.ConversationID, id string) ([]chat.Message, entry, error) {
-	seq := seqOf(id)
+	seq := seqOf(c, id)
 	s.mu.Lock()
 	if kept, ok := s.later[id]; ok {
 		seq = kept

@@ -326,12 +326,12 @@ func TestChatsAreReadAndWritten(t *testing.T) {
 	f.wants(by, "chats.list", `{"limit":500}`, `"total":1`)
 	f.wants(by, "chats.update", `{"title":"  New\n name "}`, `"title":"New name"`)
 	f.wants(by, "chats.append", `{"role":"user","content":"one"}`, `"index":0,"role":"user","content":"one"`)
-	f.wants(by, "chats.append", `{"role":"assistant","content":"two"}`, `"id":"2"`)
+	f.wants(by, "chats.append", `{"role":"assistant","content":"two"}`, `"id":"`+string(f.open.ID)+`:2"`)
 	f.wants(by, "chats.append", `{"role":"user","content":"three"}`, `"model":""`)
 	f.wants(by, "chats.append", `{"role":"system","content":"x"}`, `invalid: `)
 	f.wants(by, "chats.append", `{"role":"user","content":""}`, `invalid: `)
 	f.wants(by, "chats.messages", `{}`, `"total":3`)
-	f.wants(by, "chats.messages", `{"limit":1,"offset":1}`, `{"messages":[{"id":"2"`)
+	f.wants(by, "chats.messages", `{"limit":1,"offset":1}`, `{"messages":[{"id":"`+string(f.open.ID)+`:2"`)
 	f.wants(by, "chats.edit", `{"message":"2","content":"zwei"}`, `"content":"zwei"`)
 	f.wants(by, "chats.edit", `{"message":"2","hidden":true}`, `"hidden":true`)
 	f.wants(by, "chats.edit", `{"message":"9","content":"x"}`, `not_found`)
@@ -358,7 +358,7 @@ func TestChatsAreReadAndWritten(t *testing.T) {
 func TestWhatIsWrittenDuringAnAnswerComesAfterIt(t *testing.T) {
 	f := newFixture(t)
 	by := f.caller("a")
-	f.wants(by, "chats.append", `{"role":"user","content":"question"}`, `"id":"1"`)
+	f.wants(by, "chats.append", `{"role":"user","content":"question"}`, `"id":"`+string(f.open.ID)+`:1"`)
 	f.holds.begin()
 	got := f.ask(by, "chats.append", `{"role":"assistant","content":"later"}`)
 	if !strings.Contains(got, `"waits":true`) {
@@ -377,7 +377,7 @@ func TestWhatIsWrittenDuringAnAnswerComesAfterIt(t *testing.T) {
 	if err := json.Unmarshal([]byte(got), &first); err != nil {
 		t.Fatal(err)
 	}
-	f.wants(by, "chats.edit", `{"message":"`+first.Message.ID+`","content":"edited"}`, `"id":"2"`)
+	f.wants(by, "chats.edit", `{"message":"`+first.Message.ID+`","content":"edited"}`, `:2","chat":`)
 }
 
 func TestAnAnswerOfManyRoundsIsOneMessage(t *testing.T) {
@@ -390,7 +390,7 @@ func TestAnAnswerOfManyRoundsIsOneMessage(t *testing.T) {
 		{Seq: 5, Turn: "u", Role: chat.RoleUser, Parts: text("thanks")},
 	}
 	got := Entries(path)
-	if len(got) != 3 || got[1].ID != "2" || got[1].Content != "let me see\n\n42" || got[1].State != chat.Complete || got[2].Index != 2 {
+	if len(got) != 3 || got[1].ID != ":2" || got[1].Content != "let me see\n\n42" || got[1].State != chat.Complete || got[2].Index != 2 {
 		t.Errorf("got %+v", got)
 	}
 }

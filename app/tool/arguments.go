@@ -44,7 +44,35 @@ func (t Tool) CheckArguments(arguments json.RawMessage) (warning string, err err
 		}
 		return "", nil
 	}
-	return Check(t.Parameters, arguments)
+	warning, err = Check(t.Parameters, arguments)
+	if err != nil && t.Contract == "spindle" {
+		if w, retried := Check(t.Parameters, withoutUser(arguments)); retried == nil {
+			return w, nil
+		}
+	}
+	return warning, err
+}
+
+// withoutUser takes out what a model may add to the arguments of an extension's
+// tool and its worker takes out before the call (contracts/spindle, 7.2), so that
+// a closed schema does not refuse it.
+func withoutUser(arguments json.RawMessage) json.RawMessage {
+	var object map[string]json.RawMessage
+	if json.Unmarshal(arguments, &object) != nil {
+		return arguments // checked as it is
+	}
+	before := len(object)
+	for _, name := range []string{"userId", "__userId", "__user_id"} {
+		delete(object, name)
+	}
+	if len(object) == before {
+		return arguments
+	}
+	rest, err := json.Marshal(object)
+	if err != nil {
+		return arguments
+	}
+	return rest
 }
 
 // Check checks arguments, a JSON object, against a JSON Schema (draft 2020-12
