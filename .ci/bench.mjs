@@ -7,7 +7,14 @@
 // a benchmark is in the table. For the others .ci/budgets.json says which metric
 // may be how much.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { program, reply } from "../frontend/bench/reply.mjs";
@@ -16,7 +23,9 @@ import { Place, bin, root, until } from "../frontend/e2e/processes.mjs";
 const asked = process.argv.slice(2).filter((word) => !word.startsWith("-"));
 const only = asked.filter((word) => word.includes("/")); // Go packages
 const wants = (part) =>
-  asked.length === 0 || asked.includes(part) || (part === "go" && only.length > 0);
+  asked.length === 0 ||
+  asked.includes(part) ||
+  (part === "go" && only.length > 0);
 const rows = [];
 const load = () => loadavg()[0].toFixed(1);
 
@@ -34,7 +43,8 @@ function missing(what, why) {
   console.log(`MISS ${what}: ${why}`);
 }
 
-const number = (n) => (n >= 100 ? n.toFixed(0) : n >= 10 ? n.toFixed(1) : n.toFixed(3));
+const number = (n) =>
+  n >= 100 ? n.toFixed(0) : n >= 10 ? n.toFixed(1) : n.toFixed(3);
 
 function run(command, args, options = {}) {
   const done = spawnSync(command, args, {
@@ -50,22 +60,37 @@ function run(command, args, options = {}) {
 function must(command, args, options) {
   const done = run(command, args, options);
   if (done.status !== 0)
-    throw new Error(`${command} ${args.slice(0, 4).join(" ")}: ${done.stderr || done.stdout}`);
+    throw new Error(
+      `${command} ${args.slice(0, 4).join(" ")}: ${done.stderr || done.stdout}`,
+    );
   return done.stdout;
 }
 
 // Go: the packages of the list, and those whose benchmarks say a budget.
 function goBudgets() {
-  const listed = JSON.parse(readFileSync(join(root, ".ci", "budgets.json"), "utf8"));
-  const saying = run("grep", ["-rlE", "--include=*_test.go", 'budget"', "app", "store", "plugins"])
+  const listed = JSON.parse(
+    readFileSync(join(root, ".ci", "budgets.json"), "utf8"),
+  );
+  const saying = run("grep", [
+    "-rlE",
+    "--include=*_test.go",
+    'budget"',
+    "app",
+    "store",
+    "plugins",
+  ])
     .stdout.split("\n")
     .filter(Boolean)
     .map((file) => file.replace(/\/[^/]*$/, ""));
-  for (const name of [...new Set([...saying, ...listed.map((one) => one.package)])].sort()) {
+  for (const name of [
+    ...new Set([...saying, ...listed.map((one) => one.package)]),
+  ].sort()) {
     if (only.length > 0 && !only.includes(name)) continue;
     const mine = listed.filter((one) => one.package === name);
     const tops = mine.map((one) => one.benchmark.split("/")[0]);
-    const which = saying.includes(name) ? "." : `^(${[...new Set(tops)].join("|")})$`;
+    const which = saying.includes(name)
+      ? "."
+      : `^(${[...new Set(tops)].join("|")})$`;
     const figures = new Map();
     const seen = {}; // all runs, by benchmark and metric
     const out = benchmark(name, which, figures, seen);
@@ -78,8 +103,11 @@ function goBudgets() {
       const names = new Set(missed.map(([bench]) => bench.split("/")[0]));
       benchmark(name, `^(${[...names].join("|")})$`, figures, seen);
     }
-    const found = [...figures].flatMap(([bench, metrics]) => budgets(bench, metrics, mine));
-    for (const { what, budget, measured, unit } of found) row(what, budget, measured, unit);
+    const found = [...figures].flatMap(([bench, metrics]) =>
+      budgets(bench, metrics, mine),
+    );
+    for (const { what, budget, measured, unit } of found)
+      row(what, budget, measured, unit);
     for (const { what, benchmark: bench, metric } of mine)
       if (!found.some((b) => b.what === what))
         missing(what, `${name} ${bench} gave no ${metric}: ${why(out)}`);
@@ -93,7 +121,16 @@ function goBudgets() {
  * counts, since noise only adds; of ratios the middle, since it can do either.
  */
 function benchmark(name, which, figures, seen) {
-  const args = ["test", "-run", "^$", "-bench", which, "-timeout", "30m", `./${name}`];
+  const args = [
+    "test",
+    "-run",
+    "^$",
+    "-bench",
+    which,
+    "-timeout",
+    "30m",
+    `./${name}`,
+  ];
   const out = run("go", args).stdout;
   for (const line of out.split("\n")) {
     const [word, , ...rest] = line.trim().split(/\s+/);
@@ -115,7 +152,9 @@ function benchmark(name, which, figures, seen) {
 /** The budgets of one benchmark: those it says itself, and those of the list. */
 function budgets(bench, metrics, listed) {
   const found = listed
-    .filter((one) => one.benchmark === bench && metrics[one.metric] !== undefined)
+    .filter(
+      (one) => one.benchmark === bench && metrics[one.metric] !== undefined,
+    )
     .map((one) => ({
       what: one.what,
       budget: one.budget,
@@ -126,14 +165,23 @@ function budgets(bench, metrics, listed) {
     const [whole, given] = key.match(/^(?:(.+)-)?budget$/) ?? [];
     if (!whole) continue;
     const metric =
-      given ?? Object.keys(metrics).find((m) => m.includes("p50") && !m.endsWith("budget"));
+      given ??
+      Object.keys(metrics).find(
+        (m) => m.includes("p50") && !m.endsWith("budget"),
+      );
     if (metrics[metric] !== undefined)
-      found.push({ what: words(bench), budget, measured: metrics[metric], unit: plain(metric) });
+      found.push({
+        what: words(bench),
+        budget,
+        measured: metrics[metric],
+        unit: plain(metric),
+      });
   }
   return found;
 }
 
-const why = (out) => out.split("\n").find((l) => /FAIL|_test\.go:|panic/.test(l)) ?? "no output";
+const why = (out) =>
+  out.split("\n").find((l) => /FAIL|_test\.go:|panic/.test(l)) ?? "no output";
 
 /** "BenchmarkChainOf50Calls/js" is "chain of 50 calls, js". */
 const words = (bench) =>
@@ -156,7 +204,10 @@ function streaming() {
   const folder = mkdtempSync(join(tmpdir(), "conclave-patches-"));
   const recorded = (name, input) => {
     const file = join(folder, name);
-    writeFileSync(file, must("go", ["run", "./app/bench/patches", "-chunk", "24"], { input }));
+    writeFileSync(
+      file,
+      must("go", ["run", "./app/bench/patches", "-chunk", "24"], { input }),
+    );
     return file;
   };
   const out = must("npm", ["run", "--silent", "bench"], {
@@ -169,7 +220,8 @@ function streaming() {
   });
   rmSync(folder, { recursive: true });
   const last = JSON.parse(out.trim().split("\n").at(-1));
-  if (!last.recorded) throw new Error("the patches were not recorded from app/render");
+  if (!last.recorded)
+    throw new Error("the patches were not recorded from app/render");
   row(
     "an update of the page while a reply streams, beside streamdown 2.7.1",
     last.goal,
@@ -177,14 +229,37 @@ function streaming() {
     "of its time",
   );
   // F122, F123: one block of code of 27,000 characters, over 400 lines.
-  row("by how much code is folded while it streams", 0, last.code.shrinks, "px");
+  row(
+    "by how much code is folded while it streams",
+    0,
+    last.code.shrinks,
+    "px",
+  );
   row(
     "an update at the end of 27,000 characters of code, beside one at its beginning",
     2.5,
     last.code.growth,
     "times",
   );
-  console.log(`     its processor time with painting: ${last.cpu_ratio} of streamdown's`);
+  console.log(
+    `     its processor time with painting: ${last.cpu_ratio} of streamdown's`,
+  );
+}
+
+// The page in Chromium, on the app in memory: until it can be typed into, and its panel.
+function page() {
+  const cwd = join(root, "frontend");
+  must("npm", ["run", "--silent", "build:fake"], { cwd });
+  const out = must("node", ["bench/window.mjs"], { cwd });
+  const { typing, dock, elements } = JSON.parse(out.trim().split("\n").at(-1));
+  row(
+    "the page's own work until the caret is in the composer",
+    400,
+    typing,
+    "ms",
+  );
+  row("the page's own work to open a panel of 316 tools", 80, dock, "ms");
+  row("elements of a panel of 316 tools", 600, elements, "elements");
 }
 
 const barePage = `<!doctype html><html><head><meta charset="utf-8"><title>Bare</title></head>
@@ -227,9 +302,18 @@ function bare(folder) {
   writeFileSync(join(folder, "dist", "index.html"), barePage);
   writeFileSync(join(folder, "main.go"), bareMain);
   const mod = readFileSync(join(root, "go.mod"), "utf8");
-  writeFileSync(join(folder, "go.mod"), mod.replace(/^module .*/m, "module bare"));
+  writeFileSync(
+    join(folder, "go.mod"),
+    mod.replace(/^module .*/m, "module bare"),
+  );
   cpSync(join(root, "go.sum"), join(folder, "go.sum"));
-  const tags = ["-tags", "desktop,production,webkit2_41", "-trimpath", "-ldflags", "-s -w"];
+  const tags = [
+    "-tags",
+    "desktop,production,webkit2_41",
+    "-trimpath",
+    "-ldflags",
+    "-s -w",
+  ];
   must("go", ["build", "-mod=mod", ...tags, "-o", "bare", "."], {
     cwd: folder,
     env: { ...process.env, GOFLAGS: "", GOPROXY: "off" },
@@ -237,12 +321,56 @@ function bare(folder) {
   return join(folder, "bare");
 }
 
+/** A file of functions, each of which is a tool, approved. */
+function manyTools(place, n) {
+  const functions = Array.from(
+    { length: n },
+    (_, i) =>
+      `def tool_${i}(text: str) -> str:\n    """Does thing ${i}."""\n    return text\n`,
+  );
+  writeFileSync(join(place.plugins, "many.py"), functions.join("\n\n"));
+  place.told("plugins", "trust", "many");
+}
+
+/** The accent of the light theme, in which the composer is framed while it has the focus. */
+const accent = 0x2f5d50;
+
+/** The window's start until it can be typed into, the middle of five. */
+async function typing(place, screen) {
+  const took = [];
+  for (let turn = 0; turn < 6; turn++) {
+    await until("an empty screen", () => screen.painted() < 3);
+    const began = performance.now();
+    const child = place.start(join(bin, "conclave-window"), [
+      ...["--data", place.data, "--plugins", place.plugins],
+    ]);
+    while (screen.count(accent) < 150) {
+      if (child.ended) throw new Error(`the window ended: ${child.output}`);
+      if (performance.now() - began > 120_000)
+        throw new Error("the composer got no focus");
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    if (turn > 0) took.push(performance.now() - began); // the first start only warms the disk
+    await screen.still();
+    await place.end(child);
+    await place.free();
+  }
+  return median(took);
+}
+
 /** The memory of a process and all it started, shared pages counted by share. */
 function memory(pid) {
   let kib = 0;
   try {
-    kib = Number(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8").match(/^Pss:\s+(\d+)/m)[1]);
-    for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+    kib = Number(
+      readFileSync(`/proc/${pid}/smaps_rollup`, "utf8").match(
+        /^Pss:\s+(\d+)/m,
+      )[1],
+    );
+    for (const child of readFileSync(
+      `/proc/${pid}/task/${pid}/children`,
+      "utf8",
+    )
       .split(" ")
       .filter(Boolean))
       kib += memory(child);
@@ -250,7 +378,10 @@ function memory(pid) {
       .stdout.split("\n")
       .filter(Boolean))
       if (task !== String(pid))
-        for (const child of readFileSync(`/proc/${pid}/task/${task}/children`, "utf8")
+        for (const child of readFileSync(
+          `/proc/${pid}/task/${task}/children`,
+          "utf8",
+        )
           .split(" ")
           .filter(Boolean))
           kib += memory(child);
@@ -271,7 +402,10 @@ async function windows() {
     place.told("prompt", "-m", "demo/guide", "What can you do?");
     const programs = {
       bare: [bare(folder), []],
-      conclave: [join(bin, "conclave-window"), ["--data", place.data, "--plugins", place.plugins]],
+      conclave: [
+        join(bin, "conclave-window"),
+        ["--data", place.data, "--plugins", place.plugins],
+      ],
     };
     const took = { bare: [], conclave: [] };
     const size = { bare: [], conclave: [] };
@@ -283,7 +417,8 @@ async function windows() {
         // Text has many shades; a window without its page has one or two.
         while (screen.painted() < 8) {
           if (child.ended) throw new Error(`${name} ended: ${child.output}`);
-          if (performance.now() - began > 120_000) throw new Error(`${name} painted nothing`);
+          if (performance.now() - began > 120_000)
+            throw new Error(`${name} painted nothing`);
           await new Promise((resolve) => setTimeout(resolve, 4));
         }
         const ms = performance.now() - began;
@@ -298,6 +433,15 @@ async function windows() {
     }
     console.log(
       `     first paint: bare ${median(took.bare).toFixed(0)} ms, Conclave ${median(took.conclave).toFixed(0)} ms; memory: bare ${median(size.bare).toFixed(0)} MB, Conclave ${median(size.conclave).toFixed(0)} MB`,
+    );
+    manyTools(place, 316);
+    const ready = await typing(place, screen);
+    console.log(`     launch to typing with 316 tools: ${ready.toFixed(0)} ms`);
+    row(
+      "the window's start until it can be typed into, beside a bare window's first paint",
+      2,
+      ready / median(took.bare),
+      "times",
     );
     row(
       "the window's start to its first paint, beside a bare Wails window",
@@ -328,7 +472,10 @@ function floor() {
   return median(took);
 }
 
-const head = ["| | budget | measured | ratio | verdict |", "|---|--:|--:|--:|---|"];
+const head = [
+  "| | budget | measured | ratio | verdict |",
+  "|---|--:|--:|--:|---|",
+];
 
 function line(r) {
   if (r.why) return `| ${r.what} | | ${r.why.replaceAll("|", "/")} | | MISS |`;
@@ -346,23 +493,40 @@ function write(machine) {
   const text = readFileSync(file, "utf8");
   const [, before, old, after] =
     text.match(/^([^]*<!-- verdicts -->\n)([^]*?)(<!-- end -->[^]*)$/) ?? [];
-  if (before === undefined) throw new Error(`${file} has no place for verdicts`);
-  const first = (l) => l.split("|")[1].trim().replace(/ \(older\)$/, "");
+  if (before === undefined)
+    throw new Error(`${file} has no place for verdicts`);
+  const first = (l) =>
+    l
+      .split("|")[1]
+      .trim()
+      .replace(/ \(older\)$/, "");
   const fresh = new Map(rows.map((r) => [r.what, line(r)]));
-  const kept = old.split("\n").filter((l) => l.startsWith("| ") && first(l) !== "");
+  const kept = old
+    .split("\n")
+    .filter((l) => l.startsWith("| ") && first(l) !== "");
   const lines = [];
   for (const l of asked.length > 0 ? kept : []) {
     const what = first(l);
-    lines.push(fresh.get(what) ?? l.replace(/^\| .*? \|/, () => `| ${what} (older) |`));
+    lines.push(
+      fresh.get(what) ?? l.replace(/^\| .*? \|/, () => `| ${what} (older) |`),
+    );
     fresh.delete(what);
   }
   lines.push(...fresh.values());
-  writeFileSync(file, `${before}\n${machine}.\n\n${[...head, ...lines].join("\n")}\n\n${after}`);
+  writeFileSync(
+    file,
+    `${before}\n${machine}.\n\n${[...head, ...lines].join("\n")}\n\n${after}`,
+  );
 }
 
 const nothing = floor();
 const began = load();
-for (const [part, measure] of Object.entries({ go: goBudgets, streaming, window: windows })) {
+for (const [part, measure] of Object.entries({
+  go: goBudgets,
+  streaming,
+  page,
+  window: windows,
+})) {
   if (!wants(part)) continue;
   console.log(`\n== ${part} (load ${load()})`);
   try {
@@ -373,6 +537,8 @@ for (const [part, measure] of Object.entries({ go: goBudgets, streaming, window:
 }
 const misses = rows.filter((r) => r.why || r.measured > r.budget).length;
 const machine = `${new Date().toISOString().slice(0, 10)}; load ${began} at the beginning, ${load()} at the end; starting a process that does nothing took ${nothing.toFixed(1)} ms`;
-console.log(`\n${table()}\n\n${machine}\n${rows.length - misses} within budget, ${misses} missed`);
+console.log(
+  `\n${table()}\n\n${machine}\n${rows.length - misses} within budget, ${misses} missed`,
+);
 if (process.argv.includes("--write")) write(machine);
 process.exitCode = misses > 0 ? 1 : 0;

@@ -276,6 +276,16 @@ export class Screen {
     return colours.size;
   }
 
+  /** How often a colour, as 0xRRGGBB, is on every fifth column. */
+  count(colour) {
+    const raw = this.pixels();
+    let seen = 0;
+    for (let y = 0; y < this.height; y++)
+      for (let x = 0; x < this.width; x += 5)
+        if ((raw.readUInt32LE(y * this.stride + 4 * x) & 0xffffff) === colour) seen++;
+    return seen;
+  }
+
   /** A thinned copy of the picture, for changed. */
   sample() {
     const raw = this.pixels();

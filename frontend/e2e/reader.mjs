@@ -45,7 +45,12 @@ class Bus {
     if (!answer.startsWith("OK")) throw new Error(`the accessibility bus refused: ${answer}`);
     socket.write("BEGIN\r\n");
     socket.on("data", (data) => bus.#take(data));
-    await bus.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "Hello");
+    await bus.call(
+      "org.freedesktop.DBus",
+      "/org/freedesktop/DBus",
+      "org.freedesktop.DBus",
+      "Hello",
+    );
     return bus;
   }
 
@@ -142,7 +147,12 @@ export class Reader {
     const reader = new Reader();
     const session = await Bus.open(address.match(/path=([^,]+)/)[1]);
     try {
-      const told = await session.call("org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress");
+      const told = await session.call(
+        "org.a11y.Bus",
+        "/org/a11y/bus",
+        "org.a11y.Bus",
+        "GetAddress",
+      );
       if (!told)
         throw new Error(
           "What the window says cannot be read here: there is no accessibility bus. .ci/deps test installs at-spi2-core.",
@@ -163,7 +173,7 @@ export class Reader {
     const out = [];
     if (!body) return out;
     const end = 8 + body.readUInt32LE(0);
-    for (let at = 8; at < end; ) {
+    for (let at = 8; at < end;) {
       at = align(at, 8);
       const [name, next] = stringAt(body, at);
       const [object, after] = stringAt(body, align(next, 4));
@@ -190,7 +200,7 @@ export class Reader {
     const face = "org.freedesktop.DBus";
     const names = await this.#bus.call(face, "/org/freedesktop/DBus", face, "ListNames");
     const out = [];
-    for (let at = 4; at < names.length; ) {
+    for (let at = 4; at < names.length;) {
       const [name, next] = stringAt(names, at);
       at = align(next, 4);
       if (!name.includes("WebProcess")) continue;

@@ -1,0 +1,37 @@
+// The window's page on the app in memory (dist-fake), in Chromium: from its address
+// to the caret in the composer, and from the key to a panel of 316 tools. Prints one
+// line of JSON. Times are those of the main thread's own processor, so that a busy
+// machine does not count; the smallest of five runs is the one without noise.
+import { launch, serve } from "../e2e/harness.mjs";
+
+const site = await serve();
+const browser = await launch();
+const runs = [];
+
+for (let i = 0; i < 5; i++) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 832 } });
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
+  const busy = async () => {
+    const { metrics } = await devtools.send("Performance.getMetrics");
+    return metrics.find((m) => m.name === "TaskDuration").value * 1000;
+  };
+  const blank = await busy();
+  await page.goto(`${site.url}/?scene=manytools`);
+  await page.waitForFunction(() => document.activeElement?.matches(".composer textarea"));
+  const typing = (await busy()) - blank;
+  await page.getByText("316 tools", { exact: true }).waitFor(); // the rest has come
+  const before = await busy();
+  await page.keyboard.press("Control+j");
+  await page.locator(".dock .tool").first().waitFor();
+  const dock = (await busy()) - before;
+  const elements = await page.locator("aside.dock").evaluate((e) => e.querySelectorAll("*").length);
+  runs.push({ typing, dock, elements });
+  await page.close();
+}
+await browser.close();
+site.close();
+const best = (key) => Math.min(...runs.map((run) => run[key]));
+console.log(
+  JSON.stringify({ typing: best("typing"), dock: best("dock"), elements: best("elements") }),
+);
