@@ -54,6 +54,9 @@ func run(args []string, stderr io.Writer) error {
 	if len(args) == 2 && args[0] == core.RenderFlag {
 		return writePage(args[1], os.Stdin, os.Stdout)
 	}
+	if len(args) == 2 && args[0] == waitingFlag {
+		return showWaiting()
+	}
 	places, err := parse(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
@@ -68,11 +71,11 @@ func run(args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c, err := core.Open(ctx, core.Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Program: program, Name: "the window"})
+	c, err := openCore(ctx, core.Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Program: program, Name: core.WindowName})
 	if fault.KindOf(err) == fault.Locked {
 		return focusOther(ctx, places, stderr)
 	}
-	if err != nil {
+	if err != nil || c == nil {
 		return err
 	}
 	defer func() {

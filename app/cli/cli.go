@@ -66,6 +66,7 @@ type Places struct {
 	Plugins      string // absolute
 	OwnPlugins   bool   // Plugins is the default folder, inside Data
 	NeedsPlugins bool   // the command wants the plugins folder to be read
+	Command      string // the command without its arguments: "conclave chat"
 }
 
 // Exit statuses of cli.md. Gone is remote.Gone: the command gives way.
@@ -101,6 +102,7 @@ type command struct {
 	json  bool
 	data  string
 	plug  string
+	path  string // the command without its arguments
 	lines *lines // of In, once somebody asked for one
 }
 
@@ -222,7 +224,9 @@ func (c *command) root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArguments,
-		RunE:          func(cmd *cobra.Command, _ []string) error { return c.openWindow(cmd.Context()) },
+
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) { c.path = cmd.CommandPath() },
+		RunE:             func(cmd *cobra.Command, _ []string) error { return c.openWindow(cmd.Context()) },
 	}
 	root.SetVersionTemplate("conclave {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usageOf(cmd, "%s", flagError(cmd, err)) })
@@ -250,7 +254,7 @@ func (c *command) app(ctx context.Context, needsPlugins bool) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	places.NeedsPlugins = needsPlugins
+	places.NeedsPlugins, places.Command = needsPlugins, c.path
 	return c.open(ctx, places)
 }
 

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,7 +143,7 @@ func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error
 	if err != nil {
 		work = ""
 	}
-	c, err := Open(ctx, Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Work: work, Program: program, Name: "another conclave"})
+	c, err := Open(ctx, Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Work: work, Program: program, Name: cmp.Or(places.Command, "another conclave")})
 	if fault.KindOf(err) == fault.Locked {
 		return nil, cli.ErrElsewhere
 	}
