@@ -504,13 +504,18 @@ func (c *Chats) Find(conversation, words string) ([]Find, error) {
 	if err != nil {
 		return nil, err
 	}
+	messages, err := c.core.Keep.Holding(ctx, id(conversation), words)
+	if err != nil {
+		return nil, err
+	}
+	bySeq := make(map[chat.MessageSeq]chat.Message, len(messages))
+	for _, m := range messages {
+		bySeq[m.Seq] = m
+	}
 	for i, f := range fold(o) {
-		messages, err := c.core.Keep.Messages(ctx, id(conversation), f.messages)
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range messages {
-			if m.Role == chat.RoleTool {
+		for _, seq := range f.messages {
+			m, held := bySeq[seq]
+			if !held || m.Role == chat.RoleTool {
 				continue
 			}
 			if e, ok := excerpt(chat.TextOf(m.Parts), words); ok {
@@ -663,6 +668,7 @@ type keptDraft struct {
 	Text        string      `json:"text"`
 	Cursor      int         `json:"cursor"`
 	Attachments []MediaView `json:"attachments,omitempty"`
+	Queued      []Queued    `json:"queued,omitempty"`
 }
 
 // Draft returns the half-written message; conversation "" is the welcome page's.
@@ -686,14 +692,17 @@ func (c *Chats) Draft(conversation string) (Draft, error) {
 	if raw != "" && json.Unmarshal([]byte(raw), &kept) != nil {
 		kept = keptDraft{Text: raw, Cursor: len(raw)}
 	}
-	return Draft{kept.Text, kept.Cursor, list(kept.Attachments)}, nil
+	for i := range kept.Queued {
+		kept.Queued[i].Attachments = list(kept.Queued[i].Attachments)
+	}
+	return Draft{kept.Text, kept.Cursor, list(kept.Attachments), list(kept.Queued)}, nil
 }
 
 // SaveDraft keeps the half-written message; it waits for no disk.
 func (c *Chats) SaveDraft(conversation string, draft Draft) error {
 	ctx := c.call()
 	raw := ""
-	if draft.Text != "" || len(draft.Attachments) > 0 {
+	if draft.Text != "" || len(draft.Attachments) > 0 || len(draft.Queued) > 0 {
 		text, err := json.Marshal(keptDraft(draft))
 		if err != nil {
 			return err

@@ -24,6 +24,8 @@ type Keeper interface {
 
 	Outline(ctx context.Context, id chat.ConversationID) (Outline, error)
 	Messages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq) ([]chat.Message, error)
+	// Holding reads the messages in which phrase could stand, on any branch.
+	Holding(ctx context.Context, id chat.ConversationID, phrase string) ([]chat.Message, error)
 	Replace(ctx context.Context, m chat.Message) error
 	Append(ctx context.Context, m *chat.Message) error
 

@@ -19,7 +19,7 @@ var (
 // views are the Go structs behind the interfaces of types.ts.
 var views = map[string]any{
 	"Failure": Failure{}, "Undo": Undo{}, "ChatQuery": ChatQuery{}, "ChatRow": ChatRow{}, "Excerpt": Excerpt{}, "ChatGroup": ChatGroup{},
-	"ChatList": ChatList{}, "Chat": ChatView{}, "Draft": Draft{}, "Media": MediaView{}, "Pull": Pull{}, "OutlineSplice": OutlineSplice{},
+	"ChatList": ChatList{}, "Chat": ChatView{}, "Draft": Draft{}, "Queued": Queued{}, "Media": MediaView{}, "Pull": Pull{}, "OutlineSplice": OutlineSplice{},
 	"Entry": Entry{}, "Usage": UsageView{}, "Part": PartView{}, "Block": Block{}, "TurnStatus": TurnStatus{}, "Call": CallView{},
 	"CallDetail": CallDetail{}, "MessageInfo": MessageInfo{}, "RequestInfo": RequestInfo{}, "Find": Find{}, "Outgoing": Outgoing{}, "Sent": Sent{},
 	"Problem": ProblemView{}, "Plugin": PluginView{}, "PluginList": PluginList{}, "PluginDetail": PluginDetail{}, "PluginForm": PluginForm{}, "PluginPermission": PermissionView{}, "PluginFolder": FolderView{}, "PluginRefusal": RefusalView{}, "Change": ChangeView{},

@@ -87,6 +87,14 @@ type Draft struct {
 	Text        string      `json:"text"`
 	Cursor      int         `json:"cursor"` // UTF-16 units
 	Attachments []MediaView `json:"attachments"`
+	Queued      []Queued    `json:"queued"` // messages that go out after the running answer
+}
+
+// Queued is a message that was written while an answer streamed.
+type Queued struct {
+	Text        string      `json:"text"`
+	Attachments []MediaView `json:"attachments"`
+	NoTools     bool        `json:"no_tools"`
 }
 
 // MediaView is a content-addressed file; its bytes are at /media/<id>.

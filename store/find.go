@@ -81,6 +81,48 @@ func (s *Store) Find(ctx context.Context, query string, limit int) ([]Found, err
 	return found, nil
 }
 
+// Holding reads those messages of a conversation in which phrase could stand, in
+// the order they were written and whatever branch they are on. It decodes only
+// records that hold the longest word of it, so that finding something in a chat of
+// 10,000 messages does not decode them all; the caller looks at the text itself.
+func (s *Store) Holding(ctx context.Context, id chat.ConversationID, phrase string) ([]chat.Message, error) {
+	const op = "store.holding"
+	found := []chat.Message{}
+	hint := ""
+	for _, word := range strings.Fields(strings.ToLower(phrase)) {
+		if plainWord(word) && len(word) > len(hint) {
+			hint = word
+		}
+	}
+	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
+		if _, err := getConversation(tx, op, id); err != nil {
+			return err
+		}
+		messages := bucket(tx, bucketMessages).Cursor()
+		start := prefix(string(id))
+		var folded []byte
+		for k, v := messages.Seek(start); bytes.HasPrefix(k, start); k, v = messages.Next() {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			folded = foldASCII(folded[:0], v)
+			// What streams has its newest text in memory.
+			if !bytes.Contains(folded, []byte(hint)) && !bytes.Contains(v, []byte(`"streaming"`)) {
+				continue
+			}
+			var m chat.Message
+			if decode(v, &m) == nil {
+				found = append(found, m)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return s.freshen(found), nil
+}
+
 // MessageText returns what is worth searching of a message: its text and the
 // text of tool results, not reasoning.
 func MessageText(m chat.Message) string {
@@ -116,11 +158,11 @@ func plainWord(w string) bool {
 }
 
 func foldASCII(dst, src []byte) []byte {
-	for _, c := range src {
+	dst = append(dst, src...)
+	for i, c := range dst {
 		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
+			dst[i] = c + 'a' - 'A'
 		}
-		dst = append(dst, c)
 	}
 	return dst
 }

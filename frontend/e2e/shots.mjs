@@ -165,7 +165,8 @@ const shots = {
   info: {
     scene: "chat",
     act: async (p) => {
-      await p.getByRole("button", { name: "Info" }).last().click();
+      await p.getByRole("button", { name: "More for this message" }).last().click();
+      await p.getByRole("menuitem", { name: "Info" }).click();
       await p.getByText("Exact request").or(p.getByText("Request ·")).first().waitFor();
     },
   },

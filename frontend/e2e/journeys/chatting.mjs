@@ -11,6 +11,126 @@ async function send(page, text) {
 const scrollTop = (page) => page.locator(".scroller").evaluate((e) => e.scrollTop);
 
 export const tests = {
+  "F115 Enter while an answer streams queues: shown, edited, removed, and sent afterwards": {
+    tick: 30,
+    async run(page) {
+      const message = page.getByLabel("Message", { exact: true });
+      await message.fill("Show me everything");
+      await page.keyboard.press("Enter");
+      await page.locator("[aria-busy=true]").waitFor();
+      for (const text of ["count with the tool", "second", "third"]) {
+        await page.keyboard.type(text);
+        await page.keyboard.press("Enter");
+      }
+      const waiting = page.getByRole("list", { name: "Messages waiting to be sent" });
+      await waiting.getByText("third").waitFor();
+      assert.equal(await message.inputValue(), "");
+      await waiting.getByRole("button", { name: "Remove this waiting message" }).nth(1).click();
+      await waiting.getByRole("button", { name: "Edit this waiting message" }).nth(1).click();
+      assert.equal(await message.inputValue(), "third");
+      assert.equal(await waiting.getByRole("listitem").count(), 1);
+      await page.getByText("The text has").waitFor({ timeout: 60_000 });
+      assert.equal(await waiting.count(), 0);
+      assert.equal(await message.inputValue(), "third");
+    },
+  },
+
+  "F115 what is queued waits for the person when the answer was stopped": {
+    tick: 30,
+    async run(page) {
+      await page.getByLabel("Message", { exact: true }).fill("Show me everything");
+      await page.keyboard.press("Enter");
+      await page.locator("[aria-busy=true]").waitFor();
+      await page.keyboard.type("count with the tool");
+      await page.keyboard.press("Enter");
+      await page.getByRole("button", { name: "Stop" }).click();
+      await page.getByRole("button", { name: "Send now" }).click();
+      await page.getByText("The text has").waitFor();
+    },
+  },
+
+  "F113 a short answer does not move when it ends": {
+    async run(page) {
+      await page.evaluate(() => {
+        // Sizes are told before each paint, to the window first and then to this.
+        globalThis.tops = [];
+        const look = () => {
+          const asked = [...document.querySelectorAll("article.user")].at(-1);
+          if (asked?.textContent.includes("count with"))
+            globalThis.tops.push(Math.round(asked.getBoundingClientRect().top));
+        };
+        new ResizeObserver(look).observe(document.querySelector(".scroller").firstElementChild);
+      });
+      await page.getByLabel("Message", { exact: true }).fill("count with the tool");
+      await page.keyboard.press("Enter");
+      await page.getByText("Answer finished").waitFor({ state: "attached" });
+      await page.waitForTimeout(400);
+      const tops = await page.evaluate(() => globalThis.tops);
+      const settled = tops.slice(tops.indexOf(tops.at(-1)));
+      assert.ok(settled.length > 3, `seen ${settled.length} times`);
+      assert.deepEqual(
+        [...new Set(settled)],
+        [tops.at(-1)],
+        `the question was at ${[...new Set(tops)]}`,
+      );
+    },
+  },
+
+  "F113 saved and answered again, a question goes where a new one goes": {
+    height: 600,
+    async run(page) {
+      for (const text of ["Show me everything", "count with the tool"]) {
+        await page.getByLabel("Message", { exact: true }).fill(text);
+        await page.keyboard.press("Enter");
+        await page.waitForFunction(() => document.querySelector(".btn.stop"));
+        await page.waitForFunction(() => !document.querySelector(".btn.stop"));
+      }
+      await page.keyboard.press("ArrowUp");
+      await page.getByLabel("Text of the message").fill("count with the tool once more");
+      await page.getByRole("button", { name: "Save and answer again" }).click();
+      await page.getByText("The text has").waitFor();
+      await page.waitForFunction(() => !document.querySelector(".btn.stop"));
+      await page.waitForTimeout(300);
+      const [top, bottom, end] = await page.evaluate(() => {
+        const articles = [...document.querySelectorAll("article")];
+        const question = articles
+          .filter((a) => a.matches(".user"))
+          .at(-1)
+          .getBoundingClientRect();
+        const scroller = document.querySelector(".scroller").getBoundingClientRect();
+        return [
+          question.top - scroller.top,
+          articles.at(-1).getBoundingClientRect().bottom,
+          scroller.bottom,
+        ];
+      });
+      assert.ok(top >= 0 && top < 60, `the question is ${top} px below the top`);
+      assert.ok(bottom < end, "the answer is under the composer");
+    },
+  },
+
+  "F112 find marks the word and brings it into view, also in a long message": {
+    height: 600,
+    async run(page) {
+      await page.getByLabel("Message", { exact: true }).fill("Show me everything");
+      await page.keyboard.press("Enter");
+      await page.getByText("Answer finished").waitFor({ state: "attached" });
+      await page.keyboard.press("Control+f");
+      await page.keyboard.type("nested point");
+      await page.getByText("1 of 1").waitFor();
+      await page.waitForFunction(() => CSS.highlights.get("find-here")?.size === 1);
+      await page.waitForTimeout(600);
+      const seen = await page.evaluate(() => {
+        const place = [...CSS.highlights.get("find-here")][0].getBoundingClientRect();
+        const view = document.querySelector(".scroller").getBoundingClientRect();
+        return place.top > view.top && place.bottom < view.bottom;
+      });
+      assert.ok(seen, "the word is out of view");
+      await page.keyboard.press("Escape");
+      await page.waitForFunction(() => CSS.highlights.get("find-here").size === 0);
+    },
+  },
+
   "a first message makes a chat, streams, and is in the list": {
     scene: "welcome",
     async run(page) {
@@ -127,6 +247,8 @@ export const tests = {
       await send(page, "count with the tool");
       await page.locator(".message .tool[data-state=done]").waitFor();
       await page.locator(".message .tool .line").click();
+      await page.locator("dd", { hasText: "a b c" }).waitFor();
+      await page.getByRole("button", { name: "JSON", exact: true }).click();
       await page.getByText('"text": "a b c"').waitFor();
       await page.getByText("3 hidden characters removed").waitFor();
       await page.getByRole("button", { name: "View", exact: true }).click();

@@ -6,7 +6,7 @@
 import { getContext, setContext } from "svelte";
 import { AppError, type Bridge } from "./bridge/calls";
 import { Notices, Puller } from "./bridge/events";
-import type { Hello, Undo } from "./bridge/types";
+import type { Hello, Sent, Undo } from "./bridge/types";
 import { OpenChat } from "./chat/chat.svelte";
 import { ChatsState } from "./chat/chats.svelte";
 import { Composer } from "./chat/composer.svelte";
@@ -206,6 +206,9 @@ export class App {
       this.notices,
       id,
       (sentence) => (this.status = sentence),
+      (well) => {
+        if (well && chat === this.chat) void this.sendQueued();
+      },
     );
     this.chat = chat;
     void this.attempt(() => this.bridge.chats.Seen(id));
@@ -226,7 +229,15 @@ export class App {
 
   /** Sends what is written, or the text given. */
   async send(text?: string): Promise<void> {
-    const sent = await this.composer.send(text);
+    await this.#sent(await this.composer.send(text));
+  }
+
+  /** Sends a message that was queued behind an answer. */
+  async sendQueued(at = 0): Promise<void> {
+    await this.#sent(await this.composer.sendQueued(at));
+  }
+
+  async #sent(sent: Sent | null): Promise<void> {
     if (!sent) return;
     if (this.chat?.id !== sent.conversation) await this.openChat(sent.conversation);
     if (this.chat && !this.settings.now.follow) this.chat.asked = sent.seq;

@@ -35,7 +35,6 @@ export const s = {
     copied: "Copied",
     undo: "Undo",
     remove: "Remove",
-    more: "More",
     dismiss: "Dismiss",
     retry: "Check again",
     details: "Details",
@@ -138,6 +137,7 @@ export const s = {
     unhide: "Show to model",
     hidden: "Hidden from the model",
     actions: "Actions for this message",
+    more: "More for this message",
     editLabel: "Text of the message",
     saveOnly: "Save",
     saveOnlyNote: "changes the text, keeps later messages",
@@ -195,6 +195,15 @@ export const s = {
   },
 
   composer: {
+    // A message written while an answer streams waits for it.
+    queue: "Queue",
+    queueNote: "Sends it when this answer is done",
+    queued: "Messages waiting to be sent",
+    queuedNext: "sent after this answer",
+    queuedSend: "Send now",
+    queuedEdit: "Edit this waiting message",
+    queuedRemove: "Remove this waiting message",
+    more: "More",
     placeholder: "Message Conclave",
     label: "Message",
     send: "Send",

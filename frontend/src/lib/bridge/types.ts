@@ -154,6 +154,15 @@ export interface Draft {
   /** Caret position in UTF-16 units. */
   cursor: number;
   attachments: Media[];
+  /** Messages that go out, one after the other, when the running answer is done. */
+  queued: Queued[];
+}
+
+/** A message that was written while an answer streamed. */
+export interface Queued {
+  text: string;
+  attachments: Media[];
+  no_tools: boolean;
 }
 
 /** A content-addressed file; its bytes are at /media/<id>. */

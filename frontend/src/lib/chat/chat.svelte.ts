@@ -6,12 +6,14 @@
 import { SvelteMap } from "svelte/reactivity";
 import { AppError, type Bridge } from "../bridge/calls";
 import { Puller, type Notices } from "../bridge/events";
-import type { Chat, Find, Pull, TurnStatus } from "../bridge/types";
+import type { Chat, Find, Pull, Sent, TurnStatus } from "../bridge/types";
 import { s } from "../strings";
 import { EntryView } from "./entry.svelte";
 
 /** How many bodies are kept; the ones asked for longest ago go first. */
 const keepBodies = 600;
+/** How many bodies on either side of one in view are asked for with it: a screen or more. */
+const ahead = 15;
 /** How many bodies one call may bring (Chats.Messages). */
 const batch = 200;
 
@@ -48,6 +50,8 @@ export class OpenChat {
     id: string,
     /** Says one sentence in the polite live region. */
     private announce: (sentence: string) => void,
+    /** A turn has ended; well: it was neither stopped nor did it fail. */
+    private onended: (well: boolean) => void = () => {},
   ) {
     this.id = id;
     this.#puller = new Puller(
@@ -74,7 +78,14 @@ export class OpenChat {
     return this.#entries.get(seq);
   }
 
-  /** A message has come into view without a body. Calls in one task are one question. */
+  /** A message has come into view: its body is wanted, and those a screen around it. */
+  near(seq: number, index: number): void {
+    this.need(seq);
+    const from = Math.max(0, index - ahead);
+    for (const other of this.outline.slice(from, index + ahead + 1)) this.need(other);
+  }
+
+  /** A body is wanted. Calls in one task are one question. */
   need(seq: number): void {
     if (this.#entries.has(seq) || this.#wanted.has(seq)) return;
     this.#wanted.add(seq);
@@ -133,6 +144,7 @@ export class OpenChat {
     if (!before && now) this.announce(s.status.started);
     if (!before || now) return;
     const last = this.last;
+    this.onended(last?.head.state === "complete");
     if (!last) return;
     if (last.head.state === "failed")
       this.announce(s.status.failed(last.head.error?.message ?? ""));
@@ -161,9 +173,10 @@ export class OpenChat {
     await this.bridge.chats.Regenerate(this.id, seq, model);
   }
 
-  async edit(seq: number, text: string, answerAgain: boolean): Promise<void> {
-    await this.bridge.chats.Edit(this.id, seq, text, answerAgain);
+  async edit(seq: number, text: string, answerAgain: boolean): Promise<Sent> {
+    const sent = await this.bridge.chats.Edit(this.id, seq, text, answerAgain);
     this.editing = 0;
+    return sent;
   }
 
   /** Shows the version `step` places from the one shown; nothing at either end. */

@@ -3,7 +3,7 @@
  * change, so that it survives a crash, and what could not be sent stays in it.
  */
 import { AppError, type Bridge } from "../bridge/calls";
-import type { Media, Sent } from "../bridge/types";
+import type { Media, Queued, Sent } from "../bridge/types";
 import { s } from "../strings";
 
 /** Past this a paste is offered as a file. */
@@ -36,6 +36,8 @@ export class Composer {
   attachments = $state<Attachment[]>([]);
   /** A long text that was just pasted: it is in the text, and may become a file. */
   pasted = $state.raw<{ text: string; at: number } | null>(null);
+  /** Messages that go out when the running answer is done. */
+  queued = $state.raw<Queued[]>([]);
   sending = $state.raw(false);
   /** Offer no tools with the next message. */
   noTools = $state.raw(false);
@@ -68,6 +70,7 @@ export class Composer {
     this.#conversation = conversation;
     this.text = "";
     this.attachments = [];
+    this.queued = [];
     this.pasted = null;
     try {
       const draft = await this.bridge.chats.Draft(conversation);
@@ -75,6 +78,7 @@ export class Composer {
       this.text = draft.text;
       this.cursor = draft.cursor;
       this.attachments = draft.attachments.map((media) => this.#kept(media));
+      this.queued = draft.queued;
     } catch (cause) {
       this.onerror(AppError.of(cause));
     }
@@ -103,10 +107,74 @@ export class Composer {
       await this.bridge.chats.SaveDraft(this.#conversation, {
         text: this.text,
         cursor: this.cursor,
-        attachments: this.attachments.flatMap((a) => (a.media ? [a.media] : [])),
+        attachments: this.#media(),
+        queued: this.queued,
       });
     } catch (cause) {
       this.onerror(AppError.of(cause));
+    }
+  }
+
+  #media(): Media[] {
+    return this.attachments.flatMap((a) => (a.media ? [a.media] : []));
+  }
+
+  #clear(): void {
+    this.text = "";
+    this.attachments = [];
+    this.pasted = null;
+    this.#dirty = true;
+  }
+
+  /** Puts what is written behind the running answer. */
+  async queue(): Promise<void> {
+    if (!this.ready) return;
+    this.queued = [
+      ...this.queued,
+      { text: this.text, attachments: this.#media(), no_tools: this.noTools },
+    ];
+    this.#clear();
+    await this.save();
+  }
+
+  /** Takes a queued message away; its place in the list tells which. */
+  async unqueue(at: number): Promise<Queued | undefined> {
+    const one = this.queued[at];
+    this.queued = this.queued.filter((_, i) => i !== at);
+    this.#dirty = true;
+    await this.save();
+    return one;
+  }
+
+  /** Takes a queued message back to be written on, before what is written now. */
+  async editQueued(at: number): Promise<void> {
+    const one = await this.unqueue(at);
+    if (!one) return;
+    this.text = [one.text, this.text].filter((t) => t.trim()).join("\n\n");
+    this.cursor = one.text.length;
+    this.attachments = [...one.attachments.map((m) => this.#kept(m)), ...this.attachments];
+    this.#later();
+  }
+
+  /** Sends a queued message. null when it was not sent; it then stays queued. */
+  async sendQueued(at = 0): Promise<Sent | null> {
+    const one = this.queued[at];
+    if (!one || this.sending) return null;
+    this.sending = true;
+    try {
+      const sent = await this.bridge.chats.Send(this.#conversation, {
+        text: one.text,
+        attachments: one.attachments.map((m) => m.id),
+        model: this.shown(),
+        no_tools: one.no_tools,
+      });
+      await this.unqueue(this.queued.indexOf(one));
+      return sent;
+    } catch (cause) {
+      this.onerror(AppError.of(cause));
+      return null;
+    } finally {
+      this.sending = false;
     }
   }
 
@@ -179,15 +247,12 @@ export class Composer {
     try {
       const sent = await this.bridge.chats.Send(this.#conversation, {
         text,
-        attachments: own ? this.attachments.flatMap((a) => (a.media ? [a.media.id] : [])) : [],
+        attachments: own ? this.#media().map((m) => m.id) : [],
         model: this.shown(),
         no_tools: this.noTools,
       });
       if (own) {
-        this.text = "";
-        this.attachments = [];
-        this.pasted = null;
-        this.#dirty = true;
+        this.#clear();
         await this.save();
       }
       return sent;

@@ -22,12 +22,48 @@ test("a draft is kept shortly after the last key, with its caret, and comes back
     text: "half a sen",
     cursor: 4,
     attachments: [],
+    queued: [],
   });
   await composer.switchTo("chat-2");
   expect(composer.text).toBe("");
   await composer.switchTo("chat-1");
   expect([composer.text, composer.cursor]).toEqual(["half a sen", 4]);
   vi.useRealTimers();
+});
+
+test("F115 what is written behind an answer is kept, edited, removed and sent in order", async () => {
+  const { fake, composer } = make();
+  const sent: string[] = [];
+  fake.chats.Send = async (conversation, out) => {
+    sent.push(out.text);
+    return { conversation, turn: "t", seq: sent.length };
+  };
+  await composer.switchTo("chat-1");
+  for (const text of ["one", "two", "three"]) {
+    composer.changed(text, text.length);
+    await composer.queue();
+  }
+  expect([composer.text, composer.queued.map((q) => q.text)]).toEqual([
+    "",
+    ["one", "two", "three"],
+  ]);
+  expect((await fake.chats.Draft("chat-1")).queued.length).toBe(3);
+  await composer.switchTo("chat-2");
+  expect(composer.queued).toEqual([]);
+  await composer.switchTo("chat-1");
+  await composer.unqueue(1);
+  await composer.sendQueued();
+  expect([sent, composer.queued.map((q) => q.text)]).toEqual([["one"], ["three"]]);
+  composer.changed("and more", 8);
+  await composer.editQueued(0);
+  expect([composer.text, composer.cursor, composer.queued]).toEqual(["three\n\nand more", 5, []]);
+
+  fake.chats.Send = async () => {
+    throw new AppError({ kind: "provider", message: "No.", hint: "", ref: "" });
+  };
+  await composer.queue();
+  expect(await composer.sendQueued()).toBeNull();
+  expect(composer.queued.map((q) => q.text)).toEqual(["three\n\nand more"]);
 });
 
 test("what could not be sent stays written", async () => {

@@ -26,6 +26,11 @@ export class FindState {
     this.#show();
   }
 
+  /** The message that is shown, 0 = none. */
+  get here(): number {
+    return this.found[this.at]?.seq ?? 0;
+  }
+
   step(by: number): void {
     if (this.found.length === 0) return;
     this.at = (this.at + by + this.found.length) % this.found.length;

@@ -3,6 +3,7 @@
  * bringing a message into view. It moves the view only while the reader has not
  * moved it since.
  */
+import { flushSync } from "svelte";
 import type { VirtualizerHandle } from "virtua/svelte";
 import type { OpenChat } from "./chat.svelte";
 import { Follow } from "./follow.svelte";
@@ -34,9 +35,15 @@ export class TranscriptScroll {
   #hand = -handLasts; // when the reader last moved the view
   #dragging = false; // a pointer is down: on the scroll bar, or selecting
   #settled = -settlingLasts; // when something last changed size
-  #pin: { seq: number; align: "start" | "center"; until: number } | null = null;
+  #pin: {
+    seq: number;
+    align: "start" | "center";
+    until: number;
+    inside: (() => DOMRect | undefined) | undefined;
+  } | null = null;
   #expected = -1; // where this put the view
   #question = 0; // held at the top
+  #holding = false; // nobody has moved the view since the question was put there
 
   constructor(private chat: () => OpenChat) {}
 
@@ -71,6 +78,7 @@ export class TranscriptScroll {
   /** The pill: leave what was held, go to the end and follow. */
   letGo(): void {
     this.#pin = null;
+    this.#holding = false;
     this.#question = 0;
     this.room = 0;
     this.follow.toEnd();
@@ -79,6 +87,7 @@ export class TranscriptScroll {
   /** A question was sent: there is room for it to go to the top. Bring it there next. */
   hold(question: number): void {
     this.#question = question;
+    this.#holding = true;
     this.follow.hold();
     this.room = this.scroller?.clientHeight ?? 0;
   }
@@ -87,11 +96,13 @@ export class TranscriptScroll {
    * Brings a message into view and keeps it there while the messages around it are
    * measured, or until the reader moves. (The list's own scrollToIndex would do so
    * for as long as anything changes size, which is as long as an answer streams,
-   * and against the reader.)
+   * and against the reader.) Where inside gives a place in the message, that is
+   * what is brought.
    */
-  bring(seq: number, align: "start" | "center"): void {
+  bring(seq: number, align: "start" | "center", inside?: () => DOMRect | undefined): void {
     this.follow.hold();
-    this.#pin = { seq, align, until: performance.now() + pinLasts };
+    if (seq !== this.#question) this.#holding = false;
+    this.#pin = { seq, align, until: performance.now() + pinLasts, inside };
     this.#keepPin();
   }
 
@@ -101,6 +112,12 @@ export class TranscriptScroll {
     const at = pin ? this.chat().outline.indexOf(pin.seq) : -1;
     if (!list || !scroller || !pin || at < 0 || performance.now() > pin.until) {
       this.#pin = null;
+      return;
+    }
+    const place = pin.inside?.();
+    if (place) {
+      const top = place.top - scroller.getBoundingClientRect().top;
+      this.#scrollTo(scroller.scrollTop + top - (scroller.clientHeight - place.height) / 2);
       return;
     }
     const middle = (scroller.clientHeight - list.getItemSize(at)) / 2;
@@ -128,20 +145,36 @@ export class TranscriptScroll {
     if (this.#pin) this.#keepPin();
     else if (this.follow.following) this.toEnd();
     this.#measure();
+    if (!this.#pin) this.#keepQuestion();
   };
+
+  // When an answer ends its last line goes and its buttons come: the view would be
+  // cut short for a moment, and the question jump.
+  #keepQuestion(): void {
+    const { scroller, list } = this;
+    const at = this.#holding ? this.chat().outline.indexOf(this.#question) : -1;
+    if (!scroller || !list || at < 0) return;
+    const offset = list.getItemOffset(at) - questionGap;
+    if (Math.abs(scroller.scrollTop - offset) < 1) return;
+    flushSync(); // the room below is there
+    this.#scrollTo(offset);
+  }
 
   onscroll = (): void => {
     const now = performance.now();
     if (!this.scroller) return; // it has just gone
     const own = Math.abs(this.scroller.scrollTop - this.#expected) < 2;
     if (own) this.#measure();
-    else if (this.#dragging || now - this.#hand < handLasts) this.#measure("reader");
-    else this.#measure(now - this.#settled < settlingLasts ? "window" : "somebody");
+    else if (this.#dragging || now - this.#hand < handLasts) {
+      this.#holding = false;
+      this.#measure("reader");
+    } else this.#measure(now - this.#settled < settlingLasts ? "window" : "somebody");
   };
 
   #readerMoves(): void {
     this.#hand = performance.now();
     this.#pin = null;
+    this.#holding = false;
   }
 
   onwheel = (event: WheelEvent): void => {

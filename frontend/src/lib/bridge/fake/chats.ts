@@ -34,7 +34,7 @@ interface Conversation {
   gone: boolean;
 }
 
-export const noDraft: t.Draft = { text: "", cursor: 0, attachments: [] };
+export const noDraft: t.Draft = { text: "", cursor: 0, attachments: [], queued: [] };
 
 export class FakeChats implements Chats {
   readonly all = new Map<string, Conversation>();
