@@ -213,6 +213,25 @@ export class Place {
   }
 }
 
+/** Starts a place's program with its bindings served to a browser; returns it and its address. */
+export async function devProgram(place) {
+  const port = await freePort();
+  const child = place.start(join(bin, "conclave-dev"), [
+    ...["-devserver", `localhost:${port}`, "-assetdir", join(root, "frontend", "dist")],
+    ...["--data", place.data, "--plugins", place.plugins],
+  ]);
+  const url = `http://localhost:${port}/`;
+  await until("the program", async () => {
+    if (child.ended) throw new Error(`the program ended: ${child.output}`);
+    try {
+      return (await fetch(url)).ok;
+    } catch {
+      return false;
+    }
+  });
+  return { child, url };
+}
+
 /** A screen whose picture lies in a file, which Xvfb keeps up to date. */
 export class Screen {
   #file;
@@ -375,7 +394,8 @@ export class Steps {
   passed = 0;
   failed = 0;
 
-  async run(steps, onfail = () => {}) {
+  /** goOn false: what follows a failure is not tried. */
+  async run(steps, onfail = () => {}, goOn = true) {
     for (const [name, step] of Object.entries(steps)) {
       const began = performance.now();
       try {
@@ -387,6 +407,7 @@ export class Steps {
         const lines = String(error.message ?? error).split("\n");
         console.log(`FAIL ${name}\n     ${lines.slice(0, 12).join("\n     ")}`);
         await onfail(this.failed);
+        if (!goOn) return;
       }
     }
   }

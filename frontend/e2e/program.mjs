@@ -10,30 +10,11 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { launch } from "./harness.mjs";
-import { Place, Steps, bin, freePort, root, until } from "./processes.mjs";
+import { Place, Steps, devProgram, until } from "./processes.mjs";
 
 const shots = process.argv[2] ?? mkdtempSync(join(tmpdir(), "conclave-program-"));
 mkdirSync(shots, { recursive: true });
 const place = new Place();
-
-/** Starts the program with its bindings served to a browser; returns its address. */
-async function program() {
-  const port = await freePort();
-  const child = place.start(join(bin, "conclave-dev"), [
-    ...["-devserver", `localhost:${port}`, "-assetdir", join(root, "frontend", "dist")],
-    ...["--data", place.data, "--plugins", place.plugins],
-  ]);
-  const url = `http://localhost:${port}/`;
-  await until("the program", async () => {
-    if (child.ended) throw new Error(`the program ended: ${child.output}`);
-    try {
-      return (await fetch(url)).ok;
-    } catch {
-      return false;
-    }
-  });
-  return { child, url };
-}
 
 const steps = {};
 const test = (name, run) => (steps[name] = run);
@@ -231,7 +212,7 @@ test("everything is there after a restart, in the dark too", async () => {
   await page.close();
   await place.end(app.child);
   await place.free();
-  app = await program();
+  app = await devProgram(place);
   await openPage("dark");
   await page.getByText("/slow 30").first().waitFor();
   await picture("restarted-dark");
@@ -250,7 +231,7 @@ try {
   await place.screen();
   await place.bus();
   browser = await launch();
-  app = await program();
+  app = await devProgram(place);
   await openPage();
   await done.run(steps, async (n) => {
     if (!page.isClosed()) await picture(`failed-${n}`).catch(() => {});

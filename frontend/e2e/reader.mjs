@@ -224,4 +224,40 @@ export class Reader {
     for (const page of await this.#pages()) await visit(page, 0);
     return [...out].join("\n");
   }
+
+  /** The first thing on the page of this name that is one of the roles. */
+  async #find(name, roles) {
+    const face = "org.freedesktop.DBus.Properties";
+    const visit = async ([to, path], depth) => {
+      const body = await this.#bus.call(to, path, face, "Get", "ss", [accessible, "Name"]);
+      const said = body ? stringAt(body, 4)[0] : "";
+      if (name instanceof RegExp ? name.test(said) : said === name) {
+        const kind = await this.#bus.call(to, path, accessible, "GetRoleName");
+        if (kind && roles.test(stringAt(kind, 0)[0])) return [to, path];
+      }
+      if (depth > 60) return null;
+      for (const child of await this.#children([to, path])) {
+        const found = await visit(child, depth + 1);
+        if (found) return found;
+      }
+      return null;
+    };
+    for (const page of await this.#pages()) {
+      const found = await visit(page, 0);
+      if (found) return found;
+    }
+    throw new Error(`nothing on the page is named ${name}`);
+  }
+
+  /** Presses a button or a link by its name, as a screen reader does. */
+  async press(name) {
+    const [to, path] = await this.#find(name, /button|link|item|tab/);
+    await this.#bus.call(to, path, "org.a11y.atspi.Action", "DoAction", "i", [0]);
+  }
+
+  /** Puts the focus on a field by its name. */
+  async focus(name) {
+    const [to, path] = await this.#find(name, /entry|password|text|combo/);
+    await this.#bus.call(to, path, "org.a11y.atspi.Component", "GrabFocus");
+  }
 }

@@ -1,0 +1,248 @@
+// A newcomer's first minutes in the real window, on a computer without a keychain: what fails, what
+// is chosen, the first answer; and then replies that would act if they could.
+//
+//   node e2e/newcomer.mjs [folder for pictures] [light|dark]
+//
+// What the window says is read over the accessibility bus, what it shows from its pixels.
+import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { hostile } from "./hostile.mjs";
+import { Place, Steps, bin, until } from "./processes.mjs";
+import { Reader } from "./reader.mjs";
+import { longName, modelServer, rightKey, trap } from "./server.mjs";
+
+const shots = process.argv[2] ?? mkdtempSync(join(tmpdir(), "conclave-newcomer-"));
+const theme = process.argv[3] ?? "light";
+mkdirSync(shots, { recursive: true });
+const place = new Place();
+let screen, reader, window, server, snare, replies;
+let shot = 0;
+const picture = (name) =>
+  screen.picture(join(shots, `newcomer-${theme}-${String(++shot).padStart(2, "0")}-${name}.png`));
+
+/** Waits until the window says words. */
+async function says(...wanted) {
+  let now = "";
+  await until(
+    `the window to say ${wanted.join(", ")}`,
+    async () => {
+      if (window.ended) throw new Error(`the window's program ended: ${window.output}`);
+      now = await reader.words();
+      return wanted.every((w) => (w instanceof RegExp ? w.test(now) : now.includes(w)));
+    },
+    25_000,
+  ).catch((error) => {
+    throw new Error(`${error.message}; it says: ${now.slice(0, 3000)}`);
+  });
+  if (now.includes("[object")) throw new Error(`the window says [object …: ${now}`);
+  return now;
+}
+
+async function open() {
+  window = place.start(join(bin, "conclave-window"), [
+    ...["--data", place.data, "--plugins", place.plugins],
+  ]);
+  await until("the window's page", () => {
+    if (window.ended) throw new Error(`the window's program ended: ${window.output}`);
+    const now = screen.look();
+    return now.colours > 60 && now.commonest < 0.95;
+  });
+  await screen.still();
+  screen.focus(screen.windows("^Conclave$")[0]);
+}
+
+/** Fills the field that has the focus. */
+function fill(text) {
+  screen.press("ctrl+a");
+  screen.type(text);
+}
+
+/** Asks in the composer and waits for the answer's end. */
+async function ask(text) {
+  screen.press("Escape");
+  screen.type(text);
+  screen.press("Return");
+  await until(`the answer to ${text}`, () => {
+    const [chat] = place.told("chats", "list", "--json");
+    const { messages } = place.told("chats", "show", chat.id, "--json");
+    const last = messages.findLast((m) => m.role === "user");
+    const said = last?.parts.map((p) => p.text ?? "").join("");
+    return said === text && ["complete", "failed"].includes(messages.at(-1).state);
+  });
+  await screen.still();
+}
+
+/** Pixels of the colour that hostile replies paint with, outside the conversation's column. */
+function strays() {
+  const raw = screen.pixels();
+  const [left, right] = [290, screen.width - 20];
+  const [top, bottom] = [72, screen.height - 150];
+  let n = 0;
+  for (let y = 0; y < screen.height; y++)
+    for (let x = 0; x < screen.width; x++) {
+      const inside = x > left && x < right && y > top && y < bottom;
+      if (!inside && (raw.readUInt32LE(y * screen.stride + 4 * x) & 0xffffff) === 0xff00ff) n++;
+    }
+  return n;
+}
+
+const steps = {
+  "F100 the welcome says what there is, and leads to a model": async () => {
+    await open();
+    await says("Talk to models. Keep control.");
+    picture("welcome");
+    await reader.press("Connect a model");
+    await says("Key", "encrypted file protected by a passphrase");
+    await screen.still();
+    picture("connect");
+  },
+
+  "F119 the key has the focus, and a passphrase is chosen beside it": async () => {
+    screen.type("sk-wrong");
+    await says("Choose a passphrase for your keys", "cannot be recovered");
+    await reader.focus("Provider");
+    screen.type("A comp");
+    await says("Address of the server");
+    await screen.still();
+    picture("compatible-server");
+    await reader.focus("Address of the server");
+    fill(server.url);
+    await reader.focus("Choose a passphrase for your keys");
+    fill("short");
+    await reader.focus("The same again");
+    fill("different");
+    await says("At least 8 characters", "The two are not the same.");
+    await screen.still();
+    picture("short-passphrase");
+  },
+
+  "F100 a wrong key is said in words, with what to do": async () => {
+    for (const field of ["Choose a passphrase for your keys", "The same again"]) {
+      await reader.focus(field);
+      fill("four plain words here");
+    }
+    screen.press("Return");
+    await says(/key[^\n]*refused|refused[^\n]*key/i, "401");
+    await screen.still();
+    picture("wrong-key");
+    if (!server.asked.some((a) => a.refused)) throw new Error("the server was not asked");
+  },
+
+  "the right key brings a model with a name of 90 characters, and the default is said":
+    async () => {
+      await reader.press("Edit");
+      await says("A key is kept");
+      await reader.focus("Key, if the server wants one");
+      fill(rightKey);
+      screen.press("Return");
+      await says("Answered in", "New chats now ask");
+      await screen.still();
+      picture("right-key");
+    },
+
+  "F102 the first answer comes from the model that is shown": async () => {
+    screen.press("ctrl+n");
+    await screen.still();
+    picture("ready");
+    await ask("Hello there");
+    await says("A first answer from the scripted server.", longName);
+    picture("first-answer");
+    const { model } = server.asked.at(-1);
+    if (model !== longName) throw new Error(`the server was asked for ${model}`);
+  },
+
+  "F100 an answer that fails says why, and what to do": async () => {
+    await ask("Fail 500");
+    await says("Try again", /went wrong|failed|error/i);
+    picture("failed-answer");
+  },
+
+  "F04 replies that would act cannot": async () => {
+    for (const group of Object.keys(replies)) {
+      await ask(group);
+      const stray = strays();
+      picture(group.replaceAll(" ", "-"));
+      if (stray > 0) throw new Error(`${group}: ${stray} pixels are painted elsewhere`);
+      await says("Write a message", "Settings");
+    }
+    if (snare.met.length > 0) throw new Error(`something was loaded: ${snare.met.join("; ")}`);
+    await ask("Still here?");
+    await says("A first answer from the scripted server.");
+  },
+
+  "F04 a picture of this computer is not fetched even when pressed, and it says so": async () => {
+    await ask("A picture, please");
+    await reader.press(/^Load image from 127/);
+    await says("this computer or its own network");
+    picture("refused-picture");
+    if (snare.met.length > 0) throw new Error(`something was loaded: ${snare.met.join("; ")}`);
+  },
+
+  "F100 after a restart a wrong passphrase is said, and the right one opens": async () => {
+    screen.press("ctrl+k");
+    screen.type("quit");
+    screen.press("Return");
+    await until("the window to close", () => window.ended);
+    await place.free();
+    await open();
+    screen.press("ctrl+k");
+    screen.type("add a connection");
+    await screen.still();
+    screen.press("Escape");
+    await ask("Locked?");
+    await says(/locked/i, "passphrase");
+    picture("locked");
+    screen.press("ctrl+comma");
+    await screen.still();
+    await reader.press("Models");
+    await says("Unlock keys");
+    await reader.focus("Passphrase");
+    fill("not the passphrase");
+    screen.press("Return");
+    await says(/passphrase (?:is wrong|does not)/i);
+    await screen.still();
+    picture("wrong-passphrase");
+    await reader.focus("Passphrase");
+    fill("four plain words here");
+    screen.press("Return");
+    await until("the keys to be open", async () => !(await reader.words()).includes("Unlock keys"));
+    screen.press("Escape");
+    await ask("Open?");
+    await says("A first answer from the scripted server.");
+  },
+};
+
+const done = new Steps();
+try {
+  for (const program of ["conclave", "conclave-window"])
+    if (!existsSync(join(bin, program))) throw new Error(`${join(bin, program)} is not built`);
+  snare = await trap();
+  const all = Object.entries(hostile(snare.port));
+  replies = {};
+  for (let i = 0; i < all.length; i += 6)
+    replies[`Act ${i / 6 + 1}`] = all
+      .slice(i, i + 6)
+      .map(([, md]) => md)
+      .join("\n\n");
+  server = await modelServer({
+    ...replies,
+    "Fail 500": (_, json) => json(500, { error: { message: "the server went wrong" } }),
+    "A picture, please": `![one](http://127.0.0.1:${snare.port}/x.png)`,
+  });
+  screen = await place.screen();
+  await place.bus({ keychain: false });
+  reader = await Reader.open(place.env.DBUS_SESSION_BUS_ADDRESS);
+  if (theme === "dark") place.gtk({ "gtk-application-prefer-dark-theme": 1 });
+  await done.run(steps, (n) => picture(`failed-${n}`), false);
+} catch (error) {
+  done.failed++;
+  console.log(`FAIL ${error.message}\n${error.stack}`);
+} finally {
+  reader?.close();
+  await place.close();
+  server?.close();
+  snare?.close();
+}
+console.log(`pictures in ${shots}`);
+done.end();
