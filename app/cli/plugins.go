@@ -537,6 +537,9 @@ func (c *command) printUpdate(u plugin.Update) error {
 		return writeJSON(c.Out, row)
 	}
 	switch {
+	case u.Plugin == "" && u.Problem != nil:
+		_, err := fmt.Fprintf(c.Out, "%s %s\n", oneLine(u.Problem.Message), oneLine(u.Problem.Hint))
+		return err
 	case u.Removed:
 		_, err := fmt.Fprintf(c.Out, "%s was removed.\n", u.Plugin)
 		return err

@@ -190,3 +190,15 @@ var (
 		Test:  "app/document TestF108ADocumentIsReadAsFarAsItsBounds",
 	})
 )
+
+// What lies in the plugins folder.
+var (
+	// PluginEntries bounds how many plugins one folder may hold.
+	PluginEntries = add(Limit{
+		Name:   "entries of the plugins folder that could be plugins",
+		Value:  1000,
+		Why:    "nobody has as many; past it something else was put there, a home folder above all",
+		Person: "The plugins folder FOLDER holds more than 1,000 files and folders that could be plugins.",
+		Test:   "app/plugin TestF67TooManyEntriesAreSaidAndOthersDoNotCount",
+	})
+)

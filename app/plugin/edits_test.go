@@ -2,6 +2,7 @@ package plugin_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
 )
@@ -369,6 +371,43 @@ func TestTheFolderMayAppearLaterAndBeUnreadable(t *testing.T) {
 			t.Errorf("the folder's problem is %v after it was repaired", why)
 		}
 		f.started(map[string]int{"a": 1})
+	})
+}
+
+func TestF67TooManyEntriesAreSaidAndOthersDoNotCount(t *testing.T) {
+	bubble(t, "functions", func(t *testing.T, f *fixture) {
+		f.serve("a.py", plugintest.SaysText("say", "one"))
+		for i := range limit.PluginEntries.Int() + 5 {
+			must(t, os.WriteFile(filepath.Join(f.dir, fmt.Sprintf("picture-%d.png", i)), nil, 0o600))
+		}
+		must(t, os.Mkdir(filepath.Join(f.dir, ".git"), 0o700))
+		must(t, f.host.Scan()) // none of these can be a plugin
+		f.settle()
+		updates, stop := f.host.Updates()
+		defer stop()
+		for i := range limit.PluginEntries.Int() {
+			must(t, os.Mkdir(filepath.Join(f.dir, fmt.Sprintf("folder-%d", i)), 0o700))
+		}
+		want := strings.ReplaceAll(limit.PluginEntries.Person, "FOLDER", f.dir)
+		for range 3 { // it is said once
+			if err := f.host.Scan(); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("the error is %v, want %q", err, want)
+			}
+		}
+		if u := <-updates; u.Plugin != "" || u.Problem == nil || u.Problem.Message != want || u.Problem.Hint == "" {
+			t.Errorf("those who watch are told %+v", u)
+		}
+		select {
+		case u := <-updates:
+			t.Errorf("and %+v", u)
+		default:
+		}
+		if _, why := f.host.Folder(); why == nil || why.Message != want {
+			t.Errorf("the folder's problem is %v", why)
+		}
+		f.says("a:say", "one")
+		must(t, os.Remove(filepath.Join(f.dir, "folder-0")))
+		must(t, f.host.Scan())
 	})
 }
 

@@ -157,10 +157,16 @@ func (h *Host) rescan(names []string) error {
 	h.unfinished.Do(h.clearStaging)
 	sources, err := Sources(h.o.Dir)
 	h.mu.Lock()
+	was := h.folder
 	if err != nil {
 		h.folder = fault.Of(err)
 	} else {
 		h.folder = nil
+	}
+	if now := h.folder; now != nil && !h.closed && (was == nil || was.Message != now.Message) {
+		h.mu.Unlock()
+		h.announce(Update{State: Failed, Problem: &Problem{Kind: "unavailable", Message: now.Message, Hint: now.Hint}, Tools: []string{}})
+		return err
 	}
 	if err != nil || h.closed {
 		h.mu.Unlock()

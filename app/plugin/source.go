@@ -9,12 +9,9 @@ import (
 	"strings"
 
 	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/plugin/watch"
 )
-
-// maxEntries bounds how many plugins one folder may hold; past it something else
-// than plugins was put there.
-const maxEntries = 1000
 
 // Sources lists what may be plugins in the folder dir, by id: script files and
 // folders, without hidden ones and without links that lead out of dir. A folder
@@ -28,9 +25,11 @@ func Sources(dir string) ([]Source, error) {
 		return nil, fault.Wrap(fault.Unavailable, "plugin.sources",
 			"The plugins folder "+dir+" cannot be read.", "Check that it is a folder that you may read.", err)
 	}
-	if len(entries) > maxEntries {
+	entries = slices.DeleteFunc(entries, func(entry fs.DirEntry) bool { return !couldBePlugin(entry) })
+	if len(entries) > limit.PluginEntries.Int() {
 		return nil, fault.New(fault.Invalid, "plugin.sources",
-			"The plugins folder "+dir+" holds more than 1000 entries.", "Choose a folder that holds plugins only.")
+			strings.ReplaceAll(limit.PluginEntries.Person, "FOLDER", dir),
+			"Move what is no plugin out of it, or choose a folder that holds plugins only. Until then its changes are not seen.")
 	}
 	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -40,9 +39,6 @@ func Sources(dir string) ([]Source, error) {
 	taken := map[string]bool{}
 	for _, entry := range entries { // ReadDir sorts, so ids are the same from run to run
 		name := entry.Name()
-		if Ignored(name) {
-			continue
-		}
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path)
 		if err != nil || (entry.Type()&fs.ModeSymlink != 0 && leadsOut(root, path)) {
@@ -63,6 +59,19 @@ func Sources(dir string) ([]Source, error) {
 		sources = append(sources, src)
 	}
 	return sources, nil
+}
+
+// couldBePlugin reports an entry that its name and kind allow to be a plugin; what
+// a link leads to is not looked at.
+func couldBePlugin(entry fs.DirEntry) bool {
+	switch mode := entry.Type(); {
+	case Ignored(entry.Name()):
+		return false
+	case mode.IsDir(), mode&fs.ModeSymlink != 0:
+		return true
+	default:
+		return mode.IsRegular() && slices.Contains(scriptEndings, strings.ToLower(filepath.Ext(entry.Name())))
+	}
 }
 
 // scriptEndings are the endings of a plugin that is a single file.
