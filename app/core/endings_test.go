@@ -3,6 +3,8 @@ package core
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
+	"conclave/app/plugin"
 	"conclave/app/turn"
 )
 
@@ -126,4 +129,40 @@ return all[0].id;`), "tools", "chat_mutation")
 	}
 	w.wants("", fmt.Sprintf(`{"chat":%q,"edit":%q}`, one, a), "new")
 	w.wants("", fmt.Sprintf(`{"chat":%q,"edit":%q}`, one, b), "There is no message "+b+" in that chat.")
+}
+
+// The process that lists an extension is not kept when what it lists waits for a
+// second yes; what it registered is known all the same.
+func TestF34WhatAnExtensionWithAWindowRegisteredIsOnItsCardAfterARestart(t *testing.T) {
+	source := `spindle.registerTool({ name: "ex" + "tra", description: "d", parameters: { type: "object", properties: {} }, inline_available: true });
+spindle.onFrontendMessage(() => {});
+spindle.on("MESSAGE_SENT", () => {});
+spindle.registerMacro({ name: "mood", description: "d", handler: () => "calm" });` + runs("", `return "ran";`)
+	w := extension(t, source, "tools", "app_manipulation")
+	front := filepath.Join(w.data, "plugins", "ext", "dist", "frontend.js")
+	if err := os.WriteFile(front, []byte("never();"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.restart()
+	if err := w.Host.Trust(t.Context(), "ext", false); err != nil {
+		t.Fatal(err)
+	}
+	w.restart()
+	s, err := w.Host.Status("ext")
+	if err != nil || s.State != plugin.Ready || s.Running {
+		t.Fatalf("%s, running %v: %v %v", s.State, s.Running, s.Problem, err)
+	}
+	want := []string{
+		"Its part for Lumiverse's window (dist/frontend.js) is not run.",
+		"It asks for the permission app_manipulation, which is not supported here.",
+		"It is told of MESSAGE_SENT without what it says, since it was not granted chat_mutation.",
+		"What works of it here: it offers 2 tools, fills in {{…}} and follows what happens (MESSAGE_SENT). What one would do in its own window (settings, buttons, connecting an account) does not reach it.",
+	}
+	if got := slices.Concat(s.Manifest.Notices, s.Notes); !slices.Equal(got, want) {
+		t.Errorf("the card says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	sent, _, _ := w.say(w.chat(), "{{mood}}", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
+	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "calm" {
+		t.Errorf("the model was sent %q", got)
+	}
 }

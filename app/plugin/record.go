@@ -122,9 +122,11 @@ func (e *entry) remember(v version) {
 	}
 	e.mu.Lock()
 	rec := &e.record
+	if rec.Wakes = e.wakesNow(); v.listed && (rec.Digest != v.digest || !rec.Listed) && (e.serving == nil || e.serving.current() == nil) {
+		rec.Wakes = v.wakes // the process that listed it was not kept
+	}
 	rec.Digest, rec.Manifest, rec.Listing, rec.Listed, rec.Tools = v.digest, v.manifest, v.listing, v.listed, keep(v.tools)
 	rec.Options, rec.Notes = v.options, v.notes
-	rec.Wakes = e.wakesNow()
 	rec.Load, rec.Loaded = e.status.Load.Microseconds(), e.status.Loaded
 	if e.status.State == Ready && v.listed {
 		rec.Good = &goodRecord{Digest: v.digest, Manifest: v.manifest, Tools: keep(v.tools), Loaded: e.status.Loaded, Base: filepath.Base(v.src.Path), Folder: v.src.Folder}

@@ -52,6 +52,7 @@ type registration struct {
 	granted []string
 	groups  []group
 	works   []string // what it does here, as verbs
+	follows []string // the events it is told of
 	panel   bool     // it waits for messages of its own window
 }
 
@@ -92,12 +93,12 @@ func (r *registration) event(name string) {
 	case rule.hear != "" && !r.may(rule.hear):
 		r.add("It listens to %s and is told nothing, since it was not granted "+rule.hear+".", name)
 	case rule.content == "":
-		r.works = append(r.works, "follows "+name)
+		r.follows = append(r.follows, name)
 	case r.may(rule.content):
-		r.works = append(r.works, "follows "+name)
+		r.follows = append(r.follows, name)
 		r.add("It is told what is said in %s, which "+rule.content+" allows.", name)
 	default:
-		r.works = append(r.works, "follows "+name)
+		r.follows = append(r.follows, name)
 		r.add("It is told of %s without what "+saysWords+", since it was not granted "+rule.content+".", name)
 	}
 }
@@ -117,8 +118,12 @@ func (r *registration) sentences() []string {
 // withoutPanel says what is left of a plugin whose own window is not run.
 func (r *registration) withoutPanel() string {
 	sentence := "Nothing of it works here: it offers no tools, changes no prompts and follows no events."
-	if len(r.works) > 0 {
-		sentence = "What works of it here: it " + listed(r.works) + "."
+	works := r.works
+	if len(r.follows) > 0 {
+		works = append(slices.Clone(works), "follows what happens ("+strings.Join(r.follows[:min(len(r.follows), maxShown)], ", ")+")")
+	}
+	if len(works) > 0 {
+		sentence = "What works of it here: it " + listed(works) + "."
 	}
 	if r.panel {
 		sentence += " What one would do in its own window (settings, buttons, connecting an account) does not reach it."

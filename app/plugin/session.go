@@ -235,6 +235,7 @@ type listedTool struct {
 type told struct {
 	options json.RawMessage // the schema of its settings
 	notes   []string        // sentences for its card
+	wakes   []string        // what it must be running for
 }
 
 // maxNotes bounds the sentences on a plugin's card, and each of them in bytes.
@@ -296,6 +297,7 @@ func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, said 
 			if left > 0 {
 				said.notes = append(said.notes, limit.ToolsLeftOut(left))
 			}
+			said.wakes = s.surface.wakes()
 			return tools, said, nil
 		}
 	}

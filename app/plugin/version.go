@@ -146,7 +146,7 @@ func (e *entry) read(ctx context.Context, src Source, s sight) (version, error) 
 	e.mu.Unlock()
 	if rec.Digest == s.digest {
 		v.manifest, v.listing, v.listed, v.tools = rec.Manifest, rec.Listing, rec.Listed, unkeep(rec.Tools)
-		v.told = told{rec.Options, rec.Notes}
+		v.told = told{rec.Options, rec.Notes, rec.Wakes}
 		if v.dialect = e.h.dialect(rec.Manifest.Contract); v.dialect != nil {
 			return v, nil
 		}

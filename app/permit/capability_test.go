@@ -1,0 +1,22 @@
+package permit
+
+import "testing"
+
+func TestF39RiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
+	for p := range permissionCapabilities {
+		if !FactOf(p).Supported {
+			t.Errorf("%s counts for a risk, and does nothing here", p)
+		}
+	}
+	c := Candidate{Plugin: "ext", Contract: "spindle", Isolation: "process+landlock"}
+	unused := []string{"app_manipulation", "images", "image_gen", "oauth", "databanks", "memories", "event_tracking", "web_search", "ui_panels", "push_notification", "screen_capture"}
+	capabilities, sentence := reach(c, unused)
+	if len(capabilities) != 1 || capabilities[0] != Compute || sentence != "Can touch: its own storage folder." {
+		t.Errorf("with permissions that do nothing it can %v: %s", capabilities, sentence)
+	}
+	for _, capability := range capabilities {
+		if table[capability].member != Allow {
+			t.Errorf("a council member is refused %s", capability)
+		}
+	}
+}
