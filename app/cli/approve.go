@@ -12,6 +12,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/tool"
 )
 
 // approval puts plugins that wait before whoever answers for a command. With
@@ -152,6 +153,9 @@ func (c *command) trustPlugin(ctx context.Context, app *App, name string, yes, d
 		if err := c.trustAs(ctx, app, s, developing); err != nil {
 			return err
 		}
+		if err := c.printFirstListed(ctx, app, s); err != nil {
+			return err
+		}
 		return c.printAfter(ctx, app, s.ID)
 	}
 	// What it lists once it runs is shown, and asked about, in its turn.
@@ -182,6 +186,24 @@ func (c *command) trustPlugin(ctx context.Context, app *App, name string, yes, d
 		}
 	}
 	return c.printAfter(ctx, app, s.ID)
+}
+
+// printFirstListed shows the tools that a plugin lists now and did not show before
+// it was approved.
+func (c *command) printFirstListed(ctx context.Context, app *App, before plugin.Status) error {
+	if err := app.Host.Settled(ctx); err != nil {
+		return err
+	}
+	now, err := app.Host.Status(before.ID)
+	if err != nil || c.json {
+		return err
+	}
+	for _, t := range now.Tools {
+		if !slices.ContainsFunc(before.Tools, func(x tool.Tool) bool { return x.Name == t.Name && x.Description == t.Description }) {
+			fmt.Fprintf(c.Out, "offers       %-28s %s\n", t.Name, firstLine(t.Description))
+		}
+	}
+	return nil
 }
 
 // trustAs approves a plugin as it lies there; of one that serves already, it says

@@ -14,7 +14,7 @@ import (
 )
 
 func (c *command) pluginsCheckCommand() *cobra.Command {
-	return &cobra.Command{Use: "check PATH|ID", Short: "Load a plugin apart from the others and list its tools and problems", Args: exactly("the path or the id of a plugin"), RunE: func(cmd *cobra.Command, args []string) error {
+	return &cobra.Command{Use: "check PATH|ID", Short: "Run a plugin apart from the others, with no permission, and list its tools and problems", Args: exactly("the path or the id of a plugin"), RunE: func(cmd *cobra.Command, args []string) error {
 		path, err := c.pathOfPlugin(cmd.Context(), args[0])
 		if err != nil {
 			return err
@@ -72,7 +72,7 @@ func (c *command) pluginsCheckCommand() *cobra.Command {
 
 func (c *command) pluginsTestCommand() *cobra.Command {
 	var update bool
-	cmd := &cobra.Command{Use: "test PATH|ID", Short: "Replay the calls recorded in a plugin's tests folder", Args: exactly("the path or the id of a plugin")}
+	cmd := &cobra.Command{Use: "test PATH|ID", Short: "Run the calls recorded in a plugin's tests folder, with no permission", Args: exactly("the path or the id of a plugin")}
 	cmd.Flags().BoolVar(&update, "update", false, "write what the calls answer now as what is expected")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path, err := c.pathOfPlugin(cmd.Context(), args[0])
@@ -145,15 +145,16 @@ func (c *command) pathOfPlugin(ctx context.Context, name string) (string, error)
 	return s.Path, err
 }
 
-// inThrowAway loads the plugin at path in a throw-away store, approved, and runs
-// do while it is loaded. The status is that of the loaded plugin.
+// inThrowAway loads the plugin at path in a throw-away store, with no permission,
+// and runs do while it is loaded. The status is that of the loaded plugin.
 func (c *command) inThrowAway(ctx context.Context, path string, do func(context.Context, *App, plugin.Status) error) (plugin.Status, error) {
 	app, err := c.open(ctx, Places{Data: "", Plugins: "", NeedsPlugins: false})
 	if err != nil {
 		return plugin.Status{}, err
 	}
 	defer app.Close()
-	id, err := app.Host.LoadFile(ctx, path)
+	fmt.Fprintln(c.Err, "This runs the plugin's code behind walls, with no permission and with storage that is thrown away afterwards.")
+	id, err := app.Host.Look(ctx, path)
 	if err != nil {
 		return plugin.Status{}, err
 	}

@@ -361,7 +361,7 @@ func (c *command) pluginsNewCommand() *cobra.Command {
 			if c.json {
 				return c.printJSON(map[string]string{"id": id, "path": path})
 			}
-			_, err = fmt.Fprintf(c.Out, "%s\nEdit it, then try it: conclave plugins check %s\n", path, path)
+			_, err = fmt.Fprintf(c.Out, "%s\nIt is ready and yours: your edits are used as you save them, and you are asked again when they widen it.\nTry it: conclave plugins check %s\n", path, path)
 			return err
 		})
 }

@@ -75,6 +75,34 @@ var (
 	})
 )
 
+// What a manifest says of a plugin.
+var (
+	// ManifestName bounds a name, a version, an author and a permission.
+	ManifestName = add(Limit{
+		Name:   "a name, version, author or permission in a manifest, in characters",
+		Value:  64,
+		Why:    "it is one line of a card and of a question; longer ones push out of sight what a person is asked",
+		Person: "It is cut, and ends in “…”.",
+		Test:   "app/plugin/hosttest TestF24EveryFieldOfEveryManifestIsCleaned",
+	})
+	// ManifestText bounds a description, a notice, a path and a problem's sentence.
+	ManifestText = add(Limit{
+		Name:   "a description or another sentence of a manifest, in characters",
+		Value:  1000,
+		Why:    "a paragraph fits; a card is no page",
+		Person: "It is cut, and ends in “…”.",
+		Test:   "app/plugin/hosttest TestF24EveryFieldOfEveryManifestIsCleaned",
+	})
+	// ManifestList bounds the permissions, imports and notices of one plugin.
+	ManifestList = add(Limit{
+		Name:   "permissions, imports or notices of one plugin",
+		Value:  100,
+		Why:    "more than anybody reads before a yes; real plugins have up to 30",
+		Person: "The first 100 are shown and count.",
+		Test:   "app/plugin/hosttest TestF24EveryFieldOfEveryManifestIsCleaned",
+	})
+)
+
 // What a person brings.
 var (
 	// Attachment bounds one attached file.

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"slices"
 	"time"
 
 	"conclave/app/permit"
@@ -14,6 +15,9 @@ const namedBy = "named on the command line"
 // that nobody could know when the code was approved are pinned now.
 func (e *entry) admitted(v version, began time.Time, pin bool) bool {
 	c := v.candidate(e.h)
+	if e.bare {
+		c.Permissions = harmless(c.Permissions)
+	}
 	verdict, changes := e.h.o.Gate.Status(c)
 	if e.temporary && verdict == permit.Waiting {
 		// Naming a file for this run is the yes to running it.
@@ -51,6 +55,12 @@ func (e *entry) admitted(v version, began time.Time, pin bool) bool {
 	})
 	e.remember(v)
 	return false
+}
+
+// harmless are the permissions of a plugin that is only looked at: to say what it
+// offers, which opens nothing.
+func harmless(asked []string) []string {
+	return slices.DeleteFunc(slices.Clone(asked), func(p string) bool { return p != toolsPermission })
 }
 
 // keepServing returns what may serve while the newest save does not: what

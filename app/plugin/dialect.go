@@ -89,14 +89,14 @@ func (p *Problem) Error() string {
 // asProblem returns err as a Problem: itself, or one made of its sentence.
 func asProblem(err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
-		return p
+		return p.cleaned()
 	}
 	f := fault.Of(err)
 	message := f.Message
 	if f.Kind == fault.Internal {
 		message = strings.TrimSpace(err.Error())
 	}
-	return &Problem{Kind: "crashed", Message: message, Hint: f.Hint}
+	return (&Problem{Kind: "crashed", Message: message, Hint: f.Hint}).cleaned()
 }
 
 // Place says where a plugin's process may live.

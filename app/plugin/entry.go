@@ -36,6 +36,7 @@ type entry struct {
 	h         *Host
 	id        string
 	temporary bool   // offered for one run only; not from the folder
+	bare      bool   // for a look only: it gets no permission, and no service but its storage
 	kin       string // the plugin whose secret settings it has, when that is another
 	mask      mask   // the secrets its process was told
 	log       *journal
@@ -282,8 +283,23 @@ func (e *entry) snapshot() Status {
 	s.Refused = e.refusals.open(granted, s.Folders)
 	e.wants.describe(&s)
 	s.Enabled = maps.Clone(s.Enabled)
+	if serving != nil && s.Serving && s.LastGood {
+		s.Notes = append(slices.Clone(s.Notes), serves(serving.version().manifest, s))
+	}
 	if serving != nil {
 		serving.describe(&s)
 	}
 	return s
+}
+
+// serves says which version serves while the newest save does not.
+func serves(m Manifest, s Status) string {
+	which := "The version that you approved"
+	if s.Problem != nil {
+		which = "The last version that loaded"
+	}
+	if m.Version != "" {
+		which += ", " + m.Version + ","
+	}
+	return which + " serves meanwhile; it was put in service on " + s.Loaded.Local().Format("2 January 2006 at 15:04") + "."
 }

@@ -232,6 +232,16 @@ func (h *Host) Restore(kept string) error {
 // only, approved by the one who named it, and returns its id once it has loaded
 // or failed. Nothing of it is kept.
 func (h *Host) LoadFile(ctx context.Context, path string) (string, error) {
+	return h.loadFile(ctx, path, false)
+}
+
+// Look is LoadFile for a look at a plugin that nobody approved: its code runs, with
+// no permission, no service of Conclave's and no place but its own storage.
+func (h *Host) Look(ctx context.Context, path string) (string, error) {
+	return h.loadFile(ctx, path, true)
+}
+
+func (h *Host) loadFile(ctx context.Context, path string, bare bool) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", fault.Wrap(fault.NotFound, "plugin.load", "There is no file "+path+".", "", err)
@@ -240,7 +250,7 @@ func (h *Host) LoadFile(ctx context.Context, path string) (string, error) {
 	if err != nil {
 		return "", fault.Wrap(fault.NotFound, "plugin.load", "There is no file "+path+".", "", err)
 	}
-	return h.loadOnce(ctx, Source{Path: path, Display: path, Folder: info.IsDir(), Alone: true}, "", savedState{})
+	return h.loadOnce(ctx, Source{Path: path, Display: path, Folder: info.IsDir(), Alone: true}, "", savedState{}, bare)
 }
 
 // LoadWith offers a plugin that is in service once more for this run only, with
@@ -263,12 +273,12 @@ func (h *Host) LoadWith(ctx context.Context, id string, options json.RawMessage)
 	if err != nil {
 		return "", err
 	}
-	return h.loadOnce(ctx, src, id, savedState{Options: merged, Secrets: set.Secrets})
+	return h.loadOnce(ctx, src, id, savedState{Options: merged, Secrets: set.Secrets}, false)
 }
 
 // loadOnce offers what lies at src for this run only. kin is the plugin whose
 // secret settings it has, if any.
-func (h *Host) loadOnce(ctx context.Context, src Source, kin string, set savedState) (string, error) {
+func (h *Host) loadOnce(ctx context.Context, src Source, kin string, set savedState, bare bool) (string, error) {
 	name := filepath.Base(src.Path)
 	if !src.Folder {
 		name = strings.TrimSuffix(name, filepath.Ext(name))
@@ -280,7 +290,7 @@ func (h *Host) loadOnce(ctx context.Context, src Source, kin string, set savedSt
 	}
 	src.ID = id
 	e := newEntry(h, src)
-	e.temporary, e.known, e.kin, e.state = true, true, kin, set
+	e.temporary, e.known, e.kin, e.state, e.bare = true, true, kin, set, bare
 	e.log = newJournal("", &e.mask)
 	e.source = src
 	h.entries[id] = e

@@ -195,6 +195,9 @@ func (e *entry) recall(ctx context.Context) error {
 		e.h.o.Log.Warn("a plugin's record cannot be read and is made anew", "plugin", e.id, "err", err)
 		rec = record{}
 	}
+	if err := (&scrub{}).manifest(&rec.Manifest); err != nil { // of a Conclave that did not clean it
+		rec.Digest = ""
+	}
 	e.mu.Lock()
 	e.state, e.record, e.written, e.known = state, rec, rec.timeless(), true
 	e.status.Generation, e.status.Load, e.status.Loaded = rec.Generation, time.Duration(rec.Load)*time.Microsecond, rec.Loaded

@@ -82,10 +82,10 @@ func writeTypes(folder string) error {
 
 var templateName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 
-// New makes a plugin from a template in the plugins folder and returns its id
-// and path. Kind usage for an unknown kind or a name that cannot be, conflict
+// New makes a plugin from a template in the plugins folder, approved and developed
+// by whoever makes it, and returns its id and path. Kind usage for an unknown kind or a name that cannot be, conflict
 // when it exists.
-func (h *Host) New(_ context.Context, kind, name string) (id, path string, err error) {
+func (h *Host) New(ctx context.Context, kind, name string) (id, path string, err error) {
 	if !slices.Contains(TemplateKinds(), kind) {
 		return "", "", fault.New(fault.Usage, "plugin.new", "There is no template of kind "+kind+".", "There are: "+strings.Join(TemplateKinds(), ", ")+".")
 	}
@@ -118,8 +118,14 @@ func (h *Host) New(_ context.Context, kind, name string) (id, path string, err e
 	if err := h.Scan(); err != nil {
 		return "", "", err
 	}
-	id, err = h.Find(filepath.Base(path))
-	return id, path, err
+	if id, err = h.Find(filepath.Base(path)); err != nil {
+		return "", path, err
+	}
+	if err := h.Settled(ctx); err != nil {
+		return id, path, err
+	}
+	// What lies there is Conclave's own text, and its permissions are the template's.
+	return id, path, h.Trust(ctx, id, true)
 }
 
 // putTemplate writes the template's files beside the plugins folder and moves

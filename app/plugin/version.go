@@ -163,6 +163,9 @@ func (e *entry) read(ctx context.Context, src Source, s sight) (version, error) 
 		return v, err
 	}
 	v.options = usable(v.listing.Options)
+	said := &scrub{hidden: v.manifest.Hidden}
+	said.listing(&v.listing)
+	v.manifest.Hidden = said.hidden
 	for i := range v.listing.Tools {
 		t := &v.listing.Tools[i]
 		t.Plugin, t.Contract = src.ID, v.manifest.Contract
@@ -183,6 +186,9 @@ func (h *Host) recognize(ctx context.Context, src Source) (*Manifest, Dialect, e
 		}
 		if m != nil {
 			m.Contract = d.Contract()
+			if err := (&scrub{}).manifest(m); err != nil {
+				return nil, nil, err
+			}
 			if m.Name == "" {
 				m.Name = src.ID
 			}

@@ -1,0 +1,106 @@
+package plugin
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"conclave/app/limit"
+	"conclave/app/tool"
+)
+
+// What a plugin says of itself is foreign text, whichever dialect reads it. It is
+// cleaned here, where it enters: hidden, control and bidirectional characters are
+// taken out and counted, a name is one line, and every text has a bound.
+
+// scrub cleans texts and counts the characters it took out.
+type scrub struct{ hidden int }
+
+// line makes a text one line of at most n characters.
+func (s *scrub) line(text string, n int) string {
+	// A line end becomes a blank, and so is not counted as hidden.
+	text, removed := tool.Strip(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", "\u2028", " ", "\u2029", " ").Replace(text))
+	s.hidden += removed
+	return cutText(strings.Join(strings.Fields(text), " "), n)
+}
+
+// name makes a text one line as names have it.
+func (s *scrub) name(text string) string { return s.line(text, limit.ManifestName.Int()) }
+
+// text keeps the lines of a text, up to n characters.
+func (s *scrub) text(text string, n int) string {
+	text, removed := tool.Clean(text)
+	s.hidden += removed
+	return cutText(strings.TrimSpace(text), n)
+}
+
+// names cleans a list of names: none is empty or there twice.
+func (s *scrub) names(list []string) []string {
+	if list == nil {
+		return nil
+	}
+	clean := []string{}
+	for _, one := range list {
+		if one = s.name(one); one != "" && !slices.Contains(clean, one) && len(clean) < limit.ManifestList.Int() {
+			clean = append(clean, one)
+		}
+	}
+	return clean
+}
+
+// cutText shortens a text to n characters, the last of which then is “…”.
+func cutText(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return strings.TrimSpace(string([]rune(text)[:n-1])) + "…"
+}
+
+// manifest cleans what a dialect read. What names a file is no text: one that a
+// person could not read as it is, is refused. The error is a *Problem.
+func (s *scrub) manifest(m *Manifest) error {
+	paths := []string{m.Entry}
+	for _, seed := range m.Seeds {
+		paths = append(paths, seed.From, seed.To)
+	}
+	for _, path := range paths {
+		if clean, _ := tool.Strip(path); clean != path || strings.ContainsAny(path, "\n\t") || len(path) > limit.ManifestText.Int() {
+			return &Problem{Kind: "refused", Message: "Its manifest names a file with hidden characters or line ends, or with a name that is too long: " + s.name(path) + ".",
+				Hint: "Give the file a name that can be read, then reload the plugin."}
+		}
+	}
+	m.Name, m.Version, m.Author = s.name(m.Name), s.name(m.Version), s.name(m.Author)
+	m.Identity = s.line(m.Identity, 2*limit.ManifestName.Int())
+	m.Description = s.text(m.Description, limit.ManifestText.Int())
+	m.Homepage = s.line(m.Homepage, limit.ManifestText.Int())
+	m.Permissions = s.names(m.Permissions)
+	for i, notice := range m.Notices {
+		m.Notices[i] = s.line(notice, limit.ManifestText.Int())
+	}
+	m.Notices = m.Notices[:min(len(m.Notices), limit.ManifestList.Int())]
+	m.Hidden = s.hidden
+	return nil
+}
+
+// listing cleans what reading showed. Of tools, tool.Normal cleans the rest.
+func (s *scrub) listing(l *Listing) {
+	l.Imports = s.names(l.Imports)
+	for i := range l.Tools {
+		t := &l.Tools[i]
+		t.Name, t.File = s.line(t.Name, 2*limit.ManifestName.Int()), s.line(t.File, limit.ManifestText.Int())
+		t.Title, t.Description = s.line(t.Title, 2*limit.ManifestName.Int()), cutText(t.Description, limit.ToolDefinition.Int())
+	}
+}
+
+// cleaned is the problem as a person may read it: it quotes what a plugin says.
+func (p *Problem) cleaned() *Problem {
+	s := &scrub{}
+	c := *p
+	c.Message, c.Hint = s.line(p.Message, limit.ManifestText.Int()), s.line(p.Hint, limit.ManifestText.Int())
+	c.Type, c.File, c.Missing = s.name(p.Type), s.line(p.File, limit.ManifestText.Int()), s.names(p.Missing)
+	c.Frame, c.Stderr = s.text(p.Frame, 4*limit.ManifestText.Int()), p.Stderr
+	if frame := strings.TrimRight(p.Frame, "\n"); frame == strings.TrimRight(c.Frame, "\n") || strings.TrimSpace(frame) == c.Frame {
+		c.Frame = p.Frame // its first line may be indented
+	}
+	return &c
+}
