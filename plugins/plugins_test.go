@@ -1,6 +1,7 @@
 package plugins_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -81,6 +82,12 @@ func (h house) run(t *testing.T, name string, args ...string) (string, int) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = h.dir, h.env
 	out, err := cmd.CombinedOutput()
+	if slices.Contains(args, "--json") { // what it says before is no part of the value
+		_, after, said := bytes.Cut(out, []byte("thrown away afterwards.\n"))
+		if said {
+			out = after
+		}
+	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok && ctx.Err() == nil {
 		return string(out), exit.ExitCode()
 	}
