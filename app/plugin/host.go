@@ -45,6 +45,11 @@ type Gate interface {
 	Permissions(plugin string) (granted, denied []string)
 	// Folders returns what the person let the plugin reach outside of its own.
 	Folders(plugin string) []permit.Folder
+	// Reachable returns the real path of a folder or file that plugins may be given.
+	Reachable(path string) (string, error)
+	// SetFolders makes what the plugin's settings name the folders it may read for
+	// their sake.
+	SetFolders(ctx context.Context, plugin string, named []permit.Folder) error
 }
 
 // Cache keeps what the host knows of a plugin between runs; store is the real

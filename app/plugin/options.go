@@ -95,6 +95,12 @@ func (h *Host) SetOptions(ctx context.Context, id string, values json.RawMessage
 	if len(values) > maxOptions || decodeNumbers(values, &object) != nil || object == nil {
 		return fault.New(fault.Invalid, op, "The settings of "+id+" are not a JSON object of at most 256 KiB.", "")
 	}
+	var declared map[string]any
+	_ = decodeNumbers(schema, &declared) // it was usable when it was kept
+	named, err := h.namedPaths(declared, object)
+	if err != nil {
+		return err
+	}
 	given := map[string]*string{}
 	takeSecrets(object, secretPaths(schema), given)
 	kept := slices.Clone(was.Secrets)
@@ -113,6 +119,9 @@ func (h *Host) SetOptions(ctx context.Context, id string, values json.RawMessage
 		return fault.New(fault.Invalid, op, "These settings do not fit "+id+": "+strings.Join(wrong, "; ")+".", "")
 	}
 	if err := e.putSecrets(ctx, given); err != nil {
+		return err
+	}
+	if err := h.o.Gate.SetFolders(ctx, id, named); err != nil {
 		return err
 	}
 	return e.changeState(ctx, len(given) > 0, func(s *savedState) { s.Options, s.Secrets = clean, kept })

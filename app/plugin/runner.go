@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -178,7 +179,8 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 	if err := r.e.seed(v, src, storageDir); err != nil {
 		return nil, err
 	}
-	where := r.place(storageDir)
+	walls := r.walls()
+	where := r.place(storageDir, walls)
 	where.Site = r.site(ctx)
 	if !r.e.temporary {
 		where.Code = v.digest
@@ -193,7 +195,7 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 	}
 	s, err := startSession(ctx, r, spec)
 	if s != nil {
-		s.walls = openings{where.Granted, where.Folders}
+		s.walls = walls
 	}
 	if s != nil && !r.e.temporary {
 		s.code.Store(&v.digest)
@@ -202,12 +204,12 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 }
 
 // place says where the process may live and what the person set for it.
-func (r *runner) place(storageDir string) Place {
+func (r *runner) place(storageDir string, walls openings) Place {
 	_, set := r.e.options()
-	walls := r.walls()
+	options, named := r.namedNow(set)
 	return Place{
 		Storage: storageDir, Runtime: Runtime(r.h.o.Data), Work: r.h.o.Work,
-		Granted: walls.granted, Folders: walls.folders, Options: set.Options, Secrets: set.Secrets,
+		Granted: walls.granted, Folders: slices.Concat(walls.folders, named), Options: options, Secrets: set.Secrets,
 	}
 }
 

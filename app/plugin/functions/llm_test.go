@@ -352,7 +352,7 @@ func TestLF40SettingsOnRecordHideTheirSecrets(t *testing.T) {
 	needy := schema.Properties["Needy"]
 	equal(t, "title", needy.Title+": "+needy.Description, "Needy: Needs a path.")
 	equal(t, "required", strings.Join(needy.Required, " "), "path token")
-	equal(t, "path", needy.Properties["path"].Format, "")
+	equal(t, "path", needy.Properties["path"].Format, "path")
 	equal(t, "token", needy.Properties["token"].Format, "password")
 	equal(t, "api_key", schema.Properties["Memory"].Properties["api_key"].Format, "password")
 }
@@ -537,17 +537,4 @@ func TestLF41PluginsOfLlmRunOnEveryPython(t *testing.T) {
 		w = serve(t, d, "import sqlite_utils, click, sqlite3, llm.models, llm.plugins, llm.tools\n@click.group()\n@click.option('--x', type=click.Choice(['a']))\ndef cli(): pass\n@cli.command(name='y')\ndef y(): pass\ndef rows() -> list:\n    db = sqlite_utils.Database(sqlite3.connect(':memory:'))\n    db['t'].insert_all([{'a': 1, 'b': 'x'}], pk='a')\n    return [db.table_names(), list(db['t'].rows), list(db.query('select b from t where a = ?', [1])), db['t'].count]\n")
 		equal(t, "sqlite_utils", w.Call("rows", `{}`).Text(), `[["t"],[{"a":1,"b":"x"}],[{"b":"x"}],1]`)
 	})
-}
-
-func TestTheSettingsOfAPluginOpenTheFilesTheyName(t *testing.T) {
-	dir := files(t, map[string]string{"plug/plug.py": "import llm\nclass Text(llm.Toolbox):\n    def __init__(self, path: str):\n        self.path = path\n    def read(self) -> str:\n        'Read it.'\n        return open(self.path).read()\n@llm.hookimpl\ndef register_tools(register):\n    register(Text)\n", "data/x.txt": "hello", "data/y.txt": "no"})
-	at := filepath.Join(dir, "data", "x.txt")
-	options, err := json.Marshal(map[string]any{"Text": map[string]string{"path": at}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := aPython(t)
-	w := pythontest.BehindWallsWith(t, d, filepath.Join(dir, "plug"), plugin.Place{Options: options})
-	w.List()
-	equal(t, "a named file", w.Call("Text_read", `{}`).Text(), "hello")
 }

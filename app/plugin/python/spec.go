@@ -106,7 +106,7 @@ func (d *Interpreters) Spec(ctx context.Context, where plugin.Place, c Config, o
 		return plugin.Spec{}, err
 	}
 	c.Site = slices.Concat(c.Site, where.Site)
-	own = slices.Concat(own, c.Site, named(where), []string{shimDir})
+	own = slices.Concat(own, c.Site, []string{shimDir})
 	c.Storage = where.Storage
 	if c.Options == nil {
 		c.Options, c.Secrets = where.Options, where.Secrets
@@ -136,67 +136,6 @@ func (c *Config) reach(where plugin.Place, spec plugin.Spec) {
 	c.Granted = where.Granted
 	c.Writes = spec.Write
 	c.Reads = slices.Concat(spec.Read, spec.Execute, spec.Write)
-}
-
-// named returns the files and folders that the person named in the plugin's
-// settings: it may read them. Not among them are the home folder and what holds
-// it, hidden folders in it (keys, browser profiles), and Conclave's own data.
-func named(where plugin.Place) []string {
-	home, _ := os.UserHomeDir()
-	data := filepath.Dir(filepath.Dir(where.Storage))
-	var found []string
-	var look func(value any)
-	look = func(value any) {
-		switch value := value.(type) {
-		case map[string]any:
-			for _, one := range value {
-				look(one)
-			}
-		case []any:
-			for _, one := range value {
-				look(one)
-			}
-		case string:
-			path := value
-			if rest, ok := strings.CutPrefix(path, "~/"); ok && home != "" {
-				path = filepath.Join(home, rest)
-			}
-			if path == "" || strings.ContainsRune(path, 0) || (!filepath.IsAbs(path) && where.Work == "") {
-				return
-			}
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(where.Work, path)
-			}
-			real, err := filepath.EvalSymlinks(path)
-			if err == nil && len(found) < maxNamed && !holds(real, home) && !holds(real, data) && !holds(data, real) && !hiddenIn(home, real) {
-				found = append(found, real)
-			}
-		}
-	}
-	var value any
-	if json.Unmarshal(where.Options, &value) == nil {
-		look(value)
-	}
-	slices.Sort(found)
-	return found
-}
-
-// maxNamed bounds how many files and folders settings can name.
-const maxNamed = 50
-
-// holds reports whether path is inside folder, or folder itself.
-func holds(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-// hiddenIn reports whether path lies in a hidden folder or file of home.
-func hiddenIn(home, path string) bool {
-	if home == "" || !holds(home, path) {
-		return false
-	}
-	rel, err := filepath.Rel(home, path)
-	return err == nil && strings.Contains(string(filepath.Separator)+rel, string(filepath.Separator)+".")
 }
 
 // Flags isolate the interpreter: no PYTHON* variables, no site packages but

@@ -20,6 +20,10 @@ MAX_CHATS = 16  # instances kept; the one not used for longest goes
 _SECRET = ("api_key", "apikey", "token", "secret", "password", "passwd", "passphrase")
 
 
+# Settings of these names are paths: the plugin may read what a person fills in.
+_PATH = ("path", "file", "folder", "directory", "dir")
+
+
 def looks_secret(name):
     """Says whether a setting or variable of that name is likely a secret."""
     name = name.lower()
@@ -59,8 +63,12 @@ class Box:
 
             schema["description"] = inspect.cleandoc(text)
         for name, one in schema["properties"].items():
-            if one.get("type") == "string" and looks_secret(name):
+            if one.get("type") != "string":
+                continue
+            if looks_secret(name):
                 one["format"] = "password"
+            elif name.lower().split("_")[-1] in _PATH and "format" not in one:
+                one["format"] = "path"
         return schema
 
     def needs(self):

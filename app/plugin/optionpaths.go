@@ -1,0 +1,102 @@
+package plugin
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"conclave/app/fault"
+	"conclave/app/permit"
+)
+
+// A setting that is declared as a path lets the plugin read what the person fills
+// in. Any other text is a text, even when it happens to name a folder.
+
+// pathFormats are the formats of a JSON Schema by which a setting is a path.
+var pathFormats = []string{"path", "file-path", "directory-path"}
+
+// namedPaths makes the paths that are set the real ones, in object, and returns them
+// with the settings that name them: "server.folder". ~/ is the person's home. The
+// error is a fault that names the setting.
+func (h *Host) namedPaths(schema, object map[string]any) ([]permit.Folder, error) {
+	var found []permit.Folder
+	var problem error
+	eachPath(schema, object, "", 0, func(name, value string) string {
+		if problem != nil || value == "" {
+			return value
+		}
+		real, err := h.o.Gate.Reachable(value)
+		if err != nil {
+			f := fault.Of(err)
+			problem = fault.Wrap(f.Kind, "plugin.options", "The setting "+name+": "+f.Message, f.Hint, err)
+			return value
+		}
+		found = append(found, permit.Folder{Path: real, Setting: name})
+		return real
+	})
+	return found, problem
+}
+
+// eachPath calls do with the name and the text of each setting that is a path, in
+// order, and puts what it returns in its place.
+func eachPath(schema, object map[string]any, path string, depth int, do func(name, value string) string) {
+	properties, _ := schema["properties"].(map[string]any)
+	names := make([]string, 0, len(properties))
+	for name := range properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		property, ok := properties[name].(map[string]any)
+		if !ok || depth > maxOptionDepth {
+			continue
+		}
+		at := strings.TrimPrefix(path+"."+name, ".")
+		switch value := object[name].(type) {
+		case string:
+			if isPath(property) {
+				object[name] = do(at, value)
+			}
+		case []any:
+			items, _ := property["items"].(map[string]any)
+			for i, one := range value {
+				if text, ok := one.(string); ok && isPath(items) {
+					value[i] = do(at, text)
+				}
+			}
+		case map[string]any:
+			eachPath(property, value, at, depth+1, do)
+		}
+	}
+}
+
+func isPath(property map[string]any) bool {
+	format, _ := property["format"].(string)
+	return slices.Contains(pathFormats, format)
+}
+
+// namedNow returns the options that are set, and the folders that those of a plugin
+// offered for this run name: whoever wrote the command named them, and nothing of
+// it is kept.
+func (r *runner) namedNow(set savedState) (json.RawMessage, []permit.Folder) {
+	if !r.e.temporary || len(set.Options) == 0 {
+		return set.Options, nil
+	}
+	form := r.version().options
+	if kin := r.h.entry(r.e.kin); kin != nil {
+		form, _ = kin.options() // it has run, this one perhaps not yet
+	}
+	var schema, object map[string]any
+	if decodeNumbers(form, &schema) != nil || decodeNumbers(set.Options, &object) != nil {
+		return set.Options, nil
+	}
+	named, err := r.h.namedPaths(schema, object)
+	if err != nil {
+		r.e.log.add("warning", fault.Of(err).Message, "")
+	}
+	options, err := json.Marshal(object)
+	if err != nil {
+		return set.Options, nil // it was JSON
+	}
+	return options, named
+}
