@@ -49,6 +49,7 @@ type entry struct {
 	pinning    sync.Mutex // orders what is copied to where it runs from
 	wants      wants      // has a lock of its own
 	refusals   refusals   // so has this
+	quota      quota      // and this
 
 	mu      sync.Mutex // guards the fields below
 	source  Source     // zero when the plugin is gone

@@ -12,6 +12,7 @@ import (
 
 	"conclave/app/bus"
 	"conclave/app/chat"
+	"conclave/app/limit"
 	"conclave/app/plugin/place"
 	"conclave/app/tool"
 )
@@ -171,6 +172,9 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 		return nil, &Problem{Kind: "unavailable", Message: "Its storage folder cannot be opened: " + err.Error() + "."}
 	}
 	_ = folder.Close() // nothing is buffered
+	if r.e.full() {
+		return nil, fullProblem(storageDir)
+	}
 	v := r.version()
 	src, err := r.e.pin(v)
 	if err != nil {
@@ -430,7 +434,11 @@ func (r *runner) host(ctx context.Context, capability string, args json.RawMessa
 	const storagePrefix = "storage."
 	switch {
 	case len(capability) > len(storagePrefix) && capability[:len(storagePrefix)] == storagePrefix:
-		return storage(ctx, r.h.storage(r.e.id), capability[len(storagePrefix):], args)
+		operation := capability[len(storagePrefix):]
+		if (operation == "write" || operation == "mkdir") && r.e.full() {
+			return nil, hostError("failed", limit.StorageBytes.Model)
+		}
+		return storage(ctx, r.h.storage(r.e.id), operation, args)
 	case capability == "options.secret":
 		return r.e.secret(ctx, args)
 	case capability == "permissions.granted":

@@ -11,6 +11,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/permit"
 	"conclave/app/plugin"
 )
@@ -203,5 +204,27 @@ def passwords() -> str:
 	c.answers("nosy:note", "{}", "x")
 	if s, err := c.host.Status("nosy"); err != nil || len(s.Refused) != 0 {
 		t.Errorf("after the grants the card offers %+v, %v", s.Refused, err)
+	}
+}
+
+func TestF18APluginThatFillsItsStorageIsStopped(t *testing.T) {
+	t.Parallel()
+	for what, body := range map[string]string{
+		"bytes": "for n in range(20):\n        with open(os.path.join(os.environ['HOME'], str(n)), 'wb') as file: file.truncate(60 << 20)",
+		"files": "for n in range(10100): open(os.path.join(os.environ['HOME'], str(n)), 'w').close()",
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			c := open(t, t.TempDir(), t.TempDir())
+			c.write("hoard.py", "import os\n\ndef hoard() -> str:\n    \"Hoard.\"\n    "+body+"\n    import time\n    time.sleep(60)\n    return 'done'\n")
+			c.approved("hoard")
+			if r := c.call("hoard:hoard", "{}"); r.Status != chat.CallDied || r.Error != limit.StorageBytes.Model {
+				t.Errorf("it goes on: %s %q", r.Status, r.Error)
+			}
+			r := c.call("hoard:hoard", "{}")
+			if r.Status != chat.CallDied || !strings.Contains(r.Error, limit.StorageBytes.Person) {
+				t.Errorf("it is started again: %s %q", r.Status, r.Error)
+			}
+		})
 	}
 }
