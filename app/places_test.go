@@ -32,6 +32,7 @@ var opening = map[string][]string{
 // plugin can have put a link there. One that no longer does fails the test.
 var places = map[string]string{
 	"app/plugin/install.go":                  "brings what a person named into a folder of the host's own, and checks it for links",
+	"app/plugin/journal.go":                  "writes logs in a folder of the host's own",
 	"app/plugin/lastgood.go":                 "writes copies into a folder of the host's own",
 	"app/plugin/manage.go":                   "moves what a person removes and restores between their folders",
 	"app/plugin/replay.go":                   "looks for recorded calls by their names; place reads and writes them",
