@@ -3,7 +3,9 @@ package maibot
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"time"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/place"
 	"conclave/app/plugin/python"
 	"conclave/app/tool"
 )
@@ -80,12 +83,43 @@ func (d *Dialect) Sources(src plugin.Source) ([]string, bool) {
 	return Files(src.Path), true
 }
 
-// Files returns the files below dir that are a plugin's code, relative and
-// sorted.
+// Files returns the files below dir that are a plugin's code and what comes with
+// it, relative and sorted: all but its settings, which the person edits.
 func Files(dir string) []string {
-	files := append(python.Files(dir), manifestName)
-	slices.Sort(files)
-	return files
+	return slices.DeleteFunc(plugin.SourceFiles(dir), func(name string) bool { return name == settingsName })
+}
+
+// settingsName is the file of a plugin's settings, beside its code.
+const settingsName = "config.toml"
+
+// maxSettings bounds what is read of it; real ones have some kilobytes.
+const maxSettings = 1 << 20
+
+// bringSettings puts the person's settings beside the copy that a plugin runs from,
+// as old as they are: they are data, and no part of what was approved.
+func bringSettings(home, copied string) error {
+	if home == copied {
+		return nil
+	}
+	to := filepath.Join(copied, settingsName)
+	info, err := os.Lstat(filepath.Join(home, settingsName))
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxSettings {
+		if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if was, err := os.Lstat(to); err == nil && was.Size() == info.Size() && was.ModTime().Equal(info.ModTime()) {
+		return nil
+	}
+	text, _, err := place.ReadSource(home, settingsName, maxSettings)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(to, text, 0o600); err != nil {
+		return err
+	}
+	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
 func isPlugin(src plugin.Source) bool {
@@ -176,8 +210,10 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	home := cmp.Or(src.Display, src.Path)
 	c := python.FolderConfig(src, entryName)
 	c.Loader, c.Modules, c.Package = "conclave_maibot", []string{"maibot"}, true
-	c.Site = environment(home)
 	x := extra{Manifest: m.raw, Folder: home}
+	if err := bringSettings(home, src.Path); err != nil {
+		return plugin.Spec{}, &plugin.Problem{Kind: "unavailable", File: settingsName, Message: "Its " + settingsName + " could not be read: " + err.Error() + "."}
+	}
 	if where.Storage != "" {
 		// Its settings and its notes lie beside its code (contract maibot, 1), and
 		// its folder's name is that of its modules.
@@ -186,7 +222,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 		}
 	}
 	c.Extra = x
-	spec, err := d.python.Spec(ctx, where, c, []string{src.Path, home})
+	spec, err := d.python.Spec(ctx, where, c, []string{src.Path, filepath.Join(home, settingsName)})
 	if err != nil {
 		return plugin.Spec{}, err
 	}
@@ -208,15 +244,4 @@ func absent(src plugin.Source, m manifest) []string {
 		}
 	}
 	return missing
-}
-
-// environment returns the packages of a virtual environment in the plugin's
-// folder.
-func environment(dir string) []string {
-	for _, name := range []string{".venv", "venv"} {
-		if found, _ := filepath.Glob(filepath.Join(dir, name, "lib", "python3*", "site-packages")); len(found) > 0 {
-			return found[:1]
-		}
-	}
-	return nil
 }

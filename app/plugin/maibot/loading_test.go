@@ -360,14 +360,14 @@ func TestMB11ItRunsAlikeWithAndWithoutPydantic(t *testing.T) {
 func TestMB12TheInstalledSDKIsPreferredWhenItFits(t *testing.T) {
 	d := one(t)
 	// A copy of ours stands for the installed one, under another version.
-	copyOf := func(t *testing.T, version string, without string) string {
-		path := folder(t, class(`
+	copyOf := func(t *testing.T, version string, without string) (path, site string) {
+		path = folder(t, class(`
 @Tool("which")
 async def which(self, **kwargs):
     import maibot_sdk
     return maibot_sdk.__version__
 `), nil, nil)
-		site := filepath.Join(path, ".venv", "lib", "python3.99", "site-packages")
+		site = filepath.Join(t.TempDir(), "site-packages")
 		if err := os.MkdirAll(site, 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -382,7 +382,7 @@ async def which(self, **kwargs):
 		if err := os.WriteFile(init, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return path
+		return path, site
 	}
 	for name, c := range map[string]struct{ version, without, want string }{
 		"fit":       {"2.8.0", "", "2.8.0"},
@@ -392,14 +392,14 @@ async def which(self, **kwargs):
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := copyOf(t, c.version, c.without)
+			path, site := copyOf(t, c.version, c.without)
 			if c.without != "" {
 				source := strings.Replace(read(t, filepath.Join(path, "plugin.py")), "from maibot_sdk import *", "from maibot_sdk import *\nfrom maibot_sdk import "+c.without, 1)
 				if err := os.WriteFile(filepath.Join(path, "plugin.py"), []byte(source), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			w := begin(t, d, path, plugin.Place{})
+			w := begin(t, d, path, plugin.Place{Site: []string{site}})
 			w.List()
 			is(t, "version", inChat(w, "which", "{}").Text(), c.want)
 			if c.without != "" && !slices.ContainsFunc(w.Aside, func(m pythontest.Message) bool { return strings.Contains(string(m.Params), "lacks what it imports") }) {
