@@ -367,7 +367,7 @@ async def which(self, **kwargs):
     import maibot_sdk
     return maibot_sdk.__version__
 `), nil, nil)
-		site = filepath.Join(t.TempDir(), "site-packages")
+		site = filepath.Join(path, ".site-packages") // as Conclave installs them for it
 		if err := os.MkdirAll(site, 0o700); err != nil {
 			t.Fatal(err)
 		}
