@@ -40,6 +40,8 @@ type Store struct {
 	// that the file does not exist yet and the answer becomes its passphrase.
 	Ask func(ctx context.Context, fresh, again bool) (string, error)
 
+	changing sync.Mutex // held from the reading of the file to its writing, so that no change is lost
+
 	mu         sync.Mutex // guards the fields below
 	probed     bool
 	chain      bool   // the keychain answered
@@ -184,6 +186,8 @@ func (s *Store) Unlock(passphrase string) error {
 }
 
 func (s *Store) change(ctx context.Context, do func(map[string]string)) error {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	all, err := s.read(ctx)
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/zalando/go-keyring"
@@ -164,5 +165,30 @@ func TestF40WithoutAKeychainAndAFileThereAreNoKeysAndNothingIsLocked(t *testing.
 	s.Ask = nil
 	if err := s.Set(t.Context(), "one", "value"); fault.KindOf(err) != fault.Unavailable || strings.Contains(err.Error(), "locked") {
 		t.Errorf("set: %v", err)
+	}
+}
+
+// The file is read, changed and written anew; a key that is kept while another is
+// removed stays.
+func TestF100KeysThatAreChangedAtOnceAreAllKept(t *testing.T) {
+	withoutKeychain(t)
+	s := New(t.TempDir())
+	if err := s.Unlock("four plain words here"); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	names := []string{"one", "two", "three"}
+	for _, name := range names {
+		wg.Go(func() {
+			if err := s.Set(t.Context(), name, "key of "+name); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, name := range names {
+		if key, err := s.Get(t.Context(), name); err != nil || key != "key of "+name {
+			t.Errorf("%s: %q, %v", name, key, err)
+		}
 	}
 }

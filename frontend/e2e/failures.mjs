@@ -179,6 +179,20 @@ const steps = {
     place.told("models", "default", "127.0.0.1/talker");
   },
 
+  "F114 each paragraph runs the way its words do, and code from left to right": async () => {
+    await page.keyboard.press("Control+n");
+    await ask("Both ways, please");
+    await page.locator("article figure.code").waitFor();
+    const ways = await page.locator("article .block").evaluateAll((blocks) =>
+      blocks.slice(-3).map((block) => {
+        const code = block.querySelector("figure.code, p");
+        return getComputedStyle(code).direction;
+      }),
+    );
+    if (ways.join() !== "rtl,ltr,ltr") throw new Error(`they run ${ways.join()}`);
+    await picture("both-ways");
+  },
+
   "F04 replies that would act cannot": async () => {
     for (const [name, markdown] of Object.entries(replies)) {
       await page.keyboard.press("Control+n");
@@ -209,7 +223,7 @@ const steps = {
           for (let y = 5; y < innerHeight; y += 20) {
             const out = x < box.left || x > box.right || y < box.top || y > box.bottom;
             const hit = document.elementFromPoint(x, y);
-            if (out && hit && article.contains(hit) && hit !== article)
+            if (out && hit && article.contains(hit) && hit.closest(".block"))
               wrong.push(`${hit.tagName}.${hit.className} at ${x},${y}`);
           }
         if (article.querySelectorAll("*").length > 30_000) wrong.push("too many elements");
@@ -269,6 +283,7 @@ try {
         response.writeHead(200, { "content-type": "text/event-stream" });
         response.end("data: {not json\n\n");
       },
+      "Both ways, please": "مرحبا بالعالم، one word\n\nHello مرحبا\n\n```\nمرحبا = 1\n```",
       "A picture, please": `![one](http://127.0.0.1:${snare.port}/x.png)`,
     },
     ["a-text-embedding", "talker", "whisper-1"],

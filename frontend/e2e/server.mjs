@@ -20,6 +20,7 @@ export async function modelServer(answers = {}, models = [longName]) {
       response.writeHead(status, { "content-type": "application/json" });
       response.end(JSON.stringify(value));
     };
+    if (!request.url.startsWith("/v1/")) return json(404, { error: { message: "Not Found" } });
     if (request.headers.authorization !== `Bearer ${rightKey}`) {
       asked.push({ path: request.url, refused: true });
       return json(401, {
