@@ -134,7 +134,7 @@ func TestF43AUserIdThatAModelAddsToAClosedSchemaIsNoMistake(t *testing.T) {
 		"something else":             {"spindle", `{"a":1,"user":"x"}`, closed, false},
 		"still wrong":                {"spindle", `{"a":"one","userId":"x"}`, closed, false},
 		"nested":                     {"spindle", `{"a":{"userId":"x"}}`, closed, false},
-		"of another kind of plugins": {"neko", `{"a":1,"userId":"x"}`, closed, false},
+		"of another kind of plugins": {"", `{"a":1,"userId":"x"}`, closed, false},
 	} {
 		if _, err := (tool.Tool{Contract: c.contract, Parameters: c.schema}).CheckArguments([]byte(c.arguments)); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
