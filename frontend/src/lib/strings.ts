@@ -163,6 +163,8 @@ export const s = {
     cutOff: "Conclave ended while a tool ran, so the answer is not finished.",
     limit: "The limit of tool rounds was reached.",
     failedTitle: "This answer could not be finished.",
+    // The server's own words, which are not Conclave's.
+    failedSaid: (words: string) => `It said: “${words}”`,
     tryAgain: "Try again",
     tryOther: "Try another model",
     answerAgain: "Answer again",

@@ -58,6 +58,8 @@ export interface Failure {
   hint: string;
   /** Short reference that is also in the log; "" unless kind is internal. */
   ref: string;
+  /** The other side's own words, cleaned and bounded; "" when there are none. */
+  detail?: string;
 }
 
 /** What can be taken back. Given by every destructive method. */
