@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+)
+
+// What was typed before a question could be read answers nothing.
+func TestF11TypeAheadAnswersNoQuestion(t *testing.T) {
+	in, typed := io.Pipe()
+	defer typed.Close() //nolint:errcheck // nothing is read after it
+	shown, screen := io.Pipe()
+	flushed := 0
+	c := &command{Session: &Session{In: in, Err: screen, Out: io.Discard, Terminal: true, Flush: func() { flushed++ }}}
+	c.lines = readLines(c.In)
+	answers := make(chan permit.Answer, 1)
+	go func() { // ends with the answer
+		a, err := (&terminalAsker{c}).Ask(t.Context(), permit.Pending{Kind: permit.KindPlugin, Plugin: "p", Title: "P is\nnew", Folder: "/plugins/p", Permissions: []string{"tools"},
+			Tools: []permit.ShownTool{{Name: "say", Description: "Says it."}}})
+		if err != nil {
+			t.Error(err)
+		}
+		answers <- a
+		_ = screen.Close()
+	}()
+	go func() { _, _ = typed.Write([]byte("y\ny\n")) }() // ends when both lines are read
+	var all bytes.Buffer
+	buffer := make([]byte, 256)
+	for !strings.Contains(all.String(), "[y] approve") {
+		n, err := shown.Read(buffer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(buffer[:n])
+	}
+	copied := make(chan struct{})
+	go func() { // ends with the screen
+		_, _ = io.Copy(&all, shown)
+		close(copied)
+	}()
+	if _, err := typed.Write([]byte("n\n")); err != nil {
+		t.Fatal(err)
+	}
+	if a := <-answers; a.Effect != permit.Deny {
+		t.Errorf("got %+v", a)
+	}
+	<-copied
+	for _, want := range []string{"! P is new\n", "folder   /plugins/p\n", "asks for tools\n", "say: Says it.\n", "is not taken for its answer"} {
+		if !strings.Contains(all.String(), want) {
+			t.Errorf("the question lacks %q:\n%s", want, all.String())
+		}
+	}
+	if flushed != 2 {
+		t.Errorf("the terminal was flushed %d times, want before and after", flushed)
+	}
+}
+
+func TestF66APluginThatRestsIsSaidToRest(t *testing.T) {
+	f := fault.Of(notServing(plugin.Status{ID: "p", State: plugin.Quarantined, Problem: &plugin.Problem{Message: "It ended 3 times within a minute and rests now; last: exit 7", Hint: "Read its log, then reload it."}}))
+	if !strings.Contains(f.Message, "rests now") || strings.Contains(f.Message, "changed") || f.Hint != "Read its log, then reload it." {
+		t.Errorf("got %q, %q", f.Message, f.Hint)
+	}
+}
+
+func TestF43OneToolIsOneTool(t *testing.T) {
+	for n, want := range map[int]string{0: "no tools", 1: "1 tool", 2: "2 tools"} {
+		if got := countOf(n, "tool"); got != want {
+			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}
