@@ -138,6 +138,10 @@ const stringAt = (body, at) => {
 
 const accessible = "org.a11y.atspi.Accessible";
 
+// Roles by AtspiRole's numbers, since WebKit gives them no names.
+const pressed = [35, 37, 43, 44, 62, 88]; // menu item, tab, button, radio, toggle, link
+const filled = [11, 40, 52, 61, 79]; // combo box, password, spin button, text, entry
+
 /** Reads the windows of a place's screen. */
 export class Reader {
   #bus;
@@ -232,8 +236,8 @@ export class Reader {
       const body = await this.#bus.call(to, path, face, "Get", "ss", [accessible, "Name"]);
       const said = body ? stringAt(body, 4)[0] : "";
       if (name instanceof RegExp ? name.test(said) : said === name) {
-        const kind = await this.#bus.call(to, path, accessible, "GetRoleName");
-        if (kind && roles.test(stringAt(kind, 0)[0])) return [to, path];
+        const role = await this.#bus.call(to, path, accessible, "GetRole");
+        if (role && roles.includes(role.readUInt32LE(0))) return [to, path];
       }
       if (depth > 60) return null;
       for (const child of await this.#children([to, path])) {
@@ -251,13 +255,13 @@ export class Reader {
 
   /** Presses a button or a link by its name, as a screen reader does. */
   async press(name) {
-    const [to, path] = await this.#find(name, /button|link|item|tab/);
+    const [to, path] = await this.#find(name, pressed);
     await this.#bus.call(to, path, "org.a11y.atspi.Action", "DoAction", "i", [0]);
   }
 
   /** Puts the focus on a field by its name. */
   async focus(name) {
-    const [to, path] = await this.#find(name, /entry|password|text|combo/);
+    const [to, path] = await this.#find(name, filled);
     await this.#bus.call(to, path, "org.a11y.atspi.Component", "GrabFocus");
   }
 }
