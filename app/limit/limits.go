@@ -230,3 +230,17 @@ var (
 		Test:   "app/plugin TestF67TooManyEntriesAreSaidAndOthersDoNotCount",
 	})
 )
+
+// What a plugin's process takes.
+var (
+	// SharedMemory bounds what RLIMIT_DATA does not count: shared mappings, files
+	// that are mapped, libraries.
+	SharedMemory = add(Limit{
+		Name:   "memory of a plugin's process beyond its own data (256 MiB in Python, 192 MiB in JavaScript)",
+		Value:  128 << 20,
+		Unit:   Bytes,
+		Why:    "the largest libraries of Python packages fit; a mapping that is shared with nobody is a way around the limit",
+		Person: "It took more memory than a plugin may have.",
+		Test:   "app/plugin/worker TestF17SharedMemoryCountsToo",
+	})
+)

@@ -23,6 +23,10 @@ import (
 // could use.
 var ErrFlooded = wire.ErrFlooded
 
+// ErrMemory is what reading a process's output ends with when it took more memory
+// than it may.
+var ErrMemory = errors.New("it took too much memory")
+
 // Options of a Launcher.
 type Options struct {
 	// Program is the path of the static conclave program, which every process is
@@ -38,8 +42,8 @@ type Options struct {
 //
 // Goroutines: one starts the processes, on one thread for the launcher's life,
 // since Linux kills a child when the thread that started it ends (Pdeathsig).
-// Each process has three, which end with it: for its end, its standard error and
-// its spec. Close ends and waits for all.
+// Each process has four, which end with it: for its end, its standard error, its
+// spec and its memory. Close ends and waits for all.
 type Launcher struct {
 	o      Options
 	starts chan start

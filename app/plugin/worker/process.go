@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/wire"
 	"conclave/app/plugin/worker/confine"
@@ -27,6 +28,15 @@ const patience = 200 * time.Millisecond
 const (
 	lastWords    = 200 * time.Millisecond
 	lastMessages = 2 * time.Second
+)
+
+const (
+	// memoryEvery is how often a process's memory is looked at: in a second it can
+	// take a few gigabytes, which a machine survives, and a look takes 30 µs.
+	memoryEvery = time.Second
+	// programsMemory is how many times the memory of one process a plugin may have
+	// that starts programs, all together.
+	programsMemory = 4
 )
 
 // Process is one running child; see plugin.Process. It is safe for concurrent
@@ -124,8 +134,11 @@ func (p *Process) run(over func()) {
 	var wg sync.WaitGroup
 	wg.Go(p.tell)   // ends when the spec is written or the process is gone
 	wg.Go(p.listen) // ends with the process's standard error
-	go func() {     // ends with the process; Close and End wait for it through done
+	gone := make(chan struct{})
+	wg.Go(func() { p.watchMemory(gone) }) // ends with the process
+	go func() {                           // ends with the process; Close and End wait for it through done
 		p.await()
+		close(gone)
 		_ = p.errIn.SetReadDeadline(time.Now().Add(lastWords))
 		_ = p.wire.out.SetReadDeadline(time.Now().Add(lastMessages))
 		_ = p.specs.SetWriteDeadline(time.Now())
@@ -182,9 +195,34 @@ func (p *Process) listen() {
 	}
 }
 
+// watchMemory ends the process when it and what it started take more memory than
+// they may, shared mappings included, which no limit of the system counts.
+func (p *Process) watchMemory(gone <-chan struct{}) {
+	most := confine.MemoryOf(p.spec) + limit.SharedMemory.Value
+	if p.spec.Spawn {
+		most *= programsMemory
+	}
+	tick := time.NewTicker(memoryEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-gone:
+			return
+		case <-tick.C:
+			if used(p.cmd.Process.Pid, p.spec.Spawn, most) > most {
+				p.stop("memory", limit.SharedMemory.Person, ErrMemory)
+				return
+			}
+		}
+	}
+}
+
 // flooded ends the process for sending too much.
-func (p *Process) flooded(why string) *wire.Broken {
-	p.flood.CompareAndSwap(nil, &wire.Broken{Kind: "flooded", Message: why, Err: ErrFlooded})
+func (p *Process) flooded(why string) *wire.Broken { return p.stop("flooded", why, ErrFlooded) }
+
+// stop ends the process for a reason.
+func (p *Process) stop(kind, why string, err error) *wire.Broken {
+	p.flood.CompareAndSwap(nil, &wire.Broken{Kind: kind, Message: why, Err: err})
 	p.Kill()
 	return p.flood.Load()
 }

@@ -18,5 +18,8 @@ func processAttributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setp
 // common way to do one without the other. What it started is killed right after.
 func (group) wait(cmd *exec.Cmd) { _ = cmd.Wait() }
 
+// used is unknown here; on Windows the job object bounds all memory.
+func used(int, bool, int64) int64 { return 0 }
+
 // usage is unknown here.
 func usage(int) plugin.Usage { return plugin.Usage{} }

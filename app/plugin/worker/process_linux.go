@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -44,14 +45,8 @@ func usage(pid int) plugin.Usage {
 			u.CPU = time.Duration(ticks) * time.Second / clockTicks
 		}
 	}
-	if rollup, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid)); err == nil {
-		for line := range bytes.Lines(rollup) {
-			if size, ok := bytes.CutPrefix(line, []byte("Pss:")); ok {
-				if fields := bytes.Fields(size); len(fields) > 0 {
-					u.Memory = number(fields[0]) * 1024
-				}
-			}
-		}
+	if rollup, ok := kibibytes(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss:"); ok {
+		u.Memory = rollup
 		return u
 	}
 	if statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid)); err == nil {
@@ -60,6 +55,63 @@ func usage(pid int) plugin.Usage {
 		}
 	}
 	return u
+}
+
+// used returns the memory of a process, and of its group when it may start others:
+// what is in use and what was moved to disk, each page that several share in equal
+// parts. Whose pages are shared is only found out, since that takes longer, when
+// all together could be more than most.
+func used(pid int, group bool, most int64) int64 {
+	pids := []int{pid}
+	if group {
+		pids = members(pid)
+	}
+	sum := func(file string, fields ...string) (bytes int64) {
+		for _, pid := range pids {
+			size, _ := kibibytes(fmt.Sprintf("/proc/%d/%s", pid, file), fields...)
+			bytes += size
+		}
+		return bytes
+	}
+	if all := sum("status", "VmRSS:", "VmSwap:"); all <= most {
+		return all
+	}
+	return sum("smaps_rollup", "Pss:", "SwapPss:")
+}
+
+// members returns the processes of a group.
+func members(group int) []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		if of, err := unix.Getpgid(pid); err == nil && of == group {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// kibibytes returns the sum of the fields of a file of /proc, in bytes. A size is
+// written "Pss:  12 kB".
+func kibibytes(path string, names ...string) (sum int64, ok bool) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, false
+	}
+	for line := range bytes.Lines(text) {
+		fields := bytes.Fields(line)
+		if len(fields) > 1 && slices.Contains(names, string(fields[0])) {
+			sum += number(fields[1]) * 1024
+		}
+	}
+	return sum, true
 }
 
 func number(b []byte) int64 {

@@ -94,6 +94,9 @@ func (g *group) close() {
 
 func signalOf(*os.ProcessState) string { return "" }
 
+// used is unknown here; on Windows the job object bounds all memory.
+func used(int, bool, int64) int64 { return 0 }
+
 // usage is unknown here.
 func usage(int) plugin.Usage { return plugin.Usage{} }
 

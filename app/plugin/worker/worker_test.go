@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/wire"
 	"conclave/app/plugin/worker/confine"
@@ -102,6 +103,16 @@ func engine(mood string) error {
 				kept[len(kept)-1][i] = 1
 			}
 		}
+	case "shared":
+		mapping, err := syscall.Mmap(-1, 0, 600<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED|syscall.MAP_ANON)
+		if err != nil {
+			return err
+		}
+		for i := 0; i < len(mapping); i += 4096 {
+			mapping[i] = 1
+		}
+		fmt.Println("taken")
+		_, _ = io.Copy(io.Discard, os.Stdin)
 	case "busy":
 		for used := time.Duration(0); used < 100*time.Millisecond; {
 			var u syscall.Rusage
@@ -277,6 +288,67 @@ func TestMemoryIsBounded(t *testing.T) {
 	if !strings.Contains(p.Stderr(), "out of memory") && !strings.Contains(p.Stderr(), "cannot allocate memory") {
 		t.Errorf("%s: %s", p.Exit(), p.Stderr())
 	}
+}
+
+func TestF17SharedMemoryCountsToo(t *testing.T) {
+	if testMemory != 0 {
+		t.Skip("the race detector does not fit a limit of memory")
+	}
+	t.Run("of the plugin", func(t *testing.T) {
+		p, r := js(t, launcher(t), "shared")
+		_, err := io.Copy(io.Discard, r)
+		broken, ok := errors.AsType[*wire.Broken](err)
+		if !ok || broken.Kind != "memory" || !errors.Is(err, ErrMemory) {
+			t.Errorf("reading ended with %v, want that it took too much memory", err)
+		}
+		over(t, p)
+		if want := "ended: " + limit.SharedMemory.Person; p.Exit() != want {
+			t.Errorf("got %q, want %q", p.Exit(), want)
+		}
+	})
+	t.Run("of what it started", func(t *testing.T) {
+		spec := python(t, `
+import mmap, os, time
+for _ in range(3):
+    if os.fork() == 0:
+        m = mmap.mmap(-1, 600 << 20)
+        for i in range(0, len(m), 4096):
+            m[i] = 1
+        time.sleep(1000)
+time.sleep(1000)
+`)
+		spec.Spawn = true
+		p := begin(t, launcher(t), spec)
+		over(t, p)
+		if want := "ended: " + limit.SharedMemory.Person; p.Exit() != want {
+			t.Errorf("got %q, want %q", p.Exit(), want)
+		}
+	})
+	t.Run("pages that are shared count once", func(t *testing.T) {
+		spec := python(t, `
+import mmap, os, sys, time
+m = mmap.mmap(-1, 100 << 20)
+for i in range(0, len(m), 4096):
+    m[i] = 1
+for _ in range(20):
+    if os.fork() == 0:
+        sum(m[i] for i in range(0, len(m), 4096))
+        os.write(1, b"read\n")
+        time.sleep(1000)
+time.sleep(1000)
+`)
+		spec.Spawn = true
+		p := begin(t, launcher(t), spec)
+		lines := bufio.NewReader(p.Wire())
+		for range 1 + 20 {
+			if _, err := lines.ReadString('\n'); err != nil {
+				t.Fatal(err, p.Stderr())
+			}
+		}
+		if got := used(p.Pid(), true, 0); got < 100<<20 || got > 400<<20 {
+			t.Errorf("%d MiB are counted, want the 100 MiB once, and the interpreters", got>>20)
+		}
+	})
 }
 
 func TestLinesAreFollowed(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 
 	"conclave/app/plugin"
 )
@@ -57,6 +58,9 @@ type limits struct {
 	fileBytes uint64 // bytes of one written file
 	files     uint64 // open files
 }
+
+// MemoryOf returns how many bytes of data a process of spec may have.
+func MemoryOf(spec plugin.Spec) int64 { return int64(min(limitsOf(spec).memory, math.MaxInt64/8)) }
 
 func limitsOf(spec plugin.Spec) limits {
 	l := limits{memory: uint64(max(0, spec.Memory)), fileBytes: uint64(max(0, spec.FileBytes)), files: spec.Files}
