@@ -86,7 +86,7 @@ var waitingPage = template.Must(template.New("waiting").Parse(strings.TrimSpace(
 body { font: 15px/1.5 system-ui, sans-serif; margin: 28px; background: light-dark(#fbfaf8, #161614); color: light-dark(#22211f, #eceae6); }
 h1 { font-size: 17px; margin: 0 0 8px; }
 p { margin: 0 0 20px; overflow-wrap: anywhere; }
-button { font: inherit; padding: 6px 14px; margin-right: 8px; border-radius: 8px; border: 1px solid currentColor; background: transparent; color: inherit; }
+button { font: inherit; padding: 6px 14px; margin: 0 8px 8px 0; border-radius: 8px; border: 1px solid currentColor; background: transparent; color: inherit; }
 </style></head>
 <body>
 <h1>Conclave is in use in a terminal</h1>
@@ -105,7 +105,7 @@ func showWaiting() error {
 	guard()
 	w := &Waiting{}
 	err := wails.Run(&options.App{
-		Title: "Conclave", Width: 520, Height: 260, DisableResize: true,
+		Title: "Conclave", Width: 620, Height: 250, DisableResize: true,
 		AssetServer: &assetserver.Options{Handler: w},
 		OnStartup:   func(ctx context.Context) { w.ctx = ctx },
 		Bind:        []any{w},
