@@ -196,6 +196,7 @@ export class TranscriptScroll {
   onpointerdown = (): void => {
     this.#dragging = true;
     this.#pin = null;
+    this.#holding = false; // what a press opens may need the room
     addEventListener("pointerup", () => (this.#dragging = false), { once: true });
   };
 
