@@ -314,6 +314,7 @@ var starters = map[string]string{
 	"app/plugin":                "git, for a plugin that is added by its address",
 	"app/core":                  "ldd, for doctor",
 	"app/cli":                   "the window's program",
+	"":                          "itself, as the small window that waits for a command of the terminal",
 	"app":                       "the person's editor, and the system's way to open a folder",
 	"app/llm/llmtest":           "a model server, in tests",
 

@@ -257,12 +257,6 @@ func TestOfTwoThatCallThemselvesTheSameOneIsServedWhateverIsReadFirst(t *testing
 		c.write(folder+"/dist/backend.js", says("say", `"`+folder+`"`))
 		c.write(folder+"/spindle.json", manifest("twin", ""))
 	}
-	refused := func(id, by string) {
-		t.Helper()
-		c.until(id+" being refused", func(u plugin.Update) bool {
-			return u.Plugin == id && u.State == plugin.Failed && strings.Contains(u.Problem.Message, "calls itself twin already: "+by+".")
-		})
-	}
 	offered := func() (ids []string) {
 		for _, each := range c.tools.Set().Tools() {
 			ids = append(ids, each.ID())
@@ -277,14 +271,31 @@ func TestOfTwoThatCallThemselvesTheSameOneIsServedWhateverIsReadFirst(t *testing
 			}
 		}
 	}
+	refused := func(id, by string) {
+		t.Helper()
+		until(id+" being refused", func() bool {
+			s, err := c.host.Status(id)
+			return err == nil && s.State == plugin.Failed && strings.Contains(s.Problem.Message, "calls itself twin already: "+by+".")
+		})
+	}
+	// States are looked at, not waited for as they are told: each may be told twice.
+	becomes := func(id string, state plugin.State) {
+		t.Helper()
+		until(id+" being "+string(state), func() bool { s, err := c.host.Status(id); return err == nil && s.State == state })
+	}
+	trust := func(id string) {
+		t.Helper()
+		must(t, c.host.Trust(t.Context(), id, true))
+		becomes(id, plugin.Ready)
+	}
 	lay("second")
-	c.becomes("second", plugin.NeedsApproval)
+	becomes("second", plugin.NeedsApproval)
 	lay("first") // its name comes first
-	c.becomes("first", plugin.NeedsApproval)
+	becomes("first", plugin.NeedsApproval)
 	refused("second", "first")
 	must(t, os.RemoveAll(filepath.Join(dir, "first")))
-	c.becomes("second", plugin.NeedsApproval)
-	c.trust("second")
+	becomes("second", plugin.NeedsApproval)
+	trust("second")
 	c.answers("second:say", "{}", "second")
 	lay("first") // nobody approved it
 	refused("first", "second")
@@ -292,8 +303,8 @@ func TestOfTwoThatCallThemselvesTheSameOneIsServedWhateverIsReadFirst(t *testing
 
 	// Both have served.
 	must(t, os.Rename(filepath.Join(dir, "second"), filepath.Join(data, "away")))
-	c.becomes("first", plugin.NeedsApproval)
-	c.trust("first")
+	becomes("first", plugin.NeedsApproval)
+	trust("first")
 	c.answers("first:say", "{}", "first")
 	must(t, os.RemoveAll(filepath.Join(dir, "first")))
 	until("nobody being there", func() bool { return len(c.host.List()) == 0 })

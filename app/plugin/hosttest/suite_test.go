@@ -44,7 +44,7 @@ func TestPythonFunctionsHoldToTheSuite(t *testing.T) {
 		Source: pythonSource, Changed: strings.ReplaceAll(pythonSource, `"one"`, `"two"`),
 		Broken: "def f():\n    return 1\n\ndef g(:\n    pass\n", BrokenLine: 4,
 		Throws: "import math\n\ndef g():\n    raise ValueError('no such thing')\n\ng()\n", ThrowsLine: 4,
-		Endless: "while True: pass\n",
+		Endless: "def f(): ...\nwhile True: pass\n",
 	})
 }
 

@@ -14,6 +14,11 @@ import (
 // gone is the digest and state of an entry that does not exist.
 const gone = ""
 
+// unknown stands for the digest of an entry that came after the folder was first
+// read. The caller may have seen it before it came to rest, so that it is told even
+// of one that is gone again by then.
+const unknown = "unknown"
+
 // sight is what one look at an entry found.
 type sight struct {
 	digest   string // what it is; gone, or a text that stands for an error

@@ -171,7 +171,7 @@ func (w *watcher) event(e fsnotify.Event) {
 func (w *watcher) touch(name string) {
 	x := w.entries[name]
 	if x == nil {
-		x = &entry{}
+		x = &entry{known: unknown}
 		w.entries[name] = x
 	}
 	if x.since.IsZero() {

@@ -265,6 +265,15 @@ func TestWhatIsThereAtTheStartIsNotEmitted(t *testing.T) {
 	start(t, dir, true).nothingElse()
 }
 
+// Whoever lists the folder meanwhile has seen it, and would keep it for ever.
+func TestWhatIsGoneBeforeItCameToRestIsTold(t *testing.T) {
+	f := start(t, t.TempDir(), true)
+	write(t, f.dir+"/x/a.py", "1")
+	must(t, os.RemoveAll(f.dir+"/x"))
+	f.wants("x")
+	f.nothingElse()
+}
+
 func TestEditsInANewFolderAreFollowed(t *testing.T) {
 	f := start(t, t.TempDir(), true)
 	write(t, f.dir+"/p/src/x.py", "1")
