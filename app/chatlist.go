@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -153,7 +154,18 @@ func excerpt(text, words string) (Excerpt, bool) {
 		after = append(after[:around-1:around-1], '…')
 	}
 	flat := func(s string) string { return strings.NewReplacer("\n", " ", "\r", " ", "\t", " ").Replace(s) }
-	return Excerpt{flat(string(before)), flat(text[at:end]), flat(string(after))}, true
+	return Excerpt{unmarked(flat(string(before))), flat(text[at:end]), unmarked(flat(string(after)))}, true
+}
+
+var (
+	boldBegins = regexp.MustCompile(`(^|[\s(“"])\*\*($|\S)`)
+	boldEnds   = regexp.MustCompile(`(^|\S)\*\*($|[\s.,;:!?)”"])`)
+)
+
+// unmarked takes the marks of bold text off one side of an excerpt. Two stars
+// between words or digits are no marks.
+func unmarked(side string) string {
+	return boldEnds.ReplaceAllString(boldBegins.ReplaceAllString(side, "$1$2"), "$1$2")
 }
 
 // indexFold is strings.Index in any case, for text whose lower case has the same

@@ -27,6 +27,7 @@ async function journey(name, { run, ...options }) {
         .slice(0, 6)
         .join("\n      ")}`,
     );
+    for (const said of page.errors) console.log(`      the page reported: ${said}`);
     return false;
   } finally {
     await page.close();

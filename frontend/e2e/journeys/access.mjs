@@ -169,6 +169,9 @@ export const tests = Object.fromEntries([
         });
         await page.waitForTimeout(200);
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+        // At this size the code is above the view, where nothing is drawn.
+        await page.locator(".scroller").hover();
+        await page.mouse.wheel(0, -5000);
         assert.equal(
           await page
             .locator("figure.code pre")

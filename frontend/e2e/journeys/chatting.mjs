@@ -49,6 +49,22 @@ export const tests = {
     },
   },
 
+  "F120 the bar behind the newest word goes with the end of the answer": {
+    tick: 20,
+    async run(page) {
+      await send(page, "a long answer please");
+      await page.locator(".body.streaming").waitFor();
+      await page.getByText("Answer finished").waitFor({ state: "attached", timeout: 60_000 });
+      assert.equal(await page.locator(".body.streaming").count(), 0);
+      const bars = await page
+        .locator(".message .block > p")
+        .evaluateAll((all) =>
+          all.map((p) => getComputedStyle(p, "::after").content).filter((c) => c !== "none"),
+        );
+      assert.deepEqual(bars, []);
+    },
+  },
+
   "F113 a short answer does not move when it ends": {
     async run(page) {
       await page.evaluate(() => {

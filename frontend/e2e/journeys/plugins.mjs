@@ -76,6 +76,49 @@ export const tests = {
     },
   },
 
+  "F81 a folder that was refused is allowed on the plugin's card, and taken back": {
+    async run(page) {
+      await page.getByRole("tab", { name: /^Plugins/ }).click();
+      const card = page.locator("[data-plugin=notes]");
+      await page.evaluate(() => {
+        const ask = (path, write) => ({ permission: "filesystem", path, write, command: "" });
+        globalThis.fake.plugins.change("notes", {
+          refused: [ask("/home/ada/Reports", false), ask("/home/ada/Out", true)],
+        });
+      });
+      await card.getByText("It could not read /home/ada/Reports").waitFor();
+      await armed(card, "Allow reading");
+      await card.getByRole("button", { name: "Allow reading /home/ada/Reports" }).click();
+      await card.getByText("may read", { exact: true }).waitFor();
+      await card.getByText("It could not read /home/ada/Reports").waitFor({ state: "detached" });
+      await armed(card, "Allow reading and writing");
+      await card.getByRole("button", { name: "Allow reading and writing /home/ada/Out" }).click();
+      await card.getByText("may read and write", { exact: true }).waitFor();
+      await card.getByRole("button", { name: "Take back /home/ada/Out" }).click();
+      await card.getByText("It could not write to /home/ada/Out").waitFor();
+    },
+  },
+
+  "F81 what a plugin lists for the first time is no alteration, and is read before it is offered": {
+    scene: "approval",
+    async run(page) {
+      await page.evaluate(() => {
+        const { plugins } = globalThis.fake;
+        const after = "Sends a mail to one person you name.";
+        plugins.changes.set("mail", [{ tool: "send", field: "listed", before: "", after }]);
+        plugins.change("mail", { digest: "4c1d0a7b11ff" });
+      });
+      const card = page.locator("[data-plugin=mail]");
+      await card.getByText("Mail shows what it offers").waitFor();
+      await card.getByText("send: offered to models").waitFor();
+      await card.getByText("Sends a mail to one person you name.").waitFor();
+      assert.equal(await card.getByText(/changed|Keep the old version/i).count(), 0);
+      await armed(card, "Approve these tools");
+      await card.getByRole("button", { name: "Approve these tools" }).click();
+      await card.getByText("Ready", { exact: true }).waitFor();
+    },
+  },
+
   "F107 a new plugin asks for its name first, says its file, and why it cannot be made": {
     height: 480,
     async run(page) {

@@ -99,7 +99,7 @@ export const tests = {
         assert.ok(await page.evaluate(() => document.activeElement.matches("[data-chat-row]")));
 
         await page.getByRole("tab", { name: /^Tools/ }).click();
-        await right(page.getByRole("complementary").getByText("roll", { exact: true }));
+        await right(page.getByRole("complementary").getByText("Roll", { exact: true }));
         await item("Do not offer to models").click();
         await page.getByText("2 tools", { exact: true }).waitFor();
         await page.getByRole("tab", { name: /^Plugins/ }).click();
@@ -226,10 +226,10 @@ export const tests = {
       const drawn = await panel.evaluate((e) => e.querySelectorAll("*").length);
       assert.ok(drawn < 600, `${drawn} elements`);
       await panel.getByLabel("Filter tools").fill("tool_311");
-      await panel.getByRole("button", { name: "tool_311" }).click();
+      await panel.getByRole("button", { name: "Tool 311" }).click();
       await panel.getByText("Name models use").waitFor();
       await panel.getByLabel("Filter tools").fill("");
-      await panel.getByText("tool_1", { exact: true }).waitFor();
+      await panel.getByText("Tool 1", { exact: true }).waitFor();
     },
   },
 };

@@ -316,6 +316,9 @@ export class App {
 
 const key = Symbol("app");
 
+/** The context that components find their app in, for those mounted by themselves. */
+export const inApp = (app: App) => new Map([[key, app]]);
+
 export function provideApp(app: App): App {
   return setContext(key, app);
 }

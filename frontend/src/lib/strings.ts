@@ -18,6 +18,18 @@ function spoken(n: number, one: string, many = one + "s"): string {
   return `${words[n] ?? number.format(n)} ${n === 1 ? one : many}`;
 }
 
+/** What of a plugin changed, in words. */
+const changed: Record<string, string> = {
+  added: "a new tool",
+  listed: "offered to models",
+  removed: "no longer there",
+  description: "its description",
+  parameters: "what it is given",
+  title: "its name",
+  permissions: "what it asks for",
+  annotations: "what it says of its effects",
+};
+
 export const s = {
   app: {
     name: "Conclave",
@@ -348,6 +360,7 @@ export const s = {
     new: (name: string) => `${name} is new.`,
     changed: (name: string) => `${name} changed and is paused.`,
     failed: (name: string) => `The newest save of ${name} does not load.`,
+    listed: (title: string) => `${title}.`,
     packages: (name: string) => `${name} needs packages.`,
     several: (n: number) => `${count(n, "plugin")} need you.`,
     review: "Review",
@@ -478,10 +491,26 @@ export const s = {
       states: { asked: "", granted: "granted", denied: "denied" },
       without: (what: string) => `Without it: ${what}`,
       byHand: "Approving the plugin does not grant it; its card does.",
+      byFolder:
+        "Allowed one folder at a time: when it reaches for one, its card offers to allow that folder.",
       grant: "Grant",
       grantNamed: (name: string) => `Grant ${name}`,
       revoke: "Take back",
       revokeNamed: (name: string) => `Take back ${name}`,
+    },
+    folders: {
+      heading: "Folders it may reach",
+      refused: "Folders it may not reach",
+      reads: "may read",
+      writes: "may read and write",
+      bySetting: (name: string) => `because its setting “${name}” names it`,
+      couldNotRead: "It could not read",
+      couldNotWrite: "It could not write to",
+      allowReading: "Allow reading",
+      allowReadingNamed: (path: string) => `Allow reading ${path}`,
+      allowWriting: "Allow reading and writing",
+      allowWritingNamed: (path: string) => `Allow reading and writing ${path}`,
+      takeBackNamed: (path: string) => `Take back ${path}`,
     },
     asksNothing: "It asks for nothing beyond its own code.",
     can: "Can",
@@ -491,7 +520,17 @@ export const s = {
     importsHeading: "Uses",
     changesHeading: "What changed",
     codeChanged: "Its code changed. Open it in your editor to read it.",
-    change: (tool: string, field: string) => (tool ? `${tool}: ${field}` : field),
+    change: (tool: string, field: string) => {
+      const what = changed[field] ?? field;
+      return tool ? `${tool}: ${what}` : what;
+    },
+    changeBySettings: "Your settings made what is different. Its files are those you approved.",
+    listedTitle: (name: string) =>
+      `${name} shows what it offers, which could not be read before it ran. No model is told yet.`,
+    settingsTitle: (name: string) =>
+      `${name} offers other tools with your settings. No model is told of them yet.`,
+    approveTools: "Approve these tools",
+    lies: "Lies in",
     before: "Before",
     after: "Now",
     moved: "It changed again while you were reading. Look once more.",

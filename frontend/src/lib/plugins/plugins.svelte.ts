@@ -95,6 +95,9 @@ export class PluginsState {
   setDeveloping = (id: string, on: boolean) => this.bridge.plugins.SetDeveloping(id, on);
   setPermission = (id: string, permission: string, granted: boolean) =>
     this.bridge.plugins.SetPermission(id, permission, granted);
+  grantFolder = (id: string, path: string, write: boolean) =>
+    this.bridge.plugins.GrantFolder(id, path, write);
+  revokeFolder = (id: string, path: string) => this.bridge.plugins.RevokeFolder(id, path);
   choose = (what: "folder" | "file") => this.bridge.plugins.Choose(what);
   add = (from: string) => this.bridge.plugins.Add(from);
   stopAdding = () => this.bridge.plugins.StopAdding();

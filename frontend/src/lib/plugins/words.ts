@@ -1,4 +1,11 @@
-/** A word-level difference of two short texts. */
+/** What changed of a plugin: why a person is asked, and a word-level difference of two short texts. */
+import type { Change } from "../bridge/types";
+
+/** Why a plugin that ran before is asked about, as the core tells it by its changes. */
+export function whyAsked(changes: Change[]): "changed" | "listed" | "settings" {
+  if (changes[0]?.field === "settings") return "settings";
+  return changes.length > 0 && changes.every((c) => c.field === "listed") ? "listed" : "changed";
+}
 
 export interface Run {
   kind: "same" | "removed" | "added";

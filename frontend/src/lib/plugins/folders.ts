@@ -1,0 +1,12 @@
+/** What of a plugin's refused folders is not allowed by now, each folder once and its widest wish. */
+import type { Plugin, PluginRefusal } from "../bridge/types";
+
+export function openRefusals({ refused, folders }: Plugin): PluginRefusal[] {
+  const open = new Map<string, PluginRefusal>();
+  for (const wish of refused) {
+    if (wish.permission !== "filesystem" || !wish.path) continue;
+    if (folders.some((f) => f.path === wish.path && (f.write || !wish.write))) continue;
+    open.set(wish.path, open.get(wish.path)?.write ? { ...wish, write: true } : wish);
+  }
+  return [...open.values()];
+}
