@@ -40,6 +40,7 @@ var layers = map[string][]string{
 	"app/plugin/place":       {},
 	"app/plugin/spindle/job": {}, // what the host and the engine both know of a job
 	"app/document":           {}, // what office documents say
+	"app/document/pdf":       {"app/document", "github.com/ledongthuc/pdf"},
 	"app/fetch":              {}, // what plugins and the window both ask servers with
 
 	// Doers: words, contracts, and the neighbours named.
@@ -75,11 +76,11 @@ var layers = map[string][]string{
 	// Main: what builds the rest. The core knows everything but the window, the
 	// index (whose start costs) and the engine (which only a worker may run).
 	"app/core": {
-		"app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli",
+		"app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli", "app/document",
 		"app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai", "app/llm/anthropic", "app/llm/google", "app/llm/ollama",
 		"app/plugin/python", "app/plugin/environment", "app/plugin/functions", "app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term", // the person's terminal is here
 	},
-	"app/cmd/conclave": {"app/core", "app/version", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
+	"app/cmd/conclave": {"app/core", "app/version", "app/document/pdf", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
 	"": {
 		"app", "app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/core", "app/remote", "app/render", "app/cli", "store", "store/search",
 		"github.com/wailsapp/wails/v2",
@@ -87,6 +88,7 @@ var layers = map[string][]string{
 
 	// Beside them: plugins as files, and what only tests import.
 	"plugins":                      {},
+	"app/document/pdftest":         {},
 	"app/llm/llmtest":              {"app/fault", "app/chat", "app/llm"},
 	"store/storetest":              {"store"},
 	"app/plugin/python/pythontest": {"app/plugin", "app/plugin/python", "app/plugin/worker", "app/plugin/worker/confine"},
@@ -133,6 +135,8 @@ var gone = []struct {
 	{"conclave/app/core", nil, "", "github.com/wailsapp/", "both programs are built on it"},
 	{"conclave/app/core", nil, "", "conclave/app$", "both programs are built on it"},
 	{"conclave/app/core", nil, "", "modernc.org/quickjs", "a plugin's code runs in a worker, never beside the store"},
+	{"conclave/app/core", nil, "", "github.com/ledongthuc/", "a PDF is read in a process of its own, never beside the store"},
+	{"conclave", nil, "desktop,production,webkit2_41", "github.com/ledongthuc/", "a PDF is never read in the window's process"},
 	{"conclave", nil, "desktop,production,webkit2_41", "modernc.org/quickjs", "a plugin's code never runs in the window's process"},
 	{"conclave", nil, "desktop,production,webkit2_41", "github.com/evanw/esbuild", "nested source can end the process that builds it"},
 	{"conclave", nil, "desktop,production,webkit2_41", "conclave/app/plugin/spindle/engine", "the engine belongs to the worker"},

@@ -153,7 +153,7 @@ func (c *Core) build(ctx context.Context) error {
 		Dialects: c.dialects(),
 	})
 	c.Gate.OnDecided(c.Host.Decided)
-	c.Turns = turn.New(turn.Options{Log: c.Store, Gate: c.Gate, Slog: c.Log, Hooks: c.beside()})
+	c.Turns = turn.New(turn.Options{Log: c.Store, Gate: c.Gate, Slog: c.Log, Hooks: c.beside(), ReadPDF: newPDFs(c.launcher, c.Log).read})
 	return c.approveShipped(ctx)
 }
 

@@ -212,10 +212,37 @@ var (
 		Test:  "app/document TestF108ADocumentIsReadAsFarAsItsBounds",
 	})
 	DocumentText = add(Limit{
-		Name: "text of an office document", Value: 256 << 10, Unit: Bytes,
+		Name: "text of an office document or a PDF", Value: 256 << 10, Unit: Bytes,
 		Why:   "60,000 tokens, half of what most models take at once",
 		Model: "[the rest of NAME is left out: a model is told at most 256 KiB of a document]",
 		Test:  "app/document TestF108ADocumentIsReadAsFarAsItsBounds",
+	})
+	PDF = add(Limit{
+		Name: "a PDF that is read for its text", Value: 32 << 20, Unit: Bytes,
+		Why:    "a book with pictures; all of it is in the memory of the process that reads it",
+		Person: "NAME is not read: a PDF may have at most 32 MiB.",
+		Model:  "[file NAME, …: it is larger than 32 MiB, more than is read]",
+		Test:   "app/core TestF108APDFBeyondABoundIsSaid",
+	})
+	PDFPages = add(Limit{
+		Name: "pages of a PDF that are read", Value: 1000,
+		Why:   "pages with so little text that as many fit are not what a question is about",
+		Model: "[the rest of NAME is left out: a model is told at most 1,000 pages of a PDF]",
+		Test:  "app/document/pdf TestF108APDFIsReadAsFarAsItsBounds",
+	})
+	PDFTime = add(Limit{
+		Name: "time for reading a PDF", Value: 10_000, Unit: Millis,
+		Why:    "forty pages take a tenth of a second; a file can be made so that it takes for ever",
+		Person: "NAME is not read: reading it takes more than 10 s or 256 MiB of memory.",
+		Model:  "[file NAME, …: reading it takes more than 10 s or 256 MiB of memory]",
+		Test:   "app/core TestF108AHostilePDFEndsItsOwnProcessAlone",
+	})
+	PDFMemory = add(Limit{
+		Name: "memory of the process that reads a PDF", Value: 256 << 20, Unit: Bytes,
+		Why:    "the largest file, twice, and what the parser takes; a file of a few KiB can unpack to gigabytes",
+		Person: "NAME is not read: reading it takes more than 10 s or 256 MiB of memory.",
+		Model:  "[file NAME, …: reading it takes more than 10 s or 256 MiB of memory]",
+		Test:   "app/core TestF108AHostilePDFEndsItsOwnProcessAlone",
 	})
 )
 

@@ -146,7 +146,7 @@ type Dialect interface {
 
 // Spec describes one process and the walls around it.
 type Spec struct {
-	Kind string // "js": the engine inside the conclave program · "command": Argv, behind the launcher
+	Kind string // "js", "pdf": the engine, the reader of PDFs inside the conclave program · "command": Argv, behind the launcher
 	Argv []string
 	Env  []string // the whole environment; nothing is inherited
 	Dir  string

@@ -197,7 +197,11 @@ func (t *run) media(ctx context.Context, p chat.Part) chat.Part {
 	if name == "" {
 		name = "without a name"
 	}
-	written := document.Is(m.Name)
+	pdf := t.o.ReadPDF != nil && document.IsPDF(m.MIME, m.Name)
+	if pdf && m.Size > limit.PDF.Value {
+		return t.unreadPDF(m, document.ErrTooLarge)
+	}
+	written := pdf || document.Is(m.Name)
 	readable := written || isText(m.MIME) && m.Size <= maxInlineText
 	picture := strings.HasPrefix(m.MIME, "image/")
 	switch {
@@ -224,6 +228,9 @@ func (t *run) media(ctx context.Context, p chat.Part) chat.Part {
 	}
 	if picture && !readable && tooWide(m.Data) {
 		return text(fmt.Sprintf("[picture %s, %s, %d bytes: it has more than %d pixels a side, more than a model can be shown]", name, m.MIME, m.Size, maxPixels))
+	}
+	if pdf {
+		return t.pdfText(ctx, m)
 	}
 	if written {
 		return documentText(m)

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"conclave/app/chat"
+	"conclave/app/document"
 	"conclave/app/fault"
 	"conclave/app/llm"
 	"conclave/app/permit"
@@ -49,6 +50,9 @@ type Options struct {
 	Retry llm.Policy
 	// Hooks stand beside every turn; nil is none.
 	Hooks Hooks
+	// ReadPDF returns the text of a PDF, or an error of app/document; nil reads
+	// none. It is asked for the same file in every request.
+	ReadPDF func(ctx context.Context, data []byte) (document.PDF, error)
 }
 
 // Runner runs turns. Use New. It is safe for concurrent use.
@@ -130,6 +134,7 @@ type run struct {
 	system string
 	path   []chat.Message    // what is visible, grown by the turn
 	files  map[string][]byte // media read for this turn
+	unread map[string]bool   // media of which the person was told that they cannot be
 
 	pictures map[*chat.Media]bool // those that the request being built may hold
 	scribe   scribe
@@ -147,7 +152,7 @@ type run struct {
 
 // newRun prepares a turn, without touching the log.
 func (r *Runner) newRun(req Request, on func(Event)) *run {
-	t := &run{Runner: r, req: req, log: req.Log, turn: req.ID, on: on, failing: map[string]failing{}, files: map[string][]byte{}}
+	t := &run{Runner: r, req: req, log: req.Log, turn: req.ID, on: on, failing: map[string]failing{}, files: map[string][]byte{}, unread: map[string]bool{}}
 	t.scribe.t = t
 	if t.log == nil {
 		t.log = r.o.Log

@@ -3,6 +3,7 @@
 //
 //	conclave …             a command; see app/cli
 //	conclave worker js     the JavaScript engine, for the host (spec on descriptor 3)
+//	conclave worker pdf    the reader of PDFs, likewise
 //	conclave confine       walls, then the program of the spec, for the host
 //	conclave guard         ends what plugins started when the host is killed
 package main
@@ -24,6 +25,8 @@ func main() {
 		return
 	case len(args) == 2 && args[0] == "worker" && args[1] == "js":
 		os.Exit(jsWorker())
+	case len(args) == 2 && args[0] == "worker" && args[1] == "pdf":
+		os.Exit(pdfWorker())
 	case len(args) == 1 && args[0] == "confine":
 		os.Exit(confineAndExec())
 	case len(args) == 1 && args[0] == "guard":

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 
+	"conclave/app/document/pdf"
 	"conclave/app/plugin/spindle/engine"
 	"conclave/app/plugin/worker/confine"
 )
@@ -32,6 +33,23 @@ func jsWorker() int {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	return 1
+}
+
+// pdfWorker reads one PDF from standard input, behind the walls of its spec. It
+// returns the exit status.
+func pdfWorker() int {
+	spec, err := confine.ReadSpec()
+	if err == nil {
+		err = confine.Self(spec)
+	}
+	if err == nil {
+		err = pdf.Serve(os.Stdin, os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
 }
 
 // confineAndExec closes the walls of the spec around this process and becomes

@@ -2,8 +2,8 @@
 // plugin.Launcher of a real machine. It knows pipes, limits and signals; what is
 // said over the pipes is plugin/wire's, and what a plugin is, plugin's.
 //
-// Every process is one of two: the JavaScript engine inside the conclave program
-// (conclave worker js), or a command that conclave confine turns into behind its
+// Every process is one of three: the JavaScript engine inside the conclave program
+// (conclave worker js), the reader of PDFs there (conclave worker pdf), or a command that conclave confine turns into behind its
 // walls. Both are told what they are by a plugin.Spec on a pipe of its own, and
 // put up the walls themselves, with plugin/worker/confine.
 //

@@ -179,8 +179,8 @@ func (l *Launcher) command(spec plugin.Spec) (*exec.Cmd, error) {
 	}
 	var cmd *exec.Cmd
 	switch spec.Kind {
-	case "js":
-		cmd = exec.Command(l.o.Program, "worker", "js")
+	case "js", "pdf":
+		cmd = exec.Command(l.o.Program, "worker", spec.Kind)
 		cmd.Env = spec.Env
 	case "command":
 		if err := exists(spec); err != nil {

@@ -11,12 +11,12 @@ export const longPaste = 4000;
 const maxBytes = 20_000_000;
 const saveAfter = 300;
 
-/** Whether a model is given what a file says (app/turn): pictures, text, and documents read for their text. */
+/** Whether a model is given what a file says (app/turn): pictures, text, and documents and PDFs read for their text. */
 export function readable(mimeType: string, name: string): boolean {
   return (
     /^(image|text)\//.test(mimeType) ||
-    /^application\/(json|xml|yaml|toml|javascript|x-sh)$/.test(mimeType) ||
-    /\.(docx|xlsx|pptx|odt|ods|odp)$/i.test(name)
+    /^application\/(pdf|json|xml|yaml|toml|javascript|x-sh)$/.test(mimeType) ||
+    /\.(pdf|docx|xlsx|pptx|odt|ods|odp)$/i.test(name)
   );
 }
 

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { AppError } from "../bridge/calls";
 import { fakeBridge } from "../bridge/fake";
 import { startApp, until } from "../testing";
-import { Composer, longPaste } from "./composer.svelte";
+import { Composer, longPaste, readable } from "./composer.svelte";
 
 function make() {
   const fake = fakeBridge({ tick: 0 });
@@ -133,4 +133,11 @@ test("F102 the shown model travels with the message", async () => {
   await app.send("And again");
   expect(sent[1]).toBe(app.chat?.chat?.model);
   app.close();
+});
+
+test("F108 what is read for its text brings no warning: PDFs and office files, not recordings", () => {
+  expect(readable("application/pdf", "a")).toBe(true);
+  expect(readable("application/octet-stream", "A.PDF")).toBe(true);
+  expect(readable("", "a.docx")).toBe(true);
+  expect(readable("audio/wav", "a.wav")).toBe(false);
 });

@@ -1,5 +1,5 @@
 // Command conclave is the part of the real program that plugins are started
-// from: worker js and confine, and nothing else. Tests build it, so that they
+// from: worker js, worker pdf and confine, and nothing else. Tests build it, so that they
 // need not build the rest.
 package main
 
@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 
+	"conclave/app/document/pdf"
 	"conclave/app/plugin/spindle/engine"
 	"conclave/app/plugin/worker/confine"
 )
@@ -17,6 +18,16 @@ func main() {
 	spec, err := confine.ReadSpec()
 	if err == nil && os.Args[1] == "confine" {
 		err = confine.Exec(spec)
+	}
+	if err == nil && len(os.Args) == 3 && os.Args[2] == "pdf" {
+		if err = confine.Self(spec); err == nil {
+			err = pdf.Serve(os.Stdin, os.Stdout)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
 	}
 	var config engine.Config
 	if err == nil {

@@ -1,0 +1,174 @@
+package core
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"conclave/app/document"
+	"conclave/app/limit"
+	"conclave/app/plugin"
+)
+
+// keptPDFs is how many texts are kept: those of a chat, so that a file is not read
+// again for every request. One takes at most limit.DocumentText.
+const keptPDFs = 32
+
+// maxReply bounds what a process says of a PDF: its text, of which JSON can make
+// six times as much.
+var maxReply = 8 * limit.DocumentText.Value
+
+// pdfs reads PDFs, each in a process of its own, one at a time. It is safe for
+// concurrent use.
+type pdfs struct {
+	launcher plugin.Launcher
+	log      *slog.Logger
+	time     time.Duration // for one
+	turn     chan struct{} // whose holder reads
+
+	mu    sync.Mutex // guards the fields below
+	known map[[sha256.Size]byte]pdfText
+	order [][sha256.Size]byte // of known, the oldest first
+}
+
+// pdfText is what came of reading one.
+type pdfText struct {
+	said document.PDF
+	err  error
+}
+
+func newPDFs(l plugin.Launcher, log *slog.Logger) *pdfs {
+	return &pdfs{launcher: l, log: log, time: time.Duration(limit.PDFTime.Value) * time.Millisecond, turn: make(chan struct{}, 1), known: map[[sha256.Size]byte]pdfText{}}
+}
+
+// read returns the text of a PDF, or an error of app/document, or why no process
+// could read it.
+func (p *pdfs) read(ctx context.Context, data []byte) (document.PDF, error) {
+	if int64(len(data)) > limit.PDF.Value {
+		return document.PDF{}, document.ErrTooLarge
+	}
+	key := sha256.Sum256(data)
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return document.PDF{}, context.Cause(ctx)
+	}
+	if t, ok := p.find(key); ok {
+		return t.said, t.err
+	}
+	said, err := p.ask(ctx, data)
+	if err == nil || isVerdict(err) {
+		p.keep(key, pdfText{said, err})
+	}
+	return said, err
+}
+
+// isVerdict reports whether an error is about the file, and not about the moment.
+func isVerdict(err error) bool {
+	return errors.Is(err, document.ErrDamaged) || errors.Is(err, document.ErrEncrypted) ||
+		errors.Is(err, document.ErrNoText) || errors.Is(err, document.ErrTooMuch)
+}
+
+func (p *pdfs) find(key [sha256.Size]byte) (pdfText, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	t, ok := p.known[key]
+	return t, ok
+}
+
+func (p *pdfs) keep(key [sha256.Size]byte, t pdfText) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known[key], p.order = t, append(p.order, key)
+	if len(p.order) > keptPDFs {
+		delete(p.known, p.order[0])
+		p.order = p.order[1:]
+	}
+}
+
+// ask has a process read a PDF, which may end in any way.
+func (p *pdfs) ask(ctx context.Context, data []byte) (document.PDF, error) {
+	process, err := p.launcher.Start(ctx, plugin.Spec{Kind: "pdf", Memory: limit.PDFMemory.Value})
+	if err != nil {
+		return document.PDF{}, err
+	}
+	timed, cancel := context.WithTimeoutCause(ctx, p.time, document.ErrTooMuch)
+	defer cancel()
+	stop := context.AfterFunc(timed, process.Kill)
+	defer stop()
+	defer func() { // it is of no further use
+		process.Kill()
+		<-process.Done()
+	}()
+	said, err := exchange(process.Wire(), data)
+	if err == nil {
+		return said, troubleOf(said)
+	}
+	if ctx.Err() != nil {
+		return document.PDF{}, context.Cause(ctx)
+	}
+	if timed.Err() != nil {
+		return document.PDF{}, document.ErrTooMuch
+	}
+	process.Kill()
+	<-process.Done()
+	last := process.Stderr()
+	p.log.Info("the process that reads a PDF died", "exit", process.Exit(), "said", firstLine(last))
+	return document.PDF{}, whyDead(process.Exit(), last)
+}
+
+// troubleOf returns the error that a process reports.
+func troubleOf(said document.PDF) error {
+	if err := document.Troubles[said.Trouble]; err != nil || said.Trouble == "" {
+		return err
+	}
+	return document.ErrDamaged
+}
+
+// whyDead tells a file that took all memory, one that the parser fell over, and a
+// process that never ran.
+func whyDead(exit, last string) error {
+	switch {
+	case strings.Contains(last, "out of memory"), strings.Contains(last, "cannot allocate memory"), strings.Contains(exit, limit.SharedMemory.Person):
+		return document.ErrTooMuch
+	case strings.HasPrefix(exit, "exit 2"), strings.HasPrefix(exit, "ended: "): // Go's own end of a program
+		return document.ErrDamaged
+	}
+	return fmt.Errorf("the process that reads PDFs ended with %s: %s", exit, firstLine(last))
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// exchange sends a PDF and reads what is said of it.
+func exchange(w io.ReadWriter, data []byte) (said document.PDF, err error) {
+	if _, err := fmt.Fprintf(w, "%d\n", len(data)); err != nil {
+		return said, err
+	}
+	if _, err := w.Write(data); err != nil {
+		return said, err
+	}
+	line, err := bufio.NewReader(io.LimitReader(w, maxReply)).ReadBytes('\n')
+	if err != nil {
+		return said, err
+	}
+	if err := json.Unmarshal(line, &said); err != nil {
+		return document.PDF{}, err
+	}
+	if len(said.Text) > limit.DocumentText.Int() {
+		return document.PDF{}, errors.New("more text than asked for")
+	}
+	said.Text = strings.ToValidUTF8(said.Text, "")
+	return said, nil
+}
