@@ -303,18 +303,14 @@ func (c *command) toolCallCommand() *cobra.Command {
 	return cmd
 }
 
-// notServing says why a plugin's tools cannot be called.
 // notOffered says why a plugin that was named offers a model nothing: it does not
 // serve, it has no tools, or none that is offered by the plugin's name alone.
 func notOffered(p plugin.Status) error {
-	if p.State != plugin.Ready {
+	if p.State != plugin.Ready || slices.Contains(p.Denied, "tools") {
 		return notServing(p)
 	}
 	if len(p.Tools) == 0 {
 		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" offers no tools.", "Look at it with conclave plugins show "+p.ID+".")
-	}
-	if slices.Contains(p.Denied, "tools") {
-		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" may offer no tools: you took that permission away.", "Give it back with conclave plugins grant "+p.ID+" tools.")
 	}
 	why := "all of its tools are switched off"
 	if !slices.ContainsFunc(p.Tools, func(t tool.Tool) bool { return !t.CouncilEligible }) {
@@ -325,6 +321,7 @@ func notOffered(p plugin.Status) error {
 		"Name a tool to use it this once, as in -T "+first.ID()+", or have it offered with conclave tools enable "+first.ID()+". conclave tools list --all shows them.")
 }
 
+// notServing says why a plugin's tools cannot be called.
 func notServing(p plugin.Status) error {
 	show, trust := "conclave plugins show "+p.ID, "conclave plugins trust "+p.ID
 	switch {
@@ -340,7 +337,7 @@ func notServing(p plugin.Status) error {
 		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is switched off.", "Switch it on with conclave plugins enable "+p.ID+".")
 	case p.Problem != nil:
 		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" did not load: "+sentence(p.Problem.Error()), p.Problem.Hint)
-	case p.Muted:
+	case p.Muted || slices.Contains(p.Denied, "tools"):
 		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" may not offer tools: you took that permission away.", "Grant it again with conclave plugins grant "+p.ID+" tools.")
 	}
 	return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" is not ready.", "Look at it with "+show+".")
