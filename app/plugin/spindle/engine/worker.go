@@ -160,12 +160,11 @@ func (w *worker) awaitLoad(ctx context.Context) *Problem {
 				busy.Reset(left)
 				continue
 			}
-			p := &Problem{Kind: "deadline", File: w.cfg.Entry,
-				Message: fmt.Sprintf("It was still computing after %v of loading and was stopped.", budget),
-				Hint:    "Look for an endless loop at the top level."}
-			w.loop.end(&Ended{Reason: "deadline", Message: p.Message})
-			return p
+			return w.endless(budget)
 		case <-total.C:
+			if w.loop.computing() > budget {
+				return w.endless(budget) // the machine had too little time for it to use up its budget
+			}
 			w.script("warning", "The plugin still awaits something at its top level; it counts as started.", false)
 			return nil // section 4.3 of the contract
 		case <-w.loop.stop:
@@ -174,6 +173,15 @@ func (w *worker) awaitLoad(ctx context.Context) *Problem {
 			return &Problem{Kind: "deadline", File: w.cfg.Entry, Message: "It was stopped while it was loading."}
 		}
 	}
+}
+
+// endless stops a load that computes without end.
+func (w *worker) endless(budget time.Duration) *Problem {
+	p := &Problem{Kind: "deadline", File: w.cfg.Entry,
+		Message: fmt.Sprintf("It was still computing after %v of loading and was stopped.", budget),
+		Hint:    "Look for an endless loop at the top level."}
+	w.loop.end(&Ended{Reason: "deadline", Message: p.Message})
+	return p
 }
 
 // failed makes the problem of a load that threw t. again is true when the
