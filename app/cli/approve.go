@@ -23,6 +23,7 @@ type approval struct {
 	app   *App
 	asker permit.Asker
 	names []string // what the command names: tools, plugins, toolboxes
+	only  []string // ids of the plugins it needs; none: all
 	said  []string // ids of plugins that were said to be approved
 	ends  []func()
 }
@@ -38,7 +39,7 @@ func (a *approval) end() {
 // plugins puts each plugin that waits before the asker, and waits until those that
 // were approved have loaded.
 func (a *approval) plugins(ctx context.Context) error {
-	if err := a.app.Host.Settled(ctx); err != nil {
+	if err := a.app.Host.Loaded(ctx, a.only...); err != nil {
 		return err
 	}
 	_, always := a.asker.(permit.AlwaysAsker)
@@ -46,7 +47,7 @@ func (a *approval) plugins(ctx context.Context) error {
 	for range 3 {
 		approved := false
 		for _, s := range a.app.Host.List() {
-			if !waits(s) {
+			if !waits(s) || (len(a.only) > 0 && !slices.Contains(a.only, s.ID)) {
 				continue
 			}
 			yes, err := false, error(nil)
@@ -63,7 +64,7 @@ func (a *approval) plugins(ctx context.Context) error {
 		if !approved {
 			return nil
 		}
-		if err := a.app.Host.Settled(ctx); err != nil {
+		if err := a.app.Host.Loaded(ctx, a.only...); err != nil {
 			return err
 		}
 	}
@@ -178,7 +179,7 @@ func (c *command) trustPlugin(ctx context.Context, app *App, name string, yes, d
 		if _, err := app.Host.Ask(ctx, s.ID, say); err != nil && !errors.Is(err, plugin.ErrSettled) {
 			return err
 		}
-		if err := app.Host.Settled(ctx); err != nil {
+		if err := app.Host.Loaded(ctx, s.ID); err != nil {
 			return err
 		}
 		if s, err = app.Host.Status(s.ID); err != nil {
@@ -191,7 +192,7 @@ func (c *command) trustPlugin(ctx context.Context, app *App, name string, yes, d
 // printFirstListed shows the tools that a plugin lists now and did not show before
 // it was approved.
 func (c *command) printFirstListed(ctx context.Context, app *App, before plugin.Status) error {
-	if err := app.Host.Settled(ctx); err != nil {
+	if err := app.Host.Loaded(ctx, before.ID); err != nil {
 		return err
 	}
 	now, err := app.Host.Status(before.ID)

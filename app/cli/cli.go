@@ -62,11 +62,12 @@ func (s *Session) Path(path string) string {
 
 // Places are the folders a command works in.
 type Places struct {
-	Data         string // absolute
-	Plugins      string // absolute
-	OwnPlugins   bool   // Plugins is the default folder, inside Data
-	NeedsPlugins bool   // the command wants the plugins folder to be read
-	Command      string // the command without its arguments: "conclave chat"
+	Data         string   // absolute
+	Plugins      string   // absolute
+	OwnPlugins   bool     // Plugins is the default folder, inside Data
+	NeedsPlugins bool     // the command wants the plugins folder to be read
+	WaitFor      []string // the plugins that must have loaded before the command begins; none: all
+	Command      string   // the command without its arguments: "conclave chat"
 }
 
 // Exit statuses of cli.md. Gone is remote.Gone: the command gives way.
@@ -248,13 +249,14 @@ func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// app opens the core for this command.
-func (c *command) app(ctx context.Context, needsPlugins bool) (*App, error) {
+// app opens the core for this command. It waits until the plugins of waitFor have
+// loaded, or all when there are none.
+func (c *command) app(ctx context.Context, needsPlugins bool, waitFor ...string) (*App, error) {
 	places, err := c.places()
 	if err != nil {
 		return nil, err
 	}
-	places.NeedsPlugins, places.Command = needsPlugins, c.path
+	places.NeedsPlugins, places.WaitFor, places.Command = needsPlugins, waitFor, c.path
 	return c.open(ctx, places)
 }
 

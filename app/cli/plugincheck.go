@@ -132,7 +132,7 @@ func (c *command) pathOfPlugin(ctx context.Context, name string) (string, error)
 	if name != filepath.Base(name) || filepath.Ext(name) != "" { // no id looks like that
 		return "", fault.New(fault.NotFound, "cli.plugins", "There is no file "+path+".", "")
 	}
-	app, err := c.app(ctx, true)
+	app, err := c.app(ctx, true, name)
 	if err != nil {
 		return "", err
 	}

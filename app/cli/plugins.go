@@ -114,16 +114,41 @@ func (c *command) pluginsCommand() *cobra.Command {
 	)
 }
 
-// simple returns a command that needs the core with its plugins and no flags.
+// simple returns a command that needs the core with its plugins and no flags. One
+// whose first argument is an ID or a TOOL waits for that plugin alone.
 func (c *command) simple(use, short string, args cobra.PositionalArgs, run func(context.Context, *App, []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
-		app, err := c.app(cmd.Context(), true)
+		app, err := c.app(cmd.Context(), true, needed(use, args)...)
 		if err != nil {
 			return err
 		}
 		defer app.Close()
 		return run(cmd.Context(), app, args)
 	}}
+}
+
+// needed returns the plugin that a command's first argument names, by what its
+// usage calls it; none when that is something else, or a tool without its plugin.
+func needed(use string, args []string) []string {
+	words := strings.Fields(use)
+	if len(words) < 2 || len(args) == 0 {
+		return nil
+	}
+	switch words[1] {
+	case "ID":
+		return args[:1]
+	case "TOOL":
+		return pluginOf(args[0])
+	}
+	return nil
+}
+
+// pluginOf returns the plugin of a tool that is named "plugin:name".
+func pluginOf(name string) []string {
+	if id, _, whole := strings.Cut(name, ":"); whole {
+		return []string{id}
+	}
+	return nil
 }
 
 func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
@@ -174,7 +199,12 @@ func place(p *problemRow) string {
 	return fmt.Sprintf("%s:%d: ", p.File, p.Line)
 }
 
-func (c *command) showPlugin(_ context.Context, app *App, args []string) error {
+func (c *command) showPlugin(ctx context.Context, app *App, args []string) error {
+	if c.json { // it has the names that models know the tools by, which depend on all plugins
+		if err := app.Host.Settled(ctx); err != nil {
+			return err
+		}
+	}
 	s, err := findPlugin(app, args[0])
 	if err != nil {
 		return err
@@ -303,7 +333,7 @@ func (c *command) reloadPlugin(ctx context.Context, app *App, args []string) err
 // printAfter waits for the plugin to settle and prints how it stands; a plugin
 // that failed exits 1.
 func (c *command) printAfter(ctx context.Context, app *App, id string) error {
-	if err := app.Host.Settled(ctx); err != nil {
+	if err := app.Host.Loaded(ctx, id); err != nil {
 		return err
 	}
 	s, err := app.Host.Status(id)
@@ -355,7 +385,7 @@ func (c *command) pluginsNewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := app.Host.Settled(ctx); err != nil {
+			if err := app.Host.Loaded(ctx, id); err != nil {
 				return err
 			}
 			if c.json {

@@ -255,7 +255,7 @@ func (c *command) toolCallCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		app, err := c.app(cmd.Context(), true) // before standard input is read: the command may run elsewhere
+		app, err := c.app(cmd.Context(), true, pluginOf(args[0])...) // before standard input is read: the command may run elsewhere
 		if err != nil {
 			return err
 		}
@@ -280,7 +280,7 @@ func (c *command) toolCallCommand() *cobra.Command {
 				return err
 			}
 		}
-		approval := &approval{c: c, app: app, asker: asker, names: args}
+		approval := &approval{c: c, app: app, asker: asker, names: args, only: pluginOf(args[0])}
 		defer approval.end()
 		if err := approval.plugins(cmd.Context()); err != nil {
 			return err

@@ -206,15 +206,15 @@ func Shipped() map[string]bool {
 	return out
 }
 
-// Scan reads the plugins folder, once, and waits until every plugin is listed or
-// failed.
-func (c *Core) Scan(ctx context.Context) error {
+// Scan reads the plugins folder, once, and waits until the plugins of waitFor (none:
+// all) are listed or failed.
+func (c *Core) Scan(ctx context.Context, waitFor ...string) error {
 	c.scan.Do(func() {
 		if err := c.Host.Scan(); err != nil {
 			c.Log.Warn("the plugins folder cannot be read", "err", err)
 		}
 	})
-	return c.Host.Settled(ctx)
+	return c.Host.Loaded(ctx, waitFor...)
 }
 
 // trouble hears from the store that writes fail, or work again.

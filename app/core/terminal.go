@@ -173,7 +173,7 @@ func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error
 		}
 	}
 	if places.NeedsPlugins {
-		if err := c.Scan(ctx); err != nil {
+		if err := c.Scan(ctx, places.WaitFor...); err != nil {
 			a.Close()
 			return nil, err
 		}
@@ -205,7 +205,7 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 			a := c.Terminal()
 			a.Close = func() {}
 			if places.NeedsPlugins {
-				if err := c.Scan(ctx); err != nil {
+				if err := c.Scan(ctx, places.WaitFor...); err != nil {
 					return nil, err
 				}
 			}

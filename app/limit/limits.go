@@ -36,6 +36,15 @@ var (
 		Person: "44 of its tools are not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. Its log has the names.",
 		Test:   "app/plugin TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
 	})
+	// ToolListings bounds how often the tools of one plugin are listed again within
+	// ten seconds.
+	ToolListings = add(Limit{
+		Name:   "listings of a plugin's changed tools within 10 s",
+		Value:  10,
+		Why:    "each may be a new version in the store and a card in the window; a plugin that settles into its tools needs two or three",
+		Person: "It says all the time that its tools changed. They are listed 10 times within 10 s, and the newest ones a little later.",
+		Test:   "app/plugin TestF76ToolsThatChangeAllTheTimeAreListedAtABoundedRate",
+	})
 	// ScriptFile bounds one file of a script plugin.
 	ScriptFile = add(Limit{
 		Name:   "one file of an extension's backend, or a script",

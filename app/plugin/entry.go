@@ -51,6 +51,8 @@ type entry struct {
 	refusals   refusals   // so has this
 	quota      quota      // and this
 
+	activity activity // its loads; Host.mu guards it
+
 	mu      sync.Mutex // guards the fields below
 	source  Source     // zero when the plugin is gone
 	dirty   bool       // something changed since the load began
@@ -133,7 +135,7 @@ func (e *entry) reconsider() {
 type look struct{ interrupt, force, decided bool }
 
 func (e *entry) look(l look) {
-	if !e.h.began() {
+	if !e.h.began(e) {
 		return
 	}
 	e.mu.Lock()
@@ -147,14 +149,14 @@ func (e *entry) look(l look) {
 	e.loading = true
 	e.mu.Unlock()
 	if busy {
-		e.h.ended()
+		e.h.ended(e)
 		return
 	}
 	go e.run() // ends when nothing is left to do; Close waits for it
 }
 
 func (e *entry) run() {
-	defer e.h.ended()
+	defer e.h.ended(e)
 	for again := 0; ; {
 		e.mu.Lock()
 		if !e.dirty || e.h.ctx.Err() != nil {

@@ -117,8 +117,7 @@ type Host struct {
 	// identities holds who has which name that no two plugins share (identity.go).
 	identities map[string]*entry
 	closed     bool
-	busy       int           // entries that are loading
-	quiet      chan struct{} // closed whenever busy is 0
+	activity   activity // the loads of all plugins
 }
 
 // New returns a host that has read nothing yet.
@@ -137,18 +136,12 @@ func New(o Options) *Host {
 	}
 	h := &Host{
 		o: o, slots: make(chan struct{}, o.Parallel), entries: map[string]*entry{}, identities: map[string]*entry{}, listeners: map[chan Update]struct{}{},
-		sessions: map[*session]struct{}{}, quiet: closedChan(),
+		sessions: map[*session]struct{}{},
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background()) // its own: Close ends it
 	news := o.Bus.Subscribe(bus.Permissions)
 	h.wg.Go(func() { h.heed(news) }) // ends with Close
 	return h
-}
-
-func closedChan() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
 }
 
 // Scan reads the folder once and starts loading what is new or different. It
@@ -228,41 +221,81 @@ func (h *Host) Watch(ctx context.Context) error {
 // Settled waits until no plugin is loading, or for ctx's end, whose cause it
 // returns.
 func (h *Host) Settled(ctx context.Context) error {
+	return h.wait(ctx, &h.activity)
+}
+
+// Loaded waits as Settled does, but only for the plugins that names mean, which
+// Find reads; for all, when there is no name or one means no plugin.
+func (h *Host) Loaded(ctx context.Context, names ...string) error {
+	if len(names) == 0 {
+		return h.Settled(ctx)
+	}
+	for _, name := range names {
+		id, err := h.Find(name)
+		e := h.entry(id)
+		if err != nil || e == nil {
+			return h.Settled(ctx)
+		}
+		if err := h.wait(ctx, &e.activity); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// activity counts the loads under way, of one plugin or of all. Host.mu guards it.
+type activity struct {
+	busy  int
+	quiet chan struct{} // closed whenever busy becomes 0
+}
+
+func (a *activity) began() {
+	if a.busy == 0 {
+		a.quiet = make(chan struct{})
+	}
+	a.busy++
+}
+
+func (a *activity) ended() {
+	if a.busy--; a.busy == 0 {
+		close(a.quiet)
+	}
+}
+
+// wait waits until nothing is under way, or for ctx's end.
+func (h *Host) wait(ctx context.Context, a *activity) error {
 	for {
 		h.mu.Lock()
-		quiet, busy := h.quiet, h.busy
+		now := *a
 		h.mu.Unlock()
-		if busy == 0 {
+		if now.busy == 0 {
 			return nil
 		}
 		select {
-		case <-quiet:
+		case <-now.quiet:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 }
 
-func (h *Host) began() bool {
+// began counts a load of e, or reports false when the host is closed.
+func (h *Host) began(e *entry) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closed {
 		return false
 	}
-	if h.busy == 0 {
-		h.quiet = make(chan struct{})
-	}
-	h.busy++
+	h.activity.began()
+	e.activity.began()
 	h.wg.Add(1)
 	return true
 }
 
-func (h *Host) ended() {
+func (h *Host) ended(e *entry) {
 	h.mu.Lock()
-	h.busy--
-	if h.busy == 0 {
-		close(h.quiet)
-	}
+	e.activity.ended()
+	h.activity.ended()
 	h.mu.Unlock()
 	h.wg.Done()
 }

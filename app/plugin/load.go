@@ -97,14 +97,24 @@ func (e *entry) offer(ctx context.Context, v version, began time.Time, force boo
 		}
 		return nil
 	}
+	muted := e.permit(v)
+	runs := !muted && (!v.listed || force)
+	if runs && !force {
+		if err := e.knownToHang(v); err != nil {
+			return err
+		}
+	}
 	// Before any of it runs: a process that is started later must find the files as
 	// they were approved, whatever is saved meanwhile.
 	if _, err := e.pin(v); err != nil {
 		return err
 	}
 	next := newRunner(e.h, e, v)
-	if muted := e.permit(v); !muted && (!v.listed || force) {
+	if runs {
 		tools, said, err := next.list(ctx)
+		if ctx.Err() == nil {
+			e.noteHang(v, err)
+		}
 		if err != nil {
 			next.retire()
 			return err

@@ -87,7 +87,7 @@ func (h *Host) trust(ctx context.Context, id string, t permit.Trust) error {
 		c, err := h.candidate(id)
 		if errors.Is(err, ErrSettled) && h.loading(id) {
 			// It is being read once more (a save in two steps), and may wait then.
-			if err := h.Settled(ctx); err != nil {
+			if err := h.Loaded(ctx, id); err != nil {
 				return err
 			}
 			c, err = h.candidate(id)
@@ -103,7 +103,7 @@ func (h *Host) trust(ctx context.Context, id string, t permit.Trust) error {
 			return err
 		}
 		heard()
-		if err := h.Settled(ctx); err != nil {
+		if err := h.Loaded(ctx, id); err != nil {
 			return err
 		}
 	}
@@ -297,5 +297,5 @@ func (h *Host) loadOnce(ctx context.Context, src Source, kin string, set savedSt
 	h.mu.Unlock()
 	e.unpin() // what a run that was cut short left
 	e.kick()
-	return id, h.Settled(ctx)
+	return id, h.Loaded(ctx, id)
 }

@@ -28,6 +28,7 @@ type record struct {
 	Options    json.RawMessage `json:"options,omitempty"` // JSON Schema of its settings
 	Notes      []string        `json:"notes,omitempty"`   // what it says of itself
 	Seeded     string          `json:"seeded,omitempty"`  // the version whose seeds are in its storage
+	Hung       *hung           `json:"hung,omitempty"`    // the newest load by running, if it took too long
 }
 
 // goodRecord is the newest version that loaded and was approved, whose files are

@@ -5,8 +5,12 @@ import (
 	"slices"
 	"time"
 
+	"conclave/app/limit"
 	"conclave/app/tool"
 )
+
+// listWindow is the time within which limit.ToolListings counts.
+const listWindow = 10 * time.Second
 
 // toolsChanged is called when the process says that its tools changed.
 func (r *runner) toolsChanged() {
@@ -20,7 +24,7 @@ func (r *runner) toolsChanged() {
 // process said that they changed. A version that does not serve yet is listed
 // again once it does.
 func (r *runner) listAgain() {
-	if !r.h.began() {
+	if !r.h.began(r.e) {
 		return
 	}
 	r.mu.Lock()
@@ -28,19 +32,27 @@ func (r *runner) listAgain() {
 	r.listing = r.listing || begin
 	r.mu.Unlock()
 	if !begin {
-		r.h.ended()
+		r.h.ended(r.e)
 		return
 	}
 	go func() { // ends when nothing is left to list; Close waits for it
-		defer r.h.ended()
-		for r.wanted() {
+		defer r.h.ended(r.e)
+		for {
+			wanted, wait := r.wanted()
+			if wanted && wait > 0 { // nobody waits for this, so it counts as no load
+				r.h.spawn(func() { r.listLater(wait) }) // ends after wait, or with Close
+			}
+			if !wanted || wait > 0 {
+				return
+			}
 			r.e.relist(r)
 		}
 	}()
 }
 
-// wanted takes up the next listing, or ends the turn of this goroutine.
-func (r *runner) wanted() bool {
+// wanted takes up the next listing, or ends the turn of this goroutine. A listing
+// that would be one too many is to wait, and is not taken up yet.
+func (r *runner) wanted() (yes bool, wait time.Duration) {
 	r.e.mu.Lock()
 	serves := r.e.serving == r
 	r.e.mu.Unlock()
@@ -48,10 +60,29 @@ func (r *runner) wanted() bool {
 	defer r.mu.Unlock()
 	if !serves || !r.relist || r.h.ctx.Err() != nil {
 		r.listing = false
-		return false
+		return false, 0
 	}
-	r.relist = false
-	return true
+	now := time.Now()
+	r.listed = slices.DeleteFunc(r.listed, func(t time.Time) bool { return now.Sub(t) >= listWindow })
+	if len(r.listed) >= limit.ToolListings.Int() {
+		return true, listWindow - now.Sub(r.listed[0])
+	}
+	r.relist, r.listed = false, append(r.listed, now)
+	return true, 0
+}
+
+// listLater lists again after wait.
+func (r *runner) listLater(wait time.Duration) {
+	r.e.log.add("warn", limit.ToolListings.Person, "")
+	select {
+	case <-time.After(wait):
+	case <-r.h.ctx.Done():
+		return
+	}
+	r.mu.Lock()
+	r.listing = false
+	r.mu.Unlock()
+	r.listAgain()
 }
 
 // relist lists the tools of the running process again; they go the way of a new

@@ -51,6 +51,7 @@ type runner struct {
 	stops   map[*context.CancelCauseFunc]struct{} // of the calls under way
 	relist  bool                                  // the process said that its tools changed
 	listing bool                                  // they are being listed
+	listed  []time.Time                           // when that was done, within listWindow
 }
 
 func newRunner(h *Host, e *entry, v version) *runner {

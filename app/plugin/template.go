@@ -121,7 +121,7 @@ func (h *Host) New(ctx context.Context, kind, name string) (id, path string, err
 	if id, err = h.Find(filepath.Base(path)); err != nil {
 		return "", path, err
 	}
-	if err := h.Settled(ctx); err != nil {
+	if err := h.Loaded(ctx, id); err != nil {
 		return id, path, err
 	}
 	// What lies there is Conclave's own text, and its permissions are the template's.

@@ -35,6 +35,7 @@ type Process struct {
 	exit   string
 	stderr strings.Builder
 	script Script
+	hidden []Tool            // what Flips took back
 	asked  map[string]string // id of our request → id of the call it is for
 	waits  map[string]chan struct{}
 
@@ -284,6 +285,17 @@ func (p *Process) call(m message) {
 		p.mu.Unlock()
 		p.send(message{Method: "notifications/tools/list_changed"})
 		p.say(m.ID, "became", false)
+		return
+	case Flips:
+		p.mu.Lock()
+		if p.hidden == nil {
+			p.hidden, p.script.Tools = p.script.Tools, []Tool{t}
+		} else {
+			p.hidden, p.script.Tools = nil, p.hidden
+		}
+		p.mu.Unlock()
+		p.send(message{Method: "notifications/tools/list_changed"})
+		p.say(m.ID, "flipped", false)
 		return
 	case Shows:
 		p.answer(m.ID, map[string]any{"content": json.RawMessage(t.Text)})

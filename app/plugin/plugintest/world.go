@@ -66,6 +66,7 @@ const (
 	Dies    Do = "dies"    // ends the process with status 3
 	Blurts  Do = "blurts"  // writes garbage to the wire
 	Becomes Do = "becomes" // changes the tools to those of the Script in Text, and says so
+	Flips   Do = "flips"   // takes back all tools but itself, or offers them again, and says so
 	Shows   Do = "shows"   // answers the content blocks in Text
 	Asks    Do = "asks"    // passes its arguments {capability, args} on to Conclave, and answers the answer
 )
