@@ -64,38 +64,34 @@ func (s *session) call(ctx context.Context, call tool.Call, deadline time.Time) 
 func (s *session) await(ctx context.Context, p *wire.Pending, deadline time.Time) tool.Result {
 	timer := time.NewTimer(time.Until(deadline) + grace)
 	defer timer.Stop()
-	count := time.NewTicker(quotaPause)
-	defer count.Stop()
-	for {
-		select {
-		case <-count.C:
-			if s.r.e.full() {
-				return s.overfull()
-			}
-			continue
-		case <-p.Done():
-			if s.r.e.full() {
-				return s.overfull()
-			}
-			return s.answer(ctx, p)
-		case <-timer.C:
-			s.r.spend(s)
-			s.kill("The tool's process was restarted because another call ran over its time; call it again.")
-			return tool.Result{Status: chat.CallTimeout}
-		case <-ctx.Done():
-			_ = p.Cancel(reason(ctx))
-			s.r.h.spawn(func() { s.reap(p) }) // ends within grace
-			return tool.Result{Status: chat.CallCancelled, Error: reason(ctx)}
+	select {
+	case <-p.Done():
+		if s.overfull() || s.filled.Load() {
+			return tool.Result{Status: chat.CallDied, Error: limit.StorageBytes.Model}
 		}
+		return s.answer(ctx, p)
+	case <-timer.C:
+		s.r.spend(s)
+		s.kill("The tool's process was restarted because another call ran over its time; call it again.")
+		return tool.Result{Status: chat.CallTimeout}
+	case <-ctx.Done():
+		_ = p.Cancel(reason(ctx))
+		s.r.h.spawn(func() { s.reap(p) }) // ends within grace
+		return tool.Result{Status: chat.CallCancelled, Error: reason(ctx)}
 	}
 }
 
-// overfull ends a process that filled its storage.
-func (s *session) overfull() tool.Result {
+// overfull ends the process if it filled its storage, and reports whether it did.
+func (s *session) overfull() bool {
+	if !s.r.e.full(s.process) {
+		return false
+	}
 	s.r.spend(s)
 	s.kill(limit.StorageBytes.Person)
-	s.r.e.log.add("error", limit.StorageBytes.Person, "")
-	return tool.Result{Status: chat.CallDied, Error: limit.StorageBytes.Model}
+	if !s.filled.Swap(true) {
+		s.r.e.log.add("error", limit.StorageBytes.Person, "")
+	}
+	return true
 }
 
 // reap waits for the answer to a cancelled call, and kills the process when it

@@ -219,6 +219,10 @@ type Process interface {
 type Usage struct {
 	CPU    time.Duration
 	Memory int64 // proportional set size in bytes, resident size where that is unknown
+
+	// Deleted are the bytes on disk of files that no folder holds any more and the
+	// process still has open. Zero where the system does not say.
+	Deleted int64
 }
 
 // LoadTimeout is how long a plugin may take from its start to a listed tool set.

@@ -173,7 +173,7 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 		return nil, &Problem{Kind: "unavailable", Message: "Its storage folder cannot be opened: " + err.Error() + "."}
 	}
 	_ = folder.Close() // nothing is buffered
-	if r.e.full() {
+	if r.e.full(nil) {
 		return nil, fullProblem(storageDir)
 	}
 	v := r.version()
@@ -436,7 +436,7 @@ func (r *runner) host(ctx context.Context, capability string, args json.RawMessa
 	switch {
 	case len(capability) > len(storagePrefix) && capability[:len(storagePrefix)] == storagePrefix:
 		operation := capability[len(storagePrefix):]
-		if (operation == "write" || operation == "mkdir") && r.e.full() {
+		if (operation == "write" || operation == "mkdir") && r.e.full(nil) {
 			return nil, hostError("failed", limit.StorageBytes.Model)
 		}
 		return storage(ctx, r.h.storage(r.e.id), operation, args)

@@ -40,6 +40,7 @@ type session struct {
 
 	code    atomic.Pointer[string] // digest of what it runs, once the files were compared; nil for a throw-away look
 	asked   atomic.Bool            // its end was asked for
+	filled  atomic.Bool            // it was ended since it filled its storage
 	over    chan struct{}          // closed when it has ended and that was taken note of
 	watched sync.WaitGroup
 	mu      sync.Mutex // guards killed
@@ -127,16 +128,24 @@ func lastLines(text string, n int) string {
 }
 
 // watch waits for the end of the process, which is a death unless it was asked
-// for.
+// for. Meanwhile it counts the plugin's storage: threads write between calls too.
 func (s *session) watch() {
-	select {
-	case <-s.process.Done():
-		s.drain()
-	case <-s.transport.Done(): // a flood, garbage, or its output closed
-		if !s.asked.Load() {
-			s.process.End()
+	count := time.NewTicker(quotaPause)
+	defer count.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-count.C:
+			s.overfull()
+			continue
+		case <-s.process.Done():
+			s.drain()
+		case <-s.transport.Done(): // a flood, garbage, or its output closed
+			if !s.asked.Load() {
+				s.process.End()
+			}
+			<-s.process.Done()
 		}
-		<-s.process.Done()
+		ended = true
 	}
 	s.r.spend(s)
 	if !s.asked.Load() {

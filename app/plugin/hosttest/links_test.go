@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"conclave/app/chat"
-	"conclave/app/plugin"
 )
 
 // nekoTree is a N.E.K.O plugin of that id whose class has this body.
@@ -199,13 +198,19 @@ func TestF02NoGrantLeadsOverALinkOutOfThePluginsFolder(t *testing.T) {
 			_, way, _ := strings.Cut(strings.TrimPrefix(packages, "."), strings.TrimPrefix(link, "."))
 			must(t, os.MkdirAll(filepath.Join(home, way), 0o700), os.WriteFile(filepath.Join(home, "id_rsa"), []byte("secret"), 0o600))
 			must(t, os.MkdirAll(filepath.Join(c.dir, "mai", filepath.Dir(link)), 0o700), os.Symlink(home, filepath.Join(c.dir, "mai", link)))
-			c.maibotTree("mai", "@Tool(\"x\")\nasync def x(self, **kwargs):\n    return 'x'")
-			c.becomes("mai", plugin.NeedsApproval)
-			must(t, c.host.Trust(t.Context(), "mai", false), c.host.Settled(t.Context()))
-			s, err := c.host.Status("mai")
-			must(t, err)
-			if s.State != plugin.Failed || s.Problem == nil || s.Problem.Kind != "refused" {
-				t.Errorf("state %s, problem %+v", s.State, s.Problem)
+			c.maibotTree("mai", fmt.Sprintf(`
+@Tool("x")
+async def x(self, **kwargs):
+    found = []
+    for path in (%q, %q):
+        try:
+            found.append(open(path).read())
+        except Exception as e:
+            found.append(type(e).__name__)
+    return ' '.join(found)`, filepath.Join(home, "id_rsa"), filepath.Join(c.dir, "mai", link, strings.TrimPrefix(way, "/"), "id_rsa")))
+			c.approved("mai")
+			if r := c.call("mai:x", "{}"); r.Status != chat.CallOK || chat.TextOf(r.Content) != "PermissionError PermissionError" {
+				t.Errorf("it read %q: %s %s", chat.TextOf(r.Content), r.Status, r.Error)
 			}
 		})
 	}

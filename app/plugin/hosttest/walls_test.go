@@ -5,9 +5,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/app/chat"
 	"conclave/app/fault"
@@ -224,6 +226,45 @@ func TestF18APluginThatFillsItsStorageIsStopped(t *testing.T) {
 			r := c.call("hoard:hoard", "{}")
 			if r.Status != chat.CallDied || !strings.Contains(r.Error, limit.StorageBytes.Person) {
 				t.Errorf("it is started again: %s %q", r.Status, r.Error)
+			}
+		})
+	}
+}
+
+// What a thread writes when no call is open, and what lies in files that no folder
+// holds any more, fills a disk too.
+func TestF18APluginFillsNoDiskBehindItsCalls(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("what a process has open is told on Linux")
+	}
+	const write = `
+for n in range(20):
+    file = open(os.path.join(os.environ['HOME'], str(n)), 'wb')
+    kept.append(file)
+    DELETE
+    file.write(bytes(60 << 20))
+`
+	for what, does := range map[string]string{"a thread between calls": "pass", "files it deleted": "os.unlink(file.name)"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			c := open(t, t.TempDir(), t.TempDir())
+			c.write("hoard.py", "import os, threading\nkept = []\n\ndef fill():"+
+				strings.ReplaceAll(strings.TrimRight(strings.Replace(write, "DELETE", does, 1), "\n"), "\n", "\n    ")+
+				"\n\ndef hoard() -> str:\n    \"Hoard.\"\n    threading.Thread(target=fill, daemon=True).start()\n    return 'begun'\n")
+			c.approved("hoard")
+			if r := c.call("hoard:hoard", "{}"); r.Status != chat.CallOK && r.Error != limit.StorageBytes.Model {
+				t.Fatalf("it does not begin: %s %q", r.Status, r.Error)
+			}
+			wait := time.NewTimer(patience)
+			defer wait.Stop()
+			for !slices.ContainsFunc(c.host.Log("hoard", 0), func(l plugin.LogLine) bool { return l.Text == limit.StorageBytes.Person }) {
+				select {
+				case <-c.updates:
+				case <-time.After(50 * time.Millisecond): // a log has no notice of its own
+				case <-wait.C:
+					t.Fatal("it was not stopped")
+				}
 			}
 		})
 	}

@@ -289,7 +289,7 @@ func (p *Process) Usage() plugin.Usage {
 		}
 		return plugin.Usage{}
 	default:
-		return usage(p.cmd.Process.Pid)
+		return usage(p.cmd.Process.Pid, p.spec.Spawn)
 	}
 }
 

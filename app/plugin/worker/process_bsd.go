@@ -22,4 +22,4 @@ func (group) wait(cmd *exec.Cmd) { _ = cmd.Wait() }
 func used(int, bool, int64) int64 { return 0 }
 
 // usage is unknown here.
-func usage(int) plugin.Usage { return plugin.Usage{} }
+func usage(int, bool) plugin.Usage { return plugin.Usage{} }

@@ -35,8 +35,8 @@ func (group) wait(cmd *exec.Cmd) {
 const clockTicks = 100
 
 // usage reads /proc (proc(5)): utime and stime of stat, Pss of smaps_rollup.
-func usage(pid int) plugin.Usage {
-	var u plugin.Usage
+func usage(pid int, group bool) plugin.Usage {
+	u := plugin.Usage{Deleted: deleted(pid, group)}
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		// The second field is the name in brackets, which may hold anything.
 		if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(fields) > 12 {
@@ -55,6 +55,35 @@ func usage(pid int) plugin.Usage {
 		}
 	}
 	return u
+}
+
+// deleted returns the bytes on disk of the files that a process, or its group when
+// it may start others, has open and no folder holds any more.
+func deleted(pid int, group bool) (bytes int64) {
+	pids := []int{pid}
+	if group {
+		pids = members(pid)
+	}
+	type file struct{ device, inode uint64 }
+	seen := map[file]bool{}
+	for _, pid := range pids {
+		dir := fmt.Sprintf("/proc/%d/fd", pid)
+		open, err := os.ReadDir(dir)
+		if err != nil {
+			continue // it has ended
+		}
+		for _, fd := range open {
+			var stat unix.Stat_t
+			if unix.Stat(dir+"/"+fd.Name(), &stat) != nil || stat.Nlink > 0 || stat.Mode&unix.S_IFMT != unix.S_IFREG {
+				continue
+			}
+			if is := (file{uint64(stat.Dev), stat.Ino}); !seen[is] {
+				seen[is] = true
+				bytes += stat.Blocks * 512
+			}
+		}
+	}
+	return bytes
 }
 
 // used returns the memory of a process, and of its group when it may start others:

@@ -98,7 +98,7 @@ func signalOf(*os.ProcessState) string { return "" }
 func used(int, bool, int64) int64 { return 0 }
 
 // usage is unknown here.
-func usage(int) plugin.Usage { return plugin.Usage{} }
+func usage(int, bool) plugin.Usage { return plugin.Usage{} }
 
 // tooMany reports an error that says that a system limit is reached.
 func tooMany(err error) bool {

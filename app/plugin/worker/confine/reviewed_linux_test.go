@@ -56,6 +56,17 @@ attempt("watch", lambda: call(number["inotify_init1"], 0))
 attempt("a file in memory", lambda: call(number["memfd_create"], b"x", 0))
 attempt("a call of a later kernel", lambda: call(4242, 0))
 attempt("kernel AIO", lambda: call(number["io_setup"], 1, bytes(8)))
+folder = os.open(sys.argv[2], os.O_RDONLY)
+attempt("a subvolume in a folder to read", lambda: fcntl.ioctl(folder, 0x5000940e, bytearray(8) + b"volume".ljust(4088, b"\0")))
+attempt("a snapshot", lambda: fcntl.ioctl(folder, 0x50009417, bytearray(4096)))
+attempt("a request of a later kernel", lambda: fcntl.ioctl(folder, 0x4242, b""))
+attempt("whether it is a terminal", lambda: not os.isatty(0) or 1 / 0)
+file = os.open(os.path.join(sys.argv[3], "file"), os.O_CREAT | os.O_RDWR)
+attempt("let others wait for a file", lambda: fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_WRLCK))
+attempt("be told of a folder", lambda: fcntl.fcntl(folder, fcntl.F_NOTIFY, 1))
+attempt("lock a file", lambda: fcntl.lockf(file, fcntl.LOCK_EX))
+attempt("keep more than a file has", lambda: call(number["fallocate"], file, 1, 0, 1 << 30))
+attempt("make a file as long as it will be", lambda: os.posix_fallocate(file, 0, 4096))
 attempt("its own priority", lambda: os.setpriority(os.PRIO_PROCESS, 0, 1))
 attempt("its own name", lambda: call(number["prctl"], 15, b"name", 0, 0, 0))
 `
@@ -64,12 +75,14 @@ func TestF19WhatNobodyReviewedIsNotThere(t *testing.T) {
 	spec := pythonSpec(t, beyond)
 	numbers, err := json.Marshal(map[string]int{
 		"ioprio_set": unix.SYS_IOPRIO_SET, "prctl": unix.SYS_PRCTL, "file_setattr": unix.SYS_FILE_SETATTR,
-		"inotify_init1": unix.SYS_INOTIFY_INIT1, "memfd_create": unix.SYS_MEMFD_CREATE, "io_setup": unix.SYS_IO_SETUP,
+		"inotify_init1": unix.SYS_INOTIFY_INIT1, "memfd_create": unix.SYS_MEMFD_CREATE, "io_setup": unix.SYS_IO_SETUP, "fallocate": unix.SYS_FALLOCATE,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec.Argv = append(spec.Argv, string(numbers))
+	toRead, own := t.TempDir(), t.TempDir()
+	spec.Read, spec.Write = append(spec.Read, toRead), []string{own}
+	spec.Argv = append(spec.Argv, string(numbers), toRead, own)
 	for _, spawn := range []bool{false, true} {
 		spec.Spawn = spawn
 		got := results(child(t, "exec", "", spec))
@@ -77,7 +90,10 @@ func TestF19WhatNobodyReviewedIsNotThere(t *testing.T) {
 			"lower everybody's priority": "EPERM", "lower the group's priority": "EPERM", "set everybody's disk priority": "EPERM",
 			"outlive": "EPERM", "hide its memory": "EPERM", "signal by input": "EPERM", "attributes by a descriptor": "EPERM",
 			"attributes by a path": "ENOSYS", "watch": "ENOSYS", "a file in memory": "ENOSYS", "a call of a later kernel": "ENOSYS",
-			"kernel AIO": "ENOSYS", "its own priority": "done", "its own name": "done",
+			"kernel AIO": "ENOSYS", "a subvolume in a folder to read": "EPERM", "a snapshot": "EPERM",
+			"a request of a later kernel": "EPERM", "let others wait for a file": "EPERM", "be told of a folder": "EPERM",
+			"keep more than a file has": "ENOTSUP", "make a file as long as it will be": "done", "lock a file": "done",
+			"whether it is a terminal": "done", "its own priority": "done", "its own name": "done",
 		} {
 			if got[what] != want {
 				t.Errorf("with programs %v: %s: %q, want %s", spawn, what, got[what], want)

@@ -156,9 +156,11 @@ func rules(o filterOptions) []rule {
 		// Not PR_SET_PDEATHSIG, by which it would outlive Conclave, and not
 		// PR_SET_DUMPABLE, by which its memory could not be read any more.
 		rule{call: unix.SYS_PRCTL, unless: anyOf(0, prctlOptions...), answer: eperm},
-		// Who is told of input by a signal could be anybody.
-		rule{call: unix.SYS_FCNTL, unless: anyOf(1, neverCommands...), answer: eperm, inverse: true},
-		rule{call: unix.SYS_IOCTL, unless: anyOf(1, neverControls...), answer: eperm, inverse: true},
+		rule{call: unix.SYS_FCNTL, unless: anyOf(1, fcntlCommands...), answer: eperm},
+		rule{call: unix.SYS_IOCTL, unless: anyOf(1, ioctlRequests...), answer: eperm},
+		// What is kept beyond the end of a file (FALLOC_FL_KEEP_SIZE) is in nobody's
+		// count, and no limit of a file's size holds it.
+		rule{call: unix.SYS_FALLOCATE, unless: anyOf(1, 0), answer: errno(unix.EOPNOTSUPP)},
 	)
 
 	if !o.paths {
@@ -217,15 +219,29 @@ var prctlOptions = []uint32{
 	unix.PR_SET_TAGGED_ADDR_CTRL, unix.PR_GET_TAGGED_ADDR_CTRL, unix.PR_SVE_GET_VL, unix.PR_PAC_RESET_KEYS,
 }
 
-// neverCommands are the commands of fcntl that are refused.
-var neverCommands = []uint32{unix.F_SETOWN, unix.F_SETOWN_EX, unix.F_SETSIG}
+// fcntlCommands are the commands of fcntl that were reviewed. Not among them: who
+// is signalled of input, which could be anybody; leases, by which whoever opens a
+// file of the plugin's waits, Conclave too; and being told of changes in a folder.
+var fcntlCommands = []uint32{
+	unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL,
+	unix.F_GETLK, unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_GETLK, unix.F_OFD_SETLK, unix.F_OFD_SETLKW,
+	unix.F_GETOWN, unix.F_GETOWN_EX, unix.F_GETSIG, unix.F_GETLEASE, unix.F_GETPIPE_SZ, unix.F_SETPIPE_SZ,
+	unix.F_GET_SEALS, unix.F_DUPFD_QUERY, unix.F_CREATED_QUERY, unix.F_GET_RW_HINT, unix.F_GET_FILE_RW_HINT,
+}
 
-// neverControls are the requests of ioctl that are refused: typing into a
-// terminal, naming who is signalled, and attributes of files, which Landlock does
-// not guard.
-var neverControls = []uint32{
-	unix.TIOCSTI, 0x541c /* TIOCLINUX */, unix.TIOCSCTTY, 0x8901 /* FIOSETOWN */, 0x8902, /* SIOCSPGRP */
-	0x401c5820 /* FS_IOC_FSSETXATTR */, 0x40086602 /* FS_IOC_SETFLAGS */, 0x40046602, /* FS_IOC32_SETFLAGS */
+// ioctlRequests are the requests of ioctl that were reviewed. Landlock guards those
+// of devices alone, while a file system takes some of any folder that can be
+// listed: Btrfs makes subvolumes and snapshots in one that may only be read.
+var ioctlRequests = []uint32{
+	// what a terminal or a pipe is, and how much waits in it
+	unix.TCGETS, unix.TCGETS2, unix.TCSETS, unix.TCSETSW, unix.TCSETSF, unix.TIOCGWINSZ, unix.TIOCGPGRP, unix.TIOCSPGRP,
+	unix.TIOCGSID, unix.TIOCOUTQ, unix.TIOCINQ,
+	// of a descriptor
+	0x5451 /* FIOCLEX */, 0x5450 /* FIONCLEX */, 0x5421 /* FIONBIO */, 0x5460, /* FIOQSIZE */
+	unix.FICLONE, unix.FICLONERANGE, unix.FS_IOC_GETFLAGS,
+	// of the sockets that the rules let it open: the machine's own addresses
+	0x8905 /* SIOCATMARK */, 0x8906 /* SIOCGSTAMP */, unix.SIOCGIFNAME, unix.SIOCGIFCONF, unix.SIOCGIFFLAGS,
+	unix.SIOCGIFADDR, unix.SIOCGIFBRDADDR, unix.SIOCGIFNETMASK, unix.SIOCGIFMTU, unix.SIOCGIFINDEX,
 }
 
 // allowedCalls are those that were reviewed and do nothing to anybody else, on
