@@ -23,6 +23,30 @@ func TestOnlyPublicAddressesArePublic(t *testing.T) {
 	}
 }
 
+// Addresses of IPv6 that hold one of IPv4, or that are nobody's on the internet.
+func TestF04NoSpellingOfAPrivateAddressIsPublic(t *testing.T) {
+	for _, address := range []string{
+		"::7f00:1", "::ffff:0:7f00:1", "2001::80ff:fffe", "fec0::1", "2001:10::1", "5f00::1", "3fff::1", "::1%lo", "64:ff9b:1::7f00:1", "192.88.99.1",
+	} {
+		if !private(netip.MustParseAddr(address)) {
+			t.Errorf("%s is public", address)
+		}
+	}
+	for _, address := range []string{
+		"169.254.169.254", "::ffff:a9fe:a9fe", "::a9fe:a9fe", "::ffff:0:a9fe:a9fe", "64:ff9b::a9fe:a9fe", "2002:a9fe:a9fe::1", "fe80::a9fe:a9fe%eth0",
+		"64:ff9b::6464:64c8", "168.63.129.16", "fd00:ec2::254", "fd20:ce::254",
+	} {
+		if !never(netip.MustParseAddr(address)) {
+			t.Errorf("%s can be asked by who may ask this network", address)
+		}
+	}
+	for _, address := range []string{"192.168.1.1", "127.0.0.1", "::1", "fd00::1", "64:ff9b::c0a8:101"} {
+		if never(netip.MustParseAddr(address)) {
+			t.Errorf("%s cannot be asked even by who may ask this network", address)
+		}
+	}
+}
+
 // Whoever answers at a public address leads nobody into the person's own network:
 // not by a redirect, and not with a name that turns out to be private.
 func TestF04NoRedirectAndNoNameLeadsIntoThePersonsOwnNetwork(t *testing.T) {
