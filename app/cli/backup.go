@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -25,11 +26,12 @@ func (c *command) backup(ctx context.Context, app *App, args []string) (err erro
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		return fault.Wrap(fault.Conflict, op, "There is a file "+args[0]+" already.", "Choose another name.", err)
 	}
-	temp := path + ".new"
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	// A name that nobody knows before: a link that lies there would be written through.
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
 	if err != nil {
 		return fault.Wrap(fault.Unavailable, op, "The file "+args[0]+" cannot be written.", "Check its folder, or choose another.", err)
 	}
+	temp := f.Name()
 	defer os.Remove(temp) //nolint:errcheck // it is gone after the rename
 	err = app.Backup(ctx, f)
 	if err == nil {

@@ -207,7 +207,7 @@ async def x(self, **kwargs):
             found.append(open(path).read())
         except Exception as e:
             found.append(type(e).__name__)
-    return ' '.join(found)`, filepath.Join(home, "id_rsa"), filepath.Join(c.dir, "mai", link, strings.TrimPrefix(way, "/"), "id_rsa")))
+    return ' '.join(found)`, filepath.Join(home, "id_rsa"), filepath.Join(c.dir, "mai", link, "id_rsa")))
 			c.approved("mai")
 			if r := c.call("mai:x", "{}"); r.Status != chat.CallOK || chat.TextOf(r.Content) != "PermissionError PermissionError" {
 				t.Errorf("it read %q: %s %s", chat.TextOf(r.Content), r.Status, r.Error)
