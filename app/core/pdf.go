@@ -46,7 +46,10 @@ type pdfText struct {
 }
 
 func newPDFs(l plugin.Launcher, log *slog.Logger) *pdfs {
-	return &pdfs{launcher: l, log: log, time: time.Duration(limit.PDFTime.Value) * time.Millisecond, turn: make(chan struct{}, 1), known: map[[sha256.Size]byte]pdfText{}}
+	return &pdfs{
+		launcher: l, log: log, time: time.Duration(limit.PDFTime.Value) * time.Millisecond,
+		turn: make(chan struct{}, 1), known: map[[sha256.Size]byte]pdfText{},
+	}
 }
 
 // read returns the text of a PDF, or an error of app/document, or why no process
@@ -138,7 +141,8 @@ func troubleOf(said document.PDF) error {
 // process that never ran.
 func whyDead(exit, last string) error {
 	switch {
-	case strings.Contains(last, "out of memory"), strings.Contains(last, "cannot allocate memory"), strings.Contains(exit, limit.SharedMemory.Person):
+	case strings.Contains(last, "out of memory"), strings.Contains(last, "cannot allocate memory"),
+		strings.Contains(exit, limit.SharedMemory.Person):
 		return document.ErrTooMuch
 	case strings.HasPrefix(exit, "exit 2"), strings.HasPrefix(exit, "ended: "): // Go's own end of a program
 		return document.ErrDamaged

@@ -45,7 +45,10 @@ type reader struct {
 }
 
 func newReader(w *writer, p page) *reader {
-	return &reader{w: w, resources: p.resources, fonts: w.known(), named: map[string]*font{}, state: state{page: unchanged, stretch: 1}, text: unchanged, line: unchanged}
+	return &reader{
+		w: w, resources: p.resources, fonts: w.known(), named: map[string]*font{},
+		state: state{page: unchanged, stretch: 1}, text: unchanged, line: unchanged,
+	}
 }
 
 // run reads the operators of a stream.
@@ -184,7 +187,10 @@ func (r *reader) form(x parser.Value) {
 	if x.Key("Subtype").Name() != "Form" || r.depth >= maxNesting {
 		return
 	}
-	inner := &reader{w: r.w, resources: x.Key("Resources"), fonts: r.fonts, named: map[string]*font{}, depth: r.depth + 1, state: r.state, text: unchanged, line: unchanged}
+	inner := &reader{
+		w: r.w, resources: x.Key("Resources"), fonts: r.fonts, named: map[string]*font{},
+		depth: r.depth + 1, state: r.state, text: unchanged, line: unchanged,
+	}
 	if inner.resources.IsNull() {
 		inner.resources = r.resources
 	}
@@ -259,6 +265,7 @@ func (w *writer) write(text string, from, to, along point, height float64) {
 		return
 	}
 	w.gap = false
+	text = strings.Map(visible, text)
 	for _, c := range text {
 		w.letters = w.letters || unicode.IsPrint(c) && c != unicode.ReplacementChar
 	}
@@ -266,4 +273,12 @@ func (w *writer) write(text string, from, to, along point, height float64) {
 	if w.out.Len() > limit.DocumentText.Int()+1 { // it begins with the end of a line, which is cut off
 		panic(full{})
 	}
+}
+
+// visible drops control characters, which codes without a meaning become.
+func visible(c rune) rune {
+	if unicode.IsControl(c) {
+		return -1
+	}
+	return c
 }

@@ -40,6 +40,7 @@ func TestF108TextOfAPDFIsReadInPagesLinesAndWords(t *testing.T) {
 		"a page without text":       {Pages(helvetica, Stream("", []byte("0 0 m")), Stream("", []byte("BT /F 9 Tf (x) Tj ET"))), "[page 1]\n[no text on this page]\n\n[page 2]\nx"},
 		"a page that is damaged":    {Pages(helvetica, Stream("/Filter /Nothing", []byte("x")), Stream("", []byte("BT /F 9 Tf (x) Tj ET"))), "[page 1]\n[the rest of this page is damaged]\n\n[page 2]\nx"},
 		"a newer version":           {bytes.Replace(Saying("new"), []byte("%PDF-1.4"), []byte("%PDF-2.0"), 1), "[page 1]\nnew"},
+		"control characters":        {Saying("a\\001\\033b"), "[page 1]\nab"},
 		"zeros behind the end":      {append(Saying("padded"), make([]byte, 500)...), "[page 1]\npadded"},
 	} {
 		said, err := pdf.Text(c.data)
