@@ -13,6 +13,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/tool"
 )
 
 // pluginRow is one plugin of `plugins list --json`.
@@ -183,7 +184,8 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 // toolless says why a plugin that is ready offers no tools, as far as it said so
 // itself.
 func toolless(s plugin.Status) string {
-	if s.State != plugin.Ready || len(s.Tools) > 0 || len(s.Notes) == 0 {
+	offered := slices.ContainsFunc(s.Tools, func(t tool.Tool) bool { return t.Visibility != tool.Hidden || t.CouncilEligible })
+	if s.State != plugin.Ready || offered || len(s.Notes) == 0 {
 		return ""
 	}
 	return oneLine(s.Notes[0])
@@ -352,6 +354,9 @@ func (c *command) printAfter(ctx context.Context, app *App, id string) error {
 	if err == nil && s.Muted {
 		f := fault.Of(notServing(s))
 		fmt.Fprintln(c.Err, f.Message+" "+c.toType(f.Hint))
+	}
+	if err == nil && (s.State == plugin.Quarantined || s.State == plugin.NeedsApproval) && !c.json {
+		fmt.Fprintln(c.Err, "It waits for your yes. To see what it asks for and approve it: conclave plugins trust "+s.ID)
 	}
 	if err == nil && s.State == plugin.NeedsPackages && s.Problem != nil {
 		fmt.Fprintln(c.Err, oneLine(s.Problem.Message)+" "+firstLine(s.Problem.Hint))

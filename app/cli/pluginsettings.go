@@ -62,7 +62,10 @@ func (c *command) pluginSettings(ctx context.Context, app *App, args []string) e
 	if err != nil {
 		return err
 	}
-	return app.Host.SetOptions(ctx, id, values)
+	if err := app.Host.SetOptions(ctx, id, values); err != nil {
+		return err
+	}
+	return c.printAfter(ctx, app, id) // settings can make a plugin's tools
 }
 
 // read takes text as the setting's type: JSON where it is JSON of that type, so

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -162,7 +163,7 @@ func (t *talk) offerBox(ctx context.Context, spec string) (id, name string, err 
 		// An instance that cannot be made hides its tools, and says why.
 		if !slices.ContainsFunc(s.Tools, func(one tool.Tool) bool { return inBox(one, name) && one.Visibility != tool.Hidden }) {
 			why := strings.Join(slices.DeleteFunc(slices.Clone(s.Notes), func(note string) bool { return !strings.Contains(note, name) }), " ")
-			return "", "", fault.New(fault.Invalid, "cli.toolbox", "The toolbox "+name+" cannot be used with these settings. "+why, boxForms)
+			return "", "", fault.New(fault.Invalid, "cli.toolbox", "The toolbox "+name+" cannot be used with these settings. "+cmp.Or(why, "It has no tools with them."), boxForms)
 		}
 		return id, name, nil
 	}

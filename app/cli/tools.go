@@ -94,7 +94,8 @@ func (c *command) toolsCommand() *cobra.Command {
 		}
 		defer app.Close()
 		rows := []toolRow{}
-		for _, row := range toolRows(app) {
+		known := toolRows(app)
+		for _, row := range known {
 			waiting := row.Status == string(plugin.NeedsApproval) || row.Status == string(plugin.Quarantined)
 			if all || waiting || (row.Enabled && row.Visibility == tool.Direct) {
 				rows = append(rows, row)
@@ -107,7 +108,11 @@ func (c *command) toolsCommand() *cobra.Command {
 		for _, row := range rows {
 			table.add(row.ID, row.Status, firstLine(row.Description))
 		}
-		return table.print(c, "There are no tools. Put a .py or .js file into "+app.Plugins+".")
+		none := "There are no tools. Put a .py or .js file into " + app.Plugins + "."
+		if len(known) > 0 {
+			none = "No tool is offered from the start: " + countOf(len(known), "tool") + " switched off, for the Council alone, or found by searching. See them: conclave tools list --all"
+		}
+		return table.print(c, none)
 	}
 	show := &cobra.Command{Use: "show TOOL", Short: "Show a tool exactly as a model is given it", Args: exactly("the name of a tool"), RunE: func(cmd *cobra.Command, args []string) error {
 		app, err := c.app(cmd.Context(), true)

@@ -78,10 +78,13 @@ type Problem struct {
 	Stderr  string   `json:"stderr,omitempty"`  // tail, when it crashed
 }
 
-// Error returns "file:line: message", or the message alone.
+// Error returns "file:line: message", with as much of the place as is known.
 func (p *Problem) Error() string {
 	if p.File == "" {
 		return p.Message
+	}
+	if p.Line == 0 { // the file as a whole
+		return p.File + ": " + p.Message
 	}
 	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
 }

@@ -269,7 +269,8 @@ func (h *Host) LoadWith(ctx context.Context, id string, options json.RawMessage)
 	e.mu.Lock()
 	src, set := e.source, e.state
 	e.mu.Unlock()
-	merged, err := mergeOptions(set.values(), options)
+	form, _ := e.options()
+	merged, err := mergeOptions(set.values(), byName(form, options))
 	if err != nil {
 		return "", err
 	}

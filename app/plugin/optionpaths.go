@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -68,6 +69,60 @@ func eachPath(schema, object map[string]any, path string, depth int, do func(nam
 			eachPath(property, value, at, depth+1, do)
 		}
 	}
+}
+
+// byName gives the settings of toolboxes that are a list, as -T 'Name("x")' has
+// them, the names that the schema has at their places, so that those that are
+// paths are known for it. What the schema has no name for stays as it is: the
+// plugin says what does not fit.
+func byName(schema, options json.RawMessage) json.RawMessage {
+	var form struct {
+		Properties map[string]struct {
+			Properties json.RawMessage `json:"properties"`
+		} `json:"properties"`
+	}
+	var boxes map[string]json.RawMessage
+	if json.Unmarshal(schema, &form) != nil || json.Unmarshal(options, &boxes) != nil {
+		return options
+	}
+	for box, raw := range boxes {
+		names := namesIn(form.Properties[box].Properties)
+		var given []json.RawMessage
+		if json.Unmarshal(raw, &given) != nil || len(given) > len(names) {
+			continue
+		}
+		named := map[string]json.RawMessage{}
+		for i, value := range given {
+			named[names[i]] = value
+		}
+		if object, err := json.Marshal(named); err == nil {
+			boxes[box] = object
+		}
+	}
+	out, err := json.Marshal(boxes)
+	if err != nil {
+		return options // it was JSON
+	}
+	return out
+}
+
+// namesIn returns the names of a JSON object, in their order.
+func namesIn(object json.RawMessage) []string {
+	var names []string
+	d := json.NewDecoder(bytes.NewReader(object))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	for d.More() {
+		t, err := d.Token()
+		name, ok := t.(string)
+		var value json.RawMessage
+		if err != nil || !ok || d.Decode(&value) != nil {
+			return nil
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 func isPath(property map[string]any) bool {

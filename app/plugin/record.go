@@ -15,7 +15,8 @@ import (
 // record is what the host remembers of a plugin between runs, so that an
 // unchanged plugin is listed without being started.
 type record struct {
-	Digest     string          `json:"digest"` // of the source that Manifest, Listing and Tools describe
+	Digest     string          `json:"digest"`             // of the source that Manifest, Listing and Tools describe
+	Settings   string          `json:"settings,omitempty"` // what was set when it was listed: entry.settings
 	Manifest   Manifest        `json:"manifest"`
 	Listing    Listing         `json:"listing"`
 	Tools      []keptTool      `json:"tools,omitempty"` // nil until it was listed by running
@@ -127,6 +128,7 @@ func (e *entry) remember(v version) {
 		rec.Wakes = v.wakes // the process that listed it was not kept
 	}
 	rec.Digest, rec.Manifest, rec.Listing, rec.Listed, rec.Tools = v.digest, v.manifest, v.listing, v.listed, keep(v.tools)
+	rec.Settings = v.settings
 	rec.Options, rec.Notes = v.options, v.notes
 	rec.Load, rec.Loaded = e.status.Load.Microseconds(), e.status.Loaded
 	if e.status.State == Ready && v.listed {

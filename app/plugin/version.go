@@ -145,7 +145,9 @@ func (e *entry) read(ctx context.Context, src Source, s sight) (version, error) 
 	rec := e.record
 	e.mu.Unlock()
 	if rec.Digest == s.digest {
-		v.manifest, v.listing, v.listed, v.tools = rec.Manifest, rec.Listing, rec.Listed, unkeep(rec.Tools)
+		// A toolbox's settings make its tools: others are listed anew, whichever
+		// process set them.
+		v.manifest, v.listing, v.listed, v.tools = rec.Manifest, rec.Listing, rec.Listed && rec.Settings == v.settings, unkeep(rec.Tools)
 		v.told = told{rec.Options, rec.Notes, rec.Wakes}
 		if v.dialect = e.h.dialect(rec.Manifest.Contract); v.dialect != nil {
 			return v, nil

@@ -37,8 +37,14 @@ class Problem(Exception):
         self.facts.update((key, value) for key, value in facts.items() if value)
 
 
+class Said(Exception):
+    """A sentence of Conclave's own for a person: it needs no type before it."""
+
+
 def describe(error):
     """Returns "Type: message" as Python prints it, without the module."""
+    if isinstance(error, Said):
+        return str(error)
     name = type(error).__name__
     try:
         text = str(error)

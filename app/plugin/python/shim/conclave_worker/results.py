@@ -114,7 +114,7 @@ def raised(error):
     """Returns the Outcome of a function that raised error."""
     from . import problems
 
-    name = type(error).__name__
+    name = "" if isinstance(error, problems.Said) else type(error).__name__
     if _of_llm(error, "CancelToolCall"):
         return Outcome("cancelled", "Cancelled: " + (str(error) or "the tool cancelled the call"), error_type=name)
     if _of_llm(error, "PauseChain"):

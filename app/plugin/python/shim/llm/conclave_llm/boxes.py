@@ -9,7 +9,7 @@ each chat, on which its calls run one after another.
 from _thread import allocate_lock
 
 import llm
-from conclave_worker import streams, tools
+from conclave_worker import problems, streams, tools
 from conclave_worker.pool import Lane
 
 from . import offers
@@ -30,7 +30,7 @@ def looks_secret(name):
     return any(name == word or name.endswith(("_" + word, word)) for word in _SECRET) or name.endswith(("_key", "_pat"))
 
 
-class Unfit(Exception):
+class Unfit(problems.Said):
     """Settings with which no instance can be made."""
 
 
@@ -120,8 +120,6 @@ class Box:
         except BaseException as err:
             if self.worker.stuck:
                 raise
-            from conclave_worker import problems
-
             self.problem = "%s could not be made: %s" % (self.name, problems.describe(err))
         if self.problem:
             # Its methods can be told of without an instance; their calls say why not.
