@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -67,11 +66,8 @@ func (c *command) restoreCommand() *cobra.Command {
 				return fault.New(fault.Locked, "cli.restore", "The store is open here.", "Close Conclave, then restore the copy.")
 			}
 			path := c.Path(args[0])
-			if info, err := os.Stat(path); err != nil || info.IsDir() {
-				if err == nil {
-					err = &fs.PathError{Op: "read", Path: path, Err: syscall.EISDIR}
-				}
-				return unreadable("cli.restore", args[0], err)
+			if err := ordinary("cli.restore", path, args[0]); err != nil {
+				return err
 			}
 			if err := c.Restore(cmd.Context(), places.Data, path); err != nil {
 				return err

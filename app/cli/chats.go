@@ -186,6 +186,9 @@ func (c *command) chatsExportCommand() *cobra.Command {
 }
 
 func (c *command) importChat(ctx context.Context, app *App, args []string) error {
+	if err := ordinary("cli.import", c.Path(args[0]), args[0]); err != nil {
+		return err
+	}
 	data, err := os.ReadFile(c.Path(args[0]))
 	if err != nil {
 		return unreadable("cli.import", args[0], err)

@@ -15,14 +15,8 @@ import (
 // wrote it, for the error: of kind not_found where it cannot be read, else
 // invalid.
 func readFile(op, path, name string, bound *limit.Limit) ([]byte, error) {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return nil, unreadable(op, name, err)
-	case info.IsDir():
-		return nil, unreadable(op, name, syscall.EISDIR)
-	case !info.Mode().IsRegular():
-		return nil, fault.New(fault.Invalid, op, name+" is not an ordinary file.", "Name a file; what a program prints can be saved to one first.")
+	if err := ordinary(op, path, name); err != nil {
+		return nil, err
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -30,6 +24,20 @@ func readFile(op, path, name string, bound *limit.Limit) ([]byte, error) {
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	return atMost(op, "The file "+name, file, bound)
+}
+
+// ordinary refuses what is no ordinary file.
+func ordinary(op, path, name string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return unreadable(op, name, err)
+	case info.IsDir():
+		return unreadable(op, name, syscall.EISDIR)
+	case !info.Mode().IsRegular():
+		return fault.New(fault.Invalid, op, name+" is not an ordinary file.", "Name a file; what a program prints can be saved to one first.")
+	}
+	return nil
 }
 
 // readIn reads standard input to its end, at most bound bytes. what begins the
