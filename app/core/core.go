@@ -147,7 +147,7 @@ func (c *Core) build(ctx context.Context) error {
 		return err
 	}
 	c.launcher = worker.New(worker.Options{Program: c.o.Program, Log: c.Log})
-	c.Python = python.New(python.Options{Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log})
+	c.Python = python.New(python.Options{Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log, Launcher: c.launcher})
 	c.Host = plugin.New(plugin.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: plugin.Chats{Active: c.active}, Services: c.services(), Environments: c.environments(),
 		Dialects: c.dialects(),

@@ -72,6 +72,16 @@ var (
 		Person: "1 of its tools is not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. Its log has the names.",
 		Test:   "app/plugin TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
 	})
+	// InspectMemory bounds the process that reads a Python plugin's sources before
+	// anybody approved them.
+	InspectMemory = add(Limit{
+		Name:   "memory for reading a Python plugin's sources",
+		Value:  512 << 20,
+		Unit:   Bytes,
+		Why:    "Python's syntax tree takes up to 750 times the size of a source, and people write some 100 KB",
+		Person: "Reading its sources takes more memory than Conclave gives to that.",
+		Test:   "app/plugin/functions TestF21SourcesWrittenAgainstTheParserAreReadBehindWalls",
+	})
 	// ResultDepth bounds the nesting of a Python function's result; the shim's
 	// results.py has the same number.
 	ResultDepth = add(Limit{

@@ -5,11 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
+	"conclave/app/limit"
 	"conclave/app/plugin"
 )
 
@@ -94,7 +97,7 @@ func (d *Interpreters) inspect(ctx context.Context, entry string, files map[stri
 	if err != nil {
 		return Inspected{}, err
 	}
-	return inspect(ctx, python, shimDir, entry, input)
+	return d.inspected(ctx, python, shimDir, entry, input)
 }
 
 // Sources reads the entry of a plugin below root and, as far as they are
@@ -125,34 +128,33 @@ func Sources(root, entry string, names []string) (map[string][]byte, error) {
 	return files, nil
 }
 
-func inspect(ctx context.Context, python Python, shimDir, entry string, input []byte) (Inspected, error) {
+// inspected has the interpreter read the sources in input. It runs behind walls where
+// there is a launcher, as plugins do: whoever wrote the sources may have written
+// them against the parser. A launcher is missing in tests alone.
+func (d *Interpreters) inspected(ctx context.Context, python Python, shimDir, entry string, input []byte) (Inspected, error) {
 	tooLong := errors.New("reading it took too long")
 	ctx, cancel := context.WithTimeoutCause(ctx, inspectTimeout, tooLong)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, python.Executable, append(Flags(), "-c", boot, shimDir, "inspect")...)
-	cmd.Dir = shimDir
-	cmd.Env = Environment("")
-	cmd.Stdin = bytes.NewReader(input)
-	cmd.WaitDelay = time.Second
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		switch {
-		case errors.Is(context.Cause(ctx), tooLong):
-			return Inspected{}, &plugin.Problem{Kind: "deadline", File: entry,
-				Message: "Reading " + entry + " took longer than 10 s.", Hint: "Is it a source file written by a person?"}
-		case ctx.Err() != nil:
-			return Inspected{}, context.Cause(ctx)
-		}
-		said := stderr.String()
+	argv := append([]string{python.Executable}, append(Flags(), "-c", boot, shimDir, "inspect")...)
+	read := unconfined
+	if d.options.Launcher != nil {
+		read = d.confined(python)
+	}
+	out, said, err := read(ctx, argv, shimDir, input)
+	switch {
+	case errors.Is(context.Cause(ctx), tooLong):
+		return Inspected{}, &plugin.Problem{Kind: "deadline", File: entry,
+			Message: "Reading " + entry + " took longer than 10 s.", Hint: "Is it a source file written by a person?"}
+	case ctx.Err() != nil:
+		return Inspected{}, context.Cause(ctx)
+	case err != nil:
 		return Inspected{}, &plugin.Problem{Kind: "crashed", File: entry, Stderr: said[max(0, len(said)-4096):],
 			Message: "Python could not read " + filepath.Base(entry) + ": " + err.Error() + ".",
 			Hint:    "Look for an expression that nests very deeply."}
 	}
 	var answer Inspected
 	if err := json.Unmarshal(out, &answer); err != nil {
-		return Inspected{}, &plugin.Problem{Kind: "crashed", File: entry, Stderr: strings.ToValidUTF8(stderr.String(), ""),
+		return Inspected{}, &plugin.Problem{Kind: "crashed", File: entry, Stderr: strings.ToValidUTF8(said, ""),
 			Message: "Python could not read " + filepath.Base(entry) + ": its answer was cut off."}
 	}
 	if answer.Problem != nil {
@@ -162,4 +164,46 @@ func inspect(ctx context.Context, python Python, shimDir, entry string, input []
 		answer.Imports = []string{}
 	}
 	return answer, nil
+}
+
+// confined returns what runs a program of the interpreter behind walls: nothing to
+// write, no network, no other programs, limit.InspectMemory.
+func (d *Interpreters) confined(python Python) func(ctx context.Context, argv []string, dir string, input []byte) ([]byte, string, error) {
+	return func(ctx context.Context, argv []string, dir string, input []byte) ([]byte, string, error) {
+		spec := python.Program(argv)
+		spec.Read = append(spec.Read, dir)
+		spec.Dir, spec.Memory, spec.Patience = dir, limit.InspectMemory.Value, inspectTimeout
+		p, err := d.options.Launcher.Start(ctx, spec)
+		if err != nil {
+			return nil, "", err
+		}
+		defer context.AfterFunc(ctx, p.Kill)()
+		var feeding sync.WaitGroup
+		feeding.Go(func() { // ends with the process, which is killed when ctx ends
+			_, _ = p.Wire().Write(input) // one that does not read says why by its exit
+			p.End()
+		})
+		out, err := io.ReadAll(io.LimitReader(p.Wire(), maxInspected))
+		if err != nil || len(out) == maxInspected {
+			p.Kill()
+		}
+		feeding.Wait()
+		if exit := p.Exit(); exit != "exit 0" {
+			err = errors.New(exit)
+		}
+		return out, p.Stderr(), err
+	}
+}
+
+// unconfined runs a program of the interpreter as the person.
+func unconfined(ctx context.Context, argv []string, dir string, input []byte) ([]byte, string, error) {
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // the interpreter that was found
+	cmd.Dir = dir
+	cmd.Env = Environment("")
+	cmd.Stdin = bytes.NewReader(input)
+	cmd.WaitDelay = time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	return out, stderr.String(), err
 }

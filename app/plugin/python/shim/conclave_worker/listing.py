@@ -76,7 +76,7 @@ def parse(source, path):
         return compile(source, path, "exec", ONLY_AST, dont_inherit=True)
     except SyntaxError:
         raise
-    except (ValueError, RecursionError, MemoryError, OverflowError) as err:
+    except (ValueError, RecursionError, OverflowError) as err:
         # A null byte, nesting too deep for the parser.
         failure = SyntaxError(str(err) or "the source nests too deeply")
         failure.filename, failure.lineno = path, 1
@@ -265,11 +265,13 @@ def _last(decorator):
 
 
 def _limit():
-    """Bounds what parsing hostile source may take: 1 GiB and 10 s of processor."""
+    """Bounds what parsing hostile source may take: 10 s of processor.
+
+    The walls around this process bound its memory (app/limit, InspectMemory).
+    """
     try:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_DATA, (1 << 30, 1 << 30))
         resource.setrlimit(resource.RLIMIT_CPU, (10, 11))
     except (ImportError, ValueError, OSError):
         pass  # not on this system
@@ -351,4 +353,11 @@ def main():
         answer = {"problem": problems.of_syntax(err, sources, entry).facts}
     except problems.Problem as err:
         answer = {"problem": err.facts}
+    except MemoryError:
+        places = sources = None  # room to say so
+        answer = {"problem": {
+            "kind": "memory", "file": ask["entry"],
+            "message": "Reading its sources takes more memory than Conclave gives to that.",
+            "hint": "Keep data in files of its own, and large packages installed for Python.",
+        }}  # fmt: skip
     os.write(1, codec.dumps(answer))

@@ -1,0 +1,46 @@
+package functions_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/functions"
+	"conclave/app/plugin/python"
+	"conclave/app/plugin/python/pythontest"
+	processes "conclave/app/plugin/worker"
+)
+
+func TestF21SourcesWrittenAgainstTheParserAreReadBehindWalls(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	launcher := processes.New(processes.Options{Program: self})
+	defer launcher.Close()
+	d := functions.New(python.New(python.Options{Runtime: pythontest.RuntimeDir, Launcher: launcher}))
+	inspect := func(text string) (plugin.Listing, error) {
+		t.Helper()
+		src := source(t, filepath.Join(files(t, map[string]string{"plug.py": text}), "plug.py"))
+		m, err := d.Recognize(t.Context(), src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Inspect(t.Context(), src, *m)
+	}
+	listing, err := inspect("def f(x: int) -> int:\n    'Says x.'\n    return x\n")
+	if err != nil || len(listing.Tools) != 1 || listing.Tools[0].Description != "Says x." {
+		t.Fatalf("an ordinary file: %+v, %v", listing, err)
+	}
+	// Each byte or two of it becomes an object of the tree.
+	_, err = inspect("def f(): ...\nx = [" + strings.Repeat("0,", 1<<20) + "]\n")
+	problem, ok := err.(*plugin.Problem)
+	if !ok || problem.Kind != "memory" || !strings.HasPrefix(problem.Message, "Reading its sources takes more memory") || problem.Hint == "" {
+		t.Errorf("2 MiB of a list: got %#v", err)
+	}
+	if _, err = inspect("def f(): ...\n"); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+}
