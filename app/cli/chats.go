@@ -133,6 +133,9 @@ func asMarkdown(v exported) string {
 		switch {
 		case m.State == chat.Interrupted || m.State == chat.Stopped:
 			fmt.Fprintf(&b, "\n_(%s)_\n", m.State)
+			if m.State == chat.Interrupted {
+				fmt.Fprintf(&b, "\n_Conclave ended meanwhile. Go on with conclave prompt --conversation %s._\n", v.Conversation.ID)
+			}
 		case m.Reason == chat.EndInterrupted:
 			fmt.Fprintf(&b, "\n_(interrupted: Conclave ended while a tool ran. Go on with conclave prompt --conversation %s.)_\n", v.Conversation.ID)
 		}
