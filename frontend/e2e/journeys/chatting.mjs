@@ -49,6 +49,29 @@ export const tests = {
     },
   },
 
+  "F114 a paragraph runs the way its words do, and code from left to right": {
+    scene: "showcase",
+    async run(page) {
+      // In a copy of a block: the window keeps its own as they are.
+      const ways = await page
+        .locator(".message .block")
+        .first()
+        .evaluate((block) =>
+          [
+            "<p>مرحبا، كيف حالك؟ Lyon</p>",
+            "<p>Lyon: مرحبا</p>",
+            '<figure class="code"><pre><code>// مرحبا</code></pre></figure>',
+          ].map((html) => {
+            const copy = block.cloneNode();
+            copy.innerHTML = html;
+            block.after(copy);
+            return getComputedStyle(copy.querySelector("pre, p")).direction;
+          }),
+        );
+      assert.deepEqual(ways, ["rtl", "ltr", "ltr"]);
+    },
+  },
+
   "F120 the bar behind the newest word goes with the end of the answer": {
     tick: 20,
     async run(page) {

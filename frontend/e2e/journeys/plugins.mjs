@@ -86,12 +86,16 @@ export const tests = {
           refused: [ask("/home/ada/Reports", false), ask("/home/ada/Out", true)],
         });
       });
+      const ready = async (words) => {
+        await card.getByText(words, { exact: true }).first().scrollIntoViewIfNeeded();
+        await card.locator("button[aria-disabled=false]", { hasText: words }).first().waitFor();
+      };
       await card.getByText("It could not read /home/ada/Reports").waitFor();
-      await armed(card, "Allow reading");
+      await ready("Allow reading");
       await card.getByRole("button", { name: "Allow reading /home/ada/Reports" }).click();
       await card.getByText("may read", { exact: true }).waitFor();
       await card.getByText("It could not read /home/ada/Reports").waitFor({ state: "detached" });
-      await armed(card, "Allow reading and writing");
+      await ready("Allow reading and writing");
       await card.getByRole("button", { name: "Allow reading and writing /home/ada/Out" }).click();
       await card.getByText("may read and write", { exact: true }).waitFor();
       await card.getByRole("button", { name: "Take back /home/ada/Out" }).click();

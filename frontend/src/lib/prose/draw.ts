@@ -146,6 +146,7 @@ interface Mermaid {
 /** Draws a source as a flat picture. Throws when it cannot be drawn. */
 async function pictureOf(mermaid: Mermaid, source: string): Promise<HTMLElement> {
   if (source.length > longestSource || endless(source)) throw new Error(s.message.diagramFailed);
+  mermaid.initialize(settings("")); // it knows no kind before its first settings
   const kind = mermaid.detectType(source);
   if (!kinds.has(kind)) throw new Error(s.message.diagramFailed);
   mermaid.initialize(settings(kind));
