@@ -140,7 +140,7 @@ func TestNK05WhatIsDeclaredAndMissingIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = d.Spec(t.Context(), src, *m, placeOf(t)); err == nil || err.Error() != "plugin.toml:0: It needs the plugin neighbour, which is not here." {
+	if _, err = d.Spec(t.Context(), src, *m, placeOf(t)); err == nil || err.Error() != "plugin.toml: It needs the plugin neighbour, which is not here." {
 		t.Errorf("without its neighbour: %v", err)
 	}
 	write(t, src.Path+"/../anywhere/plugin.toml", "[plugin]\nid = \"neighbour\"\n")

@@ -360,6 +360,7 @@ export const tests = {
     scene: "showcase",
     async run(page) {
       await page.getByRole("link", { name: "link to a page" }).click();
+      await page.waitForFunction(() => globalThis.fake.done.opened.length > 0);
       assert.deepEqual(await page.evaluate(() => globalThis.fake.done.opened), [
         "https://example.org/docs",
       ]);
