@@ -150,8 +150,7 @@ async function unreachable() {
     // In these, the arrow keys go from one to the next, and Tab goes past them.
     const roving = "[role=tablist], [role=menu], [role=listbox], [role=toolbar], [role=radiogroup]";
     const shown = (e) =>
-      e.getClientRects().length > 0 &&
-      getComputedStyle(e).visibility === "visible" &&
+      e.checkVisibility({ visibilityProperty: true }) && // false within closed details
       !e.disabled &&
       !e.closest("[inert], [aria-hidden=true]");
     const wanted = [...document.querySelectorAll(kinds)].filter(

@@ -170,8 +170,8 @@ const steps = {
     screen.press("ctrl+shift+p");
     await screen.still();
     picture("permission");
-    // From the heading: edit, the arguments, not now, its menu, allow more, allow once.
-    screen.press(...Array(6).fill("Tab"));
+    // From the heading: the arguments, edit, details, not now, its menu, allow more, allow once.
+    screen.press(...Array(7).fill("Tab"));
     await until("the call to be on record as done", async () => {
       screen.press("Return"); // a press is not believed before the button has armed
       await new Promise((resolve) => setTimeout(resolve, 700));
