@@ -29,6 +29,10 @@ type stream struct {
 
 	writing sync.Mutex // one message at a time
 
+	queuing sync.Mutex    // guards queue
+	queue   [][]byte      // lines that go out before whatever is written next
+	queued  chan struct{} // has room for one: the queue has lines
+
 	ending sync.Once
 	done   chan struct{} // closed once err is set
 	err    error         // why the stream ended
@@ -41,7 +45,10 @@ func newStream(rw io.ReadWriteCloser, maxLine int) *stream {
 	if maxLine <= 0 {
 		maxLine = MaxLine
 	}
-	return &stream{rw: rw, in: bufio.NewReaderSize(rw, readBuffer), maxLine: maxLine, done: make(chan struct{})}
+	return &stream{
+		rw: rw, in: bufio.NewReaderSize(rw, readBuffer), maxLine: maxLine,
+		queued: make(chan struct{}, 1), done: make(chan struct{}),
+	}
 }
 
 // SessionID implements mcp.Connection: a stream has none.
@@ -122,29 +129,97 @@ func decode(line []byte) (jsonrpc.Message, error) {
 	return msg, nil
 }
 
-// Write implements mcp.Connection. A message over the bound is refused; the
-// stream stays sound.
+// Write implements mcp.Connection. What was queued before goes out first. A
+// message over the bound is refused; the stream stays sound.
 func (s *stream) Write(ctx context.Context, msg jsonrpc.Message) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
 	}
+	line, err := s.encode(msg)
+	if err != nil {
+		return err
+	}
+	return s.write(line)
+}
+
+// encode returns msg as a line.
+func (s *stream) encode(msg jsonrpc.Message) ([]byte, error) {
 	line, err := jsonrpc.EncodeMessage(msg)
 	if err != nil {
-		return &jsonrpc.Error{Code: codeRejected, Message: "the message cannot be written as JSON: " + err.Error()}
+		return nil, &jsonrpc.Error{Code: codeRejected, Message: "the message cannot be written as JSON: " + err.Error()}
 	}
 	if len(line) > s.maxLine {
-		return &jsonrpc.Error{Code: codeRejected, Message: fmt.Sprintf("the message has %d bytes; the wire carries at most %d", len(line), s.maxLine)}
+		return nil, &jsonrpc.Error{
+			Code:    codeRejected,
+			Message: fmt.Sprintf("the message has %d bytes; the wire carries at most %d", len(line), s.maxLine),
+		}
 	}
-	line = append(line, '\n')
-	s.writing.Lock()
-	defer s.writing.Unlock()
+	return append(line, '\n'), nil
+}
+
+// enqueue has line written before whatever is written next, and at the latest by
+// writeQueued. It reports false when most lines wait already.
+func (s *stream) enqueue(line []byte, most int) bool {
+	s.queuing.Lock()
+	defer s.queuing.Unlock()
+	if len(s.queue) >= most {
+		return false
+	}
+	s.queue = append(s.queue, line)
 	select {
-	case <-s.done:
-		return s.err
+	case s.queued <- struct{}{}:
 	default:
 	}
-	_, err = s.rw.Write(line)
+	return true
+}
+
+// writeQueued writes what is queued until the stream ends.
+func (s *stream) writeQueued() {
+	for {
+		select {
+		case <-s.queued:
+			_ = s.write(nil) // the reader notices that the stream is gone
+		case <-s.done:
+			return
+		}
+	}
+}
+
+// write writes what is queued and then line.
+func (s *stream) write(line []byte) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	for {
+		select {
+		case <-s.done:
+			return s.err
+		default:
+		}
+		next := s.dequeue()
+		if next == nil {
+			break
+		}
+		if _, err := s.rw.Write(next); err != nil {
+			return err
+		}
+	}
+	if line == nil {
+		return nil
+	}
+	_, err := s.rw.Write(line)
 	return err
+}
+
+// dequeue returns the line that was queued first, or nil.
+func (s *stream) dequeue() []byte {
+	s.queuing.Lock()
+	defer s.queuing.Unlock()
+	if len(s.queue) == 0 {
+		return nil
+	}
+	line := s.queue[0]
+	s.queue = s.queue[1:]
+	return line
 }
 
 // Close implements mcp.Connection.

@@ -73,7 +73,6 @@ type Transport struct {
 	ctx     context.Context // of host requests; ends with the stream
 	cancel  context.CancelCauseFunc
 	slots   chan struct{} // bounds requests that are answered at once
-	events  chan *jsonrpc.Request
 
 	wg       sync.WaitGroup
 	mu       sync.Mutex // guards closed against wg.Go
@@ -100,7 +99,7 @@ func New(ctx context.Context, rw io.ReadWriteCloser, handler Handler, o Options)
 	}
 	t := &Transport{
 		stream: newStream(rw, o.MaxLine), handler: handler, log: o.Log,
-		slots: make(chan struct{}, o.Parallel), events: make(chan *jsonrpc.Request, maxEvents),
+		slots: make(chan struct{}, o.Parallel),
 	}
 	t.stream.intercept = t.take
 	t.ctx, t.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
@@ -131,9 +130,9 @@ func (t *Transport) Close() {
 }
 
 // Notify sends an event to the worker; payload is marshalled as JSON, and nil is
-// left out. Events arrive in order. It does not wait for the worker: the error
-// is ErrBusy when too many wait to be read, why the stream ended, or that payload
-// is no JSON.
+// left out. Events arrive in order, and before the requests that are sent after
+// them. It does not wait for the worker: the error is ErrBusy when too many wait
+// to be read, why the stream ended, or that payload is no JSON or too large.
 func (t *Transport) Notify(name string, payload any) error {
 	p := eventParams{Name: name}
 	var err error
@@ -149,28 +148,21 @@ func (t *Transport) Notify(name string, payload any) error {
 	if err := t.Err(); err != nil {
 		return err
 	}
-	select {
-	case t.events <- &jsonrpc.Request{Method: eventMethod, Params: params}:
-		return nil
-	default:
+	line, err := t.stream.encode(&jsonrpc.Request{Method: eventMethod, Params: params})
+	if err != nil {
+		return fmt.Errorf("write the event %s: %w", name, err)
+	}
+	if !t.stream.enqueue(line, maxEvents) {
 		return ErrBusy
 	}
+	return nil
 }
 
 // tell writes events until the stream ends, then ends the requests.
 func (t *Transport) tell() {
-	for {
-		select {
-		case e := <-t.events:
-			if err := t.stream.Write(t.ctx, e); err != nil {
-				t.log.Debug("an event did not reach the plugin", "err", err)
-			}
-		case <-t.stream.done:
-			t.cancel(t.stream.err)
-			t.abandon(t.stream.err)
-			return
-		}
-	}
+	t.stream.writeQueued()
+	t.cancel(t.stream.err)
+	t.abandon(t.stream.err)
 }
 
 // take keeps conclave/host requests, and the answers to Start, from the SDK.

@@ -314,6 +314,42 @@ func TestEventsArriveInOrder(t *testing.T) {
 	}
 }
 
+func TestARequestDoesNotOvertakeTheEventsBeforeIt(t *testing.T) {
+	p, ours := newPeer(t)
+	transport := New(t.Context(), ours, nil, Options{})
+	defer transport.Close()
+	sent := make(chan error, 1)
+	go func() { // ends when all is written
+		for round := range 50 {
+			for i := range 3 {
+				if err := transport.Notify(fmt.Sprintf("E%d.%d", round, i), nil); err != nil {
+					sent <- err
+					return
+				}
+			}
+			if _, err := transport.Start(t.Context(), "tools/call", map[string]int{"round": round}); err != nil {
+				sent <- err
+				return
+			}
+		}
+		sent <- nil
+	}()
+	for round := range 50 {
+		want := []string{"", "", "", fmt.Sprintf(`"round":%d`, round)}
+		for i := range 3 {
+			want[i] = fmt.Sprintf(`"E%d.%d"`, round, i)
+		}
+		for _, w := range want {
+			if line := p.receive(); !strings.Contains(line, w) {
+				t.Fatalf("got %s, want %s", line, w)
+			}
+		}
+	}
+	if err := <-sent; err != nil {
+		t.Error(err)
+	}
+}
+
 func TestNotifyNeverWaitsForAWorkerThatDoesNotRead(t *testing.T) {
 	_, ours := newPeer(t) // reads nothing
 	transport := New(t.Context(), ours, nil, Options{})
