@@ -38,6 +38,7 @@ var layers = map[string][]string{
 	"app/plugin/wire":        {"github.com/modelcontextprotocol/go-sdk"},
 	"app/plugin/watch":       {"app/fault", "github.com/fsnotify/fsnotify"},
 	"app/plugin/place":       {},
+	"app/plugin/sandbox":     {}, // what a process behind walls is described by
 	"app/plugin/spindle/job": {}, // what the host and the engine both know of a job
 	"app/document":           {}, // what office documents say
 	"app/document/pdf":       {"app/document", "github.com/ledongthuc/pdf"},
@@ -45,7 +46,7 @@ var layers = map[string][]string{
 
 	// Doers: words, contracts, and the neighbours named.
 	"app/turn":    {"app/fault", "app/chat", "app/document", "app/llm", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
-	"app/plugin":  {"app/fault", "app/bus", "app/chat", "app/tool", "app/permit", "app/plugin/wire", "app/plugin/watch", "app/plugin/place", "app/version"},
+	"app/plugin":  {"app/fault", "app/bus", "app/chat", "app/tool", "app/permit", "app/plugin/wire", "app/plugin/watch", "app/plugin/place", "app/plugin/sandbox", "app/version"},
 	"app/service": {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/plugin", "app/fetch", "github.com/google/uuid"},
 
 	// Adapters: the package whose interface they satisfy and what lies below it,
@@ -57,15 +58,15 @@ var layers = map[string][]string{
 	"app/llm/anthropic":         {"app/chat", "app/llm", "github.com/anthropics/anthropic-sdk-go"},
 	"app/llm/google":            {"app/chat", "app/llm"},
 	"app/llm/ollama":            {"app/llm"},
-	"app/plugin/python":         {"app/fault", "app/plugin", "app/plugin/place"},
-	"app/plugin/environment":    {"app/plugin", "app/plugin/place", "app/plugin/python", "github.com/BurntSushi/toml"},
-	"app/plugin/functions":      {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/python", "github.com/BurntSushi/toml"},
-	"app/plugin/maibot":         {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/python"},
-	"app/plugin/neko":           {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/python", "github.com/BurntSushi/toml"},
-	"app/plugin/spindle":        {"app/fault", "app/tool", "app/permit", "app/plugin", "app/plugin/place", "app/plugin/spindle/job"},
+	"app/plugin/python":         {"app/fault", "app/plugin", "app/plugin/place", "app/plugin/sandbox"},
+	"app/plugin/environment":    {"app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python", "github.com/BurntSushi/toml"},
+	"app/plugin/functions":      {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python", "github.com/BurntSushi/toml"},
+	"app/plugin/maibot":         {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python"},
+	"app/plugin/neko":           {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python", "github.com/BurntSushi/toml"},
+	"app/plugin/spindle":        {"app/fault", "app/tool", "app/permit", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/spindle/job"},
 	"app/plugin/spindle/engine": {"app/plugin/wire", "app/plugin/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild", "github.com/google/uuid", "golang.org/x/net/idna"},
-	"app/plugin/worker":         {"app/plugin", "app/plugin/wire", "golang.org/x/sys"},
-	"app/plugin/worker/confine": {"app/plugin", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},
+	"app/plugin/worker":         {"app/plugin", "app/plugin/sandbox", "app/plugin/wire", "golang.org/x/sys"},
+	"app/plugin/worker/confine": {"app/plugin/sandbox", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},
 	"store":                     {"app/fault", "app/chat", "app/permit", "go.etcd.io/bbolt", "github.com/google/uuid", "golang.org/x/sys"},
 	"store/search":              {"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "golang.org/x/text"},
 
@@ -78,7 +79,7 @@ var layers = map[string][]string{
 	"app/core": {
 		"app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli", "app/document",
 		"app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai", "app/llm/anthropic", "app/llm/google", "app/llm/ollama",
-		"app/plugin/python", "app/plugin/environment", "app/plugin/functions", "app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term", // the person's terminal is here
+		"app/plugin/python", "app/plugin/environment", "app/plugin/functions", "app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/sandbox", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term", // the person's terminal is here
 	},
 	"app/cmd/conclave": {"app/core", "app/version", "app/document/pdf", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
 	"": {
@@ -91,8 +92,8 @@ var layers = map[string][]string{
 	"app/document/pdftest":         {},
 	"app/llm/llmtest":              {"app/fault", "app/chat", "app/llm"},
 	"store/storetest":              {"store"},
-	"app/plugin/python/pythontest": {"app/plugin", "app/plugin/python", "app/plugin/worker", "app/plugin/worker/confine"},
-	"app/plugin/plugintest":        {"app/bus", "app/chat", "app/permit", "app/plugin", "app/tool"},
+	"app/plugin/python/pythontest": {"app/plugin", "app/plugin/sandbox", "app/plugin/python", "app/plugin/worker", "app/plugin/worker/confine"},
+	"app/plugin/plugintest":        {"app/bus", "app/chat", "app/permit", "app/plugin", "app/plugin/sandbox", "app/tool"},
 	"app/plugin/hosttest":          {},
 	"app/bench":                    {},
 	"app/bench/patches":            {"app/render"},

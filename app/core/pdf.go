@@ -15,7 +15,7 @@ import (
 
 	"conclave/app/document"
 	"conclave/app/limit"
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // keptPDFs is how many texts are kept: those of a chat, so that a file is not read
@@ -29,7 +29,7 @@ var maxReply = 8 * limit.DocumentText.Value
 // pdfs reads PDFs, each in a process of its own, one at a time. It is safe for
 // concurrent use.
 type pdfs struct {
-	launcher plugin.Launcher
+	launcher sandbox.Launcher
 	log      *slog.Logger
 	time     time.Duration // for one
 	turn     chan struct{} // whose holder reads
@@ -45,7 +45,7 @@ type pdfText struct {
 	err  error
 }
 
-func newPDFs(l plugin.Launcher, log *slog.Logger) *pdfs {
+func newPDFs(l sandbox.Launcher, log *slog.Logger) *pdfs {
 	return &pdfs{
 		launcher: l, log: log, time: time.Duration(limit.PDFTime.Value) * time.Millisecond,
 		turn: make(chan struct{}, 1), known: map[[sha256.Size]byte]pdfText{},
@@ -100,7 +100,7 @@ func (p *pdfs) keep(key [sha256.Size]byte, t pdfText) {
 
 // ask has a process read a PDF, which may end in any way.
 func (p *pdfs) ask(ctx context.Context, data []byte) (document.PDF, error) {
-	process, err := p.launcher.Start(ctx, plugin.Spec{Kind: "pdf", Memory: limit.PDFMemory.Value})
+	process, err := p.launcher.Start(ctx, sandbox.Spec{Kind: "pdf", Memory: limit.PDFMemory.Value})
 	if err != nil {
 		return document.PDF{}, err
 	}

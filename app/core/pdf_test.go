@@ -14,7 +14,7 @@ import (
 	"conclave/app/document/pdftest"
 	"conclave/app/limit"
 	"conclave/app/llm/llmtest"
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/turn"
 )
 
@@ -127,7 +127,7 @@ func TestF108TheProcessThatReadsAPDFIsBehindWalls(t *testing.T) {
 		t.Skip("the walls are Linux's")
 	}
 	w := reading(t)
-	process, err := w.launcher.Start(t.Context(), plugin.Spec{Kind: "pdf", Memory: limit.PDFMemory.Value})
+	process, err := w.launcher.Start(t.Context(), sandbox.Spec{Kind: "pdf", Memory: limit.PDFMemory.Value})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"conclave/app/fault"
 	"conclave/app/permit"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
 
@@ -144,88 +144,7 @@ type Dialect interface {
 	Inspect(ctx context.Context, src Source, m Manifest) (Listing, error)
 	// Spec describes the process to start. A missing interpreter is a *Problem
 	// of kind unavailable.
-	Spec(ctx context.Context, src Source, m Manifest, place Place) (Spec, error)
-}
-
-// Spec describes one process and the walls around it.
-type Spec struct {
-	Kind string // "js", "pdf": the engine, the reader of PDFs inside the conclave program · "command": Argv, behind the launcher
-	Argv []string
-	Env  []string // the whole environment; nothing is inherited
-	Dir  string
-	// Input is the process's configuration, which holds what the person set and is
-	// nobody else's to read: a "js" worker has it from its spec (a JSON value), a
-	// "command" as the first thing on its standard input, behind a line with its
-	// length. Other programs of this computer can read Argv.
-	Input []byte
-
-	Read    []string // files and folders it may read
-	Execute []string // files it may read and execute
-	Write   []string // folders it may read and write
-	Sockets bool     // may open sockets; false refuses every kind
-	Spawn   bool     // may start other programs
-
-	Memory    int64 // RLIMIT_DATA in bytes; 0 = the default of its kind
-	FileBytes int64 // RLIMIT_FSIZE in bytes
-	Files     uint64
-
-	// Patience is how long it may take to end by itself once its input has ended;
-	// 0 = the default, which is enough for whatever has nothing to shut down.
-	Patience time.Duration
-}
-
-// ScriptMemory is the default of Memory for a "js" worker. It leaves the Go
-// runtime room beside the engine's heap of 64 MiB; with less than 128 MiB its
-// start fails now and then.
-const ScriptMemory = 192 << 20
-
-// Launcher starts processes behind walls. plugin/worker is the real one.
-type Launcher interface {
-	// Start starts one process. It returns once the process exists, not once it
-	// is ready. The error is a *Problem when the person can do something.
-	Start(ctx context.Context, spec Spec) (Process, error)
-	// Confinement says which walls this system has.
-	Confinement() Confinement
-}
-
-// Confinement says what holds a process on this system.
-type Confinement struct {
-	// Level is what the command line prints as "isolation": process+landlock,
-	// process or none.
-	Level string
-	// Sentence is what the plugin's card says when Level is not the best:
-	// "Runs as you, not isolated." Empty otherwise.
-	Sentence string
-}
-
-// Process is one running child.
-type Process interface {
-	// Wire is the child's standard output (to read) and input (to write). It
-	// enforces the bound on one line; past it, Read fails with ErrFlooded.
-	Wire() io.ReadWriteCloser
-	// Done is closed when the process has been reaped.
-	Done() <-chan struct{}
-	// Exit says how it ended, once Done is closed: "exit 3", "signal: killed".
-	Exit() string
-	// Stderr returns the last 64 KiB of its standard error.
-	Stderr() string
-	// End closes its input, waits a moment, and kills its whole group. It
-	// returns once the process is reaped, and may be called more than once.
-	End()
-	// Kill ends it at once.
-	Kill()
-	// Usage reads what it has used so far; zero where the system does not say.
-	Usage() Usage
-}
-
-// Usage is what a process has used.
-type Usage struct {
-	CPU    time.Duration
-	Memory int64 // proportional set size in bytes, resident size where that is unknown
-
-	// Deleted are the bytes on disk of files that no folder holds any more and the
-	// process still has open. Zero where the system does not say.
-	Deleted int64
+	Spec(ctx context.Context, src Source, m Manifest, place Place) (sandbox.Spec, error)
 }
 
 // LoadTimeout is how long a plugin may take from its start to a listed tool set.

@@ -3,7 +3,7 @@
 // them when a file is saved without losing a call, and lets go.
 //
 // A [Dialect] (one package per ecosystem below this folder) reads a plugin and
-// says how to run it; a [Launcher] (plugin/worker) starts the process; the
+// says how to run it; a [sandbox.Launcher] (plugin/worker) starts the process; the
 // conversation with it is MCP over plugin/wire, described in docs/WIRE.md. What
 // a call may do is decided by permit.Gate before the host is asked. Read
 // Dialect, Host and Status first.

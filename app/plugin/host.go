@@ -17,6 +17,7 @@ import (
 	"conclave/app/permit"
 	"conclave/app/plugin/watch"
 
+	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
 
@@ -74,7 +75,7 @@ type Options struct {
 	Data     string    // Conclave's data folder
 	Work     string    // the working folder of plugins; optional: the data folder
 	Dialects []Dialect // asked in order
-	Launcher Launcher
+	Launcher sandbox.Launcher
 	Registry *tool.Registry
 	Gate     Gate
 	Cache    Cache

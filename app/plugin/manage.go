@@ -13,6 +13,7 @@ import (
 	"conclave/app/bus"
 	"conclave/app/fault"
 	"conclave/app/permit"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/watch"
 )
 
@@ -162,7 +163,7 @@ func (h *Host) Log(id string, since uint64) []LogLine {
 }
 
 // follow copies what the process prints into the plugin's log.
-func (e *entry) follow(p Process) {
+func (e *entry) follow(p sandbox.Process) {
 	lines, ok := p.(interface {
 		// Lines calls back with each line of standard error, from one goroutine,
 		// until the process is reaped.

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"conclave/app/plugin/sandbox"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 // folder is refused, and so is any link below Conclave's data, where Conclave makes
 // none. What lies elsewhere is the machine's, or the person named it. The error is
 // a *Problem of kind refused.
-func resolve(spec *Spec, src Source, data string) error {
+func resolve(spec *sandbox.Spec, src Source, data string) error {
 	for _, paths := range []*[]string{&spec.Read, &spec.Execute, &spec.Write} {
 		real := make([]string, 0, len(*paths))
 		for _, path := range *paths {

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"conclave/app/plugin/sandbox"
 	"errors"
 	"os"
 	"path/filepath"
@@ -22,7 +23,7 @@ func TestF02NoLinkBelowConclavesDataIsGranted(t *testing.T) {
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(outside, path)); err != nil {
 				t.Fatal(err)
 			}
-			for what, spec := range map[string]*Spec{"read": {Read: []string{path}}, "write": {Write: []string{path}}, "execute": {Execute: []string{path}}} {
+			for what, spec := range map[string]*sandbox.Spec{"read": {Read: []string{path}}, "write": {Write: []string{path}}, "execute": {Execute: []string{path}}} {
 				err := resolve(spec, Source{Path: filepath.Join(data, "plugins", "p"), Display: filepath.Join(data, "plugins", "p")}, data)
 				if p, ok := errors.AsType[*Problem](err); !ok || p.Kind != "refused" {
 					t.Errorf("%s: got %v", what, err)
@@ -42,7 +43,7 @@ func TestF02WhatLiesInThePluginsFolderIsGrantedAsItIs(t *testing.T) {
 	if err := errors.Join(os.Mkdir(inner, 0o700), os.Symlink("v2", filepath.Join(folder, "current"))); err != nil {
 		t.Fatal(err)
 	}
-	spec := &Spec{Read: []string{filepath.Join(folder, "current"), filepath.Join(folder, "nothing"), "/usr/lib"}}
+	spec := &sandbox.Spec{Read: []string{filepath.Join(folder, "current"), filepath.Join(folder, "nothing"), "/usr/lib"}}
 	if err := resolve(spec, Source{Path: folder, Display: folder}, data); err != nil || !slices.Equal(spec.Read, []string{inner, "/usr/lib"}) {
 		t.Errorf("got %v, %v", spec.Read, err)
 	}

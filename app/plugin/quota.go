@@ -7,6 +7,7 @@ import (
 
 	"conclave/app/limit"
 	"conclave/app/plugin/place"
+	"conclave/app/plugin/sandbox"
 )
 
 // quotaPause is how long a count of a plugin's storage holds. What a plugin writes by
@@ -24,7 +25,7 @@ type quota struct {
 
 // full reports whether the plugin's storage holds more than it may, files that its
 // process, if one lives, deleted and still has open among it.
-func (e *entry) full(process Process) bool {
+func (e *entry) full(process sandbox.Process) bool {
 	var deleted int64
 	if process != nil {
 		deleted = process.Usage().Deleted

@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"conclave/app/limit"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
 	"conclave/app/tool"
 	build "conclave/app/version"
@@ -27,7 +28,7 @@ import (
 type session struct {
 	walls     openings // that it was started with; set before it is used
 	r         *runner
-	process   Process
+	process   sandbox.Process
 	transport *wire.Transport
 	mcp       *mcp.ClientSession
 	speaks    bool // it is one of our own shims and knows conclave/… keys
@@ -49,7 +50,7 @@ type session struct {
 
 // startSession starts the process of spec and shakes hands with it. The error is
 // a *Problem, or the cause of ctx's end.
-func startSession(ctx context.Context, r *runner, spec Spec) (*session, error) {
+func startSession(ctx context.Context, r *runner, spec sandbox.Spec) (*session, error) {
 	process, err := r.h.o.Launcher.Start(ctx, spec)
 	if err != nil {
 		return nil, asProblem(err)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"conclave/app/permit"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
 
@@ -44,13 +45,13 @@ type Status struct {
 	Errors     uint64
 	Digest     string // of the newest source
 	Developing bool   // the person said that they edit it
-	Isolation  Confinement
+	Isolation  sandbox.Confinement
 	Granted    []string
 	Denied     []string
 	Folders    []permit.Folder // what it may reach outside of its own
 	Refused    []Refusal       // what it reached for since it was loaded and may not have, as it stands now
 	Changes    []permit.Change // quarantined by a change: what differs
-	Usage      Usage
+	Usage      sandbox.Usage
 	Listed     bool            // Tools come from running it, not from reading it
 	LastUsed   time.Time       // when one of its tools was called last, since the program started
 	Options    json.RawMessage // JSON Schema of what may be set; nil when that is nothing

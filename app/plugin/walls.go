@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"conclave/app/permit"
+	"conclave/app/plugin/sandbox"
 )
 
 // openings are what a process was started with. The system lets nobody widen the
@@ -38,7 +39,7 @@ func onlyWalls(permissions []string) []string {
 // Widen opens the walls of spec as far as the person granted it, whatever dialect
 // described the process. The engine of scripts ("js") has nothing that they could
 // be opened for, and permit grants them none of it.
-func (w Place) Widen(spec *Spec) {
+func (w Place) Widen(spec *sandbox.Spec) {
 	if spec.Kind == "js" {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
+	"conclave/app/plugin/sandbox"
 )
 
 // DefaultIndex is where packages come from, unless the person says otherwise.
@@ -30,7 +31,7 @@ const installTimeout = 45 * time.Minute
 type Options struct {
 	Dir      string // the folder of all environments; made when it is needed
 	Python   *python.Interpreters
-	Launcher plugin.Launcher
+	Launcher sandbox.Launcher
 	Index    string        // where packages come from; empty is DefaultIndex
 	Timeout  time.Duration // of one installation; 0 is 45 minutes
 	UV       string        // the path of the program uv, which is faster than pip; empty when there is none

@@ -26,6 +26,7 @@ import (
 	"conclave/app/plugin/functions"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/python/pythontest"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/worker"
 )
 
@@ -204,7 +205,7 @@ type fixture struct {
 	dir      string // of the environments
 	python   *python.Interpreters
 	dialect  *functions.Dialect
-	launcher plugin.Launcher
+	launcher sandbox.Launcher
 	e        *environment.Environments
 
 	mu   sync.Mutex

@@ -15,6 +15,7 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/place"
+	"conclave/app/plugin/sandbox"
 )
 
 // Bounds of what is kept of an installer's words.
@@ -239,7 +240,7 @@ func (j job) finish(digest string) (bytes int64, installed int, err error) {
 // run runs a process to its end and notes what it says. exit is how it ended; the
 // error is a *plugin.Problem when it could not be started, or the cause of ctx's
 // end, with which the process is killed, and all it started.
-func (e *Environments) run(ctx context.Context, spec plugin.Spec, w *words) (exit string, err error) {
+func (e *Environments) run(ctx context.Context, spec sandbox.Spec, w *words) (exit string, err error) {
 	process, err := e.o.Launcher.Start(ctx, spec)
 	if err != nil {
 		return "", err

@@ -10,6 +10,7 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
+	"conclave/app/plugin/sandbox"
 )
 
 // Bounds of an installer's process. A resolver keeps what it knows of hundreds of
@@ -89,7 +90,7 @@ type job struct {
 }
 
 // venv describes making the empty environment.
-func (j job) venv() plugin.Spec {
+func (j job) venv() sandbox.Spec {
 	spec := j.py.Program([]string{j.py.Executable, "-I", "-B", "-X", "utf8", "-m", "venv", "--without-pip", j.env})
 	return j.walls(spec)
 }
@@ -100,7 +101,7 @@ func (j job) cache() string { return filepath.Join(j.home, "cache") }
 // walls lets a process write the environment and the cache, and keeps its own
 // files there. What Conclave itself writes beside them is out of its reach: code
 // of packages may run in it.
-func (j job) walls(spec plugin.Spec) plugin.Spec {
+func (j job) walls(spec sandbox.Spec) sandbox.Spec {
 	spec.Dir = j.temp
 	spec.Write = []string{j.env, j.cache()}
 	spec.Memory, spec.FileBytes, spec.Files = installMemory, installFileBytes, installFiles
@@ -115,7 +116,7 @@ var passed = []string{"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTT
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "PIP_CERT"}
 
 // network lets a process reach the network: names, certificates, proxies.
-func (j job) network(spec plugin.Spec) plugin.Spec {
+func (j job) network(spec sandbox.Spec) sandbox.Spec {
 	spec.Sockets = true
 	for _, name := range passed {
 		if value := os.Getenv(name); value != "" {
@@ -142,7 +143,7 @@ func (j job) network(spec plugin.Spec) plugin.Spec {
 }
 
 // pip describes the installation with pip.
-func (j job) pip(p pip) plugin.Spec {
+func (j job) pip(p pip) sandbox.Spec {
 	argv := []string{
 		interpreterOf(j.env), "-I", "-X", "utf8", "-c", runPip, p.path, "install",
 		"--isolated", "--no-input", "--disable-pip-version-check", "--no-color", "--progress-bar", "off", "--require-virtualenv",
@@ -175,7 +176,7 @@ const pipLog = "pip.log"
 
 // withUV describes the installation with uv, which starts the environment's
 // interpreter to ask it what it is.
-func (j job) withUV(program string) plugin.Spec {
+func (j job) withUV(program string) sandbox.Spec {
 	argv := []string{
 		program, "pip", "install", "--python", interpreterOf(j.env), "--no-config", "--no-progress", "--color", "never", "--link-mode", "copy",
 		"--cache-dir", filepath.Join(j.cache(), "uv"), "--default-index", j.index, "--no-python-downloads", "--compile-bytecode",

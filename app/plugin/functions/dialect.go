@@ -10,6 +10,7 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
 
@@ -208,7 +209,7 @@ var modules = []string{"llm"}
 
 // Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
 // unavailable when there is no Python.
-func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest, place plugin.Place) (plugin.Spec, error) {
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest, place plugin.Place) (sandbox.Spec, error) {
 	own := []string{src.Path} // what of the plugin may be read
 	if src.Folder {
 		c := python.FolderConfig(src, m.Entry)
@@ -216,7 +217,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 		p, packaged, err := packagedIn(src)
 		switch {
 		case err != nil:
-			return plugin.Spec{}, err
+			return sandbox.Spec{}, err
 		case packaged:
 			c.Extra, c.Paths = map[string][]string{"points": p.points}, []string{p.path}
 			if p.path != "" {

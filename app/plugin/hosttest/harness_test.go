@@ -24,6 +24,7 @@ import (
 	"conclave/app/plugin/neko"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/spindle"
 	"conclave/app/plugin/worker"
 	"conclave/app/tool"
@@ -116,7 +117,7 @@ func maibotPlugins(t testing.TB) *maibot.Dialect {
 	return maibot.New(python.New(python.Options{Runtime: filepath.Join(shared, "runtime")}))
 }
 
-func script(t testing.TB, l plugin.Launcher) *spindle.Dialect {
+func script(t testing.TB, l sandbox.Launcher) *spindle.Dialect {
 	t.Helper()
 	return spindle.New(spindle.Options{SourceInside: l.Confinement().Level != "process+landlock"})
 }

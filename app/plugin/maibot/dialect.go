@@ -15,6 +15,7 @@ import (
 	"conclave/app/plugin"
 	"conclave/app/plugin/place"
 	"conclave/app/plugin/python"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
 
@@ -189,21 +190,21 @@ var minimum = []int{3, 10}
 // Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
 // unavailable when there is no Python of 3.10 or newer, or another plugin is
 // missing.
-func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest, where plugin.Place) (plugin.Spec, error) {
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest, where plugin.Place) (sandbox.Spec, error) {
 	m, err := readManifest(src.Path)
 	if err != nil {
-		return plugin.Spec{}, err
+		return sandbox.Spec{}, err
 	}
 	found, err := d.python.Python(ctx)
 	if err != nil {
-		return plugin.Spec{}, err
+		return sandbox.Spec{}, err
 	}
 	if is := numbers(found.Version); is != nil && slices.Compare(is, minimum) < 0 {
-		return plugin.Spec{}, &plugin.Problem{Kind: "unavailable", Message: "MaiBot plugins need Python 3.10 or newer; this is " + found.Version + ".",
+		return sandbox.Spec{}, &plugin.Problem{Kind: "unavailable", Message: "MaiBot plugins need Python 3.10 or newer; this is " + found.Version + ".",
 			Hint: "Install a newer Python, or name one in the settings."}
 	}
 	if missing := absent(src, m); len(missing) > 0 {
-		return plugin.Spec{}, &plugin.Problem{Kind: "unavailable", File: manifestName, Missing: missing,
+		return sandbox.Spec{}, &plugin.Problem{Kind: "unavailable", File: manifestName, Missing: missing,
 			Message: fmt.Sprintf("It needs the plugin %s, which is not here.", strings.Join(missing, ", ")),
 			Hint:    "Add it to the plugins folder, then reload this one."}
 	}
@@ -212,19 +213,19 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	c.Loader, c.Modules, c.Package = "conclave_maibot", []string{"maibot"}, true
 	x := extra{Manifest: m.raw, Folder: home}
 	if err := bringSettings(home, src.Path); err != nil {
-		return plugin.Spec{}, &plugin.Problem{Kind: "unavailable", File: settingsName, Message: "Its " + settingsName + " could not be read: " + err.Error() + "."}
+		return sandbox.Spec{}, &plugin.Problem{Kind: "unavailable", File: settingsName, Message: "Its " + settingsName + " could not be read: " + err.Error() + "."}
 	}
 	if where.Storage != "" {
 		// Its settings and its notes lie beside its code (contract maibot, 1), and
 		// its folder's name is that of its modules.
 		if x.Notes, err = c.AtDesk(src, where.Storage, filepath.Base(home)); err != nil {
-			return plugin.Spec{}, err
+			return sandbox.Spec{}, err
 		}
 	}
 	c.Extra = x
 	spec, err := d.python.Spec(ctx, where, c, []string{src.Path, filepath.Join(home, settingsName)})
 	if err != nil {
-		return plugin.Spec{}, err
+		return sandbox.Spec{}, err
 	}
 	spec.Memory = memory
 	spec.Patience = farewell

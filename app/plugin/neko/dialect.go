@@ -16,6 +16,7 @@ import (
 	"conclave/app/plugin"
 	"conclave/app/plugin/place"
 	"conclave/app/plugin/python"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
 
@@ -151,13 +152,13 @@ const patience = 2 * time.Second
 
 // Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
 // unavailable when there is no Python, or another plugin is missing.
-func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest, where plugin.Place) (plugin.Spec, error) {
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest, where plugin.Place) (sandbox.Spec, error) {
 	m, err := readManifest(src)
 	if err != nil {
-		return plugin.Spec{}, err
+		return sandbox.Spec{}, err
 	}
 	if missing := absent(cmp.Or(src.Display, src.Path), m.wants); len(missing) > 0 {
-		return plugin.Spec{}, &plugin.Problem{Kind: "unavailable", File: manifestName, Missing: missing,
+		return sandbox.Spec{}, &plugin.Problem{Kind: "unavailable", File: manifestName, Missing: missing,
 			Message: fmt.Sprintf("It needs the plugin %s, which is not here.", strings.Join(missing, ", ")),
 			Hint:    "Add it to the plugins folder, then reload this one."}
 	}
@@ -174,18 +175,18 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	}
 	if where.Storage != "" {
 		if err := x.readRuntime(src.Path, where.Storage); err != nil {
-			return plugin.Spec{}, err
+			return sandbox.Spec{}, err
 		}
 		note, err := c.AtDesk(src, where.Storage, m.id, "vendor")
 		if err != nil {
-			return plugin.Spec{}, err
+			return sandbox.Spec{}, err
 		}
 		x.Notes = append(x.Notes, note...)
 	}
 	c.Extra = x
 	spec, err := d.python.Spec(ctx, where, c, own)
 	if err != nil {
-		return plugin.Spec{}, err
+		return sandbox.Spec{}, err
 	}
 	spec.Memory, spec.Patience = memory, patience
 	spec.Env = append(spec.Env, "NEKO_PLUGIN_SERVICE_NAME=Plugin_"+m.id,

@@ -4,20 +4,20 @@ import (
 	"context"
 	"sync"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // Counted is a launcher that counts what it starts. Use it in front of a real
 // one. It is safe for concurrent use.
 type Counted struct {
-	plugin.Launcher
+	sandbox.Launcher
 
 	mu        sync.Mutex // guards processes
-	processes []plugin.Process
+	processes []sandbox.Process
 }
 
-// Start implements plugin.Launcher.
-func (c *Counted) Start(ctx context.Context, spec plugin.Spec) (plugin.Process, error) {
+// Start implements sandbox.Launcher.
+func (c *Counted) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process, error) {
 	p, err := c.Launcher.Start(ctx, spec)
 	if err == nil {
 		c.mu.Lock()

@@ -1,6 +1,6 @@
 // Package plugintest helps to test what deals with plugins.
 //
-// A [World] is a plugin.Dialect and a plugin.Launcher at once. Its plugins are
+// A [World] is a plugin.Dialect and a sandbox.Launcher at once. Its plugins are
 // files with a [Script] in JSON, and its processes are goroutines that speak the
 // wire (docs/WIRE.md) over pipes in memory, so that a plugin host can be tested
 // inside a testing/synctest bubble, where time is free. [Suite] is the other

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // patience is how long a process may take to end by itself, as in plugin/worker.
@@ -362,13 +363,13 @@ func (p *Process) end(exit string) {
 	_ = p.in.Close()
 }
 
-// Wire implements plugin.Process.
+// Wire implements sandbox.Process.
 func (p *Process) Wire() io.ReadWriteCloser { return p.rw }
 
-// Done implements plugin.Process.
+// Done implements sandbox.Process.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
-// Exit implements plugin.Process.
+// Exit implements sandbox.Process.
 func (p *Process) Exit() string {
 	select {
 	case <-p.done:
@@ -380,14 +381,14 @@ func (p *Process) Exit() string {
 	return p.exit
 }
 
-// Stderr implements plugin.Process.
+// Stderr implements sandbox.Process.
 func (p *Process) Stderr() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stderr.String()
 }
 
-// End implements plugin.Process. As a real one, the process ends with its input
+// End implements sandbox.Process. As a real one, the process ends with its input
 // unless a call keeps it.
 func (p *Process) End() {
 	_ = p.rw.w.Close()
@@ -401,8 +402,8 @@ func (p *Process) End() {
 	<-p.done
 }
 
-// Kill implements plugin.Process.
+// Kill implements sandbox.Process.
 func (p *Process) Kill() { p.end("signal: killed") }
 
-// Usage implements plugin.Process.
-func (p *Process) Usage() plugin.Usage { return plugin.Usage{} }
+// Usage implements sandbox.Process.
+func (p *Process) Usage() sandbox.Usage { return sandbox.Usage{} }

@@ -17,6 +17,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
 
@@ -24,7 +25,7 @@ import (
 // started. The sources are whole single-file plugins.
 type Subject struct {
 	Dialect  plugin.Dialect
-	Launcher plugin.Launcher
+	Launcher sandbox.Launcher
 	Name     string // of the plugin's file: subject.py
 	Foreign  string // the name of a file that belongs to another dialect
 

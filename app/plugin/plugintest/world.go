@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
 
@@ -104,8 +105,8 @@ type World struct {
 type Called struct{ Plugin, Tool string }
 
 var (
-	_ plugin.Dialect  = (*World)(nil)
-	_ plugin.Launcher = (*World)(nil)
+	_ plugin.Dialect   = (*World)(nil)
+	_ sandbox.Launcher = (*World)(nil)
 )
 
 // NewWorld returns a World whose plugins are of the given contract.
@@ -245,20 +246,20 @@ func (w *World) Inspect(_ context.Context, src plugin.Source, m plugin.Manifest)
 }
 
 // Spec implements plugin.Dialect. The path travels as the only argument.
-func (w *World) Spec(_ context.Context, src plugin.Source, m plugin.Manifest, place plugin.Place) (plugin.Spec, error) {
+func (w *World) Spec(_ context.Context, src plugin.Source, m plugin.Manifest, place plugin.Place) (sandbox.Spec, error) {
 	w.mu.Lock()
 	w.places[src.ID] = place
 	w.mu.Unlock()
-	return plugin.Spec{Kind: "command", Argv: append([]string{pathOf(src), src.ID}, m.Files...)}, nil
+	return sandbox.Spec{Kind: "command", Argv: append([]string{pathOf(src), src.ID}, m.Files...)}, nil
 }
 
-// Confinement implements plugin.Launcher.
-func (w *World) Confinement() plugin.Confinement {
-	return plugin.Confinement{Level: "process+landlock"}
+// Confinement implements sandbox.Launcher.
+func (w *World) Confinement() sandbox.Confinement {
+	return sandbox.Confinement{Level: "process+landlock"}
 }
 
-// Start implements plugin.Launcher.
-func (w *World) Start(ctx context.Context, spec plugin.Spec) (plugin.Process, error) {
+// Start implements sandbox.Launcher.
+func (w *World) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // Python is the interpreter that runs the plugins, as doctor shows it.
@@ -45,7 +46,7 @@ type Options struct {
 	Log     *slog.Logger
 	// Launcher starts what reads sources behind walls; nil, in tests alone, reads
 	// them without.
-	Launcher plugin.Launcher
+	Launcher sandbox.Launcher
 }
 
 // Interpreters finds the Python of this machine, reads sources with it and

@@ -16,6 +16,7 @@ import (
 	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/place"
+	"conclave/app/plugin/sandbox"
 )
 
 // memory is RLIMIT_DATA of a worker: an interpreter with its threads' stacks
@@ -100,10 +101,10 @@ func (c *Config) AtDesk(src plugin.Source, storage, name string, skip ...string)
 // they are set, Options and Secrets of c are filled in; folders of packages that
 // c names in Site come first. The error is a *plugin.Problem of kind unavailable
 // when there is no Python.
-func (d *Interpreters) Spec(ctx context.Context, where plugin.Place, c Config, own []string) (plugin.Spec, error) {
+func (d *Interpreters) Spec(ctx context.Context, where plugin.Place, c Config, own []string) (sandbox.Spec, error) {
 	python, shimDir, err := d.Resolve(ctx, cmp.Or(where.Runtime, d.options.Runtime))
 	if err != nil {
-		return plugin.Spec{}, err
+		return sandbox.Spec{}, err
 	}
 	c.Site = slices.Concat(c.Site, where.Site)
 	own = slices.Concat(own, c.Site, []string{shimDir})
@@ -113,7 +114,7 @@ func (d *Interpreters) Spec(ctx context.Context, where plugin.Place, c Config, o
 	}
 	c.Site = slices.Concat(c.Site, python.Site)
 	c.Python = strings.Join(python.Command, " ")
-	spec := plugin.Spec{
+	spec := sandbox.Spec{
 		Kind:    "command",
 		Env:     Environment(where.Storage),
 		Dir:     where.Work,
@@ -124,14 +125,14 @@ func (d *Interpreters) Spec(ctx context.Context, where plugin.Place, c Config, o
 	}
 	c.reach(where, spec)
 	if spec.Input, err = json.Marshal(c); err != nil {
-		return plugin.Spec{}, err
+		return sandbox.Spec{}, err
 	}
 	spec.Argv = append(append([]string{python.Executable}, Flags()...), "-c", boot, shimDir, "serve")
 	return spec, nil
 }
 
 // reach tells the worker what it may reach.
-func (c *Config) reach(where plugin.Place, spec plugin.Spec) {
+func (c *Config) reach(where plugin.Place, spec sandbox.Spec) {
 	where.Widen(&spec)
 	c.Granted = where.Granted
 	c.Writes = spec.Write

@@ -14,6 +14,7 @@ import (
 	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/place"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/spindle/job"
 	"conclave/app/tool"
 )
@@ -233,9 +234,9 @@ func entrySize(src plugin.Source, m plugin.Manifest) int64 {
 
 // Spec implements plugin.Dialect: the engine inside the conclave program, which
 // may read the plugin and nothing else, and write nothing.
-func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest, where plugin.Place) (plugin.Spec, error) {
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest, where plugin.Place) (sandbox.Spec, error) {
 	if err := context.Cause(ctx); err != nil {
-		return plugin.Spec{}, err
+		return sandbox.Spec{}, err
 	}
 	cfg := job.Config{
 		Plugin: src.ID, Folder: src.Path, Entry: m.Entry, Identifier: src.ID, Permissions: append([]string{}, m.Permissions...),
@@ -247,15 +248,15 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	if src.Folder {
 		f, err := openManifest(src.Path)
 		if err != nil {
-			return plugin.Spec{}, err
+			return sandbox.Spec{}, err
 		}
 		if f == nil {
-			return plugin.Spec{}, unreadable(manifestNames[0], fs.ErrNotExist)
+			return sandbox.Spec{}, unreadable(manifestNames[0], fs.ErrNotExist)
 		}
 		defer f.close()
 		full, err := f.readManifest()
 		if err != nil {
-			return plugin.Spec{}, err
+			return sandbox.Spec{}, err
 		}
 		cfg.Identifier, shown = full.Identifier, json.RawMessage(f.raw)
 	} else {
@@ -263,12 +264,12 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	}
 	manifest, err := json.Marshal(shown)
 	if err != nil {
-		return plugin.Spec{}, fmt.Errorf("write the manifest of %s: %w", src.ID, err)
+		return sandbox.Spec{}, fmt.Errorf("write the manifest of %s: %w", src.ID, err)
 	}
 	cfg.Manifest = manifest
 	if d.o.SourceInside {
 		if cfg.Sources, err = readSources(src); err != nil {
-			return plugin.Spec{}, err
+			return sandbox.Spec{}, err
 		}
 	}
 	more := cfg.Fit(entrySize(src, m))
@@ -281,11 +282,11 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	}
 	input, err := json.Marshal(cfg)
 	if err != nil {
-		return plugin.Spec{}, fmt.Errorf("write the configuration of %s: %w", src.ID, err)
+		return sandbox.Spec{}, fmt.Errorf("write the configuration of %s: %w", src.ID, err)
 	}
-	spec := plugin.Spec{Kind: "js", Env: environment(), Dir: where.Work, Input: input, Read: read}
+	spec := sandbox.Spec{Kind: "js", Env: environment(), Dir: where.Work, Input: input, Read: read}
 	if more > 0 {
-		spec.Memory = plugin.ScriptMemory + more
+		spec.Memory = sandbox.ScriptMemory + more
 	}
 	return spec, nil
 }

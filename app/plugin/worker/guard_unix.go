@@ -10,7 +10,7 @@ import (
 	"sync"
 	"syscall"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // guard is the process that outlives Conclave for a moment, to end what plugins
@@ -27,7 +27,7 @@ type guard struct {
 
 // guarded reports whether a process needs the guard: one that may start others,
 // and on systems that do not tie a process to its parent's life, any.
-func guarded(spec plugin.Spec) bool { return spec.Spawn || runtime.GOOS != "linux" }
+func guarded(spec sandbox.Spec) bool { return spec.Spawn || runtime.GOOS != "linux" }
 
 // add has the group of a process ended with Conclave, until remove. The error says
 // why nobody will.

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
 	"conclave/app/plugin/worker/confine"
 )
@@ -62,7 +63,7 @@ type start struct {
 	begun chan error
 }
 
-var _ plugin.Launcher = (*Launcher)(nil)
+var _ sandbox.Launcher = (*Launcher)(nil)
 
 // New returns a launcher. That Program exists is found out at the first start.
 func New(o Options) *Launcher {
@@ -76,7 +77,7 @@ func New(o Options) *Launcher {
 }
 
 // Confinement says which walls this system has.
-func (l *Launcher) Confinement() plugin.Confinement { return Detect() }
+func (l *Launcher) Confinement() sandbox.Confinement { return Detect() }
 
 // Detect says which walls this system has.
 var Detect = sync.OnceValue(confine.Detect)
@@ -101,7 +102,7 @@ func (l *Launcher) serve() {
 // Start starts a process. It returns a *[Process] once the process exists. The
 // error is a *plugin.Problem of kind unavailable, or the cause of ctx's end; ctx
 // bounds the start and not the process.
-func (l *Launcher) Start(ctx context.Context, spec plugin.Spec) (plugin.Process, error) {
+func (l *Launcher) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -173,7 +174,7 @@ func (l *Launcher) begin(ctx context.Context, p *Process) error {
 
 // command makes the command line of spec: one of our own program's, which turns
 // into what spec wants.
-func (l *Launcher) command(spec plugin.Spec) (*exec.Cmd, error) {
+func (l *Launcher) command(spec sandbox.Spec) (*exec.Cmd, error) {
 	if l.o.Program == "" || !filepath.IsAbs(l.o.Program) {
 		return nil, noProcess(fmt.Errorf("the path of the conclave program is not absolute: %q", l.o.Program))
 	}
@@ -203,7 +204,7 @@ func (l *Launcher) command(spec plugin.Spec) (*exec.Cmd, error) {
 }
 
 // exists reports a program that is not there before anything is started for it.
-func exists(spec plugin.Spec) error {
+func exists(spec sandbox.Spec) error {
 	if len(spec.Argv) == 0 || spec.Argv[0] == "" {
 		return noProcess(errors.New("the spec names no program"))
 	}

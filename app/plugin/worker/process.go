@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"conclave/app/limit"
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
 	"conclave/app/plugin/worker/confine"
 )
@@ -39,11 +39,11 @@ const (
 	programsMemory = 4
 )
 
-// Process is one running child; see plugin.Process. It is safe for concurrent
+// Process is one running child; see sandbox.Process. It is safe for concurrent
 // use, except that one goroutine at a time reads its wire.
 type Process struct {
 	cmd   *exec.Cmd
-	spec  plugin.Spec
+	spec  sandbox.Spec
 	log   *slog.Logger
 	group group // what Kill kills: the process and what it started
 
@@ -62,10 +62,10 @@ type Process struct {
 	flood atomic.Pointer[wire.Broken]
 }
 
-var _ plugin.Process = (*Process)(nil)
+var _ sandbox.Process = (*Process)(nil)
 
 // newProcess makes the pipes of cmd.
-func newProcess(cmd *exec.Cmd, spec plugin.Spec) (*Process, error) {
+func newProcess(cmd *exec.Cmd, spec sandbox.Spec) (*Process, error) {
 	p := &Process{cmd: cmd, spec: spec, done: make(chan struct{}), stderr: newTail()}
 	var ours []*os.File
 	pipe := func() (r, w *os.File, err error) {
@@ -281,13 +281,13 @@ func (p *Process) Kill() {
 
 // Usage reads what the process has used so far; what it used in all once it is
 // gone.
-func (p *Process) Usage() plugin.Usage {
+func (p *Process) Usage() sandbox.Usage {
 	select {
 	case <-p.done:
 		if s := p.cmd.ProcessState; s != nil {
-			return plugin.Usage{CPU: s.UserTime() + s.SystemTime()}
+			return sandbox.Usage{CPU: s.UserTime() + s.SystemTime()}
 		}
-		return plugin.Usage{}
+		return sandbox.Usage{}
 	default:
 		return usage(p.cmd.Process.Pid, p.spec.Spawn)
 	}

@@ -6,7 +6,7 @@ import (
 	"os/exec"
 	"syscall"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // processAttributes give a process its own group. These systems cannot tie it to
@@ -22,4 +22,4 @@ func (group) wait(cmd *exec.Cmd) { _ = cmd.Wait() }
 func used(int, bool, int64) int64 { return 0 }
 
 // usage is unknown here.
-func usage(int, bool) plugin.Usage { return plugin.Usage{} }
+func usage(int, bool) sandbox.Usage { return sandbox.Usage{} }

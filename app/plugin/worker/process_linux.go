@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // processAttributes give a process its own group, and have it killed when the
@@ -35,8 +35,8 @@ func (group) wait(cmd *exec.Cmd) {
 const clockTicks = 100
 
 // usage reads /proc (proc(5)): utime and stime of stat, Pss of smaps_rollup.
-func usage(pid int, group bool) plugin.Usage {
-	u := plugin.Usage{Deleted: deleted(pid, group)}
+func usage(pid int, group bool) sandbox.Usage {
+	u := sandbox.Usage{Deleted: deleted(pid, group)}
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		// The second field is the name in brackets, which may hold anything.
 		if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(fields) > 12 {

@@ -10,12 +10,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // commandOf is the command line of a command: our own program, which puts up the
 // walls and turns into it.
-func commandOf(program string, _ plugin.Spec) *exec.Cmd { return exec.Command(program, "confine") }
+func commandOf(program string, _ sandbox.Spec) *exec.Cmd { return exec.Command(program, "confine") }
 
 // inherit leaves the spec's pipe to the process as descriptor 3.
 func inherit(cmd *exec.Cmd, spec *os.File) error {
@@ -28,7 +28,7 @@ type group struct{}
 
 func (group) prepare(cmd *exec.Cmd) { cmd.SysProcAttr = processAttributes() }
 
-func (group) begin(*exec.Cmd, plugin.Spec) error { return nil }
+func (group) begin(*exec.Cmd, sandbox.Spec) error { return nil }
 
 // kill kills everything in the group. Called before the leader is reaped, its id
 // cannot have become another's.

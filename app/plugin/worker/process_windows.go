@@ -10,13 +10,13 @@ import (
 
 	"golang.org/x/sys/windows"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/worker/confine"
 )
 
 // commandOf is the command line of a command. Windows cannot turn one program
 // into another, so it is started directly, without walls but the job's.
-func commandOf(_ string, spec plugin.Spec) *exec.Cmd {
+func commandOf(_ string, spec sandbox.Spec) *exec.Cmd {
 	cmd := exec.Command(spec.Argv[0], spec.Argv[1:]...)
 	cmd.Env = spec.Env
 	return cmd
@@ -46,7 +46,7 @@ type group struct {
 
 func (*group) prepare(*exec.Cmd) {}
 
-func (g *group) begin(cmd *exec.Cmd, spec plugin.Spec) error {
+func (g *group) begin(cmd *exec.Cmd, spec sandbox.Spec) error {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return fmt.Errorf("make a job for the process: %w", err)
@@ -98,7 +98,7 @@ func signalOf(*os.ProcessState) string { return "" }
 func used(int, bool, int64) int64 { return 0 }
 
 // usage is unknown here.
-func usage(int, bool) plugin.Usage { return plugin.Usage{} }
+func usage(int, bool) sandbox.Usage { return sandbox.Usage{} }
 
 // tooMany reports an error that says that a system limit is reached.
 func tooMany(err error) bool {

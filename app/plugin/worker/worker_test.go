@@ -21,6 +21,7 @@ import (
 
 	"conclave/app/limit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
 	"conclave/app/plugin/worker/confine"
 )
@@ -128,7 +129,7 @@ func engine(mood string) error {
 // host starts processes and waits to be killed.
 func host() {
 	l := New(Options{Program: os.Args[0]})
-	var specs []plugin.Spec
+	var specs []sandbox.Spec
 	if err := json.NewDecoder(os.Stdin).Decode(&specs); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
@@ -166,7 +167,7 @@ func launcher(tb testing.TB) *Launcher {
 	return l
 }
 
-func begin(tb testing.TB, l *Launcher, spec plugin.Spec) *Process {
+func begin(tb testing.TB, l *Launcher, spec sandbox.Spec) *Process {
 	tb.Helper()
 	if spec.Memory == 0 {
 		spec.Memory = testMemory
@@ -181,7 +182,7 @@ func begin(tb testing.TB, l *Launcher, spec plugin.Spec) *Process {
 // js starts the engine in a mood and waits until it is ready.
 func js(tb testing.TB, l *Launcher, mood string) (*Process, *bufio.Reader) {
 	tb.Helper()
-	p := begin(tb, l, plugin.Spec{Kind: "js", Input: []byte(mood)})
+	p := begin(tb, l, sandbox.Spec{Kind: "js", Input: []byte(mood)})
 	r := bufio.NewReader(p.Wire())
 	if line, err := r.ReadString('\n'); err != nil || line != "ready\n" {
 		<-p.Done()
@@ -390,16 +391,16 @@ func TestWhatCannotBeStartedIsAProblem(t *testing.T) {
 	l := launcher(t)
 	cases := map[string]struct {
 		l    *Launcher
-		spec plugin.Spec
+		spec sandbox.Spec
 		want string
 	}{
-		"no such program":  {l, plugin.Spec{Kind: "command", Argv: []string{"/no/such/python3"}}, "/no/such/python3 is not on this computer"},
-		"a folder":         {l, plugin.Spec{Kind: "command", Argv: []string{"/usr"}}, "is a folder"},
-		"nothing":          {l, plugin.Spec{Kind: "command"}, "names no program"},
-		"an odd kind":      {l, plugin.Spec{Kind: "odd"}, `kind "odd"`},
-		"no folder":        {l, plugin.Spec{Kind: "js", Dir: "/no/such/folder"}, "/no/such/folder"},
-		"conclave is gone": {New(Options{Program: "/no/such/conclave"}), plugin.Spec{Kind: "js", Dir: "/"}, "/no/such/conclave"},
-		"a relative path":  {New(Options{Program: "conclave"}), plugin.Spec{Kind: "js"}, "not absolute"},
+		"no such program":  {l, sandbox.Spec{Kind: "command", Argv: []string{"/no/such/python3"}}, "/no/such/python3 is not on this computer"},
+		"a folder":         {l, sandbox.Spec{Kind: "command", Argv: []string{"/usr"}}, "is a folder"},
+		"nothing":          {l, sandbox.Spec{Kind: "command"}, "names no program"},
+		"an odd kind":      {l, sandbox.Spec{Kind: "odd"}, `kind "odd"`},
+		"no folder":        {l, sandbox.Spec{Kind: "js", Dir: "/no/such/folder"}, "/no/such/folder"},
+		"conclave is gone": {New(Options{Program: "/no/such/conclave"}), sandbox.Spec{Kind: "js", Dir: "/"}, "/no/such/conclave"},
+		"a relative path":  {New(Options{Program: "conclave"}), sandbox.Spec{Kind: "js"}, "not absolute"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -419,7 +420,7 @@ func TestStartHeedsItsContext(t *testing.T) {
 	why := errors.New("never mind")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(why)
-	if _, err := launcher(t).Start(ctx, plugin.Spec{Kind: "js"}); !errors.Is(err, why) {
+	if _, err := launcher(t).Start(ctx, sandbox.Spec{Kind: "js"}); !errors.Is(err, why) {
 		t.Errorf("got %v, want %v", err, why)
 	}
 }
@@ -439,7 +440,7 @@ func TestCloseEndsEverything(t *testing.T) {
 			t.Error("Close returned before a process had ended")
 		}
 	}
-	if _, err := l.Start(t.Context(), plugin.Spec{Kind: "js"}); err == nil {
+	if _, err := l.Start(t.Context(), sandbox.Spec{Kind: "js"}); err == nil {
 		t.Error("a closed launcher started a process")
 	}
 	l.Close()
@@ -451,7 +452,7 @@ func TestStartsFromManyGoroutines(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for range 25 {
-				p, err := l.Start(t.Context(), plugin.Spec{Kind: "js", Input: []byte("echo"), Memory: testMemory})
+				p, err := l.Start(t.Context(), sandbox.Spec{Kind: "js", Input: []byte("echo"), Memory: testMemory})
 				if err != nil {
 					t.Error(err)
 					return
@@ -476,7 +477,7 @@ func TestStartsFromManyGoroutines(t *testing.T) {
 }
 
 // python returns a spec that runs code; it has what a plugin in Python has.
-func python(tb testing.TB, code string) plugin.Spec {
+func python(tb testing.TB, code string) sandbox.Spec {
 	tb.Helper()
 	if Detect().Level != "process+landlock" {
 		tb.Skip("this kernel has not all walls")
@@ -485,7 +486,7 @@ func python(tb testing.TB, code string) plugin.Spec {
 	if err != nil {
 		tb.Skip("there is no python3 here:", err)
 	}
-	return plugin.Spec{
+	return sandbox.Spec{
 		Kind: "command", Argv: []string{paths[0], "-I", "-S", "-B", "-X", "utf8", "-c", "print('ready', flush=True)\n" + code},
 		Env:     []string{"LANG=C.UTF-8"},
 		Read:    append(paths[1:], "/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"),
@@ -550,7 +551,7 @@ func TestHostilePython(t *testing.T) {
 }
 
 func TestAKilledConclaveLeavesNoProcess(t *testing.T) {
-	killHost(t, 4, []plugin.Spec{
+	killHost(t, 4, []sandbox.Spec{
 		{Kind: "js", Input: []byte("loop"), Memory: testMemory},
 		{Kind: "js", Input: []byte("echo"), Memory: testMemory},
 		python(t, "while True: pass"),
@@ -585,12 +586,12 @@ time.sleep(1000)
 `)
 	spec.Argv[len(spec.Argv)-1] = strings.TrimPrefix(spec.Argv[len(spec.Argv)-1], "print('ready', flush=True)\n")
 	spec.Spawn = true
-	killHost(t, 4, []plugin.Spec{spec, spec})
+	killHost(t, 4, []sandbox.Spec{spec, spec})
 }
 
 // killHost has a host start processes, kills it as kill -9 does, and waits until
 // none of the processes is left. want is how many there are in all.
-func killHost(t *testing.T, want int, specs []plugin.Spec) {
+func killHost(t *testing.T, want int, specs []sandbox.Spec) {
 	t.Helper()
 	for i := range specs {
 		if specs[i].Memory == 0 {
@@ -663,7 +664,7 @@ func alive(pid int) bool {
 }
 
 func TestALargeSpecArrives(t *testing.T) {
-	spec := plugin.Spec{Kind: "js", Input: []byte("echo"), Env: []string{"X=" + strings.Repeat("x", 1000)}, Read: []string{"/" + strings.Repeat("y", 5<<20)}, Memory: testMemory}
+	spec := sandbox.Spec{Kind: "js", Input: []byte("echo"), Env: []string{"X=" + strings.Repeat("x", 1000)}, Read: []string{"/" + strings.Repeat("y", 5<<20)}, Memory: testMemory}
 	p := begin(t, launcher(t), spec)
 	// Landlock refuses a path of 5 MB; that it did says that it came.
 	over(t, p)
@@ -672,7 +673,7 @@ func TestALargeSpecArrives(t *testing.T) {
 	}
 }
 
-func benchmarkStart(b *testing.B, spec plugin.Spec) {
+func benchmarkStart(b *testing.B, spec sandbox.Spec) {
 	l := launcher(b)
 	for b.Loop() {
 		p := begin(b, l, spec)
@@ -688,7 +689,7 @@ func benchmarkStart(b *testing.B, spec plugin.Spec) {
 }
 
 func BenchmarkStartToReadyJS(b *testing.B) {
-	benchmarkStart(b, plugin.Spec{Kind: "js", Input: []byte("echo")})
+	benchmarkStart(b, sandbox.Spec{Kind: "js", Input: []byte("echo")})
 }
 
 func BenchmarkStartToReadyPython(b *testing.B) {

@@ -25,6 +25,7 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/worker"
 	"conclave/app/plugin/worker/confine"
 )
@@ -262,7 +263,7 @@ func LaunchWith(t testing.TB, d plugin.Dialect, src plugin.Source, place plugin.
 }
 
 // Begin starts a spec's process.
-func Begin(t testing.TB, spec plugin.Spec, storage string) *Worker {
+func Begin(t testing.TB, spec sandbox.Spec, storage string) *Worker {
 	t.Helper()
 	w := &Worker{t: t, Stderr: &Buffer{}, Lines: make(chan Message, 1024), Storage: storage}
 	spec = patient(spec)
@@ -300,11 +301,11 @@ func Begin(t testing.TB, spec plugin.Spec, storage string) *Worker {
 
 // patient gives a worker as long to load as the tests wait for anything: on a
 // machine where everything is slow, a loader of the plain kind is not stuck yet.
-func patient(spec plugin.Spec) plugin.Spec { return LoadWithin(spec, Patience) }
+func patient(spec sandbox.Spec) sandbox.Spec { return LoadWithin(spec, Patience) }
 
 // LoadWithin returns spec with another limit of what loading may take, unless it
 // has one already.
-func LoadWithin(spec plugin.Spec, limit time.Duration) plugin.Spec {
+func LoadWithin(spec sandbox.Spec, limit time.Duration) sandbox.Spec {
 	var config map[string]any
 	if json.Unmarshal(spec.Input, &config) != nil || config["load_ms"] != nil || config["entry"] == nil {
 		return spec

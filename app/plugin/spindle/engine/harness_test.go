@@ -16,7 +16,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
 	"conclave/app/plugin/worker/confine"
 )
@@ -90,7 +90,7 @@ func runWorker(path string) int {
 		if cfg.Single {
 			read = filepath.Join(cfg.Folder, cfg.Entry)
 		}
-		wall = func() error { return confine.Self(plugin.Spec{Kind: "js", Read: []string{read}}) }
+		wall = func() error { return confine.Self(sandbox.Spec{Kind: "js", Read: []string{read}}) }
 	}
 	if err := Serve(context.Background(), cfg, os.Stdin, os.Stdout, os.Stderr, wall); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -9,7 +9,7 @@ import (
 )
 
 // Config is what a worker needs to know to run one plugin: the Input of a
-// plugin.Spec of kind "js". Zero durations and sizes mean the defaults below.
+// sandbox.Spec of kind "js". Zero durations and sizes mean the defaults below.
 type Config struct {
 	// Plugin is the plugin's id. It names the plugin in its log.
 	Plugin string `json:"plugin"`

@@ -13,24 +13,24 @@ import (
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // Detect says which walls this system has.
-func Detect() plugin.Confinement {
+func Detect() sandbox.Confinement {
 	return describe(landlockVersion(), hasSeccomp())
 }
 
-func describe(landlock int, seccomp bool) plugin.Confinement {
+func describe(landlock int, seccomp bool) sandbox.Confinement {
 	switch {
 	case landlock > 0 && seccomp:
-		return plugin.Confinement{Level: "process+landlock"}
+		return sandbox.Confinement{Level: "process+landlock"}
 	case landlock > 0:
-		return plugin.Confinement{Level: "process", Sentence: "Runs as you; it cannot read your files, but it can reach the network and start programs."}
+		return sandbox.Confinement{Level: "process", Sentence: "Runs as you; it cannot read your files, but it can reach the network and start programs."}
 	case seccomp:
-		return plugin.Confinement{Level: "process", Sentence: "Runs as you, and a Python plugin can read and change your files: this system's kernel has no Landlock."}
+		return sandbox.Confinement{Level: "process", Sentence: "Runs as you, and a Python plugin can read and change your files: this system's kernel has no Landlock."}
 	}
-	return plugin.Confinement{Level: "none", Sentence: "Runs as you, not isolated."}
+	return sandbox.Confinement{Level: "none", Sentence: "Runs as you, not isolated."}
 }
 
 // Self puts the walls of spec around this process, all of its threads, for good.
@@ -39,9 +39,9 @@ func describe(landlock int, seccomp bool) plugin.Confinement {
 //
 // Where Landlock is missing, every call that names a path is refused instead, so
 // that the process cannot open anything any more, not even what spec lists.
-func Self(spec plugin.Spec) error { return self(spec, landlockVersion()) }
+func Self(spec sandbox.Spec) error { return self(spec, landlockVersion()) }
 
-func self(spec plugin.Spec, landlock int) error {
+func self(spec sandbox.Spec, landlock int) error {
 	if err := limit(spec); err != nil {
 		return err
 	}
@@ -69,9 +69,9 @@ func self(spec plugin.Spec, landlock int) error {
 //
 // Where Landlock is missing, the program can open what the person can, and that
 // is what [Detect] says.
-func Exec(spec plugin.Spec) error { return execute(spec, landlockVersion()) }
+func Exec(spec sandbox.Spec) error { return execute(spec, landlockVersion()) }
 
-func execute(spec plugin.Spec, landlock int) error {
+func execute(spec sandbox.Spec, landlock int) error {
 	program, err := find(spec)
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func execute(spec plugin.Spec, landlock int) error {
 }
 
 // find returns the path of the program that spec names.
-func find(spec plugin.Spec) (string, error) {
+func find(spec sandbox.Spec) (string, error) {
 	if len(spec.Argv) == 0 {
 		return "", errors.New("the spec names no program")
 	}

@@ -8,21 +8,21 @@ import (
 	"os/exec"
 	"syscall"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // Detect says which walls this system has: none that would keep a program from
 // the person's files.
-func Detect() plugin.Confinement {
-	return plugin.Confinement{Level: "none", Sentence: "Runs as you, not isolated."}
+func Detect() sandbox.Confinement {
+	return sandbox.Confinement{Level: "none", Sentence: "Runs as you, not isolated."}
 }
 
 // Self sets the resource limits of spec; there are no other walls here.
-func Self(spec plugin.Spec) error { return limit(spec) }
+func Self(spec sandbox.Spec) error { return limit(spec) }
 
 // Exec sets the resource limits of spec and becomes spec.Argv. It returns only
 // when that failed.
-func Exec(spec plugin.Spec) error {
+func Exec(spec sandbox.Spec) error {
 	if len(spec.Argv) == 0 {
 		return errors.New("the spec names no program")
 	}

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strconv"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // SpecVariable names the environment variable that holds the handle of the pipe
@@ -23,16 +23,16 @@ func specFile() (*os.File, error) {
 
 // Detect says which walls this system has: none that would keep a program from
 // the person's files.
-func Detect() plugin.Confinement {
-	return plugin.Confinement{Level: "none", Sentence: "Runs as you, not isolated."}
+func Detect() sandbox.Confinement {
+	return sandbox.Confinement{Level: "none", Sentence: "Runs as you, not isolated."}
 }
 
 // Self does nothing: the host's job object bounds the process's memory, and there
 // are no other walls here.
-func Self(plugin.Spec) error { return nil }
+func Self(sandbox.Spec) error { return nil }
 
 // Exec fails: Windows cannot replace a process by another, and the host starts
 // commands itself.
-func Exec(plugin.Spec) error {
+func Exec(sandbox.Spec) error {
 	return errors.New("this system cannot become another program; Conclave starts it directly")
 }

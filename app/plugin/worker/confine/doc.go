@@ -3,7 +3,7 @@
 // takes them down. The host's side, which starts and ends processes, is
 // plugin/worker.
 //
-// A process learns what it is for from the plugin.Spec on descriptor 3
+// A process learns what it is for from the sandbox.Spec on descriptor 3
 // ([ReadSpec]). The JavaScript worker then confines itself ([Self]) before it
 // reads anything of the plugin's; for any other program, conclave confine puts up
 // the walls and becomes that program ([Exec]).

@@ -8,7 +8,7 @@ import (
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 	"golang.org/x/sys/unix"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // landlockVersion returns the kernel's Landlock ABI version, 0 for none.
@@ -71,7 +71,7 @@ func handled(version int, sockets bool) ll.RulesetAttr {
 // newRuleset makes the Landlock ruleset of spec and returns its descriptor; the
 // folders in lists may be listed besides. Paths that do not exist are passed over:
 // there is nothing to open.
-func newRuleset(spec plugin.Spec, version int, lists ...string) (int, error) {
+func newRuleset(spec sandbox.Spec, version int, lists ...string) (int, error) {
 	attr := handled(version, spec.Sockets)
 	fd, err := ll.LandlockCreateRuleset(&attr, 0)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"syscall"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // limit sets the resource limits of this process, and of the program it becomes.
@@ -14,7 +14,7 @@ import (
 // It is RLIMIT_DATA and not RLIMIT_AS, since Go and others reserve far more
 // address space than they use; and never RLIMIT_NPROC, which counts the person's
 // processes and not the plugin's.
-func limit(spec plugin.Spec) error {
+func limit(spec sandbox.Spec) error {
 	l := limitsOf(spec)
 	for _, r := range []struct {
 		name  string

@@ -6,7 +6,7 @@ import (
 	"io"
 	"math"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // Defaults of a spec's limits.
@@ -26,29 +26,29 @@ const (
 const maxSpec = 64 << 20
 
 // WriteSpec writes spec for ReadSpec.
-func WriteSpec(w io.Writer, spec plugin.Spec) error {
+func WriteSpec(w io.Writer, spec sandbox.Spec) error {
 	return json.NewEncoder(w).Encode(spec)
 }
 
 // ReadSpec reads the spec that this process was started with, and closes the
 // descriptor it came on. It blocks until the host has written it all, and is
 // called once, first of all.
-func ReadSpec() (plugin.Spec, error) {
+func ReadSpec() (sandbox.Spec, error) {
 	f, err := specFile()
 	if err != nil {
-		return plugin.Spec{}, fmt.Errorf("find the spec: this program is started by Conclave, not by hand: %w", err)
+		return sandbox.Spec{}, fmt.Errorf("find the spec: this program is started by Conclave, not by hand: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	var spec plugin.Spec
+	var spec sandbox.Spec
 	if err := json.NewDecoder(io.LimitReader(f, maxSpec)).Decode(&spec); err != nil {
-		return plugin.Spec{}, fmt.Errorf("read the spec: this program is started by Conclave, not by hand: %w", err)
+		return sandbox.Spec{}, fmt.Errorf("read the spec: this program is started by Conclave, not by hand: %w", err)
 	}
 	return spec, nil
 }
 
 // Preface returns what a command is sent first on its standard input: the length
 // of its Input on a line, and its Input.
-func Preface(spec plugin.Spec) []byte {
+func Preface(spec sandbox.Spec) []byte {
 	return append(fmt.Appendf(nil, "%d\n", len(spec.Input)), spec.Input...)
 }
 
@@ -60,14 +60,14 @@ type limits struct {
 }
 
 // MemoryOf returns how many bytes of data a process of spec may have.
-func MemoryOf(spec plugin.Spec) int64 { return int64(min(limitsOf(spec).memory, math.MaxInt64/8)) }
+func MemoryOf(spec sandbox.Spec) int64 { return int64(min(limitsOf(spec).memory, math.MaxInt64/8)) }
 
-func limitsOf(spec plugin.Spec) limits {
+func limitsOf(spec sandbox.Spec) limits {
 	l := limits{memory: uint64(max(0, spec.Memory)), fileBytes: uint64(max(0, spec.FileBytes)), files: spec.Files}
 	if l.memory == 0 {
 		l.memory = commandMemory
 		if spec.Kind == "js" {
-			l.memory = plugin.ScriptMemory
+			l.memory = sandbox.ScriptMemory
 		}
 	}
 	if l.fileBytes == 0 && len(spec.Write) > 0 {

@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // The test binary plays the child: "exec" becomes the program of the spec, "self"
@@ -55,7 +55,7 @@ func fail(err error) {
 }
 
 // child runs the test binary as a child and returns what it printed.
-func child(t *testing.T, mode, landlock string, spec plugin.Spec) string {
+func child(t *testing.T, mode, landlock string, spec sandbox.Spec) string {
 	t.Helper()
 	out, err := run(t, mode, landlock, spec)
 	if err != nil {
@@ -64,7 +64,7 @@ func child(t *testing.T, mode, landlock string, spec plugin.Spec) string {
 	return out
 }
 
-func run(t *testing.T, mode, landlock string, spec plugin.Spec) (string, error) {
+func run(t *testing.T, mode, landlock string, spec sandbox.Spec) (string, error) {
 	t.Helper()
 	if spec.Memory == 0 {
 		spec.Memory = testMemory
@@ -93,7 +93,7 @@ func run(t *testing.T, mode, landlock string, spec plugin.Spec) (string, error) 
 }
 
 // probe tries what a confined Go process may want, and says what came of it.
-func probe(spec plugin.Spec) map[string]string {
+func probe(spec sandbox.Spec) map[string]string {
 	results := map[string]string{}
 	try := func(name string, do func() error) {
 		if err := do(); err != nil {
@@ -182,14 +182,14 @@ func TestSelfShutsTheProcessIn(t *testing.T) {
 		"signal everybody", "chown", "leave the group"}
 	open := []string{"signal itself", "threads"}
 	cases := map[string]struct {
-		spec     plugin.Spec
+		spec     sandbox.Spec
 		landlock string
 		refused  []string
 		done     []string
 	}{
-		"nothing to write":          {plugin.Spec{Kind: "js"}, "", []string{"chmod"}, []string{"read what is listed"}},
-		"a folder to write":         {plugin.Spec{Kind: "js", Write: []string{t.TempDir()}}, "", nil, []string{"read what is listed", "write its own", "rename in its own", "remove its own"}},
-		"a kernel without Landlock": {plugin.Spec{Kind: "js"}, "none", []string{"read what is listed", "chmod"}, nil},
+		"nothing to write":          {sandbox.Spec{Kind: "js"}, "", []string{"chmod"}, []string{"read what is listed"}},
+		"a folder to write":         {sandbox.Spec{Kind: "js", Write: []string{t.TempDir()}}, "", nil, []string{"read what is listed", "write its own", "rename in its own", "remove its own"}},
+		"a kernel without Landlock": {sandbox.Spec{Kind: "js"}, "none", []string{"read what is listed", "chmod"}, nil},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -220,7 +220,7 @@ func TestSocketsAreTheInternetsAlone(t *testing.T) {
 	needLandlock(t)
 	readable := t.TempDir()
 	var results map[string]string
-	out := child(t, "self", "", plugin.Spec{Kind: "js", Sockets: true, Read: []string{readable}})
+	out := child(t, "self", "", sandbox.Spec{Kind: "js", Sockets: true, Read: []string{readable}})
 	if err := json.Unmarshal([]byte(out), &results); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -268,7 +268,7 @@ func askPython(name string) (python, error) {
 	return python{paths[0], append(paths[1:], "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo")}, nil
 }
 
-func pythonSpec(t *testing.T, code string) plugin.Spec {
+func pythonSpec(t *testing.T, code string) sandbox.Spec {
 	t.Helper()
 	needLandlock(t)
 	p, err := findPython()
@@ -279,8 +279,8 @@ func pythonSpec(t *testing.T, code string) plugin.Spec {
 }
 
 // specOf is a process that runs code in an interpreter.
-func specOf(p python, code string) plugin.Spec {
-	return plugin.Spec{
+func specOf(p python, code string) sandbox.Spec {
+	return sandbox.Spec{
 		Kind: "command", Argv: []string{p.Executable, "-I", "-S", "-B", "-X", "utf8", "-c", code}, Env: []string{"LANG=C.UTF-8"},
 		Read: p.Read, Execute: []string{p.Executable, loaderOf(p.Executable)},
 	}
@@ -338,7 +338,7 @@ sys.stdout.flush()
 attempt("exec", lambda: os.execv("/bin/true", ["true"]))
 `
 
-func attemptsSpec(t *testing.T) plugin.Spec {
+func attemptsSpec(t *testing.T) sandbox.Spec {
 	spec := pythonSpec(t, attempts)
 	spec.Argv = append(spec.Argv, t.TempDir())
 	return spec
@@ -427,31 +427,31 @@ func TestTheLimitsHold(t *testing.T) {
 	cases := map[string]struct {
 		code string
 		want string
-		edit func(*plugin.Spec)
+		edit func(*sandbox.Spec)
 	}{
 		"memory": {`
 try:
     x = bytearray(400 << 20); print("taken")
-except MemoryError: print("refused")`, "refused\n", func(s *plugin.Spec) { s.Memory = 256 << 20 }},
+except MemoryError: print("refused")`, "refused\n", func(s *sandbox.Spec) { s.Memory = 256 << 20 }},
 		"memory bit by bit": {`
 try:
     x = []
     while True: x.append("x" * 100000)
-except MemoryError: x = None; print("refused")`, "refused\n", func(s *plugin.Spec) { s.Memory = 256 << 20 }},
+except MemoryError: x = None; print("refused")`, "refused\n", func(s *sandbox.Spec) { s.Memory = 256 << 20 }},
 		"open files": {`
 import os
 try:
     while True: os.pipe()
-except OSError as e: print(e.errno)`, "24\n", func(*plugin.Spec) {}},
+except OSError as e: print(e.errno)`, "24\n", func(*sandbox.Spec) {}},
 		"descriptors": {`
 import os
 def open_one(i):
     try: os.fstat(i); return True
     except OSError: return False
-print([i for i in range(256) if open_one(i)])`, "[0, 1, 2]\n", func(*plugin.Spec) {}},
+print([i for i in range(256) if open_one(i)])`, "[0, 1, 2]\n", func(*sandbox.Spec) {}},
 		"environment": {`
 import os
-print(sorted(os.environ))`, "['A', 'LC_CTYPE']\n", func(s *plugin.Spec) { s.Env = []string{"A=1", "LC_CTYPE=C.UTF-8"} }},
+print(sorted(os.environ))`, "['A', 'LC_CTYPE']\n", func(s *sandbox.Spec) { s.Env = []string{"A=1", "LC_CTYPE=C.UTF-8"} }},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -506,13 +506,13 @@ except OSError: pass
 func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 	needLandlock(t)
 	cases := map[string]struct {
-		spec plugin.Spec
+		spec sandbox.Spec
 		want string
 	}{
-		"no program":     {plugin.Spec{Kind: "command"}, "names no program"},
-		"a missing one":  {plugin.Spec{Kind: "command", Argv: []string{"/no/such/thing"}}, "/no/such/thing: no such file"},
-		"one not listed": {plugin.Spec{Kind: "command", Argv: []string{"/bin/true"}, Execute: []string{"/bin/echo"}}, "/bin/true: permission denied"},
-		"not in PATH":    {plugin.Spec{Kind: "command", Argv: []string{"nosuchthing"}, Env: []string{"PATH=/bin"}}, "find the program nosuchthing"},
+		"no program":     {sandbox.Spec{Kind: "command"}, "names no program"},
+		"a missing one":  {sandbox.Spec{Kind: "command", Argv: []string{"/no/such/thing"}}, "/no/such/thing: no such file"},
+		"one not listed": {sandbox.Spec{Kind: "command", Argv: []string{"/bin/true"}, Execute: []string{"/bin/echo"}}, "/bin/true: permission denied"},
+		"not in PATH":    {sandbox.Spec{Kind: "command", Argv: []string{"nosuchthing"}, Env: []string{"PATH=/bin"}}, "find the program nosuchthing"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -522,7 +522,7 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 			}
 		})
 	}
-	out := child(t, "exec", "", plugin.Spec{Kind: "command", Argv: []string{"echo", "found"}, Env: []string{"PATH=/nowhere:/bin"},
+	out := child(t, "exec", "", sandbox.Spec{Kind: "command", Argv: []string{"echo", "found"}, Env: []string{"PATH=/nowhere:/bin"},
 		Read: []string{"/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"}})
 	if out != "found\n" {
 		t.Errorf("a program in PATH said %q", out)
@@ -560,7 +560,7 @@ func TestDetect(t *testing.T) {
 }
 
 func BenchmarkExecOfTrue(b *testing.B) {
-	spec := plugin.Spec{Kind: "command", Argv: []string{"/bin/true"}, Read: []string{"/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"}, Memory: testMemory}
+	spec := sandbox.Spec{Kind: "command", Argv: []string{"/bin/true"}, Read: []string{"/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"}, Memory: testMemory}
 	for b.Loop() {
 		r, w, err := os.Pipe()
 		if err != nil {
