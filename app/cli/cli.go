@@ -70,7 +70,7 @@ type Places struct {
 	Command      string   // the command without its arguments: "conclave chat"
 }
 
-// Exit statuses of cli.md. Gone is remote.Gone: the command gives way.
+// Exit statuses, which scripts rely on. Gone is remote.Gone: the command gives way.
 const (
 	ExitDone       = 0
 	ExitFailed     = 1

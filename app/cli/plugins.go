@@ -58,7 +58,7 @@ type permissionLists struct {
 	Denied  []string `json:"denied"`
 }
 
-// problemRow is a plugin.Problem with the keys of cli.md first.
+// problemRow is a plugin.Problem with the keys that scripts may rely on first.
 type problemRow struct {
 	Message string   `json:"message"`
 	File    string   `json:"file,omitempty"`

@@ -29,7 +29,7 @@ type Fragment struct {
 var errTooMuch = errors.New("the arguments of its tool calls are longer than " + limit.CallArguments.String())
 
 // Gatherer puts streamed fragments together into whole calls, by index and then
-// by id (contract llm-functions, section 8.2). Use NewGatherer. It is not safe
+// by id (contracts/llm-functions, section 8.2). Use NewGatherer. It is not safe
 // for concurrent use: it belongs to one stream.
 type Gatherer struct {
 	calls []*gathered

@@ -7,13 +7,13 @@ import (
 	"conclave/app/tool"
 )
 
-// The capabilities of permissions.md that have no host function yet, so that a
-// plugin of theirs is at least decided by its row.
+// The capabilities that have no host function yet, so that a plugin of theirs is
+// at least decided by its row.
 const (
 	ReadScreen Capability = "read clipboard or screen"
 )
 
-// row is one line of permissions.md's table of capabilities.
+// row is what may be done with one capability by default.
 type row struct {
 	main   Effect // who asks is the main model, or anybody but a council member
 	member Effect
@@ -21,12 +21,11 @@ type row struct {
 	verb   string // "Main assistant wants to … with Notes"
 }
 
-// table is permissions.md's, with one decision of our own in its first line: a
-// compute-only tool may run for main, but the first time a person meets it they
-// are asked, since approving a plugin from its source is not yet seeing its
-// tool at work. “Always” on that card ends the asking; "once" means once. A
-// person who runs such a tool themselves (the tools page, `conclave tools call`)
-// is not asked whether they may.
+// table has the default of every capability. A compute-only tool may run for
+// main, but the first time a person meets it they are asked, since approving a
+// plugin from its source is not yet seeing its tool at work. “Always” on that
+// card ends the asking; "once" means once. A person who runs such a tool
+// themselves (the tools page, `conclave tools call`) is not asked whether they may.
 //
 // "read chat text: own context only" and "call a model: inside the council's
 // cap" are held by whoever hands a member its context and its budget, so they

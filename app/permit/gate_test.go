@@ -299,7 +299,7 @@ func TestApproveAlwaysIsNoWayAroundARefusal(t *testing.T) {
 	}
 }
 
-// The worked example of permissions.md, and the order around it: each case
+// Four calls of one plugin, and the order around them: each case
 // names the step that must decide.
 func TestTheOrderOfDecisions(t *testing.T) {
 	home := t.TempDir()

@@ -44,9 +44,9 @@ type check struct {
 	now          time.Time
 }
 
-// order is the one order of decisions (permissions.md): the first step that has
-// something to say decides, and inside a step the stricter wins. Unknown means
-// ask; an error means deny. [Gate.Ask] and [Gate.Explain] both walk it.
+// order is the one order of decisions: the first step that has something to say
+// decides, and inside a step the stricter wins. Unknown means ask; an error means
+// deny. [Gate.Ask] and [Gate.Explain] both walk it.
 var order = [...]struct {
 	name   string
 	decide func(*check) ruling
@@ -288,8 +288,7 @@ func (c *check) find(effect Effect) *Grant {
 	return found
 }
 
-// unused is how long an unused grant stands before it falls back to asking
-// (permissions.md, "Keeping it healthy").
+// unused is how long an unused grant stands before it falls back to asking.
 const unused = 90 * 24 * time.Hour
 
 // matches reports whether a grant is about this request. What a grant does not

@@ -76,8 +76,7 @@ const (
 	Always     Scope = "always"
 )
 
-// Capability is a thing a call can do, in the words a prompt uses
-// (permissions.md, the table of capabilities).
+// Capability is a thing a call can do, in the words a prompt uses.
 type Capability string
 
 // The capabilities.

@@ -76,7 +76,7 @@ func TestLF28ACallOverItsLimitEndsTheProcessAndTheNextCallWorks(t *testing.T) {
 	})
 }
 
-// crashedInDie begins as the contract has it (contracts/llm-functions, 8.5).
+// crashedInDie begins as the contract has it (contracts/llm-functions, section 8.5).
 const crashedInDie = "the tool process ended (exit 3) while die of the plugin a ran. " +
 	"The next call starts it again; its log shows what it wrote last."
 

@@ -8,7 +8,7 @@ import (
 )
 
 // toolsPermission is the permission without which an extension offers no tools
-// (contracts/spindle, 6.10 and SP-19 to SP-21).
+// (contracts/spindle, section 6.10 and SP-19 to SP-21).
 const toolsPermission = "tools"
 
 // errRevoked ends the calls of an extension that may no longer offer tools.

@@ -86,7 +86,7 @@ func readJSON[T any](ctx context.Context, read func(context.Context, string) (js
 
 // offered says whether a tool is offered to models: as the person set it, else
 // as its plugin asks. A Spindle extension's tool with neither flag is off until
-// the person turns it on (contracts/spindle, 6.7), unless it is a single script
+// the person turns it on (contracts/spindle, section 6.7), unless it is a single script
 // that the person dropped in for its tools.
 func offered(t tool.Tool, folder bool, set map[string]bool) bool {
 	if on, ok := set[t.Name]; ok {
@@ -105,7 +105,7 @@ func published(tools []tool.Tool, folder bool, set map[string]bool) ([]tool.Tool
 	enabled := make(map[string]bool, len(tools))
 	for i := range out {
 		on := offered(out[i], folder, set)
-		out[i].Qualified = folder && out[i].Contract == "spindle" // contracts/spindle, 8.2
+		out[i].Qualified = folder && out[i].Contract == "spindle" // contracts/spindle, section 8.2
 		enabled[out[i].Name] = on
 		switch {
 		case !on:

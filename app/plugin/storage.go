@@ -134,7 +134,7 @@ func (a storageArgs) data() ([]byte, error) {
 }
 
 // storageList returns the files below prefix, recursive, relative to it
-// (contracts/spindle, 5.4.6). A prefix that is no folder holds no files.
+// (contracts/spindle, section 5.4.6). A prefix that is no folder holds no files.
 func storageList(folder *place.Folder, prefix string) (any, error) {
 	base, err := storagePath(prefix)
 	if err != nil {

@@ -8,8 +8,7 @@ import (
 	"conclave/app/render/syntax"
 )
 
-// Code of more than foldOver lines shows foldHead of them and folds the rest
-// away, as the brief of the window asks.
+// Code of more than foldOver lines shows foldHead of them and folds the rest.
 const (
 	foldOver = 400
 	foldHead = 40

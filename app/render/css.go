@@ -12,7 +12,7 @@ const (
 )
 
 // codeColours gives each class of package syntax its colour in the light and
-// the dark theme. They are the colours of the window (its brief, section 4),
+// the dark theme. They are the colours of the window (frontend/src/styles/tokens.css),
 // so each has a contrast of 4.5 or more on the surface that code stands on,
 // #ECE9E2 and #100F0E; a test measures it.
 var codeColours = []struct{ class, light, dark, more string }{

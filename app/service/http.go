@@ -21,7 +21,7 @@ import (
 	"conclave/app/plugin"
 )
 
-// Bounds of http.request (contracts/spindle, 5.4.11). A body beyond pieceBytes is
+// Bounds of http.request (contracts/spindle, section 5.4.11). A body beyond pieceBytes is
 // read on with http.read, since a line of the wire holds 4 MiB.
 const (
 	requestTime = fetch.Patience

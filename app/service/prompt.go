@@ -26,7 +26,7 @@ type Hooks interface {
 
 // Prompt lets plugins look at what a model is sent: macros get their values, then
 // context handlers run, then interceptors, each in the order of their priorities
-// (contracts/spindle, 5.4.8 to 5.4.10). It is safe for concurrent use.
+// (contracts/spindle, sections 5.4.8 to 5.4.10). It is safe for concurrent use.
 type Prompt struct {
 	Hooks Hooks
 	// Granted reports whether a plugin has a permission.

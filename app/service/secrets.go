@@ -20,7 +20,7 @@ type Keys interface {
 	Delete(ctx context.Context, name string) error
 }
 
-// Bounds of a plugin's secrets (contracts/spindle, 5.3).
+// Bounds of a plugin's secrets (contracts/spindle, section 5.3).
 const (
 	maxSecret  = 64 << 10
 	maxSecrets = 256

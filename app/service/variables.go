@@ -19,7 +19,7 @@ type Values interface {
 }
 
 // Bounds of variables. They are shared by all plugins, as their ecosystem has
-// them (contracts/spindle, 5.2): what one extension or a macro sets, another may
+// them (contracts/spindle, section 5.2): what one extension or a macro sets, another may
 // read. A secret does not belong there.
 const (
 	maxVariableKey   = 256

@@ -54,7 +54,7 @@ func (t Tool) CheckArguments(arguments json.RawMessage) (warning string, err err
 }
 
 // withoutUser takes out what a model may add to the arguments of an extension's
-// tool and its worker takes out before the call (contracts/spindle, 7.2), so that
+// tool and its worker takes out before the call (contracts/spindle, section 7.2), so that
 // a closed schema does not refuse it.
 func withoutUser(arguments json.RawMessage) json.RawMessage {
 	var object map[string]json.RawMessage

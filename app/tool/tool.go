@@ -95,7 +95,7 @@ type Result struct {
 	ErrorType string          // class name of an exception
 	Traceback string          // local only, never for a model
 	Printed   string          // what the call printed, its last 8 KiB
-	EndTurn   bool            // the tool wants no further request to the model (contracts/maibot, 7.3)
+	EndTurn   bool            // the tool wants no further request to the model (contracts/maibot, section 7.3)
 }
 
 // Invoker runs calls of the tools that were published with it.

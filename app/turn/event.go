@@ -12,7 +12,7 @@ import (
 type EventKind string
 
 // The kinds of events. Those of the command line's JSON lines keep their names
-// there (cli.md); the others are for a window that shows what is going on.
+// there, and are public; the others are for a window that shows what is going on.
 const (
 	Started    EventKind = "turn_started"  // Turn, Conversation, Model, Answers
 	Questioned EventKind = "question"      // Seq: the person's message was saved

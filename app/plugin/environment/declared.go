@@ -437,7 +437,7 @@ func (d *declaration) setup(text string) {
 }
 
 // manifest reads the Python packages of a MaiBot manifest
-// (contracts/maibot, 1.1: dependencies).
+// (contracts/maibot, section 1.1: dependencies).
 func (d *declaration) manifest(text string) {
 	const file = "_manifest.json"
 	var doc struct {

@@ -1,5 +1,5 @@
 // Package functions is the dialect of Python functions: a .py file, or a folder
-// with one, whose public functions become tools (contract llm-functions).
+// with one, whose public functions become tools (contracts/llm-functions).
 //
 // This side only reads: it recognises the files and says which of them a worker
 // may see. The interpreter, the worker and its walls are in package python; what

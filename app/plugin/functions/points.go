@@ -14,7 +14,7 @@ import (
 )
 
 // pointGroup is the group of entry points by which an installed package is a
-// plugin of the llm program (contract llm-functions, section 3.1).
+// plugin of the llm program (contracts/llm-functions, section 3.1).
 const pointGroup = "llm"
 
 // modulePaths are the folders of a plugin's folder that its modules are looked

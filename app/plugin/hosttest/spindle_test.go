@@ -147,7 +147,7 @@ func TestSP04EntriesThatLeaveTheFolderAreRefused(t *testing.T) {
 	}
 }
 
-// forms are an extension in each form of contract section 3, all of which answer
+// forms are an extension in each form of contracts/spindle, section 3, all of which answer
 // "right".
 var forms = map[string]tree{
 	"plain_script":  {"dist/backend.js": "(function () { 'use strict'; " + says("say", `"right"`) + " })();"},

@@ -181,7 +181,7 @@ type extra struct {
 const memory = 512 << 20
 
 // farewell is how long a plugin may take to leave: five seconds for its on_unload,
-// one to get there (contract maibot, 10).
+// one to get there (contracts/maibot, section 10).
 const farewell = 6 * time.Second
 
 // minimum is the oldest Python that MaiBot's plugins are written for.
@@ -216,7 +216,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 		return sandbox.Spec{}, &plugin.Problem{Kind: "unavailable", File: settingsName, Message: "Its " + settingsName + " could not be read: " + err.Error() + "."}
 	}
 	if where.Storage != "" {
-		// Its settings and its notes lie beside its code (contract maibot, 1), and
+		// Its settings and its notes lie beside its code (contracts/maibot, section 1), and
 		// its folder's name is that of its modules.
 		if x.Notes, err = c.AtDesk(src, where.Storage, filepath.Base(home)); err != nil {
 			return sandbox.Spec{}, err

@@ -30,7 +30,7 @@ const (
 const maxManifest = 64 << 10
 
 // manifest is what _manifest.json says, as far as Conclave acts on it
-// (contract maibot, 1.1).
+// (contracts/maibot, section 1.1).
 type manifest struct {
 	raw map[string]any // all of it
 

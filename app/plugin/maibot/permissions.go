@@ -7,7 +7,7 @@ import (
 )
 
 // groups are the capabilities of MaiBot by their first word, and the permission
-// of Conclave's that each needs; "" needs none (contract maibot, 4.5).
+// of Conclave's that each needs; "" needs none (contracts/maibot, section 4.5).
 var groups = map[string]string{
 	"send":       "chat_mutation",
 	"llm":        "generation",

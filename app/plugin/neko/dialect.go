@@ -146,8 +146,8 @@ type extra struct {
 // httpx, images) takes twice what a plugin of functions does.
 const memory = 512 << 20
 
-// patience is how long a plugin's shutdown functions may take (contract neko,
-// 21: a graceful stop of 1.5 s, and 0.5 s until it is killed).
+// patience is how long a plugin's shutdown functions may take (contracts/neko,
+// item 21: a graceful stop of 1.5 s, and 0.5 s until it is killed).
 const patience = 2 * time.Second
 
 // Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
@@ -200,7 +200,7 @@ func isFolder(path string) bool {
 }
 
 // runtimeConfig is where a plugin's changes to its configuration go, below its
-// storage; its manifest is never written to (contract neko, 5 and 6).
+// storage; its manifest is never written to (contracts/neko, items 5 and 6).
 const runtimeConfig = "config/plugin.toml"
 
 // readRuntime reads the runtime configuration, or what it begins with.

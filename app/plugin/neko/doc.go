@@ -1,5 +1,5 @@
 // Package neko is the dialect of N.E.K.O plugins: a folder with a plugin.toml
-// whose entry is a Python class (contract neko).
+// whose entry is a Python class (contracts/neko).
 //
 // This side only reads: it understands the manifest, says what a plugin needs,
 // and keeps the copy of its files that it may write beside its code. What its

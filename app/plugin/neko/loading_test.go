@@ -11,7 +11,7 @@ import (
 	"conclave/app/plugin/python/pythontest"
 )
 
-// everyName is each T1, T2 and T3 name of the contract's section 5, with the
+// everyName is each T1, T2 and T3 name of contracts/neko, section 5, with the
 // other paths that plugins import from.
 const everyName = `
 from plugin.sdk.plugin import (

@@ -174,7 +174,7 @@ func isClassName(text string) bool {
 }
 
 // readEntry takes plugin.plugins.<id>:Cls, plugins.<id>:Cls and both with
-// modules behind the id (contract neko, 10).
+// modules behind the id (contracts/neko, item 10).
 func (m *manifest) readEntry(spelled string) (id string, e entry, err error) {
 	module, class, ok := strings.Cut(spelled, ":")
 	rest, found := strings.CutPrefix(module, "plugin.plugins.")

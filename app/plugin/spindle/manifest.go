@@ -16,19 +16,19 @@ import (
 	"conclave/app/plugin/place"
 )
 
-// manifestNames are the names a manifest may have (contract section 1.1), in the
+// manifestNames are the names a manifest may have (contracts/spindle, section 1.1), in the
 // order they are looked for.
 var manifestNames = []string{"spindle.json", "spindlefile.json", "spindlefile"}
 
 // nested is the folder that a manifest may lie in instead of the plugin's own: an
 // extension that was copied out of another installation has its files in repo/
-// and its data in storage/ beside it (contract section 1.2).
+// and its data in storage/ beside it (contracts/spindle, section 1.2).
 const nested, nestedData = "repo", "storage"
 
 // maxManifest is far above any manifest; the rest is not read.
 const maxManifest = 1 << 20
 
-// manifest is spindle.json as far as it is heeded (contract section 2). Unknown
+// manifest is spindle.json as far as it is heeded (contracts/spindle, section 2). Unknown
 // keys are left to the extension, which sees them through spindle.manifest.
 type manifest struct {
 	Version, Name, Identifier, Author string
@@ -198,7 +198,7 @@ func notJSON(file string, raw []byte, err error) *plugin.Problem {
 }
 
 // findEntry returns the module that is evaluated, relative to the plugin's
-// folder, or "" when the extension has no backend (contract section 2). The error
+// folder, or "" when the extension has no backend (contracts/spindle, section 2). The error
 // is a *plugin.Problem.
 func (f *found) findEntry(m manifest) (string, error) {
 	return f.find("entry_backend", m.EntryBackend, "dist/backend.js", "src/backend.ts")
@@ -256,7 +256,7 @@ func local(name string) (string, bool) {
 // out. The error has no exported name (os.Root, Go 1.24).
 func escapes(err error) bool { return strings.Contains(err.Error(), "escapes") }
 
-// seeds returns what is copied into the plugin's storage (contract section 2,
+// seeds returns what is copied into the plugin's storage (contracts/spindle, section 2,
 // SP-11), with paths relative to the plugin's folder. The data that came with an
 // extension out of another installation is part of it. The error is a
 // *plugin.Problem.

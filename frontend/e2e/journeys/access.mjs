@@ -68,7 +68,7 @@ const screens = {
   keys: ["chat", (page) => page.keyboard.press("Control+/")],
 };
 
-// Pairs of section 4's table: text on surface, and the ratio each must reach.
+// Pairs of the themes' colours: text on surface, and the ratio each must reach.
 const surfaces = ["bg", "surface", "raised", "sunk"];
 const pairs = [
   ...[

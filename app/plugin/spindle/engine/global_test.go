@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// spindleNames are the members of contract section 5 that have to be there.
+// spindleNames are the members of contracts/spindle, section 5, that have to be there.
 var spindleNames = map[string]string{
 	"": "registerTool unregisterTool on onFrontendMessage sendToFrontend registerInterceptor registerContextHandler registerMacro unregisterMacro updateMacroValue cors " +
 		"assemble batch registerMessageContentProcessor registerMacroInterceptor registerWorldInfoInterceptor",

@@ -11,7 +11,7 @@ import (
 )
 
 // fileRoot is what a plugin sees as its folder in import.meta.url. The real
-// folder is nobody's business (contract section 5.1, manifest).
+// folder is nobody's business (contracts/spindle, section 5.1, manifest).
 const fileRoot = "file:///plugin/"
 
 // maxModules bounds the modules of one plugin; the largest graph seen has 138.

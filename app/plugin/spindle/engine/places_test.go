@@ -117,7 +117,7 @@ func TestAPromiseThatIsRejectedAndLeftAloneIsLoggedWithItsPlace(t *testing.T) {
 	}
 }
 
-// A graph of many small files, as one real extension ships (contract section 3).
+// A graph of many small files, as one real extension ships (contracts/spindle, section 3).
 func TestSP05AGraphOfManyModulesLoads(t *testing.T) {
 	files := map[string]string{}
 	const n = 150

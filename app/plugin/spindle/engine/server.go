@@ -190,7 +190,7 @@ func (s *server) list() *mcp.ListToolsResult {
 	return result
 }
 
-// visibility follows contract section 6.7: only a tool that is inline_available
+// visibility follows contracts/spindle, section 6.7: only a tool that is inline_available
 // reaches the main model by itself. A script that somebody dropped into the
 // folder as one file is meant for the main model, unless it says council.
 func (s *server) visibility(t tool) string {
@@ -245,7 +245,7 @@ func answerOf(r result) *mcp.CallToolResult {
 	}
 }
 
-// flatten makes of context messages what contract section 7.6 promises: known
+// flatten makes of context messages what contracts/spindle, section 7.6 promises: known
 // roles, and content that is one text.
 func flatten(messages []any) []message {
 	flat := make([]message, 0, len(messages))

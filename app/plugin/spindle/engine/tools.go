@@ -13,7 +13,7 @@ import (
 	"conclave/app/limit"
 )
 
-// Bounds of contract section 6.
+// Bounds of contracts/spindle, section 6.
 const (
 	maxDescriptor = 64 << 10 // bytes of one descriptor as JSON
 	maxToolName   = 128      // characters
@@ -92,7 +92,7 @@ func (ts *tools) index(name string) int {
 	return slices.IndexFunc(ts.all, func(t tool) bool { return t.name == name })
 }
 
-// readTool reads a descriptor (contract section 6.1) and checks it as section
+// readTool reads a descriptor (contracts/spindle, section 6.1) and checks it as section
 // 6.3 says. refused is why it cannot be registered, as a sentence for the
 // plugin's log, or empty.
 func readTool(descriptor string, at place) (t tool, refused string) {

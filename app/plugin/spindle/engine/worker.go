@@ -166,7 +166,7 @@ func (w *worker) awaitLoad(ctx context.Context) *Problem {
 				return w.endless(budget) // the machine had too little time for it to use up its budget
 			}
 			w.script("warning", "The plugin still awaits something at its top level; it counts as started.", false)
-			return nil // section 4.3 of the contract
+			return nil // as contracts/spindle, section 4.3 has it
 		case <-w.loop.stop:
 			return &Problem{Kind: "deadline", File: w.cfg.Entry, Message: "It was stopped while it was loading."}
 		case <-ctx.Done():

@@ -52,10 +52,10 @@ const (
 	DefaultHeap = 64 << 20
 	// DefaultLoadBusy is ten times what a 540 KB bundle needs.
 	DefaultLoadBusy = 2 * time.Second
-	// DefaultLoadTotal is upstream's cap (contract section 4.3), half a second
+	// DefaultLoadTotal is upstream's cap (contracts/spindle, section 4.3), half a second
 	// early so that the answer is there before plugin.LoadTimeout ends.
 	DefaultLoadTotal = 9500 * time.Millisecond
-	// DefaultCall is section 7.9 of the contract.
+	// DefaultCall is how long a call may take (contracts/spindle, section 7.9).
 	DefaultCall = 30 * time.Second
 	// DefaultIdleBusy is the time after which computing that nobody asked for
 	// is taken for an endless loop.

@@ -1,6 +1,6 @@
 """What a docstring says of a function and of each parameter.
 
-Contract llm-functions, section 5: Google, NumPy and reST sections are read.
+The rules are contracts/llm-functions, section 5: Google, NumPy and reST sections are read.
 """
 
 _GOOGLE = ("args:", "arguments:", "parameters:", "params:")

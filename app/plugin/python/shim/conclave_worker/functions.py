@@ -62,7 +62,7 @@ def _stands_in(name):
 
 
 def _modernise_pydantic():
-    """Gives pydantic 1's models the method names of 2 (contract, section 9a)."""
+    """Gives pydantic 1's models the method names of 2 (contracts/llm-functions, section 9a)."""
     pydantic = sys.modules.get("pydantic")
     if pydantic is None or not str(getattr(pydantic, "VERSION", "")).startswith("1."):
         return

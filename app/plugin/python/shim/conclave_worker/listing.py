@@ -2,7 +2,7 @@
 
 Which functions of a file become tools is decided here, from the syntax tree, so
 that the list shown before the person approves is the list there is afterwards
-(contract llm-functions, section 3.3).
+(contracts/llm-functions, section 3.3).
 """
 
 # compile() flag of the ast module, which is not imported: it is slow to, and

@@ -1,4 +1,4 @@
-"""A source file becomes a module (contract llm-functions, section 3.2).
+"""A source file becomes a module (contracts/llm-functions, section 3.2).
 
 The plugin may be read from another place than the one it believes it lies at:
 when the last good copy of a broken file is served, `display` is the person's

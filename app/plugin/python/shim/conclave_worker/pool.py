@@ -1,6 +1,6 @@
 """The threads that run functions which are not `async`.
 
-At most four run at once (contracts, section 8.3: parallel calls of a batch); a
+At most four run at once (contracts/llm-functions, section 8.3: parallel calls of a batch); a
 fifth waits its turn. A thread whose call was given up on (deadline, cancelled)
 cannot be stopped, so it is replaced, and ends when its function returns.
 """

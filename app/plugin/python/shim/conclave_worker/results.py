@@ -1,6 +1,6 @@
 """What a function returned, as text for the model and as JSON for the record.
 
-Contract llm-functions, section 7.
+The rules are contracts/llm-functions, section 7.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """A function becomes a tool: parameters, schema, description, and how it is called.
 
-Contract llm-functions, sections 4 to 6.
+The rules are contracts/llm-functions, sections 4 to 6.
 """
 
 from . import docstrings, signature
@@ -82,7 +82,7 @@ class Offered:
 
 
 def _by_default(default):
-    """Returns the shape of a parameter without annotation (section 4.2)."""
+    """Returns the shape of a parameter without annotation (contracts/llm-functions, section 4.2)."""
     kind = type(default)
     if default is Empty or kind is str:
         return scalars.TEXT

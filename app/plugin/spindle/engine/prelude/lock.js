@@ -1,5 +1,5 @@
 // Code made from text: eval and the Function constructors are there, as feature
-// checks expect, and throw (contracts: SP-12).
+// checks expect, and throw (SP-12).
 
 import { $Function, $TypeError, define, defineProperty, getPrototypeOf } from "./primordials.js";
 

@@ -1,8 +1,8 @@
 """One annotation, understood once: its JSON schema and its conversion.
 
 A Shape is made from an annotation by `reader.Reader`. `schema` is what the
-model is told (contract llm-functions, section 4.3), `convert` makes the value
-that the function is given of the JSON value that the model sent (section 6.3).
+model is told (contracts/llm-functions, section 4.3), `convert` makes the value
+that the function is given of the JSON value that the model sent (the same, section 6.3).
 One class holds both, so that they cannot drift apart.
 
     scalars      str, int, dates, paths …

@@ -1,4 +1,4 @@
-"""The JSON form of a default value (contract, section 4.2)."""
+"""The JSON form of a default value (contracts/llm-functions, section 4.2)."""
 
 from .. import results
 

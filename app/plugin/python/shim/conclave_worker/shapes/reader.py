@@ -1,4 +1,4 @@
-"""From an annotation to its Shape (contract, sections 4.3 and 4.4).
+"""From an annotation to its Shape (contracts/llm-functions, sections 4.3 and 4.4).
 
 Nothing is imported to look at an annotation: when `typing` is not loaded, no
 annotation can be made of it.

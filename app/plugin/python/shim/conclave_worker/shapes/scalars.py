@@ -1,6 +1,6 @@
 """Scalars: what JSON has no more than a string or a number for.
 
-Conversions are those of pydantic's normal mode (contract, section 6.3).
+Conversions are those of pydantic's normal mode (contracts/llm-functions, section 6.3).
 """
 
 from . import Mismatch, Shape

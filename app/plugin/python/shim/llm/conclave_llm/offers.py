@@ -11,7 +11,7 @@ def methods(kind):
     """Returns (name, what it is in its class) of the methods that a toolbox class offers.
 
     Functions, static and class methods of the class and its bases, in the order
-    they are defined; nothing is evaluated to find them (section 3.5).
+    they are defined; nothing is evaluated to find them (contracts/llm-functions, section 3.5).
     """
     found = {}
     for base in reversed(kind.__mro__):

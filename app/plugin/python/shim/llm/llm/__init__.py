@@ -1,6 +1,6 @@
 """The module `llm`, as tool plugins of the llm program know it.
 
-It carries what such a plugin uses to offer tools (contract llm-functions,
+It carries what such a plugin uses to offer tools (contracts/llm-functions,
 sections 2 and 9a). What concerns models, commands, templates and the program's
 own database can be imported and does nothing; asking for a model says so.
 

@@ -19,7 +19,7 @@ from conclave_worker import problems, streams
 
 from . import packages
 
-# How long a plugin may take to leave (contract, section 10).
+# How long a plugin may take to leave (contracts/maibot, section 10).
 UNLOAD_SECONDS = 5
 # How often config.toml is looked at while the plugin runs.
 LOOK_SECONDS = 1

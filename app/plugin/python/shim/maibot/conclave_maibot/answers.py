@@ -1,4 +1,4 @@
-"""What a handler returned, as what the model is given (contract, 7.3 and 7.4)."""
+"""What a handler returned, as what the model is given (contracts/maibot, sections 7.3 and 7.4)."""
 
 from binascii import Error as NotBase64
 from binascii import a2b_base64

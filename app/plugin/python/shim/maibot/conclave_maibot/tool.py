@@ -129,7 +129,7 @@ class Tool:
         return answers.returned(value, self.name, call)
 
     def _arguments(self, arguments, call):
-        """Adds what the host gives besides (contract, 7.1)."""
+        """Adds what the host gives besides (contracts/maibot, section 7.1)."""
         given = dict(arguments)
         conversation = call.meta.get("conclave/conversation") or ""
         context = {"stream_id": conversation, "chat_id": conversation, "platform": "conclave", "user_id": "local"}
@@ -190,7 +190,7 @@ def _place(handler, sources):
 
 
 def schema(metadata, warnings):
-    """Returns the object schema of a tool, whatever its plugin gave (contract, 5.3)."""
+    """Returns the object schema of a tool, whatever its plugin gave (contracts/maibot, section 5.3)."""
     raw, parameters = metadata.get("parameters_raw"), metadata.get("parameters")
     if isinstance(raw, dict) and raw:
         return _object(raw)

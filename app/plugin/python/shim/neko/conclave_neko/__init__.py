@@ -1,4 +1,4 @@
-"""N.E.K.O plugins (contract neko): a class with decorated methods becomes tools.
+"""N.E.K.O plugins (contracts/neko): a class with decorated methods becomes tools.
 
 The modules that plugins import (`plugin.sdk…`, `config`, `utils`, `main_logic`)
 lie beside this package and hold next to nothing; what they offer is here.

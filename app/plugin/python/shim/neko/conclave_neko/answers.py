@@ -1,4 +1,4 @@
-"""Ok, Err and the exceptions (contract neko, section 4)."""
+"""Ok, Err and the exceptions (contracts/neko, section 4)."""
 
 
 class SdkError(Exception):

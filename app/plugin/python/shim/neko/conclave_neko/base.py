@@ -1,4 +1,4 @@
-"""NekoPluginBase, the context it is made with, and routers (contract neko, section 6)."""
+"""NekoPluginBase, the context it is made with, and routers (contracts/neko, section 6)."""
 
 import pathlib
 

@@ -1,4 +1,4 @@
-"""Pictures in a tool's envelope (contract neko, 58): which are shown, and why others are not."""
+"""Pictures in a tool's envelope (contracts/neko, item 58): which are shown, and why others are not."""
 
 from binascii import Error, a2b_base64
 

@@ -1,7 +1,7 @@
 """Loggers: what they are told goes to the plugin's log in Conclave.
 
-Both `{}` and `%s` placeholders are filled in, whichever the text has (contract
-neko, section 6).
+Both `{}` and `%s` placeholders are filled in, whichever the text has (contracts/neko,
+section 6).
 """
 
 import re

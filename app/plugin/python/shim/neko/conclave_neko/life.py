@@ -1,4 +1,4 @@
-"""The life of a plugin: made, started, kept ticking, shut down (contract neko, section 3).
+"""The life of a plugin: made, started, kept ticking, shut down (contracts/neko, section 3).
 
 Start, tools and shutdown share one event loop, so what the start left running
 keeps running. Each timer has a thread and a loop of its own: one that blocks

@@ -1,4 +1,4 @@
-"""The decorators: each sets an attribute and returns what it decorates (contract neko, 5 and 7).
+"""The decorators: each sets an attribute and returns what it decorates (contracts/neko, sections 5 and 7).
 
 They stack in any order on one method, since none wraps another.
 """

@@ -1,4 +1,4 @@
-"""push_message: what a plugin says to the chat (contract neko, section 6).
+"""push_message: what a plugin says to the chat (contracts/neko, section 6).
 
 Its text becomes a note in the open conversation, under the plugin's name, with
 the permission chat_mutation; what is for the screen alone is shown beside it.

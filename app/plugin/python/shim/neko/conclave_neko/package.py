@@ -1,6 +1,6 @@
 """The plugin's modules: read from its folder, known as `plugins.<id>` and `plugin.plugins.<id>`.
 
-Both names are the same module objects (contract neko, 10). Only this plugin is
+Both names are the same module objects (contracts/neko, item 10). Only this plugin is
 below them; its folder is not on sys.path. `vendor` comes first of all.
 """
 

@@ -1,4 +1,4 @@
-"""The Python packages that a plugin declares (contract neko, 8).
+"""The Python packages that a plugin declares (contracts/neko, item 8).
 
 Bundled ones in `vendor` count, and those installed for this Python. Nothing is
 imported to find out: the names of installed packages are read off their folders.

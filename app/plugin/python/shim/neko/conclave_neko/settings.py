@@ -1,4 +1,4 @@
-"""config: what the manifest says, and what was changed of it (contract neko, section 6).
+"""config: what the manifest says, and what was changed of it (contracts/neko, section 6).
 
 Changes go to the runtime configuration, never to the manifest. Paths are dotted.
 """

@@ -1,4 +1,4 @@
-"""One tool: what a model is told of it, and how it is called (contract neko, 7).
+"""One tool: what a model is told of it, and how it is called (contracts/neko, section 7).
 
 It has the shape that conclave_worker.serve knows of a tool.
 """
@@ -102,7 +102,7 @@ class LlmTool:
 
 
 def outcome(value):
-    """Returns what a handler's result is for the worker (contract neko, 40). An Err is raised."""
+    """Returns what a handler's result is for the worker (contracts/neko, item 40). An Err is raised."""
     if answers.is_result(value):
         if not value.is_ok():
             raise answers.as_exception(value.error)

@@ -1,6 +1,6 @@
 // fetch, Headers, Request and Response. A file of the plugin's own folder and a
 // data: address can be fetched by every plugin; the network is asked of Conclave,
-// which lets those through that were granted cors_proxy (contract section 4.8).
+// which lets those through that were granted cors_proxy (contracts/spindle, section 4.8).
 (function ({
   $Error, $Map, $Number, $RangeError, $String, $TypeError, ask, bytesOf, decode, encode, fromBase64, granted, host, isView, mapDelete,
   mapForEach, mapGet, mapHas, mapSet, parse, part, readOn, refuse, stringify, toBase64, toLowerCase, unlessAborted,

@@ -1,5 +1,5 @@
 // spindle.council: how the council is set, and who sits on it. What Conclave does
-// not say is as contract section 9 has it by default.
+// not say is as contracts/spindle, section 9, has it by default.
 
 import { ask } from "../bridge.js";
 

@@ -1,5 +1,5 @@
 // Messages between a plugin's backend and its frontend. Conclave runs no
-// frontends, so what is sent is dropped and nothing arrives (contract 3.5).
+// frontends, so what is sent is dropped and nothing arrives (contracts/spindle, section 3.5).
 
 import { subscribe } from "./events.js";
 

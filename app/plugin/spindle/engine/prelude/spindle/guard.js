@@ -44,7 +44,7 @@ export function withoutChanges(f) {
   }
 }
 
-/** changing throws where nothing may be changed (contract 5.4.8). */
+/** changing throws where nothing may be changed (contracts/spindle, section 5.4.8). */
 export function changing(name) {
   if (dry) {
     throw new $Error(`${name} cannot be used while macros are only looked at.`);

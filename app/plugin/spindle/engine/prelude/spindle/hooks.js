@@ -1,6 +1,6 @@
 // What an extension does within Conclave's own work: interceptors and context
 // handlers, which look at a prompt before a model gets it, and macros, which have
-// a value in it (contract 5.4.8 to 5.4.10).
+// a value in it (contracts/spindle, sections 5.4.8 to 5.4.10).
 
 import { $Error, $Map, apply, isArray, mapDelete, mapGet, mapHas, mapSet, resolved, then, toLowerCase, trim } from "../primordials.js";
 import { ask, describe, log, sentence, text } from "../bridge.js";
@@ -36,7 +36,7 @@ function register(kind, method, handler, details) {
   if (!granted(kind)) {
     deny(kind, method);
   }
-  mapSet(handlers, kind, handler); // a second one replaces the first (contract 5.4.10)
+  mapSet(handlers, kind, handler); // a second one replaces the first (contracts/spindle, section 5.4.10)
   tellHost("hooks.register", { kind, ...details });
   return () => {
     if (mapGet(handlers, kind) === handler) {

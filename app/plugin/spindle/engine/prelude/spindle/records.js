@@ -1,6 +1,6 @@
 // spindle.world_books, spindle.characters and spindle.personas: what extensions
 // keep and share. Conclave stores it and reads none of it; the shapes are those of
-// contract 5.4.
+// contracts/spindle, section 5.4.
 
 import { $Error, assign } from "../primordials.js";
 import { ask, plain, text } from "../bridge.js";

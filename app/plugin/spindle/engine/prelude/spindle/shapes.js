@@ -1,4 +1,4 @@
-// Conclave's chats and messages in the words of extensions (contract 5.4).
+// Conclave's chats and messages in the words of extensions (contracts/spindle, section 5.4).
 
 import { seconds } from "./guard.js";
 

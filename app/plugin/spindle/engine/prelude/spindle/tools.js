@@ -1,4 +1,4 @@
-// spindle.registerTool, unregisterTool, and the call of a tool (contract
+// spindle.registerTool, unregisterTool, and the call of a tool (contracts/spindle,
 // sections 6 and 7).
 
 import {
@@ -62,7 +62,7 @@ onGrant((permission, given) => {
   });
 });
 
-/** contextOf joins messages as the contract's section 7.5 says. */
+/** contextOf joins messages as contracts/spindle, section 7.5 says. */
 function contextOf(messages) {
   const parts = [];
   for (let i = 0; i < messages.length; i++) {
@@ -96,7 +96,7 @@ function payloadOf(call) {
   return payload;
 }
 
-/** answerOf turns what a handler returned into text (section 7.7). */
+/** answerOf turns what a handler returned into text (contracts/spindle, section 7.7). */
 function answerOf(value) {
   if (value === undefined || value === null) {
     return { text: "" };

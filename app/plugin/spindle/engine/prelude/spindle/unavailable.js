@@ -1,4 +1,4 @@
-// The rest of the Spindle global (contract section 5): every name is there, so
+// The rest of the Spindle global (contracts/spindle, section 5): every name is there, so
 // that a feature check or a destructuring at load does no harm, and says that it
 // is not available when it is used.
 

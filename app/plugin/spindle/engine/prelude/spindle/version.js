@@ -1,4 +1,4 @@
-// spindle.version and spindle.host: what feature checks read (contract 5.3).
+// spindle.version and spindle.host: what feature checks read (contracts/spindle, section 5.3).
 
 const version = "1.1.0"; // the Spindle version whose tool contract is honoured
 

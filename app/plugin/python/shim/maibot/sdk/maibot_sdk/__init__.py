@@ -1,4 +1,4 @@
-"""What MaiBot plugins import, written for Conclave from the contract alone.
+"""What MaiBot plugins import, written for Conclave from contracts/maibot alone.
 
 The names, their defaults and what they leave on a plugin are MaiBot's public
 interface; everything that a plugin asks of its host goes through one coroutine,
