@@ -378,27 +378,6 @@ func endCalls(tx *bbolt.Tx, alive time.Time) (int, error) {
 		if err := putCall(tx, r, raw); err != nil {
 			return 0, err
 		}
-		if err := cutOff(tx, messageKey{r.Conversation, r.ResponseID}); err != nil {
-			return 0, err
-		}
 	}
 	return len(ids), nil
-}
-
-// cutOff marks the message that asked for a call which died as the one that its
-// turn ended with, so that who reads it sees why nothing follows.
-func cutOff(tx *bbolt.Tx, key messageKey) error {
-	if key.conversation == "" || key.seq == 0 {
-		return nil // no message asked for it
-	}
-	var m chat.Message
-	ok, err := getJSON(bucket(tx, bucketMessages), key.bytes(), &m)
-	if err != nil || !ok || m.State != chat.Complete || m.Reason != "" {
-		return nil //nolint:nilerr // unreadable, purged, or marked already
-	}
-	m.Reason = chat.EndInterrupted
-	if err := putMessage(tx, m); err != nil {
-		return err
-	}
-	return touched(tx, key.conversation)
 }

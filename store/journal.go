@@ -254,7 +254,8 @@ func (s *Store) tell(err error) {
 }
 
 // endWhatWasOpen ends what a killed program left: streaming messages become
-// interrupted, with the text their journal has, and calls under way become died.
+// interrupted, with the text their journal has, calls under way become died, and
+// the last message of a turn between two answers says that the turn was cut off.
 // Where nothing was left, nothing is written.
 func (s *Store) endWhatWasOpen(ctx context.Context) error {
 	const op = "store.open"
@@ -268,6 +269,10 @@ func (s *Store) endWhatWasOpen(ctx context.Context) error {
 		m, _ := bucket(tx, bucketJournal).Cursor().First()
 		c, _ := bucket(tx, bucketOpen).Cursor().First()
 		left = m != nil || c != nil
+		if b := tx.Bucket(bucketTurns); b != nil {
+			t, _ := b.Cursor().First()
+			left = left || t != nil
+		}
 		return nil
 	})
 	if err != nil || !left {
@@ -282,8 +287,12 @@ func (s *Store) endWhatWasOpen(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.log.Info("A program that was ended left something open.", "messages", messages, "calls", calls)
-		return err
+		turns, err := endTurns(tx)
+		if err != nil {
+			return err
+		}
+		s.log.Info("A program that was ended left something open.", "messages", messages, "calls", calls, "turns", turns)
+		return nil
 	})
 }
 

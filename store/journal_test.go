@@ -218,7 +218,7 @@ func TestF79AnAnswerWhoseToolWasRunningIsMarkedAsInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
 	c := newChat(t, s, "")
-	m := chat.Message{Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Parts: []chat.Part{{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "slow", Arguments: []byte("{}")}}}}
+	m := chat.Message{Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Open: true, Parts: []chat.Part{{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "slow", Arguments: []byte("{}")}}}}
 	if err := s.Append(t.Context(), &m); err != nil {
 		t.Fatal(err)
 	}
@@ -241,5 +241,61 @@ func TestF79AnAnswerWhoseToolWasRunningIsMarkedAsInterrupted(t *testing.T) {
 	after, err := s.Conversation(t.Context(), c.ID)
 	if err != nil || after.Revision == before.Revision {
 		t.Errorf("a window would not see it: revision %d, %v", after.Revision, err)
+	}
+}
+
+func TestF79ATurnCutOffBetweenItsMessagesIsMarkedAtTheLastOfThem(t *testing.T) {
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	add := func(c chat.Conversation, m chat.Message) chat.Message {
+		t.Helper()
+		m.Conversation, m.State = c.ID, chat.Complete
+		if err := s.Append(t.Context(), &m); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	asked, answered, stopped, other := newChat(t, s, "asked"), newChat(t, s, "answered"), newChat(t, s, "stopped"), newChat(t, s, "other")
+	question := add(asked, chat.Message{Role: chat.RoleUser, Open: true})
+
+	said := add(answered, chat.Message{Role: chat.RoleUser, Open: true})
+	call := add(answered, chat.Message{Role: chat.RoleAssistant, Parent: said.Seq, Open: true})
+	result := add(answered, chat.Message{Role: chat.RoleTool, Parent: call.Seq, Open: true})
+
+	unsaid := add(stopped, chat.Message{Role: chat.RoleUser, Open: true})
+	unsaid.Open, unsaid.Reason = false, chat.EndStopped
+	if err := s.Replace(t.Context(), unsaid); err != nil {
+		t.Fatal(err)
+	}
+	first := add(other, chat.Message{Role: chat.RoleUser, Open: true})
+	done := add(other, chat.Message{Role: chat.RoleAssistant, Parent: first.Seq, Reason: chat.EndDone})
+	note := add(other, chat.Message{Role: chat.RoleUser, Parent: done.Seq}) // a plugin's, that no turn answers
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	for range 2 { // the second finds nothing more to mark
+		s = storetest.OpenWith(t, store.Options{Dir: dir})
+		for name, want := range map[string]struct {
+			m      chat.Message
+			reason chat.EndReason
+		}{
+			"a question without its first word": {question, chat.EndInterrupted},
+			"results that nothing came after":   {result, chat.EndInterrupted},
+			"a call that has its results":       {call, ""},
+			"one stopped before its first word": {unsaid, chat.EndStopped},
+			"a question that was answered":      {first, ""},
+			"an answer that was done":           {done, chat.EndDone},
+			"a message of no turn":              {note, ""},
+		} {
+			got, err := s.Message(t.Context(), want.m.Conversation, want.m.Seq)
+			if err != nil {
+				t.Fatal(err)
+			}
+			equal(t, name, got.Reason, want.reason)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -13,7 +13,8 @@ import (
 )
 
 // Append gives m the next number of its conversation, writes it durably, and
-// makes it the conversation's head. It fills m.Seq, and m.Created when that is
+// makes it the conversation's head. With m.Open a kill before the turn's next
+// message leaves it marked as interrupted. It fills m.Seq, and m.Created when that is
 // zero. m.Parent must be 0 or a message there is (kind Invalid). The kind is
 // NotFound when there is no such conversation.
 func (s *Store) Append(ctx context.Context, m *chat.Message) error {
@@ -42,6 +43,9 @@ func (s *Store) Append(ctx context.Context, m *chat.Message) error {
 			if err := bucket(tx, bucketJournal).Put(keyOf(made).bytes(), timeKey(s.now())); err != nil {
 				return err
 			}
+		}
+		if err := markTurn(tx, made); err != nil {
+			return err
 		}
 		return putConversation(tx, &old, c)
 	})
@@ -87,6 +91,14 @@ func (s *Store) Replace(ctx context.Context, m chat.Message) error {
 			return err
 		}
 		tx.OnCommit(func() { delete(s.journalled, key) })
+		if m.Open {
+			err = markTurn(tx, m)
+		} else {
+			err = turnEnded(tx, key)
+		}
+		if err != nil {
+			return err
+		}
 		c := old
 		c.Updated = s.now()
 		c.Revision++

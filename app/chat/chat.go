@@ -87,6 +87,10 @@ type Message struct {
 	Usage        *Usage         `json:"usage,omitempty"`
 	Created      time.Time      `json:"created"`
 	Ended        time.Time      `json:"ended,omitzero"`
+
+	// Open says to a log that the turn goes on after this message, so that one cut
+	// off here is marked with EndInterrupted. It is no part of the message.
+	Open bool `json:"-"`
 }
 
 // Failure is a fault as it is kept with a message.
@@ -107,7 +111,8 @@ const (
 	EndLimit   EndReason = "limit"
 	EndError   EndReason = "error"
 	EndHandled EndReason = "handled"
-	// EndInterrupted ends a turn whose program ended while a tool ran.
+	// EndInterrupted ends a turn whose program ended while no message streamed:
+	// before the first word, while a tool ran, or after its result.
 	EndInterrupted EndReason = "interrupted"
 )
 

@@ -102,7 +102,7 @@ func asMarkdown(v exported) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", titleOf(v))
 	speaker := chat.Role("")
-	for _, m := range v.Messages {
+	for i, m := range v.Messages {
 		role := m.Role
 		if role == chat.RoleTool {
 			role = chat.RoleAssistant
@@ -136,11 +136,17 @@ func asMarkdown(v exported) string {
 			if m.State == chat.Interrupted {
 				fmt.Fprintf(&b, "\n_Conclave ended meanwhile. Go on with conclave prompt --conversation %s._\n", v.Conversation.ID)
 			}
-		case m.Reason == chat.EndInterrupted:
-			fmt.Fprintf(&b, "\n_(interrupted: Conclave ended while a tool ran. Go on with conclave prompt --conversation %s.)_\n", v.Conversation.ID)
+		case m.Reason == chat.EndInterrupted && endedThere(v.Messages[i+1:]):
+			fmt.Fprintf(&b, "\n_(interrupted: Conclave ended before the answer was finished. Go on with conclave prompt --conversation %s.)_\n", v.Conversation.ID)
 		}
 	}
 	return b.String()
+}
+
+// endedThere reports whether an answer cut off before rest never went on: what was
+// answered again is no longer the end of anything.
+func endedThere(rest []chat.Message) bool {
+	return len(rest) == 0 || rest[0].Role == chat.RoleUser
 }
 
 func (c *command) searchChats(ctx context.Context, app *App, args []string) error {

@@ -250,6 +250,9 @@ func (t *run) makeCall(ctx context.Context, p *pendingCall, tools *tool.Set, cal
 	defer line.Release(weight)
 
 	timeout := cmp.Or(call.Tool.Timeout, tool.DefaultTimeout)
+	if err := t.scribe.wait(); err != nil { // a kill while it runs must not lose that it was asked for
+		return tool.Result{Status: chat.CallDied, Error: "the call could not be put on record, so it was not made: " + failure(err).Message}
+	}
 	p.record.Status, p.record.Started = chat.CallRunning, t.o.Now().UTC()
 	if err := t.log.PutCall(ctx, &p.record); err != nil {
 		if ctx.Err() != nil {

@@ -27,10 +27,15 @@ type disk struct {
 	writes  []string
 	lasting map[chat.MessageSeq]string // the text that a kill would leave, by message
 	full    bool
+	asked   map[uint64]bool          // the records of calls that are in a message on the disk
+	open    map[chat.MessageSeq]bool // what was written of messages whose turn went on
 }
 
 func newDisk(write time.Duration) *disk {
-	return &disk{MemoryLog: turn.NewMemoryLog(chat.Conversation{ID: talk}), write: write, lasting: map[chat.MessageSeq]string{}}
+	return &disk{
+		MemoryLog: turn.NewMemoryLog(chat.Conversation{ID: talk}), write: write,
+		lasting: map[chat.MessageSeq]string{}, asked: map[uint64]bool{}, open: map[chat.MessageSeq]bool{},
+	}
 }
 
 func (d *disk) note(what string, m chat.Message) error {
@@ -41,7 +46,12 @@ func (d *disk) note(what string, m chat.Message) error {
 		return fault.New(fault.Unavailable, "test", "The disk is full.", "Free some space.")
 	}
 	d.writes = append(d.writes, what+" "+string(m.Role))
-	d.lasting[m.Seq] = chat.TextOf(m.Parts)
+	d.lasting[m.Seq], d.open[m.Seq] = chat.TextOf(m.Parts), m.Open
+	for _, p := range m.Parts {
+		if p.Call != nil && m.State == chat.Complete {
+			d.asked[p.Call.Sequence] = true
+		}
+	}
 	return nil
 }
 
@@ -120,7 +130,8 @@ func TestAChainOfQuickCallsWritesTwiceARoundAndBehindIt(t *testing.T) {
 		const write = 3 * time.Millisecond
 		d := newDisk(write)
 		b := newBench(t, nil)
-		work := takes(2*time.Millisecond, "1")
+		const working = 2 * time.Millisecond
+		work := takes(working, "1")
 		b.open(d, tools{"count": work})
 		script := slices.Repeat([]round{calls(call("count", `{}`))}, 50)
 		began := time.Now()
@@ -131,8 +142,10 @@ func TestAChainOfQuickCallsWritesTwiceARoundAndBehindIt(t *testing.T) {
 		if n := len(d.writes); n != 1+2+1+49*2+1 {
 			t.Errorf("%d writes", n)
 		}
-		if limit := 50*2*write + 20*time.Millisecond; took > limit {
-			t.Errorf("took %s, more than its writes (%s)", took, limit)
+		// A call waits for the message that asks for it, or a kill while it runs would
+		// lose what was asked.
+		if limit := 50*(2*write+working) + 20*time.Millisecond; took > limit {
+			t.Errorf("took %s, more than its writes and calls (%s)", took, limit)
 		}
 		path := b2path(t, d)
 		if len(path) != 102 {
@@ -220,4 +233,47 @@ func TestATemporaryChatWritesNothingToTheLog(t *testing.T) {
 	if len(b.path()) != 0 || len(b.log.Calls()) != 0 {
 		t.Error("the kept log was written")
 	}
+}
+
+func TestF79NoCallIsMadeBeforeTheMessageThatAsksForItIsOnTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk(20 * time.Millisecond)
+		b := newBench(t, nil)
+		made := 0
+		work := func(context.Context, tool.Call) tool.Result {
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			made++
+			if last := d.writes[len(d.writes)-1]; !strings.HasSuffix(last, " assistant") || len(d.asked) != made {
+				t.Errorf("call %d is made when %d are on the disk, after %q", made, len(d.asked), d.writes)
+			}
+			return tool.Result{Status: chat.CallOK, Content: []chat.Part{{Kind: chat.PartText, Text: "1"}}}
+		}
+		b.open(d, tools{"count": work})
+		b.say(model(calls(call("count", `{}`)), calls(call("count", `{}`)), says("Done.")), func(*turn.Request) {})
+		if made != 2 {
+			t.Errorf("%d calls were made", made)
+		}
+	})
+}
+
+func TestF79ATurnStoppedAfterAResultSaysSoThereAndIsNoLongerOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDisk(time.Millisecond)
+		b := newBench(t, nil)
+		b.open(d, tools{"count": takes(0, "1")})
+		ctx, stop := context.WithCancel(t.Context())
+		silent := func(ctx context.Context, _ llm.Request, _ func(llm.Event) bool) error {
+			stop()
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}
+		if out, err := b.try(ctx, model(calls(call("count", `{}`)), silent)); err != nil || out.Reason != chat.EndStopped {
+			t.Errorf("got %+v, %v", out, err)
+		}
+		path := b2path(t, d)
+		if last := path[len(path)-1]; last.Role != chat.RoleTool || last.Reason != chat.EndStopped || d.open[last.Seq] {
+			t.Errorf("the results are %+v, open %v", last, d.open)
+		}
+	})
 }

@@ -71,14 +71,16 @@ func (t *run) again(ctx context.Context) ([]*chat.ToolCall, error) {
 	if n := len(t.path); n == 0 || t.path[n-1].Role == chat.RoleAssistant {
 		return nil, fault.New(fault.Invalid, "turn.run", "There is nothing to answer.", "Write a message first.")
 	}
-	return nil, nil
+	last := &t.path[len(t.path)-1]
+	last.Reason, last.Open = "", true // nothing ends with it any more
+	return nil, t.log.Replace(ctx, *last)
 }
 
 // said saves the person's message.
 func (t *run) said(ctx context.Context, parent chat.MessageSeq) (chat.Message, error) {
 	m := chat.Message{
 		Conversation: t.req.Conversation, Parent: parent, Turn: t.turn, Role: chat.RoleUser, State: chat.Complete,
-		Created: t.o.Now(), Ended: t.o.Now(),
+		Created: t.o.Now(), Ended: t.o.Now(), Open: true,
 	}
 	if t.req.Text != "" {
 		m.Parts = append(m.Parts, text(t.req.Text))

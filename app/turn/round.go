@@ -261,7 +261,7 @@ func (w *writing) write(ctx context.Context) {
 	t := w.t
 	t.path = append(t.path, w.m)
 	m := w.m
-	m.Parts = w.parts()
+	m.Parts, m.Open = w.parts(), w.m.Reason == ""
 	for i, call := range callsOf(&m) {
 		call.Sequence = callsOf(&w.m)[i].Sequence
 	}

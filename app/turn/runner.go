@@ -211,6 +211,7 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 		t.emit(Event{Kind: Noted, Note: note})
 	}
 	outcome := t.rounds(ctx, open)
+	t.conclude(ctx, outcome.Reason)
 	r.o.Gate.TurnEnded(t.turn)
 	save, cancel := t.saving(ctx)
 	defer cancel()
@@ -220,7 +221,7 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 			outcome.Reason, outcome.Err = chat.EndError, asFault(err)
 		}
 	}
-	outcome.Seq, outcome.Usage = t.scribe.answered(), t.usage
+	outcome.Seq, outcome.Usage = t.scribe.answered().Seq, t.usage
 	ended := Event{Kind: Ended, Reason: outcome.Reason, Seq: outcome.Seq, Message: outcome.Message}
 	if outcome.Err != nil {
 		ended.Failure = failure(outcome.Err)
@@ -336,6 +337,25 @@ func (t *run) close(ctx context.Context, out Outcome) Outcome {
 	}
 	out.Reason = chat.EndLimit
 	return out
+}
+
+// conclude tells the log that the turn ended with its question or with results,
+// and writes into the results why. An answer says so itself, but one that was
+// stopped before its first word is not there.
+func (t *run) conclude(ctx context.Context, reason chat.EndReason) {
+	t.scribe.do(ctx, func(save context.Context) error {
+		m := t.scribe.answered()
+		if n := len(t.path); m.Seq == 0 && n > 0 {
+			m = t.path[n-1] // what was to be answered
+		}
+		if m.Seq == 0 || m.Role == chat.RoleAssistant || m.Reason != "" {
+			return nil
+		}
+		if m.Open = false; m.Role == chat.RoleTool {
+			m.Reason = reason
+		}
+		return t.log.Replace(save, m)
+	})
 }
 
 // broke is the outcome of a turn whose round failed or was stopped.

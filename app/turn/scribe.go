@@ -18,7 +18,7 @@ type scribe struct {
 	mu    sync.Mutex      // guards the fields below
 	head  chat.MessageSeq // the message that the next one follows
 	given chat.MessageSeq // the highest number given out in the conversation
-	wrote chat.MessageSeq // the last message of the turn's answer, 0 before
+	wrote chat.Message    // the last message of the turn's answer, as it was appended
 	err   error
 }
 
@@ -61,11 +61,12 @@ func (s *scribe) append(ctx context.Context, m *chat.Message) error {
 	s.mu.Lock()
 	m.Parent = s.head
 	s.mu.Unlock()
+	m.Open = m.Reason == ""
 	if err := s.t.log.Append(ctx, m); err != nil {
 		return err
 	}
 	s.mu.Lock()
-	s.head, s.given, s.wrote = m.Seq, m.Seq, m.Seq
+	s.head, s.given, s.wrote = m.Seq, m.Seq, *m
 	s.mu.Unlock()
 	return nil
 }
@@ -78,8 +79,9 @@ func (s *scribe) next() chat.MessageSeq {
 	return s.given + 1
 }
 
-// answered is the last message of the turn's answer.
-func (s *scribe) answered() chat.MessageSeq {
+// answered is the last message of the turn's answer as it was appended, of number
+// 0 before there is one.
+func (s *scribe) answered() chat.Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.wrote

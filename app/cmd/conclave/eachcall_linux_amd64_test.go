@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -535,4 +536,90 @@ func TestF60AFaultAtAnyStepLosesNothingUnsaid(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestF79AKillAtAnyStepOfATurnLeavesAWordOfIt kills a turn with one call of a
+// tool at each of its system calls that changes the store's folder.
+func TestF79AKillAtAnyStepOfATurnLeavesAWordOfIt(t *testing.T) {
+	probe := faulty{below: t.TempDir()}
+	if err := probe.run(t.Context(), os.Environ(), "version"); err != nil {
+		t.Skipf("the kernel does not let a test answer for system calls here: %v", err)
+	}
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("there is no python3")
+	}
+	made := world{t.TempDir()}
+	made.write(t, "plugins/ran.py", "import os\ndef mark() -> str:\n    \"\"\"Leave a mark.\"\"\"\n    open(os.path.expanduser('~/ran'), 'w').close()\n    return 'marked'\n")
+	made.must(t, "plugins", "trust", "ran")
+	seen := map[string]int{}
+	for at := 1; ; at++ {
+		w := world{t.TempDir()}
+		if err := os.CopyFS(w.dir, os.DirFS(made.dir)); err != nil {
+			t.Fatal(err)
+		}
+		f := faulty{below: w.path("data"), at: at, kill: true}
+		if err := f.run(t.Context(), append(w.env(), "PWD="+w.dir), "--data", w.path("data"), "prompt", "--approve", "always", "/tool mark {}"); err != nil {
+			t.Fatal(err)
+		}
+		if f.what == "" {
+			break
+		}
+		seen[leftOf(t, w, strconv.Itoa(at)+" "+f.what)]++
+		_ = os.RemoveAll(w.dir)
+	}
+	t.Logf("%v", seen)
+	for _, moment := range []string{"nothing", "cut off, not called", "cut off, called"} {
+		if seen[moment] == 0 {
+			t.Errorf("no kill left a chat that was %q", moment)
+		}
+	}
+}
+
+// leftOf says what a killed turn left, and wants a mark of it where it was cut
+// off, and its call where that was made.
+func leftOf(t *testing.T, w world, step string) string {
+	t.Helper()
+	var chats []struct{ ID string }
+	if err := json.Unmarshal([]byte(w.must(t, "chats", "list", "--json")), &chats); err != nil {
+		t.Fatal(err)
+	}
+	_, err := os.Stat(w.path("data/storage/ran/ran"))
+	called := err == nil
+	if len(chats) == 0 {
+		if called {
+			t.Errorf("%s: the tool was called, and there is no chat", step)
+		}
+		return "nothing"
+	}
+	var shown struct {
+		Messages []struct {
+			Role, State, Reason string
+			Parts               []struct{ Kind string }
+		}
+	}
+	if err := json.Unmarshal([]byte(w.must(t, "chats", "show", chats[0].ID, "--json")), &shown); err != nil {
+		t.Fatal(err)
+	}
+	if len(shown.Messages) == 0 {
+		return "nothing"
+	}
+	asked := false
+	for _, m := range shown.Messages {
+		for _, p := range m.Parts {
+			asked = asked || p.Kind == "tool_call"
+		}
+	}
+	last := shown.Messages[len(shown.Messages)-1]
+	cut := last.State == "interrupted" || last.Reason == "interrupted"
+	switch {
+	case called && !asked:
+		t.Errorf("%s: the tool was called, and the chat has no call: %+v", step, shown)
+	case !cut && last.Reason != "done":
+		t.Errorf("%s: nothing says that the turn was cut off: %+v", step, shown)
+	case cut && called:
+		return "cut off, called"
+	case cut:
+		return "cut off, not called"
+	}
+	return "done"
 }

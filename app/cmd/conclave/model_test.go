@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 )
@@ -25,6 +26,8 @@ const modelKey = "sk-test-0123456789abcdef"
 //	failing   answers 500
 //	picky     answers 422 and says why; sullen answers 422 without a word
 //	hourly    answers 429 and wants an hour
+//	mute      calls a tool like caller; told what it answered, or asked to "wait FILE",
+//	          it makes a file of that name and never says a word
 //	silent    ends without a word; thinker ends after thinking
 //	endless   says words until nobody listens any more
 func modelServer(t *testing.T) (address, refused string) {
@@ -111,8 +114,17 @@ func complete(w http.ResponseWriter, r *http.Request) {
 		}
 		s.say(fmt.Sprintf("You said%s: %s (%d pictures, %d messages)", system, question, pictures, len(a.Messages)))
 		s.end("stop")
-	case "caller":
+	case "caller", "mute":
 		result, _ := a.last("tool")
+		name, waits := strings.CutPrefix(question, "wait ")
+		if a.Model == "mute" && (told || waits) {
+			if told {
+				name = result
+			}
+			_ = os.WriteFile(name, nil, 0o600)
+			<-r.Context().Done()
+			return
+		}
 		if told {
 			s.say("It answered " + result)
 			s.end("stop")

@@ -172,7 +172,8 @@ export const s = {
     retrying: "Trying again…",
     stopped: "You stopped this answer.",
     interrupted: "Conclave ended while this was being written. What had come is kept.",
-    cutOff: "Conclave ended while a tool ran, so the answer is not finished.",
+    notBegun: "Conclave ended before this was answered.",
+    cutOff: "Conclave ended before this answer was finished.",
     limit: "The limit of tool rounds was reached.",
     failedTitle: "This answer could not be finished.",
     // The server's own words, which are not Conclave's.
