@@ -22,10 +22,13 @@ run: deps-run ## build and open the window; without a display, one real turn in 
 test: deps-test ## every test; ends with one line of counts
 	@.ci/test
 
-build: $(BIN)/conclave $(BIN)/conclave-window ## both programs, in build/bin
+build: $(BIN)/conclave $(BIN)/conclave-worker $(BIN)/conclave-window ## the three programs, in build/bin
 
 $(BIN)/conclave: $(GO_SOURCES)
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w $(STAMP)' -o $@ ./app/cmd/conclave
+
+$(BIN)/conclave-worker: $(GO_SOURCES)
+	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w $(STAMP)' -o $@ ./app/cmd/conclave-worker
 
 $(BIN)/conclave-window: $(GO_SOURCES) frontend/dist/index.html
 	CGO_ENABLED=1 go build -trimpath -tags 'desktop,production,$(WEBKIT)' -ldflags '-s -w $(STAMP)' -o $@ .
@@ -37,7 +40,7 @@ frontend/node_modules/.package-lock.json: frontend/package-lock.json
 frontend/dist/index.html: frontend/node_modules/.package-lock.json $(wildcard $(shell git ls-files --cached --others --exclude-standard 'frontend/src/**' 'frontend/*.html' 'frontend/*.ts' 'frontend/*.js' 2>/dev/null))
 	cd frontend && npm run --silent build
 
-dev: deps-run frontend/dist/index.html $(BIN)/conclave ## the window with the web inspector, served to a browser at localhost:34115 too
+dev: deps-run frontend/dist/index.html $(BIN)/conclave-worker ## the window with the web inspector, served to a browser at localhost:34115 too
 	go build -tags 'dev,$(WEBKIT)' -ldflags '$(STAMP)' -o $(BIN)/conclave-dev .
 	$(BIN)/conclave-dev -devserver localhost:34115 -assetdir frontend/dist
 

@@ -1,6 +1,7 @@
 // Command conclave-window is Conclave's window: it opens the core, hands it to
-// package app, and runs Wails. The terminal program and every plugin's process
-// are another program, conclave (app/cmd/conclave), which lies beside this one.
+// package app, and runs Wails. Two other programs lie beside it: conclave, the
+// command line (app/cmd/conclave), and conclave-worker, which plugins' processes
+// are started from (app/cmd/conclave-worker).
 package main
 
 import (
@@ -14,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/wailsapp/wails/v2"
 	"github.com/wailsapp/wails/v2/pkg/options"
@@ -28,7 +28,6 @@ import (
 	"conclave/app/core"
 	"conclave/app/fault"
 	"conclave/app/remote"
-	"conclave/app/render"
 	"conclave/app/version"
 )
 
@@ -51,8 +50,9 @@ func main() {
 
 // run opens the window and returns once it is closed.
 func run(args []string, stderr io.Writer) error {
-	if len(args) == 2 && args[0] == core.RenderFlag {
-		return writePage(args[1], os.Stdin, os.Stdout)
+	if len(args) == 1 && args[0] == cli.VersionFlag {
+		fmt.Println(version.Window + " " + version.Version)
+		return nil
 	}
 	if len(args) == 2 && args[0] == waitingFlag {
 		return showWaiting()
@@ -67,11 +67,11 @@ func run(args []string, stderr io.Writer) error {
 	guard()
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	program, err := terminalProgram()
+	program, err := workerProgram()
 	if err != nil {
 		return err
 	}
-	c, err := openCore(ctx, core.Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Program: program, Name: core.WindowName})
+	c, err := openCore(ctx, core.Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Worker: program, Name: core.WindowName})
 	if fault.KindOf(err) == fault.Locked {
 		return focusOther(ctx, places, stderr)
 	}
@@ -118,21 +118,6 @@ func run(args []string, stderr io.Writer) error {
 	return open(ctx, window)
 }
 
-// writePage renders the Markdown that it reads as one page, for the terminal
-// program (docs/adr/0010). Nothing of the window has begun by then.
-func writePage(title string, in io.Reader, out io.Writer) error {
-	markdown, err := io.ReadAll(in)
-	if err != nil {
-		return err
-	}
-	var body strings.Builder
-	for _, block := range render.Render(string(markdown)) {
-		body.WriteString(block.HTML + "\n")
-	}
-	_, err = io.WriteString(out, cli.Page(title, render.HighlightCSS(render.Light), body.String()))
-	return err
-}
-
 // parse reads the flags, which are those of the terminal program.
 func parse(args []string, stderr io.Writer) (cli.Places, error) {
 	flags := flag.NewFlagSet("conclave-window", flag.ContinueOnError)
@@ -146,19 +131,15 @@ func parse(args []string, stderr io.Writer) (cli.Places, error) {
 	return cli.ResolvePlaces(*data, *plugins, os.Getenv, func(path string) (string, error) { return filepath.Abs(path) })
 }
 
-// terminalProgram finds conclave beside this program.
-func terminalProgram() (string, error) {
-	self, err := os.Executable()
+// workerProgram finds conclave-worker beside this program.
+func workerProgram() (string, error) {
+	path, err := version.Beside(version.Worker)
 	if err != nil {
 		return "", err
 	}
-	name := "conclave"
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	path := filepath.Join(filepath.Dir(self), name)
 	if _, err := os.Stat(path); err != nil {
-		return "", fault.Wrap(fault.NotFound, "window", "The program "+path+" is not there, and no plugin could run.", "Install Conclave again, or build both programs with make build.", err)
+		return "", fault.Wrap(fault.NotFound, "window", "The program "+path+" is not there, and no plugin could run.",
+			"Install Conclave again, or build its programs with make build.", err)
 	}
 	return path, nil
 }

@@ -66,13 +66,13 @@ var layers = map[string][]string{
 	"app/plugin/spindle":        {"app/fault", "app/tool", "app/permit", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/spindle/job"},
 	"app/plugin/spindle/engine": {"app/plugin/wire", "app/plugin/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild", "github.com/google/uuid", "golang.org/x/net/idna"},
 	"app/plugin/worker":         {"app/plugin", "app/plugin/sandbox", "app/plugin/wire", "golang.org/x/sys"},
-	"app/plugin/worker/confine": {"app/plugin/sandbox", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},
+	"app/plugin/worker/confine": {"app/version", "app/plugin/sandbox", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},
 	"store":                     {"app/fault", "app/chat", "app/permit", "go.etcd.io/bbolt", "github.com/google/uuid", "golang.org/x/sys"},
 	"store/search":              {"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "golang.org/x/text"},
 
 	// The window and the terminal: words, contracts, doers; never an adapter.
 	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
-	"app/cli": {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
+	"app/cli": {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
 
 	// Main: what builds the rest. The core knows everything but the window, the
 	// index (whose start costs) and the engine (which only a worker may run).
@@ -81,9 +81,10 @@ var layers = map[string][]string{
 		"app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai", "app/llm/anthropic", "app/llm/google", "app/llm/ollama",
 		"app/plugin/python", "app/plugin/environment", "app/plugin/functions", "app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/sandbox", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term", // the person's terminal is here
 	},
-	"app/cmd/conclave": {"app/core", "app/version", "app/document/pdf", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
+	"app/cmd/conclave":        {"app/core", "app/version"},
+	"app/cmd/conclave-worker": {"app/version", "app/document/pdf", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
 	"": {
-		"app", "app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/core", "app/remote", "app/render", "app/cli", "store", "store/search",
+		"app", "app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/core", "app/remote", "app/cli", "store", "store/search",
 		"github.com/wailsapp/wails/v2",
 	},
 
@@ -127,11 +128,21 @@ var gone = []struct {
 	{"conclave/app/cmd/conclave", nil, "", "conclave/app$", "the terminal program has no window"},
 	{"conclave/app/cmd/conclave", nil, "", "github.com/blevesearch/", "the index costs every start; the terminal searches the store"},
 	{"conclave/app/cmd/conclave", nil, "", "google.golang.org/genai", "its initialisation costs every start 3 ms (docs/adr/0008)"},
-	{"conclave/app/cmd/conclave", nil, "", "conclave/app/render", "the renderer costs every start 3 ms; the window's program writes pages (docs/adr/0010)"},
-	{"conclave/app/cmd/conclave", nil, "", "github.com/yuin/goldmark", "its initialisation costs every start 1 ms (docs/adr/0010)"},
-	{"conclave/app/cmd/conclave", nil, "", "github.com/microcosm-cc/bluemonday", "its initialisation costs every start 2 ms (docs/adr/0010)"},
-	{"conclave/app/cmd/conclave", nil, "", "github.com/alecthomas/chroma", "its initialisation costs every start (docs/adr/0010)"},
-	{"conclave/app/cmd/conclave", nil, "", "github.com/santhosh-tekuri/jsonschema", "its initialisation costs every start 5 ms (docs/adr/0010)"},
+	{"conclave/app/cmd/conclave", nil, "", "modernc.org/quickjs", "a plugin's code runs in a worker, never beside the store"},
+	{"conclave/app/cmd/conclave", nil, "", "github.com/evanw/esbuild", "nested source can end the process that builds it"},
+	{"conclave/app/cmd/conclave", nil, "", "github.com/ledongthuc/", "a PDF is read in a process of its own"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/app/plugin$", "a plugin's process holds no host"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/app/permit", "a plugin's process holds no gate"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/app/llm", "a plugin's process holds no model"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/app/core", "a plugin's process is the engine and the walls"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/store", "a plugin's process holds no store"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "go.etcd.io/bbolt", "a plugin's process holds no store"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/openai/", "its initialisation costs every start of a plugin 1 ms"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/anthropics/", "its initialisation costs every start of a plugin"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/spf13/", "a plugin's process has no commands"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/yuin/goldmark", "its initialisation costs every start of a plugin 1 ms"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/microcosm-cc/bluemonday", "its initialisation costs every start of a plugin 2 ms"},
+	{"conclave/app/cmd/conclave-worker", []string{"CGO_ENABLED=0"}, "", "runtime/cgo", "it is one static file"},
 	{"conclave/app/cmd/conclave", []string{"CGO_ENABLED=0"}, "", "runtime/cgo", "it is one static file"},
 	{"conclave/app/core", nil, "", "github.com/wailsapp/", "both programs are built on it"},
 	{"conclave/app/core", nil, "", "conclave/app$", "both programs are built on it"},
@@ -296,11 +307,11 @@ func importers(all []pkg, path string) []string {
 	return found
 }
 
-// TestTheTerminalProgramIsPureGo asks for a build without C on every system: a
+// TestTheTerminalProgramAndTheWorkerArePureGo asks for a build without C on every system: a
 // package that has no other implementation cannot be listed then.
-func TestTheTerminalProgramIsPureGo(t *testing.T) {
+func TestTheTerminalProgramAndTheWorkerArePureGo(t *testing.T) {
 	for _, system := range systems {
-		for _, p := range list(t, []string{"GOOS=" + system, "CGO_ENABLED=0"}, "", true, "conclave/app/cmd/conclave") {
+		for _, p := range list(t, []string{"GOOS=" + system, "CGO_ENABLED=0"}, "", true, "conclave/app/cmd/conclave", "conclave/app/cmd/conclave-worker") {
 			if p.Error != nil {
 				t.Errorf("on %s, %s cannot be built without C: %s", system, p.ImportPath, p.Error.Err)
 			}
@@ -317,7 +328,7 @@ var starters = map[string]string{
 	"app/plugin/worker/confine": "becomes the program of a plugin, behind its walls",
 	"app/plugin/python":         "asks a Python what it is, and to read a file without running it",
 	"app/plugin":                "git, for a plugin that is added by its address",
-	"app/core":                  "ldd, for doctor",
+	"app/core":                  "ldd and conclave-worker version, for doctor",
 	"app/cli":                   "the window's program",
 	"":                          "itself, as the small window that waits for a command of the terminal",
 	"app":                       "the person's editor, and the system's way to open a folder",

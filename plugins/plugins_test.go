@@ -35,7 +35,7 @@ func build(m *testing.M) int {
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	cmd := exec.Command("go", "build", "-o", program, "conclave/app/cmd/conclave")
+	cmd := exec.Command("go", "build", "-o", dir, "conclave/app/cmd/conclave", "conclave/app/cmd/conclave-worker")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {

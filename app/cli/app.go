@@ -38,9 +38,6 @@ type App struct {
 	Backup func(ctx context.Context, w io.Writer) error
 	// Doctor checks what this machine has.
 	Doctor func(ctx context.Context) []Finding
-	// Render makes a page of Markdown. NotFound when the window's program, which
-	// does it, is not there; Unavailable when it failed.
-	Render func(ctx context.Context, title, markdown string) (string, error)
 	// OpenWindow starts the window's program, and returns once it runs.
 	OpenWindow func(ctx context.Context) error
 	// Close gives the core back; the last one closes it.

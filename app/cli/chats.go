@@ -180,7 +180,7 @@ func (c *command) chatsExportCommand() *cobra.Command {
 		case "md":
 			_, err = fmt.Fprint(c.Out, asMarkdown(v))
 		case "html":
-			_, err = fmt.Fprint(c.Out, c.page(ctx, app, v))
+			_, err = fmt.Fprint(c.Out, asPage(v))
 		}
 		return err
 	})

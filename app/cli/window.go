@@ -1,33 +1,39 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"runtime"
+	"strings"
 
 	"conclave/app/fault"
+	"conclave/app/version"
 )
 
-// WindowProgram is the name of the window's program, which lies beside this one.
-const WindowProgram = "conclave-window"
+// VersionFlag has the window's program print its version instead of opening.
+const VersionFlag = "--version"
 
 // openWindow starts the window's program with the same folders and returns once
-// it runs.
+// it runs. A window of another version is refused: it would open the store in a way
+// that this program does not know.
 func openWindow(ctx context.Context, p Places) error {
-	self, err := os.Executable()
+	path, err := version.Beside(version.Window)
 	if err != nil {
 		return err
 	}
-	name := WindowProgram
-	if runtime.GOOS == "windows" {
-		name += ".exe"
-	}
-	path := filepath.Join(filepath.Dir(self), name)
-	if _, err := os.Stat(path); err != nil {
+	out, err := exec.CommandContext(ctx, path, VersionFlag).Output()
+	said := strings.TrimSpace(string(out))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
 		return fault.Wrap(fault.NotFound, "cli.window", "The window's program "+path+" is not there.", "Install Conclave again, or use conclave chat. conclave help shows all commands.", err)
+	case err != nil:
+		return fault.Wrap(fault.Unavailable, "cli.window", "The window could not be started.", "conclave doctor says what is missing.", err)
+	case said != version.Window+" "+version.Version:
+		return fault.New(fault.Conflict, "cli.window", fmt.Sprintf("%s is of another version: it is %s, and this is %s.", path, cmp.Or(said, "unknown"), version.Version),
+			"Install Conclave again, so that its programs fit each other.")
 	}
 	args := []string{"--data", p.Data}
 	if !p.OwnPlugins {

@@ -1,7 +1,7 @@
-// Package core builds everything for both programs, and is the only package that
-// knows every concrete type: the store, the vendors' models, the dialects, the
-// launcher. It decides nothing itself. Read Open and Core first; Main is the
-// terminal program.
+// Package core builds everything for the window and the terminal, and is the only
+// package that knows every concrete type: the store, the vendors' models, the
+// dialects, the launcher. It decides nothing itself. Read Open and Core first; Main
+// is the terminal program.
 package core
 
 import (
@@ -42,7 +42,7 @@ type Options struct {
 	Plugins    string // absolute; ignored when Data is empty
 	OwnPlugins bool   // Plugins is the default folder: a new one gets the shipped plugins
 	Work       string // the working folder of plugins; empty is the person's home
-	Program    string // path of the terminal program, which workers are started from
+	Worker     string // path of conclave-worker, which plugins' processes are started from
 	Name       string // of this program, for the error another one gets: "the window"
 }
 
@@ -146,7 +146,7 @@ func (c *Core) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.launcher = worker.New(worker.Options{Program: c.o.Program, Log: c.Log})
+	c.launcher = worker.New(worker.Options{Program: c.o.Worker, Log: c.Log})
 	c.Python = python.New(python.Options{Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log, Launcher: c.launcher})
 	c.Host = plugin.New(plugin.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: plugin.Chats{Active: c.active}, Services: c.services(), Environments: c.environments(),

@@ -13,12 +13,13 @@ import (
 	"conclave/app/cli"
 	"conclave/app/fault"
 	"conclave/app/plugin"
+	"conclave/app/version"
 )
 
 // Doctor checks what this machine has, one finding for each thing.
 func (c *Core) Doctor(ctx context.Context) []cli.Finding {
 	return []cli.Finding{
-		c.checkStore(ctx), c.checkPlugins(), c.checkPython(ctx), c.checkWalls(), c.checkKeys(), checkWindow(ctx, c.o.Program), c.checkServers(ctx), c.checkModel(ctx),
+		c.checkStore(ctx), c.checkPlugins(), c.checkPython(ctx), c.checkWalls(), c.checkKeys(), c.checkWorker(ctx), checkWindow(ctx), c.checkServers(ctx), c.checkModel(ctx),
 	}
 }
 
@@ -101,10 +102,31 @@ func (c *Core) checkKeys() cli.Finding {
 	return cli.Finding{Name: "keys", OK: true, Found: strings.TrimSuffix(c.Keys.Sentence(), ".")}
 }
 
+// checkWorker asks the program that plugins are started from for its version.
+func (c *Core) checkWorker(ctx context.Context) cli.Finding {
+	f := cli.Finding{Name: "worker", Fix: "Install Conclave again, or build its programs with make build."}
+	out, err := exec.CommandContext(ctx, c.o.Worker, "version").Output()
+	said := strings.TrimSpace(string(out))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		f.Found = c.o.Worker + ", which plugins are started from, is not there"
+	case err != nil:
+		f.Found = c.o.Worker + ", which plugins are started from, does not run: " + plainCause(err)
+	case said != version.Worker+" "+version.Version:
+		f.Found = fmt.Sprintf("%s is of another version: it is %s, and this is %s", c.o.Worker, said, version.Version)
+	default:
+		return cli.Finding{Name: "worker", OK: true, Found: c.o.Worker}
+	}
+	return f
+}
+
 // checkWindow looks for the window's program and what it links to.
-func checkWindow(ctx context.Context, program string) cli.Finding {
+func checkWindow(ctx context.Context) cli.Finding {
 	f := cli.Finding{Name: "window"}
-	path := windowProgram(program)
+	path, err := version.Beside(version.Window)
+	if err != nil {
+		return cli.Finding{Name: "window", Found: "this program's own file is unknown: " + plainCause(err), Fix: "On Linux, mount /proc."}
+	}
 	display := runtime.GOOS != "linux" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 	if _, err := os.Stat(path); err != nil {
 		if !display {

@@ -24,7 +24,7 @@ func TestF52EveryDialectIsNamedWhereAPluginIsUnknown(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(unknown, "notes.txt"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Open(t.Context(), Options{Data: data, Plugins: plugins, Program: os.Args[0], Name: "a test"})
+	c, err := Open(t.Context(), Options{Data: data, Plugins: plugins, Worker: os.Args[0], Name: "a test"})
 	if err != nil {
 		t.Fatal(err)
 	}

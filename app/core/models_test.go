@@ -30,7 +30,7 @@ func opened(t *testing.T, ids ...string) *Core {
 		_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": all})
 	}))
 	t.Cleanup(server.Close)
-	c, err := Open(t.Context(), Options{Data: t.TempDir(), Plugins: t.TempDir(), Program: "/nonexistent/conclave", Name: "a test"})
+	c, err := Open(t.Context(), Options{Data: t.TempDir(), Plugins: t.TempDir(), Worker: "/nonexistent/conclave-worker", Name: "a test"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ import (
 	"conclave/app/service"
 	"conclave/app/tool"
 	"conclave/app/turn"
+	"conclave/app/version"
 )
 
 // patience bounds every wait: far above what anything takes.
@@ -37,11 +38,11 @@ var program = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	built = dir
-	path := filepath.Join(dir, "conclave")
+	path := filepath.Join(dir, version.Worker)
 	if runtime.GOOS == "windows" {
 		path += ".exe"
 	}
-	cmd := exec.Command("go", "build", "-o", path, "conclave/app/plugin/hosttest/testdata/conclave")
+	cmd := exec.Command("go", "build", "-o", path, "conclave/app/cmd/conclave-worker")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the program of plugins: %w: %s", err, out)
@@ -98,7 +99,7 @@ func (w *whole) open() {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	c, err := Open(w.t.Context(), Options{Data: w.data, Plugins: filepath.Join(w.data, "plugins"), Program: path})
+	c, err := Open(w.t.Context(), Options{Data: w.data, Plugins: filepath.Join(w.data, "plugins"), Worker: path})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ type terminal struct {
 // has the store.
 func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error) {
 	t.places = places
-	program, err := os.Executable()
+	program, err := version.Beside(version.Worker)
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, "terminal", "Conclave cannot find its own program file, which plugins' processes are started from.",
 			"On Linux it is found through /proc, which must be mounted.", err)
@@ -143,7 +143,7 @@ func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error
 	if err != nil {
 		work = ""
 	}
-	c, err := Open(ctx, Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Work: work, Program: program, Name: cmp.Or(places.Command, "another conclave")})
+	c, err := Open(ctx, Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Work: work, Worker: program, Name: cmp.Or(places.Command, "another conclave")})
 	if fault.KindOf(err) == fault.Locked {
 		return nil, cli.ErrElsewhere
 	}
@@ -220,7 +220,7 @@ func (c *Core) Terminal() *cli.App {
 		Version: version.Version, Data: c.o.Data, Plugins: c.o.Plugins,
 		Host: c.Host, Gate: c.Gate, Tools: c.Tools, Turns: c.Turns,
 		Chats: terminalChats{c.Store, c.Bus}, Models: terminalModels{c.Models}, Settings: c.Settings,
-		Watch: c.watch, LogChanges: c.logChanges, Backup: c.Store.Backup, Doctor: c.Doctor, Render: c.render,
+		Watch: c.watch, LogChanges: c.logChanges, Backup: c.Store.Backup, Doctor: c.Doctor,
 	}
 }
 

@@ -1,6 +1,33 @@
-// Package version names this build. Both programs of one release carry the same
-// version and refuse a neighbour of another.
+// Package version names this build and the programs it consists of.
 package version
 
-// Version is set by the linker (see the Makefile); "dev" in a build without it.
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Version is set by the linker (see the Makefile); "dev" in a build without it. The
+// programs of one release carry the same version and refuse a neighbour of another.
 var Version = "dev"
+
+// The programs of a release. They lie in one folder.
+const (
+	Terminal = "conclave"        // the command line
+	Window   = "conclave-window" // the window
+	Worker   = "conclave-worker" // what becomes a plugin's process
+)
+
+// Beside returns the path that one of the programs has in the folder of this one,
+// whether it is there or not. The error says why this program's own file is unknown
+// (on Linux without /proc).
+func Beside(program string) (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if runtime.GOOS == "windows" {
+		program += ".exe"
+	}
+	return filepath.Join(filepath.Dir(self), program), nil
+}

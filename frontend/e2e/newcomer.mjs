@@ -215,7 +215,7 @@ const steps = {
 
 const done = new Steps();
 try {
-  for (const program of ["conclave", "conclave-window"])
+  for (const program of ["conclave", "conclave-worker", "conclave-window"])
     if (!existsSync(join(bin, program))) throw new Error(`${join(bin, program)} is not built`);
   snare = await trap();
   const all = Object.entries(hostile(snare.port));

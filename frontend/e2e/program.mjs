@@ -4,7 +4,7 @@
 //
 //   node e2e/program.mjs [folder for pictures]
 //
-// It needs build/bin/conclave, build/bin/conclave-dev (tags dev,webkit2_41) and
+// It needs build/bin/conclave, build/bin/conclave-worker, build/bin/conclave-dev (tags dev,webkit2_41) and
 // frontend/dist; .ci/test builds them.
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

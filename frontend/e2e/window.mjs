@@ -299,7 +299,7 @@ const steps = {
 
 const done = new Steps();
 try {
-  for (const program of ["conclave", "conclave-window"])
+  for (const program of ["conclave", "conclave-worker", "conclave-window"])
     if (!existsSync(join(bin, program))) throw new Error(`${join(bin, program)} is not built`);
   screen = await place.screen();
   await place.bus();

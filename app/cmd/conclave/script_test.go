@@ -34,7 +34,7 @@ func build(m *testing.M) int {
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	cmd := exec.Command("go", "build", "-o", program, ".")
+	cmd := exec.Command("go", "build", "-o", dir, ".", "../conclave-worker")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
@@ -69,9 +69,9 @@ func build(m *testing.M) int {
 //	hold FILE             keep FILE locked
 //	damage FILE           what lies on a disk after one went wrong
 //
-// A conclave that a script leaves running is killed at its end. $AI is the
-// address of a model server (see modelServer), $REFUSED one where nobody
-// listens.
+// A conclave that a script leaves running is killed at its end. $PROGRAM is the
+// path of the program, $AI the address of a model server (see modelServer),
+// $REFUSED one where nobody listens.
 func TestScripts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the scripts speak of signals and modes as Unix has them")
@@ -87,6 +87,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("CONCLAVE_PLUGINS", filepath.Join(env.WorkDir, "plugins"))
 			env.Setenv("CONCLAVE_PASSPHRASE", "for tests")
 			env.Setenv("DBUS_SESSION_BUS_ADDRESS", "disabled:") // no key goes into a real keychain
+			env.Setenv("PROGRAM", program)
 			env.Setenv("AI", server)
 			env.Setenv("REFUSED", refused)
 			jobs := &jobs{}

@@ -28,6 +28,7 @@ import (
 	"conclave/app/plugin/spindle"
 	"conclave/app/plugin/worker"
 	"conclave/app/tool"
+	"conclave/app/version"
 	"conclave/store"
 	"conclave/store/storetest"
 )
@@ -51,46 +52,34 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// small and whole build the program that plugins are started from: as much of it
-// as tests need, and, for what is measured, all of it. Neither has the race
-// detector, which slows the engine down and does not fit the walls.
-var (
-	small = building("conclave/app/plugin/hosttest/testdata/conclave")
-	whole = building("conclave/app/cmd/conclave")
-)
-
-func building(path string) func() (string, error) {
-	return sync.OnceValues(func() (string, error) {
-		dir, err := os.MkdirTemp(shared, "program-")
-		if err != nil {
-			return "", err
-		}
-		program := filepath.Join(dir, "conclave")
-		if runtime.GOOS == "windows" {
-			program += ".exe"
-		}
-		cmd := exec.Command("go", "build", "-o", program, path)
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
-		out, err := cmd.CombinedOutput()
-		if err != nil {
-			err = fmt.Errorf("build %s: %w: %s", path, err, out)
-		}
-		return program, err
-	})
-}
+// program builds what plugins are started from, without the race detector, which
+// slows the engine down and does not fit the walls.
+var program = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp(shared, "program-")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, version.Worker)
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	cmd := exec.Command("go", "build", "-o", path, "conclave/app/cmd/conclave-worker")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("build %s: %w: %s", path, err, out)
+	}
+	return path, err
+})
 
 // launcher starts processes.
 func launcher(t testing.TB) *worker.Launcher {
 	t.Helper()
-	build := small
-	if _, measured := t.(*testing.B); measured {
-		build = whole
-	}
-	program, err := build()
+	path, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := worker.New(worker.Options{Program: program})
+	l := worker.New(worker.Options{Program: path})
 	t.Cleanup(l.Close)
 	return l
 }

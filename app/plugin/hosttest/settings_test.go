@@ -34,7 +34,7 @@ def register_tools(register):
 
 func TestF12F90OnlySettingsDeclaredAsPathsAreReadAndCanBeTakenBack(t *testing.T) {
 	home := real(t)
-	_, err := small() // what is built is found below the home folder
+	_, err := program() // what is built is found below the home folder
 	must(t, err)
 	t.Setenv("HOME", home)
 	for _, name := range []string{"Notes/x.txt", "Other/x.txt", ".hidden/x.txt"} {

@@ -30,8 +30,7 @@ var ErrMemory = errors.New("it took too much memory")
 
 // Options of a Launcher.
 type Options struct {
-	// Program is the path of the static conclave program, which every process is
-	// started from.
+	// Program is the path of conclave-worker, which every process is started from.
 	Program string
 	// Log hears of what was coped with; nil discards. What processes print is
 	// not logged here: see Process.Lines.
@@ -176,12 +175,12 @@ func (l *Launcher) begin(ctx context.Context, p *Process) error {
 // into what spec wants.
 func (l *Launcher) command(spec sandbox.Spec) (*exec.Cmd, error) {
 	if l.o.Program == "" || !filepath.IsAbs(l.o.Program) {
-		return nil, noProcess(fmt.Errorf("the path of the conclave program is not absolute: %q", l.o.Program))
+		return nil, noProcess(fmt.Errorf("the path of conclave-worker is not absolute: %q", l.o.Program))
 	}
 	var cmd *exec.Cmd
 	switch spec.Kind {
 	case "js", "pdf":
-		cmd = exec.Command(l.o.Program, "worker", spec.Kind)
+		cmd = exec.Command(l.o.Program, spec.Kind)
 		cmd.Env = spec.Env
 	case "command":
 		if err := exists(spec); err != nil {
@@ -228,8 +227,8 @@ func noProcess(err error) error {
 	p := &plugin.Problem{Kind: "unavailable", Message: "Its process could not be started: " + reason(err) + "."}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		p.Message = "The conclave program that plugins are started from is missing: " + reason(err) + "."
-		p.Hint = "Install Conclave again; the programs conclave and conclave-window belong side by side."
+		p.Message = "The program that plugins are started from is missing: " + reason(err) + "."
+		p.Hint = "Install Conclave again; conclave-worker belongs beside its other programs."
 	case tooMany(err):
 		p.Hint = "Too many processes or open files: close other programs, then reload the plugin."
 	}

@@ -26,8 +26,7 @@ import (
 	"conclave/app/plugin/worker/confine"
 )
 
-// The test binary plays the conclave program: confine, worker js, and, as host, a
-// Conclave that is to be killed.
+// The test binary plays conclave-worker: confine, js, and, as host, a Conclave that is to be killed.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) == 2 && os.Args[1] == "confine":
@@ -37,7 +36,7 @@ func TestMain(m *testing.M) {
 		}
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
-	case len(os.Args) == 3 && os.Args[1] == "worker" && os.Args[2] == "js":
+	case len(os.Args) == 2 && os.Args[1] == "js":
 		spec, err := confine.ReadSpec()
 		if err == nil {
 			err = confine.Self(spec)
@@ -394,13 +393,13 @@ func TestWhatCannotBeStartedIsAProblem(t *testing.T) {
 		spec sandbox.Spec
 		want string
 	}{
-		"no such program":  {l, sandbox.Spec{Kind: "command", Argv: []string{"/no/such/python3"}}, "/no/such/python3 is not on this computer"},
-		"a folder":         {l, sandbox.Spec{Kind: "command", Argv: []string{"/usr"}}, "is a folder"},
-		"nothing":          {l, sandbox.Spec{Kind: "command"}, "names no program"},
-		"an odd kind":      {l, sandbox.Spec{Kind: "odd"}, `kind "odd"`},
-		"no folder":        {l, sandbox.Spec{Kind: "js", Dir: "/no/such/folder"}, "/no/such/folder"},
-		"conclave is gone": {New(Options{Program: "/no/such/conclave"}), sandbox.Spec{Kind: "js", Dir: "/"}, "/no/such/conclave"},
-		"a relative path":  {New(Options{Program: "conclave"}), sandbox.Spec{Kind: "js"}, "not absolute"},
+		"no such program":     {l, sandbox.Spec{Kind: "command", Argv: []string{"/no/such/python3"}}, "/no/such/python3 is not on this computer"},
+		"a folder":            {l, sandbox.Spec{Kind: "command", Argv: []string{"/usr"}}, "is a folder"},
+		"nothing":             {l, sandbox.Spec{Kind: "command"}, "names no program"},
+		"an odd kind":         {l, sandbox.Spec{Kind: "odd"}, `kind "odd"`},
+		"no folder":           {l, sandbox.Spec{Kind: "js", Dir: "/no/such/folder"}, "/no/such/folder"},
+		"its program is gone": {New(Options{Program: "/no/such/conclave-worker"}), sandbox.Spec{Kind: "js", Dir: "/"}, "/no/such/conclave-worker"},
+		"a relative path":     {New(Options{Program: "conclave-worker"}), sandbox.Spec{Kind: "js"}, "not absolute"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -54,7 +54,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// launcher is what conclave confine does; this test's binary plays that program.
+// launcher plays conclave-worker confine.
 func launcher() {
 	spec, err := confine.ReadSpec()
 	if err == nil {

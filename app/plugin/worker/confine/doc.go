@@ -5,7 +5,7 @@
 //
 // A process learns what it is for from the sandbox.Spec on descriptor 3
 // ([ReadSpec]). The JavaScript worker then confines itself ([Self]) before it
-// reads anything of the plugin's; for any other program, conclave confine puts up
+// reads anything of the plugin's; for any other program, conclave-worker puts up
 // the walls and becomes that program ([Exec]).
 //
 // On Linux the walls are, from the outside in:

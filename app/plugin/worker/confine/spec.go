@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"conclave/app/plugin/sandbox"
+	"conclave/app/version"
 )
 
 // Defaults of a spec's limits.
@@ -25,25 +26,37 @@ const (
 // its Input.
 const maxSpec = 64 << 20
 
-// WriteSpec writes spec for ReadSpec.
+// order is what a process is started with: the version of the Conclave that
+// started it, and its spec.
+type order struct {
+	Version string
+	Spec    sandbox.Spec
+}
+
+// WriteSpec writes spec for the ReadSpec of a program of this version.
 func WriteSpec(w io.Writer, spec sandbox.Spec) error {
-	return json.NewEncoder(w).Encode(spec)
+	return json.NewEncoder(w).Encode(order{version.Version, spec})
 }
 
 // ReadSpec reads the spec that this process was started with, and closes the
 // descriptor it came on. It blocks until the host has written it all, and is
-// called once, first of all.
+// called once, first of all. A spec of another version's is refused: the walls that
+// it describes may be others.
 func ReadSpec() (sandbox.Spec, error) {
 	f, err := specFile()
 	if err != nil {
 		return sandbox.Spec{}, fmt.Errorf("find the spec: this program is started by Conclave, not by hand: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	var spec sandbox.Spec
-	if err := json.NewDecoder(io.LimitReader(f, maxSpec)).Decode(&spec); err != nil {
+	var o order
+	if err := json.NewDecoder(io.LimitReader(f, maxSpec)).Decode(&o); err != nil {
 		return sandbox.Spec{}, fmt.Errorf("read the spec: this program is started by Conclave, not by hand: %w", err)
 	}
-	return spec, nil
+	if o.Version != version.Version {
+		return sandbox.Spec{}, fmt.Errorf("%s is of version %s, and the Conclave that started it of %s: install Conclave again, so that its programs fit each other",
+			version.Worker, version.Version, o.Version)
+	}
+	return o.Spec, nil
 }
 
 // Preface returns what a command is sent first on its standard input: the length

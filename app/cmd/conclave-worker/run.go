@@ -12,9 +12,9 @@ import (
 	"conclave/app/plugin/worker/confine"
 )
 
-// jsWorker runs the JavaScript engine for one plugin, over standard input and
+// script runs the JavaScript engine for one plugin, over standard input and
 // output, behind the walls of its spec. It returns the exit status.
-func jsWorker() int {
+func script() int {
 	spec, err := confine.ReadSpec()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -35,9 +35,9 @@ func jsWorker() int {
 	return 1
 }
 
-// pdfWorker reads one PDF from standard input, behind the walls of its spec. It
+// readPDF reads one PDF from standard input, behind the walls of its spec. It
 // returns the exit status.
-func pdfWorker() int {
+func readPDF() int {
 	spec, err := confine.ReadSpec()
 	if err == nil {
 		err = confine.Self(spec)
