@@ -20,7 +20,17 @@ import (
 // ID, Created and Updated. Head, Last and Revision are the store's. The kind is
 // Conflict when there is one with that ID, in the trash too.
 func (s *Store) CreateConversation(ctx context.Context, c *chat.Conversation) error {
-	const op = "store.create_conversation"
+	return s.create(ctx, "store.create_conversation", c, nil)
+}
+
+// ImportConversation writes a new conversation, as CreateConversation does, with
+// these messages: each answers the one before it. All of it is written, or
+// nothing.
+func (s *Store) ImportConversation(ctx context.Context, c *chat.Conversation, messages []chat.Message) error {
+	return s.create(ctx, "store.import_conversation", c, messages)
+}
+
+func (s *Store) create(ctx context.Context, op string, c *chat.Conversation, messages []chat.Message) error {
 	made := *c
 	if made.ID == "" {
 		id, err := uuid.NewV7()
@@ -38,10 +48,23 @@ func (s *Store) CreateConversation(ctx context.Context, c *chat.Conversation) er
 	if made.Updated.IsZero() {
 		made.Updated = made.Created
 	}
-	made.Head, made.Last, made.Revision = 0, 0, 1
+	made.Last, made.Revision = chat.MessageSeq(len(messages)), uint64(len(messages))+1
+	made.Head = made.Last
 	err := s.write(ctx, op, func(tx *bbolt.Tx) error {
 		if bucket(tx, bucketConversations).Get([]byte(made.ID)) != nil || inTrash(tx, made.ID) || lastSeq(tx, made.ID) != 0 {
 			return fault.New(fault.Conflict, op, fmt.Sprintf("There is a chat %s already.", made.ID), "")
+		}
+		for i, m := range messages {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			m.Conversation, m.Seq, m.Parent = made.ID, chat.MessageSeq(i+1), chat.MessageSeq(i)
+			if m.Created.IsZero() {
+				m.Created = made.Created
+			}
+			if err := putMessage(tx, m); err != nil {
+				return err
+			}
 		}
 		return putConversation(tx, nil, made)
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -449,5 +450,31 @@ func TestFindTakesEveryWordInAnyCase(t *testing.T) {
 			got = append(got, f.Seq)
 		}
 		equal(t, query, got, want)
+	}
+}
+
+func TestF77AnImportIsThereWholeOrNotAtAll(t *testing.T) {
+	s := storetest.Open(t)
+	text := func(words string) []chat.Part { return []chat.Part{{Kind: chat.PartText, Text: words}} }
+	messages := []chat.Message{{Role: chat.RoleUser, Parts: text("one"), State: chat.Complete}, {Role: chat.RoleAssistant, Parts: text("two"), State: chat.Complete}}
+	bad := append(slices.Clone(messages), chat.Message{Role: chat.RoleUser, Created: time.Date(10_001, 1, 1, 0, 0, 0, 0, time.UTC)}) // has no JSON
+	c := chat.Conversation{Title: "Bad"}
+	if err := s.ImportConversation(t.Context(), &c, bad); err == nil || c.ID != "" {
+		t.Errorf("imported %+v, %v", c, err)
+	}
+	if page, err := s.List(t.Context(), store.ListOptions{}); err != nil || len(page.Conversations) != 0 {
+		t.Errorf("it left %+v, %v", page, err)
+	}
+	c = chat.Conversation{Title: "Good"}
+	if err := s.ImportConversation(t.Context(), &c, messages); err != nil {
+		t.Fatal(err)
+	}
+	path, err := s.Path(t.Context(), c.ID)
+	if err != nil || len(path) != 2 || path[1].Parent != 1 || c.Head != 2 {
+		t.Errorf("the path is %+v of %+v, %v", path, c, err)
+	}
+	m := chat.Message{Conversation: c.ID, Parent: 2, Role: chat.RoleUser}
+	if err := s.Append(t.Context(), &m); err != nil || m.Seq != 3 {
+		t.Errorf("it cannot go on: %+v, %v", m, err)
 	}
 }

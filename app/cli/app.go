@@ -48,6 +48,9 @@ type App struct {
 type Chats interface {
 	turn.Log
 	CreateConversation(ctx context.Context, c *chat.Conversation) error
+	// ImportConversation writes a new conversation with these messages, each of
+	// which answers the one before it: all of it, or nothing.
+	ImportConversation(ctx context.Context, c *chat.Conversation, messages []chat.Message) error
 	// Recent lists chats, last changed first; limit 0 takes all.
 	Recent(ctx context.Context, limit int) ([]chat.Conversation, error)
 	// Calls lists records of tool calls, oldest first.

@@ -2,10 +2,7 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"conclave/app/chat"
-	"conclave/app/fault"
 )
 
 func (c *command) chatsCommand() *cobra.Command {
@@ -192,100 +188,4 @@ func (c *command) chatsExportCommand() *cobra.Command {
 		return nil
 	}
 	return cmd
-}
-
-func (c *command) importChat(ctx context.Context, app *App, args []string) error {
-	if err := ordinary("cli.import", c.Path(args[0]), args[0]); err != nil {
-		return err
-	}
-	data, err := os.ReadFile(c.Path(args[0]))
-	if err != nil {
-		return unreadable("cli.import", args[0], err)
-	}
-	var kind struct {
-		Format string `json:"format"`
-	}
-	var v exported
-	err = json.Unmarshal(data, &kind)
-	switch {
-	case err == nil && kind.Format == exportFormat:
-		err = json.Unmarshal(data, &v)
-	case err == nil && strings.HasPrefix(kind.Format, exportFormats):
-		return fault.New(fault.Invalid, "cli.import", "The file "+args[0]+" is a chat of a newer Conclave: its format is "+shownName(kind.Format)+", and this one knows "+exportFormat+".", "Update Conclave, then import it.")
-	}
-	if err != nil || kind.Format != exportFormat {
-		return fault.Wrap(fault.Invalid, "cli.import", "The file "+args[0]+" is not a chat that Conclave exported as JSON.", "Export one with conclave chats export ID --format json.", err)
-	}
-	mended := mend(&v)
-	made := chat.Conversation{Title: v.Conversation.Title, Model: v.Conversation.Model, System: v.Conversation.System}
-	if err := app.Chats.CreateConversation(ctx, &made); err != nil {
-		return err
-	}
-	parent := chat.MessageSeq(0)
-	for _, m := range v.Messages {
-		m.Conversation, m.Parent = made.ID, parent
-		if err := app.Chats.Append(ctx, &m); err != nil {
-			return err
-		}
-		parent = m.Seq
-	}
-	if c.json {
-		facts := map[string]any{"conversation": made.ID, "messages": len(v.Messages)}
-		if len(mended) > 0 {
-			facts["mended"] = mended
-		}
-		return c.printJSON(facts)
-	}
-	for _, sentence := range mended {
-		fmt.Fprintln(c.Err, sentence)
-	}
-	_, err = fmt.Fprintf(c.Out, "Imported %d messages as %s.\n", len(v.Messages), made.ID)
-	return err
-}
-
-// mend makes what an export holds into what this version would have exported, and
-// returns a sentence for each kind of thing that it changed.
-func mend(v *exported) []string {
-	var parents, streaming, states int
-	roles := map[chat.Role]int{}
-	var kept []chat.Message
-	for i, m := range v.Messages {
-		before := chat.MessageSeq(0)
-		if i > 0 {
-			before = v.Messages[i-1].Seq
-		}
-		if m.Parent != before {
-			parents++
-		}
-		switch m.State {
-		case chat.Complete, chat.Stopped, chat.Interrupted, chat.Failed:
-		case chat.Streaming:
-			m.State = chat.Interrupted
-			streaming++
-		default:
-			m.State = chat.Complete
-			states++
-		}
-		switch m.Role {
-		case chat.RoleSystem, chat.RoleUser, chat.RoleAssistant, chat.RoleTool:
-			kept = append(kept, m)
-		default:
-			roles[m.Role]++
-		}
-	}
-	v.Messages = kept
-	var said []string
-	if parents > 0 {
-		said = append(said, fmt.Sprintf("%d messages did not say that they answer the one before them; they are in the file's order now.", parents))
-	}
-	if streaming > 0 {
-		said = append(said, fmt.Sprintf("%d messages were still being written when the chat was exported; they are marked as interrupted.", streaming))
-	}
-	if states > 0 {
-		said = append(said, fmt.Sprintf("%d messages had a state that Conclave does not know; they are marked as complete.", states))
-	}
-	for _, role := range slices.Sorted(maps.Keys(roles)) {
-		said = append(said, fmt.Sprintf("%d messages of the unknown role “%.40s” were left out.", roles[role], shownName(string(role))))
-	}
-	return said
 }

@@ -306,6 +306,12 @@ func (s terminalChats) CreateConversation(ctx context.Context, c *chat.Conversat
 	return s.told(c.ID, err)
 }
 
+// ImportConversation implements cli.Chats.
+func (s terminalChats) ImportConversation(ctx context.Context, c *chat.Conversation, messages []chat.Message) error {
+	err := s.Store.ImportConversation(ctx, c, messages)
+	return s.told(c.ID, err)
+}
+
 // UpdateConversation implements cli.Chats.
 func (s terminalChats) UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error {
 	return s.told(id, s.Store.UpdateConversation(ctx, id, change))

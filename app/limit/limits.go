@@ -133,6 +133,23 @@ var (
 		Person: "The file FILE has more than 20 MiB, the most that is taken. Send a part of it.",
 		Test:   "app/cli TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead",
 	})
+	// ImportFile bounds the file of a chat that is imported, and ImportMessages what
+	// it holds.
+	ImportFile = add(Limit{
+		Name:   "the file of a chat that is imported",
+		Value:  64 << 20,
+		Unit:   Bytes,
+		Why:    "it is read and written in one piece; ten thousand long messages fit",
+		Person: "The file FILE has more than 64 MiB, the most that is taken. Nothing was imported.",
+		Test:   "app/cli TestF77AnImportOverItsBoundsIsRefusedWhole",
+	})
+	ImportMessages = add(Limit{
+		Name:   "messages of a chat that is imported",
+		Value:  50_000,
+		Why:    "each takes a record and its places in the indexes, however short it is",
+		Person: "The file FILE has 50,001 messages; a chat of at most 50,000 can be imported. Nothing was imported.",
+		Test:   "app/cli TestF77AnImportOverItsBoundsIsRefusedWhole",
+	})
 	// MessageText bounds the text of one message read from standard input.
 	MessageText = add(Limit{
 		Name:   "text of one message, from standard input",

@@ -432,6 +432,33 @@ var atomics = map[string]atomic{
 			}
 		},
 	},
+	"chats import": { // F77
+		func(t *testing.T, w world) []string {
+			w.must(t, "prompt", "what was kept")
+			w.write(t, "chat.json", `{"format":"conclave-chat/1","conversation":{"title":"imported"},"messages":[{"seq":1,"role":"user","parts":[{"kind":"text","text":"one"}]},{"seq":2,"parent":1,"role":"assistant","parts":[{"kind":"text","text":"two"}]}]}`)
+			return []string{"chats", "import", w.path("chat.json")}
+		},
+		func(t *testing.T, w world, done bool) {
+			var chats []struct {
+				Title    string
+				Messages int
+			}
+			if err := json.Unmarshal([]byte(w.must(t, "chats", "list", "--json")), &chats); err != nil {
+				t.Fatal(err)
+			}
+			imported := 0
+			for _, c := range chats {
+				if c.Title == "imported" {
+					if imported++; c.Messages != 2 {
+						t.Errorf("a part of it is there: %+v", chats)
+					}
+				}
+			}
+			if imported > 1 || len(chats)-imported != 1 || done && imported != 1 {
+				t.Errorf("done %v, and the chats are %+v", done, chats)
+			}
+		},
+	},
 	"plugins add": {
 		func(t *testing.T, w world) []string {
 			w.write(t, "from/versions.js", firstVersion)

@@ -1,0 +1,232 @@
+package cli
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/limit"
+)
+
+func (c *command) importChat(ctx context.Context, app *App, args []string) error {
+	const op = "cli.import"
+	data, err := readFile(op, c.Path(args[0]), args[0], limit.ImportFile)
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Invalid && strings.Contains(f.Message, limit.ImportFile.String()) {
+		f.Hint = "Nothing was imported."
+	}
+	if err != nil {
+		return err
+	}
+	var kind struct {
+		Format string `json:"format"`
+	}
+	var v exported
+	err = json.Unmarshal(data, &kind)
+	switch {
+	case err == nil && kind.Format == exportFormat:
+		err = json.Unmarshal(data, &v)
+	case err == nil && strings.HasPrefix(kind.Format, exportFormats):
+		return fault.New(fault.Invalid, op, "The file "+args[0]+" is a chat of a newer Conclave: its format is "+shownName(kind.Format)+", and this one knows "+exportFormat+".", "Update Conclave, then import it.")
+	}
+	if err != nil || kind.Format != exportFormat {
+		return fault.Wrap(fault.Invalid, op, "The file "+args[0]+" is not a chat that Conclave exported as JSON.", "Export one with conclave chats export ID --format json.", err)
+	}
+	if n := len(v.Messages); n > limit.ImportMessages.Int() {
+		return fault.New(fault.Invalid, op, fmt.Sprintf("The file %s has %d messages; a chat of at most %s can be imported.", args[0], n, limit.ImportMessages), "Nothing was imported.")
+	}
+	mended := mend(&v)
+	made := chat.Conversation{Title: importedLine(v.Conversation.Title), Model: importedLine(v.Conversation.Model), System: v.Conversation.System}
+	if err := app.Chats.ImportConversation(ctx, &made, v.Messages); err != nil {
+		return err
+	}
+	if c.json {
+		facts := map[string]any{"conversation": made.ID, "messages": len(v.Messages)}
+		if len(mended) > 0 {
+			facts["mended"] = mended
+		}
+		return c.printJSON(facts)
+	}
+	for _, sentence := range mended {
+		fmt.Fprintln(c.Err, sentence)
+	}
+	if made.System != "" {
+		fmt.Fprintln(c.Err, "The chat brings a system text, which every model that goes on with it is told. conclave chats show --json has it.")
+	}
+	_, err = fmt.Fprintf(c.Out, "Imported %d messages as %s.\n", len(v.Messages), made.ID)
+	return err
+}
+
+// mend makes what an export holds into what this version would have exported, and
+// returns a sentence for each kind of thing that it changed. Whoever wrote the
+// file may not be Conclave: what points into the store, goes back to a provider
+// unseen, or would be done when the chat goes on does not come in.
+func mend(v *exported) []string {
+	var parents, streaming, states, parts, open, times int
+	roles := map[chat.Role]int{}
+	turns := map[string]string{}
+	latest := time.Now().AddDate(0, 0, 1)
+	var kept []chat.Message
+	for i, m := range v.Messages {
+		before := chat.MessageSeq(0)
+		if i > 0 {
+			before = v.Messages[i-1].Seq
+		}
+		if m.Parent != before {
+			parents++
+		}
+		switch m.State {
+		case chat.Complete, chat.Stopped, chat.Interrupted, chat.Failed:
+		case chat.Streaming:
+			m.State = chat.Interrupted
+			streaming++
+		default:
+			m.State = chat.Complete
+			states++
+		}
+		for _, at := range []*time.Time{&m.Created, &m.Ended} {
+			if !at.IsZero() && (at.Year() < 1970 || at.After(latest)) {
+				*at = time.Time{}
+				times++
+			}
+		}
+		if m.Error != nil {
+			m.Error = &chat.Failure{Kind: importedLine(m.Error.Kind), Message: importedLine(m.Error.Message), Hint: importedLine(m.Error.Hint)}
+		}
+		if u := m.Usage; u != nil && (min(u.Input, u.Output, u.Cached, u.Reasoning) < 0 || u.Cost < 0 || u.Cost > 1e6) {
+			m.Usage = nil
+		}
+		had := len(m.Parts)
+		m.Parts = importedParts(m.Parts)
+		parts += had - len(m.Parts)
+		m.Turn, m.Model, m.Reason = importedTurn(turns, m.Turn), importedLine(m.Model), importedReason(m.Reason)
+		switch m.Role {
+		case chat.RoleSystem, chat.RoleUser, chat.RoleAssistant, chat.RoleTool:
+			kept = append(kept, m)
+		default:
+			roles[m.Role]++
+		}
+	}
+	for i := range kept {
+		if m := &kept[i]; m.State == chat.Complete && unresolved(m.Parts, kept[i+1:]) {
+			m.State = chat.Interrupted // or its calls would be made when the chat goes on
+			open++
+		}
+	}
+	v.Messages = kept
+	var said []string
+	say := func(n int, sentence string) {
+		if n > 0 {
+			said = append(said, fmt.Sprintf(sentence, n))
+		}
+	}
+	say(parents, "%d messages did not say that they answer the one before them; they are in the file's order now.")
+	say(streaming, "%d messages were still being written when the chat was exported; they are marked as interrupted.")
+	say(states, "%d messages had a state that Conclave does not know; they are marked as complete.")
+	say(parts, "%d parts of messages were of no kind that Conclave knows, or empty; they were left out.")
+	say(open, "%d messages called tools and have no results; they are marked as interrupted.")
+	say(times, "%d times of messages cannot be; the time of the import stands for them.")
+	for _, role := range slices.Sorted(maps.Keys(roles)) {
+		said = append(said, fmt.Sprintf("%d messages of the unknown role “%.40s” were left out.", roles[role], shownName(string(role))))
+	}
+	return said
+}
+
+// importedLine is a title or a name as it is kept: one line of at most 200
+// characters, without hidden ones.
+func importedLine(text string) string {
+	if len(text) > 4<<10 {
+		text = strings.ToValidUTF8(text[:4<<10], "")
+	}
+	line := []rune(shownName(text))
+	return string(line[:min(len(line), 200)])
+}
+
+// importedTurn is the id of a turn: its own, or a new one for what is none.
+func importedTurn(known map[string]string, turn string) string {
+	if _, err := uuid.Parse(turn); err == nil && len(turn) == 36 || turn == "" {
+		return turn
+	}
+	if known[turn] == "" {
+		known[turn] = uuid.Must(uuid.NewV7()).String()
+	}
+	return known[turn]
+}
+
+func importedReason(r chat.EndReason) chat.EndReason {
+	switch r {
+	case chat.EndDone, chat.EndStopped, chat.EndLimit, chat.EndError, chat.EndHandled, chat.EndInterrupted:
+		return r
+	}
+	return ""
+}
+
+// importedParts returns the parts that are what their kind says, each with what
+// belongs to its kind alone.
+func importedParts(parts []chat.Part) []chat.Part {
+	kept := make([]chat.Part, 0, len(parts))
+	for _, p := range parts {
+		switch {
+		case p.Kind == chat.PartText || p.Kind == chat.PartReasoning:
+			kept = append(kept, chat.Part{Kind: p.Kind, Text: p.Text})
+		case p.Kind == chat.PartToolCall && p.Call != nil:
+			kept = append(kept, chat.Part{Kind: p.Kind, Call: importedCall(*p.Call)})
+		case p.Kind == chat.PartToolResult && p.Result != nil:
+			r := *p.Result
+			r.CallID, r.Tool = importedLine(r.CallID), importedLine(r.Tool)
+			r.Content = slices.DeleteFunc(importedParts(textAndMedia(r.Content)), func(p chat.Part) bool { return p.Kind == chat.PartReasoning })
+			kept = append(kept, chat.Part{Kind: p.Kind, Result: &r})
+		case p.Kind == chat.PartMedia && p.Media != nil:
+			if raw, err := hex.DecodeString(p.Media.ID); err != nil || len(raw) != 32 {
+				continue
+			}
+			media := *p.Media
+			media.Name, media.MIME, media.Size = importedLine(media.Name), importedLine(media.MIME), max(media.Size, 0)
+			kept = append(kept, chat.Part{Kind: p.Kind, Text: importedLine(p.Text), Media: &media})
+		}
+	}
+	return kept
+}
+
+// textAndMedia returns what a result may hold.
+func textAndMedia(parts []chat.Part) []chat.Part {
+	return slices.DeleteFunc(slices.Clone(parts), func(p chat.Part) bool { return p.Kind != chat.PartText && p.Kind != chat.PartMedia })
+}
+
+// importedCall is a call without its place in the record of calls, which is that
+// of another store.
+func importedCall(c chat.ToolCall) *chat.ToolCall {
+	c.Sequence = 0
+	c.ID, c.Tool = importedLine(c.ID), importedLine(c.Tool)
+	var object map[string]json.RawMessage
+	if json.Unmarshal(c.Arguments, &object) != nil || object == nil {
+		c.Arguments = json.RawMessage("{}")
+	}
+	return &c
+}
+
+// unresolved reports whether a message asks for a call whose result does not
+// follow it.
+func unresolved(parts []chat.Part, rest []chat.Message) bool {
+	given := map[string]bool{}
+	for _, m := range rest {
+		if m.Role != chat.RoleTool {
+			break
+		}
+		for _, p := range m.Parts {
+			if p.Result != nil {
+				given[p.Result.CallID] = true
+			}
+		}
+	}
+	return slices.ContainsFunc(parts, func(p chat.Part) bool { return p.Call != nil && !given[p.Call.ID] })
+}
