@@ -306,4 +306,20 @@ var (
 		Person: "It took more memory than a plugin may have.",
 		Test:   "app/plugin/worker TestF17SharedMemoryCountsToo",
 	})
+	// CheckSteps bounds the check of a call's arguments, or of settings, by a schema.
+	CheckSteps = add(Limit{
+		Name:   "steps of checking the arguments of a call by a tool's schema",
+		Value:  100_000_000,
+		Why:    "two seconds; ten thousand values take a tenth of it, while a schema of 2 KiB can be made that takes years",
+		Person: "Checking it by its schema takes too long, so it is not checked.",
+		Test:   "app/tool TestCheckingArgumentsEndsWhateverTheSchemaAsksFor",
+	})
+	// PluginThreads bounds what no limit of the system counts for one plugin alone.
+	PluginThreads = add(Limit{
+		Name:   "threads of a plugin's process; of all of them four times as many where it may start programs",
+		Value:  1000,
+		Why:    "a pool of workers has tens; a system has some ten thousand for all programs of a person",
+		Person: "It has more threads than a plugin may have.",
+		Test:   "app/plugin/worker TestAPluginThatMakesThreadsWithoutEndIsStopped",
+	})
 )

@@ -2,9 +2,12 @@ package tool_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"conclave/app/limit"
 	"conclave/app/tool"
 )
 
@@ -140,4 +143,63 @@ func TestF43AUserIdThatAModelAddsToAClosedSchemaIsNoMistake(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+}
+
+// Schemas that a plugin made so that looking at a small value takes for ever.
+func TestCheckingArgumentsEndsWhateverTheSchemaAsksFor(t *testing.T) {
+	repeat := func(n int, each func(int) string) string {
+		var all []string
+		for i := range n {
+			all = append(all, each(i))
+		}
+		return strings.Join(all, ",")
+	}
+	// each of 60 schemas refers to the next one twice
+	twice := func(form string) string {
+		return `{"properties":{"x":{"$ref":"#/$defs/d0"}},"$defs":{` + repeat(60, func(i int) string {
+			return fmt.Sprintf(`"d%d":`, i) + strings.ReplaceAll(form, "NEXT", fmt.Sprintf(`{"$ref":"#/$defs/d%d"}`, i+1))
+		}) + `,"d60":{"type":"string"}}}`
+	}
+	items := repeat(6000, func(i int) string { return fmt.Sprintf("[%d]", i) })
+	values := `{"x":[` + repeat(200, func(int) string { return "[" + items + "]" }) + `]}`
+	for name, c := range map[string]struct{ schema, value string }{
+		"any of two":         {twice(`{"anyOf":[NEXT,NEXT]}`), `{"x":1}`},
+		"all of two":         {twice(`{"allOf":[NEXT,NEXT]}`), `{"x":1}`},
+		"one of two":         {twice(`{"oneOf":[NEXT,NEXT]}`), `{"x":1}`},
+		"a condition":        {twice(`{"if":NEXT,"then":NEXT,"else":NEXT}`), `{"x":1}`},
+		"a dependency":       {twice(`{"dependentSchemas":{"a":NEXT},"allOf":[NEXT]}`), `{"x":{"a":1}}`},
+		"a list in a list":   {twice(`{"anyOf":[{"items":NEXT},{"items":NEXT}]}`), `{"x":` + strings.Repeat("[", 60) + "1" + strings.Repeat("]", 60) + "}"},
+		"itself, twice":      {`{"properties":{"x":{"$ref":"#"}},"patternProperties":{"x":{"$ref":"#"}}}`, strings.Repeat(`{"x":`, 60) + "1" + strings.Repeat("}", 60)},
+		"a long enumeration": {`{"properties":{"x":{"items":{"items":{"enum":[` + items + `]}}}}}`, values},
+		"a slow pattern":     {`{"properties":{"x":{"pattern":"` + "(a?){1,1000}" + `b"}}}`, `{"x":"` + strings.Repeat("a", 1<<20) + `"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			warning, err := tool.Check(json.RawMessage(c.schema), json.RawMessage(c.value))
+			if warning != limit.CheckSteps.Person || err != nil {
+				t.Errorf("got %q, %v", warning, err)
+			}
+			if took := time.Since(began); took > 20*time.Second { // a twentieth of a second by itself
+				t.Errorf("it took %v", took)
+			}
+		})
+	}
+	t.Run("patterns that are too large to read", func(t *testing.T) {
+		schema := `{"patternProperties":{` + repeat(500, func(i int) string { return fmt.Sprintf(`"%s%d":{}`, strings.Repeat("(a?){1,1000}", 5), i) }) + `}}`
+		if warning, err := tool.Check(json.RawMessage(schema), json.RawMessage(`{}`)); !strings.Contains(warning, "its patterns are too large") || err != nil {
+			t.Errorf("got %q, %v", warning, err)
+		}
+	})
+	t.Run("a large value that fits is checked", func(t *testing.T) {
+		schema := `{"properties":{"x":{"items":{"properties":{"name":{"type":"string","pattern":"^[a-z]+$"},"kind":{"enum":["a","b","c"]},"n":{"minimum":0}},"required":["name"]}}}}`
+		value := func(last string) string {
+			return `{"x":[` + repeat(10_000, func(int) string { return `{"name":"abc","kind":"b","n":1}` }) + `,` + last + `]}`
+		}
+		if warning, err := tool.Check(json.RawMessage(schema), json.RawMessage(value(`{"name":"abc"}`))); warning != "" || err != nil {
+			t.Errorf("got %q, %v", warning, err)
+		}
+		if _, err := tool.Check(json.RawMessage(schema), json.RawMessage(value(`{"name":"ABC"}`))); err == nil {
+			t.Error("what does not fit was not found")
+		}
+	})
 }

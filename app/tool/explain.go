@@ -109,11 +109,7 @@ func (f form) explain(pointer string, value any, path []string) []problem {
 		out = append(out, problem{path: path, text: fmt.Sprintf(format, args...)})
 	}
 	if list, ok := schema["enum"].([]any); ok && !slices.ContainsFunc(list, func(v any) bool { return equal(v, value) }) {
-		var want []string
-		for _, v := range list {
-			want = append(want, shown(v))
-		}
-		say("expected one of %s, got %s", strings.Join(want, ", "), shown(value))
+		say("expected one of %s, got %s", strings.Join(shownAll(list), ", "), shown(value))
 	}
 	if want, ok := schema["const"]; ok && !equal(want, value) {
 		say("expected %s, got %s", shown(want), shown(value))

@@ -15,6 +15,8 @@ import (
 	"sync"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"conclave/app/limit"
 )
 
 // Bounds on the schemas that are kept and read.
@@ -100,6 +102,9 @@ func (c compiled) check(value map[string]any) (warning string, err error) {
 			warning, err = fmt.Sprintf("Its schema cannot be used: %v.", r), nil
 		}
 	}()
+	if c.form.tooMuch(value) {
+		return limit.CheckSteps.Person, nil
+	}
 	refusal := c.resolved.Validate(doubles(value))
 	if refusal == nil && !c.form.fractions {
 		return "", nil
@@ -132,6 +137,7 @@ type form struct {
 	id        string // what its references may call it
 	old       bool   // draft 7 or before: what stands beside a "$ref" does not count
 	fractions bool   // it has a "multipleOf" that is no whole number, under fractionKey
+	patterns  int    // instructions of all its patterns together
 }
 
 // fractionKey is where a "multipleOf" goes that is no whole number. The library
@@ -269,11 +275,17 @@ func (f *form) rewriteHere(out, object map[string]any) error {
 		return err
 	}
 	if pattern, ok := out["pattern"].(string); ok {
+		if err := f.takePatterns(pattern); err != nil {
+			return err
+		}
 		if _, err := regexp.Compile(pattern); err != nil { // a look-ahead
 			delete(out, "pattern")
 		}
 	}
 	if named, ok := out["patternProperties"].(map[string]any); ok {
+		if err := f.takePatterns(slices.Collect(maps.Keys(named))...); err != nil {
+			return err
+		}
 		for pattern := range named {
 			if _, err := regexp.Compile(pattern); err != nil {
 				delete(named, pattern)
