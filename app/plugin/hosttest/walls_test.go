@@ -240,16 +240,22 @@ func TestF18APluginFillsNoDiskBehindItsCalls(t *testing.T) {
 	}
 	const write = `
 for n in range(20):
-    file = open(os.path.join(os.environ['HOME'], str(n)), 'wb')
+    file = open(os.path.join(os.environ['HOME'], str(n)), 'w+b')
     kept.append(file)
     DELETE
     file.write(bytes(60 << 20))
 `
-	for what, does := range map[string]string{"a thread between calls": "pass", "files it deleted": "os.unlink(file.name)"} {
+	for what, does := range map[string]string{
+		"a thread between calls":            "pass",
+		"files it deleted":                  "os.unlink(file.name)",
+		"files that its memory alone holds": "os.unlink(file.name); kept.pop(); mmap(None, 4096, 1, 1, file.fileno(), 0)",
+		"files that it sent to itself":      "os.unlink(file.name); kept.pop(); socket.send_fds(ends[0], [b'x'], [file.fileno()])",
+	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			c := open(t, t.TempDir(), t.TempDir())
-			c.write("hoard.py", "import os, threading\nkept = []\n\ndef fill():"+
+			c.write("hoard.py", "import ctypes, os, socket, threading\nkept = []\nends = socket.socketpair()\nmmap = ctypes.CDLL(None).mmap\n"+
+				"mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]\n\ndef fill():"+
 				strings.ReplaceAll(strings.TrimRight(strings.Replace(write, "DELETE", does, 1), "\n"), "\n", "\n    ")+
 				"\n\ndef hoard() -> str:\n    \"Hoard.\"\n    threading.Thread(target=fill, daemon=True).start()\n    return 'begun'\n")
 			c.approved("hoard")

@@ -28,6 +28,9 @@ var ErrFlooded = wire.ErrFlooded
 // than it may.
 var ErrMemory = errors.New("it took too much memory")
 
+// ErrThreads is the same of one that made too many threads or programs.
+var ErrThreads = errors.New("it has too many threads")
+
 // Options of a Launcher.
 type Options struct {
 	// Program is the path of conclave-worker, which every process is started from.

@@ -31,12 +31,12 @@ const (
 )
 
 const (
-	// memoryEvery is how often a process's memory is looked at: in a second it can
-	// take a few gigabytes, which a machine survives, and a look takes 30 µs.
-	memoryEvery = time.Second
-	// programsMemory is how many times the memory of one process a plugin may have
-	// that starts programs, all together.
-	programsMemory = 4
+	// watchEvery is how often a process's memory and threads are looked at: in a second
+	// it can take a few gigabytes, which a machine survives, and a look takes 40 µs.
+	watchEvery = time.Second
+	// programsShare is how many times the memory and the threads of one process a
+	// plugin may have that starts programs, all together.
+	programsShare = 4
 )
 
 // Process is one running child; see sandbox.Process. It is safe for concurrent
@@ -135,8 +135,8 @@ func (p *Process) run(over func()) {
 	wg.Go(p.tell)   // ends when the spec is written or the process is gone
 	wg.Go(p.listen) // ends with the process's standard error
 	gone := make(chan struct{})
-	wg.Go(func() { p.watchMemory(gone) }) // ends with the process
-	go func() {                           // ends with the process; Close and End wait for it through done
+	wg.Go(func() { p.watch(gone) }) // ends with the process
+	go func() {                     // ends with the process; Close and End wait for it through done
 		p.await()
 		close(gone)
 		_ = p.errIn.SetReadDeadline(time.Now().Add(lastWords))
@@ -195,24 +195,29 @@ func (p *Process) listen() {
 	}
 }
 
-// watchMemory ends the process when it and what it started take more memory than
-// they may, shared mappings included, which no limit of the system counts.
-func (p *Process) watchMemory(gone <-chan struct{}) {
-	most := confine.MemoryOf(p.spec) + limit.SharedMemory.Value
+// watch ends the process when it and what it started take more memory than they
+// may, shared mappings included, which no limit of the system counts; and when they
+// have more threads, of which the system has a number for all the person's programs.
+func (p *Process) watch(gone <-chan struct{}) {
+	most, mostThreads := confine.MemoryOf(p.spec)+limit.SharedMemory.Value, limit.PluginThreads.Value
 	if p.spec.Spawn {
-		most *= programsMemory
+		most, mostThreads = programsShare*most, programsShare*mostThreads
 	}
-	tick := time.NewTicker(memoryEvery)
+	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
 		select {
 		case <-gone:
 			return
 		case <-tick.C:
-			if used(p.cmd.Process.Pid, p.spec.Spawn, most) > most {
-				p.stop("memory", limit.SharedMemory.Person, ErrMemory)
-				return
-			}
+		}
+		switch pid := p.cmd.Process.Pid; {
+		case used(pid, p.spec.Spawn, most) > most:
+			p.stop("memory", limit.SharedMemory.Person, ErrMemory)
+			return
+		case threads(pid, p.spec.Spawn) > mostThreads:
+			p.stop("threads", limit.PluginThreads.Person, ErrThreads)
+			return
 		}
 	}
 }
@@ -289,7 +294,7 @@ func (p *Process) Usage() sandbox.Usage {
 		}
 		return sandbox.Usage{}
 	default:
-		return usage(p.cmd.Process.Pid, p.spec.Spawn)
+		return usage(p.cmd.Process.Pid, p.spec)
 	}
 }
 

@@ -21,5 +21,8 @@ func (group) wait(cmd *exec.Cmd) { _ = cmd.Wait() }
 // used is unknown here; on Windows the job object bounds all memory.
 func used(int, bool, int64) int64 { return 0 }
 
+// threads is not asked for here.
+func threads(int, bool) int64 { return 0 }
+
 // usage is unknown here.
-func usage(int, bool) sandbox.Usage { return sandbox.Usage{} }
+func usage(int, sandbox.Spec) sandbox.Usage { return sandbox.Usage{} }

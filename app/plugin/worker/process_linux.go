@@ -35,8 +35,8 @@ func (group) wait(cmd *exec.Cmd) {
 const clockTicks = 100
 
 // usage reads /proc (proc(5)): utime and stime of stat, Pss of smaps_rollup.
-func usage(pid int, group bool) sandbox.Usage {
-	u := sandbox.Usage{Deleted: deleted(pid, group)}
+func usage(pid int, spec sandbox.Spec) sandbox.Usage {
+	u := sandbox.Usage{Deleted: unseen(pid, spec)}
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		// The second field is the name in brackets, which may hold anything.
 		if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(fields) > 12 {
@@ -57,44 +57,12 @@ func usage(pid int, group bool) sandbox.Usage {
 	return u
 }
 
-// deleted returns the bytes on disk of the files that a process, or its group when
-// it may start others, has open and no folder holds any more.
-func deleted(pid int, group bool) (bytes int64) {
-	pids := []int{pid}
-	if group {
-		pids = members(pid)
-	}
-	type file struct{ device, inode uint64 }
-	seen := map[file]bool{}
-	for _, pid := range pids {
-		dir := fmt.Sprintf("/proc/%d/fd", pid)
-		open, err := os.ReadDir(dir)
-		if err != nil {
-			continue // it has ended
-		}
-		for _, fd := range open {
-			var stat unix.Stat_t
-			if unix.Stat(dir+"/"+fd.Name(), &stat) != nil || stat.Nlink > 0 || stat.Mode&unix.S_IFMT != unix.S_IFREG {
-				continue
-			}
-			if is := (file{uint64(stat.Dev), stat.Ino}); !seen[is] {
-				seen[is] = true
-				bytes += stat.Blocks * 512
-			}
-		}
-	}
-	return bytes
-}
-
 // used returns the memory of a process, and of its group when it may start others:
-// what is in use and what was moved to disk, each page that several share in equal
-// parts. Whose pages are shared is only found out, since that takes longer, when
-// all together could be more than most.
+// what is in use, what was moved to disk and the tables that say where it lies, each
+// page that several share in equal parts. Whose pages are shared is only found out,
+// since that takes longer, when all together could be more than most.
 func used(pid int, group bool, most int64) int64 {
-	pids := []int{pid}
-	if group {
-		pids = members(pid)
-	}
+	pids := those(pid, group)
 	sum := func(file string, fields ...string) (bytes int64) {
 		for _, pid := range pids {
 			size, _ := kibibytes(fmt.Sprintf("/proc/%d/%s", pid, file), fields...)
@@ -102,10 +70,30 @@ func used(pid int, group bool, most int64) int64 {
 		}
 		return bytes
 	}
-	if all := sum("status", "VmRSS:", "VmSwap:"); all <= most {
+	// A page that is mapped and never written takes no memory, and its table 4 KiB.
+	tables := sum("status", "VmPTE:")
+	if all := tables + sum("status", "VmRSS:", "VmSwap:"); all <= most {
 		return all
 	}
-	return sum("smaps_rollup", "Pss:", "SwapPss:")
+	return tables + sum("smaps_rollup", "Pss:", "SwapPss:")
+}
+
+// threads returns how many a process has, with those of its group when it may start
+// others.
+func threads(pid int, group bool) (count int64) {
+	for _, pid := range those(pid, group) {
+		n, _ := figures(fmt.Sprintf("/proc/%d/status", pid), "Threads:")
+		count += n
+	}
+	return count
+}
+
+// those are a process and, when it may start others, the members of its group.
+func those(pid int, group bool) []int {
+	if group {
+		return members(pid)
+	}
+	return []int{pid}
 }
 
 // members returns the processes of a group.
@@ -130,6 +118,12 @@ func members(group int) []int {
 // kibibytes returns the sum of the fields of a file of /proc, in bytes. A size is
 // written "Pss:  12 kB".
 func kibibytes(path string, names ...string) (sum int64, ok bool) {
+	sum, ok = figures(path, names...)
+	return sum * 1024, ok
+}
+
+// figures returns the sum of the fields of a file of /proc, as they stand there.
+func figures(path string, names ...string) (sum int64, ok bool) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return 0, false
@@ -137,7 +131,7 @@ func kibibytes(path string, names ...string) (sum int64, ok bool) {
 	for line := range bytes.Lines(text) {
 		fields := bytes.Fields(line)
 		if len(fields) > 1 && slices.Contains(names, string(fields[0])) {
-			sum += number(fields[1]) * 1024
+			sum += number(fields[1])
 		}
 	}
 	return sum, true

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -290,6 +291,39 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+func TestAPluginThatMakesThreadsWithoutEndIsStopped(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the threads of a process are told on Linux")
+	}
+	for what, spawn := range map[string]bool{"threads": false, "programs": true} {
+		t.Run(what, func(t *testing.T) {
+			const each = 100
+			programs := 0
+			if spawn {
+				programs = programsShare * limit.PluginThreads.Int() / each
+			}
+			spec := python(t, fmt.Sprintf(`
+import os, threading
+threading.stack_size(32 << 10)
+stay, count = threading.Event(), %d
+for _ in range(%d):
+    if os.fork() == 0:
+        count = %d
+        break
+for _ in range(count):
+    threading.Thread(target=stay.wait).start()
+stay.wait()
+`, limit.PluginThreads.Value, programs, each))
+			spec.Spawn = spawn
+			p := begin(t, launcher(t), spec)
+			over(t, p)
+			if want := "ended: " + limit.PluginThreads.Person; p.Exit() != want {
+				t.Errorf("got %q, want %q; %s", p.Exit(), want, p.Stderr())
+			}
+		})
+	}
+}
+
 func TestF17SharedMemoryCountsToo(t *testing.T) {
 	if testMemory != 0 {
 		t.Skip("the race detector does not fit a limit of memory")
@@ -301,6 +335,20 @@ func TestF17SharedMemoryCountsToo(t *testing.T) {
 		if !ok || broken.Kind != "memory" || !errors.Is(err, ErrMemory) {
 			t.Errorf("reading ended with %v, want that it took too much memory", err)
 		}
+		over(t, p)
+		if want := "ended: " + limit.SharedMemory.Person; p.Exit() != want {
+			t.Errorf("got %q, want %q", p.Exit(), want)
+		}
+	})
+	t.Run("of its tables", func(t *testing.T) {
+		p := begin(t, launcher(t), python(t, `
+import mmap
+while True: # nothing is written, so nothing but the tables is in memory
+    m = mmap.mmap(-1, 1 << 38, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000, prot=mmap.PROT_READ)
+    m.madvise(15) # no huge pages
+    for i in range(0, len(m), 2 << 20):
+        m[i]
+`))
 		over(t, p)
 		if want := "ended: " + limit.SharedMemory.Person; p.Exit() != want {
 			t.Errorf("got %q, want %q", p.Exit(), want)

@@ -75,6 +75,11 @@ type limits struct {
 // MemoryOf returns how many bytes of data a process of spec may have.
 func MemoryOf(spec sandbox.Spec) int64 { return int64(min(limitsOf(spec).memory, math.MaxInt64/8)) }
 
+// LargestFile returns how many bytes a file may have that a process of spec writes.
+func LargestFile(spec sandbox.Spec) int64 {
+	return int64(min(limitsOf(spec).fileBytes, math.MaxInt64/8))
+}
+
 func limitsOf(spec sandbox.Spec) limits {
 	l := limits{memory: uint64(max(0, spec.Memory)), fileBytes: uint64(max(0, spec.FileBytes)), files: spec.Files}
 	if l.memory == 0 {
