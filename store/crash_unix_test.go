@@ -29,10 +29,13 @@ const (
 	dirVar   = "CONCLAVE_STORE_DIR"
 )
 
+// children are what this binary does as the child of a test, with a store's folder.
+var children = map[string]func(context.Context, string) error{
+	"stream": childStream, "hold": childHold, "limit": childLimit,
+}
+
 func TestMain(m *testing.M) {
-	run, ok := map[string]func(context.Context, string) error{
-		"stream": childStream, "hold": childHold, "limit": childLimit,
-	}[os.Getenv(childVar)]
+	run, ok := children[os.Getenv(childVar)]
 	if !ok {
 		os.Exit(m.Run())
 	}

@@ -98,7 +98,7 @@ func (x *Index) catchUp(ctx context.Context, index bleve.Index, from uint64) err
 		}
 		from = n
 		x.advance(n, false)
-		x.o.Source.GiveBack(ctx)
+		x.giveBack(ctx, index)
 		x.o.OnProgress()
 	}
 }

@@ -146,6 +146,7 @@ func (x *Index) current(ctx context.Context) (bleve.Index, *mapping.IndexMapping
 	err := safely(func() error { return x.ready(ctx) })
 	var done <-chan struct{}
 	if err == nil {
+		x.restLater(ctx)
 		done, err = x.follow(ctx)
 	}
 	index, words := x.index, x.words
@@ -184,10 +185,12 @@ const (
 	// letter finds nearly everything.
 	leastPrefix = 2
 	// maxLonger is how many longer words a last word finds, the most frequent
-	// ones: each costs time, and another letter brings the others. The most
-	// frequent words of two letters' many cost the most and say the least.
-	maxLonger           = 20
-	maxLongerOfTwoRunes = 6
+	// ones: each costs time, and another letter brings the others.
+	maxLonger = 20
+	// maxLongerIn is in how many messages they may be, taken together: no further
+	// word is looked for once it is reached. That many cost some 10 ms, and who
+	// typed what so many words begin with types on.
+	maxLongerIn = 60_000
 )
 
 // beginningWith returns queries for the words that begin with prefix and are
@@ -215,12 +218,13 @@ func beginningWith(index bleve.Index, prefix string) ([]query.Query, error) {
 		}
 	}
 	slices.SortStableFunc(words, func(a, b word) int { return cmp.Compare(b.count, a.count) })
-	most := maxLonger
-	if utf8.RuneCountInString(prefix) == leastPrefix {
-		most = maxLongerOfTwoRunes
-	}
 	var longer []query.Query
-	for _, w := range words[:min(len(words), most)] {
+	in := uint64(0)
+	for _, w := range words[:min(len(words), maxLonger)] {
+		if in >= maxLongerIn {
+			break
+		}
+		in += w.count
 		q := bleve.NewTermQuery(w.term)
 		q.SetField(fieldText)
 		longer = append(longer, q)
@@ -246,7 +250,7 @@ func compile(q Query, index bleve.Index, words *mapping.IndexMappingImpl) (*want
 			w.terms[t] = true
 		}
 		if i%2 == 1 { // between quotation marks; an open one ends at the end
-			all = append(all, bleve.NewPhraseQuery(terms, fieldText))
+			all = append(all, phraseQuery(terms))
 			continue
 		}
 		for j, t := range terms {

@@ -61,6 +61,10 @@ type Options struct {
 	// answers from what is there. 0 means 20 ms, within which a few new messages
 	// are indexed; more of them are worth another answer (see OnProgress).
 	Patience time.Duration
+	// Rest is how long after the last query the memory that searching took is given
+	// back. 0 means 10 s: longer than somebody thinks between two letters, shorter
+	// than anybody looks at how much memory a program has.
+	Rest time.Duration
 	// OnProgress is called while the index catches up, after each step and at the
 	// end, on its goroutine: what was asked before may have another answer now. It
 	// may be nil.
@@ -78,6 +82,7 @@ type Index struct {
 	words    *mapping.IndexMappingImpl
 	catching chan struct{} // closed when the catch-up under way ends; nil when none is
 	stop     context.CancelCauseFunc
+	resting  *time.Timer // runs out when memory is to be given back; nil before the first query
 	progress Progress
 	closed   bool
 	wg       sync.WaitGroup
@@ -107,6 +112,9 @@ func New(o Options) *Index {
 	}
 	if o.Patience == 0 {
 		o.Patience = 20 * time.Millisecond
+	}
+	if o.Rest == 0 {
+		o.Rest = 10 * time.Second
 	}
 	if o.OnProgress == nil {
 		o.OnProgress = func() {}
@@ -208,6 +216,9 @@ func anew(path, lineage string, words *mapping.IndexMappingImpl, config map[stri
 func (x *Index) Close() error {
 	x.mu.Lock()
 	x.closed = true
+	if x.resting != nil {
+		x.resting.Stop()
+	}
 	if x.stop != nil {
 		x.stop(errClosing)
 	}

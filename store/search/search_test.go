@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -343,6 +344,39 @@ func TestF63AnAnswerFromAnUnfinishedIndexIsRenewed(t *testing.T) {
 	}
 	if err := x.Close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestF95APhraseIsFoundWhereItsWordsStandTogether(t *testing.T) {
+	s := storetest.Open(t)
+	random := rand.New(rand.NewPCG(95, 1))
+	words := []string{"a", "b", "c", "rare"}
+	said := func(n int) string {
+		text := make([]string, n)
+		for i := range text {
+			text[i] = words[min(random.IntN(13)/4, len(words)-1)]
+		}
+		return strings.Join(text, " ")
+	}
+	texts := make([]string, 300)
+	for i := range texts {
+		texts[i] = said(1 + random.IntN(12))
+	}
+	create(t, s, "x", "", texts...)
+	x := open(t, s)
+	for range 200 {
+		phrase := said(1 + random.IntN(4))
+		want := []string{}
+		for i, text := range texts {
+			if strings.Contains(" "+text+" ", " "+phrase+" ") {
+				want = append(want, fmt.Sprint("x/", i+1))
+			}
+		}
+		got := find(t, x, search.Query{Text: `"` + phrase + `"`, Limit: len(texts)})
+		slices.Sort(got)
+		slices.Sort(want)
+		equal(t, phrase, got, want)
+		equal(t, "no word and "+phrase, find(t, x, search.Query{Text: `nothing "` + phrase + `"`}), []string{})
 	}
 }
 

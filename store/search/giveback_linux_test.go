@@ -1,0 +1,74 @@
+package search_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"conclave/store/search"
+	"conclave/store/storetest"
+)
+
+// mapped returns how much of the files with this in their path is mapped into this
+// process, in KiB.
+func mapped(t *testing.T, path string) (kib int) {
+	t.Helper()
+	raw, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := false
+	for lines := bufio.NewScanner(bytes.NewReader(raw)); lines.Scan(); {
+		line := lines.Text()
+		if name, value, ok := strings.Cut(line, ":"); !ok || strings.Contains(name, " ") {
+			inside = strings.Contains(line, path) // 7f0c… r--s … /tmp/…/search/store/000000000001.zap
+		} else if n := 0; inside && name == "Rss" {
+			if _, err := fmt.Sscan(value, &n); err != nil {
+				t.Fatal(err)
+			}
+			kib += n
+		}
+	}
+	return kib
+}
+
+// given reports each time that memory was given back.
+type given struct {
+	search.Source
+	back chan struct{}
+}
+
+func (g *given) GiveBack(ctx context.Context) {
+	g.Source.GiveBack(ctx)
+	g.back <- struct{}{}
+}
+
+func TestF95MemoryOfASearchIsGivenBackWhenNobodySearches(t *testing.T) {
+	s := storetest.Open(t)
+	texts := make([]string, 400)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("word %d %s", i, strings.Repeat("more words ", 100))
+	}
+	create(t, s, "a", "", texts...)
+	source := &given{s, make(chan struct{}, 100)}
+	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Minute, Rest: time.Second})
+	defer x.Close() //nolint:errcheck // a test
+	var before []string
+	for mapped(t, ".zap") == 0 || mapped(t, s.Dir()) < 800 { // until it is on the disk, and all of it was read
+		before = find(t, x, search.Query{Text: "word", Limit: 500})
+	}
+	equal(t, "found", len(before), len(texts))
+	for len(source.back) > 0 { // by the steps of indexing
+		<-source.back
+	}
+	<-source.back
+	if index, all := mapped(t, ".zap"), mapped(t, s.Dir()); index > 0 || all > 200 {
+		t.Errorf("mapped still: %d KiB of the index, %d KiB in all", index, all)
+	}
+	equal(t, "afterwards", find(t, x, search.Query{Text: "word", Limit: 500}), before)
+}
