@@ -68,7 +68,7 @@ var layers = map[string][]string{
 	"app/plugin/worker":         {"app/plugin", "app/plugin/sandbox", "app/plugin/wire", "golang.org/x/sys"},
 	"app/plugin/worker/confine": {"app/version", "app/plugin/sandbox", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},
 	"store":                     {"app/fault", "app/chat", "app/permit", "go.etcd.io/bbolt", "github.com/google/uuid", "golang.org/x/sys"},
-	"store/search":              {"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "golang.org/x/text"},
+	"store/search":              {"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "github.com/blevesearch/bleve_index_api", "golang.org/x/text", "golang.org/x/sys"}, // the second is what bleve reads an index through
 
 	// The window and the terminal: words, contracts, doers; never an adapter.
 	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},

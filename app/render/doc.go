@@ -26,13 +26,15 @@
 //
 // A [Stream] keeps the state of a line-by-line splitter, so that finding the
 // borders costs as much as the new text is long. A finished block is rendered
-// once. The open block is rendered again when its patches are asked for: at
-// every request while it is short, and once it is over 2 KiB when it has grown
-// by a thirty-second part, which keeps the cost of a character constant however
-// long the block becomes. Of open code only the line that is not complete is
-// rendered again; each patch says how much of the block stays, so that a page gets
-// what was added. Long lists are cut between their items, long
-// paragraphs and tables at fixed sizes, and lines at 16 KiB.
+// once. The open block is rendered again whenever its patches are asked for, but
+// what is long is so only at its end: of code, the line that is not complete; of a
+// table or paragraph, the last KiB or two, while what is before them is kept as it
+// was rendered, in pieces, until the block is complete and rendered as one. Each
+// patch says how much of the block stays, so that a page gets what was added. Any
+// other block of more than 2 KiB is rendered when it has grown by a thirty-second
+// part. So the cost of a character is constant however long the block becomes.
+// Long lists are cut between their items, long paragraphs and tables at fixed
+// sizes, and lines at 16 KiB.
 //
 // # References that come later
 //

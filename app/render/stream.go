@@ -26,6 +26,7 @@ type Stream struct {
 	rendered int     // how many of chunks have been
 	known    definitions
 	open     painted // the code block that is open
+	growing  growing // the table or paragraph that is open
 	changed  []int   // the blocks that Patches has to report
 	reported int     // how many blocks it has told of
 	finished bool
@@ -244,7 +245,13 @@ func (s *Stream) show(i int, c chunk, now bool) {
 	var html string
 	var fixed extent
 	if c.kind != KindCode {
-		html, _ = s.markdown(c, mended(s.text[c.start:c.end], c.kind))
+		var pieces bool
+		if s.grows(c) {
+			html, fixed, pieces = s.grow(c)
+		}
+		if !pieces {
+			html, _ = s.markdown(c, mended(s.text[c.start:c.end], c.kind))
+		}
 	} else if s.paint(c); s.open.grows() {
 		html, fixed.bytes, fixed.units = s.open.growing(s.text[:s.codeEnd(c)])
 	} else {
@@ -277,7 +284,8 @@ func (s *Stream) change(i int) {
 }
 
 // Up to eager bytes an open block is rendered whenever it has changed, beyond
-// that when it has grown by its lag-th part. Rendering 2 KiB takes some 100 µs,
+// that, unless it is code or rendered by pieces of that size, when it has grown by
+// its lag-th part. Rendering 2 KiB takes some 100 µs,
 // which nobody notices; and a text of n bytes in one block is then rendered
 // lag × n bytes' worth in all, instead of n²/2 over the length of a delta.
 const (
@@ -294,7 +302,14 @@ func (s *Stream) due(c chunk, before int) bool {
 		lines := s.open.pos - c.start
 		size, before = size-lines, before-lines
 	}
-	return size <= eager || size < before || size-before >= (size-eager)/lag
+	return size <= eager || s.grows(c) || size < before || size-before >= (size-eager)/lag
+}
+
+// grows reports whether the open chunk c is long and rendered piece by piece, as
+// far as is known.
+func (s *Stream) grows(c chunk) bool {
+	g := &s.growing
+	return (c.kind == KindText || c.kind == KindTable) && c.end-c.start > eager && !(g.whole && g.start == c.start && g.kind == c.kind)
 }
 
 // unclear reports whether the last line may yet turn out to be something else

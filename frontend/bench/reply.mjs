@@ -6,6 +6,22 @@ export function program(size) {
   return `${code}\`\`\`\n`;
 }
 
+/** One table of about `size` characters. */
+export function ledger(size) {
+  let rows = "| no. | name | count | remark |\n|---|:--|---:|:--|\n";
+  for (let n = 1; rows.length < size; n++)
+    rows += `| ${n} | \`job-${n}\` | ${n * 37} | it was done ${n % 3 ? "at once" : "**late**"} by worker ${n % 7} |\n`;
+  return rows;
+}
+
+/** One paragraph of about `size` characters. */
+export function essay(size) {
+  let text = "";
+  for (let n = 1; text.length < size; n++)
+    text += `The *planner* hands **${n * 2} jobs** to its workers, each of which reads \`input-${n}\` and writes a [note](https://example.org/notes/${n}) of what it found there. `;
+  return `${text.trimEnd()}\n`;
+}
+
 // The reply both sides stream: prose, lists, a table and code, in the proportions of a coding answer.
 
 /** Markdown of exactly `size` characters, always the same. */

@@ -1,37 +1,67 @@
 /**
- * Adds to a block of code what has been written of it since. The HTML of open code
- * (app/render) has its complete lines in a first code element and the one that is
- * being written in a second; the first only grows.
+ * Adds to a long block what has been written of it since. In the HTML of an open
+ * block of code, table or paragraph (app/render) what stays is before a seam, and
+ * what is being written behind it; the first only grows.
  */
-
-const seam = "</code><code>";
-const end = "</code></pre></figure>";
+import { morph } from "./morph";
 
 /** How much code is laid out together, in characters: some 60 lines. */
 const together = 2500;
 
+interface Kind {
+  seam: string;
+  end: string;
+  /** The elements of which the last holds what is being written. */
+  pieces: string;
+  /** Puts what is added before the last of the pieces. */
+  add: (pieces: Element[], html: string) => void;
+}
+
+const kinds: Kind[] = [
+  {
+    seam: "</code><code>",
+    end: "</code></pre></figure>",
+    pieces: "pre > code",
+    add: (pieces, html) => {
+      // Lines are laid out anew when one is added, so there are only so many in an element.
+      let lines = pieces.at(-2) as Element;
+      if ((lines.textContent?.length ?? 0) > together) {
+        const next = document.createElement("code");
+        lines.after(next);
+        lines = next;
+      }
+      lines.insertAdjacentHTML("beforeend", html);
+    },
+  },
+  {
+    seam: "</tbody><tbody>",
+    end: "</tbody></table></div>",
+    pieces: "table > tbody",
+    add: (pieces, html) => pieces.at(-2)?.insertAdjacentHTML("beforeend", html),
+  },
+  {
+    seam: "<span>",
+    end: "</span></p>",
+    pieces: "p > span:not([class])",
+    add: (pieces, html) => pieces.at(-1)?.insertAdjacentHTML("beforebegin", html),
+  },
+];
+
 /**
  * Makes the element, which shows the HTML `before`, show `html`. False when that
- * takes more than adding lines; the element is then as it was.
+ * takes more than adding; the element is then as it was.
  */
 export function grow(element: Element, before: string, html: string): boolean {
+  const kind = kinds.find(({ end }) => html.trimEnd().endsWith(end));
+  if (!kind) return false;
+  const { seam, end } = kind;
   const a = before.lastIndexOf(seam);
   const b = html.lastIndexOf(seam);
-  if (a < 0 || b < a || !html.trimEnd().endsWith(end)) return false;
-  if (html.slice(0, a) !== before.slice(0, a)) return false;
-  const codes = element.querySelectorAll("pre > code");
-  const tail = codes[codes.length - 1];
-  let lines = codes[codes.length - 2];
-  if (!tail || !lines) return false;
-  if (b > a) {
-    // Lines are laid out anew when one is added, so there are only so many in an element.
-    if ((lines.textContent?.length ?? 0) > together) {
-      const next = document.createElement("code");
-      tail.before(next);
-      lines = next;
-    }
-    lines.insertAdjacentHTML("beforeend", html.slice(a, b));
-  }
-  tail.innerHTML = html.slice(b + seam.length, html.lastIndexOf(end));
+  if (a < 0 || b < a || html.slice(0, a) !== before.slice(0, a)) return false;
+  const pieces = [...element.querySelectorAll(kind.pieces)];
+  const last = pieces.at(-1);
+  if (!last || (seam.startsWith("</") && pieces.length < 2)) return false;
+  if (b > a) kind.add(pieces, html.slice(a, b));
+  morph(last, html.slice(b + seam.length, html.lastIndexOf(end)));
   return true;
 }

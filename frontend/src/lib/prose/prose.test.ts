@@ -83,6 +83,38 @@ describe("open code", () => {
   });
 });
 
+describe("an open table or paragraph", () => {
+  const make = (html: string) => {
+    const element = document.createElement("div");
+    element.innerHTML = html;
+    return element;
+  };
+  const table = (rows: string, last: string) =>
+    `<div class="table" role="region" tabindex="0" aria-label="Table, 1 column"><table><thead><tr><th scope="col">a</th></tr></thead><tbody>\n${rows}</tbody><tbody>${last}</tbody></table></div>\n`;
+  const paragraph = (text: string, last: string) => `<p>${text}<span>${last}</span></p>\n`;
+
+  it.each([
+    ["table", table, (i: number) => `<tr><td>row <b>${i}</b> &amp;</td></tr>\n`],
+    ["paragraph", paragraph, (i: number) => `<em>word</em> ${i} &amp; more `],
+  ])("F123 adds to a %s what came, and the nodes it has stay", (_, open, piece) => {
+    let before = open(piece(0), "");
+    const element = make(before);
+    const first = element.querySelector("b, em");
+    let stays = piece(0);
+    for (let i = 1; i < 100; i++) {
+      if (i % 3 === 0) stays += piece(i);
+      const next = open(stays, i % 2 ? piece(i) : piece(i) + piece(i));
+      expect(grow(element, before, next)).toBe(true);
+      expect(element.innerHTML).toBe(make(next).innerHTML);
+      before = next;
+    }
+    expect(element.querySelector("b, em")).toBe(first);
+    const last = open(`changed ${stays}`, "");
+    expect(grow(element, before, last)).toBe(false);
+    expect(element.innerHTML).toBe(make(before).innerHTML);
+  });
+});
+
 test("a table leaves as CSV that a spreadsheet does not run, and as Markdown", () => {
   const element = document.createElement("div");
   element.innerHTML =
