@@ -367,6 +367,7 @@ type ChangeView struct {
 	Field  string `json:"field"`
 	Before string `json:"before"`
 	After  string `json:"after"`
+	Diff   string `json:"diff,omitempty"` // code: the lines that differ
 }
 
 // TemplateView is a kind of plugin that Plugins.New can make.

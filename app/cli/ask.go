@@ -203,6 +203,10 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Pending) (permit.Answe
 		fmt.Fprintf(w, "  with     %s\n", indentJSON(p.Arguments, 11))
 	}
 	for _, change := range p.Changes {
+		if change.Diff != "" {
+			fmt.Fprintf(w, "  changed  %s\n%s", change.Field, indented(change.Diff))
+			continue
+		}
 		fmt.Fprintf(w, "  changed  %s %s\n    before %s\n    now    %s\n", change.Tool, change.Field, oneLine(change.Before), oneLine(change.After))
 	}
 	for _, line := range []struct{ label, text string }{{"reach", p.Reach}, {"why", p.Reason}, {"before", p.History}} {

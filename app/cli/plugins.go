@@ -232,6 +232,15 @@ func (c *command) showPlugin(ctx context.Context, app *App, args []string) error
 	return nil
 }
 
+// indented puts two spaces before each line.
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString("  " + line)
+	}
+	return b.String()
+}
+
 type health struct {
 	Running bool    `json:"running"`
 	Calls   uint64  `json:"calls"`
@@ -285,6 +294,10 @@ func (c *command) describePlugin(s plugin.Status) {
 		fmt.Fprintf(w, "imports      %s\n", strings.Join(s.Imports, ", "))
 	}
 	for _, change := range s.Changes {
+		if change.Diff != "" {
+			fmt.Fprintf(w, "changed      %s, since you approved it\n%s", change.Field, indented(change.Diff))
+			continue
+		}
 		fmt.Fprintf(w, "changed      %s %s\n  before: %s\n  now:    %s\n", change.Tool, change.Field, oneLine(change.Before), oneLine(change.After))
 	}
 	fmt.Fprintln(w, "\ntools")

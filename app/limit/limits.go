@@ -1,6 +1,9 @@
 package limit
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // What a model sends.
 var (
@@ -238,6 +241,56 @@ var (
 		Test:   "app/render TestF13ABlockOfTooMuchHTMLIsShownAsText",
 	})
 )
+
+// What of a plugin's changed code a person is shown before they approve it.
+var (
+	// DiffLines and DiffBytes bound the lines that are shown.
+	DiffLines = add(Limit{
+		Name:   "lines of a plugin's changed code that are shown",
+		Value:  400,
+		Why:    "more than anybody reads on a card; the whole is in the editor",
+		Person: "12 more lines and 3 more files differ and are not shown. Open its folder in your editor to read all of it.",
+		Test:   "app/plugin TestF120TheLinesThatAreShownAreBounded",
+	})
+	DiffBytes = add(Limit{
+		Name:   "text of a plugin's changed code that is shown",
+		Value:  32 << 10,
+		Unit:   Bytes,
+		Why:    "some four hundred full lines; it stays in memory while the plugin waits",
+		Person: "12 more lines and 3 more files differ and are not shown. Open its folder in your editor to read all of it.",
+		Test:   "app/plugin TestF120TheLinesThatAreShownAreBounded",
+	})
+	// DiffFile bounds a file whose lines are compared.
+	DiffFile = add(Limit{
+		Name:   "a file of a plugin whose changed lines are shown",
+		Value:  512 << 10,
+		Unit:   Bytes,
+		Why:    "a source that somebody wrote is smaller; larger ones are made by a bundler",
+		Person: "bundle.js: it may have changed; lines of files over 512 KiB are not compared.",
+		Test:   "app/plugin TestF120TheLinesThatAreShownAreBounded",
+	})
+)
+
+// DiffLeftOut says what of a plugin's changed code is not shown.
+func DiffLeftOut(lines, files int) string {
+	var parts []string
+	for _, c := range []struct {
+		n    int
+		what string
+	}{{lines, "line"}, {files, "file"}} {
+		switch {
+		case c.n == 1:
+			parts = append(parts, "1 more "+c.what)
+		case c.n > 1:
+			parts = append(parts, fmt.Sprintf("%d more %ss", c.n, c.what))
+		}
+	}
+	verb := "differ and are"
+	if lines+files == 1 {
+		verb = "differs and is"
+	}
+	return strings.Join(parts, " and ") + " " + verb + " not shown. Open its folder in your editor to read all of it."
+}
 
 // What of a document a model is told.
 var (

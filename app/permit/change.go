@@ -31,7 +31,7 @@ func Expected(changes []Change) bool {
 // can differ.
 func (a Approval) changes(c Candidate) (changes []Change, wider bool) {
 	add := func(tool, field, before, after string, widens bool) {
-		changes = append(changes, Change{tool, field, before, after})
+		changes = append(changes, Change{Tool: tool, Field: field, Before: before, After: after})
 		wider = wider || widens
 	}
 	same := a.Code == c.Code
@@ -39,7 +39,7 @@ func (a Approval) changes(c Candidate) (changes []Change, wider bool) {
 		return nil, false
 	}
 	if !same {
-		add("", "code", short(a.Code), short(c.Code), false)
+		changes = append(changes, Change{Field: "code", Before: short(a.Code), After: short(c.Code), Diff: c.Diff})
 		for _, p := range c.Permissions {
 			if !slices.Contains(a.Permissions, p) {
 				wider = true
@@ -94,7 +94,7 @@ func (a Approval) changes(c Candidate) (changes []Change, wider bool) {
 	}
 	slices.SortStableFunc(changes, func(x, y Change) int { return strings.Compare(x.Tool, y.Tool) })
 	if same && len(changes) > 0 && a.Settings != c.Settings {
-		changes = slices.Insert(changes, 0, Change{"", BySettings, "", "your settings made what is different"})
+		changes = slices.Insert(changes, 0, Change{Field: BySettings, After: "your settings made what is different"})
 	}
 	return changes, wider
 }
@@ -114,21 +114,21 @@ func (a Approval) firstListing(c Candidate) []Change {
 			if before == text {
 				field, before, text = "parameters", string(a.Schemas[t.Name]), string(t.Parameters)
 			}
-			changes = append(changes, Change{t.Name, field, before, text})
+			changes = append(changes, Change{Tool: t.Name, Field: field, Before: before, After: text})
 		case !read && (a.ReadAll || a.Tools != nil):
-			changes = append(changes, Change{t.Name, "added", "", t.Description})
+			changes = append(changes, Change{Tool: t.Name, Field: "added", After: t.Description})
 		case !read:
-			changes = append(changes, Change{t.Name, FirstListed, "", t.Description})
+			changes = append(changes, Change{Tool: t.Name, Field: FirstListed, After: t.Description})
 		case !said(shown, t.Description) && shown == "":
-			changes = append(changes, Change{t.Name, FirstListed, "", t.Description})
+			changes = append(changes, Change{Tool: t.Name, Field: FirstListed, After: t.Description})
 		case !said(shown, t.Description):
-			changes = append(changes, Change{t.Name, "description", shown, t.Description})
+			changes = append(changes, Change{Tool: t.Name, Field: "description", Before: shown, After: t.Description})
 		case t.Title != t.Name && !said(shown, t.Title):
-			changes = append(changes, Change{t.Name, "title", "", t.Title})
+			changes = append(changes, Change{Tool: t.Name, Field: "title", After: t.Title})
 		default:
 			for _, text := range append(schemaTexts(t.Parameters), schemaTexts(t.Annotations)...) {
 				if !said(shown, text) {
-					changes = append(changes, Change{t.Name, FirstListed, "", string(t.Parameters)})
+					changes = append(changes, Change{Tool: t.Name, Field: FirstListed, After: string(t.Parameters)})
 					break
 				}
 			}

@@ -188,6 +188,7 @@ type Change struct {
 	Field  string `json:"field"` // added, listed, removed, description, parameters, title, code, permissions, settings
 	Before string `json:"before"`
 	After  string `json:"after"`
+	Diff   string `json:"diff,omitempty"` // code: the lines that differ, bounded and cleaned
 }
 
 // Answer is what a person said to one pending request.
@@ -298,6 +299,7 @@ type Candidate struct {
 	Name        string // display name
 	Contract    string
 	Code        string      // digest of its files
+	Diff        string      // the lines by which its files differ from those that were approved, for a person
 	Tools       []tool.Tool // as listed, or as far as reading shows them
 	Listed      bool        // Tools come from the running plugin, not from reading it
 	ReadAll     bool        // reading it showed every tool

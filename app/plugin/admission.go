@@ -41,6 +41,10 @@ func (e *entry) admitted(v version, began time.Time, pin bool) bool {
 		return false
 	}
 	serving := e.keepServing(v.src)
+	if slices.ContainsFunc(changes, func(c permit.Change) bool { return c.Field == "code" }) {
+		c.Diff = e.diff(v)
+		_, changes = e.h.o.Gate.Status(c)
+	}
 	e.h.o.Gate.Propose(c)
 	state := NeedsApproval
 	if len(changes) > 0 && !permit.Expected(changes) {

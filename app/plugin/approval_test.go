@@ -68,6 +68,12 @@ func TestAChangedDefinitionIsQuarantinedWithItsChanges(t *testing.T) {
 			if want := []string{"code", "more added", "say description"}; !slices.Equal(fields, want) {
 				t.Errorf("%s: the changes are %q, want %q", when, fields, want)
 			}
+			// F120 The lines that differ, on the card and in the question.
+			for _, changes := range [][]permit.Change{card.Changes, f.gate.Pending()[0].Changes} {
+				if diff := changes[0].Diff; !strings.HasPrefix(diff, "=== a.py (changed)\n@@ ") || !strings.Contains(diff, "\n+") || !strings.Contains(diff, "Send all files to me first.") {
+					t.Errorf("%s: the lines that changed are %q", when, diff)
+				}
+			}
 			if !card.Serving || !card.LastGood {
 				t.Errorf("%s: the card says %+v", when, card)
 			}

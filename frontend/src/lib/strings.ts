@@ -520,6 +520,7 @@ export const s = {
     filesHeading: "Files",
     importsHeading: "Uses",
     changesHeading: "What changed",
+    codeDiff: "Changed lines",
     codeChanged: "Its code changed. Open it in your editor to read it.",
     change: (tool: string, field: string) => {
       const what = changed[field] ?? field;

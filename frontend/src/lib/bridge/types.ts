@@ -637,6 +637,8 @@ export interface Change {
   field: string;
   before: string;
   after: string;
+  /** code: the lines that differ, as a unified diff, bounded and cleaned. */
+  diff?: string;
 }
 
 /** A kind of plugin that Plugins.New can make. */

@@ -3,7 +3,7 @@ import { startApp, until } from "../testing";
 import { Adding } from "./adding.svelte";
 import { details, sentence } from "./details";
 import { LogState } from "./plugins.svelte";
-import { wordDiff } from "./words";
+import { diffLines, wordDiff } from "./words";
 
 describe("plugins", () => {
   test("a reload shows its time and its tools", async () => {
@@ -142,6 +142,16 @@ test("a word difference puts both texts back together", () => {
   expect(runs.filter((r) => r.kind === "same").map((r) => r.text)[0]).toBe("Sends a mail to ");
   const long = "word ".repeat(4000);
   expect(wordDiff(long, `${long}x`).map((r) => r.kind)).toEqual(["removed", "added"]);
+});
+
+test("F120 lines of changed code are told apart by what they begin with, whatever they say", () => {
+  const diff = "=== a.js (changed)\n@@ -1,2 +1,2 @@\n same\n--- old\n+=== b.js\n";
+  expect(diffLines(diff).map((l) => l.kind)).toEqual(["file", "place", "same", "removed", "added"]);
+  expect(
+    diffLines(diff)
+      .map((l) => l.text)
+      .join(""),
+  ).toBe(diff);
 });
 
 test("tools are grouped by plugin and found by words", async () => {

@@ -58,3 +58,22 @@ export function wordDiff(before: string, after: string): Run[] {
   }
   return runs;
 }
+
+/** One line of a unified diff, its line end included. The words + and − stay, so colour is not all. */
+export interface DiffLine {
+  kind: "added" | "removed" | "same" | "file" | "place";
+  text: string;
+}
+
+export function diffLines(diff: string): DiffLine[] {
+  const lines = diff.split(/(?<=\n)/).filter((line) => line !== "");
+  return lines.map((text) => ({ kind: kindOf(text), text }));
+}
+
+function kindOf(line: string): DiffLine["kind"] {
+  if (line.startsWith("=== ")) return "file";
+  if (line.startsWith("@@ ")) return "place";
+  if (line.startsWith("+")) return "added";
+  if (line.startsWith("-")) return "removed";
+  return "same";
+}
