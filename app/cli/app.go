@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/llm"
 	"conclave/app/permit"
@@ -24,6 +25,7 @@ type App struct {
 	Gate  *permit.Gate
 	Tools *tool.Registry
 	Turns *turn.Runner
+	Calls *call.Runner
 
 	Chats    Chats
 	Models   Models

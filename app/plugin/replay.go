@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -140,7 +141,11 @@ func (r *runner) replay(ctx context.Context, rec *Recorded, update bool) (Replay
 		out.Got, out.Want = "no tool of that name", rec.Tool
 		return out, nil
 	}
-	call := tool.Call{ID: fmt.Sprintf("replay-%d", time.Now().UnixNano()), Tool: tools[i], Arguments: rec.Arguments, ContextMessages: rec.Context}
+	now := time.Now()
+	call := tool.Call{
+		ID: fmt.Sprintf("replay-%d", now.UnixNano()), Tool: tools[i], Arguments: rec.Arguments, ContextMessages: rec.Context,
+		Deadline: now.Add(tools[i].TimeLimit()),
+	}
 	var compact bytes.Buffer
 	if json.Compact(&compact, rec.Arguments) == nil {
 		call.Arguments = compact.Bytes()
@@ -151,7 +156,7 @@ func (r *runner) replay(ctx context.Context, rec *Recorded, update bool) (Replay
 	}
 	out.Got = chat.TextOf(result.Content)
 	if result.Status != chat.CallOK {
-		out.Got = "error: " + result.Error
+		out.Got = "error: " + cmp.Or(result.Error, string(result.Status))
 	}
 	if update && rec.Matches == "" {
 		rec.Expect, rec.Error = nil, ""

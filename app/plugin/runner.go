@@ -12,6 +12,7 @@ import (
 
 	"conclave/app/bus"
 	"conclave/app/chat"
+	"conclave/app/fault"
 	"conclave/app/limit"
 	"conclave/app/plugin/place"
 	"conclave/app/tool"
@@ -96,7 +97,7 @@ func (r *runner) list(ctx context.Context) ([]tool.Tool, told, error) {
 func (h *Host) loadBound(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := h.o.LoadTimeout
 	return context.WithTimeoutCause(ctx, limit, &Problem{Kind: "deadline",
-		Message: fmt.Sprintf("It did not load within %s.", seconds(limit)),
+		Message: fmt.Sprintf("It did not load within %s.", fault.Seconds(limit)),
 		Hint:    "Look for a loop or a long wait where the file is loaded, outside its functions."})
 }
 
@@ -333,20 +334,9 @@ func (r *runner) describe(s *Status) {
 
 // Call runs one call of a tool of this version. See tool.Invoker.
 func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
-	deadline := call.Deadline
-	timeout := call.Tool.Timeout
-	if timeout == 0 {
-		timeout = tool.DefaultTimeout
-	}
-	if deadline.IsZero() {
-		deadline = time.Now().Add(timeout)
-	}
-	result := r.call(ctx, call, deadline)
+	result := r.call(ctx, call)
 	if v := r.version(); result.Traceback != "" { // a person knows the plugin by its own folder
 		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.pinned(v).Path, v.src.Display)
-	}
-	if result.Status == chat.CallTimeout && result.Error == "" {
-		result.Error = fmt.Sprintf("%s took longer than %s and was stopped", call.Tool.Name, seconds(timeout))
 	}
 	r.explain(call.Tool.Name, &result)
 	r.mu.Lock()
@@ -376,14 +366,7 @@ func (r *runner) explain(name string, result *tool.Result) {
 // outOfMemory is all that Python says of a failed allocation.
 const outOfMemory = "MemoryError"
 
-func seconds(d time.Duration) string {
-	if d%time.Second == 0 {
-		return fmt.Sprintf("%d s", int(d.Seconds()))
-	}
-	return fmt.Sprintf("%.1f s", d.Seconds())
-}
-
-func (r *runner) call(ctx context.Context, call tool.Call, deadline time.Time) tool.Result {
+func (r *runner) call(ctx context.Context, call tool.Call) tool.Result {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	r.mu.Lock()
@@ -394,24 +377,24 @@ func (r *runner) call(ctx context.Context, call tool.Call, deadline time.Time) t
 		delete(r.stops, &stop)
 		r.mu.Unlock()
 	}()
-	result, unsent := r.once(ctx, call, deadline)
+	result, unsent := r.once(ctx, call)
 	if unsent { // the process had ended, unnoticed, while nobody used it
-		result, _ = r.once(ctx, call, deadline)
+		result, _ = r.once(ctx, call)
 	}
 	return result
 }
 
 // once runs a call on the process there is, or on a new one. It reports unsent
 // when no code of the plugin can have seen the call.
-func (r *runner) once(ctx context.Context, call tool.Call, deadline time.Time) (result tool.Result, unsent bool) {
-	startCtx, cancel := context.WithDeadlineCause(ctx, deadline, errDeadline)
+func (r *runner) once(ctx context.Context, call tool.Call) (result tool.Result, unsent bool) {
+	startCtx, cancel := context.WithDeadlineCause(ctx, call.Deadline, errDeadline)
 	s, err := r.use(startCtx)
 	cancel()
 	if err != nil {
 		return r.unusable(ctx, err), false
 	}
 	defer r.release(s)
-	return s.call(ctx, call, deadline)
+	return s.call(ctx, call)
 }
 
 var errDeadline = errors.New("the call's deadline has passed")

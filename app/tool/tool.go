@@ -6,6 +6,7 @@
 package tool
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"time"
@@ -61,13 +62,16 @@ func (t Tool) ID() string { return t.Plugin + ":" + t.Name }
 // person says otherwise (contracts/llm-functions, section 8.6).
 const DefaultTimeout = 30 * time.Second
 
+// TimeLimit is how long a call of the tool may take when the person does not say.
+func (t Tool) TimeLimit() time.Duration { return cmp.Or(t.Timeout, DefaultTimeout) }
+
 // Call is one request to run a tool, after the gate has released it.
 type Call struct {
 	ID           string          // unique per call
 	Tool         Tool            // as it was in the Set the turn froze
 	Arguments    json.RawMessage // a JSON object, already checked against the schema
 	Conversation chat.ConversationID
-	Deadline     time.Time // zero: now + the tool's timeout
+	Deadline     time.Time // when whoever asked stops waiting
 
 	CouncilMember   json.RawMessage // the member's context object, or nil outside a council
 	ContextMessages []ContextMessage

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/llm"
@@ -33,6 +34,9 @@ func (b *beside) Before(_ context.Context, r llm.Request, about About) (llm.Requ
 func (b *beside) Heard(e Event) { b.heard = append(b.heard, e.Kind) }
 
 // yes releases every call.
+// calling makes calls that are all allowed.
+func calling(log Log) *call.Runner { return call.New(call.Options{Gate: yes{}, Log: log}) }
+
 type yes struct{}
 
 func (yes) Ask(context.Context, permit.Request) permit.Decision {
@@ -54,7 +58,7 @@ func TestHooksAreAskedOnceAndWhatTheyChangedStays(t *testing.T) {
 	registry.Publish("p", []tool.Tool{tool.Normal(tool.Tool{Plugin: "p", Name: "t", Parameters: []byte(`{"type":"object"}`)})}, echoes{})
 	model := llmtest.New([]llmtest.Step{llmtest.Call("c1", "t", `{}`)}, []llmtest.Step{llmtest.Say("done")})
 	var notes []string
-	outcome, err := New(Options{Log: log, Gate: yes{}, Hooks: hooks}).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Tools: registry.Set()}, func(e Event) {
+	outcome, err := New(Options{Log: log, Calls: calling(log), Hooks: hooks}).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Tools: registry.Set()}, func(e Event) {
 		if e.Kind == Noted {
 			notes = append(notes, e.Note)
 		}
@@ -85,7 +89,7 @@ func TestHooksThatCallTheAnswerOffEndTheTurnWithTheirSentence(t *testing.T) {
 	hooks := &beside{err: fault.New(fault.Canceled, "test", "Sample called the answer off.", "")}
 	model := llmtest.New()
 	temporary := NewMemoryLog(chat.Conversation{ID: "c"})
-	outcome, err := New(Options{Log: log, Gate: yes{}, Hooks: hooks}).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Log: temporary}, nil)
+	outcome, err := New(Options{Log: log, Calls: calling(log), Hooks: hooks}).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Log: temporary}, nil)
 	if err != nil || outcome.Err == nil || fault.Of(outcome.Err).Message != "Sample called the answer off." || len(model.Requests()) != 0 {
 		t.Errorf("it ended %+v, %v", outcome, err)
 	}
@@ -96,7 +100,8 @@ func TestHooksThatCallTheAnswerOffEndTheTurnWithTheirSentence(t *testing.T) {
 
 func TestAChatIsHeldForAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := New(Options{Log: NewMemoryLog(chat.Conversation{ID: "c"}), Gate: yes{}})
+		log := NewMemoryLog(chat.Conversation{ID: "c"})
+		r := New(Options{Log: log, Calls: calling(log)})
 		release, ended, err := r.Hold(t.Context(), "c")
 		if err != nil || ended != nil {
 			t.Fatal(err)

@@ -3,12 +3,14 @@ package turn
 import (
 	"context"
 
+	"conclave/app/call"
 	"conclave/app/chat"
 )
 
 // Log is where a turn writes what happens; store is the real one. Its methods
 // are safe for concurrent use. Errors are *fault.Error.
 type Log interface {
+	call.Log
 	// Conversation reads one conversation. Kind not_found when there is none.
 	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
 	// Path reads the visible messages of a conversation, first to head.
@@ -22,17 +24,11 @@ type Log interface {
 	// at most 250 ms of it. It does not block on the disk; the store batches
 	// what comes within 250 ms. Replace ends the journal of that message.
 	Journal(m chat.Message)
-	// PutCall writes a call record. A record without ID gets one, at once; the
-	// write itself is batched and reaches the disk by the next Sync or within
-	// 250 ms.
-	PutCall(ctx context.Context, r *chat.CallRecord) error
 	// Sync returns when everything given to Journal and PutCall before is on the
 	// disk.
 	Sync(ctx context.Context) error
 	// UpdateConversation reads, changes and writes one conversation in one step.
 	UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error
-	// PutMedia stores the bytes in m.Data by their content and fills m.ID and
-	// m.Size. Media reads them back.
-	PutMedia(ctx context.Context, m *chat.Media) error
+	// Media reads the bytes that PutMedia stored.
 	Media(ctx context.Context, id string) ([]byte, error)
 }

@@ -53,7 +53,7 @@ func (t *run) ask(ctx context.Context, closing bool) (*writing, error) {
 	if refused, ok := errors.AsType[*llm.Error](err); ok && refused.Kind == llm.NoTools && !t.req.Explicit && t.req.Tools != nil && w.draft.empty() {
 		// It was thought able to call tools. They were merely enabled, so the
 		// answer matters more (contracts/llm-functions, section 8.1).
-		t.req.Tools = nil
+		t.offerNoTools()
 		t.emit(Event{Kind: Noted, Note: "The model " + t.model + " cannot call tools, so it is offered none."})
 		bare.Tools = nil
 		w, err = t.stream(ctx, bare, closing)

@@ -4,10 +4,9 @@
 // person stops it. It writes as it goes, so that a kill loses a quarter of a
 // second.
 //
-// It knows no vendor, process or disk: a [Log] keeps, a [Gate] decides, a
-// tool.Set calls. Read Request, Event and Runner.Run first; round.go is one
-// request to the model, batch.go the calls that came of it, history.go what the
-// model is told. The rules are contracts/llm-functions, section 8.
+// It knows no vendor, process or disk: a [Log] keeps, and package call makes the
+// calls. Read Request, Event and Runner.Run first; round.go is one request to the
+// model, batch.go the calls that came of it, history.go what the model is told. The rules are contracts/llm-functions, section 8.
 package turn
 
 import (
@@ -20,8 +19,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"golang.org/x/sync/semaphore"
 
+	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/document"
 	"conclave/app/fault"
@@ -30,21 +29,12 @@ import (
 	"conclave/app/tool"
 )
 
-// Gate decides about calls; permit.Gate is the real one.
-type Gate interface {
-	// Ask returns what was decided about one call: allow or deny, never ask. It
-	// blocks while a person is asked.
-	Ask(ctx context.Context, r permit.Request) permit.Decision
-	// TurnEnded ends what was allowed for this answer only.
-	TurnEnded(turn string)
-}
-
-// Options say what a Runner works with. Log and Gate are required.
+// Options say what a Runner works with. Log and Calls are required.
 type Options struct {
-	Log  Log
-	Gate Gate
-	Slog *slog.Logger
-	Now  func() time.Time
+	Log   Log
+	Calls *call.Runner // makes what the model calls
+	Slog  *slog.Logger
+	Now   func() time.Time
 	// Retry bounds how often a request is tried again; the zero value is llm's
 	// default.
 	Retry llm.Policy
@@ -59,9 +49,8 @@ type Options struct {
 type Runner struct {
 	o Options
 
-	mu    sync.Mutex                     // guards the fields below
-	busy  map[chat.ConversationID]*busy  // who has a conversation
-	lines map[string]*semaphore.Weighted // by plugin: how many of its calls run at once
+	mu   sync.Mutex                    // guards busy
+	busy map[chat.ConversationID]*busy // who has a conversation
 }
 
 // New returns a runner.
@@ -72,7 +61,7 @@ func New(o Options) *Runner {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Runner{o: o, busy: map[chat.ConversationID]*busy{}, lines: map[string]*semaphore.Weighted{}}
+	return &Runner{o: o, busy: map[chat.ConversationID]*busy{}}
 }
 
 // Request is one turn to run.
@@ -139,9 +128,11 @@ type run struct {
 	pictures map[*chat.Media]bool // those that the request being built may hold
 	scribe   scribe
 
-	mu      sync.Mutex // serialises on, and guards failing
-	on      func(Event)
-	failing map[string]failing // by call
+	origin   call.Origin // of the calls
+	failures call.Failures
+
+	mu sync.Mutex // serialises on
+	on func(Event)
 
 	usage  chat.Usage
 	round  int
@@ -152,7 +143,7 @@ type run struct {
 
 // newRun prepares a turn, without touching the log.
 func (r *Runner) newRun(req Request, on func(Event)) *run {
-	t := &run{Runner: r, req: req, log: req.Log, turn: req.ID, on: on, failing: map[string]failing{}, files: map[string][]byte{}, unread: map[string]bool{}}
+	t := &run{Runner: r, req: req, log: req.Log, turn: req.ID, on: on, files: map[string][]byte{}, unread: map[string]bool{}}
 	t.scribe.t = t
 	if t.log == nil {
 		t.log = r.o.Log
@@ -162,6 +153,10 @@ func (r *Runner) newRun(req Request, on func(Event)) *run {
 	}
 	if on == nil {
 		t.on = func(Event) {}
+	}
+	t.origin = call.Origin{
+		Caller: permit.Main, Turn: t.turn, Conversation: req.Conversation, Tools: req.Tools, Log: t.log, Asker: req.Asker,
+		Failures: &t.failures, Hear: t.heardOf, Ready: t.scribe.wait,
 	}
 	if req.Model != nil {
 		t.model, t.can = req.Model.Info().Name(), req.Model.Info().Can
@@ -189,7 +184,7 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 			return Outcome{}, fault.New(fault.Usage, "turn.run", "The model "+t.model+" cannot call tools.", "Choose another model, or send without tools (--no-tools).")
 		}
 		note = "The model " + cmp.Or(req.Model.Info().Title, t.model) + " cannot call tools, so it is offered none."
-		t.req.Tools = nil
+		t.offerNoTools()
 	}
 	question, open, err := t.question(ctx)
 	if err != nil {
@@ -212,7 +207,7 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 	}
 	outcome := t.rounds(ctx, open)
 	t.conclude(ctx, outcome.Reason)
-	r.o.Gate.TurnEnded(t.turn)
+	r.o.Calls.TurnEnded(t.turn)
 	save, cancel := t.saving(ctx)
 	defer cancel()
 	if err := errors.Join(t.scribe.wait(), t.log.Sync(save)); err != nil {
@@ -229,6 +224,9 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 	t.emit(ended)
 	return outcome, nil
 }
+
+// offerNoTools goes on without tools.
+func (t *run) offerNoTools() { t.req.Tools, t.origin.Tools = nil, nil }
 
 // saving returns a context for writing what must not be lost when the turn was
 // stopped.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/llm"
 	"conclave/app/tool"
@@ -145,13 +146,13 @@ func (t *run) searching(name string) bool {
 
 // search answers a call of tool_search. Nobody has to allow it: it looks at what
 // the model may call anyway.
-func (t *run) search(p *pendingCall) tool.Result {
-	p.record.Decision, p.record.DecidedBy = "allow", "It only looks at the tools of this chat."
+func (t *run) search(c *call.Call) tool.Result {
+	c.Record.Decision, c.Record.DecidedBy = "allow", "It only looks at the tools of this chat."
 	var args struct {
 		Query any `json:"query"`
 		Limit any `json:"limit"`
 	}
-	_ = json.Unmarshal(p.call.Arguments, &args) // it was read before; what is missing is zero
+	_ = json.Unmarshal(c.Record.Arguments, &args) // it was read before; what is missing is zero
 	query, _ := args.Query.(string)
 	if strings.TrimSpace(query) == "" {
 		return tool.Result{Status: chat.CallBadArguments, Error: "the query is empty; give a tool's name, or words for what it should do"}
@@ -188,8 +189,8 @@ func (t *run) search(p *pendingCall) tool.Result {
 const searchHint = "\nIts definition was not among your tools: find it with " + tool.SearchName + " before you call it again."
 
 // hinted adds searchHint to a failure, where it may help.
-func (t *run) hinted(p *pendingCall, r tool.Result) tool.Result {
-	if r.Error != "" && p.tool.Visibility == tool.Deferred && r.Status != chat.CallCancelled && r.Status != chat.CallRefused && !slices.Contains(t.discovered(), p.tool.WireName) {
+func (t *run) hinted(c *call.Call, r tool.Result) tool.Result {
+	if r.Error != "" && c.Tool.Visibility == tool.Deferred && r.Status != chat.CallCancelled && r.Status != chat.CallRefused && !slices.Contains(t.discovered(), c.Tool.WireName) {
 		r.Error += searchHint
 	}
 	return r

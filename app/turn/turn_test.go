@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	making "conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/limit"
@@ -119,6 +120,7 @@ type bench struct {
 	log    *turn.MemoryLog
 	gate   *permit.Gate
 	set    *tool.Set
+	calls  *making.Runner
 	runner *turn.Runner
 
 	mu     sync.Mutex // guards events
@@ -156,7 +158,8 @@ func (b *bench) open(log turn.Log, run tools, change ...func(*tool.Tool)) {
 		b.t.Fatal(err)
 	}
 	b.gate = gate
-	b.runner = turn.New(turn.Options{Log: log, Gate: gate, Retry: llm.Policy{Attempts: 3, Base: time.Second}})
+	b.calls = making.New(making.Options{Gate: gate, Log: log})
+	b.runner = turn.New(turn.Options{Log: log, Calls: b.calls, Retry: llm.Policy{Attempts: 3, Base: time.Second}})
 }
 
 func mapsKeys(t tools) iter.Seq[string] {

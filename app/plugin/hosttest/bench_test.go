@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
@@ -98,7 +99,7 @@ func BenchmarkCall(b *testing.B) {
 				if d.Effect != permit.Allow {
 					b.Fatalf("the gate said %+v", d)
 				}
-				r, err := invoker.Call(b.Context(), tool.Call{ID: id, Tool: t, Arguments: arguments, Conversation: "bench"})
+				r, err := invoker.Call(b.Context(), tool.Call{ID: id, Tool: t, Arguments: arguments, Conversation: "bench", Deadline: time.Now().Add(patience)})
 				took = append(took, time.Since(began))
 				if err != nil || chat.TextOf(r.Content) != "call 0" {
 					b.Fatalf("got %+v, %v", r, err)
@@ -119,7 +120,7 @@ func BenchmarkChainOf50CallsWithoutTheModel(b *testing.B) {
 			c.write(one.file, one.source(0))
 			c.becomes("bench", plugin.NeedsApproval)
 			c.trust("bench")
-			runner := turn.New(turn.Options{Log: c.store, Gate: c.gate})
+			runner := turn.New(turn.Options{Log: c.store, Calls: call.New(call.Options{Gate: c.gate, Log: c.store})})
 			set := c.tools.Set()
 			t, ok := set.ByID("bench:answer")
 			if !ok {

@@ -242,7 +242,9 @@ func (c *core) call(id, arguments string) tool.Result {
 		return tool.Result{}
 	}
 	invoker, _ := set.Invoker(id)
-	r, err := invoker.Call(c.t.Context(), tool.Call{ID: "c", Tool: found, Arguments: json.RawMessage(arguments)})
+	r, err := invoker.Call(c.t.Context(), tool.Call{
+		ID: "c", Tool: found, Arguments: json.RawMessage(arguments), Deadline: time.Now().Add(tool.DefaultTimeout),
+	})
 	if err != nil {
 		c.t.Error(err)
 	}

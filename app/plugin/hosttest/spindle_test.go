@@ -418,7 +418,7 @@ spindle.on("TOOL_INVOCATION", (call, user) => call.toolName === "tell" ? { keys:
 	messages := []tool.ContextMessage{{Role: "system", Content: "Be kind."}, {Role: "user", Content: "Hello"}, {Role: "assistant", Content: "Hi"}}
 	call := func(one tool.Call) seen {
 		t.Helper()
-		one.Tool = found
+		one.Tool, one.Deadline = found, time.Now().Add(tool.DefaultTimeout)
 		r, err := invoker.Call(t.Context(), one)
 		must(t, err)
 		var got seen
@@ -497,7 +497,7 @@ func TestSP22AWorkerThatCrashesFailsItsCallsAndOneThatGoesOnCrashingOffersNothin
 	resting := false
 	for n := 0; n < 20 && !resting; n++ { // three within a minute are too many
 		c.launcher.Crash()
-		r, err := invoker.Call(t.Context(), tool.Call{ID: "again", Tool: found, Arguments: json.RawMessage("{}")})
+		r, err := invoker.Call(t.Context(), tool.Call{ID: "again", Tool: found, Arguments: json.RawMessage("{}"), Deadline: time.Now().Add(tool.DefaultTimeout)})
 		must(t, err)
 		resting = strings.Contains(r.Error, "rests now")
 	}

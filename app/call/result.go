@@ -1,4 +1,4 @@
-package turn
+package call
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"conclave/app/chat"
+	"conclave/app/fault"
 	"conclave/app/tool"
 )
 
@@ -36,17 +37,17 @@ const (
 // shape makes of what a tool answered what the model is given, and puts the whole
 // of it into the record. Hidden characters are for the record alone. Media were
 // stored before.
-func shape(p *pendingCall, r tool.Result) chat.ToolResult {
-	record := &p.record
+func (c *Call) shape(r tool.Result) chat.ToolResult {
+	record := &c.Record
 	record.Status, record.ErrorType = r.Status, r.ErrorType
 	record.Traceback, record.Printed = tailOf(r.Traceback, maxTraceback), tailOf(r.Printed, maxTraceback)
-	result := chat.ToolResult{CallID: p.call.ID, Tool: p.call.Tool, Status: r.Status, Content: []chat.Part{}}
+	result := chat.ToolResult{CallID: record.RequestID, Tool: record.ToolName, Status: r.Status, Content: []chat.Part{}}
 	if r.Status == chat.CallPaused {
 		return result
 	}
 	if r.Status != chat.CallOK {
 		result.IsError = true
-		full := strings.ToValidUTF8(errorText(p.call.Tool, r), "\uFFFD")
+		full := strings.ToValidUTF8(errorText(record.ToolName, r), "\uFFFD")
 		record.Error = cutText(full, maxRecorded)
 		shown, _ := tool.Strip(full)
 		result.Content = []chat.Part{text(cutText(shown, maxResult))}
@@ -221,9 +222,9 @@ func cutParts(parts []chat.Part) []chat.Part {
 	return out
 }
 
-// settleMedia stores the bytes of media parts; one that cannot be stored becomes
-// a sentence.
-func (o Options) settleMedia(ctx context.Context, log Log, parts []chat.Part) []chat.Part {
+// storeMedia stores the bytes of media parts; one that cannot be stored becomes a
+// sentence.
+func storeMedia(ctx context.Context, log Log, parts []chat.Part) []chat.Part {
 	out := make([]chat.Part, 0, len(parts))
 	media := 0
 	for _, p := range parts {
@@ -238,7 +239,7 @@ func (o Options) settleMedia(ctx context.Context, log Log, parts []chat.Part) []
 		}
 		stored := *p.Media
 		if err := log.PutMedia(ctx, &stored); err != nil {
-			out = append(out, text("[an attachment of type "+p.Media.MIME+" could not be kept: "+failure(err).Message+"]"))
+			out = append(out, text("[an attachment of type "+p.Media.MIME+" could not be kept: "+fault.Of(err).Message+"]"))
 			continue
 		}
 		stored.Data = nil
@@ -246,3 +247,5 @@ func (o Options) settleMedia(ctx context.Context, log Log, parts []chat.Part) []
 	}
 	return out
 }
+
+func text(s string) chat.Part { return chat.Part{Kind: chat.PartText, Text: s} }

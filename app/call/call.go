@@ -1,0 +1,382 @@
+// Package call makes one call of a tool, whoever asked for it: the main model, a
+// member of the council, a person, a plugin, an outside client.
+//
+// Every call takes the same steps. It goes on record as asked. Its arguments are
+// checked against the tool's schema. The gate decides, and a person may be asked. It
+// waits for its place in the plugin's line, goes on record as running, and is made
+// under its deadline, which is computed here and nowhere else. What came of it is
+// shaped for the model, counted if it failed like the calls before it, and put on
+// record.
+//
+// Read [Runner.Do] first, which takes all steps; a turn takes them one by one, since
+// it has several calls under way. The rules are docs/contracts/llm-functions.md,
+// section 8.
+package call
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/tool"
+)
+
+// perPlugin is how many calls of one plugin run at once
+// (docs/contracts/llm-functions.md, section 8.3).
+const perPlugin = 4
+
+// grace is how long after a call's deadline its invoker may take to say so
+// itself, which it can say better, before its context ends.
+const grace = time.Second
+
+// saveTime bounds how long putting a call on record may take after its own context
+// ended.
+const saveTime = 5 * time.Second
+
+// errTimeout is the cause of a call's context that ended at its deadline.
+var errTimeout = errors.New("the call took too long")
+
+// stopped is what is said of a call whose context ended.
+const stopped = "the person stopped the answer"
+
+// Gate decides about calls; permit.Gate is the real one.
+type Gate interface {
+	// Ask returns what was decided about one call: allow or deny, never ask. It
+	// blocks while a person is asked.
+	Ask(ctx context.Context, r permit.Request) permit.Decision
+	// TurnEnded ends what was allowed for this answer only.
+	TurnEnded(turn string)
+}
+
+// Log is where calls are put on record; store is the real one. Its methods are safe
+// for concurrent use. Errors are *fault.Error.
+type Log interface {
+	// PutCall writes a call record. A record without ID gets one, at once; the
+	// write itself is batched and reaches the disk by the log's next Sync or within
+	// 250 ms.
+	PutCall(ctx context.Context, r *chat.CallRecord) error
+	// PutMedia stores the bytes in m.Data by their content and fills m.ID and
+	// m.Size.
+	PutMedia(ctx context.Context, m *chat.Media) error
+}
+
+// Options say what a Runner works with. Gate and Log are required.
+type Options struct {
+	Gate Gate
+	Log  Log          // of calls whose Origin names none
+	Slog *slog.Logger // nil discards
+	Now  func() time.Time
+}
+
+// Runner makes calls. Use New. It is safe for concurrent use.
+type Runner struct {
+	o Options
+
+	mu    sync.Mutex                     // guards lines
+	lines map[string]*semaphore.Weighted // by plugin: how many of its calls run at once
+}
+
+// New returns a runner.
+func New(o Options) *Runner {
+	if o.Slog == nil {
+		o.Slog = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Runner{o: o, lines: map[string]*semaphore.Weighted{}}
+}
+
+// TurnEnded ends what was allowed for one turn only.
+func (r *Runner) TurnEnded(turn string) { r.o.Gate.TurnEnded(turn) }
+
+// Origin is where calls come from: what all calls of one turn have in common. Caller,
+// Turn and Tools are required.
+type Origin struct {
+	Caller       permit.Caller
+	Turn         string // names the calls that belong together; what is allowed for one answer ends with it
+	Conversation chat.ConversationID
+	Tools        *tool.Set    // what can be called; frozen
+	Log          Log          // nil is the runner's
+	Asker        permit.Asker // answers where the window would ask; nil leaves it to the window
+	Failures     *Failures    // counts what fails again and again; nil counts nothing
+	Hear         func(Event)  // hears what happens, from any goroutine; nil does not
+	// Ready returns once what must be on the disk before a tool runs is there, or why
+	// it is not. nil is always ready.
+	Ready func() error
+}
+
+// Event is one thing that happened to a call. Values are not changed after they were
+// given out.
+type Event struct {
+	Kind     EventKind
+	Record   chat.CallRecord
+	Pending  *permit.Pending  // Held
+	Decision *permit.Decision // Decided
+	Note     string           // Progress
+	Result   *chat.ToolResult // Answered
+}
+
+// EventKind says what an Event is.
+type EventKind string
+
+// The kinds of events, in the order in which they come; Held and Progress may be
+// missing.
+const (
+	Held     EventKind = "held"     // a person is asked: Pending
+	Decided  EventKind = "decided"  // by the gate: Decision
+	Running  EventKind = "running"  // it is on record as running
+	Progress EventKind = "progress" // the tool says how far it is: Note
+	Answered EventKind = "answered" // it ended, well or not: Result
+)
+
+// Call is one call on its way. Its fields are for whoever takes it through its
+// steps, one step at a time; it is not safe for concurrent use.
+type Call struct {
+	Tool    tool.Tool       // zero when there is no such tool
+	Record  chat.CallRecord // as it stands
+	Result  chat.ToolResult // once it ended
+	EndTurn bool            // its tool wants no further request to the model
+
+	runner    *Runner
+	origin    *Origin
+	log       Log
+	arguments json.RawMessage // as they were asked for; a person may have changed the record's
+}
+
+// Ask puts a call on record as asked. found is the tool it names, zero when there is
+// none; in says in which round of its turn it was asked for. The error is the log's:
+// then there is no call.
+func (r *Runner) Ask(ctx context.Context, o *Origin, asked *chat.ToolCall, found tool.Tool, in Place) (*Call, error) {
+	c := &Call{Tool: found, runner: r, origin: o, log: cmp.Or(o.Log, r.o.Log), arguments: asked.Arguments, Record: chat.CallRecord{
+		ID: asked.Sequence, ResponseID: in.Response, Turn: o.Turn, Conversation: o.Conversation, Round: in.Round, Index: in.Index,
+		RequestID: asked.ID, Caller: string(o.Caller), ToolName: asked.Tool,
+		Arguments: asked.Arguments, RawArguments: asked.Raw, Status: chat.CallAsked, Timestamp: r.o.Now().UTC(),
+	}}
+	if found.Name != "" {
+		c.Record.ToolID, c.Record.Plugin, c.Record.Digest, c.Record.Instance = found.ID(), found.Plugin, found.Digest, found.Instance
+	}
+	return c, c.log.PutCall(ctx, &c.Record)
+}
+
+// Place says where in a turn a call was asked for.
+type Place struct {
+	Response chat.MessageSeq // the message that asks
+	Round    int             // of requests to the model, from 1
+	Index    int             // among the calls of the message
+}
+
+// Name is what the call is to the gate and to its tool. It is the same when a paused
+// call is resumed.
+func (c *Call) Name() string { return string(c.origin.Conversation) + "/" + c.Record.RequestID }
+
+func (c *Call) hear(e Event) {
+	if c.origin.Hear != nil {
+		e.Record = c.Record
+		c.origin.Hear(e)
+	}
+}
+
+// Check returns the result of a call that cannot be made: there is no such tool, or
+// its arguments do not fit. nil is a call that can.
+func (c *Call) Check() *tool.Result {
+	switch {
+	case c.Tool.Name == "":
+		return &tool.Result{Status: chat.CallUnknown, Error: unknownTool(c.Record.ToolName, c.origin.Tools)}
+	case c.Record.RawArguments != "":
+		return c.badArguments(notObject(c.Record.RawArguments))
+	}
+	return c.misfit(c.arguments)
+}
+
+// misfit is the result of a call whose arguments do not fit its schema, or nil.
+func (c *Call) misfit(arguments json.RawMessage) *tool.Result {
+	warning, err := c.Tool.CheckArguments(arguments)
+	if warning != "" {
+		c.runner.o.Slog.Debug("a tool's arguments could not be checked", "tool", c.Tool.ID(), "err", warning)
+	}
+	if err != nil {
+		return c.badArguments(err)
+	}
+	return nil
+}
+
+func (c *Call) badArguments(err error) *tool.Result {
+	return &tool.Result{Status: chat.CallBadArguments, Error: "arguments do not fit " + c.Record.ToolName + ":\n" + err.Error()}
+}
+
+// Decide asks the gate, and returns the result of a call that it did not release, or
+// nil. held, when not nil, is called when a person has to be waited for.
+func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
+	d := c.runner.o.Gate.Ask(ctx, permit.Request{
+		Call: c.Name(), Caller: c.origin.Caller, Tool: c.Tool, Arguments: c.arguments,
+		Conversation: c.origin.Conversation, Turn: c.origin.Turn, Asker: c.origin.Asker,
+		Waiting: func(q permit.Pending) {
+			c.hear(Event{Kind: Held, Pending: &q})
+			if held != nil {
+				held()
+			}
+		},
+	})
+	if d.Effect != permit.Allow && ctx.Err() != nil {
+		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
+	}
+	c.Record.Decision, c.Record.DecidedBy = string(d.Effect), d.Why
+	if d.Effect == permit.Allow && d.Edited {
+		c.Record.Arguments = d.Arguments // by the person
+	}
+	c.hear(Event{Kind: Decided, Decision: &d})
+	if d.Effect != permit.Allow {
+		return &tool.Result{Status: chat.CallRefused, Error: cmp.Or(d.Reason, d.Why, "it was not allowed")}
+	}
+	if d.Edited {
+		return c.misfit(d.Arguments)
+	}
+	return nil
+}
+
+// With is what goes with a call to its tool, beside its arguments. The zero value is
+// nothing.
+type With struct {
+	Member  json.RawMessage       // the council member's context object
+	Context []tool.ContextMessage // what the caller was told
+	Timeout time.Duration         // 0 is the tool's own
+}
+
+// Make makes a released call. It waits for a place in the plugin's line, puts the
+// call on record as running, and has it made under its deadline. Everything that can
+// go wrong is a result.
+func (c *Call) Make(ctx context.Context, with With) tool.Result {
+	invoker, ok := c.origin.Tools.Invoker(c.Tool.ID())
+	if !ok {
+		return tool.Result{Status: chat.CallDied, Error: "the plugin " + c.Tool.Plugin + " is gone"}
+	}
+	weight := int64(1)
+	if c.Tool.Serial {
+		weight = perPlugin
+	}
+	line := c.runner.line(c.Tool.Plugin)
+	if line.Acquire(ctx, weight) != nil {
+		return tool.Result{Status: chat.CallCancelled, Error: stopped}
+	}
+	defer line.Release(weight)
+	if refused := c.begin(ctx); refused != nil {
+		return *refused
+	}
+
+	timeout := cmp.Or(with.Timeout, c.Tool.TimeLimit())
+	limited, cancel := context.WithTimeoutCause(ctx, timeout+grace, errTimeout)
+	defer cancel()
+	result := c.runner.invoke(limited, invoker, tool.Call{
+		ID: c.Name(), Tool: c.Tool, Arguments: c.Record.Arguments, Conversation: c.origin.Conversation,
+		Deadline: c.runner.o.Now().Add(timeout), CouncilMember: with.Member, ContextMessages: with.Context,
+		Progress: func(note string) {
+			note, _ = tool.Strip(note)
+			c.hear(Event{Kind: Progress, Note: note})
+		},
+	})
+	if result.Status == chat.CallCancelled && ctx.Err() == nil && errors.Is(context.Cause(limited), errTimeout) {
+		result = tool.Result{Status: chat.CallTimeout, Printed: result.Printed}
+	}
+	switch {
+	case result.Status == chat.CallTimeout && result.Error == "":
+		result.Error = fmt.Sprintf("%s took longer than %s and was stopped", c.Record.ToolName, fault.Seconds(timeout))
+	case result.Status == chat.CallCancelled && ctx.Err() != nil:
+		result.Error = stopped
+	}
+	return result
+}
+
+// begin puts the call on record as running: a kill while it runs must not lose that
+// it was asked for. The result is that of a call that is not made for want of that.
+func (c *Call) begin(ctx context.Context) *tool.Result {
+	var err error
+	if c.origin.Ready != nil {
+		err = c.origin.Ready()
+	}
+	if err == nil {
+		c.Record.Status, c.Record.Started = chat.CallRunning, c.runner.o.Now().UTC()
+		err = c.log.PutCall(ctx, &c.Record)
+		if err != nil && ctx.Err() != nil {
+			return &tool.Result{Status: chat.CallCancelled, Error: stopped}
+		}
+	}
+	if err != nil {
+		return &tool.Result{
+			Status: chat.CallDied,
+			Error:  "the call could not be put on record, so it was not made: " + fault.Of(err).Message,
+		}
+	}
+	c.hear(Event{Kind: Running})
+	return nil
+}
+
+// line is a plugin's line: perPlugin calls at once, or one serial one, wherever they
+// come from.
+func (r *Runner) line(plugin string) *semaphore.Weighted {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	line := r.lines[plugin]
+	if line == nil {
+		line = semaphore.NewWeighted(perPlugin)
+		r.lines[plugin] = line
+	}
+	return line
+}
+
+// invoke calls the tool; what goes wrong with Conclave itself is a result too, so
+// that a turn goes on.
+func (r *Runner) invoke(ctx context.Context, invoker tool.Invoker, call tool.Call) (result tool.Result) {
+	defer func() {
+		if p := recover(); p != nil { // an invoker's bug must not end the program
+			r.o.Slog.Error("a tool's invoker panicked", "tool", call.Tool.ID(), "err", p)
+			result = tool.Result{Status: chat.CallDied, Error: "the call failed inside Conclave"}
+		}
+	}()
+	result, err := invoker.Call(ctx, call)
+	if err != nil {
+		if ctx.Err() != nil {
+			return tool.Result{Status: chat.CallCancelled}
+		}
+		r.o.Slog.Error("a tool could not be called", "tool", call.Tool.ID(), "err", err)
+		return tool.Result{Status: chat.CallDied, Error: fault.Of(err).Message}
+	}
+	if result.Status == "" {
+		result.Status = chat.CallOK
+	}
+	return result
+}
+
+// End gives a call its result, shaped for the model, and puts it on record, even
+// when ctx has ended.
+func (c *Call) End(ctx context.Context, r tool.Result) {
+	save, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), saveTime, errors.New("saving took too long"))
+	defer cancel()
+	r.Content = storeMedia(save, c.log, r.Content)
+	c.EndTurn = r.EndTurn && r.Status == chat.CallOK
+	c.Result = c.shape(r)
+	if c.origin.Failures != nil {
+		c.origin.Failures.count(c)
+	}
+	if r.Status != chat.CallPaused {
+		c.Record.Ended = c.runner.o.Now().UTC()
+		if !c.Record.Started.IsZero() {
+			c.Record.MS = float64(c.Record.Ended.Sub(c.Record.Started).Microseconds()) / 1000
+		}
+	}
+	if err := c.log.PutCall(save, &c.Record); err != nil {
+		c.runner.o.Slog.Error("the end of a call could not be recorded", "tool", c.Record.ToolID, "err", err)
+	}
+	result := c.Result
+	c.hear(Event{Kind: Answered, Result: &result})
+}

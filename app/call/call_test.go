@@ -1,0 +1,213 @@
+package call_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"conclave/app/call"
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/tool"
+	"conclave/app/turn"
+)
+
+// tools are functions in memory, each a tool of the plugin "p".
+type tools map[string]func(ctx context.Context, c tool.Call) tool.Result
+
+func (t tools) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
+	return t[c.Tool.Name](ctx, c), nil
+}
+
+// bench is what calls need, in memory: the real gate, which allows every tool of the
+// person and of members that it knows, and a log.
+type bench struct {
+	t      testing.TB
+	log    *turn.MemoryLog
+	set    *tool.Set
+	runner *call.Runner
+}
+
+func newBench(t testing.TB, run tools, change ...func(*tool.Tool)) *bench {
+	t.Helper()
+	b := &bench{t: t, log: turn.NewMemoryLog(chat.Conversation{})}
+	var list []tool.Tool
+	for name := range run {
+		made := tool.Tool{
+			Name: name, Description: "Does " + name + ".", Contract: "spindle",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`),
+		}
+		for _, do := range change {
+			do(&made)
+		}
+		list = append(list, made)
+	}
+	b.set = tool.NewRegistry().Publish("p", list, run)
+	gate, err := permit.Open(t.Context(), permit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := permit.Candidate{Plugin: "p", Name: "P", Contract: "spindle", Isolation: "process+landlock", Code: "c", Tools: b.set.Tools(), Listed: true}
+	gate.Status(c)
+	if err := gate.Trust(t.Context(), c, permit.Trust{}); err != nil {
+		t.Fatal(err)
+	}
+	b.runner = call.New(call.Options{Gate: gate, Log: b.log})
+	return b
+}
+
+// do makes a call of the person's, changed by change.
+func (b *bench) do(name, arguments string, change ...func(*call.Origin, *call.With)) tool.Result {
+	b.t.Helper()
+	o, with := call.Origin{Caller: permit.Person, Tools: b.set}, call.With{}
+	for _, do := range change {
+		do(&o, &with)
+	}
+	r, err := b.runner.Do(b.t.Context(), o, "p:"+name, arguments, with)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return r
+}
+
+func echo(_ context.Context, c tool.Call) tool.Result {
+	return tool.Result{Status: chat.CallOK, Content: []chat.Part{{Kind: chat.PartText, Text: string(c.Arguments)}}}
+}
+
+func TestACallGoesThroughTheGateAndIntoTheRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got tool.Call
+		b := newBench(t, tools{
+			"echo":  func(ctx context.Context, c tool.Call) tool.Result { got = c; return echo(ctx, c) },
+			"raise": func(context.Context, tool.Call) tool.Result { return tool.Result{Status: chat.CallRaised, Error: "no"} },
+			"hang": func(ctx context.Context, _ tool.Call) tool.Result {
+				<-ctx.Done()
+				return tool.Result{Status: chat.CallCancelled}
+			},
+		})
+		if r := b.do("echo", `{"n":1}`); r.Status != chat.CallOK || chat.TextOf(r.Content) != `{"n":1}` || got.Tool.Name != "echo" {
+			t.Errorf("got %+v", r)
+		}
+		if want := time.Now().Add(tool.DefaultTimeout); !got.Deadline.Equal(want) {
+			t.Errorf("the deadline is %s, want %s", got.Deadline, want)
+		}
+		if r := b.do("echo", ""); chat.TextOf(r.Content) != `{}` {
+			t.Errorf("without arguments: %+v", r)
+		}
+		if r := b.do("echo", `{"n":"x"}`); r.Status != chat.CallBadArguments || !strings.Contains(r.Error, "n: expected integer") {
+			t.Errorf("bad arguments: %+v", r)
+		}
+		if r := b.do("echo", `[`); r.Status != chat.CallBadArguments || !strings.Contains(r.Error, "not JSON") {
+			t.Errorf("no JSON: %+v", r)
+		}
+		if r := b.do("raise", `{}`); r.Status != chat.CallRaised || r.Error != "Error: no" {
+			t.Errorf("raised: %+v", r)
+		}
+		began := time.Now()
+		r := b.do("hang", `{}`, func(_ *call.Origin, with *call.With) { with.Timeout = 2 * time.Second })
+		if r.Status != chat.CallTimeout || r.Error != "Error: hang took longer than 2 s and was stopped" || time.Since(began) > 4*time.Second {
+			t.Errorf("timeout: %+v after %s", r, time.Since(began))
+		}
+		r = b.do("echo", `{}`, func(o *call.Origin, _ *call.With) { o.Caller = permit.Main })
+		if r.Status != chat.CallRefused || r.Error != "Cancelled: it needs a person's permission, and there is nobody to ask" {
+			t.Errorf("refused: %+v", r)
+		}
+		member := json.RawMessage(`{"memberId":"maker"}`)
+		r = b.do("echo", `{}`, func(o *call.Origin, with *call.With) {
+			o.Caller, with.Member, with.Context = "member:maker", member, []tool.ContextMessage{{Role: "user", Content: "Hi."}}
+		})
+		if r.Status != chat.CallOK || string(got.CouncilMember) != string(member) || len(got.ContextMessages) != 1 {
+			t.Errorf("a member's call: %+v, %+v", r, got)
+		}
+		if _, err := b.runner.Do(t.Context(), call.Origin{Tools: b.set}, "p:none", "", call.With{}); fault.KindOf(err) != fault.NotFound {
+			t.Errorf("got %v", err)
+		}
+		records := b.log.Calls()
+		if len(records) != 8 || records[0].Caller != "person" || records[0].Status != chat.CallOK || records[0].Conversation != "" || records[7].Caller != "member:maker" {
+			t.Errorf("records %+v", records)
+		}
+	})
+}
+
+func TestWhatMustBeOnTheDiskComesBeforeTheTool(t *testing.T) {
+	ran := false
+	b := newBench(t, tools{"run": func(context.Context, tool.Call) tool.Result { ran = true; return tool.Result{} }})
+	full := fault.New(fault.Unavailable, "test", "The disk is full.", "")
+	r := b.do("run", "{}", func(o *call.Origin, _ *call.With) { o.Ready = func() error { return full } })
+	if want := "Error: the call could not be put on record, so it was not made: The disk is full."; ran || r.Status != chat.CallDied || r.Error != want {
+		t.Errorf("ran %v, %+v", ran, r)
+	}
+}
+
+func TestCallsOfOnePluginStandInALineWhoeverMakesThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var running, most atomic.Int64
+		b := newBench(t, tools{"slow": func(context.Context, tool.Call) tool.Result {
+			if n := running.Add(1); n > most.Load() {
+				most.Store(n)
+			}
+			time.Sleep(time.Second)
+			running.Add(-1)
+			return tool.Result{}
+		}})
+		began := time.Now()
+		done := make(chan tool.Result)
+		for i := range 12 {
+			caller := permit.Person
+			if i%2 == 0 {
+				caller = "member:maker"
+			}
+			go func() { done <- b.do("slow", "{}", func(o *call.Origin, _ *call.With) { o.Caller = caller }) }() // ends with its call
+		}
+		for range 12 {
+			if r := <-done; r.Status != chat.CallOK {
+				t.Errorf("got %+v", r)
+			}
+		}
+		if most.Load() != 4 || time.Since(began) != 3*time.Second {
+			t.Errorf("%d ran at once, and all took %s", most.Load(), time.Since(began))
+		}
+	})
+}
+
+func TestEventsOfACallComeInOrder(t *testing.T) {
+	var got []call.EventKind
+	b := newBench(t, tools{"run": func(_ context.Context, c tool.Call) tool.Result {
+		c.Progress("half\u202E")
+		return tool.Result{}
+	}})
+	b.do("run", "{}", func(o *call.Origin, _ *call.With) {
+		o.Hear = func(e call.Event) {
+			got = append(got, e.Kind)
+			if e.Kind == call.Progress && e.Note != "half" {
+				t.Errorf("the note is %q", e.Note)
+			}
+		}
+	})
+	want := []call.EventKind{call.Decided, call.Running, call.Progress, call.Answered}
+	if len(got) != len(want) {
+		t.Fatalf("got %v, want %v", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("event %d is %s, want %s", i, got[i], want[i])
+		}
+	}
+}
+
+// BenchmarkCall is a call through arguments, gate, registry, record and an
+// invoker in memory: what Conclave adds to a tool.
+func BenchmarkCall(b *testing.B) {
+	bench := newBench(b, tools{"count": echo})
+	o := call.Origin{Caller: permit.Person, Tools: bench.set}
+	for b.Loop() {
+		if r, err := bench.runner.Do(b.Context(), o, "p:count", `{"n":1}`, call.With{}); err != nil || r.Status != chat.CallOK {
+			b.Fatal(r, err)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/google/uuid"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/tool"
+)
+
+// Do makes one call outside a turn (o.Turn names it; empty makes a name), of the tool with the given id, through all
+// steps, and returns what the tool answered. arguments are the JSON text of an
+// object; empty is {}. A call on behalf of a council member (with.Member) carries no
+// arguments of its own, so none are checked: the tool reads the context
+// (docs/contracts/spindle.md, section 7).
+//
+// The error is for a call that was not made: kind not_found for an unknown tool, or
+// the log's. A refusal and bad arguments are results. The call's record is on the
+// disk within 250 ms, or by the log's next Sync; Do does not wait for that.
+func (r *Runner) Do(ctx context.Context, o Origin, id, arguments string, with With) (tool.Result, error) {
+	found, ok := o.Tools.ByID(id)
+	if !ok {
+		return tool.Result{}, fault.New(fault.NotFound, "call", "There is no tool "+id+".", "conclave tools list --all shows what there is.")
+	}
+	if o.Turn == "" {
+		o.Turn = uuid.Must(uuid.NewV7()).String()
+	}
+	asked := &chat.ToolCall{ID: o.Turn, Tool: found.WireName, Arguments: json.RawMessage("{}")}
+	var object map[string]json.RawMessage
+	switch {
+	case arguments == "":
+	case json.Unmarshal([]byte(arguments), &object) == nil && object != nil:
+		asked.Arguments = json.RawMessage(arguments)
+	default:
+		asked.Raw = arguments
+	}
+	c, err := r.Ask(ctx, &o, asked, found, Place{})
+	if err != nil {
+		return tool.Result{}, err
+	}
+	result := c.steps(ctx, with)
+	c.End(ctx, result)
+	result.Content = c.Result.Content
+	if c.Result.IsError {
+		result.Error, result.Content = c.Result.Text(), nil
+	}
+	return result, nil
+}
+
+// steps takes a call from its check to its result.
+func (c *Call) steps(ctx context.Context, with With) tool.Result {
+	if with.Member == nil {
+		if refused := c.Check(); refused != nil {
+			return *refused
+		}
+	}
+	if refused := c.Decide(ctx, nil); refused != nil {
+		return *refused
+	}
+	return c.Make(ctx, with)
+}

@@ -1,0 +1,70 @@
+package call
+
+import (
+	"fmt"
+	"sync"
+
+	"conclave/app/chat"
+)
+
+// tellAt and stopAt are how often one call may fail the same way running before
+// the model is told to try something else, and before the turn stops
+// (docs/contracts/llm-functions.md, section 8.8).
+const (
+	tellAt = 3
+	stopAt = 5
+)
+
+// Failures counts calls of one turn that fail again and again. The zero value is
+// ready. It is safe for concurrent use.
+type Failures struct {
+	mu      sync.Mutex // guards running
+	running map[string]failure
+}
+
+// failure is how a call failed, and how often running it did so the same way.
+type failure struct {
+	text  string
+	times int
+}
+
+// Stuck reports whether a call failed the same way too often.
+func (f *Failures) Stuck() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, one := range f.running {
+		if one.times >= stopAt {
+			return true
+		}
+	}
+	return false
+}
+
+// count counts a failed call. When it is not the first of its kind running, the
+// result says so. A call that went well ends its row.
+func (f *Failures) count(c *Call) {
+	// Equal for the same tool with the same arguments.
+	key := c.Record.ToolName + "\x00" + string(c.arguments) + "\x00" + c.Record.RawArguments
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch c.Result.Status {
+	case chat.CallOK:
+		delete(f.running, key)
+		return
+	case chat.CallPaused, chat.CallCancelled, chat.CallLimit:
+		return // not the call's doing
+	}
+	if f.running == nil {
+		f.running = map[string]failure{}
+	}
+	one := f.running[key]
+	if said := c.Result.Text(); one.text != said {
+		one = failure{text: said}
+	}
+	one.times++
+	f.running[key] = one
+	if one.times >= tellAt {
+		c.Result.Content = append(c.Result.Content, text(fmt.Sprintf(
+			"This call failed the same way %d times running. Do not repeat it: try another approach, or answer without it.", one.times)))
+	}
+}
