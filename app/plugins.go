@@ -241,7 +241,7 @@ func (p *Plugins) Remove(id string) (Undo, error) {
 	if err != nil {
 		return Undo{}, err
 	}
-	return p.undo.add("“"+s.Manifest.Name+"” was removed.", func(context.Context) error { return p.core.Host.Restore(kept) }), nil
+	return p.undo.add("“"+s.Manifest.Name+"” was removed.", func(ctx context.Context) error { return p.core.Host.Restore(ctx, kept) }), nil
 }
 
 // Templates lists the kinds New can make.

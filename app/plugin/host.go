@@ -40,6 +40,12 @@ type Gate interface {
 	Listed(c permit.Candidate) error
 	// Forget drops what waits for a plugin that is gone.
 	Forget(plugin string)
+	// Withdraw takes back what the person allowed a plugin that is removed, and
+	// GiveBack undoes that.
+	Withdraw(ctx context.Context, plugin string) (permit.Withdrawn, error)
+	GiveBack(ctx context.Context, plugin string, w permit.Withdrawn) error
+	// Elsewhere says that what replaces the plugin is no edit of the person's.
+	Elsewhere(ctx context.Context, plugin string) (permit.Withdrawn, error)
 	// RunEnded takes back what was approved for one run.
 	RunEnded(plugin string)
 	// Permissions returns what the person granted and denied the plugin.
@@ -117,8 +123,10 @@ type Host struct {
 	sessions  map[*session]struct{} // of every version, serving or retired
 	// identities holds who has which name that no two plugins share (identity.go).
 	identities map[string]*entry
-	closed     bool
-	activity   activity // the loads of all plugins
+	// withdrawn holds what removed plugins had of the gate, by where they are kept.
+	withdrawn map[string]removal
+	closed    bool
+	activity  activity // the loads of all plugins
 }
 
 // New returns a host that has read nothing yet.
@@ -136,7 +144,8 @@ func New(o Options) *Host {
 		o.LoadTimeout = LoadTimeout
 	}
 	h := &Host{
-		o: o, slots: make(chan struct{}, o.Parallel), entries: map[string]*entry{}, identities: map[string]*entry{}, listeners: map[chan Update]struct{}{},
+		o: o, slots: make(chan struct{}, o.Parallel), entries: map[string]*entry{}, identities: map[string]*entry{},
+		withdrawn: map[string]removal{}, listeners: map[chan Update]struct{}{},
 		sessions: map[*session]struct{}{},
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background()) // its own: Close ends it
@@ -154,7 +163,7 @@ func (h *Host) Scan() error { return h.rescan(nil) }
 // are looked at again (nil: all).
 func (h *Host) rescan(names []string) error {
 	h.unfinished.Do(h.clearStaging)
-	sources, err := Sources(h.o.Dir)
+	sources, err := sourcesOf(h.o.Dir, h.incumbent)
 	h.mu.Lock()
 	was := h.folder
 	if err != nil {
@@ -203,6 +212,16 @@ func (h *Host) rescan(names []string) error {
 		e.kick()
 	}
 	return nil
+}
+
+// incumbent returns the name of the file or folder that last served under an id;
+// empty when nothing did.
+func (h *Host) incumbent(id string) string {
+	rec, err := readJSON[record](context.Background(), h.o.Cache.PluginCache, id)
+	if err != nil || rec.Good == nil {
+		return ""
+	}
+	return rec.Good.Base
 }
 
 // Watch scans, then follows the folder until ctx ends, whose cause it returns.

@@ -66,8 +66,8 @@ func (h *Host) Add(ctx context.Context, from string) (string, error) {
 }
 
 // Update puts what from holds in place of the plugin: its files are replaced, its
-// storage, settings and permissions stay. An empty from is where the plugin came
-// from. What replaced is kept like a removed plugin's, and returned with the
+// storage, settings and permissions stay. It is no edit of the person's: a plugin
+// that they develop waits for a yes, too. An empty from is where the plugin came from. What replaced is kept like a removed plugin's, and returned with the
 // plugin's id. Kind conflict when from holds another plugin.
 func (h *Host) Update(ctx context.Context, id, from string) (updated, kept string, err error) {
 	e := h.entry(id)
@@ -105,9 +105,13 @@ func (h *Host) Update(ctx context.Context, id, from string) (updated, kept strin
 	if !s.folder || s.manifest.Identity == "" {
 		path = filepath.Join(h.o.Dir, s.base) // its ending may have changed
 	}
-	kept, err = h.replace(e, s.path, path, s.dir)
+	had, err := h.o.Gate.Elsewhere(ctx, id)
 	if err != nil {
 		return "", "", err
+	}
+	kept, err = h.replace(e, s.path, path, s.dir)
+	if err != nil {
+		return "", "", errors.Join(err, h.o.Gate.GiveBack(ctx, id, had))
 	}
 	updated, err = h.added(ctx, s, filepath.Base(path))
 	return updated, kept, err

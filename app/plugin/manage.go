@@ -180,9 +180,10 @@ func (e *entry) follow(p sandbox.Process) {
 
 // Remove takes the plugin out of the plugins folder, with the calls recorded
 // beside it, and returns where its files are kept (removed/ in the data folder),
-// from where Restore brings them back. Kind conflict for one that does not lie in
+// from where Restore brings them back. What the person allowed it is taken back: the
+// next plugin of that name may be another. Kind conflict for one that does not lie in
 // the plugins folder.
-func (h *Host) Remove(_ context.Context, id string) (kept string, err error) {
+func (h *Host) Remove(ctx context.Context, id string) (kept string, err error) {
 	e := h.entry(id)
 	if e == nil {
 		_, err := h.Find(id)
@@ -203,7 +204,12 @@ func (h *Host) Remove(_ context.Context, id string) (kept string, err error) {
 	if err := move(recorded(path), recorded(kept)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		h.o.Log.Warn("the recorded calls of a removed plugin stay where they are", "plugin", id, "err", err)
 	}
-	err = h.Scan()
+	forgotten := e.outOfService(ctx)
+	had, err := h.o.Gate.Withdraw(ctx, id)
+	h.mu.Lock()
+	h.withdrawn[kept] = removal{id, had}
+	h.mu.Unlock()
+	err = errors.Join(forgotten, err, h.Scan())
 	e.log.forget()
 	return kept, err
 }
@@ -211,9 +217,16 @@ func (h *Host) Remove(_ context.Context, id string) (kept string, err error) {
 // recorded is the folder of calls recorded beside a single-file plugin.
 func recorded(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) + testsEnding }
 
-// Restore brings back what Remove kept. Kind conflict when something of that
-// name lies in the plugins folder meanwhile.
-func (h *Host) Restore(kept string) error {
+// removal is what a removed plugin had of the gate, until the program ends.
+type removal struct {
+	id  string
+	had permit.Withdrawn
+}
+
+// Restore brings back what Remove kept, with what the person allowed it if that was
+// since this program began. Kind conflict when something of that name lies in the
+// plugins folder meanwhile.
+func (h *Host) Restore(ctx context.Context, kept string) error {
 	path := filepath.Join(h.o.Dir, filepath.Base(kept))
 	if _, err := os.Lstat(path); err == nil {
 		return fault.New(fault.Conflict, "plugin.restore", "There is a "+filepath.Base(kept)+" in the plugins folder again.", "Move one of them away first.")
@@ -226,7 +239,15 @@ func (h *Host) Restore(kept string) error {
 			h.o.Log.Warn("the recorded calls of a restored plugin were not brought back", "path", kept, "err", err)
 		}
 	}
-	return h.Scan()
+	h.mu.Lock()
+	was, known := h.withdrawn[kept]
+	delete(h.withdrawn, kept)
+	h.mu.Unlock()
+	var err error
+	if known {
+		err = h.o.Gate.GiveBack(ctx, was.id, was.had)
+	}
+	return errors.Join(err, h.Scan())
 }
 
 // LoadFile offers a plugin that lies outside the plugins folder for this run

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"conclave/app/fault"
+	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
 )
@@ -118,8 +119,8 @@ func TestRemoveKeepsTheFilesAndRestoreBringsThemBack(t *testing.T) {
 			t.Errorf("the plugins folder still holds %v", entries)
 		}
 		f.write("a.py", plugintest.SaysText("say", "other"))
-		kind(t, f.host.Restore(kept), fault.Conflict, "a.py")
-		must(t, os.Remove(f.path("a.py")), f.host.Restore(kept))
+		kind(t, f.host.Restore(t.Context(), kept), fault.Conflict, "a.py")
+		must(t, os.Remove(f.path("a.py")), f.host.Restore(t.Context(), kept))
 		f.settle()
 		f.says("a:say", "one") // its approval came back with it
 		if _, err := os.Stat(f.path("a.tests/one.json")); err != nil {
@@ -323,4 +324,80 @@ func TestSourcesAreTheSameFromRunToRun(t *testing.T) {
 	}
 	_, err = plugin.Sources(filepath.Join(dir, "a.py"))
 	kind(t, err, fault.Unavailable, "a.py")
+}
+
+// answers is a plugin whose versions differ in what they answer alone.
+func answers(text string) plugintest.Script {
+	return plugintest.Script{Tools: []plugintest.Tool{{Name: "say", Description: "Says.", Text: text}}}
+}
+
+// What is put under the name of a removed plugin is a stranger: it has nothing of
+// what the person allowed, its edits are not theirs, and it does not bring back what
+// was removed.
+func TestAPluginUnderARemovedOnesNameIsAStranger(t *testing.T) {
+	bubble(t, "functions", func(t *testing.T, f *fixture) {
+		f.serve("a.py", answers("one"))
+		must(t, f.host.SetDeveloping(t.Context(), "a", true), f.gate.SetPermission(t.Context(), "a", permit.Network, permit.Allow), f.gate.SetPermission(t.Context(), "a", permit.Programs, permit.Deny))
+		_, err := f.gate.Add(t.Context(), permit.Grant{Effect: permit.Allow, Plugin: "a", Tool: "*", Scope: permit.Always})
+		must(t, err)
+		kept, err := f.host.Remove(t.Context(), "a")
+		must(t, err)
+		f.settle()
+
+		f.save("a.py", answers("a stranger"))
+		s := f.state("a", plugin.Quarantined)
+		if s.Serving || len(s.Granted) > 0 || !slices.Equal(s.Denied, []string{permit.Programs}) {
+			t.Errorf("serving %v, granted %q, denied %q", s.Serving, s.Granted, s.Denied)
+		}
+		f.offers()
+		grants, err := f.gate.Grants(t.Context())
+		must(t, err)
+		if len(grants) != 1 || grants[0].Effect != permit.Deny {
+			t.Errorf("these rules are left: %+v", grants)
+		}
+
+		must(t, os.Remove(f.path("a.py")), f.host.Restore(t.Context(), kept))
+		f.settle()
+		f.says("a:say", "one")
+		if s := f.status("a"); !slices.Equal(s.Granted, []string{permit.Network}) {
+			t.Errorf("what was brought back is granted %q", s.Granted)
+		}
+		f.save("a.py", answers("an edit"))
+		f.says("a:say", "an edit")
+	})
+}
+
+// A file that makes the id of a plugin in service gets another one, whatever their
+// names' order.
+func TestAnIdStaysWithThePluginThatServedUnderIt(t *testing.T) {
+	bubble(t, "functions", func(t *testing.T, f *fixture) {
+		f.serve("a.py", answers("one"))
+		must(t, f.gate.SetPermission(t.Context(), "a", permit.Network, permit.Allow))
+		f.save("a.js", answers("a script"))
+		for range 2 {
+			f.says("a:say", "one")
+			if s := f.state("a-js", plugin.NeedsApproval); len(s.Granted) > 0 {
+				t.Errorf("the script is granted %q", s.Granted)
+			}
+			f.restart()
+		}
+	})
+}
+
+func TestAnUpdateIsNoEditOfWhoeverDevelopsThePlugin(t *testing.T) {
+	bubble(t, "functions", func(t *testing.T, f *fixture) {
+		from := filepath.Join(t.TempDir(), "one.py")
+		must(t, os.WriteFile(from, []byte(answers("first").JSON()), 0o600))
+		id, err := f.host.Add(t.Context(), from)
+		must(t, err)
+		f.settle()
+		f.trust(id, true)
+		f.says("one:say", "first")
+		must(t, os.WriteFile(from, []byte(answers("from elsewhere").JSON()), 0o600))
+		_, _, err = f.host.Update(t.Context(), id, "")
+		must(t, err)
+		f.settle()
+		f.state(id, plugin.Quarantined)
+		f.says("one:say", "first")
+	})
 }

@@ -138,6 +138,19 @@ func (e *entry) remember(v version) {
 	e.save()
 }
 
+// outOfService forgets the version that last served, of a plugin that is removed:
+// another of its name does not bring it back.
+func (e *entry) outOfService(ctx context.Context) error {
+	if err := e.recall(ctx); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.record.Good = nil
+	e.mu.Unlock()
+	e.save()
+	return nil
+}
+
 // save writes the record, if there is anything new in it: a start that finds
 // every plugin as it was writes nothing.
 func (e *entry) save() {

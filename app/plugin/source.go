@@ -16,7 +16,11 @@ import (
 // Sources lists what may be plugins in the folder dir, by id: script files and
 // folders, without hidden ones and without links that lead out of dir. A folder
 // that is missing is empty. The error is a fault of kind unavailable.
-func Sources(dir string) ([]Source, error) {
+func Sources(dir string) ([]Source, error) { return sourcesOf(dir, nil) }
+
+// sourcesOf is Sources, where the names of several make one id: incumbent says which
+// name the plugin has that served under it, if any.
+func sourcesOf(dir string, incumbent func(id string) (base string)) ([]Source, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -36,7 +40,6 @@ func Sources(dir string) ([]Source, error) {
 		return nil, fault.Wrap(fault.Unavailable, "plugin.sources", "The plugins folder "+dir+" cannot be read.", "", err)
 	}
 	var sources []Source
-	taken := map[string]bool{}
 	for _, entry := range entries { // ReadDir sorts, so ids are the same from run to run
 		name := entry.Name()
 		path := filepath.Join(dir, name)
@@ -49,16 +52,54 @@ func Sources(dir string) ([]Source, error) {
 		if !src.Folder && (!info.Mode().IsRegular() || !slices.Contains(scriptEndings, ext)) {
 			continue
 		}
+		sources = append(sources, src)
+	}
+	return distinct(sources, incumbent), nil
+}
+
+// distinct gives sources whose names make the same id one each. The plugin that has
+// served under the id keeps it, and with it what the person allowed; else the first.
+func distinct(sources []Source, incumbent func(id string) (base string)) []Source {
+	count := map[string]int{}
+	for _, src := range sources {
+		count[src.ID]++
+	}
+	keeps := map[string]string{}
+	for id, n := range count {
+		if n > 1 && incumbent != nil {
+			keeps[id] = incumbent(id)
+		}
+	}
+	later := func(src Source) bool { // it yields to the one that has served
+		base := keeps[src.ID]
+		return base != "" && base != filepath.Base(src.Path)
+	}
+	slices.SortStableFunc(sources, func(a, b Source) int {
+		switch {
+		case later(a) == later(b):
+			return 0
+		case later(a):
+			return 1
+		}
+		return -1
+	})
+	var all []Source
+	taken := map[string]bool{}
+	for _, src := range sources {
 		if taken[src.ID] {
-			src.ID += "-" + legalID(strings.TrimPrefix(ext, "."))
+			kind := strings.TrimPrefix(strings.ToLower(filepath.Ext(src.Path)), ".")
+			if kind == "" {
+				kind = "folder"
+			}
+			src.ID += "-" + legalID(kind)
 		}
 		if taken[src.ID] {
 			continue // two names that differ only in characters an id cannot hold
 		}
 		taken[src.ID] = true
-		sources = append(sources, src)
+		all = append(all, src)
 	}
-	return sources, nil
+	return all
 }
 
 // couldBePlugin reports an entry that its name and kind allow to be a plugin; what

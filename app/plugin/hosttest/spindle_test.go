@@ -470,7 +470,7 @@ func TestSP22SwitchedOffOrRemovedItOffersNothing(t *testing.T) {
 	if n := c.tools.Set().Len(); n != 0 {
 		t.Errorf("removed it offers %d tools", n)
 	}
-	must(t, c.host.Restore(kept), c.host.Settled(t.Context()))
+	must(t, c.host.Restore(t.Context(), kept), c.host.Settled(t.Context()))
 	c.answers("coming:say", "{}", "here")
 }
 
