@@ -225,10 +225,16 @@ func (h *Host) incumbent(id string) string {
 }
 
 // Watch scans, then follows the folder until ctx ends, whose cause it returns.
+// Plugins that hung are tried again when they have rested.
 func (h *Host) Watch(ctx context.Context) error {
 	if err := h.Scan(); err != nil {
 		h.o.Log.Warn("the plugins folder cannot be read", "err", err)
 	}
+	var retrying sync.WaitGroup
+	over, stop := context.WithCancel(ctx)
+	retrying.Go(func() { h.retryHung(over) }) // ends with over
+	defer retrying.Wait()
+	defer stop()
 	return watch.Run(ctx, h.o.Dir, watch.Options{
 		Ignore: notSource,
 		Log:    h.o.Log,

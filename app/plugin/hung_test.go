@@ -32,7 +32,7 @@ func TestF64APluginThatHungIsNotStartedAgainUntilItChanges(t *testing.T) {
 		f.restart() // the next command
 		f.started(map[string]int{"slow": 1})
 		p := f.state("slow", plugin.Failed).Problem
-		if p.Kind != "deadline" || !strings.HasPrefix(p.Message, "It did not load within 10 s. It is not started again until") || p.Hint == "" {
+		if p.Kind != "deadline" || !strings.HasPrefix(p.Message, "It did not load within 10 s. It is not started again before ") || p.Hint == "" {
 			t.Errorf("the problem is %+v", p)
 		}
 
@@ -71,5 +71,57 @@ func TestF64WhatIsWaitedForIsOnlyThePluginThatIsNeeded(t *testing.T) {
 			cancel()
 		}
 		must(t, f.host.Settled(t.Context()))
+	})
+}
+
+func TestF64AHangIsForgottenAfterARestThatGrows(t *testing.T) {
+	bubble(t, "functions", func(t *testing.T, f *fixture) {
+		f.hanging("slow.py")
+		for i, rest := range []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour, 24 * time.Hour} {
+			time.Sleep(rest - time.Minute)
+			f.restart()
+			f.started(map[string]int{"slow": i + 1})
+			time.Sleep(time.Minute)
+			f.restart()
+			f.started(map[string]int{"slow": i + 2})
+		}
+	})
+}
+
+func TestF64APluginThatABusyMachineKeptFromLoadingComesBackByItself(t *testing.T) {
+	bubble(t, "functions", func(t *testing.T, f *fixture) {
+		f.world.Busy.Store(true)
+		s := plugintest.SaysText("say", "well")
+		s.Load = plugintest.LoadStarved
+		f.save("slow.py", s)
+		f.trust("slow", false)
+		f.state("slow", plugin.Failed)
+		f.world.Busy.Store(false)
+
+		ctx, stop := context.WithCancel(t.Context())
+		over := make(chan struct{})
+		go func() { // ends with ctx, which is waited for
+			defer close(over)
+			f.host.RetryHung(ctx)
+		}()
+		time.Sleep(9 * time.Minute)
+		f.state("slow", plugin.Failed)
+		f.started(map[string]int{"slow": 1})
+		time.Sleep(3 * time.Minute)
+		f.settle()
+		f.state("slow", plugin.Ready)
+		f.says("slow:say", "well")
+		stop()
+		<-over
+
+		// It is forgotten: another hang of the same counts as the first.
+		f.world.Busy.Store(true)
+		must(t, f.host.Reload("slow"))
+		f.settle()
+		f.state("slow", plugin.Failed)
+		f.world.Busy.Store(false)
+		time.Sleep(10 * time.Minute)
+		f.restart()
+		f.state("slow", plugin.Ready)
 	})
 }

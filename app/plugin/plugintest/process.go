@@ -106,6 +106,11 @@ func (p *Process) run() {
 	case LoadHangs:
 		<-p.killed
 		return
+	case LoadStarved:
+		if p.w.Busy.Load() {
+			<-p.killed
+			return
+		}
 	}
 	lines := bufio.NewScanner(p.in)
 	lines.Buffer(nil, 8<<20)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
@@ -39,6 +40,7 @@ const (
 	LoadFails   Load = "fails"   // answers initialize with the script's Problem
 	LoadLacks   Load = "lacks"   // the same, until it is given an environment with packages
 	LoadHangs   Load = "hangs"   // never answers
+	LoadStarved Load = "starved" // never answers while the World is Busy
 	LoadExits   Load = "exits"   // ends with status 3 at once
 	LoadGarbage Load = "garbage" // prints something else than messages
 	LoadFloods  Load = "floods"  // prints a line without an end
@@ -90,6 +92,8 @@ func SaysText(name, text string) Script {
 // safe for concurrent use.
 type World struct {
 	contract string
+
+	Busy atomic.Bool // the machine has no time for plugins that are Starved
 
 	mu      sync.Mutex // guards the fields below
 	running map[*Process]struct{}
