@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -37,6 +38,15 @@ import (
 //go:embed all:frontend/dist
 var pages embed.FS
 
+// programName is what Linux desktops know the window by: the name of
+// build/linux/conclave.desktop.
+const programName = "conclave"
+
+// icon is the picture of the program in bars and lists of windows.
+//
+//go:embed build/linux/icons/hicolor/256x256/apps/conclave.png
+var icon []byte
+
 func main() {
 	if err := run(os.Args[1:], os.Stderr); err != nil {
 		f := fault.Of(err)
@@ -50,6 +60,9 @@ func main() {
 
 // run opens the window and returns once it is closed.
 func run(args []string, stderr io.Writer) error {
+	if onlyBindings {
+		return writeBindings()
+	}
 	if len(args) == 1 && args[0] == cli.VersionFlag {
 		fmt.Println(version.Window + " " + version.Version)
 		return nil
@@ -116,6 +129,12 @@ func run(args []string, stderr io.Writer) error {
 	}()
 	defer func() { cancel(errors.New("the window closed")); <-watching }()
 	return open(ctx, window)
+}
+
+// writeBindings lets Wails write what the page may call. It needs the methods
+// alone: no store, plugin or window is opened.
+func writeBindings() error {
+	return wails.Run(&options.App{Bind: app.New(app.Core{}, slog.Default()).Bind()})
 }
 
 // parse reads the flags, which are those of the terminal program.
@@ -188,8 +207,8 @@ func open(ctx context.Context, window *app.App) error {
 		ErrorFormatter:   window.FormatError,
 		// The page draws its own menus; the web view's would offer Reload and Back.
 		EnableDefaultContextMenu: false,
-		Linux:                    &linux.Options{ProgramName: "conclave", WebviewGpuPolicy: linux.WebviewGpuPolicyNever},
-		Mac:                      &mac.Options{About: &mac.AboutInfo{Title: "Conclave", Message: "Talk to models. Keep control."}},
+		Linux:                    &linux.Options{ProgramName: programName, Icon: icon, WebviewGpuPolicy: linux.WebviewGpuPolicyNever},
+		Mac:                      &mac.Options{About: &mac.AboutInfo{Title: "Conclave", Message: "Talk to models. Keep control.", Icon: icon}},
 		Windows:                  &windows.Options{WebviewGpuIsDisabled: false},
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/wailsapp/wails/v2"
 	"github.com/wailsapp/wails/v2/pkg/options"
 	"github.com/wailsapp/wails/v2/pkg/options/assetserver"
+	"github.com/wailsapp/wails/v2/pkg/options/linux"
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
 	"conclave/app/core"
@@ -109,6 +110,7 @@ func showWaiting() error {
 		AssetServer: &assetserver.Options{Handler: w},
 		OnStartup:   func(ctx context.Context) { w.ctx = ctx },
 		Bind:        []any{w},
+		Linux:       &linux.Options{ProgramName: programName, Icon: icon},
 	})
 	if err == nil && w.endIt {
 		os.Exit(endThemStatus)
