@@ -9,11 +9,11 @@ WEBKIT     := $(if $(filter Linux,$(shell uname -s)),webkit2_41,)
 BIN        := build/bin
 TOOL       := go tool -modfile=.ci/tools.mod
 # Our Go; what lies below frontend/node_modules is other people's.
-PACKAGES   := . ./app/... ./store/... ./plugins/...
+PACKAGES   := . ./app/... ./store/... ./plugins/... ./build/...
 FUZZTIME   ?= 30s
 GO_SOURCES := $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.go' 'go.mod' 'go.sum' 'app/**' 'plugins/**' 2>/dev/null | sort -u))
 
-.PHONY: run test build dev race lint fmt gen e2e bench check vet-systems fuzz deps-run deps-test clean
+.PHONY: run test build wails icon dev race lint fmt gen e2e bench check vet-systems fuzz deps-run deps-test clean
 
 run: deps-run ## build and open the window; without a display, one real turn in the terminal
 	@$(MAKE) --no-print-directory build
@@ -39,6 +39,12 @@ frontend/node_modules/.package-lock.json: frontend/package-lock.json
 
 frontend/dist/index.html: frontend/node_modules/.package-lock.json $(wildcard $(shell git ls-files --cached --others --exclude-standard 'frontend/src/**' 'frontend/*.html' 'frontend/*.ts' 'frontend/*.js' 2>/dev/null))
 	cd frontend && npm run --silent build
+
+wails: deps-run ## the window as Wails packages it (.app on macOS, icon and manifest in the .exe), with the other two programs beside it
+	go run github.com/wailsapp/wails/v2/cmd/wails@$$(go list -m -f '{{.Version}}' github.com/wailsapp/wails/v2) build
+
+icon: ## draw the icon's files below build again
+	go run ./build/icon
 
 dev: deps-run frontend/dist/index.html $(BIN)/conclave-worker ## the window with the web inspector, served to a browser at localhost:34115 too
 	go build -tags 'dev,$(WEBKIT)' -ldflags '$(STAMP)' -o $(BIN)/conclave-dev .

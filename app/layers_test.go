@@ -99,6 +99,7 @@ var layers = map[string][]string{
 	"app/plugin/hosttest":          {},
 	"app/bench":                    {},
 	"app/bench/patches":            {"app/render"},
+	"build/icon":                   {}, // draws the icon
 }
 
 // everywhere is what any package may import: the list of bounds, which knows
@@ -197,7 +198,7 @@ const module = "conclave"
 
 // ours are the folders with Go in them; below frontend/node_modules lies Go of
 // other people.
-var ours = []string{".", "./app/...", "./store/...", "./plugins/..."}
+var ours = []string{".", "./app/...", "./store/...", "./plugins/...", "./build/..."}
 
 // below returns an import path of ours as the tables write it.
 func below(path string) (name string, own bool) {

@@ -43,6 +43,7 @@ export default defineConfig(({ mode }) => ({
     chunkSizeWarningLimit: 1500, // Mermaid, loaded only for a diagram
     modulePreload: { polyfill: false },
   },
+  optimizeDeps: { entries: ["index.html"] }, // the benchmark's page has packages of its own
   server: { port: 5173, strictPort: false },
   test: {
     environment: "jsdom",

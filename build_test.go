@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+	"text/template"
+)
+
+// `wails build`, `wails dev` and `wails generate module` build the program with
+// the tag “bindings” and run it in the project's folder.
+func TestF145WailsWritesTheBindingsWithoutStartingAnything(t *testing.T) {
+	folder, home := t.TempDir(), t.TempDir()
+	tags := "bindings"
+	if runtime.GOOS == "linux" {
+		tags += ",webkit2_41"
+	}
+	program := filepath.Join(t.TempDir(), "wailsbindings")
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-tags", tags, "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	project, err := os.ReadFile("wails.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "wails.json"), project, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program)
+	cmd.Dir = folder
+	cmd.Env = []string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + home, "tsoutputtype=classes"}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("the program ended with %v:\n%s", err, out)
+	}
+	for file, method := range map[string]string{
+		"Chats": "Send(", "Plugins": "List(", "Tools": "List(", "Permissions": "Pending(", "Models": "List(", "Settings": "Set(", "Window": "Hello(",
+	} {
+		text, err := os.ReadFile(filepath.Join(folder, "frontend", "wailsjs", "go", "app", file+".d.ts"))
+		if err != nil || !strings.Contains(string(text), "export function "+method) {
+			t.Errorf("%s.d.ts: %v; it has no %s", file, err, method)
+		}
+	}
+	// No store, no log, no plugins folder: nothing of the program was opened.
+	err = filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
+		if path != home && err == nil {
+			t.Errorf("%s was made", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Desktops find the entry, the icon and the data of a window by its name.
+func TestF145TheDesktopKnowsTheWindow(t *testing.T) {
+	entry := map[string]string{}
+	for line := range strings.Lines(text(t, "build/linux/"+programName+".desktop")) {
+		if key, value, found := strings.Cut(strings.TrimSpace(line), "="); found {
+			entry[key] = value
+		}
+	}
+	project := readProject(t)
+	for key, want := range map[string]string{
+		"Type": "Application", "Name": project.Info.ProductName, "Comment": project.Info.Comments, "Exec": project.OutputFilename,
+		"Icon": programName, "StartupWMClass": programName,
+	} {
+		if entry[key] != want {
+			t.Errorf("conclave.desktop: %s is %q, want %q", key, entry[key], want)
+		}
+	}
+	for category := range strings.SplitSeq(entry["Categories"], ";") {
+		if strings.ContainsAny(category, " ,") {
+			t.Errorf("conclave.desktop: a category is called %q", category)
+		}
+	}
+	var data struct {
+		ID         string   `xml:"id"`
+		Name       string   `xml:"name"`
+		Summary    string   `xml:"summary"`
+		Licence    string   `xml:"project_license"`
+		Launchable string   `xml:"launchable"`
+		Binary     []string `xml:"provides>binary"`
+		Text       []string `xml:"description>p"`
+	}
+	if err := xml.Unmarshal([]byte(text(t, "build/linux/"+programName+".metainfo.xml")), &data); err != nil {
+		t.Fatal(err)
+	}
+	if data.ID != programName+".desktop" || data.Launchable != data.ID || data.Name != entry["Name"] || data.Licence != "MIT" {
+		t.Errorf("conclave.metainfo.xml: %+v", data)
+	}
+	if len(data.Summary) > 35 || strings.HasSuffix(data.Summary, ".") || len(data.Text) == 0 || len(data.Binary) != 3 {
+		t.Errorf("conclave.metainfo.xml: %+v", data)
+	}
+}
+
+// What Wails fills in for macOS and Windows is well-formed with our project's
+// words, and leaves nothing open.
+func TestF145TheManifestsOfOtherSystemsAreWellFormed(t *testing.T) {
+	project := readProject(t)
+	for _, name := range []string{"darwin/Info.plist", "darwin/Info.dev.plist", "windows/wails.exe.manifest", "windows/info.json"} {
+		words, err := template.New(name).Funcs(template.FuncMap{"safeBundleID": strings.ToLower}).Parse(text(t, "build/"+name))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		var out strings.Builder
+		if err := words.Execute(&out, project); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if strings.HasSuffix(name, ".json") {
+			if !json.Valid([]byte(out.String())) {
+				t.Errorf("%s is no JSON: %s", name, out.String())
+			}
+			continue
+		}
+		for reader := xml.NewDecoder(strings.NewReader(out.String())); ; {
+			if _, err := reader.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Errorf("%s: %v", name, err)
+				break
+			}
+		}
+		if !strings.Contains(out.String(), "com.wails.conclave") || !regexp.MustCompile(`>?"?\d+\.\d+\.\d+`).MatchString(out.String()) {
+			t.Errorf("%s: its identity or version is missing: %s", name, out.String())
+		}
+	}
+}
+
+// project is wails.json, as far as Wails' templates read it.
+type project struct {
+	Name           string
+	OutputFilename string
+	Info           struct{ CompanyName, ProductName, ProductVersion, Comments, Copyright string }
+}
+
+func readProject(t *testing.T) project {
+	t.Helper()
+	var p project
+	if err := json.Unmarshal([]byte(text(t, "wails.json")), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func text(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.FromSlash(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
