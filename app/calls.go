@@ -22,7 +22,7 @@ func callState(r chat.CallRecord) string {
 	case chat.CallRunning, chat.CallPaused:
 		return "running"
 	case chat.CallRefused:
-		if strings.HasPrefix(r.DecidedBy, expiredWords) {
+		if r.Expired {
 			return "expired"
 		}
 		return "refused"
@@ -32,14 +32,17 @@ func callState(r chat.CallRecord) string {
 	return "failed"
 }
 
-// expiredWords begin the gate's reason when nobody answered in time.
-const expiredWords = "nobody answered"
+// byPerson reports whether the person decided. Records of before that was kept tell
+// it by their words.
+func byPerson(r chat.CallRecord) bool {
+	return r.Decider == "person" || r.Decider == "" && strings.HasPrefix(r.DecidedBy, "you ")
+}
 
 // callView is one line of a tool card.
 func (c *Chats) callView(r chat.CallRecord) *CallView {
 	v := &CallView{
 		Tool: r.ToolID, State: callState(r), Summary: summary(r), Started: stamp(r.Started),
-		MS: int64(r.MS), Decision: sentence(r.DecidedBy), ByPerson: strings.HasPrefix(r.DecidedBy, "you "),
+		MS: int64(r.MS), Decision: sentence(r.DecidedBy), ByPerson: byPerson(r),
 	}
 	if r.ID != 0 {
 		v.ID = strconv.FormatUint(r.ID, 10)

@@ -231,7 +231,7 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	if d.Effect != permit.Allow && ctx.Err() != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
-	c.Record.Decision, c.Record.DecidedBy = string(d.Effect), d.Why
+	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider, c.Record.Expired = string(d.Effect), d.Why, d.By, d.Expired
 	if d.Effect == permit.Allow && d.Edited {
 		c.Record.Arguments = d.Arguments // by the person
 	}

@@ -30,6 +30,7 @@ type bench struct {
 	t      testing.TB
 	log    *turn.MemoryLog
 	set    *tool.Set
+	gate   *permit.Gate
 	runner *call.Runner
 }
 
@@ -57,6 +58,7 @@ func newBench(t testing.TB, run tools, change ...func(*tool.Tool)) *bench {
 	if err := gate.Trust(t.Context(), c, permit.Trust{}); err != nil {
 		t.Fatal(err)
 	}
+	b.gate = gate
 	b.runner = call.New(call.Options{Gate: gate, Log: b.log})
 	return b
 }
@@ -198,6 +200,24 @@ func TestEventsOfACallComeInOrder(t *testing.T) {
 			t.Errorf("event %d is %s, want %s", i, got[i], want[i])
 		}
 	}
+}
+
+func TestF137ADecisionIsOnRecordAsDataAndNotOnlyInWords(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, tools{"run": echo})
+		defer b.gate.Attach()() // a window that nobody looks at
+		if r := b.do("run", "{}", func(o *call.Origin, _ *call.With) { o.Caller = permit.Main }); r.Status != chat.CallRefused {
+			t.Errorf("got %+v", r)
+		}
+		b.do("run", "{}")
+		records := b.log.Calls()
+		if r := records[0]; r.Decision != "deny" || r.Decider != "nobody to ask" || !r.Expired {
+			t.Errorf("nobody answered, and the record says %q, %q, expired %v", r.Decision, r.Decider, r.Expired)
+		}
+		if r := records[1]; r.Decision != "allow" || r.Decider != "default" || r.Expired {
+			t.Errorf("the person called, and the record says %q, %q, expired %v", r.Decision, r.Decider, r.Expired)
+		}
+	})
 }
 
 // BenchmarkCall is a call through arguments, gate, registry, record and an

@@ -147,7 +147,7 @@ func (t *run) searching(name string) bool {
 // search answers a call of tool_search. Nobody has to allow it: it looks at what
 // the model may call anyway.
 func (t *run) search(c *call.Call) tool.Result {
-	c.Record.Decision, c.Record.DecidedBy = "allow", "It only looks at the tools of this chat."
+	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider = "allow", "It only looks at the tools of this chat.", "built-in"
 	var args struct {
 		Query any `json:"query"`
 		Limit any `json:"limit"`
