@@ -359,6 +359,16 @@ var (
 		Person: "It took more memory than a plugin may have.",
 		Test:   "app/plugin/worker TestF17SharedMemoryCountsToo",
 	})
+	// PluginWrites bounds what a plugin has Conclave keep in chats, variables and
+	// shared records.
+	PluginWrites = add(Limit{
+		Name:  "what a plugin writes into chats, variables and shared records, at once and again in each hour, at least 4 KiB each time",
+		Value: 128 << 20,
+		Unit:  Bytes,
+		Why:   "forty pictures; without a bound a loop fills the disk with messages, some gigabytes in a minute",
+		Model: "the plugin wrote more than 128 MiB into Conclave within an hour, and has to wait",
+		Test:  "app/service TestAPluginDoesNotFillTheStore",
+	})
 	// CheckSteps bounds the check of a call's arguments, or of settings, by a schema.
 	CheckSteps = add(Limit{
 		Name:   "steps of checking the arguments of a call by a tool's schema",

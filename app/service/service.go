@@ -67,6 +67,7 @@ type Services struct {
 	toasts []Toast                                               // the newest, oldest first
 	toastN uint64                                                // the number of the newest
 	pace   map[string][]time.Time                                // of toasts, by plugin
+	wrote  map[string]*written                                   // by plugin
 	secret map[string]*sync.Mutex                                // orders changes of a plugin's list of secrets
 }
 
@@ -95,6 +96,7 @@ func New(o Options) *Services {
 	s := &Services{
 		o: o, spent: map[string]*budget{}, open: map[requestKey]context.CancelFunc{}, rests: map[string]*rest{},
 		later: map[string]chat.MessageSeq{}, queues: map[chat.ConversationID][]func(context.Context) error{}, pace: map[string][]time.Time{}, secret: map[string]*sync.Mutex{},
+		wrote: map[string]*written{},
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background()) // its own: Close ends it
 	return s
@@ -173,6 +175,11 @@ func (s *Services) All() map[string]plugin.Service {
 		"variables.list":   offer("", s.listVariables),
 	})
 	add(s.o.Shared != nil, s.records())
+	for _, capability := range writing {
+		if service, there := all[capability]; there {
+			all[capability] = s.bounded(service)
+		}
+	}
 	return all
 }
 

@@ -20,6 +20,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/keys"
+	"conclave/app/limit"
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
 	"conclave/app/plugin"
@@ -116,7 +117,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f.open = &c
 	f.s = New(Options{
-		Chats: storeChats{f.store}, Models: models{f.model, &f.chosen}, Keys: &memoryKeys{all: map[string]string{}}, Values: f.store, Bus: bus.New(), Hold: f.holds.hold,
+		Chats: storeChats{f.store}, Models: models{f.model, &f.chosen}, Keys: &memoryKeys{all: map[string]string{}}, Values: f.store, Shared: f.store, Bus: bus.New(), Hold: f.holds.hold,
 		Active: func(context.Context) (*chat.Conversation, error) { return f.open, nil },
 		Now:    func() time.Time { return f.now },
 		Publish: func(event string, payload any) {
@@ -476,4 +477,40 @@ func TestTokensAreEstimated(t *testing.T) {
 	f := newFixture(t)
 	f.wants(f.caller("a"), "tokens.count", `{"text":"four letters"}`, `{"approximate":true,"total_tokens":3}`)
 	f.wants(f.caller("a"), "tokens.count", `{"messages":[{"role":"user","content":"日本語"}]}`, `"total_tokens":7`)
+}
+
+func TestAPluginDoesNotFillTheStore(t *testing.T) {
+	f := newFixture(t)
+	large := strings.Repeat("x", 200<<10)
+	loops := map[string]string{
+		"chats.append":       `{"role":"user","content":"` + large + `"}`,
+		"chats.update":       `{"title":"x"}`,
+		"variables.set":      `{"scope":"global","key":"k","value":"` + large[:60<<10] + `"}`,
+		"world_books.create": `{"fields":{"text":"` + large + `"}}`,
+		"characters.create":  `{"fields":{"text":"` + large + `"}}`,
+	}
+	for capability, args := range loops {
+		t.Run(capability, func(t *testing.T) {
+			by := f.caller(capability)
+			each := int64(max(leastWritten, len(args)))
+			if got := f.ask(by, capability, args); strings.Contains(got, limit.PluginWrites.Model) {
+				t.Errorf("the first one: %s", got)
+			}
+			for n := limit.PluginWrites.Value/each - 1; n > 0; n-- { // as many more, without a store of gigabytes
+				if !f.s.mayWrite(by.Plugin, each) {
+					t.Fatalf("it was stopped %d calls early", n)
+				}
+			}
+			f.wants(by, capability, args, limit.PluginWrites.Model)
+			f.now = f.now.Add(time.Minute)
+			if got := f.ask(by, capability, args); strings.Contains(got, limit.PluginWrites.Model) {
+				t.Errorf("a minute later: %s", got)
+			}
+		})
+	}
+	for _, capability := range writing {
+		if _, there := f.all[capability]; !there {
+			t.Errorf("there is no %s to count", capability)
+		}
+	}
 }

@@ -1,0 +1,61 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"conclave/app/fault"
+	"conclave/app/limit"
+	"conclave/app/plugin"
+)
+
+// writing are the capabilities whose arguments the store keeps. Each alone has a
+// bound; what a plugin writes in a loop has this one.
+var writing = []string{
+	"chats.update", "chats.append", "chats.edit", "variables.set",
+	"world_books.create", "world_books.update", "world_books.entries.create", "world_books.entries.update",
+	"characters.create", "characters.update", "personas.create", "personas.update",
+}
+
+// leastWritten is what the store needs for the smallest thing that is kept.
+const leastWritten = 4 << 10
+
+// written is what a plugin may still write: limit.PluginWrites at once, which comes
+// back within an hour.
+type written struct {
+	left int64
+	at   time.Time
+}
+
+// bounded is a service that counts what the caller writes.
+func (s *Services) bounded(service plugin.Service) plugin.Service {
+	do := service.Do
+	service.Do = func(ctx context.Context, by plugin.Caller, args json.RawMessage) (any, error) {
+		if !s.mayWrite(by.Plugin, max(leastWritten, int64(len(args)))) {
+			s.o.Log.Warn("a plugin writes too much", "plugin", by.Plugin, "bytes", len(args))
+			return nil, fault.New(fault.NotAllowed, "service.write", limit.PluginWrites.Model, "")
+		}
+		return do(ctx, by, args)
+	}
+	return service
+}
+
+// mayWrite takes n bytes of what the plugin may write.
+func (s *Services) mayWrite(id string, n int64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now, most := s.o.Now(), limit.PluginWrites.Value
+	w, known := s.wrote[id]
+	if !known {
+		w = &written{left: most, at: now}
+		s.wrote[id] = w
+	}
+	w.left = min(most, w.left+int64(float64(most)*now.Sub(w.at).Hours()))
+	w.at = now
+	if w.left < n {
+		return false
+	}
+	w.left -= n
+	return true
+}
