@@ -284,8 +284,8 @@ func scriptFile(spec string) bool {
 	return slices.Contains([]string{".py", ".js", ".mjs", ".ts"}, ext)
 }
 
-// fileSpecs are the files, absolute, and the toolboxes with settings that this
-// chat offers again when it goes on.
+// fileSpecs are the files and the toolboxes with settings, their paths absolute, that
+// this chat offers again when it goes on.
 func (t *talk) fileSpecs() []string {
 	var files []string
 	for _, spec := range t.f.tools {
@@ -293,7 +293,7 @@ func (t *talk) fileSpecs() []string {
 		case scriptFile(spec):
 			files = append(files, t.c.Path(spec))
 		case isBox(spec):
-			files = append(files, spec)
+			files = append(files, t.absoluteBox(spec))
 		}
 	}
 	return files

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -125,6 +126,38 @@ func boxes(s plugin.Status) []string {
 
 // hasBox reports whether a plugin has a toolbox of that name.
 func hasBox(s plugin.Status, name string) bool { return slices.Contains(boxes(s), name) }
+
+// absoluteBox is a toolbox with settings whose paths, where its plugin declares them
+// as such, are those of the folder that the command was given in.
+func (t *talk) absoluteBox(spec string) string {
+	name, settings, err := parseBox(spec)
+	if err != nil {
+		return spec // offerBox says so
+	}
+	for _, s := range t.app.Host.List() {
+		if !hasBox(s, name) {
+			continue
+		}
+		options, err := json.Marshal(map[string]json.RawMessage{name: settings})
+		if err != nil {
+			return spec
+		}
+		relative := false
+		options = plugin.WithPaths(s.Options, options, func(path string) string {
+			if path == "" || filepath.IsAbs(path) || strings.HasPrefix(path, "~") {
+				return path
+			}
+			relative = true
+			return t.c.Path(path)
+		})
+		var boxes map[string]json.RawMessage
+		if !relative || json.Unmarshal(options, &boxes) != nil {
+			return spec
+		}
+		return name + "(" + string(boxes[name]) + ")"
+	}
+	return spec
+}
 
 // offerBox loads the plugin that has a toolbox once more for this run, with the
 // settings named, and returns its id and the toolbox's name. Kind not_found when

@@ -277,7 +277,8 @@ func (h *Host) loadFile(ctx context.Context, path string, bare bool) (string, er
 
 // LoadWith offers a plugin that is in service once more for this run only, with
 // other settings (options.go), and returns the id of the second one once it has
-// loaded or failed. Settings that options do not name are those of the first.
+// loaded or failed. Settings that options do not name are those of the first. The
+// kind is not_found or invalid for a path among them that no plugin is given.
 // Nothing of it is kept.
 func (h *Host) LoadWith(ctx context.Context, id string, options json.RawMessage) (string, error) {
 	e := h.entry(id)
@@ -292,7 +293,11 @@ func (h *Host) LoadWith(ctx context.Context, id string, options json.RawMessage)
 	src, set := e.source, e.state
 	e.mu.Unlock()
 	form, _ := e.options()
-	merged, err := mergeOptions(set.values(), byName(form, options))
+	options = byName(form, options)
+	if err := h.checkPaths(form, options); err != nil {
+		return "", err
+	}
+	merged, err := mergeOptions(set.values(), options)
 	if err != nil {
 		return "", err
 	}

@@ -71,6 +71,31 @@ func eachPath(schema, object map[string]any, path string, depth int, do func(nam
 	}
 }
 
+// WithPaths returns settings of toolboxes, as LoadWith takes them, with what do makes
+// of each that schema declares as a path. What cannot be read stays as it is.
+func WithPaths(schema, options json.RawMessage, do func(path string) string) json.RawMessage {
+	var form, object map[string]any
+	if decodeNumbers(schema, &form) != nil || decodeNumbers(byName(schema, options), &object) != nil {
+		return options
+	}
+	eachPath(form, object, "", 0, func(_, value string) string { return do(value) })
+	out, err := json.Marshal(object)
+	if err != nil {
+		return options // it was JSON
+	}
+	return out
+}
+
+// checkPaths returns an error for a path among the options that no plugin is given.
+func (h *Host) checkPaths(schema, options json.RawMessage) error {
+	var form, object map[string]any
+	if decodeNumbers(schema, &form) != nil || decodeNumbers(options, &object) != nil {
+		return nil // the plugin says what does not fit
+	}
+	_, err := h.namedPaths(form, object)
+	return err
+}
+
 // byName gives the settings of toolboxes that are a list, as -T 'Name("x")' has
 // them, the names that the schema has at their places, so that those that are
 // paths are known for it. What the schema has no name for stays as it is: the
