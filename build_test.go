@@ -95,7 +95,7 @@ func TestF145TheDesktopKnowsTheWindow(t *testing.T) {
 	if err := xml.Unmarshal([]byte(text(t, "build/linux/"+programName+".metainfo.xml")), &data); err != nil {
 		t.Fatal(err)
 	}
-	if data.ID != programName+".desktop" || data.Launchable != data.ID || data.Name != entry["Name"] || data.Licence != "MIT" {
+	if data.ID != "com.wails."+project.Name || data.Launchable != programName+".desktop" || data.Name != entry["Name"] || data.Licence != "MIT" {
 		t.Errorf("conclave.metainfo.xml: %+v", data)
 	}
 	if len(data.Summary) > 35 || strings.HasSuffix(data.Summary, ".") || len(data.Text) == 0 || len(data.Binary) != 3 {
