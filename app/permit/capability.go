@@ -13,7 +13,7 @@ const (
 	ReadScreen Capability = "read clipboard or screen"
 )
 
-// row is what may be done with one capability by default.
+// row holds the defaults of one capability.
 type row struct {
 	main   Effect // who asks is the main model, or anybody but a council member
 	member Effect
