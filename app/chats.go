@@ -236,7 +236,7 @@ func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r t
 	c.turns.Go(func() { // ends with the turn; Shutdown cancels it
 		defer close(live.done)
 		defer cancel(nil)
-		_, err := c.core.Turns.Run(run, r, func(e turn.Event) {
+		out, err := c.core.Turns.Run(run, r, func(e turn.Event) {
 			t.hear(run, e)
 			if e.Kind == turn.Started && r.Text == "" && len(r.Attachments) == 0 {
 				questioned <- 0
@@ -249,6 +249,8 @@ func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r t
 		c.finished(run, t)
 		if err != nil {
 			failed <- err
+		} else if set.ModelTitles && current.Head == 0 && out.Reason == chat.EndDone && out.Message != nil && opened.Info().Connection != "demo" {
+			c.name(turn.Naming{Conversation: conversation, Model: opened, Question: r.Text, Answer: chat.TextOf(out.Message.Parts)})
 		}
 	})
 	c.core.Bus.Changed(bus.Chats, "")
@@ -260,6 +262,27 @@ func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r t
 	case <-ctx.Done():
 		return Sent{}, context.Cause(ctx)
 	}
+}
+
+// name has a chat named by its model after its first answer, while the person reads
+// that. The title of its first words stays where that comes to nothing.
+func (c *Chats) name(n turn.Naming) {
+	c.mu.Lock()
+	ctx, stopped := c.ctx, c.stopped
+	c.mu.Unlock()
+	if stopped || ctx == nil {
+		return
+	}
+	c.turns.Go(func() { // ends with the request, which has a deadline; Shutdown cancels it
+		err := c.core.Turns.NameChat(ctx, n)
+		if err != nil {
+			c.log.Debug("A model made no title.", "conversation", n.Conversation, "model", n.Model.Info().Name(), "err", err)
+		}
+		if err := c.transcript(n.Conversation).refresh(ctx); err != nil {
+			return // the chat is gone
+		}
+		c.core.Bus.Changed(bus.Chats, "")
+	})
 }
 
 // finished closes a turn in the transcript, and marks the chat unread when it is
@@ -561,7 +584,9 @@ func (c *Chats) Rename(conversation, title string) error {
 	if title == "" {
 		return fault.New(fault.Invalid, "app.rename", "A chat cannot have an empty title.", "")
 	}
-	return c.update(ctx, conversation, func(v *chat.Conversation) { v.Title = string([]rune(title)[:min(200, len([]rune(title)))]) })
+	return c.update(ctx, conversation, func(v *chat.Conversation) {
+		v.Title, v.Named = string([]rune(title)[:min(200, len([]rune(title)))]), true
+	})
 }
 
 // SetPinned pins the conversation or lets it go.

@@ -28,7 +28,7 @@ func (s *Settings) Get() (SettingsView, error) {
 func settingsView(core Core, s settings.Settings) SettingsView {
 	return SettingsView{
 		core.Bus.Revision(bus.Settings, ""), s.Theme, s.Zoom, s.TextSize, s.ReadingFont, s.SendKey, s.Follow, s.ScanAtStart, s.Editor,
-		s.SidebarOpen, s.SidebarWidth, s.DockOpen, s.DockWidth, s.DockTab, maps.Clone(s.Keys),
+		s.SidebarOpen, s.SidebarWidth, s.DockOpen, s.DockWidth, s.DockTab, s.ModelTitles, maps.Clone(s.Keys),
 	}
 }
 
@@ -48,7 +48,7 @@ func (s *Settings) Set(patch map[string]json.RawMessage) (SettingsView, error) {
 		}
 		now.Zoom = view.Zoom
 		now.Theme, now.TextSize, now.ReadingFont, now.SendKey, now.Follow = view.Theme, view.TextSize, view.ReadingFont, view.SendKey, view.Follow
-		now.ScanAtStart, now.Editor = view.ScanAtStart, view.Editor
+		now.ScanAtStart, now.Editor, now.ModelTitles = view.ScanAtStart, view.Editor, view.ModelTitles
 		now.SidebarOpen, now.SidebarWidth, now.DockOpen, now.DockWidth, now.DockTab = view.SidebarOpen, view.SidebarWidth, view.DockOpen, view.DockWidth, view.DockTab
 		if _, given := patch["keys"]; given {
 			now.Keys = map[string]string{}

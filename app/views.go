@@ -579,6 +579,7 @@ type SettingsView struct {
 	DockOpen     bool   `json:"dock_open"`
 	DockWidth    int    `json:"dock_width"`
 	DockTab      string `json:"dock_tab"`
+	ModelTitles  bool   `json:"model_titles"`
 
 	Keys map[string]string `json:"keys"` // changed shortcuts: command id → chord
 }

@@ -28,11 +28,15 @@ type Conversation struct {
 	System   string         `json:"system,omitempty"` // the system text, empty for none
 	Head     MessageSeq     `json:"head"`             // the last message of the visible path
 	Last     MessageSeq     `json:"last"`             // the highest sequence number given out
+	Named    bool           `json:"named,omitempty"`  // a person gave it its title
 	Pinned   bool           `json:"pinned,omitempty"`
 	Archived bool           `json:"archived,omitempty"`
 	Demo     bool           `json:"demo,omitempty"`  // talked to Demo guide only
 	Tools    []string       `json:"tools,omitempty"` // tool specs given on the command line, offered again on continue
 	Draft    string         `json:"draft,omitempty"` // the half-written next message
+
+	// TitleUsage is what it took a model to make the title.
+	TitleUsage *Usage `json:"title_usage,omitempty"`
 
 	// Digests are those of the files among Tools, as they were when the person let
 	// them run.

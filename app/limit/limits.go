@@ -17,6 +17,15 @@ var (
 		Person: "The answer was stopped after 4 MiB, the most that one answer may have. What was said until then is kept.",
 		Test:   "app/turn TestF14AnAnswerThatNeverEndsIsStopped",
 	})
+	// TitleReply bounds what a model may say when it is asked for a chat's title.
+	TitleReply = add(Limit{
+		Name:   "answer of a model that is asked for the title of a chat",
+		Value:  2 << 10,
+		Unit:   Bytes,
+		Why:    "a title has some fifty letters; of more, 60 characters are shown, and a model that goes on and on costs money that nobody sees",
+		Person: "The chat keeps the first words of its question as its title.",
+		Test:   "app/turn TestATitleThatIsNoneLeavesTheFirstWords",
+	})
 	// CallArguments bounds the argument text of all calls of one answer.
 	CallArguments = add(Limit{
 		Name:   "arguments of the tool calls of one answer",

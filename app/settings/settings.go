@@ -41,9 +41,10 @@ type Settings struct {
 	Draft        string           `json:"draft"`     // the half-written first message of a new chat
 	DefaultModel string           `json:"default_model"`
 	Connections  []llm.Connection `json:"connections"`
-	Python       string           `json:"python"`      // interpreter; empty = found
-	ChainLimit   int              `json:"chain_limit"` // model requests with tools in one turn; 0 = none
-	Mode         string           `json:"mode"`        // careful, standard
+	Python       string           `json:"python"`       // interpreter; empty = found
+	ChainLimit   int              `json:"chain_limit"`  // model requests with tools in one turn; 0 = none
+	Mode         string           `json:"mode"`         // careful, standard
+	ModelTitles  bool             `json:"model_titles"` // a chat's model names it after its first answer
 
 	unknown map[string]json.RawMessage
 }
@@ -58,7 +59,7 @@ func Default() Settings {
 	return Settings{
 		Theme: "system", Zoom: 100, TextSize: 15, ReadingFont: "sans", SendKey: "enter",
 		SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
-		DefaultModel: DemoModel, Connections: []llm.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard",
+		DefaultModel: DemoModel, Connections: []llm.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard", ModelTitles: true,
 	}
 }
 

@@ -32,8 +32,13 @@ export async function modelServer(answers = {}, models = [longName]) {
     const { model, messages = [] } = JSON.parse(body || "{}");
     const content = messages.findLast((m) => m.role === "user")?.content ?? "";
     const text = typeof content === "string" ? content : content.map((p) => p.text).join("");
-    asked.push({ path: request.url, model, text, messages });
-    const answer = answers[text] ?? "A first answer from the scripted server.";
+    // A request for a title is no question of a journey's: it is answered with the first
+    // words, as if it had not been made.
+    const titled = /^The chat begins:\n\nPerson: (.*)/.exec(text);
+    if (!titled) asked.push({ path: request.url, model, text, messages });
+    const answer = titled
+      ? titled[1].slice(0, 60)
+      : (answers[text] ?? "A first answer from the scripted server.");
     if (typeof answer === "function") return answer(response, json);
     response.writeHead(200, { "content-type": "text/event-stream" });
     const event = (choice) =>

@@ -621,6 +621,9 @@ export const s = {
     sendMod: (mod: string) => `${mod}+Enter sends`,
     follow: "Keep following the end of an answer after sending",
     followNote: "Otherwise your question goes to the top and the page holds still.",
+    modelTitles: "Let the model name new chats",
+    modelTitlesNote:
+      "After the first answer, the chat’s model is asked for a title: one short request more. Otherwise the first words are the title.",
     editor: "Editor command",
     editorNote: "{file} and {line} are filled in. Empty uses the system’s choice.",
     scan: "Look for local models at start",

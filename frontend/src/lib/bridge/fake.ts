@@ -61,6 +61,7 @@ export function fakeBridge(options: FakeOptions = {}): Fake {
     send_key: "enter",
     follow: false,
     scan_at_start: false,
+    model_titles: true,
     keys: {},
     editor: "",
     sidebar_open: true,

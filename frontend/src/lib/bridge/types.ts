@@ -900,6 +900,8 @@ export interface Settings {
   follow: boolean;
   /** Look for local models at start. */
   scan_at_start: boolean;
+  /** A chat's model names it after its first answer. */
+  model_titles: boolean;
   /** Changed shortcuts: command id → chord ("Mod+Shift+P"); commands not named keep theirs. */
   keys: Record<string, string>;
   /** Command that opens an editor, with {file} and {line}; "" = the system's choice. */
