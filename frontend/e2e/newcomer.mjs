@@ -103,6 +103,7 @@ const steps = {
     await says("Choose a passphrase for your keys", "cannot be recovered");
     await reader.focus("Provider");
     screen.type("A comp");
+    screen.press("Return");
     await says("Address of the server");
     await screen.still();
     picture("compatible-server");

@@ -146,7 +146,7 @@ test("a broken save keeps the old tool and shows the line", async () => {
 async function unreachable() {
   const controls = await page.evaluate(() => {
     const kinds =
-      "button, a[href], input, textarea, select, summary, [role=button], [role=tab], [role=switch], [role=link]";
+      "button, a[href], input, textarea, summary, [role=button], [role=tab], [role=switch], [role=link]";
     // In these, the arrow keys go from one to the next, and Tab goes past them.
     const roving = "[role=tablist], [role=menu], [role=listbox], [role=toolbar], [role=radiogroup]";
     const shown = (e) =>

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 /** What a person cannot press: it is outside the window, or something lies over its middle. */
 const lost = (page) =>
   page.evaluate(() => {
-    const kinds = "button, a[href], input, textarea, select, summary, [role=tab], [role=switch]";
+    const kinds = "button, a[href], input, textarea, summary, [role=tab], [role=switch]";
     const shown = (e) =>
       e.checkVisibility({ visibilityProperty: true }) && // not in a closed part
       !e.closest("[inert], [aria-hidden=true], .sr, .veil");
