@@ -45,10 +45,11 @@ var layers = map[string][]string{
 	"app/fetch":              {}, // what plugins and the window both ask servers with
 
 	// Doers: words, contracts, and the neighbours named.
-	"app/call":    {"app/fault", "app/chat", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
-	"app/turn":    {"app/fault", "app/chat", "app/call", "app/document", "app/llm", "app/tool", "app/permit", "github.com/google/uuid"},
+	"app/hook":    {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit"},
+	"app/call":    {"app/fault", "app/chat", "app/hook", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
+	"app/turn":    {"app/fault", "app/chat", "app/call", "app/hook", "app/document", "app/llm", "app/tool", "app/permit", "github.com/google/uuid"},
 	"app/plugin":  {"app/fault", "app/bus", "app/chat", "app/tool", "app/permit", "app/plugin/wire", "app/plugin/watch", "app/plugin/place", "app/plugin/sandbox", "app/version"},
-	"app/service": {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/plugin", "app/fetch", "github.com/google/uuid"},
+	"app/service": {"app/fault", "app/bus", "app/chat", "app/hook", "app/llm", "app/tool", "app/plugin", "app/fetch", "github.com/google/uuid"},
 
 	// Adapters: the package whose interface they satisfy and what lies below it,
 	// one technology, never each other.
@@ -78,7 +79,7 @@ var layers = map[string][]string{
 	// Main: what builds the rest. The core knows everything but the window, the
 	// index (whose start costs) and the engine (which only a worker may run).
 	"app/core": {
-		"app/fault", "app/bus", "app/version", "app/chat", "app/call", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli", "app/document",
+		"app/fault", "app/bus", "app/version", "app/chat", "app/call", "app/hook", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli", "app/document",
 		"app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai", "app/llm/anthropic", "app/llm/google", "app/llm/ollama",
 		"app/plugin/python", "app/plugin/environment", "app/plugin/functions", "app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/sandbox", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term", // the person's terminal is here
 	},

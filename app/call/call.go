@@ -27,6 +27,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/hook"
 	"conclave/app/permit"
 	"conclave/app/tool"
 )
@@ -73,9 +74,11 @@ type Log interface {
 // Options say what a Runner works with. Gate and Log are required.
 type Options struct {
 	Gate Gate
-	Log  Log          // of calls whose Origin names none
-	Slog *slog.Logger // nil discards
-	Now  func() time.Time
+	Log  Log // of calls whose Origin names none
+	// Points are where hooks look at calls; nil is none.
+	Points *hook.Points
+	Slog   *slog.Logger // nil discards
+	Now    func() time.Time
 }
 
 // Runner makes calls. Use New. It is safe for concurrent use.
@@ -108,6 +111,7 @@ type Origin struct {
 	Conversation chat.ConversationID
 	Tools        *tool.Set    // what can be called; frozen
 	Log          Log          // nil is the runner's
+	Model, Kind  string       // of the turn, as hooks are told: "connection/model"; normal, regenerate or continue
 	Asker        permit.Asker // answers where the window would ask; nil leaves it to the window
 	Failures     *Failures    // counts what fails again and again; nil counts nothing
 	Hear         func(Event)  // hears what happens, from any goroutine; nil does not
@@ -123,16 +127,17 @@ type Event struct {
 	Record   chat.CallRecord
 	Pending  *permit.Pending  // Held
 	Decision *permit.Decision // Decided
-	Note     string           // Progress
+	Note     string           // Noted, Progress
 	Result   *chat.ToolResult // Answered
 }
 
 // EventKind says what an Event is.
 type EventKind string
 
-// The kinds of events, in the order in which they come; Held and Progress may be
-// missing.
+// The kinds of events, in the order in which they come. Noted, Held and Progress may
+// be missing, and Noted comes after Running too.
 const (
+	Noted    EventKind = "noted"    // a hook did something: Note
 	Held     EventKind = "held"     // a person is asked: Pending
 	Decided  EventKind = "decided"  // by the gate: Decision
 	Running  EventKind = "running"  // it is on record as running
@@ -151,7 +156,8 @@ type Call struct {
 	runner    *Runner
 	origin    *Origin
 	log       Log
-	arguments json.RawMessage // as they were asked for; a person may have changed the record's
+	arguments json.RawMessage // as they were asked for, or as hooks left them; a person may have changed the record's
+	given     *tool.Result    // what its plugin's hook answered in place of the tool
 }
 
 // Ask puts a call on record as asked. found is the tool it names, zero when there is
@@ -215,9 +221,13 @@ func (c *Call) badArguments(err error) *tool.Result {
 	return &tool.Result{Status: chat.CallBadArguments, Error: "arguments do not fit " + c.Record.ToolName + ":\n" + err.Error()}
 }
 
-// Decide asks the gate, and returns the result of a call that it did not release, or
-// nil. held, when not nil, is called when a person has to be waited for.
+// Decide has hooks look at the call, asks the gate, and returns the result of a call
+// that was not released, or nil. held, when not nil, is called when a person has to
+// be waited for.
 func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
+	if refused := c.hooked(ctx); refused != nil {
+		return refused
+	}
 	d := c.runner.o.Gate.Ask(ctx, permit.Request{
 		Call: c.Name(), Caller: c.origin.Caller, Tool: c.Tool, Arguments: c.arguments,
 		Conversation: c.origin.Conversation, Turn: c.origin.Turn, Asker: c.origin.Asker,
@@ -273,6 +283,9 @@ func (c *Call) Make(ctx context.Context, with With) tool.Result {
 	if refused := c.begin(ctx); refused != nil {
 		return *refused
 	}
+	if c.given != nil {
+		return *c.given
+	}
 
 	timeout := cmp.Or(with.Timeout, c.Tool.TimeLimit())
 	limited, cancel := context.WithTimeoutCause(ctx, timeout+grace, errTimeout)
@@ -294,7 +307,7 @@ func (c *Call) Make(ctx context.Context, with With) tool.Result {
 	case result.Status == chat.CallCancelled && ctx.Err() != nil:
 		result.Error = stopped
 	}
-	return result
+	return c.looked(ctx, result)
 }
 
 // begin puts the call on record as running: a kill while it runs must not lose that

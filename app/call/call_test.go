@@ -12,6 +12,7 @@ import (
 	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/hook"
 	"conclave/app/permit"
 	"conclave/app/tool"
 	"conclave/app/turn"
@@ -229,5 +230,79 @@ func BenchmarkCall(b *testing.B) {
 		if r, err := bench.runner.Do(b.Context(), o, "p:count", `{"n":1}`, call.With{}); err != nil || r.Status != chat.CallOK {
 			b.Fatal(r, err)
 		}
+	}
+}
+
+// guards are hooks of calls.
+type guards struct {
+	hook.None
+	before, approve, after func(hook.Call) (hook.Verdict[hook.Call], error)
+}
+
+func steps(do func(hook.Call) (hook.Verdict[hook.Call], error)) []hook.Step[hook.Call] {
+	if do == nil {
+		return nil
+	}
+	return []hook.Step[hook.Call]{{Who: hook.Who{ID: "p", Title: "Guard"}, Do: func(_ context.Context, c hook.Call) (hook.Verdict[hook.Call], error) { return do(c) }}}
+}
+
+func (g *guards) BeforeTool(context.Context, hook.About) []hook.Step[hook.Call] {
+	return steps(g.before)
+}
+func (g *guards) Approve(context.Context, hook.About) []hook.Step[hook.Call]   { return steps(g.approve) }
+func (g *guards) AfterTool(context.Context, hook.About) []hook.Step[hook.Call] { return steps(g.after) }
+
+func TestHooksLookAtACallBeforeItIsDecidedAndAfterItIsMade(t *testing.T) {
+	changed := func(arguments string) func(hook.Call) (hook.Verdict[hook.Call], error) {
+		return func(c hook.Call) (hook.Verdict[hook.Call], error) {
+			c.Arguments = json.RawMessage(arguments)
+			return hook.Verdict[hook.Call]{Action: hook.Changed, Value: c, Notes: []string{"Guard changed a call."}}, nil
+		}
+	}
+	deny := func(hook.Call) (hook.Verdict[hook.Call], error) {
+		return hook.Verdict[hook.Call]{Action: hook.Deny, Reason: "no"}, nil
+	}
+	for name, c := range map[string]struct {
+		hooks  guards
+		status chat.CallStatus
+		says   string
+		ran    int
+		record string // the arguments on record
+		notes  int
+	}{
+		"none":                      {guards{}, chat.CallOK, `{"n":1}`, 1, `{"n":1}`, 0},
+		"other arguments":           {guards{before: changed(`{"n":2}`)}, chat.CallOK, `{"n":2}`, 1, `{"n":2}`, 1},
+		"arguments that do not fit": {guards{before: changed(`{"n":"x"}`)}, chat.CallBadArguments, "n: expected integer", 0, `{"n":"x"}`, 1},
+		"denied":                    {guards{before: deny}, chat.CallRefused, "Cancelled: Tool execution denied by hook: no", 0, `{"n":1}`, 0},
+		"not approved":              {guards{approve: deny}, chat.CallRefused, "Cancelled: Tool execution denied by approval hook: no", 0, `{"n":1}`, 0},
+		"answered by its plugin": {guards{before: func(hook.Call) (hook.Verdict[hook.Call], error) {
+			return hook.Verdict[hook.Call]{Action: hook.Answer, Value: hook.Call{Result: &tool.Result{
+				Status: chat.CallOK, Content: []chat.Part{{Kind: chat.PartText, Text: "from the hook"}},
+			}}}, nil
+		}}, chat.CallOK, "from the hook", 0, `{"n":1}`, 0},
+		"another result": {guards{after: func(c hook.Call) (hook.Verdict[hook.Call], error) {
+			c.Result = &tool.Result{Status: chat.CallOK, Content: []chat.Part{{Kind: chat.PartText, Text: "in other words"}}}
+			return hook.Verdict[hook.Call]{Action: hook.Changed, Value: c}, nil
+		}}, chat.CallOK, "in other words", 1, `{"n":1}`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ran, notes := 0, 0
+			b := newBench(t, tools{"echo": func(ctx context.Context, c tool.Call) tool.Result { ran++; return echo(ctx, c) }})
+			b.runner = call.New(call.Options{Gate: b.gate, Log: b.log, Points: &hook.Points{Sources: []hook.Source{&c.hooks}}})
+			r := b.do("echo", `{"n":1}`, func(o *call.Origin, _ *call.With) {
+				o.Hear = func(e call.Event) {
+					if e.Kind == call.Noted {
+						notes++
+					}
+				}
+			})
+			said := r.Error + chat.TextOf(r.Content)
+			if r.Status != c.status || !strings.Contains(said, c.says) || ran != c.ran || notes != c.notes {
+				t.Errorf("%s %q, ran %d times, %d notes", r.Status, said, ran, notes)
+			}
+			if got := b.log.Calls()[0]; string(got.Arguments) != c.record || got.Status != c.status {
+				t.Errorf("on record: %s %s", got.Status, got.Arguments)
+			}
+		})
 	}
 }

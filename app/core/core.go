@@ -155,8 +155,9 @@ func (c *Core) build(ctx context.Context) error {
 		Dialects: c.dialects(),
 	})
 	c.Gate.OnDecided(c.Host.Decided)
-	c.Calls = call.New(call.Options{Gate: c.Gate, Log: c.Store, Slog: c.Log})
-	c.Turns = turn.New(turn.Options{Log: c.Store, Calls: c.Calls, Slog: c.Log, Hooks: c.beside(), ReadPDF: newPDFs(c.launcher, c.Log).read})
+	points := c.points()
+	c.Calls = call.New(call.Options{Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log})
+	c.Turns = turn.New(turn.Options{Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, Heard: c.news.heard, ReadPDF: newPDFs(c.launcher, c.Log).read})
 	return c.approveShipped(ctx)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"conclave/app/bus"
 	"conclave/app/chat"
+	"conclave/app/hook"
 	"conclave/app/llm"
 	"conclave/app/plugin"
 	"conclave/app/plugin/spindle"
@@ -129,24 +130,23 @@ func (s serviceChats) Conversations(ctx context.Context, offset, limit int) ([]c
 	return page.Conversations, page.Total, err
 }
 
-// beside is what stands beside every turn: the prompts go past plugins, and what
-// happens is told them.
-func (c *Core) beside() turn.Hooks { return besideTurns{c, c.prompt()} }
-
-type besideTurns struct {
-	c      *Core
-	prompt *service.Prompt
+// points are the hooks of turns and calls: those of plugins' processes.
+func (c *Core) points() *hook.Points {
+	return &hook.Points{Sources: []hook.Source{toldBefore{c.prompt(), c.news}}}
 }
 
-// Before implements turn.Hooks. Plugins are told that a generation has started
-// before they are asked about its prompt.
-func (b besideTurns) Before(ctx context.Context, r llm.Request, about turn.About) (llm.Request, []string, error) {
-	b.c.news.flush(ctx)
-	return b.prompt.Apply(ctx, r, service.About(about))
+// toldBefore tells plugins that a generation has started before they are asked
+// about its prompt.
+type toldBefore struct {
+	hook.Source
+	news *news
 }
 
-// Heard implements turn.Hooks.
-func (b besideTurns) Heard(e turn.Event) { b.c.news.heard(e) }
+// BeforeModel implements hook.Source.
+func (s toldBefore) BeforeModel(ctx context.Context, about hook.About) []hook.Step[llm.Request] {
+	s.news.flush(ctx)
+	return s.Source.BeforeModel(ctx, about)
+}
 
 // ChatEdited tells plugins that the person changed a message in place.
 func (c *Core) ChatEdited(m chat.Message) {

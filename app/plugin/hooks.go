@@ -28,10 +28,10 @@ type Hook struct {
 	Priority int             // lower runs first
 	Timeout  time.Duration   // how long it may take
 	Data     json.RawMessage // what the plugin said about it, an object or nil
+	Order    uint64          // of registration, among all
 
 	session *session
-	order   uint64 // of registration, among all
-	own     bool   // it runs for a text of its own plugin's
+	own     bool // it runs for a text of its own plugin's
 }
 
 // hookKinds says which permissions let each kind of hook work on a prompt, one of
@@ -133,12 +133,12 @@ func (s *session) register(capability string, a hookArgs) error {
 		if !again && len(f.hooks) >= maxHooks {
 			return hostError("invalid", fmt.Sprintf("A plugin may register %d hooks.", maxHooks))
 		}
-		hook := Hook{Plugin: s.r.e.id, Title: s.r.version().manifest.Name, Kind: a.Kind, Name: a.Name, Priority: a.Priority, Timeout: kind.timeout, Data: a.Data, session: s, order: old.order}
+		hook := Hook{Plugin: s.r.e.id, Title: s.r.version().manifest.Name, Kind: a.Kind, Name: a.Name, Priority: a.Priority, Timeout: kind.timeout, Data: a.Data, session: s, Order: old.Order}
 		if a.TimeoutMS > 0 {
 			hook.Timeout = min(max(time.Duration(a.TimeoutMS)*time.Millisecond, kind.least), kind.most)
 		}
 		if !again {
-			hook.order = hookOrder.Add(1)
+			hook.Order = hookOrder.Add(1)
 		}
 		if f.hooks == nil {
 			f.hooks = map[string]Hook{}
@@ -291,7 +291,7 @@ func (h *Host) Hooks(ctx context.Context, kind, asker string) []Hook {
 		s.surface.mu.Unlock()
 	}
 	slices.SortFunc(all, func(a, b Hook) int {
-		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.order, b.order))
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Order, b.Order))
 	})
 	return all
 }

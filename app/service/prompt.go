@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"conclave/app/chat"
-	"conclave/app/fault"
+	"conclave/app/hook"
 	"conclave/app/llm"
 	"conclave/app/plugin"
 )
@@ -20,25 +20,19 @@ type Hooks interface {
 	// Hooks returns those that may run now; asker is the plugin whose own text they
 	// are for, or empty.
 	Hooks(ctx context.Context, kind, asker string) []plugin.Hook
-	Run(ctx context.Context, hook plugin.Hook, in chat.ConversationID, payload any) (json.RawMessage, error)
+	Run(ctx context.Context, h plugin.Hook, in chat.ConversationID, payload any) (json.RawMessage, error)
 	Note(id, level, text string)
 }
 
-// Prompt lets plugins look at what a model is sent: macros get their values, then
-// context handlers run, then interceptors, each in the order of their priorities
-// (contracts/spindle, sections 5.4.8 to 5.4.10). It is safe for concurrent use.
+// Prompt lends the hooks of plugins that look at what a model is sent: macros get
+// their values, then context handlers run, then interceptors, each in the order of
+// their priorities (docs/contracts/spindle.md, sections 5.4.8 to 5.4.10). It is a
+// hook.Source and safe for concurrent use.
 type Prompt struct {
+	hook.None
 	Hooks Hooks
 	// Granted reports whether a plugin has a permission.
 	Granted func(plugin, permission string) bool
-}
-
-// About says what a prompt is for.
-type About struct {
-	Turn         string
-	Conversation chat.ConversationID
-	Model        string // "connection/model"
-	Kind         string // normal, regenerate or continue
 }
 
 // item is one message as an interceptor sees it. Number says which message of
@@ -51,70 +45,89 @@ type item struct {
 	Number  int             `json:"__conclaveMessage,omitempty"`
 }
 
-// Apply returns the request as plugins leave it, and a sentence for each that
-// changed it. A plugin that fails or takes too long changes nothing, and its log
-// says why. The error is a fault of kind canceled when a context handler called
-// the answer off, or the cause of ctx's end.
-func (p *Prompt) Apply(ctx context.Context, r llm.Request, about About) (llm.Request, []string, error) {
-	var notes []string
-	macros := p.Macros(ctx, about.Conversation, "", true)
-	macros.fill(ctx, &r)
-	notes = append(notes, macros.notes()...)
-	handled := map[string]any{
+// BeforeModel implements hook.Source. A plugin that fails or takes too long changes
+// nothing, and its log says why.
+func (p *Prompt) BeforeModel(ctx context.Context, about hook.About) []hook.Step[llm.Request] {
+	steps := []hook.Step[llm.Request]{{Who: hook.Who{ID: "conclave", Title: "Conclave"}, Phase: hook.Fill, Do: p.filling(about)}}
+	handled := map[string]any{ // what context handlers hand on, one to the next
 		"chatId": about.Conversation, "generationId": about.Turn, "generationType": about.Kind, "connectionId": connectionOf(about.Model), "model": about.Model,
 		"personaId": nil, "characterId": nil, "dryRun": false,
 	}
-	for _, hook := range p.Hooks.Hooks(ctx, "context_handler", "") {
-		raw, err := p.Hooks.Run(ctx, hook, about.Conversation, map[string]any{"context": handled})
-		if ctx.Err() != nil {
-			return r, notes, context.Cause(ctx)
+	for _, h := range p.Hooks.Hooks(ctx, "context_handler", "") {
+		steps = append(steps, p.step(h, hook.Context, p.handling(h, about, &handled)))
+	}
+	for _, h := range p.Hooks.Hooks(ctx, "interceptor", "") {
+		steps = append(steps, p.step(h, hook.Change, p.intercepting(h, about)))
+	}
+	return steps
+}
+
+// looking is what one step does with a request.
+type looking = func(context.Context, llm.Request) (hook.Verdict[llm.Request], error)
+
+func (p *Prompt) step(h plugin.Hook, phase hook.Phase, do looking) hook.Step[llm.Request] {
+	return hook.Step[llm.Request]{
+		Who: hook.Who{ID: h.Plugin, Title: h.Title}, Phase: phase, Priority: h.Priority, Order: h.Order, Do: do,
+		Failed: func(err error) {
+			p.Hooks.Note(h.Plugin, "error", fmt.Sprintf("Its %s failed, so nothing was changed: %v.", strings.ReplaceAll(h.Kind, "_", " "), err))
+		},
+	}
+}
+
+// filling gives macros their values.
+func (p *Prompt) filling(about hook.About) looking {
+	return func(ctx context.Context, r llm.Request) (hook.Verdict[llm.Request], error) {
+		macros := p.Macros(ctx, about.Conversation, "", true)
+		macros.fill(ctx, &r)
+		notes := macros.notes()
+		if len(notes) == 0 {
+			return hook.Verdict[llm.Request]{}, nil
 		}
+		return hook.Verdict[llm.Request]{Action: hook.Changed, Value: r, Notes: notes}, nil
+	}
+}
+
+// handling asks a context handler, which may call the answer off.
+func (p *Prompt) handling(h plugin.Hook, about hook.About, handled *map[string]any) looking {
+	return func(ctx context.Context, _ llm.Request) (out hook.Verdict[llm.Request], _ error) {
+		raw, err := p.Hooks.Run(ctx, h, about.Conversation, map[string]any{"context": *handled})
 		if err != nil {
-			p.failed(hook, err)
-			continue
+			return out, err
 		}
 		var next map[string]any
-		if json.Unmarshal(raw, &next) != nil || next == nil {
-			continue // nothing means unchanged
+		switch {
+		case json.Unmarshal(raw, &next) != nil || next == nil: // nothing means unchanged
+		case next["cancelGeneration"] == true:
+			out.Action = hook.Stop
+		default:
+			*handled = next
 		}
-		if next["cancelGeneration"] == true {
-			return r, notes, fault.New(fault.Canceled, "service.prompt", hook.Title+" called the answer off.", "Turn the plugin off if you did not want that.")
-		}
-		handled = next
+		return out, nil
 	}
-	for _, hook := range p.Hooks.Hooks(ctx, "interceptor", "") {
+}
+
+// intercepting has an interceptor look at the request and change it.
+func (p *Prompt) intercepting(h plugin.Hook, about hook.About) looking {
+	return func(ctx context.Context, r llm.Request) (out hook.Verdict[llm.Request], _ error) {
 		units := unitsOf(r)
 		items := itemsOf(r, units)
-		raw, err := p.Hooks.Run(ctx, hook, about.Conversation, map[string]any{"messages": items, "context": map[string]any{
+		raw, err := p.Hooks.Run(ctx, h, about.Conversation, map[string]any{"messages": items, "context": map[string]any{
 			"chatId": about.Conversation, "connectionId": connectionOf(about.Model), "personaId": nil, "generationType": about.Kind, "dryRun": false, "model": about.Model,
 		}})
-		if ctx.Err() != nil {
-			return r, notes, context.Cause(ctx)
-		}
 		if err != nil {
-			p.failed(hook, err)
-			continue
+			return out, err
 		}
-		next, changed, err := p.read(hook, r, units, items, raw)
-		if err != nil {
-			p.failed(hook, err)
-			continue
+		next, changed, err := p.read(h, r, units, items, raw)
+		if err == nil && changed {
+			out = hook.Verdict[llm.Request]{Action: hook.Changed, Value: next, Notes: []string{h.Title + " changed what the model is sent."}}
 		}
-		if changed {
-			r = next
-			notes = append(notes, hook.Title+" changed what the model is sent.")
-		}
+		return out, err
 	}
-	return r, notes, nil
 }
 
 func connectionOf(model string) string {
 	name, _, _ := strings.Cut(model, "/")
 	return name
-}
-
-func (p *Prompt) failed(hook plugin.Hook, err error) {
-	p.Hooks.Note(hook.Plugin, "error", fmt.Sprintf("Its %s failed, so nothing was changed: %v.", strings.ReplaceAll(hook.Kind, "_", " "), err))
 }
 
 // unitsOf takes a request's messages apart into what can be moved or left out by
@@ -164,7 +177,7 @@ const maxPrompt = 3 << 20
 
 // read makes a request of what an interceptor returned: a list of messages, or
 // an object with one and parameters.
-func (p *Prompt) read(hook plugin.Hook, r llm.Request, units [][]llm.Message, given []item, raw json.RawMessage) (llm.Request, bool, error) {
+func (p *Prompt) read(by plugin.Hook, r llm.Request, units [][]llm.Message, given []item, raw json.RawMessage) (llm.Request, bool, error) {
 	var items []item
 	tuned := false
 	if json.Unmarshal(raw, &items) != nil {
@@ -179,7 +192,7 @@ func (p *Prompt) read(hook plugin.Hook, r llm.Request, units [][]llm.Message, gi
 			return r, false, fmt.Errorf("it returned neither messages nor an object with messages")
 		}
 		items = *object.Messages
-		if p.Granted(hook.Plugin, "generation_parameters") {
+		if p.Granted(by.Plugin, "generation_parameters") {
 			if t := object.Parameters.Temperature; t != nil {
 				r.Temperature, tuned = t, true
 			}
@@ -297,9 +310,9 @@ type Macros struct {
 // text they are for, or empty.
 func (p *Prompt) Macros(ctx context.Context, in chat.ConversationID, asker string, commit bool) *Macros {
 	m := &Macros{p: p, in: in, commit: commit, hooks: map[string]plugin.Hook{}, values: map[string]string{}, used: map[string][]string{}}
-	for _, hook := range p.Hooks.Hooks(ctx, "macro", asker) {
-		if _, taken := m.hooks[strings.ToLower(hook.Name)]; !taken {
-			m.hooks[strings.ToLower(hook.Name)] = hook
+	for _, h := range p.Hooks.Hooks(ctx, "macro", asker) {
+		if _, taken := m.hooks[strings.ToLower(h.Name)]; !taken {
+			m.hooks[strings.ToLower(h.Name)] = h
 		}
 	}
 	return m
@@ -369,7 +382,7 @@ func (m *Macros) value(ctx context.Context, inner string) (string, bool) {
 			return value, true
 		}
 	}
-	hook, known := m.hooks[strings.ToLower(name)]
+	h, known := m.hooks[strings.ToLower(name)]
 	if !known {
 		return "", false
 	}
@@ -377,16 +390,16 @@ func (m *Macros) value(ctx context.Context, inner string) (string, bool) {
 	if value, ok := m.values[key]; ok {
 		return value, true
 	}
-	value, err := m.ask(ctx, hook, name, args)
+	value, err := m.ask(ctx, h, name, args)
 	if err != nil {
-		sentence := fmt.Sprintf("The macro {{%s}} of %s has no value: %v.", name, hook.Title, err)
+		sentence := fmt.Sprintf("The macro {{%s}} of %s has no value: %v.", name, h.Title, err)
 		m.Failed = append(m.Failed, sentence)
-		m.p.Hooks.Note(hook.Plugin, "error", sentence)
+		m.p.Hooks.Note(h.Plugin, "error", sentence)
 		value = ""
 	}
 	m.values[key] = value
-	if !slices.Contains(m.used[hook.Title], hook.Name) {
-		m.used[hook.Title] = append(m.used[hook.Title], hook.Name)
+	if !slices.Contains(m.used[h.Title], h.Name) {
+		m.used[h.Title] = append(m.used[h.Title], h.Name)
 	}
 	return value, true
 }
@@ -413,14 +426,14 @@ func (m *Macros) notes() []string {
 
 // ask gets the value of a plugin's macro: the one it pushed, or what its handler
 // returns.
-func (m *Macros) ask(ctx context.Context, hook plugin.Hook, name string, args []string) (string, error) {
+func (m *Macros) ask(ctx context.Context, h plugin.Hook, name string, args []string) (string, error) {
 	var said struct {
 		Value *string `json:"value"`
 	}
-	if json.Unmarshal(hook.Data, &said) == nil && said.Value != nil {
+	if json.Unmarshal(h.Data, &said) == nil && said.Value != nil {
 		return *said.Value, nil
 	}
-	raw, err := m.p.Hooks.Run(ctx, hook, m.in, map[string]any{"name": name, "args": args, "chatId": m.in, "commit": m.commit})
+	raw, err := m.p.Hooks.Run(ctx, h, m.in, map[string]any{"name": name, "args": args, "chatId": m.in, "commit": m.commit})
 	if err != nil {
 		return "", err
 	}

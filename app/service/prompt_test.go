@@ -11,6 +11,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/hook"
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
 	"conclave/app/plugin"
@@ -37,6 +38,18 @@ func (s *scripted) Run(_ context.Context, hook plugin.Hook, _ chat.ConversationI
 }
 
 func (s *scripted) Note(id, level, text string) { s.notes = append(s.notes, id+" "+level+" "+text) }
+
+// apply sends a request past the hooks of p, and returns the notes for the person.
+func apply(t *testing.T, p *Prompt, r llm.Request, in chat.ConversationID) (llm.Request, []string, error) {
+	t.Helper()
+	points := hook.Points{Sources: []hook.Source{p}}
+	out, trace, err := points.BeforeModel(t.Context(), r, hook.About{Conversation: in})
+	var notes []string
+	for _, one := range trace {
+		notes = append(notes, one.Notes...)
+	}
+	return out, notes, err
+}
 
 func says(role chat.Role, texts ...string) llm.Message {
 	m := llm.Message{Role: role}
@@ -98,7 +111,7 @@ func TestInterceptorsChangeThePromptAndKeepCallsWithTheirResults(t *testing.T) {
 				return c.answer, nil
 			}
 			p := &Prompt{Hooks: hooks, Granted: func(string, string) bool { return false }}
-			got, notes, err := p.Apply(t.Context(), sample(), About{Conversation: "c"})
+			got, notes, err := apply(t, p, sample(), "c")
 			if err != nil || shape(got) != c.want {
 				t.Errorf("%v\n got %s\nwant %s", err, shape(got), c.want)
 			}
@@ -128,11 +141,11 @@ func TestContextHandlersRunFirstAndMayCallTheAnswerOff(t *testing.T) {
 		return answer, nil
 	}
 	p := &Prompt{Hooks: hooks, Granted: func(string, string) bool { return false }}
-	if _, _, err := p.Apply(t.Context(), sample(), About{}); err != nil || strings.Join(order, "") != "ABI" {
+	if _, _, err := apply(t, p, sample(), ""); err != nil || strings.Join(order, "") != "ABI" {
 		t.Errorf("order = %v, %v", order, err)
 	}
 	answer = `{"cancelGeneration":true}`
-	if _, _, err := p.Apply(t.Context(), sample(), About{}); fault.KindOf(err) != fault.Canceled || !strings.Contains(err.Error(), "A called the answer off") {
+	if _, _, err := apply(t, p, sample(), ""); fault.KindOf(err) != fault.Canceled || !strings.Contains(err.Error(), "A called the answer off") {
 		t.Errorf("called off: %v", err)
 	}
 }
@@ -154,7 +167,7 @@ func TestMacrosAreFilledInWhatThePersonWroteOnly(t *testing.T) {
 	p := &Prompt{Hooks: hooks, Granted: func(string, string) bool { return false }}
 	r := sample()
 	r.Messages[1].Parts[0].Text = "{{weather}}" // an answer
-	got, notes, err := p.Apply(t.Context(), r, About{})
+	got, notes, err := apply(t, p, r, "")
 	if len(notes) != 1 || notes[0] != "W changed what the model is sent: {{weather}}." {
 		t.Errorf("F20: the chat notes %q", notes)
 	}

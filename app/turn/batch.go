@@ -98,6 +98,10 @@ func (t *run) answered(c *call.Call, limit bool) *tool.Result {
 
 // heardOf passes on what happens to a call.
 func (t *run) heardOf(e call.Event) {
+	if e.Kind == call.Noted {
+		t.emit(Event{Kind: Noted, Note: e.Note})
+		return
+	}
 	kinds := map[call.EventKind]EventKind{call.Held: Held, call.Decided: Decided, call.Running: Running, call.Progress: Progress, call.Answered: Answered}
 	t.emit(Event{Kind: kinds[e.Kind], Call: &e.Record, Pending: e.Pending, Decision: e.Decision, Note: e.Note, Result: e.Result})
 }

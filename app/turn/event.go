@@ -41,7 +41,7 @@ type Event struct {
 	Turn         string
 	Conversation chat.ConversationID
 	Model        string // "connection/model"
-	Answers      string // what is answered, as in About.Kind
+	Answers      string // what is answered, as in hook.About.Kind
 	Seq          chat.MessageSeq
 	Round        int
 	Text         string

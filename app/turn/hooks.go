@@ -5,29 +5,10 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/hook"
 	"conclave/app/llm"
+	"conclave/app/permit"
 )
-
-// Hooks stand beside every turn: they may change what a model is sent, and hear
-// what happens. Plugins that look at prompts are behind it.
-type Hooks interface {
-	// Before returns the request as it is to be sent, and sentences for the person
-	// about what was changed. It is asked once for a turn, before the first
-	// request; what the turn itself adds afterwards goes behind what Before
-	// returned. An error ends the turn with its sentence.
-	Before(ctx context.Context, r llm.Request, about About) (llm.Request, []string, error)
-	// Heard is told of every event of a turn whose chat is kept, in order. It must
-	// not block.
-	Heard(e Event)
-}
-
-// About says what a request is for.
-type About struct {
-	Turn         string
-	Conversation chat.ConversationID
-	Model        string // "connection/model"
-	Kind         string // normal; regenerate: a question is answered again; continue: open calls are made first
-}
 
 // hooked is a request as hooks left it, and how much of the path it covers.
 type hooked struct {
@@ -38,17 +19,14 @@ type hooked struct {
 // prepared is the request of a round: built from the path, and for the first
 // round of a turn as the hooks leave it.
 func (t *run) prepared(ctx context.Context) (llm.Request, error) {
-	if t.o.Hooks == nil {
+	if t.o.Points == nil {
 		return t.request(ctx), nil
 	}
 	if t.hooked == nil {
-		about := About{Turn: t.turn, Conversation: t.req.Conversation, Model: t.model, Kind: t.kind}
-		r, notes, err := t.o.Hooks.Before(ctx, t.request(ctx), about)
+		r, trace, err := t.o.Points.BeforeModel(ctx, t.request(ctx), t.about())
+		t.traced(trace)
 		if err != nil {
 			return r, err
-		}
-		for _, note := range notes {
-			t.emit(Event{Kind: Noted, Note: note})
 		}
 		t.hooked = &hooked{r, len(t.path)}
 		return r, nil
@@ -67,11 +45,29 @@ func (t *run) prepared(ctx context.Context) (llm.Request, error) {
 	return r, nil
 }
 
-// heard tells the hooks of an event of a chat that is kept.
-func (t *run) heard(e Event) {
-	if t.o.Hooks != nil && t.req.Log == nil {
-		t.o.Hooks.Heard(e)
+// about is what hooks of this turn run for.
+func (t *run) about() hook.About {
+	return hook.About{Turn: t.turn, Conversation: t.req.Conversation, Model: t.model, Kind: t.kind, Caller: permit.Main}
+}
+
+// traced tells the person what hooks did.
+func (t *run) traced(trace []hook.Trace) {
+	for _, one := range trace {
+		for _, note := range one.Notes {
+			t.emit(Event{Kind: Noted, Note: note})
+		}
 	}
+}
+
+// look has hooks look at a whole answer, and takes over what they make of its text.
+func (t *run) look(ctx context.Context, w *writing) error {
+	if t.o.Points == nil {
+		return nil
+	}
+	m, trace, err := t.o.Points.AfterModel(ctx, w.m, t.about())
+	t.traced(trace)
+	w.m.Parts = m.Parts
+	return err
 }
 
 // busy is a conversation that a turn runs in, or that somebody holds.

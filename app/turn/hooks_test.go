@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/hook"
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
@@ -17,26 +19,48 @@ import (
 
 // beside changes every prompt, and remembers what it heard.
 type beside struct {
-	err   error
+	hook.None
+	off   bool // it calls the answer off
 	asked int
-	about About
+	about hook.About
 	heard []EventKind
+	words string // what it makes of answers; empty leaves them
 }
 
-func (b *beside) Before(_ context.Context, r llm.Request, about About) (llm.Request, []string, error) {
-	b.asked++
-	b.about = about
-	r.System = "changed"
-	r.Messages = append([]llm.Message{{Role: chat.RoleUser, Parts: []chat.Part{text("first")}}, {Role: chat.RoleAssistant, Parts: []chat.Part{text("ok")}}}, r.Messages...)
-	return r, []string{"It was changed."}, b.err
+func (b *beside) BeforeModel(_ context.Context, about hook.About) []hook.Step[llm.Request] {
+	return []hook.Step[llm.Request]{{Who: hook.Who{ID: "sample", Title: "Sample"}, Do: func(_ context.Context, r llm.Request) (hook.Verdict[llm.Request], error) {
+		b.asked++
+		b.about = about
+		if b.off {
+			return hook.Verdict[llm.Request]{Action: hook.Stop}, nil
+		}
+		r.System = "changed"
+		r.Messages = append([]llm.Message{{Role: chat.RoleUser, Parts: []chat.Part{text("first")}}, {Role: chat.RoleAssistant, Parts: []chat.Part{text("ok")}}}, r.Messages...)
+		return hook.Verdict[llm.Request]{Action: hook.Changed, Value: r, Notes: []string{"It was changed."}}, nil
+	}}}
 }
 
-func (b *beside) Heard(e Event) { b.heard = append(b.heard, e.Kind) }
+func (b *beside) AfterModel(context.Context, hook.About) []hook.Step[chat.Message] {
+	return []hook.Step[chat.Message]{{Who: hook.Who{ID: "sample", Title: "Sample"}, Do: func(_ context.Context, m chat.Message) (hook.Verdict[chat.Message], error) {
+		if b.words == "" {
+			return hook.Verdict[chat.Message]{}, nil
+		}
+		m.Parts = []chat.Part{text(b.words)}
+		return hook.Verdict[chat.Message]{Action: hook.Changed, Value: m, Notes: []string{"Sample changed the answer."}}, nil
+	}}}
+}
 
-// yes releases every call.
+func (b *beside) hear(e Event) { b.heard = append(b.heard, e.Kind) }
+
+// with are the options that have b beside every turn.
+func (b *beside) with(log Log) Options {
+	return Options{Log: log, Calls: calling(log), Points: &hook.Points{Sources: []hook.Source{b}}, Heard: b.hear}
+}
+
 // calling makes calls that are all allowed.
 func calling(log Log) *call.Runner { return call.New(call.Options{Gate: yes{}, Log: log}) }
 
+// yes releases every call.
 type yes struct{}
 
 func (yes) Ask(context.Context, permit.Request) permit.Decision {
@@ -58,7 +82,7 @@ func TestHooksAreAskedOnceAndWhatTheyChangedStays(t *testing.T) {
 	registry.Publish("p", []tool.Tool{tool.Normal(tool.Tool{Plugin: "p", Name: "t", Parameters: []byte(`{"type":"object"}`)})}, echoes{})
 	model := llmtest.New([]llmtest.Step{llmtest.Call("c1", "t", `{}`)}, []llmtest.Step{llmtest.Say("done")})
 	var notes []string
-	outcome, err := New(Options{Log: log, Calls: calling(log), Hooks: hooks}).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Tools: registry.Set()}, func(e Event) {
+	outcome, err := New(hooks.with(log)).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Tools: registry.Set()}, func(e Event) {
 		if e.Kind == Noted {
 			notes = append(notes, e.Note)
 		}
@@ -86,15 +110,42 @@ func TestHooksAreAskedOnceAndWhatTheyChangedStays(t *testing.T) {
 
 func TestHooksThatCallTheAnswerOffEndTheTurnWithTheirSentence(t *testing.T) {
 	log := NewMemoryLog(chat.Conversation{ID: "c"})
-	hooks := &beside{err: fault.New(fault.Canceled, "test", "Sample called the answer off.", "")}
+	hooks := &beside{off: true}
 	model := llmtest.New()
 	temporary := NewMemoryLog(chat.Conversation{ID: "c"})
-	outcome, err := New(Options{Log: log, Calls: calling(log), Hooks: hooks}).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Log: temporary}, nil)
+	outcome, err := New(hooks.with(log)).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Log: temporary}, nil)
 	if err != nil || outcome.Err == nil || fault.Of(outcome.Err).Message != "Sample called the answer off." || len(model.Requests()) != 0 {
 		t.Errorf("it ended %+v, %v", outcome, err)
 	}
 	if len(hooks.heard) != 0 {
 		t.Errorf("a chat that is not kept was told of: %v", hooks.heard)
+	}
+}
+
+func TestWhatHooksMakeOfAnAnswerIsKeptAndItsCallsStay(t *testing.T) {
+	log := NewMemoryLog(chat.Conversation{ID: "c"})
+	hooks := &beside{words: "in other words"}
+	registry := tool.NewRegistry()
+	registry.Publish("p", []tool.Tool{tool.Normal(tool.Tool{Plugin: "p", Name: "t", Parameters: []byte(`{"type":"object"}`)})}, echoes{})
+	model := llmtest.New([]llmtest.Step{llmtest.Say("calling"), llmtest.Call("c1", "t", `{}`)}, []llmtest.Step{llmtest.Say("done")})
+	outcome, err := New(hooks.with(log)).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Tools: registry.Set()}, nil)
+	if err != nil || outcome.Reason != chat.EndDone {
+		t.Fatalf("it ended %+v, %v", outcome, err)
+	}
+	path, err := log.Path(t.Context(), "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range path {
+		line := string(m.Role) + ":" + chat.TextOf(m.Parts)
+		if n := len(callsOf(&m)); n > 0 {
+			line += fmt.Sprintf("+%d call", n)
+		}
+		got = append(got, line)
+	}
+	if want := "user:hi assistant:in other words+1 call tool: assistant:in other words"; strings.Join(got, " ") != want {
+		t.Errorf("kept %q, want %q", strings.Join(got, " "), want)
 	}
 }
 

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -163,13 +164,19 @@ func (w *writing) save(ctx context.Context) error {
 // own.
 func (w *writing) parts() []chat.Part {
 	parts, _ := w.draft.snapshot()
-	for i, p := range parts {
+	return copied(parts)
+}
+
+// copied returns parts with calls of their own.
+func copied(parts []chat.Part) []chat.Part {
+	out := slices.Clone(parts)
+	for i, p := range out {
 		if p.Call != nil {
 			call := *p.Call
-			parts[i].Call = &call
+			out[i].Call = &call
 		}
 	}
-	return parts
+	return out
 }
 
 // keep hands the growing message to the log until ctx ends.
@@ -261,10 +268,7 @@ func (w *writing) write(ctx context.Context) {
 	t := w.t
 	t.path = append(t.path, w.m)
 	m := w.m
-	m.Parts, m.Open = w.parts(), w.m.Reason == ""
-	for i, call := range callsOf(&m) {
-		call.Sequence = callsOf(&w.m)[i].Sequence
-	}
+	m.Parts, m.Open = copied(w.m.Parts), w.m.Reason == ""
 	t.scribe.do(ctx, func(save context.Context) error {
 		if w.saved {
 			if err := t.log.Replace(save, m); err != nil {

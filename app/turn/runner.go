@@ -24,6 +24,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/document"
 	"conclave/app/fault"
+	"conclave/app/hook"
 	"conclave/app/llm"
 	"conclave/app/permit"
 	"conclave/app/tool"
@@ -38,8 +39,11 @@ type Options struct {
 	// Retry bounds how often a request is tried again; the zero value is llm's
 	// default.
 	Retry llm.Policy
-	// Hooks stand beside every turn; nil is none.
-	Hooks Hooks
+	// Points are where hooks look at requests and answers; nil is none.
+	Points *hook.Points
+	// Heard is told of every event of a turn whose chat is kept, in order; nil is
+	// not. It must not block.
+	Heard func(Event)
 	// ReadPDF returns the text of a PDF, or an error of app/document; nil reads
 	// none. It is asked for the same file in every request.
 	ReadPDF func(ctx context.Context, data []byte) (document.PDF, error)
@@ -118,7 +122,7 @@ type run struct {
 	log    Log
 	turn   string
 	model  string
-	kind   string // as in About
+	kind   string // as in hook.About
 	can    llm.Capabilities
 	system string
 	path   []chat.Message    // what is visible, grown by the turn
@@ -155,7 +159,7 @@ func (r *Runner) newRun(req Request, on func(Event)) *run {
 		t.on = func(Event) {}
 	}
 	t.origin = call.Origin{
-		Caller: permit.Main, Turn: t.turn, Conversation: req.Conversation, Tools: req.Tools, Log: t.log, Asker: req.Asker,
+		Caller: permit.Main, Turn: t.turn, Conversation: req.Conversation, Tools: req.Tools, Log: t.log, Asker: req.Asker, Model: t.model,
 		Failures: &t.failures, Hear: t.heardOf, Ready: t.scribe.wait,
 	}
 	if req.Model != nil {
@@ -198,6 +202,7 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 	default:
 		t.kind = "regenerate"
 	}
+	t.origin.Kind = t.kind
 	t.emit(Event{Kind: Started, Answers: t.kind})
 	if question != 0 {
 		t.emit(Event{Kind: Questioned, Seq: question})
@@ -239,7 +244,9 @@ func (t *run) emit(e Event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.on(e)
-	t.heard(e)
+	if t.o.Heard != nil && t.req.Log == nil {
+		t.o.Heard(e)
+	}
 }
 
 // rounds makes the calls that are open, then asks the model until it is done.
@@ -266,6 +273,10 @@ func (t *run) rounds(ctx context.Context, open []*chat.ToolCall) Outcome {
 			if w != nil {
 				w.write(ctx)
 			}
+			return t.broke(ctx, out, err)
+		}
+		if err := t.look(ctx, w); err != nil {
+			w.write(ctx)
 			return t.broke(ctx, out, err)
 		}
 		calls := callsOf(&w.m)
@@ -328,6 +339,9 @@ func (t *run) close(ctx context.Context, out Outcome) Outcome {
 	w, err := t.ask(ctx, true)
 	if w != nil {
 		out.Message = &w.m
+		if err == nil {
+			err = t.look(ctx, w)
+		}
 		w.write(ctx)
 	}
 	if err != nil {

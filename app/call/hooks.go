@@ -1,0 +1,81 @@
+package call
+
+import (
+	"context"
+
+	"conclave/app/chat"
+	"conclave/app/hook"
+	"conclave/app/tool"
+)
+
+// about is what hooks run for.
+func (c *Call) about() hook.About {
+	return hook.About{Turn: c.origin.Turn, Conversation: c.origin.Conversation, Model: c.origin.Model, Kind: c.origin.Kind, Caller: c.origin.Caller}
+}
+
+func (c *Call) asHooksSee() hook.Call {
+	return hook.Call{ID: c.Name(), Tool: c.Tool, Arguments: c.arguments}
+}
+
+// traced tells the person what hooks did.
+func (c *Call) traced(trace []hook.Trace) {
+	for _, one := range trace {
+		for _, note := range one.Notes {
+			c.hear(Event{Kind: Noted, Note: note})
+		}
+	}
+}
+
+// hooked has hooks look at the call before anybody is asked, and returns the result
+// of a call that they refuse, or nil. What they make of its arguments is checked
+// again, and is what the gate decides about.
+func (c *Call) hooked(ctx context.Context) *tool.Result {
+	if c.runner.o.Points == nil {
+		return nil
+	}
+	out, refused, trace, err := c.runner.o.Points.BeforeTool(ctx, c.asHooksSee(), c.about())
+	c.traced(trace)
+	if err != nil {
+		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
+	}
+	if refused != "" {
+		return c.refusedBy(refused)
+	}
+	if string(out.Arguments) != string(c.arguments) {
+		c.arguments, c.Record.Arguments = out.Arguments, out.Arguments
+		if bad := c.misfit(c.arguments); bad != nil {
+			return bad
+		}
+	}
+	c.given = out.Result
+	refused, trace, err = c.runner.o.Points.Approve(ctx, c.asHooksSee(), c.about())
+	c.traced(trace)
+	if err != nil {
+		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
+	}
+	if refused != "" {
+		return c.refusedBy(refused)
+	}
+	return nil
+}
+
+// refusedBy is the result of a call that a hook refused, in its words.
+func (c *Call) refusedBy(words string) *tool.Result {
+	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider = "deny", words, "hook"
+	return &tool.Result{Status: chat.CallRefused, Error: words}
+}
+
+// looked has hooks look at what a tool answered.
+func (c *Call) looked(ctx context.Context, r tool.Result) tool.Result {
+	if c.runner.o.Points == nil || r.Status == chat.CallPaused || r.Status == chat.CallCancelled {
+		return r
+	}
+	seen := c.asHooksSee()
+	seen.Arguments, seen.Result, seen.Took = c.Record.Arguments, &r, c.runner.o.Now().Sub(c.Record.Started)
+	out, trace, err := c.runner.o.Points.AfterTool(ctx, seen, c.about())
+	c.traced(trace)
+	if err != nil {
+		return tool.Result{Status: chat.CallCancelled, Error: stopped}
+	}
+	return out
+}

@@ -1,0 +1,132 @@
+package hook
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+)
+
+// Point is a moment at which hooks run.
+type Point string
+
+// The points, in the order in which a turn comes to them.
+const (
+	Macro       Point = "macro"
+	BeforeModel Point = "before model"
+	AfterModel  Point = "after model"
+	BeforeTool  Point = "before tool"
+	Approve     Point = "approve"
+	AfterTool   Point = "after tool"
+)
+
+// Phase orders the steps of one point before their priorities do.
+type Phase int
+
+// The phases of before model; other points have one.
+const (
+	Fill    Phase = iota // macros get their values
+	Context              // handlers of the context, which may call the turn off
+	Change               // everything else
+)
+
+// Who is whoever a step belongs to.
+type Who struct {
+	ID    string // a plugin's id, or conclave
+	Title string // its name, for a person
+}
+
+// Step is one hook at one point.
+type Step[T any] struct {
+	Who      Who
+	Phase    Phase
+	Priority int    // lower runs first
+	Order    uint64 // of registration, among all
+	// Do looks at v and returns what is to be done. It must not change what v refers
+	// to. An error says that the step failed: it changes nothing then.
+	Do func(ctx context.Context, v T) (Verdict[T], error)
+	// Failed hears of a failure, for the log of whoever it is; nil does not.
+	Failed func(err error)
+}
+
+// Verdict is what a step wants. The zero value goes on unchanged.
+type Verdict[T any] struct {
+	Action Action
+	Value  T        // Changed, Answer: in place of what was given
+	Reason string   // Deny, Stop: a sentence
+	Notes  []string // sentences for the person
+}
+
+// Action says what a step wants.
+type Action string
+
+// The actions.
+const (
+	Unchanged Action = ""
+	Changed   Action = "changed"
+	Answer    Action = "answered" // before tool: Value holds the result; no later step runs
+	Deny      Action = "denied"   // before tool, approve: the call is not made; no later step runs
+	Stop      Action = "stopped"  // before model: the turn is called off
+	Failed    Action = "failed"   // in a trace only
+)
+
+// Trace is what one step did, for whoever wants to know who changed a turn.
+type Trace struct {
+	Point  Point
+	Who    Who
+	Action Action
+	Reason string
+	Notes  []string
+	Took   time.Duration
+}
+
+// ended is how a row of steps ended.
+type ended[T any] struct {
+	value T
+	by    Who
+	last  Verdict[T] // Answer, Deny or Stop, or the zero value
+	trace []Trace
+}
+
+// run has each step look at v, in their order. guard says that a step that fails
+// denies. The error is the cause of ctx's end.
+func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool) (ended[T], error) {
+	slices.SortStableFunc(steps, func(a, b Step[T]) int {
+		return cmp.Or(cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Order, b.Order))
+	})
+	end := ended[T]{value: v}
+	for _, step := range steps {
+		began := time.Now()
+		verdict, err := step.Do(ctx, end.value)
+		if ctx.Err() != nil {
+			return end, context.Cause(ctx)
+		}
+		if err != nil {
+			if step.Failed != nil {
+				step.Failed(err)
+			}
+			verdict = Verdict[T]{Action: Failed, Reason: err.Error()}
+		}
+		if verdict.Action != Unchanged || len(verdict.Notes) > 0 {
+			end.trace = append(end.trace, Trace{at, step.Who, verdict.Action, verdict.Reason, verdict.Notes, time.Since(began)})
+		}
+		switch verdict.Action {
+		case Changed:
+			end.value = verdict.Value
+		case Answer, Deny, Stop:
+			end.by, end.last = step.Who, verdict
+			return end, nil
+		case Failed:
+			if guard {
+				end.by, end.last = step.Who, Verdict[T]{Action: Deny, Reason: step.Who.Title + " could not say whether it may run"}
+				return end, nil
+			}
+		case Unchanged:
+		}
+	}
+	return end, nil
+}
+
+// errNoAction is of a step that wants more than its point allows.
+var errNoAction = errors.New("it wants something that cannot be done here")
