@@ -70,17 +70,23 @@ func TestF145TheDesktopKnowsTheWindow(t *testing.T) {
 		}
 	}
 	project := readProject(t)
+	if project.OutputFilename != programName {
+		t.Errorf("the program's file is %s, and its window says it is %s", project.OutputFilename, programName)
+	}
+	if _, err := os.Stat("build/linux/icons/hicolor/scalable/apps/" + project.Name + ".svg"); err != nil {
+		t.Error(err)
+	}
 	for key, want := range map[string]string{
 		"Type": "Application", "Name": project.Info.ProductName, "Comment": project.Info.Comments, "Exec": project.OutputFilename,
-		"Icon": programName, "StartupWMClass": programName,
+		"Icon": project.Name, "StartupWMClass": project.OutputFilename,
 	} {
 		if entry[key] != want {
-			t.Errorf("conclave.desktop: %s is %q, want %q", key, entry[key], want)
+			t.Errorf("conclave-window.desktop: %s is %q, want %q", key, entry[key], want)
 		}
 	}
 	for category := range strings.SplitSeq(entry["Categories"], ";") {
 		if strings.ContainsAny(category, " ,") {
-			t.Errorf("conclave.desktop: a category is called %q", category)
+			t.Errorf("conclave-window.desktop: a category is called %q", category)
 		}
 	}
 	var data struct {
@@ -92,7 +98,7 @@ func TestF145TheDesktopKnowsTheWindow(t *testing.T) {
 		Binary     []string `xml:"provides>binary"`
 		Text       []string `xml:"description>p"`
 	}
-	if err := xml.Unmarshal([]byte(text(t, "build/linux/"+programName+".metainfo.xml")), &data); err != nil {
+	if err := xml.Unmarshal([]byte(text(t, "build/linux/conclave.metainfo.xml")), &data); err != nil {
 		t.Fatal(err)
 	}
 	if data.ID != "com.wails."+project.Name || data.Launchable != programName+".desktop" || data.Name != entry["Name"] || data.Licence != "MIT" {

@@ -38,9 +38,11 @@ import (
 //go:embed all:frontend/dist
 var pages embed.FS
 
-// programName is what Linux desktops know the window by: the name of
-// build/linux/conclave.desktop.
-const programName = "conclave"
+// programName is what Linux desktops know the window by, as class on X11 and as
+// application on Wayland: the name of build/linux/conclave-window.desktop. GTK
+// takes the class from the program's file before Wails can say another, so the two
+// have to be the same.
+const programName = "conclave-window"
 
 // icon is the picture of the program in bars and lists of windows.
 //
