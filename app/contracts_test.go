@@ -404,3 +404,62 @@ func group(text string, m []int, n int) string {
 	}
 	return text[m[2*n]:m[2*n+1]]
 }
+
+// Links between our pages lead to a file that is there, and to a heading of it.
+func TestF136LinksBetweenPagesLead(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	headings := map[string]map[string]bool{}
+	links := 0
+	for _, d := range documents(t) {
+		if filepath.Ext(d.path) != ".md" || strings.Contains(d.path, "/testdata/") {
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatchIndex(d.text, -1) {
+			to := group(d.text, m, 1)
+			if strings.Contains(to, ":") || strings.HasPrefix(to, "/") {
+				continue // an address elsewhere, or an example
+			}
+			links++
+			file, anchor, _ := strings.Cut(to, "#")
+			path := filepath.Join("..", d.path)
+			if file != "" {
+				path = filepath.Join("..", filepath.Dir(d.path), file)
+			}
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s: the link to %s leads nowhere", d.place(m[0]), to)
+				continue
+			}
+			if headings[path] == nil {
+				headings[path] = anchors(t, path)
+			}
+			if anchor != "" && !headings[path][anchor] {
+				t.Errorf("%s: %s has no heading #%s", d.place(m[0]), path, anchor)
+			}
+		}
+	}
+	if links < 50 {
+		t.Errorf("only %d links were found; does the test still see them?", links)
+	}
+}
+
+var notInAnchor = regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+
+// anchors returns the headings of a page as links name them.
+func anchors(t *testing.T, path string) map[string]bool {
+	t.Helper()
+	found := map[string]bool{}
+	if filepath.Ext(path) != ".md" {
+		return found
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if title, isHeading := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); isHeading && line[0] == '#' {
+			title = notInAnchor.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
+			found[strings.ReplaceAll(title, " ", "-")] = true
+		}
+	}
+	return found
+}
