@@ -202,6 +202,7 @@ func (c *command) printFirstListed(ctx context.Context, app *App, before plugin.
 	for _, t := range now.Tools {
 		if !slices.ContainsFunc(before.Tools, func(x tool.Tool) bool { return x.Name == t.Name && x.Description == t.Description }) {
 			fmt.Fprintf(c.Out, "offers       %-28s %s\n", t.Name, firstLine(t.Description))
+			fmt.Fprint(c.Out, indented(indented(restOf(permit.Words(t)))))
 		}
 	}
 	return nil

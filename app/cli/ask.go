@@ -187,7 +187,7 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Pending) (permit.Answe
 	w := a.c.Err
 	fmt.Fprintf(w, "\n! %s\n", oneLine(p.Title))
 	if p.Folder != "" {
-		fmt.Fprintf(w, "  folder   %s\n", oneLine(p.Folder))
+		fmt.Fprintf(w, "  folder   %s\n", plainPath(p.Folder))
 	}
 	if len(p.Permissions) > 0 {
 		fmt.Fprintf(w, "  asks for %s\n", oneLine(strings.Join(p.Permissions, ", ")))
@@ -198,6 +198,7 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Pending) (permit.Answe
 			break
 		}
 		fmt.Fprintf(w, "  tool     %s: %s\n", oneLine(t.Name), firstLine(t.Description))
+		fmt.Fprint(w, indented(indented(restOf(t.Description))))
 	}
 	if len(p.Arguments) > 0 && string(p.Arguments) != "null" {
 		fmt.Fprintf(w, "  with     %s\n", indentJSON(p.Arguments, 11))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -236,7 +237,7 @@ func (c *command) showPlugin(ctx context.Context, app *App, args []string) error
 func indented(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		b.WriteString("  " + line)
+		b.WriteString("  " + strings.TrimRight(line, "\n") + "\n")
 	}
 	return b.String()
 }
@@ -254,10 +255,12 @@ type health struct {
 func (c *command) describePlugin(s plugin.Status) {
 	w := c.Out
 	fmt.Fprintf(w, "%s  %s  (%s)\n", s.Manifest.Name, s.Manifest.Version, s.Manifest.Contract)
-	if s.Manifest.Description != "" {
-		fmt.Fprintln(w, s.Manifest.Description)
+	if about := strings.TrimRight(s.Manifest.Description, "\n"); strings.Contains(about, "\n") {
+		fmt.Fprintln(w, strings.TrimRight(indented(about), "\n")) // its lines are not taken for those below
+	} else if about != "" {
+		fmt.Fprintln(w, about)
 	}
-	fmt.Fprintf(w, "\nfolder       %s\nstate        %s\nisolation    %s", s.Path, s.State, s.Isolation.Level)
+	fmt.Fprintf(w, "\nfolder       %s\nstate        %s\nisolation    %s", plainPath(s.Path), s.State, s.Isolation.Level)
 	if s.Isolation.Sentence != "" {
 		fmt.Fprintf(w, " — %s", s.Isolation.Sentence)
 	}
@@ -303,6 +306,9 @@ func (c *command) describePlugin(s plugin.Status) {
 	fmt.Fprintln(w, "\ntools")
 	for _, t := range s.Tools {
 		fmt.Fprintf(w, "  %-28s %s\n", t.Name, firstLine(t.Description))
+		if waits(s) { // what is approved is every word of it
+			fmt.Fprint(w, indented(indented(restOf(permit.Words(t)))))
+		}
 	}
 	switch {
 	case len(s.Tools) > 0:
@@ -311,6 +317,21 @@ func (c *command) describePlugin(s plugin.Status) {
 	default:
 		fmt.Fprintln(w, "  none known; it shows its tools once it runs")
 	}
+}
+
+// restOf is a text without its first line.
+func restOf(text string) string {
+	_, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return strings.TrimSpace(rest)
+}
+
+// plainPath is a path as it can be read: one with hidden characters or line ends in
+// it is quoted.
+func plainPath(path string) string {
+	if clean, _ := tool.Strip(path); clean != path || strings.ContainsAny(path, "\n\r\t") {
+		return strconv.QuoteToASCII(path)
+	}
+	return path
 }
 
 func findPlugin(app *App, name string) (plugin.Status, error) {

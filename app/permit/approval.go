@@ -154,7 +154,7 @@ func (g *Gate) describeCandidateLocked(c Candidate, changes []Change) Pending {
 	}
 	for _, t := range c.Tools {
 		p.Hidden += t.Hidden
-		p.Tools = append(p.Tools, ShownTool{t.Name, t.Description})
+		p.Tools = append(p.Tools, ShownTool{t.Name, Words(t)})
 	}
 	a, known := g.approvals[c.Plugin]
 	if !known || a.Code == "" {
@@ -354,7 +354,7 @@ func (g *Gate) decided(plugin string) {
 func (a *Approval) readAs(c Candidate, old Approval) {
 	a.Unlisted, a.ReadAll, a.Read = true, c.ReadAll, map[string]string{}
 	for _, t := range c.Tools {
-		a.Read[t.Name] = words(t)
+		a.Read[t.Name] = Words(t)
 	}
 	if old.Effect == Allow {
 		a.Set, a.Tools, a.Texts, a.Titles, a.Schemas = old.Set, old.Tools, old.Texts, old.Titles, old.Schemas

@@ -2,6 +2,7 @@ package permit
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -62,7 +63,7 @@ func (a Approval) changes(c Candidate) (changes []Change, wider bool) {
 		digest, known := a.Tools[t.Name]
 		switch {
 		case !known:
-			add(t.Name, "added", "", t.Description, c.Listed)
+			add(t.Name, "added", "", Words(t), c.Listed)
 		case digest == t.Digest:
 		case !c.Listed: // what reading shows of a tool is less than its definition
 			if t.Description != "" && !strings.HasPrefix(t.Description, a.Texts[t.Name]) {
@@ -107,28 +108,28 @@ func (a Approval) firstListing(c Candidate) []Change {
 	for _, t := range c.Tools {
 		shown, read := a.Read[t.Name]
 		before, known := a.Texts[t.Name]
+		all := Words(t)
 		switch {
 		case known && a.Tools[t.Name] == t.Digest:
 		case known && !read: // a plugin that cannot be read, and had another definition before
-			field, text := "description", t.Description
-			if before == text {
-				field, before, text = "parameters", string(a.Schemas[t.Name]), string(t.Parameters)
+			if before != t.Description {
+				changes = append(changes, Change{Tool: t.Name, Field: "description", Before: before, After: t.Description})
 			}
-			changes = append(changes, Change{Tool: t.Name, Field: field, Before: before, After: text})
+			if schema := a.Schemas[t.Name]; before == t.Description || !sameJSON(schema, t.Parameters) {
+				changes = append(changes, Change{Tool: t.Name, Field: "parameters", Before: string(schema), After: string(t.Parameters)})
+			}
 		case !read && (a.ReadAll || a.Tools != nil):
-			changes = append(changes, Change{Tool: t.Name, Field: "added", After: t.Description})
-		case !read:
-			changes = append(changes, Change{Tool: t.Name, Field: FirstListed, After: t.Description})
-		case !said(shown, t.Description) && shown == "":
-			changes = append(changes, Change{Tool: t.Name, Field: FirstListed, After: t.Description})
+			changes = append(changes, Change{Tool: t.Name, Field: "added", After: all})
+		case !read, !said(shown, t.Description) && shown == "":
+			changes = append(changes, Change{Tool: t.Name, Field: FirstListed, After: all})
 		case !said(shown, t.Description):
-			changes = append(changes, Change{Tool: t.Name, Field: "description", Before: shown, After: t.Description})
+			changes = append(changes, Change{Tool: t.Name, Field: "description", Before: shown, After: all})
 		case t.Title != t.Name && !said(shown, t.Title):
-			changes = append(changes, Change{Tool: t.Name, Field: "title", After: t.Title})
+			changes = append(changes, Change{Tool: t.Name, Field: "title", After: all})
 		default:
 			for _, text := range append(schemaTexts(t.Parameters), schemaTexts(t.Annotations)...) {
 				if !said(shown, text) {
-					changes = append(changes, Change{Tool: t.Name, Field: FirstListed, After: string(t.Parameters)})
+					changes = append(changes, Change{Tool: t.Name, Field: FirstListed, After: all})
 					break
 				}
 			}
@@ -138,8 +139,9 @@ func (a Approval) firstListing(c Candidate) []Change {
 	return changes
 }
 
-// words are all words that a person is shown of a tool before it has run.
-func words(t tool.Tool) string {
+// Words are all words of a tool that a model is told, as a person is shown them
+// before they approve it: its description, its title and what its parameters say.
+func Words(t tool.Tool) string {
 	texts := []string{t.Description}
 	if t.Title != t.Name {
 		texts = append(texts, t.Title)
@@ -199,11 +201,11 @@ func schemaTexts(raw json.RawMessage) []string {
 				walk("", item)
 			}
 		case map[string]any:
-			for key, item := range v {
+			for _, key := range slices.Sorted(maps.Keys(v)) {
 				if sentence(key) {
 					texts = append(texts, key)
 				}
-				walk(key, item)
+				walk(key, v[key])
 			}
 		case string:
 			if key == "description" || key == "title" || key == "$comment" || sentence(v) {

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"conclave/app/limit"
+	"conclave/app/permit"
 	"conclave/app/tool"
 )
 
@@ -48,6 +49,15 @@ func (s *scrub) names(list []string) []string {
 	return clean
 }
 
+// permissions cleans the permissions that a manifest asks for. One that becomes a
+// permission by being cleaned is none: it was told as one that does nothing here.
+func (s *scrub) permissions(list []string) []string {
+	return s.names(slices.DeleteFunc(slices.Clone(list), func(p string) bool {
+		clean := (&scrub{}).name(p)
+		return clean != p && permit.Known(clean)
+	}))
+}
+
 // cutText shortens a text to n characters, the last of which then is “…”.
 func cutText(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
@@ -73,7 +83,7 @@ func (s *scrub) manifest(m *Manifest) error {
 	m.Identity = s.line(m.Identity, 2*limit.ManifestName.Int())
 	m.Description = s.text(m.Description, limit.ManifestText.Int())
 	m.Homepage = s.line(m.Homepage, limit.ManifestText.Int())
-	m.Permissions = s.names(m.Permissions)
+	m.Permissions = s.permissions(m.Permissions)
 	for i, notice := range m.Notices {
 		m.Notices[i] = s.line(notice, limit.ManifestText.Int())
 	}

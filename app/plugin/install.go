@@ -17,6 +17,7 @@ import (
 
 	"conclave/app/fault"
 	"conclave/app/plugin/watch"
+	"conclave/app/tool"
 )
 
 // Bounds of what Add takes in, so that a small archive or a hostile repository
@@ -278,6 +279,9 @@ func (h *Host) stage(ctx context.Context, from string) (_ *staged, err error) {
 // look finds out what is staged.
 func (h *Host) look(ctx context.Context, s *staged) error {
 	s.base = filepath.Base(s.path)
+	if clean, _ := tool.Strip(s.base); clean != s.base || strings.ContainsAny(s.base, "\n\r\t") {
+		return fault.New(fault.Invalid, "plugin.add", fmt.Sprintf("The plugin's name holds hidden characters or line ends: %q.", s.base), "Give it a name that can be read, and add it again.")
+	}
 	unknown := fault.New(fault.Invalid, "plugin.add", s.base+" is no plugin that Conclave knows.", h.knownLayouts())
 	info, err := os.Stat(s.path)
 	if err != nil { // an empty folder

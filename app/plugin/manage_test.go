@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -87,6 +88,10 @@ func TestAddRefusesWhatIsNoPlugin(t *testing.T) {
 		kind(t, err, fault.Invalid, "leads out of it", "../../out.py")
 		_, err = f.host.Add(t.Context(), archive(t, "absolute.zip", map[string]string{"main.py": text, "/tmp/out.py": text}))
 		kind(t, err, fault.Invalid, "leads out of it")
+		for _, name := range []string{"a\x1b[2J.py", "a\nstate ready.py", "a\u202eyp.py"} {
+			_, err = f.host.Add(t.Context(), archive(t, "named.zip", map[string]string{name: text}))
+			kind(t, err, fault.Invalid, "hidden characters", strings.Trim(strconv.Quote(name), `"`))
+		}
 		_, err = f.host.Add(t.Context(), filepath.Join(outside, "empty.zip"))
 		kind(t, err, fault.Invalid, "empty.zip")
 		_, err = f.host.Add(t.Context(), filepath.Join(outside, "none.py"))

@@ -182,3 +182,18 @@ func TestF24EveryFieldOfEveryManifestIsCleaned(t *testing.T) {
 		readable(t, "a card's title", p.Title, false, name+100)
 	}
 }
+
+// A permission with a hidden character in it is told as one that does nothing here,
+// and cleaning it does not make it one.
+func TestF07APermissionWithHiddenCharactersIsNone(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	c.write("sly/dist/backend.js", "1;")
+	c.write("sly/spindle.json", `{"identifier":"sly","name":"N","version":"1.0.0","author":"A","github":"https://example.com/a","homepage":"https://example.com","description":"D","entry_backend":"dist/backend.js","permissions":["tools","chats\u200b"," generation","chat_mutation\n"]}`)
+	must(t, c.host.Scan(), c.host.Settled(t.Context()), c.host.Trust(t.Context(), "sly", false))
+	s, err := c.host.Status("sly")
+	must(t, err)
+	if want := []string{"tools"}; !slices.Equal(s.Granted, want) || !slices.Equal(s.Manifest.Permissions, want) {
+		t.Errorf("it asks for %q and is granted %q, want %q; notices %q", s.Manifest.Permissions, s.Granted, want, s.Manifest.Notices)
+	}
+}
