@@ -25,12 +25,13 @@ var layers = map[string][]string{
 	"app/bus":     {},
 	"app/version": {},
 	"app/limit":   {},
+	"app/address": {}, // which addresses are nobody's to ask
 	"app/chat":    {"app/fault"},
 
 	// Contracts: words, and the one library each of them is about.
 	"app/llm":                {"app/fault", "app/chat"},
 	"app/tool":               {"app/chat", "github.com/google/jsonschema-go"},
-	"app/permit":             {"app/fault", "app/bus", "app/chat"},
+	"app/permit":             {"app/fault", "app/bus", "app/chat", "app/address"},
 	"app/render":             {"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday", "golang.org/x/net/idna"},
 	"app/render/clean":       {},
 	"app/render/syntax":      {},
@@ -42,7 +43,7 @@ var layers = map[string][]string{
 	"app/plugin/spindle/job": {}, // what the host and the engine both know of a job
 	"app/document":           {}, // what office documents say
 	"app/document/pdf":       {"app/document", "github.com/ledongthuc/pdf"},
-	"app/fetch":              {}, // what plugins and the window both ask servers with
+	"app/fetch":              {"app/address"}, // what plugins and the window both ask servers with
 
 	// Doers: words, contracts, and the neighbours named.
 	"app/hook":    {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit"},

@@ -329,6 +329,10 @@ func TestTheOrderOfDecisions(t *testing.T) {
 		}, step: 1, effect: permit.Deny, why: "no tool may touch"},
 		"SSH keys":         {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities, r.Arguments = write, arguments("~/.ssh/id_ed25519") }, step: 1, effect: permit.Deny, why: "no tool may touch"},
 		"metadata address": {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities, r.Arguments = web, arguments("http://169.254.169.254/latest") }, step: 1, effect: permit.Deny, why: "metadata address"},
+		"F04 metadata address held in another": {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) {
+			r.Capabilities, r.Arguments = web, arguments("http://[64:ff9b::a9fe:a9fe]/latest")
+		}, step: 1, effect: permit.Deny, why: "metadata address"},
+		"F04 metadata address of another cloud": {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities, r.Arguments = web, arguments("http://168.63.129.16/") }, step: 1, effect: permit.Deny, why: "metadata address"},
 		"metadata address in IPv6": {change: func(r *permit.Request) {
 			r.Capabilities, r.Arguments = web, arguments("http://[::ffff:169.254.169.254]/")
 		}, step: 1, effect: permit.Deny, why: "metadata address"},

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"conclave/app/address"
 )
 
 // Step is one step of the order of decisions as it went for one request.
@@ -114,7 +116,7 @@ func builtIn(c *check) ruling {
 				found = "it names " + place
 			}
 		}
-		if web && found == "" && metadataAddress(text) {
+		if web && found == "" && address.NamesMetadata(text) {
 			found = "it names the metadata address of a cloud"
 		}
 	})

@@ -1,8 +1,6 @@
 package permit
 
 import (
-	"net/netip"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -164,23 +162,4 @@ func homeFolder() string {
 		return ""
 	}
 	return home
-}
-
-// metadataAddress reports whether text is an address at which a cloud tells its
-// machines their secrets.
-func metadataAddress(text string) bool {
-	host := strings.ToLower(text)
-	if u, err := url.Parse(text); err == nil && u.Host != "" {
-		host = strings.ToLower(u.Hostname())
-	}
-	host = strings.TrimSuffix(host, ".")
-	if host == "metadata.google.internal" || host == "metadata" || host == "instance-data" {
-		return true
-	}
-	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	if err != nil {
-		return false
-	}
-	a = a.Unmap()
-	return a.IsLinkLocalUnicast() || a == netip.AddrFrom4([4]byte{100, 100, 100, 200}) || a == netip.MustParseAddr("fd00:ec2::254")
 }
