@@ -76,6 +76,9 @@ func (p *Plugins) view(s plugin.Status, developing map[string]bool) PluginView {
 		}
 	}
 	v.Warnings = append(append(v.Warnings, s.Manifest.Notices...), s.Notes...)
+	if told := s.Told(); told != "" {
+		v.Warnings = append(v.Warnings, told)
+	}
 	for _, t := range s.Tools {
 		if s.Serving {
 			v.Tools = append(v.Tools, t.ID())

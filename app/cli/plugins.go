@@ -278,6 +278,9 @@ func (c *command) describePlugin(s plugin.Status) {
 	for _, notice := range slices.Concat(s.Manifest.Notices, s.Notes) {
 		fmt.Fprintf(w, "note         %s\n", notice)
 	}
+	if told := s.Told(); told != "" {
+		fmt.Fprintf(w, "note         %s\n", told)
+	}
 	if s.Muted {
 		fmt.Fprintf(w, "note         %s\n", fault.Of(notServing(s)).Message)
 	}

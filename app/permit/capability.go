@@ -86,10 +86,14 @@ func reach(c Candidate, granted []string) ([]Capability, string) {
 			}
 		}
 	}
-	if len(more) == 0 {
-		return capabilities, "Can touch: its own storage folder."
+	sentence := "Can touch: its own storage folder."
+	if len(more) > 0 {
+		sentence += " It may also " + listed(more) + "."
 	}
-	return capabilities, "Can touch: its own storage folder. It may also " + listed(more) + "."
+	if tool.ToldChat(c.Contract) {
+		sentence += " " + tool.ToldChatWords
+	}
+	return capabilities, sentence
 }
 
 func listed(words []string) string {

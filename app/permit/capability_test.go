@@ -1,6 +1,11 @@
 package permit
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"conclave/app/tool"
+)
 
 func TestF39RiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
 	for p := range permissionCapabilities {
@@ -11,12 +16,21 @@ func TestF39RiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
 	c := Candidate{Plugin: "ext", Contract: "spindle", Isolation: "process+landlock"}
 	unused := []string{"app_manipulation", "images", "image_gen", "oauth", "databanks", "memories", "event_tracking", "web_search", "ui_panels", "push_notification", "screen_capture"}
 	capabilities, sentence := reach(c, unused)
-	if len(capabilities) != 1 || capabilities[0] != Compute || sentence != "Can touch: its own storage folder." {
+	if len(capabilities) != 1 || capabilities[0] != Compute || sentence != "Can touch: its own storage folder. "+tool.ToldChatWords {
 		t.Errorf("with permissions that do nothing it can %v: %s", capabilities, sentence)
 	}
 	for _, capability := range capabilities {
 		if table[capability].member != Allow {
 			t.Errorf("a council member is refused %s", capability)
+		}
+	}
+}
+
+func TestSP27TheCardSaysWhichToolsAreGivenTheChat(t *testing.T) {
+	for contract, told := range map[string]bool{"spindle": true, "functions": false, "neko": false, "maibot": false} {
+		_, sentence := reach(Candidate{Contract: contract, Isolation: "process+landlock"}, nil)
+		if strings.Contains(sentence, tool.ToldChatWords) != told || tool.ToldChat(contract) != told {
+			t.Errorf("%s: the card says %q", contract, sentence)
 		}
 	}
 }

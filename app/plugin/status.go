@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"conclave/app/permit"
@@ -59,6 +60,16 @@ type Status struct {
 
 	Packages    *Packages    // what it wants of the world's packages; nil when nothing
 	PackageWork *PackageWork // installing them; nil when that was not done since the program started
+}
+
+// Told says what each call of its tools is given besides its arguments, for a person;
+// empty where that is nothing.
+func (s Status) Told() string {
+	offers := len(s.Tools) > 0 || slices.Contains(s.Manifest.Permissions, toolsPermission)
+	if offers && tool.ToldChat(s.Manifest.Contract) {
+		return tool.ToldChatWords
+	}
+	return ""
 }
 
 // Update is one reload, as `conclave plugins watch` prints it.

@@ -16,7 +16,7 @@ const maxTold = 512 << 10
 // expects it with every call of the main model (contracts/spindle, section 7); nil
 // for the others.
 func (t *run) told(called tool.Tool) []tool.ContextMessage {
-	if called.Contract != "spindle" {
+	if !tool.ToldChat(called.Contract) {
 		return nil
 	}
 	path := t.path
