@@ -442,7 +442,7 @@ func TestF136LinksBetweenPagesLead(t *testing.T) {
 	}
 }
 
-var notInAnchor = regexp.MustCompile("[^\\p{L}\\p{N} _-]")
+var notInAnchor = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 
 // anchors returns the headings of a page as links name them.
 func anchors(t *testing.T, path string) map[string]bool {
