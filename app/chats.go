@@ -39,6 +39,7 @@ type Chats struct {
 	attached    map[string]chat.Media // by id, since the program started
 	seen        chat.ConversationID
 	ctx         context.Context //nolint:containedctx // of turns: a turn outlives the call that began it
+	naming      context.Context //nolint:containedctx // of titles that models make: it ends with the window
 	turns       sync.WaitGroup
 	stopped     bool
 }
@@ -51,7 +52,7 @@ func newChats(l *life, core Core, log *slog.Logger, undo *undos) *Chats {
 func (c *Chats) start(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ctx = context.WithoutCancel(ctx)
+	c.ctx, c.naming = context.WithoutCancel(ctx), ctx
 }
 
 // stop stops all turns and waits for them.
@@ -268,12 +269,12 @@ func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r t
 // that. The title of its first words stays where that comes to nothing.
 func (c *Chats) name(n turn.Naming) {
 	c.mu.Lock()
-	ctx, stopped := c.ctx, c.stopped
+	ctx, stopped := c.naming, c.stopped
 	c.mu.Unlock()
 	if stopped || ctx == nil {
 		return
 	}
-	c.turns.Go(func() { // ends with the request, which has a deadline; Shutdown cancels it
+	c.turns.Go(func() { // ends with the request, which has a deadline, or with Shutdown
 		err := c.core.Turns.NameChat(ctx, n)
 		if err != nil {
 			c.log.Debug("A model made no title.", "conversation", n.Conversation, "model", n.Model.Info().Name(), "err", err)
