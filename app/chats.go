@@ -751,10 +751,10 @@ func (c *Chats) Attach(name, mimeType, data string) (MediaView, error) {
 		return MediaView{}, fault.Wrap(fault.Invalid, "app.attach", "The file "+name+" could not be read.", "Try again.", err)
 	}
 	if int64(len(raw)) > limit.Attachment.Value {
-		return MediaView{}, fault.New(fault.Invalid, "app.attach", fmt.Sprintf("The file %s has more than %s, the most that is taken.", name, limit.Attachment), "Choose a smaller file.")
+		return MediaView{}, fault.New(fault.Invalid, "app.attach", fmt.Sprintf("The file %s has more than %s, the most that is taken.", name, limit.Attachment), "Choose a smaller file, or a part of it.")
 	}
 	if len(raw) == 0 {
-		return MediaView{}, fault.New(fault.Invalid, "app.attach", name+" is empty.", "")
+		return MediaView{}, fault.New(fault.Invalid, "app.attach", "The file "+name+" is empty.", "Choose another file.")
 	}
 	kind, _, _ := strings.Cut(mimeType, ";")
 	if sniffed, _, _ := strings.Cut(http.DetectContentType(raw), ";"); kind == "" || strings.HasPrefix(kind, "image/") && !strings.HasPrefix(sniffed, "image/") {

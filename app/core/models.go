@@ -284,7 +284,7 @@ func (m *Models) ask(ctx context.Context, c llm.Connection) (int, time.Duration,
 	if err != nil {
 		return 0, 0, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, listTime, fault.New(fault.Timeout, "core.models", c.Name+" did not answer within 20 s.", "Check its address."))
+	ctx, cancel := context.WithTimeoutCause(ctx, listTime, fault.New(fault.Timeout, "core.models", cmp.Or(c.Title, c.Name)+" did not answer within 20 s.", "Check that the server runs, and its address in Settings > Models."))
 	defer cancel()
 	began := time.Now()
 	listed, err := p.Models(ctx)

@@ -34,7 +34,7 @@ const (
 // the provider's own message, cleaned of secrets, shown on request.
 type Error struct {
 	Kind       ErrorKind
-	Provider   string // the connection's name
+	Provider   string // what the person calls the connection
 	Model      string
 	Host       string        // the address asked, without path or key
 	Status     int           // HTTP status; 0 when there was no answer

@@ -34,7 +34,7 @@ func (l *Link) Fail(ctx context.Context, model string, err error) error {
 		e = onTheWay(err)
 	}
 	known := *e
-	known.Provider, known.Host, known.Model = l.Connection.Name, l.Host(), model
+	known.Provider, known.Host, known.Model = l.who(), l.Host(), model
 	return &known
 }
 
@@ -42,14 +42,14 @@ func (l *Link) Fail(ctx context.Context, model string, err error) error {
 // its stream: body is its JSON, with or without an outer {"error": …}.
 func (l *Link) Said(model string, body []byte) *Error {
 	e := refused(0, nil, body)
-	e.Provider, e.Host, e.Model = l.Connection.Name, l.Host(), model
+	e.Provider, e.Host, e.Model = l.who(), l.Host(), model
 	return e
 }
 
 // Unfinished returns why an answer ended without saying that it was whole: it
 // was cut, or it never was an answer.
 func (l *Link) Unfinished(model string, answer *Answer, events int) *Error {
-	e := &Error{Kind: StreamCut, Provider: l.Connection.Name, Host: l.Host(), Model: model, Err: io.ErrUnexpectedEOF}
+	e := &Error{Kind: StreamCut, Provider: l.who(), Host: l.Host(), Model: model, Err: io.ErrUnexpectedEOF}
 	if events > 0 || answer.size == 0 {
 		return e
 	}

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,6 +94,9 @@ func (l *Link) Base() string { return l.base.String() }
 // Host returns host and port of the server.
 func (l *Link) Host() string { return l.base.Host }
 
+// who is what a person calls the connection.
+func (l *Link) who() string { return cmp.Or(l.Connection.Title, l.Connection.Name) }
+
 // At returns the address of path below the base.
 func (l *Link) At(path string) string { return l.base.JoinPath(path).String() }
 
@@ -104,23 +108,23 @@ func (l *Link) OwnServer() bool { return l.Connection.URL != "" }
 // Its error is an *Error: the address cannot be, or the key is missing.
 func (l *Link) Key(ctx context.Context) (string, error) {
 	if l.bad != nil {
-		return "", &Error{Kind: WrongAddress, Provider: l.Connection.Name, Detail: l.bad.Error(), Err: l.bad}
+		return "", &Error{Kind: WrongAddress, Provider: l.who(), Detail: l.bad.Error(), Err: l.bad}
 	}
 	if l.Connection.Key == nil {
 		if l.OwnServer() {
 			return "", nil
 		}
-		return "", &Error{Kind: KeyMissing, Provider: l.Connection.Name, Host: l.Host()}
+		return "", &Error{Kind: KeyMissing, Provider: l.who(), Host: l.Host()}
 	}
 	key, err := l.Connection.Key(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		return "", &Error{Kind: KeyMissing, Provider: l.Connection.Name, Host: l.Host(), Err: err}
+		return "", &Error{Kind: KeyMissing, Provider: l.who(), Host: l.Host(), Err: err}
 	}
 	if key = strings.TrimSpace(key); key == "" && !l.OwnServer() {
-		return "", &Error{Kind: KeyMissing, Provider: l.Connection.Name, Host: l.Host()}
+		return "", &Error{Kind: KeyMissing, Provider: l.who(), Host: l.Host()}
 	}
 	return key, nil
 }
@@ -139,7 +143,7 @@ func (l *Link) checkRedirect(next *http.Request, via []*http.Request) error {
 }
 
 func (l *Link) elsewhere(detail string) *Error {
-	return &Error{Kind: WrongAddress, Provider: l.Connection.Name, Host: l.Host(), Detail: clean(detail)}
+	return &Error{Kind: WrongAddress, Provider: l.who(), Host: l.Host(), Detail: clean(detail)}
 }
 
 // shared is the one connection pool of the program. HTTP/2 is spoken where the
@@ -240,7 +244,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	refusal := refused(response.StatusCode, response.Header, body)
-	refusal.Provider, refusal.Host = t.link.Connection.Name, t.link.Host()
+	refusal.Provider, refusal.Host = t.link.who(), t.link.Host()
 	sent := secrets(out.Header)
 	refusal.Detail = maskKeys(refusal.Detail, sent...)
 	if refusal.Kind == KeyRefused && len(sent) == 0 {
@@ -257,7 +261,7 @@ func (t *transport) broken(ctx context.Context, err error) error {
 		err = errSilent
 	}
 	e := onTheWay(err)
-	e.Provider, e.Host = t.link.Connection.Name, t.link.Host()
+	e.Provider, e.Host = t.link.who(), t.link.Host()
 	return e
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"conclave/app/fault"
@@ -148,7 +149,7 @@ func (e *Error) status() string {
 }
 
 func (e *Error) at() string {
-	if e.Host == "" {
+	if e.Host == "" || strings.Contains(e.Provider, e.Host) { // a connection is often called as its server is
 		return ""
 	}
 	return " at " + e.Host

@@ -28,7 +28,7 @@ func (h *Host) claim(e *entry, m Manifest) error {
 	if by != nil && by.outranks(e) {
 		h.mu.Unlock()
 		return &Problem{Kind: "refused", Message: fmt.Sprintf("There is a plugin that calls itself %s already: %s.", m.Identity, by.id),
-			Hint: "Remove one of the two: conclave plugins remove " + e.id + "."}
+			Hint: "Remove one of the two."}
 	}
 	h.identities[key] = e
 	h.mu.Unlock()

@@ -365,7 +365,7 @@ func linksOut(path, name string) error {
 func stageCopy(from, stage string) (string, error) {
 	info, err := os.Stat(from)
 	if err != nil {
-		return "", fault.Wrap(fault.NotFound, "plugin.add", "There is no file or folder "+from+".", "", err)
+		return "", fault.Wrap(fault.NotFound, "plugin.add", "There is no file or folder "+from+".", "Check how it is written, or choose it.", err)
 	}
 	if err := noLinksOut(from); err != nil {
 		return "", err
@@ -394,7 +394,7 @@ func clone(ctx context.Context, address, stage string) (string, error) {
 	}
 	name := strings.TrimSuffix(filepath.Base(u.Path), ".git")
 	if name == "" || name == "/" || name == "." || name == ".." {
-		return "", fault.New(fault.Invalid, "plugin.add", "The address "+address+" names no repository.", "")
+		return "", fault.New(fault.Invalid, "plugin.add", "The address "+address+" names no repository.", "Write it like https://example.org/name.git.")
 	}
 	branch := u.Fragment
 	u.Fragment = ""
@@ -415,7 +415,7 @@ func clone(ctx context.Context, address, stage string) (string, error) {
 	case err != nil && ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case err != nil:
-		return "", fault.Wrap(fault.Unavailable, "plugin.add", "git could not fetch "+address+": "+lastLines(string(out), 1), "", err)
+		return "", fault.Wrap(fault.Unavailable, "plugin.add", "git could not fetch "+address+": "+lastLines(string(out), 1), "Check the address and the network, or download the plugin and add its folder.", err)
 	}
 	return to, os.RemoveAll(filepath.Join(to, ".git"))
 }
@@ -434,9 +434,9 @@ func unzip(from, stage string) (string, error) {
 	archive, err := zip.OpenReader(from)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return "", fault.Wrap(fault.NotFound, "plugin.add", "There is no file "+from+".", "", err)
+			return "", fault.Wrap(fault.NotFound, "plugin.add", "There is no file "+from+".", "Check how it is written, or choose it.", err)
 		}
-		return "", fault.Wrap(fault.Invalid, "plugin.add", "The archive "+from+" cannot be read.", "", err)
+		return "", fault.Wrap(fault.Invalid, "plugin.add", "The archive "+from+" cannot be read: it is damaged, or no .zip.", "Download or pack it again, or add the folder that it was made from.", err)
 	}
 	defer archive.Close() //nolint:errcheck // read only
 	to := filepath.Join(stage, strings.TrimSuffix(filepath.Base(from), filepath.Ext(from)))

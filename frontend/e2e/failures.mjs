@@ -1,87 +1,34 @@
 // What goes wrong, in Chromium against the program's real bindings, on a computer without a
-// keychain: every kind of error that a person can cause says its sentence and what to do; and
-// replies that would act if they could.
+// keychain: every kind of error that a person can cause says what happened, to what, and what to
+// do next.
 //
 //   node e2e/failures.mjs [folder for pictures]
 //
-// It needs what program.mjs needs.
-import { mkdirSync, mkdtempSync } from "node:fs";
+// It needs what program.mjs needs. What the window said is in said.txt beside the pictures.
+import { mkdirSync, mkdtempSync, openSync, ftruncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { launch } from "./harness.mjs";
-import { hostile } from "./hostile.mjs";
+import { Person } from "./person.mjs";
 import { Place, Steps, devProgram, until } from "./processes.mjs";
-import { modelServer, rightKey, trap } from "./server.mjs";
+import { modelServer, rightKey } from "./server.mjs";
 
 const shots = process.argv[2] ?? mkdtempSync(join(tmpdir(), "conclave-failures-"));
 mkdirSync(shots, { recursive: true });
 const place = new Place();
-let browser, page, app, server, snare, replies;
+const heard = [];
+let browser, person, app, server;
 
-async function openPage() {
-  page = await browser.newPage({ viewport: { width: 1280, height: 832 } });
-  page.setDefaultTimeout(30_000);
-  page.errors = [];
-  page.on("pageerror", (error) => {
-    // Wails' own development overlay fails under module pages; it is not in a release.
-    if (!String(error.stack).includes("/wails/ipc.js")) page.errors.push(String(error));
-  });
-  await page.goto(app.url);
-  await page.getByPlaceholder("Message Conclave").waitFor();
+/** What a sentence must be: it says something, and then what to do. */
+function told(what, text, least = 2) {
+  heard.push(`${what}\n    ${text.replaceAll("\n", "\n    ")}`);
+  const sentences = text.match(/[^.!?]{6,}[.!?]”?(?=\s|$)/g) ?? [];
+  if (sentences.length < least) throw new Error(`${what} is no ${least} sentences: ${text}`);
 }
 
-const picture = (name) => page.screenshot({ path: join(shots, `failures-${name}.png`) });
-
-/** Waits until the page says words that match all. */
-async function says(...wanted) {
-  let now = "";
-  await until(`the page to say ${wanted.join(", ")}`, async () => {
-    now = await page.locator("body").innerText();
-    return wanted.every((w) => w.test(now));
-  }).catch((error) => {
-    throw new Error(`${error.message}; it says: ${now.slice(0, 2000)}`);
-  });
-  if (now.includes("[object")) throw new Error(`the page says [object …: ${now}`);
-}
-
-async function ask(text) {
-  await page.getByRole("button", { name: "Send" }).waitFor();
-  const box = page.getByPlaceholder("Message Conclave");
-  await box.fill(text);
-  await box.press("Enter");
-  await page.getByRole("article").filter({ hasText: text }).first().waitFor();
-  await page.waitForFunction(() => !document.querySelector("[aria-label^=Stop]"));
-}
-
-async function models() {
-  await page.keyboard.press("Control+,");
-  await page.getByRole("button", { name: "Models", exact: true }).click();
-}
-
-/** Adds a server of one's own. */
-async function connect(url, key) {
-  await models();
-  await page.getByRole("button", { name: "Add a connection" }).click();
-  await page.getByLabel("Provider").press("A");
-  await page.keyboard.type(" comp");
-  await page.keyboard.press("Enter");
-  await page.getByLabel("Address of the server").fill(url);
-  await page.getByLabel(/^Key/).fill(key);
-  const choose = page.getByLabel("Choose a passphrase for your keys");
-  if (await choose.count()) {
-    await choose.fill("four plain words here");
-    await page.getByLabel("The same again").fill("four plain words here");
-  }
-  const save = page.getByRole("button", { name: "Save and test" });
-  await save.click();
-  await save.waitFor({ state: "detached" });
-}
-
-const remove = () => page.getByRole("button", { name: "Remove", exact: true }).last().click();
-
-/** What the page is told when a bound method is called that fails, as its message. */
+/** What the page is told when a bound method fails, as its message. */
 const rejection = (name, method, ...args) =>
-  page.evaluate(
+  person.page.evaluate(
     ([n, m, a]) =>
       globalThis.go.app[n][m](...a).then(
         () => "",
@@ -90,213 +37,461 @@ const rejection = (name, method, ...args) =>
     [name, method, args],
   );
 
-const steps = {
-  "F100 a refused call brings one string with sentence and hint": async () => {
-    for (const [name, method, ...args] of [
-      ["Models", "Unlock", "short"],
-      ["Models", "Test", "nobody"],
-      ["Models", "SetDefault", "nobody/x"],
-      ["Chats", "Rename", "nothing", "x"],
-      ["Chats", "Send", "", { text: " ", attachments: [], model: "", no_tools: false }],
-      ["Plugins", "Add", "/nowhere/at/all"],
-      ["Plugins", "Show", "nothing"],
-      ["Permissions", "Revoke", "nothing"],
-      ["Window", "OpenURL", "file:///etc/passwd"],
-      ["Window", "LoadPicture", "file:///etc/passwd"],
-      ["Settings", "Set", { theme: "pink" }],
-    ]) {
-      const failure = JSON.parse(await rejection(name, method, ...args));
-      if (!failure.kind || !/^.{8,}[.!?”]$/s.test(failure.message))
-        throw new Error(`${name}.${method} says ${JSON.stringify(failure)}`);
-    }
-  },
+const steps = {};
 
-  "F100 a plugin's path that is not there is said in words": async () => {
-    await page.evaluate(() => globalThis.go.app.Settings.Set({ dock_open: true }));
-    await page.keyboard.press("Control+k");
-    await page.keyboard.type("add plugin");
-    await page.keyboard.press("Enter");
-    const field = page.getByRole("dialog").getByRole("textbox").first();
-    await field.fill("/nowhere/at/all");
+steps["F100 a refused call brings one string with sentence and hint"] = async () => {
+  for (const [name, method, ...args] of [
+    ["Models", "Unlock", "short"],
+    ["Models", "Test", "nobody"],
+    ["Models", "SetDefault", "nobody/x"],
+    ["Chats", "Rename", "nothing", "x"],
+    ["Chats", "Send", "", { text: " ", attachments: [], model: "", no_tools: false }],
+    ["Chats", "Attach", "nothing.txt", "text/plain", ""],
+    ["Plugins", "Add", "/nowhere/at/all"],
+    ["Plugins", "Show", "nothing"],
+    ["Permissions", "Revoke", "nothing"],
+    ["Window", "OpenURL", "file:///etc/passwd"],
+    ["Window", "LoadPicture", "file:///etc/passwd"],
+    ["Settings", "Set", { theme: "pink" }],
+  ]) {
+    const failure = JSON.parse(await rejection(name, method, ...args));
+    if (!failure.kind || failure.kind === "internal") throw new Error(JSON.stringify(failure));
+    told(`${name}.${method}`, `${failure.message} ${failure.hint}`);
+  }
+};
+
+// Plugins.
+
+/** Opens the dialog that adds a plugin, and returns its field. */
+async function addPlugin() {
+  await person.page.keyboard.press("Control+k");
+  await person.page.keyboard.type("add plugin");
+  await person.page.keyboard.press("Enter");
+  return person.page.getByRole("dialog", { name: "Add plugin" }).getByRole("textbox");
+}
+
+for (const [name, [from, ...wanted]] of Object.entries({
+  "a plugin's path that is not there": () => ["/nowhere/at/all", /\/nowhere\/at\/all/],
+  "something to add that is no plugin": () => {
+    const path = join(place.home, "holiday.txt");
+    writeFileSync(path, "We went to the sea.");
+    return [path, /holiday\.txt is no plugin/, /NAME\.py/];
+  },
+  "an archive that is none": () => {
+    const path = join(place.home, "plugin.zip");
+    writeFileSync(path, "This is no archive.");
+    return [path, /plugin\.zip/];
+  },
+  "an address without https": () => ["http://example.org/x.git", /https only/, /https:\/\/example/],
+  "a plugin whose name is taken": () => {
+    writeFileSync(join(place.plugins, "taken.py"), "def one() -> int:\n    return 1\n");
+    const path = join(place.home, "taken.py");
+    writeFileSync(path, "def two() -> int:\n    return 2\n");
+    return [path, /taken/, /already/];
+  },
+}).map(([name, make]) => [name, make()]))
+  steps[`F100 ${name} is said where it was named`] = async () => {
+    const field = await addPlugin();
+    await field.fill(from);
     await field.press("Enter");
-    await says(/\/nowhere\/at\/all/);
-    await picture("path");
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("Escape");
-  },
+    told(name, await person.reads(person.page.getByRole("dialog").getByRole("alert"), ...wanted));
+    await person.picture(`add ${name}`);
+    await person.page.keyboard.press("Escape");
+    await field.waitFor({ state: "detached" });
+  };
 
-  "F100 an address that nobody answers at is said on its card": async () => {
-    await connect("http://127.0.0.1:1/v1", "sk-wrong");
-    await says(/127\.0\.0\.1:1/, /reach|answer|connect/i);
-    await picture("unreachable");
-    await remove();
-  },
+const manifest = JSON.stringify({
+  version: "1.0.0",
+  name: "Same",
+  identifier: "same_name",
+  author: "A",
+  github: "https://example.org/a",
+  homepage: "https://example.org",
+  description: "One of two.",
+  permissions: [],
+});
+const extension = (folder) => ({
+  [`${folder}/spindle.json`]: manifest,
+  [`${folder}/dist/backend.js`]: "",
+});
 
-  "F100 a wrong path is said on its card": async () => {
-    await connect(server.url.replace("/v1", "/nothing/here"), rightKey);
-    await says(/404/, /\/nothing\/here|address/);
-    await picture("wrong-path");
-    await remove();
-  },
-
-  "F100 a wrong key is said on its card": async () => {
-    await connect(server.url, "sk-wrong");
-    await says(/key/i, /401/);
-    await picture("wrong-key");
-    await remove();
-  },
-
-  "F109 the right key gives new chats a model that talks, and it is said": async () => {
-    await connect(server.url, rightKey);
-    await says(/New chats now ask talker/);
-    const text = await page.locator("body").innerText();
-    if (/embedding/.test(text)) throw new Error("a model that does not talk is listed");
-    await picture("right-key");
-    await page.keyboard.press("Escape");
-  },
-
-  "F100 an answer that fails says why": async () => {
-    await page.keyboard.press("Control+n");
-    for (const [text, words] of [
-      ["Fail 500", /went wrong|failed|error/i],
-      ["Fail 429", /limit|too many|quota|busy/i],
-      ["Fail noise", /not|cut|understood|answer/i],
-    ]) {
-      await ask(text);
-      await says(words, /Try again/);
-      await picture(text.replace(" ", "-"));
+for (const [name, [id, files, ...wanted]] of Object.entries({
+  "a file with a mistake": [
+    "broken",
+    { "broken.py": "def roll(:\n    return 4\n" },
+    /SyntaxError/,
+    /broken\.py:1/,
+    /def roll\(:/,
+  ],
+  "a file without functions": [
+    "quiet",
+    { "quiet.py": "def _hidden():\n    return 1\n" },
+    /quiet\.py/,
+    /no public function/,
+    /def word_count/,
+  ],
+  "an empty file": ["blank", { "blank.py": "" }, /blank\.py is empty/, /Write a function/],
+  "a file that is no text": [
+    "binary",
+    { "binary.py": Buffer.from([0xff, 0xfe, 0, 1, 2]) },
+    /binary\.py/,
+  ],
+  "a folder that is none": ["holiday", { "holiday/sea.png": "x" }, /holiday/, /NAME\.py/],
+  "a manifest with a mistake": [
+    "crooked",
+    { "crooked/spindle.json": '{"name": "Crooked",' },
+    /spindle\.json/,
+  ],
+  "two plugins of one name": [
+    "same_two",
+    { ...extension("same_one"), ...extension("same_two") },
+    /calls itself same_name already: same_one/,
+    /Remove one of the two/,
+  ],
+}))
+  steps[`F100 ${name} is said on its card`] = async () => {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(join(place.plugins, path, ".."), { recursive: true });
+      writeFileSync(join(place.plugins, path), text);
     }
-  },
+    await person.page.getByRole("tab", { name: "Plugins" }).click();
+    const card = person.page.locator(`[data-plugin="${id}"]`);
+    const problem = card.locator(".problem");
+    told(name, await person.reads(problem, ...wanted));
+    await problem.scrollIntoViewIfNeeded();
+    await person.picture(`card ${name}`);
+  };
 
-  "F102 after another default is chosen in a terminal, the chat keeps its model": async () => {
-    await ask("Hello");
+steps["F100 a plugin that is made anew under a name that is taken is not made"] = async () => {
+  await person.page.keyboard.press("Control+k");
+  await person.page.keyboard.type("new plugin");
+  await person.page.keyboard.press("Enter");
+  const dialog = person.page.getByRole("dialog", { name: "New plugin" });
+  await dialog.getByRole("textbox").first().fill("Broken");
+  await dialog.getByRole("button", { name: "Create and open" }).click();
+  told("a new plugin's name", await person.says(/broken\.py/, /already/, /another name/));
+  await person.picture("new name taken");
+  await person.page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+};
+
+// Connections.
+
+steps["F119 a connection's form says what a passphrase is, and keeps the focus"] = async () => {
+  const { page } = person;
+  const at = () => page.evaluate(() => document.activeElement?.labels?.[0]?.innerText ?? "");
+  await person.models();
+  await page.getByRole("button", { name: "Add a connection" }).click();
+  await page.waitForFunction(() =>
+    document.activeElement?.labels?.[0]?.innerText.startsWith("Key"),
+  );
+  await person.choose("Provider", "A compatible server");
+  const address = page.getByLabel("Address of the server");
+  if (!(await address.isVisible()) || (await address.locator("xpath=ancestor::details").count()))
+    throw new Error("the address of the server is not beside the key");
+  await address.fill(server.url);
+  const key = page.getByLabel(/^Key/);
+  await key.focus();
+  await page.keyboard.type("sk-wrong");
+  if (!(await at()).startsWith("Key")) throw new Error(`the focus went to ${await at()}`);
+  const form = page.locator("form.card");
+  const rule = await person.reads(form, /At least 8 characters/, /cannot be recovered/);
+  heard.push(`a passphrase is chosen\n    ${rule.replaceAll("\n", "\n    ")}`);
+  const save = page.getByRole("button", { name: "Save and test" });
+  const first = page.getByLabel("Choose a passphrase for your keys");
+  const again = page.getByLabel("The same again");
+  await first.fill("short");
+  await again.fill("short");
+  if (await save.isEnabled()) throw new Error("a passphrase of five characters is taken");
+  await first.fill("four plain words here");
+  await person.reads(form, /The two are not the same/);
+  if (await save.isEnabled()) throw new Error("a passphrase repeated wrongly is taken");
+  await person.picture("passphrase");
+  await page.getByRole("button", { name: "Cancel" }).click();
+};
+
+const remove = async () => {
+  const card = person.page.locator("[data-connection]").last();
+  const name = await card.getAttribute("data-connection");
+  await card.getByRole("button", { name: "Remove", exact: true }).click();
+  await person.page.locator(`[data-connection="${name}"]`).waitFor({ state: "detached" });
+};
+
+for (const [name, [address, key, ...wanted]] of Object.entries({
+  "an address that nobody answers at": [
+    () => "http://127.0.0.1:1/v1",
+    "sk-wrong",
+    /127\.0\.0\.1:1/,
+  ],
+  "an address that is none": [() => "my server", "sk-wrong", /my server/, /address/],
+  "an address of another kind": [() => "ftp://example.org/v1", "sk-wrong", /ftp:/, /address/],
+  "a path that is not there": [() => server.at("nothing/here"), rightKey, /404/, /\/v1/],
+  "a key that is refused": [() => server.url, "sk-wrong", /401/, /key/i],
+  "a web page": [() => server.at("page/v1"), rightKey, /no model server/, /address/],
+  "another program": [() => server.at("program/v1"), rightKey],
+  "a server with no models": [() => server.at("bare/v1"), rightKey],
+  "a server that fails": [() => server.at("broken/v1"), rightKey, /500/],
+  "a server that is busy": [() => server.at("busy/v1"), rightKey, /30 s|429/],
+  "an answer that is cut": [() => server.at("cut/v1"), rightKey],
+}))
+  steps[`F100 ${name} is said on its card`] = async () => {
+    const card = await person.connect(address(), key);
+    told(name, await person.reads(card.getByRole("status"), /\S/, ...wanted));
+    await person.picture(`connect ${name}`);
+    await remove();
+  };
+
+steps["F100 a server that never answers is asked meanwhile"] = async () => {
+  await person.beginConnection(server.at("silent/v1"), "");
+  await person.page.getByRole("button", { name: "Save and test" }).click();
+  await person.page.getByText(`Asking ${server.host}…`).first().waitFor();
+  await person.picture("asking");
+  await person.page.getByRole("button", { name: "Cancel" }).click();
+};
+
+steps["F109 the right key gives new chats a model that talks, and it is said"] = async () => {
+  const card = await person.connect(server.url, rightKey);
+  await person.says(/New chats now ask talker/);
+  if (/embedding/.test(await card.innerText()))
+    throw new Error("a model that does not talk is listed");
+  await person.picture("right key");
+  await person.page.keyboard.press("Escape");
+};
+
+// Answers.
+
+const event = (text) =>
+  `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "talker", choices: [{ index: 0, delta: { role: "assistant", content: text }, finish_reason: null }] })}\n\n`;
+const stream = (response) => response.writeHead(200, { "content-type": "text/event-stream" });
+const failing = {
+  "Refuse the key": [
+    (_, json) => json(401, { error: { message: "Key revoked.", code: "invalid_api_key" } }),
+    /Key refused/,
+    /401/,
+    /Settings > Models/,
+  ],
+  "Be gone": [
+    (_, json) =>
+      json(404, { error: { message: "The model talker does not exist", code: "model_not_found" } }),
+    /has no model “talker”/,
+    /Choose another model/,
+  ],
+  "Be busy": [
+    (response, json) => {
+      response.setHeader("retry-after", "90");
+      json(429, { error: { message: "Rate limit reached for requests." } });
+    },
+    /no more requests for 90 s/,
+    /another model/,
+  ],
+  "Be unpaid": [
+    (_, json) =>
+      json(429, { error: { message: "You exceeded your quota.", code: "insufficient_quota" } }),
+    /quota/,
+    /Add credit/,
+  ],
+  "Go wrong": [
+    (_, json) => json(500, { error: { message: "out of memory on GPU 3" } }),
+    /500/,
+    /out of memory on GPU 3/,
+    /Try again/,
+  ],
+  "Be too long": [
+    (_, json) => json(400, { error: { message: "too long", code: "context_length_exceeded" } }),
+    /too long for/,
+    /new chat/,
+  ],
+  "Show a page": [
+    (response) => {
+      response.writeHead(200, { "content-type": "text/html" });
+      response.end("<!doctype html><title>Sign in</title><h1>Sign in to the network</h1>");
+    },
+    /no model server/,
+    /address/,
+  ],
+  "Make noise": [
+    (response) => stream(response).end("data: {not json\n\n"),
+    /not an answer/,
+    /Try again/,
+  ],
+  "Break off": [
+    (response) => {
+      stream(response).write(event("Half of an"));
+      setImmediate(() => response.socket.destroy());
+    },
+    /Half of an/,
+    /cut off/,
+    /What came so far is kept/,
+  ],
+  "Say nothing": [(response) => response.socket.destroy(), /Try again/],
+};
+
+for (const [text, [, ...wanted]] of Object.entries(failing))
+  steps[`F100 “${text}” says in the chat why it failed`] = async () => {
+    await person.newChat();
+    const answer = await person.ask(text);
+    await person.reads(answer, /This answer could not be finished/, ...wanted);
+    told(text, await answer.locator(".failed .grow").innerText());
+    await answer.getByRole("button", { name: "Try again" }).waitFor();
+    await person.picture(`answer ${text}`);
+  };
+
+steps["F100 after a failure the next question is answered, and only it"] = async () => {
+  const answer = await person.ask("And now?");
+  await person.reads(answer, /A first answer/);
+};
+
+steps["F100 an answer that never comes is waited for in words, and ended by Stop"] = async () => {
+  await person.newChat();
+  await person.write("Never answer");
+  await person.says(/Waiting for talker… [1-9]/);
+  await person.picture("waiting");
+  await person.page.locator("button.stop").click();
+  const answer = person.page.locator("article").last();
+  told("stopped", await person.reads(answer.locator(".note"), /You stopped/), 1);
+};
+
+steps["F102 after another default is chosen in a terminal, the chat keeps its model"] =
+  async () => {
+    await person.newChat();
+    await person.ask("Hello");
+    const { default: talker } = place.told("models", "list", "--json");
     place.told("models", "default", "demo/guide");
-    await ask("Hello again");
-    if (server.asked.at(-1).text !== "Hello again") throw new Error("another model was asked");
-    await page.keyboard.press("Control+n");
-    await says(/Demo guide/);
-    await ask("And who are you?");
-    if (server.asked.some((a) => a.text === "And who are you?"))
-      throw new Error("the model that was not shown was asked");
-    place.told("models", "default", "127.0.0.1/talker");
-  },
+    await person.ask("Hello again");
+    const asked = (text) => server.asked.some((a) => a.text === text);
+    if (!asked("Hello again")) throw new Error("another model was asked");
+    await person.newChat();
+    await person.says(/Demo guide/);
+    await person.ask("And who are you?");
+    if (asked("And who are you?")) throw new Error("the model that was not shown was asked");
+    place.told("models", "default", talker);
+    await person.says(/talker ready/);
+  };
 
-  "F114 each paragraph runs the way its words do, and code from left to right": async () => {
-    await page.keyboard.press("Control+n");
-    await ask("Both ways, please");
-    await page.locator("article figure.code").waitFor();
-    const ways = await page.locator("article .block").evaluateAll((blocks) =>
-      blocks.slice(-3).map((block) => {
-        const code = block.querySelector("figure.code, p");
-        return getComputedStyle(code).direction;
-      }),
+// Files.
+
+for (const [name, [file, bytes, ...wanted]] of Object.entries({
+  "a file too large": ["film.mov", 20 * 2 ** 20 + 1, /film\.mov/, /20 MiB/],
+  "an empty file": ["nothing.txt", 0, /nothing\.txt is empty/],
+}))
+  steps[`F100 ${name} is said where it would be attached`] = async () => {
+    await person.newChat();
+    const path = join(place.home, file);
+    ftruncateSync(openSync(path, "w"), bytes);
+    await person.page.locator("form.composer input[type=file]").setInputFiles(path);
+    const row = person.page.getByRole("list", { name: "Attachments" }).getByRole("listitem");
+    told(name, await person.reads(row, ...wanted));
+    const cut = await row.evaluate((li) =>
+      [li, ...li.querySelectorAll("*")].some(
+        (e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth,
+      ),
     );
-    if (ways.join() !== "rtl,ltr,ltr") throw new Error(`they run ${ways.join()}`);
-    await picture("both-ways");
-  },
+    await person.picture(`attach ${name}`);
+    if (cut) throw new Error("the sentence is cut");
+    await row.getByRole("button", { name: `Remove ${file}` }).click();
+  };
 
-  "F04 replies that would act cannot": async () => {
-    for (const [name, markdown] of Object.entries(replies)) {
-      await page.keyboard.press("Control+n");
-      await ask(name);
-      // Drawn, or left as it was written: nothing is still to come.
-      await page.waitForFunction(() =>
-        [...document.querySelectorAll("article .mermaid, article .math")].every(
-          (e) => e.dataset.drawn !== undefined || e.title,
-        ),
-      );
-      const found = await page.evaluate(() => {
-        const wrong = [];
-        const article = [...document.querySelectorAll("article")].at(-1);
-        const box = article.getBoundingClientRect();
-        if (globalThis.acted) wrong.push("a script ran");
-        if (
-          article.querySelector(
-            "script, iframe, object, embed, link, style, form, base, meta, svg:not(.lucide, .katex svg)",
-          )
-        )
-          wrong.push("an element that acts");
-        for (const image of article.querySelectorAll("img"))
-          if (!/^data:image\/svg\+xml/.test(image.src)) wrong.push(`a picture of ${image.src}`);
-        for (const e of article.querySelectorAll("*"))
-          if (/fixed|sticky/.test(getComputedStyle(e).position) && !e.closest("thead"))
-            wrong.push(`${e.tagName}.${e.className} is ${getComputedStyle(e).position}`);
-        for (let x = 5; x < innerWidth; x += 25)
-          for (let y = 5; y < innerHeight; y += 20) {
-            const out = x < box.left || x > box.right || y < box.top || y > box.bottom;
-            const hit = document.elementFromPoint(x, y);
-            if (out && hit && article.contains(hit) && hit.closest(".block"))
-              wrong.push(`${hit.tagName}.${hit.className} at ${x},${y}`);
-          }
-        if (article.querySelectorAll("*").length > 30_000) wrong.push("too many elements");
-        const send = document.querySelector("form.composer");
-        if (!send || getComputedStyle(send).display === "none") wrong.push("the composer is gone");
-        return wrong.slice(0, 5);
-      });
-      await picture(`act-${name.replaceAll(" ", "-")}`);
-      if (found.length > 0) throw new Error(`${name}: ${found.join("; ")}\n${markdown}`);
-    }
-    if (snare.met.length > 0) throw new Error(`something was loaded: ${snare.met.join("; ")}`);
-  },
+steps["F100 an import of what is no chat is refused, while the window is open"] = async () => {
+  const path = join(place.home, "recipe.json");
+  writeFileSync(path, '{"soup": ["leek", "potato"]}');
+  const done = place.conclave("chats", "import", path);
+  if (done.status === 0) throw new Error("it was imported");
+  told("an import", done.stderr);
+  if (!done.stderr.includes("recipe.json")) throw new Error(done.stderr);
+};
 
-  "F04 a picture of this computer is not fetched even when pressed": async () => {
-    await page.keyboard.press("Control+n");
-    await ask("A picture, please");
-    await page.getByText("Load image from 127.0.0.1").click();
-    await says(/this computer or its own network/, /Open the address in a browser/);
-    await picture("private-picture");
-    if (snare.met.length > 0) throw new Error(`something was loaded: ${snare.met.join("; ")}`);
-  },
+// Tools of one name.
 
-  "F100 after a restart a wrong passphrase is said, and the right one opens": async () => {
-    await page.close();
-    await place.end(app.child);
-    await place.free();
-    app = await devProgram(place);
-    await openPage();
-    await page.keyboard.press("Control+n");
-    await ask("Locked?");
-    await says(/locked/i, /passphrase/i);
-    await models();
-    await page.getByLabel("Passphrase", { exact: true }).fill("not the passphrase");
-    await page.getByRole("button", { name: "Unlock keys" }).click();
-    await says(/passphrase.*(wrong|does not|not)/i);
-    await picture("wrong-passphrase");
-    await page.getByLabel("Passphrase", { exact: true }).fill("four plain words here");
-    await page.getByRole("button", { name: "Unlock keys" }).click();
-    await page.getByRole("button", { name: "Unlock keys" }).waitFor({ state: "detached" });
-  },
+steps["F100 two plugins with a tool of one name are told apart"] = async () => {
+  const roll = (n) => `def roll() -> int:\n    """Roll a die.\n    """\n    return ${n}\n`;
+  writeFileSync(join(place.plugins, "red.py"), roll(3));
+  writeFileSync(join(place.plugins, "blue.py"), roll(5));
+  await until("both to be found", () => {
+    const ids = place.told("plugins", "list", "--json").map((p) => p.id);
+    return ids.includes("red") && ids.includes("blue");
+  });
+  for (const id of ["red", "blue"]) place.told("plugins", "trust", id, "--yes");
+  await person.page.getByRole("tab", { name: "Tools" }).click();
+  await person.says(/red__roll|from red/);
+  await person.picture("tools of one name");
+};
 
-  "the page met no error of its own": async () => {
-    if (page.errors.length > 0) throw new Error(page.errors.join("\n"));
-  },
+// What lasts.
+
+steps["F100 the server that never answered is said on its card"] = async () => {
+  await person.models();
+  const said = person.page.locator("[data-connection] p[role=status] > .bad").locator("..");
+  told("silent", await person.reads(said, /20 s/, /address/));
+  await person.picture("silent");
+};
+
+steps["F100 after a restart a wrong passphrase is said, and the right one opens"] = async () => {
+  await person.page.close();
+  await place.end(app.child);
+  await place.free();
+  app = await devProgram(place);
+  await person.open(app);
+  await person.newChat();
+  const answer = await person.ask("Locked?");
+  await person.reads(answer, /locked/i, /passphrase/i);
+  told("locked keys", await answer.locator(".failed .grow").innerText());
+  await person.picture("locked");
+  await person.models();
+  const field = person.page.getByLabel("Passphrase", { exact: true });
+  await field.fill("not the passphrase");
+  const unlock = person.page.getByRole("button", { name: "Unlock keys" });
+  await unlock.click();
+  const notice = person.page.locator(".toast.danger");
+  told("a wrong passphrase", await person.reads(notice, /not the passphrase/));
+  await person.picture("wrong passphrase");
+  await field.fill("four plain words here");
+  await unlock.click();
+  await unlock.waitFor({ state: "detached" });
+};
+
+steps["the page met no error of its own"] = async () => {
+  if (person.page.errors.length > 0) throw new Error(person.page.errors.join("\n"));
 };
 
 const done = new Steps();
 try {
-  snare = await trap();
-  replies = hostile(snare.port);
   server = await modelServer(
     {
-      ...replies,
-      "Fail 500": (_, json) => json(500, { error: { message: "the server went wrong" } }),
-      "Fail 429": (_, json) => json(429, { error: { message: "Rate limit reached" } }),
-      "Fail noise": (response) => {
-        response.writeHead(200, { "content-type": "text/event-stream" });
-        response.end("data: {not json\n\n");
-      },
-      "Both ways, please": "مرحبا بالعالم، one word\n\nHello مرحبا\n\n```\nمرحبا = 1\n```",
-      "A picture, please": `![one](http://127.0.0.1:${snare.port}/x.png)`,
+      ...Object.fromEntries(Object.entries(failing).map(([text, [answer]]) => [text, answer])),
+      "Never answer": () => {},
     },
     ["a-text-embedding", "talker", "whisper-1"],
+    {
+      page: (response) => {
+        response.writeHead(200, { "content-type": "text/html" });
+        response.end("<!doctype html><title>Sign in</title>");
+      },
+      program: (_, json) => json(200, { hello: "world" }),
+      bare: (_, json) => json(200, { object: "list", data: [] }),
+      broken: (_, json) => json(500, { error: { message: "out of memory on GPU 3" } }),
+      busy: (response, json) => {
+        response.setHeader("retry-after", "30");
+        json(429, { error: { message: "Rate limit reached." } });
+      },
+      cut: (response) => {
+        response.writeHead(200, { "content-type": "application/json", "content-length": 1000 });
+        response.write('{"object":"list","data":[');
+        setImmediate(() => response.socket.destroy());
+      },
+      silent: () => {},
+    },
   );
   await place.screen();
   await place.bus({ keychain: false });
   browser = await launch();
   app = await devProgram(place);
-  await openPage();
+  person = new Person(browser, { folder: shots, begin: "failures" });
+  await person.open(app);
+  await person.page.evaluate(() => globalThis.go.app.Settings.Set({ dock_open: true }));
   await done.run(steps, async (n) => {
-    if (!page.isClosed()) await picture(`failed-${n}`).catch(() => {});
+    await person.picture(`failed ${n}`).catch(() => {});
+    // Out of whatever is open, so that what follows fails for reasons of its own.
+    for (let i = 0; i < 2; i++) await person.page.keyboard.press("Escape").catch(() => {});
   });
 } catch (error) {
   done.failed++;
@@ -305,7 +500,7 @@ try {
   await browser?.close();
   await place.close();
   server?.close();
-  snare?.close();
 }
+writeFileSync(join(shots, "said.txt"), heard.join("\n\n"));
 console.log(`pictures in ${shots}`);
 done.end();

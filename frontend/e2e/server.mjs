@@ -8,10 +8,12 @@ export const rightKey = "sk-right-0123456789abcdef";
 export const longName = `org/${"a-very-long-model-name-".repeat(4)}`.slice(0, 90);
 
 /**
- * Starts a server. answers maps what a person wrote last to what is answered; a function is
- * given the HTTP response. asked holds each request's path, model and last text.
+ * Starts a server. answers maps what a person wrote last to what is answered: text, text with a
+ * call of a tool, or a function that is given the HTTP response. places maps the first part of a
+ * path to such a function, for addresses where something else answers. asked holds each request's
+ * path, model and last text.
  */
-export async function modelServer(answers = {}, models = [longName]) {
+export async function modelServer(answers = {}, models = [longName], places = {}) {
   const asked = [];
   const server = createHTTP(async (request, response) => {
     let body = "";
@@ -20,6 +22,8 @@ export async function modelServer(answers = {}, models = [longName]) {
       response.writeHead(status, { "content-type": "application/json" });
       response.end(JSON.stringify(value));
     };
+    const elsewhere = places[request.url.split("/")[1]];
+    if (elsewhere) return elsewhere(response, json);
     if (!request.url.startsWith("/v1/")) return json(404, { error: { message: "Not Found" } });
     if (request.headers.authorization !== `Bearer ${rightKey}`) {
       asked.push({ path: request.url, refused: true });
@@ -31,15 +35,19 @@ export async function modelServer(answers = {}, models = [longName]) {
       return json(200, { object: "list", data: models.map((id) => ({ id, object: "model" })) });
     const { model, messages = [] } = JSON.parse(body || "{}");
     const content = messages.findLast((m) => m.role === "user")?.content ?? "";
-    const text = typeof content === "string" ? content : content.map((p) => p.text).join("");
+    // Questions that were not answered come in front of the last one, in one message.
+    const text = typeof content === "string" ? content : content.at(-1).text;
     // A request for a title is no question of a journey's: it is answered with the first
     // words, as if it had not been made.
-    const titled = /^The chat begins:\n\nPerson: (.*)/.exec(text);
+    const titled = /^The chat begins:
+
+Person: (.*)/.exec(text)?.[1].slice(0, 60);
     if (!titled) asked.push({ path: request.url, model, text, messages });
-    const answer = titled
-      ? titled[1].slice(0, 60)
-      : (answers[text] ?? "A first answer from the scripted server.");
-    if (typeof answer === "function") return answer(response, json);
+    const after = messages.at(-1)?.role === "tool" && "That was the tool.";
+    const other = answers[text] ?? "A first answer from the scripted server.";
+    const script = titled || after || other;
+    if (typeof script === "function") return script(response, json);
+    const { text: answer, call } = typeof script === "string" ? { text: script } : script;
     response.writeHead(200, { "content-type": "text/event-stream" });
     const event = (choice) =>
       response.write(
@@ -48,14 +56,26 @@ export async function modelServer(answers = {}, models = [longName]) {
     event({ delta: { role: "assistant", content: "" }, finish_reason: null });
     for (let i = 0; i < answer.length; i += 400)
       event({ delta: { content: answer.slice(i, i + 400) }, finish_reason: null });
-    event({ delta: {}, finish_reason: "stop" });
+    if (call) {
+      const made = { index: 0, id: `call_${asked.length}`, type: "function" };
+      const { name, arguments: given } = call;
+      made.function = { name, arguments: JSON.stringify(given) };
+      event({ delta: { tool_calls: [made] }, finish_reason: null });
+    }
+    event({ delta: {}, finish_reason: call ? "tool_calls" : "stop" });
     response.end("data: [DONE]\n\n");
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const host = `127.0.0.1:${server.address().port}`;
   return {
-    url: `http://127.0.0.1:${server.address().port}/v1`,
+    host,
+    url: `http://${host}/v1`,
+    at: (path) => `http://${host}/${path}`,
     asked,
-    close: () => server.close(),
+    close: () => {
+      server.close();
+      server.closeAllConnections(); // those that are never answered, too
+    },
   };
 }
 

@@ -232,7 +232,8 @@ export const s = {
     attachments: "Attachments",
     attaching: (name: string) => `Adding ${name}…`,
     removeAttachment: (name: string) => `Remove ${name}`,
-    tooBig: (name: string) => `${name} is over 20 MB.`,
+    tooBig: (name: string) =>
+      `The file ${name} has more than 20 MiB, the most that is taken. Choose a smaller file, or a part of it.`,
     noVision: (model: string) =>
       `${model} is not known to see pictures; it would be told their names only.`,
     seesAnyway: "Send them anyway",
@@ -462,6 +463,7 @@ export const s = {
       `Reloaded in ${Math.round(ms)} ms, ${count(tools, "tool")}`,
     serving: (time: string) => `Version from ${time} still active`,
     notServing: "None of its tools can be called now.",
+    mend: "It is loaded again as soon as the file is saved without the mistake.",
     openInEditor: "Open in editor",
     copyDetails: "Copy details",
     showLog: "Show log",

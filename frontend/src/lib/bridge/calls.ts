@@ -54,7 +54,7 @@ export interface Chats {
   /** The half-written message. conversation "" is the one of the welcome page. */
   Draft(conversation: string): Promise<t.Draft>;
   SaveDraft(conversation: string, draft: t.Draft): Promise<void>;
-  /** Keeps a file; data is its bytes in base64, at most 20 MB decoded. */
+  /** Keeps a file; data is its bytes in base64, at most 20 MiB decoded. */
   Attach(name: string, mimeType: string, data: string): Promise<t.Media>;
 }
 

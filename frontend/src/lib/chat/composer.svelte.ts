@@ -8,7 +8,7 @@ import { s } from "../strings";
 
 /** Past this a paste is offered as a file. */
 export const longPaste = 4000;
-const maxBytes = 20_000_000;
+const maxBytes = 20 * 2 ** 20; // as app/limit has it
 const saveAfter = 300;
 
 /** Whether a model is given what a file says (app/turn): pictures, text, and documents and PDFs read for their text. */
@@ -219,7 +219,8 @@ export class Composer {
     try {
       settle({ media: await this.bridge.chats.Attach(file.name, file.type, await base64(file)) });
     } catch (cause) {
-      settle({ problem: AppError.of(cause).message });
+      const { message, hint } = AppError.of(cause);
+      settle({ problem: `${message} ${hint}`.trim() });
     }
   }
 

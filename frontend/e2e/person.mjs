@@ -1,0 +1,122 @@
+// A person at the window, in Chromium on the program's real bindings: what the journeys that use
+// it have in common.
+import { join } from "node:path";
+import { until } from "./processes.mjs";
+
+export class Person {
+  page;
+  #browser;
+  #shots;
+
+  /** shots is the folder of the pictures, and what their names begin with. */
+  constructor(browser, shots) {
+    this.#browser = browser;
+    this.#shots = shots;
+  }
+
+  /** Opens the program's page; errors of its own are kept in page.errors. */
+  async open(app) {
+    const errors = this.page?.errors ?? [];
+    this.page = await this.#browser.newPage({ viewport: { width: 1280, height: 832 } });
+    this.page.setDefaultTimeout(4_000);
+    this.page.errors = errors;
+    this.page.on("pageerror", (error) => {
+      // Wails' own development overlay fails under module pages; it is not in a release.
+      if (!String(error.stack).includes("/wails/ipc.js")) errors.push(String(error));
+    });
+    await this.page.goto(app.url);
+    await this.page.getByPlaceholder("Message Conclave").waitFor();
+  }
+
+  async picture(name) {
+    const { folder, begin } = this.#shots;
+    const path = join(folder, `${begin}-${name.replaceAll(/\W+/g, "-")}.png`);
+    await this.page.screenshot({ path });
+  }
+
+  /** Waits until an element says words that match all; returns what it says. */
+  async reads(element, ...wanted) {
+    let now = "";
+    await until(
+      `the words ${wanted.join(", ")}`,
+      async () => {
+        now = (await element.count()) > 0 ? await element.innerText() : "";
+        return wanted.every((w) => w.test(now));
+      },
+      4_000,
+    ).catch((error) => {
+      throw new Error(`${error.message}; it says: ${now.slice(0, 2000)}`);
+    });
+    if (/\[object|undefined|NaN/.test(now)) throw new Error(`it says: ${now}`);
+    return now;
+  }
+
+  /** The same, of the whole page. */
+  says(...wanted) {
+    return this.reads(this.page.locator("body"), ...wanted);
+  }
+
+  newChat() {
+    return this.page.keyboard.press("Control+n");
+  }
+
+  /** Writes a message and sends it. */
+  async write(text) {
+    await this.page.locator("button.send").waitFor();
+    const box = this.page.getByPlaceholder("Message Conclave");
+    await box.fill(text);
+    await box.press("Enter");
+  }
+
+  /** Writes a message and waits for the end of the answer; returns the answer's element. */
+  async ask(text) {
+    await this.write(text);
+    const question = this.page.locator("article.user").filter({ hasText: text }).last();
+    await question.waitFor();
+    const seq = Number(await question.getAttribute("data-seq"));
+    await this.page.waitForFunction((asked) => {
+      const last = [...document.querySelectorAll("article")].at(-1);
+      const ended = Number(last?.dataset.seq) > asked && last.ariaBusy !== "true";
+      return ended && !document.querySelector("button.stop");
+    }, seq);
+    return this.page.locator("article").last();
+  }
+
+  /** Chooses an option of a field by its words. */
+  async choose(field, option) {
+    await this.page.getByLabel(field, { exact: true }).selectOption(option);
+  }
+
+  async models() {
+    await this.page.keyboard.press("Control+,");
+    await this.page.getByRole("button", { name: "Models", exact: true }).click();
+  }
+
+  /** Begins to add a server of one's own. */
+  async beginConnection(url, key) {
+    await this.models();
+    await this.page.getByRole("button", { name: "Add a connection" }).click();
+    await this.choose("Provider", "A compatible server");
+    await this.page.getByLabel("Address of the server").fill(url);
+    await this.page.getByLabel(/^Key/).fill(key);
+  }
+
+  /** Adds a server of one's own, and waits until it was asked; returns its card. */
+  async connect(url, key) {
+    await this.beginConnection(url, key);
+    await this.save();
+    return this.page.locator("[data-connection]").last();
+  }
+
+  /** Saves the connection that is written, with its passphrase where one is to be chosen. */
+  async save(passphrase = "four plain words here") {
+    const choose = this.page.getByLabel("Choose a passphrase for your keys");
+    if (await choose.count()) {
+      await choose.fill(passphrase);
+      await this.page.getByLabel("The same again").fill(passphrase);
+    }
+    const save = this.page.getByRole("button", { name: "Save and test" });
+    await save.click();
+    await this.page.getByRole("button", { name: "Add a connection" }).waitFor();
+  }
+}
