@@ -51,7 +51,7 @@ func (w *Window) LoadPicture(address string) (string, error) {
 func (p *pictures) load(ctx context.Context, address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-		return "", fault.New(fault.Invalid, "app.picture", "Only pictures with a web address can be loaded.", "")
+		return "", fault.New(fault.Invalid, "app.picture", "Only pictures with a web address can be loaded.", "Ask for one that begins with https.")
 	}
 	u.User = nil // it would be sent as a password nobody saw
 	late := fault.New(fault.Timeout, "app.picture", u.Host+" did not send the picture within 20 s.", "Try again, or open the address in a browser.")

@@ -56,7 +56,7 @@ func (w *Window) Undo(token string) error { ctx := w.call(); return w.undo.take(
 func (w *Window) OpenURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto") {
-		return fault.New(fault.Invalid, "app.open", "Only web and mail addresses can be opened.", "")
+		return fault.New(fault.Invalid, "app.open", "Only web and mail addresses can be opened.", "Copy the address, and open it in the program that it is for.")
 	}
 	ctx := w.window()
 	if ctx == nil {

@@ -291,7 +291,9 @@ func (m *Models) ask(ctx context.Context, c llm.Connection) (int, time.Duration,
 	took := time.Since(began)
 	if err != nil {
 		if e, ok := errors.AsType[*llm.Error](err); ok {
-			return 0, took, e.Fault()
+			listing := *e
+			listing.Unanswered = true // a list that is cut is none
+			return 0, took, listing.Fault()
 		}
 		return 0, took, err
 	}

@@ -58,16 +58,16 @@ func (l *Link) Unfinished(model string, answer *Answer, events int) *Error {
 	case bytes.HasPrefix(head, []byte("data:")), bytes.HasPrefix(head, []byte("event:")), bytes.HasPrefix(head, []byte(":")):
 		return e // it began rightly
 	case bytes.HasPrefix(head, []byte("<")):
-		e.Kind, e.Err, e.Detail = WrongAddress, nil, "it answered with a web page"
+		e.Kind, e.Err, e.Found = WrongAddress, nil, "it answered with a web page"
 	case bytes.HasPrefix(head, []byte("{")) && strings.Contains(answer.Type, "json"):
 		// LM Studio answers an unknown path with 200 and {"error":"Unexpected endpoint …"}.
 		said := l.Said(model, head)
 		if said.Detail != "" {
 			return said
 		}
-		e.Kind, e.Err, e.Detail = Malformed, nil, "it did not stream"
+		e.Kind, e.Err, e.Found = Malformed, nil, "it did not stream"
 	default:
-		e.Kind, e.Err, e.Detail = Malformed, nil, "it is no event stream"
+		e.Kind, e.Err, e.Found = Malformed, nil, "it is no event stream"
 	}
 	return e
 }

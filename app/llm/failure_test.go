@@ -37,18 +37,20 @@ func TestEveryKindHasItsSentenceAndHint(t *testing.T) {
 
 func TestSentencesOfErrors(t *testing.T) {
 	for want, e := range map[string]*Error{
-		"Key refused by openai (401).":                                          {Kind: KeyRefused, Provider: "openai", Status: 401},
-		"openai takes no more requests for 12 s.":                               {Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 11200 * time.Millisecond},
-		"openai takes no more requests for 5 min.":                              {Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 4*time.Minute + time.Second},
-		"openai takes no more requests for 3 h.":                                {Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 3 * time.Hour},
-		"openai takes no more requests for the moment (429).":                   {Kind: RateLimited, Provider: "openai", Status: 429},
-		"openai is overloaded (529).":                                           {Kind: Overloaded, Provider: "openai", Status: 529},
-		"openai failed to answer (500).":                                        {Kind: Overloaded, Provider: "openai", Status: 500},
-		"ollama could not be reached at localhost:11434.":                       {Kind: Unreachable, Provider: "ollama", Host: "localhost:11434"},
-		"The provider declined to answer.":                                      {Kind: Filtered},
-		"This chat is too long for gpt-4o.":                                     {Kind: ContextTooLong, Provider: "openai", Model: "gpt-4o"},
-		"There is no model server for mine at 127.0.0.1:80 (404).":              {Kind: WrongAddress, Provider: "mine", Host: "127.0.0.1:80", Status: 404},
-		"mine sent something that is not an answer of its kind at 127.0.0.1:1.": {Kind: Malformed, Provider: "mine", Host: "127.0.0.1:1"},
+		"Key refused by openai (401).":                                           {Kind: KeyRefused, Provider: "openai", Status: 401},
+		"openai takes no more requests for 12 s.":                                {Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 11200 * time.Millisecond},
+		"openai takes no more requests for 5 min.":                               {Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 4*time.Minute + time.Second},
+		"openai takes no more requests for 3 h.":                                 {Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 3 * time.Hour},
+		"openai takes no more requests for the moment (429).":                    {Kind: RateLimited, Provider: "openai", Status: 429},
+		"openai is overloaded (529).":                                            {Kind: Overloaded, Provider: "openai", Status: 529},
+		"openai failed to answer (500).":                                         {Kind: Overloaded, Provider: "openai", Status: 500},
+		"ollama could not be reached at localhost:11434.":                        {Kind: Unreachable, Provider: "ollama", Host: "localhost:11434"},
+		"The provider declined to answer.":                                       {Kind: Filtered},
+		"This chat is too long for gpt-4o.":                                      {Kind: ContextTooLong, Provider: "openai", Model: "gpt-4o"},
+		"There is no model server for mine at 127.0.0.1:80 (404).":               {Kind: WrongAddress, Provider: "mine", Host: "127.0.0.1:80", Status: 404},
+		"There is no model server at a.example:80: it answered with a web page.": {Kind: WrongAddress, Provider: "a.example:80", Host: "a.example:80", Found: "it answered with a web page"},
+		"mine closed the connection without an answer.":                          {Kind: StreamCut, Provider: "mine", Unanswered: true},
+		"mine sent something that is not an answer of its kind at 127.0.0.1:1.":  {Kind: Malformed, Provider: "mine", Host: "127.0.0.1:1"},
 	} {
 		if got := e.Sentence(); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -108,7 +108,7 @@ func (l *Link) OwnServer() bool { return l.Connection.URL != "" }
 // Its error is an *Error: the address cannot be, or the key is missing.
 func (l *Link) Key(ctx context.Context) (string, error) {
 	if l.bad != nil {
-		return "", &Error{Kind: WrongAddress, Provider: l.who(), Detail: l.bad.Error(), Err: l.bad}
+		return "", &Error{Kind: WrongAddress, Provider: l.who(), Found: l.bad.Error(), Err: l.bad}
 	}
 	if l.Connection.Key == nil {
 		if l.OwnServer() {
@@ -142,8 +142,8 @@ func (l *Link) checkRedirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-func (l *Link) elsewhere(detail string) *Error {
-	return &Error{Kind: WrongAddress, Provider: l.who(), Host: l.Host(), Detail: clean(detail)}
+func (l *Link) elsewhere(found string) *Error {
+	return &Error{Kind: WrongAddress, Provider: l.who(), Host: l.Host(), Found: clean(found)}
 }
 
 // shared is the one connection pool of the program. HTTP/2 is spoken where the
@@ -220,10 +220,14 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		silent.Stop()
 		err = t.broken(ctx, err)
-		if e, ok := errors.AsType[*Error](err); ok && e.Kind == Unreachable && used.Load() {
+		e, ok := errors.AsType[*Error](err)
+		if ok && e.Kind == Unreachable && used.Load() {
 			// The server was there: it closed a connection that was kept, as the
 			// request was on its way. net/http repeats a GET then, and no POST.
 			e.Kind = StreamCut
+		}
+		if ok && e.Kind == StreamCut {
+			e.Unanswered = true
 		}
 		cancel(nil)
 		return nil, err

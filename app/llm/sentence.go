@@ -56,15 +56,21 @@ func (e *Error) Sentence() string {
 	case TimedOut:
 		return fmt.Sprintf("%s stopped answering%s.", upper(who), e.at())
 	case StreamCut:
+		if e.Unanswered {
+			return fmt.Sprintf("%s closed the connection without an answer.", upper(who))
+		}
 		return fmt.Sprintf("The answer from %s was cut off.", who)
 	case Malformed:
-		return fmt.Sprintf("%s sent something that is not an answer of its kind%s.", upper(who), e.at())
+		return fmt.Sprintf("%s sent something that is not an answer of its kind%s%s.", upper(who), e.at(), e.found())
 	case Filtered:
 		return fmt.Sprintf("%s declined to answer.", upper(who))
 	case TooMuch:
 		return fmt.Sprintf("%s wrote more than %s as the arguments of its tool calls, and was stopped.", upper(model), limit.CallArguments)
 	case WrongAddress:
-		return fmt.Sprintf("There is no model server for %s%s%s.", who, e.at(), e.status())
+		if e.at() == "" && e.Host != "" { // the connection is called as the server is
+			return fmt.Sprintf("There is no model server at %s%s%s.", e.Host, e.status(), e.found())
+		}
+		return fmt.Sprintf("There is no model server for %s%s%s%s.", who, e.at(), e.status(), e.found())
 	}
 	return fmt.Sprintf("%s failed.", upper(who))
 }
@@ -80,7 +86,7 @@ func (e *Error) Hint() string {
 	case KeyMissing:
 		return "Add it in Settings > Models."
 	case RateLimited:
-		if e.RetryAfter > 2*time.Minute {
+		if e.RetryAfter > 30*time.Second {
 			return "Try again after that, or use another model."
 		}
 		return "Try again in a moment, or use another model."
@@ -110,6 +116,9 @@ func (e *Error) Hint() string {
 		}
 		return "Check the network, and the address in Settings > Models."
 	case StreamCut:
+		if e.Unanswered {
+			return "Try again in a moment, or use another model."
+		}
 		return "What came so far is kept. Try again to get the rest."
 	case Malformed:
 		return "Try again; if it stays so, check the address in Settings > Models."
@@ -122,12 +131,11 @@ func (e *Error) Hint() string {
 }
 
 // Details returns what a person is shown below sentence and hint: the provider's
-// own words, cleaned, or what was wrong with its answer. It is empty where there
-// is nothing to add.
+// own words, cleaned. It is empty where there is nothing to add.
 func (e *Error) Details() string {
-	switch e.Kind {
-	case Unreachable, TimedOut, StreamCut:
-		return "" // the operating system's words for what the sentence says
+	switch {
+	case e.Kind == Unreachable, e.Kind == TimedOut, e.Kind == StreamCut, e.Kind == Malformed && e.Err != nil:
+		return "" // the operating system's words, or a parser's, for what the sentence says
 	}
 	return e.Detail
 }
@@ -146,6 +154,13 @@ func (e *Error) status() string {
 		return ""
 	}
 	return fmt.Sprintf(" (%d)", e.Status)
+}
+
+func (e *Error) found() string {
+	if e.Found == "" {
+		return ""
+	}
+	return ": " + e.Found
 }
 
 func (e *Error) at() string {

@@ -106,7 +106,7 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 	case s.stop == llm.StopFilter && s.events == 0:
 		return m.p.link.Fail(ctx, m.id, &llm.Error{Kind: llm.Filtered, Detail: s.why})
 	case s.broken:
-		return m.p.link.Fail(ctx, m.id, &llm.Error{Kind: llm.Malformed, Detail: "the model wrote a tool call that its provider could not read (" + s.why + ")"})
+		return m.p.link.Fail(ctx, m.id, &llm.Error{Kind: llm.Malformed, Found: "the model wrote a tool call that its provider could not read (" + s.why + ")"})
 	}
 	if s.called && s.stop == llm.StopEnd {
 		s.stop = llm.StopCalls // this wire has one word for both

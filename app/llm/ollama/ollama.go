@@ -171,7 +171,7 @@ func (p *Provider) Version(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if said.Version == "" {
-		return "", p.link.Fail(ctx, "", &llm.Error{Kind: llm.WrongAddress, Detail: "it does not say which version of Ollama it is"})
+		return "", p.link.Fail(ctx, "", &llm.Error{Kind: llm.WrongAddress, Found: "it does not say which version of Ollama it is"})
 	}
 	return said.Version, nil
 }

@@ -181,6 +181,8 @@ export const s = {
     tryAgain: "Try again",
     tryOther: "Try another model",
     answerAgain: "Answer again",
+    unanswered: "This was not answered.",
+    answerIt: "Ask for an answer",
     empty: "The model said nothing.",
     loading: "Loading message",
     blockedImage: (host: string) => `Load image from ${host}`,
@@ -666,6 +668,8 @@ export const s = {
     test: "Test",
     testing: (host: string) => `Asking ${host}…`,
     ok: (ms: number, n: number) => `Answered in ${ms} ms, ${count(n, "model")}`,
+    okNone: (ms: number) =>
+      `Answered in ${ms} ms, but lists no models. Edit it to write the ids of its models, or to check its address.`,
     notAsked: "Not tested yet",
     remove: "Remove",
     edit: "Edit",

@@ -1,0 +1,151 @@
+// Replies that would act if they could (hostile.mjs), drawn by the program in Chromium on its real
+// bindings, each with a permission card below it: nothing of a reply runs, connects, or lies over
+// what is not its own.
+//
+//   node e2e/attacks.mjs [folder for pictures]
+//
+// It needs what program.mjs needs.
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { launch } from "./harness.mjs";
+import { hostile } from "./hostile.mjs";
+import { Person } from "./person.mjs";
+import { Place, Steps, devProgram, until } from "./processes.mjs";
+import { modelServer, rightKey, trap } from "./server.mjs";
+
+const shots = process.argv[2] ?? mkdtempSync(join(tmpdir(), "conclave-attacks-"));
+mkdirSync(shots, { recursive: true });
+const place = new Place();
+const snare = await trap();
+const replies = hostile(snare.port);
+let browser, person, app, server;
+
+const roll = `def roll() -> int:
+    """Roll a die."""
+    return 4
+`;
+
+/** What of the last message acts, or lies where it should not, in words. */
+function trespasses() {
+  const wrong = [];
+  const article = [...document.querySelectorAll("article")].at(-1);
+  const reply = article.querySelector(".prose, .block")?.parentElement;
+  if (!reply) return ["the reply is not there"];
+  if (globalThis.acted) wrong.push("a script ran");
+  const acts = "script, iframe, object, embed, link, style, form, base, meta, video, audio";
+  for (const block of article.querySelectorAll(".block")) {
+    if (block.querySelector(`${acts}, svg:not(.katex svg)`)) wrong.push("an element that acts");
+    for (const image of block.querySelectorAll("img"))
+      if (!image.src.startsWith("data:image/svg+xml")) wrong.push(`a picture of ${image.src}`);
+    for (const e of block.querySelectorAll("*")) {
+      const { position } = getComputedStyle(e);
+      if (/fixed|sticky/.test(position) && !e.closest("thead"))
+        wrong.push(`${e.tagName}.${e.className} is ${position}`);
+    }
+  }
+  // Also what no pointer meets is seen: for this look everything meets it.
+  const meets = new CSSStyleSheet();
+  meets.replaceSync("* { pointer-events: auto !important }");
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, meets];
+  const of = (hit) => hit?.closest(".block") && article.contains(hit);
+  const scroller = article.closest("[role=region], main") ?? document.body;
+  const own = [...article.querySelectorAll(".block")].map((b) => b.getBoundingClientRect());
+  const left = Math.min(...own.map((r) => r.left)) - 1;
+  const right = Math.max(...own.map((r) => r.right)) + 1;
+  const top = Math.max(own[0].top, scroller.getBoundingClientRect().top) - 1;
+  const bottom = own.at(-1).bottom + 1;
+  for (let x = 4; x < innerWidth; x += 12)
+    for (let y = 4; y < innerHeight; y += 8) {
+      const inside = x >= left && x <= right && y >= top && y <= bottom;
+      if (!inside && of(document.elementFromPoint(x, y))) wrong.push(`the reply lies at ${x},${y}`);
+    }
+  const card = document.querySelector("section.ask");
+  for (const button of card.querySelectorAll("button")) {
+    const { x, y, width, height } = button.getBoundingClientRect();
+    for (const [dx, dy] of [
+      [0.5, 0.5],
+      [0.1, 0.2],
+      [0.9, 0.8],
+    ]) {
+      const hit = document.elementFromPoint(x + dx * width, y + dy * height);
+      if (!button.contains(hit))
+        wrong.push(`${hit?.tagName}.${hit?.className} lies over “${button.innerText}”`);
+    }
+  }
+  document.adoptedStyleSheets = document.adoptedStyleSheets.filter((sheet) => sheet !== meets);
+  if (article.querySelectorAll("*").length > 30_000) wrong.push("too many elements");
+  return wrong.slice(0, 5);
+}
+
+const steps = {};
+
+for (const [name, markdown] of Object.entries(replies))
+  steps[`F04 ${name} cannot act`] = async () => {
+    const { page } = person;
+    await person.newChat();
+    await person.write(name);
+    const allow = page.locator("section.ask").getByRole("button", { name: "Allow once" });
+    await allow.waitFor();
+    if (!server.asked.some((a) => a.text === name)) throw new Error("the server was not asked");
+    // Drawn, or left as it was written: nothing is still to come.
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll("article pre.mermaid, article [data-tex]")].every(
+        (e) => e.dataset.drawn !== undefined || e.title,
+      ),
+    );
+    await allow.scrollIntoViewIfNeeded();
+    const found = await page.evaluate(trespasses);
+    await person.picture(name);
+    if (found.length > 0) throw new Error(`${found.join("; ")}\n${markdown}`);
+    // A press where the button is seen reaches it.
+    await page.locator("section.ask").getByRole("button", { name: "Not now" }).click();
+    await allow.waitFor({ state: "detached" });
+    if (snare.met.length > 0) throw new Error(`something was loaded: ${snare.met.join("; ")}`);
+  };
+
+steps["F04 a picture of this computer is not fetched even when pressed"] = async () => {
+  await person.newChat();
+  await person.ask("A picture, please");
+  await person.page.getByText("Load image from 127.0.0.1").click();
+  await person.says(/this computer or its own network/, /Open the address in a browser/);
+  await person.picture("private picture");
+};
+
+steps["F04 nothing was loaded, and the page met no error of its own"] = async () => {
+  if (snare.met.length > 0) throw new Error(`something was loaded: ${snare.met.join("; ")}`);
+  if (person.page.errors.length > 0) throw new Error(person.page.errors.join("\n"));
+};
+
+const done = new Steps();
+try {
+  const call = { name: "roll", arguments: {} };
+  server = await modelServer(
+    {
+      ...Object.fromEntries(Object.entries(replies).map(([name, text]) => [name, { text, call }])),
+      "A picture, please": `![one](http://127.0.0.1:${snare.port}/x.png)`,
+    },
+    ["talker"],
+  );
+  await place.screen();
+  await place.bus();
+  browser = await launch();
+  writeFileSync(join(place.plugins, "dice.py"), roll);
+  app = await devProgram(place);
+  person = new Person(browser, { folder: shots, begin: "attacks" });
+  await person.open(app);
+  await until("the dice", () => place.conclave("plugins", "trust", "dice", "--yes").status === 0);
+  await person.connect(server.url, rightKey);
+  await person.page.keyboard.press("Escape");
+  await done.run(steps, (n) => person.picture(`failed ${n}`).catch(() => {}));
+} catch (error) {
+  done.failed++;
+  console.log(`FAIL ${error.stack}\n${app?.child.output ?? ""}`);
+} finally {
+  await browser?.close();
+  await place.close();
+  server?.close();
+  snare.close();
+}
+console.log(`pictures in ${shots}`);
+done.end();
