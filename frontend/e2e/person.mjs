@@ -18,7 +18,7 @@ export class Person {
   async open(app) {
     const errors = this.page?.errors ?? [];
     this.page = await this.#browser.newPage({ viewport: { width: 1280, height: 832 } });
-    this.page.setDefaultTimeout(4_000);
+    this.page.setDefaultTimeout(15_000);
     this.page.errors = errors;
     this.page.on("pageerror", (error) => {
       // Wails' own development overlay fails under module pages; it is not in a release.
@@ -43,7 +43,7 @@ export class Person {
         now = (await element.count()) > 0 ? await element.innerText() : "";
         return wanted.every((w) => w.test(now));
       },
-      4_000,
+      30_000,
     ).catch((error) => {
       throw new Error(`${error.message}; it says: ${now.slice(0, 2000)}`);
     });

@@ -290,7 +290,10 @@ export class App {
     }
     if (oldest.conversation) await this.openChat(oldest.conversation);
     this.page = null;
-    if (this.chat && oldest.seq) this.chat.target = oldest.seq;
+    if (this.chat && oldest.seq) {
+      this.chat.targetRequest = oldest.id;
+      this.chat.target = oldest.seq;
+    }
     this.permissions.focused = oldest.id;
   }
 

@@ -32,6 +32,8 @@ export class OpenChat {
   editing = $state.raw(0);
   /** A message to bring into view and flash once; the transcript sets it back to 0. */
   target = $state.raw(0);
+  /** The permission request of that message that is to be in view; "" = none. */
+  targetRequest = "";
   /** The question just sent, which is placed at the top of the view; 0 = none. */
   asked = $state.raw(0);
 
