@@ -84,7 +84,8 @@ export class Person {
 
   /** Chooses an option of a field by its words. */
   async choose(field, option) {
-    await this.page.getByLabel(field, { exact: true }).selectOption(option);
+    await this.page.getByLabel(field, { exact: true }).click();
+    await this.page.getByRole("option", { name: option, exact: true }).click();
   }
 
   async models() {

@@ -39,9 +39,7 @@ export async function modelServer(answers = {}, models = [longName], places = {}
     const text = typeof content === "string" ? content : content.at(-1).text;
     // A request for a title is no question of a journey's: it is answered with the first
     // words, as if it had not been made.
-    const titled = /^The chat begins:
-
-Person: (.*)/.exec(text)?.[1].slice(0, 60);
+    const titled = /^The chat begins:\n\nPerson: (.*)/.exec(text)?.[1].slice(0, 60);
     if (!titled) asked.push({ path: request.url, model, text, messages });
     const after = messages.at(-1)?.role === "tool" && "That was the tool.";
     const other = answers[text] ?? "A first answer from the scripted server.";
