@@ -96,7 +96,7 @@ func rules(o filterOptions) []rule {
 		list = append(list, rule{call: unix.SYS_CLONE, unless: [][]condition{{{0, namespaces &^ unix.CLONE_NEWTIME, 0}}}, answer: eperm})
 	} else {
 		list = append(list,
-			rule{call: unix.SYS_CLONE, unless: [][]condition{{{0, unix.CLONE_THREAD, unix.CLONE_THREAD}}}, answer: eperm},
+			rule{call: unix.SYS_CLONE, unless: [][]condition{{{0, unix.CLONE_THREAD | namespaces, unix.CLONE_THREAD}}}, answer: eperm},
 			// Signals to itself alone. A filter cannot follow tkill's thread.
 			rule{call: unix.SYS_KILL, unless: anyOf(0, pid, 0), answer: eperm},
 			rule{call: unix.SYS_TGKILL, unless: anyOf(0, pid), answer: eperm},

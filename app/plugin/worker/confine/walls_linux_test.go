@@ -138,6 +138,7 @@ func probe(spec sandbox.Spec) map[string]string {
 	try("clone3", func() error { return system(unix.SYS_CLONE3, 0, 0) })
 	try("ptrace", func() error { return system(unix.SYS_PTRACE, unix.PTRACE_TRACEME) })
 	try("io_uring", func() error { return system(unix.SYS_IO_URING_SETUP, 1, 0) })
+	try("a thread in a namespace", func() error { return system(unix.SYS_CLONE, unix.CLONE_THREAD|unix.CLONE_NEWNS) })
 	try("unshare", func() error { return system(unix.SYS_UNSHARE, unix.CLONE_NEWUSER) })
 	try("signal the parent", func() error { return unix.Kill(os.Getppid(), 0) })
 	try("signal everybody", func() error { return unix.Kill(-1, 0) })
@@ -178,7 +179,7 @@ func TestSelfShutsTheProcessIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	always := []string{"read /etc/passwd", "list /", "read /proc/1/status", "write what is listed for reading", "write elsewhere", "tcp", "udp",
-		"unix socket", "netlink", "mptcp", "listen", "exec", "exec in place", "fork", "clone3", "ptrace", "io_uring", "unshare", "signal the parent",
+		"unix socket", "netlink", "mptcp", "listen", "exec", "exec in place", "fork", "clone3", "ptrace", "io_uring", "a thread in a namespace", "unshare", "signal the parent",
 		"signal everybody", "chown", "leave the group"}
 	open := []string{"signal itself", "threads"}
 	cases := map[string]struct {
