@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -26,9 +24,6 @@ const (
 	maxUnpacked      = 256 << 20
 	maxUnpackedFiles = 5000
 )
-
-// cloneTime is how long git may take to fetch one repository.
-const cloneTime = 5 * time.Minute
 
 // remote matches what git would take for a place on another machine: an address,
 // or the short form of ssh.
@@ -375,57 +370,6 @@ func stageCopy(from, stage string) (string, error) {
 		return "", fault.Wrap(fault.Invalid, "plugin.add", "The plugin "+from+" could not be copied.", "", err)
 	}
 	return to, nil
-}
-
-// quiet are git's settings for a repository that nobody knows: https alone, no
-// hooks, no templates, no submodules, no stored password, no question.
-var quiet = []string{
-	"-c", "protocol.allow=never", "-c", "protocol.https.allow=always", "-c", "core.hooksPath=" + os.DevNull, "-c", "init.templateDir=",
-	"-c", "submodule.recurse=false", "-c", "credential.helper=", "-c", "credential.interactive=false", "-c", "core.askPass=",
-	"-c", "core.fsmonitor=false", "-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30",
-}
-
-// clone fetches a repository with the system's git: over https only, without
-// history, submodules, hooks or a question. A branch or tag may stand behind a #.
-func clone(ctx context.Context, address, stage string) (string, error) {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return "", fault.New(fault.Invalid, "plugin.add", "A plugin is fetched over https only, and "+withoutPassword(address)+" is something else.", "Write it like https://example.org/name.git, without a password.")
-	}
-	name := strings.TrimSuffix(filepath.Base(u.Path), ".git")
-	if name == "" || name == "/" || name == "." || name == ".." {
-		return "", fault.New(fault.Invalid, "plugin.add", "The address "+address+" names no repository.", "Write it like https://example.org/name.git.")
-	}
-	branch := u.Fragment
-	u.Fragment = ""
-	to := filepath.Join(stage, name)
-	arguments := append(append([]string{}, quiet...), "clone", "--quiet", "--depth", "1", "--single-branch", "--no-tags", "--no-recurse-submodules")
-	if branch != "" {
-		arguments = append(arguments, "--branch="+branch)
-	}
-	ctx, cancel := context.WithTimeoutCause(ctx, cloneTime, fault.New(fault.Unavailable, "plugin.add", "git could not fetch "+address+" within "+fault.Seconds(cloneTime)+".", "Try again, or download it and add its folder."))
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "git", append(arguments, "--", u.String(), to)...)
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never", "GIT_LFS_SKIP_SMUDGE=1", "GIT_ALLOW_PROTOCOL=https", "LC_ALL=C")
-	cmd.WaitDelay = 5 * time.Second // a helper of git's may hold its output open
-	out, err := cmd.CombinedOutput()
-	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		return "", fault.Wrap(fault.Unavailable, "plugin.add", "git was not found, so nothing can be fetched.", "Install git, or download the plugin and add its folder.", err)
-	case err != nil && ctx.Err() != nil:
-		return "", context.Cause(ctx)
-	case err != nil:
-		return "", fault.Wrap(fault.Unavailable, "plugin.add", "git could not fetch "+address+": "+lastLines(string(out), 1), "Check the address and the network, or download the plugin and add its folder.", err)
-	}
-	return to, os.RemoveAll(filepath.Join(to, ".git"))
-}
-
-// withoutPassword is an address as it may be shown.
-func withoutPassword(address string) string {
-	if u, err := url.Parse(address); err == nil && u.User != nil {
-		return u.Redacted()
-	}
-	return address
 }
 
 // unzip unpacks an archive below stage and returns the plugin's file or folder:

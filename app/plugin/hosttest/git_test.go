@@ -2,6 +2,7 @@ package hosttest
 
 import (
 	"encoding/pem"
+	"fmt"
 	"net/http"
 	"net/http/cgi"
 	"net/http/httptest"
@@ -16,6 +17,13 @@ import (
 // loopback, with a certificate that git trusts for as long as the test runs.
 // /private.git asks for a password.
 func serveGit(t *testing.T, files tree) (address string) {
+	t.Helper()
+	return serveRepository(t, files, nil)
+}
+
+// serveRepository is serveGit, where alter changes the repository in the folder
+// before it is served.
+func serveRepository(t *testing.T, files tree, alter func(dir string)) (address string) {
 	t.Helper()
 	program, err := exec.LookPath("git")
 	if err != nil {
@@ -41,6 +49,9 @@ func serveGit(t *testing.T, files tree) (address string) {
 	git("init", "--quiet", "--initial-branch=main", ".")
 	git("add", ".")
 	git("commit", "--quiet", "--message", "All of it")
+	if alter != nil {
+		alter(work)
+	}
 	git("clone", "--quiet", "--bare", work, filepath.Join(served, "same.git"))
 	handler := &cgi.Handler{
 		Path: backend, Dir: served, Stderr: t.Output(),
@@ -60,4 +71,58 @@ func serveGit(t *testing.T, files tree) (address string) {
 	must(t, os.WriteFile(certificate, block, 0o600))
 	t.Setenv("GIT_SSL_CAINFO", certificate)
 	return server.URL
+}
+
+// Repositories that are small to fetch and larger than a disk, or than git's memory,
+// once their files are written.
+func TestARepositoryThatUnpacksWithoutEndIsRefusedBeforeItDoes(t *testing.T) {
+	for name, root := range map[string]func(git func(input string, arguments ...string) string) (tree string){
+		"ten billion files": func(git func(string, ...string) string) string {
+			file := git("x = 1\n", "hash-object", "-w", "--stdin")
+			return tenfold(git, git(tenTimes("100644 blob "+file+"\tf"), "mktree"), 9)
+		},
+		"ten billion folders": func(git func(string, ...string) string) string {
+			return tenfold(git, git("", "mktree"), 10)
+		},
+		"one large file under many names": func(git func(string, ...string) string) string {
+			file := git(strings.Repeat("0", 20<<20), "hash-object", "-w", "--stdin")
+			return git(tenTimes("100644 blob "+file+"\tf")+tenTimes("100644 blob "+file+"\tg"), "mktree")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			address := serveRepository(t, tree{"spindle.json": manifest("one", "")}, func(dir string) {
+				git := func(input string, arguments ...string) string {
+					cmd := exec.Command("git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org"}, arguments...)...)
+					cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
+					out, err := cmd.Output()
+					must(t, err)
+					return strings.TrimSpace(string(out))
+				}
+				git("", "update-ref", "refs/heads/main", git("", "commit-tree", root(git), "-m", "x"))
+			})
+			c := open(t, t.TempDir(), t.TempDir())
+			if _, err := c.host.Add(t.Context(), address+"/same.git"); err == nil || !strings.Contains(err.Error(), "holds more than 5000 files or 256 MiB") {
+				t.Errorf("got %v", err)
+			}
+			if left, err := filepath.Glob(filepath.Join(c.data, "adding-*")); err != nil || len(left) > 0 {
+				t.Errorf("it left %q, %v", left, err)
+			}
+		})
+	}
+}
+
+// tenfold puts a tree ten times into another, levels times over.
+func tenfold(git func(string, ...string) string, tree string, levels int) string {
+	for range levels {
+		tree = git(tenTimes("040000 tree "+tree+"\td"), "mktree")
+	}
+	return tree
+}
+
+func tenTimes(entry string) string {
+	var b strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&b, "%s%d\n", entry, i)
+	}
+	return b.String()
 }
