@@ -38,7 +38,7 @@ func (l *life) call() context.Context {
 }
 
 var ended = func() context.Context {
-	ctx, cancel := context.WithCancelCause(context.TODO()) //nolint:contextcheck // it is over already
+	ctx, cancel := context.WithCancelCause(context.TODO())
 	cancel(errNoContext)
 	return ctx
 }()

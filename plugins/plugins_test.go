@@ -30,7 +30,7 @@ func build(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "conclave")
 	if runtime.GOOS == "windows" {
 		program += ".exe"

@@ -45,7 +45,7 @@ func BenchmarkOneCommitOfBbolt(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer db.Close() //nolint:errcheck // a benchmark
+	defer db.Close()
 	for i := range b.N {
 		err := db.Update(func(tx *bbolt.Tx) error {
 			bucket, err := tx.CreateBucketIfNotExists([]byte("b"))

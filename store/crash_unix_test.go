@@ -232,7 +232,7 @@ func fullDisk(ctx context.Context, dir string, fill, free func() error) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close() //nolint:errcheck // closed below; this is for the errors between
+	defer s.Close()
 	if err := s.CreateConversation(ctx, &chat.Conversation{ID: "c"}); err != nil {
 		return err
 	}

@@ -216,7 +216,7 @@ func TestADamagedRecordDoesNotStopTheOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // nothing is pending
+	defer s.Close()
 	got, err := s.Path(t.Context(), c.ID)
 	if err != nil {
 		t.Fatal(err)

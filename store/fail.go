@@ -7,7 +7,7 @@ import (
 	"strings"
 	"syscall"
 
-	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"conclave/app/fault"
 )
@@ -21,7 +21,7 @@ func explain(op, dir string, err error) error {
 		return nil
 	case errors.As(err, &f), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.Is(err, bbolt.ErrDatabaseNotOpen):
+	case errors.Is(err, bolterrors.ErrDatabaseNotOpen):
 		return closedFault(op)
 	case isFull(err):
 		return fault.Wrap(fault.Unavailable, op, "The disk that holds "+dir+" is full, so Conclave could not save.",

@@ -178,7 +178,7 @@ func TestRebuildMendsTheIndexes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close() //nolint:errcheck // nothing is pending
+	defer s.Close()
 	last, err := s.LastChange(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -49,11 +49,11 @@ func childSearch(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer s.Close() //nolint:errcheck // it wrote nothing
+	defer s.Close()
 	before := proportional()
 	const rest = 3 * time.Second
 	x := search.New(search.Options{Dir: dir, Source: s, Patience: 10 * time.Minute, Rest: rest})
-	defer x.Close() //nolint:errcheck // a measurement
+	defer x.Close()
 	if _, err := x.Query(ctx, search.Query{Text: "w1"}); err != nil {
 		return err
 	}

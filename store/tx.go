@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"go.etcd.io/bbolt"
+	bolterrors "go.etcd.io/bbolt/errors"
 
 	"conclave/app/fault"
 )
@@ -257,7 +258,7 @@ func openFile(path string, readOnly bool) (db *bbolt.DB, file *os.File, err erro
 	if file != nil {
 		letGo(file) // bbolt has closed it already unless it panicked
 	}
-	for _, cause := range []error{bbolt.ErrInvalid, bbolt.ErrChecksum, bbolt.ErrVersionMismatch} {
+	for _, cause := range []error{bolterrors.ErrInvalid, bolterrors.ErrChecksum, bolterrors.ErrVersionMismatch} {
 		if errors.Is(err, cause) {
 			err = fmt.Errorf("%w: %w", errDamaged, err)
 			break

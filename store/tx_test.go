@@ -17,7 +17,7 @@ func TestF78WhatBboltPanicsWithIsForTheLogAlone(t *testing.T) {
 	if !errors.Is(err, errDamaged) || err.Error() != "the file is damaged: its pages contradict each other" {
 		t.Errorf("a person is told %q", err)
 	}
-	valuer, ok := err.(slog.LogValuer) //nolint:errorlint // as slog finds it
+	valuer, ok := err.(slog.LogValuer)
 	if !ok || !strings.Contains(valuer.LogValue().String(), "nil pointer") {
 		t.Errorf("the log is not told what happened: %v", err)
 	}

@@ -14,7 +14,7 @@ import (
 // What was typed before a question could be read answers nothing.
 func TestF11TypeAheadAnswersNoQuestion(t *testing.T) {
 	in, typed := io.Pipe()
-	defer typed.Close() //nolint:errcheck // nothing is read after it
+	defer typed.Close()
 	shown, screen := io.Pipe()
 	flushed := 0
 	c := &command{Session: &Session{In: in, Err: screen, Out: io.Discard, Terminal: true, Flush: func() { flushed++ }}}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -643,12 +642,4 @@ func (c *command) tellWaiting(app *App) {
 			fmt.Fprintln(c.Err, f.Message+" Its tools are not offered. "+c.toType(f.Hint))
 		}
 	}
-}
-
-// rawOr returns raw, or the JSON text other when raw is empty.
-func rawOr(raw json.RawMessage, other string) json.RawMessage {
-	if len(raw) == 0 {
-		return json.RawMessage(other)
-	}
-	return raw
 }

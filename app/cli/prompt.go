@@ -412,14 +412,16 @@ func (t *talk) set() (*tool.Set, bool, error) {
 			}
 		}
 		if !found {
-			if row, err := findRow(t.app, spec); err == nil {
+			row, noTool := findRow(t.app, spec)
+			if noTool == nil {
 				p, _ := t.app.Host.Status(row.Plugin)
 				return nil, true, notServing(p)
-			} else if p, perr := findPlugin(t.app, spec); perr == nil {
-				return nil, true, notOffered(p)
-			} else {
-				return nil, true, err
 			}
+			p, err := findPlugin(t.app, spec)
+			if err != nil {
+				return nil, true, noTool
+			}
+			return nil, true, notOffered(p)
 		}
 	}
 	offered := all.Filter(func(x tool.Tool) bool {
@@ -499,7 +501,6 @@ type printer struct {
 	c     *command
 	debug bool
 	open  bool // the last line of the answer has no end yet
-	round int
 	err   error
 }
 

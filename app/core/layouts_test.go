@@ -28,7 +28,7 @@ func TestF52EveryDialectIsNamedWhereAPluginIsUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close() //nolint:errcheck // a test's
+	defer c.Close()
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "PLUGINS.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ func TestF71ArgumentsThatAreTooLongAreNotBlamedOnTheAddress(t *testing.T) {
 		t.Fatal("one byte over the limit was taken")
 	}
 	link := llm.NewLink(llm.Connection{Name: "mine", URL: "http://127.0.0.1:1"}, "", llm.Timeouts{})
-	e, ok := link.Fail(t.Context(), "gpt-test", err).(*llm.Error)
+	e, ok := errors.AsType[*llm.Error](link.Fail(t.Context(), "gpt-test", err))
 	if !ok || e.Kind != llm.TooMuch || e.Retryable() {
 		t.Fatalf("got %#v", e)
 	}

@@ -287,7 +287,7 @@ func (w *watched) Read(p []byte) (int, error) {
 	if w.answer != nil {
 		w.answer.take(p[:n])
 	}
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		err = w.t.broken(w.ctx, err)
 	}
 	return n, err

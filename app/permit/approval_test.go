@@ -3,6 +3,7 @@ package permit_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -285,7 +286,7 @@ func TestApprovedWaitsForAWindow(t *testing.T) {
 		}()
 		synctest.Wait()
 		cancel()
-		if err := <-errs; err != context.Canceled {
+		if err := <-errs; !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -328,7 +328,7 @@ func (g *Gate) askTerminal(ctx context.Context, request Request, step int, p Pen
 	switch {
 	case ctx.Err() != nil:
 		return stopped()
-	case context.Cause(askCtx) == errExpired:
+	case errors.Is(context.Cause(askCtx), errExpired):
 		return expired(step)
 	case err != nil:
 		return nobody(step)

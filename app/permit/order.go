@@ -250,10 +250,10 @@ func byDefault(c *check) ruling {
 		case member:
 			effect = r.member
 		}
-		switch {
-		case effect == Deny:
+		switch effect {
+		case Deny:
 			return memberRefused(r)
-		case effect == Ask:
+		case Ask:
 			result = ruling{effect: Ask, why: "it could " + cmp.Or(r.verb, string(capability))}
 		}
 	}

@@ -188,7 +188,7 @@ func Serve(data, version string, handle Handler) (*Server, error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("replace the socket %s: %w", path, err)
 	}
-	listener, err := net.Listen("unix", path)
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "unix", path) // its own: Close ends it
 	if err != nil {
 		return nil, fmt.Errorf("listen at %s: %w", path, err)
 	}

@@ -111,7 +111,7 @@ func TestACommandIsNotDoneTwiceWhenItsOwnerDies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			defer l.Close() //nolint:errcheck // of a test
+			defer l.Close()
 			go func() {
 				c2, err := l.Accept()
 				if err != nil {

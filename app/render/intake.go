@@ -45,11 +45,11 @@ func (in *intake) append(dst []byte, s string) []byte {
 			}
 		}
 		dst = append(dst, s[from:i]...)
-		switch {
-		case c == '\r':
+		switch c {
+		case '\r':
 			dst = append(dst, '\n')
 			in.cr = true
-		case c == '\n': // of a pair, already written
+		case '\n': // of a pair, already written
 			in.cr = false
 		default:
 			dst = append(dst, "\uFFFD"...)

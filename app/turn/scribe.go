@@ -24,7 +24,7 @@ type scribe struct {
 
 // do starts write behind the turn, once the write before it is over.
 func (s *scribe) do(ctx context.Context, write func(context.Context) error) {
-	s.wait()
+	_ = s.wait() // looked at below
 	over := make(chan struct{})
 	s.last = over
 	go func() { // ends with its write; wait waits for it

@@ -104,7 +104,7 @@ func (s *said) Changes(c context.Context, after uint64, limit int, fn func(chat.
 func BenchmarkQueryOf100000Messages(b *testing.B) {
 	s := newSaid(1000, 100)
 	x := search.New(search.Options{Dir: b.TempDir(), Source: s, Patience: 10 * time.Minute})
-	defer x.Close() //nolint:errcheck // a benchmark
+	defer x.Close()
 	start := time.Now()
 	if _, err := x.Query(b.Context(), search.Query{Text: "none"}); err != nil {
 		b.Fatal(err)

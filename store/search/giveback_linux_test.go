@@ -57,7 +57,7 @@ func TestF95MemoryOfASearchIsGivenBackWhenNobodySearches(t *testing.T) {
 	create(t, s, "a", "", texts...)
 	source := &given{s, make(chan struct{}, 100)}
 	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Minute, Rest: time.Second})
-	defer x.Close() //nolint:errcheck // a test
+	defer x.Close()
 	var before []string
 	for mapped(t, ".zap") == 0 || mapped(t, s.Dir()) < 800 { // until it is on the disk, and all of it was read
 		before = find(t, x, search.Query{Text: "word", Limit: 500})

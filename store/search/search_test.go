@@ -385,7 +385,7 @@ func TestF95OnlyTheRowsThatAreShownAreRead(t *testing.T) {
 	create(t, s, "a", "about words", "one word", "another word", strings.Repeat("long ", 2000)+"Words, at last "+strings.Repeat("long ", 2000))
 	source := &counted{Source: s}
 	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Minute})
-	defer x.Close() //nolint:errcheck // a test
+	defer x.Close()
 	find(t, x, search.Query{Text: "nothing"})
 	source.messages.Store(0)
 	result, err := x.Query(t.Context(), search.Query{Text: "wo", Bare: true})

@@ -281,7 +281,7 @@ func textAt(pid int, at uint64) string {
 	if err != nil {
 		return ""
 	}
-	defer memory.Close() //nolint:errcheck // read only
+	defer memory.Close()
 	b := make([]byte, 4096)
 	n, _ := memory.ReadAt(b, int64(at))
 	path, _, _ := bytes.Cut(b[:n], []byte{0})

@@ -29,7 +29,7 @@ func build(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
+	defer os.RemoveAll(dir)
 	program = filepath.Join(dir, "conclave")
 	if runtime.GOOS == "windows" {
 		program += ".exe"
@@ -111,7 +111,7 @@ func condition(cond string) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		defer os.Remove(dir) //nolint:errcheck // a temporary folder
+		defer os.Remove(dir)
 		undo, err := mountSmall(dir, "64k")
 		if err == nil {
 			undo()

@@ -81,7 +81,7 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 	events := llm.NewEventReader(response.Body)
 	for {
 		data, err := events.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -129,7 +129,6 @@ type index struct {
 	asked  map[string]int // by path
 	breaks map[string]bool
 	stalls map[string]chan struct{} // closed once the file is asked for
-	lies   bool                     // the pages name no hashes
 }
 
 func newIndex(t testing.TB, files map[string][]file) *index {

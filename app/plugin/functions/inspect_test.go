@@ -1,6 +1,7 @@
 package functions_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,7 +37,7 @@ func TestF21SourcesWrittenAgainstTheParserAreReadBehindWalls(t *testing.T) {
 	}
 	// Each byte or two of it becomes an object of the tree.
 	_, err = inspect("def f(): ...\nx = [" + strings.Repeat("0,", 1<<20) + "]\n")
-	problem, ok := err.(*plugin.Problem)
+	problem, ok := errors.AsType[*plugin.Problem](err)
 	if !ok || problem.Kind != "memory" || !strings.HasPrefix(problem.Message, "Reading its sources takes more memory") || problem.Hint == "" {
 		t.Errorf("2 MiB of a list: got %#v", err)
 	}

@@ -203,7 +203,7 @@ func TestAHangingImportAndAnEndedProcessAreTold(t *testing.T) {
 		t.Errorf("hanging: %+v", p)
 	}
 	w := pythontest.Launch(t, d, folder(t, "", map[string]string{"__init__.py": "import os\nos._exit(7)\n"}))
-	for range w.Lines { //nolint:revive // until it ends
+	for range w.Lines {
 	}
 	if err := w.Ended(); err == nil || err.Error() != "exit status 7" {
 		t.Errorf("ended with %v", err)

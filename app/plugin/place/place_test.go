@@ -46,7 +46,7 @@ func TestF01NoOperationLeadsOverALink(t *testing.T) {
 				must(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700), os.Symlink(target, filepath.Join(dir, name)))
 				f, err := place.Open(dir)
 				must(t, err)
-				defer f.Close() //nolint:errcheck // nothing is buffered
+				defer f.Close()
 				through := filepath.Join(name, "file")
 				_, _, readErr := f.Read(through, 10)
 				_, statErr := f.Stat(through)
@@ -83,7 +83,7 @@ func TestF01AWriteReplacesALinkAndASecondName(t *testing.T) {
 	must(t, os.Symlink(outside, filepath.Join(dir, "soft")), os.Link(outside, filepath.Join(dir, "hard")))
 	f, err := place.Open(dir)
 	must(t, err)
-	defer f.Close() //nolint:errcheck // nothing is buffered
+	defer f.Close()
 	must(t, f.Write("hard", []byte("new")))
 	if err := f.Write("soft", []byte("new")); err != nil {
 		t.Errorf("a link at the name itself: %v", err)
@@ -101,7 +101,7 @@ func TestF01SwappingAFolderForALinkMeanwhileReachesNothing(t *testing.T) {
 	write(t, filepath.Join(outside, "file"), "precious")
 	f, err := place.Open(dir)
 	must(t, err)
-	defer f.Close() //nolint:errcheck // nothing is buffered
+	defer f.Close()
 	stop, over := make(chan struct{}), make(chan struct{})
 	go func() { // ended by stop
 		defer close(over)

@@ -3,6 +3,7 @@ package plugintest
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -196,7 +197,7 @@ func (p *Process) initialize(m message, loadErr error) {
 	lacks := s.Load == LoadLacks && len(p.w.Placed(p.id).Site) == 0
 	if loadErr != nil || s.Load == LoadFails || lacks {
 		problem := s.Problem
-		if wrong, ok := loadErr.(*plugin.Problem); ok {
+		if wrong, ok := errors.AsType[*plugin.Problem](loadErr); ok {
 			problem = *wrong
 		}
 		p.send(message{ID: m.ID, Error: marshal(map[string]any{"code": -32001, "message": problem.Message, "data": map[string]any{"problem": problem}})})

@@ -77,8 +77,8 @@ func (g *guard) start() error {
 	if err != nil {
 		return err
 	}
-	defer r.Close() //nolint:errcheck // the guard has its own
-	cmd := exec.Command(g.program, "guard")
+	defer r.Close()                         //nolint:errcheck // the guard has its own
+	cmd := exec.Command(g.program, "guard") //nolint:noctx // its pipe ends it
 	cmd.Stdin, cmd.Env, cmd.SysProcAttr = r, []string{}, &syscall.SysProcAttr{Setpgid: true}
 	cmd.Dir = "/"
 	if err := cmd.Start(); err != nil {

@@ -183,7 +183,7 @@ func (l *Launcher) command(spec sandbox.Spec) (*exec.Cmd, error) {
 	var cmd *exec.Cmd
 	switch spec.Kind {
 	case "js", "pdf":
-		cmd = exec.Command(l.o.Program, spec.Kind)
+		cmd = exec.Command(l.o.Program, spec.Kind) //nolint:noctx // Close and Kill end it
 		cmd.Env = spec.Env
 	case "command":
 		if err := exists(spec); err != nil {

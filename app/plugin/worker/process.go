@@ -186,7 +186,7 @@ func (p *Process) listen() {
 		if n > 0 {
 			p.stderr.write(buf[:n])
 			if m.over(buf[:n]) {
-				p.flooded("It wrote more to its log than Conclave takes, over " + logRate.String() + ".")
+				_ = p.flooded("It wrote more to its log than Conclave takes, over " + logRate.String() + ".")
 			}
 		}
 		if err != nil {
@@ -213,10 +213,10 @@ func (p *Process) watch(gone <-chan struct{}) {
 		}
 		switch pid := p.cmd.Process.Pid; {
 		case used(pid, p.spec.Spawn, most) > most:
-			p.stop("memory", limit.SharedMemory.Person, ErrMemory)
+			_ = p.stop("memory", limit.SharedMemory.Person, ErrMemory)
 			return
 		case threads(pid, p.spec.Spawn) > mostThreads:
-			p.stop("threads", limit.PluginThreads.Person, ErrThreads)
+			_ = p.stop("threads", limit.PluginThreads.Person, ErrThreads)
 			return
 		}
 	}

@@ -15,7 +15,9 @@ import (
 
 // commandOf is the command line of a command: our own program, which puts up the
 // walls and turns into it.
-func commandOf(program string, _ sandbox.Spec) *exec.Cmd { return exec.Command(program, "confine") }
+func commandOf(program string, _ sandbox.Spec) *exec.Cmd {
+	return exec.Command(program, "confine") //nolint:noctx // Close and Kill end it
+}
 
 // inherit leaves the spec's pipe to the process as descriptor 3.
 func inherit(cmd *exec.Cmd, spec *os.File) error {

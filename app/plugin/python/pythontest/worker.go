@@ -182,6 +182,7 @@ type Worker struct {
 	Secrets map[string]string // what options.secret is answered with; nil leaves those requests to the test
 }
 
+// Message is one message of the wire, either way.
 type Message struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -232,6 +233,7 @@ type Answer struct {
 	} `json:"_meta"`
 }
 
+// Text is the text of an answer's first content, or "".
 func (a Answer) Text() string {
 	if len(a.Content) == 0 {
 		return ""
@@ -290,7 +292,7 @@ func Begin(t testing.TB, spec sandbox.Spec, storage string) *Worker {
 		_ = w.In.Close()
 		_ = w.Cmd.Process.Kill()
 		go func() { // unblocks the reader when a test left lines unread
-			for range w.Lines { //nolint:revive // drained
+			for range w.Lines {
 			}
 		}()
 		reading.Wait()
@@ -338,6 +340,7 @@ func (w *Worker) Read(out io.Reader) *sync.WaitGroup {
 	return &reading
 }
 
+// Send writes a message, with its "jsonrpc" filled in.
 func (w *Worker) Send(m map[string]any) {
 	w.t.Helper()
 	m["jsonrpc"] = "2.0"
@@ -420,6 +423,7 @@ func (w *Worker) Until(method string) Message {
 	}
 }
 
+// Request sends a request and returns its id.
 func (w *Worker) Request(method string, params any) int {
 	w.t.Helper()
 	w.next++
@@ -489,6 +493,7 @@ func (w *Worker) Answered(id int) Answer {
 	return a
 }
 
+// Call calls a tool and waits for what it answers.
 func (w *Worker) Call(name, arguments string) Answer {
 	w.t.Helper()
 	return w.Answered(w.Ask(name, arguments, nil))
@@ -559,6 +564,7 @@ func (l *Buffer) String() string {
 	return l.b.String()
 }
 
+// Names are the names of tools, in their order.
 func Names(tools []Listed) []string {
 	var found []string
 	for _, tool := range tools {
@@ -567,6 +573,7 @@ func Names(tools []Listed) []string {
 	return found
 }
 
+// Equal fails the test unless got is want.
 func Equal[T comparable](t testing.TB, what string, got, want T) {
 	t.Helper()
 	if got != want {

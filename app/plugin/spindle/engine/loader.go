@@ -67,7 +67,7 @@ func (l *loader) Resolve(base, specifier string) (string, error) {
 }
 
 func (l *loader) resolve(base, specifier string) (string, *Problem) {
-	target := specifier
+	var target string
 	switch {
 	case strings.HasPrefix(specifier, "./"), strings.HasPrefix(specifier, "../"), specifier == ".", specifier == "..":
 		target = path.Join(path.Dir(base), specifier)

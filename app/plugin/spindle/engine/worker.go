@@ -101,7 +101,7 @@ func (w *worker) giveBack(fresh []built) {
 	select {
 	case <-rest.C:
 		w.keep(fresh)
-		fresh = nil
+		clear(fresh)         // or it would be kept meanwhile
 		debug.FreeOSMemory() // takes a few ms
 	case <-w.loop.stop:
 	}
