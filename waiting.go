@@ -11,15 +11,15 @@ import (
 	"strings"
 	"time"
 
+	"conclave/app/core"
+	"conclave/app/fault"
+	"conclave/store"
+
 	"github.com/wailsapp/wails/v2"
 	"github.com/wailsapp/wails/v2/pkg/options"
 	"github.com/wailsapp/wails/v2/pkg/options/assetserver"
 	"github.com/wailsapp/wails/v2/pkg/options/linux"
 	"github.com/wailsapp/wails/v2/pkg/runtime"
-
-	"conclave/app/core"
-	"conclave/app/fault"
-	"conclave/store"
 )
 
 // waitingFlag is the first word of a run of this program that shows who has the

@@ -81,7 +81,7 @@ func (p *pictures) fetch(ctx context.Context, u *url.URL) ([]byte, error) {
 	case err != nil:
 		return nil, fault.Wrap(fault.Unavailable, "app.picture", "The picture at "+u.Host+" could not be loaded: the server could not be reached.", "Check the network, or open the address in a browser.", err)
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end, or given up
+	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		return nil, fault.New(fault.Unavailable, "app.picture", fmt.Sprintf("%s did not give the picture: it answered %d.", u.Host, response.StatusCode), "The picture may be gone. Open the address in a browser to see.")
 	}

@@ -23,13 +23,13 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/hook"
 	"conclave/app/permit"
 	"conclave/app/tool"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // perPlugin is how many calls of one plugin run at once

@@ -249,7 +249,9 @@ func steps(do func(hook.Call) (hook.Verdict[hook.Call], error)) []hook.Step[hook
 func (g *guards) BeforeTool(context.Context, hook.About) []hook.Step[hook.Call] {
 	return steps(g.before)
 }
-func (g *guards) Approve(context.Context, hook.About) []hook.Step[hook.Call]   { return steps(g.approve) }
+
+func (g *guards) Approve(context.Context, hook.About) []hook.Step[hook.Call] { return steps(g.approve) }
+
 func (g *guards) AfterTool(context.Context, hook.About) []hook.Step[hook.Call] { return steps(g.after) }
 
 func TestHooksLookAtACallBeforeItIsDecidedAndAfterItIsMade(t *testing.T) {

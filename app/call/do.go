@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/google/uuid"
-
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/tool"
+
+	"github.com/google/uuid"
 )
 
 // Do makes one call outside a turn (o.Turn names it; empty makes a name), of the tool with the given id, through all

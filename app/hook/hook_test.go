@@ -26,10 +26,14 @@ type scripted struct {
 }
 
 func (s *scripted) BeforeModel(context.Context, hook.About) []hook.Step[llm.Request] { return s.model }
+
 func (s *scripted) AfterModel(context.Context, hook.About) []hook.Step[chat.Message] { return s.answer }
-func (s *scripted) BeforeTool(context.Context, hook.About) []hook.Step[hook.Call]    { return s.before }
-func (s *scripted) Approve(context.Context, hook.About) []hook.Step[hook.Call]       { return s.guards }
-func (s *scripted) AfterTool(context.Context, hook.About) []hook.Step[hook.Call]     { return s.after }
+
+func (s *scripted) BeforeTool(context.Context, hook.About) []hook.Step[hook.Call] { return s.before }
+
+func (s *scripted) Approve(context.Context, hook.About) []hook.Step[hook.Call] { return s.guards }
+
+func (s *scripted) AfterTool(context.Context, hook.About) []hook.Step[hook.Call] { return s.after }
 
 // says is a step of who that adds its name to the system text.
 func says(who string, phase hook.Phase, priority int, order uint64) hook.Step[llm.Request] {
@@ -133,8 +137,11 @@ func TestAGuardThatFailsOrChangesDeniesAndTheNextIsNotAsked(t *testing.T) {
 		"all agree":  {[]hook.Step[hook.Call]{guard("a", yes, nil), guard("b", yes, nil)}, "", []string{"a", "b"}},
 		"one denies": {[]hook.Step[hook.Call]{guard("a", hook.Verdict[hook.Call]{Action: hook.Deny, Reason: "no"}, nil), guard("b", yes, nil)}, "Tool execution denied by approval hook: no", []string{"a"}},
 		"one fails":  {[]hook.Step[hook.Call]{guard("a", yes, errors.New("x")), guard("b", yes, nil)}, "Tool execution denied by approval hook: a could not say whether it may run", []string{"a"}},
-		"one changes": {[]hook.Step[hook.Call]{guard("a", hook.Verdict[hook.Call]{Action: hook.Changed}, nil)},
-			"Tool execution denied by approval hook: a could not say whether it may run", []string{"a"}},
+		"one changes": {
+			[]hook.Step[hook.Call]{guard("a", hook.Verdict[hook.Call]{Action: hook.Changed}, nil)},
+			"Tool execution denied by approval hook: a could not say whether it may run",
+			[]string{"a"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked = nil

@@ -2,6 +2,7 @@ package plugin_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -65,7 +66,7 @@ func TestF64WhatIsWaitedForIsOnlyThePluginThatIsNeeded(t *testing.T) {
 		}
 		for _, names := range [][]string{{"slow"}, {"good", "slow"}, {"nobody"}, nil} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			if err := f.host.Loaded(ctx, names...); err != context.DeadlineExceeded {
+			if err := f.host.Loaded(ctx, names...); !errors.Is(err, context.DeadlineExceeded) {
 				t.Errorf("waiting for %q ended with %v while slow.py loads", names, err)
 			}
 			cancel()

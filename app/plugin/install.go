@@ -440,7 +440,7 @@ func unzipFile(root *os.Root, f *zip.File, name string, left int64) (int64, erro
 	if err != nil {
 		return 0, err
 	}
-	defer in.Close() //nolint:errcheck // read only
+	defer in.Close()
 	out, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return 0, err

@@ -224,7 +224,7 @@ func (s *Server) accept() {
 }
 
 func (s *Server) serve(c *conn) {
-	defer c.Close() //nolint:errcheck // every frame was sent or the other side is gone
+	defer c.Close()
 	if checkPeer(c.Conn) != nil {
 		return // it learns nothing, not even why
 	}
@@ -325,7 +325,7 @@ func Run(ctx context.Context, data string, command Command, streams Streams) (in
 	owner := &patient{Conn: raw}
 	owner.wait.Store(int64(patience))
 	c := newConn(owner)
-	defer c.Close() //nolint:errcheck // nothing is buffered
+	defer c.Close()
 	words, err := json.Marshal(command)
 	if err != nil {
 		return 0, err

@@ -87,7 +87,7 @@ func (s *Services) request(ctx context.Context, by plugin.Caller, a httpArgs) (a
 	if err != nil {
 		return nil, httpFault(ctx, address.Host, err)
 	}
-	defer response.Body.Close() //nolint:errcheck // read to its end, or given up
+	defer response.Body.Close()
 	data, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
 	switch {
 	case err != nil:

@@ -146,7 +146,7 @@ func (f *faulty) run(ctx context.Context, env []string, args ...string) error {
 		return err
 	}
 	mine, theirs := os.NewFile(uintptr(pair[0]), "mine"), os.NewFile(uintptr(pair[1]), "theirs")
-	defer mine.Close() //nolint:errcheck // nothing is buffered
+	defer mine.Close()
 	self, err := os.Executable()
 	if err != nil {
 		return err

@@ -32,7 +32,7 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 	}
 	var answer llm.Answer
 	stream := m.p.messages.NewStreaming(llm.Watching(ctx, &answer), m.parameters(r), auth...)
-	defer stream.Close()
+	defer func() { _ = stream.Close() }()
 	s := &reader{calls: llm.NewGatherer(r.Messages)}
 	s.yield = func(e llm.Event) error {
 		s.events++

@@ -86,7 +86,7 @@ func (m *model) once(ctx context.Context, r llm.Request, shuns map[string]bool, 
 	}
 	var answer llm.Answer
 	stream := m.p.chat.NewStreaming(llm.Watching(ctx, &answer), m.parameters(r, shuns), options...)
-	defer stream.Close()
+	defer func() { _ = stream.Close() }()
 	s := &reader{host: m.p.link.Host(), calls: llm.NewGatherer(r.Messages)}
 	s.yield = func(e llm.Event) error {
 		s.events++

@@ -1,6 +1,7 @@
 package functions_test
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -342,7 +343,7 @@ func TestLF08InspectingTellsAProblemAndWhatOnlyRunningCanTell(t *testing.T) {
 		return d.Inspect(t.Context(), src, *m)
 	}
 	_, err := inspect("def f(:\n")
-	problem, ok := err.(*plugin.Problem)
+	problem, ok := errors.AsType[*plugin.Problem](err)
 	if !ok || problem.Line != 1 || problem.Column == 0 || problem.Frame == "" {
 		t.Errorf("got %#v, want a Problem with a place", err)
 	}

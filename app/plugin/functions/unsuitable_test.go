@@ -1,6 +1,7 @@
 package functions_test
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func TestF50AndF51AFileWithoutToolsSaysSoBeforeItIsApproved(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err = d.Inspect(t.Context(), src, *m)
-			problem, ok := err.(*plugin.Problem)
+			problem, ok := errors.AsType[*plugin.Problem](err)
 			switch {
 			case c.message == "" && err != nil:
 				t.Errorf("got %v, want no problem", err)

@@ -3,6 +3,7 @@ package spindle
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -137,7 +138,7 @@ func TestRecognizeNamesWhatIsWrong(t *testing.T) {
 func problem(t *testing.T, src plugin.Source) *plugin.Problem {
 	t.Helper()
 	m, err := New(Options{}).Recognize(t.Context(), src)
-	p, ok := err.(*plugin.Problem)
+	p, ok := errors.AsType[*plugin.Problem](err)
 	if !ok {
 		t.Fatalf("got %v, %v", m, err)
 	}
