@@ -94,20 +94,6 @@ func RestoreCopy(ctx context.Context, dir, path string, now time.Time) error {
 	return nil
 }
 
-// StartEmpty settles a damaged store by going on with an empty one. What was set
-// aside stays where it is, and so do the copies.
-func StartEmpty(ctx context.Context, dir string, now time.Time) error {
-	lock, err := acquire(ctx, dir, 0, newOwner("starting empty", now))
-	if err != nil {
-		return err
-	}
-	defer lock.release()
-	if _, err := os.Lstat(filepath.Join(dir, fileName)); err == nil {
-		return fault.New(fault.Conflict, "store.empty", "The data folder "+dir+" has a store already.", "")
-	}
-	return explain("store.empty", dir, clearMarks(dir))
-}
-
 // install makes temp the store of dir, in one step, and keeps what was there
 // under another name. While that step is under way there is always a store.
 func install(dir, temp string, now time.Time) error {

@@ -129,24 +129,6 @@ func TestWithoutACopyTheNextStartIsEmptyAndTheDamagedFileStays(t *testing.T) {
 	}
 }
 
-func TestOneMayGoOnEmptyAlthoughThereIsACopy(t *testing.T) {
-	now := newClock()
-	dir := filled(t, now, true)
-	kind(t, store.StartEmpty(t.Context(), dir, now.at), fault.Conflict)
-	if err := os.Truncate(filepath.Join(dir, file), 100); err != nil {
-		t.Fatal(err)
-	}
-	_, err := store.Open(t.Context(), store.Options{Dir: dir, Now: now.now})
-	kind(t, err, fault.Damaged)
-	if err := store.StartEmpty(t.Context(), dir, now.at); err != nil {
-		t.Fatal(err)
-	}
-	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
-	if page, err := s.List(t.Context(), store.ListOptions{}); err != nil || page.Total != 0 {
-		t.Errorf("chats: %d, %v", page.Total, err)
-	}
-}
-
 // TestDamageInALargeStoreStopsItBeforeAnythingIsWrittenOverIt meets the damage
 // while the store is in use, since a large file is not read whole at the start.
 func TestDamageInALargeStoreStopsItBeforeAnythingIsWrittenOverIt(t *testing.T) {

@@ -4,8 +4,8 @@
 //
 // It knows no vendor: each vendor is a package below this one, and imports it.
 // What they share is here: Link, the way to a server with its timeouts and
-// refusals; Gatherer, which puts streamed tool calls together. Scanner finds model
-// servers on this computer, GuessProvider the owner of a key. The shared suite
+// refusals; Gatherer, which puts streamed tool calls together; Scanner, which finds model
+// servers on this computer. The shared suite
 // every vendor passes is in llmtest. Read Model, Request, Event and Error first.
 package llm
 

@@ -111,28 +111,6 @@ func TestScanGivesUpOnASilentPort(t *testing.T) {
 	}
 }
 
-func TestKeysAreGuessedByShapeAlone(t *testing.T) {
-	hex := strings.Repeat("0123456789abcdef", 2)
-	for key, want := range map[string]string{
-		"sk-ant-api03-abcdefghijk":             "anthropic anthropic true",
-		" sk-proj-abcdefghijklmnop\n":          "openai openai true",
-		"sk-or-v1-" + hex:                      "openai openrouter true",
-		"AIzaSyA1234567890abcdefghijklmnopqrs": "google google true",
-		"gsk_abcdefghijklmnop":                 "openai groq true",
-		"xai-abcdefghijklmnop":                 "openai xai true",
-		"sk-" + hex:                            "openai deepseek false",
-		"sk-" + strings.Repeat("aB3", 16):      "openai openai false",
-		hex + ".ABCDEFGHijklmnop":              "openai glm false",
-		"hunter2":                              "  false",
-		"":                                     "  false",
-	} {
-		g := llm.GuessProvider(key)
-		if got := g.Kind + " " + g.Name + " " + strconv.FormatBool(g.Certain); got != want {
-			t.Errorf("%s: got %q, want %q", key, got, want)
-		}
-	}
-}
-
 func TestCapabilitiesAreGuessedFromNames(t *testing.T) {
 	for id, want := range map[string]llm.Capabilities{
 		"gpt-4o-mini":                {Tools: true, Vision: true},

@@ -43,11 +43,6 @@ type Provider struct{ options Options }
 // New returns the provider.
 func New(o Options) *Provider { return &Provider{o} }
 
-// Connection is the connection that is always there.
-func Connection() llm.Connection {
-	return llm.Connection{Name: Name, Kind: Kind, Title: "Demo guide", Models: []string{}}
-}
-
 // Models implements llm.Provider. It returns no error.
 func (p *Provider) Models(context.Context) ([]llm.ModelInfo, error) {
 	return []llm.ModelInfo{p.Open(Guide).Info()}, nil
