@@ -19,11 +19,14 @@ var pathFormats = []string{"path", "file-path", "directory-path"}
 // namedPaths makes the paths that are set the real ones, in object, and returns them
 // with the settings that name them: "server.folder". ~/ is the person's home. The
 // error is a fault that names the setting.
-func (h *Host) namedPaths(schema, object map[string]any) ([]permit.Folder, error) {
+//
+// A value among before is passed over: nobody filled it in now. The plugin may have
+// put it there as a default, or have turned a text into a path since.
+func (h *Host) namedPaths(schema, object map[string]any, before map[setPath]bool) ([]permit.Folder, error) {
 	var found []permit.Folder
 	var problem error
 	eachPath(schema, object, "", 0, func(name, value string) string {
-		if problem != nil || value == "" {
+		if problem != nil || value == "" || before[setPath{name, value}] {
 			return value
 		}
 		real, err := h.o.Gate.Reachable(value)
@@ -36,6 +39,29 @@ func (h *Host) namedPaths(schema, object map[string]any) ([]permit.Folder, error
 		return real
 	})
 	return found, problem
+}
+
+// setPath is a path that a setting has.
+type setPath struct{ setting, path string }
+
+// pathsBefore returns what the settings that are paths have without the person, now
+// that they are set anew: what they were, but for what the person let the plugin read
+// for their sake.
+func (e *entry) pathsBefore(schema map[string]any, form, set json.RawMessage) map[setPath]bool {
+	before := map[setPath]bool{}
+	for _, values := range []json.RawMessage{set, currentValues(form)} {
+		var object map[string]any
+		if decodeNumbers(values, &object) == nil {
+			eachPath(schema, object, "", 0, func(name, value string) string {
+				before[setPath{name, value}] = true
+				return value
+			})
+		}
+	}
+	for _, f := range e.h.o.Gate.Folders(e.id) {
+		delete(before, setPath{f.Setting, f.Path})
+	}
+	return before
 }
 
 // eachPath calls do with the name and the text of each setting that is a path, in
@@ -92,7 +118,7 @@ func (h *Host) checkPaths(schema, options json.RawMessage) error {
 	if decodeNumbers(schema, &form) != nil || decodeNumbers(options, &object) != nil {
 		return nil // the plugin says what does not fit
 	}
-	_, err := h.namedPaths(form, object)
+	_, err := h.namedPaths(form, object, nil)
 	return err
 }
 
@@ -170,7 +196,7 @@ func (r *runner) namedNow(set savedState) (json.RawMessage, []permit.Folder) {
 	if decodeNumbers(form, &schema) != nil || decodeNumbers(set.Options, &object) != nil {
 		return set.Options, nil
 	}
-	named, err := r.h.namedPaths(schema, object)
+	named, err := r.h.namedPaths(schema, object, nil)
 	if err != nil {
 		r.e.log.add("warning", fault.Of(err).Message, "")
 	}

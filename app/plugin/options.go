@@ -97,7 +97,7 @@ func (h *Host) SetOptions(ctx context.Context, id string, values json.RawMessage
 	}
 	var declared map[string]any
 	_ = decodeNumbers(schema, &declared) // it was usable when it was kept
-	named, err := h.namedPaths(declared, object)
+	named, err := h.namedPaths(declared, object, e.pathsBefore(declared, schema, was.Options))
 	if err != nil {
 		return err
 	}

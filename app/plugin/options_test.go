@@ -3,6 +3,7 @@ package plugin_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -160,5 +161,64 @@ func TestLF40ASecretSettingIsKeptElsewhereAndToldToItsPluginAlone(t *testing.T) 
 		if got := f.form("a"); !slices.Equal(got.Secrets, []string{"server.token"}) {
 			t.Errorf("a refused change forgot the secret: %v", got.Secrets)
 		}
+	})
+}
+
+// A folder is read because a person named it. What a plugin says is set, and what it
+// makes a path of later, nobody named.
+func TestF12APluginDoesNotFillInTheFolderThatItMayRead(t *testing.T) {
+	own, theirs := t.TempDir(), t.TempDir()
+	schema := func(current bool, notes, format string) plugintest.Script {
+		s := plugintest.SaysText("say", "hello")
+		s.Options = json.RawMessage(fmt.Sprintf(`{"type":"object","x-conclave-current":%v,"properties":{"color":{"type":"string"},"notes":{"type":"string"%s%s}}}`, current, notes, format))
+		return s
+	}
+	const path = `,"format":"path"`
+	bubble(t, "functions", func(t *testing.T, f *fixture) {
+		reads := func(want ...string) {
+			t.Helper()
+			f.settle()
+			var got []string
+			for _, folder := range f.gate.Folders("a") {
+				got = append(got, folder.Path)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("it may read %q, want %q", got, want)
+			}
+		}
+		set := func(values map[string]string) {
+			t.Helper()
+			form, err := f.host.Options(t.Context(), "a")
+			must(t, err)
+			all := map[string]any{}
+			must(t, json.Unmarshal(form.Values, &all))
+			for name, value := range values {
+				all[name] = value
+			}
+			raw, err := json.Marshal(all)
+			must(t, err)
+			must(t, f.host.SetOptions(t.Context(), "a", raw))
+		}
+		// What it says is set now goes along when the person sets something else.
+		f.serve("a.py", schema(true, fmt.Sprintf(`,"default":%q`, own), path))
+		set(map[string]string{"color": "red"})
+		reads()
+		// A text of the person's becomes a path.
+		f.save("a.py", schema(false, "", ""))
+		f.trust("a", false)
+		set(map[string]string{"notes": own})
+		f.save("a.py", schema(false, "", path))
+		f.trust("a", false)
+		set(map[string]string{"color": "blue"})
+		reads()
+		// What the person fills in is read, and stays so when they set something else.
+		set(map[string]string{"notes": theirs})
+		reads(theirs)
+		set(map[string]string{"color": "green"})
+		reads(theirs)
+		// Taken back, it is not given again by setting something else.
+		must(t, f.gate.RevokeFolder(t.Context(), "a", theirs))
+		set(map[string]string{"color": "white"})
+		reads()
 	})
 }
