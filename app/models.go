@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -174,12 +175,20 @@ func (m *Models) Update(name string, edit ConnectionEdit) error {
 // the key with it.
 func (m *Models) Remove(name string) (Undo, error) {
 	ctx := m.call()
+	title := name
+	if known, err := m.core.Models.Connections(ctx); err == nil {
+		for _, c := range known {
+			if c.Name == name {
+				title = cmp.Or(c.Title, name)
+			}
+		}
+	}
 	back, err := m.core.Models.Remove(ctx, name)
 	if err != nil {
 		return Undo{}, err
 	}
 	m.core.Bus.Changed(bus.Models, "")
-	return m.undo.add("The connection “"+name+"” was removed.", func(ctx context.Context) error {
+	return m.undo.add("The connection “"+title+"” was removed.", func(ctx context.Context) error {
 		defer m.core.Bus.Changed(bus.Models, "")
 		return back(ctx)
 	}), nil

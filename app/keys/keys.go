@@ -57,7 +57,7 @@ func (s *Store) Sentence() string {
 	if s.keychain() {
 		return "Keys are kept in the system keychain."
 	}
-	return "This computer has no keychain. Keys will be kept in an encrypted file protected by a passphrase."
+	return "This computer has no keychain. Keys are kept in an encrypted file protected by a passphrase."
 }
 
 // NeedsPassphrase reports whether the encrypted file is used and its passphrase

@@ -216,6 +216,8 @@ const remove = async () => {
   const name = await card.getAttribute("data-connection");
   await card.getByRole("button", { name: "Remove", exact: true }).click();
   await person.page.locator(`[data-connection="${name}"]`).waitFor({ state: "detached" });
+  const title = await person.page.locator(".toast").last().innerText();
+  if (title.includes(name)) throw new Error(`it is called by its inner name: ${title}`);
 };
 
 for (const [name, [address, key, ...wanted]] of Object.entries({
@@ -448,6 +450,7 @@ steps["F100 after a restart a wrong passphrase is said, and the right one opens"
   await place.free();
   app = await devProgram(place);
   await person.open(app);
+  await person.says(/The key for talker is locked/);
   await person.newChat();
   const answer = await person.ask("Locked?");
   await person.reads(answer, /locked/i, /passphrase/i);

@@ -93,6 +93,7 @@ export const s = {
     results: (n: number) => count(n, "chat"),
     // The foot of the list: a dot with a word about the default model's server.
     modelOk: (model: string) => `${model} ready`,
+    modelLocked: (model: string) => `The key for ${model} is locked`,
     modelFailed: (model: string) => `${model} not reachable`,
     modelAsking: (model: string) => `Asking ${model}…`,
     pause: "Pause all tools",
