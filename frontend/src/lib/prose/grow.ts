@@ -8,6 +8,9 @@ import { morph } from "./morph";
 /** How much code is laid out together, in characters: some 60 lines. */
 const together = 2500;
 
+/** The same of a paragraph, from the beginning of what is not laid down: some 12 lines. */
+const linesTogether = 1000;
+
 interface Kind {
   seam: string;
   end: string;
@@ -43,9 +46,53 @@ const kinds: Kind[] = [
     seam: "<span>",
     end: "</span></p>",
     pieces: "p > span:not([class])",
-    add: (pieces, html) => pieces.at(-1)?.insertAdjacentHTML("beforebegin", html),
+    add: (pieces, html) => {
+      const tail = pieces.at(-1) as Element;
+      tail.insertAdjacentHTML("beforebegin", html);
+      layDown(tail.parentElement as Element, tail);
+    },
   },
 ];
+
+/**
+ * Puts the first complete lines of a growing paragraph into an element of their own,
+ * which is not laid out again: WebKit lays out all lines of an element when one changes,
+ * and takes half a second for 16,000 characters. Not while something in it is selected.
+ */
+function layDown(paragraph: Element, tail: Element): void {
+  const chosen = document.getSelection();
+  if (chosen && !chosen.isCollapsed && chosen.containsNode(paragraph, true)) return;
+  const before = [...paragraph.querySelectorAll(":scope > .laid")].at(-1);
+  let length = 0;
+  let node = before ? before.nextSibling : paragraph.firstChild;
+  for (; node && node !== tail; node = node.nextSibling) {
+    length += node.textContent?.length ?? 0;
+    const at = node instanceof Text && length > linesTogether ? lineStart(node) : 0;
+    if (at === 0) continue;
+    const rest = (node as Text).splitText(at);
+    const lines = document.createElement("span");
+    lines.className = "laid";
+    if (before) before.after(lines);
+    else paragraph.prepend(lines);
+    while (lines.nextSibling !== rest) lines.append(lines.nextSibling as Node);
+    return;
+  }
+}
+
+/** Where a line begins within a text, 0 when none does. */
+function lineStart(text: Text): number {
+  const range = document.createRange();
+  let line: number | undefined;
+  for (const word of text.data.matchAll(/\S+/g)) {
+    range.setStart(text, word.index);
+    range.setEnd(text, word.index + 1);
+    const bottom = range.getClientRects()[0]?.bottom;
+    if (bottom === undefined) continue;
+    if (line !== undefined && bottom > line + 8) return word.index;
+    line = bottom;
+  }
+  return 0;
+}
 
 /**
  * Makes the element, which shows the HTML `before`, show `html`. False when that

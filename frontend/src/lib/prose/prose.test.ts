@@ -115,6 +115,38 @@ describe("an open table or paragraph", () => {
   });
 });
 
+test("F123 complete lines of a growing paragraph are laid out once, and its text stays", () => {
+  // Lines of 80 characters, as a browser would break them.
+  let laid: () => Element = () => document.body;
+  Range.prototype.getClientRects = function () {
+    const upTo = document.createRange();
+    upTo.setStart(laid(), 0);
+    upTo.setEnd(this.startContainer, this.startOffset);
+    const bottom = 20 * Math.floor(upTo.toString().length / 80);
+    return [{ bottom }] as unknown as DOMRectList;
+  };
+  const element = document.createElement("div");
+  laid = () => element;
+  const open = (text: string, last: string) => `<p>${text}<span>${last}</span></p>\n`;
+  let text = "begin ";
+  let before = open(text, "");
+  element.innerHTML = before;
+  for (let i = 0; i < 8; i++) {
+    text += `some words and <em>more</em> of number ${i} `.repeat(30);
+    const next = open(text, "end");
+    expect(grow(element, before, next)).toBe(true);
+    before = next;
+  }
+  const whole = document.createElement("div");
+  whole.innerHTML = before;
+  expect(element.textContent).toBe(whole.textContent);
+  const lines = [...element.querySelectorAll(".laid")].map((e) => e.textContent?.length ?? 0);
+  expect(lines.length).toBeGreaterThan(4);
+  expect(Math.max(...lines)).toBeLessThan(2500);
+  const all = element.textContent?.length ?? 0;
+  expect(all - lines.reduce((a, b) => a + b, 0)).toBeLessThan(2500);
+});
+
 test("a table leaves as CSV that a spreadsheet does not run, and as Markdown", () => {
   const element = document.createElement("div");
   element.innerHTML =
