@@ -18,6 +18,7 @@ import {
 } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { fullData, use } from "../frontend/bench/real.mjs";
 import { essay, ledger, program, reply } from "../frontend/bench/reply.mjs";
 import { Place, bin, root, until } from "../frontend/e2e/processes.mjs";
 
@@ -336,15 +337,18 @@ function bare(folder) {
   return join(folder, "bare");
 }
 
-/** A file of functions, each of which is a tool, approved. */
+/** Tools for a place, approved: n, in files of 158, since a plugin has 256 at most. */
 function manyTools(place, n) {
-  const functions = Array.from(
-    { length: n },
-    (_, i) =>
-      `def tool_${i}(text: str) -> str:\n    """Does thing ${i}."""\n    return text\n`,
-  );
-  writeFileSync(join(place.plugins, "many.py"), functions.join("\n\n"));
-  place.told("plugins", "trust", "many");
+  for (let from = 0; from < n; from += 158) {
+    const functions = Array.from(
+      { length: Math.min(158, n - from) },
+      (_, i) =>
+        `def tool_${from + i}(text: str) -> str:\n    """Does thing ${from + i}."""\n    return text\n`,
+    );
+    const name = `many${from}`;
+    writeFileSync(join(place.plugins, `${name}.py`), functions.join("\n\n"));
+    place.told("plugins", "trust", name);
+  }
 }
 
 /** The accent of the light theme, in which the composer is framed while it has the focus. */
@@ -473,8 +477,11 @@ async function windows() {
       `     first paint: bare ${median(took.bare).toFixed(0)} ms, Conclave ${median(took.conclave).toFixed(0)} ms; memory: bare ${median(size.bare).toFixed(0)} MB, Conclave ${median(size.conclave).toFixed(0)} MB`,
     );
     manyTools(place, 316);
+    fullData(place);
     const ready = await typing(place, screen);
-    console.log(`     launch to typing with 316 tools: ${ready.toFixed(0)} ms`);
+    console.log(
+      `     launch to typing with 316 tools and 10,800 messages: ${ready.toFixed(0)} ms`,
+    );
     row(
       "the window's start until it can be typed into, beside a bare window's first paint",
       2,
@@ -498,6 +505,57 @@ async function windows() {
   } finally {
     await place.close();
     rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The real window in use, with what a person has after a year; everything beside a part of the same run. */
+async function inUse() {
+  const place = new Place();
+  try {
+    const screen = await place.screen();
+    await place.bus();
+    manyTools(place, 316);
+    fullData(place);
+    const { blank, find, short, panel, list, streams } = await use(
+      place,
+      screen,
+    );
+    console.log(
+      `     find in 10,000 messages: ${find.toFixed(0)} ms, in 20: ${short.toFixed(0)} ms; panel of 316 tools: ${panel.toFixed(0)} ms, the list of chats: ${list.toFixed(0)} ms`,
+    );
+    for (const [what, { updates, gap }] of Object.entries(streams))
+      console.log(
+        `     ${what} at its end: ${updates.toFixed(0)} pictures a second, the longest pause ${gap.toFixed(0)} ms`,
+      );
+    // A picture of one long block may cost what three of short ones do: the browser
+    // lays out more of it, and no fold may hide what comes.
+    for (const what of ["program", "table", "paragraph"])
+      row(
+        `the window's pictures of prose while it streams, beside those of one ${what} of 27,000 characters`,
+        3,
+        streams.prose.updates / streams[what].updates,
+        "times",
+      );
+    row(
+      "looks at a screen without text while PageUp is held in 10,000 messages",
+      8,
+      blank,
+      "of 80",
+    );
+    row(
+      "a find in 10,000 messages until it is shown, beside one in 20",
+      2,
+      find / short,
+      "times",
+    );
+    row(
+      "the panel of 316 tools until it is shown, beside the list of chats",
+      3, // it measures its rows first; drawn whole, it took four to eight times
+      panel / list,
+      "times",
+    );
+  } finally {
+    await place.close();
   }
 }
 
@@ -566,6 +624,7 @@ for (const [part, measure] of Object.entries({
   streaming,
   page,
   window: windows,
+  use: inUse,
 })) {
   if (!wants(part)) continue;
   console.log(`\n== ${part} (load ${load()})`);

@@ -305,6 +305,40 @@ export class Screen {
     return seen;
   }
 
+  /** The pixels of some rows, four bytes each. */
+  #rows({ y, height }) {
+    const raw = this.#raw.subarray(0, this.stride * height);
+    const fd = openSync(this.#file, "r");
+    readSync(fd, raw, 0, raw.length, this.offset + y * this.stride);
+    closeSync(fd);
+    return raw;
+  }
+
+  /** A number that is another when a part of the picture is: cheap enough to ask often. */
+  print({ x, y, width, height }) {
+    const raw = this.#rows({ y, height });
+    let print = 0;
+    for (let row = 0; row < height; row += 2)
+      for (let column = x + (row % 3); column < x + width; column += 3)
+        print = (Math.imul(print, 31) + raw.readUInt32LE(row * this.stride + 4 * column)) | 0;
+    return print;
+  }
+
+  /** How many rows of a part of the picture that lie together have two colours at most, and so no text. */
+  emptiest({ x, y, width, height }) {
+    const raw = this.#rows({ y, height });
+    let most = 0;
+    let empty = 0;
+    for (let row = 0; row < height; row++) {
+      const colours = new Set();
+      for (let column = x; column < x + width && colours.size < 3; column++)
+        colours.add(raw.readUInt32LE(row * this.stride + 4 * column) & 0xffffff);
+      empty = colours.size < 3 ? empty + 1 : 0;
+      most = Math.max(most, empty);
+    }
+    return most;
+  }
+
   /** A thinned copy of the picture, for changed. */
   sample() {
     const raw = this.pixels();
@@ -335,6 +369,15 @@ export class Screen {
   /** Presses keys as a person at the keyboard would: "ctrl+k", "Return". */
   press(...keys) {
     return this.#xdotool("key", "--clearmodifiers", "--delay", "30", ...keys);
+  }
+
+  /** Holds a key until it is let go. */
+  down(key) {
+    return this.#xdotool("keydown", key);
+  }
+
+  up(key) {
+    return this.#xdotool("keyup", key);
   }
 
   type(text) {
