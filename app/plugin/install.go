@@ -254,6 +254,11 @@ func (h *Host) stage(ctx context.Context, from string) (_ *staged, err error) {
 			s.discard()
 		}
 	}()
+	if !Remote(from) {
+		if err := addable(from); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case Remote(from):
 		s.path, err = clone(ctx, from, dir)
@@ -269,6 +274,21 @@ func (h *Host) stage(ctx context.Context, from string) (_ *staged, err error) {
 		return nil, err
 	}
 	return s, h.look(ctx, s)
+}
+
+// addable refuses what is neither a file nor a folder, such as a pipe, which would be
+// waited for, and a file that is too large before any of it is copied.
+func addable(from string) error {
+	info, err := os.Stat(from)
+	switch {
+	case err != nil || info.IsDir(): // reading it says so
+		return nil
+	case !info.Mode().IsRegular():
+		return fault.New(fault.Invalid, "plugin.add", from+" is neither a file nor a folder.", "Name a file, a folder, a .zip or an https address.")
+	case info.Size() > maxUnpacked:
+		return fault.New(fault.Invalid, "plugin.add", fmt.Sprintf("%s has more than %d MiB, the most that a plugin may have.", from, maxUnpacked>>20), "Name the plugin's own file or folder.")
+	}
+	return nil
 }
 
 // look finds out what is staged.

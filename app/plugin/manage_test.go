@@ -88,6 +88,12 @@ func TestAddRefusesWhatIsNoPlugin(t *testing.T) {
 		kind(t, err, fault.Invalid, "leads out of it", "../../out.py")
 		_, err = f.host.Add(t.Context(), archive(t, "absolute.zip", map[string]string{"main.py": text, "/tmp/out.py": text}))
 		kind(t, err, fault.Invalid, "leads out of it")
+		large := filepath.Join(outside, "large.py")
+		must(t, os.WriteFile(large, nil, 0o600), os.Truncate(large, 256<<20+1))
+		_, err = f.host.Add(t.Context(), large)
+		kind(t, err, fault.Invalid, "has more than 256 MiB")
+		_, err = f.host.Add(t.Context(), os.DevNull)
+		kind(t, err, fault.Invalid, "is neither a file nor a folder")
 		for _, name := range []string{"a\x1b[2J.py", "a\nstate ready.py", "a\u202eyp.py"} {
 			_, err = f.host.Add(t.Context(), archive(t, "named.zip", map[string]string{name: text}))
 			kind(t, err, fault.Invalid, "hidden characters", strings.Trim(strconv.Quote(name), `"`))
