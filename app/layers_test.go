@@ -30,7 +30,7 @@ var layers = map[string][]string{
 
 	// Contracts: words, and the one library each of them is about.
 	"app/llm":                {"app/fault", "app/chat"},
-	"app/tool":               {"app/chat", "github.com/google/jsonschema-go"},
+	"app/tool":               {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
 	"app/permit":             {"app/fault", "app/bus", "app/chat", "app/address"},
 	"app/render":             {"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday", "golang.org/x/net/idna"},
 	"app/render/clean":       {},
@@ -147,6 +147,7 @@ var gone = []struct {
 	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/spf13/", "a plugin's process has no commands"},
 	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/yuin/goldmark", "its initialisation costs every start of a plugin 1 ms"},
 	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/microcosm-cc/bluemonday", "its initialisation costs every start of a plugin 2 ms"},
+	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/santhosh-tekuri/", "its initialisation costs every start of a plugin 5 ms"},
 	{"conclave/app/cmd/conclave-worker", []string{"CGO_ENABLED=0"}, "", "runtime/cgo", "it is one static file"},
 	{"conclave/app/cmd/conclave", []string{"CGO_ENABLED=0"}, "", "runtime/cgo", "it is one static file"},
 	{"conclave/app/core", nil, "", "github.com/wailsapp/", "both programs are built on it"},

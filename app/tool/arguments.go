@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -13,9 +15,10 @@ import (
 
 // Bounds on what is checked.
 const (
-	maxNumber   = 400 // digits or exponent of a number: past a double's range, and cheap as a fraction
-	maxProblems = 20  // lines of one ArgumentError
-	maxShown    = 40  // characters of a wrong value in a message
+	maxNumber   = 400  // digits or exponent of a number: past a double's range, and cheap as a fraction
+	maxProblems = 20   // lines of one ArgumentError
+	maxShown    = 40   // characters of a wrong value in a message
+	maxLine     = 2000 // characters of a line; a list of all countries fits
 )
 
 // ArgumentError says everything that is wrong with the arguments of one call,
@@ -39,7 +42,7 @@ var lenient = map[string]bool{"functions": true, "neko": true, "maibot": true}
 // Strict one gave a schema of its own, by which nothing is converted.
 func (t Tool) CheckArguments(arguments json.RawMessage) (warning string, err error) {
 	if lenient[t.Contract] && !t.Strict {
-		if _, err := decodeObject(arguments); err != nil {
+		if _, _, err := decodeObject(arguments); err != nil {
 			return "", err
 		}
 		return "", nil
@@ -81,42 +84,42 @@ func withoutUser(arguments json.RawMessage) json.RawMessage {
 // object, and warning says why; a pattern that Go cannot read accepts every
 // text.
 func Check(schema, arguments json.RawMessage) (warning string, err error) {
-	value, err := decodeObject(arguments)
+	value, measured, err := decodeObject(arguments)
 	if err != nil {
 		return "", err
 	}
 	c := compiledSchema(schema)
-	if c.resolved == nil {
+	if c.warning != "" {
 		return c.warning, nil
 	}
-	return c.check(value)
+	return c.check(value, measured.depth)
 }
 
 // decodeObject reads a JSON object and refuses numbers that would take for ever
 // to compare.
-func decodeObject(raw json.RawMessage) (map[string]any, error) {
-	value, err := decode(raw)
+func decodeObject(raw json.RawMessage) (map[string]any, extent, error) {
+	value, size, err := decode(raw)
 	if err != nil {
-		return nil, &ArgumentError{[]string{err.Error()}}
+		return nil, size, &ArgumentError{[]string{err.Error()}}
 	}
 	object, ok := value.(map[string]any)
 	if !ok {
-		return nil, &ArgumentError{[]string{"expected a JSON object, got " + shown(value)}}
+		return nil, size, &ArgumentError{[]string{"expected a JSON object, got " + shown(value)}}
 	}
-	return object, nil
+	return object, size, nil
 }
 
-func decode(raw json.RawMessage) (any, error) {
+func decode(raw json.RawMessage) (value any, size extent, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	var value any
 	if err := d.Decode(&value); err != nil {
-		return nil, jsonProblem(raw, err)
+		return nil, size, jsonProblem(raw, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("there is text after the JSON value")
+		return nil, size, errors.New("there is text after the JSON value")
 	}
-	return value, boundedNumbers(value)
+	err = size.measure(value, 0)
+	return value, size, err
 }
 
 // jsonProblem says where raw stops being JSON.
@@ -132,8 +135,19 @@ func jsonProblem(raw []byte, err error) error {
 	return fmt.Errorf("not JSON: %s (line %d, column %d)", what, line, column)
 }
 
-func boundedNumbers(value any) error {
+// extent is how large a JSON value is.
+type extent struct {
+	depth int
+	parts int // objects and truth values, which in a schema are schemas, or hold some
+}
+
+// measure adds value, which lies so deep. The error names a number that is out of
+// bounds.
+func (s *extent) measure(value any, depth int) error {
+	s.depth = max(s.depth, depth)
 	switch v := value.(type) {
+	case bool:
+		s.parts++
 	case json.Number:
 		digits, exponent, _ := strings.Cut(strings.ToLower(string(v)), "e")
 		n := 0
@@ -148,13 +162,14 @@ func boundedNumbers(value any) error {
 		}
 	case []any:
 		for _, item := range v {
-			if err := boundedNumbers(item); err != nil {
+			if err := s.measure(item, depth+1); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
+		s.parts++
 		for _, item := range v {
-			if err := boundedNumbers(item); err != nil {
+			if err := s.measure(item, depth+1); err != nil {
 				return err
 			}
 		}
@@ -163,20 +178,62 @@ func boundedNumbers(value any) error {
 }
 
 // shown is value as short JSON.
-func shown(value any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if e.Encode(value) != nil {
-		return fmt.Sprint(value)
+func shown(value any) string { return cut(string(appendHead(nil, value))) }
+
+// appendHead writes the beginning of value as JSON, more than shown has room for:
+// the whole may be large, and is shown often.
+func appendHead(b []byte, value any) []byte {
+	if len(b) > 4*maxShown {
+		return b
 	}
-	return cut(strings.TrimSpace(b.String()))
+	switch v := value.(type) {
+	case string:
+		return appendString(b, cut(v))
+	case []any:
+		b = append(b, '[')
+		for i, item := range v {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			if b = appendHead(b, item); len(b) > 4*maxShown {
+				return b
+			}
+		}
+		return append(b, ']')
+	case map[string]any:
+		if len(v) > 25*maxShown {
+			return append(b, "{…}"...) // bringing them in order takes time
+		}
+		b = append(b, '{')
+		for i, name := range slices.Sorted(maps.Keys(v)) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			if b = appendHead(append(appendString(b, cut(name)), ':'), v[name]); len(b) > 4*maxShown {
+				return b
+			}
+		}
+		return append(b, '}')
+	case nil:
+		return append(b, "null"...)
+	}
+	return fmt.Append(b, value)
 }
 
-func cut(text string) string {
-	runes := []rune(text)
-	if len(runes) <= maxShown {
+func cut(text string) string { return short(text, maxShown) }
+
+// short is text of at most n characters.
+func short(text string, n int) string {
+	if len(text) <= n {
 		return text
 	}
-	return string(runes[:maxShown-1]) + "…"
+	count, end := 0, 0
+	for i := range text {
+		if count++; count == n {
+			end = i
+		} else if count > n {
+			return text[:end] + "…"
+		}
+	}
+	return text
 }

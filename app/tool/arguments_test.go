@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"conclave/app/limit"
 	"conclave/app/tool"
@@ -202,4 +204,81 @@ func TestCheckingArgumentsEndsWhateverTheSchemaAsksFor(t *testing.T) {
 			t.Error("what does not fit was not found")
 		}
 	})
+}
+
+func TestSchemasMayUseAllThatTheirDraftsHave(t *testing.T) {
+	const draft2019, draft2020 = `"$schema":"https://json-schema.org/draft/2019-09/schema"`, `"$schema":"https://json-schema.org/draft/2020-12/schema"`
+	for name, c := range map[string]struct{ schema, arguments, want string }{
+		"a name":                    {`{"properties":{"a":{"$ref":"#whole"}},"$defs":{"x":{"$anchor":"whole","type":"integer"}}}`, `{"a":"1"}`, `a: expected integer, got "1"`},
+		"4: a name":                 {`{"$schema":"http://json-schema.org/draft-04/schema#","properties":{"a":{"$ref":"#whole"}},"definitions":{"x":{"id":"#whole","type":"integer"}}}`, `{"a":"1"}`, `a: expected integer, got "1"`},
+		"7: a name":                 {`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"$ref":"#whole"}},"definitions":{"x":{"$id":"#whole","type":"integer"}}}`, `{"a":"1"}`, `a: expected integer, got "1"`},
+		"an address of its own":     {`{"$id":"https://x/y","properties":{"a":{"$ref":"whole.json"}},"$defs":{"x":{"$id":"whole.json","type":"integer"}}}`, `{"a":"1"}`, `a: expected integer, got "1"`},
+		"an address and a name":     {`{"properties":{"a":{"$ref":"whole.json#b"}},"$defs":{"x":{"$id":"whole.json","$defs":{"y":{"$anchor":"b","type":"integer"}}}}}`, `{"a":"1"}`, `a: expected integer, got "1"`},
+		"a place of its own":        {`{"properties":{"a":{"$ref":"#/components/schemas/title"}},"components":{"schemas":{"title":{"type":"integer"}}}}`, `{"a":"1"}`, `a: expected integer, got "1"`},
+		"both kinds of definitions": {`{"properties":{"a":{"$ref":"#/definitions/x"},"b":{"$ref":"#/$defs/x"}},"definitions":{"x":{"type":"integer"}},"$defs":{"x":{"type":"null"}}}`, `{"a":"1","b":1}`, "a: expected integer, got \"1\"\nb: expected null, got 1"},
+		"a name that is looked up":  {`{` + draft2020 + `,"$id":"numbers","$ref":"list","$defs":{"n":{"$dynamicAnchor":"item","type":"number"},"list":{"$id":"list","properties":{"a":{"items":{"$dynamicRef":"#item"}}},"$defs":{"any":{"$dynamicAnchor":"item"}}}}}`, `{"a":[1,"2"]}`, `a.1: expected number, got "2"`},
+		"itself from outside":       {`{` + draft2019 + `,"$id":"strict","$recursiveAnchor":true,"$ref":"tree","unevaluatedProperties":false,"$defs":{"tree":{"$id":"tree","$recursiveAnchor":true,"properties":{"a":{"items":{"$recursiveRef":"#"}}}}}}`, `{"a":[{"b":1}]}`, `a.0.b: there is no such parameter`},
+		"the drafts' own schemas":   {`{"properties":{"a":{"$ref":"http://json-schema.org/draft-07/schema#"}}}`, `{"a":{"minLength":-1}}`, `a.minLength: expected at least 0, got -1`},
+		"what nothing looked at":    {`{"allOf":[{"properties":{"a":true}}],"unevaluatedProperties":false}`, `{"a":1,"b":2}`, `b: there is no such parameter`},
+		"what a mistake hides":      {`{"allOf":[{"properties":{"a":{"type":"null"},"b":true}}],"unevaluatedProperties":false}`, `{"a":1,"b":2}`, `a: expected null, got 1`},
+		"cents of a sum":            {`{"properties":{"a":{"not":{"multipleOf":0.01}}}}`, `{"a":19.99}`, `a: is of the kind that it must not be`},
+		"a step past doubles":       {`{"properties":{"a":{"maximum":9007199254740992}}}`, `{"a":9007199254740993}`, `a: expected at most 9007199254740992, got 9007199254740993`},
+		"a bound past integers":     {`{"properties":{"a":{"maxLength":18446744073709551615}}}`, `{"a":"b"}`, ``},
+		"a format is a remark":      {`{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"a":{"format":"email"}}}`, `{"a":"b"}`, ``},
+		"as for a deep one":         {`{"properties":{"a":{"anyOf":[{"type":"null"},{"type":"object","required":["b"]}]}}}`, `{"a":{}}`, "a.b: is missing\na: fits none of its 2 forms, got {}"},
+		"no such name":              {`{"propertyNames":{"pattern":"^a"}}`, `{"b":1}`, `b: no parameter may have this name`},
+		"no such name of a part":    {`{"additionalProperties":{"propertyNames":{"pattern":"^x"}}}`, `{"a":{"y":1},"b":{"x":1},"c":{"x":1},"d":{"x":1}}`, `a.y: no parameter may have this name`},
+	} {
+		if got := checked(t, c.schema, c.arguments); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestWhatGeneratorsWriteBesideTheDraftsIsNoReason(t *testing.T) {
+	for name, odd := range map[string]string{
+		"nothing":               `"enum":null,"minimum":null,"pattern":null,"items":null,"required":null,"description":null`,
+		"examples":              `"title":5,"examples":"x","readOnly":"no","$comment":[],"format":1`,
+		"twice":                 `"required":["n","n"],"enum":[{"n":"x"},{"n":"x"}]`,
+		"empty lists":           `"required":[],"allOf":[],"anyOf":[]`,
+		"another draft's items": `"items":[{"type":"string"}]`,
+	} {
+		for _, draft := range []string{"", `"$schema":"http://json-schema.org/draft-07/schema#",`} {
+			schema := `{` + draft + `"properties":{"a":{"properties":{"n":{"type":"integer"}},` + odd + `}}}`
+			if got := checked(t, schema, `{"a":{"n":"x"}}`); got != `a.n: expected integer, got "x"` {
+				t.Errorf("%s: %s: got %q", name, schema, got)
+			}
+		}
+	}
+}
+
+func TestALineIsBounded(t *testing.T) {
+	var countries []string
+	for i := range 3000 {
+		countries = append(countries, fmt.Sprintf(`"country %d"`, i))
+	}
+	got := checked(t, `{"properties":{"a":{"enum":[`+strings.Join(countries, ",")+`]}}}`, `{"a":1}`)
+	if !strings.HasPrefix(got, `a: expected one of "country 0", `) || !strings.HasSuffix(got, `"country 99", …, got 1`) {
+		t.Errorf("got %s", got)
+	}
+	got = checked(t, `{"properties":{"a":{"pattern":"`+strings.Repeat("x", 3000)+`"}}}`, `{"a":"y"}`)
+	if !strings.HasPrefix(got, `a: expected a text that matches xxx`) || utf8.RuneCountInString(got) != 2000 || !strings.HasSuffix(got, "x…") {
+		t.Errorf("got %d characters: %.100s", utf8.RuneCountInString(got), got)
+	}
+}
+
+func TestChecksByOneSchemaAtTheSameTime(t *testing.T) {
+	schema := json.RawMessage(`{"properties":{"a":{"items":{"type":"integer","enum":[1,2,3]},"uniqueItems":true,"contains":{"pattern":"x"}}}}`)
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			for range 50 {
+				_, err := tool.Check(schema, json.RawMessage(fmt.Sprintf(`{"a":[1,2,%d]}`, i)))
+				if (err == nil) != (i == 3) {
+					t.Errorf("%d: %v", i, err)
+				}
+			}
+		})
+	}
+	group.Wait()
 }

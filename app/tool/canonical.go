@@ -27,10 +27,11 @@ func Canonical(raw []byte) ([]byte, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("more than one value")
 	}
-	return appendCanonical(make([]byte, 0, len(raw)), value)
+	return appendJSON(make([]byte, 0, len(raw)), value, appendNumber)
 }
 
-func appendCanonical(b []byte, value any) ([]byte, error) {
+// appendJSON writes value with its names in order, and its numbers with number.
+func appendJSON(b []byte, value any, number func([]byte, string) ([]byte, error)) ([]byte, error) {
 	switch v := value.(type) {
 	case nil:
 		return append(b, "null"...), nil
@@ -39,7 +40,7 @@ func appendCanonical(b []byte, value any) ([]byte, error) {
 	case string:
 		return appendString(b, v), nil
 	case json.Number:
-		return appendNumber(b, string(v))
+		return number(b, string(v))
 	case []any:
 		b = append(b, '[')
 		for i, item := range v {
@@ -47,7 +48,7 @@ func appendCanonical(b []byte, value any) ([]byte, error) {
 				b = append(b, ',')
 			}
 			var err error
-			if b, err = appendCanonical(b, item); err != nil {
+			if b, err = appendJSON(b, item, number); err != nil {
 				return nil, err
 			}
 		}
@@ -65,7 +66,7 @@ func appendCanonical(b []byte, value any) ([]byte, error) {
 			}
 			b = append(appendString(b, name), ':')
 			var err error
-			if b, err = appendCanonical(b, v[name]); err != nil {
+			if b, err = appendJSON(b, v[name], number); err != nil {
 				return nil, err
 			}
 		}

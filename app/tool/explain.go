@@ -1,18 +1,16 @@
 package tool
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"math"
-	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
 // problem is one thing that is wrong with a value.
@@ -24,9 +22,18 @@ type problem struct {
 
 func (p problem) String() string {
 	if len(p.path) == 0 {
-		return p.text
+		return short(p.text, maxLine)
 	}
-	return strings.Join(p.path, ".") + ": " + p.text
+	var path strings.Builder
+	for i, step := range p.path {
+		if i > 0 {
+			path.WriteByte('.')
+		}
+		if path.WriteString(short(step, 5*maxShown)); path.Len() > maxLine {
+			break
+		}
+	}
+	return short(short(path.String(), maxLine/2)+": "+p.text, maxLine)
 }
 
 // argumentError puts problems in order, without repeats and not too many.
@@ -43,314 +50,199 @@ func argumentError(problems []problem) *ArgumentError {
 	return &ArgumentError{lines}
 }
 
-// other is what the library says of a value in which explain finds nothing
-// wrong: it wraps its reason in the schemas that led there.
-func other(refusal error) problem {
-	text := oneLine(refusal)
-	var place string
-	for {
-		rest, ok := strings.CutPrefix(text, "validating ")
-		if !ok {
-			break
-		}
-		if place, rest, ok = strings.Cut(rest, ": "); !ok {
-			break
-		}
-		text = rest
-	}
-	var path []string
-	steps := strings.Split(place, "/")
-	for i := 1; i < len(steps); i++ {
-		if steps[i-1] == "properties" {
-			path = append(path, unescapeStep.Replace(steps[i]))
-		}
-	}
-	keyword, rest, _ := strings.Cut(text, ":")
-	if words, ok := ownWords[keyword]; ok && !strings.Contains(rest, "did not") {
-		text = words
-	}
-	if runes := []rune(text); len(runes) > 5*maxShown {
-		text = string(runes[:5*maxShown-1]) + "…"
-	}
-	return problem{path: path, text: text}
+// bounds are the keywords that compare a number, and what they expect.
+var bounds = map[string]string{
+	"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most", "exclusiveMaximum": "less than",
+	"multipleOf": "a multiple of",
 }
 
-// ownWords are for keywords of which the library would print its own structures.
-var ownWords = map[string]string{
-	"contains":    "none of its items is of the kind that must be there",
-	"not":         "is of the kind that it must not be",
-	"oneOf":       "fits more than one of its forms, and must fit one",
-	"uniqueItems": "two of its items are equal",
+// sizes are the keywords that compare how many there are of something.
+var sizes = map[string][2]string{
+	"minLength": {"at least", "character"}, "maxLength": {"at most", "character"},
+	"minItems": {"at least", "item"}, "maxItems": {"at most", "item"},
+	"minProperties": {"at least", "parameter"}, "maxProperties": {"at most", "parameter"},
 }
 
-// explain lists what is wrong with value by the schema at pointer: all that a
-// person or a model can mend at once. It knows the keywords that schemas of
-// arguments are made of. Whatever it reports is wrong; that it reports nothing
-// does not mean that the value fits.
-func (f form) explain(pointer string, value any, path []string) []problem {
-	schema, ok := f.at(pointer).(map[string]any)
-	if !ok {
-		if f.at(pointer) == false {
-			return []problem{{path: path, text: "nothing is allowed here, got " + shown(value)}}
-		}
-		return nil
-	}
-	var out []problem
-	if to, ok := target(schema); ok {
-		out = append(out, f.explain(to, value, path)...)
-		if f.old {
-			return out
-		}
-	}
-	if want := wantedTypes(schema); want != nil && !slices.ContainsFunc(want, func(name string) bool { return isType(value, name) }) {
-		return append(out, wrongType(path, want, value))
-	}
-	say := func(format string, args ...any) {
-		out = append(out, problem{path: path, text: fmt.Sprintf(format, args...)})
-	}
-	if list, ok := schema["enum"].([]any); ok && !slices.ContainsFunc(list, func(v any) bool { return equal(v, value) }) {
-		say("expected one of %s, got %s", strings.Join(shownAll(list), ", "), shown(value))
-	}
-	if want, ok := schema["const"]; ok && !equal(want, value) {
-		say("expected %s, got %s", shown(want), shown(value))
-	}
-	switch v := value.(type) {
-	case json.Number:
-		explainNumber(schema, v, say)
-	case string:
-		explainText(schema, v, say)
-	case []any:
-		explainSize(schema, len(v), "Items", "item", "items", say)
-		out = append(out, f.explainItems(pointer, schema, v, path)...)
-	case map[string]any:
-		explainSize(schema, len(v), "Properties", "parameter", "parameters", say)
-		out = append(out, f.explainObject(pointer, schema, v, path)...)
-	}
-	for _, p := range within(pointer, "allOf", schema["allOf"]) {
-		out = append(out, f.explain(p, value, path)...)
-	}
-	for _, key := range []string{"anyOf", "oneOf"} {
-		out = append(out, f.explainChoice(within(pointer, key, schema[key]), value, path)...)
-	}
-	return out
+// others are keywords of which there is only one thing to say.
+var others = map[string]string{
+	"uniqueItems":   "two of its items are equal",
+	"contains":      "none of its items is of the kind that must be there",
+	"minContains":   "too few of its items are of the kind that must be there",
+	"maxContains":   "too many of its items are of a kind of which there may be few",
+	"propertyNames": "no parameter may have this name",
 }
 
-// wantedTypes are the types a schema names, nil if it names none.
-func wantedTypes(schema map[string]any) []string {
-	switch v := schema["type"].(type) {
-	case string:
-		return []string{v}
-	case []any:
-		var out []string
-		for _, name := range v {
-			if name, ok := name.(string); ok {
-				out = append(out, name)
-			}
+// explain lists what the library found wrong with arguments, all that a person
+// or a model can mend at once.
+func (c *compiled) explain(e *jsonschema.ValidationError, arguments any) []problem {
+	path, value := e.InstanceLocation, at(arguments, e.InstanceLocation)
+	var object map[string]any
+	if p := c.parts[e.SchemaURL]; p != nil {
+		object = p.object
+	}
+	say := func(format string, args ...any) []problem {
+		return []problem{{path: path, text: fmt.Sprintf(format, args...)}}
+	}
+	each := func(names []string, text string) (out []problem) {
+		for _, name := range names {
+			out = append(out, problem{path: append(slices.Clone(path), name), text: text})
 		}
 		return out
 	}
-	return nil
+	switch k := e.ErrorKind.(type) {
+	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
+		causes := slices.DeleteFunc(slices.Clone(e.Causes), unevaluated)
+		if len(causes) == 0 { // beside others it may only follow from them
+			causes = e.Causes
+		}
+		var out []problem
+		for _, cause := range causes {
+			out = append(out, c.explain(cause, arguments)...)
+		}
+		return out
+	case *kind.AnyOf:
+		return c.explainChoice(e, arguments)
+	case *kind.OneOf:
+		if k.Subschemas == nil {
+			return c.explainChoice(e, arguments)
+		}
+		return say("fits more than one of its forms, and must fit one")
+	case *kind.RefCycle:
+		panic(errEndless)
+	case *kind.Type:
+		return []problem{wrongType(path, texts(object["type"]), value)}
+	case *kind.Enum:
+		list, _ := object["enum"].([]any)
+		return say("expected one of %s, got %s", strings.Join(shownAll(list), ", "), shown(value))
+	case *kind.Const:
+		return say("expected %s, got %s", shown(object["const"]), shown(value))
+	case *kind.Pattern:
+		return say("expected a text that matches %s, got %s", k.Want, shown(value))
+	case *kind.Required:
+		return each(k.Missing, "is missing")
+	case *kind.AdditionalProperties:
+		return each(k.Properties, "there is no such parameter")
+	case *kind.PropertyNames:
+		return each([]string{k.Property}, others["propertyNames"])
+	case *kind.AdditionalItems:
+		var out []problem
+		list := value.([]any)
+		for i := len(list) - k.Count; i < len(list); i++ {
+			out = append(out, problem{path: append(slices.Clone(path), strconv.Itoa(i)), text: notAllowed(list[i])})
+		}
+		return out
+	case *kind.FalseSchema:
+		if unevaluated(e) {
+			return say("there is no such parameter")
+		}
+		return say("%s", notAllowed(value))
+	case *kind.Not:
+		return say("is of the kind that it must not be")
+	case *kind.Dependency:
+		return say("dependentRequired[%q]: missing properties %q", k.Prop, k.Missing)
+	case *kind.DependentRequired:
+		return say("dependentRequired[%q]: missing properties %q", k.Prop, k.Missing)
+	}
+	keyword := strings.Join(e.ErrorKind.KeywordPath(), " ")
+	want := object[keyword]
+	if words, ok := bounds[keyword]; ok {
+		if _, flag := want.(bool); flag { // draft 4: on the bound
+			want = object[strings.ToLower(strings.TrimPrefix(keyword, "exclusive"))]
+		}
+		return say("expected %s %s, got %s", words, want, cut(fmt.Sprint(value)))
+	}
+	if words, ok := sizes[keyword]; ok {
+		unit := words[1] + "s"
+		if want == json.Number("1") {
+			unit = words[1]
+		}
+		return say("expected %s %s %s, got %d", words[0], want, unit, size(value))
+	}
+	return say("%s", cmp.Or(others[keyword], "does not fit “"+keyword+"”"))
+}
+
+// explainChoice says in one line why none of the forms of value fits: the types
+// that they would take, or what the first that is of its type lacks.
+func (c *compiled) explainChoice(e *jsonschema.ValidationError, arguments any) []problem {
+	var nearest []problem
+	var types []string
+	value := at(arguments, e.InstanceLocation)
+	for _, form := range e.Causes {
+		problems := c.explain(form, arguments)
+		for _, p := range problems {
+			types = append(types, p.types...)
+			if nearest == nil && (p.types == nil || len(p.path) > len(e.InstanceLocation)) {
+				nearest = problems
+			}
+		}
+	}
+	if nearest == nil {
+		slices.Sort(types)
+		return []problem{wrongType(e.InstanceLocation, slices.Compact(types), value)}
+	}
+	text := fmt.Sprintf("fits none of its %d forms, got %s", len(e.Causes), shown(value))
+	return append(nearest, problem{path: e.InstanceLocation, text: text})
+}
+
+// unevaluated reports whether e is about a name that no part of the schema knows.
+func unevaluated(e *jsonschema.ValidationError) bool {
+	return strings.HasSuffix(e.SchemaURL, "/unevaluatedProperties")
 }
 
 func wrongType(path, want []string, value any) problem {
-	return problem{path: path, types: want, text: fmt.Sprintf("expected %s, got %s", strings.Join(want, " or "), shown(value))}
+	text := fmt.Sprintf("expected %s, got %s", strings.Join(want, " or "), shown(value))
+	return problem{path: path, types: want, text: text}
 }
 
-func isType(value any, name string) bool {
-	switch v := value.(type) {
-	case nil:
-		return name == "null"
-	case bool:
-		return name == "boolean"
-	case string:
-		return name == "string"
-	case json.Number:
-		if name == "integer" {
-			n, _ := doubles(v).(float64)
-			return n == math.Trunc(n)
-		}
-		return name == "number"
-	case []any:
-		return name == "array"
-	case map[string]any:
-		return name == "object"
+func notAllowed(value any) string { return "nothing is allowed here, got " + shown(value) }
+
+// shownAll shows the values that an enumeration has, the first ones of many.
+func shownAll(list []any) (all []string) {
+	const most = 100
+	for _, v := range list[:min(len(list), most)] {
+		all = append(all, shown(v))
 	}
-	return false
+	if len(list) > most {
+		all = append(all, "…")
+	}
+	return all
 }
 
-func explainNumber(schema map[string]any, n json.Number, say func(string, ...any)) {
-	value := rational(n)
-	for _, bound := range []struct {
-		key, words string
-		broken     func(order int) bool
-	}{
-		{"minimum", "at least", func(order int) bool { return order < 0 }},
-		{"maximum", "at most", func(order int) bool { return order > 0 }},
-		{"exclusiveMinimum", "more than", func(order int) bool { return order <= 0 }},
-		{"exclusiveMaximum", "less than", func(order int) bool { return order >= 0 }},
-	} {
-		if limit, ok := schema[bound.key].(json.Number); ok && bound.broken(value.Cmp(rational(limit))) {
-			say("expected %s %s, got %s", bound.words, limit, cut(string(n)))
-		}
+// texts are the texts of a list, or of the one there is.
+func texts(value any) (out []string) {
+	list, ok := value.([]any)
+	if !ok {
+		list = []any{value}
 	}
-	for _, key := range []string{"multipleOf", fractionKey} {
-		if step, ok := schema[key].(json.Number); ok && !new(big.Rat).Quo(exact(n), exact(step)).IsInt() {
-			say("expected a multiple of %s, got %s", step, cut(string(n)))
+	for _, v := range list {
+		if text, ok := v.(string); ok {
+			out = append(out, text)
 		}
-	}
-}
-
-// exact is n as it is written, rational as the library sees it: rounded to a
-// double.
-func exact(n json.Number) *big.Rat {
-	r, _ := new(big.Rat).SetString(string(n)) // decode bounds its size
-	return r
-}
-
-func rational(n json.Number) *big.Rat {
-	v, _ := doubles(n).(float64)
-	return new(big.Rat).SetFloat64(v)
-}
-
-func explainText(schema map[string]any, text string, say func(string, ...any)) {
-	explainSize(schema, utf8.RuneCountInString(text), "Length", "character", "characters", say)
-	pattern, _ := schema["pattern"].(string)
-	if re, err := regexp.Compile(pattern); err == nil && !re.MatchString(text) {
-		say("expected a text that matches %s, got %s", pattern, shown(text))
-	}
-}
-
-// explainSize compares n with the bounds of a text, a list or an object, whose
-// keywords end in what.
-func explainSize(schema map[string]any, n int, what, one, many string, say func(string, ...any)) {
-	for _, bound := range []struct {
-		key, words string
-		sign       int
-	}{{"min" + what, "at least", -1}, {"max" + what, "at most", 1}} {
-		limit, ok := schema[bound.key].(json.Number)
-		if !ok || big.NewRat(int64(n), 1).Cmp(exact(limit)) != bound.sign {
-			continue
-		}
-		unit := many
-		if limit == "1" {
-			unit = one
-		}
-		say("expected %s %s %s, got %d", bound.words, limit, unit, n)
-	}
-}
-
-func (f form) explainItems(pointer string, schema map[string]any, list []any, path []string) []problem {
-	first, rest := "prefixItems", "items"
-	if f.old {
-		if _, isList := schema["items"].([]any); isList {
-			first, rest = "items", "additionalItems"
-		}
-	} else if _, isList := schema["items"].([]any); isList {
-		return nil // it means nothing since draft 2020-12
-	}
-	places := within(pointer, first, schema[first])
-	if f.old && first == "prefixItems" {
-		places = nil // it means nothing before
-	}
-	var out []problem
-	for i, item := range list {
-		place := under(pointer, rest)
-		if i < len(places) {
-			place = places[i]
-		}
-		out = append(out, f.explain(place, item, below(path, strconv.Itoa(i)))...)
 	}
 	return out
 }
 
-func (f form) explainObject(pointer string, schema map[string]any, object map[string]any, path []string) []problem {
-	var out []problem
-	required, _ := schema["required"].([]any)
-	for _, name := range required {
-		name, ok := name.(string)
-		if _, there := object[name]; ok && !there {
-			out = append(out, problem{path: below(path, name), text: "is missing"})
-		}
+// size is how many characters, items or parameters value has.
+func size(value any) int {
+	if text, ok := value.(string); ok {
+		return utf8.RuneCountInString(text)
 	}
-	properties, _ := schema["properties"].(map[string]any)
-	patterns, _ := schema["patternProperties"].(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(object)) {
-		known := false
-		if _, known = properties[name]; known {
-			out = append(out, f.explain(under(pointer, "properties", name), object[name], below(path, name))...)
-		}
-		for pattern := range patterns {
-			if re, err := regexp.Compile(pattern); err == nil && re.MatchString(name) {
-				known = true
-				out = append(out, f.explain(under(pointer, "patternProperties", pattern), object[name], below(path, name))...)
+	return length(value)
+}
+
+// at is what lies in value at path.
+func at(value any, path []string) any {
+	for _, step := range path {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
 			}
+			value = v[i]
 		}
-		switch {
-		case known:
-		case schema["additionalProperties"] == false:
-			out = append(out, problem{path: below(path, name), text: "there is no such parameter"})
-		default:
-			out = append(out, f.explain(under(pointer, "additionalProperties"), object[name], below(path, name))...)
-		}
-	}
-	return out
-}
-
-// explainChoice says in one line why none of the schemas at pointers fits: the
-// types that they would take, or what the first of them lacks.
-func (f form) explainChoice(pointers []string, value any, path []string) []problem {
-	var first []problem
-	var types []string
-	onlyTypes := true
-	for i, p := range pointers {
-		problems := f.explain(p, value, path)
-		if len(problems) == 0 {
-			return nil
-		}
-		if i == 0 {
-			first = problems
-		}
-		for _, q := range problems {
-			onlyTypes = onlyTypes && q.types != nil && len(q.path) == len(path)
-			types = append(types, q.types...)
-		}
-	}
-	if len(pointers) == 0 {
-		return nil
-	}
-	if onlyTypes {
-		slices.Sort(types)
-		return []problem{wrongType(path, slices.Compact(types), value)}
-	}
-	return append(first, problem{path: path, text: fmt.Sprintf("fits none of its %d forms, got %s", len(pointers), shown(value))})
-}
-
-func below(path []string, step string) []string { return append(slices.Clone(path), step) }
-
-func equal(x, y any) bool { return jsonschema.Equal(doubles(x), doubles(y)) }
-
-// doubles is value with its numbers as the library wants them: doubles. One past
-// their range becomes the largest there is.
-func doubles(value any) any {
-	switch v := value.(type) {
-	case json.Number:
-		n, err := v.Float64()
-		if err != nil {
-			n = math.Copysign(math.MaxFloat64, n)
-		}
-		return n
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = doubles(item)
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for name, item := range v {
-			out[name] = doubles(item)
-		}
-		return out
 	}
 	return value
 }

@@ -412,6 +412,9 @@ func FuzzCheckNeverPanics(f *testing.F) {
 	f.Add(`{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"type":"integer"}}}`, `{"a":1}`)
 	f.Add(`{"$ref":"#"}`, `{}`)
 	f.Add(`{"patternProperties":{"(":{}}}`, `{"(":1}`)
+	f.Add(`{"$dynamicAnchor":"x","allOf":[{"$dynamicRef":"#x"}],"propertyNames":{"enum":["a",1e3]},"unevaluatedProperties":false}`, `{"a":{"b":[1,1.0]}}`)
+	f.Add(`{"$schema":"http://json-schema.org/draft-04/schema#","id":"#y","dependencies":{"a":{"$ref":"#y"}},"items":[{"not":{"uniqueItems":true}}],"additionalItems":false}`, `{"a":[[1,1],2]}`)
+	f.Add(`{"$id":"a","anyOf":[{"$ref":"b#c"},{"type":["null","string"]}],"$defs":{"x":{"$id":"b","$anchor":"c","if":{"minProperties":2},"else":{"contains":false}}}}`, `{}`)
 	f.Fuzz(func(t *testing.T, schema, arguments string) {
 		_, err := tool.Check(json.RawMessage(schema), json.RawMessage(arguments))
 		if problems, ok := errors.AsType[*tool.ArgumentError](err); err != nil && (!ok || len(problems.Problems) == 0) {
