@@ -232,12 +232,14 @@ export class Reader {
   /** The first thing on the page of this name that is one of the roles. */
   async #find(name, roles) {
     const face = "org.freedesktop.DBus.Properties";
+    const others = [];
     const visit = async ([to, path], depth) => {
-      const body = await this.#bus.call(to, path, face, "Get", "ss", [accessible, "Name"]);
-      const said = body ? stringAt(body, 4)[0] : "";
-      if (name instanceof RegExp ? name.test(said) : said === name) {
-        const role = await this.#bus.call(to, path, accessible, "GetRole");
-        if (role && roles.includes(role.readUInt32LE(0))) return [to, path];
+      const role = await this.#bus.call(to, path, accessible, "GetRole");
+      if (role && roles.includes(role.readUInt32LE(0))) {
+        const body = await this.#bus.call(to, path, face, "Get", "ss", [accessible, "Name"]);
+        const said = body ? stringAt(body, 4)[0] : "";
+        if (name instanceof RegExp ? name.test(said) : said === name) return [to, path];
+        others.push(said);
       }
       if (depth > 60) return null;
       for (const child of await this.#children([to, path])) {
@@ -250,7 +252,7 @@ export class Reader {
       const found = await visit(page, 0);
       if (found) return found;
     }
-    throw new Error(`nothing on the page is named ${name}`);
+    throw new Error(`nothing on the page is named ${name}; there are: ${others.join(", ")}`);
   }
 
   /** Presses a button or a link by its name, as a screen reader does. */
