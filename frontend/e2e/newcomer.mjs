@@ -68,9 +68,19 @@ async function ask(text) {
     const { messages } = place.told("chats", "show", chat.id, "--json");
     const last = messages.findLast((m) => m.role === "user");
     const said = last?.parts.map((p) => p.text ?? "").join("");
-    return said === text && ["complete", "failed"].includes(messages.at(-1).state);
+    const answer = messages.at(-1);
+    return said === text && answer.role === "assistant" && /^(complete|failed)$/.test(answer.state);
   });
   await screen.still();
+}
+
+/** Asks in a chat of its own, where the server is asked for nothing else. */
+async function askAnew(text) {
+  screen.press("ctrl+n");
+  await screen.still();
+  await ask(text);
+  const { text: asked } = server.asked.at(-1);
+  if (asked !== text) throw new Error(`the server was asked “${asked}”, not “${text}”`);
 }
 
 /** Pixels of the colour that hostile replies paint with, outside the conversation's column. */
@@ -161,19 +171,22 @@ const steps = {
 
   "F04 replies that would act cannot": async () => {
     for (const group of Object.keys(replies)) {
-      await ask(group);
+      await askAnew(group);
+      // Diagrams are drawn one after the other, and each reply ends with one.
+      await until(`the last diagram of ${group}`, () => reader.hasPicture(/last --> drawn/));
+      await screen.still();
       const stray = strays();
       picture(group.replaceAll(" ", "-"));
       if (stray > 0) throw new Error(`${group}: ${stray} pixels are painted elsewhere`);
       await says("Write a message", "Settings");
     }
     if (snare.met.length > 0) throw new Error(`something was loaded: ${snare.met.join("; ")}`);
-    await ask("Still here?");
+    await askAnew("Still here?");
     await says("A first answer from the scripted server.");
   },
 
   "F04 a picture of this computer is not fetched even when pressed, and it says so": async () => {
-    await ask("A picture, please");
+    await askAnew("A picture, please");
     await reader.press(/^Load image from 127/);
     await says("this computer or its own network");
     picture("refused-picture");
@@ -225,6 +238,7 @@ try {
     replies[`Act ${i / 6 + 1}`] = all
       .slice(i, i + 6)
       .map(([, md]) => md)
+      .concat("```mermaid\nflowchart LR\n  last --> drawn\n```")
       .join("\n\n");
   server = await modelServer({
     ...replies,

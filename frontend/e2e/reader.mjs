@@ -140,11 +140,14 @@ const accessible = "org.a11y.atspi.Accessible";
 
 // Roles by AtspiRole's numbers, since WebKit gives them no names.
 const pressed = [35, 37, 43, 44, 62, 88]; // menu item, tab, button, radio, toggle, link
+const image = 27;
 const filled = [11, 40, 52, 61, 79]; // combo box, password, spin button, text, entry
 
 /** Reads the windows of a place's screen. */
 export class Reader {
   #bus;
+  /** The documents that were found, by their process: what tells them lists the whole page. */
+  #roots = new Map();
 
   /** Opens the accessibility bus of a session, whose address the session's bus tells. */
   static async open(address) {
@@ -208,11 +211,16 @@ export class Reader {
       const [name, next] = stringAt(names, at);
       at = align(next, 4);
       if (!name.includes("WebProcess")) continue;
+      const known = this.#roots.get(name);
+      if (known) out.push(known);
+      if (known) continue;
       const cache = "/org/a11y/atspi/cache";
       const items = await this.#bus.call(name, cache, "org.a11y.atspi.Cache", "GetItems");
       if (!items || items.length < 12) continue;
       const [owner, after] = stringAt(items, 8); // of an array of structs: the first one's object
-      out.push([owner, stringAt(items, align(after, 4))[0]]);
+      const page = [owner, stringAt(items, align(after, 4))[0]];
+      this.#roots.set(name, page);
+      out.push(page);
     }
     return out;
   }
@@ -229,8 +237,20 @@ export class Reader {
     return [...out].join("\n");
   }
 
+  /** Whether there is a picture of this name on the page. */
+  async hasPicture(name) {
+    return (await this.#search(name, [image])).found !== null;
+  }
+
   /** The first thing on the page of this name that is one of the roles. */
   async #find(name, roles) {
+    const { found, others } = await this.#search(name, roles);
+    if (found) return found;
+    throw new Error(`nothing on the page is named ${name}; there are: ${others.join(", ")}`);
+  }
+
+  /** The same, or null; and the names of the others of these roles. */
+  async #search(name, roles) {
     const face = "org.freedesktop.DBus.Properties";
     const others = [];
     const visit = async ([to, path], depth) => {
@@ -250,9 +270,9 @@ export class Reader {
     };
     for (const page of await this.#pages()) {
       const found = await visit(page, 0);
-      if (found) return found;
+      if (found) return { found, others };
     }
-    throw new Error(`nothing on the page is named ${name}; there are: ${others.join(", ")}`);
+    return { found: null, others };
   }
 
   /** Presses a button or a link by its name, as a screen reader does. */
