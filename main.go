@@ -106,7 +106,7 @@ func run(args []string, stderr io.Writer) error {
 		Bus: c.Bus, Keep: keep, Turns: c.Turns, Tools: c.Tools, Host: c.Host, Gate: c.Gate, Models: connections{c.Models}, Settings: c.Settings,
 		Facts: app.Facts{
 			Version: version.Version, Data: places.Data, Plugins: places.Plugins, Logs: filepath.Join(places.Data, "logs"),
-			Isolation: c.Isolation(), Shipped: core.Shipped(), Trouble: c.Trouble,
+			Isolation: c.Isolation(), Trouble: c.Trouble,
 		},
 		Toasts: toasts(c),
 	}, c.Log)

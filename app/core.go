@@ -35,9 +35,8 @@ type Facts struct {
 	Data      string
 	Plugins   string
 	Logs      string
-	Isolation string          // what holds plugins on this system, one sentence
-	Shipped   map[string]bool // ids of the plugins that come with Conclave
-	Trouble   error           // what was wrong when the core opened, and was coped with
+	Isolation string // what holds plugins on this system, one sentence
+	Trouble   error  // what was wrong when the core opened, and was coped with
 }
 
 // Settled reads and changes settings.

@@ -29,23 +29,24 @@ func (p *Plugins) List() (PluginList, error) {
 	if problem != nil {
 		out.Problem = &Failure{Kind: problem.Kind, Message: problem.Message, Hint: problem.Hint}
 	}
-	developing := p.developing()
+	approvals := p.approvals()
 	for _, s := range p.core.Host.List() {
-		out.Plugins = append(out.Plugins, p.view(s, developing))
+		out.Plugins = append(out.Plugins, p.view(s, approvals[s.ID]))
 	}
 	slices.SortStableFunc(out.Plugins, func(a, b PluginView) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
 	return out, nil
 }
 
-func (p *Plugins) developing() map[string]bool {
-	out := map[string]bool{}
+// approvals are what was approved of each plugin.
+func (p *Plugins) approvals() map[string]permit.Approval {
+	out := map[string]permit.Approval{}
 	for _, a := range p.core.Gate.Approvals() {
-		out[a.Plugin] = a.Developing
+		out[a.Plugin] = a
 	}
 	return out
 }
 
-func (p *Plugins) view(s plugin.Status, developing map[string]bool) PluginView {
+func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 	m := s.Manifest
 	v := PluginView{
 		ID: s.ID, Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author, Homepage: m.Homepage, Contract: m.Contract,
@@ -54,7 +55,7 @@ func (p *Plugins) view(s plugin.Status, developing map[string]bool) PluginView {
 		Folders:     []FolderView{}, Refused: []RefusalView{},
 		Capabilities: []string{}, Isolation: s.Isolation.Level, IsolationNote: s.Isolation.Sentence,
 		LoadMS: float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: stamp(s.Loaded), Calls: s.Calls, Errors: s.Errors,
-		LastUsed: stamp(s.LastUsed), Warnings: []string{}, Developing: developing[s.ID], Shipped: p.core.Facts.Shipped[s.ID],
+		LastUsed: stamp(s.LastUsed), Warnings: []string{}, Developing: approved.Developing, Shipped: approved.Own,
 		Running: s.Running, Memory: s.Usage.Memory, Digest: s.Digest, Packages: packagesView(s), Settings: len(s.Options) > 0,
 	}
 	if !m.WorkingCopy {
@@ -166,7 +167,7 @@ func (p *Plugins) Show(id string) (PluginDetail, error) {
 		return PluginDetail{}, err
 	}
 	out := PluginDetail{
-		Plugin: p.view(s, p.developing()), Tools: []ToolView{}, Listed: s.Listed, Files: p.core.Host.Files(id), Imports: list(s.Imports), Changes: []ChangeView{},
+		Plugin: p.view(s, p.approvals()[s.ID]), Tools: []ToolView{}, Listed: s.Listed, Files: p.core.Host.Files(id), Imports: list(s.Imports), Changes: []ChangeView{},
 	}
 	for _, t := range s.Tools {
 		out.Tools = append(out.Tools, toolView(p.core, t, s))

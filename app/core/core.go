@@ -180,7 +180,7 @@ func (c *Core) approveShipped(ctx context.Context) error {
 	for _, a := range c.Gate.Approvals() {
 		known[a.Plugin] = true
 	}
-	for id := range Shipped() {
+	for id := range shipped() {
 		if known[id] {
 			continue
 		}
@@ -195,8 +195,8 @@ func (c *Core) approveShipped(ctx context.Context) error {
 	return nil
 }
 
-// Shipped returns the ids of the plugins that come with Conclave.
-func Shipped() map[string]bool {
+// shipped returns the ids of the plugins that come with Conclave.
+func shipped() map[string]bool {
 	out := map[string]bool{}
 	entries, err := plugins.Files.ReadDir(".")
 	if err != nil {

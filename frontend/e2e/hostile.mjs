@@ -58,6 +58,10 @@ export const hostile = (port) => {
     "a formula that names itself": `\\( \\htmlClass{toasts}{x} \\htmlId{app}{x} \\htmlStyle{${cover}}{x} \\htmlData{do=copy}{x} \\)`,
     "a formula beside its place": `x \\( \\kern{-40em}\\kern{-40em}\\raisebox{40em}{$\\raisebox{40em}{$\\colorbox{magenta}{$\\rule{40em}{40em}$}$}$} \\) y`,
     "a formula over what is below": `$$\n\\smash{\\raisebox{-40em}{$\\raisebox{-40em}{$\\colorbox{magenta}{Allow once}$}$}}\\llap{\\rule{400em}{400em}}\n$$`,
+    "formulas in a line over what is below": Array.from(
+      { length: 24 },
+      (_, i) => `\\(\\smash{\\raisebox{-${i + 1}em}{$\\colorbox{magenta}{\\rule{40em}{1em}}$}}\\)`,
+    ).join(" "),
     "a formula of macros": `$$\n\\def\\a{${"x".repeat(3000)}}${"\\a".repeat(190)}\n$$`,
     "a formula that calls itself": "$$\n\\def\\a{\\a\\a}\\a \\newcommand{\\b}{\\b\\b}\\b\n$$",
     "a formula nested deep": `$$\n${"\\sqrt{".repeat(900)}x${"}".repeat(900)}\n$$`,
