@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync"
 
+	"conclave/app/limit"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-
-	"conclave/app/limit"
 )
 
 // Bounds on the schemas that are read and kept.
@@ -75,19 +75,26 @@ func compiledSchema(raw json.RawMessage) *compiled {
 	return c
 }
 
-func unusable(why any) string {
-	if why == errWork {
+func unusable(why error) string {
+	if errors.Is(why, errWork) {
 		return errWork.Error()
 	}
-	return "Its schema cannot be used: " + short(strings.Join(strings.Fields(fmt.Sprint(why)), " "), maxLine) + "."
+	return "Its schema cannot be used: " + short(strings.Join(strings.Fields(why.Error()), " "), maxLine) + "."
+}
+
+// recovered is what ended the library's work, which is not ours, on what a
+// foreigner wrote.
+func recovered(r any) error {
+	if err, ok := r.(error); ok {
+		return err
+	}
+	return fmt.Errorf("%v", r)
 }
 
 func compile(raw json.RawMessage) (c *compiled, err error) {
-	defer func() { // the schema is a foreigner's and the compiler not ours
-		if r := recover(); r == errWork {
-			c, err = nil, errWork
-		} else if r != nil {
-			c, err = nil, fmt.Errorf("%v", r)
+	defer func() {
+		if r := recover(); r != nil {
+			c, err = nil, recovered(r)
 		}
 	}()
 	value, size, err := decode(raw)
@@ -99,7 +106,8 @@ func compile(raw json.RawMessage) (c *compiled, err error) {
 	case size.parts > maxSchemaParts:
 		return nil, fmt.Errorf("it has more than %d parts", maxSchemaParts)
 	}
-	c = &compiled{size: size.parts, left: int(limit.CheckSteps.Value), parts: map[string]*part{}, patterns: map[string]*readPattern{}}
+	c = &compiled{size: size.parts, parts: map[string]*part{}, patterns: map[string]*readPattern{}}
+	c.left = int(limit.CheckSteps.Value)
 	draft := draftOf(value)
 	c.tidy(value, draft == "" || strings.Contains(draft, "2020-12"))
 	compiler := jsonschema.NewCompiler()

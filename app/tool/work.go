@@ -8,10 +8,10 @@ import (
 	"regexp"
 	"regexp/syntax"
 
+	"conclave/app/limit"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-
-	"conclave/app/limit"
 )
 
 // maxPatterns is how many instructions all patterns of one schema may have. One
@@ -39,7 +39,7 @@ func (c *compiled) check(value any, depth int) (warning string, err error) {
 	defer c.checking.Unlock()
 	defer func() {
 		if r := recover(); r != nil {
-			warning, err = unusable(r), nil
+			warning, err = unusable(recovered(r)), nil
 		}
 	}()
 	c.left = int(limit.CheckSteps.Value) / (2 + depth) // mistakes in what is deep take more memory
