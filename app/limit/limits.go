@@ -378,6 +378,25 @@ var (
 		Model: "the plugin wrote more than 128 MiB into Conclave within an hour, and has to wait",
 		Test:  "app/service TestAPluginDoesNotFillTheStore",
 	})
+	// HTTPHeld and HTTPHeldByAll bound the answers of servers to plugins that are in
+	// memory.
+	HTTPHeld = add(Limit{
+		Name:  "answers of servers to one plugin that Conclave holds at once",
+		Value: 64 << 20,
+		Unit:  Bytes,
+		Why:   "two of the largest, or sixty pictures; an answer of 25 MiB for each of a plugin's requests would take Conclave's memory",
+		Model: "The answers of servers that this plugin waits for hold more than 64 MiB, or those of all plugins more than 256 MiB. " +
+			"Ask for fewer at once, or read on what is left of earlier ones.",
+		Test: "app/service TestAnswersOfServersTakeABoundedShareOfTheMemory",
+	})
+	HTTPHeldByAll = add(Limit{
+		Name:  "answers of servers to all plugins that Conclave holds at once",
+		Value: 256 << 20,
+		Unit:  Bytes,
+		Why:   "four plugins at their bound; more would be felt by every other program",
+		Model: HTTPHeld.Model,
+		Test:  "app/service TestAnswersOfServersTakeABoundedShareOfTheMemory",
+	})
 	// CheckSteps bounds the check of a call's arguments, or of settings, by a schema.
 	CheckSteps = add(Limit{
 		Name:   "steps of checking the arguments of a call by a tool's schema",

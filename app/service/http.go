@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -18,6 +17,7 @@ import (
 
 	"conclave/app/fault"
 	"conclave/app/fetch"
+	"conclave/app/limit"
 	"conclave/app/plugin"
 )
 
@@ -88,24 +88,31 @@ func (s *Services) request(ctx context.Context, by plugin.Caller, a httpArgs) (a
 		return nil, httpFault(ctx, address.Host, err)
 	}
 	defer response.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	s.forgetOldRests()
+	pieces, size, err := s.held.read(by.Plugin, response.Body)
+	defer func() { s.held.give(by.Plugin, size) }() // size is then what no rest holds
 	switch {
+	case errors.Is(err, errTooMuchHeld):
+		return nil, refused(limit.HTTPHeld.Model)
 	case err != nil:
 		return nil, httpFault(ctx, address.Host, err)
-	case len(data) > maxBody:
+	case size > maxBody:
 		return nil, fault.New(fault.Invalid, "service.http", fmt.Sprintf("%s answered more than %d MB.", address.Host, maxBody>>20), "")
 	}
 	out := httpAnswer{Status: response.StatusCode, StatusText: http.StatusText(response.StatusCode), URL: response.Request.URL.String(), Headers: map[string]string{}}
 	for name, values := range response.Header {
 		out.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
 	}
-	if !a.Binary && len(data) <= pieceBytes && utf8.Valid(data) {
-		text := string(data)
+	if !a.Binary && len(pieces) == 1 && utf8.Valid(pieces[0]) {
+		text := string(pieces[0])
 		out.Body = &text
 		return out, nil
 	}
-	first, id, err := s.pieceOf(by.Plugin, data)
+	first, id, err := s.pieceOf(by.Plugin, pieces)
 	out.Base64, out.Rest = &first, id
+	if id != "" {
+		size = int64(len(pieces[0]))
+	}
 	return out, err
 }
 
@@ -167,35 +174,51 @@ func (c *httpClients) close() {
 	}
 }
 
-// rest is what is still to be read of a body.
+// rest is what is still to be read of a body, in pieces that the plugin's share of
+// what is held counts.
 type rest struct {
 	plugin string
-	data   []byte
+	pieces [][]byte
 	at     time.Time
 }
 
-// pieceOf returns the first piece of data as base64, and a name for what is left.
-func (s *Services) pieceOf(id string, data []byte) (piece, left string, err error) {
-	if len(data) <= pieceBytes {
-		return base64.StdEncoding.EncodeToString(data), "", nil
-	}
+// forgetOldRests drops what nobody read on in time.
+func (s *Services) forgetOldRests() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now, n := s.o.Now(), 0
 	for name, r := range s.rests {
-		switch {
-		case now.Sub(r.at) >= restTime:
+		if s.o.Now().Sub(r.at) >= restTime {
 			delete(s.rests, name)
-		case r.plugin == id:
+			s.held.give(r.plugin, sizeOf(r.pieces))
+		}
+	}
+}
+
+// pieceOf returns the first piece of a body as base64, and a name for what is left.
+func (s *Services) pieceOf(id string, pieces [][]byte) (piece, left string, err error) {
+	if len(pieces) > 1 {
+		if left, err = s.keepRest(id, pieces[1:]); err != nil {
+			return "", "", err
+		}
+	}
+	return base64.StdEncoding.EncodeToString(pieces[0]), left, nil
+}
+
+func (s *Services) keepRest(id string, pieces [][]byte) (name string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := 0
+	for _, r := range s.rests {
+		if r.plugin == id {
 			n++
 		}
 	}
 	if n >= maxRests {
-		return "", "", refused("Too many large answers wait to be read on.")
+		return "", refused("Too many large answers wait to be read on.")
 	}
-	left = uuid.NewString()
-	s.rests[left] = &rest{id, data[pieceBytes:], now}
-	return base64.StdEncoding.EncodeToString(data[:pieceBytes]), left, nil
+	name = uuid.NewString()
+	s.rests[name] = &rest{id, pieces, s.o.Now()}
+	return name, nil
 }
 
 type restArgs struct {
@@ -203,6 +226,7 @@ type restArgs struct {
 }
 
 func (s *Services) readRest(_ context.Context, by plugin.Caller, a restArgs) (any, error) {
+	s.forgetOldRests()
 	s.mu.Lock()
 	r := s.rests[a.Rest]
 	if r == nil || r.plugin != by.Plugin {
@@ -211,10 +235,12 @@ func (s *Services) readRest(_ context.Context, by plugin.Caller, a restArgs) (an
 	}
 	delete(s.rests, a.Rest)
 	s.mu.Unlock()
-	piece, left, err := s.pieceOf(by.Plugin, r.data)
-	if err != nil {
+	piece, left, err := s.pieceOf(by.Plugin, r.pieces)
+	if err != nil { // another body took the place meanwhile
+		s.held.give(by.Plugin, sizeOf(r.pieces))
 		return nil, err
 	}
+	s.held.give(by.Plugin, int64(len(r.pieces[0])))
 	out := map[string]any{"base64": piece}
 	if left != "" {
 		out["rest"] = left

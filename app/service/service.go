@@ -54,6 +54,7 @@ type Services struct {
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // what waits for the end of a turn
 	client httpClients
+	held   held // of what http.request answers
 
 	keeping sync.Mutex // orders changes of what plugins share
 

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -452,6 +453,87 @@ func TestTheWebIsReachedAndPrivateAddressesAreNot(t *testing.T) {
 	cancel()
 	if _, err := f.all["http.request"].Do(ctx, local, json.RawMessage(`{"url":"`+server.URL+`/slow"}`)); fault.KindOf(err) != fault.Canceled {
 		t.Errorf("a stopped one: %v", err)
+	}
+}
+
+// The attack: plugins ask for large bodies at once, and a server that never ends
+// them; each body alone is within its bound.
+func TestAnswersOfServersTakeABoundedShareOfTheMemory(t *testing.T) {
+	const body = 20 << 20
+	all := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/small" {
+			_, _ = w.Write([]byte("tea"))
+			return
+		}
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(make([]byte, body))
+		w.(http.Flusher).Flush()
+		select { // the end of it comes when everybody has been served
+		case <-all:
+		case <-r.Context().Done():
+		}
+	}))
+	defer server.Close()
+	f := newFixture(t)
+	ask := func(ctx context.Context, id, path string) (any, error) {
+		return f.all["http.request"].Do(ctx, f.caller(id, LocalNetwork), json.RawMessage(`{"url":"`+server.URL+path+`"}`))
+	}
+	var held atomic.Int64 // the most that was seen
+	look := func() {
+		f.s.held.mu.Lock()
+		defer f.s.held.mu.Unlock()
+		held.Store(max(held.Load(), f.s.held.all))
+		for id, n := range f.s.held.by {
+			if n > limit.HTTPHeld.Value {
+				t.Errorf("%s holds %d", id, n)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	refusedOnes := make(chan error, 64)
+	const plugins, each = 6, 4 // 480 MiB; each plugin one body over its bound, all over theirs
+	for i := range plugins * each {
+		wg.Go(func() {
+			_, err := ask(ctx, fmt.Sprint("p", i%plugins), "/endless")
+			look()
+			refusedOnes <- err
+		})
+	}
+	for range plugins { // each plugin's fourth, at the least
+		if err := <-refusedOnes; fault.KindOf(err) != fault.NotAllowed || fault.Of(err).Message != limit.HTTPHeld.Model {
+			t.Fatalf("got %v", err)
+		}
+	}
+	look()
+	if held.Load() > limit.HTTPHeldByAll.Value || held.Load() < limit.HTTPHeld.Value {
+		t.Errorf("%d bytes were held", held.Load())
+	}
+	cancel()
+	wg.Wait()
+	close(all)
+	if f.s.held.all != 0 || len(f.s.held.by) != 0 {
+		t.Errorf("after them %d bytes are held by %v", f.s.held.all, f.s.held.by)
+	}
+	if _, err := ask(t.Context(), "p0", "/small"); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+	// What waits to be read on counts, until it was read or is forgotten.
+	for range 3 {
+		if _, err := ask(t.Context(), "p0", "/endless"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := int64(3 * (body - pieceBytes)); f.s.held.all != want {
+		t.Errorf("rests hold %d, want %d", f.s.held.all, want)
+	}
+	if _, err := ask(t.Context(), "p0", "/endless"); fault.KindOf(err) != fault.NotAllowed {
+		t.Errorf("beside three rests: %v", err)
+	}
+	f.now = f.now.Add(restTime)
+	if _, err := ask(t.Context(), "p0", "/small"); err != nil || f.s.held.all != 0 {
+		t.Errorf("a minute later %d bytes are held, %v", f.s.held.all, err)
 	}
 }
 
