@@ -9,6 +9,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -202,18 +203,43 @@ func (c *command) printError(err error) {
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // writeJSON writes one value and a line end, without escaping < and >.
-func writeJSON(w io.Writer, value any) error {
-	e := json.NewEncoder(w)
+func writeJSON(w io.Writer, value any) error { return encodeJSON(w, value, "") }
+
+// printJSON writes a value as indented JSON, for --json results that are one value.
+func (c *command) printJSON(value any) error { return encodeJSON(c.Out, value, "  ") }
+
+func encodeJSON(w io.Writer, value any, indent string) error {
+	var raw bytes.Buffer
+	e := json.NewEncoder(&raw)
 	e.SetEscapeHTML(false)
-	return e.Encode(value)
+	e.SetIndent("", indent)
+	if err := e.Encode(value); err != nil {
+		return err
+	}
+	_, err := w.Write(inert(raw.Bytes()))
+	return err
 }
 
-// print writes a value as indented JSON, for --json results that are one value.
-func (c *command) printJSON(value any) error {
-	e := json.NewEncoder(c.Out)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(value)
+// inert escapes the control characters that JSON lets stand in its texts and a
+// terminal obeys: U+007F to U+009F.
+func inert(raw []byte) []byte {
+	var out []byte
+	from := 0
+	for i := 0; i < len(raw); i++ {
+		c, size := raw[i], 1
+		if c == 0xc2 && i+1 < len(raw) && raw[i+1] < 0xa0 {
+			c, size = raw[i+1], 2
+		} else if c != 0x7f {
+			continue
+		}
+		out = fmt.Appendf(append(out, raw[from:i]...), "\\u%04x", c)
+		i += size - 1
+		from = i + 1
+	}
+	if from == 0 {
+		return raw
+	}
+	return append(out, raw[from:]...)
 }
 
 func (c *command) root() *cobra.Command {

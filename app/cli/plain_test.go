@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -31,5 +32,26 @@ func TestATerminalGetsTextAndNothingItObeys(t *testing.T) {
 		if got := pieces.String(); got != want {
 			t.Errorf("%q byte by byte: got %q, want %q", in, got, want)
 		}
+	}
+}
+
+func TestJSONHoldsItsDataAndNothingThatATerminalObeys(t *testing.T) {
+	for _, text := range []string{"\x1b[31mred\u009b0m\x7f\u0080\u009f", "£ \u00a0 é 漢字 <b>", "\u0085", "", "end\u0090"} {
+		var out strings.Builder
+		if err := writeJSON(&out, map[string]string{"text": text}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.ContainsAny(out.String(), "\x1b\x7f\u0080\u0085\u0090\u009b\u009f") {
+			t.Errorf("%q is written as %q", text, out.String())
+		}
+		var back map[string]string
+		if err := json.Unmarshal([]byte(out.String()), &back); err != nil || back["text"] != text {
+			t.Errorf("%q comes back as %q, %v", text, back["text"], err)
+		}
+	}
+	var out strings.Builder
+	_ = writeJSON(&out, "£ é <b>")
+	if out.String() != "\"£ é <b>\"\n" {
+		t.Errorf("ordinary text is written as %q", out.String())
 	}
 }

@@ -541,7 +541,9 @@ func (c *command) printLogLine(id string, line plugin.LogLine) error {
 	if now := time.Now(); when.YearDay() != now.YearDay() || when.Year() != now.Year() {
 		form = "2006-01-02 15:04:05.000"
 	}
-	_, err := fmt.Fprintf(c.Out, "%s %-5s %s\n", when.Format(form), line.Level, line.Text)
+	// Whatever a plugin writes, only an entry begins at the margin.
+	text := strings.ReplaceAll(line.Text, "\n", "\n"+strings.Repeat(" ", len(form)+len(" error ")))
+	_, err := fmt.Fprintf(c.Out, "%s %-5s %s\n", when.Format(form), line.Level, text)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"conclave/app/limit"
+	"conclave/app/tool"
 )
 
 // LogLine is one line of a plugin's log.
@@ -18,7 +19,7 @@ type LogLine struct {
 	N     uint64    `json:"-"` // growing within one start of Conclave
 	Time  time.Time `json:"time"`
 	Level string    `json:"level"` // debug, info, warn, error
-	Text  string    `json:"text"`  // without the plugin's secrets, at most 4 KiB
+	Text  string    `json:"text"`  // of one or more lines, without control characters and the plugin's secrets, at most 4 KiB
 	Call  string    `json:"call,omitempty"`
 }
 
@@ -62,7 +63,7 @@ func newJournal(path string, mask *mask) *journal {
 func olderOf(path string) string { return path + ".1" }
 
 func (j *journal) add(level, text, call string) {
-	text = strings.TrimRight(strings.ToValidUTF8(j.mask.text(text), "\uFFFD"), "\r\n")
+	text = strings.TrimRight(logged(j.mask, text), "\n")
 	if len(text) > journalLineSize {
 		text = strings.ToValidUTF8(text[:journalLineSize], "") + " …"
 	}
@@ -76,6 +77,17 @@ func (j *journal) add(level, text, call string) {
 		return
 	}
 	j.lines[(line.N-1)%journalLines] = line
+}
+
+// lineEnds are those of every system: text after a lone carriage return would be
+// printed over what is before it.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// logged is foreign text as a log has it: what a terminal obeys and what nobody sees
+// is taken out, and then the secrets, which hidden characters may have parted.
+func logged(secrets *mask, text string) string {
+	text, _ = tool.Strip(lineEnds.Replace(secrets.text(text)))
+	return secrets.text(text)
 }
 
 // keep writes a line to the file, if the plugin writes within its pace. A log
@@ -163,6 +175,7 @@ func (j *journal) load() {
 		for lines := bufio.NewScanner(bytes.NewReader(raw)); lines.Scan(); {
 			var line LogLine
 			if json.Unmarshal(lines.Bytes(), &line) == nil {
+				line.Text = logged(j.mask, line.Text) // of a Conclave that did not clean it
 				all = append(all, line)
 			}
 		}

@@ -50,6 +50,31 @@ func TestF38ALogIsReadByTheNextStartWithoutItsSecrets(t *testing.T) {
 	}
 }
 
+func TestALogHoldsNothingThatATerminalObeysAndNoPartedSecret(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "p.log")
+	var m mask
+	m.learn("hunter2-hunter2")
+	j := newJournal(path, &m)
+	j.add("info", "\x1b]52;c;c2VjcmV0\x07a\x1b[2J\u009b1mb\u202e\x7f\x00\nhunter\u200b2-hun\x1b[0mter2\rover\r\nend\r\n", "")
+	const want = "ab\n•••\nover\nend"
+	if got := texts(j.since(0)); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	j.close()
+	raw, err := os.ReadFile(path)
+	if err != nil || strings.ContainsAny(string(raw), "\x1b\u009b\u202e") {
+		t.Errorf("the file holds %q, %v", raw, err)
+	}
+	// What an older Conclave wrote, or somebody else.
+	line := `{"time":"2026-01-01T00:00:00Z","level":"info","text":"\u001b[2Jx` + "\u009b1m" + `y"}` + "\n"
+	if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := texts(newJournal(path, &m).since(0)); got != "xy" {
+		t.Errorf("an older log reads %q", got)
+	}
+}
+
 func TestF38AKeptLogIsBoundedAndSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "p.log")
