@@ -171,6 +171,11 @@ func (g *Gate) describeCandidateLocked(c Candidate, changes []Change) Pending {
 		p.Reason = "Asked because: you changed its settings, and a model is told of these tools."
 		return p
 	}
+	if !a.Left.IsZero() && a.Code != c.Code {
+		p.Title = name + " is not the plugin that was here"
+		p.Reason = "Asked because: that one was removed, and this is other code under its name. " + leftBehind
+		return p
+	}
 	p.Title = name + " changed since you approved it"
 	p.Reason = "Asked because: its code is not what you approved."
 	if slices.ContainsFunc(changes, func(c Change) bool { return c.Field == "description" || c.Field == "title" || c.Field == "parameters" }) {

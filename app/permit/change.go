@@ -18,6 +18,12 @@ const FirstListed = "listed"
 // the others: the plugin's files are those that were approved.
 const BySettings = "settings"
 
+// LeftBehind is the field of a change that says that the plugin of this name was
+// removed and this is another, with what that one left.
+const LeftBehind = "stored"
+
+const leftBehind = "A yes gives it what that one stored, its settings and its secrets. To keep them from it, give its file another name."
+
 // Expected reports whether changes are no stranger's: they show definitions that
 // nobody could know before the plugin ran, or that the person's settings made. They
 // need a yes all the same, before a model is told of them.
@@ -40,6 +46,9 @@ func (a Approval) changes(c Candidate) (changes []Change, wider bool) {
 		return nil, false
 	}
 	if !same {
+		if !a.Left.IsZero() {
+			add("", LeftBehind, "a plugin that was removed", "other code under its name. "+leftBehind, true)
+		}
 		changes = append(changes, Change{Field: "code", Before: short(a.Code), After: short(c.Code), Diff: c.Diff})
 		for _, p := range c.Permissions {
 			if !slices.Contains(a.Permissions, p) {

@@ -251,7 +251,8 @@ type Approval struct {
 	Rejected    []string  `json:"rejected,omitempty"`
 	Permissions []string  `json:"permissions"`
 	Developing  bool      `json:"developing"`
-	Effect      Effect    `json:"effect"` // Allow, or Deny for "turn off"
+	Left        time.Time `json:"left,omitzero"` // since when nothing of its name lies in the plugins folder
+	Effect      Effect    `json:"effect"`        // Allow, or Deny for "turn off"
 	At          time.Time `json:"at"`
 	By          string    `json:"by"`
 }

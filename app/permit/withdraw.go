@@ -3,6 +3,8 @@ package permit
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 )
 
 // Withdrawn is what a plugin had beyond the approval of its versions.
@@ -33,12 +35,52 @@ func (g *Gate) Withdraw(ctx context.Context, plugin string) (Withdrawn, error) {
 	}
 	var err error
 	w.Developing, err = g.develop(ctx, plugin, false)
-	return w, err
+	return w, errors.Join(err, g.left(ctx, plugin, g.o.Now().Add(-SaveTime)))
+}
+
+// SaveTime is how long a plugin may be gone from its folder and still be the same
+// with other code: programs save by deleting and writing, and people move files.
+const SaveTime = time.Minute
+
+// Left says that a plugin's files are gone from the plugins folder, whoever took
+// them away.
+func (g *Gate) Left(ctx context.Context, plugin string) error {
+	return g.left(ctx, plugin, g.o.Now())
+}
+
+func (g *Gate) left(ctx context.Context, plugin string, since time.Time) error {
+	g.mu.Lock()
+	a, known := g.approvals[plugin]
+	g.mu.Unlock()
+	if !known || a.Code == "" || !a.Left.IsZero() && !since.Before(a.Left) {
+		return nil
+	}
+	a.Left = since
+	return g.keep(ctx, a, g.forThisRun(plugin))
+}
+
+// Returned says that files lie under the name of a plugin that had left. What was
+// approved before is that plugin again, and so is what comes within SaveTime;
+// anything else is a stranger, from whom is withdrawn what the plugin was allowed.
+// It costs nothing for a plugin that had not left, and reports whether this is a stranger.
+func (g *Gate) Returned(ctx context.Context, c Candidate) (stranger bool, err error) {
+	g.mu.Lock()
+	a := g.approvals[c.Plugin]
+	g.mu.Unlock()
+	if a.Left.IsZero() {
+		return false, nil
+	}
+	approved := a.Code == c.Code || slices.ContainsFunc(a.Past, func(p PastApproval) bool { return p.Code == c.Code })
+	if !approved && g.o.Now().Sub(a.Left) >= SaveTime {
+		_, err := g.Withdraw(ctx, c.Plugin)
+		return true, err
+	}
+	return false, g.back(ctx, c.Plugin)
 }
 
 // GiveBack undoes a Withdraw.
 func (g *Gate) GiveBack(ctx context.Context, plugin string, w Withdrawn) error {
-	var failed error
+	failed := g.back(ctx, plugin)
 	for _, grant := range w.Grants {
 		if _, err := g.Add(ctx, grant); err != nil {
 			failed = errors.Join(failed, err)
@@ -49,6 +91,18 @@ func (g *Gate) GiveBack(ctx context.Context, plugin string, w Withdrawn) error {
 		failed = errors.Join(failed, err)
 	}
 	return failed
+}
+
+// back says that a plugin's files are where they were.
+func (g *Gate) back(ctx context.Context, plugin string) error {
+	g.mu.Lock()
+	a := g.approvals[plugin]
+	g.mu.Unlock()
+	if a.Left.IsZero() {
+		return nil
+	}
+	a.Left = time.Time{}
+	return g.keep(ctx, a, g.forThisRun(plugin))
 }
 
 // develop says whether the edits of a plugin that was approved are the person's own,

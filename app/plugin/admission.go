@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -18,6 +19,7 @@ func (e *entry) admitted(v version, began time.Time, pin bool) bool {
 	if e.bare {
 		c.Permissions = harmless(c.Permissions)
 	}
+	e.returned(c)
 	verdict, changes := e.h.o.Gate.Status(c)
 	if e.temporary && verdict == permit.Waiting {
 		// Naming a file for this run is the yes to running it.
@@ -59,6 +61,18 @@ func (e *entry) admitted(v version, began time.Time, pin bool) bool {
 	})
 	e.remember(v)
 	return false
+}
+
+// returned tells the gate that something lies under the name of a plugin that may
+// have left. A stranger does not bring back the version that served before.
+func (e *entry) returned(c permit.Candidate) {
+	stranger, err := e.h.o.Gate.Returned(e.h.ctx, c)
+	if stranger {
+		err = errors.Join(err, e.outOfService(e.h.ctx))
+	}
+	if err != nil {
+		e.h.o.Log.Warn("what a plugin that left had could not be withdrawn", "plugin", e.id, "err", err)
+	}
 }
 
 // harmless are the permissions of a plugin that is only looked at: to say what it

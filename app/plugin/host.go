@@ -44,6 +44,10 @@ type Gate interface {
 	// GiveBack undoes that.
 	Withdraw(ctx context.Context, plugin string) (permit.Withdrawn, error)
 	GiveBack(ctx context.Context, plugin string, w permit.Withdrawn) error
+	// Left says that nothing of the plugin lies in the plugins folder any more, and
+	// Returned that something of its name does again.
+	Left(ctx context.Context, plugin string) error
+	Returned(ctx context.Context, c permit.Candidate) (stranger bool, err error)
 	// Elsewhere says that what replaces the plugin is no edit of the person's.
 	Elsewhere(ctx context.Context, plugin string) (permit.Withdrawn, error)
 	// RunEnded takes back what was approved for one run.

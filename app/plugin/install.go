@@ -109,13 +109,17 @@ func (h *Host) Update(ctx context.Context, id, from string) (updated, kept strin
 	if err != nil {
 		return "", "", errors.Join(err, h.o.Gate.GiveBack(ctx, id, had))
 	}
+	h.mu.Lock()
+	h.withdrawn[kept] = removal{id, had}
+	h.mu.Unlock()
 	updated, err = h.added(ctx, s, filepath.Base(path))
 	return updated, kept, err
 }
 
 // Revert takes an Update back: it puts what Update kept in place of the plugin, and
-// shelves what is there now.
-func (h *Host) Revert(_ context.Context, id, kept string) error {
+// shelves what is there now. Who developed the plugin before develops it again, if
+// that was since this program began.
+func (h *Host) Revert(ctx context.Context, id, kept string) error {
 	e := h.entry(id)
 	if e == nil {
 		_, err := h.Find(id)
@@ -132,7 +136,7 @@ func (h *Host) Revert(_ context.Context, id, kept string) error {
 	if _, err := h.replace(e, kept, filepath.Join(h.o.Dir, filepath.Base(kept)), dir); err != nil {
 		return err
 	}
-	return h.Scan()
+	return errors.Join(h.giveBack(ctx, kept), h.Scan())
 }
 
 // replace moves what lies at from to path, in place of the plugin's files, and

@@ -259,6 +259,9 @@ func (e *entry) vanish() {
 	e.mu.Unlock()
 	e.h.mu.Unlock()
 	if gone {
+		if err := e.h.o.Gate.Left(e.h.ctx, e.id); err != nil {
+			e.h.o.Log.Warn("that a plugin is gone could not be kept", "plugin", e.id, "err", err)
+		}
 		e.h.unclaimed(e)
 		e.h.announce(Update{Plugin: e.id, State: Disabled, Removed: true, Tools: []string{}})
 	}

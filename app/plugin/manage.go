@@ -217,7 +217,7 @@ func (h *Host) Remove(ctx context.Context, id string) (kept string, err error) {
 // recorded is the folder of calls recorded beside a single-file plugin.
 func recorded(path string) string { return strings.TrimSuffix(path, filepath.Ext(path)) + testsEnding }
 
-// removal is what a removed plugin had of the gate, until the program ends.
+// removal is what a removed or replaced plugin had of the gate, until the program ends.
 type removal struct {
 	id  string
 	had permit.Withdrawn
@@ -239,15 +239,20 @@ func (h *Host) Restore(ctx context.Context, kept string) error {
 			h.o.Log.Warn("the recorded calls of a restored plugin were not brought back", "path", kept, "err", err)
 		}
 	}
+	return errors.Join(h.giveBack(ctx, kept), h.Scan())
+}
+
+// giveBack gives the plugin that is kept at a path what it had of the gate when it
+// was put there.
+func (h *Host) giveBack(ctx context.Context, kept string) error {
 	h.mu.Lock()
 	was, known := h.withdrawn[kept]
 	delete(h.withdrawn, kept)
 	h.mu.Unlock()
-	var err error
-	if known {
-		err = h.o.Gate.GiveBack(ctx, was.id, was.had)
+	if !known {
+		return nil
 	}
-	return errors.Join(err, h.Scan())
+	return h.o.Gate.GiveBack(ctx, was.id, was.had)
 }
 
 // LoadFile offers a plugin that lies outside the plugins folder for this run

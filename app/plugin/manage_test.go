@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/app/fault"
 	"conclave/app/permit"
@@ -158,7 +159,7 @@ func TestAnUpdateComesFromWhereThePluginCameAndIsTakenBack(t *testing.T) {
 		id, err := f.host.Add(t.Context(), from)
 		must(t, err)
 		f.settle()
-		must(t, f.host.Trust(t.Context(), id, false))
+		must(t, f.host.Trust(t.Context(), id, true))
 		f.settle()
 		f.state(id, plugin.Ready)
 		origin(id, from)
@@ -178,6 +179,9 @@ func TestAnUpdateComesFromWhereThePluginCameAndIsTakenBack(t *testing.T) {
 		if err != nil || !strings.Contains(string(text), "first") {
 			t.Errorf("the folder has %s, %v", text, err)
 		}
+		// Whoever developed it develops it.
+		f.save("one.py", plugintest.Script{Tools: []plugintest.Tool{{Name: "say", Description: "Says first.", Text: "an edit"}}})
+		f.says(id+":say", "an edit")
 		kind(t, f.host.Revert(t.Context(), id, kept), fault.NotFound, "no longer kept")
 		f.state(id, plugin.Ready)
 		kind(t, f.host.Revert(t.Context(), "none", kept), fault.NotFound)
@@ -375,6 +379,48 @@ func TestAPluginUnderARemovedOnesNameIsAStranger(t *testing.T) {
 		}
 		f.save("a.py", answers("an edit"))
 		f.says("a:say", "an edit")
+	})
+}
+
+// The same, when the file was deleted by hand; a save that deletes and writes is none.
+func TestAPluginUnderADeletedOnesNameIsAStranger(t *testing.T) {
+	bubble(t, "functions", func(t *testing.T, f *fixture) {
+		f.serve("a.py", answers("one"))
+		must(t, f.host.SetDeveloping(t.Context(), "a", true), f.gate.SetPermission(t.Context(), "a", permit.Network, permit.Allow))
+		gone := func(d time.Duration) {
+			t.Helper()
+			must(t, os.Remove(f.path("a.py")), f.host.Scan())
+			f.settle()
+			time.Sleep(d) // of the bubble
+		}
+		gone(permit.SaveTime / 2)
+		f.save("a.py", answers("an edit"))
+		f.says("a:say", "an edit")
+		gone(10 * permit.SaveTime)
+		f.save("a.py", answers("an edit")) // a branch switched and back
+		f.says("a:say", "an edit")
+		if s := f.status("a"); !slices.Equal(s.Granted, []string{permit.Network}) {
+			t.Errorf("what came back is granted %q", s.Granted)
+		}
+
+		gone(permit.SaveTime)
+		f.restart() // as well over a restart
+		f.save("a.py", answers("a stranger"))
+		s := f.state("a", plugin.Quarantined)
+		if s.Serving || len(s.Granted) > 0 || len(s.Changes) < 2 || s.Changes[0].Field != permit.LeftBehind || !strings.Contains(s.Changes[0].After, "its secrets") {
+			t.Errorf("serving %v, granted %q, changes %+v", s.Serving, s.Granted, s.Changes)
+		}
+		cards := f.gate.Pending()
+		if len(cards) != 1 || cards[0].Title != "a is not the plugin that was here" || !strings.Contains(cards[0].Reason, "A yes gives it what that one stored, its settings and its secrets.") {
+			t.Errorf("the person is asked %+v", cards)
+		}
+		f.offers()
+		must(t, f.host.Trust(t.Context(), "a", false))
+		f.says("a:say", "a stranger")
+		f.save("a.py", answers("the stranger's edit"))
+		if s := f.state("a", plugin.Quarantined); s.Changes[0].Field == permit.LeftBehind {
+			t.Errorf("an edit is said to be another plugin: %+v", s.Changes)
+		}
 	})
 }
 

@@ -22,6 +22,7 @@ function spoken(n: number, one: string, many = one + "s"): string {
 const changed: Record<string, string> = {
   added: "a new tool",
   listed: "offered to models",
+  stored: "another plugin under a name you know",
   removed: "no longer there",
   description: "its description",
   parameters: "what it is given",
