@@ -214,7 +214,7 @@ const steps = {
     await reader.focus("Passphrase");
     fill("not the passphrase");
     screen.press("Return");
-    await says(/passphrase (?:is wrong|does not)/i);
+    await says("That is not the passphrase of the file with your keys. Try again.");
     await screen.still();
     picture("wrong-passphrase");
     await reader.focus("Passphrase");

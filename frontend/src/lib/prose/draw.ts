@@ -27,7 +27,8 @@ export async function drawFormulas(elements: HTMLElement[], alive: () => boolean
         maxSize: 40,
         trust: false,
       });
-      if (html.length > mostDrawn) throw new Error(s.message.mathFailed);
+      if (html.length > mostDrawn || depth(html) > deepestDrawn)
+        throw new Error(s.message.mathFailed);
       element.innerHTML = html;
       element.dataset.drawn = "";
     } catch {
@@ -40,6 +41,12 @@ export async function drawFormulas(elements: HTMLElement[], alive: () => boolean
 const longestFormula = 8_000;
 /** Elements and text of one drawn formula, in characters: an ordinary long one has 100,000. */
 const mostDrawn = 1_000_000;
+/**
+ * How deep elements of one drawn formula may lie in each other. A continued fraction of ten levels
+ * has 75, of twenty 145. Readers of the screen descend into each, and one that meets many hundred gives up on
+ * the whole window.
+ */
+const deepestDrawn = 200;
 const definition =
   /\\(?:[gex]?def|(?:future)?let|(?:re|provide)?newcommand|providecommand|global|long)(?![a-zA-Z])/;
 
@@ -49,6 +56,17 @@ const definition =
  */
 export function drawable(tex: string): boolean {
   return tex.length <= longestFormula && !definition.test(tex);
+}
+
+/** How deep elements lie in each other in what KaTeX makes, which closes each. */
+export function depth(html: string): number {
+  let now = 0;
+  let most = 0;
+  for (const [tag] of html.matchAll(/<[^>]*>/g)) {
+    if (tag.startsWith("</")) now--;
+    else if (!tag.endsWith("/>")) most = Math.max(most, ++now);
+  }
+  return most;
 }
 
 /** The kinds of diagrams drawn: those whose size is in proportion to their source. */

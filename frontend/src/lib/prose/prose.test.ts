@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { fileName } from "./actions";
 import { grow } from "./grow";
-import { drawable } from "./draw";
+import { depth, drawable } from "./draw";
 import { morph } from "./morph";
 import { cells, csv, markdown } from "./tables";
 
@@ -180,4 +180,10 @@ test("F04 a formula that defines commands, or is longer than a screen, is not dr
     "x".repeat(8001),
   ])
     expect([tex.slice(0, 20), drawable(tex)]).toEqual([tex.slice(0, 20), false]);
+});
+
+it("F04 knows how deep elements of a formula lie in each other", () => {
+  expect(depth("<span><b>x</b><i><u>y</u></i></span>")).toBe(3);
+  expect(depth('<svg><path d="M0"/><path d="M1"/></svg><p></p>')).toBe(1);
+  expect(depth("x &lt;y&gt;")).toBe(0);
 });
