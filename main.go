@@ -49,12 +49,20 @@ const programName = "conclave-window"
 //go:embed build/linux/icons/hicolor/256x256/apps/conclave.png
 var icon []byte
 
+// starting is true while Conclave opens: between what the command line says and the
+// window. What fails then is shown, since a desktop shows no standard error; once the
+// toolkit has run it cannot be run again.
+var starting bool
+
 func main() {
 	if err := run(os.Args[1:], os.Stderr); err != nil {
 		f := fault.Of(err)
 		fmt.Fprintln(os.Stderr, "conclave-window: "+f.Message+" "+f.Hint)
 		if f.Kind == fault.Internal {
 			fmt.Fprintln(os.Stderr, err)
+		}
+		if starting {
+			showProblem(f)
 		}
 		os.Exit(1)
 	}
@@ -80,6 +88,7 @@ func run(args []string, stderr io.Writer) error {
 		return err
 	}
 	guard()
+	starting = true
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	program, err := workerProgram()
@@ -199,6 +208,7 @@ func open(ctx context.Context, window *app.App) error {
 	if window.Dark(ctx) {
 		ground = options.NewRGB(0x16, 0x16, 0x14)
 	}
+	starting = false
 	return wails.Run(&options.App{
 		Title: "Conclave", Width: width, Height: height, MinWidth: minWidth, MinHeight: minHeight,
 		AssetServer:      &assetserver.Options{Assets: dist, Handler: window.Assets(), Middleware: window.FirstFrame},

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html/template"
 	"net/http"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 
 	"conclave/app/core"
@@ -78,17 +76,11 @@ func (w *Waiting) ServeHTTP(out http.ResponseWriter, _ *http.Request) {
 	_ = waitingPage.Execute(out, os.Args[len(os.Args)-1]) // nobody is left to be told
 }
 
-var waitingPage = template.Must(template.New("waiting").Parse(strings.TrimSpace(`
+var waitingPage = smallPage("waiting", `
 <!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Conclave</title>
-<style>
-:root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 28px; background: light-dark(#fbfaf8, #161614); color: light-dark(#22211f, #eceae6); }
-h1 { font-size: 17px; margin: 0 0 8px; }
-p { margin: 0 0 20px; overflow-wrap: anywhere; }
-button { font: inherit; padding: 6px 14px; margin: 0 8px 8px 0; border-radius: 8px; border: 1px solid currentColor; background: transparent; color: inherit; }
-</style></head>
+{{template "style"}}</head>
 <body>
 <h1>Conclave is in use in a terminal</h1>
 <p role="status">{{.}} The window opens by itself as soon as that ends. Ending it now stops its answer; what was said is kept.</p>
@@ -98,7 +90,7 @@ document.getElementById("give-up").onclick = () => window.go.main.Waiting.GiveUp
 document.getElementById("end").onclick = () => window.go.main.Waiting.End();
 </script>
 </body>
-</html>`)))
+</html>`)
 
 // showWaiting runs the question. Its error ends the program with a status that
 // says what was chosen.

@@ -17,12 +17,13 @@ import {
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { Place, Steps, bin, until } from "./processes.mjs";
+import { Reader } from "./reader.mjs";
 
 const shots = process.argv[2] ?? mkdtempSync(join(tmpdir(), "conclave-window-"));
 mkdirSync(shots, { recursive: true });
 const place = new Place();
 const picture = (name) => screen.picture(join(shots, `window-${name}.png`));
-let screen, window;
+let screen, window, reader;
 
 const wordCount = `def word_count(text: str) -> int:
     """Count the words of a text.
@@ -33,12 +34,13 @@ const wordCount = `def word_count(text: str) -> int:
     return len(text.split())
 `;
 
-/** Starts the window's program and waits until something is drawn in it. */
+/** Starts the window's program and waits until one can write in it: what is drawn first is a frame. */
 async function open() {
   window = place.start(join(bin, "conclave-window"), [
     ...["--data", place.data, "--plugins", place.plugins],
   ]);
   await seen("the window's page", (now) => now.colours > 60 && now.commonest < 0.9);
+  await until("the composer", async () => (await reader.words()).includes("Write a message"));
   await screen.still();
   const [id] = screen.windows("^Conclave$");
   screen.focus(id);
@@ -295,6 +297,20 @@ const steps = {
     const left = running();
     if (left.length > 0) throw new Error(`still running: ${left.join(", ")}`);
   },
+
+  "F100 what keeps it from starting is said in a small window of its own": async () => {
+    const file = join(place.data, "a-file");
+    writeFileSync(file, "in the way");
+    window = place.start(join(bin, "conclave-window"), ["--data", join(file, "data")]);
+    await seen("the small window", (now) => now.colours > 20);
+    await screen.still();
+    picture("could-not-start");
+    screen.focus(screen.windows("^Conclave$")[0]);
+    screen.press("Return");
+    await until("the small window to close", () => window.ended);
+    if (window.ended !== "exit 1" || !window.output.includes("cannot be made"))
+      throw new Error(`it ended with ${window.ended}: ${window.output}`);
+  },
 };
 
 const done = new Steps();
@@ -303,6 +319,7 @@ try {
     if (!existsSync(join(bin, program))) throw new Error(`${join(bin, program)} is not built`);
   screen = await place.screen();
   await place.bus();
+  reader = await Reader.open(place.env.DBUS_SESSION_BUS_ADDRESS);
   writeFileSync(join(place.plugins, "word_count.py"), wordCount);
   place.told("plugins", "trust", "word_count");
   place.told("prompt", "-m", "demo/guide", "What can you do?");
@@ -320,6 +337,7 @@ try {
   done.failed++;
   console.log(`FAIL ${error.message}\n${error.stack}`);
 } finally {
+  reader?.close();
   await place.close();
 }
 console.log(`pictures in ${shots}`);

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"html/template"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/wailsapp/wails/v2"
+	"github.com/wailsapp/wails/v2/pkg/options"
+	"github.com/wailsapp/wails/v2/pkg/options/assetserver"
+	"github.com/wailsapp/wails/v2/pkg/options/linux"
+	wails_runtime "github.com/wailsapp/wails/v2/pkg/runtime"
+
+	"conclave/app/fault"
+)
+
+// smallPage is the page of a small window of its own, shown where there is no window
+// of Conclave's: the style is shared, and what is filled in is escaped.
+func smallPage(name, page string) *template.Template {
+	const style = `<style>
+:root { color-scheme: light dark; }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 28px; background: light-dark(#fbfaf8, #161614); color: light-dark(#22211f, #eceae6); }
+h1 { font-size: 17px; margin: 0 0 8px; }
+p { margin: 0 0 20px; overflow-wrap: anywhere; }
+button { font: inherit; padding: 6px 14px; margin: 0 8px 8px 0; border-radius: 8px; border: 1px solid currentColor; background: transparent; color: inherit; }
+</style>`
+	t := template.Must(template.New("style").Parse(style))
+	return template.Must(t.New(name).Parse(strings.TrimSpace(page)))
+}
+
+// Problem is what the page can call that says why Conclave did not start.
+type Problem struct {
+	ctx   context.Context //nolint:containedctx // Wails' own
+	fault *fault.Error
+}
+
+// Close closes the page.
+func (p *Problem) Close() { wails_runtime.Quit(p.ctx) }
+
+// ServeHTTP answers with the page. It implements http.Handler.
+func (p *Problem) ServeHTTP(out http.ResponseWriter, _ *http.Request) {
+	_ = problemPage.Execute(out, p.fault) // nobody is left to be told
+}
+
+var problemPage = smallPage("problem", `
+<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Conclave</title>
+{{template "style"}}</head>
+<body>
+<h1>Conclave could not start</h1>
+<p role="alert">{{.Message}} {{.Hint}}</p>
+<button id="close" autofocus>Close</button>
+<script>
+document.getElementById("close").onclick = () => window.go.main.Problem.Close();
+</script>
+</body>
+</html>`)
+
+// showProblem shows a person who started Conclave from a desktop, and sees no
+// terminal, why it did not start. It returns once they closed that, at once where
+// there is no display.
+func showProblem(f *fault.Error) {
+	if runtime.GOOS == "linux" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+		return
+	}
+	guard()
+	p := &Problem{fault: f}
+	_ = wails.Run(&options.App{ // standard error has it already
+		Title: "Conclave", Width: 620, Height: 260, DisableResize: true,
+		AssetServer: &assetserver.Options{Handler: p},
+		OnStartup:   func(ctx context.Context) { p.ctx = ctx },
+		Bind:        []any{p},
+		Linux:       &linux.Options{ProgramName: programName, Icon: icon},
+	})
+}
