@@ -85,7 +85,7 @@ var layers = map[string][]string{
 		"app/plugin/python", "app/plugin/environment", "app/plugin/functions", "app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/sandbox", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term", // the person's terminal is here
 	},
 	"app/cmd/conclave":        {"app/core", "app/version"},
-	"app/cmd/conclave-worker": {"app/version", "app/document/pdf", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
+	"app/cmd/conclave-worker": {"app/version", "app/document/pdf", "app/plugin/sandbox", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
 	"": {
 		"app", "app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/core", "app/remote", "app/cli", "store", "store/search",
 		"github.com/wailsapp/wails/v2",

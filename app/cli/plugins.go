@@ -429,6 +429,13 @@ func (c *command) pluginsNewCommand() *cobra.Command {
 			if err := app.Host.Loaded(ctx, id); err != nil {
 				return err
 			}
+			s, err := app.Host.Status(id)
+			if err != nil {
+				return err
+			}
+			if s.State == plugin.Failed && s.Problem != nil {
+				return fault.New(fault.Unavailable, "cli.plugins", path+" was made, and did not load: "+sentence(s.Problem.Error()), s.Problem.Hint)
+			}
 			if c.json {
 				return c.printJSON(map[string]string{"id": id, "path": path})
 			}

@@ -156,7 +156,7 @@ func TestF05AndF20NoHookIsAskedWithoutItsPermission(t *testing.T) {
 func TestF05AndF34TheCardSaysWhatAPluginIsToldOf(t *testing.T) {
 	bubble(t, "spindle", func(t *testing.T, f *fixture) {
 		ask := asking(f)
-		for _, name := range []string{"MESSAGE_SENT", "MESSAGE_EDITED", "CHAT_CHANGED", "GENERATION_ENDED", "CHARACTER_EDITED\n\u202efake"} {
+		for _, name := range []string{"MESSAGE_SENT", "MESSAGE_EDITED", "CHAT_CHANGED", "GENERATION_ENDED", "CHARACTER_EDITED\n\u202efake", "PERSONA_CHANGED"} {
 			ask("events.subscribe", map[string]any{"name": name})
 		}
 		ask("hooks.register", map[string]any{"kind": "macro", "name": "mood"})
@@ -167,7 +167,7 @@ func TestF05AndF34TheCardSaysWhatAPluginIsToldOf(t *testing.T) {
 				t.Errorf("the card says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(sentences, "\n"))
 			}
 		}
-		says("It waits for CHARACTER_EDITED fake, which never happens here.",
+		says("It waits for CHARACTER_EDITED fake and PERSONA_CHANGED, which never happen here.",
 			"It is told of CHAT_CHANGED without what it says, since it was not granted chats.",
 			"It listens to GENERATION_ENDED and is told nothing, since it was not granted generation.",
 			"It is told of MESSAGE_EDITED and MESSAGE_SENT without what they say, since it was not granted chat_mutation.",
@@ -175,7 +175,7 @@ func TestF05AndF34TheCardSaysWhatAPluginIsToldOf(t *testing.T) {
 		for _, permission := range []string{"chats", "chat_mutation", "generation", "macros"} {
 			must(t, f.gate.SetPermission(t.Context(), "ext", permission, permit.Allow))
 		}
-		says("It waits for CHARACTER_EDITED fake, which never happens here.", "It is told what is said in CHAT_CHANGED, which chats allows.",
+		says("It waits for CHARACTER_EDITED fake and PERSONA_CHANGED, which never happen here.", "It is told what is said in CHAT_CHANGED, which chats allows.",
 			"It is told what is said in GENERATION_ENDED, which generation allows.", "It is told what is said in MESSAGE_EDITED and MESSAGE_SENT, which chat_mutation allows.")
 	})
 }

@@ -198,7 +198,11 @@ func (p *Packages) hint(id string) string {
 		return "Nobody declared it. Read on its index what the package is, then install it by its name, from its card or with: conclave plugins packages " +
 			id + " NAME --install"
 	}
-	return "Install it into this plugin's own environment, from its card or with: conclave plugins packages " + id + " --install"
+	what := "it"
+	if len(p.Lacking()) > 1 {
+		what = "them"
+	}
+	return "Install " + what + " into this plugin's own environment, from its card or with: conclave plugins packages " + id + " --install"
 }
 
 // packaged turns a failed load for want of a package into one that waits for

@@ -20,6 +20,7 @@ type Refusal struct {
 	Permission string `json:"permission"`
 	Path       string `json:"path,omitempty"` // of the permission filesystem: the folder
 	Write      bool   `json:"write,omitempty"`
+	Loading    bool   `json:"loading,omitempty"` // while the plugin loaded, and in no call since; on the wire alone
 }
 
 // Command is the command that allows it to the plugin.
@@ -71,7 +72,8 @@ type refusals struct {
 	list []Refusal
 }
 
-// add takes those that could be granted, and reports whether one is new.
+// add takes those that could be granted, and reports whether one is new. usable are
+// those of the call: what a library tried while it was imported explains no answer.
 func (r *refusals) add(found []Refusal) (usable []Refusal, news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +82,10 @@ func (r *refusals) add(found []Refusal) (usable []Refusal, news bool) {
 			continue
 		}
 		one.Write = one.Write && one.Path != ""
-		usable = append(usable, one)
+		loading := one.Loading
+		if one.Loading = false; !loading {
+			usable = append(usable, one)
+		}
 		if !slices.Contains(r.list, one) {
 			r.list, news = append(r.list, one), true
 		}

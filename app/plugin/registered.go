@@ -19,8 +19,18 @@ var hookWords = map[string]string{
 	"macro":           "fills in {{…}}",
 }
 
-// saysWords stands for “it says” or “they say”, as many events as there are.
-const saysWords = "{says}"
+// saysWords and happensWord stand for “it says” or “they say”, “happens” or
+// “happen”, as many events as there are.
+const (
+	saysWords   = "{says}"
+	happensWord = "{happens}"
+)
+
+// ofOne and ofMany write a sentence for one event, and for several.
+var (
+	ofOne  = strings.NewReplacer(saysWords, "it says", happensWord, "happens")
+	ofMany = strings.NewReplacer(saysWords, "they say", happensWord, "happen")
+)
 
 // maxShown bounds how many names one sentence has.
 const maxShown = 6
@@ -89,7 +99,7 @@ func (r *registration) event(name string) {
 	case name == panelEvent:
 		r.panel = true
 	case !known:
-		r.add("It waits for %s, which never happens here.", name)
+		r.add("It waits for %s, which never "+happensWord+" here.", name)
 	case rule.hear != "" && !r.may(rule.hear):
 		r.add("It listens to %s and is told nothing, since it was not granted "+rule.hear+".", name)
 	case rule.content == "":
@@ -106,9 +116,9 @@ func (r *registration) event(name string) {
 func (r *registration) sentences() []string {
 	var out []string
 	for _, g := range r.groups {
-		sentence := strings.Replace(g.sentence, saysWords, "they say", 1)
+		sentence := ofMany.Replace(g.sentence)
 		if len(g.names) == 1 {
-			sentence = strings.Replace(g.sentence, saysWords, "it says", 1)
+			sentence = ofOne.Replace(g.sentence)
 		}
 		out = append(out, fmt.Sprintf(sentence, listed(g.names)))
 	}

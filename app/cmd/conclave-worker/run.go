@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"conclave/app/document/pdf"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/spindle/engine"
 	"conclave/app/plugin/worker/confine"
 )
@@ -60,5 +61,5 @@ func confineAndExec() int {
 		err = confine.Exec(spec)
 	}
 	fmt.Fprintln(os.Stderr, err)
-	return 127
+	return sandbox.NotStarted
 }

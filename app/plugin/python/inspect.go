@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"conclave/app/limit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 )
 
 // inspectTimeout bounds reading a plugin's sources. The parser is linear; what
@@ -148,9 +150,7 @@ func (d *Interpreters) inspected(ctx context.Context, python Python, shimDir, en
 	case ctx.Err() != nil:
 		return Inspected{}, context.Cause(ctx)
 	case err != nil:
-		return Inspected{}, &plugin.Problem{Kind: "crashed", File: entry, Stderr: said[max(0, len(said)-4096):],
-			Message: "Python could not read " + filepath.Base(entry) + ": " + err.Error() + ".",
-			Hint:    "Look for an expression that nests very deeply."}
+		return Inspected{}, unread(entry, said, err)
 	}
 	var answer Inspected
 	if err := json.Unmarshal(out, &answer); err != nil {
@@ -165,6 +165,25 @@ func (d *Interpreters) inspected(ctx context.Context, python Python, shimDir, en
 	}
 	return answer, nil
 }
+
+// unread says why nothing came of reading entry: err is how the process ended, or
+// why there was none, and said what it wrote to standard error.
+func unread(entry, said string, err error) *plugin.Problem {
+	if p, ok := errors.AsType[*plugin.Problem](err); ok {
+		return p // Python was not started, which is not the fault of the source
+	}
+	if exit, ok := errors.AsType[ended](err); ok && string(exit) == fmt.Sprintf("exit %d", sandbox.NotStarted) {
+		return &plugin.Problem{Kind: "unavailable", Message: "Python could not be started behind its walls.", Hint: strings.TrimSpace(strings.ToValidUTF8(said, ""))}
+	}
+	return &plugin.Problem{Kind: "crashed", File: entry, Stderr: said[max(0, len(said)-4096):],
+		Message: "Python could not read " + filepath.Base(entry) + ": " + err.Error() + ".",
+		Hint:    "Look for an expression that nests very deeply."}
+}
+
+// ended is how a process ended, as its launcher says it.
+type ended string
+
+func (e ended) Error() string { return string(e) }
 
 // confined returns what runs a program of the interpreter behind walls: nothing to
 // write, no network, no other programs, limit.InspectMemory.
@@ -189,7 +208,7 @@ func (d *Interpreters) confined(python Python) func(ctx context.Context, argv []
 		}
 		feeding.Wait()
 		if exit := p.Exit(); exit != "exit 0" {
-			err = errors.New(exit)
+			err = ended(exit)
 		}
 		return out, p.Stderr(), err
 	}

@@ -42,6 +42,10 @@ type Spec struct {
 // start fails now and then.
 const ScriptMemory = 192 << 20
 
+// NotStarted is the exit status of a process that could not become the program of
+// its spec; it wrote to standard error why.
+const NotStarted = 127
+
 // Launcher starts processes behind walls. plugin/worker is the real one.
 type Launcher interface {
 	// Start starts one process. It returns once the process exists, not once it

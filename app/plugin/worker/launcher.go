@@ -232,6 +232,8 @@ func noProcess(err error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		p.Message = "The program that plugins are started from is missing: " + reason(err) + "."
 		p.Hint = "Install Conclave again; conclave-worker belongs beside its other programs."
+	case errors.Is(err, fs.ErrPermission):
+		p.Hint = "Check that you may run it, or install Conclave again."
 	case tooMany(err):
 		p.Hint = "Too many processes or open files: close other programs, then reload the plugin."
 	}

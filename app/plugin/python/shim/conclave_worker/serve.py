@@ -106,6 +106,7 @@ class Worker:
         except BaseException as err:
             # A fault of the worker's own, reported like the plugin's.
             self._problem = problems.of_import(err, self.sources)
+        walls.loaded()
         with self._lock:
             self._loaded = not self._stuck
             if self._loaded:

@@ -22,7 +22,8 @@ _SYSTEM = ("/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/run", "/sbin", "/
 
 MAX_REFUSED = 8  # of one answer
 
-_refused = {}  # (permission, path, write) → None, in order
+_refused = {}  # (permission, path, write) → whether the plugin was loaded by then, in order
+_loaded = False
 _lock = allocate_lock()  # guards _refused
 
 
@@ -53,14 +54,20 @@ def install(config):
     sys.addaudithook(hook)
 
 
+def loaded():
+    """Says that what is refused from now on is not the loading's."""
+    global _loaded
+    _loaded = True
+
+
 def take():
     """Returns what was refused since it was last asked, as the host is told."""
     if not _refused:
         return []
     with _lock:
-        found = list(_refused)
+        found = list(_refused.items())
         _refused.clear()
-    return [{"permission": permission, "path": path, "write": write} for permission, path, write in found]
+    return [{"permission": permission, "path": path, "write": write, "loading": not late} for (permission, path, write), late in found]
 
 
 def _roots(paths):
@@ -69,8 +76,9 @@ def _roots(paths):
 
 def _refuse(permission, path="", write=False):
     with _lock:
-        if len(_refused) < MAX_REFUSED:
-            _refused[(permission, path, write)] = None
+        refusal = (permission, path, write)
+        if refusal in _refused or len(_refused) < MAX_REFUSED:
+            _refused[refusal] = _loaded
 
 
 def _look(path, roots, write):
