@@ -10,6 +10,7 @@ package chat
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 )
 
@@ -181,19 +182,19 @@ type Media struct {
 
 // TextOf returns the text parts of parts, joined by newlines.
 func TextOf(parts []Part) string {
-	var text string
+	var text strings.Builder
 	first := true
 	for _, p := range parts {
 		if p.Kind != PartText {
 			continue
 		}
 		if !first {
-			text += "\n"
+			text.WriteByte('\n')
 		}
-		text += p.Text
+		text.WriteString(p.Text)
 		first = false
 	}
-	return text
+	return text.String()
 }
 
 // Usage counts what one model request used, in tokens. Zero means not told.

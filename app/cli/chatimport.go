@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -26,6 +27,9 @@ func (c *command) importChat(ctx context.Context, app *App, args []string) error
 	}
 	if err != nil {
 		return err
+	}
+	if items(data) > limit.ImportItems.Value {
+		return fault.New(fault.Invalid, op, fmt.Sprintf("The file %s holds lists of more than %s items together, the most that is taken.", args[0], limit.ImportItems), "Nothing was imported.")
 	}
 	var kind struct {
 		Format string `json:"format"`
@@ -64,6 +68,29 @@ func (c *command) importChat(ctx context.Context, app *App, args []string) error
 	}
 	_, err = fmt.Fprintf(c.Out, "Imported %d messages as %s.\n", len(v.Messages), made.ID)
 	return err
+}
+
+// items returns how many items the lists of a JSON text have beyond their first
+// ones. What is no JSON is told later.
+func items(data []byte) (n int64) {
+	var inList []bool // of each object and list that is open
+	quoted := false
+	for i := 0; i < len(data) && n <= limit.ImportItems.Value; i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			inList = append(inList, c == '[')
+		case (c == ']' || c == '}') && len(inList) > 0:
+			inList = inList[:len(inList)-1]
+		case c == ',' && len(inList) > 0 && inList[len(inList)-1]:
+			n++
+		}
+	}
+	return n
 }
 
 // mend makes what an export holds into what this version would have exported, and
@@ -207,8 +234,7 @@ func textAndMedia(parts []chat.Part) []chat.Part {
 func importedCall(c chat.ToolCall) *chat.ToolCall {
 	c.Sequence = 0
 	c.ID, c.Tool = importedLine(c.ID), importedLine(c.Tool)
-	var object map[string]json.RawMessage
-	if json.Unmarshal(c.Arguments, &object) != nil || object == nil {
+	if arguments := bytes.TrimSpace(c.Arguments); !bytes.HasPrefix(arguments, []byte("{")) { // it is JSON, since it was read
 		c.Arguments = json.RawMessage("{}")
 	}
 	return &c

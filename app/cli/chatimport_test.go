@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -64,6 +65,39 @@ func TestF77AnImportOverItsBoundsIsRefusedWhole(t *testing.T) {
 	deep := head + `t"},"messages":[{"role":"user","parts":` + strings.Repeat(`[{"kind":"tool_result","result":{"content":`, 100_000) + "1"
 	if chats, _, err := imports(t, deep); err == nil || len(chats.made) > 0 {
 		t.Errorf("nested without end: %v, %d chats", err, len(chats.made))
+	}
+}
+
+// A file within its bound can hold twenty million messages, or parts of one.
+func TestAnImportOfManySmallThingsIsRefusedBeforeItTakesTheMemory(t *testing.T) {
+	head := `{"format":"conclave-chat/1","conversation":{"title":"a \" [,"},"messages":[`
+	const want = "holds lists of more than 500,000 items together, the most that is taken."
+	for name, text := range map[string]string{
+		"messages": head + strings.Repeat("{},", 20_000_000) + `{}]}`,
+		"nulls":    head + strings.Repeat("null,", 12_000_000) + `null]}`,
+		"parts":    head + `{"role":"user","parts":[` + strings.Repeat("{},", 20_000_000) + `{}]}]}`,
+		"results":  head + `{"role":"tool","parts":[{"kind":"tool_result","result":{"content":[` + strings.Repeat("{},", 20_000_000) + `{}]}}]}]}`,
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		chats, _, err := imports(t, text)
+		runtime.ReadMemStats(&after)
+		if f := fault.Of(err); err == nil || len(chats.made) > 0 || !strings.HasSuffix(f.Message, want) || f.Hint != "Nothing was imported." {
+			t.Errorf("%s: %v, %d chats", name, err, len(chats.made))
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 512<<20 {
+			t.Errorf("%s took %d MiB", name, took>>20)
+		}
+	}
+	within := head + `{"role":"user","parts":[` + strings.Repeat(`{"kind":"text","text":"a, \",\""},`, limit.ImportItems.Int()) + `{"kind":"text"}]}]}`
+	if chats, _, err := imports(t, within); err != nil || len(chats.messages) != 1 || len(chat.TextOf(chats.messages[0].Parts)) < limit.ImportItems.Int() {
+		t.Errorf("as many as may be: %v", err)
+	}
+	// Arguments are kept as they are, and not taken apart.
+	keys := strings.Repeat(`"k":1,`, 1_000_000)
+	chats, _, err := imports(t, head+`{"role":"assistant","parts":[{"kind":"tool_call","call":{"id":"1","tool":"t","arguments": {`+keys+`"k":2}}}]}]}`)
+	if err != nil || len(chats.messages[0].Parts[0].Call.Arguments) < len(keys) {
+		t.Errorf("arguments of many names: %v", err)
 	}
 }
 

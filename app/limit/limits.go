@@ -162,6 +162,14 @@ var (
 		Person: "The file FILE has 50,001 messages; a chat of at most 50,000 can be imported. Nothing was imported.",
 		Test:   "app/cli TestF77AnImportOverItsBoundsIsRefusedWhole",
 	})
+	// ImportItems bounds the lists of an import, however little they hold.
+	ImportItems = add(Limit{
+		Name:   "items of lists in the file of a chat that is imported",
+		Value:  500_000,
+		Why:    "ten for each message; each takes a hundred times what it has in the file, where twenty million fit",
+		Person: "The file FILE holds lists of more than 500,000 items together, the most that is taken. Nothing was imported.",
+		Test:   "app/cli TestAnImportOfManySmallThingsIsRefusedBeforeItTakesTheMemory",
+	})
 	// MessageText bounds the text of one message read from standard input.
 	MessageText = add(Limit{
 		Name:   "text of one message, from standard input",
@@ -396,6 +404,16 @@ var (
 		Why:   "four plugins at their bound; more would be felt by every other program",
 		Model: HTTPHeld.Model,
 		Test:  "app/service TestAnswersOfServersTakeABoundedShareOfTheMemory",
+	})
+	// MacroValues bounds what macros put into one prompt, or into a text that a
+	// plugin has worked out.
+	MacroValues = add(Limit{
+		Name:   "values of macros in one prompt",
+		Value:  3 << 20,
+		Unit:   Bytes,
+		Why:    "all that plugins may make of a prompt; a value of 4 MiB can stand two hundred times in each message",
+		Person: "The values of macros are more than 3 MiB together, so the last of them were left out.",
+		Test:   "app/service TestMacrosPutABoundedTextIntoAPrompt",
 	})
 	// CheckSteps bounds the check of a call's arguments, or of settings, by a schema.
 	CheckSteps = add(Limit{

@@ -11,6 +11,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/hook"
+	"conclave/app/limit"
 	"conclave/app/llm"
 	"conclave/app/plugin"
 )
@@ -79,7 +80,7 @@ func (p *Prompt) filling(about hook.About) looking {
 	return func(ctx context.Context, r llm.Request) (hook.Verdict[llm.Request], error) {
 		macros := p.Macros(ctx, about.Conversation, "", true)
 		macros.fill(ctx, &r)
-		notes := macros.notes()
+		notes := append(macros.notes(), macros.beyond()...)
 		if len(notes) == 0 {
 			return hook.Verdict[llm.Request]{}, nil
 		}
@@ -207,15 +208,14 @@ func (p *Prompt) read(by plugin.Hook, r llm.Request, units [][]llm.Message, give
 	next := r
 	next.Messages = nil
 	var system []string
-	used := make([]bool, len(units))
+	lookup := newUnitLookup(units)
 	for _, it := range items {
 		parts, err := message{Content: it.Content}.parts()
 		if err != nil {
 			return r, false, err
 		}
 		text := chat.TextOf(parts)
-		if n := unitOf(it, text, units, used); n >= 0 {
-			used[n] = true
+		if n := lookup.take(it, text); n >= 0 {
 			for i, m := range units[n] {
 				if i == 0 && text != chat.TextOf(m.Parts) {
 					m.Parts = retold(m.Parts, text)
@@ -249,18 +249,39 @@ func (p *Prompt) read(by plugin.Hook, r llm.Request, units [][]llm.Message, give
 	return next, changed, nil
 }
 
-// unitOf is the unit that an item stands for, or -1: the one it is numbered by,
-// else, when the interceptor wrote the list anew, the first of its words. Each is
-// sent once, since a call has one result.
-func unitOf(it item, text string, units [][]llm.Message, used []bool) int {
-	if n := it.Number - firstNumber; it.Number != 0 {
-		if n >= 0 && n < len(units) && !used[n] && string(units[n][0].Role) == it.Role {
-			return n
-		}
-		return -1
-	}
+// unitLookup finds the units that items stand for. An interceptor may return as many
+// items as fit into maxPrompt, so each is found without a search.
+type unitLookup struct {
+	units  [][]llm.Message
+	used   []bool
+	byText map[[2]string][]int // role and text → units, in their order
+}
+
+func newUnitLookup(units [][]llm.Message) *unitLookup {
+	l := &unitLookup{units, make([]bool, len(units)), map[[2]string][]int{}}
 	for n, unit := range units {
-		if !used[n] && string(unit[0].Role) == it.Role && chat.TextOf(unit[0].Parts) == text {
+		key := [2]string{string(unit[0].Role), chat.TextOf(unit[0].Parts)}
+		l.byText[key] = append(l.byText[key], n)
+	}
+	return l
+}
+
+// take returns the unit that an item stands for, or -1: the one it is numbered by,
+// else, when the interceptor wrote the list anew, the first of its words. Each is
+// taken once, since a call has one result.
+func (l *unitLookup) take(it item, text string) int {
+	if n := it.Number - firstNumber; it.Number != 0 {
+		if n < 0 || n >= len(l.units) || l.used[n] || string(l.units[n][0].Role) != it.Role {
+			return -1
+		}
+		l.used[n] = true
+		return n
+	}
+	key := [2]string{it.Role, text}
+	for same := l.byText[key]; len(same) > 0; same = l.byText[key] {
+		l.byText[key] = same[1:]
+		if n := same[0]; !l.used[n] {
+			l.used[n] = true
 			return n
 		}
 	}
@@ -303,6 +324,7 @@ type Macros struct {
 	values  map[string]string
 	used    map[string][]string // the names that were replaced, by the title of the plugin
 	Failed  []string            // a sentence for each that had no value
+	size    int64               // of all values put into texts
 	builtIn func(name string, args []string) (string, bool)
 }
 
@@ -362,7 +384,7 @@ func (m *Macros) Text(ctx context.Context, text string) string {
 		}
 		out.WriteString(before)
 		if value, ok := m.value(ctx, inner); ok {
-			out.WriteString(value)
+			out.WriteString(m.within(value))
 		} else {
 			out.WriteString("{{" + inner + "}}")
 		}
@@ -370,6 +392,19 @@ func (m *Macros) Text(ctx context.Context, text string) string {
 	}
 	out.WriteString(text)
 	return out.String()
+}
+
+// within returns a value, or nothing once the values are too much together. A value
+// can be asked for again and again, and is long when its plugin wants it to be.
+func (m *Macros) within(value string) string {
+	if m.size+int64(len(value)) <= limit.MacroValues.Value {
+		m.size += int64(len(value))
+		return value
+	}
+	if !slices.Contains(m.Failed, limit.MacroValues.Person) {
+		m.Failed = append(m.Failed, limit.MacroValues.Person)
+	}
+	return ""
 }
 
 // value works out one macro. ok is false for one that nobody knows.
@@ -422,6 +457,14 @@ func (m *Macros) notes() []string {
 		notes = append(notes, fmt.Sprintf("%s changed what the model is sent: {{%s}}%s.", title, strings.Join(names, "}}, {{"), more))
 	}
 	return notes
+}
+
+// beyond is the sentence of values that were left out, if any were.
+func (m *Macros) beyond() []string {
+	if slices.Contains(m.Failed, limit.MacroValues.Person) {
+		return []string{limit.MacroValues.Person}
+	}
+	return nil
 }
 
 // ask gets the value of a plugin's macro: the one it pushed, or what its handler

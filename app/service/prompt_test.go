@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/hook"
+	"conclave/app/limit"
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
 	"conclave/app/plugin"
@@ -184,6 +186,61 @@ func TestMacrosAreFilledInWhatThePersonWroteOnly(t *testing.T) {
 	}
 	if len(m.Failed) != 1 || !strings.Contains(m.Failed[0], "{{broken}} of B has no value: it took too long") {
 		t.Errorf("failed = %q", m.Failed)
+	}
+}
+
+// The attack: a plugin's value of 4 MiB, two hundred times in one text of its own,
+// or in each message of a chat.
+func TestMacrosPutABoundedTextIntoAPrompt(t *testing.T) {
+	hooks := &scripted{hooks: []plugin.Hook{{Plugin: "w", Title: "W", Kind: "macro", Name: "big"}}}
+	value := strings.Repeat("x", 1<<20)
+	hooks.run = func(plugin.Hook, string) (string, error) { return `"` + value + `"`, nil }
+	p := &Prompt{Hooks: hooks, Granted: func(string, string) bool { return false }}
+	f := newFixture(t)
+	f.all["macros.resolve"] = f.s.Resolve(p)
+	args, err := json.Marshal(map[string]string{"text": strings.Repeat("{{big}}", maxMacros) + "end"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := f.ask(f.caller("a"), "macros.resolve", string(args))
+	if n := strings.Count(answer, value); n != int(limit.MacroValues.Value>>20) || !strings.Contains(answer, "end") || strings.Count(answer, limit.MacroValues.Person) != 1 {
+		t.Errorf("the value is there %d times, in %d bytes", n, len(answer))
+	}
+	var r llm.Request
+	for range 100 {
+		r.Messages = append(r.Messages, says(chat.RoleUser, "{{big}} {{big}} end"))
+	}
+	got, notes, err := apply(t, p, r, "")
+	if err != nil || strings.Count(shape(got), value) != int(limit.MacroValues.Value>>20) || strings.Count(shape(got), "end") != 100 || !slices.Contains(notes, limit.MacroValues.Person) {
+		t.Errorf("a prompt of %d bytes, notes %q, %v", len(shape(got)), notes, err)
+	}
+}
+
+// The attack: an interceptor returns as many messages as fit, to be looked for
+// among the thousands of a long chat, and the next one sees what it made.
+func TestAnInterceptorsManyMessagesAreReadAtOnce(t *testing.T) {
+	hooks := &scripted{hooks: []plugin.Hook{{Plugin: "a", Title: "A", Kind: "interceptor"}, {Plugin: "b", Title: "B", Kind: "interceptor", Priority: 1}}}
+	many := "[" + strings.TrimSuffix(strings.Repeat(`{"role":"user","content":"x"},`, 100_000), ",") + "]"
+	seen := 0
+	hooks.run = func(h plugin.Hook, payload string) (string, error) {
+		if h.Plugin == "b" {
+			seen = len(payload)
+			return "null", nil
+		}
+		return many, nil
+	}
+	var r llm.Request
+	for i := range 5000 {
+		r.Messages = append(r.Messages, says(chat.RoleUser, strings.Repeat("y", 400)+fmt.Sprint(i)), says(chat.RoleAssistant, "z"))
+	}
+	began := time.Now()
+	got, _, err := apply(t, &Prompt{Hooks: hooks, Granted: func(string, string) bool { return false }}, r, "")
+	if err != nil || len(got.Messages) != 1 || len(got.Messages[0].Parts) != 100_000 || seen < 200_000 {
+		t.Errorf("%d messages, the next one saw %d bytes, %v", len(got.Messages), seen, err)
+	}
+	// A search among the messages for each of the list takes minutes.
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it took %s", took)
 	}
 }
 
