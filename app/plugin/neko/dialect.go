@@ -128,8 +128,9 @@ func rank(files map[string][]byte, name, entry string) string {
 
 // extra is what the loader conclave_neko is told.
 type extra struct {
-	Plugin       string         `json:"plugin"` // its own id, the name of its package
-	Module       string         `json:"module"` // of the entry, below the package
+	Plugin       string         `json:"plugin"`  // its own id
+	Package      string         `json:"package"` // the name it is imported by
+	Module       string         `json:"module"`  // of the entry, below the package
 	Class        string         `json:"class"`
 	Manifest     map[string]any `json:"manifest"`
 	Runtime      map[string]any `json:"runtime"`           // what its runtime configuration says
@@ -166,7 +167,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	c := python.FolderConfig(src, m.entry.file)
 	c.Loader, c.Modules, c.Package = "conclave_neko", []string{"neko"}, true
 	x := extra{
-		Plugin: m.id, Module: m.entry.module, Class: m.entry.class, Manifest: m.table, Runtime: map[string]any{},
+		Plugin: m.id, Package: m.entry.of, Module: m.entry.module, Class: m.entry.class, Manifest: m.table, Runtime: map[string]any{},
 		Requirements: append([]string{}, requirements(src.Path)...), Startup: m.timeout, Failure: m.failure,
 		Wants: permissions(src.Path), Notes: append([]string{}, m.notes...),
 	}

@@ -220,6 +220,7 @@ func TestAManifestThatIsWrongSaysWhere(t *testing.T) {
 		"no entry":       {"[plugin]\nid = \"probe\"\n", "plugin.toml names no entry.", 1},
 		"odd entry":      {"[plugin]\nid = \"probe\"\nentry = \"probe.main\"\n", "The entry \"probe.main\" names no class of the plugin.", 3},
 		"other package":  {"[plugin]\nid = \"probe\"\nentry = \"plugins.other:Probe\"\n", "The entry is in the package other, but the plugin's id is probe.", 3},
+		"odd id":         {"[plugin]\nid = \"a/b\"\nentry = \"plugins.a:Probe\"\n", "The id \"a/b\" is no name of a plugin.", 2},
 		"missing module": {"[plugin]\nid = \"probe\"\nentry = \"plugins.probe.inside.deep:Probe\"\n", "The entry's file inside/deep.py does not exist.", 3},
 		"way out":        {"[plugin]\nid = \"probe\"\nentry = \"plugins.probe.../x:Probe\"\n", "The entry \"plugins.probe.../x:Probe\" names no class of the plugin.", 3},
 		"type":           {"[plugin]\nid = \"probe\"\nentry = \"plugins.probe:Probe\"\ntype = \"extension\"\n", "It is of the type extension, which Conclave does not run.", 4},
@@ -279,5 +280,34 @@ def second(self): ...
 	}
 	if want := []string{"first __init__.py The first of two.", "second __init__.py ", "third more.py "}; !slices.Equal(got, want) || l.Known || !slices.Contains(l.Imports, "httpx") || slices.Contains(l.Imports, "config") {
 		t.Errorf("got %q, imports %q, known %v", got, l.Imports, l.Known)
+	}
+}
+
+// A plugin that comes with N.E.K.O has the id bilibili-danmaku and lies in the
+// folder bilibili_danmaku: Python cannot import a dash.
+func TestNK02AnIDWithADashIsAPackageWithAnUnderscore(t *testing.T) {
+	src := folder(t, "", map[string]string{
+		"plugin.toml": "[plugin]\nid = \"pro-be.x\"\nentry = \"plugin.plugins.pro_be_x:Probe\"\n",
+		"beside.py":   "WORD = 'beside'\n",
+		"__init__.py": head + `
+from plugin.plugins.pro_be_x.beside import WORD
+from .beside import WORD as again
+
+@neko_plugin
+class Probe(NekoPluginBase):
+    @llm_tool()
+    async def who(self):
+        return [self.plugin_id, WORD, again, __name__]
+`,
+	})
+	m, err := neko.New(nil).Recognize(t.Context(), src)
+	if err != nil || m.Identity != "pro-be.x" {
+		t.Fatalf("it is %q, %v", m.Identity, err)
+	}
+	w := pythontest.Launch(t, aPython(t), src)
+	w.List()
+	says(t, w.Call("who", ""), `["pro-be.x","beside","beside","plugins.pro_be_x"]`)
+	if err := w.Ended(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -42,6 +42,7 @@ type manifest struct {
 
 // entry names the class that is the plugin: "plugin.plugins.<id>.<module>:<Class>".
 type entry struct {
+	of     string // the plugin's package: its id, or that as Python can write it
 	module string // below the plugin's package, dotted; empty is the package itself
 	class  string
 	file   string // of module, relative to the folder, with slashes
@@ -101,15 +102,19 @@ func (m *manifest) read(src plugin.Source) error {
 		return m.wrong("[plugin]", "plugin.toml names no entry.", `Name the class: entry = "plugins.`+src.ID+`:MyPlugin".`)
 	}
 	var err error
-	if m.id, m.entry, err = m.readEntry(spelled); err != nil {
+	if m.entry, err = m.readEntry(spelled); err != nil {
 		return err
 	}
-	switch id, said := about["id"].(string); {
-	case !said || id == "":
+	m.id, _ = about["id"].(string)
+	switch {
+	case m.id == "":
+		m.id = m.entry.of
 		m.note("plugin.toml has no id; " + m.id + " is taken from its entry.")
-	case id != m.id:
-		return m.wrong("entry", fmt.Sprintf("The entry is in the package %s, but the plugin's id is %s.", m.id, id),
-			fmt.Sprintf("Write entry = %q.", "plugins."+id+":"+m.entry.class))
+	case !isPackageName(m.id):
+		return m.wrong("id", fmt.Sprintf("The id %q is no name of a plugin.", m.id), "It is made of letters, digits, “_”, “.” and “-”.")
+	case m.entry.of != m.id && m.entry.of != packageOf(m.id):
+		return m.wrong("entry", fmt.Sprintf("The entry is in the package %s, but the plugin's id is %s.", m.entry.of, m.id),
+			fmt.Sprintf("Write entry = %q.", "plugins."+packageOf(m.id)+":"+m.entry.class))
 	}
 	if err := m.findEntry(src.Path); err != nil {
 		return err
@@ -175,20 +180,24 @@ func isClassName(text string) bool {
 
 // readEntry takes plugin.plugins.<id>:Cls, plugins.<id>:Cls and both with
 // modules behind the id (contracts/neko, item 10).
-func (m *manifest) readEntry(spelled string) (id string, e entry, err error) {
+func (m *manifest) readEntry(spelled string) (entry, error) {
 	module, class, ok := strings.Cut(spelled, ":")
 	rest, found := strings.CutPrefix(module, "plugin.plugins.")
 	if !found {
 		rest, found = strings.CutPrefix(module, "plugins.")
 	}
-	id, below, _ := strings.Cut(rest, ".")
-	if !ok || !found || !isPackageName(id) || !isClassName(class) ||
+	of, below, _ := strings.Cut(rest, ".")
+	if !ok || !found || !isPackageName(of) || !isClassName(class) ||
 		(below != "" && slices.ContainsFunc(strings.Split(below, "."), func(part string) bool { return !isClassName(part) })) {
-		return "", entry{}, m.wrong("entry", fmt.Sprintf("The entry %q names no class of the plugin.", spelled),
+		return entry{}, m.wrong("entry", fmt.Sprintf("The entry %q names no class of the plugin.", spelled),
 			`It is written "plugins.<id>:<Class>", or "plugins.<id>.<module>:<Class>".`)
 	}
-	return id, entry{module: below, class: class}, nil
+	return entry{of: of, module: below, class: class}, nil
 }
+
+// packageOf is an id as a statement of Python can import it: plugins are seen whose
+// id has a dash, and whose folder and package the underscore instead.
+func packageOf(id string) string { return strings.NewReplacer("-", "_", ".", "_").Replace(id) }
 
 // findEntry finds the file of the entry's module.
 func (m *manifest) findEntry(dir string) error {

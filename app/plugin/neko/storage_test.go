@@ -225,3 +225,23 @@ func TestNK50OnePluginsBlockedLoopIsNotAnothers(t *testing.T) {
 	second.List()
 	says(t, second.Call("quick", ""), "quick")
 }
+
+// Plugins that come with N.E.K.O keep their state in functions that cannot await.
+func TestNK49WhatGetAndSetAreMadeOfWorksWithoutAwaiting(t *testing.T) {
+	d, place := aPython(t), placeOf(t)
+	src := folder(t, `
+@llm_tool()
+def keep(self):
+    found = [self.store._read_value("k", "none"), self.store._write_value("k", {"v": [1]}), self.store._read_value("k")]
+    try:
+        self.store._write_value("bad", {1, 2})
+    except SdkError as err:
+        found.append("bad has no JSON form" in str(err))
+    return found + [self.store._delete_value("k"), self.store._delete_value("k")]
+`, map[string]string{"plugin.toml": manifestOf() + "[plugin.store]\nenabled = true\n"})
+	w := begin(t, d, src, place)
+	says(t, w.Call("keep", ""), `["none",null,{"v":[1]},true,true,false]`)
+	if err := w.Ended(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,4 +1,4 @@
-"""The plugin's modules: read from its folder, known as `plugins.<id>` and `plugin.plugins.<id>`.
+"""The plugin's modules: read from its folder, known as `plugins.<package>` and `plugin.plugins.<package>`.
 
 Both names are the same module objects (contracts/neko, item 10). Only this plugin is
 below them; its folder is not on sys.path. `vendor` comes first of all.
@@ -35,7 +35,7 @@ def install(host):
 
 def entry_class(host):
     """Imports the entry's module and returns its class. Raises problems.Problem."""
-    name = _OWN + host.id + ("." + host.extra["module"] if host.extra["module"] else "")
+    name = _OWN + host.package + ("." + host.extra["module"] if host.extra["module"] else "")
     class_name = host.extra["class"]
     try:
         __import__(name)
@@ -71,7 +71,7 @@ class _Finder:
     """Finds the plugin's modules, ahead of everything on sys.path."""
 
     def __init__(self, host):
-        self._id = host.id
+        self._name = host.package
         self._root, self._home = host.root, host.home
         self._sources = host.worker.sources
 
@@ -81,13 +81,13 @@ class _Finder:
         if not fullname.startswith(_OWN):
             return None
         rest = fullname[len(_OWN):]
-        if rest == self._id:
+        if rest == self._name:
             return self._package(fullname, "", always=True)
-        if not rest.startswith(self._id + "."):
-            if rest.partition(".")[0] != self._id:
+        if not rest.startswith(self._name + "."):
+            if rest.partition(".")[0] != self._name:
                 raise ModuleNotFoundError("%s is another plugin: a plugin imports its own modules only" % fullname, name=fullname)
             return None
-        below = rest[len(self._id) + 1:].replace(".", os.sep)
+        below = rest[len(self._name) + 1:].replace(".", os.sep)
         return self._package(fullname, below) or self._module(fullname, below)
 
     def _package(self, fullname, below, always=False):

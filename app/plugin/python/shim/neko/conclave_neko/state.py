@@ -21,6 +21,7 @@ class Host:
         self.worker = worker
         self.extra = config["extra"]
         self.id = self.extra["plugin"]
+        self.package = self.extra["package"]
         self.manifest = self.extra["manifest"]
         self.root = config["root"]  # the folder its code is read from
         self.home = config["home"]  # the folder it believes it lies in, which it may write

@@ -7,6 +7,17 @@ from _thread import allocate_lock
 from .answers import Err, Ok, SdkError
 
 
+def _put(values, key, value):
+    values[key] = json.loads(json.dumps(value, allow_nan=False))
+
+
+def _plain(answer):
+    """Returns the value of an answer. Raises what an Err says."""
+    if isinstance(answer, Err):
+        raise answer.error
+    return answer.value
+
+
 class PluginStore:
     """Keeps JSON values by name. Its methods are coroutines that return Ok or Err.
 
@@ -24,10 +35,7 @@ class PluginStore:
         return self._do(key, lambda values: values.get(key, default), default)
 
     async def set(self, key, value):
-        def put(values):
-            values[key] = json.loads(json.dumps(value, allow_nan=False))
-
-        return self._do(key, put, None, write=True)
+        return self._do(key, lambda values: _put(values, key, value), None, write=True)
 
     async def delete(self, key):
         return self._do(key, lambda values: values.pop(key, None) is not None, False, write=True)
@@ -54,6 +62,18 @@ class PluginStore:
 
     async def close(self):
         return Ok(None)
+
+    # What get, set and delete are made of there. Plugins use them where nothing can
+    # be awaited, and have an exception where the others answer Err.
+
+    def _read_value(self, key, default=None):
+        return _plain(self._do(key, lambda values: values.get(key, default), default))
+
+    def _write_value(self, key, value):
+        _plain(self._do(key, lambda values: _put(values, key, value), None, write=True))
+
+    def _delete_value(self, key):
+        return _plain(self._do(key, lambda values: values.pop(key, None) is not None, False, write=True))
 
     def _do(self, key, action, disabled, write=False):
         if key is not None and (not isinstance(key, str) or not key):
