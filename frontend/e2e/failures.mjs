@@ -8,7 +8,7 @@
 import { mkdirSync, mkdtempSync, openSync, ftruncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { launch } from "./harness.mjs";
+import { launch, palette } from "./harness.mjs";
 import { Person } from "./person.mjs";
 import { Place, Steps, devProgram, until } from "./processes.mjs";
 import { modelServer, rightKey } from "./server.mjs";
@@ -64,9 +64,7 @@ steps["F100 a refused call brings one string with sentence and hint"] = async ()
 
 /** Opens the dialog that adds a plugin, and returns its field. */
 async function addPlugin() {
-  await person.page.keyboard.press("Control+k");
-  await person.page.keyboard.type("add plugin");
-  await person.page.keyboard.press("Enter");
+  await palette(person.page, "add plugin");
   return person.page.getByRole("dialog", { name: "Add plugin" }).getByRole("textbox");
 }
 
@@ -163,9 +161,7 @@ for (const [name, [id, files, ...wanted]] of Object.entries({
   };
 
 steps["F100 a plugin that is made anew under a name that is taken is not made"] = async () => {
-  await person.page.keyboard.press("Control+k");
-  await person.page.keyboard.type("new plugin");
-  await person.page.keyboard.press("Enter");
+  await palette(person.page, "new plugin");
   const dialog = person.page.getByRole("dialog", { name: "New plugin" });
   await dialog.getByRole("textbox").first().fill("Broken");
   await dialog.getByRole("button", { name: "Create and open" }).click();

@@ -75,3 +75,11 @@ export async function armed(scope, name) {
   );
   await scope.locator("button[aria-disabled=false]", { hasText: name }).first().waitFor();
 }
+
+/** Opens the palette by its keys, types words once it takes them, and chooses what they find first. */
+export async function palette(page, words) {
+  await page.keyboard.press("Control+k");
+  await page.locator(".palette input:focus").waitFor();
+  await page.keyboard.type(words);
+  await page.keyboard.press("Enter");
+}

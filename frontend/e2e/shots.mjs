@@ -2,7 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { launch, open, serve } from "./harness.mjs";
+import { launch, open, palette, serve } from "./harness.mjs";
 
 const folder = process.argv[2] ?? join(tmpdir(), "conclave-shots");
 const only = process.argv[3] ?? "";
@@ -104,9 +104,7 @@ const shots = {
   newplugin: {
     scene: "chat",
     act: async (p) => {
-      await p.keyboard.press("Control+k");
-      await p.keyboard.type("new plugin");
-      await p.keyboard.press("Enter");
+      await palette(p, "new plugin");
       await p.getByText("Kind").waitFor();
     },
   },

@@ -1,5 +1,6 @@
 // Everything by keyboard, and nothing stolen from it.
 import assert from "node:assert/strict";
+import { palette } from "../harness.mjs";
 
 const focused = (page) =>
   page.evaluate(
@@ -30,20 +31,17 @@ export const tests = {
       await page.keyboard.press("Escape");
       await page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
 
-      await page.keyboard.press("Control+k");
-      await page.keyboard.type("theme: dark");
-      await page.keyboard.press("Enter");
+      await palette(page, "theme: dark");
       await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
 
       await page.keyboard.press("Control+k");
+      await page.locator(".palette input:focus").waitFor();
       await page.keyboard.type("lyon");
       await page.getByRole("option", { name: "Trip to Lyon" }).waitFor();
       await page.keyboard.press("Enter");
       await page.getByText("Fourvière").waitFor();
 
-      await page.keyboard.press("Control+k");
-      await page.keyboard.type("rename");
-      await page.keyboard.press("Enter");
+      await palette(page, "rename");
       await page.getByLabel("Title of this chat").waitFor();
       await page.keyboard.press("Control+a");
       await page.keyboard.type("Two days in Lyon");

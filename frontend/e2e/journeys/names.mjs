@@ -1,5 +1,6 @@
 // Every screen with names of 90 characters: nothing leaves the window, nothing covers a control.
 import assert from "node:assert/strict";
+import { palette } from "../harness.mjs";
 
 /** What a person cannot press: it is outside the window, or something lies over its middle. */
 const lost = (page) =>
@@ -45,12 +46,6 @@ const settings = (name) => async (page) => {
   await page.getByRole("heading", { name, exact: true }).waitFor();
 };
 
-const command = async (page, words) => {
-  await page.keyboard.press("Control+k");
-  await page.keyboard.type(words);
-  await page.keyboard.press("Enter");
-};
-
 const screens = {
   chat: async (page) => {
     await page.getByText("Good. Keep it short next time.").waitFor();
@@ -63,8 +58,8 @@ const screens = {
     await page.getByRole("button", { name: "Tools are paused. Resume" }).first().click();
   },
   welcome: (page) => page.keyboard.press("Control+n"),
-  tools: (page) => command(page, "show tools"),
-  plugins: (page) => command(page, "show plugins"),
+  tools: (page) => palette(page, "show tools"),
+  plugins: (page) => palette(page, "show plugins"),
   models: async (page) => {
     await page.getByRole("button", { name: /^Model: / }).click();
     await page.getByPlaceholder("Search models").waitFor();

@@ -1,6 +1,6 @@
 // Plugins and models in the dock and in Settings.
 import assert from "node:assert/strict";
-import { armed } from "../harness.mjs";
+import { armed, palette } from "../harness.mjs";
 
 export const tests = {
   "a broken save shows file, line and code, and what still serves": {
@@ -68,9 +68,7 @@ export const tests = {
 
   "a plugin from a template appears and asks to be approved": {
     async run(page) {
-      await page.keyboard.press("Control+k");
-      await page.keyboard.type("new plugin");
-      await page.keyboard.press("Enter");
+      await palette(page, "new plugin");
       await page.getByLabel("Name").waitFor();
       await page.keyboard.type("my-tool");
       await page.keyboard.press("Enter");
@@ -128,9 +126,7 @@ export const tests = {
   "F107 a new plugin asks for its name first, says its file, and why it cannot be made": {
     height: 480,
     async run(page) {
-      await page.keyboard.press("Control+k");
-      await page.keyboard.type("new plugin");
-      await page.keyboard.press("Enter");
+      await palette(page, "new plugin");
       const name = page.getByLabel("Name");
       await page.waitForFunction(() => document.activeElement?.labels?.[0]?.innerText === "Name");
       const box = await name.boundingBox();
