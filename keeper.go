@@ -8,6 +8,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/core"
 	"conclave/app/llm"
+	"conclave/app/transcript"
 	"conclave/store"
 	"conclave/store/search"
 )
@@ -62,14 +63,14 @@ func (k *keeper) Undelete(ctx context.Context, token string) error {
 }
 
 // Outline implements app.Keeper.
-func (k *keeper) Outline(ctx context.Context, id chat.ConversationID) (app.Outline, error) {
+func (k *keeper) Outline(ctx context.Context, id chat.ConversationID) (transcript.Outline, error) {
 	o, err := k.Store.Outline(ctx, id)
 	if err != nil {
-		return app.Outline{}, err
+		return transcript.Outline{}, err
 	}
-	out := app.Outline{Conversation: o.Conversation, Path: o.Path, Entries: make([]app.OutlineEntry, len(o.Entries))}
+	out := transcript.Outline{Conversation: o.Conversation, Path: o.Path, Nodes: make([]transcript.Node, len(o.Entries))}
 	for i, e := range o.Entries {
-		out.Entries[i] = app.OutlineEntry{Seq: e.Seq, Parent: e.Parent, Role: e.Role, Turn: e.Turn, Hidden: e.Hidden}
+		out.Nodes[i] = transcript.Node{Seq: e.Seq, Parent: e.Parent, Role: e.Role, Turn: e.Turn, Hidden: e.Hidden}
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"conclave/app/chat"
+	"conclave/app/transcript"
 )
 
 // List returns rows [offset, offset+limit) of the chat list: pinned ones first,
@@ -71,12 +72,11 @@ func (c *Chats) row(v chat.Conversation) ChatRow {
 		ID: string(v.ID), Title: v.Title, Updated: stamp(v.Updated), Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo, State: "idle",
 	}
 	c.mu.Lock()
-	t := c.transcripts[v.ID]
 	row.Unread = c.unread[v.ID]
-	c.mu.Unlock()
-	if t != nil && t.running() != nil {
+	if c.answers[v.ID] != nil {
 		row.State = "running"
 	}
+	c.mu.Unlock()
 	for _, p := range c.core.Gate.Pending() {
 		if p.Conversation == v.ID && p.Kind == "call" {
 			row.State = "waiting"
@@ -85,10 +85,10 @@ func (c *Chats) row(v chat.Conversation) ChatRow {
 	return row
 }
 
-func (c *Chats) chatView(ctx context.Context, v chat.Conversation) ChatView {
+func (c *Chats) chatView(ctx context.Context, v chat.Conversation) transcript.Chat {
 	name := c.modelOf(ctx, v)
 	info := c.core.Models.Info(ctx, name)
-	return ChatView{
+	return transcript.Chat{
 		ID: string(v.ID), Title: v.Title, Model: name, ModelTitle: info.Title, Vision: info.Can.Vision, Tools: info.Can.Tools,
 		System: v.System, Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo, Created: stamp(v.Created), Updated: stamp(v.Updated),
 	}
@@ -112,13 +112,9 @@ func (c *Chats) modelOf(ctx context.Context, v chat.Conversation) string {
 }
 
 // lastAnswer returns the last answer of the visible path; 0 when there is none.
-func lastAnswer(o Outline) chat.MessageSeq {
-	roles := map[chat.MessageSeq]chat.Role{}
-	for _, e := range o.Entries {
-		roles[e.Seq] = e.Role
-	}
+func lastAnswer(o transcript.Outline) chat.MessageSeq {
 	for _, seq := range slices.Backward(o.Path) {
-		if roles[seq] == chat.RoleAssistant {
+		if n, _ := o.Node(seq); n.Role == chat.RoleAssistant {
 			return seq
 		}
 	}

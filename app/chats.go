@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	"conclave/app/limit"
 	"conclave/app/settings"
 	"conclave/app/tool"
+	"conclave/app/transcript"
 	"conclave/app/turn"
 )
 
@@ -34,7 +34,9 @@ type Chats struct {
 	undo *undos
 
 	mu          sync.Mutex // guards the fields below
-	transcripts map[chat.ConversationID]*transcript
+	transcripts map[chat.ConversationID]*transcript.Transcript
+	past        uint64 // the newest revision of a transcript that was closed
+	answers     map[chat.ConversationID]*answer
 	unread      map[chat.ConversationID]bool
 	attached    map[string]chat.Media // by id, since the program started
 	seen        chat.ConversationID
@@ -45,7 +47,7 @@ type Chats struct {
 }
 
 func newChats(l *life, core Core, log *slog.Logger, undo *undos) *Chats {
-	return &Chats{life: l, core: core, log: log, undo: undo, transcripts: map[chat.ConversationID]*transcript{}, unread: map[chat.ConversationID]bool{}, attached: map[string]chat.Media{}}
+	return &Chats{life: l, core: core, log: log, undo: undo, transcripts: map[chat.ConversationID]*transcript.Transcript{}, answers: map[chat.ConversationID]*answer{}, unread: map[chat.ConversationID]bool{}, attached: map[string]chat.Media{}}
 }
 
 // start lets turns begin: they run until they end, or stop is called.
@@ -59,12 +61,10 @@ func (c *Chats) start(ctx context.Context) {
 func (c *Chats) stop() {
 	c.mu.Lock()
 	c.stopped = true
-	c.mu.Unlock()
-	for _, t := range c.open() {
-		if l := t.running(); l != nil {
-			l.cancel(errClosing)
-		}
+	for _, a := range c.answers {
+		a.cancel(errClosing)
 	}
+	c.mu.Unlock()
 	c.turns.Wait()
 }
 
@@ -73,53 +73,80 @@ var (
 	errStopped = fault.New(fault.Canceled, "app.stop", "You stopped it.", "")
 )
 
-func (c *Chats) open() []*transcript {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	out := make([]*transcript, 0, len(c.transcripts))
-	for _, t := range c.transcripts {
-		out = append(out, t)
-	}
-	return out
-}
-
 // maxTranscripts bounds how many conversations stay drawn.
 const maxTranscripts = 20
 
-func (c *Chats) transcript(id chat.ConversationID) *transcript {
+// transcript returns the transcript of a conversation, a new one if need be.
+func (c *Chats) transcript(id chat.ConversationID) *transcript.Transcript {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.transcripts[id]
-	if t == nil {
-		if len(c.transcripts) >= maxTranscripts {
-			for old, o := range c.transcripts {
-				if old != c.seen && o.running() == nil {
-					delete(c.transcripts, old)
-					break
-				}
+	if t := c.transcripts[id]; t != nil {
+		return t
+	}
+	if len(c.transcripts) >= maxTranscripts {
+		for old := range c.transcripts {
+			if old != c.seen && c.answers[old] == nil {
+				c.closeTranscript(old)
+				break
 			}
 		}
-		t = newTranscript(c, id)
-		c.transcripts[id] = t
 	}
+	t := transcript.New(transcript.Options{
+		Conversation: id, Store: c.core.Keep, After: c.past, Log: c.log, Chat: c.chatView, ModelTitle: c.modelTitle, Words: c.callWords,
+		Changed: func(revision uint64) {
+			c.core.Bus.Publish(bus.Notice{Topic: bus.Chat, ID: string(id), Revision: revision})
+		},
+	})
+	c.transcripts[id] = t
 	return t
+}
+
+// closeTranscript lets go of a transcript. Those made after it go on from its
+// revision, so that a page that still holds it starts anew. The caller holds mu.
+func (c *Chats) closeTranscript(id chat.ConversationID) {
+	if t := c.transcripts[id]; t != nil {
+		c.past = max(c.past, t.Revision())
+		delete(c.transcripts, id)
+	}
+}
+
+// known returns the transcript of a conversation, nil when there is none.
+func (c *Chats) known(id chat.ConversationID) *transcript.Transcript {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.transcripts[id]
+}
+
+// callWords says what a call's tool and plugin are called.
+func (c *Chats) callWords(r chat.CallRecord) transcript.Words {
+	t, ok := c.core.Tools.Set().ByID(r.ToolID)
+	if !ok {
+		t = tool.Tool{Name: r.ToolName}
+	}
+	words := transcript.Words{Title: t.Human(), Doing: t.Doing(), Did: t.Did(), Plugin: r.Plugin}
+	if r.Plugin != "" {
+		if s, err := c.core.Host.Status(r.Plugin); err == nil {
+			words.Plugin = s.Manifest.Name
+		}
+	}
+	return words
 }
 
 func id(conversation string) chat.ConversationID { return chat.ConversationID(conversation) }
 
 // Pull returns what changed since a revision; 0 opens the conversation.
-func (c *Chats) Pull(conversation string, since uint64) (Pull, error) {
+func (c *Chats) Pull(conversation string, since uint64) (transcript.Pull, error) {
 	ctx := c.call()
-	return c.transcript(id(conversation)).pull(ctx, since)
+	return c.transcript(id(conversation)).Pull(ctx, since)
 }
 
 // maxAsked bounds how many rows or entries one call returns.
 const maxAsked = 200
 
 // Messages returns whole entries by seq.
-func (c *Chats) Messages(conversation string, seqs []uint64) ([]Entry, error) {
+func (c *Chats) Messages(conversation string, seqs []uint64) ([]transcript.Entry, error) {
 	ctx := c.call()
-	return c.transcript(id(conversation)).whole(ctx, seqs[:min(len(seqs), maxAsked)])
+	return c.transcript(id(conversation)).Entries(ctx, seqs[:min(len(seqs), maxAsked)])
 }
 
 // Send saves a message and starts a turn; conversation "" makes one. It returns
@@ -181,7 +208,6 @@ func (c *Chats) described(mediaID string, data []byte) chat.Media {
 
 // begin starts a turn in a conversation that has none running.
 func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r turn.Request, model string, noTools bool) (Sent, error) {
-	t := c.transcript(conversation)
 	current, err := c.core.Keep.Conversation(ctx, conversation)
 	if err != nil {
 		return Sent{}, err
@@ -206,39 +232,26 @@ func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r t
 	if !noTools {
 		r.Tools = c.core.Tools.Set().Offered()
 	}
-	live := &liveTurn{t: t, turn: r.ID, model: opened.Info().Title, done: make(chan struct{}), calls: map[string]*partView{}}
-	c.mu.Lock()
-	if c.stopped || c.ctx == nil {
-		c.mu.Unlock()
-		return Sent{}, errClosing
-	}
-	run, cancel := context.WithCancelCause(c.ctx)
-	c.mu.Unlock()
-	live.cancel = cancel
-	t.mu.Lock()
-	if t.live != nil {
-		t.mu.Unlock()
-		cancel(nil)
-		return Sent{}, fault.New(fault.Conflict, "app.send", "An answer is still being written in this chat.", "Stop it first, or wait for it.")
-	}
-	t.live = live
-	if t.shapes == nil {
-		err = t.load(ctx)
-	}
-	t.phase(TurnStatus{Turn: r.ID, Phase: "waiting", Model: live.model})
-	t.changed()
-	t.mu.Unlock()
+	a, run, err := c.claim(conversation)
 	if err != nil {
-		t.end(ctx)
+		return Sent{}, err
+	}
+	live, err := c.show(ctx, r, opened.Info().Title)
+	if err != nil {
+		c.release(conversation)
+		close(a.done)
 		return Sent{}, err
 	}
 	questioned := make(chan chat.MessageSeq, 1)
 	failed := make(chan error, 1)
 	c.turns.Go(func() { // ends with the turn; Shutdown cancels it
-		defer close(live.done)
-		defer cancel(nil)
+		defer close(a.done)
+		var ended turn.Event
 		out, err := c.core.Turns.Run(run, r, func(e turn.Event) {
-			t.hear(run, e)
+			if e.Kind == turn.Ended {
+				ended = e
+			}
+			tell(run, live, e)
 			if e.Kind == turn.Started && r.Text == "" && len(r.Attachments) == 0 {
 				questioned <- 0
 			}
@@ -247,7 +260,9 @@ func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r t
 				c.core.Bus.Changed(bus.Chats, "")
 			}
 		})
-		c.finished(run, t)
+		c.release(conversation) // the page may send once it sees that the turn is over
+		live.End(context.WithoutCancel(run), ended.Reason, ended.Failure)
+		c.finished(conversation)
 		if err != nil {
 			failed <- err
 		} else if set.ModelTitles && current.Head == 0 && out.Reason == chat.EndDone && out.Message != nil && opened.Info().Connection != "demo" {
@@ -279,20 +294,18 @@ func (c *Chats) name(n turn.Naming) {
 		if err != nil {
 			c.log.Debug("A model made no title.", "conversation", n.Conversation, "model", n.Model.Info().Name(), "err", err)
 		}
-		if err := c.transcript(n.Conversation).refresh(ctx); err != nil {
+		if err := c.transcript(n.Conversation).Refresh(ctx); err != nil {
 			return // the chat is gone
 		}
 		c.core.Bus.Changed(bus.Chats, "")
 	})
 }
 
-// finished closes a turn in the transcript, and marks the chat unread when it is
-// not looked at.
-func (c *Chats) finished(ctx context.Context, t *transcript) {
-	t.end(context.WithoutCancel(ctx))
+// finished marks a chat unread whose answer ended when it was not looked at.
+func (c *Chats) finished(conversation chat.ConversationID) {
 	c.mu.Lock()
-	if c.seen != t.id {
-		c.unread[t.id] = true
+	if c.seen != conversation {
+		c.unread[conversation] = true
 	}
 	c.mu.Unlock()
 	c.core.Bus.Changed(bus.Chats, "")
@@ -305,20 +318,14 @@ const stopTime = 5 * time.Second
 // Stop stops the running turn and keeps what was said.
 func (c *Chats) Stop(conversation string) error {
 	ctx := c.call()
-	t := c.transcript(id(conversation))
-	l := t.running()
-	if l == nil {
+	done := c.halt(id(conversation))
+	if done == nil {
 		return nil
 	}
-	t.mu.Lock()
-	t.phase(TurnStatus{Turn: l.turn, Phase: "stopping", Model: l.model})
-	t.changed()
-	t.mu.Unlock()
-	l.cancel(errStopped)
 	timer := time.NewTimer(stopTime)
 	defer timer.Stop()
 	select {
-	case <-l.done:
+	case <-done:
 	case <-timer.C: // it goes on stopping; the window sees when it has
 	case <-ctx.Done():
 	}
@@ -339,16 +346,16 @@ func (c *Chats) Regenerate(conversation string, seq uint64, model string) (Sent,
 	return c.begin(ctx, id(conversation), turn.Request{Parent: &parent}, model, false)
 }
 
-func (c *Chats) entryOf(ctx context.Context, conversation chat.ConversationID, seq chat.MessageSeq) (OutlineEntry, error) {
+func (c *Chats) entryOf(ctx context.Context, conversation chat.ConversationID, seq chat.MessageSeq) (transcript.Node, error) {
 	o, err := c.core.Keep.Outline(ctx, conversation)
 	if err != nil {
-		return OutlineEntry{}, err
+		return transcript.Node{}, err
 	}
-	i := slices.IndexFunc(o.Entries, func(e OutlineEntry) bool { return e.Seq == seq })
-	if i < 0 {
-		return OutlineEntry{}, fault.New(fault.NotFound, "app.chats", "That message is no longer there.", "")
+	n, ok := o.Node(seq)
+	if !ok {
+		return transcript.Node{}, fault.New(fault.NotFound, "app.chats", "That message is no longer there.", "")
 	}
-	return o.Entries[i], nil
+	return n, nil
 }
 
 // Edit changes a message in place, or makes a sibling that is answered.
@@ -398,24 +405,24 @@ func (c *Chats) Edit(conversation string, seq uint64, text string, answerAgain b
 	if err := c.core.Keep.Replace(ctx, m); err != nil {
 		return Sent{}, err
 	}
-	return Sent{Conversation: conversation, Seq: seq}, c.transcript(id(conversation)).refresh(ctx, m.Seq)
+	return Sent{Conversation: conversation, Seq: seq}, c.transcript(id(conversation)).Refresh(ctx, m.Seq)
 }
 
 // SwitchVersion shows the path through a sibling.
 func (c *Chats) SwitchVersion(conversation string, seq uint64) error {
 	ctx := c.call()
-	if c.transcript(id(conversation)).running() != nil {
+	if c.running(id(conversation)) {
 		return fault.New(fault.Conflict, "app.version", "An answer is still being written in this chat.", "Stop it first, or wait for it.")
 	}
 	o, err := c.core.Keep.Outline(ctx, id(conversation))
 	if err != nil {
 		return err
 	}
-	head := newestLeaf(o, chat.MessageSeq(seq))
+	head := o.NewestLeaf(chat.MessageSeq(seq))
 	if err := c.core.Keep.UpdateConversation(ctx, id(conversation), func(v *chat.Conversation) { v.Head = head }); err != nil {
 		return err
 	}
-	return c.transcript(id(conversation)).refresh(ctx)
+	return c.transcript(id(conversation)).Refresh(ctx)
 }
 
 // SetHidden keeps an entry from the model, or gives it back.
@@ -431,7 +438,7 @@ func (c *Chats) SetHidden(conversation string, seq uint64, hidden bool) error {
 			return err
 		}
 	}
-	return c.transcript(id(conversation)).refresh(ctx, chat.MessageSeq(seq))
+	return c.transcript(id(conversation)).Refresh(ctx, chat.MessageSeq(seq))
 }
 
 // entryMessages reads the messages that an entry is drawn of.
@@ -440,9 +447,9 @@ func (c *Chats) entryMessages(ctx context.Context, conversation string, seq uint
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range fold(o) {
-		if f.seq == chat.MessageSeq(seq) {
-			return c.core.Keep.Messages(ctx, id(conversation), f.messages)
+	for _, f := range o.Fold() {
+		if f.Seq == chat.MessageSeq(seq) {
+			return c.core.Keep.Messages(ctx, id(conversation), f.Messages)
 		}
 	}
 	return nil, fault.New(fault.NotFound, "app.chats", "That message is not on the path that is shown.", "")
@@ -492,12 +499,12 @@ func (c *Chats) Info(conversation string, seq uint64) (MessageInfo, error) {
 		info := RequestInfo{Model: m.Model, Sent: stamp(m.Created), MS: m.Ended.Sub(m.Created).Milliseconds(), Body: string(body)}
 		if m.Usage != nil {
 			usage = usage.Add(*m.Usage)
-			info.Usage = *usageView(*m.Usage)
+			info.Usage = *transcript.UsageOf(*m.Usage)
 		}
 		out.Requests = append(out.Requests, info)
 		out.MS = m.Ended.Sub(messages[0].Created).Milliseconds()
 	}
-	out.Usage = *usageView(usage)
+	out.Usage = *transcript.UsageOf(usage)
 	return out, nil
 }
 
@@ -536,14 +543,14 @@ func (c *Chats) Find(conversation, words string) ([]Find, error) {
 	for _, m := range messages {
 		bySeq[m.Seq] = m
 	}
-	for i, f := range fold(o) {
-		for _, seq := range f.messages {
+	for i, f := range o.Fold() {
+		for _, seq := range f.Messages {
 			m, held := bySeq[seq]
 			if !held || m.Role == chat.RoleTool {
 				continue
 			}
 			if e, ok := excerpt(chat.TextOf(m.Parts), words); ok {
-				found = append(found, Find{Seq: uint64(f.seq), Index: i, Excerpt: e})
+				found = append(found, Find{Seq: uint64(f.Seq), Index: i, Excerpt: e})
 				break
 			}
 		}
@@ -575,7 +582,7 @@ func (c *Chats) update(ctx context.Context, conversation string, change func(*ch
 		return err
 	}
 	c.core.Bus.Changed(bus.Chats, "")
-	return c.transcript(id(conversation)).refresh(ctx)
+	return c.transcript(id(conversation)).Refresh(ctx)
 }
 
 // Rename gives the conversation a title.
@@ -674,7 +681,7 @@ func (c *Chats) delete(ctx context.Context, all []chat.Conversation) (func(conte
 		}
 		tokens = append(tokens, token)
 		c.mu.Lock()
-		delete(c.transcripts, v.ID)
+		c.closeTranscript(v.ID)
 		delete(c.unread, v.ID)
 		c.mu.Unlock()
 	}
@@ -691,10 +698,10 @@ func (c *Chats) delete(ctx context.Context, all []chat.Conversation) (func(conte
 
 // keptDraft is a draft as it is stored with the conversation.
 type keptDraft struct {
-	Text        string      `json:"text"`
-	Cursor      int         `json:"cursor"`
-	Attachments []MediaView `json:"attachments,omitempty"`
-	Queued      []Queued    `json:"queued,omitempty"`
+	Text        string             `json:"text"`
+	Cursor      int                `json:"cursor"`
+	Attachments []transcript.Media `json:"attachments,omitempty"`
+	Queued      []Queued           `json:"queued,omitempty"`
 }
 
 // Draft returns the half-written message; conversation "" is the welcome page's.
@@ -744,17 +751,17 @@ func (c *Chats) SaveDraft(conversation string, draft Draft) error {
 }
 
 // Attach keeps a file.
-func (c *Chats) Attach(name, mimeType, data string) (MediaView, error) {
+func (c *Chats) Attach(name, mimeType, data string) (transcript.Media, error) {
 	ctx := c.call()
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
-		return MediaView{}, fault.Wrap(fault.Invalid, "app.attach", "The file "+name+" could not be read.", "Try again.", err)
+		return transcript.Media{}, fault.Wrap(fault.Invalid, "app.attach", "The file "+name+" could not be read.", "Try again.", err)
 	}
 	if int64(len(raw)) > limit.Attachment.Value {
-		return MediaView{}, fault.New(fault.Invalid, "app.attach", fmt.Sprintf("The file %s has more than %s, the most that is taken.", name, limit.Attachment), "Choose a smaller file, or a part of it.")
+		return transcript.Media{}, fault.New(fault.Invalid, "app.attach", fmt.Sprintf("The file %s has more than %s, the most that is taken.", name, limit.Attachment), "Choose a smaller file, or a part of it.")
 	}
 	if len(raw) == 0 {
-		return MediaView{}, fault.New(fault.Invalid, "app.attach", "The file "+name+" is empty.", "Choose another file.")
+		return transcript.Media{}, fault.New(fault.Invalid, "app.attach", "The file "+name+" is empty.", "Choose another file.")
 	}
 	kind, _, _ := strings.Cut(mimeType, ";")
 	if sniffed, _, _ := strings.Cut(http.DetectContentType(raw), ";"); kind == "" || strings.HasPrefix(kind, "image/") && !strings.HasPrefix(sniffed, "image/") {
@@ -765,11 +772,11 @@ func (c *Chats) Attach(name, mimeType, data string) (MediaView, error) {
 	}
 	m := chat.Media{MIME: kind, Name: name, Data: raw}
 	if err := c.core.Keep.PutMedia(ctx, &m); err != nil {
-		return MediaView{}, err
+		return transcript.Media{}, err
 	}
 	m.Data = nil
 	c.mu.Lock()
 	c.attached[m.ID] = m
 	c.mu.Unlock()
-	return *mediaView(m), nil
+	return *transcript.MediaOf(m), nil
 }

@@ -5,6 +5,6 @@
 // Each group of methods is one small struct bound under its name: [Chats],
 // [Plugins], [Tools], [Permissions], [Models], [Settings], [Window]. What they
 // take and give is in views.go, which has the same names and JSON keys as
-// frontend/src/lib/bridge/types.ts. A list is never nil in JSON. The transcript
-// (folding, rendering, revisions) is in transcript.go and live.go.
+// frontend/src/lib/bridge/types.ts; what they show of a conversation is in package
+// transcript. A list is never nil in JSON.
 package app

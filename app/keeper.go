@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"conclave/app/chat"
+	"conclave/app/transcript"
 )
 
 // Keeper is what the window asks of the store; core gives it the real one.
@@ -22,14 +23,12 @@ type Keeper interface {
 	Undelete(ctx context.Context, token string) error
 	SaveDraft(id chat.ConversationID, text string)
 
-	Outline(ctx context.Context, id chat.ConversationID) (Outline, error)
-	Messages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq) ([]chat.Message, error)
+	transcript.Store
 	// Holding reads the messages in which phrase could stand, on any branch.
 	Holding(ctx context.Context, id chat.ConversationID, phrase string) ([]chat.Message, error)
 	Replace(ctx context.Context, m chat.Message) error
 	Append(ctx context.Context, m *chat.Message) error
 
-	Call(ctx context.Context, id uint64) (chat.CallRecord, error)
 	CallsOfTurn(ctx context.Context, id chat.ConversationID, turn string) ([]chat.CallRecord, error)
 
 	PutMedia(ctx context.Context, m *chat.Media) error
@@ -63,19 +62,4 @@ type Found struct {
 type Hit struct {
 	Conversation chat.Conversation
 	Excerpt      *Excerpt // nil when only the title matched
-}
-
-// Outline is the shape of a conversation without its texts.
-type Outline struct {
-	Conversation chat.Conversation
-	Entries      []OutlineEntry    // every message, in the order they were written
-	Path         []chat.MessageSeq // the visible ones, first to head
-}
-
-// OutlineEntry is what an outline knows of one message.
-type OutlineEntry struct {
-	Seq, Parent chat.MessageSeq
-	Role        chat.Role
-	Turn        string
-	Hidden      bool
 }

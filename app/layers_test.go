@@ -73,8 +73,11 @@ var layers = map[string][]string{
 	"store":                     {"app/fault", "app/chat", "app/permit", "go.etcd.io/bbolt", "github.com/google/uuid", "golang.org/x/sys"},
 	"store/search":              {"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "github.com/blevesearch/bleve_index_api", "golang.org/x/text", "golang.org/x/sys"}, // the second is what bleve reads an index through
 
+	// What a page shows of a conversation: of words and contracts alone.
+	"app/transcript": {"app/fault", "app/chat", "app/tool", "app/render"},
+
 	// The window and the terminal: words, contracts, doers; never an adapter.
-	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
+	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/transcript", "app/turn", "app/plugin", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
 	"app/cli": {"app/fault", "app/chat", "app/call", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
 
 	// Main: what builds the rest. The core knows everything but the window, the
@@ -87,7 +90,7 @@ var layers = map[string][]string{
 	"app/cmd/conclave":        {"app/core", "app/version"},
 	"app/cmd/conclave-worker": {"app/version", "app/document/pdf", "app/plugin/sandbox", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
 	"": {
-		"app", "app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/core", "app/remote", "app/cli", "store", "store/search",
+		"app", "app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/transcript", "app/core", "app/remote", "app/cli", "store", "store/search",
 		"github.com/wailsapp/wails/v2",
 	},
 

@@ -7,6 +7,7 @@ import (
 	"conclave/app/bus"
 	"conclave/app/fault"
 	"conclave/app/permit"
+	"conclave/app/transcript"
 )
 
 // Permissions is bound: requests that wait for the person, and what they said
@@ -55,24 +56,16 @@ func asker(q permit.Pending, model string) string {
 	if q.Caller != permit.Main || model == "" {
 		return permit.CallerName(q.Caller)
 	}
-	return shorten(clean(model), maxAsker)
+	return transcript.Shorten(transcript.OneLine(model), maxAsker)
 }
 
 // place says under which entry a request's card belongs, to which call, and which
 // model makes it.
 func (c *Chats) place(q permit.Pending) (seq uint64, call, model string) {
-	t := c.transcript(q.Conversation)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.live == nil || t.live.view == nil {
-		return 0, "", ""
+	if t := c.known(q.Conversation); t != nil {
+		return t.Asking(q.Turn, q.ID)
 	}
-	for _, part := range t.live.calls {
-		if part.call != nil && part.call.Request == q.ID {
-			call = part.call.ID
-		}
-	}
-	return t.live.view.entry.Seq, call, t.live.model
+	return 0, "", ""
 }
 
 // Answer answers one request of kind call.

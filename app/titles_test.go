@@ -14,6 +14,7 @@ import (
 	"conclave/app/permit"
 	"conclave/app/settings"
 	"conclave/app/tool"
+	"conclave/app/transcript"
 	"conclave/app/turn"
 )
 
@@ -35,16 +36,16 @@ func (k kept) UpdateConversation(ctx context.Context, id chat.ConversationID, ch
 
 func (k kept) SaveDraft(chat.ConversationID, string) {}
 
-func (k kept) Outline(ctx context.Context, id chat.ConversationID) (Outline, error) {
+func (k kept) Outline(ctx context.Context, id chat.ConversationID) (transcript.Outline, error) {
 	c, err := k.log.Conversation(ctx, id)
 	if err != nil {
-		return Outline{}, err
+		return transcript.Outline{}, err
 	}
 	path, err := k.log.Path(ctx, id)
-	o := Outline{Conversation: c}
+	o := transcript.Outline{Conversation: c}
 	for _, m := range path {
 		o.Path = append(o.Path, m.Seq)
-		o.Entries = append(o.Entries, OutlineEntry{Seq: m.Seq, Parent: m.Parent, Role: m.Role, Turn: m.Turn})
+		o.Nodes = append(o.Nodes, transcript.Node{Seq: m.Seq, Parent: m.Parent, Role: m.Role, Turn: m.Turn})
 	}
 	return o, err
 }

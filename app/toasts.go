@@ -46,19 +46,8 @@ func (c *Chats) followEdits(ctx context.Context) {
 // redraw reads a conversation anew, with what is drawn of it, when the page knows
 // it.
 func (c *Chats) redraw(ctx context.Context, conversation chat.ConversationID) error {
-	c.mu.Lock()
-	t := c.transcripts[conversation]
-	c.mu.Unlock()
-	if t == nil {
-		return nil
+	if t := c.known(conversation); t != nil {
+		return t.RefreshAll(ctx)
 	}
-	t.mu.Lock()
-	var drawn []chat.MessageSeq
-	for seq := range t.views {
-		if !t.isLive(seq) {
-			drawn = append(drawn, seq)
-		}
-	}
-	t.mu.Unlock()
-	return t.refresh(ctx, drawn...)
+	return nil
 }

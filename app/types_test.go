@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"conclave/app/transcript"
 )
 
 // tsInterface matches one exported interface of types.ts and its body.
@@ -19,8 +21,8 @@ var (
 // views are the Go structs behind the interfaces of types.ts.
 var views = map[string]any{
 	"Failure": Failure{}, "Undo": Undo{}, "ChatQuery": ChatQuery{}, "ChatRow": ChatRow{}, "Excerpt": Excerpt{}, "ChatGroup": ChatGroup{},
-	"ChatList": ChatList{}, "Chat": ChatView{}, "Draft": Draft{}, "Queued": Queued{}, "Media": MediaView{}, "Pull": Pull{}, "OutlineSplice": OutlineSplice{},
-	"Entry": Entry{}, "Usage": UsageView{}, "Part": PartView{}, "Block": Block{}, "TurnStatus": TurnStatus{}, "Call": CallView{},
+	"ChatList": ChatList{}, "Chat": transcript.Chat{}, "Draft": Draft{}, "Queued": Queued{}, "Media": transcript.Media{}, "Pull": transcript.Pull{}, "OutlineSplice": transcript.OutlineSplice{},
+	"Entry": transcript.Entry{}, "Usage": transcript.Usage{}, "Part": transcript.Part{}, "Block": transcript.Block{}, "TurnStatus": transcript.TurnStatus{}, "Call": transcript.Call{},
 	"CallDetail": CallDetail{}, "MessageInfo": MessageInfo{}, "RequestInfo": RequestInfo{}, "Find": Find{}, "Outgoing": Outgoing{}, "Sent": Sent{},
 	"Problem": ProblemView{}, "Plugin": PluginView{}, "PluginList": PluginList{}, "PluginDetail": PluginDetail{}, "PluginForm": PluginForm{}, "PluginPermission": PermissionView{}, "PluginFolder": FolderView{}, "PluginRefusal": RefusalView{}, "Change": ChangeView{},
 	"Template": TemplateView{}, "LogLine": LogLineView{}, "PluginLog": PluginLog{}, "Tool": ToolView{}, "ToolList": ToolList{},

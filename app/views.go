@@ -3,17 +3,11 @@ package app
 import (
 	"time"
 
-	"conclave/app/fault"
+	"conclave/app/transcript"
 )
 
 // Failure is a fault as the page shows it.
-type Failure struct {
-	Kind    fault.Kind `json:"kind"`
-	Message string     `json:"message"`
-	Hint    string     `json:"hint"`
-	Detail  string     `json:"detail"` // the other side's own words, cleaned; often empty
-	Ref     string     `json:"ref"`    // also in the log; only for internal ones
-}
+type Failure = transcript.Failure
 
 // Undo is what can be taken back with Window.Undo.
 type Undo struct {
@@ -66,179 +60,58 @@ type ChatList struct {
 	Searched int `json:"searched"`
 }
 
-// ChatView is one conversation without its messages.
-type ChatView struct {
-	ID         string `json:"id"`
-	Title      string `json:"title"`
-	Model      string `json:"model"`
-	ModelTitle string `json:"model_title"`
-	Vision     bool   `json:"vision"`
-	Tools      bool   `json:"tools"`
-	System     string `json:"system"`
-	Pinned     bool   `json:"pinned"`
-	Archived   bool   `json:"archived"`
-	Demo       bool   `json:"demo"`
-	Created    string `json:"created"`
-	Updated    string `json:"updated"`
-}
-
 // Draft is a half-written message.
 type Draft struct {
-	Text        string      `json:"text"`
-	Cursor      int         `json:"cursor"` // UTF-16 units
-	Attachments []MediaView `json:"attachments"`
-	Queued      []Queued    `json:"queued"` // messages that go out after the running answer
+	Text        string             `json:"text"`
+	Cursor      int                `json:"cursor"` // UTF-16 units
+	Attachments []transcript.Media `json:"attachments"`
+	Queued      []Queued           `json:"queued"` // messages that go out after the running answer
 }
 
 // Queued is a message that was written while an answer streamed.
 type Queued struct {
-	Text        string      `json:"text"`
-	Attachments []MediaView `json:"attachments"`
-	NoTools     bool        `json:"no_tools"`
-}
-
-// MediaView is a content-addressed file; its bytes are at /media/<id>.
-type MediaView struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	MIME string `json:"mime_type"`
-	Size int64  `json:"size"`
-}
-
-// Pull is what changed in a conversation.
-type Pull struct {
-	Conversation string         `json:"conversation"`
-	Revision     uint64         `json:"revision"`
-	Chat         *ChatView      `json:"chat"`
-	Outline      *OutlineSplice `json:"outline"`
-	Entries      []Entry        `json:"entries"`
-	Status       *TurnStatus    `json:"status"`
-	Reset        bool           `json:"reset"`
-}
-
-// OutlineSplice says what the visible path is from an index on.
-type OutlineSplice struct {
-	From int      `json:"from"`
-	Seqs []uint64 `json:"seqs"`
-}
-
-// Entry is what is drawn as one message.
-type Entry struct {
-	Seq         uint64     `json:"seq"`
-	Whole       bool       `json:"whole"`
-	Role        string     `json:"role"`
-	Turn        string     `json:"turn"`
-	Model       string     `json:"model"`
-	State       string     `json:"state"`
-	Reason      string     `json:"reason"`
-	Error       *Failure   `json:"error"`
-	Created     string     `json:"created"`
-	Ended       string     `json:"ended"`
-	Hidden      bool       `json:"hidden"`
-	Siblings    []uint64   `json:"siblings"`
-	OtherBranch int        `json:"other_branch"`
-	Words       int        `json:"words"`
-	Usage       *UsageView `json:"usage"`
-	PartCount   int        `json:"part_count"`
-	Parts       []PartView `json:"parts"`
-}
-
-// UsageView counts tokens and money.
-type UsageView struct {
-	Input     int64   `json:"input_tokens"`
-	Output    int64   `json:"output_tokens"`
-	Cached    int64   `json:"cached_tokens"`
-	Reasoning int64   `json:"reasoning_tokens"`
-	Cost      float64 `json:"cost"`
-}
-
-// PartView is a piece of an entry.
-type PartView struct {
-	Index      int        `json:"index"`
-	Kind       string     `json:"kind"` // text, reasoning, tool_call, media
-	Blocks     []Block    `json:"blocks"`
-	BlockCount int        `json:"block_count"`
-	MS         int64      `json:"ms"`
-	Done       bool       `json:"done"`
-	Call       *CallView  `json:"call"`
-	Media      *MediaView `json:"media"`
-}
-
-// Block is one top-level block of rendered, sanitized HTML.
-type Block struct {
-	Index int    `json:"index"`
-	HTML  string `json:"html"`
-	Keep  int    `json:"keep"` // HTML replaces what comes after this many UTF-16 units
-	Done  bool   `json:"done"`
-}
-
-// TurnStatus says what the running turn is doing.
-type TurnStatus struct {
-	Turn  string `json:"turn"`
-	Phase string `json:"phase"`
-	Since string `json:"since"`
-	Model string `json:"model"`
-	Tool  string `json:"tool"`
-	Note  string `json:"note"`
-}
-
-// CallView is one line of a tool card.
-type CallView struct {
-	ID       string `json:"id"`
-	Tool     string `json:"tool"`
-	Title    string `json:"title"`
-	Doing    string `json:"doing"` // "save a note"
-	Did      string `json:"did"`   // "Saved a note"
-	Plugin   string `json:"plugin"`
-	Summary  string `json:"summary"`
-	State    string `json:"state"`
-	Problem  string `json:"problem"`
-	Started  string `json:"started"`
-	MS       int64  `json:"ms"`
-	Progress string `json:"progress"`
-	Request  string `json:"request"`
-	Decision string `json:"decision"`
-	Grant    string `json:"grant"`
-	ByPerson bool   `json:"by_person"` // a person answered a card for this call
+	Text        string             `json:"text"`
+	Attachments []transcript.Media `json:"attachments"`
+	NoTools     bool               `json:"no_tools"`
 }
 
 // CallDetail is everything about one call.
 type CallDetail struct {
-	ID            string      `json:"id"`
-	Arguments     string      `json:"arguments"`
-	RawArguments  string      `json:"raw_arguments"`
-	Result        string      `json:"result"`
-	ResultJSON    string      `json:"result_json"`
-	ResultCut     int         `json:"result_cut"`
-	HiddenRemoved int         `json:"hidden_removed"`
-	ResultMarked  string      `json:"result_marked"`
-	Media         []MediaView `json:"media"`
-	Error         string      `json:"error"`
-	ErrorType     string      `json:"error_type"`
-	Traceback     string      `json:"traceback"`
-	Printed       string      `json:"printed"`
-	Started       string      `json:"started"`
-	Ended         string      `json:"ended"`
-	MS            int64       `json:"ms"`
-	Caller        string      `json:"caller"`
-	Digest        string      `json:"digest"`
-	Why           []string    `json:"why"`
+	ID            string             `json:"id"`
+	Arguments     string             `json:"arguments"`
+	RawArguments  string             `json:"raw_arguments"`
+	Result        string             `json:"result"`
+	ResultJSON    string             `json:"result_json"`
+	ResultCut     int                `json:"result_cut"`
+	HiddenRemoved int                `json:"hidden_removed"`
+	ResultMarked  string             `json:"result_marked"`
+	Media         []transcript.Media `json:"media"`
+	Error         string             `json:"error"`
+	ErrorType     string             `json:"error_type"`
+	Traceback     string             `json:"traceback"`
+	Printed       string             `json:"printed"`
+	Started       string             `json:"started"`
+	Ended         string             `json:"ended"`
+	MS            int64              `json:"ms"`
+	Caller        string             `json:"caller"`
+	Digest        string             `json:"digest"`
+	Why           []string           `json:"why"`
 }
 
 // MessageInfo is the exact requests behind one answer.
 type MessageInfo struct {
-	Requests []RequestInfo `json:"requests"`
-	Usage    UsageView     `json:"usage"`
-	MS       int64         `json:"ms"`
+	Requests []RequestInfo    `json:"requests"`
+	Usage    transcript.Usage `json:"usage"`
+	MS       int64            `json:"ms"`
 }
 
 // RequestInfo is one request to a model.
 type RequestInfo struct {
-	Model string    `json:"model"`
-	Sent  string    `json:"sent"`
-	MS    int64     `json:"ms"`
-	Body  string    `json:"body"`
-	Usage UsageView `json:"usage"`
+	Model string           `json:"model"`
+	Sent  string           `json:"sent"`
+	MS    int64            `json:"ms"`
+	Body  string           `json:"body"`
+	Usage transcript.Usage `json:"usage"`
 }
 
 // Find is one message that holds the words searched for.
@@ -599,13 +472,8 @@ type Hello struct {
 	Trouble       *Failure     `json:"trouble"`
 }
 
-// stamp is a time as the page reads it: RFC 3339 with milliseconds, or "".
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Local().Format("2006-01-02T15:04:05.000Z07:00")
-}
+// stamp is a time as the page reads it, or "".
+func stamp(t time.Time) string { return transcript.Stamp(t) }
 
 // list returns items, never nil.
 func list[T any](items []T) []T {

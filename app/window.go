@@ -13,6 +13,7 @@ import (
 
 	"conclave/app/fault"
 	"conclave/app/tool"
+	"conclave/app/transcript"
 )
 
 // Window is bound: the window itself, and what belongs to no other group.
@@ -126,7 +127,7 @@ func fileName(suggested string, data []byte) string {
 		}
 		return r
 	}, name)
-	if name = shorten(strings.Trim(name, ". -"), 120); name == "" {
+	if name = transcript.Shorten(strings.Trim(name, ". -"), 120); name == "" {
 		name = "attachment"
 	}
 	if filepath.Ext(name) == "" {

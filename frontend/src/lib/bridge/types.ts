@@ -1,7 +1,7 @@
 /**
  * What travels between the window and the program. These types are the whole
- * vocabulary of the bound API in calls.ts; the Go structs in package app have
- * the same names and the same JSON keys (snake_case, as on the command line).
+ * vocabulary of the bound API in calls.ts; the Go structs in packages app and
+ * app/transcript have the same JSON keys (snake_case, as on the command line).
  *
  * Rules that hold everywhere:
  * - A list is never null: an empty one is [].

@@ -1,0 +1,128 @@
+package transcript
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"conclave/app/chat"
+	"conclave/app/tool"
+)
+
+// Words are what is said of a call beside its record.
+type Words struct {
+	Title  string // of the tool: "Save note"
+	Doing  string // "save a note"
+	Did    string // "Saved a note"
+	Plugin string // display name; "" when the tool is of none
+}
+
+// card is the line of a call on its card.
+func (t *Transcript) card(r chat.CallRecord) *Call {
+	words := t.o.Words(r)
+	c := &Call{
+		Tool: r.ToolID, Title: words.Title, Doing: words.Doing, Did: words.Did, Plugin: words.Plugin,
+		State: callState(r), Summary: summary(r), Started: Stamp(r.Started), MS: int64(r.MS),
+		Decision: Sentence(r.DecidedBy), ByPerson: byPerson(r),
+	}
+	if r.ID != 0 {
+		c.ID = strconv.FormatUint(r.ID, 10)
+	}
+	if c.Tool == "" {
+		c.Tool = r.ToolName
+	}
+	if c.State == "failed" {
+		c.Problem, _, _ = strings.Cut(strings.TrimPrefix(r.Error, "Error: "), "\n")
+	}
+	return c
+}
+
+// callState is the state word of a tool card.
+func callState(r chat.CallRecord) string {
+	switch r.Status {
+	case chat.CallOK:
+		return "done"
+	case "":
+		return "proposed" // its arguments still come
+	case chat.CallAsked:
+		if r.Decision == "allow" {
+			return "running" // or about to
+		}
+		return "proposed"
+	case chat.CallRunning, chat.CallPaused:
+		return "running"
+	case chat.CallRefused:
+		if r.Expired {
+			return "expired"
+		}
+		return "refused"
+	case chat.CallCancelled, chat.CallLimit:
+		return "stopped"
+	}
+	return "failed"
+}
+
+// byPerson reports whether the person decided. Records of before that was kept tell
+// it by their words.
+func byPerson(r chat.CallRecord) bool {
+	return r.Decider == "person" || r.Decider == "" && strings.HasPrefix(r.DecidedBy, "you ")
+}
+
+// maxSummary is the length of a card's line of arguments, in characters.
+const maxSummary = 120
+
+// summary shows the arguments for a person: “text: a b c, times: 2”, in the order
+// the model wrote them.
+func summary(r chat.CallRecord) string {
+	if r.RawArguments != "" {
+		return Shorten(OneLine(r.RawArguments), maxSummary)
+	}
+	d := json.NewDecoder(bytes.NewReader(r.Arguments))
+	if start, err := d.Token(); err != nil || start != json.Delim('{') {
+		return ""
+	}
+	var parts []string
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			break
+		}
+		var value json.RawMessage
+		if d.Decode(&value) != nil {
+			break
+		}
+		shown := string(value)
+		var text string
+		if json.Unmarshal(value, &text) == nil {
+			shown = text
+		}
+		parts = append(parts, fmt.Sprintf("%v: %s", name, shown))
+	}
+	return Shorten(OneLine(strings.Join(parts, ", ")), maxSummary)
+}
+
+// Sentence returns s with a capital letter.
+func Sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	first, size := utf8.DecodeRuneInString(s)
+	return strings.ToUpper(string(first)) + s[size:]
+}
+
+// OneLine returns s on one line, without hidden characters.
+func OneLine(s string) string {
+	s, _ = tool.Strip(s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// Shorten cuts s to n characters.
+func Shorten(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return string([]rune(s)[:n-1]) + "…"
+}

@@ -1,0 +1,221 @@
+package transcript
+
+import (
+	"context"
+	"reflect"
+	"strings"
+
+	"conclave/app/chat"
+	"conclave/app/render"
+)
+
+// drawing is what is rendered of an entry, with the revisions at which its pieces
+// changed.
+type drawing struct {
+	head  Entry // without parts and what the outline tells
+	parts []*part
+	cards map[string]*part // by the calls' request ids
+}
+
+// part is one drawn part.
+type part struct {
+	kind   string
+	blocks []block
+	ms     int64
+	done   bool
+	call   *Call
+	media  *Media
+	rev    uint64
+
+	stream *render.Stream // while text comes
+	dirty  bool           // text came since it was drawn
+	inWord bool           // the text so far ends within a word
+}
+
+type block struct {
+	html string
+	done bool
+	rev  uint64
+	// A page that pulled at from or later holds this much of html already.
+	from            uint64
+	same, sameUTF16 int
+}
+
+// draw makes the drawing of an entry from its messages.
+func (t *Transcript) draw(ctx context.Context, f Folded, messages []chat.Message) *drawing {
+	d := &drawing{cards: map[string]*part{}}
+	first, last := messages[0], messages[len(messages)-1]
+	d.head = Entry{
+		Seq: uint64(f.Seq), Role: string(f.Role), Turn: first.Turn, State: string(last.State),
+		Created: Stamp(first.Created), Ended: Stamp(last.Ended),
+	}
+	if f.Role == chat.RoleAssistant && first.Model != "" {
+		d.head.Model = t.o.ModelTitle(ctx, first.Model)
+	}
+	var usage chat.Usage
+	for _, m := range messages {
+		if m.Usage != nil {
+			usage = usage.Add(*m.Usage)
+		}
+		if m.Reason != "" {
+			d.head.Reason = string(m.Reason)
+		}
+		if m.Error != nil {
+			d.head.Error = failureOf(m.Error)
+		}
+		for _, p := range m.Parts {
+			t.drawPart(ctx, d, p)
+		}
+	}
+	if usage != (chat.Usage{}) {
+		d.head.Usage = UsageOf(usage)
+	}
+	return d
+}
+
+func (t *Transcript) drawPart(ctx context.Context, d *drawing, p chat.Part) {
+	switch p.Kind {
+	case chat.PartText, chat.PartReasoning:
+		if p.Text == "" {
+			return
+		}
+		if p.Kind == chat.PartText {
+			d.head.Words += len(strings.Fields(p.Text))
+		}
+		drawn := d.add(string(p.Kind))
+		drawn.done = true
+		for _, b := range render.Render(p.Text) {
+			drawn.blocks = append(drawn.blocks, block{html: b.HTML, done: true})
+		}
+	case chat.PartToolCall:
+		record, err := t.o.Store.Call(ctx, p.Call.Sequence)
+		if err != nil || p.Call.Sequence == 0 {
+			record = chat.CallRecord{
+				RequestID: p.Call.ID, ToolName: p.Call.Tool, Arguments: p.Call.Arguments, RawArguments: p.Call.Raw,
+				Status: chat.CallCancelled,
+			}
+		}
+		drawn := d.add("tool_call")
+		drawn.done, drawn.call = true, t.card(record)
+		d.cards[p.Call.ID] = drawn
+	case chat.PartToolResult:
+		if drawn := d.cards[p.Result.CallID]; drawn != nil && drawn.call.ID == "" {
+			drawn.call.State = callState(chat.CallRecord{Status: p.Result.Status})
+		}
+		for _, c := range p.Result.Content {
+			if c.Kind == chat.PartMedia {
+				t.drawPart(ctx, d, c)
+			}
+		}
+	case chat.PartMedia:
+		drawn := d.add("media")
+		drawn.done, drawn.media = true, MediaOf(*p.Media)
+	}
+}
+
+func (d *drawing) add(kind string) *part {
+	p := &part{kind: kind}
+	d.parts = append(d.parts, p)
+	return p
+}
+
+// open is the text or reasoning that grows, or nil.
+func (d *drawing) open() *part {
+	if n := len(d.parts); n > 0 && d.parts[n-1].stream != nil {
+		return d.parts[n-1]
+	}
+	return nil
+}
+
+// render draws the text that came since the last time.
+func (d *drawing) render(revision uint64) {
+	for _, p := range d.parts {
+		p.render(revision)
+	}
+}
+
+// follow takes over from an older drawing of the same entry what did not change,
+// with its revisions, and reports whether anything did.
+func (d *drawing) follow(old *drawing, revision uint64) bool {
+	changed := len(d.parts) != len(old.parts)
+	for i, p := range d.parts {
+		var was *part
+		if i < len(old.parts) && old.parts[i].kind == p.kind {
+			was = old.parts[i]
+		}
+		changed = p.follow(was, revision) || changed
+	}
+	return !reflect.DeepEqual(d.head, old.head) || changed
+}
+
+func (p *part) follow(old *part, revision uint64) bool {
+	if old == nil {
+		old = &part{rev: revision}
+	}
+	if p.ms == 0 {
+		p.ms = old.ms // is measured while it is thought, and not kept
+	}
+	if p.call != nil && old.call != nil && p.call.ID == old.call.ID {
+		p.call.Grant = old.call.Grant // nor is this
+	}
+	same := old.rev != revision && p.ms == old.ms && p.done == old.done && len(p.blocks) == len(old.blocks) &&
+		reflect.DeepEqual(p.call, old.call) && reflect.DeepEqual(p.media, old.media)
+	for i := range p.blocks {
+		b := &p.blocks[i]
+		if i < len(old.blocks) && old.blocks[i].html == b.html && old.blocks[i].done == b.done {
+			*b = old.blocks[i]
+			continue
+		}
+		b.rev, same = revision, false
+	}
+	p.rev = old.rev
+	if !same {
+		p.rev = revision
+	}
+	return !same
+}
+
+// render draws the text that came since the last time.
+func (p *part) render(revision uint64) {
+	if !p.dirty {
+		return
+	}
+	p.dirty = false
+	for _, patch := range p.stream.Patches() {
+		for len(p.blocks) <= patch.Block {
+			p.blocks = append(p.blocks, block{})
+		}
+		b := &p.blocks[patch.Block]
+		*b = block{patch.HTML, patch.Done, revision, b.rev, patch.Same, patch.SameUTF16}
+	}
+	p.rev = revision
+}
+
+// finish says that no more text comes.
+func (p *part) finish(revision uint64) {
+	p.stream.Finish()
+	p.done, p.dirty = true, true
+	p.render(revision)
+	p.stream = nil
+}
+
+// since returns the part with the blocks that changed after a revision, or with
+// all.
+func (p *part) since(index int, revision uint64, whole bool) Part {
+	out := Part{
+		Index: index, Kind: p.kind, Blocks: []Block{}, BlockCount: len(p.blocks), MS: p.ms, Done: p.done, Media: p.media,
+	}
+	if p.call != nil {
+		call := *p.call
+		out.Call = &call
+	}
+	for i, b := range p.blocks {
+		switch {
+		case whole || b.rev > revision && b.from > revision:
+			out.Blocks = append(out.Blocks, Block{Index: i, HTML: b.html, Done: b.done})
+		case b.rev > revision:
+			out.Blocks = append(out.Blocks, Block{Index: i, HTML: b.html[b.same:], Keep: b.sameUTF16, Done: b.done})
+		}
+	}
+	return out
+}

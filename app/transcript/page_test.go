@@ -1,0 +1,234 @@
+package transcript_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"conclave/app/transcript"
+)
+
+// page is what a window holds of a conversation, by the rules of types.ts.
+type page struct {
+	t        testing.TB
+	tr       *transcript.Transcript
+	revision uint64
+	chat     *transcript.Chat
+	outline  []uint64
+	entries  map[uint64]*transcript.Entry
+	status   *transcript.TurnStatus
+	last     transcript.Pull
+	sent     int // bytes of HTML that it was sent
+}
+
+func newPage(t testing.TB, tr *transcript.Transcript) *page {
+	return &page{t: t, tr: tr, entries: map[uint64]*transcript.Entry{}}
+}
+
+// pull takes in what changed.
+func (p *page) pull() {
+	p.t.Helper()
+	pull, err := p.tr.Pull(p.t.Context(), p.revision)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.take(pull)
+}
+
+func (p *page) take(pull transcript.Pull) {
+	p.t.Helper()
+	if pull.Revision < p.revision {
+		p.t.Fatalf("a pull since %d is of revision %d", p.revision, pull.Revision)
+	}
+	if pull.Reset {
+		clear(p.entries)
+	}
+	p.last, p.revision, p.status = pull, pull.Revision, pull.Status
+	if pull.Chat != nil {
+		p.chat = pull.Chat
+	}
+	if o := pull.Outline; o != nil {
+		if o.From > len(p.outline) {
+			p.t.Fatalf("the path changes from %d, and has %d entries", o.From, len(p.outline))
+		}
+		p.outline = append(slices.Clone(p.outline[:o.From]), o.Seqs...)
+	}
+	for i, e := range pull.Entries {
+		if i > 0 && pull.Entries[i-1].Seq >= e.Seq {
+			p.t.Fatalf("the entries are not in order: %d before %d", pull.Entries[i-1].Seq, e.Seq)
+		}
+		held := p.entries[e.Seq]
+		switch {
+		case held != nil:
+			p.merge(held, e)
+		case e.Whole:
+			p.entries[e.Seq] = p.merge(&transcript.Entry{}, e)
+		}
+	}
+}
+
+func (p *page) merge(held *transcript.Entry, e transcript.Entry) *transcript.Entry {
+	p.t.Helper()
+	parts := held.Parts
+	*held = e
+	for _, part := range e.Parts {
+		for len(parts) <= part.Index {
+			parts = append(parts, transcript.Part{})
+		}
+		was := parts[part.Index]
+		if was.Kind != part.Kind {
+			was.Blocks = nil
+		}
+		blocks := slices.Clone(was.Blocks)
+		for _, b := range part.Blocks {
+			p.sent += len(b.HTML)
+			for len(blocks) <= b.Index {
+				blocks = append(blocks, transcript.Block{Index: len(blocks)})
+			}
+			units := utf16.Encode([]rune(blocks[b.Index].HTML))
+			if b.Keep > len(units) {
+				p.t.Fatalf("it is to keep %d of %d", b.Keep, len(units))
+			}
+			blocks[b.Index] = transcript.Block{Index: b.Index, HTML: string(utf16.Decode(units[:b.Keep])) + b.HTML, Done: b.Done}
+		}
+		part.Blocks = append([]transcript.Block{}, blocks[:min(len(blocks), part.BlockCount)]...)
+		if len(part.Blocks) != part.BlockCount {
+			p.t.Fatalf("part %d of %d has %d blocks, the page has %d", part.Index, e.Seq, part.BlockCount, len(part.Blocks))
+		}
+		parts[part.Index] = part
+	}
+	if len(parts) < e.PartCount {
+		p.t.Fatalf("%d has %d parts, the page has %d", e.Seq, e.PartCount, len(parts))
+	}
+	held.Whole, held.Parts = true, append([]transcript.Part{}, parts[:e.PartCount]...)
+	return held
+}
+
+// need asks for the bodies that it does not hold.
+func (p *page) need() {
+	p.t.Helper()
+	var seqs []uint64
+	for _, seq := range p.outline {
+		if p.entries[seq] == nil {
+			seqs = append(seqs, seq)
+		}
+	}
+	entries, err := p.tr.Entries(p.t.Context(), seqs)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, e := range entries {
+		p.entries[e.Seq] = p.merge(&transcript.Entry{}, e)
+	}
+}
+
+// text is everything that a person sees, to compare.
+func (p *page) text() string {
+	p.t.Helper()
+	shown := []*transcript.Entry{}
+	for _, seq := range p.outline {
+		if p.entries[seq] == nil {
+			p.t.Fatalf("the page does not hold %d", seq)
+		}
+		shown = append(shown, p.entries[seq])
+	}
+	return encode(p.t, struct {
+		Chat    *transcript.Chat
+		Outline []uint64
+		Entries []*transcript.Entry
+		Status  *transcript.TurnStatus
+	}{p.chat, append([]uint64{}, p.outline...), shown, p.status})
+}
+
+func encode(t testing.TB, v any) string {
+	t.Helper()
+	text, err := json.MarshalIndent(v, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// fresh is the page of somebody who opens the conversation now.
+func fresh(t testing.TB, tr *transcript.Transcript) *page {
+	t.Helper()
+	p := newPage(t, tr)
+	p.pull()
+	p.need()
+	return p
+}
+
+// check pulls, and fails the test when the page does not then show what a fresh one
+// does.
+func (p *page) check(when string) {
+	p.t.Helper()
+	p.pull()
+	p.need()
+	if got, want := p.text(), fresh(p.t, p.tr).text(); got != want {
+		p.t.Fatalf("%s, the page shows, against one that opens now,\n%s", when, difference(got, want))
+	}
+}
+
+// entry returns an entry of the page.
+func (p *page) entry(seq uint64) *transcript.Entry {
+	p.t.Helper()
+	if p.entries[seq] == nil {
+		p.t.Fatalf("the page does not hold %d", seq)
+	}
+	return p.entries[seq]
+}
+
+// words is the text of an entry, without its marks.
+func words(e *transcript.Entry) string {
+	text := ""
+	for _, part := range e.Parts {
+		for _, b := range part.Blocks {
+			text += b.HTML
+		}
+	}
+	return text
+}
+
+// settled is the page's text without what only a transcript that saw the turn knows:
+// how long it thought, and which rule an answer made.
+func (p *page) settled() string {
+	for _, e := range p.entries {
+		for i := range e.Parts {
+			e.Parts[i].MS = 0
+			if e.Parts[i].Call != nil {
+				call := *e.Parts[i].Call
+				call.Grant = ""
+				e.Parts[i].Call = &call
+			}
+		}
+	}
+	return p.text()
+}
+
+// reopened fails the test when a transcript that saw turns end shows them otherwise
+// than one that reads them from the store.
+func reopened(t testing.TB, tr *transcript.Transcript, m *memory) {
+	t.Helper()
+	if got, want := fresh(t, tr).settled(), fresh(t, m.open(t)).settled(); got != want {
+		t.Fatalf("the page shows, against one after reopening,\n%s", difference(got, want))
+	}
+}
+
+// difference shows where two texts begin to differ, and in which entry.
+func difference(got, want string) string {
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	i, entry := 0, ""
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		if strings.HasPrefix(a[i], `   "seq"`) {
+			entry = strings.TrimSpace(a[i])
+		}
+		i++
+	}
+	cut := func(lines []string) string {
+		return strings.Join(lines[max(0, min(i, len(lines))-3):min(len(lines), i+8)], "\n")
+	}
+	return fmt.Sprintf("in %s\n%s\n--- want\n%s", entry, cut(a), cut(b))
+}
