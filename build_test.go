@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"text/template"
+
+	"conclave/app/fault"
 )
 
 // `wails build`, `wails dev` and `wails generate module` build the program with
@@ -167,4 +169,20 @@ func text(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(data)
+}
+
+func TestWithoutADisplayTheWindowSaysSoInsteadOfPanicking(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the window needs no display server here")
+	}
+	t.Setenv("DISPLAY", "")
+	t.Setenv("WAYLAND_DISPLAY", "")
+	data := filepath.Join(t.TempDir(), "data")
+	err := run([]string{"--data", data}, io.Discard)
+	if f := fault.Of(err); f.Message != "There is no display to show the window on." || !strings.Contains(f.Hint, "conclave chat") {
+		t.Errorf("it says %q", err)
+	}
+	if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its data folder was made: %v", err)
+	}
 }

@@ -89,6 +89,9 @@ func run(args []string, stderr io.Writer) error {
 	}
 	guard()
 	starting = true
+	if runtime.GOOS == "linux" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
+		return fault.New(fault.Unavailable, "window", "There is no display to show the window on.", "Start it in a desktop session, or use conclave chat.")
+	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	program, err := workerProgram()

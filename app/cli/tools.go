@@ -411,6 +411,9 @@ func (c *command) printCallResult(id string, r tool.Result, took time.Duration) 
 		if failed {
 			fmt.Fprintln(c.Err, "conclave: "+oneLine(strings.TrimPrefix(r.Error, "Error: ")))
 		}
+		if strings.HasSuffix(r.Error, permit.ErrNobody.Error()) {
+			fmt.Fprintln(c.Err, "Run it at a terminal, where you are asked, or allow it this once with --approve always.")
+		}
 	}
 	switch {
 	case r.Status == chat.CallRefused:

@@ -312,3 +312,14 @@ func FuzzGuide(f *testing.F) {
 		}
 	})
 }
+
+func TestTheGreetingsExampleIsOneSentenceOfAPersonsTool(t *testing.T) {
+	tools := []llm.ToolDefinition{
+		{Name: "tool_search", Description: "Find tools that are named elsewhere. Ask with words.", Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)},
+		{Name: "hail", Description: "Hail a taxi. It comes soon.", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)},
+	}
+	said := ask(t, tools, text(chat.RoleUser, "hello")).Text
+	if !strings.Contains(said, "for example “Hail a taxi”, or name it: `/tool hail {}`") {
+		t.Errorf("it says %s", said)
+	}
+}

@@ -185,6 +185,10 @@ func permission(tools []toolShape, noCalls bool) performance {
 	}
 }
 
+// searchTool is Conclave's own, with which a model finds others: no example of what
+// a person could say.
+const searchTool = "tool_search"
+
 func hello(tools []toolShape) string {
 	example, command, list := "Count the words in “the quick brown fox”", `/tool NAME {"argument": "value"}`, "No tool is switched on in this chat. Switch one on in the **Tools** tab, or say “Make a plugin”."
 	if len(tools) > 0 {
@@ -197,9 +201,10 @@ func hello(tools []toolShape) string {
 			names = append(names, "`"+t.Name+"`")
 		}
 		list = "Tools in this chat: " + strings.Join(names, ", ") + "."
-		if t, arguments, ok := harmless(tools); ok {
+		own := slices.DeleteFunc(slices.Clone(tools), func(t toolShape) bool { return t.Name == searchTool })
+		if t, arguments, ok := harmless(own); ok {
 			if best, _ := choose(example, tools); best.Name == "" {
-				example = strings.TrimRight(firstLine(t.Description), ".")
+				example, _, _ = strings.Cut(strings.TrimRight(firstLine(t.Description), "."), ". ")
 			}
 			command = "/tool " + t.Name + " " + string(arguments)
 		}
