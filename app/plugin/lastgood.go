@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
 	"conclave/app/plugin/place"
 	"conclave/app/plugin/watch"
@@ -171,7 +172,7 @@ func copyTree(v version, to string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		in, err := root.Open(filepath.FromSlash(name))
+		in, err := root.OpenFile(filepath.FromSlash(name), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 		if err != nil {
 			return err
 		}
@@ -185,7 +186,7 @@ func copyTree(v version, to string) error {
 }
 
 func copyFile(from, to string) error {
-	in, err := os.Open(from)
+	in, err := os.OpenFile(from, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
 	}
@@ -193,12 +194,23 @@ func copyFile(from, to string) error {
 	return writeFile(to, in)
 }
 
-func writeFile(path string, in io.Reader) error {
+// writeFile copies a file that was looked at before, and may be another by now: a
+// pipe, which is opened without waiting for it and is not copied, or one without end.
+func writeFile(path string, in *os.File) error {
+	info, err := in.Stat()
+	switch {
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return &fs.PathError{Op: "copy", Path: in.Name(), Err: place.ErrNotFile}
+	case info.Size() > maxUnpacked:
+		return fmt.Errorf("copy %s: it has more than %d MiB", in.Name(), maxUnpacked>>20)
+	}
 	out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, fs.FileMode(0o600))
 	if err != nil {
 		return err
 	}
-	if _, err := io.Copy(out, in); err != nil {
+	if _, err := io.Copy(out, io.LimitReader(in, maxUnpacked)); err != nil {
 		_ = out.Close()
 		return err
 	}

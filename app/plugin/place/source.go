@@ -35,6 +35,11 @@ func ReadIn(folder, name string, limit int64) (data []byte, size int64, err erro
 	return f.Read(filepath.FromSlash(name), limit)
 }
 
+// Read is ReadSource in a folder that is open.
+func Read(root *os.Root, name string, limit int64) (data []byte, size int64, err error) {
+	return readFile(root, filepath.FromSlash(name), limit)
+}
+
 // readFile reads a regular file. What is none, such as a pipe, is not waited for.
 func readFile(root *os.Root, name string, limit int64) (data []byte, size int64, err error) {
 	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)

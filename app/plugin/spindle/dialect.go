@@ -146,9 +146,14 @@ func readScript(path string) (string, error) {
 	case info.Size() > limit.ScriptFile.Value:
 		return "", &plugin.Problem{Kind: "refused", File: name, Message: limit.ScriptTooBig(info.Size())}
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
+	// What another program put in its place meanwhile is neither waited for nor
+	// followed out of the folder.
+	text, size, err := place.ReadSource(filepath.Dir(path), name, limit.ScriptFile.Value)
+	switch {
+	case err != nil:
 		return "", unreadable(name, err)
+	case size > limit.ScriptFile.Value:
+		return "", &plugin.Problem{Kind: "refused", File: name, Message: limit.ScriptTooBig(size)}
 	}
 	return strings.TrimPrefix(string(text), "\uFEFF"), nil
 }
@@ -205,7 +210,7 @@ func entryText(src plugin.Source, m plugin.Manifest) (string, error) {
 	if info.Size() > limit.ScriptFile.Value {
 		return "", &plugin.Problem{Kind: "refused", File: m.Entry, Message: limit.ScriptTooBig(info.Size())}
 	}
-	text, err := root.ReadFile(filepath.FromSlash(m.Entry))
+	text, _, err := place.Read(root, m.Entry, limit.ScriptFile.Value)
 	if err != nil {
 		return "", unreadable(m.Entry, err)
 	}

@@ -87,7 +87,7 @@ func openManifest(dir string) (*found, error) {
 				f.close()
 				return nil, &plugin.Problem{Kind: "refused", File: f.file(), Message: fmt.Sprintf("%s is larger than %d MB.", name, maxManifest>>20)}
 			}
-			raw, err := root.ReadFile(filepath.FromSlash(f.file()))
+			raw, _, err := place.Read(root, f.file(), maxManifest)
 			if err != nil {
 				f.close()
 				return nil, unreadable(f.file(), err)

@@ -51,7 +51,7 @@ func readSources(src plugin.Source) (map[string]string, error) {
 		case !entry.Type().IsRegular() || !slices.Contains(sourceEndings, strings.ToLower(path.Ext(name))):
 			return nil
 		}
-		text, err := root.ReadFile(filepath.FromSlash(name))
+		text, _, err := place.Read(root, name, maxSourceBytes+1)
 		if err != nil {
 			return unreadable(name, err)
 		}

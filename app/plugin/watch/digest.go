@@ -165,7 +165,7 @@ func (s *scanner) dir(rel string, depth int) error {
 	if s.enter != nil && rel != "." {
 		s.enter(filepath.Join(s.path, filepath.FromSlash(rel)))
 	}
-	d, err := s.root.Open(rel)
+	d, err := s.root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe by now
 	if err != nil {
 		return s.skipGone(rel, err)
 	}
