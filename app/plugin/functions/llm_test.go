@@ -114,6 +114,13 @@ func TestLF46HooksThatAreNotUsedAreListedAndNotFatal(t *testing.T) {
 	}
 }
 
+func TestAPluginThatRegistersNothingSaysSo(t *testing.T) {
+	w := serve(t, aPython(t), "import llm\n\n@llm.hookimpl\ndef register_tools(register):\n    pass\n")
+	if len(w.Notes) != 1 || !strings.HasPrefix(w.Notes[0], "It registered no tools.") {
+		t.Errorf("got the notes %q", w.Notes)
+	}
+}
+
 // boxes is a file with toolboxes of every kind.
 const boxes = `import asyncio, functools, threading
 import llm

@@ -44,6 +44,8 @@ def load(worker, plugins):
             _add(worker, tool)
     for name, schema in settings.items():
         worker.offer_option(name, schema)
+    if not registered and not unused:
+        worker.notes.append("It registered no tools. Some do so only once their settings are filled in.")
     for hook in unused:
         worker.notes.append("%s is not used by Conclave%s." % (hook, "" if hook in _UNUSED else ": it is not known"))
 
