@@ -82,7 +82,9 @@ func report(b *testing.B, took []time.Duration, budget float64) {
 	b.ReportMetric(budget, "budget")
 }
 
-// BenchmarkVersion is the least that any command takes.
+// BenchmarkVersion is the least that any command takes. A person does not notice 40
+// ms; what is started for every plugin is another program, whose start is in the
+// measurements of plugins.
 func BenchmarkVersion(b *testing.B) {
 	p := open(b)
 	var took []time.Duration
@@ -90,7 +92,7 @@ func BenchmarkVersion(b *testing.B) {
 		_, d := p.run("version")
 		took = append(took, d)
 	}
-	report(b, took, 10)
+	report(b, took, 40)
 }
 
 const coldTurn = `/tool word_count {"text":"a b c"}`

@@ -12,7 +12,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -27,7 +26,6 @@ import (
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/python/pythontest"
 	"conclave/app/plugin/sandbox"
-	"conclave/app/plugin/worker"
 )
 
 func TestMain(m *testing.M) { pythontest.Main(m) }
@@ -214,11 +212,7 @@ type fixture struct {
 func fixed(t testing.TB, address string, change ...func(*environment.Options)) *fixture {
 	t.Helper()
 	i := pythontest.Any(t)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := worker.New(worker.Options{Program: self})
+	l := pythontest.Launcher(t)
 	t.Cleanup(l.Close)
 	f := &fixture{t: t, dir: t.TempDir(), python: i, dialect: functions.New(i), launcher: l}
 	o := environment.Options{Dir: f.dir, Python: i, Launcher: l, Index: address}

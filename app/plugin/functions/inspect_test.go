@@ -2,7 +2,6 @@ package functions_test
 
 import (
 	"errors"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,15 +10,10 @@ import (
 	"conclave/app/plugin/functions"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/python/pythontest"
-	processes "conclave/app/plugin/worker"
 )
 
 func TestF21SourcesWrittenAgainstTheParserAreReadBehindWalls(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	launcher := processes.New(processes.Options{Program: self})
+	launcher := pythontest.Launcher(t)
 	defer launcher.Close()
 	d := functions.New(python.New(python.Options{Runtime: pythontest.RuntimeDir, Launcher: launcher}))
 	inspect := func(text string) (plugin.Listing, error) {

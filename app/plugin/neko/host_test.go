@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -17,7 +16,6 @@ import (
 	"conclave/app/plugin/neko"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python/pythontest"
-	"conclave/app/plugin/worker"
 	toolset "conclave/app/tool"
 )
 
@@ -34,11 +32,8 @@ type house struct {
 // plugin is trusted anew.
 func open(t *testing.T, d *neko.Dialect, dir, data string, cache plugin.Cache) *house {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	launcher := worker.New(worker.Options{Program: self})
+	launcher := pythontest.Launcher(t)
+	var err error
 	h := &house{t: t, tools: toolset.NewRegistry()}
 	news := bus.New()
 	if h.gate, err = permit.Open(t.Context(), permit.Options{Bus: news, Log: slog.New(slog.DiscardHandler)}); err != nil {

@@ -37,12 +37,8 @@ const Patience = 30 * time.Second
 // asked once. Main sets it.
 var RuntimeDir string
 
-// Main runs a package's tests. The test binary is also the launcher that
-// [BehindWalls] starts.
+// Main runs a package's tests.
 func Main(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == "confine" {
-		launcher()
-	}
 	dir, err := os.MkdirTemp("", "python-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -54,15 +50,26 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// launcher plays conclave-worker confine.
-func launcher() {
-	spec, err := confine.ReadSpec()
-	if err == nil {
-		err = confine.Exec(spec)
+// Launcher starts processes from the real conclave-worker, which is built once,
+// without the race detector: its memory does not fit the walls. The caller closes it.
+func Launcher(t testing.TB) *worker.Launcher {
+	t.Helper()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
 	}
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
+	return worker.New(worker.Options{Program: path})
 }
+
+var program = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(RuntimeDir, "conclave-worker")
+	build := exec.Command("go", "build", "-o", path, "conclave/app/cmd/conclave-worker")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build conclave-worker: %w: %s", err, out)
+	}
+	return path, nil
+})
 
 // Pythons returns every Python of 3.9 or newer on this machine, by its version
 // and folder.
@@ -605,11 +612,7 @@ func BehindWallsWith(t testing.TB, d plugin.Dialect, path string, place plugin.P
 		t.Fatal(err)
 	}
 	place.Widen(&spec)
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	launcher := worker.New(worker.Options{Program: self})
+	launcher := Launcher(t)
 	process, err := launcher.Start(t.Context(), patient(spec))
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -85,9 +86,7 @@ func execute(spec sandbox.Spec, landlock int) error {
 	// The walls are this thread's alone, and the only thread that survives the
 	// exec is this one.
 	runtime.LockOSThread()
-	if err := limit(spec); err != nil {
-		return err
-	}
+	debug.SetGCPercent(-1) // nothing of this program outlives the next moment
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("give up new privileges: %w", err)
 	}
@@ -105,6 +104,10 @@ func execute(spec sandbox.Spec, landlock int) error {
 	// Nothing but the three streams goes over. Kernels before 5.11 do not know
 	// the flag; there Go's own descriptors close on exec anyway.
 	_ = unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
+	// Late: what this program, and not that one, still took would count.
+	if err := limit(spec); err != nil {
+		return err
+	}
 	if err := filterThread(filterOptions{sockets: spec.Sockets, spawn: spec.Spawn, exec: true, writes: len(spec.Write) > 0, paths: true, pid: os.Getpid()}); err != nil {
 		return err
 	}
