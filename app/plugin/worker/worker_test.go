@@ -691,7 +691,9 @@ func killHost(t *testing.T, want int, specs []sandbox.Spec) {
 			select {
 			case <-tick.C:
 			case <-deadline:
-				t.Fatalf("%d outlived its host", pid)
+				status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // says which of them it is
+				command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+				t.Fatalf("%d of %v outlived its host: %q\n%s", pid, pids, command, status)
 			}
 		}
 	}

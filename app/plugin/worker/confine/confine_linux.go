@@ -86,6 +86,9 @@ func execute(spec sandbox.Spec, landlock int) error {
 	// The walls are this thread's alone, and the only thread that survives the
 	// exec is this one.
 	runtime.LockOSThread()
+	if err := dieWithHost(); err != nil {
+		return err
+	}
 	debug.SetGCPercent(-1) // nothing of this program outlives the next moment
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("give up new privileges: %w", err)
@@ -113,6 +116,19 @@ func execute(spec sandbox.Spec, landlock int) error {
 	}
 	err = syscall.Exec(program, spec.Argv, spec.Env)
 	return fmt.Errorf("start %s: %w", program, err)
+}
+
+// dieWithHost has this thread, and the program that it becomes, killed when the
+// host's process is. The launcher asked for that already, but of the first thread
+// alone (prctl(2), PR_SET_PDEATHSIG), and Go runs this on whichever is free.
+func dieWithHost() error {
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("end with Conclave: %w", err)
+	}
+	if host != 0 && os.Getppid() != host {
+		return errors.New("Conclave was ended meanwhile")
+	}
+	return nil
 }
 
 // find returns the path of the program that spec names.

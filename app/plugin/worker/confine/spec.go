@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 
 	"conclave/app/plugin/sandbox"
 	"conclave/app/version"
@@ -27,15 +28,19 @@ const (
 const maxSpec = 64 << 20
 
 // order is what a process is started with: the version of the Conclave that
-// started it, and its spec.
+// started it, the process of that, and its spec.
 type order struct {
 	Version string
+	Host    int
 	Spec    sandbox.Spec
 }
 
+// host is the process that this one was started by, as ReadSpec read it; 0 before.
+var host int
+
 // WriteSpec writes spec for the ReadSpec of a program of this version.
 func WriteSpec(w io.Writer, spec sandbox.Spec) error {
-	return json.NewEncoder(w).Encode(order{version.Version, spec})
+	return json.NewEncoder(w).Encode(order{version.Version, os.Getpid(), spec})
 }
 
 // ReadSpec reads the spec that this process was started with, and closes the
@@ -56,6 +61,7 @@ func ReadSpec() (sandbox.Spec, error) {
 		return sandbox.Spec{}, fmt.Errorf("%s is of version %s, and the Conclave that started it of %s: install Conclave again, so that its programs fit each other",
 			version.Worker, version.Version, o.Version)
 	}
+	host = o.Host
 	return o.Spec, nil
 }
 
