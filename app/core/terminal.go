@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -54,7 +55,17 @@ func Main(args []string) int {
 		if code != cli.Elsewhere {
 			return code
 		}
-		code, err := remote.Run(ctx, t.places.Data, commandOf(s), remote.Streams{In: s.In, Out: s.Out, Err: s.Err, Interrupted: s.Interrupt.Set})
+		var interrupted atomic.Bool // the owner was told; it may close instead of heeding
+		heed := func(stop func() bool) {
+			s.Interrupt.Set(func() bool {
+				if !stop() {
+					return false
+				}
+				interrupted.Store(true)
+				return true
+			})
+		}
+		code, err := remote.Run(ctx, t.places.Data, commandOf(s), remote.Streams{In: s.In, Out: s.Out, Err: s.Err, Interrupted: heed})
 		s.Interrupt.Set(nil)
 		switch {
 		case err == nil:
@@ -66,6 +77,8 @@ func Main(args []string) int {
 		case errors.Is(err, remote.ErrLost):
 			return cli.Fail(s, fault.Wrap(fault.Unavailable, "terminal", "The Conclave that had the store ended in the middle of the command.",
 				"What it had done is kept: look at conclave chats list and conclave logs, then try again.", err))
+		case interrupted.Load():
+			return cli.ExitStopped
 		}
 		// The owner closed, or is only just opening or closing: look again.
 		select {

@@ -117,6 +117,7 @@ export const tests = {
 
   "F113 saved and answered again, a question goes where a new one goes": {
     height: 600,
+    tick: 30, // long enough to be seen answering
     async run(page) {
       for (const text of ["Show me everything", "count with the tool"]) {
         await page.getByLabel("Message", { exact: true }).fill(text);
@@ -381,6 +382,7 @@ export const tests = {
       await page.getByRole("button", { name: "Copy code" }).click();
       await page.getByRole("button", { name: "Save as file" }).click();
       await page.getByRole("button", { name: "Copy as CSV" }).click();
+      await page.waitForFunction(() => globalThis.fake.done.copied.length > 1);
       const done = await page.evaluate(() => globalThis.fake.done);
       assert.match(done.copied[0], /^# word_count.py[\s\S]*return len\(text.split\(\)\)/);
       assert.equal(done.saved[0].name, "code.py");
