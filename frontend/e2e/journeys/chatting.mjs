@@ -128,7 +128,7 @@ export const tests = {
       await page.keyboard.press("ArrowUp");
       await page.getByLabel("Text of the message").fill("count with the tool once more");
       await page.getByRole("button", { name: "Save and answer again" }).click();
-      await page.getByText("The text has").waitFor();
+      await page.waitForFunction(() => document.querySelector(".btn.stop"));
       await page.waitForFunction(() => !document.querySelector(".btn.stop"));
       await page.waitForTimeout(300);
       const [top, bottom, end] = await page.evaluate(() => {
