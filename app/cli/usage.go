@@ -144,6 +144,7 @@ var commandInHint = sync.OnceValue(func() *regexp.Regexp {
 var inTerminal = strings.NewReplacer(
 	"Add it in Settings > Models", "Add it with conclave models add",
 	"Give its passphrase in Settings > Models, or in the environment", "Give its passphrase in the environment",
+	"Choose one in Settings > Models, or give one in the environment", "Give one in the environment",
 	"Settings > Models lists", "conclave models list shows",
 	"in Settings > Models", "with conclave models",
 )
