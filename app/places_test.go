@@ -50,7 +50,6 @@ var places = map[string]string{
 	"app/plugin/python/interpreter.go":       "what is known of the machine's Python, in Conclave's runtime folder",
 	"app/plugin/python/shim.go":              "unpacks the worker into Conclave's runtime folder",
 	"app/plugin/python/source.go":            "lists the names in a plugin's folder, following no link; place reads the files",
-	"app/plugin/spindle/dialect.go":          "reads a single script of the plugins folder",
 	"app/plugin/spindle/kept.go":             "what was built, in Conclave's runtime folder, which plugins read only",
 }
 

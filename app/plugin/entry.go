@@ -31,7 +31,7 @@ const maxAgain = 5
 // goroutine that brings the second in line with the first. Whatever happens
 // while it loads, it looks again afterwards, so the last edit wins.
 //
-// Locks are taken in the order publishing, Host.mu, mu.
+// Locks are taken in the order changing, publishing, Host.mu, mu.
 type entry struct {
 	h         *Host
 	id        string
@@ -44,6 +44,7 @@ type entry struct {
 	decisions atomic.Uint64 // how many it has heard of
 
 	late       latecomers // has a lock of its own
+	changing   sync.Mutex // orders changes of the state
 	saving     sync.Mutex // orders writes of the record
 	publishing sync.Mutex // orders what goes to the registry
 	pinning    sync.Mutex // orders what is copied to where it runs from
@@ -62,8 +63,8 @@ type entry struct {
 	cancel  context.CancelCauseFunc // ends the load under way
 	status  Status
 	serving *runner
-	waiting version // what the card waits for a decision about
-	state   savedState
+	waiting version    // what the card waits for a decision about
+	state   savedState // changed by changeState alone, under changing too
 	record  record
 	written []byte          // what matters of the record as it lies in the store
 	known   bool            // state and record were read
@@ -235,6 +236,8 @@ func (e *entry) changeState(ctx context.Context, renew bool, do func(*savedState
 	if err := e.recall(ctx); err != nil {
 		return err
 	}
+	e.changing.Lock() // two changes at once would each be of the same state, and one lost
+	defer e.changing.Unlock()
 	e.mu.Lock()
 	was := e.state
 	next := e.state

@@ -215,6 +215,10 @@ func (e *entry) recall(ctx context.Context) error {
 		rec.Digest = ""
 	}
 	e.mu.Lock()
+	if e.known { // somebody else was quicker, and may have changed it since
+		e.mu.Unlock()
+		return nil
+	}
 	e.state, e.record, e.written, e.known = state, rec, rec.timeless(), true
 	e.status.Generation, e.status.Load, e.status.Loaded = rec.Generation, time.Duration(rec.Load)*time.Microsecond, rec.Loaded
 	e.status.Options, e.status.Notes = rec.Options, rec.Notes
