@@ -72,6 +72,12 @@ export const tests = {
   "F6 walks the regions and comes round": {
     async run(page) {
       const seen = [];
+      // The composer takes the focus once the page is there.
+      await page.waitForFunction(
+        () =>
+          document.activeElement?.closest("[data-region]")?.getAttribute("aria-label") ===
+          "Write a message",
+      );
       for (let i = 0; i < 5; i++) {
         await page.keyboard.press("F6");
         seen.push(
