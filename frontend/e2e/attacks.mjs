@@ -78,6 +78,28 @@ function trespasses() {
   return wrong.slice(0, 5);
 }
 
+/**
+ * Resolves when a frame was painted after which nothing changed for 200 ms: the list of messages
+ * places its rows a frame after one of them grew, and until then one may lie over the next.
+ */
+const rest = () =>
+  new Promise((resolve) => {
+    const painted = () => {
+      sizes.disconnect();
+      changes.disconnect();
+      requestAnimationFrame(() => setTimeout(resolve));
+    };
+    let timer = setTimeout(painted, 200);
+    const again = () => {
+      clearTimeout(timer);
+      timer = setTimeout(painted, 200);
+    };
+    const changes = new MutationObserver(again);
+    changes.observe(document, { subtree: true, childList: true, attributes: true });
+    const sizes = new ResizeObserver(again);
+    for (const row of document.querySelectorAll("article, section.ask")) sizes.observe(row);
+  });
+
 const steps = {};
 
 for (const [name, markdown] of Object.entries(replies))
@@ -100,6 +122,7 @@ for (const [name, markdown] of Object.entries(replies))
       const { top = 0, bottom } = card?.getBoundingClientRect() ?? {};
       return top > 0 && bottom < innerHeight;
     });
+    await page.evaluate(rest);
     const found = await page.evaluate(trespasses);
     await person.picture(name);
     if (found.length > 0) throw new Error(`${found.join("; ")}\n${markdown}`);
