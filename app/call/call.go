@@ -40,9 +40,15 @@ const perPlugin = 4
 // itself, which it can say better, before its context ends.
 const grace = time.Second
 
-// saveTime bounds how long putting a call on record may take after its own context
-// ended.
+// saveTime bounds how long writing what was said and done may take once its own
+// context has ended.
 const saveTime = 5 * time.Second
+
+// Saving returns a context for writing what must not be lost although ctx has ended:
+// it ends saveTime from now.
+func Saving(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(context.WithoutCancel(ctx), saveTime, errors.New("saving took too long"))
+}
 
 // errTimeout is the cause of a call's context that ended at its deadline.
 var errTimeout = errors.New("the call took too long")
@@ -373,7 +379,7 @@ func (r *Runner) invoke(ctx context.Context, invoker tool.Invoker, call tool.Cal
 // End gives a call its result, shaped for the model, and puts it on record, even
 // when ctx has ended.
 func (c *Call) End(ctx context.Context, r tool.Result) {
-	save, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), saveTime, errors.New("saving took too long"))
+	save, cancel := Saving(ctx)
 	defer cancel()
 	r.Content = storeMedia(save, c.log, r.Content)
 	c.EndTurn = r.EndTurn && r.Status == chat.CallOK

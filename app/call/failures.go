@@ -64,7 +64,7 @@ func (f *Failures) count(c *Call) {
 	one.times++
 	f.running[key] = one
 	if one.times >= tellAt {
-		c.Result.Content = append(c.Result.Content, text(fmt.Sprintf(
+		c.Result.Content = append(c.Result.Content, chat.TextPart(fmt.Sprintf(
 			"This call failed the same way %d times running. Do not repeat it: try another approach, or answer without it.", one.times)))
 	}
 }

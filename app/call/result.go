@@ -50,7 +50,7 @@ func (c *Call) shape(r tool.Result) chat.ToolResult {
 		full := strings.ToValidUTF8(errorText(record.ToolName, r), "\uFFFD")
 		record.Error = cutText(full, maxRecorded)
 		shown, _ := tool.Strip(full)
-		result.Content = []chat.Part{text(cutText(shown, maxResult))}
+		result.Content = []chat.Part{chat.TextPart(cutText(shown, maxResult))}
 		return result
 	}
 	for _, part := range r.Content {
@@ -60,7 +60,7 @@ func (c *Call) shape(r tool.Result) chat.ToolResult {
 			continue
 		}
 		shown, _ := tool.Strip(part.Text)
-		result.Content = append(result.Content, text(shown))
+		result.Content = append(result.Content, chat.TextPart(shown))
 	}
 	result.Content = cutParts(result.Content)
 	full, given := chat.TextOf(r.Content), result.Text()
@@ -213,7 +213,7 @@ func cutParts(parts []chat.Part) []chat.Part {
 	if total <= maxResult {
 		return parts
 	}
-	out := []chat.Part{text(cutText(chat.TextOf(parts), maxResult))}
+	out := []chat.Part{chat.TextPart(cutText(chat.TextOf(parts), maxResult))}
 	for _, p := range parts {
 		if p.Kind != chat.PartText {
 			out = append(out, p)
@@ -234,12 +234,12 @@ func storeMedia(ctx context.Context, log Log, parts []chat.Part) []chat.Part {
 			continue
 		}
 		if media++; media > maxMedia {
-			out = append(out, text(fmt.Sprintf("[more than %d attachments: %s left out]", maxMedia, p.Media.MIME)))
+			out = append(out, chat.TextPart(fmt.Sprintf("[more than %d attachments: %s left out]", maxMedia, p.Media.MIME)))
 			continue
 		}
 		stored := *p.Media
 		if err := log.PutMedia(ctx, &stored); err != nil {
-			out = append(out, text("[an attachment of type "+p.Media.MIME+" could not be kept: "+fault.Of(err).Message+"]"))
+			out = append(out, chat.TextPart("[an attachment of type "+p.Media.MIME+" could not be kept: "+fault.Of(err).Message+"]"))
 			continue
 		}
 		stored.Data = nil
@@ -247,5 +247,3 @@ func storeMedia(ctx context.Context, log Log, parts []chat.Part) []chat.Part {
 	}
 	return out
 }
-
-func text(s string) chat.Part { return chat.Part{Kind: chat.PartText, Text: s} }

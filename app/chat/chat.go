@@ -10,7 +10,6 @@ package chat
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 )
 
@@ -178,23 +177,6 @@ type Media struct {
 	// Data holds the bytes while they travel; it is never stored or sent to the
 	// window.
 	Data []byte `json:"-"`
-}
-
-// TextOf returns the text parts of parts, joined by newlines.
-func TextOf(parts []Part) string {
-	var text strings.Builder
-	first := true
-	for _, p := range parts {
-		if p.Kind != PartText {
-			continue
-		}
-		if !first {
-			text.WriteByte('\n')
-		}
-		text.WriteString(p.Text)
-		first = false
-	}
-	return text.String()
 }
 
 // Usage counts what one model request used, in tokens. Zero means not told.

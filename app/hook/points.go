@@ -94,27 +94,13 @@ func (p *Points) AfterModel(ctx context.Context, m chat.Message, about About) (c
 	steps := gather(p, func(s Source) []Step[chat.Message] { return s.AfterModel(ctx, about) })
 	end, err := run(ctx, AfterModel, steps, m, false)
 	if text := chat.TextOf(end.value.Parts); text != chat.TextOf(m.Parts) {
-		m.Parts = withText(m.Parts, text)
+		parts, placed := chat.ReplaceText(m.Parts, text)
+		if !placed {
+			parts = append(parts, chat.TextPart(text))
+		}
+		m.Parts = parts
 	}
 	return m, end.trace, err
-}
-
-// withText returns parts with text where their first text stood, or at their end.
-func withText(parts []chat.Part, text string) []chat.Part {
-	out, placed := []chat.Part{}, text == ""
-	for _, part := range parts {
-		if part.Kind == chat.PartText {
-			if placed {
-				continue
-			}
-			part.Text, placed = text, true
-		}
-		out = append(out, part)
-	}
-	if !placed {
-		out = append(out, chat.Part{Kind: chat.PartText, Text: text})
-	}
-	return out
 }
 
 // BeforeTool returns a call as hooks leave it: with other arguments, or with the

@@ -293,23 +293,13 @@ func note(all []llm.Message, text string) []llm.Message {
 	return join(all, chat.RoleUser, []chat.Part{{Kind: chat.PartText, Text: text}})
 }
 
-// retold puts text where the texts of parts stood; what is no text stays.
+// retold puts text where the texts of parts stood. Thinking belonged to what was said,
+// and goes; what else is no text stays.
 func retold(parts []chat.Part, text string) []chat.Part {
-	out, placed := []chat.Part{}, text == ""
-	for _, p := range parts {
-		if p.Kind == chat.PartReasoning {
-			continue // it belonged to what was said
-		}
-		if p.Kind == chat.PartText {
-			if placed {
-				continue
-			}
-			p.Text, placed = text, true
-		}
-		out = append(out, p)
-	}
+	rest := slices.DeleteFunc(slices.Clone(parts), func(p chat.Part) bool { return p.Kind == chat.PartReasoning })
+	out, placed := chat.ReplaceText(rest, text)
 	if !placed {
-		out = append([]chat.Part{{Kind: chat.PartText, Text: text}}, out...)
+		out = slices.Insert(out, 0, chat.TextPart(text))
 	}
 	return out
 }

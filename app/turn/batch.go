@@ -21,7 +21,7 @@ type batch struct {
 // their records into the calls. It comes before the message is written, and so
 // before any of them runs.
 func (t *run) record(ctx context.Context, response chat.MessageSeq, asked []*chat.ToolCall) ([]*call.Call, error) {
-	save, cancel := t.saving(ctx)
+	save, cancel := call.Saving(ctx)
 	defer cancel()
 	calls := make([]*call.Call, len(asked))
 	for i, one := range asked {

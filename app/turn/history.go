@@ -120,11 +120,11 @@ func (t *run) results(ctx context.Context, m chat.Message, rest []chat.Message) 
 	parts := make([]chat.Part, 0, len(calls))
 	for _, call := range calls {
 		result := chat.ToolResult{CallID: call.ID, Tool: call.Tool, Status: chat.CallCancelled, IsError: true,
-			Content: []chat.Part{text("Cancelled: the answer ended before this call did")}}
+			Content: []chat.Part{chat.TextPart("Cancelled: the answer ended before this call did")}}
 		if known, ok := given[call.ID]; ok {
 			result = *known
 			if result.Content = t.content(ctx, known.Content); len(result.Content) == 0 {
-				result.Content = []chat.Part{text("(no output)")} // an empty result is refused by some providers
+				result.Content = []chat.Part{chat.TextPart("(no output)")} // an empty result is refused by some providers
 			}
 		}
 		parts = append(parts, chat.Part{Kind: chat.PartToolResult, Result: &result})
@@ -208,17 +208,17 @@ func (t *run) media(ctx context.Context, p chat.Part) chat.Part {
 	case readable:
 	case picture && t.can.Vision:
 		if why := t.unseen(&m, p.Media); why != "" {
-			return text(fmt.Sprintf("[picture %s, %s, %d bytes: %s]", name, m.MIME, m.Size, why))
+			return chat.TextPart(fmt.Sprintf("[picture %s, %s, %d bytes: %s]", name, m.MIME, m.Size, why))
 		}
 	default:
-		return text(fmt.Sprintf("[file %s, %s, %d bytes: this model cannot be shown it]", name, m.MIME, m.Size))
+		return chat.TextPart(fmt.Sprintf("[file %s, %s, %d bytes: this model cannot be shown it]", name, m.MIME, m.Size))
 	}
 	if m.Data == nil {
 		data, known := t.files[m.ID]
 		if !known {
 			var err error
 			if data, err = t.log.Media(ctx, m.ID); err != nil {
-				return text(fmt.Sprintf("[file %s, %s: it is no longer there]", name, m.MIME))
+				return chat.TextPart(fmt.Sprintf("[file %s, %s: it is no longer there]", name, m.MIME))
 			}
 			if t.files != nil {
 				t.files[m.ID] = data
@@ -227,7 +227,7 @@ func (t *run) media(ctx context.Context, p chat.Part) chat.Part {
 		m.Data = data
 	}
 	if picture && !readable && tooWide(m.Data) {
-		return text(fmt.Sprintf("[picture %s, %s, %d bytes: it has more than %d pixels a side, more than a model can be shown]", name, m.MIME, m.Size, maxPixels))
+		return chat.TextPart(fmt.Sprintf("[picture %s, %s, %d bytes: it has more than %d pixels a side, more than a model can be shown]", name, m.MIME, m.Size, maxPixels))
 	}
 	if pdf {
 		return t.pdfText(ctx, m)
@@ -236,7 +236,7 @@ func (t *run) media(ctx context.Context, p chat.Part) chat.Part {
 		return documentText(m)
 	}
 	if readable {
-		return text("File " + name + ":\n\n" + strings.ToValidUTF8(string(m.Data), "\uFFFD"))
+		return chat.TextPart("File " + name + ":\n\n" + strings.ToValidUTF8(string(m.Data), "\uFFFD"))
 	}
 	p.Media = &m
 	return p
@@ -247,13 +247,13 @@ func documentText(m chat.Media) chat.Part {
 	said, cut, err := document.Text(m.Name, m.Data)
 	switch {
 	case errors.Is(err, document.ErrTooLarge):
-		return text(fmt.Sprintf("[file %s, %s, %d bytes: it unpacks to more than %s, more than is read]", m.Name, m.MIME, m.Size, limit.DocumentUnpacked))
+		return chat.TextPart(fmt.Sprintf("[file %s, %s, %d bytes: it unpacks to more than %s, more than is read]", m.Name, m.MIME, m.Size, limit.DocumentUnpacked))
 	case err != nil:
-		return text(fmt.Sprintf("[file %s, %s, %d bytes: it is damaged, and cannot be read]", m.Name, m.MIME, m.Size))
+		return chat.TextPart(fmt.Sprintf("[file %s, %s, %d bytes: it is damaged, and cannot be read]", m.Name, m.MIME, m.Size))
 	case cut:
 		said += fmt.Sprintf("\n[the rest of %s is left out: a model is told at most %s of a document]", m.Name, limit.DocumentText)
 	}
-	return text("File " + m.Name + ", its text:\n\n" + said)
+	return chat.TextPart("File " + m.Name + ", its text:\n\n" + said)
 }
 
 // pictures returns those of a path that are sent: the newest, as far as they fit
@@ -313,5 +313,3 @@ func isText(mime string) bool {
 	}
 	return strings.HasPrefix(mime, "text/")
 }
-
-func text(s string) chat.Part { return chat.Part{Kind: chat.PartText, Text: s} }

@@ -35,7 +35,7 @@ func (b *beside) BeforeModel(_ context.Context, about hook.About) []hook.Step[ll
 			return hook.Verdict[llm.Request]{Action: hook.Stop}, nil
 		}
 		r.System = "changed"
-		r.Messages = append([]llm.Message{{Role: chat.RoleUser, Parts: []chat.Part{text("first")}}, {Role: chat.RoleAssistant, Parts: []chat.Part{text("ok")}}}, r.Messages...)
+		r.Messages = append([]llm.Message{{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("first")}}, {Role: chat.RoleAssistant, Parts: []chat.Part{chat.TextPart("ok")}}}, r.Messages...)
 		return hook.Verdict[llm.Request]{Action: hook.Changed, Value: r, Notes: []string{"It was changed."}}, nil
 	}}}
 }
@@ -45,7 +45,7 @@ func (b *beside) AfterModel(context.Context, hook.About) []hook.Step[chat.Messag
 		if b.words == "" {
 			return hook.Verdict[chat.Message]{}, nil
 		}
-		m.Parts = []chat.Part{text(b.words)}
+		m.Parts = []chat.Part{chat.TextPart(b.words)}
 		return hook.Verdict[chat.Message]{Action: hook.Changed, Value: m, Notes: []string{"Sample changed the answer."}}, nil
 	}}}
 }
@@ -72,7 +72,7 @@ func (yes) TurnEnded(string) {}
 type echoes struct{}
 
 func (echoes) Call(context.Context, tool.Call) (tool.Result, error) {
-	return tool.Result{Status: chat.CallOK, Content: []chat.Part{text("echo")}}, nil
+	return tool.Result{Status: chat.CallOK, Content: []chat.Part{chat.TextPart("echo")}}, nil
 }
 
 func TestHooksAreAskedOnceAndWhatTheyChangedStays(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 func (t *run) pdfText(ctx context.Context, m chat.Media) chat.Part {
 	said, err := t.o.ReadPDF(ctx, m.Data)
 	if ctx.Err() != nil { // the request is not sent any more
-		return text("[file " + m.Name + ": not read]")
+		return chat.TextPart("[file " + m.Name + ": not read]")
 	}
 	if err != nil {
 		t.o.Slog.Info("a PDF was not read", "name", m.Name, "err", err)
@@ -27,7 +27,7 @@ func (t *run) pdfText(ctx context.Context, m chat.Media) chat.Part {
 	case document.CutPages:
 		said.Text += "\n" + strings.ReplaceAll(limit.PDFPages.Model, "NAME", m.Name)
 	}
-	return text("File " + m.Name + ", its text:\n\n" + said.Text)
+	return chat.TextPart("File " + m.Name + ", its text:\n\n" + said.Text)
 }
 
 // unreadPDF tells the person, once a turn, and the model why a PDF is not read.
@@ -42,7 +42,7 @@ func (t *run) unreadPDF(m chat.Media, err error) chat.Part {
 		t.emit(Event{Kind: Noted, Note: strings.Replace(person, "NAME", name, 1)})
 	}
 	about := strings.NewReplacer("NAME", name, "…", fmt.Sprintf("%s, %d bytes", m.MIME, m.Size))
-	return text(about.Replace(model))
+	return chat.TextPart(about.Replace(model))
 }
 
 // whyUnread returns the sentences of an error of app/document, for a person and a

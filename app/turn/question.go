@@ -83,7 +83,7 @@ func (t *run) said(ctx context.Context, parent chat.MessageSeq) (chat.Message, e
 		Created: t.o.Now(), Ended: t.o.Now(), Open: true,
 	}
 	if t.req.Text != "" {
-		m.Parts = append(m.Parts, text(t.req.Text))
+		m.Parts = append(m.Parts, chat.TextPart(t.req.Text))
 	}
 	for _, p := range t.req.Attachments {
 		if p.Media != nil && p.Media.ID == "" {

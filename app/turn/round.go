@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/limit"
@@ -149,7 +150,7 @@ func (w *writing) save(ctx context.Context) error {
 	}
 	m := w.m
 	m.Parts = w.parts()
-	save, cancel := w.t.saving(ctx)
+	save, cancel := call.Saving(ctx)
 	defer cancel()
 	if w.err = w.t.scribe.append(save, &m); w.err != nil {
 		return w.err

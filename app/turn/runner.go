@@ -112,9 +112,6 @@ type Outcome struct {
 	Err     error           // why, when Reason is error: a *fault.Error
 }
 
-// saveTime bounds how long saving may take after the turn's own context ended.
-const saveTime = 5 * time.Second
-
 // run is one turn under way.
 type run struct {
 	*Runner
@@ -213,7 +210,7 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 	outcome := t.rounds(ctx, open)
 	t.conclude(ctx, outcome.Reason)
 	r.o.Calls.TurnEnded(t.turn)
-	save, cancel := t.saving(ctx)
+	save, cancel := call.Saving(ctx)
 	defer cancel()
 	if err := errors.Join(t.scribe.wait(), t.log.Sync(save)); err != nil {
 		r.o.Slog.Error("a turn could not be written to its end", "turn", t.turn, "err", err)
@@ -232,12 +229,6 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 
 // offerNoTools goes on without tools.
 func (t *run) offerNoTools() { t.req.Tools, t.origin.Tools = nil, nil }
-
-// saving returns a context for writing what must not be lost when the turn was
-// stopped.
-func (t *run) saving(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(context.WithoutCancel(ctx), saveTime, errors.New("saving took too long"))
-}
 
 func (t *run) emit(e Event) {
 	e.Turn, e.Conversation, e.Model = t.turn, t.req.Conversation, t.model

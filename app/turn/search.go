@@ -124,7 +124,7 @@ func (t *run) remind(r *llm.Request) {
 	if len(lines) == 0 {
 		return
 	}
-	note := text("<system-reminder>\nThese tools exist too. Before you use one of them, find it with " + tool.SearchName + ":\n" + strings.Join(lines, "\n") + "\n</system-reminder>")
+	note := chat.TextPart("<system-reminder>\nThese tools exist too. Before you use one of them, find it with " + tool.SearchName + ":\n" + strings.Join(lines, "\n") + "\n</system-reminder>")
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		if r.Messages[i].Role == chat.RoleUser {
 			r.Messages = slices.Clone(r.Messages)
@@ -181,7 +181,7 @@ func (t *run) search(c *call.Call) tool.Result {
 	if err != nil {
 		value = nil // never: names are text
 	}
-	return tool.Result{Status: chat.CallOK, Content: []chat.Part{text(said)}, Value: value}
+	return tool.Result{Status: chat.CallOK, Content: []chat.Part{chat.TextPart(said)}, Value: value}
 }
 
 // searchHint is added to the failure of a deferred tool that was called without

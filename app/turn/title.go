@@ -73,7 +73,7 @@ func askTitle(ctx context.Context, n Naming) (title string, usage chat.Usage, er
 	defer cancel()
 	request := llm.Request{System: titleSystem, MaxTokens: titleTokens, Messages: []llm.Message{{
 		Role:  chat.RoleUser,
-		Parts: []chat.Part{text("The chat begins:\n\nPerson: " + shownForTitle(n.Question) + "\n\nAssistant: " + shownForTitle(n.Answer))},
+		Parts: []chat.Part{chat.TextPart("The chat begins:\n\nPerson: " + shownForTitle(n.Question) + "\n\nAssistant: " + shownForTitle(n.Answer))},
 	}}}
 	var said strings.Builder
 	for event, err := range n.Model.Stream(ctx, request) {

@@ -1,0 +1,40 @@
+package chat
+
+import "strings"
+
+// TextPart returns a part that says text.
+func TextPart(text string) Part { return Part{Kind: PartText, Text: text} }
+
+// TextOf returns the text parts of parts, joined by newlines.
+func TextOf(parts []Part) string {
+	var text strings.Builder
+	first := true
+	for _, p := range parts {
+		if p.Kind != PartText {
+			continue
+		}
+		if !first {
+			text.WriteByte('\n')
+		}
+		text.WriteString(p.Text)
+		first = false
+	}
+	return text.String()
+}
+
+// ReplaceText returns parts with text in place of their first text, and without their
+// other texts; with text empty it leaves none. placed is false when parts held no text:
+// then out is parts as they are, and the caller says where text belongs.
+func ReplaceText(parts []Part, text string) (out []Part, placed bool) {
+	out, placed = make([]Part, 0, len(parts)+1), text == ""
+	for _, p := range parts {
+		if p.Kind == PartText {
+			if placed {
+				continue
+			}
+			p.Text, placed = text, true
+		}
+		out = append(out, p)
+	}
+	return out, placed
+}

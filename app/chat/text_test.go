@@ -1,0 +1,43 @@
+package chat
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestATextIsReplacedWhereTheFirstOneStood(t *testing.T) {
+	call, thought := Part{Kind: PartToolCall}, Part{Kind: PartReasoning, Text: "hm"}
+	for name, c := range map[string]struct {
+		parts  []Part
+		text   string
+		want   string
+		placed bool
+	}{
+		"one text":           {[]Part{TextPart("old")}, "new", "text:new", true},
+		"between others":     {[]Part{thought, TextPart("old"), call}, "new", "reasoning:hm text:new tool_call:", true},
+		"several texts":      {[]Part{TextPart("a"), call, TextPart("b"), TextPart("c")}, "new", "text:new tool_call:", true},
+		"no text":            {[]Part{thought, call}, "new", "reasoning:hm tool_call:", false},
+		"no parts":           {nil, "new", "", false},
+		"nothing to say":     {[]Part{TextPart("a"), call, TextPart("b")}, "", "tool_call:", true},
+		"an empty text part": {[]Part{TextPart("")}, "new", "text:new", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := said(c.parts)
+			out, placed := ReplaceText(c.parts, c.text)
+			if got := said(out); got != c.want || placed != c.placed {
+				t.Errorf("got %q, placed %v; want %q, %v", got, placed, c.want, c.placed)
+			}
+			if after := said(c.parts); after != before {
+				t.Errorf("what was given was changed from %q to %q", before, after)
+			}
+		})
+	}
+}
+
+func said(parts []Part) string {
+	words := make([]string, len(parts))
+	for i, p := range parts {
+		words[i] = string(p.Kind) + ":" + p.Text
+	}
+	return strings.Join(words, " ")
+}
