@@ -28,7 +28,7 @@ type quota struct {
 func (e *entry) full(process sandbox.Process) bool {
 	var deleted int64
 	if process != nil {
-		deleted = process.Usage().Deleted
+		deleted = process.Deleted()
 	}
 	e.quota.mu.Lock()
 	defer e.quota.mu.Unlock()

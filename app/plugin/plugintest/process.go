@@ -413,3 +413,6 @@ func (p *Process) Kill() { p.end("signal: killed") }
 
 // Usage implements sandbox.Process.
 func (p *Process) Usage() sandbox.Usage { return sandbox.Usage{} }
+
+// Deleted implements sandbox.Process.
+func (p *Process) Deleted() int64 { return 0 }

@@ -83,14 +83,14 @@ type Process interface {
 	Kill()
 	// Usage reads what it has used so far; zero where the system does not say.
 	Usage() Usage
+	// Deleted returns the bytes on disk of files that no folder holds any more and
+	// the process still has open; 0 where the system does not say. It is asked with
+	// every call, and costs less than Usage.
+	Deleted() int64
 }
 
 // Usage is what a process has used.
 type Usage struct {
 	CPU    time.Duration
 	Memory int64 // proportional set size in bytes, resident size where that is unknown
-
-	// Deleted are the bytes on disk of files that no folder holds any more and the
-	// process still has open. Zero where the system does not say.
-	Deleted int64
 }

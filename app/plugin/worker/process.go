@@ -294,7 +294,18 @@ func (p *Process) Usage() sandbox.Usage {
 		}
 		return sandbox.Usage{}
 	default:
-		return usage(p.cmd.Process.Pid, p.spec)
+		return usage(p.cmd.Process.Pid)
+	}
+}
+
+// Deleted returns the bytes on disk of files that no folder holds any more and the
+// process still has open; 0 once it is gone.
+func (p *Process) Deleted() int64 {
+	select {
+	case <-p.done:
+		return 0
+	default:
+		return unseen(p.cmd.Process.Pid, p.spec)
 	}
 }
 

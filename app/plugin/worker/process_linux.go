@@ -35,8 +35,7 @@ func (group) wait(cmd *exec.Cmd) {
 const clockTicks = 100
 
 // usage reads /proc (proc(5)): utime and stime of stat, Pss of smaps_rollup.
-func usage(pid int, spec sandbox.Spec) sandbox.Usage {
-	u := sandbox.Usage{Deleted: unseen(pid, spec)}
+func usage(pid int) (u sandbox.Usage) {
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		// The second field is the name in brackets, which may hold anything.
 		if fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:]); len(fields) > 12 {

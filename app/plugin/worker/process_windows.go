@@ -101,7 +101,10 @@ func used(int, bool, int64) int64 { return 0 }
 func threads(int, bool) int64 { return 0 }
 
 // usage is unknown here.
-func usage(int, sandbox.Spec) sandbox.Usage { return sandbox.Usage{} }
+func usage(int) sandbox.Usage { return sandbox.Usage{} }
+
+// unseen is unknown here.
+func unseen(int, sandbox.Spec) int64 { return 0 }
 
 // tooMany reports an error that says that a system limit is reached.
 func tooMany(err error) bool {
