@@ -148,17 +148,6 @@ func (k *keeper) UpdateConversation(ctx context.Context, id chat.ConversationID,
 	return err
 }
 
-// toasts are the notices of plugins as the window shows them.
-func toasts(c *core.Core) func(after uint64) []app.ToastView {
-	return func(after uint64) []app.ToastView {
-		var out []app.ToastView
-		for _, t := range c.Services.Toasts(after) {
-			out = append(out, app.ToastView(t))
-		}
-		return out
-	}
-}
-
 // connections are the models as the window uses them.
 type connections struct{ *core.Models }
 

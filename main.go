@@ -120,7 +120,7 @@ func run(args []string, stderr io.Writer) error {
 			Version: version.Version, Data: places.Data, Plugins: places.Plugins, Logs: filepath.Join(places.Data, "logs"),
 			Isolation: c.Isolation(), Trouble: c.Trouble,
 		},
-		Toasts: toasts(c),
+		Toasts: c.Services.Toasts,
 	}, c.Log)
 	server, err := c.Serve(func(args []string) bool {
 		if len(args) == 2 && args[0] == "window" && args[1] == "focus" {

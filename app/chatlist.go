@@ -8,11 +8,12 @@ import (
 	"unicode/utf8"
 
 	"conclave/app/chat"
+	"conclave/app/permit"
 	"conclave/app/transcript"
 )
 
-// List returns rows [offset, offset+limit) of the chat list: pinned ones first,
-// then by the day of their last change; or what a text query found.
+// List returns rows [offset, offset+limit) of the chat list, at most 200: pinned
+// ones first, then by the day of their last change; or what a text query found.
 func (c *Chats) List(query ChatQuery, offset, limit int) (ChatList, error) {
 	ctx := c.call()
 	limit = min(max(limit, 0), maxAsked)
@@ -69,17 +70,17 @@ func (c *Chats) found(ctx context.Context, query ChatQuery, offset, limit int) (
 
 func (c *Chats) row(v chat.Conversation) ChatRow {
 	row := ChatRow{
-		ID: string(v.ID), Title: v.Title, Updated: stamp(v.Updated), Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo, State: "idle",
+		ID: string(v.ID), Title: v.Title, Updated: stamp(v.Updated), Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo, State: ChatIdle,
 	}
 	c.mu.Lock()
 	row.Unread = c.unread[v.ID]
 	if c.answers[v.ID] != nil {
-		row.State = "running"
+		row.State = ChatRunning
 	}
 	c.mu.Unlock()
 	for _, p := range c.core.Gate.Pending() {
-		if p.Conversation == v.ID && p.Kind == "call" {
-			row.State = "waiting"
+		if p.Conversation == v.ID && p.Kind == permit.KindCall {
+			row.State = ChatWaiting
 		}
 	}
 	return row

@@ -143,7 +143,8 @@ func (c *Chats) Pull(conversation string, since uint64) (transcript.Pull, error)
 // maxAsked bounds how many rows or entries one call returns.
 const maxAsked = 200
 
-// Messages returns whole entries by seq.
+// Messages returns whole entries by seq, at most 200, in the order asked; unknown
+// ones are left out.
 func (c *Chats) Messages(conversation string, seqs []uint64) ([]transcript.Entry, error) {
 	ctx := c.call()
 	return c.transcript(id(conversation)).Entries(ctx, seqs[:min(len(seqs), maxAsked)])
@@ -315,7 +316,7 @@ func (c *Chats) finished(conversation chat.ConversationID) {
 // stopTime bounds how long Stop waits for what was said to be saved.
 const stopTime = 5 * time.Second
 
-// Stop stops the running turn and keeps what was said.
+// Stop stops the running turn and keeps what was said. No turn is no error.
 func (c *Chats) Stop(conversation string) error {
 	ctx := c.call()
 	done := c.halt(id(conversation))
@@ -332,7 +333,7 @@ func (c *Chats) Stop(conversation string) error {
 	return nil
 }
 
-// Regenerate answers again beside the answer seq.
+// Regenerate answers again beside the answer seq; model "" is the chat's.
 func (c *Chats) Regenerate(conversation string, seq uint64, model string) (Sent, error) {
 	ctx := c.call()
 	entry, err := c.entryOf(ctx, id(conversation), chat.MessageSeq(seq))
@@ -358,7 +359,9 @@ func (c *Chats) entryOf(ctx context.Context, conversation chat.ConversationID, s
 	return n, nil
 }
 
-// Edit changes a message in place, or makes a sibling that is answered.
+// Edit changes a message. Without answerAgain its text changes and later messages
+// stay; with it, a sibling is made and answered, which only the person's own
+// messages can be.
 func (c *Chats) Edit(conversation string, seq uint64, text string, answerAgain bool) (Sent, error) {
 	ctx := c.call()
 	if strings.TrimSpace(text) == "" {
@@ -408,7 +411,7 @@ func (c *Chats) Edit(conversation string, seq uint64, text string, answerAgain b
 	return Sent{Conversation: conversation, Seq: seq}, c.transcript(id(conversation)).Refresh(ctx, m.Seq)
 }
 
-// SwitchVersion shows the path through a sibling.
+// SwitchVersion shows the path through the sibling seq, to its newest leaf.
 func (c *Chats) SwitchVersion(conversation string, seq uint64) error {
 	ctx := c.call()
 	if c.running(id(conversation)) {
@@ -455,7 +458,7 @@ func (c *Chats) entryMessages(ctx context.Context, conversation string, seq uint
 	return nil, fault.New(fault.NotFound, "app.chats", "That message is not on the path that is shown.", "")
 }
 
-// Source returns the Markdown of an entry's text.
+// Source returns the Markdown of an entry's text, for copy, quote and edit.
 func (c *Chats) Source(conversation string, seq uint64) (string, error) {
 	ctx := c.call()
 	messages, err := c.entryMessages(ctx, conversation, seq)
@@ -561,7 +564,8 @@ func (c *Chats) Find(conversation, words string) ([]Find, error) {
 	return found, nil
 }
 
-// Seen says that the conversation is being looked at; "" is none.
+// Seen says that the conversation is being looked at: it is read, and opened at
+// the next start. "" is none.
 func (c *Chats) Seen(conversation string) error {
 	ctx := c.call()
 	c.mu.Lock()
@@ -629,7 +633,8 @@ func (c *Chats) SetSystem(conversation, text string) error {
 	return c.update(ctx, conversation, func(v *chat.Conversation) { v.System = text })
 }
 
-// Delete deletes a conversation; a running turn is stopped.
+// Delete deletes a conversation, with undo until the program quits. A running turn
+// is stopped.
 func (c *Chats) Delete(conversation string) (Undo, error) {
 	ctx := c.call()
 	v, err := c.core.Keep.Conversation(ctx, id(conversation))
@@ -750,7 +755,7 @@ func (c *Chats) SaveDraft(conversation string, draft Draft) error {
 	return nil
 }
 
-// Attach keeps a file.
+// Attach keeps a file; data is its bytes in base64.
 func (c *Chats) Attach(name, mimeType, data string) (transcript.Media, error) {
 	ctx := c.call()
 	raw, err := base64.StdEncoding.DecodeString(data)

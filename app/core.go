@@ -8,6 +8,7 @@ import (
 	"conclave/app/llm"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/service"
 	"conclave/app/settings"
 	"conclave/app/tool"
 	"conclave/app/turn"
@@ -25,8 +26,8 @@ type Core struct {
 	Models   Connections
 	Settings Settled
 	Facts    Facts
-	// Toasts returns the notices of plugins after the given number; nil has none.
-	Toasts func(after uint64) []ToastView
+	// Toasts returns the notices of plugins after the given number.
+	Toasts func(after uint64) []service.Toast
 }
 
 // Facts are what does not change while the window is open.

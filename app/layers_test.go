@@ -77,7 +77,7 @@ var layers = map[string][]string{
 	"app/transcript": {"app/fault", "app/chat", "app/tool", "app/render"},
 
 	// The window and the terminal: words, contracts, doers; never an adapter.
-	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/transcript", "app/turn", "app/plugin", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
+	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/transcript", "app/turn", "app/plugin", "app/service", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
 	"app/cli": {"app/fault", "app/chat", "app/call", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
 
 	// Main: what builds the rest. The core knows everything but the window, the

@@ -83,7 +83,7 @@ func (m *Models) List() (ModelList, error) {
 }
 
 func (m *Models) view(c llm.Connection) ConnectionView {
-	v := ConnectionView{Name: c.Name, Kind: c.Kind, Title: c.Title, URL: c.URL, Host: vendorHosts[c.Kind], HasKey: c.HasKey, BuiltIn: c.Kind == "demo", State: "unknown", Models: list(c.Models)}
+	v := ConnectionView{Name: c.Name, Kind: c.Kind, Title: c.Title, URL: c.URL, Host: vendorHosts[c.Kind], HasKey: c.HasKey, BuiltIn: c.Kind == "demo", State: ConnectionUnknown, Models: list(c.Models)}
 	if v.Title == "" {
 		v.Title = c.Name
 	}
@@ -91,7 +91,7 @@ func (m *Models) view(c llm.Connection) ConnectionView {
 		v.Host = u.Host
 	}
 	if v.BuiltIn {
-		v.State = "ok"
+		v.State = ConnectionOK
 	}
 	m.mu.Lock()
 	t, ok := m.tests[c.Name]
@@ -102,11 +102,11 @@ func (m *Models) view(c llm.Connection) ConnectionView {
 	v.LatencyMS, v.Checked = t.latency.Milliseconds(), stamp(t.at)
 	switch {
 	case t.asking:
-		v.State = "asking"
+		v.State = ConnectionAsking
 	case t.err != nil:
-		v.State, v.Problem = "failed", optionalFailure(m.log, t.err)
+		v.State, v.Problem = ConnectionFailed, optionalFailure(m.log, t.err)
 	default:
-		v.State = "ok"
+		v.State = ConnectionOK
 	}
 	return v
 }
@@ -123,7 +123,7 @@ func (m *Models) note(name string, t tested) {
 
 var notName = regexp.MustCompile(`[^a-z0-9._-]+`)
 
-// Add adds a connection and returns its name.
+// Add adds a connection and returns its name. The key goes to the key store.
 func (m *Models) Add(edit ConnectionEdit) (string, error) {
 	ctx := m.call()
 	c := llm.Connection{Name: edit.Name, Kind: edit.Kind, Title: strings.TrimSpace(edit.Title), URL: strings.TrimSpace(edit.URL), Models: edit.Models}
@@ -229,14 +229,15 @@ func (m *Models) SetCapabilities(model string, tools, vision, reasoning bool) er
 	return m.core.Models.SetCapabilities(m.call(), model, llm.Capabilities{Tools: tools, Vision: vision, Reasoning: reasoning})
 }
 
-// ScanLocal asks the loopback addresses of known model servers.
+// ScanLocal asks the loopback addresses of known model servers, 400 ms each, in
+// parallel.
 func (m *Models) ScanLocal() ([]LocalServer, error) {
 	ctx := m.call()
 	servers, err := m.core.Models.Scan(ctx)
 	return list(servers), err
 }
 
-// Unlock gives the passphrase of the encrypted file of keys.
+// Unlock gives the passphrase of the encrypted file of keys; the first one sets it.
 func (m *Models) Unlock(passphrase string) error {
 	if err := m.core.Models.Unlock(passphrase); err != nil {
 		return err

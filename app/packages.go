@@ -7,30 +7,23 @@ import (
 
 // PackagesView is what a plugin wants of the world's packages.
 type PackagesView struct {
-	Packages  []PackageView    `json:"packages"`
-	Notes     []string         `json:"notes"`
-	Elsewhere []string         `json:"elsewhere"`
-	Digest    string           `json:"digest"`
-	Python    string           `json:"python"`
-	Index     string           `json:"index"`
-	Unable    string           `json:"unable"`
-	Made      string           `json:"made"`
-	Path      string           `json:"path"`
-	Bytes     int64            `json:"bytes"`
-	Stale     bool             `json:"stale"`
-	Work      *PackageWorkView `json:"work"`
-}
-
-// PackageView is one of them.
-type PackageView struct {
-	Name        string `json:"name"`
-	Requirement string `json:"requirement"`
-	From        string `json:"from"`
-	Standing    string `json:"standing"`
-	Version     string `json:"version"`
-	Optional    bool   `json:"optional"`
-	Guessed     bool   `json:"guessed"`
-	Note        string `json:"note"`
+	Packages []plugin.Package `json:"packages"`
+	Notes    []string         `json:"notes"` // what it declares that is not obeyed, a sentence each
+	// Other indexes and addresses that it names; they need consent.
+	Elsewhere []string `json:"elsewhere"`
+	Digest    string   `json:"digest"` // of the list: Plugins.InstallPackages must name it
+	Python    string   `json:"python"` // the interpreter's version
+	Index     string   `json:"index"`  // where packages come from
+	// Why nothing can be installed on this machine; "" when it can.
+	Unable string `json:"unable"`
+	// When its environment was made, and where, and what it takes; "" and 0 without one.
+	Made  string `json:"made"`
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+	// The environment was made for another list, or another Python.
+	Stale bool `json:"stale"`
+	// Installing: under way, or the last time since the program started.
+	Work *PackageWorkView `json:"work"`
 }
 
 // PackageWorkView is an installation: the one under way, or the last.
@@ -38,9 +31,9 @@ type PackageWorkView struct {
 	Running bool         `json:"running"`
 	Started string       `json:"started"`
 	Ended   string       `json:"ended"`
-	Lines   []string     `json:"lines"`
-	Problem *ProblemView `json:"problem"`
-	Stopped bool         `json:"stopped"`
+	Lines   []string     `json:"lines"`   // the last of what the installer said
+	Problem *ProblemView `json:"problem"` // why it did not work
+	Stopped bool         `json:"stopped"` // by the person
 }
 
 // packagesView returns nil for a plugin that wants nothing. What stands in it was
@@ -51,14 +44,13 @@ func packagesView(s plugin.Status) *PackagesView {
 		return nil
 	}
 	v := &PackagesView{
-		Packages: []PackageView{}, Notes: stripAll(p.Notes), Elsewhere: stripAll(p.Elsewhere), Digest: p.Digest, Python: p.Python, Index: p.Index,
+		Packages: []plugin.Package{}, Notes: stripAll(p.Notes), Elsewhere: stripAll(p.Elsewhere), Digest: p.Digest, Python: p.Python, Index: p.Index,
 		Unable: p.Unable, Made: stamp(p.Made), Path: p.Path, Bytes: p.Bytes, Stale: p.Stale,
 	}
 	for _, one := range p.Packages {
-		view := PackageView(one)
-		view.Requirement, _ = tool.Strip(one.Requirement)
-		view.From, _ = tool.Strip(one.From)
-		v.Packages = append(v.Packages, view)
+		one.Requirement, _ = tool.Strip(one.Requirement)
+		one.From, _ = tool.Strip(one.From)
+		v.Packages = append(v.Packages, one)
 	}
 	if w := s.PackageWork; w != nil {
 		v.Work = &PackageWorkView{Running: w.Running, Started: stamp(w.Started), Ended: stamp(w.Ended), Lines: list(w.Lines), Stopped: w.Stopped}
@@ -79,14 +71,16 @@ func stripAll(texts []string) []string {
 }
 
 // InstallPackages puts what the plugin wants into an environment of its own, in
-// the background; digest is that of the list the person read. build lets code of
-// packages run during the installation, elsewhere lets them come from where the
-// plugin says. Of those that nobody declared only the guessed are installed.
+// the background; digest is that of the list the person read, else kind conflict.
+// build lets code of packages run during the installation, elsewhere lets them come
+// from where the plugin says. Of those that nobody declared only the guessed are
+// installed.
 func (p *Plugins) InstallPackages(id, digest string, build, elsewhere bool, guessed []string) error {
 	return p.core.Host.StartPackages(id, digest, plugin.Consent{Build: build, Elsewhere: elsewhere, Guessed: guessed})
 }
 
-// StopPackages ends the installation under way.
+// StopPackages ends the installation under way; what arrived is kept for another.
+// None is no error.
 func (p *Plugins) StopPackages(id string) error { return p.core.Host.StopPackages(id) }
 
 // RemovePackages deletes the plugin's environment.

@@ -29,9 +29,9 @@ func (a *App) FirstFrame(next http.Handler) http.Handler {
 func frameOf(set settings.Settings) string {
 	var b bytes.Buffer
 	switch set.Theme {
-	case "light", "dark":
+	case settings.Light, settings.Dark:
 		fmt.Fprintf(&b, `data-theme="%s" `, set.Theme)
-	case "contrast":
+	case settings.Contrast:
 		b.WriteString(`data-contrast="more" `)
 	}
 	if !set.SidebarOpen {
@@ -82,5 +82,5 @@ func (f *framed) Write(p []byte) (int, error) {
 // has before there is a page.
 func (a *App) Dark(ctx context.Context) bool {
 	set, err := a.core.Settings.Settings(ctx)
-	return err == nil && set.Theme == "dark"
+	return err == nil && set.Theme == settings.Dark
 }

@@ -94,7 +94,7 @@ func TestThePageComesAsItIsWhenThereAreNoSettings(t *testing.T) {
 }
 
 func TestTheGroundIsDarkOnlyWhereThePersonChoseDark(t *testing.T) {
-	for theme, want := range map[string]bool{"dark": true, "light": false, "system": false, "contrast": false} {
+	for theme, want := range map[settings.Theme]bool{settings.Dark: true, settings.Light: false, settings.System: false, settings.Contrast: false} {
 		window := New(Core{Settings: chosen{set: settings.Settings{Theme: theme}}}, slog.New(slog.DiscardHandler))
 		if got := window.Dark(t.Context()); got != want {
 			t.Errorf("%s: got %v", theme, got)

@@ -26,13 +26,10 @@ func (p *Permissions) Pending() (PendingList, error) {
 		v := PendingView{
 			ID: q.ID, Nonce: q.Nonce, Kind: q.Kind, Caller: string(q.Caller), Plugin: q.Plugin, PluginName: q.PluginName, Tool: q.Tool, Title: q.Title,
 			Capabilities: []string{}, Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History,
-			Conversation: string(q.Conversation), Count: max(1, q.Count), Scopes: []string{}, Asked: stamp(q.Asked), Expires: stamp(q.Expires), Hidden: q.Hidden,
+			Conversation: string(q.Conversation), Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: stamp(q.Asked), Expires: stamp(q.Expires), Hidden: q.Hidden,
 		}
 		for _, c := range q.Capabilities {
 			v.Capabilities = append(v.Capabilities, c.Words())
-		}
-		for _, s := range q.Scopes {
-			v.Scopes = append(v.Scopes, string(s))
 		}
 		if q.Conversation != "" {
 			v.Seq, v.Call, v.Title = p.chats.place(q)
@@ -68,10 +65,11 @@ func (c *Chats) place(q permit.Pending) (seq uint64, call, model string) {
 	return 0, "", ""
 }
 
-// Answer answers one request of kind call.
+// Answer answers one request of kind call. Kind conflict when it was settled
+// meanwhile.
 func (p *Permissions) Answer(request, nonce string, answer AnswerView) error {
 	ctx := p.call()
-	a := permit.Answer{Effect: permit.Effect(answer.Effect), Scope: permit.Scope(answer.Scope), Reason: answer.Reason}
+	a := permit.Answer{Effect: answer.Effect, Scope: answer.Scope, Reason: answer.Reason}
 	if answer.Arguments != "" {
 		if !json.Valid([]byte(answer.Arguments)) {
 			return fault.New(fault.Invalid, "app.answer", "The edited arguments are not JSON.", "Correct them, or allow the call as it was asked.")
@@ -95,7 +93,7 @@ func (p *Permissions) Grants() (GrantList, error) {
 			name = s.Manifest.Name
 		}
 		out.Grants = append(out.Grants, GrantView{
-			ID: g.ID, Effect: string(g.Effect), Plugin: g.Plugin, PluginName: name, Tool: g.Tool, Scope: string(g.Scope),
+			ID: g.ID, Effect: g.Effect, Plugin: g.Plugin, PluginName: name, Tool: g.Tool, Scope: g.Scope,
 			Sentence: permit.Sentence(g, name) + ".", Made: stamp(g.Made), LastUsed: stamp(g.LastUsed), Uses: g.Uses,
 		})
 	}

@@ -47,20 +47,29 @@ func (a *adding) stop() {
 	}
 }
 
+// Choosable is a place that a person can point to.
+type Choosable string
+
+// The places that Choose asks for.
+const (
+	ChooseFolder Choosable = "folder"
+	ChooseFile   Choosable = "file"
+)
+
 // Choose asks for a folder, or for a file that holds a plugin; "" when the person
 // changed their mind.
-func (p *Plugins) Choose(what string) (string, error) {
+func (p *Plugins) Choose(what Choosable) (string, error) {
 	ctx := p.window()
 	if ctx == nil {
 		return "", errNoContext
 	}
 	switch what {
-	case "folder":
+	case ChooseFolder:
 		return runtime.OpenDirectoryDialog(ctx, runtime.OpenDialogOptions{})
-	case "file":
+	case ChooseFile:
 		return runtime.OpenFileDialog(ctx, runtime.OpenDialogOptions{Filters: []runtime.FileFilter{{DisplayName: "Plugins (.zip, .py, .js, .ts)", Pattern: "*.zip;*.py;*.js;*.ts"}}})
 	}
-	return "", fault.New(fault.Invalid, "app.choose", "There is no “"+what+"” to choose.", "")
+	return "", fault.New(fault.Invalid, "app.choose", "There is no “"+string(what)+"” to choose.", "")
 }
 
 // Add brings a plugin into the plugins folder, from the https address of a git

@@ -7,10 +7,10 @@ import (
 // PluginForm is what a person may set of a plugin. Schema and Values travel as
 // text: what they hold is the plugin's, and the page reads it as it needs it.
 type PluginForm struct {
-	Schema   string   `json:"schema"`
-	Values   string   `json:"values"`
-	Secrets  []string `json:"secrets"`
-	Problems []string `json:"problems"`
+	Schema   string   `json:"schema"`   // JSON Schema of an object, as text; "" = nothing to set
+	Values   string   `json:"values"`   // what is set, a JSON object as text, without secrets
+	Secrets  []string `json:"secrets"`  // the paths of the secrets that are set: "server.token"
+	Problems []string `json:"problems"` // why the values do not fit the schema as it is now
 }
 
 // Settings returns what a person may set of a plugin, and what is set.
@@ -22,7 +22,8 @@ func (p *Plugins) Settings(id string) (PluginForm, error) {
 	return PluginForm{Schema: string(f.Schema), Values: string(f.Values), Secrets: list(f.Secrets), Problems: list(f.Problems)}, nil
 }
 
-// SetSettings replaces what is set by a JSON object, and starts the plugin anew.
+// SetSettings replaces what is set by a JSON object, and starts the plugin anew; a
+// secret that is null is forgotten. Kind invalid names what does not fit.
 func (p *Plugins) SetSettings(id, values string) error {
 	return p.core.Host.SetOptions(p.call(), id, json.RawMessage(values))
 }

@@ -50,9 +50,9 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 	m := s.Manifest
 	v := PluginView{
 		ID: s.ID, Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author, Homepage: m.Homepage, Contract: m.Contract,
-		Path: s.Path, State: string(s.State), Enabled: s.State != plugin.Disabled, Tools: []string{},
+		Path: s.Path, State: s.State, Enabled: s.State != plugin.Disabled, Tools: []string{},
 		Permissions: permissionViews(m.Permissions, s.Granted, s.Denied),
-		Folders:     []FolderView{}, Refused: []RefusalView{},
+		Folders:     []PluginFolderView{}, Refused: []PluginRefusalView{},
 		Capabilities: []string{}, Isolation: s.Isolation.Level, IsolationNote: s.Isolation.Sentence,
 		LoadMS: float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: stamp(s.Loaded), Calls: s.Calls, Errors: s.Errors,
 		LastUsed: stamp(s.LastUsed), Warnings: []string{}, Developing: approved.Developing, Shipped: approved.Own,
@@ -62,10 +62,10 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 		v.Origin, _ = tool.Strip(s.Origin)
 	}
 	for _, f := range s.Folders {
-		v.Folders = append(v.Folders, FolderView(f))
+		v.Folders = append(v.Folders, PluginFolderView(f))
 	}
 	for _, r := range s.Refused {
-		v.Refused = append(v.Refused, RefusalView{r.Permission, r.Path, r.Write, r.Command(s.ID)})
+		v.Refused = append(v.Refused, PluginRefusalView{r.Permission, r.Path, r.Write, r.Command(s.ID)})
 	}
 	for _, c := range p.core.Gate.CapabilitiesOf(s.ID) {
 		v.Capabilities = append(v.Capabilities, c.Words())
@@ -94,26 +94,26 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 // permissionViews are the permissions a plugin asks for, in its order, and what
 // was granted or denied besides. Addresses of one's own network come with those
 // of the web, since no manifest asks for them.
-func permissionViews(asked, granted, denied []string) []PermissionView {
+func permissionViews(asked, granted, denied []string) []PluginPermissionView {
 	names := slices.Clone(asked)
 	if slices.Contains(asked, "cors_proxy") {
 		names = append(names, "local_network")
 	}
 	names = append(append(names, granted...), denied...)
-	out := []PermissionView{}
+	out := []PluginPermissionView{}
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
 			continue
 		}
-		state := "asked"
+		state := PermissionAsked
 		switch {
 		case slices.Contains(granted, name):
-			state = "granted"
+			state = PermissionGranted
 		case slices.Contains(denied, name):
-			state = "denied"
+			state = PermissionDenied
 		}
 		f := permit.FactOf(name)
-		out = append(out, PermissionView{name, f.Sentence, f.Without, string(f.Risk), f.Supported, state, permit.ByHand(name)})
+		out = append(out, PluginPermissionView{name, f.Sentence, f.Without, f.Risk, f.Supported, state, permit.ByHand(name)})
 	}
 	return out
 }
@@ -167,14 +167,11 @@ func (p *Plugins) Show(id string) (PluginDetail, error) {
 		return PluginDetail{}, err
 	}
 	out := PluginDetail{
-		Plugin: p.view(s, p.approvals()[s.ID]), Tools: []ToolView{}, Listed: s.Listed, Files: p.core.Host.Files(id), Imports: list(s.Imports), Changes: []ChangeView{},
+		Plugin: p.view(s, p.approvals()[s.ID]), Tools: []ToolView{}, Listed: s.Listed, Files: p.core.Host.Files(id), Imports: list(s.Imports), Changes: list(s.Changes),
 	}
 	for _, t := range s.Tools {
 		out.Tools = append(out.Tools, toolView(p.core, t, s))
 		out.HiddenRemoved += t.Hidden
-	}
-	for _, c := range s.Changes {
-		out.Changes = append(out.Changes, ChangeView(c))
 	}
 	return out, nil
 }
@@ -194,7 +191,8 @@ func (p *Plugins) Disable(id string) error {
 // Reload loads a plugin anew.
 func (p *Plugins) Reload(id string) error { return p.core.Host.Reload(id) }
 
-// Approve approves what a person has read; the digest must still be the plugin's.
+// Approve approves what a person has read; the digest must still be the plugin's,
+// else kind conflict.
 func (p *Plugins) Approve(id, digest string, developing bool) error {
 	ctx := p.call()
 	if err := p.same(id, digest); err != nil {
@@ -214,14 +212,15 @@ func (p *Plugins) same(id, digest string) error {
 	return nil
 }
 
-// KeepOld keeps the approved version in service.
+// KeepOld keeps the approved version of a plugin that changed in service, and asks
+// again only after the next change.
 func (p *Plugins) KeepOld(id, digest string) error {
 	ctx := p.call()
 	if err := p.same(id, digest); err != nil {
 		return err
 	}
 	for _, waiting := range p.core.Gate.Pending() {
-		if waiting.Plugin == id && waiting.Kind != "call" {
+		if waiting.Plugin == id && waiting.Kind != permit.KindCall {
 			return p.core.Gate.Answer(ctx, waiting.ID, waiting.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once})
 		}
 	}
@@ -264,7 +263,8 @@ func (p *Plugins) New(kind, name string) (string, error) {
 	return id, err
 }
 
-// OpenFolder shows the plugin's folder in the system's file manager.
+// OpenFolder shows the plugin's folder in the system's file manager; id "" is the
+// plugins folder.
 func (p *Plugins) OpenFolder(id string) error {
 	ctx := p.call()
 	folder, _ := p.core.Host.Folder()
@@ -281,7 +281,8 @@ func (p *Plugins) OpenFolder(id string) error {
 	return openPath(ctx, folder)
 }
 
-// OpenInEditor opens a file of the plugin.
+// OpenInEditor opens a file of the plugin at a line, 0 = the start; file is relative
+// to the plugin's folder, "" = its entry.
 func (p *Plugins) OpenInEditor(id, file string, line int) error {
 	ctx := p.call()
 	s, err := p.core.Host.Status(id)
@@ -308,7 +309,7 @@ func (p *Plugins) OpenInEditor(id, file string, line int) error {
 // maxLogLines bounds what Log returns.
 const maxLogLines = 2000
 
-// Log returns the lines of the plugin's log after one.
+// Log returns the lines of the plugin's log with n > since.
 func (p *Plugins) Log(id string, since uint64) (PluginLog, error) {
 	out := PluginLog{Revision: p.core.Bus.Revision(bus.Log, id), Lines: []LogLineView{}}
 	lines := p.core.Host.Log(id, since)
@@ -317,7 +318,7 @@ func (p *Plugins) Log(id string, since uint64) (PluginLog, error) {
 	}
 	for _, l := range lines[max(0, len(lines)-maxLogLines):] {
 		text, _ := tool.Strip(l.Text)
-		out.Lines = append(out.Lines, LogLineView{l.N, stamp(l.Time), l.Level, text})
+		out.Lines = append(out.Lines, LogLineView{l.N, stamp(l.Time), LogLevel(l.Level), text})
 	}
 	return out, nil
 }

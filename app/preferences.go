@@ -32,8 +32,13 @@ func settingsView(core Core, s settings.Settings) SettingsView {
 	}
 }
 
+// SettingsPatch is those fields of SettingsView that change.
+//
+//page:type Partial<Omit<Settings, "revision">>
+type SettingsPatch map[string]json.RawMessage
+
 // Set changes the fields given; the others stay.
-func (s *Settings) Set(patch map[string]json.RawMessage) (SettingsView, error) {
+func (s *Settings) Set(patch SettingsPatch) (SettingsView, error) {
 	ctx := s.call()
 	var bad error
 	set, err := s.core.Settings.ChangeSettings(ctx, func(now *settings.Settings) {

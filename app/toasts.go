@@ -5,24 +5,12 @@ import (
 
 	"conclave/app/bus"
 	"conclave/app/chat"
+	"conclave/app/service"
 )
 
-// ToastView is a short notice of a plugin's; its texts are cleaned and on one
-// line.
-type ToastView struct {
-	Number uint64 `json:"number"` // grows by one
-	Plugin string `json:"plugin"` // its display name
-	Kind   string `json:"kind"`   // success, info, warning or error
-	Title  string `json:"title"`
-	Text   string `json:"text"`
-}
-
 // Toasts returns the notices of plugins after the given number, oldest first.
-func (w *Window) Toasts(after uint64) ([]ToastView, error) {
-	if w.core.Toasts == nil {
-		return []ToastView{}, nil
-	}
-	return append([]ToastView{}, w.core.Toasts(after)...), nil
+func (w *Window) Toasts(after uint64) ([]service.Toast, error) {
+	return list(w.core.Toasts(after)), nil
 }
 
 // followEdits draws conversations anew that plugins changed, until ctx ends.

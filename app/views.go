@@ -3,69 +3,93 @@ package app
 import (
 	"time"
 
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/settings"
+	"conclave/app/tool"
 	"conclave/app/transcript"
 )
 
 // Failure is a fault as the page shows it.
 type Failure = transcript.Failure
 
-// Undo is what can be taken back with Window.Undo.
+// Undo is what can be taken back. Every destructive method returns one.
 type Undo struct {
-	Token    string `json:"token"`
+	Token string `json:"token"` // for Window.Undo
+	// What was done, for the toast: "“Trip to Lyon” was deleted."
 	Sentence string `json:"sentence"`
 }
 
 // ChatQuery says which chats to list.
 type ChatQuery struct {
+	// Words to look for in titles and message text; "" lists all.
 	Text     string `json:"text"`
-	Archived bool   `json:"archived"`
+	Archived bool   `json:"archived"` // true lists the archive instead of the chats in use
 }
+
+// ChatState says what a chat is doing.
+type ChatState string
+
+// The states of a chat.
+const (
+	ChatIdle    ChatState = "idle"
+	ChatRunning ChatState = "running"
+	ChatWaiting ChatState = "waiting" // for a person, who is asked for a permission
+)
 
 // ChatRow is one chat of the list.
 type ChatRow struct {
-	ID       string   `json:"id"`
-	Title    string   `json:"title"`
-	Updated  string   `json:"updated"`
-	Pinned   bool     `json:"pinned"`
-	Archived bool     `json:"archived"`
-	Demo     bool     `json:"demo"`
-	State    string   `json:"state"` // idle, running, waiting
-	Unread   bool     `json:"unread"`
-	Excerpt  *Excerpt `json:"excerpt"`
+	ID string `json:"id"`
+	// "" until the first message named it; the window then says “New chat”.
+	Title    string    `json:"title"`
+	Updated  string    `json:"updated"`
+	Pinned   bool      `json:"pinned"`
+	Archived bool      `json:"archived"`
+	Demo     bool      `json:"demo"` // talked to Demo guide only
+	State    ChatState `json:"state"`
+	// An answer ended while the chat was not looked at (see Chats.Seen).
+	Unread bool `json:"unread"`
+	// Where the words of ChatQuery.text were found in a message, else null.
+	Excerpt *Excerpt `json:"excerpt"`
 }
 
-// Excerpt is a find with its surroundings, as plain text.
+// Excerpt is a find with its surroundings as plain text, each side at most 60
+// characters.
 type Excerpt struct {
 	Before string `json:"before"`
 	Match  string `json:"match"`
 	After  string `json:"after"`
 }
 
-// ChatGroup is one heading of the list.
+// ChatGroup is one heading of the list and how many rows are below it. Groups and
+// rows are in the same order.
 type ChatGroup struct {
-	Key   string `json:"key"` // pinned, a day, a month, found
+	// "pinned"; "2026-11-21" for each of the last seven days, local time; "2026-10" for
+	// everything older; "found" for all results of a text query.
+	Key   string `json:"key"`
 	Count int    `json:"count"`
 }
 
 // ChatList is a stretch of the list.
 type ChatList struct {
-	Revision uint64      `json:"revision"`
-	Total    int         `json:"total"`
-	Groups   []ChatGroup `json:"groups"`
-	Offset   int         `json:"offset"`
-	Rows     []ChatRow   `json:"rows"`
-	// Searched is how much of what was said a query has searched so far, in
-	// percent: less than 100 while the index is being made. The list then has a new
-	// revision when more of it is.
+	Revision uint64 `json:"revision"`
+	Total    int    `json:"total"` // how many chats match in all
+	// All groups, so that the whole list can be laid out; counts sum to total.
+	Groups []ChatGroup `json:"groups"`
+	Offset int         `json:"offset"` // index of rows[0] in the whole list
+	Rows   []ChatRow   `json:"rows"`
+	// How much of what was said a query has searched so far, in percent: less than
+	// 100 while the index is being made. The list then has a new revision when more
+	// of it is.
 	Searched int `json:"searched"`
 }
 
-// Draft is a half-written message.
+// Draft is a half-written message, kept across crashes and restarts.
 type Draft struct {
 	Text        string             `json:"text"`
-	Cursor      int                `json:"cursor"` // UTF-16 units
+	Cursor      int                `json:"cursor"` // the caret's position in UTF-16 units
 	Attachments []transcript.Media `json:"attachments"`
-	Queued      []Queued           `json:"queued"` // messages that go out after the running answer
+	Queued      []Queued           `json:"queued"` // go out, one after the other, after the running answer
 }
 
 // Queued is a message that was written while an answer streamed.
@@ -75,34 +99,40 @@ type Queued struct {
 	NoTools     bool               `json:"no_tools"`
 }
 
-// CallDetail is everything about one call.
+// CallDetail is everything about one call, for the opened card. Its texts are
+// cleaned, and cut at 200,000 characters.
 type CallDetail struct {
-	ID            string             `json:"id"`
-	Arguments     string             `json:"arguments"`
-	RawArguments  string             `json:"raw_arguments"`
-	Result        string             `json:"result"`
-	ResultJSON    string             `json:"result_json"`
-	ResultCut     int                `json:"result_cut"`
-	HiddenRemoved int                `json:"hidden_removed"`
-	ResultMarked  string             `json:"result_marked"`
-	Media         []transcript.Media `json:"media"`
-	Error         string             `json:"error"`
-	ErrorType     string             `json:"error_type"`
-	Traceback     string             `json:"traceback"`
-	Printed       string             `json:"printed"`
-	Started       string             `json:"started"`
-	Ended         string             `json:"ended"`
-	MS            int64              `json:"ms"`
-	Caller        string             `json:"caller"`
-	Digest        string             `json:"digest"`
-	Why           []string           `json:"why"`
+	ID string `json:"id"`
+	// Arguments as indented JSON; edited ones if the person edited them.
+	Arguments    string `json:"arguments"`
+	RawArguments string `json:"raw_arguments"` // what the model wrote, when it was not a JSON object
+	Result       string `json:"result"`        // what the tool answered, as plain text
+	// The typed value as indented JSON; "" when the text is all of it.
+	ResultJSON string `json:"result_json"`
+	ResultCut  int    `json:"result_cut"` // how many more characters the result has than are shown
+	// Hidden characters (ANSI, bidi, zero-width, Unicode tags) removed from the result.
+	HiddenRemoved int `json:"hidden_removed"`
+	// The result with those characters made visible (‹U+200B›); "" when none.
+	ResultMarked string             `json:"result_marked"`
+	Media        []transcript.Media `json:"media"`
+	Error        string             `json:"error"`
+	ErrorType    string             `json:"error_type"`
+	Traceback    string             `json:"traceback"`
+	Printed      string             `json:"printed"` // what the call printed, its last 8 KiB
+	Started      string             `json:"started"`
+	Ended        string             `json:"ended"`
+	MS           int64              `json:"ms"`
+	Caller       string             `json:"caller"`
+	Digest       string             `json:"digest"` // digest of the definition in hex
+	// “Why was this allowed?”: the rule path in words, one step per line.
+	Why []string `json:"why"`
 }
 
 // MessageInfo is the exact requests behind one answer.
 type MessageInfo struct {
 	Requests []RequestInfo    `json:"requests"`
 	Usage    transcript.Usage `json:"usage"`
-	MS       int64            `json:"ms"`
+	MS       int64            `json:"ms"` // whole time of the turn
 }
 
 // RequestInfo is one request to a model.
@@ -110,30 +140,31 @@ type RequestInfo struct {
 	Model string           `json:"model"`
 	Sent  string           `json:"sent"`
 	MS    int64            `json:"ms"`
-	Body  string           `json:"body"`
+	Body  string           `json:"body"` // what was sent, as indented JSON without any secret
 	Usage transcript.Usage `json:"usage"`
 }
 
 // Find is one message that holds the words searched for.
 type Find struct {
 	Seq     uint64  `json:"seq"`
-	Index   int     `json:"index"`
+	Index   int     `json:"index"` // place in the outline
 	Excerpt Excerpt `json:"excerpt"`
 }
 
-// Outgoing is a message to send.
+// Outgoing is a message to send with Chats.Send.
 type Outgoing struct {
 	Text        string   `json:"text"`
-	Attachments []string `json:"attachments"`
-	Model       string   `json:"model"`
-	NoTools     bool     `json:"no_tools"`
+	Attachments []string `json:"attachments"` // Media.id of each attachment
+	// "connection/model" that the window shows; "" = the conversation's, or the default.
+	Model   string `json:"model"`
+	NoTools bool   `json:"no_tools"` // offer the model no tools this time
 }
 
 // Sent is what was started.
 type Sent struct {
 	Conversation string `json:"conversation"`
-	Turn         string `json:"turn"`
-	Seq          uint64 `json:"seq"`
+	Turn         string `json:"turn"` // "" when nothing runs (an edit that was only saved)
+	Seq          uint64 `json:"seq"`  // the user message's sequence number
 }
 
 // ProblemView is why a plugin did not load.
@@ -142,75 +173,89 @@ type ProblemView struct {
 	Message string   `json:"message"`
 	Type    string   `json:"type"`
 	File    string   `json:"file"`
-	Line    int      `json:"line"`
+	Line    int      `json:"line"` // from 1; 0 when there is no place
 	Column  int      `json:"column"`
-	Frame   string   `json:"frame"`
+	Frame   string   `json:"frame"` // a few lines of source with the place marked
 	Hint    string   `json:"hint"`
-	Missing []string `json:"missing"`
+	Missing []string `json:"missing"` // packages that are not installed
 	Stderr  string   `json:"stderr"`
 }
 
 // PluginView is one plugin's card.
 type PluginView struct {
-	ID            string           `json:"id"`
-	Name          string           `json:"name"`
-	Version       string           `json:"version"`
-	Description   string           `json:"description"`
-	Author        string           `json:"author"`
-	Homepage      string           `json:"homepage"`
-	Contract      string           `json:"contract"`
-	Path          string           `json:"path"`
-	Origin        string           `json:"origin"`
-	State         string           `json:"state"`
-	Enabled       bool             `json:"enabled"`
-	Problem       *ProblemView     `json:"problem"`
-	ServingSince  string           `json:"serving_since"`
-	Tools         []string         `json:"tools"`
-	Permissions   []PermissionView `json:"permissions"`
-	Folders       []FolderView     `json:"folders"` // what it may reach outside of its own
-	Refused       []RefusalView    `json:"refused"` // what it reached for and may not have, newest last
-	Capabilities  []string         `json:"capabilities"`
-	Isolation     string           `json:"isolation"`
-	IsolationNote string           `json:"isolation_note"`
-	LoadMS        float64          `json:"load_ms"`
-	Generation    uint64           `json:"generation"`
-	Loaded        string           `json:"loaded"`
-	Calls         uint64           `json:"calls"`
-	Errors        uint64           `json:"errors"`
-	LastUsed      string           `json:"last_used"`
-	Warnings      []string         `json:"warnings"`
-	Developing    bool             `json:"developing"`
-	Shipped       bool             `json:"shipped"`
-	Running       bool             `json:"running"`
-	Memory        int64            `json:"memory"`
-	Digest        string           `json:"digest"`
-	Packages      *PackagesView    `json:"packages"`
-	Settings      bool             `json:"settings"`
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Version     string `json:"version"`
+	Description string `json:"description"`
+	Author      string `json:"author"`
+	Homepage    string `json:"homepage"`
+	Contract    string `json:"contract"`
+	Path        string `json:"path"`
+	// Where it was added from and can be updated from: an address or a path; "" = not known.
+	Origin  string       `json:"origin"`
+	State   plugin.State `json:"state"`
+	Enabled bool         `json:"enabled"`
+	Problem *ProblemView `json:"problem"`
+	// When the version that still serves was loaded, while problem is set; "" = none serves.
+	ServingSince string                 `json:"serving_since"`
+	Tools        []string               `json:"tools"` // tool ids that are callable now
+	Permissions  []PluginPermissionView `json:"permissions"`
+	Folders      []PluginFolderView     `json:"folders"`      // what it may reach outside of its own
+	Refused      []PluginRefusalView    `json:"refused"`      // what it reached for and may not have, newest last
+	Capabilities []string               `json:"capabilities"` // what it may do, in permit.Capability's words
+	Isolation    string                 `json:"isolation"`    // process+landlock · process · none
+	// “Runs as you, not isolated.” when the walls are not the best; else "".
+	IsolationNote string   `json:"isolation_note"`
+	LoadMS        float64  `json:"load_ms"`
+	Generation    uint64   `json:"generation"`
+	Loaded        string   `json:"loaded"`
+	Calls         uint64   `json:"calls"`
+	Errors        uint64   `json:"errors"`
+	LastUsed      string   `json:"last_used"`
+	Warnings      []string `json:"warnings"`
+	Developing    bool     `json:"developing"` // “I am developing this”: own edits keep their approval
+	Shipped       bool     `json:"shipped"`    // comes with Conclave
+	Running       bool     `json:"running"`
+	// Of its process, in bytes; 0 when it does not run or the system does not say.
+	Memory   int64         `json:"memory"`
+	Digest   string        `json:"digest"`   // what an approval pins; Plugins.Approve must name it
+	Packages *PackagesView `json:"packages"` // what it wants of the world's packages; null when nothing
+	Settings bool          `json:"settings"` // whether there is something to set: Plugins.Settings
 }
 
-// PermissionView is one permission that a plugin asks for, has, or was denied.
-type PermissionView struct {
-	Name      string `json:"name"`
-	Sentence  string `json:"sentence"`
-	Without   string `json:"without"`
-	Risk      string `json:"risk"`
-	Supported bool   `json:"supported"`
-	State     string `json:"state"` // asked, granted or denied
-	ByHand    bool   `json:"by_hand"`
+// PermissionState says how a permission of a plugin stands.
+type PermissionState string
+
+// The states of a permission.
+const (
+	PermissionAsked   PermissionState = "asked"
+	PermissionGranted PermissionState = "granted"
+	PermissionDenied  PermissionState = "denied"
+)
+
+// PluginPermissionView is one permission that a plugin asks for, has, or was denied.
+type PluginPermissionView struct {
+	Name      string          `json:"name"`
+	Sentence  string          `json:"sentence"` // what the plugin may do with it
+	Without   string          `json:"without"`  // what stops working without it; "" = nothing
+	Risk      permit.Risk     `json:"risk"`
+	Supported bool            `json:"supported"` // whether Conclave has what it is about
+	State     PermissionState `json:"state"`
+	ByHand    bool            `json:"by_hand"` // approving the plugin does not grant it
 }
 
-// FolderView is a folder or file that a plugin was given.
-type FolderView struct {
+// PluginFolderView is a folder or file outside of its own that a plugin was given.
+type PluginFolderView struct {
 	Path    string `json:"path"`
 	Write   bool   `json:"write"`
 	Setting string `json:"setting"` // the setting that named it; "" when it was granted by itself
 }
 
-// RefusalView is something that a plugin may not have, which a grant would allow. Its
-// word is the plugin's: the person decides about what is shown.
-type RefusalView struct {
+// PluginRefusalView is something that a plugin may not have, which a grant would
+// allow. Its word is the plugin's: the person decides about what is shown.
+type PluginRefusalView struct {
 	Permission string `json:"permission"`
-	Path       string `json:"path"` // of filesystem: the folder
+	Path       string `json:"path"` // of filesystem: the folder, for Plugins.GrantFolder
 	Write      bool   `json:"write"`
 	Command    string `json:"command"` // that allows it
 }
@@ -218,142 +263,152 @@ type RefusalView struct {
 // PluginList is all plugins.
 type PluginList struct {
 	Revision uint64       `json:"revision"`
-	Folder   string       `json:"folder"`
-	Problem  *Failure     `json:"problem"`
-	Plugins  []PluginView `json:"plugins"`
+	Folder   string       `json:"folder"`  // the watched folder
+	Problem  *Failure     `json:"problem"` // why the folder cannot be watched, else null
+	Plugins  []PluginView `json:"plugins"` // sorted by name
 }
 
 // PluginDetail is what a person reads before approving.
 type PluginDetail struct {
-	Plugin        PluginView   `json:"plugin"`
-	Tools         []ToolView   `json:"tools"`
-	Listed        bool         `json:"listed"`
-	Files         []string     `json:"files"`
-	Imports       []string     `json:"imports"`
-	Changes       []ChangeView `json:"changes"`
-	HiddenRemoved int          `json:"hidden_removed"`
-}
-
-// ChangeView is one difference from what was approved.
-type ChangeView struct {
-	Tool   string `json:"tool"`
-	Field  string `json:"field"`
-	Before string `json:"before"`
-	After  string `json:"after"`
-	Diff   string `json:"diff,omitempty"` // code: the lines that differ
+	Plugin PluginView `json:"plugin"`
+	// As they would reach a model: whole descriptions, hidden characters removed.
+	Tools []ToolView `json:"tools"`
+	// false: the tools are what reading the files tells; running may add more.
+	Listed        bool            `json:"listed"`
+	Files         []string        `json:"files"`
+	Imports       []string        `json:"imports"`
+	Changes       []permit.Change `json:"changes"`        // quarantined: what differs from what was approved
+	HiddenRemoved int             `json:"hidden_removed"` // hidden characters removed from its texts
 }
 
 // TemplateView is a kind of plugin that Plugins.New can make.
 type TemplateView struct {
 	Kind     string `json:"kind"`
 	Title    string `json:"title"`
-	Sentence string `json:"sentence"`
-	File     string `json:"file"`
-	Common   bool   `json:"common"`
+	Sentence string `json:"sentence"` // one line: what it is good for
+	// What it makes in the plugins folder; NAME stands for the name, a / at the end for a folder.
+	File   string `json:"file"`
+	Common bool   `json:"common"` // one of the first three a newcomer is offered
 }
+
+// LogLevel says how much a line of a log matters.
+type LogLevel string
+
+// The levels of a log.
+const (
+	LogDebug LogLevel = "debug"
+	LogInfo  LogLevel = "info"
+	LogWarn  LogLevel = "warn"
+	LogError LogLevel = "error"
+)
 
 // LogLineView is one line of a plugin's log.
 type LogLineView struct {
-	N     uint64 `json:"n"`
-	Time  string `json:"time"`
-	Level string `json:"level"`
-	Text  string `json:"text"`
+	N     uint64   `json:"n"`
+	Time  string   `json:"time"`
+	Level LogLevel `json:"level"`
+	Text  string   `json:"text"`
 }
 
 // PluginLog is a stretch of a plugin's log.
 type PluginLog struct {
-	Revision uint64        `json:"revision"`
-	Lines    []LogLineView `json:"lines"`
-	Dropped  uint64        `json:"dropped"`
+	Revision uint64 `json:"revision"`
+	// Lines after the one asked for, oldest first, at most 2,000.
+	Lines   []LogLineView `json:"lines"`
+	Dropped uint64        `json:"dropped"` // how many older lines are no longer kept
 }
 
-// ToolView is one tool of the dock.
+// ToolView is one tool as `conclave tools list --json` prints it, and what the dock
+// shows besides.
 type ToolView struct {
-	ID           string   `json:"id"`
-	Plugin       string   `json:"plugin"`
-	PluginName   string   `json:"plugin_name"`
-	Name         string   `json:"name"`
-	WireName     string   `json:"wire_name"`
-	Title        string   `json:"title"`
-	Description  string   `json:"description"`
-	Parameters   string   `json:"parameters"`
-	Visibility   string   `json:"visibility"`
-	Enabled      bool     `json:"enabled"`
-	Contract     string   `json:"contract"`
-	Digest       string   `json:"digest"`
-	Status       string   `json:"status"`
-	TimeoutMS    int64    `json:"timeout_ms"`
-	Tokens       int      `json:"tokens"`
-	Capabilities []string `json:"capabilities"`
-	LastUsed     string   `json:"last_used"`
-	Rule         string   `json:"rule"`
-	File         string   `json:"file"`
-	Line         int      `json:"line"`
-	Warnings     []string `json:"warnings"`
+	ID           string          `json:"id"`
+	Plugin       string          `json:"plugin"`
+	PluginName   string          `json:"plugin_name"`
+	Name         string          `json:"name"`
+	WireName     string          `json:"wire_name"`
+	Title        string          `json:"title"`
+	Description  string          `json:"description"`
+	Parameters   string          `json:"parameters"` // JSON Schema as indented text
+	Visibility   tool.Visibility `json:"visibility"`
+	Enabled      bool            `json:"enabled"`
+	Contract     string          `json:"contract"`
+	Digest       string          `json:"digest"`
+	Status       string          `json:"status"` // ready, or why it cannot be called, in a few words
+	TimeoutMS    int64           `json:"timeout_ms"`
+	Tokens       int             `json:"tokens"` // about how many tokens its definition costs a request
+	Capabilities []string        `json:"capabilities"`
+	LastUsed     string          `json:"last_used"`
+	// What the rules say of it: “Asks each time”, “Always allowed”.
+	Rule     string   `json:"rule"`
+	File     string   `json:"file"`
+	Line     int      `json:"line"`
+	Warnings []string `json:"warnings"`
 }
 
 // ToolList is all tools.
 type ToolList struct {
 	Revision      uint64     `json:"revision"`
-	Tools         []ToolView `json:"tools"`
-	Tokens        int        `json:"tokens"`
-	ContextTokens int64      `json:"context_tokens"`
+	Tools         []ToolView `json:"tools"`          // sorted by plugin, then name
+	Tokens        int        `json:"tokens"`         // sum of the enabled ones
+	ContextTokens int64      `json:"context_tokens"` // the default model's window in tokens; 0 = not known
 }
 
 // PendingView is a request that waits for a person.
 type PendingView struct {
-	ID           string   `json:"id"`
-	Nonce        string   `json:"nonce"`
-	Kind         string   `json:"kind"`
-	Caller       string   `json:"caller"`
-	Plugin       string   `json:"plugin"`
-	PluginName   string   `json:"plugin_name"`
-	Tool         string   `json:"tool"`
-	Title        string   `json:"title"`
-	Name         string   `json:"name"` // of the tool, as a person reads it
-	Capabilities []string `json:"capabilities"`
-	Arguments    string   `json:"arguments"`
-	Reach        string   `json:"reach"`
-	Reason       string   `json:"reason"`
-	History      string   `json:"history"`
-	Conversation string   `json:"conversation"`
-	Seq          uint64   `json:"seq"`
-	Call         string   `json:"call"`
-	Count        int      `json:"count"`
-	Scopes       []string `json:"scopes"`
-	Asked        string   `json:"asked"`
-	Expires      string   `json:"expires"`
-	Hidden       int      `json:"hidden"`
+	ID           string         `json:"id"`
+	Nonce        string         `json:"nonce"` // must come back with the answer
+	Kind         permit.Kind    `json:"kind"`
+	Caller       string         `json:"caller"`
+	Plugin       string         `json:"plugin"`
+	PluginName   string         `json:"plugin_name"`
+	Tool         string         `json:"tool"`
+	Title        string         `json:"title"` // “gpt-test wants to save a note”
+	Name         string         `json:"name"`  // of the tool, as a person reads it; "" when kind is not call
+	Capabilities []string       `json:"capabilities"`
+	Arguments    string         `json:"arguments"` // indented JSON; "" when the call has none
+	Reach        string         `json:"reach"`
+	Reason       string         `json:"reason"`
+	History      string         `json:"history"`
+	Conversation string         `json:"conversation"`
+	Seq          uint64         `json:"seq"`    // Entry.seq the card belongs under; 0 when there is none
+	Call         string         `json:"call"`   // Call.id
+	Count        int            `json:"count"`  // identical calls merged into it, at least 1
+	Scopes       []permit.Scope `json:"scopes"` // what may be offered, narrowest first
+	Asked        string         `json:"asked"`
+	Expires      string         `json:"expires"`
+	Hidden       int            `json:"hidden"` // hidden characters removed from what is shown
 }
 
 // AnswerView is what a person said to a request.
 type AnswerView struct {
-	Effect    string `json:"effect"`
-	Scope     string `json:"scope"`
-	Arguments string `json:"arguments"`
-	Reason    string `json:"reason"`
+	Effect    permit.Effect `json:"effect"`    // allow or deny
+	Scope     permit.Scope  `json:"scope"`     // deny with always is “Never for this tool”
+	Arguments string        `json:"arguments"` // edited arguments as JSON text; "" = as asked
+	Reason    string        `json:"reason"`    // what the model is told of a refusal; "" = nothing
 }
 
 // PendingList is all requests that wait.
 type PendingList struct {
-	Revision uint64        `json:"revision"`
+	Revision uint64 `json:"revision"`
+	// Oldest first. Plugin approvals are in it too and lead to the Plugins tab.
 	Requests []PendingView `json:"requests"`
-	Paused   bool          `json:"paused"`
+	Paused   bool          `json:"paused"` // all tools are paused
 }
 
 // GrantView is a remembered answer.
 type GrantView struct {
-	ID         string `json:"id"`
-	Effect     string `json:"effect"`
-	Plugin     string `json:"plugin"`
-	PluginName string `json:"plugin_name"`
-	Tool       string `json:"tool"`
-	Scope      string `json:"scope"`
+	ID         string        `json:"id"`
+	Effect     permit.Effect `json:"effect"`
+	Plugin     string        `json:"plugin"`
+	PluginName string        `json:"plugin_name"`
+	Tool       string        `json:"tool"` // own name of the tool, or "*"
+	Scope      permit.Scope  `json:"scope"`
+	// “Notes may run write_note, when I ask, until Conclave quits.”
 	Sentence   string `json:"sentence"`
 	Made       string `json:"made"`
 	LastUsed   string `json:"last_used"`
 	Uses       int    `json:"uses"`
-	Unreadable bool   `json:"unreadable"`
+	Unreadable bool   `json:"unreadable"` // the rule could not be read and counts as not allowed
 }
 
 // GrantList is all remembered answers.
@@ -362,66 +417,80 @@ type GrantList struct {
 	Grants   []GrantView `json:"grants"`
 }
 
+// ConnectionState says how the last test of a connection went.
+type ConnectionState string
+
+// The states of a connection.
+const (
+	ConnectionUnknown ConnectionState = "unknown" // not asked yet
+	ConnectionAsking  ConnectionState = "asking"  // a test runs
+	ConnectionOK      ConnectionState = "ok"
+	ConnectionFailed  ConnectionState = "failed"
+)
+
 // ConnectionView is one provider's card.
 type ConnectionView struct {
-	Name      string   `json:"name"`
-	Kind      string   `json:"kind"`
-	Title     string   `json:"title"`
-	URL       string   `json:"url"`
-	Host      string   `json:"host"`
-	HasKey    bool     `json:"has_key"`
-	BuiltIn   bool     `json:"built_in"`
-	State     string   `json:"state"`
-	Problem   *Failure `json:"problem"`
-	LatencyMS int64    `json:"latency_ms"`
-	Checked   string   `json:"checked"`
-	Models    []string `json:"models"`
+	Name      string          `json:"name"` // left half of "connection/model"
+	Kind      string          `json:"kind"`
+	Title     string          `json:"title"`
+	URL       string          `json:"url"`
+	Host      string          `json:"host"` // host asked, for “Asking api.example.org…”
+	HasKey    bool            `json:"has_key"`
+	BuiltIn   bool            `json:"built_in"` // Demo guide: cannot be changed or removed
+	State     ConnectionState `json:"state"`
+	Problem   *Failure        `json:"problem"` // state failed
+	LatencyMS int64           `json:"latency_ms"`
+	Checked   string          `json:"checked"`
+	Models    []string        `json:"models"` // model ids added by hand
 }
 
 // ModelView is one model that can be chosen.
 type ModelView struct {
-	Name       string `json:"name"`
+	Name       string `json:"name"` // "connection/model"
 	Connection string `json:"connection"`
 	ID         string `json:"id"`
 	Title      string `json:"title"`
 	Tools      bool   `json:"tools"`
 	Vision     bool   `json:"vision"`
 	Reasoning  bool   `json:"reasoning"`
-	Context    int64  `json:"context_tokens"`
+	Context    int64  `json:"context_tokens"` // 0 = not known
 }
 
 // ProviderView is a kind of connection that can be added.
 type ProviderView struct {
-	Kind        string   `json:"kind"`
-	Title       string   `json:"title"`
-	URL         string   `json:"url"`
-	NeedsKey    bool     `json:"needs_key"`
-	AsksURL     bool     `json:"asks_url"` // the address is asked for beside the key
-	KeyPage     string   `json:"key_page"`
+	Kind     string `json:"kind"`
+	Title    string `json:"title"`
+	URL      string `json:"url"` // address to start from; "" = the vendor's own
+	NeedsKey bool   `json:"needs_key"`
+	AsksURL  bool   `json:"asks_url"` // the address is asked for, too
+	KeyPage  string `json:"key_page"` // where a person gets a key; "" = nowhere
+	// Beginnings of its keys, to guess the provider from a pasted key.
 	KeyPrefixes []string `json:"key_prefixes"`
 }
 
 // ModelList is all connections and their models.
 type ModelList struct {
 	Revision    uint64           `json:"revision"`
-	Default     string           `json:"default"`
+	Default     string           `json:"default"` // "connection/model"
 	Connections []ConnectionView `json:"connections"`
-	Models      []ModelView      `json:"models"`
+	Models      []ModelView      `json:"models"` // sorted by connection, then title
 	Providers   []ProviderView   `json:"providers"`
-	KeyStore    string           `json:"key_store"`
-	// KeysLocked: the encrypted file is used and its passphrase is needed first.
+	// “Keys are kept in the system keychain.”, or what is used instead.
+	KeyStore string `json:"key_store"`
+	// Keys are in an encrypted file whose passphrase is needed first (Models.Unlock).
 	KeysLocked bool `json:"keys_locked"`
-	// KeysFresh: that passphrase is still to be chosen.
-	KeysFresh bool `json:"keys_fresh"`
+	KeysFresh  bool `json:"keys_fresh"` // that passphrase is still to be chosen
 }
 
 // ConnectionEdit is a connection as a person writes it. Its key goes to the key
 // store and nowhere else.
 type ConnectionEdit struct {
-	Kind   string   `json:"kind"`
-	Name   string   `json:"name"`
-	Title  string   `json:"title"`
-	URL    string   `json:"url"`
+	Kind string `json:"kind"`
+	// "" lets Go make one from the title. Cannot change in Update.
+	Name  string `json:"name"`
+	Title string `json:"title"`
+	URL   string `json:"url"`
+	// "" leaves the key as it is. Travels inwards only.
 	Key    string   `json:"key"`
 	Models []string `json:"models"`
 }
@@ -433,43 +502,58 @@ type LocalServer struct {
 	Version    string `json:"version"`
 	URL        string `json:"url"`
 	Models     int    `json:"models"`
-	Connection string `json:"connection"`
+	Connection string `json:"connection"` // name of the connection that already uses it, or ""
 }
 
 // SettingsView is what the page may set.
 type SettingsView struct {
-	Revision     uint64 `json:"revision"`
-	Theme        string `json:"theme"`
-	Zoom         int    `json:"zoom"`
-	TextSize     int    `json:"text_size"`
-	ReadingFont  string `json:"reading_font"`
-	SendKey      string `json:"send_key"`
-	Follow       bool   `json:"follow"`
-	ScanAtStart  bool   `json:"scan_at_start"`
+	Revision    uint64           `json:"revision"`
+	Theme       settings.Theme   `json:"theme"`
+	Zoom        int              `json:"zoom"`      // size of everything in percent, 50 to 300
+	TextSize    int              `json:"text_size"` // size of message text in px, 13 to 22
+	ReadingFont settings.Font    `json:"reading_font"`
+	SendKey     settings.SendKey `json:"send_key"`
+	// After sending: hold the question at the top, or follow the end.
+	Follow      bool `json:"follow"`
+	ScanAtStart bool `json:"scan_at_start"` // look for local models at start
+	// Command that opens an editor, with {file} and {line}; "" = the system's choice.
 	Editor       string `json:"editor"`
 	SidebarOpen  bool   `json:"sidebar_open"`
 	SidebarWidth int    `json:"sidebar_width"`
 	DockOpen     bool   `json:"dock_open"`
 	DockWidth    int    `json:"dock_width"`
 	DockTab      string `json:"dock_tab"`
-	ModelTitles  bool   `json:"model_titles"`
+	ModelTitles  bool   `json:"model_titles"` // a chat's model names it after its first answer
 
-	Keys map[string]string `json:"keys"` // changed shortcuts: command id → chord
+	// Changed shortcuts: command id → chord ("Mod+Shift+P"); commands not named keep theirs.
+	Keys map[string]string `json:"keys"`
 }
+
+// Platform is the system that the window runs on.
+type Platform string
+
+// The systems that Conclave is made for.
+const (
+	Linux   Platform = "linux"
+	MacOS   Platform = "darwin"
+	Windows Platform = "windows"
+)
 
 // Hello is all that the first paint needs.
 type Hello struct {
 	Version       string       `json:"version"`
-	Platform      string       `json:"platform"`
-	FirstRun      bool         `json:"first_run"`
+	Platform      Platform     `json:"platform"`
+	FirstRun      bool         `json:"first_run"` // no model was connected and no chat was kept yet
 	DataFolder    string       `json:"data_folder"`
 	PluginsFolder string       `json:"plugins_folder"`
 	LogFolder     string       `json:"log_folder"`
-	Isolation     string       `json:"isolation"`
+	Isolation     string       `json:"isolation"` // what holds plugins on this system, one sentence
 	Licence       string       `json:"licence"`
 	Settings      SettingsView `json:"settings"`
-	OpenChat      string       `json:"open_chat"`
-	Trouble       *Failure     `json:"trouble"`
+	// The chat to open: the last one looked at; "" = the welcome page.
+	OpenChat string `json:"open_chat"`
+	// The store was damaged and set aside, or the like; null when all is well.
+	Trouble *Failure `json:"trouble"`
 }
 
 // stamp is a time as the page reads it, or "".

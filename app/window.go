@@ -39,7 +39,7 @@ func (w *Window) Hello() (Hello, error) {
 	}
 	f := w.core.Facts
 	out := Hello{
-		Version: f.Version, Platform: goruntime.GOOS, FirstRun: total == 0 && len(set.Connections) == 0, DataFolder: f.Data, PluginsFolder: f.Plugins,
+		Version: f.Version, Platform: Platform(goruntime.GOOS), FirstRun: total == 0 && len(set.Connections) == 0, DataFolder: f.Data, PluginsFolder: f.Plugins,
 		LogFolder: f.Logs, Isolation: f.Isolation, Licence: "MIT", Settings: settingsView(w.core, set), Trouble: optionalFailure(w.log, f.Trouble),
 	}
 	if set.OpenChat != "" {
@@ -50,7 +50,7 @@ func (w *Window) Hello() (Hello, error) {
 	return out, nil
 }
 
-// Undo takes back what a token stands for.
+// Undo takes back what a token stands for; kind not_found when it is too late.
 func (w *Window) Undo(token string) error { ctx := w.call(); return w.undo.take(ctx, token) }
 
 // OpenURL opens a web or mail address in the system's browser.
@@ -67,16 +67,25 @@ func (w *Window) OpenURL(address string) error {
 	return nil
 }
 
+// OwnFolder is a folder of Conclave's own.
+type OwnFolder string
+
+// The folders that OpenFolder opens.
+const (
+	DataFolder OwnFolder = "data"
+	LogFolder  OwnFolder = "log"
+)
+
 // OpenFolder opens the data or log folder in the system's file manager.
-func (w *Window) OpenFolder(which string) error {
+func (w *Window) OpenFolder(which OwnFolder) error {
 	ctx := w.call()
 	switch which {
-	case "data":
+	case DataFolder:
 		return openPath(ctx, w.core.Facts.Data)
-	case "log":
+	case LogFolder:
 		return openPath(ctx, w.core.Facts.Logs)
 	}
-	return fault.New(fault.Invalid, "app.open", "There is no folder “"+which+"”.", "")
+	return fault.New(fault.Invalid, "app.open", "There is no folder “"+string(which)+"”.", "")
 }
 
 // SaveFile asks where, and writes the text there; "" when the person changed

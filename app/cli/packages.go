@@ -72,11 +72,11 @@ func (c *command) printPackages(s plugin.Status) error {
 	}
 	table := newTable("PACKAGE", "STANDING", "VERSION", "FROM", "")
 	for _, one := range p.Packages {
-		standing := one.Standing
-		if one.Optional && (standing == plugin.PackageMissing || standing == plugin.PackageOutdated) {
+		standing := string(one.Standing)
+		if one.Optional && (one.Standing == plugin.PackageMissing || one.Standing == plugin.PackageOutdated) {
 			standing += ", not needed to load"
 		}
-		if one.Guessed && standing != plugin.PackageInstalled {
+		if one.Guessed && one.Standing != plugin.PackageInstalled {
 			standing += ", guessed: installed by its name only"
 		}
 		table.add(oneLine(one.Requirement), standing, one.Version, oneLine(one.From), oneLine(one.Note))

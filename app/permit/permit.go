@@ -43,11 +43,14 @@ const (
 	Standard Mode = "standard" // the table of capabilities
 )
 
+// Kind says what a person is asked about.
+type Kind string
+
 // The kinds of Pending.
 const (
-	KindCall    = "call"    // one call of a tool
-	KindPlugin  = "plugin"  // a new plugin, before any of its code runs
-	KindChanged = "changed" // an approved plugin that is not what was approved
+	KindCall    Kind = "call"    // one call of a tool
+	KindPlugin  Kind = "plugin"  // a new plugin, before any of its code runs
+	KindChanged Kind = "changed" // an approved plugin that is not what was approved
 )
 
 // Patience is how long a call waits for a person. Nobody is kept waiting for
@@ -151,7 +154,7 @@ type Decision struct {
 type Pending struct {
 	ID           string              `json:"id"`
 	Nonce        string              `json:"nonce"` // must come back with the answer
-	Kind         string              `json:"kind"`  // KindCall, KindPlugin, KindChanged
+	Kind         Kind                `json:"kind"`
 	Caller       Caller              `json:"caller"`
 	Plugin       string              `json:"plugin"`
 	PluginName   string              `json:"plugin_name"`
@@ -188,7 +191,7 @@ type Change struct {
 	Field  string `json:"field"` // added, listed, removed, description, parameters, title, code, permissions, settings
 	Before string `json:"before"`
 	After  string `json:"after"`
-	Diff   string `json:"diff,omitempty"` // code: the lines that differ, bounded and cleaned
+	Diff   string `json:"diff,omitempty"` // code: the lines that differ, as a unified diff, bounded and cleaned
 }
 
 // Answer is what a person said to one pending request.

@@ -57,23 +57,26 @@ type Packages struct {
 
 // Package is one package that a plugin wants.
 type Package struct {
-	Name        string `json:"name"`        // as installers compare it: beautifulsoup4
-	Requirement string `json:"requirement"` // what is asked for: beautifulsoup4>=4.12
-	From        string `json:"from"`        // where that stands: requirements.txt:3, or the import of bs4
-	Standing    string `json:"standing"`    // one of the words below
-	Version     string `json:"version"`     // that is installed; empty when none is
-	Optional    bool   `json:"optional"`    // the plugin loads without it
-	Guessed     bool   `json:"guessed"`     // nobody declared it: its name was taken from an import
-	Note        string `json:"note"`
+	Name        string          `json:"name"`        // as installers compare it: beautifulsoup4
+	Requirement string          `json:"requirement"` // what is asked for: beautifulsoup4>=4.12
+	From        string          `json:"from"`        // where that stands: requirements.txt:3, or the import of bs4
+	Standing    PackageStanding `json:"standing"`
+	Version     string          `json:"version"`  // that is installed; empty when none is
+	Optional    bool            `json:"optional"` // the plugin loads without it
+	Guessed     bool            `json:"guessed"`  // nobody declared it: its name was taken from an import
+	Note        string          `json:"note"`
 }
+
+// PackageStanding says whether a package is there.
+type PackageStanding string
 
 // The standings of a package.
 const (
-	PackageInstalled = "installed" // in the plugin's environment, or in the Python of this machine
-	PackageMissing   = "missing"
-	PackageOutdated  = "outdated" // installed, in a version that does not fit
-	PackageProvided  = "provided" // Conclave has modules of its own in its place
-	PackageSkipped   = "skipped"  // not for this system or this Python
+	PackageInstalled PackageStanding = "installed" // in the plugin's environment, or in the Python of this machine
+	PackageMissing   PackageStanding = "missing"
+	PackageOutdated  PackageStanding = "outdated" // installed, in a version that does not fit
+	PackageProvided  PackageStanding = "provided" // Conclave has modules of its own in its place
+	PackageSkipped   PackageStanding = "skipped"  // not for this system or this Python
 )
 
 // Wanted returns what an installation would put into the environment.

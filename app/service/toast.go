@@ -10,13 +10,25 @@ import (
 	"conclave/app/tool"
 )
 
-// Toast is a short notice of a plugin's for the person.
+// ToastKind says how a toast looks.
+type ToastKind string
+
+// The kinds of toasts.
+const (
+	ToastSuccess ToastKind = "success"
+	ToastInfo    ToastKind = "info"
+	ToastWarning ToastKind = "warning"
+	ToastError   ToastKind = "error"
+)
+
+// Toast is a short notice of a plugin's for the person. Its texts are cleaned and
+// on one line.
 type Toast struct {
-	Number uint64 `json:"number"` // grows by one
-	Plugin string `json:"plugin"` // its display name
-	Kind   string `json:"kind"`   // success, info, warning or error
-	Title  string `json:"title"`
-	Text   string `json:"text"`
+	Number uint64    `json:"number"` // grows by one
+	Plugin string    `json:"plugin"` // its display name
+	Kind   ToastKind `json:"kind"`
+	Title  string    `json:"title"`
+	Text   string    `json:"text"`
 }
 
 // Sentence is the toast on one line, with who says it.
@@ -36,16 +48,16 @@ const (
 )
 
 type toastArgs struct {
-	Kind  string `json:"kind"`
-	Text  string `json:"text"`
-	Title string `json:"title"`
+	Kind  ToastKind `json:"kind"`
+	Text  string    `json:"text"`
+	Title string    `json:"title"`
 }
 
 func (s *Services) toast(_ context.Context, by plugin.Caller, a toastArgs) (any, error) {
 	switch a.Kind {
-	case "success", "info", "warning", "error":
+	case ToastSuccess, ToastInfo, ToastWarning, ToastError:
 	default:
-		a.Kind = "info"
+		a.Kind = ToastInfo
 	}
 	t := Toast{Plugin: shown(by.Name), Kind: a.Kind, Title: shown(a.Title), Text: shown(a.Text)}
 	if t.Text == "" {

@@ -19,21 +19,50 @@ import (
 	"conclave/app/llm"
 )
 
+// Theme is the colours of the window.
+type Theme string
+
+// The themes.
+const (
+	System   Theme = "system" // as the system is
+	Light    Theme = "light"
+	Dark     Theme = "dark"
+	Contrast Theme = "contrast"
+)
+
+// Font is the font of messages.
+type Font string
+
+// The fonts.
+const (
+	Sans  Font = "sans" // that of the window itself
+	Serif Font = "serif"
+)
+
+// SendKey is the key that sends a message; the other makes a new line.
+type SendKey string
+
+// The keys that send.
+const (
+	Enter    SendKey = "enter"
+	ModEnter SendKey = "mod-enter" // with Ctrl, or ⌘ on macOS
+)
+
 // Settings are all values. The zero value is not useful; start from Default.
 type Settings struct {
-	Theme        string `json:"theme"`        // system, light, dark, contrast
-	Zoom         int    `json:"zoom"`         // size of everything in the window in percent, 50 to 300
-	TextSize     int    `json:"text_size"`    // px of message text, 13 to 22
-	ReadingFont  string `json:"reading_font"` // sans, serif
-	SendKey      string `json:"send_key"`     // enter, mod-enter
-	Follow       bool   `json:"follow"`       // after sending: follow the end
-	ScanAtStart  bool   `json:"scan_at_start"`
-	Editor       string `json:"editor"` // a command with {file} and {line}; empty = the system's choice
-	SidebarOpen  bool   `json:"sidebar_open"`
-	SidebarWidth int    `json:"sidebar_width"`
-	DockOpen     bool   `json:"dock_open"`
-	DockWidth    int    `json:"dock_width"`
-	DockTab      string `json:"dock_tab"`
+	Theme        Theme   `json:"theme"`
+	Zoom         int     `json:"zoom"`      // size of everything in the window in percent, 50 to 300
+	TextSize     int     `json:"text_size"` // px of message text, 13 to 22
+	ReadingFont  Font    `json:"reading_font"`
+	SendKey      SendKey `json:"send_key"`
+	Follow       bool    `json:"follow"` // after sending: follow the end
+	ScanAtStart  bool    `json:"scan_at_start"`
+	Editor       string  `json:"editor"` // a command with {file} and {line}; empty = the system's choice
+	SidebarOpen  bool    `json:"sidebar_open"`
+	SidebarWidth int     `json:"sidebar_width"`
+	DockOpen     bool    `json:"dock_open"`
+	DockWidth    int     `json:"dock_width"`
+	DockTab      string  `json:"dock_tab"`
 	// Keys are changed shortcuts: command id → chord ("Mod+Shift+P").
 	Keys map[string]string `json:"keys"`
 
@@ -57,7 +86,7 @@ const DemoModel = "demo/guide"
 // default of the command line.
 func Default() Settings {
 	return Settings{
-		Theme: "system", Zoom: 100, TextSize: 15, ReadingFont: "sans", SendKey: "enter",
+		Theme: System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,
 		SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
 		DefaultModel: DemoModel, Connections: []llm.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard", ModelTitles: true,
 	}
@@ -111,12 +140,6 @@ func (s Settings) MarshalJSON() ([]byte, error) {
 // Check returns a fault of kind invalid that names the first value that cannot
 // be, or nil.
 func (s Settings) Check() error {
-	oneOf := func(name, value string, allowed ...string) error {
-		if slices.Contains(allowed, value) {
-			return nil
-		}
-		return invalid("The setting "+name+" cannot be “"+value+"”.", "It is one of: "+strings.Join(allowed, ", ")+".")
-	}
 	between := func(name string, value, low, high int) error {
 		if value >= low && value <= high {
 			return nil
@@ -124,9 +147,9 @@ func (s Settings) Check() error {
 		return invalid(fmt.Sprintf("The setting %s cannot be %d.", name, value), fmt.Sprintf("It is from %d to %d.", low, high))
 	}
 	for _, err := range []error{
-		oneOf("theme", s.Theme, "system", "light", "dark", "contrast"),
-		oneOf("reading_font", s.ReadingFont, "sans", "serif"),
-		oneOf("send_key", s.SendKey, "enter", "mod-enter"),
+		oneOf("theme", s.Theme, System, Light, Dark, Contrast),
+		oneOf("reading_font", s.ReadingFont, Sans, Serif),
+		oneOf("send_key", s.SendKey, Enter, ModEnter),
 		oneOf("mode", s.Mode, "careful", "standard"),
 		between("zoom", s.Zoom, 50, 300),
 		between("text_size", s.TextSize, 13, 22),
@@ -149,6 +172,18 @@ func (s Settings) Check() error {
 		seen[c.Name] = true
 	}
 	return nil
+}
+
+// oneOf returns a fault of kind invalid when value is none of those allowed.
+func oneOf[T ~string](name string, value T, allowed ...T) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	var words []string
+	for _, one := range allowed {
+		words = append(words, string(one))
+	}
+	return invalid(fmt.Sprintf("The setting %s cannot be “%s”.", name, value), "It is one of: "+strings.Join(words, ", ")+".")
 }
 
 var connectionName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,39}$`)

@@ -34,35 +34,35 @@ func (t *Transcript) card(r chat.CallRecord) *Call {
 	if c.Tool == "" {
 		c.Tool = r.ToolName
 	}
-	if c.State == "failed" {
+	if c.State == CallFailed {
 		c.Problem, _, _ = strings.Cut(strings.TrimPrefix(r.Error, "Error: "), "\n")
 	}
 	return c
 }
 
 // callState is the state word of a tool card.
-func callState(r chat.CallRecord) string {
+func callState(r chat.CallRecord) CallState {
 	switch r.Status {
 	case chat.CallOK:
-		return "done"
+		return CallDone
 	case "":
-		return "proposed" // its arguments still come
+		return CallProposed // its arguments still come
 	case chat.CallAsked:
 		if r.Decision == "allow" {
-			return "running" // or about to
+			return CallRunning // or about to
 		}
-		return "proposed"
+		return CallProposed
 	case chat.CallRunning, chat.CallPaused:
-		return "running"
+		return CallRunning
 	case chat.CallRefused:
 		if r.Expired {
-			return "expired"
+			return CallExpired
 		}
-		return "refused"
+		return CallRefused
 	case chat.CallCancelled, chat.CallLimit:
-		return "stopped"
+		return CallStopped
 	}
-	return "failed"
+	return CallFailed
 }
 
 // byPerson reports whether the person decided. Records of before that was kept tell

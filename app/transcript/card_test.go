@@ -12,7 +12,7 @@ import (
 
 // A card says the same while its turn runs and after the chat was opened again.
 func TestF135ACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T) {
-	for want, end := range map[string]chat.CallRecord{
+	for want, end := range map[transcript.CallState]chat.CallRecord{
 		"done": {Status: chat.CallOK, Decision: "allow", Decider: "person", DecidedBy: "you allowed it once", ResultText: "fine"},
 		"failed": {
 			Status: chat.CallRaised, Decision: "allow", Decider: "rule 7", DecidedBy: "you always allow it",
@@ -25,15 +25,15 @@ func TestF135ACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T)
 		},
 		"stopped": {Status: chat.CallCancelled},
 	} {
-		t.Run(want, func(t *testing.T) {
+		t.Run(string(want), func(t *testing.T) {
 			m := newMemory()
 			m.ask("Write it down.")
 			tr := m.open(t)
 			p := fresh(t, tr)
 			u := begin(t, tr, m, "turn")
-			card := func(state string) *transcript.Call {
+			card := func(state transcript.CallState) *transcript.Call {
 				t.Helper()
-				p.check("when it is " + state)
+				p.check("when it is " + string(state))
 				part := p.entry(2).Parts[0]
 				if part.Call.State != state {
 					t.Fatalf("the card is %s, want %s", part.Call.State, state)
@@ -150,7 +150,7 @@ func shown(t *testing.T, r chat.CallRecord) transcript.Call {
 }
 
 func TestF137ACardSaysTheSameOfADecisionAfterReopening(t *testing.T) {
-	for want, r := range map[string]chat.CallRecord{
+	for want, r := range map[transcript.CallState]chat.CallRecord{
 		"expired": {
 			Status: chat.CallRefused, Decision: "deny", Decider: "nobody to ask", Expired: true,
 			DecidedBy: "no answer in 10 minutes, so it was not run",

@@ -19,7 +19,7 @@ type drawing struct {
 
 // part is one drawn part.
 type part struct {
-	kind   string
+	kind   chat.PartKind
 	blocks []block
 	ms     int64
 	done   bool
@@ -46,7 +46,7 @@ func (t *Transcript) draw(ctx context.Context, f Folded, messages []chat.Message
 	d := &drawing{cards: map[string]*part{}}
 	first, last := messages[0], messages[len(messages)-1]
 	d.head = Entry{
-		Seq: uint64(f.Seq), Role: string(f.Role), Turn: first.Turn, State: string(last.State),
+		Seq: uint64(f.Seq), Role: f.Role, Turn: first.Turn, State: last.State,
 		Created: Stamp(first.Created), Ended: Stamp(last.Ended),
 	}
 	if f.Role == chat.RoleAssistant && first.Model != "" {
@@ -58,7 +58,7 @@ func (t *Transcript) draw(ctx context.Context, f Folded, messages []chat.Message
 			usage = usage.Add(*m.Usage)
 		}
 		if m.Reason != "" {
-			d.head.Reason = string(m.Reason)
+			d.head.Reason = m.Reason
 		}
 		if m.Error != nil {
 			d.head.Error = failureOf(m.Error)
@@ -82,7 +82,7 @@ func (t *Transcript) drawPart(ctx context.Context, d *drawing, p chat.Part) {
 		if p.Kind == chat.PartText {
 			d.head.Words += len(strings.Fields(p.Text))
 		}
-		drawn := d.add(string(p.Kind))
+		drawn := d.add(p.Kind)
 		drawn.done = true
 		for _, b := range render.Render(p.Text) {
 			drawn.blocks = append(drawn.blocks, block{html: b.HTML, done: true})
@@ -95,7 +95,7 @@ func (t *Transcript) drawPart(ctx context.Context, d *drawing, p chat.Part) {
 				Status: chat.CallCancelled,
 			}
 		}
-		drawn := d.add("tool_call")
+		drawn := d.add(chat.PartToolCall)
 		drawn.done, drawn.call = true, t.card(record)
 		d.cards[p.Call.ID] = drawn
 	case chat.PartToolResult:
@@ -108,12 +108,12 @@ func (t *Transcript) drawPart(ctx context.Context, d *drawing, p chat.Part) {
 			}
 		}
 	case chat.PartMedia:
-		drawn := d.add("media")
+		drawn := d.add(chat.PartMedia)
 		drawn.done, drawn.media = true, MediaOf(*p.Media)
 	}
 }
 
-func (d *drawing) add(kind string) *part {
+func (d *drawing) add(kind chat.PartKind) *part {
 	p := &part{kind: kind}
 	d.parts = append(d.parts, p)
 	return p

@@ -33,7 +33,7 @@ func (t *Transcript) Begin(ctx context.Context, turn, model string) (*Live, erro
 		return nil, err
 	}
 	l := &Live{t: t, turn: turn, model: model}
-	l.phase("waiting", "", "")
+	l.phase(PhaseWaiting, "", "")
 	t.live = append(t.live, l)
 	t.o.Changed(t.revision)
 	return l, nil
@@ -63,7 +63,7 @@ func (l *Live) write(change func(d *drawing, revision uint64)) {
 }
 
 // phase says what the turn is doing.
-func (l *Live) phase(phase, tool, note string) {
+func (l *Live) phase(phase Phase, tool, note string) {
 	since := Stamp(time.Now())
 	if l.status.Phase == phase && l.status.Tool == tool {
 		since = l.status.Since
@@ -73,17 +73,17 @@ func (l *Live) phase(phase, tool, note string) {
 
 // Waiting says that the model is waited for; note is a sentence for the person, or "".
 func (l *Live) Waiting(note string) {
-	l.do(func(uint64) { l.phase("waiting", "", note) })
+	l.do(func(uint64) { l.phase(PhaseWaiting, "", note) })
 }
 
 // Retrying says that a request failed and is made again; note says why and when.
 func (l *Live) Retrying(note string) {
-	l.do(func(uint64) { l.phase("retrying", "", note) })
+	l.do(func(uint64) { l.phase(PhaseRetrying, "", note) })
 }
 
 // Stopping says that the person stopped the turn, which now ends.
 func (l *Live) Stopping() {
-	l.do(func(uint64) { l.phase("stopping", "", "") })
+	l.do(func(uint64) { l.phase(PhaseStopping, "", "") })
 }
 
 // Questioned says that the question was saved.
@@ -154,12 +154,12 @@ func (l *Live) started(ctx context.Context, f Folded, seq chat.MessageSeq) *draw
 }
 
 // Text adds what the model said.
-func (l *Live) Text(text string) { l.text("text", "answering", text) }
+func (l *Live) Text(text string) { l.text(chat.PartText, PhaseAnswering, text) }
 
 // Reasoning adds what the model thought.
-func (l *Live) Reasoning(text string) { l.text("reasoning", "thinking", text) }
+func (l *Live) Reasoning(text string) { l.text(chat.PartReasoning, PhaseThinking, text) }
 
-func (l *Live) text(kind, phase, text string) {
+func (l *Live) text(kind chat.PartKind, phase Phase, text string) {
 	l.write(func(d *drawing, revision uint64) {
 		p := d.open()
 		if p == nil || p.kind != kind {
@@ -170,7 +170,7 @@ func (l *Live) text(kind, phase, text string) {
 		}
 		p.stream.Append(text)
 		p.dirty, p.rev = true, revision
-		if kind == "text" {
+		if kind == chat.PartText {
 			d.head.Words += p.words(text)
 		} else {
 			p.ms = time.Since(l.began).Milliseconds()
@@ -197,7 +197,7 @@ func (l *Live) Saved() { l.write(l.finishText) }
 
 func (l *Live) finishText(d *drawing, revision uint64) {
 	if p := d.open(); p != nil {
-		if p.kind == "reasoning" {
+		if p.kind == chat.PartReasoning {
 			p.ms = time.Since(l.began).Milliseconds()
 		}
 		p.finish(revision)
@@ -219,7 +219,7 @@ func (l *Live) Call(r chat.CallRecord) {
 	l.write(func(d *drawing, revision uint64) {
 		p := l.card(d, r, revision)
 		if r.Status == chat.CallRunning {
-			l.phase("tool", p.call.Title, "")
+			l.phase(PhaseTool, p.call.Title, "")
 		}
 	})
 }
@@ -228,8 +228,8 @@ func (l *Live) Call(r chat.CallRecord) {
 func (l *Live) Held(r chat.CallRecord, request string) {
 	l.write(func(d *drawing, revision uint64) {
 		p := l.card(d, r, revision)
-		p.call.State, p.call.Request = "waiting", request
-		l.phase("permission", p.call.Title, "")
+		p.call.State, p.call.Request = CallWaiting, request
+		l.phase(PhasePermission, p.call.Title, "")
 	})
 }
 
@@ -250,7 +250,7 @@ func (l *Live) Answered(r chat.CallRecord, content []chat.Part) {
 		p.call.Progress, p.done = "", true
 		for _, c := range content {
 			if c.Kind == chat.PartMedia {
-				media := d.add("media")
+				media := d.add(chat.PartMedia)
 				media.media, media.done, media.rev = MediaOf(*c.Media), true, revision
 			}
 		}
@@ -263,7 +263,7 @@ func (l *Live) card(d *drawing, r chat.CallRecord, revision uint64) *part {
 	l.finishText(d, revision)
 	p := d.cards[r.RequestID]
 	if p == nil || p.done && (r.Status == "" || !r.Status.Over()) {
-		p = d.add("tool_call")
+		p = d.add(chat.PartToolCall)
 		d.cards[r.RequestID] = p
 	}
 	call := l.t.card(r)
@@ -281,7 +281,7 @@ func (l *Live) End(ctx context.Context, reason chat.EndReason, failure *chat.Fai
 	l.do(func(revision uint64) {
 		t.live = slices.DeleteFunc(t.live, func(other *Live) bool { return other == l })
 		l.load(ctx)
-		if p := l.leave(ctx, revision); p != nil && p.drawing != nil && p.drawing.head.State == string(chat.Streaming) {
+		if p := l.leave(ctx, revision); p != nil && p.drawing != nil && p.drawing.head.State == chat.Streaming {
 			p.drawing.head.end(reason, failure)
 		}
 	})
@@ -308,12 +308,12 @@ func (l *Live) leave(ctx context.Context, revision uint64) *place {
 
 // end writes into an entry how its turn ended.
 func (e *Entry) end(reason chat.EndReason, failure *chat.Failure) {
-	e.State, e.Reason, e.Ended = string(chat.Complete), string(reason), Stamp(time.Now())
+	e.State, e.Reason, e.Ended = chat.Complete, reason, Stamp(time.Now())
 	switch reason {
 	case chat.EndStopped:
-		e.State = string(chat.Stopped)
+		e.State = chat.Stopped
 	case chat.EndError:
-		e.State, e.Error = string(chat.Failed), failureOf(failure)
+		e.State, e.Error = chat.Failed, failureOf(failure)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"conclave/app/transcript"
 )
 
-// page is what a window holds of a conversation, by the rules of types.ts.
+// page is what a window holds of a conversation, by the rules of views.go.
 type page struct {
 	t        testing.TB
 	tr       *transcript.Transcript

@@ -7,8 +7,8 @@
 // for it, or by a [Live] turn as the model writes; any number of turns may write at
 // once, each into its own entry. The package knows the store as a [Store], and
 // nothing of plugins, settings or the window. What travels to the page is in
-// views.go, with the names and JSON keys of frontend/src/lib/bridge/types.ts; a
-// list is never nil there.
+// views.go, from which frontend/src/lib/bridge/generated.ts is written; a list is
+// never nil there.
 package transcript
 
 import (

@@ -457,7 +457,7 @@ func TestF135TheStatusSaysWhatTheTurnDoes(t *testing.T) {
 	tr := m.open(t)
 	p := fresh(t, tr)
 	u := begin(t, tr, m, "turn")
-	is := func(phase, tool, note string) {
+	is := func(phase transcript.Phase, tool, note string) {
 		t.Helper()
 		p.pull()
 		if s := p.status; s.Turn != "turn" || s.Phase != phase || s.Tool != tool || s.Note != note || s.Model != "The demo/guide" || s.Since == "" {
@@ -574,7 +574,7 @@ func TestF135PicturesComeWhereTheyWereMadeAndThenInTheOrderOfTheCalls(t *testing
 
 func TestF135AnAnswerThatCouldNotBeWrittenSaysHowItEnded(t *testing.T) {
 	failure := &chat.Failure{Kind: "unavailable", Message: "The disk is full.", Hint: "Make room."}
-	for reason, want := range map[chat.EndReason]string{chat.EndError: "failed", chat.EndStopped: "stopped", chat.EndDone: "complete"} {
+	for reason, want := range map[chat.EndReason]chat.MessageState{chat.EndError: chat.Failed, chat.EndStopped: chat.Stopped, chat.EndDone: chat.Complete} {
 		m := newMemory()
 		m.ask("one")
 		tr := m.open(t)
@@ -585,7 +585,7 @@ func TestF135AnAnswerThatCouldNotBeWrittenSaysHowItEnded(t *testing.T) {
 		u.live.End(t.Context(), reason, failure)
 		p.check("at the end")
 		e := p.entry(2)
-		if e.State != want || e.Reason != string(reason) || e.Ended == "" || words(e) != "<p>Half</p>\n" {
+		if e.State != want || e.Reason != reason || e.Ended == "" || words(e) != "<p>Half</p>\n" {
 			t.Errorf("%s: it ended as %s", reason, encode(t, e))
 		}
 		if (e.Error != nil) != (reason == chat.EndError) || e.Error != nil && e.Error.Message != failure.Message {

@@ -7,34 +7,39 @@ import (
 	"conclave/app/fault"
 )
 
-// Failure is a fault as the page shows it.
+// Failure is a fault as the page shows it. Every bound method rejects with one.
 type Failure struct {
 	Kind    fault.Kind `json:"kind"`
-	Message string     `json:"message"`
-	Hint    string     `json:"hint"`
-	Detail  string     `json:"detail"` // the other side's own words, cleaned; often empty
-	Ref     string     `json:"ref"`    // also in the log; only for internal ones
+	Message string     `json:"message"` // what happened, to what: one sentence
+	Hint    string     `json:"hint"`    // what to do next: a sentence, or ""
+	Detail  string     `json:"detail"`  // the other side's own words, cleaned and bounded; often ""
+	Ref     string     `json:"ref"`     // short, and also in the log; "" unless kind is internal
 }
 
-// Pull is what changed in a conversation.
+// Pull is what changed in a conversation since the revision asked. At revision 0
+// that is chat, the whole outline, and the last entries whole.
 type Pull struct {
 	Conversation string         `json:"conversation"`
 	Revision     uint64         `json:"revision"`
-	Chat         *Chat          `json:"chat"`
-	Outline      *OutlineSplice `json:"outline"`
-	Entries      []Entry        `json:"entries"`
-	Status       *TurnStatus    `json:"status"`
-	Reset        bool           `json:"reset"`
+	Chat         *Chat          `json:"chat"`    // set when it changed
+	Outline      *OutlineSplice `json:"outline"` // set when the visible path changed
+	Entries      []Entry        `json:"entries"` // entries that changed, oldest first
+	// The running turn; null when none runs. Always the present state.
+	Status *TurnStatus `json:"status"`
+	// The difference is not known (the revision is too old): this is as if asked at 0,
+	// and everything that the page held is void.
+	Reset bool `json:"reset"`
 }
 
 // Chat is one conversation without its messages.
 type Chat struct {
-	ID         string `json:"id"`
-	Title      string `json:"title"`
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	// "connection/model" in effect: its own choice or the default.
 	Model      string `json:"model"`
-	ModelTitle string `json:"model_title"`
-	Vision     bool   `json:"vision"`
-	Tools      bool   `json:"tools"`
+	ModelTitle string `json:"model_title"` // display name of that model
+	Vision     bool   `json:"vision"`      // whether that model sees pictures
+	Tools      bool   `json:"tools"`       // whether it calls tools
 	System     string `json:"system"`
 	Pinned     bool   `json:"pinned"`
 	Archived   bool   `json:"archived"`
@@ -43,31 +48,40 @@ type Chat struct {
 	Updated    string `json:"updated"`
 }
 
-// OutlineSplice says what the visible path is from an index on.
+// OutlineSplice says that the visible path is seqs from index from on, and that
+// everything behind is gone.
 type OutlineSplice struct {
 	From int      `json:"from"`
 	Seqs []uint64 `json:"seqs"`
 }
 
-// Entry is what is drawn as one message.
+// Entry is what is drawn as one message: a message of the person, or all messages
+// of one turn that answer it. Its seq is that of its first message and never
+// changes.
 type Entry struct {
-	Seq         uint64   `json:"seq"`
-	Whole       bool     `json:"whole"`
-	Role        string   `json:"role"`
-	Turn        string   `json:"turn"`
-	Model       string   `json:"model"`
-	State       string   `json:"state"`
-	Reason      string   `json:"reason"`
-	Error       *Failure `json:"error"`
-	Created     string   `json:"created"`
-	Ended       string   `json:"ended"`
-	Hidden      bool     `json:"hidden"`
-	Siblings    []uint64 `json:"siblings"`
-	OtherBranch int      `json:"other_branch"`
-	Words       int      `json:"words"`
-	Usage       *Usage   `json:"usage"`
-	PartCount   int      `json:"part_count"`
-	Parts       []Part   `json:"parts"`
+	Seq uint64 `json:"seq"`
+	// true: parts is everything there is. false: parts are only those that changed, and
+	// their blocks only those that changed; merge by index. A page that does not hold
+	// the entry drops a partial one and asks Chats.Messages when it is needed.
+	Whole   bool              `json:"whole"`
+	Role    chat.Role         `json:"role"`
+	Turn    string            `json:"turn"`
+	Model   string            `json:"model"` // display name of the model that wrote it; "" for a user's
+	State   chat.MessageState `json:"state"` // of its last message
+	Reason  chat.EndReason    `json:"reason"`
+	Error   *Failure          `json:"error"` // set when state is failed
+	Created string            `json:"created"`
+	Ended   string            `json:"ended"`
+	Hidden  bool              `json:"hidden"` // kept from the model
+	// Sequence numbers of all versions at this place, oldest first, its own included;
+	// [] when there is only one.
+	Siblings []uint64 `json:"siblings"`
+	// How many entries follow on the sibling last looked at; for the notice after an edit.
+	OtherBranch int    `json:"other_branch"`
+	Words       int    `json:"words"` // words of the answer's text
+	Usage       *Usage `json:"usage"`
+	PartCount   int    `json:"part_count"` // how many parts there are now
+	Parts       []Part `json:"parts"`
 }
 
 // Usage counts tokens and money.
@@ -76,57 +90,91 @@ type Usage struct {
 	Output    int64   `json:"output_tokens"`
 	Cached    int64   `json:"cached_tokens"`
 	Reasoning int64   `json:"reasoning_tokens"`
-	Cost      float64 `json:"cost"`
+	Cost      float64 `json:"cost"` // US dollars; 0 when the provider does not say
 }
 
-// Part is a piece of an entry.
+// Part is a piece of an entry, in reading order. Its kind says which fields count.
 type Part struct {
-	Index      int     `json:"index"`
-	Kind       string  `json:"kind"` // text, reasoning, tool_call, media
+	Index int           `json:"index"`
+	Kind  chat.PartKind `json:"kind"` // text, reasoning, tool_call or media
+	// text, reasoning: rendered Markdown; the window shows block_count of them.
 	Blocks     []Block `json:"blocks"`
 	BlockCount int     `json:"block_count"`
-	MS         int64   `json:"ms"`
-	Done       bool    `json:"done"`
-	Call       *Call   `json:"call"`
-	Media      *Media  `json:"media"`
+	MS         int64   `json:"ms"`    // reasoning: how long it took so far, in ms
+	Done       bool    `json:"done"`  // text, reasoning: no more will come
+	Call       *Call   `json:"call"`  // tool_call
+	Media      *Media  `json:"media"` // media
 }
 
 // Block is one top-level block of rendered, sanitized HTML.
 type Block struct {
 	Index int    `json:"index"`
 	HTML  string `json:"html"`
-	Keep  int    `json:"keep"` // HTML replaces what comes after this many UTF-16 units
-	Done  bool   `json:"done"`
+	Keep  int    `json:"keep"` // html replaces what comes after this many UTF-16 units; 0 = all of it
+	Done  bool   `json:"done"` // will not change again
 }
+
+// Phase is a stage of a running turn.
+type Phase string
+
+// The phases of a turn.
+const (
+	PhaseWaiting    Phase = "waiting" // for the model's first word
+	PhaseThinking   Phase = "thinking"
+	PhaseAnswering  Phase = "answering"
+	PhaseTool       Phase = "tool"       // a tool runs
+	PhasePermission Phase = "permission" // a person is asked
+	PhaseRetrying   Phase = "retrying"   // the provider failed for a moment; the note says why
+	PhaseStopping   Phase = "stopping"
+)
 
 // TurnStatus says what a running turn is doing.
 type TurnStatus struct {
 	Turn  string `json:"turn"`
-	Phase string `json:"phase"`
-	Since string `json:"since"`
-	Model string `json:"model"`
-	Tool  string `json:"tool"`
-	Note  string `json:"note"`
+	Phase Phase  `json:"phase"`
+	Since string `json:"since"` // when this phase began
+	Model string `json:"model"` // display name of the model asked
+	Tool  string `json:"tool"`  // tool: display name of the tool
+	Note  string `json:"note"`  // a sentence that says more, or ""
 }
 
-// Call is one line of a tool card.
+// CallState is the state word of a tool card.
+type CallState string
+
+// The states of a call.
+const (
+	CallProposed CallState = "proposed" // the model is still writing the arguments
+	CallWaiting  CallState = "waiting"  // for a person
+	CallRunning  CallState = "running"
+	CallDone     CallState = "done"
+	CallRefused  CallState = "refused" // by a person, a rule or a built-in refusal
+	CallFailed   CallState = "failed"  // raised, bad arguments, timeout, died, unknown tool
+	CallExpired  CallState = "expired" // nobody answered in time
+	CallStopped  CallState = "stopped" // the person stopped the answer
+)
+
+// Call is one line of a tool card; opening it asks Chats.Call.
 type Call struct {
-	ID       string `json:"id"`
-	Tool     string `json:"tool"`
-	Title    string `json:"title"`
-	Doing    string `json:"doing"` // "save a note"
-	Did      string `json:"did"`   // "Saved a note"
-	Plugin   string `json:"plugin"`
-	Summary  string `json:"summary"`
-	State    string `json:"state"`
-	Problem  string `json:"problem"`
-	Started  string `json:"started"`
-	MS       int64  `json:"ms"`
-	Progress string `json:"progress"`
-	Request  string `json:"request"`
+	ID string `json:"id"` // CallRecord.ID in decimal; "" while proposed
+	// "plugin:name", or the name the model used when there is no such tool.
+	Tool   string `json:"tool"`
+	Title  string `json:"title"`  // name of the tool as a person reads it: “Save note”
+	Doing  string `json:"doing"`  // what it does, after “wants to”: “save a note”, “use “Word count””
+	Did    string `json:"did"`    // what it did: “Saved a note”
+	Plugin string `json:"plugin"` // display name of the plugin; "" when unknown
+	// The arguments for a person, at most 120 characters: “text: a b c”.
+	Summary  string    `json:"summary"`
+	State    CallState `json:"state"`
+	Problem  string    `json:"problem"` // state failed: the first line of the error
+	Started  string    `json:"started"`
+	MS       int64     `json:"ms"`       // how long it ran; 0 while it runs
+	Progress string    `json:"progress"` // the tool's own last progress note
+	Request  string    `json:"request"`  // the waiting request (Pending.id) when state is waiting
+	// Who decided, in one line: “Allowed once by you at 14:07”. "" while open.
 	Decision string `json:"decision"`
+	// The grant that decision made or used, which Permissions.Revoke takes back; or "".
 	Grant    string `json:"grant"`
-	ByPerson bool   `json:"by_person"` // a person answered a card for this call
+	ByPerson bool   `json:"by_person"` // a person made that decision for this call; the card shows it unopened
 }
 
 // Media is a content-addressed file; its bytes are at /media/<id>.

@@ -8,7 +8,7 @@ import { flushSync as flushReact } from "react-dom";
 import { createRoot } from "react-dom/client";
 import { Streamdown } from "streamdown";
 import { flushSync, mount, unmount } from "svelte";
-import type { Block, Entry } from "../src/lib/bridge/types";
+import type { Block, Entry } from "../src/lib/bridge/generated";
 import "../src/styles/base.css";
 import "../src/styles/code.css";
 import "../src/styles/prose.css";

@@ -3,7 +3,7 @@ import "./lib/ui/resize"; // before anything observes a size
 import { mount } from "svelte";
 import Root from "./Root.svelte";
 import { insideWails, wailsBridge, type Bridge } from "./lib/bridge/calls";
-import type { Theme } from "./lib/bridge/types";
+import type { Theme } from "./lib/bridge/generated";
 import "./styles/prose.css";
 import "./styles/code.css";
 

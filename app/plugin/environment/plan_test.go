@@ -70,7 +70,7 @@ if False:
 			}
 			var got []string
 			for _, is := range p.Packages {
-				line := is.Name + " " + is.Standing
+				line := is.Name + " " + string(is.Standing)
 				if is.Optional {
 					line += " optional"
 				}

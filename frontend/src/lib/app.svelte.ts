@@ -6,7 +6,7 @@
 import { getContext, setContext } from "svelte";
 import { AppError, type Bridge } from "./bridge/calls";
 import { Notices, Puller } from "./bridge/events";
-import type { Hello, Sent, Undo } from "./bridge/types";
+import type { Hello, Sent, Undo } from "./bridge/generated";
 import { OpenChat } from "./chat/chat.svelte";
 import { ChatsState } from "./chat/chats.svelte";
 import { Composer } from "./chat/composer.svelte";
@@ -112,7 +112,7 @@ export class App {
       this.#saidLast = toast.number;
       const text = [toast.plugin, toast.title, toast.text].filter(Boolean).join(": ");
       if (toast.kind === "error")
-        this.toasts.fail(new AppError({ kind: "plugin", message: text, hint: "", ref: "" }));
+        this.toasts.fail(new AppError({ kind: "unavailable", message: text }));
       else this.toasts.say(text);
     }
     this.#saidRevision = revision;

@@ -4,7 +4,7 @@
  * lost when a notice is: the next one, or the next pull, makes it right.
  */
 import type { Bridge } from "./calls";
-import type { Topic } from "./types";
+import type { Topic } from "./generated";
 
 type Listener = (revision: number) => void;
 

@@ -10,7 +10,7 @@ import { FakeModels } from "./fake/models";
 import { FakePermissions } from "./fake/permissions";
 import { FakePlugins, FakeTools } from "./fake/plugins";
 import { scenes } from "./fake/scenes";
-import type * as t from "./types";
+import type * as t from "./generated";
 
 export interface FakeOptions {
   /** A fixture's name, see fake/scenes.ts. */

@@ -6,7 +6,7 @@
 import { SvelteMap } from "svelte/reactivity";
 import { AppError, type Bridge } from "../bridge/calls";
 import { Puller, type Notices } from "../bridge/events";
-import type { Chat, Find, Pull, Sent, TurnStatus } from "../bridge/types";
+import type { Chat, Find, Pull, Sent, TurnStatus } from "../bridge/generated";
 import { s } from "../strings";
 import { EntryView } from "./entry.svelte";
 

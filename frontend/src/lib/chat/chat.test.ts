@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Entry, Pull } from "../bridge/types";
+import type { Entry, Pull } from "../bridge/generated";
 import { startApp, until } from "../testing";
 import { EntryView } from "./entry.svelte";
 

@@ -5,7 +5,7 @@
 import { SvelteMap } from "svelte/reactivity";
 import { AppError, type Bridge } from "../bridge/calls";
 import { Puller, type Notices } from "../bridge/events";
-import type { ChatGroup, ChatRow } from "../bridge/types";
+import type { ChatGroup, ChatRow } from "../bridge/generated";
 
 const pageSize = 100;
 

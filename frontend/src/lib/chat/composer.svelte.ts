@@ -3,7 +3,7 @@
  * change, so that it survives a crash, and what could not be sent stays in it.
  */
 import { AppError, type Bridge } from "../bridge/calls";
-import type { Media, Queued, Sent } from "../bridge/types";
+import type { Media, Queued, Sent } from "../bridge/generated";
 import { s } from "../strings";
 
 /** Past this a paste is offered as a file. */

@@ -1,5 +1,5 @@
 /** How a message ended, in words, when it did not simply end. */
-import type { Entry } from "../bridge/types";
+import type { Entry } from "../bridge/generated";
 import { s } from "../strings";
 
 /**

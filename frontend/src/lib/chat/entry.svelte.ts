@@ -2,7 +2,7 @@
  * One message as the window holds it. A streaming message is patched in place:
  * only the blocks that came are touched, so a finished block is drawn once.
  */
-import type { Call, Entry, Media, Part, PartKind } from "../bridge/types";
+import type { Call, Entry, Media, Part, PartKind } from "../bridge/generated";
 
 /** One block of rendered HTML. */
 export class BlockView {

@@ -1,5 +1,5 @@
 /** Find in the open chat: the words, the places they are at, and which one is shown. */
-import type { Find } from "../bridge/types";
+import type { Find } from "../bridge/generated";
 import type { OpenChat } from "./chat.svelte";
 
 export class FindState {

@@ -1,5 +1,5 @@
 /** The answers a card can give. */
-import type { Answer } from "../bridge/types";
+import type { Answer } from "../bridge/generated";
 
 /** Allowed or refused for this time only. */
 export function once(effect: Answer["effect"], change: Partial<Answer> = {}): Answer {

@@ -4,7 +4,7 @@
  */
 import { AppError, type Bridge } from "../bridge/calls";
 import { Puller, type Notices } from "../bridge/events";
-import type { Answer, Call, Grant, Pending, Undo } from "../bridge/types";
+import type { Answer, Call, Grant, Pending, Undo } from "../bridge/generated";
 
 /** Requests drawn as one card: the same tool, asked in the same message. */
 export interface Batch {

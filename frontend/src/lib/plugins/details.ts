@@ -1,5 +1,5 @@
 /** A plugin's problem in words. */
-import type { Plugin, Problem } from "../bridge/types";
+import type { Plugin, Problem } from "../bridge/generated";
 
 /** What a problem says, with its type in front unless the message begins with it. */
 export function sentence({ type, message }: Problem): string {

@@ -1,5 +1,5 @@
 /** What of a plugin's refused folders is not allowed by now, each folder once and its widest wish. */
-import type { Plugin, PluginRefusal } from "../bridge/types";
+import type { Plugin, PluginRefusal } from "../bridge/generated";
 
 export function openRefusals({ refused, folders }: Plugin): PluginRefusal[] {
   const open = new Map<string, PluginRefusal>();

@@ -9,7 +9,7 @@ import type {
   Template,
   Tool,
   Undo,
-} from "../bridge/types";
+} from "../bridge/generated";
 
 /** What a save just did, shown for a moment on the card. */
 export interface Reloaded {

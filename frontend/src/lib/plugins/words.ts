@@ -1,5 +1,5 @@
 /** What changed of a plugin: why a person is asked, and a word-level difference of two short texts. */
-import type { Change } from "../bridge/types";
+import type { Change } from "../bridge/generated";
 
 /** Why a plugin that ran before is asked about, as the core tells it by its changes. */
 export function whyAsked(changes: Change[]): "changed" | "listed" | "settings" {

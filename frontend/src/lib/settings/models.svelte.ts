@@ -8,7 +8,7 @@ import type {
   Model,
   Provider,
   Undo,
-} from "../bridge/types";
+} from "../bridge/generated";
 
 const tried =
   /preview|beta|experimental|-exp\b|nano|tiny|lite|guard|base|vision-only|\b[0-3](\.\d)?b\b/i;

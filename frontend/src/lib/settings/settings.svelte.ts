@@ -1,7 +1,7 @@
 /** What a person has set, kept in the program; the window applies it at once. */
 import type { Bridge } from "../bridge/calls";
 import { Puller, type Notices } from "../bridge/events";
-import type { Settings } from "../bridge/types";
+import type { Settings } from "../bridge/generated";
 
 export class SettingsState {
   now = $state.raw() as Settings;

@@ -1,6 +1,6 @@
 /** What the command palette lists for some words. */
 import type { App, SettingsPage } from "../app.svelte";
-import type { ChatRow } from "../bridge/types";
+import type { ChatRow } from "../bridge/generated";
 import { s } from "../strings";
 
 export interface Hit {

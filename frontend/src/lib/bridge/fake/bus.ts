@@ -1,5 +1,5 @@
 /** Revisions and notices, as the program makes them. */
-import type { Notice, Topic } from "../types";
+import type { Notice, Topic } from "../generated";
 
 export class FakeBus {
   #listeners = new Set<(notices: Notice[]) => void>();

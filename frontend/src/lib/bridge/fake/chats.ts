@@ -1,6 +1,6 @@
 /** Conversations in memory: a tree of entries each, and turns that stream scripted replies. */
-import { AppError, type Chats } from "../calls";
-import type * as t from "../types";
+import { AppError } from "../calls";
+import type * as t from "../generated";
 import type { FakeBus } from "./bus";
 import { growing, paragraphs, reply, words, type Step } from "./content";
 import type { FakePermissions } from "./permissions";
@@ -36,7 +36,7 @@ interface Conversation {
 
 export const noDraft: t.Draft = { text: "", cursor: 0, attachments: [], queued: [] };
 
-export class FakeChats implements Chats {
+export class FakeChats implements t.ChatsCalls {
   readonly all = new Map<string, Conversation>();
   #bus: FakeBus;
   #permissions: FakePermissions;

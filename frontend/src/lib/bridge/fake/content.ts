@@ -1,5 +1,5 @@
 /** What the app in memory says: rendered blocks in the shape that app/render gives, and scripted replies. */
-import type { Failure } from "../types";
+import type { Failure } from "../generated";
 
 export function escape(text: string): string {
   return text
@@ -159,6 +159,7 @@ export function reply(text: string): Step[] {
           kind: "provider",
           message: "The connection to api.example.org was cut in the middle of the answer.",
           hint: "Try again, or try another model.",
+          detail: "",
           ref: "",
         },
       },

@@ -1,6 +1,6 @@
 /** Connections and models in memory. */
-import { AppError, type Models } from "../calls";
-import type * as t from "../types";
+import { AppError } from "../calls";
+import type * as t from "../generated";
 import type { FakeBus } from "./bus";
 
 const guide: t.Connection = {
@@ -37,7 +37,7 @@ export function model(
   };
 }
 
-export class FakeModels implements Models {
+export class FakeModels implements t.ModelsCalls {
   connections: t.Connection[] = [guide];
   models: t.Model[] = [model("demo", "guide", "Demo guide", { context_tokens: 8000 })];
   default = "demo/guide";
@@ -174,7 +174,7 @@ export class FakeModels implements Models {
       const message = `Key refused by ${connection.title} (401).`;
       this.#set(name, {
         state: "failed",
-        problem: { kind: "provider", message, hint: "Check it has not expired.", ref: "" },
+        problem: { kind: "provider", message, hint: "Check it has not expired.", detail: "", ref: "" },
       });
       return;
     }

@@ -1,6 +1,6 @@
 /** The gate's waiting requests and rules, in memory. */
-import { AppError, type Permissions } from "../calls";
-import type * as t from "../types";
+import { AppError } from "../calls";
+import type * as t from "../generated";
 import type { FakeBus } from "./bus";
 
 interface Asked {
@@ -8,7 +8,7 @@ interface Asked {
   take: (answer: t.Answer) => void;
 }
 
-export class FakePermissions implements Permissions {
+export class FakePermissions implements t.PermissionsCalls {
   readonly grants: t.Grant[] = [];
   /** Every answer that was accepted, for tests. */
   readonly answers: { request: string; answer: t.Answer }[] = [];

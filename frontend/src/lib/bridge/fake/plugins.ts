@@ -1,6 +1,6 @@
 /** Plugins and tools in memory. */
-import { AppError, type Plugins, type Tools } from "../calls";
-import type * as t from "../types";
+import { AppError } from "../calls";
+import type * as t from "../generated";
 import type { FakeBus } from "./bus";
 
 export function plugin(id: string, name: string, change: Partial<t.Plugin> = {}): t.Plugin {
@@ -133,7 +133,7 @@ export function tool(
   };
 }
 
-export class FakePlugins implements Plugins {
+export class FakePlugins implements t.PluginsCalls {
   list: t.Plugin[] = [];
   problem: t.Failure | null = null;
   readonly logs = new Map<string, t.LogLine[]>();
@@ -440,7 +440,7 @@ export class FakePlugins implements Plugins {
   }
 }
 
-export class FakeTools implements Tools {
+export class FakeTools implements t.ToolsCalls {
   all: t.Tool[] = [];
   contextTokens = 128_000;
   #bus: FakeBus;

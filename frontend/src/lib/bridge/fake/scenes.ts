@@ -193,6 +193,7 @@ export const scenes: Record<string, (f: Fake) => void> = {
         kind: "provider",
         message: "The connection to models.example.org was cut in the middle of the answer.",
         hint: "Try again, or try another model.",
+        detail: "",
         ref: "",
       },
     });
@@ -364,6 +365,7 @@ export const scenes: Record<string, (f: Fake) => void> = {
           kind: "provider",
           message: "Key refused by Old key (401).",
           hint: "Check it has not expired.",
+          detail: "",
           ref: "",
         },
       },
@@ -438,6 +440,7 @@ export const scenes: Record<string, (f: Fake) => void> = {
       kind: "damaged",
       message: "The chats file was damaged and has been set aside untouched.",
       hint: "The copy of yesterday 18:02 was opened instead.",
+      detail: "",
       ref: "",
     };
   },
