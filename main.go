@@ -115,7 +115,7 @@ func run(args []string, stderr io.Writer) error {
 	keep := newKeeper(c)
 	defer keep.close()
 	window := app.New(app.Core{
-		Bus: c.Bus, Keep: keep, Turns: c.Turns, Tools: c.Tools, Host: c.Host, Gate: c.Gate, Models: connections{c.Models}, Settings: c.Settings,
+		Bus: c.Bus, Keep: keep, Turns: c.Turns, Tools: c.Tools, Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Models: connections{c.Models}, Settings: c.Settings,
 		Facts: app.Facts{
 			Version: version.Version, Data: places.Data, Plugins: places.Plugins, Logs: filepath.Join(places.Data, "logs"),
 			Isolation: c.Isolation(), Trouble: c.Trouble,

@@ -7,7 +7,9 @@ import (
 	"conclave/app/bus"
 	"conclave/app/llm"
 	"conclave/app/permit"
-	"conclave/app/plugin"
+	"conclave/app/plugin/host"
+	"conclave/app/plugin/library"
+	"conclave/app/plugin/packages"
 	"conclave/app/service"
 	"conclave/app/settings"
 	"conclave/app/tool"
@@ -20,8 +22,11 @@ type Core struct {
 	Keep  Keeper
 	Turns *turn.Runner
 	Tools *tool.Registry
-	Host  *plugin.Host
+	Host  *host.Host
 	Gate  *permit.Gate
+
+	Library  *library.Library
+	Packages *packages.Installer
 
 	Models   Connections
 	Settings Settled

@@ -29,16 +29,18 @@ var layers = map[string][]string{
 	"app/chat":    {"app/fault"},
 
 	// Contracts: words, and the one library each of them is about.
-	"app/llm":                {"app/fault", "app/chat"},
-	"app/tool":               {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
-	"app/permit":             {"app/fault", "app/bus", "app/chat", "app/address"},
-	"app/render":             {"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday", "golang.org/x/net/idna"},
-	"app/render/clean":       {},
-	"app/render/syntax":      {},
-	"app/settings":           {"app/fault"},
-	"app/plugin/wire":        {"github.com/modelcontextprotocol/go-sdk"},
-	"app/plugin/watch":       {"app/fault", "github.com/fsnotify/fsnotify"},
-	"app/plugin/place":       {},
+	"app/llm":           {"app/fault", "app/chat"},
+	"app/tool":          {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
+	"app/permit":        {"app/fault", "app/bus", "app/chat", "app/address"},
+	"app/render":        {"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday", "golang.org/x/net/idna"},
+	"app/render/clean":  {},
+	"app/render/syntax": {},
+	"app/settings":      {"app/fault"},
+	"app/plugin/wire":   {"github.com/modelcontextprotocol/go-sdk"},
+	"app/plugin/watch":  {"app/fault", "github.com/fsnotify/fsnotify"},
+	"app/plugin/place":  {},
+	// What dialects, services, launcher, host, window and terminal must agree on.
+	"app/plugin":             {"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin/watch", "app/plugin/place", "app/plugin/sandbox"},
 	"app/plugin/sandbox":     {}, // what a process behind walls is described by
 	"app/plugin/spindle/job": {}, // what the host and the engine both know of a job
 	"app/document":           {}, // what office documents say
@@ -46,11 +48,12 @@ var layers = map[string][]string{
 	"app/fetch":              {"app/address"}, // what plugins and the window both ask servers with
 
 	// Doers: words, contracts, and the neighbours named.
-	"app/hook":    {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit"},
-	"app/call":    {"app/fault", "app/chat", "app/hook", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
-	"app/turn":    {"app/fault", "app/chat", "app/call", "app/hook", "app/document", "app/llm", "app/tool", "app/permit", "github.com/google/uuid"},
-	"app/plugin":  {"app/fault", "app/bus", "app/chat", "app/tool", "app/permit", "app/plugin/wire", "app/plugin/watch", "app/plugin/place", "app/plugin/sandbox", "app/version"},
-	"app/service": {"app/fault", "app/bus", "app/chat", "app/hook", "app/llm", "app/tool", "app/plugin", "app/fetch", "github.com/google/uuid"},
+	"app/hook":           {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit"},
+	"app/call":           {"app/fault", "app/chat", "app/hook", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
+	"app/turn":           {"app/fault", "app/chat", "app/call", "app/hook", "app/document", "app/llm", "app/tool", "app/permit", "github.com/google/uuid"},
+	"app/plugin/host":    {"app/fault", "app/bus", "app/chat", "app/tool", "app/permit", "app/plugin", "app/plugin/wire", "app/plugin/watch", "app/plugin/place", "app/plugin/sandbox", "app/version"},
+	"app/plugin/library": {"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin", "app/plugin/host", "app/plugin/watch", "app/plugin/place"},
+	"app/service":        {"app/fault", "app/bus", "app/chat", "app/hook", "app/llm", "app/tool", "app/plugin", "app/fetch", "github.com/google/uuid"},
 
 	// Adapters: the package whose interface they satisfy and what lies below it,
 	// one technology, never each other.
@@ -62,7 +65,7 @@ var layers = map[string][]string{
 	"app/llm/google":            {"app/chat", "app/llm"},
 	"app/llm/ollama":            {"app/llm"},
 	"app/plugin/python":         {"app/fault", "app/plugin", "app/plugin/place", "app/plugin/sandbox"},
-	"app/plugin/environment":    {"app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python", "github.com/BurntSushi/toml"},
+	"app/plugin/packages":       {"app/fault", "app/tool", "app/plugin", "app/plugin/host", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python", "github.com/BurntSushi/toml"},
 	"app/plugin/functions":      {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python", "github.com/BurntSushi/toml"},
 	"app/plugin/maibot":         {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python"},
 	"app/plugin/neko":           {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python", "github.com/BurntSushi/toml"},
@@ -77,15 +80,15 @@ var layers = map[string][]string{
 	"app/transcript": {"app/fault", "app/chat", "app/tool", "app/render"},
 
 	// The window and the terminal: words, contracts, doers; never an adapter.
-	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/transcript", "app/turn", "app/plugin", "app/service", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
-	"app/cli": {"app/fault", "app/chat", "app/call", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
+	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/transcript", "app/turn", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/service", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
+	"app/cli": {"app/fault", "app/chat", "app/call", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
 
 	// Main: what builds the rest. The core knows everything but the window, the
 	// index (whose start costs) and the engine (which only a worker may run).
 	"app/core": {
 		"app/fault", "app/bus", "app/version", "app/chat", "app/call", "app/hook", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli", "app/document",
 		"app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai", "app/llm/anthropic", "app/llm/google", "app/llm/ollama",
-		"app/plugin/python", "app/plugin/environment", "app/plugin/functions", "app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/sandbox", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term", // the person's terminal is here
+		"app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/plugin/python", "app/plugin/functions", "app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/sandbox", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term", // the person's terminal is here
 	},
 	"app/cmd/conclave":        {"app/core", "app/version"},
 	"app/cmd/conclave-worker": {"app/version", "app/document/pdf", "app/plugin/sandbox", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
@@ -100,7 +103,7 @@ var layers = map[string][]string{
 	"app/llm/llmtest":              {"app/fault", "app/chat", "app/llm"},
 	"store/storetest":              {"store"},
 	"app/plugin/python/pythontest": {"app/plugin", "app/plugin/sandbox", "app/plugin/python", "app/plugin/worker", "app/plugin/worker/confine"},
-	"app/plugin/plugintest":        {"app/bus", "app/chat", "app/permit", "app/plugin", "app/plugin/sandbox", "app/tool"},
+	"app/plugin/plugintest":        {"app/fault", "app/plugin/host", "app/plugin/library", "app/bus", "app/chat", "app/permit", "app/plugin", "app/plugin/sandbox", "app/tool"},
 	"app/plugin/hosttest":          {},
 	"app/bench":                    {},
 	"app/bench/patches":            {"app/render"},
@@ -117,8 +120,8 @@ var exceptions = map[[2]string]string{
 	{"app/permit", "app/tool"}:                                              "a request is about a tool and its digest; a second Tool in permit would have to be kept equal to the first",
 	{"app/settings", "app/llm"}:                                             "what a person sets includes their connections, and llm.Connection is what a provider is made from",
 	{"app/llm/ollama", "app/llm/openai"}:                                    "Ollama speaks the OpenAI wire; what is its own is the list of models and pulling one",
-	{"app/plugin", "github.com/modelcontextprotocol/go-sdk"}:                "the host holds the client session that wire.Dial returns and names its two handlers; no MCP type leaves session.go",
-	{"app/plugin", "github.com/rogpeppe/go-internal"}:                       "lines of changed code are compared with its diff package, which has no dependencies; the tests use the module already",
+	{"app/plugin/host", "github.com/modelcontextprotocol/go-sdk"}:           "the host holds the client session that wire.Dial returns and names its two handlers; no MCP type leaves session.go",
+	{"app/plugin/host", "github.com/rogpeppe/go-internal"}:                  "lines of changed code are compared with its diff package, which has no dependencies; the tests use the module already",
 	{"app/plugin/spindle/engine", "github.com/modelcontextprotocol/go-sdk"}: "a worker in Go is an MCP server; wire.Serve takes the SDK's",
 	{"app/plugin/worker", "app/plugin/worker/confine"}:                      "the launcher and the child it starts share the description of the walls",
 }
@@ -162,7 +165,7 @@ var gone = []struct {
 	{"conclave", nil, "desktop,production,webkit2_41", "github.com/evanw/esbuild", "nested source can end the process that builds it"},
 	{"conclave", nil, "desktop,production,webkit2_41", "conclave/app/plugin/spindle/engine", "the engine belongs to the worker"},
 	{"conclave/app/turn", nil, "", "go.etcd.io/bbolt", "a turn asks for a Log and never sees the store"},
-	{"conclave/app/plugin", nil, "", "conclave/app/plugin/worker", "the host asks for a Launcher and never sees a process"},
+	{"conclave/app/plugin/host", nil, "", "conclave/app/plugin/worker", "the host asks for a Launcher and never sees a process"},
 }
 
 // pkg is what go list tells of one package.
@@ -336,7 +339,7 @@ var starters = map[string]string{
 	"app/plugin/worker":         "the processes of plugins",
 	"app/plugin/worker/confine": "becomes the program of a plugin, behind its walls",
 	"app/plugin/python":         "asks a Python what it is, and to read a file without running it",
-	"app/plugin":                "git, for a plugin that is added by its address",
+	"app/plugin/library":        "git, for a plugin that is added by its address",
 	"app/core":                  "ldd and conclave-worker version, for doctor",
 	"app/cli":                   "the window's program",
 	"":                          "itself, as the small window that waits for a command of the terminal",

@@ -76,12 +76,12 @@ func stripAll(texts []string) []string {
 // from where the plugin says. Of those that nobody declared only the guessed are
 // installed.
 func (p *Plugins) InstallPackages(id, digest string, build, elsewhere bool, guessed []string) error {
-	return p.core.Host.StartPackages(id, digest, plugin.Consent{Build: build, Elsewhere: elsewhere, Guessed: guessed})
+	return p.core.Packages.Start(id, digest, plugin.Consent{Build: build, Elsewhere: elsewhere, Guessed: guessed})
 }
 
 // StopPackages ends the installation under way; what arrived is kept for another.
 // None is no error.
-func (p *Plugins) StopPackages(id string) error { return p.core.Host.StopPackages(id) }
+func (p *Plugins) StopPackages(id string) error { return p.core.Packages.Stop(id) }
 
 // RemovePackages deletes the plugin's environment.
-func (p *Plugins) RemovePackages(id string) error { return p.core.Host.RemovePackages(id) }
+func (p *Plugins) RemovePackages(id string) error { return p.core.Packages.Remove(id) }

@@ -11,7 +11,7 @@ import (
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 
 	"conclave/app/fault"
-	"conclave/app/plugin"
+	"conclave/app/plugin/library"
 )
 
 // adding is the one plugin that is being fetched or copied, so that a person can
@@ -85,7 +85,7 @@ func (p *Plugins) Add(from string) (string, error) {
 		return "", err
 	}
 	defer end()
-	id, err := p.core.Host.Add(ctx, from)
+	id, err := p.core.Library.Add(ctx, from)
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Conflict {
 		return "", fault.Wrap(f.Kind, f.Op, f.Message, "Remove it first, or update it from its menu.", err)
 	}
@@ -110,11 +110,11 @@ func (p *Plugins) Update(id string) (Undo, error) {
 		return Undo{}, err
 	}
 	defer end()
-	updated, kept, err := p.core.Host.Update(ctx, id, "")
+	updated, kept, err := p.core.Library.Update(ctx, id, "")
 	if err != nil {
 		return Undo{}, err
 	}
-	back := func(ctx context.Context) error { return p.core.Host.Revert(ctx, updated, kept) }
+	back := func(ctx context.Context) error { return p.core.Library.Revert(ctx, updated, kept) }
 	return p.undo.add("“"+s.Manifest.Name+"” was fetched anew.", back), nil
 }
 
@@ -125,7 +125,7 @@ func place(from string) (string, error) {
 	if len(from) > 1 && (from[0] == '"' || from[0] == '\'') && from[len(from)-1] == from[0] {
 		from = from[1 : len(from)-1]
 	}
-	if plugin.Remote(from) {
+	if library.Remote(from) {
 		return from, nil
 	}
 	if rest, ok := strings.CutPrefix(from, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {

@@ -11,6 +11,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/library"
 	"conclave/app/tool"
 )
 
@@ -240,17 +241,17 @@ func (p *Plugins) Remove(id string) (Undo, error) {
 	if err != nil {
 		return Undo{}, err
 	}
-	kept, err := p.core.Host.Remove(ctx, id)
+	kept, err := p.core.Library.Remove(ctx, id)
 	if err != nil {
 		return Undo{}, err
 	}
-	return p.undo.add("“"+s.Manifest.Name+"” was removed.", func(ctx context.Context) error { return p.core.Host.Restore(ctx, kept) }), nil
+	return p.undo.add("“"+s.Manifest.Name+"” was removed.", func(ctx context.Context) error { return p.core.Library.Restore(ctx, kept) }), nil
 }
 
 // Templates lists the kinds New can make.
 func (p *Plugins) Templates() ([]TemplateView, error) {
 	var out []TemplateView
-	for _, t := range plugin.Templates() {
+	for _, t := range library.Templates() {
 		out = append(out, TemplateView(t))
 	}
 	return out, nil
@@ -259,7 +260,7 @@ func (p *Plugins) Templates() ([]TemplateView, error) {
 // New makes a plugin from a template and returns its id.
 func (p *Plugins) New(kind, name string) (string, error) {
 	ctx := p.call()
-	id, _, err := p.core.Host.New(ctx, kind, name)
+	id, _, err := p.core.Library.New(ctx, kind, name)
 	return id, err
 }
 

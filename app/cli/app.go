@@ -9,7 +9,9 @@ import (
 	"conclave/app/chat"
 	"conclave/app/llm"
 	"conclave/app/permit"
-	"conclave/app/plugin"
+	"conclave/app/plugin/host"
+	"conclave/app/plugin/library"
+	"conclave/app/plugin/packages"
 	"conclave/app/settings"
 	"conclave/app/tool"
 	"conclave/app/turn"
@@ -21,11 +23,14 @@ type App struct {
 	Data    string
 	Plugins string
 
-	Host  *plugin.Host
+	Host  *host.Host
 	Gate  *permit.Gate
 	Tools *tool.Registry
 	Turns *turn.Runner
 	Calls *call.Runner
+
+	Library  *library.Library
+	Packages *packages.Installer
 
 	Chats    Chats
 	Models   Models

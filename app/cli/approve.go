@@ -12,6 +12,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/host"
 	"conclave/app/tool"
 )
 
@@ -79,7 +80,7 @@ func waits(s plugin.Status) bool {
 
 func (a *approval) asked(ctx context.Context, s plugin.Status) (yes bool, err error) {
 	verdict, err := a.app.Host.Ask(ctx, s.ID, a.asker)
-	if err != nil && !errors.Is(err, plugin.ErrSettled) {
+	if err != nil && !errors.Is(err, host.ErrSettled) {
 		return false, err
 	}
 	return verdict == permit.Approved, nil
@@ -176,7 +177,7 @@ func (c *command) trustPlugin(ctx context.Context, app *App, name string, yes, d
 			break
 		}
 		say := fixedAnswer{permit.Answer{Effect: permit.Allow, Scope: permit.Always, Developing: developing}}
-		if _, err := app.Host.Ask(ctx, s.ID, say); err != nil && !errors.Is(err, plugin.ErrSettled) {
+		if _, err := app.Host.Ask(ctx, s.ID, say); err != nil && !errors.Is(err, host.ErrSettled) {
 			return err
 		}
 		if err := app.Host.Loaded(ctx, s.ID); err != nil {

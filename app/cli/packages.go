@@ -36,7 +36,7 @@ func (c *command) pluginsPackagesCommand() *cobra.Command {
 			consent.Guessed = args[1:]
 			return c.installPackages(ctx, app, s, consent)
 		case remove:
-			if err := app.Host.RemovePackages(s.ID); err != nil {
+			if err := app.Packages.Remove(s.ID); err != nil {
 				return err
 			}
 			return c.printAfter(ctx, app, s.ID)
@@ -56,7 +56,7 @@ func (c *command) installPackages(ctx context.Context, app *App, s plugin.Status
 			return err
 		}
 	}
-	if err := app.Host.InstallPackages(ctx, s.ID, "", consent, func(line string) { fmt.Fprintln(c.Err, line) }); err != nil {
+	if err := app.Packages.Install(ctx, s.ID, "", consent, func(line string) { fmt.Fprintln(c.Err, line) }); err != nil {
 		return err
 	}
 	return c.printAfter(ctx, app, s.ID)

@@ -11,6 +11,7 @@ import (
 
 	"conclave/app/fault"
 	"conclave/app/plugin"
+	"conclave/app/plugin/library"
 )
 
 func (c *command) pluginsCheckCommand() *cobra.Command {
@@ -79,10 +80,10 @@ func (c *command) pluginsTestCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var outcome []plugin.Replayed
+		var outcome []library.Replayed
 		s, err := c.inThrowAway(cmd.Context(), path, func(ctx context.Context, app *App, s plugin.Status) error {
 			var err error
-			outcome, err = app.Host.Replay(ctx, s.ID, path, update)
+			outcome, err = app.Library.Replay(ctx, s.ID, path, update)
 			return err
 		})
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/library"
 	"conclave/app/tool"
 )
 
@@ -408,7 +409,7 @@ func (c *command) removePlugin(ctx context.Context, app *App, args []string) err
 	if err != nil {
 		return err
 	}
-	kept, err := app.Host.Remove(ctx, s.ID)
+	kept, err := app.Library.Remove(ctx, s.ID)
 	if err != nil {
 		return err
 	}
@@ -420,9 +421,9 @@ func (c *command) removePlugin(ctx context.Context, app *App, args []string) err
 }
 
 func (c *command) pluginsNewCommand() *cobra.Command {
-	return c.simple("new KIND NAME", "Make a plugin from a template: "+strings.Join(plugin.TemplateKinds(), ", "), exactly("a kind", "a name"),
+	return c.simple("new KIND NAME", "Make a plugin from a template: "+strings.Join(library.TemplateKinds(), ", "), exactly("a kind", "a name"),
 		func(ctx context.Context, app *App, args []string) error {
-			id, path, err := app.Host.New(ctx, args[0], args[1])
+			id, path, err := app.Library.New(ctx, args[0], args[1])
 			if err != nil {
 				return err
 			}
@@ -447,7 +448,7 @@ func (c *command) pluginsNewCommand() *cobra.Command {
 func (c *command) pluginsAddCommand() *cobra.Command {
 	return c.simple("add PATH|FILE.zip|https://….git", "Copy a plugin into the plugins folder", exactly("a path or an address"),
 		func(ctx context.Context, app *App, args []string) error {
-			id, err := app.Host.Add(ctx, c.origin(args[0]))
+			id, err := app.Library.Add(ctx, c.origin(args[0]))
 			if err != nil {
 				return err
 			}
@@ -458,7 +459,7 @@ func (c *command) pluginsAddCommand() *cobra.Command {
 // origin is what a person wrote as the place of a plugin, for a process that may
 // run elsewhere.
 func (c *command) origin(from string) string {
-	if plugin.Remote(from) {
+	if library.Remote(from) {
 		return from
 	}
 	return c.Path(from)
@@ -475,7 +476,7 @@ func (c *command) pluginsUpdateCommand() *cobra.Command {
 			if len(args) > 1 {
 				from = c.origin(args[1])
 			}
-			id, kept, err := app.Host.Update(ctx, s.ID, from)
+			id, kept, err := app.Library.Update(ctx, s.ID, from)
 			if err != nil {
 				return err
 			}

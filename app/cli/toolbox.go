@@ -14,6 +14,7 @@ import (
 
 	"conclave/app/fault"
 	"conclave/app/plugin"
+	"conclave/app/plugin/host"
 	"conclave/app/tool"
 )
 
@@ -143,7 +144,7 @@ func (t *talk) absoluteBox(spec string) string {
 			return spec
 		}
 		relative := false
-		options = plugin.WithPaths(s.Options, options, func(path string) string {
+		options = host.WithPaths(s.Options, options, func(path string) string {
 			if path == "" || filepath.IsAbs(path) || strings.HasPrefix(path, "~") {
 				return path
 			}

@@ -24,8 +24,11 @@ import (
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
+	"conclave/app/plugin/host"
+	"conclave/app/plugin/library"
 	"conclave/app/plugin/maibot"
 	"conclave/app/plugin/neko"
+	"conclave/app/plugin/packages"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/spindle"
 	"conclave/app/plugin/worker"
@@ -54,7 +57,9 @@ type Core struct {
 	Bus      *bus.Bus
 	Gate     *permit.Gate
 	Tools    *tool.Registry
-	Host     *plugin.Host
+	Host     *host.Host
+	Library  *library.Library
+	Packages *packages.Installer
 	Turns    *turn.Runner
 	Calls    *call.Runner
 	Keys     *keys.Store
@@ -150,10 +155,13 @@ func (c *Core) build(ctx context.Context) error {
 	}
 	c.launcher = worker.New(worker.Options{Program: c.o.Worker, Log: c.Log})
 	c.Python = python.New(python.Options{Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log, Launcher: c.launcher})
-	c.Host = plugin.New(plugin.Options{
-		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: plugin.Chats{Active: c.active}, Services: c.services(), Environments: c.environments(),
+	environments := c.environments()
+	c.Host = host.New(host.Options{
+		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(), Environments: environments,
 		Dialects: c.dialects(),
 	})
+	c.Library = library.New(library.Options{Dir: c.o.Plugins, Data: c.o.Data, Host: c.Host, Gate: c.Gate, Log: c.Log})
+	c.Packages = packages.NewInstaller(c.Host, environments)
 	c.Gate.OnDecided(c.Host.Decided)
 	points := c.points()
 	c.Calls = call.New(call.Options{Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log})
@@ -242,6 +250,9 @@ func (c *Core) Close() error {
 		c.lastNews()
 		ctx, cancel := context.WithTimeout(context.Background(), closeTime) // nobody's: the program is ending
 		defer cancel()
+		if c.Packages != nil {
+			c.Packages.Close()
+		}
 		if c.Host != nil {
 			c.Host.Close()
 		}

@@ -13,6 +13,7 @@ import (
 	"conclave/app/cli"
 	"conclave/app/fault"
 	"conclave/app/plugin"
+	"conclave/app/plugin/host"
 	"conclave/app/version"
 )
 
@@ -68,7 +69,7 @@ func plainCause(err error) string {
 
 func (c *Core) checkPlugins() cli.Finding {
 	dir, problem := c.Host.Folder()
-	sources, err := plugin.Sources(dir)
+	sources, err := host.Sources(dir)
 	if problem == nil && err != nil {
 		problem = fault.Of(err)
 	}

@@ -33,7 +33,7 @@ func TestF52EveryDialectIsNamedWhereAPluginIsUnknown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.Host.Add(t.Context(), unknown)
+	_, err = c.Library.Add(t.Context(), unknown)
 	hint := fault.Of(err).Hint
 	seen := 0
 	for _, d := range c.dialects() {

@@ -6,14 +6,14 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"conclave/app/plugin/environment"
+	"conclave/app/plugin/packages"
 )
 
 // environments keeps the packages of plugins, each in an environment of its own
 // below the data folder. The person's own pip index is theirs; a program's
 // configuration files are not read.
-func (c *Core) environments() *environment.Environments {
-	return environment.New(environment.Options{
+func (c *Core) environments() *packages.Environments {
+	return packages.New(packages.Options{
 		Dir: filepath.Join(c.o.Data, "environments"), Python: c.Python, Launcher: c.launcher, Log: c.Log, UV: uv(),
 		Index: cmp.Or(os.Getenv("CONCLAVE_PACKAGE_INDEX"), os.Getenv("PIP_INDEX_URL"), os.Getenv("UV_DEFAULT_INDEX")),
 	})

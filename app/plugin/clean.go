@@ -66,9 +66,10 @@ func cutText(text string, n int) string {
 	return strings.TrimSpace(string([]rune(text)[:n-1])) + "…"
 }
 
-// manifest cleans what a dialect read. What names a file is no text: one that a
+// Clean removes hidden characters from what a dialect read, and counts them. What names a file is no text: one that a
 // person could not read as it is, is refused. The error is a *Problem.
-func (s *scrub) manifest(m *Manifest) error {
+func (m *Manifest) Clean() error {
+	s := &scrub{}
 	paths := []string{m.Entry}
 	for _, seed := range m.Seeds {
 		paths = append(paths, seed.From, seed.To)
@@ -92,25 +93,15 @@ func (s *scrub) manifest(m *Manifest) error {
 	return nil
 }
 
-// listing cleans what reading showed. Of tools, tool.Normal cleans the rest.
-func (s *scrub) listing(l *Listing) {
+// Clean does the same for what reading showed, and counts what it removes in m. Of
+// tools, tool.Normal cleans the rest.
+func (l *Listing) Clean(m *Manifest) {
+	s := &scrub{hidden: m.Hidden}
 	l.Imports = s.names(l.Imports)
 	for i := range l.Tools {
 		t := &l.Tools[i]
 		t.Name, t.File = s.line(t.Name, 2*limit.ManifestName.Int()), s.line(t.File, limit.ManifestText.Int())
 		t.Title, t.Description = s.line(t.Title, 2*limit.ManifestName.Int()), cutText(t.Description, limit.ToolDefinition.Int())
 	}
-}
-
-// cleaned is the problem as a person may read it: it quotes what a plugin says.
-func (p *Problem) cleaned() *Problem {
-	s := &scrub{}
-	c := *p
-	c.Message, c.Hint = s.line(p.Message, limit.ManifestText.Int()), s.line(p.Hint, limit.ManifestText.Int())
-	c.Type, c.File, c.Missing = s.name(p.Type), s.line(p.File, limit.ManifestText.Int()), s.names(p.Missing)
-	c.Frame, c.Stderr = s.text(p.Frame, 4*limit.ManifestText.Int()), p.Stderr
-	if frame := strings.TrimRight(p.Frame, "\n"); frame == strings.TrimRight(c.Frame, "\n") || strings.TrimSpace(frame) == c.Frame {
-		c.Frame = p.Frame // its first line may be indented
-	}
-	return &c
+	m.Hidden = s.hidden
 }

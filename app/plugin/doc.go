@@ -1,10 +1,8 @@
-// Package plugin is the host of plugins: it loads what lies in the plugins
-// folder, keeps each running plugin in one process, publishes its tools, swaps
-// them when a file is saved without losing a call, and lets go.
+// Package plugin holds the words of plugins: what one is as it lies in the plugins
+// folder, what reading it tells, how it stands, and what it may ask for. The host
+// (plugin/host), the dialects (one package per ecosystem below this folder), the
+// services that plugins use, the window and the terminal agree on these. Nothing
+// here runs, waits or remembers.
 //
-// A [Dialect] (one package per ecosystem below this folder) reads a plugin and
-// says how to run it; a [sandbox.Launcher] (plugin/worker) starts the process; the
-// conversation with it is MCP over plugin/wire, described in docs/WIRE.md. What
-// a call may do is decided by permit.Gate before the host is asked. Read
-// Dialect, Host and Status first.
+// Read Source, Manifest, Dialect and Status first.
 package plugin

@@ -65,7 +65,7 @@ type Status struct {
 // Told says what each call of its tools is given besides its arguments, for a person;
 // empty where that is nothing.
 func (s Status) Told() string {
-	offers := len(s.Tools) > 0 || slices.Contains(s.Manifest.Permissions, toolsPermission)
+	offers := len(s.Tools) > 0 || slices.Contains(s.Manifest.Permissions, ToolsPermission)
 	if offers && tool.ToldChat(s.Manifest.Contract) {
 		return tool.ToldChatWords
 	}
@@ -82,3 +82,16 @@ type Update struct {
 	Problem    *Problem
 	Removed    bool
 }
+
+// LogLine is one line of a plugin's log.
+type LogLine struct {
+	N     uint64    `json:"-"` // growing within one start of Conclave
+	Time  time.Time `json:"time"`
+	Level string    `json:"level"` // debug, info, warn, error
+	Text  string    `json:"text"`  // of one or more lines, without control characters and the plugin's secrets, at most 4 KiB
+	Call  string    `json:"call,omitempty"`
+}
+
+// ToolsPermission is the permission without which an extension offers no tools
+// (contracts/spindle, section 6.10 and SP-19 to SP-21).
+const ToolsPermission = "tools"

@@ -116,7 +116,7 @@ func TestWhatTakesAnApprovedPluginsPlaceForAMomentNeverRunsAndLeadsNowhere(t *te
 
 			// Removed in the midst of it, what is kept is what lay there.
 			stop = exchange(t, place, other)
-			_, err := c.host.Remove(t.Context(), "swapped")
+			_, err := c.library.Remove(t.Context(), "swapped")
 			stop()
 			must(t, err)
 			if text, err := os.ReadFile(private); err != nil || !strings.Contains(string(text), secret) {

@@ -101,7 +101,7 @@ func TestARepositoryThatUnpacksWithoutEndIsRefusedBeforeItDoes(t *testing.T) {
 				git("", "update-ref", "refs/heads/main", git("", "commit-tree", root(git), "-m", "x"))
 			})
 			c := open(t, t.TempDir(), t.TempDir())
-			if _, err := c.host.Add(t.Context(), address+"/same.git"); err == nil || !strings.Contains(err.Error(), "holds more than 5000 files or 256 MiB") {
+			if _, err := c.library.Add(t.Context(), address+"/same.git"); err == nil || !strings.Contains(err.Error(), "holds more than 5000 files or 256 MiB") {
 				t.Errorf("got %v", err)
 			}
 			if left, err := filepath.Glob(filepath.Join(c.data, "adding-*")); err != nil || len(left) > 0 {

@@ -20,6 +20,8 @@ import (
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
+	"conclave/app/plugin/host"
+	"conclave/app/plugin/library"
 	"conclave/app/plugin/maibot"
 	"conclave/app/plugin/neko"
 	"conclave/app/plugin/plugintest"
@@ -120,7 +122,8 @@ type core struct {
 	gate     *permit.Gate
 	tools    *tool.Registry
 	launcher *plugintest.Counted
-	host     *plugin.Host
+	host     *host.Host
+	library  *library.Library
 	updates  <-chan plugin.Update
 	seen     []plugin.Update // that nobody asked for yet
 	end      func()
@@ -140,10 +143,11 @@ func open(t testing.TB, dir, data string) *core {
 	}
 	c.gate = gate
 	dialects := []plugin.Dialect{script(t, l), nekoPlugins(t), maibotPlugins(t), pythonFunctions(t)}
-	c.host = plugin.New(plugin.Options{
+	c.host = host.New(host.Options{
 		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate, Cache: c.store, Bus: news,
 		Log: slog.New(slog.DiscardHandler), Services: map[string]plugin.Service{"build.keep": spindle.Keep(plugin.Runtime(data))},
 	})
+	c.library = library.New(library.Options{Dir: dir, Data: data, Host: c.host, Gate: gate, Log: slog.New(slog.DiscardHandler)})
 	stop := gate.OnDecided(c.host.Decided)
 	updates, unsubscribe := c.host.Updates()
 	c.updates = updates

@@ -51,7 +51,7 @@ spindle.on("TOOL_INVOCATION", async (call, user) => { if (call.toolName === "` +
 func (c *core) add(from string) string {
 	c.t.Helper()
 	before := c.launcher.Started()
-	id, err := c.host.Add(c.t.Context(), from)
+	id, err := c.library.Add(c.t.Context(), from)
 	if err != nil {
 		c.t.Fatalf("add %s: %v", from, err)
 	}
@@ -95,7 +95,7 @@ func TestSP01AnExtensionIsAddedAndRunsOnceApproved(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(c.dir, "plain_one", "spindle.json")); err != nil {
 		t.Error("its folder is not named as it calls itself:", err)
 	}
-	_, err := c.host.Add(t.Context(), lay(t, "another", files))
+	_, err := c.library.Add(t.Context(), lay(t, "another", files))
 	if err == nil || !strings.Contains(err.Error(), "There is a plugin plain_one already") {
 		t.Errorf("the same identifier twice: %v", err)
 	}
@@ -120,7 +120,7 @@ func TestSP02AndSP03WhatAManifestLacksOrHasTooMuchBlocksNothing(t *testing.T) {
 		}
 	}
 	id := lay(t, "wrong", tree{"spindle.json": manifest("Wrong-Name", ""), "dist/backend.js": says("say", "1")})
-	added, err := c.host.Add(t.Context(), id)
+	added, err := c.library.Add(t.Context(), id)
 	must(t, err, c.host.Settled(t.Context()))
 	if s, _ := c.host.Status(added); s.State != plugin.Failed || !strings.Contains(s.Problem.Message, `identifier "Wrong-Name"`) {
 		t.Errorf("a wrong identifier: %s, %+v", s.State, s.Problem)
@@ -131,14 +131,14 @@ func TestSP04EntriesThatLeaveTheFolderAreRefused(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	for name, more := range map[string]string{"upwards": `,"entry_backend":"../other/x.js"`, "absolute": `,"entry_backend":"/etc/passwd"`} {
-		_, err := c.host.Add(t.Context(), lay(t, name, tree{"spindle.json": manifest("one_"+name, more)}))
+		_, err := c.library.Add(t.Context(), lay(t, name, tree{"spindle.json": manifest("one_"+name, more)}))
 		if err == nil || !strings.Contains(err.Error(), "leads out") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	linked := lay(t, "linked", tree{"spindle.json": manifest("linked", "")})
 	must(t, os.Mkdir(filepath.Join(linked, "dist"), 0o700), os.Symlink("/etc/hostname", filepath.Join(linked, "dist", "backend.js")))
-	if _, err := c.host.Add(t.Context(), linked); err == nil || !strings.Contains(err.Error(), "link that leads out") {
+	if _, err := c.library.Add(t.Context(), linked); err == nil || !strings.Contains(err.Error(), "link that leads out") {
 		t.Errorf("a link out: %v", err)
 	}
 	id := c.add(lay(t, "empty", tree{"spindle.json": manifest("no_backend", ""), "preset.json": "{}"}))
@@ -199,7 +199,7 @@ func TestSP11SeedsAreCopiedOnceForEachVersion(t *testing.T) {
 
 	second := maps.Clone(first)
 	second["kept.txt"], second["data/own.txt"] = "two", "two"
-	id, kept, err := c.host.Update(t.Context(), "seeded", lay(t, "newer", second))
+	id, kept, err := c.library.Update(t.Context(), "seeded", lay(t, "newer", second))
 	must(t, err, c.host.Settled(t.Context()))
 	if old, err := os.ReadFile(filepath.Join(kept, "kept.txt")); id != "seeded" || string(old) != "one" {
 		t.Errorf("updated %s; what was there is kept as %q, %v", id, old, err)
@@ -208,7 +208,7 @@ func TestSP11SeedsAreCopiedOnceForEachVersion(t *testing.T) {
 		t.Errorf("after the update it is %s: %+v", s.State, s.Problem)
 	}
 	c.answers("seeded:say", "{}", "mine,two,3")
-	_, _, err = c.host.Update(t.Context(), "seeded", lay(t, "other", tree{"spindle.json": manifest("other", ""), "dist/backend.js": backend}))
+	_, _, err = c.library.Update(t.Context(), "seeded", lay(t, "other", tree{"spindle.json": manifest("other", ""), "dist/backend.js": backend}))
 	if err == nil || !strings.Contains(err.Error(), "another plugin: other") {
 		t.Errorf("another extension's files: %v", err)
 	}
@@ -217,7 +217,7 @@ func TestSP11SeedsAreCopiedOnceForEachVersion(t *testing.T) {
 		`,"storage_seed_files":[{"from":"../../etc/passwd"}]`:  "leads out of the plugin's folder",
 		`,"storage_seed_files":[{"from":"a","required":true}]`: "",
 	} {
-		id, err := c.host.Add(t.Context(), lay(t, "bad", tree{"spindle.json": manifest("bad", more), "dist/backend.js": backend}))
+		id, err := c.library.Add(t.Context(), lay(t, "bad", tree{"spindle.json": manifest("bad", more), "dist/backend.js": backend}))
 		if words != "" {
 			if err == nil || !strings.Contains(err.Error(), words) {
 				t.Errorf("%s: %v", more, err)
@@ -464,13 +464,13 @@ func TestSP22SwitchedOffOrRemovedItOffersNothing(t *testing.T) {
 		must(t, c.host.SetEnabled(t.Context(), "coming", true), c.host.Settled(t.Context()))
 		c.answers("coming:say", "{}", "here")
 	}
-	kept, err := c.host.Remove(t.Context(), "coming")
+	kept, err := c.library.Remove(t.Context(), "coming")
 	must(t, err)
 	c.until("it being gone", func(u plugin.Update) bool { return u.Plugin == "coming" && u.Removed })
 	if n := c.tools.Set().Len(); n != 0 {
 		t.Errorf("removed it offers %d tools", n)
 	}
-	must(t, c.host.Restore(t.Context(), kept), c.host.Settled(t.Context()))
+	must(t, c.library.Restore(t.Context(), kept), c.host.Settled(t.Context()))
 	c.answers("coming:say", "{}", "here")
 }
 
@@ -567,7 +567,7 @@ func TestEveryWayToAddAnExtensionEndsInTheSameLayout(t *testing.T) {
 				c.accept("same_one")
 				c.answers("same_one:say", "{}", "the same")
 				// From where it came, again.
-				if _, _, err := c.host.Update(t.Context(), "same_one", ""); err != nil {
+				if _, _, err := c.library.Update(t.Context(), "same_one", ""); err != nil {
 					t.Errorf("update: %v", err)
 				}
 			}
@@ -607,7 +607,7 @@ func TestArchivesThatAreNoGoodAreRefusedWhole(t *testing.T) {
 			_, _ = f.Write([]byte("12345"))
 		}, "could not be unpacked at zeros"},
 	} {
-		_, err := c.host.Add(t.Context(), pack(t, name, good, test.more))
+		_, err := c.library.Add(t.Context(), pack(t, name, good, test.more))
 		if err == nil || !strings.Contains(err.Error(), test.words) {
 			t.Errorf("%s: %v, want %q", name, err, test.words)
 		}
@@ -627,7 +627,7 @@ func TestARepositoryIsFetchedOverHTTPSAloneAndWithoutAQuestion(t *testing.T) {
 		"http://127.0.0.1/x.git", "ssh://git@example.org/x.git", "git@example.org:x.git", "file:///tmp/x.git", "git://example.org/x.git",
 		"ext::sh -c touch% /tmp/x", strings.Replace(address, "https://", "https://ann:secret@", 1) + "/same.git", "ftp://example.org/x",
 	} {
-		_, err := c.host.Add(t.Context(), from)
+		_, err := c.library.Add(t.Context(), from)
 		if err == nil || !strings.Contains(err.Error(), "over https only") || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", from, err)
 		}
@@ -635,7 +635,7 @@ func TestARepositoryIsFetchedOverHTTPSAloneAndWithoutAQuestion(t *testing.T) {
 	for from, words := range map[string]string{
 		address + "/private.git": "git could not fetch", address + "/none.git": "git could not fetch", address + "/same.git#none": "git could not fetch", address: "names no repository",
 	} {
-		if _, err := c.host.Add(t.Context(), from); err == nil || !strings.Contains(err.Error(), words) {
+		if _, err := c.library.Add(t.Context(), from); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%s: %v", from, err)
 		}
 	}

@@ -4,20 +4,21 @@ import (
 	"testing"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/library"
 )
 
 func TestEveryTemplateAnswersItsRecordedCalls(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
-	for i, kind := range plugin.TemplateKinds() {
+	for i, kind := range library.TemplateKinds() {
 		name := "made_" + string(rune('a'+i))
-		id, path, err := c.host.New(t.Context(), kind, name)
+		id, path, err := c.library.New(t.Context(), kind, name)
 		must(t, err, c.host.Settled(t.Context()))
 		if s := c.accept(id); s.State != plugin.Ready {
 			t.Errorf("%s is %s: %+v", kind, s.State, s.Problem)
 			continue
 		}
-		outcome, err := c.host.Replay(t.Context(), id, path, false)
+		outcome, err := c.library.Replay(t.Context(), id, path, false)
 		must(t, err)
 		if len(outcome) == 0 {
 			t.Errorf("%s has no recorded calls", kind)

@@ -13,6 +13,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/host"
 	"conclave/app/plugin/neko"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python/pythontest"
@@ -24,13 +25,13 @@ type house struct {
 	t     *testing.T
 	gate  *permit.Gate
 	tools *toolset.Registry
-	host  *plugin.Host
+	host  *host.Host
 	close func()
 }
 
 // open opens a host on a plugins folder; the ledger is in memory, so every
 // plugin is trusted anew.
-func open(t *testing.T, d *neko.Dialect, dir, data string, cache plugin.Cache) *house {
+func open(t *testing.T, d *neko.Dialect, dir, data string, cache host.Cache) *house {
 	t.Helper()
 	launcher := pythontest.Launcher(t)
 	var err error
@@ -39,7 +40,7 @@ func open(t *testing.T, d *neko.Dialect, dir, data string, cache plugin.Cache) *
 	if h.gate, err = permit.Open(t.Context(), permit.Options{Bus: news, Log: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
-	h.host = plugin.New(plugin.Options{
+	h.host = host.New(host.Options{
 		Dir: dir, Data: data, Dialects: []plugin.Dialect{d}, Launcher: launcher, Registry: h.tools, Gate: h.gate, Cache: cache, Bus: news,
 		Log: slog.New(slog.DiscardHandler), LoadTimeout: pythontest.Patience,
 	})

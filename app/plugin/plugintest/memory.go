@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"conclave/app/plugin"
+	"conclave/app/plugin/host"
 )
 
 // Memory is a plugin.Cache that lives as long as it is held, so that several
@@ -17,7 +17,7 @@ type Memory struct {
 	records map[string]json.RawMessage
 }
 
-var _ plugin.Cache = (*Memory)(nil)
+var _ host.Cache = (*Memory)(nil)
 
 // PluginCache implements plugin.Cache.
 func (m *Memory) PluginCache(_ context.Context, id string) (json.RawMessage, error) {

@@ -17,6 +17,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/host"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
@@ -82,7 +83,7 @@ type trial struct {
 	gate     *permit.Gate
 	cache    *Memory
 	tools    *tool.Registry
-	host     *plugin.Host
+	host     *host.Host
 	id       string
 }
 
@@ -116,7 +117,7 @@ func (r *trial) open(limit time.Duration) {
 		r.host.Close()
 	}
 	r.tools = tool.NewRegistry()
-	r.host = plugin.New(plugin.Options{
+	r.host = host.New(host.Options{
 		Dir: r.dir, Data: r.data, Dialects: []plugin.Dialect{r.s.Dialect}, Launcher: r.launcher, Registry: r.tools, Gate: r.gate,
 		Cache: r.cache, Log: slog.New(slog.DiscardHandler), LoadTimeout: limit,
 	})

@@ -1,0 +1,187 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"conclave/app/bus"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
+	"conclave/app/plugin/watch"
+	"conclave/app/tool"
+)
+
+// ErrSettled is returned by Ask when the plugin no longer waits.
+var ErrSettled = errors.New("the plugin does not wait for a decision any more")
+
+// candidate returns what waits to be decided of the plugin now.
+func (h *Host) candidate(id string) (permit.Candidate, error) {
+	e, err := h.known(id)
+	if err != nil {
+		return permit.Candidate{}, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if (e.status.State != plugin.NeedsApproval && e.status.State != plugin.Quarantined) || e.waiting.digest == "" {
+		return permit.Candidate{}, ErrSettled
+	}
+	return e.waiting.candidate(h), nil
+}
+
+// Ask puts a waiting plugin before asker and waits for the decision. ErrSettled
+// when it does not wait (any more).
+func (h *Host) Ask(ctx context.Context, id string, asker permit.Asker) (permit.Verdict, error) {
+	c, err := h.candidate(id)
+	if err != nil {
+		return permit.Waiting, err
+	}
+	heard := h.hearing(id)
+	verdict, err := h.o.Gate.Approved(ctx, c, asker)
+	if err == nil && verdict != permit.Waiting {
+		heard()
+	}
+	return verdict, err
+}
+
+// hearing returns a function that tells the plugin of a decision made since,
+// unless it has heard of it from the gate (Decided).
+func (h *Host) hearing(id string) (heard func()) {
+	e := h.entry(id)
+	if e == nil {
+		return func() {}
+	}
+	before := e.decisions.Load()
+	return func() {
+		if e.decisions.Load() == before {
+			e.reconsider()
+		}
+	}
+}
+
+// Trust records that the person looked at the plugin and approves it as it lies
+// there: its code, and its tools once they are known. A plugin that rests
+// because it kept dying is started again.
+func (h *Host) Trust(ctx context.Context, id string, developing bool) error {
+	return h.trust(ctx, id, permit.Trust{Developing: developing})
+}
+
+// TrustForRun is Trust for a command that names the plugin: it holds until end is
+// called, and nothing of it is kept. It does nothing for a plugin that does not wait.
+func (h *Host) TrustForRun(ctx context.Context, id string) (end func(), err error) {
+	if _, err := h.candidate(id); errors.Is(err, ErrSettled) {
+		return func() {}, nil
+	}
+	return func() { h.o.Gate.RunEnded(id) }, h.trust(ctx, id, permit.Trust{ThisRun: true, By: namedBy})
+}
+
+func (h *Host) trust(ctx context.Context, id string, t permit.Trust) error {
+	// A version waits before it runs and, when its tools then turn out wider
+	// than what was approved, once more; the person trusts both.
+	for range 2 {
+		c, err := h.candidate(id)
+		if errors.Is(err, ErrSettled) && h.loading(id) {
+			// It is being read once more (a save in two steps), and may wait then.
+			if err := h.Loaded(ctx, id); err != nil {
+				return err
+			}
+			c, err = h.candidate(id)
+		}
+		if errors.Is(err, ErrSettled) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		heard := h.hearing(id)
+		if err := h.o.Gate.Trust(ctx, c, t); err != nil {
+			return err
+		}
+		heard()
+		if err := h.Loaded(ctx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loading reports whether a plugin's files are being read or loaded.
+func (h *Host) loading(id string) bool {
+	e := h.entry(id)
+	if e == nil {
+		return false
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.status.State == plugin.Loading
+}
+
+// SetDeveloping says whether the person edits the plugin themselves, so that
+// their own edits keep its approval while they widen nothing.
+func (h *Host) SetDeveloping(ctx context.Context, id string, developing bool) error {
+	e, err := h.known(id)
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	serving := e.serving
+	e.mu.Unlock()
+	if serving == nil {
+		return fault.New(fault.Conflict, "plugin.developing", "The plugin "+id+" is not in service.", "Approve it first.")
+	}
+	return h.o.Gate.Trust(ctx, serving.version().candidate(h), permit.Trust{Developing: developing})
+}
+
+// Files returns the plugin's source files, relative to its folder; a single file
+// is its own name.
+func (h *Host) Files(id string) []string {
+	e := h.entry(id)
+	if e == nil {
+		return []string{}
+	}
+	_, files, err := watch.Digest(e.path())
+	if err != nil || len(files) == 0 {
+		return []string{filepath.Base(e.path())}
+	}
+	return files
+}
+
+// Serving returns the tools of the version in service and what runs them, or nothing.
+func (h *Host) Serving(id string) ([]tool.Tool, tool.Invoker) {
+	e := h.entry(id)
+	if e == nil {
+		return nil, nil
+	}
+	r := e.runner()
+	if r == nil {
+		return nil, nil
+	}
+	return r.version().tools, r
+}
+
+// Log returns the lines of the plugin's log with a number over since, oldest
+// first; none for a plugin that is gone.
+func (h *Host) Log(id string, since uint64) []plugin.LogLine {
+	if e := h.entry(id); e != nil {
+		return e.log.since(since)
+	}
+	return []plugin.LogLine{}
+}
+
+// follow copies what the process prints into the plugin's log.
+func (e *entry) follow(p sandbox.Process) {
+	lines, ok := p.(interface {
+		// Lines calls back with each line of standard error, from one goroutine,
+		// until the process is reaped.
+		Lines(func(line string))
+	})
+	if !ok {
+		return
+	}
+	lines.Lines(func(line string) {
+		e.log.add("info", line, "")
+		e.h.o.Bus.Changed(bus.Log, e.id)
+	})
+}

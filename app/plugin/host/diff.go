@@ -1,0 +1,169 @@
+package host
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/rogpeppe/go-internal/diff"
+
+	"conclave/app/limit"
+	"conclave/app/plugin/place"
+	"conclave/app/plugin/watch"
+	"conclave/app/tool"
+)
+
+// diffLine is how many characters of one line are shown: a minified file is one
+// line.
+const diffLine = 400
+
+// diff returns the lines by which the files of v differ from the last good copy,
+// as a unified diff that a person can read: cleaned and bounded, with a sentence
+// for what is left out. It is empty where there is no copy, or the files changed
+// again meanwhile.
+func (e *entry) diff(v version) string {
+	good, ok := e.good(v.src)
+	if !ok || good.digest == v.digest {
+		return ""
+	}
+	before, after := sourceFiles(good), sourceFiles(v)
+	names := map[string]bool{}
+	for _, name := range slices.Concat(before.names, after.names) {
+		names[name] = true
+	}
+	out := &diffText{}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		out.file(shownFile(name), before.read(name), after.read(name))
+	}
+	if !v.same(v.src) {
+		return ""
+	}
+	return out.String()
+}
+
+// sources are the files of one version that count, below a folder.
+type sources struct {
+	folder string
+	names  []string
+}
+
+func sourceFiles(v version) sources {
+	if !v.src.Folder {
+		return sources{filepath.Dir(v.src.Path), append(slices.Clone(v.manifest.Files), filepath.Base(v.src.Path))}
+	}
+	if v.manifest.Files != nil {
+		return sources{v.src.Path, v.manifest.Files}
+	}
+	_, names, _ := watch.Digest(v.src.Path)
+	return sources{v.src.Path, names}
+}
+
+// sourceFile is a file as far as it is compared. The zero value is none.
+type sourceFile struct {
+	data  []byte
+	size  int64
+	there bool
+}
+
+func (s sources) read(name string) sourceFile {
+	if !slices.Contains(s.names, name) {
+		return sourceFile{}
+	}
+	data, size, err := place.ReadSource(s.folder, name, limit.DiffFile.Value)
+	return sourceFile{data, size, err == nil}
+}
+
+func (f sourceFile) text() bool { return !bytes.ContainsRune(f.data, 0) && utf8.Valid(f.data) }
+
+// diffText gathers what is shown.
+type diffText struct {
+	b     strings.Builder
+	lines int
+	left  int // lines that are not shown
+	files int // files that differ and of which no line is shown
+}
+
+// file adds what differs in one file.
+func (d *diffText) file(name string, before, after sourceFile) {
+	size := max(before.size, after.size)
+	switch {
+	case before.there == after.there && before.size == after.size && bytes.Equal(before.data, after.data) && size <= limit.DiffFile.Value:
+		return
+	case d.full():
+		d.files++
+		return
+	case size > limit.DiffFile.Value:
+		d.add(fmt.Sprintf("%s: %s; lines of files over %s are not compared.", name, cmp.Or(appeared(before, after), "it may have changed"), limit.DiffFile))
+		return
+	case !before.text() || !after.text():
+		d.add(name + ": " + cmp.Or(appeared(before, after), "it changed") + "; it is no text.")
+		return
+	}
+	text := diff.Diff("approved", before.data, "now", after.data)
+	_, text, _ = bytes.Cut(text, []byte("\n+++ now\n")) // three lines that name both
+	what := cmp.Or(appeared(before, after), "changed")
+	d.add("=== " + name + " (" + what + ")") // no line of a diff begins so
+	for line := range strings.Lines(string(text)) {
+		d.add(shownLine(strings.TrimSuffix(line, "\n")))
+	}
+}
+
+func appeared(before, after sourceFile) string {
+	switch {
+	case !before.there:
+		return "new"
+	case !after.there:
+		return "removed"
+	}
+	return ""
+}
+
+func (d *diffText) full() bool {
+	return d.lines >= limit.DiffLines.Int() || d.b.Len() >= limit.DiffBytes.Int()
+}
+
+func (d *diffText) add(line string) {
+	if d.full() || d.b.Len()+len(line) >= limit.DiffBytes.Int() {
+		d.left++
+		return
+	}
+	d.lines++
+	d.b.WriteString(line)
+	d.b.WriteByte('\n')
+}
+
+// String returns the text, with what is left out.
+func (d *diffText) String() string {
+	if d.left+d.files > 0 {
+		fmt.Fprintf(&d.b, "%s\n", limit.DiffLeftOut(d.left, d.files))
+	}
+	return d.b.String()
+}
+
+// shownFile is a file's name on one line.
+func shownFile(name string) string { return strings.Join(strings.Fields(shownLine(name)), " ") }
+
+// shownLine is a line of foreign text as a person is shown it. A hidden character
+// is written out, since it may be all that changed.
+func shownLine(line string) string {
+	if _, hidden := tool.Strip(line); hidden > 0 {
+		var b strings.Builder
+		for _, r := range line {
+			if _, hidden := tool.Strip(string(r)); hidden > 0 && r != '\t' {
+				fmt.Fprintf(&b, "\\u{%04x}", r)
+			} else {
+				b.WriteRune(r)
+			}
+		}
+		line = b.String()
+	}
+	if utf8.RuneCountInString(line) > diffLine {
+		line = string([]rune(line)[:diffLine]) + "…"
+	}
+	return line
+}

@@ -1,0 +1,135 @@
+package host
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// eventRule says who is told of an event of Conclave's life, and how much.
+type eventRule struct {
+	hear    string   // the permission to be told of it at all; empty needs none
+	content string   // the permission for all of its payload; empty: nobody gets more than ids
+	ids     []string // what of the payload everybody else gets, as paths
+}
+
+// eventRules are the rules of all events. What an event says needs the permission
+// that reading the same thing needs (app/service). An event that is not here
+// reaches nobody.
+var eventRules = map[string]eventRule{
+	"CHAT_SWITCHED":         {ids: []string{"chatId"}},
+	"CHAT_CHANGED":          {content: "chats", ids: []string{"chat.id", "changedFields"}},
+	"MESSAGE_SENT":          {content: "chat_mutation", ids: []string{"chatId", "message.id", "message.chat"}},
+	"MESSAGE_EDITED":        {content: "chat_mutation", ids: []string{"chatId", "message.id", "message.chat"}},
+	"MESSAGE_DELETED":       {ids: []string{"chatId", "messageId"}},
+	"GENERATION_STARTED":    {hear: "generation", content: "generation", ids: []string{"chatId", "generationId"}},
+	"GENERATION_ENDED":      {hear: "generation", content: "generation", ids: []string{"chatId", "generationId"}},
+	"GENERATION_STOPPED":    {hear: "generation", content: "generation", ids: []string{"chatId", "generationId"}},
+	"STREAM_TOKEN_RECEIVED": {hear: "generation", content: "generation", ids: []string{"chatId", "generationId"}},
+}
+
+// outgoing is an event as plugins are told of it: whole, or with ids alone.
+type outgoing struct {
+	name  string
+	rule  eventRule
+	whole json.RawMessage
+	bare  func() json.RawMessage
+}
+
+// outgoingOf writes an event's payload. The error is for an event without a rule,
+// and for a payload that is no JSON.
+func outgoingOf(name string, payload any) (outgoing, error) {
+	rule, ok := eventRules[name]
+	if !ok {
+		return outgoing{}, errors.New("there is no rule for it")
+	}
+	whole, err := json.Marshal(payload)
+	return outgoing{name, rule, whole, sync.OnceValue(func() json.RawMessage { return idsOf(whole, rule.ids) })}, err
+}
+
+// idsOf is an object with nothing but what lies at paths, which name at most one
+// object within the payload.
+func idsOf(raw json.RawMessage, paths []string) json.RawMessage {
+	var all map[string]any
+	out := map[string]any{}
+	if json.Unmarshal(raw, &all) != nil {
+		return json.RawMessage("{}")
+	}
+	for _, path := range paths {
+		outer, inner, nested := strings.Cut(path, ".")
+		value, there := all[outer]
+		if !there {
+			continue
+		}
+		if !nested {
+			out[outer] = value
+			continue
+		}
+		from, ok := value.(map[string]any)
+		if !ok {
+			continue
+		}
+		if found, there := from[inner]; there {
+			into, ok := out[outer].(map[string]any)
+			if !ok {
+				into = map[string]any{}
+				out[outer] = into
+			}
+			into[inner] = found
+		}
+	}
+	bare, err := json.Marshal(out)
+	if err != nil { // what was read can be written
+		return json.RawMessage("{}")
+	}
+	return bare
+}
+
+// deliver tells one process of an event: the one place that does, so that every
+// plugin is told what its permissions let it read, and no more.
+func (s *session) deliver(t outgoing) {
+	s.surface.mu.Lock()
+	listens := s.surface.listens[t.name]
+	s.surface.mu.Unlock()
+	h, id := s.r.h, s.r.e.id
+	if !listens || t.rule.hear != "" && !h.granted(id, t.rule.hear) {
+		return
+	}
+	payload := t.whole
+	if t.rule.content == "" || !h.granted(id, t.rule.content) {
+		payload = t.bare()
+	}
+	s.surface.touched.Store(true)
+	if err := s.tell(t.name, payload); err != nil {
+		h.o.Log.Debug("an event did not reach a plugin", "plugin", id, "event", t.name, "err", err)
+	}
+}
+
+// Publish tells the plugins that listen of an event of Conclave's own life, each
+// as much as it may know (eventRules). It returns at once.
+func (h *Host) Publish(event string, payload any) {
+	t, err := outgoingOf(event, payload)
+	if err != nil {
+		h.o.Log.Warn("an event cannot be told to plugins", "event", event, "err", err)
+		return
+	}
+	for _, e := range h.servingEntries() {
+		e.tell(t)
+	}
+}
+
+// Wanted reports whether any plugin listens to an event, or did when it last ran,
+// so that what nobody hears need not be made.
+func (h *Host) Wanted(event string) bool {
+	h.mu.Lock()
+	entries := slices.Collect(maps.Values(h.entries))
+	h.mu.Unlock()
+	return slices.ContainsFunc(entries, func(e *entry) bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.serving != nil && slices.Contains(e.wakesNow(), "event "+event)
+	})
+}

@@ -1,0 +1,19 @@
+package host
+
+// The rules of events and of hooks, for the tests that go through all of them.
+var (
+	EventRules = func() map[string][2]string {
+		out := map[string][2]string{}
+		for name, rule := range eventRules {
+			out[name] = [2]string{rule.hear, rule.content}
+		}
+		return out
+	}()
+	HookPermissions = func() map[string][]string {
+		out := map[string][]string{}
+		for kind, rule := range hookKinds {
+			out[kind] = rule.permissions
+		}
+		return out
+	}()
+)

@@ -1,0 +1,388 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/chat"
+	"conclave/app/plugin"
+	"conclave/app/plugin/wire"
+)
+
+// hookKinds says which permissions let each kind of hook work on a prompt, one of
+// them being enough, and its limits. A macro puts text into what the person
+// writes, so it needs what an interceptor needs, or a permission of its own.
+var hookKinds = map[string]struct {
+	permissions          []string
+	timeout, least, most time.Duration
+}{
+	"interceptor":     {[]string{"interceptor"}, 10 * time.Second, time.Second, 300 * time.Second},
+	"context_handler": {[]string{"context_handler"}, 10 * time.Second, time.Second, 120 * time.Second},
+	"macro":           {[]string{"macros", "interceptor"}, 5 * time.Second, 5 * time.Second, 5 * time.Second},
+}
+
+// Bounds of what one process may register.
+const (
+	maxHooks  = 256
+	maxEvents = 256
+	maxName   = 128
+	maxData   = 64 << 10
+)
+
+// hookEvent asks a process to run one of its hooks; its answer comes as
+// hooks.answer. It is Conclave's own and cannot be subscribed to:
+//
+//	{"id":"3","kind":"macro","name":"weather","payload":{…},"deadline_ms":1700000000000}
+const hookEvent = "conclave.hook"
+
+// surface is what one process has registered, and what it was asked.
+type surface struct {
+	transport atomic.Pointer[wire.Transport] // nil until the handshake is over
+	touched   atomic.Bool                    // it was told or asked something since it was last done
+
+	mu      sync.Mutex // guards the fields below
+	hooks   map[string]plugin.Hook
+	listens map[string]bool
+	asked   map[string]chan hookAnswer
+	calls   map[string]chat.ConversationID // of calls and hooks that are open
+	next    uint64
+}
+
+type hookAnswer struct {
+	value json.RawMessage
+	err   error
+}
+
+// hookOrder numbers registrations.
+var hookOrder atomic.Uint64
+
+// sessionKey is the context key of the session that asks.
+type sessionKey struct{}
+
+func sessionOf(ctx context.Context) *session {
+	s, _ := ctx.Value(sessionKey{}).(*session)
+	return s
+}
+
+// host answers what the process asks of Conclave: what concerns the process
+// itself here, the rest at the runner.
+func (s *session) host(ctx context.Context, capability string, args json.RawMessage, call string) (any, error) {
+	ctx = context.WithValue(ctx, sessionKey{}, s)
+	switch capability {
+	case "hooks.register", "hooks.unregister", "hooks.answer", "events.subscribe", "events.unsubscribe":
+		var a hookArgs
+		if err := json.Unmarshal(args, &a); err != nil {
+			return nil, hostError("invalid", "The arguments of "+capability+" cannot be read.")
+		}
+		return struct{}{}, s.register(capability, a)
+	}
+	return s.r.host(ctx, capability, args, call)
+}
+
+type hookArgs struct {
+	Kind      string          `json:"kind"`
+	Name      string          `json:"name"`
+	Priority  int             `json:"priority"`
+	TimeoutMS int64           `json:"timeout_ms"`
+	Data      json.RawMessage `json:"data"`
+	ID        string          `json:"id"`
+	Value     json.RawMessage `json:"value"`
+	Error     *string         `json:"error"`
+}
+
+func (s *session) register(capability string, a hookArgs) error {
+	f := &s.surface
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key := hookKey(a.Kind, a.Name)
+	switch capability {
+	case "hooks.register":
+		kind, known := hookKinds[a.Kind]
+		switch {
+		case !known:
+			return hostError("unavailable", "Conclave has no hook of the kind "+a.Kind+".")
+		case len(a.Name) > maxName || len(a.Data) > maxData:
+			return hostError("invalid", fmt.Sprintf("A hook has a name of at most %d bytes and at most %d KB said about it.", maxName, maxData>>10))
+		}
+		old, again := f.hooks[key]
+		if !again && len(f.hooks) >= maxHooks {
+			return hostError("invalid", fmt.Sprintf("A plugin may register %d hooks.", maxHooks))
+		}
+		hook := plugin.Hook{Plugin: s.r.e.id, Title: s.r.version().manifest.Name, Kind: a.Kind, Name: a.Name, Priority: a.Priority, Timeout: kind.timeout, Data: a.Data, Order: old.Order}
+		if a.TimeoutMS > 0 {
+			hook.Timeout = min(max(time.Duration(a.TimeoutMS)*time.Millisecond, kind.least), kind.most)
+		}
+		if !again {
+			hook.Order = hookOrder.Add(1)
+		}
+		if f.hooks == nil {
+			f.hooks = map[string]plugin.Hook{}
+		}
+		f.hooks[key] = hook
+	case "hooks.unregister":
+		delete(f.hooks, key)
+	case "events.subscribe":
+		if f.listens == nil {
+			f.listens = map[string]bool{}
+		}
+		if len(a.Name) > maxName || len(f.listens) >= maxEvents && !f.listens[a.Name] {
+			return hostError("invalid", fmt.Sprintf("A plugin may listen to %d events with names of at most %d bytes.", maxEvents, maxName))
+		}
+		f.listens[a.Name] = true
+	case "events.unsubscribe":
+		delete(f.listens, a.Name)
+	case "hooks.answer":
+		answer := hookAnswer{value: a.Value}
+		if a.Error != nil {
+			answer.err = errors.New(*a.Error)
+		}
+		if waiting := f.asked[a.ID]; waiting != nil { // else nobody waits any more
+			delete(f.asked, a.ID)
+			waiting <- answer
+		}
+		return nil
+	}
+	if f.transport.Load() != nil { // else it is loading, and noted as a whole once it has
+		s.r.h.spawn(func() { s.r.e.noteWakes(s) }) // a write to the store
+	}
+	return nil
+}
+
+// tell sends the process an event of ours.
+func (s *session) tell(event string, payload any) error {
+	t := s.surface.transport.Load()
+	if t == nil {
+		return wire.ErrBusy // it is still loading
+	}
+	return t.Notify(event, payload)
+}
+
+// opened notes that a call or hook is open in a conversation, until the function
+// returned is called.
+func (f *surface) opened(id string, in chat.ConversationID) (over func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.calls == nil {
+		f.calls = map[string]chat.ConversationID{}
+	}
+	f.calls[id] = in
+	return func() {
+		f.mu.Lock()
+		delete(f.calls, id)
+		f.mu.Unlock()
+	}
+}
+
+// conversation is that of the call on whose behalf the process asks. One that
+// does not say which, as in a hook, acts in the only one there is.
+func (f *surface) conversation(call string) chat.ConversationID {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if call != "" {
+		return f.calls[call]
+	}
+	only := chat.ConversationID("")
+	for _, c := range f.calls {
+		if only != "" && c != only {
+			return ""
+		}
+		only = c
+	}
+	return only
+}
+
+// wakes are what the process must be running for, sorted: "hook macro", "event
+// MESSAGE_SENT".
+func (f *surface) wakes() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	all := map[string]bool{}
+	for _, hook := range f.hooks {
+		all["hook "+hook.Kind] = true
+	}
+	for event := range f.listens {
+		all["event "+event] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// noteWakes remembers what the serving process must be running for, so that it
+// is started for it the next time (architecture 3.2).
+func (e *entry) noteWakes(s *session) {
+	e.mu.Lock()
+	serves := e.serving == s.r && e.known
+	if serves {
+		e.record.Wakes = s.surface.wakes()
+	}
+	e.mu.Unlock()
+	if serves && !e.temporary {
+		e.save()
+	}
+}
+
+// wakesNow are those of the live session of the serving runner, or what was
+// remembered when none runs. The caller holds e.mu.
+func (e *entry) wakesNow() []string {
+	if e.serving == nil {
+		return e.record.Wakes
+	}
+	e.serving.mu.Lock()
+	s := e.serving.live
+	e.serving.mu.Unlock()
+	if s == nil {
+		return e.record.Wakes
+	}
+	return s.surface.wakes()
+}
+
+func (h *Host) granted(id, permission string) bool {
+	granted, _ := h.o.Gate.Permissions(id)
+	return slices.Contains(granted, permission)
+}
+
+// allowed reports whether a plugin's hooks of a kind may work on a prompt.
+func (h *Host) allowed(id, kind string) bool {
+	return slices.ContainsFunc(hookKinds[kind].permissions, func(p string) bool { return h.granted(id, p) })
+}
+
+// Hooks returns the hooks of a kind that may run now, in the order they run in. A
+// plugin that had one the last time and does not run is started first. asker is
+// the plugin whose own text they are for, empty for a prompt: its own hooks need
+// no permission.
+func (h *Host) Hooks(ctx context.Context, kind, asker string) []plugin.Hook {
+	var all []plugin.Hook
+	for _, s := range h.sessionsFor(ctx, "hook "+kind) {
+		own := asker != "" && asker == s.r.e.id
+		if !own && !h.allowed(s.r.e.id, kind) {
+			continue
+		}
+		s.surface.mu.Lock()
+		for _, hook := range s.surface.hooks {
+			if hook.Kind == kind {
+				hook.Own = own
+				all = append(all, hook)
+			}
+		}
+		s.surface.mu.Unlock()
+	}
+	slices.SortFunc(all, func(a, b plugin.Hook) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Order, b.Order))
+	})
+	return all
+}
+
+// errLate is that of a hook that took longer than it may, errMissing of one whose
+// permission was taken back.
+var (
+	errLate    = errors.New("it took too long")
+	errMissing = errors.New("it has no permission for that")
+)
+
+// Run asks a hook's process to run it and returns its answer. in is the
+// conversation it runs for, or empty. The error says what went wrong there: it
+// threw, took too long, or its process ended; a late answer is dropped.
+func (h *Host) Run(ctx context.Context, hook plugin.Hook, in chat.ConversationID, payload any) (json.RawMessage, error) {
+	if !hook.Own && !h.allowed(hook.Plugin, hook.Kind) {
+		return nil, errMissing
+	}
+	s := h.registrant(hook)
+	if s == nil || !s.r.hold(s) {
+		return nil, errors.New("its process has ended")
+	}
+	defer s.r.release(s)
+	ctx, cancel := context.WithTimeoutCause(ctx, hook.Timeout, errLate)
+	defer cancel()
+	return s.question(ctx, hookEvent, in, map[string]any{"kind": hook.Kind, "name": hook.Name, "payload": payload})
+}
+
+// registrant returns the session that registered the hook, or nil.
+func (h *Host) registrant(hook plugin.Hook) *session {
+	h.mu.Lock()
+	sessions := slices.Collect(maps.Keys(h.sessions))
+	h.mu.Unlock()
+	for _, s := range sessions {
+		if s.surface.registered(hook) {
+			return s
+		}
+	}
+	return nil
+}
+
+// registered reports whether the process registered this hook and none since in
+// its place.
+func (f *surface) registered(hook plugin.Hook) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.hooks[hookKey(hook.Kind, hook.Name)].Order == hook.Order
+}
+
+// hookKey is the key of a hook among those of its process.
+func hookKey(kind, name string) string { return kind + " " + name }
+
+// question asks the process something as an event, which it answers with
+// hooks.answer; about gets an id and ctx's deadline. The error is the process's
+// own, that it ended, or the cause of ctx's end.
+func (s *session) question(ctx context.Context, event string, in chat.ConversationID, about map[string]any) (json.RawMessage, error) {
+	f := &s.surface
+	answer := make(chan hookAnswer, 1)
+	f.mu.Lock()
+	f.next++
+	id := "hook-" + strconv.FormatUint(f.next, 10)
+	if f.asked == nil {
+		f.asked = map[string]chan hookAnswer{}
+	}
+	f.asked[id] = answer
+	f.mu.Unlock()
+	defer func() {
+		f.mu.Lock()
+		delete(f.asked, id)
+		f.mu.Unlock()
+	}()
+	defer f.opened(id, in)()
+	about["id"] = id
+	if deadline, ok := ctx.Deadline(); ok {
+		about["deadline_ms"] = deadline.UnixMilli()
+	}
+	f.touched.Store(true)
+	if err := s.tell(event, about); err != nil {
+		return nil, err
+	}
+	select {
+	case a := <-answer:
+		return a.value, a.err
+	case <-s.over:
+		return nil, errors.New("its process ended")
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// hold takes a use of s, unless it is over with it. release gives it back.
+func (r *runner) hold(s *session) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if s.spent || r.live != s {
+		return false
+	}
+	s.uses++
+	return true
+}
+
+// Note writes a line to a plugin's own log, for what went wrong with it outside
+// of its process.
+func (h *Host) Note(id, level, text string) {
+	if e := h.entry(id); e != nil {
+		e.log.add(level, text, "")
+		h.o.Bus.Changed(bus.Log, id)
+	}
+}

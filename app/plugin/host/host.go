@@ -1,0 +1,525 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/watch"
+
+	"conclave/app/plugin/sandbox"
+	"conclave/app/tool"
+)
+
+// Cache keeps what the host knows of a plugin between runs; store is the real
+// one. Records are opaque JSON. A missing record is nil without error.
+type Cache interface {
+	PluginCache(ctx context.Context, id string) (json.RawMessage, error)
+	PutPluginCache(ctx context.Context, id string, record json.RawMessage) error
+	DeletePluginCache(ctx context.Context, id string) error
+	PluginState(ctx context.Context, id string) (json.RawMessage, error)
+	PutPluginState(ctx context.Context, id string, state json.RawMessage) error
+}
+
+// Chats is what plugins may read of conversations; nil fields answer with
+// nothing.
+type Chats struct {
+	Active func(ctx context.Context) (*chat.Conversation, error)
+}
+
+// Options say what a Host works with. All fields are required unless marked.
+type Options struct {
+	Dir      string           // the plugins folder; may not exist yet
+	Data     string           // Conclave's data folder
+	Work     string           // the working folder of plugins; optional: the data folder
+	Dialects []plugin.Dialect // asked in order
+	Launcher sandbox.Launcher
+	Registry *tool.Registry
+	Gate     *permit.Gate
+	Cache    Cache
+	Chats    Chats                     // optional
+	Services map[string]plugin.Service // by capability; optional
+	Secrets  Secrets                   // keeps the secret settings of plugins; optional
+	Bus      *bus.Bus                  // optional
+	Log      *slog.Logger
+	// Parallel bounds how many plugins load at once; 0 means 4.
+	Parallel int
+	// LoadTimeout is how long a plugin may take from its start to a listed tool
+	// set; 0 means LoadTimeout.
+	LoadTimeout time.Duration
+	// Environments finds and installs packages; optional: without it, a package
+	// that is missing is a failure like others.
+	Environments Environments
+}
+
+// Host keeps the plugins of one folder. Use New, then Scan or Watch, then Close.
+// Its methods are safe for concurrent use.
+//
+// Goroutines: one follows permissions (heed); each entry has at most one that
+// loads (entry.run) and one that lists again (runner.listAgain); each running
+// process has one that waits for it (session.watch). Close ends all of them, and
+// waits.
+type Host struct {
+	o      Options
+	ctx    context.Context // ends with Close; loads derive from it
+	cancel context.CancelCauseFunc
+	slots  chan struct{} // bounds parallel loads
+	wg     sync.WaitGroup
+
+	mu        sync.Mutex // guards the fields below
+	entries   map[string]*entry
+	folder    *fault.Error // why the folder cannot be read, or nil
+	listeners map[chan plugin.Update]struct{}
+	sessions  map[*session]struct{} // of every version, serving or retired
+	// identities holds who has which name that no two plugins share (identity.go).
+	identities map[string]*entry
+	closed     bool
+	activity   activity // the loads of all plugins
+}
+
+// New returns a host that has read nothing yet.
+func New(o Options) *Host {
+	if o.Parallel == 0 {
+		o.Parallel = 4
+	}
+	if o.Work == "" {
+		o.Work = o.Data
+	}
+	if o.Bus == nil {
+		o.Bus = bus.New()
+	}
+	if o.LoadTimeout == 0 {
+		o.LoadTimeout = LoadTimeout
+	}
+	h := &Host{
+		o: o, slots: make(chan struct{}, o.Parallel), entries: map[string]*entry{}, identities: map[string]*entry{},
+		listeners: map[chan plugin.Update]struct{}{},
+		sessions:  map[*session]struct{}{},
+	}
+	h.ctx, h.cancel = context.WithCancelCause(context.Background()) // its own: Close ends it
+	news := o.Bus.Subscribe(bus.Permissions)
+	h.wg.Go(func() { h.heed(news) }) // ends with Close
+	return h
+}
+
+// Scan reads the folder once and starts loading what is new or different. It
+// does not wait for the loads; Settled does. The error is a fault about the
+// folder itself.
+func (h *Host) Scan() error { return h.rescan(nil) }
+
+// rescan compares the folder with the entries; names limits which existing ones
+// are looked at again (nil: all).
+func (h *Host) rescan(names []string) error {
+	sources, err := sourcesOf(h.o.Dir, h.incumbent)
+	h.mu.Lock()
+	was := h.folder
+	if err != nil {
+		h.folder = fault.Of(err)
+	} else {
+		h.folder = nil
+	}
+	if now := h.folder; now != nil && !h.closed && (was == nil || was.Message != now.Message) {
+		h.mu.Unlock()
+		h.announce(plugin.Update{State: plugin.Failed, Problem: &plugin.Problem{Kind: "unavailable", Message: now.Message, Hint: now.Hint}, Tools: []string{}})
+		return err
+	}
+	if err != nil || h.closed {
+		h.mu.Unlock()
+		h.o.Bus.Changed(bus.Plugins, "")
+		return err
+	}
+	var kicked []*entry
+	seen := map[string]bool{}
+	for _, src := range sources {
+		seen[src.ID] = true
+		e, known := h.entries[src.ID]
+		if known && e.temporary {
+			h.o.Log.Warn("a plugin of the folder is passed over: one of its name was given for this run", "plugin", src.ID)
+			continue
+		}
+		if !known {
+			e = newEntry(h, src)
+			h.entries[src.ID] = e
+		}
+		moved := e.place(src)
+		if !known || moved || names == nil || e.concerns(names) {
+			kicked = append(kicked, e)
+		}
+	}
+	for id, e := range h.entries {
+		// One that nobody named may be back by now, with the same files: its watcher
+		// would not tell.
+		if !seen[id] && !e.temporary && (names == nil || e.concerns(names)) {
+			e.place(plugin.Source{})
+			kicked = append(kicked, e)
+		}
+	}
+	h.mu.Unlock()
+	for _, e := range kicked {
+		e.kick()
+	}
+	return nil
+}
+
+// incumbent returns the name of the file or folder that last served under an id;
+// empty when nothing did.
+func (h *Host) incumbent(id string) string {
+	rec, err := readJSON[record](context.Background(), h.o.Cache.PluginCache, id)
+	if err != nil || rec.Good == nil {
+		return ""
+	}
+	return rec.Good.Base
+}
+
+// Watch scans, then follows the folder until ctx ends, whose cause it returns.
+// Plugins that hung are tried again when they have rested.
+func (h *Host) Watch(ctx context.Context) error {
+	if err := h.Scan(); err != nil {
+		h.o.Log.Warn("the plugins folder cannot be read", "err", err)
+	}
+	var retrying sync.WaitGroup
+	over, stop := context.WithCancel(ctx)
+	retrying.Go(func() { h.retryHung(over) }) // ends with over
+	defer retrying.Wait()
+	defer stop()
+	return watch.Run(ctx, h.o.Dir, watch.Options{
+		Ignore: plugin.NotSource,
+		Log:    h.o.Log,
+		OnState: func(state error) {
+			_ = h.rescan(nil) // the state it finds is kept and shown
+		},
+	}, func(changed []string) { _ = h.rescan(changed) })
+}
+
+// Settled waits until no plugin is loading, or for ctx's end, whose cause it
+// returns.
+func (h *Host) Settled(ctx context.Context) error {
+	return h.wait(ctx, &h.activity)
+}
+
+// Loaded waits as Settled does, but only for the plugins that names mean, which
+// Find reads; for all, when there is no name or one means no plugin.
+func (h *Host) Loaded(ctx context.Context, names ...string) error {
+	if len(names) == 0 {
+		return h.Settled(ctx)
+	}
+	for _, name := range names {
+		id, err := h.Find(name)
+		e := h.entry(id)
+		if err != nil || e == nil {
+			return h.Settled(ctx)
+		}
+		if err := h.wait(ctx, &e.activity); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// activity counts the loads under way, of one plugin or of all. Host.mu guards it.
+type activity struct {
+	busy  int
+	quiet chan struct{} // closed whenever busy becomes 0
+}
+
+func (a *activity) began() {
+	if a.busy == 0 {
+		a.quiet = make(chan struct{})
+	}
+	a.busy++
+}
+
+func (a *activity) ended() {
+	if a.busy--; a.busy == 0 {
+		close(a.quiet)
+	}
+}
+
+// wait waits until nothing is under way, or for ctx's end.
+func (h *Host) wait(ctx context.Context, a *activity) error {
+	for {
+		h.mu.Lock()
+		now := *a
+		h.mu.Unlock()
+		if now.busy == 0 {
+			return nil
+		}
+		select {
+		case <-now.quiet:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// began counts a load of e, or reports false when the host is closed.
+func (h *Host) began(e *entry) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	h.activity.began()
+	e.activity.began()
+	h.wg.Add(1)
+	return true
+}
+
+func (h *Host) ended(e *entry) {
+	h.mu.Lock()
+	e.activity.ended()
+	h.activity.ended()
+	h.mu.Unlock()
+	h.wg.Done()
+}
+
+// Decided tells the host that a person decided about a plugin; it looks again.
+func (h *Host) Decided(id string) {
+	if e := h.entry(id); e != nil {
+		e.reconsider()
+	}
+}
+
+func (h *Host) entry(id string) *entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.entries[id]
+}
+
+// Find returns the plugin's id for what a person wrote: an id, or a path of a
+// plugin in the folder. Kind not_found names what there is.
+func (h *Host) Find(name string) (string, error) {
+	if h.Known(name) {
+		return name, nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for id, e := range h.entries {
+		if path := e.path(); filepath.Base(path) == name || path == name {
+			return id, nil
+		}
+	}
+	return "", h.unknown(name)
+}
+
+// known returns the plugin with an id. Kind not_found names what there is.
+func (h *Host) known(id string) (*entry, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if e := h.entries[id]; e != nil {
+		return e, nil
+	}
+	return nil, h.unknown(id)
+}
+
+// unknown says which plugins there are. The caller holds mu.
+func (h *Host) unknown(name string) error {
+	ids := slices.Sorted(maps.Keys(h.entries))
+	hint := "The plugins folder " + h.o.Dir + " holds none."
+	if len(ids) > 0 {
+		hint = "There are: " + strings.Join(ids, ", ") + "."
+	}
+	return fault.New(fault.NotFound, "plugin.find", "There is no plugin named "+name+".", hint)
+}
+
+// Known reports whether there is a plugin of that id.
+func (h *Host) Known(id string) bool { return h.entry(id) != nil }
+
+// Lies returns where a plugin of the plugins folder lies. Kind not_found when there is
+// none, conflict for one that was named for this run.
+func (h *Host) Lies(id string) (path string, err error) {
+	e, err := h.known(id)
+	switch {
+	case err != nil:
+		return "", err
+	case e.temporary:
+		return "", fault.New(fault.Conflict, "plugin.find", "The plugin "+id+" does not lie in the plugins folder: it was named for this run.", "")
+	}
+	return e.path(), nil
+}
+
+// List returns all plugins, sorted by id.
+func (h *Host) List() []plugin.Status {
+	h.mu.Lock()
+	entries := make([]*entry, 0, len(h.entries))
+	for _, e := range h.entries {
+		entries = append(entries, e)
+	}
+	h.mu.Unlock()
+	statuses := make([]plugin.Status, 0, len(entries))
+	for _, e := range entries {
+		if s := e.snapshot(); s.ID != "" {
+			statuses = append(statuses, s)
+		}
+	}
+	slices.SortFunc(statuses, func(a, b plugin.Status) int { return strings.Compare(a.ID, b.ID) })
+	return statuses
+}
+
+// Status returns one plugin. Kind not_found when there is none.
+func (h *Host) Status(id string) (plugin.Status, error) {
+	e, err := h.known(id)
+	if err != nil {
+		return plugin.Status{}, err
+	}
+	return e.snapshot(), nil
+}
+
+// Folder returns the plugins folder and why it cannot be read, or nil.
+func (h *Host) Folder() (string, *fault.Error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.o.Dir, h.folder
+}
+
+// Reload loads the plugin anew, even when its files are the same: the process is
+// replaced.
+func (h *Host) Reload(id string) error {
+	e, err := h.known(id)
+	if err != nil {
+		return err
+	}
+	e.force()
+	return nil
+}
+
+// SetEnabled switches the plugin on or off, durably.
+func (h *Host) SetEnabled(ctx context.Context, id string, on bool) error {
+	if on {
+		if err := h.o.Gate.Reconsider(ctx, id); err != nil {
+			return err
+		}
+	}
+	return h.change(ctx, id, func(s *savedState) { s.Disabled = !on })
+}
+
+// SetToolEnabled says whether a tool of the plugin is offered to models, durably.
+// Kind not_found when the plugin has no such tool.
+func (h *Host) SetToolEnabled(ctx context.Context, id, name string, on bool) error {
+	s, err := h.Status(id)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(s.Tools, func(t tool.Tool) bool { return t.Name == name }) {
+		return fault.New(fault.NotFound, "plugin.tool", "The plugin "+id+" has no tool named "+name+".", "")
+	}
+	return h.change(ctx, id, func(s *savedState) {
+		if s.Tools == nil {
+			s.Tools = map[string]bool{}
+		}
+		s.Tools[name] = on
+	})
+}
+
+func (h *Host) change(ctx context.Context, id string, do func(*savedState)) error {
+	e, err := h.known(id)
+	if err != nil {
+		return err
+	}
+	return e.changeState(ctx, false, do)
+}
+
+// Updates returns a channel of reloads from now on, and a function that stops
+// it. A reader that is 256 updates behind loses the oldest.
+func (h *Host) Updates() (<-chan plugin.Update, func()) {
+	c := make(chan plugin.Update, 256)
+	h.mu.Lock()
+	h.listeners[c] = struct{}{}
+	h.mu.Unlock()
+	return c, func() {
+		h.mu.Lock()
+		delete(h.listeners, c)
+		h.mu.Unlock()
+	}
+}
+
+func (h *Host) announce(u plugin.Update) {
+	h.mu.Lock()
+	for c := range h.listeners {
+		select {
+		case c <- u:
+		default:
+			select { // full: the oldest makes room
+			case <-c:
+			default:
+			}
+			select {
+			case c <- u:
+			default:
+			}
+		}
+	}
+	h.mu.Unlock()
+	h.o.Bus.Changed(bus.Plugins, "")
+	h.o.Bus.Changed(bus.Tools, "")
+}
+
+// Close ends every process and waits for all of the host's goroutines. It may be
+// called more than once.
+func (h *Host) Close() {
+	h.mu.Lock()
+	h.closed = true
+	sessions := slices.Collect(maps.Keys(h.sessions))
+	h.mu.Unlock()
+	h.cancel(fault.New(fault.Canceled, "plugin.close", closingReason, ""))
+	var ending sync.WaitGroup
+	for _, s := range sessions {
+		ending.Go(func() { s.end(closingReason) })
+	}
+	ending.Wait()
+	h.wg.Wait()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range h.entries {
+		e.unpin()
+		e.log.close()
+	}
+}
+
+// adopt counts s among the processes that Close ends. It reports false when that
+// is over.
+func (h *Host) adopt(s *session) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	h.sessions[s] = struct{}{}
+	return true
+}
+
+func (h *Host) dismiss(s *session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.sessions, s)
+}
+
+// spawn runs do in the background; Close waits for it. Once the host is closed
+// it does nothing: Close itself ends what there is to end.
+func (h *Host) spawn(do func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.closed {
+		h.wg.Go(do)
+	}
+}
+
+// storage returns the plugin's own data folder.
+func (h *Host) storage(id string) string { return filepath.Join(h.o.Data, "storage", id) }
+
+// since returns the time from t, never negative.
+func since(t time.Time) time.Duration { return max(0, time.Since(t)) }
+
+// LoadTimeout is how long a plugin may take from its start to a listed tool set.
+const LoadTimeout = 10 * time.Second

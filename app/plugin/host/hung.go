@@ -1,0 +1,120 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	conclave "conclave/app/version"
+)
+
+// rests are how long a load that hung is left alone: the first time, the second,
+// and so on; the last holds for all that follow. A machine that was merely busy
+// costs minutes, and a plugin that always hangs a load a day.
+var rests = []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
+
+// lookForRested is how often a program that lasts looks for plugins whose rest is
+// over.
+const lookForRested = time.Minute
+
+// hung is a load that took all the time it may have. The same may take as long
+// again, so it is not repeated at every start of Conclave.
+type hung struct {
+	Load    string         `json:"load"` // what was loaded, as loadOf says
+	Problem plugin.Problem `json:"problem"`
+	Times   int            `json:"times"` // how often in a row
+	At      time.Time      `json:"at"`    // the last time
+}
+
+// rested reports whether it is worth another try. A clock that was put back does
+// not make the rest longer.
+func (k *hung) rested(now time.Time) bool {
+	return now.Before(k.At) || !now.Before(k.until())
+}
+
+func (k *hung) until() time.Time { return k.At.Add(rests[min(max(k.Times, 1), len(rests))-1]) }
+
+// loadOf is the digest of all that makes a load of v what it is: its code and its
+// settings, what it may reach, and this version of Conclave.
+func (e *entry) loadOf(v version) string {
+	granted, _ := e.h.o.Gate.Permissions(e.id)
+	raw, err := json.Marshal(struct {
+		Code, Settings, Conclave string
+		Granted                  []string
+		Folders                  []permit.Folder
+	}{v.digest, v.settings, conclave.Version, granted, e.h.o.Gate.Folders(e.id)})
+	if err != nil {
+		return "" // text and lists of it: it always marshals
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(raw))
+}
+
+// knownToHang returns the problem of a load that took too long before; nil for
+// one that is worth its time.
+func (e *entry) knownToHang(v version) error {
+	load := e.loadOf(v)
+	e.mu.Lock()
+	known := e.record.Hung
+	e.mu.Unlock()
+	if known == nil || known.Load != load || known.rested(time.Now()) {
+		return nil
+	}
+	p := known.Problem
+	p.Message += " It is not started again before " + known.until().Local().Format("15:04 on 2 January") + ", unless its files, settings or permissions change, or it is reloaded."
+	return &p
+}
+
+// noteHang remembers durably whether loading v took too long; err is how it ended.
+func (e *entry) noteHang(v version, err error) {
+	if e.temporary {
+		return
+	}
+	var now *hung
+	if err != nil {
+		if p := plugin.ProblemOf(err); p.Kind == "deadline" {
+			now = &hung{Load: e.loadOf(v), Problem: *p, Times: 1, At: time.Now()}
+			now.Problem.Stderr = "" // the plugin's own words, which are its log's to keep
+		}
+	}
+	e.mu.Lock()
+	was := e.record.Hung
+	if now != nil && was != nil && was.Load == now.Load {
+		now.Times += was.Times
+	}
+	e.record.Hung = now
+	e.mu.Unlock()
+	if was != nil || now != nil {
+		e.save()
+	}
+}
+
+// retryHung loads again, until ctx ends, the plugins that hung and have rested.
+// Nothing waits for them but what names them.
+func (h *Host) retryHung(ctx context.Context) {
+	ticker := time.NewTicker(lookForRested)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		h.mu.Lock()
+		var rested []*entry
+		for _, e := range h.entries {
+			e.mu.Lock()
+			if k := e.record.Hung; k != nil && e.status.State == plugin.Failed && k.rested(time.Now()) {
+				rested = append(rested, e)
+			}
+			e.mu.Unlock()
+		}
+		h.mu.Unlock()
+		for _, e := range rested {
+			e.look(look{decided: true})
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package host
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/place"
+	"conclave/app/plugin/watch"
+)
+
+// pinDir is where the copies lie that the versions of a plugin run from. Those of a
+// plugin that was named for one run go with it.
+func (e *entry) pinDir() string {
+	if e.temporary {
+		return filepath.Join(e.h.o.Data, "last-good", "@run", e.id)
+	}
+	return filepath.Join(e.h.o.Data, "last-good", e.id)
+}
+
+// pinned is the source of v as its processes see it: the copy that holds the files
+// of its digest and nothing else.
+func (e *entry) pinned(v version) plugin.Source {
+	src := v.src
+	src.Path = filepath.Join(e.pinDir(), short(v.digest), filepath.Base(v.src.Path))
+	return src
+}
+
+// short names a version in a path.
+func short(digest string) string { return digest[:min(16, len(digest))] }
+
+// pin copies the files of v to where its processes run from, unless they lie there:
+// what was approved is what runs, whatever is written into the plugin's folder
+// later, and a name that no digest counts cannot be loaded. Of older copies it
+// leaves those that may still be in use: what serves, and the last good version,
+// which serves after a restart while the newest save does not load.
+//
+// The error is errNewer when the files are not those of v any more; otherwise it is
+// a *Problem.
+func (e *entry) pin(v version) (plugin.Source, error) {
+	e.pinning.Lock()
+	defer e.pinning.Unlock()
+	pinned := e.pinned(v)
+	if v.same(pinned) {
+		return pinned, nil
+	}
+	err := e.copyVersion(v)
+	switch {
+	case err == nil:
+		return pinned, nil
+	case !v.same(v.src):
+		return pinned, errNewer
+	}
+	e.h.o.Log.Warn("a plugin's files could not be copied", "plugin", e.id, "err", err)
+	return pinned, &plugin.Problem{Kind: "unavailable", Message: "Its files could not be copied to where it runs from.",
+		Hint: "Check the space of the disk and the permissions of " + filepath.Join(e.h.o.Data, "last-good") + ", then reload it."}
+}
+
+// inUse are the versions whose copies stay beside that of v.
+func (e *entry) inUse(v version) []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	used := []string{short(v.digest)}
+	if e.record.Good != nil {
+		used = append(used, short(e.record.Good.Digest))
+	}
+	if e.serving != nil {
+		used = append(used, short(e.serving.version().digest))
+	}
+	return used
+}
+
+func (e *entry) copyVersion(v version) error {
+	dir, base := e.pinDir(), filepath.Base(v.src.Path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	temp, err := os.MkdirTemp(dir, "new-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temp) //nolint:errcheck // it is gone after the rename
+	if err := Copy(v.src, v.manifest.Files, filepath.Join(temp, base)); err != nil {
+		return err
+	}
+	if err := copyBeside(v, temp); err != nil {
+		return err
+	}
+	copied := v.src
+	copied.Path = filepath.Join(temp, base)
+	if !v.same(copied) {
+		return fmt.Errorf("the copy of %s differs from what was read", v.src.ID)
+	}
+	final := filepath.Join(dir, short(v.digest))
+	if err := os.RemoveAll(final); err != nil { // damaged, or it would have been used
+		return err
+	}
+	if err := os.Rename(temp, final); err != nil {
+		return err
+	}
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	used := e.inUse(v)
+	for _, entry := range all {
+		if !slices.Contains(used, entry.Name()) {
+			if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// unpin removes the copies of a plugin that was named for one run.
+func (e *entry) unpin() {
+	if e.temporary {
+		_ = os.RemoveAll(e.pinDir()) // else with the next one of its name
+	}
+}
+
+// copyBeside copies the files beside a single file that belong to it.
+func copyBeside(v version, to string) error {
+	if v.src.Folder {
+		return nil
+	}
+	from, entry := filepath.Dir(v.src.Path), filepath.Base(v.src.Path)
+	for _, name := range v.manifest.Files {
+		if name == entry || !filepath.IsLocal(filepath.FromSlash(name)) {
+			continue
+		}
+		path := filepath.Join(to, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return err
+		}
+		if err := place.CopyFile(filepath.Join(from, filepath.FromSlash(name)), path, plugin.MaxBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// Copy copies the file at src, or of a folder the files that its digest counts,
+// which files names unless it is nil: what their links inside the folder lead to,
+// and none that lead out.
+func Copy(src plugin.Source, files []string, to string) error {
+	if !src.Folder {
+		return place.CopyFile(src.Path, to, plugin.MaxBytes)
+	}
+	if files == nil {
+		var err error
+		if _, files, err = watch.Digest(src.Path); err != nil {
+			return err
+		}
+	}
+	return place.CopyFiles(src.Path, files, to, plugin.MaxBytes)
+}

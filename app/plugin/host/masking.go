@@ -1,0 +1,94 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"conclave/app/tool"
+)
+
+// masked stands for a secret.
+const masked = "•••"
+
+// minSecret is how long a secret is at least, in bytes: masking a shorter one
+// would mask ordinary words.
+const minSecret = 4
+
+// mask knows the secrets that a plugin was told, so that what it says of them
+// (results, errors, printed text, its log) reaches neither the record nor a model
+// nor the window. The zero value knows none. It is safe for concurrent use.
+type mask struct {
+	mu      sync.Mutex // guards secrets
+	secrets []string
+}
+
+// learn adds a secret.
+func (m *mask) learn(secret string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(secret) >= minSecret && !slices.Contains(m.secrets, secret) {
+		m.secrets = append(m.secrets, secret)
+		// A secret that holds another is masked whole.
+		slices.SortFunc(m.secrets, func(a, b string) int { return len(b) - len(a) })
+	}
+}
+
+// minKept is how long a secret that a plugin keeps is at least to be masked: what
+// it keeps may be as ordinary as “true”.
+const minKept = 8
+
+// learn takes note of the secrets that go between a plugin and where it keeps
+// them, so that they are in nothing it says.
+func (e *entry) learn(capability string, args json.RawMessage, value any) {
+	var secret string
+	switch capability {
+	case "secrets.get":
+		found, _ := value.(map[string]any)
+		secret, _ = found["value"].(string)
+	case "secrets.put":
+		var given struct {
+			Value string `json:"value"`
+		}
+		_ = json.Unmarshal(args, &given) // what cannot be read was refused
+		secret = given.Value
+	}
+	if len(secret) >= minKept {
+		e.mask.learn(secret)
+	}
+}
+
+// known returns the secrets, longest first; the slice is not changed later.
+func (m *mask) known() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.secrets)
+}
+
+// text returns text without the secrets.
+func (m *mask) text(text string) string {
+	for _, secret := range m.known() {
+		text = strings.ReplaceAll(text, secret, masked)
+	}
+	return text
+}
+
+// result takes the secrets out of what a call answered.
+func (m *mask) result(r *tool.Result) {
+	secrets := m.known()
+	if len(secrets) == 0 {
+		return
+	}
+	for i := range r.Content {
+		r.Content[i].Text = m.text(r.Content[i].Text)
+	}
+	r.Error, r.Traceback, r.Printed = m.text(r.Error), m.text(r.Traceback), m.text(r.Printed)
+	for _, secret := range secrets {
+		quoted, err := json.Marshal(secret) // as it is written inside JSON
+		if err == nil {
+			r.Value = bytes.ReplaceAll(r.Value, bytes.Trim(quoted, `"`), []byte(masked))
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"conclave/app/fault"
+	"conclave/app/permit"
+)
+
+// A setting that is declared as a path lets the plugin read what the person fills
+// in. Any other text is a text, even when it happens to name a folder.
+
+// pathFormats are the formats of a JSON Schema by which a setting is a path.
+var pathFormats = []string{"path", "file-path", "directory-path"}
+
+// namedPaths makes the paths that are set the real ones, in object, and returns them
+// with the settings that name them: "server.folder". ~/ is the person's home. The
+// error is a fault that names the setting.
+//
+// A value among before is passed over: nobody filled it in now. The plugin may have
+// put it there as a default, or have turned a text into a path since.
+func (h *Host) namedPaths(schema, object map[string]any, before map[setPath]bool) ([]permit.Folder, error) {
+	var found []permit.Folder
+	var problem error
+	eachPath(schema, object, "", 0, func(name, value string) string {
+		if problem != nil || value == "" || before[setPath{name, value}] {
+			return value
+		}
+		real, err := h.o.Gate.Reachable(value)
+		if err != nil {
+			f := fault.Of(err)
+			problem = fault.Wrap(f.Kind, "plugin.options", "The setting "+name+": "+f.Message, f.Hint, err)
+			return value
+		}
+		found = append(found, permit.Folder{Path: real, Setting: name})
+		return real
+	})
+	return found, problem
+}
+
+// setPath is a path that a setting has.
+type setPath struct{ setting, path string }
+
+// pathsBefore returns what the settings that are paths have without the person, now
+// that they are set anew: what they were, but for what the person let the plugin read
+// for their sake.
+func (e *entry) pathsBefore(schema map[string]any, form, set json.RawMessage) map[setPath]bool {
+	before := map[setPath]bool{}
+	for _, values := range []json.RawMessage{set, currentValues(form)} {
+		var object map[string]any
+		if decodeNumbers(values, &object) == nil {
+			eachPath(schema, object, "", 0, func(name, value string) string {
+				before[setPath{name, value}] = true
+				return value
+			})
+		}
+	}
+	for _, f := range e.h.o.Gate.Folders(e.id) {
+		delete(before, setPath{f.Setting, f.Path})
+	}
+	return before
+}
+
+// eachPath calls do with the name and the text of each setting that is a path, in
+// order, and puts what it returns in its place.
+func eachPath(schema, object map[string]any, path string, depth int, do func(name, value string) string) {
+	properties, _ := schema["properties"].(map[string]any)
+	names := make([]string, 0, len(properties))
+	for name := range properties {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		property, ok := properties[name].(map[string]any)
+		if !ok || depth > maxOptionDepth {
+			continue
+		}
+		at := strings.TrimPrefix(path+"."+name, ".")
+		switch value := object[name].(type) {
+		case string:
+			if isPath(property) {
+				object[name] = do(at, value)
+			}
+		case []any:
+			items, _ := property["items"].(map[string]any)
+			for i, one := range value {
+				if text, ok := one.(string); ok && isPath(items) {
+					value[i] = do(at, text)
+				}
+			}
+		case map[string]any:
+			eachPath(property, value, at, depth+1, do)
+		}
+	}
+}
+
+// WithPaths returns settings of toolboxes, as LoadWith takes them, with what do makes
+// of each that schema declares as a path. What cannot be read stays as it is.
+func WithPaths(schema, options json.RawMessage, do func(path string) string) json.RawMessage {
+	var form, object map[string]any
+	if decodeNumbers(schema, &form) != nil || decodeNumbers(byName(schema, options), &object) != nil {
+		return options
+	}
+	eachPath(form, object, "", 0, func(_, value string) string { return do(value) })
+	out, err := json.Marshal(object)
+	if err != nil {
+		return options // it was JSON
+	}
+	return out
+}
+
+// checkPaths returns an error for a path among the options that no plugin is given.
+func (h *Host) checkPaths(schema, options json.RawMessage) error {
+	var form, object map[string]any
+	if decodeNumbers(schema, &form) != nil || decodeNumbers(options, &object) != nil {
+		return nil // the plugin says what does not fit
+	}
+	_, err := h.namedPaths(form, object, nil)
+	return err
+}
+
+// byName gives the settings of toolboxes that are a list, as -T 'Name("x")' has
+// them, the names that the schema has at their places, so that those that are
+// paths are known for it. What the schema has no name for stays as it is: the
+// plugin says what does not fit.
+func byName(schema, options json.RawMessage) json.RawMessage {
+	var form struct {
+		Properties map[string]struct {
+			Properties json.RawMessage `json:"properties"`
+		} `json:"properties"`
+	}
+	var boxes map[string]json.RawMessage
+	if json.Unmarshal(schema, &form) != nil || json.Unmarshal(options, &boxes) != nil {
+		return options
+	}
+	for box, raw := range boxes {
+		names := namesIn(form.Properties[box].Properties)
+		var given []json.RawMessage
+		if json.Unmarshal(raw, &given) != nil || len(given) > len(names) {
+			continue
+		}
+		named := map[string]json.RawMessage{}
+		for i, value := range given {
+			named[names[i]] = value
+		}
+		if object, err := json.Marshal(named); err == nil {
+			boxes[box] = object
+		}
+	}
+	out, err := json.Marshal(boxes)
+	if err != nil {
+		return options // it was JSON
+	}
+	return out
+}
+
+// namesIn returns the names of a JSON object, in their order.
+func namesIn(object json.RawMessage) []string {
+	var names []string
+	d := json.NewDecoder(bytes.NewReader(object))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	for d.More() {
+		t, err := d.Token()
+		name, ok := t.(string)
+		var value json.RawMessage
+		if err != nil || !ok || d.Decode(&value) != nil {
+			return nil
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func isPath(property map[string]any) bool {
+	format, _ := property["format"].(string)
+	return slices.Contains(pathFormats, format)
+}
+
+// namedNow returns the options that are set, and the folders that those of a plugin
+// offered for this run name: whoever wrote the command named them, and nothing of
+// it is kept.
+func (r *runner) namedNow(set savedState) (json.RawMessage, []permit.Folder) {
+	if !r.e.temporary || len(set.Options) == 0 {
+		return set.Options, nil
+	}
+	form := r.version().options
+	if kin := r.h.entry(r.e.kin); kin != nil {
+		form, _ = kin.options() // it has run, this one perhaps not yet
+	}
+	var schema, object map[string]any
+	if decodeNumbers(form, &schema) != nil || decodeNumbers(set.Options, &object) != nil {
+		return set.Options, nil
+	}
+	named, err := r.h.namedPaths(schema, object, nil)
+	if err != nil {
+		r.e.log.add("warning", fault.Of(err).Message, "")
+	}
+	options, err := json.Marshal(object)
+	if err != nil {
+		return set.Options, nil // it was JSON
+	}
+	return options, named
+}

@@ -1,0 +1,401 @@
+package host
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"conclave/app/fault"
+	"conclave/app/tool"
+)
+
+// A plugin's settings are an object that fits a JSON Schema which the plugin
+// gives: its dialect by reading (Listing.Options), or its process when it lists
+// its tools (docs/WIRE.md, section 2). The person fills it in; Conclave keeps it
+// beside what else they set for the plugin and hands it to the dialect as
+// Place.Options. A change starts the plugin anew.
+//
+// A text with "format": "password" or "writeOnly": true is a secret. It goes to
+// Secrets, never to the store, never back to the window and never on a command
+// line: the process gets its name (Place.Secrets) and asks for it when it needs
+// it, with options.secret. Secrets may lie in objects in objects, and are named
+// by the path to them: "server.token".
+
+// maxOptions bounds what a person sets for one plugin, and the schema of it.
+const maxOptions = 256 << 10
+
+// maxOptionDepth bounds objects in objects that are looked through for secrets.
+const maxOptionDepth = 8
+
+// Secrets keeps what must not lie in the store, by name; keys.Store is the real
+// one. A missing secret is a fault of kind not_found.
+type Secrets interface {
+	Get(ctx context.Context, name string) (string, error)
+	Set(ctx context.Context, name, secret string) error
+	Delete(ctx context.Context, name string) error
+}
+
+// Form is what a person may set of a plugin, and what they set.
+type Form struct {
+	Schema   json.RawMessage `json:"schema"`   // JSON Schema of an object; null when there is nothing to set
+	Values   json.RawMessage `json:"values"`   // what is set, an object, without secrets
+	Secrets  []string        `json:"secrets"`  // the paths of the secrets that are set: "server.token"
+	Problems []string        `json:"problems"` // why the values do not fit the schema as it is now, one line each
+}
+
+// Options returns the settings of a plugin. Kind not_found when there is none of
+// that id.
+func (h *Host) Options(ctx context.Context, id string) (Form, error) {
+	e, err := h.known(id)
+	if err != nil {
+		return Form{}, err
+	}
+	if err := e.recall(ctx); err != nil {
+		return Form{}, err
+	}
+	schema, set := e.options()
+	if current := currentValues(schema); current != nil {
+		set.Options = current
+	}
+	f := Form{Schema: schema, Values: set.values(), Secrets: append([]string{}, set.Secrets...), Problems: []string{}}
+	if len(schema) > 0 {
+		f.Problems = append(f.Problems, misfits(schema, f.Values, f.Secrets)...)
+	}
+	return f, nil
+}
+
+// SetOptions replaces the settings of a plugin, durably, and starts it anew with
+// them. A secret that values do not name stays as it is; null or "" forgets it.
+// Kind invalid when the values do not fit the schema, not_found when there is
+// nothing to set, and whatever keeping a secret meets.
+func (h *Host) SetOptions(ctx context.Context, id string, values json.RawMessage) error {
+	const op = "plugin.options"
+	e, err := h.known(id)
+	if err != nil {
+		return err
+	}
+	if err := e.recall(ctx); err != nil {
+		return err
+	}
+	schema, was := e.options()
+	if len(schema) == 0 {
+		return fault.New(fault.NotFound, op, "The plugin "+id+" has no settings.", "")
+	}
+	var object map[string]any
+	if len(values) > maxOptions || decodeNumbers(values, &object) != nil || object == nil {
+		return fault.New(fault.Invalid, op, "The settings of "+id+" are not a JSON object of at most 256 KiB.", "")
+	}
+	var declared map[string]any
+	_ = decodeNumbers(schema, &declared) // it was usable when it was kept
+	named, err := h.namedPaths(declared, object, e.pathsBefore(declared, schema, was.Options))
+	if err != nil {
+		return err
+	}
+	given := map[string]*string{}
+	takeSecrets(object, secretPaths(schema), given)
+	kept := slices.Clone(was.Secrets)
+	for path, secret := range given {
+		kept = slices.DeleteFunc(kept, func(p string) bool { return p == path })
+		if secret != nil {
+			kept = append(kept, path)
+		}
+	}
+	slices.Sort(kept)
+	clean, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	if wrong := misfits(schema, clean, kept); len(wrong) > 0 {
+		return fault.New(fault.Invalid, op, "These settings do not fit "+id+": "+strings.Join(wrong, "; ")+".", "")
+	}
+	if err := e.putSecrets(ctx, given); err != nil {
+		return err
+	}
+	if err := h.o.Gate.SetFolders(ctx, id, named); err != nil {
+		return err
+	}
+	return e.changeState(ctx, len(given) > 0, func(s *savedState) { s.Options, s.Secrets = clean, kept })
+}
+
+// putSecrets keeps the secrets given; nil forgets one.
+func (e *entry) putSecrets(ctx context.Context, given map[string]*string) error {
+	for _, path := range slices.Sorted(maps.Keys(given)) {
+		if e.h.o.Secrets == nil {
+			return fault.New(fault.Unavailable, "plugin.options", "There is no place for the secret "+path+" of "+e.id+".", "")
+		}
+		var err error
+		if secret := given[path]; secret == nil {
+			err = forgetSecret(ctx, e.h.o.Secrets, e.id, path)
+		} else {
+			err = e.h.o.Secrets.Set(ctx, secretName(e.id, path), *secret)
+		}
+		if err != nil && fault.KindOf(err) != fault.NotFound {
+			return err
+		}
+	}
+	return nil
+}
+
+// options returns the schema of the newest version that is known, and what is
+// set.
+func (e *entry) options() (json.RawMessage, savedState) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.status.Options, e.state
+}
+
+// settings names what is set for the plugin, without telling it; empty for nothing.
+func (e *entry) settings() string {
+	_, set := e.options()
+	if len(set.Secrets) == 0 && (len(set.Options) == 0 || string(set.Options) == "{}") {
+		return ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s %q", set.Options, set.Secrets))
+	return hex.EncodeToString(sum[:])
+}
+
+// currentValues returns the defaults of a schema that says "x-conclave-current":
+// true: its plugin keeps its settings in a file of its own, which a person may
+// edit, and lists what that file says as the defaults. It returns nil for any
+// other schema.
+func currentValues(schema json.RawMessage) json.RawMessage {
+	var root map[string]any
+	if len(schema) == 0 || decodeNumbers(schema, &root) != nil || root["x-conclave-current"] != true {
+		return nil
+	}
+	raw, err := json.Marshal(defaultsOf(root, 0))
+	if err != nil {
+		return nil
+	}
+	return raw
+}
+
+// defaultsOf returns the defaults of an object's properties, objects in objects
+// included.
+func defaultsOf(schema map[string]any, depth int) map[string]any {
+	out := map[string]any{}
+	properties, _ := schema["properties"].(map[string]any)
+	for name, value := range properties {
+		property, ok := value.(map[string]any)
+		if !ok || depth > maxOptionDepth {
+			continue
+		}
+		if value, ok := property["default"]; ok {
+			out[name] = value
+		} else if inner := defaultsOf(property, depth+1); len(inner) > 0 {
+			out[name] = inner
+		}
+	}
+	return out
+}
+
+// values returns what is set, {} for nothing.
+func (s savedState) values() json.RawMessage {
+	if len(s.Options) == 0 {
+		return json.RawMessage("{}")
+	}
+	return s.Options
+}
+
+// secret answers options.secret {name}: the value of one of the plugin's own
+// secret settings, or not_found.
+func (e *entry) secret(ctx context.Context, raw json.RawMessage) (any, error) {
+	var args struct {
+		Name string `json:"name"`
+	}
+	if err := json.Unmarshal(raw, &args); err != nil || args.Name == "" {
+		return nil, hostError("invalid", "options.secret needs the name of a setting.")
+	}
+	_, set := e.options()
+	if !slices.Contains(set.Secrets, args.Name) || e.h.o.Secrets == nil {
+		return nil, hostError("not_found", "The setting "+args.Name+" is not set.")
+	}
+	value, err := readSecret(ctx, e.h.o.Secrets, cmp.Or(e.kin, e.id), args.Name)
+	if err != nil {
+		return nil, asServiceError(err)
+	}
+	e.mask.learn(value)
+	return map[string]string{"value": value}, nil
+}
+
+// mergeOptions returns over, with what base has besides.
+func mergeOptions(base, over json.RawMessage) (json.RawMessage, error) {
+	var merged, more map[string]json.RawMessage
+	if json.Unmarshal(base, &merged) != nil || json.Unmarshal(over, &more) != nil {
+		return nil, fault.New(fault.Invalid, "plugin.options", "The settings are not a JSON object.", "")
+	}
+	if merged == nil {
+		merged = map[string]json.RawMessage{}
+	}
+	maps.Copy(merged, more)
+	return json.Marshal(merged)
+}
+
+// secretName is the name under which a plugin's secret setting is kept. No id
+// holds a slash, so two plugins never share one.
+func secretName(id, path string) string { return "plugin/" + id + "/option/" + path }
+
+// oldSecretName is the name that earlier versions used; ok is false where it could
+// be another plugin's just as well.
+func oldSecretName(id, path string) (name string, ok bool) {
+	const separator = "-option-"
+	name = "plugin-" + id + separator + path
+	return name, strings.Count(name, separator) == 1
+}
+
+// readSecret returns a secret setting. One that an earlier version kept is moved to
+// the name it has now.
+func readSecret(ctx context.Context, secrets Secrets, id, path string) (string, error) {
+	value, err := secrets.Get(ctx, secretName(id, path))
+	old, clear := oldSecretName(id, path)
+	if fault.KindOf(err) != fault.NotFound || !clear {
+		return value, err
+	}
+	value, err = secrets.Get(ctx, old)
+	if err != nil {
+		return "", err
+	}
+	if err := secrets.Set(ctx, secretName(id, path), value); err != nil {
+		return "", err
+	}
+	return value, secrets.Delete(ctx, old)
+}
+
+// forgetSecret deletes a secret setting, under its earlier name too.
+func forgetSecret(ctx context.Context, secrets Secrets, id, path string) error {
+	if old, clear := oldSecretName(id, path); clear {
+		if err := secrets.Delete(ctx, old); err != nil && fault.KindOf(err) != fault.NotFound {
+			return err
+		}
+	}
+	return secrets.Delete(ctx, secretName(id, path))
+}
+
+// misfits says why values do not fit schema, one line each. Secrets count as
+// texts that are there.
+func misfits(schema, values json.RawMessage, secrets []string) []string {
+	var object map[string]any
+	if decodeNumbers(values, &object) != nil || object == nil {
+		return []string{"they are no JSON object"}
+	}
+	for _, path := range secrets {
+		fill(object, strings.Split(path, "."))
+	}
+	whole, err := json.Marshal(object)
+	if err != nil {
+		return []string{"they are no JSON object"}
+	}
+	_, err = tool.Check(loosened(schema), whole)
+	if wrong, ok := errors.AsType[*tool.ArgumentError](err); ok {
+		return wrong.Problems
+	}
+	return nil
+}
+
+// fill puts a text where a secret is, without replacing anything.
+func fill(object map[string]any, path []string) {
+	for _, step := range path[:len(path)-1] {
+		next, ok := object[step].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			object[step] = next
+		}
+		object = next
+	}
+	object[path[len(path)-1]] = "secret"
+}
+
+// loosened returns schema without what only the secret itself could fulfil (its
+// length, its pattern): the secret is not looked at.
+func loosened(schema json.RawMessage) json.RawMessage {
+	var value map[string]any
+	if decodeNumbers(schema, &value) != nil {
+		return schema
+	}
+	eachSecret(value, "", 0, func(_ string, s map[string]any) {
+		for _, key := range []string{"pattern", "minLength", "maxLength", "enum", "const", "format"} {
+			delete(s, key)
+		}
+	})
+	out, err := json.Marshal(value)
+	if err != nil {
+		return schema
+	}
+	return out
+}
+
+// secretPaths returns the paths of the secrets that a schema knows.
+func secretPaths(schema json.RawMessage) []string {
+	var value map[string]any
+	if decodeNumbers(schema, &value) != nil {
+		return nil
+	}
+	var paths []string
+	eachSecret(value, "", 0, func(path string, _ map[string]any) { paths = append(paths, path) })
+	return paths
+}
+
+// eachSecret calls do with the path and the schema of each secret of an object's
+// schema.
+func eachSecret(schema map[string]any, path string, depth int, do func(path string, schema map[string]any)) {
+	properties, _ := schema["properties"].(map[string]any)
+	for name, value := range properties {
+		property, ok := value.(map[string]any)
+		if !ok || depth > maxOptionDepth || strings.Contains(name, ".") {
+			continue
+		}
+		at := strings.TrimPrefix(path+"."+name, ".")
+		if property["format"] == "password" || property["writeOnly"] == true {
+			do(at, property)
+			continue
+		}
+		eachSecret(property, at, depth+1, do)
+	}
+}
+
+// takeSecrets moves the secrets at paths out of object into given: nil for one
+// that is to be forgotten. What is no text counts as none.
+func takeSecrets(object map[string]any, paths []string, given map[string]*string) {
+	for _, path := range paths {
+		steps := strings.Split(path, ".")
+		inner := object
+		for _, step := range steps[:len(steps)-1] {
+			inner, _ = inner[step].(map[string]any) // a nil map is empty
+		}
+		last := steps[len(steps)-1]
+		value, there := inner[last]
+		if !there {
+			continue
+		}
+		delete(inner, last)
+		given[path] = nil
+		if text, ok := value.(string); ok && text != "" {
+			given[path] = &text
+		}
+	}
+}
+
+// decodeNumbers is json.Unmarshal that keeps numbers as they are written.
+func decodeNumbers(raw []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(into)
+}
+
+// usable returns the schema of settings that a plugin gave, or nil when it is no
+// schema of an object, or too large.
+func usable(schema json.RawMessage) json.RawMessage {
+	var object map[string]json.RawMessage
+	if len(schema) > maxOptions || json.Unmarshal(schema, &object) != nil || object["properties"] == nil {
+		return nil
+	}
+	return schema
+}

@@ -1,0 +1,77 @@
+package host
+
+import (
+	"conclave/app/plugin"
+	"conclave/app/plugin/place"
+	"conclave/app/plugin/sandbox"
+	"errors"
+	"io/fs"
+	"path/filepath"
+)
+
+// resolve makes the paths of spec that lie in the plugin's folder, or in
+// Conclave's data, the real ones, so that the walls are opened for what was looked
+// at. A plugin's folder may hold links that came with it: one that leads out of the
+// folder is refused, and so is any link below Conclave's data, where Conclave makes
+// none. What lies elsewhere is the machine's, or the person named it. The error is
+// a *Problem of kind refused.
+func resolve(spec *sandbox.Spec, src plugin.Source, data string) error {
+	for _, paths := range []*[]string{&spec.Read, &spec.Execute, &spec.Write} {
+		real := make([]string, 0, len(*paths))
+		for _, path := range *paths {
+			found, err := resolved(path, src, data)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				continue // there is nothing to open
+			case err != nil:
+				return err
+			}
+			real = append(real, found)
+		}
+		*paths = real
+	}
+	return nil
+}
+
+// resolved is resolve of one path.
+func resolved(path string, src plugin.Source, data string) (string, error) {
+	for _, folder := range []string{src.Path, src.Display} {
+		if folder == "" || !place.Inside(folder, path) {
+			continue
+		}
+		top, err := filepath.EvalSymlinks(folder) // the person may have put a link into the plugins folder
+		if err != nil {
+			return "", err
+		}
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return "", err
+		}
+		if !place.Inside(top, real) {
+			return "", leads(path)
+		}
+		return real, nil
+	}
+	if !place.Inside(data, path) {
+		return path, nil
+	}
+	top, err := filepath.EvalSymlinks(data)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return "", err
+	}
+	if rel, err := filepath.Rel(data, path); err != nil || real != filepath.Join(top, rel) {
+		return "", leads(path)
+	}
+	return real, nil
+}
+
+// leads is the problem of a path that leads over a link to another place.
+func leads(path string) *plugin.Problem {
+	return &plugin.Problem{Kind: "refused", File: filepath.Base(path),
+		Message: path + " is a link, or lies behind one, that leads to another place, so the plugin was not started: it could have read what lies there.",
+		Hint:    "Put the files themselves there, or delete the link; then reload the plugin."}
+}

@@ -1,0 +1,101 @@
+package host
+
+import (
+	"slices"
+
+	"conclave/app/bus"
+	"conclave/app/fault"
+	"conclave/app/plugin"
+)
+
+// errRevoked ends the calls of an extension that may no longer offer tools.
+var errRevoked = fault.New(fault.NotAllowed, "plugin.permission", "The plugin may no longer offer tools: you took that permission away.", "")
+
+// heed passes on what the person grants and denies plugins, until the host is
+// closed. The gate announces it on the bus.
+func (h *Host) heed(news *bus.Subscription) {
+	defer news.Close()
+	for {
+		if _, err := news.Next(h.ctx); err != nil {
+			return
+		}
+		h.mu.Lock()
+		entries := make([]*entry, 0, len(h.entries))
+		for _, e := range h.entries {
+			entries = append(entries, e)
+		}
+		h.mu.Unlock()
+		for _, e := range entries {
+			e.repermit()
+		}
+	}
+}
+
+// permissionChange is the payload of the event PERMISSION_CHANGED
+// (contracts/spindle, SP-21).
+type permissionChange struct {
+	Permission string   `json:"permission"`
+	Granted    bool     `json:"granted"`
+	AllGranted []string `json:"allGranted"`
+}
+
+// permit reads what is granted now and reports whether the plugin may offer no
+// tools. Only extensions ask for permissions.
+func (e *entry) permit(v version) (muted bool) {
+	granted, denied := e.h.o.Gate.Permissions(e.id)
+	folders := e.h.o.Gate.Folders(e.id)
+	muted = v.manifest.Contract == "spindle" && slices.Contains(denied, plugin.ToolsPermission)
+	e.mu.Lock()
+	e.granted, e.folders, e.muted = granted, folders, muted
+	e.mu.Unlock()
+	return muted
+}
+
+// repermit puts in force what changed of the serving version's permissions: its
+// process is told, and its tools come or go.
+func (e *entry) repermit() {
+	e.mu.Lock()
+	serving, before, folders, muted := e.serving, e.granted, e.folders, e.muted
+	e.mu.Unlock()
+	if serving == nil {
+		return
+	}
+	v := serving.version()
+	now := e.permit(v)
+	e.mu.Lock()
+	granted, reach := e.granted, e.folders
+	e.mu.Unlock()
+	for _, p := range before {
+		if !slices.Contains(granted, p) {
+			serving.notify("PERMISSION_CHANGED", permissionChange{p, false, granted})
+		}
+	}
+	for _, p := range granted {
+		if !slices.Contains(before, p) {
+			serving.notify("PERMISSION_CHANGED", permissionChange{p, true, granted})
+		}
+	}
+	if !(openings{before, folders}).equal(openings{granted, reach}) {
+		serving.renew()
+	}
+	switch {
+	case now == muted:
+		return
+	case now:
+		serving.interrupt(errRevoked)
+	case !v.listed: // it was never listed with its tools
+		e.force()
+		return
+	}
+	e.republish(serving)
+}
+
+// republish publishes the tools of the serving runner as the person's settings
+// now have them, unless another serves meanwhile.
+func (e *entry) republish(serving *runner) {
+	if _, ok := e.swap(serving, func() bool { return e.serving == serving }); !ok {
+		return
+	}
+	e.h.o.Bus.Changed(bus.Plugins, "")
+	e.h.o.Bus.Changed(bus.Tools, "")
+}

@@ -1,0 +1,265 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"conclave/app/plugin"
+	"conclave/app/tool"
+)
+
+// record is what the host remembers of a plugin between runs, so that an
+// unchanged plugin is listed without being started.
+type record struct {
+	Digest     string          `json:"digest"`             // of the source that Manifest, Listing and Tools describe
+	Settings   string          `json:"settings,omitempty"` // what was set when it was listed: entry.settings
+	Manifest   plugin.Manifest `json:"manifest"`
+	Listing    plugin.Listing  `json:"listing"`
+	Tools      []keptTool      `json:"tools,omitempty"` // nil until it was listed by running
+	Listed     bool            `json:"listed"`
+	Generation uint64          `json:"generation"`
+	Load       int64           `json:"load_us"`
+	Loaded     time.Time       `json:"loaded"`
+	Good       *goodRecord     `json:"good,omitempty"`
+	Wakes      []string        `json:"wakes,omitempty"`   // what its process must be running for
+	Options    json.RawMessage `json:"options,omitempty"` // JSON Schema of its settings
+	Notes      []string        `json:"notes,omitempty"`   // what it says of itself
+	Seeded     string          `json:"seeded,omitempty"`  // the version whose seeds are in its storage
+	Hung       *hung           `json:"hung,omitempty"`    // the newest load by running, if it took too long
+}
+
+// goodRecord is the newest version that loaded and was approved, whose files are
+// kept in the last-good folder.
+type goodRecord struct {
+	Digest   string          `json:"digest"`
+	Manifest plugin.Manifest `json:"manifest"`
+	Tools    []keptTool      `json:"tools"`
+	Loaded   time.Time       `json:"loaded"`
+	Base     string          `json:"base"` // name of the file or folder inside the kept copy
+	Folder   bool            `json:"folder"`
+}
+
+// keptTool is a tool.Tool with the fields its own JSON leaves out.
+type keptTool struct {
+	tool.Tool
+	TimeoutMS int64 `json:"timeout_ms,omitempty"`
+}
+
+func keep(tools []tool.Tool) []keptTool {
+	kept := make([]keptTool, len(tools))
+	for i, t := range tools {
+		kept[i] = keptTool{t, t.Timeout.Milliseconds()}
+	}
+	return kept
+}
+
+func unkeep(kept []keptTool) []tool.Tool {
+	tools := make([]tool.Tool, len(kept))
+	for i, k := range kept {
+		tools[i] = k.Tool
+		tools[i].Timeout = time.Duration(k.TimeoutMS) * time.Millisecond
+	}
+	return tools
+}
+
+// savedState is what the person set for a plugin.
+type savedState struct {
+	Disabled bool            `json:"disabled,omitempty"`
+	Tools    map[string]bool `json:"tools,omitempty"`   // name → offered, where it differs from the default
+	Options  json.RawMessage `json:"options,omitempty"` // its settings, without secrets
+	Secrets  []string        `json:"secrets,omitempty"` // the paths of those that are kept elsewhere
+	Origin   string          `json:"origin,omitempty"`  // where it was added from; empty for what was put there
+}
+
+func readJSON[T any](ctx context.Context, read func(context.Context, string) (json.RawMessage, error), id string) (T, error) {
+	var value T
+	raw, err := read(ctx, id)
+	if err != nil || len(raw) == 0 {
+		return value, err
+	}
+	return value, json.Unmarshal(raw, &value)
+}
+
+// offered says whether a tool is offered to models: as the person set it, else
+// as its plugin asks. A Spindle extension's tool with neither flag is off until
+// the person turns it on (contracts/spindle, section 6.7), unless it is a single script
+// that the person dropped in for its tools.
+func offered(t tool.Tool, folder bool, set map[string]bool) bool {
+	if on, ok := set[t.Name]; ok {
+		return on
+	}
+	if t.Contract != "spindle" {
+		return t.Visibility != tool.Hidden
+	}
+	return t.InlineAvailable || (!folder && !t.CouncilEligible)
+}
+
+// published returns the tools as the registry gets them: those not offered are
+// hidden from models.
+func published(tools []tool.Tool, folder bool, set map[string]bool) ([]tool.Tool, map[string]bool) {
+	out := slices.Clone(tools)
+	enabled := make(map[string]bool, len(tools))
+	for i := range out {
+		on := offered(out[i], folder, set)
+		out[i].Qualified = folder && out[i].Contract == "spindle" // contracts/spindle, section 8.2
+		enabled[out[i].Name] = on
+		switch {
+		case !on:
+			out[i].Visibility = tool.Hidden
+		case out[i].Visibility == "" || out[i].Visibility == tool.Hidden:
+			out[i].Visibility = tool.Direct
+		}
+	}
+	return out, enabled
+}
+
+// remember keeps v in the record.
+func (e *entry) remember(v version) {
+	if e.temporary {
+		return
+	}
+	e.mu.Lock()
+	rec := &e.record
+	if rec.Wakes = e.wakesNow(); v.listed && (rec.Digest != v.digest || !rec.Listed) && (e.serving == nil || e.serving.current() == nil) {
+		rec.Wakes = v.wakes // the process that listed it was not kept
+	}
+	rec.Digest, rec.Manifest, rec.Listing, rec.Listed, rec.Tools = v.digest, v.manifest, v.listing, v.listed, keep(v.tools)
+	rec.Settings = v.settings
+	rec.Options, rec.Notes = v.options, v.notes
+	rec.Load, rec.Loaded = e.status.Load.Microseconds(), e.status.Loaded
+	if e.status.State == plugin.Ready && v.listed {
+		rec.Good = &goodRecord{Digest: v.digest, Manifest: v.manifest, Tools: keep(v.tools), Loaded: e.status.Loaded, Base: filepath.Base(v.src.Path), Folder: v.src.Folder}
+	}
+	e.mu.Unlock()
+	e.save()
+}
+
+// outOfService forgets the version that last served.
+func (e *entry) outOfService(ctx context.Context) error {
+	if err := e.recall(ctx); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.record.Good = nil
+	e.mu.Unlock()
+	e.save()
+	return nil
+}
+
+// Forget forgets the version that last served, and the log, of a plugin that is
+// removed: another of its name does not bring them back.
+func (h *Host) Forget(ctx context.Context, id string) error {
+	e := h.entry(id)
+	if e == nil {
+		return nil
+	}
+	defer e.log.forget()
+	return e.outOfService(ctx)
+}
+
+// Origin returns where the plugin was added from, empty when that is not known, and
+// what is known of it.
+func (h *Host) Origin(ctx context.Context, id string) (from string, m plugin.Manifest, err error) {
+	e, err := h.known(id)
+	if err != nil {
+		return "", plugin.Manifest{}, err
+	}
+	if err := e.recall(ctx); err != nil {
+		return "", plugin.Manifest{}, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.state.Origin, e.status.Manifest, nil
+}
+
+// SetOrigin notes where the plugin was added from, durably.
+func (h *Host) SetOrigin(ctx context.Context, id, from string) error {
+	was, _, err := h.Origin(ctx, id)
+	if err != nil || was == from {
+		return err
+	}
+	return h.change(ctx, id, func(s *savedState) { s.Origin = from })
+}
+
+// save writes the record, if there is anything new in it: a start that finds
+// every plugin as it was writes nothing.
+func (e *entry) save() {
+	e.saving.Lock() // an older record must not be written over a newer one
+	defer e.saving.Unlock()
+	e.mu.Lock()
+	now := e.record.timeless()
+	same := now != nil && bytes.Equal(now, e.written)
+	raw, err := json.Marshal(e.record)
+	e.mu.Unlock()
+	if same {
+		return
+	}
+	if err == nil {
+		err = e.h.o.Cache.PutPluginCache(context.WithoutCancel(e.h.ctx), e.id, raw)
+	}
+	if err != nil {
+		e.h.o.Log.Warn("the plugin's record could not be written", "plugin", e.id, "err", err)
+		return
+	}
+	e.mu.Lock()
+	e.written = now
+	e.mu.Unlock()
+}
+
+// timeless is the record without when its version was last put in service, and
+// how long that took.
+func (r record) timeless() []byte {
+	r.Load, r.Loaded = 0, time.Time{}
+	if r.Good != nil {
+		good := *r.Good
+		good.Loaded = time.Time{}
+		r.Good = &good
+	}
+	raw, err := json.Marshal(r)
+	if err != nil {
+		return nil // save says so
+	}
+	return raw
+}
+
+// recall reads the state and the record once. It is not interrupted by a newer
+// save of the plugin: a read that was cut off must not pass for an empty record.
+func (e *entry) recall(ctx context.Context) error {
+	ctx = context.WithoutCancel(ctx)
+	e.mu.Lock()
+	known := e.known
+	e.mu.Unlock()
+	if known || e.temporary {
+		return nil
+	}
+	state, err := readJSON[savedState](ctx, e.h.o.Cache.PluginState, e.id)
+	if err != nil {
+		return fmt.Errorf("read the state of %s: %w", e.id, err)
+	}
+	rec, err := readJSON[record](ctx, e.h.o.Cache.PluginCache, e.id)
+	if err != nil {
+		e.h.o.Log.Warn("a plugin's record cannot be read and is made anew", "plugin", e.id, "err", err)
+		rec = record{}
+	}
+	if err := rec.Manifest.Clean(); err != nil { // of a Conclave that did not clean it
+		rec.Digest = ""
+	}
+	e.mu.Lock()
+	if e.known { // somebody else was quicker, and may have changed it since
+		e.mu.Unlock()
+		return nil
+	}
+	e.state, e.record, e.written, e.known = state, rec, rec.timeless(), true
+	e.status.Generation, e.status.Load, e.status.Loaded = rec.Generation, time.Duration(rec.Load)*time.Microsecond, rec.Loaded
+	e.status.Options, e.status.Notes = rec.Options, rec.Notes
+	if rec.Manifest.Name != "" {
+		e.status.Manifest = rec.Manifest
+	}
+	e.mu.Unlock()
+	return nil
+}

@@ -1,0 +1,139 @@
+package host
+
+import (
+	"bytes"
+	"slices"
+	"time"
+
+	"conclave/app/limit"
+	"conclave/app/plugin"
+	"conclave/app/tool"
+)
+
+// listWindow is the time within which limit.ToolListings counts.
+const listWindow = 10 * time.Second
+
+// toolsChanged is called when the process says that its tools changed.
+func (r *runner) toolsChanged() {
+	r.mu.Lock()
+	r.relist = true
+	r.mu.Unlock()
+	r.listAgain()
+}
+
+// listAgain lists the tools in the background, one listing at a time, if the
+// process said that they changed. A version that does not serve yet is listed
+// again once it does.
+func (r *runner) listAgain() {
+	if !r.h.began(r.e) {
+		return
+	}
+	r.mu.Lock()
+	begin := r.relist && !r.listing
+	r.listing = r.listing || begin
+	r.mu.Unlock()
+	if !begin {
+		r.h.ended(r.e)
+		return
+	}
+	go func() { // ends when nothing is left to list; Close waits for it
+		defer r.h.ended(r.e)
+		for {
+			wanted, wait := r.wanted()
+			if wanted && wait > 0 { // nobody waits for this, so it counts as no load
+				r.h.spawn(func() { r.listLater(wait) }) // ends after wait, or with Close
+			}
+			if !wanted || wait > 0 {
+				return
+			}
+			r.e.relist(r)
+		}
+	}()
+}
+
+// wanted takes up the next listing, or ends the turn of this goroutine. A listing
+// that would be one too many is to wait, and is not taken up yet.
+func (r *runner) wanted() (yes bool, wait time.Duration) {
+	r.e.mu.Lock()
+	serves := r.e.serving == r
+	r.e.mu.Unlock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !serves || !r.relist || r.h.ctx.Err() != nil {
+		r.listing = false
+		return false, 0
+	}
+	now := time.Now()
+	r.listed = slices.DeleteFunc(r.listed, func(t time.Time) bool { return now.Sub(t) >= listWindow })
+	if len(r.listed) >= limit.ToolListings.Int() {
+		return true, listWindow - now.Sub(r.listed[0])
+	}
+	r.relist, r.listed = false, append(r.listed, now)
+	return true, 0
+}
+
+// listLater lists again after wait.
+func (r *runner) listLater(wait time.Duration) {
+	r.e.log.add("warn", limit.ToolListings.Person, "")
+	select {
+	case <-time.After(wait):
+	case <-r.h.ctx.Done():
+		return
+	}
+	r.mu.Lock()
+	r.listing = false
+	r.mu.Unlock()
+	r.listAgain()
+}
+
+// relist lists the tools of the running process again; they go the way of a new
+// version's.
+func (e *entry) relist(r *runner) {
+	began := time.Now()
+	e.mu.Lock()
+	muted := e.muted
+	e.mu.Unlock()
+	r.mu.Lock()
+	s := r.live
+	if s == nil || muted {
+		r.mu.Unlock()
+		return
+	}
+	s.uses++
+	v := r.v
+	r.mu.Unlock()
+	ctx, cancel := e.h.loadBound(e.h.ctx)
+	tools, said, err := s.list(ctx, v)
+	cancel()
+	r.release(s)
+	if err != nil {
+		e.log.add("warn", "Its changed tools could not be listed: "+plugin.ProblemOf(err).Message, "")
+		return
+	}
+	if sameTools(tools, v.tools) && bytes.Equal(said.options, v.options) && slices.Equal(said.notes, v.notes) {
+		return
+	}
+	// A tool that went may come again: what was approved stays approved.
+	fewer := !slices.ContainsFunc(tools, func(t tool.Tool) bool {
+		return !slices.ContainsFunc(v.tools, func(old tool.Tool) bool { return sameTool(old, t) })
+	})
+	v.tools, v.listed, v.told = tools, true, said
+	if !e.admitted(v, began, !fewer) {
+		return
+	}
+	r.become(v)
+	if _, ok := e.swap(r, func() bool { return e.serving == r }); !ok {
+		return
+	}
+	e.mu.Lock()
+	e.record.Generation++
+	e.mu.Unlock()
+	e.settle(v, plugin.Ready, nil, began, func(s *plugin.Status) { s.Tools, s.Serving, s.Listed, s.Changes = tools, true, true, nil })
+	e.remember(v)
+}
+
+func sameTools(a, b []tool.Tool) bool { return slices.EqualFunc(a, b, sameTool) }
+
+func sameTool(a, b tool.Tool) bool {
+	return a.Name == b.Name && a.Digest == b.Digest && a.CouncilEligible == b.CouncilEligible && a.InlineAvailable == b.InlineAvailable
+}

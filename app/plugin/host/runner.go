@@ -1,0 +1,443 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/limit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/place"
+	"conclave/app/tool"
+)
+
+// grace is how long a process may answer past a call's deadline, or after a
+// cancellation, before it is killed (docs/WIRE.md, section 8).
+const grace = 500 * time.Millisecond
+
+// maxDeaths within deathWindow rest a plugin: three in a minute
+// (architecture 3.2).
+const (
+	maxDeaths   = 3
+	deathWindow = time.Minute
+)
+
+// runner runs one version of a plugin: it starts the process at the first call,
+// starts it again after it died, and lets it finish what it is doing once a newer
+// version took over. It is the tool.Invoker of that version's tools.
+//
+// A call holds its session by a use; retire ends the session when the last use
+// is given back.
+type runner struct {
+	h *Host
+	e *entry
+
+	mu      sync.Mutex // guards the fields below
+	v       version
+	live    *session
+	opening chan struct{} // closed when the start under way is over
+	retired bool
+	deaths  []time.Time
+	rested  *plugin.Problem // why it is not started again
+	calls   uint64
+	errors  uint64
+	used    time.Time
+	stops   map[*context.CancelCauseFunc]struct{} // of the calls under way
+	relist  bool                                  // the process said that its tools changed
+	listing bool                                  // they are being listed
+	listed  []time.Time                           // when that was done, within listWindow
+}
+
+func newRunner(h *Host, e *entry, v version) *runner {
+	return &runner{h: h, e: e, v: v, stops: map[*context.CancelCauseFunc]struct{}{}}
+}
+
+// version is what r runs.
+func (r *runner) version() version {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.v
+}
+
+// become changes what is known of the version: the same source, listed.
+func (r *runner) become(v version) {
+	r.mu.Lock()
+	r.v = v
+	r.mu.Unlock()
+}
+
+// resting returns why it is not started again, or nil.
+func (r *runner) resting() *plugin.Problem {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.rested
+}
+
+// list starts the process and returns the tools it lists, and what else it says
+// of itself.
+func (r *runner) list(ctx context.Context) ([]tool.Tool, told, error) {
+	ctx, cancel := r.h.loadBound(ctx)
+	defer cancel()
+	s, err := r.use(ctx)
+	if err != nil {
+		return nil, told{}, err
+	}
+	defer r.release(s)
+	return s.list(ctx, r.version())
+}
+
+// loadBound bounds what a plugin may take from its start to a listed tool set.
+func (h *Host) loadBound(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := h.o.LoadTimeout
+	return context.WithTimeoutCause(ctx, limit, &plugin.Problem{Kind: "deadline",
+		Message: fmt.Sprintf("It did not load within %s.", fault.Seconds(limit)),
+		Hint:    "Look for a loop or a long wait where the file is loaded, outside its functions."})
+}
+
+// use returns the running session, starting it when there is none, and holds it
+// until release.
+func (r *runner) use(ctx context.Context) (*session, error) {
+	for {
+		walls := r.walls()
+		r.mu.Lock()
+		switch {
+		case r.live != nil && !r.live.walls.equal(walls): // a grant holds from the next call on
+			r.mu.Unlock()
+			r.renew()
+			continue
+		case r.rested != nil:
+			p := r.rested
+			r.mu.Unlock()
+			return nil, p
+		case r.live != nil && r.live.transport.Err() != nil: // it is ending
+			over := r.live.over
+			r.mu.Unlock()
+			select {
+			case <-over:
+				continue
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		case r.live != nil:
+			s := r.live
+			s.uses++
+			r.mu.Unlock()
+			return s, nil
+		case r.opening != nil:
+			wait := r.opening
+			r.mu.Unlock()
+			select {
+			case <-wait:
+				continue
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		opening := make(chan struct{})
+		r.opening = opening
+		r.mu.Unlock()
+
+		s, err := r.open(ctx)
+		r.mu.Lock()
+		r.opening = nil
+		close(opening)
+		if err != nil {
+			r.mu.Unlock()
+			return nil, err
+		}
+		s.uses++
+		if !s.spent { // else it died already
+			r.live = s
+		}
+		r.mu.Unlock()
+		r.h.spawn(func() { r.e.noteWakes(s) }) // a write to the store
+		r.h.o.Bus.Changed(bus.Plugins, "")
+		return s, nil
+	}
+}
+
+// open starts the process and shakes hands with it. It runs from the copy of what
+// was approved.
+func (r *runner) open(ctx context.Context) (*session, error) {
+	ctx, cancel := r.h.loadBound(ctx)
+	defer cancel()
+	storageDir := r.h.storage(r.e.id)
+	folder, err := place.Make(storageDir)
+	if err != nil {
+		return nil, &plugin.Problem{Kind: "unavailable", Message: "Its storage folder cannot be opened: " + err.Error() + "."}
+	}
+	_ = folder.Close() // nothing is buffered
+	if r.e.full(nil) {
+		return nil, fullProblem(storageDir)
+	}
+	v := r.version()
+	src, err := r.e.pin(v)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.e.seed(v, src, storageDir); err != nil {
+		return nil, err
+	}
+	walls := r.walls()
+	where := r.place(storageDir, walls)
+	where.Site = r.site(ctx)
+	if !r.e.temporary {
+		where.Code = v.digest
+	}
+	spec, err := v.dialect.Spec(ctx, src, v.manifest, where)
+	if err != nil {
+		return nil, err
+	}
+	where.Widen(&spec)
+	if err := resolve(&spec, src, r.h.o.Data); err != nil {
+		return nil, err
+	}
+	s, err := startSession(ctx, r, spec)
+	if s != nil {
+		s.walls = walls
+	}
+	if s != nil && !r.e.temporary {
+		s.code.Store(&v.digest)
+	}
+	return s, err
+}
+
+// place says where the process may live and what the person set for it.
+func (r *runner) place(storageDir string, walls openings) plugin.Place {
+	_, set := r.e.options()
+	options, named := r.namedNow(set)
+	return plugin.Place{
+		Storage: storageDir, Runtime: plugin.Runtime(r.h.o.Data), Work: r.h.o.Work,
+		Granted: walls.granted, Folders: slices.Concat(walls.folders, named), Options: options, Secrets: set.Secrets,
+	}
+}
+
+// release gives back a use of s.
+func (r *runner) release(s *session) {
+	r.mu.Lock()
+	s.uses--
+	end := s.uses == 0 && (r.retired || s.spent)
+	if end && r.live == s {
+		r.live = nil
+	}
+	r.mu.Unlock()
+	if end {
+		s.close()
+	}
+}
+
+// retire lets the process finish its calls and end. Calls that come later (a
+// turn that froze the older set) still start it again.
+func (r *runner) retire() {
+	r.mu.Lock()
+	r.retired = true
+	s := r.live
+	end := s != nil && s.uses == 0
+	if end {
+		r.live = nil
+	}
+	r.mu.Unlock()
+	if end {
+		s.close()
+	}
+}
+
+// spend says that s must not be used again: it missed a deadline or has ended.
+func (r *runner) spend(s *session) {
+	r.mu.Lock()
+	s.spent = true
+	if r.live == s {
+		r.live = nil
+	}
+	r.mu.Unlock()
+}
+
+// notify tells the process of an event, if it runs and is one of ours.
+func (r *runner) notify(name string, payload any) {
+	r.mu.Lock()
+	s := r.live
+	r.mu.Unlock()
+	if s == nil || !s.speaks {
+		return
+	}
+	if err := s.transport.Notify(name, payload); err != nil {
+		r.h.o.Log.Warn("an event did not reach a plugin", "plugin", r.e.id, "err", err)
+	}
+}
+
+// interrupt ends the calls under way.
+func (r *runner) interrupt(why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for stop := range r.stops {
+		(*stop)(why)
+	}
+}
+
+// died is called once per process that ended without being asked to.
+func (r *runner) died(why *plugin.Problem) {
+	r.mu.Lock()
+	now := time.Now()
+	recent := r.deaths[:0]
+	for _, t := range r.deaths {
+		if now.Sub(t) < deathWindow {
+			recent = append(recent, t)
+		}
+	}
+	r.deaths = append(recent, now)
+	rest := len(r.deaths) >= maxDeaths
+	if rest {
+		r.rested = &plugin.Problem{Kind: why.Kind, Stderr: why.Stderr,
+			Message: fmt.Sprintf("It ended %d times within a minute and rests now; last: %s", len(r.deaths), why.Message),
+			Hint:    "Read its log, then reload it."}
+	}
+	p := r.rested
+	r.mu.Unlock()
+	r.e.log.add("error", why.Message, "")
+	if rest {
+		r.e.rested(r, p)
+	}
+	r.h.o.Bus.Changed(bus.Plugins, "")
+}
+
+// rested takes a plugin that keeps dying out of service, if r still serves.
+func (e *entry) rested(r *runner, p *plugin.Problem) {
+	if _, ok := e.swap(nil, func() bool { return e.serving == r }); !ok {
+		return
+	}
+	r.retire()
+	e.mu.Lock()
+	e.status.State, e.status.Problem, e.status.Serving, e.status.LastGood = plugin.Quarantined, p, false, false
+	e.waiting = r.version() // trusting it once more starts it afresh
+	u := plugin.Update{Plugin: e.id, Generation: e.status.Generation, State: plugin.Quarantined, Problem: p, Tools: []string{}}
+	e.mu.Unlock()
+	e.h.announce(u)
+}
+
+// describe adds what the runner knows to a status.
+func (r *runner) describe(s *plugin.Status) {
+	r.mu.Lock()
+	s.Calls, s.Errors, s.LastUsed = r.calls, r.errors, r.used
+	live := r.live
+	r.mu.Unlock()
+	if live != nil {
+		s.Running, s.Usage = true, live.process.Usage()
+	}
+}
+
+// Call runs one call of a tool of this version. See tool.Invoker.
+func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
+	result := r.call(ctx, call)
+	if v := r.version(); result.Traceback != "" { // a person knows the plugin by its own folder
+		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.pinned(v).Path, v.src.Display)
+	}
+	r.explain(call.Tool.Name, &result)
+	r.mu.Lock()
+	r.calls++
+	r.used = time.Now()
+	if result.Status != chat.CallOK {
+		r.errors++
+	}
+	r.mu.Unlock()
+	return result, nil
+}
+
+// explain completes the error of a call that lost its process, or ran out of
+// memory: which tool of which plugin, and what to do next. The beginnings of these
+// texts are fixed by contract (contracts/llm-functions, section 8.5).
+func (r *runner) explain(name string, result *tool.Result) {
+	switch {
+	case result.Status == chat.CallDied && strings.HasPrefix(result.Error, "the tool process "):
+		result.Error = strings.TrimSuffix(result.Error, ".") + fmt.Sprintf(
+			" while %s of the plugin %s ran. The next call starts it again; its log shows what it wrote last.", name, r.e.id)
+	case result.Status == chat.CallRaised && result.ErrorType == outOfMemory && strings.Trim(result.Error, ": ") == outOfMemory:
+		result.Error = fmt.Sprintf("%s: %s of the plugin %s needed more memory than it may have. Ask it for less at once.",
+			outOfMemory, name, r.e.id)
+	}
+}
+
+// outOfMemory is all that Python says of a failed allocation.
+const outOfMemory = "MemoryError"
+
+func (r *runner) call(ctx context.Context, call tool.Call) tool.Result {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r.mu.Lock()
+	r.stops[&stop] = struct{}{}
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		delete(r.stops, &stop)
+		r.mu.Unlock()
+	}()
+	result, unsent := r.once(ctx, call)
+	if unsent { // the process had ended, unnoticed, while nobody used it
+		result, _ = r.once(ctx, call)
+	}
+	return result
+}
+
+// once runs a call on the process there is, or on a new one. It reports unsent
+// when no code of the plugin can have seen the call.
+func (r *runner) once(ctx context.Context, call tool.Call) (result tool.Result, unsent bool) {
+	startCtx, cancel := context.WithDeadlineCause(ctx, call.Deadline, errDeadline)
+	s, err := r.use(startCtx)
+	cancel()
+	if err != nil {
+		return r.unusable(ctx, err), false
+	}
+	defer r.release(s)
+	return s.call(ctx, call)
+}
+
+var errDeadline = errors.New("the call's deadline has passed")
+
+// unusable is the result of a call whose process could not be had.
+func (r *runner) unusable(ctx context.Context, err error) tool.Result {
+	switch {
+	case errors.Is(err, errDeadline):
+		return tool.Result{Status: chat.CallTimeout}
+	case ctx.Err() != nil:
+		return tool.Result{Status: chat.CallCancelled, Error: reason(ctx)}
+	case errors.Is(err, errNewer):
+		return tool.Result{Status: chat.CallDied, Error: "the plugin " + r.e.id + " was changed since; its newest version may have this tool still"}
+	}
+	p := plugin.ProblemOf(err)
+	return tool.Result{Status: chat.CallDied, Error: "the plugin " + r.e.id + " could not be started: " + p.Error(), ErrorType: p.Type, Traceback: p.Frame}
+}
+
+// host answers a conclave/host request of the plugin.
+func (r *runner) host(ctx context.Context, capability string, args json.RawMessage, call string) (any, error) {
+	const storagePrefix = "storage."
+	switch {
+	case len(capability) > len(storagePrefix) && capability[:len(storagePrefix)] == storagePrefix:
+		operation := capability[len(storagePrefix):]
+		if (operation == "write" || operation == "mkdir") && r.e.full(nil) {
+			return nil, hostError("failed", limit.StorageBytes.Model)
+		}
+		return storage(ctx, r.h.storage(r.e.id), operation, args)
+	case capability == "options.secret":
+		return r.e.secret(ctx, args)
+	case capability == "permissions.granted":
+		granted, _ := r.h.o.Gate.Permissions(r.e.id)
+		return map[string][]string{"granted": append([]string{}, granted...)}, nil
+	case capability == "chats.active" && r.h.o.Services[capability].Do == nil:
+		if r.h.o.Chats.Active == nil {
+			return map[string]any{"chat": nil}, nil
+		}
+		c, err := r.h.o.Chats.Active(ctx)
+		if err != nil {
+			return nil, hostError("failed", "The chat cannot be read.")
+		}
+		return map[string]any{"chat": c}, nil
+	}
+	return r.serve(ctx, capability, args, call)
+}

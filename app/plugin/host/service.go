@@ -1,0 +1,59 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"conclave/app/fault"
+	"conclave/app/plugin"
+	"conclave/app/plugin/wire"
+)
+
+// serve runs the service of a capability, when the plugin may use it.
+func (r *runner) serve(ctx context.Context, capability string, args json.RawMessage, call string) (any, error) {
+	s, ok := r.h.o.Services[capability]
+	if !ok || r.e.bare {
+		return nil, hostError("unavailable", capability+" is not available in Conclave.")
+	}
+	if s.Permission != "" {
+		granted, _ := r.h.o.Gate.Permissions(r.e.id)
+		if !slices.Contains(granted, s.Permission) {
+			r.e.refused([]plugin.Refusal{{Permission: s.Permission}})
+			return nil, hostError("denied", "PERMISSION_DENIED: "+s.Permission)
+		}
+	}
+	m := r.version().manifest
+	by := plugin.Caller{Plugin: r.e.id, Name: m.Name, Contract: m.Contract, Call: call,
+		Granted: func(permission string) bool { return r.h.granted(r.e.id, permission) }}
+	if asks := sessionOf(ctx); asks != nil {
+		by.Conversation, by.Tell = asks.surface.conversation(call), asks.tell
+		if code := asks.code.Load(); code != nil {
+			by.Code = *code
+		}
+	}
+	value, err := s.Do(ctx, by, args)
+	r.e.learn(capability, args, value)
+	return value, asServiceError(err)
+}
+
+func asServiceError(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*wire.HostError](err); ok {
+		return e
+	}
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return err // answered as failed, without its text
+	}
+	kind := map[fault.Kind]string{
+		fault.NotAllowed: "denied", fault.Invalid: "invalid", fault.NotFound: "not_found", fault.Unavailable: "unavailable",
+	}[f.Kind]
+	if kind == "" {
+		kind = "failed"
+	}
+	return hostError(kind, f.Message)
+}

@@ -1,0 +1,373 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"conclave/app/limit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
+	"conclave/app/plugin/wire"
+	"conclave/app/tool"
+	build "conclave/app/version"
+)
+
+// session is one running process and the MCP session with it. It is made by
+// startSession and ended by close, end or kill; watch waits for the end.
+type session struct {
+	walls     openings // that it was started with; set before it is used
+	r         *runner
+	process   sandbox.Process
+	transport *wire.Transport
+	mcp       *mcp.ClientSession
+	speaks    bool // it is one of our own shims and knows conclave/… keys
+
+	surface surface // what it registered
+
+	// uses and spent are guarded by the runner's mutex.
+	uses  int  // calls and listings under way
+	spent bool // never to be used again
+
+	code    atomic.Pointer[string] // digest of what it runs, once the files were compared; nil for a throw-away look
+	asked   atomic.Bool            // its end was asked for
+	filled  atomic.Bool            // it was ended since it filled its storage
+	over    chan struct{}          // closed when it has ended and that was taken note of
+	watched sync.WaitGroup
+	mu      sync.Mutex // guards killed
+	killed  string     // why we ended it, for the calls that were open
+}
+
+// startSession starts the process of spec and shakes hands with it. The error is
+// a *Problem, or the cause of ctx's end.
+func startSession(ctx context.Context, r *runner, spec sandbox.Spec) (*session, error) {
+	process, err := r.h.o.Launcher.Start(ctx, spec)
+	if err != nil {
+		return nil, plugin.ProblemOf(err)
+	}
+	s := &session{r: r, process: process, over: make(chan struct{})}
+	r.e.follow(process)
+	s.mcp, s.transport, err = wire.Dial(ctx, process.Wire(), &mcp.Implementation{Name: "conclave", Version: build.Version},
+		wire.HandlerFunc(s.host), wire.Options{Log: r.h.o.Log}, &mcp.ClientOptions{
+			Logger:                 r.h.o.Log,
+			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { r.toolsChanged() },
+			LoggingMessageHandler: func(_ context.Context, m *mcp.LoggingMessageRequest) {
+				r.e.log.add(logLevel(string(m.Params.Level)), logText(m.Params.Data), "")
+			},
+		})
+	if err != nil {
+		if _, gone := errors.AsType[*wire.Broken](err); gone || ctx.Err() != nil {
+			process.Kill() // else it ends by itself, and says how
+		}
+		process.End()
+		return nil, s.startProblem(ctx, err)
+	}
+	s.speaks = wire.Speaks(s.mcp)
+	s.surface.transport.Store(s.transport)
+	s.watched.Go(s.watch) // ends when the process does
+	if !r.h.adopt(s) {
+		s.end(closingReason)
+		return nil, &plugin.Problem{Kind: "unavailable", Message: "Conclave is closing."}
+	}
+	return s, nil
+}
+
+const closingReason = "Conclave is closing."
+
+// stderr is what the process wrote last, without the secrets it was told.
+func (s *session) stderr() string { return s.r.e.mask.text(s.process.Stderr()) }
+
+// startProblem says why a handshake failed.
+func (s *session) startProblem(ctx context.Context, err error) error {
+	if load, ok := errors.AsType[*wire.LoadError](err); ok {
+		var p plugin.Problem
+		if json.Unmarshal(load.Problem, &p) == nil && p.Message != "" {
+			if p.Kind == "" {
+				p.Kind = "script"
+			}
+			return &p
+		}
+		return &plugin.Problem{Kind: "script", Message: load.Message}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	stderr := s.stderr()
+	if broken, ok := errors.AsType[*wire.Broken](err); ok {
+		return &plugin.Problem{Kind: broken.Kind, Message: broken.Message, Stderr: stderr, Hint: "Output belongs on standard error; see its log."}
+	}
+	if exit := s.process.Exit(); streamEnded(err) || exit != "exit 0" && exit != "signal: killed" {
+		return &plugin.Problem{Kind: "crashed", Message: "Its process ended before it was ready (" + exit + ").", Stderr: stderr, Hint: lastLines(stderr, 3)}
+	}
+	return &plugin.Problem{Kind: "crashed", Message: "It does not speak the protocol: " + strings.TrimSuffix(err.Error(), ".") + ".", Stderr: stderr, Hint: lastLines(stderr, 3)}
+}
+
+// streamEnded reports whether err is that of a pipe whose other end is gone.
+func streamEnded(err error) bool {
+	for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, os.ErrClosed, syscall.EPIPE, mcp.ErrConnectionClosed} {
+		if errors.Is(err, gone) {
+			return true
+		}
+	}
+	return false
+}
+
+// lastLines returns the last n lines that hold something.
+func lastLines(text string, n int) string {
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}
+
+// watch waits for the end of the process, which is a death unless it was asked
+// for. Meanwhile it counts the plugin's storage: threads write between calls too.
+func (s *session) watch() {
+	count := time.NewTicker(quotaPause)
+	defer count.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-count.C:
+			s.overfull()
+			continue
+		case <-s.process.Done():
+			s.drain()
+		case <-s.transport.Done(): // a flood, garbage, or its output closed
+			if !s.asked.Load() {
+				s.process.End()
+			}
+			<-s.process.Done()
+		}
+		ended = true
+	}
+	s.r.spend(s)
+	if !s.asked.Load() {
+		s.r.died(s.deathProblem())
+	}
+	close(s.over)
+	_ = s.mcp.Close()
+	s.transport.Close()
+	s.r.h.dismiss(s)
+}
+
+// drainTime bounds the wait for what a process that ended wrote last.
+const drainTime = time.Second
+
+// drain waits until what the process wrote last was read: the answer to the call
+// for which it ended itself is on its way when it is gone.
+func (s *session) drain() {
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	select {
+	case <-s.transport.Done():
+	case <-timer.C:
+	}
+}
+
+func (s *session) deathProblem() *plugin.Problem {
+	if broken, ok := errors.AsType[*wire.Broken](s.transport.Err()); ok {
+		return &plugin.Problem{Kind: broken.Kind, Message: broken.Message, Stderr: s.stderr()}
+	}
+	stderr := s.stderr()
+	return &plugin.Problem{Kind: "crashed", Message: "Its process ended (" + s.process.Exit() + ").", Stderr: stderr, Hint: lastLines(stderr, 3)}
+}
+
+// close lets the process end by itself, in the background; the host's Close
+// waits for it.
+func (s *session) close() {
+	if s.asked.Swap(true) {
+		return
+	}
+	s.r.h.spawn(func() { // ends with the process
+		s.process.End()
+		s.watched.Wait()
+	})
+}
+
+// end ends the process and waits for it; calls that are open are told why.
+func (s *session) end(why string) {
+	s.doom(why)
+	s.process.End()
+	s.watched.Wait()
+}
+
+// kill ends the process at once; calls that are open are told why.
+func (s *session) kill(why string) {
+	s.doom(why)
+	s.process.Kill()
+}
+
+func (s *session) doom(why string) {
+	s.mu.Lock()
+	if s.killed == "" {
+		s.killed = why
+	}
+	s.mu.Unlock()
+	s.asked.Store(true)
+}
+
+func (s *session) killedWhy() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.killed
+}
+
+// listedTool is one entry of tools/list (MCP 2025-06-18, and docs/WIRE.md
+// section 2 for _meta).
+type listedTool struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema"`
+	Meta        struct {
+		Line       int      `json:"conclave/line"`
+		File       string   `json:"conclave/file"`
+		TimeoutMS  int64    `json:"conclave/timeout-ms"`
+		Serial     bool     `json:"conclave/serial"`
+		Council    bool     `json:"conclave/council-eligible"`
+		Inline     bool     `json:"conclave/inline-available"`
+		Visibility string   `json:"conclave/visibility"`
+		Warnings   []string `json:"conclave/warnings"`
+		Strict     bool     `json:"conclave/strict"`
+		Instance   string   `json:"conclave/instance"`
+	} `json:"_meta"`
+}
+
+// told is what a process says of itself besides its tools.
+type told struct {
+	options json.RawMessage // the schema of its settings
+	notes   []string        // sentences for its card
+	wakes   []string        // what it must be running for
+}
+
+// maxNotes bounds the sentences on a plugin's card, and each of them in bytes.
+const (
+	maxNotes = 20
+	maxNote  = 500
+)
+
+// hear takes in what one page of the tool list says.
+func (t *told) hear(options json.RawMessage, notes []string) {
+	if len(options) > 0 {
+		t.options = usable(options)
+	}
+	for _, note := range notes {
+		if text, _ := tool.Clean(note); text != "" && len(t.notes) < maxNotes {
+			t.notes = append(t.notes, lastBytes(text, maxNote))
+		}
+	}
+}
+
+// list asks for the tools, all pages of them, and for what else the process says
+// of itself.
+func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, said told, err error) {
+	tools, said = []tool.Tool{}, told{options: v.options}
+	cursor, left := "", 0
+	for {
+		params := map[string]string{}
+		if cursor != "" {
+			params["cursor"] = cursor
+		}
+		raw, err := s.ask(ctx, "tools/list", params)
+		if err != nil {
+			return nil, told{}, err
+		}
+		var page struct {
+			Tools      []listedTool `json:"tools"`
+			NextCursor string       `json:"nextCursor"`
+			Meta       struct {
+				Options json.RawMessage `json:"conclave/options"`
+				Notes   []string        `json:"conclave/notes"`
+			} `json:"_meta"`
+		}
+		if err := json.Unmarshal(raw, &page); err != nil {
+			return nil, told{}, &plugin.Problem{Kind: "crashed", Message: "Its tool list cannot be read: " + err.Error() + "."}
+		}
+		if s.speaks {
+			said.hear(page.Meta.Options, page.Meta.Notes)
+		}
+		for _, t := range page.Tools {
+			if len(t.Name) == 0 || len(t.Description)+len(t.InputSchema) > limit.ToolDefinition.Int() || len(tools) >= limit.PluginTools.Int() {
+				s.r.e.log.add("warn", fmt.Sprintf("The tool %.80q was left out: a plugin may offer %s tools of at most %s each, with a name.",
+					t.Name, limit.PluginTools, limit.ToolDefinition), "")
+				left++
+				continue
+			}
+			tools = append(tools, tool.Normal(t.tool(v)))
+		}
+		if cursor = page.NextCursor; cursor == "" || len(page.Tools) == 0 {
+			if left > 0 {
+				said.notes = append(said.notes, limit.ToolsLeftOut(left))
+			}
+			said.wakes = s.surface.wakes()
+			return tools, said, nil
+		}
+	}
+}
+
+// maxInstance bounds what is on record of the object a tool belongs to, in bytes.
+const maxInstance = 2 << 10
+
+func (t listedTool) tool(v version) tool.Tool {
+	title := t.Title
+	if title == "" {
+		title = t.Name
+	}
+	file := t.Meta.File
+	if file == "" {
+		file = v.manifest.Entry
+	}
+	return tool.Tool{
+		Plugin: v.src.ID, Name: t.Name, Title: title, Description: t.Description, Parameters: t.InputSchema,
+		CouncilEligible: t.Meta.Council, InlineAvailable: t.Meta.Inline, Visibility: tool.Visibility(t.Meta.Visibility),
+		Contract: v.manifest.Contract, File: file, Line: t.Meta.Line, Serial: t.Meta.Serial, Warnings: t.Meta.Warnings, Strict: t.Meta.Strict, Instance: lastBytes(t.Meta.Instance, maxInstance),
+		Timeout: time.Duration(t.Meta.TimeoutMS) * time.Millisecond,
+	}
+}
+
+// ask sends one request and waits for its result.
+func (s *session) ask(ctx context.Context, method string, params any) (json.RawMessage, error) {
+	p, err := s.transport.Start(ctx, method, params)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-p.Done():
+		return p.Result()
+	case <-ctx.Done():
+		_ = p.Cancel("no longer waited for")
+		return nil, context.Cause(ctx)
+	}
+}
+
+func logLevel(level string) string {
+	switch level {
+	case "debug":
+		return "debug"
+	case "info", "notice":
+		return "info"
+	case "warning":
+		return "warn"
+	}
+	return "error"
+}
+
+func logText(data any) string {
+	if text, ok := data.(string); ok {
+		return text
+	}
+	raw, err := json.Marshal(data)
+	if err != nil {
+		return fmt.Sprint(data)
+	}
+	return string(raw)
+}

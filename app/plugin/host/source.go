@@ -1,0 +1,120 @@
+package host
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"conclave/app/fault"
+	"conclave/app/limit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/place"
+)
+
+// Sources lists what may be plugins in the folder dir, by id: script files and
+// folders, without hidden ones and without links that lead out of dir. A folder
+// that is missing is empty. The error is a fault of kind unavailable.
+func Sources(dir string) ([]plugin.Source, error) { return sourcesOf(dir, nil) }
+
+// sourcesOf is Sources, where the names of several make one id: incumbent says which
+// name the plugin has that served under it, if any.
+func sourcesOf(dir string, incumbent func(id string) (base string)) ([]plugin.Source, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, "plugin.sources",
+			"The plugins folder "+dir+" cannot be read.", "Check that it is a folder that you may read.", err)
+	}
+	entries = slices.DeleteFunc(entries, func(entry fs.DirEntry) bool { return !couldBePlugin(entry) })
+	if len(entries) > limit.PluginEntries.Int() {
+		return nil, fault.New(fault.Invalid, "plugin.sources",
+			strings.ReplaceAll(limit.PluginEntries.Person, "FOLDER", dir),
+			"Move what is no plugin out of it, or choose a folder that holds plugins only. Until then its changes are not seen.")
+	}
+	root, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, fault.Wrap(fault.Unavailable, "plugin.sources", "The plugins folder "+dir+" cannot be read.", "", err)
+	}
+	var sources []plugin.Source
+	for _, entry := range entries { // ReadDir sorts, so ids are the same from run to run
+		name := entry.Name()
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		if err != nil || (entry.Type()&fs.ModeSymlink != 0 && place.LeadsOut(root, path)) {
+			continue
+		}
+		src := plugin.Source{ID: plugin.IDOf(name, info.IsDir()), Path: path, Display: path, Folder: info.IsDir()}
+		ext := strings.ToLower(filepath.Ext(name))
+		if !src.Folder && (!info.Mode().IsRegular() || !slices.Contains(scriptEndings, ext)) {
+			continue
+		}
+		sources = append(sources, src)
+	}
+	return distinct(sources, incumbent), nil
+}
+
+// distinct gives sources whose names make the same id one each. The plugin that has
+// served under the id keeps it, and with it what the person allowed; else the first.
+func distinct(sources []plugin.Source, incumbent func(id string) (base string)) []plugin.Source {
+	count := map[string]int{}
+	for _, src := range sources {
+		count[src.ID]++
+	}
+	keeps := map[string]string{}
+	for id, n := range count {
+		if n > 1 && incumbent != nil {
+			keeps[id] = incumbent(id)
+		}
+	}
+	later := func(src plugin.Source) bool { // it yields to the one that has served
+		base := keeps[src.ID]
+		return base != "" && base != filepath.Base(src.Path)
+	}
+	slices.SortStableFunc(sources, func(a, b plugin.Source) int {
+		switch {
+		case later(a) == later(b):
+			return 0
+		case later(a):
+			return 1
+		}
+		return -1
+	})
+	var all []plugin.Source
+	taken := map[string]bool{}
+	for _, src := range sources {
+		if taken[src.ID] {
+			kind := strings.TrimPrefix(strings.ToLower(filepath.Ext(src.Path)), ".")
+			if kind == "" {
+				kind = "folder"
+			}
+			src.ID += "-" + plugin.LegalID(kind)
+		}
+		if taken[src.ID] {
+			continue // two names that differ only in characters an id cannot hold
+		}
+		taken[src.ID] = true
+		all = append(all, src)
+	}
+	return all
+}
+
+// couldBePlugin reports an entry that its name and kind allow to be a plugin; what
+// a link leads to is not looked at.
+func couldBePlugin(entry fs.DirEntry) bool {
+	switch mode := entry.Type(); {
+	case plugin.Ignored(entry.Name()):
+		return false
+	case mode.IsDir(), mode&fs.ModeSymlink != 0:
+		return true
+	default:
+		return mode.IsRegular() && slices.Contains(scriptEndings, strings.ToLower(filepath.Ext(entry.Name())))
+	}
+}
+
+// scriptEndings are the endings of a plugin that is a single file.
+var scriptEndings = []string{".py", ".js", ".mjs", ".ts"}

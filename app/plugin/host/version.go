@@ -1,0 +1,238 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/watch"
+	"conclave/app/tool"
+)
+
+// version is one state of a plugin's source, and what is known of it.
+type version struct {
+	src      plugin.Source
+	digest   string
+	dialect  plugin.Dialect
+	manifest plugin.Manifest
+	listing  plugin.Listing
+	tools    []tool.Tool // as listed by running it
+	listed   bool
+	settings string // digest of the person's settings it was loaded with
+	told            // as read, or as listed
+}
+
+// candidate describes v to the gate.
+func (v version) candidate(h *Host) permit.Candidate {
+	c := permit.Candidate{
+		Plugin: v.src.ID, Name: v.manifest.Name, Contract: v.manifest.Contract, Code: v.digest,
+		Tools: v.listing.Tools, Permissions: v.manifest.Permissions, Imports: v.listing.Imports,
+		Isolation: h.o.Launcher.Confinement().Level, ReadAll: v.listing.Known, Settings: v.settings,
+		Folder: v.src.Display, Hidden: v.manifest.Hidden,
+	}
+	if v.listed {
+		c.Tools, c.Listed = v.tools, true
+	}
+	return c
+}
+
+// sight is what one look at a plugin's files found.
+type sight struct {
+	digest   string
+	manifest *plugin.Manifest // of a single file; nil when it was not needed yet
+	dialect  plugin.Dialect
+}
+
+// code returns the files of a folder that are its code; nil means all.
+func (h *Host) code(src plugin.Source) []string {
+	for _, d := range h.o.Dialects {
+		if s, ok := d.(plugin.Sourcer); ok && src.Folder {
+			if files, its := s.Sources(src); its {
+				return files
+			}
+		}
+	}
+	return nil
+}
+
+// sight looks at src. The files of a folder are all that is in it, or what its
+// dialect says is code. Which files belong to a single one, only its dialect
+// knows: it may import what lies beside it. The error wraps fs.ErrNotExist when
+// src is gone; otherwise it is a fault or a *Problem.
+func (h *Host) sight(ctx context.Context, src plugin.Source) (sight, error) {
+	digest, err := digestOf(src, h.code(src))
+	if err != nil || src.Folder {
+		return sight{digest: digest}, err
+	}
+	m, d, err := h.recognize(ctx, src)
+	if err != nil {
+		return sight{digest: digest}, err
+	}
+	digest, err = digestOf(src, m.Files)
+	return sight{digest, m, d}, err
+}
+
+// digestOf returns the digest of all that loading src reads. files are the ones
+// beside a single file, relative to its folder; it is among them.
+func digestOf(src plugin.Source, files []string) (string, error) {
+	if src.Folder && files != nil {
+		return digestOfFiles(src.Path, files)
+	}
+	digest, _, err := watch.Digest(src.Path)
+	if err != nil || src.Folder || len(files) < 2 {
+		return digest, err
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, digest)
+	dir, entry := filepath.Dir(src.Path), filepath.Base(src.Path)
+	for _, name := range files {
+		if name == entry {
+			continue
+		}
+		beside, _, err := watch.Digest(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		fmt.Fprintf(h, "%q %s\n", name, beside)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// digestOfFiles returns the digest of files below dir, by their names.
+func digestOfFiles(dir string, files []string) (string, error) {
+	if _, err := os.Stat(dir); err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, name := range files {
+		one, _, err := watch.Digest(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		fmt.Fprintf(h, "%q %s\n", name, one)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// same reports whether what lies at src still is version v.
+func (v version) same(src plugin.Source) bool {
+	digest, err := digestOf(src, v.manifest.Files)
+	return err == nil && digest == v.digest
+}
+
+// read finds out what src is without running any of it: from the record when the
+// files are the same as then, else by asking the dialects. The error is a
+// *Problem, errNewer when src was saved again meanwhile, or the cause of ctx's
+// end.
+func (e *entry) read(ctx context.Context, src plugin.Source, s sight) (version, error) {
+	v := version{src: src, digest: s.digest, settings: e.settings()}
+	e.mu.Lock()
+	rec := e.record
+	e.mu.Unlock()
+	if rec.Digest == s.digest {
+		// A toolbox's settings make its tools: others are listed anew, whichever
+		// process set them.
+		v.manifest, v.listing, v.listed, v.tools = rec.Manifest, rec.Listing, rec.Listed && rec.Settings == v.settings, unkeep(rec.Tools)
+		v.told = told{rec.Options, rec.Notes, rec.Wakes}
+		if v.dialect = e.h.dialect(rec.Manifest.Contract); v.dialect != nil {
+			return v, nil
+		}
+	}
+	if s.manifest == nil {
+		var err error
+		if s.manifest, s.dialect, err = e.h.recognize(ctx, src); err != nil {
+			return v, err
+		}
+	}
+	v.dialect, v.manifest = s.dialect, *s.manifest
+	var err error
+	if v.listing, err = v.dialect.Inspect(ctx, src, v.manifest); err != nil {
+		return v, err
+	}
+	v.options = usable(v.listing.Options)
+	v.listing.Clean(&v.manifest)
+	for i := range v.listing.Tools {
+		t := &v.listing.Tools[i]
+		t.Plugin, t.Contract = src.ID, v.manifest.Contract
+		*t = tool.Normal(*t)
+	}
+	if !v.same(src) { // what was read is not what the digest says
+		return v, errNewer
+	}
+	return v, nil
+}
+
+// Recognize returns what a dialect reads of src, which may lie anywhere. The error is
+// a *Problem, or the cause of ctx's end.
+func (h *Host) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manifest, error) {
+	m, _, err := h.recognize(ctx, src)
+	return m, err
+}
+
+// recognize asks the dialects in order.
+func (h *Host) recognize(ctx context.Context, src plugin.Source) (*plugin.Manifest, plugin.Dialect, error) {
+	for _, d := range h.o.Dialects {
+		m, err := d.Recognize(ctx, src)
+		if err != nil {
+			return nil, nil, err
+		}
+		if m != nil {
+			m.Contract = d.Contract()
+			if err := m.Clean(); err != nil {
+				return nil, nil, err
+			}
+			if m.Name == "" {
+				m.Name = src.ID
+			}
+			return m, d, nil
+		}
+	}
+	return nil, nil, &plugin.Problem{Kind: "unavailable", Message: "This is no plugin that Conclave knows: " + filepath.Base(src.Path) + ".",
+		Hint: h.KnownLayouts()}
+}
+
+// KnownLayouts is the sentence that says what a plugin looks like.
+func (h *Host) KnownLayouts() string {
+	var known []string
+	for _, d := range h.o.Dialects {
+		for _, l := range d.Layouts() {
+			known = append(known, l.What+" ("+l.Entry+")")
+		}
+	}
+	return "What it can be: " + strings.Join(known, ", ") + "."
+}
+
+func (h *Host) dialect(contract string) plugin.Dialect {
+	for _, d := range h.o.Dialects {
+		if d.Contract() == contract {
+			return d
+		}
+	}
+	return nil
+}
+
+// good returns the version whose files were kept, for the plugin at src.
+func (e *entry) good(src plugin.Source) (version, bool) {
+	e.mu.Lock()
+	good := e.record.Good
+	e.mu.Unlock()
+	if good == nil {
+		return version{}, false
+	}
+	v := version{
+		src:    plugin.Source{ID: src.ID, Path: good.Base, Folder: good.Folder, Display: src.Display},
+		digest: good.Digest, manifest: good.Manifest, tools: unkeep(good.Tools), listed: true, dialect: e.h.dialect(good.Manifest.Contract),
+		settings: e.settings(),
+	}
+	v.src = e.pinned(v)
+	_, err := os.Stat(v.src.Path)
+	return v, err == nil && v.dialect != nil
+}

@@ -1,0 +1,224 @@
+package host
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+)
+
+// wakeAgain is how long after a start that failed a plugin is not started again
+// for an event or a hook.
+const wakeAgain = 30 * time.Second
+
+// maxLate bounds the events that wait for one plugin's process to start.
+const maxLate = 256
+
+// latecomers are events that wait for a plugin's process to start.
+type latecomers struct {
+	mu       sync.Mutex // guards the fields below, and orders what the process is told
+	events   []outgoing
+	starting bool // somebody starts the process for them
+}
+
+// current is the session of the serving runner, or nil.
+func (r *runner) current() *session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.live
+}
+
+// servingEntries returns the entries in service.
+func (h *Host) servingEntries() []*entry {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.DeleteFunc(slices.Collect(maps.Values(h.entries)), func(e *entry) bool { return e.runner() == nil })
+}
+
+// runner is what serves, or nil.
+func (e *entry) runner() *runner {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.serving
+}
+
+// startsFor reports whether the plugin had something to do with reason when it last
+// ran, and may be started for it.
+func (e *entry) startsFor(reason string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Contains(e.record.Wakes, reason) && time.Since(e.tired) >= wakeAgain
+}
+
+// tell passes an event on: to the process that runs, after what waited for its
+// start, or to the one that is started for it.
+func (e *entry) tell(o outgoing) {
+	r := e.runner()
+	if r == nil {
+		return
+	}
+	e.late.mu.Lock()
+	defer e.late.mu.Unlock()
+	if s := r.current(); s != nil {
+		e.late.flush(s)
+		s.deliver(o)
+		return
+	}
+	if !e.startsFor("event "+o.name) || o.rule.hear != "" && !e.h.granted(e.id, o.rule.hear) || len(e.late.events) >= maxLate {
+		return
+	}
+	e.late.events = append(e.late.events, o)
+	if !e.late.starting {
+		e.late.starting = true
+		e.h.spawn(func() { // ends with the start, which LoadTimeout bounds
+			if s, err := e.wake(r); err == nil {
+				r.release(s)
+			}
+		})
+	}
+}
+
+// flush tells a process what waited for it. The caller holds mu.
+func (l *latecomers) flush(s *session) {
+	for _, o := range l.events {
+		s.deliver(o)
+	}
+	l.events = nil
+}
+
+// wake returns the running process, started where none runs, once it was told
+// what waited for it; release gives it back.
+func (e *entry) wake(r *runner) (*session, error) {
+	s, err := r.use(e.h.ctx)
+	e.late.mu.Lock()
+	defer e.late.mu.Unlock()
+	e.late.starting = false
+	if err != nil {
+		e.late.events = nil
+		e.mu.Lock()
+		e.tired = time.Now()
+		e.mu.Unlock()
+		return nil, err
+	}
+	e.late.flush(s)
+	return s, nil
+}
+
+// beginTime is how long a process that was started for a prompt has to finish
+// what it began while it loaded, such as reading the value of a macro.
+const beginTime = time.Second
+
+// sessionsFor returns the sessions of the serving plugins that may have something
+// to do with reason. One that had when it last ran, and does not run, is started
+// first; ctx bounds the wait for it.
+func (h *Host) sessionsFor(ctx context.Context, reason string) []*session {
+	var running []*session
+	var mu sync.Mutex // guards running
+	var starting sync.WaitGroup
+	for _, e := range h.servingEntries() {
+		r := e.runner()
+		if r == nil {
+			continue
+		}
+		if s := r.current(); s != nil {
+			e.late.mu.Lock()
+			e.late.flush(s)
+			e.late.mu.Unlock()
+			mu.Lock()
+			running = append(running, s)
+			mu.Unlock()
+			continue
+		}
+		if !e.startsFor(reason) {
+			continue
+		}
+		starting.Add(1)
+		h.spawn(func() {
+			defer starting.Done()
+			s, err := e.wake(r)
+			if err != nil {
+				return
+			}
+			defer r.release(s)
+			begun, cancel := context.WithTimeout(h.ctx, beginTime)
+			defer cancel()
+			s.done(begun)
+			mu.Lock()
+			running = append(running, s)
+			mu.Unlock()
+		})
+	}
+	over := make(chan struct{})
+	h.spawn(func() { // ends with the starts, which LoadTimeout bounds
+		starting.Wait()
+		close(over)
+	})
+	select {
+	case <-over:
+	case <-ctx.Done():
+	case <-h.ctx.Done():
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	return slices.Clone(running)
+}
+
+// doneEvent asks a process to answer once it is done with what it was told and
+// asked so far. It is Conclave's own and cannot be subscribed to:
+//
+//	{"id":"4","deadline_ms":1700000000000}
+const doneEvent = "conclave.done"
+
+// done waits until the process is done with what it was told, or for ctx's end.
+// It reports whether it is.
+func (s *session) done(ctx context.Context) bool {
+	if len(s.surface.wakes()) == 0 {
+		return true // it listens to nothing
+	}
+	_, err := s.question(ctx, doneEvent, "", map[string]any{})
+	if err == nil {
+		s.surface.touched.Store(false)
+	}
+	return err == nil
+}
+
+// Delivered waits until the plugins were told of every event that was published,
+// and are done with it, or for ctx's end. A plugin that is not done by then finds
+// that in its log.
+func (h *Host) Delivered(ctx context.Context) {
+	var all sync.WaitGroup
+	for _, e := range h.servingEntries() {
+		e.late.mu.Lock()
+		late := len(e.late.events) > 0
+		e.late.mu.Unlock()
+		r := e.runner()
+		if r == nil {
+			continue
+		}
+		if s := r.current(); !late && (s == nil || !s.surface.touched.Load()) {
+			continue
+		}
+		all.Add(1)
+		h.spawn(func() { // ends with ctx, or with the start, which LoadTimeout and Close bound
+			defer all.Done()
+			s, err := e.wake(r)
+			if err != nil {
+				return
+			}
+			defer r.release(s)
+			if !s.done(ctx) {
+				e.log.add("warn", "Conclave closed before the plugin was done with what it was told last.", "")
+			}
+		})
+	}
+	over := make(chan struct{})
+	h.spawn(func() { // ends with the plugins, which Close ends
+		all.Wait()
+		close(over)
+	})
+	select {
+	case <-over:
+	case <-ctx.Done():
+	}
+}

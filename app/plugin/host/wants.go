@@ -1,0 +1,151 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"conclave/app/bus"
+	"conclave/app/fault"
+	"conclave/app/plugin"
+)
+
+// Environments finds the packages that plugins want; plugin/packages is the real
+// one. It must be safe for concurrent use.
+type Environments interface {
+	// Packages tells what the plugin wants and what of it is there, by reading;
+	// nil when it wants nothing. An error is the cause of ctx's end.
+	Packages(ctx context.Context, src plugin.Source, m plugin.Manifest, l plugin.Listing) (*plugin.Packages, error)
+	// Site returns the folders of the packages in the plugin's environment; none
+	// when it has none that fits the Python of this machine.
+	Site(ctx context.Context, id string) []string
+}
+
+// Wants says what the newest version of a plugin wants installed.
+type Wants struct {
+	Source   plugin.Source
+	Manifest plugin.Manifest
+	Listing  plugin.Listing
+	Packages *plugin.Packages // nil when nothing
+}
+
+// wants is what is known of the packages of one plugin.
+type wants struct {
+	mu   sync.Mutex // guards the fields below
+	now  Wants
+	work *plugin.PackageWork // not changed any more
+}
+
+// describe adds what is known to a status.
+func (w *wants) describe(s *plugin.Status) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s.Packages, s.PackageWork = w.now.Packages, w.work
+}
+
+// packages are those of the newest version, or nil.
+func (w *wants) packages() *plugin.Packages {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now.Packages
+}
+
+// Wants returns what the plugin wants installed. Kind not_found when there is no
+// plugin of that id, conflict for one that has no environment.
+func (h *Host) Wants(id string) (Wants, error) {
+	e, err := h.known(id)
+	if err != nil {
+		return Wants{}, err
+	}
+	if e.temporary {
+		return Wants{}, fault.New(fault.Conflict, "plugin.packages", "The plugin "+id+" was named for this run, so it has no environment.", "Put it into the plugins folder.")
+	}
+	e.wants.mu.Lock()
+	defer e.wants.mu.Unlock()
+	return e.wants.now, nil
+}
+
+// ShowPackageWork shows an installation on the plugin's card; nil shows none. The
+// caller does not change it any more.
+func (h *Host) ShowPackageWork(id string, work *plugin.PackageWork) {
+	if e := h.entry(id); e != nil {
+		e.wants.mu.Lock()
+		e.wants.work = work
+		e.wants.mu.Unlock()
+		h.o.Bus.Changed(bus.Plugins, "")
+	}
+}
+
+// survey finds out what packages v wants.
+func (e *entry) survey(ctx context.Context, v version) error {
+	if e.h.o.Environments == nil {
+		return nil
+	}
+	found, err := e.h.o.Environments.Packages(ctx, v.src, v.manifest, v.listing)
+	if err != nil {
+		return err
+	}
+	e.wants.mu.Lock()
+	e.wants.now = Wants{v.src, v.manifest, v.listing, found}
+	e.wants.mu.Unlock()
+	return nil
+}
+
+// lacking says why a plugin that could not import something waits for the packages
+// that it declares, or nil when it has those.
+func (e *entry) lacking() error {
+	packages := e.wants.packages()
+	if packages == nil || e.temporary {
+		return nil
+	}
+	var names, wants []string
+	for _, one := range packages.Lacking() {
+		names, wants = append(names, one.Name), append(wants, one.Requirement)
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	what := "the package " + wants[0] + ", which is"
+	if len(wants) > 1 {
+		what = "packages that are"
+		if len(wants) <= 12 {
+			what = "the packages " + strings.Join(wants, ", ") + ", which are"
+		}
+	}
+	return &plugin.Problem{Kind: "packages", Message: "It needs " + what + " not installed.", Missing: names, Hint: packages.Hint(e.id)}
+}
+
+// packaged turns a failed load for want of a package into one that waits for
+// packages.
+func (e *entry) packaged(p *plugin.Problem) *plugin.Problem {
+	packages := e.wants.packages()
+	if packages == nil || e.temporary || len(p.Missing) == 0 || p.Kind == "packages" || !slices.ContainsFunc(packages.Wanted(), func(one plugin.Package) bool { return one.Standing != plugin.PackageInstalled }) {
+		return p
+	}
+	if lacking, ok := errors.AsType[*plugin.Problem](e.lacking()); ok {
+		lacking.Hint = strings.TrimSpace(lacking.Hint + "\n" + p.Hint)
+		return lacking
+	}
+	waiting := *p
+	waiting.Kind = "packages"
+	waiting.Hint = strings.TrimSpace(packages.Hint(e.id) + "\n" + p.Hint)
+	return &waiting
+}
+
+// failedState is the state that a problem leaves a plugin in.
+func failedState(p *plugin.Problem) plugin.State {
+	if p.Kind == "packages" {
+		return plugin.NeedsPackages
+	}
+	return plugin.Failed
+}
+
+// site returns the folders of packages that the plugin's process is given.
+func (r *runner) site(ctx context.Context) []string {
+	if r.h.o.Environments == nil || r.e.temporary {
+		return nil
+	}
+	return r.h.o.Environments.Site(ctx, r.e.id)
+}

@@ -1,0 +1,42 @@
+// Package library changes what lies in the plugins folder: it adds plugins from a
+// file, a folder, an archive or a repository, makes new ones from templates,
+// updates and removes them, takes both back, and runs the calls that are recorded
+// beside a plugin. Nothing of a plugin runs here, and nothing is approved but what
+// Conclave wrote itself: what lies in the folder is plugin/host's to load.
+//
+// Read [Library] first.
+package library
+
+import (
+	"log/slog"
+	"sync"
+
+	"conclave/app/permit"
+	"conclave/app/plugin/host"
+)
+
+// Options say what a Library works with. All fields are required.
+type Options struct {
+	Dir  string     // the plugins folder; may not exist yet
+	Data string     // Conclave's data folder, on whose disk plugins are put together
+	Host *host.Host // loads what lies in Dir
+	Gate *permit.Gate
+	Log  *slog.Logger
+}
+
+// Library changes what lies in one plugins folder. Its methods are safe for
+// concurrent use. Use New before the host reads the folder for the first time.
+type Library struct {
+	o Options
+
+	mu sync.Mutex // guards withdrawn
+	// withdrawn holds what removed plugins had of the gate, by where they are kept.
+	withdrawn map[string]removal
+}
+
+// New returns a library, after it took back what an ended program left undone.
+func New(o Options) *Library {
+	l := &Library{o: o, withdrawn: map[string]removal{}}
+	l.clearStaging()
+	return l
+}

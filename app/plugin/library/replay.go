@@ -1,0 +1,183 @@
+package library
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/plugin"
+	"conclave/app/plugin/place"
+	"conclave/app/tool"
+)
+
+// Recorded is one call in a file of a plugin's tests folder: tests/*.json holds
+// a list of them, run in order in one process.
+type Recorded struct {
+	Name      string          `json:"name"`
+	Tool      string          `json:"tool"` // the tool's own name
+	Arguments json.RawMessage `json:"arguments"`
+	Expect    *string         `json:"expect,omitempty"`  // the whole text it answers
+	Matches   string          `json:"matches,omitempty"` // or: a regular expression (RE2) its text matches
+	Error     string          `json:"error,omitempty"`   // or: a part of the error it answers with
+
+	Context []tool.ContextMessage `json:"context,omitempty"` // makes it a council call
+}
+
+// Replayed is what came of one Recorded.
+type Replayed struct {
+	File string `json:"file"`
+	Name string `json:"name"`
+	OK   bool   `json:"ok"`
+	Got  string `json:"got"`
+	Want string `json:"want"`
+}
+
+// Replay runs the calls recorded beside the plugin at path: in its folder's
+// tests/, or for a single file NAME.py in NAME.tests/ or tests/NAME*.json. With
+// update, answers are written as what is expected. Kind not_found when nothing
+// is recorded.
+func (l *Library) Replay(ctx context.Context, id, path string, update bool) ([]Replayed, error) {
+	if _, err := l.o.Host.Find(id); err != nil {
+		return nil, err
+	}
+	files, err := recordedFiles(path)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := recordedIn(path)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close() //nolint:errcheck // nothing is buffered
+	tools, invoker := l.o.Host.Serving(id)
+	if invoker == nil {
+		return nil, fault.New(fault.Unavailable, "plugin.replay", "The plugin "+id+" does not run.", "")
+	}
+	var out []Replayed
+	for _, file := range files {
+		name := filepath.Join(filepath.Base(filepath.Dir(file)), filepath.Base(file))
+		raw, _, err := folder.Read(name, plugin.MaxBytes)
+		if err != nil {
+			return nil, err
+		}
+		var calls []Recorded
+		if err := json.Unmarshal(raw, &calls); err != nil {
+			return nil, fault.Wrap(fault.Invalid, "plugin.replay", "The file "+file+" is not a JSON list of recorded calls.", "See plugins/README.md.", err)
+		}
+		for i := range calls {
+			r, err := replay(ctx, tools, invoker, &calls[i], update)
+			if err != nil {
+				return nil, err
+			}
+			r.File = filepath.Base(file)
+			out = append(out, r)
+		}
+		if update {
+			text, err := json.MarshalIndent(calls, "", "  ")
+			if err != nil {
+				return nil, err
+			}
+			if err := folder.Write(name, append(text, '\n')); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return out, nil
+}
+
+// recordedIn opens the folder that holds the folders of the calls recorded for the
+// plugin at path. Links may have come with a plugin, and what is recorded is
+// written again, so none in there is followed.
+func recordedIn(path string) (*place.Folder, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		path = filepath.Dir(path)
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	return place.Open(real)
+}
+
+func recordedFiles(path string) ([]string, error) {
+	var files []string
+	var err error
+	if info, statErr := os.Stat(path); statErr == nil && info.IsDir() {
+		files, err = filepath.Glob(filepath.Join(path, "tests", "*.json"))
+	} else {
+		stem := strings.TrimSuffix(path, filepath.Ext(path))
+		var beside []string
+		files, err = filepath.Glob(stem + plugin.TestsEnding + "/*.json")
+		beside, _ = filepath.Glob(filepath.Join(filepath.Dir(path), "tests", filepath.Base(stem)+"*.json"))
+		files = append(files, beside...)
+	}
+	if err != nil || len(files) == 0 {
+		return nil, errors.Join(fault.New(fault.NotFound, "plugin.replay", "No calls are recorded for "+path+".",
+			`Put them into its tests folder as JSON: [{"name": "…", "tool": "…", "arguments": {}, "expect": "…"}].`), err)
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+func replay(ctx context.Context, tools []tool.Tool, invoker tool.Invoker, rec *Recorded, update bool) (Replayed, error) {
+	out := Replayed{Name: rec.Name}
+	i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Name == rec.Tool })
+	if i < 0 {
+		out.Got, out.Want = "no tool of that name", rec.Tool
+		return out, nil
+	}
+	now := time.Now()
+	call := tool.Call{
+		ID: fmt.Sprintf("replay-%d", now.UnixNano()), Tool: tools[i], Arguments: rec.Arguments, ContextMessages: rec.Context,
+		Deadline: now.Add(tools[i].TimeLimit()),
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, rec.Arguments) == nil {
+		call.Arguments = compact.Bytes()
+	}
+	result, err := invoker.Call(ctx, call)
+	if err != nil {
+		return out, err
+	}
+	out.Got = chat.TextOf(result.Content)
+	if result.Status != chat.CallOK {
+		out.Got = "error: " + cmp.Or(result.Error, string(result.Status))
+	}
+	if update && rec.Matches == "" {
+		rec.Expect, rec.Error = nil, ""
+		if result.Status == chat.CallOK {
+			rec.Expect = &out.Got
+		} else {
+			rec.Error = result.Error
+		}
+	}
+	switch {
+	case rec.Error != "":
+		out.Want = "error: …" + rec.Error
+		out.OK = result.Status != chat.CallOK && strings.Contains(result.Error, rec.Error)
+	case rec.Matches != "":
+		out.Want = "match of " + rec.Matches
+		re, err := regexp.Compile("(?s)^(?:" + rec.Matches + ")$")
+		if err != nil {
+			return out, fault.Wrap(fault.Invalid, "plugin.replay", "The call "+rec.Name+" has a pattern that is no regular expression.", "", err)
+		}
+		out.OK = result.Status == chat.CallOK && re.MatchString(out.Got)
+	case rec.Expect != nil:
+		out.Want = *rec.Expect
+		out.OK = result.Status == chat.CallOK && out.Got == *rec.Expect
+	default:
+		out.Want, out.OK = "any answer", result.Status == chat.CallOK
+	}
+	return out, nil
+}

@@ -1,0 +1,57 @@
+package plugin
+
+import (
+	"encoding/json"
+
+	"conclave/app/tool"
+)
+
+// Manifest is what a dialect understood of a plugin by reading it, before any of
+// it has run.
+type Manifest struct {
+	Contract    string   `json:"contract"` // functions, spindle …
+	Name        string   `json:"name"`     // display name
+	Version     string   `json:"version"`
+	Description string   `json:"description,omitempty"`
+	Author      string   `json:"author,omitempty"`
+	Homepage    string   `json:"homepage,omitempty"`
+	Entry       string   `json:"entry"`           // what is loaded, relative to the plugin's folder
+	Permissions []string `json:"permissions"`     // what it asks for, in its own ecosystem's words
+	Files       []string `json:"files,omitempty"` // the source files, relative; nil means every file that is not ignored
+
+	// Identity is what the plugin calls itself, where its ecosystem lets no two
+	// have one name; Add names its folder so. Empty otherwise.
+	Identity string `json:"identity,omitempty"`
+	// Hidden counts the characters that were removed from its texts because nobody
+	// sees them (manifest.go).
+	Hidden int `json:"hidden,omitempty"`
+	// Notices are sentences that a person should read: what of it does not run.
+	Notices []string `json:"notices,omitempty"`
+	// Panel is its part for a window of its own, which is not run; empty without.
+	Panel string `json:"panel,omitempty"`
+	// Seeds are copied into its storage, once for each version that runs.
+	Seeds []Seed `json:"seeds,omitempty"`
+	// WorkingCopy says that its author works in the folder, so that it is not
+	// replaced by what it came from.
+	WorkingCopy bool `json:"working_copy,omitempty"`
+}
+
+// Listing is what can be told of a plugin without running it.
+type Listing struct {
+	Known   bool        `json:"known"` // whether Tools is complete; false when only running can tell
+	Tools   []tool.Tool `json:"tools"` // Name, Description, Line and, where known, Parameters
+	Imports []string    `json:"imports"`
+	// Options is the JSON Schema of what a person may set (options.go); nil when
+	// that is nothing, or when only running can tell.
+	Options json.RawMessage `json:"options,omitempty"`
+}
+
+// Seed is a file or folder of a plugin that is copied into its storage: data it
+// begins with. Both paths are relative, with slashes, and local; a folder is
+// copied with all that is in it.
+type Seed struct {
+	From      string `json:"from"` // below the plugin's folder
+	To        string `json:"to"`   // below its storage; "." is the storage itself
+	Overwrite bool   `json:"overwrite,omitempty"`
+	Required  bool   `json:"required,omitempty"` // the plugin does not run without it
+}

@@ -1,0 +1,198 @@
+package packages
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/python"
+	"conclave/app/plugin/sandbox"
+)
+
+// Bounds of an installer's process. A resolver keeps what it knows of hundreds of
+// packages; the largest wheels have some hundred megabytes.
+const (
+	installMemory    = 2 << 30
+	installFileBytes = 4 << 30
+	installFiles     = 1024
+)
+
+// pip is the pip that installs: that of the interpreter, or the one it keeps for
+// making environments.
+type pip struct {
+	path    string // a folder that holds pip, or a wheel of it
+	version string
+}
+
+// minimumPip is the oldest pip whose resolver backtracks.
+const minimumPip = ">=20.3"
+
+// pipOf finds a pip. None of it is put into environments.
+func pipOf(py python.Python) (pip, bool) {
+	for _, site := range py.Site {
+		if !holds([]string{site}, "pip") {
+			continue
+		}
+		if version := distributions([]string{site})["pip"]; version != "" && satisfies(version, minimumPip) {
+			return pip{site, version}, true
+		}
+	}
+	for _, dir := range []string{filepath.Join(py.Stdlib, "ensurepip", "_bundled"), "/usr/share/python-wheels", "/usr/share/python-pip-wheels"} {
+		wheels, _ := filepath.Glob(filepath.Join(dir, "pip-*.whl"))
+		if len(wheels) > 0 {
+			wheel := wheels[len(wheels)-1]
+			version, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(wheel), "pip-"), "-")
+			return pip{wheel, version}, true
+		}
+	}
+	return pip{}, false
+}
+
+// unable says why nothing can be installed with this interpreter, or "".
+func (e *Environments) unable(py python.Python) string {
+	if !holds([]string{py.Stdlib}, "venv") {
+		return "This Python (" + py.Executable + ") has no module venv, so no environment can be made. Install it (on Debian and Ubuntu: apt install python3-venv), or name another Python in the settings."
+	}
+	if _, ok := pipOf(py); !ok && e.o.UV == "" {
+		return "This Python (" + py.Executable + ") has neither pip nor ensurepip, and there is no uv. Install one of them (on Debian and Ubuntu: apt install python3-venv), or name another Python in the settings."
+	}
+	return ""
+}
+
+// runPip runs pip from a place that is no part of the environment: it is imported
+// from there, and the place taken off the path again, so that what else lies
+// there does not count as installed.
+const runPip = `import sys
+place = sys.argv.pop(1)
+sys.path.insert(0, place)
+import pip
+from pip._internal.cli.main import main
+sys.path.remove(place)
+sys.argv[0] = "pip"
+sys.exit(main())
+`
+
+// job is one installation.
+type job struct {
+	home    string // the plugin's folder
+	env     string // the environment being made; the installer writes it and the cache, and nothing else
+	temp    string // what is deleted when it is over
+	list    string // the file of requirements
+	index   string
+	more    []string // other indexes, consented to
+	hashes  bool
+	consent plugin.Consent
+	py      python.Python
+}
+
+// venv describes making the empty environment.
+func (j job) venv() sandbox.Spec {
+	spec := j.py.Program([]string{j.py.Executable, "-I", "-B", "-X", "utf8", "-m", "venv", "--without-pip", j.env})
+	return j.walls(spec)
+}
+
+// cache is the folder of what was downloaded.
+func (j job) cache() string { return filepath.Join(j.home, "cache") }
+
+// walls lets a process write the environment and the cache, and keeps its own
+// files there. What Conclave itself writes beside them is out of its reach: code
+// of packages may run in it.
+func (j job) walls(spec sandbox.Spec) sandbox.Spec {
+	spec.Dir = j.temp
+	spec.Write = []string{j.env, j.cache()}
+	spec.Memory, spec.FileBytes, spec.Files = installMemory, installFileBytes, installFiles
+	spec.Env = append(slices.DeleteFunc(spec.Env, func(v string) bool {
+		return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "TMPDIR=")
+	}), "HOME="+j.temp, "TMPDIR="+j.temp, "TMP="+j.temp, "TEMP="+j.temp)
+	return spec
+}
+
+// passed are the variables of the person's that say how to reach the network.
+var passed = []string{"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "PIP_CERT"}
+
+// network lets a process reach the network: names, certificates, proxies.
+func (j job) network(spec sandbox.Spec) sandbox.Spec {
+	spec.Sockets = true
+	for _, name := range passed {
+		if value := os.Getenv(name); value != "" {
+			spec.Env = append(spec.Env, name+"="+value)
+			if filepath.IsAbs(value) {
+				spec.Read = append(spec.Read, value)
+			}
+		}
+	}
+	if runtime.GOOS != "windows" {
+		spec.Read = append(spec.Read, "/etc/resolv.conf", "/run/systemd/resolve", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf",
+			"/etc/services", "/etc/protocols", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates",
+			"/etc/os-release", "/usr/lib/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/mime.types", "/dev/urandom", "/dev/null")
+	}
+	if j.consent.Build {
+		// The code of packages runs, with what a compiler needs; it still writes
+		// nothing but this plugin's folder.
+		spec.Spawn = true
+		spec.Env = append(spec.Env, "PATH=/usr/local/bin:/usr/bin:/bin")
+		spec.Read = append(spec.Read, "/usr/include", "/usr/local/include", "/usr/share", "/dev/zero", "/proc")
+		spec.Execute = append(spec.Execute, "/usr/bin", "/bin", "/usr/local/bin", "/usr/lib", "/usr/libexec", "/lib", "/lib64", filepath.Dir(j.py.Executable), j.env)
+	}
+	return spec
+}
+
+// pip describes the installation with pip.
+func (j job) pip(p pip) sandbox.Spec {
+	argv := []string{
+		interpreterOf(j.env), "-I", "-X", "utf8", "-c", runPip, p.path, "install",
+		"--isolated", "--no-input", "--disable-pip-version-check", "--no-color", "--progress-bar", "off", "--require-virtualenv",
+		"--no-warn-script-location", "--cache-dir", j.cache(), "--timeout", "30", "--retries", "3",
+		"--log", filepath.Join(j.temp, pipLog), "--index-url", j.index,
+	}
+	for _, index := range j.more {
+		argv = append(argv, "--extra-index-url", index)
+	}
+	for _, index := range append([]string{j.index}, j.more...) {
+		// A loopback index has no certificate, and pip keeps nothing of such a one
+		// unless it is told to trust it.
+		if u, err := url.Parse(index); err == nil && loopback(u) {
+			argv = append(argv, "--trusted-host", u.Host)
+		}
+	}
+	if j.consent.Build {
+		argv = append(argv, "--prefer-binary")
+	} else {
+		argv = append(argv, "--only-binary", ":all:")
+	}
+	if j.hashes {
+		argv = append(argv, "--require-hashes")
+	}
+	return j.network(j.walls(j.py.Program(append(argv, "-r", j.list))))
+}
+
+// pipLog is pip's own log, which tells more than what it prints.
+const pipLog = "pip.log"
+
+// withUV describes the installation with uv, which starts the environment's
+// interpreter to ask it what it is.
+func (j job) withUV(program string) sandbox.Spec {
+	argv := []string{
+		program, "pip", "install", "--python", interpreterOf(j.env), "--no-config", "--no-progress", "--color", "never", "--link-mode", "copy",
+		"--cache-dir", filepath.Join(j.cache(), "uv"), "--default-index", j.index, "--no-python-downloads", "--compile-bytecode",
+	}
+	for _, index := range j.more {
+		argv = append(argv, "--index", index)
+	}
+	if !j.consent.Build {
+		argv = append(argv, "--no-build")
+	}
+	if j.hashes {
+		argv = append(argv, "--require-hashes")
+	}
+	spec := j.network(j.walls(j.py.Program(append(argv, "-r", j.list))))
+	spec.Spawn = true
+	spec.Execute = slices.Concat(spec.Execute, python.Loader(program))
+	spec.Read = append(spec.Read, "/proc/self", "/sys/fs/cgroup")
+	return spec
+}

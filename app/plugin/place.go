@@ -1,0 +1,88 @@
+package plugin
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"conclave/app/permit"
+	"conclave/app/plugin/place"
+	"conclave/app/plugin/sandbox"
+)
+
+// Place says where a plugin's process may live.
+type Place struct {
+	Storage string          // the plugin's own folder for data, absolute; it exists, and belongs to the plugin alone
+	Runtime string          // Conclave's folder for unpacked shims and caches, absolute; the plugin may only read it
+	Work    string          // the working folder the process starts in
+	Code    string          // digest of the files it is started from; empty for a throw-away look
+	Granted []string        // the permissions the person granted it, in permit's words
+	Folders []permit.Folder // what it may reach outside of its own folders
+
+	Options json.RawMessage // what the person set, an object without secrets; nil when nothing
+	Secrets []string        // the paths of the secret settings that are set; options.secret tells them
+
+	Site []string // folders of packages that were installed for it, which it may read; before the machine's own
+}
+
+// Runtime returns the folder for unpacked shims and caches under a data folder.
+func Runtime(data string) string { return filepath.Join(data, "runtime") }
+
+// Widen opens the walls of spec as far as the person granted it, whatever dialect
+// described the process. The engine of scripts ("js") has nothing that they could
+// be opened for, and permit grants them none of it.
+func (w Place) Widen(spec *sandbox.Spec) {
+	if spec.Kind == "js" {
+		return
+	}
+	spec.Read, spec.Write, spec.Execute = slices.Clip(spec.Read), slices.Clip(spec.Write), slices.Clip(spec.Execute) // others keep theirs
+	if slices.Contains(w.Granted, permit.Network) {
+		spec.Sockets = true
+		spec.Read = append(spec.Read, networkFiles()...)
+	}
+	if slices.Contains(w.Granted, permit.Programs) {
+		spec.Spawn = true
+		path := os.Getenv("PATH")
+		spec.Env = append(slices.Clone(spec.Env), "PATH="+path)
+		spec.Execute = append(spec.Execute, slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) || !isThere(dir) })...)
+	}
+	for _, f := range w.Folders {
+		if !w.reachable(f) {
+			continue
+		}
+		if f.Write {
+			spec.Write = append(spec.Write, f.Path)
+		} else {
+			spec.Read = append(spec.Read, f.Path)
+		}
+	}
+}
+
+// reachable reports whether a granted path is still what the person granted: a link
+// that took its place since is not. One below a folder that the plugin may write
+// is passed over: it is granted with that folder, and the plugin could put a link
+// there.
+func (w Place) reachable(f permit.Folder) bool {
+	real, err := filepath.EvalSymlinks(f.Path)
+	return err == nil && real == f.Path && !slices.ContainsFunc(w.Folders, func(other permit.Folder) bool {
+		return other.Write && other.Path != f.Path && place.Inside(other.Path, f.Path)
+	})
+}
+
+// networkFiles are what resolving names and checking certificates reads.
+func networkFiles() []string {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	return slices.DeleteFunc([]string{
+		"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols",
+		"/run/systemd/resolve", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates", "/usr/lib/ssl",
+	}, func(path string) bool { return !isThere(path) })
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}

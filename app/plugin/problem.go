@@ -1,0 +1,61 @@
+package plugin
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"conclave/app/fault"
+	"conclave/app/limit"
+)
+
+// Problem says why a plugin did not load, for a person. It is an error.
+type Problem struct {
+	Kind    string   `json:"kind"`    // script, deadline, memory, crashed, refused, flooded, unavailable
+	Message string   `json:"message"` // one sentence
+	Type    string   `json:"type,omitempty"`
+	File    string   `json:"file,omitempty"` // relative to the plugin's folder
+	Line    int      `json:"line,omitempty"` // from 1
+	Column  int      `json:"column,omitempty"`
+	Frame   string   `json:"frame,omitempty"` // a few lines of source with the place marked
+	Hint    string   `json:"hint,omitempty"`
+	Missing []string `json:"missing,omitempty"` // packages
+	Stderr  string   `json:"stderr,omitempty"`  // tail, when it crashed
+}
+
+// Error returns "file:line: message", with as much of the place as is known.
+func (p *Problem) Error() string {
+	if p.File == "" {
+		return p.Message
+	}
+	if p.Line == 0 { // the file as a whole
+		return p.File + ": " + p.Message
+	}
+	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
+}
+
+// ProblemOf returns err as a Problem: itself, or one made of its sentence, cleaned.
+func ProblemOf(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p.cleaned()
+	}
+	f := fault.Of(err)
+	message := f.Message
+	if f.Kind == fault.Internal {
+		message = strings.TrimSpace(err.Error())
+	}
+	return (&Problem{Kind: "crashed", Message: message, Hint: f.Hint}).cleaned()
+}
+
+// cleaned is the problem as a person may read it: it quotes what a plugin says.
+func (p *Problem) cleaned() *Problem {
+	s := &scrub{}
+	c := *p
+	c.Message, c.Hint = s.line(p.Message, limit.ManifestText.Int()), s.line(p.Hint, limit.ManifestText.Int())
+	c.Type, c.File, c.Missing = s.name(p.Type), s.line(p.File, limit.ManifestText.Int()), s.names(p.Missing)
+	c.Frame, c.Stderr = s.text(p.Frame, 4*limit.ManifestText.Int()), p.Stderr
+	if frame := strings.TrimRight(p.Frame, "\n"); frame == strings.TrimRight(c.Frame, "\n") || strings.TrimSpace(frame) == c.Frame {
+		c.Frame = p.Frame // its first line may be indented
+	}
+	return &c
+}
