@@ -51,11 +51,20 @@ for (let i = 0; i < 3; i++) {
 // how many of the deltas are seen at once.
 const long = {};
 for (const [what, file] of Object.entries(JSON.parse(process.env.CONCLAVE_LONG ?? "{}"))) {
-  const { deltas: pieces } = JSON.parse(await readFile(file, "utf8"));
+  const { text: written, chunk: size, deltas: pieces } = JSON.parse(await readFile(file, "utf8"));
   const runs = [];
   for (let i = 0; i < 3; i++) runs.push(await run("ours", pieces));
   long[what] = runs.toSorted((a, b) => a.growth - b.growth)[0];
-  long[what].unseen = pieces.filter((d) => d.patches.length === 0).length / pieces.length;
+  const hidden = addresses(written);
+  long[what].unseen =
+    pieces.filter((d, i) => d.patches.length === 0 && !hidden(i * size, (i + 1) * size)).length /
+    pieces.length;
+}
+
+/** Tells whether all between two characters is a part of the address of a link, which nobody sees. */
+function addresses(markdown) {
+  const found = [...markdown.matchAll(/\]\([^)]*\)/g)].map((m) => [m.index, m.index + m[0].length]);
+  return (from, to) => found.some(([begin, end]) => begin <= from && to <= end);
 }
 await browser.close();
 site.close();
