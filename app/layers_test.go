@@ -21,12 +21,13 @@ import (
 // contract no doer, a doer no adapter, and nobody the window.
 var layers = map[string][]string{
 	// Words: the standard library, and chat its errors.
-	"app/fault":   {},
-	"app/bus":     {},
-	"app/version": {},
-	"app/limit":   {},
-	"app/address": {}, // which addresses are nobody's to ask
-	"app/chat":    {"app/fault"},
+	"app/fault":      {},
+	"app/bus":        {},
+	"app/version":    {},
+	"app/limit":      {},
+	"app/address":    {}, // which addresses are nobody's to ask
+	"app/jsonobject": {}, // the members of an object in their order
+	"app/chat":       {"app/fault"},
 
 	// Contracts: words, and the one library each of them is about.
 	"app/llm":           {"app/fault", "app/chat"},
@@ -51,7 +52,7 @@ var layers = map[string][]string{
 	"app/hook":           {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit"},
 	"app/call":           {"app/fault", "app/chat", "app/hook", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
 	"app/turn":           {"app/fault", "app/chat", "app/call", "app/hook", "app/document", "app/llm", "app/tool", "app/permit", "github.com/google/uuid"},
-	"app/plugin/host":    {"app/fault", "app/bus", "app/chat", "app/tool", "app/permit", "app/plugin", "app/plugin/wire", "app/plugin/watch", "app/plugin/place", "app/plugin/sandbox", "app/version"},
+	"app/plugin/host":    {"app/fault", "app/bus", "app/chat", "app/jsonobject", "app/tool", "app/permit", "app/plugin", "app/plugin/wire", "app/plugin/watch", "app/plugin/place", "app/plugin/sandbox", "app/version"},
 	"app/plugin/library": {"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin", "app/plugin/host", "app/plugin/watch", "app/plugin/place"},
 	"app/service":        {"app/fault", "app/bus", "app/chat", "app/hook", "app/llm", "app/tool", "app/plugin", "app/fetch", "github.com/google/uuid"},
 
@@ -59,7 +60,7 @@ var layers = map[string][]string{
 	// one technology, never each other.
 	"app/keys":                  {"app/fault", "filippo.io/age", "github.com/zalando/go-keyring"},
 	"app/remote":                {"app/fault", "golang.org/x/sys"},
-	"app/llm/demo":              {"app/chat", "app/llm"},
+	"app/llm/demo":              {"app/chat", "app/jsonobject", "app/llm"},
 	"app/llm/openai":            {"app/chat", "app/llm", "github.com/openai/openai-go/v3"},
 	"app/llm/anthropic":         {"app/chat", "app/llm", "github.com/anthropics/anthropic-sdk-go"},
 	"app/llm/google":            {"app/chat", "app/llm"},
@@ -77,11 +78,11 @@ var layers = map[string][]string{
 	"store/search":              {"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "github.com/blevesearch/bleve_index_api", "golang.org/x/text", "golang.org/x/sys"}, // the second is what bleve reads an index through
 
 	// What a page shows of a conversation: of words and contracts alone.
-	"app/transcript": {"app/fault", "app/chat", "app/tool", "app/render"},
+	"app/transcript": {"app/fault", "app/chat", "app/jsonobject", "app/tool", "app/render"},
 
 	// The window and the terminal: words, contracts, doers; never an adapter.
 	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/transcript", "app/turn", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/service", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
-	"app/cli": {"app/fault", "app/chat", "app/call", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
+	"app/cli": {"app/fault", "app/chat", "app/jsonobject", "app/call", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
 
 	// Main: what builds the rest. The core knows everything but the window, the
 	// index (whose start costs) and the engine (which only a worker may run).

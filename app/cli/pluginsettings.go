@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"conclave/app/fault"
+	"conclave/app/jsonobject"
 )
 
 func (c *command) pluginsSettingsCommand() *cobra.Command {
@@ -112,20 +113,10 @@ func settingsIn(schema, values json.RawMessage, secrets []string, path string) [
 	}
 	var set map[string]json.RawMessage
 	_ = json.Unmarshal(values, &set) // nothing is set
-	if json.Unmarshal(schema, &object) != nil || len(object.Properties) == 0 {
+	if json.Unmarshal(schema, &object) != nil {
 		return out
 	}
-	d := json.NewDecoder(strings.NewReader(string(object.Properties)))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return out
-	}
-	for d.More() {
-		key, err := d.Token()
-		name, ok := key.(string)
-		var raw json.RawMessage
-		if err != nil || !ok || d.Decode(&raw) != nil {
-			return out
-		}
+	for name, raw := range jsonobject.Fields(object.Properties) {
 		var s struct {
 			Title       string                     `json:"title"`
 			Description string                     `json:"description"`

@@ -1,14 +1,13 @@
 package transcript
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"conclave/app/chat"
+	"conclave/app/jsonobject"
 	"conclave/app/tool"
 )
 
@@ -80,26 +79,14 @@ func summary(r chat.CallRecord) string {
 	if r.RawArguments != "" {
 		return Shorten(OneLine(r.RawArguments), maxSummary)
 	}
-	d := json.NewDecoder(bytes.NewReader(r.Arguments))
-	if start, err := d.Token(); err != nil || start != json.Delim('{') {
-		return ""
-	}
 	var parts []string
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			break
-		}
-		var value json.RawMessage
-		if d.Decode(&value) != nil {
-			break
-		}
+	for name, value := range jsonobject.Fields(r.Arguments) {
 		shown := string(value)
 		var text string
 		if json.Unmarshal(value, &text) == nil {
 			shown = text
 		}
-		parts = append(parts, fmt.Sprintf("%v: %s", name, shown))
+		parts = append(parts, name+": "+shown)
 	}
 	return Shorten(OneLine(strings.Join(parts, ", ")), maxSummary)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/app/jsonobject"
 	"conclave/app/llm"
 )
 
@@ -74,24 +75,11 @@ func readParams(schema json.RawMessage) []param {
 		Properties json.RawMessage `json:"properties"`
 		Required   []string        `json:"required"`
 	}
-	if json.Unmarshal(schema, &top) != nil || len(top.Properties) == 0 {
-		return nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(top.Properties))
-	if t, err := decoder.Token(); err != nil || t != json.Delim('{') {
+	if json.Unmarshal(schema, &top) != nil {
 		return nil
 	}
 	var params []param
-	for decoder.More() {
-		t, err := decoder.Token()
-		name, ok := t.(string)
-		if err != nil || !ok {
-			return params
-		}
-		var raw json.RawMessage
-		if decoder.Decode(&raw) != nil {
-			return params
-		}
+	for name, raw := range jsonobject.Fields(top.Properties) {
 		p := param{}
 		_ = json.Unmarshal(raw, &p) // true and false are schemas too, and say nothing
 		p.name, p.required = name, slices.Contains(top.Required, name)

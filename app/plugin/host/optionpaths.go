@@ -1,12 +1,12 @@
 package host
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 
 	"conclave/app/fault"
+	"conclave/app/jsonobject"
 	"conclave/app/permit"
 )
 
@@ -137,7 +137,10 @@ func byName(schema, options json.RawMessage) json.RawMessage {
 		return options
 	}
 	for box, raw := range boxes {
-		names := namesIn(form.Properties[box].Properties)
+		var names []string
+		for name := range jsonobject.Fields(form.Properties[box].Properties) {
+			names = append(names, name)
+		}
 		var given []json.RawMessage
 		if json.Unmarshal(raw, &given) != nil || len(given) > len(names) {
 			continue
@@ -155,25 +158,6 @@ func byName(schema, options json.RawMessage) json.RawMessage {
 		return options // it was JSON
 	}
 	return out
-}
-
-// namesIn returns the names of a JSON object, in their order.
-func namesIn(object json.RawMessage) []string {
-	var names []string
-	d := json.NewDecoder(bytes.NewReader(object))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil
-	}
-	for d.More() {
-		t, err := d.Token()
-		name, ok := t.(string)
-		var value json.RawMessage
-		if err != nil || !ok || d.Decode(&value) != nil {
-			return nil
-		}
-		names = append(names, name)
-	}
-	return names
 }
 
 func isPath(property map[string]any) bool {
