@@ -9,7 +9,7 @@
 // record.
 //
 // Read [Runner.Do] first, which takes all steps; a turn takes them one by one, since
-// it has several calls under way. The rules are docs/contracts/llm-functions.md,
+// it has several calls under way. The rules are contracts/llm-functions,
 // section 8.
 package call
 
@@ -33,7 +33,7 @@ import (
 )
 
 // perPlugin is how many calls of one plugin run at once
-// (docs/contracts/llm-functions.md, section 8.3).
+// (contracts/llm-functions, section 8.3).
 const perPlugin = 4
 
 // grace is how long after a call's deadline its invoker may take to say so
@@ -109,18 +109,16 @@ func New(o Options) *Runner {
 // TurnEnded ends what was allowed for one turn only.
 func (r *Runner) TurnEnded(turn string) { r.o.Gate.TurnEnded(turn) }
 
-// Origin is where calls come from: what all calls of one turn have in common. Caller,
-// Turn and Tools are required.
+// Origin says where calls come from: what all calls of one turn have in common.
+// Caller, Turn and Tools are required. Turn names the calls that belong together; what
+// is allowed for one answer ends with it.
 type Origin struct {
-	Caller       permit.Caller
-	Turn         string // names the calls that belong together; what is allowed for one answer ends with it
-	Conversation chat.ConversationID
-	Tools        *tool.Set    // what can be called; frozen
-	Log          Log          // nil is the runner's
-	Model, Kind  string       // of the turn, as hooks are told: "connection/model"; normal, regenerate or continue
-	Asker        permit.Asker // answers where the window would ask; nil leaves it to the window
-	Failures     *Failures    // counts what fails again and again; nil counts nothing
-	Hear         func(Event)  // hears what happens, from any goroutine; nil does not
+	hook.About
+	Tools    *tool.Set    // what can be called; frozen
+	Log      Log          // nil is the runner's
+	Asker    permit.Asker // answers where the window would ask; nil leaves it to the window
+	Failures *Failures    // counts what fails again and again; nil counts nothing
+	Hear     func(Event)  // hears what happens, from any goroutine; nil does not
 	// Ready returns once what must be on the disk before a tool runs is there, or why
 	// it is not. nil is always ready.
 	Ready func() error

@@ -67,7 +67,7 @@ func newBench(t testing.TB, run tools, change ...func(*tool.Tool)) *bench {
 // do makes a call of the person's, changed by change.
 func (b *bench) do(name, arguments string, change ...func(*call.Origin, *call.With)) tool.Result {
 	b.t.Helper()
-	o, with := call.Origin{Caller: permit.Person, Tools: b.set}, call.With{}
+	o, with := call.Origin{About: hook.About{Caller: permit.Person}, Tools: b.set}, call.With{}
 	for _, do := range change {
 		do(&o, &with)
 	}
@@ -225,7 +225,7 @@ func TestF137ADecisionIsOnRecordAsDataAndNotOnlyInWords(t *testing.T) {
 // invoker in memory: what Conclave adds to a tool.
 func BenchmarkCall(b *testing.B) {
 	bench := newBench(b, tools{"count": echo})
-	o := call.Origin{Caller: permit.Person, Tools: bench.set}
+	o := call.Origin{About: hook.About{Caller: permit.Person}, Tools: bench.set}
 	for b.Loop() {
 		if r, err := bench.runner.Do(b.Context(), o, "p:count", `{"n":1}`, call.With{}); err != nil || r.Status != chat.CallOK {
 			b.Fatal(r, err)

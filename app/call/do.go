@@ -15,7 +15,7 @@ import (
 // steps, and returns what the tool answered. arguments are the JSON text of an
 // object; empty is {}. A call on behalf of a council member (with.Member) carries no
 // arguments of its own, so none are checked: the tool reads the context
-// (docs/contracts/spindle.md, section 7).
+// (contracts/spindle, section 7).
 //
 // The error is for a call that was not made: kind not_found for an unknown tool, or
 // the log's. A refusal and bad arguments are results. The call's record is on the

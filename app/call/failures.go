@@ -9,7 +9,7 @@ import (
 
 // tellAt and stopAt are how often one call may fail the same way running before
 // the model is told to try something else, and before the turn stops
-// (docs/contracts/llm-functions.md, section 8.8).
+// (contracts/llm-functions, section 8.8).
 const (
 	tellAt = 3
 	stopAt = 5

@@ -8,21 +8,14 @@ import (
 	"conclave/app/tool"
 )
 
-// about is what hooks run for.
-func (c *Call) about() hook.About {
-	return hook.About{Turn: c.origin.Turn, Conversation: c.origin.Conversation, Model: c.origin.Model, Kind: c.origin.Kind, Caller: c.origin.Caller}
-}
-
 func (c *Call) asHooksSee() hook.Call {
 	return hook.Call{ID: c.Name(), Tool: c.Tool, Arguments: c.arguments}
 }
 
 // traced tells the person what hooks did.
 func (c *Call) traced(trace []hook.Trace) {
-	for _, one := range trace {
-		for _, note := range one.Notes {
-			c.hear(Event{Kind: Noted, Note: note})
-		}
+	for _, note := range hook.Notes(trace) {
+		c.hear(Event{Kind: Noted, Note: note})
 	}
 }
 
@@ -33,7 +26,7 @@ func (c *Call) hooked(ctx context.Context) *tool.Result {
 	if c.runner.o.Points == nil {
 		return nil
 	}
-	out, refused, trace, err := c.runner.o.Points.BeforeTool(ctx, c.asHooksSee(), c.about())
+	out, refused, trace, err := c.runner.o.Points.BeforeTool(ctx, c.asHooksSee(), c.origin.About)
 	c.traced(trace)
 	if err != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
@@ -48,7 +41,7 @@ func (c *Call) hooked(ctx context.Context) *tool.Result {
 		}
 	}
 	c.given = out.Result
-	refused, trace, err = c.runner.o.Points.Approve(ctx, c.asHooksSee(), c.about())
+	refused, trace, err = c.runner.o.Points.Approve(ctx, c.asHooksSee(), c.origin.About)
 	c.traced(trace)
 	if err != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
@@ -72,7 +65,7 @@ func (c *Call) looked(ctx context.Context, r tool.Result) tool.Result {
 	}
 	seen := c.asHooksSee()
 	seen.Arguments, seen.Result, seen.Took = c.Record.Arguments, &r, c.runner.o.Now().Sub(c.Record.Started)
-	out, trace, err := c.runner.o.Points.AfterTool(ctx, seen, c.about())
+	out, trace, err := c.runner.o.Points.AfterTool(ctx, seen, c.origin.About)
 	c.traced(trace)
 	if err != nil {
 		return tool.Result{Status: chat.CallCancelled, Error: stopped}

@@ -275,7 +275,8 @@ func (c *command) toolCallCommand() *cobra.Command {
 		if !json.Valid([]byte(arguments)) {
 			return usageOf(cmd, "--args is not JSON: %s", cutLine(arguments))
 		}
-		origin, with := call.Origin{Caller: permit.Person, Asker: asker}, call.With{Timeout: timeout}
+		origin, with := call.Origin{Asker: asker}, call.With{Timeout: timeout}
+		origin.Caller = permit.Person
 		if member != "" {
 			origin.Caller = permit.Caller("member:" + member)
 			with.Member = memberContext(member)

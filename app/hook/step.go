@@ -11,9 +11,9 @@ import (
 // Point is a moment at which hooks run.
 type Point string
 
-// The points, in the order in which a turn comes to them.
+// The points, in the order in which a turn comes to them. Macros get their values in
+// the first phase of before model.
 const (
-	Macro       Point = "macro"
 	BeforeModel Point = "before model"
 	AfterModel  Point = "after model"
 	BeforeTool  Point = "before tool"
@@ -79,6 +79,15 @@ type Trace struct {
 	Reason string
 	Notes  []string
 	Took   time.Duration
+}
+
+// Notes returns what the steps of a trace have to say to the person.
+func Notes(trace []Trace) []string {
+	var notes []string
+	for _, one := range trace {
+		notes = append(notes, one.Notes...)
+	}
+	return notes
 }
 
 // ended is how a row of steps ended.

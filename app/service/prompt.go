@@ -27,7 +27,7 @@ type Hooks interface {
 
 // Prompt lends the hooks of plugins that look at what a model is sent: macros get
 // their values, then context handlers run, then interceptors, each in the order of
-// their priorities (docs/contracts/spindle.md, sections 5.4.8 to 5.4.10). It is a
+// their priorities (contracts/spindle, sections 5.4.8 to 5.4.10). It is a
 // hook.Source and safe for concurrent use.
 type Prompt struct {
 	hook.None

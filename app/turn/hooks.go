@@ -7,7 +7,6 @@ import (
 	"conclave/app/fault"
 	"conclave/app/hook"
 	"conclave/app/llm"
-	"conclave/app/permit"
 )
 
 // hooked is a request as hooks left it, and how much of the path it covers.
@@ -23,7 +22,7 @@ func (t *run) prepared(ctx context.Context) (llm.Request, error) {
 		return t.request(ctx), nil
 	}
 	if t.hooked == nil {
-		r, trace, err := t.o.Points.BeforeModel(ctx, t.request(ctx), t.about())
+		r, trace, err := t.o.Points.BeforeModel(ctx, t.request(ctx), t.origin.About)
 		t.traced(trace)
 		if err != nil {
 			return r, err
@@ -45,17 +44,10 @@ func (t *run) prepared(ctx context.Context) (llm.Request, error) {
 	return r, nil
 }
 
-// about is what hooks of this turn run for.
-func (t *run) about() hook.About {
-	return hook.About{Turn: t.turn, Conversation: t.req.Conversation, Model: t.model, Kind: t.kind, Caller: permit.Main}
-}
-
 // traced tells the person what hooks did.
 func (t *run) traced(trace []hook.Trace) {
-	for _, one := range trace {
-		for _, note := range one.Notes {
-			t.emit(Event{Kind: Noted, Note: note})
-		}
+	for _, note := range hook.Notes(trace) {
+		t.emit(Event{Kind: Noted, Note: note})
 	}
 }
 
@@ -64,7 +56,7 @@ func (t *run) look(ctx context.Context, w *writing) error {
 	if t.o.Points == nil {
 		return nil
 	}
-	m, trace, err := t.o.Points.AfterModel(ctx, w.m, t.about())
+	m, trace, err := t.o.Points.AfterModel(ctx, w.m, t.origin.About)
 	t.traced(trace)
 	w.m.Parts = m.Parts
 	return err

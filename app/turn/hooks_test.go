@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -105,6 +106,54 @@ func TestHooksAreAskedOnceAndWhatTheyChangedStays(t *testing.T) {
 	}
 	if n := len(hooks.heard); n == 0 || hooks.heard[0] != Started || hooks.heard[n-1] != Ended {
 		t.Errorf("heard %v", hooks.heard)
+	}
+}
+
+// abouts remembers what the hooks of requests and of calls were told they run for.
+type abouts struct {
+	hook.None
+	model, tool []hook.About
+}
+
+func (a *abouts) BeforeModel(_ context.Context, about hook.About) []hook.Step[llm.Request] {
+	a.model = append(a.model, about)
+	return nil
+}
+
+func (a *abouts) BeforeTool(_ context.Context, about hook.About) []hook.Step[hook.Call] {
+	a.tool = append(a.tool, about)
+	return nil
+}
+
+func TestHooksOfRequestsAndOfCallsAreToldTheSameOfTheirTurn(t *testing.T) {
+	log := NewMemoryLog(chat.Conversation{ID: "c"})
+	registry := tool.NewRegistry()
+	registry.Publish("p", []tool.Tool{tool.Normal(tool.Tool{Plugin: "p", Name: "t", Parameters: []byte(`{"type":"object"}`)})}, echoes{})
+	for _, m := range []chat.Message{
+		{Conversation: "c", Turn: "earlier", Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{text("hi")}},
+		{Conversation: "c", Turn: "earlier", Role: chat.RoleAssistant, State: chat.Complete, Parts: []chat.Part{
+			{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "c1", Tool: "t", Arguments: []byte(`{}`)}},
+		}},
+	} {
+		if err := log.Append(t.Context(), &m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	hooks := &abouts{}
+	points := &hook.Points{Sources: []hook.Source{hooks}}
+	r := New(Options{Log: log, Calls: call.New(call.Options{Gate: yes{}, Log: log, Points: points}), Points: points})
+	model := llmtest.New([]llmtest.Step{llmtest.Call("c2", "t", `{}`)}, []llmtest.Step{llmtest.Say("done")})
+	if outcome, err := r.Run(t.Context(), Request{Conversation: "c", Model: model, Tools: registry.Set()}, nil); err != nil || outcome.Reason != chat.EndDone {
+		t.Fatalf("it ended %+v, %v", outcome, err)
+	}
+	want := hook.About{Turn: "earlier", Conversation: "c", Model: model.Info().Name(), Kind: "continue", Caller: permit.Main}
+	if all := append(hooks.model, hooks.tool...); len(hooks.tool) != 2 || slices.ContainsFunc(all, func(a hook.About) bool { return a != want }) {
+		t.Errorf("requests were told %+v, calls %+v; want %+v", hooks.model, hooks.tool, want)
+	}
+	for _, c := range log.Calls() {
+		if c.Turn != "earlier" {
+			t.Errorf("%s is on record in the turn %q", c.RequestID, c.Turn)
+		}
 	}
 }
 

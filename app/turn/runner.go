@@ -119,7 +119,6 @@ type run struct {
 	log    Log
 	turn   string
 	model  string
-	kind   string // as in hook.About
 	can    llm.Capabilities
 	system string
 	path   []chat.Message    // what is visible, grown by the turn
@@ -129,7 +128,7 @@ type run struct {
 	pictures map[*chat.Media]bool // those that the request being built may hold
 	scribe   scribe
 
-	origin   call.Origin // of the calls
+	origin   call.Origin // of the calls; says what hooks run for once the question is known
 	failures call.Failures
 
 	mu sync.Mutex // serialises on
@@ -156,8 +155,7 @@ func (r *Runner) newRun(req Request, on func(Event)) *run {
 		t.on = func(Event) {}
 	}
 	t.origin = call.Origin{
-		Caller: permit.Main, Turn: t.turn, Conversation: req.Conversation, Tools: req.Tools, Log: t.log, Asker: req.Asker, Model: t.model,
-		Failures: &t.failures, Hear: t.heardOf, Ready: t.scribe.wait,
+		Tools: req.Tools, Log: t.log, Asker: req.Asker, Failures: &t.failures, Hear: t.heardOf, Ready: t.scribe.wait,
 	}
 	if req.Model != nil {
 		t.model, t.can = req.Model.Info().Name(), req.Model.Info().Can
@@ -191,16 +189,17 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 	if err != nil {
 		return Outcome{}, err
 	}
+	about := hook.About{Turn: t.turn, Conversation: req.Conversation, Model: t.model, Caller: permit.Main}
 	switch {
 	case question != 0:
-		t.kind = "normal"
+		about.Kind = "normal"
 	case len(open) > 0:
-		t.kind = "continue"
+		about.Kind = "continue"
 	default:
-		t.kind = "regenerate"
+		about.Kind = "regenerate"
 	}
-	t.origin.Kind = t.kind
-	t.emit(Event{Kind: Started, Answers: t.kind})
+	t.origin.About = about
+	t.emit(Event{Kind: Started, Answers: about.Kind})
 	if question != 0 {
 		t.emit(Event{Kind: Questioned, Seq: question})
 	}
