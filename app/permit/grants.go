@@ -83,6 +83,27 @@ func (g *Gate) Revoke(ctx context.Context, id string) (Grant, error) {
 	return grant, nil
 }
 
+// revokeAll revokes the grants of a plugin that which reports, and returns them.
+func (g *Gate) revokeAll(ctx context.Context, plugin string, which func(*Grant) bool) ([]Grant, error) {
+	g.mu.Lock()
+	var found []string
+	for _, grant := range g.grants {
+		if grant.Plugin == plugin && which(grant) {
+			found = append(found, grant.ID)
+		}
+	}
+	g.mu.Unlock()
+	var revoked []Grant
+	for _, id := range found {
+		grant, err := g.Revoke(ctx, id)
+		if err != nil {
+			return revoked, err
+		}
+		revoked = append(revoked, grant)
+	}
+	return revoked, nil
+}
+
 // SetPermission grants or denies a plugin one of the permissions it asks for, in
 // place of what was said before. Effect Ask forgets what was said.
 func (g *Gate) SetPermission(ctx context.Context, plugin, permission string, effect Effect) error {
@@ -98,23 +119,11 @@ func (g *Gate) SetPermission(ctx context.Context, plugin, permission string, eff
 				"conclave plugins grant "+plugin+" filesystem --match path=FOLDER lets it read there; with --match access=write it may write too.")
 		}
 	}
-	g.mu.Lock()
-	var old []string
-	for _, grant := range g.grants {
-		if grant.Plugin == plugin && grant.Permission == permission {
-			old = append(old, grant.ID)
-		}
+	_, err := g.revokeAll(ctx, plugin, func(grant *Grant) bool { return grant.Permission == permission })
+	if err != nil || effect == Ask || !Known(permission) {
+		return err
 	}
-	g.mu.Unlock()
-	for _, id := range old {
-		if _, err := g.Revoke(ctx, id); err != nil {
-			return err
-		}
-	}
-	if effect == Ask || !Known(permission) {
-		return nil
-	}
-	_, err := g.Add(ctx, Grant{Effect: effect, Plugin: plugin, Permission: permission, Scope: Always})
+	_, err = g.Add(ctx, Grant{Effect: effect, Plugin: plugin, Permission: permission, Scope: Always})
 	return err
 }
 

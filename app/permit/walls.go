@@ -201,24 +201,11 @@ func (g *Gate) settingFolders(plugin string) []Folder {
 
 // dropFolders revokes the grants of folders that which reports.
 func (g *Gate) dropFolders(ctx context.Context, plugin string, which func(Folder) bool) error {
-	g.mu.Lock()
-	var old []string
-	for _, grant := range g.grants {
-		if grant.Plugin != plugin || grant.Permission != Filesystem {
-			continue
-		}
-		// What was said of files as a whole has no folder.
-		if f, ok := grant.folder(); !ok || which(f) {
-			old = append(old, grant.ID)
-		}
-	}
-	g.mu.Unlock()
-	for _, id := range old {
-		if _, err := g.Revoke(ctx, id); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := g.revokeAll(ctx, plugin, func(grant *Grant) bool {
+		f, folder := grant.folder() // what was said of files as a whole has none
+		return grant.Permission == Filesystem && (!folder || which(f))
+	})
+	return err
 }
 
 // usable reports a permission that there is not, or that can do nothing for the

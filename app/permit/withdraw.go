@@ -17,23 +17,11 @@ type Withdrawn struct {
 // edits are their own: what is put under its name later is somebody else's until
 // they say otherwise. What they refused stays, and so do the versions they approved.
 func (g *Gate) Withdraw(ctx context.Context, plugin string) (Withdrawn, error) {
-	g.mu.Lock()
-	var allowed []string
-	for _, grant := range g.grants {
-		if grant.Plugin == plugin && grant.Effect == Allow {
-			allowed = append(allowed, grant.ID)
-		}
-	}
-	g.mu.Unlock()
 	var w Withdrawn
-	for _, id := range allowed {
-		grant, err := g.Revoke(ctx, id)
-		if err != nil {
-			return w, err
-		}
-		w.Grants = append(w.Grants, grant)
-	}
 	var err error
+	if w.Grants, err = g.revokeAll(ctx, plugin, func(grant *Grant) bool { return grant.Effect == Allow }); err != nil {
+		return w, err
+	}
 	w.Developing, err = g.develop(ctx, plugin, false)
 	return w, errors.Join(err, g.left(ctx, plugin, g.o.Now().Add(-SaveTime)))
 }
@@ -49,14 +37,13 @@ func (g *Gate) Left(ctx context.Context, plugin string) error {
 }
 
 func (g *Gate) left(ctx context.Context, plugin string, since time.Time) error {
-	g.mu.Lock()
-	a, known := g.approvals[plugin]
-	g.mu.Unlock()
-	if !known || a.Code == "" || !a.Left.IsZero() && !since.Before(a.Left) {
-		return nil
-	}
-	a.Left = since
-	return g.keep(ctx, a, g.forThisRun(plugin))
+	return g.amend(ctx, plugin, func(a *Approval) bool {
+		if a.Code == "" || !a.Left.IsZero() && !since.Before(a.Left) {
+			return false
+		}
+		a.Left = since
+		return true
+	})
 }
 
 // Returned says that files lie under the name of a plugin that had left. What was
@@ -95,27 +82,35 @@ func (g *Gate) GiveBack(ctx context.Context, plugin string, w Withdrawn) error {
 
 // back says that a plugin's files are where they were.
 func (g *Gate) back(ctx context.Context, plugin string) error {
-	g.mu.Lock()
-	a := g.approvals[plugin]
-	g.mu.Unlock()
-	if a.Left.IsZero() {
-		return nil
-	}
-	a.Left = time.Time{}
-	return g.keep(ctx, a, g.forThisRun(plugin))
+	return g.amend(ctx, plugin, func(a *Approval) bool {
+		left := !a.Left.IsZero()
+		a.Left = time.Time{}
+		return left
+	})
 }
 
 // develop says whether the edits of a plugin that was approved are the person's own,
 // and returns what was said before.
 func (g *Gate) develop(ctx context.Context, plugin string, on bool) (before bool, err error) {
+	err = g.amend(ctx, plugin, func(a *Approval) bool {
+		before, a.Developing = a.Developing, on
+		return before != on
+	})
+	return before, err
+}
+
+// amend changes what is in force about a plugin, and keeps it as long as it was kept
+// before. Nothing is written of a plugin about which nothing is in force, or when
+// change returns false.
+func (g *Gate) amend(ctx context.Context, plugin string, change func(*Approval) bool) error {
 	g.mu.Lock()
 	a, known := g.approvals[plugin]
+	_, thisRun := g.lasting[plugin]
 	g.mu.Unlock()
-	if !known || a.Developing == on {
-		return a.Developing, nil
+	if !known || !change(&a) {
+		return nil
 	}
-	before, a.Developing = a.Developing, on
-	return before, g.keep(ctx, a, g.forThisRun(plugin))
+	return g.keep(ctx, a, thisRun)
 }
 
 // Elsewhere says that a plugin's files are about to be replaced by what was made
