@@ -31,6 +31,19 @@ button { font: inherit; padding: 6px 14px; margin: 0 8px 8px 0; border-radius: 8
 	return template.Must(t.New(name).Parse(strings.TrimSpace(page)))
 }
 
+// showSmall shows page, whose methods its script can call, in a small window until
+// that closes. began gets the context of the toolkit.
+func showSmall(page http.Handler, height int, began func(context.Context)) error {
+	guard()
+	return wails.Run(&options.App{
+		Title: "Conclave", Width: 620, Height: height, DisableResize: true,
+		AssetServer: &assetserver.Options{Handler: page},
+		OnStartup:   began,
+		Bind:        []any{page},
+		Linux:       &linux.Options{ProgramName: programName, Icon: icon},
+	})
+}
+
 // Problem is what the page can call that says why Conclave did not start.
 type Problem struct {
 	ctx   context.Context //nolint:containedctx // Wails' own
@@ -67,13 +80,6 @@ func showProblem(f *fault.Error) {
 	if runtime.GOOS == "linux" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 		return
 	}
-	guard()
 	p := &Problem{fault: f}
-	_ = wails.Run(&options.App{ // standard error has it already
-		Title: "Conclave", Width: 620, Height: 260, DisableResize: true,
-		AssetServer: &assetserver.Options{Handler: p},
-		OnStartup:   func(ctx context.Context) { p.ctx = ctx },
-		Bind:        []any{p},
-		Linux:       &linux.Options{ProgramName: programName, Icon: icon},
-	})
+	_ = showSmall(p, 260, func(ctx context.Context) { p.ctx = ctx }) // standard error has it already
 }

@@ -13,10 +13,6 @@ import (
 	"conclave/app/fault"
 	"conclave/store"
 
-	"github.com/wailsapp/wails/v2"
-	"github.com/wailsapp/wails/v2/pkg/options"
-	"github.com/wailsapp/wails/v2/pkg/options/assetserver"
-	"github.com/wailsapp/wails/v2/pkg/options/linux"
 	"github.com/wailsapp/wails/v2/pkg/runtime"
 )
 
@@ -95,15 +91,8 @@ document.getElementById("end").onclick = () => window.go.main.Waiting.End();
 // showWaiting runs the question. Its error ends the program with a status that
 // says what was chosen.
 func showWaiting() error {
-	guard()
 	w := &Waiting{}
-	err := wails.Run(&options.App{
-		Title: "Conclave", Width: 620, Height: 250, DisableResize: true,
-		AssetServer: &assetserver.Options{Handler: w},
-		OnStartup:   func(ctx context.Context) { w.ctx = ctx },
-		Bind:        []any{w},
-		Linux:       &linux.Options{ProgramName: programName, Icon: icon},
-	})
+	err := showSmall(w, 250, func(ctx context.Context) { w.ctx = ctx })
 	if err == nil && w.endIt {
 		os.Exit(endThemStatus)
 	}

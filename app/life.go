@@ -38,7 +38,7 @@ func (l *life) call() context.Context {
 }
 
 var ended = func() context.Context {
-	ctx, cancel := context.WithCancelCause(context.TODO())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errNoContext)
 	return ctx
 }()
