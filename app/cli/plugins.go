@@ -168,11 +168,14 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 	table := newTable("PLUGIN", "STATE", "TOOLS", "CONTRACT", "")
 	for _, row := range rows {
 		note := ""
-		if row.Problem != nil {
+		switch {
+		case row.Problem != nil:
 			note = place(row.Problem) + row.Problem.Message
-			if row.LastGood {
-				note += " (an older version still serves)"
-			}
+		case row.State == plugin.Quarantined:
+			note = "It changed since it was approved"
+		}
+		if note != "" && row.LastGood {
+			note += " (an older version still serves)"
 		}
 		if note == "" {
 			note = empty[row.ID]
