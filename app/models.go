@@ -70,6 +70,7 @@ func (m *Models) List() (ModelList, error) {
 	for _, c := range connections {
 		out.Connections = append(out.Connections, m.view(c))
 	}
+	tellApart(out.Connections)
 	for _, k := range known {
 		out.Models = append(out.Models, ModelView{k.Name(), k.Connection, k.ID, k.Title, k.Can.Tools, k.Can.Vision, k.Can.Reasoning, k.Context})
 	}
@@ -80,6 +81,19 @@ func (m *Models) List() (ModelList, error) {
 		return strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title))
 	})
 	return out, nil
+}
+
+// tellApart puts the names of connections that have one title behind it.
+func tellApart(connections []ConnectionView) {
+	times := map[string]int{}
+	for _, c := range connections {
+		times[c.Title]++
+	}
+	for i, c := range connections {
+		if times[c.Title] > 1 {
+			connections[i].Title += " (" + c.Name + ")"
+		}
+	}
 }
 
 func (m *Models) view(c llm.Connection) ConnectionView {
