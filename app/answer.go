@@ -98,7 +98,7 @@ func tell(ctx context.Context, live *transcript.Live, e turn.Event) {
 	case turn.Proposed, turn.Asked, turn.Running:
 		live.Call(*e.Call)
 	case turn.Held:
-		live.Held(*e.Call, e.Pending.ID)
+		live.Held(*e.Call, e.Request)
 	case turn.Decided:
 		live.Decided(*e.Call, e.Decision.Grant)
 	case turn.Progress:

@@ -30,7 +30,7 @@ func TestF134OneAnswerAtATimeIsWrittenInAChat(t *testing.T) {
 		if err != nil || opened.Status == nil || opened.Status.Phase != "answering" || opened.Entries[1].State != "streaming" {
 			t.Errorf("while it is written the chat is %+v, %v", opened, err)
 		}
-		if row := a.Chats.row(chat.Conversation{ID: talk}); row.State != "running" {
+		if row := a.Chats.row(chat.Conversation{ID: talk}, nil); row.State != "running" {
 			t.Errorf("its row is %+v", row)
 		}
 		if _, err := a.Chats.Send(string(talk), Outgoing{Text: "And this."}); fault.Of(err).Kind != fault.Conflict {

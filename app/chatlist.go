@@ -26,6 +26,7 @@ func (c *Chats) List(query ChatQuery, offset, limit int) (ChatList, error) {
 	if query.Archived {
 		which = []Which{Archived}
 	}
+	waiting := c.waiting()
 	for _, w := range which {
 		rows, total, err := c.core.Keep.Conversations(ctx, w, max(0, offset-out.Total), max(1, limit-len(out.Rows)))
 		if err != nil {
@@ -33,7 +34,7 @@ func (c *Chats) List(query ChatQuery, offset, limit int) (ChatList, error) {
 		}
 		for _, v := range rows {
 			if len(out.Rows) < limit {
-				out.Rows = append(out.Rows, c.row(v))
+				out.Rows = append(out.Rows, c.row(v, waiting))
 			}
 		}
 		out.Total += total
@@ -56,8 +57,9 @@ func (c *Chats) found(ctx context.Context, query ChatQuery, offset, limit int) (
 	if err != nil {
 		return ChatList{}, err
 	}
+	waiting := c.waiting()
 	for _, h := range found.Hits {
-		row := c.row(h.Conversation)
+		row := c.row(h.Conversation, waiting)
 		row.Excerpt = h.Excerpt
 		out.Rows = append(out.Rows, row)
 	}
@@ -68,7 +70,18 @@ func (c *Chats) found(ctx context.Context, query ChatQuery, offset, limit int) (
 	return out, nil
 }
 
-func (c *Chats) row(v chat.Conversation) ChatRow {
+// waiting returns the chats in which a call waits for the person.
+func (c *Chats) waiting() map[chat.ConversationID]bool {
+	out := map[chat.ConversationID]bool{}
+	for _, p := range c.core.Gate.Pending() {
+		if p.Kind == permit.KindCall {
+			out[p.Conversation] = true
+		}
+	}
+	return out
+}
+
+func (c *Chats) row(v chat.Conversation, waiting map[chat.ConversationID]bool) ChatRow {
 	row := ChatRow{
 		ID: string(v.ID), Title: v.Title, Updated: stamp(v.Updated), Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo, State: ChatIdle,
 	}
@@ -78,10 +91,8 @@ func (c *Chats) row(v chat.Conversation) ChatRow {
 		row.State = ChatRunning
 	}
 	c.mu.Unlock()
-	for _, p := range c.core.Gate.Pending() {
-		if p.Conversation == v.ID && p.Kind == permit.KindCall {
-			row.State = ChatWaiting
-		}
+	if waiting[v.ID] {
+		row.State = ChatWaiting
 	}
 	return row
 }

@@ -129,7 +129,7 @@ type Origin struct {
 type Event struct {
 	Kind     EventKind
 	Record   chat.CallRecord
-	Pending  *permit.Pending  // Held
+	Request  string           // Held: the gate's
 	Decision *permit.Decision // Decided
 	Note     string           // Noted, Progress
 	Result   *chat.ToolResult // Answered
@@ -142,7 +142,7 @@ type EventKind string
 // be missing, and Noted comes after Running too.
 const (
 	Noted    EventKind = "noted"    // a hook did something: Note
-	Held     EventKind = "held"     // a person is asked: Pending
+	Held     EventKind = "held"     // a person is asked: Request
 	Decided  EventKind = "decided"  // by the gate: Decision
 	Running  EventKind = "running"  // it is on record as running
 	Progress EventKind = "progress" // the tool says how far it is: Note
@@ -235,8 +235,8 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	d := c.runner.o.Gate.Ask(ctx, permit.Request{
 		Call: c.Name(), Caller: c.origin.Caller, Tool: c.Tool, Arguments: c.arguments,
 		Conversation: c.origin.Conversation, Turn: c.origin.Turn, Asker: c.origin.Asker,
-		Waiting: func(q permit.Pending) {
-			c.hear(Event{Kind: Held, Pending: &q})
+		Waiting: func(id string) {
+			c.hear(Event{Kind: Held, Request: id})
 			if held != nil {
 				held()
 			}

@@ -30,9 +30,6 @@ type Options struct {
 	Protected []string
 	// Plugins is the plugins folder, of which no plugin is given anything.
 	Plugins string
-	// History says how often a tool was allowed and when last, for the card. nil:
-	// what the gate itself saw since the program started.
-	History func(ctx context.Context, toolID string) (times int, last time.Time)
 }
 
 // Gate decides. Use Open, and Close when done. Its methods are safe for
@@ -318,9 +315,8 @@ func (g *Gate) writeSoonLocked(toolID string) {
 
 // askTerminal puts the request before the asker it came with.
 func (g *Gate) askTerminal(ctx context.Context, request Request, step int, p Pending) Decision {
-	g.history(ctx, &p)
 	if request.Waiting != nil {
-		request.Waiting(p)
+		request.Waiting(p.ID)
 	}
 	askCtx, cancel := context.WithTimeoutCause(ctx, Patience, errExpired)
 	defer cancel()

@@ -131,17 +131,46 @@ func request(c permit.Candidate) permit.Request {
 // asked runs Ask on its own goroutine and waits until the request is pending.
 func asked(t *testing.T, g *permit.Gate, r permit.Request) (permit.Pending, <-chan permit.Decision) {
 	t.Helper()
-	waiting := make(chan permit.Pending, 1)
+	waiting := make(chan string, 1)
 	decided := make(chan permit.Decision, 1)
-	r.Waiting = func(p permit.Pending) { waiting <- p }
+	r.Waiting = func(id string) { waiting <- id }
 	go func() { decided <- g.Ask(t.Context(), r) }() // ends when the request is settled, at the latest with the test
 	select {
-	case p := <-waiting:
-		return p, decided
+	case id := <-waiting:
+		list := g.Pending()
+		if i := slices.IndexFunc(list, func(p permit.Pending) bool { return p.ID == id }); i >= 0 {
+			return list[i], decided
+		}
+		t.Fatalf("the request %s is not among %+v", id, list)
 	case d := <-decided:
 		t.Fatalf("nobody was asked: %+v", d)
 	}
 	return permit.Pending{}, nil
+}
+
+func TestF140AHeldCallIsNoticedOnceAndMarkedBefore(t *testing.T) {
+	notices := bus.New()
+	g, c := trusted(t, permit.Options{Bus: notices})
+	defer g.Attach()()
+	before, marked := notices.Revision(bus.Permissions, ""), uint64(0)
+	r := request(c)
+	r.Waiting = func(string) { marked = notices.Revision(bus.Permissions, "") }
+	synced, stop := context.WithCancel(t.Context())
+	news := notices.Subscribe(bus.Permissions)
+	defer news.Close()
+	ended := make(chan struct{})
+	go func() { // ends with synced
+		defer close(ended)
+		g.Ask(synced, r)
+	}()
+	if _, err := news.Next(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if now := notices.Revision(bus.Permissions, ""); marked != before || now != before+1 {
+		t.Errorf("of revision %d it was marked at %d and noticed until %d", before, marked, now)
+	}
+	stop()
+	<-ended
 }
 
 // asker answers with one answer and remembers what it was asked.
@@ -814,12 +843,9 @@ func TestTheCardTellsTheHistory(t *testing.T) {
 		"Allowed 4 times, last on Tuesday.":         time.Date(2026, 11, 17, 9, 0, 0, 0, time.UTC),
 		"Allowed 4 times, last on 3 November 2026.": time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC),
 	} {
-		g, c := trusted(t, permit.Options{Now: func() time.Time { return now }, History: func(_ context.Context, id string) (int, time.Time) {
-			if id != "notes:write_note" {
-				t.Errorf("asked about %s", id)
-			}
-			return 4, last
-		}})
+		uses := newLedger()
+		uses.uses["notes:write_note"] = permit.Use{Times: 4, Last: last}
+		g, c := trusted(t, permit.Options{Now: func() time.Time { return now }, Ledger: uses})
 		a := &asker{}
 		r := request(c)
 		r.Asker = a

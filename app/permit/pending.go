@@ -72,14 +72,6 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Pen
 	return p
 }
 
-// history asks the record how often the tool was allowed.
-func (g *Gate) history(ctx context.Context, p *Pending) {
-	if g.o.History != nil {
-		times, last := g.o.History(ctx, p.Tool)
-		p.History = history(times, last, g.o.Now())
-	}
-}
-
 // history is “Allowed 4 times, last on Tuesday.”
 func history(times int, last, now time.Time) string {
 	if times == 0 {
@@ -174,18 +166,14 @@ func (g *Gate) joinLocked(request Request, step int, p Pending) (joined *entry, 
 
 // wait blocks until the entry is settled, its time is over, or ctx ends.
 func (g *Gate) wait(ctx context.Context, e *entry, request Request, first bool) Decision {
-	g.mu.Lock()
-	p := e.Pending
-	g.mu.Unlock()
 	if first {
 		g.shelve(ctx, e)
 	}
-	g.notify()
-	if request.Waiting != nil {
-		g.history(ctx, &p)
-		request.Waiting(p)
+	if request.Waiting != nil { // before the notice: whoever hears that finds the call marked
+		request.Waiting(e.ID)
 	}
-	timer := time.NewTimer(p.Expires.Sub(g.o.Now()))
+	g.notify()
+	timer := time.NewTimer(e.Expires.Sub(g.o.Now()))
 	defer timer.Stop()
 	select {
 	case <-e.done:
@@ -237,13 +225,6 @@ func (g *Gate) Pending() []Pending {
 	g.mu.Unlock()
 	for _, e := range over {
 		g.unshelve(g.base, e.ID)
-	}
-	if g.o.History != nil {
-		for i := range list {
-			if list[i].Kind == KindCall {
-				g.history(g.base, &list[i])
-			}
-		}
 	}
 	return list
 }

@@ -125,8 +125,8 @@ type Request struct {
 	// nil means: put it in the pending list.
 	Asker Asker
 	// Waiting, when not nil, is called once, before the gate waits for a person,
-	// with what they are shown.
-	Waiting func(p Pending)
+	// with the ID of what they are shown.
+	Waiting func(id string)
 }
 
 // Asker puts one pending request before a person and returns their answer. It

@@ -103,7 +103,7 @@ func (t *run) heardOf(e call.Event) {
 		return
 	}
 	kinds := map[call.EventKind]EventKind{call.Held: Held, call.Decided: Decided, call.Running: Running, call.Progress: Progress, call.Answered: Answered}
-	t.emit(Event{Kind: kinds[e.Kind], Call: &e.Record, Pending: e.Pending, Decision: e.Decision, Note: e.Note, Result: e.Result})
+	t.emit(Event{Kind: kinds[e.Kind], Call: &e.Record, Request: e.Request, Decision: e.Decision, Note: e.Note, Result: e.Result})
 }
 
 // writeResults writes the message with the results, in call order, behind the

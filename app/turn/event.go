@@ -23,7 +23,7 @@ const (
 	Reasoning  EventKind = "reasoning"     // Seq, Text
 	Proposed   EventKind = "call_proposed" // Seq, Call.RequestID, Call.ToolName: arguments still come
 	Asked      EventKind = "tool_call"     // Seq, Call: on record; not decided
-	Held       EventKind = "call_held"     // Call, Pending: a person is asked
+	Held       EventKind = "call_held"     // Call, Request: a person is asked
 	Decided    EventKind = "permission"    // Call, Decision
 	Running    EventKind = "call_running"  // Call
 	Progress   EventKind = "call_progress" // Call, Note
@@ -48,7 +48,7 @@ type Event struct {
 	Note         string
 	Call         *chat.CallRecord
 	Result       *chat.ToolResult
-	Pending      *permit.Pending
+	Request      string // Held: the gate's
 	Decision     *permit.Decision
 	Usage        chat.Usage
 	Reason       chat.EndReason
