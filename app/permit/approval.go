@@ -349,6 +349,7 @@ func (g *Gate) decided(plugin string) {
 	}
 	g.mu.Unlock()
 	g.reconsider()
+	g.notifyPlugin(plugin)
 	for _, listen := range listeners {
 		listen(plugin)
 	}

@@ -515,6 +515,9 @@ func (g *Gate) TurnEnded(turn string) {
 
 func (g *Gate) notify() { g.o.Bus.Changed(bus.Permissions, "") }
 
+// notifyPlugin tells that a plugin was granted or denied something.
+func (g *Gate) notifyPlugin(plugin string) { g.o.Bus.Changed(bus.Permissions, plugin) }
+
 // pluginName is the display name of a plugin.
 func (g *Gate) pluginName(id string) string {
 	if id == Own {

@@ -50,7 +50,7 @@ func (g *Gate) Add(ctx context.Context, grant Grant) (Grant, error) {
 	g.grants = append(g.grants, &grant)
 	kept := grant
 	g.mu.Unlock()
-	g.reconsider()
+	g.regranted(kept)
 	return kept, failed
 }
 
@@ -79,8 +79,16 @@ func (g *Gate) Revoke(ctx context.Context, id string) (Grant, error) {
 	g.mu.Lock()
 	g.grants = slices.DeleteFunc(g.grants, func(grant *Grant) bool { return grant.ID == id })
 	g.mu.Unlock()
-	g.reconsider()
+	g.regranted(grant)
 	return grant, nil
+}
+
+// regranted puts in force that a grant came or went.
+func (g *Gate) regranted(grant Grant) {
+	g.reconsider()
+	if grant.Permission != "" {
+		g.notifyPlugin(grant.Plugin)
+	}
 }
 
 // revokeAll revokes the grants of a plugin that which reports, and returns them.

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
+	"conclave/app/bus"
 	"conclave/app/chat"
 	"conclave/app/permit"
 	"conclave/app/plugin"
@@ -239,6 +241,28 @@ func TestSP20SP21RevokingToolsRemovesThemAtOnce(t *testing.T) {
 		must(t, f.Gate.SetPermission(t.Context(), "a", "tools", permit.Allow))
 		f.Settle()
 		f.Says("a:say", "two")
+	})
+}
+
+func TestF140ANoticeOfOnePluginsPermissionsReadsThatOnesAlone(t *testing.T) {
+	plugintest.Bubble(t, "spindle", func(t *testing.T, f *plugintest.Fixture) {
+		f.Serve("a.js", plugintest.SaysText("say", "a"))
+		f.Serve("b.js", plugintest.SaysText("say", "b"))
+		f.Bus = bus.New() // the gate has the one before: the host hears what the test says
+		f.Restart()
+		must(t, f.Gate.SetPermission(t.Context(), "a", "chats", permit.Allow))
+		must(t, f.Gate.SetPermission(t.Context(), "b", "chats", permit.Allow))
+		f.Bus.Changed(bus.Permissions, "") // as when a call is held or answered
+		synctest.Wait()
+		if got := f.World.Events(); len(got) != 0 {
+			t.Errorf("a notice of no plugin told %q", got)
+		}
+		f.Bus.Changed(bus.Permissions, "b")
+		synctest.Wait()
+		want := `b PERMISSION_CHANGED {"permission":"chats","granted":true,"allGranted":["chats"]}`
+		if got := f.World.Events(); len(got) != 1 || got[0] != want {
+			t.Errorf("a notice of b told %q, want %q", got, want)
+		}
 	})
 }
 

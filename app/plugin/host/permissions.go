@@ -16,17 +16,14 @@ var errRevoked = fault.New(fault.NotAllowed, "plugin.permission", "The plugin ma
 func (h *Host) heed(news *bus.Subscription) {
 	defer news.Close()
 	for {
-		if _, err := news.Next(h.ctx); err != nil {
+		notices, err := news.Next(h.ctx)
+		if err != nil {
 			return
 		}
-		h.mu.Lock()
-		entries := make([]*entry, 0, len(h.entries))
-		for _, e := range h.entries {
-			entries = append(entries, e)
-		}
-		h.mu.Unlock()
-		for _, e := range entries {
-			e.repermit()
+		for _, n := range notices {
+			if e := h.entry(n.ID); e != nil { // others are about requests that wait
+				e.repermit()
+			}
 		}
 	}
 }
