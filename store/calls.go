@@ -205,7 +205,7 @@ func (s *Store) Call(ctx context.Context, id uint64) (chat.CallRecord, error) {
 	err := s.view(ctx, op, func(tx *bbolt.Tx) (err error) {
 		raw := bucket(tx, bucketCalls).Get(number(id))
 		if raw == nil {
-			return fault.New(fault.NotFound, op, fmt.Sprintf("There is no record of a call %d.", id), "conclave logs lists what there is.")
+			return fault.New(fault.NotFound, op, fmt.Sprintf("There is no record of a call %d.", id), "conclave logs --json shows the ids.")
 		}
 		r, err = decodeCall(raw)
 		return err

@@ -60,6 +60,8 @@ type Chats interface {
 	ImportConversation(ctx context.Context, c *chat.Conversation, messages []chat.Message) error
 	// Recent lists chats, last changed first; limit 0 takes all.
 	Recent(ctx context.Context, limit int) ([]chat.Conversation, error)
+	// Call returns one record of a tool call.
+	Call(ctx context.Context, id uint64) (chat.CallRecord, error)
 	// Calls lists records of tool calls, oldest first.
 	Calls(ctx context.Context, f CallFilter) ([]chat.CallRecord, error)
 	// Search finds messages and titles, best first.
@@ -95,18 +97,9 @@ type Models interface {
 	Test(ctx context.Context, name string) (models int, took time.Duration, err error)
 	SetDefault(ctx context.Context, name string) error
 	Default(ctx context.Context) (string, error)
-	Scan(ctx context.Context) ([]LocalServer, error)
+	Scan(ctx context.Context) ([]llm.Found, error)
 	// Pull has an Ollama server download a model.
 	Pull(ctx context.Context, name string, progress func(status string, done, total int64)) error
-}
-
-// LocalServer is a model server that answered on this computer.
-type LocalServer struct {
-	Kind    string `json:"kind"`
-	Title   string `json:"title"`
-	Version string `json:"version"`
-	URL     string `json:"url"`
-	Models  int    `json:"models"`
 }
 
 // Settings reads and changes what the person set.

@@ -83,20 +83,29 @@ func (c *command) listModels(ctx context.Context, app *App, _ []string) error {
 	return table.print(c, "No model answered.")
 }
 
+// serverRow is a model server of this computer, as `models scan --json` prints it.
+type serverRow struct {
+	Kind    string `json:"kind"`
+	Title   string `json:"title"`
+	Version string `json:"version"`
+	URL     string `json:"url"`
+	Models  int    `json:"models"`
+}
+
 func (c *command) scanModels(ctx context.Context, app *App, _ []string) error {
 	servers, err := app.Models.Scan(ctx)
 	if err != nil {
 		return err
 	}
-	if c.json {
-		if servers == nil {
-			servers = []LocalServer{}
-		}
-		return c.printJSON(servers)
-	}
+	rows := []serverRow{}
 	table := newTable("SERVER", "VERSION", "MODELS", "ADD IT WITH")
 	for _, s := range servers {
-		table.add(s.Title, s.Version, fmt.Sprint(s.Models), fmt.Sprintf("conclave models add %s %s --url %s", s.Kind, strings.ToLower(strings.ReplaceAll(s.Title, " ", "-")), s.URL))
+		rows = append(rows, serverRow{s.Kind, s.Title, s.Version, s.URL, len(s.Models)})
+		name := strings.ToLower(strings.ReplaceAll(s.Title, " ", "-"))
+		table.add(s.Title, s.Version, fmt.Sprint(len(s.Models)), fmt.Sprintf("conclave models add %s %s --url %s", s.Kind, name, s.URL))
+	}
+	if c.json {
+		return c.printJSON(rows)
 	}
 	return table.print(c, "No local server answered. Install one, or add an address with conclave models add.")
 }

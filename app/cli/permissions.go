@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"conclave/app/fault"
 	"conclave/app/permit"
 )
 
@@ -93,21 +92,15 @@ func (c *command) explainCall(ctx context.Context, app *App, args []string) erro
 	if err != nil {
 		return usageError("%q is not the number of a call", args[0])
 	}
-	records, err := app.Chats.Calls(ctx, CallFilter{})
+	r, err := app.Chats.Call(ctx, id)
 	if err != nil {
 		return err
 	}
-	for _, r := range records {
-		if r.ID != id {
-			continue
-		}
-		if c.json {
-			return c.printJSON(map[string]string{"call": args[0], "tool": r.ToolID, "caller": r.Caller, "decision": r.Decision, "decided_by": r.DecidedBy})
-		}
-		_, err := fmt.Fprintf(c.Out, "%s, called by %s: %s (%s)\n", r.ToolID, r.Caller, r.Decision, strings.TrimSpace(r.DecidedBy))
-		return err
+	if c.json {
+		return c.printJSON(map[string]string{"call": args[0], "tool": r.ToolID, "caller": r.Caller, "decision": r.Decision, "decided_by": r.DecidedBy})
 	}
-	return fault.New(fault.NotFound, "cli.permissions", "There is no call "+args[0]+" on record.", "conclave logs --json shows the ids.")
+	_, err = fmt.Fprintf(c.Out, "%s, called by %s: %s (%s)\n", r.ToolID, r.Caller, r.Decision, strings.TrimSpace(r.DecidedBy))
+	return err
 }
 
 func (c *command) revokeGrant(ctx context.Context, app *App, args []string) error {

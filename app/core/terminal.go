@@ -232,7 +232,7 @@ func (c *Core) Terminal() *cli.App {
 	return &cli.App{
 		Version: version.Version, Data: c.o.Data, Plugins: c.o.Plugins,
 		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools, Turns: c.Turns, Calls: c.Calls,
-		Chats: terminalChats{c.Store, c.Bus}, Models: terminalModels{c.Models}, Settings: c.Settings,
+		Chats: terminalChats{c.Store, c.Bus}, Models: c.Models, Settings: c.Settings,
 		Watch: c.watch, LogChanges: c.logChanges, Backup: c.Store.Backup, Doctor: c.Doctor,
 	}
 }
@@ -282,19 +282,6 @@ func (c *Core) logChanges(plugin string) (<-chan struct{}, func()) {
 		}
 	})
 	return changed, func() { cancel(); s.Close(); wg.Wait() }
-}
-
-// terminalModels differs from Models in the rows of Scan alone.
-type terminalModels struct{ *Models }
-
-// Scan implements cli.Models.
-func (t terminalModels) Scan(ctx context.Context) ([]cli.LocalServer, error) {
-	found, err := t.Models.Scan(ctx)
-	out := make([]cli.LocalServer, 0, len(found))
-	for _, f := range found {
-		out = append(out, cli.LocalServer{Kind: f.Kind, Title: f.Title, Version: f.Version, URL: f.URL, Models: len(f.Models)})
-	}
-	return out, err
 }
 
 // terminalChats is the store as commands use it. What they change, a window that
