@@ -21,9 +21,8 @@ import (
 
 // The interfaces that others declare and the store satisfies.
 var (
-	_ turn.Log      = (*store.Store)(nil)
-	_ permit.Ledger = (*store.Store)(nil)
-	_ permit.Shelf  = (*store.Store)(nil)
+	_ turn.Log     = (*store.Store)(nil)
+	_ permit.Store = (*store.Store)(nil)
 )
 
 // kind fails the test unless err is a fault of that kind with a whole sentence.

@@ -6,7 +6,7 @@
 //
 // What does not belong here: API keys (they live in the system keychain), the
 // files of plugins, and any decision. The store satisfies interfaces that others
-// declare: turn.Log, permit.Ledger and plugin.Cache.
+// declare: turn.Log, permit.Store and plugin.Cache.
 //
 // # Layout
 //

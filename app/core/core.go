@@ -142,7 +142,7 @@ func (c *Core) build(ctx context.Context) error {
 	c.Keys = keys.New(c.o.Data)
 	c.Models = &Models{settings: c.Settings, keys: c.Keys, log: c.Log, listed: func() { c.Bus.Changed(bus.Models, "") }}
 	c.Gate, err = permit.Open(ctx, permit.Options{
-		Ledger: c.Store, Shelf: c.Store, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data}, Plugins: c.o.Plugins,
+		Store: c.Store, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data}, Plugins: c.o.Plugins,
 		Mode: func() permit.Mode {
 			if now, err := c.Settings.Settings(context.WithoutCancel(ctx)); err == nil && now.Mode == "careful" {
 				return permit.Careful

@@ -280,8 +280,8 @@ func (g *Gate) Reconsider(ctx context.Context, plugin string) error {
 		return nil
 	}
 	if a.Code == "" { // nothing was ever approved
-		if g.o.Ledger != nil {
-			if err := g.o.Ledger.DeleteApproval(ctx, plugin); err != nil {
+		if g.o.Store != nil {
+			if err := g.o.Store.DeleteApproval(ctx, plugin); err != nil {
 				return err
 			}
 		}
@@ -385,8 +385,8 @@ func (a *Approval) pinned(c Candidate) bool {
 // keep puts an approval in force, and writes it unless it is for this run only:
 // then what was said before comes back when the run is over.
 func (g *Gate) keep(ctx context.Context, a Approval, thisRun bool) error {
-	if g.o.Ledger != nil && !thisRun {
-		if err := g.o.Ledger.PutApproval(ctx, a); err != nil {
+	if g.o.Store != nil && !thisRun {
+		if err := g.o.Store.PutApproval(ctx, a); err != nil {
 			return err
 		}
 	}

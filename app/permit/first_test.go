@@ -88,8 +88,8 @@ func TestF08TheCardOfAFirstListingSaysSo(t *testing.T) {
 }
 
 func TestF89BytesApprovedOnceNeedNoSecondYes(t *testing.T) {
-	l := newLedger()
-	g, first := trusted(t, permit.Options{Ledger: l})
+	l := newMemory()
+	g, first := trusted(t, permit.Options{Store: l})
 	second := notes()
 	second.Code = "c0de2"
 	second.Tools[0].Description = "Writes a note, well."
@@ -97,7 +97,7 @@ func TestF89BytesApprovedOnceNeedNoSecondYes(t *testing.T) {
 	if err := g.Trust(t.Context(), second, permit.Trust{}); err != nil {
 		t.Fatal(err)
 	}
-	for name, g := range map[string]*permit.Gate{"now": g, "after a restart": open(t, permit.Options{Ledger: l})} {
+	for name, g := range map[string]*permit.Gate{"now": g, "after a restart": open(t, permit.Options{Store: l})} {
 		t.Run(name, func(t *testing.T) {
 			status(t, g, read(first), permit.Approved)
 			status(t, g, first, permit.Approved)
@@ -135,8 +135,8 @@ func TestF89BytesApprovedOnceNeedNoSecondYes(t *testing.T) {
 }
 
 func TestF10AlwaysSpeaksForCallsAndNamedPluginsOnly(t *testing.T) {
-	l := newLedger()
-	g := open(t, permit.Options{Ledger: l})
+	l := newMemory()
+	g := open(t, permit.Options{Store: l})
 	c := notes()
 	if v, err := g.Approved(t.Context(), c, permit.AlwaysAsker{}); v != permit.Waiting || err != nil {
 		t.Errorf("a plugin that nobody named: %s, %v", v, err)

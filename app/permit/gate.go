@@ -20,12 +20,11 @@ import (
 
 // Options say what a Gate works with. Every field may be left out.
 type Options struct {
-	Ledger Ledger // nil: nothing outlives the program
-	Shelf  Shelf  // nil: waiting requests do not survive a crash
-	Bus    *bus.Bus
-	Log    *slog.Logger
-	Now    func() time.Time // nil: time.Now
-	Mode   func() Mode      // the person's mode, read at each decision; nil: Standard
+	Store Store // nil: nothing outlives the program
+	Bus   *bus.Bus
+	Log   *slog.Logger
+	Now   func() time.Time // nil: time.Now
+	Mode  func() Mode      // the person's mode, read at each decision; nil: Standard
 	// Protected are folders that no tool may touch: Conclave's own data.
 	Protected []string
 	// Plugins is the plugins folder, of which no plugin is given anything.
@@ -50,7 +49,7 @@ type Gate struct {
 	lasting   map[string]*Approval // of plugins approved for a run only: what was said before, or nil
 	once      map[string]bool      // calls that were allowed after their program had died
 	uses      map[string]Use       // by tool id
-	unwritten map[string]bool      // tool ids whose use the ledger does not have yet
+	unwritten map[string]bool      // tool ids whose use the store does not have yet
 	writing   *time.Timer          // writes them; nil while nothing is due
 	writes    sync.WaitGroup       // the timer that runs, or is to run
 	paused    bool
@@ -64,7 +63,7 @@ type Gate struct {
 // closely cost no write each.
 const usesWritten = time.Minute
 
-// Open reads what was remembered. A ledger that cannot be read is an error: a
+// Open reads what was remembered. A store that cannot be read is an error: a
 // refusal that nobody can read must not become a yes.
 func Open(ctx context.Context, o Options) (*Gate, error) {
 	if o.Log == nil {
@@ -85,12 +84,12 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 		touched: map[string]bool{}, approvals: map[string]Approval{}, known: map[string]Candidate{}, released: map[string]bool{},
 		lasting: map[string]*Approval{}, once: map[string]bool{}, uses: map[string]Use{}, unwritten: map[string]bool{}, listeners: map[*func(string)]struct{}{},
 	}
-	if o.Ledger != nil {
-		grants, err := o.Ledger.Grants(ctx)
+	if o.Store != nil {
+		grants, err := o.Store.Grants(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("read the permissions: %w", err)
 		}
-		approvals, err := o.Ledger.Approvals(ctx)
+		approvals, err := o.Store.Approvals(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("read the approvals: %w", err)
 		}
@@ -99,7 +98,7 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 			id := grants[i].Plugin + ":" + grants[i].Tool
 			g.uses[id] = Use{g.uses[id].Times + grants[i].Uses, latest(g.uses[id].Last, grants[i].LastUsed)}
 		}
-		uses, err := o.Ledger.Uses(ctx)
+		uses, err := o.Store.Uses(ctx)
 		if err != nil { // they decide nothing
 			o.Log.Warn("when tools were last used cannot be read", "err", err)
 		}
@@ -110,8 +109,6 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 			g.approvals[a.Plugin] = a
 			g.releaseLocked(a)
 		}
-	}
-	if o.Shelf != nil {
 		if err := g.restore(ctx); err != nil {
 			return nil, fmt.Errorf("read the requests that wait: %w", err)
 		}
@@ -139,13 +136,13 @@ func (g *Gate) Close(ctx context.Context) error {
 	g.mu.Unlock()
 	for _, e := range settled {
 		e.settle(Decision{Effect: Deny, Why: "Conclave was closed before you answered", Reason: "Conclave was closed before anybody answered", By: "nobody to ask"})
-		g.unshelve(ctx, e.ID)
+		g.deleteWaiting(ctx, e.ID)
 	}
 	g.writes.Wait()
 	return errors.Join(g.writeGrants(ctx), g.writeUses(ctx))
 }
 
-// writeUses writes the uses that the ledger does not have yet.
+// writeUses writes the uses that the store does not have yet.
 func (g *Gate) writeUses(ctx context.Context) error {
 	g.mu.Lock()
 	uses := map[string]Use{}
@@ -154,10 +151,10 @@ func (g *Gate) writeUses(ctx context.Context) error {
 	}
 	clear(g.unwritten)
 	g.mu.Unlock()
-	if len(uses) == 0 || g.o.Ledger == nil {
+	if len(uses) == 0 || g.o.Store == nil {
 		return nil
 	}
-	err := g.o.Ledger.PutUses(ctx, uses)
+	err := g.o.Store.PutUses(ctx, uses)
 	if err != nil {
 		g.mu.Lock()
 		for id := range uses {
@@ -170,7 +167,7 @@ func (g *Gate) writeUses(ctx context.Context) error {
 
 // writeGrants writes the grants whose last use changed.
 func (g *Gate) writeGrants(ctx context.Context) error {
-	if g.o.Ledger == nil {
+	if g.o.Store == nil {
 		return nil
 	}
 	g.mu.Lock()
@@ -184,7 +181,7 @@ func (g *Gate) writeGrants(ctx context.Context) error {
 	g.mu.Unlock()
 	var errs []error
 	for _, grant := range changed {
-		errs = append(errs, g.o.Ledger.PutGrant(ctx, grant))
+		errs = append(errs, g.o.Store.PutGrant(ctx, grant))
 	}
 	return errors.Join(errs...)
 }
@@ -294,7 +291,7 @@ func (g *Gate) noteLocked(toolID, grant string) {
 // writeSoonLocked has the tool's use written with others after a while, or when the
 // gate is closed, which ends the timer or waits for it.
 func (g *Gate) writeSoonLocked(toolID string) {
-	if g.o.Ledger == nil {
+	if g.o.Store == nil {
 		return
 	}
 	g.unwritten[toolID] = true
@@ -480,7 +477,7 @@ func (g *Gate) Attach() (detach func()) {
 		g.mu.Unlock()
 		for _, e := range settled {
 			e.settle(Decision{Effect: Deny, Step: e.step, By: "nobody to ask", Why: "the window was closed before you answered", Reason: "the window was closed before anybody answered"})
-			g.unshelve(g.base, e.ID)
+			g.deleteWaiting(g.base, e.ID)
 		}
 	})
 }

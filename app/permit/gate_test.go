@@ -19,8 +19,8 @@ import (
 	"conclave/app/tool"
 )
 
-// ledger is a Ledger and a Shelf in memory; broken makes every write fail.
-type ledger struct {
+// memory is a Store in memory; broken makes every write fail.
+type memory struct {
 	mu        sync.Mutex
 	grants    map[string]permit.Grant
 	approvals map[string]permit.Approval
@@ -30,11 +30,11 @@ type ledger struct {
 	broken    bool
 }
 
-func newLedger() *ledger {
-	return &ledger{grants: map[string]permit.Grant{}, approvals: map[string]permit.Approval{}, pending: map[string]json.RawMessage{}, uses: map[string]permit.Use{}}
+func newMemory() *memory {
+	return &memory{grants: map[string]permit.Grant{}, approvals: map[string]permit.Approval{}, pending: map[string]json.RawMessage{}, uses: map[string]permit.Use{}}
 }
 
-func (l *ledger) write(do func()) error {
+func (l *memory) write(do func()) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.broken {
@@ -44,48 +44,48 @@ func (l *ledger) write(do func()) error {
 	return nil
 }
 
-func (l *ledger) Grants(context.Context) ([]permit.Grant, error) {
+func (l *memory) Grants(context.Context) ([]permit.Grant, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Collect(maps.Values(l.grants)), nil
 }
-func (l *ledger) Approvals(context.Context) ([]permit.Approval, error) {
+func (l *memory) Approvals(context.Context) ([]permit.Approval, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return slices.Collect(maps.Values(l.approvals)), nil
 }
-func (l *ledger) Pending(context.Context) (map[string]json.RawMessage, error) {
+func (l *memory) Pending(context.Context) (map[string]json.RawMessage, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.pending), nil
 }
-func (l *ledger) PutGrant(_ context.Context, g permit.Grant) error {
+func (l *memory) PutGrant(_ context.Context, g permit.Grant) error {
 	return l.write(func() { l.grants[g.ID] = g })
 }
-func (l *ledger) DeleteGrant(_ context.Context, id string) error {
+func (l *memory) DeleteGrant(_ context.Context, id string) error {
 	return l.write(func() { delete(l.grants, id) })
 }
-func (l *ledger) PutApproval(_ context.Context, a permit.Approval) error {
+func (l *memory) PutApproval(_ context.Context, a permit.Approval) error {
 	return l.write(func() { l.approvals[a.Plugin] = a })
 }
-func (l *ledger) DeleteApproval(_ context.Context, plugin string) error {
+func (l *memory) DeleteApproval(_ context.Context, plugin string) error {
 	return l.write(func() { delete(l.approvals, plugin) })
 }
-func (l *ledger) Uses(context.Context) (map[string]permit.Use, error) {
+func (l *memory) Uses(context.Context) (map[string]permit.Use, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return maps.Clone(l.uses), nil
 }
-func (l *ledger) PutUses(_ context.Context, uses map[string]permit.Use) error {
+func (l *memory) PutUses(_ context.Context, uses map[string]permit.Use) error {
 	return l.write(func() {
 		l.puts++
 		maps.Copy(l.uses, uses)
 	})
 }
-func (l *ledger) PutPending(_ context.Context, id string, raw json.RawMessage) error {
+func (l *memory) PutPending(_ context.Context, id string, raw json.RawMessage) error {
 	return l.write(func() { l.pending[id] = raw })
 }
-func (l *ledger) DeletePending(_ context.Context, id string) error {
+func (l *memory) DeletePending(_ context.Context, id string) error {
 	return l.write(func() { delete(l.pending, id) })
 }
 
@@ -229,8 +229,8 @@ func TestEachScopeEndsWhenItsNameSays(t *testing.T) {
 		permit.UntilQuit:  {true, true, true, false},
 		permit.Always:     {true, true, true, true},
 	} {
-		l := newLedger()
-		g, c := trusted(t, permit.Options{Ledger: l})
+		l := newMemory()
+		g, c := trusted(t, permit.Options{Store: l})
 		r := request(c)
 		r.Asker = &asker{answer: permit.Answer{Effect: permit.Allow, Scope: scope}}
 		g.Ask(t.Context(), r)
@@ -249,7 +249,7 @@ func TestEachScopeEndsWhenItsNameSays(t *testing.T) {
 		if err := g.Close(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		again := open(t, permit.Options{Ledger: l})
+		again := open(t, permit.Options{Store: l})
 		again.Status(c)
 		if got := again.Ask(t.Context(), r).Effect == permit.Allow; got != holds[3] {
 			t.Errorf("%s: after a restart allowed %v, want %v", scope, got, holds[3])
@@ -467,8 +467,8 @@ func TestAGrantIsForTheDefinitionItWasGivenFor(t *testing.T) {
 
 func TestAGrantUnusedFor90DaysAsksAgain(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	l := newLedger()
-	g, c := trusted(t, permit.Options{Ledger: l, Now: func() time.Time { return now }})
+	l := newMemory()
+	g, c := trusted(t, permit.Options{Store: l, Now: func() time.Time { return now }})
 	if _, err := g.Add(t.Context(), permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always}); err != nil {
 		t.Fatal(err)
 	}
@@ -481,7 +481,7 @@ func TestAGrantUnusedFor90DaysAsksAgain(t *testing.T) {
 	}
 	for _, grant := range l.grants {
 		if grant.Uses != 1 || !grant.LastUsed.Equal(now) {
-			t.Errorf("the ledger has %+v", grant)
+			t.Errorf("the store has %+v", grant)
 		}
 	}
 	now = now.AddDate(0, 0, 91)
@@ -492,8 +492,8 @@ func TestAGrantUnusedFor90DaysAsksAgain(t *testing.T) {
 
 func TestWhenAToolWasLastUsedOutlivesTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g, c := trusted(t, permit.Options{Ledger: l})
+		l := newMemory()
+		g, c := trusted(t, permit.Options{Store: l})
 		r := request(c)
 		r.Asker = &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Once}}
 		id := r.Tool.ID()
@@ -511,7 +511,7 @@ func TestWhenAToolWasLastUsedOutlivesTheProgram(t *testing.T) {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			if u := l.uses[id]; l.puts != puts || u.Times != times || !u.Last.Equal(last) {
-				t.Errorf("after %d writes the ledger has %+v, want %d writes, %d times, last %s", l.puts, u, puts, times, last)
+				t.Errorf("after %d writes the store has %+v, want %d writes, %d times, last %s", l.puts, u, puts, times, last)
 			}
 		}
 		first := release(3)
@@ -537,7 +537,7 @@ func TestWhenAToolWasLastUsedOutlivesTheProgram(t *testing.T) {
 		}
 		written(2, 4, second)
 
-		again := open(t, permit.Options{Ledger: l})
+		again := open(t, permit.Options{Store: l})
 		if times, last := again.Uses(id); times != 4 || !last.Equal(second) {
 			t.Errorf("the next program knows %d uses, last %s", times, last)
 		}
@@ -550,8 +550,8 @@ func TestWhenAToolWasLastUsedOutlivesTheProgram(t *testing.T) {
 func TestTwoWindowsAnswerOneRequestAndOneIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range 50 {
-			l := newLedger()
-			g, c := trusted(t, permit.Options{Ledger: l, Shelf: l})
+			l := newMemory()
+			g, c := trusted(t, permit.Options{Store: l})
 			defer g.Attach()()
 			defer g.Attach()()
 			p, decided := asked(t, g, request(c))
@@ -679,8 +679,8 @@ func TestAWiderAnswerSettlesOtherCardsAndAPauseSettlesAll(t *testing.T) {
 
 func TestTenMinutesWithoutAnAnswerMeanNo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g, c := trusted(t, permit.Options{Shelf: l})
+		l := newMemory()
+		g, c := trusted(t, permit.Options{Store: l})
 		defer g.Attach()()
 		began := time.Now()
 		p, decided := asked(t, g, request(c))
@@ -767,17 +767,17 @@ func TestAStoppedTurnWithdrawsItsRequest(t *testing.T) {
 
 func TestARequestSurvivesACrashAndAYesReleasesTheResumedCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLedger()
-		g, c := trusted(t, permit.Options{Ledger: l, Shelf: l})
+		l := newMemory()
+		g, c := trusted(t, permit.Options{Store: l})
 		detach := g.Attach()
 		_, decided := asked(t, g, request(c))
-		crashed := newLedger() // what was on the disk when the program died
+		crashed := newMemory() // what was on the disk when the program died
 		crashed.approvals, crashed.pending = maps.Clone(l.approvals), maps.Clone(l.pending)
 		crashed.pending["rubbish"] = json.RawMessage(`{`)
 		detach()
 		<-decided
 
-		again := open(t, permit.Options{Ledger: crashed, Shelf: crashed})
+		again := open(t, permit.Options{Store: crashed})
 		again.Status(c)
 		list := again.Pending()
 		if len(list) != 1 || list[0].Call != "call-1" || !strings.Contains(list[0].Reason, "Conclave ended before you answered") {
@@ -801,7 +801,7 @@ func TestARequestSurvivesACrashAndAYesReleasesTheResumedCall(t *testing.T) {
 			t.Errorf("still kept: %v", crashed.pending)
 		}
 
-		old := open(t, permit.Options{Shelf: &ledger{pending: maps.Clone(l.pending)}, Now: func() time.Time { return time.Now().Add(time.Hour) }})
+		old := open(t, permit.Options{Store: &memory{pending: maps.Clone(l.pending)}, Now: func() time.Time { return time.Now().Add(time.Hour) }})
 		if list := old.Pending(); len(list) != 0 {
 			t.Errorf("an hour later: %+v", list)
 		}
@@ -809,8 +809,8 @@ func TestARequestSurvivesACrashAndAYesReleasesTheResumedCall(t *testing.T) {
 }
 
 func TestAnAnswerThatCannotBeKeptHoldsUntilConclaveQuits(t *testing.T) {
-	l := newLedger()
-	g, c := trusted(t, permit.Options{Ledger: l})
+	l := newMemory()
+	g, c := trusted(t, permit.Options{Store: l})
 	l.broken = true
 	grant, err := g.Add(t.Context(), permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.Always})
 	if fault.KindOf(err) != fault.Unavailable || grant.Scope != permit.UntilQuit {
@@ -843,9 +843,9 @@ func TestTheCardTellsTheHistory(t *testing.T) {
 		"Allowed 4 times, last on Tuesday.":         time.Date(2026, 11, 17, 9, 0, 0, 0, time.UTC),
 		"Allowed 4 times, last on 3 November 2026.": time.Date(2026, 11, 3, 9, 0, 0, 0, time.UTC),
 	} {
-		uses := newLedger()
+		uses := newMemory()
 		uses.uses["notes:write_note"] = permit.Use{Times: 4, Last: last}
-		g, c := trusted(t, permit.Options{Now: func() time.Time { return now }, Ledger: uses})
+		g, c := trusted(t, permit.Options{Now: func() time.Time { return now }, Store: uses})
 		a := &asker{}
 		r := request(c)
 		r.Asker = a

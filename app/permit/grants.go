@@ -39,8 +39,8 @@ func (g *Gate) Add(ctx context.Context, grant Grant) (Grant, error) {
 		grant.Made = g.o.Now()
 	}
 	var failed error
-	if g.o.Ledger != nil && grant.outlives() {
-		if err := g.o.Ledger.PutGrant(ctx, grant); err != nil {
+	if g.o.Store != nil && grant.outlives() {
+		if err := g.o.Store.PutGrant(ctx, grant); err != nil {
 			f := fault.Of(err)
 			failed = fault.Wrap(f.Kind, "permit.add", "The permission holds until Conclave quits, but it could not be kept for longer: "+f.Message, f.Hint, err)
 			grant.Scope = UntilQuit
@@ -71,8 +71,8 @@ func (g *Gate) Revoke(ctx context.Context, id string) (Grant, error) {
 	if i < 0 {
 		return Grant{}, fault.New(fault.NotFound, "permit.revoke", "There is no rule "+id+".", "conclave permissions list shows what there is.")
 	}
-	if g.o.Ledger != nil && grant.outlives() {
-		if err := g.o.Ledger.DeleteGrant(ctx, id); err != nil {
+	if g.o.Store != nil && grant.outlives() {
+		if err := g.o.Store.DeleteGrant(ctx, id); err != nil {
 			return Grant{}, err
 		}
 	}

@@ -167,7 +167,7 @@ func (g *Gate) joinLocked(request Request, step int, p Pending) (joined *entry, 
 // wait blocks until the entry is settled, its time is over, or ctx ends.
 func (g *Gate) wait(ctx context.Context, e *entry, request Request, first bool) Decision {
 	if first {
-		g.shelve(ctx, e)
+		g.storeWaiting(ctx, e)
 	}
 	if request.Waiting != nil { // before the notice: whoever hears that finds the call marked
 		request.Waiting(e.ID)
@@ -180,7 +180,7 @@ func (g *Gate) wait(ctx context.Context, e *entry, request Request, first bool) 
 		return e.decision
 	case <-timer.C:
 		if g.take(e) {
-			g.unshelve(context.WithoutCancel(ctx), e.ID)
+			g.deleteWaiting(context.WithoutCancel(ctx), e.ID)
 			e.settle(expired(e.step))
 			g.notify()
 		}
@@ -197,7 +197,7 @@ func (g *Gate) wait(ctx context.Context, e *entry, request Request, first bool) 
 	}
 	g.mu.Unlock()
 	for range left {
-		g.unshelve(context.WithoutCancel(ctx), e.ID)
+		g.deleteWaiting(context.WithoutCancel(ctx), e.ID)
 		e.settle(stopped())
 	}
 	g.notify()
@@ -224,7 +224,7 @@ func (g *Gate) Pending() []Pending {
 	}
 	g.mu.Unlock()
 	for _, e := range over {
-		g.unshelve(g.base, e.ID)
+		g.deleteWaiting(g.base, e.ID)
 	}
 	return list
 }
@@ -251,7 +251,7 @@ func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 	left := e.waiters == 0 // its program died; the call may yet be resumed
 	g.mu.Unlock()
 
-	g.unshelve(ctx, id)
+	g.deleteWaiting(ctx, id)
 	defer g.notify()
 	if e.Kind != KindCall {
 		return g.decide(ctx, e.candidate, a, "person")
@@ -289,14 +289,14 @@ func (g *Gate) reconsider() {
 	}
 	g.mu.Unlock()
 	for _, s := range over {
-		g.unshelve(g.base, s.e.ID)
+		g.deleteWaiting(g.base, s.e.ID)
 		s.e.settle(s.d)
 	}
 	g.notify()
 }
 
-// shelved is a waiting call as it is kept for a restart.
-type shelved struct {
+// storedRequest is a waiting call as it is kept for a restart.
+type storedRequest struct {
 	Pending      Pending         `json:"pending"`
 	Caller       Caller          `json:"caller"`
 	Tool         tool.Tool       `json:"tool"`
@@ -305,27 +305,27 @@ type shelved struct {
 	Step         int             `json:"step"`
 }
 
-// shelve keeps a waiting call for the case that this program dies. A failure
+// storeWaiting keeps a waiting call for the case that this program dies. A failure
 // only means that it would not survive that.
-func (g *Gate) shelve(ctx context.Context, e *entry) {
-	if g.o.Shelf == nil {
+func (g *Gate) storeWaiting(ctx context.Context, e *entry) {
+	if g.o.Store == nil {
 		return
 	}
 	r := e.request
-	raw, err := json.Marshal(shelved{e.Pending, r.Caller, r.Tool, r.Arguments, r.Capabilities, e.step})
+	raw, err := json.Marshal(storedRequest{e.Pending, r.Caller, r.Tool, r.Arguments, r.Capabilities, e.step})
 	if err == nil {
-		err = g.o.Shelf.PutPending(ctx, e.ID, raw)
+		err = g.o.Store.PutPending(ctx, e.ID, raw)
 	}
 	if err != nil {
 		g.o.Log.Warn("a permission request could not be kept for a restart", "tool", e.Tool, "err", err)
 	}
 }
 
-func (g *Gate) unshelve(ctx context.Context, id string) {
-	if g.o.Shelf == nil {
+func (g *Gate) deleteWaiting(ctx context.Context, id string) {
+	if g.o.Store == nil {
 		return
 	}
-	if err := g.o.Shelf.DeletePending(context.WithoutCancel(ctx), id); err != nil {
+	if err := g.o.Store.DeletePending(context.WithoutCancel(ctx), id); err != nil {
 		g.o.Log.Warn("a settled permission request could not be forgotten", "err", err)
 	}
 }
@@ -334,15 +334,15 @@ func (g *Gate) unshelve(ctx context.Context, id string) {
 // Nobody waits for them now; a yes to one releases its call when the turn is
 // resumed, or counts from the next call on.
 func (g *Gate) restore(ctx context.Context) error {
-	kept, err := g.o.Shelf.Pending(ctx)
+	kept, err := g.o.Store.Pending(ctx)
 	if err != nil {
 		return err
 	}
 	now := g.o.Now()
 	for id, raw := range kept {
-		var s shelved
+		var s storedRequest
 		if err := json.Unmarshal(raw, &s); err != nil || !now.Before(s.Pending.Expires) || s.Pending.ID != id {
-			g.unshelve(ctx, id)
+			g.deleteWaiting(ctx, id)
 			continue
 		}
 		request := Request{

@@ -268,17 +268,10 @@ type PastApproval struct {
 	Settings    string   `json:"settings,omitempty"`
 }
 
-// Shelf keeps requests that wait, so that they survive a crash; store is the real
-// one. What it keeps is opaque to it.
-type Shelf interface {
-	Pending(ctx context.Context) (map[string]json.RawMessage, error)
-	PutPending(ctx context.Context, id string, request json.RawMessage) error
-	DeletePending(ctx context.Context, id string) error
-}
-
-// Ledger keeps grants, approvals and uses. store is the real one. Only scopes that
-// outlive the program reach it.
-type Ledger interface {
+// Store keeps grants, approvals, uses, and the requests that wait, which survive a
+// crash; package store is the real one. Only scopes that outlive the program reach
+// it.
+type Store interface {
 	Grants(ctx context.Context) ([]Grant, error)
 	PutGrant(ctx context.Context, g Grant) error
 	DeleteGrant(ctx context.Context, id string) error
@@ -289,6 +282,11 @@ type Ledger interface {
 	// some of them, over those of the same tools.
 	Uses(ctx context.Context) (map[string]Use, error)
 	PutUses(ctx context.Context, uses map[string]Use) error
+	// Pending returns the requests that wait, by their IDs. They are opaque to the
+	// store.
+	Pending(ctx context.Context) (map[string]json.RawMessage, error)
+	PutPending(ctx context.Context, id string, request json.RawMessage) error
+	DeletePending(ctx context.Context, id string) error
 }
 
 // Use is how often a tool was released, and when last.

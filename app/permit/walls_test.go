@@ -52,7 +52,7 @@ func TestF07OnlyPermissionsThatThereAreCanBeAskedForAndGranted(t *testing.T) {
 }
 
 func TestF07WhatWasInventedAndApprovedBeforeIsNoPermission(t *testing.T) {
-	l := newLedger()
+	l := newMemory()
 	ctx := t.Context()
 	for _, err := range []error{
 		l.PutApproval(ctx, permit.Approval{Plugin: "old", Effect: permit.Allow, Permissions: []string{"chats", "local_network", "invented"}}),
@@ -63,7 +63,7 @@ func TestF07WhatWasInventedAndApprovedBeforeIsNoPermission(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	g := open(t, permit.Options{Ledger: l})
+	g := open(t, permit.Options{Store: l})
 	if granted, _ := g.Permissions("old"); !slices.Equal(granted, []string{"chats"}) {
 		t.Errorf("granted %q", granted)
 	}
@@ -73,8 +73,8 @@ func TestF07WhatWasInventedAndApprovedBeforeIsNoPermission(t *testing.T) {
 }
 
 func TestF81FoldersAreGrantedOneByOneAndTakenBack(t *testing.T) {
-	l := newLedger()
-	g, c := trusted(t, permit.Options{Ledger: l}, func(*permit.Candidate) {})
+	l := newMemory()
+	g, c := trusted(t, permit.Options{Store: l}, func(*permit.Candidate) {})
 	read, write := t.TempDir(), t.TempDir()
 	for _, f := range []permit.Folder{{Path: read}, {Path: write, Write: true}, {Path: read}} {
 		if _, err := g.GrantFolder(t.Context(), c.Plugin, f); err != nil {
@@ -84,7 +84,7 @@ func TestF81FoldersAreGrantedOneByOneAndTakenBack(t *testing.T) {
 	if err := g.SetPermission(t.Context(), c.Plugin, "filesystem", permit.Allow); fault.KindOf(err) != fault.Invalid || !strings.Contains(fault.Of(err).Hint, "--match path=") {
 		t.Errorf("all files at once: %v", err)
 	}
-	again := open(t, permit.Options{Ledger: l})
+	again := open(t, permit.Options{Store: l})
 	if got := again.Folders(c.Plugin); len(got) != 2 || !slices.Contains(got, permit.Folder{Path: read}) || !slices.Contains(got, permit.Folder{Path: write, Write: true}) {
 		t.Errorf("after a restart: %+v", got)
 	}

@@ -137,7 +137,7 @@ func open(t testing.TB, dir, data string) *core {
 	c.launcher = &plugintest.Counted{Launcher: l}
 	c.store = storetest.OpenWith(t, store.Options{Dir: data})
 	news := bus.New()
-	gate, err := permit.Open(t.Context(), permit.Options{Ledger: c.store, Shelf: c.store, Bus: news, Protected: []string{data}})
+	gate, err := permit.Open(t.Context(), permit.Options{Store: c.store, Bus: news, Protected: []string{data}})
 	if err != nil {
 		t.Fatal(err)
 	}
