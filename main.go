@@ -38,8 +38,8 @@ import (
 //go:embed all:frontend/dist
 var pages embed.FS
 
-// programName is what Linux desktops know the window by, as class on X11 and as
-// application on Wayland: the name of build/linux/conclave-window.desktop. GTK
+// programName names the window to Linux desktops, as class on X11 and as application
+// on Wayland: the name of build/linux/conclave-window.desktop. GTK
 // takes the class from the program's file before Wails can say another, so the two
 // have to be the same.
 const programName = "conclave-window"

@@ -44,7 +44,7 @@ func showSmall(page http.Handler, height int, began func(context.Context)) error
 	})
 }
 
-// Problem is what the page can call that says why Conclave did not start.
+// Problem serves the page that says why Conclave did not start, and its script.
 type Problem struct {
 	ctx   context.Context //nolint:containedctx // Wails' own
 	fault *fault.Error

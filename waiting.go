@@ -52,7 +52,7 @@ func waitingFor(owner store.Owner) string {
 	return fmt.Sprintf("“%s” has your chats open in a terminal, since %s (process %d).", owner.Program, owner.Since.Local().Format("15:04"), owner.PID)
 }
 
-// Waiting is what the page of the question can call.
+// Waiting serves the page of the question, and its script.
 type Waiting struct {
 	ctx   context.Context //nolint:containedctx // Wails' own
 	endIt bool

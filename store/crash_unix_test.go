@@ -29,7 +29,7 @@ const (
 	dirVar   = "CONCLAVE_STORE_DIR"
 )
 
-// children are what this binary does as the child of a test, with a store's folder.
+// children run in this binary as the child of a test, with a store's folder.
 var children = map[string]func(context.Context, string) error{
 	"stream": childStream, "hold": childHold, "limit": childLimit,
 }

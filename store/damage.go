@@ -70,7 +70,7 @@ func leftover(dir string) error {
 	return none
 }
 
-// mark is what markName holds.
+// mark is the content of the file markName.
 type mark struct {
 	SetAside string    `json:"set_aside"` // the damaged file's name now
 	Why      string    `json:"why"`

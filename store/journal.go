@@ -26,7 +26,7 @@ const (
 	maxPendingBytes = 64 << 20
 )
 
-// batch is what waits to be written.
+// batch holds what waits to be written.
 type batch struct {
 	messages map[messageKey]chat.Message
 	calls    map[uint64]pendingCall

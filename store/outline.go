@@ -14,7 +14,7 @@ import (
 	"conclave/app/chat"
 )
 
-// Entry is what an outline knows of a message without decoding it.
+// Entry holds what an outline knows of a message without decoding it.
 type Entry struct {
 	Seq     chat.MessageSeq
 	Parent  chat.MessageSeq

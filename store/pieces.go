@@ -19,7 +19,7 @@ import (
 // before. So what is written to the disk grows with the answer, and not with its
 // square. A record that holds more than a time is the message as it was then.
 
-// piece is what one write adds to a streaming message.
+// piece holds what one write adds to a streaming message.
 type piece struct {
 	Parts []partPiece `json:"parts"`
 }
@@ -109,7 +109,7 @@ func (s *spoken) end() []chat.Part {
 	return s.parts
 }
 
-// journalled is what the journal on the disk holds of a streaming message.
+// journalled holds what the journal on the disk has of a streaming message.
 type journalled struct {
 	parts  []chat.Part
 	pieces uint64

@@ -84,7 +84,7 @@ type Store struct {
 	file *os.File // db's file, to close it when db itself is past closing
 
 	writer chan struct{} // holds one token; whoever has it may write
-	// journalled is what the journal on the disk has, by message; for the writer.
+	// journalled holds what the journal on the disk has, by message; for the writer.
 	journalled map[messageKey]journalled
 
 	damaged atomic.Pointer[fault.Error]

@@ -53,7 +53,7 @@ func Saving(ctx context.Context) (context.Context, context.CancelFunc) {
 // errTimeout is the cause of a call's context that ended at its deadline.
 var errTimeout = errors.New("the call took too long")
 
-// stopped is what is said of a call whose context ended.
+// stopped tells the model why a call has no result whose context ended.
 const stopped = "the person stopped the answer"
 
 // Gate decides about calls; permit.Gate is the real one.
@@ -186,8 +186,8 @@ type Place struct {
 	Index    int             // among the calls of the message
 }
 
-// Name is what the call is to the gate and to its tool. It is the same when a paused
-// call is resumed.
+// Name names the call to the gate and to its tool. It is the same when a paused call
+// is resumed.
 func (c *Call) Name() string { return string(c.origin.Conversation) + "/" + c.Record.RequestID }
 
 func (c *Call) hear(e Event) {
@@ -259,7 +259,7 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	return nil
 }
 
-// With is what goes with a call to its tool, beside its arguments. The zero value is
+// With holds what a tool gets with a call beside the arguments. The zero value adds
 // nothing.
 type With struct {
 	Member  json.RawMessage       // the council member's context object

@@ -25,8 +25,8 @@ func (t tools) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
 	return t[c.Tool.Name](ctx, c), nil
 }
 
-// bench is what calls need, in memory: the real gate, which allows every tool of the
-// person and of members that it knows, and a log.
+// bench gives calls what they need, in memory: the real gate, which allows every tool
+// of the person and of members that it knows, and a log.
 type bench struct {
 	t      testing.TB
 	log    *turn.MemoryLog

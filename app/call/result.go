@@ -75,7 +75,7 @@ func (c *Call) shape(r tool.Result) chat.ToolResult {
 	return result
 }
 
-// errorText is what is said of a call that did not succeed.
+// errorText tells the model how a call failed.
 func errorText(name string, r tool.Result) string {
 	message := strings.TrimSpace(r.Error)
 	if strings.HasPrefix(message, errorPrefix) || strings.HasPrefix(message, cancelledPrefix) {

@@ -51,7 +51,8 @@ type App struct {
 	Close func()
 }
 
-// Chats is what commands ask of the store. Errors are *fault.Error.
+// Chats reads and writes chats for commands; the store does it. Errors are
+// *fault.Error.
 type Chats interface {
 	turn.Log
 	CreateConversation(ctx context.Context, c *chat.Conversation) error
@@ -85,7 +86,8 @@ type Found struct {
 	Updated      time.Time           `json:"updated"`
 }
 
-// Models is what commands ask of the connections. Errors are *fault.Error.
+// Models opens, lists and changes models and connections for commands; package core
+// does it. Errors are *fault.Error.
 type Models interface {
 	// Open returns a model by "connection/model", or the default for "".
 	Open(ctx context.Context, name string) (llm.Model, error)

@@ -104,7 +104,7 @@ func (a *approval) named(ctx context.Context, s plugin.Status) (yes bool, err er
 	return true, nil
 }
 
-// asksFor is what a plugin asks for, in words.
+// asksFor says in words which permissions a plugin asks for.
 func asksFor(s plugin.Status) string {
 	if len(s.Manifest.Permissions) == 0 {
 		return "no permissions"
@@ -218,7 +218,7 @@ func (c *command) trustAs(ctx context.Context, app *App, s plugin.Status, develo
 	return app.Host.Trust(ctx, s.ID, developing)
 }
 
-// fixedAnswer is what the person has just said.
+// fixedAnswer answers with what the person has just said.
 type fixedAnswer struct{ answer permit.Answer }
 
 // Ask implements permit.Asker.

@@ -35,7 +35,7 @@ type Session struct {
 	Terminal bool // a person is at In and Err and can be asked
 	Color    bool
 	Width    int // columns; 0 = not known
-	// Interrupt is what Ctrl-C does before it ends the command; nil is nothing.
+	// Interrupt runs on Ctrl-C before that ends the command; nil does nothing.
 	Interrupt *Interrupt
 	// Flush, when not nil, throws away what was typed at In and not read yet.
 	Flush func()
@@ -86,7 +86,7 @@ const (
 	Elsewhere = -2
 )
 
-// ErrElsewhere is what an Opener returns when another program has the store; Run
+// ErrElsewhere is returned by an Opener when another program has the store; Run
 // then returns Elsewhere.
 var ErrElsewhere = errors.New("another program has the store")
 
@@ -97,7 +97,7 @@ var errGone = errors.New("the command gives way")
 // command calls the App's Close when it is done.
 type Opener func(ctx context.Context, places Places) (*App, error)
 
-// command is what the functions of one run share.
+// command holds the session of one run and the flags that all commands have.
 type command struct {
 	*Session
 	open  Opener

@@ -7,7 +7,7 @@ import (
 	"conclave/app/fault"
 )
 
-// Interrupt is what a person's Ctrl-C does to a command before it ends it. Without
+// Interrupt does what a person's Ctrl-C does to a command before it ends it. Without
 // anything set it does nothing. It is safe for concurrent use.
 type Interrupt struct {
 	mu   sync.Mutex // guards stop

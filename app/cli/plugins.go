@@ -459,7 +459,7 @@ func (c *command) pluginsAddCommand() *cobra.Command {
 		})
 }
 
-// origin is what a person wrote as the place of a plugin, for a process that may
+// origin returns the place of a plugin, as a person wrote it, for a process that may
 // run elsewhere.
 func (c *command) origin(from string) string {
 	if library.Remote(from) {

@@ -573,7 +573,7 @@ func (p *printer) end() {
 	}
 }
 
-// openWindow is what conclave does without a command.
+// openWindow opens the window, as conclave does without a command.
 func (c *command) openWindow(ctx context.Context) error {
 	places, err := c.places()
 	if err != nil {

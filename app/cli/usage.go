@@ -113,7 +113,7 @@ var wrongValue = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^invalid argument (".*") for ".*--([a-z-]+)" flag: `)
 })
 
-// flagError is what pflag says, in our words.
+// flagError puts an error of pflag into our words.
 func flagError(cmd *cobra.Command, err error) string {
 	if m := wrongValue().FindStringSubmatch(err.Error()); m != nil {
 		if flag := cmd.Flag(m[2]); flag != nil {

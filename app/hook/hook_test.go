@@ -192,7 +192,7 @@ func TestTheEndOfATurnEndsItsHooks(t *testing.T) {
 	}
 }
 
-// BenchmarkNoHooks is what a turn pays where nobody hooks: five points.
+// BenchmarkNoHooks measures what a turn pays where nobody hooks: five points.
 func BenchmarkNoHooks(b *testing.B) {
 	p := &hook.Points{Sources: []hook.Source{&scripted{}}}
 	c, r := hook.Call{Result: &tool.Result{}}, llm.Request{}

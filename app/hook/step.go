@@ -50,7 +50,7 @@ type Step[T any] struct {
 	Failed func(err error)
 }
 
-// Verdict is what a step wants. The zero value goes on unchanged.
+// Verdict says what a step wants. The zero value goes on unchanged.
 type Verdict[T any] struct {
 	Action Action
 	Value  T        // Changed, Answer: in place of what was given
@@ -71,7 +71,7 @@ const (
 	Failed    Action = "failed"   // in a trace only
 )
 
-// Trace is what one step did, for whoever wants to know who changed a turn.
+// Trace tells what one step did, for whoever wants to know who changed a turn.
 type Trace struct {
 	Point  Point
 	Who    Who

@@ -40,7 +40,7 @@ type Error struct {
 	Status     int           // HTTP status; 0 when there was no answer
 	RetryAfter time.Duration // from Retry-After or the vendor's own header; 0 = not told
 	Detail     string
-	// Found is what Conclave found wrong with the answer or the address, in its own
+	// Found says what Conclave found wrong with the answer or the address, in its own
 	// words: the end of the sentence.
 	Found string
 	// Unanswered says of a StreamCut that nothing had come.

@@ -94,7 +94,7 @@ func (l *Link) Base() string { return l.base.String() }
 // Host returns host and port of the server.
 func (l *Link) Host() string { return l.base.Host }
 
-// who is what a person calls the connection.
+// who returns the name by which a person knows the connection.
 func (l *Link) who() string { return cmp.Or(l.Connection.Title, l.Connection.Name) }
 
 // At returns the address of path below the base.
@@ -301,7 +301,7 @@ func (w *watched) Close() error {
 	return err
 }
 
-// Answer is what a Link noticed of a streamed answer that its SDK does not tell:
+// Answer holds what a Link noticed of a streamed answer that its SDK does not tell:
 // enough to say why there was none.
 type Answer struct {
 	Type string // the Content-Type

@@ -49,7 +49,7 @@ type Connection struct {
 	// Models are ids the person added by hand, for servers that do not list.
 	Models []string `json:"models,omitempty"`
 	HasKey bool     `json:"has_key"`
-	// Can is what the person knows of models by id; it overrules what is listed
+	// Can holds what the person knows of models, by id; it overrules what is listed
 	// and what is guessed.
 	Can map[string]Capabilities `json:"can,omitempty"`
 

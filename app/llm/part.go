@@ -7,7 +7,7 @@ import (
 	"conclave/app/chat"
 )
 
-// Placeholder is what a model is told of a file that it cannot be shown.
+// Placeholder tells a model of a file that it cannot be shown.
 func Placeholder(m *chat.Media) string {
 	return fmt.Sprintf("[%s, %s, %d bytes, which this model cannot be shown]", cmp.Or(m.Name, "a file"), m.MIME, max(m.Size, int64(len(m.Data))))
 }

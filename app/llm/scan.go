@@ -102,7 +102,7 @@ func askPort(ctx context.Context, client *http.Client, port int) *Found {
 	return recognize(base, said)
 }
 
-// reply is what one path answered; the zero value is nothing of use.
+// reply holds the answer of one path; the zero value is nothing of use.
 type reply struct {
 	status int
 	server string // the Server header

@@ -28,7 +28,7 @@ func (s Step) String() string {
 	return fmt.Sprintf("%d %s: %s, %s", s.Number, s.Name, s.Effect, s.Why)
 }
 
-// ruling is what a step says; a ruling without effect passes on to the next.
+// ruling holds the answer of one step; one without effect passes on to the next.
 type ruling struct {
 	effect Effect
 	why    string

@@ -57,7 +57,7 @@ const (
 // ever, and ten minutes are a coffee.
 const Patience = 10 * time.Minute
 
-// Effect is what a rule or a decision says.
+// Effect says which way a rule or a decision goes.
 type Effect string
 
 // The effects.
@@ -135,7 +135,7 @@ type Asker interface {
 	Ask(ctx context.Context, p Pending) (Answer, error)
 }
 
-// Decision is what the gate said, and why, in words that go on record.
+// Decision holds what the gate decided about a call, and why, in words for the record.
 type Decision struct {
 	Effect Effect // Allow or Deny, never Ask
 	Why    string // "you allowed it once", "rule: always allow word_count, when I ask"
@@ -194,7 +194,7 @@ type Change struct {
 	Diff   string `json:"diff,omitempty"` // code: the lines that differ, as a unified diff, bounded and cleaned
 }
 
-// Answer is what a person said to one pending request.
+// Answer holds a person's answer to one pending request.
 type Answer struct {
 	Effect     Effect          `json:"effect"`              // Allow or Deny
 	Scope      Scope           `json:"scope"`               // how long; Deny with Always is "never"
@@ -237,7 +237,7 @@ type Approval struct {
 	Schemas  map[string]json.RawMessage `json:"schemas,omitempty"` // name → parameters approved
 	// Unlisted says that the code was approved before it had listed its tools. Set,
 	// Tools and the texts are then those of the version approved before, if any, and
-	// Read is what reading showed of each tool: all words of it, by name. ReadAll
+	// Read holds what reading showed of each tool: all words of it, by name. ReadAll
 	// says that reading showed every tool.
 	Unlisted bool              `json:"unlisted,omitempty"`
 	Read     map[string]string `json:"read,omitempty"`
@@ -260,7 +260,7 @@ type Approval struct {
 	By          string    `json:"by"`
 }
 
-// PastApproval is what is kept of a version that was approved earlier.
+// PastApproval identifies a version that a person approved earlier.
 type PastApproval struct {
 	Code        string   `json:"code_hash"`
 	Set         string   `json:"set_hash,omitempty"` // empty when it never listed its tools

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Withdrawn is what a plugin had beyond the approval of its versions.
+// Withdrawn holds what a plugin had beyond the approval of its versions.
 type Withdrawn struct {
 	Grants     []Grant // what it was allowed
 	Developing bool

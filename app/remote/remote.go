@@ -30,7 +30,7 @@ import (
 	"conclave/app/fault"
 )
 
-// Command is what the second program was asked to do.
+// Command holds the words, folder and terminal with which the second program was started.
 type Command struct {
 	Version  string            `json:"version"` // of the program; both ends must be the same
 	Args     []string          `json:"args"`

@@ -13,7 +13,7 @@ import (
 	"conclave/app/tool"
 )
 
-// checked is what Check says: the problems, or the warning in brackets.
+// checked returns what Check says: the problems, or the warning in brackets.
 func checked(t *testing.T, schema, arguments string) string {
 	t.Helper()
 	warning, err := tool.Check(json.RawMessage(schema), json.RawMessage(arguments))

@@ -230,7 +230,7 @@ func size(value any) int {
 	return length(value)
 }
 
-// at is what lies in value at path.
+// at returns the part of value at path.
 func at(value any, path []string) any {
 	for _, step := range path {
 		switch v := value.(type) {

@@ -82,8 +82,8 @@ func unusable(why error) string {
 	return "Its schema cannot be used: " + short(strings.Join(strings.Fields(why.Error()), " "), maxLine) + "."
 }
 
-// recovered is what ended the library's work, which is not ours, on what a
-// foreigner wrote.
+// recovered makes an error of a panic in the library, whose code is not ours and reads
+// what a foreigner wrote.
 func recovered(r any) error {
 	if err, ok := r.(error); ok {
 		return err

@@ -89,7 +89,7 @@ type ContextMessage struct {
 	Name    string `json:"name,omitempty"`
 }
 
-// Result is what a tool answered. Exactly one of a useful Content and Error is
+// Result holds the answer of a tool. Exactly one of a useful Content and Error is
 // set; a Result with Status ok and no Content is a tool that said nothing.
 type Result struct {
 	Status    chat.CallStatus // ok, raised, bad_arguments, timeout, died, cancelled, paused

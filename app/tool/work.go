@@ -18,7 +18,7 @@ import (
 // that describes an address of mail has some hundreds.
 const maxPatterns = 10_000
 
-// unit is what is spent at once, about a microsecond, in steps of limit.CheckSteps.
+// unit is spent at once, about a microsecond, in steps of limit.CheckSteps.
 const unit = 50
 
 var (
@@ -146,7 +146,7 @@ func exact(n json.Number) *big.Rat {
 	return r
 }
 
-// length is what the time to look at value once grows by.
+// length returns by how much the time to look at value once grows.
 func length(value any) int {
 	switch v := value.(type) {
 	case string:

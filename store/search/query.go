@@ -47,7 +47,7 @@ type Hit struct {
 	Score        float64             `json:"score"`
 }
 
-// Result is what a query found.
+// Result holds what a query found.
 type Result struct {
 	Hits     []Hit    // best first
 	Total    int      // how many there are in the index

@@ -17,7 +17,7 @@ import (
 	"conclave/app/llm"
 )
 
-// block is what this package keeps in chat.Part.Vendor under Kind: a list of the
+// block is kept in chat.Part.Vendor under Kind: a list of the
 // thinking blocks that belong to a part, as they came. The text is in it, since a
 // signature covers the exact text.
 type block struct {

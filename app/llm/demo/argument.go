@@ -243,7 +243,7 @@ func (s *spoken) after(before ...string) (string, bool) {
 	return "", false
 }
 
-// rest is what remains of a sentence as a text: what follows a colon, or what
+// rest returns what remains of a sentence as a text: what follows a colon, or what
 // follows the words that chose the tool.
 func (t toolShape) rest(s *spoken, direct bool) (json.RawMessage, bool) {
 	if direct {

@@ -31,7 +31,7 @@ type act struct {
 	fail *llm.Error // instead of the rest
 }
 
-// performance is what Demo guide does with one request.
+// performance lists what Demo guide does with one request.
 type performance []act
 
 func (p performance) perform(s *speaker) {

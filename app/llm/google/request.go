@@ -79,7 +79,7 @@ type thinkingConfig struct {
 	Level   string `json:"thinkingLevel,omitempty"`  // Gemini 3 and later
 }
 
-// vendor is what this package keeps in chat.Part.Vendor under Kind.
+// vendor is kept in chat.Part.Vendor under Kind.
 type vendor struct {
 	Signature string `json:"signature"`
 }

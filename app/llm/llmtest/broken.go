@@ -18,7 +18,7 @@ import (
 // patience bounds what must happen soon, on a machine that does much else.
 const patience = 20 * time.Second
 
-// broken is what the way to the server can do to a request.
+// broken tries what the way to the server can do to a request.
 func (w Wire) broken(t *testing.T) {
 	text := w.sse(t, "text")
 	t.Run("cut", func(t *testing.T) { w.cut(t, text) })

@@ -67,7 +67,7 @@ func Suite(t *testing.T, w Wire) {
 	t.Run("aimock", w.aimock)
 }
 
-// Greeting is what text.sse says, with the counts Input 12, Output 7 and Cached 4.
+// Greeting is the text of text.sse, with the counts Input 12, Output 7 and Cached 4.
 const Greeting = "Hello, world. Grüße aus Köln 👋🏽 \u2028done"
 
 // sse returns a recording, or skips with the reason that the wire gives.

@@ -16,7 +16,7 @@ import (
 	"conclave/app/llm"
 )
 
-// vendor is what this package keeps in chat.Part.Vendor under Kind: what a server
+// vendor is kept in chat.Part.Vendor under Kind: what a server
 // wants back with the calls that followed its thinking.
 type vendor struct {
 	Host    string            `json:"host"`              // whose it is; others never get it
