@@ -17,8 +17,8 @@ import (
 // here fails the test, so that a new one gets its place before it gets callers.
 // From the bottom up; what each one is for is in docs/ARCHITECTURE.md.
 //
-// Arrows point at what is imported, and never up: a word knows no contract, a
-// contract no doer, a doer no adapter, and nobody the window.
+// Arrows point at what is imported, and never up: a word knows no interface,
+// an interface no doer, a doer no adapter, and nobody the window.
 var layers = map[string][]string{
 	// Words: the standard library, and chat its errors.
 	"app/fault":      {},
@@ -29,7 +29,7 @@ var layers = map[string][]string{
 	"app/jsonobject": {}, // the members of an object in their order
 	"app/chat":       {"app/fault"},
 
-	// Contracts: words, and the one library each of them is about.
+	// Interfaces: words, and the one library each of them is about.
 	"app/llm":           {"app/fault", "app/chat"},
 	"app/tool":          {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
 	"app/permit":        {"app/fault", "app/bus", "app/chat", "app/address"},
@@ -48,7 +48,7 @@ var layers = map[string][]string{
 	"app/document/pdf":       {"app/document", "github.com/ledongthuc/pdf"},
 	"app/fetch":              {"app/address"}, // what plugins and the window both ask servers with
 
-	// Doers: words, contracts, and the neighbours named.
+	// Doers: words, interfaces, and the neighbours named.
 	"app/hook":           {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit"},
 	"app/call":           {"app/fault", "app/chat", "app/hook", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
 	"app/turn":           {"app/fault", "app/chat", "app/call", "app/hook", "app/document", "app/llm", "app/tool", "app/permit", "github.com/google/uuid"},
@@ -77,10 +77,10 @@ var layers = map[string][]string{
 	"store":                     {"app/fault", "app/chat", "app/permit", "go.etcd.io/bbolt", "github.com/google/uuid", "golang.org/x/sys"},
 	"store/search":              {"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "github.com/blevesearch/bleve_index_api", "golang.org/x/text", "golang.org/x/sys"}, // the second is what bleve reads an index through
 
-	// What a page shows of a conversation: of words and contracts alone.
+	// What a page shows of a conversation: of words and interfaces alone.
 	"app/transcript": {"app/fault", "app/chat", "app/jsonobject", "app/tool", "app/render"},
 
-	// The window and the terminal: words, contracts, doers; never an adapter.
+	// The window and the terminal: words, interfaces, doers; never an adapter.
 	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/transcript", "app/turn", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/service", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
 	"app/cli": {"app/fault", "app/chat", "app/jsonobject", "app/call", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
 
