@@ -130,7 +130,7 @@ func TestHooksOfRequestsAndOfCallsAreToldTheSameOfTheirTurn(t *testing.T) {
 	registry := tool.NewRegistry()
 	registry.Publish("p", []tool.Tool{tool.Normal(tool.Tool{Plugin: "p", Name: "t", Parameters: []byte(`{"type":"object"}`)})}, echoes{})
 	for _, m := range []chat.Message{
-		{Conversation: "c", Turn: "earlier", Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{text("hi")}},
+		{Conversation: "c", Turn: "earlier", Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart("hi")}},
 		{Conversation: "c", Turn: "earlier", Role: chat.RoleAssistant, State: chat.Complete, Parts: []chat.Part{
 			{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "c1", Tool: "t", Arguments: []byte(`{}`)}},
 		}},
