@@ -336,7 +336,7 @@ export interface Draft {
   queued: Queued[];
 }
 
-/** Effect is what a rule or a decision says. */
+/** Effect says which way a rule or a decision goes. */
 export type Effect =
   | "allow"
   | "ask"
@@ -1275,7 +1275,7 @@ export type Topic =
   | "chat" // one conversation; id is its id
   | "plugins" // plugins and their states
   | "tools" // the tool set
-  | "permissions" // requests that wait, grants, approvals
+  | "permissions" // requests that wait, grants, approvals; with an id, what that plugin may do
   | "models" // connections and their models
   | "settings" // settings
   | "log" // one plugin's log; id is the plugin's id
