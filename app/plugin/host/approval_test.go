@@ -250,6 +250,8 @@ func TestF140ANoticeOfOnePluginsPermissionsReadsThatOnesAlone(t *testing.T) {
 		f.Serve("b.js", plugintest.SaysText("say", "b"))
 		f.Bus = bus.New() // the gate has the one before: the host hears what the test says
 		f.Restart()
+		f.Says("a:say", "a") // their processes run
+		f.Says("b:say", "b")
 		must(t, f.Gate.SetPermission(t.Context(), "a", "chats", permit.Allow))
 		must(t, f.Gate.SetPermission(t.Context(), "b", "chats", permit.Allow))
 		f.Bus.Changed(bus.Permissions, "") // as when a call is held or answered
