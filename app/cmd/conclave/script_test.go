@@ -71,12 +71,16 @@ func build(m *testing.M) int {
 //
 // A conclave that a script leaves running is killed at its end. $PROGRAM is the
 // path of the program, $AI the address of a model server (see modelServer),
-// $REFUSED one where nobody listens.
+// $REFUSED one where nobody listens, $EARLIER what an earlier Conclave kept.
 func TestScripts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the scripts speak of signals and modes as Unix has them")
 	}
 	server, refused := modelServer(t)
+	earlier, err := filepath.Abs("testdata/earlier.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
@@ -90,6 +94,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PROGRAM", program)
 			env.Setenv("AI", server)
 			env.Setenv("REFUSED", refused)
+			env.Setenv("EARLIER", earlier)
 			jobs := &jobs{}
 			env.Values[jobsKey{}] = jobs
 			env.Defer(jobs.end)
