@@ -53,24 +53,14 @@ func (o *Outline) at(seq chat.MessageSeq) (int, bool) {
 // Fold lays the visible path out as entries.
 func (o *Outline) Fold() []Folded { return o.fold(o.Path) }
 
-// fold lays a path out as entries. Turns that answer the same question at once
-// write by turns; each has one entry, at its first message.
 func (o *Outline) fold(path []chat.MessageSeq) []Folded {
-	out := make([]Folded, 0, len(path))
-	answers := map[string]int{} // by turn, since the last question
-	for _, seq := range path {
+	entries := chat.Fold(path, func(seq chat.MessageSeq) (chat.Role, string) {
 		n, _ := o.Node(seq)
-		if n.Role != chat.RoleAssistant && n.Role != chat.RoleTool {
-			clear(answers)
-			out = append(out, Folded{Seq: seq, Messages: []chat.MessageSeq{seq}, Role: n.Role})
-			continue
-		}
-		if i, ok := answers[n.Turn]; ok && n.Turn != "" {
-			out[i].Messages = append(out[i].Messages, seq)
-			continue
-		}
-		answers[n.Turn] = len(out)
-		out = append(out, Folded{Seq: seq, Messages: []chat.MessageSeq{seq}, Role: chat.RoleAssistant})
+		return n.Role, n.Turn
+	})
+	out := make([]Folded, len(entries))
+	for i, e := range entries {
+		out[i] = Folded{Seq: e.Messages[0], Messages: e.Messages, Role: e.Role}
 	}
 	return out
 }
