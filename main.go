@@ -21,6 +21,7 @@ import (
 	"conclave/app/cli"
 	"conclave/app/core"
 	"conclave/app/fault"
+	"conclave/app/keeper"
 	"conclave/app/remote"
 	"conclave/app/version"
 
@@ -112,16 +113,12 @@ func run(args []string, stderr io.Writer) error {
 	}()
 	detach := c.Gate.Attach()
 	defer detach()
-	keep := newKeeper(c)
-	defer keep.close()
-	window := app.New(app.Core{
-		Bus: c.Bus, Keep: keep, Turns: c.Turns, Tools: c.Tools, Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Models: connections{c.Models}, Settings: c.Settings,
-		Facts: app.Facts{
-			Version: version.Version, Data: places.Data, Plugins: places.Plugins, Logs: filepath.Join(places.Data, "logs"),
-			Isolation: c.Isolation(), Trouble: c.Trouble,
-		},
-		Toasts: c.Services.Toasts,
-	}, c.Log)
+	keep := keeper.New(c)
+	defer keep.Close()
+	window := app.New(keep.Core(app.Facts{
+		Version: version.Version, Data: places.Data, Plugins: places.Plugins, Logs: filepath.Join(places.Data, "logs"),
+		Isolation: c.Isolation(), Trouble: c.Trouble,
+	}), c.Log)
 	server, err := c.Serve(func(args []string) bool {
 		if len(args) == 2 && args[0] == "window" && args[1] == "focus" {
 			window.Focus()

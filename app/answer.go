@@ -3,81 +3,51 @@ package app
 import (
 	"context"
 
+	"conclave/app/bus"
 	"conclave/app/chat"
-	"conclave/app/fault"
 	"conclave/app/transcript"
 	"conclave/app/turn"
 )
 
-// answer is a turn that runs in a conversation.
-type answer struct {
-	live   *transcript.Live // nil until the transcript knows of it
-	cancel context.CancelCauseFunc
-	done   chan struct{} // closed when the turn is over
+// shownTurn is a turn of the window's as its page sees it.
+type shownTurn struct {
+	c     *Chats
+	r     turn.Request
+	model string                 // its display name
+	begun chan<- chat.MessageSeq // gets the question's number once the turn goes on by itself, 0 for none
+	live  *transcript.Live       // nil before it has started
+	ended turn.Event
 }
 
-// claim makes a turn the one that runs in a conversation, and returns its context.
-// release lets the next one begin.
-func (c *Chats) claim(conversation chat.ConversationID) (*answer, context.Context, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	switch {
-	case c.stopped || c.ctx == nil:
-		return nil, nil, errClosing
-	case c.answers[conversation] != nil:
-		return nil, nil, fault.New(fault.Conflict, "app.send",
-			"An answer is still being written in this chat.", "Stop it first, or wait for it.")
+// hear has the page see what happens in the turn.
+func (s *shownTurn) hear(ctx context.Context, e turn.Event) {
+	switch e.Kind {
+	case turn.Started:
+		live, err := s.c.transcript(s.r.Conversation).Begin(ctx, s.r.ID, s.model)
+		if err != nil {
+			s.c.log.Error("an answer cannot be shown while it is written", "conversation", s.r.Conversation, "err", err)
+		}
+		s.live = live
+		s.c.core.Bus.Changed(bus.Chats, "")
+		if s.r.Text == "" && len(s.r.Attachments) == 0 {
+			s.begun <- 0
+		}
+	case turn.Ended:
+		s.ended = e
 	}
-	ctx, cancel := context.WithCancelCause(c.ctx)
-	a := &answer{cancel: cancel, done: make(chan struct{})}
-	c.answers[conversation] = a
-	return a, ctx, nil
-}
-
-func (c *Chats) release(conversation chat.ConversationID) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.answers[conversation].cancel(nil)
-	delete(c.answers, conversation)
-}
-
-// show has the page see a turn in its conversation.
-func (c *Chats) show(ctx context.Context, r turn.Request, model string) (*transcript.Live, error) {
-	live, err := c.transcript(r.Conversation).Begin(ctx, r.ID, model)
-	if err != nil {
-		return nil, err
+	if s.live != nil {
+		tell(ctx, s.live, e)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.answers[r.Conversation].live = live
-	return live, nil
-}
-
-// running reports whether a turn runs in a conversation.
-func (c *Chats) running(conversation chat.ConversationID) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.answers[conversation] != nil
-}
-
-// halt stops the turn that runs in a conversation, and returns what is closed when
-// it is over; nil when none runs.
-func (c *Chats) halt(conversation chat.ConversationID) <-chan struct{} {
-	c.mu.Lock()
-	a := c.answers[conversation]
-	var live *transcript.Live
-	if a != nil {
-		live = a.live
+	switch e.Kind {
+	case turn.Questioned:
+		s.begun <- e.Seq
+		s.c.core.Bus.Changed(bus.Chats, "")
+	case turn.Over:
+		if s.live != nil { // the page may send once it sees that the turn is over
+			s.live.End(context.WithoutCancel(ctx), s.ended.Reason, s.ended.Failure)
+		}
+		s.c.finished(s.r.Conversation)
 	}
-	c.mu.Unlock()
-	if a == nil {
-		return nil
-	}
-	if live != nil {
-		live.Stopping()
-	}
-	a.cancel(errStopped)
-	return a.done
 }
 
 // tell tells the transcript what happened in a turn.
@@ -109,5 +79,7 @@ func tell(ctx context.Context, live *transcript.Live, e turn.Event) {
 		live.Saved()
 	case turn.Used:
 		live.Used(e.Usage)
+	case turn.Stopping:
+		live.Stopping()
 	}
 }

@@ -87,10 +87,10 @@ func (c *Chats) row(v chat.Conversation, waiting map[chat.ConversationID]bool) C
 	}
 	c.mu.Lock()
 	row.Unread = c.unread[v.ID]
-	if c.answers[v.ID] != nil {
+	c.mu.Unlock()
+	if c.core.Conversations.Running(v.ID) {
 		row.State = ChatRunning
 	}
-	c.mu.Unlock()
 	if waiting[v.ID] {
 		row.State = ChatWaiting
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 
 	"conclave/app/bus"
 	"conclave/app/chat"
+	conv "conclave/app/conversation"
 	"conclave/app/fault"
 	"conclave/app/limit"
 	"conclave/app/settings"
@@ -36,36 +38,45 @@ type Chats struct {
 	mu          sync.Mutex // guards the fields below
 	transcripts map[chat.ConversationID]*transcript.Transcript
 	past        uint64 // the newest revision of a transcript that was closed
-	answers     map[chat.ConversationID]*answer
 	unread      map[chat.ConversationID]bool
 	attached    map[string]chat.Media // by id, since the program started
 	seen        chat.ConversationID
-	ctx         context.Context //nolint:containedctx // of turns: a turn outlives the call that began it
+	run         context.Context //nolint:containedctx // of turns: a turn outlives the call that began it; nil before start
+	cancel      context.CancelCauseFunc
 	naming      context.Context //nolint:containedctx // of titles that models make: it ends with the window
 	turns       sync.WaitGroup
-	stopped     bool
 }
 
 func newChats(l *life, core Core, log *slog.Logger, undo *undos) *Chats {
-	return &Chats{life: l, core: core, log: log, undo: undo, transcripts: map[chat.ConversationID]*transcript.Transcript{}, answers: map[chat.ConversationID]*answer{}, unread: map[chat.ConversationID]bool{}, attached: map[string]chat.Media{}}
+	return &Chats{life: l, core: core, log: log, undo: undo, transcripts: map[chat.ConversationID]*transcript.Transcript{}, unread: map[chat.ConversationID]bool{}, attached: map[string]chat.Media{}}
 }
 
 // start lets turns begin: they run until they end, or stop is called.
 func (c *Chats) start(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.ctx, c.naming = context.WithoutCancel(ctx), ctx
+	c.run, c.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	c.naming = ctx
 }
 
-// stop stops all turns and waits for them.
+// stop stops all turns that the window began, and waits for them.
 func (c *Chats) stop() {
 	c.mu.Lock()
-	c.stopped = true
-	for _, a := range c.answers {
-		a.cancel(errClosing)
+	if c.cancel != nil {
+		c.cancel(errClosing)
 	}
 	c.mu.Unlock()
 	c.turns.Wait()
+}
+
+// running returns the context of turns; the error says that none can begin.
+func (c *Chats) running() (context.Context, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.run == nil || c.run.Err() != nil {
+		return nil, errClosing
+	}
+	return c.run, nil
 }
 
 var (
@@ -85,7 +96,7 @@ func (c *Chats) transcript(id chat.ConversationID) *transcript.Transcript {
 	}
 	if len(c.transcripts) >= maxTranscripts {
 		for old := range c.transcripts {
-			if old != c.seen && c.answers[old] == nil {
+			if old != c.seen && !c.core.Conversations.Running(old) {
 				c.closeTranscript(old)
 				break
 			}
@@ -233,46 +244,23 @@ func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r t
 	if !noTools {
 		r.Tools = c.core.Tools.Set().Offered()
 	}
-	a, run, err := c.claim(conversation)
+	run, err := c.running()
 	if err != nil {
 		return Sent{}, err
 	}
-	live, err := c.show(ctx, r, opened.Info().Title)
-	if err != nil {
-		c.release(conversation)
-		close(a.done)
-		return Sent{}, err
-	}
-	questioned := make(chan chat.MessageSeq, 1)
+	begun := make(chan chat.MessageSeq, 1)
 	failed := make(chan error, 1)
 	c.turns.Go(func() { // ends with the turn; Shutdown cancels it
-		defer close(a.done)
-		var ended turn.Event
-		out, err := c.core.Turns.Run(run, r, func(e turn.Event) {
-			if e.Kind == turn.Ended {
-				ended = e
-			}
-			tell(run, live, e)
-			if e.Kind == turn.Started && r.Text == "" && len(r.Attachments) == 0 {
-				questioned <- 0
-			}
-			if e.Kind == turn.Questioned {
-				questioned <- e.Seq
-				c.core.Bus.Changed(bus.Chats, "")
-			}
-		})
-		c.release(conversation) // the page may send once it sees that the turn is over
-		live.End(context.WithoutCancel(run), ended.Reason, ended.Failure)
-		c.finished(conversation)
+		shown := shownTurn{c: c, r: r, model: opened.Info().Title, begun: begun}
+		out, err := c.core.Conversations.Run(run, r, func(e turn.Event) { shown.hear(run, e) })
 		if err != nil {
 			failed <- err
 		} else if set.ModelTitles && current.Head == 0 && out.Reason == chat.EndDone && out.Message != nil && opened.Info().Connection != "demo" {
 			c.name(turn.Naming{Conversation: conversation, Model: opened, Question: r.Text, Answer: chat.TextOf(out.Message.Parts)})
 		}
 	})
-	c.core.Bus.Changed(bus.Chats, "")
 	select {
-	case seq := <-questioned:
+	case seq := <-begun:
 		return Sent{Conversation: string(conversation), Turn: r.ID, Seq: uint64(seq)}, nil
 	case err := <-failed:
 		return Sent{}, err
@@ -285,9 +273,9 @@ func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r t
 // that. The title of its first words stays where that comes to nothing.
 func (c *Chats) name(n turn.Naming) {
 	c.mu.Lock()
-	ctx, stopped := c.naming, c.stopped
+	ctx, run := c.naming, c.run
 	c.mu.Unlock()
-	if stopped || ctx == nil {
+	if run.Err() != nil {
 		return
 	}
 	c.turns.Go(func() { // ends with the request, which has a deadline, or with Shutdown
@@ -316,20 +304,11 @@ func (c *Chats) finished(conversation chat.ConversationID) {
 // stopTime bounds how long Stop waits for what was said to be saved.
 const stopTime = 5 * time.Second
 
-// Stop stops the running turn and keeps what was said. No turn is no error.
+// Stop stops what runs in the chat and keeps what was said. No turn is no error.
 func (c *Chats) Stop(conversation string) error {
-	ctx := c.call()
-	done := c.halt(id(conversation))
-	if done == nil {
-		return nil
-	}
-	timer := time.NewTimer(stopTime)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C: // it goes on stopping; the window sees when it has
-	case <-ctx.Done():
-	}
+	ctx, cancel := context.WithTimeout(c.call(), stopTime) // then it goes on stopping; the window sees when it has
+	defer cancel()
+	c.core.Conversations.Stop(ctx, id(conversation), errStopped)
 	return nil
 }
 
@@ -367,62 +346,49 @@ func (c *Chats) Edit(conversation string, seq uint64, text string, answerAgain b
 	if strings.TrimSpace(text) == "" {
 		return Sent{}, fault.New(fault.Invalid, "app.edit", "A message cannot be empty.", "Delete the chat, or hide the message from the model.")
 	}
-	entry, err := c.entryOf(ctx, id(conversation), chat.MessageSeq(seq))
+	if answerAgain {
+		return c.ask(ctx, id(conversation), chat.MessageSeq(seq), text)
+	}
+	entry, err := c.entry(ctx, id(conversation), chat.MessageSeq(seq))
 	if err != nil {
 		return Sent{}, err
 	}
-	messages, err := c.core.Keep.Messages(ctx, id(conversation), []chat.MessageSeq{entry.Seq})
+	if err := c.core.Conversations.Edit(ctx, id(conversation), entry.Messages, conv.Edit{Text: &text}); err != nil {
+		return Sent{}, err
+	}
+	return Sent{Conversation: conversation, Seq: seq}, c.transcript(id(conversation)).Refresh(ctx, entry.Seq)
+}
+
+// ask makes a sibling of a question, with its attachments and another text, and has it
+// answered.
+func (c *Chats) ask(ctx context.Context, conversation chat.ConversationID, seq chat.MessageSeq, text string) (Sent, error) {
+	if _, err := c.entryOf(ctx, conversation, seq); err != nil {
+		return Sent{}, err
+	}
+	messages, err := c.core.Keep.Messages(ctx, conversation, []chat.MessageSeq{seq})
 	if err != nil {
 		return Sent{}, err
 	}
 	m := messages[0]
-	if answerAgain {
-		if m.Role != chat.RoleUser {
-			return Sent{}, fault.New(fault.Invalid, "app.edit", "Only your own messages can be answered again.", "")
-		}
-		var media []chat.Part
-		for _, p := range m.Parts {
-			if p.Kind == chat.PartMedia {
-				media = append(media, p)
-			}
-		}
-		parent := m.Parent
-		return c.begin(ctx, id(conversation), turn.Request{Parent: &parent, Text: text, Attachments: media}, "", false)
+	if m.Role != chat.RoleUser {
+		return Sent{}, fault.New(fault.Invalid, "app.edit", "Only your own messages can be answered again.", "")
 	}
-	// The new text stands where the first text stood; other text parts go.
-	parts := []chat.Part{}
-	placed := false
-	for _, p := range m.Parts {
-		if p.Kind == chat.PartText {
-			if placed {
-				continue
-			}
-			p.Text, placed = text, true
-		}
-		parts = append(parts, p)
-	}
-	if !placed {
-		parts = append([]chat.Part{{Kind: chat.PartText, Text: text}}, parts...)
-	}
-	m.Parts = parts
-	if err := c.core.Keep.Replace(ctx, m); err != nil {
-		return Sent{}, err
-	}
-	return Sent{Conversation: conversation, Seq: seq}, c.transcript(id(conversation)).Refresh(ctx, m.Seq)
+	media := slices.DeleteFunc(m.Parts, func(p chat.Part) bool { return p.Kind != chat.PartMedia })
+	return c.begin(ctx, conversation, turn.Request{Parent: &m.Parent, Text: text, Attachments: media}, "", false)
 }
 
 // SwitchVersion shows the path through the sibling seq, to its newest leaf.
 func (c *Chats) SwitchVersion(conversation string, seq uint64) error {
 	ctx := c.call()
-	if c.running(id(conversation)) {
-		return fault.New(fault.Conflict, "app.version", "An answer is still being written in this chat.", "Stop it first, or wait for it.")
-	}
 	o, err := c.core.Keep.Outline(ctx, id(conversation))
 	if err != nil {
 		return err
 	}
 	head := o.NewestLeaf(chat.MessageSeq(seq))
-	if err := c.core.Keep.UpdateConversation(ctx, id(conversation), func(v *chat.Conversation) { v.Head = head }); err != nil {
+	err = c.core.Conversations.WhileIdle(ctx, id(conversation), func() error {
+		return c.core.Keep.UpdateConversation(ctx, id(conversation), func(v *chat.Conversation) { v.Head = head })
+	})
+	if err != nil {
 		return err
 	}
 	return c.transcript(id(conversation)).Refresh(ctx)
@@ -431,31 +397,37 @@ func (c *Chats) SwitchVersion(conversation string, seq uint64) error {
 // SetHidden keeps an entry from the model, or gives it back.
 func (c *Chats) SetHidden(conversation string, seq uint64, hidden bool) error {
 	ctx := c.call()
-	messages, err := c.entryMessages(ctx, conversation, seq)
+	entry, err := c.entry(ctx, id(conversation), chat.MessageSeq(seq))
 	if err != nil {
 		return err
 	}
-	for _, m := range messages {
-		m.Hidden = hidden
-		if err := c.core.Keep.Replace(ctx, m); err != nil {
-			return err
+	if err := c.core.Conversations.Edit(ctx, id(conversation), entry.Messages, conv.Edit{Hidden: &hidden}); err != nil {
+		return err
+	}
+	return c.transcript(id(conversation)).Refresh(ctx, entry.Seq)
+}
+
+// entry returns the entry of the visible path that begins with a message.
+func (c *Chats) entry(ctx context.Context, conversation chat.ConversationID, seq chat.MessageSeq) (transcript.Folded, error) {
+	o, err := c.core.Keep.Outline(ctx, conversation)
+	if err != nil {
+		return transcript.Folded{}, err
+	}
+	for _, f := range o.Fold() {
+		if f.Seq == seq {
+			return f, nil
 		}
 	}
-	return c.transcript(id(conversation)).Refresh(ctx, chat.MessageSeq(seq))
+	return transcript.Folded{}, fault.New(fault.NotFound, "app.chats", "That message is not on the path that is shown.", "")
 }
 
 // entryMessages reads the messages that an entry is drawn of.
 func (c *Chats) entryMessages(ctx context.Context, conversation string, seq uint64) ([]chat.Message, error) {
-	o, err := c.core.Keep.Outline(ctx, id(conversation))
+	entry, err := c.entry(ctx, id(conversation), chat.MessageSeq(seq))
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range o.Fold() {
-		if f.Seq == chat.MessageSeq(seq) {
-			return c.core.Keep.Messages(ctx, id(conversation), f.Messages)
-		}
-	}
-	return nil, fault.New(fault.NotFound, "app.chats", "That message is not on the path that is shown.", "")
+	return c.core.Keep.Messages(ctx, id(conversation), entry.Messages)
 }
 
 // Source returns the Markdown of an entry's text, for copy, quote and edit.
@@ -677,10 +649,7 @@ func (c *Chats) DeleteDemo() (Undo, error) {
 func (c *Chats) delete(ctx context.Context, all []chat.Conversation) (func(context.Context) error, error) {
 	var tokens []string
 	for _, v := range all {
-		if err := c.Stop(string(v.ID)); err != nil {
-			return nil, err
-		}
-		token, err := c.core.Keep.DeleteConversation(ctx, v.ID)
+		token, err := c.core.Conversations.Delete(ctx, v.ID, errStopped)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"conclave/app/bus"
+	"conclave/app/conversation"
 	"conclave/app/llm"
 	"conclave/app/permit"
 	"conclave/app/plugin/host"
@@ -18,12 +19,13 @@ import (
 
 // Core is what the window works with; package core makes it.
 type Core struct {
-	Bus   *bus.Bus
-	Keep  Keeper
-	Turns *turn.Runner
-	Tools *tool.Registry
-	Host  *host.Host
-	Gate  *permit.Gate
+	Bus           *bus.Bus
+	Keep          Keeper
+	Turns         *turn.Runner // shows what a model was told, and names chats
+	Conversations *conversation.Owner
+	Tools         *tool.Registry
+	Host          *host.Host
+	Gate          *permit.Gate
 
 	Library  *library.Library
 	Packages *packages.Installer

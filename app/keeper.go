@@ -19,15 +19,12 @@ type Keeper interface {
 	// ChatDays counts the unpinned chats of List by the local day or month of
 	// their last change, in the list's order.
 	ChatDays(ctx context.Context, archived bool) ([]ChatGroup, error)
-	DeleteConversation(ctx context.Context, id chat.ConversationID) (token string, err error)
 	Undelete(ctx context.Context, token string) error
 	SaveDraft(id chat.ConversationID, text string)
 
 	transcript.Store
 	// Holding reads the messages in which phrase could stand, on any branch.
 	Holding(ctx context.Context, id chat.ConversationID, phrase string) ([]chat.Message, error)
-	Replace(ctx context.Context, m chat.Message) error
-	Append(ctx context.Context, m *chat.Message) error
 
 	CallsOfTurn(ctx context.Context, id chat.ConversationID, turn string) ([]chat.CallRecord, error)
 

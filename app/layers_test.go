@@ -54,7 +54,9 @@ var layers = map[string][]string{
 	"app/turn":           {"app/fault", "app/chat", "app/call", "app/hook", "app/document", "app/llm", "app/tool", "app/permit", "github.com/google/uuid"},
 	"app/plugin/host":    {"app/fault", "app/bus", "app/chat", "app/jsonobject", "app/tool", "app/permit", "app/plugin", "app/plugin/wire", "app/plugin/watch", "app/plugin/place", "app/plugin/sandbox", "app/version"},
 	"app/plugin/library": {"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin", "app/plugin/host", "app/plugin/watch", "app/plugin/place"},
-	"app/service":        {"app/fault", "app/bus", "app/chat", "app/hook", "app/llm", "app/tool", "app/plugin", "app/fetch", "github.com/google/uuid"},
+	// Who writes in a chat: above turns and calls, and asked by all that follow.
+	"app/conversation": {"app/fault", "app/chat", "app/call", "app/turn", "app/permit"},
+	"app/service":      {"app/fault", "app/bus", "app/chat", "app/conversation", "app/hook", "app/llm", "app/tool", "app/plugin", "app/fetch", "github.com/google/uuid"},
 
 	// Adapters: the package whose interface they satisfy and what lies below it,
 	// one technology, never each other.
@@ -81,20 +83,21 @@ var layers = map[string][]string{
 	"app/transcript": {"app/fault", "app/chat", "app/jsonobject", "app/tool", "app/render"},
 
 	// The window and the terminal: words, interfaces, doers; never an adapter.
-	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/transcript", "app/turn", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/service", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
-	"app/cli": {"app/fault", "app/chat", "app/jsonobject", "app/call", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
+	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/transcript", "app/turn", "app/conversation", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/service", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
+	"app/cli": {"app/fault", "app/chat", "app/jsonobject", "app/call", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/conversation", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
 
 	// Main: what builds the rest. The core knows everything but the window, the
 	// index (whose start costs) and the engine (which only a worker may run).
 	"app/core": {
-		"app/fault", "app/bus", "app/version", "app/chat", "app/call", "app/hook", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli", "app/document",
+		"app/fault", "app/bus", "app/version", "app/chat", "app/call", "app/conversation", "app/hook", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli", "app/document",
 		"app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai", "app/llm/anthropic", "app/llm/google", "app/llm/ollama",
 		"app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/plugin/python", "app/plugin/functions", "app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/sandbox", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term", // the person's terminal is here
 	},
+	"app/keeper":              {"app", "app/bus", "app/chat", "app/core", "app/llm", "app/transcript", "store", "store/search"}, // what of it is the window's
 	"app/cmd/conclave":        {"app/core", "app/version"},
 	"app/cmd/conclave-worker": {"app/version", "app/document/pdf", "app/plugin/sandbox", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
 	"": {
-		"app", "app/fault", "app/bus", "app/version", "app/chat", "app/llm", "app/transcript", "app/core", "app/remote", "app/cli", "store", "store/search",
+		"app", "app/fault", "app/version", "app/keeper", "app/core", "app/remote", "app/cli", "store",
 		"github.com/wailsapp/wails/v2",
 	},
 
@@ -166,6 +169,7 @@ var gone = []struct {
 	{"conclave", nil, "desktop,production,webkit2_41", "github.com/evanw/esbuild", "nested source can end the process that builds it"},
 	{"conclave", nil, "desktop,production,webkit2_41", "conclave/app/plugin/spindle/engine", "the engine belongs to the worker"},
 	{"conclave/app/turn", nil, "", "go.etcd.io/bbolt", "a turn asks for a Log and never sees the store"},
+	{"conclave/app/conversation", nil, "", "go.etcd.io/bbolt", "a conversation asks for a Store and never sees the disk"},
 	{"conclave/app/plugin/host", nil, "", "conclave/app/plugin/worker", "the host asks for a Launcher and never sees a process"},
 }
 

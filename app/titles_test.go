@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 	"conclave/app/bus"
 	"conclave/app/call"
 	"conclave/app/chat"
+	"conclave/app/conversation"
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
@@ -79,6 +81,13 @@ func (o oneModel) Open(context.Context, string) (llm.Model, error) { return o.m,
 func (o oneModel) Info(context.Context, string) llm.ModelInfo      { return o.m.Info() }
 func (o oneModel) Default(context.Context) (string, error)         { return o.m.Info().Name(), nil }
 
+// remembered is the chat as its owner sees it.
+type remembered struct{ *turn.MemoryLog }
+
+func (remembered) DeleteConversation(context.Context, chat.ConversationID) (string, error) {
+	return "", errors.New("nothing is deleted here")
+}
+
 // conversing opens a window over one chat, in which m answers.
 func conversing(t *testing.T, m llm.Model, set settings.Settings) (*App, *turn.MemoryLog) {
 	t.Helper()
@@ -87,8 +96,10 @@ func conversing(t *testing.T, m llm.Model, set settings.Settings) (*App, *turn.M
 	if err != nil {
 		t.Fatal(err)
 	}
+	turns := turn.New(turn.Options{Log: log, Calls: call.New(call.Options{Log: log, Gate: gate})})
 	a := New(Core{
-		Bus: bus.New(), Keep: kept{log: log}, Turns: turn.New(turn.Options{Log: log, Calls: call.New(call.Options{Log: log, Gate: gate})}), Tools: tool.NewRegistry(), Gate: gate,
+		Bus: bus.New(), Keep: kept{log: log}, Turns: turns,
+		Conversations: conversation.New(conversation.Options{Store: remembered{log}, Turns: turns}), Tools: tool.NewRegistry(), Gate: gate,
 		Models: oneModel{m: m}, Settings: chosen{set: set},
 	}, slog.New(slog.DiscardHandler))
 	a.begin(t.Context())

@@ -50,8 +50,8 @@ func (b batch) bytes() int {
 
 // Journal keeps the newest text of a streaming message so that a kill loses at
 // most 250 ms of it. It does not wait for the disk: what comes within 250 ms is
-// written once. Replace ends the journal of that message; a message that the
-// store does not know, or that is not streaming there, is not journalled.
+// written once. UpdateMessages ends the journal of a message that streams no more; one
+// that the store does not know, or that is not streaming there, is not journalled.
 func (s *Store) Journal(m chat.Message) {
 	m = clone(m)
 	s.later(func() {
@@ -191,6 +191,7 @@ func (s *Store) freshen(messages []chat.Message) []chat.Message {
 		}
 		if newer, ok := s.live[keyOf(m)]; ok {
 			messages[i] = clone(newer)
+			messages[i].Hidden = m.Hidden // not the turn's to say
 		}
 	}
 	return messages

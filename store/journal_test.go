@@ -36,7 +36,7 @@ func TestAStreamingMessageReadsWithItsNewestText(t *testing.T) {
 	}
 	equal(t, "while it streams", texts(path), []string{"so far"})
 	m.State, m.Parts[0].Text = chat.Complete, "done"
-	if err := s.Replace(t.Context(), m); err != nil {
+	if err := replace(t.Context(), s, m); err != nil {
 		t.Fatal(err)
 	}
 	late := m
@@ -198,7 +198,7 @@ func TestF14ALongAnswerIsWrittenInProportionToItsLength(t *testing.T) {
 	equal(t, "state", got.State, chat.Interrupted)
 	equal(t, "parts", got.Parts, m.Parts)
 	got.State = chat.Streaming
-	if err := s.Replace(t.Context(), got); err != nil {
+	if err := replace(t.Context(), s, got); err != nil {
 		t.Fatal(err)
 	}
 	got.Parts = got.Parts[:1] // no continuation of what was written
@@ -264,7 +264,7 @@ func TestF79ATurnCutOffBetweenItsMessagesIsMarkedAtTheLastOfThem(t *testing.T) {
 
 	unsaid := add(stopped, chat.Message{Role: chat.RoleUser, Open: true})
 	unsaid.Open, unsaid.Reason = false, chat.EndStopped
-	if err := s.Replace(t.Context(), unsaid); err != nil {
+	if err := replace(t.Context(), s, unsaid); err != nil {
 		t.Fatal(err)
 	}
 	first := add(other, chat.Message{Role: chat.RoleUser, Open: true})

@@ -55,49 +55,49 @@ func (s *Store) Append(ctx context.Context, m *chat.Message) error {
 	return err
 }
 
-// Replace writes a message that exists already, durably, and ends its journal
-// unless it is streaming still. Its parent cannot be changed (kind Invalid). The
-// kind is NotFound when there is no such message.
-func (s *Store) Replace(ctx context.Context, m chat.Message) error {
-	const op = "store.replace"
-	key := keyOf(m)
+// UpdateMessages reads messages of a conversation, has change change them, and writes
+// them durably, all in one step. Open of each says whether the store has it noted as
+// the last of a turn that goes on. One that streams is given with its newest text; its
+// journal ends when it does not stream any more. Its parent cannot be changed (kind
+// Invalid). change must be quick and not use the store; its error leaves everything as
+// it was, and is returned. The kind is NotFound when the conversation or one of the
+// messages is not there.
+func (s *Store) UpdateMessages(
+	ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq, change func(messages []chat.Message) error,
+) error {
+	const op = "store.update_messages"
+	var ended []messageKey
 	err := s.write(ctx, op, func(tx *bbolt.Tx) error {
-		old, err := getConversation(tx, op, m.Conversation)
+		old, err := getConversation(tx, op, id)
 		if err != nil {
 			return err
 		}
-		raw := bucket(tx, bucketOutline).Get(key.bytes())
-		if raw == nil {
-			return noMessage(op, m.Conversation, m.Seq)
-		}
-		row, err := parseRow(m.Seq, raw)
+		messages, err := getMessages(ctx, tx, op, id, seqs)
 		if err != nil {
 			return err
 		}
-		if row.Parent != m.Parent {
-			return fault.New(fault.Invalid, op, fmt.Sprintf("Message %d answers message %d, which cannot be changed to %d.", m.Seq, row.Parent, m.Parent), "")
+		messages = s.freshen(messages)
+		for i := range messages {
+			messages[i].Open = isLastOfTurn(tx, keyOf(messages[i]))
 		}
-		if m.Created.IsZero() {
-			m.Created = row.Created
-		}
-		if err := putMessage(tx, m); err != nil {
+		was := slices.Clone(messages)
+		if err := change(messages); err != nil {
 			return err
 		}
-		var begin []byte
-		if m.State == chat.Streaming {
-			begin = timeKey(s.now())
-		}
-		if err := startJournal(tx, key.bytes(), begin); err != nil {
-			return err
-		}
-		tx.OnCommit(func() { delete(s.journalled, key) })
-		if m.Open {
-			err = markTurn(tx, m)
-		} else {
-			err = turnEnded(tx, key)
-		}
-		if err != nil {
-			return err
+		for i, m := range messages {
+			m.Conversation, m.Seq = id, was[i].Seq
+			if m.Parent != was[i].Parent {
+				return fault.New(fault.Invalid, op, fmt.Sprintf("Message %d answers message %d, which cannot be changed to %d.", m.Seq, was[i].Parent, m.Parent), "")
+			}
+			if m.Created.IsZero() {
+				m.Created = was[i].Created
+			}
+			if err := s.rewriteMessage(tx, m); err != nil {
+				return err
+			}
+			if m.State != chat.Streaming {
+				ended = append(ended, keyOf(m))
+			}
 		}
 		c := old
 		c.Updated = s.now()
@@ -105,9 +105,32 @@ func (s *Store) Replace(ctx context.Context, m chat.Message) error {
 		return putConversation(tx, &old, c)
 	})
 	if err == nil {
-		s.forget(key)
+		for _, key := range ended {
+			s.forget(key)
+		}
 	}
 	return err
+}
+
+// rewriteMessage writes a message over its record, and begins its journal anew or ends
+// it.
+func (s *Store) rewriteMessage(tx *bbolt.Tx, m chat.Message) error {
+	key := keyOf(m)
+	if err := putMessage(tx, m); err != nil {
+		return err
+	}
+	var begin []byte
+	if m.State == chat.Streaming {
+		begin = timeKey(s.now())
+	}
+	if err := startJournal(tx, key.bytes(), begin); err != nil {
+		return err
+	}
+	tx.OnCommit(func() { delete(s.journalled, key) })
+	if m.Open {
+		return markTurn(tx, m)
+	}
+	return turnEnded(tx, key)
 }
 
 // Path reads the visible messages of a conversation, first to head. A message

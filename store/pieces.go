@@ -178,6 +178,7 @@ func journalOf(m *chat.Message, cursor *bbolt.Cursor, key, value []byte) (last t
 		var newer chat.Message
 		if decode(value[8:], &newer) == nil {
 			newer.Conversation, newer.Seq, newer.Parent, newer.Created = m.Conversation, m.Seq, m.Parent, m.Created
+			newer.Hidden = m.Hidden
 			*m = newer
 			s.begin(m.Parts)
 		} else {

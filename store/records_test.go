@@ -212,7 +212,7 @@ func TestChangesTellEachThingOnceWhereItChangedLast(t *testing.T) {
 	}
 	a := say(t, s, "c", 0, chat.RoleUser, "a")
 	say(t, s, "c", 1, chat.RoleUser, "b")
-	if err := s.Replace(t.Context(), a); err != nil {
+	if err := replace(t.Context(), s, a); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "at first", read(), []string{"c/0", "c/2", "c/1"})
@@ -342,7 +342,7 @@ func play(t *testing.T, r *rand.Rand, operations int) {
 			m, err := s.Message(ctx, id, chat.MessageSeq(1+r.IntN(len(said))))
 			check(err)
 			m.Parts, m.State = []chat.Part{{Kind: chat.PartText, Text: text}}, chat.Complete
-			check(s.Replace(ctx, m))
+			check(replace(ctx, s, m))
 			said[m.Seq] = text
 		case op == 6 && r.IntN(5) == 0:
 			check(s.Sync(ctx)) // a draft counts as a revision once it is written

@@ -19,7 +19,7 @@
 //
 // # What a crash or a full disk costs
 //
-// Append, Replace and all other plain writes are on the disk when they return.
+// Append, UpdateMessages and all other plain writes are on the disk when they return.
 // Journal and PutCall return at once and are on the disk within 250 ms; while
 // the disk is full they wait in memory and are written when there is room. The
 // next Open shows a message that was streaming as interrupted, and a call that

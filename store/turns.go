@@ -22,16 +22,22 @@ func markTurn(tx *bbolt.Tx, m chat.Message) error {
 	return b.Put(id, number(uint64(m.Seq)))
 }
 
-// turnEnded takes the note back where it names this message.
-func turnEnded(tx *bbolt.Tx, key messageKey) error {
+// isLastOfTurn reports whether the note names this message.
+func isLastOfTurn(tx *bbolt.Tx, key messageKey) bool {
 	b := tx.Bucket(bucketTurns)
 	if b == nil {
+		return false
+	}
+	raw := b.Get([]byte(key.conversation))
+	return len(raw) == 8 && chat.MessageSeq(lastNumber(raw)) == key.seq
+}
+
+// turnEnded takes the note back where it names this message.
+func turnEnded(tx *bbolt.Tx, key messageKey) error {
+	if !isLastOfTurn(tx, key) {
 		return nil
 	}
-	if raw := b.Get([]byte(key.conversation)); len(raw) != 8 || chat.MessageSeq(lastNumber(raw)) != key.seq {
-		return nil
-	}
-	return b.Delete([]byte(key.conversation))
+	return tx.Bucket(bucketTurns).Delete([]byte(key.conversation))
 }
 
 // endTurns marks the messages that turns were cut off at, so that who reads them

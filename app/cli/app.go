@@ -7,6 +7,7 @@ import (
 
 	"conclave/app/call"
 	"conclave/app/chat"
+	"conclave/app/conversation"
 	"conclave/app/llm"
 	"conclave/app/permit"
 	"conclave/app/plugin/host"
@@ -23,11 +24,11 @@ type App struct {
 	Data    string
 	Plugins string
 
-	Host  *host.Host
-	Gate  *permit.Gate
-	Tools *tool.Registry
-	Turns *turn.Runner
-	Calls *call.Runner
+	Host          *host.Host
+	Gate          *permit.Gate
+	Tools         *tool.Registry
+	Conversations *conversation.Owner
+	Calls         *call.Runner
 
 	Library  *library.Library
 	Packages *packages.Installer

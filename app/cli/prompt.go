@@ -458,7 +458,7 @@ func (t *talk) say(ctx context.Context, text string) error {
 		return notSaved(err, "Your message was not saved.", "It stands above, as you gave it.")
 	}
 	p := &printer{c: t.c, debug: t.f.debug}
-	outcome, err := t.app.Turns.Run(ctx, turn.Request{
+	outcome, err := t.app.Conversations.Run(ctx, turn.Request{
 		Conversation: t.chat.ID, Text: text, Attachments: t.attach, Model: t.model, Tools: set, Explicit: explicit,
 		ChainLimit: t.chainLimit, Asker: t.asker, Log: t.log,
 	}, p.event)

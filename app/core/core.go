@@ -19,6 +19,7 @@ import (
 	"conclave/app/bus"
 	"conclave/app/call"
 	"conclave/app/chat"
+	"conclave/app/conversation"
 	"conclave/app/fault"
 	"conclave/app/keys"
 	"conclave/app/permit"
@@ -62,13 +63,15 @@ type Core struct {
 	Packages *packages.Installer
 	Turns    *turn.Runner
 	Calls    *call.Runner
-	Keys     *keys.Store
-	Models   *Models
-	Settings *Preferences
-	Python   *python.Interpreters
-	Services *service.Services // what plugins may ask for
-	Log      *slog.Logger
-	Trouble  error // what was wrong and was coped with
+	// Conversations says who writes in which chat.
+	Conversations *conversation.Owner
+	Keys          *keys.Store
+	Models        *Models
+	Settings      *Preferences
+	Python        *python.Interpreters
+	Services      *service.Services // what plugins may ask for
+	Log           *slog.Logger
+	Trouble       error // what was wrong and was coped with
 
 	launcher *worker.Launcher
 	news     *news // what plugins hear of Conclave's own life
@@ -154,6 +157,13 @@ func (c *Core) build(ctx context.Context) error {
 		return err
 	}
 	c.launcher = worker.New(worker.Options{Program: c.o.Worker, Log: c.Log})
+	c.news = newNews(c)
+	points := c.points()
+	c.Calls = call.New(call.Options{Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log})
+	c.Turns = turn.New(turn.Options{
+		Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, Heard: c.news.heard, ReadPDF: newPDFs(c.launcher, c.Log).read,
+	})
+	c.Conversations = conversation.New(conversation.Options{Store: c.Store, Turns: c.Turns, Edited: c.news.edited, Log: c.Log})
 	c.Python = python.New(python.Options{Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log, Launcher: c.launcher})
 	environments := c.environments()
 	c.Host = host.New(host.Options{
@@ -163,9 +173,6 @@ func (c *Core) build(ctx context.Context) error {
 	c.Library = library.New(library.Options{Dir: c.o.Plugins, Data: c.o.Data, Host: c.Host, Gate: c.Gate, Log: c.Log})
 	c.Packages = packages.NewInstaller(c.Host, environments)
 	c.Gate.OnDecided(c.Host.Decided)
-	points := c.points()
-	c.Calls = call.New(call.Options{Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log})
-	c.Turns = turn.New(turn.Options{Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, Heard: c.news.heard, ReadPDF: newPDFs(c.launcher, c.Log).read})
 	return c.approveShipped(ctx)
 }
 

@@ -57,7 +57,7 @@ spindle.registerInterceptor((m, c) => { seen.push("interceptor " + c.generationT
 		w.wants("", `{}`, "started normal, handler normal, interceptor normal")
 	}
 	question := chat.MessageSeq(1)
-	if _, err := w.Turns.Run(t.Context(), turn.Request{Conversation: id, Parent: &question, Model: llmtest.New([]llmtest.Step{llmtest.Say("again")})}, nil); err != nil {
+	if _, err := w.Conversations.Run(t.Context(), turn.Request{Conversation: id, Parent: &question, Model: llmtest.New([]llmtest.Step{llmtest.Say("again")})}, nil); err != nil {
 		t.Fatal(err)
 	}
 	w.wants("", `{}`, "started regenerate, handler regenerate, interceptor regenerate")

@@ -32,7 +32,7 @@ func (w *whole) attach(name, mime string, data []byte) (told string, notes []str
 	w.t.Helper()
 	model := llmtest.New([]llmtest.Step{llmtest.Say("ok")})
 	file := chat.Part{Kind: chat.PartMedia, Media: &chat.Media{Name: name, MIME: mime, Data: data, Size: int64(len(data))}}
-	out, err := w.Turns.Run(w.t.Context(), turn.Request{Conversation: w.chat(), Text: "What does it say?", Attachments: []chat.Part{file}, Model: model}, func(e turn.Event) {
+	out, err := w.Conversations.Run(w.t.Context(), turn.Request{Conversation: w.chat(), Text: "What does it say?", Attachments: []chat.Part{file}, Model: model}, func(e turn.Event) {
 		if e.Kind == turn.Noted {
 			notes = append(notes, e.Note)
 		}

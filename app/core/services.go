@@ -22,13 +22,9 @@ import (
 // services builds what plugins may ask Conclave for. What it works with that is
 // built later is asked for when it is needed.
 func (c *Core) services() map[string]plugin.Service {
-	c.news = newNews(c)
 	c.Settings.switched = func(id string) { c.news.tell(func() { c.news.switchTo(chat.ConversationID(id)) }) }
 	c.Services = service.New(service.Options{
-		Chats: serviceChats{c.Store}, Models: c.Models, Keys: c.Keys, Values: c.Store, Shared: c.Store, Bus: c.Bus, Log: c.Log, Active: c.active,
-		Hold: func(ctx context.Context, id chat.ConversationID) (func(), <-chan struct{}, error) {
-			return c.Turns.Hold(ctx, id)
-		},
+		Chats: serviceChats{c.Store}, Conversations: c.Conversations, Models: c.Models, Keys: c.Keys, Values: c.Store, Shared: c.Store, Bus: c.Bus, Log: c.Log, Active: c.active,
 		Publish: func(event string, payload any) {
 			c.Host.Publish(event, payload)
 		},
@@ -59,9 +55,6 @@ func (c *Core) lastNews() {
 	if c.news != nil && c.Host != nil {
 		c.news.flush(ctx)
 		c.Host.Delivered(ctx)
-	}
-	if c.Services != nil {
-		c.Services.Settled(ctx)
 	}
 }
 
@@ -148,9 +141,9 @@ func (s toldBefore) BeforeModel(ctx context.Context, about hook.About) []hook.St
 	return s.Source.BeforeModel(ctx, about)
 }
 
-// ChatEdited tells plugins that the person changed a message in place.
-func (c *Core) ChatEdited(m chat.Message) {
-	c.news.tell(func() { c.news.message("MESSAGE_EDITED", m.Conversation, m.Seq) })
+// edited tells plugins that a message was changed in place.
+func (n *news) edited(id chat.ConversationID, seq chat.MessageSeq) {
+	n.tell(func() { n.message("MESSAGE_EDITED", id, seq) })
 }
 
 // ChatChanged tells plugins that the person changed a conversation itself.
@@ -281,7 +274,7 @@ func (n *news) message(event string, id chat.ConversationID, seq chat.MessageSeq
 	if err != nil {
 		return service.Message{}, false
 	}
-	view, ok := service.EntryAt(path, seq)
+	view, ok := service.MessageAt(path, seq)
 	if ok {
 		n.c.Host.Publish(event, map[string]any{"chatId": id, "message": view})
 	}

@@ -18,6 +18,7 @@ import (
 
 	"conclave/app/bus"
 	"conclave/app/chat"
+	"conclave/app/conversation"
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
@@ -199,7 +200,7 @@ func (w *whole) chat(texts ...string) chat.ConversationID {
 func (w *whole) say(in chat.ConversationID, text string, model *llmtest.Model) (llm.Request, turn.Outcome, []string) {
 	w.t.Helper()
 	var notes []string
-	outcome, err := w.Turns.Run(w.t.Context(), turn.Request{Conversation: in, Text: text, Model: model}, func(e turn.Event) {
+	outcome, err := w.Conversations.Run(w.t.Context(), turn.Request{Conversation: in, Text: text, Model: model}, func(e turn.Event) {
 		if e.Kind == turn.Noted {
 			notes = append(notes, e.Note)
 		}
@@ -212,6 +213,19 @@ func (w *whole) say(in chat.ConversationID, text string, model *llmtest.Model) (
 		return llm.Request{}, outcome, notes
 	}
 	return requests[len(requests)-1], outcome, notes
+}
+
+// edit has the person change a message to what it says already.
+func (w *whole) edit(id chat.ConversationID, seq chat.MessageSeq) {
+	w.t.Helper()
+	m, err := w.Store.Message(w.t.Context(), id, seq)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	text := chat.TextOf(m.Parts)
+	if err := w.Conversations.Edit(w.t.Context(), id, []chat.MessageSeq{seq}, conversation.Edit{Text: &text}); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 func TestSP40To44ChatsPermissionsAndTheChatBeingAnswered(t *testing.T) {
@@ -403,11 +417,7 @@ spindle.registerMacro({ name: "spy", description: "d", handler: (c) => { seen.pu
 			t.Fatal(err)
 		}
 		w.say(c.ID, word+" {{spy::"+word+"}}", llmtest.New([]llmtest.Step{llmtest.Say(word)}))
-		m, err := w.Store.Message(t.Context(), c.ID, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.ChatEdited(m)
+		w.edit(c.ID, 1)
 		w.ChatChanged(c.ID)
 		all := ""
 		for deadline := time.Now().Add(patience); !strings.Contains(all, "CHAT_CHANGED") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) { // an event's arrival has no other sign
@@ -455,11 +465,7 @@ for (const name of ["CHAT_SWITCHED", "MESSAGE_SENT", "MESSAGE_EDITED", "CHAT_CHA
 	w.say(id, "more", llmtest.New([]llmtest.Step{llmtest.Say("yes")}))
 	want += "|GENERATION_STARTED string|MESSAGE_SENT user:more|MESSAGE_SENT assistant:yes|GENERATION_ENDED yes"
 	w.until(`{}`, want)
-	m, err := w.Store.Message(t.Context(), id, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.ChatEdited(m)
+	w.edit(id, 1)
 	w.ChatChanged(id)
 	w.until(`{}`, want+"|MESSAGE_EDITED user:hello|CHAT_CHANGED A chat")
 }

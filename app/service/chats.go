@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
 	"conclave/app/bus"
 	"conclave/app/chat"
+	"conclave/app/conversation"
 	"conclave/app/fault"
 	"conclave/app/plugin"
 	"conclave/app/tool"
@@ -23,20 +23,16 @@ type Chats interface {
 	Conversations(ctx context.Context, offset, limit int) ([]chat.Conversation, int, error)
 	UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error
 	Path(ctx context.Context, id chat.ConversationID) ([]chat.Message, error)
-	Append(ctx context.Context, m *chat.Message) error
-	Replace(ctx context.Context, m chat.Message) error
 	PutMedia(ctx context.Context, m *chat.Media) error
 }
 
 // Bounds of what is read and written at once.
 const (
-	defaultPage  = 50
-	maxPage      = 200
-	maxContent   = 1 << 20
-	maxAttached  = 4
-	maxReplanted = 200 // messages after one that is removed
-	maxWaiting   = 50  // changes of one chat that wait for the end of an answer
-	maxSystem    = 256 << 10
+	defaultPage = 50
+	maxPage     = 200
+	maxContent  = 1 << 20
+	maxAttached = 4
+	maxSystem   = 256 << 10
 )
 
 // Chat is a conversation as plugins see it.
@@ -72,53 +68,44 @@ func ChatOf(c chat.Conversation) Chat {
 	return Chat{c.ID, c.Title, c.System, c.Model, c.Created.UnixMilli(), c.Updated.UnixMilli(), c.Pinned, c.Archived}
 }
 
-// entry is what is shown as one: a question, or the messages of one answer.
-type entry struct {
-	from, to int // of the path, to not included
-	view     Message
-}
-
-// Entries folds a path into what plugins see of it.
-func Entries(path []chat.Message) []Message {
-	var out []Message
-	for _, e := range entries(path) {
-		out = append(out, e.view)
+// Messages lays a path out as plugins see it.
+func Messages(path []chat.Message) []Message {
+	out := []Message{}
+	for _, e := range chat.Entries(path) {
+		if e.Role != chat.RoleSystem {
+			out = append(out, viewOf(e, len(out)))
+		}
 	}
 	return out
 }
 
-// EntryAt returns the entry of a path that a message belongs to.
-func EntryAt(path []chat.Message, seq chat.MessageSeq) (Message, bool) {
-	for _, e := range entries(path) {
-		for _, m := range path[e.from:e.to] {
-			if m.Seq == seq {
-				return e.view, true
-			}
+// MessageAt returns what plugins see of the entry that a message belongs to.
+func MessageAt(path []chat.Message, seq chat.MessageSeq) (Message, bool) {
+	entries := chat.Entries(path)
+	i := chat.EntryOf(entries, seq)
+	if i < 0 || entries[i].Role == chat.RoleSystem {
+		return Message{}, false
+	}
+	before := 0
+	for _, e := range entries[:i] {
+		if e.Role != chat.RoleSystem {
+			before++
 		}
 	}
-	return Message{}, false
+	return viewOf(entries[i], before), true
 }
 
-func entries(path []chat.Message) []entry {
-	var out []entry
-	for i, m := range path {
-		if m.Role == chat.RoleSystem {
-			continue
-		}
-		if n := len(out); n > 0 && m.Role != chat.RoleUser && m.Turn != "" && out[n-1].to == i && out[n-1].view.Role == chat.RoleAssistant && path[out[n-1].from].Turn == m.Turn {
-			out[n-1].to = i + 1
-			out[n-1].view.take(m)
-			continue
-		}
-		role := m.Role
-		if role == chat.RoleTool {
-			role = chat.RoleAssistant
-		}
-		v := Message{ID: idOf(m), Chat: m.Conversation, Index: len(out), Role: role, Created: m.Created.UnixMilli(), Model: m.Model, Hidden: m.Hidden, Media: []chat.Media{}}
+// viewOf is an entry as plugins see it; index is its place among those they see.
+func viewOf(e chat.Entry[chat.Message], index int) Message {
+	m := e.Messages[0]
+	v := Message{
+		ID: IDOf(m.Conversation, m.Seq), Chat: m.Conversation, Index: index, Role: e.Role, Created: m.Created.UnixMilli(),
+		Model: m.Model, Hidden: m.Hidden, Media: []chat.Media{},
+	}
+	for _, m := range e.Messages {
 		v.take(m)
-		out = append(out, entry{i, i + 1, v})
 	}
-	return out
+	return v
 }
 
 func (v *Message) take(m chat.Message) {
@@ -246,7 +233,7 @@ func (s *Services) messages(ctx context.Context, by plugin.Caller, a chatArgs) (
 	if err != nil {
 		return nil, err
 	}
-	all := Entries(path)
+	all := Messages(path)
 	total := len(all)
 	if a.Limit > 0 || a.Offset > 0 { // a chat is asked for as a whole otherwise
 		offset := min(max(0, a.Offset), total)
@@ -307,7 +294,7 @@ func (s *Services) append(ctx context.Context, by plugin.Caller, a messageArgs) 
 		if len(*a.Content) > maxContent {
 			return nil, invalid(fmt.Sprintf("A message may have at most %d KB.", maxContent>>10))
 		}
-		m.Parts = append(m.Parts, chat.Part{Kind: chat.PartText, Text: strings.ToValidUTF8(*a.Content, "\uFFFD")})
+		m.Parts = append(m.Parts, chat.TextPart(strings.ToValidUTF8(*a.Content, "\uFFFD")))
 	}
 	if len(a.Media) > maxAttached {
 		return nil, invalid(fmt.Sprintf("A message may have at most %d attachments.", maxAttached))
@@ -323,18 +310,18 @@ func (s *Services) append(ctx context.Context, by plugin.Caller, a messageArgs) 
 	if len(m.Parts) == 0 {
 		return nil, invalid("A message cannot be empty.")
 	}
-	view := entries([]chat.Message{m})[0].view
+	view := viewOf(chat.Entries([]chat.Message{m})[0], 0)
 	view.Created = s.o.Now().UnixMilli()
 	id := "later-" + uuid.NewString()
-	waits, err := s.whenIdle(ctx, c.ID, func(ctx context.Context) error {
-		written, err := s.write(ctx, m)
-		if err == nil {
-			view = written
-			s.mu.Lock()
-			s.later[id] = seqOf(c.ID, written.ID)
-			s.mu.Unlock()
+	waits, err := s.o.Conversations.Append(ctx, c.ID, []chat.Message{m}, func(ctx context.Context, written []chat.Message) {
+		s.mu.Lock()
+		s.later[id] = written[0].Seq
+		s.mu.Unlock()
+		if path, err := s.o.Chats.Path(ctx, c.ID); err == nil {
+			view, _ = MessageAt(path, written[0].Seq)
+			s.o.Publish("MESSAGE_SENT", map[string]any{"chatId": c.ID, "message": view})
 		}
-		return err
+		s.o.Bus.Changed(bus.Edits, string(c.ID))
 	})
 	if err != nil {
 		return nil, err
@@ -344,36 +331,17 @@ func (s *Services) append(ctx context.Context, by plugin.Caller, a messageArgs) 
 		if err != nil {
 			return nil, err
 		}
-		view.ID, view.Index, view.Waits = id, len(entries(path)), true
+		later := viewOf(chat.Entries([]chat.Message{m})[0], len(Messages(path)))
+		later.ID, later.Created, later.Waits = id, s.o.Now().UnixMilli(), true
+		return map[string]any{"message": later}, nil
 	}
 	return map[string]any{"message": view}, nil
 }
 
-// write appends m to the visible path, and tells.
-func (s *Services) write(ctx context.Context, m chat.Message) (Message, error) {
-	c, err := s.o.Chats.Conversation(ctx, m.Conversation)
-	if err != nil {
-		return Message{}, err
-	}
-	m.Parent, m.Created, m.Ended = c.Head, s.o.Now(), s.o.Now()
-	if err := s.o.Chats.Append(ctx, &m); err != nil {
-		return Message{}, err
-	}
-	path, err := s.o.Chats.Path(ctx, m.Conversation)
-	if err != nil {
-		return Message{}, err
-	}
-	all := Entries(path)
-	view := all[len(all)-1]
-	s.o.Bus.Changed(bus.Edits, string(m.Conversation))
-	s.o.Publish("MESSAGE_SENT", map[string]any{"chatId": m.Conversation, "message": view})
-	return view, nil
-}
-
-// idOf is a message's id for plugins, the same in no two chats: that of its chat,
-// a colon, and its number there.
-func idOf(m chat.Message) string {
-	return string(m.Conversation) + ":" + strconv.FormatUint(uint64(m.Seq), 10)
+// IDOf is a message's id for plugins, the same in no two chats: that of its chat, a
+// colon, and its number there.
+func IDOf(c chat.ConversationID, seq chat.MessageSeq) string {
+	return string(c) + ":" + strconv.FormatUint(uint64(seq), 10)
 }
 
 // seqOf is the number of a message of chat c by its id, or by its number alone; 0
@@ -387,7 +355,7 @@ func seqOf(c chat.ConversationID, id string) chat.MessageSeq {
 }
 
 // entryOf finds an entry of a chat's visible path by its id.
-func (s *Services) entryOf(ctx context.Context, c chat.ConversationID, id string) ([]chat.Message, entry, error) {
+func (s *Services) entryOf(ctx context.Context, c chat.ConversationID, id string) ([]chat.MessageSeq, error) {
 	seq := seqOf(c, id)
 	s.mu.Lock()
 	if kept, ok := s.later[id]; ok {
@@ -396,16 +364,18 @@ func (s *Services) entryOf(ctx context.Context, c chat.ConversationID, id string
 	s.mu.Unlock()
 	path, err := s.o.Chats.Path(ctx, c)
 	if err != nil {
-		return nil, entry{}, err
+		return nil, err
 	}
-	for _, e := range entries(path) {
-		for i := e.from; i < e.to; i++ {
-			if path[i].Seq == seq {
-				return path, e, nil
-			}
-		}
+	entries := chat.Entries(path)
+	i := chat.EntryOf(entries, seq)
+	if i < 0 || entries[i].Role == chat.RoleSystem {
+		return nil, missing("There is no message " + id + " in that chat.")
 	}
-	return nil, entry{}, missing("There is no message " + id + " in that chat.")
+	var seqs []chat.MessageSeq
+	for _, m := range entries[i].Messages {
+		seqs = append(seqs, m.Seq)
+	}
+	return seqs, nil
 }
 
 // edit changes what an entry says, or whether the model is told of it.
@@ -417,179 +387,35 @@ func (s *Services) edit(ctx context.Context, by plugin.Caller, a messageArgs) (a
 	if a.Content != nil && (*a.Content == "" || len(*a.Content) > maxContent) {
 		return nil, invalid(fmt.Sprintf("A message has between 1 byte and %d KB.", maxContent>>10))
 	}
-	path, e, err := s.entryOf(ctx, c.ID, a.Message)
+	entry, err := s.entryOf(ctx, c.ID, a.Message)
 	if err != nil {
 		return nil, err
 	}
-	for i := e.from; i < e.to; i++ {
-		if path[i].State == chat.Streaming {
-			return nil, fault.New(fault.Conflict, "service.edit", "That message is still being written.", "")
-		}
+	if err := s.o.Conversations.Edit(ctx, c.ID, entry, conversation.Edit{Text: a.Content, Hidden: a.Hidden}); err != nil {
+		return nil, err
 	}
-	placed := a.Content == nil
-	for i := e.from; i < e.to; i++ {
-		m := path[i]
-		if a.Hidden != nil {
-			m.Hidden = *a.Hidden
-		}
-		if a.Content != nil && m.Role != chat.RoleTool {
-			m.Parts = rewritten(m.Parts, *a.Content, &placed, i == e.to-1)
-		}
-		if err := s.o.Chats.Replace(ctx, m); err != nil {
-			return nil, err
-		}
-		path[i] = m
-	}
-	view := entries(path)[e.view.Index].view
 	s.o.Bus.Changed(bus.Edits, string(c.ID))
-	s.o.Publish("MESSAGE_EDITED", map[string]any{"chatId": c.ID, "message": view})
+	path, err := s.o.Chats.Path(ctx, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	view, _ := MessageAt(path, entry[0])
 	return map[string]any{"message": view}, nil
 }
 
-// rewritten puts text where the first text of an entry stood; its other texts
-// go. last says that there is no further message to put it in.
-func rewritten(parts []chat.Part, text string, placed *bool, last bool) []chat.Part {
-	out := []chat.Part{}
-	for _, p := range parts {
-		if p.Kind == chat.PartText {
-			if *placed {
-				continue
-			}
-			p.Text, *placed = text, true
-		}
-		out = append(out, p)
-	}
-	if !*placed && last {
-		out = append([]chat.Part{{Kind: chat.PartText, Text: text}}, out...)
-		*placed = true
-	}
-	return out
-}
-
-// remove takes an entry off the visible path. Nothing is overwritten: what
-// followed it is written again on a branch without it, and the old branch stays
-// among the versions.
+// remove takes an entry off the visible path.
 func (s *Services) remove(ctx context.Context, by plugin.Caller, a messageArgs) (any, error) {
 	c, err := s.find(ctx, by, a.Chat)
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := s.entryOf(ctx, c.ID, a.Message); err != nil {
+	entry, err := s.entryOf(ctx, c.ID, a.Message)
+	if err != nil {
 		return nil, err
 	}
-	waits, err := s.whenIdle(ctx, c.ID, func(ctx context.Context) error {
-		path, e, err := s.entryOf(ctx, c.ID, a.Message)
-		if err != nil {
-			return err
-		}
-		after := path[e.to:]
-		if len(after) > maxReplanted {
-			return fault.New(fault.Invalid, "service.remove", fmt.Sprintf("Only one of the last %d messages can be removed.", maxReplanted), "")
-		}
-		head := path[e.from].Parent
-		if err := s.o.Chats.UpdateConversation(ctx, c.ID, func(v *chat.Conversation) { v.Head = head }); err != nil {
-			return err
-		}
-		for _, m := range after {
-			m.Parent = head
-			if err := s.o.Chats.Append(ctx, &m); err != nil {
-				return err
-			}
-			head = m.Seq
-		}
+	waits, err := s.o.Conversations.Remove(ctx, c.ID, entry[0], func() {
 		s.o.Bus.Changed(bus.Edits, string(c.ID))
-		s.o.Publish("MESSAGE_DELETED", map[string]any{"chatId": c.ID, "messageId": e.view.ID})
-		return nil
+		s.o.Publish("MESSAGE_DELETED", map[string]any{"chatId": c.ID, "messageId": IDOf(c.ID, entry[0])})
 	})
 	return map[string]any{"removed": err == nil, "waits": waits}, err
-}
-
-// writeTime bounds what is written once a turn has ended.
-const writeTime = 30 * time.Second
-
-// whenIdle does what changes the path of a chat: at once, or once the turn that
-// runs in it has ended, in the order it was asked for. waits says which.
-func (s *Services) whenIdle(ctx context.Context, id chat.ConversationID, do func(ctx context.Context) error) (waits bool, err error) {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return false, fault.New(fault.Unavailable, "service.chats", "Conclave is closing.", "")
-	}
-	if len(s.queues[id]) > 0 {
-		defer s.mu.Unlock()
-		return true, s.queueLocked(id, do)
-	}
-	s.mu.Unlock()
-	release, ended, err := s.o.Hold(ctx, id)
-	if err != nil {
-		return false, err
-	}
-	if ended == nil {
-		defer release()
-		return false, do(ctx)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return false, fault.New(fault.Unavailable, "service.chats", "Conclave is closing.", "")
-	}
-	first := len(s.queues[id]) == 0
-	if err := s.queueLocked(id, do); err != nil {
-		return true, err
-	}
-	if first {
-		s.wg.Go(func() { s.drain(id) }) // ends when nothing waits, or with Close
-	}
-	return true, nil
-}
-
-func (s *Services) queueLocked(id chat.ConversationID, do func(ctx context.Context) error) error {
-	if len(s.queues[id]) >= maxWaiting {
-		return refused(fmt.Sprintf("%d changes of this chat wait for its answer to end, which is the most there may be.", maxWaiting))
-	}
-	s.queues[id] = append(s.queues[id], do)
-	return nil
-}
-
-// drain does what waits for a chat, until nothing does. A turn that runs is
-// waited for.
-func (s *Services) drain(id chat.ConversationID) {
-	for {
-		release, ended, err := s.o.Hold(s.ctx, id)
-		if err == nil && ended != nil {
-			select {
-			case <-ended:
-				continue
-			case <-s.ctx.Done():
-			}
-		}
-		if s.ctx.Err() != nil || err != nil {
-			if release != nil {
-				release()
-			}
-			s.mu.Lock()
-			delete(s.queues, id)
-			s.mu.Unlock()
-			return
-		}
-		s.mu.Lock()
-		do := s.queues[id][0]
-		s.mu.Unlock()
-		ctx, cancel := context.WithTimeout(s.ctx, writeTime)
-		if err := do(ctx); err != nil {
-			s.o.Log.Warn("what a plugin wanted to change of a chat could not be written", "conversation", id, "err", err)
-		}
-		cancel()
-		release()
-		s.mu.Lock()
-		s.queues[id] = s.queues[id][1:]
-		over := len(s.queues[id]) == 0
-		if over {
-			delete(s.queues, id)
-		}
-		s.mu.Unlock()
-		if over {
-			return
-		}
-	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"conclave/app/bus"
 	"conclave/app/chat"
+	"conclave/app/conversation"
 	"conclave/app/fault"
 	"conclave/app/plugin"
 )
@@ -27,7 +28,10 @@ const (
 // Options say what services work with. A field that is nil leaves the
 // capabilities that need it unavailable.
 type Options struct {
-	Chats  Chats
+	Chats Chats
+	// Conversations changes what chats say; required with Chats.
+	Conversations *conversation.Owner
+
 	Models Models
 	Keys   Keys
 	Values Values
@@ -36,10 +40,6 @@ type Options struct {
 	Log    *slog.Logger
 	// Active is the chat that is open, or nil.
 	Active func(ctx context.Context) (*chat.Conversation, error)
-	// Hold keeps turns out of a chat until release, for the moment in which its
-	// path is changed. When a turn runs in it, Hold returns a channel that is
-	// closed when the turn has ended instead. nil holds nothing.
-	Hold func(ctx context.Context, id chat.ConversationID) (release func(), ended <-chan struct{}, err error)
 	// Publish tells plugins that listen of an event of Conclave's life.
 	Publish func(event string, payload any)
 	// Now is the clock; nil is the system's.
@@ -50,26 +50,21 @@ type Options struct {
 // concurrent use.
 type Services struct {
 	o      Options
-	ctx    context.Context //nolint:containedctx // of what is written once a turn has ended; ends with Close
-	cancel context.CancelFunc
-	wg     sync.WaitGroup // what waits for the end of a turn
 	client httpClients
 	held   held // of what http.request answers
 
 	keeping sync.Mutex // orders changes of what plugins share
 
-	mu     sync.Mutex // guards the fields below
-	closed bool
-	spent  map[string]*budget                                    // of model calls, by plugin
-	open   map[requestKey]context.CancelFunc                     // model calls under way
-	rests  map[string]*rest                                      // bodies that are still to be read
-	later  map[string]chat.MessageSeq                            // messages that were kept back, by the id given for them
-	queues map[chat.ConversationID][]func(context.Context) error // what waits for a turn's end
-	toasts []Toast                                               // the newest, oldest first
-	toastN uint64                                                // the number of the newest
-	pace   map[string][]time.Time                                // of toasts, by plugin
-	wrote  map[string]*written                                   // by plugin
-	secret map[string]*sync.Mutex                                // orders changes of a plugin's list of secrets
+	mu     sync.Mutex                        // guards the fields below
+	spent  map[string]*budget                // of model calls, by plugin
+	open   map[requestKey]context.CancelFunc // model calls under way
+	rests  map[string]*rest                  // bodies that are still to be read
+	later  map[string]chat.MessageSeq        // messages that were kept back, by the id given for them
+	toasts []Toast                           // the newest, oldest first
+	toastN uint64                            // the number of the newest
+	pace   map[string][]time.Time            // of toasts, by plugin
+	wrote  map[string]*written               // by plugin
+	secret map[string]*sync.Mutex            // orders changes of a plugin's list of secrets
 }
 
 // New returns the services.
@@ -83,54 +78,22 @@ func New(o Options) *Services {
 	if o.Bus == nil {
 		o.Bus = bus.New()
 	}
-	if o.Hold == nil {
-		o.Hold = func(context.Context, chat.ConversationID) (func(), <-chan struct{}, error) {
-			return func() {}, nil, nil
-		}
-	}
 	if o.Publish == nil {
 		o.Publish = func(string, any) {}
 	}
 	if o.Active == nil {
 		o.Active = func(context.Context) (*chat.Conversation, error) { return nil, nil }
 	}
-	s := &Services{
+	return &Services{
 		o: o, spent: map[string]*budget{}, open: map[requestKey]context.CancelFunc{}, rests: map[string]*rest{},
-		later: map[string]chat.MessageSeq{}, queues: map[chat.ConversationID][]func(context.Context) error{}, pace: map[string][]time.Time{}, secret: map[string]*sync.Mutex{},
+		later: map[string]chat.MessageSeq{}, pace: map[string][]time.Time{}, secret: map[string]*sync.Mutex{},
 		wrote: map[string]*written{},
 	}
-	s.ctx, s.cancel = context.WithCancel(context.Background()) // its own: Close ends it
-	return s
 }
 
-// Close gives up what still waits, and returns when nothing of the services runs
-// by itself. It may be called more than once.
-func (s *Services) Close() {
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
-	s.cancel()
-	s.wg.Wait()
-	s.client.close()
-}
-
-// Settled waits until what was kept back for the end of an answer is written, or
-// for ctx's end.
-func (s *Services) Settled(ctx context.Context) {
-	for {
-		s.mu.Lock()
-		waits := len(s.queues) > 0
-		s.mu.Unlock()
-		if !waits {
-			return
-		}
-		select {
-		case <-time.After(5 * time.Millisecond):
-		case <-ctx.Done():
-			return
-		}
-	}
-}
+// Close lets go of connections to servers that are kept open. It may be called more than
+// once.
+func (s *Services) Close() { s.client.close() }
 
 // All returns the services by capability.
 func (s *Services) All() map[string]plugin.Service {

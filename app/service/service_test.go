@@ -18,13 +18,17 @@ import (
 	"time"
 
 	"conclave/app/bus"
+	"conclave/app/call"
 	"conclave/app/chat"
+	"conclave/app/conversation"
 	"conclave/app/fault"
 	"conclave/app/keys"
 	"conclave/app/limit"
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
+	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/turn"
 	"conclave/store"
 	"conclave/store/storetest"
 )
@@ -38,7 +42,7 @@ type fixture struct {
 	model  *llmtest.Model
 	chosen string // the default that the person chose
 	open   *chat.Conversation
-	holds  holds
+	chats  *conversation.Owner
 	now    time.Time
 
 	mu     sync.Mutex
@@ -46,32 +50,25 @@ type fixture struct {
 	told   []map[string]any
 }
 
-// holds is a turn that may run.
-type holds struct {
-	mu    sync.Mutex
-	ended chan struct{}
-}
-
-func (h *holds) hold(context.Context, chat.ConversationID) (func(), <-chan struct{}, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.ended != nil {
-		return nil, h.ended, nil
-	}
-	return func() {}, nil, nil
-}
-
-func (h *holds) begin() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.ended = make(chan struct{})
-}
-
-func (h *holds) end() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	close(h.ended)
-	h.ended = nil
+// answering has a model answer in the open chat until end is called, which returns once
+// the chat is free again.
+func (f *fixture) answering() (end func()) {
+	f.t.Helper()
+	goes, began, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	m := llmtest.New([]llmtest.Step{llmtest.Say("Well"), llmtest.Wait(goes), llmtest.Say(".")})
+	go func() { // ends with end
+		defer close(over)
+		_, err := f.chats.Run(f.t.Context(), turn.Request{Conversation: f.open.ID, Model: m}, func(e turn.Event) {
+			if e.Kind == turn.Text && e.Text == "Well" {
+				close(began)
+			}
+		})
+		if err != nil {
+			f.t.Error(err)
+		}
+	}()
+	<-began
+	return func() { close(goes); <-over }
 }
 
 type storeChats struct{ *store.Store }
@@ -117,16 +114,32 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	f.open = &c
-	f.s = New(Options{
-		Chats: storeChats{f.store}, Models: models{f.model, &f.chosen}, Keys: &memoryKeys{all: map[string]string{}}, Values: f.store, Shared: f.store, Bus: bus.New(), Hold: f.holds.hold,
-		Active: func(context.Context) (*chat.Conversation, error) { return f.open, nil },
-		Now:    func() time.Time { return f.now },
-		Publish: func(event string, payload any) {
-			raw, _ := json.Marshal(payload)
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.events = append(f.events, event+" "+string(raw))
+	publish := func(event string, payload any) {
+		raw, _ := json.Marshal(payload)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.events = append(f.events, event+" "+string(raw))
+	}
+	gate, err := permit.Open(t.Context(), permit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.chats = conversation.New(conversation.Options{
+		Store: f.store, Turns: turn.New(turn.Options{Log: f.store, Calls: call.New(call.Options{Log: f.store, Gate: gate})}),
+		Edited: func(id chat.ConversationID, seq chat.MessageSeq) {
+			path, err := f.store.Path(t.Context(), id)
+			if err != nil {
+				t.Error(err)
+			}
+			view, _ := MessageAt(path, seq)
+			publish("MESSAGE_EDITED", map[string]any{"chatId": id, "message": view})
 		},
+	})
+	f.s = New(Options{
+		Chats: storeChats{f.store}, Conversations: f.chats, Models: models{f.model, &f.chosen}, Keys: &memoryKeys{all: map[string]string{}}, Values: f.store, Shared: f.store, Bus: bus.New(),
+		Active:  func(context.Context) (*chat.Conversation, error) { return f.open, nil },
+		Now:     func() time.Time { return f.now },
+		Publish: publish,
 	})
 	t.Cleanup(f.s.Close)
 	f.all = f.s.All()
@@ -361,25 +374,26 @@ func TestWhatIsWrittenDuringAnAnswerComesAfterIt(t *testing.T) {
 	f := newFixture(t)
 	by := f.caller("a")
 	f.wants(by, "chats.append", `{"role":"user","content":"question"}`, `"id":"`+string(f.open.ID)+`:1"`)
-	f.holds.begin()
+	end := f.answering()
 	got := f.ask(by, "chats.append", `{"role":"assistant","content":"later"}`)
 	if !strings.Contains(got, `"waits":true`) {
 		t.Fatalf("it was written at once: %s", got)
 	}
 	f.wants(by, "chats.append", `{"role":"assistant","content":"latest"}`, `"waits":true`)
-	f.wants(by, "chats.messages", `{}`, `"total":1`)
-	f.holds.end()
-	for deadline := time.Now().Add(time.Minute); !strings.Contains(f.ask(by, "chats.messages", `{}`), "latest"); {
-		if time.Now().After(deadline) {
-			t.Fatal("it was never written")
-		}
-		time.Sleep(time.Millisecond) // it is written behind nobody's back but the test's
-	}
+	f.wants(by, "chats.messages", `{}`, `"total":2`)
+	f.wants(by, "chats.edit", `{"message":"2","content":"mine"}`, `conflict: That message is still being written.`)
+	f.wants(by, "chats.edit", `{"message":"1","content":"asked otherwise"}`, `"content":"asked otherwise"`)
+	f.wants(by, "chats.edit", `{"message":"2","hidden":true}`, `"hidden":true`)
+	end()
+	f.wants(by, "chats.messages", `{}`, `"content":"asked otherwise"`)
+	f.wants(by, "chats.messages", `{"offset":1,"limit":1}`, `"content":"Well.","created_ms"`)
+	f.wants(by, "chats.messages", `{"offset":1,"limit":1}`, `"hidden":true`)
+	f.wants(by, "chats.messages", `{"offset":3}`, `"content":"latest"`)
 	var first struct{ Message Message }
 	if err := json.Unmarshal([]byte(got), &first); err != nil {
 		t.Fatal(err)
 	}
-	f.wants(by, "chats.edit", `{"message":"`+first.Message.ID+`","content":"edited"}`, `:2","chat":`)
+	f.wants(by, "chats.edit", `{"message":"`+first.Message.ID+`","content":"edited"}`, `:3","chat":`)
 }
 
 func TestAnAnswerOfManyRoundsIsOneMessage(t *testing.T) {
@@ -391,7 +405,7 @@ func TestAnAnswerOfManyRoundsIsOneMessage(t *testing.T) {
 		{Seq: 4, Turn: "t", Role: chat.RoleAssistant, Parts: text("42"), State: chat.Complete},
 		{Seq: 5, Turn: "u", Role: chat.RoleUser, Parts: text("thanks")},
 	}
-	got := Entries(path)
+	got := Messages(path)
 	if len(got) != 3 || got[1].ID != ":2" || got[1].Content != "let me see\n\n42" || got[1].State != chat.Complete || got[2].Index != 2 {
 		t.Errorf("got %+v", got)
 	}

@@ -32,6 +32,10 @@ const (
 	Used       EventKind = "usage"         // Usage of one request
 	Noted      EventKind = "note"          // Note: a sentence for the person
 	Ended      EventKind = "turn_ended"    // Reason, Seq of the last message, Message
+
+	// Those of package conversation, which knows what goes on around a turn.
+	Stopping EventKind = "stopping" // it was told to stop
+	Over     EventKind = "over"     // the chat is free for the next turn
 )
 
 // Event is one thing that happened in a turn. Kind says which fields count.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"conclave/app/call"
 	"conclave/app/chat"
@@ -196,44 +195,4 @@ func TestWhatHooksMakeOfAnAnswerIsKeptAndItsCallsStay(t *testing.T) {
 	if want := "user:hi assistant:in other words+1 call tool: assistant:in other words"; strings.Join(got, " ") != want {
 		t.Errorf("kept %q, want %q", strings.Join(got, " "), want)
 	}
-}
-
-func TestAChatIsHeldForAChange(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		log := NewMemoryLog(chat.Conversation{ID: "c"})
-		r := New(Options{Log: log, Calls: calling(log)})
-		release, ended, err := r.Hold(t.Context(), "c")
-		if err != nil || ended != nil {
-			t.Fatal(err)
-		}
-		goes := make(chan struct{})
-		began := make(chan Outcome, 1)
-		go func() { // ends with the turn
-			o, _ := r.Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: llmtest.New([]llmtest.Step{llmtest.Wait(goes), llmtest.Say("x")})}, nil)
-			began <- o
-		}()
-		synctest.Wait()
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if _, _, err := r.Hold(ctx, "c"); err == nil {
-			t.Error("it was held twice")
-		}
-		release()
-		release() // twice is no harm
-		synctest.Wait()
-		_, ended, err = r.Hold(t.Context(), "c")
-		if err != nil || ended == nil {
-			t.Fatalf("a chat with a turn in it was held: %v", err)
-		}
-		close(goes)
-		<-ended
-		if o := <-began; o.Reason != chat.EndDone {
-			t.Errorf("the turn ended %+v", o)
-		}
-		release, ended, err = r.Hold(t.Context(), "c")
-		if err != nil || ended != nil {
-			t.Fatal("it is still busy")
-		}
-		release()
-	})
 }

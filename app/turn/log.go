@@ -18,11 +18,14 @@ type Log interface {
 	// Append gives the message the next sequence number, writes it durably, and
 	// makes it the conversation's head. m.Seq and m.Conversation are set.
 	Append(ctx context.Context, m *chat.Message) error
-	// Replace writes a message that exists already, durably.
-	Replace(ctx context.Context, m chat.Message) error
+	// UpdateMessages reads, changes and writes messages of one conversation in one
+	// step, durably. change must be quick and not use the log; its error leaves
+	// everything as it was.
+	UpdateMessages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq, change func(messages []chat.Message) error) error
 	// Journal keeps the newest text of a streaming message so that a kill loses
 	// at most 250 ms of it. It does not block on the disk; the store batches
-	// what comes within 250 ms. Replace ends the journal of that message.
+	// what comes within 250 ms. UpdateMessages ends the journal of a message that
+	// streams no more.
 	Journal(m chat.Message)
 	// Sync returns when everything given to Journal and PutCall before is on the
 	// disk.

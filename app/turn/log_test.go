@@ -2,6 +2,7 @@ package turn_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
@@ -62,11 +63,17 @@ func (d *disk) Append(ctx context.Context, m *chat.Message) error {
 	return d.note("append", *m)
 }
 
-func (d *disk) Replace(ctx context.Context, m chat.Message) error {
-	if err := d.MemoryLog.Replace(ctx, m); err != nil {
+func (d *disk) UpdateMessages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq, change func([]chat.Message) error) error {
+	var after []chat.Message
+	err := d.MemoryLog.UpdateMessages(ctx, id, seqs, func(messages []chat.Message) error {
+		err := change(messages)
+		after = slices.Clone(messages)
 		return err
+	})
+	for _, m := range after {
+		err = errors.Join(err, d.note("replace", m))
 	}
-	return d.note("replace", m)
+	return err
 }
 
 func (d *disk) Journal(m chat.Message) {

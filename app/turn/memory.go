@@ -12,19 +12,24 @@ import (
 	"conclave/app/fault"
 )
 
-// MemoryLog is a Log that keeps nothing past the program: for a temporary chat.
-// It holds one conversation. Use NewMemoryLog.
+// MemoryLog is a Log that keeps nothing past the program: for a temporary chat, or
+// for what is said beside one. It holds one conversation. Use NewMemoryLog.
 type MemoryLog struct {
 	mu           sync.Mutex // guards the fields below
 	conversation chat.Conversation
-	messages     []chat.Message // by seq-1
+	messages     map[chat.MessageSeq]chat.Message
 	calls        []chat.CallRecord
 	media        map[string][]byte
 }
 
-// NewMemoryLog returns a log that holds the given conversation and no messages.
-func NewMemoryLog(c chat.Conversation) *MemoryLog {
-	return &MemoryLog{conversation: c, media: map[string][]byte{}}
+// NewMemoryLog returns a log that holds the given conversation and messages of it,
+// among them all from its first to its head.
+func NewMemoryLog(c chat.Conversation, messages ...chat.Message) *MemoryLog {
+	l := &MemoryLog{conversation: c, messages: map[chat.MessageSeq]chat.Message{}, media: map[string][]byte{}}
+	for _, m := range messages {
+		l.messages[m.Seq] = m
+	}
+	return l
 }
 
 func (l *MemoryLog) check(id chat.ConversationID) error {
@@ -46,8 +51,8 @@ func (l *MemoryLog) Path(_ context.Context, id chat.ConversationID) ([]chat.Mess
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var path []chat.Message
-	for seq := l.conversation.Head; seq != 0; seq = l.messages[seq-1].Parent {
-		path = append(path, l.messages[seq-1])
+	for seq := l.conversation.Head; seq != 0; seq = l.messages[seq].Parent {
+		path = append(path, l.messages[seq])
 	}
 	slices.Reverse(path)
 	return path, l.check(id)
@@ -60,9 +65,8 @@ func (l *MemoryLog) Append(_ context.Context, m *chat.Message) error {
 	if err := l.check(m.Conversation); err != nil {
 		return err
 	}
-	l.messages = append(l.messages, chat.Message{})
-	m.Seq = chat.MessageSeq(len(l.messages))
-	l.messages[m.Seq-1] = clone(*m)
+	m.Seq = l.conversation.Last + 1
+	l.messages[m.Seq] = clone(*m)
 	l.conversation.Head, l.conversation.Last = m.Seq, m.Seq
 	l.conversation.Updated = time.Now()
 	l.conversation.Revision++
@@ -74,14 +78,27 @@ func clone(m chat.Message) chat.Message {
 	return m
 }
 
-// Replace implements Log.
-func (l *MemoryLog) Replace(_ context.Context, m chat.Message) error {
+// UpdateMessages implements Log.
+func (l *MemoryLog) UpdateMessages(_ context.Context, id chat.ConversationID, seqs []chat.MessageSeq, change func([]chat.Message) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if m.Seq == 0 || int(m.Seq) > len(l.messages) {
-		return fault.New(fault.NotFound, "turn.memory", "There is no such message.", "")
+	if err := l.check(id); err != nil {
+		return err
 	}
-	l.messages[m.Seq-1] = clone(m)
+	messages := make([]chat.Message, len(seqs))
+	for i, seq := range seqs {
+		m, ok := l.messages[seq]
+		if !ok {
+			return fault.New(fault.NotFound, "turn.memory", "There is no such message.", "")
+		}
+		messages[i] = clone(m)
+	}
+	if err := change(messages); err != nil {
+		return err
+	}
+	for i, m := range messages {
+		l.messages[seqs[i]] = m
+	}
 	l.conversation.Revision++
 	return nil
 }

@@ -72,8 +72,8 @@ func (t *run) again(ctx context.Context) ([]*chat.ToolCall, error) {
 		return nil, fault.New(fault.Invalid, "turn.run", "There is nothing to answer.", "Write a message first.")
 	}
 	last := &t.path[len(t.path)-1]
-	last.Reason, last.Open = "", true // nothing ends with it any more
-	return nil, t.log.Replace(ctx, *last)
+	last.Reason = "" // nothing ends with it any more
+	return nil, t.update(ctx, last.Seq, func(m *chat.Message) { m.Reason, m.Open = "", true })
 }
 
 // said saves the person's message.

@@ -272,7 +272,11 @@ func (w *writing) write(ctx context.Context) {
 	m.Parts, m.Open = copied(w.m.Parts), w.m.Reason == ""
 	t.scribe.do(ctx, func(save context.Context) error {
 		if w.saved {
-			if err := t.log.Replace(save, m); err != nil {
+			err := t.update(save, m.Seq, func(stored *chat.Message) {
+				m.Hidden = stored.Hidden // the person's, who may have said so meanwhile
+				*stored = m
+			})
+			if err != nil {
 				return err
 			}
 		} else {
@@ -296,8 +300,8 @@ func (w *writing) ended(ctx context.Context, reason chat.EndReason) {
 	t.scribe.do(ctx, func(save context.Context) error {
 		w.mu.Lock()
 		w.m.Reason = reason
-		m := w.m
+		seq := w.m.Seq
 		w.mu.Unlock()
-		return t.log.Replace(save, m)
+		return t.update(save, seq, func(m *chat.Message) { m.Reason, m.Open = reason, false })
 	})
 }

@@ -49,13 +49,9 @@ type Options struct {
 	ReadPDF func(ctx context.Context, data []byte) (document.PDF, error)
 }
 
-// Runner runs turns. Use New. It is safe for concurrent use.
-type Runner struct {
-	o Options
-
-	mu   sync.Mutex                    // guards busy
-	busy map[chat.ConversationID]*busy // who has a conversation
-}
+// Runner runs turns. Use New. It is safe for concurrent use. Who may write in a chat
+// at which time is not for it to say: see package conversation.
+type Runner struct{ o Options }
 
 // New returns a runner.
 func New(o Options) *Runner {
@@ -65,7 +61,7 @@ func New(o Options) *Runner {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Runner{o: o, busy: map[chat.ConversationID]*busy{}}
+	return &Runner{o: o}
 }
 
 // Request is one turn to run.
@@ -82,7 +78,9 @@ type Request struct {
 	// Parent is the message to continue from; nil is the conversation's head.
 	Parent *chat.MessageSeq
 
-	Model llm.Model
+	// Caller is who makes the calls; empty is the main model.
+	Caller permit.Caller
+	Model  llm.Model
 	// Tools are what the model is offered; frozen for the turn. nil is none.
 	Tools *tool.Set
 	// Explicit says that the person named the tools: a model that cannot call
@@ -167,16 +165,10 @@ func (r *Runner) newRun(req Request, on func(Event)) *run {
 // returned and never twice at once; it must not block for long. The error is for
 // a turn that did not begin (nothing was saved, or only the question): a fault of
 // kind usage when Explicit tools meet a model without, not_found for an unknown
-// conversation, conflict while another turn runs in it, invalid when there is
-// nothing to answer. A turn that began always ends with an Outcome, and once it
-// has ended everything about it is on the disk.
+// conversation, invalid when there is nothing to answer. A turn that began always
+// ends with an Outcome, and once it has ended everything about it is on the disk.
 func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome, error) {
 	t := r.newRun(req, on)
-	release, err := r.claim(ctx, req.Conversation, t.turn)
-	if err != nil {
-		return Outcome{}, err
-	}
-	defer release()
 	note := ""
 	if req.Tools != nil && req.Tools.Len() > 0 && !t.can.Tools {
 		if req.Explicit {
@@ -189,7 +181,7 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 	if err != nil {
 		return Outcome{}, err
 	}
-	about := hook.About{Turn: t.turn, Conversation: req.Conversation, Model: t.model, Caller: permit.Main}
+	about := hook.About{Turn: t.turn, Conversation: req.Conversation, Model: t.model, Caller: cmp.Or(req.Caller, permit.Main)}
 	switch {
 	case question != 0:
 		about.Kind = "normal"
@@ -353,10 +345,11 @@ func (t *run) conclude(ctx context.Context, reason chat.EndReason) {
 		if m.Seq == 0 || m.Role == chat.RoleAssistant || m.Reason != "" {
 			return nil
 		}
-		if m.Open = false; m.Role == chat.RoleTool {
-			m.Reason = reason
-		}
-		return t.log.Replace(save, m)
+		return t.update(save, m.Seq, func(stored *chat.Message) {
+			if stored.Open = false; stored.Role == chat.RoleTool {
+				stored.Reason = reason
+			}
+		})
 	})
 }
 

@@ -72,6 +72,15 @@ func (s *scribe) append(ctx context.Context, m *chat.Message) error {
 	return nil
 }
 
+// update changes a message that is in the log, in one step with reading it: what it is
+// not the turn's to say stays as others set it.
+func (t *run) update(ctx context.Context, seq chat.MessageSeq, change func(*chat.Message)) error {
+	return t.log.UpdateMessages(ctx, t.req.Conversation, []chat.MessageSeq{seq}, func(messages []chat.Message) error {
+		change(&messages[0])
+		return nil
+	})
+}
+
 // next is the number that the next message gets, since one turn at a time writes
 // to a conversation.
 func (s *scribe) next() chat.MessageSeq {

@@ -110,12 +110,18 @@ func TestMB38WhatASearchFoundIsInTheNextRequest(t *testing.T) {
 func TestMB39WhatIsNoLongerSeenReturnsToTheReminder(t *testing.T) {
 	b := deferredBench(t)
 	b.say(model(calls(call("tool_search", `{"query":"weather","limit":1}`)), says("Found.")))
-	path := b.path()
-	for _, message := range path[1:] {
-		message.Hidden = true
-		if err := b.log.Replace(t.Context(), message); err != nil {
-			t.Fatal(err)
+	var answer []chat.MessageSeq
+	for _, message := range b.path()[1:] {
+		answer = append(answer, message.Seq)
+	}
+	err := b.log.UpdateMessages(t.Context(), talk, answer, func(messages []chat.Message) error {
+		for i := range messages {
+			messages[i].Hidden = true
 		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	m := model(says("Again."))
 	b.say(m)

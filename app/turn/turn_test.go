@@ -1086,32 +1086,6 @@ func TestATurnThatCannotBeginSavesNothing(t *testing.T) {
 	}
 }
 
-func TestTwoTurnsOfOneChatDoNotOverlap(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, nil)
-		slow := func(ctx context.Context, r llm.Request, say func(llm.Event) bool) error {
-			select {
-			case <-time.After(time.Second):
-			case <-ctx.Done():
-			}
-			return says("Hi.")(ctx, r, say)
-		}
-		done := make(chan error)
-		go func() { // ends with its turn
-			_, err := b.try(t.Context(), model(slow))
-			done <- err
-		}()
-		synctest.Wait()
-		if _, err := b.try(t.Context(), model(says("No."))); err == nil || !strings.Contains(err.Error(), "still being written") {
-			t.Errorf("got %v", err)
-		}
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		b.say(model(says("Yes.")))
-	})
-}
-
 func TestTitle(t *testing.T) {
 	for in, want := range map[string]string{
 		"Hello there":               "Hello there",

@@ -148,12 +148,12 @@ func TestTheIndexFollowsTheStore(t *testing.T) {
 	x := open(t, s)
 	equal(t, "at first", find(t, x, search.Query{Text: "alpha"}), []string{"a/1"})
 
-	m, err := s.Message(t.Context(), "a", 1)
+	gamma := chat.ToolResult{Content: []chat.Part{{Kind: chat.PartText, Text: "gamma"}}}
+	err := s.UpdateMessages(t.Context(), "a", []chat.MessageSeq{1}, func(messages []chat.Message) error {
+		messages[0].Parts = []chat.Part{{Kind: chat.PartToolResult, Result: &gamma}}
+		return nil
+	})
 	if err != nil {
-		t.Fatal(err)
-	}
-	m.Parts = []chat.Part{{Kind: chat.PartToolResult, Result: &chat.ToolResult{Content: []chat.Part{{Kind: chat.PartText, Text: "gamma"}}}}}
-	if err := s.Replace(t.Context(), m); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "the old text", find(t, x, search.Query{Text: "alpha"}), []string{})

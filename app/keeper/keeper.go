@@ -1,4 +1,7 @@
-package main
+// Package keeper makes of an open core what the window works with: the store and the
+// full-text index beside it as an app.Keeper, and the rest in the window's own words. It
+// decides nothing. The terminal links neither it nor the index.
+package keeper
 
 import (
 	"context"
@@ -13,24 +16,37 @@ import (
 	"conclave/store/search"
 )
 
-// keeper is the store, and the index of its texts, as the window uses them.
-type keeper struct {
+// Keeper is the store, and the index of its texts, as the window uses them. Use New, and
+// Close it before the core.
+type Keeper struct {
 	*store.Store
 	index *search.Index
 	core  *core.Core
 }
 
-func newKeeper(c *core.Core) *keeper {
-	return &keeper{c.Store, search.New(search.Options{
+// New returns the keeper of an open core.
+func New(c *core.Core) *Keeper {
+	return &Keeper{c.Store, search.New(search.Options{
 		Dir: c.Store.Dir(), Source: c.Store, Log: c.Log,
 		OnProgress: func() { c.Bus.Changed(bus.Chats, "") },
 	}), c}
 }
 
-func (k *keeper) close() { _ = k.index.Close() }
+// Close closes the index; the store is the core's.
+func (k *Keeper) Close() { _ = k.index.Close() }
+
+// Core returns what the window works with.
+func (k *Keeper) Core(facts app.Facts) app.Core {
+	c := k.core
+	return app.Core{
+		Bus: c.Bus, Keep: k, Turns: c.Turns, Conversations: c.Conversations, Tools: c.Tools, Host: c.Host,
+		Library: c.Library, Packages: c.Packages, Gate: c.Gate,
+		Models: connections{c.Models}, Settings: c.Settings, Facts: facts, Toasts: c.Services.Toasts,
+	}
+}
 
 // Conversations implements app.Keeper.
-func (k *keeper) Conversations(ctx context.Context, which app.Which, offset, limit int) ([]chat.Conversation, int, error) {
+func (k *Keeper) Conversations(ctx context.Context, which app.Which, offset, limit int) ([]chat.Conversation, int, error) {
 	o := store.ListOptions{Offset: offset, Limit: limit, Pinned: store.Without, Archived: store.Without}
 	switch which {
 	case app.Pinned:
@@ -43,7 +59,7 @@ func (k *keeper) Conversations(ctx context.Context, which app.Which, offset, lim
 }
 
 // ChatDays implements app.Keeper.
-func (k *keeper) ChatDays(ctx context.Context, archived bool) ([]app.ChatGroup, error) {
+func (k *Keeper) ChatDays(ctx context.Context, archived bool) ([]app.ChatGroup, error) {
 	o := store.ListOptions{Pinned: store.Without, Archived: store.Without}
 	if archived {
 		o = store.ListOptions{Archived: store.Only}
@@ -57,13 +73,13 @@ func (k *keeper) ChatDays(ctx context.Context, archived bool) ([]app.ChatGroup, 
 }
 
 // Undelete implements app.Keeper.
-func (k *keeper) Undelete(ctx context.Context, token string) error {
+func (k *Keeper) Undelete(ctx context.Context, token string) error {
 	_, err := k.Store.Undelete(ctx, token)
 	return err
 }
 
 // Outline implements app.Keeper.
-func (k *keeper) Outline(ctx context.Context, id chat.ConversationID) (transcript.Outline, error) {
+func (k *Keeper) Outline(ctx context.Context, id chat.ConversationID) (transcript.Outline, error) {
 	o, err := k.Store.Outline(ctx, id)
 	if err != nil {
 		return transcript.Outline{}, err
@@ -76,7 +92,7 @@ func (k *keeper) Outline(ctx context.Context, id chat.ConversationID) (transcrip
 }
 
 // CallsOfTurn implements app.Keeper.
-func (k *keeper) CallsOfTurn(ctx context.Context, id chat.ConversationID, turn string) ([]chat.CallRecord, error) {
+func (k *Keeper) CallsOfTurn(ctx context.Context, id chat.ConversationID, turn string) ([]chat.CallRecord, error) {
 	return k.Calls(ctx, store.CallFilter{Conversation: id, Turn: turn})
 }
 
@@ -85,7 +101,7 @@ const maxFound = 500
 
 // Search implements app.Keeper: the best hit of each chat, best first. Texts are
 // read for the rows asked for and no others.
-func (k *keeper) Search(ctx context.Context, words string, archived bool, offset, limit int) (app.Found, error) {
+func (k *Keeper) Search(ctx context.Context, words string, archived bool, offset, limit int) (app.Found, error) {
 	result, err := k.index.Query(ctx, search.Query{Text: words, Limit: maxFound, Bare: true})
 	if err != nil {
 		return app.Found{}, err
@@ -129,18 +145,9 @@ func (k *keeper) Search(ctx context.Context, words string, archived bool, offset
 	return found, nil
 }
 
-// Replace implements app.Keeper: what the window changes, the person did, and
+// UpdateConversation implements app.Keeper: what the window changes, the person did, and
 // plugins that listen hear of it.
-func (k *keeper) Replace(ctx context.Context, m chat.Message) error {
-	err := k.Store.Replace(ctx, m)
-	if err == nil {
-		k.core.ChatEdited(m)
-	}
-	return err
-}
-
-// UpdateConversation implements app.Keeper.
-func (k *keeper) UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error {
+func (k *Keeper) UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error {
 	err := k.Store.UpdateConversation(ctx, id, change)
 	if err == nil {
 		k.core.ChatChanged(id)

@@ -1,0 +1,458 @@
+package app_test
+
+import (
+	"context"
+	"encoding/base64"
+	"strings"
+	"testing"
+
+	"conclave/app"
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/llm"
+	"conclave/app/llm/llmtest"
+	"conclave/app/permit"
+	"conclave/app/tool"
+)
+
+func TestAChatFromItsFirstQuestionToTheTrashAndBack(t *testing.T) {
+	w := open(t, say("It is **sunny**."), say("Weather in Oslo"), say("Warm, too."))
+	id := w.send("", "Is it sunny in Oslo?")
+	w.until("the title", func() bool { return w.pull(id).Chat.Title == "Weather in Oslo" })
+	w.ask(id, "And warm?")
+	w.wants(id, "after two answers", "user: Is it sunny in Oslo?", "assistant: It is **sunny**.", "user: And warm?", "assistant: Warm, too.")
+	p := w.pull(id)
+	if html := p.Entries[1].Parts[0].Blocks[0].HTML; !strings.Contains(html, "<strong>sunny</strong>") {
+		t.Errorf("it is drawn as %s", html)
+	}
+	whole, err := w.Chats.Messages(id, []uint64{4, 1, 99})
+	if err != nil || len(whole) != 2 || whole[0].Seq != 4 || !whole[0].Whole {
+		t.Errorf("asked for whole: %+v, %v", whole, err)
+	}
+	info, err := w.Chats.Info(id, 4)
+	if err != nil || len(info.Requests) != 1 || info.Usage.Output != 5 || !strings.Contains(info.Requests[0].Body, "Is it sunny in Oslo?") {
+		t.Errorf("behind the answer stands %+v, %v", info, err)
+	}
+	found, err := w.Chats.Find(id, "SUNNY")
+	if err != nil || len(found) != 2 || found[1].Seq != 2 || found[1].Excerpt.Match != "sunny" || found[1].Excerpt.Before != "It is " {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	if none, err := w.Chats.Find(id, "  "); err != nil || len(none) != 0 {
+		t.Errorf("blanks are found as %+v, %v", none, err)
+	}
+	undo, err := w.Chats.Delete(id)
+	if err != nil || undo.Sentence != "“Weather in Oslo” was deleted." {
+		t.Fatalf("deleted: %+v, %v", undo, err)
+	}
+	if _, err := w.Chats.Pull(id, 0); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a deleted chat opens: %v", err)
+	}
+	if err := w.Window.Undo(undo.Token); err != nil {
+		t.Fatal(err)
+	}
+	w.wants(id, "back from the trash", "user: Is it sunny in Oslo?", "assistant: It is **sunny**.", "user: And warm?", "assistant: Warm, too.")
+	kind(t, "undoing twice", w.Window.Undo(undo.Token), fault.NotFound, "no longer be undone")
+}
+
+func TestTheListOfChatsShowsWhatAPersonDidToThem(t *testing.T) {
+	w := open(t, say("a"), say("b"), say("c")).quiet()
+	first, second, third := w.ask("", "First"), w.ask("", "Second"), w.ask("", "Third")
+	titles := func(q app.ChatQuery) string {
+		t.Helper()
+		list, err := w.Chats.List(q, 0, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, r := range list.Rows {
+			row := r.Title
+			if r.Pinned {
+				row += " pinned"
+			}
+			if r.Unread {
+				row += " unread"
+			}
+			out = append(out, row)
+		}
+		if list.Total != len(out) {
+			t.Errorf("a list of %d says it has %d", len(out), list.Total)
+		}
+		return strings.Join(out, ", ")
+	}
+	if got := titles(app.ChatQuery{}); got != "Third unread, Second unread, First unread" {
+		t.Errorf("at first: %s", got)
+	}
+	for _, err := range []error{w.Chats.SetPinned(first, true), w.Chats.Rename(second, "  A\nbetter  name "), w.Chats.SetArchived(third, true), w.Chats.Seen(first)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := titles(app.ChatQuery{}); got != "First pinned, A better name unread" {
+		t.Errorf("pinned, renamed and archived: %s", got)
+	}
+	if got := titles(app.ChatQuery{Archived: true}); got != "Third unread" {
+		t.Errorf("the archive: %s", got)
+	}
+	list, err := w.Chats.List(app.ChatQuery{}, 1, 1)
+	if err != nil || list.Total != 2 || len(list.Rows) != 1 || list.Rows[0].ID != second || list.Groups[0].Key != "pinned" {
+		t.Errorf("the second row: %+v, %v", list, err)
+	}
+	w.until("the index", func() bool { return strings.HasPrefix(titles(app.ChatQuery{Text: "better"}), "A better name") })
+	hello, err := w.Window.Hello()
+	if err != nil || hello.OpenChat != first || hello.FirstRun || hello.Version != "1.2.3" || hello.Settings.ModelTitles {
+		t.Errorf("the first paint gets %+v, %v", hello, err)
+	}
+	kind(t, "an empty title", w.Chats.Rename(first, " \u200b"), fault.Invalid, "empty title")
+	if err := w.Chats.SetSystem(first, "Be brief."); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Chats.SetModel(first, "demo/guide"); err != nil {
+		t.Fatal(err)
+	}
+	if c := w.pull(first).Chat; c.System != "Be brief." || c.Model != "demo/guide" {
+		t.Errorf("the chat is %+v", c)
+	}
+	kind(t, "a model that is not there", w.Chats.SetModel(first, "nowhere/x"), fault.NotFound, "nowhere")
+}
+
+func TestVersionsOfAnAnswerAndOfAQuestion(t *testing.T) {
+	w := open(t, say("One."), say("Two."), say("Three.")).quiet()
+	id := w.ask("", "Count.")
+	if _, err := w.Chats.Regenerate(id, 2, ""); err != nil {
+		t.Fatal(err)
+	}
+	w.over(id)
+	w.wants(id, "answered again", "user: Count.", "assistant: Two. (2 of 2)")
+	if err := w.Chats.SwitchVersion(id, 2); err != nil {
+		t.Fatal(err)
+	}
+	w.wants(id, "the older answer", "user: Count.", "assistant: One. (1 of 2)")
+	sent, err := w.Chats.Edit(id, 1, "Count on.", true)
+	if err != nil || sent.Seq != 4 {
+		t.Fatalf("asked otherwise: %+v, %v", sent, err)
+	}
+	w.over(id)
+	w.wants(id, "asked otherwise", "user: Count on. (2 of 2)", "assistant: Three.")
+	_, err = w.Chats.Edit(id, 5, "No.", true)
+	kind(t, "answering an answer", err, fault.Invalid, "Only your own messages")
+	if _, err := w.Chats.Edit(id, 5, "Four.", false); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Chats.SetHidden(id, 4, true); err != nil {
+		t.Fatal(err)
+	}
+	w.wants(id, "edited and hidden", "user: Count on. (hidden) (2 of 2)", "assistant: Four.")
+	_, err = w.Chats.Edit(id, 5, " \n", false)
+	kind(t, "an empty message", err, fault.Invalid, "cannot be empty")
+}
+
+func TestF134AnAnswerOfManyRoundsIsEditedAndHiddenAsOne(t *testing.T) {
+	w := open(t,
+		[]llmtest.Step{llmtest.Say("Let me write."), llmtest.Call("1", "write_note", `{}`)}, say("Written."),
+		say("Thanks."),
+	).quiet()
+	w.lend(answering("noted"), nil)
+	rule := permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always}
+	if _, err := w.core.Gate.Add(t.Context(), rule); err != nil {
+		t.Fatal(err)
+	}
+	id := w.ask("", "Note it.")
+	w.wants(id, "as it came", "user: Note it.", "assistant: Let me write.\n\nWritten.")
+	if _, err := w.Chats.Edit(id, 2, "I wrote it.", false); err != nil {
+		t.Fatal(err)
+	}
+	w.wants(id, "edited", "user: Note it.", "assistant: I wrote it.")
+	if err := w.Chats.SetHidden(id, 2, true); err != nil {
+		t.Fatal(err)
+	}
+	w.ask(id, "Good.")
+	if sent := w.model.Requests()[2].Messages; len(sent) != 1 || chat.TextOf(sent[0].Parts) != "Note it.\nGood." {
+		t.Errorf("the model was sent %+v", sent)
+	}
+	_, err := w.Chats.Edit(id, 3, "x", false)
+	kind(t, "a message in the middle of an answer", err, fault.NotFound, "not on the path")
+	kind(t, "hiding no message", w.Chats.SetHidden(id, 77, true), fault.NotFound, "not on the path")
+	_, err = w.Chats.Regenerate(id, 77, "")
+	kind(t, "answering no message", err, fault.NotFound, "no longer there")
+}
+
+func TestF134WhileAnAnswerIsWritten(t *testing.T) {
+	goes := make(chan struct{})
+	w := open(t, []llmtest.Step{llmtest.Say("Half "), llmtest.Wait(goes), llmtest.Say("whole.")}, say("Next.")).quiet()
+	id := w.send("", "Tell me.")
+	w.until("its first word", func() bool { e := w.pull(id).Entries; return len(e) == 2 && len(e[1].Parts) > 0 })
+	if p := w.pull(id); p.Status == nil || p.Status.Phase != "answering" || p.Entries[1].State != "streaming" {
+		t.Errorf("while it is written the chat is %+v", p.Status)
+	}
+	if list, err := w.Chats.List(app.ChatQuery{}, 0, 5); err != nil || list.Rows[0].State != "running" {
+		t.Errorf("its row is %+v, %v", list.Rows, err)
+	}
+	_, err := w.Chats.Send(id, app.Outgoing{Text: "And this."})
+	kind(t, "a second question", err, fault.Conflict, "still being written in this chat")
+	kind(t, "another version", w.Chats.SwitchVersion(id, 1), fault.Conflict, "still being written in this chat")
+	_, err = w.Chats.Edit(id, 2, "Mine.", false)
+	kind(t, "editing the answer", err, fault.Conflict, "That message is still being written.")
+	if err := w.Chats.SetHidden(id, 2, true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Chats.Edit(id, 1, "Tell me more.", false); err != nil {
+		t.Fatal(err)
+	}
+	close(goes)
+	w.over(id)
+	w.wants(id, "in the end", "user: Tell me more.", "assistant: Half whole. (hidden)")
+	w.ask(id, "And now?")
+}
+
+func TestF134StoppingAndDeletingAChatThatIsAnswered(t *testing.T) {
+	never := make(chan struct{})
+	w := open(t, []llmtest.Step{llmtest.Say("Half"), llmtest.Wait(never)}, []llmtest.Step{llmtest.Say("More"), llmtest.Wait(never)}).quiet()
+	if err := w.Chats.Stop("nowhere"); err != nil {
+		t.Errorf("stopping nothing: %v", err)
+	}
+	id := w.send("", "Tell me.")
+	w.until("its first word", func() bool { return len(w.pull(id).Entries) == 2 })
+	if err := w.Chats.Stop(id); err != nil {
+		t.Fatal(err)
+	}
+	if p := w.pull(id); p.Status != nil || p.Entries[1].State != "stopped" {
+		t.Errorf("once stopped the chat is %+v", p)
+	}
+	w.send(id, "Go on.")
+	w.until("its first word", func() bool { return len(w.pull(id).Entries) == 4 })
+	undo, err := w.Chats.Delete(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Window.Undo(undo.Token); err != nil {
+		t.Fatal(err)
+	}
+	w.wants(id, "back", "user: Tell me.", "assistant: Half (stopped)", "user: Go on.", "assistant: More (stopped)")
+}
+
+func TestF134WhatAPluginWritesMeanwhileIsShownBehindTheAnswer(t *testing.T) {
+	goes := make(chan struct{})
+	w := open(t, []llmtest.Step{llmtest.Say("Half "), llmtest.Wait(goes), llmtest.Say("whole.")}).quiet()
+	id := w.send("", "Tell me.")
+	w.until("its first word", func() bool { return len(w.pull(id).Entries) == 2 })
+	note := chat.Message{Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart("A note.")}}
+	if waits, err := w.core.Conversations.Append(t.Context(), chat.ConversationID(id), []chat.Message{note}, nil); err != nil || !waits {
+		t.Fatalf("it waits %v, %v", waits, err)
+	}
+	close(goes)
+	w.over(id)
+	w.wants(id, "in the end", "user: Tell me.", "assistant: Half whole.", "user: A note.")
+}
+
+func TestAQuestionThatCannotBeSent(t *testing.T) {
+	w := open(t)
+	for name, c := range map[string]struct {
+		id    string
+		out   app.Outgoing
+		kind  fault.Kind
+		words string
+	}{
+		"nothing":                {"", app.Outgoing{Text: " \n"}, fault.Invalid, "nothing to send"},
+		"an unknown model":       {"", app.Outgoing{Text: "Hi", Model: "nowhere/x"}, fault.NotFound, "nowhere"},
+		"an unknown chat":        {"nowhere", app.Outgoing{Text: "Hi"}, fault.NotFound, "nowhere"},
+		"a file that is gone":    {"", app.Outgoing{Text: "Hi", Attachments: []string{strings.Repeat("a", 64)}}, fault.NotFound, ""},
+		"a model that is broken": {"", app.Outgoing{Text: "Hi", Model: "test/scripted"}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent, err := w.Chats.Send(c.id, c.out)
+			if c.kind != "" {
+				kind(t, name, err, c.kind, c.words)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := w.over(sent.Conversation)
+			if e := p.Entries[len(p.Entries)-1]; e.State != "failed" || e.Error == nil {
+				t.Errorf("the answer is %+v", e)
+			}
+		})
+	}
+	list, err := w.Chats.List(app.ChatQuery{}, 0, 50)
+	if err != nil || list.Total != 1 {
+		t.Errorf("chats without a question were made: %+v, %v", list, err)
+	}
+}
+
+func TestNoChatIsTouchedThatIsNotThere(t *testing.T) {
+	w := open(t)
+	for name, do := range map[string]func() error{
+		"pull":    func() error { _, err := w.Chats.Pull("x", 0); return err },
+		"entries": func() error { _, err := w.Chats.Messages("x", []uint64{1}); return err },
+		"source":  func() error { _, err := w.Chats.Source("x", 1); return err },
+		"info":    func() error { _, err := w.Chats.Info("x", 1); return err },
+		"find":    func() error { _, err := w.Chats.Find("x", "word"); return err },
+		"rename":  func() error { return w.Chats.Rename("x", "y") },
+		"pin":     func() error { return w.Chats.SetPinned("x", true) },
+		"archive": func() error { return w.Chats.SetArchived("x", true) },
+		"system":  func() error { return w.Chats.SetSystem("x", "y") },
+		"hide":    func() error { return w.Chats.SetHidden("x", 1, true) },
+		"edit":    func() error { _, err := w.Chats.Edit("x", 1, "y", false); return err },
+		"ask":     func() error { _, err := w.Chats.Edit("x", 1, "y", true); return err },
+		"again":   func() error { _, err := w.Chats.Regenerate("x", 1, ""); return err },
+		"version": func() error { return w.Chats.SwitchVersion("x", 1) },
+		"delete":  func() error { _, err := w.Chats.Delete("x"); return err },
+		"draft":   func() error { _, err := w.Chats.Draft("x"); return err },
+		"call":    func() error { _, err := w.Chats.Call("x", "no number"); return err },
+		"record":  func() error { _, err := w.Chats.Call("x", "77"); return err },
+	} {
+		t.Run(name, func(t *testing.T) { kind(t, name, do(), fault.NotFound, "") })
+	}
+}
+
+func TestDraftsAndAttachmentsAreKept(t *testing.T) {
+	w := open(t, say("A text.")).quiet()
+	if err := w.Chats.SaveDraft("", app.Draft{Text: "Half a tho", Cursor: 4}); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := w.Chats.Draft(""); err != nil || d.Text != "Half a tho" || d.Cursor != 4 || d.Queued == nil || d.Attachments == nil {
+		t.Errorf("the welcome page's draft is %+v, %v", d, err)
+	}
+	media, err := w.Chats.Attach("notes.txt", "text/plain; charset=utf-8", base64.StdEncoding.EncodeToString([]byte("What I know.")))
+	if err != nil || media.Name != "notes.txt" || media.MIME != "text/plain" || media.Size != 12 {
+		t.Fatalf("attached: %+v, %v", media, err)
+	}
+	for name, c := range map[string]struct{ mime, data, words string }{
+		"not base64": {"text/plain", "!", "could not be read"},
+		"empty":      {"text/plain", "", "is empty"},
+	} {
+		_, err := w.Chats.Attach("f", c.mime, c.data)
+		kind(t, name, err, fault.Invalid, c.words)
+	}
+	for name, c := range map[string]struct{ mime, data, want string }{
+		"no type":           {"", "%PDF-1.4", "application/pdf"},
+		"a false picture":   {"image/png", "words", "text/plain"},
+		"text with a zero":  {"text/plain", "a\x00b", "application/octet-stream"},
+		"a picture as told": {"image/gif", "GIF89a", "image/gif"},
+	} {
+		if m, err := w.Chats.Attach("f", c.mime, base64.StdEncoding.EncodeToString([]byte(c.data))); err != nil || m.MIME != c.want {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+	sent, err := w.Chats.Send("", app.Outgoing{Text: "What is it?", Attachments: []string{media.ID}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.over(sent.Conversation)
+	if parts := w.model.Requests()[0].Messages[0].Parts; len(parts) != 2 || !strings.Contains(parts[1].Text, "File notes.txt:\n\nWhat I know.") {
+		t.Errorf("the model was sent %+v", parts)
+	}
+	draft := app.Draft{Text: "next", Queued: []app.Queued{{Text: "later"}}}
+	if err := w.Chats.SaveDraft(sent.Conversation, draft); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := w.Chats.Draft(sent.Conversation); err != nil || d.Text != "next" || d.Queued[0].Text != "later" || d.Queued[0].Attachments == nil {
+		t.Errorf("the chat's draft is %+v, %v", d, err)
+	}
+	w.core.Store.SaveDraft(chat.ConversationID(sent.Conversation), "words of an older version")
+	if d, err := w.Chats.Draft(sent.Conversation); err != nil || d.Text != "words of an older version" {
+		t.Errorf("an older draft is %+v, %v", d, err)
+	}
+	edited, err := w.Chats.Edit(sent.Conversation, 1, "And what is this?", true) // the script has no more answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.over(sent.Conversation)
+	if parts := w.model.Requests()[1].Messages[0].Parts; edited.Seq != 3 || len(parts) != 2 || !strings.Contains(parts[1].Text, "What I know.") {
+		t.Errorf("asked otherwise, the model was sent %+v", parts)
+	}
+}
+
+func TestTheDemosChatsAreDeletedTogether(t *testing.T) {
+	w := open(t, say("Kept."))
+	kept := w.ask("", "A question to a model.")
+	for _, text := range []string{"Hello", "What can you do?"} {
+		sent, err := w.Chats.Send("", app.Outgoing{Text: text, Model: "demo/guide"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.over(sent.Conversation)
+	}
+	undo, err := w.Chats.DeleteDemo()
+	if err != nil || undo.Sentence != "2 demo chats were deleted." {
+		t.Fatalf("deleted: %+v, %v", undo, err)
+	}
+	list, err := w.Chats.List(app.ChatQuery{}, 0, 50)
+	if err != nil || list.Total != 1 || list.Rows[0].ID != kept {
+		t.Errorf("left are %+v, %v", list, err)
+	}
+	if err := w.Window.Undo(undo.Token); err != nil {
+		t.Fatal(err)
+	}
+	if list, err = w.Chats.List(app.ChatQuery{}, 0, 50); err != nil || list.Total != 3 || !list.Rows[0].Demo {
+		t.Errorf("back are %+v, %v", list, err)
+	}
+}
+
+// answering is a tool that answers with a word, or as it is told.
+type answering string
+
+func (a answering) Call(context.Context, tool.Call) (tool.Result, error) {
+	return tool.Result{Status: chat.CallOK, Content: []chat.Part{chat.TextPart(string(a))}}, nil
+}
+
+func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
+	w := open(t,
+		[]llmtest.Step{llmtest.Call("1", "write_note", `{"text":"buy milk"}`)}, say("Written."),
+		[]llmtest.Step{llmtest.Call("2", "write_note", `{"text":"buy bread"}`)}, say("Written, too."),
+	).quiet()
+	w.model.SetInfo(llm.ModelInfo{Connection: "test", ID: "scripted", Title: "A <b>Model</b>\nwith a name", Can: llm.Capabilities{Tools: true}})
+	w.lend(answering("noted\u200b"), nil)
+	id := w.send("", "Note it.")
+	var pending app.PendingList
+	w.until("the card", func() bool {
+		var err error
+		if pending, err = w.Permissions.Pending(); err != nil {
+			t.Fatal(err)
+		}
+		return len(pending.Requests) == 1 && pending.Requests[0].Call != ""
+	})
+	q := pending.Requests[0]
+	if q.Conversation != id || q.Seq != 2 || !strings.Contains(q.Arguments, "buy milk") || !strings.HasPrefix(q.Title, "A <b>Model</b> with a name wants to ") {
+		t.Errorf("the card is %+v", q)
+	}
+	if list, err := w.Chats.List(app.ChatQuery{}, 0, 5); err != nil || list.Rows[0].State != "waiting" {
+		t.Errorf("its row is %+v, %v", list.Rows, err)
+	}
+	kind(t, "arguments that are none", w.Permissions.Answer(q.ID, q.Nonce, app.AnswerView{Effect: "allow", Scope: "once", Arguments: "{"}), fault.Invalid, "not JSON")
+	if err := w.Permissions.Answer(q.ID, q.Nonce, app.AnswerView{Effect: "allow", Scope: "always", Arguments: `{"text":"buy oat milk"}`}); err != nil {
+		t.Fatal(err)
+	}
+	p := w.over(id)
+	card := p.Entries[1].Parts[0].Call
+	detail, err := w.Chats.Call(id, card.ID)
+	if err != nil || !strings.Contains(detail.Arguments, "oat") || detail.Result != "noted" || detail.HiddenRemoved != 1 || !strings.Contains(detail.ResultMarked, "‹U+200B›") {
+		t.Errorf("the call was %+v, %v", detail, err)
+	}
+	w.ask(id, "Another.")
+	grants, err := w.Permissions.Grants()
+	if err != nil || len(grants.Grants) != 1 || grants.Grants[0].Uses != 2 || !strings.HasSuffix(grants.Grants[0].Sentence, ".") {
+		t.Fatalf("remembered is %+v, %v", grants, err)
+	}
+	undo, err := w.Permissions.Revoke(grants.Grants[0].ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := w.Permissions.Grants(); err != nil || len(left.Grants) != 0 {
+		t.Errorf("after taking it back: %+v, %v", left, err)
+	}
+	if err := w.Window.Undo(undo.Token); err != nil {
+		t.Fatal(err)
+	}
+	if back, err := w.Permissions.Grants(); err != nil || len(back.Grants) != 1 {
+		t.Errorf("undone: %+v, %v", back, err)
+	}
+	if err := w.Permissions.SetPaused(true); err != nil {
+		t.Fatal(err)
+	}
+	if now, err := w.Permissions.Pending(); err != nil || !now.Paused || len(now.Requests) != 0 {
+		t.Errorf("paused: %+v, %v", now, err)
+	}
+	_, err = w.Permissions.Revoke("no such rule")
+	kind(t, "no such rule", err, fault.NotFound, "")
+}

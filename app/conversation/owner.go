@@ -1,0 +1,237 @@
+// Package conversation says who writes in a chat. Everybody asks it: the window and the
+// terminal run turns through it, and whoever changes messages that are there, or the
+// path that is seen, has it done here.
+//
+// In one chat one turn writes at a time, the main model's. Any number of other turns may
+// run beside it ([Owner.RunMember]); they read the chat as it stands and write nothing
+// into it, unless what they said is to be added once they are over. Changes of the path
+// wait for the end of a turn that writes, in the order in which they were asked for, and
+// come before the next one. Messages that a turn is writing cannot be edited; hidden
+// they can be, and the rest of that answer with them.
+//
+// It knows the store as a [Store], and neither window nor plugin. Read [Owner.Run] and
+// [Owner.Change] first.
+package conversation
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/turn"
+)
+
+// Store is where chats are kept. Errors are *fault.Error.
+type Store interface {
+	turn.Log
+	DeleteConversation(ctx context.Context, id chat.ConversationID) (token string, err error)
+}
+
+// Options say what an Owner works with. Store and Turns are required.
+type Options struct {
+	Store Store
+	Turns *turn.Runner
+	// Edited hears of each entry that was changed in place, by its first message; nil
+	// does not. It must not block.
+	Edited func(id chat.ConversationID, seq chat.MessageSeq)
+	Log    *slog.Logger     // nil discards
+	Now    func() time.Time // nil is the system's clock
+}
+
+// Owner says who writes in which chat. Use New. It is safe for concurrent use.
+type Owner struct {
+	o Options
+
+	mu    sync.Mutex // guards chats and what they hold
+	chats map[chat.ConversationID]*state
+}
+
+// state is what goes on in one chat. One in which nothing does has none.
+type state struct {
+	main     *answer       // the turn that writes; nil for none
+	members  []*answer     // the turns beside it
+	changing chan struct{} // closed when the changes under way are done; nil for none
+	waiting  []change      // until main is over
+}
+
+// change is what changes the path of a chat.
+type change func(ctx context.Context) error
+
+// New returns an owner of all chats of a store.
+func New(o Options) *Owner {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Edited == nil {
+		o.Edited = func(chat.ConversationID, chat.MessageSeq) {}
+	}
+	return &Owner{o: o, chats: map[chat.ConversationID]*state{}}
+}
+
+// errWriting is what a second sender is told.
+var errWriting = fault.New(fault.Conflict, "conversation", "An answer is still being written in this chat.", "Stop it first, or wait for it.")
+
+// take has with look at what goes on in a chat and change it, once no change of its path
+// is under way.
+func (o *Owner) take(ctx context.Context, id chat.ConversationID, with func(*state) error) error {
+	for {
+		o.mu.Lock()
+		s := o.chats[id]
+		if s == nil {
+			s = &state{}
+			o.chats[id] = s
+		}
+		if s.changing == nil {
+			err := with(s)
+			o.forget(id)
+			o.mu.Unlock()
+			return err
+		}
+		done := s.changing
+		o.mu.Unlock()
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// forget drops the state of a chat in which nothing goes on. The caller holds mu.
+func (o *Owner) forget(id chat.ConversationID) {
+	if s := o.chats[id]; s.main == nil && s.changing == nil && len(s.members)+len(s.waiting) == 0 {
+		delete(o.chats, id)
+	}
+}
+
+// maxWaiting is how many changes of one chat may wait for the end of an answer: plugins
+// make them, and none makes as many in good faith.
+const maxWaiting = 50
+
+// Change does what changes the path of a chat: at once, or, where a turn writes, once
+// that is over. waits says which; do then gets a context of its own, and its error is
+// logged. The error is do's, or the cause of ctx's end, or of kind not_allowed when too
+// much waits already.
+func (o *Owner) Change(ctx context.Context, id chat.ConversationID, do func(ctx context.Context) error) (waits bool, err error) {
+	err = o.take(ctx, id, func(s *state) error {
+		if waits = s.main != nil; !waits {
+			s.changing = make(chan struct{})
+			return nil
+		}
+		if len(s.waiting) >= maxWaiting {
+			return fault.New(fault.NotAllowed, "conversation",
+				fmt.Sprintf("%d changes of this chat wait for its answer to end, which is the most there may be.", maxWaiting), "")
+		}
+		s.waiting = append(s.waiting, do)
+		return nil
+	})
+	if waits || err != nil {
+		return waits, err
+	}
+	defer o.changed(id)
+	return false, do(ctx)
+}
+
+// WhileIdle does what changes the path of a chat while no turn writes there; the error is
+// do's, or of kind conflict.
+func (o *Owner) WhileIdle(ctx context.Context, id chat.ConversationID, do func() error) error {
+	err := o.take(ctx, id, func(s *state) error {
+		if s.main != nil {
+			return errWriting
+		}
+		s.changing = make(chan struct{})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	defer o.changed(id)
+	return do()
+}
+
+// changed ends the changes under way in a chat.
+func (o *Owner) changed(id chat.ConversationID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := o.chats[id]
+	close(s.changing)
+	s.changing = nil
+	o.forget(id)
+}
+
+// changeTime bounds one change that waited for the end of a turn.
+const changeTime = 30 * time.Second
+
+// catchUp makes the changes that waited for a turn's end. It is called as one that is
+// under way.
+func (o *Owner) catchUp(ctx context.Context, id chat.ConversationID) {
+	defer o.changed(id)
+	for {
+		o.mu.Lock()
+		s := o.chats[id]
+		if len(s.waiting) == 0 {
+			o.mu.Unlock()
+			return
+		}
+		do := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		o.mu.Unlock()
+		own, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeTime)
+		if err := do(own); err != nil {
+			o.o.Log.Warn("a change of a chat that waited for its answer could not be made", "conversation", id, "err", err)
+		}
+		cancel()
+	}
+}
+
+// Running reports whether a turn runs in a chat, the main one or another.
+func (o *Owner) Running(id chat.ConversationID) bool { return len(o.running(id)) > 0 }
+
+func (o *Owner) running(id chat.ConversationID) []*answer {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s := o.chats[id]
+	switch {
+	case s == nil:
+		return nil
+	case s.main != nil:
+		return append([]*answer{s.main}, s.members...)
+	}
+	return slices.Clone(s.members)
+}
+
+// Stop stops all turns in a chat, and returns once they and the changes that waited for
+// them are over, or when ctx ends. What was said is kept.
+func (o *Owner) Stop(ctx context.Context, id chat.ConversationID, cause error) {
+	all := o.running(id)
+	for _, a := range all {
+		a.stop(cause)
+	}
+	for _, a := range all {
+		select {
+		case <-a.over:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Delete stops what runs in a chat and deletes it; the store brings it back for the
+// token. A turn that does not end within stopTime is not waited for.
+func (o *Owner) Delete(ctx context.Context, id chat.ConversationID, cause error) (token string, err error) {
+	stopping, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	o.Stop(stopping, id, cause)
+	return o.o.Store.DeleteConversation(ctx, id)
+}
+
+// stopTime bounds how long Delete waits for a turn.
+const stopTime = 5 * time.Second

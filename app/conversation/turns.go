@@ -1,0 +1,197 @@
+package conversation
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"conclave/app/call"
+	"conclave/app/chat"
+	"conclave/app/permit"
+	"conclave/app/turn"
+)
+
+// answer is a turn that runs in a chat.
+type answer struct {
+	cancel context.CancelCauseFunc
+	over   chan struct{}          // closed when the turn is over, and what waited for it
+	turn   atomic.Pointer[string] // its id; nil until it has started
+
+	mu sync.Mutex       // serialises on
+	on func(turn.Event) // nil once the turn is over
+}
+
+// hear passes on what happens in the turn, until it is over.
+func (a *answer) hear(e turn.Event) {
+	if e.Kind == turn.Started {
+		a.turn.Store(&e.Turn)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.on != nil {
+		a.on(e)
+	}
+}
+
+// stop ends the turn, and tells whoever runs it.
+func (a *answer) stop(cause error) {
+	a.cancel(cause)
+	a.hear(turn.Event{Kind: turn.Stopping})
+}
+
+// end says last that the turn is over and its chat free for the next.
+func (a *answer) end() {
+	if a.turn.Load() != nil {
+		a.hear(turn.Event{Kind: turn.Over})
+	}
+	a.mu.Lock()
+	a.on = nil
+	a.mu.Unlock()
+	a.cancel(nil)
+	close(a.over)
+}
+
+// wrote reports whether the turn wrote a message: it is of its answer.
+func (a *answer) wrote(m chat.Message) bool {
+	id := a.turn.Load()
+	return id != nil && m.Turn == *id && m.Role != chat.RoleUser
+}
+
+// begin puts a turn into the state of its chat, and returns its context.
+func (o *Owner) begin(ctx context.Context, id chat.ConversationID, on func(turn.Event), into func(*state, *answer) error) (*answer, context.Context, error) {
+	run, cancel := context.WithCancelCause(ctx)
+	a := &answer{cancel: cancel, over: make(chan struct{}), on: on}
+	err := o.take(ctx, id, func(s *state) error { return into(s, a) })
+	if err != nil {
+		cancel(nil)
+	}
+	return a, run, err
+}
+
+// Run runs the turn that writes in a chat, as [turn.Runner.Run] does, to its end. on hears
+// of Stopping and Over too: when the turn was told to stop, and last, when what waited for
+// its end is done. While another turn writes, the error is of kind conflict; a change of
+// the path that is under way is waited for.
+func (o *Owner) Run(ctx context.Context, r turn.Request, on func(turn.Event)) (turn.Outcome, error) {
+	a, run, err := o.begin(ctx, r.Conversation, on, func(s *state, a *answer) error {
+		if s.main != nil {
+			return errWriting
+		}
+		s.main = a
+		return nil
+	})
+	if err != nil {
+		return turn.Outcome{}, err
+	}
+	defer func() {
+		o.mu.Lock()
+		s := o.chats[r.Conversation]
+		s.main, s.changing = nil, make(chan struct{})
+		o.mu.Unlock()
+		o.catchUp(ctx, r.Conversation)
+		a.end()
+	}()
+	return o.o.Turns.Run(run, r, a.hear)
+}
+
+// RunMember runs a turn beside those of a chat, for a caller of its own: a member of the
+// council. It answers the last question of the chat as it stands, or r.Text; what other
+// turns are saying it does not see. Its calls go on record in the chat. Its messages are
+// nowhere but in on's events and in the outcome, unless keep says to add them to the chat
+// once the turn is over, behind what is then written there. The error is that of
+// [turn.Runner.Run], or why they could not be added.
+func (o *Owner) RunMember(ctx context.Context, member permit.Caller, r turn.Request, keep bool, on func(turn.Event)) (turn.Outcome, error) {
+	id := r.Conversation
+	var writes *answer
+	a, run, err := o.begin(ctx, id, on, func(s *state, a *answer) error {
+		s.members, writes = append(s.members, a), s.main
+		return nil
+	})
+	if err != nil {
+		return turn.Outcome{}, err
+	}
+	defer func() {
+		o.mu.Lock()
+		s := o.chats[id]
+		s.members = slices.DeleteFunc(s.members, func(other *answer) bool { return other == a })
+		o.forget(id)
+		o.mu.Unlock()
+		a.end()
+	}()
+	log, err := o.beside(run, r, writes)
+	if err != nil {
+		return turn.Outcome{}, err
+	}
+	r.Caller, r.Log = member, log
+	out, err := o.o.Turns.Run(run, r, a.hear)
+	if err != nil || !keep {
+		return out, err
+	}
+	save, cancel := call.Saving(ctx)
+	defer cancel()
+	said, err := log.answer(save, id, out.Turn)
+	if err == nil && len(said) > 0 {
+		_, err = o.Append(save, id, said, nil)
+	}
+	return out, err
+}
+
+// beside is the log of a turn that writes nothing into its chat: messages in memory,
+// calls and media in the store.
+type beside struct {
+	*turn.MemoryLog
+	store Store
+}
+
+// beside returns a log that holds the chat as a turn beside the one that writes sees it:
+// without the answer that is being written, and up to the last question where that is
+// answered.
+func (o *Owner) beside(ctx context.Context, r turn.Request, writes *answer) (*beside, error) {
+	c, err := o.o.Store.Conversation(ctx, r.Conversation)
+	if err != nil {
+		return nil, err
+	}
+	path, err := o.o.Store.Path(ctx, r.Conversation)
+	if err != nil {
+		return nil, err
+	}
+	asks := r.Text == "" && len(r.Attachments) == 0
+	for n := len(path); n > 0; n-- {
+		last := path[n-1]
+		written := writes != nil && writes.wrote(last)
+		if last.Role == chat.RoleUser || !asks && !written {
+			break
+		}
+		path = path[:n-1]
+	}
+	c.Head = 0
+	if n := len(path); n > 0 {
+		c.Head = path[n-1].Seq
+	}
+	return &beside{turn.NewMemoryLog(c, path...), o.o.Store}, nil
+}
+
+// PutCall implements turn.Log. The message that asked has no number in the chat.
+func (l *beside) PutCall(ctx context.Context, r *chat.CallRecord) error {
+	kept := *r
+	kept.ResponseID = 0
+	err := l.store.PutCall(ctx, &kept)
+	r.ID = kept.ID
+	return err
+}
+
+// PutMedia implements turn.Log.
+func (l *beside) PutMedia(ctx context.Context, m *chat.Media) error { return l.store.PutMedia(ctx, m) }
+
+// Media implements turn.Log.
+func (l *beside) Media(ctx context.Context, id string) ([]byte, error) { return l.store.Media(ctx, id) }
+
+// Sync implements turn.Log.
+func (l *beside) Sync(ctx context.Context) error { return l.store.Sync(ctx) }
+
+// answer returns what a turn said.
+func (l *beside) answer(ctx context.Context, id chat.ConversationID, turn string) ([]chat.Message, error) {
+	path, err := l.Path(ctx, id)
+	return slices.DeleteFunc(path, func(m chat.Message) bool { return m.Turn != turn || m.Role == chat.RoleUser }), err
+}

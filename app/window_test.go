@@ -1,0 +1,247 @@
+package app_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"conclave/app"
+	"conclave/app/chat"
+	"conclave/app/core"
+	"conclave/app/fault"
+	"conclave/app/keeper"
+	"conclave/app/llm"
+	"conclave/app/llm/llmtest"
+	"conclave/app/permit"
+	"conclave/app/tool"
+	"conclave/app/transcript"
+	"conclave/app/version"
+)
+
+// patience bounds every wait: far above what anything takes.
+const patience = 2 * time.Minute
+
+// window is the window's side of a real core, with a scripted model as the default.
+type window struct {
+	*app.App
+	t     *testing.T
+	core  *core.Core
+	model *llmtest.Model
+	data  string
+}
+
+type connections = app.Connections // has a method of its own name
+
+// scripted is the models of the core, and one more.
+type scripted struct {
+	connections
+	m *llmtest.Model
+}
+
+func (s scripted) Open(ctx context.Context, name string) (llm.Model, error) {
+	if name == s.m.Info().Name() {
+		return s.m, nil
+	}
+	return s.connections.Open(ctx, name)
+}
+
+func (s scripted) Info(ctx context.Context, name string) llm.ModelInfo {
+	if name == s.m.Info().Name() {
+		return s.m.Info()
+	}
+	return s.connections.Info(ctx, name)
+}
+
+func (s scripted) Default(context.Context) (string, error) { return s.m.Info().Name(), nil }
+
+// worker builds what plugins are started from, once.
+var worker = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "conclave-window-")
+	if err != nil {
+		return "", err
+	}
+	builtIn = dir
+	path := filepath.Join(dir, version.Worker)
+	if runtime.GOOS == "windows" {
+		path += ".exe"
+	}
+	cmd := exec.Command("go", "build", "-o", path, "conclave/app/cmd/conclave-worker")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the program of plugins: %w: %s", err, out)
+	}
+	return path, nil
+})
+
+var builtIn string // the folder of worker, to remove
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if builtIn != "" {
+		_ = os.RemoveAll(builtIn) // left behind at worst
+	}
+	os.Exit(code)
+}
+
+// open opens a window over a new store, in which the model gives these answers.
+func open(t *testing.T, answers ...[]llmtest.Step) *window {
+	t.Helper()
+	return openOn(t, t.TempDir(), "", answers...)
+}
+
+func openOn(t *testing.T, data, worker string, answers ...[]llmtest.Step) *window {
+	t.Helper()
+	w := &window{t: t, model: llmtest.New(answers...), data: data}
+	c, err := core.Open(t.Context(), core.Options{Data: data, Plugins: filepath.Join(data, "plugins"), Work: data, Worker: worker})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.core = c
+	keep := keeper.New(c)
+	facts := app.Facts{Version: "1.2.3", Data: data, Plugins: filepath.Join(data, "plugins"), Logs: filepath.Join(data, "logs"), Isolation: c.Isolation()}
+	parts := keep.Core(facts)
+	parts.Models = scripted{parts.Models, w.model}
+	w.App = app.New(parts, slog.New(slog.DiscardHandler))
+	w.HearNotices(func(...any) {})
+	if err := c.Scan(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	detach := c.Gate.Attach()
+	w.Startup(context.WithoutCancel(t.Context()))
+	t.Cleanup(func() {
+		w.Shutdown(context.Background())
+		detach()
+		keep.Close()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return w
+}
+
+// settings turns off that models name chats, which would ask the script once more.
+func (w *window) quiet() *window {
+	w.t.Helper()
+	if _, err := w.Settings.Set(map[string]json.RawMessage{"model_titles": json.RawMessage("false")}); err != nil {
+		w.t.Fatal(err)
+	}
+	return w
+}
+
+// until waits until done, looking whenever something changed.
+func (w *window) until(what string, done func() bool) {
+	w.t.Helper()
+	news := w.core.Bus.Subscribe()
+	defer news.Close()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	for !done() {
+		if _, err := news.Next(ctx); err != nil {
+			w.t.Fatalf("%s: %v", what, err)
+		}
+	}
+}
+
+// pull opens a chat as the page does.
+func (w *window) pull(id string) transcript.Pull {
+	w.t.Helper()
+	p, err := w.Chats.Pull(id, 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+// over waits until no turn runs in a chat.
+func (w *window) over(id string) transcript.Pull {
+	w.t.Helper()
+	w.until("the end of the answer", func() bool { return w.pull(id).Status == nil })
+	return w.pull(id)
+}
+
+// send sends a message and returns its chat; empty makes one.
+func (w *window) send(id, text string) string {
+	w.t.Helper()
+	sent, err := w.Chats.Send(id, app.Outgoing{Text: text})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return sent.Conversation
+}
+
+// ask sends a message, waits for the answer, and returns the chat.
+func (w *window) ask(id, text string) string {
+	w.t.Helper()
+	id = w.send(id, text)
+	w.over(id)
+	return id
+}
+
+// shown returns the rows of a chat: role, text, and what is special.
+func (w *window) shown(id string) []string {
+	w.t.Helper()
+	var rows []string
+	for _, e := range w.pull(id).Entries {
+		text, err := w.Chats.Source(id, e.Seq)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		row := string(e.Role) + ": " + text
+		if e.State != chat.Complete {
+			row += " (" + string(e.State) + ")"
+		}
+		if e.Hidden {
+			row += " (hidden)"
+		}
+		if len(e.Siblings) > 0 {
+			row += fmt.Sprintf(" (%d of %d)", slices.Index(e.Siblings, e.Seq)+1, len(e.Siblings))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (w *window) wants(id, when string, want ...string) {
+	w.t.Helper()
+	if got := w.shown(id); !slices.Equal(got, want) {
+		w.t.Errorf("%s:\n got %q\nwant %q", when, got, want)
+	}
+}
+
+// kind fails the test unless err is a fault of this kind that says what happened.
+func kind(t *testing.T, what string, err error, want fault.Kind, words string) {
+	t.Helper()
+	f, ok := errors.AsType[*fault.Error](err)
+	if !ok || f.Kind != want || !strings.Contains(f.Message, words) {
+		t.Errorf("%s: got %v, want a fault of kind %s with “%s”", what, err, want, words)
+	}
+}
+
+// lend publishes a tool that is approved; change says what it is.
+func (w *window) lend(invoker tool.Invoker, change func(*tool.Tool)) {
+	w.t.Helper()
+	made := tool.Tool{Name: "write_note", Description: "Writes a note.", Contract: "spindle"}
+	if change != nil {
+		change(&made)
+	}
+	set := w.core.Tools.Publish("notes", []tool.Tool{made}, invoker)
+	candidate := permit.Candidate{Plugin: "notes", Name: "Notes", Contract: "functions", Isolation: "process+landlock", Code: "c", Tools: set.Tools(), Listed: true}
+	w.core.Gate.Status(candidate)
+	if err := w.core.Gate.Trust(w.t.Context(), candidate, permit.Trust{}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// say is an answer of one text.
+func say(text string) []llmtest.Step { return []llmtest.Step{llmtest.Say(text), llmtest.Used(10, 5)} }

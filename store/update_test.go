@@ -1,0 +1,115 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/store"
+	"conclave/store/storetest"
+)
+
+func TestSeveralMessagesAreUpdatedInOneStepOrNotAtAll(t *testing.T) {
+	s := storetest.Open(t)
+	c := newChat(t, s, "")
+	one := say(t, s, c.ID, 0, chat.RoleUser, "one")
+	two := say(t, s, c.ID, one.Seq, chat.RoleAssistant, "two")
+	both := []chat.MessageSeq{one.Seq, two.Seq}
+	refused := errors.New("no")
+	err := s.UpdateMessages(t.Context(), c.ID, both, func(messages []chat.Message) error {
+		messages[0].Parts = []chat.Part{chat.TextPart("changed")}
+		return refused
+	})
+	if !errors.Is(err, refused) {
+		t.Errorf("the error of a change came back as %v", err)
+	}
+	kind(t, s.UpdateMessages(t.Context(), c.ID, []chat.MessageSeq{one.Seq, 9}, func([]chat.Message) error {
+		t.Error("a change was begun with a message that is not there")
+		return nil
+	}), fault.NotFound)
+	before, err := s.Path(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "after changes that failed", texts(before), []string{"one", "two"})
+	err = s.UpdateMessages(t.Context(), c.ID, both, func(messages []chat.Message) error {
+		for i := range messages {
+			messages[i].Hidden = true
+			messages[i].Parts = []chat.Part{chat.TextPart(chat.TextOf(messages[i].Parts) + "!")}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := s.Path(t.Context(), c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "after", texts(after), []string{"one!", "two!"})
+	equal(t, "hidden", after[0].Hidden && after[1].Hidden, true)
+}
+
+func TestF134AMessageHiddenWhileItStreamsStaysHiddenAndKeepsItsText(t *testing.T) {
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	c := newChat(t, s, "")
+	m := streaming(t, s, c.ID, 0)
+	journal := func(text string) {
+		t.Helper()
+		m.Parts = []chat.Part{chat.TextPart(text)}
+		s.Journal(m)
+	}
+	hidden := func(when, text string) {
+		t.Helper()
+		got, err := s.Message(t.Context(), c.ID, m.Seq)
+		if err != nil || !got.Hidden || chat.TextOf(got.Parts) != text {
+			t.Errorf("%s it is hidden %v and says %q, %v", when, got.Hidden, chat.TextOf(got.Parts), err)
+		}
+	}
+	journal("so")
+	err := s.UpdateMessages(t.Context(), c.ID, []chat.MessageSeq{m.Seq}, func(messages []chat.Message) error {
+		if got := chat.TextOf(messages[0].Parts); got != "so" {
+			t.Errorf("it was given as %q, not with its newest text", got)
+		}
+		messages[0].Hidden = true
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden("at once", "so")
+	journal("so far")
+	hidden("while more comes", "so far")
+	if err := s.Close(); err != nil { // as a kill leaves it: nothing ended the message
+		t.Fatal(err)
+	}
+	s = storetest.OpenWith(t, store.Options{Dir: dir})
+	hidden("after a restart", "so far")
+}
+
+func TestATurnIsStillOpenAfterItsQuestionWasEdited(t *testing.T) {
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	c := newChat(t, s, "")
+	m := chat.Message{Conversation: c.ID, Role: chat.RoleUser, State: chat.Complete, Open: true, Parts: []chat.Part{chat.TextPart("why")}}
+	if err := s.Append(t.Context(), &m); err != nil {
+		t.Fatal(err)
+	}
+	err := s.UpdateMessages(t.Context(), c.ID, []chat.MessageSeq{m.Seq}, func(messages []chat.Message) error {
+		messages[0].Parts = []chat.Part{chat.TextPart("why not")}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = storetest.OpenWith(t, store.Options{Dir: dir})
+	got, err := s.Message(t.Context(), c.ID, m.Seq)
+	if err != nil || got.Reason != chat.EndInterrupted || chat.TextOf(got.Parts) != "why not" {
+		t.Errorf("after a restart it is %+v, %v", got, err)
+	}
+}
