@@ -272,7 +272,7 @@ export interface ChatsCalls {
   SetSystem(conversation: string, text: string): Promise<void>;
   /** Source returns the Markdown of an entry's text, for copy, quote and edit. */
   Source(conversation: string, seq: number): Promise<string>;
-  /** Stop stops the running turn and keeps what was said. No turn is no error. */
+  /** Stop stops what runs in the chat and keeps what was said. No turn is no error. */
   Stop(conversation: string): Promise<void>;
   /** SwitchVersion shows the path through the sibling seq, to its newest leaf. */
   SwitchVersion(conversation: string, seq: number): Promise<void>;
