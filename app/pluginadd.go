@@ -67,7 +67,10 @@ func (p *Plugins) Choose(what Choosable) (string, error) {
 	case ChooseFolder:
 		return runtime.OpenDirectoryDialog(ctx, runtime.OpenDialogOptions{})
 	case ChooseFile:
-		return runtime.OpenFileDialog(ctx, runtime.OpenDialogOptions{Filters: []runtime.FileFilter{{DisplayName: "Plugins (.zip, .py, .js, .ts)", Pattern: "*.zip;*.py;*.js;*.ts"}}})
+		endings := append([]string{".zip"}, p.core.Host.Endings()...)
+		return runtime.OpenFileDialog(ctx, runtime.OpenDialogOptions{Filters: []runtime.FileFilter{{
+			DisplayName: "Plugins (" + strings.Join(endings, ", ") + ")", Pattern: "*" + strings.Join(endings, ";*"),
+		}}})
 	}
 	return "", fault.New(fault.Invalid, "app.choose", "There is no “"+string(what)+"” to choose.", "")
 }

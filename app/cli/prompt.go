@@ -279,9 +279,8 @@ func (t *talk) begin(ctx context.Context, text string) error {
 }
 
 // scriptFile reports whether a -T value names a file.
-func scriptFile(spec string) bool {
-	ext := strings.ToLower(filepath.Ext(spec))
-	return slices.Contains([]string{".py", ".js", ".mjs", ".ts"}, ext)
+func (t *talk) scriptFile(spec string) bool {
+	return slices.Contains(t.app.Host.Endings(), strings.ToLower(filepath.Ext(spec)))
 }
 
 // fileSpecs are the files and the toolboxes with settings, their paths absolute, that
@@ -290,7 +289,7 @@ func (t *talk) fileSpecs() []string {
 	var files []string
 	for _, spec := range t.f.tools {
 		switch {
-		case scriptFile(spec):
+		case t.scriptFile(spec):
 			files = append(files, t.c.Path(spec))
 		case isBox(spec):
 			files = append(files, t.absoluteBox(spec))
@@ -393,7 +392,7 @@ func (t *talk) set() (*tool.Set, bool, error) {
 		return nil, false, nil
 	}
 	all := t.app.Tools.Set()
-	named := slices.DeleteFunc(slices.Clone(t.f.tools), func(spec string) bool { return scriptFile(spec) || isBox(spec) })
+	named := slices.DeleteFunc(slices.Clone(t.f.tools), func(spec string) bool { return t.scriptFile(spec) || isBox(spec) })
 	if len(named) == 0 && len(t.loaded) == 0 && len(t.boxes) == 0 {
 		return all.Offered(), false, nil
 	}

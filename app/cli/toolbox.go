@@ -115,7 +115,7 @@ func boxes(s plugin.Status) []string {
 			Type string `json:"type"`
 		} `json:"properties"`
 	}
-	if s.Manifest.Contract == "functions" && json.Unmarshal(s.Options, &settings) == nil {
+	if s.Facts.Toolboxes && json.Unmarshal(s.Options, &settings) == nil {
 		for name, of := range settings.Properties {
 			if of.Type == "object" && !slices.Contains(names, name) {
 				names = append(names, name)

@@ -24,14 +24,10 @@ import (
 	"conclave/app/keys"
 	"conclave/app/permit"
 	"conclave/app/plugin"
-	"conclave/app/plugin/functions"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/library"
-	"conclave/app/plugin/maibot"
-	"conclave/app/plugin/neko"
 	"conclave/app/plugin/packages"
 	"conclave/app/plugin/python"
-	"conclave/app/plugin/spindle"
 	"conclave/app/plugin/worker"
 	"conclave/app/plugin/worker/confine"
 	"conclave/app/service"
@@ -74,6 +70,7 @@ type Core struct {
 	Trouble       error // what was wrong and was coped with
 
 	launcher *worker.Launcher
+	dialects []plugin.Dialect
 	news     *news // what plugins hear of Conclave's own life
 	logs     io.Closer
 	throw    string // the throw-away folder, to remove
@@ -165,24 +162,16 @@ func (c *Core) build(ctx context.Context) error {
 	})
 	c.Conversations = conversation.New(conversation.Options{Store: c.Store, Turns: c.Turns, Edited: c.news.edited, Log: c.Log})
 	c.Python = python.New(python.Options{Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log, Launcher: c.launcher})
+	c.dialects = dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement())
 	environments := c.environments()
 	c.Host = host.New(host.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(), Environments: environments,
-		Dialects: c.dialects(),
+		Dialects: c.dialects,
 	})
 	c.Library = library.New(library.Options{Dir: c.o.Plugins, Data: c.o.Data, Host: c.Host, Gate: c.Gate, Log: c.Log})
 	c.Packages = packages.NewInstaller(c.Host, environments)
 	c.Gate.OnDecided(c.Host.Decided)
 	return c.approveShipped(ctx)
-}
-
-// dialects are all there are, in the order in which they are asked about an entry
-// of the plugins folder.
-func (c *Core) dialects() []plugin.Dialect {
-	inside := c.launcher.Confinement().Level != "process+landlock"
-	return []plugin.Dialect{
-		spindle.New(spindle.Options{SourceInside: inside}), neko.New(c.Python), maibot.New(c.Python), functions.New(c.Python),
-	}
 }
 
 // approveShipped approves the plugins that come with Conclave, while they are as

@@ -69,7 +69,7 @@ func plainCause(err error) string {
 
 func (c *Core) checkPlugins() cli.Finding {
 	dir, problem := c.Host.Folder()
-	sources, err := host.Sources(dir)
+	sources, err := host.Sources(dir, c.Host.Endings())
 	if problem == nil && err != nil {
 		problem = fault.Of(err)
 	}

@@ -36,10 +36,10 @@ func TestF52EveryDialectIsNamedWhereAPluginIsUnknown(t *testing.T) {
 	_, err = c.Library.Add(t.Context(), unknown)
 	hint := fault.Of(err).Hint
 	seen := 0
-	for _, d := range c.dialects() {
-		for _, l := range d.Layouts() {
+	for _, d := range c.dialects {
+		for _, l := range d.Facts().Layouts {
 			seen++
-			row := fmt.Sprintf("| `%s` | %s ([%s](%s)) | `%s` |", l.Entry, l.What, l.Page, l.Page, d.Contract())
+			row := fmt.Sprintf("| `%s` | %s ([%s](%s)) | `%s` |", l.Entry, l.What, l.Page, l.Page, d.Facts().Contract)
 			if !strings.Contains(string(page), row) {
 				t.Errorf("docs/PLUGINS.md lacks the row\n%s", row)
 			}

@@ -13,7 +13,6 @@ import (
 	"conclave/app/hook"
 	"conclave/app/llm"
 	"conclave/app/plugin"
-	"conclave/app/plugin/spindle"
 	"conclave/app/service"
 	"conclave/app/turn"
 	"conclave/store"
@@ -31,7 +30,6 @@ func (c *Core) services() map[string]plugin.Service {
 	})
 	all := c.Services.All()
 	all["macros.resolve"] = c.Services.Resolve(c.prompt())
-	all["build.keep"] = spindle.Keep(plugin.Runtime(c.o.Data))
 	return all
 }
 

@@ -321,7 +321,7 @@ func TestAnApprovalThatCannotBeWrittenIsNone(t *testing.T) {
 func TestPermissionsAreGrantedWithTheApprovalAndRevocableOneByOne(t *testing.T) {
 	l := newMemory()
 	withPermissions := func(c *permit.Candidate) {
-		c.Contract, c.Permissions = "spindle", []string{"tools", "cors_proxy", "chats"}
+		c.Convention.Chat, c.Permissions = true, []string{"tools", "cors_proxy", "chats"}
 	}
 	g, c := trusted(t, permit.Options{Store: l}, withPermissions)
 	if granted, denied := g.Permissions("notes"); !slices.Equal(granted, []string{"chats", "cors_proxy", "tools"}) || len(denied) != 0 {
@@ -331,7 +331,7 @@ func TestPermissionsAreGrantedWithTheApprovalAndRevocableOneByOne(t *testing.T) 
 	r := request(c)
 	r.Asker = a
 	g.Ask(t.Context(), r)
-	if p := a.asked[0]; p.Reach != "Can touch: its own storage folder. It may also read chat text, fetch from the web and send to the web. "+tool.ToldChatWords ||
+	if p := a.asked[0]; p.Reach != "Can touch: its own storage folder. It may also read chat text, fetch from the web and send to the web. "+tool.ChatWords ||
 		p.Title != "Main assistant wants to run “write_note” and read chat text, fetch from the web and send to the web with Notes" {
 		t.Errorf("the card says %q and %q", p.Title, p.Reach)
 	}

@@ -64,11 +64,6 @@ var permissionCapabilities = map[string][]Capability{
 // reach says what the tools of a plugin can do, and what they can touch in a
 // sentence. No capabilities means that nobody knows.
 func reach(c Candidate, granted []string) ([]Capability, string) {
-	switch c.Contract {
-	case "functions", "maibot", "neko", "spindle":
-	default:
-		return nil, "What it can touch is not known."
-	}
 	switch c.Isolation {
 	case "process+landlock":
 	case "process":
@@ -90,8 +85,8 @@ func reach(c Candidate, granted []string) ([]Capability, string) {
 	if len(more) > 0 {
 		sentence += " It may also " + listed(more) + "."
 	}
-	if tool.ToldChat(c.Contract) {
-		sentence += " " + tool.ToldChatWords
+	if c.Convention.Chat {
+		sentence += " " + tool.ChatWords
 	}
 	return capabilities, sentence
 }

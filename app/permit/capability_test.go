@@ -13,10 +13,10 @@ func TestF39RiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
 			t.Errorf("%s counts for a risk, and does nothing here", p)
 		}
 	}
-	c := Candidate{Plugin: "ext", Contract: "spindle", Isolation: "process+landlock"}
+	c := Candidate{Plugin: "ext", Convention: tool.Convention{Chat: true}, Isolation: "process+landlock"}
 	unused := []string{"app_manipulation", "images", "image_gen", "oauth", "databanks", "memories", "event_tracking", "web_search", "ui_panels", "push_notification", "screen_capture"}
 	capabilities, sentence := reach(c, unused)
-	if len(capabilities) != 1 || capabilities[0] != Compute || sentence != "Can touch: its own storage folder. "+tool.ToldChatWords {
+	if len(capabilities) != 1 || capabilities[0] != Compute || sentence != "Can touch: its own storage folder. "+tool.ChatWords {
 		t.Errorf("with permissions that do nothing it can %v: %s", capabilities, sentence)
 	}
 	for _, capability := range capabilities {
@@ -27,10 +27,10 @@ func TestF39RiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
 }
 
 func TestSP27TheCardSaysWhichToolsAreGivenTheChat(t *testing.T) {
-	for contract, told := range map[string]bool{"spindle": true, "functions": false, "neko": false, "maibot": false} {
-		_, sentence := reach(Candidate{Contract: contract, Isolation: "process+landlock"}, nil)
-		if strings.Contains(sentence, tool.ToldChatWords) != told || tool.ToldChat(contract) != told {
-			t.Errorf("%s: the card says %q", contract, sentence)
+	for _, told := range []bool{true, false} {
+		_, sentence := reach(Candidate{Convention: tool.Convention{Chat: told}, Isolation: "process+landlock"}, nil)
+		if strings.Contains(sentence, tool.ChatWords) != told {
+			t.Errorf("given the chat: %v; the card says %q", told, sentence)
 		}
 	}
 }

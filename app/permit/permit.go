@@ -311,4 +311,14 @@ type Candidate struct {
 	Permissions []string
 	Imports     []string
 	Isolation   string // what holds it, in words
+
+	Convention tool.Convention // of its dialect
+	Sealed     Sealed          // of its dialect
+}
+
+// Sealed says why no permission opens the walls of a dialect's processes further.
+// The zero value is for dialects whose walls they do open.
+type Sealed struct {
+	Why     string            // what such a plugin is and has: "a script runs in an engine that has no files"
+	Instead map[string]string // by the permission that opens a wall, a sentence that says what there is instead
 }

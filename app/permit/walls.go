@@ -216,18 +216,13 @@ func (g *Gate) usable(plugin, permission string) error {
 			"There are: "+strings.Join(slices.Sorted(maps.Keys(permissionWords)), ", ")+".")
 	}
 	g.mu.Lock()
-	contract := g.known[plugin].Contract
+	sealed := g.known[plugin].Sealed
 	g.mu.Unlock()
-	if contract != "spindle" || !IsWall(permission) {
+	if sealed.Why == "" || !IsWall(permission) {
 		return nil
 	}
-	hint := map[string]string{
-		Network:    "It reaches the web through Conclave, with the permission cors_proxy.",
-		Programs:   "No extension can start programs.",
-		Filesystem: "It keeps files in its own storage.",
-	}[permission]
 	return fault.New(fault.Invalid, "permit.permission",
-		"The permission "+permission+" would do nothing for "+plugin+": a Spindle extension runs in an engine that has no sockets, no programs and no files.", hint)
+		"The permission "+permission+" would do nothing for "+plugin+": "+sealed.Why+".", sealed.Instead[permission])
 }
 
 // shown is a name that somebody invented, as a sentence may hold it.

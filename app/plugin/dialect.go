@@ -6,24 +6,13 @@ import (
 	"conclave/app/plugin/sandbox"
 )
 
-// Layout is one way in which a dialect's plugins lie in the plugins folder. The
-// sentence for an entry that is no plugin and the table of docs/PLUGINS.md are
-// made from all dialects' layouts.
-type Layout struct {
-	Entry string // what lies there: "NAME.py"
-	What  string // what that is: "a file of functions"
-	Page  string // the page of docs/ about it: "PYTHON.md"
-}
-
 // Dialect recognises the plugins of one ecosystem and knows how to run them. A
 // plugin's life: Recognize (read) → Inspect (read) → the person approves → Spec
 // → the process starts and is handshaken over the wire (docs/WIRE.md) → list →
 // calls → end. Methods are safe for concurrent use.
 type Dialect interface {
-	// Contract names the ecosystem: "functions", "spindle".
-	Contract() string
-	// Layouts are the entries of a plugins folder that are its plugins.
-	Layouts() []Layout
+	// Facts say what is special about its plugins. They are the same at every call.
+	Facts() Facts
 	// Recognize reads src and returns its manifest, or nil when another dialect
 	// should be asked. A plugin that is clearly this dialect's but broken is a
 	// *Problem.

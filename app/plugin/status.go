@@ -28,6 +28,7 @@ const (
 type Status struct {
 	ID         string
 	Manifest   Manifest
+	Facts      Facts // of its dialect
 	Path       string
 	Origin     string // where it was added from; empty when that is not known
 	State      State
@@ -65,9 +66,9 @@ type Status struct {
 // Told says what each call of its tools is given besides its arguments, for a person;
 // empty where that is nothing.
 func (s Status) Told() string {
-	offers := len(s.Tools) > 0 || slices.Contains(s.Manifest.Permissions, ToolsPermission)
-	if offers && tool.ToldChat(s.Manifest.Contract) {
-		return tool.ToldChatWords
+	offers := len(s.Tools) > 0 || slices.Contains(s.Manifest.Permissions, s.Facts.ToolsPermission)
+	if offers && s.Facts.Convention.Chat {
+		return tool.ChatWords
 	}
 	return ""
 }
@@ -91,7 +92,3 @@ type LogLine struct {
 	Text  string    `json:"text"`  // of one or more lines, without control characters and the plugin's secrets, at most 4 KiB
 	Call  string    `json:"call,omitempty"`
 }
-
-// ToolsPermission is the permission without which an extension offers no tools
-// (contracts/spindle, section 6.10 and SP-19 to SP-21).
-const ToolsPermission = "tools"

@@ -28,44 +28,36 @@ type ArgumentError struct{ Problems []string }
 // Error returns the problems, one line each.
 func (e *ArgumentError) Error() string { return strings.Join(e.Problems, "\n") }
 
-// lenient are the contracts whose workers or plugins check arguments themselves:
-// "5" fits an integer of functions (contracts/llm-functions, section 6.3) and of
-// N.E.K.O plugins, which have answers of their own for what is out of range, as
-// MaiBot plugins have (contracts/maibot, section 7.1: no validation).
-var lenient = map[string]bool{"functions": true, "neko": true, "maibot": true}
-
 // CheckArguments checks the arguments of a call of t. The error is an
 // *ArgumentError. warning says why a schema could not be used; then anything
 // fits that is a JSON object.
 //
-// Tools of the contracts in lenient are checked for being a JSON object only. A
+// Of a tool with a loose Convention it is checked that they are a JSON object. A
 // Strict one gave a schema of its own, by which nothing is converted.
 func (t Tool) CheckArguments(arguments json.RawMessage) (warning string, err error) {
-	if lenient[t.Contract] && !t.Strict {
+	if t.Convention.Loose && !t.Strict {
 		if _, _, err := decodeObject(arguments); err != nil {
 			return "", err
 		}
 		return "", nil
 	}
 	warning, err = Check(t.Parameters, arguments)
-	if err != nil && t.Contract == "spindle" {
-		if w, retried := Check(t.Parameters, withoutUser(arguments)); retried == nil {
+	if err != nil && len(t.Convention.Ignored) > 0 {
+		if w, retried := Check(t.Parameters, without(arguments, t.Convention.Ignored)); retried == nil {
 			return w, nil
 		}
 	}
 	return warning, err
 }
 
-// withoutUser takes out what a model may add to the arguments of an extension's
-// tool and its worker takes out before the call (contracts/spindle, section 7.2), so that
-// a closed schema does not refuse it.
-func withoutUser(arguments json.RawMessage) json.RawMessage {
+// without returns the arguments without those of the given names.
+func without(arguments json.RawMessage, names []string) json.RawMessage {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(arguments, &object) != nil {
 		return arguments // checked as it is
 	}
 	before := len(object)
-	for _, name := range []string{"userId", "__userId", "__user_id"} {
+	for _, name := range names {
 		delete(object, name)
 	}
 	if len(object) == before {

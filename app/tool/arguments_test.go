@@ -129,19 +129,21 @@ func TestManyProblemsEndInANumber(t *testing.T) {
 func TestF43AUserIdThatAModelAddsToAClosedSchemaIsNoMistake(t *testing.T) {
 	closed := []byte(`{"type":"object","properties":{"a":{"type":"number"}},"required":["a"],"additionalProperties":false}`)
 	declared := []byte(`{"type":"object","properties":{"userId":{"type":"string"}},"required":["userId"],"additionalProperties":false}`)
+	user := []string{"userId", "__userId", "__user_id"}
 	for name, c := range map[string]struct {
-		contract, arguments string
-		schema              []byte
-		ok                  bool
+		ignored   []string
+		arguments string
+		schema    []byte
+		ok        bool
 	}{
-		"added":                      {"spindle", `{"a":1,"userId":"x","__userId":"y","__user_id":2}`, closed, true},
-		"declared":                   {"spindle", `{"userId":"x"}`, declared, true},
-		"something else":             {"spindle", `{"a":1,"user":"x"}`, closed, false},
-		"still wrong":                {"spindle", `{"a":"one","userId":"x"}`, closed, false},
-		"nested":                     {"spindle", `{"a":{"userId":"x"}}`, closed, false},
-		"of another kind of plugins": {"", `{"a":1,"userId":"x"}`, closed, false},
+		"added":                      {user, `{"a":1,"userId":"x","__userId":"y","__user_id":2}`, closed, true},
+		"declared":                   {user, `{"userId":"x"}`, declared, true},
+		"something else":             {user, `{"a":1,"user":"x"}`, closed, false},
+		"still wrong":                {user, `{"a":"one","userId":"x"}`, closed, false},
+		"nested":                     {user, `{"a":{"userId":"x"}}`, closed, false},
+		"of another kind of plugins": {nil, `{"a":1,"userId":"x"}`, closed, false},
 	} {
-		if _, err := (tool.Tool{Contract: c.contract, Parameters: c.schema}).CheckArguments([]byte(c.arguments)); (err == nil) != c.ok {
+		if _, err := (tool.Tool{Convention: tool.Convention{Ignored: c.ignored}, Parameters: c.schema}).CheckArguments([]byte(c.arguments)); (err == nil) != c.ok {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -43,7 +43,7 @@ type Tool struct {
 	InlineAvailable bool       `json:"inline_available"`
 	Visibility      Visibility `json:"visibility"`
 
-	Contract string        `json:"contract"`           // functions, spindle, mcp …
+	Contract string        `json:"contract"`           // the name of its plugin's dialect
 	File     string        `json:"file,omitempty"`     // relative to the plugin's folder
 	Line     int           `json:"line,omitempty"`     // 1-based; 0 when unknown
 	Digest   string        `json:"digest"`             // SHA-256 (hex) of the definition; made by Normal
@@ -53,6 +53,10 @@ type Tool struct {
 	Strict   bool          `json:"strict,omitempty"`   // its schema is the plugin's own: arguments are checked against it, whatever the contract
 	Instance string        `json:"instance,omitempty"` // the object it belongs to, with its settings, secrets masked: SQLite({"path":"x.db"})
 	Hidden   int           `json:"hidden,omitempty"`   // hidden characters that were removed from its texts
+
+	// Convention is that of its plugin's dialect; the host sets it when it publishes
+	// the tool.
+	Convention Convention `json:"-"`
 }
 
 // ID returns the name that is unique among all tools: "plugin:name".

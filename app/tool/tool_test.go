@@ -371,13 +371,22 @@ func TestLF23ArgumentsThatAreNoObjectAreRefused(t *testing.T) {
 
 func TestF88ArgumentsAreCheckedByTheWorkersThatConvertThem(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
-	for contract, refused := range map[string]bool{"functions": false, "neko": false, "maibot": false, "spindle": true} {
-		_, err := tool.Tool{Contract: contract, Parameters: schema}.CheckArguments(json.RawMessage(`{"n":"5"}`))
-		if (err != nil) != refused {
-			t.Errorf("%s: got %v", contract, err)
+	loose := tool.Convention{Loose: true}
+	for _, c := range []struct {
+		tool    tool.Tool
+		refused bool
+	}{
+		{tool.Tool{Convention: loose}, false},
+		{tool.Tool{Convention: loose, Strict: true}, true},
+		{tool.Tool{}, true},
+	} {
+		c.tool.Parameters = schema
+		_, err := c.tool.CheckArguments(json.RawMessage(`{"n":"5"}`))
+		if (err != nil) != c.refused {
+			t.Errorf("%+v: got %v", c.tool, err)
 		}
 	}
-	if _, err := (tool.Tool{Contract: "functions"}).CheckArguments(json.RawMessage(`[]`)); err == nil {
+	if _, err := (tool.Tool{Convention: loose}).CheckArguments(json.RawMessage(`[]`)); err == nil {
 		t.Error("an array went to a worker")
 	}
 }

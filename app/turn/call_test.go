@@ -68,9 +68,7 @@ func TestSP27ADirectCallCarriesThePromptOfItsRound(t *testing.T) {
 		return tool.Result{Status: chat.CallOK}
 	}
 	b := newBench(t, tools{"count": note, "plain": note}, func(made *tool.Tool) {
-		if made.Name == "plain" {
-			made.Contract = "functions"
-		}
+		made.Convention.Chat = made.Name != "plain"
 	})
 	b.say(model(calls(call("count", `{"a":1}`)), calls(call("plain", `{"a":1}`)), says("Done.")))
 	want := []tool.ContextMessage{{Role: "system", Content: "Be brief."}, {Role: "user", Content: "Hello."}}

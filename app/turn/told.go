@@ -12,11 +12,10 @@ import (
 // tool needs.
 const maxTold = 512 << 10
 
-// told is the prompt of this round as text, for the tools of an ecosystem that
-// expects it with every call of the main model (contracts/spindle, section 7); nil
-// for the others.
+// told is the prompt of this round as text, for tools whose convention is to be
+// given it with every call of the main model; nil for the others.
 func (t *run) told(called tool.Tool) []tool.ContextMessage {
-	if !tool.ToldChat(called.Contract) {
+	if !called.Convention.Chat {
 		return nil
 	}
 	path := t.path

@@ -26,15 +26,18 @@ var _ plugin.Dialect = (*Dialect)(nil)
 // New returns the dialect on the machine's Python.
 func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpreters} }
 
-// Contract returns "functions".
-func (d *Dialect) Contract() string { return Contract }
-
-// Layouts implements plugin.Dialect.
-func (d *Dialect) Layouts() []plugin.Layout {
-	return []plugin.Layout{
-		{Entry: "NAME.py", What: "a file of functions", Page: "PYTHON.md"},
-		{Entry: "NAME/ with NAME.py or __init__.py", What: "a folder of functions", Page: "PYTHON.md"},
-		{Entry: "NAME/ with pyproject.toml and entry points for llm", What: "a tool plugin of the llm program", Page: "PYTHON.md"},
+// Facts implements plugin.Dialect.
+func (d *Dialect) Facts() plugin.Facts {
+	return plugin.Facts{
+		Contract: Contract,
+		Layouts: []plugin.Layout{
+			{Entry: "NAME.py", What: "a file of functions", Page: "PYTHON.md"},
+			{Entry: "NAME/ with NAME.py or __init__.py", What: "a folder of functions", Page: "PYTHON.md"},
+			{Entry: "NAME/ with pyproject.toml and entry points for llm", What: "a tool plugin of the llm program", Page: "PYTHON.md"},
+		},
+		Endings:    []string{".py"},
+		Convention: tool.Convention{Loose: true}, // "5" fits an integer (contracts/llm-functions, section 6.3)
+		Toolboxes:  true,
 	}
 }
 

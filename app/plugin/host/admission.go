@@ -18,7 +18,7 @@ const namedBy = "named on the command line"
 func (e *entry) admitted(v version, began time.Time, pin bool) bool {
 	c := v.candidate(e.h)
 	if e.bare {
-		c.Permissions = harmless(c.Permissions)
+		c.Permissions = v.harmless()
 	}
 	e.returned(c)
 	verdict, changes := e.h.o.Gate.Status(c)
@@ -78,8 +78,9 @@ func (e *entry) returned(c permit.Candidate) {
 
 // harmless are the permissions of a plugin that is only looked at: to say what it
 // offers, which opens nothing.
-func harmless(asked []string) []string {
-	return slices.DeleteFunc(slices.Clone(asked), func(p string) bool { return p != plugin.ToolsPermission })
+func (v version) harmless() []string {
+	needed := v.facts().ToolsPermission
+	return slices.DeleteFunc(slices.Clone(v.manifest.Permissions), func(p string) bool { return p != needed })
 }
 
 // keepServing returns what may serve while the newest save does not: what

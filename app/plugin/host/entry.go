@@ -274,6 +274,7 @@ func (e *entry) snapshot() plugin.Status {
 	granted, denied := e.h.o.Gate.Permissions(e.id)
 	e.mu.Lock()
 	s := e.status
+	s.Facts = e.h.factsOf(s.Manifest.Contract)
 	if e.source == (plugin.Source{}) {
 		s.ID = ""
 	}

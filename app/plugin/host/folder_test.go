@@ -65,12 +65,12 @@ func TestFindKnowsIdsNamesAndPaths(t *testing.T) {
 }
 
 func TestSourcesAreTheSameFromRunToRun(t *testing.T) {
-	dir := t.TempDir()
+	dir, endings := t.TempDir(), []string{".py", ".js", ".mjs", ".ts"}
 	for _, name := range []string{"a.py", "a.js", "b.txt", ".hidden.py", "_help.py", "x.d.ts", "c.ts~", "a.tests/x.json", "tests/y.py", "d/x", "n.mjs"} {
 		path := filepath.Join(dir, name)
 		must(t, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600))
 	}
-	sources, err := host.Sources(dir)
+	sources, err := host.Sources(dir, endings)
 	must(t, err)
 	var got []string
 	for _, s := range sources {
@@ -79,10 +79,10 @@ func TestSourcesAreTheSameFromRunToRun(t *testing.T) {
 	if want := []string{"a=a.js", "a-py=a.py", "d=d", "n=n.mjs"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if sources, err := host.Sources(filepath.Join(dir, "none")); err != nil || sources != nil {
+	if sources, err := host.Sources(filepath.Join(dir, "none"), endings); err != nil || sources != nil {
 		t.Errorf("a missing folder: %v, %v", sources, err)
 	}
-	_, err = host.Sources(filepath.Join(dir, "a.py"))
+	_, err = host.Sources(filepath.Join(dir, "a.py"), endings)
 	kind(t, err, fault.Unavailable, "a.py")
 }
 

@@ -121,7 +121,7 @@ func (h *Host) Scan() error { return h.rescan(nil) }
 // rescan compares the folder with the entries; names limits which existing ones
 // are looked at again (nil: all).
 func (h *Host) rescan(names []string) error {
-	sources, err := sourcesOf(h.o.Dir, h.incumbent)
+	sources, err := sourcesOf(h.o.Dir, h.Endings(), h.incumbent)
 	h.mu.Lock()
 	was := h.folder
 	if err != nil {

@@ -195,7 +195,7 @@ func (e *entry) swap(next *runner, ok func() bool) (old *runner, done bool) {
 	var tools []tool.Tool
 	if next != nil {
 		v := next.version()
-		tools, e.status.Enabled = published(v.tools, v.src.Folder, e.state.Tools)
+		tools, e.status.Enabled = v.published(e.state.Tools)
 		if e.muted {
 			tools = nil
 		}

@@ -5,10 +5,9 @@ import (
 
 	"conclave/app/bus"
 	"conclave/app/fault"
-	"conclave/app/plugin"
 )
 
-// errRevoked ends the calls of an extension that may no longer offer tools.
+// errRevoked ends the calls of a plugin that may no longer offer tools.
 var errRevoked = fault.New(fault.NotAllowed, "plugin.permission", "The plugin may no longer offer tools: you took that permission away.", "")
 
 // heed passes on what the person grants and denies plugins, until the host is
@@ -37,11 +36,12 @@ type permissionChange struct {
 }
 
 // permit reads what is granted now and reports whether the plugin may offer no
-// tools. Only extensions ask for permissions.
+// tools.
 func (e *entry) permit(v version) (muted bool) {
 	granted, denied := e.h.o.Gate.Permissions(e.id)
 	folders := e.h.o.Gate.Folders(e.id)
-	muted = v.manifest.Contract == "spindle" && slices.Contains(denied, plugin.ToolsPermission)
+	needed := v.facts().ToolsPermission
+	muted = needed != "" && slices.Contains(denied, needed)
 	e.mu.Lock()
 	e.granted, e.folders, e.muted = granted, folders, muted
 	e.mu.Unlock()

@@ -85,28 +85,28 @@ func readJSON[T any](ctx context.Context, read func(context.Context, string) (js
 	return value, json.Unmarshal(raw, &value)
 }
 
-// offered says whether a tool is offered to models: as the person set it, else
-// as its plugin asks. A Spindle extension's tool with neither flag is off until
-// the person turns it on (contracts/spindle, section 6.7), unless it is a single script
-// that the person dropped in for its tools.
-func offered(t tool.Tool, folder bool, set map[string]bool) bool {
+// offers says whether a tool is offered to models: as the person set it, else as
+// its plugin asks. Where tools are for the person to turn on (Facts.OptIn), those of
+// a single script are on: it was dropped in for them.
+func (v version) offers(t tool.Tool, set map[string]bool) bool {
 	if on, ok := set[t.Name]; ok {
 		return on
 	}
-	if t.Contract != "spindle" {
+	if !v.facts().OptIn {
 		return t.Visibility != tool.Hidden
 	}
-	return t.InlineAvailable || (!folder && !t.CouncilEligible)
+	return t.InlineAvailable || (!v.src.Folder && !t.CouncilEligible)
 }
 
 // published returns the tools as the registry gets them: those not offered are
 // hidden from models.
-func published(tools []tool.Tool, folder bool, set map[string]bool) ([]tool.Tool, map[string]bool) {
-	out := slices.Clone(tools)
-	enabled := make(map[string]bool, len(tools))
+func (v version) published(set map[string]bool) ([]tool.Tool, map[string]bool) {
+	out := slices.Clone(v.tools)
+	enabled := make(map[string]bool, len(out))
+	facts := v.facts()
 	for i := range out {
-		on := offered(out[i], folder, set)
-		out[i].Qualified = folder && out[i].Contract == "spindle" // contracts/spindle, section 8.2
+		on := v.offers(out[i], set)
+		out[i].Qualified, out[i].Convention = v.src.Folder && facts.Qualified, facts.Convention
 		enabled[out[i].Name] = on
 		switch {
 		case !on:

@@ -13,7 +13,10 @@ import (
 
 // serve runs the service of a capability, when the plugin may use it.
 func (r *runner) serve(ctx context.Context, capability string, args json.RawMessage, call string) (any, error) {
-	s, ok := r.h.o.Services[capability]
+	s, ok := r.version().facts().Services[capability]
+	if !ok {
+		s, ok = r.h.o.Services[capability]
+	}
 	if !ok || r.e.bare {
 		return nil, hostError("unavailable", capability+" is not available in Conclave.")
 	}

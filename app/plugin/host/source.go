@@ -14,14 +14,16 @@ import (
 	"conclave/app/plugin/place"
 )
 
-// Sources lists what may be plugins in the folder dir, by id: script files and
-// folders, without hidden ones and without links that lead out of dir. A folder
+// Sources lists what may be plugins in the folder dir, by id: files of the given
+// endings and folders, without hidden ones and without links that lead out of dir. A folder
 // that is missing is empty. The error is a fault of kind unavailable.
-func Sources(dir string) ([]plugin.Source, error) { return sourcesOf(dir, nil) }
+func Sources(dir string, endings []string) ([]plugin.Source, error) {
+	return sourcesOf(dir, endings, nil)
+}
 
 // sourcesOf is Sources, where the names of several make one id: incumbent says which
 // name the plugin has that served under it, if any.
-func sourcesOf(dir string, incumbent func(id string) (base string)) ([]plugin.Source, error) {
+func sourcesOf(dir string, endings []string, incumbent func(id string) (base string)) ([]plugin.Source, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -30,7 +32,7 @@ func sourcesOf(dir string, incumbent func(id string) (base string)) ([]plugin.So
 		return nil, fault.Wrap(fault.Unavailable, "plugin.sources",
 			"The plugins folder "+dir+" cannot be read.", "Check that it is a folder that you may read.", err)
 	}
-	entries = slices.DeleteFunc(entries, func(entry fs.DirEntry) bool { return !couldBePlugin(entry) })
+	entries = slices.DeleteFunc(entries, func(entry fs.DirEntry) bool { return !couldBePlugin(entry, endings) })
 	if len(entries) > limit.PluginEntries.Int() {
 		return nil, fault.New(fault.Invalid, "plugin.sources",
 			strings.ReplaceAll(limit.PluginEntries.Person, "FOLDER", dir),
@@ -50,7 +52,7 @@ func sourcesOf(dir string, incumbent func(id string) (base string)) ([]plugin.So
 		}
 		src := plugin.Source{ID: plugin.IDOf(name, info.IsDir()), Path: path, Display: path, Folder: info.IsDir()}
 		ext := strings.ToLower(filepath.Ext(name))
-		if !src.Folder && (!info.Mode().IsRegular() || !slices.Contains(scriptEndings, ext)) {
+		if !src.Folder && (!info.Mode().IsRegular() || !slices.Contains(endings, ext)) {
 			continue
 		}
 		sources = append(sources, src)
@@ -105,16 +107,22 @@ func distinct(sources []plugin.Source, incumbent func(id string) (base string)) 
 
 // couldBePlugin reports an entry that its name and kind allow to be a plugin; what
 // a link leads to is not looked at.
-func couldBePlugin(entry fs.DirEntry) bool {
+func couldBePlugin(entry fs.DirEntry, endings []string) bool {
 	switch mode := entry.Type(); {
 	case plugin.Ignored(entry.Name()):
 		return false
 	case mode.IsDir(), mode&fs.ModeSymlink != 0:
 		return true
 	default:
-		return mode.IsRegular() && slices.Contains(scriptEndings, strings.ToLower(filepath.Ext(entry.Name())))
+		return mode.IsRegular() && slices.Contains(endings, strings.ToLower(filepath.Ext(entry.Name())))
 	}
 }
 
-// scriptEndings are the endings of a plugin that is a single file.
-var scriptEndings = []string{".py", ".js", ".mjs", ".ts"}
+// Endings are those of the files that are plugins by themselves: ".py".
+func (h *Host) Endings() []string {
+	var all []string
+	for _, d := range h.o.Dialects {
+		all = append(all, d.Facts().Endings...)
+	}
+	return all
+}

@@ -30,6 +30,14 @@ type version struct {
 	told            // as read, or as listed
 }
 
+// facts are those of v's dialect.
+func (v version) facts() plugin.Facts {
+	if v.dialect == nil {
+		return plugin.Facts{}
+	}
+	return v.dialect.Facts()
+}
+
 // candidate describes v to the gate.
 func (v version) candidate(h *Host) permit.Candidate {
 	c := permit.Candidate{
@@ -38,6 +46,8 @@ func (v version) candidate(h *Host) permit.Candidate {
 		Isolation: h.o.Launcher.Confinement().Level, ReadAll: v.listing.Known, Settings: v.settings,
 		Folder: v.src.Display, Hidden: v.manifest.Hidden,
 	}
+	facts := v.facts()
+	c.Convention, c.Sealed = facts.Convention, facts.Sealed
 	if v.listed {
 		c.Tools, c.Listed = v.tools, true
 	}
@@ -185,7 +195,7 @@ func (h *Host) recognize(ctx context.Context, src plugin.Source) (*plugin.Manife
 			return nil, nil, err
 		}
 		if m != nil {
-			m.Contract = d.Contract()
+			m.Contract = d.Facts().Contract
 			if err := m.Clean(); err != nil {
 				return nil, nil, err
 			}
@@ -203,16 +213,21 @@ func (h *Host) recognize(ctx context.Context, src plugin.Source) (*plugin.Manife
 func (h *Host) KnownLayouts() string {
 	var known []string
 	for _, d := range h.o.Dialects {
-		for _, l := range d.Layouts() {
+		for _, l := range d.Facts().Layouts {
 			known = append(known, l.What+" ("+l.Entry+")")
 		}
 	}
 	return "What it can be: " + strings.Join(known, ", ") + "."
 }
 
+// factsOf returns the facts of the dialect of that name.
+func (h *Host) factsOf(contract string) plugin.Facts {
+	return version{dialect: h.dialect(contract)}.facts()
+}
+
 func (h *Host) dialect(contract string) plugin.Dialect {
 	for _, d := range h.o.Dialects {
-		if d.Contract() == contract {
+		if d.Facts().Contract == contract {
 			return d
 		}
 	}

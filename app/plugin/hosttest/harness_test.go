@@ -108,9 +108,9 @@ func maibotPlugins(t testing.TB) *maibot.Dialect {
 	return maibot.New(python.New(python.Options{Runtime: filepath.Join(shared, "runtime")}))
 }
 
-func script(t testing.TB, l sandbox.Launcher) *spindle.Dialect {
+func script(t testing.TB, l sandbox.Launcher, data string) *spindle.Dialect {
 	t.Helper()
-	return spindle.New(spindle.Options{SourceInside: l.Confinement().Level != "process+landlock"})
+	return spindle.New(spindle.Options{SourceInside: l.Confinement().Level != "process+landlock", Runtime: plugin.Runtime(data)})
 }
 
 // core is a host as app/core makes it.
@@ -142,10 +142,10 @@ func open(t testing.TB, dir, data string) *core {
 		t.Fatal(err)
 	}
 	c.gate = gate
-	dialects := []plugin.Dialect{script(t, l), nekoPlugins(t), maibotPlugins(t), pythonFunctions(t)}
+	dialects := []plugin.Dialect{script(t, l, data), nekoPlugins(t), maibotPlugins(t), pythonFunctions(t)}
 	c.host = host.New(host.Options{
 		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate, Cache: c.store, Bus: news,
-		Log: slog.New(slog.DiscardHandler), Services: map[string]plugin.Service{"build.keep": spindle.Keep(plugin.Runtime(data))},
+		Log: slog.New(slog.DiscardHandler),
 	})
 	c.library = library.New(library.Options{Dir: dir, Data: data, Host: c.host, Gate: gate, Log: slog.New(slog.DiscardHandler)})
 	stop := gate.OnDecided(c.host.Decided)

@@ -70,7 +70,7 @@ spindle.on("TOOL_INVOCATION", async ({ toolName, args }) => {
 func TestSpindleScriptsHoldToTheSuite(t *testing.T) {
 	l := launcher(t)
 	plugintest.Suite(t, plugintest.Subject{
-		Dialect: script(t, l), Launcher: l, Name: "subject.js", Foreign: "other.py",
+		Dialect: script(t, l, t.TempDir()), Launcher: l, Name: "subject.js", Foreign: "other.py",
 		Source: scriptSource, Changed: strings.ReplaceAll(scriptSource, `"one"`, `"two"`),
 		Broken: "const a = 1;\n\nlet b = = 2;\n", BrokenLine: 3,
 		Throws: "const a = 1;\nfunction f() {\n  throw new Error('no such thing');\n}\nf();\n", ThrowsLine: 3,
@@ -82,7 +82,7 @@ func TestTypeScriptHoldsToTheSuite(t *testing.T) {
 	l := launcher(t)
 	source := "type Any = any;\nconst typed: Any = 1;\n" + scriptSource
 	plugintest.Suite(t, plugintest.Subject{
-		Dialect: script(t, l), Launcher: l, Name: "subject.ts", Foreign: "other.py",
+		Dialect: script(t, l, t.TempDir()), Launcher: l, Name: "subject.ts", Foreign: "other.py",
 		Source: source, Changed: strings.ReplaceAll(source, `"one"`, `"two"`),
 		Broken: "const a: number = 1;\n\nlet b: string = = 2;\n", BrokenLine: 3,
 		Throws: "interface A { b: number }\nfunction f(): never {\n  throw new Error('no such thing');\n}\nf();\n", ThrowsLine: 3,

@@ -34,13 +34,12 @@ var _ plugin.Dialect = (*Dialect)(nil)
 // New returns the dialect on the machine's Python.
 func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpreters} }
 
-// Contract returns "maibot".
-func (d *Dialect) Contract() string { return Contract }
-
-// Layouts implements plugin.Dialect.
-func (d *Dialect) Layouts() []plugin.Layout {
-	return []plugin.Layout{
-		{Entry: "NAME/ with _manifest.json", What: "a MaiBot plugin", Page: "MAIBOT.md"},
+// Facts implements plugin.Dialect.
+func (d *Dialect) Facts() plugin.Facts {
+	return plugin.Facts{
+		Contract:   Contract,
+		Layouts:    []plugin.Layout{{Entry: "NAME/ with _manifest.json", What: "a MaiBot plugin", Page: "MAIBOT.md"}},
+		Convention: tool.Convention{Loose: true}, // there, nothing is checked (contracts/maibot, section 7.1)
 	}
 }
 

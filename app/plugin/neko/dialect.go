@@ -32,13 +32,12 @@ var _ plugin.Dialect = (*Dialect)(nil)
 // New returns the dialect on the machine's Python.
 func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpreters} }
 
-// Contract returns "neko".
-func (d *Dialect) Contract() string { return Contract }
-
-// Layouts implements plugin.Dialect.
-func (d *Dialect) Layouts() []plugin.Layout {
-	return []plugin.Layout{
-		{Entry: "NAME/ with plugin.toml", What: "an N.E.K.O plugin", Page: "NEKO.md"},
+// Facts implements plugin.Dialect.
+func (d *Dialect) Facts() plugin.Facts {
+	return plugin.Facts{
+		Contract:   Contract,
+		Layouts:    []plugin.Layout{{Entry: "NAME/ with plugin.toml", What: "an N.E.K.O plugin", Page: "NEKO.md"}},
+		Convention: tool.Convention{Loose: true}, // plugins have answers of their own for what is out of range
 	}
 }
 

@@ -43,11 +43,21 @@ type Fixture struct {
 	stop func()
 }
 
+// dialects are the facts of the world's plugins, by the name of their dialect: as
+// plain as can be, and with everything that only some dialects have.
+var dialects = map[string]plugin.Facts{
+	"functions": {Contract: "functions", Convention: tool.Convention{Loose: true}},
+	"spindle": {
+		Contract: "spindle", Convention: tool.Convention{Chat: true}, ToolsPermission: "tools", OptIn: true, Qualified: true,
+		Sealed: permit.Sealed{Why: "its walls are shut"},
+	},
+}
+
 // Bubble runs test in a synctest bubble with a host that trusts nothing yet.
 func Bubble(t *testing.T, contract string, test func(t *testing.T, f *Fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		f := &Fixture{T: t, Dir: t.TempDir(), Data: t.TempDir(), World: NewWorld(contract), Cache: &Memory{}, Bus: bus.New(), Keys: &Secrets{}}
+		f := &Fixture{T: t, Dir: t.TempDir(), Data: t.TempDir(), World: NewWorld(dialects[contract]), Cache: &Memory{}, Bus: bus.New(), Keys: &Secrets{}}
 		gate, err := permit.Open(t.Context(), permit.Options{Bus: f.Bus, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)

@@ -91,7 +91,7 @@ func SaysText(name, text string) Script {
 // A World is a dialect and a launcher in memory. Use [NewWorld]. Its methods are
 // safe for concurrent use.
 type World struct {
-	contract string
+	facts plugin.Facts
 
 	Busy atomic.Bool // the machine has no time for plugins that are Starved
 
@@ -113,9 +113,12 @@ var (
 	_ sandbox.Launcher = (*World)(nil)
 )
 
-// NewWorld returns a World whose plugins are of the given contract.
-func NewWorld(contract string) *World {
-	return &World{contract: contract, running: map[*Process]struct{}{}, places: map[string]plugin.Place{}, calls: make(chan Called, 1000), release: make(chan struct{})}
+// NewWorld returns a World whose plugins have the given facts; their layouts and
+// endings are its own.
+func NewWorld(facts plugin.Facts) *World {
+	facts.Layouts = []plugin.Layout{{Entry: "NAME.py", What: "a scripted plugin", Page: "PLUGINS.md"}}
+	facts.Endings = []string{".py", ".js", ".mjs", ".ts"}
+	return &World{facts: facts, running: map[*Process]struct{}{}, places: map[string]plugin.Place{}, calls: make(chan Called, 1000), release: make(chan struct{})}
 }
 
 // Calls hears of each call of a tool that Waits, Hangs or Heeds, once it is
@@ -161,13 +164,8 @@ func (w *World) BeforeStart(do func(id string)) {
 	w.before = do
 }
 
-// Contract implements plugin.Dialect.
-func (w *World) Contract() string { return w.contract }
-
-// Layouts implements plugin.Dialect.
-func (w *World) Layouts() []plugin.Layout {
-	return []plugin.Layout{{Entry: "NAME.py", What: "a scripted plugin", Page: "PLUGINS.md"}}
-}
+// Facts implements plugin.Dialect.
+func (w *World) Facts() plugin.Facts { return w.facts }
 
 func entryOf(src plugin.Source) string {
 	if src.Folder {
@@ -212,7 +210,7 @@ func (w *World) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifes
 			return nil, nil
 		}
 	}
-	m := &plugin.Manifest{Contract: w.contract, Name: src.ID, Entry: entryOf(src), Permissions: []string{}}
+	m := &plugin.Manifest{Contract: w.facts.Contract, Name: src.ID, Entry: entryOf(src), Permissions: []string{}}
 	s, err := read(pathOf(src))
 	if p, ok := errors.AsType[*plugin.Problem](err); ok && p.Type == "" {
 		return nil, err
@@ -244,7 +242,7 @@ func (w *World) Inspect(_ context.Context, src plugin.Source, m plugin.Manifest)
 	}
 	listing.Options = s.Options
 	for _, t := range s.Tools {
-		listing.Tools = append(listing.Tools, tool.Tool{Plugin: src.ID, Name: t.Name, Title: t.Name, Description: t.Description, Contract: w.contract, File: m.Entry})
+		listing.Tools = append(listing.Tools, tool.Tool{Plugin: src.ID, Name: t.Name, Title: t.Name, Description: t.Description, Contract: w.facts.Contract, File: m.Entry})
 	}
 	return listing, nil
 }

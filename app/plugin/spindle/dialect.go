@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"conclave/app/limit"
+	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/place"
 	"conclave/app/plugin/sandbox"
@@ -25,24 +26,48 @@ type Options struct {
 	// configuration. It is for systems whose walls let a worker open no file at
 	// all: Linux without Landlock.
 	SourceInside bool
+	// Runtime is where what workers built is kept, as in plugin.Place.
+	Runtime string
 }
 
 // Dialect recognises Spindle extensions. It is safe for concurrent use.
-type Dialect struct{ o Options }
+type Dialect struct {
+	o    Options
+	keep plugin.Service
+}
 
 var _ plugin.Dialect = (*Dialect)(nil)
 
 // New returns a Dialect.
-func New(o Options) *Dialect { return &Dialect{o: o} }
+func New(o Options) *Dialect { return &Dialect{o, keep(o.Runtime)} }
 
-// Contract returns "spindle".
-func (*Dialect) Contract() string { return "spindle" }
+// Contract is the name of this dialect.
+const Contract = "spindle"
 
-// Layouts implements plugin.Dialect.
-func (*Dialect) Layouts() []plugin.Layout {
-	return []plugin.Layout{
-		{Entry: "NAME.js, .mjs or .ts", What: "a script that registers tools", Page: "SPINDLE.md"},
-		{Entry: "NAME/ with spindle.json", What: "a Spindle extension", Page: "SPINDLE.md"},
+// Facts implements plugin.Dialect.
+func (d *Dialect) Facts() plugin.Facts {
+	return plugin.Facts{
+		Contract: Contract,
+		Layouts: []plugin.Layout{
+			{Entry: "NAME.js, .mjs or .ts", What: "a script that registers tools", Page: "SPINDLE.md"},
+			{Entry: "NAME/ with spindle.json", What: "a Spindle extension", Page: "SPINDLE.md"},
+		},
+		Endings: []string{".js", ".mjs", ".ts"},
+		// Each call of the main model has the chat in args.context; the user's id never
+		// reaches a tool (contracts/spindle, sections 7 and 7.2).
+		Convention: tool.Convention{Chat: true, Ignored: []string{"userId", "__userId", "__user_id"}},
+		Sealed: permit.Sealed{
+			Why: "a Spindle extension runs in an engine that has no sockets, no programs and no files",
+			Instead: map[string]string{
+				permit.Network:    "It reaches the web through Conclave, with the permission cors_proxy.",
+				permit.Programs:   "No extension can start programs.",
+				permit.Filesystem: "It keeps files in its own storage.",
+			},
+		},
+		Services:        map[string]plugin.Service{"build.keep": d.keep},
+		ToolsPermission: "tools", // contracts/spindle, section 6.10 and SP-19 to SP-21
+		OptIn:           true,    // section 6.7: neither inline nor for the council
+		Qualified:       true,    // section 8.2: prompts look for a function that ends in "__NAME"
 	}
 }
 
@@ -90,7 +115,7 @@ func (*Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manif
 		return nil, err
 	}
 	read := &plugin.Manifest{
-		Contract: "spindle", Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author,
+		Contract: Contract, Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author,
 		Homepage: m.link(), Entry: entry, Permissions: append([]string{}, m.Permissions...),
 		Identity: m.Identifier, Notices: notices(m, entry, frontend), Panel: frontend, Seeds: seeds, WorkingCopy: m.DevMode,
 	}
@@ -187,7 +212,7 @@ func (*Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manifes
 		return plugin.Listing{}, err
 	}
 	for _, found := range scanTools(text) {
-		found.Plugin, found.Contract, found.File = src.ID, "spindle", m.Entry
+		found.Plugin, found.Contract, found.File = src.ID, Contract, m.Entry
 		listing.Tools = append(listing.Tools, found)
 	}
 	listing.Imports = scanImports(text)

@@ -36,9 +36,9 @@ var (
 	keptID   = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 )
 
-// Keep is the service build.keep {name, text, map}: it keeps what a worker built of a
+// keep is the service build.keep {name, text, map}: it keeps what a worker built of a
 // large TypeScript file, so that the next start need not. runtime is Place.Runtime.
-func Keep(runtime string) plugin.Service {
+func keep(runtime string) plugin.Service {
 	k := &keeper{root: filepath.Join(runtime, "built")}
 	return plugin.Service{Do: func(_ context.Context, by plugin.Caller, raw json.RawMessage) (any, error) {
 		var built struct {
@@ -48,7 +48,7 @@ func Keep(runtime string) plugin.Service {
 		if json.Unmarshal(raw, &built) != nil || !keptName.MatchString(built.Name) || len(built.Text)+len(built.Map) > job.MaxKept {
 			return nil, fault.New(fault.Invalid, "spindle.keep", "What was built cannot be kept.", "")
 		}
-		if by.Contract != "spindle" || !keptName.MatchString(by.Code) || !keptID.MatchString(by.Plugin) {
+		if by.Contract != Contract || !keptName.MatchString(by.Code) || !keptID.MatchString(by.Plugin) {
 			return nil, fault.New(fault.Unavailable, "spindle.keep", "Nothing is kept of this plugin.", "")
 		}
 		return struct{}{}, k.keep(keptFolder(runtime, by.Plugin, by.Code), built.Name, built.Seal())

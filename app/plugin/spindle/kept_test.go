@@ -19,7 +19,7 @@ func digest(sign string) string { return strings.Repeat(sign, 64) }
 
 func TestWhatWasBuiltIsKeptForTheSameFilesOfTheSamePluginAlone(t *testing.T) {
 	runtime := t.TempDir()
-	keep := Keep(runtime)
+	keep := keep(runtime)
 	by := plugin.Caller{Plugin: "sample", Contract: "spindle", Code: digest("a")}
 	text := func(name, text string) json.RawMessage {
 		raw, err := json.Marshal(map[string]string{"name": name, "text": text})

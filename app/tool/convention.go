@@ -1,0 +1,12 @@
+package tool
+
+// Convention says how the tools of one dialect are called. The zero value is for
+// tools whose arguments are checked here, and which are given nothing else.
+type Convention struct {
+	Loose   bool     // arguments only have to be an object, unless the tool is Strict: whoever runs it checks and converts them
+	Chat    bool     // each call is given the text of the chat that it is made in
+	Ignored []string // names of arguments that are taken out before the tool runs, so that a closed schema does not refuse them
+}
+
+// ChatWords says to a person what Convention.Chat is, of a plugin.
+const ChatWords = "Each call of one of its tools is given the text of the whole open chat."
