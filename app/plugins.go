@@ -251,8 +251,8 @@ func (p *Plugins) Remove(id string) (Undo, error) {
 // Templates lists the kinds New can make.
 func (p *Plugins) Templates() ([]TemplateView, error) {
 	var out []TemplateView
-	for _, t := range library.Templates() {
-		out = append(out, TemplateView(t))
+	for _, t := range p.core.Library.Templates() {
+		out = append(out, TemplateView{t.Kind, t.Title, t.Sentence, t.File, t.Common})
 	}
 	return out, nil
 }

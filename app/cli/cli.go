@@ -34,7 +34,8 @@ type Session struct {
 	Env      func(string) string
 	Terminal bool // a person is at In and Err and can be asked
 	Color    bool
-	Width    int // columns; 0 = not known
+	Width    int      // columns; 0 = not known
+	Kinds    []string // of plugins that can be begun from a template
 	// Interrupt runs on Ctrl-C before that ends the command; nil does nothing.
 	Interrupt *Interrupt
 	// Flush, when not nil, throws away what was typed at In and not read yet.

@@ -424,7 +424,7 @@ func (c *command) removePlugin(ctx context.Context, app *App, args []string) err
 }
 
 func (c *command) pluginsNewCommand() *cobra.Command {
-	return c.simple("new KIND NAME", "Make a plugin from a template: "+strings.Join(library.TemplateKinds(), ", "), exactly("a kind", "a name"),
+	return c.simple("new KIND NAME", "Make a plugin from a template: "+strings.Join(c.Kinds, ", "), exactly("a kind", "a name"),
 		func(ctx context.Context, app *App, args []string) error {
 			id, path, err := app.Library.New(ctx, args[0], args[1])
 			if err != nil {

@@ -168,7 +168,7 @@ func (c *Core) build(ctx context.Context) error {
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(), Environments: environments,
 		Dialects: c.dialects,
 	})
-	c.Library = library.New(library.Options{Dir: c.o.Plugins, Data: c.o.Data, Host: c.Host, Gate: c.Gate, Log: c.Log})
+	c.Library = library.New(library.Options{Dir: c.o.Plugins, Data: c.o.Data, Host: c.Host, Gate: c.Gate, Log: c.Log, Templates: plugin.Templates(c.dialects)})
 	c.Packages = packages.NewInstaller(c.Host, environments)
 	c.Gate.OnDecided(c.Host.Decided)
 	return c.approveShipped(ctx)

@@ -22,3 +22,12 @@ func dialects(py *python.Interpreters, runtime string, walls sandbox.Confinement
 		functions.New(py),
 	}
 }
+
+// templateKinds are the words of the templates that plugins can be begun from.
+func templateKinds() []string {
+	var kinds []string
+	for _, t := range plugin.Templates(dialects(python.New(python.Options{}), "", sandbox.Confinement{})) {
+		kinds = append(kinds, t.Kind)
+	}
+	return kinds
+}

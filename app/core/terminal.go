@@ -101,6 +101,7 @@ func terminalSession(args []string) *cli.Session {
 		Args: args, In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Dir: dir, Env: os.Getenv,
 		Terminal: term.IsTerminal(in) && term.IsTerminal(errs),
 		Color:    term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
+		Kinds:    templateKinds(),
 	}
 	s.Restore = func(ctx context.Context, data, path string) error {
 		return store.RestoreCopy(ctx, data, path, time.Now())
@@ -205,6 +206,7 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 		s := &cli.Session{
 			Args: command.Args, In: streams.In, Out: streams.Out, Err: streams.Err, Dir: command.Dir, Env: func(name string) string { return command.Env[name] },
 			Terminal: command.Terminal, Color: command.Color, Width: command.Width, Closing: closing, Lasting: streams.Lasting,
+			Kinds:     templateKinds(),
 			Interrupt: &cli.Interrupt{},
 		}
 		streams.Interrupted(s.Interrupt.Stop)

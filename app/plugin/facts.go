@@ -1,6 +1,9 @@
 package plugin
 
 import (
+	"io/fs"
+	"slices"
+
 	"conclave/app/permit"
 	"conclave/app/tool"
 )
@@ -18,6 +21,8 @@ type Facts struct {
 	Convention tool.Convention // how its tools are called
 	Sealed     permit.Sealed   // why no permission opens the walls of its processes
 
+	// Templates are the kinds of plugins that New can make.
+	Templates []Template
 	// Services are what its workers alone may ask Conclave for, by capability.
 	Services map[string]Service
 
@@ -33,6 +38,34 @@ type Facts struct {
 	// Toolboxes says that each object among a plugin's settings sets up the toolbox
 	// of that name.
 	Toolboxes bool
+}
+
+// Template is a kind of plugin of the dialect that a person can begin with.
+type Template struct {
+	Kind     string // the word of the command line
+	Title    string
+	Sentence string // what it is good for
+	File     string // what it makes in the plugins folder; NAME stands for the name, a / at the end for a folder
+	Common   bool   // one of the first that a newcomer is offered
+	Order    int    // its place in menus
+
+	// Files holds what is made, in templates/KIND. NAME in paths and texts becomes
+	// the new plugin's name.
+	Files fs.FS
+	// Types is a file in templates/ that describes Conclave to editors, which nothing
+	// loads; empty without. It comes to lie in the folder of a plugin that is one, and
+	// beside those that are files, which share it.
+	Types string
+}
+
+// Templates lists the kinds of all dialects, in the order a menu shows them.
+func Templates(dialects []Dialect) []Template {
+	var all []Template
+	for _, d := range dialects {
+		all = append(all, d.Facts().Templates...)
+	}
+	slices.SortStableFunc(all, func(a, b Template) int { return a.Order - b.Order })
+	return all
 }
 
 // Layout is one way in which a dialect's plugins lie in the plugins folder. The

@@ -14,9 +14,6 @@ import (
 	"conclave/app/tool"
 )
 
-// Contract is the name of this dialect.
-const Contract = "functions"
-
 // Dialect recognises Python functions and describes their worker. Its methods
 // are safe for concurrent use.
 type Dialect struct{ python *python.Interpreters }
@@ -25,21 +22,6 @@ var _ plugin.Dialect = (*Dialect)(nil)
 
 // New returns the dialect on the machine's Python.
 func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpreters} }
-
-// Facts implements plugin.Dialect.
-func (d *Dialect) Facts() plugin.Facts {
-	return plugin.Facts{
-		Contract: Contract,
-		Layouts: []plugin.Layout{
-			{Entry: "NAME.py", What: "a file of functions", Page: "PYTHON.md"},
-			{Entry: "NAME/ with NAME.py or __init__.py", What: "a folder of functions", Page: "PYTHON.md"},
-			{Entry: "NAME/ with pyproject.toml and entry points for llm", What: "a tool plugin of the llm program", Page: "PYTHON.md"},
-		},
-		Endings:    []string{".py"},
-		Convention: tool.Convention{Loose: true}, // "5" fits an integer (contracts/llm-functions, section 6.3)
-		Toolboxes:  true,
-	}
-}
 
 // foreign are the manifests by which a folder belongs to another dialect.
 var foreign = []string{"spindle.json", "plugin.toml", "_manifest.json"}

@@ -147,7 +147,7 @@ func open(t testing.TB, dir, data string) *core {
 		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate, Cache: c.store, Bus: news,
 		Log: slog.New(slog.DiscardHandler),
 	})
-	c.library = library.New(library.Options{Dir: dir, Data: data, Host: c.host, Gate: gate, Log: slog.New(slog.DiscardHandler)})
+	c.library = library.New(library.Options{Dir: dir, Data: data, Host: c.host, Gate: gate, Log: slog.New(slog.DiscardHandler), Templates: plugin.Templates(dialects)})
 	stop := gate.OnDecided(c.host.Decided)
 	updates, unsubscribe := c.host.Updates()
 	c.updates = updates

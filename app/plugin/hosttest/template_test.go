@@ -10,7 +10,8 @@ import (
 func TestEveryTemplateAnswersItsRecordedCalls(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
-	for i, kind := range library.TemplateKinds() {
+	for i, template := range c.library.Templates() {
+		kind := template.Kind
 		name := "made_" + string(rune('a'+i))
 		id, path, err := c.library.New(t.Context(), kind, name)
 		must(t, err, c.host.Settled(t.Context()))

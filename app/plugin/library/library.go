@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"conclave/app/permit"
+	"conclave/app/plugin"
 	"conclave/app/plugin/host"
 )
 
@@ -22,6 +23,8 @@ type Options struct {
 	Host *host.Host // loads what lies in Dir
 	Gate *permit.Gate
 	Log  *slog.Logger
+
+	Templates []plugin.Template // the kinds that New can make
 }
 
 // Library changes what lies in one plugins folder. Its methods are safe for

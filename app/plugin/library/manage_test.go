@@ -3,6 +3,7 @@ package library_test
 import (
 	"archive/zip"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,8 +14,13 @@ import (
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/functions"
 	"conclave/app/plugin/library"
+	"conclave/app/plugin/maibot"
+	"conclave/app/plugin/neko"
 	"conclave/app/plugin/plugintest"
+	"conclave/app/plugin/python"
+	"conclave/app/plugin/spindle"
 )
 
 // archive writes a zip file.
@@ -175,7 +181,12 @@ func TestAnUpdateComesFromWhereThePluginCameAndIsTakenBack(t *testing.T) {
 
 func TestNewMakesAPluginFromEachTemplate(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
-		for i, template := range library.Templates() {
+		py := python.New(python.Options{})
+		f.Library = library.New(library.Options{
+			Dir: f.Dir, Data: f.Data, Host: f.Host, Gate: f.Gate, Log: slog.New(slog.DiscardHandler),
+			Templates: plugin.Templates([]plugin.Dialect{functions.New(py), spindle.New(spindle.Options{}), maibot.New(py), neko.New(py)}),
+		})
+		for i, template := range f.Library.Templates() {
 			k, name := template.Kind, "made"+string(rune('a'+i))
 			id, path, err := f.Library.New(t.Context(), k, name)
 			// F107: the file that the window announces is the one that is made.

@@ -19,9 +19,6 @@ import (
 	"conclave/app/tool"
 )
 
-// Contract is the name of this dialect.
-const Contract = "maibot"
-
 // entryName is the file that is loaded.
 const entryName = "plugin.py"
 
@@ -33,15 +30,6 @@ var _ plugin.Dialect = (*Dialect)(nil)
 
 // New returns the dialect on the machine's Python.
 func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpreters} }
-
-// Facts implements plugin.Dialect.
-func (d *Dialect) Facts() plugin.Facts {
-	return plugin.Facts{
-		Contract:   Contract,
-		Layouts:    []plugin.Layout{{Entry: "NAME/ with _manifest.json", What: "a MaiBot plugin", Page: "MAIBOT.md"}},
-		Convention: tool.Convention{Loose: true}, // there, nothing is checked (contracts/maibot, section 7.1)
-	}
-}
 
 // Recognize takes a folder with a _manifest.json. The error is a *plugin.Problem
 // for one whose manifest is wrong, that has no plugin.py, or whose id another

@@ -20,9 +20,6 @@ import (
 	"conclave/app/tool"
 )
 
-// Contract is the name of this dialect.
-const Contract = "neko"
-
 // Dialect recognises N.E.K.O plugins and describes their worker. Its methods are
 // safe for concurrent use.
 type Dialect struct{ python *python.Interpreters }
@@ -31,15 +28,6 @@ var _ plugin.Dialect = (*Dialect)(nil)
 
 // New returns the dialect on the machine's Python.
 func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpreters} }
-
-// Facts implements plugin.Dialect.
-func (d *Dialect) Facts() plugin.Facts {
-	return plugin.Facts{
-		Contract:   Contract,
-		Layouts:    []plugin.Layout{{Entry: "NAME/ with plugin.toml", What: "an N.E.K.O plugin", Page: "NEKO.md"}},
-		Convention: tool.Convention{Loose: true}, // plugins have answers of their own for what is out of range
-	}
-}
 
 // Recognize takes a folder with a plugin.toml. The error is a *plugin.Problem for
 // one whose manifest is wrong.

@@ -12,7 +12,7 @@ import (
 func TestTheTemplateLoadsAndAnswers(t *testing.T) {
 	tree := map[string]string{}
 	for _, name := range []string{"plugin.toml", "__init__.py"} {
-		text, err := os.ReadFile(filepath.Join("../library/templates/neko/NAME", name))
+		text, err := os.ReadFile(filepath.Join("templates/neko/NAME", name))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"conclave/app/limit"
-	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/place"
 	"conclave/app/plugin/sandbox"
@@ -40,36 +39,6 @@ var _ plugin.Dialect = (*Dialect)(nil)
 
 // New returns a Dialect.
 func New(o Options) *Dialect { return &Dialect{o, keep(o.Runtime)} }
-
-// Contract is the name of this dialect.
-const Contract = "spindle"
-
-// Facts implements plugin.Dialect.
-func (d *Dialect) Facts() plugin.Facts {
-	return plugin.Facts{
-		Contract: Contract,
-		Layouts: []plugin.Layout{
-			{Entry: "NAME.js, .mjs or .ts", What: "a script that registers tools", Page: "SPINDLE.md"},
-			{Entry: "NAME/ with spindle.json", What: "a Spindle extension", Page: "SPINDLE.md"},
-		},
-		Endings: []string{".js", ".mjs", ".ts"},
-		// Each call of the main model has the chat in args.context; the user's id never
-		// reaches a tool (contracts/spindle, sections 7 and 7.2).
-		Convention: tool.Convention{Chat: true, Ignored: []string{"userId", "__userId", "__user_id"}},
-		Sealed: permit.Sealed{
-			Why: "a Spindle extension runs in an engine that has no sockets, no programs and no files",
-			Instead: map[string]string{
-				permit.Network:    "It reaches the web through Conclave, with the permission cors_proxy.",
-				permit.Programs:   "No extension can start programs.",
-				permit.Filesystem: "It keeps files in its own storage.",
-			},
-		},
-		Services:        map[string]plugin.Service{"build.keep": d.keep},
-		ToolsPermission: "tools", // contracts/spindle, section 6.10 and SP-19 to SP-21
-		OptIn:           true,    // section 6.7: neither inline nor for the council
-		Qualified:       true,    // section 8.2: prompts look for a function that ends in "__NAME"
-	}
-}
 
 // endings of a plugin that is one script.
 var endings = map[string]bool{".js": true, ".mjs": true, ".ts": true, ".mts": true}

@@ -1,0 +1,29 @@
+package neko
+
+import (
+	"embed"
+
+	"conclave/app/plugin"
+	"conclave/app/tool"
+)
+
+// Contract is the name of this dialect.
+const Contract = "neko"
+
+// templates holds a folder for each kind of plugin that a person can begin with.
+//
+//go:embed all:templates
+var templates embed.FS
+
+// Facts implements plugin.Dialect.
+func (d *Dialect) Facts() plugin.Facts {
+	return plugin.Facts{
+		Contract:   Contract,
+		Layouts:    []plugin.Layout{{Entry: "NAME/ with plugin.toml", What: "an N.E.K.O plugin", Page: "NEKO.md"}},
+		Convention: tool.Convention{Loose: true}, // plugins have answers of their own for what is out of range
+		Templates: []plugin.Template{{
+			Kind: "neko", Title: "N.E.K.O plugin", Sentence: "A folder with a manifest and a class of tools that N.E.K.O runs too.",
+			File: "NAME/", Order: 8, Files: templates,
+		}},
+	}
+}
