@@ -11,7 +11,6 @@ import (
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/plugin"
-	"conclave/app/plugin/library"
 	"conclave/app/tool"
 )
 

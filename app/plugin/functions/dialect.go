@@ -21,7 +21,10 @@ type Dialect struct{ python *python.Interpreters }
 var _ plugin.Dialect = (*Dialect)(nil)
 
 // New returns the dialect on the machine's Python.
-func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpreters} }
+func New(interpreters *python.Interpreters) *Dialect {
+	interpreters.Add(python.Ecosystem{Name: "llm", Shim: shim, Replaces: map[string]string{"llm": "llm"}})
+	return &Dialect{interpreters}
+}
 
 // foreign are the manifests by which a folder belongs to another dialect.
 var foreign = []string{"spindle.json", "plugin.toml", "_manifest.json"}

@@ -15,6 +15,11 @@ const Contract = "functions"
 //go:embed all:templates
 var templates embed.FS
 
+// shim holds the modules that plugins import, as package python unpacks them.
+//
+//go:embed all:shim
+var shim embed.FS
+
 // Facts implements plugin.Dialect.
 func (d *Dialect) Facts() plugin.Facts {
 	return plugin.Facts{

@@ -86,26 +86,14 @@ func launcher(t testing.TB) *worker.Launcher {
 	return l
 }
 
-// pythonFunctions returns the dialect of Python functions, where there is a Python.
-func pythonFunctions(t testing.TB) *functions.Dialect {
+// interpreters returns this machine's Python, where there is one.
+func interpreters(t testing.TB) *python.Interpreters {
 	t.Helper()
 	i := python.New(python.Options{Runtime: filepath.Join(shared, "runtime")})
 	if _, err := i.Python(t.Context()); err != nil {
 		t.Skip(err)
 	}
-	return functions.New(i)
-}
-
-// nekoPlugins returns the dialect of N.E.K.O plugins, where there is a Python.
-func nekoPlugins(t testing.TB) *neko.Dialect {
-	t.Helper()
-	return neko.New(python.New(python.Options{Runtime: filepath.Join(shared, "runtime")}))
-}
-
-// maibotPlugins returns the dialect of MaiBot plugins.
-func maibotPlugins(t testing.TB) *maibot.Dialect {
-	t.Helper()
-	return maibot.New(python.New(python.Options{Runtime: filepath.Join(shared, "runtime")}))
+	return i
 }
 
 func script(t testing.TB, l sandbox.Launcher, data string) *spindle.Dialect {
@@ -142,7 +130,8 @@ func open(t testing.TB, dir, data string) *core {
 		t.Fatal(err)
 	}
 	c.gate = gate
-	dialects := []plugin.Dialect{script(t, l, data), nekoPlugins(t), maibotPlugins(t), pythonFunctions(t)}
+	py := interpreters(t)
+	dialects := []plugin.Dialect{script(t, l, data), neko.New(py), maibot.New(py), functions.New(py)}
 	c.host = host.New(host.Options{
 		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate, Cache: c.store, Bus: news,
 		Log: slog.New(slog.DiscardHandler),

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"conclave/app/plugin/functions"
 	"conclave/app/plugin/plugintest"
 )
 
@@ -40,7 +41,7 @@ def noise():
 
 func TestPythonFunctionsHoldToTheSuite(t *testing.T) {
 	plugintest.Suite(t, plugintest.Subject{
-		Dialect: pythonFunctions(t), Launcher: launcher(t), Name: "subject.py", Foreign: "other.js",
+		Dialect: functions.New(interpreters(t)), Launcher: launcher(t), Name: "subject.py", Foreign: "other.js",
 		Source: pythonSource, Changed: strings.ReplaceAll(pythonSource, `"one"`, `"two"`),
 		Broken: "def f():\n    return 1\n\ndef g(:\n    pass\n", BrokenLine: 4,
 		Throws: "import math\n\ndef g():\n    raise ValueError('no such thing')\n\ng()\n", ThrowsLine: 4,

@@ -29,7 +29,13 @@ type Dialect struct{ python *python.Interpreters }
 var _ plugin.Dialect = (*Dialect)(nil)
 
 // New returns the dialect on the machine's Python.
-func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpreters} }
+func New(interpreters *python.Interpreters) *Dialect {
+	interpreters.Add(python.Ecosystem{
+		Name: "maibot", Shim: shim, Replaces: map[string]string{"maibot-plugin-sdk": "maibot_sdk", "maibot-sdk": "maibot_sdk"},
+		Manifest: manifestName, Requires: requires,
+	})
+	return &Dialect{interpreters}
+}
 
 // Recognize takes a folder with a _manifest.json. The error is a *plugin.Problem
 // for one whose manifest is wrong, that has no plugin.py, or whose id another

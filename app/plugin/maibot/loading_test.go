@@ -371,7 +371,7 @@ async def which(self, **kwargs):
 		if err := os.MkdirAll(site, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.CopyFS(filepath.Join(site, "maibot_sdk"), os.DirFS(filepath.Join("..", "python", "shim", "maibot", "sdk", "maibot_sdk"))); err != nil {
+		if err := os.CopyFS(filepath.Join(site, "maibot_sdk"), os.DirFS(filepath.Join("shim", "sdk", "maibot_sdk"))); err != nil {
 			t.Fatal(err)
 		}
 		init := filepath.Join(site, "maibot_sdk", "__init__.py")

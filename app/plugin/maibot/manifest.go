@@ -187,6 +187,29 @@ func isWeb(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
+// requires returns the Python packages that the text of a manifest names
+// (contracts/maibot, section 1.1: dependencies). What is wrong with it, its dialect
+// says when it is recognized.
+func requires(text []byte) []string {
+	var doc struct {
+		Dependencies []struct {
+			Type    string `json:"type"`
+			Name    string `json:"name"`
+			Version string `json:"version_spec"`
+		} `json:"dependencies"`
+	}
+	if json.Unmarshal(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), &doc) != nil {
+		return nil
+	}
+	var wanted []string
+	for _, one := range doc.Dependencies {
+		if one.Type == "python_package" {
+			wanted = append(wanted, one.Name+" "+one.Version)
+		}
+	}
+	return wanted
+}
+
 // wrong is the problem of one field of the manifest.
 func wrong(field, why string) *plugin.Problem {
 	message := "The manifest cannot be used: " + why + "."

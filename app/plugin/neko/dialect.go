@@ -27,7 +27,10 @@ type Dialect struct{ python *python.Interpreters }
 var _ plugin.Dialect = (*Dialect)(nil)
 
 // New returns the dialect on the machine's Python.
-func New(interpreters *python.Interpreters) *Dialect { return &Dialect{interpreters} }
+func New(interpreters *python.Interpreters) *Dialect {
+	interpreters.Add(python.Ecosystem{Name: "neko", Shim: shim, Replaces: map[string]string{"n-e-k-o": "plugin"}})
+	return &Dialect{interpreters}
+}
 
 // Recognize takes a folder with a plugin.toml. The error is a *plugin.Problem for
 // one whose manifest is wrong.

@@ -1,7 +1,6 @@
 package packages
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -70,8 +69,9 @@ func clip(text string) string {
 	return text
 }
 
-// declare reads what the files of a plugin say. Nothing of them runs.
-func declare(src plugin.Source, m plugin.Manifest) declaration {
+// declare reads what the files of a plugin say, among them the manifests of
+// ecosystems. Nothing of them runs.
+func declare(src plugin.Source, m plugin.Manifest, ecosystems []python.Ecosystem) declaration {
 	var d declaration
 	root := src.Path
 	if !src.Folder {
@@ -98,8 +98,12 @@ func declare(src plugin.Source, m plugin.Manifest) declaration {
 	if text, ok := read("setup.cfg"); ok {
 		d.setup(text)
 	}
-	if text, ok := read("_manifest.json"); ok {
-		d.manifest(text)
+	for _, e := range ecosystems {
+		if text, ok := read(e.Manifest); ok && e.Requires != nil {
+			for _, one := range e.Requires([]byte(text)) {
+				d.add(one, e.Manifest)
+			}
+		}
 	}
 	return d
 }
@@ -432,27 +436,6 @@ func (d *declaration) setup(text string) {
 					d.add(strings.TrimSpace(one), fmt.Sprintf("setup.cfg:%d", number))
 				}
 			}
-		}
-	}
-}
-
-// manifest reads the Python packages of a MaiBot manifest
-// (contracts/maibot, section 1.1: dependencies).
-func (d *declaration) manifest(text string) {
-	const file = "_manifest.json"
-	var doc struct {
-		Dependencies []struct {
-			Type    string `json:"type"`
-			Name    string `json:"name"`
-			Version string `json:"version_spec"`
-		} `json:"dependencies"`
-	}
-	if json.Unmarshal([]byte(strings.TrimPrefix(text, "\ufeff")), &doc) != nil {
-		return // its dialect says what is wrong with it
-	}
-	for _, one := range doc.Dependencies {
-		if one.Type == "python_package" {
-			d.add(one.Name+" "+one.Version, file)
 		}
 	}
 }

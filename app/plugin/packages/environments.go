@@ -104,7 +104,7 @@ func (e *Environments) plan(ctx context.Context, src plugin.Source, m plugin.Man
 	case ".js", ".mjs", ".cjs", ".ts", ".json":
 		return nil, nil
 	}
-	d := declare(src, m)
+	d := declare(src, m, e.o.Python.Ecosystems())
 	wants := merge(d.wants)
 	if len(wants) == 0 && len(l.Imports) == 0 && len(d.notes) == 0 {
 		return nil, nil
@@ -209,12 +209,12 @@ type survey struct {
 func (s *survey) declared(w wanted) plugin.Package {
 	name := canonical(w.name)
 	one := plugin.Package{Name: name, Requirement: redact(w.text()), From: w.from, Version: s.have[name]}
-	modules, standins := python.Provided()
+	modules, standins := s.e.o.Python.Provided()
 	switch {
 	case !counts(w.marker, s.values):
 		one.Standing, one.Version, one.Note = plugin.PackageSkipped, "", "Not for this system or this Python."
 		return one
-	case ours[name] != "" && slices.Contains(modules, ours[name]) && one.Version == "":
+	case slices.Contains(modules, s.replacement(name)) && one.Version == "":
 		one.Standing, one.Note = plugin.PackageProvided, "Conclave has modules of its own in its place."
 		return one
 	case one.Version == "":
@@ -234,6 +234,16 @@ func (s *survey) declared(w wanted) plugin.Package {
 	return one
 }
 
+// replacement returns the module that the worker brings in place of a package, or "".
+func (s *survey) replacement(name string) string {
+	for _, e := range s.e.o.Python.Ecosystems() {
+		if module := e.Replaces[name]; module != "" {
+			return module
+		}
+	}
+	return ""
+}
+
 // guarded reports whether all imports of a package's modules are caught.
 func (s *survey) guarded(name, written string) bool {
 	caught := false
@@ -246,7 +256,7 @@ func (s *survey) guarded(name, written string) bool {
 // guessed returns the imported modules that nobody declared and that are nowhere
 // on this machine but, perhaps, in the environment.
 func (s *survey) guessed(wants []wanted, imports []string) []string {
-	known, _ := python.Provided()
+	known, _ := s.e.o.Python.Provided()
 	var found []string
 	for _, name := range imports {
 		module, _, _ := strings.Cut(name, ".")
@@ -270,7 +280,7 @@ func (s *survey) guess(module string) plugin.Package {
 	name := packageNamed(module)
 	one := plugin.Package{Name: name, Requirement: name, From: "the import of " + module, Standing: plugin.PackageMissing, Guessed: true,
 		Note: "Nobody declared it: the name is taken from the import."}
-	_, standins := python.Provided()
+	_, standins := s.e.o.Python.Provided()
 	switch {
 	case slices.Contains(standins, module):
 		// It is offered all the same: a plugin may need more than a stand-in has.

@@ -22,6 +22,8 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
+	"conclave/app/plugin/maibot"
+	"conclave/app/plugin/neko"
 	"conclave/app/plugin/packages"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/python/pythontest"
@@ -219,6 +221,10 @@ func fixed(t testing.TB, address string, change ...func(*packages.Options)) *fix
 	for _, c := range change {
 		c(&o)
 	}
+	// What the worker has modules of its own for, dialects tell its Python.
+	functions.New(o.Python)
+	neko.New(o.Python)
+	maibot.New(o.Python)
 	f.e = packages.New(o)
 	return f
 }

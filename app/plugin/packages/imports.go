@@ -40,7 +40,3 @@ func modulesOf(name string) []string {
 	}
 	return modules
 }
-
-// ours are packages in whose place the worker brings modules of its own, and the
-// module that says whether it does.
-var ours = map[string]string{"llm": "llm", "maibot-plugin-sdk": "maibot_sdk", "maibot-sdk": "maibot_sdk", "n-e-k-o": "plugin"}

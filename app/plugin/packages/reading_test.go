@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"conclave/app/plugin"
+	"conclave/app/plugin/maibot"
 	"conclave/app/plugin/python"
 )
 
@@ -46,6 +47,8 @@ func TestMarkersAreAnsweredForThisMachine(t *testing.T) {
 
 func TestDeclarationsAreReadAsWritten(t *testing.T) {
 	file := func(name, text string) map[string]string { return map[string]string{name: text, "plug.py": ""} }
+	py := python.New(python.Options{})
+	maibot.New(py)
 	for name, one := range map[string]struct {
 		files map[string]string
 		wants []string // "text from"
@@ -79,7 +82,7 @@ func TestDeclarationsAreReadAsWritten(t *testing.T) {
 			for path, text := range one.files {
 				write(t, filepath.Join(dir, filepath.FromSlash(path)), text)
 			}
-			d := declare(plugin.Source{ID: "plug", Path: dir, Folder: true}, plugin.Manifest{Entry: "plug.py"})
+			d := declare(plugin.Source{ID: "plug", Path: dir, Folder: true}, plugin.Manifest{Entry: "plug.py"}, py.Ecosystems())
 			var got []string
 			for _, w := range merge(d.wants) {
 				got = append(got, strings.TrimSpace(redact(w.text())+" "+w.from+" "+strings.Join(w.hashes, " ")))

@@ -55,8 +55,12 @@ type Options struct {
 type Interpreters struct {
 	options Options
 
-	mu    sync.Mutex
-	known map[string]Python // by shim folder and command, as long as the stamp holds
+	asking sync.Mutex        // held while an interpreter is asked: one asks, the others wait
+	known  map[string]Python // by shim folder and command, as long as the stamp holds; asking guards it
+
+	mu         sync.Mutex // guards the fields below
+	ecosystems []Ecosystem
+	digest     string // of the worker's files; empty until it is asked for
 }
 
 // New returns the interpreters. It starts nothing and touches no file.
@@ -92,12 +96,12 @@ func (d *Interpreters) Python(ctx context.Context) (Python, error) {
 
 // Resolve returns the interpreter and the folder of the worker compiled for it.
 func (d *Interpreters) Resolve(ctx context.Context, runtimeDir string) (Python, string, error) {
-	shimDir, err := unpack(runtimeDir)
+	shimDir, err := d.unpack(runtimeDir)
 	if err != nil {
 		return Python{}, "", err
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock() // held while an interpreter is asked: one asks, the others wait
+	d.asking.Lock()
+	defer d.asking.Unlock()
 	var rejected []string
 	for _, c := range d.candidates() {
 		python, err := d.ask(ctx, shimDir, c)
@@ -142,7 +146,7 @@ func (d *Interpreters) candidates() []candidate {
 }
 
 // ask returns what is known of one command, asking it when that is nothing yet
-// or something it depends on has changed. d.mu is held.
+// or something it depends on has changed. d.asking is held.
 func (d *Interpreters) ask(ctx context.Context, shimDir string, c candidate) (Python, error) {
 	path, err := exec.LookPath(c.command[0])
 	if err != nil {
