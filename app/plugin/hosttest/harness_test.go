@@ -117,8 +117,9 @@ type core struct {
 	end      func()
 }
 
-// open opens a host that follows the plugins folder.
-func open(t testing.TB, dir, data string) *core {
+// open opens a host that follows the plugins folder, with more dialects besides
+// Conclave's own.
+func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 	t.Helper()
 	c := &core{t: t, dir: dir, data: data, tools: tool.NewRegistry()}
 	l := launcher(t)
@@ -131,7 +132,7 @@ func open(t testing.TB, dir, data string) *core {
 	}
 	c.gate = gate
 	py := interpreters(t)
-	dialects := []plugin.Dialect{script(t, l, data), neko.New(py), maibot.New(py), functions.New(py)}
+	dialects := append([]plugin.Dialect{script(t, l, data), neko.New(py), maibot.New(py), functions.New(py)}, more...)
 	c.host = host.New(host.Options{
 		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate, Cache: c.store, Bus: news,
 		Log: slog.New(slog.DiscardHandler),
