@@ -1,8 +1,7 @@
 """One tool: from the record its plugin gives to its entry in tools/list and its calls."""
 
-import inspect
-
-from conclave_worker import problems, streams
+from conclave_worker import problems, signature, streams
+from conclave_worker.tools import is_async
 
 from . import answers
 
@@ -153,8 +152,9 @@ class Tool:
         if self.handler is None:
             value = self.life.instance.invoke_component(self.name, **given)
             return await value if hasattr(value, "__await__") else value
-        if inspect.iscoroutinefunction(self.handler):
-            return await self.handler(**given)
+        if is_async(self.handler):
+            value = self.handler(**given)
+            return await value if hasattr(value, "__await__") else value
         import asyncio
         import contextvars
         import functools
@@ -170,17 +170,16 @@ def _accepts(handler):
     if handler is None:
         return None
     try:
-        parameters = inspect.signature(handler).parameters.values()
-    except (TypeError, ValueError):
+        parameters = signature.of_handler(handler)
+    except signature.NoSignature:
         return None
-    if any(one.kind is one.VAR_KEYWORD for one in parameters):
+    if any(one.kind == signature.KWARGS for one in parameters):
         return None
-    return {one.name for one in parameters if one.kind is not one.VAR_POSITIONAL}
+    return {one.name for one in parameters if one.kind != signature.ARGS}
 
 
 def _place(handler, sources):
-    function = inspect.unwrap(getattr(handler, "__func__", handler)) if handler is not None else None
-    code = getattr(function, "__code__", None)
+    code = getattr(signature.innermost(handler), "__code__", None) if handler is not None else None
     if code is None:
         return "", 0
     return sources.relative(code.co_filename) or "", code.co_firstlineno

@@ -5,12 +5,12 @@ keeps running. Each timer has a thread and a loop of its own: one that blocks
 delays no tool.
 """
 
-import asyncio
 import atexit
 import threading
 import time
 
 from conclave_worker import problems
+from conclave_worker.aio import asyncio
 from conclave_worker.loop import Loop
 
 from . import base, package

@@ -150,10 +150,8 @@ def _schema(value):
 
 def _accepts(handler):
     """Returns (names a handler takes, names it must get, whether it takes any others)."""
-    bound = type(handler).__name__ == "method"
     try:
-        # Of a method, its function is asked: that needs no inspect.
-        parameters = signature.parameters(handler.__func__)[1:] if bound else signature.parameters(handler)
+        parameters = signature.of_handler(handler)
     except signature.NoSignature:
         return set(), [], True
     named = [p for p in parameters if p.kind in (signature.POSITIONAL, signature.KEYWORD_ONLY)]

@@ -11,7 +11,7 @@ class Loop:
     """Runs coroutines. `run` belongs to the main thread, the rest to any."""
 
     def __init__(self):
-        import asyncio
+        from .aio import asyncio
 
         self._asyncio = asyncio
         self.loop = asyncio.new_event_loop()

@@ -52,6 +52,13 @@ def parameters(callable):
     ]
 
 
+def of_handler(handler):
+    """Returns the Parameters of a function or a bound method. Raises NoSignature."""
+    if type(handler).__name__ == "method":  # of its function, most often without inspect
+        return parameters(handler.__func__)[1:]
+    return parameters(handler)
+
+
 def _of_function(function):
     code = function.__code__
     names = code.co_varnames

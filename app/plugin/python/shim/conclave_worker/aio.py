@@ -1,0 +1,75 @@
+"""asyncio, without the modules that it imports and hardly a plugin uses.
+
+    from conclave_worker.aio import asyncio
+
+asyncio imports ssl for connections that may never be made, and inspect for a few
+questions. In their places stand modules that load themselves when something of
+them is used first; whoever imports one of them sees no difference.
+"""
+
+import sys
+from _frozen_importlib_external import PathFinder
+from _thread import RLock
+
+_Module = type(sys)
+_lock = RLock()  # held while one of them loads
+_loading = set()  # their names
+
+
+class _Later(_Module):
+    """A module that is there and not loaded yet. What an import asks of it is set."""
+
+    def __getattr__(self, name):
+        _load(self)
+        return _Module.__getattribute__(self, name)
+
+    def __setattr__(self, name, value):
+        _load(self)
+        _Module.__setattr__(self, name, value)
+
+    def __delattr__(self, name):
+        _load(self)
+        _Module.__delattr__(self, name)
+
+    def __dir__(self):
+        _load(self)
+        return _Module.__dir__(self)
+
+
+def _load(module):
+    name = module.__name__
+    with _lock:
+        if type(module) is not _Later or name in _loading:
+            return  # another thread was first, or this is what it is loaded by
+        _loading.add(name)
+        try:
+            module.__loader__.exec_module(module)
+        finally:
+            _loading.discard(name)
+        _Module.__setattr__(module, "__class__", _Module)
+
+
+def _put_off(name, path=None):
+    """Puts off loading a module of the standard library, unless it is loaded already."""
+    spec = PathFinder.find_spec(name, path) if name not in sys.modules else None
+    if spec is None:
+        return
+    module = _Later(name)
+    facts = {"__spec__": spec, "__loader__": spec.loader, "__package__": spec.parent, "__file__": spec.origin, "__cached__": spec.cached}
+    module.__dict__.update(facts)
+    sys.modules[name] = module
+
+
+def _import():
+    if "asyncio" not in sys.modules:
+        _put_off("inspect")
+        if PathFinder.find_spec("_ssl") is not None:  # else asyncio has to find out that there is none
+            _put_off("ssl")
+            _put_off("asyncio.sslproto", PathFinder.find_spec("asyncio").submodule_search_locations)
+    import asyncio
+
+    asyncio.sslproto = sys.modules["asyncio.sslproto"]  # an import binds only what it loads
+    return asyncio
+
+
+asyncio = _import()
