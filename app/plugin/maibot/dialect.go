@@ -138,27 +138,15 @@ func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manif
 	if err != nil {
 		return plugin.Listing{}, err
 	}
-	listing := plugin.Listing{Tools: []tool.Tool{}, Imports: []string{}}
-	for _, name := range answer.Imports {
-		first, _, _ := strings.Cut(name, ".")
-		if !slices.Contains(provided, first) && first != filepath.Base(src.Display) {
-			listing.Imports = append(listing.Imports, name)
-		}
-	}
-	for _, f := range answer.Decorated {
+	return answer.Declared(append(provided, filepath.Base(src.Display)), func(f python.InspectedMark) tool.Tool {
 		if f.Decorator != "Tool" && f.Decorator != "Action" {
-			continue
+			return tool.Tool{}
 		}
-		name := cmp.Or(f.Text("name"), f.Value(0))
-		if name == "" || slices.ContainsFunc(listing.Tools, func(t tool.Tool) bool { return t.Name == name }) {
-			continue
+		return tool.Tool{
+			Name: cmp.Or(f.Text("name"), f.Value(0)), Visibility: tool.Deferred,
+			Description: cmp.Or(f.Text("brief_description"), f.Text("description"), f.Value(1)),
 		}
-		listing.Tools = append(listing.Tools, tool.Tool{
-			Plugin: src.ID, Name: name, Title: name, Description: cmp.Or(f.Text("brief_description"), f.Text("description"), f.Value(1)),
-			Visibility: tool.Deferred, Contract: Contract, File: f.File, Line: f.Line,
-		})
-	}
-	return listing, nil
+	}), nil
 }
 
 // extra is what the loader conclave_maibot is told.

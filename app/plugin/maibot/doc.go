@@ -3,6 +3,6 @@
 //
 // This side only reads: it understands the manifest, says what the plugin asks
 // for in Conclave's words, and names the files that are its code. What its Python
-// imports, and how it runs, is in package python's shim/maibot, whose
-// conclave_maibot/__init__.py says where to read. Read Dialect first.
+// imports, and how it runs, is in shim, whose conclave_maibot/__init__.py says where
+// to read. Read Dialect first.
 package maibot

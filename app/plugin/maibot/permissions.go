@@ -1,9 +1,10 @@
 package maibot
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"conclave/app/plugin/python"
 )
 
 // groups are the capabilities of MaiBot by their first word, and the permission
@@ -33,32 +34,18 @@ func isCapability(name string) bool {
 	return dotted && known
 }
 
-// Ways out of the walls, as the sources show them.
-var (
-	netImport     = regexp.MustCompile(`(?m)^\s*(?:import|from)\s+(?:httpx|aiohttp|requests|websockets|websocket|socket|ssl|smtplib|ftplib|http\.client|urllib3|urllib\.request|paramiko|redis|pymysql|playwright|uvicorn|fastapi)\b`)
-	programImport = regexp.MustCompile(`(?m)^\s*(?:import|from)\s+(?:subprocess|pexpect)\b|asyncio\.create_subprocess|os\.system\(|os\.popen\(`)
-)
-
 // permissions are what the plugin asks for in Conclave's words: what its
 // capabilities need, and the ways out that its sources take.
 func permissions(capabilities []string, sources map[string][]byte) []string {
 	out := []string{}
-	add := func(p string) {
-		if p != "" && !slices.Contains(out, p) {
+	for _, c := range capabilities {
+		group, _, _ := strings.Cut(c, ".")
+		if p := groups[group]; p != "" && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}
-	for _, c := range capabilities {
-		group, _, _ := strings.Cut(c, ".")
-		add(groups[group])
-	}
 	for _, source := range sources {
-		if netImport.Match(source) {
-			add("network")
-		}
-		if programImport.Match(source) {
-			add("programs")
-		}
+		out = python.Reaches(out, source)
 	}
 	slices.Sort(out)
 	return out

@@ -64,27 +64,12 @@ func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manif
 	if err != nil {
 		return plugin.Listing{}, err
 	}
-	listing := plugin.Listing{Tools: []tool.Tool{}, Imports: []string{}}
-	for _, name := range answer.Imports {
-		first, _, _ := strings.Cut(name, ".")
-		if !slices.Contains(provided, first) {
-			listing.Imports = append(listing.Imports, name)
-		}
-	}
-	for _, f := range answer.Decorated {
+	return answer.Declared(provided, func(f python.InspectedMark) tool.Tool {
 		if f.Decorator != "llm_tool" {
-			continue
+			return tool.Tool{}
 		}
-		name := cmp.Or(f.Text("name"), f.Name)
-		if slices.ContainsFunc(listing.Tools, func(t tool.Tool) bool { return t.Name == name }) {
-			continue
-		}
-		listing.Tools = append(listing.Tools, tool.Tool{
-			Plugin: src.ID, Name: name, Title: name, Description: f.Text("description"),
-			Visibility: tool.Direct, Contract: Contract, File: f.File, Line: f.Line,
-		})
-	}
-	return listing, nil
+		return tool.Tool{Name: cmp.Or(f.Text("name"), f.Name), Description: f.Text("description"), Visibility: tool.Direct}
+	}), nil
 }
 
 // maxParsed bounds the sources that are parsed for what they import and declare,

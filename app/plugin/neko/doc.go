@@ -3,6 +3,6 @@
 //
 // This side only reads: it understands the manifest, says what a plugin needs,
 // and keeps the copy of its files that it may write beside its code. What its
-// Python imports, and how it runs, is in package python's shim/neko, whose
-// conclave_neko/__init__.py says where to read. Read Dialect first.
+// Python imports, and how it runs, is in shim, whose conclave_neko/__init__.py says
+// where to read. Read Dialect first.
 package neko

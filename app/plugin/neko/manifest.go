@@ -13,6 +13,8 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/place"
+	"conclave/app/plugin/python"
+	"conclave/app/plugin/wire"
 )
 
 // manifestName is the file that makes a folder a N.E.K.O plugin.
@@ -89,7 +91,7 @@ func asProblem(err error) error {
 // wrong is a mistake in the manifest, at the line that sets key.
 func (m *manifest) wrong(key, message, hint string) *plugin.Problem {
 	line := lineOf(m.text, key)
-	return &plugin.Problem{Kind: "script", File: manifestName, Line: line, Frame: frame(m.text, line), Message: message, Hint: hint}
+	return &plugin.Problem{Kind: "script", File: manifestName, Line: line, Frame: wire.Frame(m.text, line, 0), Message: message, Hint: hint}
 }
 
 func (m *manifest) read(src plugin.Source) error {
@@ -243,13 +245,23 @@ func (m *manifest) readWants(about map[string]any) {
 	}
 }
 
+// allows reports whether the version of the SDK is in ranges of PEP 440, or is the
+// one version that they name. What cannot be read allows it: a manifest is never
+// refused for its spelling.
+func allows(ranges string) bool {
+	if ranges = strings.TrimSpace(ranges); ranges != "" && !strings.ContainsAny(ranges[:1], "<>=!~") {
+		ranges = "==" + ranges
+	}
+	return python.Satisfies(sdkVersion, ranges)
+}
+
 // checkSDK refuses a plugin that says it does not run with this SDK.
 func (m *manifest) checkSDK(about map[string]any) error {
 	sdk, _ := about["sdk"].(map[string]any)
-	if supported := cmpString(sdk["supported"], ""); supported != "" && !satisfies(sdkVersion, supported) {
+	if supported := cmpString(sdk["supported"], ""); supported != "" && !allows(supported) {
 		return m.wrong("supported", fmt.Sprintf("It supports the SDK %s; Conclave's is %s.", supported, sdkVersion), "Look for a version of the plugin for SDK "+sdkVersion+".")
 	}
-	if recommended := cmpString(sdk["recommended"], ""); recommended != "" && !satisfies(sdkVersion, recommended) {
+	if recommended := cmpString(sdk["recommended"], ""); recommended != "" && !allows(recommended) {
 		m.note(fmt.Sprintf("It recommends the SDK %s; Conclave's is %s.", recommended, sdkVersion))
 	}
 	for _, key := range []string{"untested", "conflicts"} {
@@ -258,7 +270,7 @@ func (m *manifest) checkSDK(about map[string]any) error {
 			ranges = []any{sdk[key]}
 		}
 		for _, one := range ranges {
-			if text, ok := one.(string); ok && text != "" && satisfies(sdkVersion, text) {
+			if text, ok := one.(string); ok && text != "" && allows(text) {
 				m.note(fmt.Sprintf("It lists the SDK %s as %s; Conclave's is %s.", text, key, sdkVersion))
 			}
 		}

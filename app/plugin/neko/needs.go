@@ -1,32 +1,22 @@
 package neko
 
 import (
-	"regexp"
+	"bytes"
 	"slices"
 	"strings"
 
 	"conclave/app/plugin/python"
 )
 
-// A N.E.K.O manifest asks for nothing: there, a plugin may do what its user may.
-// So what it will want is read from its sources, and asked of the person.
-//
-// needs says which permission a line of Python is a sign of. It errs towards
-// asking: a permission that is not granted costs an error that names it, one that
-// is granted and not used costs nothing.
-var needs = []struct {
-	permission string
-	sign       *regexp.Regexp
-}{
-	{"chat_mutation", regexp.MustCompile(`\.push_message\(`)},
-	{"network", regexp.MustCompile(`(?m)^[ \t]*(?:from|import)[ \t]+(?:socket|socketserver|http\.(?:client|server)|urllib\.request|urllib3|requests|httpx|aiohttp|websockets?|openai|ftplib|smtplib|imaplib|telnetlib|paho|zmq|grpc|firecrawl|bilibili_api)\b|\basyncio\.(?:open_connection|start_server)\(|\bcreate_(?:connection|datagram_endpoint|server)\(`)},
-	{"programs", regexp.MustCompile(`(?m)^[ \t]*(?:from|import)[ \t]+(?:subprocess|multiprocessing|pexpect|pty)\b|\basyncio\.create_subprocess_|\bos\.(?:system|popen|startfile|spawn\w+|exec\w+|fork)\(|\bProcessPoolExecutor\b`)},
-}
-
 // maxScanned bounds the sources that are read for it, in bytes.
 const maxScanned = 8 << 20
 
-// permissions returns what the sources of a plugin show it will want, sorted.
+// pushes is a call by which a plugin writes into a chat.
+var pushes = []byte(".push_message(")
+
+// permissions returns what the sources of a plugin show it will want, sorted. A
+// N.E.K.O manifest asks for nothing: there, a plugin may do what its user may. So it
+// is asked of the person.
 func permissions(dir string) []string {
 	found := []string{}
 	size := 0
@@ -38,10 +28,8 @@ func permissions(dir string) []string {
 		if size += len(text); size > maxScanned {
 			break
 		}
-		for _, need := range needs {
-			if !slices.Contains(found, need.permission) && need.sign.Match(text) {
-				found = append(found, need.permission)
-			}
+		if found = python.Reaches(found, text); !slices.Contains(found, "chat_mutation") && bytes.Contains(text, pushes) {
+			found = append(found, "chat_mutation")
 		}
 	}
 	slices.Sort(found)

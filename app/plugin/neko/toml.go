@@ -10,6 +10,7 @@ import (
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/place"
+	"conclave/app/plugin/wire"
 )
 
 // maxManifest bounds one TOML file, in bytes. The longest manifest seen has
@@ -58,33 +59,13 @@ func tomlProblem(name, text string, err error) *plugin.Problem {
 	if parse, ok := errors.AsType[toml.ParseError](err); ok {
 		p.Line, p.Column = parse.Position.Line, parse.Position.Col
 		p.Message = "The file is not TOML: " + strings.TrimSuffix(parse.Message, ".") + "."
-		p.Frame = frame(text, p.Line)
+		p.Frame = wire.Frame(text, p.Line, 0)
 		p.Hint = strings.TrimSpace(parse.Usage)
 		if first, _, more := strings.Cut(p.Hint, "\n"); more {
 			p.Hint = first
 		}
 	}
 	return p
-}
-
-// frame shows the lines around one, which is marked.
-func frame(text string, line int) string {
-	lines := strings.Split(text, "\n")
-	if line < 1 || line > len(lines) {
-		return ""
-	}
-	first, last := max(1, line-2), min(len(lines), line+1)
-	width := len(fmt.Sprint(last))
-	var shown []string
-	for n := first; n <= last; n++ {
-		mark := " "
-		if n == line {
-			mark = ">"
-		}
-		source := []rune(strings.TrimRight(lines[n-1], "\r"))
-		shown = append(shown, strings.TrimRight(fmt.Sprintf("%s %*d | %s", mark, width, n, string(source[:min(len(source), 200)])), " "))
-	}
-	return strings.Join(shown, "\n")
 }
 
 // lineOf returns the first line of text that sets key, or 1.

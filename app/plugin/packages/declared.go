@@ -379,11 +379,11 @@ func poetrySpec(text string) string {
 		case part == "" || part == "*":
 		case part[0] == '^' || part[0] == '~' && !strings.HasPrefix(part, "~="):
 			low := strings.TrimSpace(part[1:])
-			v, ok := parseVersion(low)
+			v, ok := python.ParseVersion(low)
 			if !ok {
 				continue
 			}
-			clauses = append(clauses, ">="+low, "<"+ceiling(v.release, part[0] == '^'))
+			clauses = append(clauses, ">="+low, "<"+ceiling(v.Release, part[0] == '^'))
 		case strings.ContainsAny(part[:1], "<>=!~"):
 			clauses = append(clauses, part)
 		default:

@@ -169,7 +169,7 @@ func (p *plan) finish(d declaration, py python.Python) {
 	for _, index := range d.indexes {
 		p.packages.Elsewhere = append(p.packages.Elsewhere, redact(index))
 	}
-	if !satisfies(py.Version, d.python) {
+	if !python.Satisfies(py.Version, d.python) {
 		p.packages.Notes = append(p.packages.Notes, "It is for Python "+clip(d.python)+", and this is Python "+py.Version+".")
 	}
 	sum := sha256.New()
@@ -219,7 +219,7 @@ func (s *survey) declared(w wanted) plugin.Package {
 		return one
 	case one.Version == "":
 		one.Standing = plugin.PackageMissing
-	case w.url == "" && !satisfies(one.Version, w.spec):
+	case w.url == "" && !python.Satisfies(one.Version, w.spec):
 		one.Standing = plugin.PackageOutdated
 	default:
 		one.Standing = plugin.PackageInstalled

@@ -37,7 +37,7 @@ func pipOf(py python.Python) (pip, bool) {
 		if !holds([]string{site}, "pip") {
 			continue
 		}
-		if version := distributions([]string{site})["pip"]; version != "" && satisfies(version, minimumPip) {
+		if version := distributions([]string{site})["pip"]; version != "" && python.Satisfies(version, minimumPip) {
 			return pip{site, version}, true
 		}
 	}

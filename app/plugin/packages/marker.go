@@ -134,9 +134,9 @@ func (p *markerParser) term() bool {
 }
 
 func compareMarker(left, operator, right string, versioned bool) bool {
-	_, isVersion := parseVersion(strings.TrimSuffix(right, ".*"))
-	if v, ok := parseVersion(left); ok && isVersion && versioned {
-		return v.fits(operator, right)
+	_, isVersion := python.ParseVersion(strings.TrimSuffix(right, ".*"))
+	if v, ok := python.ParseVersion(left); ok && isVersion && versioned {
+		return v.Fits(operator, right)
 	}
 	switch operator {
 	case "==", "===":

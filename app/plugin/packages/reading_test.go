@@ -23,7 +23,7 @@ func TestVersionsFitAsPEP440Says(t *testing.T) {
 		"whatever in >=1": true, "1.0 in nonsense": true, "1.0 in ": true, "abc in ===abc": true, "1.0 in (>=1.0)": true,
 	} {
 		version, specifiers, _ := strings.Cut(text, " in ")
-		if got := satisfies(version, specifiers); got != want {
+		if got := python.Satisfies(version, specifiers); got != want {
 			t.Errorf("%s: got %v", text, got)
 		}
 	}
@@ -144,7 +144,7 @@ func FuzzRequirements(f *testing.F) {
 		d.manifest(text)
 		for _, w := range merge(d.wants) {
 			counts(w.marker, values)
-			satisfies("1.0", w.spec)
+			python.Satisfies("1.0", w.spec)
 			if line := w.text(); strings.ContainsAny(line, "\r\n\x00") || strings.HasPrefix(strings.TrimSpace(line), "-") {
 				t.Errorf("%q becomes the line %q", text, line)
 			}

@@ -4,6 +4,6 @@
 //
 // It is no dialect: it knows no manifest and recognises nothing. No process of a
 // plugin is started here, and nothing here knows permissions. The worker's core
-// is shim/conclave_worker; one folder beside it for each ecosystem holds the
-// modules that its plugins import. Read [Interpreters] and [Config] first.
+// is shim/conclave_worker; the modules that plugins of an ecosystem import come from
+// its dialect ([Ecosystem]). Read [Interpreters] and [Config] first.
 package python

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
+	"conclave/app/tool"
 )
 
 // inspectTimeout bounds reading a plugin's sources. The parser is linear; what
@@ -70,6 +72,29 @@ func (m InspectedMark) Value(i int) string {
 func (m InspectedMark) Text(option string) string {
 	text, _ := m.Options[option].(string)
 	return text
+}
+
+// Declared is the listing of a plugin whose tools are declared by decorators, of
+// which more may be registered once it runs. declared returns the tool of one, by its
+// name at least; a name that is there already, or none, is passed over. Imports are
+// those that provided, the first parts of modules that the worker brings, does not
+// have.
+func (i Inspected) Declared(provided []string, declared func(InspectedMark) tool.Tool) plugin.Listing {
+	listing := plugin.Listing{Tools: []tool.Tool{}, Imports: []string{}}
+	for _, name := range i.Imports {
+		if first, _, _ := strings.Cut(name, "."); !slices.Contains(provided, first) {
+			listing.Imports = append(listing.Imports, name)
+		}
+	}
+	for _, mark := range i.Decorated {
+		made := declared(mark)
+		if made.Name == "" || slices.ContainsFunc(listing.Tools, func(t tool.Tool) bool { return t.Name == made.Name }) {
+			continue
+		}
+		made.Title, made.File, made.Line = made.Name, mark.File, mark.Line
+		listing.Tools = append(listing.Tools, made)
+	}
+	return listing
 }
 
 // Inspect tells which functions entry offers and what is imported: an

@@ -1,4 +1,4 @@
-package packages
+package python
 
 import (
 	"cmp"
@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// version is a version of a package (PEP 440).
-type version struct {
+// Version is a version of a package (PEP 440).
+type Version struct {
 	epoch   int
-	release []int
+	Release []int  // its numbers
 	pre     [2]int // 1 a, 2 b, 3 rc; 4 is none, so that it sorts last
 	post    int    // -1 is none
 	dev     int    // maxDev is none
@@ -26,19 +26,19 @@ const maxVersion = 200
 
 var versionPattern = regexp.MustCompile(`(?i)^v?(?:(\d+)!)?(\d+(?:\.\d+)*)(?:[-_.]?(alpha|a|beta|b|preview|pre|c|rc)[-_.]?(\d+)?)?(?:-(\d+)|[-_.]?(post|rev|r)[-_.]?(\d+)?)?(?:[-_.]?(dev)[-_.]?(\d+)?)?(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?$`)
 
-// parseVersion reads a version and reports whether it is one.
-func parseVersion(text string) (version, bool) {
+// ParseVersion reads a version and reports whether it is one.
+func ParseVersion(text string) (Version, bool) {
 	text = strings.TrimSpace(text)
 	if len(text) > maxVersion {
-		return version{}, false
+		return Version{}, false
 	}
 	m := versionPattern.FindStringSubmatch(text)
 	if m == nil {
-		return version{}, false
+		return Version{}, false
 	}
-	v := version{epoch: number(m[1]), pre: [2]int{4, 0}, post: -1, dev: maxDev, local: strings.ToLower(m[10])}
+	v := Version{epoch: number(m[1]), pre: [2]int{4, 0}, post: -1, dev: maxDev, local: strings.ToLower(m[10])}
 	for part := range strings.SplitSeq(m[2], ".") {
-		v.release = append(v.release, number(part))
+		v.Release = append(v.Release, number(part))
 	}
 	if m[3] != "" {
 		v.pre = [2]int{map[byte]int{'a': 1, 'b': 2, 'c': 3, 'r': 3, 'p': 3}[strings.ToLower(m[3])[0]], number(m[4])}
@@ -71,12 +71,12 @@ func number(digits string) int {
 }
 
 // compare orders two versions; local parts only among equals.
-func (v version) compare(o version) int {
+func (v Version) compare(o Version) int {
 	return cmp.Or(v.comparePublic(o), strings.Compare(v.local, o.local))
 }
 
-func (v version) comparePublic(o version) int {
-	return cmp.Or(cmp.Compare(v.epoch, o.epoch), compareRelease(v.release, o.release), slices.Compare(v.pre[:], o.pre[:]),
+func (v Version) comparePublic(o Version) int {
+	return cmp.Or(cmp.Compare(v.epoch, o.epoch), compareRelease(v.Release, o.Release), slices.Compare(v.pre[:], o.pre[:]),
 		cmp.Compare(v.post, o.post), cmp.Compare(v.dev, o.dev))
 }
 
@@ -97,14 +97,14 @@ func at(list []int, i int) int {
 	return 0
 }
 
-func (v version) prerelease() bool { return v.pre[0] < 4 || v.dev != maxDev }
+func (v Version) prerelease() bool { return v.pre[0] < 4 || v.dev != maxDev }
 
 var clausePattern = regexp.MustCompile(`^\s*(===|~=|==|!=|<=|>=|<|>)\s*([^\s,;]+)\s*$`)
 
-// satisfies reports whether an installed version fits a specifier set such as
+// Satisfies reports whether an installed version fits a specifier set such as
 // ">=2,<3". What cannot be read fits: the installer has the last word.
-func satisfies(text, specifiers string) bool {
-	v, ok := parseVersion(text)
+func Satisfies(text, specifiers string) bool {
+	v, ok := ParseVersion(text)
 	for clause := range strings.SplitSeq(strings.Trim(strings.TrimSpace(specifiers), "()"), ",") {
 		m := clausePattern.FindStringSubmatch(clause)
 		if m == nil {
@@ -116,17 +116,17 @@ func satisfies(text, specifiers string) bool {
 			}
 			continue
 		}
-		if ok && !v.fits(m[1], m[2]) {
+		if ok && !v.Fits(m[1], m[2]) {
 			return false
 		}
 	}
 	return true
 }
 
-// fits answers one clause of a specifier set (PEP 440, "Version specifiers").
-func (v version) fits(operator, text string) bool {
+// Fits answers one clause of a specifier set (PEP 440, "Version specifiers").
+func (v Version) Fits(operator, text string) bool {
 	prefix, wild := strings.CutSuffix(text, ".*")
-	o, ok := parseVersion(prefix)
+	o, ok := ParseVersion(prefix)
 	if !ok {
 		return true
 	}
@@ -146,22 +146,22 @@ func (v version) fits(operator, text string) bool {
 		}
 		return public.compare(o) != 0
 	case "~=":
-		if len(o.release) < 2 {
+		if len(o.Release) < 2 {
 			return true
 		}
-		return v.comparePublic(o) >= 0 && v.begins(version{epoch: o.epoch, release: o.release[:len(o.release)-1]})
+		return v.comparePublic(o) >= 0 && v.begins(Version{epoch: o.epoch, Release: o.Release[:len(o.Release)-1]})
 	case ">=":
 		return v.comparePublic(o) >= 0
 	case "<=":
 		return v.comparePublic(o) <= 0
 	case ">": // 1.0.post1 is not above 1.0, nor is 1.0+local
-		return v.comparePublic(o) > 0 && (o.post >= 0 || v.post < 0 || compareRelease(v.release, o.release) != 0)
+		return v.comparePublic(o) > 0 && (o.post >= 0 || v.post < 0 || compareRelease(v.Release, o.Release) != 0)
 	}
 	// <: 3.0rc1 is not below 3.0
-	return v.comparePublic(o) < 0 && (o.prerelease() || !v.prerelease() || compareRelease(v.release, o.release) != 0)
+	return v.comparePublic(o) < 0 && (o.prerelease() || !v.prerelease() || compareRelease(v.Release, o.Release) != 0)
 }
 
 // begins reports whether v's release begins with that of o.
-func (v version) begins(o version) bool {
-	return v.epoch == o.epoch && compareRelease(v.release[:min(len(v.release), len(o.release))], o.release) == 0
+func (v Version) begins(o Version) bool {
+	return v.epoch == o.epoch && compareRelease(v.Release[:min(len(v.Release), len(o.Release))], o.Release) == 0
 }

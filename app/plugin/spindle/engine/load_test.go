@@ -193,7 +193,7 @@ func TestAnIdleLoopEndsTheWorker(t *testing.T) {
 
 func TestFramesOfMinifiedLinesStayShort(t *testing.T) {
 	line := strings.Repeat("a;", 5000) + "BAD" + strings.Repeat(";b", 5000)
-	got := frame("x\n"+line+"\ny", 2, 10001)
+	got := wire.Frame("x\n"+line+"\ny", 2, 10001)
 	for l := range strings.Lines(got) {
 		if len(l) > 200 {
 			t.Errorf("a line of the frame has %d bytes", len(l))

@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
+
+	"conclave/app/plugin/wire"
 )
 
 // fileRoot is what a plugin sees as its folder in import.meta.url. The real
@@ -60,7 +62,7 @@ func (l *loader) Resolve(base, specifier string) (string, error) {
 	if m := l.read[base]; m != nil {
 		p.File = base
 		p.Line, p.Column = find(m.text, specifier)
-		p.Frame = frame(m.text, p.Line, p.Column)
+		p.Frame = wire.Frame(m.text, p.Line, p.Column)
 	}
 	l.fail(p)
 	return "", p
@@ -212,7 +214,7 @@ func (l *loader) buildJSON(name string, m *module) (string, *Problem) {
 	if at, ok := errors.AsType[*json.SyntaxError](err); ok {
 		before := m.text[:min(int(at.Offset), len(m.text))]
 		p.Line = strings.Count(before, "\n") + 1
-		p.Frame = frame(m.text, p.Line, 0)
+		p.Frame = wire.Frame(m.text, p.Line, 0)
 	}
 	return "", p
 }
@@ -293,7 +295,7 @@ func (l *loader) frame(stack string) string {
 		return ""
 	}
 	at := l.author(places[0])
-	return frame(l.text(at.file), at.line, at.column)
+	return wire.Frame(l.text(at.file), at.line, at.column)
 }
 
 // readable rewrites the stacks inside a line of the log.
@@ -352,7 +354,7 @@ func (l *loader) problem(t thrown, heap int64) *Problem {
 		}
 		at = l.author(at)
 		p.File, p.Line, p.Column = at.file, at.line, at.column
-		p.Frame = frame(l.text(at.file), at.line, at.column)
+		p.Frame = wire.Frame(l.text(at.file), at.line, at.column)
 	} else {
 		p.File = l.entry
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"conclave/app/plugin/wire"
 )
 
 // loaders are the endings esbuild has to read before the engine can.
@@ -64,7 +66,7 @@ func buildProblem(name, text string, msg api.Message) *Problem {
 	p := &Problem{Kind: "script", Type: "SyntaxError", File: name, Message: "SyntaxError: " + msg.Text}
 	if at := msg.Location; at != nil {
 		p.Line, p.Column = at.Line, columnOf(at.LineText, at.Column)
-		p.Frame = frame(text, p.Line, p.Column)
+		p.Frame = wire.Frame(text, p.Line, p.Column)
 	}
 	if len(msg.Notes) > 0 {
 		p.Hint = msg.Notes[0].Text

@@ -1,0 +1,32 @@
+package python
+
+import (
+	"regexp"
+	"slices"
+)
+
+// signs say which permission a line of Python is a sign of, for plugins whose
+// manifest does not ask for it. They err towards asking: a permission that is not
+// granted costs an error that names it, one that is granted and not used costs
+// nothing.
+var signs = []struct {
+	permission string
+	line       *regexp.Regexp
+}{
+	{"network", regexp.MustCompile(`(?m)^\s*(?:from|import)\s+(?:socket|socketserver|ssl|http\.(?:client|server)|urllib\.request|urllib3|requests|` +
+		`httpx|aiohttp|websockets?|openai|ftplib|smtplib|imaplib|telnetlib|paramiko|paho|zmq|grpc|redis|pymysql|playwright|uvicorn|fastapi|` +
+		`firecrawl|bilibili_api)\b|\basyncio\.(?:open_connection|start_server)\(|\bcreate_(?:connection|datagram_endpoint|server)\(`)},
+	{"programs", regexp.MustCompile(`(?m)^\s*(?:from|import)\s+(?:subprocess|multiprocessing|pexpect|pty)\b|\basyncio\.create_subprocess|` +
+		`\bos\.(?:system|popen|startfile|spawn\w+|exec\w+|fork)\(|\bProcessPoolExecutor\b`)},
+}
+
+// Reaches adds to found the permissions to open walls that a source shows its plugin
+// will want.
+func Reaches(found []string, source []byte) []string {
+	for _, sign := range signs {
+		if !slices.Contains(found, sign.permission) && sign.line.Match(source) {
+			found = append(found, sign.permission)
+		}
+	}
+	return found
+}
