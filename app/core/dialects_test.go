@@ -1,6 +1,8 @@
 package core
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -40,6 +42,37 @@ func TestF132EachDialectDeclaresItsFacts(t *testing.T) {
 			if !permit.IsWall(permission) {
 				t.Errorf("%s: %s opens no walls", contract, permission)
 			}
+		}
+	}
+}
+
+func TestLF05AFolderWithAManifestIsNoFolderOfFunctions(t *testing.T) {
+	all := dialects(python.New(python.Options{}), "", sandbox.Confinement{})
+	for manifest, text := range map[string]string{
+		"": "", "spindle.json": "{}", "plugin.toml": "[plugin]\n", "_manifest.json": "{}",
+	} {
+		dir := filepath.Join(t.TempDir(), "claimed")
+		files := map[string]string{"claimed.py": "def f(): ...\n"}
+		if manifest != "" {
+			files[manifest] = text
+		}
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		last := ""
+		for _, d := range all { // as the host asks: until one takes it, or says what is wrong with it
+			m, err := d.Recognize(t.Context(), plugin.Source{ID: "claimed", Path: dir, Display: dir, Folder: true, Alone: true})
+			if last = d.Facts().Contract; m != nil || err != nil {
+				break
+			}
+		}
+		if (last == "functions") != (manifest == "") {
+			t.Errorf("with %q it is taken by %s", manifest, last)
 		}
 	}
 }

@@ -26,12 +26,9 @@ func New(interpreters *python.Interpreters) *Dialect {
 	return &Dialect{interpreters}
 }
 
-// foreign are the manifests by which a folder belongs to another dialect.
-var foreign = []string{"spindle.json", "plugin.toml", "_manifest.json"}
-
-// Recognize takes a .py file, or a folder that no other dialect's manifest claims:
-// one with entry points for llm, with NAME/NAME.py or with an __init__.py. The
-// error is a *plugin.Problem for one that is empty, too large or unreadable.
+// Recognize takes a .py file, or a folder with entry points for llm, with
+// NAME/NAME.py or with an __init__.py. A folder may have such a file and the manifest
+// of another dialect, which is why this one is asked last. The error is a *plugin.Problem for one that is empty, too large or unreadable.
 func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifest, error) {
 	entry := filepath.Base(src.Path)
 	if !src.Folder {
@@ -39,9 +36,6 @@ func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manif
 			return nil, nil
 		}
 	} else {
-		if foreignFolder(src.Path) {
-			return nil, nil
-		}
 		p, found, err := readProject(src.Path)
 		if err != nil {
 			return nil, err
@@ -74,14 +68,6 @@ func (p project) manifest(src plugin.Source) *plugin.Manifest {
 		Contract: Contract, Name: cmp.Or(p.name, src.ID), Version: p.version, Description: p.description,
 		Author: p.author, Homepage: p.home, Entry: p.entry, Permissions: []string{},
 	}
-}
-
-// foreignFolder reports whether a folder belongs to another dialect.
-func foreignFolder(dir string) bool {
-	return slices.ContainsFunc(foreign, func(name string) bool {
-		_, err := os.Lstat(filepath.Join(dir, name))
-		return err == nil
-	})
 }
 
 // folderEntry returns the file of a folder that is loaded, by its name.

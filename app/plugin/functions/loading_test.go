@@ -161,14 +161,12 @@ def siblings(): return [helper.NAME, deep(), calendar.isleap(2024), helper.__fil
 func TestLF05AFolderIsServedByItsOwnFileOrAsAPackage(t *testing.T) {
 	d := aPython(t)
 	dir := files(t, map[string]string{
-		"my-kit/my_kit.py":     "import queue\nfrom lib import helper\ndef f(): return [helper(), queue.MINE]\n",
-		"my-kit/queue.py":      "MINE = 'own queue'\n",
-		"my-kit/lib.py":        "def helper(): return 'lib'\n",
-		"package/__init__.py":  "from .parts import one\nfrom package.parts import two\ndef f(): return [one(), two(), __file__]\n",
-		"package/parts.py":     "def one(): return 1\ndef two(): return 2\n",
-		"claimed/claimed.py":   "def f(): ...\n",
-		"claimed/spindle.json": "{}",
-		"other/readme.txt":     "",
+		"my-kit/my_kit.py":    "import queue\nfrom lib import helper\ndef f(): return [helper(), queue.MINE]\n",
+		"my-kit/queue.py":     "MINE = 'own queue'\n",
+		"my-kit/lib.py":       "def helper(): return 'lib'\n",
+		"package/__init__.py": "from .parts import one\nfrom package.parts import two\ndef f(): return [one(), two(), __file__]\n",
+		"package/parts.py":    "def one(): return 1\ndef two(): return 2\n",
+		"other/readme.txt":    "",
 	})
 	w := launch(t, d, source(t, filepath.Join(dir, "my-kit")))
 	w.List()
@@ -176,10 +174,8 @@ func TestLF05AFolderIsServedByItsOwnFileOrAsAPackage(t *testing.T) {
 	w = launch(t, d, source(t, filepath.Join(dir, "package")))
 	equal(t, "file", w.List()[0].Meta.File, "__init__.py")
 	equal(t, "package", w.Call("f", "").Text(), `[1,2,"`+filepath.Join(dir, "package", "__init__.py")+`"]`)
-	for _, name := range []string{"claimed", "other"} {
-		if m, err := d.Recognize(t.Context(), source(t, filepath.Join(dir, name))); m != nil || err != nil {
-			t.Errorf("%s: got %v, %v; want neither", name, m, err)
-		}
+	if m, err := d.Recognize(t.Context(), source(t, filepath.Join(dir, "other"))); m != nil || err != nil {
+		t.Errorf("other: got %v, %v; want neither", m, err)
 	}
 }
 
