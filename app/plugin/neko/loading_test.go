@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"conclave/app/plugin/neko"
+	"conclave/app/plugin/python"
 	"conclave/app/plugin/python/pythontest"
 )
 
@@ -228,7 +229,7 @@ func TestAManifestThatIsWrongSaysWhere(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := neko.New(nil).Recognize(t.Context(), folder(t, "", map[string]string{"plugin.toml": test.manifest}))
+			_, err := neko.New(python.New(python.Options{})).Recognize(t.Context(), folder(t, "", map[string]string{"plugin.toml": test.manifest}))
 			var p = problemOf(t, err)
 			if !strings.HasPrefix(p.Message, test.message) || p.Line != test.line || p.File != "plugin.toml" || p.Frame == "" {
 				t.Errorf("got %+v", p)
@@ -242,7 +243,7 @@ func TestAManifestIsReadAsItIsWritten(t *testing.T) {
 		"plugin.toml": "# odd, and right\n[plugin]\nversion = '1.0.7_1'\nentry = \"plugins.probe:Probe\"\nid = 'probe'\nname = {\"$i18n\" = \"n\", default = \"Probe\"}\ndescription = '''\nLong.\n'''\nshort_description = 'Short.'\nauthor = {name = 'Somebody'}\nodd = 1\n[plugin.sdk]\nsupported = '>=0.1.0,<0.3.0'\nrecommended = '~=0.2'\nconflicts = ['==0.1.*']\n[[plugin.ui.panel]]\nid = 'main'\n",
 		"run.py":      "import subprocess\n", "tests/test_it.py": "import socket\n", "vendor/x.py": "import socket\n",
 	})
-	m, err := neko.New(nil).Recognize(t.Context(), src)
+	m, err := neko.New(python.New(python.Options{})).Recognize(t.Context(), src)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +301,7 @@ class Probe(NekoPluginBase):
         return [self.plugin_id, WORD, again, __name__]
 `,
 	})
-	m, err := neko.New(nil).Recognize(t.Context(), src)
+	m, err := neko.New(python.New(python.Options{})).Recognize(t.Context(), src)
 	if err != nil || m.Identity != "pro-be.x" {
 		t.Fatalf("it is %q, %v", m.Identity, err)
 	}

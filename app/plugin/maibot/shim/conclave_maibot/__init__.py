@@ -9,7 +9,6 @@ A plugin sees `maibot_sdk` and nothing of this. Read in this order:
     tool        one tool: schema, arguments, the call
     answers     what a handler returned, as Conclave says it
     host        what a plugin asks for through self.ctx
-    toml        reading and writing config.toml where tomllib does not
 """
 
 import os

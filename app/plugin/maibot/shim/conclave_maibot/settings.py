@@ -9,9 +9,7 @@ written into it once, at the next start; an edit by hand after that counts again
 
 import os
 
-from conclave_worker import codec, problems
-
-from . import toml
+from conclave_worker import codec, problems, toml
 
 _OFF = ("0", "false", "no", "off")
 

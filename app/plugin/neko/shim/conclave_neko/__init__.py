@@ -16,7 +16,6 @@ lie beside this package and hold next to nothing; what they offer is here.
     life          start, timers, shutdown
     answers       Ok, Err and the exceptions
     settings      config: the manifest and what was changed of it
-    toml          writes a table as TOML
     store         the key-value store
     texts         translations
     journal       loggers

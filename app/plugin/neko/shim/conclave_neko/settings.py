@@ -7,7 +7,8 @@ import copy
 import os
 from _thread import allocate_lock
 
-from . import toml
+from conclave_worker import toml
+
 from .answers import SdkError, TransportError
 
 MISSING = object()

@@ -227,14 +227,18 @@ class _Reader:
 # -- writing --
 
 
-def dumps(data):
-    """Returns TOML of a dict. None has no form and is left out."""
+def dumps(data, otherwise=None):
+    """Returns TOML of a dict. None has no form and is left out.
+
+    A value of another kind is written as the text that otherwise makes of it; without
+    that it is a TypeError.
+    """
     lines = []
-    _table(data, [], lines)
+    _table(data, [], lines, otherwise)
     return "\n".join(lines).strip("\n") + "\n" if lines else ""
 
 
-def _table(data, path, lines):
+def _table(data, path, lines, otherwise):
     tables = []
     for key, value in data.items():
         if value is None:
@@ -242,13 +246,13 @@ def _table(data, path, lines):
         if isinstance(value, dict) and value or _rows(value):
             tables.append((key, value))
         else:
-            lines.append("%s = %s" % (_key(key), _value(value)))
+            lines.append("%s = %s" % (_key(key), _value(value, otherwise)))
     for key, value in tables:
         name = ".".join(_key(part) for part in path + [key])
         for row in value if isinstance(value, list) else [value]:
             lines.append("")
             lines.append("[[%s]]" % name if isinstance(value, list) else "[%s]" % name)
-            _table(row, path + [key], lines)
+            _table(row, path + [key], lines, otherwise)
 
 
 def _rows(value):
@@ -260,43 +264,47 @@ def _key(key):
     return key if key and set(key) <= _BARE else _text(key)
 
 
-def _value(value):
-    if value is True or value is False:
+def _value(value, otherwise):
+    if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (int, float)):
-        if value != value:
-            return "nan"
-        return repr(value) if value not in (float("inf"), float("-inf")) else ("inf" if value > 0 else "-inf")
+    if isinstance(value, int):
+        if not -(2 ** 63) <= value < 2 ** 63 and otherwise is None:
+            raise TypeError("TOML has no integers as large as %d" % value)
+        return str(int(value))
+    if isinstance(value, float):
+        return repr(float(value))  # inf and nan are TOML's words too
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_value(item) for item in value if item is not None) + "]"
+        return "[%s]" % ", ".join(_value(item, otherwise) for item in value if item is not None)
     if isinstance(value, dict):
-        return "{" + ", ".join("%s = %s" % (_key(k), _value(v)) for k, v in value.items() if v is not None) + "}"
+        pairs = ("%s = %s" % (_key(key), _value(item, otherwise)) for key, item in value.items() if item is not None)
+        return "{%s}" % ", ".join(pairs)
     if hasattr(value, "isoformat"):
         return value.isoformat()
-    return _text(str(value))
+    if isinstance(value, str) or hasattr(value, "__fspath__"):
+        return _text(str(value))
+    if otherwise is None:
+        raise TypeError("%s has no form in TOML" % type(value).__name__)
+    return _text(otherwise(value))
+
+
+_WRITTEN = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 
 
 def _text(text):
-    out = []
+    found = []
     for char in text:
-        if char in '"\\':
-            out.append("\\" + char)
-        elif char == "\n":
-            out.append("\\n")
-        elif char == "\t":
-            out.append("\\t")
-        elif char == "\r":
-            out.append("\\r")
+        if char in _WRITTEN:
+            found.append(_WRITTEN[char])
         elif ord(char) < 32 or ord(char) == 127:
-            out.append("\\u%04x" % ord(char))
+            found.append("\\u%04x" % ord(char))
         else:
-            out.append(char)
-    return '"' + "".join(out) + '"'
+            found.append(char if not 0xD800 <= ord(char) < 0xE000 else "?")
+    return '"%s"' % "".join(found)
 
 
 def updated(text, data):
     """Returns text changed so that it holds data: the same lines where that goes."""
-    plain = dumps(data)
+    plain = dumps(data, str)
     if not text.strip():
         return plain
     try:
@@ -329,7 +337,7 @@ def _edited(text, old, new):
             if begin is None:
                 lines += ["", "[%s]" % _key(name)]
                 begin, end = len(lines), len(lines)
-            line = "%s = %s" % (_key(key), _value(value))
+            line = "%s = %s" % (_key(key), _value(value, str))
             at = next((i for i in range(begin, end) if lines[i].split("=")[0].strip().strip("\"'") == key and "=" in lines[i]), None)
             if at is not None:
                 lines[at] = line
