@@ -135,13 +135,21 @@ func FuzzRequirements(f *testing.F) {
 		f.Add(seed)
 	}
 	values := markersOf(python.Python{Version: "3.11.7"})
+	py := python.New(python.Options{})
+	maibot.New(py)
 	f.Fuzz(func(t *testing.T, text string) {
 		var d declaration
 		d.requirements(text, "requirements.txt", func(string) (string, bool) { return text, true }, map[string]bool{})
 		d.setup(text)
 		d.project(text)
 		d.script(text, "plug.py")
-		d.manifest(text)
+		for _, e := range py.Ecosystems() {
+			if e.Requires != nil {
+				for _, one := range e.Requires([]byte(text)) {
+					d.add(one, e.Manifest)
+				}
+			}
+		}
 		for _, w := range merge(d.wants) {
 			counts(w.marker, values)
 			python.Satisfies("1.0", w.spec)
