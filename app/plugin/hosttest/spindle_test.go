@@ -647,7 +647,7 @@ var declared = regexp.MustCompile(`(?m)^(?:  namespace (\w+) \{|  \}|\s+function
 
 func TestSP09EveryDeclaredFunctionIsThere(t *testing.T) {
 	t.Parallel()
-	types, err := os.ReadFile(filepath.Join("..", "library", "templates", "kit", "spindle.d.ts"))
+	types, err := os.ReadFile(filepath.Join("..", "spindle", "templates", "spindle.d.ts"))
 	must(t, err)
 	members := map[string]string{"Files": "read write readBinary writeBinary delete list exists mkdir move stat getJson setJson", "Variables": "get set delete list has", "ChatVariables": "get set delete list has"}
 	var names []string
