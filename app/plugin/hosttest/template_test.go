@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"conclave/app/plugin"
-	"conclave/app/plugin/library"
 )
 
 func TestEveryTemplateAnswersItsRecordedCalls(t *testing.T) {
