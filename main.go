@@ -81,14 +81,14 @@ func run(args []string, stderr io.Writer) error {
 	if len(args) == 2 && args[0] == waitingFlag {
 		return showWaiting()
 	}
-	places, err := parse(args, stderr)
+	folders, err := parse(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	guard()
+	workAroundWebKit()
 	starting = true
 	if runtime.GOOS == "linux" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
 		return fault.New(fault.Unavailable, "window", "There is no display to show the window on.", "Start it in a desktop session, or use conclave chat.")
@@ -99,9 +99,9 @@ func run(args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c, err := openCore(ctx, core.Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Worker: program, Name: core.WindowName})
+	c, err := openCore(ctx, core.Options{Data: folders.Data, Plugins: folders.Plugins, OwnPlugins: folders.OwnPlugins, Worker: program, Name: core.WindowName})
 	if fault.KindOf(err) == fault.Locked {
-		return focusOther(ctx, places, stderr)
+		return focusOther(ctx, folders, stderr)
 	}
 	if err != nil || c == nil {
 		return err
@@ -116,7 +116,7 @@ func run(args []string, stderr io.Writer) error {
 	keep := keeper.New(c)
 	defer keep.Close()
 	window := app.New(keep.Core(app.Facts{
-		Version: version.Version, Data: places.Data, Plugins: places.Plugins, Logs: filepath.Join(places.Data, "logs"),
+		Version: version.Version, Data: folders.Data, Plugins: folders.Plugins, Logs: filepath.Join(folders.Data, "logs"),
 		Isolation: c.Isolation(), Trouble: c.Trouble,
 	}), c.Log)
 	server, err := c.Serve(func(args []string) bool {
@@ -149,16 +149,16 @@ func writeBindings() error {
 }
 
 // parse reads the flags, which are those of the terminal program.
-func parse(args []string, stderr io.Writer) (cli.Places, error) {
+func parse(args []string, stderr io.Writer) (cli.Folders, error) {
 	flags := flag.NewFlagSet("conclave-window", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	data := flags.String("data", os.Getenv("CONCLAVE_DATA"), "folder of the store, logs and media")
 	plugins := flags.String("plugins", os.Getenv("CONCLAVE_PLUGINS"), "the watched plugins folder")
 	ownFlags(flags)
 	if err := flags.Parse(args); err != nil {
-		return cli.Places{}, err
+		return cli.Folders{}, err
 	}
-	return cli.ResolvePlaces(*data, *plugins, os.Getenv, func(path string) (string, error) { return filepath.Abs(path) })
+	return cli.ResolveFolders(*data, *plugins, os.Getenv, func(path string) (string, error) { return filepath.Abs(path) })
 }
 
 // workerProgram finds conclave-worker beside this program.
@@ -175,8 +175,8 @@ func workerProgram() (string, error) {
 }
 
 // focusOther brings the window that is open to the front.
-func focusOther(ctx context.Context, places cli.Places, stderr io.Writer) error {
-	_, err := remote.Run(ctx, places.Data, remote.Command{Version: version.Version, Args: []string{"window", "focus"}}, remote.Streams{Out: io.Discard, Err: io.Discard})
+func focusOther(ctx context.Context, folders cli.Folders, stderr io.Writer) error {
+	_, err := remote.Run(ctx, folders.Data, remote.Command{Version: version.Version, Args: []string{"window", "focus"}}, remote.Streams{Out: io.Discard, Err: io.Discard})
 	if err != nil {
 		return fault.Wrap(fault.Locked, "window", "Conclave is open already, and its window does not answer.", "Close it, or end its process, and try again.", err)
 	}
@@ -184,9 +184,9 @@ func focusOther(ctx context.Context, places cli.Places, stderr io.Writer) error 
 	return nil
 }
 
-// guard turns off what is known to break web views: WebKitGTK's DMABUF renderer
+// workAroundWebKit turns off what is known to break web views: WebKitGTK's DMABUF renderer
 // draws nothing on some drivers.
-func guard() {
+func workAroundWebKit() {
 	if runtime.GOOS == "linux" && os.Getenv("WEBKIT_DISABLE_DMABUF_RENDERER") == "" {
 		_ = os.Setenv("WEBKIT_DISABLE_DMABUF_RENDERER", "1")
 	}

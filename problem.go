@@ -34,7 +34,7 @@ button { font: inherit; padding: 6px 14px; margin: 0 8px 8px 0; border-radius: 8
 // showSmall shows page, whose methods its script can call, in a small window until
 // that closes. began gets the context of the toolkit.
 func showSmall(page http.Handler, height int, began func(context.Context)) error {
-	guard()
+	workAroundWebKit()
 	return wails.Run(&options.App{
 		Title: "Conclave", Width: 620, Height: height, DisableResize: true,
 		AssetServer: &assetserver.Options{Handler: page},

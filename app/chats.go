@@ -242,7 +242,7 @@ func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r t
 	}
 	r.ID, r.Conversation, r.Model, r.ChainLimit = uuid.Must(uuid.NewV7()).String(), conversation, opened, set.ChainLimit
 	if !noTools {
-		r.Tools = c.core.Tools.Set().Offered()
+		r.Tools = c.core.Tools.Set().ForModel()
 	}
 	run, err := c.running()
 	if err != nil {

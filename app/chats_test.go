@@ -401,7 +401,7 @@ func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
 		[]llmtest.Step{llmtest.Call("1", "write_note", `{"text":"buy milk"}`)}, say("Written."),
 		[]llmtest.Step{llmtest.Call("2", "write_note", `{"text":"buy bread"}`)}, say("Written, too."),
 	).quiet()
-	w.model.SetInfo(llm.ModelInfo{Connection: "test", ID: "scripted", Title: "A <b>Model</b>\nwith a name", Can: llm.Capabilities{Tools: true}})
+	w.model.SetInfo(llm.ModelInfo{Connection: "test", ID: "scripted", Title: "A <b>Model</b>\nwith a name", Can: llm.Features{Tools: true}})
 	w.lend(answering("noted\u200b"), nil)
 	id := w.send("", "Note it.")
 	var pending app.PendingList

@@ -76,5 +76,5 @@ type Connections interface {
 	KeysFresh() bool
 	Unlock(passphrase string) error
 	// SetCapabilities notes what the person says that a model can do.
-	SetCapabilities(ctx context.Context, name string, can llm.Capabilities) error
+	SetCapabilities(ctx context.Context, name string, can llm.Features) error
 }

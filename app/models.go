@@ -240,7 +240,7 @@ func (m *Models) SetDefault(model string) error {
 
 // SetCapabilities notes what the person says that a model can do.
 func (m *Models) SetCapabilities(model string, tools, vision, reasoning bool) error {
-	return m.core.Models.SetCapabilities(m.call(), model, llm.Capabilities{Tools: tools, Vision: vision, Reasoning: reasoning})
+	return m.core.Models.SetCapabilities(m.call(), model, llm.Features{Tools: tools, Vision: vision, Reasoning: reasoning})
 }
 
 // ScanLocal asks the loopback addresses of known model servers, 400 ms each, in

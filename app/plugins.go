@@ -113,7 +113,7 @@ func permissionViews(asked, granted, denied []string) []PluginPermissionView {
 			state = PermissionDenied
 		}
 		f := permit.FactOf(name)
-		out = append(out, PluginPermissionView{name, f.Sentence, f.Without, f.Risk, f.Supported, state, permit.ByHand(name)})
+		out = append(out, PluginPermissionView{name, f.Sentence, f.Without, f.Risk, f.Supported, state, permit.ManualOnly(name)})
 	}
 	return out
 }

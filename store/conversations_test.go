@@ -215,7 +215,7 @@ func TestAnOutlineKnowsWhatItsMessagesAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, "entries", o.Entries, []store.Entry{
+	equal(t, "entries", o.Entries, []store.OutlineItem{
 		{Seq: 1, Role: "narrator", State: "odd", Hidden: true, Turn: "t", Size: 8, Created: created},
 	})
 }

@@ -12,8 +12,8 @@ import (
 	"conclave/app/chat"
 )
 
-// Found is a message, or with Seq 0 a title, in which all words stand.
-type Found struct {
+// SearchResult is a message, or with Seq 0 a title, in which all words stand.
+type SearchResult struct {
 	Conversation chat.ConversationID
 	Seq          chat.MessageSeq
 	Title        string // of the conversation
@@ -25,9 +25,9 @@ type Found struct {
 // and anywhere in a word, and returns at most limit of them (0 means all), last
 // changed conversation first. It reads every message and needs no index: that
 // suits a command which runs once; the window has package search, which ranks.
-func (s *Store) Find(ctx context.Context, query string, limit int) ([]Found, error) {
+func (s *Store) Find(ctx context.Context, query string, limit int) ([]SearchResult, error) {
 	const op = "store.find"
-	found := []Found{}
+	found := []SearchResult{}
 	words := strings.Fields(strings.ToLower(query))
 	if len(words) == 0 {
 		return found, nil
@@ -46,7 +46,7 @@ func (s *Store) Find(ctx context.Context, query string, limit int) ([]Found, err
 		var folded []byte
 		for _, c := range page.Conversations {
 			if holds(c.Title, words) {
-				found = append(found, Found{Conversation: c.ID, Title: c.Title, Text: c.Title})
+				found = append(found, SearchResult{Conversation: c.ID, Title: c.Title, Text: c.Title})
 			}
 			start := prefix(string(c.ID))
 			for k, v := messages.Seek(start); bytes.HasPrefix(k, start); k, v = messages.Next() {
@@ -66,7 +66,7 @@ func (s *Store) Find(ctx context.Context, query string, limit int) ([]Found, err
 					continue
 				}
 				if text := MessageText(m); holds(text, words) {
-					found = append(found, Found{c.ID, m.Seq, c.Title, m.Role, text})
+					found = append(found, SearchResult{c.ID, m.Seq, c.Title, m.Role, text})
 				}
 			}
 		}

@@ -14,8 +14,8 @@ import (
 	"conclave/app/chat"
 )
 
-// Entry holds what an outline knows of a message without decoding it.
-type Entry struct {
+// OutlineItem holds what an outline knows of a message without decoding it.
+type OutlineItem struct {
 	Seq     chat.MessageSeq
 	Parent  chat.MessageSeq
 	Role    chat.Role
@@ -31,7 +31,7 @@ type Entry struct {
 type Outline struct {
 	Conversation chat.Conversation
 	// Entries are all messages in the order they were written.
-	Entries []Entry
+	Entries []OutlineItem
 	// Path are the numbers of the visible messages, first to head.
 	Path []chat.MessageSeq
 
@@ -52,7 +52,7 @@ func (s *Store) Outline(ctx context.Context, id chat.ConversationID) (Outline, e
 		if o.Conversation, err = getConversation(tx, op, id); err != nil {
 			return err
 		}
-		o.Entries = make([]Entry, 0, o.Conversation.Last)
+		o.Entries = make([]OutlineItem, 0, o.Conversation.Last)
 		start := prefix(string(id))
 		cursor := bucket(tx, bucketOutline).Cursor()
 		for k, v := cursor.Seek(start); bytes.HasPrefix(k, start); k, v = cursor.Next() {
@@ -120,14 +120,14 @@ func (o *Outline) at(seq chat.MessageSeq) (int, bool) {
 	if i := int(seq) - 1; i >= 0 && i < len(o.Entries) && o.Entries[i].Seq == seq {
 		return i, true
 	}
-	return slices.BinarySearchFunc(o.Entries, seq, func(e Entry, seq chat.MessageSeq) int { return cmp.Compare(e.Seq, seq) })
+	return slices.BinarySearchFunc(o.Entries, seq, func(e OutlineItem, seq chat.MessageSeq) int { return cmp.Compare(e.Seq, seq) })
 }
 
 // Entry returns the entry of a message and whether there is one.
-func (o *Outline) Entry(seq chat.MessageSeq) (Entry, bool) {
+func (o *Outline) Entry(seq chat.MessageSeq) (OutlineItem, bool) {
 	i, ok := o.at(seq)
 	if !ok {
-		return Entry{}, false
+		return OutlineItem{}, false
 	}
 	return o.Entries[i], true
 }
@@ -197,8 +197,8 @@ func pathTo(tx *bbolt.Tx, id chat.ConversationID, head chat.MessageSeq) ([]chat.
 }
 
 // entryOf returns what the outline knows of m.
-func entryOf(m chat.Message) Entry {
-	e := Entry{Seq: m.Seq, Parent: m.Parent, Role: m.Role, State: m.State, Hidden: m.Hidden, Turn: m.Turn, Created: m.Created}
+func entryOf(m chat.Message) OutlineItem {
+	e := OutlineItem{Seq: m.Seq, Parent: m.Parent, Role: m.Role, State: m.State, Hidden: m.Hidden, Turn: m.Turn, Created: m.Created}
 	for _, p := range m.Parts {
 		e.Size += len(p.Text)
 		if p.Result != nil {
@@ -234,7 +234,7 @@ func reversed[W ~string](letters map[W]byte) map[byte]W {
 // row returns e as it is stored: parent, size and time (microseconds since 1970)
 // as varints, one byte of flags, one letter each for role and state ('?' and the
 // word after it for others, ended by a zero byte), and the turn.
-func (e Entry) row() []byte {
+func (e OutlineItem) row() []byte {
 	b := make([]byte, 0, 32+len(e.Turn))
 	b = binary.AppendUvarint(b, uint64(e.Parent))
 	b = binary.AppendUvarint(b, uint64(e.Size))
@@ -256,32 +256,32 @@ func appendWord[W ~string](b []byte, letters map[W]byte, w W) []byte {
 	return append(append(append(b, '?'), w...), 0)
 }
 
-// parseRow is the reverse of Entry.row.
-func parseRow(seq chat.MessageSeq, row []byte) (Entry, error) {
+// parseRow is the reverse of OutlineItem.row.
+func parseRow(seq chat.MessageSeq, row []byte) (OutlineItem, error) {
 	bad := fmt.Errorf("%w: the outline of message %d cannot be read", errRecord, seq)
 	parent, n := binary.Uvarint(row)
 	if n <= 0 {
-		return Entry{}, bad
+		return OutlineItem{}, bad
 	}
 	size, k := binary.Uvarint(row[n:])
 	if k <= 0 {
-		return Entry{}, bad
+		return OutlineItem{}, bad
 	}
 	n += k
 	at, k := binary.Varint(row[n:])
 	if n += k; k <= 0 || n >= len(row) {
-		return Entry{}, bad
+		return OutlineItem{}, bad
 	}
-	e := Entry{
+	e := OutlineItem{
 		Seq: seq, Parent: chat.MessageSeq(parent), Size: int(size), Created: time.UnixMicro(at).UTC(), Hidden: row[n]&1 != 0,
 	}
 	rest := row[n+1:]
 	var ok bool
 	if e.Role, rest, ok = cutWord(roleWords, rest); !ok {
-		return Entry{}, bad
+		return OutlineItem{}, bad
 	}
 	if e.State, rest, ok = cutWord(stateWords, rest); !ok {
-		return Entry{}, bad
+		return OutlineItem{}, bad
 	}
 	e.Turn = string(rest)
 	return e, nil

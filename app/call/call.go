@@ -165,11 +165,11 @@ type Call struct {
 }
 
 // Ask puts a call on record as asked. found is the tool it names, zero when there is
-// none; in says in which round of its turn it was asked for. The error is the log's:
+// none; at says in which round of its turn it was asked for. The error is the log's:
 // then there is no call.
-func (r *Runner) Ask(ctx context.Context, o *Origin, asked *chat.ToolCall, found tool.Tool, in Place) (*Call, error) {
+func (r *Runner) Ask(ctx context.Context, o *Origin, asked *chat.ToolCall, found tool.Tool, at Position) (*Call, error) {
 	c := &Call{Tool: found, runner: r, origin: o, log: cmp.Or(o.Log, r.o.Log), arguments: asked.Arguments, Record: chat.CallRecord{
-		ID: asked.Sequence, ResponseID: in.Response, Turn: o.Turn, Conversation: o.Conversation, Round: in.Round, Index: in.Index,
+		ID: asked.Sequence, ResponseID: at.Response, Turn: o.Turn, Conversation: o.Conversation, Round: at.Round, Index: at.Index,
 		RequestID: asked.ID, Caller: string(o.Caller), ToolName: asked.Tool,
 		Arguments: asked.Arguments, RawArguments: asked.Raw, Status: chat.CallAsked, Timestamp: r.o.Now().UTC(),
 	}}
@@ -179,8 +179,8 @@ func (r *Runner) Ask(ctx context.Context, o *Origin, asked *chat.ToolCall, found
 	return c, c.log.PutCall(ctx, &c.Record)
 }
 
-// Place says where in a turn a call was asked for.
-type Place struct {
+// Position says where in a turn a call was asked for.
+type Position struct {
 	Response chat.MessageSeq // the message that asks
 	Round    int             // of requests to the model, from 1
 	Index    int             // among the calls of the message
@@ -229,7 +229,7 @@ func (c *Call) badArguments(err error) *tool.Result {
 // that was not released, or nil. held, when not nil, is called when a person has to
 // be waited for.
 func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
-	if refused := c.hooked(ctx); refused != nil {
+	if refused := c.beforeTool(ctx); refused != nil {
 		return refused
 	}
 	d := c.runner.o.Gate.Ask(ctx, permit.Request{
@@ -259,9 +259,9 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	return nil
 }
 
-// With holds what a tool gets with a call beside the arguments. The zero value adds
+// Extra holds what a tool gets with a call beside the arguments. The zero value adds
 // nothing.
-type With struct {
+type Extra struct {
 	Member  json.RawMessage       // the council member's context object
 	Context []tool.ContextMessage // what the caller was told
 	Timeout time.Duration         // 0 is the tool's own
@@ -270,7 +270,7 @@ type With struct {
 // Make makes a released call. It waits for a place in the plugin's line, puts the
 // call on record as running, and has it made under its deadline. Everything that can
 // go wrong is a result.
-func (c *Call) Make(ctx context.Context, with With) tool.Result {
+func (c *Call) Make(ctx context.Context, extra Extra) tool.Result {
 	invoker, ok := c.origin.Tools.Invoker(c.Tool.ID())
 	if !ok {
 		return tool.Result{Status: chat.CallDied, Error: "the plugin " + c.Tool.Plugin + " is gone"}
@@ -291,12 +291,12 @@ func (c *Call) Make(ctx context.Context, with With) tool.Result {
 		return *c.given
 	}
 
-	timeout := cmp.Or(with.Timeout, c.Tool.TimeLimit())
+	timeout := cmp.Or(extra.Timeout, c.Tool.TimeLimit())
 	limited, cancel := context.WithTimeoutCause(ctx, timeout+grace, errTimeout)
 	defer cancel()
 	result := c.runner.invoke(limited, invoker, tool.Call{
 		ID: c.Name(), Tool: c.Tool, Arguments: c.Record.Arguments, Conversation: c.origin.Conversation,
-		Deadline: c.runner.o.Now().Add(timeout), CouncilMember: with.Member, ContextMessages: with.Context,
+		Deadline: c.runner.o.Now().Add(timeout), CouncilMember: extra.Member, ContextMessages: extra.Context,
 		Progress: func(note string) {
 			note, _ = tool.Strip(note)
 			c.hear(Event{Kind: Progress, Note: note})
@@ -311,7 +311,7 @@ func (c *Call) Make(ctx context.Context, with With) tool.Result {
 	case result.Status == chat.CallCancelled && ctx.Err() != nil:
 		result.Error = stopped
 	}
-	return c.looked(ctx, result)
+	return c.afterTool(ctx, result)
 }
 
 // begin puts the call on record as running: a kill while it runs must not lose that

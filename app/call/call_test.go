@@ -65,13 +65,13 @@ func newBench(t testing.TB, run tools, change ...func(*tool.Tool)) *bench {
 }
 
 // do makes a call of the person's, changed by change.
-func (b *bench) do(name, arguments string, change ...func(*call.Origin, *call.With)) tool.Result {
+func (b *bench) do(name, arguments string, change ...func(*call.Origin, *call.Extra)) tool.Result {
 	b.t.Helper()
-	o, with := call.Origin{About: hook.About{Caller: permit.Person}, Tools: b.set}, call.With{}
+	o, extra := call.Origin{About: hook.About{Caller: permit.Person}, Tools: b.set}, call.Extra{}
 	for _, do := range change {
-		do(&o, &with)
+		do(&o, &extra)
 	}
-	r, err := b.runner.Do(b.t.Context(), o, "p:"+name, arguments, with)
+	r, err := b.runner.Do(b.t.Context(), o, "p:"+name, arguments, extra)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -112,22 +112,22 @@ func TestACallGoesThroughTheGateAndIntoTheRecord(t *testing.T) {
 			t.Errorf("raised: %+v", r)
 		}
 		began := time.Now()
-		r := b.do("hang", `{}`, func(_ *call.Origin, with *call.With) { with.Timeout = 2 * time.Second })
+		r := b.do("hang", `{}`, func(_ *call.Origin, extra *call.Extra) { extra.Timeout = 2 * time.Second })
 		if r.Status != chat.CallTimeout || r.Error != "Error: hang took longer than 2 s and was stopped" || time.Since(began) > 4*time.Second {
 			t.Errorf("timeout: %+v after %s", r, time.Since(began))
 		}
-		r = b.do("echo", `{}`, func(o *call.Origin, _ *call.With) { o.Caller = permit.Main })
+		r = b.do("echo", `{}`, func(o *call.Origin, _ *call.Extra) { o.Caller = permit.Main })
 		if r.Status != chat.CallRefused || r.Error != "Cancelled: it needs a person's permission, and there is nobody to ask" {
 			t.Errorf("refused: %+v", r)
 		}
 		member := json.RawMessage(`{"memberId":"maker"}`)
-		r = b.do("echo", `{}`, func(o *call.Origin, with *call.With) {
-			o.Caller, with.Member, with.Context = "member:maker", member, []tool.ContextMessage{{Role: "user", Content: "Hi."}}
+		r = b.do("echo", `{}`, func(o *call.Origin, extra *call.Extra) {
+			o.Caller, extra.Member, extra.Context = "member:maker", member, []tool.ContextMessage{{Role: "user", Content: "Hi."}}
 		})
 		if r.Status != chat.CallOK || string(got.CouncilMember) != string(member) || len(got.ContextMessages) != 1 {
 			t.Errorf("a member's call: %+v, %+v", r, got)
 		}
-		if _, err := b.runner.Do(t.Context(), call.Origin{Tools: b.set}, "p:none", "", call.With{}); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.runner.Do(t.Context(), call.Origin{Tools: b.set}, "p:none", "", call.Extra{}); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("got %v", err)
 		}
 		records := b.log.Calls()
@@ -141,7 +141,7 @@ func TestWhatMustBeOnTheDiskComesBeforeTheTool(t *testing.T) {
 	ran := false
 	b := newBench(t, tools{"run": func(context.Context, tool.Call) tool.Result { ran = true; return tool.Result{} }})
 	full := fault.New(fault.Unavailable, "test", "The disk is full.", "")
-	r := b.do("run", "{}", func(o *call.Origin, _ *call.With) { o.Ready = func() error { return full } })
+	r := b.do("run", "{}", func(o *call.Origin, _ *call.Extra) { o.Ready = func() error { return full } })
 	if want := "Error: the call could not be put on record, so it was not made: The disk is full."; ran || r.Status != chat.CallDied || r.Error != want {
 		t.Errorf("ran %v, %+v", ran, r)
 	}
@@ -165,7 +165,7 @@ func TestCallsOfOnePluginStandInALineWhoeverMakesThem(t *testing.T) {
 			if i%2 == 0 {
 				caller = "member:maker"
 			}
-			go func() { done <- b.do("slow", "{}", func(o *call.Origin, _ *call.With) { o.Caller = caller }) }() // ends with its call
+			go func() { done <- b.do("slow", "{}", func(o *call.Origin, _ *call.Extra) { o.Caller = caller }) }() // ends with its call
 		}
 		for range 12 {
 			if r := <-done; r.Status != chat.CallOK {
@@ -184,7 +184,7 @@ func TestEventsOfACallComeInOrder(t *testing.T) {
 		c.Progress("half\u202E")
 		return tool.Result{}
 	}})
-	b.do("run", "{}", func(o *call.Origin, _ *call.With) {
+	b.do("run", "{}", func(o *call.Origin, _ *call.Extra) {
 		o.Hear = func(e call.Event) {
 			got = append(got, e.Kind)
 			if e.Kind == call.Progress && e.Note != "half" {
@@ -207,7 +207,7 @@ func TestF137ADecisionIsOnRecordAsDataAndNotOnlyInWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, tools{"run": echo})
 		defer b.gate.Attach()() // a window that nobody looks at
-		if r := b.do("run", "{}", func(o *call.Origin, _ *call.With) { o.Caller = permit.Main }); r.Status != chat.CallRefused {
+		if r := b.do("run", "{}", func(o *call.Origin, _ *call.Extra) { o.Caller = permit.Main }); r.Status != chat.CallRefused {
 			t.Errorf("got %+v", r)
 		}
 		b.do("run", "{}")
@@ -227,7 +227,7 @@ func BenchmarkCall(b *testing.B) {
 	bench := newBench(b, tools{"count": echo})
 	o := call.Origin{About: hook.About{Caller: permit.Person}, Tools: bench.set}
 	for b.Loop() {
-		if r, err := bench.runner.Do(b.Context(), o, "p:count", `{"n":1}`, call.With{}); err != nil || r.Status != chat.CallOK {
+		if r, err := bench.runner.Do(b.Context(), o, "p:count", `{"n":1}`, call.Extra{}); err != nil || r.Status != chat.CallOK {
 			b.Fatal(r, err)
 		}
 	}
@@ -243,7 +243,7 @@ func steps(do func(hook.Call) (hook.Verdict[hook.Call], error)) []hook.Step[hook
 	if do == nil {
 		return nil
 	}
-	return []hook.Step[hook.Call]{{Who: hook.Who{ID: "p", Title: "Guard"}, Do: func(_ context.Context, c hook.Call) (hook.Verdict[hook.Call], error) { return do(c) }}}
+	return []hook.Step[hook.Call]{{Owner: hook.Owner{ID: "p", Title: "Guard"}, Do: func(_ context.Context, c hook.Call) (hook.Verdict[hook.Call], error) { return do(c) }}}
 }
 
 func (g *guards) BeforeTool(context.Context, hook.About) []hook.Step[hook.Call] {
@@ -291,7 +291,7 @@ func TestHooksLookAtACallBeforeItIsDecidedAndAfterItIsMade(t *testing.T) {
 			ran, notes := 0, 0
 			b := newBench(t, tools{"echo": func(ctx context.Context, c tool.Call) tool.Result { ran++; return echo(ctx, c) }})
 			b.runner = call.New(call.Options{Gate: b.gate, Log: b.log, Points: &hook.Points{Sources: []hook.Source{&c.hooks}}})
-			r := b.do("echo", `{"n":1}`, func(o *call.Origin, _ *call.With) {
+			r := b.do("echo", `{"n":1}`, func(o *call.Origin, _ *call.Extra) {
 				o.Hear = func(e call.Event) {
 					if e.Kind == call.Noted {
 						notes++

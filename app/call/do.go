@@ -13,14 +13,14 @@ import (
 
 // Do makes one call outside a turn (o.Turn names it; empty makes a name), of the tool with the given id, through all
 // steps, and returns what the tool answered. arguments are the JSON text of an
-// object; empty is {}. A call on behalf of a council member (with.Member) carries no
+// object; empty is {}. A call on behalf of a council member (extra.Member) carries no
 // arguments of its own, so none are checked: the tool reads the context
 // (contracts/spindle, section 7).
 //
 // The error is for a call that was not made: kind not_found for an unknown tool, or
 // the log's. A refusal and bad arguments are results. The call's record is on the
 // disk within 250 ms, or by the log's next Sync; Do does not wait for that.
-func (r *Runner) Do(ctx context.Context, o Origin, id, arguments string, with With) (tool.Result, error) {
+func (r *Runner) Do(ctx context.Context, o Origin, id, arguments string, extra Extra) (tool.Result, error) {
 	found, ok := o.Tools.ByID(id)
 	if !ok {
 		return tool.Result{}, fault.New(fault.NotFound, "call", "There is no tool "+id+".", "conclave tools list --all shows what there is.")
@@ -37,11 +37,11 @@ func (r *Runner) Do(ctx context.Context, o Origin, id, arguments string, with Wi
 	default:
 		asked.Raw = arguments
 	}
-	c, err := r.Ask(ctx, &o, asked, found, Place{})
+	c, err := r.Ask(ctx, &o, asked, found, Position{})
 	if err != nil {
 		return tool.Result{}, err
 	}
-	result := c.steps(ctx, with)
+	result := c.steps(ctx, extra)
 	c.End(ctx, result)
 	result.Content = c.Result.Content
 	if c.Result.IsError {
@@ -51,8 +51,8 @@ func (r *Runner) Do(ctx context.Context, o Origin, id, arguments string, with Wi
 }
 
 // steps takes a call from its check to its result.
-func (c *Call) steps(ctx context.Context, with With) tool.Result {
-	if with.Member == nil {
+func (c *Call) steps(ctx context.Context, extra Extra) tool.Result {
+	if extra.Member == nil {
 		if refused := c.Check(); refused != nil {
 			return *refused
 		}
@@ -60,5 +60,5 @@ func (c *Call) steps(ctx context.Context, with With) tool.Result {
 	if refused := c.Decide(ctx, nil); refused != nil {
 		return *refused
 	}
-	return c.Make(ctx, with)
+	return c.Make(ctx, extra)
 }

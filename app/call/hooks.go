@@ -8,26 +8,26 @@ import (
 	"conclave/app/tool"
 )
 
-func (c *Call) asHooksSee() hook.Call {
+func (c *Call) hookCall() hook.Call {
 	return hook.Call{ID: c.Name(), Tool: c.Tool, Arguments: c.arguments}
 }
 
-// traced tells the person what hooks did.
-func (c *Call) traced(trace []hook.Trace) {
+// tellNotes tells the person what hooks did.
+func (c *Call) tellNotes(trace []hook.Trace) {
 	for _, note := range hook.Notes(trace) {
 		c.hear(Event{Kind: Noted, Note: note})
 	}
 }
 
-// hooked has hooks look at the call before anybody is asked, and returns the result
+// beforeTool has hooks look at the call before anybody is asked, and returns the result
 // of a call that they refuse, or nil. What they make of its arguments is checked
 // again, and is what the gate decides about.
-func (c *Call) hooked(ctx context.Context) *tool.Result {
+func (c *Call) beforeTool(ctx context.Context) *tool.Result {
 	if c.runner.o.Points == nil {
 		return nil
 	}
-	out, refused, trace, err := c.runner.o.Points.BeforeTool(ctx, c.asHooksSee(), c.origin.About)
-	c.traced(trace)
+	out, refused, trace, err := c.runner.o.Points.BeforeTool(ctx, c.hookCall(), c.origin.About)
+	c.tellNotes(trace)
 	if err != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
@@ -41,8 +41,8 @@ func (c *Call) hooked(ctx context.Context) *tool.Result {
 		}
 	}
 	c.given = out.Result
-	refused, trace, err = c.runner.o.Points.Approve(ctx, c.asHooksSee(), c.origin.About)
-	c.traced(trace)
+	refused, trace, err = c.runner.o.Points.Approve(ctx, c.hookCall(), c.origin.About)
+	c.tellNotes(trace)
 	if err != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
@@ -58,15 +58,15 @@ func (c *Call) refusedBy(words string) *tool.Result {
 	return &tool.Result{Status: chat.CallRefused, Error: words}
 }
 
-// looked has hooks look at what a tool answered.
-func (c *Call) looked(ctx context.Context, r tool.Result) tool.Result {
+// afterTool has hooks look at what a tool answered.
+func (c *Call) afterTool(ctx context.Context, r tool.Result) tool.Result {
 	if c.runner.o.Points == nil || r.Status == chat.CallPaused || r.Status == chat.CallCancelled {
 		return r
 	}
-	seen := c.asHooksSee()
+	seen := c.hookCall()
 	seen.Arguments, seen.Result, seen.Took = c.Record.Arguments, &r, c.runner.o.Now().Sub(c.Record.Started)
 	out, trace, err := c.runner.o.Points.AfterTool(ctx, seen, c.origin.About)
-	c.traced(trace)
+	c.tellNotes(trace)
 	if err != nil {
 		return tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}

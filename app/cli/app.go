@@ -67,7 +67,7 @@ type Chats interface {
 	// Calls lists records of tool calls, oldest first.
 	Calls(ctx context.Context, f CallFilter) ([]chat.CallRecord, error)
 	// Search finds messages and titles, best first.
-	Search(ctx context.Context, words string, limit int) ([]Found, error)
+	Search(ctx context.Context, words string, limit int) ([]SearchResult, error)
 }
 
 // CallFilter says which records of tool calls to list.
@@ -78,8 +78,8 @@ type CallFilter struct {
 	Last         int  // only the newest; 0 = all
 }
 
-// Found is one place where words were found.
-type Found struct {
+// SearchResult is one place where words were found.
+type SearchResult struct {
 	Conversation chat.ConversationID `json:"conversation"`
 	Title        string              `json:"title"`
 	Seq          chat.MessageSeq     `json:"seq,omitempty"`
@@ -100,7 +100,7 @@ type Models interface {
 	Test(ctx context.Context, name string) (models int, took time.Duration, err error)
 	SetDefault(ctx context.Context, name string) error
 	Default(ctx context.Context) (string, error)
-	Scan(ctx context.Context) ([]llm.Found, error)
+	Scan(ctx context.Context) ([]llm.Server, error)
 	// Pull has an Ollama server download a model.
 	Pull(ctx context.Context, name string, progress func(status string, done, total int64)) error
 }

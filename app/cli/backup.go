@@ -58,7 +58,7 @@ func (c *command) restoreCommand() *cobra.Command {
 		Use: "restore FILE", Short: "Go back to a copy of the store; the present one is set aside", Args: exactly("a copy of the store"),
 		Long: "Make a copy the store again: one that conclave backup wrote, or one of those that\nConclave keeps in the folder backups beside the store. What is there now is set\naside and not deleted. No Conclave may be running.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			places, err := c.places()
+			folders, err := c.folders()
 			if err != nil {
 				return err
 			}
@@ -69,13 +69,13 @@ func (c *command) restoreCommand() *cobra.Command {
 			if err := ordinary("cli.restore", path, args[0]); err != nil {
 				return err
 			}
-			if err := c.Restore(cmd.Context(), places.Data, path); err != nil {
+			if err := c.Restore(cmd.Context(), folders.Data, path); err != nil {
 				return err
 			}
 			if c.json {
-				return c.printJSON(map[string]string{"restored": path, "data": places.Data})
+				return c.printJSON(map[string]string{"restored": path, "data": folders.Data})
 			}
-			_, err = fmt.Fprintf(c.Out, "The store in %s is as it was in %s. What was there is beside it, as conclave.db.replaced-….\n", places.Data, path)
+			_, err = fmt.Fprintf(c.Out, "The store in %s is as it was in %s. What was there is beside it, as conclave.db.replaced-….\n", folders.Data, path)
 			return err
 		},
 	}
@@ -86,21 +86,21 @@ func (c *command) compactCommand() *cobra.Command {
 		Use: "compact", Short: "Give back the space that the store's file holds and does not use", Args: noArguments,
 		Long: "Write the store anew without the space that deleted chats left in its file.\nNothing of what it holds is changed. No Conclave may be running.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			places, err := c.places()
+			folders, err := c.folders()
 			if err != nil {
 				return err
 			}
 			if c.Compact == nil {
 				return fault.New(fault.Locked, "cli.compact", "The store is open here.", "Close Conclave, then compact the store.")
 			}
-			before, after, err := c.Compact(cmd.Context(), places.Data)
+			before, after, err := c.Compact(cmd.Context(), folders.Data)
 			if err != nil {
 				return err
 			}
 			if c.json {
-				return c.printJSON(map[string]any{"data": places.Data, "before": before, "after": after})
+				return c.printJSON(map[string]any{"data": folders.Data, "before": before, "after": after})
 			}
-			_, err = fmt.Fprintf(c.Out, "The store in %s had %.1f MB and has %.1f MB now.\n", places.Data, float64(before)/1e6, float64(after)/1e6)
+			_, err = fmt.Fprintf(c.Out, "The store in %s had %.1f MB and has %.1f MB now.\n", folders.Data, float64(before)/1e6, float64(after)/1e6)
 			return err
 		},
 	}

@@ -152,7 +152,7 @@ func (c *command) searchChats(ctx context.Context, app *App, args []string) erro
 	}
 	if c.json {
 		if found == nil {
-			found = []Found{}
+			found = []SearchResult{}
 		}
 		return c.printJSON(found)
 	}

@@ -62,8 +62,8 @@ func (s *Session) Path(path string) string {
 	return filepath.Join(s.Dir, path)
 }
 
-// Places are the folders a command works in.
-type Places struct {
+// Folders are the folders a command works in.
+type Folders struct {
 	Data         string   // absolute
 	Plugins      string   // absolute
 	OwnPlugins   bool     // Plugins is the default folder, inside Data
@@ -72,7 +72,7 @@ type Places struct {
 	Command      string   // the command without its arguments: "conclave chat"
 }
 
-// Exit statuses, which scripts rely on. Gone is remote.Gone: the command gives way.
+// Exit statuses, which scripts rely on. ExitHandedOver is remote.Gone: the command gives way.
 const (
 	ExitDone       = 0
 	ExitFailed     = 1
@@ -81,22 +81,22 @@ const (
 	ExitProvider   = 4
 	ExitNotFound   = 5
 	ExitStopped    = 130
-	Gone           = -1
-	// Elsewhere: another program has the store; nothing was read or said yet, so
+	ExitHandedOver = -1
+	// ExitOwnedElsewhere: another program has the store; nothing was read or said yet, so
 	// the whole command can run there.
-	Elsewhere = -2
+	ExitOwnedElsewhere = -2
 )
 
-// ErrElsewhere is returned by an Opener when another program has the store; Run
-// then returns Elsewhere.
-var ErrElsewhere = errors.New("another program has the store")
+// ErrOwnedElsewhere is returned by an Opener when another program has the store; Run
+// then returns ExitOwnedElsewhere.
+var ErrOwnedElsewhere = errors.New("another program has the store")
 
-// errGone makes Run return Gone.
+// errGone makes Run return ExitHandedOver.
 var errGone = errors.New("the command gives way")
 
 // Opener opens the core for a command, or reuses the one that is open. The
 // command calls the App's Close when it is done.
-type Opener func(ctx context.Context, places Places) (*App, error)
+type Opener func(ctx context.Context, folders Folders) (*App, error)
 
 // command holds the session of one run and the flags that all commands have.
 type command struct {
@@ -123,10 +123,10 @@ func Run(ctx context.Context, s *Session, open Opener) int {
 		return ExitDone
 	}
 	if errors.Is(err, errGone) {
-		return Gone
+		return ExitHandedOver
 	}
-	if errors.Is(err, ErrElsewhere) {
-		return Elsewhere
+	if errors.Is(err, ErrOwnedElsewhere) {
+		return ExitOwnedElsewhere
 	}
 	if quiet, ok := errors.AsType[*exitError](err); ok {
 		return quiet.code
@@ -279,17 +279,17 @@ func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 // app opens the core for this command. It waits until the plugins of waitFor have
 // loaded, or all when there are none.
 func (c *command) app(ctx context.Context, needsPlugins bool, waitFor ...string) (*App, error) {
-	places, err := c.places()
+	folders, err := c.folders()
 	if err != nil {
 		return nil, err
 	}
-	places.NeedsPlugins, places.WaitFor, places.Command = needsPlugins, waitFor, c.path
-	return c.open(ctx, places)
+	folders.NeedsPlugins, folders.WaitFor, folders.Command = needsPlugins, waitFor, c.path
+	return c.open(ctx, folders)
 }
 
-// places resolves the folders from flags, environment and defaults.
-func (c *command) places() (Places, error) {
-	return ResolvePlaces(c.data, c.plug, c.Env, func(path string) (string, error) { return filepath.Clean(c.Path(path)), nil })
+// folders resolves the folders from flags, environment and defaults.
+func (c *command) folders() (Folders, error) {
+	return ResolveFolders(c.data, c.plug, c.Env, func(path string) (string, error) { return filepath.Clean(c.Path(path)), nil })
 }
 
 func (c *command) versionCommand() *cobra.Command {

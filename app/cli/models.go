@@ -46,7 +46,7 @@ type modelRow struct {
 	Title      string `json:"title"`
 	Provider   string `json:"provider"`
 	Default    bool   `json:"default"`
-	llm.Capabilities
+	llm.Features
 	Context int64 `json:"context_tokens"`
 }
 

@@ -149,7 +149,7 @@ func (c *command) pathOfPlugin(ctx context.Context, name string) (string, error)
 // inThrowAway loads the plugin at path in a throw-away store, with no permission,
 // and runs do while it is loaded. The status is that of the loaded plugin.
 func (c *command) inThrowAway(ctx context.Context, path string, do func(context.Context, *App, plugin.Status) error) (plugin.Status, error) {
-	app, err := c.open(ctx, Places{Data: "", Plugins: "", NeedsPlugins: false})
+	app, err := c.open(ctx, Folders{Data: "", Plugins: "", NeedsPlugins: false})
 	if err != nil {
 		return plugin.Status{}, err
 	}

@@ -160,7 +160,7 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 	rows, empty := []pluginRow{}, map[string]string{}
 	for _, s := range app.Host.List() {
 		rows = append(rows, newPluginRow(s))
-		empty[s.ID] = toolless(s)
+		empty[s.ID] = whyNoTools(s)
 	}
 	if c.json {
 		return c.printJSON(rows)
@@ -185,9 +185,9 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 	return table.print(c, "There are no plugins. Put a .py or .js file into "+app.Plugins+", or make one with conclave plugins new python NAME.")
 }
 
-// toolless says why a plugin that is ready offers no tools, as far as it said so
+// whyNoTools says why a plugin that is ready offers no tools, as far as it said so
 // itself.
-func toolless(s plugin.Status) string {
+func whyNoTools(s plugin.Status) string {
 	offered := slices.ContainsFunc(s.Tools, func(t tool.Tool) bool { return t.Visibility != tool.Hidden || t.CouncilEligible })
 	if s.State != plugin.Ready || offered || len(s.Notes) == 0 {
 		return ""
@@ -388,7 +388,7 @@ func (c *command) printAfter(ctx context.Context, app *App, id string) error {
 	} else {
 		_, err = fmt.Fprintf(c.Out, "%s is %s, with %s.\n", s.ID, s.State, countOf(len(s.Tools), "tool"))
 	}
-	if why := toolless(s); err == nil && why != "" && !s.Muted && !c.json {
+	if why := whyNoTools(s); err == nil && why != "" && !s.Muted && !c.json {
 		fmt.Fprintln(c.Err, why)
 	}
 	if err == nil && s.Muted {
@@ -646,9 +646,9 @@ func countOf(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// tellWaiting says which plugins wait for a person, so that nobody wonders where
+// printWaiting says which plugins wait for a person, so that nobody wonders where
 // their tools are.
-func (c *command) tellWaiting(app *App) {
+func (c *command) printWaiting(app *App) {
 	for _, s := range app.Host.List() {
 		if s.Problem == nil && (s.State == plugin.NeedsApproval || s.State == plugin.Quarantined && !s.Serving) {
 			f := fault.Of(notServing(s))

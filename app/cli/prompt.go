@@ -240,10 +240,10 @@ func (t *talk) prepare(ctx context.Context) error {
 		if err := t.approval.plugins(ctx); err != nil {
 			return err
 		}
-		if err := t.offerFiles(ctx, t.chat.Tools); err != nil {
+		if err := t.addFiles(ctx, t.chat.Tools); err != nil {
 			return err
 		}
-		t.c.tellWaiting(t.app)
+		t.c.printWaiting(t.app)
 	}
 	return nil
 }
@@ -334,10 +334,10 @@ func (t *talk) askAboutChanged(ctx context.Context) error {
 	return nil
 }
 
-// offerFiles loads the files of -T and --functions for this run, and those the
+// addFiles loads the files of -T and --functions for this run, and those the
 // chat was begun with. Naming a file on the command line is the yes to running
 // it.
-func (t *talk) offerFiles(ctx context.Context, before []string) error {
+func (t *talk) addFiles(ctx context.Context, before []string) error {
 	files := before
 	for _, spec := range t.fileSpecs() {
 		if !slices.Contains(files, spec) {
@@ -363,7 +363,7 @@ func (t *talk) offerFiles(ctx context.Context, before []string) error {
 	}
 	for _, file := range files {
 		if isBox(file) {
-			id, name, err := t.offerBox(ctx, file)
+			id, name, err := t.addToolbox(ctx, file)
 			if err != nil {
 				return err
 			}
@@ -394,7 +394,7 @@ func (t *talk) set() (*tool.Set, bool, error) {
 	all := t.app.Tools.Set()
 	named := slices.DeleteFunc(slices.Clone(t.f.tools), func(spec string) bool { return t.scriptFile(spec) || isBox(spec) })
 	if len(named) == 0 && len(t.loaded) == 0 && len(t.boxes) == 0 {
-		return all.Offered(), false, nil
+		return all.ForModel(), false, nil
 	}
 	keep, byName := map[string]bool{}, map[string]bool{}
 	for _, spec := range named {
@@ -420,7 +420,7 @@ func (t *talk) set() (*tool.Set, bool, error) {
 			if err != nil {
 				return nil, true, noTool
 			}
-			return nil, true, notOffered(p)
+			return nil, true, errNotAvailable(p)
 		}
 	}
 	offered := all.Filter(func(x tool.Tool) bool {
@@ -574,9 +574,9 @@ func (p *printer) end() {
 
 // openWindow opens the window, as conclave does without a command.
 func (c *command) openWindow(ctx context.Context) error {
-	places, err := c.places()
+	folders, err := c.folders()
 	if err != nil {
 		return err
 	}
-	return openWindow(ctx, places)
+	return openWindow(ctx, folders)
 }

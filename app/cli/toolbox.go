@@ -133,7 +133,7 @@ func hasBox(s plugin.Status, name string) bool { return slices.Contains(boxes(s)
 func (t *talk) absoluteBox(spec string) string {
 	name, settings, err := parseBox(spec)
 	if err != nil {
-		return spec // offerBox says so
+		return spec // addToolbox says so
 	}
 	for _, s := range t.app.Host.List() {
 		if !hasBox(s, name) {
@@ -160,10 +160,10 @@ func (t *talk) absoluteBox(spec string) string {
 	return spec
 }
 
-// offerBox loads the plugin that has a toolbox once more for this run, with the
+// addToolbox loads the plugin that has a toolbox once more for this run, with the
 // settings named, and returns its id and the toolbox's name. Kind not_found when
 // no plugin has one of that name.
-func (t *talk) offerBox(ctx context.Context, spec string) (id, name string, err error) {
+func (t *talk) addToolbox(ctx context.Context, spec string) (id, name string, err error) {
 	name, settings, err := parseBox(spec)
 	if err != nil {
 		return "", "", err

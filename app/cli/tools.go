@@ -146,13 +146,13 @@ func (c *command) toolsCommand() *cobra.Command {
 		return table.print(c, "No tool matches.")
 	}}
 	return group("tools", "List, show, offer and call tools", list, show, search, c.toolCallCommand(),
-		c.simple("enable TOOL", "Offer a tool to models", exactly("the name of a tool"), c.offerTool(true)),
-		c.simple("disable TOOL", "Offer a tool to models no more", exactly("the name of a tool"), c.offerTool(false)))
+		c.simple("enable TOOL", "Offer a tool to models", exactly("the name of a tool"), c.setToolEnabled(true)),
+		c.simple("disable TOOL", "Offer a tool to models no more", exactly("the name of a tool"), c.setToolEnabled(false)))
 }
 
-// offerTool is the switch beside a tool: whether models are offered it, whatever
+// setToolEnabled is the switch beside a tool: whether models are offered it, whatever
 // its plugin asks for.
-func (c *command) offerTool(on bool) func(context.Context, *App, []string) error {
+func (c *command) setToolEnabled(on bool) func(context.Context, *App, []string) error {
 	return func(ctx context.Context, app *App, args []string) error {
 		row, err := findRow(app, args[0])
 		if err != nil {
@@ -275,14 +275,14 @@ func (c *command) toolCallCommand() *cobra.Command {
 		if !json.Valid([]byte(arguments)) {
 			return usageOf(cmd, "--args is not JSON: %s", cutLine(arguments))
 		}
-		origin, with := call.Origin{Asker: asker}, call.With{Timeout: timeout}
+		origin, extra := call.Origin{Asker: asker}, call.Extra{Timeout: timeout}
 		origin.Caller = permit.Person
 		if member != "" {
 			origin.Caller = permit.Caller("member:" + member)
-			with.Member = memberContext(member)
+			extra.Member = memberContext(member)
 		}
 		if contextFile != "" {
-			if with.Context, err = c.contextMessages(contextFile); err != nil {
+			if extra.Context, err = c.contextMessages(contextFile); err != nil {
 				return err
 			}
 		}
@@ -300,7 +300,7 @@ func (c *command) toolCallCommand() *cobra.Command {
 			return notServing(p)
 		}
 		started := time.Now()
-		result, err := app.Calls.Do(cmd.Context(), origin, row.ID, arguments, with)
+		result, err := app.Calls.Do(cmd.Context(), origin, row.ID, arguments, extra)
 		if err != nil {
 			return err
 		}
@@ -309,9 +309,9 @@ func (c *command) toolCallCommand() *cobra.Command {
 	return cmd
 }
 
-// notOffered says why a plugin that was named offers a model nothing: it does not
+// errNotAvailable says why a plugin that was named offers a model nothing: it does not
 // serve, it has no tools, or none that is offered by the plugin's name alone.
-func notOffered(p plugin.Status) error {
+func errNotAvailable(p plugin.Status) error {
 	if p.State != plugin.Ready || slices.Contains(p.Denied, "tools") {
 		return notServing(p)
 	}

@@ -19,7 +19,7 @@ const VersionFlag = "--version"
 // openWindow starts the window's program with the same folders and returns once
 // it runs. A window of another version is refused: it would open the store in a way
 // that this program does not know.
-func openWindow(ctx context.Context, p Places) error {
+func openWindow(ctx context.Context, p Folders) error {
 	path, err := version.Beside(version.Window)
 	if err != nil {
 		return err

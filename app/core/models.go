@@ -153,7 +153,7 @@ func (m *Models) Open(ctx context.Context, name string) (llm.Model, error) {
 // knownModel is a model of which the person said what it can do.
 type knownModel struct {
 	llm.Model
-	can llm.Capabilities
+	can llm.Features
 }
 
 // Info implements llm.Model.
@@ -164,7 +164,7 @@ func (m knownModel) Info() llm.ModelInfo {
 }
 
 // SetCapabilities notes what the person says that a model can do.
-func (m *Models) SetCapabilities(ctx context.Context, name string, can llm.Capabilities) error {
+func (m *Models) SetCapabilities(ctx context.Context, name string, can llm.Features) error {
 	connection, id, _ := strings.Cut(name, "/")
 	c, err := m.connection(ctx, connection)
 	if err != nil {
@@ -179,7 +179,7 @@ func (m *Models) SetCapabilities(ctx context.Context, name string, can llm.Capab
 			if c.Name == connection {
 				s.Connections[i].Can = maps.Clone(c.Can)
 				if c.Can == nil {
-					s.Connections[i].Can = map[string]llm.Capabilities{}
+					s.Connections[i].Can = map[string]llm.Features{}
 				}
 				s.Connections[i].Can[id] = can
 			}
@@ -474,4 +474,4 @@ func (m *Models) Pull(ctx context.Context, name string, progress func(status str
 }
 
 // Scan asks the loopback addresses of known model servers.
-func (m *Models) Scan(ctx context.Context) ([]llm.Found, error) { return llm.Scanner{}.Scan(ctx) }
+func (m *Models) Scan(ctx context.Context) ([]llm.Server, error) { return llm.Scanner{}.Scan(ctx) }

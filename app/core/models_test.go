@@ -110,7 +110,7 @@ func TestF108WhatAPersonSaysOfAModelOverrulesTheGuess(t *testing.T) {
 	if _, _, err := c.Models.Test(ctx, "mine"); err != nil {
 		t.Fatal(err)
 	}
-	opens := func() llm.Capabilities {
+	opens := func() llm.Features {
 		t.Helper()
 		model, err := c.Models.Open(ctx, "mine/house-model")
 		if err != nil {
@@ -121,7 +121,7 @@ func TestF108WhatAPersonSaysOfAModelOverrulesTheGuess(t *testing.T) {
 	if opens().Vision {
 		t.Fatal("the guess sees pictures already")
 	}
-	want := llm.Capabilities{Vision: true, Reasoning: true}
+	want := llm.Features{Vision: true, Reasoning: true}
 	if err := c.Models.SetCapabilities(ctx, "mine/house-model", want); err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func Main(args []string) int {
 	for range tries {
 		t := &terminal{ctx: ctx}
 		code := cli.Run(run, s, t.open)
-		if code != cli.Elsewhere {
+		if code != cli.ExitOwnedElsewhere {
 			return code
 		}
 		var interrupted atomic.Bool // the owner was told; it may close instead of heeding
@@ -65,7 +65,7 @@ func Main(args []string) int {
 				return true
 			})
 		}
-		code, err := remote.Run(ctx, t.places.Data, commandOf(s), remote.Streams{In: s.In, Out: s.Out, Err: s.Err, Interrupted: heed})
+		code, err := remote.Run(ctx, t.folders.Data, commandOf(s), remote.Streams{In: s.In, Out: s.Out, Err: s.Err, Interrupted: heed})
 		s.Interrupt.Set(nil)
 		switch {
 		case err == nil:
@@ -140,14 +140,14 @@ func commandOf(s *cli.Session) remote.Command {
 
 // terminal opens the core for one command of this program.
 type terminal struct {
-	ctx    context.Context //nolint:containedctx // the program's own
-	places cli.Places
+	ctx     context.Context //nolint:containedctx // the program's own
+	folders cli.Folders
 }
 
 // open implements cli.Opener: it opens the core, or says that another program
 // has the store.
-func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error) {
-	t.places = places
+func (t *terminal) open(ctx context.Context, folders cli.Folders) (*cli.App, error) {
+	t.folders = folders
 	program, err := version.Beside(version.Worker)
 	if err != nil {
 		return nil, fault.Wrap(fault.Unavailable, "terminal", "Conclave cannot find its own program file, which plugins' processes are started from.",
@@ -157,9 +157,9 @@ func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error
 	if err != nil {
 		work = ""
 	}
-	c, err := Open(ctx, Options{Data: places.Data, Plugins: places.Plugins, OwnPlugins: places.OwnPlugins, Work: work, Worker: program, Name: cmp.Or(places.Command, "another conclave")})
+	c, err := Open(ctx, Options{Data: folders.Data, Plugins: folders.Plugins, OwnPlugins: folders.OwnPlugins, Work: work, Worker: program, Name: cmp.Or(folders.Command, "another conclave")})
 	if fault.KindOf(err) == fault.Locked {
-		return nil, cli.ErrElsewhere
+		return nil, cli.ErrOwnedElsewhere
 	}
 	if err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error
 	a := c.Terminal()
 	quiet := c.tellToasts(cli.Plain(os.Stderr))
 	var server *remote.Server
-	if places.Data != "" {
+	if folders.Data != "" {
 		server, err = c.Serve(nil)
 		if err != nil {
 			c.Log.Warn("other commands cannot be served", "err", err)
@@ -186,8 +186,8 @@ func (t *terminal) open(ctx context.Context, places cli.Places) (*cli.App, error
 			}
 		}
 	}
-	if places.NeedsPlugins {
-		if err := c.Scan(ctx, places.WaitFor...); err != nil {
+	if folders.NeedsPlugins {
+		if err := c.Scan(ctx, folders.WaitFor...); err != nil {
 			a.Close()
 			return nil, err
 		}
@@ -210,17 +210,17 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 			Interrupt: &cli.Interrupt{},
 		}
 		streams.Interrupted(s.Interrupt.Stop)
-		return cli.Run(ctx, s, func(ctx context.Context, places cli.Places) (*cli.App, error) {
-			if places.Data == "" { // a throw-away one
-				return (&terminal{ctx: ctx}).open(ctx, places)
+		return cli.Run(ctx, s, func(ctx context.Context, folders cli.Folders) (*cli.App, error) {
+			if folders.Data == "" { // a throw-away one
+				return (&terminal{ctx: ctx}).open(ctx, folders)
 			}
-			if places.Plugins != c.o.Plugins {
+			if folders.Plugins != c.o.Plugins {
 				return nil, fault.New(fault.Conflict, "core.serve", "The Conclave that is running watches the plugins folder "+c.o.Plugins+".", "Close it, or leave --plugins out.")
 			}
 			a := c.Terminal()
 			a.Close = func() {}
-			if places.NeedsPlugins {
-				if err := c.Scan(ctx, places.WaitFor...); err != nil {
+			if folders.NeedsPlugins {
+				if err := c.Scan(ctx, folders.WaitFor...); err != nil {
 					return nil, err
 				}
 			}
@@ -338,14 +338,14 @@ func (s terminalChats) Calls(ctx context.Context, f cli.CallFilter) ([]chat.Call
 }
 
 // Search implements cli.Chats.
-func (s terminalChats) Search(ctx context.Context, words string, limit int) ([]cli.Found, error) {
+func (s terminalChats) Search(ctx context.Context, words string, limit int) ([]cli.SearchResult, error) {
 	found, err := s.Find(ctx, words, limit)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]cli.Found, 0, len(found))
+	out := make([]cli.SearchResult, 0, len(found))
 	for _, f := range found {
-		row := cli.Found{Conversation: f.Conversation, Title: f.Title, Seq: f.Seq, Excerpt: around(f.Text, words)}
+		row := cli.SearchResult{Conversation: f.Conversation, Title: f.Title, Seq: f.Seq, Excerpt: around(f.Text, words)}
 		if c, err := s.Conversation(ctx, f.Conversation); err == nil {
 			row.Updated = c.Updated
 		}

@@ -38,7 +38,7 @@ func (s *scripted) AfterTool(context.Context, hook.About) []hook.Step[hook.Call]
 // says is a step of who that adds its name to the system text.
 func says(who string, phase hook.Phase, priority int, order uint64) hook.Step[llm.Request] {
 	return hook.Step[llm.Request]{
-		Who: hook.Who{ID: who, Title: who}, Phase: phase, Priority: priority, Order: order,
+		Owner: hook.Owner{ID: who, Title: who}, Phase: phase, Priority: priority, Order: order,
 		Do: func(_ context.Context, r llm.Request) (hook.Verdict[llm.Request], error) {
 			r.System += who
 			return hook.Verdict[llm.Request]{Action: hook.Changed, Value: r}, nil
@@ -47,7 +47,7 @@ func says(who string, phase hook.Phase, priority int, order uint64) hook.Step[ll
 }
 
 func on(who string, do func(c hook.Call) (hook.Verdict[hook.Call], error)) hook.Step[hook.Call] {
-	return hook.Step[hook.Call]{Who: hook.Who{ID: who, Title: who}, Do: func(_ context.Context, c hook.Call) (hook.Verdict[hook.Call], error) { return do(c) }}
+	return hook.Step[hook.Call]{Owner: hook.Owner{ID: who, Title: who}, Do: func(_ context.Context, c hook.Call) (hook.Verdict[hook.Call], error) { return do(c) }}
 }
 
 func TestAllSourcesShareOneOrder(t *testing.T) {
@@ -56,7 +56,7 @@ func TestAllSourcesShareOneOrder(t *testing.T) {
 		&scripted{model: []hook.Step[llm.Request]{says("d", hook.Change, 50, 1), says("a", hook.Fill, 100, 100)}},
 	}}
 	r, trace, err := p.BeforeModel(t.Context(), llm.Request{}, hook.About{})
-	if err != nil || r.System != "abcde" || len(trace) != 5 || trace[4].Who.ID != "e" || trace[4].Action != hook.Changed || trace[4].Point != hook.BeforeModel {
+	if err != nil || r.System != "abcde" || len(trace) != 5 || trace[4].Owner.ID != "e" || trace[4].Action != hook.Changed || trace[4].Point != hook.BeforeModel {
 		t.Errorf("got %q, %+v, %v", r.System, trace, err)
 	}
 }

@@ -31,15 +31,15 @@ const (
 	Change               // everything else
 )
 
-// Who is whoever a step belongs to.
-type Who struct {
+// Owner names whoever a step belongs to.
+type Owner struct {
 	ID    string // a plugin's id, or conclave
 	Title string // its name, for a person
 }
 
 // Step is one hook at one point.
 type Step[T any] struct {
-	Who      Who
+	Owner    Owner
 	Phase    Phase
 	Priority int    // lower runs first
 	Order    uint64 // of registration, among all
@@ -74,7 +74,7 @@ const (
 // Trace tells what one step did, for whoever wants to know who changed a turn.
 type Trace struct {
 	Point  Point
-	Who    Who
+	Owner  Owner
 	Action Action
 	Reason string
 	Notes  []string
@@ -93,7 +93,7 @@ func Notes(trace []Trace) []string {
 // ended is how a row of steps ended.
 type ended[T any] struct {
 	value T
-	by    Who
+	by    Owner
 	last  Verdict[T] // Answer, Deny or Stop, or the zero value
 	trace []Trace
 }
@@ -118,17 +118,17 @@ func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool)
 			verdict = Verdict[T]{Action: Failed, Reason: err.Error()}
 		}
 		if verdict.Action != Unchanged || len(verdict.Notes) > 0 {
-			end.trace = append(end.trace, Trace{at, step.Who, verdict.Action, verdict.Reason, verdict.Notes, time.Since(began)})
+			end.trace = append(end.trace, Trace{at, step.Owner, verdict.Action, verdict.Reason, verdict.Notes, time.Since(began)})
 		}
 		switch verdict.Action {
 		case Changed:
 			end.value = verdict.Value
 		case Answer, Deny, Stop:
-			end.by, end.last = step.Who, verdict
+			end.by, end.last = step.Owner, verdict
 			return end, nil
 		case Failed:
 			if guard {
-				end.by, end.last = step.Who, Verdict[T]{Action: Deny, Reason: step.Who.Title + " could not say whether it may run"}
+				end.by, end.last = step.Owner, Verdict[T]{Action: Deny, Reason: step.Owner.Title + " could not say whether it may run"}
 				return end, nil
 			}
 		case Unchanged:

@@ -178,7 +178,7 @@ func (c connections) Scan(ctx context.Context) ([]app.LocalServer, error) {
 	return out, err
 }
 
-func sameAddress(c llm.Connection, f llm.Found) bool {
+func sameAddress(c llm.Connection, f llm.Server) bool {
 	trim := func(s string) string {
 		for len(s) > 0 && s[len(s)-1] == '/' {
 			s = s[:len(s)-1]

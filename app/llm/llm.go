@@ -4,7 +4,7 @@
 //
 // It knows no vendor: each vendor is a package below this one, and imports it.
 // What they share is here: Link, the way to a server with its timeouts and
-// refusals; Gatherer, which puts streamed tool calls together; Scanner, which finds model
+// refusals; CallAssembler, which puts streamed tool calls together; Scanner, which finds model
 // servers on this computer. The shared suite
 // every vendor passes is in llmtest. Read Model, Request, Event and Error first.
 package llm
@@ -51,7 +51,7 @@ type Connection struct {
 	HasKey bool     `json:"has_key"`
 	// Can holds what the person knows of models, by id; it overrules what is listed
 	// and what is guessed.
-	Can map[string]Capabilities `json:"can,omitempty"`
+	Can map[string]Features `json:"can,omitempty"`
 
 	// Key reads the secret at the moment of use; nil when the connection needs
 	// none. It returns "" and a fault when the key store is locked or missing.
@@ -60,20 +60,20 @@ type Connection struct {
 
 // ModelInfo describes one model.
 type ModelInfo struct {
-	Connection string       `json:"connection"`
-	ID         string       `json:"id"` // the vendor's id; may hold slashes
-	Title      string       `json:"title"`
-	Provider   string       `json:"provider"` // the connection's kind
-	Can        Capabilities `json:"can"`
-	Context    int64        `json:"context_tokens,omitempty"` // window in tokens; 0 = not known
+	Connection string   `json:"connection"`
+	ID         string   `json:"id"` // the vendor's id; may hold slashes
+	Title      string   `json:"title"`
+	Provider   string   `json:"provider"` // the connection's kind
+	Can        Features `json:"can"`
+	Context    int64    `json:"context_tokens,omitempty"` // window in tokens; 0 = not known
 }
 
 // Name returns "connection/id", as a person writes it.
 func (m ModelInfo) Name() string { return m.Connection + "/" + m.ID }
 
-// Capabilities say what a model can do. A capability that is not known is true
+// Features say what a model can do. A capability that is not known is true
 // for Tools (most can; the refusal is a typed error) and false for the others.
-type Capabilities struct {
+type Features struct {
 	Tools     bool `json:"tools"`
 	Vision    bool `json:"vision"`
 	Reasoning bool `json:"reasoning"`

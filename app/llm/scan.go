@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// Found is a model server that answered on this computer.
-type Found struct {
+// Server is a model server that answered on this computer.
+type Server struct {
 	Kind    string   `json:"kind"`  // of the connection it takes: ollama or openai
 	Title   string   `json:"title"` // the program, by its own reply
 	Version string   `json:"version,omitempty"`
@@ -41,7 +41,7 @@ var usualPorts = []int{11434, 1234, 8080, 1337, 8000, 5001, 4891}
 // what it replies: another program on a known port is not taken for one, and a
 // known one on another's port is called by its name. The only error is ctx's
 // cause.
-func (s Scanner) Scan(ctx context.Context) ([]Found, error) {
+func (s Scanner) Scan(ctx context.Context) ([]Server, error) {
 	ports := s.Ports
 	if len(ports) == 0 {
 		ports = usualPorts
@@ -51,7 +51,7 @@ func (s Scanner) Scan(ctx context.Context) ([]Found, error) {
 		Transport:     &http.Transport{DisableKeepAlives: true, DialContext: (&net.Dialer{}).DialContext}, // no proxy
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	found := make([]*Found, len(ports))
+	found := make([]*Server, len(ports))
 	var wg sync.WaitGroup
 	for i, port := range ports {
 		wg.Go(func() {
@@ -64,7 +64,7 @@ func (s Scanner) Scan(ctx context.Context) ([]Found, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	servers := []Found{}
+	servers := []Server{}
 	for _, f := range found {
 		if f != nil {
 			servers = append(servers, *f)
@@ -75,7 +75,7 @@ func (s Scanner) Scan(ctx context.Context) ([]Found, error) {
 
 // askPort asks one port all questions at once; the first connection decides
 // whether anybody listens, on IPv4 or else on IPv6.
-func askPort(ctx context.Context, client *http.Client, port int) *Found {
+func askPort(ctx context.Context, client *http.Client, port int) *Server {
 	base := ""
 	for _, host := range []string{"127.0.0.1", "[::1]"} {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", fmt.Sprintf("%s:%d", host, port))
@@ -156,7 +156,7 @@ func (r reply) greeting() greeting {
 	return g
 }
 
-func recognize(base string, said map[string]reply) *Found {
+func recognize(base string, said map[string]reply) *Server {
 	list := said["/v1/models"].greeting()
 	isList := list.Object == "list" || len(list.Data) > 0 && list.Data[0].Object == "model"
 	owner := ""
@@ -166,8 +166,8 @@ func recognize(base string, said map[string]reply) *Found {
 		owner = cmp.Or(owner, strings.ToLower(m.OwnedBy))
 	}
 	slices.Sort(models)
-	like := func(title, version string) *Found {
-		return &Found{Kind: "openai", Title: title, Version: version, URL: base + "/v1", Models: models}
+	like := func(title, version string) *Server {
+		return &Server{Kind: "openai", Title: title, Version: version, URL: base + "/v1", Models: models}
 	}
 	props := said["/props"].greeting()
 	kobold := said["/api/extra/version"].greeting()
@@ -181,7 +181,7 @@ func recognize(base string, said map[string]reply) *Found {
 			models = append(models, m.Name)
 		}
 		slices.Sort(models)
-		return &Found{Kind: "ollama", Title: "Ollama", Version: said["/api/version"].greeting().Version, URL: base, Models: models}
+		return &Server{Kind: "ollama", Title: "Ollama", Version: said["/api/version"].greeting().Version, URL: base, Models: models}
 	case said["/lmstudio-greeting"].greeting().LMStudio:
 		return like("LM Studio", "")
 	case strings.HasPrefix(jan.Title, "Jan API"):

@@ -112,7 +112,7 @@ func TestScanGivesUpOnASilentPort(t *testing.T) {
 }
 
 func TestCapabilitiesAreGuessedFromNames(t *testing.T) {
-	for id, want := range map[string]llm.Capabilities{
+	for id, want := range map[string]llm.Features{
 		"gpt-4o-mini":                {Tools: true, Vision: true},
 		"gpt-5.1":                    {Tools: true, Vision: true, Reasoning: true},
 		"gpt-3.5-turbo":              {Tools: true},

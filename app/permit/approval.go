@@ -39,7 +39,7 @@ type Trust struct {
 // normalCandidate makes the tools comparable, and leaves of what it asks for what
 // there is.
 func normalCandidate(c Candidate) Candidate {
-	c.Permissions = Askable(c.Permissions)
+	c.Permissions = Requestable(c.Permissions)
 	c.Tools = slices.Clone(c.Tools)
 	for i := range c.Tools {
 		c.Tools[i].Plugin = c.Plugin
@@ -128,13 +128,13 @@ func (g *Gate) Propose(c Candidate) {
 	verdict, changes := g.statusLocked(c)
 	proposed := false
 	if verdict == Waiting && !slices.Contains(g.approvals[c.Plugin].Rejected, c.version()) {
-		proposed = !slices.ContainsFunc(g.pending, func(e *entry) bool {
+		proposed = !slices.ContainsFunc(g.pending, func(e *openRequest) bool {
 			return e.Kind != KindCall && e.Plugin == c.Plugin && e.candidate.version() == c.version()
 		})
 	}
 	if proposed {
-		g.takeLocked(func(e *entry) bool { return e.Kind != KindCall && e.Plugin == c.Plugin })
-		g.pending = append(g.pending, &entry{Pending: g.describeCandidateLocked(c, changes), candidate: c, done: make(chan struct{})})
+		g.takeLocked(func(e *openRequest) bool { return e.Kind != KindCall && e.Plugin == c.Plugin })
+		g.pending = append(g.pending, &openRequest{Pending: g.describeCandidateLocked(c, changes), candidate: c, done: make(chan struct{})})
 	}
 	g.mu.Unlock()
 	if proposed {
@@ -334,7 +334,7 @@ func (g *Gate) record(ctx context.Context, c Candidate, answer Answer, t Trust) 
 		return err
 	}
 	g.mu.Lock()
-	g.takeLocked(func(e *entry) bool { return e.Kind != KindCall && e.Plugin == c.Plugin })
+	g.takeLocked(func(e *openRequest) bool { return e.Kind != KindCall && e.Plugin == c.Plugin })
 	g.mu.Unlock()
 	g.decided(c.Plugin)
 	return nil
@@ -482,7 +482,7 @@ func (g *Gate) Listed(c Candidate) error {
 // approved stays, for one that comes back unchanged.
 func (g *Gate) Forget(plugin string) {
 	g.mu.Lock()
-	taken := g.takeLocked(func(e *entry) bool { return e.Kind != KindCall && e.Plugin == plugin })
+	taken := g.takeLocked(func(e *openRequest) bool { return e.Kind != KindCall && e.Plugin == plugin })
 	g.mu.Unlock()
 	if len(taken) > 0 {
 		g.notify()

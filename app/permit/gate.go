@@ -45,7 +45,7 @@ type Gate struct {
 	approvals map[string]Approval
 	known     map[string]Candidate // the newest that asked, by plugin
 	released  map[string]bool      // "plugin:tool digest" of definitions approved in this run
-	pending   []*entry             // oldest first
+	pending   []*openRequest       // oldest first
 	lasting   map[string]*Approval // of plugins approved for a run only: what was said before, or nil
 	once      map[string]bool      // calls that were allowed after their program had died
 	uses      map[string]Use       // by tool id
@@ -80,7 +80,7 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 	}
 	home := homeFolder()
 	g := &Gate{
-		o: o, base: context.WithoutCancel(ctx), home: home, protected: protectedPlaces(home, o.Protected),
+		o: o, base: context.WithoutCancel(ctx), home: home, protected: protectedPaths(home, o.Protected),
 		touched: map[string]bool{}, approvals: map[string]Approval{}, known: map[string]Candidate{}, released: map[string]bool{},
 		lasting: map[string]*Approval{}, once: map[string]bool{}, uses: map[string]Use{}, unwritten: map[string]bool{}, listeners: map[*func(string)]struct{}{},
 	}
@@ -132,10 +132,10 @@ func (g *Gate) Close(ctx context.Context) error {
 		g.writes.Done()
 	}
 	g.writing = nil
-	settled := g.takeLocked(func(e *entry) bool { return e.Kind == KindCall && e.waiters > 0 })
+	settled := g.takeLocked(func(e *openRequest) bool { return e.Kind == KindCall && e.waiters > 0 })
 	g.mu.Unlock()
 	for _, e := range settled {
-		e.settle(Decision{Effect: Deny, Why: "Conclave was closed before you answered", Reason: "Conclave was closed before anybody answered", By: "nobody to ask"})
+		e.resolve(Decision{Effect: Deny, Why: "Conclave was closed before you answered", Reason: "Conclave was closed before anybody answered", By: "nobody to ask"})
 		g.deleteWaiting(ctx, e.ID)
 	}
 	g.writes.Wait()
@@ -470,13 +470,13 @@ func (g *Gate) Attach() (detach func()) {
 	return sync.OnceFunc(func() {
 		g.mu.Lock()
 		g.windows--
-		var settled []*entry
+		var settled []*openRequest
 		if g.windows == 0 {
-			settled = g.takeLocked(func(e *entry) bool { return e.Kind == KindCall && e.waiters > 0 })
+			settled = g.takeLocked(func(e *openRequest) bool { return e.Kind == KindCall && e.waiters > 0 })
 		}
 		g.mu.Unlock()
 		for _, e := range settled {
-			e.settle(Decision{Effect: Deny, Step: e.step, By: "nobody to ask", Why: "the window was closed before you answered", Reason: "the window was closed before anybody answered"})
+			e.resolve(Decision{Effect: Deny, Step: e.step, By: "nobody to ask", Why: "the window was closed before you answered", Reason: "the window was closed before anybody answered"})
 			g.deleteWaiting(g.base, e.ID)
 		}
 	})

@@ -112,7 +112,7 @@ func builtIn(c *check) ruling {
 	var found string
 	eachText(value, func(text string) {
 		if files && found == "" {
-			if place := c.g.protectedPlace(text); place != "" {
+			if place := c.g.protectedPath(text); place != "" {
 				found = "it names " + place
 			}
 		}

@@ -11,10 +11,10 @@ import (
 	"conclave/app/tool"
 )
 
-// entry is one pending request. It is taken from the gate's list exactly once,
+// openRequest is one pending request. It is taken from the gate's list exactly once,
 // by whoever settles it: an answer, the clock, the last waiter that leaves, the
 // last window. Everything but waiters and Count is fixed once it is in the list.
-type entry struct {
+type openRequest struct {
 	Pending
 	request   Request // a call's, the first of those merged
 	step      int
@@ -22,20 +22,20 @@ type entry struct {
 	candidate Candidate
 	waiters   int
 
-	done     chan struct{} // closed by settle
+	done     chan struct{} // closed by resolve
 	decision Decision
 }
 
-// settle lets the waiters go. Only who took the entry calls it.
-func (e *entry) settle(d Decision) {
+// resolve lets the waiters go. Only who took the entry calls it.
+func (e *openRequest) resolve(d Decision) {
 	e.decision = d
 	close(e.done)
 }
 
 // takeLocked removes the entries that match and returns them.
-func (g *Gate) takeLocked(match func(*entry) bool) []*entry {
-	var taken []*entry
-	g.pending = slices.DeleteFunc(g.pending, func(e *entry) bool {
+func (g *Gate) takeLocked(match func(*openRequest) bool) []*openRequest {
+	var taken []*openRequest
+	g.pending = slices.DeleteFunc(g.pending, func(e *openRequest) bool {
 		if match(e) {
 			taken = append(taken, e)
 			return true
@@ -150,7 +150,7 @@ func callKey(request Request) string {
 
 // joinLocked puts a call into the pending list, or adds it to an identical one;
 // first tells which.
-func (g *Gate) joinLocked(request Request, step int, p Pending) (joined *entry, first bool) {
+func (g *Gate) joinLocked(request Request, step int, p Pending) (joined *openRequest, first bool) {
 	key := callKey(request)
 	for _, e := range g.pending {
 		if e.Kind == KindCall && e.key == key {
@@ -159,13 +159,13 @@ func (g *Gate) joinLocked(request Request, step int, p Pending) (joined *entry, 
 			return e, false
 		}
 	}
-	e := &entry{Pending: p, request: request, step: step, key: key, waiters: 1, done: make(chan struct{})}
+	e := &openRequest{Pending: p, request: request, step: step, key: key, waiters: 1, done: make(chan struct{})}
 	g.pending = append(g.pending, e)
 	return e, true
 }
 
 // wait blocks until the entry is settled, its time is over, or ctx ends.
-func (g *Gate) wait(ctx context.Context, e *entry, request Request, first bool) Decision {
+func (g *Gate) wait(ctx context.Context, e *openRequest, request Request, first bool) Decision {
 	if first {
 		g.storeWaiting(ctx, e)
 	}
@@ -181,7 +181,7 @@ func (g *Gate) wait(ctx context.Context, e *entry, request Request, first bool) 
 	case <-timer.C:
 		if g.take(e) {
 			g.deleteWaiting(context.WithoutCancel(ctx), e.ID)
-			e.settle(expired(e.step))
+			e.resolve(expired(e.step))
 			g.notify()
 		}
 		<-e.done
@@ -191,24 +191,24 @@ func (g *Gate) wait(ctx context.Context, e *entry, request Request, first bool) 
 	g.mu.Lock()
 	e.waiters--
 	e.Count = max(e.waiters, 1)
-	var left []*entry
+	var left []*openRequest
 	if e.waiters == 0 {
-		left = g.takeLocked(func(o *entry) bool { return o == e })
+		left = g.takeLocked(func(o *openRequest) bool { return o == e })
 	}
 	g.mu.Unlock()
 	for range left {
 		g.deleteWaiting(context.WithoutCancel(ctx), e.ID)
-		e.settle(stopped())
+		e.resolve(stopped())
 	}
 	g.notify()
 	return stopped()
 }
 
 // take takes one entry and reports whether it was still there.
-func (g *Gate) take(e *entry) bool {
+func (g *Gate) take(e *openRequest) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return len(g.takeLocked(func(o *entry) bool { return o == e })) == 1
+	return len(g.takeLocked(func(o *openRequest) bool { return o == e })) == 1
 }
 
 // Pending returns the requests that wait for a person, oldest first. A window
@@ -217,7 +217,7 @@ func (g *Gate) Pending() []Pending {
 	g.mu.Lock()
 	now := g.o.Now()
 	// Requests left by a program that died have no waiter to watch the clock.
-	over := g.takeLocked(func(e *entry) bool { return e.Kind == KindCall && e.waiters == 0 && !now.Before(e.Expires) })
+	over := g.takeLocked(func(e *openRequest) bool { return e.Kind == KindCall && e.waiters == 0 && !now.Before(e.Expires) })
 	list := make([]Pending, 0, len(g.pending))
 	for _, e := range g.pending {
 		list = append(list, e.Pending)
@@ -237,7 +237,7 @@ func (g *Gate) Pending() []Pending {
 func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 	const op = "permit.answer"
 	g.mu.Lock()
-	i := slices.IndexFunc(g.pending, func(e *entry) bool { return e.ID == id })
+	i := slices.IndexFunc(g.pending, func(e *openRequest) bool { return e.ID == id })
 	if i < 0 || g.pending[i].Nonce != nonce || !g.pending[i].Expires.IsZero() && !g.o.Now().Before(g.pending[i].Expires) {
 		g.mu.Unlock()
 		return fault.New(fault.Conflict, op, "This request was settled already.", "Look at the list again.")
@@ -262,7 +262,7 @@ func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 		g.once[e.request.Call] = true
 		g.mu.Unlock()
 	}
-	e.settle(d)
+	e.resolve(d)
 	return err
 }
 
@@ -270,7 +270,7 @@ func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 // whoever listens.
 func (g *Gate) reconsider() {
 	type settled struct {
-		e *entry
+		e *openRequest
 		d Decision
 	}
 	var over []settled
@@ -284,13 +284,13 @@ func (g *Gate) reconsider() {
 		if r.effect == Ask {
 			continue
 		}
-		g.takeLocked(func(o *entry) bool { return o == e })
+		g.takeLocked(func(o *openRequest) bool { return o == e })
 		over = append(over, settled{e, g.rulingLocked(&e.request, step, r)})
 	}
 	g.mu.Unlock()
 	for _, s := range over {
 		g.deleteWaiting(g.base, s.e.ID)
-		s.e.settle(s.d)
+		s.e.resolve(s.d)
 	}
 	g.notify()
 }
@@ -307,7 +307,7 @@ type storedRequest struct {
 
 // storeWaiting keeps a waiting call for the case that this program dies. A failure
 // only means that it would not survive that.
-func (g *Gate) storeWaiting(ctx context.Context, e *entry) {
+func (g *Gate) storeWaiting(ctx context.Context, e *openRequest) {
 	if g.o.Store == nil {
 		return
 	}
@@ -350,8 +350,8 @@ func (g *Gate) restore(ctx context.Context) error {
 			Conversation: s.Pending.Conversation, Turn: s.Pending.Turn,
 		}
 		s.Pending.Reason += " Conclave ended before you answered."
-		g.pending = append(g.pending, &entry{Pending: s.Pending, request: request, step: s.Step, key: callKey(request), done: make(chan struct{})})
+		g.pending = append(g.pending, &openRequest{Pending: s.Pending, request: request, step: s.Step, key: callKey(request), done: make(chan struct{})})
 	}
-	slices.SortFunc(g.pending, func(a, b *entry) int { return a.Asked.Compare(b.Asked) })
+	slices.SortFunc(g.pending, func(a, b *openRequest) int { return a.Asked.Compare(b.Asked) })
 	return nil
 }

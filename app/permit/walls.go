@@ -28,9 +28,9 @@ func IsWall(permission string) bool { return slices.Contains(walls, permission) 
 // yes to a plugin includes it.
 const localNetwork = "local_network"
 
-// ByHand reports whether a permission is granted by a yes of its own, never by
+// ManualOnly reports whether a permission is granted by a yes of its own, never by
 // approving the plugin that asks for it.
-func ByHand(permission string) bool {
+func ManualOnly(permission string) bool {
 	return IsWall(permission) || permission == localNetwork
 }
 
@@ -41,9 +41,9 @@ func Known(permission string) bool {
 	return known
 }
 
-// Askable returns what of permissions a plugin may ask for: those that there are,
+// Requestable returns what of permissions a plugin may ask for: those that there are,
 // each once. Text that its maker invented never becomes a permission.
-func Askable(permissions []string) []string {
+func Requestable(permissions []string) []string {
 	out := []string{}
 	for _, p := range permissions {
 		if Known(p) && p != localNetwork && !slices.Contains(out, p) {
@@ -55,7 +55,7 @@ func Askable(permissions []string) []string {
 
 // approvable returns what of permissions an approval grants.
 func approvable(permissions []string) []string {
-	return slices.DeleteFunc(Askable(permissions), ByHand)
+	return slices.DeleteFunc(Requestable(permissions), ManualOnly)
 }
 
 // Match is one condition of a grant: Op is how the field of what is asked compares

@@ -13,8 +13,8 @@ func TestEveryPermissionIsSaidInWords(t *testing.T) {
 		if !f.Supported || f.Name != name || !strings.HasSuffix(f.Sentence, ".") || !strings.HasSuffix(f.Without, ".") {
 			t.Errorf("%s is said as %+v", name, f)
 		}
-		if permit.ByHand(name) != (f.Risk == permit.WallRisk) {
-			t.Errorf("%s has risk %s, and a yes of its own: %v", name, f.Risk, permit.ByHand(name))
+		if permit.ManualOnly(name) != (f.Risk == permit.WallRisk) {
+			t.Errorf("%s has risk %s, and a yes of its own: %v", name, f.Risk, permit.ManualOnly(name))
 		}
 	}
 	for _, name := range []string{"screen_capture", "providers.tts.register", "no such thing"} {

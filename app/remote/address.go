@@ -30,12 +30,12 @@ type place struct {
 	create    bool // Conclave makes the folder
 }
 
-// places returns where the socket of a data folder may lie, the best first: in
+// socketPaths returns where the socket of a data folder may lie, the best first: in
 // the data folder itself; where its path is too long for a socket or others may
 // write to it, in a folder of Conclave's own in the user's runtime folder or the
 // temporary folder. Two programs may be given different environments, so
 // the owner takes the first that will do, and the others look in all.
-func places(data string) []place {
+func socketPaths(data string) []place {
 	if resolved, err := filepath.EvalSymlinks(data); err == nil {
 		data = resolved // one folder has one name
 	}
@@ -67,7 +67,7 @@ func (p place) path() (string, error) {
 // makes its folder.
 func ownAddress(data string) (string, error) {
 	var reasons error
-	for _, p := range places(data) {
+	for _, p := range socketPaths(data) {
 		if p.create {
 			if err := os.Mkdir(p.dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 				reasons = errors.Join(reasons, err)
@@ -88,7 +88,7 @@ func ownAddress(data string) (string, error) {
 func reach(ctx context.Context, data string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: patience}
 	var reasons error
-	for _, p := range places(data) {
+	for _, p := range socketPaths(data) {
 		path, err := p.path()
 		if err != nil {
 			reasons = errors.Join(reasons, err)

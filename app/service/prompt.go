@@ -49,7 +49,7 @@ type item struct {
 // BeforeModel implements hook.Source. A plugin that fails or takes too long changes
 // nothing, and its log says why.
 func (p *Prompt) BeforeModel(ctx context.Context, about hook.About) []hook.Step[llm.Request] {
-	steps := []hook.Step[llm.Request]{{Who: hook.Who{ID: "conclave", Title: "Conclave"}, Phase: hook.Fill, Do: p.filling(about)}}
+	steps := []hook.Step[llm.Request]{{Owner: hook.Owner{ID: "conclave", Title: "Conclave"}, Phase: hook.Fill, Do: p.filling(about)}}
 	handled := map[string]any{ // what context handlers hand on, one to the next
 		"chatId": about.Conversation, "generationId": about.Turn, "generationType": about.Kind, "connectionId": connectionOf(about.Model), "model": about.Model,
 		"personaId": nil, "characterId": nil, "dryRun": false,
@@ -68,7 +68,7 @@ type looking = func(context.Context, llm.Request) (hook.Verdict[llm.Request], er
 
 func (p *Prompt) step(h plugin.Hook, phase hook.Phase, do looking) hook.Step[llm.Request] {
 	return hook.Step[llm.Request]{
-		Who: hook.Who{ID: h.Plugin, Title: h.Title}, Phase: phase, Priority: h.Priority, Order: h.Order, Do: do,
+		Owner: hook.Owner{ID: h.Plugin, Title: h.Title}, Phase: phase, Priority: h.Priority, Order: h.Order, Do: do,
 		Failed: func(err error) {
 			p.Hooks.Note(h.Plugin, "error", fmt.Sprintf("Its %s failed, so nothing was changed: %v.", strings.ReplaceAll(h.Kind, "_", " "), err))
 		},

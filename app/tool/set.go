@@ -68,8 +68,8 @@ func (s *Set) Filter(keep func(Tool) bool) *Set {
 	return newSet(s.generation, kept, s.invokers)
 }
 
-// Offered returns what a main model may call: all but the hidden tools. Of the
+// ForModel returns what a main model may call: all but the hidden tools. Of the
 // deferred ones it is told the names.
-func (s *Set) Offered() *Set {
+func (s *Set) ForModel() *Set {
 	return s.Filter(func(t Tool) bool { return t.Visibility != Hidden })
 }

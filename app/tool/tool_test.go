@@ -148,7 +148,7 @@ func TestARepeatedNameCountsOnceWithItsLastDefinition(t *testing.T) {
 func TestOfferedHoldsAllButHiddenTools(t *testing.T) {
 	r := tool.NewRegistry()
 	set := r.Publish("p", []tool.Tool{{Name: "a"}, {Name: "b", Visibility: tool.Hidden}, {Name: "c", Visibility: tool.Deferred}}, echo{"p"})
-	if offered := set.Offered().Tools(); len(offered) != 2 || offered[0].Name != "a" || offered[1].Name != "c" {
+	if offered := set.ForModel().Tools(); len(offered) != 2 || offered[0].Name != "a" || offered[1].Name != "c" {
 		t.Errorf("offered %+v", offered)
 	}
 }

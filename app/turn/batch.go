@@ -31,7 +31,7 @@ func (t *run) record(ctx context.Context, response chat.MessageSeq, asked []*cha
 		} else if t.req.Tools != nil {
 			found, _ = t.req.Tools.ByWire(one.Tool)
 		}
-		c, err := t.o.Calls.Ask(save, &t.origin, one, found, call.Place{Response: response, Round: t.round, Index: i})
+		c, err := t.o.Calls.Ask(save, &t.origin, one, found, call.Position{Response: response, Round: t.round, Index: i})
 		if err != nil {
 			return nil, err
 		}
@@ -70,7 +70,7 @@ func (t *run) batch(ctx context.Context, calls []*call.Call, limit bool) batch {
 				return
 			}
 			next()
-			c.End(ctx, t.hinted(c, c.Make(ctx, call.With{Context: t.told(c.Tool)})))
+			c.End(ctx, t.hinted(c, c.Make(ctx, call.Extra{Context: t.told(c.Tool)})))
 		})
 		<-turn
 	}

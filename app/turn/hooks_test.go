@@ -28,7 +28,7 @@ type beside struct {
 }
 
 func (b *beside) BeforeModel(_ context.Context, about hook.About) []hook.Step[llm.Request] {
-	return []hook.Step[llm.Request]{{Who: hook.Who{ID: "sample", Title: "Sample"}, Do: func(_ context.Context, r llm.Request) (hook.Verdict[llm.Request], error) {
+	return []hook.Step[llm.Request]{{Owner: hook.Owner{ID: "sample", Title: "Sample"}, Do: func(_ context.Context, r llm.Request) (hook.Verdict[llm.Request], error) {
 		b.asked++
 		b.about = about
 		if b.off {
@@ -41,7 +41,7 @@ func (b *beside) BeforeModel(_ context.Context, about hook.About) []hook.Step[ll
 }
 
 func (b *beside) AfterModel(context.Context, hook.About) []hook.Step[chat.Message] {
-	return []hook.Step[chat.Message]{{Who: hook.Who{ID: "sample", Title: "Sample"}, Do: func(_ context.Context, m chat.Message) (hook.Verdict[chat.Message], error) {
+	return []hook.Step[chat.Message]{{Owner: hook.Owner{ID: "sample", Title: "Sample"}, Do: func(_ context.Context, m chat.Message) (hook.Verdict[chat.Message], error) {
 		if b.words == "" {
 			return hook.Verdict[chat.Message]{}, nil
 		}

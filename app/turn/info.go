@@ -40,7 +40,7 @@ func (r *Runner) RequestBefore(ctx context.Context, m chat.Message) (SentRequest
 		}
 	}
 	t := r.newRun(Request{}, nil)
-	t.model, t.can = m.Model, llm.Capabilities{Tools: true}
+	t.model, t.can = m.Model, llm.Features{Tools: true}
 	messages := t.messages(ctx, path)
 	out := SentRequest{Model: m.Model, System: conversation.System, Messages: []SentMessage{}}
 	for _, sent := range messages {

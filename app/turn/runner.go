@@ -117,7 +117,7 @@ type run struct {
 	log    Log
 	turn   string
 	model  string
-	can    llm.Capabilities
+	can    llm.Features
 	system string
 	path   []chat.Message    // what is visible, grown by the turn
 	files  map[string][]byte // media read for this turn

@@ -76,7 +76,7 @@ func TestMB36AHiddenToolIsInNeitherPlaceAndNotFound(t *testing.T) {
 	b := deferredBench(t, func(x *tool.Tool) {})
 	hidden := tool.NewRegistry()
 	hidden.Publish("p", []tool.Tool{{Name: "direct"}, {Name: "secret", Description: "Hidden.", Visibility: tool.Hidden}}, tools{})
-	b.set = hidden.Set().Offered()
+	b.set = hidden.Set().ForModel()
 	m := model(calls(call("secret", `{}`)), says("No."))
 	b.say(m)
 	equal(t, "tools", offered(m, 0), []string{"direct"})

@@ -35,7 +35,7 @@ type scripted struct {
 type round = func(ctx context.Context, r llm.Request, say func(llm.Event) bool) error
 
 func model(script ...round) *scripted {
-	return &scripted{info: llm.ModelInfo{Connection: "test", ID: "m", Title: "Model M", Can: llm.Capabilities{Tools: true}}, script: script}
+	return &scripted{info: llm.ModelInfo{Connection: "test", ID: "m", Title: "Model M", Can: llm.Features{Tools: true}}, script: script}
 }
 
 func (m *scripted) Info() llm.ModelInfo { return m.info }

@@ -33,7 +33,7 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 	var answer llm.Answer
 	stream := m.p.messages.NewStreaming(llm.Watching(ctx, &answer), m.parameters(r), auth...)
 	defer func() { _ = stream.Close() }()
-	s := &reader{calls: llm.NewGatherer(r.Messages)}
+	s := &reader{calls: llm.NewCallAssembler(r.Messages)}
 	s.yield = func(e llm.Event) error {
 		s.events++
 		if !yield(e, nil) {
@@ -75,7 +75,7 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 type reader struct {
 	yield  func(llm.Event) error // counts events
 	events int
-	calls  *llm.Gatherer
+	calls  *llm.CallAssembler
 	usage  chat.Usage
 	stop   llm.StopReason
 	whole  bool // message_stop came

@@ -60,7 +60,7 @@ type model struct {
 func (m model) Info() llm.ModelInfo {
 	return llm.ModelInfo{
 		Connection: Name, ID: m.id, Title: "Demo guide", Provider: Kind,
-		Can: llm.Capabilities{Tools: true}, Context: 128_000, // it reads all it is given; a number for the meter
+		Can: llm.Features{Tools: true}, Context: 128_000, // it reads all it is given; a number for the meter
 	}
 }
 

@@ -70,7 +70,7 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 		return m.p.link.Fail(ctx, m.id, err)
 	}
 	defer response.Body.Close()
-	s := &reader{calls: llm.NewGatherer(r.Messages)}
+	s := &reader{calls: llm.NewCallAssembler(r.Messages)}
 	s.yield = func(e llm.Event) error {
 		s.events++
 		if !yield(e, nil) {
@@ -125,7 +125,7 @@ func (s *reader) left(ctx context.Context, m *model, err error) error {
 type reader struct {
 	yield  func(llm.Event) error // counts events
 	events int
-	calls  *llm.Gatherer
+	calls  *llm.CallAssembler
 	usage  chat.Usage
 	stop   llm.StopReason
 	why    string // the wire's own word for stop

@@ -66,7 +66,7 @@ type Model struct {
 func New(answers ...[]Step) *Model {
 	return &Model{answers: answers, info: llm.ModelInfo{
 		Connection: "test", ID: "scripted", Title: "Scripted", Provider: "test",
-		Can: llm.Capabilities{Tools: true, Vision: true},
+		Can: llm.Features{Tools: true, Vision: true},
 	}}
 }
 

@@ -141,7 +141,7 @@ func (p *Provider) show(ctx context.Context, name string, authorize func(http.He
 	if !has("completion") {
 		return llm.ModelInfo{}
 	}
-	info.Can = llm.Capabilities{Tools: has("tools"), Vision: has("vision"), Reasoning: has("thinking")}
+	info.Can = llm.Features{Tools: has("tools"), Vision: has("vision"), Reasoning: has("thinking")}
 	return info
 }
 

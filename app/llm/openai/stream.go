@@ -87,7 +87,7 @@ func (m *model) once(ctx context.Context, r llm.Request, shuns map[string]bool, 
 	var answer llm.Answer
 	stream := m.p.chat.NewStreaming(llm.Watching(ctx, &answer), m.parameters(r, shuns), options...)
 	defer func() { _ = stream.Close() }()
-	s := &reader{host: m.p.link.Host(), calls: llm.NewGatherer(r.Messages)}
+	s := &reader{host: m.p.link.Host(), calls: llm.NewCallAssembler(r.Messages)}
 	s.yield = func(e llm.Event) error {
 		s.events++
 		if !yield(e, nil) {
@@ -130,7 +130,7 @@ type reader struct {
 	yield  func(llm.Event) error // counts events; errLeft when the loop was left
 	events int
 	host   string
-	calls  *llm.Gatherer
+	calls  *llm.CallAssembler
 	think  splitter
 	usage  chat.Usage
 	stop   llm.StopReason

@@ -284,7 +284,7 @@ func TestSP22DisableRemovesToolsAndEnableRestoresThem(t *testing.T) {
 		f.Settle()
 		f.Says("a:say", "one")
 		must(t, f.Host.SetToolEnabled(t.Context(), "a", "say", false))
-		if n := f.Tools.Set().Offered().Len(); n != 0 {
+		if n := f.Tools.Set().ForModel().Len(); n != 0 {
 			t.Errorf("%d tools are offered to models, want none", n)
 		}
 		f.Says("a:say", "one") // a person may still call it
@@ -292,7 +292,7 @@ func TestSP22DisableRemovesToolsAndEnableRestoresThem(t *testing.T) {
 			t.Errorf("the error is %v", err)
 		}
 		f.Restart()
-		if n := f.Tools.Set().Offered().Len(); n != 0 || f.Status("a").Enabled["say"] {
+		if n := f.Tools.Set().ForModel().Len(); n != 0 || f.Status("a").Enabled["say"] {
 			t.Errorf("after a restart %d tools are offered", n)
 		}
 	})

@@ -335,7 +335,7 @@ for (const [name, flags] of Object.entries({ council: { council_eligible: true }
 }`}, "said")
 	offered := func() []string {
 		var names []string
-		for _, each := range c.tools.Set().Offered().Tools() {
+		for _, each := range c.tools.Set().ForModel().Tools() {
 			names = append(names, each.Name)
 		}
 		return names

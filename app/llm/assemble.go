@@ -28,17 +28,17 @@ type Fragment struct {
 // errTooMuch is returned by Add beyond limit.CallArguments.
 var errTooMuch = errors.New("the arguments of its tool calls are longer than " + limit.CallArguments.String())
 
-// Gatherer puts streamed fragments together into whole calls, by index and then
-// by id (contracts/llm-functions, section 8.2). Use NewGatherer. It is not safe
+// CallAssembler puts streamed fragments together into whole calls, by index and then
+// by id (contracts/llm-functions, section 8.2). Use NewCallAssembler. It is not safe
 // for concurrent use: it belongs to one stream.
-type Gatherer struct {
-	calls []*gathered
+type CallAssembler struct {
+	calls []*assembled
 	given int             // how many of calls were returned by Calls
 	used  map[string]bool // ids that are taken, in the history too
 	size  int
 }
 
-type gathered struct {
+type assembled struct {
 	index     int
 	hasIndex  bool
 	wireID    string // as the wire wrote it
@@ -47,11 +47,11 @@ type gathered struct {
 	arguments strings.Builder
 }
 
-// NewGatherer returns an empty gatherer. Calls in history keep their ids: a wire
+// NewCallAssembler returns an assembler without calls. Calls in history keep their ids: a wire
 // that starts counting anew with each answer must not make two results look like
 // one's.
-func NewGatherer(history []Message) *Gatherer {
-	g := &Gatherer{used: map[string]bool{}}
+func NewCallAssembler(history []Message) *CallAssembler {
+	g := &CallAssembler{used: map[string]bool{}}
 	for _, m := range history {
 		for _, p := range m.Parts {
 			if p.Call != nil {
@@ -64,13 +64,13 @@ func NewGatherer(history []Message) *Gatherer {
 
 // Add takes a fragment. started is true, and start holds id and name, when the
 // fragment began a call. The only error is a call of impossible size.
-func (g *Gatherer) Add(f Fragment) (start chat.ToolCall, started bool, err error) {
+func (g *CallAssembler) Add(f Fragment) (start chat.ToolCall, started bool, err error) {
 	if g.size += len(f.Arguments); g.size > limit.CallArguments.Int() {
 		return chat.ToolCall{}, false, errTooMuch
 	}
 	call := g.find(f)
 	if call == nil {
-		call = &gathered{index: f.Index, hasIndex: f.HasIndex, wireID: f.ID, id: g.id(f.ID), name: f.Name}
+		call = &assembled{index: f.Index, hasIndex: f.HasIndex, wireID: f.ID, id: g.id(f.ID), name: f.Name}
 		g.calls = append(g.calls, call)
 		started = true
 	} else if f.Name != "" && f.Name != call.name && call.arguments.Len() == 0 {
@@ -81,7 +81,7 @@ func (g *Gatherer) Add(f Fragment) (start chat.ToolCall, started bool, err error
 }
 
 // find returns the call that f continues, or nil when it begins one.
-func (g *Gatherer) find(f Fragment) *gathered {
+func (g *CallAssembler) find(f Fragment) *assembled {
 	if f.HasIndex {
 		for i := len(g.calls) - 1; i >= 0; i-- {
 			call := g.calls[i]
@@ -111,7 +111,7 @@ func (g *Gatherer) find(f Fragment) *gathered {
 
 // differs reports whether f, which names a tool, is another call than c though
 // it has the same index.
-func (c *gathered) differs(f Fragment) bool {
+func (c *assembled) differs(f Fragment) bool {
 	if f.ID != "" && c.wireID != "" && f.ID != c.wireID {
 		return true
 	}
@@ -119,12 +119,12 @@ func (c *gathered) differs(f Fragment) bool {
 }
 
 // complete reports whether c has its arguments already and f brings others.
-func (c *gathered) complete(f Fragment) bool {
+func (c *assembled) complete(f Fragment) bool {
 	return strings.HasPrefix(strings.TrimSpace(f.Arguments), "{") && json.Valid([]byte(c.arguments.String()))
 }
 
 // id returns wire as it is, or made unique.
-func (g *Gatherer) id(wire string) string {
+func (g *CallAssembler) id(wire string) string {
 	id := wire
 	if id == "" {
 		id = MakeCallID()
@@ -138,7 +138,7 @@ func (g *Gatherer) id(wire string) string {
 
 // Calls returns the calls that it has not returned before, in the order they
 // began. Call it when they are whole: at the end, or where the wire says so.
-func (g *Gatherer) Calls() []chat.ToolCall {
+func (g *CallAssembler) Calls() []chat.ToolCall {
 	calls := make([]chat.ToolCall, 0, len(g.calls)-g.given)
 	open := g.calls[g.given:]
 	g.given = len(g.calls)

@@ -11,7 +11,7 @@ import (
 
 func gather(t *testing.T, history []llm.Message, fragments ...llm.Fragment) (calls []chat.ToolCall, started []chat.ToolCall) {
 	t.Helper()
-	g := llm.NewGatherer(history)
+	g := llm.NewCallAssembler(history)
 	for _, f := range fragments {
 		call, begun, err := g.Add(f)
 		if err != nil {
@@ -110,7 +110,7 @@ func TestMadeIDsSortByAge(t *testing.T) {
 }
 
 func TestGatherRefusesArgumentsWithoutEnd(t *testing.T) {
-	g := llm.NewGatherer(nil)
+	g := llm.NewCallAssembler(nil)
 	piece := strings.Repeat("x", 1<<20)
 	for range 8 {
 		if _, _, err := g.Add(llm.Fragment{ID: "x", Name: "a", Arguments: piece}); err != nil {

@@ -33,9 +33,9 @@ func defaultData(env func(string) string) (string, error) {
 	return filepath.Join(home, ".local", "share", "conclave"), nil
 }
 
-// ResolvePlaces returns the folders for what a person gave, either of which may
+// ResolveFolders returns the folders for what a person gave, either of which may
 // be empty. path makes a given path absolute.
-func ResolvePlaces(data, plugins string, env func(string) string, path func(string) (string, error)) (Places, error) {
+func ResolveFolders(data, plugins string, env func(string) string, path func(string) (string, error)) (Folders, error) {
 	var err error
 	if data == "" {
 		data, err = defaultData(env)
@@ -43,13 +43,13 @@ func ResolvePlaces(data, plugins string, env func(string) string, path func(stri
 		data, err = path(data)
 	}
 	if err != nil {
-		return Places{}, err
+		return Folders{}, err
 	}
 	if plugins == "" {
-		return Places{Data: data, Plugins: filepath.Join(data, "plugins"), OwnPlugins: true}, nil
+		return Folders{Data: data, Plugins: filepath.Join(data, "plugins"), OwnPlugins: true}, nil
 	}
 	plugins, err = path(plugins)
-	return Places{Data: data, Plugins: plugins}, err
+	return Folders{Data: data, Plugins: plugins}, err
 }
 
 func versionFacts() any {

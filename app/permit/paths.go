@@ -18,9 +18,9 @@ var secretPlaces = []string{
 	"AppData/Local/Google/Chrome", "AppData/Roaming/Mozilla", "AppData/Local/Microsoft/Edge", "AppData/Roaming/Microsoft/Protect",
 }
 
-// protectedPlace returns the protected folder that text, taken as a path, leads
+// protectedPath returns the protected folder that text, taken as a path, leads
 // into, or "". Links are resolved where they exist.
-func (g *Gate) protectedPlace(text string) string {
+func (g *Gate) protectedPath(text string) string {
 	path := strings.TrimPrefix(text, "file://")
 	switch {
 	case strings.HasPrefix(path, "~/") && g.home != "":
@@ -143,7 +143,7 @@ func resolved(path string) string {
 	}
 }
 
-func protectedPlaces(home string, own []string) []string {
+func protectedPaths(home string, own []string) []string {
 	var places []string
 	for _, p := range own {
 		places = append(places, resolved(p))
