@@ -59,11 +59,12 @@ type tree struct {
 
 // file is one file as it was seen.
 type file struct {
-	size  int64
-	mtime time.Time
-	sum   [sha256.Size]byte
-	link  bool
-	read  time.Time // when sum was made
+	size    int64
+	mtime   time.Time
+	changed time.Time
+	sum     [sha256.Size]byte
+	link    bool
+	read    time.Time // when sum was made
 }
 
 // racy is how fresh a file must be for its times to say nothing: a file system
@@ -73,7 +74,8 @@ const racy = 2 * time.Second
 // same reports whether f, seen earlier, still tells the content of a file of
 // this size and time.
 func (f file) same(info fs.FileInfo) bool {
-	return !f.link && f.size == info.Size() && f.mtime.Equal(info.ModTime()) && f.read.Sub(f.mtime) > racy
+	return !f.link && f.size == info.Size() && f.mtime.Equal(info.ModTime()) && f.changed.Equal(changed(info)) &&
+		f.read.Sub(f.mtime) > racy && f.read.Sub(f.changed) > racy
 }
 
 func (t *tree) names() []string { return slices.Sorted(maps.Keys(t.files)) }
@@ -226,7 +228,7 @@ func (s *scanner) file(rel, name string, info fs.FileInfo) error {
 	if f, ok := s.before.files[name]; ok && f.same(info) {
 		return s.add(name, f)
 	}
-	f := file{mtime: info.ModTime(), read: time.Now()}
+	f := file{mtime: info.ModTime(), changed: changed(info), read: time.Now()}
 	h := sha256.New()
 	var err error
 	if f.size, err = s.copy(h, rel); err != nil {
