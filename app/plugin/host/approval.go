@@ -185,3 +185,6 @@ func (e *entry) follow(p sandbox.Process) {
 		e.h.o.Bus.Changed(bus.Log, e.id)
 	})
 }
+
+// namedBy is who approves what a command names, for the record.
+const namedBy = "named on the command line"

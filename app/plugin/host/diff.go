@@ -40,7 +40,7 @@ func (e *entry) diff(v version) string {
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		out.file(shownFile(name), before.read(name), after.read(name))
 	}
-	if !v.same(v.src) {
+	if !e.holds(v.src, v) {
 		return ""
 	}
 	return out.String()

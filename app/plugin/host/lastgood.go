@@ -22,44 +22,6 @@ func (e *entry) pinDir() string {
 	return filepath.Join(e.h.o.Data, "last-good", e.id)
 }
 
-// pinned is the source of v as its processes see it: the copy that holds the files
-// of its digest and nothing else.
-func (e *entry) pinned(v version) plugin.Source {
-	src := v.src
-	src.Path = filepath.Join(e.pinDir(), short(v.digest), filepath.Base(v.src.Path))
-	return src
-}
-
-// short names a version in a path.
-func short(digest string) string { return digest[:min(16, len(digest))] }
-
-// pin copies the files of v to where its processes run from, unless they lie there:
-// what was approved is what runs, whatever is written into the plugin's folder
-// later, and a name that no digest counts cannot be loaded. Of older copies it
-// leaves those that may still be in use: what serves, and the last good version,
-// which serves after a restart while the newest save does not load.
-//
-// The error is errNewer when the files are not those of v any more; otherwise it is
-// a *Problem.
-func (e *entry) pin(v version) (plugin.Source, error) {
-	e.pinning.Lock()
-	defer e.pinning.Unlock()
-	pinned := e.pinned(v)
-	if v.same(pinned) {
-		return pinned, nil
-	}
-	err := e.copyVersion(v)
-	switch {
-	case err == nil:
-		return pinned, nil
-	case !v.same(v.src):
-		return pinned, errNewer
-	}
-	e.h.o.Log.Warn("a plugin's files could not be copied", "plugin", e.id, "err", err)
-	return pinned, &plugin.Problem{Kind: "unavailable", Message: "Its files could not be copied to where it runs from.",
-		Hint: "Check the space of the disk and the permissions of " + filepath.Join(e.h.o.Data, "last-good") + ", then reload it."}
-}
-
 // inUse are the versions whose copies stay beside that of v.
 func (e *entry) inUse(v version) []string {
 	e.mu.Lock()
@@ -92,7 +54,7 @@ func (e *entry) copyVersion(v version) error {
 	}
 	copied := v.src
 	copied.Path = filepath.Join(temp, base)
-	if !v.same(copied) {
+	if !e.holds(copied, v) {
 		return fmt.Errorf("the copy of %s differs from what was read", v.src.ID)
 	}
 	final := filepath.Join(dir, short(v.digest))
@@ -144,6 +106,17 @@ func copyBeside(v version, to string) error {
 	}
 	return nil
 }
+
+// pinned is the source of v as its processes see it: the copy that holds the files
+// of its digest and nothing else.
+func (e *entry) pinned(v version) plugin.Source {
+	src := v.src
+	src.Path = filepath.Join(e.pinDir(), short(v.digest), filepath.Base(v.src.Path))
+	return src
+}
+
+// short names a version in a path.
+func short(digest string) string { return digest[:min(16, len(digest))] }
 
 // Copy copies the file at src, or of a folder the files that its digest counts,
 // which files names unless it is nil: what their links inside the folder lead to,

@@ -189,8 +189,8 @@ func (h *Host) SetOrigin(ctx context.Context, id, from string) error {
 // save writes the record, if there is anything new in it: a start that finds
 // every plugin as it was writes nothing.
 func (e *entry) save() {
-	e.saving.Lock() // an older record must not be written over a newer one
-	defer e.saving.Unlock()
+	e.writing.Lock() // an older record must not be written over a newer one
+	defer e.writing.Unlock()
 	e.mu.Lock()
 	now := e.record.timeless()
 	same := now != nil && bytes.Equal(now, e.written)

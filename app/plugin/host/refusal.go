@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
 	"conclave/app/bus"
@@ -36,17 +35,12 @@ const (
 	maxRefusedPath = 512
 )
 
-// refusals are what a plugin was refused since it was loaded, the newest last.
-type refusals struct {
-	mu   sync.Mutex // guards list
-	list []plugin.Refusal
-}
-
-// add takes those that could be granted, and reports whether one is new. usable are
-// those of the call: what a library tried while it was imported explains no answer.
-func (r *refusals) add(found []plugin.Refusal) (usable []plugin.Refusal, news bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// refused notes for the plugin's card what it was refused and could be granted.
+// usable are the refusals of the call: what a library tried while it was imported
+// explains no answer.
+func (e *entry) refused(found []plugin.Refusal) (usable []plugin.Refusal) {
+	news := false
+	e.mu.Lock()
 	for _, one := range found[:min(len(found), maxRefusals)] {
 		if !permit.Known(one.Permission) || (one.Permission == permit.Filesystem) != (one.Path != "") || !showable(one.Path) {
 			continue
@@ -56,12 +50,16 @@ func (r *refusals) add(found []plugin.Refusal) (usable []plugin.Refusal, news bo
 		if one.Loading = false; !loading {
 			usable = append(usable, one)
 		}
-		if !slices.Contains(r.list, one) {
-			r.list, news = append(r.list, one), true
+		if !slices.Contains(e.refusals, one) {
+			e.refusals, news = append(e.refusals, one), true
 		}
 	}
-	r.list = r.list[max(0, len(r.list)-maxRefusals):]
-	return usable, news
+	e.refusals = e.refusals[max(0, len(e.refusals)-maxRefusals):]
+	e.mu.Unlock()
+	if news {
+		e.h.o.Bus.Changed(bus.Plugins, "")
+	}
+	return usable
 }
 
 // showable reports whether a path, if any, is one that a person can read and judge.
@@ -74,11 +72,9 @@ func showable(path string) bool {
 		strings.IndexFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }
 
-// open returns the refusals that still stand.
-func (r *refusals) open(granted []string, folders []permit.Folder) []plugin.Refusal {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(r.list), func(one plugin.Refusal) bool {
+// standing returns the refusals that still stand.
+func standing(refusals []plugin.Refusal, granted []string, folders []permit.Folder) []plugin.Refusal {
+	return slices.DeleteFunc(refusals, func(one plugin.Refusal) bool {
 		if one.Permission != permit.Filesystem {
 			return slices.Contains(granted, one.Permission)
 		}
@@ -86,20 +82,9 @@ func (r *refusals) open(granted []string, folders []permit.Folder) []plugin.Refu
 	})
 }
 
-// refused notes what the plugin was refused, for its card.
-func (e *entry) refused(found []plugin.Refusal) []plugin.Refusal {
-	if len(found) == 0 {
-		return nil
-	}
-	usable, news := e.refusals.add(found)
-	if news {
-		e.h.o.Bus.Changed(bus.Plugins, "")
-	}
-	return usable
-}
-
-// explain notes what the plugin was refused, and adds to a result that failed, or that repeats the system's words for it, which
-// grant was missing, unless the plugin said so itself.
+// explain notes what the plugin was refused, and adds to a result that failed, or
+// that repeats the system's words for it, which grant was missing, unless the plugin
+// said so itself.
 func (e *entry) explain(r *tool.Result, found []plugin.Refusal) {
 	usable := e.refused(found)
 	said := r.Error + chat.TextOf(r.Content)

@@ -13,7 +13,6 @@ import (
 
 	"conclave/app/permit"
 	"conclave/app/plugin"
-	"conclave/app/plugin/watch"
 	"conclave/app/tool"
 )
 
@@ -52,132 +51,6 @@ func (v version) candidate(h *Host) permit.Candidate {
 		c.Tools, c.Listed = v.tools, true
 	}
 	return c
-}
-
-// sight is what one look at a plugin's files found.
-type sight struct {
-	digest   string
-	manifest *plugin.Manifest // of a single file; nil when it was not needed yet
-	dialect  plugin.Dialect
-}
-
-// code returns the files of a folder that are its code; nil means all.
-func (h *Host) code(src plugin.Source) []string {
-	for _, d := range h.o.Dialects {
-		if s, ok := d.(plugin.Sourcer); ok && src.Folder {
-			if files, its := s.Sources(src); its {
-				return files
-			}
-		}
-	}
-	return nil
-}
-
-// sight looks at src. The files of a folder are all that is in it, or what its
-// dialect says is code. Which files belong to a single one, only its dialect
-// knows: it may import what lies beside it. The error wraps fs.ErrNotExist when
-// src is gone; otherwise it is a fault or a *Problem.
-func (h *Host) sight(ctx context.Context, src plugin.Source) (sight, error) {
-	digest, err := digestOf(src, h.code(src))
-	if err != nil || src.Folder {
-		return sight{digest: digest}, err
-	}
-	m, d, err := h.recognize(ctx, src)
-	if err != nil {
-		return sight{digest: digest}, err
-	}
-	digest, err = digestOf(src, m.Files)
-	return sight{digest, m, d}, err
-}
-
-// digestOf returns the digest of all that loading src reads. files are the ones
-// beside a single file, relative to its folder; it is among them.
-func digestOf(src plugin.Source, files []string) (string, error) {
-	if src.Folder && files != nil {
-		return digestOfFiles(src.Path, files)
-	}
-	digest, _, err := watch.Digest(src.Path)
-	if err != nil || src.Folder || len(files) < 2 {
-		return digest, err
-	}
-	h := sha256.New()
-	fmt.Fprintln(h, digest)
-	dir, entry := filepath.Dir(src.Path), filepath.Base(src.Path)
-	for _, name := range files {
-		if name == entry {
-			continue
-		}
-		beside, _, err := watch.Digest(filepath.Join(dir, filepath.FromSlash(name)))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		fmt.Fprintf(h, "%q %s\n", name, beside)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// digestOfFiles returns the digest of files below dir, by their names.
-func digestOfFiles(dir string, files []string) (string, error) {
-	if _, err := os.Stat(dir); err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	for _, name := range files {
-		one, _, err := watch.Digest(filepath.Join(dir, filepath.FromSlash(name)))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		fmt.Fprintf(h, "%q %s\n", name, one)
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// same reports whether what lies at src still is version v.
-func (v version) same(src plugin.Source) bool {
-	digest, err := digestOf(src, v.manifest.Files)
-	return err == nil && digest == v.digest
-}
-
-// read finds out what src is without running any of it: from the record when the
-// files are the same as then, else by asking the dialects. The error is a
-// *Problem, errNewer when src was saved again meanwhile, or the cause of ctx's
-// end.
-func (e *entry) read(ctx context.Context, src plugin.Source, s sight) (version, error) {
-	v := version{src: src, digest: s.digest, settings: e.settings()}
-	e.mu.Lock()
-	rec := e.record
-	e.mu.Unlock()
-	if rec.Digest == s.digest {
-		// A toolbox's settings make its tools: others are listed anew, whichever
-		// process set them.
-		v.manifest, v.listing, v.listed, v.tools = rec.Manifest, rec.Listing, rec.Listed && rec.Settings == v.settings, unkeep(rec.Tools)
-		v.told = told{rec.Options, rec.Notes, rec.Wakes}
-		if v.dialect = e.h.dialect(rec.Manifest.Contract); v.dialect != nil {
-			return v, nil
-		}
-	}
-	if s.manifest == nil {
-		var err error
-		if s.manifest, s.dialect, err = e.h.recognize(ctx, src); err != nil {
-			return v, err
-		}
-	}
-	v.dialect, v.manifest = s.dialect, *s.manifest
-	var err error
-	if v.listing, err = v.dialect.Inspect(ctx, src, v.manifest); err != nil {
-		return v, err
-	}
-	v.options = usable(v.listing.Options)
-	v.listing.Clean(&v.manifest)
-	for i := range v.listing.Tools {
-		t := &v.listing.Tools[i]
-		t.Plugin, t.Contract = src.ID, v.manifest.Contract
-		*t = tool.Normal(*t)
-	}
-	if !v.same(src) { // what was read is not what the digest says
-		return v, errNewer
-	}
-	return v, nil
 }
 
 // Recognize returns what a dialect reads of src, which may lie anywhere. The error is
@@ -250,4 +123,64 @@ func (e *entry) good(src plugin.Source) (version, bool) {
 	v.src = e.pinned(v)
 	_, err := os.Stat(v.src.Path)
 	return v, err == nil && v.dialect != nil
+}
+
+// code returns the files of a folder that are its code; nil means all.
+func (h *Host) code(src plugin.Source) []string {
+	for _, d := range h.o.Dialects {
+		if s, ok := d.(plugin.Sourcer); ok && src.Folder {
+			if files, its := s.Sources(src); its {
+				return files
+			}
+		}
+	}
+	return nil
+}
+
+// digestOf returns the digest of all that loading src reads. files are the ones
+// beside a single file, relative to its folder; it is among them.
+func (e *entry) digestOf(src plugin.Source, files []string) (string, error) {
+	if src.Folder && files != nil {
+		return e.digestOfFiles(src.Path, files)
+	}
+	digest, _, err := e.looks.Digest(src.Path)
+	if err != nil || src.Folder || len(files) < 2 {
+		return digest, err
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, digest)
+	dir, entry := filepath.Dir(src.Path), filepath.Base(src.Path)
+	for _, name := range files {
+		if name == entry {
+			continue
+		}
+		beside, _, err := e.looks.Digest(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		fmt.Fprintf(h, "%q %s\n", name, beside)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// digestOfFiles returns the digest of files below dir, by their names.
+func (e *entry) digestOfFiles(dir string, files []string) (string, error) {
+	if _, err := os.Stat(dir); err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, name := range files {
+		one, _, err := e.looks.Digest(filepath.Join(dir, filepath.FromSlash(name)))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		fmt.Fprintf(h, "%q %s\n", name, one)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// holds reports whether what lies at src is version v.
+func (e *entry) holds(src plugin.Source, v version) bool {
+	digest, err := e.digestOf(src, v.manifest.Files)
+	return err == nil && digest == v.digest
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"sync"
 
 	"conclave/app/bus"
 	"conclave/app/fault"
@@ -31,27 +30,6 @@ type Wants struct {
 	Packages *plugin.Packages // nil when nothing
 }
 
-// wants is what is known of the packages of one plugin.
-type wants struct {
-	mu   sync.Mutex // guards the fields below
-	now  Wants
-	work *plugin.PackageWork // not changed any more
-}
-
-// describe adds what is known to a status.
-func (w *wants) describe(s *plugin.Status) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s.Packages, s.PackageWork = w.now.Packages, w.work
-}
-
-// packages are those of the newest version, or nil.
-func (w *wants) packages() *plugin.Packages {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now.Packages
-}
-
 // Wants returns what the plugin wants installed. Kind not_found when there is no
 // plugin of that id, conflict for one that has no environment.
 func (h *Host) Wants(id string) (Wants, error) {
@@ -62,18 +40,18 @@ func (h *Host) Wants(id string) (Wants, error) {
 	if e.temporary {
 		return Wants{}, fault.New(fault.Conflict, "plugin.packages", "The plugin "+id+" was named for this run, so it has no environment.", "Put it into the plugins folder.")
 	}
-	e.wants.mu.Lock()
-	defer e.wants.mu.Unlock()
-	return e.wants.now, nil
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.wants, nil
 }
 
 // ShowPackageWork shows an installation on the plugin's card; nil shows none. The
 // caller does not change it any more.
 func (h *Host) ShowPackageWork(id string, work *plugin.PackageWork) {
 	if e := h.entry(id); e != nil {
-		e.wants.mu.Lock()
-		e.wants.work = work
-		e.wants.mu.Unlock()
+		e.mu.Lock()
+		e.work = work
+		e.mu.Unlock()
 		h.o.Bus.Changed(bus.Plugins, "")
 	}
 }
@@ -87,16 +65,23 @@ func (e *entry) survey(ctx context.Context, v version) error {
 	if err != nil {
 		return err
 	}
-	e.wants.mu.Lock()
-	e.wants.now = Wants{v.src, v.manifest, v.listing, found}
-	e.wants.mu.Unlock()
+	e.mu.Lock()
+	e.wants = Wants{v.src, v.manifest, v.listing, found}
+	e.mu.Unlock()
 	return nil
+}
+
+// packages are those that the newest version wants, or nil.
+func (e *entry) packages() *plugin.Packages {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.wants.Packages
 }
 
 // lacking says why a plugin that could not import something waits for the packages
 // that it declares, or nil when it has those.
 func (e *entry) lacking() error {
-	packages := e.wants.packages()
+	packages := e.packages()
 	if packages == nil || e.temporary {
 		return nil
 	}
@@ -120,7 +105,7 @@ func (e *entry) lacking() error {
 // packaged turns a failed load for want of a package into one that waits for
 // packages.
 func (e *entry) packaged(p *plugin.Problem) *plugin.Problem {
-	packages := e.wants.packages()
+	packages := e.packages()
 	if packages == nil || e.temporary || len(p.Missing) == 0 || p.Kind == "packages" || !slices.ContainsFunc(packages.Wanted(), func(one plugin.Package) bool { return one.Standing != plugin.PackageInstalled }) {
 		return p
 	}

@@ -1,0 +1,174 @@
+package host
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/tool"
+)
+
+// settle writes the new state of the entry and announces it.
+func (e *entry) settle(v version, state plugin.State, problem *plugin.Problem, began time.Time, more func(*plugin.Status)) {
+	e.mu.Lock()
+	if v.digest != "" && v.digest != e.record.Digest && problem == nil {
+		e.record.Generation++
+	}
+	e.waiting = version{}
+	if state == plugin.NeedsApproval || state == plugin.Quarantined {
+		e.waiting = v
+	}
+	s := &e.status
+	s.State, s.Problem, s.Digest, s.Path = state, problem, v.digest, v.src.Display
+	s.Generation = e.record.Generation
+	s.Load = since(began)
+	if v.manifest.Contract != "" {
+		s.Manifest, s.Imports, s.Options, s.Notes = v.manifest, v.listing.Imports, v.options, v.notes
+	}
+	if more != nil {
+		more(s)
+	}
+	u := plugin.Update{Plugin: e.id, Generation: s.Generation, State: state, Took: s.Load, Problem: problem, Tools: ids(s.Tools)}
+	if state == plugin.NeedsApproval || state == plugin.Quarantined {
+		u.Tools = ids(v.candidate(e.h).Tools) // those of the version that waits
+	}
+	e.mu.Unlock()
+	e.h.announce(u)
+}
+
+func ids(tools []tool.Tool) []string {
+	out := make([]string, len(tools))
+	for i, t := range tools {
+		out[i] = t.ID()
+	}
+	return out
+}
+
+// fail shows a problem. What served before goes on; after a restart that is the
+// last good copy.
+func (e *entry) fail(src plugin.Source, digest string, began time.Time, p *plugin.Problem) {
+	serving := e.keepServing(src)
+	e.settle(version{src: src, digest: digest}, failedState(p), p, began, func(s *plugin.Status) {
+		s.Serving, s.LastGood, s.Changes = serving != nil, serving != nil && serving.version().digest != digest, nil
+		if serving == nil {
+			s.Tools, s.Enabled = nil, nil
+		}
+	})
+	e.h.o.Gate.Forget(e.id) // nothing waits to be approved any more
+	e.h.o.Log.Info("a plugin did not load", "plugin", e.id, "err", p.Error())
+}
+
+// rest takes the plugin out of service in the given state.
+func (e *entry) rest(src plugin.Source, state plugin.State, p *plugin.Problem) {
+	e.unpublish()
+	e.mu.Lock()
+	s := &e.status
+	s.State, s.Problem, s.Path, s.Serving, s.LastGood, s.Digest, s.Changes = state, p, src.Display, false, false, "", nil
+	s.Tools = unkeep(e.record.Tools)
+	if len(s.Tools) == 0 {
+		s.Tools = e.record.Listing.Tools
+	}
+	u := plugin.Update{Plugin: e.id, Generation: s.Generation, State: state, Problem: p, Tools: []string{}}
+	e.mu.Unlock()
+	e.h.o.Gate.Forget(e.id)
+	e.h.announce(u)
+}
+
+func (e *entry) unpublish() {
+	if old, _ := e.swap(nil, func() bool { return true }); old != nil {
+		old.retire()
+	}
+}
+
+// vanish removes the entry of a plugin that is gone. Its state, record and data
+// stay, for a plugin that comes back (a branch switched, a file renamed twice).
+func (e *entry) vanish() {
+	e.unpublish()
+	e.h.o.Gate.Forget(e.id)
+	e.h.mu.Lock()
+	e.mu.Lock()
+	gone := e.source == (plugin.Source{})
+	if gone {
+		delete(e.h.entries, e.id)
+	}
+	e.status.Digest = ""
+	e.mu.Unlock()
+	e.h.mu.Unlock()
+	if gone {
+		if err := e.h.o.Gate.Left(e.h.ctx, e.id); err != nil {
+			e.h.o.Log.Warn("that a plugin is gone could not be kept", "plugin", e.id, "err", err)
+		}
+		e.h.unclaimed(e)
+		e.h.announce(plugin.Update{Plugin: e.id, State: plugin.Disabled, Removed: true, Tools: []string{}})
+	}
+}
+
+// keepServing returns what may serve while the newest save does not: what
+// served before, after a restart the last good copy, or nil. A version whose
+// approval was taken back is taken out of service, and so is one whose identity
+// another plugin has.
+func (e *entry) keepServing(src plugin.Source) *runner {
+	e.mu.Lock()
+	serving := e.serving
+	e.mu.Unlock()
+	if serving != nil {
+		if e.h.outranked(e, serving.version().manifest) {
+			e.unpublish()
+			return nil
+		}
+		// What differs from the newest approval was approved once; what has none
+		// any more was taken back.
+		if verdict, changes := e.h.o.Gate.Status(serving.version().candidate(e.h)); verdict == permit.Approved || len(changes) > 0 {
+			return serving
+		}
+		e.unpublish()
+		return nil
+	}
+	v, ok := e.good(src)
+	if !ok || e.h.outranked(e, v.manifest) {
+		return nil
+	}
+	if verdict, _ := e.h.o.Gate.Status(v.candidate(e.h)); verdict != permit.Approved {
+		return nil
+	}
+	next := newRunner(e.h, e, v)
+	e.permit(v)
+	e.swap(next, func() bool { return true })
+	e.mu.Lock()
+	e.status.Tools, e.status.Manifest, e.status.Loaded = v.tools, v.manifest, e.record.Good.Loaded
+	e.mu.Unlock()
+	return next
+}
+
+// serves says which version serves while the newest save does not.
+func serves(m plugin.Manifest, s plugin.Status) string {
+	which := "The version that you approved"
+	if s.Problem != nil {
+		which = "The last version that loaded"
+	}
+	if m.Version != "" {
+		which += ", " + m.Version + ","
+	}
+	return which + " serves meanwhile; it was put in service on " + s.Loaded.Local().Format("2 January 2006 at 15:04") + "."
+}
+
+// returned tells the gate that something lies under the name of a plugin that may
+// have left. A stranger does not bring back the version that served before.
+func (e *entry) returned(c permit.Candidate) {
+	stranger, err := e.h.o.Gate.Returned(e.h.ctx, c)
+	if stranger {
+		err = errors.Join(err, e.outOfService(e.h.ctx))
+	}
+	if err != nil {
+		e.h.o.Log.Warn("what a plugin that left had could not be withdrawn", "plugin", e.id, "err", err)
+	}
+}
+
+// harmless are the permissions of a plugin that is only looked at: to say what it
+// offers, which opens nothing.
+func (v version) harmless() []string {
+	needed := v.facts().ToolsPermission
+	return slices.DeleteFunc(slices.Clone(v.manifest.Permissions), func(p string) bool { return p != needed })
+}

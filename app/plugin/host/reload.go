@@ -1,0 +1,468 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/tool"
+)
+
+// A saved file, from the notice to the new version in service, read from the top:
+//
+//	concerns   is the plugin one that the changed names mean?
+//	look, run  one load at a time; whatever happens meanwhile, another follows
+//	load       what lies there now, and is that news?
+//	digest     of all files that loading it reads, once
+//	read       its manifest, and what it offers without being run
+//	offer      may it run, does it, and what does it list?
+//	admitted   the gate's answer, or the card that waits for one
+//	pin        the copy that it runs from
+//	publish    the swap: the old version finishes its calls and ends (runner.retire)
+//
+// Where it goes another way (it fails, it is switched off, it is gone), outcome.go
+// has it.
+
+// concerns reports whether a change of one of these names in the plugins folder
+// may change the plugin: it is one of them, it imports one, or it does not load
+// and may be waiting for one.
+func (e *entry) concerns(names []string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if slices.Contains(names, filepath.Base(e.source.Path)) {
+		return true
+	}
+	if e.source.Folder {
+		return false
+	}
+	return e.status.State == plugin.Failed || e.status.State == plugin.NeedsPackages || slices.ContainsFunc(e.status.Manifest.Files, func(file string) bool {
+		first, _, _ := strings.Cut(file, "/")
+		return slices.Contains(names, first)
+	})
+}
+
+// look says how to look again.
+type look struct{ interrupt, force, decided bool }
+
+// kick makes the entry look at its files again. A load under way is given up:
+// the last edit wins.
+func (e *entry) kick() { e.look(look{interrupt: true}) }
+
+// force makes it load again though nothing changed.
+func (e *entry) force() { e.look(look{interrupt: true, force: true}) }
+
+// reconsider is kick for a decision about it: the same files are not taken for a
+// no-op. A load under way may be what was decided about, and goes on.
+func (e *entry) reconsider() {
+	e.decisions.Add(1)
+	if !e.trusting.Load() {
+		e.look(look{decided: true})
+	}
+}
+
+func (e *entry) look(l look) {
+	if !e.h.began(e) {
+		return
+	}
+	e.mu.Lock()
+	e.dirty = true
+	e.forced = e.forced || l.force
+	e.decided = e.decided || l.decided
+	if e.cancel != nil && l.interrupt {
+		e.cancel(errNewer)
+	}
+	busy := e.loading
+	e.loading = true
+	e.mu.Unlock()
+	if busy {
+		e.h.ended(e)
+		return
+	}
+	go e.run() // ends when nothing is left to do; Close waits for it
+}
+
+// maxAgain bounds how often one load begins anew because the files changed under
+// it. Whoever watches the folder looks again anyway.
+const maxAgain = 5
+
+// errNewer ends a load that a newer save made pointless.
+var errNewer = errors.New("a newer version was saved")
+
+// errBusy is said of a plugin that is saved faster than it can be read.
+var errBusy = &plugin.Problem{Kind: "unavailable", Message: "Its files change faster than they can be read.", Hint: "Save it once more when whatever writes it is done."}
+
+func (e *entry) run() {
+	defer e.h.ended(e)
+	for again := 0; ; {
+		e.mu.Lock()
+		if !e.dirty || e.h.ctx.Err() != nil {
+			e.loading = false
+			e.mu.Unlock()
+			return
+		}
+		e.dirty = false
+		force := e.forced
+		e.forced = false
+		src := e.source
+		ctx, cancel := context.WithCancelCause(e.h.ctx)
+		e.cancel = cancel
+		e.mu.Unlock()
+
+		var err error
+		select {
+		case e.h.slots <- struct{}{}:
+			err = e.load(ctx, src, force, again < maxAgain)
+			<-e.h.slots
+		case <-ctx.Done():
+		}
+		e.mu.Lock()
+		e.cancel = nil
+		if ctx.Err() != nil { // what was left undone is done next
+			e.forced, e.decided = e.forced || force, true
+		}
+		if errors.Is(err, errNewer) && ctx.Err() == nil {
+			again++
+			e.dirty, e.forced = true, e.forced || force
+		}
+		e.mu.Unlock()
+		cancel(nil)
+	}
+}
+
+// load brings the entry in line with what lies at src. The error is errNewer
+// when the files changed meanwhile, unless again is false; everything else is
+// shown on the plugin's card.
+func (e *entry) load(ctx context.Context, src plugin.Source, force, again bool) error {
+	began := time.Now()
+	if src == (plugin.Source{}) {
+		e.vanish()
+		return nil
+	}
+	if err := e.recall(ctx); err != nil {
+		e.fail(src, "", began, &plugin.Problem{Kind: "unavailable", Message: "What Conclave knows of this plugin cannot be read: " + fault.Of(err).Message})
+		return nil
+	}
+	if e.disabled() {
+		e.rest(src, plugin.Disabled, nil)
+		return nil
+	}
+	seen, err := e.digest(ctx, src)
+	switch {
+	case ctx.Err() != nil:
+		return nil
+	case errors.Is(err, os.ErrNotExist):
+		return nil // the removal is on its way
+	case err != nil && seen.digest == "":
+		f := fault.Of(err)
+		e.fail(src, "", began, &plugin.Problem{Kind: "script", Message: f.Message, Hint: f.Hint, File: filepath.Base(src.Path)})
+		return nil
+	}
+	e.mu.Lock()
+	same := !force && !e.decided && seen.digest == e.status.Digest && e.status.State != plugin.Loading
+	e.decided = false
+	if !same && e.serving == nil {
+		e.status.State = plugin.Loading // until the load is over, whatever interrupts it
+	}
+	e.mu.Unlock()
+	if same {
+		return nil
+	}
+	e.h.o.Bus.Changed(bus.Plugins, "")
+
+	var v version
+	if err == nil {
+		v, err = e.read(ctx, src, seen)
+	}
+	if err == nil {
+		err = e.survey(ctx, v)
+	}
+	if err == nil {
+		err = e.h.claim(e, v.manifest)
+	}
+	if err == nil {
+		err = e.offer(ctx, v, began, force)
+	}
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return nil
+	case errors.Is(err, errNewer) && again:
+		return errNewer
+	case errors.Is(err, errNewer):
+		err = errBusy
+	}
+	e.fail(src, seen.digest, began, e.packaged(plugin.ProblemOf(err)))
+	return nil
+}
+
+// digested is what one look at a plugin's files found.
+type digested struct {
+	digest   string
+	manifest *plugin.Manifest // of a single file; nil when it was not needed yet
+	dialect  plugin.Dialect
+}
+
+// digest looks at src. The files of a folder are all that is in it, or what its
+// dialect says is code. Which files belong to a single one, only its dialect
+// knows: it may import what lies beside it. The error wraps fs.ErrNotExist when
+// src is gone; otherwise it is a fault or a *Problem.
+func (e *entry) digest(ctx context.Context, src plugin.Source) (digested, error) {
+	digest, err := e.digestOf(src, e.h.code(src))
+	if err != nil || src.Folder {
+		return digested{digest: digest}, err
+	}
+	m, d, err := e.h.recognize(ctx, src)
+	if err != nil {
+		return digested{digest: digest}, err
+	}
+	digest, err = e.digestOf(src, m.Files)
+	return digested{digest, m, d}, err
+}
+
+// read finds out what src is without running any of it: from the record when the
+// files are the same as then, else by asking the dialects. The error is a
+// *Problem, errNewer when src was saved again meanwhile, or the cause of ctx's
+// end.
+func (e *entry) read(ctx context.Context, src plugin.Source, s digested) (version, error) {
+	v := version{src: src, digest: s.digest, settings: e.settings()}
+	e.mu.Lock()
+	rec := e.record
+	e.mu.Unlock()
+	if rec.Digest == s.digest {
+		// A toolbox's settings make its tools: others are listed anew, whichever
+		// process set them.
+		v.manifest, v.listing, v.listed, v.tools = rec.Manifest, rec.Listing, rec.Listed && rec.Settings == v.settings, unkeep(rec.Tools)
+		v.told = told{rec.Options, rec.Notes, rec.Wakes}
+		if v.dialect = e.h.dialect(rec.Manifest.Contract); v.dialect != nil {
+			return v, nil
+		}
+	}
+	if s.manifest == nil {
+		var err error
+		if s.manifest, s.dialect, err = e.h.recognize(ctx, src); err != nil {
+			return v, err
+		}
+	}
+	v.dialect, v.manifest = s.dialect, *s.manifest
+	var err error
+	if v.listing, err = v.dialect.Inspect(ctx, src, v.manifest); err != nil {
+		return v, err
+	}
+	v.options = usable(v.listing.Options)
+	v.listing.Clean(&v.manifest)
+	for i := range v.listing.Tools {
+		t := &v.listing.Tools[i]
+		t.Plugin, t.Contract = src.ID, v.manifest.Contract
+		*t = tool.Normal(*t)
+	}
+	if !e.holds(src, v) { // what was read is not what the digest says
+		return v, errNewer
+	}
+	return v, nil
+}
+
+// offer takes a version that was read as far as the gate lets it: to a card that
+// waits, or to a published tool set. The error is a *Problem, errNewer, or the
+// cause of ctx's end.
+func (e *entry) offer(ctx context.Context, v version, began time.Time, force bool) error {
+	if !e.admitted(v, began, true) {
+		return nil
+	}
+	if serving := e.reuse(v, force); serving != nil {
+		e.repermit()
+		if !e.settled(v) {
+			e.publish(ctx, v, serving, began)
+		}
+		return nil
+	}
+	muted := e.permit(v)
+	runs := !muted && (!v.listed || force)
+	if runs && !force {
+		if err := e.knownToHang(v); err != nil {
+			return err
+		}
+	}
+	// Before any of it runs: a process that is started later must find the files as
+	// they were approved, whatever is saved meanwhile.
+	if _, err := e.pin(v); err != nil {
+		return err
+	}
+	next := newRunner(e.h, e, v)
+	if runs {
+		tools, said, err := next.list(ctx)
+		if ctx.Err() == nil {
+			e.noteHang(v, err)
+		}
+		if err != nil {
+			next.retire()
+			return err
+		}
+		v.tools, v.listed, v.told = tools, true, said
+		next.become(v)
+		if !e.admitted(v, began, true) {
+			next.retire()
+			return nil
+		}
+	}
+	if !e.publish(ctx, v, next, began) {
+		next.retire()
+	}
+	return nil
+}
+
+// admitted asks the gate about v and, when it is not approved, leaves the card
+// that says so. What was approved before goes on serving. With pin, definitions
+// that nobody could know when the code was approved are pinned now.
+func (e *entry) admitted(v version, began time.Time, pin bool) bool {
+	c := v.candidate(e.h)
+	if e.bare {
+		c.Permissions = v.harmless()
+	}
+	e.returned(c)
+	verdict, changes := e.h.o.Gate.Status(c)
+	if e.temporary && verdict == permit.Waiting {
+		// Naming a file for this run is the yes to running it.
+		e.trusting.Store(true)
+		err := e.h.o.Gate.Trust(e.h.ctx, c, permit.Trust{ThisRun: true, By: namedBy})
+		e.trusting.Store(false)
+		if err == nil {
+			verdict = permit.Approved
+		}
+	}
+	switch verdict {
+	case permit.Approved:
+		if pin {
+			if err := e.h.o.Gate.Listed(c); err != nil {
+				e.h.o.Log.Warn("an approval could not be pinned", "plugin", e.id, "err", err)
+			}
+		}
+		return true
+	case permit.Refused:
+		e.rest(v.src, plugin.Disabled, &plugin.Problem{Kind: "refused", Message: "You turned this version off.", Hint: "Enable the plugin to be asked again."})
+		return false
+	}
+	serving := e.keepServing(v.src)
+	if slices.ContainsFunc(changes, func(c permit.Change) bool { return c.Field == "code" }) {
+		c.Diff = e.diff(v)
+		_, changes = e.h.o.Gate.Status(c)
+	}
+	e.h.o.Gate.Propose(c)
+	state := plugin.NeedsApproval
+	if len(changes) > 0 && !permit.Expected(changes) {
+		state = plugin.Quarantined
+	}
+	e.settle(v, state, nil, began, func(s *plugin.Status) {
+		s.Changes, s.Listed = changes, v.listed
+		s.Serving, s.LastGood = serving != nil, serving != nil && serving.version().digest != v.digest
+		if serving == nil {
+			s.Tools, s.Enabled = c.Tools, nil
+		}
+	})
+	e.remember(v)
+	return false
+}
+
+// reuse returns the serving runner when it runs v already, so that a decision
+// about a plugin does not end its process; nil otherwise.
+func (e *entry) reuse(v version, force bool) *runner {
+	e.mu.Lock()
+	serving := e.serving
+	e.mu.Unlock()
+	if force || serving == nil || !v.listed {
+		return nil
+	}
+	if now := serving.version(); now.digest != v.digest || now.src != v.src || !now.listed {
+		return nil
+	}
+	if serving.resting() != nil {
+		return nil // a decision starts it afresh
+	}
+	serving.become(v)
+	return serving
+}
+
+// settled reports whether the card says already that v serves.
+func (e *entry) settled(v version) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.status.State == plugin.Ready && e.status.Digest == v.digest && e.status.Problem == nil
+}
+
+// pin copies the files of v to where its processes run from, unless they lie there:
+// what was approved is what runs, whatever is written into the plugin's folder
+// later, and a name that no digest counts cannot be loaded. Of older copies it
+// leaves those that may still be in use: what serves, and the last good version,
+// which serves after a restart while the newest save does not load.
+//
+// The error is errNewer when the files are not those of v any more; otherwise it is
+// a *Problem.
+func (e *entry) pin(v version) (plugin.Source, error) {
+	e.writing.Lock()
+	defer e.writing.Unlock()
+	pinned := e.pinned(v)
+	if e.holds(pinned, v) {
+		return pinned, nil
+	}
+	err := e.copyVersion(v)
+	switch {
+	case err == nil:
+		return pinned, nil
+	case !e.holds(v.src, v):
+		return pinned, errNewer
+	}
+	e.h.o.Log.Warn("a plugin's files could not be copied", "plugin", e.id, "err", err)
+	return pinned, &plugin.Problem{Kind: "unavailable", Message: "Its files could not be copied to where it runs from.",
+		Hint: "Check the space of the disk and the permissions of " + filepath.Join(e.h.o.Data, "last-good") + ", then reload it."}
+}
+
+// publish puts v in service and lets the old version finish what it is doing. It
+// reports false when ctx has ended: something newer is coming.
+func (e *entry) publish(ctx context.Context, v version, next *runner, began time.Time) bool {
+	old, ok := e.swap(next, func() bool { return ctx.Err() == nil })
+	if !ok {
+		return false
+	}
+	if old != nil && old != next {
+		old.retire()
+	}
+	e.settle(v, plugin.Ready, nil, began, func(s *plugin.Status) {
+		s.Tools, s.Serving, s.Listed, s.LastGood, s.Changes = v.tools, true, v.listed, false, nil
+		if old != next {
+			s.Loaded = time.Now()
+		}
+	})
+	e.remember(v)
+	e.repermit()     // what was granted may have changed before it served,
+	next.listAgain() // and so may its tools
+	return true
+}
+
+// swap puts next in service (nil: nothing) and publishes its tools in one step,
+// if ok, which is asked under e.mu, says so. It returns what served before.
+func (e *entry) swap(next *runner, ok func() bool) (old *runner, done bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if !ok() {
+		return nil, false
+	}
+	old, e.serving = e.serving, next
+	if next == nil {
+		e.h.o.Registry.Withdraw(e.id)
+		return old, true
+	}
+	v := next.version()
+	tools, enabled := v.published(e.state.Tools)
+	e.status.Enabled = enabled
+	if e.muted {
+		tools = nil
+	}
+	e.h.o.Registry.Publish(e.id, tools, next)
+	return old, true
+}
