@@ -52,7 +52,7 @@ type entry struct {
 	status   plugin.Status
 	serving  *runner
 	waiting  version    // what the card waits for a decision about
-	state    savedState // changed by changeState alone, under changing too
+	state    savedState // changed by changeState alone, under writing too
 	record   record
 	written  []byte           // what matters of the record as it lies in the store
 	known    bool             // state and record were read
