@@ -27,7 +27,8 @@ func TestF145WailsWritesTheBindingsWithoutStartingAnything(t *testing.T) {
 		tags += ",webkit2_41"
 	}
 	program := filepath.Join(t.TempDir(), "wailsbindings")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-tags", tags, "-o", program, ".").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-buildvcs=false", "-tags", tags, "-o", program,
+		".").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	project, err := os.ReadFile("wails.json")
@@ -39,12 +40,15 @@ func TestF145WailsWritesTheBindingsWithoutStartingAnything(t *testing.T) {
 	}
 	cmd := exec.Command(program)
 	cmd.Dir = folder
-	cmd.Env = []string{"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + home, "tsoutputtype=classes"}
+	cmd.Env = []string{
+		"HOME=" + home, "USERPROFILE=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + home, "tsoutputtype=classes",
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("the program ended with %v:\n%s", err, out)
 	}
 	for file, method := range map[string]string{
-		"Chats": "Send(", "Plugins": "List(", "Tools": "List(", "Permissions": "Pending(", "Models": "List(", "Settings": "Set(", "Window": "Hello(",
+		"Chats": "Send(", "Plugins": "List(", "Tools": "List(", "Permissions": "Pending(", "Models": "List(",
+		"Settings": "Set(", "Window": "Hello(",
 	} {
 		text, err := os.ReadFile(filepath.Join(folder, "frontend", "wailsjs", "go", "app", file+".d.ts"))
 		if err != nil || !strings.Contains(string(text), "export function "+method) {
@@ -79,7 +83,8 @@ func TestF145TheDesktopKnowsTheWindow(t *testing.T) {
 		t.Error(err)
 	}
 	for key, want := range map[string]string{
-		"Type": "Application", "Name": project.Info.ProductName, "Comment": project.Info.Comments, "Exec": project.OutputFilename,
+		"Type": "Application", "Name": project.Info.ProductName, "Comment": project.Info.Comments,
+		"Exec": project.OutputFilename,
 		"Icon": project.Name, "StartupWMClass": project.OutputFilename,
 	} {
 		if entry[key] != want {
@@ -103,7 +108,8 @@ func TestF145TheDesktopKnowsTheWindow(t *testing.T) {
 	if err := xml.Unmarshal([]byte(text(t, "build/linux/conclave.metainfo.xml")), &data); err != nil {
 		t.Fatal(err)
 	}
-	if data.ID != "com.wails."+project.Name || data.Launchable != programName+".desktop" || data.Name != entry["Name"] || data.Licence != "MIT" {
+	if data.ID != "com.wails."+project.Name || data.Launchable != programName+".desktop" || data.Name != entry["Name"] ||
+		data.Licence != "MIT" {
 		t.Errorf("conclave.metainfo.xml: %+v", data)
 	}
 	if len(data.Summary) > 35 || strings.HasSuffix(data.Summary, ".") || len(data.Text) == 0 || len(data.Binary) != 3 {
@@ -115,8 +121,11 @@ func TestF145TheDesktopKnowsTheWindow(t *testing.T) {
 // words, and leaves nothing open.
 func TestF145TheManifestsOfOtherSystemsAreWellFormed(t *testing.T) {
 	project := readProject(t)
-	for _, name := range []string{"darwin/Info.plist", "darwin/Info.dev.plist", "windows/wails.exe.manifest", "windows/info.json"} {
-		words, err := template.New(name).Funcs(template.FuncMap{"safeBundleID": strings.ToLower}).Parse(text(t, "build/"+name))
+	for _, name := range []string{
+		"darwin/Info.plist", "darwin/Info.dev.plist", "windows/wails.exe.manifest", "windows/info.json",
+	} {
+		words,
+			err := template.New(name).Funcs(template.FuncMap{"safeBundleID": strings.ToLower}).Parse(text(t, "build/"+name))
 		if err != nil {
 			t.Error(err)
 			continue
@@ -140,7 +149,8 @@ func TestF145TheManifestsOfOtherSystemsAreWellFormed(t *testing.T) {
 				break
 			}
 		}
-		if !strings.Contains(out.String(), "com.wails.conclave") || !regexp.MustCompile(`>?"?\d+\.\d+\.\d+`).MatchString(out.String()) {
+		if !strings.Contains(out.String(), "com.wails.conclave") ||
+			!regexp.MustCompile(`>?"?\d+\.\d+\.\d+`).MatchString(out.String()) {
 			t.Errorf("%s: its identity or version is missing: %s", name, out.String())
 		}
 	}
@@ -179,7 +189,8 @@ func TestWithoutADisplayTheWindowSaysSoInsteadOfPanicking(t *testing.T) {
 	t.Setenv("WAYLAND_DISPLAY", "")
 	data := filepath.Join(t.TempDir(), "data")
 	err := run([]string{"--data", data}, io.Discard)
-	if f := fault.Of(err); f.Message != "There is no display to show the window on." || !strings.Contains(f.Hint, "conclave chat") {
+	if f := fault.Of(err); f.Message != "There is no display to show the window on." ||
+		!strings.Contains(f.Hint, "conclave chat") {
 		t.Errorf("it says %q", err)
 	}
 	if _, err := os.Stat(data); !errors.Is(err, fs.ErrNotExist) {

@@ -91,7 +91,8 @@ func run(args []string, stderr io.Writer) error {
 	workAroundWebKit()
 	starting = true
 	if runtime.GOOS == "linux" && os.Getenv("DISPLAY") == "" && os.Getenv("WAYLAND_DISPLAY") == "" {
-		return fault.New(fault.Unavailable, "window", "There is no display to show the window on.", "Start it in a desktop session, or use conclave chat.")
+		return fault.New(fault.Unavailable, "window", "There is no display to show the window on.",
+			"Start it in a desktop session, or use conclave chat.")
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
@@ -99,7 +100,9 @@ func run(args []string, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	c, err := openCore(ctx, core.Options{Data: folders.Data, Plugins: folders.Plugins, OwnPlugins: folders.OwnPlugins, Worker: program, Name: core.WindowName})
+	c, err := openCore(ctx, core.Options{
+		Data: folders.Data, Plugins: folders.Plugins, OwnPlugins: folders.OwnPlugins, Worker: program, Name: core.WindowName,
+	})
 	if fault.KindOf(err) == fault.Locked {
 		return focusOther(ctx, folders, stderr)
 	}
@@ -176,9 +179,11 @@ func workerProgram() (string, error) {
 
 // focusOther brings the window that is open to the front.
 func focusOther(ctx context.Context, folders cli.Folders, stderr io.Writer) error {
-	_, err := remote.Run(ctx, folders.Data, remote.Command{Version: version.Version, Args: []string{"window", "focus"}}, remote.Streams{Out: io.Discard, Err: io.Discard})
+	_, err := remote.Run(ctx, folders.Data, remote.Command{Version: version.Version, Args: []string{"window", "focus"}},
+		remote.Streams{Out: io.Discard, Err: io.Discard})
 	if err != nil {
-		return fault.Wrap(fault.Locked, "window", "Conclave is open already, and its window does not answer.", "Close it, or end its process, and try again.", err)
+		return fault.Wrap(fault.Locked, "window", "Conclave is open already, and its window does not answer.",
+			"Close it, or end its process, and try again.", err)
 	}
 	fmt.Fprintln(stderr, "Conclave is open already; its window was brought to the front.")
 	return nil
@@ -219,8 +224,12 @@ func open(ctx context.Context, window *app.App) error {
 		ErrorFormatter:   window.FormatError,
 		// The page draws its own menus; the web view's would offer Reload and Back.
 		EnableDefaultContextMenu: false,
-		Linux:                    &linux.Options{ProgramName: programName, Icon: icon, WebviewGpuPolicy: linux.WebviewGpuPolicyNever},
-		Mac:                      &mac.Options{About: &mac.AboutInfo{Title: "Conclave", Message: "Talk to models. Keep control.", Icon: icon}},
-		Windows:                  &windows.Options{WebviewGpuIsDisabled: false},
+		Linux: &linux.Options{
+			ProgramName: programName, Icon: icon, WebviewGpuPolicy: linux.WebviewGpuPolicyNever,
+		},
+		Mac: &mac.Options{
+			About: &mac.AboutInfo{Title: "Conclave", Message: "Talk to models. Keep control.", Icon: icon},
+		},
+		Windows: &windows.Options{WebviewGpuIsDisabled: false},
 	})
 }

@@ -22,10 +22,12 @@ import (
 func smallPage(name, page string) *template.Template {
 	const style = `<style>
 :root { color-scheme: light dark; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 28px; background: light-dark(#fbfaf8, #161614); color: light-dark(#22211f, #eceae6); }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 28px; }
+body { background: light-dark(#fbfaf8, #161614); color: light-dark(#22211f, #eceae6); }
 h1 { font-size: 17px; margin: 0 0 8px; }
 p { margin: 0 0 20px; overflow-wrap: anywhere; }
-button { font: inherit; padding: 6px 14px; margin: 0 8px 8px 0; border-radius: 8px; border: 1px solid currentColor; background: transparent; color: inherit; }
+button { font: inherit; padding: 6px 14px; margin: 0 8px 8px 0; }
+button { border-radius: 8px; border: 1px solid currentColor; background: transparent; color: inherit; }
 </style>`
 	t := template.Must(template.New("style").Parse(style))
 	return template.Must(t.New(name).Parse(strings.TrimSpace(page)))

@@ -49,7 +49,8 @@ func waitingFor(owner store.Owner) string {
 	if owner.PID == 0 {
 		return "Another Conclave has your chats open."
 	}
-	return fmt.Sprintf("“%s” has your chats open in a terminal, since %s (process %d).", owner.Program, owner.Since.Local().Format("15:04"), owner.PID)
+	return fmt.Sprintf("“%s” has your chats open in a terminal, since %s (process %d).", owner.Program,
+		owner.Since.Local().Format("15:04"), owner.PID)
 }
 
 // Waiting serves the page of the question, and its script.
@@ -79,7 +80,8 @@ var waitingPage = smallPage("waiting", `
 {{template "style"}}</head>
 <body>
 <h1>Conclave is in use in a terminal</h1>
-<p role="status">{{.}} The window opens by itself as soon as that ends. Ending it now stops its answer; what was said is kept.</p>
+<p role="status">{{.}} The window opens by itself as soon as that ends. Ending it now stops its answer;
+what was said is kept.</p>
 <button id="give-up" autofocus>Do not open the window</button><button id="end">End it and open the window</button>
 <script>
 document.getElementById("give-up").onclick = () => window.go.main.Waiting.GiveUp();

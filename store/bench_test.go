@@ -20,7 +20,8 @@ func long(b *testing.B, s *store.Store, n int) chat.ConversationID {
 	messages := make([]chat.Message, n)
 	for i := range messages {
 		messages[i] = chat.Message{
-			Conversation: c.ID, Parent: chat.MessageSeq(i), Turn: fmt.Sprint("0195d7a4-0000-7000-8000-", i/2), Role: chat.RoleAssistant,
+			Conversation: c.ID, Parent: chat.MessageSeq(i), Turn: fmt.Sprint("0195d7a4-0000-7000-8000-", i/2),
+			Role:  chat.RoleAssistant,
 			State: chat.Complete, Parts: []chat.Part{{Kind: chat.PartText, Text: fmt.Sprintf("%d %01000d", i, i)}},
 		}
 	}
@@ -62,7 +63,9 @@ func BenchmarkOneCommitOfBbolt(b *testing.B) {
 
 func BenchmarkPutCall(b *testing.B) {
 	s := storetest.Open(b)
-	r := chat.CallRecord{ToolName: "t", Conversation: "c", Status: chat.CallOK, Arguments: []byte(`{"text":"a b c"}`), Result: []byte("3")}
+	r := chat.CallRecord{
+		ToolName: "t", Conversation: "c", Status: chat.CallOK, Arguments: []byte(`{"text":"a b c"}`), Result: []byte("3"),
+	}
 	b.ResetTimer()
 	for range b.N {
 		r.ID = 1

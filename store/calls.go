@@ -80,7 +80,8 @@ func (s *Store) PutCall(ctx context.Context, r *chat.CallRecord) error {
 	full := false
 	open := s.later(func() {
 		_, known := s.pending.calls[kept.ID]
-		full = s.trouble && !known && (len(s.pending.calls) >= maxPendingCalls || s.pending.bytes()+len(raw) > maxPendingBytes)
+		full = s.trouble && !known && (len(s.pending.calls) >= maxPendingCalls ||
+			s.pending.bytes()+len(raw) > maxPendingBytes)
 		if !full {
 			put(&s.pending.calls, kept.ID, pendingCall{kept, raw})
 		}
@@ -89,7 +90,8 @@ func (s *Store) PutCall(ctx context.Context, r *chat.CallRecord) error {
 	case !open:
 		return closedFault(op)
 	case full:
-		return fault.New(fault.Unavailable, op, "The disk that holds "+s.dir+" has been full for so long that no more calls can be recorded.",
+		return fault.New(fault.Unavailable, op,
+			"The disk that holds "+s.dir+" has been full for so long that no more calls can be recorded.",
 			"Free some space there, then try again.")
 	}
 	r.ID = kept.ID
@@ -205,7 +207,8 @@ func (s *Store) Call(ctx context.Context, id uint64) (chat.CallRecord, error) {
 	err := s.view(ctx, op, func(tx *bbolt.Tx) (err error) {
 		raw := bucket(tx, bucketCalls).Get(number(id))
 		if raw == nil {
-			return fault.New(fault.NotFound, op, fmt.Sprintf("There is no record of a call %d.", id), "conclave logs --json shows the ids.")
+			return fault.New(fault.NotFound, op, fmt.Sprintf("There is no record of a call %d.", id),
+				"conclave logs --json shows the ids.")
 		}
 		r, err = decodeCall(raw)
 		return err

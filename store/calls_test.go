@@ -38,10 +38,12 @@ func fullRecord(t *testing.T) chat.CallRecord {
 	r := chat.CallRecord{
 		ResponseID: 3, Turn: "turn", Conversation: "c", Round: 2, Index: 1, RequestID: "call_9", Caller: "main",
 		ToolName: "word_count", ToolID: "text:word_count", Plugin: "text", Digest: "d", Instance: "Box(n=1)",
-		Arguments: json.RawMessage(`{"text":"a <b> c"}`), RawArguments: "{", Result: json.RawMessage(`{"n":3}`), ResultText: "3",
+		Arguments: json.RawMessage(`{"text":"a <b> c"}`), RawArguments: "{", Result: json.RawMessage(`{"n":3}`),
+		ResultText:  "3",
 		Attachments: []chat.Media{{ID: "m", MIME: "image/png", Name: "p.png", Size: 4}},
 		Error:       "e", ErrorType: "ValueError", Traceback: "tb", Printed: "out",
-		Status: chat.CallRaised, Timestamp: at, Started: at, Ended: at.Add(time.Second), MS: 1000, Decision: "allow", DecidedBy: "you", Decider: "person", Expired: true,
+		Status: chat.CallRaised, Timestamp: at, Started: at, Ended: at.Add(time.Second), MS: 1000, Decision: "allow",
+		DecidedBy: "you", Decider: "person", Expired: true,
 	}
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {
@@ -112,7 +114,9 @@ func TestLF39ReturnedNoneDiffersFromNoResult(t *testing.T) {
 
 func TestWhatIsNoJSONIsKeptAsText(t *testing.T) {
 	s := storetest.Open(t)
-	id := putCall(t, s, chat.CallRecord{ToolName: "t", Arguments: json.RawMessage("{oops"), Result: json.RawMessage("\xff"), Status: chat.CallOK})
+	id := putCall(t, s, chat.CallRecord{
+		ToolName: "t", Arguments: json.RawMessage("{oops"), Result: json.RawMessage("\xff"), Status: chat.CallOK,
+	})
 	r, err := s.Call(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +132,8 @@ func TestCallsAreFilteredByEveryField(t *testing.T) {
 		r := chat.CallRecord{
 			ToolName: []string{"add", "sub"}[i%2], ToolID: []string{"math:add", "math:sub"}[i%2],
 			Conversation: chat.ConversationID(fmt.Sprintf("c%d", i%3)), Turn: fmt.Sprintf("t%d", i%4),
-			Status: []chat.CallStatus{chat.CallOK, chat.CallRaised, chat.CallRunning}[i%3], Timestamp: start.Add(time.Duration(i) * time.Hour),
+			Status:    []chat.CallStatus{chat.CallOK, chat.CallRaised, chat.CallRunning}[i%3],
+			Timestamp: start.Add(time.Duration(i) * time.Hour),
 		}
 		putCall(t, s, r)
 		if i == 15 { // the rest stays in memory

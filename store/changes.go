@@ -81,7 +81,8 @@ func (s *Store) LastChange(ctx context.Context) (uint64, error) {
 // there was none). seq 0 is the conversation itself: its title, or that it is
 // gone. Something that changed twice is passed once, where it changed last. fn
 // runs outside any transaction and may use the store.
-func (s *Store) Changes(ctx context.Context, after uint64, limit int, fn func(id chat.ConversationID, seq chat.MessageSeq) error) (uint64, error) {
+func (s *Store) Changes(ctx context.Context, after uint64, limit int,
+	fn func(id chat.ConversationID, seq chat.MessageSeq) error) (uint64, error) {
 	type row struct {
 		n   uint64
 		key messageKey

@@ -52,7 +52,8 @@ func Compact(ctx context.Context, dir string, now time.Time) (before, after int6
 	path, temp := filepath.Join(dir, fileName), filepath.Join(dir, restoringName)
 	c := look(path)
 	if c.Problem != "" {
-		return 0, 0, fault.New(fault.Damaged, op, "The store in "+dir+" cannot be compacted: "+c.Problem+".", "Nothing was changed; conclave doctor says more.")
+		return 0, 0, fault.New(fault.Damaged, op, "The store in "+dir+" cannot be compacted: "+c.Problem+".",
+			"Nothing was changed; conclave doctor says more.")
 	}
 	if err := os.Remove(temp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return 0, 0, explain(op, dir, err)
@@ -60,7 +61,8 @@ func Compact(ctx context.Context, dir string, now time.Time) (before, after int6
 	err = writeCompact(ctx, path, temp)
 	if err == nil {
 		if made := look(temp); made.Problem != "" || made.Conversations != c.Conversations {
-			err = fmt.Errorf("%w: what was written holds %d of %d chats %s", errDamaged, made.Conversations, c.Conversations, made.Problem)
+			err = fmt.Errorf("%w: what was written holds %d of %d chats %s", errDamaged, made.Conversations, c.Conversations,
+				made.Problem)
 		}
 	}
 	var info os.FileInfo

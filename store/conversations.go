@@ -219,7 +219,8 @@ func getConversation(tx *bbolt.Tx, op string, id chat.ConversationID) (chat.Conv
 	var c chat.Conversation
 	ok, err := getJSON(bucket(tx, bucketConversations), []byte(id), &c)
 	if err == nil && !ok {
-		err = fault.New(fault.NotFound, op, fmt.Sprintf("There is no chat %.80q.", string(id)), "It may have been deleted; conclave chats list shows what there is.")
+		err = fault.New(fault.NotFound, op, fmt.Sprintf("There is no chat %.80q.", string(id)),
+			"It may have been deleted; conclave chats list shows what there is.")
 	}
 	return c, err
 }

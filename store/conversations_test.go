@@ -61,7 +61,8 @@ func newChat(t testing.TB, s *store.Store, title string) chat.Conversation {
 }
 
 // say appends a message to the head of a conversation.
-func say(t testing.TB, s *store.Store, id chat.ConversationID, parent chat.MessageSeq, role chat.Role, text string) chat.Message {
+func say(t testing.TB, s *store.Store, id chat.ConversationID, parent chat.MessageSeq, role chat.Role,
+	text string) chat.Message {
 	t.Helper()
 	m := chat.Message{
 		Conversation: id, Parent: parent, Turn: fmt.Sprintf("turn-%d", parent/2), Role: role, State: chat.Complete,
@@ -125,10 +126,17 @@ func TestAConversationIsThereAfterAReopenAsItWasWritten(t *testing.T) {
 	c := newChat(t, s, "Packing list")
 	question := say(t, s, c.ID, 0, chat.RoleUser, "What <b>do</b> I need? & \u2028")
 	answer := chat.Message{
-		Conversation: c.ID, Parent: question.Seq, Turn: "turn-0", Role: chat.RoleAssistant, State: chat.Complete, Reason: chat.EndDone,
+		Conversation: c.ID, Parent: question.Seq, Turn: "turn-0", Role: chat.RoleAssistant, State: chat.Complete,
+		Reason: chat.EndDone,
 		Parts: []chat.Part{
-			{Kind: chat.PartReasoning, Text: "socks", Vendor: map[string]json.RawMessage{"anthropic": json.RawMessage(`{"signature":"a<b"}`)}},
-			{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "tc_1", Tool: "count", Arguments: json.RawMessage(`{"n":1}`), Sequence: 7}},
+			{
+				Kind: chat.PartReasoning, Text: "socks",
+				Vendor: map[string]json.RawMessage{"anthropic": json.RawMessage(`{"signature":"a<b"}`)},
+			},
+			{
+				Kind: chat.PartToolCall,
+				Call: &chat.ToolCall{ID: "tc_1", Tool: "count", Arguments: json.RawMessage(`{"n":1}`), Sequence: 7},
+			},
 			{Kind: chat.PartText, Text: "Socks."},
 		},
 		Usage: &chat.Usage{Input: 3, Output: 4}, Model: "demo/guide", Ended: time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC),
@@ -304,7 +312,9 @@ func TestTheListIsSortedByLastChangeAndFiltered(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "pinned", titles(store.ListOptions{Pinned: store.Only}), []string{"1", "Wolken"})
-	equal(t, "not archived", titles(store.ListOptions{Archived: store.Without}), []string{"3", "bread recipe", "Bread tax", "Wolken"})
+	equal(t, "not archived", titles(store.ListOptions{Archived: store.Without}), []string{
+		"3", "bread recipe", "Bread tax", "Wolken",
+	})
 }
 
 func TestDaysCountWhatTheListShowsUnderEachHeading(t *testing.T) {
@@ -316,17 +326,24 @@ func TestDaysCountWhatTheListShowsUnderEachHeading(t *testing.T) {
 	}
 	now.add(48 * time.Hour)
 	archived := newChat(t, s, "archived")
-	if err := s.UpdateConversation(t.Context(), archived.ID, func(c *chat.Conversation) { c.Archived = true }); err != nil {
+	if err := s.UpdateConversation(t.Context(), archived.ID,
+		func(c *chat.Conversation) { c.Archived = true }); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
 		o    store.ListOptions
 		want []store.Day
 	}{
-		"all":          {store.ListOptions{}, []store.Day{{"2026-02-14", 1}, {"2026-02-12", 2}, {"2026-02-11", 1}, {"2026-02", 1}, {"2026-01", 1}}},
-		"not archived": {store.ListOptions{Archived: store.Without}, []store.Day{{"2026-02-12", 2}, {"2026-02-11", 1}, {"2026-02", 1}, {"2026-01", 1}}},
-		"query":        {store.ListOptions{Query: "CHAT 1"}, []store.Day{{"2026-02-12", 1}, {"2026-02-11", 1}}},
-		"none":         {store.ListOptions{Query: "no such"}, []store.Day{}},
+		"all": {
+			store.ListOptions{},
+			[]store.Day{{"2026-02-14", 1}, {"2026-02-12", 2}, {"2026-02-11", 1}, {"2026-02", 1}, {"2026-01", 1}},
+		},
+		"not archived": {
+			store.ListOptions{Archived: store.Without},
+			[]store.Day{{"2026-02-12", 2}, {"2026-02-11", 1}, {"2026-02", 1}, {"2026-01", 1}},
+		},
+		"query": {store.ListOptions{Query: "CHAT 1"}, []store.Day{{"2026-02-12", 1}, {"2026-02-11", 1}}},
+		"none":  {store.ListOptions{Query: "no such"}, []store.Day{}},
 	} {
 		got, err := s.Days(t.Context(), c.o)
 		if err != nil {
@@ -346,7 +363,9 @@ func TestADeletedConversationComesBackWholeOrIsPurgedAfterThirtyDays(t *testing.
 	if err := s.PutMedia(t.Context(), &picture); err != nil {
 		t.Fatal(err)
 	}
-	m := chat.Message{Conversation: gone.ID, Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartMedia, Media: &picture}}}
+	m := chat.Message{
+		Conversation: gone.ID, Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartMedia, Media: &picture}},
+	}
 	if err := s.Append(t.Context(), &m); err != nil {
 		t.Fatal(err)
 	}
@@ -464,8 +483,14 @@ func TestFindTakesEveryWordInAnyCase(t *testing.T) {
 func TestF77AnImportIsThereWholeOrNotAtAll(t *testing.T) {
 	s := storetest.Open(t)
 	text := func(words string) []chat.Part { return []chat.Part{{Kind: chat.PartText, Text: words}} }
-	messages := []chat.Message{{Role: chat.RoleUser, Parts: text("one"), State: chat.Complete}, {Role: chat.RoleAssistant, Parts: text("two"), State: chat.Complete}}
-	bad := append(slices.Clone(messages), chat.Message{Role: chat.RoleUser, Created: time.Date(10_001, 1, 1, 0, 0, 0, 0, time.UTC)}) // has no JSON
+	messages := []chat.Message{
+		{Role: chat.RoleUser, Parts: text("one"), State: chat.Complete},
+		{Role: chat.RoleAssistant, Parts: text("two"), State: chat.Complete},
+	}
+	// has no JSON
+	bad := append(slices.Clone(messages), chat.Message{
+		Role: chat.RoleUser, Created: time.Date(10_001, 1, 1, 0, 0, 0, 0, time.UTC),
+	})
 	c := chat.Conversation{Title: "Bad"}
 	if err := s.ImportConversation(t.Context(), &c, bad); err == nil || c.ID != "" {
 		t.Errorf("imported %+v, %v", c, err)

@@ -73,7 +73,8 @@ func RestoreCopy(ctx context.Context, dir, path string, now time.Time) error {
 	defer lock.release()
 	c := look(path)
 	if c.Problem != "" {
-		return fault.New(fault.Damaged, op, fmt.Sprintf("The copy %s cannot be used: %s.", path, c.Problem), "Choose another copy. Nothing was changed.")
+		return fault.New(fault.Damaged, op, fmt.Sprintf("The copy %s cannot be used: %s.", path, c.Problem),
+			"Choose another copy. Nothing was changed.")
 	}
 	temp := filepath.Join(dir, restoringName)
 	if err := copyFile(ctx, path, temp); err != nil {
@@ -85,7 +86,8 @@ func RestoreCopy(ctx context.Context, dir, path string, now time.Time) error {
 	}
 	if c := look(temp); c.Problem != "" {
 		_ = os.Remove(temp)
-		return fault.New(fault.Damaged, op, "The copy changed while it was read: "+c.Problem+".", "Check the disk. Nothing was changed.")
+		return fault.New(fault.Damaged, op, "The copy changed while it was read: "+c.Problem+".",
+			"Check the disk. Nothing was changed.")
 	}
 	if err := install(dir, temp, now); err != nil {
 		_ = os.Remove(temp)

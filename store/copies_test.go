@@ -19,13 +19,18 @@ func TestF14AStoreThatWasLargeOnceIsCompacted(t *testing.T) {
 	dir := t.TempDir()
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
 	keep := newChat(t, s, "kept")
-	m := chat.Message{Conversation: keep.ID, Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: "what was said"}}}
+	m := chat.Message{
+		Conversation: keep.ID, Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: "what was said"}},
+	}
 	if err := s.Append(t.Context(), &m); err != nil {
 		t.Fatal(err)
 	}
 	large := newChat(t, s, "large")
 	for i := range 20 {
-		m := chat.Message{Conversation: large.ID, Parent: chat.MessageSeq(i), Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: strings.Repeat("much", 1<<20)}}}
+		m := chat.Message{
+			Conversation: large.ID, Parent: chat.MessageSeq(i), Role: chat.RoleUser,
+			Parts: []chat.Part{{Kind: chat.PartText, Text: strings.Repeat("much", 1<<20)}},
+		}
 		if err := s.Append(t.Context(), &m); err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +57,8 @@ func TestF14AStoreThatWasLargeOnceIsCompacted(t *testing.T) {
 		t.Errorf("the file: %v, %v", info, err)
 	}
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	if path, err := s.Path(t.Context(), keep.ID); err != nil || len(path) != 1 || chat.TextOf(path[0].Parts) != "what was said" {
+	if path, err := s.Path(t.Context(), keep.ID); err != nil || len(path) != 1 ||
+		chat.TextOf(path[0].Parts) != "what was said" {
 		t.Errorf("what was kept: %v, %v", path, err)
 	}
 	if now, _ := s.Lineage(t.Context()); now != lineage {
@@ -100,7 +106,10 @@ func TestF72TheFirstDayHasAUsefulCopy(t *testing.T) {
 	equal(t, "soon after", copies(), []int{1})
 	run(func(s *store.Store) {
 		for i := range 20 {
-			m := chat.Message{Conversation: c.ID, Parent: chat.MessageSeq(i), Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: "x"}}}
+			m := chat.Message{
+				Conversation: c.ID, Parent: chat.MessageSeq(i), Role: chat.RoleUser,
+				Parts: []chat.Part{{Kind: chat.PartText, Text: "x"}},
+			}
 			if err := s.Append(t.Context(), &m); err != nil {
 				t.Fatal(err)
 			}

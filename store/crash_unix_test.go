@@ -88,7 +88,9 @@ func childStream(ctx context.Context, dir string) error {
 	if err := s.PutCall(ctx, &done); err != nil {
 		return err
 	}
-	m := chat.Message{Conversation: "c", Role: chat.RoleAssistant, State: chat.Streaming, Parts: []chat.Part{{Kind: chat.PartText}}}
+	m := chat.Message{
+		Conversation: "c", Role: chat.RoleAssistant, State: chat.Streaming, Parts: []chat.Part{{Kind: chat.PartText}},
+	}
 	if err := s.Append(ctx, &m); err != nil {
 		return err
 	}
@@ -187,7 +189,8 @@ func TestOfTwoProcessesTheSecondIsToldWhichHasTheStore(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	why := fmt.Errorf("the person gave up")
 	cancel(why)
-	if _, err := store.Open(ctx, store.Options{Dir: dir, Wait: time.Minute}); err == nil || !strings.Contains(err.Error(), why.Error()) {
+	if _, err := store.Open(ctx, store.Options{Dir: dir, Wait: time.Minute}); err == nil ||
+		!strings.Contains(err.Error(), why.Error()) {
 		t.Errorf("opening with an ended context: %v", err)
 	}
 
@@ -198,7 +201,8 @@ func TestOfTwoProcessesTheSecondIsToldWhichHasTheStore(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the child: %v", err)
 	}
-	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); !strings.HasPrefix(kind(t, err, fault.Locked).Message, "This Conclave") {
+	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); !strings.HasPrefix(kind(t, err, fault.Locked).Message,
+		"This Conclave") {
 		t.Errorf("a second Open in one process: %v", err)
 	}
 	if err := s.Close(); err != nil {
@@ -236,7 +240,9 @@ func fullDisk(ctx context.Context, dir string, fill, free func() error) error {
 	if err := s.CreateConversation(ctx, &chat.Conversation{ID: "c"}); err != nil {
 		return err
 	}
-	m := chat.Message{Conversation: "c", Role: chat.RoleAssistant, State: chat.Streaming, Parts: []chat.Part{{Kind: chat.PartText}}}
+	m := chat.Message{
+		Conversation: "c", Role: chat.RoleAssistant, State: chat.Streaming, Parts: []chat.Part{{Kind: chat.PartText}},
+	}
 	if err := s.Append(ctx, &m); err != nil {
 		return err
 	}

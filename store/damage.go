@@ -50,7 +50,8 @@ func leftover(dir string) error {
 		path := filepath.Join(dir, e.Name())
 		c := look(path)
 		if c.Problem == "" {
-			none.Message += fmt.Sprintf(" One with %d chats was set aside when a copy was restored: %s.", c.Conversations, e.Name())
+			none.Message += fmt.Sprintf(" One with %d chats was set aside when a copy was restored: %s.", c.Conversations,
+				e.Name())
 			none.Hint = "To go back to it: conclave restore " + path
 			return none
 		}
@@ -121,7 +122,8 @@ func freeName(dir, base string) string {
 
 func damagedFault(ctx context.Context, dir string, m mark) *fault.Error {
 	f := fault.New(fault.Damaged, "store.open",
-		fmt.Sprintf("The store in %s is damaged (%s). It was set aside as %s; nothing was deleted.", dir, m.Why, m.SetAside), "")
+		fmt.Sprintf("The store in %s is damaged (%s). It was set aside as %s; nothing was deleted.", dir, m.Why, m.SetAside),
+		"")
 	copies, err := Recover(ctx, dir)
 	for _, c := range copies {
 		if c.Problem == "" {
@@ -133,7 +135,8 @@ func damagedFault(ctx context.Context, dir string, m mark) *fault.Error {
 	f.Err = err
 	f.Hint = "There is no good copy to go back to. Start Conclave again to begin with an empty store."
 	if err := clearMarks(dir); err != nil {
-		f.Hint = "There is no good copy to go back to. To begin with an empty store, remove " + filepath.Join(dir, markName) + " and start again."
+		f.Hint = "There is no good copy to go back to. To begin with an empty store, remove " +
+			filepath.Join(dir, markName) + " and start again."
 	}
 	return f
 }

@@ -124,7 +124,8 @@ func TestWithoutACopyTheNextStartIsEmptyAndTheDamagedFileStays(t *testing.T) {
 	}
 	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
 	newChat(t, s, "a new beginning")
-	if kept, err := os.ReadFile(filepath.Join(dir, "conclave.db.damaged-20261121T090000Z")); err != nil || string(kept) != "gone" {
+	if kept, err := os.ReadFile(filepath.Join(dir, "conclave.db.damaged-20261121T090000Z")); err != nil ||
+		string(kept) != "gone" {
 		t.Errorf("the damaged file: %q, %v", kept, err)
 	}
 }
@@ -294,7 +295,9 @@ func TestFoldersThatCannotHoldAStoreAreNamed(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(odd, file), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	for name, folder := range map[string]string{"a file": taken, "below a file": filepath.Join(taken, "x"), "the store is a folder": odd} {
+	for name, folder := range map[string]string{
+		"a file": taken, "below a file": filepath.Join(taken, "x"), "the store is a folder": odd,
+	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := store.Open(t.Context(), store.Options{Dir: folder})
 			if f := kind(t, err, fault.Unavailable); !strings.Contains(f.Message, folder) || f.Hint == "" {
@@ -397,7 +400,8 @@ func TestF60AFolderWithWhatARestoreLeftIsNotTakenForANewOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := store.Open(t.Context(), store.Options{Dir: dir})
-		if f := kind(t, err, fault.Damaged); !strings.Contains(f.Hint, "conclave restore") || !strings.Contains(f.Hint, restoring) {
+		if f := kind(t, err, fault.Damaged); !strings.Contains(f.Hint, "conclave restore") ||
+			!strings.Contains(f.Hint, restoring) {
 			t.Errorf("it says %q, %q", f.Message, f.Hint)
 		}
 		if err := os.Remove(restoring); err != nil { // as the hint says
@@ -407,8 +411,11 @@ func TestF60AFolderWithWhatARestoreLeftIsNotTakenForANewOne(t *testing.T) {
 	})
 	t.Run("what was half-made beside a store is removed", func(t *testing.T) {
 		dir, _ := fresh(t)
-		for _, name := range []string{"conclave.db.restoring", "conclave.db.new", "backups/conclave-20260102T030405Z.db.new"} {
-			if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700), os.WriteFile(filepath.Join(dir, name), nil, 0o600)); err != nil {
+		for _, name := range []string{
+			"conclave.db.restoring", "conclave.db.new", "backups/conclave-20260102T030405Z.db.new",
+		} {
+			if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700),
+				os.WriteFile(filepath.Join(dir, name), nil, 0o600)); err != nil {
 				t.Fatal(err)
 			}
 		}

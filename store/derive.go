@@ -179,7 +179,9 @@ func checkRecords(tx *bbolt.Tx) ([]string, error) {
 		return nil, err
 	}
 	want[string(bucketChanges)] = bucket(tx, bucketChanged).Stats().KeyN
-	for _, name := range [][]byte{bucketByUpdated, bucketOutline, bucketByChat, bucketByTool, bucketByDay, bucketFailed, bucketOpen, bucketChanges} {
+	for _, name := range [][]byte{
+		bucketByUpdated, bucketOutline, bucketByChat, bucketByTool, bucketByDay, bucketFailed, bucketOpen, bucketChanges,
+	} {
 		if got := bucket(tx, name).Stats().KeyN; got != want[string(name)] {
 			say("%s: %d rows, and the records ask for %d", name, got, want[string(name)])
 		}

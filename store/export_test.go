@@ -55,7 +55,10 @@ func (s *Store) CreateMany(ctx context.Context, n int) error {
 	return s.write(ctx, "test", func(tx *bbolt.Tx) error {
 		for i := range n {
 			at := s.now().Add(time.Duration(i) * time.Minute)
-			c := chat.Conversation{ID: chat.ConversationID(fmt.Sprintf("0195d7a4-0000-7000-8000-%012d", i)), Title: fmt.Sprintf("A chat with the title %d", i), Created: at, Updated: at}
+			c := chat.Conversation{
+				ID:    chat.ConversationID(fmt.Sprintf("0195d7a4-0000-7000-8000-%012d", i)),
+				Title: fmt.Sprintf("A chat with the title %d", i), Created: at, Updated: at,
+			}
 			if err := putConversation(tx, nil, c); err != nil {
 				return err
 			}

@@ -8,5 +8,6 @@ import (
 
 // fullDisk are the system's words for "no room".
 var fullDisk = []syscall.Errno{
-	windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED, windows.ERROR_FILE_TOO_LARGE,
+	windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED,
+	windows.ERROR_FILE_TOO_LARGE,
 }

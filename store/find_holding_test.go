@@ -21,7 +21,9 @@ func TestF126OnlyRecordsThatCouldHoldThePhraseAreRead(t *testing.T) {
 	}
 	other := newChat(t, s, "another chat")
 	say(t, s, other.ID, 0, chat.RoleUser, "another needle")
-	for phrase, want := range map[string]int{"needle": 4, "A NEEDLE": 4, "missing": 0, "needle — “quoted”": 4, "“quoted”": 40} {
+	for phrase, want := range map[string]int{
+		"needle": 4, "A NEEDLE": 4, "missing": 0, "needle — “quoted”": 4, "“quoted”": 40,
+	} {
 		found, err := s.Holding(t.Context(), c.ID, phrase)
 		if err != nil {
 			t.Fatal(err)

@@ -61,7 +61,8 @@ func ready(ctx context.Context, dir string, now func() time.Time) error {
 	case err != nil:
 		return explain("store.open", dir, err)
 	case info.IsDir():
-		return fault.New(fault.Unavailable, "store.open", path+" is a folder, and should be the file Conclave keeps its data in.",
+		return fault.New(fault.Unavailable, "store.open",
+			path+" is a folder, and should be the file Conclave keeps its data in.",
 			"Move it away, or name another data folder with --data.")
 	case info.Mode().Perm()&0o077 != 0:
 		if err := os.Chmod(path, 0o600); err != nil {
@@ -82,7 +83,8 @@ func sweep(dir string) error {
 		}
 		for _, e := range entries {
 			name := e.Name()
-			if strings.HasSuffix(name, ".new") && (strings.HasPrefix(name, replacedName) || strings.HasPrefix(name, "conclave-")) {
+			if strings.HasSuffix(name, ".new") &&
+				(strings.HasPrefix(name, replacedName) || strings.HasPrefix(name, "conclave-")) {
 				half = append(half, filepath.Join(in, name))
 			}
 		}

@@ -16,7 +16,10 @@ import (
 // streaming appends a streaming answer.
 func streaming(t testing.TB, s *store.Store, id chat.ConversationID, parent chat.MessageSeq) chat.Message {
 	t.Helper()
-	m := chat.Message{Conversation: id, Parent: parent, Role: chat.RoleAssistant, State: chat.Streaming, Parts: []chat.Part{{Kind: chat.PartText}}}
+	m := chat.Message{
+		Conversation: id, Parent: parent, Role: chat.RoleAssistant, State: chat.Streaming,
+		Parts: []chat.Part{{Kind: chat.PartText}},
+	}
 	if err := s.Append(t.Context(), &m); err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +128,9 @@ func TestLF38ACallUnderWayIsDiedAfterARestart(t *testing.T) {
 	}
 	now.add(time.Hour)
 	s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
-	for id, want := range map[uint64]chat.CallStatus{asked: chat.CallDied, running: chat.CallDied, paused: chat.CallPaused} {
+	for id, want := range map[uint64]chat.CallStatus{
+		asked: chat.CallDied, running: chat.CallDied, paused: chat.CallPaused,
+	} {
 		r, err := s.Call(t.Context(), id)
 		if err != nil {
 			t.Fatal(err)
@@ -185,7 +190,9 @@ func TestF14ALongAnswerIsWrittenInProportionToItsLength(t *testing.T) {
 	} else {
 		t.Logf("an answer of %d bytes cost %d bytes on the disk", text.Len(), wrote)
 	}
-	m.Parts = append(m.Parts, chat.Part{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "t", Arguments: []byte("{}")}})
+	m.Parts = append(m.Parts, chat.Part{
+		Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "t", Arguments: []byte("{}")},
+	})
 	s.Journal(m)
 	if err := s.Close(); err != nil { // nothing ends the message
 		t.Fatal(err)
@@ -209,7 +216,8 @@ func TestF14ALongAnswerIsWrittenInProportionToItsLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	if got, err = s.Message(t.Context(), c.ID, m.Seq); err != nil || len(got.Parts) != 1 || got.Parts[0].Text != "another" {
+	if got, err = s.Message(t.Context(), c.ID, m.Seq); err != nil || len(got.Parts) != 1 ||
+		got.Parts[0].Text != "another" {
 		t.Errorf("after a change of what was said: %+v, %v", got.Parts, err)
 	}
 }
@@ -218,7 +226,10 @@ func TestF79AnAnswerWhoseToolWasRunningIsMarkedAsInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
 	c := newChat(t, s, "")
-	m := chat.Message{Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Open: true, Parts: []chat.Part{{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "slow", Arguments: []byte("{}")}}}}
+	m := chat.Message{
+		Conversation: c.ID, Role: chat.RoleAssistant, State: chat.Complete, Open: true,
+		Parts: []chat.Part{{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "slow", Arguments: []byte("{}")}}},
+	}
 	if err := s.Append(t.Context(), &m); err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +237,10 @@ func TestF79AnAnswerWhoseToolWasRunningIsMarkedAsInterrupted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	putCall(t, s, chat.CallRecord{ToolName: "slow", Conversation: c.ID, ResponseID: m.Seq, Status: chat.CallRunning, Started: time.Now(), Timestamp: time.Now()})
+	putCall(t, s, chat.CallRecord{
+		ToolName: "slow", Conversation: c.ID, ResponseID: m.Seq, Status: chat.CallRunning, Started: time.Now(),
+		Timestamp: time.Now(),
+	})
 	putCall(t, s, chat.CallRecord{ToolName: "a plugin's own", Status: chat.CallRunning, Timestamp: time.Now()})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -255,7 +269,8 @@ func TestF79ATurnCutOffBetweenItsMessagesIsMarkedAtTheLastOfThem(t *testing.T) {
 		}
 		return m
 	}
-	asked, answered, stopped, other := newChat(t, s, "asked"), newChat(t, s, "answered"), newChat(t, s, "stopped"), newChat(t, s, "other")
+	asked, answered, stopped, other := newChat(t, s, "asked"), newChat(t, s,
+		"answered"), newChat(t, s, "stopped"), newChat(t, s, "other")
 	question := add(asked, chat.Message{Role: chat.RoleUser, Open: true})
 
 	said := add(answered, chat.Message{Role: chat.RoleUser, Open: true})

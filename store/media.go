@@ -45,7 +45,8 @@ func (s *Store) PutMedia(ctx context.Context, m *chat.Media) error {
 	case len(m.Data) == 0:
 		return fault.New(fault.Invalid, op, name+" is empty.", "Choose another one.")
 	case len(m.Data) > MaxMedia:
-		return fault.New(fault.Invalid, op, fmt.Sprintf("%s has %d MiB; Conclave keeps files of up to %d MiB.", name, len(m.Data)>>20, MaxMedia>>20),
+		return fault.New(fault.Invalid, op, fmt.Sprintf("%s has %d MiB; Conclave keeps files of up to %d MiB.", name,
+			len(m.Data)>>20, MaxMedia>>20),
 			"Send a smaller one.")
 	}
 	sum := sha256.Sum256(m.Data)
@@ -105,7 +106,8 @@ func (s *Store) Media(ctx context.Context, id string) ([]byte, error) {
 		return nil, explain(op, s.dir, err)
 	}
 	if sum := sha256.Sum256(data); hex.EncodeToString(sum[:]) != id {
-		return nil, fault.New(fault.Damaged, op, "The file "+path+" is damaged: it is no longer what was stored.", "Attach it again.")
+		return nil, fault.New(fault.Damaged, op, "The file "+path+" is damaged: it is no longer what was stored.",
+			"Attach it again.")
 	}
 	return data, nil
 }
@@ -120,7 +122,8 @@ func (s *Store) MediaPath(id string) (string, error) {
 	path := s.mediaPath(id)
 	if _, err := os.Stat(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
-			return "", fault.New(fault.NotFound, op, "The file "+id+" is not there any more.", "It may have been deleted with its chat.")
+			return "", fault.New(fault.NotFound, op, "The file "+id+" is not there any more.",
+				"It may have been deleted with its chat.")
 		}
 		return "", explain(op, s.dir, err)
 	}

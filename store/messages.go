@@ -29,7 +29,8 @@ func (s *Store) Append(ctx context.Context, m *chat.Message) error {
 			return err
 		}
 		if made.Parent != 0 && bucket(tx, bucketOutline).Get(messageKey{old.ID, made.Parent}.bytes()) == nil {
-			return fault.New(fault.Invalid, op, fmt.Sprintf("A message cannot answer message %d of this chat: there is none.", made.Parent), "")
+			return fault.New(fault.Invalid, op,
+				fmt.Sprintf("A message cannot answer message %d of this chat: there is none.", made.Parent), "")
 		}
 		c := old
 		c.Last++
@@ -87,7 +88,8 @@ func (s *Store) UpdateMessages(
 		for i, m := range messages {
 			m.Conversation, m.Seq = id, was[i].Seq
 			if m.Parent != was[i].Parent {
-				return fault.New(fault.Invalid, op, fmt.Sprintf("Message %d answers message %d, which cannot be changed to %d.", m.Seq, was[i].Parent, m.Parent), "")
+				return fault.New(fault.Invalid, op,
+					fmt.Sprintf("Message %d answers message %d, which cannot be changed to %d.", m.Seq, was[i].Parent, m.Parent), "")
 			}
 			if m.Created.IsZero() {
 				m.Created = was[i].Created
@@ -181,7 +183,8 @@ func (s *Store) Message(ctx context.Context, id chat.ConversationID, seq chat.Me
 
 // MessageRange reads the messages numbered from first to last, both included, in
 // the order they were written and whatever branch they are on.
-func (s *Store) MessageRange(ctx context.Context, id chat.ConversationID, first, last chat.MessageSeq) ([]chat.Message, error) {
+func (s *Store) MessageRange(ctx context.Context, id chat.ConversationID, first,
+	last chat.MessageSeq) ([]chat.Message, error) {
 	const op = "store.message_range"
 	found := []chat.Message{}
 	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
@@ -215,7 +218,8 @@ func noMessage(op string, id chat.ConversationID, seq chat.MessageSeq) error {
 }
 
 // getMessages decodes the named messages.
-func getMessages(ctx context.Context, tx *bbolt.Tx, op string, id chat.ConversationID, seqs []chat.MessageSeq) ([]chat.Message, error) {
+func getMessages(ctx context.Context, tx *bbolt.Tx, op string, id chat.ConversationID,
+	seqs []chat.MessageSeq) ([]chat.Message, error) {
 	found := make([]chat.Message, len(seqs))
 	b := bucket(tx, bucketMessages)
 	for i, seq := range seqs {

@@ -138,7 +138,9 @@ func TestAStoreOfANewerConclaveIsRefusedAndNotTouched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = s.write(t.Context(), "test", func(tx *bbolt.Tx) error { return bucket(tx, bucketMeta).Put(keyVersion, number(version+1)) })
+	err = s.write(t.Context(), "test", func(tx *bbolt.Tx) error {
+		return bucket(tx, bucketMeta).Put(keyVersion, number(version+1))
+	})
 	if err := errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}
@@ -205,7 +207,8 @@ func TestRebuildMendsTheIndexes(t *testing.T) {
 		t.Errorf("after Rebuild: %q, %v", problems, err)
 	}
 	n := 0
-	if _, err := s.Changes(t.Context(), last, 1000, func(chat.ConversationID, chat.MessageSeq) error { n++; return nil }); err != nil || n != 12 {
+	if _, err := s.Changes(t.Context(), last, 1000,
+		func(chat.ConversationID, chat.MessageSeq) error { n++; return nil }); err != nil || n != 12 {
 		t.Errorf("%d changes for the full-text index, want 12: %v", n, err)
 	}
 }

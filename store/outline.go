@@ -120,7 +120,8 @@ func (o *Outline) at(seq chat.MessageSeq) (int, bool) {
 	if i := int(seq) - 1; i >= 0 && i < len(o.Entries) && o.Entries[i].Seq == seq {
 		return i, true
 	}
-	return slices.BinarySearchFunc(o.Entries, seq, func(e OutlineItem, seq chat.MessageSeq) int { return cmp.Compare(e.Seq, seq) })
+	return slices.BinarySearchFunc(o.Entries, seq,
+		func(e OutlineItem, seq chat.MessageSeq) int { return cmp.Compare(e.Seq, seq) })
 }
 
 // Entry returns the entry of a message and whether there is one.
@@ -198,7 +199,9 @@ func pathTo(tx *bbolt.Tx, id chat.ConversationID, head chat.MessageSeq) ([]chat.
 
 // entryOf returns what the outline knows of m.
 func entryOf(m chat.Message) OutlineItem {
-	e := OutlineItem{Seq: m.Seq, Parent: m.Parent, Role: m.Role, State: m.State, Hidden: m.Hidden, Turn: m.Turn, Created: m.Created}
+	e := OutlineItem{
+		Seq: m.Seq, Parent: m.Parent, Role: m.Role, State: m.State, Hidden: m.Hidden, Turn: m.Turn, Created: m.Created,
+	}
 	for _, p := range m.Parts {
 		e.Size += len(p.Text)
 		if p.Result != nil {

@@ -56,7 +56,9 @@ func TestRecordsOfPluginsAreKeptInOrderAndGoWithWhatTheyAreUnder(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	if got := list("page", a); !slices.Equal(got, []string{"A1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9", "a10", "a11"}) {
+	if got := list("page", a); !slices.Equal(got, []string{
+		"A1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9", "a10", "a11",
+	}) {
 		t.Errorf("after a restart: %q", got)
 	}
 	if there, err := s.DeleteRecord(ctx, "book", a, "page"); !there || err != nil {

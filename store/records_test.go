@@ -43,7 +43,10 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
 	ctx := t.Context()
 	record := json.RawMessage(`{"digest":"d"}`)
-	grant := permit.Grant{ID: "g", Effect: permit.Allow, Plugin: "p", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always, Made: time.Unix(2, 0).UTC()}
+	grant := permit.Grant{
+		ID: "g", Effect: permit.Allow, Plugin: "p", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+		Made: time.Unix(2, 0).UTC(),
+	}
 	older := permit.Grant{ID: "h", Made: time.Unix(1, 0).UTC()}
 	approval := permit.Approval{Plugin: "p", Tools: map[string]string{"t": "d"}, Effect: permit.Allow}
 	once, twice := permit.Use{Times: 1, Last: time.Unix(3, 0).UTC()}, permit.Use{Times: 2, Last: time.Unix(4, 5).UTC()}
@@ -57,7 +60,8 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 		"grant":    s.PutGrant(ctx, grant),
 		"older":    s.PutGrant(ctx, older),
 		"approval": s.PutApproval(ctx, approval),
-		"uses":     errors.Join(s.PutUses(ctx, map[string]permit.Use{"p:t": once, "p:u": once}), s.PutUses(ctx, map[string]permit.Use{"p:t": twice})),
+		"uses": errors.Join(s.PutUses(ctx, map[string]permit.Use{"p:t": once, "p:u": once}),
+			s.PutUses(ctx, map[string]permit.Use{"p:t": twice})),
 	} {
 		if err != nil {
 			t.Fatalf("%s: %v", what, err)
@@ -144,7 +148,9 @@ func TestMediaThatNothingNamesIsRemovedAfterThirtyDays(t *testing.T) {
 	dir := t.TempDir()
 	s := storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
 	c := newChat(t, s, "")
-	named, shown, unnamed := chat.Media{Data: []byte("named")}, chat.Media{Data: []byte("shown")}, chat.Media{Data: []byte("unnamed")}
+	named, shown, unnamed := chat.Media{Data: []byte("named")}, chat.Media{Data: []byte("shown")}, chat.Media{
+		Data: []byte("unnamed"),
+	}
 	for _, m := range []*chat.Media{&named, &shown, &unnamed} {
 		if err := s.PutMedia(t.Context(), m); err != nil {
 			t.Fatal(err)
@@ -158,11 +164,15 @@ func TestMediaThatNothingNamesIsRemovedAfterThirtyDays(t *testing.T) {
 		}
 	}
 	result := chat.ToolResult{Content: []chat.Part{{Kind: chat.PartMedia, Media: &named}}}
-	m := chat.Message{Conversation: c.ID, Role: chat.RoleTool, Parts: []chat.Part{{Kind: chat.PartToolResult, Result: &result}}}
+	m := chat.Message{
+		Conversation: c.ID, Role: chat.RoleTool, Parts: []chat.Part{{Kind: chat.PartToolResult, Result: &result}},
+	}
 	if err := s.Append(t.Context(), &m); err != nil {
 		t.Fatal(err)
 	}
-	putCall(t, s, chat.CallRecord{ToolName: "t", Conversation: c.ID, Attachments: []chat.Media{shown}, Status: chat.CallOK})
+	putCall(t, s, chat.CallRecord{
+		ToolName: "t", Conversation: c.ID, Attachments: []chat.Media{shown}, Status: chat.CallOK,
+	})
 	for _, days := range []int{29, 2} {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
@@ -354,7 +364,8 @@ func play(t *testing.T, r *rand.Rand, operations int) {
 				for at < min(len(before), len(after)) && before[at] == after[at] {
 					at++
 				}
-				t.Fatalf("after operation %d a reopen changed …%.300s to …%.300s", n, before[max(0, at-100):], after[max(0, at-100):])
+				t.Fatalf("after operation %d a reopen changed …%.300s to …%.300s", n, before[max(0, at-100):],
+					after[max(0, at-100):])
 			}
 		case op == 7 && r.IntN(20) == 0:
 			for token, id := range tokens {

@@ -10,7 +10,10 @@ import (
 // FuzzAnOutlineRowIsReadOrRefused reads rows from a file that may be damaged:
 // whatever is read back is what would be written.
 func FuzzAnOutlineRowIsReadOrRefused(f *testing.F) {
-	f.Add(OutlineItem{Parent: 3, Role: chat.RoleUser, State: chat.Complete, Turn: "t", Size: 300, Created: time.Unix(1, 0)}.row())
+	item := OutlineItem{
+		Parent: 3, Role: chat.RoleUser, State: chat.Complete, Turn: "t", Size: 300, Created: time.Unix(1, 0),
+	}
+	f.Add(item.row())
 	f.Add(OutlineItem{Role: "other", State: "odd", Hidden: true}.row())
 	f.Add([]byte{0x80})
 	f.Fuzz(func(t *testing.T, row []byte) {

@@ -44,7 +44,8 @@ func (s *Store) PutSettings(ctx context.Context, value json.RawMessage, revision
 			return err
 		}
 		if old.Revision != revision {
-			return fault.New(fault.Conflict, op, fmt.Sprintf("The settings were changed meanwhile (revision %d, not %d).", old.Revision, revision),
+			return fault.New(fault.Conflict, op, fmt.Sprintf("The settings were changed meanwhile (revision %d, not %d).",
+				old.Revision, revision),
 				"Read them again and make the change anew.")
 		}
 		revision++

@@ -121,7 +121,8 @@ var (
 	bucketPending       = []byte("pending")       // id → JSON of the gate
 	bucketTrash         = []byte("trash")         // token → trashRecord
 	bucketJournal       = []byte("journal")       // id 0 seq → time, while it streams; id 0 seq n → time and piece
-	bucketTurns         = []byte("turns_open")    // id → seq of the last message of a turn that goes on; made when first used
+	// id → seq of the last message of a turn that goes on; made when first used
+	bucketTurns = []byte("turns_open")
 
 	bucketByUpdated = []byte("conversations_by_updated") // time id → flags and folded title
 	bucketOutline   = []byte("outline")                  // id 0 seq → outlineRow

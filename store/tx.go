@@ -108,7 +108,8 @@ func (s *Store) settle(op string, err error) error {
 		return s.damaged.Load()
 	}
 	if errors.Is(err, errRecord) {
-		return fault.Wrap(fault.Damaged, op, "A record in the store in "+s.dir+" cannot be read; the others are not affected.",
+		return fault.Wrap(fault.Damaged, op,
+			"A record in the store in "+s.dir+" cannot be read; the others are not affected.",
 			"conclave doctor checks the store and lists the copies there are.", err)
 	}
 	return explain(op, s.dir, err)

@@ -93,7 +93,9 @@ func TestATurnIsStillOpenAfterItsQuestionWasEdited(t *testing.T) {
 	dir := t.TempDir()
 	s := storetest.OpenWith(t, store.Options{Dir: dir})
 	c := newChat(t, s, "")
-	m := chat.Message{Conversation: c.ID, Role: chat.RoleUser, State: chat.Complete, Open: true, Parts: []chat.Part{chat.TextPart("why")}}
+	m := chat.Message{
+		Conversation: c.ID, Role: chat.RoleUser, State: chat.Complete, Open: true, Parts: []chat.Part{chat.TextPart("why")},
+	}
 	if err := s.Append(t.Context(), &m); err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,8 @@ const maxVariableKey = bbolt.MaxKeySize - 128
 
 // Variable reads one variable; chat is empty for those of all chats. there is
 // false when it is not set.
-func (s *Store) Variable(ctx context.Context, scope string, chat chat.ConversationID, key string) (value string, there bool, err error) {
+func (s *Store) Variable(ctx context.Context, scope string, chat chat.ConversationID,
+	key string) (value string, there bool, err error) {
 	err = s.view(ctx, "store.variable", func(tx *bbolt.Tx) error {
 		if b := tx.Bucket(bucketVariables); b != nil {
 			raw := b.Get(variableKey(scope, chat, key))
@@ -54,7 +55,8 @@ func (s *Store) Variables(ctx context.Context, scope string, chat chat.Conversat
 // kept, and NotFound for a chat there is not.
 func (s *Store) PutVariable(ctx context.Context, scope string, chat chat.ConversationID, key, value string) error {
 	const op = "store.put_variable"
-	if key == "" || len(key) > maxVariableKey || strings.Contains(scope, "\x00") || strings.Contains(string(chat), "\x00") {
+	if key == "" || len(key) > maxVariableKey || strings.Contains(scope, "\x00") ||
+		strings.Contains(string(chat), "\x00") {
 		return fault.New(fault.Invalid, op, "A variable cannot be kept under that name.", "")
 	}
 	return s.write(ctx, op, func(tx *bbolt.Tx) error {
@@ -72,7 +74,8 @@ func (s *Store) PutVariable(ctx context.Context, scope string, chat chat.Convers
 }
 
 // DeleteVariable unsets a variable, and reports whether it was set.
-func (s *Store) DeleteVariable(ctx context.Context, scope string, chat chat.ConversationID, key string) (there bool, err error) {
+func (s *Store) DeleteVariable(ctx context.Context, scope string, chat chat.ConversationID,
+	key string) (there bool, err error) {
 	err = s.write(ctx, "store.delete_variable", func(tx *bbolt.Tx) error {
 		b := tx.Bucket(bucketVariables)
 		if b == nil {

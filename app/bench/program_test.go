@@ -207,7 +207,8 @@ func calls50(w http.ResponseWriter, r *http.Request) {
 			made++
 		}
 	}
-	delta, reason := fmt.Sprintf(`{"role":"assistant","tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"word_count","arguments":"{\"text\":\"a b c %d\"}"}}]}`, made, made), "tool_calls"
+	delta,
+		reason := fmt.Sprintf(`{"role":"assistant","tool_calls":[{"index":0,"id":"call_%d","type":"function","function":{"name":"word_count","arguments":"{\"text\":\"a b c %d\"}"}}]}`, made, made), "tool_calls"
 	if made == 50 {
 		delta, reason = `{"role":"assistant","content":"Done, after 50 calls."}`, "stop"
 	}

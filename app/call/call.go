@@ -167,14 +167,18 @@ type Call struct {
 // Ask puts a call on record as asked. found is the tool it names, zero when there is
 // none; at says in which round of its turn it was asked for. The error is the log's:
 // then there is no call.
-func (r *Runner) Ask(ctx context.Context, o *Origin, asked *chat.ToolCall, found tool.Tool, at Position) (*Call, error) {
-	c := &Call{Tool: found, runner: r, origin: o, log: cmp.Or(o.Log, r.o.Log), arguments: asked.Arguments, Record: chat.CallRecord{
-		ID: asked.Sequence, ResponseID: at.Response, Turn: o.Turn, Conversation: o.Conversation, Round: at.Round, Index: at.Index,
-		RequestID: asked.ID, Caller: string(o.Caller), ToolName: asked.Tool,
-		Arguments: asked.Arguments, RawArguments: asked.Raw, Status: chat.CallAsked, Timestamp: r.o.Now().UTC(),
-	}}
+func (r *Runner) Ask(ctx context.Context, o *Origin, asked *chat.ToolCall, found tool.Tool,
+	at Position) (*Call, error) {
+	c := &Call{Tool: found, runner: r, origin: o, log: cmp.Or(o.Log, r.o.Log), arguments: asked.Arguments,
+		Record: chat.CallRecord{
+			ID: asked.Sequence, ResponseID: at.Response, Turn: o.Turn, Conversation: o.Conversation, Round: at.Round,
+			Index:     at.Index,
+			RequestID: asked.ID, Caller: string(o.Caller), ToolName: asked.Tool,
+			Arguments: asked.Arguments, RawArguments: asked.Raw, Status: chat.CallAsked, Timestamp: r.o.Now().UTC(),
+		}}
 	if found.Name != "" {
-		c.Record.ToolID, c.Record.Plugin, c.Record.Digest, c.Record.Instance = found.ID(), found.Plugin, found.Digest, found.Instance
+		c.Record.ToolID, c.Record.Plugin, c.Record.Digest, c.Record.Instance = found.ID(), found.Plugin, found.Digest,
+			found.Instance
 	}
 	return c, c.log.PutCall(ctx, &c.Record)
 }
@@ -222,7 +226,9 @@ func (c *Call) misfit(arguments json.RawMessage) *tool.Result {
 }
 
 func (c *Call) badArguments(err error) *tool.Result {
-	return &tool.Result{Status: chat.CallBadArguments, Error: "arguments do not fit " + c.Record.ToolName + ":\n" + err.Error()}
+	return &tool.Result{
+		Status: chat.CallBadArguments, Error: "arguments do not fit " + c.Record.ToolName + ":\n" + err.Error(),
+	}
 }
 
 // Decide has hooks look at the call, asks the gate, and returns the result of a call

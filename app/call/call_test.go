@@ -54,7 +54,10 @@ func newBench(t testing.TB, run tools, change ...func(*tool.Tool)) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := permit.Candidate{Plugin: "p", Name: "P", Contract: "spindle", Isolation: "process+landlock", Code: "c", Tools: b.set.Tools(), Listed: true}
+	c := permit.Candidate{
+		Plugin: "p", Name: "P", Contract: "spindle", Isolation: "process+landlock", Code: "c", Tools: b.set.Tools(),
+		Listed: true,
+	}
 	gate.Status(c)
 	if err := gate.Trust(t.Context(), c, permit.Trust{}); err != nil {
 		t.Fatal(err)
@@ -93,7 +96,8 @@ func TestACallGoesThroughTheGateAndIntoTheRecord(t *testing.T) {
 				return tool.Result{Status: chat.CallCancelled}
 			},
 		})
-		if r := b.do("echo", `{"n":1}`); r.Status != chat.CallOK || chat.TextOf(r.Content) != `{"n":1}` || got.Tool.Name != "echo" {
+		if r := b.do("echo", `{"n":1}`); r.Status != chat.CallOK || chat.TextOf(r.Content) != `{"n":1}` ||
+			got.Tool.Name != "echo" {
 			t.Errorf("got %+v", r)
 		}
 		if want := time.Now().Add(tool.DefaultTimeout); !got.Deadline.Equal(want) {
@@ -102,7 +106,8 @@ func TestACallGoesThroughTheGateAndIntoTheRecord(t *testing.T) {
 		if r := b.do("echo", ""); chat.TextOf(r.Content) != `{}` {
 			t.Errorf("without arguments: %+v", r)
 		}
-		if r := b.do("echo", `{"n":"x"}`); r.Status != chat.CallBadArguments || !strings.Contains(r.Error, "n: expected integer") {
+		if r := b.do("echo", `{"n":"x"}`); r.Status != chat.CallBadArguments ||
+			!strings.Contains(r.Error, "n: expected integer") {
 			t.Errorf("bad arguments: %+v", r)
 		}
 		if r := b.do("echo", `[`); r.Status != chat.CallBadArguments || !strings.Contains(r.Error, "not JSON") {
@@ -113,11 +118,13 @@ func TestACallGoesThroughTheGateAndIntoTheRecord(t *testing.T) {
 		}
 		began := time.Now()
 		r := b.do("hang", `{}`, func(_ *call.Origin, extra *call.Extra) { extra.Timeout = 2 * time.Second })
-		if r.Status != chat.CallTimeout || r.Error != "Error: hang took longer than 2 s and was stopped" || time.Since(began) > 4*time.Second {
+		if r.Status != chat.CallTimeout || r.Error != "Error: hang took longer than 2 s and was stopped" ||
+			time.Since(began) > 4*time.Second {
 			t.Errorf("timeout: %+v after %s", r, time.Since(began))
 		}
 		r = b.do("echo", `{}`, func(o *call.Origin, _ *call.Extra) { o.Caller = permit.Main })
-		if r.Status != chat.CallRefused || r.Error != "Cancelled: it needs a person's permission, and there is nobody to ask" {
+		if r.Status != chat.CallRefused ||
+			r.Error != "Cancelled: it needs a person's permission, and there is nobody to ask" {
 			t.Errorf("refused: %+v", r)
 		}
 		member := json.RawMessage(`{"memberId":"maker"}`)
@@ -127,11 +134,13 @@ func TestACallGoesThroughTheGateAndIntoTheRecord(t *testing.T) {
 		if r.Status != chat.CallOK || string(got.CouncilMember) != string(member) || len(got.ContextMessages) != 1 {
 			t.Errorf("a member's call: %+v, %+v", r, got)
 		}
-		if _, err := b.runner.Do(t.Context(), call.Origin{Tools: b.set}, "p:none", "", call.Extra{}); fault.KindOf(err) != fault.NotFound {
+		if _, err := b.runner.Do(t.Context(), call.Origin{Tools: b.set}, "p:none", "",
+			call.Extra{}); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("got %v", err)
 		}
 		records := b.log.Calls()
-		if len(records) != 8 || records[0].Caller != "person" || records[0].Status != chat.CallOK || records[0].Conversation != "" || records[7].Caller != "member:maker" {
+		if len(records) != 8 || records[0].Caller != "person" || records[0].Status != chat.CallOK ||
+			records[0].Conversation != "" || records[7].Caller != "member:maker" {
 			t.Errorf("records %+v", records)
 		}
 	})
@@ -142,7 +151,8 @@ func TestWhatMustBeOnTheDiskComesBeforeTheTool(t *testing.T) {
 	b := newBench(t, tools{"run": func(context.Context, tool.Call) tool.Result { ran = true; return tool.Result{} }})
 	full := fault.New(fault.Unavailable, "test", "The disk is full.", "")
 	r := b.do("run", "{}", func(o *call.Origin, _ *call.Extra) { o.Ready = func() error { return full } })
-	if want := "Error: the call could not be put on record, so it was not made: The disk is full."; ran || r.Status != chat.CallDied || r.Error != want {
+	if want := "Error: the call could not be put on record, so it was not made: The disk is full."; ran ||
+		r.Status != chat.CallDied || r.Error != want {
 		t.Errorf("ran %v, %+v", ran, r)
 	}
 }
@@ -165,7 +175,8 @@ func TestCallsOfOnePluginStandInALineWhoeverMakesThem(t *testing.T) {
 			if i%2 == 0 {
 				caller = "member:maker"
 			}
-			go func() { done <- b.do("slow", "{}", func(o *call.Origin, _ *call.Extra) { o.Caller = caller }) }() // ends with its call
+			// ends with its call
+			go func() { done <- b.do("slow", "{}", func(o *call.Origin, _ *call.Extra) { o.Caller = caller }) }()
 		}
 		for range 12 {
 			if r := <-done; r.Status != chat.CallOK {
@@ -207,7 +218,8 @@ func TestF137ADecisionIsOnRecordAsDataAndNotOnlyInWords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, tools{"run": echo})
 		defer b.gate.Attach()() // a window that nobody looks at
-		if r := b.do("run", "{}", func(o *call.Origin, _ *call.Extra) { o.Caller = permit.Main }); r.Status != chat.CallRefused {
+		if r := b.do("run", "{}",
+			func(o *call.Origin, _ *call.Extra) { o.Caller = permit.Main }); r.Status != chat.CallRefused {
 			t.Errorf("got %+v", r)
 		}
 		b.do("run", "{}")
@@ -227,7 +239,8 @@ func BenchmarkCall(b *testing.B) {
 	bench := newBench(b, tools{"count": echo})
 	o := call.Origin{About: hook.About{Caller: permit.Person}, Tools: bench.set}
 	for b.Loop() {
-		if r, err := bench.runner.Do(b.Context(), o, "p:count", `{"n":1}`, call.Extra{}); err != nil || r.Status != chat.CallOK {
+		if r, err := bench.runner.Do(b.Context(), o, "p:count", `{"n":1}`, call.Extra{}); err != nil ||
+			r.Status != chat.CallOK {
 			b.Fatal(r, err)
 		}
 	}
@@ -243,7 +256,12 @@ func steps(do func(hook.Call) (hook.Verdict[hook.Call], error)) []hook.Step[hook
 	if do == nil {
 		return nil
 	}
-	return []hook.Step[hook.Call]{{Owner: hook.Owner{ID: "p", Title: "Guard"}, Do: func(_ context.Context, c hook.Call) (hook.Verdict[hook.Call], error) { return do(c) }}}
+	return []hook.Step[hook.Call]{
+		{
+			Owner: hook.Owner{ID: "p", Title: "Guard"},
+			Do:    func(_ context.Context, c hook.Call) (hook.Verdict[hook.Call], error) { return do(c) },
+		},
+	}
 }
 
 func (g *guards) BeforeTool(context.Context, hook.About) []hook.Step[hook.Call] {
@@ -272,11 +290,15 @@ func TestHooksLookAtACallBeforeItIsDecidedAndAfterItIsMade(t *testing.T) {
 		record string // the arguments on record
 		notes  int
 	}{
-		"none":                      {guards{}, chat.CallOK, `{"n":1}`, 1, `{"n":1}`, 0},
-		"other arguments":           {guards{before: changed(`{"n":2}`)}, chat.CallOK, `{"n":2}`, 1, `{"n":2}`, 1},
-		"arguments that do not fit": {guards{before: changed(`{"n":"x"}`)}, chat.CallBadArguments, "n: expected integer", 0, `{"n":"x"}`, 1},
-		"denied":                    {guards{before: deny}, chat.CallRefused, "Cancelled: Tool execution denied by hook: no", 0, `{"n":1}`, 0},
-		"not approved":              {guards{approve: deny}, chat.CallRefused, "Cancelled: Tool execution denied by approval hook: no", 0, `{"n":1}`, 0},
+		"none":            {guards{}, chat.CallOK, `{"n":1}`, 1, `{"n":1}`, 0},
+		"other arguments": {guards{before: changed(`{"n":2}`)}, chat.CallOK, `{"n":2}`, 1, `{"n":2}`, 1},
+		"arguments that do not fit": {
+			guards{before: changed(`{"n":"x"}`)}, chat.CallBadArguments, "n: expected integer", 0, `{"n":"x"}`, 1,
+		},
+		"denied": {guards{before: deny}, chat.CallRefused, "Cancelled: Tool execution denied by hook: no", 0, `{"n":1}`, 0},
+		"not approved": {
+			guards{approve: deny}, chat.CallRefused, "Cancelled: Tool execution denied by approval hook: no", 0, `{"n":1}`, 0,
+		},
 		"answered by its plugin": {guards{before: func(hook.Call) (hook.Verdict[hook.Call], error) {
 			return hook.Verdict[hook.Call]{Action: hook.Answer, Value: hook.Call{Result: &tool.Result{
 				Status: chat.CallOK, Content: []chat.Part{{Kind: chat.PartText, Text: "from the hook"}},

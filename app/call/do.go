@@ -23,7 +23,8 @@ import (
 func (r *Runner) Do(ctx context.Context, o Origin, id, arguments string, extra Extra) (tool.Result, error) {
 	found, ok := o.Tools.ByID(id)
 	if !ok {
-		return tool.Result{}, fault.New(fault.NotFound, "call", "There is no tool "+id+".", "conclave tools list --all shows what there is.")
+		return tool.Result{}, fault.New(fault.NotFound, "call", "There is no tool "+id+".",
+			"conclave tools list --all shows what there is.")
 	}
 	if o.Turn == "" {
 		o.Turn = uuid.Must(uuid.NewV7()).String()

@@ -65,6 +65,7 @@ func (f *Failures) count(c *Call) {
 	f.running[key] = one
 	if one.times >= tellAt {
 		c.Result.Content = append(c.Result.Content, chat.TextPart(fmt.Sprintf(
-			"This call failed the same way %d times running. Do not repeat it: try another approach, or answer without it.", one.times)))
+			"This call failed the same way %d times running. Do not repeat it: try another approach, or answer without it.",
+			one.times)))
 	}
 }

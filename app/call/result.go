@@ -239,7 +239,8 @@ func storeMedia(ctx context.Context, log Log, parts []chat.Part) []chat.Part {
 		}
 		stored := *p.Media
 		if err := log.PutMedia(ctx, &stored); err != nil {
-			out = append(out, chat.TextPart("[an attachment of type "+p.Media.MIME+" could not be kept: "+fault.Of(err).Message+"]"))
+			out = append(out,
+				chat.TextPart("[an attachment of type "+p.Media.MIME+" could not be kept: "+fault.Of(err).Message+"]"))
 			continue
 		}
 		stored.Data = nil

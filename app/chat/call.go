@@ -63,6 +63,7 @@ type CallRecord struct {
 	MS        float64    `json:"ms"`
 	Decision  string     `json:"decision,omitempty"`
 	DecidedBy string     `json:"decided_by,omitempty"` // the rule or the person, in words
-	Decider   string     `json:"decider,omitempty"`    // person, rule <id>, default, built-in or nobody to ask; empty before this was kept
-	Expired   bool       `json:"expired,omitempty"`    // a person was asked, and did not answer in time
+	// person, rule <id>, default, built-in or nobody to ask; empty before this was kept
+	Decider string `json:"decider,omitempty"`
+	Expired bool   `json:"expired,omitempty"` // a person was asked, and did not answer in time
 }

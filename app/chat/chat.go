@@ -35,7 +35,7 @@ type Conversation struct {
 	Tools    []string       `json:"tools,omitempty"` // tool specs given on the command line, offered again on continue
 	Draft    string         `json:"draft,omitempty"` // the half-written next message
 
-	// TitleUsage is what it took a model to make the title.
+	// TitleUsage counts what it took a model to make the title.
 	TitleUsage *Usage `json:"title_usage,omitempty"`
 
 	// Digests are those of the files among Tools, as they were when the person let
@@ -80,17 +80,18 @@ type Message struct {
 	Conversation ConversationID `json:"conversation"`
 	Seq          MessageSeq     `json:"seq"`
 	Parent       MessageSeq     `json:"parent"`
-	Turn         string         `json:"turn,omitempty"` // the turn that wrote it: a user message and all that answers it share it
-	Role         Role           `json:"role"`
-	Parts        []Part         `json:"parts"`
-	Model        string         `json:"model,omitempty"` // "connection/model" that wrote it
-	State        MessageState   `json:"state"`
-	Error        *Failure       `json:"error,omitempty"`
-	Reason       EndReason      `json:"reason,omitempty"` // on the last message of a turn
-	Hidden       bool           `json:"hidden,omitempty"` // kept from the model
-	Usage        *Usage         `json:"usage,omitempty"`
-	Created      time.Time      `json:"created"`
-	Ended        time.Time      `json:"ended,omitzero"`
+	// the turn that wrote it: a user message and all that answers it share it
+	Turn    string       `json:"turn,omitempty"`
+	Role    Role         `json:"role"`
+	Parts   []Part       `json:"parts"`
+	Model   string       `json:"model,omitempty"` // "connection/model" that wrote it
+	State   MessageState `json:"state"`
+	Error   *Failure     `json:"error,omitempty"`
+	Reason  EndReason    `json:"reason,omitempty"` // on the last message of a turn
+	Hidden  bool         `json:"hidden,omitempty"` // kept from the model
+	Usage   *Usage       `json:"usage,omitempty"`
+	Created time.Time    `json:"created"`
+	Ended   time.Time    `json:"ended,omitzero"`
 
 	// Open says to a log that the turn goes on after this message, so that one cut
 	// off here is marked with EndInterrupted. It is no part of the message.
@@ -138,7 +139,7 @@ type Part struct {
 	Kind PartKind `json:"kind"`
 	Text string   `json:"text,omitempty"` // text, reasoning; the name of a media part
 
-	// Vendor is what a provider wants back unchanged with this part (a thinking
+	// Vendor holds what a provider wants back unchanged with this part (a thinking
 	// signature). Keyed by provider kind, so another provider ignores it.
 	Vendor map[string]json.RawMessage `json:"vendor,omitempty"`
 
@@ -156,7 +157,7 @@ type ToolCall struct {
 	Sequence  uint64          `json:"sequence,omitempty"` // its record in the store: CallRecord.ID
 }
 
-// ToolResult is what goes back to the model for one call.
+// ToolResult goes back to the model for one call.
 type ToolResult struct {
 	CallID  string     `json:"call_id"`
 	Tool    string     `json:"tool"` // wire name

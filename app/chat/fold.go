@@ -1,6 +1,6 @@
 package chat
 
-// Entry is what a person sees as one message: what somebody wrote, or all messages of
+// Entry groups what a person sees as one message: what somebody wrote, or all messages of
 // one turn's answer, in order.
 type Entry[M any] struct {
 	Role     Role // RoleAssistant for an answer

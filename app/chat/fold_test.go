@@ -8,15 +8,19 @@ import (
 
 func TestAnAnswerIsOneEntryHoweverManyMessagesItTook(t *testing.T) {
 	for name, c := range map[string]struct{ path, want string }{
-		"nothing":                         {"", ""},
-		"a question and its answer":       {"user:t assistant:t", "user 1 | assistant 2"},
-		"rounds with tools":               {"user:t assistant:t tool:t assistant:t user:u", "user 1 | assistant 2 3 4 | user 5"},
+		"nothing":                   {"", ""},
+		"a question and its answer": {"user:t assistant:t", "user 1 | assistant 2"},
+		"rounds with tools": {
+			"user:t assistant:t tool:t assistant:t user:u", "user 1 | assistant 2 3 4 | user 5",
+		},
 		"another turn without a question": {"user:t assistant:t assistant:u", "user 1 | assistant 2 | assistant 3"},
-		"two turns that write by turns":   {"user:t assistant:t assistant:m tool:t tool:m assistant:t", "user 1 | assistant 2 4 6 | assistant 3 5"},
-		"a turn after a question of it":   {"assistant:t user:t assistant:t", "assistant 1 | user 2 | assistant 3"},
-		"messages of no turn":             {"assistant: assistant:", "assistant 1 | assistant 2"},
-		"results alone":                   {"user:t tool:t", "user 1 | assistant 2"},
-		"system text":                     {"system: user:t assistant:t", "system 1 | user 2 | assistant 3"},
+		"two turns that write by turns": {
+			"user:t assistant:t assistant:m tool:t tool:m assistant:t", "user 1 | assistant 2 4 6 | assistant 3 5",
+		},
+		"a turn after a question of it": {"assistant:t user:t assistant:t", "assistant 1 | user 2 | assistant 3"},
+		"messages of no turn":           {"assistant: assistant:", "assistant 1 | assistant 2"},
+		"results alone":                 {"user:t tool:t", "user 1 | assistant 2"},
+		"system text":                   {"system: user:t assistant:t", "system 1 | user 2 | assistant 3"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var path []Message

@@ -94,7 +94,8 @@ func (a *approval) named(ctx context.Context, s plugin.Status) (yes bool, err er
 	}
 	if !slices.Contains(a.said, s.ID) {
 		a.said = append(a.said, s.ID)
-		fmt.Fprintf(a.c.Err, "Approved for this run, because of --approve always: %s (%s), which asks for %s.\n", s.ID, s.Path, asksFor(s))
+		fmt.Fprintf(a.c.Err, "Approved for this run, because of --approve always: %s (%s), which asks for %s.\n", s.ID,
+			s.Path, asksFor(s))
 	}
 	end, err := a.app.Host.TrustForRun(ctx, s.ID)
 	if err != nil {
@@ -131,10 +132,12 @@ func namesPlugin(app *App, name string, s plugin.Status) bool {
 
 func (c *command) pluginsTrustCommand() *cobra.Command {
 	var yes, developing bool
-	cmd := c.simple("trust ID", "Show everything a plugin asks for, and approve it", exactly("the id of a plugin"), func(ctx context.Context, app *App, args []string) error {
-		return c.trustPlugin(ctx, app, args[0], yes, developing)
-	})
-	cmd.Flags().BoolVar(&developing, "developing", false, "I edit it: my own edits need no second yes while they widen nothing")
+	cmd := c.simple("trust ID", "Show everything a plugin asks for, and approve it", exactly("the id of a plugin"),
+		func(ctx context.Context, app *App, args []string) error {
+			return c.trustPlugin(ctx, app, args[0], yes, developing)
+		})
+	cmd.Flags().BoolVar(&developing, "developing", false,
+		"I edit it: my own edits need no second yes while they widen nothing")
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask, also on a terminal")
 	return cmd
 }
@@ -168,7 +171,8 @@ func (c *command) trustPlugin(ctx context.Context, app *App, name string, yes, d
 			return err
 		}
 		if !ok {
-			return fault.New(fault.NotAllowed, "cli.trust", "The plugin "+s.ID+" was not approved.", "Nothing of it was changed.")
+			return fault.New(fault.NotAllowed, "cli.trust", "The plugin "+s.ID+" was not approved.",
+				"Nothing of it was changed.")
 		}
 		if !waits(s) {
 			if err := c.trustAs(ctx, app, s, developing); err != nil {
@@ -201,7 +205,8 @@ func (c *command) printFirstListed(ctx context.Context, app *App, before plugin.
 		return err
 	}
 	for _, t := range now.Tools {
-		if !slices.ContainsFunc(before.Tools, func(x tool.Tool) bool { return x.Name == t.Name && x.Description == t.Description }) {
+		if !slices.ContainsFunc(before.Tools,
+			func(x tool.Tool) bool { return x.Name == t.Name && x.Description == t.Description }) {
 			fmt.Fprintf(c.Out, "offers       %-28s %s\n", t.Name, firstLine(t.Description))
 			fmt.Fprint(c.Out, indented(indented(restOf(permit.Words(t)))))
 		}

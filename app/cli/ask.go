@@ -208,7 +208,8 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Pending) (permit.Answe
 			fmt.Fprintf(w, "  changed  %s\n%s", change.Field, indented(change.Diff))
 			continue
 		}
-		fmt.Fprintf(w, "  changed  %s %s\n    before %s\n    now    %s\n", change.Tool, change.Field, oneLine(change.Before), oneLine(change.After))
+		fmt.Fprintf(w, "  changed  %s %s\n    before %s\n    now    %s\n", change.Tool, change.Field, oneLine(change.Before),
+			oneLine(change.After))
 	}
 	for _, line := range []struct{ label, text string }{{"reach", p.Reach}, {"why", p.Reason}, {"before", p.History}} {
 		if line.text != "" {

@@ -21,7 +21,8 @@ func TestF11TypeAheadAnswersNoQuestion(t *testing.T) {
 	c.lines = readLines(c.In)
 	answers := make(chan permit.Answer, 1)
 	go func() { // ends with the answer
-		a, err := (&terminalAsker{c}).Ask(t.Context(), permit.Pending{Kind: permit.KindPlugin, Plugin: "p", Title: "P is\nnew", Folder: "/plugins/p", Permissions: []string{"tools"},
+		a, err := (&terminalAsker{c}).Ask(t.Context(), permit.Pending{Kind: permit.KindPlugin, Plugin: "p",
+			Title: "P is\nnew", Folder: "/plugins/p", Permissions: []string{"tools"},
 			Tools: []permit.ShownTool{{Name: "say", Description: "Says it."}}})
 		if err != nil {
 			t.Error(err)
@@ -51,7 +52,9 @@ func TestF11TypeAheadAnswersNoQuestion(t *testing.T) {
 		t.Errorf("got %+v", a)
 	}
 	<-copied
-	for _, want := range []string{"! P is new\n", "folder   /plugins/p\n", "asks for tools\n", "say: Says it.\n", "is not taken for its answer"} {
+	for _, want := range []string{
+		"! P is new\n", "folder   /plugins/p\n", "asks for tools\n", "say: Says it.\n", "is not taken for its answer",
+	} {
 		if !strings.Contains(all.String(), want) {
 			t.Errorf("the question lacks %q:\n%s", want, all.String())
 		}
@@ -62,8 +65,12 @@ func TestF11TypeAheadAnswersNoQuestion(t *testing.T) {
 }
 
 func TestF66APluginThatRestsIsSaidToRest(t *testing.T) {
-	f := fault.Of(notServing(plugin.Status{ID: "p", State: plugin.Quarantined, Problem: &plugin.Problem{Message: "It ended 3 times within a minute and rests now; last: exit 7", Hint: "Read its log, then reload it."}}))
-	if !strings.Contains(f.Message, "rests now") || strings.Contains(f.Message, "changed") || f.Hint != "Read its log, then reload it." {
+	problem := &plugin.Problem{
+		Message: "It ended 3 times within a minute and rests now; last: exit 7", Hint: "Read its log, then reload it.",
+	}
+	f := fault.Of(notServing(plugin.Status{ID: "p", State: plugin.Quarantined, Problem: problem}))
+	if !strings.Contains(f.Message, "rests now") || strings.Contains(f.Message, "changed") ||
+		f.Hint != "Read its log, then reload it." {
 		t.Errorf("got %q, %q", f.Message, f.Hint)
 	}
 }

@@ -14,7 +14,8 @@ import (
 )
 
 func (c *command) backupCommand() *cobra.Command {
-	return c.modelCommand("backup FILE", "Write a copy of the store: chats, records, settings, permissions; no keys, no media", exactly("a file"), c.backup)
+	return c.modelCommand("backup FILE",
+		"Write a copy of the store: chats, records, settings, permissions; no keys, no media", exactly("a file"), c.backup)
 }
 
 // backup writes the copy beside FILE and gives it its name once it is whole. A
@@ -28,7 +29,8 @@ func (c *command) backup(ctx context.Context, app *App, args []string) (err erro
 	// A name that nobody knows before: a link that lies there would be written through.
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, op, "The file "+args[0]+" cannot be written.", "Check its folder, or choose another.", err)
+		return fault.Wrap(fault.Unavailable, op, "The file "+args[0]+" cannot be written.",
+			"Check its folder, or choose another.", err)
 	}
 	temp := f.Name()
 	defer os.Remove(temp) //nolint:errcheck // it is gone after the rename
@@ -44,19 +46,24 @@ func (c *command) backup(ctx context.Context, app *App, args []string) (err erro
 		err = os.Rename(temp, path)
 	}
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, op, "The copy "+args[0]+" was not finished: "+oneLine(err.Error())+".", "Check the space on its disk.", err)
+		return fault.Wrap(fault.Unavailable, op, "The copy "+args[0]+" was not finished: "+oneLine(err.Error())+".",
+			"Check the space on its disk.", err)
 	}
 	if c.json {
 		return c.printJSON(map[string]any{"file": path, "size": size})
 	}
-	_, err = fmt.Fprintf(c.Out, "Copied the store to %s (%.1f MB). Go back to it with conclave restore.\n", path, float64(size)/1e6)
+	_, err = fmt.Fprintf(c.Out, "Copied the store to %s (%.1f MB). Go back to it with conclave restore.\n", path,
+		float64(size)/1e6)
 	return err
 }
 
 func (c *command) restoreCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "restore FILE", Short: "Go back to a copy of the store; the present one is set aside", Args: exactly("a copy of the store"),
-		Long: "Make a copy the store again: one that conclave backup wrote, or one of those that\nConclave keeps in the folder backups beside the store. What is there now is set\naside and not deleted. No Conclave may be running.",
+		Use: "restore FILE", Short: "Go back to a copy of the store; the present one is set aside",
+		Args: exactly("a copy of the store"),
+		Long: "Make a copy the store again: one that conclave backup wrote, " +
+			"or one of those that\nConclave keeps in the folder backups beside the store. " +
+			"What is there now is set\naside and not deleted. No Conclave may be running.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folders, err := c.folders()
 			if err != nil {
@@ -75,7 +82,8 @@ func (c *command) restoreCommand() *cobra.Command {
 			if c.json {
 				return c.printJSON(map[string]string{"restored": path, "data": folders.Data})
 			}
-			_, err = fmt.Fprintf(c.Out, "The store in %s is as it was in %s. What was there is beside it, as conclave.db.replaced-….\n", folders.Data, path)
+			_, err = fmt.Fprintf(c.Out,
+				"The store in %s is as it was in %s. What was there is beside it, as conclave.db.replaced-….\n", folders.Data, path)
 			return err
 		},
 	}
@@ -84,7 +92,8 @@ func (c *command) restoreCommand() *cobra.Command {
 func (c *command) compactCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "compact", Short: "Give back the space that the store's file holds and does not use", Args: noArguments,
-		Long: "Write the store anew without the space that deleted chats left in its file.\nNothing of what it holds is changed. No Conclave may be running.",
+		Long: "Write the store anew without the space that deleted chats left in its file.\nNothing of what it holds is " +
+			"changed. No Conclave may be running.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			folders, err := c.folders()
 			if err != nil {
@@ -100,7 +109,8 @@ func (c *command) compactCommand() *cobra.Command {
 			if c.json {
 				return c.printJSON(map[string]any{"data": folders.Data, "before": before, "after": after})
 			}
-			_, err = fmt.Fprintf(c.Out, "The store in %s had %.1f MB and has %.1f MB now.\n", folders.Data, float64(before)/1e6, float64(after)/1e6)
+			_, err = fmt.Fprintf(c.Out, "The store in %s had %.1f MB and has %.1f MB now.\n", folders.Data, float64(before)/1e6,
+				float64(after)/1e6)
 			return err
 		},
 	}

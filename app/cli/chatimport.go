@@ -22,14 +22,18 @@ import (
 func (c *command) importChat(ctx context.Context, app *App, args []string) error {
 	const op = "cli.import"
 	data, err := readFile(op, c.Path(args[0]), args[0], limit.ImportFile)
-	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Invalid && strings.Contains(f.Message, limit.ImportFile.String()) {
+	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Invalid &&
+		strings.Contains(f.Message, limit.ImportFile.String()) {
 		f.Hint = "Nothing was imported."
 	}
 	if err != nil {
 		return err
 	}
 	if items(data) > limit.ImportItems.Value {
-		return fault.New(fault.Invalid, op, fmt.Sprintf("The file %s holds lists of more than %s items together, the most that is taken.", args[0], limit.ImportItems), "Nothing was imported.")
+		return fault.New(fault.Invalid, op,
+			fmt.Sprintf("The file %s holds lists of more than %s items together, the most that is taken.", args[0],
+				limit.ImportItems),
+			"Nothing was imported.")
 	}
 	var kind struct {
 		Format string `json:"format"`
@@ -40,16 +44,24 @@ func (c *command) importChat(ctx context.Context, app *App, args []string) error
 	case err == nil && kind.Format == exportFormat:
 		err = json.Unmarshal(data, &v)
 	case err == nil && strings.HasPrefix(kind.Format, exportFormats):
-		return fault.New(fault.Invalid, op, "The file "+args[0]+" is a chat of a newer Conclave: its format is "+shownName(kind.Format)+", and this one knows "+exportFormat+".", "Update Conclave, then import it.")
+		return fault.New(fault.Invalid, op,
+			"The file "+args[0]+" is a chat of a newer Conclave: its format is "+shownName(kind.Format)+
+				", and this one knows "+exportFormat+".",
+			"Update Conclave, then import it.")
 	}
 	if err != nil || kind.Format != exportFormat {
-		return fault.Wrap(fault.Invalid, op, "The file "+args[0]+" is not a chat that Conclave exported as JSON.", "Export one with conclave chats export ID --format json.", err)
+		return fault.Wrap(fault.Invalid, op, "The file "+args[0]+" is not a chat that Conclave exported as JSON.",
+			"Export one with conclave chats export ID --format json.", err)
 	}
 	if n := len(v.Messages); n > limit.ImportMessages.Int() {
-		return fault.New(fault.Invalid, op, fmt.Sprintf("The file %s has %d messages; a chat of at most %s can be imported.", args[0], n, limit.ImportMessages), "Nothing was imported.")
+		return fault.New(fault.Invalid, op,
+			fmt.Sprintf("The file %s has %d messages; a chat of at most %s can be imported.", args[0], n, limit.ImportMessages),
+			"Nothing was imported.")
 	}
 	mended := mend(&v)
-	made := chat.Conversation{Title: importedLine(v.Conversation.Title), Model: importedLine(v.Conversation.Model), System: v.Conversation.System}
+	made := chat.Conversation{
+		Title: importedLine(v.Conversation.Title), Model: importedLine(v.Conversation.Model), System: v.Conversation.System,
+	}
 	if err := app.Chats.ImportConversation(ctx, &made, v.Messages); err != nil {
 		return err
 	}
@@ -64,7 +76,8 @@ func (c *command) importChat(ctx context.Context, app *App, args []string) error
 		fmt.Fprintln(c.Err, sentence)
 	}
 	if made.System != "" {
-		fmt.Fprintln(c.Err, "The chat brings a system text, which every model that goes on with it is told. conclave chats show --json has it.")
+		fmt.Fprintln(c.Err,
+			"The chat brings a system text, which every model that goes on with it is told. conclave chats show --json has it.")
 	}
 	_, err = fmt.Fprintf(c.Out, "Imported %d messages as %s.\n", len(v.Messages), made.ID)
 	return err
@@ -127,7 +140,9 @@ func mend(v *exported) []string {
 			}
 		}
 		if m.Error != nil {
-			m.Error = &chat.Failure{Kind: importedLine(m.Error.Kind), Message: importedLine(m.Error.Message), Hint: importedLine(m.Error.Hint)}
+			m.Error = &chat.Failure{
+				Kind: importedLine(m.Error.Kind), Message: importedLine(m.Error.Message), Hint: importedLine(m.Error.Hint),
+			}
 		}
 		if u := m.Usage; u != nil && (min(u.Input, u.Output, u.Cached, u.Reasoning) < 0 || u.Cost < 0 || u.Cost > 1e6) {
 			m.Usage = nil
@@ -163,7 +178,8 @@ func mend(v *exported) []string {
 	say(open, "%d messages called tools and have no results; they are marked as interrupted.")
 	say(times, "%d times of messages cannot be; the time of the import stands for them.")
 	for _, role := range slices.Sorted(maps.Keys(roles)) {
-		said = append(said, fmt.Sprintf("%d messages of the unknown role “%.40s” were left out.", roles[role], shownName(string(role))))
+		said = append(said,
+			fmt.Sprintf("%d messages of the unknown role “%.40s” were left out.", roles[role], shownName(string(role))))
 	}
 	return said
 }
@@ -210,7 +226,8 @@ func importedParts(parts []chat.Part) []chat.Part {
 		case p.Kind == chat.PartToolResult && p.Result != nil:
 			r := *p.Result
 			r.CallID, r.Tool = importedLine(r.CallID), importedLine(r.Tool)
-			r.Content = slices.DeleteFunc(importedParts(textAndMedia(r.Content)), func(p chat.Part) bool { return p.Kind == chat.PartReasoning })
+			r.Content = slices.DeleteFunc(importedParts(textAndMedia(r.Content)),
+				func(p chat.Part) bool { return p.Kind == chat.PartReasoning })
 			kept = append(kept, chat.Part{Kind: p.Kind, Result: &r})
 		case p.Kind == chat.PartMedia && p.Media != nil:
 			if raw, err := hex.DecodeString(p.Media.ID); err != nil || len(raw) != 32 {
@@ -226,7 +243,9 @@ func importedParts(parts []chat.Part) []chat.Part {
 
 // textAndMedia returns what a result may hold.
 func textAndMedia(parts []chat.Part) []chat.Part {
-	return slices.DeleteFunc(slices.Clone(parts), func(p chat.Part) bool { return p.Kind != chat.PartText && p.Kind != chat.PartMedia })
+	return slices.DeleteFunc(slices.Clone(parts), func(p chat.Part) bool {
+		return p.Kind != chat.PartText && p.Kind != chat.PartMedia
+	})
 }
 
 // importedCall is a call without its place in the record of calls, which is that
@@ -234,7 +253,8 @@ func textAndMedia(parts []chat.Part) []chat.Part {
 func importedCall(c chat.ToolCall) *chat.ToolCall {
 	c.Sequence = 0
 	c.ID, c.Tool = importedLine(c.ID), importedLine(c.Tool)
-	if arguments := bytes.TrimSpace(c.Arguments); !bytes.HasPrefix(arguments, []byte("{")) { // it is JSON, since it was read
+	// it is JSON, since it was read
+	if arguments := bytes.TrimSpace(c.Arguments); !bytes.HasPrefix(arguments, []byte("{")) {
 		c.Arguments = json.RawMessage("{}")
 	}
 	return &c

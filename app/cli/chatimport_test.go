@@ -50,8 +50,9 @@ func TestF77AnImportOverItsBoundsIsRefusedWhole(t *testing.T) {
 	}
 	most := limit.ImportMessages.Int()
 	for text, want := range map[string]string{
-		large:           "has more than 64 MiB, the most that is taken. Nothing was imported.",
-		holds(most + 1): fmt.Sprintf("has %d messages; a chat of at most 50,000 can be imported. Nothing was imported.", most+1),
+		large: "has more than 64 MiB, the most that is taken. Nothing was imported.",
+		holds(most + 1): fmt.Sprintf("has %d messages; a chat of at most 50,000 can be imported. Nothing was imported.",
+			most+1),
 	} {
 		chats, _, err := imports(t, text)
 		f := fault.Of(err)
@@ -62,7 +63,8 @@ func TestF77AnImportOverItsBoundsIsRefusedWhole(t *testing.T) {
 	if chats, _, err := imports(t, holds(most)); err != nil || len(chats.messages) != most {
 		t.Errorf("as many as may be: %d, %v", len(chats.messages), err)
 	}
-	deep := head + `t"},"messages":[{"role":"user","parts":` + strings.Repeat(`[{"kind":"tool_result","result":{"content":`, 100_000) + "1"
+	deep := head + `t"},"messages":[{"role":"user","parts":` +
+		strings.Repeat(`[{"kind":"tool_result","result":{"content":`, 100_000) + "1"
 	if chats, _, err := imports(t, deep); err == nil || len(chats.made) > 0 {
 		t.Errorf("nested without end: %v, %d chats", err, len(chats.made))
 	}
@@ -76,26 +78,31 @@ func TestAnImportOfManySmallThingsIsRefusedBeforeItTakesTheMemory(t *testing.T) 
 		"messages": head + strings.Repeat("{},", 20_000_000) + `{}]}`,
 		"nulls":    head + strings.Repeat("null,", 12_000_000) + `null]}`,
 		"parts":    head + `{"role":"user","parts":[` + strings.Repeat("{},", 20_000_000) + `{}]}]}`,
-		"results":  head + `{"role":"tool","parts":[{"kind":"tool_result","result":{"content":[` + strings.Repeat("{},", 20_000_000) + `{}]}}]}]}`,
+		"results": head + `{"role":"tool","parts":[{"kind":"tool_result","result":{"content":[` +
+			strings.Repeat("{},", 20_000_000) + `{}]}}]}]}`,
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		chats, _, err := imports(t, text)
 		runtime.ReadMemStats(&after)
-		if f := fault.Of(err); err == nil || len(chats.made) > 0 || !strings.HasSuffix(f.Message, want) || f.Hint != "Nothing was imported." {
+		if f := fault.Of(err); err == nil || len(chats.made) > 0 || !strings.HasSuffix(f.Message, want) ||
+			f.Hint != "Nothing was imported." {
 			t.Errorf("%s: %v, %d chats", name, err, len(chats.made))
 		}
 		if took := after.TotalAlloc - before.TotalAlloc; took > 512<<20 {
 			t.Errorf("%s took %d MiB", name, took>>20)
 		}
 	}
-	within := head + `{"role":"user","parts":[` + strings.Repeat(`{"kind":"text","text":"a, \",\""},`, limit.ImportItems.Int()) + `{"kind":"text"}]}]}`
-	if chats, _, err := imports(t, within); err != nil || len(chats.messages) != 1 || len(chat.TextOf(chats.messages[0].Parts)) < limit.ImportItems.Int() {
+	within := head + `{"role":"user","parts":[` + strings.Repeat(`{"kind":"text","text":"a, \",\""},`,
+		limit.ImportItems.Int()) + `{"kind":"text"}]}]}`
+	if chats, _, err := imports(t, within); err != nil || len(chats.messages) != 1 ||
+		len(chat.TextOf(chats.messages[0].Parts)) < limit.ImportItems.Int() {
 		t.Errorf("as many as may be: %v", err)
 	}
 	// Arguments are kept as they are, and not taken apart.
 	keys := strings.Repeat(`"k":1,`, 1_000_000)
-	chats, _, err := imports(t, head+`{"role":"assistant","parts":[{"kind":"tool_call","call":{"id":"1","tool":"t","arguments": {`+keys+`"k":2}}}]}]}`)
+	chats, _, err := imports(t,
+		head+`{"role":"assistant","parts":[{"kind":"tool_call","call":{"id":"1","tool":"t","arguments": {`+keys+`"k":2}}}]}]}`)
 	if err != nil || len(chats.messages[0].Parts[0].Call.Arguments) < len(keys) {
 		t.Errorf("arguments of many names: %v", err)
 	}
@@ -114,14 +121,17 @@ func TestF77AHostileImportBringsWordsAndNothingThatActs(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := chats.made[0]
-	if made.Title != "Bank conclave: approved" || strings.ContainsRune(made.Model, 0x1b) || len(made.Tools)+len(made.Digests) > 0 || made.Draft != "" {
+	if made.Title != "Bank conclave: approved" || strings.ContainsRune(made.Model, 0x1b) ||
+		len(made.Tools)+len(made.Digests) > 0 || made.Draft != "" {
 		t.Errorf("the chat is %+v", made)
 	}
 	raw, err := json.Marshal(chats.messages)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, gone := range []string{"sequence", "vendor", "passwd", "odd", "9999", `"9"`, "-5", `\u001b`, "\u202e", `x\n`, "../"} {
+	for _, gone := range []string{
+		"sequence", "vendor", "passwd", "odd", "9999", `"9"`, "-5", `\u001b`, "\u202e", `x\n`, "../",
+	} {
 		if strings.Contains(string(raw), gone) {
 			t.Errorf("%q came in: %s", gone, raw)
 		}
@@ -135,7 +145,10 @@ func TestF77AHostileImportBringsWordsAndNothingThatActs(t *testing.T) {
 	case m[3].State != chat.Interrupted:
 		t.Error("a call without a result would be made when the chat goes on")
 	}
-	for _, want := range []string{"5 parts of messages", "1 messages called tools and have no results", "1 times of messages", "The chat brings a system text"} {
+	for _, want := range []string{
+		"5 parts of messages", "1 messages called tools and have no results", "1 times of messages",
+		"The chat brings a system text",
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it does not say %q: %q", want, out)
 		}

@@ -133,7 +133,9 @@ func asMarkdown(v exported) string {
 				fmt.Fprintf(&b, "\n_Conclave ended meanwhile. Go on with conclave prompt --conversation %s._\n", v.Conversation.ID)
 			}
 		case m.Reason == chat.EndInterrupted && endedThere(v.Messages[i+1:]):
-			fmt.Fprintf(&b, "\n_(interrupted: Conclave ended before the answer was finished. Go on with conclave prompt --conversation %s.)_\n", v.Conversation.ID)
+			fmt.Fprintf(&b,
+				"\n_(interrupted: Conclave ended before the answer was finished. Go on with conclave prompt --conversation %s.)_\n",
+				v.Conversation.ID)
 		}
 	}
 	return b.String()
@@ -165,21 +167,22 @@ func (c *command) searchChats(ctx context.Context, app *App, args []string) erro
 
 func (c *command) chatsExportCommand() *cobra.Command {
 	var format string
-	cmd := c.modelCommand("export ID", "Write a chat to standard output", exactly("the id of a chat"), func(ctx context.Context, app *App, args []string) error {
-		v, err := readChat(ctx, app, args[0])
-		if err != nil {
+	cmd := c.modelCommand("export ID", "Write a chat to standard output", exactly("the id of a chat"),
+		func(ctx context.Context, app *App, args []string) error {
+			v, err := readChat(ctx, app, args[0])
+			if err != nil {
+				return err
+			}
+			switch format {
+			case "json":
+				return c.printJSON(v)
+			case "md":
+				_, err = fmt.Fprint(c.Out, asMarkdown(v))
+			case "html":
+				_, err = fmt.Fprint(c.Out, asPage(v))
+			}
 			return err
-		}
-		switch format {
-		case "json":
-			return c.printJSON(v)
-		case "md":
-			_, err = fmt.Fprint(c.Out, asMarkdown(v))
-		case "html":
-			_, err = fmt.Fprint(c.Out, asPage(v))
-		}
-		return err
-	})
+		})
 	cmd.Flags().StringVar(&format, "format", "md", "md, json or html")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if !slices.Contains([]string{"md", "json", "html"}, format) {

@@ -245,9 +245,10 @@ func inert(raw []byte) []byte {
 
 func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
-		Use:           "conclave",
-		Short:         "Talk to models. Keep control.",
-		Long:          "Conclave is a chat program for any model, with plugins it watches and tools it asks about.\nWithout a command it opens the window.",
+		Use:   "conclave",
+		Short: "Talk to models. Keep control.",
+		Long: "Conclave is a chat program for any model, with plugins it watches and tools it asks about.\nWithout a " +
+			"command it opens the window.",
 		Version:       version.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -264,14 +265,17 @@ func (c *command) root() *cobra.Command {
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	root.AddCommand(
 		c.promptCommand(), c.chatCommand(), c.toolsCommand(), c.pluginsCommand(), c.modelsCommand(),
-		c.permissionsCommand(), c.logsCommand(), c.chatsCommand(), c.backupCommand(), c.restoreCommand(), c.compactCommand(), c.doctorCommand(), c.versionCommand(),
+		c.permissionsCommand(), c.logsCommand(), c.chatsCommand(), c.backupCommand(), c.restoreCommand(), c.compactCommand(),
+		c.doctorCommand(), c.versionCommand(),
 	)
 	return root
 }
 
 // group returns a command that only holds others.
 func group(use, short string, subs ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: noArguments, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd := &cobra.Command{
+		Use: use, Short: short, Args: noArguments, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	cmd.AddCommand(subs...)
 	return cmd
 }
@@ -289,7 +293,9 @@ func (c *command) app(ctx context.Context, needsPlugins bool, waitFor ...string)
 
 // folders resolves the folders from flags, environment and defaults.
 func (c *command) folders() (Folders, error) {
-	return ResolveFolders(c.data, c.plug, c.Env, func(path string) (string, error) { return filepath.Clean(c.Path(path)), nil })
+	return ResolveFolders(c.data, c.plug, c.Env, func(path string) (string, error) {
+		return filepath.Clean(c.Path(path)), nil
+	})
 }
 
 func (c *command) versionCommand() *cobra.Command {

@@ -28,7 +28,8 @@ func defaultData(env func(string) string) (string, error) {
 		}
 	}
 	if home == "" {
-		return "", fault.New(fault.Invalid, "cli.places", "There is no home folder to keep Conclave's data in.", "Name a folder with --data.")
+		return "", fault.New(fault.Invalid, "cli.places", "There is no home folder to keep Conclave's data in.",
+			"Name a folder with --data.")
 	}
 	return filepath.Join(home, ".local", "share", "conclave"), nil
 }

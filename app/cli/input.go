@@ -35,7 +35,8 @@ func ordinary(op, path, name string) error {
 	case info.IsDir():
 		return unreadable(op, name, syscall.EISDIR)
 	case !info.Mode().IsRegular():
-		return fault.New(fault.Invalid, op, name+" is not an ordinary file.", "Name a file; what a program prints can be saved to one first.")
+		return fault.New(fault.Invalid, op, name+" is not an ordinary file.",
+			"Name a file; what a program prints can be saved to one first.")
 	}
 	return nil
 }
@@ -52,7 +53,8 @@ func atMost(op, what string, r io.Reader, bound *limit.Limit) ([]byte, error) {
 		return nil, fault.Wrap(fault.Unavailable, op, what+" could not be read to its end.", "Try again.", err)
 	}
 	if int64(len(data)) > bound.Value {
-		return nil, fault.New(fault.Invalid, op, fmt.Sprintf("%s has more than %s, the most that is taken.", what, bound), "Send a part of it.")
+		return nil, fault.New(fault.Invalid, op, fmt.Sprintf("%s has more than %s, the most that is taken.", what, bound),
+			"Send a part of it.")
 	}
 	return data, nil
 }

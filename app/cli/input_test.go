@@ -27,14 +27,18 @@ func TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead(t *testing.T) {
 	if err := os.WriteFile(full, make([]byte, limit.Attachment.Value), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if data, err := readFile("t", full, "full", limit.Attachment); err != nil || int64(len(data)) != limit.Attachment.Value {
+	if data, err := readFile("t", full, "full", limit.Attachment); err != nil ||
+		int64(len(data)) != limit.Attachment.Value {
 		t.Errorf("as large as may be: %d bytes, %v", len(data), err)
 	}
 	over := filepath.Join(dir, "over")
 	if err := os.WriteFile(over, make([]byte, limit.Attachment.Value+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	refused := map[string]string{over: "The file over has more than 20 MiB, the most that is taken.", dir: "The file " + filepath.Base(dir) + " cannot be read: it is a folder."}
+	refused := map[string]string{
+		over: "The file over has more than 20 MiB, the most that is taken.",
+		dir:  "The file " + filepath.Base(dir) + " cannot be read: it is a folder.",
+	}
 	if runtime.GOOS != "windows" {
 		refused["/dev/zero"] = "zero is not an ordinary file."
 	}

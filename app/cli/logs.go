@@ -39,7 +39,8 @@ func (c *command) logsCommand() *cobra.Command {
 			if name == "" {
 				name = r.ToolName
 			}
-			table.add(r.Timestamp.Local().Format("2006-01-02 15:04:05"), name, string(r.Status), fmt.Sprintf("%.1f", r.MS), oneLine(string(r.Arguments)))
+			table.add(r.Timestamp.Local().Format("2006-01-02 15:04:05"), name, string(r.Status), fmt.Sprintf("%.1f", r.MS),
+				oneLine(string(r.Arguments)))
 		}
 		return table.print(c, "No tool call is on record.")
 	}

@@ -28,7 +28,8 @@ func (c *command) modelsCommand() *cobra.Command {
 }
 
 // modelCommand returns a command that needs no plugins.
-func (c *command) modelCommand(use, short string, args cobra.PositionalArgs, run func(context.Context, *App, []string) error) *cobra.Command {
+func (c *command) modelCommand(use, short string, args cobra.PositionalArgs,
+	run func(context.Context, *App, []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
 		app, err := c.app(cmd.Context(), false)
 		if err != nil {
@@ -102,7 +103,8 @@ func (c *command) scanModels(ctx context.Context, app *App, _ []string) error {
 	for _, s := range servers {
 		rows = append(rows, serverRow{s.Kind, s.Title, s.Version, s.URL, len(s.Models)})
 		name := strings.ToLower(strings.ReplaceAll(s.Title, " ", "-"))
-		table.add(s.Title, s.Version, fmt.Sprint(len(s.Models)), fmt.Sprintf("conclave models add %s %s --url %s", s.Kind, name, s.URL))
+		table.add(s.Title, s.Version, fmt.Sprint(len(s.Models)),
+			fmt.Sprintf("conclave models add %s %s --url %s", s.Kind, name, s.URL))
 	}
 	if c.json {
 		return c.printJSON(rows)
@@ -114,7 +116,10 @@ func (c *command) modelsAddCommand() *cobra.Command {
 	var url, title string
 	var keyStdin bool
 	var models []string
-	cmd := &cobra.Command{Use: "add KIND NAME", Short: "Add a connection: " + strings.Join(settings.Kinds, ", "), Args: exactly("a kind", "a name")}
+	cmd := &cobra.Command{
+		Use: "add KIND NAME", Short: "Add a connection: " + strings.Join(settings.Kinds, ", "),
+		Args: exactly("a kind", "a name"),
+	}
 	cmd.Flags().StringVar(&url, "url", "", "address of the server; the vendor's own without it")
 	cmd.Flags().StringVar(&title, "title", "", "name to show")
 	cmd.Flags().BoolVar(&keyStdin, "key-stdin", false, "read the key from standard input")
@@ -160,7 +165,8 @@ func (c *command) testConnection(ctx context.Context, app *App, args []string) e
 	if c.json {
 		return c.printJSON(map[string]any{"connection": args[0], "models": models, "ms": milliseconds(took)})
 	}
-	_, err = fmt.Fprintf(c.Out, "%s answered in %d ms and has %d models.\n", args[0], took.Round(time.Millisecond).Milliseconds(), models)
+	_, err = fmt.Fprintf(c.Out, "%s answered in %d ms and has %d models.\n", args[0],
+		took.Round(time.Millisecond).Milliseconds(), models)
 	return err
 }
 

@@ -22,31 +22,35 @@ type packagesRow struct {
 func (c *command) pluginsPackagesCommand() *cobra.Command {
 	var install, remove bool
 	var consent plugin.Consent
-	cmd := c.simple("packages ID [NAME…]", "Show the packages a plugin wants, and install or remove them", some("the id of a plugin"), func(ctx context.Context, app *App, args []string) error {
-		s, err := findPlugin(app, args[0])
-		if err != nil {
-			return err
-		}
-		switch {
-		case install && remove:
-			return fault.New(fault.Invalid, "cli.packages", "--install and --remove are two wishes.", "Name one of them.")
-		case len(args) > 1 && !install:
-			return fault.New(fault.Usage, "cli.packages", "Packages are named to be installed.", "Add --install.")
-		case install:
-			consent.Guessed = args[1:]
-			return c.installPackages(ctx, app, s, consent)
-		case remove:
-			if err := app.Packages.Remove(s.ID); err != nil {
+	cmd := c.simple("packages ID [NAME…]", "Show the packages a plugin wants, and install or remove them",
+		some("the id of a plugin"), func(ctx context.Context, app *App, args []string) error {
+			s, err := findPlugin(app, args[0])
+			if err != nil {
 				return err
 			}
-			return c.printAfter(ctx, app, s.ID)
-		}
-		return c.printPackages(s)
-	})
-	cmd.Flags().BoolVar(&install, "install", false, "install what the plugin declares into its own environment; with NAME… also those that were guessed from its imports")
+			switch {
+			case install && remove:
+				return fault.New(fault.Invalid, "cli.packages", "--install and --remove are two wishes.", "Name one of them.")
+			case len(args) > 1 && !install:
+				return fault.New(fault.Usage, "cli.packages", "Packages are named to be installed.", "Add --install.")
+			case install:
+				consent.Guessed = args[1:]
+				return c.installPackages(ctx, app, s, consent)
+			case remove:
+				if err := app.Packages.Remove(s.ID); err != nil {
+					return err
+				}
+				return c.printAfter(ctx, app, s.ID)
+			}
+			return c.printPackages(s)
+		})
+	cmd.Flags().BoolVar(&install, "install", false,
+		"install what the plugin declares into its own environment; with NAME… also those that were guessed from its imports")
 	cmd.Flags().BoolVar(&remove, "remove", false, "delete this plugin's environment")
-	cmd.Flags().BoolVar(&consent.Build, "build", false, "with --install: also packages that exist as source only, whose code runs during the installation")
-	cmd.Flags().BoolVar(&consent.Elsewhere, "elsewhere", false, "with --install: also from the other indexes and addresses that the plugin names")
+	cmd.Flags().BoolVar(&consent.Build, "build", false,
+		"with --install: also packages that exist as source only, whose code runs during the installation")
+	cmd.Flags().BoolVar(&consent.Elsewhere, "elsewhere", false,
+		"with --install: also from the other indexes and addresses that the plugin names")
 	return cmd
 }
 
@@ -95,7 +99,8 @@ func (c *command) printPackages(s plugin.Status) error {
 		if p.Stale {
 			note = ", made for another list or another Python: install again"
 		}
-		fmt.Fprintf(c.Out, "environment  %s (%.1f MB, %s%s)\n", p.Path, float64(p.Bytes)/1e6, p.Made.Local().Format("2006-01-02 15:04"), note)
+		fmt.Fprintf(c.Out, "environment  %s (%.1f MB, %s%s)\n", p.Path, float64(p.Bytes)/1e6,
+			p.Made.Local().Format("2006-01-02 15:04"), note)
 	}
 	switch {
 	case p.Unable != "":
@@ -105,7 +110,9 @@ func (c *command) printPackages(s plugin.Status) error {
 		if len(p.Lacking()) == 0 {
 			name = " NAME"
 		}
-		fmt.Fprintf(c.Err, "conclave plugins packages %s%s --install puts them, as wheels from %s, into an environment of this plugin alone.\n", s.ID, name, p.Index)
+		fmt.Fprintf(c.Err,
+			"conclave plugins packages %s%s --install puts them, as wheels from %s, into an environment of this plugin alone.\n",
+			s.ID, name, p.Index)
 	}
 	return nil
 }

@@ -14,31 +14,33 @@ import (
 
 func (c *command) permissionsCommand() *cobra.Command {
 	var arguments, member string
-	simulate := c.simple("simulate TOOL", "Say what would happen if the tool were called, without calling it", exactly("the name of a tool"), func(ctx context.Context, app *App, args []string) error {
-		row, err := findRow(app, args[0])
-		if err != nil {
-			return err
-		}
-		t, ok := app.Tools.Set().ByID(row.ID)
-		if !ok {
-			p, _ := app.Host.Status(row.Plugin)
-			return notServing(p)
-		}
-		if !json.Valid([]byte(arguments)) {
-			return usageError("--args is not JSON")
-		}
-		caller := permit.Main
-		if member != "" {
-			caller = permit.Caller("member:" + member)
-		}
-		steps := app.Gate.Explain(permit.Request{Caller: caller, Tool: t, Arguments: json.RawMessage(arguments)})
-		return c.printSteps(steps)
-	})
+	simulate := c.simple("simulate TOOL", "Say what would happen if the tool were called, without calling it",
+		exactly("the name of a tool"), func(ctx context.Context, app *App, args []string) error {
+			row, err := findRow(app, args[0])
+			if err != nil {
+				return err
+			}
+			t, ok := app.Tools.Set().ByID(row.ID)
+			if !ok {
+				p, _ := app.Host.Status(row.Plugin)
+				return notServing(p)
+			}
+			if !json.Valid([]byte(arguments)) {
+				return usageError("--args is not JSON")
+			}
+			caller := permit.Main
+			if member != "" {
+				caller = permit.Caller("member:" + member)
+			}
+			steps := app.Gate.Explain(permit.Request{Caller: caller, Tool: t, Arguments: json.RawMessage(arguments)})
+			return c.printSteps(steps)
+		})
 	simulate.Flags().StringVar(&arguments, "args", "{}", "the arguments as JSON")
 	simulate.Flags().StringVar(&member, "member", "", "as if a council member called it")
 	return group("permissions", "List, explain and take back what you allowed",
 		c.simple("list", "List what you allowed and denied", noArguments, c.listGrants),
-		c.simple("explain CALL", "Say why a call was allowed or refused", exactly("the id of a call (see conclave logs --json)"), c.explainCall),
+		c.simple("explain CALL", "Say why a call was allowed or refused",
+			exactly("the id of a call (see conclave logs --json)"), c.explainCall),
 		c.simple("revoke ID", "Take a rule back", exactly("the id of a rule"), c.revokeGrant),
 		simulate,
 	)
@@ -97,9 +99,12 @@ func (c *command) explainCall(ctx context.Context, app *App, args []string) erro
 		return err
 	}
 	if c.json {
-		return c.printJSON(map[string]string{"call": args[0], "tool": r.ToolID, "caller": r.Caller, "decision": r.Decision, "decided_by": r.DecidedBy})
+		return c.printJSON(map[string]string{
+			"call": args[0], "tool": r.ToolID, "caller": r.Caller, "decision": r.Decision, "decided_by": r.DecidedBy,
+		})
 	}
-	_, err = fmt.Fprintf(c.Out, "%s, called by %s: %s (%s)\n", r.ToolID, r.Caller, r.Decision, strings.TrimSpace(r.DecidedBy))
+	_, err = fmt.Fprintf(c.Out, "%s, called by %s: %s (%s)\n", r.ToolID, r.Caller, r.Decision,
+		strings.TrimSpace(r.DecidedBy))
 	return err
 }
 

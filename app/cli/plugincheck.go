@@ -15,65 +15,72 @@ import (
 )
 
 func (c *command) pluginsCheckCommand() *cobra.Command {
-	return &cobra.Command{Use: "check PATH|ID", Short: "Run a plugin apart from the others, with no permission, and list its tools and problems", Args: exactly("the path or the id of a plugin"), RunE: func(cmd *cobra.Command, args []string) error {
-		path, err := c.pathOfPlugin(cmd.Context(), args[0])
-		if err != nil {
-			return err
-		}
-		s, err := c.inThrowAway(cmd.Context(), path, func(context.Context, *App, plugin.Status) error { return nil })
-		if err != nil {
-			return err
-		}
-		out := struct {
-			OK       bool         `json:"ok"`
-			Plugin   pluginRow    `json:"plugin"`
-			Tools    []toolRow    `json:"tools"`
-			Problems []problemRow `json:"problems"`
-		}{s.State == plugin.Ready, newPluginRow(s), []toolRow{}, []problemRow{}}
-		for _, t := range s.Tools {
-			row := newToolRow(t, s)
-			out.Tools = append(out.Tools, row)
-			for _, w := range t.Warnings {
-				out.Problems = append(out.Problems, problemRow{Kind: "warning", Message: t.Name + ": " + w, File: t.File, Line: t.Line})
-			}
-		}
-		for _, notice := range slices.Concat(s.Manifest.Notices, s.Notes) {
-			out.Problems = append(out.Problems, problemRow{Kind: "notice", Message: notice})
-		}
-		if s.Problem != nil {
-			out.Problems = append(out.Problems, *newProblemRow(s.Problem))
-		}
-		if c.json {
-			if err := c.printJSON(out); err != nil {
+	return &cobra.Command{Use: "check PATH|ID",
+		Short: "Run a plugin apart from the others, with no permission, and list its tools and problems",
+		Args:  exactly("the path or the id of a plugin"), RunE: func(cmd *cobra.Command, args []string) error {
+			path, err := c.pathOfPlugin(cmd.Context(), args[0])
+			if err != nil {
 				return err
 			}
-		} else {
-			for _, row := range out.Tools {
-				fmt.Fprintf(c.Out, "%-28s %s\n", row.Name, firstLine(row.Description))
+			s, err := c.inThrowAway(cmd.Context(), path, func(context.Context, *App, plugin.Status) error { return nil })
+			if err != nil {
+				return err
 			}
-			if out.OK && len(out.Tools) == 0 {
-				fmt.Fprintln(c.Err, "It loads, and offers no tools.")
-			}
-			for _, p := range out.Problems {
-				fmt.Fprintf(c.Err, "%s%s\n", place(&p), p.Message)
-				if p.Frame != "" {
-					fmt.Fprintln(c.Err, p.Frame)
+			out := struct {
+				OK       bool         `json:"ok"`
+				Plugin   pluginRow    `json:"plugin"`
+				Tools    []toolRow    `json:"tools"`
+				Problems []problemRow `json:"problems"`
+			}{s.State == plugin.Ready, newPluginRow(s), []toolRow{}, []problemRow{}}
+			for _, t := range s.Tools {
+				row := newToolRow(t, s)
+				out.Tools = append(out.Tools, row)
+				for _, w := range t.Warnings {
+					out.Problems = append(out.Problems, problemRow{
+						Kind: "warning", Message: t.Name + ": " + w, File: t.File, Line: t.Line,
+					})
 				}
-				if p.Hint != "" {
-					fmt.Fprintln(c.Err, p.Hint)
+			}
+			for _, notice := range slices.Concat(s.Manifest.Notices, s.Notes) {
+				out.Problems = append(out.Problems, problemRow{Kind: "notice", Message: notice})
+			}
+			if s.Problem != nil {
+				out.Problems = append(out.Problems, *newProblemRow(s.Problem))
+			}
+			if c.json {
+				if err := c.printJSON(out); err != nil {
+					return err
+				}
+			} else {
+				for _, row := range out.Tools {
+					fmt.Fprintf(c.Out, "%-28s %s\n", row.Name, firstLine(row.Description))
+				}
+				if out.OK && len(out.Tools) == 0 {
+					fmt.Fprintln(c.Err, "It loads, and offers no tools.")
+				}
+				for _, p := range out.Problems {
+					fmt.Fprintf(c.Err, "%s%s\n", place(&p), p.Message)
+					if p.Frame != "" {
+						fmt.Fprintln(c.Err, p.Frame)
+					}
+					if p.Hint != "" {
+						fmt.Fprintln(c.Err, p.Hint)
+					}
 				}
 			}
-		}
-		if !out.OK {
-			return &exitError{ExitFailed}
-		}
-		return nil
-	}}
+			if !out.OK {
+				return &exitError{ExitFailed}
+			}
+			return nil
+		}}
 }
 
 func (c *command) pluginsTestCommand() *cobra.Command {
 	var update bool
-	cmd := &cobra.Command{Use: "test PATH|ID", Short: "Run the calls recorded in a plugin's tests folder, with no permission", Args: exactly("the path or the id of a plugin")}
+	cmd := &cobra.Command{
+		Use: "test PATH|ID", Short: "Run the calls recorded in a plugin's tests folder, with no permission",
+		Args: exactly("the path or the id of a plugin"),
+	}
 	cmd.Flags().BoolVar(&update, "update", false, "write what the calls answer now as what is expected")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path, err := c.pathOfPlugin(cmd.Context(), args[0])
@@ -90,7 +97,8 @@ func (c *command) pluginsTestCommand() *cobra.Command {
 			return err
 		}
 		if s.State != plugin.Ready {
-			return fault.New(fault.Invalid, "cli.plugins", "The plugin did not load: "+sentence(s.Problem.Error()), s.Problem.Hint)
+			return fault.New(fault.Invalid, "cli.plugins", "The plugin did not load: "+sentence(s.Problem.Error()),
+				s.Problem.Hint)
 		}
 		failed := 0
 		for _, r := range outcome {
@@ -148,13 +156,15 @@ func (c *command) pathOfPlugin(ctx context.Context, name string) (string, error)
 
 // inThrowAway loads the plugin at path in a throw-away store, with no permission,
 // and runs do while it is loaded. The status is that of the loaded plugin.
-func (c *command) inThrowAway(ctx context.Context, path string, do func(context.Context, *App, plugin.Status) error) (plugin.Status, error) {
+func (c *command) inThrowAway(ctx context.Context, path string,
+	do func(context.Context, *App, plugin.Status) error) (plugin.Status, error) {
 	app, err := c.open(ctx, Folders{Data: "", Plugins: "", NeedsPlugins: false})
 	if err != nil {
 		return plugin.Status{}, err
 	}
 	defer app.Close()
-	fmt.Fprintln(c.Err, "This runs the plugin's code behind walls, with no permission and with storage that is thrown away afterwards.")
+	fmt.Fprintln(c.Err,
+		"This runs the plugin's code behind walls, with no permission and with storage that is thrown away afterwards.")
 	id, err := app.Host.Look(ctx, path)
 	if err != nil {
 		return plugin.Status{}, err

@@ -69,7 +69,9 @@ func (c *command) pluginsRevokeCommand() *cobra.Command {
 }
 
 // changePermission runs change, and prints the plugin as it is afterwards.
-func (c *command) changePermission(given *[]string, change func(ctx context.Context, app *App, id, permission string, m matches) error) func(context.Context, *App, []string) error {
+func (c *command) changePermission(given *[]string,
+	change func(ctx context.Context, app *App, id, permission string, m matches) error) func(context.Context, *App,
+	[]string) error {
 	return func(ctx context.Context, app *App, args []string) error {
 		s, err := findPlugin(app, args[0])
 		if err != nil {

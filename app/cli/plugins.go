@@ -81,9 +81,11 @@ func newProblemRow(p *plugin.Problem) *problemRow {
 
 func newPluginRow(s plugin.Status) pluginRow {
 	row := pluginRow{
-		ID: s.ID, Name: s.Manifest.Name, Version: s.Manifest.Version, Contract: s.Manifest.Contract, Path: s.Path, State: s.State,
+		ID: s.ID, Name: s.Manifest.Name, Version: s.Manifest.Version, Contract: s.Manifest.Contract, Path: s.Path,
+		State:   s.State,
 		Problem: newProblemRow(s.Problem), Tools: []string{}, Isolation: s.Isolation.Level, Generation: s.Generation,
-		LoadMS: milliseconds(s.Load), Serving: s.Serving, LastGood: s.LastGood, Running: s.Running, Notices: slices.Concat(s.Manifest.Notices, s.Notes),
+		LoadMS: milliseconds(s.Load), Serving: s.Serving, LastGood: s.LastGood, Running: s.Running,
+		Notices:     slices.Concat(s.Manifest.Notices, s.Notes),
 		Permissions: permissionLists{orEmpty(s.Manifest.Permissions), orEmpty(s.Granted), orEmpty(s.Denied)},
 		Folders:     s.Folders, Refused: refusalRows(s),
 	}
@@ -112,13 +114,15 @@ func (c *command) pluginsCommand() *cobra.Command {
 		c.simple("disable ID", "Switch a plugin off", exactly("the id of a plugin"), c.switchPlugin(false)),
 		c.simple("reload ID", "Load a plugin anew", exactly("the id of a plugin"), c.reloadPlugin),
 		c.pluginsTrustCommand(), c.pluginsGrantCommand(), c.pluginsRevokeCommand(),
-		c.pluginsSettingsCommand(), c.pluginsPackagesCommand(), c.pluginsLogsCommand(), c.pluginsCheckCommand(), c.pluginsTestCommand(), c.pluginsWatchCommand(),
+		c.pluginsSettingsCommand(), c.pluginsPackagesCommand(), c.pluginsLogsCommand(), c.pluginsCheckCommand(),
+		c.pluginsTestCommand(), c.pluginsWatchCommand(),
 	)
 }
 
 // simple returns a command that needs the core with its plugins and no flags. One
 // whose first argument is an ID or a TOOL waits for that plugin alone.
-func (c *command) simple(use, short string, args cobra.PositionalArgs, run func(context.Context, *App, []string) error) *cobra.Command {
+func (c *command) simple(use, short string, args cobra.PositionalArgs,
+	run func(context.Context, *App, []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, args []string) error {
 		app, err := c.app(cmd.Context(), true, needed(use, args)...)
 		if err != nil {
@@ -182,13 +186,17 @@ func (c *command) listPlugins(_ context.Context, app *App, _ []string) error {
 		}
 		table.add(row.ID, string(row.State), fmt.Sprint(len(row.Tools)), row.Contract, oneLine(note))
 	}
-	return table.print(c, "There are no plugins. Put a .py or .js file into "+app.Plugins+", or make one with conclave plugins new python NAME.")
+	return table.print(c,
+		"There are no plugins. Put a .py or .js file into "+app.Plugins+", or make one with conclave plugins new "+
+			"python NAME.")
 }
 
 // whyNoTools says why a plugin that is ready offers no tools, as far as it said so
 // itself.
 func whyNoTools(s plugin.Status) string {
-	offered := slices.ContainsFunc(s.Tools, func(t tool.Tool) bool { return t.Visibility != tool.Hidden || t.CouncilEligible })
+	offered := slices.ContainsFunc(s.Tools, func(t tool.Tool) bool {
+		return t.Visibility != tool.Hidden || t.CouncilEligible
+	})
 	if s.State != plugin.Ready || offered || len(s.Notes) == 0 {
 		return ""
 	}
@@ -223,7 +231,8 @@ func (c *command) showPlugin(ctx context.Context, app *App, args []string) error
 		Changes  []permit.Change `json:"changes,omitempty"`
 		Digest   string          `json:"digest"`
 		Health   health          `json:"health"`
-	}{newPluginRow(s), s.Manifest, orEmpty(s.Imports), []toolRow{}, s.Changes, s.Digest, health{s.Running, s.Calls, s.Errors, s.Usage.Memory, milliseconds(s.Usage.CPU)}}
+	}{newPluginRow(s), s.Manifest, orEmpty(s.Imports), []toolRow{}, s.Changes, s.Digest,
+		health{s.Running, s.Calls, s.Errors, s.Usage.Memory, milliseconds(s.Usage.CPU)}}
 	for _, row := range toolRows(app) {
 		if row.Plugin == s.ID {
 			detail.Details = append(detail.Details, row)
@@ -307,7 +316,8 @@ func (c *command) describePlugin(s plugin.Status) {
 			fmt.Fprintf(w, "changed      %s, since you approved it\n%s", change.Field, indented(change.Diff))
 			continue
 		}
-		fmt.Fprintf(w, "changed      %s %s\n  before: %s\n  now:    %s\n", change.Tool, change.Field, oneLine(change.Before), oneLine(change.After))
+		fmt.Fprintf(w, "changed      %s %s\n  before: %s\n  now:    %s\n", change.Tool, change.Field, oneLine(change.Before),
+			oneLine(change.After))
 	}
 	fmt.Fprintln(w, "\ntools")
 	for _, t := range s.Tools {
@@ -402,7 +412,8 @@ func (c *command) printAfter(ctx context.Context, app *App, id string) error {
 		fmt.Fprintln(c.Err, oneLine(s.Problem.Message)+" "+firstLine(s.Problem.Hint))
 	}
 	if err == nil && s.State == plugin.Failed {
-		return fault.New(fault.Invalid, "cli.plugins", "The plugin "+id+" did not load: "+sentence(s.Problem.Error()), s.Problem.Hint)
+		return fault.New(fault.Invalid, "cli.plugins", "The plugin "+id+" did not load: "+sentence(s.Problem.Error()),
+			s.Problem.Hint)
 	}
 	return err
 }
@@ -424,7 +435,8 @@ func (c *command) removePlugin(ctx context.Context, app *App, args []string) err
 }
 
 func (c *command) pluginsNewCommand() *cobra.Command {
-	return c.simple("new KIND NAME", "Make a plugin from a template: "+strings.Join(c.Kinds, ", "), exactly("a kind", "a name"),
+	return c.simple("new KIND NAME", "Make a plugin from a template: "+strings.Join(c.Kinds, ", "),
+		exactly("a kind", "a name"),
 		func(ctx context.Context, app *App, args []string) error {
 			id, path, err := app.Library.New(ctx, args[0], args[1])
 			if err != nil {
@@ -438,18 +450,23 @@ func (c *command) pluginsNewCommand() *cobra.Command {
 				return err
 			}
 			if s.State == plugin.Failed && s.Problem != nil {
-				return fault.New(fault.Unavailable, "cli.plugins", path+" was made, and did not load: "+sentence(s.Problem.Error()), s.Problem.Hint)
+				return fault.New(fault.Unavailable, "cli.plugins", path+" was made, and did not load: "+sentence(s.Problem.Error()),
+					s.Problem.Hint)
 			}
 			if c.json {
 				return c.printJSON(map[string]string{"id": id, "path": path})
 			}
-			_, err = fmt.Fprintf(c.Out, "%s\nIt is ready and yours: your edits are used as you save them, and you are asked again when they widen it.\nTry it: conclave plugins check %s\n", path, path)
+			_, err = fmt.Fprintf(c.Out,
+				"%s\nIt is ready and yours: your edits are used as you save them, "+
+					"and you are asked again when they widen it.\nTry it: conclave plugins check %s\n",
+				path, path)
 			return err
 		})
 }
 
 func (c *command) pluginsAddCommand() *cobra.Command {
-	return c.simple("add PATH|FILE.zip|https://….git", "Copy a plugin into the plugins folder", exactly("a path or an address"),
+	return c.simple("add PATH|FILE.zip|https://….git", "Copy a plugin into the plugins folder",
+		exactly("a path or an address"),
 		func(ctx context.Context, app *App, args []string) error {
 			id, err := app.Library.Add(ctx, c.origin(args[0]))
 			if err != nil {
@@ -469,7 +486,9 @@ func (c *command) origin(from string) string {
 }
 
 func (c *command) pluginsUpdateCommand() *cobra.Command {
-	return c.simple("update ID [PATH|FILE.zip|https://….git]", "Replace a plugin by a newer version, from where it came or from elsewhere", oneOrTwo("the id of a plugin, and where its newer version is unless that is where it came from"),
+	return c.simple("update ID [PATH|FILE.zip|https://….git]",
+		"Replace a plugin by a newer version, from where it came or from elsewhere",
+		oneOrTwo("the id of a plugin, and where its newer version is unless that is where it came from"),
 		func(ctx context.Context, app *App, args []string) error {
 			s, err := findPlugin(app, args[0])
 			if err != nil {
@@ -491,39 +510,40 @@ func (c *command) pluginsUpdateCommand() *cobra.Command {
 func (c *command) pluginsLogsCommand() *cobra.Command {
 	var follow bool
 	var last int
-	cmd := c.simple("logs ID", "Show what a plugin logged and printed", exactly("the id of a plugin"), func(ctx context.Context, app *App, args []string) error {
-		s, err := findPlugin(app, args[0])
-		if err != nil {
-			return err
-		}
-		lines := app.Host.Log(s.ID, 0)
-		if last > 0 && len(lines) > last {
-			lines = lines[len(lines)-last:]
-		}
-		changed, stop := app.LogChanges(s.ID)
-		defer stop()
-		var seen uint64
-		for {
-			for _, line := range lines {
-				seen = line.N
-				if err := c.printLogLine(s.ID, line); err != nil {
-					return err
+	cmd := c.simple("logs ID", "Show what a plugin logged and printed", exactly("the id of a plugin"),
+		func(ctx context.Context, app *App, args []string) error {
+			s, err := findPlugin(app, args[0])
+			if err != nil {
+				return err
+			}
+			lines := app.Host.Log(s.ID, 0)
+			if last > 0 && len(lines) > last {
+				lines = lines[len(lines)-last:]
+			}
+			changed, stop := app.LogChanges(s.ID)
+			defer stop()
+			var seen uint64
+			for {
+				for _, line := range lines {
+					seen = line.N
+					if err := c.printLogLine(s.ID, line); err != nil {
+						return err
+					}
 				}
+				if !follow {
+					return nil
+				}
+				c.lasting()
+				select {
+				case <-changed:
+				case <-c.Closing:
+					return errGone
+				case <-ctx.Done():
+					return &exitError{ExitStopped}
+				}
+				lines = app.Host.Log(s.ID, seen)
 			}
-			if !follow {
-				return nil
-			}
-			c.lasting()
-			select {
-			case <-changed:
-			case <-c.Closing:
-				return errGone
-			case <-ctx.Done():
-				return &exitError{ExitStopped}
-			}
-			lines = app.Host.Log(s.ID, seen)
-		}
-	})
+		})
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what comes")
 	cmd.Flags().IntVarP(&last, "lines", "n", 0, "only the last N lines")
 	return cmd
@@ -571,52 +591,56 @@ type updateRow struct {
 
 func (c *command) pluginsWatchCommand() *cobra.Command {
 	var approve string
-	cmd := c.simple("watch [ID...]", "Print one line per reload, until interrupted", cobra.ArbitraryArgs, func(ctx context.Context, app *App, names []string) error {
-		asker, err := c.asker(approve)
-		if err != nil {
-			return err
-		}
-		if approve == "always" && len(names) == 0 {
-			return usageError("plugins watch --approve always needs the ids of the plugins that it approves while it runs")
-		}
-		updates, stop := app.Host.Updates()
-		defer stop()
-		approval := &approval{c: c, app: app, asker: asker, names: names}
-		defer approval.end()
-		if approve == "always" {
-			if err := approval.plugins(ctx); err != nil {
+	cmd := c.simple("watch [ID...]", "Print one line per reload, until interrupted", cobra.ArbitraryArgs,
+		func(ctx context.Context, app *App, names []string) error {
+			asker, err := c.asker(approve)
+			if err != nil {
 				return err
 			}
-		}
-		watching := app.Watch(ctx)
-		c.lasting()
-		fmt.Fprintln(c.Err, "Watching "+app.Plugins+". Press Ctrl-C to end.")
-		for {
-			select {
-			case u := <-updates:
-				if err := c.printUpdate(u); err != nil {
+			if approve == "always" && len(names) == 0 {
+				return usageError("plugins watch --approve always needs the ids of the plugins that it approves while it runs")
+			}
+			updates, stop := app.Host.Updates()
+			defer stop()
+			approval := &approval{c: c, app: app, asker: asker, names: names}
+			defer approval.end()
+			if approve == "always" {
+				if err := approval.plugins(ctx); err != nil {
 					return err
 				}
-				if approve == "always" && (u.State == plugin.NeedsApproval || u.State == plugin.Quarantined) && u.Problem == nil {
-					if err := approval.plugins(ctx); err != nil {
+			}
+			watching := app.Watch(ctx)
+			c.lasting()
+			fmt.Fprintln(c.Err, "Watching "+app.Plugins+". Press Ctrl-C to end.")
+			for {
+				select {
+				case u := <-updates:
+					if err := c.printUpdate(u); err != nil {
 						return err
 					}
+					if approve == "always" && (u.State == plugin.NeedsApproval || u.State == plugin.Quarantined) && u.Problem == nil {
+						if err := approval.plugins(ctx); err != nil {
+							return err
+						}
+					}
+				case err := <-watching:
+					return err
+				case <-c.Closing:
+					return errGone
+				case <-ctx.Done():
+					return &exitError{ExitStopped}
 				}
-			case err := <-watching:
-				return err
-			case <-c.Closing:
-				return errGone
-			case <-ctx.Done():
-				return &exitError{ExitStopped}
 			}
-		}
-	})
-	cmd.Flags().StringVar(&approve, "approve", "", "always: approve new and changed versions of the plugins named, while this runs")
+		})
+	cmd.Flags().StringVar(&approve, "approve", "",
+		"always: approve new and changed versions of the plugins named, while this runs")
 	return cmd
 }
 
 func (c *command) printUpdate(u plugin.Update) error {
-	row := updateRow{u.Plugin, u.Generation, u.State, orEmpty(u.Tools), milliseconds(u.Took), newProblemRow(u.Problem), u.Removed}
+	row := updateRow{
+		u.Plugin, u.Generation, u.State, orEmpty(u.Tools), milliseconds(u.Took), newProblemRow(u.Problem), u.Removed,
+	}
 	if c.json {
 		return writeJSON(c.Out, row)
 	}
@@ -631,7 +655,8 @@ func (c *command) printUpdate(u plugin.Update) error {
 		_, err := fmt.Fprintf(c.Out, "%s is %s: %s%s\n", u.Plugin, u.State, place(row.Problem), oneLine(u.Problem.Message))
 		return err
 	}
-	_, err := fmt.Fprintf(c.Out, "%s is %s: generation %d, %s, %.0f ms\n", u.Plugin, u.State, u.Generation, countOf(len(u.Tools), "tool"), row.MS)
+	_, err := fmt.Fprintf(c.Out, "%s is %s: generation %d, %s, %.0f ms\n", u.Plugin, u.State, u.Generation,
+		countOf(len(u.Tools), "tool"), row.MS)
 	return err
 }
 

@@ -14,10 +14,12 @@ import (
 )
 
 func (c *command) pluginsSettingsCommand() *cobra.Command {
-	return c.simple("settings ID [KEY VALUE|-]", "Show what can be set of a plugin, or set one value: JSON or text, - reads it from standard input",
+	return c.simple("settings ID [KEY VALUE|-]",
+		"Show what can be set of a plugin, or set one value: JSON or text, - reads it from standard input",
 		func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 && len(args) != 3 {
-				return fault.New(fault.Usage, "cli.settings", "Name a plugin, or a plugin, a setting and its value.", "conclave plugins settings ID lists the settings.")
+				return fault.New(fault.Usage, "cli.settings", "Name a plugin, or a plugin, a setting and its value.",
+					"conclave plugins settings ID lists the settings.")
 			}
 			return nil
 		}, c.pluginSettings)
@@ -49,7 +51,8 @@ func (c *command) pluginSettings(ctx context.Context, app *App, args []string) e
 	}
 	i := slices.IndexFunc(settings, func(s setting) bool { return s.Key == args[1] })
 	if i < 0 {
-		return fault.New(fault.NotFound, "cli.settings", "The plugin "+id+" has no setting "+args[1]+".", "conclave plugins settings "+id+" lists them.")
+		return fault.New(fault.NotFound, "cli.settings", "The plugin "+id+" has no setting "+args[1]+".",
+			"conclave plugins settings "+id+" lists them.")
 	}
 	text := args[2]
 	if text == "-" {
@@ -134,7 +137,9 @@ func settingsIn(schema, values json.RawMessage, secrets []string, path string) [
 			out = append(out, settingsIn(raw, set[name], secrets, at)...)
 			continue
 		}
-		one := setting{Key: at, Title: s.Title, Description: s.Description, Type: s.Type, Value: set[name], Set: set[name] != nil}
+		one := setting{
+			Key: at, Title: s.Title, Description: s.Description, Type: s.Type, Value: set[name], Set: set[name] != nil,
+		}
 		if one.Secret = s.Format == "password" || s.WriteOnly; one.Secret {
 			one.Set, one.Value = slices.Contains(secrets, at), nil
 		} else if one.Value == nil {

@@ -49,14 +49,17 @@ func (f *promptFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVarP(&f.model, "model", "m", "", "CONNECTION/MODEL; the chosen default without it")
 	flags.StringVarP(&f.system, "system", "s", "", "the system text")
-	flags.StringArrayVarP(&f.tools, "tool", "T", nil, "offer this tool: a name, a plugin's id, * for all, or a .py, .js or .ts file (repeatable)")
+	flags.StringArrayVarP(&f.tools, "tool", "T", nil,
+		"offer this tool: a name, a plugin's id, * for all, or a .py, .js or .ts file (repeatable)")
 	flags.BoolVar(&f.noTools, "no-tools", false, "offer no tools")
-	flags.StringArrayVar(&f.functions, "functions", nil, "offer the functions of this Python text, or of a .py file (repeatable)")
+	flags.StringArrayVar(&f.functions, "functions", nil,
+		"offer the functions of this Python text, or of a .py file (repeatable)")
 	flags.BoolVar(&f.toolsApprove, "ta", false, "short for --approve ask")
 	flags.BoolVar(&f.toolsApprove, "tools-approve", false, "short for --approve ask")
 	flags.IntVar(&f.chainLimit, "chain-limit", -1, "model requests with tools in one turn; 0 is no limit (default 10)")
 	flags.IntVar(&f.chainLimit, "cl", -1, "short for --chain-limit")
-	flags.StringVar(&f.approve, "approve", "", "ask, always or never, where the window would ask (default ask on a terminal, never otherwise)")
+	flags.StringVar(&f.approve, "approve", "",
+		"ask, always or never, where the window would ask (default ask on a terminal, never otherwise)")
 	flags.StringArrayVarP(&f.attach, "attach", "a", nil, "a file to send along (repeatable)")
 	flags.BoolVarP(&f.goOn, "continue", "c", false, "go on with the last chat")
 	flags.StringVar(&f.conversation, "conversation", "", "go on with this chat")
@@ -67,7 +70,10 @@ func (f *promptFlags) add(cmd *cobra.Command) {
 
 func (c *command) promptCommand() *cobra.Command {
 	f := &promptFlags{}
-	cmd := &cobra.Command{Use: "prompt [flags] TEXT|-", Short: "Send one message; the reply streams to standard output", Args: cobra.ArbitraryArgs}
+	cmd := &cobra.Command{
+		Use: "prompt [flags] TEXT|-", Short: "Send one message; the reply streams to standard output",
+		Args: cobra.ArbitraryArgs,
+	}
 	f.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -101,7 +107,9 @@ func (c *command) chatCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return c.converse(cmd.Context(), f, func(ctx context.Context, talk *talk) error {
 			if !c.json {
-				fmt.Fprintf(c.Err, "Talking to %s. An empty line ends a message of several lines begun with \"\"\"; Ctrl-D ends the chat.\n", talk.model.Info().Title)
+				fmt.Fprintf(c.Err,
+					"Talking to %s. An empty line ends a message of several lines begun with \"\"\"; Ctrl-D ends the chat.\n",
+					talk.model.Info().Title)
 			}
 			for {
 				if !c.json {
@@ -195,7 +203,10 @@ func (c *command) converse(ctx context.Context, f *promptFlags, do func(context.
 		return err
 	}
 	defer app.Close()
-	t := &talk{c: c, app: app, f: f, asker: asker, temporary: func() {}, approval: &approval{c: c, app: app, asker: asker, names: f.tools}}
+	t := &talk{
+		c: c, app: app, f: f, asker: asker, temporary: func() {},
+		approval: &approval{c: c, app: app, asker: asker, names: f.tools},
+	}
 	defer func() { t.temporary(); t.approval.end() }()
 	if err := t.prepare(ctx); err != nil {
 		return err
@@ -270,11 +281,16 @@ func (t *talk) begin(ctx context.Context, text string) error {
 			maps.Copy(v.Digests, digests)
 		})
 	case t.f.noSave:
-		t.chat = chat.Conversation{ID: chat.ConversationID(uuid.Must(uuid.NewV7()).String()), Model: info.Name(), System: t.f.system}
+		t.chat = chat.Conversation{
+			ID: chat.ConversationID(uuid.Must(uuid.NewV7()).String()), Model: info.Name(), System: t.f.system,
+		}
 		t.log = turn.NewMemoryLog(t.chat)
 		return nil
 	}
-	t.chat = chat.Conversation{Title: turn.Title(text), Model: info.Name(), System: t.f.system, Tools: t.fileSpecs(), Digests: t.digests, Demo: info.Connection == "demo"}
+	t.chat = chat.Conversation{
+		Title: turn.Title(text), Model: info.Name(), System: t.f.system, Tools: t.fileSpecs(), Digests: t.digests,
+		Demo: info.Connection == "demo",
+	}
 	return t.app.Chats.CreateConversation(ctx, &t.chat)
 }
 
@@ -326,7 +342,8 @@ func (t *talk) askAboutChanged(ctx context.Context) error {
 				return err
 			}
 			if err != nil || answer.Effect != permit.Allow {
-				return fault.New(fault.NotAllowed, "cli.prompt", "The file "+file+" changed since this chat was given it.", "Read it, then name it again with -T, or go on with --no-tools.")
+				return fault.New(fault.NotAllowed, "cli.prompt", "The file "+file+" changed since this chat was given it.",
+					"Read it, then name it again with -T, or go on with --no-tools.")
 			}
 		}
 		t.digests[file] = now
@@ -392,7 +409,9 @@ func (t *talk) set() (*tool.Set, bool, error) {
 		return nil, false, nil
 	}
 	all := t.app.Tools.Set()
-	named := slices.DeleteFunc(slices.Clone(t.f.tools), func(spec string) bool { return t.scriptFile(spec) || isBox(spec) })
+	named := slices.DeleteFunc(slices.Clone(t.f.tools), func(spec string) bool {
+		return t.scriptFile(spec) || isBox(spec)
+	})
 	if len(named) == 0 && len(t.loaded) == 0 && len(t.boxes) == 0 {
 		return all.ForModel(), false, nil
 	}
@@ -442,7 +461,9 @@ func (t *talk) attachments() ([]chat.Part, error) {
 			kind = http.DetectContentType(data)
 		}
 		kind, _, _ = strings.Cut(kind, ";")
-		parts = append(parts, chat.Part{Kind: chat.PartMedia, Media: &chat.Media{MIME: kind, Name: filepath.Base(name), Size: int64(len(data)), Data: data}})
+		parts = append(parts, chat.Part{
+			Kind: chat.PartMedia, Media: &chat.Media{MIME: kind, Name: filepath.Base(name), Size: int64(len(data)), Data: data},
+		})
 	}
 	return parts, nil
 }
@@ -476,7 +497,8 @@ func (t *talk) say(ctx context.Context, text string) error {
 		if t.c.json {
 			return &exitError{exitOf(outcome.Err)} // it is in the turn_ended line
 		}
-		return notSaved(outcome.Err, "The answer was not saved to its end.", "It stands above as far as it came; copy it if you need it.")
+		return notSaved(outcome.Err, "The answer was not saved to its end.",
+			"It stands above as far as it came; copy it if you need it.")
 	}
 	return nil
 }

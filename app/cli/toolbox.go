@@ -22,7 +22,9 @@ import (
 const boxForms = `Write it as Name, Name(), Name("value"), Name({"setting": "value"}) or Name(setting="value", other=2), with JSON values.`
 
 var (
-	boxSpec    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^\s*([\pL_][\pL\pN_]*)\s*\((.*)\)\s*$`) })
+	boxSpec = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?s)^\s*([\pL_][\pL\pN_]*)\s*\((.*)\)\s*$`)
+	})
 	boxKeyword = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*([\pL_][\pL\pN_]*)\s*=`) })
 )
 
@@ -93,7 +95,8 @@ func firstJSON(text string) (json.RawMessage, string, error) {
 }
 
 func badBox(spec, why string) error {
-	return fault.New(fault.Invalid, "cli.toolbox", "The toolbox "+strings.TrimSpace(spec)+" cannot be read: "+why+".", boxForms)
+	return fault.New(fault.Invalid, "cli.toolbox", "The toolbox "+strings.TrimSpace(spec)+" cannot be read: "+why+".",
+		boxForms)
 }
 
 // inBox reports whether a tool belongs to the toolbox of a name.
@@ -195,9 +198,12 @@ func (t *talk) addToolbox(ctx context.Context, spec string) (id, name string, er
 			return "", "", notServing(s)
 		}
 		// An instance that cannot be made hides its tools, and says why.
-		if !slices.ContainsFunc(s.Tools, func(one tool.Tool) bool { return inBox(one, name) && one.Visibility != tool.Hidden }) {
-			why := strings.Join(slices.DeleteFunc(slices.Clone(s.Notes), func(note string) bool { return !strings.Contains(note, name) }), " ")
-			return "", "", fault.New(fault.Invalid, "cli.toolbox", "The toolbox "+name+" cannot be used with these settings. "+cmp.Or(why, "It has no tools with them."), boxForms)
+		if !slices.ContainsFunc(s.Tools,
+			func(one tool.Tool) bool { return inBox(one, name) && one.Visibility != tool.Hidden }) {
+			why := strings.Join(slices.DeleteFunc(slices.Clone(s.Notes),
+				func(note string) bool { return !strings.Contains(note, name) }), " ")
+			return "", "", fault.New(fault.Invalid, "cli.toolbox",
+				"The toolbox "+name+" cannot be used with these settings. "+cmp.Or(why, "It has no tools with them."), boxForms)
 		}
 		return id, name, nil
 	}

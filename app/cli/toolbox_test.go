@@ -41,7 +41,8 @@ func TestLF42ToolboxesAreNamedInEveryForm(t *testing.T) {
 	} {
 		_, _, err := parseBox(spec)
 		f := fault.Of(err)
-		if err == nil || f.Kind != fault.Invalid || !strings.Contains(f.Message, why) || !strings.Contains(f.Hint, `Name(setting="value", other=2)`) {
+		if err == nil || f.Kind != fault.Invalid || !strings.Contains(f.Message, why) ||
+			!strings.Contains(f.Hint, `Name(setting="value", other=2)`) {
 			t.Errorf("%s: got %v, want %q", spec, err, why)
 		}
 	}

@@ -50,7 +50,8 @@ func toolRows(app *App) []toolRow {
 		for _, t := range p.Tools {
 			row := newToolRow(t, p)
 			if served, ok := set.ByID(t.ID()); ok && p.Serving {
-				row.WireName, row.Description, row.Digest, row.Visibility = served.WireName, served.Description, served.Digest, served.Visibility
+				row.WireName, row.Description, row.Digest, row.Visibility = served.WireName, served.Description, served.Digest,
+					served.Visibility
 			}
 			rows = append(rows, row)
 		}
@@ -77,8 +78,9 @@ func newToolRow(t tool.Tool, p plugin.Status) toolRow {
 	}
 	return toolRow{
 		ID: t.ID(), Plugin: t.Plugin, Name: t.Name, WireName: t.WireName, Title: t.Title, Description: t.Description,
-		Parameters: parameters, CouncilEligible: t.CouncilEligible, InlineAvailable: t.InlineAvailable, Visibility: t.Visibility,
-		Enabled: p.Serving && (enabled || !set), Contract: t.Contract, Digest: t.Digest, Status: status,
+		Parameters: parameters, CouncilEligible: t.CouncilEligible, InlineAvailable: t.InlineAvailable,
+		Visibility: t.Visibility,
+		Enabled:    p.Serving && (enabled || !set), Contract: t.Contract, Digest: t.Digest, Status: status,
 		TimeoutMS: timeout.Milliseconds(), File: t.File, Line: t.Line, Warnings: t.Warnings,
 	}
 }
@@ -110,41 +112,44 @@ func (c *command) toolsCommand() *cobra.Command {
 		}
 		none := "There are no tools. Put a .py or .js file into " + app.Plugins + "."
 		if len(known) > 0 {
-			none = "No tool is offered from the start: " + countOf(len(known), "tool") + " switched off, for the Council alone, or found by searching. See them: conclave tools list --all"
+			none = "No tool is offered from the start: " + countOf(len(known), "tool") +
+				" switched off, for the Council alone, or found by searching. See them: conclave tools list --all"
 		}
 		return table.print(c, none)
 	}
-	show := &cobra.Command{Use: "show TOOL", Short: "Show a tool exactly as a model is given it", Args: exactly("the name of a tool"), RunE: func(cmd *cobra.Command, args []string) error {
-		app, err := c.app(cmd.Context(), true)
-		if err != nil {
-			return err
-		}
-		defer app.Close()
-		return c.showTool(cmd.Context(), app, args[0])
-	}}
-	search := &cobra.Command{Use: "search QUERY", Short: "Show what tool_search would answer a model", Args: some("words to look for"), RunE: func(cmd *cobra.Command, args []string) error {
-		app, err := c.app(cmd.Context(), true)
-		if err != nil {
-			return err
-		}
-		defer app.Close()
-		rows := []toolRow{}
-		byID := map[string]toolRow{}
-		for _, row := range toolRows(app) {
-			byID[row.ID] = row
-		}
-		for _, t := range app.Tools.Set().Search(strings.Join(args, " ")) {
-			rows = append(rows, byID[t.ID()])
-		}
-		if c.json {
-			return c.printJSON(rows)
-		}
-		table := newTable("TOOL", "WHAT IT DOES")
-		for _, row := range rows {
-			table.add(row.ID, firstLine(row.Description))
-		}
-		return table.print(c, "No tool matches.")
-	}}
+	show := &cobra.Command{Use: "show TOOL", Short: "Show a tool exactly as a model is given it",
+		Args: exactly("the name of a tool"), RunE: func(cmd *cobra.Command, args []string) error {
+			app, err := c.app(cmd.Context(), true)
+			if err != nil {
+				return err
+			}
+			defer app.Close()
+			return c.showTool(cmd.Context(), app, args[0])
+		}}
+	search := &cobra.Command{Use: "search QUERY", Short: "Show what tool_search would answer a model",
+		Args: some("words to look for"), RunE: func(cmd *cobra.Command, args []string) error {
+			app, err := c.app(cmd.Context(), true)
+			if err != nil {
+				return err
+			}
+			defer app.Close()
+			rows := []toolRow{}
+			byID := map[string]toolRow{}
+			for _, row := range toolRows(app) {
+				byID[row.ID] = row
+			}
+			for _, t := range app.Tools.Set().Search(strings.Join(args, " ")) {
+				rows = append(rows, byID[t.ID()])
+			}
+			if c.json {
+				return c.printJSON(rows)
+			}
+			table := newTable("TOOL", "WHAT IT DOES")
+			for _, row := range rows {
+				table.add(row.ID, firstLine(row.Description))
+			}
+			return table.print(c, "No tool matches.")
+		}}
 	return group("tools", "List, show, offer and call tools", list, show, search, c.toolCallCommand(),
 		c.simple("enable TOOL", "Offer a tool to models", exactly("the name of a tool"), c.setToolEnabled(true)),
 		c.simple("disable TOOL", "Offer a tool to models no more", exactly("the name of a tool"), c.setToolEnabled(false)))
@@ -198,7 +203,8 @@ func findRow(app *App, name string) (toolRow, error) {
 		for _, row := range found {
 			ids = append(ids, row.ID)
 		}
-		return toolRow{}, fault.New(fault.Usage, "cli.tool", "Several plugins have a tool named "+name+".", "Say which: "+strings.Join(ids, ", ")+".")
+		return toolRow{}, fault.New(fault.Usage, "cli.tool", "Several plugins have a tool named "+name+".",
+			"Say which: "+strings.Join(ids, ", ")+".")
 	}
 	hint := "conclave tools list --all shows what there is."
 	if len(near) > 0 {
@@ -229,8 +235,11 @@ func (c *command) showTool(ctx context.Context, app *App, name string) error {
 		return c.printJSON(out)
 	}
 	fmt.Fprintf(c.Out, "%s\n%s\n\n", row.ID, row.Description)
-	fmt.Fprintf(c.Out, "offered to models as  %s\nparameters            %s\nstatus                %s\ncontract              %s\ndigest                %s\ntime limit            %s\n",
-		row.WireName, indentJSON(row.Parameters, 22), row.Status, row.Contract, row.Digest, time.Duration(row.TimeoutMS)*time.Millisecond)
+	fmt.Fprintf(c.Out,
+		"offered to models as  %s\nparameters            %s\nstatus                %s\ncontract              %s\ndigest     "+
+			"           %s\ntime limit            %s\n",
+		row.WireName, indentJSON(row.Parameters, 22), row.Status, row.Contract, row.Digest,
+		time.Duration(row.TimeoutMS)*time.Millisecond)
 	if row.File != "" {
 		fmt.Fprintf(c.Out, "defined at            %s:%d\n", row.File, row.Line)
 	}
@@ -248,7 +257,9 @@ func (c *command) toolCallCommand() *cobra.Command {
 		arguments, member, contextFile, approve string
 		timeout                                 time.Duration
 	)
-	cmd := &cobra.Command{Use: "call TOOL", Short: "Call one tool, through the gate, without a model", Args: exactly("the name of a tool")}
+	cmd := &cobra.Command{
+		Use: "call TOOL", Short: "Call one tool, through the gate, without a model", Args: exactly("the name of a tool"),
+	}
 	flags := cmd.Flags()
 	flags.StringVar(&arguments, "args", "{}", "the arguments as JSON; - reads them from standard input")
 	flags.StringVar(&member, "member", "", "call it on behalf of a council member")
@@ -260,7 +271,8 @@ func (c *command) toolCallCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		app, err := c.app(cmd.Context(), true, pluginOf(args[0])...) // before standard input is read: the command may run elsewhere
+		// before standard input is read: the command may run elsewhere
+		app, err := c.app(cmd.Context(), true, pluginOf(args[0])...)
 		if err != nil {
 			return err
 		}
@@ -316,7 +328,8 @@ func errNotAvailable(p plugin.Status) error {
 		return notServing(p)
 	}
 	if len(p.Tools) == 0 {
-		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" offers no tools.", "Look at it with conclave plugins show "+p.ID+".")
+		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" offers no tools.",
+			"Look at it with conclave plugins show "+p.ID+".")
 	}
 	why := "all of its tools are switched off"
 	if !slices.ContainsFunc(p.Tools, func(t tool.Tool) bool { return !t.CouncilEligible }) {
@@ -324,7 +337,8 @@ func errNotAvailable(p plugin.Status) error {
 	}
 	first := p.Tools[0]
 	return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is ready, but "+why+".",
-		"Name a tool to use it this once, as in -T "+first.ID()+", or have it offered with conclave tools enable "+first.ID()+". conclave tools list --all shows them.")
+		"Name a tool to use it this once, as in -T "+first.ID()+", or have it offered with conclave tools enable "+
+			first.ID()+". conclave tools list --all shows them.")
 }
 
 // notServing says why a plugin's tools cannot be called.
@@ -332,19 +346,27 @@ func notServing(p plugin.Status) error {
 	show, trust := "conclave plugins show "+p.ID, "conclave plugins trust "+p.ID
 	switch {
 	case p.Problem != nil && p.State == plugin.Quarantined: // it rests
-		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" is paused: "+sentence(p.Problem.Error()), p.Problem.Hint)
+		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" is paused: "+sentence(p.Problem.Error()),
+			p.Problem.Hint)
 	case p.State == plugin.NeedsApproval && p.Listed:
-		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" runs, and what it offers has not been approved.", "Look at it with "+show+", then "+trust+".")
+		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" runs, and what it offers has not been approved.",
+			"Look at it with "+show+", then "+trust+".")
 	case p.State == plugin.NeedsApproval:
-		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is new and has not been approved.", "Approve it with "+trust+", or for one run with --approve always and its name.")
+		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is new and has not been approved.",
+			"Approve it with "+trust+", or for one run with --approve always and its name.")
 	case p.State == plugin.Quarantined:
-		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" changed since it was approved and is paused.", "Look at it with "+show+", then "+trust+".")
+		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" changed since it was approved and is paused.",
+			"Look at it with "+show+", then "+trust+".")
 	case p.State == plugin.Disabled:
-		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is switched off.", "Switch it on with conclave plugins enable "+p.ID+".")
+		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" is switched off.",
+			"Switch it on with conclave plugins enable "+p.ID+".")
 	case p.Problem != nil:
-		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" did not load: "+sentence(p.Problem.Error()), p.Problem.Hint)
+		return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" did not load: "+sentence(p.Problem.Error()),
+			p.Problem.Hint)
 	case p.Muted || slices.Contains(p.Denied, "tools"):
-		return fault.New(fault.NotAllowed, "cli.tool", "The plugin "+p.ID+" may not offer tools: you took that permission away.", "Grant it again with conclave plugins grant "+p.ID+" tools.")
+		return fault.New(fault.NotAllowed, "cli.tool",
+			"The plugin "+p.ID+" may not offer tools: you took that permission away.",
+			"Grant it again with conclave plugins grant "+p.ID+" tools.")
 	}
 	return fault.New(fault.Unavailable, "cli.tool", "The plugin "+p.ID+" is not ready.", "Look at it with "+show+".")
 }
@@ -366,7 +388,8 @@ func (c *command) contextMessages(file string) ([]tool.ContextMessage, error) {
 	}
 	var messages []tool.ContextMessage
 	if err := json.Unmarshal(data, &messages); err != nil {
-		return nil, fault.Wrap(fault.Usage, "cli.context", "The file "+file+" is not a JSON array of {role, content, name?}.", "See conclave tools call --help.", err)
+		return nil, fault.Wrap(fault.Usage, "cli.context", "The file "+file+" is not a JSON array of {role, content, name?}.",
+			"See conclave tools call --help.", err)
 	}
 	return messages, nil
 }

@@ -46,7 +46,8 @@ func sentence(s string) string {
 	if s == "" {
 		return s
 	}
-	if first, _, _ := strings.Cut(s, " "); !strings.ContainsFunc(first, func(r rune) bool { return !unicode.IsLetter(r) }) {
+	if first, _, _ := strings.Cut(s, " "); !strings.ContainsFunc(first,
+		func(r rune) bool { return !unicode.IsLetter(r) }) {
 		letter, size := utf8.DecodeRuneInString(s) // of a word, and no name of a file or flag
 		s = string(unicode.ToUpper(letter)) + s[size:]
 	}
@@ -63,7 +64,8 @@ func noArguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	if cmd.HasSubCommands() {
-		message := fmt.Sprintf("there is no command %q", strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), "conclave")+" "+args[0]))
+		message := fmt.Sprintf("there is no command %q",
+			strings.TrimSpace(strings.TrimPrefix(cmd.CommandPath(), "conclave")+" "+args[0]))
 		cmd.SuggestionsMinimumDistance = 2 // of letters; SuggestionsFor knows no default
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 			message += "; did you mean " + strings.Join(near, " or ") + "?"
@@ -159,7 +161,9 @@ func (c *command) toType(hint string) string {
 		hint = before + "conclave restore " + quoted(path)
 	}
 	given := ""
-	for _, f := range []struct{ name, value, env string }{{"data", c.data, "CONCLAVE_DATA"}, {"plugins", c.plug, "CONCLAVE_PLUGINS"}} {
+	for _, f := range []struct{ name, value, env string }{
+		{"data", c.data, "CONCLAVE_DATA"}, {"plugins", c.plug, "CONCLAVE_PLUGINS"},
+	} {
 		if f.value != "" && f.value != c.Env(f.env) {
 			given += " --" + f.name + " " + quoted(c.Path(f.value))
 		}
@@ -170,7 +174,9 @@ func (c *command) toType(hint string) string {
 	if strings.HasSuffix(hint, "--help.") {
 		return hint
 	}
-	return commandInHint().ReplaceAllStringFunc(hint, func(s string) string { return "conclave" + given + strings.TrimPrefix(s, "conclave") })
+	return commandInHint().ReplaceAllStringFunc(hint, func(s string) string {
+		return "conclave" + given + strings.TrimPrefix(s, "conclave")
+	})
 }
 
 // quoted is a path as a shell takes it.

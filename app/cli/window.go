@@ -28,11 +28,14 @@ func openWindow(ctx context.Context, p Folders) error {
 	said := strings.TrimSpace(string(out))
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fault.Wrap(fault.NotFound, "cli.window", "The window's program "+path+" is not there.", "Install Conclave again, or use conclave chat. conclave help shows all commands.", err)
+		return fault.Wrap(fault.NotFound, "cli.window", "The window's program "+path+" is not there.",
+			"Install Conclave again, or use conclave chat. conclave help shows all commands.", err)
 	case err != nil:
-		return fault.Wrap(fault.Unavailable, "cli.window", "The window could not be started.", "conclave doctor says what is missing.", err)
+		return fault.Wrap(fault.Unavailable, "cli.window", "The window could not be started.",
+			"conclave doctor says what is missing.", err)
 	case said != version.Window+" "+version.Version:
-		return fault.New(fault.Conflict, "cli.window", fmt.Sprintf("%s is of another version: it is %s, and this is %s.", path, cmp.Or(said, "unknown"), version.Version),
+		return fault.New(fault.Conflict, "cli.window", fmt.Sprintf("%s is of another version: it is %s, and this is %s.",
+			path, cmp.Or(said, "unknown"), version.Version),
 			"Install Conclave again, so that its programs fit each other.")
 	}
 	args := []string{"--data", p.Data}
@@ -43,7 +46,8 @@ func openWindow(ctx context.Context, p Folders) error {
 	// window's.
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), path, args...)
 	if err := cmd.Start(); err != nil {
-		return fault.Wrap(fault.Unavailable, "cli.window", "The window could not be started.", "conclave doctor says what is missing.", err)
+		return fault.Wrap(fault.Unavailable, "cli.window", "The window could not be started.",
+			"conclave doctor says what is missing.", err)
 	}
 	return errors.Join(cmd.Process.Release())
 }

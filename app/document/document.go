@@ -156,7 +156,10 @@ func (r *reader) shared(archive *zip.Reader) error {
 }
 
 // ends are the elements that end a line or a cell.
-var ends = map[string]string{"p": "\n", "h": "\n", "br": "\n", "line-break": "\n", "tab": "\t", "tc": "\t", "table-cell": "\t", "tr": "\n", "table-row": "\n", "row": "\n", "c": "\t"}
+var ends = map[string]string{
+	"p": "\n", "h": "\n", "br": "\n", "line-break": "\n", "tab": "\t", "tc": "\t", "table-cell": "\t", "tr": "\n",
+	"table-row": "\n", "row": "\n", "c": "\t",
+}
 
 // part writes the text of one part.
 func (r *reader) part(f *zip.File) error {

@@ -42,16 +42,23 @@ func TestF108AModelIsToldWhatADocumentSays(t *testing.T) {
 			"One & two\n\tthree",
 		},
 		"b.PPTX": {
-			[]string{"ppt/slides/slide10.xml", `<p:sld><a:p><a:r><a:t>ten</a:t></a:r></a:p></p:sld>`, "ppt/slides/slide2.xml", `<p:sld><a:p><a:r><a:t>two</a:t></a:r></a:p></p:sld>`},
+			[]string{
+				"ppt/slides/slide10.xml", `<p:sld><a:p><a:r><a:t>ten</a:t></a:r></a:p></p:sld>`, "ppt/slides/slide2.xml",
+				`<p:sld><a:p><a:r><a:t>two</a:t></a:r></a:p></p:sld>`,
+			},
 			"[slide 1]\ntwo\n\n[slide 2]\nten",
 		},
 		"c.xlsx": {
-			[]string{"xl/worksheets/sheet1.xml", `<worksheet><row><c t="s"><v>1</v></c><c><v>3.5</v></c><c t="s"><v>99</v></c></row><row><c t="inlineStr"><is><t>in</t></is></c></row></worksheet>`,
+			[]string{"xl/worksheets/sheet1.xml",
+				`<worksheet><row><c t="s"><v>1</v></c><c><v>3.5</v></c><c t="s"><v>99</v></c></row><row><c t="inlineStr"><is><t>in</t></is></c></row></worksheet>`,
 				"xl/sharedStrings.xml", `<sst><si><t>a</t></si><si><r><t>b</t></r><r><t>c</t></r></si></sst>`},
 			"bc\t3.5\t\t\nin",
 		},
 		"d.odt": {
-			[]string{"content.xml", `<office:document-content><office:styles>no</office:styles><office:body><office:text><text:h>Head</text:h><text:p>One <text:span>two</text:span></text:p></office:text></office:body></office:document-content>`},
+			[]string{
+				"content.xml",
+				`<office:document-content><office:styles>no</office:styles><office:body><office:text><text:h>Head</text:h><text:p>One <text:span>two</text:span></text:p></office:text></office:body></office:document-content>`,
+			},
 			"Head\nOne two",
 		},
 	} {
@@ -66,10 +73,12 @@ func TestF108ADocumentIsReadAsFarAsItsBounds(t *testing.T) {
 	long := func(n int) []byte {
 		return zipped(t, "word/document.xml", "<d><t>"+strings.Repeat("x", n)+"</t></d>")
 	}
-	if got, cut, err := document.Text("a.docx", long(limit.DocumentText.Int())); err != nil || cut || len(got) != limit.DocumentText.Int() {
+	if got, cut, err := document.Text("a.docx", long(limit.DocumentText.Int())); err != nil || cut ||
+		len(got) != limit.DocumentText.Int() {
 		t.Errorf("the longest: %d bytes, %v, %v", len(got), cut, err)
 	}
-	if got, cut, err := document.Text("a.docx", long(limit.DocumentText.Int()+1)); err != nil || !cut || len(got) != limit.DocumentText.Int() {
+	if got, cut, err := document.Text("a.docx", long(limit.DocumentText.Int()+1)); err != nil || !cut ||
+		len(got) != limit.DocumentText.Int() {
 		t.Errorf("one longer: %d bytes, %v, %v", len(got), cut, err)
 	}
 	bomb := zipped(t, "word/document.xml", "<d>"+strings.Repeat(" ", limit.DocumentUnpacked.Int())+"</d>")
@@ -85,7 +94,8 @@ func TestF108ADocumentIsReadAsFarAsItsBounds(t *testing.T) {
 		}
 	}
 	for name, data := range map[string][]byte{
-		"no archive": []byte("PK\x03\x04 no"), "no text": zipped(t, "x.xml", "<a/>"), "broken": zipped(t, "word/document.xml", "<a"),
+		"no archive": []byte("PK\x03\x04 no"), "no text": zipped(t, "x.xml", "<a/>"),
+		"broken": zipped(t, "word/document.xml", "<a"),
 	} {
 		if _, _, err := document.Text("a.docx", data); err == nil || errors.Is(err, document.ErrTooLarge) {
 			t.Errorf("%s: %v", name, err)
@@ -98,7 +108,8 @@ func FuzzText(f *testing.F) {
 		f.Add(name, []byte("<a><p><t>x</t></p>"))
 	}
 	f.Fuzz(func(t *testing.T, name string, content []byte) {
-		data := zipped(t, "word/document.xml", string(content), "xl/worksheets/sheet1.xml", string(content), "xl/sharedStrings.xml", string(content), "content.xml", string(content))
+		data := zipped(t, "word/document.xml", string(content), "xl/worksheets/sheet1.xml", string(content),
+			"xl/sharedStrings.xml", string(content), "content.xml", string(content))
 		text, _, err := document.Text(name, data)
 		if err == nil && len(text) > limit.DocumentText.Int() {
 			t.Errorf("%d bytes", len(text))

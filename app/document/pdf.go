@@ -21,7 +21,7 @@ func IsPDF(mime, name string) bool {
 	return mime == "application/pdf" || strings.EqualFold(path.Ext(name), ".pdf")
 }
 
-// PDF is what the process that reads a PDF says of it, as one line of JSON.
+// PDF holds what the process that reads a PDF says of it, as one line of JSON.
 type PDF struct {
 	Text    string `json:"text"`
 	Cut     Cut    `json:"cut,omitempty"`

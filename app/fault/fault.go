@@ -43,7 +43,7 @@ type Error struct {
 	Op      string // what was being done, for the log: "store.open"
 	Message string // what happened, to what: one sentence, ending in a full stop
 	Hint    string // what to do next: a sentence, or empty when there is nothing
-	// Detail is what the other side said (a model's server, say) in its own words,
+	// Detail quotes the other side (a model's server, say) in its own words,
 	// cleaned of secrets and of what a screen would obey; often empty.
 	Detail string
 	Err    error // the cause, for the log and for errors.Is; may be nil
@@ -86,7 +86,8 @@ func Of(err error) *Error {
 	case errors.Is(err, context.DeadlineExceeded):
 		return Wrap(Timeout, "", "It took too long and was stopped.", "Try again.", err)
 	}
-	return Wrap(Internal, "", "Conclave met an error it did not expect.", "The details are in the log; run conclave doctor.", err)
+	return Wrap(Internal, "", "Conclave met an error it did not expect.",
+		"The details are in the log; run conclave doctor.", err)
 }
 
 // KindOf returns the kind of Of(err), or "" for nil.

@@ -66,7 +66,10 @@ func TestF04NoRedirectAndNoNameLeadsIntoThePersonsOwnNetwork(t *testing.T) {
 		}
 		return err
 	}
-	for _, private := range []string{"http://127.0.0.1:" + port + "/", "http://localhost:" + port + "/", "http://169.254.169.254/latest/", "http://[::ffff:127.0.0.1]:" + port + "/"} {
+	for _, private := range []string{
+		"http://127.0.0.1:" + port + "/", "http://localhost:" + port + "/", "http://169.254.169.254/latest/",
+		"http://[::ffff:127.0.0.1]:" + port + "/",
+	} {
 		if err := get(private); !errors.Is(err, ErrPrivate) {
 			t.Errorf("%s: %v", private, err)
 		}

@@ -47,16 +47,24 @@ func says(who string, phase hook.Phase, priority int, order uint64) hook.Step[ll
 }
 
 func on(who string, do func(c hook.Call) (hook.Verdict[hook.Call], error)) hook.Step[hook.Call] {
-	return hook.Step[hook.Call]{Owner: hook.Owner{ID: who, Title: who}, Do: func(_ context.Context, c hook.Call) (hook.Verdict[hook.Call], error) { return do(c) }}
+	return hook.Step[hook.Call]{
+		Owner: hook.Owner{ID: who, Title: who},
+		Do:    func(_ context.Context, c hook.Call) (hook.Verdict[hook.Call], error) { return do(c) },
+	}
 }
 
 func TestAllSourcesShareOneOrder(t *testing.T) {
 	p := hook.Points{Sources: []hook.Source{
-		&scripted{model: []hook.Step[llm.Request]{says("e", hook.Change, 50, 2), says("b", hook.Context, 9, 9), says("c", hook.Change, -1, 3)}},
+		&scripted{
+			model: []hook.Step[llm.Request]{
+				says("e", hook.Change, 50, 2), says("b", hook.Context, 9, 9), says("c", hook.Change, -1, 3),
+			},
+		},
 		&scripted{model: []hook.Step[llm.Request]{says("d", hook.Change, 50, 1), says("a", hook.Fill, 100, 100)}},
 	}}
 	r, trace, err := p.BeforeModel(t.Context(), llm.Request{}, hook.About{})
-	if err != nil || r.System != "abcde" || len(trace) != 5 || trace[4].Owner.ID != "e" || trace[4].Action != hook.Changed || trace[4].Point != hook.BeforeModel {
+	if err != nil || r.System != "abcde" || len(trace) != 5 || trace[4].Owner.ID != "e" ||
+		trace[4].Action != hook.Changed || trace[4].Point != hook.BeforeModel {
 		t.Errorf("got %q, %+v, %v", r.System, trace, err)
 	}
 }
@@ -69,9 +77,12 @@ func TestAStepThatFailsChangesNothingAndSaysSoToItsOwner(t *testing.T) {
 		return hook.Verdict[llm.Request]{Action: hook.Changed, Value: r}, errors.New("it broke")
 	}
 	bad.Failed = func(err error) { heard = err }
-	p := hook.Points{Sources: []hook.Source{&scripted{model: []hook.Step[llm.Request]{bad, says("good", hook.Change, 1, 1)}}}}
+	p := hook.Points{
+		Sources: []hook.Source{&scripted{model: []hook.Step[llm.Request]{bad, says("good", hook.Change, 1, 1)}}},
+	}
 	r, trace, err := p.BeforeModel(t.Context(), llm.Request{}, hook.About{})
-	if err != nil || r.System != "good" || heard == nil || len(trace) != 2 || trace[0].Action != hook.Failed || trace[0].Reason != "it broke" {
+	if err != nil || r.System != "good" || heard == nil || len(trace) != 2 || trace[0].Action != hook.Failed ||
+		trace[0].Reason != "it broke" {
 		t.Errorf("got %q, %+v, %v, %v", r.System, trace, heard, err)
 	}
 }
@@ -81,9 +92,12 @@ func TestAHookCanCallATurnOff(t *testing.T) {
 	off.Do = func(context.Context, llm.Request) (hook.Verdict[llm.Request], error) {
 		return hook.Verdict[llm.Request]{Action: hook.Stop}, nil
 	}
-	p := hook.Points{Sources: []hook.Source{&scripted{model: []hook.Step[llm.Request]{off, says("never", hook.Change, 0, 0)}}}}
+	p := hook.Points{
+		Sources: []hook.Source{&scripted{model: []hook.Step[llm.Request]{off, says("never", hook.Change, 0, 0)}}},
+	}
 	r, _, err := p.BeforeModel(t.Context(), llm.Request{}, hook.About{})
-	if fault.KindOf(err) != fault.Canceled || !strings.Contains(err.Error(), "Stern called the answer off") || r.System != "" {
+	if fault.KindOf(err) != fault.Canceled || !strings.Contains(err.Error(), "Stern called the answer off") ||
+		r.System != "" {
 		t.Errorf("got %q, %v", r.System, err)
 	}
 }
@@ -107,16 +121,22 @@ func TestACallIsChangedOrDeniedAndOnlyItsOwnPluginAnswersForIt(t *testing.T) {
 		refused   string
 		answered  bool
 	}{
-		"nobody":                {nil, `{"n":1}`, "", false},
-		"changed":               {[]hook.Step[hook.Call]{on("h", change)}, `{"n":2}`, "", false},
-		"denied after a change": {[]hook.Step[hook.Call]{on("h", change), on("g", deny)}, `{"n":2}`, "Tool execution denied by hook: not on Sundays", false},
-		"answered by its own":   {[]hook.Step[hook.Call]{on("p", answer), on("g", deny)}, `{"n":1}`, "", true},
-		"answered by another":   {[]hook.Step[hook.Call]{on("h", answer)}, `{"n":1}`, "h answered in place of t, which is not its tool", false},
+		"nobody":  {nil, `{"n":1}`, "", false},
+		"changed": {[]hook.Step[hook.Call]{on("h", change)}, `{"n":2}`, "", false},
+		"denied after a change": {
+			[]hook.Step[hook.Call]{on("h", change), on("g", deny)}, `{"n":2}`, "Tool execution denied by hook: not on Sundays",
+			false,
+		},
+		"answered by its own": {[]hook.Step[hook.Call]{on("p", answer), on("g", deny)}, `{"n":1}`, "", true},
+		"answered by another": {
+			[]hook.Step[hook.Call]{on("h", answer)}, `{"n":1}`, "h answered in place of t, which is not its tool", false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := hook.Points{Sources: []hook.Source{&scripted{before: c.steps}}}
 			out, refused, _, err := p.BeforeTool(t.Context(), given, hook.About{})
-			if err != nil || string(out.Arguments) != c.arguments || refused != c.refused || (out.Result != nil) != c.answered || out.Tool.Name != "t" {
+			if err != nil || string(out.Arguments) != c.arguments || refused != c.refused ||
+				(out.Result != nil) != c.answered || out.Tool.Name != "t" {
 				t.Errorf("got %s of %s, %q, %v, %v", out.Arguments, out.Tool.Name, refused, out.Result, err)
 			}
 		})
@@ -134,9 +154,17 @@ func TestAGuardThatFailsOrChangesDeniesAndTheNextIsNotAsked(t *testing.T) {
 		refused string
 		asked   []string
 	}{
-		"all agree":  {[]hook.Step[hook.Call]{guard("a", yes, nil), guard("b", yes, nil)}, "", []string{"a", "b"}},
-		"one denies": {[]hook.Step[hook.Call]{guard("a", hook.Verdict[hook.Call]{Action: hook.Deny, Reason: "no"}, nil), guard("b", yes, nil)}, "Tool execution denied by approval hook: no", []string{"a"}},
-		"one fails":  {[]hook.Step[hook.Call]{guard("a", yes, errors.New("x")), guard("b", yes, nil)}, "Tool execution denied by approval hook: a could not say whether it may run", []string{"a"}},
+		"all agree": {[]hook.Step[hook.Call]{guard("a", yes, nil), guard("b", yes, nil)}, "", []string{"a", "b"}},
+		"one denies": {
+			[]hook.Step[hook.Call]{
+				guard("a", hook.Verdict[hook.Call]{Action: hook.Deny, Reason: "no"}, nil), guard("b", yes, nil),
+			},
+			"Tool execution denied by approval hook: no", []string{"a"},
+		},
+		"one fails": {
+			[]hook.Step[hook.Call]{guard("a", yes, errors.New("x")), guard("b", yes, nil)},
+			"Tool execution denied by approval hook: a could not say whether it may run", []string{"a"},
+		},
 		"one changes": {
 			[]hook.Step[hook.Call]{guard("a", hook.Verdict[hook.Call]{Action: hook.Changed}, nil)},
 			"Tool execution denied by approval hook: a could not say whether it may run",
@@ -168,14 +196,17 @@ func TestResultsAndAnswersAreChangedAndCallsAreNot(t *testing.T) {
 		}}},
 	}}}
 	was := tool.Result{Status: chat.CallRaised, Error: "secret"}
-	if r, _, err := p.AfterTool(t.Context(), hook.Call{Result: &was}, hook.About{}); err != nil || r.Error != "hidden" || was.Error != "secret" {
+	if r, _, err := p.AfterTool(t.Context(), hook.Call{Result: &was}, hook.About{}); err != nil || r.Error != "hidden" ||
+		was.Error != "secret" {
 		t.Errorf("got %+v, %v", r, err)
 	}
 	m := chat.Message{Parts: []chat.Part{
-		{Kind: chat.PartReasoning, Text: "hm"}, {Kind: chat.PartText, Text: "old"}, {Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "t"}}, {Kind: chat.PartText, Text: "er"},
+		{Kind: chat.PartReasoning, Text: "hm"}, {Kind: chat.PartText, Text: "old"},
+		{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "t"}}, {Kind: chat.PartText, Text: "er"},
 	}}
 	got, _, err := p.AfterModel(t.Context(), m, hook.About{})
-	if err != nil || len(got.Parts) != 3 || got.Parts[1].Text != "new" || got.Parts[2].Call.ID != "1" || m.Parts[1].Text != "old" {
+	if err != nil || len(got.Parts) != 3 || got.Parts[1].Text != "new" || got.Parts[2].Call.ID != "1" ||
+		m.Parts[1].Text != "old" {
 		t.Errorf("got %+v, %v", got.Parts, err)
 	}
 }
@@ -183,10 +214,12 @@ func TestResultsAndAnswersAreChangedAndCallsAreNot(t *testing.T) {
 func TestTheEndOfATurnEndsItsHooks(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	stop := errors.New("stopped")
-	p := hook.Points{Sources: []hook.Source{&scripted{model: []hook.Step[llm.Request]{{Do: func(context.Context, llm.Request) (hook.Verdict[llm.Request], error) {
+	end := func(context.Context, llm.Request) (hook.Verdict[llm.Request], error) {
 		cancel(stop)
 		return hook.Verdict[llm.Request]{}, nil
-	}}, says("never", hook.Change, 0, 0)}}}}
+	}
+	steps := []hook.Step[llm.Request]{{Do: end}, says("never", hook.Change, 0, 0)}
+	p := hook.Points{Sources: []hook.Source{&scripted{model: steps}}}
 	if r, _, err := p.BeforeModel(ctx, llm.Request{}, hook.About{}); !errors.Is(err, stop) || r.System != "" {
 		t.Errorf("got %q, %v", r.System, err)
 	}

@@ -82,7 +82,8 @@ func (p *Points) BeforeModel(ctx context.Context, r llm.Request, about About) (l
 	steps := gather(p, func(s Source) []Step[llm.Request] { return s.BeforeModel(ctx, about) })
 	end, err := run(ctx, BeforeModel, steps, r, false)
 	if err == nil && end.last.Action == Stop {
-		err = fault.New(fault.Canceled, "hook", end.by.Title+" called the answer off.", "Turn the plugin off if you did not want that.")
+		err = fault.New(fault.Canceled, "hook", end.by.Title+" called the answer off.",
+			"Turn the plugin off if you did not want that.")
 	}
 	return end.value, end.trace, err
 }
@@ -106,7 +107,8 @@ func (p *Points) AfterModel(ctx context.Context, m chat.Message, about About) (c
 // BeforeTool returns a call as hooks leave it: with other arguments, or with the
 // result that its tool's own plugin gave for it, or refused. refused is what the
 // model is told then, or empty. The error is the cause of ctx's end.
-func (p *Points) BeforeTool(ctx context.Context, c Call, about About) (out Call, refused string, trace []Trace, err error) {
+func (p *Points) BeforeTool(ctx context.Context, c Call, about About) (out Call, refused string, trace []Trace,
+	err error) {
 	given := c.Tool
 	steps := gather(p, func(s Source) []Step[Call] { return s.BeforeTool(ctx, about) })
 	end, err := run(ctx, BeforeTool, steps, c, false)

@@ -118,7 +118,9 @@ func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool)
 			verdict = Verdict[T]{Action: Failed, Reason: err.Error()}
 		}
 		if verdict.Action != Unchanged || len(verdict.Notes) > 0 {
-			end.trace = append(end.trace, Trace{at, step.Owner, verdict.Action, verdict.Reason, verdict.Notes, time.Since(began)})
+			end.trace = append(end.trace, Trace{
+				at, step.Owner, verdict.Action, verdict.Reason, verdict.Notes, time.Since(began),
+			})
 		}
 		switch verdict.Action {
 		case Changed:
@@ -128,7 +130,9 @@ func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool)
 			return end, nil
 		case Failed:
 			if guard {
-				end.by, end.last = step.Owner, Verdict[T]{Action: Deny, Reason: step.Owner.Title + " could not say whether it may run"}
+				end.by, end.last = step.Owner, Verdict[T]{
+					Action: Deny, Reason: step.Owner.Title + " could not say whether it may run",
+				}
 				return end, nil
 			}
 		case Unchanged:

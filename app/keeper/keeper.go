@@ -46,7 +46,8 @@ func (k *Keeper) Core(facts app.Facts) app.Core {
 }
 
 // Conversations implements app.Keeper.
-func (k *Keeper) Conversations(ctx context.Context, which app.Which, offset, limit int) ([]chat.Conversation, int, error) {
+func (k *Keeper) Conversations(ctx context.Context, which app.Which, offset,
+	limit int) ([]chat.Conversation, int, error) {
 	o := store.ListOptions{Offset: offset, Limit: limit, Pinned: store.Without, Archived: store.Without}
 	switch which {
 	case app.Pinned:
@@ -147,7 +148,8 @@ func (k *Keeper) Search(ctx context.Context, words string, archived bool, offset
 
 // UpdateConversation implements app.Keeper: what the window changes, the person did, and
 // plugins that listen hear of it.
-func (k *Keeper) UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error {
+func (k *Keeper) UpdateConversation(ctx context.Context, id chat.ConversationID,
+	change func(*chat.Conversation)) error {
 	err := k.Store.UpdateConversation(ctx, id, change)
 	if err == nil {
 		k.core.ChatChanged(id)

@@ -119,7 +119,8 @@ func (s *Store) Get(ctx context.Context, name string) (string, error) {
 		case errors.Is(err, keyring.ErrNotFound):
 			return "", missing(name)
 		case err != nil:
-			return "", fault.Wrap(fault.Unavailable, "keys.get", "The system keychain did not give the key of "+name+".", "Unlock the keychain and try again.", err)
+			return "", fault.Wrap(fault.Unavailable, "keys.get", "The system keychain did not give the key of "+name+".",
+				"Unlock the keychain and try again.", err)
 		}
 		return key, nil
 	}
@@ -145,7 +146,8 @@ func missing(name string) error {
 func (s *Store) Set(ctx context.Context, name, key string) error {
 	if s.keychain() {
 		if err := keyring.Set(service, name, key); err != nil {
-			return fault.Wrap(fault.Unavailable, "keys.set", "The system keychain did not take the key of "+name+".", "Unlock the keychain and try again.", err)
+			return fault.Wrap(fault.Unavailable, "keys.set", "The system keychain did not take the key of "+name+".",
+				"Unlock the keychain and try again.", err)
 		}
 		return nil
 	}
@@ -156,7 +158,8 @@ func (s *Store) Set(ctx context.Context, name, key string) error {
 func (s *Store) Delete(ctx context.Context, name string) error {
 	if s.keychain() {
 		if err := keyring.Delete(service, name); err != nil && !errors.Is(err, keyring.ErrNotFound) {
-			return fault.Wrap(fault.Unavailable, "keys.delete", "The system keychain did not remove the key of "+name+".", "Remove it with the system's own keychain program.", err)
+			return fault.Wrap(fault.Unavailable, "keys.delete", "The system keychain did not remove the key of "+name+".",
+				"Remove it with the system's own keychain program.", err)
 		}
 		return nil
 	}
@@ -174,7 +177,8 @@ const shortest = 8
 // exist yet it becomes its passphrase. Kind not_allowed when it is wrong.
 func (s *Store) Unlock(passphrase string) error {
 	if s.Fresh() && utf8.RuneCountInString(passphrase) < shortest {
-		return fault.New(fault.Invalid, "keys.unlock", "The passphrase is shorter than 8 characters.", "Choose a longer one; a few words are good.")
+		return fault.New(fault.Invalid, "keys.unlock", "The passphrase is shorter than 8 characters.",
+			"Choose a longer one; a few words are good.")
 	}
 	if _, err := decrypt(s.path, passphrase); err != nil {
 		return err
@@ -215,7 +219,8 @@ func (s *Store) read(ctx context.Context) (map[string]string, error) {
 			}
 		}
 		if passphrase == "" && fresh {
-			return nil, fault.New(fault.Unavailable, "keys.read", "No keychain answers here, and no passphrase was chosen for a file with keys.",
+			return nil, fault.New(fault.Unavailable, "keys.read",
+				"No keychain answers here, and no passphrase was chosen for a file with keys.",
 				"Choose one in Settings > Models, or give one in the environment as "+passphraseVariable+".")
 		}
 		if passphrase == "" {
@@ -242,7 +247,8 @@ func decrypt(path, passphrase string) (map[string]string, error) {
 		return all, nil
 	}
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, "keys.read", "The file with your keys, "+path+", cannot be read.", "Check its owner and permissions.", err)
+		return nil, fault.Wrap(fault.Unavailable, "keys.read", "The file with your keys, "+path+", cannot be read.",
+			"Check its owner and permissions.", err)
 	}
 	identity, err := age.NewScryptIdentity(passphrase)
 	if err != nil {
@@ -251,16 +257,19 @@ func decrypt(path, passphrase string) (map[string]string, error) {
 	plain, err := age.Decrypt(bytes.NewReader(data), identity)
 	if err != nil {
 		if _, wrong := errors.AsType[*age.NoIdentityMatchError](err); wrong {
-			return nil, fault.New(fault.NotAllowed, "keys.read", "That is not the passphrase of the file with your keys.", "Try again.")
+			return nil, fault.New(fault.NotAllowed, "keys.read", "That is not the passphrase of the file with your keys.",
+				"Try again.")
 		}
-		return nil, fault.Wrap(fault.Damaged, "keys.read", "The file with your keys, "+path+", is damaged.", "Move it away and add your keys again.", err)
+		return nil, fault.Wrap(fault.Damaged, "keys.read", "The file with your keys, "+path+", is damaged.",
+			"Move it away and add your keys again.", err)
 	}
 	text, err := io.ReadAll(plain)
 	if err == nil {
 		err = json.Unmarshal(text, &all)
 	}
 	if err != nil {
-		return nil, fault.Wrap(fault.Damaged, "keys.read", "The file with your keys, "+path+", is damaged.", "Move it away and add your keys again.", err)
+		return nil, fault.Wrap(fault.Damaged, "keys.read", "The file with your keys, "+path+", is damaged.",
+			"Move it away and add your keys again.", err)
 	}
 	return all, nil
 }
@@ -288,7 +297,8 @@ func encrypt(path, passphrase string, all map[string]string) error {
 	}
 	temp := path + ".part"
 	if err := os.WriteFile(temp, out.Bytes(), 0o600); err != nil {
-		return fault.Wrap(fault.Unavailable, "keys.write", "The file with your keys, "+path+", cannot be written.", "Check the disk's space and the folder's permissions.", err)
+		return fault.Wrap(fault.Unavailable, "keys.write", "The file with your keys, "+path+", cannot be written.",
+			"Check the disk's space and the folder's permissions.", err)
 	}
 	return os.Rename(temp, path)
 }

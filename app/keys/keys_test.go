@@ -118,7 +118,8 @@ func TestNoMessageBusIsStartedToLookForAKeychain(t *testing.T) {
 	}
 	bin := t.TempDir()
 	launched := filepath.Join(bin, "launched")
-	if err := os.WriteFile(filepath.Join(bin, "dbus-launch"), []byte("#!/bin/sh\necho >"+launched+"\n"), 0o700); err != nil {
+	if err := os.WriteFile(filepath.Join(bin, "dbus-launch"), []byte("#!/bin/sh\necho >"+launched+"\n"),
+		0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", bin)
@@ -128,7 +129,8 @@ func TestNoMessageBusIsStartedToLookForAKeychain(t *testing.T) {
 	if sessionBus() {
 		t.Skip("this machine has a session bus")
 	}
-	if _, err := New(t.TempDir()).Get(t.Context(), "cloud"); fault.KindOf(err) != fault.NotFound && fault.KindOf(err) != fault.Unavailable {
+	if _, err := New(t.TempDir()).Get(t.Context(), "cloud"); fault.KindOf(err) != fault.NotFound &&
+		fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(launched); err == nil {
@@ -163,7 +165,8 @@ func TestF40WithoutAKeychainAndAFileThereAreNoKeysAndNothingIsLocked(t *testing.
 		t.Errorf("get: %v", err)
 	}
 	s.Ask = nil
-	if err := s.Set(t.Context(), "one", "value"); fault.KindOf(err) != fault.Unavailable || strings.Contains(err.Error(), "locked") {
+	if err := s.Set(t.Context(), "one", "value"); fault.KindOf(err) != fault.Unavailable ||
+		strings.Contains(err.Error(), "locked") {
 		t.Errorf("set: %v", err)
 	}
 }

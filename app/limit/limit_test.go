@@ -18,7 +18,8 @@ var update = flag.Bool("update", false, "rewrite docs/LIMITS.md")
 func TestLimitsPage(t *testing.T) {
 	page := filepath.Join("..", "..", "docs", "LIMITS.md")
 	var b strings.Builder
-	b.WriteString("# Limits\n\nEvery bound on what comes from outside, why it has this value, and what is said when it is met. " +
+	b.WriteString("# Limits\n\nEvery bound on what comes from outside, why it has this value, " +
+		"and what is said when it is met. " +
 		"This page is generated from [`app/limit`](../app/limit/limits.go): `go test ./app/limit -update`.\n\n" +
 		"| what | limit | why | a person is told | a model is told |\n|---|---|---|---|---|\n")
 	for _, l := range limit.All() {

@@ -19,10 +19,11 @@ var (
 	})
 	// TitleReply bounds what a model may say when it is asked for a chat's title.
 	TitleReply = add(Limit{
-		Name:   "answer of a model that is asked for the title of a chat",
-		Value:  2 << 10,
-		Unit:   Bytes,
-		Why:    "a title has some fifty letters; of more, 60 characters are shown, and a model that goes on and on costs money that nobody sees",
+		Name:  "answer of a model that is asked for the title of a chat",
+		Value: 2 << 10,
+		Unit:  Bytes,
+		Why: "a title has some fifty letters; of more, 60 characters are shown, " +
+			"and a model that goes on and on costs money that nobody sees",
 		Person: "The chat keeps the first words of its question as its title.",
 		Test:   "app/turn TestATitleThatIsNoneLeavesTheFirstWords",
 	})
@@ -42,20 +43,23 @@ var (
 	// PluginTools bounds how many tools one plugin may offer (contracts/spindle,
 	// section 6.6).
 	PluginTools = add(Limit{
-		Name:   "tools of one plugin",
-		Value:  256,
-		Why:    "models choose badly among hundreds of tools, and each is sent with every request",
-		Person: "44 of its tools are not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. Its log has the names.",
-		Test:   "app/plugin TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
+		Name:  "tools of one plugin",
+		Value: 256,
+		Why:   "models choose badly among hundreds of tools, and each is sent with every request",
+		Person: "44 of its tools are not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. " +
+			"Its log has the names.",
+		Test: "app/plugin TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
 	})
 	// ToolListings bounds how often the tools of one plugin are listed again within
 	// ten seconds.
 	ToolListings = add(Limit{
-		Name:   "listings of a plugin's changed tools within 10 s",
-		Value:  10,
-		Why:    "each may be a new version in the store and a card in the window; a plugin that settles into its tools needs two or three",
-		Person: "It says all the time that its tools changed. They are listed 10 times within 10 s, and the newest ones a little later.",
-		Test:   "app/plugin TestF76ToolsThatChangeAllTheTimeAreListedAtABoundedRate",
+		Name:  "listings of a plugin's changed tools within 10 s",
+		Value: 10,
+		Why: "each may be a new version in the store and a card in the window; a plugin that settles into its tools needs " +
+			"two or three",
+		Person: "It says all the time that its tools changed. They are listed 10 times within 10 s, " +
+			"and the newest ones a little later.",
+		Test: "app/plugin TestF76ToolsThatChangeAllTheTimeAreListedAtABoundedRate",
 	})
 	// ScriptFile bounds one file of a script plugin.
 	ScriptFile = add(Limit{
@@ -77,12 +81,13 @@ var (
 	})
 	// ToolDefinition bounds one tool's description and schema.
 	ToolDefinition = add(Limit{
-		Name:   "description and schema of one tool",
-		Value:  64 << 10,
-		Unit:   Bytes,
-		Why:    "it is sent to the model with every request",
-		Person: "1 of its tools is not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. Its log has the names.",
-		Test:   "app/plugin TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
+		Name:  "description and schema of one tool",
+		Value: 64 << 10,
+		Unit:  Bytes,
+		Why:   "it is sent to the model with every request",
+		Person: "1 of its tools is not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. " +
+			"Its log has the names.",
+		Test: "app/plugin TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
 	})
 	// InspectMemory bounds the process that reads a Python plugin's sources before
 	// anybody approved them.
@@ -164,11 +169,12 @@ var (
 	})
 	// ImportItems bounds the lists of an import, however little they hold.
 	ImportItems = add(Limit{
-		Name:   "items of lists in the file of a chat that is imported",
-		Value:  500_000,
-		Why:    "ten for each message; each takes a hundred times what it has in the file, where twenty million fit",
-		Person: "The file FILE holds lists of more than 500,000 items together, the most that is taken. Nothing was imported.",
-		Test:   "app/cli TestAnImportOfManySmallThingsIsRefusedBeforeItTakesTheMemory",
+		Name:  "items of lists in the file of a chat that is imported",
+		Value: 500_000,
+		Why:   "ten for each message; each takes a hundred times what it has in the file, where twenty million fit",
+		Person: "The file FILE holds lists of more than 500,000 items together, the most that is taken. " +
+			"Nothing was imported.",
+		Test: "app/cli TestAnImportOfManySmallThingsIsRefusedBeforeItTakesTheMemory",
 	})
 	// MessageText bounds the text of one message read from standard input.
 	MessageText = add(Limit{
@@ -194,7 +200,8 @@ func ToolsLeftOut(n int) string {
 	if n != 1 {
 		some = fmt.Sprintf("%d of its tools are", n)
 	}
-	return fmt.Sprintf("%s not offered: a plugin may offer %s tools of at most %s each, with a name. Its log has the names.",
+	return fmt.Sprintf("%s not offered: a plugin may offer %s tools of at most %s each, with a name. "+
+		"Its log has the names.",
 		some, PluginTools, ToolDefinition)
 }
 
@@ -251,9 +258,10 @@ var (
 	})
 	// HTML bounds what one block of a message may become.
 	HTML = add(Limit{
-		Name:   "bytes of HTML for each byte of a block of a message, beside 64 KiB",
-		Value:  80,
-		Why:    "the densest text with a meaning, small code in lists, needs half of it; the page's memory grows with the HTML",
+		Name:  "bytes of HTML for each byte of a block of a message, beside 64 KiB",
+		Value: 80,
+		Why: "the densest text with a meaning, small code in lists, needs half of it; the page's memory grows " +
+			"with the HTML",
 		Person: "Shown as text: formatted it would be too large.",
 		Test:   "app/render TestF13ABlockOfTooMuchHTMLIsShownAsText",
 	})
@@ -369,17 +377,19 @@ var (
 	// SharedMemory bounds what RLIMIT_DATA does not count: shared mappings, files
 	// that are mapped, libraries.
 	SharedMemory = add(Limit{
-		Name:   "memory of a plugin's process beyond its own data (256 MiB in Python, 192 MiB in JavaScript)",
-		Value:  128 << 20,
-		Unit:   Bytes,
-		Why:    "the largest libraries of Python packages fit; a mapping that is shared with nobody is a way around the limit",
+		Name:  "memory of a plugin's process beyond its own data (256 MiB in Python, 192 MiB in JavaScript)",
+		Value: 128 << 20,
+		Unit:  Bytes,
+		Why: "the largest libraries of Python packages fit; a mapping that is shared with nobody is a way around " +
+			"the limit",
 		Person: "It took more memory than a plugin may have.",
 		Test:   "app/plugin/worker TestF17SharedMemoryCountsToo",
 	})
 	// PluginWrites bounds what a plugin has Conclave keep in chats, variables and
 	// shared records.
 	PluginWrites = add(Limit{
-		Name:  "what a plugin writes into chats, variables and shared records, at once and again in each hour, at least 4 KiB each time",
+		Name: "what a plugin writes into chats, variables and shared records, at once and again in each hour, " +
+			"at least 4 KiB each time",
 		Value: 128 << 20,
 		Unit:  Bytes,
 		Why:   "forty pictures; without a bound a loop fills the disk with messages, some gigabytes in a minute",
@@ -392,8 +402,10 @@ var (
 		Name:  "answers of servers to one plugin that Conclave holds at once",
 		Value: 64 << 20,
 		Unit:  Bytes,
-		Why:   "two of the largest, or sixty pictures; an answer of 25 MiB for each of a plugin's requests would take Conclave's memory",
-		Model: "The answers of servers that this plugin waits for hold more than 64 MiB, or those of all plugins more than 256 MiB. " +
+		Why: "two of the largest, or sixty pictures; an answer of 25 MiB for each of a plugin's requests would take " +
+			"Conclave's memory",
+		Model: "The answers of servers that this plugin waits for hold more than 64 MiB, " +
+			"or those of all plugins more than 256 MiB. " +
 			"Ask for fewer at once, or read on what is left of earlier ones.",
 		Test: "app/service TestAnswersOfServersTakeABoundedShareOfTheMemory",
 	})

@@ -21,10 +21,11 @@ var (
 var (
 	StorageBytes = add(Limit{
 		Name: "bytes in a plugin's storage", Value: 512 << 20, Unit: Bytes,
-		Why:    "the largest real plugin keeps 40 MB; without a bound one filled 720 MiB in 4 s",
-		Person: "Its storage folder holds more than 512 MiB or 10,000 files, so it was stopped. Delete what it does not need, then reload it.",
-		Model:  "the plugin's storage is full: it may hold 512 MiB and 10,000 files",
-		Test:   "app/plugin/hosttest TestF18APluginThatFillsItsStorageIsStopped",
+		Why: "the largest real plugin keeps 40 MB; without a bound one filled 720 MiB in 4 s",
+		Person: "Its storage folder holds more than 512 MiB or 10,000 files, so it was stopped. " +
+			"Delete what it does not need, then reload it.",
+		Model: "the plugin's storage is full: it may hold 512 MiB and 10,000 files",
+		Test:  "app/plugin/hosttest TestF18APluginThatFillsItsStorageIsStopped",
 	})
 	StorageFiles = add(Limit{
 		Name: "files and folders in a plugin's storage", Value: 10_000, Unit: Count,

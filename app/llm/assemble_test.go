@@ -9,7 +9,8 @@ import (
 	"conclave/app/llm"
 )
 
-func gather(t *testing.T, history []llm.Message, fragments ...llm.Fragment) (calls []chat.ToolCall, started []chat.ToolCall) {
+func gather(t *testing.T, history []llm.Message,
+	fragments ...llm.Fragment) (calls []chat.ToolCall, started []chat.ToolCall) {
 	t.Helper()
 	g := llm.NewCallAssembler(history)
 	for _, f := range fragments {
@@ -49,25 +50,39 @@ func TestGatherPutsFragmentsTogetherByIndexThenID(t *testing.T) {
 		want      string
 	}{
 		"interleaved by index": {[]llm.Fragment{
-			at(0, "x", "a", ""), at(1, "y", "b", ""), at(0, "", "", `{"n":`), at(1, "", "", `{"m":2`), at(0, "", "", `1}`), at(1, "", "", `}`),
+			at(0, "x", "a", ""), at(1, "y", "b", ""), at(0, "", "", `{"n":`), at(1, "", "", `{"m":2`), at(0, "", "", `1}`),
+			at(1, "", "", `}`),
 		}, `a{"n":1} b{"m":2}`},
 		"indexes that do not begin at 0": {[]llm.Fragment{at(3, "x", "a", "{}"), at(7, "y", "b", "{}")}, `a{} b{}`},
-		"every index 0, ids differ":      {[]llm.Fragment{at(0, "x", "a", `{"n":1}`), at(0, "y", "a", `{"n":2}`)}, `a{"n":1} a{"n":2}`},
-		"every index 0, no ids":          {[]llm.Fragment{at(0, "", "a", `{"n":1}`), at(0, "", "b", `{"n":2}`)}, `a{"n":1} b{"n":2}`},
-		"id and name repeated with each": {[]llm.Fragment{at(0, "x", "a", `{"n"`), at(0, "x", "a", `:1`), at(0, "x", "a", `}`)}, `a{"n":1}`},
+		"every index 0, ids differ": {
+			[]llm.Fragment{at(0, "x", "a", `{"n":1}`), at(0, "y", "a", `{"n":2}`)}, `a{"n":1} a{"n":2}`,
+		},
+		"every index 0, no ids": {[]llm.Fragment{at(0, "", "a", `{"n":1}`), at(0, "", "b", `{"n":2}`)}, `a{"n":1} b{"n":2}`},
+		"id and name repeated with each": {
+			[]llm.Fragment{at(0, "x", "a", `{"n"`), at(0, "x", "a", `:1`), at(0, "x", "a", `}`)}, `a{"n":1}`,
+		},
 		"by id without index": {[]llm.Fragment{
 			{ID: "x", Name: "a"}, {ID: "y", Name: "b"}, {ID: "x", Arguments: "{}"}, {ID: "y", Arguments: `{"m":2}`},
 		}, `a{} b{"m":2}`},
-		"neither index nor id goes to the last": {[]llm.Fragment{{ID: "x", Name: "a"}, {Arguments: `{"n":`}, {Arguments: `1}`}}, `a{"n":1}`},
-		"whole calls with nothing":              {[]llm.Fragment{{Name: "a", Arguments: "{}"}, {Name: "a", Arguments: `{"n":2}`}}, `a{} a{"n":2}`},
-		"one id for two whole calls":            {[]llm.Fragment{{ID: "x", Name: "a", Arguments: `{"n":1}`}, {ID: "x", Name: "a", Arguments: `{"n":2}`}}, `a{"n":1} a{"n":2}`},
-		"a name in pieces":                      {[]llm.Fragment{at(0, "x", "get_", ""), at(0, "", "weather", ""), at(0, "", "", "{}")}, `get_weather{}`},
-		"no arguments":                          {[]llm.Fragment{at(0, "x", "a", "")}, `a{}`},
-		"null":                                  {[]llm.Fragment{at(0, "x", "a", " null ")}, `a{}`},
-		"an array":                              {[]llm.Fragment{at(0, "x", "a", `[1]`)}, `a{}![1]`},
-		"a string":                              {[]llm.Fragment{at(0, "x", "a", `"{}"`)}, `a{}!"{}"`},
-		"cut":                                   {[]llm.Fragment{at(0, "x", "a", `{"n":`)}, `a{}!{"n":`},
-		"two objects":                           {[]llm.Fragment{at(0, "x", "a", `{}{}`)}, `a{}!{}{}`},
+		"neither index nor id goes to the last": {
+			[]llm.Fragment{{ID: "x", Name: "a"}, {Arguments: `{"n":`}, {Arguments: `1}`}}, `a{"n":1}`,
+		},
+		"whole calls with nothing": {
+			[]llm.Fragment{{Name: "a", Arguments: "{}"}, {Name: "a", Arguments: `{"n":2}`}}, `a{} a{"n":2}`,
+		},
+		"one id for two whole calls": {
+			[]llm.Fragment{{ID: "x", Name: "a", Arguments: `{"n":1}`}, {ID: "x", Name: "a", Arguments: `{"n":2}`}},
+			`a{"n":1} a{"n":2}`,
+		},
+		"a name in pieces": {
+			[]llm.Fragment{at(0, "x", "get_", ""), at(0, "", "weather", ""), at(0, "", "", "{}")}, `get_weather{}`,
+		},
+		"no arguments": {[]llm.Fragment{at(0, "x", "a", "")}, `a{}`},
+		"null":         {[]llm.Fragment{at(0, "x", "a", " null ")}, `a{}`},
+		"an array":     {[]llm.Fragment{at(0, "x", "a", `[1]`)}, `a{}![1]`},
+		"a string":     {[]llm.Fragment{at(0, "x", "a", `"{}"`)}, `a{}!"{}"`},
+		"cut":          {[]llm.Fragment{at(0, "x", "a", `{"n":`)}, `a{}!{"n":`},
+		"two objects":  {[]llm.Fragment{at(0, "x", "a", `{}{}`)}, `a{}!{}{}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			calls, started := gather(t, nil, c.fragments...)
@@ -93,8 +108,12 @@ func TestGatherMakesMissingIDsAndSetsRepeatedOnesApart(t *testing.T) {
 	if made := regexp.MustCompile(`^tc_[0-9A-V]{26}$`); !made.MatchString(calls[0].ID) {
 		t.Errorf("made the id %q", calls[0].ID)
 	}
-	history := []llm.Message{{Role: chat.RoleAssistant, Parts: []chat.Part{{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "call_0"}}}}}
-	calls, _ = gather(t, history, llm.Fragment{ID: "call_0", Name: "a", Arguments: "{}"}, llm.Fragment{ID: "call_0", Name: "b", Arguments: "{}"})
+	history := []llm.Message{
+		{Role: chat.RoleAssistant, Parts: []chat.Part{{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "call_0"}}}},
+	}
+	calls, _ = gather(t, history, llm.Fragment{ID: "call_0", Name: "a", Arguments: "{}"}, llm.Fragment{
+		ID: "call_0", Name: "b", Arguments: "{}",
+	})
 	if calls[0].ID != "call_0-2" || calls[1].ID != "call_0-3" {
 		t.Errorf("got %q and %q", calls[0].ID, calls[1].ID)
 	}

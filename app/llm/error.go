@@ -27,7 +27,9 @@ const (
 	Malformed      ErrorKind = "malformed"        // the answer is not the provider's format
 	Filtered       ErrorKind = "filtered"         // the provider declined to answer
 	TooMuch        ErrorKind = "too_much"         // the model writes more than Conclave takes
-	WrongAddress   ErrorKind = "wrong_address"    // something answers there, but no model server: a web page, a 404 for the path, a redirect elsewhere
+	// something answers there, but no model server: a web page, a 404 for the path, a
+	// redirect elsewhere
+	WrongAddress ErrorKind = "wrong_address"
 )
 
 // Error is a provider's failure. Sentence and Hint are for a person; Detail is

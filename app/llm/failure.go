@@ -55,7 +55,8 @@ func (l *Link) Unfinished(model string, answer *Answer, events int) *Error {
 	}
 	head := bytes.TrimSpace(answer.head)
 	switch {
-	case bytes.HasPrefix(head, []byte("data:")), bytes.HasPrefix(head, []byte("event:")), bytes.HasPrefix(head, []byte(":")):
+	case bytes.HasPrefix(head, []byte("data:")), bytes.HasPrefix(head,
+		[]byte("event:")), bytes.HasPrefix(head, []byte(":")):
 		return e // it began rightly
 	case bytes.HasPrefix(head, []byte("<")):
 		e.Kind, e.Err, e.Found = WrongAddress, nil, "it answered with a web page"
@@ -84,10 +85,13 @@ func onTheWay(err error) *Error {
 	case errors.Is(err, errTooMuch):
 		e.Kind, e.Detail = TooMuch, ""
 	case errors.As(err, &syntax), errors.As(err, &wrongType), errors.Is(err, bufio.ErrTooLong),
-		strings.Contains(err.Error(), "malformed HTTP"), strings.Contains(err.Error(), "parsing response json"), strings.Contains(err.Error(), "expected destination type"):
+		strings.Contains(err.Error(), "malformed HTTP"), strings.Contains(err.Error(), "parsing response json"),
+		strings.Contains(err.Error(), "expected destination type"):
 		e.Kind = Malformed
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
-		strings.Contains(err.Error(), "stream error"), strings.Contains(err.Error(), "server sent GOAWAY"): // HTTP/2 has only texts here
+	case errors.Is(err,
+		io.ErrUnexpectedEOF), errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE),
+		// HTTP/2 has only texts here
+		strings.Contains(err.Error(), "stream error"), strings.Contains(err.Error(), "server sent GOAWAY"):
 		e.Kind = StreamCut
 	case errors.As(err, &timeout) && timeout.Timeout():
 		if dial, ok := errors.AsType[*net.OpError](err); !ok || dial.Op != "dial" {
@@ -193,29 +197,40 @@ func kindOf(status int, words string, isJSON bool) ErrorKind {
 		return false
 	}
 	switch {
-	case has("does not support tools", "does not support function", "support tool use", "tool use is not supported", "tool calling is not supported",
-		"tools are not supported", "tools is not supported", "function calling is not enabled", "function calling is not supported",
+	case has("does not support tools", "does not support function", "support tool use", "tool use is not supported",
+		"tool calling is not supported",
+		"tools are not supported", "tools is not supported", "function calling is not enabled",
+		"function calling is not supported",
 		"enable-auto-tool-choice", "requires --jinja", "tools param requires"):
 		return NoTools
-	case has("context_length_exceeded", "maximum context length", "context window", "context length", "context size", "prompt is too long",
-		"input is too long", "too many tokens", "token count exceeds", "exceeds the maximum number of tokens", "request_too_large", "exceed context limit",
+	case has("context_length_exceeded", "maximum context length", "context window", "context length", "context size",
+		"prompt is too long",
+		"input is too long", "too many tokens", "token count exceeds", "exceeds the maximum number of tokens",
+		"request_too_large", "exceed context limit",
 		"exceeds the available context") || status == http.StatusRequestEntityTooLarge:
 		return ContextTooLong
-	case has("insufficient_quota", "billing_hard_limit", "credit balance is too low", "insufficient credits", "insufficient balance", "billing_error", "exceeded_current_quota") || status == http.StatusPaymentRequired:
+	case has("insufficient_quota", "billing_hard_limit", "credit balance is too low", "insufficient credits",
+		"insufficient balance", "billing_error", "exceeded_current_quota") || status == http.StatusPaymentRequired:
 		return QuotaUsedUp
-	case has("content_filter", "content_policy_violation", "content management policy", "flagged for moderation", "requires moderation"):
+	case has("content_filter", "content_policy_violation", "content management policy", "flagged for moderation",
+		"requires moderation"):
 		return Filtered
-	case has("invalid_api_key", "api key not valid", "api_key_invalid", "authentication_error", "permission_error", "permission_denied", "unauthenticated", "incorrect api key") ||
+	case has("invalid_api_key", "api key not valid", "api_key_invalid", "authentication_error", "permission_error",
+		"permission_denied", "unauthenticated", "incorrect api key") ||
 		status == http.StatusUnauthorized || status == http.StatusForbidden:
 		return KeyRefused
-	case has("rate_limit", "rate limit", "resource_exhausted", "too many requests") || status == http.StatusTooManyRequests:
+	case has("rate_limit", "rate limit", "resource_exhausted", "too many requests") ||
+		status == http.StatusTooManyRequests:
 		return RateLimited
 	case has("unexpected endpoint"):
 		return WrongAddress
-	case has("model_not_found", "is not a valid model", "model not found", "model does not exist", "unknown model", "no such model", "not_found_error",
-		"is not found for api version", "invalid model") || has("model") && has("not found", "does not exist", "not_found", "no endpoints found"):
+	case has("model_not_found", "is not a valid model", "model not found", "model does not exist", "unknown model",
+		"no such model", "not_found_error",
+		"is not found for api version", "invalid model") || has("model") && has("not found", "does not exist", "not_found",
+		"no endpoints found"):
 		return ModelUnknown
-	case has("overloaded", "server_error", "internal_error", "api_error", "unavailable") && (status == 0 || status >= 500 || status == 200):
+	case has("overloaded", "server_error", "internal_error", "api_error", "unavailable") &&
+		(status == 0 || status >= 500 || status == 200):
 		return Overloaded
 	case status == http.StatusRequestTimeout || has("timeout_error", "deadline_exceeded"):
 		return TimedOut

@@ -33,7 +33,8 @@ func TestF71ArgumentsThatAreTooLongAreNotBlamedOnTheAddress(t *testing.T) {
 	if !ok || e.Kind != llm.TooMuch || e.Retryable() {
 		t.Fatalf("got %#v", e)
 	}
-	if want := "gpt-test wrote more than 8 MiB as the arguments of its tool calls, and was stopped."; e.Sentence() != want {
+	want := "gpt-test wrote more than 8 MiB as the arguments of its tool calls, and was stopped."
+	if e.Sentence() != want {
 		t.Errorf("sentence %q, want %q", e.Sentence(), want)
 	}
 	if strings.Contains(e.Hint(), "address") {
@@ -110,7 +111,8 @@ func TestF69AServerThatClosesIdleConnectionsIsAskedAgain(t *testing.T) {
 	}
 	askers.Wait()
 	if failures.Load() == 0 || dropped.Load() == 0 {
-		t.Errorf("%d requests failed and %d were dropped: the server was not what it should be", failures.Load(), dropped.Load())
+		t.Errorf("%d requests failed and %d were dropped: the server was not what it should be", failures.Load(),
+			dropped.Load())
 	}
 }
 

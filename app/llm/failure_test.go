@@ -26,7 +26,8 @@ func TestEveryKindHasItsSentenceAndHint(t *testing.T) {
 			t.Errorf("%s and %s both say %q", kind, other, sentence)
 		}
 		seen[sentence] = kind
-		if !strings.HasSuffix(sentence, ".") || !strings.HasSuffix(e.Hint(), ".") || !strings.Contains(sentence, "openai") && !strings.Contains(sentence, "gpt-9") {
+		if !strings.HasSuffix(sentence, ".") || !strings.HasSuffix(e.Hint(), ".") ||
+			!strings.Contains(sentence, "openai") && !strings.Contains(sentence, "gpt-9") {
 			t.Errorf("%s: %q %q", kind, sentence, e.Hint())
 		}
 		if f := e.Fault(); f.Kind != fault.Provider || f.Message != sentence || f.Hint != e.Hint() {
@@ -37,20 +38,34 @@ func TestEveryKindHasItsSentenceAndHint(t *testing.T) {
 
 func TestSentencesOfErrors(t *testing.T) {
 	for want, e := range map[string]*Error{
-		"Key refused by openai (401).":                                           {Kind: KeyRefused, Provider: "openai", Status: 401},
-		"openai takes no more requests for 12 s.":                                {Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 11200 * time.Millisecond},
-		"openai takes no more requests for 5 min.":                               {Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 4*time.Minute + time.Second},
-		"openai takes no more requests for 3 h.":                                 {Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 3 * time.Hour},
-		"openai takes no more requests for the moment (429).":                    {Kind: RateLimited, Provider: "openai", Status: 429},
-		"openai is overloaded (529).":                                            {Kind: Overloaded, Provider: "openai", Status: 529},
-		"openai failed to answer (500).":                                         {Kind: Overloaded, Provider: "openai", Status: 500},
-		"ollama could not be reached at localhost:11434.":                        {Kind: Unreachable, Provider: "ollama", Host: "localhost:11434"},
-		"The provider declined to answer.":                                       {Kind: Filtered},
-		"This chat is too long for gpt-4o.":                                      {Kind: ContextTooLong, Provider: "openai", Model: "gpt-4o"},
-		"There is no model server for mine at 127.0.0.1:80 (404).":               {Kind: WrongAddress, Provider: "mine", Host: "127.0.0.1:80", Status: 404},
-		"There is no model server at a.example:80: it answered with a web page.": {Kind: WrongAddress, Provider: "a.example:80", Host: "a.example:80", Found: "it answered with a web page"},
-		"mine closed the connection without an answer.":                          {Kind: StreamCut, Provider: "mine", Unanswered: true},
-		"mine sent something that is not an answer of its kind at 127.0.0.1:1.":  {Kind: Malformed, Provider: "mine", Host: "127.0.0.1:1"},
+		"Key refused by openai (401).": {Kind: KeyRefused, Provider: "openai", Status: 401},
+		"openai takes no more requests for 12 s.": {
+			Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 11200 * time.Millisecond,
+		},
+		"openai takes no more requests for 5 min.": {
+			Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 4*time.Minute + time.Second,
+		},
+		"openai takes no more requests for 3 h.": {
+			Kind: RateLimited, Provider: "openai", Status: 429, RetryAfter: 3 * time.Hour,
+		},
+		"openai takes no more requests for the moment (429).": {Kind: RateLimited, Provider: "openai", Status: 429},
+		"openai is overloaded (529).":                         {Kind: Overloaded, Provider: "openai", Status: 529},
+		"openai failed to answer (500).":                      {Kind: Overloaded, Provider: "openai", Status: 500},
+		"ollama could not be reached at localhost:11434.": {
+			Kind: Unreachable, Provider: "ollama", Host: "localhost:11434",
+		},
+		"The provider declined to answer.":  {Kind: Filtered},
+		"This chat is too long for gpt-4o.": {Kind: ContextTooLong, Provider: "openai", Model: "gpt-4o"},
+		"There is no model server for mine at 127.0.0.1:80 (404).": {
+			Kind: WrongAddress, Provider: "mine", Host: "127.0.0.1:80", Status: 404,
+		},
+		"There is no model server at a.example:80: it answered with a web page.": {
+			Kind: WrongAddress, Provider: "a.example:80", Host: "a.example:80", Found: "it answered with a web page",
+		},
+		"mine closed the connection without an answer.": {Kind: StreamCut, Provider: "mine", Unanswered: true},
+		"mine sent something that is not an answer of its kind at 127.0.0.1:1.": {
+			Kind: Malformed, Provider: "mine", Host: "127.0.0.1:1",
+		},
 	} {
 		if got := e.Sentence(); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -104,17 +119,27 @@ func TestRetryAfterIsReadInEveryForm(t *testing.T) {
 		said   refusal
 		want   time.Duration
 	}{
-		"seconds":                  {header: http.Header{"Retry-After": {"7"}}, want: 7 * time.Second},
-		"a fraction":               {header: http.Header{"Retry-After": {"0.25"}}, want: 250 * time.Millisecond},
-		"milliseconds first":       {header: http.Header{"Retry-After": {"7"}, "Retry-After-Ms": {"1500"}}, want: 1500 * time.Millisecond},
-		"a date long gone":         {header: http.Header{"Retry-After": {"Wed, 21 Oct 2015 07:28:00 GMT"}}},
-		"nonsense":                 {header: http.Header{"Retry-After": {"soon"}}},
-		"less than nothing":        {header: http.Header{"Retry-After": {"-3"}}},
-		"for ever":                 {header: http.Header{"Retry-After": {"1e300"}}, want: 31 * 24 * time.Hour},
-		"not a number":             {header: http.Header{"Retry-After": {"NaN"}}},
-		"Google's":                 {said: google, want: 31500 * time.Millisecond},
-		"a budget at zero":         {header: http.Header{"X-Ratelimit-Remaining-Requests": {"0"}, "X-Ratelimit-Reset-Requests": {"1m3s"}, "X-Ratelimit-Reset-Tokens": {"9m"}, "X-Ratelimit-Remaining-Tokens": {"8"}}, want: 63 * time.Second},
-		"a budget that is not it":  {header: http.Header{"X-Ratelimit-Remaining-Requests": {"9"}, "X-Ratelimit-Reset-Requests": {"1m3s"}}},
+		"seconds":    {header: http.Header{"Retry-After": {"7"}}, want: 7 * time.Second},
+		"a fraction": {header: http.Header{"Retry-After": {"0.25"}}, want: 250 * time.Millisecond},
+		"milliseconds first": {
+			header: http.Header{"Retry-After": {"7"}, "Retry-After-Ms": {"1500"}}, want: 1500 * time.Millisecond,
+		},
+		"a date long gone":  {header: http.Header{"Retry-After": {"Wed, 21 Oct 2015 07:28:00 GMT"}}},
+		"nonsense":          {header: http.Header{"Retry-After": {"soon"}}},
+		"less than nothing": {header: http.Header{"Retry-After": {"-3"}}},
+		"for ever":          {header: http.Header{"Retry-After": {"1e300"}}, want: 31 * 24 * time.Hour},
+		"not a number":      {header: http.Header{"Retry-After": {"NaN"}}},
+		"Google's":          {said: google, want: 31500 * time.Millisecond},
+		"a budget at zero": {
+			header: http.Header{
+				"X-Ratelimit-Remaining-Requests": {"0"}, "X-Ratelimit-Reset-Requests": {"1m3s"}, "X-Ratelimit-Reset-Tokens": {"9m"},
+				"X-Ratelimit-Remaining-Tokens": {"8"},
+			},
+			want: 63 * time.Second,
+		},
+		"a budget that is not it": {
+			header: http.Header{"X-Ratelimit-Remaining-Requests": {"9"}, "X-Ratelimit-Reset-Requests": {"1m3s"}},
+		},
 		"nothing at all, no panic": {},
 	} {
 		if got := retryAfter(c.header, c.said); got != c.want {
@@ -125,8 +150,10 @@ func TestRetryAfterIsReadInEveryForm(t *testing.T) {
 
 func TestLoopbackIsThisComputerAlone(t *testing.T) {
 	for host, want := range map[string]bool{
-		"localhost": true, "LOCALHOST:11434": true, "127.0.0.1:80": true, "127.9.9.9": true, "[::1]:8080": true, "::1": true, "app.localhost": true, "localhost.": true,
-		"[::ffff:127.0.0.1]:80": true, "example.org": false, "localhost.example.org": false, "192.168.1.5:11434": false, "0.0.0.0": false, "": false, "127.0.0.1.nip.io": false,
+		"localhost": true, "LOCALHOST:11434": true, "127.0.0.1:80": true, "127.9.9.9": true, "[::1]:8080": true, "::1": true,
+		"app.localhost": true, "localhost.": true,
+		"[::ffff:127.0.0.1]:80": true, "example.org": false, "localhost.example.org": false, "192.168.1.5:11434": false,
+		"0.0.0.0": false, "": false, "127.0.0.1.nip.io": false,
 	} {
 		if got := isLoopback(host); got != want {
 			t.Errorf("%q: got %v", host, got)
@@ -155,7 +182,10 @@ func TestBrokenConnectionsAreToldApart(t *testing.T) {
 }
 
 func FuzzRefused(f *testing.F) {
-	for _, seed := range []string{"", "{}", "[]", `{"error":"x"}`, `{"error":{"message":1,"code":"429"}}`, `[{"error":{}}]`, `{"detail":[{"msg":"x"}]}`, "<html>", "\xff"} {
+	for _, seed := range []string{
+		"", "{}", "[]", `{"error":"x"}`, `{"error":{"message":1,"code":"429"}}`, `[{"error":{}}]`, `{"detail":[{"msg":"x"}]}`,
+		"<html>", "\xff",
+	} {
 		f.Add(400, seed)
 	}
 	f.Fuzz(func(t *testing.T, status int, body string) {

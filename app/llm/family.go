@@ -19,7 +19,9 @@ var (
 // CapabilitiesOf guesses what a model can do from its id alone.
 func CapabilitiesOf(id string) Features {
 	id = strings.ToLower(id)
-	return Features{Tools: !cannotCall().MatchString(id), Vision: sees().MatchString(id), Reasoning: thinks().MatchString(id)}
+	return Features{
+		Tools: !cannotCall().MatchString(id), Vision: sees().MatchString(id), Reasoning: thinks().MatchString(id),
+	}
 }
 
 // Chats reports whether a model, by its id, is one to talk to: models that make

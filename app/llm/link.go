@@ -133,7 +133,8 @@ func (l *Link) checkRedirect(next *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {
 	case next.URL.Scheme != first.URL.Scheme || next.URL.Host != first.URL.Host:
-		return l.elsewhere("it sends requests on to " + next.URL.Host + ", where Conclave does not send your chat and key unasked")
+		return l.elsewhere("it sends requests on to " + next.URL.Host +
+			", where Conclave does not send your chat and key unasked")
 	case next.Method != first.Method:
 		return l.elsewhere("it sends requests on to " + next.URL.Path)
 	case len(via) >= 5: // a model server has no reason for even two

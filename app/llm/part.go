@@ -9,7 +9,8 @@ import (
 
 // Placeholder tells a model of a file that it cannot be shown.
 func Placeholder(m *chat.Media) string {
-	return fmt.Sprintf("[%s, %s, %d bytes, which this model cannot be shown]", cmp.Or(m.Name, "a file"), m.MIME, max(m.Size, int64(len(m.Data))))
+	return fmt.Sprintf("[%s, %s, %d bytes, which this model cannot be shown]", cmp.Or(m.Name, "a file"), m.MIME,
+		max(m.Size, int64(len(m.Data))))
 }
 
 // ArgumentText is the argument text of a call as the model wrote it.

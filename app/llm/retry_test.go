@@ -20,7 +20,10 @@ func TestRetryWaitsLongerEachTimeAndThenAnswers(t *testing.T) {
 		model := llmtest.New([]llmtest.Step{overloaded()}, []llmtest.Step{overloaded()}, []llmtest.Step{llmtest.Say("hi")})
 		var waits []time.Duration
 		start := time.Now()
-		heard := llmtest.Hear(llm.WithRetry(model, llm.Policy{OnWait: func(_ *llm.Error, d time.Duration) { waits = append(waits, d) }}).Stream(t.Context(), llm.Request{}))
+		heard := llmtest.Hear(llm.WithRetry(model,
+			llm.Policy{
+				OnWait: func(_ *llm.Error, d time.Duration) { waits = append(waits, d) },
+			}).Stream(t.Context(), llm.Request{}))
 		if heard.Err != nil || heard.Text != "hi" || len(waits) != 2 {
 			t.Fatalf("text %q, error %v, waits %v", heard.Text, heard.Err, waits)
 		}
@@ -62,7 +65,8 @@ func TestRetryHonoursWhatTheProviderAsksFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				model := llmtest.New([]llmtest.Step{llmtest.Fail(&llm.Error{Kind: llm.RateLimited, RetryAfter: c.after})}, []llmtest.Step{llmtest.Say("hi")})
+				model := llmtest.New([]llmtest.Step{llmtest.Fail(&llm.Error{Kind: llm.RateLimited, RetryAfter: c.after})},
+					[]llmtest.Step{llmtest.Say("hi")})
 				start := time.Now()
 				heard := llmtest.Hear(llm.WithRetry(model, llm.Policy{}).Stream(t.Context(), llm.Request{}))
 				if got := len(model.Requests()); got != c.requests {
@@ -88,9 +92,13 @@ func TestRetryNeverRepeatsWhatWasSaid(t *testing.T) {
 }
 
 func TestRetryLeavesHopelessErrorsAlone(t *testing.T) {
-	for _, kind := range []llm.ErrorKind{llm.KeyRefused, llm.KeyMissing, llm.QuotaUsedUp, llm.ContextTooLong, llm.ModelUnknown, llm.NoTools, llm.BadRequest, llm.Malformed, llm.Filtered, llm.WrongAddress} {
+	for _, kind := range []llm.ErrorKind{
+		llm.KeyRefused, llm.KeyMissing, llm.QuotaUsedUp, llm.ContextTooLong, llm.ModelUnknown, llm.NoTools, llm.BadRequest,
+		llm.Malformed, llm.Filtered, llm.WrongAddress,
+	} {
 		model := llmtest.New([]llmtest.Step{llmtest.Fail(&llm.Error{Kind: kind})}, []llmtest.Step{llmtest.Say("hi")})
-		if heard := llmtest.Hear(llm.WithRetry(model, llm.Policy{}).Stream(t.Context(), llm.Request{})); heard.Err == nil || len(model.Requests()) != 1 {
+		if heard := llmtest.Hear(llm.WithRetry(model, llm.Policy{}).Stream(t.Context(), llm.Request{})); heard.Err == nil ||
+			len(model.Requests()) != 1 {
 			t.Errorf("%s was asked again", kind)
 		}
 	}
@@ -125,7 +133,9 @@ func TestRetryDoesNotWaitPastTheDeadline(t *testing.T) {
 func TestScriptedModelWaitsUntilItIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := make(chan struct{})
-		model := llmtest.New([]llmtest.Step{llmtest.Say("a"), llmtest.Wait(gate), llmtest.Say("b"), llmtest.Call("1", "now", "{}"), llmtest.Used(3, 4)})
+		model := llmtest.New([]llmtest.Step{
+			llmtest.Say("a"), llmtest.Wait(gate), llmtest.Say("b"), llmtest.Call("1", "now", "{}"), llmtest.Used(3, 4),
+		})
 		done := make(chan llmtest.Heard, 1)
 		go func() { done <- llmtest.Hear(model.Stream(t.Context(), llm.Request{System: "s"})) }()
 		synctest.Wait()

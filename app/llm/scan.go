@@ -88,7 +88,10 @@ func askPort(ctx context.Context, client *http.Client, port int) *Server {
 	if base == "" {
 		return nil
 	}
-	paths := []string{"/", "/api/version", "/api/tags", "/lmstudio-greeting", "/api/extra/version", "/props", "/version", "/openapi.json", "/v1/models"}
+	paths := []string{
+		"/", "/api/version", "/api/tags", "/lmstudio-greeting", "/api/extra/version", "/props", "/version", "/openapi.json",
+		"/v1/models",
+	}
 	replies := make([]reply, len(paths))
 	var wg sync.WaitGroup
 	for i, path := range paths {
@@ -181,7 +184,9 @@ func recognize(base string, said map[string]reply) *Server {
 			models = append(models, m.Name)
 		}
 		slices.Sort(models)
-		return &Server{Kind: "ollama", Title: "Ollama", Version: said["/api/version"].greeting().Version, URL: base, Models: models}
+		return &Server{
+			Kind: "ollama", Title: "Ollama", Version: said["/api/version"].greeting().Version, URL: base, Models: models,
+		}
 	case said["/lmstudio-greeting"].greeting().LMStudio:
 		return like("LM Studio", "")
 	case strings.HasPrefix(jan.Title, "Jan API"):

@@ -41,7 +41,8 @@ func local(t *testing.T, replies map[string]string, server string) int {
 }
 
 func openaiList(owner string) string {
-	return `{"object":"list","data":[{"id":"b","object":"model","owned_by":"` + owner + `"},{"id":"a","object":"model","owned_by":"` + owner + `"}]}`
+	return `{"object":"list","data":[{"id":"b","object":"model","owned_by":"` + owner +
+		`"},{"id":"a","object":"model","owned_by":"` + owner + `"}]}`
 }
 
 func TestScanKnowsServersByTheirReply(t *testing.T) {
@@ -49,16 +50,50 @@ func TestScanKnowsServersByTheirReply(t *testing.T) {
 		replies                      map[string]string
 		server, kind, title, version string
 	}{
-		"Ollama":          {map[string]string{"/": "Ollama is running", "/api/version": `{"version":"0.12.3"}`, "/api/tags": `{"models":[{"name":"b"},{"name":"a"}]}`, "/v1/models": openaiList("library")}, "", "ollama", "Ollama", "0.12.3"},
-		"LM Studio":       {map[string]string{"/lmstudio-greeting": `{"lmstudio":true}`, "/v1/models": openaiList("organization_owner")}, "", "openai", "LM Studio", ""},
-		"llama.cpp":       {map[string]string{"/props": `{"default_generation_settings":{},"build_info":"b6000-x"}`, "/v1/models": openaiList("llamacpp")}, "llama.cpp", "openai", "llama.cpp", "b6000-x"},
-		"Jan":             {map[string]string{"/openapi.json": `{"info":{"title":"Jan API Server Endpoints","version":"0.0.1"}}`, "/v1/models": openaiList("menlo")}, "", "openai", "Jan", "0.0.1"},
-		"vLLM":            {map[string]string{"/version": `{"version":"0.11.0"}`, "/v1/models": openaiList("vllm")}, "uvicorn", "openai", "vLLM", "0.11.0"},
-		"KoboldCpp":       {map[string]string{"/": "Ollama is running", "/api/extra/version": `{"result":"KoboldCpp","version":"1.99"}`, "/v1/models": openaiList("koboldcpp")}, "", "openai", "KoboldCpp", "1.99"},
-		"GPT4All":         {map[string]string{"/v1/models": openaiList("humanity")}, "", "openai", "GPT4All", ""},
-		"some other":      {map[string]string{"/v1/models": openaiList("me")}, "", "openai", "A model server", ""},
-		"a web site":      {map[string]string{"/": "<html>hello</html>", "/version": `{"version":"9"}`, "/api/version": `{"version":"9"}`}, "nginx", "", "", ""},
-		"a strange reply": {map[string]string{"/v1/models": `{"data":"none"}`, "/lmstudio-greeting": `{"lmstudio":"no"}`}, "", "", "", ""},
+		"Ollama": {
+			map[string]string{
+				"/": "Ollama is running", "/api/version": `{"version":"0.12.3"}`,
+				"/api/tags": `{"models":[{"name":"b"},{"name":"a"}]}`, "/v1/models": openaiList("library"),
+			},
+			"", "ollama", "Ollama", "0.12.3",
+		},
+		"LM Studio": {
+			map[string]string{"/lmstudio-greeting": `{"lmstudio":true}`, "/v1/models": openaiList("organization_owner")}, "",
+			"openai", "LM Studio", "",
+		},
+		"llama.cpp": {
+			map[string]string{
+				"/props": `{"default_generation_settings":{},"build_info":"b6000-x"}`, "/v1/models": openaiList("llamacpp"),
+			},
+			"llama.cpp", "openai", "llama.cpp", "b6000-x",
+		},
+		"Jan": {
+			map[string]string{
+				"/openapi.json": `{"info":{"title":"Jan API Server Endpoints","version":"0.0.1"}}`,
+				"/v1/models":    openaiList("menlo"),
+			},
+			"", "openai", "Jan", "0.0.1",
+		},
+		"vLLM": {
+			map[string]string{"/version": `{"version":"0.11.0"}`, "/v1/models": openaiList("vllm")}, "uvicorn", "openai", "vLLM",
+			"0.11.0",
+		},
+		"KoboldCpp": {
+			map[string]string{
+				"/": "Ollama is running", "/api/extra/version": `{"result":"KoboldCpp","version":"1.99"}`,
+				"/v1/models": openaiList("koboldcpp"),
+			},
+			"", "openai", "KoboldCpp", "1.99",
+		},
+		"GPT4All":    {map[string]string{"/v1/models": openaiList("humanity")}, "", "openai", "GPT4All", ""},
+		"some other": {map[string]string{"/v1/models": openaiList("me")}, "", "openai", "A model server", ""},
+		"a web site": {
+			map[string]string{"/": "<html>hello</html>", "/version": `{"version":"9"}`, "/api/version": `{"version":"9"}`},
+			"nginx", "", "", "",
+		},
+		"a strange reply": {
+			map[string]string{"/v1/models": `{"data":"none"}`, "/lmstudio-greeting": `{"lmstudio":"no"}`}, "", "", "", "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			port := local(t, c.replies, c.server)
@@ -81,7 +116,8 @@ func TestScanKnowsServersByTheirReply(t *testing.T) {
 			if c.kind == "openai" {
 				url += "/v1"
 			}
-			if f.Kind != c.kind || f.Title != c.title || f.Version != c.version || f.URL != url || strings.Join(f.Models, " ") != "a b" {
+			if f.Kind != c.kind || f.Title != c.title || f.Version != c.version || f.URL != url ||
+				strings.Join(f.Models, " ") != "a b" {
 				t.Errorf("got %+v", f)
 			}
 		})

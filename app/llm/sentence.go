@@ -65,7 +65,8 @@ func (e *Error) Sentence() string {
 	case Filtered:
 		return fmt.Sprintf("%s declined to answer.", upper(who))
 	case TooMuch:
-		return fmt.Sprintf("%s wrote more than %s as the arguments of its tool calls, and was stopped.", upper(model), limit.CallArguments)
+		return fmt.Sprintf("%s wrote more than %s as the arguments of its tool calls, and was stopped.", upper(model),
+			limit.CallArguments)
 	case WrongAddress:
 		if e.at() == "" && e.Host != "" { // the connection is called as the server is
 			return fmt.Sprintf("There is no model server at %s%s%s.", e.Host, e.status(), e.found())

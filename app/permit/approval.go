@@ -134,7 +134,9 @@ func (g *Gate) Propose(c Candidate) {
 	}
 	if proposed {
 		g.takeLocked(func(e *openRequest) bool { return e.Kind != KindCall && e.Plugin == c.Plugin })
-		g.pending = append(g.pending, &openRequest{Pending: g.describeCandidateLocked(c, changes), candidate: c, done: make(chan struct{})})
+		g.pending = append(g.pending, &openRequest{
+			Pending: g.describeCandidateLocked(c, changes), candidate: c, done: make(chan struct{}),
+		})
 	}
 	g.mu.Unlock()
 	if proposed {
@@ -149,7 +151,8 @@ func (g *Gate) describeCandidateLocked(c Candidate, changes []Change) Pending {
 	p := Pending{
 		ID: newID("ask"), Nonce: newID("n"), Kind: KindPlugin, Plugin: c.Plugin, PluginName: name,
 		Title: name + " is new", Capabilities: append([]Capability{}, capabilities...), Reach: sentence,
-		Reason: "Asked because: none of it runs before you have looked at it.", Scopes: []Scope{Always}, Count: 1, Asked: g.o.Now(), Changes: changes,
+		Reason: "Asked because: none of it runs before you have looked at it.", Scopes: []Scope{Always}, Count: 1,
+		Asked: g.o.Now(), Changes: changes,
 		Folder: c.Folder, Permissions: c.Permissions, Hidden: c.Hidden,
 	}
 	for _, t := range c.Tools {
@@ -178,7 +181,8 @@ func (g *Gate) describeCandidateLocked(c Candidate, changes []Change) Pending {
 	}
 	p.Title = name + " changed since you approved it"
 	p.Reason = "Asked because: its code is not what you approved."
-	if slices.ContainsFunc(changes, func(c Change) bool { return c.Field == "description" || c.Field == "title" || c.Field == "parameters" }) {
+	if slices.ContainsFunc(changes,
+		func(c Change) bool { return c.Field == "description" || c.Field == "title" || c.Field == "parameters" }) {
 		p.Title = name + " now describes itself differently"
 		p.Reason = "Asked because: what a model is told of it is not what you approved."
 	}
@@ -371,7 +375,8 @@ func (a *Approval) readAs(c Candidate, old Approval) {
 func (a *Approval) pin(c Candidate) {
 	a.Unlisted, a.ReadAll, a.Read, a.Settings = false, false, nil, c.Settings
 	a.Set = tool.SetDigest(c.Tools)
-	a.Tools, a.Texts, a.Titles, a.Schemas = map[string]string{}, map[string]string{}, map[string]string{}, map[string]json.RawMessage{}
+	a.Tools, a.Texts, a.Titles, a.Schemas = map[string]string{}, map[string]string{}, map[string]string{},
+		map[string]json.RawMessage{}
 	for _, t := range c.Tools {
 		a.Tools[t.Name], a.Texts[t.Name], a.Titles[t.Name], a.Schemas[t.Name] = t.Digest, t.Description, t.Title, t.Parameters
 	}
@@ -379,7 +384,8 @@ func (a *Approval) pin(c Candidate) {
 
 // pinned reports whether the approval's definitions are those of a listed candidate.
 func (a *Approval) pinned(c Candidate) bool {
-	return len(a.Tools) == len(c.Tools) && !slices.ContainsFunc(c.Tools, func(t tool.Tool) bool { return a.Tools[t.Name] != t.Digest })
+	return len(a.Tools) == len(c.Tools) && !slices.ContainsFunc(c.Tools,
+		func(t tool.Tool) bool { return a.Tools[t.Name] != t.Digest })
 }
 
 // keep puts an approval in force, and writes it unless it is for this run only:

@@ -45,12 +45,14 @@ func TestANewPluginWaitsBeforeAnyOfItRuns(t *testing.T) {
 	g.Propose(read(c))
 	g.Propose(read(c)) // once
 	list := g.Pending()
-	if len(list) != 1 || list[0].Kind != permit.KindPlugin || list[0].Title != "Notes is new" || list[0].Plugin != "notes" {
+	if len(list) != 1 || list[0].Kind != permit.KindPlugin || list[0].Title != "Notes is new" ||
+		list[0].Plugin != "notes" {
 		t.Fatalf("pending %+v", list)
 	}
 	var decided []string
 	defer g.OnDecided(func(plugin string) { decided = append(decided, plugin) })()
-	if err := g.Answer(t.Context(), list[0].ID, list[0].Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Always}); err != nil {
+	if err := g.Answer(t.Context(), list[0].ID, list[0].Nonce,
+		permit.Answer{Effect: permit.Allow, Scope: permit.Always}); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(decided, []string{"notes"}) || len(g.Pending()) != 0 {
@@ -85,7 +87,8 @@ func TestChangedCodeIsSuspendedWithItsDifferences(t *testing.T) {
 	next.Tools[1].Title = "Read it"
 	next.Tools = append(next.Tools, tool.Tool{Name: "burn_note", Description: "Burns it."})
 	status(t, g, read(next), permit.Waiting, "code", "permissions", "burn_note added", "write_note description")
-	status(t, g, next, permit.Waiting, "code", "permissions", "burn_note added", "read_note title", "write_note description", "write_note parameters")
+	status(t, g, next, permit.Waiting, "code", "permissions", "burn_note added", "read_note title",
+		"write_note description", "write_note parameters")
 	g.Propose(next)
 	p := g.Pending()[0]
 	if p.Kind != permit.KindChanged || p.Title != "Notes now describes itself differently" || len(p.Changes) != 6 {
@@ -143,7 +146,9 @@ func TestDevelopingKeepsTheApprovalWhileNothingIsWider(t *testing.T) {
 		"other words of a parameter": {func(c *permit.Candidate) {
 			c.Tools[0].Parameters = json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"obey"}}}`)
 		}, permit.Waiting},
-		"another tool":      {func(c *permit.Candidate) { c.Tools = append(c.Tools, tool.Tool{Name: "new"}) }, permit.Waiting},
+		"another tool": {
+			func(c *permit.Candidate) { c.Tools = append(c.Tools, tool.Tool{Name: "new"}) }, permit.Waiting,
+		},
 		"a renamed tool":    {func(c *permit.Candidate) { c.Tools[1].Name = "renamed" }, permit.Waiting},
 		"a permission more": {func(c *permit.Candidate) { c.Permissions = []string{"chats"} }, permit.Waiting},
 	} {
@@ -229,7 +234,8 @@ func TestTurnedOffStaysOffUntilItIsReconsidered(t *testing.T) {
 	fresh := open(t, permit.Options{})
 	fresh.Propose(read(c))
 	p := fresh.Pending()[0]
-	if err := fresh.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Always}); err != nil {
+	if err := fresh.Answer(t.Context(), p.ID, p.Nonce,
+		permit.Answer{Effect: permit.Deny, Scope: permit.Always}); err != nil {
 		t.Fatal(err)
 	}
 	status(t, fresh, c, permit.Refused)
@@ -270,7 +276,8 @@ func TestApprovedWaitsForAWindow(t *testing.T) {
 		}()
 		synctest.Wait()
 		p := g.Pending()[0]
-		if err := g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Always}); err != nil {
+		if err := g.Answer(t.Context(), p.ID, p.Nonce,
+			permit.Answer{Effect: permit.Allow, Scope: permit.Always}); err != nil {
 			t.Fatal(err)
 		}
 		if v := <-verdict; v != permit.Approved {
@@ -324,15 +331,18 @@ func TestPermissionsAreGrantedWithTheApprovalAndRevocableOneByOne(t *testing.T) 
 		c.Convention.Chat, c.Permissions = true, []string{"tools", "cors_proxy", "chats"}
 	}
 	g, c := trusted(t, permit.Options{Store: l}, withPermissions)
-	if granted, denied := g.Permissions("notes"); !slices.Equal(granted, []string{"chats", "cors_proxy", "tools"}) || len(denied) != 0 {
+	if granted, denied := g.Permissions("notes"); !slices.Equal(granted, []string{"chats", "cors_proxy", "tools"}) ||
+		len(denied) != 0 {
 		t.Errorf("granted %v, denied %v", granted, denied)
 	}
 	a := &asker{}
 	r := request(c)
 	r.Asker = a
 	g.Ask(t.Context(), r)
-	if p := a.asked[0]; p.Reach != "Can touch: its own storage folder. It may also read chat text, fetch from the web and send to the web. "+tool.ChatWords ||
-		p.Title != "Main assistant wants to run “write_note” and read chat text, fetch from the web and send to the web with Notes" {
+	if p := a.asked[0]; p.Reach != "Can touch: its own storage folder. It may also read chat text, "+
+		"fetch from the web and send to the web. "+tool.ChatWords ||
+		p.Title != "Main assistant wants to run “write_note” and read chat text, "+
+			"fetch from the web and send to the web with Notes" {
 		t.Errorf("the card says %q and %q", p.Title, p.Reach)
 	}
 	if err := g.SetPermission(t.Context(), "notes", "cors_proxy", permit.Deny); err != nil {
@@ -340,7 +350,8 @@ func TestPermissionsAreGrantedWithTheApprovalAndRevocableOneByOne(t *testing.T) 
 	}
 	again := open(t, permit.Options{Store: l})
 	again.Status(c)
-	if granted, denied := again.Permissions("notes"); !slices.Equal(granted, []string{"chats", "tools"}) || !slices.Equal(denied, []string{"cors_proxy"}) {
+	if granted, denied := again.Permissions("notes"); !slices.Equal(granted, []string{"chats", "tools"}) ||
+		!slices.Equal(denied, []string{"cors_proxy"}) {
 		t.Errorf("granted %v, denied %v", granted, denied)
 	}
 	if err := again.SetPermission(t.Context(), "notes", "cors_proxy", permit.Allow); err != nil {
@@ -358,7 +369,10 @@ func TestPermissionsAreGrantedWithTheApprovalAndRevocableOneByOne(t *testing.T) 
 }
 
 func TestAPluginThatIsNotIsolatedSaysSo(t *testing.T) {
-	for isolation, want := range map[string]string{"none": "Runs as you, not isolated: it can touch what you can.", "process": "Runs as you, in a process of its own, not isolated: it can touch what you can."} {
+	for isolation, want := range map[string]string{
+		"none":    "Runs as you, not isolated: it can touch what you can.",
+		"process": "Runs as you, in a process of its own, not isolated: it can touch what you can.",
+	} {
 		g, c := trusted(t, permit.Options{}, func(c *permit.Candidate) { c.Isolation = isolation })
 		a := &asker{}
 		r := request(c)

@@ -14,9 +14,13 @@ func TestF39RiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
 		}
 	}
 	c := Candidate{Plugin: "ext", Convention: tool.Convention{Chat: true}, Isolation: "process+landlock"}
-	unused := []string{"app_manipulation", "images", "image_gen", "oauth", "databanks", "memories", "event_tracking", "web_search", "ui_panels", "push_notification", "screen_capture"}
+	unused := []string{
+		"app_manipulation", "images", "image_gen", "oauth", "databanks", "memories", "event_tracking", "web_search",
+		"ui_panels", "push_notification", "screen_capture",
+	}
 	capabilities, sentence := reach(c, unused)
-	if len(capabilities) != 1 || capabilities[0] != Compute || sentence != "Can touch: its own storage folder. "+tool.ChatWords {
+	if len(capabilities) != 1 || capabilities[0] != Compute ||
+		sentence != "Can touch: its own storage folder. "+tool.ChatWords {
 		t.Errorf("with permissions that do nothing it can %v: %s", capabilities, sentence)
 	}
 	for _, capability := range capabilities {

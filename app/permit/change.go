@@ -22,7 +22,8 @@ const BySettings = "settings"
 // removed and this is another, with what that one left.
 const LeftBehind = "stored"
 
-const leftBehind = "A yes gives it what that one stored, its settings and its secrets. To keep them from it, give its file another name."
+const leftBehind = "A yes gives it what that one stored, its settings and its secrets. " +
+	"To keep them from it, give its file another name."
 
 // Expected reports whether changes are no stranger's: they show definitions that
 // nobody could know before the plugin ran, or that the person's settings made. They
@@ -125,7 +126,9 @@ func (a Approval) firstListing(c Candidate) []Change {
 				changes = append(changes, Change{Tool: t.Name, Field: "description", Before: before, After: t.Description})
 			}
 			if schema := a.Schemas[t.Name]; before == t.Description || !sameJSON(schema, t.Parameters) {
-				changes = append(changes, Change{Tool: t.Name, Field: "parameters", Before: string(schema), After: string(t.Parameters)})
+				changes = append(changes, Change{
+					Tool: t.Name, Field: "parameters", Before: string(schema), After: string(t.Parameters),
+				})
 			}
 		case !read && (a.ReadAll || a.Tools != nil):
 			changes = append(changes, Change{Tool: t.Name, Field: "added", After: all})

@@ -81,8 +81,10 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 	home := homeFolder()
 	g := &Gate{
 		o: o, base: context.WithoutCancel(ctx), home: home, protected: protectedPaths(home, o.Protected),
-		touched: map[string]bool{}, approvals: map[string]Approval{}, known: map[string]Candidate{}, released: map[string]bool{},
-		lasting: map[string]*Approval{}, once: map[string]bool{}, uses: map[string]Use{}, unwritten: map[string]bool{}, listeners: map[*func(string)]struct{}{},
+		touched: map[string]bool{}, approvals: map[string]Approval{}, known: map[string]Candidate{},
+		released: map[string]bool{},
+		lasting:  map[string]*Approval{}, once: map[string]bool{}, uses: map[string]Use{}, unwritten: map[string]bool{},
+		listeners: map[*func(string)]struct{}{},
 	}
 	if o.Store != nil {
 		grants, err := o.Store.Grants(ctx)
@@ -135,7 +137,10 @@ func (g *Gate) Close(ctx context.Context) error {
 	settled := g.takeLocked(func(e *openRequest) bool { return e.Kind == KindCall && e.waiters > 0 })
 	g.mu.Unlock()
 	for _, e := range settled {
-		e.resolve(Decision{Effect: Deny, Why: "Conclave was closed before you answered", Reason: "Conclave was closed before anybody answered", By: "nobody to ask"})
+		e.resolve(Decision{
+			Effect: Deny, Why: "Conclave was closed before you answered", Reason: "Conclave was closed before anybody answered",
+			By: "nobody to ask",
+		})
 		g.deleteWaiting(ctx, e.ID)
 	}
 	g.writes.Wait()
@@ -417,7 +422,8 @@ func (p *Pending) accepts(a Answer) error {
 	if len(a.Arguments) > 0 {
 		var object map[string]json.RawMessage
 		if json.Unmarshal(a.Arguments, &object) != nil {
-			return fault.New(fault.Invalid, op, "The edited arguments are not a JSON object.", "Correct them, or allow the call as it was asked.")
+			return fault.New(fault.Invalid, op, "The edited arguments are not a JSON object.",
+				"Correct them, or allow the call as it was asked.")
 		}
 	}
 	return nil
@@ -447,11 +453,15 @@ func nobody(step int) Decision {
 
 func expired(step int) Decision {
 	return Decision{Effect: Deny, By: "nobody to ask", Step: step, Expired: true,
-		Why: "no answer in 10 minutes, so it was not run", Reason: "nobody answered the permission request in 10 minutes, so it was not run"}
+		Why:    "no answer in 10 minutes, so it was not run",
+		Reason: "nobody answered the permission request in 10 minutes, so it was not run"}
 }
 
 func stopped() Decision {
-	return Decision{Effect: Deny, By: "nobody to ask", Why: "it was stopped before anybody answered", Reason: "the person stopped the answer"}
+	return Decision{
+		Effect: Deny, By: "nobody to ask", Why: "it was stopped before anybody answered",
+		Reason: "the person stopped the answer",
+	}
 }
 
 func sameJSON(a, b json.RawMessage) bool {
@@ -476,7 +486,10 @@ func (g *Gate) Attach() (detach func()) {
 		}
 		g.mu.Unlock()
 		for _, e := range settled {
-			e.resolve(Decision{Effect: Deny, Step: e.step, By: "nobody to ask", Why: "the window was closed before you answered", Reason: "the window was closed before anybody answered"})
+			e.resolve(Decision{
+				Effect: Deny, Step: e.step, By: "nobody to ask", Why: "the window was closed before you answered",
+				Reason: "the window was closed before anybody answered",
+			})
 			g.deleteWaiting(g.base, e.ID)
 		}
 	})
@@ -502,7 +515,9 @@ func (g *Gate) Paused() bool {
 func (g *Gate) TurnEnded(turn string) {
 	g.mu.Lock()
 	before := len(g.grants)
-	g.grants = slices.DeleteFunc(g.grants, func(grant *Grant) bool { return grant.Scope == ThisAnswer && grant.Turn == turn })
+	g.grants = slices.DeleteFunc(g.grants, func(grant *Grant) bool {
+		return grant.Scope == ThisAnswer && grant.Turn == turn
+	})
 	changed := len(g.grants) != before
 	g.mu.Unlock()
 	if changed {

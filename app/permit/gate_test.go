@@ -31,7 +31,10 @@ type memory struct {
 }
 
 func newMemory() *memory {
-	return &memory{grants: map[string]permit.Grant{}, approvals: map[string]permit.Approval{}, pending: map[string]json.RawMessage{}, uses: map[string]permit.Use{}}
+	return &memory{
+		grants: map[string]permit.Grant{}, approvals: map[string]permit.Approval{}, pending: map[string]json.RawMessage{},
+		uses: map[string]permit.Use{},
+	}
 }
 
 func (l *memory) write(do func()) error {
@@ -103,7 +106,10 @@ func notes() permit.Candidate {
 	return permit.Candidate{
 		Plugin: "notes", Name: "Notes", Contract: "functions", Code: "c0de", Listed: true, Isolation: "process+landlock",
 		Tools: []tool.Tool{
-			tool.Normal(tool.Tool{Plugin: "notes", Name: "write_note", Description: "Writes a note.", Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"what"}}}`)}),
+			tool.Normal(tool.Tool{
+				Plugin: "notes", Name: "write_note", Description: "Writes a note.",
+				Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"what"}}}`),
+			}),
 			tool.Normal(tool.Tool{Plugin: "notes", Name: "read_note", Description: "Reads a note."}),
 		},
 	}
@@ -125,7 +131,10 @@ func trusted(t testing.TB, o permit.Options, more ...func(*permit.Candidate)) (*
 }
 
 func request(c permit.Candidate) permit.Request {
-	return permit.Request{Call: "call-1", Caller: permit.Main, Tool: c.Tools[0], Arguments: json.RawMessage(`{"text":"a"}`), Conversation: "chat-1", Turn: "turn-1"}
+	return permit.Request{
+		Call: "call-1", Caller: permit.Main, Tool: c.Tools[0], Arguments: json.RawMessage(`{"text":"a"}`),
+		Conversation: "chat-1", Turn: "turn-1",
+	}
 }
 
 // asked runs Ask on its own goroutine and waits until the request is pending.
@@ -191,27 +200,33 @@ func TestAPersonIsAskedWhenANewlyDroppedScriptsToolRunsFirst(t *testing.T) {
 		a := &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Once}}
 		r := request(c)
 		r.Asker = a
-		if d := g.Ask(t.Context(), r); d.Effect != permit.Allow || d.By != "person" || d.Step != 9 || d.Why != "you allowed it once" {
+		if d := g.Ask(t.Context(), r); d.Effect != permit.Allow || d.By != "person" || d.Step != 9 ||
+			d.Why != "you allowed it once" {
 			t.Errorf("%s: %+v", mode, d)
 		}
 		if len(a.asked) != 1 {
 			t.Fatalf("%s: asked %d times", mode, len(a.asked))
 		}
 		p := a.asked[0]
-		if p.Title != "Main assistant wants to run “write_note” with Notes" || p.Reason != "Asked because: first time this tool runs." ||
+		if p.Title != "Main assistant wants to run “write_note” with Notes" ||
+			p.Reason != "Asked because: first time this tool runs." ||
 			p.Reach != "Can touch: its own storage folder." || p.History != "Not allowed before." || p.Count != 1 {
 			t.Errorf("%s: the card says %+v", mode, p)
 		}
-		if !slices.Equal(p.Scopes, []permit.Scope{permit.Once, permit.ThisAnswer, permit.ThisChat, permit.UntilQuit, permit.Always}) {
+		if !slices.Equal(p.Scopes, []permit.Scope{
+			permit.Once, permit.ThisAnswer, permit.ThisChat, permit.UntilQuit, permit.Always,
+		}) {
 			t.Errorf("%s: scopes %v", mode, p.Scopes)
 		}
 		// Once is once: the next call asks again, and says why.
-		if g.Ask(t.Context(), r); len(a.asked) != 2 || a.asked[1].Reason != "Asked because: you allowed it before, but not for longer." {
+		if g.Ask(t.Context(), r); len(a.asked) != 2 ||
+			a.asked[1].Reason != "Asked because: you allowed it before, but not for longer." {
 			t.Errorf("%s: the second call was not asked about rightly", mode)
 		}
 		a.answer.Scope = permit.Always
 		g.Ask(t.Context(), r)
-		if d := g.Ask(t.Context(), r); len(a.asked) != 3 || d.Step != 7 || d.Why != "rule: Notes may run write_note, when I ask, always" {
+		if d := g.Ask(t.Context(), r); len(a.asked) != 3 || d.Step != 7 ||
+			d.Why != "rule: Notes may run write_note, when I ask, always" {
 			t.Errorf("%s: always did not end the asking: %+v", mode, d)
 		}
 	}
@@ -266,13 +281,16 @@ func TestNeverRefusesEveryCallerUntilItIsRevoked(t *testing.T) {
 		t.Fatalf("got %+v", first)
 	}
 	// An allow that was there all along does not beat it.
-	if _, err := g.Add(t.Context(), permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always}); err != nil {
+	if _, err := g.Add(t.Context(), permit.Grant{
+		Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, caller := range []permit.Caller{permit.Main, permit.Person, "member:maker", "mcp:x"} {
 		r.Caller, r.Asker = caller, permit.AlwaysAsker{}
 		d := g.Ask(t.Context(), r)
-		if d.Effect != permit.Deny || d.Step != 2 || d.Grant != first.Grant || d.Why != "rule: Notes may never run write_note" {
+		if d.Effect != permit.Deny || d.Step != 2 || d.Grant != first.Grant ||
+			d.Why != "rule: Notes may never run write_note" {
 			t.Errorf("%s: %+v", caller, d)
 		}
 	}
@@ -297,12 +315,14 @@ func TestNeverRefusesEveryCallerUntilItIsRevoked(t *testing.T) {
 
 func TestWithNobodyToAskTheAnswerIsNo(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
-	for name, a := range map[string]permit.Asker{"no window": nil, "never": permit.NeverAsker{}, "an error": &asker{err: errors.New("the terminal is gone")},
+	for name, a := range map[string]permit.Asker{"no window": nil, "never": permit.NeverAsker{},
+		"an error":               &asker{err: errors.New("the terminal is gone")},
 		"an answer that is none": &asker{}} {
 		r := request(c)
 		r.Asker = a
 		d := g.Ask(t.Context(), r)
-		if d.Effect != permit.Deny || d.By != "nobody to ask" || d.Reason != "it needs a person's permission, and there is nobody to ask" {
+		if d.Effect != permit.Deny || d.By != "nobody to ask" ||
+			d.Reason != "it needs a person's permission, and there is nobody to ask" {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
@@ -315,7 +335,8 @@ func TestApproveAlwaysIsNoWayAroundARefusal(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
 	r := request(c)
 	r.Asker = permit.AlwaysAsker{}
-	if d := g.Ask(t.Context(), r); d.Effect != permit.Allow || d.By != "--approve always" || d.Why != "--approve always allowed it once" || d.Grant != "" {
+	if d := g.Ask(t.Context(), r); d.Effect != permit.Allow || d.By != "--approve always" ||
+		d.Why != "--approve always allowed it once" || d.Grant != "" {
 		t.Errorf("got %+v", d)
 	}
 	g.SetPaused(true)
@@ -338,8 +359,14 @@ func TestTheOrderOfDecisions(t *testing.T) {
 	write := []permit.Capability{permit.WriteFiles}
 	run := []permit.Capability{permit.RunPrograms}
 	web := []permit.Capability{permit.Fetch}
-	allowTool := permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.Always}
-	allowAll := permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main, "member:*"}, Scope: permit.Always}
+	allowTool := permit.Grant{
+		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main},
+		Scope: permit.Always,
+	}
+	allowAll := permit.Grant{
+		Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main, "member:*"},
+		Scope: permit.Always,
+	}
 	askTool := permit.Grant{Effect: permit.Ask, Plugin: "notes", Tool: "write_note", Scope: permit.Always}
 	never := permit.Grant{Effect: permit.Deny, Plugin: "notes", Tool: "*", Scope: permit.Always}
 	other := func(r *permit.Request) { r.Tool.Description += " And more."; r.Tool = tool.Normal(r.Tool) }
@@ -352,48 +379,129 @@ func TestTheOrderOfDecisions(t *testing.T) {
 		effect permit.Effect // Ask: a person was asked
 		why    string        // part of it
 	}{
-		"paused beats everything": {paused: true, grants: []permit.Grant{allowTool, never}, step: 0, effect: permit.Deny, why: "paused"},
+		"paused beats everything": {
+			paused: true, grants: []permit.Grant{allowTool, never}, step: 0, effect: permit.Deny, why: "paused",
+		},
 		"Conclave's own data": {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) {
 			r.Capabilities, r.Arguments = write, arguments(filepath.Join(data, "x", "..", "conclave.db"))
 		}, step: 1, effect: permit.Deny, why: "no tool may touch"},
-		"SSH keys":         {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities, r.Arguments = write, arguments("~/.ssh/id_ed25519") }, step: 1, effect: permit.Deny, why: "no tool may touch"},
-		"metadata address": {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities, r.Arguments = web, arguments("http://169.254.169.254/latest") }, step: 1, effect: permit.Deny, why: "metadata address"},
+		"SSH keys": {
+			grants: []permit.Grant{allowTool},
+			change: func(r *permit.Request) { r.Capabilities, r.Arguments = write, arguments("~/.ssh/id_ed25519") }, step: 1,
+			effect: permit.Deny, why: "no tool may touch",
+		},
+		"metadata address": {
+			grants: []permit.Grant{allowTool},
+			change: func(r *permit.Request) { r.Capabilities, r.Arguments = web, arguments("http://169.254.169.254/latest") },
+			step:   1, effect: permit.Deny, why: "metadata address",
+		},
 		"F04 metadata address held in another": {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) {
 			r.Capabilities, r.Arguments = web, arguments("http://[64:ff9b::a9fe:a9fe]/latest")
 		}, step: 1, effect: permit.Deny, why: "metadata address"},
-		"F04 metadata address of another cloud": {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities, r.Arguments = web, arguments("http://168.63.129.16/") }, step: 1, effect: permit.Deny, why: "metadata address"},
+		"F04 metadata address of another cloud": {
+			grants: []permit.Grant{allowTool},
+			change: func(r *permit.Request) { r.Capabilities, r.Arguments = web, arguments("http://168.63.129.16/") }, step: 1,
+			effect: permit.Deny, why: "metadata address",
+		},
 		"metadata address in IPv6": {change: func(r *permit.Request) {
 			r.Capabilities, r.Arguments = web, arguments("http://[::ffff:169.254.169.254]/")
 		}, step: 1, effect: permit.Deny, why: "metadata address"},
 		"a word is no address": {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) {
 			r.Capabilities, r.Arguments = web, arguments("about 169.254.169.254 and ~/.ssh")
 		}, step: 7, effect: permit.Allow, why: "rule"},
-		"computing may read about SSH":        {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Arguments = arguments("~/.ssh/id_rsa") }, step: 7, effect: permit.Allow, why: "rule"},
-		"refusal beats quarantine":            {grants: []permit.Grant{never}, change: other, step: 2, effect: permit.Deny, why: "may never run any of its tools"},
-		"refusal beats permission":            {grants: []permit.Grant{never, allowTool}, step: 2, effect: permit.Deny, why: "may never"},
-		"a changed description is paused":     {grants: []permit.Grant{allowTool}, change: other, step: 3, effect: permit.Deny, why: "describes itself differently"},
-		"a new tool is paused":                {change: func(r *permit.Request) { r.Tool.Name = "new"; r.Tool = tool.Normal(r.Tool) }, step: 3, effect: permit.Deny, why: "differently"},
-		"another plugin is unknown":           {change: func(r *permit.Request) { r.Tool.Plugin = "stranger" }, step: 3, effect: permit.Deny, why: "nobody has approved"},
-		"taint asks in spite of a rule":       {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities, r.Taint = write, []string{"example.org"} }, step: 4, effect: permit.Ask, why: "this chat contains text from example.org"},
-		"taint does not matter to computing":  {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Taint = []string{"example.org"} }, step: 7, effect: permit.Allow, why: "rule"},
-		"programs ask in spite of a rule":     {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities = run }, step: 5, effect: permit.Ask, why: "run programs"},
-		"your rule to ask beats your yes":     {grants: []permit.Grant{askTool, allowTool}, step: 6, effect: permit.Ask, why: "has to ask each time"},
-		"your yes":                            {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities = write }, step: 7, effect: permit.Allow, why: "rule: Notes may run write_note, when I ask, always"},
-		"the tool's rule before the plugin's": {grants: []permit.Grant{allowAll, allowTool}, step: 7, effect: permit.Allow, why: "write_note"},
-		"a rule for another caller":           {grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Caller, r.Capabilities = "member:maker", write }, step: 9, effect: permit.Deny, why: "council members may not write files"},
-		"a rule for members too":              {grants: []permit.Grant{allowAll}, change: func(r *permit.Request) { r.Caller, r.Capabilities = "member:maker", write }, step: 7, effect: permit.Allow, why: "when council members ask"},
-		"programs for a member":               {grants: []permit.Grant{allowAll}, change: func(r *permit.Request) { r.Caller, r.Capabilities = "member:maker", run }, step: 5, effect: permit.Deny, why: "council members may not run programs"},
-		"careful mode":                        {mode: permit.Careful, change: func(r *permit.Request) { r.Capabilities = []permit.Capability{permit.ReadChat} }, step: 8, effect: permit.Ask, why: "careful mode"},
-		"careful mode is under your rules":    {mode: permit.Careful, grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities = write }, step: 7, effect: permit.Allow, why: "rule"},
+		"computing may read about SSH": {
+			grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Arguments = arguments("~/.ssh/id_rsa") },
+			step: 7, effect: permit.Allow, why: "rule",
+		},
+		"refusal beats quarantine": {
+			grants: []permit.Grant{never}, change: other, step: 2, effect: permit.Deny, why: "may never run any of its tools",
+		},
+		"refusal beats permission": {
+			grants: []permit.Grant{never, allowTool}, step: 2, effect: permit.Deny, why: "may never",
+		},
+		"a changed description is paused": {
+			grants: []permit.Grant{allowTool}, change: other, step: 3, effect: permit.Deny, why: "describes itself differently",
+		},
+		"a new tool is paused": {
+			change: func(r *permit.Request) { r.Tool.Name = "new"; r.Tool = tool.Normal(r.Tool) }, step: 3, effect: permit.Deny,
+			why: "differently",
+		},
+		"another plugin is unknown": {
+			change: func(r *permit.Request) { r.Tool.Plugin = "stranger" }, step: 3, effect: permit.Deny,
+			why: "nobody has approved",
+		},
+		"taint asks in spite of a rule": {
+			grants: []permit.Grant{allowTool},
+			change: func(r *permit.Request) { r.Capabilities, r.Taint = write, []string{"example.org"} }, step: 4,
+			effect: permit.Ask, why: "this chat contains text from example.org",
+		},
+		"taint does not matter to computing": {
+			grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Taint = []string{"example.org"} }, step: 7,
+			effect: permit.Allow, why: "rule",
+		},
+		"programs ask in spite of a rule": {
+			grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities = run }, step: 5,
+			effect: permit.Ask, why: "run programs",
+		},
+		"your rule to ask beats your yes": {
+			grants: []permit.Grant{askTool, allowTool}, step: 6, effect: permit.Ask, why: "has to ask each time",
+		},
+		"your yes": {
+			grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities = write }, step: 7,
+			effect: permit.Allow, why: "rule: Notes may run write_note, when I ask, always",
+		},
+		"the tool's rule before the plugin's": {
+			grants: []permit.Grant{allowAll, allowTool}, step: 7, effect: permit.Allow, why: "write_note",
+		},
+		"a rule for another caller": {
+			grants: []permit.Grant{allowTool},
+			change: func(r *permit.Request) { r.Caller, r.Capabilities = "member:maker", write }, step: 9, effect: permit.Deny,
+			why: "council members may not write files",
+		},
+		"a rule for members too": {
+			grants: []permit.Grant{allowAll},
+			change: func(r *permit.Request) { r.Caller, r.Capabilities = "member:maker", write }, step: 7, effect: permit.Allow,
+			why: "when council members ask",
+		},
+		"programs for a member": {
+			grants: []permit.Grant{allowAll}, change: func(r *permit.Request) { r.Caller, r.Capabilities = "member:maker", run },
+			step: 5, effect: permit.Deny, why: "council members may not run programs",
+		},
+		"careful mode": {
+			mode: permit.Careful, change: func(r *permit.Request) { r.Capabilities = []permit.Capability{permit.ReadChat} },
+			step: 8, effect: permit.Ask, why: "careful mode",
+		},
+		"careful mode is under your rules": {
+			mode: permit.Careful, grants: []permit.Grant{allowTool}, change: func(r *permit.Request) { r.Capabilities = write },
+			step: 7, effect: permit.Allow, why: "rule",
+		},
 		"the stricter capability wins": {change: func(r *permit.Request) {
 			r.Capabilities = []permit.Capability{permit.Compute, permit.WriteFiles, permit.ShowUI}
 		}, step: 9, effect: permit.Ask, why: "it could write files"},
-		"what is not known asks":      {change: func(r *permit.Request) { r.Capabilities = []permit.Capability{"levitate"} }, step: 9, effect: permit.Ask, why: "levitate"},
-		"no capabilities ask":         {change: func(r *permit.Request) { r.Capabilities = []permit.Capability{} }, step: 9, effect: permit.Ask, why: "not known"},
-		"a member may compute":        {change: func(r *permit.Request) { r.Caller = "member:maker" }, step: 9, effect: permit.Allow, why: "need no permission"},
-		"a person runs it themselves": {change: func(r *permit.Request) { r.Caller = permit.Person }, step: 9, effect: permit.Allow, why: "you ran it yourself"},
-		"a person writes files":       {change: func(r *permit.Request) { r.Caller, r.Capabilities = permit.Person, write }, step: 9, effect: permit.Ask, why: "write files"},
-		"Conclave's own tools":        {change: func(r *permit.Request) { r.Tool.Plugin = permit.Own }, step: 9, effect: permit.Allow, why: "need no permission"},
+		"what is not known asks": {
+			change: func(r *permit.Request) { r.Capabilities = []permit.Capability{"levitate"} }, step: 9, effect: permit.Ask,
+			why: "levitate",
+		},
+		"no capabilities ask": {
+			change: func(r *permit.Request) { r.Capabilities = []permit.Capability{} }, step: 9, effect: permit.Ask,
+			why: "not known",
+		},
+		"a member may compute": {
+			change: func(r *permit.Request) { r.Caller = "member:maker" }, step: 9, effect: permit.Allow,
+			why: "need no permission",
+		},
+		"a person runs it themselves": {
+			change: func(r *permit.Request) { r.Caller = permit.Person }, step: 9, effect: permit.Allow,
+			why: "you ran it yourself",
+		},
+		"a person writes files": {
+			change: func(r *permit.Request) { r.Caller, r.Capabilities = permit.Person, write }, step: 9, effect: permit.Ask,
+			why: "write files",
+		},
+		"Conclave's own tools": {
+			change: func(r *permit.Request) { r.Tool.Plugin = permit.Own }, step: 9, effect: permit.Allow,
+			why: "need no permission",
+		},
 	} {
 		g, cand := trusted(t, permit.Options{Mode: func() permit.Mode { return c.mode }, Protected: []string{data}})
 		for _, grant := range c.grants {
@@ -469,7 +577,9 @@ func TestAGrantUnusedFor90DaysAsksAgain(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	l := newMemory()
 	g, c := trusted(t, permit.Options{Store: l, Now: func() time.Time { return now }})
-	if _, err := g.Add(t.Context(), permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always}); err != nil {
+	if _, err := g.Add(t.Context(), permit.Grant{
+		Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	now = now.AddDate(0, 0, 80)
@@ -605,10 +715,13 @@ func TestOnlyTheRightNonceAndAnOfferedAnswerSettle(t *testing.T) {
 		if len(g.Pending()) != 1 {
 			t.Fatal("a refused answer took the request")
 		}
-		if err := g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once, Arguments: json.RawMessage(`{"text":"b"}`)}); err != nil {
+		if err := g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{
+			Effect: permit.Allow, Scope: permit.Once, Arguments: json.RawMessage(`{"text":"b"}`),
+		}); err != nil {
 			t.Fatal(err)
 		}
-		if d := <-decided; d.Effect != permit.Allow || !d.Edited || string(d.Arguments) != `{"text":"b"}` || d.Why != "you allowed it once, with edited arguments" {
+		if d := <-decided; d.Effect != permit.Allow || !d.Edited || string(d.Arguments) != `{"text":"b"}` ||
+			d.Why != "you allowed it once, with edited arguments" {
 			t.Errorf("got %+v", d)
 		}
 	})
@@ -645,7 +758,8 @@ func TestIdenticalCallsMergeIntoOneCard(t *testing.T) {
 		}
 		// A wider answer settles the other cards that it covers.
 		fourth, done := asked(t, g, r) // merges with the third
-		if err := g.Answer(t.Context(), fourth.ID, fourth.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.ThisChat}); err != nil {
+		if err := g.Answer(t.Context(), fourth.ID, fourth.Nonce,
+			permit.Answer{Effect: permit.Allow, Scope: permit.ThisChat}); err != nil {
 			t.Fatal(err)
 		}
 		if a, b := <-third, <-done; a.Effect != permit.Allow || b.Effect != permit.Allow {
@@ -664,7 +778,8 @@ func TestAWiderAnswerSettlesOtherCardsAndAPauseSettlesAll(t *testing.T) {
 		_, second := asked(t, g, r)
 		r.Tool = c.Tools[1]
 		_, third := asked(t, g, r)
-		if err := g.Answer(t.Context(), one.ID, one.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.ThisAnswer}); err != nil {
+		if err := g.Answer(t.Context(), one.ID, one.Nonce,
+			permit.Answer{Effect: permit.Allow, Scope: permit.ThisAnswer}); err != nil {
 			t.Fatal(err)
 		}
 		if a, b := <-first, <-second; a.By != "person" || b.Step != 7 || b.Effect != permit.Allow {
@@ -691,7 +806,8 @@ func TestTenMinutesWithoutAnAnswerMeanNo(t *testing.T) {
 		if d.Effect != permit.Deny || !d.Expired || d.Why != "no answer in 10 minutes, so it was not run" {
 			t.Errorf("got %+v", d)
 		}
-		if err := g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow}); fault.KindOf(err) != fault.Conflict {
+		if err := g.Answer(t.Context(), p.ID, p.Nonce,
+			permit.Answer{Effect: permit.Allow}); fault.KindOf(err) != fault.Conflict {
 			t.Errorf("a late answer: %v", err)
 		}
 		if len(l.pending) != 0 {
@@ -780,10 +896,12 @@ func TestARequestSurvivesACrashAndAYesReleasesTheResumedCall(t *testing.T) {
 		again := open(t, permit.Options{Store: crashed})
 		again.Status(c)
 		list := again.Pending()
-		if len(list) != 1 || list[0].Call != "call-1" || !strings.Contains(list[0].Reason, "Conclave ended before you answered") {
+		if len(list) != 1 || list[0].Call != "call-1" ||
+			!strings.Contains(list[0].Reason, "Conclave ended before you answered") {
 			t.Fatalf("pending %+v", list)
 		}
-		if err := again.Answer(t.Context(), list[0].ID, list[0].Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once}); err != nil {
+		if err := again.Answer(t.Context(), list[0].ID, list[0].Nonce,
+			permit.Answer{Effect: permit.Allow, Scope: permit.Once}); err != nil {
 			t.Fatal(err)
 		}
 		other := request(c)
@@ -801,7 +919,9 @@ func TestARequestSurvivesACrashAndAYesReleasesTheResumedCall(t *testing.T) {
 			t.Errorf("still kept: %v", crashed.pending)
 		}
 
-		old := open(t, permit.Options{Store: &memory{pending: maps.Clone(l.pending)}, Now: func() time.Time { return time.Now().Add(time.Hour) }})
+		old := open(t, permit.Options{
+			Store: &memory{pending: maps.Clone(l.pending)}, Now: func() time.Time { return time.Now().Add(time.Hour) },
+		})
 		if list := old.Pending(); len(list) != 0 {
 			t.Errorf("an hour later: %+v", list)
 		}
@@ -812,7 +932,10 @@ func TestAnAnswerThatCannotBeKeptHoldsUntilConclaveQuits(t *testing.T) {
 	l := newMemory()
 	g, c := trusted(t, permit.Options{Store: l})
 	l.broken = true
-	grant, err := g.Add(t.Context(), permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.Always})
+	grant, err := g.Add(t.Context(), permit.Grant{
+		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main},
+		Scope: permit.Always,
+	})
 	if fault.KindOf(err) != fault.Unavailable || grant.Scope != permit.UntilQuit {
 		t.Errorf("got %+v, %v", grant, err)
 	}
@@ -858,12 +981,20 @@ func TestTheCardTellsTheHistory(t *testing.T) {
 
 func TestARulesSentence(t *testing.T) {
 	for want, g := range map[string]permit.Grant{
-		"Notes may run write_note, when I ask, until Conclave quits":                      {Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{"main"}, Scope: permit.UntilQuit},
-		"Notes may run any of its tools, when I ask and when council members ask, always": {Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{"main", "member:*"}, Scope: permit.Always},
-		"Notes may not run write_note, in one chat":                                       {Effect: permit.Deny, Plugin: "notes", Tool: "write_note", Scope: permit.ThisChat},
-		"Notes has to ask each time before it runs write_note":                            {Effect: permit.Ask, Plugin: "notes", Tool: "write_note", Scope: permit.Always},
-		"Notes has the permission chats":                                                  {Effect: permit.Allow, Plugin: "notes", Permission: "chats"},
-		"Notes does not have the permission chats":                                        {Effect: permit.Deny, Plugin: "notes", Permission: "chats"},
+		"Notes may run write_note, when I ask, until Conclave quits": {
+			Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{"main"}, Scope: permit.UntilQuit,
+		},
+		"Notes may run any of its tools, when I ask and when council members ask, always": {
+			Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{"main", "member:*"}, Scope: permit.Always,
+		},
+		"Notes may not run write_note, in one chat": {
+			Effect: permit.Deny, Plugin: "notes", Tool: "write_note", Scope: permit.ThisChat,
+		},
+		"Notes has to ask each time before it runs write_note": {
+			Effect: permit.Ask, Plugin: "notes", Tool: "write_note", Scope: permit.Always,
+		},
+		"Notes has the permission chats":           {Effect: permit.Allow, Plugin: "notes", Permission: "chats"},
+		"Notes does not have the permission chats": {Effect: permit.Deny, Plugin: "notes", Permission: "chats"},
 	} {
 		if got := permit.Sentence(g, "Notes"); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -874,7 +1005,10 @@ func TestARulesSentence(t *testing.T) {
 func BenchmarkAskWithARule(b *testing.B) {
 	g, c := trusted(b, permit.Options{})
 	for i := range 100 {
-		if _, err := g.Add(b.Context(), permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: []string{"read_note", "write_note"}[i%2], Callers: []permit.Caller{permit.Main}, Scope: permit.Always}); err != nil {
+		if _, err := g.Add(b.Context(), permit.Grant{
+			Effect: permit.Allow, Plugin: "notes", Tool: []string{"read_note", "write_note"}[i%2],
+			Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+		}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -42,7 +42,8 @@ func (g *Gate) Add(ctx context.Context, grant Grant) (Grant, error) {
 	if g.o.Store != nil && grant.outlives() {
 		if err := g.o.Store.PutGrant(ctx, grant); err != nil {
 			f := fault.Of(err)
-			failed = fault.Wrap(f.Kind, "permit.add", "The permission holds until Conclave quits, but it could not be kept for longer: "+f.Message, f.Hint, err)
+			failed = fault.Wrap(f.Kind, "permit.add",
+				"The permission holds until Conclave quits, but it could not be kept for longer: "+f.Message, f.Hint, err)
 			grant.Scope = UntilQuit
 		}
 	}
@@ -69,7 +70,8 @@ func (g *Gate) Revoke(ctx context.Context, id string) (Grant, error) {
 	}
 	g.mu.Unlock()
 	if i < 0 {
-		return Grant{}, fault.New(fault.NotFound, "permit.revoke", "There is no rule "+id+".", "conclave permissions list shows what there is.")
+		return Grant{}, fault.New(fault.NotFound, "permit.revoke", "There is no rule "+id+".",
+			"conclave permissions list shows what there is.")
 	}
 	if g.o.Store != nil && grant.outlives() {
 		if err := g.o.Store.DeleteGrant(ctx, id); err != nil {
@@ -116,7 +118,8 @@ func (g *Gate) revokeAll(ctx context.Context, plugin string, which func(*Grant) 
 // place of what was said before. Effect Ask forgets what was said.
 func (g *Gate) SetPermission(ctx context.Context, plugin, permission string, effect Effect) error {
 	if permission == "" {
-		return fault.New(fault.Invalid, "permit.permission", "No permission was named.", "conclave plugins show "+plugin+" lists what it asks for.")
+		return fault.New(fault.Invalid, "permit.permission", "No permission was named.",
+			"conclave plugins show "+plugin+" lists what it asks for.")
 	}
 	if effect == Allow {
 		if err := g.usable(plugin, permission); err != nil {
@@ -124,7 +127,8 @@ func (g *Gate) SetPermission(ctx context.Context, plugin, permission string, eff
 		}
 		if permission == Filesystem {
 			return fault.New(fault.Invalid, "permit.permission", "Files are granted folder by folder, and no folder was named.",
-				"conclave plugins grant "+plugin+" filesystem --match path=FOLDER lets it read there; with --match access=write it may write too.")
+				"conclave plugins grant "+plugin+" filesystem --match path=FOLDER lets it read there; with --match access=write "+
+					"it may write too.")
 		}
 	}
 	_, err := g.revokeAll(ctx, plugin, func(grant *Grant) bool { return grant.Permission == permission })

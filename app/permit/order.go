@@ -84,7 +84,9 @@ func paused(c *check) ruling {
 	if !c.g.paused {
 		return ruling{}
 	}
-	return ruling{effect: Deny, why: "all tools are paused", tell: "all tools are paused by the person", by: "pause switch"}
+	return ruling{
+		effect: Deny, why: "all tools are paused", tell: "all tools are paused by the person", by: "pause switch",
+	}
 }
 
 // builtIn refuses what no rule can allow: Conclave's own data, keys, browser
@@ -148,7 +150,10 @@ func refusals(c *check) ruling {
 	if g == nil {
 		return ruling{}
 	}
-	return ruling{effect: Deny, why: "rule: " + Sentence(*g, c.g.pluginName(g.Plugin)), tell: "a rule of the person's does not allow it", by: "rule " + g.ID, grant: g.ID}
+	return ruling{
+		effect: Deny, why: "rule: " + Sentence(*g, c.g.pluginName(g.Plugin)),
+		tell: "a rule of the person's does not allow it", by: "rule " + g.ID, grant: g.ID,
+	}
 }
 
 // quarantine refuses a tool whose definition is not the approved one. The
@@ -161,13 +166,21 @@ func quarantine(c *check) ruling {
 	a, ok := c.g.approvals[t.Plugin]
 	switch {
 	case !ok || a.Effect == "":
-		return ruling{effect: Deny, why: "nobody has approved its plugin yet", tell: "its plugin waits for the person's approval", by: "built-in"}
+		return ruling{
+			effect: Deny, why: "nobody has approved its plugin yet", tell: "its plugin waits for the person's approval",
+			by: "built-in",
+		}
 	case a.Effect != Allow:
-		return ruling{effect: Deny, why: "you turned its plugin off", tell: "the person turned its plugin off", by: "built-in"}
+		return ruling{
+			effect: Deny, why: "you turned its plugin off", tell: "the person turned its plugin off", by: "built-in",
+		}
 	case a.Tools == nil || a.Tools[t.Name] == t.Digest || c.g.released[t.ID()+" "+t.Digest]:
 		return ruling{}
 	}
-	return ruling{effect: Deny, why: "it describes itself differently than when you approved it", tell: "it changed and waits for the person's approval", by: "built-in"}
+	return ruling{
+		effect: Deny, why: "it describes itself differently than when you approved it",
+		tell: "it changed and waits for the person's approval", by: "built-in",
+	}
 }
 
 // taint asks when a chat holds text nobody vouches for and the call could carry
@@ -202,7 +215,9 @@ func neverAlways(c *check) ruling {
 }
 
 func memberRefused(r row) ruling {
-	return ruling{effect: Deny, why: "council members may not " + r.verb, tell: "council members may not " + r.verb, by: "default"}
+	return ruling{
+		effect: Deny, why: "council members may not " + r.verb, tell: "council members may not " + r.verb, by: "default",
+	}
 }
 
 func askRules(c *check) ruling {
@@ -283,7 +298,8 @@ func (c *check) find(effect Effect) *Grant {
 		if g.Effect != effect || !c.matches(g) {
 			continue
 		}
-		if found == nil || found.Tool == "*" && g.Tool != "*" || (found.Tool == "*") == (g.Tool == "*") && g.Made.After(found.Made) {
+		if found == nil || found.Tool == "*" && g.Tool != "*" ||
+			(found.Tool == "*") == (g.Tool == "*") && g.Made.After(found.Made) {
 			found = g
 		}
 	}
@@ -314,7 +330,8 @@ func (c *check) matches(g *Grant) bool {
 		}
 	}
 	if g.Effect != Allow {
-		return len(g.Callers) == 0 || slices.ContainsFunc(g.Callers, func(caller Caller) bool { return covers(caller, r.Caller) })
+		return len(g.Callers) == 0 || slices.ContainsFunc(g.Callers,
+			func(caller Caller) bool { return covers(caller, r.Caller) })
 	}
 	if g.Digest != "" && g.Digest != r.Tool.Digest {
 		return false

@@ -13,9 +13,12 @@ import (
 // secretPlaces are below the home folder.
 var secretPlaces = []string{
 	".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".kube", ".docker/config.json", ".netrc", ".password-store",
-	".local/share/keyrings", ".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge",
-	"Library/Keychains", "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox", "Library/Safari",
-	"AppData/Local/Google/Chrome", "AppData/Roaming/Mozilla", "AppData/Local/Microsoft/Edge", "AppData/Roaming/Microsoft/Protect",
+	".local/share/keyrings", ".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware",
+	".config/microsoft-edge",
+	"Library/Keychains", "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox",
+	"Library/Safari",
+	"AppData/Local/Google/Chrome", "AppData/Roaming/Mozilla", "AppData/Local/Microsoft/Edge",
+	"AppData/Roaming/Microsoft/Protect",
 }
 
 // protectedPath returns the protected folder that text, taken as a path, leads
@@ -40,8 +43,10 @@ func (g *Gate) protectedPath(text string) string {
 // systemPlaces are the machine's own, of which no plugin is given anything: what a
 // plugin needs of them to run it has anyway.
 var systemPlaces = []string{
-	"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr", "/lost+found",
-	"/var/backups", "/var/cache", "/var/lib", "/var/local", "/var/log", "/var/mail", "/var/run", "/var/spool", "/System", "/Library", "/private/etc", `C:\Windows`,
+	"/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run", "/sbin", "/sys", "/usr",
+	"/lost+found",
+	"/var/backups", "/var/cache", "/var/lib", "/var/local", "/var/log", "/var/mail", "/var/run", "/var/spool", "/System",
+	"/Library", "/private/etc", `C:\Windows`,
 }
 
 // removable is where desktops show disks that somebody plugs in.
@@ -60,7 +65,8 @@ func (g *Gate) Reachable(path string) (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(whole)
 	if err != nil {
-		return "", fault.Wrap(fault.NotFound, "permit.folder", "There is no "+shownPath(path)+", or you may not read it.", "Make it first, or correct the path.", err)
+		return "", fault.Wrap(fault.NotFound, "permit.folder", "There is no "+shownPath(path)+", or you may not read it.",
+			"Make it first, or correct the path.", err)
 	}
 	home := g.home
 	if at, err := filepath.EvalSymlinks(home); err == nil {
@@ -70,7 +76,8 @@ func (g *Gate) Reachable(path string) (string, error) {
 	for _, place := range g.apart() {
 		switch {
 		case under(place, real):
-			return refuse("is a place of keys, passwords or of Conclave itself", "Copy what the plugin needs to a folder of its own.")
+			return refuse("is a place of keys, passwords or of Conclave itself",
+				"Copy what the plugin needs to a folder of its own.")
 		case under(real, place) && !under(real, home):
 			return refuse("holds places of keys, passwords or of Conclave itself", narrower)
 		}
@@ -82,7 +89,8 @@ func (g *Gate) Reachable(path string) (string, error) {
 	case home != "" && under(real, home):
 		return refuse("holds your home folder", narrower)
 	case inHome && hidden(home, real):
-		return refuse("is hidden, or lies in a hidden folder, where programs keep what is not for others", "Copy what the plugin needs to a folder of its own.")
+		return refuse("is hidden, or lies in a hidden folder, where programs keep what is not for others",
+			"Copy what the plugin needs to a folder of its own.")
 	}
 	for _, place := range systemPlaces {
 		if !inHome && (under(place, real) || under(real, place)) && !(under(removable, real) && real != removable) {

@@ -139,7 +139,8 @@ func eachString(value any, change func(string) string) any {
 
 // callKey is equal for identical calls.
 func callKey(request Request) string {
-	key := string(request.Caller) + "\x00" + request.Tool.ID() + "\x00" + request.Tool.Digest + "\x00" + string(request.Conversation) + "\x00"
+	key := string(request.Caller) + "\x00" + request.Tool.ID() + "\x00" + request.Tool.Digest + "\x00" +
+		string(request.Conversation) + "\x00"
 	if canonical, err := tool.Canonical(request.Arguments); err == nil {
 		key += string(canonical)
 	} else {
@@ -217,7 +218,9 @@ func (g *Gate) Pending() []Pending {
 	g.mu.Lock()
 	now := g.o.Now()
 	// Requests left by a program that died have no waiter to watch the clock.
-	over := g.takeLocked(func(e *openRequest) bool { return e.Kind == KindCall && e.waiters == 0 && !now.Before(e.Expires) })
+	over := g.takeLocked(func(e *openRequest) bool {
+		return e.Kind == KindCall && e.waiters == 0 && !now.Before(e.Expires)
+	})
 	list := make([]Pending, 0, len(g.pending))
 	for _, e := range g.pending {
 		list = append(list, e.Pending)
@@ -350,7 +353,9 @@ func (g *Gate) restore(ctx context.Context) error {
 			Conversation: s.Pending.Conversation, Turn: s.Pending.Turn,
 		}
 		s.Pending.Reason += " Conclave ended before you answered."
-		g.pending = append(g.pending, &openRequest{Pending: s.Pending, request: request, step: s.Step, key: callKey(request), done: make(chan struct{})})
+		g.pending = append(g.pending, &openRequest{
+			Pending: s.Pending, request: request, step: s.Step, key: callKey(request), done: make(chan struct{}),
+		})
 	}
 	slices.SortFunc(g.pending, func(a, b *openRequest) int { return a.Asked.Compare(b.Asked) })
 	return nil

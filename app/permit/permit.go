@@ -216,13 +216,14 @@ type Grant struct {
 	Scope        Scope               `json:"scope"`
 	Conversation chat.ConversationID `json:"conversation,omitempty"` // this-chat
 	Turn         string              `json:"turn,omitempty"`         // this-answer
-	Digest       string              `json:"digest,omitempty"`       // definition digest it was given for; other digests do not match
-	Expires      time.Time           `json:"expires,omitzero"`
-	MadeFrom     string              `json:"made_from,omitempty"` // the request
-	Made         time.Time           `json:"made_at"`
-	LastUsed     time.Time           `json:"last_used,omitzero"`
-	Uses         int                 `json:"uses"`
-	Note         string              `json:"note,omitempty"`
+	// definition digest it was given for; other digests do not match
+	Digest   string    `json:"digest,omitempty"`
+	Expires  time.Time `json:"expires,omitzero"`
+	MadeFrom string    `json:"made_from,omitempty"` // the request
+	Made     time.Time `json:"made_at"`
+	LastUsed time.Time `json:"last_used,omitzero"`
+	Uses     int       `json:"uses"`
+	Note     string    `json:"note,omitempty"`
 }
 
 // Approval pins what a person has looked at: a plugin's files and definitions.

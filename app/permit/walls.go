@@ -68,9 +68,10 @@ type Match struct {
 
 // Folder is a folder, or a file, outside of its own that a plugin may reach.
 type Folder struct {
-	Path    string `json:"path"` // absolute, without links
-	Write   bool   `json:"write"`
-	Setting string `json:"setting,omitempty"` // the setting of the plugin's that named it; empty when it was granted by itself
+	Path  string `json:"path"` // absolute, without links
+	Write bool   `json:"write"`
+	// the setting of the plugin's that named it; empty when it was granted by itself
+	Setting string `json:"setting,omitempty"`
 }
 
 // Sentence says what a plugin may do there: “read files in /home/me/Notes”.
@@ -140,7 +141,8 @@ func (g *Gate) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder
 		return Folder{}, err
 	}
 	f.Path = path
-	if err := g.dropFolders(ctx, plugin, func(old Folder) bool { return old.Path == path && (old.Setting == f.Setting || f.Setting == "") }); err != nil {
+	if err := g.dropFolders(ctx, plugin,
+		func(old Folder) bool { return old.Path == path && (old.Setting == f.Setting || f.Setting == "") }); err != nil {
 		return Folder{}, err
 	}
 	access, note := "read", ""
@@ -162,7 +164,8 @@ func (g *Gate) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder
 func (g *Gate) RevokeFolder(ctx context.Context, plugin, path string) error {
 	path = resolved(g.expand(path))
 	if !slices.ContainsFunc(g.Folders(plugin), func(f Folder) bool { return f.Path == path }) {
-		return fault.New(fault.NotFound, "permit.folder", plugin+" was not given "+path+".", "conclave plugins show "+plugin+" lists what it was given.")
+		return fault.New(fault.NotFound, "permit.folder", plugin+" was not given "+path+".",
+			"conclave plugins show "+plugin+" lists what it was given.")
 	}
 	return g.dropFolders(ctx, plugin, func(f Folder) bool { return f.Path == path })
 }
@@ -171,7 +174,8 @@ func (g *Gate) RevokeFolder(ctx context.Context, plugin, path string) error {
 // for their sake: those of before that are no longer named are taken back. Paths
 // must be what Reachable returned.
 func (g *Gate) SetFolders(ctx context.Context, plugin string, named []Folder) error {
-	if err := g.dropFolders(ctx, plugin, func(old Folder) bool { return old.Setting != "" && !slices.Contains(named, old) }); err != nil {
+	if err := g.dropFolders(ctx, plugin,
+		func(old Folder) bool { return old.Setting != "" && !slices.Contains(named, old) }); err != nil {
 		return err
 	}
 	here := g.settingFolders(plugin)

@@ -55,9 +55,15 @@ func TestF07WhatWasInventedAndApprovedBeforeIsNoPermission(t *testing.T) {
 	l := newMemory()
 	ctx := t.Context()
 	for _, err := range []error{
-		l.PutApproval(ctx, permit.Approval{Plugin: "old", Effect: permit.Allow, Permissions: []string{"chats", "local_network", "invented"}}),
-		l.PutGrant(ctx, permit.Grant{ID: "g", Plugin: "old", Permission: "invented", Effect: permit.Allow, Scope: permit.Always}),
-		l.PutGrant(ctx, permit.Grant{ID: "f", Plugin: "old", Permission: "filesystem", Effect: permit.Allow, Scope: permit.Always}),
+		l.PutApproval(ctx, permit.Approval{
+			Plugin: "old", Effect: permit.Allow, Permissions: []string{"chats", "local_network", "invented"},
+		}),
+		l.PutGrant(ctx, permit.Grant{
+			ID: "g", Plugin: "old", Permission: "invented", Effect: permit.Allow, Scope: permit.Always,
+		}),
+		l.PutGrant(ctx, permit.Grant{
+			ID: "f", Plugin: "old", Permission: "filesystem", Effect: permit.Allow, Scope: permit.Always,
+		}),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -81,11 +87,13 @@ func TestF81FoldersAreGrantedOneByOneAndTakenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := g.SetPermission(t.Context(), c.Plugin, "filesystem", permit.Allow); fault.KindOf(err) != fault.Invalid || !strings.Contains(fault.Of(err).Hint, "--match path=") {
+	if err := g.SetPermission(t.Context(), c.Plugin, "filesystem", permit.Allow); fault.KindOf(err) != fault.Invalid ||
+		!strings.Contains(fault.Of(err).Hint, "--match path=") {
 		t.Errorf("all files at once: %v", err)
 	}
 	again := open(t, permit.Options{Store: l})
-	if got := again.Folders(c.Plugin); len(got) != 2 || !slices.Contains(got, permit.Folder{Path: read}) || !slices.Contains(got, permit.Folder{Path: write, Write: true}) {
+	if got := again.Folders(c.Plugin); len(got) != 2 || !slices.Contains(got, permit.Folder{Path: read}) ||
+		!slices.Contains(got, permit.Folder{Path: write, Write: true}) {
 		t.Errorf("after a restart: %+v", got)
 	}
 	if err := again.RevokeFolder(t.Context(), c.Plugin, read); err != nil {
@@ -94,7 +102,8 @@ func TestF81FoldersAreGrantedOneByOneAndTakenBack(t *testing.T) {
 	if err := again.RevokeFolder(t.Context(), c.Plugin, read); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("twice: %v", err)
 	}
-	if err := again.SetPermission(t.Context(), c.Plugin, "filesystem", permit.Deny); err != nil || len(again.Folders(c.Plugin)) != 0 {
+	if err := again.SetPermission(t.Context(), c.Plugin, "filesystem", permit.Deny); err != nil ||
+		len(again.Folders(c.Plugin)) != 0 {
 		t.Errorf("taken back as a whole: %v, %+v", err, again.Folders(c.Plugin))
 	}
 	if _, err := again.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: read}); err != nil {
@@ -118,10 +127,16 @@ func TestF12PlacesThatNoPluginIsGivenAreRefusedWithTheReason(t *testing.T) {
 	}
 	g := open(t, permit.Options{Protected: []string{data}, Plugins: plugins})
 	for path, why := range map[string]string{
-		"~/.ssh": "place of keys", filepath.Join(home, "innocent"): "place of keys", home: "whole home", "~": "whole home", filepath.Dir(home): "holds your home",
-		"/": "holds your home", "~/.config": "holds places of", "~/.config/app": "hidden", "~/Notes/.git": "hidden", data: "place of keys", plugins: "place of keys", "/proc": "folder of the system", "/proc/self": "folder of the system",
-		"/etc": "folder of the system", "/etc/passwd": "folder of the system", "/usr/share": "folder of the system", "/dev": "folder of the system",
-		"Documents": "no absolute path", "../x": "no absolute path", "": "no absolute path", "/no/such/thing": "There is no /no/such/thing", "~/Not\u202ees": "There is no ~/Not?es",
+		"~/.ssh": "place of keys", filepath.Join(home, "innocent"): "place of keys", home: "whole home", "~": "whole home",
+		filepath.Dir(home): "holds your home",
+		"/":                "holds your home", "~/.config": "holds places of", "~/.config/app": "hidden",
+		"~/Notes/.git": "hidden",
+		data:           "place of keys", plugins: "place of keys", "/proc": "folder of the system",
+		"/proc/self": "folder of the system",
+		"/etc":       "folder of the system", "/etc/passwd": "folder of the system", "/usr/share": "folder of the system",
+		"/dev":      "folder of the system",
+		"Documents": "no absolute path", "../x": "no absolute path", "": "no absolute path",
+		"/no/such/thing": "There is no /no/such/thing", "~/Not\u202ees": "There is no ~/Not?es",
 	} {
 		if _, err := g.Reachable(path); err == nil || !strings.Contains(fault.Of(err).Message, why) {
 			t.Errorf("%q: got %v, want %q", path, err, why)

@@ -8,7 +8,9 @@ const (
 	LowRisk    Risk = "low"    // stays within Conclave and the plugin's own data
 	MediumRisk Risk = "medium" // reads what you write, or spends
 	HighRisk   Risk = "high"   // changes what models are told, or leaves this computer
-	WallRisk   Risk = "wall"   // opens the walls around the plugin's process, or to this computer's network; approving the plugin does not grant it
+	// opens the walls around the plugin's process, or to this computer's network; approving
+	// the plugin does not grant it
+	WallRisk Risk = "wall"
 )
 
 // PermissionFact says in words what one permission of a plugin is.
@@ -23,22 +25,61 @@ type PermissionFact struct {
 // permissionWords are the sentences of the permissions that do something here
 // (contracts/spindle, section 14, and the walls).
 var permissionWords = map[string]PermissionFact{
-	"tools":                 {Sentence: "Offer tools to your models.", Without: "None of its tools can be called.", Risk: LowRisk},
-	"generation":            {Sentence: "Ask your models, with your connections, and hear of answers as they are written.", Without: "Whatever it lets a model do fails.", Risk: MediumRisk},
-	"chats":                 {Sentence: "Read the list of your chats and change their names and data.", Without: "It does not know which chat it is used in.", Risk: MediumRisk},
-	"chat_mutation":         {Sentence: "Read, add and change messages of your chats.", Without: "It sees only what a call hands it, and writes no messages.", Risk: HighRisk},
-	"interceptor":           {Sentence: "See and change what is sent to a model, before each answer.", Without: "What is sent stays as Conclave made it.", Risk: HighRisk},
-	"macros":                {Sentence: "Put its own text where you write {{…}}, in messages and system texts.", Without: "Its {{…}} stay as you wrote them.", Risk: HighRisk},
-	"context_handler":       {Sentence: "See and change the setting of an answer, and stop it.", Without: "Answers begin without asking it.", Risk: HighRisk},
-	"generation_parameters": {Sentence: "Set temperature and length of answers, where it changes what is sent.", Without: "These stay as you set them.", Risk: LowRisk},
-	"cors_proxy":            {Sentence: "Read from and send to the web.", Without: "It reaches no address.", Risk: HighRisk},
-	"local_network":         {Sentence: "Reach addresses of this computer and your own network.", Without: "Only public addresses are reached.", Risk: WallRisk},
-	"world_books":           {Sentence: "Keep world books, which all extensions with this permission share.", Without: "Its world books stay empty.", Risk: LowRisk},
-	"characters":            {Sentence: "Keep characters, which all extensions with this permission share.", Without: "Its characters stay empty.", Risk: LowRisk},
-	"personas":              {Sentence: "Keep personas, which all extensions with this permission share.", Without: "Its personas stay empty.", Risk: LowRisk},
-	"network":               {Sentence: "Open network connections by itself, to any address, unseen by Conclave.", Without: "Its connections fail.", Risk: WallRisk},
-	"programs":              {Sentence: "Start other programs on this computer.", Without: "Programs it starts fail.", Risk: WallRisk},
-	"filesystem":            {Sentence: "Read files outside its own folder, in the folders you name; and write them where you say so.", Without: "It sees its own folders only.", Risk: WallRisk},
+	"tools": {Sentence: "Offer tools to your models.", Without: "None of its tools can be called.", Risk: LowRisk},
+	"generation": {
+		Sentence: "Ask your models, with your connections, and hear of answers as they are written.",
+		Without:  "Whatever it lets a model do fails.", Risk: MediumRisk,
+	},
+	"chats": {
+		Sentence: "Read the list of your chats and change their names and data.",
+		Without:  "It does not know which chat it is used in.", Risk: MediumRisk,
+	},
+	"chat_mutation": {
+		Sentence: "Read, add and change messages of your chats.",
+		Without:  "It sees only what a call hands it, and writes no messages.", Risk: HighRisk,
+	},
+	"interceptor": {
+		Sentence: "See and change what is sent to a model, before each answer.",
+		Without:  "What is sent stays as Conclave made it.", Risk: HighRisk,
+	},
+	"macros": {
+		Sentence: "Put its own text where you write {{…}}, in messages and system texts.",
+		Without:  "Its {{…}} stay as you wrote them.", Risk: HighRisk,
+	},
+	"context_handler": {
+		Sentence: "See and change the setting of an answer, and stop it.", Without: "Answers begin without asking it.",
+		Risk: HighRisk,
+	},
+	"generation_parameters": {
+		Sentence: "Set temperature and length of answers, where it changes what is sent.",
+		Without:  "These stay as you set them.", Risk: LowRisk,
+	},
+	"cors_proxy": {Sentence: "Read from and send to the web.", Without: "It reaches no address.", Risk: HighRisk},
+	"local_network": {
+		Sentence: "Reach addresses of this computer and your own network.", Without: "Only public addresses are reached.",
+		Risk: WallRisk,
+	},
+	"world_books": {
+		Sentence: "Keep world books, which all extensions with this permission share.",
+		Without:  "Its world books stay empty.", Risk: LowRisk,
+	},
+	"characters": {
+		Sentence: "Keep characters, which all extensions with this permission share.", Without: "Its characters stay empty.",
+		Risk: LowRisk,
+	},
+	"personas": {
+		Sentence: "Keep personas, which all extensions with this permission share.", Without: "Its personas stay empty.",
+		Risk: LowRisk,
+	},
+	"network": {
+		Sentence: "Open network connections by itself, to any address, unseen by Conclave.", Without: "Its connections fail.",
+		Risk: WallRisk,
+	},
+	"programs": {Sentence: "Start other programs on this computer.", Without: "Programs it starts fail.", Risk: WallRisk},
+	"filesystem": {
+		Sentence: "Read files outside its own folder, in the folders you name; and write them where you say so.",
+		Without:  "It sees its own folders only.", Risk: WallRisk,
+	},
 }
 
 // FactOf returns what is to be said of a permission. One that Conclave has

@@ -8,7 +8,10 @@ import (
 )
 
 func TestEveryPermissionIsSaidInWords(t *testing.T) {
-	for _, name := range []string{"tools", "generation", "chats", "chat_mutation", "interceptor", "context_handler", "cors_proxy", "local_network", "world_books", "characters", "personas", "network", "programs", "filesystem"} {
+	for _, name := range []string{
+		"tools", "generation", "chats", "chat_mutation", "interceptor", "context_handler", "cors_proxy", "local_network",
+		"world_books", "characters", "personas", "network", "programs", "filesystem",
+	} {
 		f := permit.FactOf(name)
 		if !f.Supported || f.Name != name || !strings.HasSuffix(f.Sentence, ".") || !strings.HasSuffix(f.Without, ".") {
 			t.Errorf("%s is said as %+v", name, f)

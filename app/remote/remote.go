@@ -383,7 +383,8 @@ func (r *run) interrupt() {
 func (r *run) silence() error {
 	const message = "The Conclave that has the store open does not answer: it was stopped (Ctrl-Z), or hangs."
 	if !r.begun {
-		return fault.New(fault.Timeout, "remote.run", message, "Let it go on (fg), or end it, and try again. Nothing was done.")
+		return fault.New(fault.Timeout, "remote.run", message,
+			"Let it go on (fg), or end it, and try again. Nothing was done.")
 	}
 	return fault.New(fault.Timeout, "remote.run", message,
 		"Let it go on (fg), or end it. What the command did so far is kept; the rest is not done.")

@@ -73,7 +73,8 @@ func TestOnlyTheOwnerMayOpenTheSocket(t *testing.T) {
 
 func TestAnotherVersionIsRefusedWithASentence(t *testing.T) {
 	path, _ := serve(t, func(context.Context, <-chan struct{}, remote.Command, remote.Streams) int { return 0 })
-	_, err := remote.Run(t.Context(), path, remote.Command{Version: "2.0"}, remote.Streams{Out: io.Discard, Err: io.Discard})
+	_, err := remote.Run(t.Context(), path, remote.Command{Version: "2.0"},
+		remote.Streams{Out: io.Discard, Err: io.Discard})
 	if fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "version 1.0") {
 		t.Errorf("got %v", err)
 	}
@@ -122,7 +123,9 @@ func TestACommandIsNotDoneTwiceWhenItsOwnerDies(t *testing.T) {
 				_ = c2.Close()
 			}()
 			in := &untouched{}
-			_, err = remote.Run(t.Context(), path, remote.Command{Version: "1.0"}, remote.Streams{In: in, Out: io.Discard, Err: io.Discard})
+			_, err = remote.Run(t.Context(), path, remote.Command{Version: "1.0"}, remote.Streams{
+				In: in, Out: io.Discard, Err: io.Discard,
+			})
 			if !errors.Is(err, c.want) {
 				t.Errorf("got %v, want %v", err, c.want)
 			}
@@ -149,11 +152,13 @@ func TestALastingCommandGivesWayToAClosingOwner(t *testing.T) {
 		return remote.Gone
 	})
 	go func() { <-running; server.Close() }()
-	_, err := remote.Run(t.Context(), path, remote.Command{Version: "1.0"}, remote.Streams{Out: io.Discard, Err: io.Discard})
+	_, err := remote.Run(t.Context(), path, remote.Command{Version: "1.0"},
+		remote.Streams{Out: io.Discard, Err: io.Discard})
 	if !errors.Is(err, remote.ErrGone) {
 		t.Errorf("got %v, want ErrGone", err)
 	}
-	if _, err := remote.Run(t.Context(), path, remote.Command{Version: "1.0"}, remote.Streams{Out: io.Discard, Err: io.Discard}); err == nil {
+	if _, err := remote.Run(t.Context(), path, remote.Command{Version: "1.0"},
+		remote.Streams{Out: io.Discard, Err: io.Discard}); err == nil {
 		t.Error("a closed owner still runs commands")
 	}
 }

@@ -88,7 +88,8 @@ func Default() Settings {
 	return Settings{
 		Theme: System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,
 		SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
-		DefaultModel: DemoModel, Connections: []llm.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard", ModelTitles: true,
+		DefaultModel: DemoModel, Connections: []llm.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard",
+		ModelTitles: true,
 	}
 }
 
@@ -144,7 +145,8 @@ func (s Settings) Check() error {
 		if value >= low && value <= high {
 			return nil
 		}
-		return invalid(fmt.Sprintf("The setting %s cannot be %d.", name, value), fmt.Sprintf("It is from %d to %d.", low, high))
+		return invalid(fmt.Sprintf("The setting %s cannot be %d.", name, value),
+			fmt.Sprintf("It is from %d to %d.", low, high))
 	}
 	for _, err := range []error{
 		oneOf("theme", s.Theme, System, Light, Dark, Contrast),
@@ -183,7 +185,8 @@ func oneOf[T ~string](name string, value T, allowed ...T) error {
 	for _, one := range allowed {
 		words = append(words, string(one))
 	}
-	return invalid(fmt.Sprintf("The setting %s cannot be “%s”.", name, value), "It is one of: "+strings.Join(words, ", ")+".")
+	return invalid(fmt.Sprintf("The setting %s cannot be “%s”.", name, value),
+		"It is one of: "+strings.Join(words, ", ")+".")
 }
 
 var connectionName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,39}$`)
@@ -194,7 +197,8 @@ var Kinds = []string{"openai", "anthropic", "google", "ollama"}
 // CheckConnection returns a fault of kind invalid, or nil.
 func CheckConnection(c llm.Connection) error {
 	if !connectionName.MatchString(c.Name) {
-		return invalid("A connection cannot be named “"+c.Name+"”.", "Use small letters, digits, dots and dashes, at most 40.")
+		return invalid("A connection cannot be named “"+c.Name+"”.",
+			"Use small letters, digits, dots and dashes, at most 40.")
 	}
 	if !slices.Contains(Kinds, c.Kind) {
 		return invalid("There is no kind of connection “"+c.Kind+"”.", "It is one of: "+strings.Join(Kinds, ", ")+".")

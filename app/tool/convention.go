@@ -3,9 +3,13 @@ package tool
 // Convention says how the tools of one dialect are called. The zero value is for
 // tools whose arguments are checked here, and which are given nothing else.
 type Convention struct {
-	Loose   bool     // arguments only have to be an object, unless the tool is Strict: whoever runs it checks and converts them
-	Chat    bool     // each call is given the text of the chat that it is made in
-	Ignored []string // names of arguments that are taken out before the tool runs, so that a closed schema does not refuse them
+	// arguments only have to be an object, unless the tool is Strict: whoever runs it checks
+	// and converts them
+	Loose bool
+	Chat  bool // each call is given the text of the chat that it is made in
+	// names of arguments that are taken out before the tool runs, so that a closed schema
+	// does not refuse them
+	Ignored []string
 }
 
 // ChatWords says to a person what Convention.Chat is, of a plugin.

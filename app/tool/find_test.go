@@ -13,13 +13,16 @@ func deferredSet(t *testing.T, descriptions map[string]string) *tool.Set {
 	for name, description := range descriptions {
 		list = append(list, tool.Tool{Name: name, Description: description, Visibility: tool.Deferred})
 	}
-	list = append(list, tool.Tool{Name: "weather_now", Description: "weather", Visibility: tool.Direct}, tool.Tool{Name: "weather_hidden", Description: "weather", Visibility: tool.Hidden})
+	list = append(list, tool.Tool{Name: "weather_now", Description: "weather", Visibility: tool.Direct}, tool.Tool{
+		Name: "weather_hidden", Description: "weather", Visibility: tool.Hidden,
+	})
 	return tool.NewRegistry().Publish("p", list, nil)
 }
 
 func TestMB37FindRanksByNameThenDescription(t *testing.T) {
 	set := deferredSet(t, map[string]string{
-		"weather": "天气", "weather_tomorrow": "Forecast.", "my_weather": "Mine.", "sun": "The weather of the sun.", "moon": "月亮", "zeta": "same words", "alpha": "same words",
+		"weather": "天气", "weather_tomorrow": "Forecast.", "my_weather": "Mine.", "sun": "The weather of the sun.",
+		"moon": "月亮", "zeta": "same words", "alpha": "same words",
 	})
 	for query, want := range map[string][]string{
 		"weather":           {"weather", "weather_tomorrow", "my_weather", "sun"},

@@ -63,37 +63,114 @@ func TestNoSchemaAndNoArgumentsTakeLong(t *testing.T) {
 	ofA := func(schema string) string { return `{"properties":{"a":{"$ref":"#/$defs/a0"}},` + schema + `}` }
 	colliding := bracketed(50_000)
 	for name, c := range map[string]struct{ schema, arguments, want string }{
-		"forms by the power of two":    {ofA(chain(60, `{"type":"string"}`, `{"allOf":[NEXT,NEXT]}`)), `{"a":1}`, tooLong},
-		"failing forms":                {ofA(chain(60, `{"type":"string"}`, `{"anyOf":[NEXT,NEXT]}`)), `{"a":1}`, tooLong},
-		"forms of draft 7":             {`{"$schema":"http://json-schema.org/draft-07/schema#",` + ofA(chain(60, `{"minimum":1}`, `{"oneOf":[NEXT,{"not":NEXT}]}`))[1:], `{"a":1}`, tooLong},
-		"forms of each part":           {ofA(`"$defs":{"a0":{"anyOf":[{"items":{"$ref":"#/$defs/a0"},"minItems":1},{"items":{"$ref":"#/$defs/a0"},"minItems":1}]}}`), `{"a":` + strings.Repeat("[", 60) + strings.Repeat("]", 60) + `}`, tooLong},
-		"a long way to each item":      {ofA(chain(4000, `{}`, `NEXT`)), `{"a":[` + same(20, `[]`) + `]}`, ""},
-		"a long way at every depth":    {ofA(chain(4000, `{"items":{"$ref":"#/$defs/a0"}}`, `NEXT`)), `{"a":` + nested + `}`, tooLong},
-		"a mistake at every depth":     {ofA(`"$defs":{"a0":{"minItems":2,"items":{"$ref":"#/$defs/a0"}}}`), `{"a":` + nested + `}`, tooLong},
-		"arguments that are deep":      {`{}`, `{"a":` + nested + `}`, ""},
-		"a deep value of a wrong type": {`{"properties":{"a":{"type":"string"}}}`, `{"a":` + nested + `}`, "a: expected string, got " + strings.Repeat("[", 39) + "…"},
-		"items that hash alike":        {`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":` + colliding + `}`, tooLong},
-		"a choice of thousands":        {`{"properties":{"a":{"items":{"enum":[` + many(9000, ",", func(i int) string { return fmt.Sprint(i) }) + `]}}}}`, `{"a":[` + same(1_000_000, "9e3") + `]}`, tooLong},
-		"thousands that are missing":   {`{"properties":{"a":{"items":{"required":[` + many(9000, ",", func(i int) string { return fmt.Sprintf(`"p%d"`, i) }) + `]}}}}`, `{"a":[` + same(100_000, "{}") + `]}`, tooLong},
-		"patterns of names":            {`{"patternProperties":{` + many(200, ",", func(i int) string { return fmt.Sprintf(`".*%d$":{}`, i) }) + `}}`, `{` + many(20_000, ",", func(i int) string { return fmt.Sprintf(`"n%d":1`, i) }) + `}`, tooLong},
-		"a pattern of a text":          {`{"properties":{"a":{"pattern":"^(a|b|ab|ba|aab|bba|abab|baba)*c$"}}}`, `{"a":"` + strings.Repeat("ab", 4<<20) + `"}`, tooLong},
-		"a pattern of many steps":      {`{"properties":{"a":{"pattern":"` + strings.Repeat(".{0,1000}", 100) + `x"}}}`, `{"a":"` + strings.Repeat("ab", 4<<20) + `"}`, patterns},
+		"forms by the power of two": {ofA(chain(60, `{"type":"string"}`, `{"allOf":[NEXT,NEXT]}`)), `{"a":1}`, tooLong},
+		"failing forms":             {ofA(chain(60, `{"type":"string"}`, `{"anyOf":[NEXT,NEXT]}`)), `{"a":1}`, tooLong},
+		"forms of draft 7": {
+			`{"$schema":"http://json-schema.org/draft-07/schema#",` +
+				ofA(chain(60, `{"minimum":1}`, `{"oneOf":[NEXT,{"not":NEXT}]}`))[1:],
+			`{"a":1}`, tooLong,
+		},
+		"forms of each part": {
+			ofA(`"$defs":{"a0":{"anyOf":[{"items":{"$ref":"#/$defs/a0"},"minItems":1},{"items":{"$ref":"#/$defs/a0"},"minItems":1}]}}`),
+			`{"a":` + strings.Repeat("[", 60) + strings.Repeat("]", 60) + `}`, tooLong,
+		},
+		"a long way to each item": {ofA(chain(4000, `{}`, `NEXT`)), `{"a":[` + same(20, `[]`) + `]}`, ""},
+		"a long way at every depth": {
+			ofA(chain(4000, `{"items":{"$ref":"#/$defs/a0"}}`, `NEXT`)), `{"a":` + nested + `}`, tooLong,
+		},
+		"a mistake at every depth": {
+			ofA(`"$defs":{"a0":{"minItems":2,"items":{"$ref":"#/$defs/a0"}}}`), `{"a":` + nested + `}`, tooLong,
+		},
+		"arguments that are deep": {`{}`, `{"a":` + nested + `}`, ""},
+		"a deep value of a wrong type": {
+			`{"properties":{"a":{"type":"string"}}}`, `{"a":` + nested + `}`,
+			"a: expected string, got " + strings.Repeat("[", 39) + "…",
+		},
+		"items that hash alike": {`{"properties":{"a":{"uniqueItems":true}}}`, `{"a":` + colliding + `}`, tooLong},
+		"a choice of thousands": {
+			`{"properties":{"a":{"items":{"enum":[` + many(9000, ",", func(i int) string { return fmt.Sprint(i) }) + `]}}}}`,
+			`{"a":[` + same(1_000_000, "9e3") + `]}`, tooLong,
+		},
+		"thousands that are missing": {
+			`{"properties":{"a":{"items":{"required":[` + many(9000, ",",
+				func(i int) string { return fmt.Sprintf(`"p%d"`, i) }) + `]}}}}`,
+			`{"a":[` + same(100_000, "{}") + `]}`, tooLong,
+		},
+		"patterns of names": {
+			`{"patternProperties":{` + many(200, ",", func(i int) string { return fmt.Sprintf(`".*%d$":{}`, i) }) + `}}`,
+			`{` + many(20_000, ",", func(i int) string { return fmt.Sprintf(`"n%d":1`, i) }) + `}`, tooLong,
+		},
+		"a pattern of a text": {
+			`{"properties":{"a":{"pattern":"^(a|b|ab|ba|aab|bba|abab|baba)*c$"}}}`,
+			`{"a":"` + strings.Repeat("ab", 4<<20) + `"}`, tooLong,
+		},
+		"a pattern of many steps": {
+			`{"properties":{"a":{"pattern":"` + strings.Repeat(".{0,1000}", 100) + `x"}}}`,
+			`{"a":"` + strings.Repeat("ab", 4<<20) + `"}`, patterns,
+		},
 		"patterns of many steps": {`{"properties":{` + many(60, ",", func(i int) string {
 			return fmt.Sprintf(`"p%d":{"pattern":"%s%d"}`, i, strings.Repeat(".{0,1000}", 100), i)
 		}) + `}}`, `{}`, patterns},
-		"a pattern that tries all":  {`{"properties":{"a":{"pattern":"^(a+)+$"}}}`, `{"a":"` + strings.Repeat("a", 10_000) + `b"}`, `a: expected a text that matches ^(a+)+$, got "` + strings.Repeat("a", 38) + "…"},
-		"megabytes of definitions":  {`{"$defs":{` + many(200_000, ",", func(i int) string { return fmt.Sprintf(`"d%d":{"type":"string"}`, i) }) + `}}`, `{}`, "[Its schema cannot be used: it has more than 5000 parts.]"},
-		"as many as may be":         {`{"$defs":{` + many(4990, ",", func(i int) string { return fmt.Sprintf(`"d%d":{"type":"string"}`, i) }) + `}}`, `{}`, ""},
-		"references to odd places":  {`{"odd":{` + many(1000, ",", func(i int) string { return fmt.Sprintf(`"d%d":{"type":"string"}`, i) }) + `},"allOf":[` + many(1000, ",", func(i int) string { return fmt.Sprintf(`{"$ref":"#/odd/d%d"}`, i) }) + `]}`, `{}`, "expected string, got {}"},
-		"addresses":                 {`{"$defs":{` + many(3000, ",", func(i int) string { return fmt.Sprintf(`"d%d":{"$id":"x%d","$anchor":"y"}`, i, i) }) + `}}`, `{}`, ""},
-		"names":                     {`{"$defs":{` + many(3000, ",", func(i int) string { return fmt.Sprintf(`"d%d":{"$dynamicAnchor":"x%d"}`, i, i) }) + `}}`, `{}`, ""},
-		"a schema that is deep":     {strings.Repeat(`{"not":`, deep) + `{}` + strings.Repeat(`}`, deep), `{}`, "[Its schema cannot be used: it is nested more than 100 deep.]"},
-		"a large value shown often": {`{"properties":{"a":{"allOf":[` + many(2000, ",", func(i int) string { return fmt.Sprintf(`{"type":"string","minLength":%d}`, i) }) + `]}}}`, `{"a":{` + many(100_000, ",", func(i int) string { return fmt.Sprintf(`"n%d":1`, i) }) + `}}`, "a: expected string, got {…}"},
-		"a list shown often":        {`{"properties":{"a":{"allOf":[` + same(2000, `{"type":"string"}`) + `]}}}`, `{"a":[` + same(50, `"`+strings.Repeat("x", 100_000)+`"`) + `]}`, `a: expected string, got ["` + strings.Repeat("x", 37) + "…"},
-		"a name that is long":       {`{"properties":{"a":{"additionalProperties":{"type":"string"}}}}`, `{"a":{"` + strings.Repeat("x", 8<<20) + `":1}}`, "a." + strings.Repeat("x", 199) + "…: expected string, got 1"},
-		"none of a million":         {`{"properties":{"a":{"contains":{"type":"string"}}}}`, `{"a":[` + same(1_000_000, "1") + `]}`, tooLong},
-		"what nothing looked at":    {`{"allOf":[` + many(1500, ",", func(i int) string { return fmt.Sprintf(`{"properties":{"p%d":true}}`, i) }) + `],"unevaluatedProperties":false}`, `{` + many(1500, ",", func(i int) string { return fmt.Sprintf(`"p%d":1`, i) }) + `}`, tooLong},
-		"references at run time":    {`{"$dynamicAnchor":"x","allOf":[{"$defs":{"b":{"$dynamicAnchor":"y"}}}],"properties":{"a":{"$dynamicRef":"#x"}}}`, strings.Repeat(`{"a":`, deep) + `{}` + strings.Repeat(`}`, deep), tooLong},
+		"a pattern that tries all": {
+			`{"properties":{"a":{"pattern":"^(a+)+$"}}}`, `{"a":"` + strings.Repeat("a", 10_000) + `b"}`,
+			`a: expected a text that matches ^(a+)+$, got "` + strings.Repeat("a", 38) + "…",
+		},
+		"megabytes of definitions": {
+			`{"$defs":{` + many(200_000, ",", func(i int) string { return fmt.Sprintf(`"d%d":{"type":"string"}`, i) }) + `}}`,
+			`{}`, "[Its schema cannot be used: it has more than 5000 parts.]",
+		},
+		"as many as may be": {
+			`{"$defs":{` + many(4990, ",", func(i int) string { return fmt.Sprintf(`"d%d":{"type":"string"}`, i) }) + `}}`, `{}`,
+			"",
+		},
+		"references to odd places": {
+			`{"odd":{` + many(1000, ",", func(i int) string { return fmt.Sprintf(`"d%d":{"type":"string"}`, i) }) +
+				`},"allOf":[` + many(1000, ",", func(i int) string { return fmt.Sprintf(`{"$ref":"#/odd/d%d"}`, i) }) + `]}`,
+			`{}`, "expected string, got {}",
+		},
+		"addresses": {
+			`{"$defs":{` + many(3000, ",", func(i int) string {
+				return fmt.Sprintf(`"d%d":{"$id":"x%d","$anchor":"y"}`, i, i)
+			}) + `}}`,
+			`{}`, "",
+		},
+		"names": {
+			`{"$defs":{` + many(3000, ",", func(i int) string { return fmt.Sprintf(`"d%d":{"$dynamicAnchor":"x%d"}`, i, i) }) +
+				`}}`,
+			`{}`, "",
+		},
+		"a schema that is deep": {
+			strings.Repeat(`{"not":`, deep) + `{}` + strings.Repeat(`}`, deep), `{}`,
+			"[Its schema cannot be used: it is nested more than 100 deep.]",
+		},
+		"a large value shown often": {
+			`{"properties":{"a":{"allOf":[` + many(2000, ",", func(i int) string {
+				return fmt.Sprintf(`{"type":"string","minLength":%d}`, i)
+			}) + `]}}}`,
+			`{"a":{` + many(100_000, ",", func(i int) string { return fmt.Sprintf(`"n%d":1`, i) }) + `}}`,
+			"a: expected string, got {…}",
+		},
+		"a list shown often": {
+			`{"properties":{"a":{"allOf":[` + same(2000, `{"type":"string"}`) + `]}}}`,
+			`{"a":[` + same(50, `"`+strings.Repeat("x", 100_000)+`"`) + `]}`,
+			`a: expected string, got ["` + strings.Repeat("x", 37) + "…",
+		},
+		"a name that is long": {
+			`{"properties":{"a":{"additionalProperties":{"type":"string"}}}}`, `{"a":{"` + strings.Repeat("x", 8<<20) + `":1}}`,
+			"a." + strings.Repeat("x", 199) + "…: expected string, got 1",
+		},
+		"none of a million": {
+			`{"properties":{"a":{"contains":{"type":"string"}}}}`, `{"a":[` + same(1_000_000, "1") + `]}`, tooLong,
+		},
+		"what nothing looked at": {
+			`{"allOf":[` + many(1500, ",", func(i int) string { return fmt.Sprintf(`{"properties":{"p%d":true}}`, i) }) +
+				`],"unevaluatedProperties":false}`,
+			`{` + many(1500, ",", func(i int) string { return fmt.Sprintf(`"p%d":1`, i) }) + `}`, tooLong,
+		},
+		"references at run time": {
+			`{"$dynamicAnchor":"x","allOf":[{"$defs":{"b":{"$dynamicAnchor":"y"}}}],"properties":{"a":{"$dynamicRef":"#x"}}}`,
+			strings.Repeat(`{"a":`, deep) + `{}` + strings.Repeat(`}`, deep), tooLong,
+		},
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

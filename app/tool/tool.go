@@ -27,13 +27,14 @@ const (
 // Tool is one callable thing as its plugin defined it. Values are immutable
 // once they are in a Set.
 type Tool struct {
-	Plugin      string          `json:"plugin"`                // the plugin's id (its folder identity)
-	Name        string          `json:"name"`                  // the plugin's own name for it
-	WireName    string          `json:"wire_name"`             // what a model sees; made by the Registry
-	Title       string          `json:"title"`                 // display name; the name when the plugin gave none
-	Description string          `json:"description"`           // cleaned, never cut
-	Parameters  json.RawMessage `json:"parameters"`            // JSON Schema of an object, as the plugin gave it
-	Annotations json.RawMessage `json:"annotations,omitempty"` // the plugin's own hints (MCP ToolAnnotations); never trusted
+	Plugin      string          `json:"plugin"`      // the plugin's id (its folder identity)
+	Name        string          `json:"name"`        // the plugin's own name for it
+	WireName    string          `json:"wire_name"`   // what a model sees; made by the Registry
+	Title       string          `json:"title"`       // display name; the name when the plugin gave none
+	Description string          `json:"description"` // cleaned, never cut
+	Parameters  json.RawMessage `json:"parameters"`  // JSON Schema of an object, as the plugin gave it
+	// the plugin's own hints (MCP ToolAnnotations); never trusted
+	Annotations json.RawMessage `json:"annotations,omitempty"`
 
 	// Qualified says that WireName always begins with the plugin, however unique
 	// Name is: prompts of its ecosystem look for a function that ends in "__NAME".
@@ -50,9 +51,11 @@ type Tool struct {
 	Timeout  time.Duration `json:"-"`                  // how long one call may take; 0 = the default, 30 s
 	Serial   bool          `json:"serial,omitempty"`   // one call at a time
 	Warnings []string      `json:"warnings,omitempty"` // what is odd about its definition
-	Strict   bool          `json:"strict,omitempty"`   // its schema is the plugin's own: arguments are checked against it, whatever the contract
-	Instance string        `json:"instance,omitempty"` // the object it belongs to, with its settings, secrets masked: SQLite({"path":"x.db"})
-	Hidden   int           `json:"hidden,omitempty"`   // hidden characters that were removed from its texts
+	// its schema is the plugin's own: arguments are checked against it, whatever the contract
+	Strict bool `json:"strict,omitempty"`
+	// the object it belongs to, with its settings, secrets masked: SQLite({"path":"x.db"})
+	Instance string `json:"instance,omitempty"`
+	Hidden   int    `json:"hidden,omitempty"` // hidden characters that were removed from its texts
 
 	// Convention is that of its plugin's dialect; the host sets it when it publishes
 	// the tool.

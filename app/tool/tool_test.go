@@ -18,7 +18,9 @@ import (
 type echo struct{ plugin string }
 
 func (e echo) Call(_ context.Context, c tool.Call) (tool.Result, error) {
-	return tool.Result{Status: chat.CallOK, Content: []chat.Part{{Kind: chat.PartText, Text: e.plugin + ":" + c.Tool.Name}}}, nil
+	return tool.Result{
+		Status: chat.CallOK, Content: []chat.Part{{Kind: chat.PartText, Text: e.plugin + ":" + c.Tool.Name}},
+	}, nil
 }
 
 func named(names ...string) []tool.Tool {
@@ -60,7 +62,10 @@ func TestSP37WireNamesAreLegalUniqueAndLeadBack(t *testing.T) {
 			t.Errorf("%q ran %q, want %q", tl.WireName, chat.TextOf(got.Content), want)
 		}
 	}
-	for id, want := range map[string]string{"a:word_count": "word_count", "a:same": "a__same", "a:b__same": "b__same", "a:a_b": "a_b", "a:" + long: long, "b:-": "-"} {
+	for id, want := range map[string]string{
+		"a:word_count": "word_count", "a:same": "a__same", "a:b__same": "b__same", "a:a_b": "a_b", "a:" + long: long,
+		"b:-": "-",
+	} {
 		if tl, _ := set.ByID(id); tl.WireName != want {
 			t.Errorf("%s is called %q, want %q", id, tl.WireName, want)
 		}
@@ -135,19 +140,22 @@ func TestASetStaysAsItWasWhenTheRegistryMovesOn(t *testing.T) {
 
 func TestARepeatedNameCountsOnceWithItsLastDefinition(t *testing.T) {
 	r := tool.NewRegistry()
-	set := r.Publish("p", []tool.Tool{{Name: "a", Description: "old"}, {Name: "b"}, {Name: ""}, {Name: "a", Description: "new"}}, echo{"p"})
+	set := r.Publish("p",
+		[]tool.Tool{{Name: "a", Description: "old"}, {Name: "b"}, {Name: ""}, {Name: "a", Description: "new"}}, echo{"p"})
 	tools := set.Tools()
 	if len(tools) != 2 || tools[0].Description != "new" || tools[1].Name != "b" {
 		t.Errorf("got %+v", tools)
 	}
-	if tools[0].Title != "a" || string(tools[0].Parameters) != `{"type":"object","properties":{}}` || tools[0].Visibility != tool.Direct || tools[0].Plugin != "p" {
+	if tools[0].Title != "a" || string(tools[0].Parameters) != `{"type":"object","properties":{}}` ||
+		tools[0].Visibility != tool.Direct || tools[0].Plugin != "p" {
 		t.Errorf("not filled in: %+v", tools[0])
 	}
 }
 
 func TestOfferedHoldsAllButHiddenTools(t *testing.T) {
 	r := tool.NewRegistry()
-	set := r.Publish("p", []tool.Tool{{Name: "a"}, {Name: "b", Visibility: tool.Hidden}, {Name: "c", Visibility: tool.Deferred}}, echo{"p"})
+	set := r.Publish("p",
+		[]tool.Tool{{Name: "a"}, {Name: "b", Visibility: tool.Hidden}, {Name: "c", Visibility: tool.Deferred}}, echo{"p"})
 	if offered := set.ForModel().Tools(); len(offered) != 2 || offered[0].Name != "a" || offered[1].Name != "c" {
 		t.Errorf("offered %+v", offered)
 	}
@@ -162,7 +170,8 @@ func TestCanonicalFollowsRFC8785(t *testing.T) {
 		},
 		"3.2.3 order by UTF-16": {
 			`{"\u20ac":"Euro Sign","\r":"Carriage Return","\ufb33":"Hebrew Letter Dalet With Dagesh","1":"One","\ud83d\ude00":"Emoji: Grinning Face","\u0080":"Control","\u00f6":"Latin Small Letter O With Diaeresis"}`,
-			"{\"\\r\":\"Carriage Return\",\"1\":\"One\",\"\u0080\":\"Control\",\"ö\":\"Latin Small Letter O With Diaeresis\",\"€\":\"Euro Sign\",\"😀\":\"Emoji: Grinning Face\",\"\ufb33\":\"Hebrew Letter Dalet With Dagesh\"}",
+			"{\"\\r\":\"Carriage Return\",\"1\":\"One\",\"\u0080\":\"Control\",\"ö\":\"Latin Small Letter O With " +
+				"Diaeresis\",\"€\":\"Euro Sign\",\"😀\":\"Emoji: Grinning Face\",\"\ufb33\":\"Hebrew Letter Dalet With Dagesh\"}",
 		},
 		"nested and blank":   {" { \"b\" : [ ] , \"a\" : { } } ", `{"a":{},"b":[]}`},
 		"last name counts":   {`{"a":1,"a":2}`, `{"a":2}`},
@@ -212,13 +221,18 @@ func FuzzCanonicalIsStable(f *testing.F) {
 }
 
 func TestTheDigestIsOfTheDefinitionAlone(t *testing.T) {
-	base := tool.Tool{Plugin: "p", Name: "n", Title: "T", Description: "d", Parameters: json.RawMessage(`{"type":"object","properties":{"a":{"type":"integer"}}}`)}
+	base := tool.Tool{
+		Plugin: "p", Name: "n", Title: "T", Description: "d",
+		Parameters: json.RawMessage(`{"type":"object","properties":{"a":{"type":"integer"}}}`),
+	}
 	digest := tool.Normal(base).Digest
 	if len(digest) != 64 {
 		t.Fatalf("digest %q", digest)
 	}
 	same := map[string]func(*tool.Tool){
-		"plugin, line, warnings": func(t *tool.Tool) { t.Plugin, t.Line, t.Warnings, t.Contract = "q", 7, []string{"odd"}, "mcp" },
+		"plugin, line, warnings": func(t *tool.Tool) {
+			t.Plugin, t.Line, t.Warnings, t.Contract = "q", 7, []string{"odd"}, "mcp"
+		},
 		"order and blanks": func(t *tool.Tool) {
 			t.Parameters = json.RawMessage(`{ "properties": {"a": {"type":"integer"}}, "type":"object" }`)
 		},
@@ -287,7 +301,8 @@ func TestHiddenTextIsRemovedFromWhatAModelReads(t *testing.T) {
 			t.Errorf("%s: Clean gave %q, want %q", name, clean, c.want)
 		}
 	}
-	if got, n := tool.Clean("a" + strings.Repeat(" ", 300) + "b" + strings.Repeat("\n", 50) + "c\n\n\nd"); got != "a b\n\nc\n\n\nd" || n != 299+48 {
+	if got, n := tool.Clean("a" + strings.Repeat(" ", 300) + "b" + strings.Repeat("\n", 50) +
+		"c\n\n\nd"); got != "a b\n\nc\n\n\nd" || n != 299+48 {
 		t.Errorf("padding: got %q, %d", got, n)
 	}
 }
@@ -328,7 +343,8 @@ func FuzzStripLeavesNothingHidden(f *testing.F) {
 
 func TestLF22AllProblemsOfTheArgumentsAreReportedTogether(t *testing.T) {
 	schema := json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"count":{"type":"integer","maximum":100},"unit":{"enum":["c","f"]},"deep":{"type":"object","properties":{"x":{"type":"number"}},"required":["x"]},"opt":{"anyOf":[{"type":"integer"},{"type":"null"}]},"list":{"type":"array","items":{"type":"boolean"},"minItems":1}},"required":["text","count"],"additionalProperties":false}`)
-	_, err := tool.Check(schema, json.RawMessage(`{"count":"abc","unit":"k","deep":{},"opt":"x","list":[1],"colour":"red"}`))
+	_, err := tool.Check(schema,
+		json.RawMessage(`{"count":"abc","unit":"k","deep":{},"opt":"x","list":[1],"colour":"red"}`))
 	problems, ok := errors.AsType[*tool.ArgumentError](err)
 	if !ok {
 		t.Fatalf("got %v", err)
@@ -345,10 +361,12 @@ func TestLF22AllProblemsOfTheArgumentsAreReportedTogether(t *testing.T) {
 	if !slices.Equal(problems.Problems, want) {
 		t.Errorf("got\n%s\nwant\n%s", err, strings.Join(want, "\n"))
 	}
-	if _, err := tool.Check(schema, json.RawMessage(`{"text":"a","count":250}`)); err == nil || !strings.Contains(err.Error(), "count: ") || !strings.Contains(err.Error(), "100") {
+	if _, err := tool.Check(schema, json.RawMessage(`{"text":"a","count":250}`)); err == nil ||
+		!strings.Contains(err.Error(), "count: ") || !strings.Contains(err.Error(), "100") {
 		t.Errorf("a bound does not hold: %v", err)
 	}
-	if warning, err := tool.Check(schema, json.RawMessage(`{"text":"a","count":1,"opt":null}`)); warning != "" || err != nil {
+	if warning, err := tool.Check(schema, json.RawMessage(`{"text":"a","count":1,"opt":null}`)); warning != "" ||
+		err != nil {
 		t.Errorf("good arguments: %q, %v", warning, err)
 	}
 }
@@ -437,7 +455,10 @@ func TestSearchPutsTheBestToolFirst(t *testing.T) {
 	r.Publish("text", []tool.Tool{
 		{Name: "word_count", Description: "Counts the words of a text."},
 		{Name: "shout", Description: "Makes a text loud. Does not count words.", Visibility: tool.Deferred},
-		{Name: "convertUnits", Description: "Converts metres to feet.", Parameters: json.RawMessage(`{"type":"object","properties":{"length":{"type":"number"}}}`)},
+		{
+			Name: "convertUnits", Description: "Converts metres to feet.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"length":{"type":"number"}}}`),
+		},
 	}, echo{"text"})
 	r.Publish("dice", []tool.Tool{{Name: "roll", Title: "Roll dice", Description: "Rolls dice."}}, echo{"dice"})
 	for query, want := range map[string][]string{
@@ -473,7 +494,10 @@ func BenchmarkPublish100Tools(b *testing.B) {
 	r := tool.NewRegistry()
 	tools := make([]tool.Tool, 100)
 	for i := range tools {
-		tools[i] = tool.Tool{Name: fmt.Sprintf("tool_%d", i), Description: "Counts the words of a text.", Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"the text"}},"required":["text"]}`)}
+		tools[i] = tool.Tool{
+			Name: fmt.Sprintf("tool_%d", i), Description: "Counts the words of a text.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string","description":"the text"}},"required":["text"]}`),
+		}
 	}
 	for b.Loop() {
 		r.Publish("p", tools, echo{"p"})
@@ -502,8 +526,10 @@ func TestSP37AQualifiedNameKeepsTheToolsOwnAtItsEnd(t *testing.T) {
 		seen[tl.WireName] = tl.ID()
 	}
 	for id, want := range map[string]string{
-		"dice:roll_check": "dice__roll_check", "plain:roll_check": "roll_check", "dice:a__b": "dice__a__b", "dice:a.b": "dice__a_b", "dice:a_b": "dice2__a_b",
-		"dice:mcp:1:x": "dice__mcp_1_x", "dice:" + full: "di__" + full, long + ":roll_check": strings.Repeat("p", 52) + "__roll_check",
+		"dice:roll_check": "dice__roll_check", "plain:roll_check": "roll_check", "dice:a__b": "dice__a__b",
+		"dice:a.b": "dice__a_b", "dice:a_b": "dice2__a_b",
+		"dice:mcp:1:x": "dice__mcp_1_x", "dice:" + full: "di__" + full,
+		long + ":roll_check": strings.Repeat("p", 52) + "__roll_check",
 	} {
 		if tl, _ := set.ByID(id); tl.WireName != want {
 			t.Errorf("%s is called %q, want %q", id, tl.WireName, want)

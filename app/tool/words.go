@@ -72,20 +72,28 @@ func (t Tool) phrase() (verb, rest string, ok bool) {
 
 // past are the verbs that names of tools begin with, and what was done.
 var past = map[string]string{
-	"add": "added", "append": "appended", "archive": "archived", "calculate": "calculated", "check": "checked", "convert": "converted",
-	"copy": "copied", "count": "counted", "create": "created", "delete": "deleted", "download": "downloaded", "draw": "drew",
-	"edit": "edited", "fetch": "fetched", "find": "found", "forget": "forgot", "generate": "generated", "get": "got", "import": "imported",
-	"insert": "inserted", "list": "listed", "load": "loaded", "look": "looked", "make": "made", "move": "moved", "open": "opened",
-	"play": "played", "publish": "published", "read": "read", "remember": "remembered", "remove": "removed", "rename": "renamed",
-	"replace": "replaced", "roll": "rolled", "save": "saved", "schedule": "scheduled", "search": "searched", "send": "sent",
-	"set": "set", "show": "showed", "start": "started", "stop": "stopped", "summarize": "summarized", "translate": "translated",
-	"update": "updated", "upload": "uploaded", "write": "wrote",
+	"add": "added", "append": "appended", "archive": "archived", "calculate": "calculated", "check": "checked",
+	"convert": "converted",
+	"copy":    "copied", "count": "counted", "create": "created", "delete": "deleted", "download": "downloaded",
+	"draw": "drew",
+	"edit": "edited", "fetch": "fetched", "find": "found", "forget": "forgot", "generate": "generated", "get": "got",
+	"import": "imported",
+	"insert": "inserted", "list": "listed", "load": "loaded", "look": "looked", "make": "made", "move": "moved",
+	"open": "opened",
+	"play": "played", "publish": "published", "read": "read", "remember": "remembered", "remove": "removed",
+	"rename":  "renamed",
+	"replace": "replaced", "roll": "rolled", "save": "saved", "schedule": "scheduled", "search": "searched",
+	"send": "sent",
+	"set":  "set", "show": "showed", "start": "started", "stop": "stopped", "summarize": "summarized",
+	"translate": "translated",
+	"update":    "updated", "upload": "uploaded", "write": "wrote",
 }
 
 // single are nouns of which there is one, uncounted those without an article.
 const (
 	single    = " web internet weather time date clock calendar clipboard screen browser archive history index status "
-	uncounted = " text code data news information mail music dice html json sql python javascript content output input memory "
+	uncounted = " text code data news information mail music dice html json sql python javascript content output " +
+		"input memory "
 )
 
 // wordsOf cuts a name at underscores, hyphens, dots and capitals, in lower case.

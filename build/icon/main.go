@@ -196,22 +196,29 @@ func (m mark) svg() []byte {
 	var b bytes.Buffer
 	middle, edge := side/2, side-2*m.margin
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g">`+"\n", side, side)
-	fmt.Fprintf(&b, `  <linearGradient id="tile" x1="0" y1="0" x2="0" y2="1"><stop stop-color="%s"/><stop offset="1" stop-color="%s"/></linearGradient>`+"\n", hex(tileTop), hex(tileBottom))
+	fmt.Fprintf(&b,
+		`  <linearGradient id="tile" x1="0" y1="0" x2="0" y2="1"><stop stop-color="%s"/><stop offset="1" stop-color="%s"/></linearGradient>`+"\n",
+		hex(tileTop), hex(tileBottom))
 	masked := ""
 	if cuts := m.cuts(); cuts != nil {
 		masked = ` mask="url(#seats)"`
-		fmt.Fprintf(&b, `  <mask id="seats" maskUnits="userSpaceOnUse" x="0" y="0" width="%g" height="%g"><path fill="#fff" d="M0 0H%g V%g H0Z"/><path stroke="#000" stroke-width="%g" d="`, side, side, side, side, m.cut)
+		fmt.Fprintf(&b,
+			`  <mask id="seats" maskUnits="userSpaceOnUse" x="0" y="0" width="%g" height="%g"><path fill="#fff" d="M0 0H%g V%g H0Z"/><path stroke="#000" stroke-width="%g" d="`,
+			side, side, side, side, m.cut)
 		for _, at := range cuts {
 			x, y := m.on(at)
 			fmt.Fprintf(&b, "M%g %g L%.1f %.1f ", middle, middle, middle+2*x, middle+2*y)
 		}
 		b.WriteString(`"/></mask>` + "\n")
 	}
-	fmt.Fprintf(&b, `  <rect x="%g" y="%g" width="%g" height="%g" rx="%g" fill="url(#tile)"/>`+"\n", m.margin, m.margin, edge, edge, m.corner)
+	fmt.Fprintf(&b, `  <rect x="%g" y="%g" width="%g" height="%g" rx="%g" fill="url(#tile)"/>`+"\n", m.margin, m.margin,
+		edge, edge, m.corner)
 	x, y := m.on(m.opening)
-	fmt.Fprintf(&b, `  <path d="M%.1f %.1f A%g %g 0 1 1 %.1f %.1f" fill="none" stroke="%s" stroke-width="%g" stroke-linecap="round"%s/>`+"\n",
+	fmt.Fprintf(&b,
+		`  <path d="M%.1f %.1f A%g %g 0 1 1 %.1f %.1f" fill="none" stroke="%s" stroke-width="%g" stroke-linecap="round"%s/>`+"\n",
 		middle+x, middle+y, m.ring, m.ring, middle+x, middle-y, hex(council), m.stroke, masked)
-	fmt.Fprintf(&b, `  <circle cx="%g" cy="%g" r="%g" fill="%s"/>`+"\n</svg>\n", middle+m.ring, middle, m.person, hex(person))
+	fmt.Fprintf(&b, `  <circle cx="%g" cy="%g" r="%g" fill="%s"/>`+"\n</svg>\n", middle+m.ring, middle, m.person,
+		hex(person))
 	return b.Bytes()
 }
 
@@ -230,7 +237,10 @@ func windowsIcon() ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		e := entry{Width: uint8(size % 256), Height: uint8(size % 256), Planes: 1, Bits: 32, Length: uint32(len(data)), Offset: uint32(offset + pictures.Len())}
+		e := entry{
+			Width: uint8(size % 256), Height: uint8(size % 256), Planes: 1, Bits: 32, Length: uint32(len(data)),
+			Offset: uint32(offset + pictures.Len()),
+		}
 		_ = binary.Write(&head, binary.LittleEndian, e)
 		pictures.Write(data)
 	}

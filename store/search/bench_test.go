@@ -83,12 +83,15 @@ func (s *said) Message(_ context.Context, id chat.ConversationID, seq chat.Messa
 		text.WriteString(s.vocabulary[int(r*r*r*float64(len(s.vocabulary)))])
 		text.WriteByte(' ')
 	}
-	return chat.Message{Conversation: id, Seq: seq, Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: text.String()}}}, nil
+	return chat.Message{
+		Conversation: id, Seq: seq, Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: text.String()}},
+	}, nil
 }
 
 func (s *said) GiveBack(context.Context) {}
 
-func (s *said) Changes(c context.Context, after uint64, limit int, fn func(chat.ConversationID, chat.MessageSeq) error) (uint64, error) {
+func (s *said) Changes(c context.Context, after uint64, limit int,
+	fn func(chat.ConversationID, chat.MessageSeq) error) (uint64, error) {
 	for ; limit > 0 && after < uint64(s.chats*s.each); limit-- {
 		if err := fn(chat.ConversationID(fmt.Sprint("chat-", after/uint64(s.each))), chat.MessageSeq(after+1)); err != nil {
 			return after, err
@@ -111,7 +114,8 @@ func BenchmarkQueryOf100000Messages(b *testing.B) {
 	}
 	indexing := time.Since(start)
 	for name, text := range map[string]string{
-		"rare word": s.vocabulary[4990], "frequent word": s.vocabulary[0], "two words": s.vocabulary[3] + " " + s.vocabulary[900],
+		"rare word": s.vocabulary[4990], "frequent word": s.vocabulary[0],
+		"two words": s.vocabulary[3] + " " + s.vocabulary[900],
 		"beginning": "w1", "phrase": `"` + s.vocabulary[0] + " " + s.vocabulary[1] + `"`,
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -22,7 +22,8 @@ import (
 type phraseQuery []string
 
 // Searcher implements query.Query.
-func (q phraseQuery) Searcher(ctx context.Context, reader index.IndexReader, m mapping.IndexMapping, o search.SearcherOptions) (search.Searcher, error) {
+func (q phraseQuery) Searcher(ctx context.Context, reader index.IndexReader, m mapping.IndexMapping,
+	o search.SearcherOptions) (search.Searcher, error) {
 	terms := make([]query.Query, len(q))
 	for i, t := range q {
 		term := query.NewTermQuery(t)
@@ -116,7 +117,9 @@ func (p *phraseSearcher) from(ctx *search.SearchContext, id index.IndexInternalI
 func (p *phraseSearcher) together() bool {
 	lead := p.words[0]
 	return slices.ContainsFunc(lead.at.Vectors, func(v *index.TermFieldVector) bool {
-		return !slices.ContainsFunc(p.words[1:], func(w *phraseWord) bool { return !w.stands(int(v.Pos) - lead.offset + w.offset) })
+		return !slices.ContainsFunc(p.words[1:], func(w *phraseWord) bool {
+			return !w.stands(int(v.Pos) - lead.offset + w.offset)
+		})
 	})
 }
 

@@ -105,7 +105,8 @@ func (x *Index) Query(ctx context.Context, q Query) (Result, error) {
 		return result, nil
 	case errors.Is(err, errBroken):
 		x.scrap()
-		return result, fault.Wrap(fault.Damaged, "search.query", "The search index is damaged and will be made anew.", "Search again.", err)
+		return result, fault.Wrap(fault.Damaged, "search.query", "The search index is damaged and will be made anew.",
+			"Search again.", err)
 	case errors.Is(err, bleve.ErrorIndexClosed):
 		return result, fault.Wrap(fault.Unavailable, "search.query", "The search was closed meanwhile.", "Search again.", err)
 	case ctx.Err() != nil:

@@ -41,7 +41,8 @@ type Source interface {
 	LastChange(ctx context.Context) (uint64, error)
 	// Changes passes what changed after a counter, oldest first and at most limit
 	// rows, and returns the counter of the last one. seq 0 is the conversation.
-	Changes(ctx context.Context, after uint64, limit int, fn func(id chat.ConversationID, seq chat.MessageSeq) error) (uint64, error)
+	Changes(ctx context.Context, after uint64, limit int,
+		fn func(id chat.ConversationID, seq chat.MessageSeq) error) (uint64, error)
 	// Conversation and Message read what is indexed; of the kind NotFound when it
 	// is gone.
 	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
@@ -205,7 +206,8 @@ func anew(path, lineage string, words *mapping.IndexMappingImpl, config map[stri
 		return nil, err
 	}
 	// bleve makes its folder readable by all.
-	err = errors.Join(os.Chmod(path, 0o700), index.SetInternal(keyLineage, []byte(lineage)), index.SetInternal(keyForm, []byte(form)))
+	err = errors.Join(os.Chmod(path, 0o700), index.SetInternal(keyLineage, []byte(lineage)),
+		index.SetInternal(keyForm, []byte(form)))
 	if err != nil {
 		return nil, errors.Join(err, index.Close())
 	}

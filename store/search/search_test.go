@@ -64,7 +64,8 @@ func create(t testing.TB, s *store.Store, id chat.ConversationID, title string, 
 	}
 	for i, text := range texts {
 		m := chat.Message{
-			Conversation: id, Parent: chat.MessageSeq(i), Role: []chat.Role{chat.RoleUser, chat.RoleAssistant}[i%2], State: chat.Complete,
+			Conversation: id, Parent: chat.MessageSeq(i), Role: []chat.Role{chat.RoleUser, chat.RoleAssistant}[i%2],
+			State:   chat.Complete,
 			Created: time.Date(2026, 1, 1+i, 0, 0, 0, 0, time.UTC),
 			Parts:   []chat.Part{{Kind: chat.PartReasoning, Text: "secretly"}, {Kind: chat.PartText, Text: text}},
 		}
@@ -121,7 +122,8 @@ func TestFiltersNarrowASearch(t *testing.T) {
 
 func TestASnippetShowsTheWordsThatWereFound(t *testing.T) {
 	s := storetest.Open(t)
-	create(t, s, "a", "A title", strings.Repeat("padding ünd ", 40)+"then the\nNEEDLE, and neédles\tagain "+strings.Repeat("more ", 100))
+	create(t, s, "a", "A title",
+		strings.Repeat("padding ünd ", 40)+"then the\nNEEDLE, and neédles\tagain "+strings.Repeat("more ", 100))
 	x := open(t, s)
 	result, err := x.Query(t.Context(), search.Query{Text: "then needle"})
 	if err != nil || len(result.Hits) != 1 {
@@ -309,7 +311,9 @@ func TestF63AnAnswerFromAnUnfinishedIndexIsRenewed(t *testing.T) {
 	create(t, s, "a", "", texts...)
 	news := make(chan struct{}, 100)
 	source := &counted{Source: s}
-	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Nanosecond, OnProgress: func() { news <- struct{}{} }})
+	x := search.New(search.Options{
+		Dir: s.Dir(), Source: source, Patience: time.Nanosecond, OnProgress: func() { news <- struct{}{} },
+	})
 	ask := func() search.Result {
 		t.Helper()
 		result, err := x.Query(t.Context(), search.Query{Text: "1499", Bare: true})
@@ -382,7 +386,8 @@ func TestF95APhraseIsFoundWhereItsWordsStandTogether(t *testing.T) {
 
 func TestF95OnlyTheRowsThatAreShownAreRead(t *testing.T) {
 	s := storetest.Open(t)
-	create(t, s, "a", "about words", "one word", "another word", strings.Repeat("long ", 2000)+"Words, at last "+strings.Repeat("long ", 2000))
+	create(t, s, "a", "about words", "one word", "another word",
+		strings.Repeat("long ", 2000)+"Words, at last "+strings.Repeat("long ", 2000))
 	source := &counted{Source: s}
 	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Minute})
 	defer x.Close()
@@ -400,7 +405,8 @@ func TestF95OnlyTheRowsThatAreShownAreRead(t *testing.T) {
 	}
 	equal(t, "messages read for one row", source.messages.Load(), 1)
 	h := shown[0]
-	if len(h.Marks) != 1 || h.Snippet[h.Marks[0][0]:h.Marks[0][1]] != "Words" || len(h.Snippet) > 300 || h.Title != "about words" || h.Score == 0 {
+	if len(h.Marks) != 1 || h.Snippet[h.Marks[0][0]:h.Marks[0][1]] != "Words" || len(h.Snippet) > 300 ||
+		h.Title != "about words" || h.Score == 0 {
 		t.Errorf("got %+v", h)
 	}
 }

@@ -93,7 +93,8 @@ func newMapping() (*mapping.IndexMappingImpl, error) {
 	text.Analyzer, text.Store, text.IncludeInAll, text.DocValues = wordsName, false, false, false
 	text.IncludeTermVectors = true // for phrases
 	name := mapping.NewTextFieldMapping()
-	name.Analyzer, name.Store, name.IncludeInAll, name.DocValues, name.IncludeTermVectors = keyword.Name, false, false, false, false
+	name.Analyzer, name.Store, name.IncludeInAll, name.DocValues, name.IncludeTermVectors = keyword.Name, false, false,
+		false, false
 	number := mapping.NewNumericFieldMapping()
 	number.Store, number.IncludeInAll = false, false
 

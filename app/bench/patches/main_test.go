@@ -12,7 +12,8 @@ import (
 
 // What was recorded, put together, must be the reply as app/render makes it.
 func TestTheRecordingIsTheReply(t *testing.T) {
-	text := "# Title\n\nSome *words* in a row, ünd mehr.\n\n- one\n- two\n\n```go\nfunc main() {} // ünd 😀\n\nvar x int\n```\n"
+	text := "# Title\n\nSome *words* in a row, ünd mehr.\n\n- one\n- two\n\n```go\nfunc main() {} // ünd 😀\n\nvar x " +
+		"int\n```\n"
 	var out bytes.Buffer
 	if err := run(strings.NewReader(text), &out, 7); err != nil {
 		t.Fatal(err)

@@ -36,7 +36,8 @@ func main() {
 	case "guard":
 		confine.Guard(os.Stdin)
 	default:
-		fmt.Fprintln(os.Stderr, "conclave-worker is started by Conclave for a plugin. To use Conclave, start conclave or conclave-window.")
+		fmt.Fprintln(os.Stderr,
+			"conclave-worker is started by Conclave for a plugin. To use Conclave, start conclave or conclave-window.")
 		os.Exit(2)
 	}
 }

@@ -26,7 +26,8 @@ func script() int {
 		fmt.Fprintln(os.Stderr, "the configuration cannot be read:", err)
 		return 1
 	}
-	err = engine.Serve(context.Background(), config, os.Stdin, os.Stdout, os.Stderr, func() error { return confine.Self(spec) })
+	err = engine.Serve(context.Background(), config, os.Stdin, os.Stdout, os.Stderr,
+		func() error { return confine.Self(spec) })
 	if err == nil {
 		return 0
 	}

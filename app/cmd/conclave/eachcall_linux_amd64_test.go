@@ -45,7 +45,8 @@ func launch() error {
 		return err
 	}
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	listener, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&filter)))
+	listener, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
+		unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&filter)))
 	if errno != 0 {
 		return errno
 	}
@@ -65,15 +66,18 @@ func launch() error {
 // pathCalls change what a path in their first, or with an at in their name
 // second, argument names.
 var pathCalls = map[uint32]string{
-	unix.SYS_RENAME: "rename", unix.SYS_RENAMEAT: "renameat", unix.SYS_RENAMEAT2: "renameat2", unix.SYS_LINK: "link", unix.SYS_LINKAT: "linkat",
-	unix.SYS_UNLINK: "unlink", unix.SYS_UNLINKAT: "unlinkat", unix.SYS_RMDIR: "rmdir", unix.SYS_MKDIR: "mkdir", unix.SYS_MKDIRAT: "mkdirat",
+	unix.SYS_RENAME: "rename", unix.SYS_RENAMEAT: "renameat", unix.SYS_RENAMEAT2: "renameat2", unix.SYS_LINK: "link",
+	unix.SYS_LINKAT: "linkat",
+	unix.SYS_UNLINK: "unlink", unix.SYS_UNLINKAT: "unlinkat", unix.SYS_RMDIR: "rmdir", unix.SYS_MKDIR: "mkdir",
+	unix.SYS_MKDIRAT:   "mkdirat",
 	unix.SYS_SYMLINKAT: "symlinkat", unix.SYS_CHMOD: "chmod", unix.SYS_FCHMODAT: "fchmodat", unix.SYS_OPENAT: "openat",
 }
 
 // fileCalls change the file of the descriptor in their first argument;
 // copy_file_range that in its third.
 var fileCalls = map[uint32]string{
-	unix.SYS_WRITE: "write", unix.SYS_PWRITE64: "write", unix.SYS_FSYNC: "fsync", unix.SYS_FDATASYNC: "fdatasync", unix.SYS_FTRUNCATE: "ftruncate",
+	unix.SYS_WRITE: "write", unix.SYS_PWRITE64: "write", unix.SYS_FSYNC: "fsync", unix.SYS_FDATASYNC: "fdatasync",
+	unix.SYS_FTRUNCATE: "ftruncate",
 	unix.SYS_FALLOCATE: "fallocate", unix.SYS_FCHMOD: "fchmod", unix.SYS_COPY_FILE_RANGE: "write",
 }
 
@@ -208,7 +212,8 @@ func (f *faulty) serve(listener int, p *os.Process, over <-chan struct{}) {
 			continue
 		}
 		var n notice
-		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), notifyReceive, uintptr(unsafe.Pointer(&n))); errno != 0 {
+		if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(listener), notifyReceive,
+			uintptr(unsafe.Pointer(&n))); errno != 0 {
 			continue // whoever asked is gone
 		}
 		answer := reply{id: n.id, flags: notifyContinue}
@@ -304,7 +309,8 @@ type world struct{ dir string }
 func (w world) path(name string) string { return filepath.Join(w.dir, name) }
 
 func (w world) env() []string {
-	return append(os.Environ(), "HOME="+w.path("home"), "CONCLAVE_DATA="+w.path("data"), "CONCLAVE_PLUGINS="+w.path("plugins"),
+	return append(os.Environ(), "HOME="+w.path("home"), "CONCLAVE_DATA="+w.path("data"),
+		"CONCLAVE_PLUGINS="+w.path("plugins"),
 		"CONCLAVE_PASSPHRASE=for tests", "DBUS_SESSION_BUS_ADDRESS=disabled:")
 }
 
@@ -344,14 +350,17 @@ func (w world) write(t *testing.T, name, text string) {
 }
 
 const (
-	firstVersion  = "spindle.registerTool({ name: \"version\", description: \"The version: 1.\", parameters: { type: \"object\", properties: {} } })\n"
-	secondVersion = "spindle.registerTool({ name: \"version\", description: \"The version: 2.\", parameters: { type: \"object\", properties: {} } })\n"
+	firstVersion = "spindle.registerTool({ name: \"version\", description: \"The version: 1.\", parameters: { type: " +
+		"\"object\", properties: {} } })\n"
+	secondVersion = "spindle.registerTool({ name: \"version\", description: \"The version: 2.\", parameters: { type: " +
+		"\"object\", properties: {} } })\n"
 )
 
 // sentence wants what a person is told to say what to do, and to be no accident.
 func sentence(t *testing.T, errs string) {
 	t.Helper()
-	if !strings.HasPrefix(errs, "conclave: ") || strings.Contains(errs, "did not expect") || strings.Count(errs, ".") == 0 {
+	if !strings.HasPrefix(errs, "conclave: ") || strings.Contains(errs, "did not expect") ||
+		strings.Count(errs, ".") == 0 {
 		t.Errorf("it said %q", errs)
 	}
 }
@@ -435,7 +444,8 @@ var atomics = map[string]atomic{
 	"chats import": { // F77
 		func(t *testing.T, w world) []string {
 			w.must(t, "prompt", "what was kept")
-			w.write(t, "chat.json", `{"format":"conclave-chat/1","conversation":{"title":"imported"},"messages":[{"seq":1,"role":"user","parts":[{"kind":"text","text":"one"}]},{"seq":2,"parent":1,"role":"assistant","parts":[{"kind":"text","text":"two"}]}]}`)
+			w.write(t, "chat.json",
+				`{"format":"conclave-chat/1","conversation":{"title":"imported"},"messages":[{"seq":1,"role":"user","parts":[{"kind":"text","text":"one"}]},{"seq":2,"parent":1,"role":"assistant","parts":[{"kind":"text","text":"two"}]}]}`)
 			return []string{"chats", "import", w.path("chat.json")}
 		},
 		func(t *testing.T, w world, done bool) {
@@ -540,7 +550,8 @@ func TestF60AFaultAtAnyStepLosesNothingUnsaid(t *testing.T) {
 						words[i] = strings.ReplaceAll(word, made.dir, w.dir)
 					}
 					f := faulty{below: w.dir, at: at, kill: kill}
-					if err := f.run(t.Context(), append(w.env(), "PWD="+w.dir), append([]string{"--data", w.path("data")}, words...)...); err != nil {
+					if err := f.run(t.Context(), append(w.env(), "PWD="+w.dir),
+						append([]string{"--data", w.path("data")}, words...)...); err != nil {
 						t.Fatal(err)
 					}
 					if f.what == "" {
@@ -576,7 +587,9 @@ func TestF79AKillAtAnyStepOfATurnLeavesAWordOfIt(t *testing.T) {
 		t.Skip("there is no python3")
 	}
 	made := world{t.TempDir()}
-	made.write(t, "plugins/ran.py", "import os\ndef mark() -> str:\n    \"\"\"Leave a mark.\"\"\"\n    open(os.path.expanduser('~/ran'), 'w').close()\n    return 'marked'\n")
+	made.write(t, "plugins/ran.py",
+		"import os\ndef mark() -> str:\n    \"\"\"Leave a mark.\"\"\"\n    open(os.path.expanduser('~/ran'), "+
+			"'w').close()\n    return 'marked'\n")
 	made.must(t, "plugins", "trust", "ran")
 	seen := map[string]int{}
 	for at := 1; ; at++ {
@@ -585,7 +598,8 @@ func TestF79AKillAtAnyStepOfATurnLeavesAWordOfIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := faulty{below: w.path("data"), at: at, kill: true}
-		if err := f.run(t.Context(), append(w.env(), "PWD="+w.dir), "--data", w.path("data"), "prompt", "--approve", "always", "/tool mark {}"); err != nil {
+		if err := f.run(t.Context(), append(w.env(), "PWD="+w.dir), "--data", w.path("data"), "prompt", "--approve", "always",
+			"/tool mark {}"); err != nil {
 			t.Fatal(err)
 		}
 		if f.what == "" {

@@ -68,10 +68,15 @@ func start(ts *testscript.TestScript, _ bool, args []string) {
 		args = args[1:]
 	}
 	changed := make(chan struct{}, 1)
-	j := &job{cmd: exec.Command(program, args...), out: &watched{changed: changed}, err: &watched{changed: changed}, done: make(chan struct{})}
+	j := &job{
+		cmd: exec.Command(program, args...), out: &watched{changed: changed}, err: &watched{changed: changed},
+		done: make(chan struct{}),
+	}
 	j.cmd.Dir = ts.MkAbs(".")
 	j.cmd.Env = append(os.Environ(), "TERM=dumb")
-	for _, v := range []string{"HOME", "PATH", "CONCLAVE_DATA", "CONCLAVE_PLUGINS", "CONCLAVE_PASSPHRASE", "DBUS_SESSION_BUS_ADDRESS", "NO_COLOR"} {
+	for _, v := range []string{
+		"HOME", "PATH", "CONCLAVE_DATA", "CONCLAVE_PLUGINS", "CONCLAVE_PASSPHRASE", "DBUS_SESSION_BUS_ADDRESS", "NO_COLOR",
+	} {
 		j.cmd.Env = append(j.cmd.Env, v+"="+ts.Getenv(v))
 	}
 	j.cmd.Stdout, j.cmd.Stderr = j.out, j.err

@@ -146,10 +146,13 @@ func compact(v any) string {
 
 func TestPathsThatScriptsUse(t *testing.T) {
 	var v any
-	if err := json.Unmarshal([]byte(`[{"id":"a","n":[1,2]},{"id":"b:c","n":[{"k":true}]},{"id":"d.e","n":1}]`), &v); err != nil {
+	if err := json.Unmarshal([]byte(`[{"id":"a","n":[1,2]},{"id":"b:c","n":[{"k":true}]},{"id":"d.e","n":1}]`),
+		&v); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{"0.id": "a", "[id=a].n.1": "2", "[id=b:c].n.0.k": "true", "1.n[k=true].k": "true", "[id=d.e].n": "1"} {
+	for path, want := range map[string]string{
+		"0.id": "a", "[id=a].n.1": "2", "[id=b:c].n.0.k": "true", "1.n[k=true].k": "true", "[id=d.e].n": "1",
+	} {
 		if got, ok := at(v, path); !ok || compact(got) != want {
 			t.Errorf("at %s: got %s, %v; want %s", path, compact(got), ok, want)
 		}

@@ -57,10 +57,12 @@ func modelServer(t *testing.T) (address, refused string) {
 func fail(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"code": code, "type": code, "message": message}})
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"error": map[string]string{"code": code, "type": code, "message": message},
+	})
 }
 
-// asked is what the server reads of a request.
+// asked holds what the server reads of a request.
 type asked struct {
 	Model    string `json:"model"`
 	Messages []struct {

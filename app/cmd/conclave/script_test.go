@@ -103,7 +103,8 @@ func TestScripts(t *testing.T) {
 		Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"run": run, "json": jsonCheck, "start": start, "expect": expect, "type": typeLine,
-			"id": keep, "signal": sendSignal, "finish": finish, "kept": kept, "typed": typed, "mode": mode, "big": big, "damage": damage, "hold": hold, "disk": disk, "fill": fill,
+			"id": keep, "signal": sendSignal, "finish": finish, "kept": kept, "typed": typed, "mode": mode, "big": big,
+			"damage": damage, "hold": hold, "disk": disk, "fill": fill,
 		},
 	})
 }
@@ -210,7 +211,8 @@ func kept(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("%s is not the beginning of what was printed: %q", args[1], text)
 	}
 	if lost := j.out.since(len(text)); lost > limit {
-		ts.Fatalf("%d of %d bytes were lost, what came in the last %s; want at most %s", len(printed)-len(text), len(printed), lost, limit)
+		ts.Fatalf("%d of %d bytes were lost, what came in the last %s; want at most %s", len(printed)-len(text), len(printed),
+			lost, limit)
 	}
 }
 
@@ -267,7 +269,9 @@ func typeLine(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 func sendSignal(ts *testscript.TestScript, _ bool, args []string) {
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "STOP": stopSignal}
+	signals := map[string]syscall.Signal{
+		"INT": syscall.SIGINT, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL, "TERM": syscall.SIGTERM, "STOP": stopSignal,
+	}
 	s, ok := signals[args[1]]
 	if !ok {
 		ts.Fatalf("there is no signal %s here", args[1])

@@ -24,7 +24,7 @@ func (m matrix) then(n matrix) matrix {
 	}
 }
 
-// state is what the operators of a page set.
+// state holds what the operators of a page set.
 type state struct {
 	page                                 matrix // from the current user space to the page
 	font                                 *font

@@ -98,7 +98,7 @@ func cutTo(text string, cut *document.Cut) string {
 	return string(bytes.ToValidUTF8(b, nil))
 }
 
-// full is what a writer panics with once there is enough text: the parser cannot
+// full is the value of the panic of a writer once there is enough text: the parser cannot
 // be told to stop.
 type full struct{}
 

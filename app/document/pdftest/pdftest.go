@@ -54,7 +54,8 @@ func Pages(resources string, streams ...string) []byte {
 		fmt.Fprintf(&kids, "%d 0 R ", len(objects)+1)
 		objects = append(objects, fmt.Sprintf("<</Type /Page /Parent 2 0 R /Contents %d 0 R>>", len(objects)+2), s)
 	}
-	objects[1] = fmt.Sprintf("<</Type /Pages /Kids [%s] /Count %d /Resources <<%s>>>>", kids.String(), len(streams), resources)
+	objects[1] = fmt.Sprintf("<</Type /Pages /Kids [%s] /Count %d /Resources <<%s>>>>", kids.String(), len(streams),
+		resources)
 	return File("", objects...)
 }
 
@@ -78,7 +79,8 @@ func Encrypted() []byte {
 // Locked wants a password, with an older cipher.
 func Locked() []byte {
 	word := strings.Repeat("x", 32)
-	return File("/Encrypt <</Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O ("+word+") /U ("+word+")>> /ID [(a) (a)]", "<</Type /Catalog>>")
+	return File("/Encrypt <</Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O ("+word+") /U ("+word+")>> /ID [(a) (a)]",
+		"<</Type /Catalog>>")
 }
 
 // Circle has tables that name each other as the one before.

@@ -52,7 +52,10 @@ func New(c llm.Connection, o Options) *Provider {
 		option.WithBaseURL(link.Base()), option.WithHTTPClient(link.HTTP()),
 		option.WithMaxRetries(0), // ours are bounded and seen: llm.WithRetry
 	}
-	return &Provider{link: link, messages: sdk.NewMessageService(options...), models: sdk.NewModelService(options...), known: map[string]llm.ModelInfo{}}
+	return &Provider{
+		link: link, messages: sdk.NewMessageService(options...), models: sdk.NewModelService(options...),
+		known: map[string]llm.ModelInfo{},
+	}
 }
 
 // Models implements llm.Provider. A look-alike without a list has the models that
@@ -67,7 +70,8 @@ func (p *Provider) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 		models[id] = p.info(id)
 	}
 	var answer llm.Answer
-	pages := p.models.ListAutoPaging(llm.Watching(ctx, &answer), sdk.ModelListParams{Limit: param.NewOpt[int64](1000)}, auth...)
+	pages := p.models.ListAutoPaging(llm.Watching(ctx, &answer), sdk.ModelListParams{Limit: param.NewOpt[int64](1000)},
+		auth...)
 	for pages.Next() {
 		m := pages.Current()
 		info := p.info(m.ID)
@@ -84,7 +88,8 @@ func (p *Provider) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 	if err := pages.Err(); err != nil {
 		err = p.link.Fail(ctx, "", err)
 		e, ok := errors.AsType[*llm.Error](err)
-		if !ok || len(p.link.Connection.Models) == 0 || (e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed) {
+		if !ok || len(p.link.Connection.Models) == 0 ||
+			(e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed) {
 			return nil, err
 		}
 	}
@@ -108,7 +113,9 @@ func (p *Provider) auth(ctx context.Context) ([]option.RequestOption, error) {
 }
 
 func (p *Provider) info(id string) llm.ModelInfo {
-	return llm.ModelInfo{Connection: p.link.Connection.Name, ID: id, Title: id, Provider: Kind, Can: llm.CapabilitiesOf(id)}
+	return llm.ModelInfo{
+		Connection: p.link.Connection.Name, ID: id, Title: id, Provider: Kind, Can: llm.CapabilitiesOf(id),
+	}
 }
 
 // Open implements llm.Provider.

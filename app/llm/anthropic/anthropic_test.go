@@ -16,6 +16,10 @@ func TestSuite(t *testing.T) {
 			return anthropic.New(c, anthropic.Options{Timeouts: timeouts})
 		},
 		Base: "", AimockBase: "",
-		Returned: []string{`{"signature":"EqQBCgIYAhIk","thinking":"The question is about Oslo. ","type":"thinking"}`, `{"data":"EmwKAhgBEgy3va3pzix","type":"redacted_thinking"}`, `{"signature":"ErUBsecond","thinking":"I look it up.","type":"thinking"}`},
+		Returned: []string{
+			`{"signature":"EqQBCgIYAhIk","thinking":"The question is about Oslo. ","type":"thinking"}`,
+			`{"data":"EmwKAhgBEgy3va3pzix","type":"redacted_thinking"}`,
+			`{"signature":"ErUBsecond","thinking":"I look it up.","type":"thinking"}`,
+		},
 	})
 }

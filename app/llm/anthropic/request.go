@@ -78,18 +78,23 @@ func schema(raw json.RawMessage) sdk.ToolInputSchemaParam {
 // the wire allows.
 var budgets = map[string]int64{"low": 4096, "medium": 12288, "high": 24576}
 
-var efforts = map[string]sdk.OutputConfigEffort{"low": sdk.OutputConfigEffortLow, "medium": sdk.OutputConfigEffortMedium, "high": sdk.OutputConfigEffortHigh}
+var efforts = map[string]sdk.OutputConfigEffort{
+	"low": sdk.OutputConfigEffortLow, "medium": sdk.OutputConfigEffortMedium, "high": sdk.OutputConfigEffortHigh,
+}
 
 // Models before Claude 3.7 do not think; up to 4.5 they take a budget; later ones
 // decide themselves and take an effort.
 var (
-	thoughtless = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^claude-(2|instant|3-(opus|sonnet|haiku|5))`) })
-	budgeted    = sync.OnceValue(func() *regexp.Regexp {
+	thoughtless = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^claude-(2|instant|3-(opus|sonnet|haiku|5))`)
+	})
+	budgeted = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^claude-(3-7|(opus|sonnet|haiku)-4($|-(0|1|5)($|-)|-20))`)
 	})
 )
 
-func (m *model) thinking(r llm.Request) (config sdk.ThinkingConfigParamUnion, effort sdk.OutputConfigEffort, budget int64) {
+func (m *model) thinking(r llm.Request) (config sdk.ThinkingConfigParamUnion, effort sdk.OutputConfigEffort,
+	budget int64) {
 	if r.Reasoning == "" || thoughtless().MatchString(m.id) {
 		return config, "", 0
 	}
@@ -132,7 +137,8 @@ func mostTokens(id string) int64 {
 	switch {
 	case strings.HasPrefix(id, "claude-3-5"):
 		return 8192
-	case strings.HasPrefix(id, "claude-2"), strings.HasPrefix(id, "claude-instant"), strings.HasPrefix(id, "claude-3-") && !strings.HasPrefix(id, "claude-3-7"):
+	case strings.HasPrefix(id, "claude-2"), strings.HasPrefix(id, "claude-instant"), strings.HasPrefix(id, "claude-3-") &&
+		!strings.HasPrefix(id, "claude-3-7"):
 		return 4096
 	}
 	return 32000
@@ -203,7 +209,8 @@ func media(m *chat.Media) sdk.ContentBlockParamUnion {
 
 // isPicture reports whether m is of the four types the wire takes.
 func isPicture(m *chat.Media) bool {
-	return m != nil && len(m.Data) > 0 && slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"}, m.MIME)
+	return m != nil && len(m.Data) > 0 && slices.Contains([]string{"image/png", "image/jpeg", "image/gif", "image/webp"},
+		m.MIME)
 }
 
 func result(r *chat.ToolResult) sdk.ContentBlockParamUnion {

@@ -53,7 +53,8 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if said, ok := errors.AsType[*sdk.Error](err); ok { // an error event in the stream; refusals of the request come from the link
+	// an error event in the stream; refusals of the request come from the link
+	if said, ok := errors.AsType[*sdk.Error](err); ok {
 		return m.p.link.Said(m.id, []byte(said.RawJSON()))
 	}
 	if err != nil {

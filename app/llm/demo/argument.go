@@ -70,7 +70,8 @@ func (t toolShape) arguments(s *spoken, direct bool) (arguments json.RawMessage,
 		if !ok && p.required {
 			value, ok = p.find(s)
 		}
-		if !ok && p.required && p.kind() == "string" && len(p.Enum) == 0 && p.Pattern == "" && p.Format == "" && t.lastText(i) {
+		if !ok && p.required && p.kind() == "string" && len(p.Enum) == 0 && p.Pattern == "" && p.Format == "" &&
+			t.lastText(i) {
 			value, ok = t.rest(s, direct)
 		}
 		switch {
@@ -85,7 +86,9 @@ func (t toolShape) arguments(s *spoken, direct bool) (arguments json.RawMessage,
 
 // lastText reports whether no other required text follows parameter i.
 func (t toolShape) lastText(i int) bool {
-	return !slices.ContainsFunc(t.params[i+1:], func(p param) bool { return p.required && p.kind() == "string" && len(p.Enum) == 0 })
+	return !slices.ContainsFunc(t.params[i+1:], func(p param) bool {
+		return p.required && p.kind() == "string" && len(p.Enum) == 0
+	})
 }
 
 // explicit is a value that the sentence gives by name.
@@ -104,7 +107,8 @@ func (p param) explicit(s *spoken) (json.RawMessage, bool) {
 			return json.RawMessage(text), true
 		}
 	case "boolean":
-		return json.RawMessage(strconv.FormatBool(slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(text)))), true
+		yes := slices.Contains([]string{"true", "yes", "on", "1"}, strings.ToLower(text))
+		return json.RawMessage(strconv.FormatBool(yes)), true
 	case "array", "object":
 		if json.Valid([]byte(text)) {
 			return json.RawMessage(text), true

@@ -40,7 +40,10 @@ func command(text string, tools []toolShape, noCalls bool) (performance, bool) {
 			about = "nothing in particular"
 		}
 		return performance{
-			{kind: llm.Reasoning, text: "The person wants me to think about " + about + ". I am a script, so this is all the thinking there is.\n"},
+			{
+				kind: llm.Reasoning,
+				text: "The person wants me to think about " + about + ". I am a script, so this is all the thinking there is.\n",
+			},
 			say("I have thought about " + escape(about) + ", and found that I am a script.\n"),
 		}, true
 	case "/fail":
@@ -87,7 +90,10 @@ func toolLines(text string, tools []toolShape) performance {
 		text = strings.TrimSpace(text)
 	}
 	if len(tools) == 0 {
-		return performance{say("No tool is switched on in this chat, so there is nothing for `/tool` to call. Switch one on in the **Tools** tab.\n")}
+		return performance{
+			say("No tool is switched on in this chat, so there is nothing for `/tool` to call. " +
+				"Switch one on in the **Tools** tab.\n"),
+		}
 	}
 	return p
 }

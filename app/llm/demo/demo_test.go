@@ -20,14 +20,21 @@ func desk() []llm.ToolDefinition {
 		return llm.ToolDefinition{Name: name, Description: description, Parameters: json.RawMessage(parameters)}
 	}
 	return []llm.ToolDefinition{
-		tool("text_statistics", "Count the words, sentences, lines and characters of a text, and estimate its reading time.", `{"type":"object","properties":{"text":{"type":"string","description":"The text to count."}},"required":["text"]}`),
-		tool("convert_units", "Convert a quantity from one unit to another.", `{"type":"object","properties":{"value":{"type":"number","description":"The number to convert."},"from_unit":{"type":"string"},"to_unit":{"type":"string","description":"The unit wanted, of the same kind."}},"required":["value","from_unit","to_unit"]}`),
-		tool("desk__save_note", "Keep a note. Notes stay in this plugin's own storage and nowhere else.", `{"type":"object","properties":{"title":{"type":"string","description":"What the note is found under."},"text":{"type":"string","description":"What it says."},"mode":{"enum":["replace","append"],"type":"string","default":"replace"}},"required":["title","text"]}`),
+		tool("text_statistics", "Count the words, sentences, lines and characters of a text, and estimate its reading time.",
+			`{"type":"object","properties":{"text":{"type":"string","description":"The text to count."}},"required":["text"]}`),
+		tool("convert_units", "Convert a quantity from one unit to another.",
+			`{"type":"object","properties":{"value":{"type":"number","description":"The number to convert."},"from_unit":{"type":"string"},"to_unit":{"type":"string","description":"The unit wanted, of the same kind."}},"required":["value","from_unit","to_unit"]}`),
+		tool("desk__save_note", "Keep a note. Notes stay in this plugin's own storage and nowhere else.",
+			`{"type":"object","properties":{"title":{"type":"string","description":"What the note is found under."},"text":{"type":"string","description":"What it says."},"mode":{"enum":["replace","append"],"type":"string","default":"replace"}},"required":["title","text"]}`),
 		tool("list_notes", "List the titles of the notes that were kept.", `{"type":"object","properties":{}}`),
-		tool("roll_dice", "Roll dice and return each die and the total.", `{"type":"object","properties":{"notation":{"type":"string","description":"What to roll, as in 2d6+1.","pattern":"^\\s*\\d*\\s*[dD]\\s*\\d+\\s*([+-]\\s*\\d+)?\\s*$"}},"required":["notation"]}`),
-		tool("days_between", "Count the days, weeks and weekdays from one calendar date to another.", `{"type":"object","properties":{"from":{"type":"string","format":"date"},"to":{"type":"string","format":"date"}},"required":["from","to"]}`),
-		tool("add_to_date", "Add days, weeks, months or years to a calendar date.", `{"type":"object","properties":{"date":{"type":"string","format":"date"},"amount":{"type":"integer"},"unit":{"type":"string","enum":["days","weeks","months","years"]}},"required":["date","amount","unit"]}`),
-		tool("mean", "Average numbers.", `{"type":"object","properties":{"numbers":{"type":"array","items":{"type":"number"}},"exact":{"type":"boolean"}},"required":["numbers","exact"]}`),
+		tool("roll_dice", "Roll dice and return each die and the total.",
+			`{"type":"object","properties":{"notation":{"type":"string","description":"What to roll, as in 2d6+1.","pattern":"^\\s*\\d*\\s*[dD]\\s*\\d+\\s*([+-]\\s*\\d+)?\\s*$"}},"required":["notation"]}`),
+		tool("days_between", "Count the days, weeks and weekdays from one calendar date to another.",
+			`{"type":"object","properties":{"from":{"type":"string","format":"date"},"to":{"type":"string","format":"date"}},"required":["from","to"]}`),
+		tool("add_to_date", "Add days, weeks, months or years to a calendar date.",
+			`{"type":"object","properties":{"date":{"type":"string","format":"date"},"amount":{"type":"integer"},"unit":{"type":"string","enum":["days","weeks","months","years"]}},"required":["date","amount","unit"]}`),
+		tool("mean", "Average numbers.",
+			`{"type":"object","properties":{"numbers":{"type":"array","items":{"type":"number"}},"exact":{"type":"boolean"}},"required":["numbers","exact"]}`),
 	}
 }
 
@@ -37,7 +44,8 @@ func text(role chat.Role, s string) llm.Message {
 
 func ask(t *testing.T, tools []llm.ToolDefinition, messages ...llm.Message) llmtest.Heard {
 	t.Helper()
-	return llmtest.Hear(demo.New(demo.Options{}).Open(demo.Guide).Stream(t.Context(), llm.Request{Messages: messages, Tools: tools}))
+	return llmtest.Hear(demo.New(demo.Options{}).Open(demo.Guide).Stream(t.Context(),
+		llm.Request{Messages: messages, Tools: tools}))
 }
 
 func calls(h llmtest.Heard) string {
@@ -59,14 +67,15 @@ func TestSlashToolCallsAsItIsTold(t *testing.T) {
 		`/tool desk:save_note {"title":"x","text":"y"}`: `desk__save_note {"title":"x","text":"y"}`,
 		`/tool list_notes`:                              `list_notes {}`,
 		`/tool list_notes{}`:                            `list_notes {}`,
-		"/tool roll_dice {\"notation\":\"d6\"}\n/tool list_notes\n/tool list_notes {}":      `roll_dice {"notation":"d6"}; list_notes {}; list_notes {}`,
-		"/tool convert_units {\n  \"value\": 1,\n  \"to_unit\": \"m\"\n}\n/tool list_notes": "convert_units {\n  \"value\": 1,\n  \"to_unit\": \"m\"\n}; list_notes {}",
-		`/tool text_statistics {"text": oops`:                                               `text_statistics {} raw {"text": oops`,
-		`/tool text_statistics [1]`:                                                         `text_statistics {} raw [1]`,
-		`/tool no_such_tool {"a":1}`:                                                        `no_such_tool {"a":1}`,
-		`/tool text_statistics the quick brown fox`:                                         `text_statistics {"text": "the quick brown fox"}`,
-		`/tool roll_dice 2d6+1`:                                                             `roll_dice {"notation": "2d6+1"}`,
-		"Please:\n/tool list_notes":                                                         `list_notes {}`,
+		"/tool roll_dice {\"notation\":\"d6\"}\n/tool list_notes\n/tool list_notes {}": `roll_dice {"notation":"d6"}; list_notes {}; list_notes {}`,
+		"/tool convert_units {\n  \"value\": 1,\n  \"to_unit\": \"m\"\n}\n/tool list_notes": "convert_units {\n  " +
+			"\"value\": 1,\n  \"to_unit\": \"m\"\n}; list_notes {}",
+		`/tool text_statistics {"text": oops`:       `text_statistics {} raw {"text": oops`,
+		`/tool text_statistics [1]`:                 `text_statistics {} raw [1]`,
+		`/tool no_such_tool {"a":1}`:                `no_such_tool {"a":1}`,
+		`/tool text_statistics the quick brown fox`: `text_statistics {"text": "the quick brown fox"}`,
+		`/tool roll_dice 2d6+1`:                     `roll_dice {"notation": "2d6+1"}`,
+		"Please:\n/tool list_notes":                 `list_notes {}`,
 	} {
 		h := ask(t, desk(), text(chat.RoleUser, message))
 		if got := calls(h); got != want || h.Err != nil {
@@ -107,7 +116,10 @@ func TestPlainSentencesFindTheirTool(t *testing.T) {
 }
 
 func TestSmallTalkCallsNothing(t *testing.T) {
-	for _, message := range []string{"Hello", "hi!", "What can you do?", "Who are you?", "", "Thank you very much", "Привет", "Why is the sky blue?", "/help"} {
+	for _, message := range []string{
+		"Hello", "hi!", "What can you do?", "Who are you?", "", "Thank you very much", "Привет", "Why is the sky blue?",
+		"/help",
+	} {
 		h := ask(t, desk(), text(chat.RoleUser, message))
 		if got := calls(h); got != "" || !strings.Contains(h.Text, "no AI") || !strings.Contains(h.Text, "`roll_dice`") {
 			t.Errorf("%q: called %s and said %q", message, got, h.Text)
@@ -146,7 +158,9 @@ func answered(results ...chat.ToolResult) []llm.Message {
 	result := llm.Message{Role: chat.RoleTool}
 	for i := range results {
 		results[i].CallID = "demo_1"
-		call.Parts = append(call.Parts, chat.Part{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "demo_1", Tool: results[i].Tool}})
+		call.Parts = append(call.Parts, chat.Part{
+			Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "demo_1", Tool: results[i].Tool},
+		})
 		result.Parts = append(result.Parts, chat.Part{Kind: chat.PartToolResult, Result: &results[i]})
 	}
 	return []llm.Message{text(chat.RoleUser, "/tool x"), call, result}
@@ -167,7 +181,9 @@ func TestResultsAreShown(t *testing.T) {
 		"`count` says:\n\n````\na\n```\nb\n````\n":                    {says("count", "a\n```\nb")},
 		"`now` is done. It had nothing to say.\n":                     {says("now", " ")},
 		"2 tools answered.\n\n`a` says: **1**\n\n`b` says: **2**\n":   {says("a", "1"), says("b", "2")},
-		"`draw` gave one file, on its card.\n":                        {{Tool: "draw", Content: []chat.Part{{Kind: chat.PartMedia, Media: &chat.Media{}}}}},
+		"`draw` gave one file, on its card.\n": {
+			{Tool: "draw", Content: []chat.Part{{Kind: chat.PartMedia, Media: &chat.Media{}}}},
+		},
 	} {
 		if h := ask(t, desk(), answered(results...)...); h.Text != want || len(h.Calls) != 0 {
 			t.Errorf("got %q, want %q", h.Text, want)
@@ -184,7 +200,8 @@ func TestSuggestionsOfTheFirstScreen(t *testing.T) {
 	if got := calls(h); got != `text_statistics {"text": "Hello from Demo guide"}` {
 		t.Errorf("called %s", got)
 	}
-	if h := ask(t, nil, text(chat.RoleUser, "Show me a permission request")); len(h.Calls) != 0 || !strings.Contains(h.Text, "Tools") {
+	if h := ask(t, nil, text(chat.RoleUser, "Show me a permission request")); len(h.Calls) != 0 ||
+		!strings.Contains(h.Text, "Tools") {
 		t.Errorf("without tools it said %q", h.Text)
 	}
 	for message, want := range map[string][]string{
@@ -259,9 +276,12 @@ func TestPaceIsKeptAndEndsWithTheContext(t *testing.T) {
 }
 
 func TestFailuresCanBeSeen(t *testing.T) {
-	for _, kind := range []llm.ErrorKind{llm.KeyRefused, llm.RateLimited, llm.ContextTooLong, llm.Unreachable, llm.Malformed} {
+	for _, kind := range []llm.ErrorKind{
+		llm.KeyRefused, llm.RateLimited, llm.ContextTooLong, llm.Unreachable, llm.Malformed,
+	} {
 		h := ask(t, nil, text(chat.RoleUser, "/fail "+string(kind)+" 7s"))
-		if e, ok := errors.AsType[*llm.Error](h.Err); !ok || e.Kind != kind || e.RetryAfter != 7*time.Second || h.Events != 0 {
+		if e, ok := errors.AsType[*llm.Error](h.Err); !ok || e.Kind != kind || e.RetryAfter != 7*time.Second ||
+			h.Events != 0 {
 			t.Errorf("%s: got %v after %d events", kind, h.Err, h.Events)
 		}
 	}
@@ -294,7 +314,10 @@ func TestThereIsOneModel(t *testing.T) {
 }
 
 func FuzzGuide(f *testing.F) {
-	for _, seed := range []string{"hello", "/tool", "/tool x {", "/tool roll_dice 2d6\n/tool", "Convert 007 km to", "count words: \"", "a=b text=c", "/stream -1", "/slow x", "“”"} {
+	for _, seed := range []string{
+		"hello", "/tool", "/tool x {", "/tool roll_dice 2d6\n/tool", "Convert 007 km to", "count words: \"", "a=b text=c",
+		"/stream -1", "/slow x", "“”",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, message string) {
@@ -315,8 +338,14 @@ func FuzzGuide(f *testing.F) {
 
 func TestTheGreetingsExampleIsOneSentenceOfAPersonsTool(t *testing.T) {
 	tools := []llm.ToolDefinition{
-		{Name: "tool_search", Description: "Find tools that are named elsewhere. Ask with words.", Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`)},
-		{Name: "hail", Description: "Hail a taxi. It comes soon.", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)},
+		{
+			Name: "tool_search", Description: "Find tools that are named elsewhere. Ask with words.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string"}},"required":["query"]}`),
+		},
+		{
+			Name: "hail", Description: "Hail a taxi. It comes soon.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{}}`),
+		},
 	}
 	said := ask(t, tools, text(chat.RoleUser, "hello")).Text
 	if !strings.Contains(said, "for example “Hail a taxi”, or name it: `/tool hail {}`") {

@@ -28,14 +28,19 @@ func sentence(text, before string, tools []toolShape) (performance, bool) {
 		for _, r := range rivals {
 			names += " or `" + r.Name + "`"
 		}
-		return performance{say(fmt.Sprintf("That could be %s. Name the one you mean: `/tool %s …`.\n", names, best.Name))}, true
+		return performance{
+			say(fmt.Sprintf("That could be %s. Name the one you mean: `/tool %s …`.\n", names, best.Name)),
+		}, true
 	}
 	arguments, missing := best.arguments(newSentence(whole), false)
 	if before != "" && len(missing) == 1 && missing[0].kind() == "string" && len(missing[0].Enum) == 0 {
 		arguments, missing = best.given(newSentence(before), missing[0].name, strings.TrimSpace(text))
 	}
 	if len(missing) > 0 {
-		return performance{say(fmt.Sprintf("%s`%s`%s%s. Tell me, or write it out: `/tool %s {…}`.\n", askOpening, best.Name, askMiddle, best.needs(missing), best.Name))}, true
+		return performance{
+			say(fmt.Sprintf("%s`%s`%s%s. Tell me, or write it out: `/tool %s {…}`.\n", askOpening, best.Name, askMiddle,
+				best.needs(missing), best.Name)),
+		}, true
 	}
 	return performance{say(fmt.Sprintf("I will use `%s` for that.\n", best.Name)), ask(best.Name, arguments, "")}, true
 }

@@ -168,7 +168,10 @@ func suggestion(text string, tools []toolShape, noCalls bool) (performance, bool
 	case has("markdown") || has("answer", "look", "like") || has("sample", "answer"):
 		return performance{say(markdownText)}, true
 	case has("sample council") || has("run", "council"):
-		return performance{say("A council lets several models answer one question, criticise each other without names, and vote. It needs a version of Conclave that has the **Council** tab; this one does not yet.\n")}, true
+		return performance{
+			say("A council lets several models answer one question, criticise each other without names, and vote. " +
+				"It needs a version of Conclave that has the **Council** tab; this one does not yet.\n"),
+		}, true
 	}
 	return nil, false
 }
@@ -177,10 +180,14 @@ func suggestion(text string, tools []toolShape, noCalls bool) (performance, bool
 func permission(tools []toolShape, noCalls bool) performance {
 	t, arguments, ok := harmless(tools)
 	if !ok || noCalls {
-		return performance{say("To show you a permission request I need a tool to ask for, and there is none switched on in this chat.\n\nSwitch one on in the **Tools** tab, or say “Make a plugin” to write one, then ask me again.\n")}
+		return performance{
+			say("To show you a permission request I need a tool to ask for, and there is none switched on in this " +
+				"chat.\n\nSwitch one on in the **Tools** tab, or say “Make a plugin” to write one, then ask me again.\n"),
+		}
 	}
 	return performance{
-		say(fmt.Sprintf("I will ask for `%s`, which does no harm. Conclave shows you exactly what would run, and nothing runs before you allow it. Refuse it if you like: I am told so, and nothing else happens.\n", t.Name)),
+		say(fmt.Sprintf("I will ask for `%s`, which does no harm. Conclave shows you exactly what would run, "+
+			"and nothing runs before you allow it. Refuse it if you like: I am told so, and nothing else happens.\n", t.Name)),
 		ask(t.Name, arguments, ""),
 	}
 }
@@ -190,7 +197,8 @@ func permission(tools []toolShape, noCalls bool) performance {
 const searchTool = "tool_search"
 
 func hello(tools []toolShape) string {
-	example, command, list := "Count the words in “the quick brown fox”", `/tool NAME {"argument": "value"}`, "No tool is switched on in this chat. Switch one on in the **Tools** tab, or say “Make a plugin”."
+	example, command, list := "Count the words in “the quick brown fox”", `/tool NAME {"argument": "value"}`,
+		"No tool is switched on in this chat. Switch one on in the **Tools** tab, or say “Make a plugin”."
 	if len(tools) > 0 {
 		var names []string
 		for i, t := range tools {
@@ -245,7 +253,8 @@ var fillers = []string{
 // failKinds are the words of /fail.
 var failKinds = []llm.ErrorKind{
 	llm.KeyRefused, llm.KeyMissing, llm.RateLimited, llm.QuotaUsedUp, llm.Overloaded, llm.ContextTooLong, llm.ModelUnknown,
-	llm.NoTools, llm.BadRequest, llm.Unreachable, llm.TimedOut, llm.StreamCut, llm.Malformed, llm.Filtered, llm.WrongAddress,
+	llm.NoTools, llm.BadRequest, llm.Unreachable, llm.TimedOut, llm.StreamCut, llm.Malformed, llm.Filtered,
+	llm.WrongAddress,
 }
 
 // failure performs an error of a kind, so that each can be seen. A stream that is

@@ -107,7 +107,8 @@ func (t toolShape) needs(missing []param) string {
 }
 
 var kindWords = map[string]string{
-	"string": "text", "integer": "a whole number", "number": "a number", "boolean": "yes or no", "array": "a list", "object": "an object",
+	"string": "text", "integer": "a whole number", "number": "a number", "boolean": "yes or no", "array": "a list",
+	"object": "an object",
 }
 
 func firstLine(text string) string {
@@ -172,8 +173,13 @@ func quote(s string) json.RawMessage {
 
 // Names that promise a tool that only looks or counts, and those that do not.
 var (
-	gentle = []string{"statistic", "count", "dice", "roll", "echo", "convert", "between", "date", "time", "list", "read", "get", "search"}
-	rough  = []string{"delete", "remove", "write", "save", "send", "run", "exec", "shell", "kill", "install", "move", "upload", "pay", "buy"}
+	gentle = []string{
+		"statistic", "count", "dice", "roll", "echo", "convert", "between", "date", "time", "list", "read", "get", "search",
+	}
+	rough = []string{
+		"delete", "remove", "write", "save", "send", "run", "exec", "shell", "kill", "install", "move", "upload", "pay",
+		"buy",
+	}
 )
 
 // harmless picks a tool to show a permission request with, and its arguments: the

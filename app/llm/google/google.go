@@ -129,7 +129,9 @@ func (p *Provider) auth(ctx context.Context) (func(http.Header), error) {
 }
 
 func (p *Provider) info(id string) llm.ModelInfo {
-	return llm.ModelInfo{Connection: p.link.Connection.Name, ID: id, Title: id, Provider: Kind, Can: llm.CapabilitiesOf(id)}
+	return llm.ModelInfo{
+		Connection: p.link.Connection.Name, ID: id, Title: id, Provider: Kind, Can: llm.CapabilitiesOf(id),
+	}
 }
 
 // Open implements llm.Provider.

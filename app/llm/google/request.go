@@ -210,7 +210,10 @@ func wireID(id string) string {
 }
 
 func media(m *chat.Media) part {
-	readable := []string{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "image/gif", "application/pdf", "audio/wav", "audio/mpeg", "audio/mp3", "audio/ogg", "audio/flac", "audio/aac"}
+	readable := []string{
+		"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "image/gif", "application/pdf", "audio/wav",
+		"audio/mpeg", "audio/mp3", "audio/ogg", "audio/flac", "audio/aac",
+	}
 	if m != nil && len(m.Data) > 0 && slices.Contains(readable, m.MIME) {
 		return part{Inline: &inline{m.MIME, m.Data}}
 	}

@@ -62,10 +62,13 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 	}
 	data, err := json.Marshal(m.body(r))
 	if err != nil {
-		return m.p.link.Fail(ctx, m.id, &llm.Error{Kind: llm.BadRequest, Detail: "the request cannot be written: " + err.Error(), Err: err})
+		return m.p.link.Fail(ctx, m.id, &llm.Error{
+			Kind: llm.BadRequest, Detail: "the request cannot be written: " + err.Error(), Err: err,
+		})
 	}
 	var answer llm.Answer
-	response, err := m.p.link.Ask(llm.Watching(ctx, &answer), m.path()+":streamGenerateContent", "alt=sse", data, authorize)
+	response, err := m.p.link.Ask(llm.Watching(ctx, &answer), m.path()+":streamGenerateContent", "alt=sse", data,
+		authorize)
 	if err != nil {
 		return m.p.link.Fail(ctx, m.id, err)
 	}
@@ -106,7 +109,9 @@ func (m *model) stream(ctx context.Context, r llm.Request, yield func(llm.Event,
 	case s.stop == llm.StopFilter && s.events == 0:
 		return m.p.link.Fail(ctx, m.id, &llm.Error{Kind: llm.Filtered, Detail: s.why})
 	case s.broken:
-		return m.p.link.Fail(ctx, m.id, &llm.Error{Kind: llm.Malformed, Found: "the model wrote a tool call that its provider could not read (" + s.why + ")"})
+		return m.p.link.Fail(ctx, m.id, &llm.Error{
+			Kind: llm.Malformed, Found: "the model wrote a tool call that its provider could not read (" + s.why + ")",
+		})
 	}
 	if s.called && s.stop == llm.StopEnd {
 		s.stop = llm.StopCalls // this wire has one word for both
@@ -135,7 +140,9 @@ type reader struct {
 
 func (s *reader) chunk(c chunk) error {
 	if u := c.Usage; u != nil {
-		s.usage = chat.Usage{Input: u.Prompt + u.ToolUse, Output: u.Answer + u.Thoughts, Cached: u.FromCache, Reasoning: u.Thoughts}
+		s.usage = chat.Usage{
+			Input: u.Prompt + u.ToolUse, Output: u.Answer + u.Thoughts, Cached: u.FromCache, Reasoning: u.Thoughts,
+		}
 	}
 	if c.Feedback.Block != "" {
 		s.stop, s.why = llm.StopFilter, c.Feedback.Block

@@ -28,12 +28,14 @@ func (w Wire) broken(t *testing.T) {
 			contentType string
 			body        string
 		}{
-			"noise":            {llm.Malformed, "text/event-stream", "\x00\xff\x01 noise\nnoise: noise\n\n"},
-			"data no JSON":     {llm.Malformed, "text/event-stream", "event: message_start\ndata: {\"choices\": [}\n\n"},
-			"a web page":       {llm.WrongAddress, "text/html", "<!DOCTYPE html>\n<html><body>It works</body></html>"},
-			"nothing":          {llm.StreamCut, "text/event-stream", ""},
-			"unknown endpoint": {llm.WrongAddress, "application/json", `{"error":"Unexpected endpoint or method. (POST /chat)"}`},
-			"no stream":        {llm.Malformed, "application/json", `{"id":"1","choices":[]}`},
+			"noise":        {llm.Malformed, "text/event-stream", "\x00\xff\x01 noise\nnoise: noise\n\n"},
+			"data no JSON": {llm.Malformed, "text/event-stream", "event: message_start\ndata: {\"choices\": [}\n\n"},
+			"a web page":   {llm.WrongAddress, "text/html", "<!DOCTYPE html>\n<html><body>It works</body></html>"},
+			"nothing":      {llm.StreamCut, "text/event-stream", ""},
+			"unknown endpoint": {
+				llm.WrongAddress, "application/json", `{"error":"Unexpected endpoint or method. (POST /chat)"}`,
+			},
+			"no stream": {llm.Malformed, "application/json", `{"id":"1","choices":[]}`},
 		} {
 			t.Run(name, func(t *testing.T) {
 				model := w.open(t, func(out http.ResponseWriter, r *http.Request) {
@@ -66,10 +68,14 @@ func (w Wire) broken(t *testing.T) {
 	t.Run("silence", func(t *testing.T) { w.silence(t, text) })
 	t.Run("redirect", func(t *testing.T) {
 		reached := make(chan string, 9)
-		other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reached <- r.Method + " " + r.URL.Path }))
+		other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			reached <- r.Method + " " + r.URL.Path
+		}))
 		t.Cleanup(other.Close)
 		for _, status := range []int{301, 302, 303, 307, 308} {
-			model := w.open(t, func(out http.ResponseWriter, r *http.Request) { http.Redirect(out, r, other.URL+r.URL.Path, status) })
+			model := w.open(t, func(out http.ResponseWriter, r *http.Request) {
+				http.Redirect(out, r, other.URL+r.URL.Path, status)
+			})
 			h := Hear(model.Stream(t.Context(), question("go on")))
 			wantKind(t, h.Err, llm.WrongAddress)
 		}
@@ -207,7 +213,8 @@ func (w Wire) keys(t *testing.T) {
 				t.Errorf("the key is in the address: %s", r.URL)
 			}
 			out.WriteHeader(http.StatusUnauthorized)
-			_, _ = io.WriteString(out, `{"error":{"message":"Incorrect API key provided: `+Key+`. Or was it sk-proj-abcdefgh****wxyz?"}}`)
+			_, _ = io.WriteString(out,
+				`{"error":{"message":"Incorrect API key provided: `+Key+`. Or was it sk-proj-abcdefgh****wxyz?"}}`)
 		})
 		h := Hear(model.Stream(t.Context(), question("go on")))
 		e := wantKind(t, h.Err, llm.KeyRefused)
@@ -233,12 +240,16 @@ func (w Wire) keys(t *testing.T) {
 			serve(text, 0)(out, r)
 		}))
 		t.Cleanup(server.Close)
-		c := llm.Connection{Name: "mine", Kind: w.Kind, URL: server.URL + w.Base, Headers: map[string]string{"X-Team": "blue"}}
+		c := llm.Connection{
+			Name: "mine", Kind: w.Kind, URL: server.URL + w.Base, Headers: map[string]string{"X-Team": "blue"},
+		}
 		h := Hear(w.Open(c, llm.Timeouts{}).Open(w.Model).Stream(t.Context(), question("go on")))
 		equal(t, "text", h.Text, Greeting)
 	})
 	t.Run("none given, one wanted", func(t *testing.T) {
-		server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) { out.WriteHeader(http.StatusUnauthorized) }))
+		server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
+			out.WriteHeader(http.StatusUnauthorized)
+		}))
 		t.Cleanup(server.Close)
 		c := llm.Connection{Name: "mine", Kind: w.Kind, URL: server.URL + w.Base}
 		h := Hear(w.Open(c, llm.Timeouts{}).Open(w.Model).Stream(t.Context(), question("go on")))

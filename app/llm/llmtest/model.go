@@ -103,7 +103,9 @@ func (m *Model) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, 
 	return func(yield func(llm.Event, error) bool) {
 		steps, ok := m.next(r)
 		if !ok {
-			yield(llm.Event{}, &llm.Error{Kind: llm.Malformed, Provider: "test", Model: "scripted", Detail: "the script has no answer for this request"})
+			yield(llm.Event{}, &llm.Error{
+				Kind: llm.Malformed, Provider: "test", Model: "scripted", Detail: "the script has no answer for this request",
+			})
 			return
 		}
 		calls := false

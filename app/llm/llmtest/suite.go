@@ -132,8 +132,14 @@ func question(text string) llm.Request {
 // Tools are the tools of the suite's requests.
 func Tools() []llm.ToolDefinition {
 	return []llm.ToolDefinition{
-		{Name: "get_weather", Description: "Say what the weather will be.", Parameters: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string","description":"Where."},"days":{"type":"integer","default":1},"as":{"enum":["c","f"],"type":"string"}},"required":["city"]}`)},
-		{Name: "word_count", Description: "Count words.", Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`)},
+		{
+			Name: "get_weather", Description: "Say what the weather will be.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"city":{"type":"string","description":"Where."},"days":{"type":"integer","default":1},"as":{"enum":["c","f"],"type":"string"}},"required":["city"]}`),
+		},
+		{
+			Name: "word_count", Description: "Count words.",
+			Parameters: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"}},"required":["text"]}`),
+		},
 		{Name: "now", Parameters: json.RawMessage(`{"type":"object","properties":{}}`)},
 	}
 }
@@ -276,7 +282,9 @@ func (w Wire) refusals(t *testing.T) {
 func (w Wire) requests(t *testing.T) {
 	closing := Full()
 	closing.NoCalls, closing.Temperature, closing.MaxTokens, closing.Reasoning = true, nil, 0, ""
-	for name, request := range map[string]llm.Request{"request": Full(), "closing": closing, "plain": {Messages: question("Hi").Messages}} {
+	for name, request := range map[string]llm.Request{
+		"request": Full(), "closing": closing, "plain": {Messages: question("Hi").Messages},
+	} {
 		t.Run(name, func(t *testing.T) {
 			var body []byte
 			var header http.Header
@@ -341,16 +349,31 @@ func Full() llm.Request {
 				{Kind: chat.PartMedia, Media: &chat.Media{ID: "z", MIME: "application/zip", Name: "a.zip", Size: 9}},
 			}},
 			{Role: chat.RoleAssistant, Parts: []chat.Part{
-				{Kind: chat.PartReasoning, Text: "Somebody else's thinking.", Vendor: map[string]json.RawMessage{"other": json.RawMessage(`{"x":1}`)}},
+				{
+					Kind: chat.PartReasoning, Text: "Somebody else's thinking.",
+					Vendor: map[string]json.RawMessage{"other": json.RawMessage(`{"x":1}`)},
+				},
 				{Kind: chat.PartText, Text: "Let me look."},
-				{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "call_1", Tool: "get_weather", Arguments: json.RawMessage(`{"city":"Oslo","days":3}`)}},
-				{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "tc_made/by:another vendor, and far longer than any wire takes it", Tool: "now"}},
+				{
+					Kind: chat.PartToolCall,
+					Call: &chat.ToolCall{ID: "call_1", Tool: "get_weather", Arguments: json.RawMessage(`{"city":"Oslo","days":3}`)},
+				},
+				{
+					Kind: chat.PartToolCall,
+					Call: &chat.ToolCall{ID: "tc_made/by:another vendor, and far longer than any wire takes it", Tool: "now"},
+				},
 			}},
 			{Role: chat.RoleTool, Parts: []chat.Part{
 				{Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: "call_1", Tool: "get_weather", Content: []chat.Part{
 					{Kind: chat.PartText, Text: "sunny"}, {Kind: chat.PartMedia, Media: picture},
 				}}},
-				{Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: "tc_made/by:another vendor, and far longer than any wire takes it", Tool: "now", IsError: true, Content: []chat.Part{{Kind: chat.PartText, Text: "Error: no clock"}}}},
+				{
+					Kind: chat.PartToolResult,
+					Result: &chat.ToolResult{
+						CallID: "tc_made/by:another vendor, and far longer than any wire takes it", Tool: "now", IsError: true,
+						Content: []chat.Part{{Kind: chat.PartText, Text: "Error: no clock"}},
+					},
+				},
 			}},
 			{Role: chat.RoleAssistant, Parts: []chat.Part{{Kind: chat.PartText, Text: "Sunny."}}},
 			{Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: "And tomorrow?"}}},
@@ -359,7 +382,10 @@ func Full() llm.Request {
 }
 
 func result(id, tool, text string) chat.Part {
-	return chat.Part{Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: id, Tool: tool, Content: []chat.Part{{Kind: chat.PartText, Text: text}}}}
+	return chat.Part{
+		Kind:   chat.PartToolResult,
+		Result: &chat.ToolResult{CallID: id, Tool: tool, Content: []chat.Part{{Kind: chat.PartText, Text: text}}},
+	}
 }
 
 // models reads a list, and what is done without one.
@@ -387,12 +413,15 @@ func (w Wire) models(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, "models.golden.json", data)
-		equal(t, "sorted", slices.IsSortedFunc(models, func(a, b llm.ModelInfo) int { return strings.Compare(a.ID, b.ID) }), true)
+		equal(t, "sorted", slices.IsSortedFunc(models, func(a, b llm.ModelInfo) int { return strings.Compare(a.ID, b.ID) }),
+			true)
 		if len(models) > 0 {
 			equal(t, "info of an opened model", p.Open(models[0].ID).Info(), models[0])
 		}
 	})
-	for name, status := range map[string]int{"refused key": http.StatusUnauthorized, "broken server": http.StatusInternalServerError} {
+	for name, status := range map[string]int{
+		"refused key": http.StatusUnauthorized, "broken server": http.StatusInternalServerError,
+	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := serving(status, []byte(`{"error":{"message":"no"}}`)).Models(t.Context())
 			kind := llm.KeyRefused

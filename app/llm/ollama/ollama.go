@@ -119,9 +119,13 @@ func (p *Provider) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 // one does not. A model that cannot chat has no id.
 //
 //	POST /api/show {"model":"qwen3:8b"} →
-//	{"capabilities":["completion","tools","thinking"],"model_info":{"general.architecture":"qwen3","qwen3.context_length":40960}}
+//	{"capabilities":["completion","tools","thinking"],
+//	 "model_info":{"general.architecture":"qwen3","qwen3.context_length":40960}}
 func (p *Provider) show(ctx context.Context, name string, authorize func(http.Header)) llm.ModelInfo {
-	info := llm.ModelInfo{Connection: p.link.Connection.Name, ID: name, Title: strings.TrimSuffix(name, ":latest"), Provider: Kind, Can: llm.CapabilitiesOf(name)}
+	info := llm.ModelInfo{
+		Connection: p.link.Connection.Name, ID: name, Title: strings.TrimSuffix(name, ":latest"), Provider: Kind,
+		Can: llm.CapabilitiesOf(name),
+	}
 	var shown struct {
 		Capabilities []string                   `json:"capabilities"`
 		Info         map[string]json.RawMessage `json:"model_info"`
@@ -171,7 +175,9 @@ func (p *Provider) Version(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if said.Version == "" {
-		return "", p.link.Fail(ctx, "", &llm.Error{Kind: llm.WrongAddress, Found: "it does not say which version of Ollama it is"})
+		return "", p.link.Fail(ctx, "", &llm.Error{
+			Kind: llm.WrongAddress, Found: "it does not say which version of Ollama it is",
+		})
 	}
 	return said.Version, nil
 }

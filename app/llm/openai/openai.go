@@ -113,7 +113,9 @@ func (p *Provider) Models(ctx context.Context) ([]llm.ModelInfo, error) {
 	}
 	err = p.link.Get(ctx, "models", "", bearer(key), &list)
 	if err != nil {
-		if e, ok := errors.AsType[*llm.Error](err); !ok || len(p.link.Connection.Models) == 0 || (e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed && e.Status != http.StatusNotImplemented) {
+		if e, ok := errors.AsType[*llm.Error](err); !ok || len(p.link.Connection.Models) == 0 ||
+			(e.Status != http.StatusNotFound && e.Status != http.StatusMethodNotAllowed &&
+				e.Status != http.StatusNotImplemented) {
 			return nil, err
 		}
 	}
@@ -172,7 +174,9 @@ func (p *Provider) describe(m listed) llm.ModelInfo {
 }
 
 func (p *Provider) info(id string) llm.ModelInfo {
-	return llm.ModelInfo{Connection: p.link.Connection.Name, ID: id, Title: id, Provider: p.options.Provider, Can: llm.CapabilitiesOf(id)}
+	return llm.ModelInfo{
+		Connection: p.link.Connection.Name, ID: id, Title: id, Provider: p.options.Provider, Can: llm.CapabilitiesOf(id),
+	}
 }
 
 // Open implements llm.Provider.

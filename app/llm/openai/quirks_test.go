@@ -52,7 +52,8 @@ func TestRefusedParametersAreLeftOutAndRemembered(t *testing.T) {
 		requests++
 		for _, name := range []string{"reasoning_effort", "temperature", "max_tokens", "stream_options"} {
 			if _, ok := body[name]; ok {
-				return http.StatusBadRequest, `{"error":{"message":"Unsupported parameter: '` + name + `' is not supported with this model."}}`
+				return http.StatusBadRequest, `{"error":{"message":"Unsupported parameter: '` + name +
+					`' is not supported with this model."}}`
 			}
 		}
 		if _, ok := body["max_completion_tokens"]; !ok {
@@ -61,7 +62,10 @@ func TestRefusedParametersAreLeftOutAndRemembered(t *testing.T) {
 		return http.StatusOK, chunks(`{"content":"hi"}`) + done
 	})
 	warm := 0.7
-	request := llm.Request{Temperature: &warm, MaxTokens: 9, Reasoning: "low", Messages: []llm.Message{{Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: "x"}}}}}
+	request := llm.Request{
+		Temperature: &warm, MaxTokens: 9, Reasoning: "low",
+		Messages: []llm.Message{{Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: "x"}}}},
+	}
 	model := provider.Open("picky")
 	for _, want := range []int{5, 6} { // four concessions, then none
 		if heard := llmtest.Hear(model.Stream(t.Context(), request)); heard.Err != nil || heard.Text != "hi" {
@@ -99,7 +103,8 @@ func TestEndMarkWithoutFinishReasonIsAnEnd(t *testing.T) {
 	provider := server(t, func(map[string]json.RawMessage) (int, string) {
 		return http.StatusOK, chunks(`{"content":"hi"}`) + "data: [DONE]\n\n"
 	})
-	if heard := llmtest.Hear(provider.Open("m").Stream(t.Context(), llm.Request{})); heard.Err != nil || !heard.Ended || heard.Stop != llm.StopEnd {
+	if heard := llmtest.Hear(provider.Open("m").Stream(t.Context(), llm.Request{})); heard.Err != nil || !heard.Ended ||
+		heard.Stop != llm.StopEnd {
 		t.Errorf("ended %v, error %v", heard.Ended, heard.Err)
 	}
 }
@@ -114,14 +119,18 @@ func TestOpenRouterGetsItsReasoningDetailsBackAndItsCostIsRead(t *testing.T) {
 		) + `data: {"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":2,"total_tokens":5,"cost":0.00125}}` + "\n\n" + done
 	})
 	model := provider.Open("acme/thinker")
-	request := llm.Request{Messages: []llm.Message{{Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: "x"}}}}}
+	request := llm.Request{
+		Messages: []llm.Message{{Role: chat.RoleUser, Parts: []chat.Part{{Kind: chat.PartText, Text: "x"}}}},
+	}
 	heard := llmtest.Hear(model.Stream(t.Context(), request))
 	if heard.Usage.Cost != 0.00125 || heard.Reasoning != "hm" {
 		t.Errorf("usage %+v, reasoning %q, error %v", heard.Usage, heard.Reasoning, heard.Err)
 	}
-	request.Messages = append(request.Messages, llm.Message{Role: chat.RoleAssistant, Parts: heard.Parts}, request.Messages[0])
+	request.Messages = append(request.Messages, llm.Message{Role: chat.RoleAssistant, Parts: heard.Parts},
+		request.Messages[0])
 	llmtest.Hear(model.Stream(t.Context(), request))
-	if got := string(second["messages"]); !strings.Contains(got, `"reasoning_details":[{"type":"reasoning.encrypted","data":"abc"}]`) {
+	if got := string(second["messages"]); !strings.Contains(got,
+		`"reasoning_details":[{"type":"reasoning.encrypted","data":"abc"}]`) {
 		t.Errorf("sent %s", got)
 	}
 	// Another server, or a finished question's plain reasoning text, gets nothing.
@@ -150,8 +159,10 @@ func TestModelsByHandStandInForAMissingList(t *testing.T) {
 }
 
 func TestAVendorsOwnAddressNeedsAKey(t *testing.T) {
-	heard := llmtest.Hear(openai.New(llm.Connection{Name: "openai", Kind: openai.Kind}, openai.Options{}).Open("gpt-4o").Stream(t.Context(), llm.Request{}))
-	if e, ok := errors.AsType[*llm.Error](heard.Err); !ok || e.Kind != llm.KeyMissing || e.Sentence() != "There is no key for openai." {
+	heard := llmtest.Hear(openai.New(llm.Connection{Name: "openai", Kind: openai.Kind},
+		openai.Options{}).Open("gpt-4o").Stream(t.Context(), llm.Request{}))
+	if e, ok := errors.AsType[*llm.Error](heard.Err); !ok || e.Kind != llm.KeyMissing ||
+		e.Sentence() != "There is no key for openai." {
 		t.Errorf("got %v", heard.Err)
 	}
 }

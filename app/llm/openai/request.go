@@ -19,8 +19,9 @@ import (
 // vendor is kept in chat.Part.Vendor under Kind: what a server
 // wants back with the calls that followed its thinking.
 type vendor struct {
-	Host    string            `json:"host"`              // whose it is; others never get it
-	Field   string            `json:"field,omitempty"`   // reasoning_content or reasoning: send the part's text back under this name
+	Host string `json:"host"` // whose it is; others never get it
+	// reasoning_content or reasoning: send the part's text back under this name
+	Field   string            `json:"field,omitempty"`
 	Details []json.RawMessage `json:"details,omitempty"` // OpenRouter's reasoning_details, unchanged
 }
 
@@ -152,10 +153,14 @@ func (m *model) assistant(parts []chat.Part, open bool) (sdk.ChatCompletionMessa
 	for _, p := range parts {
 		switch p.Kind {
 		case chat.PartToolCall:
-			message.ToolCalls = append(message.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
-				ID:       callID(p.Call.ID),
-				Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{Name: p.Call.Tool, Arguments: llm.ArgumentText(p.Call)},
-			}})
+			message.ToolCalls = append(message.ToolCalls, sdk.ChatCompletionMessageToolCallUnionParam{
+				OfFunction: &sdk.ChatCompletionMessageFunctionToolCallParam{
+					ID: callID(p.Call.ID),
+					Function: sdk.ChatCompletionMessageFunctionToolCallFunctionParam{
+						Name: p.Call.Tool, Arguments: llm.ArgumentText(p.Call),
+					},
+				},
+			})
 		case chat.PartReasoning:
 			var v vendor
 			if json.Unmarshal(p.Vendor[Kind], &v) != nil || v.Host != m.p.link.Host() {
@@ -196,7 +201,8 @@ func results(parts []chat.Part) []sdk.ChatCompletionMessageParamUnion {
 			case isPicture(c.Media):
 				n := len(pictures)/2 + 1
 				text = append(text, fmt.Sprintf("[picture %d, in the next message]", n))
-				pictures = append(pictures, sdk.TextContentPart(fmt.Sprintf("Picture %d, %sfrom the tool %s:", n, index(c.Media), p.Result.Tool)))
+				pictures = append(pictures,
+					sdk.TextContentPart(fmt.Sprintf("Picture %d, %sfrom the tool %s:", n, index(c.Media), p.Result.Tool)))
 				pictures = append(pictures, contents([]chat.Part{c})...)
 			case c.Media != nil:
 				text = append(text, llm.Placeholder(c.Media))

@@ -75,7 +75,8 @@ var errLeft = errors.New("the caller left")
 
 // once makes one request. It returns how many events were yielded and the error
 // that has not been, or nil when there is nothing more to say.
-func (m *model) once(ctx context.Context, r llm.Request, shuns map[string]bool, yield func(llm.Event, error) bool) (int, error) {
+func (m *model) once(ctx context.Context, r llm.Request, shuns map[string]bool,
+	yield func(llm.Event, error) bool) (int, error) {
 	key, err := m.p.link.Key(ctx)
 	if err != nil {
 		return 0, m.p.link.Fail(ctx, m.id, err)
@@ -169,7 +170,8 @@ func (s *reader) chunk(c sdk.ChatCompletionChunk) error {
 			return err
 		}
 		start, started, err := s.calls.Add(llm.Fragment{
-			Index: int(call.Index), HasIndex: call.JSON.Index.Valid(), ID: call.ID, Name: call.Function.Name, Arguments: call.Function.Arguments,
+			Index: int(call.Index), HasIndex: call.JSON.Index.Valid(), ID: call.ID, Name: call.Function.Name,
+			Arguments: call.Function.Arguments,
 		})
 		if err != nil {
 			return err

@@ -1120,7 +1120,7 @@ export type Risk =
   | "low" // stays within Conclave and the plugin's own data
   | "medium" // reads what you write, or spends
   | "high" // changes what models are told, or leaves this computer
-  | "wall"; // opens the walls around the plugin's process, or to this computer's network; approving the plugin does not grant it
+  | "wall";
 
 /** Scope is how long a grant holds. */
 export type Scope =

@@ -1,0 +1,91 @@
+package app_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// maxLine is the length of a line of Go, in characters.
+const maxLine = 120
+
+// unswept are the folders, with all below them but for app itself, in which lines may
+// still be longer and comments may still say “X is what …”. The list only gets shorter.
+var unswept = []string{
+	"app", "app/conversation", "app/core", "app/plugin", "app/render", "app/service", "app/transcript", "app/turn",
+}
+
+var saysIsWhat = regexp.MustCompile(`^\s*// [\w.]+(?: and \w+)? (?:is|are) what\b`)
+
+// Lines fit beside each other on a screen, and comments say what a thing does or holds.
+func TestF142LinesAreShortAndCommentsSayWhatAThingDoes(t *testing.T) {
+	list, err := exec.Command("git", "-C", "..", "ls-files", "--cached", "--others", "--exclude-standard", "*.go").Output()
+	if err != nil {
+		t.Fatalf("git ls-files: %v", err)
+	}
+	left := map[string]int{}
+	for name := range strings.Lines(string(list)) {
+		name = strings.TrimSpace(name)
+		text, err := os.ReadFile(filepath.Join("..", name))
+		if err != nil {
+			continue // deleted and not yet committed
+		}
+		folder := path.Dir(name)
+		i := slices.IndexFunc(unswept, func(u string) bool {
+			return folder == u || u != "app" && strings.HasPrefix(folder, u+"/")
+		})
+		for _, fault := range faultsOfLines(text) {
+			if i < 0 {
+				t.Errorf("%s:%s", name, fault)
+				continue
+			}
+			left[unswept[i]]++
+		}
+	}
+	for _, folder := range unswept {
+		if left[folder] == 0 {
+			t.Errorf("nothing is left to do in %s: take it out of the list", folder)
+		}
+	}
+}
+
+// faultsOfLines returns what is wrong with the lines of a file, each with its number. A
+// raw string has the lines it needs.
+func faultsOfLines(text []byte) []string {
+	raw := map[int]bool{}
+	var s scanner.Scanner
+	files := token.NewFileSet()
+	file := files.AddFile("", files.Base(), len(text))
+	s.Init(file, text, nil, 0)
+	for {
+		at, kind, literal := s.Scan()
+		if kind == token.EOF {
+			break
+		}
+		if kind == token.STRING && literal[0] == '`' {
+			for line := file.Line(at); line <= file.Line(at)+strings.Count(literal, "\n"); line++ {
+				raw[line] = true
+			}
+		}
+	}
+	var faults []string
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if n := utf8.RuneCount(line); n > maxLine && !raw[i+1] {
+			faults = append(faults, fmt.Sprintf("%d has %d characters; break it", i+1, n))
+		}
+		if saysIsWhat.Match(line) && !raw[i+1] {
+			faults = append(faults, fmt.Sprintf("%d: say what it does or holds, not what it is: %s", i+1, bytes.TrimSpace(line)))
+		}
+	}
+	return faults
+}
