@@ -130,7 +130,7 @@ func TestF77AHostileImportBringsWordsAndNothingThatActs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, gone := range []string{
-		"sequence", "vendor", "passwd", "odd", "9999", `"9"`, "-5", `\u001b`, "\u202e", `x\n`, "../",
+		"sequence", "vendor", "passwd", "odd", "9999", `"9"`, ":-5", `\u001b`, "\u202e", `x\n`, "../",
 	} {
 		if strings.Contains(string(raw), gone) {
 			t.Errorf("%q came in: %s", gone, raw)

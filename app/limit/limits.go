@@ -48,7 +48,7 @@ var (
 		Why:   "models choose badly among hundreds of tools, and each is sent with every request",
 		Person: "44 of its tools are not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. " +
 			"Its log has the names.",
-		Test: "app/plugin TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
+		Test: "app/plugin/host TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
 	})
 	// ToolListings bounds how often the tools of one plugin are listed again within
 	// ten seconds.
@@ -59,7 +59,7 @@ var (
 			"two or three",
 		Person: "It says all the time that its tools changed. They are listed 10 times within 10 s, " +
 			"and the newest ones a little later.",
-		Test: "app/plugin TestF76ToolsThatChangeAllTheTimeAreListedAtABoundedRate",
+		Test: "app/plugin/host TestF76ToolsThatChangeAllTheTimeAreListedAtABoundedRate",
 	})
 	// ScriptFile bounds one file of a script plugin.
 	ScriptFile = add(Limit{
@@ -77,7 +77,7 @@ var (
 		Unit:   Bytes,
 		Why:    "some thousand lines, and 200 plugins that print without end take 200 MiB",
 		Person: "Older lines of this log are not kept: it holds 1 MiB.",
-		Test:   "app/plugin TestF38AKeptLogIsBoundedAndSaysSo",
+		Test:   "app/plugin/host TestF38AKeptLogIsBoundedAndSaysSo",
 	})
 	// ToolDefinition bounds one tool's description and schema.
 	ToolDefinition = add(Limit{
@@ -87,7 +87,7 @@ var (
 		Why:   "it is sent to the model with every request",
 		Person: "1 of its tools is not offered: a plugin may offer 256 tools of at most 64 KiB each, with a name. " +
 			"Its log has the names.",
-		Test: "app/plugin TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
+		Test: "app/plugin/host TestF74ToolsThatAreLeftOutAreSaidOnTheCard",
 	})
 	// InspectMemory bounds the process that reads a Python plugin's sources before
 	// anybody approved them.
@@ -275,7 +275,7 @@ var (
 		Value:  400,
 		Why:    "more than anybody reads on a card; the whole is in the editor",
 		Person: "12 more lines and 3 more files differ and are not shown. Open its folder in your editor to read all of it.",
-		Test:   "app/plugin TestF120TheLinesThatAreShownAreBounded",
+		Test:   "app/plugin/host TestF120TheLinesThatAreShownAreBounded",
 	})
 	DiffBytes = add(Limit{
 		Name:   "text of a plugin's changed code that is shown",
@@ -283,7 +283,7 @@ var (
 		Unit:   Bytes,
 		Why:    "some four hundred full lines; it stays in memory while the plugin waits",
 		Person: "12 more lines and 3 more files differ and are not shown. Open its folder in your editor to read all of it.",
-		Test:   "app/plugin TestF120TheLinesThatAreShownAreBounded",
+		Test:   "app/plugin/host TestF120TheLinesThatAreShownAreBounded",
 	})
 	// DiffFile bounds a file whose lines are compared.
 	DiffFile = add(Limit{
@@ -292,7 +292,7 @@ var (
 		Unit:   Bytes,
 		Why:    "a source that somebody wrote is smaller; larger ones are made by a bundler",
 		Person: "bundle.js: it may have changed; lines of files over 512 KiB are not compared.",
-		Test:   "app/plugin TestF120TheLinesThatAreShownAreBounded",
+		Test:   "app/plugin/host TestF120TheLinesThatAreShownAreBounded",
 	})
 )
 
@@ -368,7 +368,7 @@ var (
 		Value:  1000,
 		Why:    "nobody has as many; past it something else was put there, a home folder above all",
 		Person: "The plugins folder FOLDER holds more than 1,000 files and folders that could be plugins.",
-		Test:   "app/plugin TestF67TooManyEntriesAreSaidAndOthersDoNotCount",
+		Test:   "app/plugin/host TestF67TooManyEntriesAreSaidAndOthersDoNotCount",
 	})
 )
 

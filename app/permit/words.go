@@ -8,9 +8,7 @@ const (
 	LowRisk    Risk = "low"    // stays within Conclave and the plugin's own data
 	MediumRisk Risk = "medium" // reads what you write, or spends
 	HighRisk   Risk = "high"   // changes what models are told, or leaves this computer
-	// opens the walls around the plugin's process, or to this computer's network; approving
-	// the plugin does not grant it
-	WallRisk Risk = "wall"
+	WallRisk   Risk = "wall"   // opens the walls, or this computer's network; approving a plugin does not grant it
 )
 
 // PermissionFact says in words what one permission of a plugin is.

@@ -1120,7 +1120,7 @@ export type Risk =
   | "low" // stays within Conclave and the plugin's own data
   | "medium" // reads what you write, or spends
   | "high" // changes what models are told, or leaves this computer
-  | "wall";
+  | "wall"; // opens the walls, or this computer's network; approving a plugin does not grant it
 
 /** Scope is how long a grant holds. */
 export type Scope =
