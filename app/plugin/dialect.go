@@ -15,7 +15,7 @@ type Dialect interface {
 	Facts() Facts
 	// Recognize reads src and returns its manifest, or nil when another dialect
 	// should be asked. A plugin that is clearly this dialect's but broken is a
-	// *Problem.
+	// *Problem. A source without files is asked of its own dialect alone.
 	Recognize(ctx context.Context, src Source) (*Manifest, error)
 	// Inspect tells what can be told without running any of the plugin's code.
 	// Source that cannot be read as its language is a *Problem.
@@ -24,6 +24,23 @@ type Dialect interface {
 	// of kind unavailable.
 	Spec(ctx context.Context, src Source, m Manifest, place Place) (sandbox.Spec, error)
 }
+
+// Connector is a Dialect whose plugins are no processes that Conclave starts: it
+// reaches them at an address, or in memory. Its Spec is not asked.
+type Connector interface {
+	Dialect
+	// Connect reaches the plugin, in place of starting it. It returns once there is a
+	// connection, not once the plugin is ready. The error is a *Problem when the
+	// person can do something.
+	Connect(ctx context.Context, src Source, m Manifest, place Place) (Connection, error)
+	// Confinement says what holds its plugins.
+	Confinement() sandbox.Confinement
+}
+
+// Connection is a running plugin as the host talks to it: a process behind walls,
+// an address, or something in memory. The host ends it when the plugin rests, and
+// connects anew when it is wanted again.
+type Connection = sandbox.Process
 
 // Sourcer is a Dialect whose plugins write beside their code. What they write is
 // no edit: only the files it names count.

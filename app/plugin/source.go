@@ -7,15 +7,24 @@ import (
 	"conclave/app/plugin/watch"
 )
 
-// Source is one plugin as it lies in the plugins folder: a single file, or a
-// folder.
+// Source is one plugin as there is of it before it is read: a file or a folder of
+// the plugins folder; or, without files, a row of a configuration file, or what was
+// registered at run time.
 type Source struct {
 	ID      string // folder identity: the file or folder name without its ending, made [a-zA-Z0-9_-]
 	Path    string // absolute path of the file or folder to read
 	Folder  bool
 	Display string // the path a person knows it by; differs from Path for the copy that its processes run from
 	Alone   bool   // it is loaded by itself: other plugins beside it do not matter
+
+	// Contract and Row are those of a plugin without files: its dialect, and all that
+	// is known of it, as its dialect reads it. What a person approves is the row.
+	Contract string
+	Row      string
 }
+
+// HasFiles reports whether it lies in files.
+func (s Source) HasFiles() bool { return s.Contract == "" }
 
 // Ignored reports whether an entry of the plugins folder is never a plugin: what
 // is no part of one either, and what lies there for other plugins (_name).

@@ -141,6 +141,9 @@ func (h *Host) Files(id string) []string {
 	if e == nil {
 		return []string{}
 	}
+	if !e.lies().HasFiles() {
+		return []string{}
+	}
 	_, files, err := watch.Digest(e.path())
 	if err != nil || len(files) == 0 {
 		return []string{filepath.Base(e.path())}

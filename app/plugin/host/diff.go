@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"conclave/app/limit"
+	"conclave/app/plugin"
 	"conclave/app/plugin/place"
 	"conclave/app/plugin/watch"
 	"conclave/app/tool"
@@ -30,6 +31,11 @@ func (e *entry) diff(v version) string {
 	good, ok := e.good(v.src)
 	if !ok || good.digest == v.digest {
 		return ""
+	}
+	if !v.src.HasFiles() {
+		out := &diffText{}
+		out.file("what is registered", rowFile(good.src), rowFile(v.src))
+		return out.String()
 	}
 	before, after := sourceFiles(good), sourceFiles(v)
 	names := map[string]bool{}
@@ -68,6 +74,12 @@ type sourceFile struct {
 	data  []byte
 	size  int64
 	there bool
+}
+
+// rowFile is the row of a plugin without files, as a file.
+func rowFile(src plugin.Source) sourceFile {
+	data := []byte(src.Row + "\n")
+	return sourceFile{data, int64(len(data)), true}
 }
 
 func (s sources) read(name string) sourceFile {

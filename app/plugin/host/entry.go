@@ -27,6 +27,7 @@ import (
 type entry struct {
 	h         *Host
 	id        string
+	from      string // which source has it
 	temporary bool   // offered for one run only; not from the folder
 	bare      bool   // for a look only: it gets no permission, and no service but its storage
 	kin       string // the plugin whose secret settings it has, when that is another
@@ -65,8 +66,8 @@ type entry struct {
 	work     *plugin.PackageWork // installing them; not changed any more
 }
 
-func newEntry(h *Host, src plugin.Source) *entry {
-	e := &entry{h: h, id: src.ID, status: plugin.Status{
+func newEntry(h *Host, from string, src plugin.Source) *entry {
+	e := &entry{h: h, id: src.ID, from: from, status: plugin.Status{
 		ID: src.ID, Path: src.Display, State: plugin.Loading, Isolation: h.o.Launcher.Confinement(), Manifest: plugin.Manifest{Name: src.ID},
 	}}
 	e.log = newJournal(filepath.Join(h.o.Data, "logs", "plugins", src.ID+".log"), &e.mask)
@@ -83,11 +84,15 @@ func (e *entry) place(src plugin.Source) bool {
 	return moved
 }
 
-func (e *entry) path() string {
+// lies returns where the plugin lies now.
+func (e *entry) lies() plugin.Source {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.source.Display
+	return e.source
 }
+
+// path is where the person knows it to lie.
+func (e *entry) path() string { return e.lies().Display }
 
 // changeState changes what the person set, writes it, and puts it in force; renew
 // starts the plugin anew whatever changed.

@@ -139,36 +139,8 @@ func (h *Host) rescan(names []string) error {
 		h.o.Bus.Changed(bus.Plugins, "")
 		return err
 	}
-	var kicked []*entry
-	seen := map[string]bool{}
-	for _, src := range sources {
-		seen[src.ID] = true
-		e, known := h.entries[src.ID]
-		if known && e.temporary {
-			h.o.Log.Warn("a plugin of the folder is passed over: one of its name was given for this run", "plugin", src.ID)
-			continue
-		}
-		if !known {
-			e = newEntry(h, src)
-			h.entries[src.ID] = e
-		}
-		moved := e.place(src)
-		if !known || moved || names == nil || e.concerns(names) {
-			kicked = append(kicked, e)
-		}
-	}
-	for id, e := range h.entries {
-		// One that nobody named may be back by now, with the same files: its watcher
-		// would not tell.
-		if !seen[id] && !e.temporary && (names == nil || e.concerns(names)) {
-			e.place(plugin.Source{})
-			kicked = append(kicked, e)
-		}
-	}
 	h.mu.Unlock()
-	for _, e := range kicked {
-		e.kick()
-	}
+	h.take(fromFolder, sources, func(e *entry) bool { return names == nil || e.concerns(names) })
 	return nil
 }
 
@@ -345,6 +317,8 @@ func (h *Host) Lies(id string) (path string, err error) {
 		return "", err
 	case e.temporary:
 		return "", fault.New(fault.Conflict, "plugin.find", "The plugin "+id+" does not lie in the plugins folder: it was named for this run.", "")
+	case e.from != fromFolder:
+		return "", fault.New(fault.Conflict, "plugin.find", "The plugin "+id+" does not lie in the plugins folder: it comes from "+e.from+".", "")
 	}
 	return e.path(), nil
 }

@@ -111,6 +111,9 @@ func copyBeside(v version, to string) error {
 // of its digest and nothing else.
 func (e *entry) pinned(v version) plugin.Source {
 	src := v.src
+	if !src.HasFiles() {
+		return src
+	}
 	src.Path = filepath.Join(e.pinDir(), short(v.digest), filepath.Base(v.src.Path))
 	return src
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"conclave/app/fault"
 	"conclave/app/plugin"
@@ -68,17 +67,17 @@ func (h *Host) LoadWith(ctx context.Context, id string, options json.RawMessage)
 // loadOnce offers what lies at src for this run only. kin is the plugin whose
 // secret settings it has, if any.
 func (h *Host) loadOnce(ctx context.Context, src plugin.Source, kin string, set savedState, bare bool) (string, error) {
-	name := filepath.Base(src.Path)
-	if !src.Folder {
-		name = strings.TrimSuffix(name, filepath.Ext(name))
+	name := src.ID
+	if src.HasFiles() {
+		name = plugin.IDOf(filepath.Base(src.Path), src.Folder)
 	}
-	id := plugin.LegalID(name)
+	id := name
 	h.mu.Lock()
 	for n := 2; h.entries[id] != nil; n++ {
-		id = fmt.Sprintf("%s_%d", plugin.LegalID(name), n)
+		id = fmt.Sprintf("%s_%d", name, n)
 	}
 	src.ID = id
-	e := newEntry(h, src)
+	e := newEntry(h, "this run", src)
 	e.temporary, e.known, e.kin, e.state, e.bare = true, true, kin, set, bare
 	e.log = newJournal("", &e.mask)
 	e.source = src

@@ -26,6 +26,7 @@ func (e *entry) settle(v version, state plugin.State, problem *plugin.Problem, b
 	s.Load = since(began)
 	if v.manifest.Contract != "" {
 		s.Manifest, s.Imports, s.Options, s.Notes = v.manifest, v.listing.Imports, v.options, v.notes
+		s.Isolation = v.confinement(e.h)
 	}
 	if more != nil {
 		more(s)

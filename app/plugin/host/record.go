@@ -40,8 +40,9 @@ type goodRecord struct {
 	Manifest plugin.Manifest `json:"manifest"`
 	Tools    []keptTool      `json:"tools"`
 	Loaded   time.Time       `json:"loaded"`
-	Base     string          `json:"base"` // name of the file or folder inside the kept copy
+	Base     string          `json:"base"` // name of the file or folder inside the kept copy; empty without files
 	Folder   bool            `json:"folder"`
+	Row      string          `json:"row,omitempty"` // of a plugin without files, which has no copy
 }
 
 // keptTool is a tool.Tool with the fields its own JSON leaves out.
@@ -133,7 +134,10 @@ func (e *entry) remember(v version) {
 	rec.Options, rec.Notes = v.options, v.notes
 	rec.Load, rec.Loaded = e.status.Load.Microseconds(), e.status.Loaded
 	if e.status.State == plugin.Ready && v.listed {
-		rec.Good = &goodRecord{Digest: v.digest, Manifest: v.manifest, Tools: keep(v.tools), Loaded: e.status.Loaded, Base: filepath.Base(v.src.Path), Folder: v.src.Folder}
+		rec.Good = &goodRecord{Digest: v.digest, Manifest: v.manifest, Tools: keep(v.tools), Loaded: e.status.Loaded, Folder: v.src.Folder, Row: v.src.Row}
+		if v.src.HasFiles() {
+			rec.Good.Base = filepath.Base(v.src.Path)
+		}
 	}
 	e.mu.Unlock()
 	e.save()

@@ -215,7 +215,7 @@ type digested struct {
 // src is gone; otherwise it is a fault or a *Problem.
 func (e *entry) digest(ctx context.Context, src plugin.Source) (digested, error) {
 	digest, err := e.digestOf(src, e.h.code(src))
-	if err != nil || src.Folder {
+	if err != nil || src.Folder || !src.HasFiles() {
 		return digested{digest: digest}, err
 	}
 	m, d, err := e.h.recognize(ctx, src)
@@ -404,6 +404,9 @@ func (e *entry) settled(v version) bool {
 // The error is errNewer when the files are not those of v any more; otherwise it is
 // a *Problem.
 func (e *entry) pin(v version) (plugin.Source, error) {
+	if !v.src.HasFiles() {
+		return v.src, nil
+	}
 	e.writing.Lock()
 	defer e.writing.Unlock()
 	pinned := e.pinned(v)

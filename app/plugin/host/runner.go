@@ -192,6 +192,30 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 	if !r.e.temporary {
 		where.Code = v.digest
 	}
+	running, err := r.connect(ctx, v, src, where)
+	if err != nil {
+		return nil, err
+	}
+	s, err := startSession(ctx, r, running)
+	if s != nil {
+		s.walls = walls
+	}
+	if s != nil && !r.e.temporary {
+		s.code.Store(&v.digest)
+	}
+	return s, err
+}
+
+// connect has the dialect reach the plugin, or starts its process behind its walls.
+// src is what it runs from.
+func (r *runner) connect(ctx context.Context, v version, src plugin.Source, where plugin.Place) (plugin.Connection, error) {
+	if c, ok := v.dialect.(plugin.Connector); ok {
+		running, err := c.Connect(ctx, src, v.manifest, where)
+		if err != nil {
+			return nil, plugin.ProblemOf(err)
+		}
+		return running, nil
+	}
 	spec, err := v.dialect.Spec(ctx, src, v.manifest, where)
 	if err != nil {
 		return nil, err
@@ -200,14 +224,11 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 	if err := resolve(&spec, src, r.h.o.Data); err != nil {
 		return nil, err
 	}
-	s, err := startSession(ctx, r, spec)
-	if s != nil {
-		s.walls = walls
+	running, err := r.h.o.Launcher.Start(ctx, spec)
+	if err != nil {
+		return nil, plugin.ProblemOf(err)
 	}
-	if s != nil && !r.e.temporary {
-		s.code.Store(&v.digest)
-	}
-	return s, err
+	return running, nil
 }
 
 // place says where the process may live and what the person set for it.
@@ -336,7 +357,7 @@ func (r *runner) describe(s *plugin.Status) {
 // Call runs one call of a tool of this version. See tool.Invoker.
 func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) {
 	result := r.call(ctx, call)
-	if v := r.version(); result.Traceback != "" { // a person knows the plugin by its own folder
+	if v := r.version(); result.Traceback != "" && v.src.HasFiles() { // a person knows the plugin by its own folder
 		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.pinned(v).Path, v.src.Display)
 	}
 	r.explain(call.Tool.Name, &result)

@@ -18,7 +18,6 @@ import (
 
 	"conclave/app/limit"
 	"conclave/app/plugin"
-	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
 	"conclave/app/tool"
 	build "conclave/app/version"
@@ -29,7 +28,7 @@ import (
 type session struct {
 	walls     openings // that it was started with; set before it is used
 	r         *runner
-	process   sandbox.Process
+	process   plugin.Connection
 	transport *wire.Transport
 	mcp       *mcp.ClientSession
 	speaks    bool // it is one of our own shims and knows conclave/… keys
@@ -49,13 +48,9 @@ type session struct {
 	killed  string     // why we ended it, for the calls that were open
 }
 
-// startSession starts the process of spec and shakes hands with it. The error is
-// a *Problem, or the cause of ctx's end.
-func startSession(ctx context.Context, r *runner, spec sandbox.Spec) (*session, error) {
-	process, err := r.h.o.Launcher.Start(ctx, spec)
-	if err != nil {
-		return nil, plugin.ProblemOf(err)
-	}
+// startSession shakes hands with what was started or reached, which it ends if that
+// fails. The error is a *Problem, or the cause of ctx's end.
+func startSession(ctx context.Context, r *runner, process plugin.Connection) (_ *session, err error) {
 	s := &session{r: r, process: process, over: make(chan struct{})}
 	r.e.follow(process)
 	s.mcp, s.transport, err = wire.Dial(ctx, process.Wire(), &mcp.Implementation{Name: "conclave", Version: build.Version},

@@ -13,6 +13,7 @@ import (
 
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
 
@@ -37,12 +38,20 @@ func (v version) facts() plugin.Facts {
 	return v.dialect.Facts()
 }
 
+// confinement says what holds v when it runs.
+func (v version) confinement(h *Host) sandbox.Confinement {
+	if c, ok := v.dialect.(plugin.Connector); ok {
+		return c.Confinement()
+	}
+	return h.o.Launcher.Confinement()
+}
+
 // candidate describes v to the gate.
 func (v version) candidate(h *Host) permit.Candidate {
 	c := permit.Candidate{
 		Plugin: v.src.ID, Name: v.manifest.Name, Contract: v.manifest.Contract, Code: v.digest,
 		Tools: v.listing.Tools, Permissions: v.manifest.Permissions, Imports: v.listing.Imports,
-		Isolation: h.o.Launcher.Confinement().Level, ReadAll: v.listing.Known, Settings: v.settings,
+		Isolation: v.confinement(h).Level, ReadAll: v.listing.Known, Settings: v.settings,
 		Folder: v.src.Display, Hidden: v.manifest.Hidden,
 	}
 	facts := v.facts()
@@ -63,6 +72,9 @@ func (h *Host) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manife
 // recognize asks the dialects in order.
 func (h *Host) recognize(ctx context.Context, src plugin.Source) (*plugin.Manifest, plugin.Dialect, error) {
 	for _, d := range h.o.Dialects {
+		if !src.HasFiles() && d.Facts().Contract != src.Contract {
+			continue
+		}
 		m, err := d.Recognize(ctx, src)
 		if err != nil {
 			return nil, nil, err
@@ -116,9 +128,13 @@ func (e *entry) good(src plugin.Source) (version, bool) {
 		return version{}, false
 	}
 	v := version{
-		src:    plugin.Source{ID: src.ID, Path: good.Base, Folder: good.Folder, Display: src.Display},
+		src:    plugin.Source{ID: src.ID, Path: good.Base, Folder: good.Folder, Display: src.Display, Row: good.Row},
 		digest: good.Digest, manifest: good.Manifest, tools: unkeep(good.Tools), listed: true, dialect: e.h.dialect(good.Manifest.Contract),
 		settings: e.settings(),
+	}
+	if good.Base == "" {
+		v.src.Contract = good.Manifest.Contract
+		return v, v.dialect != nil
 	}
 	v.src = e.pinned(v)
 	_, err := os.Stat(v.src.Path)
@@ -140,6 +156,10 @@ func (h *Host) code(src plugin.Source) []string {
 // digestOf returns the digest of all that loading src reads. files are the ones
 // beside a single file, relative to its folder; it is among them.
 func (e *entry) digestOf(src plugin.Source, files []string) (string, error) {
+	if !src.HasFiles() {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q", src.Contract, src.Row))
+		return hex.EncodeToString(sum[:]), nil
+	}
 	if src.Folder && files != nil {
 		return e.digestOfFiles(src.Path, files)
 	}

@@ -58,7 +58,7 @@ func (h *Host) ShowPackageWork(id string, work *plugin.PackageWork) {
 
 // survey finds out what packages v wants.
 func (e *entry) survey(ctx context.Context, v version) error {
-	if e.h.o.Environments == nil {
+	if e.h.o.Environments == nil || !v.src.HasFiles() {
 		return nil
 	}
 	found, err := e.h.o.Environments.Packages(ctx, v.src, v.manifest, v.listing)

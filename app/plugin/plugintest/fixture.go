@@ -38,6 +38,7 @@ type Fixture struct {
 	Chat    *chat.Conversation // the active one
 
 	Environments host.Environments // none, unless a test gives it before Open
+	Dialects     []plugin.Dialect  // besides World, in the same way
 
 	T    *testing.T
 	stop func()
@@ -73,7 +74,7 @@ func Bubble(t *testing.T, contract string, test func(t *testing.T, f *Fixture)) 
 func (f *Fixture) Open() {
 	f.Tools = tool.NewRegistry()
 	f.Host = host.New(host.Options{
-		Dir: f.Dir, Data: f.Data, Dialects: []plugin.Dialect{f.World}, Launcher: f.World, Registry: f.Tools, Gate: f.Gate, Cache: f.Cache, Bus: f.Bus,
+		Dir: f.Dir, Data: f.Data, Dialects: append([]plugin.Dialect{f.World}, f.Dialects...), Launcher: f.World, Registry: f.Tools, Gate: f.Gate, Cache: f.Cache, Bus: f.Bus,
 		Environments: f.Environments, Secrets: f.Keys, Log: slog.New(slog.DiscardHandler), Chats: host.Chats{Active: func(context.Context) (*chat.Conversation, error) { return f.Chat, nil }},
 	})
 	f.Library = library.New(library.Options{Dir: f.Dir, Data: f.Data, Host: f.Host, Gate: f.Gate, Log: slog.New(slog.DiscardHandler)})

@@ -186,6 +186,11 @@ func read(path string) (Script, error) {
 	if err != nil {
 		return Script{}, &plugin.Problem{Kind: "unavailable", File: filepath.Base(path), Message: filepath.Base(path) + " cannot be read."}
 	}
+	return parse(path, text)
+}
+
+// parse reads the text of a script, which lies at path.
+func parse(path string, text []byte) (Script, error) {
 	if len(text) == 0 {
 		return Script{}, &plugin.Problem{Kind: "script", File: filepath.Base(path), Message: filepath.Base(path) + " is empty."}
 	}
@@ -265,20 +270,22 @@ func (w *World) Start(ctx context.Context, spec sandbox.Spec) (sandbox.Process, 
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	path, id := spec.Argv[0], spec.Argv[1]
+	return w.run(newProcess(w, spec.Argv[1], spec.Argv[0], spec.Argv[2:])), nil
+}
+
+func (w *World) run(p *Process) *Process {
 	w.mu.Lock()
-	w.started = append(w.started, id)
+	w.started = append(w.started, p.id)
 	before := w.before
 	w.mu.Unlock()
 	if before != nil {
-		before(id)
+		before(p.id)
 	}
-	p := newProcess(w, id, path, spec.Argv[2:])
 	w.mu.Lock()
 	w.running[p] = struct{}{}
 	w.mu.Unlock()
 	go p.run() // ends with the process; whoever waits for its Done waits for it
-	return p, nil
+	return p
 }
 
 func (w *World) gone(p *Process) {

@@ -1,0 +1,76 @@
+package host
+
+import (
+	"slices"
+
+	"conclave/app/fault"
+	"conclave/app/plugin"
+)
+
+// Plugins come from sources, each of which says what it has whenever that changes:
+// the plugins folder (Scan, Watch), a file of which each row is a plugin, or
+// whatever lets plugins register while Conclave runs. From then on all are alike.
+
+// fromFolder is the source that the plugins folder is.
+const fromFolder = "the plugins folder"
+
+// Offer takes what a source other than the folder has now: plugins without files.
+// from names the source in sentences; those it had before and has no more are gone.
+// A plugin whose id another source has already is passed over until the next Offer.
+// The call does not wait for the loads; Settled does. Nothing of a plugin runs
+// before a person approved its row. Kind invalid, with nothing taken, for a plugin
+// without an id of its own or of no known dialect.
+func (h *Host) Offer(from string, all []plugin.Source) error {
+	seen := map[string]bool{}
+	for _, src := range all {
+		switch {
+		case src.ID == "" || src.ID != plugin.LegalID(src.ID) || seen[src.ID]:
+			return fault.New(fault.Invalid, "plugin.offer", "A plugin of "+from+" has no id of its own: “"+src.ID+"”.", "Use letters, digits, - and _, and each id once.")
+		case src.HasFiles() || h.dialect(src.Contract) == nil:
+			return fault.New(fault.Invalid, "plugin.offer", "Conclave knows no plugins of the kind “"+src.Contract+"”, which "+src.ID+" of "+from+" is said to be.", "")
+		}
+		seen[src.ID] = true
+	}
+	h.take(from, slices.Clone(all), func(*entry) bool { return true })
+	return nil
+}
+
+// take compares what a source has with its entries. Those that are new or moved are
+// looked at, and of the others those that again names.
+func (h *Host) take(from string, all []plugin.Source, again func(*entry) bool) {
+	var kicked []*entry
+	seen := map[string]bool{}
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return
+	}
+	for _, src := range all {
+		seen[src.ID] = true
+		e, known := h.entries[src.ID]
+		if known && e.from != from {
+			h.o.Log.Warn("a plugin is passed over: another of its name is there", "plugin", src.ID, "from", from, "other", e.from)
+			continue
+		}
+		if !known {
+			e = newEntry(h, from, src)
+			h.entries[src.ID] = e
+		}
+		moved := e.place(src)
+		if !known || moved || again(e) {
+			kicked = append(kicked, e)
+		}
+	}
+	for id, e := range h.entries {
+		// One that nobody named may be back by now, with the same files: its watcher
+		// would not tell.
+		if !seen[id] && e.from == from && again(e) {
+			e.place(plugin.Source{})
+			kicked = append(kicked, e)
+		}
+	}
+	h.mu.Unlock()
+	for _, e := range kicked {
+		e.kick()
+	}
+}
