@@ -1,22 +1,175 @@
-package app
+package app_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
+
+	"conclave/app"
+	"conclave/app/fault"
+	"conclave/app/settings"
 )
 
-func TestConnectionsWithOneTitleAreToldApartByTheirNames(t *testing.T) {
-	views := []ConnectionView{
-		{Name: "demo", Title: "Demo guide"}, {Name: "127.0.0.1-8080", Title: "127.0.0.1:8080"},
-		{Name: "127.0.0.1-8080-2", Title: "127.0.0.1:8080"}, {Name: "mine", Title: "OpenAI"},
+// connection returns the card of a connection.
+func (w *window) connection(name string) app.ConnectionView {
+	w.t.Helper()
+	list, err := w.Models.List()
+	if err != nil {
+		w.t.Fatal(err)
 	}
-	tellApart(views)
-	var got []string
-	for _, v := range views {
-		got = append(got, v.Title)
+	i := slices.IndexFunc(list.Connections, func(c app.ConnectionView) bool { return c.Name == name })
+	if i < 0 {
+		return app.ConnectionView{}
 	}
-	want := []string{"Demo guide", "127.0.0.1:8080 (127.0.0.1-8080)", "127.0.0.1:8080 (127.0.0.1-8080-2)", "OpenAI"}
-	if !slices.Equal(got, want) {
-		t.Errorf("the window shows %q, want %q", got, want)
+	return list.Connections[i]
+}
+
+func TestAConnectionFromItsFormToItsRemoval(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/v1/models" {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, `{"object":"list","data":[{"id":"zeta","object":"model"},{"id":"Alpha","object":"model"}]}`)
+	}))
+	defer server.Close()
+	w := open(t)
+	if list, err := w.Models.List(); err != nil || list.Default != "test/scripted" || len(list.Providers) != 5 || !list.Connections[0].BuiltIn || list.Connections[0].State != "ok" || list.KeyStore == "" {
+		t.Fatalf("at first: %+v, %v", list, err)
 	}
+	edit := app.ConnectionEdit{Kind: "openai", Title: " My Server! ", URL: server.URL + "/v1 "}
+	name, err := w.Models.Add(edit)
+	if err != nil || name != "my-server" {
+		t.Fatalf("added as %q, %v", name, err)
+	}
+	if c := w.connection(name); c.Title != "My Server!" || c.State != "unknown" || c.Host != strings.TrimPrefix(server.URL, "http://") || c.HasKey {
+		t.Errorf("its card is %+v", c)
+	}
+	if again, err := w.Models.Add(edit); err != nil || again != "my-server-2" {
+		t.Errorf("added again as %q, %v", again, err)
+	}
+	if unnamed, err := w.Models.Add(app.ConnectionEdit{Kind: "ollama", Title: "本機", URL: server.URL}); err != nil || unnamed != "ollama" {
+		t.Errorf("a title without letters is named %q, %v", unnamed, err)
+	}
+	_, err = w.Models.Add(app.ConnectionEdit{Kind: "carrier pigeon", Title: "x", URL: server.URL})
+	kind(t, "an unknown kind", err, fault.Invalid, "")
+	if err := w.Models.Test(name); err != nil {
+		t.Fatal(err)
+	}
+	if c := w.connection(name); c.State != "ok" || c.Checked == "" || c.Problem != nil {
+		t.Errorf("after its test the card is %+v", c)
+	}
+	list, err := w.Models.List()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var models []string
+	for _, m := range list.Models {
+		if m.Connection == name {
+			models = append(models, m.ID)
+		}
+	}
+	if got := strings.Join(models, " "); got != "Alpha zeta" {
+		t.Errorf("its models are %s", got)
+	}
+	if err := w.Models.SetCapabilities(name+"/zeta", false, true, false); err != nil {
+		t.Fatal(err)
+	}
+	list, err = w.Models.List()
+	if i := slices.IndexFunc(list.Models, func(m app.ModelView) bool { return m.Name == name+"/zeta" }); err != nil || i < 0 || list.Models[i].Tools || !list.Models[i].Vision {
+		t.Errorf("what the person said of it is %+v, %v", list.Models, err)
+	}
+	if err := w.Models.Update(name, app.ConnectionEdit{Kind: "openai", Title: "Elsewhere", URL: server.URL + "/nowhere"}); err != nil {
+		t.Fatal(err)
+	}
+	if c := w.connection(name); c.Title != "Elsewhere" || c.State != "unknown" {
+		t.Errorf("changed, the card is %+v", c)
+	}
+	if err := w.Models.Test(name); err != nil {
+		t.Errorf("how a test went is on the card, not %v", err)
+	}
+	if c := w.connection(name); c.State != "failed" || c.Problem == nil || c.Problem.Message == "" {
+		t.Errorf("where there is no server the card is %+v", c)
+	}
+	kind(t, "a test of no connection", w.Models.Test("nowhere"), fault.NotFound, "nowhere")
+	kind(t, "changing no connection", w.Models.Update("nowhere", app.ConnectionEdit{Kind: "openai", URL: server.URL}), fault.NotFound, "nowhere")
+	undo, err := w.Models.Remove(name)
+	if err != nil || undo.Sentence != "The connection “Elsewhere” was removed." {
+		t.Fatalf("removed: %+v, %v", undo, err)
+	}
+	if c := w.connection(name); c.Name != "" {
+		t.Errorf("it is there still: %+v", c)
+	}
+	if err := w.Window.Undo(undo.Token); err != nil {
+		t.Fatal(err)
+	}
+	if c := w.connection(name); c.Title != "Elsewhere" {
+		t.Errorf("it is not back: %+v", c)
+	}
+	_, err = w.Models.Remove("nowhere")
+	kind(t, "removing no connection", err, fault.NotFound, "nowhere")
+	if err := w.Models.SetDefault(name + "/zeta"); err != nil {
+		t.Fatal(err)
+	}
+	if set, err := w.core.Settings.Settings(t.Context()); err != nil || set.DefaultModel != name+"/zeta" {
+		t.Errorf("the default is %q, %v", set.DefaultModel, err)
+	}
+}
+
+func TestSettingsAreChangedOneByOneAndChecked(t *testing.T) {
+	w := open(t)
+	before, err := w.Settings.Get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := w.Settings.Set(map[string]json.RawMessage{"theme": json.RawMessage(`"dark"`), "zoom": json.RawMessage(`125`), "keys": json.RawMessage(`{"send":"Ctrl+Enter"}`)})
+	if err != nil || after.Theme != settings.Dark || after.Zoom != 125 || after.Keys["send"] != "Ctrl+Enter" || after.SidebarWidth != before.SidebarWidth || after.Revision <= before.Revision {
+		t.Errorf("changed: %+v, %v", after, err)
+	}
+	if got, err := w.Settings.Get(); err != nil || got.Theme != settings.Dark || len(got.Keys) != 1 {
+		t.Errorf("read again: %+v, %v", got, err)
+	}
+	_, err = w.Settings.Set(map[string]json.RawMessage{"zoom": json.RawMessage(`"large"`)})
+	kind(t, "a zoom that is no number", err, fault.Invalid, "not of its kind")
+	_, err = w.Settings.Set(map[string]json.RawMessage{"theme": json.RawMessage(`"plaid"`)})
+	kind(t, "a theme that is not there", err, fault.Invalid, "")
+	if got, err := w.Settings.Get(); err != nil || got.Theme != settings.Dark || got.Zoom != 125 {
+		t.Errorf("after what was refused: %+v, %v", got, err)
+	}
+}
+
+func TestTheWindowOpensNothingThatIsNoPlaceOfItsOwn(t *testing.T) {
+	w := open(t)
+	for _, address := range []string{"file:///etc/passwd", "javascript:alert(1)", "conclave:x", "http://%zz"} {
+		kind(t, address, w.Window.OpenURL(address), fault.Invalid, "Only web and mail addresses")
+	}
+	kind(t, "an unknown folder", w.Window.OpenFolder("elsewhere"), fault.Invalid, "no folder “elsewhere”")
+	if ref, err := w.Window.Report("the page broke\u202e", strings.Repeat("at x\n", 10_000)); err != nil || len(ref) != 8 {
+		t.Errorf("reported as %q, %v", ref, err)
+	}
+	if toasts, err := w.Window.Toasts(0); err != nil || toasts == nil || len(toasts) != 0 {
+		t.Errorf("toasts are %v, %v", toasts, err)
+	}
+	_, err := w.Plugins.Choose("moon")
+	kind(t, "choosing what cannot be", err, fault.Invalid, "no “moon” to choose")
+}
+
+func TestWhatNeedsTheSystemsWindowIsRefusedBeforeItIsThere(t *testing.T) {
+	w := app.New(app.Core{}, nil)
+	for name, do := range map[string]func() error{
+		"an address": func() error { return w.Window.OpenURL("https://example.org") },
+		"a file":     func() error { _, err := w.Window.SaveFile("x", "y"); return err },
+		"media":      func() error { _, err := w.Window.SaveMedia("x", "y"); return err },
+		"a choice":   func() error { _, err := w.Plugins.Choose("file"); return err },
+		"its end":    w.Window.Quit,
+	} {
+		if err := do(); err == nil || !strings.Contains(err.Error(), "the window is not there yet") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	w.Focus() // nothing to bring to the front
 }

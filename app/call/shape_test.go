@@ -39,7 +39,7 @@ func (b *bench) made(asked chat.ToolCall, change ...func(*call.Origin)) *call.Ca
 		do(&o)
 	}
 	found, _ := b.set.ByWire(asked.Tool)
-	c, err := b.runner.Ask(b.t.Context(), &o, &asked, found, call.Place{Response: 2, Round: 1, Index: 3})
+	c, err := b.runner.Ask(b.t.Context(), &o, &asked, found, call.Position{Response: 2, Round: 1, Index: 3})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func (b *bench) made(asked chat.ToolCall, change ...func(*call.Origin)) *call.Ca
 		result = c.Decide(b.t.Context(), nil)
 	}
 	if result == nil {
-		r := c.Make(b.t.Context(), call.With{})
+		r := c.Make(b.t.Context(), call.Extra{})
 		result = &r
 	}
 	c.End(b.t.Context(), *result)
@@ -219,7 +219,7 @@ func TestACallThatCannotBePutOnRecordIsNotMade(t *testing.T) {
 	ran := false
 	b := newBench(t, tools{"run": func(context.Context, tool.Call) tool.Result { ran = true; return said("x") }})
 	disk := &full{MemoryLog: b.log, calls: fault.New(fault.Unavailable, "test", "The disk is full.", "")}
-	_, err := b.runner.Do(t.Context(), call.Origin{About: hook.About{Caller: permit.Person}, Tools: b.set, Log: disk}, "p:run", "{}", call.With{})
+	_, err := b.runner.Do(t.Context(), call.Origin{About: hook.About{Caller: permit.Person}, Tools: b.set, Log: disk}, "p:run", "{}", call.Extra{})
 	if fault.KindOf(err) != fault.Unavailable || ran {
 		t.Errorf("got %v; it ran: %v", err, ran)
 	}
@@ -332,7 +332,7 @@ func (b *bench) doIn(ctx context.Context, name string, change func(*call.Origin)
 	b.t.Helper()
 	o := call.Origin{About: hook.About{Caller: permit.Person}, Tools: b.set}
 	change(&o)
-	r, err := b.runner.Do(ctx, o, "p:"+name, "{}", call.With{})
+	r, err := b.runner.Do(ctx, o, "p:"+name, "{}", call.Extra{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -350,7 +350,9 @@ func TestArgumentsThatAPersonChangedAreCheckedAgain(t *testing.T) {
 			t.Errorf("changed to %s: %q", arguments, got)
 		}
 	}
-	released := b.doIn(t.Context(), "run", func(o *call.Origin) { o.Caller, o.Asker, o.Turn = permit.Main, asker{permit.Answer{Effect: permit.Allow, Scope: permit.ThisAnswer}}, "t" })
+	released := b.doIn(t.Context(), "run", func(o *call.Origin) {
+		o.Caller, o.Asker, o.Turn = permit.Main, asker{permit.Answer{Effect: permit.Allow, Scope: permit.ThisAnswer}}, "t"
+	})
 	if released.Status != chat.CallOK {
 		t.Errorf("allowed for one answer: %+v", released)
 	}

@@ -1,0 +1,283 @@
+package app_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"conclave/app"
+	"conclave/app/fault"
+	"conclave/app/llm/llmtest"
+	"conclave/app/permit"
+)
+
+// extended opens a window in whose plugins folder lies the extension "ext" of these
+// permissions, which nobody has approved yet.
+func extended(t *testing.T, permissions []string, answers ...[]llmtest.Step) *window {
+	t.Helper()
+	path, err := worker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	manifest, err := json.Marshal(map[string]any{
+		"version": "1", "name": "Ext\u200bension", "identifier": "ext", "author": "a", "permissions": permissions, "homepage": "https://example.org",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(data, "plugins", "ext", "spindle.json"), string(manifest))
+	write(t, filepath.Join(data, "plugins", "ext", "dist", "backend.js"), `
+spindle.log.info("I am here\u202e.");
+spindle.registerTool({ name: "run", description: "Runs.", parameters: { type: "object", properties: {} }, inline_available: true });
+spindle.on("TOOL_INVOCATION", async () => "done");`)
+	return openOn(t, data, path, answers...)
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// card returns the card of a plugin.
+func (w *window) card(id string) app.PluginView {
+	w.t.Helper()
+	list, err := w.Plugins.List()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	i := slices.IndexFunc(list.Plugins, func(v app.PluginView) bool { return v.ID == id })
+	if i < 0 {
+		return app.PluginView{}
+	}
+	return list.Plugins[i]
+}
+
+func (w *window) state(id, state string) app.PluginView {
+	w.t.Helper()
+	w.until("the plugin "+id+" "+state, func() bool { return string(w.card(id).State) == state })
+	return w.card(id)
+}
+
+func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
+	w := extended(t, []string{"tools", "cors_proxy"}).quiet()
+	card := w.card("ext")
+	if card.Name != "Extension" || !card.Enabled || len(card.Tools) != 0 || card.Homepage != "https://example.org" {
+		t.Errorf("before it is approved the card is %+v", card)
+	}
+	var names []string
+	for _, p := range card.Permissions {
+		names = append(names, p.Name+" "+string(p.State))
+	}
+	if got := strings.Join(names, ", "); got != "tools asked, cors_proxy asked, local_network asked" {
+		t.Errorf("it asks for %s", got)
+	}
+	kind(t, "approving what nobody read", w.Plugins.Approve("ext", "another digest", false), fault.Conflict, "changed while you were reading")
+	kind(t, "keeping what nobody read", w.Plugins.KeepOld("ext", "another digest"), fault.Conflict, "changed while you were reading")
+	if err := w.Plugins.Approve("ext", card.Digest, false); err != nil {
+		t.Fatal(err)
+	}
+	card = w.state("ext", "ready")
+	if len(card.Tools) != 1 || card.Tools[0] != "ext:run" || card.Isolation == "" || card.LoadMS <= 0 {
+		t.Errorf("once it is approved the card is %+v", card)
+	}
+	shown, err := w.Plugins.Show("ext")
+	if err != nil || !shown.Listed || len(shown.Tools) != 1 || !slices.Contains(shown.Files, "dist/backend.js") {
+		t.Errorf("a person reads %+v, %v", shown, err)
+	}
+	tools, err := w.Tools.List()
+	if err != nil || len(tools.Tools) != 1 || tools.Tools[0].ID != "ext:run" || !tools.Tools[0].Enabled || tools.Tokens == 0 || tools.Tools[0].Rule == "" {
+		t.Fatalf("the tools are %+v, %v", tools, err)
+	}
+	if err := w.Tools.SetEnabled("ext:run", false); err != nil {
+		t.Fatal(err)
+	}
+	if off, err := w.Tools.List(); err != nil || off.Tools[0].Enabled || off.Tokens != 0 {
+		t.Errorf("switched off: %+v, %v", off, err)
+	}
+	kind(t, "a tool of no plugin", w.Tools.SetEnabled("run", true), fault.NotFound, "no tool run")
+	log, err := w.Plugins.Log("ext", 0)
+	if err != nil || !slices.ContainsFunc(log.Lines, func(l app.LogLineView) bool { return l.Text == "I am here." }) {
+		t.Errorf("its log is %+v, %v", log, err)
+	}
+	for _, c := range []struct {
+		granted bool
+		state   app.PermissionState
+	}{{true, "granted"}, {false, "denied"}} {
+		if err := w.Plugins.SetPermission("ext", "cors_proxy", c.granted); err != nil {
+			t.Fatal(err)
+		}
+		w.until("the permission", func() bool { return w.card("ext").Permissions[1].State == c.state })
+	}
+	kind(t, "a folder for an engine without files", w.Plugins.GrantFolder("ext", t.TempDir(), true), fault.Invalid, "would do nothing")
+	kind(t, "taking a folder back that it has not", w.Plugins.RevokeFolder("ext", "/nowhere"), fault.NotFound, "")
+	if err := w.Plugins.Disable("ext"); err != nil {
+		t.Fatal(err)
+	}
+	if card := w.state("ext", "disabled"); card.Enabled || len(card.Tools) != 0 {
+		t.Errorf("switched off the card is %+v", card)
+	}
+	if err := w.Plugins.Enable("ext"); err != nil {
+		t.Fatal(err)
+	}
+	w.state("ext", "ready")
+	if err := w.Plugins.SetDeveloping("ext", true); err != nil {
+		t.Fatal(err)
+	}
+	if !w.card("ext").Developing {
+		t.Error("it is not said to be developed")
+	}
+}
+
+func TestAPluginThatIsBrokenSaysWhereAndTheOldOneServes(t *testing.T) {
+	w := extended(t, []string{"tools"})
+	if err := w.Plugins.Approve("ext", w.card("ext").Digest, true); err != nil {
+		t.Fatal(err)
+	}
+	w.state("ext", "ready")
+	backend := filepath.Join(w.data, "plugins", "ext", "dist", "backend.js")
+	write(t, backend, "const a = ;\n")
+	if err := w.Plugins.Reload("ext"); err != nil {
+		t.Fatal(err)
+	}
+	w.until("the problem", func() bool { return w.card("ext").Problem != nil })
+	card := w.card("ext")
+	if p := card.Problem; !strings.HasSuffix(p.File, "backend.js") || p.Line != 1 || p.Frame == "" || len(card.Tools) != 1 || card.ServingSince == "" {
+		t.Errorf("the card is %+v, its problem %+v", card, p)
+	}
+}
+
+func TestAPluginThatChangedMayBeKeptAsItWas(t *testing.T) {
+	w := extended(t, []string{"tools"})
+	if err := w.Plugins.Approve("ext", w.card("ext").Digest, false); err != nil {
+		t.Fatal(err)
+	}
+	w.state("ext", "ready")
+	write(t, filepath.Join(w.data, "plugins", "ext", "dist", "backend.js"), `
+spindle.registerTool({ name: "run", description: "Runs away.", parameters: { type: "object", properties: {} }, inline_available: true });
+spindle.on("TOOL_INVOCATION", async () => "gone");`)
+	if err := w.Plugins.Reload("ext"); err != nil {
+		t.Fatal(err)
+	}
+	asked := func() bool {
+		p, err := w.Permissions.Pending()
+		return err == nil && slices.ContainsFunc(p.Requests, func(q app.PendingView) bool { return q.Plugin == "ext" && q.Kind == permit.KindChanged })
+	}
+	w.until("the question", asked)
+	shown, err := w.Plugins.Show("ext")
+	if err != nil || len(shown.Changes) == 0 {
+		t.Fatalf("a person reads %+v, %v", shown, err)
+	}
+	if err := w.Plugins.KeepOld("ext", shown.Plugin.Digest); err != nil {
+		t.Fatal(err)
+	}
+	w.until("no question", func() bool { return !asked() })
+	if served, ok := w.core.Tools.Set().ByID("ext:run"); !ok || served.Description != "Runs." {
+		t.Errorf("what serves is %+v", served)
+	}
+}
+
+func TestAPluginIsMadeRemovedAddedAndBroughtBack(t *testing.T) {
+	path, err := worker()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := openOn(t, t.TempDir(), path)
+	templates, err := w.Plugins.Templates()
+	if err != nil || !slices.ContainsFunc(templates, func(v app.TemplateView) bool { return v.Kind == "js" && v.Common && v.Sentence != "" }) {
+		t.Fatalf("the templates are %+v, %v", templates, err)
+	}
+	_, err = w.Plugins.New("cobol", "x")
+	kind(t, "a kind that is not there", err, fault.Usage, "no template")
+	_, err = w.Plugins.New("js", "No Name")
+	kind(t, "a name that cannot be", err, fault.Usage, "cannot be named")
+	id, err := w.Plugins.New("js", "mine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	card := w.state(id, "ready")
+	if len(card.Tools) == 0 || !card.Developing {
+		t.Errorf("a new plugin is %+v", card)
+	}
+	undo, err := w.Plugins.Remove(id)
+	if err != nil || !strings.Contains(undo.Sentence, "was removed") {
+		t.Fatalf("removed: %+v, %v", undo, err)
+	}
+	w.until("it is gone", func() bool { return w.card(id).ID == "" })
+	if err := w.Window.Undo(undo.Token); err != nil {
+		t.Fatal(err)
+	}
+	w.state(id, "ready")
+	other := filepath.Join(t.TempDir(), "other.js")
+	text, err := os.ReadFile(filepath.Join(w.data, "plugins", "mine.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, other, string(text))
+	added, err := w.Plugins.Add(`"` + other + `"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.until("it is there", func() bool { return w.card(added).ID == added })
+	_, err = w.Plugins.Add(other)
+	kind(t, "adding it twice", err, fault.Conflict, "")
+	_, err = w.Plugins.Add("somewhere/else")
+	kind(t, "a path that is none", err, fault.Invalid, "neither an https address nor a whole path")
+	write(t, other, string(text)+"\n// newer\n")
+	updated, err := w.Plugins.Update(added)
+	if err != nil || !strings.Contains(updated.Sentence, "was fetched anew") {
+		t.Fatalf("fetched anew: %+v, %v", updated, err)
+	}
+	newer := func() bool {
+		now, err := os.ReadFile(filepath.Join(w.data, "plugins", "other.js"))
+		return err == nil && strings.Contains(string(now), "newer")
+	}
+	if !newer() {
+		t.Error("it is as it was")
+	}
+	if err := w.Window.Undo(updated.Token); err != nil {
+		t.Fatal(err)
+	}
+	if newer() {
+		t.Error("it is not as it was")
+	}
+	if err := w.Plugins.StopAdding(); err != nil {
+		t.Errorf("stopping nothing: %v", err)
+	}
+}
+
+func TestNoPluginIsTouchedThatIsNotThere(t *testing.T) {
+	w := open(t)
+	for name, do := range map[string]func() error{
+		"show":       func() error { _, err := w.Plugins.Show("x"); return err },
+		"enable":     func() error { return w.Plugins.Enable("x") },
+		"disable":    func() error { return w.Plugins.Disable("x") },
+		"reload":     func() error { return w.Plugins.Reload("x") },
+		"approve":    func() error { return w.Plugins.Approve("x", "d", false) },
+		"keep":       func() error { return w.Plugins.KeepOld("x", "d") },
+		"develop":    func() error { return w.Plugins.SetDeveloping("x", true) },
+		"remove":     func() error { _, err := w.Plugins.Remove("x"); return err },
+		"update":     func() error { _, err := w.Plugins.Update("x"); return err },
+		"permission": func() error { return w.Plugins.SetPermission("x", "chats", true) },
+		"folder":     func() error { return w.Plugins.GrantFolder("x", "/tmp", true) },
+		"no folder":  func() error { return w.Plugins.RevokeFolder("x", "/tmp") },
+		"open":       func() error { return w.Plugins.OpenFolder("x") },
+		"editor":     func() error { return w.Plugins.OpenInEditor("x", "", 0) },
+		"settings":   func() error { _, err := w.Plugins.Settings("x"); return err },
+		"set":        func() error { return w.Plugins.SetSettings("x", "{}") },
+		"packages":   func() error { return w.Plugins.InstallPackages("x", "d", false, false, nil) },
+		"stop":       func() error { return w.Plugins.StopPackages("x") },
+		"no package": func() error { return w.Plugins.RemovePackages("x") },
+		"tool":       func() error { return w.Tools.SetEnabled("x:y", true) },
+	} {
+		t.Run(name, func(t *testing.T) { kind(t, name, do(), fault.NotFound, "") })
+	}
+}
