@@ -60,7 +60,7 @@ func tell(ctx context.Context, live *transcript.Live, e turn.Event) {
 	case turn.Retrying:
 		live.Retrying(e.Note)
 	case turn.Begun:
-		live.Begun(ctx, e.Seq)
+		live.Begun(ctx, e.Seq, e.Parent)
 	case turn.Text:
 		live.Text(e.Text)
 	case turn.Reasoning:

@@ -98,12 +98,14 @@ func (l *Live) load(ctx context.Context) {
 	}
 }
 
-// Begun says that a message of the answer is in the store. The first makes the
-// entry, or goes on with the one that the turn has; so does one behind a question
-// that was asked meanwhile.
-func (l *Live) Begun(ctx context.Context, seq chat.MessageSeq) {
+// Begun says that a message of the answer is in the store, behind parent. The first
+// makes the entry, or goes on with the one that the turn has; so does one behind a
+// question that was asked meanwhile.
+func (l *Live) Begun(ctx context.Context, seq, parent chat.MessageSeq) {
 	l.do(func(revision uint64) {
-		l.load(ctx)
+		if !l.t.grow(ctx, Node{Seq: seq, Parent: parent, Role: chat.RoleAssistant, Turn: l.turn}) {
+			l.load(ctx)
+		}
 		f, ok := l.t.tree.entryOf(seq)
 		if !ok {
 			f = Folded{Seq: seq, Messages: []chat.MessageSeq{seq}, Role: chat.RoleAssistant}

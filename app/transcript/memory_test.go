@@ -26,6 +26,7 @@ type memory struct {
 	calls    []chat.CallRecord
 	broken   bool // reading fails
 	gone     bool // the conversation was deleted
+	outlines int  // how often the outline was read
 	clock    time.Time
 }
 
@@ -47,6 +48,7 @@ func (m *memory) err() error {
 func (m *memory) Outline(context.Context, chat.ConversationID) (transcript.Outline, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.outlines++
 	o := transcript.Outline{Conversation: m.about}
 	for _, v := range m.messages {
 		n := transcript.Node{Seq: v.Seq, Parent: v.Parent, Role: v.Role, Turn: v.Turn, Hidden: v.Hidden}
@@ -207,8 +209,9 @@ func (u *turn) message() {
 		return
 	}
 	m := chat.Message{Role: chat.RoleAssistant, Turn: u.id, Model: "demo/guide", State: chat.Streaming}
-	u.seq = u.m.add(u.m.head(), m)
-	u.live.Begun(context.Background(), u.seq)
+	parent := u.m.head()
+	u.seq = u.m.add(parent, m)
+	u.live.Begun(context.Background(), u.seq, parent)
 }
 
 func (u *turn) say(text string) {

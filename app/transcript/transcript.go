@@ -265,7 +265,28 @@ func (t *Transcript) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.tree, t.chatRev = newTree(o), t.revision
+	t.chatRev = t.revision
+	t.adopt(ctx, o)
+	return nil
+}
+
+// grow adds a message that was written behind the end of the path, as the store has it
+// now, and reports whether that is where it was written. The caller holds mu, and made
+// the revision.
+func (t *Transcript) grow(ctx context.Context, n Node) bool {
+	o := t.tree.Outline
+	if len(o.Path) == 0 || o.Path[len(o.Path)-1] != n.Parent || o.Nodes[len(o.Nodes)-1].Seq >= n.Seq {
+		return false
+	}
+	o.Nodes, o.Path, o.Conversation.Head = append(o.Nodes, n), append(o.Path, n.Seq), n.Seq
+	t.adopt(ctx, o)
+	return true
+}
+
+// adopt takes in an outline that differs from the one before as of the present
+// revision.
+func (t *Transcript) adopt(ctx context.Context, o Outline) {
+	t.tree = newTree(o)
 	folded := o.Fold()
 	path := make([]*place, len(folded))
 	var grown []*place
@@ -296,7 +317,6 @@ func (t *Transcript) load(ctx context.Context) error {
 	for _, p := range grown {
 		t.redraw(ctx, p)
 	}
-	return nil
 }
 
 func (t *Transcript) reshape(from int) {

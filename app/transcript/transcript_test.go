@@ -626,7 +626,7 @@ func TestF135AStoreThatCannotBeReadIsReadLater(t *testing.T) {
 	// A turn that begins a message which cannot be read shows it all the same, and
 	// what is nowhere to be found when it ended is let go.
 	u = begin(t, tr, m, "lost")
-	u.live.Begun(t.Context(), 4711)
+	u.live.Begun(t.Context(), 4711, 4710)
 	u.live.Text("Where am I?")
 	p.check("with a message that is not there")
 	u.live.End(t.Context(), chat.EndDone, nil)
@@ -766,5 +766,28 @@ func TestF135AnOutlineFindsItsWay(t *testing.T) {
 	plain := transcript.Outline{Nodes: []transcript.Node{{Seq: 1, Role: chat.RoleAssistant}, {Seq: 2, Parent: 1, Role: chat.RoleAssistant}}, Path: []chat.MessageSeq{1, 2}}
 	if f := plain.Fold(); len(f) != 2 {
 		t.Errorf("it folds into %+v", f)
+	}
+}
+
+func TestF140AnAnswerReadsTheOutlineWhenItsQuestionIsSavedAndWhenItEnds(t *testing.T) {
+	m := newMemory()
+	m.ask("one")
+	tr := m.open(t)
+	p := fresh(t, tr)
+	before := m.outlines
+	m.ask("two")
+	u := begin(t, tr, m, "turn")
+	u.live.Questioned(t.Context())
+	u.think("Well")
+	u.say("Two it is.")
+	p.check("while it is written")
+	if len(p.outline) != 3 {
+		t.Errorf("the path is %v", p.outline)
+	}
+	u.end(chat.EndDone)
+	p.check("after it")
+	reopened(t, tr, m)
+	if n := m.outlines - before - 1; n != 2 { // reopening reads it once
+		t.Errorf("the outline was read %d times", n)
 	}
 }

@@ -18,7 +18,7 @@ const (
 	Questioned EventKind = "question"      // Seq: the person's message was saved
 	Waiting    EventKind = "waiting"       // a request went to the model; Round
 	Retrying   EventKind = "retrying"      // Note: why, and for how long
-	Begun      EventKind = "message_begun" // Seq: an assistant message exists
+	Begun      EventKind = "message_begun" // Seq, Parent: an assistant message exists
 	Text       EventKind = "text"          // Seq, Text
 	Reasoning  EventKind = "reasoning"     // Seq, Text
 	Proposed   EventKind = "call_proposed" // Seq, Call.RequestID, Call.ToolName: arguments still come
@@ -47,6 +47,7 @@ type Event struct {
 	Model        string // "connection/model"
 	Answers      string // what is answered, as in hook.About.Kind
 	Seq          chat.MessageSeq
+	Parent       chat.MessageSeq // Begun: the message that it follows
 	Round        int
 	Text         string
 	Note         string

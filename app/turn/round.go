@@ -157,7 +157,7 @@ func (w *writing) save(ctx context.Context) error {
 	}
 	w.m.Seq, w.m.Parent, w.saved = m.Seq, m.Parent, true
 	w.t.begun.Store(true)
-	w.t.emit(Event{Kind: Begun, Seq: m.Seq})
+	w.t.emit(Event{Kind: Begun, Seq: m.Seq, Parent: m.Parent})
 	return nil
 }
 
@@ -287,7 +287,7 @@ func (w *writing) write(ctx context.Context) {
 			w.m.Seq, w.m.Parent, w.saved = m.Seq, m.Parent, true
 			w.mu.Unlock()
 			t.begun.Store(true)
-			t.emit(Event{Kind: Begun, Seq: m.Seq})
+			t.emit(Event{Kind: Begun, Seq: m.Seq, Parent: m.Parent})
 		}
 		t.emit(Event{Kind: Saved, Seq: m.Seq})
 		return nil
