@@ -20,7 +20,8 @@ type scrub struct{ hidden int }
 // line makes a text one line of at most n characters.
 func (s *scrub) line(text string, n int) string {
 	// A line end becomes a blank, and so is not counted as hidden.
-	text, removed := tool.Strip(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", "\u2028", " ", "\u2029", " ").Replace(text))
+	text, removed := tool.Strip(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", "\u2028", " ", "\u2029",
+		" ").Replace(text))
 	s.hidden += removed
 	return cutText(strings.Join(strings.Fields(text), " "), n)
 }
@@ -75,8 +76,11 @@ func (m *Manifest) Clean() error {
 		paths = append(paths, seed.From, seed.To)
 	}
 	for _, path := range paths {
-		if clean, _ := tool.Strip(path); clean != path || strings.ContainsAny(path, "\n\t") || len(path) > limit.ManifestText.Int() {
-			return &Problem{Kind: "refused", Message: "Its manifest names a file with hidden characters or line ends, or with a name that is too long: " + s.name(path) + ".",
+		if clean, _ := tool.Strip(path); clean != path || strings.ContainsAny(path, "\n\t") ||
+			len(path) > limit.ManifestText.Int() {
+			return &Problem{Kind: "refused",
+				Message: "Its manifest names a file with hidden characters or line ends, or with a name that is too long: " +
+					s.name(path) + ".",
 				Hint: "Give the file a name that can be read, then reload the plugin."}
 		}
 	}
@@ -101,7 +105,8 @@ func (l *Listing) Clean(m *Manifest) {
 	for i := range l.Tools {
 		t := &l.Tools[i]
 		t.Name, t.File = s.line(t.Name, 2*limit.ManifestName.Int()), s.line(t.File, limit.ManifestText.Int())
-		t.Title, t.Description = s.line(t.Title, 2*limit.ManifestName.Int()), cutText(t.Description, limit.ToolDefinition.Int())
+		t.Title, t.Description = s.line(t.Title, 2*limit.ManifestName.Int()),
+			cutText(t.Description, limit.ToolDefinition.Int())
 	}
 	m.Hidden = s.hidden
 }

@@ -23,7 +23,7 @@ type Facts struct {
 
 	// Templates are the kinds of plugins that New can make.
 	Templates []Template
-	// Services are what its workers alone may ask Conclave for, by capability.
+	// Services holds what its workers alone may ask Conclave for, by capability.
 	Services map[string]Service
 
 	// ToolsPermission is the permission without which a plugin offers no tools;

@@ -6,7 +6,7 @@ import (
 	"conclave/app/tool"
 )
 
-// Manifest is what a dialect understood of a plugin by reading it, before any of
+// Manifest holds what a dialect understood of a plugin by reading it, before any of
 // it has run.
 type Manifest struct {
 	Contract    string   `json:"contract"` // functions, spindle …
@@ -19,7 +19,7 @@ type Manifest struct {
 	Permissions []string `json:"permissions"`     // what it asks for, in its own ecosystem's words
 	Files       []string `json:"files,omitempty"` // the source files, relative; nil means every file that is not ignored
 
-	// Identity is what the plugin calls itself, where its ecosystem lets no two
+	// Identity holds what the plugin calls itself, where its ecosystem lets no two
 	// have one name; Add names its folder so. Empty otherwise.
 	Identity string `json:"identity,omitempty"`
 	// Hidden counts the characters that were removed from its texts because nobody
@@ -36,7 +36,7 @@ type Manifest struct {
 	WorkingCopy bool `json:"working_copy,omitempty"`
 }
 
-// Listing is what can be told of a plugin without running it.
+// Listing holds what can be told of a plugin without running it.
 type Listing struct {
 	Known   bool        `json:"known"` // whether Tools is complete; false when only running can tell
 	Tools   []tool.Tool `json:"tools"` // Name, Description, Line and, where known, Parameters

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Consent is what a person allows besides installing the packages they were
+// Consent holds what a person allows besides installing the packages they were
 // shown, as wheels from the index they were shown. The zero value allows no more.
 type Consent struct {
 	Build     bool `json:"build"`     // packages that exist as source only: code of theirs runs during the installation
@@ -14,7 +14,7 @@ type Consent struct {
 	Guessed []string `json:"guessed"`
 }
 
-// Packages is what a plugin wants of the world's packages.
+// Packages holds what a plugin wants of the world's packages.
 type Packages struct {
 	Packages  []Package `json:"packages"`
 	Notes     []string  `json:"notes"`     // what it declares that is not obeyed, one sentence each
@@ -22,11 +22,12 @@ type Packages struct {
 	Digest    string    `json:"digest"`    // of the list: what a person read and an installation names
 	Python    string    `json:"python"`    // the interpreter: 3.11.7
 	Index     string    `json:"index"`     // where packages come from
-	Unable    string    `json:"unable"`    // why nothing can be installed on this machine, and what would help; empty when it can
-	Made      time.Time `json:"made"`      // when its environment was made; zero when it has none
-	Path      string    `json:"path"`      // of its environment; empty when it has none
-	Bytes     int64     `json:"bytes"`     // what that takes on the disk
-	Stale     bool      `json:"stale"`     // the environment was made for another list, or another Python
+	// why nothing can be installed on this machine, and what would help; empty when it can
+	Unable string    `json:"unable"`
+	Made   time.Time `json:"made"`  // when its environment was made; zero when it has none
+	Path   string    `json:"path"`  // of its environment; empty when it has none
+	Bytes  int64     `json:"bytes"` // what that takes on the disk
+	Stale  bool      `json:"stale"` // the environment was made for another list, or another Python
 }
 
 // Package is one package that a plugin wants.
@@ -79,14 +80,16 @@ func (p *Packages) Hint(id string) string {
 		return p.Unable
 	}
 	if len(p.Lacking()) == 0 {
-		return "Nobody declared it. Read on its index what the package is, then install it by its name, from its card or with: conclave plugins packages " +
+		return "Nobody declared it. Read on its index what the package is, then install it by its name, from its card " +
+			"or with: conclave plugins packages " +
 			id + " NAME --install"
 	}
 	what := "it"
 	if len(p.Lacking()) > 1 {
 		what = "them"
 	}
-	return "Install " + what + " into this plugin's own environment, from its card or with: conclave plugins packages " + id + " --install"
+	return "Install " + what + " into this plugin's own environment, from its card or with: conclave plugins packages " +
+		id + " --install"
 }
 
 // PackageWork is an installation: the one under way, or the last one.

@@ -37,7 +37,8 @@ func (w Place) Widen(spec *sandbox.Spec) {
 	if spec.Kind == "js" {
 		return
 	}
-	spec.Read, spec.Write, spec.Execute = slices.Clip(spec.Read), slices.Clip(spec.Write), slices.Clip(spec.Execute) // others keep theirs
+	// others keep theirs
+	spec.Read, spec.Write, spec.Execute = slices.Clip(spec.Read), slices.Clip(spec.Write), slices.Clip(spec.Execute)
 	if slices.Contains(w.Granted, permit.Network) {
 		spec.Sockets = true
 		spec.Read = append(spec.Read, networkFiles()...)
@@ -46,7 +47,9 @@ func (w Place) Widen(spec *sandbox.Spec) {
 		spec.Spawn = true
 		path := os.Getenv("PATH")
 		spec.Env = append(slices.Clone(spec.Env), "PATH="+path)
-		spec.Execute = append(spec.Execute, slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool { return !filepath.IsAbs(dir) || !isThere(dir) })...)
+		spec.Execute = append(spec.Execute, slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool {
+			return !filepath.IsAbs(dir) || !isThere(dir)
+		})...)
 	}
 	for _, f := range w.Folders {
 		if !w.reachable(f) {
@@ -71,13 +74,14 @@ func (w Place) reachable(f permit.Folder) bool {
 	})
 }
 
-// networkFiles are what resolving names and checking certificates reads.
+// networkFiles returns what resolving names and checking certificates reads.
 func networkFiles() []string {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
 	return slices.DeleteFunc([]string{
-		"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services", "/etc/protocols",
+		"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf", "/etc/services",
+		"/etc/protocols",
 		"/run/systemd/resolve", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates", "/usr/lib/ssl",
 	}, func(path string) bool { return !isThere(path) })
 }

@@ -9,10 +9,12 @@ import (
 
 // Caller is the plugin on whose behalf a service acts.
 type Caller struct {
-	Plugin       string // folder identity
-	Name         string // display name
-	Contract     string
-	Code         string              // digest of the files its process was started from; empty until they were compared after it read them
+	Plugin   string // folder identity
+	Name     string // display name
+	Contract string
+	// digest of the files its process was started from; empty until they were compared after it
+	// read them
+	Code         string
 	Call         string              // id of the open call it acts in; empty outside of calls
 	Conversation chat.ConversationID // of that call; empty outside of calls
 
@@ -28,7 +30,7 @@ type Caller struct {
 // the plugin as denied, Invalid, NotFound and Unavailable under their names, any
 // other as failed. It must be safe for concurrent use.
 type Service struct {
-	// Permission is what the person must have granted the plugin, in the words of
+	// Permission names what the person must have granted the plugin, in the words of
 	// permit; empty needs none.
 	Permission string
 	// Do acts. The value is marshalled as JSON.

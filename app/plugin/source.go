@@ -33,7 +33,8 @@ func Ignored(name string) bool { return NotSource(name) || name[0] == '_' }
 // NotSource reports whether an entry of the plugins folder is no part of a
 // plugin: what watch.Ignored names, type declarations and recorded calls.
 func NotSource(name string) bool {
-	return watch.Ignored(name) || name == "tests" || strings.HasSuffix(name, TestsEnding) || strings.HasSuffix(name, ".d.ts")
+	return watch.Ignored(name) || name == "tests" || strings.HasSuffix(name, TestsEnding) ||
+		strings.HasSuffix(name, ".d.ts")
 }
 
 // SourceFiles returns the files below the folder dir that count as a plugin's

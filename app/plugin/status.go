@@ -89,6 +89,7 @@ type LogLine struct {
 	N     uint64    `json:"-"` // growing within one start of Conclave
 	Time  time.Time `json:"time"`
 	Level string    `json:"level"` // debug, info, warn, error
-	Text  string    `json:"text"`  // of one or more lines, without control characters and the plugin's secrets, at most 4 KiB
-	Call  string    `json:"call,omitempty"`
+	// of one or more lines, without control characters and the plugin's secrets, at most 4 KiB
+	Text string `json:"text"`
+	Call string `json:"call,omitempty"`
 }

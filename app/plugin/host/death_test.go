@@ -16,11 +16,15 @@ import (
 
 func TestAPluginThatDoesNotLoadSaysWhy(t *testing.T) {
 	for load, want := range map[plugintest.Load]struct{ kind, message, hint string }{
-		plugintest.LoadExits:   {"crashed", "Its process ended before it was ready (exit 3).", "bye"},
-		plugintest.LoadGarbage: {"crashed", `It wrote something other than a message to its standard output: "Hello, I print where messages belong.".`, "Output belongs on standard error; see its log."},
-		plugintest.LoadFloods:  {"flooded", "It sent a message of more than 4194304 bytes.", "Output belongs on standard error; see its log."},
-		plugintest.LoadHangs:   {"deadline", "It did not load within 10 s.", "Look for a loop or a long wait where the file is loaded, outside its functions."},
-		plugintest.LoadFails:   {"script", "ValueError: no", ""},
+		plugintest.LoadExits: {"crashed", "Its process ended before it was ready (exit 3).", "bye"},
+		plugintest.LoadGarbage: {"crashed",
+			`It wrote something other than a message to its standard output: "Hello, I print where messages belong.".`,
+			"Output belongs on standard error; see its log."},
+		plugintest.LoadFloods: {"flooded", "It sent a message of more than 4194304 bytes.",
+			"Output belongs on standard error; see its log."},
+		plugintest.LoadHangs: {"deadline", "It did not load within 10 s.",
+			"Look for a loop or a long wait where the file is loaded, outside its functions."},
+		plugintest.LoadFails: {"script", "ValueError: no", ""},
 	} {
 		t.Run(string(load), func(t *testing.T) {
 			plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
@@ -53,7 +57,8 @@ func TestAPluginThatDoesNotLoadSaysWhy(t *testing.T) {
 func TestLF28ACallOverItsLimitEndsTheProcessAndTheNextCallWorks(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", plugintest.Script{Tools: []plugintest.Tool{
-			{Name: "stuck", Do: plugintest.Hangs, TimeoutMS: 2000}, {Name: "long", Do: plugintest.Waits}, {Name: "say", Text: "one"},
+			{Name: "stuck", Do: plugintest.Hangs, TimeoutMS: 2000}, {Name: "long", Do: plugintest.Waits},
+			{Name: "say", Text: "one"},
 		}})
 		began := time.Now()
 		beside := f.Freeze("a:long").Begin(t.Context())
@@ -64,7 +69,8 @@ func TestLF28ACallOverItsLimitEndsTheProcessAndTheNextCallWorks(t *testing.T) {
 		if took := time.Since(began); took != 2500*time.Millisecond {
 			t.Errorf("it took %s, want the limit and the 500 ms of grace", took)
 		}
-		if r := <-beside; r.Status != chat.CallDied || !strings.Contains(r.Error, "another call ran over its time; call it again") {
+		if r := <-beside; r.Status != chat.CallDied ||
+			!strings.Contains(r.Error, "another call ran over its time; call it again") {
 			t.Errorf("the call beside it got %+v", r)
 		}
 		f.Says("a:say", "one")
@@ -82,18 +88,23 @@ const crashedInDie = "the tool process ended (exit 3) while die of the plugin a 
 
 func TestF73AndLF28AProcessThatEndsInACallIsNamedAndStartedAgain(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
-		f.Serve("a.py", plugintest.Script{Tools: []plugintest.Tool{{Name: "die", Do: plugintest.Dies}, {Name: "blurt", Do: plugintest.Blurts}, {Name: "say", Text: "one"}, {Name: "wrong", Do: plugintest.Raises, Text: "Error: no such thing"}}})
+		f.Serve("a.py",
+			plugintest.Script{Tools: []plugintest.Tool{{Name: "die", Do: plugintest.Dies},
+				{Name: "blurt", Do: plugintest.Blurts}, {Name: "say", Text: "one"},
+				{Name: "wrong", Do: plugintest.Raises, Text: "Error: no such thing"}}})
 		r := f.Freeze("a:die").Call(t.Context(), "{}")
 		if r.Status != chat.CallDied || r.Error != crashedInDie || r.Printed != "dying\n" {
 			t.Errorf("got %+v", r)
 		}
 		f.Says("a:say", "one")
 		r = f.Freeze("a:blurt").Call(t.Context(), "{}")
-		if r.Status != chat.CallDied || !strings.Contains(r.Error, "something other than a message") || r.ErrorType != "crashed" {
+		if r.Status != chat.CallDied || !strings.Contains(r.Error, "something other than a message") ||
+			r.ErrorType != "crashed" {
 			t.Errorf("garbage on the wire: got %+v", r)
 		}
 		f.Says("a:say", "one")
-		if r := f.Freeze("a:wrong").Call(t.Context(), "{}"); r.Status != chat.CallRaised || r.Error != "no such thing" || r.Content != nil {
+		if r := f.Freeze("a:wrong").Call(t.Context(), "{}"); r.Status != chat.CallRaised || r.Error != "no such thing" ||
+			r.Content != nil {
 			t.Errorf("an exception: got %+v", r)
 		}
 		f.Started(map[string]int{"a": 3})
@@ -110,7 +121,8 @@ func TestF73AndLF28AProcessThatEndsInACallIsNamedAndStartedAgain(t *testing.T) {
 
 func TestThreeDeathsInAMinuteRestAPlugin(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
-		f.Serve("a.py", plugintest.Script{Tools: []plugintest.Tool{{Name: "die", Do: plugintest.Dies}, {Name: "say", Text: "one"}}})
+		f.Serve("a.py",
+			plugintest.Script{Tools: []plugintest.Tool{{Name: "die", Do: plugintest.Dies}, {Name: "say", Text: "one"}}})
 		die, say := f.Freeze("a:die"), f.Freeze("a:say")
 		die.Call(t.Context(), "{}")
 		die.Call(t.Context(), "{}")
@@ -122,7 +134,8 @@ func TestThreeDeathsInAMinuteRestAPlugin(t *testing.T) {
 		die.Call(t.Context(), "{}")
 		synctest.Wait()
 		s := f.State("a", plugin.Quarantined)
-		if s.Problem == nil || !strings.Contains(s.Problem.Message, "3 times within a minute") || s.Problem.Hint == "" || s.Serving || s.Running {
+		if s.Problem == nil || !strings.Contains(s.Problem.Message, "3 times within a minute") || s.Problem.Hint == "" ||
+			s.Serving || s.Running {
 			t.Errorf("the card says %+v, %+v", s, s.Problem)
 		}
 		f.Offers() // SP-22
@@ -141,7 +154,8 @@ func TestThreeDeathsInAMinuteRestAPlugin(t *testing.T) {
 
 func TestReloadWakesARestingPluginAndReplacesAProcess(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
-		f.Serve("a.py", plugintest.Script{Tools: []plugintest.Tool{{Name: "die", Do: plugintest.Dies}, {Name: "say", Text: "one"}}})
+		f.Serve("a.py",
+			plugintest.Script{Tools: []plugintest.Tool{{Name: "die", Do: plugintest.Dies}, {Name: "say", Text: "one"}}})
 		die := f.Freeze("a:die")
 		for range 3 {
 			die.Call(t.Context(), "{}")
@@ -163,7 +177,9 @@ func TestReloadWakesARestingPluginAndReplacesAProcess(t *testing.T) {
 
 func TestACancelledCallEndsAtOnce(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
-		f.Serve("a.py", plugintest.Script{Tools: []plugintest.Tool{{Name: "heeds", Do: plugintest.Heeds}, {Name: "hangs", Do: plugintest.Hangs}, {Name: "say", Text: "one"}}})
+		f.Serve("a.py",
+			plugintest.Script{Tools: []plugintest.Tool{{Name: "heeds", Do: plugintest.Heeds},
+				{Name: "hangs", Do: plugintest.Hangs}, {Name: "say", Text: "one"}}})
 		why := errors.New("you stopped it")
 		for _, name := range []string{"heeds", "hangs"} {
 			ctx, cancel := context.WithCancelCause(t.Context())
@@ -201,7 +217,8 @@ func TestACallThatWaitsForAProcessCanBeCancelledToo(t *testing.T) {
 
 func TestCloseEndsCallsAndLeavesNothing(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
-		f.Serve("a.py", plugintest.Script{Tools: []plugintest.Tool{{Name: "hangs", Do: plugintest.Hangs}, {Name: "say", Text: "one"}}})
+		f.Serve("a.py",
+			plugintest.Script{Tools: []plugintest.Tool{{Name: "hangs", Do: plugintest.Hangs}, {Name: "say", Text: "one"}}})
 		hangs := plugintest.SaysText("say", "never")
 		hangs.Load = plugintest.LoadHangs
 		old := f.Freeze("a:hangs")

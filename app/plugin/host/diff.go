@@ -104,13 +104,15 @@ type diffText struct {
 func (d *diffText) file(name string, before, after sourceFile) {
 	size := max(before.size, after.size)
 	switch {
-	case before.there == after.there && before.size == after.size && bytes.Equal(before.data, after.data) && size <= limit.DiffFile.Value:
+	case before.there == after.there && before.size == after.size && bytes.Equal(before.data, after.data) &&
+		size <= limit.DiffFile.Value:
 		return
 	case d.full():
 		d.files++
 		return
 	case size > limit.DiffFile.Value:
-		d.add(fmt.Sprintf("%s: %s; lines of files over %s are not compared.", name, cmp.Or(appeared(before, after), "it may have changed"), limit.DiffFile))
+		d.add(fmt.Sprintf("%s: %s; lines of files over %s are not compared.", name,
+			cmp.Or(appeared(before, after), "it may have changed"), limit.DiffFile))
 		return
 	case !before.text() || !after.text():
 		d.add(name + ": " + cmp.Or(appeared(before, after), "it changed") + "; it is no text.")

@@ -145,7 +145,8 @@ func TestABrokenSaveKeepsTheLastGoodVersion(t *testing.T) {
 		f.Scan()
 		s := f.State("a", plugin.Failed)
 		p := s.Problem
-		if p == nil || p.File != "a.py" || p.Line != 3 || p.Frame != "> 3 |     oops" || p.Type != "SyntaxError" || p.Error() == "" {
+		if p == nil || p.File != "a.py" || p.Line != 3 || p.Frame != "> 3 |     oops" || p.Type != "SyntaxError" ||
+			p.Error() == "" {
 			t.Errorf("LF-06: the problem is %+v", p)
 		}
 		if !s.Serving || !s.LastGood || len(s.Tools) != 1 {
@@ -188,7 +189,8 @@ func TestAfterARestartTheLastGoodCopyServes(t *testing.T) {
 		f.Started(map[string]int{"a": 1, "b": 1})
 		for id, want := range map[string]string{"a": "one", "b": "two"} {
 			s := f.State(id, plugin.Failed)
-			if !s.Serving || !s.LastGood || s.Problem.Line != 1 || s.Path != f.Path(map[string]string{"a": "a.py", "b": "b"}[id]) {
+			if !s.Serving || !s.LastGood || s.Problem.Line != 1 ||
+				s.Path != f.Path(map[string]string{"a": "a.py", "b": "b"}[id]) {
 				t.Errorf("the card of %s says %+v", id, s)
 			}
 			f.Says(id+":say", want)
@@ -217,7 +219,8 @@ func TestAnUnchangedPluginIsListedWithoutBeingStarted(t *testing.T) {
 
 func TestLF10ACallEndsOnTheOldCodeWhileTheNextUsesTheNew(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
-		s := plugintest.Script{Tools: []plugintest.Tool{{Name: "say", Do: plugintest.Waits, Text: "old"}, {Name: "quick", Text: "old"}}}
+		s := plugintest.Script{Tools: []plugintest.Tool{{Name: "say", Do: plugintest.Waits, Text: "old"},
+			{Name: "quick", Text: "old"}}}
 		f.Serve("a.py", s)
 		must(t, f.Host.SetDeveloping(t.Context(), "a", true))
 		f.Settle()
@@ -457,7 +460,8 @@ func TestAFileThatIsTooLargeIsRefusedByName(t *testing.T) {
 
 func TestAnEditOfASiblingReloadsThePluginThatImportsIt(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
-		main := plugintest.Script{Files: []string{"_beside.py", "_later.py"}, Tools: []plugintest.Tool{{Name: "own", Text: "own"}}}
+		main := plugintest.Script{Files: []string{"_beside.py", "_later.py"},
+			Tools: []plugintest.Tool{{Name: "own", Text: "own"}}}
 		f.Write("_beside.py", plugintest.SaysText("say", "one"))
 		f.Serve("a.py", main)
 		f.Offers("a:own", "a:say")

@@ -25,52 +25,53 @@ import (
 // runs from) is written by one at a time, who holds writing and takes what to write
 // under mu (docs/adr/0013). Locks are taken in the order writing, Host.mu, mu.
 type entry struct {
-	h         *Host
-	id        string
-	from      string // which source has it
-	temporary bool   // offered for one run only; not from the folder
-	bare      bool   // for a look only: it gets no permission, and no service but its storage
-	kin       string // the plugin whose secret settings it has, when that is another
-	mask      mask   // the secrets its process was told
-	log       *journal
-	trusting  atomic.Bool   // it is approving itself, and need not hear of it
-	decisions atomic.Uint64 // how many it has heard of
+	h          *Host
+	id         string
+	from       string   // which source has it
+	temporary  bool     // offered for one run only; not from the folder
+	preview    bool     // for a look only: it gets no permission, and no service but its storage
+	settingsOf string   // the plugin whose secret settings it has, when that is another
+	redactor   redactor // the secrets its process was told
+	log        *pluginLog
+	trusting   atomic.Bool   // it is approving itself, and need not hear of it
+	decisions  atomic.Uint64 // how many it has heard of
 
 	writing sync.Mutex   // orders what is written
 	looks   watch.Looker // at its files
-	late    latecomers   // has a lock of its own
+	queued  eventQueue   // has a lock of its own
 	quota   quota        // and this
 
-	activity activity // its loads; Host.mu guards it
+	inFlight inFlight // its loads; Host.mu guards it
 
-	mu       sync.Mutex    // guards the fields below
-	source   plugin.Source // zero when the plugin is gone
-	dirty    bool          // something changed since the load began
-	forced   bool          // load even what is the same
-	decided  bool          // look even at what is the same: a person decided about it
-	loading  bool
-	cancel   context.CancelCauseFunc // ends the load under way
-	status   plugin.Status
-	serving  *runner
-	waiting  version    // what the card waits for a decision about
-	state    savedState // changed by changeState alone, under writing too
-	record   record
-	written  []byte           // what matters of the record as it lies in the store
-	known    bool             // state and record were read
-	granted  []string         // the permissions its process knows of
-	folders  []permit.Folder  // what its process may reach outside of its own
-	muted    bool             // it may offer no tools
-	tired    time.Time        // when starting it for an event or a hook failed
-	refusals []plugin.Refusal // since it was loaded, the newest last
-	wants    Wants
-	work     *plugin.PackageWork // installing them; not changed any more
+	mu          sync.Mutex    // guards the fields below
+	source      plugin.Source // zero when the plugin is gone
+	dirty       bool          // something changed since the load began
+	forced      bool          // load even what is the same
+	decided     bool          // look even at what is the same: a person decided about it
+	loading     bool
+	cancel      context.CancelCauseFunc // ends the load under way
+	status      plugin.Status
+	serving     *runner
+	waiting     version    // what the card waits for a decision about
+	state       savedState // changed by changeState alone, under writing too
+	record      record
+	written     []byte           // what matters of the record as it lies in the store
+	known       bool             // state and record were read
+	granted     []string         // the permissions its process knows of
+	folders     []permit.Folder  // what its process may reach outside of its own
+	toolsDenied bool             // it may offer no tools
+	startFailed time.Time        // when starting it for an event or a hook failed
+	refusals    []plugin.Refusal // since it was loaded, the newest last
+	wants       Wants
+	work        *plugin.PackageWork // installing them; not changed any more
 }
 
 func newEntry(h *Host, from string, src plugin.Source) *entry {
 	e := &entry{h: h, id: src.ID, from: from, status: plugin.Status{
-		ID: src.ID, Path: src.Display, State: plugin.Loading, Isolation: h.o.Launcher.Confinement(), Manifest: plugin.Manifest{Name: src.ID},
+		ID: src.ID, Path: src.Display, State: plugin.Loading, Isolation: h.o.Launcher.Confinement(),
+		Manifest: plugin.Manifest{Name: src.ID},
 	}}
-	e.log = newJournal(filepath.Join(h.o.Data, "logs", "plugins", src.ID+".log"), &e.mask)
+	e.log = newPluginLog(filepath.Join(h.o.Data, "logs", "plugins", src.ID+".log"), &e.redactor)
 	return e
 }
 
@@ -120,11 +121,11 @@ func (e *entry) changeState(ctx context.Context, renew bool, do func(*savedState
 	serving := e.serving
 	e.mu.Unlock()
 	if !bytes.Equal(next.Options, was.Options) || !slices.Equal(next.Secrets, was.Secrets) || renew {
-		e.look(look{interrupt: true, decided: true, force: true})
+		e.requestLoad(loadRequest{interrupt: true, decided: true, force: true})
 		return nil
 	}
 	if next.Disabled != was.Disabled || serving == nil {
-		e.look(look{interrupt: true, decided: true})
+		e.requestLoad(loadRequest{interrupt: true, decided: true})
 		return nil
 	}
 	e.republish(serving)
@@ -142,7 +143,7 @@ func (e *entry) snapshot() plugin.Status {
 		s.ID = ""
 	}
 	s.Origin = e.state.Origin
-	if e.muted && e.serving != nil {
+	if e.toolsDenied && e.serving != nil {
 		s.Muted, s.Tools, s.Enabled = true, nil, nil
 	}
 	s.Refused, s.Packages, s.PackageWork = slices.Clone(e.refusals), e.wants.Packages, e.work
@@ -155,7 +156,7 @@ func (e *entry) snapshot() plugin.Status {
 	s.Refused = standing(s.Refused, granted, s.Folders)
 	s.Enabled = maps.Clone(s.Enabled)
 	if serving != nil && s.Serving && s.LastGood {
-		s.Notes = append(slices.Clone(s.Notes), serves(serving.version().manifest, s))
+		s.Notes = append(slices.Clone(s.Notes), whichServes(serving.version().manifest, s))
 	}
 	if serving != nil {
 		serving.describe(&s)

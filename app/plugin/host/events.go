@@ -36,7 +36,7 @@ type outgoing struct {
 	name  string
 	rule  eventRule
 	whole json.RawMessage
-	bare  func() json.RawMessage
+	ids   func() json.RawMessage
 }
 
 // outgoingOf writes an event's payload. The error is for an event without a rule,
@@ -81,11 +81,11 @@ func idsOf(raw json.RawMessage, paths []string) json.RawMessage {
 			into[inner] = found
 		}
 	}
-	bare, err := json.Marshal(out)
+	ids, err := json.Marshal(out)
 	if err != nil { // what was read can be written
 		return json.RawMessage("{}")
 	}
-	return bare
+	return ids
 }
 
 // deliver tells one process of an event: the one place that does, so that every
@@ -100,7 +100,7 @@ func (s *session) deliver(t outgoing) {
 	}
 	payload := t.whole
 	if t.rule.content == "" || !h.granted(id, t.rule.content) {
-		payload = t.bare()
+		payload = t.ids()
 	}
 	s.surface.touched.Store(true)
 	if err := s.tell(t.name, payload); err != nil {

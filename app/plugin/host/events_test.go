@@ -23,12 +23,15 @@ const secret = "marigold"
 // everything is a payload that says the secret in every place but ids.
 func everything() map[string]any {
 	said := func(more map[string]any) map[string]any {
-		maps.Copy(more, map[string]any{"title": secret, "system": secret, "content": secret, "name": secret, "extra": map[string]any{"deep": []string{secret}}})
+		maps.Copy(more, map[string]any{"title": secret, "system": secret, "content": secret, "name": secret,
+			"extra": map[string]any{"deep": []string{secret}}})
 		return more
 	}
 	return said(map[string]any{
-		"chatId": "C1", "generationId": "G1", "messageId": "M1", "changedFields": []string{"name"}, "token": secret, "model": secret, "error": secret, "text": secret,
-		"chat": said(map[string]any{"id": "C1"}), "message": said(map[string]any{"id": "M1", "chat": "C1"}), "messages": []string{secret},
+		"chatId": "C1", "generationId": "G1", "messageId": "M1", "changedFields": []string{"name"}, "token": secret,
+		"model": secret, "error": secret, "text": secret,
+		"chat": said(map[string]any{"id": "C1"}), "message": said(map[string]any{"id": "M1", "chat": "C1"}),
+		"messages": []string{secret},
 	})
 }
 
@@ -46,7 +49,7 @@ func asking(f *plugintest.Fixture) (ask func(capability string, args any)) {
 	}
 }
 
-// toldOf is what the process was told under a name since the last look.
+// toldOf returns what the process was told under a name since the last look.
 func toldOf(f *plugintest.Fixture, seen *int, name string) []string {
 	synctest.Wait()
 	all := f.World.Events()
@@ -157,7 +160,8 @@ func TestF05AndF20NoHookIsAskedWithoutItsPermission(t *testing.T) {
 func TestF05AndF34TheCardSaysWhatAPluginIsToldOf(t *testing.T) {
 	plugintest.Bubble(t, "spindle", func(t *testing.T, f *plugintest.Fixture) {
 		ask := asking(f)
-		for _, name := range []string{"MESSAGE_SENT", "MESSAGE_EDITED", "CHAT_CHANGED", "GENERATION_ENDED", "CHARACTER_EDITED\n\u202efake", "PERSONA_CHANGED"} {
+		for _, name := range []string{"MESSAGE_SENT", "MESSAGE_EDITED", "CHAT_CHANGED", "GENERATION_ENDED",
+			"CHARACTER_EDITED\n\u202efake", "PERSONA_CHANGED"} {
 			ask("events.subscribe", map[string]any{"name": name})
 		}
 		ask("hooks.register", map[string]any{"kind": "macro", "name": "mood"})
@@ -176,8 +180,10 @@ func TestF05AndF34TheCardSaysWhatAPluginIsToldOf(t *testing.T) {
 		for _, permission := range []string{"chats", "chat_mutation", "generation", "macros"} {
 			must(t, f.Gate.SetPermission(t.Context(), "ext", permission, permit.Allow))
 		}
-		says("It waits for CHARACTER_EDITED fake and PERSONA_CHANGED, which never happen here.", "It is told what is said in CHAT_CHANGED, which chats allows.",
-			"It is told what is said in GENERATION_ENDED, which generation allows.", "It is told what is said in MESSAGE_EDITED and MESSAGE_SENT, which chat_mutation allows.")
+		says("It waits for CHARACTER_EDITED fake and PERSONA_CHANGED, which never happen here.",
+			"It is told what is said in CHAT_CHANGED, which chats allows.",
+			"It is told what is said in GENERATION_ENDED, which generation allows.",
+			"It is told what is said in MESSAGE_EDITED and MESSAGE_SENT, which chat_mutation allows.")
 	})
 }
 
@@ -192,7 +198,8 @@ func TestF05TheWirePageNamesThePermissionOfEachEvent(t *testing.T) {
 			}
 			return "`" + permission + "`"
 		}
-		if row := fmt.Sprintf("| `%s` | %s | %s |", name, cell(needs[0]), cell(needs[1])); !strings.Contains(string(page), row) {
+		if row := fmt.Sprintf("| `%s` | %s | %s |", name, cell(needs[0]),
+			cell(needs[1])); !strings.Contains(string(page), row) {
 			t.Errorf("docs/WIRE.md lacks the row %s", row)
 		}
 	}

@@ -51,7 +51,8 @@ func TestFindKnowsIdsNamesAndPaths(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Write("we ird.py", plugintest.SaysText("say", "x"))
 		f.Save("we-ird.js", plugintest.SaysText("say", "x"))
-		for name, want := range map[string]string{"we_ird": "we_ird", "we ird.py": "we_ird", f.Path("we ird.py"): "we_ird", "we-ird.js": "we-ird"} {
+		for name, want := range map[string]string{"we_ird": "we_ird", "we ird.py": "we_ird", f.Path("we ird.py"): "we_ird",
+			"we-ird.js": "we-ird"} {
 			if id, err := f.Host.Find(name); id != want || err != nil {
 				t.Errorf("find %s: got %q, %v", name, id, err)
 			}
@@ -66,7 +67,8 @@ func TestFindKnowsIdsNamesAndPaths(t *testing.T) {
 
 func TestSourcesAreTheSameFromRunToRun(t *testing.T) {
 	dir, endings := t.TempDir(), []string{".py", ".js", ".mjs", ".ts"}
-	for _, name := range []string{"a.py", "a.js", "b.txt", ".hidden.py", "_help.py", "x.d.ts", "c.ts~", "a.tests/x.json", "tests/y.py", "d/x", "n.mjs"} {
+	for _, name := range []string{"a.py", "a.js", "b.txt", ".hidden.py", "_help.py", "x.d.ts", "c.ts~", "a.tests/x.json",
+		"tests/y.py", "d/x", "n.mjs"} {
 		path := filepath.Join(dir, name)
 		must(t, os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, nil, 0o600))
 	}
@@ -90,7 +92,8 @@ func TestSourcesAreTheSameFromRunToRun(t *testing.T) {
 func TestAPluginUnderADeletedOnesNameIsAStranger(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", answers("one"))
-		must(t, f.Host.SetDeveloping(t.Context(), "a", true), f.Gate.SetPermission(t.Context(), "a", permit.Network, permit.Allow))
+		must(t, f.Host.SetDeveloping(t.Context(), "a", true),
+			f.Gate.SetPermission(t.Context(), "a", permit.Network, permit.Allow))
 		gone := func(d time.Duration) {
 			t.Helper()
 			must(t, os.Remove(f.Path("a.py")), f.Host.Scan())
@@ -111,11 +114,13 @@ func TestAPluginUnderADeletedOnesNameIsAStranger(t *testing.T) {
 		f.Restart() // as well over a restart
 		f.Save("a.py", answers("a stranger"))
 		s := f.State("a", plugin.Quarantined)
-		if s.Serving || len(s.Granted) > 0 || len(s.Changes) < 2 || s.Changes[0].Field != permit.LeftBehind || !strings.Contains(s.Changes[0].After, "its secrets") {
+		if s.Serving || len(s.Granted) > 0 || len(s.Changes) < 2 || s.Changes[0].Field != permit.LeftBehind ||
+			!strings.Contains(s.Changes[0].After, "its secrets") {
 			t.Errorf("serving %v, granted %q, changes %+v", s.Serving, s.Granted, s.Changes)
 		}
 		cards := f.Gate.Pending()
-		if len(cards) != 1 || cards[0].Title != "a is not the plugin that was here" || !strings.Contains(cards[0].Reason, "A yes gives it what that one stored, its settings and its secrets.") {
+		if len(cards) != 1 || cards[0].Title != "a is not the plugin that was here" ||
+			!strings.Contains(cards[0].Reason, "A yes gives it what that one stored, its settings and its secrets.") {
 			t.Errorf("the person is asked %+v", cards)
 		}
 		f.Offers()

@@ -45,7 +45,7 @@ const (
 //	{"id":"3","kind":"macro","name":"weather","payload":{…},"deadline_ms":1700000000000}
 const hookEvent = "conclave.hook"
 
-// surface is what one process has registered, and what it was asked.
+// surface holds what one process has registered, and what it was asked.
 type surface struct {
 	transport atomic.Pointer[wire.Transport] // nil until the handshake is over
 	touched   atomic.Bool                    // it was told or asked something since it was last done
@@ -112,13 +112,15 @@ func (s *session) register(capability string, a hookArgs) error {
 		case !known:
 			return hostError("unavailable", "Conclave has no hook of the kind "+a.Kind+".")
 		case len(a.Name) > maxName || len(a.Data) > maxData:
-			return hostError("invalid", fmt.Sprintf("A hook has a name of at most %d bytes and at most %d KB said about it.", maxName, maxData>>10))
+			return hostError("invalid", fmt.Sprintf("A hook has a name of at most %d bytes and at most %d KB said about it.",
+				maxName, maxData>>10))
 		}
 		old, again := f.hooks[key]
 		if !again && len(f.hooks) >= maxHooks {
 			return hostError("invalid", fmt.Sprintf("A plugin may register %d hooks.", maxHooks))
 		}
-		hook := plugin.Hook{Plugin: s.r.e.id, Title: s.r.version().manifest.Name, Kind: a.Kind, Name: a.Name, Priority: a.Priority, Timeout: kind.timeout, Data: a.Data, Order: old.Order}
+		hook := plugin.Hook{Plugin: s.r.e.id, Title: s.r.version().manifest.Name, Kind: a.Kind, Name: a.Name,
+			Priority: a.Priority, Timeout: kind.timeout, Data: a.Data, Order: old.Order}
 		if a.TimeoutMS > 0 {
 			hook.Timeout = min(max(time.Duration(a.TimeoutMS)*time.Millisecond, kind.least), kind.most)
 		}
@@ -136,7 +138,8 @@ func (s *session) register(capability string, a hookArgs) error {
 			f.listens = map[string]bool{}
 		}
 		if len(a.Name) > maxName || len(f.listens) >= maxEvents && !f.listens[a.Name] {
-			return hostError("invalid", fmt.Sprintf("A plugin may listen to %d events with names of at most %d bytes.", maxEvents, maxName))
+			return hostError("invalid", fmt.Sprintf("A plugin may listen to %d events with names of at most %d bytes.",
+				maxEvents, maxName))
 		}
 		f.listens[a.Name] = true
 	case "events.unsubscribe":
@@ -201,7 +204,7 @@ func (f *surface) conversation(call string) chat.ConversationID {
 	return only
 }
 
-// wakes are what the process must be running for, sorted: "hook macro", "event
+// wakes returns what the process must be running for, sorted: "hook macro", "event
 // MESSAGE_SENT".
 func (f *surface) wakes() []string {
 	f.mu.Lock()
@@ -291,7 +294,8 @@ var (
 // Run asks a hook's process to run it and returns its answer. in is the
 // conversation it runs for, or empty. The error says what went wrong there: it
 // threw, took too long, or its process ended; a late answer is dropped.
-func (h *Host) Run(ctx context.Context, hook plugin.Hook, in chat.ConversationID, payload any) (json.RawMessage, error) {
+func (h *Host) Run(ctx context.Context, hook plugin.Hook, in chat.ConversationID,
+	payload any) (json.RawMessage, error) {
 	if !hook.Own && !h.allowed(hook.Plugin, hook.Kind) {
 		return nil, errMissing
 	}
@@ -332,7 +336,8 @@ func hookKey(kind, name string) string { return kind + " " + name }
 // question asks the process something as an event, which it answers with
 // hooks.answer; about gets an id and ctx's deadline. The error is the process's
 // own, that it ended, or the cause of ctx's end.
-func (s *session) question(ctx context.Context, event string, in chat.ConversationID, about map[string]any) (json.RawMessage, error) {
+func (s *session) question(ctx context.Context, event string, in chat.ConversationID,
+	about map[string]any) (json.RawMessage, error) {
 	f := &s.surface
 	answer := make(chan hookAnswer, 1)
 	f.mu.Lock()

@@ -32,7 +32,7 @@ type Cache interface {
 	PutPluginState(ctx context.Context, id string, state json.RawMessage) error
 }
 
-// Chats is what plugins may read of conversations; nil fields answer with
+// Chats holds what plugins may read of conversations; nil fields answer with
 // nothing.
 type Chats struct {
 	Active func(ctx context.Context) (*chat.Conversation, error)
@@ -66,7 +66,7 @@ type Options struct {
 // Host keeps the plugins of one folder. Use New, then Scan or Watch, then Close.
 // Its methods are safe for concurrent use.
 //
-// Goroutines: one follows permissions (heed); each entry has at most one that
+// Goroutines: one follows permissions (followPermissions); each entry has at most one that
 // loads (entry.run) and one that lists again (runner.listAgain); each running
 // process has one that waits for it (session.watch). Close ends all of them, and
 // waits.
@@ -85,7 +85,7 @@ type Host struct {
 	// identities holds who has which name that no two plugins share (identity.go).
 	identities map[string]*entry
 	closed     bool
-	activity   activity // the loads of all plugins
+	inFlight   inFlight // the loads of all plugins
 }
 
 // New returns a host that has read nothing yet.
@@ -109,7 +109,7 @@ func New(o Options) *Host {
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background()) // its own: Close ends it
 	news := o.Bus.Subscribe(bus.Permissions)
-	h.wg.Go(func() { h.heed(news) }) // ends with Close
+	h.wg.Go(func() { h.followPermissions(news) }) // ends with Close
 	return h
 }
 
@@ -131,7 +131,8 @@ func (h *Host) rescan(names []string) error {
 	}
 	if now := h.folder; now != nil && !h.closed && (was == nil || was.Message != now.Message) {
 		h.mu.Unlock()
-		h.announce(plugin.Update{State: plugin.Failed, Problem: &plugin.Problem{Kind: "unavailable", Message: now.Message, Hint: now.Hint}, Tools: []string{}})
+		h.announce(plugin.Update{State: plugin.Failed,
+			Problem: &plugin.Problem{Kind: "unavailable", Message: now.Message, Hint: now.Hint}, Tools: []string{}})
 		return err
 	}
 	if err != nil || h.closed {
@@ -162,7 +163,7 @@ func (h *Host) Watch(ctx context.Context) error {
 	}
 	var retrying sync.WaitGroup
 	over, stop := context.WithCancel(ctx)
-	retrying.Go(func() { h.retryHung(over) }) // ends with over
+	retrying.Go(func() { h.retryHungLoads(over) }) // ends with over
 	defer retrying.Wait()
 	defer stop()
 	return watch.Run(ctx, h.o.Dir, watch.Options{
@@ -177,7 +178,7 @@ func (h *Host) Watch(ctx context.Context) error {
 // Settled waits until no plugin is loading, or for ctx's end, whose cause it
 // returns.
 func (h *Host) Settled(ctx context.Context) error {
-	return h.wait(ctx, &h.activity)
+	return h.wait(ctx, &h.inFlight)
 }
 
 // Loaded waits as Settled does, but only for the plugins that names mean, which
@@ -192,34 +193,34 @@ func (h *Host) Loaded(ctx context.Context, names ...string) error {
 		if err != nil || e == nil {
 			return h.Settled(ctx)
 		}
-		if err := h.wait(ctx, &e.activity); err != nil {
+		if err := h.wait(ctx, &e.inFlight); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// activity counts the loads under way, of one plugin or of all. Host.mu guards it.
-type activity struct {
+// inFlight counts the loads under way, of one plugin or of all. Host.mu guards it.
+type inFlight struct {
 	busy  int
 	quiet chan struct{} // closed whenever busy becomes 0
 }
 
-func (a *activity) began() {
+func (a *inFlight) began() {
 	if a.busy == 0 {
 		a.quiet = make(chan struct{})
 	}
 	a.busy++
 }
 
-func (a *activity) ended() {
+func (a *inFlight) ended() {
 	if a.busy--; a.busy == 0 {
 		close(a.quiet)
 	}
 }
 
 // wait waits until nothing is under way, or for ctx's end.
-func (h *Host) wait(ctx context.Context, a *activity) error {
+func (h *Host) wait(ctx context.Context, a *inFlight) error {
 	for {
 		h.mu.Lock()
 		now := *a
@@ -242,16 +243,16 @@ func (h *Host) began(e *entry) bool {
 	if h.closed {
 		return false
 	}
-	h.activity.began()
-	e.activity.began()
+	h.inFlight.began()
+	e.inFlight.began()
 	h.wg.Add(1)
 	return true
 }
 
 func (h *Host) ended(e *entry) {
 	h.mu.Lock()
-	e.activity.ended()
-	h.activity.ended()
+	e.inFlight.ended()
+	h.inFlight.ended()
 	h.mu.Unlock()
 	h.wg.Done()
 }
@@ -316,9 +317,11 @@ func (h *Host) Lies(id string) (path string, err error) {
 	case err != nil:
 		return "", err
 	case e.temporary:
-		return "", fault.New(fault.Conflict, "plugin.find", "The plugin "+id+" does not lie in the plugins folder: it was named for this run.", "")
+		return "", fault.New(fault.Conflict, "plugin.find", "The plugin "+id+
+			" does not lie in the plugins folder: it was named for this run.", "")
 	case e.from != fromFolder:
-		return "", fault.New(fault.Conflict, "plugin.find", "The plugin "+id+" does not lie in the plugins folder: it comes from "+e.from+".", "")
+		return "", fault.New(fault.Conflict, "plugin.find", "The plugin "+id+
+			" does not lie in the plugins folder: it comes from "+e.from+".", "")
 	}
 	return e.path(), nil
 }
@@ -364,7 +367,7 @@ func (h *Host) Reload(id string) error {
 	if err != nil {
 		return err
 	}
-	e.force()
+	e.reloadForced()
 	return nil
 }
 

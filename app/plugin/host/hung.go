@@ -21,9 +21,9 @@ var rests = []time.Duration{10 * time.Minute, time.Hour, 6 * time.Hour, 24 * tim
 // over.
 const lookForRested = time.Minute
 
-// hung is a load that took all the time it may have. The same may take as long
+// hungLoad is a load that took all the time it may have. The same may take as long
 // again, so it is not repeated at every start of Conclave.
-type hung struct {
+type hungLoad struct {
 	Load    string         `json:"load"` // what was loaded, as loadOf says
 	Problem plugin.Problem `json:"problem"`
 	Times   int            `json:"times"` // how often in a row
@@ -32,11 +32,11 @@ type hung struct {
 
 // rested reports whether it is worth another try. A clock that was put back does
 // not make the rest longer.
-func (k *hung) rested(now time.Time) bool {
+func (k *hungLoad) rested(now time.Time) bool {
 	return now.Before(k.At) || !now.Before(k.until())
 }
 
-func (k *hung) until() time.Time { return k.At.Add(rests[min(max(k.Times, 1), len(rests))-1]) }
+func (k *hungLoad) until() time.Time { return k.At.Add(rests[min(max(k.Times, 1), len(rests))-1]) }
 
 // loadOf is the digest of all that makes a load of v what it is: its code and its
 // settings, what it may reach, and this version of Conclave.
@@ -64,19 +64,20 @@ func (e *entry) knownToHang(v version) error {
 		return nil
 	}
 	p := known.Problem
-	p.Message += " It is not started again before " + known.until().Local().Format("15:04 on 2 January") + ", unless its files, settings or permissions change, or it is reloaded."
+	p.Message += " It is not started again before " + known.until().Local().Format("15:04 on 2 January") +
+		", unless its files, settings or permissions change, or it is reloaded."
 	return &p
 }
 
-// noteHang remembers durably whether loading v took too long; err is how it ended.
-func (e *entry) noteHang(v version, err error) {
+// noteHungLoad remembers durably whether loading v took too long; err is how it ended.
+func (e *entry) noteHungLoad(v version, err error) {
 	if e.temporary {
 		return
 	}
-	var now *hung
+	var now *hungLoad
 	if err != nil {
 		if p := plugin.ProblemOf(err); p.Kind == "deadline" {
-			now = &hung{Load: e.loadOf(v), Problem: *p, Times: 1, At: time.Now()}
+			now = &hungLoad{Load: e.loadOf(v), Problem: *p, Times: 1, At: time.Now()}
 			now.Problem.Stderr = "" // the plugin's own words, which are its log's to keep
 		}
 	}
@@ -92,9 +93,9 @@ func (e *entry) noteHang(v version, err error) {
 	}
 }
 
-// retryHung loads again, until ctx ends, the plugins that hung and have rested.
+// retryHungLoads loads again, until ctx ends, the plugins that hung and have rested.
 // Nothing waits for them but what names them.
-func (h *Host) retryHung(ctx context.Context) {
+func (h *Host) retryHungLoads(ctx context.Context) {
 	ticker := time.NewTicker(lookForRested)
 	defer ticker.Stop()
 	for {
@@ -114,7 +115,7 @@ func (h *Host) retryHung(ctx context.Context) {
 		}
 		h.mu.Unlock()
 		for _, e := range rested {
-			e.look(look{decided: true})
+			e.requestLoad(loadRequest{decided: true})
 		}
 	}
 }

@@ -2,5 +2,5 @@ package host
 
 import "context"
 
-// RetryHung is what Watch does beside following the folder.
-func (h *Host) RetryHung(ctx context.Context) { h.retryHung(ctx) }
+// RetryHung does what Watch does beside following the folder.
+func (h *Host) RetryHung(ctx context.Context) { h.retryHungLoads(ctx) }

@@ -33,7 +33,8 @@ func TestF64APluginThatHungIsNotStartedAgainUntilItChanges(t *testing.T) {
 		f.Restart() // the next command
 		f.Started(map[string]int{"slow": 1})
 		p := f.State("slow", plugin.Failed).Problem
-		if p.Kind != "deadline" || !strings.HasPrefix(p.Message, "It did not load within 10 s. It is not started again before ") || p.Hint == "" {
+		if p.Kind != "deadline" ||
+			!strings.HasPrefix(p.Message, "It did not load within 10 s. It is not started again before ") || p.Hint == "" {
 			t.Errorf("the problem is %+v", p)
 		}
 

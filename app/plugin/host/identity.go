@@ -29,13 +29,14 @@ func (h *Host) claim(e *entry, m plugin.Manifest) error {
 	}
 	if by != nil && by.outranks(e) {
 		h.mu.Unlock()
-		return &plugin.Problem{Kind: "refused", Message: fmt.Sprintf("There is a plugin that calls itself %s already: %s.", m.Identity, by.id),
-			Hint: "Remove one of the two."}
+		return &plugin.Problem{Kind: "refused",
+			Message: fmt.Sprintf("There is a plugin that calls itself %s already: %s.", m.Identity, by.id),
+			Hint:    "Remove one of the two."}
 	}
 	h.identities[key] = e
 	h.mu.Unlock()
 	if by != nil {
-		by.force() // it was read first, and is refused now
+		by.reloadForced() // it was read first, and is refused now
 	}
 	return nil
 }
@@ -56,7 +57,7 @@ func (e *entry) hasServed() bool {
 	return e.serving != nil || e.record.Good != nil
 }
 
-// identityKey is what no two plugins may share; empty when they may.
+// identityKey returns what no two plugins may share; empty when they may.
 func identityKey(m plugin.Manifest) string {
 	if m.Identity == "" {
 		return ""
@@ -76,10 +77,10 @@ func (h *Host) outranked(e *entry, m plugin.Manifest) bool {
 	return by != nil && by != e && h.entries[by.id] == by
 }
 
-// yieldClaim drops the claims of e but the one for keep. The caller holds mu.
-func (h *Host) yieldClaim(e *entry, keep string) {
+// yieldClaim drops the claims of e, all but one. The caller holds mu.
+func (h *Host) yieldClaim(e *entry, but string) {
 	for key, by := range h.identities {
-		if by == e && key != keep {
+		if by == e && key != but {
 			delete(h.identities, key)
 		}
 	}
@@ -100,7 +101,7 @@ func (h *Host) unclaimed(gone *entry) {
 	}
 	h.mu.Unlock()
 	for _, e := range refused {
-		e.force()
+		e.reloadForced()
 	}
 }
 

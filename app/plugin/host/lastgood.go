@@ -100,7 +100,8 @@ func copyBeside(v version, to string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		if err := place.CopyFile(filepath.Join(from, filepath.FromSlash(name)), path, plugin.MaxBytes); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := place.CopyFile(filepath.Join(from, filepath.FromSlash(name)), path, plugin.MaxBytes); err != nil &&
+			!errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

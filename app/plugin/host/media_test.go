@@ -33,7 +33,8 @@ func TestLF37MediaAreWhatTheirBytesAre(t *testing.T) {
 			map[string]any{"type": "of-tomorrow", "text": "?"},
 		})
 		must(t, err)
-		f.Serve("a.py", plugintest.Script{Tools: []plugintest.Tool{{Name: "draw", Do: plugintest.Shows, Text: string(content)}}})
+		f.Serve("a.py",
+			plugintest.Script{Tools: []plugintest.Tool{{Name: "draw", Do: plugintest.Shows, Text: string(content)}}})
 		r := f.Freeze("a:draw").Call(t.Context(), "{}")
 		var got []string
 		for _, p := range r.Content {
@@ -43,7 +44,8 @@ func TestLF37MediaAreWhatTheirBytesAre(t *testing.T) {
 				got = append(got, "text "+p.Text)
 			}
 		}
-		want := "image/png a.png|image/png b.jpg|application/octet-stream c.png|image/png |audio/wav d.wav|application/x-sheet report.sheet|application/octet-stream |text a text|text z: https://example.org/z.png"
+		want := "image/png a.png|image/png b.jpg|application/octet-stream c.png|image/png |audio/wav " +
+			"d.wav|application/x-sheet report.sheet|application/octet-stream |text a text|text z: https://example.org/z.png"
 		if got := strings.Join(got, "|"); r.Status != chat.CallOK || got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

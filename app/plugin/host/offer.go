@@ -25,9 +25,11 @@ func (h *Host) Offer(from string, all []plugin.Source) error {
 	for _, src := range all {
 		switch {
 		case src.ID == "" || src.ID != plugin.LegalID(src.ID) || seen[src.ID]:
-			return fault.New(fault.Invalid, "plugin.offer", "A plugin of "+from+" has no id of its own: “"+src.ID+"”.", "Use letters, digits, - and _, and each id once.")
+			return fault.New(fault.Invalid, "plugin.offer", "A plugin of "+from+" has no id of its own: “"+src.ID+"”.",
+				"Use letters, digits, - and _, and each id once.")
 		case src.HasFiles() || h.dialect(src.Contract) == nil:
-			return fault.New(fault.Invalid, "plugin.offer", "Conclave knows no plugins of the kind “"+src.Contract+"”, which "+src.ID+" of "+from+" is said to be.", "")
+			return fault.New(fault.Invalid, "plugin.offer", "Conclave knows no plugins of the kind “"+src.Contract+"”, which "+
+				src.ID+" of "+from+" is said to be.", "")
 		}
 		seen[src.ID] = true
 	}
@@ -49,7 +51,8 @@ func (h *Host) take(from string, all []plugin.Source, again func(*entry) bool) {
 		seen[src.ID] = true
 		e, known := h.entries[src.ID]
 		if known && e.from != from {
-			h.o.Log.Warn("a plugin is passed over: another of its name is there", "plugin", src.ID, "from", from, "other", e.from)
+			h.o.Log.Warn("a plugin is passed over: another of its name is there", "plugin", src.ID, "from", from,
+				"other", e.from)
 			continue
 		}
 		if !known {
@@ -71,6 +74,6 @@ func (h *Host) take(from string, all []plugin.Source, again func(*entry) bool) {
 	}
 	h.mu.Unlock()
 	for _, e := range kicked {
-		e.kick()
+		e.reload()
 	}
 }

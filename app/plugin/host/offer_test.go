@@ -37,7 +37,8 @@ func TestF131APluginNeedBeNeitherFileNorProcess(t *testing.T) {
 		f.Serve("file.py", answers("a file"))
 		offer(registered("far", "one"))
 		card := f.State("far", plugin.NeedsApproval)
-		if card.Serving || card.Path != "memory:far" || card.Isolation.Level != "none" || !strings.Contains(card.Isolation.Sentence, "outside of Conclave") {
+		if card.Serving || card.Path != "memory:far" || card.Isolation.Level != "none" ||
+			!strings.Contains(card.Isolation.Sentence, "outside of Conclave") {
 			t.Errorf("the card says %+v", card)
 		}
 		f.Started(map[string]int{"file": 1})
@@ -49,7 +50,9 @@ func TestF131APluginNeedBeNeitherFileNorProcess(t *testing.T) {
 		// What changed is looked at; meanwhile the last good one serves.
 		offer(registered("far", "two"))
 		card = f.State("far", plugin.Quarantined)
-		if i := slices.IndexFunc(card.Changes, func(c permit.Change) bool { return c.Field == "code" }); i < 0 || !strings.Contains(card.Changes[i].Diff, `+      "text": "two"`) {
+		if i := slices.IndexFunc(card.Changes, func(c permit.Change) bool {
+			return c.Field == "code"
+		}); i < 0 || !strings.Contains(card.Changes[i].Diff, `+      "text": "two"`) {
 			t.Errorf("what changed is shown as %+v", card.Changes)
 		}
 		f.Says("far:say", "one")
@@ -112,7 +115,8 @@ func TestF131APluginNeedBeNeitherFileNorProcess(t *testing.T) {
 
 func TestF131AConnectionThatEndsIsMadeAnew(t *testing.T) {
 	registering(t, func(t *testing.T, f *plugintest.Fixture, offer func(...plugin.Source)) {
-		offer(plugintest.RegisteredSource("far", plugintest.Script{Tools: []plugintest.Tool{{Name: "die", Do: plugintest.Dies}, {Name: "say", Text: "one"}}}))
+		offer(plugintest.RegisteredSource("far",
+			plugintest.Script{Tools: []plugintest.Tool{{Name: "die", Do: plugintest.Dies}, {Name: "say", Text: "one"}}}))
 		f.Trust("far", false)
 		if r := f.Freeze("far:die").Call(t.Context(), "{}"); r.Status != chat.CallDied {
 			t.Errorf("got %s %q", r.Status, r.Error)
@@ -139,7 +143,8 @@ func TestF131TwoSourcesDoNotTakeEachOthersPlugins(t *testing.T) {
 		f.Says("a:say", "a file")
 		f.State("b", plugin.NeedsApproval)
 		f.Trust("b", false)
-		must(t, f.Host.Offer("another source", []plugin.Source{registered("b", "a stranger")}), f.Host.Offer("another source", nil))
+		must(t, f.Host.Offer("another source", []plugin.Source{registered("b", "a stranger")}),
+			f.Host.Offer("another source", nil))
 		f.Settle()
 		f.Says("b:say", "one")
 		// A file under the name of what is registered is passed over as well.

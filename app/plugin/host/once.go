@@ -24,7 +24,7 @@ func (h *Host) Look(ctx context.Context, path string) (string, error) {
 	return h.loadFile(ctx, path, true)
 }
 
-func (h *Host) loadFile(ctx context.Context, path string, bare bool) (string, error) {
+func (h *Host) loadFile(ctx context.Context, path string, preview bool) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", fault.Wrap(fault.NotFound, "plugin.load", "There is no file "+path+".", "", err)
@@ -33,7 +33,8 @@ func (h *Host) loadFile(ctx context.Context, path string, bare bool) (string, er
 	if err != nil {
 		return "", fault.Wrap(fault.NotFound, "plugin.load", "There is no file "+path+".", "", err)
 	}
-	return h.loadOnce(ctx, plugin.Source{Path: path, Display: path, Folder: info.IsDir(), Alone: true}, "", savedState{}, bare)
+	return h.loadOnce(ctx, plugin.Source{Path: path, Display: path, Folder: info.IsDir(), Alone: true}, "",
+		savedState{}, preview)
 }
 
 // LoadWith offers a plugin that is in service once more for this run only, with
@@ -64,9 +65,10 @@ func (h *Host) LoadWith(ctx context.Context, id string, options json.RawMessage)
 	return h.loadOnce(ctx, src, id, savedState{Options: merged, Secrets: set.Secrets}, false)
 }
 
-// loadOnce offers what lies at src for this run only. kin is the plugin whose
+// loadOnce offers what lies at src for this run only. settingsOf is the plugin whose
 // secret settings it has, if any.
-func (h *Host) loadOnce(ctx context.Context, src plugin.Source, kin string, set savedState, bare bool) (string, error) {
+func (h *Host) loadOnce(ctx context.Context, src plugin.Source, settingsOf string, set savedState,
+	preview bool) (string, error) {
 	name := src.ID
 	if src.HasFiles() {
 		name = plugin.IDOf(filepath.Base(src.Path), src.Folder)
@@ -78,12 +80,12 @@ func (h *Host) loadOnce(ctx context.Context, src plugin.Source, kin string, set 
 	}
 	src.ID = id
 	e := newEntry(h, "this run", src)
-	e.temporary, e.known, e.kin, e.state, e.bare = true, true, kin, set, bare
-	e.log = newJournal("", &e.mask)
+	e.temporary, e.known, e.settingsOf, e.state, e.preview = true, true, settingsOf, set, preview
+	e.log = newPluginLog("", &e.redactor)
 	e.source = src
 	h.entries[id] = e
 	h.mu.Unlock()
 	e.unpin() // what a run that was cut short left
-	e.kick()
+	e.reload()
 	return id, h.Loaded(ctx, id)
 }

@@ -173,8 +173,8 @@ func (r *runner) namedNow(set savedState) (json.RawMessage, []permit.Folder) {
 		return set.Options, nil
 	}
 	form := r.version().options
-	if kin := r.h.entry(r.e.kin); kin != nil {
-		form, _ = kin.options() // it has run, this one perhaps not yet
+	if settingsOf := r.h.entry(r.e.settingsOf); settingsOf != nil {
+		form, _ = settingsOf.options() // it has run, this one perhaps not yet
 	}
 	var schema, object map[string]any
 	if decodeNumbers(form, &schema) != nil || decodeNumbers(set.Options, &object) != nil {

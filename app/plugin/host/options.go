@@ -43,7 +43,7 @@ type Secrets interface {
 	Delete(ctx context.Context, name string) error
 }
 
-// Form is what a person may set of a plugin, and what they set.
+// Form holds what a person may set of a plugin, and what they set.
 type Form struct {
 	Schema   json.RawMessage `json:"schema"`   // JSON Schema of an object; null when there is nothing to set
 	Values   json.RawMessage `json:"values"`   // what is set, an object, without secrets
@@ -218,11 +218,11 @@ func (e *entry) secret(ctx context.Context, raw json.RawMessage) (any, error) {
 	if !slices.Contains(set.Secrets, args.Name) || e.h.o.Secrets == nil {
 		return nil, hostError("not_found", "The setting "+args.Name+" is not set.")
 	}
-	value, err := readSecret(ctx, e.h.o.Secrets, cmp.Or(e.kin, e.id), args.Name)
+	value, err := readSecret(ctx, e.h.o.Secrets, cmp.Or(e.settingsOf, e.id), args.Name)
 	if err != nil {
 		return nil, asServiceError(err)
 	}
-	e.mask.learn(value)
+	e.redactor.learn(value)
 	return map[string]string{"value": value}, nil
 }
 

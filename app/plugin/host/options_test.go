@@ -38,7 +38,8 @@ func TestSettingsReachTheProcessThatIsStartedAnewWithThem(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", withOptions())
 		f.Says("a:say", "hello")
-		if got := form(f, "a"); len(got.Problems) != 1 || !strings.Contains(got.Problems[0], "path") || string(got.Values) != "{}" || len(got.Schema) == 0 {
+		if got := form(f, "a"); len(got.Problems) != 1 || !strings.Contains(got.Problems[0], "path") ||
+			string(got.Values) != "{}" || len(got.Schema) == 0 {
 			t.Errorf("an empty form is %+v", got)
 		}
 		must(t, f.Host.SetOptions(t.Context(), "a", json.RawMessage(`{"path":"/tmp/x","depth":4}`)))
@@ -95,7 +96,8 @@ func TestLF40ASecretSettingIsKeptElsewhereAndToldToItsPluginAlone(t *testing.T) 
 		f.Serve("b.py", withOptions())
 		must(t, f.Host.SetOptions(t.Context(), "a", json.RawMessage(`{"path":"x","server":{"token":"hush","port":80}}`)))
 		f.Settle()
-		if got := form(f, "a"); string(got.Values) != `{"path":"x","server":{"port":80}}` || !slices.Equal(got.Secrets, []string{"server.token"}) || len(got.Problems) != 0 {
+		if got := form(f, "a"); string(got.Values) != `{"path":"x","server":{"port":80}}` ||
+			!slices.Equal(got.Secrets, []string{"server.token"}) || len(got.Problems) != 0 {
 			t.Errorf("the form is %s, %v, %v", got.Values, got.Secrets, got.Problems)
 		}
 		place := f.World.Placed("a")
@@ -108,7 +110,8 @@ func TestLF40ASecretSettingIsKeptElsewhereAndToldToItsPluginAlone(t *testing.T) 
 			t.Errorf("the secret lies in the store: %s", state)
 		}
 		ask := json.RawMessage(`{"capability":"options.secret","args":{"name":"server.token"}}`)
-		if r := f.Freeze("a:ask").Call(t.Context(), string(ask)); len(r.Content) != 1 || r.Content[0].Text != `{"value":"•••"}` {
+		if r := f.Freeze("a:ask").Call(t.Context(), string(ask)); len(r.Content) != 1 ||
+			r.Content[0].Text != `{"value":"•••"}` {
 			t.Errorf("LF-40: what the plugin was told is passed on as %+v", r)
 		}
 		if r := f.Freeze("b:ask").Call(t.Context(), string(ask)); !strings.Contains(r.Error, "not set") {
@@ -123,7 +126,8 @@ func TestLF40ASecretSettingIsKeptElsewhereAndToldToItsPluginAlone(t *testing.T) 
 			t.Errorf("kept %v", got)
 		}
 		must(t, f.Host.SetOptions(t.Context(), "b", json.RawMessage(`{"path":"y"}`)))
-		kind(t, f.Host.SetOptions(t.Context(), "a", json.RawMessage(`{"path":"y","server":{"port":81,"token":null}}`)), fault.Invalid, "token")
+		kind(t, f.Host.SetOptions(t.Context(), "a", json.RawMessage(`{"path":"y","server":{"port":81,"token":null}}`)),
+			fault.Invalid, "token")
 		if got := form(f, "a"); !slices.Equal(got.Secrets, []string{"server.token"}) {
 			t.Errorf("a refused change forgot the secret: %v", got.Secrets)
 		}
@@ -136,7 +140,8 @@ func TestF12APluginDoesNotFillInTheFolderThatItMayRead(t *testing.T) {
 	own, theirs := t.TempDir(), t.TempDir()
 	schema := func(current bool, notes, format string) plugintest.Script {
 		s := plugintest.SaysText("say", "hello")
-		s.Options = json.RawMessage(fmt.Sprintf(`{"type":"object","x-conclave-current":%v,"properties":{"color":{"type":"string"},"notes":{"type":"string"%s%s}}}`, current, notes, format))
+		s.Options = json.RawMessage(
+			fmt.Sprintf(`{"type":"object","x-conclave-current":%v,"properties":{"color":{"type":"string"},"notes":{"type":"string"%s%s}}}`, current, notes, format))
 		return s
 	}
 	const path = `,"format":"path"`

@@ -10,8 +10,9 @@ import (
 	"conclave/app/tool"
 )
 
-// settle writes the new state of the entry and announces it.
-func (e *entry) settle(v version, state plugin.State, problem *plugin.Problem, began time.Time, more func(*plugin.Status)) {
+// setStatus writes the new state of the entry and announces it.
+func (e *entry) setStatus(v version, state plugin.State, problem *plugin.Problem, began time.Time,
+	more func(*plugin.Status)) {
 	e.mu.Lock()
 	if v.digest != "" && v.digest != e.record.Digest && problem == nil {
 		e.record.Generation++
@@ -31,7 +32,8 @@ func (e *entry) settle(v version, state plugin.State, problem *plugin.Problem, b
 	if more != nil {
 		more(s)
 	}
-	u := plugin.Update{Plugin: e.id, Generation: s.Generation, State: state, Took: s.Load, Problem: problem, Tools: ids(s.Tools)}
+	u := plugin.Update{Plugin: e.id, Generation: s.Generation, State: state, Took: s.Load, Problem: problem,
+		Tools: ids(s.Tools)}
 	if state == plugin.NeedsApproval || state == plugin.Quarantined {
 		u.Tools = ids(v.candidate(e.h).Tools) // those of the version that waits
 	}
@@ -50,8 +52,8 @@ func ids(tools []tool.Tool) []string {
 // fail shows a problem. What served before goes on; after a restart that is the
 // last good copy.
 func (e *entry) fail(src plugin.Source, digest string, began time.Time, p *plugin.Problem) {
-	serving := e.keepServing(src)
-	e.settle(version{src: src, digest: digest}, failedState(p), p, began, func(s *plugin.Status) {
+	serving := e.keepOldVersion(src)
+	e.setStatus(version{src: src, digest: digest}, failedState(p), p, began, func(s *plugin.Status) {
 		s.Serving, s.LastGood, s.Changes = serving != nil, serving != nil && serving.version().digest != digest, nil
 		if serving == nil {
 			s.Tools, s.Enabled = nil, nil
@@ -61,13 +63,13 @@ func (e *entry) fail(src plugin.Source, digest string, began time.Time, p *plugi
 	e.h.o.Log.Info("a plugin did not load", "plugin", e.id, "err", p.Error())
 }
 
-// rest takes the plugin out of service in the given state.
-func (e *entry) rest(src plugin.Source, state plugin.State, p *plugin.Problem) {
+// setInactive takes the plugin out of service in the given state.
+func (e *entry) setInactive(src plugin.Source, state plugin.State, p *plugin.Problem) {
 	e.unpublish()
 	e.mu.Lock()
 	s := &e.status
 	s.State, s.Problem, s.Path, s.Serving, s.LastGood, s.Digest, s.Changes = state, p, src.Display, false, false, "", nil
-	s.Tools = unkeep(e.record.Tools)
+	s.Tools = fromStored(e.record.Tools)
 	if len(s.Tools) == 0 {
 		s.Tools = e.record.Listing.Tools
 	}
@@ -106,11 +108,11 @@ func (e *entry) vanish() {
 	}
 }
 
-// keepServing returns what may serve while the newest save does not: what
+// keepOldVersion returns what may serve while the newest save does not: what
 // served before, after a restart the last good copy, or nil. A version whose
 // approval was taken back is taken out of service, and so is one whose identity
 // another plugin has.
-func (e *entry) keepServing(src plugin.Source) *runner {
+func (e *entry) keepOldVersion(src plugin.Source) *runner {
 	e.mu.Lock()
 	serving := e.serving
 	e.mu.Unlock()
@@ -121,7 +123,8 @@ func (e *entry) keepServing(src plugin.Source) *runner {
 		}
 		// What differs from the newest approval was approved once; what has none
 		// any more was taken back.
-		if verdict, changes := e.h.o.Gate.Status(serving.version().candidate(e.h)); verdict == permit.Approved || len(changes) > 0 {
+		if verdict, changes := e.h.o.Gate.Status(serving.version().candidate(e.h)); verdict == permit.Approved ||
+			len(changes) > 0 {
 			return serving
 		}
 		e.unpublish()
@@ -135,7 +138,7 @@ func (e *entry) keepServing(src plugin.Source) *runner {
 		return nil
 	}
 	next := newRunner(e.h, e, v)
-	e.permit(v)
+	e.applyPermissions(v)
 	e.swap(next, func() bool { return true })
 	e.mu.Lock()
 	e.status.Tools, e.status.Manifest, e.status.Loaded = v.tools, v.manifest, e.record.Good.Loaded
@@ -143,8 +146,8 @@ func (e *entry) keepServing(src plugin.Source) *runner {
 	return next
 }
 
-// serves says which version serves while the newest save does not.
-func serves(m plugin.Manifest, s plugin.Status) string {
+// whichServes says which version serves while the newest save does not.
+func whichServes(m plugin.Manifest, s plugin.Status) string {
 	which := "The version that you approved"
 	if s.Problem != nil {
 		which = "The last version that loaded"
@@ -152,7 +155,8 @@ func serves(m plugin.Manifest, s plugin.Status) string {
 	if m.Version != "" {
 		which += ", " + m.Version + ","
 	}
-	return which + " serves meanwhile; it was put in service on " + s.Loaded.Local().Format("2 January 2006 at 15:04") + "."
+	return which + " serves meanwhile; it was put in service on " +
+		s.Loaded.Local().Format("2 January 2006 at 15:04") + "."
 }
 
 // returned tells the gate that something lies under the name of a plugin that may

@@ -15,8 +15,10 @@ import (
 func TestF02NoLinkBelowConclavesDataIsGranted(t *testing.T) {
 	const site = "environments/p/env-1/lib/python3.12/site-packages"
 	for level, link := range map[string]string{
-		"site-packages": site, "python": filepath.Dir(site), "lib": "environments/p/env-1/lib", "the environment": "environments/p/env-1",
-		"the plugin's environments": "environments/p", "the storage": "storage/p", "all storages": "storage", "the cache": "runtime/built/p", "the copies": "last-good/p",
+		"site-packages": site, "python": filepath.Dir(site), "lib": "environments/p/env-1/lib",
+		"the environment":           "environments/p/env-1",
+		"the plugin's environments": "environments/p", "the storage": "storage/p", "all storages": "storage",
+		"the cache": "runtime/built/p", "the copies": "last-good/p",
 	} {
 		t.Run(level, func(t *testing.T) {
 			data, outside := t.TempDir(), t.TempDir()
@@ -24,8 +26,10 @@ func TestF02NoLinkBelowConclavesDataIsGranted(t *testing.T) {
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(outside, path)); err != nil {
 				t.Fatal(err)
 			}
-			for what, spec := range map[string]*sandbox.Spec{"read": {Read: []string{path}}, "write": {Write: []string{path}}, "execute": {Execute: []string{path}}} {
-				err := resolve(spec, plugin.Source{Path: filepath.Join(data, "plugins", "p"), Display: filepath.Join(data, "plugins", "p")}, data)
+			for what, spec := range map[string]*sandbox.Spec{"read": {Read: []string{path}}, "write": {Write: []string{path}},
+				"execute": {Execute: []string{path}}} {
+				err := resolve(spec, plugin.Source{Path: filepath.Join(data, "plugins", "p"),
+					Display: filepath.Join(data, "plugins", "p")}, data)
 				if p, ok := errors.AsType[*plugin.Problem](err); !ok || p.Kind != "refused" {
 					t.Errorf("%s: got %v", what, err)
 				}
@@ -45,7 +49,8 @@ func TestF02WhatLiesInThePluginsFolderIsGrantedAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	spec := &sandbox.Spec{Read: []string{filepath.Join(folder, "current"), filepath.Join(folder, "nothing"), "/usr/lib"}}
-	if err := resolve(spec, plugin.Source{Path: folder, Display: folder}, data); err != nil || !slices.Equal(spec.Read, []string{inner, "/usr/lib"}) {
+	if err := resolve(spec, plugin.Source{Path: folder, Display: folder}, data); err != nil ||
+		!slices.Equal(spec.Read, []string{inner, "/usr/lib"}) {
 		t.Errorf("got %v, %v", spec.Read, err)
 	}
 }

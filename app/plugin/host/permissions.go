@@ -8,11 +8,12 @@ import (
 )
 
 // errRevoked ends the calls of a plugin that may no longer offer tools.
-var errRevoked = fault.New(fault.NotAllowed, "plugin.permission", "The plugin may no longer offer tools: you took that permission away.", "")
+var errRevoked = fault.New(fault.NotAllowed, "plugin.permission",
+	"The plugin may no longer offer tools: you took that permission away.", "")
 
-// heed passes on what the person grants and denies plugins, until the host is
+// followPermissions passes on what the person grants and denies plugins, until the host is
 // closed. The gate announces it on the bus.
-func (h *Host) heed(news *bus.Subscription) {
+func (h *Host) followPermissions(news *bus.Subscription) {
 	defer news.Close()
 	for {
 		notices, err := news.Next(h.ctx)
@@ -21,7 +22,7 @@ func (h *Host) heed(news *bus.Subscription) {
 		}
 		for _, n := range notices {
 			if e := h.entry(n.ID); e != nil { // others are about requests that wait
-				e.repermit()
+				e.permissionsChanged()
 			}
 		}
 	}
@@ -35,30 +36,30 @@ type permissionChange struct {
 	AllGranted []string `json:"allGranted"`
 }
 
-// permit reads what is granted now and reports whether the plugin may offer no
+// applyPermissions reads what is granted now and reports whether the plugin may offer no
 // tools.
-func (e *entry) permit(v version) (muted bool) {
+func (e *entry) applyPermissions(v version) (toolsDenied bool) {
 	granted, denied := e.h.o.Gate.Permissions(e.id)
 	folders := e.h.o.Gate.Folders(e.id)
 	needed := v.facts().ToolsPermission
-	muted = needed != "" && slices.Contains(denied, needed)
+	toolsDenied = needed != "" && slices.Contains(denied, needed)
 	e.mu.Lock()
-	e.granted, e.folders, e.muted = granted, folders, muted
+	e.granted, e.folders, e.toolsDenied = granted, folders, toolsDenied
 	e.mu.Unlock()
-	return muted
+	return toolsDenied
 }
 
-// repermit puts in force what changed of the serving version's permissions: its
+// permissionsChanged puts in force what changed of the serving version's permissions: its
 // process is told, and its tools come or go.
-func (e *entry) repermit() {
+func (e *entry) permissionsChanged() {
 	e.mu.Lock()
-	serving, before, folders, muted := e.serving, e.granted, e.folders, e.muted
+	serving, before, folders, toolsDenied := e.serving, e.granted, e.folders, e.toolsDenied
 	e.mu.Unlock()
 	if serving == nil {
 		return
 	}
 	v := serving.version()
-	now := e.permit(v)
+	now := e.applyPermissions(v)
 	e.mu.Lock()
 	granted, reach := e.granted, e.folders
 	e.mu.Unlock()
@@ -76,12 +77,12 @@ func (e *entry) repermit() {
 		serving.renew()
 	}
 	switch {
-	case now == muted:
+	case now == toolsDenied:
 		return
 	case now:
 		serving.interrupt(errRevoked)
 	case !v.listed: // it was never listed with its tools
-		e.force()
+		e.reloadForced()
 		return
 	}
 	e.republish(serving)

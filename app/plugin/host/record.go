@@ -13,14 +13,14 @@ import (
 	"conclave/app/tool"
 )
 
-// record is what the host remembers of a plugin between runs, so that an
+// record holds what the host remembers of a plugin between runs, so that an
 // unchanged plugin is listed without being started.
 type record struct {
 	Digest     string          `json:"digest"`             // of the source that Manifest, Listing and Tools describe
 	Settings   string          `json:"settings,omitempty"` // what was set when it was listed: entry.settings
 	Manifest   plugin.Manifest `json:"manifest"`
 	Listing    plugin.Listing  `json:"listing"`
-	Tools      []keptTool      `json:"tools,omitempty"` // nil until it was listed by running
+	Tools      []storedTool    `json:"tools,omitempty"` // nil until it was listed by running
 	Listed     bool            `json:"listed"`
 	Generation uint64          `json:"generation"`
 	Load       int64           `json:"load_us"`
@@ -30,7 +30,7 @@ type record struct {
 	Options    json.RawMessage `json:"options,omitempty"` // JSON Schema of its settings
 	Notes      []string        `json:"notes,omitempty"`   // what it says of itself
 	Seeded     string          `json:"seeded,omitempty"`  // the version whose seeds are in its storage
-	Hung       *hung           `json:"hung,omitempty"`    // the newest load by running, if it took too long
+	Hung       *hungLoad       `json:"hung,omitempty"`    // the newest load by running, if it took too long
 }
 
 // goodRecord is the newest version that loaded and was approved, whose files are
@@ -38,28 +38,28 @@ type record struct {
 type goodRecord struct {
 	Digest   string          `json:"digest"`
 	Manifest plugin.Manifest `json:"manifest"`
-	Tools    []keptTool      `json:"tools"`
+	Tools    []storedTool    `json:"tools"`
 	Loaded   time.Time       `json:"loaded"`
 	Base     string          `json:"base"` // name of the file or folder inside the kept copy; empty without files
 	Folder   bool            `json:"folder"`
 	Row      string          `json:"row,omitempty"` // of a plugin without files, which has no copy
 }
 
-// keptTool is a tool.Tool with the fields its own JSON leaves out.
-type keptTool struct {
+// storedTool is a tool.Tool with the fields its own JSON leaves out.
+type storedTool struct {
 	tool.Tool
 	TimeoutMS int64 `json:"timeout_ms,omitempty"`
 }
 
-func keep(tools []tool.Tool) []keptTool {
-	kept := make([]keptTool, len(tools))
+func toStored(tools []tool.Tool) []storedTool {
+	kept := make([]storedTool, len(tools))
 	for i, t := range tools {
-		kept[i] = keptTool{t, t.Timeout.Milliseconds()}
+		kept[i] = storedTool{t, t.Timeout.Milliseconds()}
 	}
 	return kept
 }
 
-func unkeep(kept []keptTool) []tool.Tool {
+func fromStored(kept []storedTool) []tool.Tool {
 	tools := make([]tool.Tool, len(kept))
 	for i, k := range kept {
 		tools[i] = k.Tool
@@ -68,7 +68,7 @@ func unkeep(kept []keptTool) []tool.Tool {
 	return tools
 }
 
-// savedState is what the person set for a plugin.
+// savedState holds what the person set for a plugin.
 type savedState struct {
 	Disabled bool            `json:"disabled,omitempty"`
 	Tools    map[string]bool `json:"tools,omitempty"`   // name → offered, where it differs from the default
@@ -77,7 +77,8 @@ type savedState struct {
 	Origin   string          `json:"origin,omitempty"`  // where it was added from; empty for what was put there
 }
 
-func readJSON[T any](ctx context.Context, read func(context.Context, string) (json.RawMessage, error), id string) (T, error) {
+func readJSON[T any](ctx context.Context, read func(context.Context, string) (json.RawMessage, error),
+	id string) (T, error) {
 	var value T
 	raw, err := read(ctx, id)
 	if err != nil || len(raw) == 0 {
@@ -126,15 +127,18 @@ func (e *entry) remember(v version) {
 	}
 	e.mu.Lock()
 	rec := &e.record
-	if rec.Wakes = e.wakesNow(); v.listed && (rec.Digest != v.digest || !rec.Listed) && (e.serving == nil || e.serving.current() == nil) {
+	if rec.Wakes = e.wakesNow(); v.listed && (rec.Digest != v.digest || !rec.Listed) &&
+		(e.serving == nil || e.serving.current() == nil) {
 		rec.Wakes = v.wakes // the process that listed it was not kept
 	}
-	rec.Digest, rec.Manifest, rec.Listing, rec.Listed, rec.Tools = v.digest, v.manifest, v.listing, v.listed, keep(v.tools)
+	rec.Digest, rec.Manifest, rec.Listing, rec.Listed, rec.Tools = v.digest, v.manifest, v.listing, v.listed,
+		toStored(v.tools)
 	rec.Settings = v.settings
 	rec.Options, rec.Notes = v.options, v.notes
 	rec.Load, rec.Loaded = e.status.Load.Microseconds(), e.status.Loaded
 	if e.status.State == plugin.Ready && v.listed {
-		rec.Good = &goodRecord{Digest: v.digest, Manifest: v.manifest, Tools: keep(v.tools), Loaded: e.status.Loaded, Folder: v.src.Folder, Row: v.src.Row}
+		rec.Good = &goodRecord{Digest: v.digest, Manifest: v.manifest, Tools: toStored(v.tools), Loaded: e.status.Loaded,
+			Folder: v.src.Folder, Row: v.src.Row}
 		if v.src.HasFiles() {
 			rec.Good.Base = filepath.Base(v.src.Path)
 		}
@@ -259,7 +263,8 @@ func (e *entry) recall(ctx context.Context) error {
 		return nil
 	}
 	e.state, e.record, e.written, e.known = state, rec, rec.timeless(), true
-	e.status.Generation, e.status.Load, e.status.Loaded = rec.Generation, time.Duration(rec.Load)*time.Microsecond, rec.Loaded
+	e.status.Generation, e.status.Load, e.status.Loaded = rec.Generation,
+		time.Duration(rec.Load)*time.Microsecond, rec.Loaded
 	e.status.Options, e.status.Notes = rec.Options, rec.Notes
 	if rec.Manifest.Name != "" {
 		e.status.Manifest = rec.Manifest

@@ -68,7 +68,8 @@ func showable(path string) bool {
 		return true
 	}
 	clean, hidden := tool.Strip(path)
-	return len(path) <= maxRefusedPath && hidden == 0 && clean == path && filepath.IsAbs(path) && filepath.Clean(path) == path &&
+	return len(path) <= maxRefusedPath && hidden == 0 && clean == path && filepath.IsAbs(path) &&
+		filepath.Clean(path) == path &&
 		strings.IndexFunc(path, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }
 
@@ -78,7 +79,9 @@ func standing(refusals []plugin.Refusal, granted []string, folders []permit.Fold
 		if one.Permission != permit.Filesystem {
 			return slices.Contains(granted, one.Permission)
 		}
-		return slices.ContainsFunc(folders, func(f permit.Folder) bool { return place.Inside(f.Path, one.Path) && (f.Write || !one.Write) })
+		return slices.ContainsFunc(folders, func(f permit.Folder) bool {
+			return place.Inside(f.Path, one.Path) && (f.Write || !one.Write)
+		})
 	})
 }
 
@@ -88,7 +91,8 @@ func standing(refusals []plugin.Refusal, granted []string, folders []permit.Fold
 func (e *entry) explain(r *tool.Result, found []plugin.Refusal) {
 	usable := e.refused(found)
 	said := r.Error + chat.TextOf(r.Content)
-	if strings.Contains(said, "conclave plugins grant") || r.Status == chat.CallOK && !strings.Contains(said, "ermission denied") {
+	if strings.Contains(said, "conclave plugins grant") || r.Status == chat.CallOK &&
+		!strings.Contains(said, "ermission denied") {
 		return
 	}
 	for _, one := range usable {

@@ -9,7 +9,7 @@ import (
 	"conclave/app/tool"
 )
 
-// panelEvent is what a plugin listens to for messages from its own window, which
+// panelEvent is listened to by plugins for messages from its own window, which
 // Conclave does not run: it never comes.
 const panelEvent = "FRONTEND_MESSAGE"
 
@@ -131,7 +131,8 @@ func (r *registration) withoutPanel() string {
 	sentence := "Nothing of it works here: it offers no tools, changes no prompts and follows no events."
 	works := r.works
 	if len(r.follows) > 0 {
-		works = append(slices.Clone(works), "follows what happens ("+strings.Join(r.follows[:min(len(r.follows), maxShown)], ", ")+")")
+		works = append(slices.Clone(works), "follows what happens ("+
+			strings.Join(r.follows[:min(len(r.follows), maxShown)], ", ")+")")
 	}
 	if len(works) > 0 {
 		sentence = "What works of it here: it " + listed(works) + "."

@@ -91,11 +91,11 @@ func (r *runner) listLater(wait time.Duration) {
 func (e *entry) relist(r *runner) {
 	began := time.Now()
 	e.mu.Lock()
-	muted := e.muted
+	toolsDenied := e.toolsDenied
 	e.mu.Unlock()
 	r.mu.Lock()
 	s := r.live
-	if s == nil || muted {
+	if s == nil || toolsDenied {
 		r.mu.Unlock()
 		return
 	}
@@ -117,8 +117,8 @@ func (e *entry) relist(r *runner) {
 	fewer := !slices.ContainsFunc(tools, func(t tool.Tool) bool {
 		return !slices.ContainsFunc(v.tools, func(old tool.Tool) bool { return sameTool(old, t) })
 	})
-	v.tools, v.listed, v.told = tools, true, said
-	if !e.admitted(v, began, !fewer) {
+	v.tools, v.listed, v.selfReport = tools, true, said
+	if !e.checkApproval(v, began, !fewer) {
 		return
 	}
 	r.become(v)
@@ -128,12 +128,15 @@ func (e *entry) relist(r *runner) {
 	e.mu.Lock()
 	e.record.Generation++
 	e.mu.Unlock()
-	e.settle(v, plugin.Ready, nil, began, func(s *plugin.Status) { s.Tools, s.Serving, s.Listed, s.Changes = tools, true, true, nil })
+	e.setStatus(v, plugin.Ready, nil, began, func(s *plugin.Status) {
+		s.Tools, s.Serving, s.Listed, s.Changes = tools, true, true, nil
+	})
 	e.remember(v)
 }
 
 func sameTools(a, b []tool.Tool) bool { return slices.EqualFunc(a, b, sameTool) }
 
 func sameTool(a, b tool.Tool) bool {
-	return a.Name == b.Name && a.Digest == b.Digest && a.CouncilEligible == b.CouncilEligible && a.InlineAvailable == b.InlineAvailable
+	return a.Name == b.Name && a.Digest == b.Digest && a.CouncilEligible == b.CouncilEligible &&
+		a.InlineAvailable == b.InlineAvailable
 }

@@ -19,12 +19,12 @@ import (
 // A saved file, from the notice to the new version in service, read from the top:
 //
 //	concerns   is the plugin one that the changed names mean?
-//	look, run  one load at a time; whatever happens meanwhile, another follows
+//	requestLoad, run  one load at a time; whatever happens meanwhile, another follows
 //	load       what lies there now, and is that news?
 //	digest     of all files that loading it reads, once
 //	read       its manifest, and what it offers without being run
-//	offer      may it run, does it, and what does it list?
-//	admitted   the gate's answer, or the card that waits for one
+//	deploy     may it run, does it, and what does it list?
+//	checkApproval  the gate's answer, or the card that waits for one
 //	pin        the copy that it runs from
 //	publish    the swap: the old version finishes its calls and ends (runner.retire)
 //
@@ -43,32 +43,33 @@ func (e *entry) concerns(names []string) bool {
 	if e.source.Folder {
 		return false
 	}
-	return e.status.State == plugin.Failed || e.status.State == plugin.NeedsPackages || slices.ContainsFunc(e.status.Manifest.Files, func(file string) bool {
-		first, _, _ := strings.Cut(file, "/")
-		return slices.Contains(names, first)
-	})
+	return e.status.State == plugin.Failed || e.status.State == plugin.NeedsPackages ||
+		slices.ContainsFunc(e.status.Manifest.Files, func(file string) bool {
+			first, _, _ := strings.Cut(file, "/")
+			return slices.Contains(names, first)
+		})
 }
 
-// look says how to look again.
-type look struct{ interrupt, force, decided bool }
+// loadRequest says how to look at a plugin again.
+type loadRequest struct{ interrupt, force, decided bool }
 
-// kick makes the entry look at its files again. A load under way is given up:
+// reload makes the entry look at its files again. A load under way is given up:
 // the last edit wins.
-func (e *entry) kick() { e.look(look{interrupt: true}) }
+func (e *entry) reload() { e.requestLoad(loadRequest{interrupt: true}) }
 
-// force makes it load again though nothing changed.
-func (e *entry) force() { e.look(look{interrupt: true, force: true}) }
+// reloadForced makes it load again though nothing changed.
+func (e *entry) reloadForced() { e.requestLoad(loadRequest{interrupt: true, force: true}) }
 
-// reconsider is kick for a decision about it: the same files are not taken for a
+// reconsider is reload for a decision about it: the same files are not taken for a
 // no-op. A load under way may be what was decided about, and goes on.
 func (e *entry) reconsider() {
 	e.decisions.Add(1)
 	if !e.trusting.Load() {
-		e.look(look{decided: true})
+		e.requestLoad(loadRequest{decided: true})
 	}
 }
 
-func (e *entry) look(l look) {
+func (e *entry) requestLoad(l loadRequest) {
 	if !e.h.began(e) {
 		return
 	}
@@ -97,7 +98,8 @@ const maxAgain = 5
 var errNewer = errors.New("a newer version was saved")
 
 // errBusy is said of a plugin that is saved faster than it can be read.
-var errBusy = &plugin.Problem{Kind: "unavailable", Message: "Its files change faster than they can be read.", Hint: "Save it once more when whatever writes it is done."}
+var errBusy = &plugin.Problem{Kind: "unavailable", Message: "Its files change faster than they can be read.",
+	Hint: "Save it once more when whatever writes it is done."}
 
 func (e *entry) run() {
 	defer e.h.ended(e)
@@ -147,11 +149,12 @@ func (e *entry) load(ctx context.Context, src plugin.Source, force, again bool) 
 		return nil
 	}
 	if err := e.recall(ctx); err != nil {
-		e.fail(src, "", began, &plugin.Problem{Kind: "unavailable", Message: "What Conclave knows of this plugin cannot be read: " + fault.Of(err).Message})
+		e.fail(src, "", began, &plugin.Problem{Kind: "unavailable",
+			Message: "What Conclave knows of this plugin cannot be read: " + fault.Of(err).Message})
 		return nil
 	}
 	if e.disabled() {
-		e.rest(src, plugin.Disabled, nil)
+		e.setInactive(src, plugin.Disabled, nil)
 		return nil
 	}
 	seen, err := e.digest(ctx, src)
@@ -162,7 +165,8 @@ func (e *entry) load(ctx context.Context, src plugin.Source, force, again bool) 
 		return nil // the removal is on its way
 	case err != nil && seen.digest == "":
 		f := fault.Of(err)
-		e.fail(src, "", began, &plugin.Problem{Kind: "script", Message: f.Message, Hint: f.Hint, File: filepath.Base(src.Path)})
+		e.fail(src, "", began, &plugin.Problem{Kind: "script", Message: f.Message, Hint: f.Hint,
+			File: filepath.Base(src.Path)})
 		return nil
 	}
 	e.mu.Lock()
@@ -182,13 +186,13 @@ func (e *entry) load(ctx context.Context, src plugin.Source, force, again bool) 
 		v, err = e.read(ctx, src, seen)
 	}
 	if err == nil {
-		err = e.survey(ctx, v)
+		err = e.findPackages(ctx, v)
 	}
 	if err == nil {
 		err = e.h.claim(e, v.manifest)
 	}
 	if err == nil {
-		err = e.offer(ctx, v, began, force)
+		err = e.deploy(ctx, v, began, force)
 	}
 	switch {
 	case err == nil || ctx.Err() != nil:
@@ -202,7 +206,7 @@ func (e *entry) load(ctx context.Context, src plugin.Source, force, again bool) 
 	return nil
 }
 
-// digested is what one look at a plugin's files found.
+// digested holds what one look at a plugin's files found.
 type digested struct {
 	digest   string
 	manifest *plugin.Manifest // of a single file; nil when it was not needed yet
@@ -238,8 +242,9 @@ func (e *entry) read(ctx context.Context, src plugin.Source, s digested) (versio
 	if rec.Digest == s.digest {
 		// A toolbox's settings make its tools: others are listed anew, whichever
 		// process set them.
-		v.manifest, v.listing, v.listed, v.tools = rec.Manifest, rec.Listing, rec.Listed && rec.Settings == v.settings, unkeep(rec.Tools)
-		v.told = told{rec.Options, rec.Notes, rec.Wakes}
+		v.manifest, v.listing, v.listed, v.tools = rec.Manifest, rec.Listing, rec.Listed && rec.Settings == v.settings,
+			fromStored(rec.Tools)
+		v.selfReport = selfReport{rec.Options, rec.Notes, rec.Wakes}
 		if v.dialect = e.h.dialect(rec.Manifest.Contract); v.dialect != nil {
 			return v, nil
 		}
@@ -268,22 +273,22 @@ func (e *entry) read(ctx context.Context, src plugin.Source, s digested) (versio
 	return v, nil
 }
 
-// offer takes a version that was read as far as the gate lets it: to a card that
+// deploy takes a version that was read as far as the gate lets it: to a card that
 // waits, or to a published tool set. The error is a *Problem, errNewer, or the
 // cause of ctx's end.
-func (e *entry) offer(ctx context.Context, v version, began time.Time, force bool) error {
-	if !e.admitted(v, began, true) {
+func (e *entry) deploy(ctx context.Context, v version, began time.Time, force bool) error {
+	if !e.checkApproval(v, began, true) {
 		return nil
 	}
 	if serving := e.reuse(v, force); serving != nil {
-		e.repermit()
-		if !e.settled(v) {
+		e.permissionsChanged()
+		if !e.serves(v) {
 			e.publish(ctx, v, serving, began)
 		}
 		return nil
 	}
-	muted := e.permit(v)
-	runs := !muted && (!v.listed || force)
+	toolsDenied := e.applyPermissions(v)
+	runs := !toolsDenied && (!v.listed || force)
 	if runs && !force {
 		if err := e.knownToHang(v); err != nil {
 			return err
@@ -298,15 +303,15 @@ func (e *entry) offer(ctx context.Context, v version, began time.Time, force boo
 	if runs {
 		tools, said, err := next.list(ctx)
 		if ctx.Err() == nil {
-			e.noteHang(v, err)
+			e.noteHungLoad(v, err)
 		}
 		if err != nil {
 			next.retire()
 			return err
 		}
-		v.tools, v.listed, v.told = tools, true, said
+		v.tools, v.listed, v.selfReport = tools, true, said
 		next.become(v)
-		if !e.admitted(v, began, true) {
+		if !e.checkApproval(v, began, true) {
 			next.retire()
 			return nil
 		}
@@ -317,12 +322,12 @@ func (e *entry) offer(ctx context.Context, v version, began time.Time, force boo
 	return nil
 }
 
-// admitted asks the gate about v and, when it is not approved, leaves the card
+// checkApproval asks the gate about v and, when it is not approved, leaves the card
 // that says so. What was approved before goes on serving. With pin, definitions
 // that nobody could know when the code was approved are pinned now.
-func (e *entry) admitted(v version, began time.Time, pin bool) bool {
+func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
 	c := v.candidate(e.h)
-	if e.bare {
+	if e.preview {
 		c.Permissions = v.harmless()
 	}
 	e.returned(c)
@@ -345,10 +350,11 @@ func (e *entry) admitted(v version, began time.Time, pin bool) bool {
 		}
 		return true
 	case permit.Refused:
-		e.rest(v.src, plugin.Disabled, &plugin.Problem{Kind: "refused", Message: "You turned this version off.", Hint: "Enable the plugin to be asked again."})
+		e.setInactive(v.src, plugin.Disabled, &plugin.Problem{Kind: "refused", Message: "You turned this version off.",
+			Hint: "Enable the plugin to be asked again."})
 		return false
 	}
-	serving := e.keepServing(v.src)
+	serving := e.keepOldVersion(v.src)
 	if slices.ContainsFunc(changes, func(c permit.Change) bool { return c.Field == "code" }) {
 		c.Diff = e.diff(v)
 		_, changes = e.h.o.Gate.Status(c)
@@ -358,7 +364,7 @@ func (e *entry) admitted(v version, began time.Time, pin bool) bool {
 	if len(changes) > 0 && !permit.Expected(changes) {
 		state = plugin.Quarantined
 	}
-	e.settle(v, state, nil, began, func(s *plugin.Status) {
+	e.setStatus(v, state, nil, began, func(s *plugin.Status) {
 		s.Changes, s.Listed = changes, v.listed
 		s.Serving, s.LastGood = serving != nil, serving != nil && serving.version().digest != v.digest
 		if serving == nil {
@@ -388,8 +394,8 @@ func (e *entry) reuse(v version, force bool) *runner {
 	return serving
 }
 
-// settled reports whether the card says already that v serves.
-func (e *entry) settled(v version) bool {
+// serves reports whether the card says already that v serves.
+func (e *entry) serves(v version) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.status.State == plugin.Ready && e.status.Digest == v.digest && e.status.Problem == nil
@@ -422,7 +428,8 @@ func (e *entry) pin(v version) (plugin.Source, error) {
 	}
 	e.h.o.Log.Warn("a plugin's files could not be copied", "plugin", e.id, "err", err)
 	return pinned, &plugin.Problem{Kind: "unavailable", Message: "Its files could not be copied to where it runs from.",
-		Hint: "Check the space of the disk and the permissions of " + filepath.Join(e.h.o.Data, "last-good") + ", then reload it."}
+		Hint: "Check the space of the disk and the permissions of " + filepath.Join(e.h.o.Data, "last-good") +
+			", then reload it."}
 }
 
 // publish puts v in service and lets the old version finish what it is doing. It
@@ -435,15 +442,15 @@ func (e *entry) publish(ctx context.Context, v version, next *runner, began time
 	if old != nil && old != next {
 		old.retire()
 	}
-	e.settle(v, plugin.Ready, nil, began, func(s *plugin.Status) {
+	e.setStatus(v, plugin.Ready, nil, began, func(s *plugin.Status) {
 		s.Tools, s.Serving, s.Listed, s.LastGood, s.Changes = v.tools, true, v.listed, false, nil
 		if old != next {
 			s.Loaded = time.Now()
 		}
 	})
 	e.remember(v)
-	e.repermit()     // what was granted may have changed before it served,
-	next.listAgain() // and so may its tools
+	e.permissionsChanged() // what was granted may have changed before it served,
+	next.listAgain()       // and so may its tools
 	return true
 }
 
@@ -463,7 +470,7 @@ func (e *entry) swap(next *runner, ok func() bool) (old *runner, done bool) {
 	v := next.version()
 	tools, enabled := v.published(e.state.Tools)
 	e.status.Enabled = enabled
-	if e.muted {
+	if e.toolsDenied {
 		tools = nil
 	}
 	e.h.o.Registry.Publish(e.id, tools, next)

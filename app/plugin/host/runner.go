@@ -60,7 +60,7 @@ func newRunner(h *Host, e *entry, v version) *runner {
 	return &runner{h: h, e: e, v: v, stops: map[*context.CancelCauseFunc]struct{}{}}
 }
 
-// version is what r runs.
+// version returns what r runs.
 func (r *runner) version() version {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,12 +83,12 @@ func (r *runner) resting() *plugin.Problem {
 
 // list starts the process and returns the tools it lists, and what else it says
 // of itself.
-func (r *runner) list(ctx context.Context) ([]tool.Tool, told, error) {
+func (r *runner) list(ctx context.Context) ([]tool.Tool, selfReport, error) {
 	ctx, cancel := r.h.loadBound(ctx)
 	defer cancel()
 	s, err := r.use(ctx)
 	if err != nil {
-		return nil, told{}, err
+		return nil, selfReport{}, err
 	}
 	defer r.release(s)
 	return s.list(ctx, r.version())
@@ -207,8 +207,9 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 }
 
 // connect has the dialect reach the plugin, or starts its process behind its walls.
-// src is what it runs from.
-func (r *runner) connect(ctx context.Context, v version, src plugin.Source, where plugin.Place) (plugin.Connection, error) {
+// It runs from src.
+func (r *runner) connect(ctx context.Context, v version, src plugin.Source,
+	where plugin.Place) (plugin.Connection, error) {
 	if c, ok := v.dialect.(plugin.Connector); ok {
 		running, err := c.Connect(ctx, src, v.manifest, where)
 		if err != nil {
@@ -324,13 +325,13 @@ func (r *runner) died(why *plugin.Problem) {
 	r.mu.Unlock()
 	r.e.log.add("error", why.Message, "")
 	if rest {
-		r.e.rested(r, p)
+		r.e.backOff(r, p)
 	}
 	r.h.o.Bus.Changed(bus.Plugins, "")
 }
 
-// rested takes a plugin that keeps dying out of service, if r still serves.
-func (e *entry) rested(r *runner, p *plugin.Problem) {
+// backOff takes a plugin that keeps dying out of service, if r still serves.
+func (e *entry) backOff(r *runner, p *plugin.Problem) {
 	if _, ok := e.swap(nil, func() bool { return e.serving == r }); !ok {
 		return
 	}
@@ -338,7 +339,8 @@ func (e *entry) rested(r *runner, p *plugin.Problem) {
 	e.mu.Lock()
 	e.status.State, e.status.Problem, e.status.Serving, e.status.LastGood = plugin.Quarantined, p, false, false
 	e.waiting = r.version() // trusting it once more starts it afresh
-	u := plugin.Update{Plugin: e.id, Generation: e.status.Generation, State: plugin.Quarantined, Problem: p, Tools: []string{}}
+	u := plugin.Update{Plugin: e.id, Generation: e.status.Generation, State: plugin.Quarantined, Problem: p,
+		Tools: []string{}}
 	e.mu.Unlock()
 	e.h.announce(u)
 }
@@ -379,7 +381,8 @@ func (r *runner) explain(name string, result *tool.Result) {
 	case result.Status == chat.CallDied && strings.HasPrefix(result.Error, "the tool process "):
 		result.Error = strings.TrimSuffix(result.Error, ".") + fmt.Sprintf(
 			" while %s of the plugin %s ran. The next call starts it again; its log shows what it wrote last.", name, r.e.id)
-	case result.Status == chat.CallRaised && result.ErrorType == outOfMemory && strings.Trim(result.Error, ": ") == outOfMemory:
+	case result.Status == chat.CallRaised && result.ErrorType == outOfMemory &&
+		strings.Trim(result.Error, ": ") == outOfMemory:
 		result.Error = fmt.Sprintf("%s: %s of the plugin %s needed more memory than it may have. Ask it for less at once.",
 			outOfMemory, name, r.e.id)
 	}
@@ -429,10 +432,12 @@ func (r *runner) unusable(ctx context.Context, err error) tool.Result {
 	case ctx.Err() != nil:
 		return tool.Result{Status: chat.CallCancelled, Error: reason(ctx)}
 	case errors.Is(err, errNewer):
-		return tool.Result{Status: chat.CallDied, Error: "the plugin " + r.e.id + " was changed since; its newest version may have this tool still"}
+		return tool.Result{Status: chat.CallDied, Error: "the plugin " + r.e.id +
+			" was changed since; its newest version may have this tool still"}
 	}
 	p := plugin.ProblemOf(err)
-	return tool.Result{Status: chat.CallDied, Error: "the plugin " + r.e.id + " could not be started: " + p.Error(), ErrorType: p.Type, Traceback: p.Frame}
+	return tool.Result{Status: chat.CallDied, Error: "the plugin " + r.e.id + " could not be started: " + p.Error(),
+		ErrorType: p.Type, Traceback: p.Frame}
 }
 
 // host answers a conclave/host request of the plugin.

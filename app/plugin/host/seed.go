@@ -38,9 +38,9 @@ func (e *entry) seed(v version, src plugin.Source, storage string) error {
 		return unseeded(e.id, err)
 	}
 	defer to.Close() //nolint:errcheck // nothing is buffered
-	p := planting{from: from, to: to, files: plugin.MaxFiles, bytes: plugin.MaxBytes}
+	p := seeding{from: from, to: to, files: plugin.MaxFiles, bytes: plugin.MaxBytes}
 	for _, s := range v.manifest.Seeds {
-		err := p.plant(s)
+		err := p.copySeed(s)
 		if errors.Is(err, fs.ErrNotExist) && !s.Required {
 			continue
 		}
@@ -58,19 +58,20 @@ func (e *entry) seed(v version, src plugin.Source, storage string) error {
 }
 
 func unseeded(what string, err error) *plugin.Problem {
-	return &plugin.Problem{Kind: "unavailable", File: what, Message: fmt.Sprintf("%s could not be copied into the plugin's storage: %v.", what, err)}
+	return &plugin.Problem{Kind: "unavailable", File: what,
+		Message: fmt.Sprintf("%s could not be copied into the plugin's storage: %v.", what, err)}
 }
 
-// planting copies seeds, up to a bound.
-type planting struct {
+// seeding copies seeds, up to a bound.
+type seeding struct {
 	from  *os.Root
 	to    *place.Folder
 	files int
 	bytes int64
 }
 
-// plant copies one seed.
-func (p *planting) plant(s plugin.Seed) error {
+// copySeed copies one seed.
+func (p *seeding) copySeed(s plugin.Seed) error {
 	info, err := p.from.Stat(filepath.FromSlash(s.From))
 	if err != nil {
 		return err
@@ -99,7 +100,7 @@ func (p *planting) plant(s plugin.Seed) error {
 }
 
 // copy copies one file; one that is there stays unless overwrite says so.
-func (p *planting) copy(from, to string, overwrite bool) error {
+func (p *seeding) copy(from, to string, overwrite bool) error {
 	name := filepath.FromSlash(to)
 	if _, err := p.to.Lstat(name); err == nil && !overwrite {
 		return nil

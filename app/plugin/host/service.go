@@ -17,7 +17,7 @@ func (r *runner) serve(ctx context.Context, capability string, args json.RawMess
 	if !ok {
 		s, ok = r.h.o.Services[capability]
 	}
-	if !ok || r.e.bare {
+	if !ok || r.e.preview {
 		return nil, hostError("unavailable", capability+" is not available in Conclave.")
 	}
 	if s.Permission != "" {

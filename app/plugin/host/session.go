@@ -80,8 +80,8 @@ func startSession(ctx context.Context, r *runner, process plugin.Connection) (_ 
 
 const closingReason = "Conclave is closing."
 
-// stderr is what the process wrote last, without the secrets it was told.
-func (s *session) stderr() string { return s.r.e.mask.text(s.process.Stderr()) }
+// stderr returns what the process wrote last, without the secrets it was told.
+func (s *session) stderr() string { return s.r.e.redactor.text(s.process.Stderr()) }
 
 // startProblem says why a handshake failed.
 func (s *session) startProblem(ctx context.Context, err error) error {
@@ -100,17 +100,21 @@ func (s *session) startProblem(ctx context.Context, err error) error {
 	}
 	stderr := s.stderr()
 	if broken, ok := errors.AsType[*wire.Broken](err); ok {
-		return &plugin.Problem{Kind: broken.Kind, Message: broken.Message, Stderr: stderr, Hint: "Output belongs on standard error; see its log."}
+		return &plugin.Problem{Kind: broken.Kind, Message: broken.Message, Stderr: stderr,
+			Hint: "Output belongs on standard error; see its log."}
 	}
 	if exit := s.process.Exit(); streamEnded(err) || exit != "exit 0" && exit != "signal: killed" {
-		return &plugin.Problem{Kind: "crashed", Message: "Its process ended before it was ready (" + exit + ").", Stderr: stderr, Hint: lastLines(stderr, 3)}
+		return &plugin.Problem{Kind: "crashed", Message: "Its process ended before it was ready (" + exit + ").",
+			Stderr: stderr, Hint: lastLines(stderr, 3)}
 	}
-	return &plugin.Problem{Kind: "crashed", Message: "It does not speak the protocol: " + strings.TrimSuffix(err.Error(), ".") + ".", Stderr: stderr, Hint: lastLines(stderr, 3)}
+	return &plugin.Problem{Kind: "crashed", Message: "It does not speak the protocol: " +
+		strings.TrimSuffix(err.Error(), ".") + ".", Stderr: stderr, Hint: lastLines(stderr, 3)}
 }
 
 // streamEnded reports whether err is that of a pipe whose other end is gone.
 func streamEnded(err error) bool {
-	for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, os.ErrClosed, syscall.EPIPE, mcp.ErrConnectionClosed} {
+	for _, gone := range []error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, os.ErrClosed, syscall.EPIPE,
+		mcp.ErrConnectionClosed} {
 		if errors.Is(err, gone) {
 			return true
 		}
@@ -173,7 +177,8 @@ func (s *session) deathProblem() *plugin.Problem {
 		return &plugin.Problem{Kind: broken.Kind, Message: broken.Message, Stderr: s.stderr()}
 	}
 	stderr := s.stderr()
-	return &plugin.Problem{Kind: "crashed", Message: "Its process ended (" + s.process.Exit() + ").", Stderr: stderr, Hint: lastLines(stderr, 3)}
+	return &plugin.Problem{Kind: "crashed", Message: "Its process ended (" + s.process.Exit() + ").", Stderr: stderr,
+		Hint: lastLines(stderr, 3)}
 }
 
 // close lets the process end by itself, in the background; the host's Close
@@ -237,8 +242,8 @@ type listedTool struct {
 	} `json:"_meta"`
 }
 
-// told is what a process says of itself besides its tools.
-type told struct {
+// selfReport holds what a process says of itself besides its tools.
+type selfReport struct {
 	options json.RawMessage // the schema of its settings
 	notes   []string        // sentences for its card
 	wakes   []string        // what it must be running for
@@ -250,8 +255,8 @@ const (
 	maxNote  = 500
 )
 
-// hear takes in what one page of the tool list says.
-func (t *told) hear(options json.RawMessage, notes []string) {
+// addPage takes in what one page of the tool list says.
+func (t *selfReport) addPage(options json.RawMessage, notes []string) {
 	if len(options) > 0 {
 		t.options = usable(options)
 	}
@@ -264,8 +269,8 @@ func (t *told) hear(options json.RawMessage, notes []string) {
 
 // list asks for the tools, all pages of them, and for what else the process says
 // of itself.
-func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, said told, err error) {
-	tools, said = []tool.Tool{}, told{options: v.options}
+func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, said selfReport, err error) {
+	tools, said = []tool.Tool{}, selfReport{options: v.options}
 	cursor, left := "", 0
 	for {
 		params := map[string]string{}
@@ -274,7 +279,7 @@ func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, said 
 		}
 		raw, err := s.ask(ctx, "tools/list", params)
 		if err != nil {
-			return nil, told{}, err
+			return nil, selfReport{}, err
 		}
 		var page struct {
 			Tools      []listedTool `json:"tools"`
@@ -285,15 +290,18 @@ func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, said 
 			} `json:"_meta"`
 		}
 		if err := json.Unmarshal(raw, &page); err != nil {
-			return nil, told{}, &plugin.Problem{Kind: "crashed", Message: "Its tool list cannot be read: " + err.Error() + "."}
+			return nil, selfReport{}, &plugin.Problem{Kind: "crashed", Message: "Its tool list cannot be read: " +
+				err.Error() + "."}
 		}
 		if s.speaks {
-			said.hear(page.Meta.Options, page.Meta.Notes)
+			said.addPage(page.Meta.Options, page.Meta.Notes)
 		}
 		for _, t := range page.Tools {
-			if len(t.Name) == 0 || len(t.Description)+len(t.InputSchema) > limit.ToolDefinition.Int() || len(tools) >= limit.PluginTools.Int() {
-				s.r.e.log.add("warn", fmt.Sprintf("The tool %.80q was left out: a plugin may offer %s tools of at most %s each, with a name.",
-					t.Name, limit.PluginTools, limit.ToolDefinition), "")
+			if len(t.Name) == 0 || len(t.Description)+len(t.InputSchema) > limit.ToolDefinition.Int() ||
+				len(tools) >= limit.PluginTools.Int() {
+				s.r.e.log.add("warn",
+					fmt.Sprintf("The tool %.80q was left out: a plugin may offer %s tools of at most %s each, with a name.",
+						t.Name, limit.PluginTools, limit.ToolDefinition), "")
 				left++
 				continue
 			}
@@ -324,7 +332,8 @@ func (t listedTool) tool(v version) tool.Tool {
 	return tool.Tool{
 		Plugin: v.src.ID, Name: t.Name, Title: title, Description: t.Description, Parameters: t.InputSchema,
 		CouncilEligible: t.Meta.Council, InlineAvailable: t.Meta.Inline, Visibility: tool.Visibility(t.Meta.Visibility),
-		Contract: v.manifest.Contract, File: file, Line: t.Meta.Line, Serial: t.Meta.Serial, Warnings: t.Meta.Warnings, Strict: t.Meta.Strict, Instance: lastBytes(t.Meta.Instance, maxInstance),
+		Contract: v.manifest.Contract, File: file, Line: t.Meta.Line, Serial: t.Meta.Serial, Warnings: t.Meta.Warnings,
+		Strict: t.Meta.Strict, Instance: lastBytes(t.Meta.Instance, maxInstance),
 		Timeout: time.Duration(t.Meta.TimeoutMS) * time.Millisecond,
 	}
 }

@@ -107,7 +107,8 @@ func storageRead(folder *place.Folder, name string, binary bool) (any, error) {
 	case err != nil:
 		return nil, err
 	case size > maxStored:
-		return nil, hostError("invalid", fmt.Sprintf("%s has %d bytes; at most %d can be read at once.", name, size, maxStored))
+		return nil,
+			hostError("invalid", fmt.Sprintf("%s has %d bytes; at most %d can be read at once.", name, size, maxStored))
 	case binary || !utf8.Valid(data):
 		return map[string]string{"base64": base64.StdEncoding.EncodeToString(data)}, nil
 	}
@@ -128,7 +129,8 @@ func (a storageArgs) data() ([]byte, error) {
 		return nil, hostError("invalid", "Nothing to write was given.")
 	}
 	if len(data) > maxStored {
-		return nil, hostError("invalid", fmt.Sprintf("A stored file may hold at most %d bytes; this has %d.", maxStored, len(data)))
+		return nil,
+			hostError("invalid", fmt.Sprintf("A stored file may hold at most %d bytes; this has %d.", maxStored, len(data)))
 	}
 	return data, nil
 }

@@ -18,7 +18,8 @@ func TestStorageStaysInThePluginsOwnFolder(t *testing.T) {
 		f.Serve("b.py", asks)
 		own := filepath.Join(f.Data, "storage", "a")
 		must(t, os.WriteFile(filepath.Join(f.Data, "secret"), []byte("s"), 0o600))
-		must(t, os.MkdirAll(filepath.Join(own, "deep"), 0o700), os.Symlink(filepath.Join(f.Data, "secret"), filepath.Join(own, "link")))
+		must(t, os.MkdirAll(filepath.Join(own, "deep"), 0o700),
+			os.Symlink(filepath.Join(f.Data, "secret"), filepath.Join(own, "link")))
 		for _, one := range []struct{ plugin, capability, args, want string }{
 			{"a", "storage.write", `{"path":"deep/n.txt","text":"hello"}`, `{"bytes":5}`},
 			{"a", "storage.read", `{"path":"deep/n.txt"}`, `{"text":"hello"}`},
@@ -56,7 +57,8 @@ func TestStorageStaysInThePluginsOwnFolder(t *testing.T) {
 			{"a", "storage.delete", `{"path":"/"}`, "-32012 storage.delete needs a path"},
 			{"a", "storage.write", `{"path":"x"}`, "-32012 Nothing to write"},
 			{"a", "storage.write", `{"path":"x","base64":"?"}`, "-32012 The bytes to write are not base64"},
-			{"a", "storage.write", `{"path":"x","text":"` + strings.Repeat("x", 3<<20+1) + `"}`, "-32012 A stored file may hold"},
+			{"a", "storage.write", `{"path":"x","text":"` + strings.Repeat("x", 3<<20+1) + `"}`,
+				"-32012 A stored file may hold"},
 			{"a", "storage.format", `{}`, "-32011 storage.format is not available"},
 			{"a", "weather.make", `{}`, "-32011 weather.make is not available"},
 		} {

@@ -19,15 +19,15 @@ import (
 
 // version is one state of a plugin's source, and what is known of it.
 type version struct {
-	src      plugin.Source
-	digest   string
-	dialect  plugin.Dialect
-	manifest plugin.Manifest
-	listing  plugin.Listing
-	tools    []tool.Tool // as listed by running it
-	listed   bool
-	settings string // digest of the person's settings it was loaded with
-	told            // as read, or as listed
+	src        plugin.Source
+	digest     string
+	dialect    plugin.Dialect
+	manifest   plugin.Manifest
+	listing    plugin.Listing
+	tools      []tool.Tool // as listed by running it
+	listed     bool
+	settings   string // digest of the person's settings it was loaded with
+	selfReport        // as read, or as listed
 }
 
 // facts are those of v's dialect.
@@ -90,7 +90,8 @@ func (h *Host) recognize(ctx context.Context, src plugin.Source) (*plugin.Manife
 			return m, d, nil
 		}
 	}
-	return nil, nil, &plugin.Problem{Kind: "unavailable", Message: "This is no plugin that Conclave knows: " + filepath.Base(src.Path) + ".",
+	return nil, nil, &plugin.Problem{Kind: "unavailable", Message: "This is no plugin that Conclave knows: " +
+		filepath.Base(src.Path) + ".",
 		Hint: h.KnownLayouts()}
 }
 
@@ -129,7 +130,8 @@ func (e *entry) good(src plugin.Source) (version, bool) {
 	}
 	v := version{
 		src:    plugin.Source{ID: src.ID, Path: good.Base, Folder: good.Folder, Display: src.Display, Row: good.Row},
-		digest: good.Digest, manifest: good.Manifest, tools: unkeep(good.Tools), listed: true, dialect: e.h.dialect(good.Manifest.Contract),
+		digest: good.Digest, manifest: good.Manifest, tools: fromStored(good.Tools), listed: true,
+		dialect:  e.h.dialect(good.Manifest.Contract),
 		settings: e.settings(),
 	}
 	if good.Base == "" {

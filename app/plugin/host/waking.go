@@ -15,8 +15,8 @@ const wakeAgain = 30 * time.Second
 // maxLate bounds the events that wait for one plugin's process to start.
 const maxLate = 256
 
-// latecomers are events that wait for a plugin's process to start.
-type latecomers struct {
+// eventQueue are events that wait for a plugin's process to start.
+type eventQueue struct {
 	mu       sync.Mutex // guards the fields below, and orders what the process is told
 	events   []outgoing
 	starting bool // somebody starts the process for them
@@ -36,7 +36,7 @@ func (h *Host) servingEntries() []*entry {
 	return slices.DeleteFunc(slices.Collect(maps.Values(h.entries)), func(e *entry) bool { return e.runner() == nil })
 }
 
-// runner is what serves, or nil.
+// runner returns what serves, or nil.
 func (e *entry) runner() *runner {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -48,7 +48,7 @@ func (e *entry) runner() *runner {
 func (e *entry) startsFor(reason string) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return slices.Contains(e.record.Wakes, reason) && time.Since(e.tired) >= wakeAgain
+	return slices.Contains(e.record.Wakes, reason) && time.Since(e.startFailed) >= wakeAgain
 }
 
 // tell passes an event on: to the process that runs, after what waited for its
@@ -58,19 +58,20 @@ func (e *entry) tell(o outgoing) {
 	if r == nil {
 		return
 	}
-	e.late.mu.Lock()
-	defer e.late.mu.Unlock()
+	e.queued.mu.Lock()
+	defer e.queued.mu.Unlock()
 	if s := r.current(); s != nil {
-		e.late.flush(s)
+		e.queued.flush(s)
 		s.deliver(o)
 		return
 	}
-	if !e.startsFor("event "+o.name) || o.rule.hear != "" && !e.h.granted(e.id, o.rule.hear) || len(e.late.events) >= maxLate {
+	if !e.startsFor("event "+o.name) || o.rule.hear != "" && !e.h.granted(e.id, o.rule.hear) ||
+		len(e.queued.events) >= maxLate {
 		return
 	}
-	e.late.events = append(e.late.events, o)
-	if !e.late.starting {
-		e.late.starting = true
+	e.queued.events = append(e.queued.events, o)
+	if !e.queued.starting {
+		e.queued.starting = true
 		e.h.spawn(func() { // ends with the start, which LoadTimeout bounds
 			if s, err := e.wake(r); err == nil {
 				r.release(s)
@@ -80,7 +81,7 @@ func (e *entry) tell(o outgoing) {
 }
 
 // flush tells a process what waited for it. The caller holds mu.
-func (l *latecomers) flush(s *session) {
+func (l *eventQueue) flush(s *session) {
 	for _, o := range l.events {
 		s.deliver(o)
 	}
@@ -91,17 +92,17 @@ func (l *latecomers) flush(s *session) {
 // what waited for it; release gives it back.
 func (e *entry) wake(r *runner) (*session, error) {
 	s, err := r.use(e.h.ctx)
-	e.late.mu.Lock()
-	defer e.late.mu.Unlock()
-	e.late.starting = false
+	e.queued.mu.Lock()
+	defer e.queued.mu.Unlock()
+	e.queued.starting = false
 	if err != nil {
-		e.late.events = nil
+		e.queued.events = nil
 		e.mu.Lock()
-		e.tired = time.Now()
+		e.startFailed = time.Now()
 		e.mu.Unlock()
 		return nil, err
 	}
-	e.late.flush(s)
+	e.queued.flush(s)
 	return s, nil
 }
 
@@ -122,9 +123,9 @@ func (h *Host) sessionsFor(ctx context.Context, reason string) []*session {
 			continue
 		}
 		if s := r.current(); s != nil {
-			e.late.mu.Lock()
-			e.late.flush(s)
-			e.late.mu.Unlock()
+			e.queued.mu.Lock()
+			e.queued.flush(s)
+			e.queued.mu.Unlock()
 			mu.Lock()
 			running = append(running, s)
 			mu.Unlock()
@@ -189,14 +190,14 @@ func (s *session) done(ctx context.Context) bool {
 func (h *Host) Delivered(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, e := range h.servingEntries() {
-		e.late.mu.Lock()
-		late := len(e.late.events) > 0
-		e.late.mu.Unlock()
+		e.queued.mu.Lock()
+		queued := len(e.queued.events) > 0
+		e.queued.mu.Unlock()
 		r := e.runner()
 		if r == nil {
 			continue
 		}
-		if s := r.current(); !late && (s == nil || !s.surface.touched.Load()) {
+		if s := r.current(); !queued && (s == nil || !s.surface.touched.Load()) {
 			continue
 		}
 		all.Add(1)

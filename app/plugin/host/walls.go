@@ -7,7 +7,7 @@ import (
 	"conclave/app/permit"
 )
 
-// openings are what a process was started with. The system lets nobody widen the
+// openings hold what a process was started with. The system lets nobody widen the
 // walls of one that runs, so that other walls need another process.
 type openings struct {
 	granted []string
@@ -17,7 +17,7 @@ type openings struct {
 // walls returns what the person grants the plugin now. One that is offered once
 // more for a run has what the first one has.
 func (r *runner) walls() openings {
-	id := cmp.Or(r.e.kin, r.e.id)
+	id := cmp.Or(r.e.settingsOf, r.e.id)
 	now, _ := r.h.o.Gate.Permissions(id)
 	return openings{now, r.h.o.Gate.Folders(id)}
 }

@@ -38,7 +38,8 @@ func (h *Host) Wants(id string) (Wants, error) {
 		return Wants{}, err
 	}
 	if e.temporary {
-		return Wants{}, fault.New(fault.Conflict, "plugin.packages", "The plugin "+id+" was named for this run, so it has no environment.", "Put it into the plugins folder.")
+		return Wants{}, fault.New(fault.Conflict, "plugin.packages", "The plugin "+id+
+			" was named for this run, so it has no environment.", "Put it into the plugins folder.")
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -56,8 +57,8 @@ func (h *Host) ShowPackageWork(id string, work *plugin.PackageWork) {
 	}
 }
 
-// survey finds out what packages v wants.
-func (e *entry) survey(ctx context.Context, v version) error {
+// findPackages finds out what packages v wants.
+func (e *entry) findPackages(ctx context.Context, v version) error {
 	if e.h.o.Environments == nil || !v.src.HasFiles() {
 		return nil
 	}
@@ -99,14 +100,18 @@ func (e *entry) lacking() error {
 			what = "the packages " + strings.Join(wants, ", ") + ", which are"
 		}
 	}
-	return &plugin.Problem{Kind: "packages", Message: "It needs " + what + " not installed.", Missing: names, Hint: packages.Hint(e.id)}
+	return &plugin.Problem{Kind: "packages", Message: "It needs " + what + " not installed.", Missing: names,
+		Hint: packages.Hint(e.id)}
 }
 
 // packaged turns a failed load for want of a package into one that waits for
 // packages.
 func (e *entry) packaged(p *plugin.Problem) *plugin.Problem {
 	packages := e.packages()
-	if packages == nil || e.temporary || len(p.Missing) == 0 || p.Kind == "packages" || !slices.ContainsFunc(packages.Wanted(), func(one plugin.Package) bool { return one.Standing != plugin.PackageInstalled }) {
+	if packages == nil || e.temporary || len(p.Missing) == 0 || p.Kind == "packages" ||
+		!slices.ContainsFunc(packages.Wanted(), func(one plugin.Package) bool {
+			return one.Standing != plugin.PackageInstalled
+		}) {
 		return p
 	}
 	if lacking, ok := errors.AsType[*plugin.Problem](e.lacking()); ok {

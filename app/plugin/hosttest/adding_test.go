@@ -50,11 +50,13 @@ func (notes) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifest, 
 
 // Inspect implements plugin.Dialect.
 func (notes) Inspect(context.Context, plugin.Source, plugin.Manifest) (plugin.Listing, error) {
-	return plugin.Listing{Known: true, Tools: []tool.Tool{{Name: "line", Description: "Returns one line of the note, counted from 1."}}}, nil
+	return plugin.Listing{Known: true,
+		Tools: []tool.Tool{{Name: "line", Description: "Returns one line of the note, counted from 1."}}}, nil
 }
 
 // Spec implements plugin.Dialect.
-func (d notes) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest, where plugin.Place) (sandbox.Spec, error) {
+func (d notes) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest,
+	where plugin.Place) (sandbox.Spec, error) {
 	folder := filepath.Dir(src.Path)
 	c := python.Config{
 		ID: src.ID, Loader: "conclave_notes", Modules: []string{"notes"},

@@ -81,7 +81,8 @@ func TestWhatTakesAnApprovedPluginsPlaceForAMomentNeverRunsAndLeadsNowhere(t *te
 			private := filepath.Join(outside, "private.js")
 			must(t, os.WriteFile(private, []byte(says("say", `"`+secret+`"`)), 0o600))
 			c := open(t, t.TempDir(), t.TempDir())
-			c.runs("swapped", tree{"spindle.json": manifest("swapped", ""), "dist/backend.js": says("say", `"approved"`)}, "approved")
+			c.runs("swapped", tree{"spindle.json": manifest("swapped", ""), "dist/backend.js": says("say", `"approved"`)},
+				"approved")
 			place, other := filepath.Join(c.dir, "swapped"), filepath.Join(outside, "other")
 			if name != "a folder" {
 				place = filepath.Join(place, "dist", "backend.js")
@@ -97,7 +98,8 @@ func TestWhatTakesAnApprovedPluginsPlaceForAMomentNeverRunsAndLeadsNowhere(t *te
 				if !ok || !there {
 					continue
 				}
-				r, err := invoker.Call(t.Context(), tool.Call{ID: "one", Tool: found, Arguments: json.RawMessage("{}"), Deadline: time.Now().Add(patience)})
+				r, err := invoker.Call(t.Context(), tool.Call{ID: "one", Tool: found, Arguments: json.RawMessage("{}"),
+					Deadline: time.Now().Add(patience)})
 				if err == nil && r.Status == chat.CallOK {
 					calls++
 					if got := chat.TextOf(r.Content); got != "approved" {

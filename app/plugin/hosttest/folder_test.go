@@ -52,14 +52,17 @@ func TestAFolderIsFollowed(t *testing.T) {
 	// A broken save: shown with its place, while the last good version serves.
 	c.write("words.py", "def count(text: str) -> int:\n    retrun 1\n")
 	u = c.becomes("words", plugin.Failed)
-	if p := u.Problem; p.File != "words.py" || p.Line != 2 || !strings.Contains(p.Frame, "retrun 1") || p.Type != "SyntaxError" {
+	if p := u.Problem; p.File != "words.py" || p.Line != 2 || !strings.Contains(p.Frame, "retrun 1") ||
+		p.Type != "SyntaxError" {
 		t.Errorf("the problem is %+v", p)
 	}
 	c.answers("words:count", `{"text":"a b"}`, "2")
 
 	must(t, os.Rename(filepath.Join(dir, "hello.js"), filepath.Join(dir, "bye.js")))
 	c.until("the old name going", func(u plugin.Update) bool { return u.Plugin == "hello" && u.Removed })
-	c.until("the new name waiting", func(u plugin.Update) bool { return u.Plugin == "bye" && u.State == plugin.NeedsApproval })
+	c.until("the new name waiting", func(u plugin.Update) bool {
+		return u.Plugin == "bye" && u.State == plugin.NeedsApproval
+	})
 	must(t, os.Remove(filepath.Join(dir, "bye.js")))
 	c.until("it going", func(u plugin.Update) bool { return u.Plugin == "bye" && u.Removed })
 	if n := c.tools.Set().Len(); n != 1 {
@@ -132,7 +135,9 @@ func TestBadPluginsHurtNobody(t *testing.T) {
 		{"exits.py", "import os\nos._exit(3)\ndef f(): ...\n", "crashed", "exit 3"},
 		{"leaves.py", "import sys\nsys.exit(4)\ndef f(): ...\n", "script", "SystemExit"},
 		{"floods.py", "import sys\nwhile True: sys.stderr.write('x' * 4000 + '\\n')\ndef f(): ...\n", "", ""},
-		{"prints.py", "import os\nfor fd in range(1, 30):\n  try: os.write(fd, b'not a message\\n')\n  except OSError: pass\ndef f(): return 1\n", "", ""},
+		{"prints.py",
+			"import os\nfor fd in range(1, 30):\n  try: os.write(fd, b'not a message\\n')\n  except OSError: pass\ndef " +
+				"f(): return 1\n", "", ""},
 		{"forks.py", "import os\nos.fork()\ndef f(): return 1\n", "", ""},
 		{"missing.py", "import no_such_package_at_all\ndef f(): ...\n", "unavailable", "no_such_package_at_all"},
 		{"wild.js", "process.exit(3)\n", "script", ""},
@@ -151,7 +156,8 @@ func TestBadPluginsHurtNobody(t *testing.T) {
 			}
 			s, err := c.host.Status(id)
 			must(t, err)
-			if one.kind != "" && (s.State != plugin.Failed || s.Problem.Kind != one.kind || !strings.Contains(s.Problem.Message+s.Problem.Type, strings.ReplaceAll(one.words, one.name, name))) {
+			if one.kind != "" && (s.State != plugin.Failed || s.Problem.Kind != one.kind ||
+				!strings.Contains(s.Problem.Message+s.Problem.Type, strings.ReplaceAll(one.words, one.name, name))) {
 				t.Errorf("it is %s: %+v, want %s and %q", s.State, s.Problem, one.kind, one.words)
 			}
 			if s.State == plugin.Failed && (s.Problem.Message == "" || s.Serving) {

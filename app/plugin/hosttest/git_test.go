@@ -55,7 +55,8 @@ func serveRepository(t *testing.T, files tree, alter func(dir string)) (address 
 	git("clone", "--quiet", "--bare", work, filepath.Join(served, "same.git"))
 	handler := &cgi.Handler{
 		Path: backend, Dir: served, Stderr: t.Output(),
-		Env: []string{"GIT_PROJECT_ROOT=" + served, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
+		Env: []string{"GIT_PROJECT_ROOT=" + served, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_COUNT=1",
+			"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
 	}
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/private.git") {
@@ -92,7 +93,8 @@ func TestARepositoryThatUnpacksWithoutEndIsRefusedBeforeItDoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			address := serveRepository(t, tree{"spindle.json": manifest("one", "")}, func(dir string) {
 				git := func(input string, arguments ...string) string {
-					cmd := exec.Command("git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org"}, arguments...)...)
+					cmd := exec.Command("git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org"},
+						arguments...)...)
 					cmd.Dir, cmd.Stdin = dir, strings.NewReader(input)
 					out, err := cmd.Output()
 					must(t, err)
@@ -101,7 +103,8 @@ func TestARepositoryThatUnpacksWithoutEndIsRefusedBeforeItDoes(t *testing.T) {
 				git("", "update-ref", "refs/heads/main", git("", "commit-tree", root(git), "-m", "x"))
 			})
 			c := open(t, t.TempDir(), t.TempDir())
-			if _, err := c.library.Add(t.Context(), address+"/same.git"); err == nil || !strings.Contains(err.Error(), "holds more than 5000 files or 256 MiB") {
+			if _, err := c.library.Add(t.Context(), address+"/same.git"); err == nil ||
+				!strings.Contains(err.Error(), "holds more than 5000 files or 256 MiB") {
 				t.Errorf("got %v", err)
 			}
 			if left, err := filepath.Glob(filepath.Join(c.data, "adding-*")); err != nil || len(left) > 0 {

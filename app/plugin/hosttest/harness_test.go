@@ -98,7 +98,8 @@ func interpreters(t testing.TB) *python.Interpreters {
 
 func script(t testing.TB, l sandbox.Launcher, data string) *spindle.Dialect {
 	t.Helper()
-	return spindle.New(spindle.Options{SourceInside: l.Confinement().Level != "process+landlock", Runtime: plugin.Runtime(data)})
+	return spindle.New(spindle.Options{SourceInside: l.Confinement().Level != "process+landlock",
+		Runtime: plugin.Runtime(data)})
 }
 
 // core is a host as app/core makes it.
@@ -134,10 +135,12 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 	py := interpreters(t)
 	dialects := append([]plugin.Dialect{script(t, l, data), neko.New(py), maibot.New(py), functions.New(py)}, more...)
 	c.host = host.New(host.Options{
-		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate, Cache: c.store, Bus: news,
+		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate,
+		Cache: c.store, Bus: news,
 		Log: slog.New(slog.DiscardHandler),
 	})
-	c.library = library.New(library.Options{Dir: dir, Data: data, Host: c.host, Gate: gate, Log: slog.New(slog.DiscardHandler), Templates: plugin.Templates(dialects)})
+	c.library = library.New(library.Options{Dir: dir, Data: data, Host: c.host, Gate: gate,
+		Log: slog.New(slog.DiscardHandler), Templates: plugin.Templates(dialects)})
 	stop := gate.OnDecided(c.host.Decided)
 	updates, unsubscribe := c.host.Updates()
 	c.updates = updates
@@ -211,7 +214,9 @@ func (c *core) until(what string, wanted func(plugin.Update) bool) plugin.Update
 // becomes waits until a plugin is in a state.
 func (c *core) becomes(id string, state plugin.State) plugin.Update {
 	c.t.Helper()
-	return c.until(id+" becoming "+string(state), func(u plugin.Update) bool { return u.Plugin == id && u.State == state && !u.Removed })
+	return c.until(id+" becoming "+string(state), func(u plugin.Update) bool {
+		return u.Plugin == id && u.State == state && !u.Removed
+	})
 }
 
 // trust approves a plugin and all edits of it, and waits until it is loaded.

@@ -14,9 +14,12 @@ import (
 // nekoTree is a N.E.K.O plugin of that id whose class has this body.
 func (c *core) nekoTree(id, body string) {
 	c.t.Helper()
-	c.write(id+"/__init__.py", "import json, os, sys\nfrom plugin.sdk.plugin import NekoPluginBase, llm_tool, neko_plugin\n\n@neko_plugin\nclass Plugin(NekoPluginBase):\n"+
-		"    "+strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n    ")+"\n")
-	c.write(id+"/plugin.toml", fmt.Sprintf("[plugin]\nid = %q\nname = %q\nentry = \"plugin.plugins.%s:Plugin\"\n", id, id, id))
+	c.write(id+"/__init__.py",
+		"import json, os, sys\nfrom plugin.sdk.plugin import NekoPluginBase, llm_tool, neko_plugin\n\n@neko_plugin\n"+
+			"class Plugin(NekoPluginBase):\n"+
+			"    "+strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n    ")+"\n")
+	c.write(id+"/plugin.toml", fmt.Sprintf("[plugin]\nid = %q\nname = %q\nentry = \"plugin.plugins.%s:Plugin\"\n",
+		id, id, id))
 }
 
 // pythonOf writes a Python plugin of each dialect, by its id, whose tool attack
@@ -24,14 +27,19 @@ func (c *core) nekoTree(id, body string) {
 func (c *core) pythonOf(source string) map[string]string {
 	c.t.Helper()
 	lines := strings.ReplaceAll(strings.TrimSpace(source), "\n", "\n    ")
-	c.write("plain.py", "def attack() -> str:\n    \"\"\"Attack.\"\"\"\n    "+lines+"\n    return json.dumps(found)\n\nimport json, os, sys\n")
-	c.write("boxed/pyproject.toml", "[project]\nname = \"llm-boxed\"\nversion = \"1\"\n[project.entry-points.llm]\nboxed = \"llm_boxed\"\n")
-	c.write("boxed/llm_boxed.py", "import json, os, sys\nimport llm\n\ndef attack() -> str:\n    \"Attack.\"\n    "+lines+"\n    return json.dumps(found)\n\n"+
+	c.write("plain.py", "def attack() -> str:\n    \"\"\"Attack.\"\"\"\n    "+lines+
+		"\n    return json.dumps(found)\n\nimport json, os, sys\n")
+	c.write("boxed/pyproject.toml",
+		"[project]\nname = \"llm-boxed\"\nversion = \"1\"\n[project.entry-points.llm]\nboxed = \"llm_boxed\"\n")
+	c.write("boxed/llm_boxed.py", "import json, os, sys\nimport llm\n\ndef attack() -> str:\n    \"Attack.\"\n    "+lines+
+		"\n    return json.dumps(found)\n\n"+
 		"@llm.hookimpl\ndef register_tools(register):\n    register(attack)\n")
 	inner := strings.ReplaceAll(lines, "\n", "\n    ")
 	c.nekoTree("cat", "@llm_tool()\nasync def attack(self):\n    "+lines+"\n    return json.dumps(found)")
-	c.write("mai/plugin.py", "import json, os, sys\nfrom maibot_sdk import MaiBotPlugin, Tool\n\nclass Plugin(MaiBotPlugin):\n    @Tool(\"attack\")\n    async def attack(self, **kwargs):\n        "+
-		inner+"\n        return json.dumps(found)\n\ndef create_plugin():\n    return Plugin()\n")
+	c.write("mai/plugin.py",
+		"import json, os, sys\nfrom maibot_sdk import MaiBotPlugin, Tool\n\nclass Plugin(MaiBotPlugin):\n    "+
+			"@Tool(\"attack\")\n    async def attack(self, **kwargs):\n        "+
+			inner+"\n        return json.dumps(found)\n\ndef create_plugin():\n    return Plugin()\n")
 	c.write("mai/_manifest.json", maibotManifest("mai"))
 	return map[string]string{"functions": "plain", "llm": "boxed", "neko": "cat", "maibot": "mai"}
 }
@@ -39,7 +47,8 @@ func (c *core) pythonOf(source string) map[string]string {
 func maibotManifest(folder string) string {
 	return fmt.Sprintf(`{"manifest_version":2,"id":"test.%s","version":"1.0.0","name":"%s","description":"d","license":"MIT",
 "author":{"name":"A","url":"https://example.com"},"urls":{"repository":"https://example.com"},"host_application":{"min_version":"1.0.0","max_version":"1.99.99"},
-"sdk":{"min_version":"2.5.0","max_version":"2.99.99"},"capabilities":[],"i18n":{"default_locale":"zh-CN"}}`, folder, folder)
+"sdk":{"min_version":"2.5.0","max_version":"2.99.99"},"capabilities":[],"i18n":{"default_locale":"zh-CN"}}`,
+		folder, folder)
 }
 
 // tried calls attack and returns what it found, by the names of the attempts.
@@ -169,7 +178,8 @@ found = {"desk": desk}`, home, attack)
 				must(t, c.host.Reload(id), c.host.Settled(t.Context()))
 				s, err := c.host.Status(id)
 				must(t, err)
-				if linked := level != "a file on it" && level != "the record of old"; linked && (s.Problem == nil || !strings.Contains(s.Problem.Message, "because a link lies there")) {
+				if linked := level != "a file on it" && level != "the record of old"; linked &&
+					(s.Problem == nil || !strings.Contains(s.Problem.Message, "because a link lies there")) {
 					t.Errorf("%s: state %s, problem %+v", dialect, s.State, s.Problem)
 				}
 			}
@@ -189,15 +199,18 @@ func TestF02NoGrantLeadsOverALinkOutOfThePluginsFolder(t *testing.T) {
 	t.Parallel()
 	const packages = ".venv/lib/python3.12/site-packages"
 	for level, link := range map[string]string{
-		"site-packages": packages, "python": ".venv/lib/python3.12", "lib": ".venv/lib", "the environment": ".venv", "venv": "venv",
+		"site-packages": packages, "python": ".venv/lib/python3.12", "lib": ".venv/lib", "the environment": ".venv",
+		"venv": "venv",
 	} {
 		t.Run(level, func(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			c := open(t, t.TempDir(), t.TempDir())
 			_, way, _ := strings.Cut(strings.TrimPrefix(packages, "."), strings.TrimPrefix(link, "."))
-			must(t, os.MkdirAll(filepath.Join(home, way), 0o700), os.WriteFile(filepath.Join(home, "id_rsa"), []byte("secret"), 0o600))
-			must(t, os.MkdirAll(filepath.Join(c.dir, "mai", filepath.Dir(link)), 0o700), os.Symlink(home, filepath.Join(c.dir, "mai", link)))
+			must(t, os.MkdirAll(filepath.Join(home, way), 0o700),
+				os.WriteFile(filepath.Join(home, "id_rsa"), []byte("secret"), 0o600))
+			must(t, os.MkdirAll(filepath.Join(c.dir, "mai", filepath.Dir(link)), 0o700),
+				os.Symlink(home, filepath.Join(c.dir, "mai", link)))
 			c.maibotTree("mai", fmt.Sprintf(`
 @Tool("x")
 async def x(self, **kwargs):
@@ -209,7 +222,8 @@ async def x(self, **kwargs):
             found.append(type(e).__name__)
     return ' '.join(found)`, filepath.Join(home, "id_rsa"), filepath.Join(c.dir, "mai", link, "id_rsa")))
 			c.approved("mai")
-			if r := c.call("mai:x", "{}"); r.Status != chat.CallOK || chat.TextOf(r.Content) != "PermissionError PermissionError" {
+			if r := c.call("mai:x", "{}"); r.Status != chat.CallOK ||
+				chat.TextOf(r.Content) != "PermissionError PermissionError" {
 				t.Errorf("it read %q: %s %s", chat.TextOf(r.Content), r.Status, r.Error)
 			}
 		})

@@ -17,9 +17,11 @@ func (c *core) maibotTree(folder, body string) {
 	c.write(folder+"/plugin.py", "from maibot_sdk import MaiBotPlugin, Tool\n\nclass Plugin(MaiBotPlugin):\n"+
 		"    "+strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n    ")+"\n\ndef create_plugin():\n    return Plugin()\n")
 	// The manifest comes last: it makes a plugin of the folder.
-	c.write(folder+"/_manifest.json", fmt.Sprintf(`{"manifest_version":2,"id":"test.%s","version":"1.0.0","name":"%s","description":"d","license":"MIT",
+	c.write(folder+"/_manifest.json",
+		fmt.Sprintf(`{"manifest_version":2,"id":"test.%s","version":"1.0.0","name":"%s","description":"d","license":"MIT",
 "author":{"name":"A","url":"https://example.com"},"urls":{"repository":"https://example.com"},"host_application":{"min_version":"1.0.0","max_version":"1.99.99"},
-"sdk":{"min_version":"2.5.0","max_version":"2.99.99"},"capabilities":[],"i18n":{"default_locale":"zh-CN"}}`, folder, folder))
+"sdk":{"min_version":"2.5.0","max_version":"2.99.99"},"capabilities":[],"i18n":{"default_locale":"zh-CN"}}`,
+			folder, folder))
 }
 
 // approved lets a new plugin run and waits until it does.
@@ -46,10 +48,15 @@ async def weather(self, **kwargs):
     return "晴 `+folder+`"
 `)
 	}
-	c.write("dotted/__init__.py", "from plugin.sdk.plugin import NekoPluginBase, llm_tool, neko_plugin\n\n@neko_plugin\nclass Dotted(NekoPluginBase):\n"+
-		"    @llm_tool(name=\"a.b\")\n    async def one(self):\n        return \"dotted\"\n")
-	c.write("dotted/plugin.toml", "[plugin]\nid = \"dotted\"\nname = \"Dotted\"\nentry = \"plugin.plugins.dotted:Dotted\"\n")
-	c.write("given.py", "import llm\n\ndef f():\n    \"Given.\"\n    return \"given\"\n\n@llm.hookimpl\ndef register_tools(register):\n    register(f, name=\"given name\")\n    register(f, name=\""+strings.Repeat("long", 30)+"\")\n")
+	c.write("dotted/__init__.py",
+		"from plugin.sdk.plugin import NekoPluginBase, llm_tool, neko_plugin\n\n@neko_plugin\nclass "+
+			"Dotted(NekoPluginBase):\n"+
+			"    @llm_tool(name=\"a.b\")\n    async def one(self):\n        return \"dotted\"\n")
+	c.write("dotted/plugin.toml",
+		"[plugin]\nid = \"dotted\"\nname = \"Dotted\"\nentry = \"plugin.plugins.dotted:Dotted\"\n")
+	c.write("given.py",
+		"import llm\n\ndef f():\n    \"Given.\"\n    return \"given\"\n\n@llm.hookimpl\ndef register_tools(register):\n"+
+			"    register(f, name=\"given name\")\n    register(f, name=\""+strings.Repeat("long", 30)+"\")\n")
 	for _, id := range []string{"north", "south", "dotted", "given"} {
 		c.approved(id)
 	}

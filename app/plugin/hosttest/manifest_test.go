@@ -14,7 +14,7 @@ import (
 	"conclave/app/tool"
 )
 
-// nasty is what no field of a manifest may bring to a person as it is: line ends that
+// nasty holds what no field of a manifest may bring to a person as it is: line ends that
 // draw a card of their own, marks that turn text round, and 10,000 characters.
 var nasty = "a\nb\r\n! Approved \u202egpj.exe\u2066\u200b\u00ad\U000e0041\x1b[31m\x07" + strings.Repeat("x", 10_000)
 
@@ -75,7 +75,8 @@ func toml(value any) string {
 // readable reports what is wrong with a text that a person is shown.
 func readable(t *testing.T, where, text string, lines bool, most int) {
 	t.Helper()
-	if clean, _ := tool.Strip(text); clean != text || !lines && strings.Contains(text, "\n") || utf8.RuneCountInString(text) > most {
+	if clean, _ := tool.Strip(text); clean != text || !lines && strings.Contains(text, "\n") ||
+		utf8.RuneCountInString(text) > most {
 		t.Errorf("%s shows %.120q, of %d characters", where, text, utf8.RuneCountInString(text))
 	}
 }
@@ -98,43 +99,58 @@ func TestF24EveryFieldOfEveryManifestIsCleaned(t *testing.T) {
 	fields := map[string]string{} // plugin id → what is nasty in it
 	n := 0
 	for field, m := range spoilt(map[string]any{
-		"identifier": "IDENT", "name": "N", "version": "1.0.0", "author": "A", "github": "https://example.com/a", "homepage": "https://example.com", "description": "D",
-		"permissions": []any{"tools", "x"}, "entry_backend": "dist/backend.js", "entry_frontend": "dist/frontend.js", "minimum_lumiverse_version": "1.0.0",
-		"storage_seed_files": []any{map[string]any{"from": "a", "to": "b"}}, "requested_capabilities": []any{"c"}, "unknown": "u",
+		"identifier": "IDENT", "name": "N", "version": "1.0.0", "author": "A", "github": "https://example.com/a",
+		"homepage": "https://example.com", "description": "D",
+		"permissions": []any{"tools", "x"}, "entry_backend": "dist/backend.js", "entry_frontend": "dist/frontend.js",
+		"minimum_lumiverse_version": "1.0.0",
+		"storage_seed_files":        []any{map[string]any{"from": "a", "to": "b"}}, "requested_capabilities": []any{"c"},
+		"unknown": "u",
 	}) {
 		n++
-		fields[write(n, "s", field, map[string]string{"dist/backend.js": "1;", "spindle.json": asJSON(m)})] = "spindle.json " + field
+		fields[write(n, "s", field, map[string]string{
+			"dist/backend.js": "1;", "spindle.json": asJSON(m)})] = "spindle.json " + field
 	}
 	for field, m := range spoilt(map[string]any{
-		"manifest_version": 2, "id": "test.IDENT", "version": "1.0.0", "name": "N", "description": "d", "license": "MIT", "author": map[string]any{"name": "A", "url": "https://example.com"},
-		"urls": map[string]any{"repository": "https://example.com", "homepage": "https://example.com"}, "host_application": map[string]any{"min_version": "1.0.0", "max_version": "1.99.99"},
-		"sdk": map[string]any{"min_version": "2.5.0", "max_version": "2.99.99"}, "capabilities": []any{"c"}, "i18n": map[string]any{"default_locale": "zh-CN"},
-		"dependencies": []any{map[string]any{"type": "plugin", "id": "a.b"}, map[string]any{"type": "python_package", "name": "x", "version_spec": ">1"}}, "plugin_type": "p", "unknown": "u",
+		"manifest_version": 2, "id": "test.IDENT", "version": "1.0.0", "name": "N", "description": "d", "license": "MIT",
+		"author":           map[string]any{"name": "A", "url": "https://example.com"},
+		"urls":             map[string]any{"repository": "https://example.com", "homepage": "https://example.com"},
+		"host_application": map[string]any{"min_version": "1.0.0", "max_version": "1.99.99"},
+		"sdk":              map[string]any{"min_version": "2.5.0", "max_version": "2.99.99"}, "capabilities": []any{"c"},
+		"i18n": map[string]any{"default_locale": "zh-CN"},
+		"dependencies": []any{map[string]any{"type": "plugin", "id": "a.b"},
+			map[string]any{"type": "python_package", "name": "x", "version_spec": ">1"}}, "plugin_type": "p", "unknown": "u",
 	}) {
 		n++
-		fields[write(n, "m", field, map[string]string{"plugin.py": "from maibot_sdk import MaiBotPlugin\n", "_manifest.json": asJSON(m)})] = "_manifest.json " + field
+		fields[write(n, "m", field, map[string]string{
+			"plugin.py": "from maibot_sdk import MaiBotPlugin\n", "_manifest.json": asJSON(m)})] = "_manifest.json " + field
 	}
 	for field, m := range spoilt(map[string]any{
-		"id": "IDENT", "name": "N", "version": "1.0.0", "entry": "plugins.IDENT:P", "type": "plugin", "short_description": "d", "description": "d",
-		"author": map[string]any{"name": "A"}, "homepage": "h", "repository": "r", "sdk": map[string]any{"supported": ">=0.1"}, "dependency": []any{"x"}, "keywords": []any{"k"}, "unknown": "u",
+		"id": "IDENT", "name": "N", "version": "1.0.0", "entry": "plugins.IDENT:P", "type": "plugin",
+		"short_description": "d", "description": "d",
+		"author": map[string]any{"name": "A"}, "homepage": "h", "repository": "r",
+		"sdk": map[string]any{"supported": ">=0.1"}, "dependency": []any{"x"}, "keywords": []any{"k"}, "unknown": "u",
 	}) {
 		n++
 		var text strings.Builder
 		for key, value := range m.(map[string]any) {
 			fmt.Fprintf(&text, "%s = %s\n", key, toml(value))
 		}
-		fields[write(n, "n", field, map[string]string{"__init__.py": "class P: pass\n", "plugin.toml": "[plugin]\n" + text.String()})] = "plugin.toml " + field
+		fields[write(n, "n", field, map[string]string{"__init__.py": "class P: pass\n", "plugin.toml": "[plugin]\n" +
+			text.String()})] = "plugin.toml " + field
 	}
-	for field, m := range spoilt(map[string]any{"name": "N", "version": "1", "description": "d", "authors": []any{map[string]any{"name": "A"}}}) {
+	for field, m := range spoilt(map[string]any{"name": "N", "version": "1", "description": "d",
+		"authors": []any{map[string]any{"name": "A"}}}) {
 		n++
 		var text strings.Builder
 		for key, value := range m.(map[string]any) {
 			fmt.Fprintf(&text, "%s = %s\n", key, toml(value))
 		}
-		fields[write(n, "l", field, map[string]string{"mod.py": "import llm\n", "pyproject.toml": "[project]\n" + text.String() + "[project.entry-points.llm]\nx = \"mod\"\n"})] = "pyproject.toml " + field
+		fields[write(n, "l", field, map[string]string{"mod.py": "import llm\n", "pyproject.toml": "[project]\n" +
+			text.String() + "[project.entry-points.llm]\nx = \"mod\"\n"})] = "pyproject.toml " + field
 	}
 	marks := strings.NewReplacer("\n", " ", "\r", " ").Replace(nasty[:60]) + strings.Repeat("x", 100)
-	c.write("head.py", "\"\"\""+nasty+"\"\"\"\n__version__ = \""+marks+"\"\n__author__ = \""+marks+"\"\n__url__ = \""+marks+"\"\ndef f(): pass\n")
+	c.write("head.py", "\"\"\""+nasty+"\"\"\"\n__version__ = \""+marks+"\"\n__author__ = \""+marks+"\"\n__url__ = \""+
+		marks+"\"\ndef f(): pass\n")
 	c.write("head.js", "// @name "+nasty+"\n// @version "+marks+"\nspindle.registerTool({name:\"f\"});\n")
 	fields["head"], fields["head-py"] = "a script's head", "a script's head"
 
@@ -189,11 +205,13 @@ func TestF07APermissionWithHiddenCharactersIsNone(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	c.write("sly/dist/backend.js", "1;")
-	c.write("sly/spindle.json", `{"identifier":"sly","name":"N","version":"1.0.0","author":"A","github":"https://example.com/a","homepage":"https://example.com","description":"D","entry_backend":"dist/backend.js","permissions":["tools","chats\u200b"," generation","chat_mutation\n"]}`)
+	c.write("sly/spindle.json",
+		`{"identifier":"sly","name":"N","version":"1.0.0","author":"A","github":"https://example.com/a","homepage":"https://example.com","description":"D","entry_backend":"dist/backend.js","permissions":["tools","chats\u200b"," generation","chat_mutation\n"]}`)
 	must(t, c.host.Scan(), c.host.Settled(t.Context()), c.host.Trust(t.Context(), "sly", false))
 	s, err := c.host.Status("sly")
 	must(t, err)
 	if want := []string{"tools"}; !slices.Equal(s.Granted, want) || !slices.Equal(s.Manifest.Permissions, want) {
-		t.Errorf("it asks for %q and is granted %q, want %q; notices %q", s.Manifest.Permissions, s.Granted, want, s.Manifest.Notices)
+		t.Errorf("it asks for %q and is granted %q, want %q; notices %q", s.Manifest.Permissions, s.Granted, want,
+			s.Manifest.Notices)
 	}
 }

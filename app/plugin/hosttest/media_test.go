@@ -46,7 +46,8 @@ func TestMB56To58PicturesOfParallelCallsKeepTheirPlacesAndSurviveARestart(t *tes
 async def shoot(self, n, **kwargs):
     import asyncio
     await asyncio.sleep(0.2 if n == 1 else 0)
-    return {"content": "shot %d" % n, "content_items": [{"type": "text", "text": "t"}, {"type": "image", "data": "`+dot+`", "mime_type": "image/png"}]}
+    return {"content": "shot %d" % n, "content_items": [{"type": "text", "text": "t"}, {"type": "image", "data": "`+dot+
+		`", "mime_type": "image/png"}]}
 
 @Tool("tell", visibility="visible")
 async def tell(self, **kwargs):
@@ -58,7 +59,8 @@ async def tell(self, **kwargs):
 	tell, _ := set.ByID("camera:tell")
 	m := llmtest.New(
 		[]llmtest.Step{
-			llmtest.Call("one", shoot.WireName, `{"n":1}`), llmtest.Call("two", shoot.WireName, `{"n":2}`), llmtest.Call("three", tell.WireName, `{}`),
+			llmtest.Call("one", shoot.WireName, `{"n":1}`), llmtest.Call("two", shoot.WireName, `{"n":2}`),
+			llmtest.Call("three", tell.WireName, `{}`),
 		},
 		[]llmtest.Step{llmtest.Say("Seen.")}, []llmtest.Step{llmtest.Say("Seen again.")},
 	)
@@ -67,7 +69,8 @@ async def tell(self, **kwargs):
 	say := func(c *core, text string) {
 		t.Helper()
 		runner := turn.New(turn.Options{Log: c.store, Calls: call.New(call.Options{Gate: c.gate, Log: c.store})})
-		out, err := runner.Run(t.Context(), turn.Request{Conversation: talk.ID, Text: text, Model: m, Tools: c.tools.Set(), Asker: permit.AlwaysAsker{}}, nil)
+		out, err := runner.Run(t.Context(), turn.Request{Conversation: talk.ID, Text: text, Model: m, Tools: c.tools.Set(),
+			Asker: permit.AlwaysAsker{}}, nil)
 		if err != nil || out.Reason != chat.EndDone {
 			t.Fatalf("the turn ended %s: %v, %v", out.Reason, err, out.Err)
 		}
@@ -83,7 +86,8 @@ async def tell(self, **kwargs):
 		if got := strings.Join(names, " "); got != "tool_result:one:2 tool_result:two:2" {
 			t.Errorf("%s, MB58: the pictures are called %s", when, got)
 		}
-		if all := strings.Join(texts, "\n"); strings.Contains(all, dot[:40]) || !strings.Contains(all, "shot 1") || !strings.Contains(all, `msg_id="tool_result:two:2"`) {
+		if all := strings.Join(texts, "\n"); strings.Contains(all, dot[:40]) || !strings.Contains(all, "shot 1") ||
+			!strings.Contains(all, `msg_id="tool_result:two:2"`) {
 			t.Errorf("%s, MB57: the text is %.600s", when, all)
 		}
 		for _, p := range parts {

@@ -13,8 +13,10 @@ import (
 // uncounted are names inside a plugin's folder that no digest counts; %s is the
 // ending of a source file.
 var uncounted = []string{
-	".h/evil%s", ".evil%s", "node_modules/evil%s", "bower_components/evil%s", "__pycache__/evil%s", "venv/evil%s", ".venv/lib/python3/site-packages/evil%s",
-	"evil%s~", "#evil%s#", "~evil%s", "evil%s.swp", "evil%s.swx", "evil%s.swo", "evil%s.part", "evil%s.crdownload", "evil%s___jb_tmp___",
+	".h/evil%s", ".evil%s", "node_modules/evil%s", "bower_components/evil%s", "__pycache__/evil%s", "venv/evil%s",
+	".venv/lib/python3/site-packages/evil%s",
+	"evil%s~", "#evil%s#", "~evil%s", "evil%s.swp", "evil%s.swx", "evil%s.swo", "evil%s.part", "evil%s.crdownload",
+	"evil%s___jb_tmp___",
 	"evil.tmp", "evil%s.tmp.4711", "4913", "Thumbs.db", ".git/hooks/evil%s",
 }
 
@@ -129,7 +131,8 @@ spindle.on("TOOL_INVOCATION", async () => {
 `, strings.Join(imports, "|")))
 	c.write("ext/lib.js", `export const what = "approved";`+"\n")
 	c.plant("ext", ".js", `export const EVIL = "ran";`+"\n")
-	c.write("ext/spindle.json", `{"identifier":"ext","name":"Ext","version":"1.0.0","author":"a","github":"https://example.com/a","homepage":"https://example.com","description":"d","permissions":["tools"]}`)
+	c.write("ext/spindle.json",
+		`{"identifier":"ext","name":"Ext","version":"1.0.0","author":"a","github":"https://example.com/a","homepage":"https://example.com","description":"d","permissions":["tools"]}`)
 	c.until("ext waiting", func(u plugin.Update) bool { return u.Plugin == "ext" && u.State == plugin.NeedsApproval })
 	must(t, c.host.Trust(t.Context(), "ext", false))
 	c.answers("ext:reach", "{}", "approved")

@@ -16,9 +16,12 @@ func everyKind(t testing.TB) *core {
 	c.write("words.py", words)
 	c.write("hello.js", greet("hello"))
 	c.maibotTree("small", "@Tool(\"say\")\nasync def say(self, **kwargs):\n    return \"small\"")
-	c.write("little/__init__.py", "from plugin.sdk.plugin import NekoPluginBase, llm_tool, neko_plugin\n\n@neko_plugin\nclass Little(NekoPluginBase):\n"+
-		"    @llm_tool()\n    async def say(self):\n        return \"little\"\n")
-	c.write("little/plugin.toml", "[plugin]\nid = \"little\"\nname = \"Little\"\nentry = \"plugin.plugins.little:Little\"\n")
+	c.write("little/__init__.py",
+		"from plugin.sdk.plugin import NekoPluginBase, llm_tool, neko_plugin\n\n@neko_plugin\nclass "+
+			"Little(NekoPluginBase):\n"+
+			"    @llm_tool()\n    async def say(self):\n        return \"little\"\n")
+	c.write("little/plugin.toml",
+		"[plugin]\nid = \"little\"\nname = \"Little\"\nentry = \"plugin.plugins.little:Little\"\n")
 	for _, id := range []string{"words", "hello", "small", "little"} {
 		c.approved(id)
 	}

@@ -38,7 +38,8 @@ func TestF12F90OnlySettingsDeclaredAsPathsAreReadAndCanBeTakenBack(t *testing.T)
 	must(t, err)
 	t.Setenv("HOME", home)
 	for _, name := range []string{"Notes/x.txt", "Other/x.txt", ".hidden/x.txt"} {
-		must(t, os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700), os.WriteFile(filepath.Join(home, name), []byte(name), 0o600))
+		must(t, os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700),
+			os.WriteFile(filepath.Join(home, name), []byte(name), 0o600))
 	}
 	c := open(t, t.TempDir(), t.TempDir())
 	if c.launcher.Confinement().Level != "process+landlock" {
@@ -63,10 +64,12 @@ func TestF12F90OnlySettingsDeclaredAsPathsAreReadAndCanBeTakenBack(t *testing.T)
 		}
 	}
 	for path, why := range map[string]string{
-		"~/.hidden/x.txt": "is hidden, or lies in a hidden folder", "Notes/x.txt": "is no absolute path", "/etc/passwd": "is a folder of the system",
-		"/proc/self": "is a folder of the system", "~/nothing": "There is no ~/nothing",
+		"~/.hidden/x.txt": "is hidden, or lies in a hidden folder", "Notes/x.txt": "is no absolute path",
+		"/etc/passwd": "is a folder of the system",
+		"/proc/self":  "is a folder of the system", "~/nothing": "There is no ~/nothing",
 	} {
-		if err := set(path, ""); err == nil || !strings.HasPrefix(fault.Of(err).Message, "The setting Text.path: ") || !strings.Contains(fault.Of(err).Message, why) {
+		if err := set(path, ""); err == nil || !strings.HasPrefix(fault.Of(err).Message, "The setting Text.path: ") ||
+			!strings.Contains(fault.Of(err).Message, why) {
 			t.Errorf("%s: got %v", path, err)
 		}
 	}
@@ -82,7 +85,8 @@ func TestF12F90OnlySettingsDeclaredAsPathsAreReadAndCanBeTakenBack(t *testing.T)
 	// Another path takes the place of the first.
 	must(t, set("~/Other/x.txt", ""))
 	c.answers("text:Text_read", "{}", "Other/x.txt")
-	if s, err := c.host.Status("text"); err != nil || len(s.Folders) != 1 || s.Folders[0].Path != filepath.Join(home, "Other", "x.txt") {
+	if s, err := c.host.Status("text"); err != nil || len(s.Folders) != 1 ||
+		s.Folders[0].Path != filepath.Join(home, "Other", "x.txt") {
 		t.Errorf("listed are %+v, %v", s.Folders, err)
 	}
 	// Taken back, it stays so.

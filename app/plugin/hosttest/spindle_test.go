@@ -37,13 +37,16 @@ func lay(t *testing.T, name string, files tree) string {
 
 // manifest is a spindle.json that says no more than it must, and more.
 func manifest(id, more string) string {
-	return `{"version":"6.7.6.7 Final","name":"The ` + id + `","identifier":"` + id + `","author":"A","permissions":["tools"]` + more + "}"
+	return `{"version":"6.7.6.7 Final","name":"The ` + id + `","identifier":"` + id +
+		`","author":"A","permissions":["tools"]` + more + "}"
 }
 
 // says is a backend whose one tool answers what JavaScript makes of the expression.
 func says(name, expression string) string {
-	return `spindle.registerTool({ name: "` + name + `", display_name: "Say it", description: "Say something.", parameters: { type: "object", properties: {} }, inline_available: true });
-spindle.on("TOOL_INVOCATION", async (call, user) => { if (call.toolName === "` + name + `") return ` + expression + `; });
+	return `spindle.registerTool({ name: "` + name +
+		`", display_name: "Say it", description: "Say something.", parameters: { type: "object", properties: {} }, inline_available: true });
+spindle.on("TOOL_INVOCATION", async (call, user) => { if (call.toolName === "` + name + `") return ` +
+		expression + `; });
 `
 }
 
@@ -57,7 +60,8 @@ func (c *core) add(from string) string {
 	}
 	must(c.t, c.host.Settled(c.t.Context()))
 	if s, err := c.host.Status(id); err != nil || s.State != plugin.NeedsApproval || c.launcher.Started() != before {
-		c.t.Errorf("%s was added and is %s, with %d processes started; %v %v", id, s.State, c.launcher.Started()-before, s.Problem, err)
+		c.t.Errorf("%s was added and is %s, with %d processes started; %v %v", id, s.State, c.launcher.Started()-before,
+			s.Problem, err)
 	}
 	return id
 }
@@ -88,7 +92,8 @@ func TestSP01AnExtensionIsAddedAndRunsOnceApproved(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	files := tree{
-		"spindle.json": manifest("plain_one", ""), "dist/backend.js": says("say", `"built"`), "package.json": `{"dependencies":{"nothing":"1"}}`,
+		"spindle.json": manifest("plain_one", ""), "dist/backend.js": says("say", `"built"`),
+		"package.json":   `{"dependencies":{"nothing":"1"}}`,
 		"src/backend.ts": "export nonsense that was never built",
 	}
 	c.runs("plain_one", files, "built")
@@ -104,17 +109,21 @@ func TestSP01AnExtensionIsAddedAndRunsOnceApproved(t *testing.T) {
 func TestSP02AndSP03WhatAManifestLacksOrHasTooMuchBlocksNothing(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
-	bare := c.add(lay(t, "bare", tree{"spindlefile": `{"version":"1.7.1.0","name":"N","identifier":"bare_one","author":"A"}`, "dist/backend.js": says("say", `"bare"`)}))
+	bare := c.add(lay(t, "bare",
+		tree{"spindlefile": `{"version":"1.7.1.0","name":"N","identifier":"bare_one","author":"A"}`,
+			"dist/backend.js": says("say", `"bare"`)}))
 	if s := c.accept(bare); s.State != plugin.Ready || len(s.Tools) != 0 || s.Manifest.Version != "1.7.1.0" {
 		t.Errorf("without permissions it is %s with %d tools: %+v", s.State, len(s.Tools), s.Problem)
 	}
 	c.runs("much_one", tree{
-		"spindlefile.json": manifest("much_one", `,"permissions":["tools","screen_capture","providers.tts.register"],"requested_capabilities":["teleport"],"install_scope":"user","entry_frontend_widget":7,"minimum_lumiverse_version":"99.0.0"`),
-		"dist/backend.js":  says("say", "spindle.manifest.install_scope"), "dist/frontend.js": "throw new Error('never run')",
+		"spindlefile.json": manifest("much_one",
+			`,"permissions":["tools","screen_capture","providers.tts.register"],"requested_capabilities":["teleport"],"install_scope":"user","entry_frontend_widget":7,"minimum_lumiverse_version":"99.0.0"`),
+		"dist/backend.js": says("say", "spindle.manifest.install_scope"), "dist/frontend.js": "throw new Error('never run')",
 	}, "user")
 	s, err := c.host.Status("much_one")
 	must(t, err)
-	for _, words := range []string{"dist/frontend.js) is not run", "screen_capture, providers.tts.register, which are not supported"} {
+	for _, words := range []string{"dist/frontend.js) is not run",
+		"screen_capture, providers.tts.register, which are not supported"} {
 		if !strings.Contains(strings.Join(s.Manifest.Notices, "\n"), words) {
 			t.Errorf("the card says %q, which lacks %q", s.Manifest.Notices, words)
 		}
@@ -122,7 +131,8 @@ func TestSP02AndSP03WhatAManifestLacksOrHasTooMuchBlocksNothing(t *testing.T) {
 	id := lay(t, "wrong", tree{"spindle.json": manifest("Wrong-Name", ""), "dist/backend.js": says("say", "1")})
 	added, err := c.library.Add(t.Context(), id)
 	must(t, err, c.host.Settled(t.Context()))
-	if s, _ := c.host.Status(added); s.State != plugin.Failed || !strings.Contains(s.Problem.Message, `identifier "Wrong-Name"`) {
+	if s, _ := c.host.Status(added); s.State != plugin.Failed ||
+		!strings.Contains(s.Problem.Message, `identifier "Wrong-Name"`) {
 		t.Errorf("a wrong identifier: %s, %+v", s.State, s.Problem)
 	}
 }
@@ -130,19 +140,22 @@ func TestSP02AndSP03WhatAManifestLacksOrHasTooMuchBlocksNothing(t *testing.T) {
 func TestSP04EntriesThatLeaveTheFolderAreRefused(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
-	for name, more := range map[string]string{"upwards": `,"entry_backend":"../other/x.js"`, "absolute": `,"entry_backend":"/etc/passwd"`} {
+	for name, more := range map[string]string{"upwards": `,"entry_backend":"../other/x.js"`,
+		"absolute": `,"entry_backend":"/etc/passwd"`} {
 		_, err := c.library.Add(t.Context(), lay(t, name, tree{"spindle.json": manifest("one_"+name, more)}))
 		if err == nil || !strings.Contains(err.Error(), "leads out") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	linked := lay(t, "linked", tree{"spindle.json": manifest("linked", "")})
-	must(t, os.Mkdir(filepath.Join(linked, "dist"), 0o700), os.Symlink("/etc/hostname", filepath.Join(linked, "dist", "backend.js")))
+	must(t, os.Mkdir(filepath.Join(linked, "dist"), 0o700),
+		os.Symlink("/etc/hostname", filepath.Join(linked, "dist", "backend.js")))
 	if _, err := c.library.Add(t.Context(), linked); err == nil || !strings.Contains(err.Error(), "link that leads out") {
 		t.Errorf("a link out: %v", err)
 	}
 	id := c.add(lay(t, "empty", tree{"spindle.json": manifest("no_backend", ""), "preset.json": "{}"}))
-	if s := c.accept(id); s.State != plugin.Ready || len(s.Tools) != 0 || !slices.Equal(s.Manifest.Notices, []string{"It has no backend, so it offers no tools."}) {
+	if s := c.accept(id); s.State != plugin.Ready || len(s.Tools) != 0 ||
+		!slices.Equal(s.Manifest.Notices, []string{"It has no backend, so it offers no tools."}) {
 		t.Errorf("without a backend it is %s with %d tools: %+v, %q", s.State, len(s.Tools), s.Problem, s.Manifest.Notices)
 	}
 }
@@ -150,15 +163,28 @@ func TestSP04EntriesThatLeaveTheFolderAreRefused(t *testing.T) {
 // forms are an extension in each form of contracts/spindle, section 3, all of which answer
 // "right".
 var forms = map[string]tree{
-	"plain_script":  {"dist/backend.js": "(function () { 'use strict'; " + says("say", `"right"`) + " })();"},
-	"esm_bundle":    {"dist/backend.js": "var a = 'right'; " + says("say", "a") + "\nexport { a as default };"},
-	"sources_only":  {"src/backend.ts": "import type { Host } from 'lumiverse-spindle-types';\ndeclare const spindle: any;\nimport { right } from './words';\n" + says("say", "right satisfies string"), "src/words.ts": "export const right: string = 'right';\n"},
-	"ts_entry":      {"spindle.json": manifest("ts_entry", `,"entry_backend":"src/hosts/main.ts"`), "src/hosts/main.ts": "enum Word { Right = 'right' }\n" + says("say", "Word.Right as string")},
-	"unbundled":     {"spindle.json": manifest("unbundled", `,"entry_backend":"src/hosts/spindle/main.js"`), "src/hosts/spindle/main.js": "import { word } from '../../core/word.mjs';\n" + says("say", "word()"), "src/core/word.mjs": "import data from '../data/words.json';\nexport const word = () => data.word;\n", "src/data/words.json": `{"word":"right"}`},
-	"broken_config": {"dist/backend.js": says("say", `"right"`), "package.json": "", "tsconfig.json": "{ // no\n \"compilerOptions\": {", "src/backend.ts": "nonsense that"},
-	"awaits":        {"dist/backend.js": "await spindle.storage.mkdir('a'); await spindle.storage.mkdir('b');\nawait spindle.storage.write('a/word', 'right');\n" + says("say", "spindle.storage.read('a/word')")},
-	"beside":        {"dist/backend.js": says("say", "(await (await fetch(new URL('../data/word.json', import.meta.url))).json()).word"), "data/word.json": `{"word":"right"}`},
-	"nested":        {"repo/spindle.json": manifest("nested", ""), "repo/dist/backend.js": says("say", "(await (await fetch(new URL('../word.txt', import.meta.url))).text()) + await spindle.storage.read('kept/word')"), "repo/word.txt": "ri", "storage/kept/word": "ght"},
+	"plain_script": {"dist/backend.js": "(function () { 'use strict'; " + says("say", `"right"`) + " })();"},
+	"esm_bundle":   {"dist/backend.js": "var a = 'right'; " + says("say", "a") + "\nexport { a as default };"},
+	"sources_only": {"src/backend.ts": "import type { Host } from 'lumiverse-spindle-types';\ndeclare const " +
+		"spindle: any;\nimport { right } from './words';\n" + says("say", "right satisfies "+
+		"string"), "src/words.ts": "export const right: string = 'right';\n"},
+	"ts_entry": {"spindle.json": manifest("ts_entry", `,"entry_backend":"src/hosts/main.ts"`),
+		"src/hosts/main.ts": "enum Word { Right = 'right' }\n" + says("say", "Word.Right as string")},
+	"unbundled": {"spindle.json": manifest("unbundled", `,"entry_backend":"src/hosts/spindle/main.js"`),
+		"src/hosts/spindle/main.js": "import { word } from '../../core/word.mjs';\n" + says("say", "word()"),
+		"src/core/word.mjs":         "import data from '../data/words.json';\nexport const word = () => data.word;\n",
+		"src/data/words.json":       `{"word":"right"}`},
+	"broken_config": {"dist/backend.js": says("say", `"right"`), "package.json": "",
+		"tsconfig.json": "{ // no\n \"compilerOptions\": {", "src/backend.ts": "nonsense that"},
+	"awaits": {"dist/backend.js": "await spindle.storage.mkdir('a'); await spindle.storage.mkdir('b');\nawait " +
+		"spindle.storage.write('a/word', 'right');\n" + says("say", "spindle.storage.read('a/word')")},
+	"beside": {"dist/backend.js": says("say",
+		"(await (await fetch(new URL('../data/word.json', import.meta.url))).json()).word"),
+		"data/word.json": `{"word":"right"}`},
+	"nested": {"repo/spindle.json": manifest("nested", ""),
+		"repo/dist/backend.js": says("say",
+			"(await (await fetch(new URL('../word.txt', import.meta.url))).text()) + await spindle.storage.read('kept/word')"),
+		"repo/word.txt": "ri", "storage/kept/word": "ght"},
 }
 
 func TestSP60ExtensionsOfEveryFormRun(t *testing.T) {
@@ -172,11 +198,14 @@ func TestSP60ExtensionsOfEveryFormRun(t *testing.T) {
 		c.runs(id, files, "right")
 	}
 	// One that was released broken harms nothing.
-	id := c.add(lay(t, "broken", tree{"spindle.json": manifest("broken_one", ""), "dist/backend.js": "s\n" + says("say", "1")}))
-	if s := c.accept(id); s.State != plugin.Failed || s.Problem.File != "dist/backend.js" || s.Problem.Line != 1 || !strings.Contains(s.Problem.Message, "is not defined") || len(s.Tools) != 0 {
+	id := c.add(lay(t, "broken", tree{"spindle.json": manifest("broken_one", ""), "dist/backend.js": "s\n" +
+		says("say", "1")}))
+	if s := c.accept(id); s.State != plugin.Failed || s.Problem.File != "dist/backend.js" || s.Problem.Line != 1 ||
+		!strings.Contains(s.Problem.Message, "is not defined") || len(s.Tools) != 0 {
 		t.Errorf("it is %s: %+v", s.State, s.Problem)
 	}
-	id = c.add(lay(t, "torn", tree{"repo/spindle.json": manifest("torn_one", ""), "repo/src/backend.ts": "const a: number = 1;\nlet b = = 2;\n"}))
+	id = c.add(lay(t, "torn", tree{"repo/spindle.json": manifest("torn_one", ""),
+		"repo/src/backend.ts": "const a: number = 1;\nlet b = = 2;\n"}))
 	if s := c.accept(id); s.State != plugin.Failed || s.Problem.File != "repo/src/backend.ts" || s.Problem.Line != 2 {
 		t.Errorf("it is %s: %+v", s.State, s.Problem)
 	}
@@ -188,12 +217,15 @@ func TestSP60ExtensionsOfEveryFormRun(t *testing.T) {
 func TestSP11SeedsAreCopiedOnceForEachVersion(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
-	backend := says("say", `[await spindle.storage.read("kept.txt"), await spindle.storage.read("deep/own.txt"), (await spindle.storage.list()).length].join()`)
+	backend := says("say",
+		`[await spindle.storage.read("kept.txt"), await spindle.storage.read("deep/own.txt"), (await spindle.storage.list()).length].join()`)
 	seeds := `,"storage_seed_files":[{"from":"kept.txt"},{"from":"data","to":"deep","overwrite":true},{"from":"gone.txt"}]`
-	first := tree{"spindle.json": manifest("seeded", seeds), "dist/backend.js": backend, "kept.txt": "one", "data/own.txt": "one", "data/more/x": "x"}
+	first := tree{"spindle.json": manifest("seeded", seeds), "dist/backend.js": backend, "kept.txt": "one",
+		"data/own.txt": "one", "data/more/x": "x"}
 	c.runs("seeded", first, "one,one,3")
 	stored := func(name string) string { return filepath.Join(c.data, "storage", "seeded", filepath.FromSlash(name)) }
-	must(t, os.WriteFile(stored("kept.txt"), []byte("mine"), 0o600), os.WriteFile(stored("deep/own.txt"), []byte("mine"), 0o600), os.Remove(stored("deep/more/x")))
+	must(t, os.WriteFile(stored("kept.txt"), []byte("mine"), 0o600),
+		os.WriteFile(stored("deep/own.txt"), []byte("mine"), 0o600), os.Remove(stored("deep/more/x")))
 	must(t, c.host.Reload("seeded"), c.host.Settled(t.Context()))
 	c.answers("seeded:say", "{}", "mine,mine,2") // the same version seeds once
 
@@ -208,7 +240,8 @@ func TestSP11SeedsAreCopiedOnceForEachVersion(t *testing.T) {
 		t.Errorf("after the update it is %s: %+v", s.State, s.Problem)
 	}
 	c.answers("seeded:say", "{}", "mine,two,3")
-	_, _, err = c.library.Update(t.Context(), "seeded", lay(t, "other", tree{"spindle.json": manifest("other", ""), "dist/backend.js": backend}))
+	_, _, err = c.library.Update(t.Context(), "seeded",
+		lay(t, "other", tree{"spindle.json": manifest("other", ""), "dist/backend.js": backend}))
 	if err == nil || !strings.Contains(err.Error(), "another plugin: other") {
 		t.Errorf("another extension's files: %v", err)
 	}
@@ -217,7 +250,8 @@ func TestSP11SeedsAreCopiedOnceForEachVersion(t *testing.T) {
 		`,"storage_seed_files":[{"from":"../../etc/passwd"}]`:  "leads out of the plugin's folder",
 		`,"storage_seed_files":[{"from":"a","required":true}]`: "",
 	} {
-		id, err := c.library.Add(t.Context(), lay(t, "bad", tree{"spindle.json": manifest("bad", more), "dist/backend.js": backend}))
+		id, err := c.library.Add(t.Context(),
+			lay(t, "bad", tree{"spindle.json": manifest("bad", more), "dist/backend.js": backend}))
 		if words != "" {
 			if err == nil || !strings.Contains(err.Error(), words) {
 				t.Errorf("%s: %v", more, err)
@@ -275,7 +309,8 @@ func TestOfTwoThatCallThemselvesTheSameOneIsServedWhateverIsReadFirst(t *testing
 		t.Helper()
 		until(id+" being refused", func() bool {
 			s, err := c.host.Status(id)
-			return err == nil && s.State == plugin.Failed && strings.Contains(s.Problem.Message, "calls itself twin already: "+by+".")
+			return err == nil && s.State == plugin.Failed &&
+				strings.Contains(s.Problem.Message, "calls itself twin already: "+by+".")
 		})
 	}
 	// States are looked at, not waited for as they are told: each may be told twice.
@@ -357,7 +392,8 @@ for (const [name, flags] of Object.entries({ council: { council_eligible: true }
 		t.Errorf("members can be given %q", members)
 	}
 	got, _ := c.tools.Set().ByID("flags:neither")
-	if got.Title != "The neither" || got.Description != "D" || got.Plugin != "flags" || string(got.Parameters) != `{"type":"object","properties":{"a":{"type":"string"}}}` {
+	if got.Title != "The neither" || got.Description != "D" || got.Plugin != "flags" ||
+		string(got.Parameters) != `{"type":"object","properties":{"a":{"type":"string"}}}` {
 		t.Errorf("the list shows %+v", got)
 	}
 	if got.WireName != "flags__neither" {
@@ -391,7 +427,7 @@ spindle.on("TOOL_INVOCATION", ({ toolName }) => {
 	c.answers("standing:say", "{}", "mine") // the equal name of another
 }
 
-// seen is what a handler was given.
+// seen returns what a handler was given.
 type seen struct {
 	Keys  []string `json:"keys"`
 	Again []string `json:"again"` // of the arguments
@@ -415,7 +451,8 @@ spindle.on("TOOL_INVOCATION", (call, user) => call.toolName === "tell" ? { keys:
 	found, _ := set.ByID("telling:tell")
 	invoker, _ := set.Invoker("telling:tell")
 	member := `{"memberId":"m","itemId":"i","packId":"p","packName":"P","name":"Ann","role":"","chance":100,"avatarUrl":null,"definition":"","personality":"","behavior":"","genderIdentity":3}`
-	messages := []tool.ContextMessage{{Role: "system", Content: "Be kind."}, {Role: "user", Content: "Hello"}, {Role: "assistant", Content: "Hi"}}
+	messages := []tool.ContextMessage{{Role: "system", Content: "Be kind."}, {Role: "user", Content: "Hello"},
+		{Role: "assistant", Content: "Hi"}}
 	call := func(one tool.Call) seen {
 		t.Helper()
 		one.Tool, one.Deadline = found, time.Now().Add(tool.DefaultTimeout)
@@ -425,7 +462,8 @@ spindle.on("TOOL_INVOCATION", (call, user) => call.toolName === "tell" ? { keys:
 		if err := json.Unmarshal([]byte(chat.TextOf(r.Content)), &got); r.Status != chat.CallOK || err != nil {
 			t.Fatalf("%s %q: %v", r.Status, r.Error, err)
 		}
-		if at, _ := got.Call.Args["__deadlineMs"].(float64); at <= float64(time.Now().UnixMilli()) || at > float64(time.Now().Add(tool.DefaultTimeout+time.Second).UnixMilli()) {
+		if at, _ := got.Call.Args["__deadlineMs"].(float64); at <= float64(time.Now().UnixMilli()) ||
+			at > float64(time.Now().Add(tool.DefaultTimeout+time.Second).UnixMilli()) {
 			t.Errorf("SP-25: the deadline is %v", at)
 		}
 		if got.Call.ToolName != "tell" || got.User == "" {
@@ -434,20 +472,24 @@ spindle.on("TOOL_INVOCATION", (call, user) => call.toolName === "tell" ? { keys:
 		return got
 	}
 	council := call(tool.Call{ID: "one", CouncilMember: json.RawMessage(member), ContextMessages: messages})
-	direct := call(tool.Call{ID: "two", Arguments: json.RawMessage(`{"a":1,"userId":"x","__userId":"x","__user_id":"x","context":"mine","deep":{"userId":"stays"}}`)})
+	direct := call(tool.Call{ID: "two",
+		Arguments: json.RawMessage(`{"a":1,"userId":"x","__userId":"x","__user_id":"x","context":"mine","deep":{"userId":"stays"}}`)})
 	if slices.Sort(council.Again); !slices.Equal(council.Again, []string{"__deadlineMs", "context"}) {
 		t.Errorf("SP-25: the arguments of a council call are %q", council.Again)
 	}
 	if got, want := council.Call.Args["context"], "Be kind.\n\nuser: Hello\n\nassistant: Hi"; got != want {
 		t.Errorf("SP-27: the context is %q, want %q", got, want)
 	}
-	if !slices.Equal(council.Call.ContextMessages, messages) || len(council.Call.CouncilMember) != 12 || council.Call.CouncilMember["avatarUrl"] != nil {
+	if !slices.Equal(council.Call.ContextMessages, messages) || len(council.Call.CouncilMember) != 12 ||
+		council.Call.CouncilMember["avatarUrl"] != nil {
 		t.Errorf("SP-28, SP-29: got %+v", council.Call)
 	}
-	if slices.Sort(direct.Again); !slices.Equal(direct.Again, []string{"__deadlineMs", "a", "context", "deep"}) || direct.Call.Args["context"] != "" {
+	if slices.Sort(direct.Again); !slices.Equal(direct.Again, []string{"__deadlineMs", "a", "context", "deep"}) ||
+		direct.Call.Args["context"] != "" {
 		t.Errorf("SP-26: the arguments of a direct call are %v", direct.Call.Args)
 	}
-	if slices.Contains(direct.Keys, "councilMember") || direct.User != council.User || direct.Call.RequestID == council.Call.RequestID {
+	if slices.Contains(direct.Keys, "councilMember") || direct.User != council.User ||
+		direct.Call.RequestID == council.Call.RequestID {
 		t.Errorf("SP-24, SP-29, SP-30: got %+v and %+v", direct, council)
 	}
 }
@@ -477,10 +519,13 @@ func TestSP22SwitchedOffOrRemovedItOffersNothing(t *testing.T) {
 func TestSP22AWorkerThatCrashesFailsItsCallsAndOneThatGoesOnCrashingOffersNothing(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
-	c.runs("frail", tree{"spindle.json": manifest("frail", ""), "dist/backend.js": says("say", `"alive"`) + says("hang", `(spindle.log.info("hanging"), await new Promise(() => {}))`)}, "alive")
+	c.runs("frail", tree{"spindle.json": manifest("frail", ""), "dist/backend.js": says("say", `"alive"`) +
+		says("hang", `(spindle.log.info("hanging"), await new Promise(() => {}))`)}, "alive")
 	open := make(chan tool.Result, 1)
 	go func() { open <- c.call("frail:hang", "{}") }() // ends with the crash
-	for limit := time.Now().Add(patience); !slices.ContainsFunc(c.host.Log("frail", 0), func(l plugin.LogLine) bool { return l.Text == "hanging" }); time.Sleep(10 * time.Millisecond) {
+	for limit := time.Now().Add(patience); !slices.ContainsFunc(c.host.Log("frail", 0), func(l plugin.LogLine) bool {
+		return l.Text == "hanging"
+	}); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(limit) {
 			t.Fatal("the call never came to its handler")
 		}
@@ -497,7 +542,8 @@ func TestSP22AWorkerThatCrashesFailsItsCallsAndOneThatGoesOnCrashingOffersNothin
 	resting := false
 	for n := 0; n < 20 && !resting; n++ { // three within a minute are too many
 		c.launcher.Crash()
-		r, err := invoker.Call(t.Context(), tool.Call{ID: "again", Tool: found, Arguments: json.RawMessage("{}"), Deadline: time.Now().Add(tool.DefaultTimeout)})
+		r, err := invoker.Call(t.Context(), tool.Call{ID: "again", Tool: found, Arguments: json.RawMessage("{}"),
+			Deadline: time.Now().Add(tool.DefaultTimeout)})
 		must(t, err)
 		resting = strings.Contains(r.Error, "rests now")
 	}
@@ -530,7 +576,8 @@ func pack(t *testing.T, name string, files tree, more func(*zip.Writer)) string 
 }
 
 func TestEveryWayToAddAnExtensionEndsInTheSameLayout(t *testing.T) {
-	files := tree{"spindle.json": manifest("same_one", ""), "src/backend.ts": says("say", `"the same" as string`), "data/a.json": "{}"}
+	files := tree{"spindle.json": manifest("same_one", ""), "src/backend.ts": says("say", `"the same" as string`),
+		"data/a.json": "{}"}
 	wrapped := tree{"__MACOSX/x": "junk"}
 	for name, text := range files {
 		wrapped[path.Join("some-extension-main", name)] = text
@@ -541,8 +588,10 @@ func TestEveryWayToAddAnExtensionEndsInTheSameLayout(t *testing.T) {
 	}
 	var first string
 	for name, from := range map[string]string{
-		"folder": lay(t, "My Extension", files), "zip": pack(t, "download.zip", files, nil), "zip with one folder": pack(t, "x.zip", wrapped, nil),
-		"zip from Windows": pack(t, "y.zip", backslashed, nil), "git": serveGit(t, files) + "/same.git", "a branch": serveGit(t, files) + "/same.git#main",
+		"folder": lay(t, "My Extension", files), "zip": pack(t, "download.zip", files, nil),
+		"zip with one folder": pack(t, "x.zip", wrapped, nil),
+		"zip from Windows":    pack(t, "y.zip", backslashed, nil), "git": serveGit(t, files) + "/same.git",
+		"a branch": serveGit(t, files) + "/same.git#main",
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := open(t, t.TempDir(), t.TempDir())
@@ -599,7 +648,8 @@ func TestArchivesThatAreNoGoodAreRefusedWhole(t *testing.T) {
 			}
 		}, "holds 5003 files"},
 		"bomb.zip": {func(w *zip.Writer) {
-			f, _ := w.CreateRaw(&zip.FileHeader{Name: "zeros", Method: zip.Deflate, CompressedSize64: 5, UncompressedSize64: 1 << 40})
+			f, _ := w.CreateRaw(&zip.FileHeader{Name: "zeros", Method: zip.Deflate, CompressedSize64: 5,
+				UncompressedSize64: 1 << 40})
 			_, _ = f.Write([]byte("\x01\x00\x00\xff\xff"))
 		}, "holds more than 256 MiB"},
 		"liar.zip": {func(w *zip.Writer) {
@@ -624,8 +674,10 @@ func TestARepositoryIsFetchedOverHTTPSAloneAndWithoutAQuestion(t *testing.T) {
 	c := open(t, t.TempDir(), t.TempDir())
 	address := serveGit(t, tree{"spindle.json": manifest("one", "")})
 	for _, from := range []string{
-		"http://127.0.0.1/x.git", "ssh://git@example.org/x.git", "git@example.org:x.git", "file:///tmp/x.git", "git://example.org/x.git",
-		"ext::sh -c touch% /tmp/x", strings.Replace(address, "https://", "https://ann:secret@", 1) + "/same.git", "ftp://example.org/x",
+		"http://127.0.0.1/x.git", "ssh://git@example.org/x.git", "git@example.org:x.git", "file:///tmp/x.git",
+		"git://example.org/x.git",
+		"ext::sh -c touch% /tmp/x", strings.Replace(address, "https://", "https://ann:secret@", 1) + "/same.git",
+		"ftp://example.org/x",
 	} {
 		_, err := c.library.Add(t.Context(), from)
 		if err == nil || !strings.Contains(err.Error(), "over https only") || strings.Contains(err.Error(), "secret") {
@@ -633,7 +685,8 @@ func TestARepositoryIsFetchedOverHTTPSAloneAndWithoutAQuestion(t *testing.T) {
 		}
 	}
 	for from, words := range map[string]string{
-		address + "/private.git": "git could not fetch", address + "/none.git": "git could not fetch", address + "/same.git#none": "git could not fetch", address: "names no repository",
+		address + "/private.git": "git could not fetch", address + "/none.git": "git could not fetch", address +
+			"/same.git#none": "git could not fetch", address: "names no repository",
 	} {
 		if _, err := c.library.Add(t.Context(), from); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%s: %v", from, err)
@@ -643,13 +696,16 @@ func TestARepositoryIsFetchedOverHTTPSAloneAndWithoutAQuestion(t *testing.T) {
 
 // declared finds the functions of the types that templates come with, and the
 // namespace each is in.
-var declared = regexp.MustCompile(`(?m)^(?:  namespace (\w+) \{|  \}|\s+function (\w+)\b|\s+const (\w+): Spindle(Files|Variables|ChatVariables))`)
+var declared = regexp.MustCompile(
+	`(?m)^(?:  namespace (\w+) \{|  \}|\s+function (\w+)\b|\s+const (\w+): Spindle(Files|Variables|ChatVariables))`)
 
 func TestSP09EveryDeclaredFunctionIsThere(t *testing.T) {
 	t.Parallel()
 	types, err := os.ReadFile(filepath.Join("..", "spindle", "templates", "spindle.d.ts"))
 	must(t, err)
-	members := map[string]string{"Files": "read write readBinary writeBinary delete list exists mkdir move stat getJson setJson", "Variables": "get set delete list has", "ChatVariables": "get set delete list has"}
+	members := map[string]string{
+		"Files":     "read write readBinary writeBinary delete list exists mkdir move stat getJson setJson",
+		"Variables": "get set delete list has", "ChatVariables": "get set delete list has"}
 	var names []string
 	namespace := ""
 	for _, m := range declared.FindAllStringSubmatch(string(types), -1) {
@@ -673,7 +729,8 @@ func TestSP09EveryDeclaredFunctionIsThere(t *testing.T) {
 	list, err := json.Marshal(names)
 	must(t, err)
 	c := open(t, t.TempDir(), t.TempDir())
-	c.runs("feature_check", tree{"spindle.json": manifest("feature_check", ""), "dist/backend.js": "const names = " + string(list) + ";\nconst at = (name) => name.split('.').reduce((o, key) => o?.[key], spindle);\n" +
+	c.runs("feature_check", tree{"spindle.json": manifest("feature_check", ""), "dist/backend.js": "const names = " +
+		string(list) + ";\nconst at = (name) => name.split('.').reduce((o, key) => o?.[key], spindle);\n" +
 		says("say", `names.filter((name) => typeof at(name) !== "function").join() + "."`)}, ".")
 }
 
@@ -686,7 +743,8 @@ func TestALargeTypeScriptFileIsNotBuiltAgain(t *testing.T) {
 	source := "export const padding: string = `" + strings.Repeat("padding\n", 5_000) + "`;\n" + says("say", `"built"`)
 	c.runs("large_one", tree{"spindle.json": manifest("large_one", ""), "src/backend.ts": source}, "built")
 	var kept string
-	for limit := time.Now().Add(2 * time.Minute); kept == ""; time.Sleep(50 * time.Millisecond) { // it is kept once the worker rests
+	// it is kept once the worker rests
+	for limit := time.Now().Add(2 * time.Minute); kept == ""; time.Sleep(50 * time.Millisecond) {
 		found, err := filepath.Glob(filepath.Join(plugin.Runtime(c.data), "built", "large_one", "*", strings.Repeat("?", 64)))
 		must(t, err)
 		if len(found) == 1 {
@@ -703,7 +761,8 @@ func TestALargeTypeScriptFileIsNotBuiltAgain(t *testing.T) {
 		t.Fatal("what was kept is not whole")
 	}
 	built.Text = strings.Replace(built.Text, `"built"`, `"kept"`, 1)
-	must(t, os.WriteFile(kept, built.Seal(), 0o600), c.host.SetEnabled(t.Context(), "large_one", false), c.host.Settled(t.Context()))
+	must(t, os.WriteFile(kept, built.Seal(), 0o600), c.host.SetEnabled(t.Context(), "large_one", false),
+		c.host.Settled(t.Context()))
 	must(t, c.host.SetEnabled(t.Context(), "large_one", true), c.host.Settled(t.Context()))
 	c.answers("large_one:say", "{}", "kept")
 }
@@ -714,13 +773,15 @@ func TestF35ABackendOfTwelveMegabytesRuns(t *testing.T) {
 	var code strings.Builder
 	code.WriteString("const all = [];\n")
 	for i := 0; code.Len() < 12<<20; i++ {
-		code.WriteString("all.push({ id: " + strconv.Itoa(i) + ", text: \"" + strings.Repeat("some words of a story ", 40) + "\", make: (a) => a + " + strconv.Itoa(i) + " });\n")
+		code.WriteString("all.push({ id: " + strconv.Itoa(i) + ", text: \"" + strings.Repeat("some words of a story ", 40) +
+			"\", make: (a) => a + " + strconv.Itoa(i) + " });\n")
 	}
 	code.WriteString(says("say", "String(all[7].make(1))"))
 	c.runs("large_one", tree{"spindle.json": manifest("large_one", ""), "dist/backend.js": code.String()}, "8")
 	s, err := c.host.Status("large_one")
 	must(t, err)
-	if notices := strings.Join(s.Manifest.Notices, " "); !strings.Contains(notices, "Its backend has 12.0 MiB: it may take 304.0 MiB of memory while it runs") {
+	if notices := strings.Join(s.Manifest.Notices, " "); !strings.Contains(notices,
+		"Its backend has 12.0 MiB: it may take 304.0 MiB of memory while it runs") {
 		t.Errorf("the card says %q", notices)
 	}
 }

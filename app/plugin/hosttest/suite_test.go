@@ -86,7 +86,8 @@ func TestTypeScriptHoldsToTheSuite(t *testing.T) {
 		Dialect: script(t, l, t.TempDir()), Launcher: l, Name: "subject.ts", Foreign: "other.py",
 		Source: source, Changed: strings.ReplaceAll(source, `"one"`, `"two"`),
 		Broken: "const a: number = 1;\n\nlet b: string = = 2;\n", BrokenLine: 3,
-		Throws: "interface A { b: number }\nfunction f(): never {\n  throw new Error('no such thing');\n}\nf();\n", ThrowsLine: 3,
-		Endless: "const a: number = 1;\nfor (;;) {}\n",
+		Throws:     "interface A { b: number }\nfunction f(): never {\n  throw new Error('no such thing');\n}\nf();\n",
+		ThrowsLine: 3,
+		Endless:    "const a: number = 1;\nfor (;;) {}\n",
 	})
 }

@@ -85,7 +85,8 @@ func TestF130WhatIsGrantedIsOpenInEveryDialectAndNothingElse(t *testing.T) {
 		check("nothing granted")
 		must(t, c.gate.SetPermission(t.Context(), id, "network", permit.Allow))
 		check("network", "network")
-		must(t, c.gate.SetPermission(t.Context(), id, "programs", permit.Allow), c.gate.SetPermission(t.Context(), id, "network", permit.Deny))
+		must(t, c.gate.SetPermission(t.Context(), id, "programs", permit.Allow),
+			c.gate.SetPermission(t.Context(), id, "network", permit.Deny))
 		check("programs", "programs", "background")
 		must(t, c.gate.SetPermission(t.Context(), id, "programs", permit.Deny))
 		_, err := c.gate.GrantFolder(t.Context(), id, permit.Folder{Path: read})
@@ -111,7 +112,9 @@ func real(t *testing.T) string {
 func TestF130AGrantThatCouldDoNothingIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
-	c.write("dice.js", "spindle.registerTool({name: 'roll', description: 'Roll.', parameters: {type: 'object', properties: {}}, handler: () => 'x'});")
+	c.write("dice.js",
+		"spindle.registerTool({name: 'roll', description: 'Roll.', parameters: {type: 'object', properties: {}}, "+
+			"handler: () => 'x'});")
 	c.until("dice waiting", func(u plugin.Update) bool { return u.Plugin == "dice" && u.State == plugin.NeedsApproval })
 	for _, name := range []string{"network", "programs"} {
 		err := c.gate.SetPermission(t.Context(), "dice", name, permit.Allow)
@@ -119,7 +122,8 @@ func TestF130AGrantThatCouldDoNothingIsRefusedWithTheReason(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	if _, err := c.gate.GrantFolder(t.Context(), "dice", permit.Folder{Path: real(t)}); !strings.Contains(fault.Of(err).Message, "would do nothing for dice") {
+	if _, err := c.gate.GrantFolder(t.Context(), "dice",
+		permit.Folder{Path: real(t)}); !strings.Contains(fault.Of(err).Message, "would do nothing for dice") {
 		t.Errorf("filesystem: got %v", err)
 	}
 	if granted, _ := c.gate.Permissions("dice"); len(granted) != 0 {
@@ -132,7 +136,8 @@ func TestF02AGrantedFolderThatBecameALinkIsNotOpened(t *testing.T) {
 	t.Parallel()
 	top, secret := real(t), real(t)
 	read := filepath.Join(top, "notes")
-	must(t, os.Mkdir(read, 0o700), os.WriteFile(filepath.Join(read, "note"), []byte("x"), 0o600), os.WriteFile(filepath.Join(secret, "note"), []byte("secret"), 0o600))
+	must(t, os.Mkdir(read, 0o700), os.WriteFile(filepath.Join(read, "note"), []byte("x"), 0o600),
+		os.WriteFile(filepath.Join(secret, "note"), []byte("secret"), 0o600))
 	c := open(t, t.TempDir(), t.TempDir())
 	if c.launcher.Confinement().Level != "process+landlock" {
 		t.Skip("this system has no walls")
@@ -212,13 +217,15 @@ def passwords() -> str:
 func TestF18APluginThatFillsItsStorageIsStopped(t *testing.T) {
 	t.Parallel()
 	for what, body := range map[string]string{
-		"bytes": "for n in range(20):\n        with open(os.path.join(os.environ['HOME'], str(n)), 'wb') as file: file.truncate(60 << 20)",
+		"bytes": "for n in range(20):\n        with open(os.path.join(os.environ['HOME'], str(n)), 'wb') as file: " +
+			"file.truncate(60 << 20)",
 		"files": "for n in range(10100): open(os.path.join(os.environ['HOME'], str(n)), 'w').close()",
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			c := open(t, t.TempDir(), t.TempDir())
-			c.write("hoard.py", "import os\n\ndef hoard() -> str:\n    \"Hoard.\"\n    "+body+"\n    import time\n    time.sleep(60)\n    return 'done'\n")
+			c.write("hoard.py", "import os\n\ndef hoard() -> str:\n    \"Hoard.\"\n    "+body+
+				"\n    import time\n    time.sleep(60)\n    return 'done'\n")
 			c.approved("hoard")
 			if r := c.call("hoard:hoard", "{}"); r.Status != chat.CallDied || r.Error != limit.StorageBytes.Model {
 				t.Errorf("it goes on: %s %q", r.Status, r.Error)
@@ -249,22 +256,28 @@ for n in range(20):
 		"a thread between calls":            "pass",
 		"files it deleted":                  "os.unlink(file.name)",
 		"files that its memory alone holds": "os.unlink(file.name); kept.pop(); mmap(None, 4096, 1, 1, file.fileno(), 0)",
-		"files that it sent to itself":      "os.unlink(file.name); kept.pop(); socket.send_fds(ends[0], [b'x'], [file.fileno()])",
+		"files that it sent to itself": "os.unlink(file.name); kept.pop(); socket.send_fds(ends[0], [b'x'], " +
+			"[file.fileno()])",
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			c := open(t, t.TempDir(), t.TempDir())
-			c.write("hoard.py", "import ctypes, os, socket, threading\nkept = []\nends = socket.socketpair()\nmmap = ctypes.CDLL(None).mmap\n"+
-				"mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]\n\ndef fill():"+
-				strings.ReplaceAll(strings.TrimRight(strings.Replace(write, "DELETE", does, 1), "\n"), "\n", "\n    ")+
-				"\n\ndef hoard() -> str:\n    \"Hoard.\"\n    threading.Thread(target=fill, daemon=True).start()\n    return 'begun'\n")
+			c.write("hoard.py",
+				"import ctypes, os, socket, threading\nkept = []\nends = socket.socketpair()\nmmap = ctypes.CDLL(None).mmap\n"+
+					"mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, "+
+					"ctypes.c_long]\n\ndef fill():"+
+					strings.ReplaceAll(strings.TrimRight(strings.Replace(write, "DELETE", does, 1), "\n"), "\n", "\n    ")+
+					"\n\ndef hoard() -> str:\n    \"Hoard.\"\n    threading.Thread(target=fill, daemon=True).start()\n    "+
+					"return 'begun'\n")
 			c.approved("hoard")
 			if r := c.call("hoard:hoard", "{}"); r.Status != chat.CallOK && r.Error != limit.StorageBytes.Model {
 				t.Fatalf("it does not begin: %s %q", r.Status, r.Error)
 			}
 			wait := time.NewTimer(patience)
 			defer wait.Stop()
-			for !slices.ContainsFunc(c.host.Log("hoard", 0), func(l plugin.LogLine) bool { return l.Text == limit.StorageBytes.Person }) {
+			for !slices.ContainsFunc(c.host.Log("hoard", 0), func(l plugin.LogLine) bool {
+				return l.Text == limit.StorageBytes.Person
+			}) {
 				select {
 				case <-c.updates:
 				case <-time.After(50 * time.Millisecond): // a log has no notice of its own

@@ -29,9 +29,12 @@ const sizeEvery = 200 * time.Millisecond
 // hooks, no templates, no submodules, no stored password, no question, and no large
 // file held in memory.
 var quiet = []string{
-	"-c", "protocol.allow=never", "-c", "protocol.https.allow=always", "-c", "core.hooksPath=" + os.DevNull, "-c", "init.templateDir=",
-	"-c", "submodule.recurse=false", "-c", "credential.helper=", "-c", "credential.interactive=false", "-c", "core.askPass=",
-	"-c", "core.fsmonitor=false", "-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30", "-c", "core.bigFileThreshold=1m",
+	"-c", "protocol.allow=never", "-c", "protocol.https.allow=always", "-c", "core.hooksPath=" + os.DevNull, "-c",
+	"init.templateDir=",
+	"-c", "submodule.recurse=false", "-c", "credential.helper=", "-c", "credential.interactive=false", "-c",
+	"core.askPass=",
+	"-c", "core.fsmonitor=false", "-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30", "-c",
+	"core.bigFileThreshold=1m",
 }
 
 // clone fetches a repository with the system's git: over https only, without
@@ -42,16 +45,20 @@ var quiet = []string{
 func clone(ctx context.Context, address, stage string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
-		return "", fault.New(fault.Invalid, "plugin.add", "A plugin is fetched over https only, and "+withoutPassword(address)+" is something else.", "Write it like https://example.org/name.git, without a password.")
+		return "", fault.New(fault.Invalid, "plugin.add", "A plugin is fetched over https only, and "+
+			withoutPassword(address)+" is something else.", "Write it like https://example.org/name.git, without a password.")
 	}
 	name := strings.TrimSuffix(filepath.Base(u.Path), ".git")
 	if name == "" || name == "/" || name == "." || name == ".." {
-		return "", fault.New(fault.Invalid, "plugin.add", "The address "+address+" names no repository.", "Write it like https://example.org/name.git.")
+		return "", fault.New(fault.Invalid, "plugin.add", "The address "+address+" names no repository.",
+			"Write it like https://example.org/name.git.")
 	}
 	branch := u.Fragment
 	u.Fragment = ""
 	r := repository{address: address, dir: filepath.Join(stage, name)}
-	ctx, cancel := context.WithTimeoutCause(ctx, cloneTime, fault.New(fault.Unavailable, "plugin.add", "git could not fetch "+address+" within "+fault.Seconds(cloneTime)+".", "Try again, or download it and add its folder."))
+	ctx, cancel := context.WithTimeoutCause(ctx, cloneTime,
+		fault.New(fault.Unavailable, "plugin.add", "git could not fetch "+address+" within "+fault.Seconds(cloneTime)+".",
+			"Try again, or download it and add its folder."))
 	defer cancel()
 	if err := r.fetch(ctx, u.String(), branch); err != nil {
 		return "", err
@@ -71,7 +78,8 @@ type repository struct{ address, dir string }
 
 // fetch brings in what the repository holds, and writes none of its files.
 func (r repository) fetch(ctx context.Context, from, branch string) error {
-	arguments := []string{"clone", "--quiet", "--no-checkout", "--depth", "1", "--single-branch", "--no-tags", "--no-recurse-submodules"}
+	arguments := []string{"clone", "--quiet", "--no-checkout", "--depth", "1", "--single-branch", "--no-tags",
+		"--no-recurse-submodules"}
 	if branch != "" {
 		arguments = append(arguments, "--branch="+branch)
 	}
@@ -155,13 +163,16 @@ func (r repository) count(ctx context.Context) (int, error) {
 }
 
 func (r repository) tooLarge() error {
-	return fault.New(fault.Invalid, "plugin.add", fmt.Sprintf("The repository %s holds more than %d files or %d MiB.", r.address, plugin.MaxFiles, plugin.MaxBytes>>20), "Do not use it, or download what is needed of it and add that folder.")
+	return fault.New(fault.Invalid, "plugin.add",
+		fmt.Sprintf("The repository %s holds more than %d files or %d MiB.", r.address, plugin.MaxFiles, plugin.MaxBytes>>20),
+		"Do not use it, or download what is needed of it and add that folder.")
 }
 
 // git is a command of git's.
 func (r repository) git(ctx context.Context, arguments ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", append(append([]string{}, quiet...), arguments...)...)
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never", "GIT_LFS_SKIP_SMUDGE=1", "GIT_ALLOW_PROTOCOL=https", "LC_ALL=C")
+	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never",
+		"GIT_LFS_SKIP_SMUDGE=1", "GIT_ALLOW_PROTOCOL=https", "LC_ALL=C")
 	cmd.WaitDelay = 5 * time.Second // a helper of git's may hold its output open
 	return cmd
 }
@@ -178,11 +189,13 @@ func (r repository) run(ctx context.Context, arguments ...string) error {
 func (r repository) failed(ctx context.Context, err error, said string) error {
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		return fault.Wrap(fault.Unavailable, "plugin.add", "git was not found, so nothing can be fetched.", "Install git, or download the plugin and add its folder.", err)
+		return fault.Wrap(fault.Unavailable, "plugin.add", "git was not found, so nothing can be fetched.",
+			"Install git, or download the plugin and add its folder.", err)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	}
-	return fault.Wrap(fault.Unavailable, "plugin.add", "git could not fetch "+r.address+": "+lastLine(said), "Check the address and the network, or download the plugin and add its folder.", err)
+	return fault.Wrap(fault.Unavailable, "plugin.add", "git could not fetch "+r.address+": "+lastLine(said),
+		"Check the address and the network, or download the plugin and add its folder.", err)
 }
 
 // withoutPassword is an address as it may be shown.

@@ -46,7 +46,8 @@ func (l *Library) Add(ctx context.Context, from string) (string, error) {
 		id, there = named, true
 	}
 	if _, err := os.Lstat(to); err == nil || there {
-		return "", fault.New(fault.Conflict, "plugin.add", "There is a plugin "+id+" already.", "Replace it with conclave plugins update "+id+" FROM, or remove it first: conclave plugins remove "+id+".")
+		return "", fault.New(fault.Conflict, "plugin.add", "There is a plugin "+id+" already.",
+			"Replace it with conclave plugins update "+id+" FROM, or remove it first: conclave plugins remove "+id+".")
 	}
 	if err := move(s.path, to); err != nil {
 		return "", fault.Wrap(fault.Unavailable, "plugin.add", "The plugin could not be moved into "+l.o.Dir+".", "", err)
@@ -71,9 +72,11 @@ func (l *Library) Update(ctx context.Context, id, from string) (updated, kept st
 	switch {
 	case from != "":
 	case was.WorkingCopy:
-		return "", "", fault.New(fault.Conflict, "plugin.update", "The plugin "+id+" says that its author works in its folder (dev_mode), so it is not fetched again.", "Name what should replace it.")
+		return "", "", fault.New(fault.Conflict, "plugin.update", "The plugin "+id+
+			" says that its author works in its folder (dev_mode), so it is not fetched again.", "Name what should replace it.")
 	case origin == "":
-		return "", "", fault.New(fault.NotFound, "plugin.update", "It is not known where "+id+" came from.", "Name what should replace it: a path, a .zip or an https address.")
+		return "", "", fault.New(fault.NotFound, "plugin.update", "It is not known where "+id+" came from.",
+			"Name what should replace it: a path, a .zip or an https address.")
 	default:
 		from = origin
 	}
@@ -83,7 +86,9 @@ func (l *Library) Update(ctx context.Context, id, from string) (updated, kept st
 	}
 	defer s.discard()
 	if !s.replaces(id, was) {
-		return "", "", fault.New(fault.Conflict, "plugin.update", fmt.Sprintf("%s holds another plugin: %s.", from, s.calls()), "Add it with conclave plugins add.")
+		return "", "",
+			fault.New(fault.Conflict, "plugin.update", fmt.Sprintf("%s holds another plugin: %s.", from, s.calls()),
+				"Add it with conclave plugins add.")
 	}
 	path := old
 	if !s.folder || s.manifest.Identity == "" {
@@ -113,7 +118,8 @@ func (l *Library) Revert(ctx context.Context, id, kept string) error {
 		return err
 	}
 	if _, err := os.Lstat(kept); err != nil {
-		return fault.Wrap(fault.NotFound, "plugin.revert", "What was there before "+id+" was updated is no longer kept.", "", err)
+		return fault.Wrap(fault.NotFound, "plugin.revert", "What was there before "+id+
+			" was updated is no longer kept.", "", err)
 	}
 	dir, err := l.staging()
 	if err != nil {
@@ -135,17 +141,21 @@ func (l *Library) replace(id, old, from, path, staging string) (kept string, err
 		return "", err
 	}
 	if err := (replacing{Old: old, New: path, Kept: kept}).note(staging); err != nil {
-		return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin "+id+" was not replaced: "+staging+" cannot be written.", "Check the disk's space. Nothing was changed.", err)
+		return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin "+id+" was not replaced: "+staging+
+			" cannot be written.", "Check the disk's space. Nothing was changed.", err)
 	}
 	if err := move(old, kept); err != nil {
-		return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin "+id+" could not be moved.", "Check the permissions of "+old+".", err)
+		return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin "+id+" could not be moved.",
+			"Check the permissions of "+old+".", err)
 	}
 	if err := move(from, path); err != nil {
 		back := move(kept, old)
 		if back == nil {
-			return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin could not be moved into "+l.o.Dir+"; its files are as they were.", "Check the folder's permissions and the disk.", err)
+			return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin could not be moved into "+l.o.Dir+
+				"; its files are as they were.", "Check the folder's permissions and the disk.", err)
 		}
-		return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin could not be moved into "+l.o.Dir+".", "Its files before the update are in "+kept+".", errors.Join(err, back))
+		return "", fault.Wrap(fault.Unavailable, "plugin.update", "The plugin could not be moved into "+l.o.Dir+".",
+			"Its files before the update are in "+kept+".", errors.Join(err, back))
 	}
 	return kept, nil
 }
@@ -156,10 +166,12 @@ func (l *Library) shelf(path string) (kept string, err error) {
 	err = os.MkdirAll(all, 0o700)
 	dir := ""
 	if err == nil {
-		dir, err = os.MkdirTemp(all, time.Now().UTC().Format("20060102-150405.000000000-*")) // a clock may stand still for a while
+		// a clock may stand still for a while
+		dir, err = os.MkdirTemp(all, time.Now().UTC().Format("20060102-150405.000000000-*"))
 	}
 	if err != nil {
-		return "", fault.Wrap(fault.Unavailable, "plugin.update", "There is no place to keep what is replaced.", "Check the disk's space.", err)
+		return "", fault.Wrap(fault.Unavailable, "plugin.update", "There is no place to keep what is replaced.",
+			"Check the disk's space.", err)
 	}
 	return filepath.Join(dir, filepath.Base(path)), nil
 }
@@ -251,9 +263,12 @@ func addable(from string) error {
 	case err != nil || info.IsDir(): // reading it says so
 		return nil
 	case !info.Mode().IsRegular():
-		return fault.New(fault.Invalid, "plugin.add", from+" is neither a file nor a folder.", "Name a file, a folder, a .zip or an https address.")
+		return fault.New(fault.Invalid, "plugin.add", from+" is neither a file nor a folder.",
+			"Name a file, a folder, a .zip or an https address.")
 	case info.Size() > plugin.MaxBytes:
-		return fault.New(fault.Invalid, "plugin.add", fmt.Sprintf("%s has more than %d MiB, the most that a plugin may have.", from, plugin.MaxBytes>>20), "Name the plugin's own file or folder.")
+		return fault.New(fault.Invalid, "plugin.add",
+			fmt.Sprintf("%s has more than %d MiB, the most that a plugin may have.", from, plugin.MaxBytes>>20),
+			"Name the plugin's own file or folder.")
 	}
 	return nil
 }
@@ -262,7 +277,9 @@ func addable(from string) error {
 func (l *Library) look(ctx context.Context, s *staged) error {
 	s.base = filepath.Base(s.path)
 	if clean, _ := tool.Strip(s.base); clean != s.base || strings.ContainsAny(s.base, "\n\r\t") {
-		return fault.New(fault.Invalid, "plugin.add", fmt.Sprintf("The plugin's name holds hidden characters or line ends: %q.", s.base), "Give it a name that can be read, and add it again.")
+		return fault.New(fault.Invalid, "plugin.add",
+			fmt.Sprintf("The plugin's name holds hidden characters or line ends: %q.", s.base),
+			"Give it a name that can be read, and add it again.")
 	}
 	unknown := fault.New(fault.Invalid, "plugin.add", s.base+" is no plugin that Conclave knows.", l.o.Host.KnownLayouts())
 	info, err := os.Stat(s.path)
@@ -270,7 +287,8 @@ func (l *Library) look(ctx context.Context, s *staged) error {
 		return unknown
 	}
 	s.folder = info.IsDir()
-	src := plugin.Source{ID: plugin.IDOf(s.base, s.folder), Path: s.path, Display: filepath.Join(l.o.Dir, s.base), Folder: s.folder}
+	src := plugin.Source{ID: plugin.IDOf(s.base, s.folder), Path: s.path, Display: filepath.Join(l.o.Dir, s.base),
+		Folder: s.folder}
 	m, err := l.o.Host.Recognize(ctx, src)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -278,7 +296,8 @@ func (l *Library) look(ctx context.Context, s *staged) error {
 	if m != nil {
 		s.manifest = *m
 	}
-	if s.folder && s.manifest.Identity != "" && plugin.LegalID(s.manifest.Identity) == s.manifest.Identity && !plugin.Ignored(s.manifest.Identity) {
+	if s.folder && s.manifest.Identity != "" && plugin.LegalID(s.manifest.Identity) == s.manifest.Identity &&
+		!plugin.Ignored(s.manifest.Identity) {
 		s.base = s.manifest.Identity
 	}
 	p, ok := errors.AsType[*plugin.Problem](err)
@@ -313,7 +332,8 @@ func bounded(path string) error {
 		}
 		files++
 		if size += info.Size(); files > plugin.MaxFiles || size > plugin.MaxBytes {
-			return fault.New(fault.Invalid, "plugin.add", fmt.Sprintf("The plugin has more than %d files or %d MiB.", plugin.MaxFiles, plugin.MaxBytes>>20), "")
+			return fault.New(fault.Invalid, "plugin.add",
+				fmt.Sprintf("The plugin has more than %d files or %d MiB.", plugin.MaxFiles, plugin.MaxBytes>>20), "")
 		}
 		return nil
 	})
@@ -341,13 +361,15 @@ func noLinksOut(path string) error {
 
 func linksOut(path, name string) error {
 	rel, _ := filepath.Rel(path, name)
-	return fault.New(fault.Invalid, "plugin.add", "The plugin holds a link that leads out of its folder: "+filepath.ToSlash(rel)+".", "Do not use it, or put the file itself there.")
+	return fault.New(fault.Invalid, "plugin.add", "The plugin holds a link that leads out of its folder: "+
+		filepath.ToSlash(rel)+".", "Do not use it, or put the file itself there.")
 }
 
 func stageCopy(from, stage string) (string, error) {
 	info, err := os.Stat(from)
 	if err != nil {
-		return "", fault.Wrap(fault.NotFound, "plugin.add", "There is no file or folder "+from+".", "Check how it is written, or choose it.", err)
+		return "", fault.Wrap(fault.NotFound, "plugin.add", "There is no file or folder "+from+".",
+			"Check how it is written, or choose it.", err)
 	}
 	if err := noLinksOut(from); err != nil {
 		return "", err
@@ -365,9 +387,11 @@ func unzip(from, stage string) (string, error) {
 	archive, err := zip.OpenReader(from)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
-			return "", fault.Wrap(fault.NotFound, "plugin.add", "There is no file "+from+".", "Check how it is written, or choose it.", err)
+			return "", fault.Wrap(fault.NotFound, "plugin.add", "There is no file "+from+".",
+				"Check how it is written, or choose it.", err)
 		}
-		return "", fault.Wrap(fault.Invalid, "plugin.add", "The archive "+from+" cannot be read: it is damaged, or no .zip.", "Download or pack it again, or add the folder that it was made from.", err)
+		return "", fault.Wrap(fault.Invalid, "plugin.add", "The archive "+from+" cannot be read: it is damaged, or no .zip.",
+			"Download or pack it again, or add the folder that it was made from.", err)
 	}
 	defer archive.Close() //nolint:errcheck // read only
 	to := filepath.Join(stage, strings.TrimSuffix(filepath.Base(from), filepath.Ext(from)))
@@ -380,9 +404,12 @@ func unzip(from, stage string) (string, error) {
 	}
 	defer root.Close() //nolint:errcheck // nothing is buffered
 	if len(archive.File) > plugin.MaxFiles {
-		return "", fault.New(fault.Invalid, "plugin.add", fmt.Sprintf("The archive %s holds %d files; a plugin may have %d.", from, len(archive.File), plugin.MaxFiles), "")
+		return "",
+			fault.New(fault.Invalid, "plugin.add",
+				fmt.Sprintf("The archive %s holds %d files; a plugin may have %d.", from, len(archive.File), plugin.MaxFiles), "")
 	}
-	tooLarge := fault.New(fault.Invalid, "plugin.add", fmt.Sprintf("The archive %s holds more than %d MiB.", from, plugin.MaxBytes>>20), "")
+	tooLarge := fault.New(fault.Invalid, "plugin.add",
+		fmt.Sprintf("The archive %s holds more than %d MiB.", from, plugin.MaxBytes>>20), "")
 	said := uint64(0) // what it says of itself, which may be a lie
 	for _, f := range archive.File {
 		if said += min(f.UncompressedSize64, plugin.MaxBytes+1); said > plugin.MaxBytes {
@@ -396,15 +423,19 @@ func unzip(from, stage string) (string, error) {
 		name := filepath.FromSlash(slashed)
 		switch {
 		case !filepath.IsLocal(name):
-			return "", fault.New(fault.Invalid, "plugin.add", "The archive "+from+" holds a path that leads out of it: "+f.Name+".", "Do not use it.")
-		case f.FileInfo().IsDir(), strings.HasSuffix(slashed, "/"), strings.HasPrefix(slashed, "__MACOSX/"), filepath.Base(name) == ".DS_Store":
+			return "", fault.New(fault.Invalid, "plugin.add", "The archive "+from+" holds a path that leads out of it: "+f.Name+
+				".", "Do not use it.")
+		case f.FileInfo().IsDir(), strings.HasSuffix(slashed, "/"), strings.HasPrefix(slashed, "__MACOSX/"),
+			filepath.Base(name) == ".DS_Store":
 			continue // made for its files, or a Mac's
 		case !f.Mode().IsRegular():
-			return "", fault.New(fault.Invalid, "plugin.add", "The archive "+from+" holds a link, or something else that is no file: "+f.Name+".", "Do not use it, or pack the file itself.")
+			return "", fault.New(fault.Invalid, "plugin.add", "The archive "+from+
+				" holds a link, or something else that is no file: "+f.Name+".", "Do not use it, or pack the file itself.")
 		}
 		n, err := unzipFile(root, f, name, left)
 		if err != nil {
-			return "", fault.Wrap(fault.Invalid, "plugin.add", "The archive "+from+" could not be unpacked at "+f.Name+".", "", err)
+			return "", fault.Wrap(fault.Invalid, "plugin.add", "The archive "+from+" could not be unpacked at "+f.Name+
+				".", "", err)
 		}
 		if left -= n; left <= 0 {
 			return "", tooLarge

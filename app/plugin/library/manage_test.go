@@ -45,7 +45,8 @@ func TestAddCopiesAPluginAndRunsNothing(t *testing.T) {
 		outside := t.TempDir()
 		must(t, os.WriteFile(filepath.Join(outside, "one.py"), []byte(plugintest.SaysText("say", "one").JSON()), 0o600))
 		must(t, os.Mkdir(filepath.Join(outside, "two"), 0o700))
-		must(t, os.WriteFile(filepath.Join(outside, "two", "main.py"), []byte(plugintest.SaysText("say", "two").JSON()), 0o600))
+		must(t, os.WriteFile(filepath.Join(outside, "two", "main.py"),
+			[]byte(plugintest.SaysText("say", "two").JSON()), 0o600))
 		text := plugintest.SaysText("say", "zip").JSON()
 		for from, want := range map[string]string{
 			filepath.Join(outside, "one.py"): "one",
@@ -75,10 +76,12 @@ func TestAddRefusesWhatIsNoPlugin(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		text := plugintest.SaysText("say", "zip").JSON()
 		outside := t.TempDir()
-		must(t, os.WriteFile(filepath.Join(outside, "empty.zip"), nil, 0o600), os.Mkdir(filepath.Join(outside, "folder"), 0o700))
+		must(t, os.WriteFile(filepath.Join(outside, "empty.zip"), nil, 0o600),
+			os.Mkdir(filepath.Join(outside, "folder"), 0o700))
 		_, err := f.Library.Add(t.Context(), archive(t, "evil.zip", map[string]string{"main.py": text, "../../out.py": text}))
 		kind(t, err, fault.Invalid, "leads out of it", "../../out.py")
-		_, err = f.Library.Add(t.Context(), archive(t, "absolute.zip", map[string]string{"main.py": text, "/tmp/out.py": text}))
+		_, err = f.Library.Add(t.Context(), archive(t, "absolute.zip",
+			map[string]string{"main.py": text, "/tmp/out.py": text}))
 		kind(t, err, fault.Invalid, "leads out of it")
 		large := filepath.Join(outside, "large.py")
 		must(t, os.WriteFile(large, nil, 0o600), os.Truncate(large, 256<<20+1))
@@ -98,7 +101,8 @@ func TestAddRefusesWhatIsNoPlugin(t *testing.T) {
 		kind(t, err, fault.NotFound, "none.zip")
 		_, err = f.Library.Add(t.Context(), filepath.Join(outside, "folder"))
 		kind(t, err, fault.Invalid, "folder is no plugin")
-		for _, address := range []string{"http://example.org/x.git", "file:///etc", "https://user:pass@example.org/x", "ext::sh -c x://y", "https://"} {
+		for _, address := range []string{"http://example.org/x.git", "file:///etc", "https://user:pass@example.org/x",
+			"ext::sh -c x://y", "https://"} {
 			_, err = f.Library.Add(t.Context(), address)
 			kind(t, err, fault.Invalid)
 		}
@@ -171,7 +175,8 @@ func TestAnUpdateComesFromWhereThePluginCameAndIsTakenBack(t *testing.T) {
 			t.Errorf("the folder has %s, %v", text, err)
 		}
 		// Whoever developed it develops it.
-		f.Save("one.py", plugintest.Script{Tools: []plugintest.Tool{{Name: "say", Description: "Says first.", Text: "an edit"}}})
+		f.Save("one.py",
+			plugintest.Script{Tools: []plugintest.Tool{{Name: "say", Description: "Says first.", Text: "an edit"}}})
 		f.Says(id+":say", "an edit")
 		kind(t, f.Library.Revert(t.Context(), id, kept), fault.NotFound, "no longer kept")
 		f.State(id, plugin.Ready)
@@ -184,13 +189,15 @@ func TestNewMakesAPluginFromEachTemplate(t *testing.T) {
 		py := python.New(python.Options{})
 		f.Library = library.New(library.Options{
 			Dir: f.Dir, Data: f.Data, Host: f.Host, Gate: f.Gate, Log: slog.New(slog.DiscardHandler),
-			Templates: plugin.Templates([]plugin.Dialect{functions.New(py), spindle.New(spindle.Options{}), maibot.New(py), neko.New(py)}),
+			Templates: plugin.Templates([]plugin.Dialect{functions.New(py), spindle.New(spindle.Options{}), maibot.New(py),
+				neko.New(py)}),
 		})
 		for i, template := range f.Library.Templates() {
 			k, name := template.Kind, "made"+string(rune('a'+i))
 			id, path, err := f.Library.New(t.Context(), k, name)
 			// F107: the file that the window announces is the one that is made.
-			if got, want := filepath.Base(path), strings.TrimSuffix(strings.ReplaceAll(template.File, "NAME", name), "/"); got != want {
+			if got, want := filepath.Base(path), strings.TrimSuffix(strings.ReplaceAll(template.File, "NAME", name),
+				"/"); got != want {
 				t.Errorf("%s makes %s, and is said to make %s", k, got, want)
 			}
 			if err != nil || id != name {
@@ -233,7 +240,9 @@ func TestReplayRunsWhatWasRecorded(t *testing.T) {
 			{"name":"no error","tool":"say","arguments":{},"error":"such"},
 			{"name":"none","tool":"none","arguments":{}},
 			{"name":"any","tool":"say","arguments":{}}]`)
-		f.Serve("a.py", plugintest.Script{Tools: []plugintest.Tool{{Name: "say", Text: "one"}, {Name: "fail", Do: plugintest.Raises, Text: "no such thing"}}})
+		f.Serve("a.py",
+			plugintest.Script{Tools: []plugintest.Tool{{Name: "say", Text: "one"},
+				{Name: "fail", Do: plugintest.Raises, Text: "no such thing"}}})
 		var ok []string
 		out, err := f.Library.Replay(t.Context(), "a", f.Path("a.py"), false)
 		must(t, err)
@@ -272,7 +281,9 @@ func TestReplayRunsWhatWasRecorded(t *testing.T) {
 func TestAPluginUnderARemovedOnesNameIsAStranger(t *testing.T) {
 	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
 		f.Serve("a.py", answers("one"))
-		must(t, f.Host.SetDeveloping(t.Context(), "a", true), f.Gate.SetPermission(t.Context(), "a", permit.Network, permit.Allow), f.Gate.SetPermission(t.Context(), "a", permit.Programs, permit.Deny))
+		must(t, f.Host.SetDeveloping(t.Context(), "a", true),
+			f.Gate.SetPermission(t.Context(), "a", permit.Network, permit.Allow),
+			f.Gate.SetPermission(t.Context(), "a", permit.Programs, permit.Deny))
 		_, err := f.Gate.Add(t.Context(), permit.Grant{Effect: permit.Allow, Plugin: "a", Tool: "*", Scope: permit.Always})
 		must(t, err)
 		kept, err := f.Library.Remove(t.Context(), "a")

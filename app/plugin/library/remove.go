@@ -25,11 +25,13 @@ func (l *Library) Remove(ctx context.Context, id string) (kept string, err error
 	}
 	dir := filepath.Join(l.o.Data, "removed", time.Now().UTC().Format("20060102-150405.000000000"))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fault.Wrap(fault.Unavailable, "plugin.remove", "There is no place to keep "+id+", so it was not removed.", "Check the disk's space.", err)
+		return "", fault.Wrap(fault.Unavailable, "plugin.remove", "There is no place to keep "+id+", so it was not removed.",
+			"Check the disk's space.", err)
 	}
 	kept = filepath.Join(dir, filepath.Base(path))
 	if err := move(path, kept); err != nil {
-		return "", fault.Wrap(fault.Unavailable, "plugin.remove", "The plugin "+id+" could not be moved.", "Check the permissions of "+path+".", err)
+		return "", fault.Wrap(fault.Unavailable, "plugin.remove", "The plugin "+id+" could not be moved.",
+			"Check the permissions of "+path+".", err)
 	}
 	if err := move(recorded(path), recorded(kept)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		l.o.Log.Warn("the recorded calls of a removed plugin stay where they are", "plugin", id, "err", err)
@@ -47,7 +49,7 @@ func recorded(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + plugin.TestsEnding
 }
 
-// removal is what a removed or replaced plugin had of the gate, until the program ends.
+// removal holds what a removed or replaced plugin had of the gate, until the program ends.
 type removal struct {
 	id  string
 	had permit.Withdrawn
@@ -59,10 +61,12 @@ type removal struct {
 func (l *Library) Restore(ctx context.Context, kept string) error {
 	path := filepath.Join(l.o.Dir, filepath.Base(kept))
 	if _, err := os.Lstat(path); err == nil {
-		return fault.New(fault.Conflict, "plugin.restore", "There is a "+filepath.Base(kept)+" in the plugins folder again.", "Move one of them away first.")
+		return fault.New(fault.Conflict, "plugin.restore", "There is a "+filepath.Base(kept)+" in the plugins folder again.",
+			"Move one of them away first.")
 	}
 	if err := move(kept, path); err != nil {
-		return fault.Wrap(fault.Unavailable, "plugin.restore", "The plugin could not be brought back.", "Its files are in "+kept+".", err)
+		return fault.Wrap(fault.Unavailable, "plugin.restore", "The plugin could not be brought back.", "Its files are in "+
+			kept+".", err)
 	}
 	if _, err := os.Lstat(recorded(path)); err != nil {
 		if err := move(recorded(kept), recorded(path)); err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -34,7 +34,7 @@ type Recorded struct {
 	Context []tool.ContextMessage `json:"context,omitempty"` // makes it a council call
 }
 
-// Replayed is what came of one Recorded.
+// Replayed holds what came of one Recorded.
 type Replayed struct {
 	File string `json:"file"`
 	Name string `json:"name"`
@@ -73,7 +73,8 @@ func (l *Library) Replay(ctx context.Context, id, path string, update bool) ([]R
 		}
 		var calls []Recorded
 		if err := json.Unmarshal(raw, &calls); err != nil {
-			return nil, fault.Wrap(fault.Invalid, "plugin.replay", "The file "+file+" is not a JSON list of recorded calls.", "See plugins/README.md.", err)
+			return nil, fault.Wrap(fault.Invalid, "plugin.replay", "The file "+file+" is not a JSON list of recorded calls.",
+				"See plugins/README.md.", err)
 		}
 		for i := range calls {
 			r, err := replay(ctx, tools, invoker, &calls[i], update)
@@ -130,7 +131,8 @@ func recordedFiles(path string) ([]string, error) {
 	return files, nil
 }
 
-func replay(ctx context.Context, tools []tool.Tool, invoker tool.Invoker, rec *Recorded, update bool) (Replayed, error) {
+func replay(ctx context.Context, tools []tool.Tool, invoker tool.Invoker, rec *Recorded,
+	update bool) (Replayed, error) {
 	out := Replayed{Name: rec.Name}
 	i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Name == rec.Tool })
 	if i < 0 {
@@ -170,7 +172,8 @@ func replay(ctx context.Context, tools []tool.Tool, invoker tool.Invoker, rec *R
 		out.Want = "match of " + rec.Matches
 		re, err := regexp.Compile("(?s)^(?:" + rec.Matches + ")$")
 		if err != nil {
-			return out, fault.Wrap(fault.Invalid, "plugin.replay", "The call "+rec.Name+" has a pattern that is no regular expression.", "", err)
+			return out, fault.Wrap(fault.Invalid, "plugin.replay", "The call "+rec.Name+
+				" has a pattern that is no regular expression.", "", err)
 		}
 		out.OK = result.Status == chat.CallOK && re.MatchString(out.Got)
 	case rec.Expect != nil:

@@ -30,11 +30,13 @@ func (l *Library) New(ctx context.Context, kind, name string) (id, path string, 
 		for _, t := range all {
 			kinds = append(kinds, t.Kind)
 		}
-		return "", "", fault.New(fault.Usage, "plugin.new", "There is no template of kind "+kind+".", "There are: "+strings.Join(kinds, ", ")+".")
+		return "", "", fault.New(fault.Usage, "plugin.new", "There is no template of kind "+kind+".", "There are: "+
+			strings.Join(kinds, ", ")+".")
 	}
 	template := all[at]
 	if !templateName.MatchString(name) {
-		return "", "", fault.New(fault.Usage, "plugin.new", "A plugin cannot be named “"+name+"”.", "Use small letters, digits and _, beginning with a letter.")
+		return "", "", fault.New(fault.Usage, "plugin.new", "A plugin cannot be named “"+name+"”.",
+			"Use small letters, digits and _, beginning with a letter.")
 	}
 	entries, err := fs.ReadDir(template.Files, "templates/"+kind)
 	if err != nil {
@@ -46,7 +48,8 @@ func (l *Library) New(ctx context.Context, kind, name string) (id, path string, 
 	for _, entry := range entries {
 		to := filepath.Join(l.o.Dir, strings.ReplaceAll(entry.Name(), "NAME", name))
 		if _, err := os.Lstat(to); err == nil {
-			return "", "", fault.New(fault.Conflict, "plugin.new", "There is a "+filepath.Base(to)+" in the plugins folder already.", "Choose another name.")
+			return "", "", fault.New(fault.Conflict, "plugin.new", "There is a "+filepath.Base(to)+
+				" in the plugins folder already.", "Choose another name.")
 		}
 		if !strings.HasSuffix(to, plugin.TestsEnding) {
 			path = to
@@ -56,7 +59,8 @@ func (l *Library) New(ctx context.Context, kind, name string) (id, path string, 
 		if f, ok := errors.AsType[*fault.Error](err); ok {
 			return "", "", f
 		}
-		return "", "", fault.Wrap(fault.Unavailable, "plugin.new", "The plugin could not be written to "+path+".", "Check the space on its disk. Nothing was made.", err)
+		return "", "", fault.Wrap(fault.Unavailable, "plugin.new", "The plugin could not be written to "+path+".",
+			"Check the space on its disk. Nothing was made.", err)
 	}
 	if err := l.o.Host.Scan(); err != nil {
 		return "", "", err
@@ -121,7 +125,8 @@ func write(files fs.FS, from, to, name string) error {
 		return err
 	}
 	for _, e := range entries {
-		if err := write(files, from+"/"+e.Name(), filepath.Join(to, strings.ReplaceAll(e.Name(), "NAME", name)), name); err != nil {
+		if err := write(files, from+"/"+e.Name(), filepath.Join(to, strings.ReplaceAll(e.Name(), "NAME", name)),
+			name); err != nil {
 			return err
 		}
 	}

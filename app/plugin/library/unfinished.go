@@ -21,7 +21,7 @@ const stagingPrefix = "adding-"
 // so that the next start can take back an Update that was cut off.
 const replacingName = ".replacing.json"
 
-// replacing is what replacingName holds.
+// replacing holds what replacingName holds.
 type replacing struct {
 	Old  string `json:"old"`  // where the plugin lies before the update
 	New  string `json:"new"`  // where the update puts it
@@ -32,7 +32,8 @@ type replacing struct {
 func (l *Library) staging() (string, error) {
 	dir, err := os.MkdirTemp(l.o.Data, stagingPrefix)
 	if err != nil {
-		return "", fault.Wrap(fault.Unavailable, "plugin.add", "There is no place to put the plugin together.", "Check the space on the disk of "+l.o.Data+".", err)
+		return "", fault.Wrap(fault.Unavailable, "plugin.add", "There is no place to put the plugin together.",
+			"Check the space on the disk of "+l.o.Data+".", err)
 	}
 	return dir, nil
 }

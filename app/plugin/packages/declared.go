@@ -27,7 +27,7 @@ type wanted struct {
 	guessed bool
 }
 
-// declaration is what a plugin's files say of packages, as written.
+// declaration holds what a plugin's files say of packages, as written.
 type declaration struct {
 	wants   []wanted
 	notes   []string
@@ -187,13 +187,15 @@ func (d *declaration) requirements(text, file string, read func(string) (string,
 			continue
 		}
 		joined += line
-		d.requirementsLine(strings.TrimSpace(commentPattern.ReplaceAllString(joined, "")), fmt.Sprintf("%s:%d", file, first), file, read, seen)
+		d.requirementsLine(strings.TrimSpace(commentPattern.ReplaceAllString(joined, "")), fmt.Sprintf("%s:%d", file, first),
+			file, read, seen)
 		joined = ""
 	}
 	d.requirementsLine(strings.TrimSpace(joined), fmt.Sprintf("%s:%d", file, first), file, read, seen)
 }
 
-func (d *declaration) requirementsLine(line, from, file string, read func(string) (string, bool), seen map[string]bool) {
+func (d *declaration) requirementsLine(line, from, file string, read func(string) (string, bool),
+	seen map[string]bool) {
 	switch {
 	case line == "":
 		return
@@ -216,7 +218,8 @@ func (d *declaration) requirementsLine(line, from, file string, read func(string
 	switch {
 	case strings.Contains(line, "://") && !namePattern.MatchString(strings.SplitN(line, "@", 2)[0]+" "), bareAddress(line):
 		d.address(line, from, hashes)
-	case strings.HasPrefix(line, ".") || strings.HasPrefix(line, "/") || strings.ContainsAny(strings.SplitN(line, ";", 2)[0], `\/`) && !strings.Contains(line, "@"):
+	case strings.HasPrefix(line, ".") || strings.HasPrefix(line, "/") ||
+		strings.ContainsAny(strings.SplitN(line, ";", 2)[0], `\/`) && !strings.Contains(line, "@"):
 		d.note("%s: %q is left out: it is a file of the plugin, and packages come from an index.", from, clip(line))
 	default:
 		d.add(line, from, hashes...)
@@ -229,7 +232,8 @@ func bareAddress(line string) bool {
 	return found && !strings.ContainsAny(scheme, " @[;")
 }
 
-var wheelName = regexp.MustCompile(`^([A-Za-z0-9](?:[A-Za-z0-9._]*[A-Za-z0-9])?)-[^-]+(?:-[^-]+)?-[^-]+-[^-]+-[^-]+\.whl$`)
+var wheelName = regexp.MustCompile(
+	`^([A-Za-z0-9](?:[A-Za-z0-9._]*[A-Za-z0-9])?)-[^-]+(?:-[^-]+)?-[^-]+-[^-]+-[^-]+\.whl$`)
 
 // address reads a line that is an address alone: that of a wheel names its
 // package.
@@ -445,7 +449,8 @@ func merge(wants []wanted) []wanted {
 	var out []wanted
 	for _, w := range wants {
 		i := slices.IndexFunc(out, func(o wanted) bool {
-			return canonical(o.name) == canonical(w.name) && o.marker == w.marker && (o.url == w.url || o.url == "" || w.url == "")
+			return canonical(o.name) == canonical(w.name) && o.marker == w.marker &&
+				(o.url == w.url || o.url == "" || w.url == "")
 		})
 		if i < 0 {
 			out = append(out, w)

@@ -59,7 +59,7 @@ var (
 	_ Environment       = (*Environments)(nil)
 )
 
-// inspection is what was last read of a plugin's sources.
+// inspection holds what was last read of a plugin's sources.
 type inspection struct {
 	digest string
 	found  python.Inspected
@@ -79,7 +79,7 @@ func New(o Options) *Environments {
 	return &Environments{o: o, swept: map[string]bool{}, read: map[string]inspection{}}
 }
 
-// plan is what a plugin wants, for a card and for an installer.
+// plan holds what a plugin wants, for a card and for an installer.
 type plan struct {
 	packages  plugin.Packages
 	lines     []wanted // of the packages that an installation takes, in their order
@@ -90,7 +90,8 @@ type plan struct {
 // Packages tells what the plugin wants and what of it is there; nil when it wants
 // nothing, is no Python plugin, or there is no Python to ask about: that is said
 // when it is to be started.
-func (e *Environments) Packages(ctx context.Context, src plugin.Source, m plugin.Manifest, l plugin.Listing) (*plugin.Packages, error) {
+func (e *Environments) Packages(ctx context.Context, src plugin.Source, m plugin.Manifest,
+	l plugin.Listing) (*plugin.Packages, error) {
 	e.sweepOnce(src.ID)
 	p, err := e.plan(ctx, src, m, l)
 	if err != nil || p == nil {
@@ -99,7 +100,8 @@ func (e *Environments) Packages(ctx context.Context, src plugin.Source, m plugin
 	return &p.packages, nil
 }
 
-func (e *Environments) plan(ctx context.Context, src plugin.Source, m plugin.Manifest, l plugin.Listing) (*plan, error) {
+func (e *Environments) plan(ctx context.Context, src plugin.Source, m plugin.Manifest,
+	l plugin.Listing) (*plan, error) {
 	switch strings.ToLower(filepath.Ext(m.Entry)) {
 	case ".js", ".mjs", ".cjs", ".ts", ".json":
 		return nil, nil
@@ -278,13 +280,15 @@ func (s *survey) guessed(wants []wanted, imports []string) []string {
 // guess tells how a package stands whose name was taken from an import.
 func (s *survey) guess(module string) plugin.Package {
 	name := packageNamed(module)
-	one := plugin.Package{Name: name, Requirement: name, From: "the import of " + module, Standing: plugin.PackageMissing, Guessed: true,
-		Note: "Nobody declared it: the name is taken from the import."}
+	one := plugin.Package{Name: name, Requirement: name, From: "the import of " + module, Standing: plugin.PackageMissing,
+		Guessed: true,
+		Note:    "Nobody declared it: the name is taken from the import."}
 	_, standins := s.e.o.Python.Provided()
 	switch {
 	case slices.Contains(standins, module):
 		// It is offered all the same: a plugin may need more than a stand-in has.
-		one.Standing, one.Optional, one.Note = plugin.PackageProvided, true, "Conclave has a stand-in for the common part of it."
+		one.Standing, one.Optional, one.Note = plugin.PackageProvided, true,
+			"Conclave has a stand-in for the common part of it."
 	case slices.Contains(s.found.Guarded, module):
 		one.Optional = true
 	case slices.Contains(s.found.Lazy, module):

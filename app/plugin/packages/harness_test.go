@@ -198,7 +198,7 @@ func (x *index) times(path string) int {
 	return x.asked[path]
 }
 
-// fixture is what a test installs with.
+// fixture holds what a test installs with.
 type fixture struct {
 	t        testing.TB
 	dir      string // of the environments
@@ -238,7 +238,8 @@ func bare(t testing.TB) func(*packages.Options) {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(t.TempDir(), "bare")
-	if out, err := exec.CommandContext(t.Context(), py.Executable, "-I", "-m", "venv", "--without-pip", dir).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), py.Executable, "-I", "-m", "venv", "--without-pip",
+		dir).CombinedOutput(); err != nil {
 		t.Skipf("there is no module venv: %v: %s", err, out)
 	}
 	name := filepath.Join(dir, "bin", "python")

@@ -6,15 +6,23 @@ import "strings"
 // own metadata on the Python Package Index tells (top_level.txt, or the files of
 // their wheels). A module that is not here is looked for under its own name.
 var packageOf = map[string]string{
-	"Crypto": "pycryptodome", "IPython": "ipython", "Levenshtein": "levenshtein", "MySQLdb": "mysqlclient", "OpenGL": "pyopengl",
-	"OpenSSL": "pyopenssl", "PIL": "pillow", "Xlib": "python-xlib", "attr": "attrs", "barcode": "python-barcode", "bs4": "beautifulsoup4",
-	"cv2": "opencv-python", "dateutil": "python-dateutil", "discord": "discord-py", "dns": "dnspython", "docx": "python-docx",
-	"dotenv": "python-dotenv", "faiss": "faiss-cpu", "ffmpeg": "ffmpeg-python", "fitz": "pymupdf", "git": "gitpython", "jose": "python-jose",
-	"jwt": "pyjwt", "ldap": "python-ldap", "magic": "python-magic", "mpl_toolkits": "matplotlib", "multipart": "python-multipart",
-	"mysql": "mysql-connector-python", "nacl": "pynacl", "pkg_resources": "setuptools", "pptx": "python-pptx", "psycopg2": "psycopg2-binary",
-	"pylab": "matplotlib", "pythoncom": "pywin32", "ruamel": "ruamel-yaml", "serial": "pyserial", "skimage": "scikit-image",
+	"Crypto": "pycryptodome", "IPython": "ipython", "Levenshtein": "levenshtein", "MySQLdb": "mysqlclient",
+	"OpenGL":  "pyopengl",
+	"OpenSSL": "pyopenssl", "PIL": "pillow", "Xlib": "python-xlib", "attr": "attrs", "barcode": "python-barcode",
+	"bs4": "beautifulsoup4",
+	"cv2": "opencv-python", "dateutil": "python-dateutil", "discord": "discord-py", "dns": "dnspython",
+	"docx":   "python-docx",
+	"dotenv": "python-dotenv", "faiss": "faiss-cpu", "ffmpeg": "ffmpeg-python", "fitz": "pymupdf", "git": "gitpython",
+	"jose": "python-jose",
+	"jwt":  "pyjwt", "ldap": "python-ldap", "magic": "python-magic", "mpl_toolkits": "matplotlib",
+	"multipart": "python-multipart",
+	"mysql":     "mysql-connector-python", "nacl": "pynacl", "pkg_resources": "setuptools", "pptx": "python-pptx",
+	"psycopg2": "psycopg2-binary",
+	"pylab":    "matplotlib", "pythoncom": "pywin32", "ruamel": "ruamel-yaml", "serial": "pyserial",
+	"skimage": "scikit-image",
 	"sklearn": "scikit-learn", "slugify": "python-slugify", "socks": "pysocks", "speech_recognition": "speechrecognition",
-	"telegram": "python-telegram-bot", "usb": "pyusb", "websocket": "websocket-client", "win32api": "pywin32", "win32con": "pywin32",
+	"telegram": "python-telegram-bot", "usb": "pyusb", "websocket": "websocket-client", "win32api": "pywin32",
+	"win32con": "pywin32",
 	"win32gui": "pywin32", "wx": "wxpython", "yaml": "pyyaml", "zmq": "pyzmq",
 }
 

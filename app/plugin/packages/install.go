@@ -31,7 +31,8 @@ const (
 // there is, and puts it in its place once it is whole. What was downloaded before
 // a failure is kept, so that another try goes on with it. The error is a
 // *plugin.Problem, or the cause of ctx's end.
-func (e *Environments) Install(ctx context.Context, src plugin.Source, m plugin.Manifest, l plugin.Listing, consent plugin.Consent, tell func(string)) error {
+func (e *Environments) Install(ctx context.Context, src plugin.Source, m plugin.Manifest, l plugin.Listing,
+	consent plugin.Consent, tell func(string)) error {
 	began := time.Now()
 	p, err := e.plan(ctx, src, m, l)
 	if err != nil {
@@ -52,7 +53,8 @@ func (e *Environments) Install(ctx context.Context, src plugin.Source, m plugin.
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, e.o.Timeout, &plugin.Problem{Kind: "deadline",
-		Message: fmt.Sprintf("The installation took longer than %s and was stopped.", e.o.Timeout.Round(time.Second)), Hint: "What has arrived is kept: install again to go on."})
+		Message: fmt.Sprintf("The installation took longer than %s and was stopped.", e.o.Timeout.Round(time.Second)),
+		Hint:    "What has arrived is kept: install again to go on."})
 	defer cancel()
 
 	e.sweep(src.ID)
@@ -90,7 +92,8 @@ func (e *Environments) Install(ctx context.Context, src plugin.Source, m plugin.
 
 // full is the problem of files that cannot be written.
 func full(err error) error {
-	return &plugin.Problem{Kind: "packages", Message: "The environment cannot be written: " + err.Error() + ".", Hint: "Check the disk's space and the rights of Conclave's data folder."}
+	return &plugin.Problem{Kind: "packages", Message: "The environment cannot be written: " + err.Error() + ".",
+		Hint: "Check the disk's space and the rights of Conclave's data folder."}
 }
 
 func megabytes(bytes int64) string {
@@ -128,8 +131,9 @@ func (p *plan) allowed(consent plugin.Consent, tell func(string)) ([]wanted, err
 			continue
 		}
 		if slices.ContainsFunc(lacking, func(one plugin.Package) bool { return one.Name == canonical(w.name) }) {
-			return nil, &plugin.Problem{Kind: "packages", Message: "The package " + w.name + " was not installed: " + why + ".", Missing: []string{canonical(w.name)},
-				Hint: "Allow it where you install, if you trust the plugin's author with it."}
+			return nil, &plugin.Problem{Kind: "packages", Message: "The package " + w.name + " was not installed: " + why + ".",
+				Missing: []string{canonical(w.name)},
+				Hint:    "Allow it where you install, if you trust the plugin's author with it."}
 		}
 		tell("Left out: " + w.name + "; " + why + ".")
 	}
@@ -179,7 +183,8 @@ func (j *job) prepare(lines []wanted) (*words, error) {
 func (e *Environments) fill(ctx context.Context, j job, w *words, packages int) error {
 	w.say("Making an environment with Python " + j.py.Version + ".")
 	if exit, err := e.run(ctx, j.venv(), w); err != nil || exit != "exit 0" {
-		return w.problem(err, "The environment could not be made ("+exit+").", "Its log says more: "+filepath.Join(j.home, "install.log"))
+		return w.problem(err, "The environment could not be made ("+exit+").", "Its log says more: "+
+			filepath.Join(j.home, "install.log"))
 	}
 	what := "Installing " + counted(packages) + " from " + serverOf(j.index)
 	if e.o.UV != "" {
@@ -218,7 +223,8 @@ func (j job) finish(digest string) (bytes int64, installed int, err error) {
 	if err := os.RemoveAll(j.temp); err != nil {
 		return 0, 0, err
 	}
-	r := record{Dir: filepath.Base(j.env), Digest: digest, Abi: abi(j.py), Python: j.py.Version, Made: time.Now().UTC(), Bytes: size(j.env), Installed: []string{}}
+	r := record{Dir: filepath.Base(j.env), Digest: digest, Abi: abi(j.py), Python: j.py.Version, Made: time.Now().UTC(),
+		Bytes: size(j.env), Installed: []string{}}
 	for name, version := range distributions([]string{siteOf(j.env, j.py)}) {
 		r.Installed = append(r.Installed, name+" "+version)
 	}
@@ -270,7 +276,7 @@ func (e *Environments) run(ctx context.Context, spec sandbox.Spec, w *words) (ex
 	return process.Exit(), nil
 }
 
-// words are what an installer says: told to the card, kept in a log, and searched
+// words holds what an installer says: told to the card, kept in a log, and searched
 // when it fails. It is safe for concurrent use.
 type words struct {
 	tell func(string)
@@ -346,7 +352,8 @@ func (w *words) problem(err error, message, hint string) error {
 // explain finds out from what pip said why it failed.
 func (w *words) explain(j job, exit string) error {
 	said := w.text()
-	p := &plugin.Problem{Kind: "packages", Stderr: said, Hint: "Its log says more: " + filepath.Join(j.home, "install.log")}
+	p := &plugin.Problem{Kind: "packages", Stderr: said, Hint: "Its log says more: " +
+		filepath.Join(j.home, "install.log")}
 	const again = "What has arrived is kept: install again to go on."
 	has := func(parts ...string) bool {
 		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(said, part) })
@@ -354,10 +361,12 @@ func (w *words) explain(j job, exit string) error {
 	name := packageOfLine(said)
 	switch {
 	case has("THESE PACKAGES DO NOT MATCH THE HASHES"):
-		p.Message = "What arrived is not what the plugin's list says it must be (its hash is another), so nothing was installed."
+		p.Message = "What arrived is not what the plugin's list says it must be (its hash is another), so nothing was " +
+			"installed."
 		p.Hint = "Somebody replaced the package, or the list is wrong. Do not go on before you know which."
 	case has("In --require-hashes mode"):
-		p.Message = "The plugin's list gives hashes for some packages and not for all that are needed, so nothing was installed."
+		p.Message = "The plugin's list gives hashes for some packages and not for all that are needed, so nothing was " +
+			"installed."
 		p.Hint = "Its author has to complete the list (pip-compile --generate-hashes does)."
 	case has("ResolutionImpossible", "conflicting dependencies"):
 		p.Message = "The packages cannot be had together: their versions contradict one another."
@@ -371,7 +380,8 @@ func (w *words) explain(j job, exit string) error {
 		p.Missing = []string{canonical(name)}
 		switch {
 		case sourceOnly(j, name):
-			p.Message = "The package " + name + " exists as source only, and code of it would run during the installation, so it was not installed."
+			p.Message = "The package " + name +
+				" exists as source only, and code of it would run during the installation, so it was not installed."
 			p.Hint = "Allow it where you install (--build), if you trust its authors."
 		case has("Requires-Python", "require a different python version"):
 			p.Message = "There is no version of " + name + " for Python " + j.py.Version + "."
@@ -384,7 +394,8 @@ func (w *words) explain(j job, exit string) error {
 		}
 	case unreachable(said):
 		p.Message, p.Hint = serverOf(j.index)+" cannot be reached.", "Check the network. "+again
-	case has("IncompleteRead", "Connection broken", "Read timed out", "ConnectionResetError", "ReadTimeoutError", "ProtocolError", "RemoteDisconnected", "IncompleteDownload", "incomplete-download", "Connection aborted"):
+	case has("IncompleteRead", "Connection broken", "Read timed out", "ConnectionResetError", "ReadTimeoutError",
+		"ProtocolError", "RemoteDisconnected", "IncompleteDownload", "incomplete-download", "Connection aborted"):
 		p.Message, p.Hint = "The download broke off.", again
 	case has("HTTP error 5", "503 Server Error", "500 Server Error", "502 Server Error", "HTTP error 4"):
 		p.Message, p.Hint = serverOf(j.index)+" answered with an error.", "Try again later. "+again
@@ -398,7 +409,9 @@ func (w *words) explain(j job, exit string) error {
 
 // unreachable reports whether no connection could be made.
 func unreachable(said string) bool {
-	return slices.ContainsFunc([]string{"NewConnectionError", "Name or service not known", "Temporary failure in name resolution", "Connection refused", "Network is unreachable", "nodename nor servname", "getaddrinfo failed", "No route to host", "ConnectTimeoutError", "Cannot connect to proxy"},
+	return slices.ContainsFunc([]string{"NewConnectionError", "Name or service not known",
+		"Temporary failure in name resolution", "Connection refused", "Network is unreachable", "nodename nor servname",
+		"getaddrinfo failed", "No route to host", "ConnectTimeoutError", "Cannot connect to proxy"},
 		func(part string) bool { return strings.Contains(said, part) })
 }
 

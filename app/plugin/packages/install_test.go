@@ -58,7 +58,8 @@ func TestPackagesGoIntoAnEnvironmentOfThePluginsOwn(t *testing.T) {
 	before := entries(t, py.Site)
 
 	p := f.packages(path)
-	if p == nil || len(p.Lacking()) != 1 || p.Packages[0].Requirement != "greetings<2" || p.Packages[0].From != "requirements.txt:1" || p.Unable != "" {
+	if p == nil || len(p.Lacking()) != 1 || p.Packages[0].Requirement != "greetings<2" ||
+		p.Packages[0].From != "requirements.txt:1" || p.Unable != "" {
 		t.Fatalf("before: %+v", p)
 	}
 	if site := f.e.Site(t.Context(), "greeter"); len(site) != 0 || len(x.asked) != 0 {
@@ -71,7 +72,8 @@ func TestPackagesGoIntoAnEnvironmentOfThePluginsOwn(t *testing.T) {
 	t.Logf("an environment with two wheels of one module: %s", time.Since(began).Round(time.Millisecond))
 
 	now := f.packages(path)
-	if len(now.Lacking()) != 0 || now.Packages[0].Version != "1.5" || now.Stale || now.Path == "" || now.Bytes == 0 || now.Digest != p.Digest {
+	if len(now.Lacking()) != 0 || now.Packages[0].Version != "1.5" || now.Stale || now.Path == "" || now.Bytes == 0 ||
+		now.Digest != p.Digest {
 		t.Errorf("after: %+v", now)
 	}
 	site := f.e.Site(t.Context(), "greeter")
@@ -118,7 +120,8 @@ func entries(t *testing.T, dirs []string) []string {
 func TestAnInstallationGoesOnWhereItBrokeOff(t *testing.T) {
 	t.Parallel()
 	second := wheel(t, "politeness", "1.0", "WORD = 'Good day'\n"+strings.Repeat("# long\n", 20000))
-	x := newIndex(t, map[string][]file{"greetings": {wheel(t, "greetings", "1.5", greetings, "politeness")}, "politeness": {second}})
+	x := newIndex(t, map[string][]file{"greetings": {wheel(t, "greetings", "1.5", greetings, "politeness")},
+		"politeness": {second}})
 	x.breaks[second.name] = true
 	f := fixed(t, x.simple())
 	path := folder(t, "greeter", map[string]string{"greeter.py": greeter, "requirements.txt": "greetings\n"})
@@ -233,10 +236,12 @@ func TestWhatCannotBeInstalledIsSaid(t *testing.T) {
 
 func TestAddressesAndOtherIndexesNeedConsent(t *testing.T) {
 	t.Parallel()
-	more := newIndex(t, map[string][]file{"greetings": {wheel(t, "greetings", "1.5", "")}, "politeness": {wheel(t, "politeness", "1.0", "")}})
+	more := newIndex(t, map[string][]file{"greetings": {wheel(t, "greetings", "1.5", "")},
+		"politeness": {wheel(t, "politeness", "1.0", "")}})
 	x := newIndex(t, map[string][]file{})
 	f := fixed(t, x.simple(), func(o *packages.Options) { o.UV = brokenUV() }) // so pip tries
-	path := folder(t, "greeter", map[string]string{"greeter.py": greeter, "requirements.txt": "--extra-index-url " + strings.Replace(more.simple(), "http://", "http://ada:secret@", 1) +
+	path := folder(t, "greeter", map[string]string{"greeter.py": greeter, "requirements.txt": "--extra-index-url " +
+		strings.Replace(more.simple(), "http://", "http://ada:secret@", 1) +
 		"\ngreetings\npoliteness @ " + more.URL + "/files/politeness-1.0-py3-none-any.whl\n"})
 	p := f.packages(path)
 	if len(p.Elsewhere) != 2 || strings.Contains(strings.Join(p.Elsewhere, " ")+strings.Join(p.Notes, " "), "secret") {
@@ -252,7 +257,8 @@ func TestAddressesAndOtherIndexesNeedConsent(t *testing.T) {
 	if p := f.packages(path); len(p.Absent()) != 0 || brokenUV() != "" && !strings.Contains(f.log(), "pip tries") {
 		t.Errorf("got %+v\n%s", p.Packages, f.log())
 	}
-	if log, err := os.ReadFile(filepath.Join(f.dir, "greeter", "install.log")); err != nil || strings.Contains(string(log), "secret") || strings.Contains(f.log(), "secret") {
+	if log, err := os.ReadFile(filepath.Join(f.dir, "greeter", "install.log")); err != nil ||
+		strings.Contains(string(log), "secret") || strings.Contains(f.log(), "secret") {
 		t.Errorf("a password is in the log (%v)", err)
 	}
 }

@@ -41,7 +41,8 @@ func pipOf(py python.Python) (pip, bool) {
 			return pip{site, version}, true
 		}
 	}
-	for _, dir := range []string{filepath.Join(py.Stdlib, "ensurepip", "_bundled"), "/usr/share/python-wheels", "/usr/share/python-pip-wheels"} {
+	for _, dir := range []string{filepath.Join(py.Stdlib, "ensurepip", "_bundled"), "/usr/share/python-wheels",
+		"/usr/share/python-pip-wheels"} {
 		wheels, _ := filepath.Glob(filepath.Join(dir, "pip-*.whl"))
 		if len(wheels) > 0 {
 			wheel := wheels[len(wheels)-1]
@@ -55,10 +56,14 @@ func pipOf(py python.Python) (pip, bool) {
 // unable says why nothing can be installed with this interpreter, or "".
 func (e *Environments) unable(py python.Python) string {
 	if !holds([]string{py.Stdlib}, "venv") {
-		return "This Python (" + py.Executable + ") has no module venv, so no environment can be made. Install it (on Debian and Ubuntu: apt install python3-venv), or name another Python in the settings."
+		return "This Python (" + py.Executable +
+			") has no module venv, so no environment can be made. Install it (on Debian and Ubuntu: apt install " +
+			"python3-venv), or name another Python in the settings."
 	}
 	if _, ok := pipOf(py); !ok && e.o.UV == "" {
-		return "This Python (" + py.Executable + ") has neither pip nor ensurepip, and there is no uv. Install one of them (on Debian and Ubuntu: apt install python3-venv), or name another Python in the settings."
+		return "This Python (" + py.Executable +
+			") has neither pip nor ensurepip, and there is no uv. Install one of them (on Debian and Ubuntu: apt install " +
+			"python3-venv), or name another Python in the settings."
 	}
 	return ""
 }
@@ -112,7 +117,8 @@ func (j job) walls(spec sandbox.Spec) sandbox.Spec {
 }
 
 // passed are the variables of the person's that say how to reach the network.
-var passed = []string{"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+var passed = []string{"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
+	"NO_PROXY",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "PIP_CERT"}
 
 // network lets a process reach the network: names, certificates, proxies.
@@ -127,9 +133,12 @@ func (j job) network(spec sandbox.Spec) sandbox.Spec {
 		}
 	}
 	if runtime.GOOS != "windows" {
-		spec.Read = append(spec.Read, "/etc/resolv.conf", "/run/systemd/resolve", "/etc/hosts", "/etc/nsswitch.conf", "/etc/host.conf", "/etc/gai.conf",
-			"/etc/services", "/etc/protocols", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates", "/usr/local/share/ca-certificates",
-			"/etc/os-release", "/usr/lib/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/mime.types", "/dev/urandom", "/dev/null")
+		spec.Read = append(spec.Read, "/etc/resolv.conf", "/run/systemd/resolve", "/etc/hosts", "/etc/nsswitch.conf",
+			"/etc/host.conf", "/etc/gai.conf",
+			"/etc/services", "/etc/protocols", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/usr/share/ca-certificates",
+			"/usr/local/share/ca-certificates",
+			"/etc/os-release", "/usr/lib/os-release", "/etc/lsb-release", "/etc/debian_version", "/etc/mime.types",
+			"/dev/urandom", "/dev/null")
 	}
 	if j.consent.Build {
 		// The code of packages runs, with what a compiler needs; it still writes
@@ -137,7 +146,8 @@ func (j job) network(spec sandbox.Spec) sandbox.Spec {
 		spec.Spawn = true
 		spec.Env = append(spec.Env, "PATH=/usr/local/bin:/usr/bin:/bin")
 		spec.Read = append(spec.Read, "/usr/include", "/usr/local/include", "/usr/share", "/dev/zero", "/proc")
-		spec.Execute = append(spec.Execute, "/usr/bin", "/bin", "/usr/local/bin", "/usr/lib", "/usr/libexec", "/lib", "/lib64", filepath.Dir(j.py.Executable), j.env)
+		spec.Execute = append(spec.Execute, "/usr/bin", "/bin", "/usr/local/bin", "/usr/lib", "/usr/libexec", "/lib",
+			"/lib64", filepath.Dir(j.py.Executable), j.env)
 	}
 	return spec
 }
@@ -146,7 +156,8 @@ func (j job) network(spec sandbox.Spec) sandbox.Spec {
 func (j job) pip(p pip) sandbox.Spec {
 	argv := []string{
 		interpreterOf(j.env), "-I", "-X", "utf8", "-c", runPip, p.path, "install",
-		"--isolated", "--no-input", "--disable-pip-version-check", "--no-color", "--progress-bar", "off", "--require-virtualenv",
+		"--isolated", "--no-input", "--disable-pip-version-check", "--no-color", "--progress-bar", "off",
+		"--require-virtualenv",
 		"--no-warn-script-location", "--cache-dir", j.cache(), "--timeout", "30", "--retries", "3",
 		"--log", filepath.Join(j.temp, pipLog), "--index-url", j.index,
 	}
@@ -178,8 +189,10 @@ const pipLog = "pip.log"
 // interpreter to ask it what it is.
 func (j job) withUV(program string) sandbox.Spec {
 	argv := []string{
-		program, "pip", "install", "--python", interpreterOf(j.env), "--no-config", "--no-progress", "--color", "never", "--link-mode", "copy",
-		"--cache-dir", filepath.Join(j.cache(), "uv"), "--default-index", j.index, "--no-python-downloads", "--compile-bytecode",
+		program, "pip", "install", "--python", interpreterOf(j.env), "--no-config", "--no-progress", "--color", "never",
+		"--link-mode", "copy",
+		"--cache-dir", filepath.Join(j.cache(), "uv"), "--default-index", j.index, "--no-python-downloads",
+		"--compile-bytecode",
 	}
 	for _, index := range j.more {
 		argv = append(argv, "--index", index)

@@ -19,7 +19,8 @@ type Environment interface {
 	// Install makes a new environment with what the plugin wants, and puts it in
 	// the place of the one before once it is whole. tell hears of every step. The
 	// error is a *plugin.Problem, or the cause of ctx's end.
-	Install(ctx context.Context, src plugin.Source, m plugin.Manifest, l plugin.Listing, consent plugin.Consent, tell func(line string)) error
+	Install(ctx context.Context, src plugin.Source, m plugin.Manifest, l plugin.Listing, consent plugin.Consent,
+		tell func(line string)) error
 	// Remove deletes the plugin's environment and what was kept to go on with.
 	Remove(id string) error
 }
@@ -85,7 +86,8 @@ type installation struct {
 // and returns when that is under way. digest is that of the list the person read;
 // empty takes it as it is. tell hears of every step; it may be nil. Kind conflict
 // when the list is another one, or when an installation runs.
-func (in *Installer) Install(ctx context.Context, id, digest string, consent plugin.Consent, tell func(line string)) error {
+func (in *Installer) Install(ctx context.Context, id, digest string, consent plugin.Consent,
+	tell func(line string)) error {
 	ctx, one, err := in.begin(ctx, id, digest, consent)
 	if err != nil {
 		return err
@@ -111,7 +113,8 @@ func (in *Installer) Start(id, digest string, consent plugin.Consent) error {
 }
 
 // begin takes the place of the plugin's installation.
-func (in *Installer) begin(ctx context.Context, id, digest string, consent plugin.Consent) (context.Context, *installation, error) {
+func (in *Installer) begin(ctx context.Context, id, digest string, consent plugin.Consent) (context.Context,
+	*installation, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	wants, err := in.host.Wants(id)
@@ -123,11 +126,13 @@ func (in *Installer) begin(ctx context.Context, id, digest string, consent plugi
 	case p == nil || len(p.Wanted()) == 0:
 		return nil, nil, fault.New(fault.NotFound, op, "The plugin "+id+" wants no packages.", "")
 	case unknown(p, consent.Guessed) != "":
-		return nil, nil, fault.New(fault.NotFound, op, "The plugin "+id+" does not want the package "+unknown(p, consent.Guessed)+".", "Name one of its list.")
+		return nil, nil, fault.New(fault.NotFound, op, "The plugin "+id+" does not want the package "+
+			unknown(p, consent.Guessed)+".", "Name one of its list.")
 	case p.Unable != "":
 		return nil, nil, fault.New(fault.Unavailable, op, "No packages can be installed for "+id+".", p.Unable)
 	case digest != "" && digest != p.Digest:
-		return nil, nil, fault.New(fault.Conflict, op, "The packages of "+id+" changed while you were reading.", "Look at them again.")
+		return nil, nil, fault.New(fault.Conflict, op, "The packages of "+id+" changed while you were reading.",
+			"Look at them again.")
 	case in.running[id] != nil:
 		return nil, nil, busy(id)
 	}
@@ -169,7 +174,8 @@ func (i *installation) run(ctx context.Context, tell func(string)) error {
 	case err == nil:
 	case errors.Is(err, errStopped):
 		w.Stopped = true
-		err = fault.New(fault.Canceled, op, "The installation of packages for "+i.id+" was stopped.", "What has arrived is kept: install again to go on.")
+		err = fault.New(fault.Canceled, op, "The installation of packages for "+i.id+" was stopped.",
+			"What has arrived is kept: install again to go on.")
 	case ctx.Err() != nil:
 		w.Stopped = true
 	default:
@@ -246,7 +252,8 @@ func (in *Installer) Remove(id string) error {
 		in.mu.Unlock()
 	}()
 	if err := in.environments.Remove(id); err != nil {
-		return fault.Wrap(fault.Unavailable, op, "The environment of "+id+" could not be deleted.", "Delete its folder by hand.", err)
+		return fault.Wrap(fault.Unavailable, op, "The environment of "+id+" could not be deleted.",
+			"Delete its folder by hand.", err)
 	}
 	return in.host.Reload(id)
 }

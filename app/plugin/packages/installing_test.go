@@ -26,7 +26,8 @@ func newShelf() *shelf {
 	return &shelf{there: map[string]bool{}, started: make(chan struct{}, 10), release: make(chan error)}
 }
 
-func (s *shelf) Packages(_ context.Context, src plugin.Source, _ plugin.Manifest, _ plugin.Listing) (*plugin.Packages, error) {
+func (s *shelf) Packages(_ context.Context, src plugin.Source, _ plugin.Manifest,
+	_ plugin.Listing) (*plugin.Packages, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one := plugin.Package{Name: "six", Requirement: "six>=1", From: "requirements.txt:1", Standing: plugin.PackageMissing}
@@ -36,7 +37,8 @@ func (s *shelf) Packages(_ context.Context, src plugin.Source, _ plugin.Manifest
 	return &plugin.Packages{Packages: []plugin.Package{one}, Digest: "d"}, nil
 }
 
-func (s *shelf) Install(ctx context.Context, src plugin.Source, _ plugin.Manifest, _ plugin.Listing, _ plugin.Consent, tell func(string)) error {
+func (s *shelf) Install(ctx context.Context, src plugin.Source, _ plugin.Manifest, _ plugin.Listing, _ plugin.Consent,
+	tell func(string)) error {
 	tell("Downloading six\u202e")
 	s.started <- struct{}{}
 	select {
@@ -101,7 +103,8 @@ func TestPackagesAreInstalledStoppedAndRemoved(t *testing.T) {
 		if err := in.Remove("a"); fault.Of(err).Kind != fault.Conflict {
 			t.Errorf("removal meanwhile: %v", err)
 		}
-		if work := f.State("a", plugin.NeedsPackages).PackageWork; !work.Running || len(work.Lines) != 1 || work.Lines[0] != "Downloading six" {
+		if work := f.State("a", plugin.NeedsPackages).PackageWork; !work.Running || len(work.Lines) != 1 ||
+			work.Lines[0] != "Downloading six" {
 			t.Errorf("got %+v", work)
 		}
 		if err := in.Stop("a"); err != nil {

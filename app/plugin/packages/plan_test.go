@@ -42,24 +42,36 @@ def later() -> str:
 if False:
     from typing import TYPE_CHECKING
 `, "helper.py": "import plug.other_part\nimport deep_not_here\n"},
-			[]string{"bs5 missing guessed", "caught-not-here missing optional guessed", "deep-not-here missing guessed", "fallback-not-here missing optional guessed",
-				"fast-json-not-here missing optional guessed", "lazy-not-here missing optional guessed", "pydantic provided optional guessed", "yaml-not-here missing guessed"}, 0},
-		"known names": {map[string]string{"plug.py": "import cv2, PIL\nfrom sklearn.svm import SVC\n"}, []string{"opencv-python missing guessed", "pillow missing guessed", "scikit-learn missing guessed"}, 0},
+			[]string{"bs5 missing guessed", "caught-not-here missing optional guessed", "deep-not-here missing guessed",
+				"fallback-not-here missing optional guessed",
+				"fast-json-not-here missing optional guessed", "lazy-not-here missing optional guessed",
+				"pydantic provided optional guessed", "yaml-not-here missing guessed"}, 0},
+		"known names": {map[string]string{"plug.py": "import cv2, PIL\nfrom sklearn.svm import SVC\n"},
+			[]string{"opencv-python missing guessed", "pillow missing guessed", "scikit-learn missing guessed"}, 0},
 		"declared": {map[string]string{
-			"plug.py":          "import bs4\ntry:\n    import dateutil\nexcept ImportError:\n    dateutil = None\n",
-			"requirements.txt": "beautifulsoup4_not_here\npython-dateutil\nnever-here; sys_platform == 'plan9'\npydantic>=2\nbs4-is-not-it>=1\n",
-		}, []string{"beautifulsoup4 missing guessed", "beautifulsoup4-not-here missing", "bs4-is-not-it missing", "never-here skipped", "pydantic missing optional", "python-dateutil missing optional"}, 2},
+			"plug.py": "import bs4\ntry:\n    import dateutil\nexcept ImportError:\n    dateutil = None\n",
+			"requirements.txt": "beautifulsoup4_not_here\npython-dateutil\nnever-here; sys_platform == 'plan9'\n" +
+				"pydantic>=2\nbs4-is-not-it>=1\n",
+		}, []string{"beautifulsoup4 missing guessed", "beautifulsoup4-not-here missing", "bs4-is-not-it missing",
+			"never-here skipped", "pydantic missing optional", "python-dateutil missing optional"}, 2},
 		// F84: what Conclave has a module of its own for is provided.
-		"sdk": {map[string]string{"plug.py": "import maibot_sdk\n", "requirements.txt": "maibot-plugin-sdk>=2\n"}, []string{"maibot-plugin-sdk provided"}, 0},
+		"sdk": {map[string]string{"plug.py": "import maibot_sdk\n", "requirements.txt": "maibot-plugin-sdk>=2\n"},
+			[]string{"maibot-plugin-sdk provided"}, 0},
 		// F83: tests are not read, and what lies beside a file or above it is no package.
 		"own files": {map[string]string{
-			"plug.py": "def f(): ...\n", "core/__init__.py": "\n", "core/engine.py": "import store_not_here\nimport wheel_not_here\n", "core/store_not_here.py": "X = 1\n",
-			"tests/test_plug.py": "import fakes, pytest_not_here\n", "tests/fakes.py": "X = 1\n", "test/conf.py": "import conf_not_here\n",
+			"plug.py": "def f(): ...\n", "core/__init__.py": "\n",
+			"core/engine.py": "import store_not_here\nimport wheel_not_here\n", "core/store_not_here.py": "X = 1\n",
+			"tests/test_plug.py": "import fakes, pytest_not_here\n", "tests/fakes.py": "X = 1\n",
+			"test/conf.py": "import conf_not_here\n",
 		}, []string{"wheel-not-here missing guessed"}, 0},
-		"vendor":  {map[string]string{"plug.py": "import inside\n", "vendor/inside.py": "", "vendor/inside-1.2.dist-info/METADATA": "", "requirements.txt": "inside>=1\n"}, []string{"inside installed"}, 0},
-		"old":     {map[string]string{"plug.py": "import inside\n", "vendor/inside.py": "", "vendor/inside-1.2.dist-info/METADATA": "", "requirements.txt": "inside>=2\n"}, []string{"inside outdated"}, 1},
+		"vendor": {map[string]string{"plug.py": "import inside\n", "vendor/inside.py": "",
+			"vendor/inside-1.2.dist-info/METADATA": "", "requirements.txt": "inside>=1\n"}, []string{"inside installed"}, 0},
+		"old": {map[string]string{"plug.py": "import inside\n", "vendor/inside.py": "",
+			"vendor/inside-1.2.dist-info/METADATA": "", "requirements.txt": "inside>=2\n"}, []string{"inside outdated"}, 1},
 		"nothing": {map[string]string{"plug.py": "import os, sys, collections.abc, time, _thread, math\n"}, nil, 0},
-		"llm":     {map[string]string{"plug.py": "import llm_not_here\n", "pyproject.toml": "[project]\nname='llm-plug'\ndependencies=['n-e-k-o', 'llm-plug[test]']\n"}, []string{"llm-not-here missing guessed", "n-e-k-o provided"}, 0},
+		"llm": {map[string]string{"plug.py": "import llm_not_here\n",
+			"pyproject.toml": "[project]\nname='llm-plug'\ndependencies=['n-e-k-o', 'llm-plug[test]']\n"},
+			[]string{"llm-not-here missing guessed", "n-e-k-o provided"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -96,22 +108,26 @@ if False:
 // host, a real dialect, a real installation.
 func TestF83AndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *testing.T) {
 	t.Parallel()
-	x := newIndex(t, map[string][]file{"greetings": {wheel(t, "greetings", "1.5", "def greet(name):\n    return 'Hello, ' + name\n")}})
+	x := newIndex(t,
+		map[string][]file{"greetings": {wheel(t, "greetings", "1.5", "def greet(name):\n    return 'Hello, ' + name\n")}})
 	f := fixed(t, x.simple())
 	dir := pythontest.Files(t, map[string]string{
 		// F85: it declares a package that only a file wants which it never loads.
-		"spare.py":    "# /// script\n# dependencies = [\"never-needed\"]\n# ///\ndef greet(name: str) -> str:\n    return name\n",
+		"spare.py": "# /// script\n# dependencies = [\"never-needed\"]\n# ///\ndef greet(name: str) -> str:\n    " +
+			"return name\n",
 		"declares.py": "# /// script\n# dependencies = [\"greetings\"]\n# ///\n" + greeter,
 		"imports.py":  greeter,
-		"tries.py":    "try:\n    import greetings\nexcept ImportError:\n    greetings = None\n\ndef greet(name: str) -> str:\n    return name\n",
-		"plain.py":    "def greet(name: str) -> str:\n    return name\n",
+		"tries.py": "try:\n    import greetings\nexcept ImportError:\n    greetings = None\n\ndef greet(name: str) " +
+			"-> str:\n    return name\n",
+		"plain.py": "def greet(name: str) -> str:\n    return name\n",
 	})
 	gate, err := permit.Open(t.Context(), permit.Options{Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	tools := tool.NewRegistry()
-	h := host.New(host.Options{Dir: dir, Data: t.TempDir(), Dialects: []plugin.Dialect{f.dialect}, Launcher: f.launcher, Registry: tools, Gate: gate,
+	h := host.New(host.Options{Dir: dir, Data: t.TempDir(), Dialects: []plugin.Dialect{f.dialect}, Launcher: f.launcher,
+		Registry: tools, Gate: gate,
 		Cache: &plugintest.Memory{}, Log: slog.New(slog.DiscardHandler), Environments: f.e, LoadTimeout: pythontest.Patience})
 	t.Cleanup(h.Close)
 	in := packages.NewInstaller(h, f.e)
@@ -144,9 +160,12 @@ func TestF83AndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *t
 		}
 		return s
 	}
-	for id, want := range map[string]plugin.State{"declares": plugin.NeedsPackages, "imports": plugin.NeedsPackages, "tries": plugin.Ready, "plain": plugin.Ready, "spare": plugin.Ready} {
+	for id, want := range map[string]plugin.State{"declares": plugin.NeedsPackages, "imports": plugin.NeedsPackages,
+		"tries": plugin.Ready, "plain": plugin.Ready, "spare": plugin.Ready} {
 		s := status(id)
-		if s.State != want || want == plugin.NeedsPackages && (!strings.Contains(s.Problem.Message, "greetings") || !strings.Contains(s.Problem.Hint, "plugins packages "+id+map[string]string{"imports": " NAME"}[id]+" --install")) {
+		if s.State != want || want == plugin.NeedsPackages &&
+			(!strings.Contains(s.Problem.Message, "greetings") ||
+				!strings.Contains(s.Problem.Hint, "plugins packages "+id+map[string]string{"imports": " NAME"}[id]+" --install")) {
 			t.Errorf("%s is %s: %+v", id, s.State, s.Problem)
 		}
 	}
@@ -165,7 +184,8 @@ func TestF83AndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *t
 	}
 	settled()
 	s := status("declares")
-	if s.State != plugin.Ready || s.Packages.Path == "" || s.PackageWork == nil || s.PackageWork.Running || len(s.PackageWork.Lines) == 0 {
+	if s.State != plugin.Ready || s.Packages.Path == "" || s.PackageWork == nil || s.PackageWork.Running ||
+		len(s.PackageWork.Lines) == 0 {
 		t.Fatalf("after the installation: %s, %+v, %+v", s.State, s.Problem, s.PackageWork)
 	}
 	if other := status("imports"); other.State != plugin.NeedsPackages {
@@ -175,10 +195,12 @@ func TestF83AndF85AndNK05APluginWaitsForItsPackagesAndLoadsOnceTheyAreThere(t *t
 		t.Errorf("%d tools are offered, want those of declares, tries, plain and spare", tools.Set().Len())
 	}
 	// F83: what was only guessed needs its name.
-	if err := in.Install(ctx, "imports", "", plugin.Consent{Guessed: []string{"another"}}, nil); fault.Of(err).Kind != fault.NotFound {
+	if err := in.Install(ctx, "imports", "", plugin.Consent{Guessed: []string{"another"}},
+		nil); fault.Of(err).Kind != fault.NotFound {
 		t.Errorf("a package that is not of the list: %v", err)
 	}
-	if err := in.Install(ctx, "imports", "", plugin.Consent{}, nil); err == nil || !strings.Contains(fault.Of(err).Hint, "by its name") {
+	if err := in.Install(ctx, "imports", "", plugin.Consent{}, nil); err == nil ||
+		!strings.Contains(fault.Of(err).Hint, "by its name") {
 		t.Errorf("without its name: %v", err)
 	}
 	if err := in.Install(ctx, "imports", "", plugin.Consent{Guessed: []string{"greetings"}}, f.tell); err != nil {

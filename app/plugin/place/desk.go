@@ -13,11 +13,11 @@ import (
 	"conclave/app/limit"
 )
 
-// ErrTooLarge is what LayDesk ends with for a folder with more in it than is
+// ErrTooLarge ends LayDesk for a folder with more in it than is
 // copied.
 var ErrTooLarge = errors.New("it has too many files to be copied")
 
-// copied is what a file was like when it was copied.
+// copied says what a file was like when it was copied.
 type copied struct {
 	Size     int64  `json:"size"`
 	Modified int64  `json:"modified_ns"`

@@ -20,11 +20,11 @@ import (
 	"syscall"
 )
 
-// ErrLink is what a name ends with that leads over a link. A plugin could have
+// ErrLink ends a name that leads over a link. A plugin could have
 // made it, so it is not followed, wherever it leads.
 var ErrLink = errors.New("is a link, and Conclave follows no link that a plugin may have made")
 
-// ErrNotFile is what reading something ends with that is no regular file, such as
+// ErrNotFile ends the reading of something that is no regular file, such as
 // a pipe that the plugin made, which would be waited for.
 var ErrNotFile = errors.New("it is no file")
 

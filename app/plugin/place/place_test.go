@@ -52,7 +52,8 @@ func TestF01NoOperationLeadsOverALink(t *testing.T) {
 				_, statErr := f.Stat(through)
 				_, lstatErr := f.Lstat(through)
 				for what, err := range map[string]error{
-					"read": readErr, "stat": statErr, "lstat": lstatErr, "write": f.Write(through, []byte("x")), "make": f.MakeFolder(filepath.Join(name, "x")),
+					"read": readErr, "stat": statErr, "lstat": lstatErr, "write": f.Write(through, []byte("x")),
+					"make":   f.MakeFolder(filepath.Join(name, "x")),
 					"remove": f.Remove(through), "move from": f.Rename(through, "moved"), "move to": f.Rename("file", through),
 					"walk": f.Walk(name, func(string, fs.DirEntry) error { return errors.New("it listed something") }),
 				} {
@@ -153,16 +154,22 @@ func TestADeskKeepsWhatThePluginChangedUntilThePersonDoes(t *testing.T) {
 	}
 	write(t, filepath.Join(from, "vendor", "x"), "not copied")
 	write(t, filepath.Join(from, ".git", "config"), "not copied")
-	must(t, place.LayDesk(storage, "plugin", place.From{Folder: from, Takes: func(name string) bool { return !strings.HasPrefix(name, "vendor/") }}))
+	must(t, place.LayDesk(storage, "plugin", place.From{Folder: from, Takes: func(name string) bool {
+		return !strings.HasPrefix(name, "vendor/")
+	}}))
 	desk := filepath.Join(storage, "plugin")
 	for _, name := range []string{"kept", "edited", "touched", "own"} {
 		write(t, filepath.Join(desk, name), "the plugin's")
 	}
 	write(t, filepath.Join(from, "edited"), "two, longer")
 	write(t, filepath.Join(from, "added"), "new")
-	must(t, os.Remove(filepath.Join(from, "deleted")), os.Chtimes(filepath.Join(from, "touched"), time.Now(), time.Now().Add(time.Hour)))
-	must(t, place.LayDesk(storage, "plugin", place.From{Folder: from, Takes: func(name string) bool { return !strings.HasPrefix(name, "vendor/") }}))
-	for name, want := range map[string]string{"kept": "the plugin's", "edited": "two, longer", "touched": "the plugin's", "own": "the plugin's", "added": "new"} {
+	must(t, os.Remove(filepath.Join(from, "deleted")),
+		os.Chtimes(filepath.Join(from, "touched"), time.Now(), time.Now().Add(time.Hour)))
+	must(t, place.LayDesk(storage, "plugin", place.From{Folder: from, Takes: func(name string) bool {
+		return !strings.HasPrefix(name, "vendor/")
+	}}))
+	for name, want := range map[string]string{"kept": "the plugin's", "edited": "two, longer", "touched": "the plugin's",
+		"own": "the plugin's", "added": "new"} {
 		holds(t, filepath.Join(desk, name), want)
 	}
 	for _, name := range []string{"deleted", "vendor", ".git"} {
@@ -172,10 +179,14 @@ func TestADeskKeepsWhatThePluginChangedUntilThePersonDoes(t *testing.T) {
 	}
 	// A desk without its record is the plugin's; without the desk it is laid anew.
 	must(t, os.Remove(place.DeskRecord(storage)))
-	must(t, place.LayDesk(storage, "plugin", place.From{Folder: from, Takes: func(name string) bool { return !strings.HasPrefix(name, "vendor/") }}))
+	must(t, place.LayDesk(storage, "plugin", place.From{Folder: from, Takes: func(name string) bool {
+		return !strings.HasPrefix(name, "vendor/")
+	}}))
 	holds(t, filepath.Join(desk, "kept"), "the plugin's")
 	must(t, os.RemoveAll(desk))
-	must(t, place.LayDesk(storage, "plugin", place.From{Folder: from, Takes: func(name string) bool { return !strings.HasPrefix(name, "vendor/") }}))
+	must(t, place.LayDesk(storage, "plugin", place.From{Folder: from, Takes: func(name string) bool {
+		return !strings.HasPrefix(name, "vendor/")
+	}}))
 	holds(t, filepath.Join(desk, "kept"), "one")
 }
 
@@ -185,7 +196,10 @@ func TestADeskOfTwoFoldersTakesEachNameOnce(t *testing.T) {
 	write(t, filepath.Join(data, "plugin.py"), "edited")
 	write(t, filepath.Join(data, "other.py"), "edited")
 	write(t, filepath.Join(data, "notes.md"), "notes")
-	must(t, place.LayDesk(storage, "plugin", place.From{Folder: code}, place.From{Folder: data, Takes: func(name string) bool { return !strings.HasSuffix(name, ".py") }}))
+	must(t, place.LayDesk(storage, "plugin", place.From{Folder: code},
+		place.From{Folder: data, Takes: func(name string) bool {
+			return !strings.HasSuffix(name, ".py")
+		}}))
 	holds(t, filepath.Join(storage, "plugin", "plugin.py"), "approved")
 	holds(t, filepath.Join(storage, "plugin", "notes.md"), "notes")
 	if _, err := os.Stat(filepath.Join(storage, "plugin", "other.py")); err == nil {

@@ -58,7 +58,8 @@ var dialects = map[string]plugin.Facts{
 func Bubble(t *testing.T, contract string, test func(t *testing.T, f *Fixture)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		f := &Fixture{T: t, Dir: t.TempDir(), Data: t.TempDir(), World: NewWorld(dialects[contract]), Cache: &Memory{}, Bus: bus.New(), Keys: &Secrets{}}
+		f := &Fixture{T: t, Dir: t.TempDir(), Data: t.TempDir(), World: NewWorld(dialects[contract]), Cache: &Memory{},
+			Bus: bus.New(), Keys: &Secrets{}}
 		gate, err := permit.Open(t.Context(), permit.Options{Bus: f.Bus, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
@@ -74,10 +75,15 @@ func Bubble(t *testing.T, contract string, test func(t *testing.T, f *Fixture)) 
 func (f *Fixture) Open() {
 	f.Tools = tool.NewRegistry()
 	f.Host = host.New(host.Options{
-		Dir: f.Dir, Data: f.Data, Dialects: append([]plugin.Dialect{f.World}, f.Dialects...), Launcher: f.World, Registry: f.Tools, Gate: f.Gate, Cache: f.Cache, Bus: f.Bus,
-		Environments: f.Environments, Secrets: f.Keys, Log: slog.New(slog.DiscardHandler), Chats: host.Chats{Active: func(context.Context) (*chat.Conversation, error) { return f.Chat, nil }},
+		Dir: f.Dir, Data: f.Data, Dialects: append([]plugin.Dialect{f.World}, f.Dialects...), Launcher: f.World,
+		Registry: f.Tools, Gate: f.Gate, Cache: f.Cache, Bus: f.Bus,
+		Environments: f.Environments, Secrets: f.Keys, Log: slog.New(slog.DiscardHandler),
+		Chats: host.Chats{Active: func(context.Context) (*chat.Conversation, error) {
+			return f.Chat, nil
+		}},
 	})
-	f.Library = library.New(library.Options{Dir: f.Dir, Data: f.Data, Host: f.Host, Gate: f.Gate, Log: slog.New(slog.DiscardHandler)})
+	f.Library = library.New(library.Options{Dir: f.Dir, Data: f.Data, Host: f.Host, Gate: f.Gate,
+		Log: slog.New(slog.DiscardHandler)})
 	f.stop = f.Gate.OnDecided(f.Host.Decided)
 }
 

@@ -19,7 +19,7 @@ var _ plugin.Connector = Registered{}
 // RegisteredContract is the name of the dialect.
 const RegisteredContract = "registered"
 
-// RegisteredSource is what registers a plugin.
+// RegisteredSource returns the source of a plugin that registers.
 func RegisteredSource(id string, s Script) plugin.Source {
 	return plugin.Source{ID: id, Display: "memory:" + id, Contract: RegisteredContract, Row: s.JSON()}
 }
@@ -58,7 +58,8 @@ func (Registered) Spec(context.Context, plugin.Source, plugin.Manifest, plugin.P
 }
 
 // Connect implements plugin.Connector.
-func (r Registered) Connect(_ context.Context, src plugin.Source, _ plugin.Manifest, where plugin.Place) (plugin.Connection, error) {
+func (r Registered) Connect(_ context.Context, src plugin.Source, _ plugin.Manifest,
+	where plugin.Place) (plugin.Connection, error) {
 	r.World.mu.Lock()
 	r.World.places[src.ID] = where
 	r.World.mu.Unlock()

@@ -50,7 +50,7 @@ type Subject struct {
 // patient bounds every wait of the suite, far above what anything takes.
 const patient = time.Minute
 
-// Suite is what every dialect must hold to, with real processes. Its parts run
+// Suite tests what every dialect must hold to, with real processes. Its parts run
 // in parallel.
 func Suite(t *testing.T, s Subject) {
 	for name, test := range map[string]func(*testing.T, *trial){
@@ -88,7 +88,8 @@ type trial struct {
 }
 
 func newTrial(t *testing.T, s Subject) *trial {
-	r := &trial{t: t, s: s, dir: t.TempDir(), data: t.TempDir(), launcher: &Counted{Launcher: s.Launcher}, cache: &Memory{}}
+	r := &trial{t: t, s: s, dir: t.TempDir(), data: t.TempDir(), launcher: &Counted{Launcher: s.Launcher},
+		cache: &Memory{}}
 	r.id = strings.TrimSuffix(s.Name, filepath.Ext(s.Name))
 	gate, err := permit.Open(t.Context(), permit.Options{Bus: bus.New()})
 	if err != nil {
@@ -118,7 +119,8 @@ func (r *trial) open(limit time.Duration) {
 	}
 	r.tools = tool.NewRegistry()
 	r.host = host.New(host.Options{
-		Dir: r.dir, Data: r.data, Dialects: []plugin.Dialect{r.s.Dialect}, Launcher: r.launcher, Registry: r.tools, Gate: r.gate,
+		Dir: r.dir, Data: r.data, Dialects: []plugin.Dialect{r.s.Dialect}, Launcher: r.launcher, Registry: r.tools,
+		Gate:  r.gate,
 		Cache: r.cache, Log: slog.New(slog.DiscardHandler), LoadTimeout: limit,
 	})
 }
@@ -173,7 +175,8 @@ func (r *trial) call(ctx context.Context, name, arguments string, limit time.Dur
 		return tool.Result{}
 	}
 	invoker, _ := set.Invoker(found.ID())
-	result, err := invoker.Call(ctx, tool.Call{ID: "call-" + name, Tool: found, Arguments: json.RawMessage(arguments), Deadline: time.Now().Add(limit)})
+	result, err := invoker.Call(ctx, tool.Call{ID: "call-" + name, Tool: found, Arguments: json.RawMessage(arguments),
+		Deadline: time.Now().Add(limit)})
 	if err != nil {
 		r.t.Error(err)
 	}
@@ -193,14 +196,16 @@ func testRecognize(t *testing.T, r *trial) {
 	r.save(r.s.Source)
 	src := plugin.Source{ID: r.id, Path: filepath.Join(r.dir, r.s.Name), Display: filepath.Join(r.dir, r.s.Name)}
 	m, err := r.s.Dialect.Recognize(t.Context(), src)
-	if err != nil || m == nil || m.Contract != r.s.Dialect.Facts().Contract || m.Entry != r.s.Name || m.Permissions == nil {
+	if err != nil || m == nil || m.Contract != r.s.Dialect.Facts().Contract || m.Entry != r.s.Name ||
+		m.Permissions == nil {
 		t.Errorf("its own file: %+v, %v", m, err)
 	}
 	other := filepath.Join(t.TempDir(), r.s.Foreign)
 	if err := os.WriteFile(other, []byte("x = 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if m, err := r.s.Dialect.Recognize(t.Context(), plugin.Source{ID: "other", Path: other, Display: other}); m != nil || err != nil {
+	if m, err := r.s.Dialect.Recognize(t.Context(), plugin.Source{ID: "other", Path: other, Display: other}); m != nil ||
+		err != nil {
 		t.Errorf("a file of another dialect: %+v, %v", m, err)
 	}
 	if got := r.save(""); got.State != plugin.Failed || got.Problem.File != r.s.Name || got.Problem.Message == "" {
@@ -243,7 +248,8 @@ func testCalls(t *testing.T, r *trial) {
 	r.answers("echo", string(arguments), text)
 	long := strings.Repeat("0123456789", 100_000)
 	r.answers("echo", fmt.Sprintf(`{"text":%q}`, long), long)
-	if got := r.call(t.Context(), "fail", "{}", patient); got.Status != chat.CallRaised || !strings.Contains(got.Error, "no such thing") {
+	if got := r.call(t.Context(), "fail", "{}", patient); got.Status != chat.CallRaised ||
+		!strings.Contains(got.Error, "no such thing") {
 		t.Errorf("an error: %+v", got)
 	}
 	r.answers("noise", "{}", "quiet")
@@ -282,7 +288,8 @@ func testStopped(t *testing.T, r *trial) {
 		}
 		began := time.Now()
 		cancel(errors.New("you stopped it"))
-		if got := <-result; got.Status != chat.CallCancelled || got.Error != "you stopped it" || time.Since(began) > 10*time.Second {
+		if got := <-result; got.Status != chat.CallCancelled || got.Error != "you stopped it" ||
+			time.Since(began) > 10*time.Second {
 			t.Errorf("%s: got %+v after %s", one.name, got, time.Since(began))
 		}
 		r.answersSoon("echo", `{"text":"again"}`, "again")

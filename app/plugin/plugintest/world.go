@@ -17,18 +17,19 @@ import (
 	"conclave/app/tool"
 )
 
-// Script is what a plugin of a [World] does, as JSON in a .py, .js or .ts file,
+// Script says what a plugin of a [World] does, as JSON in a .py, .js or .ts file,
 // or in main.py of a folder. A file that is no JSON is a syntax error.
 type Script struct {
-	Name        string          `json:"name,omitempty"`
-	Permissions []string        `json:"permissions,omitempty"`
-	Files       []string        `json:"files,omitempty"` // siblings that it imports
-	Tools       []Tool          `json:"tools"`
-	Load        Load            `json:"load,omitempty"`
-	Unlisted    bool            `json:"unlisted,omitempty"` // reading it does not tell its tools
-	Stderr      string          `json:"stderr,omitempty"`   // printed at the start
-	Problem     plugin.Problem  `json:"problem"`            // of LoadFails
-	Options     json.RawMessage `json:"options,omitempty"`  // the schema of its settings, told by listing and, unless Unlisted, by reading
+	Name        string         `json:"name,omitempty"`
+	Permissions []string       `json:"permissions,omitempty"`
+	Files       []string       `json:"files,omitempty"` // siblings that it imports
+	Tools       []Tool         `json:"tools"`
+	Load        Load           `json:"load,omitempty"`
+	Unlisted    bool           `json:"unlisted,omitempty"` // reading it does not tell its tools
+	Stderr      string         `json:"stderr,omitempty"`   // printed at the start
+	Problem     plugin.Problem `json:"problem"`            // of LoadFails
+	// the schema of its settings, told by listing and, unless Unlisted, by reading
+	Options json.RawMessage `json:"options,omitempty"`
 }
 
 // Load says what a process does instead of becoming ready.
@@ -118,7 +119,8 @@ var (
 func NewWorld(facts plugin.Facts) *World {
 	facts.Layouts = []plugin.Layout{{Entry: "NAME.py", What: "a scripted plugin", Page: "PLUGINS.md"}}
 	facts.Endings = []string{".py", ".js", ".mjs", ".ts"}
-	return &World{facts: facts, running: map[*Process]struct{}{}, places: map[string]plugin.Place{}, calls: make(chan Called, 1000), release: make(chan struct{})}
+	return &World{facts: facts, running: map[*Process]struct{}{}, places: map[string]plugin.Place{},
+		calls: make(chan Called, 1000), release: make(chan struct{})}
 }
 
 // Calls hears of each call of a tool that Waits, Hangs or Heeds, once it is
@@ -184,7 +186,8 @@ func pathOf(src plugin.Source) string {
 func read(path string) (Script, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return Script{}, &plugin.Problem{Kind: "unavailable", File: filepath.Base(path), Message: filepath.Base(path) + " cannot be read."}
+		return Script{}, &plugin.Problem{Kind: "unavailable", File: filepath.Base(path), Message: filepath.Base(path) +
+			" cannot be read."}
 	}
 	return parse(path, text)
 }
@@ -192,11 +195,13 @@ func read(path string) (Script, error) {
 // parse reads the text of a script, which lies at path.
 func parse(path string, text []byte) (Script, error) {
 	if len(text) == 0 {
-		return Script{}, &plugin.Problem{Kind: "script", File: filepath.Base(path), Message: filepath.Base(path) + " is empty."}
+		return Script{}, &plugin.Problem{Kind: "script", File: filepath.Base(path), Message: filepath.Base(path) +
+			" is empty."}
 	}
 	var s Script
 	if err := json.Unmarshal(text, &s); err != nil {
-		p := &plugin.Problem{Kind: "script", Type: "SyntaxError", File: filepath.Base(path), Line: 1, Message: "It is no JSON: " + err.Error() + "."}
+		p := &plugin.Problem{Kind: "script", Type: "SyntaxError", File: filepath.Base(path), Line: 1,
+			Message: "It is no JSON: " + err.Error() + "."}
 		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 			p.Line += strings.Count(string(text[:syntax.Offset]), "\n")
 		}
@@ -247,13 +252,15 @@ func (w *World) Inspect(_ context.Context, src plugin.Source, m plugin.Manifest)
 	}
 	listing.Options = s.Options
 	for _, t := range s.Tools {
-		listing.Tools = append(listing.Tools, tool.Tool{Plugin: src.ID, Name: t.Name, Title: t.Name, Description: t.Description, Contract: w.facts.Contract, File: m.Entry})
+		listing.Tools = append(listing.Tools, tool.Tool{Plugin: src.ID, Name: t.Name, Title: t.Name,
+			Description: t.Description, Contract: w.facts.Contract, File: m.Entry})
 	}
 	return listing, nil
 }
 
 // Spec implements plugin.Dialect. The path travels as the only argument.
-func (w *World) Spec(_ context.Context, src plugin.Source, m plugin.Manifest, place plugin.Place) (sandbox.Spec, error) {
+func (w *World) Spec(_ context.Context, src plugin.Source, m plugin.Manifest,
+	place plugin.Place) (sandbox.Spec, error) {
 	w.mu.Lock()
 	w.places[src.ID] = place
 	w.mu.Unlock()

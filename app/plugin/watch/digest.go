@@ -49,7 +49,7 @@ func Digest(path string) (string, []string, error) {
 	return t.digest(), t.names(), nil
 }
 
-// tree is what one look at a plugin saw.
+// tree holds what one look at a plugin saw.
 type tree struct {
 	base  string
 	files map[string]file // by relative path; the one of a single file is its base
@@ -120,7 +120,8 @@ func scan(path string, before *tree, enter func(dir string)) (*tree, error) {
 	if before == nil {
 		before = &tree{}
 	}
-	s := &scanner{path: path, before: before, enter: enter, tree: &tree{base: filepath.Base(path), files: map[string]file{}}}
+	s := &scanner{path: path, before: before, enter: enter,
+		tree: &tree{base: filepath.Base(path), files: map[string]file{}}}
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
@@ -144,7 +145,8 @@ func scan(path string, before *tree, enter func(dir string)) (*tree, error) {
 			err = fmt.Errorf("look at %s: %w", path, fs.ErrNotExist)
 		}
 	default:
-		return nil, fault.New(fault.Invalid, "plugin.digest", path+" is neither a file nor a folder.", "Remove it from the plugins folder.")
+		return nil, fault.New(fault.Invalid, "plugin.digest", path+" is neither a file nor a folder.",
+			"Remove it from the plugins folder.")
 	}
 	if err != nil {
 		return nil, err
@@ -162,7 +164,8 @@ type scanner struct {
 
 func (s *scanner) dir(rel string, depth int) error {
 	if s.tree.dirs++; s.tree.dirs > maxDirs || depth > maxDepth {
-		return s.tooLarge(fmt.Sprintf("The plugin %s has more than %d folders, or folders nested more than %d deep.", s.tree.base, maxDirs, maxDepth))
+		return s.tooLarge(fmt.Sprintf("The plugin %s has more than %d folders, or folders nested more than %d deep.",
+			s.tree.base, maxDirs, maxDepth))
 	}
 	if s.enter != nil && rel != "." {
 		s.enter(filepath.Join(s.path, filepath.FromSlash(rel)))
@@ -277,7 +280,8 @@ func (s *scanner) add(name string, f file) error {
 }
 
 func (s *scanner) tooLarge(message string) error {
-	return fault.New(fault.Invalid, "plugin.digest", message, "Keep data and installed packages out of the plugin's folder.")
+	return fault.New(fault.Invalid, "plugin.digest", message,
+		"Keep data and installed packages out of the plugin's folder.")
 }
 
 // skipGone passes over what was taken away while we looked.
@@ -295,5 +299,6 @@ func (s *scanner) unreadable(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("look at %s: %w", name, err)
 	}
-	return fault.Wrap(fault.Unavailable, "plugin.digest", "The plugin "+s.tree.base+" cannot be read: "+name+".", "Check that you may read it.", err)
+	return fault.Wrap(fault.Unavailable, "plugin.digest", "The plugin "+s.tree.base+" cannot be read: "+name+".",
+		"Check that you may read it.", err)
 }

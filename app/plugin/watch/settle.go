@@ -19,7 +19,7 @@ const gone = ""
 // of one that is gone again by then.
 const unknown = "unknown"
 
-// sight is what one look at an entry found.
+// sight holds what one look at an entry found.
 type sight struct {
 	digest   string // what it is; gone, or a text that stands for an error
 	state    string // digest and times

@@ -17,16 +17,16 @@ const masked = "•••"
 // would mask ordinary words.
 const minSecret = 4
 
-// mask knows the secrets that a plugin was told, so that what it says of them
+// redactor knows the secrets that a plugin was told, so that what it says of them
 // (results, errors, printed text, its log) reaches neither the record nor a model
 // nor the window. The zero value knows none. It is safe for concurrent use.
-type mask struct {
+type redactor struct {
 	mu      sync.Mutex // guards secrets
 	secrets []string
 }
 
 // learn adds a secret.
-func (m *mask) learn(secret string) {
+func (m *redactor) learn(secret string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(secret) >= minSecret && !slices.Contains(m.secrets, secret) {
@@ -56,19 +56,19 @@ func (e *entry) learn(capability string, args json.RawMessage, value any) {
 		secret = given.Value
 	}
 	if len(secret) >= minKept {
-		e.mask.learn(secret)
+		e.redactor.learn(secret)
 	}
 }
 
 // known returns the secrets, longest first; the slice is not changed later.
-func (m *mask) known() []string {
+func (m *redactor) known() []string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clone(m.secrets)
 }
 
 // text returns text without the secrets.
-func (m *mask) text(text string) string {
+func (m *redactor) text(text string) string {
 	for _, secret := range m.known() {
 		text = strings.ReplaceAll(text, secret, masked)
 	}
@@ -76,7 +76,7 @@ func (m *mask) text(text string) string {
 }
 
 // result takes the secrets out of what a call answered.
-func (m *mask) result(r *tool.Result) {
+func (m *redactor) result(r *tool.Result) {
 	secrets := m.known()
 	if len(secrets) == 0 {
 		return

@@ -27,11 +27,11 @@ const (
 // within a minute: a plugin that prints without end must not wear it out.
 const journalPace = 1 << 20
 
-// journal keeps the last lines a plugin logged or printed, in memory, and in a
+// pluginLog keeps the last lines a plugin logged or printed, in memory, and in a
 // file that the next start of Conclave reads. It is safe for concurrent use.
-type journal struct {
-	path string // of the file; empty: nothing is kept
-	mask *mask  // what must not be in it
+type pluginLog struct {
+	path     string    // of the file; empty: nothing is kept
+	redactor *redactor // what must not be in it
 
 	mu     sync.Mutex       // guards the fields below
 	lines  []plugin.LogLine // a ring once full
@@ -46,16 +46,16 @@ type journal struct {
 	paced  int64
 }
 
-// newJournal returns a journal that is kept at path; empty keeps nothing.
-func newJournal(path string, mask *mask) *journal {
-	return &journal{path: path, mask: mask, next: journalLines + 1}
+// newPluginLog returns a log that is kept at path; empty keeps nothing.
+func newPluginLog(path string, redactor *redactor) *pluginLog {
+	return &pluginLog{path: path, redactor: redactor, next: journalLines + 1}
 }
 
 // olderOf is where the lines lie that no longer fit into the file at path.
 func olderOf(path string) string { return path + ".1" }
 
-func (j *journal) add(level, text, call string) {
-	text = strings.TrimRight(logged(j.mask, text), "\n")
+func (j *pluginLog) add(level, text, call string) {
+	text = strings.TrimRight(logged(j.redactor, text), "\n")
 	if len(text) > journalLineSize {
 		text = strings.ToValidUTF8(text[:journalLineSize], "") + " …"
 	}
@@ -63,7 +63,7 @@ func (j *journal) add(level, text, call string) {
 	defer j.mu.Unlock()
 	line := plugin.LogLine{N: j.next, Time: time.Now(), Level: level, Text: text, Call: call}
 	j.next++
-	j.keep(line)
+	j.store(line)
 	if len(j.lines) < journalLines {
 		j.lines = append(j.lines, line)
 		return
@@ -77,15 +77,15 @@ var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // logged is foreign text as a log has it: what a terminal obeys and what nobody sees
 // is taken out, and then the secrets, which hidden characters may have parted.
-func logged(secrets *mask, text string) string {
+func logged(secrets *redactor, text string) string {
 	text, _ = tool.Strip(lineEnds.Replace(secrets.text(text)))
 	return secrets.text(text)
 }
 
-// keep writes a line to the file, if the plugin writes within its pace. A log
+// store writes a line to the file, if the plugin writes within its pace. A log
 // that cannot be written is no reason to stop: it is in memory. The caller holds
 // mu.
-func (j *journal) keep(line plugin.LogLine) {
+func (j *pluginLog) store(line plugin.LogLine) {
 	raw, err := json.Marshal(line)
 	if err != nil || j.path == "" || !j.within(int64(len(raw)), line.Time) || !j.open() {
 		return
@@ -96,13 +96,13 @@ func (j *journal) keep(line plugin.LogLine) {
 	j.write(raw)
 }
 
-func (j *journal) write(raw []byte) {
+func (j *pluginLog) write(raw []byte) {
 	n, _ := j.file.Write(append(raw, '\n'))
 	j.size += int64(n)
 }
 
 // within reports whether n more bytes are within the pace of this minute.
-func (j *journal) within(n int64, now time.Time) bool {
+func (j *pluginLog) within(n int64, now time.Time) bool {
 	if now.Sub(j.minute) >= time.Minute {
 		j.minute, j.paced = now, 0
 	}
@@ -111,7 +111,7 @@ func (j *journal) within(n int64, now time.Time) bool {
 }
 
 // open opens the file at the first line.
-func (j *journal) open() bool {
+func (j *pluginLog) open() bool {
 	if j.begun {
 		return j.file != nil
 	}
@@ -131,7 +131,7 @@ func (j *journal) open() bool {
 }
 
 // turn moves a full file aside, over the one moved before, and begins another.
-func (j *journal) turn(now time.Time) bool {
+func (j *pluginLog) turn(now time.Time) bool {
 	j.load()
 	_ = j.file.Close()
 	j.file = nil
@@ -150,7 +150,7 @@ func (j *journal) turn(now time.Time) bool {
 }
 
 // load reads the lines of earlier starts, once.
-func (j *journal) load() {
+func (j *pluginLog) load() {
 	if j.loaded || j.path == "" {
 		return
 	}
@@ -167,7 +167,7 @@ func (j *journal) load() {
 		for lines := bufio.NewScanner(bytes.NewReader(raw)); lines.Scan(); {
 			var line plugin.LogLine
 			if json.Unmarshal(lines.Bytes(), &line) == nil {
-				line.Text = logged(j.mask, line.Text) // of a Conclave that did not clean it
+				line.Text = logged(j.redactor, line.Text) // of a Conclave that did not clean it
 				all = append(all, line)
 			}
 		}
@@ -180,7 +180,7 @@ func (j *journal) load() {
 
 // since returns the lines with N > n, oldest first, those of earlier starts among
 // them.
-func (j *journal) since(n uint64) []plugin.LogLine {
+func (j *pluginLog) since(n uint64) []plugin.LogLine {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.load()
@@ -198,7 +198,7 @@ func (j *journal) since(n uint64) []plugin.LogLine {
 }
 
 // close closes the file. What is added later is in memory alone.
-func (j *journal) close() {
+func (j *pluginLog) close() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.file != nil {
@@ -208,7 +208,7 @@ func (j *journal) close() {
 }
 
 // forget removes what is kept.
-func (j *journal) forget() {
+func (j *pluginLog) forget() {
 	j.close()
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -23,9 +23,9 @@ func texts(lines []plugin.LogLine) string {
 
 func TestF38ALogIsReadByTheNextStartWithoutItsSecrets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "logs", "plugins", "p.log")
-	var m mask
+	var m redactor
 	m.learn("hunter2-hunter2")
-	first := newJournal(path, &m)
+	first := newPluginLog(path, &m)
 	first.add("info", "one with hunter2-hunter2\n", "")
 	first.add("error", "two", "call")
 	first.close()
@@ -36,7 +36,7 @@ func TestF38ALogIsReadByTheNextStartWithoutItsSecrets(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("others may read it: %v %v", info.Mode(), err)
 	}
-	next := newJournal(path, &mask{})
+	next := newPluginLog(path, &redactor{})
 	next.add("info", "three", "")
 	lines := next.since(0)
 	if got := texts(lines); got != "one with •••|two|three" || lines[1].Level != "error" || lines[1].Call != "call" {
@@ -46,17 +46,18 @@ func TestF38ALogIsReadByTheNextStartWithoutItsSecrets(t *testing.T) {
 		t.Errorf("since the second there is %q", got)
 	}
 	next.forget()
-	if got := texts(newJournal(path, &mask{}).since(0)); got != "" {
+	if got := texts(newPluginLog(path, &redactor{}).since(0)); got != "" {
 		t.Errorf("once forgotten there is %q", got)
 	}
 }
 
 func TestALogHoldsNothingThatATerminalObeysAndNoPartedSecret(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.log")
-	var m mask
+	var m redactor
 	m.learn("hunter2-hunter2")
-	j := newJournal(path, &m)
-	j.add("info", "\x1b]52;c;c2VjcmV0\x07a\x1b[2J\u009b1mb\u202e\x7f\x00\nhunter\u200b2-hun\x1b[0mter2\rover\r\nend\r\n", "")
+	j := newPluginLog(path, &m)
+	j.add("info", "\x1b]52;c;c2VjcmV0\x07a\x1b[2J\u009b1mb\u202e\x7f\x00\nhunter\u200b2-hun\x1b[0mter2\rover\r\nend\r\n",
+		"")
 	const want = "ab\n•••\nover\nend"
 	if got := texts(j.since(0)); got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -71,7 +72,7 @@ func TestALogHoldsNothingThatATerminalObeysAndNoPartedSecret(t *testing.T) {
 	if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := texts(newJournal(path, &m).since(0)); got != "xy" {
+	if got := texts(newPluginLog(path, &m).since(0)); got != "xy" {
 		t.Errorf("an older log reads %q", got)
 	}
 }
@@ -79,7 +80,7 @@ func TestALogHoldsNothingThatATerminalObeysAndNoPartedSecret(t *testing.T) {
 func TestF38AKeptLogIsBoundedAndSaysSo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "p.log")
-		j := newJournal(path, &mask{})
+		j := newPluginLog(path, &redactor{})
 		line := strings.Repeat("x", 1000)
 		for i := range 3000 { // three times the bound
 			j.add("info", fmt.Sprint(i, " ", line), "")
@@ -97,7 +98,7 @@ func TestF38AKeptLogIsBoundedAndSaysSo(t *testing.T) {
 		if size > limit.PluginLog.Value {
 			t.Errorf("%d bytes are kept", size)
 		}
-		lines := newJournal(path, &mask{}).since(0)
+		lines := newPluginLog(path, &redactor{}).since(0)
 		if got := texts(lines); !strings.HasSuffix(got, "2999 "+line) || !strings.Contains(got, limit.PluginLog.Person) {
 			t.Errorf("the next start reads %d lines: %.200q", len(lines), got)
 		}
@@ -107,7 +108,7 @@ func TestF38AKeptLogIsBoundedAndSaysSo(t *testing.T) {
 func TestF38APluginThatPrintsWithoutEndDoesNotFillTheDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // no time passes
 		path := filepath.Join(t.TempDir(), "p.log")
-		j := newJournal(path, &mask{})
+		j := newPluginLog(path, &redactor{})
 		line := strings.Repeat("x", 4000)
 		for range 2000 {
 			j.add("info", line, "")
