@@ -55,7 +55,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	path, err := s.keepCopy(ctx, fmt.Sprintf("v%d-", have), "v")
 	if err != nil {
-		return s.settle(op, fmt.Errorf("copy the store before bringing it to layout %d: %w", version, err))
+		return s.asFault(op, fmt.Errorf("copy the store before bringing it to layout %d: %w", version, err))
 	}
 	s.log.Info("The store is brought to a newer layout.", "from", have, "to", version, "copy", path)
 	err = s.write(ctx, op, func(tx *bbolt.Tx) error {

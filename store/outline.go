@@ -74,7 +74,7 @@ func (s *Store) Outline(ctx context.Context, id chat.ConversationID) (Outline, e
 	for seq := o.Conversation.Head; seq != 0; {
 		i, ok := o.at(seq)
 		if !ok || o.Entries[i].Parent >= seq {
-			return Outline{}, s.settle(op, badPath(id, seq))
+			return Outline{}, s.asFault(op, badPath(id, seq))
 		}
 		o.Path = append(o.Path, seq)
 		seq = o.Entries[i].Parent

@@ -38,7 +38,7 @@ func (s *Store) view(ctx context.Context, op string, fn func(*bbolt.Tx) error) e
 	if f := s.damaged.Load(); f != nil {
 		return f
 	}
-	return s.settle(op, guarded(func() error { return s.db.View(fn) }))
+	return s.asFault(op, guarded(func() error { return s.db.View(fn) }))
 }
 
 // write runs fn in a transaction that writes, after whatever was pending, and
@@ -70,7 +70,7 @@ func (s *Store) write(ctx context.Context, op string, fn func(*bbolt.Tx) error) 
 		})
 	})
 	written = err == nil
-	return s.settle(op, err)
+	return s.asFault(op, err)
 }
 
 // claim waits for the right to write. The caller gives it back with yield.
@@ -89,9 +89,9 @@ func (s *Store) claim(ctx context.Context, op string) error {
 
 func (s *Store) yield() { <-s.writer }
 
-// settle turns err into what the caller gets, and stops all use of a file that
+// asFault turns err into the fault that the caller gets, and stops all use of a file that
 // proved damaged.
-func (s *Store) settle(op string, err error) error {
+func (s *Store) asFault(op string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -54,9 +54,9 @@ func (c *command) line(ctx context.Context) (string, error) {
 	}
 }
 
-// armed is how long a question stands before it takes an answer: what was typed
+// answerDelay is how long a question stands before it takes an answer: what was typed
 // before it could be read is none.
-const armed = 600 * time.Millisecond
+const answerDelay = 600 * time.Millisecond
 
 // arm lets a question stand for a moment, and throws away what was typed before
 // and meanwhile. io.EOF at the end of the input, or ctx's cause.
@@ -67,7 +67,7 @@ func (c *command) arm(ctx context.Context) error {
 	if c.Flush != nil {
 		c.Flush()
 	}
-	stands := time.NewTimer(armed)
+	stands := time.NewTimer(answerDelay)
 	defer stands.Stop()
 	dropped := false
 	for {

@@ -83,7 +83,7 @@ func (c *command) promptCommand() *cobra.Command {
 		if strings.TrimSpace(text) == "" {
 			return usageError("there is nothing to send: the text is empty")
 		}
-		return c.converse(cmd.Context(), f, func(ctx context.Context, talk *talk) error {
+		return c.converse(cmd.Context(), f, func(ctx context.Context, run *promptRun) error {
 			if text == "-" { // read only now: the command may run elsewhere
 				read, err := c.readIn("cli.prompt", "The text", limit.MessageText)
 				if err != nil {
@@ -94,7 +94,7 @@ func (c *command) promptCommand() *cobra.Command {
 			if strings.TrimSpace(text) == "" {
 				return usageError("there is nothing to send: the text is empty")
 			}
-			return talk.say(ctx, text)
+			return run.say(ctx, text)
 		})
 	}
 	return cmd
@@ -105,11 +105,11 @@ func (c *command) chatCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "chat [flags]", Short: "Talk in the terminal", Args: noArguments}
 	f.add(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return c.converse(cmd.Context(), f, func(ctx context.Context, talk *talk) error {
+		return c.converse(cmd.Context(), f, func(ctx context.Context, run *promptRun) error {
 			if !c.json {
 				fmt.Fprintf(c.Err,
 					"Talking to %s. An empty line ends a message of several lines begun with \"\"\"; Ctrl-D ends the chat.\n",
-					talk.model.Info().Title)
+					run.model.Info().Title)
 			}
 			for {
 				if !c.json {
@@ -126,7 +126,7 @@ func (c *command) chatCommand() *cobra.Command {
 					continue
 				}
 				answer, done := c.Interrupt.during(ctx)
-				err = talk.say(answer, text)
+				err = run.say(answer, text)
 				stopped := answer.Err() != nil
 				done()
 				if err != nil {
@@ -163,8 +163,8 @@ func (c *command) message(ctx context.Context) (string, error) {
 	}
 }
 
-// talk is one conversation in the terminal.
-type talk struct {
+// promptRun is one chat in the terminal.
+type promptRun struct {
 	c          *command
 	app        *App
 	f          *promptFlags
@@ -182,7 +182,7 @@ type talk struct {
 }
 
 // converse sets a conversation up and runs do in it.
-func (c *command) converse(ctx context.Context, f *promptFlags, do func(context.Context, *talk) error) error {
+func (c *command) converse(ctx context.Context, f *promptFlags, do func(context.Context, *promptRun) error) error {
 	if f.toolsApprove && f.approve == "" {
 		f.approve = "ask"
 	}
@@ -203,7 +203,7 @@ func (c *command) converse(ctx context.Context, f *promptFlags, do func(context.
 		return err
 	}
 	defer app.Close()
-	t := &talk{
+	t := &promptRun{
 		c: c, app: app, f: f, asker: asker, temporary: func() {},
 		approval: &approval{c: c, app: app, asker: asker, names: f.tools},
 	}
@@ -214,7 +214,7 @@ func (c *command) converse(ctx context.Context, f *promptFlags, do func(context.
 	return do(ctx, t)
 }
 
-func (t *talk) prepare(ctx context.Context) error {
+func (t *promptRun) prepare(ctx context.Context) error {
 	set, err := t.app.Settings.Settings(ctx)
 	if err != nil {
 		return err
@@ -262,7 +262,7 @@ func (t *talk) prepare(ctx context.Context) error {
 // begin makes the chat, once there is something to say in it, or changes the one
 // that goes on to what the flags say. It has its title from the start: one write
 // to the disk less before the answer.
-func (t *talk) begin(ctx context.Context, text string) error {
+func (t *promptRun) begin(ctx context.Context, text string) error {
 	info := t.model.Info()
 	switch {
 	case t.chat.ID != "":
@@ -295,13 +295,13 @@ func (t *talk) begin(ctx context.Context, text string) error {
 }
 
 // scriptFile reports whether a -T value names a file.
-func (t *talk) scriptFile(spec string) bool {
+func (t *promptRun) scriptFile(spec string) bool {
 	return slices.Contains(t.app.Host.Endings(), strings.ToLower(filepath.Ext(spec)))
 }
 
 // fileSpecs are the files and the toolboxes with settings, their paths absolute, that
 // this chat offers again when it goes on.
-func (t *talk) fileSpecs() []string {
+func (t *promptRun) fileSpecs() []string {
 	var files []string
 	for _, spec := range t.f.tools {
 		switch {
@@ -317,7 +317,7 @@ func (t *talk) fileSpecs() []string {
 // askAboutChanged asks whether files that the chat offers again may run although
 // they changed since the person let them. Naming one again with -T is a yes. Of
 // chats older than this question nothing is known, and nothing asked.
-func (t *talk) askAboutChanged(ctx context.Context) error {
+func (t *promptRun) askAboutChanged(ctx context.Context) error {
 	t.digests = map[string]string{}
 	named := t.fileSpecs()
 	files := t.chat.Tools
@@ -354,7 +354,7 @@ func (t *talk) askAboutChanged(ctx context.Context) error {
 // addFiles loads the files of -T and --functions for this run, and those the
 // chat was begun with. Naming a file on the command line is the yes to running
 // it.
-func (t *talk) addFiles(ctx context.Context, before []string) error {
+func (t *promptRun) addFiles(ctx context.Context, before []string) error {
 	files := before
 	for _, spec := range t.fileSpecs() {
 		if !slices.Contains(files, spec) {
@@ -404,7 +404,7 @@ func (t *talk) addFiles(ctx context.Context, before []string) error {
 }
 
 // set returns the tools this turn offers, and whether the person named them.
-func (t *talk) set() (*tool.Set, bool, error) {
+func (t *promptRun) set() (*tool.Set, bool, error) {
 	if t.f.noTools {
 		return nil, false, nil
 	}
@@ -449,7 +449,7 @@ func (t *talk) set() (*tool.Set, bool, error) {
 	return offered.Promote(func(x tool.Tool) bool { return byName[x.ID()] }), true, nil
 }
 
-func (t *talk) attachments() ([]chat.Part, error) {
+func (t *promptRun) attachments() ([]chat.Part, error) {
 	var parts []chat.Part
 	for _, name := range t.f.attach {
 		data, err := readFile("cli.attach", t.c.Path(name), name, limit.Attachment)
@@ -469,7 +469,7 @@ func (t *talk) attachments() ([]chat.Part, error) {
 }
 
 // say runs one turn and prints it.
-func (t *talk) say(ctx context.Context, text string) error {
+func (t *promptRun) say(ctx context.Context, text string) error {
 	set, explicit, err := t.set()
 	if err != nil {
 		return err

@@ -133,7 +133,7 @@ func hasBox(s plugin.Status, name string) bool { return slices.Contains(boxes(s)
 
 // absoluteBox is a toolbox with settings whose paths, where its plugin declares them
 // as such, are those of the folder that the command was given in.
-func (t *talk) absoluteBox(spec string) string {
+func (t *promptRun) absoluteBox(spec string) string {
 	name, settings, err := parseBox(spec)
 	if err != nil {
 		return spec // addToolbox says so
@@ -166,7 +166,7 @@ func (t *talk) absoluteBox(spec string) string {
 // addToolbox loads the plugin that has a toolbox once more for this run, with the
 // settings named, and returns its id and the toolbox's name. Kind not_found when
 // no plugin has one of that name.
-func (t *talk) addToolbox(ctx context.Context, spec string) (id, name string, err error) {
+func (t *promptRun) addToolbox(ctx context.Context, spec string) (id, name string, err error) {
 	name, settings, err := parseBox(spec)
 	if err != nil {
 		return "", "", err

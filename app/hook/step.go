@@ -90,8 +90,8 @@ func Notes(trace []Trace) []string {
 	return notes
 }
 
-// ended is how a row of steps ended.
-type ended[T any] struct {
+// outcome says how a row of steps ended.
+type outcome[T any] struct {
 	value T
 	by    Owner
 	last  Verdict[T] // Answer, Deny or Stop, or the zero value
@@ -100,11 +100,11 @@ type ended[T any] struct {
 
 // run has each step look at v, in their order. guard says that a step that fails
 // denies. The error is the cause of ctx's end.
-func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool) (ended[T], error) {
+func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool) (outcome[T], error) {
 	slices.SortStableFunc(steps, func(a, b Step[T]) int {
 		return cmp.Or(cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Order, b.Order))
 	})
-	end := ended[T]{value: v}
+	end := outcome[T]{value: v}
 	for _, step := range steps {
 		began := time.Now()
 		verdict, err := step.Do(ctx, end.value)

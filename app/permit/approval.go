@@ -352,7 +352,7 @@ func (g *Gate) decided(plugin string) {
 		listeners = append(listeners, *listen)
 	}
 	g.mu.Unlock()
-	g.reconsider()
+	g.recheckWaiting()
 	g.notifyPlugin(plugin)
 	for _, listen := range listeners {
 		listen(plugin)
@@ -398,15 +398,15 @@ func (g *Gate) keep(ctx context.Context, a Approval, thisRun bool) error {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, running := g.lasting[a.Plugin]
+	_, running := g.beforeRun[a.Plugin]
 	switch before, known := g.approvals[a.Plugin]; {
 	case !thisRun:
-		delete(g.lasting, a.Plugin)
+		delete(g.beforeRun, a.Plugin)
 	case running: // what lasts is known already
 	case known:
-		g.lasting[a.Plugin] = &before
+		g.beforeRun[a.Plugin] = &before
 	default:
-		g.lasting[a.Plugin] = nil
+		g.beforeRun[a.Plugin] = nil
 	}
 	g.approvals[a.Plugin] = a
 	g.releaseLocked(a)
@@ -417,15 +417,15 @@ func (g *Gate) keep(ctx context.Context, a Approval, thisRun bool) error {
 func (g *Gate) forThisRun(plugin string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	_, running := g.lasting[plugin]
+	_, running := g.beforeRun[plugin]
 	return running
 }
 
 // RunEnded takes back what was approved for a run only, and tells those who listen.
 func (g *Gate) RunEnded(plugin string) {
 	g.mu.Lock()
-	before, running := g.lasting[plugin]
-	delete(g.lasting, plugin)
+	before, running := g.beforeRun[plugin]
+	delete(g.beforeRun, plugin)
 	switch {
 	case !running:
 	case before == nil:

@@ -39,23 +39,23 @@ type Gate struct {
 	home      string
 	protected []string
 
-	mu        sync.Mutex // guards the fields below
-	grants    []*Grant   // of every scope
-	touched   map[string]bool
-	approvals map[string]Approval
-	known     map[string]Candidate // the newest that asked, by plugin
-	released  map[string]bool      // "plugin:tool digest" of definitions approved in this run
-	pending   []*openRequest       // oldest first
-	lasting   map[string]*Approval // of plugins approved for a run only: what was said before, or nil
-	once      map[string]bool      // calls that were allowed after their program had died
-	uses      map[string]Use       // by tool id
-	unwritten map[string]bool      // tool ids whose use the store does not have yet
-	writing   *time.Timer          // writes them; nil while nothing is due
-	writes    sync.WaitGroup       // the timer that runs, or is to run
-	paused    bool
-	windows   int
-	closed    bool
-	listeners map[*func(string)]struct{}
+	mu          sync.Mutex // guards the fields below
+	grants      []*Grant   // of every scope
+	touched     map[string]bool
+	approvals   map[string]Approval
+	known       map[string]Candidate // the newest that asked, by plugin
+	released    map[string]bool      // "plugin:tool digest" of definitions approved in this run
+	pending     []*openRequest       // oldest first
+	beforeRun   map[string]*Approval // of plugins approved for a run only: what was said before, or nil
+	allowedOnce map[string]bool      // calls that were allowed after their program had died
+	uses        map[string]Use       // by tool id
+	unwritten   map[string]bool      // tool ids whose use the store does not have yet
+	writing     *time.Timer          // writes them; nil while nothing is due
+	writes      sync.WaitGroup       // the timer that runs, or is to run
+	paused      bool
+	windows     int
+	closed      bool
+	listeners   map[*func(string)]struct{}
 }
 
 // usesWritten is how long uses gather before they are written: they only say when
@@ -82,8 +82,8 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 	g := &Gate{
 		o: o, base: context.WithoutCancel(ctx), home: home, protected: protectedPaths(home, o.Protected),
 		touched: map[string]bool{}, approvals: map[string]Approval{}, known: map[string]Candidate{},
-		released: map[string]bool{},
-		lasting:  map[string]*Approval{}, once: map[string]bool{}, uses: map[string]Use{}, unwritten: map[string]bool{},
+		released:  map[string]bool{},
+		beforeRun: map[string]*Approval{}, allowedOnce: map[string]bool{}, uses: map[string]Use{}, unwritten: map[string]bool{},
 		listeners: map[*func(string)]struct{}{},
 	}
 	if o.Store != nil {
@@ -134,9 +134,9 @@ func (g *Gate) Close(ctx context.Context) error {
 		g.writes.Done()
 	}
 	g.writing = nil
-	settled := g.takeLocked(func(e *openRequest) bool { return e.Kind == KindCall && e.waiters > 0 })
+	resolved := g.takeLocked(func(e *openRequest) bool { return e.Kind == KindCall && e.waiters > 0 })
 	g.mu.Unlock()
-	for _, e := range settled {
+	for _, e := range resolved {
 		e.resolve(Decision{
 			Effect: Deny, Why: "Conclave was closed before you answered", Reason: "Conclave was closed before anybody answered",
 			By: "nobody to ask",
@@ -207,8 +207,8 @@ func (g *Gate) Ask(ctx context.Context, request Request) Decision {
 	g.mu.Lock()
 	c, sentence := g.checkLocked(&request)
 	step, r := c.walk(nil)
-	if r.effect == Ask && g.once[request.Call] {
-		delete(g.once, request.Call)
+	if r.effect == Ask && g.allowedOnce[request.Call] {
+		delete(g.allowedOnce, request.Call)
 		r = ruling{effect: Allow, why: "you allowed it once", by: "person"}
 	}
 	if r.effect != Ask {
@@ -480,12 +480,12 @@ func (g *Gate) Attach() (detach func()) {
 	return sync.OnceFunc(func() {
 		g.mu.Lock()
 		g.windows--
-		var settled []*openRequest
+		var resolved []*openRequest
 		if g.windows == 0 {
-			settled = g.takeLocked(func(e *openRequest) bool { return e.Kind == KindCall && e.waiters > 0 })
+			resolved = g.takeLocked(func(e *openRequest) bool { return e.Kind == KindCall && e.waiters > 0 })
 		}
 		g.mu.Unlock()
-		for _, e := range settled {
+		for _, e := range resolved {
 			e.resolve(Decision{
 				Effect: Deny, Step: e.step, By: "nobody to ask", Why: "the window was closed before you answered",
 				Reason: "the window was closed before anybody answered",
@@ -501,7 +501,7 @@ func (g *Gate) SetPaused(on bool) {
 	g.mu.Lock()
 	g.paused = on
 	g.mu.Unlock()
-	g.reconsider()
+	g.recheckWaiting()
 }
 
 // Paused reports whether all tools are paused.

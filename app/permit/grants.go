@@ -87,7 +87,7 @@ func (g *Gate) Revoke(ctx context.Context, id string) (Grant, error) {
 
 // regranted puts in force that a grant came or went.
 func (g *Gate) regranted(grant Grant) {
-	g.reconsider()
+	g.recheckWaiting()
 	if grant.Permission != "" {
 		g.notifyPlugin(grant.Plugin)
 	}

@@ -26,7 +26,7 @@ type openRequest struct {
 	decision Decision
 }
 
-// resolve lets the waiters go. Only who took the entry calls it.
+// resolve lets the waiters go. Only who took the request calls it.
 func (e *openRequest) resolve(d Decision) {
 	e.decision = d
 	close(e.done)
@@ -165,7 +165,7 @@ func (g *Gate) joinLocked(request Request, step int, p Pending) (joined *openReq
 	return e, true
 }
 
-// wait blocks until the entry is settled, its time is over, or ctx ends.
+// wait blocks until the request is resolved, its time is over, or ctx ends.
 func (g *Gate) wait(ctx context.Context, e *openRequest, request Request, first bool) Decision {
 	if first {
 		g.storeWaiting(ctx, e)
@@ -262,21 +262,21 @@ func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 	d, err := g.apply(context.WithoutCancel(ctx), e.request, e.step, e.Pending, a, "person")
 	if left && a.Effect == Allow && d.Grant == "" {
 		g.mu.Lock()
-		g.once[e.request.Call] = true
+		g.allowedOnce[e.request.Call] = true
 		g.mu.Unlock()
 	}
 	e.resolve(d)
 	return err
 }
 
-// reconsider settles the calls that wait and that a rule now decides, and tells
+// recheckWaiting resolves the calls that wait and that a rule now decides, and tells
 // whoever listens.
-func (g *Gate) reconsider() {
-	type settled struct {
+func (g *Gate) recheckWaiting() {
+	type resolved struct {
 		e *openRequest
 		d Decision
 	}
-	var over []settled
+	var over []resolved
 	g.mu.Lock()
 	for _, e := range slices.Clone(g.pending) {
 		if e.Kind != KindCall || e.waiters == 0 {
@@ -288,7 +288,7 @@ func (g *Gate) reconsider() {
 			continue
 		}
 		g.takeLocked(func(o *openRequest) bool { return o == e })
-		over = append(over, settled{e, g.rulingLocked(&e.request, step, r)})
+		over = append(over, resolved{e, g.rulingLocked(&e.request, step, r)})
 	}
 	g.mu.Unlock()
 	for _, s := range over {

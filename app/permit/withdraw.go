@@ -105,7 +105,7 @@ func (g *Gate) develop(ctx context.Context, plugin string, on bool) (before bool
 func (g *Gate) amend(ctx context.Context, plugin string, change func(*Approval) bool) error {
 	g.mu.Lock()
 	a, known := g.approvals[plugin]
-	_, thisRun := g.lasting[plugin]
+	_, thisRun := g.beforeRun[plugin]
 	g.mu.Unlock()
 	if !known || !change(&a) {
 		return nil
@@ -113,10 +113,10 @@ func (g *Gate) amend(ctx context.Context, plugin string, change func(*Approval) 
 	return g.keep(ctx, a, thisRun)
 }
 
-// Elsewhere says that a plugin's files are about to be replaced by what was made
+// StopDeveloping says that a plugin's files are about to be replaced by what was made
 // elsewhere: they are no edit of the person's, whoever develops it. It returns
 // whether the edits were their own.
-func (g *Gate) Elsewhere(ctx context.Context, plugin string) (Withdrawn, error) {
+func (g *Gate) StopDeveloping(ctx context.Context, plugin string) (Withdrawn, error) {
 	developing, err := g.develop(ctx, plugin, false)
 	return Withdrawn{Developing: developing}, err
 }

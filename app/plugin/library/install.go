@@ -94,7 +94,7 @@ func (l *Library) Update(ctx context.Context, id, from string) (updated, kept st
 	if !s.folder || s.manifest.Identity == "" {
 		path = filepath.Join(l.o.Dir, s.base) // its ending may have changed
 	}
-	had, err := l.o.Gate.Elsewhere(ctx, id)
+	had, err := l.o.Gate.StopDeveloping(ctx, id)
 	if err != nil {
 		return "", "", err
 	}

@@ -8,10 +8,10 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// settleIn is how long after Open the daily work waits, so that it does not
+// dailyDelay is how long after Open the daily work waits, so that it does not
 // compete with a window that opens. A command that ends before does it at its
 // end.
-const settleIn = 3 * time.Second
+const dailyDelay = 3 * time.Second
 
 // The first day needs copies before the day is over: one once there is something
 // to lose, and another when firstHour has passed or there is firstMessages of it.
@@ -21,11 +21,11 @@ const (
 	lookEvery     = time.Minute // how often the first day is looked at
 )
 
-// keepHouse does once a day what an open store needs: the daily copy, purging
+// doDaily does once a day what an open store needs: the daily copy, purging
 // the trash, and sweeping the media. It ends with Close, which lets work under
 // way finish for a few seconds.
-func (s *Store) keepHouse(ctx context.Context) {
-	next := time.NewTimer(settleIn)
+func (s *Store) doDaily(ctx context.Context) {
+	next := time.NewTimer(dailyDelay)
 	defer next.Stop()
 	for {
 		select {
@@ -113,7 +113,7 @@ func (s *Store) clean(ctx context.Context) {
 	case errors.Is(err, errClosing):
 		return
 	case errors.Is(err, errDamaged):
-		s.tell(s.settle("store.copy", err))
+		s.tell(s.asFault("store.copy", err))
 		return
 	case err != nil:
 		s.log.Warn("The daily copy of the store was not made.", "err", err)
