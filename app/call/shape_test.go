@@ -64,27 +64,47 @@ func TestWhatAToolAnsweredIsShapedForTheModelAndWholeInTheRecord(t *testing.T) {
 		says   string // to the model; a prefix
 		record string // of the record's result or error; a prefix
 	}{
-		"a text":                 {said("yes"), chat.CallOK, "yes", `"yes"`},
-		"a value":                {tool.Result{Status: chat.CallOK, Value: json.RawMessage(`{"a":1}`), Content: []chat.Part{chat.TextPart("a is 1")}}, chat.CallOK, "a is 1", `{"a":1}`},
-		"a value that is none":   {tool.Result{Status: chat.CallOK, Value: json.RawMessage(`{`), Content: []chat.Part{chat.TextPart("odd")}}, chat.CallOK, "odd", `"odd"`},
+		"a text": {said("yes"), chat.CallOK, "yes", `"yes"`},
+		"a value": {
+			tool.Result{Status: chat.CallOK, Value: json.RawMessage(`{"a":1}`), Content: []chat.Part{chat.TextPart("a is 1")}},
+			chat.CallOK, "a is 1", `{"a":1}`,
+		},
+		"a value that is none": {
+			tool.Result{Status: chat.CallOK, Value: json.RawMessage(`{`), Content: []chat.Part{chat.TextPart("odd")}},
+			chat.CallOK, "odd", `"odd"`,
+		},
 		"hidden characters":      {said("a\u200bb"), chat.CallOK, "ab", "\"a\u200bb\""},
 		"bytes that are no text": {said("a\xffb"), chat.CallOK, "a\uFFFDb", "\"a\uFFFDb\""},
 		"no status":              {tool.Result{Content: []chat.Part{chat.TextPart("fine")}}, chat.CallOK, "fine", `"fine"`},
-		"raised":                 {tool.Result{Status: chat.CallRaised, ErrorType: "ValueError", Error: "no"}, chat.CallRaised, "Error: ValueError: no", "Error: ValueError: no"},
-		"raised without words":   {tool.Result{Status: chat.CallRaised, ErrorType: "ValueError"}, chat.CallRaised, "Error: ValueError", ""},
-		"named already":          {tool.Result{Status: chat.CallRaised, ErrorType: "ValueError", Error: "ValueError: no"}, chat.CallRaised, "Error: ValueError: no", ""},
-		"said as an error":       {tool.Result{Status: chat.CallRaised, Error: "Error: no"}, chat.CallRaised, "Error: no", ""},
-		"failed without words":   {tool.Result{Status: chat.CallRaised}, chat.CallRaised, "Error: the tool failed", ""},
-		"died":                   {tool.Result{Status: chat.CallDied}, chat.CallDied, "Error: the tool process ended", ""},
-		"took too long":          {tool.Result{Status: chat.CallTimeout}, chat.CallTimeout, "Error: run took longer than", ""},
-		"cancelled":              {tool.Result{Status: chat.CallCancelled}, chat.CallCancelled, "Cancelled: the call was cancelled", ""},
-		"refused by its plugin":  {tool.Result{Status: chat.CallBadArguments, Error: "n is too large"}, chat.CallBadArguments, "Error: arguments do not fit run:\nn is too large", ""},
-		"paused":                 {tool.Result{Status: chat.CallPaused}, chat.CallPaused, "", ""},
+		"raised": {
+			tool.Result{Status: chat.CallRaised, ErrorType: "ValueError", Error: "no"}, chat.CallRaised, "Error: ValueError: no",
+			"Error: ValueError: no",
+		},
+		"raised without words": {
+			tool.Result{Status: chat.CallRaised, ErrorType: "ValueError"}, chat.CallRaised, "Error: ValueError", "",
+		},
+		"named already": {
+			tool.Result{Status: chat.CallRaised, ErrorType: "ValueError", Error: "ValueError: no"}, chat.CallRaised,
+			"Error: ValueError: no", "",
+		},
+		"said as an error":     {tool.Result{Status: chat.CallRaised, Error: "Error: no"}, chat.CallRaised, "Error: no", ""},
+		"failed without words": {tool.Result{Status: chat.CallRaised}, chat.CallRaised, "Error: the tool failed", ""},
+		"died":                 {tool.Result{Status: chat.CallDied}, chat.CallDied, "Error: the tool process ended", ""},
+		"took too long":        {tool.Result{Status: chat.CallTimeout}, chat.CallTimeout, "Error: run took longer than", ""},
+		"cancelled": {
+			tool.Result{Status: chat.CallCancelled}, chat.CallCancelled, "Cancelled: the call was cancelled", "",
+		},
+		"refused by its plugin": {
+			tool.Result{Status: chat.CallBadArguments, Error: "n is too large"}, chat.CallBadArguments,
+			"Error: arguments do not fit run:\nn is too large", "",
+		},
+		"paused": {tool.Result{Status: chat.CallPaused}, chat.CallPaused, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, tools{"run": returns(c.result)})
 			made := b.made(chat.ToolCall{ID: "1", Tool: "run", Arguments: json.RawMessage(`{}`)})
-			if got := made.Result.Text(); made.Result.Status != c.status || !strings.HasPrefix(got, c.says) || made.Result.IsError != (c.status != chat.CallOK && c.status != chat.CallPaused) {
+			if got := made.Result.Text(); made.Result.Status != c.status || !strings.HasPrefix(got, c.says) ||
+				made.Result.IsError != (c.status != chat.CallOK && c.status != chat.CallPaused) {
 				t.Errorf("the model is told %s %q", made.Result.Status, got)
 			}
 			r := b.log.Calls()[0]
@@ -99,7 +119,8 @@ func TestWhatAToolAnsweredIsShapedForTheModelAndWholeInTheRecord(t *testing.T) {
 	t.Run("a long text", func(t *testing.T) {
 		b := newBench(t, tools{"run": returns(said(long, "the end"))})
 		made := b.made(chat.ToolCall{ID: "1", Tool: "run", Arguments: json.RawMessage(`{}`)})
-		if got := made.Result.Text(); len(got) > 65<<10 || !strings.HasSuffix(got, "the end") || !strings.Contains(got, "bytes left out") || strings.Contains(got, "\uFFFD") {
+		if got := made.Result.Text(); len(got) > 65<<10 || !strings.HasSuffix(got, "the end") ||
+			!strings.Contains(got, "bytes left out") || strings.Contains(got, "\uFFFD") {
 			t.Errorf("the model is told %d bytes that end with %q", len(got), got[len(got)-20:])
 		}
 		if r := b.log.Calls()[0]; !bytes.Contains(r.Result, []byte(long)) {
@@ -107,9 +128,12 @@ func TestWhatAToolAnsweredIsShapedForTheModelAndWholeInTheRecord(t *testing.T) {
 		}
 	})
 	t.Run("a long traceback", func(t *testing.T) {
-		b := newBench(t, tools{"run": returns(tool.Result{Status: chat.CallRaised, Error: "no", Traceback: trace, Printed: "said " + trace})})
+		b := newBench(t, tools{
+			"run": returns(tool.Result{Status: chat.CallRaised, Error: "no", Traceback: trace, Printed: "said " + trace}),
+		})
 		b.made(chat.ToolCall{ID: "1", Tool: "run", Arguments: json.RawMessage(`{}`)})
-		if r := b.log.Calls()[0]; len(r.Traceback) != 8<<10 || !strings.HasSuffix(r.Traceback, "the end") || !strings.HasSuffix(r.Printed, "the end") {
+		if r := b.log.Calls()[0]; len(r.Traceback) != 8<<10 || !strings.HasSuffix(r.Traceback, "the end") ||
+			!strings.HasSuffix(r.Printed, "the end") {
 			t.Errorf("on record are %d bytes of it", len(r.Traceback))
 		}
 	})
@@ -121,10 +145,18 @@ func TestACallThatCannotBeMadeIsExplained(t *testing.T) {
 		asked chat.ToolCall
 		says  []string
 	}{
-		"an unknown tool":      {chat.ToolCall{ID: "1", Tool: "Weather_Tody", Arguments: json.RawMessage(`{}`)}, []string{`no tool named "Weather_Tody". Tools: weather_today, weather_log, `}},
-		"arguments cut short":  {chat.ToolCall{ID: "1", Tool: "add", Raw: `{"n": 1`}, []string{"arguments do not fit add:", `They were: {"n": 1`}},
-		"arguments of a novel": {chat.ToolCall{ID: "1", Tool: "add", Raw: strings.Repeat("ä", 300)}, []string{"They began: " + strings.Repeat("ä", 200) + "…"}},
-		"a list":               {chat.ToolCall{ID: "1", Tool: "add", Raw: `[1]`}, []string{"They were: [1]"}},
+		"an unknown tool": {
+			chat.ToolCall{ID: "1", Tool: "Weather_Tody", Arguments: json.RawMessage(`{}`)},
+			[]string{`no tool named "Weather_Tody". Tools: weather_today, weather_log, `},
+		},
+		"arguments cut short": {
+			chat.ToolCall{ID: "1", Tool: "add", Raw: `{"n": 1`}, []string{"arguments do not fit add:", `They were: {"n": 1`},
+		},
+		"arguments of a novel": {
+			chat.ToolCall{ID: "1", Tool: "add", Raw: strings.Repeat("ä", 300)},
+			[]string{"They began: " + strings.Repeat("ä", 200) + "…"},
+		},
+		"a list": {chat.ToolCall{ID: "1", Tool: "add", Raw: `[1]`}, []string{"They were: [1]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := b.made(c.asked).Result
@@ -136,7 +168,8 @@ func TestACallThatCannotBeMadeIsExplained(t *testing.T) {
 		})
 	}
 	t.Run("no tools at all", func(t *testing.T) {
-		c := b.made(chat.ToolCall{ID: "1", Tool: "x", Arguments: json.RawMessage(`{}`)}, func(o *call.Origin) { o.Tools = nil })
+		c := b.made(chat.ToolCall{ID: "1", Tool: "x", Arguments: json.RawMessage(`{}`)},
+			func(o *call.Origin) { o.Tools = nil })
 		if got := c.Result.Text(); !strings.HasSuffix(got, "There are no tools.") {
 			t.Errorf("got %q", got)
 		}
@@ -153,7 +186,8 @@ func TestACallThatCannotBeMadeIsExplained(t *testing.T) {
 	})
 	t.Run("a plugin that is gone", func(t *testing.T) {
 		empty := tool.NewRegistry().Set()
-		c := b.made(chat.ToolCall{ID: "1", Tool: "add", Arguments: json.RawMessage(`{}`)}, func(o *call.Origin) { o.Tools = empty })
+		c := b.made(chat.ToolCall{ID: "1", Tool: "add", Arguments: json.RawMessage(`{}`)},
+			func(o *call.Origin) { o.Tools = empty })
 		if got := c.Result.Text(); c.Result.Status != chat.CallDied || !strings.Contains(got, "the plugin p is gone") {
 			t.Errorf("got %q", got)
 		}
@@ -182,7 +216,9 @@ func (f *full) PutCall(ctx context.Context, r *chat.CallRecord) error {
 
 func TestPicturesOfAToolAreKeptOnceAndBounded(t *testing.T) {
 	picture := func(n int) chat.Part {
-		return chat.Part{Kind: chat.PartMedia, Text: "a picture", Media: &chat.Media{MIME: "image/png", Data: []byte{byte(n)}}}
+		return chat.Part{
+			Kind: chat.PartMedia, Text: "a picture", Media: &chat.Media{MIME: "image/png", Data: []byte{byte(n)}},
+		}
 	}
 	r := said("look")
 	for n := range 22 {
@@ -199,7 +235,8 @@ func TestPicturesOfAToolAreKeptOnceAndBounded(t *testing.T) {
 			}
 		}
 	}
-	if text := made.Result.Text(); media != 20 || !strings.Contains(text, "[more than 20 attachments: image/png left out]") {
+	if text := made.Result.Text(); media != 20 || !strings.Contains(text,
+		"[more than 20 attachments: image/png left out]") {
 		t.Errorf("%d pictures and %q", media, text)
 	}
 	if r := b.log.Calls()[0]; len(r.Attachments) != 20 {
@@ -209,8 +246,10 @@ func TestPicturesOfAToolAreKeptOnceAndBounded(t *testing.T) {
 		t.Errorf("the bytes are %v, %v", data, err)
 	}
 	disk := &full{MemoryLog: b.log, media: fault.New(fault.Unavailable, "test", "The disk is full.", "")}
-	made = b.made(chat.ToolCall{ID: "2", Tool: "run", Arguments: json.RawMessage(`{}`)}, func(o *call.Origin) { o.Log = disk })
-	if text := made.Result.Text(); !strings.Contains(text, "[an attachment of type image/png could not be kept: The disk is full.]") {
+	made = b.made(chat.ToolCall{ID: "2", Tool: "run", Arguments: json.RawMessage(`{}`)},
+		func(o *call.Origin) { o.Log = disk })
+	if text := made.Result.Text(); !strings.Contains(text,
+		"[an attachment of type image/png could not be kept: The disk is full.]") {
 		t.Errorf("with a full disk the model is told %q", text)
 	}
 }
@@ -219,7 +258,8 @@ func TestACallThatCannotBePutOnRecordIsNotMade(t *testing.T) {
 	ran := false
 	b := newBench(t, tools{"run": func(context.Context, tool.Call) tool.Result { ran = true; return said("x") }})
 	disk := &full{MemoryLog: b.log, calls: fault.New(fault.Unavailable, "test", "The disk is full.", "")}
-	_, err := b.runner.Do(t.Context(), call.Origin{About: hook.About{Caller: permit.Person}, Tools: b.set, Log: disk}, "p:run", "{}", call.Extra{})
+	_, err := b.runner.Do(t.Context(), call.Origin{About: hook.About{Caller: permit.Person}, Tools: b.set, Log: disk},
+		"p:run", "{}", call.Extra{})
 	if fault.KindOf(err) != fault.Unavailable || ran {
 		t.Errorf("got %v; it ran: %v", err, ran)
 	}
@@ -357,7 +397,8 @@ func TestArgumentsThatAPersonChangedAreCheckedAgain(t *testing.T) {
 		t.Errorf("allowed for one answer: %+v", released)
 	}
 	b.runner.TurnEnded("t")
-	if again := b.doIn(t.Context(), "run", func(o *call.Origin) { o.Caller, o.Turn = permit.Main, "t" }); again.Status != chat.CallRefused {
+	if again := b.doIn(t.Context(), "run",
+		func(o *call.Origin) { o.Caller, o.Turn = permit.Main, "t" }); again.Status != chat.CallRefused {
 		t.Errorf("after that answer: %+v", again)
 	}
 }

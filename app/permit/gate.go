@@ -83,7 +83,8 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 		o: o, base: context.WithoutCancel(ctx), home: home, protected: protectedPaths(home, o.Protected),
 		touched: map[string]bool{}, approvals: map[string]Approval{}, known: map[string]Candidate{},
 		released:  map[string]bool{},
-		beforeRun: map[string]*Approval{}, allowedOnce: map[string]bool{}, uses: map[string]Use{}, unwritten: map[string]bool{},
+		beforeRun: map[string]*Approval{}, allowedOnce: map[string]bool{}, uses: map[string]Use{},
+		unwritten: map[string]bool{},
 		listeners: map[*func(string)]struct{}{},
 	}
 	if o.Store != nil {
