@@ -221,7 +221,7 @@ func (s *Store) start(ctx context.Context) error {
 	background, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.cancel = cancel
 	s.wg.Go(func() { s.writeBehind(background) }) // ended by Close
-	s.wg.Go(func() { s.doDaily(background) })   // ended by Close
+	s.wg.Go(func() { s.doDaily(background) })     // ended by Close
 	return nil
 }
 
