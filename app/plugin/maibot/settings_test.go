@@ -219,8 +219,8 @@ func TestTOMLIsReadAlikeWithAndWithoutTomllib(t *testing.T) {
 @Tool("toml", parameters={"text": {"type": "string"}})
 async def toml(self, text, **kwargs):
     import tomllib
-    from conclave_worker import toml
-    ours = toml._Reader(text).document()
+    from conclave_worker import oldtoml, toml
+    ours = oldtoml.Reader(text).document()
     theirs = tomllib.loads(text)
     return "same" if ours == theirs and toml.loads(toml.dumps(theirs)) == theirs else repr((ours, theirs, toml.dumps(theirs)))
 `)

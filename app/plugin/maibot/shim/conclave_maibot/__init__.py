@@ -14,6 +14,7 @@ A plugin sees `maibot_sdk` and nothing of this. Read in this order:
 import os
 import sys
 
+from conclave_worker import aio  # noqa: F401 - before all that imports more
 from conclave_worker import problems, streams
 
 from . import packages

@@ -91,7 +91,7 @@ def create(worker, manifest, choice, say):
 
 def _installed(manifest):
     """Returns the version of an installed maibot_sdk that fits the manifest, or None."""
-    from importlib.machinery import PathFinder
+    from _frozen_importlib_external import PathFinder
 
     try:
         spec = PathFinder.find_spec("maibot_sdk", [entry for entry in sys.path if entry != _SDK])

@@ -1,7 +1,6 @@
 """One tool: from the record its plugin gives to its entry in tools/list and its calls."""
 
 from conclave_worker import problems, signature, streams
-from conclave_worker.tools import is_async
 
 from . import answers
 
@@ -152,7 +151,7 @@ class Tool:
         if self.handler is None:
             value = self.life.instance.invoke_component(self.name, **given)
             return await value if hasattr(value, "__await__") else value
-        if is_async(self.handler):
+        if signature.is_async(self.handler):
             value = self.handler(**given)
             return await value if hasattr(value, "__await__") else value
         import asyncio

@@ -27,6 +27,8 @@ Standard library only, Python 3.9 and newer.
 
 def load(worker):
     """Brings the plugin to life and puts its tools into worker.tools. Raises problems.Problem."""
+    from conclave_worker import aio  # noqa: F401 - before all that imports more
+
     from . import guard, package, packages, state
 
     host = state.open(worker)

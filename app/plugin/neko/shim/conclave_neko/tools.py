@@ -4,7 +4,7 @@ It has the shape that conclave_worker.serve knows of a tool.
 """
 
 from conclave_worker import codec, results, signature, streams
-from conclave_worker.tools import BadArguments, is_async
+from conclave_worker.call import BadArguments
 
 from . import answers, images
 from .marks import MAX_SECONDS, empty_schema
@@ -27,7 +27,7 @@ class LlmTool:
         self.warnings = []
         self.running, self.waiting = 0, []  # what serve keeps for serial tools
         self._facts = source or {}
-        self.is_async = is_async(handler)
+        self.is_async = signature.is_async(handler)
         self.function = self._call_async if self.is_async else self._call
         self.description = _as_text(i18n.resolve(meta.description))
         self.schema = _schema(i18n.resolve(meta.parameters))

@@ -1,10 +1,12 @@
-"""asyncio, without the modules that it imports and hardly a plugin uses.
+"""asyncio, without the modules that are imported by it and that hardly a plugin uses.
 
     from conclave_worker.aio import asyncio
 
-asyncio imports ssl for connections that may never be made, and inspect for a few
-questions. In their places stand modules that load themselves when something of
-them is used first; whoever imports one of them sees no difference.
+asyncio imports ssl for connections that may never be made, subprocess for programs
+that are never started, inspect for a few questions; what it and pathlib import
+besides is no smaller. In their places stand modules that load themselves when
+something of them is used first; whoever imports one of them sees no difference.
+This has to come before other imports, since what is loaded already stays so.
 """
 
 import sys
@@ -49,20 +51,25 @@ def _load(module):
         _Module.__setattr__(module, "__class__", _Module)
 
 
-def _put_off(name, path=None):
-    """Puts off loading a module of the standard library, unless it is loaded already."""
+def _put_off(name, path=None, **known):
+    """Puts off loading a module of the standard library, unless it is loaded already.
+
+    What is known of it is there before.
+    """
     spec = PathFinder.find_spec(name, path) if name not in sys.modules else None
     if spec is None:
         return
     module = _Later(name)
     facts = {"__spec__": spec, "__loader__": spec.loader, "__package__": spec.parent, "__file__": spec.origin, "__cached__": spec.cached}
-    module.__dict__.update(facts)
+    module.__dict__.update(facts, **known)
     sys.modules[name] = module
 
 
 def _import():
     if "asyncio" not in sys.modules:
-        _put_off("inspect")
+        for name in ("fnmatch", "inspect", "ipaddress", "locale", "ntpath", "textwrap", "tokenize"):
+            _put_off(name)
+        _put_off("subprocess", PIPE=-1, STDOUT=-2, DEVNULL=-3)  # which asyncio asks for
         if PathFinder.find_spec("_ssl") is not None:  # else asyncio has to find out that there is none
             _put_off("ssl")
             _put_off("asyncio.sslproto", PathFinder.find_spec("asyncio").submodule_search_locations)

@@ -10,6 +10,14 @@ from _thread import allocate_lock
 from . import results, streams
 
 
+class BadArguments(Exception):
+    """Arguments that do not fit: one line for each problem."""
+
+    def __init__(self, lines):
+        super().__init__("; ".join(lines))
+        self.lines = lines
+
+
 class Call:
     """One tools/call request. Ending it is safe from any thread."""
 

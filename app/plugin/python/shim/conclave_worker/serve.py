@@ -15,10 +15,9 @@ from _thread import allocate_lock, get_ident, stack_size, start_new_thread
 import conclave_worker
 
 from . import VERSION, codec, problems, results, streams, walls
-from .call import Call
+from .call import BadArguments, Call
 from .clock import Clock
 from .pool import Pool
-from .tools import BadArguments
 from .wire import Wire
 
 PROTOCOLS = ("2025-06-18", "2025-03-26", "2024-11-05")

@@ -111,3 +111,20 @@ def innermost(callable):
     if not hasattr(callable, "__globals__") and hasattr(type(callable).__call__, "__globals__"):
         callable = type(callable).__call__
     return callable
+
+
+# Bits of co_flags: coroutines, old and new, and async generators.
+_COROUTINE, _ASYNC_GENERATOR = 0x80 | 0x100, 0x200
+
+
+def is_async(function):
+    """Says whether calling function makes a coroutine or an async generator."""
+    for _ in range(100):
+        if type(function).__name__ == "partial":
+            function = function.func
+        elif hasattr(function, "__func__"):
+            function = function.__func__
+        else:
+            break
+    code = getattr(function, "__code__", None) or getattr(getattr(type(function), "__call__", None), "__code__", None)
+    return bool(code is not None and code.co_flags & (_COROUTINE | _ASYNC_GENERATOR))

@@ -4,24 +4,17 @@ The rules are contracts/llm-functions, sections 4 to 6.
 """
 
 from . import docstrings, signature
+from .call import BadArguments
 from .shapes import ANY, Mismatch, Refs, scalars
 from .shapes.choices import union
 from .shapes.constraints import Field, constrained, is_field
 from .shapes.containers import Dict, List
 from .shapes.defaults import NoForm, json_form
 from .shapes.reader import Reader
-from .signature import ARGS, Empty, KWARGS, POSITIONAL_ONLY
+from .signature import ARGS, Empty, KWARGS, POSITIONAL_ONLY, is_async
 
 # Longer descriptions are sent whole, with a warning: they cost on every request.
 MAX_DESCRIPTION = 1024
-
-
-class BadArguments(Exception):
-    """Arguments that do not fit: one line for each problem."""
-
-    def __init__(self, lines):
-        super().__init__("; ".join(lines))
-        self.lines = lines
 
 
 class ToolCall:
@@ -251,23 +244,6 @@ class Tool:
         if self.title:
             entry["title"] = self.title
         return entry
-
-
-# Bits of co_flags: coroutines, old and new, and async generators.
-_COROUTINE, _ASYNC_GENERATOR = 0x80 | 0x100, 0x200
-
-
-def is_async(function):
-    """Says whether calling function makes a coroutine or an async generator."""
-    for _ in range(100):
-        if type(function).__name__ == "partial":
-            function = function.func
-        elif hasattr(function, "__func__"):
-            function = function.__func__
-        else:
-            break
-    code = getattr(function, "__code__", None) or getattr(getattr(type(function), "__call__", None), "__code__", None)
-    return bool(code is not None and code.co_flags & (_COROUTINE | _ASYNC_GENERATOR))
 
 
 def docstring(function):
