@@ -3,6 +3,8 @@ package app_test
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
+	"conclave/app/plugin"
 	"conclave/app/tool"
 )
 
@@ -455,4 +458,47 @@ func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
 	}
 	_, err = w.Permissions.Revoke("no such rule")
 	kind(t, "no such rule", err, fault.NotFound, "")
+}
+
+func TestF135APageStartsAnewWhoseChatWasGoneForAWhile(t *testing.T) {
+	w := open(t, say("One.")).quiet()
+	id := w.ask("", "Count.")
+	for range 5 {
+		if err := w.Chats.SetPinned(id, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	held := w.pull(id)
+	undo, err := w.Chats.Delete(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Window.Undo(undo.Token); err != nil {
+		t.Fatal(err)
+	}
+	again, err := w.Chats.Pull(id, held.Revision)
+	if err != nil || !again.Reset || len(again.Entries) != 2 || again.Revision <= held.Revision {
+		t.Errorf("a page of revision %d pulls %+v, %v", held.Revision, again, err)
+	}
+}
+
+func TestF134WhatAPluginChangesOfAChatIsShown(t *testing.T) {
+	w := open(t, say("One.")).quiet()
+	id := w.ask("", "Count.")
+	w.pull(id)
+	by := plugin.Caller{Plugin: "ext", Name: "Ext", Granted: func(string) bool { return true }, Conversation: chat.ConversationID(id)}
+	for _, c := range []struct {
+		capability, args string
+		want             []string
+	}{
+		{"chats.append", `{"role":"user","content":"And on."}`, []string{"user: Count.", "assistant: One.", "user: And on."}},
+		{"chats.edit", `{"message":"2","content":"Two.","hidden":true}`, []string{"user: Count.", "assistant: Two. (hidden)", "user: And on."}},
+		{"chats.remove", `{"message":"2"}`, []string{"user: Count.", "user: And on."}},
+	} {
+		service := w.core.Services.All()[c.capability]
+		if _, err := service.Do(t.Context(), by, json.RawMessage(c.args)); err != nil {
+			t.Fatalf("%s: %v", c.capability, err)
+		}
+		w.until(c.capability, func() bool { return slices.Equal(w.shown(id), c.want) })
+	}
 }

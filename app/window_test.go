@@ -194,6 +194,9 @@ func (w *window) shown(id string) []string {
 	var rows []string
 	for _, e := range w.pull(id).Entries {
 		text, err := w.Chats.Source(id, e.Seq)
+		if fault.KindOf(err) == fault.NotFound {
+			return nil // it was taken off the path since
+		}
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -34,7 +34,7 @@
 //
 // A chat that is not named is the one the call was made in, else the one that is
 // open. What a plugin writes into a chat in which an answer is being written is
-// kept back until the answer is whole.
+// kept back until the answer is whole; the answer itself cannot be edited until then.
 //
 // It knows no store, vendor, keychain or window: [Options] has a small interface
 // for each. Nothing of a plugin's wire or language belongs here. Read [Options]
