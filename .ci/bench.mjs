@@ -262,7 +262,7 @@ function streaming() {
   );
 }
 
-// The page in Chromium, on the app in memory: until it can be typed into, and its panel.
+// The page in Chromium, on a program that stands still: until it can be typed into, and its panel.
 function page() {
   const cwd = join(root, "frontend");
   must("npm", ["run", "--silent", "build:fake"], { cwd });

@@ -42,6 +42,8 @@ func (s *shownTurn) hear(ctx context.Context, e turn.Event) {
 	case turn.Questioned:
 		s.begun <- e.Seq
 		s.c.core.Bus.Changed(bus.Chats, "")
+	case turn.Held, turn.Decided: // the list marks chats in which a person is asked
+		s.c.core.Bus.Changed(bus.Chats, "")
 	case turn.Over:
 		if s.live != nil { // the page may send once it sees that the turn is over
 			s.live.End(context.WithoutCancel(ctx), s.ended.Reason, s.ended.Failure)

@@ -84,7 +84,7 @@ async function measure(updates: number, update: (i: number) => void) {
 }
 
 async function ours(deltas: Delta[]) {
-  const fake = fakeBridge({ tick: 0, scene: "bare" });
+  const fake = fakeBridge({ scene: "bare" });
   const chat = fake.chats.add("bench", new Date());
   const app = new App(fake, fake.hello);
   await app.start();

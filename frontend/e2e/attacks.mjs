@@ -5,21 +5,19 @@
 //   node e2e/attacks.mjs [folder for pictures]
 //
 // It needs what program.mjs needs.
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { launch } from "./harness.mjs";
 import { hostile } from "./hostile.mjs";
 import { Person } from "./person.mjs";
-import { Place, Steps, devProgram, until } from "./processes.mjs";
+import { Place, devProgram, perform, pictures, until } from "./processes.mjs";
 import { modelServer, rightKey, trap } from "./server.mjs";
 
-const shots = process.argv[2] ?? mkdtempSync(join(tmpdir(), "conclave-attacks-"));
-mkdirSync(shots, { recursive: true });
+const shots = pictures();
 const place = new Place();
 const snare = await trap();
 const replies = hostile(snare.port);
-let browser, person, app, server;
+let browser, person, server;
 
 const roll = `def roll() -> int:
     """Roll a die."""
@@ -78,28 +76,6 @@ function trespasses() {
   return wrong.slice(0, 5);
 }
 
-/**
- * Resolves when a frame was painted after which nothing changed for 200 ms: the list of messages
- * places its rows a frame after one of them grew, and until then one may lie over the next.
- */
-const rest = () =>
-  new Promise((resolve) => {
-    const painted = () => {
-      sizes.disconnect();
-      changes.disconnect();
-      requestAnimationFrame(() => setTimeout(resolve));
-    };
-    let timer = setTimeout(painted, 200);
-    const again = () => {
-      clearTimeout(timer);
-      timer = setTimeout(painted, 200);
-    };
-    const changes = new MutationObserver(again);
-    changes.observe(document, { subtree: true, childList: true, attributes: true });
-    const sizes = new ResizeObserver(again);
-    for (const row of document.querySelectorAll("article, section.ask")) sizes.observe(row);
-  });
-
 const steps = {};
 
 for (const [name, markdown] of Object.entries(replies))
@@ -122,7 +98,7 @@ for (const [name, markdown] of Object.entries(replies))
       const { top = 0, bottom } = card?.getBoundingClientRect() ?? {};
       return top > 0 && bottom < innerHeight;
     });
-    await page.evaluate(rest);
+    await person.still();
     const found = await page.evaluate(trespasses);
     await person.picture(name);
     if (found.length > 0) throw new Error(`${found.join("; ")}\n${markdown}`);
@@ -145,27 +121,29 @@ steps["F04 nothing was loaded, and the page met no error of its own"] = async ()
   if (person.page.errors.length > 0) throw new Error(person.page.errors.join("\n"));
 };
 
-const done = new Steps();
-try {
-  const call = { name: "roll", arguments: {} };
-  server = await modelServer(
-    {
-      ...Object.fromEntries(Object.entries(replies).map(([name, text]) => [name, { text, call }])),
-      "A picture, please": `![one](http://127.0.0.1:${snare.port}/x.png)`,
-    },
-    ["talker"],
-  );
-  await place.screen();
-  await place.bus();
-  browser = await launch();
-  writeFileSync(join(place.plugins, "dice.py"), roll);
-  app = await devProgram(place);
-  person = new Person(browser, { folder: shots, begin: "attacks" });
-  await person.open(app);
-  await until("the dice", () => place.conclave("plugins", "trust", "dice", "--yes").status === 0);
-  await person.connect(server.url, rightKey);
-  await person.page.keyboard.press("Escape");
-  await done.run(steps, async (n) => {
+await perform(place, steps, {
+  begin: async () => {
+    const call = { name: "roll", arguments: {} };
+    const answers = Object.entries(replies).map(([name, text]) => [name, { text, call }]);
+    server = await modelServer(
+      {
+        ...Object.fromEntries(answers),
+        "A picture, please": `![one](http://127.0.0.1:${snare.port}/x.png)`,
+      },
+      ["talker"],
+    );
+    await place.screen();
+    await place.bus();
+    browser = await launch();
+    writeFileSync(join(place.plugins, "dice.py"), roll);
+    const app = await devProgram(place);
+    person = new Person(browser, { folder: shots, begin: "attacks" });
+    await person.open(app);
+    await until("the dice", () => place.conclave("plugins", "trust", "dice", "--yes").status === 0);
+    await person.connect(server.url, rightKey);
+    await person.page.keyboard.press("Escape");
+  },
+  onfail: async (n) => {
     await person.picture(`failed ${n}`).catch(() => {});
     // What waits no longer, so that what follows fails for reasons of its own.
     await person.page.evaluate(async () => {
@@ -174,15 +152,6 @@ try {
       for (const { id, nonce } of requests)
         await globalThis.go.app.Permissions.Answer(id, nonce, no);
     });
-  });
-} catch (error) {
-  done.failed++;
-  console.log(`FAIL ${error.stack}\n${app?.child.output ?? ""}`);
-} finally {
-  await browser?.close();
-  await place.close();
-  server?.close();
-  snare.close();
-}
-console.log(`pictures in ${shots}`);
-done.end();
+  },
+  ends: () => [browser, server, snare],
+});

@@ -5,16 +5,14 @@
 //   node e2e/failures.mjs [folder for pictures]
 //
 // It needs what program.mjs needs. What the window said is in said.txt beside the pictures.
-import { mkdirSync, mkdtempSync, openSync, ftruncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, openSync, ftruncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { launch, palette } from "./harness.mjs";
 import { Person } from "./person.mjs";
-import { Place, Steps, devProgram, until } from "./processes.mjs";
-import { modelServer, rightKey } from "./server.mjs";
+import { Place, devProgram, perform, pictures, until } from "./processes.mjs";
+import { begin, modelServer, rightKey, say } from "./server.mjs";
 
-const shots = process.argv[2] ?? mkdtempSync(join(tmpdir(), "conclave-failures-"));
-mkdirSync(shots, { recursive: true });
+const shots = pictures();
 const place = new Place();
 const heard = [];
 let browser, person, app, server;
@@ -266,8 +264,6 @@ steps["F109 the right key gives new chats a model that talks, and it is said"] =
 
 // Answers.
 
-const event = (text) =>
-  `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model: "talker", choices: [{ index: 0, delta: { role: "assistant", content: text }, finish_reason: null }] })}\n\n`;
 const stream = (response) => response.writeHead(200, { "content-type": "text/event-stream" });
 const failing = {
   "Refuse the key": [
@@ -323,7 +319,8 @@ const failing = {
   ],
   "Break off": [
     (response) => {
-      stream(response).write(event("Half of an"));
+      begin(response);
+      say(response, "Half of an");
       setImmediate(() => response.socket.destroy());
     },
     /Half of an/,
@@ -469,55 +466,50 @@ steps["the page met no error of its own"] = async () => {
   if (person.page.errors.length > 0) throw new Error(person.page.errors.join("\n"));
 };
 
-const done = new Steps();
-try {
-  server = await modelServer(
-    {
-      ...Object.fromEntries(Object.entries(failing).map(([text, [answer]]) => [text, answer])),
-      "Never answer": () => {},
-      "Roll the red die": { text: "I roll.", call: { name: "red__roll", arguments: {} } },
-    },
-    ["a-text-embedding", "talker", "whisper-1"],
-    {
-      page: (response) => {
-        response.writeHead(200, { "content-type": "text/html" });
-        response.end("<!doctype html><title>Sign in</title>");
+await perform(place, steps, {
+  begin: async () => {
+    server = await modelServer(
+      {
+        ...Object.fromEntries(Object.entries(failing).map(([text, [answer]]) => [text, answer])),
+        "Never answer": () => {},
+        "Roll the red die": { text: "I roll.", call: { name: "red__roll", arguments: {} } },
       },
-      program: (_, json) => json(200, { hello: "world" }),
-      bare: (_, json) => json(200, { object: "list", data: [] }),
-      broken: (_, json) => json(500, { error: { message: "out of memory on GPU 3" } }),
-      busy: (response, json) => {
-        response.setHeader("retry-after", "30");
-        json(429, { error: { message: "Rate limit reached." } });
+      ["a-text-embedding", "talker", "whisper-1"],
+      {
+        page: (response) => {
+          response.writeHead(200, { "content-type": "text/html" });
+          response.end("<!doctype html><title>Sign in</title>");
+        },
+        program: (_, json) => json(200, { hello: "world" }),
+        bare: (_, json) => json(200, { object: "list", data: [] }),
+        broken: (_, json) => json(500, { error: { message: "out of memory on GPU 3" } }),
+        busy: (response, json) => {
+          response.setHeader("retry-after", "30");
+          json(429, { error: { message: "Rate limit reached." } });
+        },
+        cut: (response) => {
+          response.writeHead(200, { "content-type": "application/json", "content-length": 1000 });
+          response.write('{"object":"list","data":[');
+          setImmediate(() => response.socket.destroy());
+        },
+        silent: () => {},
       },
-      cut: (response) => {
-        response.writeHead(200, { "content-type": "application/json", "content-length": 1000 });
-        response.write('{"object":"list","data":[');
-        setImmediate(() => response.socket.destroy());
-      },
-      silent: () => {},
-    },
-  );
-  await place.screen();
-  await place.bus({ keychain: false });
-  browser = await launch();
-  app = await devProgram(place);
-  person = new Person(browser, { folder: shots, begin: "failures" });
-  await person.open(app);
-  await person.page.evaluate(() => globalThis.go.app.Settings.Set({ dock_open: true }));
-  await done.run(steps, async (n) => {
+    );
+    await place.screen();
+    await place.bus({ keychain: false });
+    browser = await launch();
+    app = await devProgram(place);
+    person = new Person(browser, { folder: shots, begin: "failures" });
+    await person.open(app);
+    await person.page.evaluate(() => globalThis.go.app.Settings.Set({ dock_open: true }));
+  },
+  onfail: async (n) => {
     await person.picture(`failed ${n}`).catch(() => {});
     // Out of whatever is open, so that what follows fails for reasons of its own.
     for (let i = 0; i < 2; i++) await person.page.keyboard.press("Escape").catch(() => {});
-  });
-} catch (error) {
-  done.failed++;
-  console.log(`FAIL ${error.stack}\n${app?.child.output ?? ""}`);
-} finally {
-  await browser?.close();
-  await place.close();
-  server?.close();
-}
-writeFileSync(join(shots, "said.txt"), heard.join("\n\n"));
-console.log(`pictures in ${shots}`);
-done.end();
+  },
+  ends: () => {
+    writeFileSync(join(shots, "said.txt"), heard.join("\n\n"));
+    return [browser, server];
+  },
+});

@@ -1,4 +1,4 @@
-// Serves the built page on the fake bridge and opens it in Debian's Chromium.
+// Serves the built page on a program that stands still and opens it in Debian's Chromium.
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
@@ -53,7 +53,7 @@ export function launch() {
 export async function open(
   browser,
   base,
-  { scene = "chat", theme = "light", tick = 4, width = 1440, height = 832, ...context } = {},
+  { scene = "chat", theme = "light", width = 1440, height = 832, ...context } = {},
 ) {
   const page = await browser.newPage({ viewport: { width, height }, ...context });
   page.errors = [];
@@ -61,9 +61,15 @@ export async function open(
   page.on("console", (message) => {
     if (message.type() === "error") page.errors.push(message.text());
   });
-  await page.goto(`${base}/?scene=${scene}&theme=${theme}&tick=${tick}`);
+  await page.goto(`${base}/?scene=${scene}&theme=${theme}`);
   await page.locator("main").first().waitFor();
   return page;
+}
+
+/** Waits until a still program was asked something; returns each time's arguments. */
+export async function waits(page, name) {
+  await page.waitForFunction((n) => globalThis.fake.given(n).length > 0, name);
+  return page.evaluate((n) => globalThis.fake.given(n), name);
 }
 
 /** Brings an Allow button into view, which moves it, and waits until a press on it may be believed. */

@@ -4,17 +4,14 @@
 //   node e2e/newcomer.mjs [folder for pictures] [light|dark]
 //
 // What the window says is read over the accessibility bus, what it shows from its pixels.
-import { existsSync, mkdirSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hostile } from "./hostile.mjs";
-import { Place, Steps, bin, until } from "./processes.mjs";
+import { Place, bin, built, perform, pictures, until } from "./processes.mjs";
 import { Reader } from "./reader.mjs";
 import { longName, modelServer, rightKey, trap } from "./server.mjs";
 
-const shots = process.argv[2] ?? mkdtempSync(join(tmpdir(), "conclave-newcomer-"));
+const shots = pictures();
 const theme = process.argv[3] ?? "light";
-mkdirSync(shots, { recursive: true });
 const place = new Place();
 let screen, reader, window, server, snare, replies;
 let shot = 0;
@@ -227,37 +224,29 @@ const steps = {
   },
 };
 
-const done = new Steps();
-try {
-  for (const program of ["conclave", "conclave-worker", "conclave-window"])
-    if (!existsSync(join(bin, program))) throw new Error(`${join(bin, program)} is not built`);
-  snare = await trap();
-  const all = Object.entries(hostile(snare.port));
-  replies = {};
-  for (let i = 0; i < all.length; i += 6)
-    replies[`Act ${i / 6 + 1}`] = all
-      .slice(i, i + 6)
-      .map(([, md]) => md)
-      .concat("```mermaid\nflowchart LR\n  last --> drawn\n```")
-      .join("\n\n");
-  server = await modelServer({
-    ...replies,
-    "Fail 500": (_, json) => json(500, { error: { message: "the server went wrong" } }),
-    "A picture, please": `![one](http://127.0.0.1:${snare.port}/x.png)`,
-  });
-  screen = await place.screen();
-  await place.bus({ keychain: false });
-  reader = await Reader.open(place.env.DBUS_SESSION_BUS_ADDRESS);
-  if (theme === "dark") place.gtk({ "gtk-application-prefer-dark-theme": 1 });
-  await done.run(steps, (n) => picture(`failed-${n}`), false);
-} catch (error) {
-  done.failed++;
-  console.log(`FAIL ${error.message}\n${error.stack}`);
-} finally {
-  reader?.close();
-  await place.close();
-  server?.close();
-  snare?.close();
-}
-console.log(`pictures in ${shots}`);
-done.end();
+await perform(place, steps, {
+  begin: async () => {
+    built("conclave", "conclave-worker", "conclave-window");
+    snare = await trap();
+    const all = Object.entries(hostile(snare.port));
+    replies = {};
+    for (let i = 0; i < all.length; i += 6)
+      replies[`Act ${i / 6 + 1}`] = all
+        .slice(i, i + 6)
+        .map(([, md]) => md)
+        .concat("```mermaid\nflowchart LR\n  last --> drawn\n```")
+        .join("\n\n");
+    server = await modelServer({
+      ...replies,
+      "Fail 500": (_, json) => json(500, { error: { message: "the server went wrong" } }),
+      "A picture, please": `![one](http://127.0.0.1:${snare.port}/x.png)`,
+    });
+    screen = await place.screen();
+    await place.bus({ keychain: false });
+    reader = await Reader.open(place.env.DBUS_SESSION_BUS_ADDRESS);
+    if (theme === "dark") place.gtk({ "gtk-application-prefer-dark-theme": 1 });
+  },
+  onfail: (n) => picture(`failed-${n}`),
+  goOn: false,
+  ends: () => [reader, server, snare],
+});

@@ -3,6 +3,28 @@
 import { join } from "node:path";
 import { until } from "./processes.mjs";
 
+/**
+ * Resolves when a frame was painted after which nothing changed for 200 ms: the list of messages
+ * places its rows a frame after one of them grew, and until then one may lie over the next.
+ */
+const rest = () =>
+  new Promise((resolve) => {
+    const painted = () => {
+      sizes.disconnect();
+      changes.disconnect();
+      requestAnimationFrame(() => setTimeout(resolve));
+    };
+    let timer = setTimeout(painted, 200);
+    const again = () => {
+      clearTimeout(timer);
+      timer = setTimeout(painted, 200);
+    };
+    const changes = new MutationObserver(again);
+    changes.observe(document, { subtree: true, childList: true, attributes: true });
+    const sizes = new ResizeObserver(again);
+    for (const row of document.querySelectorAll("article, section.ask")) sizes.observe(row);
+  });
+
 export class Person {
   page;
   #browser;
@@ -15,9 +37,9 @@ export class Person {
   }
 
   /** Opens the program's page; errors of its own are kept in page.errors. */
-  async open(app) {
+  async open(app, { width = 1280, height = 832, colorScheme = "light" } = {}) {
     const errors = this.page?.errors ?? [];
-    this.page = await this.#browser.newPage({ viewport: { width: 1280, height: 832 } });
+    this.page = await this.#browser.newPage({ viewport: { width, height }, colorScheme });
     this.page.setDefaultTimeout(15_000);
     this.page.errors = errors;
     this.page.on("pageerror", (error) => {
@@ -54,6 +76,11 @@ export class Person {
   /** The same, of the whole page. */
   says(...wanted) {
     return this.reads(this.page.locator("body"), ...wanted);
+  }
+
+  /** Waits until the messages lie where they will stay. */
+  still() {
+    return this.page.evaluate(rest);
   }
 
   newChat() {

@@ -213,6 +213,12 @@ export class Place {
   }
 }
 
+/** Throws when one of these programs is not built. */
+export function built(...programs) {
+  for (const program of programs)
+    if (!existsSync(join(bin, program))) throw new Error(`${join(bin, program)} is not built`);
+}
+
 /** Starts a place's program with its bindings served to a browser; returns it and its address. */
 export async function devProgram(place) {
   const port = await freePort();
@@ -432,32 +438,46 @@ export class Screen {
   }
 }
 
-/** Runs named steps one after the other and says what became of each. */
-export class Steps {
-  passed = 0;
-  failed = 0;
+/** The folder for pictures: the program's first argument, or a new one. */
+export function pictures() {
+  const folder = process.argv[2] ?? mkdtempSync(join(tmpdir(), "conclave-pictures-"));
+  mkdirSync(folder, { recursive: true });
+  console.log(`pictures in ${folder}`);
+  return folder;
+}
 
-  /** goOn false: what follows a failure is not tried. */
-  async run(steps, onfail = () => {}, goOn = true) {
+/**
+ * Runs named steps one after the other on a place, says what became of each, and ends the process.
+ * begin makes what they need; ends gives what has a close besides the place. onfail follows a step
+ * that failed; with goOn false nothing else does.
+ */
+export async function perform(place, steps, { begin, ends, onfail = () => {}, goOn = true }) {
+  let passed = 0;
+  let failed = 0;
+  const fail = (text) => console.log(`FAIL ${text.split("\n").slice(0, 12).join("\n     ")}`);
+  try {
+    await begin();
     for (const [name, step] of Object.entries(steps)) {
       const began = performance.now();
       try {
         await step();
-        this.passed++;
+        passed++;
         console.log(`ok   ${name} (${Math.round(performance.now() - began)} ms)`);
       } catch (error) {
-        this.failed++;
-        const lines = String(error.message ?? error).split("\n");
-        console.log(`FAIL ${name}\n     ${lines.slice(0, 12).join("\n     ")}`);
-        await onfail(this.failed);
-        if (!goOn) return;
+        failed++;
+        fail(`${name}\n${error.message ?? error}`);
+        await onfail(failed);
+        if (!goOn) break;
       }
     }
+  } catch (error) {
+    failed++;
+    fail(error.stack);
+    for (const child of place.children) console.log(child.output);
+  } finally {
+    for (const one of ends()) await one?.close();
+    await place.close();
   }
-
-  /** The last line, which .ci/test reads, and the process's end. */
-  end() {
-    console.log(`${this.passed} passed, ${this.failed} failed`);
-    process.exit(this.failed > 0 || this.passed === 0 ? 1 : 0);
-  }
+  console.log(`${passed} passed, ${failed} failed`); // the last line, which .ci/test reads
+  process.exit(failed > 0 || passed === 0 ? 1 : 0);
 }

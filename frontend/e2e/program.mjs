@@ -6,42 +6,23 @@
 //
 // It needs build/bin/conclave, build/bin/conclave-worker, build/bin/conclave-dev (tags dev,webkit2_41) and
 // frontend/dist; .ci/test builds them.
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { launch } from "./harness.mjs";
-import { Place, Steps, devProgram, until } from "./processes.mjs";
+import { Person } from "./person.mjs";
+import { Place, devProgram, perform, pictures, until } from "./processes.mjs";
 
-const shots = process.argv[2] ?? mkdtempSync(join(tmpdir(), "conclave-program-"));
-mkdirSync(shots, { recursive: true });
+const shots = pictures();
 const place = new Place();
 
 const steps = {};
 const test = (name, run) => (steps[name] = run);
 
-let browser, page, app;
+let browser, person, page, app;
 
-async function openPage(theme = "light") {
-  page = await browser.newPage({ viewport: { width: 1440, height: 832 }, colorScheme: theme });
-  page.setDefaultTimeout(60_000);
-  page.errors = [];
-  page.on("pageerror", (error) => {
-    // Wails' own development overlay fails under module pages; it is not in a release.
-    if (!String(error.stack).includes("/wails/ipc.js")) page.errors.push(String(error));
-  });
-  await page.goto(app.url);
-  await page.getByPlaceholder("Message Conclave").waitFor();
-}
-
-async function say(text) {
-  await page.getByRole("button", { name: "Send" }).waitFor(); // the answer before is over
-  const box = page.getByPlaceholder("Message Conclave");
-  await box.fill(text);
-  await box.press("Enter");
-}
-
-async function picture(name) {
-  await page.screenshot({ path: join(shots, `${name}.png`) });
+async function open(colorScheme) {
+  await person.open(app, { width: 1440, colorScheme });
+  page = person.page;
 }
 
 const wordCount = `def word_count(text: str) -> int:
@@ -80,7 +61,7 @@ test("a script dropped into the plugins folder waits for the person", async () =
     .getByRole("button", { name: /^Approve/ })
     .first()
     .waitFor();
-  await picture("plugin-waits");
+  await person.picture("plugin-waits");
 });
 
 test("once approved its tool is there", async () => {
@@ -94,29 +75,29 @@ test("once approved its tool is there", async () => {
 });
 
 test("a call asks the person, and the answer holds the result", async () => {
-  await say('/tool word_count {"text":"a b c"}');
+  await person.write('/tool word_count {"text":"a b c"}');
   const allow = page.getByRole("button", { name: "Allow once" });
   await allow.waitFor();
-  await picture("permission");
+  await person.picture("permission");
   await until("the button to arm", () => allow.isEnabled());
   await allow.click();
   await page.getByRole("article").filter({ hasText: /\b3\b/ }).first().waitFor();
-  await picture("tool-card");
+  await person.picture("tool-card");
 });
 
 test("Markdown comes with a highlighted code block and a table", async () => {
-  await say("Show me Markdown");
+  await person.write("Show me Markdown");
   await page.locator("article table").first().waitFor();
   await page.locator("article pre code span[class]").first().waitFor();
   await until(
     "the end of the answer",
     async () => (await page.getByRole("button", { name: /Stop/ }).count()) === 0,
   );
-  await picture("markdown-light");
+  await person.picture("markdown-light");
 });
 
 test("stopping keeps what was said", async () => {
-  await say("/slow 30");
+  await person.write("/slow 30");
   const stop = page.getByRole("button", { name: /Stop/ }).first();
   await stop.waitFor();
   await page.waitForFunction(
@@ -127,7 +108,7 @@ test("stopping keeps what was said", async () => {
     .getByText(/stopped/i)
     .first()
     .waitFor();
-  await picture("stopped");
+  await person.picture("stopped");
 });
 
 test("a broken save keeps the old tool and shows the line", async () => {
@@ -137,7 +118,7 @@ test("a broken save keeps the old tool and shows the line", async () => {
     .getByText(/SyntaxError/)
     .first()
     .waitFor();
-  await picture("plugin-broken");
+  await person.picture("plugin-broken");
   await page.getByRole("tab", { name: "Tools" }).click();
   await page.getByText("word_count").first().waitFor();
 });
@@ -212,12 +193,12 @@ test("everything is there after a restart, in the dark too", async () => {
   await place.end(app.child);
   await place.free();
   app = await devProgram(place);
-  await openPage("dark");
+  await open("dark");
   await page.getByText("/slow 30").first().waitFor();
-  await picture("restarted-dark");
+  await person.picture("restarted-dark");
   await page.getByRole("region", { name: "Conversation" }).press("Home");
   await page.getByText("/tool word_count").last().waitFor();
-  await picture("restarted-dark-top");
+  await person.picture("restarted-dark-top");
   if (page.errors.length > 0) throw new Error(page.errors.join("\n"));
 });
 
@@ -225,22 +206,15 @@ test("the page met no error of its own", async () => {
   if (page.errors.length > 0) throw new Error(page.errors.join("\n"));
 });
 
-const done = new Steps();
-try {
-  await place.screen();
-  await place.bus();
-  browser = await launch();
-  app = await devProgram(place);
-  await openPage();
-  await done.run(steps, async (n) => {
-    if (!page.isClosed()) await picture(`failed-${n}`).catch(() => {});
-  });
-} catch (error) {
-  done.failed++;
-  console.log(`FAIL ${error.stack}\n${app?.child.output ?? ""}`);
-} finally {
-  await browser?.close();
-  await place.close();
-}
-console.log(`pictures in ${shots}`);
-done.end();
+await perform(place, steps, {
+  begin: async () => {
+    await place.screen();
+    await place.bus();
+    browser = await launch();
+    app = await devProgram(place);
+    person = new Person(browser, { folder: shots, begin: "program" });
+    await open("light");
+  },
+  onfail: (n) => person.picture(`failed-${n}`).catch(() => {}),
+  ends: () => [browser],
+});

@@ -1,9 +1,10 @@
-// The journeys: node e2e/run.mjs [name filter]. Each file of e2e/journeys exports tests by sentence.
+// The scenes: node e2e/run.mjs [name filter]. Each file of e2e/scenes exports tests by sentence, of
+// what the page does by itself; what the program does is in journeys.mjs and its like.
 import { readdir } from "node:fs/promises";
 import { launch, open, serve } from "./harness.mjs";
 
 const only = process.argv[2] ?? "";
-const folder = new URL("./journeys/", import.meta.url);
+const folder = new URL("./scenes/", import.meta.url);
 const site = await serve();
 const browser = await launch();
 let passed = 0;

@@ -7,9 +7,43 @@ export const rightKey = "sk-right-0123456789abcdef";
 /** A model's name as long as they come. */
 export const longName = `org/${"a-very-long-model-name-".repeat(4)}`.slice(0, 90);
 
+/** The beginning, a piece and the end of an answer that streams. */
+export function begin(response) {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  event(response, { delta: { role: "assistant", content: "" }, finish_reason: null });
+}
+
+export const say = (response, content) =>
+  event(response, { delta: { content }, finish_reason: null });
+
+export function end(response, finish_reason = "stop") {
+  event(response, { delta: {}, finish_reason });
+  response.end("data: [DONE]\n\n");
+}
+
+function event(response, choice) {
+  const made = { id: "1", object: "chat.completion.chunk", created: 1, model: "scripted" };
+  const choices = [{ index: 0, ...choice }];
+  response.write(`data: ${JSON.stringify({ ...made, choices })}\n\n`);
+}
+
+/** An answer that waits after its first pieces until it is let go. */
+export function held(first, rest) {
+  const waiting = new Set();
+  const go = () => waiting.forEach((resolve) => resolve());
+  const answer = async (response) => {
+    begin(response);
+    for (const piece of [].concat(first)) say(response, piece);
+    await new Promise((resolve) => waiting.add(resolve));
+    for (const piece of [].concat(rest)) say(response, piece);
+    end(response);
+  };
+  return Object.assign(answer, { go });
+}
+
 /**
  * Starts a server. answers maps what a person wrote last to what is answered: text, text with a
- * call of a tool, or a function that is given the HTTP response. places maps the first part of a
+ * call of a tool or some calls, or a function that is given the HTTP response. places maps the first part of a
  * path to such a function, for addresses where something else answers. asked holds each request's
  * path, model and last text.
  */
@@ -45,23 +79,19 @@ export async function modelServer(answers = {}, models = [longName], places = {}
     const other = answers[text] ?? "A first answer from the scripted server.";
     const script = titled || after || other;
     if (typeof script === "function") return script(response, json);
-    const { text: answer, call } = typeof script === "string" ? { text: script } : script;
-    response.writeHead(200, { "content-type": "text/event-stream" });
-    const event = (choice) =>
-      response.write(
-        `data: ${JSON.stringify({ id: "1", object: "chat.completion.chunk", created: 1, model, choices: [{ index: 0, ...choice }] })}\n\n`,
-      );
-    event({ delta: { role: "assistant", content: "" }, finish_reason: null });
-    for (let i = 0; i < answer.length; i += 400)
-      event({ delta: { content: answer.slice(i, i + 400) }, finish_reason: null });
-    if (call) {
-      const made = { index: 0, id: `call_${asked.length}`, type: "function" };
-      const { name, arguments: given } = call;
+    const {
+      text: answer,
+      call,
+      calls = call ? [call] : [],
+    } = typeof script === "string" ? { text: script } : script;
+    begin(response);
+    for (let i = 0; i < answer.length; i += 400) say(response, answer.slice(i, i + 400));
+    calls.forEach(({ name, arguments: given }, index) => {
+      const made = { index, id: `call_${asked.length}_${index}`, type: "function" };
       made.function = { name, arguments: JSON.stringify(given) };
-      event({ delta: { tool_calls: [made] }, finish_reason: null });
-    }
-    event({ delta: {}, finish_reason: call ? "tool_calls" : "stop" });
-    response.end("data: [DONE]\n\n");
+      event(response, { delta: { tool_calls: [made] }, finish_reason: null });
+    });
+    end(response, calls.length > 0 ? "tool_calls" : "stop");
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const host = `127.0.0.1:${server.address().port}`;

@@ -2,16 +2,11 @@
 import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { launch, open, palette, serve } from "./harness.mjs";
+import { armed, launch, open, palette, serve } from "./harness.mjs";
 
 const folder = process.argv[2] ?? join(tmpdir(), "conclave-shots");
 const only = process.argv[3] ?? "";
 await mkdir(folder, { recursive: true });
-
-const say = async (page, text) => {
-  await page.getByLabel("Message", { exact: true }).fill(text);
-  await page.keyboard.press("Enter");
-};
 
 // name → the scene, what is done in it, and the size of the window
 const shots = {
@@ -33,65 +28,31 @@ const shots = {
     height: 1700,
   },
   states: { scene: "states" },
-  streaming: {
-    scene: "chat",
-    tick: 60,
-    act: async (p) => {
-      await say(p, "Show me everything");
-      await p.locator("[aria-busy=true] .block").nth(1).waitFor();
-    },
-  },
+  streaming: { scene: "streaming" },
   waiting: {
-    scene: "chat",
-    act: async (p) => {
-      await say(p, "slow please");
-      await p.getByText(/Waiting for .* 1 s/).waitFor();
-    },
+    scene: "waiting",
+    act: (p) => p.getByText(/Waiting for .* 1 s/).waitFor(),
   },
-  permission: {
-    scene: "chat",
-    act: async (p) => {
-      await say(p, "Show me a permission request");
-      await p.getByRole("button", { name: "Allow once" }).waitFor();
-      await p.waitForTimeout(800);
-    },
-  },
+  permission: { scene: "permission", act: (p) => armed(p, "Allow once") },
   "permission-more": {
-    scene: "chat",
+    scene: "permission",
     act: async (p) => {
-      await say(p, "Show me a permission request");
-      await p.waitForSelector(".ask [aria-disabled=false]");
+      await armed(p, "Allow once");
       await p.getByRole("button", { name: "Allow more…" }).click();
       await p.getByRole("button", { name: "Edit before allowing" }).click();
       await p.waitForTimeout(900);
     },
   },
-  batch: {
-    scene: "chat",
-    act: async (p) => {
-      await say(p, "batch");
-      await p.getByText("6 requests").last().waitFor();
-      await p.waitForTimeout(800);
-    },
-  },
+  batch: { scene: "batch", act: (p) => armed(p, "Allow all 6 once") },
   tool: {
-    scene: "chat",
+    scene: "tool",
     act: async (p) => {
-      await say(p, "count with the tool");
-      await p.getByText("Done", { exact: true }).waitFor();
       await p.locator(".message .tool .line").last().click();
       await p.getByText("Why was this allowed?").waitFor();
       await p.waitForTimeout(300);
     },
   },
-  "tool-error": {
-    scene: "chat",
-    act: async (p) => {
-      await say(p, "error");
-      await p.getByText("Failed", { exact: true }).waitFor();
-      await p.waitForTimeout(300);
-    },
-  },
+  "tool-error": { scene: "toolerror" },
   pluginerror: { scene: "pluginerror" },
   approval: { scene: "approval", height: 1300 },
   log: {
@@ -109,7 +70,7 @@ const shots = {
     },
   },
   addplugin: {
-    scene: "pluginerror",
+    scene: "refusesplugin",
     act: async (p) => {
       await p.getByRole("button", { name: "Add plugin…" }).click();
       await p.getByLabel("Address or path").fill("http://example.org/moon.git");
@@ -152,14 +113,7 @@ const shots = {
       await p.waitForTimeout(200);
     },
   },
-  versions: {
-    scene: "chat",
-    act: async (p) => {
-      await p.getByRole("button", { name: "Regenerate" }).last().click();
-      await p.getByRole("menuitem").first().click();
-      await p.waitForTimeout(1200);
-    },
-  },
+  versions: { scene: "versions" },
   info: {
     scene: "chat",
     act: async (p) => {
@@ -244,11 +198,7 @@ const shots = {
     scene: "permission",
     width: 640,
     height: 416,
-    act: async (p) => {
-      await say(p, "Show me a permission request");
-      await p.getByRole("button", { name: "Allow once" }).waitFor();
-      await p.waitForTimeout(800);
-    },
+    act: (p) => armed(p, "Allow once"),
   },
 };
 

@@ -5,22 +5,12 @@
 //
 // What the window shows is told from its pixels, what it did from the store,
 // which the terminal program reads through it.
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { Place, Steps, bin, until } from "./processes.mjs";
+import { Place, bin, built, perform, pictures, until } from "./processes.mjs";
 import { Reader } from "./reader.mjs";
 
-const shots = process.argv[2] ?? mkdtempSync(join(tmpdir(), "conclave-window-"));
-mkdirSync(shots, { recursive: true });
+const shots = pictures();
 const place = new Place();
 const picture = (name) => screen.picture(join(shots, `window-${name}.png`));
 let screen, window, reader;
@@ -313,32 +303,19 @@ const steps = {
   },
 };
 
-const done = new Steps();
-try {
-  for (const program of ["conclave", "conclave-worker", "conclave-window"])
-    if (!existsSync(join(bin, program))) throw new Error(`${join(bin, program)} is not built`);
-  screen = await place.screen();
-  await place.bus();
-  reader = await Reader.open(place.env.DBUS_SESSION_BUS_ADDRESS);
-  writeFileSync(join(place.plugins, "word_count.py"), wordCount);
-  place.told("plugins", "trust", "word_count");
-  place.told("prompt", "-m", "demo/guide", "What can you do?");
-  place.told(
-    "prompt",
-    "-m",
-    "demo/guide",
-    "--approve",
-    "always",
-    '/tool word_count {"text":"a b c"}',
-  );
-  place.told("prompt", "-m", "demo/guide", "-c", "Show me Markdown");
-  await done.run(steps, (n) => picture(`failed-${n}`));
-} catch (error) {
-  done.failed++;
-  console.log(`FAIL ${error.message}\n${error.stack}`);
-} finally {
-  reader?.close();
-  await place.close();
-}
-console.log(`pictures in ${shots}`);
-done.end();
+await perform(place, steps, {
+  begin: async () => {
+    built("conclave", "conclave-worker", "conclave-window");
+    screen = await place.screen();
+    await place.bus();
+    reader = await Reader.open(place.env.DBUS_SESSION_BUS_ADDRESS);
+    writeFileSync(join(place.plugins, "word_count.py"), wordCount);
+    place.told("plugins", "trust", "word_count");
+    const ask = (...words) => place.told("prompt", "-m", "demo/guide", ...words);
+    ask("What can you do?");
+    ask("--approve", "always", '/tool word_count {"text":"a b c"}');
+    ask("-c", "Show me Markdown");
+  },
+  onfail: (n) => picture(`failed-${n}`),
+  ends: () => [reader],
+});

@@ -1,5 +1,5 @@
 import "./lib/ui/resize"; // before anything observes a size
-/** Mounts the window on the program's bridge, or on the app in memory in fake mode. */
+/** Mounts the window on the program's bridge, or on a program that stands still in fake mode. */
 import { mount } from "svelte";
 import Root from "./Root.svelte";
 import { insideWails, wailsBridge, type Bridge } from "./lib/bridge/calls";
@@ -13,7 +13,6 @@ async function bridge(): Promise<Bridge | null> {
     const query = new URLSearchParams(location.search);
     const fake = fakeBridge({
       scene: query.get("scene") ?? "chat",
-      tick: Number(query.get("tick") ?? 24),
       theme: (query.get("theme") ?? "system") as Theme,
     });
     Object.assign(globalThis, { fake }); // for the end-to-end tests

@@ -3,7 +3,7 @@ import { App } from "./lib/app.svelte";
 import { fakeBridge } from "./lib/bridge/fake";
 
 test("F125 the window is mounted after the list and the open chat, and asks for the rest once it is drawn", async () => {
-  const fake = fakeBridge({ scene: "chat", tick: 0 });
+  const fake = fakeBridge({ scene: "chat" });
   const rest = [
     vi.spyOn(fake.plugins, "List"),
     vi.spyOn(fake.tools, "List"),

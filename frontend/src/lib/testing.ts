@@ -1,10 +1,10 @@
-/** What the tests of state share: an app in memory, started, and a way to wait for what it does. */
+/** What the tests of state share: the app on a program that stands still, and a way to wait. */
 import { App } from "./app.svelte";
 import { fakeBridge, type Fake } from "./bridge/fake";
 
 /** A started app on a scene. close it when done. */
 export async function startApp(scene = "chat"): Promise<{ app: App; fake: Fake }> {
-  const fake = fakeBridge({ scene, tick: 0 });
+  const fake = fakeBridge({ scene });
   const app = new App(fake, await fake.window.Hello());
   await app.start();
   await app.settle();

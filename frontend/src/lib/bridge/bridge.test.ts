@@ -108,7 +108,7 @@ describe("notify, then pull", () => {
   });
 
   test("a watcher hears only of its own thing, and nothing after it left", async () => {
-    const fake = fakeBridge({ tick: 0 });
+    const fake = fakeBridge();
     const notices = new Notices(fake);
     const heard: number[] = [];
     const off = notices.watch("chat", "a", (revision) => heard.push(revision));

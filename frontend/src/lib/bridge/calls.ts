@@ -4,7 +4,7 @@
  *
  * Go binds one small struct per group in package app (`window.go.app.Chats.Send`).
  * State classes take a {@link Bridge}; {@link wailsBridge} is the real one and
- * fake.ts an app in memory.
+ * fake.ts a program that stands still.
  */
 import type * as t from "./generated";
 

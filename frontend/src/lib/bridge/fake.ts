@@ -1,9 +1,9 @@
 /**
- * An app in memory: everything the program does, well enough to drive every
- * screen in any browser (`npm run dev:fake`), in tests and in pictures. Nothing
- * of it is in the built window.
+ * A program that stands still: it shows a scene in any browser (`npm run dev:fake`), in pictures
+ * and in tests, and takes down what it is asked to do. It does nothing of it: what the program
+ * does is tested on the program. Nothing of this is in the built window.
  */
-import { AppError, type Bridge } from "./calls";
+import type { Bridge } from "./calls";
 import { FakeBus } from "./fake/bus";
 import { FakeChats } from "./fake/chats";
 import { FakeModels } from "./fake/models";
@@ -12,64 +12,64 @@ import { FakePlugins, FakeTools } from "./fake/plugins";
 import { scenes } from "./fake/scenes";
 import type * as t from "./generated";
 
-export interface FakeOptions {
-  /** A fixture's name, see fake/scenes.ts. */
-  scene?: string;
-  /** Time between two pieces of a reply, in ms. */
-  tick?: number;
-  theme?: t.Theme;
+/** A question that changes something: "Chats.Rename", and what it was given. */
+export interface Asked {
+  name: string;
+  args: unknown[];
 }
 
-/** The bridge, and the parts behind it for tests to look into and push. */
+/** The bridge, and what is behind it for tests to look into and change. */
 export interface Fake extends Bridge {
   bus: FakeBus;
-  chats: FakeChats;
-  plugins: FakePlugins;
-  tools: FakeTools;
-  permissions: FakePermissions;
-  models: FakeModels;
+  chats: FakeChats & t.ChatsCalls;
+  plugins: FakePlugins & t.PluginsCalls;
+  tools: FakeTools & t.ToolsCalls;
+  permissions: FakePermissions & t.PermissionsCalls;
+  models: FakeModels & t.ModelsCalls;
   hello: t.Hello;
-  /** Addresses opened, pictures loaded, texts copied and files saved, newest last. */
-  done: {
-    opened: string[];
-    loaded: string[];
-    copied: string[];
-    saved: { name: string; text: string }[];
-  };
+  /** What was asked and changed nothing, newest last. */
+  asked: Asked[];
+  /** Texts copied, newest last. */
+  copied: string[];
+  /** The arguments of what was asked by a name. */
+  given(name: string): unknown[][];
 }
 
-export function fakeBridge(options: FakeOptions = {}): Fake {
-  const bus = new FakeBus(options.tick === 0 ? 0 : 16);
-  const undos = new Map<string, () => void>();
-  const undo = (sentence: string, back: () => void): t.Undo => {
-    const token = `undo-${undos.size + 1}`;
-    undos.set(token, back);
-    return { token, sentence };
-  };
-  const permissions = new FakePermissions(bus, undo);
-  const tools = new FakeTools(bus);
-  const models = new FakeModels(bus, undo);
-  const chats = new FakeChats(bus, permissions, undo, options.tick ?? 24);
-  chats.modelTitle = models.title;
-  const plugins = new FakePlugins(bus, tools, undo);
-  let settings: t.Settings = {
-    revision: 1,
-    theme: options.theme ?? "system",
-    zoom: 100,
-    text_size: 15,
-    reading_font: "sans",
-    send_key: "enter",
-    follow: false,
-    scan_at_start: false,
-    model_titles: true,
-    keys: {},
-    editor: "",
-    sidebar_open: true,
-    sidebar_width: 264,
-    dock_open: true,
-    dock_width: 400,
-    dock_tab: "tools",
-  };
+/** What a question is answered with that nothing else answers. */
+const answers: Record<string, unknown> = Object.fromEntries([
+  ...["Chats.Delete", "Chats.DeleteDemo", "Plugins.Remove", "Plugins.Update", "Models.Remove"].map(
+    (name) => [name, { token: "undo", sentence: "It is done." } satisfies t.Undo],
+  ),
+  ["Permissions.Revoke", { token: "undo", sentence: "The rule was taken back." } satisfies t.Undo],
+  ["Plugins.Add", "moon"],
+  ["Plugins.New", "my_tool"],
+  ["Models.Add", "mine"],
+  ["Window.Toasts", []],
+  ["Window.Report", "a1b2c3"],
+  [
+    "Window.LoadPicture",
+    "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7",
+  ],
+  ["Window.SaveFile", "/home/ada/file"],
+  ["Window.SaveMedia", "/home/ada/file"],
+]);
+
+export function fakeBridge({ scene = "chat", theme = "system" as t.Theme } = {}): Fake {
+  const asked: Asked[] = [];
+  const copied: string[] = [];
+  // A group whose scene answers some questions; the others are taken down.
+  const still = <T extends object>(group: string, own: Partial<T> & object) =>
+    new Proxy(own, {
+      get(target, name) {
+        if (name in target || typeof name !== "string" || !/^[A-Z]/.test(name))
+          return Reflect.get(target, name) as unknown;
+        return async (...args: unknown[]) => {
+          asked.push({ name: `${group}.${name}`, args });
+          return answers[`${group}.${name}`];
+        };
+      },
+    }) as T;
+  const bus = new FakeBus();
   const hello: t.Hello = {
     version: "0.1.0",
     platform: "linux",
@@ -79,65 +79,56 @@ export function fakeBridge(options: FakeOptions = {}): Fake {
     log_folder: "/home/ada/.local/share/conclave/logs",
     isolation: "Each plugin runs in its own process, held by Landlock and seccomp.",
     licence: "MIT",
-    settings,
+    settings: {
+      revision: 1,
+      theme,
+      zoom: 100,
+      text_size: 15,
+      reading_font: "sans",
+      send_key: "enter",
+      follow: false,
+      scan_at_start: false,
+      model_titles: true,
+      keys: {},
+      editor: "",
+      sidebar_open: true,
+      sidebar_width: 264,
+      dock_open: true,
+      dock_width: 400,
+      dock_tab: "tools",
+    },
     open_chat: "",
     trouble: null,
   };
-  const done: Fake["done"] = { opened: [], loaded: [], copied: [], saved: [] };
+  const tools = new FakeTools(bus);
+  const models = new FakeModels(bus);
+  const chats = new FakeChats(bus, models);
   const fake: Fake = {
     bus,
-    chats,
-    plugins,
-    tools,
-    permissions,
-    models,
     hello,
-    done,
+    asked,
+    copied,
+    given: (name) => asked.filter((a) => a.name === name).map((a) => a.args),
+    chats: still<FakeChats & t.ChatsCalls>("Chats", chats),
+    plugins: still<FakePlugins & t.PluginsCalls>("Plugins", new FakePlugins(bus, tools)),
+    tools: still<FakeTools & t.ToolsCalls>("Tools", tools),
+    permissions: still<FakePermissions & t.PermissionsCalls>(
+      "Permissions",
+      new FakePermissions(bus, chats),
+    ),
+    models: still<FakeModels & t.ModelsCalls>("Models", models),
     settings: {
-      Get: async () => settings,
-      Set: async (patch) => {
-        settings = { ...settings, ...patch, revision: bus.changed("settings") };
-        return settings;
-      },
+      Get: async () => hello.settings,
+      Set: async (patch) =>
+        (hello.settings = { ...hello.settings, ...patch, revision: bus.changed("settings") }),
     },
-    window: {
-      Hello: async () => hello,
-      Undo: async (token) => {
-        const back = undos.get(token);
-        if (!back)
-          throw new AppError({
-            kind: "not_found",
-            message: "It is too late to undo that.",
-            hint: "",
-            ref: "",
-          });
-        undos.delete(token);
-        back();
-      },
-      LoadPicture: async (url) => {
-        done.loaded.push(url);
-        return "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
-      },
-      OpenURL: async (url) => void done.opened.push(url),
-      OpenFolder: async (which) => void done.opened.push(which),
-      SaveFile: async (name, text) => {
-        done.saved.push({ name, text });
-        return `/home/ada/${name}`;
-      },
-      SaveMedia: async (id, name) => {
-        done.saved.push({ name, text: id });
-        return `/home/ada/${name}`;
-      },
-      Toasts: async () => [],
-      Report: async () => "a1b2c3",
-      Quit: async () => {},
-    },
+    window: still<t.WindowCalls>("Window", { Hello: async () => hello }),
     onnotices: (listener) => bus.subscribe(listener),
-    copy: async (text) => void done.copied.push(text),
-    paste: async () => done.copied.at(-1) ?? "",
+    copy: async (text) => void copied.push(text),
+    paste: async () => copied.at(-1) ?? "",
     media: (id) =>
       `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" width="320" height="200"><rect width="320" height="200" fill="#7fc4ae"/><text x="20" y="110">${id}</text></svg>`)}`,
   };
-  (scenes[options.scene ?? "chat"] ?? scenes.chat)?.(fake);
+  (scenes[scene] ?? scenes.chat)?.(fake);
   return fake;
 }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Entry, Pull } from "../bridge/generated";
 import { startApp, until } from "../testing";
 import { EntryView } from "./entry.svelte";
@@ -88,32 +88,46 @@ describe("a streaming message", () => {
 });
 
 describe("an open chat", () => {
-  test("streams an answer and says how it ended", async () => {
-    const { app, fake } = await startApp();
-    app.composer.changed("count with the tool", 19);
-    await app.send();
-    await until("the answer's end", () => app.status.startsWith("Answer finished"));
-    expect(app.status).toBe("Answer finished, 5 words, one tool used");
-    const last = app.chat?.last;
-    expect(last?.head.state).toBe("complete");
-    expect(last?.parts.map((p) => p.kind)).toEqual(["reasoning", "tool_call", "text"]);
-    expect(last?.calls[0]?.state).toBe("done");
-    expect(await fake.chats.Source(app.chat?.id ?? "", last?.seq ?? 0)).toContain("3");
+  const opened = async (scene: string) => {
+    const { app, fake } = await startApp(scene);
+    if (!app.chat) throw new Error("no chat is open");
+    const there = fake.chats.of(app.chat.id);
+    const answer = there.entries.at(-1);
+    if (!answer) throw new Error("the scene has no answer");
+    const changed = () => fake.bus.changed("chat", there.chat.id);
+    return { app, fake, chat: app.chat, there, answer, changed };
+  };
+
+  test("says how an answer ended", async () => {
+    const { app, chat, there, answer, changed } = await opened("streaming");
+    there.status = null;
+    changed();
+    await until("nothing to run", () => !chat.running);
+    for (const [state, status] of [
+      ["complete", "Answer finished, 5 words"],
+      ["stopped", "Answer stopped"],
+    ] as const) {
+      there.status = { turn: "t", phase: "answering", since: "", model: "M", tool: "", note: "" };
+      changed();
+      await until("the beginning", () => app.status === "Answer started");
+      there.status = null;
+      Object.assign(answer, { state, words: 5 });
+      changed();
+      await until("the end", () => app.status === status);
+    }
     app.close();
   });
 
-  test("holds exactly what the program has after any loss of notices", async () => {
-    const { app, fake } = await startApp();
-    const chat = app.chat;
-    if (!chat) throw new Error("no chat is open");
-    app.composer.changed("anything", 8);
-    await app.send();
-    await until("the answer's end", () => !chat.running && chat.last?.head.state === "complete");
-    const held = chat.outline.map((seq) =>
-      chat.entry(seq)?.parts.map((p) => p.blocks.map((b) => b.html)),
-    );
-    const whole = await fake.chats.Messages(chat.id, chat.outline);
-    expect(held).toEqual(whole.map((e) => e.parts.map((p) => p.blocks.map((b) => b.html))));
+  test("holds what the program has after any loss of notices", async () => {
+    const { app, fake, chat, answer, changed } = await opened("streaming");
+    answer.parts = [text([[0, "<p>lost</p>", true]])];
+    const off = vi.spyOn(fake.bus, "changed").mockReturnValue(2);
+    changed();
+    off.mockRestore();
+    answer.parts = [text([[0, "<p>told</p>", true]])];
+    changed();
+    const held = () => chat.last?.parts.map((p) => p.blocks.map((b) => b.html)).join();
+    await until("what was told", () => held() === "<p>told</p>");
     app.close();
   });
 
@@ -156,33 +170,16 @@ describe("an open chat", () => {
     app.close();
   });
 
-  test("an edit that answers again makes a version to go back to", async () => {
-    const { app } = await startApp();
-    const chat = app.chat;
-    if (!chat) throw new Error("no chat is open");
-    const before = [...chat.outline];
-    await chat.edit(before[0] as number, "Another question about a tool", true);
-    await until(
-      "the new branch",
-      () => chat.outline[0] !== before[0] && !chat.running && chat.outline.length === 2,
-    );
-    const seq = chat.outline[0] as number;
-    expect(chat.entry(seq)?.head.siblings).toEqual([before[0], seq]);
-    expect(chat.entry(seq)?.head.other_branch).toBe(4);
-    await chat.switchVersion(seq, -1);
-    await until("the old branch", () => chat.outline.length === before.length);
-    expect(chat.outline).toEqual(before);
-    app.close();
-  });
-
-  test("stop keeps what was said", async () => {
-    const { app } = await startApp();
-    app.composer.changed("slow", 4);
-    await app.send();
-    await until("a running turn", () => app.chat?.running ?? false);
-    await app.chat?.stop();
-    await until("the end", () => app.chat?.last?.head.state === "stopped");
-    expect(app.status).toBe("Answer stopped");
+  test("versions are gone through one by one, and a change is what was asked for", async () => {
+    const { app, fake, chat, answer } = await opened("versions");
+    await chat.switchVersion(answer.seq, 1);
+    expect(fake.given("Chats.SwitchVersion")).toEqual([]);
+    await chat.switchVersion(answer.seq, -1);
+    expect(fake.given("Chats.SwitchVersion")).toEqual([[chat.id, answer.siblings[0]]]);
+    await chat.edit(answer.seq - 1, "Another question", true);
+    expect(fake.given("Chats.Edit")).toEqual([[chat.id, answer.seq - 1, "Another question", true]]);
+    await chat.stop();
+    expect(fake.given("Chats.Stop")).toEqual([[chat.id]]);
     app.close();
   });
 });

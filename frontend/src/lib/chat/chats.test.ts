@@ -43,9 +43,20 @@ test("F63 a search says how far it has come, and its answer is renewed by itself
 });
 
 test("a deleted chat leaves the list at once and comes back with undo", async () => {
-  const { app } = await startApp();
+  const { app, fake } = await startApp();
   const before = app.chats.total;
   const id = app.chat?.id ?? "";
+  const chat = fake.chats.of(id);
+  fake.chats.Delete = async () => {
+    fake.chats.all.delete(id);
+    fake.bus.changed("chats");
+    return { token: "back", sentence: "It was deleted." };
+  };
+  fake.window.Undo = async (token) => {
+    expect(token).toBe("back");
+    fake.chats.all.set(id, chat);
+    fake.bus.changed("chats");
+  };
   await app.deleteChat(id);
   expect(app.chat).toBeNull();
   await until("one fewer", () => app.chats.total === before - 1);

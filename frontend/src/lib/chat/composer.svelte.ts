@@ -66,12 +66,13 @@ export class Composer {
 
   /** Keeps what is being written and goes on with another conversation's draft. */
   async switchTo(conversation: string): Promise<void> {
-    await this.save();
+    const saved = this.save();
     this.#conversation = conversation;
     this.text = "";
     this.attachments = [];
     this.queued = [];
     this.pasted = null;
+    await saved;
     try {
       const draft = await this.bridge.chats.Draft(conversation);
       if (this.#conversation !== conversation || this.#dirty) return; // typed meanwhile

@@ -5,7 +5,7 @@ import { startApp, until } from "../testing";
 import { Composer, longPaste, readable } from "./composer.svelte";
 
 function make() {
-  const fake = fakeBridge({ tick: 0 });
+  const fake = fakeBridge();
   const errors: AppError[] = [];
   return { fake, errors, composer: new Composer(fake, (error) => errors.push(error)) };
 }
@@ -29,6 +29,24 @@ test("a draft is kept shortly after the last key, with its caret, and comes back
   await composer.switchTo("chat-1");
   expect([composer.text, composer.cursor]).toEqual(["half a sen", 4]);
   vi.useRealTimers();
+});
+
+test("what is typed while the draft before it is kept stays", async () => {
+  const { fake, composer } = make();
+  const keep = fake.chats.SaveDraft.bind(fake.chats);
+  let kept = () => {};
+  fake.chats.SaveDraft = async (id, draft) => {
+    await new Promise<void>((resolve) => (kept = resolve));
+    await keep(id, draft);
+  };
+  await composer.switchTo("chat-1");
+  composer.changed("one", 3);
+  const switched = composer.switchTo("");
+  composer.changed("two", 3);
+  kept();
+  await switched;
+  expect(composer.text).toBe("two");
+  expect((await fake.chats.Draft("chat-1")).text).toBe("one");
 });
 
 test("F115 what is written behind an answer is kept, edited, removed and sent in order", async () => {
@@ -59,7 +77,7 @@ test("F115 what is written behind an answer is kept, edited, removed and sent in
   expect([composer.text, composer.cursor, composer.queued]).toEqual(["three\n\nand more", 5, []]);
 
   fake.chats.Send = async () => {
-    throw new AppError({ kind: "provider", message: "No.", hint: "", ref: "" });
+    throw new AppError({ kind: "provider", message: "No." });
   };
   await composer.queue();
   expect(await composer.sendQueued()).toBeNull();
@@ -71,7 +89,7 @@ test("what could not be sent stays written", async () => {
   await composer.switchTo("");
   composer.changed("keep me", 7);
   fake.chats.Send = async () => {
-    throw new AppError({ kind: "provider", message: "No.", hint: "", ref: "" });
+    throw new AppError({ kind: "provider", message: "No." });
   };
   expect(await composer.send()).toBeNull();
   expect(composer.text).toBe("keep me");
@@ -105,7 +123,10 @@ test("a long paste may become a file, a short one is left alone", async () => {
 });
 
 test("a refused file says why and holds the message back until it is removed", async () => {
-  const { composer } = make();
+  const { composer, fake } = make();
+  fake.chats.Attach = async (name) => {
+    throw new AppError({ kind: "invalid", message: `${name} is a program.` });
+  };
   await composer.switchTo("");
   composer.changed("look", 4);
   await composer.attach([new File(["x"], "setup.exe")]);

@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { AppError } from "../bridge/calls";
+import { note } from "../bridge/fake/scenes";
 import { startApp, until } from "../testing";
 import { once } from "./answers";
 import { Arm, armAfter } from "./arm.svelte";
@@ -66,42 +68,42 @@ describe("arming", () => {
 });
 
 describe("requests", () => {
-  test("a request is announced once, and its answer goes out once with its nonce", async () => {
+  const asked = async () => {
     const { app, fake } = await startApp();
-    app.composer.changed("permission", 10);
-    await app.send();
+    fake.permissions.ask(fake.chats.of(app.chat?.id ?? ""), note("a.md"), { path: "a.md" });
     await until("a request", () => app.permissions.calls.length === 1);
-    expect(app.alert).toContain("Permission needed: Demo guide wants to write a note");
     const request = app.permissions.calls[0];
     if (!request) throw new Error("no request");
+    return { app, fake, request };
+  };
+
+  test("a request is announced, and its answer goes out once with its nonce", async () => {
+    const { app, fake, request } = await asked();
+    expect(app.alert).toContain("Permission needed: Demo guide wants to write a note");
+    const always = once("allow", { scope: "always" });
     await Promise.all([
-      app.permissions.answer(request, once("allow", { scope: "always" })),
+      app.permissions.answer(request, always),
       app.permissions.answer(request, once("deny")),
     ]);
-    expect(fake.permissions.answers.map((a) => a.answer.effect)).toEqual(["allow"]);
-    await until("the answer's end", () => app.chat?.last?.head.state === "complete");
-    expect(app.chat?.last?.calls[0]?.decision).toContain("by you");
+    expect(fake.given("Permissions.Answer")).toEqual([[request.id, request.nonce, always]]);
+    expect(app.permissions.calls).toEqual([]);
     app.close();
   });
 
   test("a request settled elsewhere goes away and says so", async () => {
-    const { app, fake } = await startApp();
-    app.composer.changed("permission", 10);
-    await app.send();
-    await until("a request", () => app.permissions.calls.length === 1);
-    const request = app.permissions.calls[0];
-    if (!request) throw new Error("no request");
-    await fake.permissions.Answer(request.id, request.nonce, once("deny"));
+    const { app, fake, request } = await asked();
+    fake.permissions.Answer = async () => {
+      throw new AppError({ kind: "conflict", message: "It was answered." });
+    };
+    fake.permissions.requests = [];
     expect(await app.permissions.answer(request, once("allow"))).toBe(false);
-    expect(fake.permissions.answers.map((a) => a.answer.effect)).toEqual(["deny"]);
+    expect(app.permissions.calls).toEqual([]);
     app.close();
   });
 
   test("requests of one tool in one message are one batch", async () => {
-    const { app } = await startApp();
-    app.composer.changed("batch", 5);
-    await app.send();
-    await until("six requests", () => app.permissions.calls.length === 6);
+    const { app } = await startApp("batch");
+    expect(app.permissions.calls.length).toBe(6);
     const seq = app.permissions.calls[0]?.seq ?? 0;
     const batches = app.permissions.batches(app.chat?.id ?? "", seq);
     expect(batches.map((b) => b.requests.length)).toEqual([6]);
@@ -109,7 +111,16 @@ describe("requests", () => {
   });
 
   test("a rule can be taken back, and given again", async () => {
-    const { app } = await startApp("grants");
+    const { app, fake } = await startApp("grants");
+    const rules = fake.permissions.grants;
+    fake.permissions.Revoke = async (id) => {
+      fake.permissions.grants = rules.filter((rule) => rule.id !== id);
+      return { token: "back", sentence: "The rule was taken back." };
+    };
+    fake.window.Undo = async () => {
+      fake.permissions.grants = rules;
+      fake.bus.changed("permissions");
+    };
     await app.permissions.openGrants();
     expect(app.permissions.grants).toHaveLength(2);
     await app.undoable(() => app.permissions.revoke(app.permissions.grants[0]?.id ?? ""));

@@ -64,7 +64,8 @@ test("F81 folders are listed with how they are taken back, and refused ones with
   document
     .querySelector<HTMLButtonElement>('button[aria-label="Take back /home/ada/Reports"]')
     ?.click();
-  await until("the folder's return", () => notes()?.folders.length === 1);
+  await until("the question", () => fake.asked.length > 0);
+  expect(fake.given("Plugins.RevokeFolder")).toEqual([["notes", "/home/ada/Reports"]]);
   await unmount(card);
   app.close();
 });

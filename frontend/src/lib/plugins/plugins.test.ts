@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { AppError } from "../bridge/calls";
 import { startApp, until } from "../testing";
 import { Adding } from "./adding.svelte";
 import { details, sentence } from "./details";
@@ -7,52 +8,44 @@ import { diffLines, wordDiff } from "./words";
 
 describe("plugins", () => {
   test("a reload shows its time and its tools", async () => {
-    const { app } = await startApp();
+    const { app, fake } = await startApp();
     await app.plugins.reload("dice");
+    expect(fake.given("Plugins.Reload")).toEqual([["dice"]]);
+    fake.plugins.change("dice", { state: "loading" });
+    fake.plugins.change("dice", { state: "ready", generation: 2 });
     await until("the reload", () => app.plugins.reloaded.dice !== undefined);
     expect(app.plugins.reloaded.dice).toEqual({ ms: 12, tools: 1, generation: 2 });
     app.close();
   });
 
-  test("broken, new and changed plugins ask for a person", async () => {
-    const { app } = await startApp("approval");
+  test("broken, new and changed plugins ask for a person, who approves what they read", async () => {
+    const { app, fake } = await startApp("approval");
     expect(app.plugins.attention.map((p) => p.state)).toEqual(["quarantined", "needs-approval"]);
     const weather = app.plugins.plugins.find((p) => p.id === "weather");
     if (!weather) throw new Error("no plugin");
-    await expect(app.plugins.approve({ ...weather, digest: "old" }, false)).rejects.toMatchObject({
-      kind: "conflict",
-    });
     await app.plugins.approve(weather, true);
-    await until(
-      "approval",
-      () => app.plugins.plugins.find((p) => p.id === "weather")?.state === "ready",
-    );
+    expect(fake.given("Plugins.Approve")).toEqual([["weather", weather.digest, true]]);
+    fake.plugins.change("weather", { state: "ready" });
+    await until("one fewer", () => app.plugins.attention.length === 1);
     app.close();
   });
 
-  test("a plugin is added, waits for approval, is updated and taken back", async () => {
-    const { app } = await startApp();
-    const now = () => app.plugins.plugins.find((p) => p.id === "moon");
+  test("a plugin that cannot be added says why, until another is chosen", async () => {
+    const { app } = await startApp("refusesplugin");
     const adding = new Adding(app.plugins);
     adding.from = "http://example.org/moon.git";
     expect(await adding.add()).toBe("");
     expect(adding.error?.message).toContain("https only");
     await adding.choose("file");
     expect([adding.from, adding.error]).toEqual(["/home/ada/Downloads/moon.zip", null]);
-    expect(await adding.add()).toBe("moon");
-    await until("the plugin", () => now()?.state === "needs-approval");
-    expect(await adding.add()).toBe("");
-    expect(adding.error?.kind).toBe("conflict");
-    await app.undoable(() => app.plugins.update("moon"));
-    await until("the update", () => now()?.version === "1.3.0");
-    await app.undo();
-    await until("the old version", () => now()?.version === "1.2.0");
     app.close();
   });
 
   test("what is fetched can be stopped, which is no mistake", async () => {
     const { app, fake } = await startApp();
-    fake.plugins.fetchTime = 60_000;
+    let stop = (_cause: AppError) => {};
+    fake.plugins.Add = () => new Promise((_, reject) => (stop = reject));
+    fake.plugins.StopAdding = async () => stop(new AppError({ kind: "canceled", message: "" }));
     const adding = new Adding(app.plugins);
     adding.from = "https://example.org/moon.git";
     const done = adding.add();
@@ -62,31 +55,18 @@ describe("plugins", () => {
     app.close();
   });
 
-  test("packages are installed as they were read, stopped and removed", async () => {
-    const { app } = await startApp("packages");
-    const now = () => app.plugins.plugins.find((p) => p.id === "weather");
-    const weather = now();
+  test("F83 packages are installed as they were read, and guessed ones by name", async () => {
+    const { app, fake } = await startApp("packages");
+    const weather = app.plugins.plugins.find((p) => p.id === "weather");
     if (!weather?.packages) throw new Error("no packages");
     expect(app.plugins.attention.map((p) => p.id)).toEqual(["weather"]);
-    const old = { ...weather, packages: { ...weather.packages, digest: "old" } };
-    await expect(app.plugins.installPackages(old, false, false)).rejects.toMatchObject({
-      kind: "conflict",
-    });
-    await app.plugins.installPackages(weather, false, false);
-    await until("the work", () => now()?.packages?.work?.running === true);
-    await app.plugins.stopPackages("weather");
-    await until("the stop", () => now()?.packages?.work?.stopped === true);
-    await app.plugins.installPackages(weather, false, false);
-    await until("the packages", () => now()?.state === "ready");
-    // F83: what nobody declared is installed by its name alone.
-    const standings = () => now()?.packages?.packages.map((p) => p.standing);
-    expect(standings()).toEqual(["installed", "missing", "installed"]);
-    const ready = now();
-    if (!ready) throw new Error("no plugin");
-    await app.plugins.installPackages(ready, false, false, ["rich"]);
-    await until("the guessed one", () => standings()?.[1] === "installed");
-    await app.plugins.removePackages("weather");
-    await until("the removal", () => now()?.state === "needs-packages");
+    const { digest } = weather.packages;
+    await app.plugins.installPackages(weather, false, true);
+    await app.plugins.installPackages(weather, false, false, ["rich"]);
+    expect(fake.given("Plugins.InstallPackages")).toEqual([
+      ["weather", digest, false, true, []],
+      ["weather", digest, false, false, ["rich"]],
+    ]);
     app.close();
   });
 
@@ -155,7 +135,7 @@ test("F120 lines of changed code are told apart by what they begin with, whateve
 });
 
 test("tools are grouped by plugin and found by words", async () => {
-  const { app } = await startApp();
+  const { app, fake } = await startApp();
   expect(app.tools.groups("").map((g) => [g.name, g.tools.length])).toEqual([
     ["Dice", 1],
     ["Notes", 1],
@@ -165,7 +145,7 @@ test("tools are grouped by plugin and found by words", async () => {
     "word_count",
   ]);
   await app.tools.setEnabled("dice:roll", false);
-  await until("one fewer", () => app.tools.enabled.length === 2);
+  expect(fake.given("Tools.SetEnabled")).toEqual([["dice:roll", false]]);
   expect(app.tools.heavy).toBe(false);
   app.close();
 });

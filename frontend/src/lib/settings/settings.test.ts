@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { AppError } from "../bridge/calls";
-import { model } from "../bridge/fake/models";
+import type { Fake } from "../bridge/fake";
+import { connection, model } from "../bridge/fake/models";
 import { startApp } from "../testing";
 import { bestGuess } from "./models.svelte";
 
@@ -10,7 +11,7 @@ test("a setting holds at once, and goes back when it could not be kept", async (
   expect(app.settings.tone).toBe("dark");
   await kept;
   fake.settings.Set = async () => {
-    throw new AppError({ kind: "unavailable", message: "The disk is full.", hint: "", ref: "" });
+    throw new AppError({ kind: "unavailable", message: "The disk is full." });
   };
   await app.settings.set({ theme: "light" });
   expect(app.settings.tone).toBe("dark");
@@ -36,18 +37,40 @@ test("the provider is guessed from the longest beginning of a key", async () => 
   app.close();
 });
 
+/** A server that answers with models; a bad key is refused. */
+function answering(fake: Fake) {
+  const { models } = fake;
+  models.Add = async (edit) => {
+    const name = edit.title.toLowerCase();
+    const state = edit.key.includes("bad") ? "failed" : "ok";
+    models.connections = [...models.connections, connection(name, { state })];
+    if (state === "ok")
+      models.models = [
+        ...models.models,
+        model(name, "large", `${edit.title} Large`, { vision: true, context_tokens: 200_000 }),
+        model(name, "small", `${edit.title} Small`),
+      ];
+    return name;
+  };
+  models.SetDefault = async (name) => void (models.default = name);
+}
+
+const edit = {
+  kind: "openai",
+  name: "",
+  title: "Mine",
+  url: "https://m.example.org/v1",
+  key: "sk-1",
+  models: [],
+};
+
 test("the first connection that answers becomes the default", async () => {
   const { app, fake } = await startApp("welcome");
-  fake.models.latency = 0;
-  const edit = {
-    kind: "openai",
-    name: "",
-    title: "Mine",
-    url: "https://m.example.org/v1",
-    key: "sk-1",
-    models: [],
-  };
+  answering(fake);
+  await app.models.save({ ...edit, title: "Bad", key: "sk-bad" });
+  expect(app.models.default).toBe("demo/guide");
   await app.models.save(edit);
+  expect(fake.given("Models.Test")).toEqual([["bad"], ["mine"]]);
   expect(app.models.default).toBe("mine/large");
   expect(app.models.connected).toBe(true);
   await app.models.save({ ...edit, title: "Other" });
@@ -56,7 +79,8 @@ test("the first connection that answers becomes the default", async () => {
 });
 
 test("F109 the first default is a guess that is said, and never a model that is a trial or calls no tools", async () => {
-  const { app } = await startApp("welcome");
+  const { app, fake } = await startApp("welcome");
+  answering(fake);
   const m = (id: string, change = {}) => model("c", id, id, { tools: true, ...change });
   expect(bestGuess([])).toBeUndefined();
   expect(
@@ -71,14 +95,7 @@ test("F109 the first default is a guess that is said, and never a model that is 
   expect(
     bestGuess([m("x", { context_tokens: 8000 }), m("y", { context_tokens: 200_000 })])?.id,
   ).toBe("y");
-  await app.models.save({
-    kind: "openai",
-    name: "",
-    title: "Mine",
-    url: "",
-    key: "sk-1",
-    models: [],
-  });
+  await app.models.save(edit);
   const toast = app.toasts.list.at(-1);
   expect(toast?.text).toBe("New chats now ask Mine Large.");
   toast?.action?.run();
@@ -87,46 +104,21 @@ test("F109 the first default is a guess that is said, and never a model that is 
 });
 
 test("F108 a person corrects what a model can do", async () => {
-  const { app, fake } = await startApp("welcome");
-  fake.models.latency = 0;
-  await app.models.save({
-    kind: "openai",
-    name: "",
-    title: "Mine",
-    url: "",
-    key: "sk-1",
-    models: [],
-  });
-  const small = app.models.models.find((m) => m.id === "small");
+  const { app, fake } = await startApp();
+  const small = app.models.models.find((m) => m.id === "maple-small");
   if (!small) throw new Error("no model");
-  expect(small.vision).toBe(false);
   await app.models.setCapabilities(small, { vision: true });
-  expect(app.models.models.find((m) => m.id === "small")).toMatchObject({
-    vision: true,
-    tools: true,
-  });
-  app.close();
-});
-
-test("a refused key is said on its card and does not become the default", async () => {
-  const { app, fake } = await startApp("welcome");
-  fake.models.latency = 0;
-  await app.models.save({
-    kind: "openai",
-    name: "",
-    title: "Mine",
-    url: "",
-    key: "sk-bad",
-    models: [],
-  });
-  expect(app.models.connections.at(-1)?.problem?.message).toBe("Key refused by Mine (401).");
-  expect(app.models.default).toBe("demo/guide");
+  expect(fake.given("Models.SetCapabilities")).toEqual([["lab/maple-small", true, true, false]]);
   app.close();
 });
 
 test("a file of keys is opened by its passphrase, and a wrong one is said", async () => {
   const { app, fake } = await startApp("welcome");
   fake.models.locked = true;
+  fake.models.Unlock = async (passphrase) => {
+    if (passphrase === "wrong") throw new AppError({ kind: "not_allowed", message: "No." });
+    fake.models.locked = false;
+  };
   await app.models.open();
   expect(app.models.locked).toBe(true);
   await expect(app.models.unlock("wrong")).rejects.toMatchObject({ kind: "not_allowed" });
@@ -138,7 +130,7 @@ test("a file of keys is opened by its passphrase, and a wrong one is said", asyn
 
 test("local servers are looked for only when asked, and one press uses one", async () => {
   const { app, fake } = await startApp("welcome");
-  fake.models.latency = 0;
+  answering(fake);
   expect(app.models.local).toBeNull();
   await app.models.scan();
   const server = app.models.local?.[0];

@@ -1,7 +1,10 @@
 /** Fixtures: one scene for each state a screen can be in. Named in the address: ?scene=permission */
+import { AppError } from "../calls";
 import type { Fake } from "../fake";
+import { textPart, part, type Conversation } from "./chats";
 import { code, longParagraph, paragraphs, showcase, table } from "./content";
-import { model } from "./models";
+import type * as t from "../generated";
+import { connection, model } from "./models";
 import { packages, plugin, tool } from "./plugins";
 
 const hour = 3_600_000;
@@ -53,14 +56,22 @@ function shippedPlugins(f: Fake): void {
   ];
 }
 
+function asks(f: Fake, c: Conversation, text: string, change: Partial<t.Entry> = {}): void {
+  f.chats.say(c, "user", [textPart(paragraphs(text))], change);
+}
+
+function answers(f: Fake, c: Conversation, blocks: string[], change: Partial<t.Entry> = {}): void {
+  f.chats.say(c, "assistant", [textPart(blocks)], change);
+}
+
 function someChats(f: Fake): string {
   const c = f.chats;
   c.add("Reading list for the winter", ago(30 * hour), { pinned: true });
   const trip = c.add("Trip to Lyon", ago(26 * hour));
-  c.say(trip, "user", paragraphs("What should I see in Lyon in two days?"));
-  c.say(
+  asks(f, trip, "What should I see in Lyon in two days?");
+  answers(
+    f,
     trip,
-    "assistant",
     paragraphs("Walk the traboules of Vieux Lyon, then climb to Fourvière for the view."),
   );
   c.add("", ago(50 * hour));
@@ -73,38 +84,21 @@ function someChats(f: Fake): string {
   c.add("Letter to the landlord", ago(1200 * hour));
   c.add("An old one", ago(2000 * hour), { archived: true });
   const now = c.add("Counting words", ago(60_000));
-  c.say(
-    now,
-    "user",
-    paragraphs("How would I write a tool that counts words? And how often are my tools used?"),
-  );
-  c.say(now, "assistant", [
+  asks(f, now, "How would I write a tool that counts words? And how often are my tools used?");
+  answers(f, now, [
     "<p>A Python file in the plugins folder is enough. Every public function of it becomes a tool, and its docstring is what the model reads:</p>",
     code.python,
     "<p>Save it, and it is callable a moment later. This is how often your tools were used this week:</p>",
     table,
     "<p>Ask me to count something, and you will see the call in a card under my words.</p>",
   ]);
-  c.say(now, "user", paragraphs("Good. Keep it short next time."));
-  c.say(now, "assistant", paragraphs("I will."), { siblings: [], state: "complete" });
+  asks(f, now, "Good. Keep it short next time.");
+  answers(f, now, paragraphs("I will."));
   return now.chat.id;
 }
 
 function connected(f: Fake): void {
-  f.models.connections = [
-    ...f.models.connections,
-    {
-      ...(f.models.connections[0] as (typeof f.models.connections)[0]),
-      name: "lab",
-      kind: "openai",
-      title: "Lab server",
-      url: "https://models.example.org/v1",
-      host: "models.example.org",
-      built_in: false,
-      has_key: true,
-      latency_ms: 212,
-    },
-  ];
+  f.models.connections = [...f.models.connections, connection("lab")];
   f.models.models = [
     ...f.models.models,
     model("lab", "maple-large", "Maple Large", {
@@ -115,10 +109,67 @@ function connected(f: Fake): void {
     model("lab", "maple-small", "Maple Small"),
   ];
   f.models.default = "lab/maple-large";
-  f.chats.defaultModel = () => f.models.default;
 }
 
 const open = (f: Fake, id: string) => (f.hello.open_chat = id);
+
+const cut: t.Failure = {
+  kind: "provider",
+  message: "The connection to models.example.org was cut in the middle of the answer.",
+  hint: "Try again, or try another model.",
+  detail: "",
+  ref: "",
+};
+
+/** A call that ran. */
+const ran = (change: Partial<t.Call>): t.Call => ({
+  id: "1",
+  tool: "text:word_count",
+  title: "Word count",
+  doing: "use “Word count”",
+  did: "Used “Word count”",
+  plugin: "Text tools",
+  summary: "text: a b c",
+  state: "done",
+  problem: "",
+  started: ago(1000).toISOString(),
+  ms: 1.2,
+  progress: "",
+  request: "",
+  decision: "Allowed: it only computes",
+  by_person: false,
+  grant: "",
+  ...change,
+});
+
+/** The call of a tool that writes a note, which a person is asked about. */
+export const note = (file: string, change: Partial<t.Call> = {}) =>
+  ran({
+    tool: "notes:write_note",
+    title: "Write note",
+    doing: "write a note",
+    did: "Wrote a note",
+    plugin: "Notes",
+    summary: `path: Reports/${file}, text: Three things to do on Tuesday.`,
+    by_person: true,
+    ...change,
+  });
+
+const given = (file: string) => ({
+  path: `Reports/${file}`,
+  text: "Three things to do on Tuesday.\nCall the printer.",
+});
+
+/** The ordinary chat, with a question and the beginning of its answer. */
+function asked(f: Fake, question: string, parts: t.Part[], state: t.EntryState = "streaming") {
+  scenes.chat?.(f);
+  const c = f.chats.of(f.hello.open_chat);
+  asks(f, c, question);
+  const entry = f.chats.say(c, "assistant", parts, { state, reason: "" });
+  return { c, entry };
+}
+
+const say = (text: string) => textPart(paragraphs(text));
 
 const brokenPlugin = () =>
   plugin("weather", "Weather", {
@@ -171,50 +222,98 @@ export const scenes: Record<string, (f: Fake) => void> = {
   showcase: (f) => {
     shippedPlugins(f);
     const c = f.chats.add("What an answer can look like", ago(60_000));
-    f.chats.say(c, "user", paragraphs("Show me what an answer can look like"));
-    f.chats.say(c, "assistant", showcase, {
-      usage: {
-        input_tokens: 40,
-        output_tokens: 220,
-        cached_tokens: 0,
-        reasoning_tokens: 0,
-        cost: 0,
-      },
-    });
+    asks(f, c, "Show me what an answer can look like");
+    answers(f, c, showcase);
     open(f, c.chat.id);
   },
   states: (f) => {
     shippedPlugins(f);
     const c = f.chats.add("Answers that went wrong", ago(60_000));
-    f.chats.say(c, "user", paragraphs("Tell me about long rivers."));
-    f.chats.say(c, "assistant", paragraphs("The longest rivers are"), {
-      state: "failed",
-      error: {
-        kind: "provider",
-        message: "The connection to models.example.org was cut in the middle of the answer.",
-        hint: "Try again, or try another model.",
-        detail: "",
-        ref: "",
-      },
-    });
-    f.chats.say(c, "user", paragraphs("And mountains?"));
-    f.chats.say(c, "assistant", paragraphs("The highest mountains are in Asia:"), {
+    asks(f, c, "Tell me about long rivers.");
+    answers(f, c, paragraphs("The longest rivers are"), { state: "failed", error: cut });
+    asks(f, c, "And mountains?");
+    answers(f, c, paragraphs("The highest mountains are in Asia:"), {
       state: "stopped",
       reason: "stopped",
     });
-    f.chats.say(c, "user", paragraphs("Go on."), { hidden: true });
-    f.chats.say(c, "assistant", paragraphs("Everest, K2, Kangchenjunga, and"), {
-      state: "interrupted",
-    });
+    asks(f, c, "Go on.", { hidden: true });
+    answers(f, c, paragraphs("Everest, K2, Kangchenjunga, and"), { state: "interrupted" });
     open(f, c.chat.id);
+  },
+  streaming: (f) => {
+    const { c } = asked(f, "Show me everything", [textPart(showcase.slice(0, 6), false)]);
+    f.chats.busy(c, "answering");
+  },
+  waiting: (f) => {
+    const { c } = asked(f, "Slow, please", []);
+    f.chats.busy(c, "waiting");
+  },
+  permission: (f) => {
+    const { c } = asked(f, "Show me a permission request", [
+      part("reasoning", {
+        ...say("The person wants to see a request."),
+        kind: "reasoning",
+        ms: 40,
+      }),
+      say("I will write a small note with the Notes plugin. You will be asked first."),
+    ]);
+    f.permissions.ask(c, note("tuesday.md"), given("tuesday.md"));
+  },
+  batch: (f) => {
+    const { c } = asked(f, "Six notes", [say("Several things need your word.")]);
+    for (let i = 1; i <= 6; i++) f.permissions.ask(c, note(`part-${i}.md`), given(`part-${i}.md`));
+  },
+  // What a model writes into a request to draw another one.
+  falsecard: (f) => {
+    const { c } = asked(f, "A false card", []);
+    f.permissions.ask(c, note("x.md"), {
+      [`<button>Allow once</button> ${"wide".repeat(200)}`]: "<h3>Demo guide is done</h3>",
+      "\n\nAllow": "Allowed once by you at 14:07\n".repeat(400),
+      text: `${"x".repeat(3000)}\u05d0\u05d1 <img src=x onerror=alert(1)>`,
+      ...Object.fromEntries(Array.from({ length: 40 }, (_, i) => [`more_${i}`, i])),
+    });
+  },
+  tool: (f) => {
+    const { entry } = asked(f, "Count with the tool", [], "complete");
+    f.chats.call(entry, ran({}));
+    f.chats.details.set("1", {
+      id: "1",
+      arguments: '{\n  "text": "a b c"\n}',
+      raw_arguments: "",
+      result: "3",
+      result_json: "",
+      result_cut: 0,
+      hidden_removed: 3,
+      result_marked: "3‹U+200B›‹U+200B›‹U+202E›",
+      media: [],
+      error: "",
+      error_type: "",
+      traceback: "",
+      printed: "",
+      started: ago(1000).toISOString(),
+      ended: ago(999).toISOString(),
+      ms: 1.2,
+      caller: "main",
+      digest: "9f2c41aa03d7",
+      why: ["Allowed: it only computes", "No rule refuses it."],
+    });
+  },
+  toolerror: (f) => {
+    const { entry } = asked(f, "Count wrongly", [], "complete");
+    const problem = "word_count() got an unexpected keyword argument 'txt'";
+    f.chats.call(entry, ran({ state: "failed", problem, summary: "txt: a b c" }));
+  },
+  versions: (f) => {
+    const { entry } = asked(f, "Once more", [say("This is the second answer.")], "complete");
+    entry.siblings = [entry.seq - 3, entry.seq];
   },
   long: (f) => {
     shippedPlugins(f);
     someChats(f);
     const c = f.chats.add("Ten thousand messages", ago(60_000));
     for (let i = 0; i < 5000; i++) {
-      f.chats.say(c, "user", [`<p>Question ${i + 1}: what about queue ${i}?</p>`]);
-      f.chats.say(c, "assistant", i % 7 === 0 ? [longParagraph(i), code.go] : [longParagraph(i)]);
+      asks(f, c, `Question ${i + 1}: what about queue ${i}?`);
+      answers(f, c, i % 7 === 0 ? [longParagraph(i), code.go] : [longParagraph(i)]);
     }
     open(f, c.chat.id);
   },
@@ -244,6 +343,16 @@ export const scenes: Record<string, (f: Fake) => void> = {
       },
     ]);
     f.hello.settings.dock_tab = "plugins";
+  },
+  refusesplugin: (f) => {
+    scenes.pluginerror?.(f);
+    f.plugins.Add = async (from) => {
+      throw new AppError({
+        kind: "invalid",
+        message: `A plugin is fetched over https only, and ${from} is something else.`,
+        hint: "Write it like https://example.org/name.git, without a password.",
+      });
+    };
   },
   approval: (f) => {
     scenes.chat?.(f);
@@ -352,12 +461,9 @@ export const scenes: Record<string, (f: Fake) => void> = {
   },
   models: (f) => {
     scenes.chat?.(f);
-    const lab = f.models.connections[1] as (typeof f.models.connections)[0];
     f.models.connections = [
       ...f.models.connections,
-      {
-        ...lab,
-        name: "old",
+      connection("old", {
         title: "Old key",
         host: "api.example.org",
         state: "failed",
@@ -368,14 +474,13 @@ export const scenes: Record<string, (f: Fake) => void> = {
           detail: "",
           ref: "",
         },
-      },
+      }),
     ];
   },
   grants: (f) => {
     scenes.chat?.(f);
-    const call = { tool: "notes:write_note", title: "write_note", plugin: "Notes" } as never;
-    f.permissions.grant(call, "always");
-    f.permissions.grant(call, "until-quit");
+    f.permissions.grant("Notes", "write_note", "always");
+    f.permissions.grant("Notes", "write_note", "until-quit");
   },
   manytools: (f) => {
     scenes.chat?.(f);
@@ -417,14 +522,14 @@ export const scenes: Record<string, (f: Fake) => void> = {
       wire_name: long(t.wire_name),
       plugin_name: long(t.plugin_name),
     }));
-    const call = {
-      tool: "notes:write_note",
-      title: long("write_note"),
-      plugin: long("Notes"),
-    } as never;
-    permissions.grant(call, "always");
+    permissions.grant(long("Notes"), long("write_note"), "always");
     for (const chat of chats.all.values())
       if (chat.chat.title) chat.chat.title = long(chat.chat.title);
+  },
+  longrequest: (f) => {
+    scenes.longnames?.(f);
+    const c = f.chats.of(f.hello.open_chat);
+    f.permissions.ask(c, note("tuesday.md"), given("tuesday.md"));
   },
   empty: (f) => {
     shippedPlugins(f);

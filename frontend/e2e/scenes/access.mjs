@@ -32,7 +32,7 @@ const screens = {
   approval: ["approval"],
   packages: ["packages"],
   "adding a plugin": [
-    "pluginerror",
+    "refusesplugin",
     async (page) => {
       await page.getByRole("button", { name: "Add plugin…" }).click();
       await page.getByLabel("Address or path").fill("http://example.org/moon.git");
@@ -41,12 +41,8 @@ const screens = {
     },
   ],
   "permission request": [
-    "chat",
-    async (page) => {
-      await page.keyboard.type("permission");
-      await page.keyboard.press("Enter");
-      await page.locator("button[aria-disabled=false]", { hasText: "Allow once" }).waitFor();
-    },
+    "permission",
+    (page) => page.locator("button[aria-disabled=false]", { hasText: "Allow once" }).waitFor(),
   ],
   palette: ["chat", (page) => page.keyboard.press("Control+k")],
   general: ["chat", (page) => page.keyboard.press("Control+,")],

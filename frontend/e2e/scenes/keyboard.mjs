@@ -1,6 +1,5 @@
 // Everything by keyboard, and nothing stolen from it.
 import assert from "node:assert/strict";
-import { palette } from "../harness.mjs";
 
 const focused = (page) =>
   page.evaluate(
@@ -11,64 +10,6 @@ const focused = (page) =>
   );
 
 export const tests = {
-  "a day by keyboard: write, walk messages, find, palette, settings, rename, delete, undo": {
-    async run(page) {
-      await page.keyboard.type("count with the tool");
-      await page.keyboard.press("Enter");
-      await page.getByText("The text has").waitFor();
-      await page.getByText("Answer finished").waitFor({ state: "attached" });
-
-      await page.keyboard.press("Alt+ArrowUp");
-      await page.waitForFunction(() => document.activeElement?.matches("article"));
-      await page.keyboard.press("Tab");
-      assert.notEqual(await page.evaluate(() => document.activeElement.tagName), "ARTICLE");
-      await page.keyboard.press("Escape");
-      await page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
-
-      await page.keyboard.press("Control+f");
-      await page.keyboard.type("short");
-      await page.getByText("1 of 1").waitFor();
-      await page.keyboard.press("Escape");
-      await page.waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
-
-      await palette(page, "theme: dark");
-      await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
-
-      await page.keyboard.press("Control+k");
-      await page.locator(".palette input:focus").waitFor();
-      await page.keyboard.type("lyon");
-      await page.getByRole("option", { name: "Trip to Lyon" }).waitFor();
-      await page.keyboard.press("Enter");
-      await page.getByText("Fourvière").waitFor();
-
-      await palette(page, "rename");
-      await page.getByLabel("Title of this chat").waitFor();
-      await page.keyboard.press("Control+a");
-      await page.keyboard.type("Two days in Lyon");
-      await page.keyboard.press("Enter");
-      await page.locator("[data-chat-row]").getByText("Two days in Lyon").waitFor();
-
-      await page.locator("[data-chat-row]", { hasText: "Two days in Lyon" }).focus();
-      await page.keyboard.press("Tab");
-      await page.keyboard.press("Enter");
-      await page.getByRole("menuitem", { name: "Delete" }).waitFor();
-      await page.keyboard.press("End");
-      await page.keyboard.press("Enter");
-      await page
-        .locator("[data-chat-row]")
-        .getByText("Two days in Lyon")
-        .waitFor({ state: "detached" });
-      await page.getByRole("button", { name: "Undo" }).focus();
-      await page.keyboard.press("Enter");
-      await page.locator("[data-chat-row]").getByText("Two days in Lyon").waitFor();
-
-      await page.keyboard.press("Control+,");
-      await page.getByRole("heading", { name: "General" }).waitFor();
-      await page.keyboard.press("Escape");
-      await page.getByRole("heading", { name: "General" }).waitFor({ state: "detached" });
-    },
-  },
-
   "F6 walks the regions and comes round": {
     async run(page) {
       const seen = [];

@@ -1,0 +1,86 @@
+// What is written and drawn, without a model.
+import assert from "node:assert/strict";
+
+const message = (page) => page.getByLabel("Message", { exact: true });
+
+export const tests = {
+  "F114 a paragraph runs the way its words do, and code from left to right": {
+    scene: "showcase",
+    async run(page) {
+      // In a copy of a block: the window keeps its own as they are.
+      const ways = await page
+        .locator(".message .block")
+        .first()
+        .evaluate((block) =>
+          [
+            "<p>مرحبا، كيف حالك؟ Lyon</p>",
+            "<p>Lyon: مرحبا</p>",
+            '<figure class="code"><pre><code>// مرحبا</code></pre></figure>',
+          ].map((html) => {
+            const copy = block.cloneNode();
+            copy.innerHTML = html;
+            block.after(copy);
+            return getComputedStyle(copy.querySelector("pre, p")).direction;
+          }),
+        );
+      assert.deepEqual(ways, ["rtl", "ltr", "ltr"]);
+    },
+  },
+
+  "Shift+Enter makes a line, and an input method's Enter never sends": {
+    async run(page) {
+      await message(page).focus();
+      await page.keyboard.type("one");
+      await page.keyboard.press("Shift+Enter");
+      await page.keyboard.type("two");
+      await message(page).evaluate((area) => {
+        area.dispatchEvent(new CompositionEvent("compositionstart", { bubbles: true }));
+        area.dispatchEvent(
+          new KeyboardEvent("keydown", {
+            key: "Enter",
+            isComposing: true,
+            bubbles: true,
+            cancelable: true,
+          }),
+        );
+        area.dispatchEvent(new CompositionEvent("compositionend", { bubbles: true }));
+      });
+      assert.equal(await message(page).inputValue(), "one\ntwo");
+    },
+  },
+
+  "a link that names another host is asked about, a plain one opens outside": {
+    scene: "showcase",
+    async run(page) {
+      await page.getByRole("link", { name: "link to a page" }).click();
+      const opened = () => page.evaluate(() => globalThis.fake.given("Window.OpenURL"));
+      await page.waitForFunction(() => globalThis.fake.given("Window.OpenURL").length > 0);
+      assert.deepEqual(await opened(), [["https://example.org/docs"]]);
+      await page.evaluate(() => {
+        const link = document.querySelector(".prose a");
+        link.dataset.mismatch = "";
+        link.dataset.host = "evil.example";
+      });
+      await page.getByRole("link", { name: "link to a page" }).click();
+      await page.getByText("This link leads somewhere else").waitFor();
+      assert.equal((await opened()).length, 1);
+    },
+  },
+
+  "code is copied and saved whole, a table as CSV": {
+    scene: "showcase",
+    async run(page) {
+      await page.getByRole("button", { name: "Copy code" }).click();
+      await page.getByRole("button", { name: "Save as file" }).click();
+      await page.getByRole("button", { name: "Copy as CSV" }).click();
+      await page.waitForFunction(() => globalThis.fake.copied.length > 1);
+      const [copied, saved] = await page.evaluate(() => {
+        const { copied, given } = globalThis.fake;
+        return [copied, given("Window.SaveFile")];
+      });
+      assert.match(copied[0], /^# word_count.py[\s\S]*return len\(text.split\(\)\)/);
+      assert.equal(saved[0][0], "code.py");
+      assert.match(copied[1], /^Tool,Calls,Note\r\nword_count,12,counts words\r\n/);
+    },
+  },
+};

@@ -1,0 +1,143 @@
+// Nothing is ever allowed by accident.
+import assert from "node:assert/strict";
+import { armed as waitArmed } from "../harness.mjs";
+
+const message = (page) => page.getByLabel("Message", { exact: true });
+const answers = (page) =>
+  page.evaluate(() => globalThis.fake.given("Permissions.Answer").map(([, , answer]) => answer));
+
+const armed = (page, name = "Allow once") => waitArmed(page, name);
+
+export const tests = {
+  "typing 200 characters through ten arriving prompts answers none of them": {
+    async run(page) {
+      await page.evaluate(() => {
+        const { chats, hello, permissions } = globalThis.fake;
+        const chat = chats.of(hello.open_chat);
+        const call = { title: "Write note", doing: "write a note", did: "", plugin: "Notes" };
+        const more = setInterval(() => {
+          const n = permissions.requests.length + 1;
+          permissions.ask(chat, { ...call, tool: `notes:write_${n}` }, { n });
+          if (n === 10) clearInterval(more);
+        }, 100);
+      });
+      const typed = "The quick brown fox jumps over it. ".repeat(6).slice(0, 198) + "\n ";
+      for (const character of typed) {
+        if (character === "\n") await page.keyboard.press("Shift+Enter");
+        else await page.keyboard.type(character, { delay: 8 });
+      }
+      await page.waitForFunction(() => globalThis.fake.permissions.requests.length === 10);
+      await page.keyboard.press("Space");
+      assert.deepEqual(await answers(page), []);
+      assert.equal(await message(page).inputValue(), typed + " ");
+      assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
+    },
+  },
+
+  "a click before 600 ms is not believed, one after is, once": {
+    scene: "permission",
+    async run(page) {
+      const allow = page.getByRole("button", { name: "Allow once" });
+      await allow.waitFor();
+      const box = await allow.boundingBox();
+      await page.mouse.click(box.x + 10, box.y + 10);
+      assert.deepEqual(await answers(page), []);
+      await armed(page);
+      await allow.click();
+      await page.waitForFunction(() => globalThis.fake.asked.length > 0);
+      await allow.waitFor({ state: "detached" });
+      const given = await answers(page);
+      assert.deepEqual(
+        given.map((a) => [a.effect, a.scope]),
+        [["allow", "once"]],
+      );
+    },
+  },
+
+  "a layout shift disarms the buttons again": {
+    scene: "permission",
+    async run(page) {
+      await armed(page);
+      await page.evaluate(() => {
+        document.querySelector(".ask").style.marginTop = "80px";
+      });
+      const allow = page.getByRole("button", { name: "Allow once" });
+      const box = await allow.boundingBox();
+      await page.mouse.click(box.x + 10, box.y + 10);
+      assert.deepEqual(await answers(page), []);
+      await armed(page);
+    },
+  },
+
+  "F111 a press that is not believed says so, and moves nothing": {
+    scene: "permission",
+    async run(page) {
+      await armed(page);
+      const allow = page.getByRole("button", { name: "Allow once" });
+      const laid = () =>
+        allow.evaluate((button) => {
+          const card = button.closest(".ask").getBoundingClientRect();
+          return [card.height, button.getBoundingClientRect().top - card.top];
+        });
+      const before = await laid();
+      await allow.evaluate((button) => {
+        button.closest(".ask").style.marginTop = "8px";
+        const { x, y } = button.getBoundingClientRect();
+        const press = { clientX: x, clientY: y, bubbles: true };
+        button.dispatchEvent(new PointerEvent("pointerdown", press));
+        button.dispatchEvent(new MouseEvent("click", press));
+      });
+      await page.getByText("Not taken: the card had just moved.").first().waitFor();
+      assert.deepEqual(await answers(page), []);
+      assert.deepEqual(await laid(), before);
+      await armed(page);
+      await allow.click();
+      await allow.waitFor({ state: "detached" });
+    },
+  },
+
+  "F111 the pill to the end never covers the buttons of a card": {
+    scene: "batch",
+    height: 560,
+    async run(page) {
+      const buttons = page.locator(".batch .buttons");
+      await buttons.waitFor({ state: "attached" });
+      for (let y = 0; y < 700; y += 20) {
+        await page.mouse.move(600, 200);
+        await page.mouse.wheel(0, y < 20 ? -3000 : 20);
+        await page.evaluate(
+          () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+        );
+        const overlap = await page.evaluate(() => {
+          const pill = document.querySelector(".pill")?.getBoundingClientRect();
+          const row = document.querySelector(".batch .buttons")?.getBoundingClientRect();
+          if (!pill || !row) return 0;
+          return Math.min(pill.bottom, row.bottom) - Math.max(pill.top, row.top);
+        });
+        assert.ok(overlap <= 0, `the pill covers ${overlap} px of the buttons`);
+      }
+    },
+  },
+
+  "what a model writes into a request stays inside its box": {
+    scene: "falsecard",
+    async run(page) {
+      await armed(page);
+      const box = await page.locator(".ask .given").boundingBox();
+      const card = await page.locator(".ask").boundingBox();
+      assert.ok(box.height <= 260 && card.height < 700, `${box.height} of ${card.height}`);
+      const out = await page.evaluate(() => {
+        const given = document.querySelector(".ask .given");
+        const frame = given.getBoundingClientRect();
+        return [...given.querySelectorAll("*")].filter((e) => {
+          const r = e.getBoundingClientRect();
+          return r.left < frame.left - 1 || r.right > frame.right + 1;
+        }).length;
+      });
+      assert.equal(out, 0);
+      assert.equal(await page.locator(".ask .given :is(button, a, input, img, svg)").count(), 0);
+      assert.equal(await page.locator(".ask h3").count(), 1);
+      assert.equal(await page.getByRole("button", { name: "Allow once" }).count(), 1);
+    },
+  },
+};

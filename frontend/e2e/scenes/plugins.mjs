@@ -1,0 +1,104 @@
+// What cards of plugins and models show, and what a press on them asks for.
+import assert from "node:assert/strict";
+import { armed, waits } from "../harness.mjs";
+
+export const tests = {
+  "a broken save shows file, line and code, and what still serves": {
+    scene: "pluginerror",
+    async run(page) {
+      const card = page.locator("[data-plugin=weather]");
+      await card.getByText("weather.py:7:31").waitFor();
+      await card.getByText(/Version from .* still active/).waitFor();
+      await card.getByText("Newest save not loaded", { exact: true }).waitFor();
+      await card.getByRole("button", { name: "Copy details" }).click();
+      assert.match((await page.evaluate(() => globalThis.fake.copied))[0], /SyntaxError/);
+      await card.getByRole("button", { name: "Show log" }).click();
+      await page.getByText("the answer took 4.1 s").waitFor();
+      await page.getByLabel("Show").click();
+      await page.getByRole("option", { name: "Errors only" }).click();
+      await page.getByText("the answer took 4.1 s").waitFor({ state: "detached" });
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    },
+  },
+
+  "F81 a folder that was refused is allowed on the plugin's card, and taken back": {
+    async run(page) {
+      await page.getByRole("tab", { name: /^Plugins/ }).click();
+      const card = page.locator("[data-plugin=notes]");
+      await page.evaluate(() => {
+        const ask = (path, write) => ({ permission: "filesystem", path, write, command: "" });
+        globalThis.fake.plugins.change("notes", {
+          refused: [ask("/home/ada/Reports", false), ask("/home/ada/Out", true)],
+        });
+      });
+      const ready = async (words) => {
+        await card.getByText(words, { exact: true }).first().scrollIntoViewIfNeeded();
+        await card.locator("button[aria-disabled=false]", { hasText: words }).first().waitFor();
+      };
+      const folders = (...all) =>
+        page.evaluate((folders) => globalThis.fake.plugins.change("notes", { folders }), all);
+      const reports = { path: "/home/ada/Reports", write: false, setting: "" };
+      await card.getByText("It could not read /home/ada/Reports").waitFor();
+      await ready("Allow reading");
+      await card.getByRole("button", { name: "Allow reading /home/ada/Reports" }).click();
+      assert.deepEqual(await waits(page, "Plugins.GrantFolder"), [
+        ["notes", "/home/ada/Reports", false],
+      ]);
+      await folders(reports);
+      await card.getByText("may read", { exact: true }).waitFor();
+      await card.getByText("It could not read /home/ada/Reports").waitFor({ state: "detached" });
+      await folders(reports, { path: "/home/ada/Out", write: true, setting: "" });
+      await card.getByText("may read and write", { exact: true }).waitFor();
+      await card.getByRole("button", { name: "Take back /home/ada/Out" }).click();
+      assert.deepEqual(await waits(page, "Plugins.RevokeFolder"), [["notes", "/home/ada/Out"]]);
+      await folders(reports);
+      await card.getByText("It could not write to /home/ada/Out").waitFor();
+    },
+  },
+
+  "F81 what a plugin lists for the first time is no alteration, and is read before it is offered": {
+    scene: "approval",
+    async run(page) {
+      await page.evaluate(() => {
+        const { plugins } = globalThis.fake;
+        const after = "Sends a mail to one person you name.";
+        plugins.changes.set("mail", [{ tool: "send", field: "listed", before: "", after }]);
+        plugins.change("mail", { digest: "4c1d0a7b11ff" });
+      });
+      const card = page.locator("[data-plugin=mail]");
+      await card.getByText("Mail shows what it offers").waitFor();
+      await card.getByText("send: offered to models").waitFor();
+      await card.getByText("Sends a mail to one person you name.").waitFor();
+      assert.equal(await card.getByText(/changed|Keep the old version/i).count(), 0);
+      await armed(card, "Approve these tools");
+      await card.getByRole("button", { name: "Approve these tools" }).click();
+      assert.deepEqual(await waits(page, "Plugins.Approve"), [["mail", "4c1d0a7b11ff", false]]);
+    },
+  },
+
+  "a key names its provider, and is never shown": {
+    scene: "welcome",
+    async run(page) {
+      await page.getByRole("button", { name: "Paste a key" }).click();
+      await page.getByLabel("Key", { exact: true }).fill("sk-ant-secret");
+      await page.getByText("This looks like a key of Anthropic.").waitFor();
+      assert.equal(await page.getByLabel("Key", { exact: true }).getAttribute("type"), "password");
+      await page.getByRole("button", { name: "Save and test" }).click();
+      const [[edit]] = await waits(page, "Models.Add");
+      assert.deepEqual([edit.kind, edit.key], ["anthropic", "sk-ant-secret"]);
+      assert.ok(!(await page.content()).includes("sk-ant-secret"));
+    },
+  },
+
+  "local servers are looked for on request": {
+    scene: "welcome",
+    async run(page) {
+      await page.getByRole("button", { name: "Look for local models" }).click();
+      await page.getByText("0.9.2 · 3 models").waitFor();
+      await page.getByRole("button", { name: "Use", exact: true }).click();
+      const [[edit]] = await waits(page, "Models.Add");
+      assert.deepEqual([edit.kind, edit.url], ["ollama", "http://127.0.0.1:11434"]);
+    },
+  },
+};
