@@ -84,12 +84,16 @@ func benchOver(t *testing.T, s *store.Store, through conversation.Store) *bench 
 		t.Fatal(err)
 	}
 	b.id = c.ID
-	b.tools = tool.NewRegistry().Publish("p", []tool.Tool{{Name: "echo", Description: "Says it again.", Contract: "spindle"}}, echo{})
+	b.tools = tool.NewRegistry().Publish("p",
+		[]tool.Tool{{Name: "echo", Description: "Says it again.", Contract: "spindle"}}, echo{})
 	gate, err := permit.Open(t.Context(), permit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	candidate := permit.Candidate{Plugin: "p", Name: "P", Contract: "spindle", Isolation: "process+landlock", Code: "c", Tools: b.tools.Tools(), Listed: true}
+	candidate := permit.Candidate{
+		Plugin: "p", Name: "P", Contract: "spindle", Isolation: "process+landlock", Code: "c", Tools: b.tools.Tools(),
+		Listed: true,
+	}
 	gate.Status(candidate)
 	if err := gate.Trust(t.Context(), candidate, permit.Trust{}); err != nil {
 		t.Fatal(err)

@@ -46,7 +46,8 @@ func TestF134TwoModelsRunAtOnceInOneChatAndOneWrites(t *testing.T) {
 	if err != nil || len(records) != 1 {
 		t.Fatalf("on record are %+v, %v", records, err)
 	}
-	if r := records[0]; r.Caller != "member:sceptic" || r.Turn != out.Turn || r.ResponseID != 0 || r.Status != chat.CallOK {
+	if r := records[0]; r.Caller != "member:sceptic" || r.Turn != out.Turn || r.ResponseID != 0 ||
+		r.Status != chat.CallOK {
 		t.Errorf("the member's call is on record as %+v", r)
 	}
 }
@@ -56,15 +57,18 @@ func TestF134WhatAMemberSaysIsAddedBehindTheAnswerWhenAsked(t *testing.T) {
 	mainModel, mainGoes := halts("It is ", "so.")
 	main := b.ask(mainModel, "Is it so?")
 	main.until("It is ")
-	memberModel := llmtest.New([]llmtest.Step{llmtest.Say("Let me see."), llmtest.Call("1", "echo", `{}`)}, []llmtest.Step{llmtest.Say("I doubt it.")})
+	memberModel := llmtest.New([]llmtest.Step{llmtest.Say("Let me see."), llmtest.Call("1", "echo", `{}`)},
+		[]llmtest.Step{llmtest.Say("I doubt it.")})
 	b.member(memberModel, "What do you think?", true).end()
-	if last := memberModel.Requests()[0].Messages; !strings.Contains(chat.TextOf(last[len(last)-1].Parts), "What do you think?") {
+	if last := memberModel.Requests()[0].Messages; !strings.Contains(chat.TextOf(last[len(last)-1].Parts),
+		"What do you think?") {
 		t.Errorf("the member was sent %+v", last)
 	}
 	b.wants("while the answer is written", "1 user Is it so?", "2 assistant It is")
 	close(mainGoes)
 	main.end()
-	b.wants("behind it", "1 user Is it so?", "2 assistant It is so.", "3 assistant Let me see.", "4 tool", "5 assistant I doubt it.")
+	b.wants("behind it", "1 user Is it so?", "2 assistant It is so.", "3 assistant Let me see.", "4 tool",
+		"5 assistant I doubt it.")
 	path, err := b.store.Path(t.Context(), b.id)
 	if err != nil {
 		t.Fatal(err)
@@ -102,7 +106,8 @@ func TestAMemberOfAChatThatIsNotThereOrEmptyIsRefused(t *testing.T) {
 	if r := <-b.member(says("x"), "", false).result; fault.KindOf(r.err) != fault.Invalid {
 		t.Errorf("with nothing to answer: %v", r.err)
 	}
-	_, err := b.owner.RunMember(t.Context(), "member:a", turn.Request{Conversation: "nowhere", Model: says("x")}, false, nil)
+	_, err := b.owner.RunMember(t.Context(), "member:a", turn.Request{Conversation: "nowhere", Model: says("x")}, false,
+		nil)
 	if fault.KindOf(err) != fault.NotFound {
 		t.Errorf("in no chat: %v", err)
 	}
@@ -126,7 +131,8 @@ func TestAMembersWordsThatCannotBeAddedAreInTheOutcome(t *testing.T) {
 	if fault.KindOf(r.err) != fault.Unavailable || chat.TextOf(r.out.Message.Parts) != "My view." {
 		t.Errorf("it ended %+v, %v", r.out, r.err)
 	}
-	if _, err := b.owner.RunMember(t.Context(), "member:a", turn.Request{Conversation: b.id, Model: says("x")}, false, nil); fault.KindOf(err) != fault.Unavailable {
+	if _, err := b.owner.RunMember(t.Context(), "member:a", turn.Request{Conversation: b.id, Model: says("x")}, false,
+		nil); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("when the chat cannot be read: %v", err)
 	}
 }

@@ -13,7 +13,8 @@ import (
 // it, at once or after the turn that writes there (waits). Where Created is zero, it is
 // now. then, when not nil, is called with the messages as they were written, before
 // anybody else changes the chat.
-func (o *Owner) Append(ctx context.Context, id chat.ConversationID, messages []chat.Message, then func(ctx context.Context, written []chat.Message)) (waits bool, err error) {
+func (o *Owner) Append(ctx context.Context, id chat.ConversationID, messages []chat.Message,
+	then func(ctx context.Context, written []chat.Message)) (waits bool, err error) {
 	messages = slices.Clone(messages)
 	return o.Change(ctx, id, func(ctx context.Context) error {
 		c, err := o.o.Store.Conversation(ctx, id)
@@ -47,7 +48,8 @@ const maxFollowing = 200
 // again on a branch without it, and the old branch stays among the versions. then, when
 // not nil, is called once that is done. The error is of kind not_found for a message that
 // is not on the path.
-func (o *Owner) Remove(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq, then func()) (waits bool, err error) {
+func (o *Owner) Remove(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq,
+	then func()) (waits bool, err error) {
 	return o.Change(ctx, id, func(ctx context.Context) error {
 		path, err := o.o.Store.Path(ctx, id)
 		if err != nil {
@@ -64,7 +66,8 @@ func (o *Owner) Remove(ctx context.Context, id chat.ConversationID, seq chat.Mes
 			return slices.ContainsFunc(gone, func(g chat.Message) bool { return g.Seq == m.Seq })
 		})
 		if len(after) > maxFollowing {
-			return fault.New(fault.Invalid, "conversation", fmt.Sprintf("Only one of the last %d messages can be removed.", maxFollowing), "")
+			return fault.New(fault.Invalid, "conversation",
+				fmt.Sprintf("Only one of the last %d messages can be removed.", maxFollowing), "")
 		}
 		head := gone[0].Parent
 		if err := o.o.Store.UpdateConversation(ctx, id, func(c *chat.Conversation) { c.Head = head }); err != nil {
@@ -106,7 +109,8 @@ func (o *Owner) Edit(ctx context.Context, id chat.ConversationID, entry []chat.M
 		written = o.writes(id, messages)
 		if e.Text != nil {
 			if written {
-				return fault.New(fault.Conflict, "conversation", "That message is still being written.", "Stop it first, or wait for it.")
+				return fault.New(fault.Conflict, "conversation", "That message is still being written.",
+					"Stop it first, or wait for it.")
 			}
 			replaceText(messages, *e.Text)
 		}

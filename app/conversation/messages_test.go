@@ -48,7 +48,9 @@ func TestF134WhatATurnIsWritingCannotBeEditedAndItsQuestionCan(t *testing.T) {
 	b := newBench(t)
 	b.ask(says("Old."), "First").end()
 	goes := make(chan struct{})
-	m := llmtest.New([]llmtest.Step{llmtest.Call("1", "echo", `{}`)}, []llmtest.Step{llmtest.Say("Half "), llmtest.Wait(goes), llmtest.Say("whole")})
+	m := llmtest.New([]llmtest.Step{llmtest.Call("1", "echo", `{}`)}, []llmtest.Step{
+		llmtest.Say("Half "), llmtest.Wait(goes), llmtest.Say("whole"),
+	})
 	u := b.ask(m, "Second")
 	u.until("Half ")
 	err := b.owner.Edit(t.Context(), b.id, []chat.MessageSeq{4}, text("mine")) // a round that is whole: the answer goes on
@@ -62,11 +64,13 @@ func TestF134WhatATurnIsWritingCannotBeEditedAndItsQuestionCan(t *testing.T) {
 	}
 	close(goes)
 	u.end()
-	b.wants("in the end", "1 user First", "2 assistant changed", "3 user changed", "4 assistant", "5 tool", "6 assistant Half whole")
+	b.wants("in the end", "1 user First", "2 assistant changed", "3 user changed", "4 assistant", "5 tool",
+		"6 assistant Half whole")
 	if err := b.owner.Edit(t.Context(), b.id, []chat.MessageSeq{4, 5, 6}, text("mine now")); err != nil {
 		t.Fatal(err)
 	}
-	b.wants("once it is over", "1 user First", "2 assistant changed", "3 user changed", "4 assistant", "5 tool", "6 assistant mine now")
+	b.wants("once it is over", "1 user First", "2 assistant changed", "3 user changed", "4 assistant", "5 tool",
+		"6 assistant mine now")
 }
 
 func TestAQuestionEditedBeforeItsFirstWordKeepsItsTextWhenTheTurnIsStopped(t *testing.T) {
@@ -90,7 +94,9 @@ func TestAQuestionEditedBeforeItsFirstWordKeepsItsTextWhenTheTurnIsStopped(t *te
 
 func TestF134AnEntryIsEditedAsAWholeOrNotAtAll(t *testing.T) {
 	call := chat.Part{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "1", Tool: "echo", Arguments: []byte("{}")}}
-	result := chat.Part{Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: "1", Content: []chat.Part{chat.TextPart("r")}}}
+	result := chat.Part{
+		Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: "1", Content: []chat.Part{chat.TextPart("r")}},
+	}
 	said := func(role chat.Role, parts ...chat.Part) chat.Message {
 		return chat.Message{Role: role, Turn: "t", State: chat.Complete, Parts: parts}
 	}
@@ -98,11 +104,25 @@ func TestF134AnEntryIsEditedAsAWholeOrNotAtAll(t *testing.T) {
 		entry []chat.Message
 		want  []string
 	}{
-		"one text":           {[]chat.Message{said(chat.RoleAssistant, chat.TextPart("a"))}, []string{"new"}},
-		"texts of two":       {[]chat.Message{said(chat.RoleAssistant, chat.TextPart("a"), call), said(chat.RoleTool, result), said(chat.RoleAssistant, chat.TextPart("b"))}, []string{"new tool_call", "tool_result", ""}},
-		"text in the second": {[]chat.Message{said(chat.RoleAssistant, call), said(chat.RoleTool, result), said(chat.RoleAssistant, chat.TextPart("b"))}, []string{"tool_call", "tool_result", "new"}},
-		"no text at all":     {[]chat.Message{said(chat.RoleAssistant, call), said(chat.RoleTool, result)}, []string{"new tool_call", "tool_result"}},
-		"a result alone":     {[]chat.Message{said(chat.RoleTool, result)}, []string{"new tool_result"}},
+		"one text": {[]chat.Message{said(chat.RoleAssistant, chat.TextPart("a"))}, []string{"new"}},
+		"texts of two": {
+			[]chat.Message{
+				said(chat.RoleAssistant, chat.TextPart("a"), call), said(chat.RoleTool, result),
+				said(chat.RoleAssistant, chat.TextPart("b")),
+			},
+			[]string{"new tool_call", "tool_result", ""},
+		},
+		"text in the second": {
+			[]chat.Message{
+				said(chat.RoleAssistant, call), said(chat.RoleTool, result), said(chat.RoleAssistant, chat.TextPart("b")),
+			},
+			[]string{"tool_call", "tool_result", "new"},
+		},
+		"no text at all": {
+			[]chat.Message{said(chat.RoleAssistant, call), said(chat.RoleTool, result)},
+			[]string{"new tool_call", "tool_result"},
+		},
+		"a result alone": {[]chat.Message{said(chat.RoleTool, result)}, []string{"new tool_result"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -113,7 +133,8 @@ func TestF134AnEntryIsEditedAsAWholeOrNotAtAll(t *testing.T) {
 			for i := range c.entry {
 				seqs = append(seqs, chat.MessageSeq(i+1))
 			}
-			if err := b.owner.Edit(t.Context(), b.id, append(slices.Clone(seqs), 99), text("half")); fault.KindOf(err) != fault.NotFound {
+			if err := b.owner.Edit(t.Context(), b.id, append(slices.Clone(seqs), 99),
+				text("half")); fault.KindOf(err) != fault.NotFound {
 				t.Errorf("with a message that is not there: %v", err)
 			}
 			if err := b.owner.Edit(t.Context(), b.id, seqs, text("new")); err != nil {
@@ -159,7 +180,8 @@ func TestAnEditOfNothingIsRefused(t *testing.T) {
 
 func TestF134AnEntryIsRemovedAfterTheAnswerAndItsBranchStays(t *testing.T) {
 	b := newBench(t)
-	b.ask(llmtest.New([]llmtest.Step{llmtest.Say("Let me see."), llmtest.Call("1", "echo", `{}`)}, []llmtest.Step{llmtest.Say("Done.")}), "First").end()
+	b.ask(llmtest.New([]llmtest.Step{llmtest.Say("Let me see."), llmtest.Call("1", "echo", `{}`)},
+		[]llmtest.Step{llmtest.Say("Done.")}), "First").end()
 	m, goes := halts("Half ", "whole")
 	u := b.ask(m, "Second")
 	u.until("Half ")
@@ -168,7 +190,8 @@ func TestF134AnEntryIsRemovedAfterTheAnswerAndItsBranchStays(t *testing.T) {
 	if err != nil || !waits {
 		t.Fatalf("waits %v, %v", waits, err)
 	}
-	b.wants("while it is written", "1 user First", "2 assistant Let me see.", "3 tool", "4 assistant Done.", "5 user Second", "6 assistant Half")
+	b.wants("while it is written", "1 user First", "2 assistant Let me see.", "3 tool", "4 assistant Done.",
+		"5 user Second", "6 assistant Half")
 	close(goes)
 	u.end()
 	b.wants("after it", "1 user First", "7 user Second", "8 assistant Half whole")
@@ -211,10 +234,12 @@ func TestAFullDiskIsToldToWhoeverChangesAChat(t *testing.T) {
 	b.add(chat.RoleUser, "t", "Q")
 	b.add(chat.RoleUser, "t", "R")
 	through.fill(fault.New(fault.Unavailable, "store.append", "The disk is full.", "Free some space."))
-	if _, err := b.owner.Append(t.Context(), b.id, []chat.Message{{Role: chat.RoleUser}}, nil); fault.KindOf(err) != fault.Unavailable {
+	if _, err := b.owner.Append(t.Context(), b.id, []chat.Message{{Role: chat.RoleUser}},
+		nil); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("adding: %v", err)
 	}
-	if _, err := b.owner.Append(t.Context(), "nowhere", []chat.Message{{Role: chat.RoleUser}}, nil); fault.KindOf(err) != fault.NotFound {
+	if _, err := b.owner.Append(t.Context(), "nowhere", []chat.Message{{Role: chat.RoleUser}},
+		nil); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("adding to no chat: %v", err)
 	}
 	if _, err := b.owner.Remove(t.Context(), b.id, 1, nil); fault.KindOf(err) != fault.Unavailable {

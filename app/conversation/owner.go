@@ -51,7 +51,7 @@ type Owner struct {
 	chats map[chat.ConversationID]*state
 }
 
-// state is what goes on in one chat. One in which nothing does has none.
+// state holds what goes on in one chat. One in which nothing does has none.
 type state struct {
 	main     *answer       // the turn that writes; nil for none
 	members  []*answer     // the turns beside it
@@ -59,7 +59,7 @@ type state struct {
 	waiting  []change      // until main is over
 }
 
-// change is what changes the path of a chat.
+// change changes the path of a chat.
 type change func(ctx context.Context) error
 
 // New returns an owner of all chats of a store.
@@ -76,8 +76,9 @@ func New(o Options) *Owner {
 	return &Owner{o: o, chats: map[chat.ConversationID]*state{}}
 }
 
-// errWriting is what a second sender is told.
-var errWriting = fault.New(fault.Conflict, "conversation", "An answer is still being written in this chat.", "Stop it first, or wait for it.")
+// errWriting tells a second sender why not.
+var errWriting = fault.New(fault.Conflict, "conversation", "An answer is still being written in this chat.",
+	"Stop it first, or wait for it.")
 
 // take has with look at what goes on in a chat and change it, once no change of its path
 // is under way.
@@ -120,7 +121,8 @@ const maxWaiting = 50
 // that is over. waits says which; do then gets a context of its own, and its error is
 // logged. The error is do's, or the cause of ctx's end, or of kind not_allowed when too
 // much waits already.
-func (o *Owner) Change(ctx context.Context, id chat.ConversationID, do func(ctx context.Context) error) (waits bool, err error) {
+func (o *Owner) Change(ctx context.Context, id chat.ConversationID,
+	do func(ctx context.Context) error) (waits bool, err error) {
 	err = o.take(ctx, id, func(s *state) error {
 		if waits = s.main != nil; !waits {
 			s.changing = make(chan struct{})

@@ -26,7 +26,8 @@ func TestF134OneTurnWritesAndTheNextSenderIsToldSo(t *testing.T) {
 	if !b.owner.Running(b.id) {
 		t.Error("no turn runs while one does")
 	}
-	if _, err := b.owner.Run(t.Context(), turn.Request{Conversation: b.id, Text: "And this.", Model: says("no")}, nil); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "still being written") {
+	if _, err := b.owner.Run(t.Context(), turn.Request{Conversation: b.id, Text: "And this.", Model: says("no")},
+		nil); fault.KindOf(err) != fault.Conflict || !strings.Contains(err.Error(), "still being written") {
 		t.Errorf("the second sender is told %v", err)
 	}
 	err := b.owner.WhileIdle(t.Context(), b.id, func() error { t.Error("it was not idle"); return nil })
@@ -52,7 +53,8 @@ func TestATurnThatDoesNotBeginLeavesTheChatFree(t *testing.T) {
 	b := newBench(t)
 	heard := false
 	for range 2 {
-		_, err := b.owner.Run(t.Context(), turn.Request{Conversation: b.id, Model: says("x")}, func(turn.Event) { heard = true })
+		_, err := b.owner.Run(t.Context(), turn.Request{Conversation: b.id, Model: says("x")},
+			func(turn.Event) { heard = true })
 		if fault.KindOf(err) != fault.Invalid {
 			t.Errorf("with nothing to answer: %v", err)
 		}
@@ -69,8 +71,11 @@ func TestF134ChangesWaitForTheEndOfAnAnswerInTheirOrder(t *testing.T) {
 	u.until("An ")
 	var written []chat.MessageSeq
 	for i := range 50 {
-		add := []chat.Message{{Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart(fmt.Sprint("note ", i))}}}
-		waits, err := b.owner.Append(t.Context(), b.id, add, func(_ context.Context, w []chat.Message) { written = append(written, w[0].Seq) })
+		add := []chat.Message{
+			{Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart(fmt.Sprint("note ", i))}},
+		}
+		waits, err := b.owner.Append(t.Context(), b.id, add,
+			func(_ context.Context, w []chat.Message) { written = append(written, w[0].Seq) })
 		if err != nil || !waits {
 			t.Fatalf("note %d: waits %v, %v", i, waits, err)
 		}
@@ -86,13 +91,15 @@ func TestF134ChangesWaitForTheEndOfAnAnswerInTheirOrder(t *testing.T) {
 	close(goes)
 	u.end()
 	path := b.path()
-	if len(path) != 52 || path[1] != "2 assistant An answer" || path[2] != "3 user note 0" || path[51] != "52 user note 49" {
+	if len(path) != 52 || path[1] != "2 assistant An answer" || path[2] != "3 user note 0" ||
+		path[51] != "52 user note 49" {
 		t.Errorf("after it: %q", path)
 	}
 	if !slices.IsSorted(written) || len(written) != 50 {
 		t.Errorf("those who wrote were told of %v", written)
 	}
-	if waits, err := b.owner.Change(t.Context(), b.id, func(context.Context) error { return errEnough }); waits || !errors.Is(err, errEnough) {
+	if waits, err := b.owner.Change(t.Context(), b.id, func(context.Context) error { return errEnough }); waits ||
+		!errors.Is(err, errEnough) {
 		t.Errorf("in a chat at rest: waits %v, %v", waits, err)
 	}
 }
@@ -102,7 +109,8 @@ func TestAChangeThatFailsAfterTheAnswerDoesNotStopTheOthers(t *testing.T) {
 	m, goes := halts("An ", "answer")
 	u := b.ask(m, "Q")
 	u.until("An ")
-	if waits, err := b.owner.Change(t.Context(), b.id, func(context.Context) error { return errEnough }); !waits || err != nil {
+	if waits, err := b.owner.Change(t.Context(), b.id, func(context.Context) error { return errEnough }); !waits ||
+		err != nil {
 		t.Errorf("waits %v, %v", waits, err)
 	}
 	done := false
@@ -130,10 +138,12 @@ func TestATurnWaitsForAChangeThatIsUnderWay(t *testing.T) {
 	<-began
 	impatient, cancel := context.WithCancelCause(t.Context())
 	cancel(errEnough)
-	if _, err := b.owner.Run(impatient, turn.Request{Conversation: b.id, Text: "Q", Model: says("x")}, nil); !errors.Is(err, errEnough) {
+	if _, err := b.owner.Run(impatient, turn.Request{Conversation: b.id, Text: "Q", Model: says("x")},
+		nil); !errors.Is(err, errEnough) {
 		t.Errorf("somebody who does not wait: %v", err)
 	}
-	if _, err := b.owner.Change(impatient, b.id, func(context.Context) error { t.Error("two at once"); return nil }); !errors.Is(err, errEnough) {
+	if _, err := b.owner.Change(impatient, b.id,
+		func(context.Context) error { t.Error("two at once"); return nil }); !errors.Is(err, errEnough) {
 		t.Errorf("a change that does not wait: %v", err)
 	}
 	u := b.ask(says("Hi."), "Q")
@@ -154,7 +164,9 @@ func TestF134StoppingEndsEveryTurnAndWhatWaitedIsDone(t *testing.T) {
 	s, _ := halts("But", "never")
 	member := b.member(s, "", false)
 	member.until("But")
-	if _, err := b.owner.Append(t.Context(), b.id, []chat.Message{{Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart("note")}}}, nil); err != nil {
+	if _, err := b.owner.Append(t.Context(), b.id,
+		[]chat.Message{{Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart("note")}}},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	b.owner.Stop(t.Context(), b.id, errEnough)
@@ -174,12 +186,13 @@ func TestStopDoesNotWaitForEver(t *testing.T) {
 	began, goes := make(chan struct{}), make(chan struct{})
 	u := newUnder(t)
 	go func() { // ends with the turn, whose listener is slow
-		out, err := b.owner.Run(t.Context(), turn.Request{Conversation: b.id, Text: "Q", Model: says("x")}, func(e turn.Event) {
-			if e.Kind == turn.Ended {
-				close(began)
-				<-goes
-			}
-		})
+		out, err := b.owner.Run(t.Context(), turn.Request{Conversation: b.id, Text: "Q", Model: says("x")},
+			func(e turn.Event) {
+				if e.Kind == turn.Ended {
+					close(began)
+					<-goes
+				}
+			})
 		u.result <- result{out, err}
 	}()
 	<-began
@@ -207,7 +220,8 @@ func TestF134AChatThatIsAnsweredIsDeletedWithWhatWasSaid(t *testing.T) {
 	if out := u.end(); out.Reason != chat.EndStopped || out.Err != nil {
 		t.Errorf("the turn ended %+v", out)
 	}
-	if _, err := b.owner.Run(t.Context(), turn.Request{Conversation: b.id, Text: "Q", Model: says("x")}, nil); fault.KindOf(err) != fault.NotFound {
+	if _, err := b.owner.Run(t.Context(), turn.Request{Conversation: b.id, Text: "Q", Model: says("x")},
+		nil); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a question to a chat that is gone: %v", err)
 	}
 	if _, err := b.store.Undelete(t.Context(), token); err != nil {

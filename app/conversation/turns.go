@@ -59,7 +59,8 @@ func (a *answer) wrote(m chat.Message) bool {
 }
 
 // begin puts a turn into the state of its chat, and returns its context.
-func (o *Owner) begin(ctx context.Context, id chat.ConversationID, on func(turn.Event), into func(*state, *answer) error) (*answer, context.Context, error) {
+func (o *Owner) begin(ctx context.Context, id chat.ConversationID, on func(turn.Event),
+	into func(*state, *answer) error) (*answer, context.Context, error) {
 	run, cancel := context.WithCancelCause(ctx)
 	a := &answer{cancel: cancel, over: make(chan struct{}), on: on}
 	err := o.take(ctx, id, func(s *state) error { return into(s, a) })
@@ -101,7 +102,8 @@ func (o *Owner) Run(ctx context.Context, r turn.Request, on func(turn.Event)) (t
 // nowhere but in on's events and in the outcome, unless keep says to add them to the chat
 // once the turn is over, behind what is then written there. The error is that of
 // [turn.Runner.Run], or why they could not be added.
-func (o *Owner) RunMember(ctx context.Context, member permit.Caller, r turn.Request, keep bool, on func(turn.Event)) (turn.Outcome, error) {
+func (o *Owner) RunMember(ctx context.Context, member permit.Caller, r turn.Request, keep bool,
+	on func(turn.Event)) (turn.Outcome, error) {
 	id := r.Conversation
 	var writes *answer
 	a, run, err := o.begin(ctx, id, on, func(s *state, a *answer) error {

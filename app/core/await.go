@@ -12,7 +12,7 @@ import (
 // WindowName is the name of the window's program as the owner of a store.
 const WindowName = "the window"
 
-// Choice is what a person wants while another program has the store.
+// Choice says what a person wants while another program has the store.
 type Choice int
 
 // What can be chosen.
@@ -26,7 +26,8 @@ const (
 // named to ask, whose context ends with the wait and whose answer may end the
 // wait. While ask has not answered the wait goes on. The kind is Locked when
 // another window has the store, and Canceled when the person gave up.
-func OpenWhenFree(ctx context.Context, o Options, patience time.Duration, ask func(context.Context, store.Owner) Choice) (*Core, error) {
+func OpenWhenFree(ctx context.Context, o Options, patience time.Duration,
+	ask func(context.Context, store.Owner) Choice) (*Core, error) {
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
 	poll := time.NewTicker(50 * time.Millisecond)
@@ -49,11 +50,13 @@ func OpenWhenFree(ctx context.Context, o Options, patience time.Duration, ask fu
 			go func() { answer <- ask(asking, owner) }() // ends with asking
 		case choice := <-answer:
 			if choice == GiveUp {
-				return nil, fault.Wrap(fault.Canceled, "core.wait", "The window was not opened: "+owner.Program+" has the chats open.", "", err)
+				return nil, fault.Wrap(fault.Canceled, "core.wait",
+					"The window was not opened: "+owner.Program+" has the chats open.", "", err)
 			}
 			if now, known := store.OwnerOf(o.Data); known && now.PID == owner.PID {
 				if err := endProgram(now.PID); err != nil {
-					return nil, fault.Wrap(fault.Unavailable, "core.wait", owner.Program+" could not be ended.", "End it in its terminal, then open the window again.", err)
+					return nil, fault.Wrap(fault.Unavailable, "core.wait", owner.Program+" could not be ended.",
+						"End it in its terminal, then open the window again.", err)
 				}
 			}
 			answer = nil

@@ -84,20 +84,22 @@ func TestF62TheWindowOpensWhenACommandOfTheTerminalEnds(t *testing.T) {
 	t.Run("one that lasts is named, and the question ends with it", func(t *testing.T) {
 		o := options(t)
 		cmd, let := owned(t, o.Data)
-		c, err := core.OpenWhenFree(t.Context(), o, time.Millisecond, func(ctx context.Context, owner store.Owner) core.Choice {
-			if owner.Program != "conclave chat" || owner.PID != cmd.Process.Pid {
-				t.Errorf("named %+v", owner)
-			}
-			let()
-			<-ctx.Done()
-			return core.GiveUp
-		})
+		c, err := core.OpenWhenFree(t.Context(), o, time.Millisecond,
+			func(ctx context.Context, owner store.Owner) core.Choice {
+				if owner.Program != "conclave chat" || owner.PID != cmd.Process.Pid {
+					t.Errorf("named %+v", owner)
+				}
+				let()
+				<-ctx.Done()
+				return core.GiveUp
+			})
 		wants(t, c, err)
 	})
 	t.Run("it is ended", func(t *testing.T) {
 		o := options(t)
 		cmd, _ := owned(t, o.Data)
-		c, err := core.OpenWhenFree(t.Context(), o, time.Millisecond, func(context.Context, store.Owner) core.Choice { return core.EndThem })
+		c, err := core.OpenWhenFree(t.Context(), o, time.Millisecond,
+			func(context.Context, store.Owner) core.Choice { return core.EndThem })
 		wants(t, c, err)
 		if err := cmd.Wait(); err == nil {
 			t.Error("the owner was not ended")
@@ -106,7 +108,8 @@ func TestF62TheWindowOpensWhenACommandOfTheTerminalEnds(t *testing.T) {
 	t.Run("the person gives up", func(t *testing.T) {
 		o := options(t)
 		owned(t, o.Data)
-		_, err := core.OpenWhenFree(t.Context(), o, time.Millisecond, func(context.Context, store.Owner) core.Choice { return core.GiveUp })
+		_, err := core.OpenWhenFree(t.Context(), o, time.Millisecond,
+			func(context.Context, store.Owner) core.Choice { return core.GiveUp })
 		if fault.KindOf(err) != fault.Canceled {
 			t.Errorf("got %v", err)
 		}

@@ -105,12 +105,14 @@ func (c *Core) folders() error {
 	if c.o.Data == "" {
 		dir, err := os.MkdirTemp("", "conclave-check-")
 		if err != nil {
-			return fault.Wrap(fault.Unavailable, "core.open", "There is no place for a throw-away folder.", "Check the disk's space.", err)
+			return fault.Wrap(fault.Unavailable, "core.open", "There is no place for a throw-away folder.",
+				"Check the disk's space.", err)
 		}
 		c.throw, c.o.Data, c.o.Plugins, c.o.OwnPlugins = dir, dir, filepath.Join(dir, "plugins"), false
 	}
 	if err := os.MkdirAll(c.o.Data, 0o700); err != nil {
-		return fault.Wrap(fault.Unavailable, "core.open", "The data folder "+c.o.Data+" cannot be made.", "Name another with --data.", err)
+		return fault.Wrap(fault.Unavailable, "core.open", "The data folder "+c.o.Data+" cannot be made.",
+			"Name another with --data.", err)
 	}
 	if c.o.OwnPlugins {
 		if _, err := installShipped(c.o.Plugins); err != nil {
@@ -118,7 +120,8 @@ func (c *Core) folders() error {
 		}
 	}
 	if err := os.MkdirAll(c.o.Plugins, 0o700); err != nil {
-		return fault.Wrap(fault.Unavailable, "core.open", "The plugins folder "+c.o.Plugins+" cannot be made.", "Name another with --plugins.", err)
+		return fault.Wrap(fault.Unavailable, "core.open", "The plugins folder "+c.o.Plugins+" cannot be made.",
+			"Name another with --plugins.", err)
 	}
 	if c.o.Work == "" {
 		c.o.Work, _ = os.UserHomeDir()
@@ -158,17 +161,26 @@ func (c *Core) build(ctx context.Context) error {
 	points := c.points()
 	c.Calls = call.New(call.Options{Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log})
 	c.Turns = turn.New(turn.Options{
-		Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, Heard: c.news.heard, ReadPDF: newPDFs(c.launcher, c.Log).read,
+		Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, Heard: c.news.heard,
+		ReadPDF: newPDFs(c.launcher, c.Log).read,
 	})
-	c.Conversations = conversation.New(conversation.Options{Store: c.Store, Turns: c.Turns, Edited: c.news.edited, Log: c.Log})
-	c.Python = python.New(python.Options{Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log, Launcher: c.launcher})
+	c.Conversations = conversation.New(conversation.Options{
+		Store: c.Store, Turns: c.Turns, Edited: c.news.edited, Log: c.Log,
+	})
+	c.Python = python.New(python.Options{
+		Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log, Launcher: c.launcher,
+	})
 	c.dialects = dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement())
 	environments := c.environments()
 	c.Host = host.New(host.Options{
-		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate, Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(), Environments: environments,
-		Dialects: c.dialects,
+		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate,
+		Cache: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(),
+		Environments: environments,
+		Dialects:     c.dialects,
 	})
-	c.Library = library.New(library.Options{Dir: c.o.Plugins, Data: c.o.Data, Host: c.Host, Gate: c.Gate, Log: c.Log, Templates: plugin.Templates(c.dialects)})
+	c.Library = library.New(library.Options{
+		Dir: c.o.Plugins, Data: c.o.Data, Host: c.Host, Gate: c.Gate, Log: c.Log, Templates: plugin.Templates(c.dialects),
+	})
 	c.Packages = packages.NewInstaller(c.Host, environments)
 	c.Gate.OnDecided(c.Host.Decided)
 	return c.approveShipped(ctx)

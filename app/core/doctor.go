@@ -20,7 +20,8 @@ import (
 // Doctor checks what this machine has, one finding for each thing.
 func (c *Core) Doctor(ctx context.Context) []cli.Finding {
 	return []cli.Finding{
-		c.checkStore(ctx), c.checkPlugins(), c.checkPython(ctx), c.checkWalls(), c.checkKeys(), c.checkWorker(ctx), checkWindow(ctx), c.checkServers(ctx), c.checkModel(ctx),
+		c.checkStore(ctx), c.checkPlugins(), c.checkPython(ctx), c.checkWalls(), c.checkKeys(), c.checkWorker(ctx),
+		checkWindow(ctx), c.checkServers(ctx), c.checkModel(ctx),
 	}
 }
 
@@ -94,9 +95,13 @@ func (c *Core) checkPython(ctx context.Context) cli.Finding {
 func (c *Core) checkWalls() cli.Finding {
 	walls := c.launcher.Confinement()
 	if walls.Sentence == "" {
-		return cli.Finding{Name: "sandbox", OK: true, Found: "plugins are confined by " + strings.ReplaceAll(walls.Level, "+", " and ")}
+		return cli.Finding{
+			Name: "sandbox", OK: true, Found: "plugins are confined by " + strings.ReplaceAll(walls.Level, "+", " and "),
+		}
 	}
-	return cli.Finding{Name: "sandbox", Found: walls.Sentence, Fix: "A Linux kernel with Landlock (5.13 or newer) confines them."}
+	return cli.Finding{
+		Name: "sandbox", Found: walls.Sentence, Fix: "A Linux kernel with Landlock (5.13 or newer) confines them.",
+	}
 }
 
 func (c *Core) checkKeys() cli.Finding {
@@ -126,12 +131,16 @@ func checkWindow(ctx context.Context) cli.Finding {
 	f := cli.Finding{Name: "window"}
 	path, err := version.Beside(version.Window)
 	if err != nil {
-		return cli.Finding{Name: "window", Found: "this program's own file is unknown: " + plainCause(err), Fix: "On Linux, mount /proc."}
+		return cli.Finding{
+			Name: "window", Found: "this program's own file is unknown: " + plainCause(err), Fix: "On Linux, mount /proc.",
+		}
 	}
 	display := runtime.GOOS != "linux" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
 	if _, err := os.Stat(path); err != nil {
 		if !display {
-			return cli.Finding{Name: "window", OK: true, Found: "not here, and there is no display; the terminal works without it"}
+			return cli.Finding{
+				Name: "window", OK: true, Found: "not here, and there is no display; the terminal works without it",
+			}
 		}
 		f.Found, f.Fix = path+" is not there", "Build it with make build; the terminal works without it."
 		return f

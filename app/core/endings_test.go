@@ -33,7 +33,9 @@ return JSON.stringify({ ...ids, call: user }, Object.keys({ ...ids, call: user }
 	}
 	w.say(w.chat(), "{{who}}", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
 	const id = "conclave-user"
-	want, err := json.Marshal(map[string]string{"call": id, "event": id, "handler": id, "interceptor": id, "macro": id, "permission": id})
+	want, err := json.Marshal(map[string]string{
+		"call": id, "event": id, "handler": id, "interceptor": id, "macro": id, "permission": id,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +59,9 @@ spindle.registerInterceptor((m, c) => { seen.push("interceptor " + c.generationT
 		w.wants("", `{}`, "started normal, handler normal, interceptor normal")
 	}
 	question := chat.MessageSeq(1)
-	if _, err := w.Conversations.Run(t.Context(), turn.Request{Conversation: id, Parent: &question, Model: llmtest.New([]llmtest.Step{llmtest.Say("again")})}, nil); err != nil {
+	if _, err := w.Conversations.Run(t.Context(),
+		turn.Request{Conversation: id, Parent: &question, Model: llmtest.New([]llmtest.Step{llmtest.Say("again")})},
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	w.wants("", `{}`, "started regenerate, handler regenerate, interceptor regenerate")
@@ -73,7 +77,8 @@ spindle.on("MESSAGE_SENT", (p) => { next(p.message.role) });
 spindle.on("GENERATION_ENDED", async () => { next("ended"); await last; });`
 
 func TestF31WhatAPluginSavesAtTheEndOfAnAnswerIsSaved(t *testing.T) {
-	w := extension(t, runs(saver, `return JSON.stringify(await spindle.storage.getJson("all.json", { fallback: {} }));`), "tools", "generation", "chat_mutation")
+	w := extension(t, runs(saver, `return JSON.stringify(await spindle.storage.getJson("all.json", { fallback: {} }));`),
+		"tools", "generation", "chat_mutation")
 	id := w.chat()
 	const rounds = 6
 	for range rounds {
@@ -98,7 +103,8 @@ func TestF31APluginThatIsNeverDoneHoldsUpTheEndForABoundedTime(t *testing.T) {
 	for _, line := range w.Host.Log("ext", 0) {
 		lines = append(lines, line.Text)
 	}
-	if !slices.ContainsFunc(lines, func(line string) bool { return strings.Contains(line, "before the plugin was done") }) {
+	if !slices.ContainsFunc(lines,
+		func(line string) bool { return strings.Contains(line, "before the plugin was done") }) {
 		t.Errorf("its log says %q", lines)
 	}
 }
@@ -156,7 +162,8 @@ spindle.registerMacro({ name: "mood", description: "d", handler: () => "calm" })
 		"Its part for Lumiverse's window (dist/frontend.js) is not run.",
 		"It asks for the permission app_manipulation, which is not supported here.",
 		"It is told of MESSAGE_SENT without what it says, since it was not granted chat_mutation.",
-		"What works of it here: it offers 2 tools, fills in {{…}} and follows what happens (MESSAGE_SENT). What one would do in its own window (settings, buttons, connecting an account) does not reach it.",
+		"What works of it here: it offers 2 tools, fills in {{…}} and follows what happens (MESSAGE_SENT). " +
+			"What one would do in its own window (settings, buttons, connecting an account) does not reach it.",
 	}
 	if got := slices.Concat(s.Manifest.Notices, s.Notes); !slices.Equal(got, want) {
 		t.Errorf("the card says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -94,7 +94,8 @@ func (m *Models) build(c llm.Connection) (llm.Provider, error) {
 	case "ollama":
 		return ollama.New(c, ollama.Options{}), nil
 	}
-	return nil, fault.New(fault.Invalid, "core.models", "There is no kind of connection “"+c.Kind+"”.", "Remove the connection "+c.Name+" and add it again.")
+	return nil, fault.New(fault.Invalid, "core.models", "There is no kind of connection “"+c.Kind+"”.",
+		"Remove the connection "+c.Name+" and add it again.")
 }
 
 // Connections returns the person's connections, Demo guide first.
@@ -118,7 +119,8 @@ func (m *Models) connection(ctx context.Context, name string) (llm.Connection, e
 		}
 		names = append(names, c.Name)
 	}
-	return llm.Connection{}, fault.New(fault.NotFound, "core.models", "There is no connection named "+name+".", "There are: "+strings.Join(names, ", ")+". Add one with conclave models add.")
+	return llm.Connection{}, fault.New(fault.NotFound, "core.models", "There is no connection named "+name+".",
+		"There are: "+strings.Join(names, ", ")+". Add one with conclave models add.")
 }
 
 // Open returns a model by "connection/model"; "" is the default.
@@ -131,14 +133,16 @@ func (m *Models) Open(ctx context.Context, name string) (llm.Model, error) {
 	}
 	connection, id, ok := strings.Cut(name, "/")
 	if !ok || id == "" {
-		return nil, fault.New(fault.NotFound, "core.models", "There is no model named "+name+".", "Write it as CONNECTION/MODEL; conclave models list shows what there is.")
+		return nil, fault.New(fault.NotFound, "core.models", "There is no model named "+name+".",
+			"Write it as CONNECTION/MODEL; conclave models list shows what there is.")
 	}
 	c, err := m.connection(ctx, connection)
 	if err != nil {
 		return nil, err
 	}
 	if c.Kind == "demo" && id != "guide" {
-		return nil, fault.New(fault.NotFound, "core.models", "There is no model named "+name+".", "The built-in one is "+settings.DemoModel+".")
+		return nil, fault.New(fault.NotFound, "core.models", "There is no model named "+name+".",
+			"The built-in one is "+settings.DemoModel+".")
 	}
 	p, err := m.provider(c)
 	if err != nil {
@@ -171,7 +175,8 @@ func (m *Models) SetCapabilities(ctx context.Context, name string, can llm.Featu
 		return err
 	}
 	if c.Kind == "demo" || id == "" {
-		return fault.New(fault.Invalid, "core.models", "What "+name+" can do is not to be set.", "Choose a model of a connection of your own.")
+		return fault.New(fault.Invalid, "core.models", "What "+name+" can do is not to be set.",
+			"Choose a model of a connection of your own.")
 	}
 	_, err = m.settings.ChangeSettings(ctx, func(s *settings.Settings) {
 		s.Connections = slices.Clone(s.Connections)
@@ -284,7 +289,9 @@ func (m *Models) ask(ctx context.Context, c llm.Connection) (int, time.Duration,
 	if err != nil {
 		return 0, 0, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, listTime, fault.New(fault.Timeout, "core.models", cmp.Or(c.Title, c.Name)+" did not answer within 20 s.", "Check that the server runs, and its address in Settings > Models."))
+	ctx, cancel := context.WithTimeoutCause(ctx, listTime,
+		fault.New(fault.Timeout, "core.models", cmp.Or(c.Title, c.Name)+" did not answer within 20 s.",
+			"Check that the server runs, and its address in Settings > Models."))
 	defer cancel()
 	began := time.Now()
 	listed, err := p.Models(ctx)
@@ -466,7 +473,8 @@ func (m *Models) Pull(ctx context.Context, name string, progress func(status str
 			server = c
 		}
 	}
-	err = ollama.New(server, ollama.Options{}).Pull(ctx, name, func(p ollama.Progress) { progress(p.Status, p.Done, p.Total) })
+	err = ollama.New(server, ollama.Options{}).Pull(ctx, name,
+		func(p ollama.Progress) { progress(p.Status, p.Done, p.Total) })
 	if e, ok := errors.AsType[*llm.Error](err); ok {
 		return e.Fault()
 	}

@@ -30,12 +30,15 @@ func opened(t *testing.T, ids ...string) *Core {
 		_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": all})
 	}))
 	t.Cleanup(server.Close)
-	c, err := Open(t.Context(), Options{Data: t.TempDir(), Plugins: t.TempDir(), Worker: "/nonexistent/conclave-worker", Name: "a test"})
+	c, err := Open(t.Context(), Options{
+		Data: t.TempDir(), Plugins: t.TempDir(), Worker: "/nonexistent/conclave-worker", Name: "a test",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.Models.Add(t.Context(), llm.Connection{Name: "mine", Kind: "openai", URL: server.URL + "/v1"}, ""); err != nil {
+	if err := c.Models.Add(t.Context(), llm.Connection{Name: "mine", Kind: "openai", URL: server.URL + "/v1"},
+		""); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -65,7 +68,8 @@ func heard(t *testing.T, c *Core, act func(ctx context.Context) error, topics ..
 func TestF102WhatATerminalSetsTheWindowHearsOf(t *testing.T) {
 	c := opened(t, "large")
 	terminal := c.Terminal()
-	heard(t, c, func(ctx context.Context) error { return terminal.Models.SetDefault(ctx, "mine/large") }, bus.Models, bus.Settings)
+	heard(t, c, func(ctx context.Context) error { return terminal.Models.SetDefault(ctx, "mine/large") }, bus.Models,
+		bus.Settings)
 	heard(t, c, func(ctx context.Context) error {
 		_, err := terminal.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Theme = "dark" })
 		return err
@@ -79,15 +83,23 @@ func TestF118ChatsThatATerminalImportsTheWindowHearsOf(t *testing.T) {
 	made := chat.Conversation{Title: "From elsewhere", Model: "demo/guide"}
 	heard(t, c, func(ctx context.Context) error { return terminal.Chats.CreateConversation(ctx, &made) }, bus.Chats)
 	heard(t, c, func(ctx context.Context) error {
-		return terminal.Chats.Append(ctx, &chat.Message{Conversation: made.ID, Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{{Kind: chat.PartText, Text: "Hello"}}})
+		return terminal.Chats.Append(ctx, &chat.Message{
+			Conversation: made.ID, Role: chat.RoleUser, State: chat.Complete,
+			Parts: []chat.Part{{Kind: chat.PartText, Text: "Hello"}},
+		})
 	}, bus.Chats, bus.Edits)
 }
 
 func TestF109ModelsThatAreNotForChatsAreNotListed(t *testing.T) {
-	talk := []string{"gpt-5", "qwen3-vl:8b", "org/llama-3.3-70b-instruct", "gemma3", "claude-opus-4-1", "deepseek-chat", "glm-4.6", "kimi-k2", "mistral-small", "phi-4"}
+	talk := []string{
+		"gpt-5", "qwen3-vl:8b", "org/llama-3.3-70b-instruct", "gemma3", "claude-opus-4-1", "deepseek-chat", "glm-4.6",
+		"kimi-k2", "mistral-small", "phi-4",
+	}
 	other := []string{
-		"text-embedding-3-small", "nomic-embed-text", "BAAI/bge-m3", "whisper-1", "tts-1", "tts-1-hd", "gpt-4o-mini-tts", "dall-e-3", "gpt-image-1", "omni-moderation-latest",
-		"gpt-4o-transcribe", "bge-reranker-v2-m3", "stable-diffusion-xl", "hexgrad/Kokoro-82M", "intfloat/e5-large", "imagen-4", "veo-3",
+		"text-embedding-3-small", "nomic-embed-text", "BAAI/bge-m3", "whisper-1", "tts-1", "tts-1-hd", "gpt-4o-mini-tts",
+		"dall-e-3", "gpt-image-1", "omni-moderation-latest",
+		"gpt-4o-transcribe", "bge-reranker-v2-m3", "stable-diffusion-xl", "hexgrad/Kokoro-82M", "intfloat/e5-large",
+		"imagen-4", "veo-3",
 	}
 	c := opened(t, append(slices.Clone(other), talk...)...)
 	if n, _, err := c.Models.Test(t.Context(), "mine"); err != nil || n != len(talk) {
@@ -130,7 +142,8 @@ func TestF108WhatAPersonSaysOfAModelOverrulesTheGuess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Models.Update(ctx, llm.Connection{Name: "mine", Kind: "openai", Title: "Mine", URL: connection.URL}, ""); err != nil {
+	if err := c.Models.Update(ctx, llm.Connection{Name: "mine", Kind: "openai", Title: "Mine", URL: connection.URL},
+		""); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := c.Models.Test(ctx, "mine"); err != nil {
@@ -141,10 +154,12 @@ func TestF108WhatAPersonSaysOfAModelOverrulesTheGuess(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := slices.IndexFunc(known, func(i llm.ModelInfo) bool { return i.ID == "house-model" })
-	if got := c.Models.Info(ctx, "mine/house-model").Can; got != want || opens() != want || at < 0 || known[at].Can != want {
+	if got := c.Models.Info(ctx, "mine/house-model").Can; got != want || opens() != want || at < 0 ||
+		known[at].Can != want {
 		t.Errorf("got %+v, %+v, %+v", got, opens(), known)
 	}
-	if err := c.Models.SetCapabilities(ctx, settings.DemoModel, want); err == nil || !strings.Contains(err.Error(), "not to be set") {
+	if err := c.Models.SetCapabilities(ctx, settings.DemoModel, want); err == nil ||
+		!strings.Contains(err.Error(), "not to be set") {
 		t.Errorf("Demo guide: %v", err)
 	}
 }

@@ -39,7 +39,7 @@ type pdfs struct {
 	order [][sha256.Size]byte // of known, the oldest first
 }
 
-// pdfText is what came of reading one.
+// pdfText holds what came of reading one.
 type pdfText struct {
 	said document.PDF
 	err  error

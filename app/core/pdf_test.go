@@ -32,7 +32,9 @@ func (w *whole) attach(name, mime string, data []byte) (told string, notes []str
 	w.t.Helper()
 	model := llmtest.New([]llmtest.Step{llmtest.Say("ok")})
 	file := chat.Part{Kind: chat.PartMedia, Media: &chat.Media{Name: name, MIME: mime, Data: data, Size: int64(len(data))}}
-	out, err := w.Conversations.Run(w.t.Context(), turn.Request{Conversation: w.chat(), Text: "What does it say?", Attachments: []chat.Part{file}, Model: model}, func(e turn.Event) {
+	out, err := w.Conversations.Run(w.t.Context(), turn.Request{
+		Conversation: w.chat(), Text: "What does it say?", Attachments: []chat.Part{file}, Model: model,
+	}, func(e turn.Event) {
 		if e.Kind == turn.Noted {
 			notes = append(notes, e.Note)
 		}
@@ -56,10 +58,26 @@ func TestF108AModelIsToldWhatAPDFSays(t *testing.T) {
 	}{
 		{"a.pdf", "application/pdf", good, "File a.pdf, its text:\n\n[page 1]\nThe answer is 42\n[page 2]\nand more", ""},
 		{"B.PDF", "application/octet-stream", good, "The answer is 42", ""},
-		{"scan.pdf", "application/pdf", pdftest.Scanned(), "[file scan.pdf, application/pdf, SIZE bytes: it cannot be read, since it has no text, only pictures such as scanned pages]", "scan.pdf is not read: it has no text, only pictures such as scanned pages."},
-		{"secret.pdf", "application/pdf", pdftest.Encrypted(), "[file secret.pdf, application/pdf, SIZE bytes: it cannot be read, since it is encrypted]", "secret.pdf is not read: it is encrypted."},
-		{"half.pdf", "application/pdf", good[:300], "[file half.pdf, application/pdf, SIZE bytes: it cannot be read, since it is damaged]", "half.pdf is not read: it is damaged."},
-		{"long.pdf", "application/pdf", pdftest.Saying(strings.Repeat("x", limit.DocumentText.Int())), "xxx\n[the rest of long.pdf is left out: a model is told at most 256 KiB of a document]", ""},
+		{
+			"scan.pdf", "application/pdf", pdftest.Scanned(),
+			"[file scan.pdf, application/pdf, SIZE bytes: it cannot be read, since it has no text, " +
+				"only pictures such as scanned pages]",
+			"scan.pdf is not read: it has no text, only pictures such as scanned pages.",
+		},
+		{
+			"secret.pdf", "application/pdf", pdftest.Encrypted(),
+			"[file secret.pdf, application/pdf, SIZE bytes: it cannot be read, since it is encrypted]",
+			"secret.pdf is not read: it is encrypted.",
+		},
+		{
+			"half.pdf", "application/pdf", good[:300],
+			"[file half.pdf, application/pdf, SIZE bytes: it cannot be read, since it is damaged]",
+			"half.pdf is not read: it is damaged.",
+		},
+		{
+			"long.pdf", "application/pdf", pdftest.Saying(strings.Repeat("x", limit.DocumentText.Int())),
+			"xxx\n[the rest of long.pdf is left out: a model is told at most 256 KiB of a document]", "",
+		},
 	} {
 		told, notes := w.attach(c.name, c.mime, c.data)
 		if want := strings.ReplaceAll(c.told, "SIZE", fmt.Sprint(len(c.data))); !strings.Contains(told, want) {
@@ -75,11 +93,14 @@ func TestF108APDFBeyondABoundIsSaid(t *testing.T) {
 	w := reading(t)
 	good := pdftest.Saying("largest")
 	largest := append(good, make([]byte, limit.PDF.Int()-len(good))...)
-	if told, notes := w.attach("largest.pdf", "application/pdf", largest); !strings.HasSuffix(told, "\nlargest") || len(notes) > 0 {
+	if told, notes := w.attach("largest.pdf", "application/pdf", largest); !strings.HasSuffix(told, "\nlargest") ||
+		len(notes) > 0 {
 		t.Errorf("the largest: %.300q, %q", told, notes)
 	}
 	told, notes := w.attach("huge.pdf", "application/pdf", append(largest, 0))
-	if !strings.HasSuffix(told, fmt.Sprintf("[file huge.pdf, application/pdf, %d bytes: it is larger than 32 MiB, more than is read]", limit.PDF.Value+1)) || len(notes) != 1 || notes[0] != "huge.pdf is not read: a PDF may have at most 32 MiB." {
+	if !strings.HasSuffix(told,
+		fmt.Sprintf("[file huge.pdf, application/pdf, %d bytes: it is larger than 32 MiB, more than is read]",
+			limit.PDF.Value+1)) || len(notes) != 1 || notes[0] != "huge.pdf is not read: a PDF may have at most 32 MiB." {
 		t.Errorf("one byte more: %.300q, %q", told, notes)
 	}
 }
@@ -113,11 +134,13 @@ func TestF108AHostilePDFEndsItsOwnProcessAlone(t *testing.T) {
 	if took := time.Since(began); took < time.Duration(limit.PDFTime.Value)*time.Millisecond {
 		t.Errorf("it was given up after %v", took)
 	}
-	if !strings.Contains(told, "reading it takes more than 10 s or 256 MiB of memory]") || len(notes) != 1 || notes[0] != "circle.pdf is not read: reading it takes more than 10 s or 256 MiB of memory." {
+	if !strings.Contains(told, "reading it takes more than 10 s or 256 MiB of memory]") || len(notes) != 1 ||
+		notes[0] != "circle.pdf is not read: reading it takes more than 10 s or 256 MiB of memory." {
 		t.Errorf("%q, %q", told, notes)
 	}
 	began = time.Now()
-	if w.attach("again.pdf", "application/pdf", pdftest.Circle()); time.Since(began) > time.Duration(limit.PDFTime.Value)*time.Millisecond {
+	if w.attach("again.pdf", "application/pdf",
+		pdftest.Circle()); time.Since(began) > time.Duration(limit.PDFTime.Value)*time.Millisecond {
 		t.Error("what came of a file is forgotten at once")
 	}
 }

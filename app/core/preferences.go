@@ -43,7 +43,8 @@ func (p *Preferences) settings(ctx context.Context) (settings.Settings, error) {
 		return set, nil
 	}
 	if err := json.Unmarshal(p.raw, &set); err != nil {
-		return settings.Default(), fault.Wrap(fault.Damaged, "core.settings", "The settings cannot be read.", "Restore a copy with conclave restore.", err)
+		return settings.Default(), fault.Wrap(fault.Damaged, "core.settings", "The settings cannot be read.",
+			"Restore a copy with conclave restore.", err)
 	}
 	return set, nil
 }

@@ -23,7 +23,8 @@ import (
 func (c *Core) services() map[string]plugin.Service {
 	c.Settings.switched = func(id string) { c.news.tell(func() { c.news.switchTo(chat.ConversationID(id)) }) }
 	c.Services = service.New(service.Options{
-		Chats: serviceChats{c.Store}, Conversations: c.Conversations, Models: c.Models, Keys: c.Keys, Values: c.Store, Shared: c.Store, Bus: c.Bus, Log: c.Log, Active: c.active,
+		Chats: serviceChats{c.Store}, Conversations: c.Conversations, Models: c.Models, Keys: c.Keys, Values: c.Store,
+		Shared: c.Store, Bus: c.Bus, Log: c.Log, Active: c.active,
 		Publish: func(event string, payload any) {
 			c.Host.Publish(event, payload)
 		},
@@ -105,7 +106,8 @@ func (h laterHost) Hooks(ctx context.Context, kind, asker string) []plugin.Hook 
 }
 
 // Run implements service.Hooks.
-func (h laterHost) Run(ctx context.Context, hook plugin.Hook, in chat.ConversationID, payload any) (json.RawMessage, error) {
+func (h laterHost) Run(ctx context.Context, hook plugin.Hook, in chat.ConversationID,
+	payload any) (json.RawMessage, error) {
 	return h.c.Host.Run(ctx, hook, in, payload)
 }
 

@@ -73,7 +73,9 @@ type whole struct {
 func extension(t *testing.T, source string, permissions ...string) *whole {
 	t.Helper()
 	w := &whole{t: t, data: t.TempDir()}
-	manifest, err := json.Marshal(map[string]any{"version": "1", "name": "Ext", "identifier": "ext", "author": "a", "permissions": permissions})
+	manifest, err := json.Marshal(map[string]any{
+		"version": "1", "name": "Ext", "identifier": "ext", "author": "a", "permissions": permissions,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +153,10 @@ func (w *whole) run(in chat.ConversationID, arguments string) string {
 		w.t.Fatalf("it offers no tool: %+v %v", s.Problem, err)
 	}
 	invoker, _ := set.Invoker("ext:run")
-	r, err := invoker.Call(w.t.Context(), tool.Call{ID: fmt.Sprint(time.Now().UnixNano()), Tool: found, Arguments: json.RawMessage(arguments), Conversation: in, Deadline: time.Now().Add(patience)})
+	r, err := invoker.Call(w.t.Context(), tool.Call{
+		ID: fmt.Sprint(time.Now().UnixNano()), Tool: found, Arguments: json.RawMessage(arguments), Conversation: in,
+		Deadline: time.Now().Add(patience),
+	})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -172,7 +177,8 @@ func (w *whole) wants(in chat.ConversationID, arguments, want string) {
 func (w *whole) until(arguments, want string) {
 	w.t.Helper()
 	got := ""
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) { // an event's arrival has no other sign
+	// an event's arrival has no other sign
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if got = w.run("", arguments); got == want {
 			return
 		}
@@ -188,7 +194,10 @@ func (w *whole) chat(texts ...string) chat.ConversationID {
 	}
 	for i, text := range texts {
 		role := []chat.Role{chat.RoleUser, chat.RoleAssistant}[i%2]
-		m := chat.Message{Conversation: c.ID, Parent: chat.MessageSeq(i), Turn: fmt.Sprint("t", i), Role: role, State: chat.Complete, Parts: []chat.Part{{Kind: chat.PartText, Text: text}}}
+		m := chat.Message{
+			Conversation: c.ID, Parent: chat.MessageSeq(i), Turn: fmt.Sprint("t", i), Role: role, State: chat.Complete,
+			Parts: []chat.Part{{Kind: chat.PartText, Text: text}},
+		}
 		if err := w.Store.Append(w.t.Context(), &m); err != nil {
 			w.t.Fatal(err)
 		}
@@ -200,11 +209,12 @@ func (w *whole) chat(texts ...string) chat.ConversationID {
 func (w *whole) say(in chat.ConversationID, text string, model *llmtest.Model) (llm.Request, turn.Outcome, []string) {
 	w.t.Helper()
 	var notes []string
-	outcome, err := w.Conversations.Run(w.t.Context(), turn.Request{Conversation: in, Text: text, Model: model}, func(e turn.Event) {
-		if e.Kind == turn.Noted {
-			notes = append(notes, e.Note)
-		}
-	})
+	outcome, err := w.Conversations.Run(w.t.Context(), turn.Request{Conversation: in, Text: text, Model: model},
+		func(e turn.Event) {
+			if e.Kind == turn.Noted {
+				notes = append(notes, e.Note)
+			}
+		})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -253,7 +263,8 @@ return said.join("|");`), "tools", "chat_mutation")
 	chatArg := func(do string) string { return fmt.Sprintf(`{"do":%q,"chat":%q}`, do, id) }
 	w.wants("", chatArg("read"), `[["user",0,true,"hello"],["assistant",1,false,"hi there"]]`)
 	w.wants("", chatArg("write"), `[true,2]`)
-	w.wants("", chatArg("read"), `[["user",0,true,"hello"],["assistant",1,false,"hi there"],["assistant",2,false,"changed"]]`)
+	w.wants("", chatArg("read"),
+		`[["user",0,true,"hello"],["assistant",1,false,"hi there"],["assistant",2,false,"changed"]]`)
 	w.wants("", chatArg("delete"), `2`)
 	w.wants("", `{"do":"list"}`, `[1,1,"character_id,created_at,id,metadata,name,updated_at"]`)
 	w.wants("", chatArg("meta"), `["Renamed","calm",null]`)
@@ -303,15 +314,21 @@ return said.join("|");`), "tools", "generation", "chats", "characters", "world_b
 	if err := w.Models.SetDefault(t.Context(), "demo/guide"); err != nil {
 		t.Fatal(err)
 	}
-	w.wants("", `{"do":"models"}`, `[["demo","demo",false,false]]|null|["string",true,"stop"]|[true,true]|AbortError: The operation was aborted.|false`)
-	w.wants("", `{"do":"lists"}`, `{"data":[],"total":0}|Error: PERMISSION_DENIED: personas|{"data":[],"total":0}|Error: spindle.characters.setAvatar is not available in Conclave.|10|[]`)
-	w.wants("", `{"do":"web","url":"`+server.URL+`"}`, "Error: PERMISSION_DENIED: local_network – "+strings.TrimPrefix(server.URL, "http://")+" is this computer or in its own network, which plugins may not reach unless you grant them local_network.")
+	w.wants("", `{"do":"models"}`,
+		`[["demo","demo",false,false]]|null|["string",true,"stop"]|[true,true]|AbortError: The operation was aborted.|false`)
+	w.wants("", `{"do":"lists"}`,
+		`{"data":[],"total":0}|Error: PERMISSION_DENIED: personas|{"data":[],"total":0}|Error: spindle.characters.setAvatar is not available in Conclave.|10|[]`)
+	w.wants("", `{"do":"web","url":"`+server.URL+`"}`,
+		"Error: PERMISSION_DENIED: local_network – "+strings.TrimPrefix(server.URL,
+			"http://")+" is this computer or in its own network, which plugins may not reach unless you grant them "+
+			"local_network.")
 	if err := w.Gate.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow); err != nil {
 		t.Fatal(err)
 	}
 	w.wants("", `{"do":"web","url":"`+server.URL+`"}`, `[200,"OK","{\"method\":\"POST\"}"]`)
 	w.wants("", `{"do":"big","url":"`+server.URL+`/big"}`, `[5242880,5242880]`)
-	w.wants("", `{"do":"tokens"}`, `{"total_tokens":3,"model":"","modelSource":"main","tokenizer_id":null,"tokenizer_name":"estimate","approximate":true}`)
+	w.wants("", `{"do":"tokens"}`,
+		`{"total_tokens":3,"model":"","modelSource":"main","tokenizer_id":null,"tokenizer_name":"estimate","approximate":true}`)
 	news := w.Bus.Subscribe(bus.Toasts)
 	defer news.Close()
 	w.wants("", `{"do":"toast"}`, "")
@@ -357,15 +374,19 @@ return JSON.stringify(await spindle.macros.resolve(args.text, { commit: false })
 	for _, m := range sent.Messages {
 		texts = append(texts, string(m.Role)+":"+chat.TextOf(m.Parts))
 	}
-	if want := []string{"user:I am calm! now {{unknown}} {{user}}\n[System note]\nnote for normal"}; !slices.Equal(texts, want) {
+	if want := []string{
+		"user:I am calm! now {{unknown}} {{user}}\n[System note]\nnote for normal",
+	}; !slices.Equal(texts, want) {
 		t.Errorf("the model was sent %q", texts)
 	}
 	if !slices.Contains(notes, "Ext changed what the model is sent.") {
 		t.Errorf("notes = %q", notes)
 	}
 	w.wants("", `{"do":"handled"}`, string(id)+" conclave-user")
-	w.wants("", `{"text":"{{mood}} {{user}} {{dry}}"}`, `{"text":"calm User ","diagnostics":[{"level":"error","message":"The macro {{dry}} of Ext has no value: spindle.variables.global.set cannot be used while macros are only looked at.."}]}`)
-	w.wants("", `{"text":"[{{never}}]"}`, `{"text":"[]","diagnostics":[{"level":"error","message":"The macro {{never}} of Ext has no value: it took too long."}]}`)
+	w.wants("", `{"text":"{{mood}} {{user}} {{dry}}"}`,
+		`{"text":"calm User ","diagnostics":[{"level":"error","message":"The macro {{dry}} of Ext has no value: spindle.variables.global.set cannot be used while macros are only looked at.."}]}`)
+	w.wants("", `{"text":"[{{never}}]"}`,
+		`{"text":"[]","diagnostics":[{"level":"error","message":"The macro {{never}} of Ext has no value: it took too long."}]}`)
 
 	// After a restart the process is started for the prompt it looks at.
 	w.restart()
@@ -390,7 +411,8 @@ return JSON.stringify(await spindle.macros.resolve(args.text, { commit: false })
 		t.Fatal(err)
 	}
 	sent, _, notes = w.say(id, "I am {{pushed}}", llmtest.New([]llmtest.Step{llmtest.Say("fine")}))
-	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "I am now" || !slices.Equal(notes, []string{"Ext changed what the model is sent: {{mood}}, {{pushed}}."}) {
+	if got := chat.TextOf(sent.Messages[len(sent.Messages)-1].Parts); got != "I am now" ||
+		!slices.Equal(notes, []string{"Ext changed what the model is sent: {{mood}}, {{pushed}}."}) {
 		t.Errorf("with the permission its macro made %q of it, %q", got, notes)
 	}
 }
@@ -420,7 +442,9 @@ spindle.registerMacro({ name: "spy", description: "d", handler: (c) => { seen.pu
 		w.edit(c.ID, 1)
 		w.ChatChanged(c.ID)
 		all := ""
-		for deadline := time.Now().Add(patience); !strings.Contains(all, "CHAT_CHANGED") && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) { // an event's arrival has no other sign
+		// an event's arrival has no other sign
+		for deadline := time.Now().Add(patience); !strings.Contains(all, "CHAT_CHANGED") &&
+			time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			all += w.run("", `{}`) + "\n"
 		}
 		return all
@@ -429,7 +453,10 @@ spindle.registerMacro({ name: "spy", description: "d", handler: (c) => { seen.pu
 	if strings.Contains(without, word) {
 		t.Errorf("without a permission it heard:\n%s", without)
 	}
-	for _, name := range []string{`CHAT_SWITCHED {"chatId"`, `MESSAGE_SENT {"chatId"`, `MESSAGE_EDITED {"chatId"`, `CHAT_CHANGED {"changedFields":[],"chat":{"id"`} {
+	for _, name := range []string{
+		`CHAT_SWITCHED {"chatId"`, `MESSAGE_SENT {"chatId"`, `MESSAGE_EDITED {"chatId"`,
+		`CHAT_CHANGED {"changedFields":[],"chat":{"id"`,
+	} {
 		if !strings.Contains(without, name) {
 			t.Errorf("the ids of %s did not come:\n%s", name, without)
 		}
@@ -440,8 +467,11 @@ spindle.registerMacro({ name: "spy", description: "d", handler: (c) => { seen.pu
 		}
 	}
 	with := live()
-	for _, name := range []string{"CHAT_CHANGED", "MESSAGE_SENT", "MESSAGE_EDITED", "GENERATION_ENDED", "STREAM_TOKEN_RECEIVED", "INTERCEPTED", "MACRO"} {
-		if !slices.ContainsFunc(strings.Split(with, "\n"), func(line string) bool { return strings.HasPrefix(line, name) && strings.Contains(line, word) }) {
+	for _, name := range []string{
+		"CHAT_CHANGED", "MESSAGE_SENT", "MESSAGE_EDITED", "GENERATION_ENDED", "STREAM_TOKEN_RECEIVED", "INTERCEPTED", "MACRO",
+	} {
+		if !slices.ContainsFunc(strings.Split(with, "\n"),
+			func(line string) bool { return strings.HasPrefix(line, name) && strings.Contains(line, word) }) {
 			t.Errorf("with the permissions %s says nothing:\n%s", name, with)
 		}
 	}
@@ -454,7 +484,8 @@ spindle.permissions.onDenied((d) => denied.push(d.permission + " " + d.operation
 for (const name of ["CHAT_SWITCHED", "MESSAGE_SENT", "MESSAGE_EDITED", "CHAT_CHANGED", "GENERATION_STARTED", "GENERATION_ENDED"])
   spindle.on(name, (p) => seen.push(name + " " + (p.message ? p.message.role + ":" + p.message.content : p.chat ? p.chat.name : p.content ?? typeof p.chatId)));`,
 		`return args.do === "denied" ? denied.join("|") : seen.join("|");`), "tools", "chats", "chat_mutation")
-	w.wants("", `{"do":"denied"}`, "generation subscribe_event:GENERATION_STARTED|generation subscribe_event:GENERATION_ENDED")
+	w.wants("", `{"do":"denied"}`,
+		"generation subscribe_event:GENERATION_STARTED|generation subscribe_event:GENERATION_ENDED")
 	id := w.chat()
 	w.say(id, "hello", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
 	want := "CHAT_SWITCHED string|MESSAGE_SENT user:hello|MESSAGE_SENT assistant:hi"
@@ -471,7 +502,9 @@ for (const name of ["CHAT_SWITCHED", "MESSAGE_SENT", "MESSAGE_EDITED", "CHAT_CHA
 }
 
 func TestSP21ARevokedPermissionStaysRevokedAfterARestart(t *testing.T) {
-	w := extension(t, runs("", `return String(spindle.permissions.has("tools")) + await spindle.permissions.getGranted();`), "tools", "chats")
+	w := extension(t,
+		runs("", `return String(spindle.permissions.has("tools")) + await spindle.permissions.getGranted();`), "tools",
+		"chats")
 	w.wants("", `{}`, "truechats,tools") // SP-39: right after loading
 	if err := w.Gate.SetPermission(t.Context(), "ext", "tools", permit.Deny); err != nil {
 		t.Fatal(err)
@@ -486,7 +519,8 @@ func TestSP21ARevokedPermissionStaysRevokedAfterARestart(t *testing.T) {
 	if !gone() {
 		t.Error("its tool came back")
 	}
-	if granted, denied := w.Gate.Permissions("ext"); slices.Contains(granted, "tools") || !slices.Contains(denied, "tools") {
+	if granted, denied := w.Gate.Permissions("ext"); slices.Contains(granted, "tools") ||
+		!slices.Contains(denied, "tools") {
 		t.Errorf("granted %v, denied %v", granted, denied)
 	}
 }
@@ -519,8 +553,10 @@ if (args.do === "people") {
 }
 return said.join("|");`), "tools", "world_books", "characters")
 	w.wants("", `{"do":"save"}`, strings.Join([]string{
-		`[3,[["two",true,100,7],["three",true,100,7]]]`, `["moved on",["one"],true,true,true,true]`, `"created_at,description,id,metadata,name,updated_at"`,
-		"Error: There is nothing of that id to add to.", "Error: There is no entry of that id.", "Error: spindle.world_books.update needs an object.",
+		`[3,[["two",true,100,7],["three",true,100,7]]]`, `["moved on",["one"],true,true,true,true]`,
+		`"created_at,description,id,metadata,name,updated_at"`,
+		"Error: There is nothing of that id to add to.", "Error: There is no entry of that id.",
+		"Error: spindle.world_books.update needs an object.",
 		"Error: A world book may have at most 256 KB.",
 	}, "|"))
 	w.restart()

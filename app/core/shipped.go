@@ -31,7 +31,9 @@ func (c *Core) shippedCandidate(ctx context.Context, id string) (permit.Candidat
 		src := plugin.Source{ID: id, Path: path, Display: path}
 		for _, d := range c.dialects {
 			if m, err := d.Recognize(ctx, src); err != nil || m != nil {
-				candidate := permit.Candidate{Plugin: id, Name: id, Contract: d.Facts().Contract, Code: digest, Isolation: c.launcher.Confinement().Level}
+				candidate := permit.Candidate{
+					Plugin: id, Name: id, Contract: d.Facts().Contract, Code: digest, Isolation: c.launcher.Confinement().Level,
+				}
 				if m != nil {
 					candidate.Permissions = m.Permissions
 				}

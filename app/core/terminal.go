@@ -65,7 +65,9 @@ func Main(args []string) int {
 				return true
 			})
 		}
-		code, err := remote.Run(ctx, t.folders.Data, commandOf(s), remote.Streams{In: s.In, Out: s.Out, Err: s.Err, Interrupted: heed})
+		code, err := remote.Run(ctx, t.folders.Data, commandOf(s), remote.Streams{
+			In: s.In, Out: s.Out, Err: s.Err, Interrupted: heed,
+		})
 		s.Interrupt.Set(nil)
 		switch {
 		case err == nil:
@@ -75,7 +77,8 @@ func Main(args []string) int {
 		case ctx.Err() != nil, fault.KindOf(err) == fault.Canceled:
 			return cli.ExitStopped
 		case errors.Is(err, remote.ErrLost):
-			return cli.Fail(s, fault.Wrap(fault.Unavailable, "terminal", "The Conclave that had the store ended in the middle of the command.",
+			return cli.Fail(s, fault.Wrap(fault.Unavailable, "terminal",
+				"The Conclave that had the store ended in the middle of the command.",
 				"What it had done is kept: look at conclave chats list and conclave logs, then try again.", err))
 		case interrupted.Load():
 			return cli.ExitStopped
@@ -87,7 +90,9 @@ func Main(args []string) int {
 			return cli.ExitStopped
 		}
 	}
-	return cli.Fail(s, fault.New(fault.Locked, "terminal", "Another Conclave has the store and does not answer.", "Close it, or wait until it has closed."))
+	return cli.Fail(s,
+		fault.New(fault.Locked, "terminal", "Another Conclave has the store and does not answer.",
+			"Close it, or wait until it has closed."))
 }
 
 // terminalSession is the session of this program's own terminal.
@@ -126,10 +131,15 @@ func terminalSession(args []string) *cli.Session {
 
 // passedOn are the variables of the environment that a command run elsewhere
 // needs: where its folders are, and no secret.
-var passedOn = []string{"HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME", "CONCLAVE_DATA", "CONCLAVE_PLUGINS", "NO_COLOR", "TERM"}
+var passedOn = []string{
+	"HOME", "USERPROFILE", "LOCALAPPDATA", "XDG_DATA_HOME", "CONCLAVE_DATA", "CONCLAVE_PLUGINS", "NO_COLOR", "TERM",
+}
 
 func commandOf(s *cli.Session) remote.Command {
-	c := remote.Command{Version: version.Version, Args: s.Args, Dir: s.Dir, Env: map[string]string{}, Terminal: s.Terminal, Color: s.Color, Width: s.Width}
+	c := remote.Command{
+		Version: version.Version, Args: s.Args, Dir: s.Dir, Env: map[string]string{}, Terminal: s.Terminal, Color: s.Color,
+		Width: s.Width,
+	}
 	for _, name := range passedOn {
 		if value := s.Env(name); value != "" {
 			c.Env[name] = value
@@ -150,14 +160,18 @@ func (t *terminal) open(ctx context.Context, folders cli.Folders) (*cli.App, err
 	t.folders = folders
 	program, err := version.Beside(version.Worker)
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, "terminal", "Conclave cannot find its own program file, which plugins' processes are started from.",
+		return nil, fault.Wrap(fault.Unavailable, "terminal",
+			"Conclave cannot find its own program file, which plugins' processes are started from.",
 			"On Linux it is found through /proc, which must be mounted.", err)
 	}
 	work, err := os.Getwd() // where plugins work, too
 	if err != nil {
 		work = ""
 	}
-	c, err := Open(ctx, Options{Data: folders.Data, Plugins: folders.Plugins, OwnPlugins: folders.OwnPlugins, Work: work, Worker: program, Name: cmp.Or(folders.Command, "another conclave")})
+	c, err := Open(ctx, Options{
+		Data: folders.Data, Plugins: folders.Plugins, OwnPlugins: folders.OwnPlugins, Work: work, Worker: program,
+		Name: cmp.Or(folders.Command, "another conclave"),
+	})
 	if fault.KindOf(err) == fault.Locked {
 		return nil, cli.ErrOwnedElsewhere
 	}
@@ -199,12 +213,14 @@ func (t *terminal) open(ctx context.Context, folders cli.Folders) (*cli.App, err
 // when not nil, answers the words that are the window's own; it reports whether
 // it knew them.
 func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
-	return remote.Serve(c.o.Data, version.Version, func(ctx context.Context, closing <-chan struct{}, command remote.Command, streams remote.Streams) int {
+	return remote.Serve(c.o.Data, version.Version, func(ctx context.Context, closing <-chan struct{},
+		command remote.Command, streams remote.Streams) int {
 		if window != nil && window(command.Args) {
 			return cli.ExitDone
 		}
 		s := &cli.Session{
-			Args: command.Args, In: streams.In, Out: streams.Out, Err: streams.Err, Dir: command.Dir, Env: func(name string) string { return command.Env[name] },
+			Args: command.Args, In: streams.In, Out: streams.Out, Err: streams.Err, Dir: command.Dir,
+			Env:      func(name string) string { return command.Env[name] },
 			Terminal: command.Terminal, Color: command.Color, Width: command.Width, Closing: closing, Lasting: streams.Lasting,
 			Kinds:     templateKinds(),
 			Interrupt: &cli.Interrupt{},
@@ -215,7 +231,8 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 				return (&terminal{ctx: ctx}).open(ctx, folders)
 			}
 			if folders.Plugins != c.o.Plugins {
-				return nil, fault.New(fault.Conflict, "core.serve", "The Conclave that is running watches the plugins folder "+c.o.Plugins+".", "Close it, or leave --plugins out.")
+				return nil, fault.New(fault.Conflict, "core.serve",
+					"The Conclave that is running watches the plugins folder "+c.o.Plugins+".", "Close it, or leave --plugins out.")
 			}
 			a := c.Terminal()
 			a.Close = func() {}
@@ -233,7 +250,8 @@ func (c *Core) Serve(window func(args []string) bool) (*remote.Server, error) {
 func (c *Core) Terminal() *cli.App {
 	return &cli.App{
 		Version: version.Version, Data: c.o.Data, Plugins: c.o.Plugins,
-		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools, Conversations: c.Conversations, Calls: c.Calls,
+		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools, Conversations: c.Conversations,
+		Calls: c.Calls,
 		Chats: terminalChats{c.Store, c.Bus}, Models: c.Models, Settings: c.Settings,
 		Watch: c.watch, LogChanges: c.logChanges, Backup: c.Store.Backup, Doctor: c.Doctor,
 	}
@@ -315,7 +333,8 @@ func (s terminalChats) ImportConversation(ctx context.Context, c *chat.Conversat
 }
 
 // UpdateConversation implements cli.Chats.
-func (s terminalChats) UpdateConversation(ctx context.Context, id chat.ConversationID, change func(*chat.Conversation)) error {
+func (s terminalChats) UpdateConversation(ctx context.Context, id chat.ConversationID,
+	change func(*chat.Conversation)) error {
 	return s.told(id, s.Store.UpdateConversation(ctx, id, change))
 }
 
@@ -332,7 +351,9 @@ func (s terminalChats) Recent(ctx context.Context, limit int) ([]chat.Conversati
 
 // Calls implements cli.Chats.
 func (s terminalChats) Calls(ctx context.Context, f cli.CallFilter) ([]chat.CallRecord, error) {
-	records, err := s.Store.Calls(ctx, store.CallFilter{Conversation: f.Conversation, Tool: f.Tool, Errors: f.Errors, Limit: f.Last})
+	records, err := s.Store.Calls(ctx, store.CallFilter{
+		Conversation: f.Conversation, Tool: f.Tool, Errors: f.Errors, Limit: f.Last,
+	})
 	slices.SortFunc(records, func(a, b chat.CallRecord) int { return int(int64(a.ID) - int64(b.ID)) })
 	return records, err
 }

@@ -61,8 +61,9 @@ func TestF13TimeAndHTMLGrowWithTheTextAlone(t *testing.T) {
 	}
 	size = 32 << 10
 	for name, md := range map[string]string{
-		"open targets":    strings.Repeat("[a](", 50_000),
-		"a wide table":    strings.Repeat("|a", 1500) + "|\n" + strings.Repeat("|-", 1500) + "|\n" + strings.Repeat("|\n", 3500),
+		"open targets": strings.Repeat("[a](", 50_000),
+		"a wide table": strings.Repeat("|a", 1500) + "|\n" + strings.Repeat("|-", 1500) + "|\n" +
+			strings.Repeat("|\n", 3500),
 		"growing ticks":   ticks(size),
 		"deeper lists":    deeper(size),
 		"late references": late(size),
@@ -103,7 +104,8 @@ func late(size int) string {
 
 func TestF13ATableOverTheBoundsIsShownAsText(t *testing.T) {
 	table := func(columns, rows int, row string) string {
-		return strings.Repeat("|head", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" + strings.Repeat(row+"\n", rows)
+		return strings.Repeat("|head", columns) + "|\n" + strings.Repeat("|-", columns) + "|\n" +
+			strings.Repeat(row+"\n", rows)
 	}
 	columns, cells, escapes := limit.TableColumns.Int(), limit.TableCells.Int(), limit.TableEscapes.Int()
 	for name, c := range map[string]struct {
@@ -117,7 +119,9 @@ func TestF13ATableOverTheBoundsIsShownAsText(t *testing.T) {
 		"a row more":                {table(99, cells/99+1, "|last"), limit.TableCells},
 		"as many bars as may be":    {table(2, escapes, "|`a\\|b`|last|"), nil},
 		"a bar more":                {table(2, escapes+1, "|`a\\|b`|last|"), limit.TableEscapes},
-		"in a quote":                {"> " + strings.ReplaceAll(table(columns+1, 1, "|last"), "\n", "\n> "), limit.TableColumns},
+		"in a quote": {
+			"> " + strings.ReplaceAll(table(columns+1, 1, "|last"), "\n", "\n> "), limit.TableColumns,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := joined(Render(c.md))
@@ -155,7 +159,8 @@ func TestF13ABlockOfTooMuchHTMLIsShownAsText(t *testing.T) {
 	for _, over := range []int{0, 1} {
 		out := bytes.NewBufferString(strings.Repeat("x", allowance+limit.HTML.Int()*len(src)+over))
 		got := bounded(out, []byte(src)).String()
-		if isText := strings.Contains(got, limit.HTML.Person) && strings.Contains(got, "&lt;b&gt;a text"); isText != (over == 1) {
+		if isText := strings.Contains(got, limit.HTML.Person) &&
+			strings.Contains(got, "&lt;b&gt;a text"); isText != (over == 1) {
 			t.Errorf("%d over: %.100s", over, got)
 		}
 	}

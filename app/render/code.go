@@ -109,7 +109,7 @@ func unindent(line []byte, columns int) []byte {
 // are not: the window draws them once they are complete.
 func (p *painted) grows() bool { return p.name != "mermaid" && p.name != "math" }
 
-// label is what the head of the figure calls the language.
+// label returns what the head of the figure calls the language.
 func (p *painted) label() string {
 	switch {
 	case p.lang != nil:
@@ -179,7 +179,8 @@ func (p *painted) figure(text []byte) string {
 	var b strings.Builder
 	b.Grow(len(body) + 400)
 	b.WriteString(`<figure class="code" data-lang="` + p.name + `" data-lines="` + strconv.Itoa(count) + `">`)
-	b.WriteString(`<figcaption><span class="code-lang">` + p.label() + `</span> <span class="code-lines">` + lines + `</span></figcaption>`)
+	b.WriteString(`<figcaption><span class="code-lang">` + p.label() + `</span> <span class="code-lines">` + lines +
+		`</span></figcaption>`)
 	b.WriteString(`<pre tabindex="0"><code>`)
 	if count <= foldOver {
 		b.Write(body)
@@ -187,7 +188,8 @@ func (p *painted) figure(text []byte) string {
 		return b.String()
 	}
 	b.Write(body[:p.fold])
-	b.WriteString(`</code></pre><details class="code-rest"><summary>Show all ` + lines + `</summary><pre tabindex="0"><code>`)
+	b.WriteString(`</code></pre><details class="code-rest"><summary>Show all ` + lines +
+		`</summary><pre tabindex="0"><code>`)
 	b.Write(body[p.fold:])
 	b.WriteString("</code></pre></details></figure>\n")
 	return b.String()

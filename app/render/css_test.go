@@ -48,7 +48,9 @@ func TestEveryThemeHasARuleForEveryClass(t *testing.T) {
 		t.Error("both themes are the same")
 	}
 	for name, css := range map[string]string{"light": light, "dark": dark} {
-		for _, class := range []string{"k", "kc", "kt", "nb", "nf", "nv", "na", "nt", "s", "m", "c", "nd", "gh", "gi", "gd", "gs"} {
+		for _, class := range []string{
+			"k", "kc", "kt", "nb", "nf", "nv", "na", "nt", "s", "m", "c", "nd", "gh", "gi", "gd", "gs",
+		} {
 			if !strings.Contains(css, "figure.code ."+class+"{color:#") {
 				t.Errorf("%s has no rule for %s", name, class)
 			}

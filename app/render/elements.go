@@ -75,7 +75,7 @@ func pick(first bool, a, b string) string {
 	return b
 }
 
-// continuedClass is what goOn said of the node.
+// continuedClass returns what goOn said of the node.
 func continuedClass(n ast.Node) string {
 	if _, ok := n.AttributeString("class"); ok {
 		return " continued"
@@ -236,7 +236,8 @@ func table(w util.BufWriter, _ []byte, node ast.Node, entering bool) (ast.WalkSt
 		columns = head.ChildCount()
 	}
 	write(w, `<div class="table`, continuedClass(node), `" role="region" tabindex="0" aria-label="Table, `,
-		grouped(columns), pick(columns == 1, " column, ", " columns, "), grouped(rows), pick(rows == 1, " row", " rows"), `"><table>`)
+		grouped(columns), pick(columns == 1, " column, ", " columns, "), grouped(rows), pick(rows == 1, " row", " rows"),
+		`"><table>`)
 	return ast.WalkContinue, nil
 }
 

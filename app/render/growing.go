@@ -88,7 +88,8 @@ func (s *Stream) piece(c chunk, src []byte) (html string, ok bool) {
 	if c.kind == KindText {
 		text, closed := strings.CutSuffix(html, "</p>\n")
 		open := strings.IndexByte(text, '>') + 1
-		if !closed || !strings.HasPrefix(text, "<p") || strings.Contains(text[open:], "<p") || strings.Contains(text, "</p>") {
+		if !closed || !strings.HasPrefix(text, "<p") || strings.Contains(text[open:], "<p") ||
+			strings.Contains(text, "</p>") {
 			return "", false
 		}
 		if first {
@@ -151,7 +152,7 @@ func betweenWords(text []byte, i int) bool {
 	return r >= 0x2E80 && before >= 0x2E80 && unicode.IsLetter(before)
 }
 
-// marksOpen is what is open at a place of a paragraph, by a first look: it decides
+// marksOpen holds what is open at a place of a paragraph, by a first look: it decides
 // where to cut, not what is shown.
 type marksOpen struct {
 	brackets int

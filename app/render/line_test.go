@@ -47,7 +47,8 @@ func TestFlattenTakesMarksThatAreTooDeep(t *testing.T) {
 			}
 		})
 	}
-	if got, want := string(flatten([]byte(strings.Repeat(" ", 200)+"- a\n"))), strings.Repeat(" ", maxIndent)+"- a\n"; got != want {
+	if got, want := string(flatten([]byte(strings.Repeat(" ", 200)+"- a\n"))),
+		strings.Repeat(" ", maxIndent)+"- a\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -121,7 +121,8 @@ func mediaID(destination []byte) (id string, ok bool) {
 	s := string(destination)
 	for _, prefix := range []string{"conclave-media://", "/media/"} {
 		if id, found := strings.CutPrefix(s, prefix); found {
-			if id == "" || len(id) > 128 || strings.Contains(id, "..") || strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
+			if id == "" || len(id) > 128 || strings.Contains(id, "..") ||
+				strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != "" {
 				return "", false
 			}
 			return id, true

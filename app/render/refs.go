@@ -16,7 +16,7 @@ type definitions struct {
 	spent int // bytes of definitions that the blocks so far repeated
 }
 
-// lookups is what a block defined, and what it looked for in vain.
+// lookups holds what a block defined, and what it looked for in vain.
 type lookups struct {
 	defined []parser.Reference
 	notes   []string

@@ -39,18 +39,21 @@ func unsafe(markup string) string {
 			return "a comment"
 		case html.StartTagToken, html.SelfClosingTagToken:
 			token := z.Token()
-			if strings.Contains(" script style iframe object embed form button link meta base svg math audio video source textarea select template noscript title h1 h2 ", " "+token.Data+" ") {
+			if strings.Contains(" script style iframe object embed form button link meta base svg math audio video source "+
+				"textarea select template noscript title h1 h2 ", " "+token.Data+" ") {
 				return "an element " + token.Data
 			}
 			for _, a := range token.Attr {
 				switch {
-				case strings.HasPrefix(a.Key, "on"), a.Key == "style", a.Key == "id", a.Key == "name", a.Key == "srcset", a.Key == "formaction":
+				case strings.HasPrefix(a.Key, "on"), a.Key == "style", a.Key == "id", a.Key == "name", a.Key == "srcset",
+					a.Key == "formaction":
 					return "an attribute " + a.Key
 				case a.Key == "src" && !localMedia.MatchString(a.Val):
 					return "a picture from " + a.Val
 				case a.Key == "href":
 					u, err := url.Parse(a.Val)
-					if err != nil || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto" || u.Scheme != "mailto" && u.Host == "" {
+					if err != nil || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto" ||
+						u.Scheme != "mailto" && u.Host == "" {
 						return "a link to " + a.Val
 					}
 				}
@@ -63,40 +66,42 @@ var localMedia = regexp.MustCompile(`^/media/[A-Za-z0-9._-]+$`)
 
 func TestHostileMarkdownBecomesHarmless(t *testing.T) {
 	for name, md := range map[string]string{
-		"script":               "<script>alert(1)</script>",
-		"script in a block":    "a\n\n<script>\nalert(1)\n</script>\n\nb",
-		"handler":              "<img src=x onerror=alert(1)> <b onclick=alert(1)>x</b>",
-		"svg":                  "<svg/onload=alert(1)>",
-		"unclosed":             "<b <script>alert(1)//",
-		"iframe":               "<iframe src=\"https://evil.org\"></iframe>",
-		"style":                "<style>*{background:url(https://evil.org)}</style>",
-		"comment":              "<!-- <script>alert(1)</script> -->",
-		"cdata":                "<![CDATA[<script>alert(1)</script>]]>",
-		"summary":              "<details><summary onclick=alert(1)><script>alert(1)</script></summary>\n<script>x</script>\n</details>",
-		"fold with handler":    "<details ontoggle=alert(1) open>\nx\n</details>",
-		"script link":          "[x](javascript:alert(1))",
-		"capitals":             "[x](JaVaScRiPt:alert(1))",
-		"entity":               "[x](java&#115;cript:alert(1)) [y](javascript&colon;alert(1))",
-		"tab":                  "[x](java&Tab;script:alert(1)) [y](<java\tscript:alert(1)>)",
-		"control":              "[x](\x01javascript:alert(1)) [y](&#1;javascript:alert(1))",
-		"percent":              "[x](%6aavascript:alert(1))",
-		"space":                "[x](< javascript:alert(1)>)",
-		"vbscript":             "[x](vbscript:x) [y](file:///etc/passwd) [z](blob:x) [w](wails://x)",
-		"data":                 "[x](data:text/html;base64,PHNjcmlwdD4=) ![y](data:image/svg+xml,<svg/onload=alert(1)>)",
-		"autolink":             "<javascript:alert(1)> <data:text/html,x>",
-		"definition":           "[x]\n\n[x]: javascript:alert(1)",
-		"protocol-relative":    "[x](//evil.org) [y](/local) [z](#id) ![w](//evil.org/p.png)",
-		"quotes in address":    "[x](https://a.org/\"onmouseover=\"alert(1))",
-		"quotes in title":      "[x](https://a.org '\"onmouseover=alert(1) x=\"')",
-		"quotes in alt":        "![\"onerror=alert(1) x=\"](/media/a) ![\"onerror=\"](https://a.org/p)",
-		"media path":           "![x](/media/../secret) ![y](/media/a/b) ![z](conclave-media://a?b) ![w](/media/%2e%2e)",
-		"language":             "```\"onclick=\"alert(1)\nx\n```\n\n```<script>\nx\n```",
-		"code":                 "```html\n</code></pre><script>alert(1)</script>\n```",
-		"diagram":              "```mermaid\n\"><script>alert(1)</script>\n```",
-		"formula":              "$$\n\"><script>alert(1)</script>\n$$\n\n\\(\"><img src=x onerror=alert(1)>\\)",
-		"formula of a fence":   "```math\n\"><script>\n```",
-		"footnote":             "[^\"onclick=\"x]: a\n\n[^<b>] [^1]\n\n[^1]: <script>x</script>",
-		"table":                "| <script>x</script> | [a](javascript:x) |\n|---|---|\n| <img src=x onerror=y> | ![](//e.org/a) |",
+		"script":            "<script>alert(1)</script>",
+		"script in a block": "a\n\n<script>\nalert(1)\n</script>\n\nb",
+		"handler":           "<img src=x onerror=alert(1)> <b onclick=alert(1)>x</b>",
+		"svg":               "<svg/onload=alert(1)>",
+		"unclosed":          "<b <script>alert(1)//",
+		"iframe":            "<iframe src=\"https://evil.org\"></iframe>",
+		"style":             "<style>*{background:url(https://evil.org)}</style>",
+		"comment":           "<!-- <script>alert(1)</script> -->",
+		"cdata":             "<![CDATA[<script>alert(1)</script>]]>",
+		"summary": "<details><summary " +
+			"onclick=alert(1)><script>alert(1)</script></summary>\n<script>x</script>\n</details>",
+		"fold with handler":  "<details ontoggle=alert(1) open>\nx\n</details>",
+		"script link":        "[x](javascript:alert(1))",
+		"capitals":           "[x](JaVaScRiPt:alert(1))",
+		"entity":             "[x](java&#115;cript:alert(1)) [y](javascript&colon;alert(1))",
+		"tab":                "[x](java&Tab;script:alert(1)) [y](<java\tscript:alert(1)>)",
+		"control":            "[x](\x01javascript:alert(1)) [y](&#1;javascript:alert(1))",
+		"percent":            "[x](%6aavascript:alert(1))",
+		"space":              "[x](< javascript:alert(1)>)",
+		"vbscript":           "[x](vbscript:x) [y](file:///etc/passwd) [z](blob:x) [w](wails://x)",
+		"data":               "[x](data:text/html;base64,PHNjcmlwdD4=) ![y](data:image/svg+xml,<svg/onload=alert(1)>)",
+		"autolink":           "<javascript:alert(1)> <data:text/html,x>",
+		"definition":         "[x]\n\n[x]: javascript:alert(1)",
+		"protocol-relative":  "[x](//evil.org) [y](/local) [z](#id) ![w](//evil.org/p.png)",
+		"quotes in address":  "[x](https://a.org/\"onmouseover=\"alert(1))",
+		"quotes in title":    "[x](https://a.org '\"onmouseover=alert(1) x=\"')",
+		"quotes in alt":      "![\"onerror=alert(1) x=\"](/media/a) ![\"onerror=\"](https://a.org/p)",
+		"media path":         "![x](/media/../secret) ![y](/media/a/b) ![z](conclave-media://a?b) ![w](/media/%2e%2e)",
+		"language":           "```\"onclick=\"alert(1)\nx\n```\n\n```<script>\nx\n```",
+		"code":               "```html\n</code></pre><script>alert(1)</script>\n```",
+		"diagram":            "```mermaid\n\"><script>alert(1)</script>\n```",
+		"formula":            "$$\n\"><script>alert(1)</script>\n$$\n\n\\(\"><img src=x onerror=alert(1)>\\)",
+		"formula of a fence": "```math\n\"><script>\n```",
+		"footnote":           "[^\"onclick=\"x]: a\n\n[^<b>] [^1]\n\n[^1]: <script>x</script>",
+		"table": "| <script>x</script> | [a](javascript:x) |\n|---|---|\n| <img src=x onerror=y> | " +
+			"![](//e.org/a) |",
 		"attributes":           "# a {#id onclick=alert(1)}\n\npara\n{: onclick=alert(1)}",
 		"NUL":                  "<scr\x00ipt>alert(1)</scr\x00ipt> [x](java\x00script:alert(1))",
 		"invalid UTF-8":        "<script\xff>alert(1)</script> [x](javascript\xc0\xba:alert(1))",
@@ -121,44 +126,78 @@ func TestHostileMarkdownBecomesHarmless(t *testing.T) {
 func TestElementsOfAReply(t *testing.T) {
 	const aOpen = `rel="noopener noreferrer nofollow" target="_blank"`
 	for name, c := range map[string]struct{ md, want string }{
-		"heading is two lower":   {"# a\n\n#### b", "<h3>a</h3>\n<h6>b</h6>"},
-		"link":                   {"[a](https://b.org/c?d=e&f)", `<a href="https://b.org/c?d=e&amp;f" ` + aOpen + ` data-host="b.org">a</a>`},
-		"bare link":              {"see https://b.org/c.", `<a href="https://b.org/c" ` + aOpen + ` data-host="b.org">https://b.org/c</a>.`},
-		"mail":                   {"<a@b.org>", `<a href="mailto:a@b.org" ` + aOpen + `>a@b.org</a>`},
-		"other host":             {"[bank.com](https://evil.org)", `data-host="evil.org" data-mismatch="bank.com"`},
-		"other host in full":     {"[https://bank.com/login](https://evil.org)", `data-mismatch="bank.com"`},
-		"hidden characters":      {"[bank\u200b.com](https://evil.org)", `data-mismatch="bank.com"`},
-		"entity in the words":    {"[bank&#46;com](https://evil.org)", `data-mismatch="bank.com"`},
-		"emphasis in words":      {"[**bank**.com](https://evil.org)", `data-mismatch="bank.com"`},
-		"user as a host":         {"[x](https://bank.com@evil.org)", `data-host="evil.org" data-mismatch="bank.com"`},
-		"homograph":              {"[pаypal.com](https://p\u0430ypal.com)", `data-host="xn--pypal-4ve.com"`},
-		"same host":              {"[www.a.org/x](https://a.org)", `data-host="a.org">www`},
-		"host above":             {"[a.org](https://docs.a.org)", `data-host="docs.a.org">a.org`},
-		"file":                   {"[README.md](https://a.org)", `data-host="a.org">README`},
-		"remote picture":         {"![alt](https://b.org/p.png)", `<span class="blocked-image" role="button" tabindex="0" data-src="https://b.org/p.png" data-host="b.org" data-alt="alt">Load image from b.org</span>`},
-		"kept picture":           {"![alt](conclave-media://a-1.png)", `<img src="/media/a-1.png" alt="alt" loading="lazy">`},
-		"dead link":              {"a [b](javascript:x) c", "<p>a b c</p>"},
-		"tags":                   {"a <B>b</B> <sub>c</sub> <br/> <kbd class=x>d</kbd>", "a <b>b</b> <sub>c</sub> <br> <kbd>d</kbd>"},
-		"tag without pair":       {"a <b> c </i>", "<p>a &lt;b&gt; c &lt;/i&gt;</p>"},
-		"pairs that cross":       {"<b>a<i>b</b>c</i>", "<p><b>a&lt;i&gt;b</b>c&lt;/i&gt;</p>"},
-		"task":                   {"- [x] a\n- [ ] b", `<li><input type="checkbox" disabled="" checked=""> a</li>` + "\n" + `<li><input type="checkbox" disabled=""> b</li>`},
-		"table":                  {"|a|b|\n|-|-:|\n|c|d|", `<div class="table" role="region" tabindex="0" aria-label="Table, 2 columns, 1 row"><table><thead><tr><th scope="col">a</th><th scope="col" class="right">b</th></tr></thead><tbody>` + "\n" + `<tr><td>c</td><td class="right">d</td></tr>`},
-		"code in a list":         {"- a\n\n  ```python\n  x = 1\n  ```", `<figure class="code" data-lang="python" data-lines="1"><figcaption><span class="code-lang">Python</span>`},
-		"unknown language":       {"```brainhack\n<x>\n```", `<span class="code-lang">brainhack</span> <span class="code-lines">1 line</span></figcaption><pre tabindex="0"><code>&lt;x&gt;`},
-		"attributes of code":     {"```{.js title=\"a b\"}\nlet x\n```", `data-lang="js"`},
-		"diagram":                {"```mermaid\na-->\"b\"\n```", "<pre class=\"mermaid\" data-source=\"a--&gt;&#34;b&#34;\n\">a--&gt;"},
-		"formula":                {"a \\(x<y\\) b", `<span class="math" data-tex="x&lt;y">x&lt;y</span>`},
-		"formula on its lines":   {"$$\nx\n$$", `<div class="math" data-tex="x">x</div>`},
-		"formula in a list":      {"1. a\n   \\[\n   x\n   \\]\n2. b", `<div class="math" data-tex="x">x</div>`},
-		"money":                  {"$5 or $6", "<p>$5 or $6</p>"},
-		"escaped formula":        {`\\(x\\)`, `<p>\(x\)</p>`},
-		"formula in code":        {"`$$x$$`", "<code>$$x$$</code>"},
-		"footnote":               {"a[^1]\n\n[^1]: *b*", "<sup class=\"footnote-ref\" data-footnote-ref=\"1\">1</sup></p>\n<div class=\"footnote\" data-footnote=\"1\"><span class=\"footnote-label\">1</span>\n<p><em>b</em></p>\n</div>"},
-		"not a footnote":         {"[^a-z]", "<p>[^a-z]</p>"},
-		"struck":                 {"~~a~~ ~5 to ~6", "<p><del>a</del> ~5 to ~6</p>"},
-		"definitions":            {"a\n: b", "<dl>\n<dt>a</dt>\n<dd>b</dd>\n</dl>"},
-		"fold":                   {"<details>\n<summary>a *b*</summary>\n\n- c\n\n</details>\n\nd", "<details>\n<summary>a <em>b</em></summary>\n<ul>\n<li>c</li>\n</ul>\n</details>\n<p>d</p>"},
-		"fold on one line":       {"<details><summary>a</summary>\nb\n</details>", "<details>\n<summary>a</summary>\n<p>b</p>\n</details>"},
+		"heading is two lower": {"# a\n\n#### b", "<h3>a</h3>\n<h6>b</h6>"},
+		"link": {
+			"[a](https://b.org/c?d=e&f)",
+			`<a href="https://b.org/c?d=e&amp;f" ` + aOpen + ` data-host="b.org">a</a>`,
+		},
+		"bare link": {
+			"see https://b.org/c.", `<a href="https://b.org/c" ` + aOpen + ` data-host="b.org">https://b.org/c</a>.`,
+		},
+		"mail":                {"<a@b.org>", `<a href="mailto:a@b.org" ` + aOpen + `>a@b.org</a>`},
+		"other host":          {"[bank.com](https://evil.org)", `data-host="evil.org" data-mismatch="bank.com"`},
+		"other host in full":  {"[https://bank.com/login](https://evil.org)", `data-mismatch="bank.com"`},
+		"hidden characters":   {"[bank\u200b.com](https://evil.org)", `data-mismatch="bank.com"`},
+		"entity in the words": {"[bank&#46;com](https://evil.org)", `data-mismatch="bank.com"`},
+		"emphasis in words":   {"[**bank**.com](https://evil.org)", `data-mismatch="bank.com"`},
+		"user as a host":      {"[x](https://bank.com@evil.org)", `data-host="evil.org" data-mismatch="bank.com"`},
+		"homograph":           {"[pаypal.com](https://p\u0430ypal.com)", `data-host="xn--pypal-4ve.com"`},
+		"same host":           {"[www.a.org/x](https://a.org)", `data-host="a.org">www`},
+		"host above":          {"[a.org](https://docs.a.org)", `data-host="docs.a.org">a.org`},
+		"file":                {"[README.md](https://a.org)", `data-host="a.org">README`},
+		"remote picture": {
+			"![alt](https://b.org/p.png)",
+			`<span class="blocked-image" role="button" tabindex="0" data-src="https://b.org/p.png" data-host="b.org" data-alt="alt">Load image from b.org</span>`,
+		},
+		"kept picture": {"![alt](conclave-media://a-1.png)", `<img src="/media/a-1.png" alt="alt" loading="lazy">`},
+		"dead link":    {"a [b](javascript:x) c", "<p>a b c</p>"},
+		"tags": {
+			"a <B>b</B> <sub>c</sub> <br/> <kbd class=x>d</kbd>", "a <b>b</b> <sub>c</sub> <br> <kbd>d</kbd>",
+		},
+		"tag without pair": {"a <b> c </i>", "<p>a &lt;b&gt; c &lt;/i&gt;</p>"},
+		"pairs that cross": {"<b>a<i>b</b>c</i>", "<p><b>a&lt;i&gt;b</b>c&lt;/i&gt;</p>"},
+		"task": {
+			"- [x] a\n- [ ] b",
+			`<li><input type="checkbox" disabled="" checked=""> a</li>` + "\n" +
+				`<li><input type="checkbox" disabled=""> b</li>`,
+		},
+		"table": {
+			"|a|b|\n|-|-:|\n|c|d|",
+			`<div class="table" role="region" tabindex="0" aria-label="Table, 2 columns, 1 row"><table><thead><tr><th scope="col">a</th><th scope="col" class="right">b</th></tr></thead><tbody>` + "\n" + `<tr><td>c</td><td class="right">d</td></tr>`,
+		},
+		"code in a list": {
+			"- a\n\n  ```python\n  x = 1\n  ```",
+			`<figure class="code" data-lang="python" data-lines="1"><figcaption><span class="code-lang">Python</span>`,
+		},
+		"unknown language": {
+			"```brainhack\n<x>\n```",
+			`<span class="code-lang">brainhack</span> <span class="code-lines">1 line</span></figcaption><pre tabindex="0"><code>&lt;x&gt;`,
+		},
+		"attributes of code": {"```{.js title=\"a b\"}\nlet x\n```", `data-lang="js"`},
+		"diagram": {
+			"```mermaid\na-->\"b\"\n```", "<pre class=\"mermaid\" data-source=\"a--&gt;&#34;b&#34;\n\">a--&gt;",
+		},
+		"formula":              {"a \\(x<y\\) b", `<span class="math" data-tex="x&lt;y">x&lt;y</span>`},
+		"formula on its lines": {"$$\nx\n$$", `<div class="math" data-tex="x">x</div>`},
+		"formula in a list":    {"1. a\n   \\[\n   x\n   \\]\n2. b", `<div class="math" data-tex="x">x</div>`},
+		"money":                {"$5 or $6", "<p>$5 or $6</p>"},
+		"escaped formula":      {`\\(x\\)`, `<p>\(x\)</p>`},
+		"formula in code":      {"`$$x$$`", "<code>$$x$$</code>"},
+		"footnote": {
+			"a[^1]\n\n[^1]: *b*",
+			"<sup class=\"footnote-ref\" data-footnote-ref=\"1\">1</sup></p>\n<div class=\"footnote\" " +
+				"data-footnote=\"1\"><span class=\"footnote-label\">1</span>\n<p><em>b</em></p>\n</div>",
+		},
+		"not a footnote": {"[^a-z]", "<p>[^a-z]</p>"},
+		"struck":         {"~~a~~ ~5 to ~6", "<p><del>a</del> ~5 to ~6</p>"},
+		"definitions":    {"a\n: b", "<dl>\n<dt>a</dt>\n<dd>b</dd>\n</dl>"},
+		"fold": {
+			"<details>\n<summary>a *b*</summary>\n\n- c\n\n</details>\n\nd",
+			"<details>\n<summary>a <em>b</em></summary>\n<ul>\n<li>c</li>\n</ul>\n</details>\n<p>d</p>",
+		},
+		"fold on one line": {
+			"<details><summary>a</summary>\nb\n</details>", "<details>\n<summary>a</summary>\n<p>b</p>\n</details>",
+		},
 		"hidden characters stay": {"a\u200bb", "a\u200bb"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -200,7 +239,8 @@ func TestLongCodeIsFoldedAndKeepsEveryLine(t *testing.T) {
 func TestPolicyChangesNothingInCode(t *testing.T) {
 	for _, md := range []string{
 		"```go\nfunc main() { x := `<b>\"'&` }\n```", "```html\n<a href='x' onclick=\"y\">&amp;</a>\n```",
-		"```mermaid\na-->\"b\" & '<c>'\n```", "```math\nx<y\n```", "    indented <b>\n    'x'", "```\n" + strings.Repeat("<\n", 500) + "```",
+		"```mermaid\na-->\"b\" & '<c>'\n```", "```math\nx<y\n```", "    indented <b>\n    'x'",
+		"```\n" + strings.Repeat("<\n", 500) + "```",
 	} {
 		got := joined(Render(md))
 		if again := sanitize(bytes.NewBufferString(got)); again != got {
@@ -213,9 +253,12 @@ func TestPolicyChangesNothingInCode(t *testing.T) {
 func hostile(size int) map[string]string {
 	texts := longTexts(size)
 	for _, unit := range []string{
-		">", "> ", "[", "![", "](", "[a](", "*", "**a ", "*a **b ", "_a", "`", "``a`", "~~", "~~~", "<", "<b>", "<a ", "<!--", "<details>\n",
-		"- ", "1. ", "- > ", "+ - * ", "|", "|-", "a|b\n", "$$", "\\(", "\\[", "\\", "[^", "[^a]", "[^1]: ", ": a\n", "&", "&#x", "#", "=\n", "-\n",
-		"\t", "\x00", "\xff", "\r", "\u202e", "http://", "www.", "a@b.", "https://a.b/", "![a](b)", "[a]: b\n", "[a][b]", "```\n", "    a\n", "<b></b>", "*a*", "\n\n-\n",
+		">", "> ", "[", "![", "](", "[a](", "*", "**a ", "*a **b ", "_a", "`", "``a`", "~~", "~~~", "<", "<b>", "<a ", "<!--",
+		"<details>\n",
+		"- ", "1. ", "- > ", "+ - * ", "|", "|-", "a|b\n", "$$", "\\(", "\\[", "\\", "[^", "[^a]", "[^1]: ", ": a\n", "&",
+		"&#x", "#", "=\n", "-\n",
+		"\t", "\x00", "\xff", "\r", "\u202e", "http://", "www.", "a@b.", "https://a.b/", "![a](b)", "[a]: b\n", "[a][b]",
+		"```\n", "    a\n", "<b></b>", "*a*", "\n\n-\n",
 	} {
 		texts[fmt.Sprintf("%q", unit)] = strings.Repeat(unit, size/len(unit))
 	}
@@ -296,7 +339,10 @@ func FuzzRenderIsSafe(f *testing.F) {
 	for _, text := range samples {
 		f.Add(text)
 	}
-	for _, seed := range []string{"<b>[x](javascript:y)</b>", "![a](/media/x)<details>", "[^\"]: <x>", "| <b> |\n|-|\n| </b> |", "$$\n\"\n$$", "```\"x\ny\n```"} {
+	for _, seed := range []string{
+		"<b>[x](javascript:y)</b>", "![a](/media/x)<details>", "[^\"]: <x>", "| <b> |\n|-|\n| </b> |", "$$\n\"\n$$",
+		"```\"x\ny\n```",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, md string) {

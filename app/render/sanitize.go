@@ -19,7 +19,8 @@ var policy = sync.OnceValue(func() *bluemonday.Policy {
 		"details", "summary", "figure", "figcaption", "div", "span",
 		"table", "thead", "tbody", "tr", "th", "td",
 	)
-	p.AllowAttrs("class").OnElements("p", "ul", "ol", "blockquote", "div", "span", "pre", "figure", "details", "th", "td", "sup")
+	p.AllowAttrs("class").OnElements("p", "ul", "ol", "blockquote", "div", "span", "pre", "figure", "details", "th", "td",
+		"sup")
 
 	p.AllowAttrs("start").Matching(regexp.MustCompile(`^\d{1,10}$`)).OnElements("ol")
 	p.AllowAttrs("scope").Matching(regexp.MustCompile(`^col$`)).OnElements("th")

@@ -127,7 +127,9 @@ func (s *Stream) Patches() []Patch {
 		s.reported = max(s.reported, i+1)
 		b := &s.blocks[i]
 		b.changed = false
-		patches = append(patches, Patch{Block: i, HTML: b.html, Same: b.reported.bytes, SameUTF16: b.reported.units, Done: b.done})
+		patches = append(patches, Patch{
+			Block: i, HTML: b.html, Same: b.reported.bytes, SameUTF16: b.reported.units, Done: b.done,
+		})
 		b.reported = b.fixed
 	}
 	s.changed = s.changed[:0]
@@ -309,7 +311,8 @@ func (s *Stream) due(c chunk, before int) bool {
 // far as is known.
 func (s *Stream) grows(c chunk) bool {
 	g := &s.growing
-	return (c.kind == KindText || c.kind == KindTable) && c.end-c.start > eager && !(g.whole && g.start == c.start && g.kind == c.kind)
+	return (c.kind == KindText || c.kind == KindTable) && c.end-c.start > eager &&
+		!(g.whole && g.start == c.start && g.kind == c.kind)
 }
 
 // unclear reports whether the last line may yet turn out to be something else

@@ -27,7 +27,9 @@ var samples = []string{
 	"T\n: d\n\nT2\n\n: d2\n\n    more\n\n: d3\n\nend",
 	"[^1]: one\n    two\n\n    three\n[^2]: four\n\nx[^2]",
 	"see [a] and [^n] and ![pic][b]\n\n[a]: https://a.org\n[b]: /media/x\n\n[^n]: note\n\n[A]: https://not.first",
-	"<details>\n<summary>s</summary>\n\n- a\n\n<details><summary>t</summary>\n\nb\n\n</details>\n\n```\n</details>\n```\n\n</details>\n\nafter <b>x</b>\n\n<details>\n\nnever closed",
+	"<details>\n<summary>s</summary>\n\n- " +
+		"a\n\n<details><summary>t</summary>\n\nb\n\n</details>\n\n```\n</details>\n```\n\n</details>\n\nafter " +
+		"<b>x</b>\n\n<details>\n\nnever closed",
 	"~~~ py\n```\n~~~\n~~~~\n~~~\n~~~~ \nend",
 	"a\r\nb\r\rc\n\r\nd\x00e\xff\xf0\x9f\x98\x80\xe2\x82",
 	"\ttab\n\n-\ttab\n\n\tmore\n1)\tx\n2) y",
@@ -36,7 +38,7 @@ var samples = []string{
 	"```mermaid\ngraph TD\n```\n```math\nx^2\n```\n``` a b` c\n",
 }
 
-// applied is what a window shows after the patches it was given.
+// applied holds what a window shows after the patches it was given.
 type applied []string
 
 func (a *applied) apply(t testing.TB, patches []Patch) {
@@ -183,8 +185,16 @@ func TestOpenBlockShowsWhatHasArrived(t *testing.T) {
 		"item":               {"- a\n- b", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>"},
 		"item after a gap":   {"- a\n\n- b", "<ul>\n<li>\n<p>a</p>\n</li>\n<li>\n<p>b</p>\n</li>\n</ul>"},
 		"after a list":       {"- a\n\nb", "<ul>\n<li>a</li>\n</ul><p>b</p>"},
-		"code":               {"```\na\nb", "<figure class=\"code\" data-lang=\"\"><figcaption><span class=\"code-lang\">Text</span></figcaption><pre tabindex=\"0\"><code>a\n</code><code>b</code></pre></figure>"},
-		"closing fence":      {"```\na\n``", "<figure class=\"code\" data-lang=\"\"><figcaption><span class=\"code-lang\">Text</span></figcaption><pre tabindex=\"0\"><code></code><code>a</code></pre></figure>"},
+		"code": {
+			"```\na\nb",
+			"<figure class=\"code\" data-lang=\"\"><figcaption><span class=\"code-lang\">Text</span></figcaption><pre " +
+				"tabindex=\"0\"><code>a\n</code><code>b</code></pre></figure>",
+		},
+		"closing fence": {
+			"```\na\n``",
+			"<figure class=\"code\" data-lang=\"\"><figcaption><span class=\"code-lang\">Text</span></figcaption><pre " +
+				"tabindex=\"0\"><code></code><code>a</code></pre></figure>",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s Stream

@@ -17,7 +17,7 @@ import (
 	"conclave/app/tool"
 )
 
-// Chats is what services ask of the store.
+// Chats reads and writes chats for services; the store does it.
 type Chats interface {
 	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
 	Conversations(ctx context.Context, offset, limit int) ([]chat.Conversation, int, error)
@@ -215,7 +215,8 @@ func (s *Services) update(ctx context.Context, by plugin.Caller, a chatArgs) (an
 		fields = append(fields, "system")
 	}
 	if len(fields) > 0 {
-		if err := s.o.Chats.UpdateConversation(ctx, c.ID, func(v *chat.Conversation) { v.Title, v.System = c.Title, c.System }); err != nil {
+		if err := s.o.Chats.UpdateConversation(ctx, c.ID,
+			func(v *chat.Conversation) { v.Title, v.System = c.Title, c.System }); err != nil {
 			return nil, err
 		}
 		s.o.Bus.Changed(bus.Edits, string(c.ID))
@@ -279,14 +280,18 @@ func (s *Services) append(ctx context.Context, by plugin.Caller, a messageArgs) 
 	if err != nil {
 		return nil, err
 	}
-	m := chat.Message{Conversation: c.ID, Turn: uuid.Must(uuid.NewV7()).String(), State: chat.Complete, Parts: []chat.Part{}, Hidden: a.Hidden != nil && *a.Hidden}
+	m := chat.Message{
+		Conversation: c.ID, Turn: uuid.Must(uuid.NewV7()).String(), State: chat.Complete, Parts: []chat.Part{},
+		Hidden: a.Hidden != nil && *a.Hidden,
+	}
 	switch a.Role {
 	case "user":
 		m.Role = chat.RoleUser
 	case "assistant":
 		m.Role, m.Model, m.Reason = chat.RoleAssistant, "plugin/"+by.Plugin, chat.EndDone
 	case "system":
-		return nil, invalid("A chat of Conclave's has one system text and no system messages. Set it with chats.update, or use an interceptor.")
+		return nil, invalid("A chat of Conclave's has one system text and no system messages. " +
+			"Set it with chats.update, or use an interceptor.")
 	default:
 		return nil, invalid("The role of a message is user or assistant.")
 	}
@@ -313,16 +318,17 @@ func (s *Services) append(ctx context.Context, by plugin.Caller, a messageArgs) 
 	view := viewOf(chat.Entries([]chat.Message{m})[0], 0)
 	view.Created = s.o.Now().UnixMilli()
 	id := "later-" + uuid.NewString()
-	waits, err := s.o.Conversations.Append(ctx, c.ID, []chat.Message{m}, func(ctx context.Context, written []chat.Message) {
-		s.mu.Lock()
-		s.later[id] = written[0].Seq
-		s.mu.Unlock()
-		if path, err := s.o.Chats.Path(ctx, c.ID); err == nil {
-			view, _ = MessageAt(path, written[0].Seq)
-			s.o.Publish("MESSAGE_SENT", map[string]any{"chatId": c.ID, "message": view})
-		}
-		s.o.Bus.Changed(bus.Edits, string(c.ID))
-	})
+	waits, err := s.o.Conversations.Append(ctx, c.ID, []chat.Message{m},
+		func(ctx context.Context, written []chat.Message) {
+			s.mu.Lock()
+			s.later[id] = written[0].Seq
+			s.mu.Unlock()
+			if path, err := s.o.Chats.Path(ctx, c.ID); err == nil {
+				view, _ = MessageAt(path, written[0].Seq)
+				s.o.Publish("MESSAGE_SENT", map[string]any{"chatId": c.ID, "message": view})
+			}
+			s.o.Bus.Changed(bus.Edits, string(c.ID))
+		})
 	if err != nil {
 		return nil, err
 	}

@@ -51,7 +51,10 @@ type httpAnswer struct {
 }
 
 // ours are the headers that a request's sender sets itself.
-var ours = []string{"host", "connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer", "proxy-authorization", "proxy-connection", "accept-encoding"}
+var ours = []string{
+	"host", "connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer", "proxy-authorization",
+	"proxy-connection", "accept-encoding",
+}
 
 func (s *Services) request(ctx context.Context, by plugin.Caller, a httpArgs) (any, error) {
 	address, err := url.Parse(a.URL)
@@ -63,7 +66,8 @@ func (s *Services) request(ctx context.Context, by plugin.Caller, a httpArgs) (a
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, requestTime, fault.New(fault.Timeout, "service.http", address.Host+" did not answer within 30 s.", ""))
+	ctx, cancel := context.WithTimeoutCause(ctx, requestTime,
+		fault.New(fault.Timeout, "service.http", address.Host+" did not answer within 30 s.", ""))
 	defer cancel()
 	method := strings.ToUpper(strings.TrimSpace(a.Method))
 	if method == "" {
@@ -97,9 +101,13 @@ func (s *Services) request(ctx context.Context, by plugin.Caller, a httpArgs) (a
 	case err != nil:
 		return nil, httpFault(ctx, address.Host, err)
 	case size > maxBody:
-		return nil, fault.New(fault.Invalid, "service.http", fmt.Sprintf("%s answered more than %d MB.", address.Host, maxBody>>20), "")
+		return nil, fault.New(fault.Invalid, "service.http",
+			fmt.Sprintf("%s answered more than %d MB.", address.Host, maxBody>>20), "")
 	}
-	out := httpAnswer{Status: response.StatusCode, StatusText: http.StatusText(response.StatusCode), URL: response.Request.URL.String(), Headers: map[string]string{}}
+	out := httpAnswer{
+		Status: response.StatusCode, StatusText: http.StatusText(response.StatusCode), URL: response.Request.URL.String(),
+		Headers: map[string]string{},
+	}
 	for name, values := range response.Header {
 		out.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
 	}
@@ -133,7 +141,8 @@ func (a httpArgs) body() (string, error) {
 func httpFault(ctx context.Context, host string, err error) error {
 	switch {
 	case errors.Is(err, fetch.ErrPrivate):
-		return refused("PERMISSION_DENIED: " + LocalNetwork + " – " + host + " is this computer or in its own network, which plugins may not reach unless you grant them " + LocalNetwork + ".")
+		return refused("PERMISSION_DENIED: " + LocalNetwork + " – " + host +
+			" is this computer or in its own network, which plugins may not reach unless you grant them " + LocalNetwork + ".")
 	case ctx.Err() != nil:
 		return fault.Of(context.Cause(ctx))
 	}
@@ -174,7 +183,7 @@ func (c *httpClients) close() {
 	}
 }
 
-// rest is what is still to be read of a body, in pieces that the plugin's share of
+// rest holds what is still to be read of a body, in pieces that the plugin's share of
 // what is held counts.
 type rest struct {
 	plugin string

@@ -44,7 +44,8 @@ func (s *Services) Resolve(p *Prompt) plugin.Service {
 }
 
 // ownMacro is the value of a macro of Conclave's own.
-func (s *Services) ownMacro(ctx context.Context, in chat.ConversationID, commit bool, name string, args []string) (string, bool) {
+func (s *Services) ownMacro(ctx context.Context, in chat.ConversationID, commit bool, name string,
+	args []string) (string, bool) {
 	now := s.o.Now()
 	switch strings.ToLower(name) {
 	case "user":
@@ -79,7 +80,8 @@ func (s *Services) ownMacro(ctx context.Context, in chat.ConversationID, commit 
 		}
 		value := strings.Join(args[min(1, len(args)):], "::")
 		place := placeOf(name, in)
-		if commit && s.o.Values != nil && (place != "" || scopeOf(name) == scopeGlobal) && (variableArgs{Key: key}).check() == nil && len(value) <= maxVariable {
+		if commit && s.o.Values != nil && (place != "" || scopeOf(name) == scopeGlobal) &&
+			(variableArgs{Key: key}).check() == nil && len(value) <= maxVariable {
 			if err := s.o.Values.PutVariable(ctx, scopeOf(name), place, key, value); err != nil {
 				s.o.Log.Warn("a variable of a macro cannot be set", "err", err)
 			}

@@ -16,7 +16,7 @@ import (
 	"conclave/app/plugin"
 )
 
-// Models is what services ask of models; core.Models is the real one.
+// Models opens and lists models for services; core.Models is the real one.
 type Models interface {
 	// Open returns a model by "connection/model".
 	Open(ctx context.Context, name string) (llm.Model, error)
@@ -106,7 +106,8 @@ func (s *Services) generate(ctx context.Context, by plugin.Caller, a generateArg
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, generateTime, fault.New(fault.Timeout, "service.generate", "The model did not answer within 5 minutes.", ""))
+	ctx, stop := context.WithTimeoutCause(ctx, generateTime,
+		fault.New(fault.Timeout, "service.generate", "The model did not answer within 5 minutes.", ""))
 	defer stop()
 	ctx, forget := s.stoppable(ctx, requestKey{by.Plugin, a.Request})
 	defer forget()
@@ -251,7 +252,7 @@ func (s *Services) stop(_ context.Context, by plugin.Caller, a stopArgs) (any, e
 	return map[string]any{"stopped": stop != nil}, nil
 }
 
-// budget is what one plugin asks of models.
+// budget counts what one plugin asks of models.
 type budget struct {
 	slots chan struct{}
 	calls []time.Time // of the last hour
@@ -274,7 +275,8 @@ func (s *Services) spend(ctx context.Context, by plugin.Caller) (release func(),
 	}
 	s.mu.Unlock()
 	if full {
-		return nil, refused(fmt.Sprintf("%s has asked models %d times within an hour, which is the most a plugin may.", by.Name, callsAnHour))
+		return nil, refused(fmt.Sprintf("%s has asked models %d times within an hour, which is the most a plugin may.",
+			by.Name, callsAnHour))
 	}
 	select {
 	case b.slots <- struct{}{}:
@@ -302,7 +304,8 @@ func (s *Services) model(ctx context.Context, by plugin.Caller, a generateArgs) 
 		if err != nil {
 			return nil, err
 		}
-		if first, _, ok := strings.Cut(name, "/"); ok && slices.ContainsFunc(all, func(c llm.Connection) bool { return c.Name == first }) {
+		if first, _, ok := strings.Cut(name, "/"); ok &&
+			slices.ContainsFunc(all, func(c llm.Connection) bool { return c.Name == first }) {
 			return s.o.Models.Open(ctx, name)
 		}
 		usual, err := s.usual(ctx, by)
@@ -337,7 +340,8 @@ func (s *Services) usual(ctx context.Context, by plugin.Caller) (string, error) 
 			return c.Model, nil
 		}
 	}
-	return "", missing("No model was chosen that plugins could ask. Choose a default one in Settings > Models, or with conclave models default.")
+	return "", missing("No model was chosen that plugins could ask. Choose a default one in Settings > Models, " +
+		"or with conclave models default.")
 }
 
 // modelOf is the model that a connection stands for: the default one when it is
@@ -392,7 +396,10 @@ func (s *Services) connections(ctx context.Context, by plugin.Caller, _ struct{}
 		if err != nil {
 			return nil, err
 		}
-		row := connection{ID: c.Name, Name: cmp.Or(c.Title, c.Name), Provider: c.Kind, Model: of, Models: []string{}, IsDefault: strings.HasPrefix(usual, c.Name+"/"), HasKey: c.HasKey}
+		row := connection{
+			ID: c.Name, Name: cmp.Or(c.Title, c.Name), Provider: c.Kind, Model: of, Models: []string{},
+			IsDefault: strings.HasPrefix(usual, c.Name+"/"), HasKey: c.HasKey,
+		}
 		for _, m := range known {
 			if m.Connection == c.Name {
 				row.Models = append(row.Models, m.ID)
@@ -422,7 +429,9 @@ func (a generateArgs) request() (llm.Request, error) {
 			r.Messages = join(r.Messages, chat.RoleUser, parts)
 		case "assistant":
 			for _, c := range m.ToolCalls {
-				parts = append(parts, chat.Part{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: c.ID, Tool: c.Name, Arguments: c.Arguments}})
+				parts = append(parts, chat.Part{
+					Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: c.ID, Tool: c.Name, Arguments: c.Arguments},
+				})
 			}
 			r.Messages = join(r.Messages, chat.RoleAssistant, parts)
 		case "tool":

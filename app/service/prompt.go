@@ -16,7 +16,7 @@ import (
 	"conclave/app/plugin"
 )
 
-// Hooks is what a prompt asks of the plugin host.
+// Hooks lists and runs the hooks of plugins for a prompt; the plugin host does it.
 type Hooks interface {
 	// Hooks returns those that may run now; asker is the plugin whose own text they
 	// are for, or empty.
@@ -49,9 +49,12 @@ type item struct {
 // BeforeModel implements hook.Source. A plugin that fails or takes too long changes
 // nothing, and its log says why.
 func (p *Prompt) BeforeModel(ctx context.Context, about hook.About) []hook.Step[llm.Request] {
-	steps := []hook.Step[llm.Request]{{Owner: hook.Owner{ID: "conclave", Title: "Conclave"}, Phase: hook.Fill, Do: p.filling(about)}}
+	steps := []hook.Step[llm.Request]{
+		{Owner: hook.Owner{ID: "conclave", Title: "Conclave"}, Phase: hook.Fill, Do: p.filling(about)},
+	}
 	handled := map[string]any{ // what context handlers hand on, one to the next
-		"chatId": about.Conversation, "generationId": about.Turn, "generationType": about.Kind, "connectionId": connectionOf(about.Model), "model": about.Model,
+		"chatId": about.Conversation, "generationId": about.Turn, "generationType": about.Kind,
+		"connectionId": connectionOf(about.Model), "model": about.Model,
 		"personaId": nil, "characterId": nil, "dryRun": false,
 	}
 	for _, h := range p.Hooks.Hooks(ctx, "context_handler", "") {
@@ -63,14 +66,15 @@ func (p *Prompt) BeforeModel(ctx context.Context, about hook.About) []hook.Step[
 	return steps
 }
 
-// looking is what one step does with a request.
+// looking does with a request what one step does.
 type looking = func(context.Context, llm.Request) (hook.Verdict[llm.Request], error)
 
 func (p *Prompt) step(h plugin.Hook, phase hook.Phase, do looking) hook.Step[llm.Request] {
 	return hook.Step[llm.Request]{
 		Owner: hook.Owner{ID: h.Plugin, Title: h.Title}, Phase: phase, Priority: h.Priority, Order: h.Order, Do: do,
 		Failed: func(err error) {
-			p.Hooks.Note(h.Plugin, "error", fmt.Sprintf("Its %s failed, so nothing was changed: %v.", strings.ReplaceAll(h.Kind, "_", " "), err))
+			p.Hooks.Note(h.Plugin, "error",
+				fmt.Sprintf("Its %s failed, so nothing was changed: %v.", strings.ReplaceAll(h.Kind, "_", " "), err))
 		},
 	}
 }
@@ -113,14 +117,17 @@ func (p *Prompt) intercepting(h plugin.Hook, about hook.About) looking {
 		units := unitsOf(r)
 		items := itemsOf(r, units)
 		raw, err := p.Hooks.Run(ctx, h, about.Conversation, map[string]any{"messages": items, "context": map[string]any{
-			"chatId": about.Conversation, "connectionId": connectionOf(about.Model), "personaId": nil, "generationType": about.Kind, "dryRun": false, "model": about.Model,
+			"chatId": about.Conversation, "connectionId": connectionOf(about.Model), "personaId": nil,
+			"generationType": about.Kind, "dryRun": false, "model": about.Model,
 		}})
 		if err != nil {
 			return out, err
 		}
 		next, changed, err := p.read(h, r, units, items, raw)
 		if err == nil && changed {
-			out = hook.Verdict[llm.Request]{Action: hook.Changed, Value: next, Notes: []string{h.Title + " changed what the model is sent."}}
+			out = hook.Verdict[llm.Request]{
+				Action: hook.Changed, Value: next, Notes: []string{h.Title + " changed what the model is sent."},
+			}
 		}
 		return out, err
 	}
@@ -154,7 +161,9 @@ func itemsOf(r llm.Request, units [][]llm.Message) []item {
 		items = append(items, item{Role: "system", Content: textJSON(r.System), Number: systemNumber})
 	}
 	for i, unit := range units {
-		items = append(items, item{Role: string(unit[0].Role), Content: textJSON(chat.TextOf(unit[0].Parts)), History: true, Number: i + firstNumber})
+		items = append(items, item{
+			Role: string(unit[0].Role), Content: textJSON(chat.TextOf(unit[0].Parts)), History: true, Number: i + firstNumber,
+		})
 	}
 	return items
 }
@@ -178,7 +187,8 @@ const maxPrompt = 3 << 20
 
 // read makes a request of what an interceptor returned: a list of messages, or
 // an object with one and parameters.
-func (p *Prompt) read(by plugin.Hook, r llm.Request, units [][]llm.Message, given []item, raw json.RawMessage) (llm.Request, bool, error) {
+func (p *Prompt) read(by plugin.Hook, r llm.Request, units [][]llm.Message, given []item,
+	raw json.RawMessage) (llm.Request, bool, error) {
 	var items []item
 	tuned := false
 	if json.Unmarshal(raw, &items) != nil {
@@ -244,7 +254,8 @@ func (p *Prompt) read(by plugin.Hook, r llm.Request, units [][]llm.Message, give
 	next.System = strings.Join(system, "\n\n")
 	changed := len(items) != len(given) || tuned
 	for i := 0; i < len(items) && !changed; i++ {
-		changed = items[i].Role != given[i].Role || items[i].Number != given[i].Number || string(items[i].Content) != string(given[i].Content)
+		changed = items[i].Role != given[i].Role || items[i].Number != given[i].Number ||
+			string(items[i].Content) != string(given[i].Content)
 	}
 	return next, changed, nil
 }
@@ -321,7 +332,10 @@ type Macros struct {
 // Macros returns those of the plugins that run. asker is the plugin whose own
 // text they are for, or empty.
 func (p *Prompt) Macros(ctx context.Context, in chat.ConversationID, asker string, commit bool) *Macros {
-	m := &Macros{p: p, in: in, commit: commit, hooks: map[string]plugin.Hook{}, values: map[string]string{}, used: map[string][]string{}}
+	m := &Macros{
+		p: p, in: in, commit: commit, hooks: map[string]plugin.Hook{}, values: map[string]string{},
+		used: map[string][]string{},
+	}
 	for _, h := range p.Hooks.Hooks(ctx, "macro", asker) {
 		if _, taken := m.hooks[strings.ToLower(h.Name)]; !taken {
 			m.hooks[strings.ToLower(h.Name)] = h
@@ -444,7 +458,8 @@ func (m *Macros) notes() []string {
 		if n := len(names) - maxNamed; n > 0 {
 			names, more = names[:maxNamed], fmt.Sprintf(" and %d more", n)
 		}
-		notes = append(notes, fmt.Sprintf("%s changed what the model is sent: {{%s}}%s.", title, strings.Join(names, "}}, {{"), more))
+		notes = append(notes,
+			fmt.Sprintf("%s changed what the model is sent: {{%s}}%s.", title, strings.Join(names, "}}, {{"), more))
 	}
 	return notes
 }

@@ -30,7 +30,8 @@ func (s *scripted) Hooks(_ context.Context, kind, _ string) []plugin.Hook {
 	return slices.DeleteFunc(slices.Clone(s.hooks), func(h plugin.Hook) bool { return h.Kind != kind })
 }
 
-func (s *scripted) Run(_ context.Context, hook plugin.Hook, _ chat.ConversationID, payload any) (json.RawMessage, error) {
+func (s *scripted) Run(_ context.Context, hook plugin.Hook, _ chat.ConversationID,
+	payload any) (json.RawMessage, error) {
 	raw, err := json.Marshal(payload)
 	if err != nil {
 		return nil, err
@@ -65,8 +66,15 @@ func says(role chat.Role, texts ...string) llm.Message {
 func sample() llm.Request {
 	call := says(chat.RoleAssistant, "calling")
 	call.Parts = append(call.Parts, chat.Part{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "c", Tool: "t"}})
-	result := llm.Message{Role: chat.RoleTool, Parts: []chat.Part{{Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: "c"}}}}
-	return llm.Request{System: "rules {{weather}}", Messages: []llm.Message{says(chat.RoleUser, "one {{user}} {{Weather::Oslo}}"), call, result, says(chat.RoleUser, "two")}}
+	result := llm.Message{
+		Role: chat.RoleTool, Parts: []chat.Part{{Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: "c"}}},
+	}
+	return llm.Request{
+		System: "rules {{weather}}",
+		Messages: []llm.Message{
+			says(chat.RoleUser, "one {{user}} {{Weather::Oslo}}"), call, result, says(chat.RoleUser, "two"),
+		},
+	}
 }
 
 func shape(r llm.Request) string {
@@ -87,17 +95,30 @@ func shape(r llm.Request) string {
 }
 
 func TestInterceptorsChangeThePromptAndKeepCallsWithTheirResults(t *testing.T) {
-	const untouched = "system:rules {{weather}} | user:one {{user}} {{Weather::Oslo}} | assistant:calling+call | tool:+result | user:two"
+	const untouched = "system:rules {{weather}} | user:one {{user}} {{Weather::Oslo}} | assistant:calling+call | " +
+		"tool:+result | user:two"
 	for name, c := range map[string]struct{ answer, want, note string }{
-		"the same":            {`keep`, untouched, ""},
-		"rewritten":           {`{"messages":[{"role":"system","content":"new"},{"role":"user","content":"one!","__conclaveMessage":2},{"role":"assistant","content":"calling","__conclaveMessage":3},{"role":"user","content":"two","__conclaveMessage":4}]}`, "system:new | user:one! | assistant:calling+call | tool:+result | user:two", "Ext changed"},
-		"without the numbers": {`[{"role":"assistant","content":"calling"},{"role":"user","content":"two"}]`, "system: | assistant:calling+call | tool:+result | user:two", "Ext changed"},
-		"a note within":       {`[{"role":"user","content":"two","__conclaveMessage":4},{"role":"system","content":"psst"}]`, "system: | user:two/[System note]/psst", "Ext changed"},
-		"one twice":           {`[{"role":"assistant","content":"calling","__conclaveMessage":3},{"role":"assistant","content":"calling","__conclaveMessage":3},{"role":"user","content":"x"}]`, "system: | assistant:calling+call | tool:+result | assistant:calling | user:x", "Ext changed"},
-		"nothing":             {`null`, untouched, ""},
-		"no messages":         {`{"breakdown":[]}`, untouched, ""},
-		"all gone":            {`[]`, untouched, ""},
-		"it threw":            {``, untouched, ""},
+		"the same": {`keep`, untouched, ""},
+		"rewritten": {
+			`{"messages":[{"role":"system","content":"new"},{"role":"user","content":"one!","__conclaveMessage":2},{"role":"assistant","content":"calling","__conclaveMessage":3},{"role":"user","content":"two","__conclaveMessage":4}]}`,
+			"system:new | user:one! | assistant:calling+call | tool:+result | user:two", "Ext changed",
+		},
+		"without the numbers": {
+			`[{"role":"assistant","content":"calling"},{"role":"user","content":"two"}]`,
+			"system: | assistant:calling+call | tool:+result | user:two", "Ext changed",
+		},
+		"a note within": {
+			`[{"role":"user","content":"two","__conclaveMessage":4},{"role":"system","content":"psst"}]`,
+			"system: | user:two/[System note]/psst", "Ext changed",
+		},
+		"one twice": {
+			`[{"role":"assistant","content":"calling","__conclaveMessage":3},{"role":"assistant","content":"calling","__conclaveMessage":3},{"role":"user","content":"x"}]`,
+			"system: | assistant:calling+call | tool:+result | assistant:calling | user:x", "Ext changed",
+		},
+		"nothing":     {`null`, untouched, ""},
+		"no messages": {`{"breakdown":[]}`, untouched, ""},
+		"all gone":    {`[]`, untouched, ""},
+		"it threw":    {``, untouched, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hooks := &scripted{hooks: []plugin.Hook{{Plugin: "ext", Title: "Ext", Kind: "interceptor"}}}
@@ -131,7 +152,11 @@ func TestInterceptorsChangeThePromptAndKeepCallsWithTheirResults(t *testing.T) {
 func TestContextHandlersRunFirstAndMayCallTheAnswerOff(t *testing.T) {
 	var order []string
 	answer := `{"chatId":"c","extra":1}`
-	hooks := &scripted{hooks: []plugin.Hook{{Title: "I", Kind: "interceptor"}, {Title: "A", Kind: "context_handler"}, {Title: "B", Kind: "context_handler"}}}
+	hooks := &scripted{
+		hooks: []plugin.Hook{
+			{Title: "I", Kind: "interceptor"}, {Title: "A", Kind: "context_handler"}, {Title: "B", Kind: "context_handler"},
+		},
+	}
 	hooks.run = func(h plugin.Hook, payload string) (string, error) {
 		order = append(order, h.Title)
 		if h.Title == "B" && !strings.Contains(payload, `"extra":1`) {
@@ -147,7 +172,8 @@ func TestContextHandlersRunFirstAndMayCallTheAnswerOff(t *testing.T) {
 		t.Errorf("order = %v, %v", order, err)
 	}
 	answer = `{"cancelGeneration":true}`
-	if _, _, err := apply(t, p, sample(), ""); fault.KindOf(err) != fault.Canceled || !strings.Contains(err.Error(), "A called the answer off") {
+	if _, _, err := apply(t, p, sample(), ""); fault.KindOf(err) != fault.Canceled ||
+		!strings.Contains(err.Error(), "A called the answer off") {
 		t.Errorf("called off: %v", err)
 	}
 }
@@ -155,7 +181,9 @@ func TestContextHandlersRunFirstAndMayCallTheAnswerOff(t *testing.T) {
 func TestMacrosAreFilledInWhatThePersonWroteOnly(t *testing.T) {
 	asked := 0
 	hooks := &scripted{hooks: []plugin.Hook{
-		{Plugin: "w", Title: "W", Kind: "macro", Name: "weather"}, {Kind: "macro", Name: "fixed", Data: json.RawMessage(`{"value":"{{weather}}"}`)}, {Kind: "macro", Name: "broken", Title: "B"},
+		{Plugin: "w", Title: "W", Kind: "macro", Name: "weather"},
+		{Kind: "macro", Name: "fixed", Data: json.RawMessage(`{"value":"{{weather}}"}`)},
+		{Kind: "macro", Name: "broken", Title: "B"},
 	}}
 	hooks.run = func(h plugin.Hook, payload string) (string, error) {
 		if h.Name == "broken" {
@@ -173,12 +201,14 @@ func TestMacrosAreFilledInWhatThePersonWroteOnly(t *testing.T) {
 	if len(notes) != 1 || notes[0] != "W changed what the model is sent: {{weather}}." {
 		t.Errorf("F20: the chat notes %q", notes)
 	}
-	if want := "system:rules rain | user:one {{user}} rainOslo | assistant:{{weather}}+call | tool:+result | user:two"; err != nil || shape(got) != want {
+	want := "system:rules rain | user:one {{user}} rainOslo | assistant:{{weather}}+call | tool:+result | user:two"
+	if err != nil || shape(got) != want {
 		t.Errorf("got %s, %v", shape(got), err)
 	}
 	m := p.Macros(t.Context(), "", "", true)
 	for text, want := range map[string]string{
-		"{{fixed}}": "{{weather}}", "{{ weather }}{{weather}}": "rainrain", "{{": "{{", "a {{x {{weather}} b}}": "a {{x rain b}}", "{{broken}}!": "!", "{{}}": "{{}}", "}}{{weather": "}}{{weather",
+		"{{fixed}}": "{{weather}}", "{{ weather }}{{weather}}": "rainrain", "{{": "{{",
+		"a {{x {{weather}} b}}": "a {{x rain b}}", "{{broken}}!": "!", "{{}}": "{{}}", "}}{{weather": "}}{{weather",
 	} {
 		if got := m.Text(t.Context(), text); got != want {
 			t.Errorf("%q became %q, want %q", text, got, want)
@@ -203,7 +233,8 @@ func TestMacrosPutABoundedTextIntoAPrompt(t *testing.T) {
 		t.Fatal(err)
 	}
 	answer := f.ask(f.caller("a"), "macros.resolve", string(args))
-	if n := strings.Count(answer, value); n != int(limit.MacroValues.Value>>20) || !strings.Contains(answer, "end") || strings.Count(answer, limit.MacroValues.Person) != 1 {
+	if n := strings.Count(answer, value); n != int(limit.MacroValues.Value>>20) || !strings.Contains(answer, "end") ||
+		strings.Count(answer, limit.MacroValues.Person) != 1 {
 		t.Errorf("the value is there %d times, in %d bytes", n, len(answer))
 	}
 	var r llm.Request
@@ -211,7 +242,8 @@ func TestMacrosPutABoundedTextIntoAPrompt(t *testing.T) {
 		r.Messages = append(r.Messages, says(chat.RoleUser, "{{big}} {{big}} end"))
 	}
 	got, notes, err := apply(t, p, r, "")
-	if err != nil || strings.Count(shape(got), value) != int(limit.MacroValues.Value>>20) || strings.Count(shape(got), "end") != 100 || !slices.Contains(notes, limit.MacroValues.Person) {
+	if err != nil || strings.Count(shape(got), value) != int(limit.MacroValues.Value>>20) ||
+		strings.Count(shape(got), "end") != 100 || !slices.Contains(notes, limit.MacroValues.Person) {
 		t.Errorf("a prompt of %d bytes, notes %q, %v", len(shape(got)), notes, err)
 	}
 }
@@ -219,7 +251,11 @@ func TestMacrosPutABoundedTextIntoAPrompt(t *testing.T) {
 // The attack: an interceptor returns as many messages as fit, to be looked for
 // among the thousands of a long chat, and the next one sees what it made.
 func TestAnInterceptorsManyMessagesAreReadAtOnce(t *testing.T) {
-	hooks := &scripted{hooks: []plugin.Hook{{Plugin: "a", Title: "A", Kind: "interceptor"}, {Plugin: "b", Title: "B", Kind: "interceptor", Priority: 1}}}
+	hooks := &scripted{
+		hooks: []plugin.Hook{
+			{Plugin: "a", Title: "A", Kind: "interceptor"}, {Plugin: "b", Title: "B", Kind: "interceptor", Priority: 1},
+		},
+	}
 	many := "[" + strings.TrimSuffix(strings.Repeat(`{"role":"user","content":"x"},`, 100_000), ",") + "]"
 	seen := 0
 	hooks.run = func(h plugin.Hook, payload string) (string, error) {
@@ -231,7 +267,8 @@ func TestAnInterceptorsManyMessagesAreReadAtOnce(t *testing.T) {
 	}
 	var r llm.Request
 	for i := range 5000 {
-		r.Messages = append(r.Messages, says(chat.RoleUser, strings.Repeat("y", 400)+fmt.Sprint(i)), says(chat.RoleAssistant, "z"))
+		r.Messages = append(r.Messages, says(chat.RoleUser, strings.Repeat("y", 400)+fmt.Sprint(i)),
+			says(chat.RoleAssistant, "z"))
 	}
 	began := time.Now()
 	got, _, err := apply(t, &Prompt{Hooks: hooks, Granted: func(string, string) bool { return false }}, r, "")
@@ -249,7 +286,8 @@ func TestMacrosResolveKnowsConclavesOwn(t *testing.T) {
 	p := &Prompt{Hooks: &scripted{}, Granted: func(string, string) bool { return false }}
 	f.all["macros.resolve"] = f.s.Resolve(p)
 	by := f.caller("a")
-	f.wants(by, "macros.resolve", `{"text":"{{setvar::k::v}}[{{getvar::k}}] {{user}} {{unknown}}","commit":false}`, `{"diagnostics":[],"text":"[] User {{unknown}}"}`)
+	f.wants(by, "macros.resolve", `{"text":"{{setvar::k::v}}[{{getvar::k}}] {{user}} {{unknown}}","commit":false}`,
+		`{"diagnostics":[],"text":"[] User {{unknown}}"}`)
 	f.wants(by, "macros.resolve", `{"text":"{{setvar::k::v}}[{{getvar::k}}]","commit":true}`, `[v]`)
 	f.wants(by, "variables.get", `{"scope":"local","key":"k"}`, `"v"`)
 }
@@ -266,7 +304,8 @@ func TestF41ARequestThatNamesNoModelIsForTheChatsOwnUnlessADefaultWasChosen(t *t
 	if got := ask(); !strings.Contains(got, "not_found: No model was chosen") {
 		t.Errorf("with none chosen and a chat without a model: %s", got)
 	}
-	if err := f.store.UpdateConversation(t.Context(), f.open.ID, func(c *chat.Conversation) { c.Model = "two/small" }); err != nil {
+	if err := f.store.UpdateConversation(t.Context(), f.open.ID,
+		func(c *chat.Conversation) { c.Model = "two/small" }); err != nil {
 		t.Fatal(err)
 	}
 	f.open.Model = "two/small"

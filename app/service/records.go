@@ -61,7 +61,8 @@ func (s *Services) records() map[string]plugin.Service {
 	all := map[string]plugin.Service{}
 	for _, k := range recordKinds {
 		for verb, do := range map[string]func(context.Context, recordKind, recordArgs) (any, error){
-			"list": s.listRecords, "get": s.getRecord, "create": s.createRecord, "update": s.updateRecord, "delete": s.deleteRecord,
+			"list": s.listRecords, "get": s.getRecord, "create": s.createRecord, "update": s.updateRecord,
+			"delete": s.deleteRecord,
 		} {
 			all[k.name+"."+verb] = offer(k.permission, func(ctx context.Context, _ plugin.Caller, a recordArgs) (any, error) {
 				return do(ctx, k, a)

@@ -128,7 +128,8 @@ func (s *Services) secretNames(ctx context.Context, id string) ([]string, error)
 		return names, err
 	}
 	if json.Unmarshal([]byte(text), &names) != nil {
-		return []string{}, fault.New(fault.Damaged, "service.secrets", "The list of this plugin's secrets cannot be read.", "")
+		return []string{}, fault.New(fault.Damaged, "service.secrets", "The list of this plugin's secrets cannot be read.",
+			"")
 	}
 	return names, nil
 }

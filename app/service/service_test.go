@@ -95,7 +95,10 @@ func (m models) Open(_ context.Context, name string) (llm.Model, error) {
 
 func (m models) Connections(context.Context) ([]llm.Connection, error) {
 	return []llm.Connection{
-		{Name: "one", Kind: "openai", Title: "One", HasKey: true, Headers: map[string]string{"X-Secret": "sk-header"}, Key: func(context.Context) (string, error) { return "sk-key", nil }},
+		{
+			Name: "one", Kind: "openai", Title: "One", HasKey: true, Headers: map[string]string{"X-Secret": "sk-header"},
+			Key: func(context.Context) (string, error) { return "sk-key", nil },
+		},
 		{Name: "two", Kind: "ollama"},
 	}, nil
 }
@@ -108,7 +111,9 @@ func (m models) Chosen(context.Context) (string, error) { return *m.chosen, nil 
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	f := &fixture{t: t, store: storetest.Open(t), model: llmtest.New(), chosen: "one/default", now: time.Unix(1_700_000_000, 0)}
+	f := &fixture{
+		t: t, store: storetest.Open(t), model: llmtest.New(), chosen: "one/default", now: time.Unix(1_700_000_000, 0),
+	}
 	c := chat.Conversation{Title: "Open"}
 	if err := f.store.CreateConversation(t.Context(), &c); err != nil {
 		t.Fatal(err)
@@ -136,7 +141,8 @@ func newFixture(t *testing.T) *fixture {
 		},
 	})
 	f.s = New(Options{
-		Chats: storeChats{f.store}, Conversations: f.chats, Models: models{f.model, &f.chosen}, Keys: &memoryKeys{all: map[string]string{}}, Values: f.store, Shared: f.store, Bus: bus.New(),
+		Chats: storeChats{f.store}, Conversations: f.chats, Models: models{f.model, &f.chosen},
+		Keys: &memoryKeys{all: map[string]string{}}, Values: f.store, Shared: f.store, Bus: bus.New(),
 		Active:  func(context.Context) (*chat.Conversation, error) { return f.open, nil },
 		Now:     func() time.Time { return f.now },
 		Publish: publish,
@@ -260,7 +266,8 @@ func TestVariablesAreSharedPerScopeAndBounded(t *testing.T) {
 	f.wants(a, "variables.set", `{"scope":"chat","chat":"nowhere","key":"k","value":"v"}`, `not_found`)
 	f.wants(a, "variables.set", `{"scope":"plugin","key":"k","value":"v"}`, `invalid: The scope`)
 	f.wants(a, "variables.set", `{"scope":"global","key":"","value":"v"}`, `invalid: The name`)
-	f.wants(a, "variables.set", `{"scope":"global","key":"k","value":"`+strings.Repeat("x", maxVariable+1)+`"}`, `invalid: A variable may hold`)
+	f.wants(a, "variables.set", `{"scope":"global","key":"k","value":"`+strings.Repeat("x", maxVariable+1)+`"}`,
+		`invalid: A variable may hold`)
 }
 
 func TestAModelIsAskedAndItsKeyIsNowhere(t *testing.T) {
@@ -269,13 +276,17 @@ func TestAModelIsAskedAndItsKeyIsNowhere(t *testing.T) {
 	f.model.Add([]llmtest.Step{llmtest.Think("hm"), llmtest.Say("Hel"), llmtest.Say("lo"), llmtest.Used(3, 4)})
 	got := f.ask(by, "models.generate", `{"messages":[{"role":"system","content":"Be kind."},{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"user","content":"there"}],
 		"parameters":{"temperature":0.5,"max_tokens":20},"tools":[{"name":"look","description":"d"}],"stream":"s1"}`)
-	for _, want := range []string{`"content":"Hello"`, `"reasoning":"hm"`, `"finish_reason":"stop"`, `"prompt_tokens":3,"completion_tokens":4,"total_tokens":7`, `"model":"one/default"`} {
+	for _, want := range []string{
+		`"content":"Hello"`, `"reasoning":"hm"`, `"finish_reason":"stop"`,
+		`"prompt_tokens":3,"completion_tokens":4,"total_tokens":7`, `"model":"one/default"`,
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 	r := f.model.Requests()[0]
-	if r.System != "Be kind." || len(r.Messages) != 1 || chat.TextOf(r.Messages[0].Parts) != "Hi\nthere" || *r.Temperature != 0.5 || r.MaxTokens != 20 || len(r.Tools) != 1 {
+	if r.System != "Be kind." || len(r.Messages) != 1 || chat.TextOf(r.Messages[0].Parts) != "Hi\nthere" ||
+		*r.Temperature != 0.5 || r.MaxTokens != 20 || len(r.Tools) != 1 {
 		t.Errorf("it was asked %+v", r)
 	}
 	var said strings.Builder
@@ -289,7 +300,8 @@ func TestAModelIsAskedAndItsKeyIsNowhere(t *testing.T) {
 		t.Errorf("the pieces were %v of %s", f.told, got)
 	}
 	f.model.Add([]llmtest.Step{llmtest.Call("c1", "look", `{"a":1}`)})
-	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"connection":"two"}`, `"finish_reason":"tool_calls","tool_calls":[{"id":"c1","name":"look","args":{"a":1}}]`)
+	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"connection":"two"}`,
+		`"finish_reason":"tool_calls","tool_calls":[{"id":"c1","name":"look","args":{"a":1}}]`)
 	if got := f.model.Info().Name(); got != "two/small" {
 		t.Errorf("the connection stands for %s", got)
 	}
@@ -297,7 +309,8 @@ func TestAModelIsAskedAndItsKeyIsNowhere(t *testing.T) {
 	f.wants(by, "models.generate", `{"messages":[]}`, "invalid: ")
 	f.wants(by, "models.generate", `{"messages":[{"role":"robot","content":"x"}]}`, "invalid: The role")
 	got = f.ask(by, "models.connections", `{}`)
-	if strings.Contains(got, "sk-") || !strings.Contains(got, `{"id":"one","name":"One","provider":"openai","model":"default","models":["default"],"is_default":true,"has_key":true}`) {
+	if strings.Contains(got, "sk-") || !strings.Contains(got,
+		`{"id":"one","name":"One","provider":"openai","model":"default","models":["default"],"is_default":true,"has_key":true}`) {
 		t.Errorf("SP-45: connections = %s", got)
 	}
 }
@@ -327,7 +340,8 @@ func TestAModelCallCanBeStoppedAndIsBounded(t *testing.T) {
 		}
 		release()
 	}
-	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}]}`, "not_allowed: Plugin a has asked models 300 times")
+	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}]}`,
+		"not_allowed: Plugin a has asked models 300 times")
 	f.now = f.now.Add(time.Hour)
 	f.model.Add([]llmtest.Step{llmtest.Say("again")})
 	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}]}`, "again")
@@ -363,7 +377,9 @@ func TestChatsAreReadAndWritten(t *testing.T) {
 		name, _, _ := strings.Cut(e, " ")
 		names = append(names, name)
 	}
-	if want := []string{"CHAT_CHANGED", "MESSAGE_SENT", "MESSAGE_SENT", "MESSAGE_SENT", "MESSAGE_EDITED", "MESSAGE_EDITED", "MESSAGE_DELETED"}; !slices.Equal(names, want) {
+	if want := []string{
+		"CHAT_CHANGED", "MESSAGE_SENT", "MESSAGE_SENT", "MESSAGE_SENT", "MESSAGE_EDITED", "MESSAGE_EDITED", "MESSAGE_DELETED",
+	}; !slices.Equal(names, want) {
 		t.Errorf("events = %v", names)
 	}
 	by.Conversation = "elsewhere"
@@ -406,7 +422,8 @@ func TestAnAnswerOfManyRoundsIsOneMessage(t *testing.T) {
 		{Seq: 5, Turn: "u", Role: chat.RoleUser, Parts: text("thanks")},
 	}
 	got := Messages(path)
-	if len(got) != 3 || got[1].ID != ":2" || got[1].Content != "let me see\n\n42" || got[1].State != chat.Complete || got[2].Index != 2 {
+	if len(got) != 3 || got[1].ID != ":2" || got[1].Content != "let me see\n\n42" || got[1].State != chat.Complete ||
+		got[2].Index != 2 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -437,7 +454,9 @@ func TestTheWebIsReachedAndPrivateAddressesAreNot(t *testing.T) {
 	f.wants(stranger, "http.request", `{"url":"http://localhost:1/"}`, "PERMISSION_DENIED: local_network")
 	f.wants(local, "http.request", `{"url":"http://169.254.169.254/latest/meta-data"}`, "not_allowed")
 	f.wants(local, "http.request", `{"url":"`+server.URL+`/away"}`, "not_allowed")
-	f.wants(local, "http.request", `{"url":"`+server.URL+`","method":"put","headers":{"X-Mine":"yes","Host":"evil"},"body":"b"}`, `{"status":418,"status_text":"I'm a teapot"`)
+	f.wants(local, "http.request",
+		`{"url":"`+server.URL+`","method":"put","headers":{"X-Mine":"yes","Host":"evil"},"body":"b"}`,
+		`{"status":418,"status_text":"I'm a teapot"`)
 	f.wants(local, "http.request", `{"url":"`+server.URL+`","headers":{"X-Mine":"yes"}}`, `"x-seen":"GET yes"`)
 	f.wants(local, "http.request", `{"url":"`+server.URL+`","binary":true}`, `"base64":"dGVh"`)
 	f.wants(local, "http.request", `{"url":"file:///etc/passwd"}`, "invalid: Only http")
@@ -449,7 +468,8 @@ func TestTheWebIsReachedAndPrivateAddressesAreNot(t *testing.T) {
 		Base64 []byte
 		Rest   string
 	}
-	if err := json.Unmarshal([]byte(f.ask(local, "http.request", `{"url":"`+server.URL+`/big"}`)), &answer); err != nil || answer.Rest == "" {
+	if err := json.Unmarshal([]byte(f.ask(local, "http.request", `{"url":"`+server.URL+`/big"}`)), &answer); err != nil ||
+		answer.Rest == "" {
 		t.Fatalf("a large answer: %v", err)
 	}
 	body, rest := answer.Base64, answer.Rest
@@ -465,7 +485,8 @@ func TestTheWebIsReachedAndPrivateAddressesAreNot(t *testing.T) {
 	f.wants(local, "http.read", `{"rest":"`+rest+`"}`, "not_found")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := f.all["http.request"].Do(ctx, local, json.RawMessage(`{"url":"`+server.URL+`/slow"}`)); fault.KindOf(err) != fault.Canceled {
+	if _, err := f.all["http.request"].Do(ctx, local,
+		json.RawMessage(`{"url":"`+server.URL+`/slow"}`)); fault.KindOf(err) != fault.Canceled {
 		t.Errorf("a stopped one: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ type countArgs struct {
 	Messages []message `json:"messages"`
 }
 
-// perMessage is what a message costs beyond its text, about.
+// perMessage estimates what a message costs beyond its text.
 const perMessage = 4
 
 func (s *Services) count(_ context.Context, _ plugin.Caller, a countArgs) (any, error) {

@@ -95,7 +95,8 @@ func (s *Services) setVariable(ctx context.Context, by plugin.Caller, a variable
 			return nil, err
 		}
 		if len(all) >= maxVariables {
-			return nil, invalid(fmt.Sprintf("There are %d variables here already, which is the most there may be.", maxVariables))
+			return nil, invalid(fmt.Sprintf("There are %d variables here already, which is the most there may be.",
+				maxVariables))
 		}
 	}
 	return done, s.o.Values.PutVariable(ctx, a.Scope, at, a.Key, a.Value)

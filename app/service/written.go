@@ -18,10 +18,10 @@ var writing = []string{
 	"characters.create", "characters.update", "personas.create", "personas.update",
 }
 
-// leastWritten is what the store needs for the smallest thing that is kept.
+// leastWritten counts for the smallest thing that is kept, as the store needs it.
 const leastWritten = 4 << 10
 
-// written is what a plugin may still write: limit.PluginWrites at once, which comes
+// written counts what a plugin may still write: limit.PluginWrites at once, which comes
 // back within an hour.
 type written struct {
 	left int64

@@ -10,7 +10,7 @@ import (
 	"conclave/app/tool"
 )
 
-// batch is what came of the calls of one message.
+// batch holds what came of the calls of one message.
 type batch struct {
 	paused bool // a call has no result yet
 	stuck  bool // the same call failed the same way too often
@@ -87,7 +87,9 @@ func (t *run) batch(ctx context.Context, calls []*call.Call, limit bool) batch {
 // it cannot be made or is Conclave's own; nil for the others.
 func (t *run) answered(c *call.Call, limit bool) *tool.Result {
 	if limit {
-		return &tool.Result{Status: chat.CallLimit, Error: fmt.Sprintf("limit of %d model requests reached", t.req.ChainLimit)}
+		return &tool.Result{
+			Status: chat.CallLimit, Error: fmt.Sprintf("limit of %d model requests reached", t.req.ChainLimit),
+		}
 	}
 	if t.searching(c.Record.ToolName) && c.Record.RawArguments == "" {
 		result := t.search(c)
@@ -102,8 +104,12 @@ func (t *run) heardOf(e call.Event) {
 		t.emit(Event{Kind: Noted, Note: e.Note})
 		return
 	}
-	kinds := map[call.EventKind]EventKind{call.Held: Held, call.Decided: Decided, call.Running: Running, call.Progress: Progress, call.Answered: Answered}
-	t.emit(Event{Kind: kinds[e.Kind], Call: &e.Record, Request: e.Request, Decision: e.Decision, Note: e.Note, Result: e.Result})
+	kinds := map[call.EventKind]EventKind{
+		call.Held: Held, call.Decided: Decided, call.Running: Running, call.Progress: Progress, call.Answered: Answered,
+	}
+	t.emit(Event{
+		Kind: kinds[e.Kind], Call: &e.Record, Request: e.Request, Decision: e.Decision, Note: e.Note, Result: e.Result,
+	})
 }
 
 // writeResults writes the message with the results, in call order, behind the

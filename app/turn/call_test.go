@@ -15,7 +15,9 @@ import (
 func TestRequestBeforeShowsWhatAMessageAnswered(t *testing.T) {
 	b := newBench(t, tools{"count": answers("1")})
 	b.say(model(calls(call("count", `{"a":1}`)), says("Done.")), func(r *turn.Request) {
-		r.Attachments = []chat.Part{{Kind: chat.PartMedia, Media: &chat.Media{MIME: "image/png", Name: "a.png", Data: []byte("PNG!")}}}
+		r.Attachments = []chat.Part{
+			{Kind: chat.PartMedia, Media: &chat.Media{MIME: "image/png", Name: "a.png", Data: []byte("PNG!")}},
+		}
 	})
 	sent, err := b.runner.RequestBefore(t.Context(), b.path()[3])
 	if err != nil {
@@ -25,7 +27,9 @@ func TestRequestBeforeShowsWhatAMessageAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"model":"test/m"`, `"system":"Be brief."`, `"text":"Hello."`, `"arguments":{"a":1}`, `"text":"1"`} {
+	for _, want := range []string{
+		`"model":"test/m"`, `"system":"Be brief."`, `"text":"Hello."`, `"arguments":{"a":1}`, `"text":"1"`,
+	} {
 		if !strings.Contains(string(raw), want) {
 			t.Errorf("%s has no %s", raw, want)
 		}

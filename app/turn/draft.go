@@ -26,10 +26,10 @@ type draftPart struct {
 	text strings.Builder
 }
 
-// partCost is what a part counts, beside its text, toward limit.AnswerText.
+// partCost counts for a part, beside its text, toward limit.AnswerText.
 const partCost = 1 << 10
 
-// cost is what an event adds to an answer, toward limit.AnswerText.
+// cost returns what an event adds to an answer, toward limit.AnswerText.
 func (d *draft) cost(e llm.Event) int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -49,7 +49,7 @@ func (d *draft) cost(e llm.Event) int64 {
 	return n
 }
 
-// beginning is what a part costs, if text of this kind begins one.
+// beginning returns what a part costs, if text of this kind begins one.
 func (d *draft) beginning(kind chat.PartKind) int64 {
 	if d.continues(kind) {
 		return 0

@@ -73,7 +73,10 @@ func (e Event) Line() any {
 	case Asked:
 		return object{"type": e.Kind, "id": e.Call.RequestID, "tool": e.Call.ToolName, "arguments": arguments(e.Call)}
 	case Decided:
-		return object{"type": e.Kind, "id": e.Call.RequestID, "tool": e.Call.ToolName, "decision": e.Call.Decision, "why": e.Call.DecidedBy}
+		return object{
+			"type": e.Kind, "id": e.Call.RequestID, "tool": e.Call.ToolName, "decision": e.Call.Decision,
+			"why": e.Call.DecidedBy,
+		}
 	case Answered:
 		content := []object{}
 		for _, p := range e.Result.Content {
@@ -83,7 +86,10 @@ func (e Event) Line() any {
 			}
 			content = append(content, object{"type": "text", "text": p.Text})
 		}
-		return object{"type": e.Kind, "id": e.Result.CallID, "tool": e.Result.Tool, "status": e.Result.Status, "is_error": e.Result.IsError, "content": content, "ms": e.Call.MS}
+		return object{
+			"type": e.Kind, "id": e.Result.CallID, "tool": e.Result.Tool, "status": e.Result.Status,
+			"is_error": e.Result.IsError, "content": content, "ms": e.Call.MS,
+		}
 	case Used:
 		line := object{"type": e.Kind, "input_tokens": e.Usage.Input, "output_tokens": e.Usage.Output}
 		if e.Usage.Cost > 0 {

@@ -39,7 +39,7 @@ func (t *run) request(ctx context.Context) llm.Request {
 	return r
 }
 
-// messages is what a model is told of a path, valid for every provider: what a
+// messages returns what a model is told of a path, valid for every provider: what a
 // person sees and has not hidden; each call that was made followed by exactly one
 // result, made up where there never was one; neighbours of one role in one
 // message.
@@ -84,7 +84,7 @@ func madeCalls(m *chat.Message) []*chat.ToolCall {
 	return callsOf(m)
 }
 
-// answer is what a model is told of an earlier answer. Thinking goes back only
+// answer returns what a model is told of an earlier answer. Thinking goes back only
 // to the model that thought it, and only when that wants it back.
 func (t *run) answer(ctx context.Context, m chat.Message) []chat.Part {
 	var parts []chat.Part
@@ -227,7 +227,8 @@ func (t *run) media(ctx context.Context, p chat.Part) chat.Part {
 		m.Data = data
 	}
 	if picture && !readable && tooWide(m.Data) {
-		return chat.TextPart(fmt.Sprintf("[picture %s, %s, %d bytes: it has more than %d pixels a side, more than a model can be shown]", name, m.MIME, m.Size, maxPixels))
+		return chat.TextPart(fmt.Sprintf("[picture %s, %s, %d bytes: it has more than %d pixels a side, "+
+			"more than a model can be shown]", name, m.MIME, m.Size, maxPixels))
 	}
 	if pdf {
 		return t.pdfText(ctx, m)
@@ -247,11 +248,14 @@ func documentText(m chat.Media) chat.Part {
 	said, cut, err := document.Text(m.Name, m.Data)
 	switch {
 	case errors.Is(err, document.ErrTooLarge):
-		return chat.TextPart(fmt.Sprintf("[file %s, %s, %d bytes: it unpacks to more than %s, more than is read]", m.Name, m.MIME, m.Size, limit.DocumentUnpacked))
+		return chat.TextPart(fmt.Sprintf("[file %s, %s, %d bytes: it unpacks to more than %s, more than is read]", m.Name,
+			m.MIME, m.Size, limit.DocumentUnpacked))
 	case err != nil:
-		return chat.TextPart(fmt.Sprintf("[file %s, %s, %d bytes: it is damaged, and cannot be read]", m.Name, m.MIME, m.Size))
+		return chat.TextPart(fmt.Sprintf("[file %s, %s, %d bytes: it is damaged, and cannot be read]", m.Name, m.MIME,
+			m.Size))
 	case cut:
-		said += fmt.Sprintf("\n[the rest of %s is left out: a model is told at most %s of a document]", m.Name, limit.DocumentText)
+		said += fmt.Sprintf("\n[the rest of %s is left out: a model is told at most %s of a document]", m.Name,
+			limit.DocumentText)
 	}
 	return chat.TextPart("File " + m.Name + ", its text:\n\n" + said)
 }
@@ -262,7 +266,8 @@ func pictures(path []chat.Message) map[*chat.Media]bool {
 	sent := map[*chat.Media]bool{}
 	var size int64
 	take := func(m *chat.Media) {
-		if m == nil || !strings.HasPrefix(m.MIME, "image/") || m.Size > maxPicture || len(sent) >= maxPictures || size+m.Size > maxPictureBytes {
+		if m == nil || !strings.HasPrefix(m.MIME, "image/") || m.Size > maxPicture || len(sent) >= maxPictures ||
+			size+m.Size > maxPictureBytes {
 			return
 		}
 		sent[m] = true
@@ -308,7 +313,8 @@ func tooWide(data []byte) bool {
 func isText(mime string) bool {
 	mime, _, _ = strings.Cut(mime, ";")
 	switch mime {
-	case "application/json", "application/xml", "application/yaml", "application/toml", "application/javascript", "application/x-sh":
+	case "application/json", "application/xml", "application/yaml", "application/toml", "application/javascript",
+		"application/x-sh":
 		return true
 	}
 	return strings.HasPrefix(mime, "text/")

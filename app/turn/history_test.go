@@ -19,8 +19,11 @@ func TestAnyPathIsSentInAnOrderThatEveryProviderTakes(t *testing.T) {
 		var open []string
 		id := 0
 		for range r.IntN(12) {
-			m := chat.Message{Conversation: talk, Parent: parent, Model: []string{"test/m", "other/m"}[r.IntN(2)], Hidden: r.IntN(8) == 0,
-				State: []chat.MessageState{chat.Complete, chat.Complete, chat.Complete, chat.Stopped, chat.Failed, chat.Interrupted}[r.IntN(6)]}
+			m := chat.Message{Conversation: talk, Parent: parent, Model: []string{"test/m", "other/m"}[r.IntN(2)],
+				Hidden: r.IntN(8) == 0,
+				State: []chat.MessageState{
+					chat.Complete, chat.Complete, chat.Complete, chat.Stopped, chat.Failed, chat.Interrupted,
+				}[r.IntN(6)]}
 			switch kind := r.IntN(6); {
 			case kind < 2:
 				m.Role = chat.RoleUser
@@ -39,13 +42,17 @@ func TestAnyPathIsSentInAnOrderThatEveryProviderTakes(t *testing.T) {
 				for range r.IntN(4) {
 					id++
 					open = append(open, fmt.Sprint(id))
-					m.Parts = append(m.Parts, chat.Part{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: fmt.Sprint(id), Tool: "x", Arguments: []byte("{}")}})
+					m.Parts = append(m.Parts, chat.Part{
+						Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: fmt.Sprint(id), Tool: "x", Arguments: []byte("{}")},
+					})
 				}
 			default:
 				m.Role = chat.RoleTool
 				for _, call := range open {
 					if r.IntN(3) > 0 {
-						m.Parts = append(m.Parts, chat.Part{Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: call, Tool: "x", Status: chat.CallOK}})
+						m.Parts = append(m.Parts, chat.Part{
+							Kind: chat.PartToolResult, Result: &chat.ToolResult{CallID: call, Tool: "x", Status: chat.CallOK},
+						})
 					}
 				}
 			}

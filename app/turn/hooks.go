@@ -29,7 +29,8 @@ func (t *run) prepared(ctx context.Context) (llm.Request, error) {
 		return r, nil
 	}
 	r := t.request(ctx)
-	r.System, r.Temperature, r.MaxTokens = t.hooked.request.System, t.hooked.request.Temperature, t.hooked.request.MaxTokens
+	r.System, r.Temperature, r.MaxTokens = t.hooked.request.System, t.hooked.request.Temperature,
+		t.hooked.request.MaxTokens
 	r.Messages = append([]llm.Message{}, t.hooked.request.Messages...)
 	for _, m := range t.messages(ctx, t.path[t.hooked.path:]) {
 		if n := len(r.Messages); n > 0 && r.Messages[n-1].Role == m.Role {

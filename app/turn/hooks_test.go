@@ -28,26 +28,31 @@ type beside struct {
 }
 
 func (b *beside) BeforeModel(_ context.Context, about hook.About) []hook.Step[llm.Request] {
-	return []hook.Step[llm.Request]{{Owner: hook.Owner{ID: "sample", Title: "Sample"}, Do: func(_ context.Context, r llm.Request) (hook.Verdict[llm.Request], error) {
-		b.asked++
-		b.about = about
-		if b.off {
-			return hook.Verdict[llm.Request]{Action: hook.Stop}, nil
-		}
-		r.System = "changed"
-		r.Messages = append([]llm.Message{{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("first")}}, {Role: chat.RoleAssistant, Parts: []chat.Part{chat.TextPart("ok")}}}, r.Messages...)
-		return hook.Verdict[llm.Request]{Action: hook.Changed, Value: r, Notes: []string{"It was changed."}}, nil
-	}}}
+	return []hook.Step[llm.Request]{{Owner: hook.Owner{ID: "sample", Title: "Sample"},
+		Do: func(_ context.Context, r llm.Request) (hook.Verdict[llm.Request], error) {
+			b.asked++
+			b.about = about
+			if b.off {
+				return hook.Verdict[llm.Request]{Action: hook.Stop}, nil
+			}
+			r.System = "changed"
+			r.Messages = append([]llm.Message{
+				{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("first")}},
+				{Role: chat.RoleAssistant, Parts: []chat.Part{chat.TextPart("ok")}},
+			}, r.Messages...)
+			return hook.Verdict[llm.Request]{Action: hook.Changed, Value: r, Notes: []string{"It was changed."}}, nil
+		}}}
 }
 
 func (b *beside) AfterModel(context.Context, hook.About) []hook.Step[chat.Message] {
-	return []hook.Step[chat.Message]{{Owner: hook.Owner{ID: "sample", Title: "Sample"}, Do: func(_ context.Context, m chat.Message) (hook.Verdict[chat.Message], error) {
-		if b.words == "" {
-			return hook.Verdict[chat.Message]{}, nil
-		}
-		m.Parts = []chat.Part{chat.TextPart(b.words)}
-		return hook.Verdict[chat.Message]{Action: hook.Changed, Value: m, Notes: []string{"Sample changed the answer."}}, nil
-	}}}
+	return []hook.Step[chat.Message]{{Owner: hook.Owner{ID: "sample", Title: "Sample"},
+		Do: func(_ context.Context, m chat.Message) (hook.Verdict[chat.Message], error) {
+			if b.words == "" {
+				return hook.Verdict[chat.Message]{}, nil
+			}
+			m.Parts = []chat.Part{chat.TextPart(b.words)}
+			return hook.Verdict[chat.Message]{Action: hook.Changed, Value: m, Notes: []string{"Sample changed the answer."}}, nil
+		}}}
 }
 
 func (b *beside) hear(e Event) { b.heard = append(b.heard, e.Kind) }
@@ -79,15 +84,19 @@ func TestHooksAreAskedOnceAndWhatTheyChangedStays(t *testing.T) {
 	log := NewMemoryLog(chat.Conversation{ID: "c", System: "rules"})
 	hooks := &beside{}
 	registry := tool.NewRegistry()
-	registry.Publish("p", []tool.Tool{tool.Normal(tool.Tool{Plugin: "p", Name: "t", Parameters: []byte(`{"type":"object"}`)})}, echoes{})
+	registry.Publish("p",
+		[]tool.Tool{tool.Normal(tool.Tool{Plugin: "p", Name: "t", Parameters: []byte(`{"type":"object"}`)})}, echoes{})
 	model := llmtest.New([]llmtest.Step{llmtest.Call("c1", "t", `{}`)}, []llmtest.Step{llmtest.Say("done")})
 	var notes []string
-	outcome, err := New(hooks.with(log)).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Tools: registry.Set()}, func(e Event) {
+	outcome, err := New(hooks.with(log)).Run(t.Context(), Request{
+		Conversation: "c", Text: "hi", Model: model, Tools: registry.Set(),
+	}, func(e Event) {
 		if e.Kind == Noted {
 			notes = append(notes, e.Note)
 		}
 	})
-	if err != nil || outcome.Reason != chat.EndDone || hooks.asked != 1 || hooks.about.Kind != "normal" || strings.Join(notes, "") != "It was changed." {
+	if err != nil || outcome.Reason != chat.EndDone || hooks.asked != 1 || hooks.about.Kind != "normal" ||
+		strings.Join(notes, "") != "It was changed." {
 		t.Fatalf("it ended %+v, %v, asked %d times, notes %q", outcome, err, hooks.asked, notes)
 	}
 	requests := model.Requests()
@@ -127,9 +136,13 @@ func (a *abouts) BeforeTool(_ context.Context, about hook.About) []hook.Step[hoo
 func TestHooksOfRequestsAndOfCallsAreToldTheSameOfTheirTurn(t *testing.T) {
 	log := NewMemoryLog(chat.Conversation{ID: "c"})
 	registry := tool.NewRegistry()
-	registry.Publish("p", []tool.Tool{tool.Normal(tool.Tool{Plugin: "p", Name: "t", Parameters: []byte(`{"type":"object"}`)})}, echoes{})
+	registry.Publish("p",
+		[]tool.Tool{tool.Normal(tool.Tool{Plugin: "p", Name: "t", Parameters: []byte(`{"type":"object"}`)})}, echoes{})
 	for _, m := range []chat.Message{
-		{Conversation: "c", Turn: "earlier", Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart("hi")}},
+		{
+			Conversation: "c", Turn: "earlier", Role: chat.RoleUser, State: chat.Complete,
+			Parts: []chat.Part{chat.TextPart("hi")},
+		},
 		{Conversation: "c", Turn: "earlier", Role: chat.RoleAssistant, State: chat.Complete, Parts: []chat.Part{
 			{Kind: chat.PartToolCall, Call: &chat.ToolCall{ID: "c1", Tool: "t", Arguments: []byte(`{}`)}},
 		}},
@@ -142,11 +155,15 @@ func TestHooksOfRequestsAndOfCallsAreToldTheSameOfTheirTurn(t *testing.T) {
 	points := &hook.Points{Sources: []hook.Source{hooks}}
 	r := New(Options{Log: log, Calls: call.New(call.Options{Gate: yes{}, Log: log, Points: points}), Points: points})
 	model := llmtest.New([]llmtest.Step{llmtest.Call("c2", "t", `{}`)}, []llmtest.Step{llmtest.Say("done")})
-	if outcome, err := r.Run(t.Context(), Request{Conversation: "c", Model: model, Tools: registry.Set()}, nil); err != nil || outcome.Reason != chat.EndDone {
+	if outcome, err := r.Run(t.Context(), Request{Conversation: "c", Model: model, Tools: registry.Set()},
+		nil); err != nil || outcome.Reason != chat.EndDone {
 		t.Fatalf("it ended %+v, %v", outcome, err)
 	}
-	want := hook.About{Turn: "earlier", Conversation: "c", Model: model.Info().Name(), Kind: "continue", Caller: permit.Main}
-	if all := append(hooks.model, hooks.tool...); len(hooks.tool) != 2 || slices.ContainsFunc(all, func(a hook.About) bool { return a != want }) {
+	want := hook.About{
+		Turn: "earlier", Conversation: "c", Model: model.Info().Name(), Kind: "continue", Caller: permit.Main,
+	}
+	if all := append(hooks.model, hooks.tool...); len(hooks.tool) != 2 ||
+		slices.ContainsFunc(all, func(a hook.About) bool { return a != want }) {
 		t.Errorf("requests were told %+v, calls %+v; want %+v", hooks.model, hooks.tool, want)
 	}
 	for _, c := range log.Calls() {
@@ -161,8 +178,10 @@ func TestHooksThatCallTheAnswerOffEndTheTurnWithTheirSentence(t *testing.T) {
 	hooks := &beside{off: true}
 	model := llmtest.New()
 	temporary := NewMemoryLog(chat.Conversation{ID: "c"})
-	outcome, err := New(hooks.with(log)).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Log: temporary}, nil)
-	if err != nil || outcome.Err == nil || fault.Of(outcome.Err).Message != "Sample called the answer off." || len(model.Requests()) != 0 {
+	outcome, err := New(hooks.with(log)).Run(t.Context(),
+		Request{Conversation: "c", Text: "hi", Model: model, Log: temporary}, nil)
+	if err != nil || outcome.Err == nil || fault.Of(outcome.Err).Message != "Sample called the answer off." ||
+		len(model.Requests()) != 0 {
 		t.Errorf("it ended %+v, %v", outcome, err)
 	}
 	if len(hooks.heard) != 0 {
@@ -174,9 +193,12 @@ func TestWhatHooksMakeOfAnAnswerIsKeptAndItsCallsStay(t *testing.T) {
 	log := NewMemoryLog(chat.Conversation{ID: "c"})
 	hooks := &beside{words: "in other words"}
 	registry := tool.NewRegistry()
-	registry.Publish("p", []tool.Tool{tool.Normal(tool.Tool{Plugin: "p", Name: "t", Parameters: []byte(`{"type":"object"}`)})}, echoes{})
-	model := llmtest.New([]llmtest.Step{llmtest.Say("calling"), llmtest.Call("c1", "t", `{}`)}, []llmtest.Step{llmtest.Say("done")})
-	outcome, err := New(hooks.with(log)).Run(t.Context(), Request{Conversation: "c", Text: "hi", Model: model, Tools: registry.Set()}, nil)
+	registry.Publish("p",
+		[]tool.Tool{tool.Normal(tool.Tool{Plugin: "p", Name: "t", Parameters: []byte(`{"type":"object"}`)})}, echoes{})
+	model := llmtest.New([]llmtest.Step{llmtest.Say("calling"), llmtest.Call("c1", "t", `{}`)},
+		[]llmtest.Step{llmtest.Say("done")})
+	outcome, err := New(hooks.with(log)).Run(t.Context(),
+		Request{Conversation: "c", Text: "hi", Model: model, Tools: registry.Set()}, nil)
 	if err != nil || outcome.Reason != chat.EndDone {
 		t.Fatalf("it ended %+v, %v", outcome, err)
 	}

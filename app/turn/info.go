@@ -62,7 +62,9 @@ func shownPart(p chat.Part) any {
 		}
 		return map[string]any{"type": p.Kind, "id": p.Call.ID, "tool": p.Call.Tool, "arguments": arguments}
 	case chat.PartToolResult:
-		return map[string]any{"type": p.Kind, "id": p.Result.CallID, "tool": p.Result.Tool, "is_error": p.Result.IsError, "text": p.Result.Text()}
+		return map[string]any{
+			"type": p.Kind, "id": p.Result.CallID, "tool": p.Result.Tool, "is_error": p.Result.IsError, "text": p.Result.Text(),
+		}
 	case chat.PartMedia:
 		return map[string]any{"type": p.Kind, "mime_type": p.Media.MIME, "name": p.Media.Name, "size": p.Media.Size}
 	}

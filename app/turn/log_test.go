@@ -63,7 +63,8 @@ func (d *disk) Append(ctx context.Context, m *chat.Message) error {
 	return d.note("append", *m)
 }
 
-func (d *disk) UpdateMessages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq, change func([]chat.Message) error) error {
+func (d *disk) UpdateMessages(ctx context.Context, id chat.ConversationID, seqs []chat.MessageSeq,
+	change func([]chat.Message) error) error {
 	var after []chat.Message
 	err := d.MemoryLog.UpdateMessages(ctx, id, seqs, func(messages []chat.Message) error {
 		err := change(messages)
@@ -185,19 +186,20 @@ func TestTheFirstMessageIsInTheLogBeforeItsWordsAreTold(t *testing.T) {
 	b := newBench(t, tools{"count": answers("1")})
 	b.open(d, tools{"count": answers("1")})
 	m := model(calls(call("count", `{}`)), says("Done."))
-	_, err := b.runner.Run(t.Context(), turn.Request{Conversation: talk, Text: "Hi.", Model: m, Tools: b.set}, func(e turn.Event) {
-		if e.Seq == 0 {
-			return
-		}
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		if _, ok := d.lasting[e.Seq]; !ok && e.Kind != turn.Asked {
-			t.Errorf("%s names message %d, which is not written", e.Kind, e.Seq)
-		}
-		if e.Kind == turn.Proposed && e.Seq != 2 {
-			t.Errorf("the call is proposed in message %d", e.Seq)
-		}
-	})
+	_, err := b.runner.Run(t.Context(), turn.Request{Conversation: talk, Text: "Hi.", Model: m, Tools: b.set},
+		func(e turn.Event) {
+			if e.Seq == 0 {
+				return
+			}
+			d.mu.Lock()
+			defer d.mu.Unlock()
+			if _, ok := d.lasting[e.Seq]; !ok && e.Kind != turn.Asked {
+				t.Errorf("%s names message %d, which is not written", e.Kind, e.Seq)
+			}
+			if e.Kind == turn.Proposed && e.Seq != 2 {
+				t.Errorf("the call is proposed in message %d", e.Seq)
+			}
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,10 +216,12 @@ func TestAFullDiskEndsTheTurnAndSaysSo(t *testing.T) {
 	}})
 	m := model(calls(call("fill", `{}`)), says("Never kept."))
 	out := b.say(m)
-	if out.Reason != chat.EndError || fault.KindOf(out.Err) != fault.Unavailable || !strings.Contains(out.Err.Error(), "The disk is full.") {
+	if out.Reason != chat.EndError || fault.KindOf(out.Err) != fault.Unavailable ||
+		!strings.Contains(out.Err.Error(), "The disk is full.") {
 		t.Errorf("outcome %+v", out)
 	}
-	if ended := b.heard(turn.Ended); len(ended) != 1 || ended[0].Failure == nil || ended[0].Failure.Hint != "Free some space." {
+	if ended := b.heard(turn.Ended); len(ended) != 1 || ended[0].Failure == nil ||
+		ended[0].Failure.Hint != "Free some space." {
 		t.Errorf("told %+v", ended)
 	}
 
@@ -232,7 +236,9 @@ func TestAFullDiskEndsTheTurnAndSaysSo(t *testing.T) {
 func TestATemporaryChatWritesNothingToTheLog(t *testing.T) {
 	b := newBench(t, tools{"count": answers("1")})
 	memory := turn.NewMemoryLog(chat.Conversation{ID: "temporary"})
-	b.say(model(calls(call("count", `{}`)), says("Done.")), func(r *turn.Request) { r.Conversation, r.Log = "temporary", memory })
+	b.say(model(calls(call("count", `{}`)), says("Done.")), func(r *turn.Request) {
+		r.Conversation, r.Log = "temporary", memory
+	})
 	path, err := memory.Path(t.Context(), "temporary")
 	if err != nil || len(path) != 4 || len(memory.Calls()) != 1 {
 		t.Errorf("the temporary log has %d messages, %v", len(path), err)

@@ -56,7 +56,9 @@ func TestLF37PicturesOfAToolAreBoundedInNumberSizeAndKind(t *testing.T) {
 		}
 	}
 	// wide.png and a.svg take a place before they are looked into.
-	if got, want := strings.Join(pictures, " "), "3.png 4.png 5.png 6.png 7.png 8.png 9.png 10.png 11.png 12.png 13.png 14.png 15.png 16.png 17.png 18.png x.png y.png"; got != want {
+	if got, want := strings.Join(pictures,
+		" "), "3.png 4.png 5.png 6.png 7.png 8.png 9.png 10.png 11.png 12.png 13.png 14.png 15.png 16.png 17.png 18.png "+
+		"x.png y.png"; got != want {
 		t.Errorf("sent  %s\nwant %s", got, want)
 	}
 	for _, want := range []string{

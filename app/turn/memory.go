@@ -79,7 +79,8 @@ func clone(m chat.Message) chat.Message {
 }
 
 // UpdateMessages implements Log.
-func (l *MemoryLog) UpdateMessages(_ context.Context, id chat.ConversationID, seqs []chat.MessageSeq, change func([]chat.Message) error) error {
+func (l *MemoryLog) UpdateMessages(_ context.Context, id chat.ConversationID, seqs []chat.MessageSeq,
+	change func([]chat.Message) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.check(id); err != nil {
@@ -129,7 +130,8 @@ func (l *MemoryLog) Calls() []chat.CallRecord {
 func (l *MemoryLog) Sync(context.Context) error { return nil }
 
 // UpdateConversation implements Log.
-func (l *MemoryLog) UpdateConversation(_ context.Context, id chat.ConversationID, change func(*chat.Conversation)) error {
+func (l *MemoryLog) UpdateConversation(_ context.Context, id chat.ConversationID,
+	change func(*chat.Conversation)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.check(id); err != nil {

@@ -24,7 +24,8 @@ func (t *run) question(ctx context.Context) (chat.MessageSeq, []*chat.ToolCall, 
 	}
 	asks := t.req.Text == "" && len(t.req.Attachments) == 0
 	if parent != conversation.Head && asks {
-		if err := t.log.UpdateConversation(ctx, t.req.Conversation, func(c *chat.Conversation) { c.Head = parent }); err != nil {
+		if err := t.log.UpdateConversation(ctx, t.req.Conversation,
+			func(c *chat.Conversation) { c.Head = parent }); err != nil {
 			return 0, nil, err
 		}
 	}

@@ -52,7 +52,8 @@ func (t *run) ask(ctx context.Context, closing bool) (*writing, error) {
 	bare := request
 	t.remind(&request)
 	w, err := t.stream(ctx, request, closing)
-	if refused, ok := errors.AsType[*llm.Error](err); ok && refused.Kind == llm.NoTools && !t.req.Explicit && t.req.Tools != nil && w.draft.empty() {
+	if refused, ok := errors.AsType[*llm.Error](err); ok && refused.Kind == llm.NoTools && !t.req.Explicit &&
+		t.req.Tools != nil && w.draft.empty() {
 		// It was thought able to call tools. They were merely enabled, so the
 		// answer matters more (contracts/llm-functions, section 8.1).
 		t.offerNoTools()
@@ -112,7 +113,8 @@ func (w *writing) take(ctx context.Context, e llm.Event, closing bool) error {
 		}
 	}
 	if t.length += w.draft.cost(e); t.length > limit.AnswerText.Value {
-		return fault.New(fault.Provider, "turn.answer", limit.AnswerText.Person, "Ask for the rest in smaller steps, or choose another model.")
+		return fault.New(fault.Provider, "turn.answer", limit.AnswerText.Person,
+			"Ask for the rest in smaller steps, or choose another model.")
 	}
 	w.draft.take(e)
 	if e.Kind != llm.End && !t.begun.Load() {

@@ -4,9 +4,10 @@
 // person stops it. It writes as it goes, so that a kill loses a quarter of a
 // second.
 //
-// It knows no vendor, process or disk: a [Log] keeps, and package call makes the
-// calls. Read Request, Event and Runner.Run first; round.go is one request to the
-// model, batch.go the calls that came of it, history.go what the model is told. The rules are contracts/llm-functions, section 8.
+// It knows no vendor, process or disk: a [Log] keeps, and package call makes the calls.
+// Read Request, Event and Runner.Run first; round.go is one request to the model, batch.go
+// the calls that came of it, history.go what the model is told. The rules are
+// contracts/llm-functions, section 8.
 package turn
 
 import (
@@ -69,7 +70,7 @@ type Request struct {
 	ID           string // of the turn; empty makes one
 	Conversation chat.ConversationID
 
-	// Text and Attachments are what the person says. When both are empty the
+	// Text and Attachments hold what the person says. When both are empty the
 	// message Parent is answered (again); where it is an answer whose calls have no
 	// results (one paused, the program ended), those calls are made first, and only
 	// those, in the turn that asked for them.
@@ -81,7 +82,7 @@ type Request struct {
 	// Caller is who makes the calls; empty is the main model.
 	Caller permit.Caller
 	Model  llm.Model
-	// Tools are what the model is offered; frozen for the turn. nil is none.
+	// Tools can be called; frozen for the turn. nil is none.
 	Tools *tool.Set
 	// Explicit says that the person named the tools: a model that cannot call
 	// any is then refused before anything is sent.
@@ -141,7 +142,9 @@ type run struct {
 
 // newRun prepares a turn, without touching the log.
 func (r *Runner) newRun(req Request, on func(Event)) *run {
-	t := &run{Runner: r, req: req, log: req.Log, turn: req.ID, on: on, files: map[string][]byte{}, unread: map[string]bool{}}
+	t := &run{
+		Runner: r, req: req, log: req.Log, turn: req.ID, on: on, files: map[string][]byte{}, unread: map[string]bool{},
+	}
 	t.scribe.t = t
 	if t.log == nil {
 		t.log = r.o.Log
@@ -172,7 +175,8 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 	note := ""
 	if req.Tools != nil && req.Tools.Len() > 0 && !t.can.Tools {
 		if req.Explicit {
-			return Outcome{}, fault.New(fault.Usage, "turn.run", "The model "+t.model+" cannot call tools.", "Choose another model, or send without tools (--no-tools).")
+			return Outcome{}, fault.New(fault.Usage, "turn.run", "The model "+t.model+" cannot call tools.",
+				"Choose another model, or send without tools (--no-tools).")
 		}
 		note = "The model " + cmp.Or(req.Model.Info().Title, t.model) + " cannot call tools, so it is offered none."
 		t.offerNoTools()
@@ -181,7 +185,9 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 	if err != nil {
 		return Outcome{}, err
 	}
-	about := hook.About{Turn: t.turn, Conversation: req.Conversation, Model: t.model, Caller: cmp.Or(req.Caller, permit.Main)}
+	about := hook.About{
+		Turn: t.turn, Conversation: req.Conversation, Model: t.model, Caller: cmp.Or(req.Caller, permit.Main),
+	}
 	switch {
 	case question != 0:
 		about.Kind = "normal"
@@ -289,7 +295,8 @@ func (t *run) rounds(ctx context.Context, open []*chat.ToolCall) Outcome {
 
 // calls makes the calls of the message numbered response. It returns why the turn
 // ends with them, or "". w is that message, when it is still to be written.
-func (t *run) calls(ctx context.Context, response chat.MessageSeq, calls []*chat.ToolCall, limit bool, w *writing) (chat.EndReason, error) {
+func (t *run) calls(ctx context.Context, response chat.MessageSeq, calls []*chat.ToolCall, limit bool,
+	w *writing) (chat.EndReason, error) {
 	pending, err := t.record(ctx, response, calls)
 	if w != nil {
 		w.write(ctx)

@@ -21,8 +21,10 @@ import (
 // checked: a bad one counts as the default.
 var searchTool = tool.Tool{
 	Plugin: "conclave", Name: tool.SearchName, WireName: tool.SearchName, Title: "Find tools", Contract: "conclave",
-	Description: "Find tools that are named in the reminder but not among your tools yet. Their definitions come with the next request, and then they can be called. Ask with a tool's exact name, or with words for what you want to do.",
-	Parameters:  json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"A tool's name, or words for what it should do"},"limit":{"type":"integer","minimum":1,"default":5,"description":"How many tools to find at most"}},"required":["query"]}`),
+	Description: "Find tools that are named in the reminder but not among your tools yet. " +
+		"Their definitions come with the next request, and then they can be called. " +
+		"Ask with a tool's exact name, or with words for what you want to do.",
+	Parameters: json.RawMessage(`{"type":"object","properties":{"query":{"type":"string","description":"A tool's name, or words for what it should do"},"limit":{"type":"integer","minimum":1,"default":5,"description":"How many tools to find at most"}},"required":["query"]}`),
 }
 
 // defaultFound is how many tools a search finds when it is not said.
@@ -118,13 +120,15 @@ func (t *run) remind(r *llm.Request) {
 	var lines []string
 	for _, x := range t.deferred() {
 		if !slices.Contains(known, x.WireName) {
-			lines = append(lines, fmt.Sprintf("%d. %s: %s", len(lines)+1, x.WireName, strings.Join(strings.Fields(x.Description), " ")))
+			lines = append(lines,
+				fmt.Sprintf("%d. %s: %s", len(lines)+1, x.WireName, strings.Join(strings.Fields(x.Description), " ")))
 		}
 	}
 	if len(lines) == 0 {
 		return
 	}
-	note := chat.TextPart("<system-reminder>\nThese tools exist too. Before you use one of them, find it with " + tool.SearchName + ":\n" + strings.Join(lines, "\n") + "\n</system-reminder>")
+	note := chat.TextPart("<system-reminder>\nThese tools exist too. Before you use one of them, find it with " +
+		tool.SearchName + ":\n" + strings.Join(lines, "\n") + "\n</system-reminder>")
 	for i := len(r.Messages) - 1; i >= 0; i-- {
 		if r.Messages[i].Role == chat.RoleUser {
 			r.Messages = slices.Clone(r.Messages)
@@ -147,7 +151,8 @@ func (t *run) searching(name string) bool {
 // search answers a call of tool_search. Nobody has to allow it: it looks at what
 // the model may call anyway.
 func (t *run) search(c *call.Call) tool.Result {
-	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider = "allow", "It only looks at the tools of this chat.", "built-in"
+	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider = "allow", "It only looks at the tools of this chat.",
+		"built-in"
 	var args struct {
 		Query any `json:"query"`
 		Limit any `json:"limit"`
@@ -155,7 +160,9 @@ func (t *run) search(c *call.Call) tool.Result {
 	_ = json.Unmarshal(c.Record.Arguments, &args) // it was read before; what is missing is zero
 	query, _ := args.Query.(string)
 	if strings.TrimSpace(query) == "" {
-		return tool.Result{Status: chat.CallBadArguments, Error: "the query is empty; give a tool's name, or words for what it should do"}
+		return tool.Result{
+			Status: chat.CallBadArguments, Error: "the query is empty; give a tool's name, or words for what it should do",
+		}
 	}
 	limit := defaultFound
 	if n, ok := args.Limit.(float64); ok && n >= 1 && n == float64(int(n)) {
@@ -177,7 +184,9 @@ func (t *run) search(c *call.Call) tool.Result {
 	if len(names) == 0 {
 		said = "No tool was found. Try a tool's exact name from the reminder, or other words."
 	}
-	value, err := json.Marshal(map[string]any{"query": query, "matched_tool_names": names, "newly_discovered_tool_names": fresh})
+	value, err := json.Marshal(map[string]any{
+		"query": query, "matched_tool_names": names, "newly_discovered_tool_names": fresh,
+	})
 	if err != nil {
 		value = nil // never: names are text
 	}
@@ -186,11 +195,13 @@ func (t *run) search(c *call.Call) tool.Result {
 
 // searchHint is added to the failure of a deferred tool that was called without
 // having been found.
-const searchHint = "\nIts definition was not among your tools: find it with " + tool.SearchName + " before you call it again."
+const searchHint = "\nIts definition was not among your tools: find it with " + tool.SearchName +
+	" before you call it again."
 
 // hinted adds searchHint to a failure, where it may help.
 func (t *run) hinted(c *call.Call, r tool.Result) tool.Result {
-	if r.Error != "" && c.Tool.Visibility == tool.Deferred && r.Status != chat.CallCancelled && r.Status != chat.CallRefused && !slices.Contains(t.discovered(), c.Tool.WireName) {
+	if r.Error != "" && c.Tool.Visibility == tool.Deferred && r.Status != chat.CallCancelled &&
+		r.Status != chat.CallRefused && !slices.Contains(t.discovered(), c.Tool.WireName) {
 		r.Error += searchHint
 	}
 	return r

@@ -16,9 +16,10 @@ import (
 // deferredBench has the direct tool "direct" and three that are deferred.
 func deferredBench(t *testing.T, change ...func(*tool.Tool)) *bench {
 	t.Helper()
-	run := tools{"direct": answers("now"), "weather": answers("sun"), "weather_log": answers("log"), "zeta": func(context.Context, tool.Call) tool.Result {
-		return tool.Result{Status: chat.CallRaised, Error: "it is broken"}
-	}}
+	run := tools{"direct": answers("now"), "weather": answers("sun"), "weather_log": answers("log"),
+		"zeta": func(context.Context, tool.Call) tool.Result {
+			return tool.Result{Status: chat.CallRaised, Error: "it is broken"}
+		}}
 	return newBench(t, run, append(change, func(x *tool.Tool) {
 		if x.Name != "direct" {
 			x.Visibility = tool.Deferred
@@ -56,7 +57,9 @@ func TestMB34ADeferredToolIsNotSentButListedInTheReminder(t *testing.T) {
 	b.say(m)
 	equal(t, "tools", offered(m, 0), []string{"direct", "tool_search"})
 	note := reminder(m, 0)
-	for _, want := range []string{"1. weather: 看看天气 的工具\n", "2. weather_log: Does weather_log.", "3. zeta", "tool_search"} {
+	for _, want := range []string{
+		"1. weather: 看看天气 的工具\n", "2. weather_log: Does weather_log.", "3. zeta", "tool_search",
+	} {
 		if !strings.Contains(note, want) {
 			t.Errorf("the reminder lacks %q:\n%s", want, note)
 		}
@@ -75,7 +78,8 @@ func TestMB34ADeferredToolIsNotSentButListedInTheReminder(t *testing.T) {
 func TestMB36AHiddenToolIsInNeitherPlaceAndNotFound(t *testing.T) {
 	b := deferredBench(t, func(x *tool.Tool) {})
 	hidden := tool.NewRegistry()
-	hidden.Publish("p", []tool.Tool{{Name: "direct"}, {Name: "secret", Description: "Hidden.", Visibility: tool.Hidden}}, tools{})
+	hidden.Publish("p", []tool.Tool{{Name: "direct"}, {Name: "secret", Description: "Hidden.", Visibility: tool.Hidden}},
+		tools{})
 	b.set = hidden.Set().ForModel()
 	m := model(calls(call("secret", `{}`)), says("No."))
 	b.say(m)
@@ -170,7 +174,8 @@ func TestMB40SearchesThatFindNothing(t *testing.T) {
 
 func TestMB41ADeferredToolThatWasNotFoundIsCalledAllTheSame(t *testing.T) {
 	b := deferredBench(t)
-	m := model(calls(call("weather", `{}`), chat.ToolCall{ID: "two", Tool: "zeta", Arguments: json.RawMessage(`{}`)}), says("Well."))
+	m := model(calls(call("weather", `{}`), chat.ToolCall{ID: "two", Tool: "zeta", Arguments: json.RawMessage(`{}`)}),
+		says("Well."))
 	b.say(m)
 	got := b.results(m, 1)
 	if !strings.Contains(got[0], "sun") || strings.Contains(got[0], "tool_search") {

@@ -23,7 +23,9 @@ func named(t *testing.T, m llm.Model, change func(*chat.Conversation)) (chat.Con
 			t.Fatal(err)
 		}
 	}
-	err := b.runner.NameChat(t.Context(), turn.Naming{Conversation: talk, Model: m, Question: "What is the weather\nin Oslo?", Answer: chat.TextOf(out.Message.Parts)})
+	err := b.runner.NameChat(t.Context(), turn.Naming{
+		Conversation: talk, Model: m, Question: "What is the weather\nin Oslo?", Answer: chat.TextOf(out.Message.Parts),
+	})
 	c, problem := b.log.Conversation(t.Context(), talk)
 	if problem != nil {
 		t.Fatal(problem)
@@ -44,7 +46,8 @@ func TestAModelNamesAChatAfterItsFirstAnswer(t *testing.T) {
 		t.Fatalf("%d requests", len(m.requests))
 	}
 	r := m.requests[0]
-	if len(r.Tools) != 0 || r.MaxTokens == 0 || len(r.Messages) != 1 || !strings.Contains(chat.TextOf(r.Messages[0].Parts), "In Oslo it is sunny.") {
+	if len(r.Tools) != 0 || r.MaxTokens == 0 || len(r.Messages) != 1 ||
+		!strings.Contains(chat.TextOf(r.Messages[0].Parts), "In Oslo it is sunny.") {
 		t.Errorf("it was asked %+v", r)
 	}
 }
@@ -63,12 +66,15 @@ func TestAChatThatAPersonNamedKeepsItsName(t *testing.T) {
 	b := newBench(t, nil)
 	b.say(model(says("Yes.")), func(r *turn.Request) { r.Text = "Well?" })
 	slow := model(func(ctx context.Context, r llm.Request, say func(llm.Event) bool) error {
-		if err := b.log.UpdateConversation(t.Context(), talk, func(c *chat.Conversation) { c.Title, c.Named = "Mine", true }); err != nil {
+		if err := b.log.UpdateConversation(t.Context(), talk,
+			func(c *chat.Conversation) { c.Title, c.Named = "Mine", true }); err != nil {
 			return err
 		}
 		return says("Weather")(ctx, r, say)
 	})
-	if err := b.runner.NameChat(t.Context(), turn.Naming{Conversation: talk, Model: slow, Question: "Well?", Answer: "Yes."}); err != nil {
+	if err := b.runner.NameChat(t.Context(), turn.Naming{
+		Conversation: talk, Model: slow, Question: "Well?", Answer: "Yes.",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if c, err := b.log.Conversation(t.Context(), talk); err != nil || c.Title != "Mine" || c.TitleUsage == nil {
@@ -116,7 +122,9 @@ func TestAChatIsNamedByAServerThatSomebodyElseWrote(t *testing.T) {
 	m := openai.New(connection, openai.Options{}).Open("gpt-4o")
 	b := newBench(t, nil)
 	out := b.say(m, func(r *turn.Request) { r.Text = "greet me" })
-	if err := b.runner.NameChat(t.Context(), turn.Naming{Conversation: talk, Model: m, Question: "greet me", Answer: chat.TextOf(out.Message.Parts)}); err != nil {
+	if err := b.runner.NameChat(t.Context(), turn.Naming{
+		Conversation: talk, Model: m, Question: "greet me", Answer: chat.TextOf(out.Message.Parts),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	c, err := b.log.Conversation(t.Context(), talk)

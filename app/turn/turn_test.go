@@ -35,7 +35,9 @@ type scripted struct {
 type round = func(ctx context.Context, r llm.Request, say func(llm.Event) bool) error
 
 func model(script ...round) *scripted {
-	return &scripted{info: llm.ModelInfo{Connection: "test", ID: "m", Title: "Model M", Can: llm.Features{Tools: true}}, script: script}
+	return &scripted{
+		info: llm.ModelInfo{Connection: "test", ID: "m", Title: "Model M", Can: llm.Features{Tools: true}}, script: script,
+	}
 }
 
 func (m *scripted) Info() llm.ModelInfo { return m.info }
@@ -75,7 +77,8 @@ func calls(calls ...chat.ToolCall) round {
 			if c.ID == "" {
 				c.ID = fmt.Sprintf("id-%d", i+1)
 			}
-			if !say(llm.Event{Kind: llm.CallStart, Call: chat.ToolCall{ID: c.ID, Tool: c.Tool}}) || !say(llm.Event{Kind: llm.Call, Call: c}) {
+			if !say(llm.Event{Kind: llm.CallStart, Call: chat.ToolCall{ID: c.ID, Tool: c.Tool}}) ||
+				!say(llm.Event{Kind: llm.Call, Call: c}) {
 				return nil
 			}
 		}
@@ -152,7 +155,10 @@ func (b *bench) open(log turn.Log, run tools, change ...func(*tool.Tool)) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	c := permit.Candidate{Plugin: "p", Name: "P", Contract: "spindle", Isolation: "process+landlock", Code: "c", Tools: b.set.Tools(), Listed: true}
+	c := permit.Candidate{
+		Plugin: "p", Name: "P", Contract: "spindle", Isolation: "process+landlock", Code: "c", Tools: b.set.Tools(),
+		Listed: true,
+	}
 	gate.Status(c)
 	if err := gate.Trust(b.t.Context(), c, permit.Trust{}); err != nil {
 		b.t.Fatal(err)
@@ -196,7 +202,10 @@ func (b *bench) say(m llm.Model, change ...func(*turn.Request)) turn.Outcome {
 }
 
 func (b *bench) try(ctx context.Context, m llm.Model, change ...func(*turn.Request)) (turn.Outcome, error) {
-	r := turn.Request{Conversation: talk, Text: "Hello.", Model: m, Tools: b.set, ChainLimit: turn.DefaultChainLimit, Asker: permit.AlwaysAsker{}}
+	r := turn.Request{
+		Conversation: talk, Text: "Hello.", Model: m, Tools: b.set, ChainLimit: turn.DefaultChainLimit,
+		Asker: permit.AlwaysAsker{},
+	}
 	for _, c := range change {
 		c(&r)
 	}
@@ -267,18 +276,21 @@ func TestATurnWithAToolIsSavedSentAndTold(t *testing.T) {
 	b := newBench(t, tools{"count": answers("3")})
 	m := model(calls(call("count", `{"text":"a b c"}`)), says("There are ", "3."))
 	out := b.say(m, func(r *turn.Request) { r.ID = "t1"; r.Text = "# Count *a b c*\nplease" })
-	if out.Reason != chat.EndDone || out.Seq != 4 || out.Message.Seq != 4 || chat.TextOf(out.Message.Parts) != "There are 3." || out.Usage.Input != 10 || out.Err != nil {
+	if out.Reason != chat.EndDone || out.Seq != 4 || out.Message.Seq != 4 ||
+		chat.TextOf(out.Message.Parts) != "There are 3." || out.Usage.Input != 10 || out.Err != nil {
 		t.Errorf("outcome %+v", out)
 	}
 	equal(t, "path", outline(b.path()), []string{
-		"1<0 user complete “# Count *a b c*\nplease”", "2<1 assistant complete →count", "3<2 tool complete ←ok", "4<3 assistant complete done “There are 3.”"})
+		"1<0 user complete “# Count *a b c*\nplease”", "2<1 assistant complete →count", "3<2 tool complete ←ok",
+		"4<3 assistant complete done “There are 3.”"})
 	for _, m := range b.path() {
 		if m.Turn != "t1" || m.Created.IsZero() || m.Ended.IsZero() {
 			t.Errorf("message %d: %+v", m.Seq, m)
 		}
 	}
 	first := m.requests[0]
-	if first.System != "Be brief." || len(first.Tools) != 1 || first.Tools[0].Name != "count" || first.Tools[0].Description != "Does count." || first.NoCalls {
+	if first.System != "Be brief." || len(first.Tools) != 1 || first.Tools[0].Name != "count" ||
+		first.Tools[0].Description != "Does count." || first.NoCalls {
 		t.Errorf("sent %+v", first)
 	}
 	equal(t, "results", b.results(m, 1), []string{"ok: 3"})
@@ -296,7 +308,9 @@ func TestATurnWithAToolIsSavedSentAndTold(t *testing.T) {
 		}
 	}
 	for i, want := range []string{
-		`"type":"turn_started"`, `"type":"usage"`, `"type":"tool_call"`, `"decision":"allow"`, `"content":[{"text":"3","type":"text"}]`, `"text":"There are "`, `"text":"3."`, `"input_tokens":10`, `"message":"There are 3."`,
+		`"type":"turn_started"`, `"type":"usage"`, `"type":"tool_call"`, `"decision":"allow"`,
+		`"content":[{"text":"3","type":"text"}]`, `"text":"There are "`, `"text":"3."`, `"input_tokens":10`,
+		`"message":"There are 3."`,
 	} {
 		if i >= len(lines) || !strings.Contains(lines[i], want) {
 			t.Fatalf("line %d of\n%s\nhas no %s", i+1, strings.Join(lines, "\n"), want)
@@ -309,7 +323,9 @@ func TestATurnWithAToolIsSavedSentAndTold(t *testing.T) {
 
 func TestLF22AllWrongArgumentsAreToldTogetherAndTheTurnGoesOn(t *testing.T) {
 	entered := false
-	b := newBench(t, tools{"count": func(ctx context.Context, c tool.Call) tool.Result { entered = true; return answers("")(ctx, c) }}, func(made *tool.Tool) {
+	b := newBench(t, tools{
+		"count": func(ctx context.Context, c tool.Call) tool.Result { entered = true; return answers("")(ctx, c) },
+	}, func(made *tool.Tool) {
 		made.Parameters = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer","maximum":100}},"required":["n","text"],"additionalProperties":false}`)
 	})
 	m := model(calls(call("count", `{"n":250,"x":1}`)), says("Sorry."))
@@ -317,7 +333,9 @@ func TestLF22AllWrongArgumentsAreToldTogetherAndTheTurnGoesOn(t *testing.T) {
 		t.Errorf("reason %s, entered %v", out.Reason, entered)
 	}
 	got := b.results(m, 1)[0]
-	for _, want := range []string{"bad_arguments: Error: arguments do not fit count:\n", "n: ", "text: is missing", "x: there is no such parameter"} {
+	for _, want := range []string{
+		"bad_arguments: Error: arguments do not fit count:\n", "n: ", "text: is missing", "x: there is no such parameter",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %q, want %q in it", got, want)
 		}
@@ -327,17 +345,21 @@ func TestLF22AllWrongArgumentsAreToldTogetherAndTheTurnGoesOn(t *testing.T) {
 func TestLF23MalformedArgumentsAreAResultAndTheModelIsAskedAgain(t *testing.T) {
 	b := newBench(t, tools{"count": answers("0")})
 	long := "[" + strings.Repeat("x", 300)
-	m := model(calls(call("count", "{\n\"a\": tru}"), call("count", `["a"]`), call("count", `"a"`), call("count", long), call("count", ``), call("count", `null`)), says("Done."))
+	m := model(calls(call("count", "{\n\"a\": tru}"), call("count", `["a"]`), call("count", `"a"`), call("count", long),
+		call("count", ``), call("count", `null`)), says("Done."))
 	if out := b.say(m); out.Reason != chat.EndDone {
 		t.Errorf("reason %s", out.Reason)
 	}
 	got := b.results(m, 1)
-	for i, want := range []string{"line 2, column 9", `got ["a"]`, `got "a"`, "They began: [" + strings.Repeat("x", 199) + "…", "ok: 0", "ok: 0"} {
+	for i, want := range []string{
+		"line 2, column 9", `got ["a"]`, `got "a"`, "They began: [" + strings.Repeat("x", 199) + "…", "ok: 0", "ok: 0",
+	} {
 		if !strings.Contains(got[i], want) {
 			t.Errorf("call %d: got %q, want %q in it", i+1, got[i], want)
 		}
 	}
-	if record := b.log.Calls()[0]; record.Status != chat.CallBadArguments || record.RawArguments != "{\n\"a\": tru}" || string(record.Arguments) != "{}" {
+	if record := b.log.Calls()[0]; record.Status != chat.CallBadArguments || record.RawArguments != "{\n\"a\": tru}" ||
+		string(record.Arguments) != "{}" {
 		t.Errorf("record %+v", record)
 	}
 }
@@ -346,8 +368,11 @@ func TestLF25AnUnknownToolIsToldWhichThereAre(t *testing.T) {
 	b := newBench(t, tools{"word_count": answers("1"), "alpha": answers(""), "beta": answers(""), "word_cut": answers("")})
 	m := model(calls(call("wrod_count", `{}`)), says("Oh."))
 	b.say(m)
-	equal(t, "results", b.results(m, 1), []string{`unknown: Error: no tool named "wrod_count". Tools: word_count, word_cut, alpha, beta`})
-	if record := b.log.Calls()[0]; record.Status != chat.CallUnknown || record.ToolID != "" || record.ToolName != "wrod_count" {
+	equal(t, "results", b.results(m, 1), []string{
+		`unknown: Error: no tool named "wrod_count". Tools: word_count, word_cut, alpha, beta`,
+	})
+	if record := b.log.Calls()[0]; record.Status != chat.CallUnknown || record.ToolID != "" ||
+		record.ToolName != "wrod_count" {
 		t.Errorf("record %+v", record)
 	}
 }
@@ -355,7 +380,10 @@ func TestLF25AnUnknownToolIsToldWhichThereAre(t *testing.T) {
 func TestLF26AnExceptionIsToldWithoutItsTraceback(t *testing.T) {
 	b := newBench(t, tools{
 		"raise": func(context.Context, tool.Call) tool.Result {
-			return tool.Result{Status: chat.CallRaised, Error: "ValueError: no", ErrorType: "ValueError", Traceback: "File secret.py", Printed: "hello"}
+			return tool.Result{
+				Status: chat.CallRaised, Error: "ValueError: no", ErrorType: "ValueError", Traceback: "File secret.py",
+				Printed: "hello",
+			}
 		},
 		"exit": func(context.Context, tool.Call) tool.Result {
 			return tool.Result{Status: chat.CallRaised, Error: "3", ErrorType: "SystemExit"}
@@ -366,8 +394,11 @@ func TestLF26AnExceptionIsToldWithoutItsTraceback(t *testing.T) {
 	if out := b.say(m); out.Reason != chat.EndDone {
 		t.Errorf("reason %s", out.Reason)
 	}
-	equal(t, "results", b.results(m, 1), []string{"raised: Error: ValueError: no", "raised: Error: SystemExit: 3", "died: Error: the call failed inside Conclave"})
-	if record := b.log.Calls()[0]; record.Traceback != "File secret.py" || record.Printed != "hello" || record.ErrorType != "ValueError" || record.Error != "Error: ValueError: no" {
+	equal(t, "results", b.results(m, 1), []string{
+		"raised: Error: ValueError: no", "raised: Error: SystemExit: 3", "died: Error: the call failed inside Conclave",
+	})
+	if record := b.log.Calls()[0]; record.Traceback != "File secret.py" || record.Printed != "hello" ||
+		record.ErrorType != "ValueError" || record.Error != "Error: ValueError: no" {
 		t.Errorf("record %+v", record)
 	}
 }
@@ -433,7 +464,9 @@ func TestLF28ACallOverItsLimitIsATimeoutAndTheNextOneWorks(t *testing.T) {
 		began := time.Now()
 		m := model(calls(call("hang", `{}`), call("die", `{}`)), calls(call("ok", `{}`)), says("Done."))
 		b.say(m)
-		equal(t, "results", b.results(m, 1), []string{"timeout: Error: hang took longer than 30 s and was stopped", "died: Error: the tool process ended (exit 3)"})
+		equal(t, "results", b.results(m, 1), []string{
+			"timeout: Error: hang took longer than 30 s and was stopped", "died: Error: the tool process ended (exit 3)",
+		})
 		equal(t, "results", b.results(m, 2), []string{"ok: fine"})
 		if took := time.Since(began); took > 32*time.Second {
 			t.Errorf("took %s", took)
@@ -471,14 +504,17 @@ func TestLF29TheLimitCountsRequestsAndAlwaysLeavesAnAnswer(t *testing.T) {
 	})
 	t.Run("calls at N are not run", func(t *testing.T) {
 		ran := 0
-		b := newBench(t, tools{"count": func(ctx context.Context, c tool.Call) tool.Result { ran++; return answers("1")(ctx, c) }})
+		b := newBench(t, tools{
+			"count": func(ctx context.Context, c tool.Call) tool.Result { ran++; return answers("1")(ctx, c) },
+		})
 		closing := func(ctx context.Context, r llm.Request, say func(llm.Event) bool) error {
 			say(llm.Event{Kind: llm.Call, Call: call("count", `{}`)}) // though it was told not to
 			return says("What I have.")(ctx, r, say)
 		}
 		m := model(one, one, closing)
 		out := b.say(m, limit(2))
-		if out.Reason != chat.EndLimit || ran != 1 || len(m.requests) != 3 || chat.TextOf(out.Message.Parts) != "What I have." {
+		if out.Reason != chat.EndLimit || ran != 1 || len(m.requests) != 3 ||
+			chat.TextOf(out.Message.Parts) != "What I have." {
 			t.Errorf("reason %s, ran %d, asked %d times, %+v", out.Reason, ran, len(m.requests), out.Message)
 		}
 		if !m.requests[2].NoCalls || len(m.requests[2].Tools) != 1 || m.requests[1].NoCalls {
@@ -507,14 +543,16 @@ func TestLF30ExplicitToolsWithAModelWithoutAreRefusedBeforeAnyRequest(t *testing
 	m.info.Can.Tools = false
 	b := newBench(t, tools{"count": answers("1")})
 	_, err := b.try(t.Context(), m, func(r *turn.Request) { r.Explicit = true })
-	if err == nil || !strings.Contains(err.Error(), "test/m cannot call tools") || len(m.requests) != 0 || len(b.path()) != 0 || len(b.events) != 0 {
+	if err == nil || !strings.Contains(err.Error(), "test/m cannot call tools") || len(m.requests) != 0 ||
+		len(b.path()) != 0 || len(b.events) != 0 {
 		t.Errorf("got %v after %d requests, with %d messages", err, len(m.requests), len(b.path()))
 	}
 	// Merely enabled, they are left out, and the person is told once.
 	if out := b.say(m); out.Reason != chat.EndDone || len(m.requests[0].Tools) != 0 {
 		t.Errorf("reason %s, sent %+v", out.Reason, m.requests[0])
 	}
-	if notes := b.heard(turn.Noted); len(notes) != 1 || notes[0].Note != "The model Model M cannot call tools, so it is offered none." {
+	if notes := b.heard(turn.Noted); len(notes) != 1 ||
+		notes[0].Note != "The model Model M cannot call tools, so it is offered none." {
 		t.Errorf("notes %+v", notes)
 	}
 }
@@ -525,7 +563,8 @@ func TestAModelThatRefusesToolsIsAskedAgainWithout(t *testing.T) {
 	}
 	b := newBench(t, tools{"count": answers("1")})
 	m := model(refuses, says("Hi."))
-	if out := b.say(m); out.Reason != chat.EndDone || len(m.requests) != 2 || len(m.requests[1].Tools) != 0 || len(b.heard(turn.Noted)) != 1 {
+	if out := b.say(m); out.Reason != chat.EndDone || len(m.requests) != 2 || len(m.requests[1].Tools) != 0 ||
+		len(b.heard(turn.Noted)) != 1 {
 		t.Errorf("reason %s after %d requests", out.Reason, len(m.requests))
 	}
 	equal(t, "path", outline(b.path()), []string{"1<0 user complete “Hello.”", "2<1 assistant complete done “Hi.”"})
@@ -542,10 +581,13 @@ func TestLF31ARefusalAndACancelReachTheModelAndSiblingsRun(t *testing.T) {
 	m := model(calls(call("a", `{}`), call("b", `{}`), call("c", `{}`)), says("Done."))
 	asker := &picky{refuse: "p:a", reason: "too loud"}
 	b.say(m, func(r *turn.Request) { r.Asker = asker })
-	equal(t, "results", b.results(m, 1), []string{"refused: Cancelled: the person did not allow it: too loud", "ok: B", "cancelled: Cancelled: not on Sundays"})
+	equal(t, "results", b.results(m, 1), []string{
+		"refused: Cancelled: the person did not allow it: too loud", "ok: B", "cancelled: Cancelled: not on Sundays",
+	})
 	equal(t, "asked", asker.asked, []string{"p:a", "p:b", "p:c"})
 	record := b.log.Calls()[0]
-	if record.Status != chat.CallRefused || record.Decision != "deny" || record.DecidedBy != "you did not allow it: too loud" || !record.Started.IsZero() || record.Ended.IsZero() {
+	if record.Status != chat.CallRefused || record.Decision != "deny" ||
+		record.DecidedBy != "you did not allow it: too loud" || !record.Started.IsZero() || record.Ended.IsZero() {
 		t.Errorf("record %+v", record)
 	}
 	if record := b.log.Calls()[1]; record.Decision != "allow" || record.DecidedBy != "you allowed it once" {
@@ -593,7 +635,9 @@ func TestLF32APausedCallHasNoResultAndResumeRunsOnlyIt(t *testing.T) {
 	if out.Reason != chat.EndHandled || len(m.requests) != 1 {
 		t.Errorf("reason %s after %d requests", out.Reason, len(m.requests))
 	}
-	equal(t, "path", outline(b.path()), []string{"1<0 user complete “Hello.”", "2<1 assistant complete →pause →sibling", "3<2 tool complete handled ←ok"})
+	equal(t, "path", outline(b.path()), []string{
+		"1<0 user complete “Hello.”", "2<1 assistant complete →pause →sibling", "3<2 tool complete handled ←ok",
+	})
 	if record := b.log.Calls()[0]; record.Status != chat.CallPaused || !record.Ended.IsZero() {
 		t.Errorf("record %+v", record)
 	}
@@ -613,7 +657,9 @@ func TestLF32APausedCallHasNoResultAndResumeRunsOnlyIt(t *testing.T) {
 }
 
 func TestAPausedCallAloneEndsTheTurnWithItsMessage(t *testing.T) {
-	b := newBench(t, tools{"pause": func(context.Context, tool.Call) tool.Result { return tool.Result{Status: chat.CallPaused} }})
+	b := newBench(t, tools{
+		"pause": func(context.Context, tool.Call) tool.Result { return tool.Result{Status: chat.CallPaused} },
+	})
 	if out := b.say(model(calls(call("pause", `{}`)))); out.Reason != chat.EndHandled || out.Seq != 2 {
 		t.Errorf("outcome %+v", out)
 	}
@@ -640,7 +686,9 @@ func TestLF33ContinuingResendsCallsAndResultsInOrder(t *testing.T) {
 		}
 		sent = append(sent, line)
 	}
-	equal(t, "sent", sent, []string{"user Hello.", `assistant →id-1{"x":1} →id-2{}`, "tool ←id-1A ←id-2B", "assistant One.", "user And?"})
+	equal(t, "sent", sent, []string{
+		"user Hello.", `assistant →id-1{"x":1} →id-2{}`, "tool ←id-1A ←id-2B", "assistant One.", "user And?",
+	})
 }
 
 func TestLF35StopDuringACallEndsTheTurnAndCancelsTheCall(t *testing.T) {
@@ -658,14 +706,18 @@ func TestLF35StopDuringACallEndsTheTurnAndCancelsTheCall(t *testing.T) {
 		if err != nil || out.Reason != chat.EndStopped || out.Err != nil || time.Since(began) != 2*time.Second || !saw {
 			t.Errorf("got %+v, %v after %s", out, err, time.Since(began))
 		}
-		equal(t, "path", outline(b.path()), []string{"1<0 user complete “Hello.”", "2<1 assistant complete →hang →quick", "3<2 tool stopped stopped ←cancelled ←ok"})
-		if record := b.log.Calls()[0]; record.Status != chat.CallCancelled || record.Error != "Cancelled: the person stopped the answer" {
+		equal(t, "path", outline(b.path()), []string{
+			"1<0 user complete “Hello.”", "2<1 assistant complete →hang →quick", "3<2 tool stopped stopped ←cancelled ←ok",
+		})
+		if record := b.log.Calls()[0]; record.Status != chat.CallCancelled ||
+			record.Error != "Cancelled: the person stopped the answer" {
 			t.Errorf("record %+v", record)
 		}
 		// The chat goes on from there.
 		m := model(says("Fine."))
 		b.say(m, func(r *turn.Request) { r.Text = "Never mind." })
-		if messages := m.requests[0].Messages; len(messages) != 4 || messages[2].Role != chat.RoleTool || len(messages[2].Parts) != 2 {
+		if messages := m.requests[0].Messages; len(messages) != 4 || messages[2].Role != chat.RoleTool ||
+			len(messages[2].Parts) != 2 {
 			t.Errorf("sent %+v", messages)
 		}
 	})
@@ -686,7 +738,9 @@ func TestStopKeepsWhatWasSaid(t *testing.T) {
 		if err != nil || out.Reason != chat.EndStopped {
 			t.Errorf("got %+v, %v", out, err)
 		}
-		equal(t, "path", outline(b.path()), []string{"1<0 user complete “Hello.”", "2<1 assistant stopped stopped “Half an ans” →never"})
+		equal(t, "path", outline(b.path()), []string{
+			"1<0 user complete “Hello.”", "2<1 assistant stopped stopped “Half an ans” →never",
+		})
 		if len(b.log.Calls()) != 0 {
 			t.Error("a call of a stopped answer was made")
 		}
@@ -707,7 +761,8 @@ func TestStopBeforeTheFirstWordLeavesTheQuestion(t *testing.T) {
 			<-ctx.Done()
 			return context.Cause(ctx)
 		}
-		if out, err := b.try(ctx, model(silent)); err != nil || out.Reason != chat.EndStopped || out.Message != nil || out.Seq != 0 {
+		if out, err := b.try(ctx, model(silent)); err != nil || out.Reason != chat.EndStopped || out.Message != nil ||
+			out.Seq != 0 {
 			t.Errorf("got %+v, %v", out, err)
 		}
 		equal(t, "path", outline(b.path()), []string{"1<0 user complete “Hello.”"})
@@ -736,7 +791,8 @@ func TestLF36ALongResultIsCutForTheModelAndWholeInTheRecord(t *testing.T) {
 	m := model(calls(call("long", `{}`)), says("Long."))
 	b.say(m)
 	got := strings.TrimPrefix(b.results(m, 1)[0], "ok: ")
-	if len(got) > 65<<10 || !strings.HasPrefix(got, "HEAD") || !strings.HasSuffix(got, "TAIL") || !strings.Contains(got, " bytes left out …]") || strings.Contains(got, "\ufffd") {
+	if len(got) > 65<<10 || !strings.HasPrefix(got, "HEAD") || !strings.HasSuffix(got, "TAIL") ||
+		!strings.Contains(got, " bytes left out …]") || strings.Contains(got, "\ufffd") {
 		t.Errorf("the model got %d bytes: %.20q … %.20q", len(got), got, got[len(got)-20:])
 	}
 	record := b.log.Calls()[0]
@@ -747,9 +803,10 @@ func TestLF36ALongResultIsCutForTheModelAndWholeInTheRecord(t *testing.T) {
 }
 
 func TestHiddenCharactersOfAResultAreForTheRecordOnly(t *testing.T) {
-	b := newBench(t, tools{"sly": answers("a\u202eb\x1b[31mc\xff"), "slyError": func(context.Context, tool.Call) tool.Result {
-		return tool.Result{Status: chat.CallRaised, Error: "x\u200by"}
-	}})
+	b := newBench(t, tools{"sly": answers("a\u202eb\x1b[31mc\xff"),
+		"slyError": func(context.Context, tool.Call) tool.Result {
+			return tool.Result{Status: chat.CallRaised, Error: "x\u200by"}
+		}})
 	m := model(calls(call("sly", `{}`), call("slyError", `{}`)), says("Hm."))
 	b.say(m)
 	equal(t, "results", b.results(m, 1), []string{"ok: abc\ufffd", "raised: Error: xy"})
@@ -761,7 +818,8 @@ func TestHiddenCharactersOfAResultAreForTheRecordOnly(t *testing.T) {
 func TestLF37APictureIsStoredAndSentToAModelThatSees(t *testing.T) {
 	picture := func(context.Context, tool.Call) tool.Result {
 		return tool.Result{Status: chat.CallOK, Content: []chat.Part{
-			{Kind: chat.PartText, Text: "Here:"}, {Kind: chat.PartMedia, Media: &chat.Media{MIME: "image/png", Name: "dot.png", Data: []byte("PNG!")}}}}
+			{Kind: chat.PartText, Text: "Here:"},
+			{Kind: chat.PartMedia, Media: &chat.Media{MIME: "image/png", Name: "dot.png", Data: []byte("PNG!")}}}}
 	}
 	for _, sees := range []bool{true, false} {
 		b := newBench(t, tools{"draw": picture})
@@ -792,14 +850,19 @@ func TestAttachmentsAreStoredAndSentAsTheModelCanTakeThem(t *testing.T) {
 	b.say(m, func(r *turn.Request) {
 		r.Attachments = []chat.Part{
 			{Kind: chat.PartMedia, Media: &chat.Media{MIME: "image/png", Name: "a.png", Data: []byte("PNG!")}},
-			{Kind: chat.PartMedia, Media: &chat.Media{MIME: "text/plain; charset=utf-8", Name: "a.txt", Data: []byte("words\xff")}},
+			{
+				Kind:  chat.PartMedia,
+				Media: &chat.Media{MIME: "text/plain; charset=utf-8", Name: "a.txt", Data: []byte("words\xff")},
+			},
 			{Kind: chat.PartMedia, Media: &chat.Media{MIME: "application/zip", Name: "a.zip", Data: []byte("PK")}},
 			{Kind: chat.PartMedia, Media: &chat.Media{ID: "gone", MIME: "image/png", Name: "gone.png"}},
 		}
 	})
 	parts := m.requests[0].Messages[0].Parts
-	if len(parts) != 5 || parts[0].Text != "Hello." || string(parts[1].Media.Data) != "PNG!" || parts[2].Text != "File a.txt:\n\nwords\ufffd" ||
-		parts[3].Text != "[file a.zip, application/zip, 2 bytes: this model cannot be shown it]" || parts[4].Text != "[file gone.png, image/png: it is no longer there]" {
+	if len(parts) != 5 || parts[0].Text != "Hello." || string(parts[1].Media.Data) != "PNG!" ||
+		parts[2].Text != "File a.txt:\n\nwords\ufffd" ||
+		parts[3].Text != "[file a.zip, application/zip, 2 bytes: this model cannot be shown it]" ||
+		parts[4].Text != "[file gone.png, image/png: it is no longer there]" {
 		t.Errorf("sent %+v", parts)
 	}
 	for _, p := range b.path()[0].Parts[1:] {
@@ -821,8 +884,10 @@ func TestLF38ARowExistsBeforeTheFunctionIsEntered(t *testing.T) {
 		t.Fatalf("%d rows", len(before))
 	}
 	r := before[0]
-	if r.Status != chat.CallRunning || r.Started.IsZero() || !r.Ended.IsZero() || r.ResponseID != 2 || r.Turn != "t1" || r.Conversation != talk || r.Round != 1 ||
-		r.Index != 0 || r.RequestID != "id-1" || r.Caller != "main" || r.ToolName != "look" || r.ToolID != "p:look" || r.Plugin != "p" || len(r.Digest) != 64 ||
+	if r.Status != chat.CallRunning || r.Started.IsZero() || !r.Ended.IsZero() || r.ResponseID != 2 || r.Turn != "t1" ||
+		r.Conversation != talk || r.Round != 1 ||
+		r.Index != 0 || r.RequestID != "id-1" || r.Caller != "main" || r.ToolName != "look" || r.ToolID != "p:look" ||
+		r.Plugin != "p" || len(r.Digest) != 64 ||
 		string(r.Arguments) != `{"a":1}` || r.Decision != "allow" {
 		t.Errorf("row %+v", r)
 	}
@@ -835,11 +900,16 @@ func TestLF38ARowExistsBeforeTheFunctionIsEntered(t *testing.T) {
 func TestLF39ReturnedNullDiffersFromNoResult(t *testing.T) {
 	b := newBench(t, tools{
 		"null": func(context.Context, tool.Call) tool.Result {
-			return tool.Result{Status: chat.CallOK, Content: []chat.Part{{Kind: chat.PartText, Text: "null"}}, Value: json.RawMessage(`null`)}
+			return tool.Result{
+				Status: chat.CallOK, Content: []chat.Part{{Kind: chat.PartText, Text: "null"}}, Value: json.RawMessage(`null`),
+			}
 		},
 		"nothing": func(context.Context, tool.Call) tool.Result { return tool.Result{Status: chat.CallOK} },
 		"typed": func(context.Context, tool.Call) tool.Result {
-			return tool.Result{Status: chat.CallOK, Content: []chat.Part{{Kind: chat.PartText, Text: `{"a":1}`}}, Value: json.RawMessage(`{"a":1}`)}
+			return tool.Result{
+				Status: chat.CallOK, Content: []chat.Part{{Kind: chat.PartText, Text: `{"a":1}`}},
+				Value: json.RawMessage(`{"a":1}`),
+			}
 		},
 		"raised": func(context.Context, tool.Call) tool.Result { return tool.Result{Status: chat.CallRaised, Error: "no"} },
 	})
@@ -891,7 +961,8 @@ func TestTheSameFailureThreeTimesIsToldAndFiveTimesStopsTheTurn(t *testing.T) {
 		other = append(other, calls(call("fail", fmt.Sprintf(`{"a":%d}`, i))))
 	}
 	b = newBench(t, tools{"fail": fail})
-	if out := b.say(model(append(other, says("Done."))...), func(r *turn.Request) { r.ChainLimit = 0 }); out.Reason != chat.EndDone {
+	if out := b.say(model(append(other, says("Done."))...),
+		func(r *turn.Request) { r.ChainLimit = 0 }); out.Reason != chat.EndDone {
 		t.Errorf("reason %s", out.Reason)
 	}
 }
@@ -907,7 +978,8 @@ func TestAProvidersFailureKeepsWhatWasSaidAndSaysWhy(t *testing.T) {
 		t.Fatalf("outcome %+v", out)
 	}
 	last := b.path()[1]
-	if last.State != chat.Failed || chat.TextOf(last.Parts) != "Half" || last.Error == nil || last.Error.Kind != "provider" || last.Error.Message == "" || last.Reason != chat.EndError {
+	if last.State != chat.Failed || chat.TextOf(last.Parts) != "Half" || last.Error == nil ||
+		last.Error.Kind != "provider" || last.Error.Message == "" || last.Reason != chat.EndError {
 		t.Errorf("saved %+v", last)
 	}
 	if ended := b.heard(turn.Ended)[0]; ended.Failure == nil || ended.Failure.Message != last.Error.Message {
@@ -945,10 +1017,12 @@ func TestReasoningAndVendorDataAreKeptAndGoBackToTheirModelOnly(t *testing.T) {
 	m := model(thinks, says("1."))
 	b.say(m)
 	parts := b.path()[1].Parts
-	if len(parts) != 3 || parts[0].Text != "Let me see." || string(parts[0].Vendor["anthropic"]) != `{"signature":"s"}` || parts[1].Text != "More." {
+	if len(parts) != 3 || parts[0].Text != "Let me see." || string(parts[0].Vendor["anthropic"]) != `{"signature":"s"}` ||
+		parts[1].Text != "More." {
 		t.Errorf("kept %+v", parts)
 	}
-	if sent := m.requests[1].Messages[1].Parts; len(sent) != 2 || sent[0].Kind != chat.PartReasoning || sent[0].Vendor == nil {
+	if sent := m.requests[1].Messages[1].Parts; len(sent) != 2 || sent[0].Kind != chat.PartReasoning ||
+		sent[0].Vendor == nil {
 		t.Errorf("sent back %+v", sent)
 	}
 	other := model(says("Hi."))
@@ -974,10 +1048,12 @@ func TestAllCardsOfABatchAreThereAtOnceAndEqualOnesAreOne(t *testing.T) {
 		if len(list) != 2 || list[0].Tool != "p:a" || list[0].Count != 2 || list[1].Tool != "p:b" {
 			t.Fatalf("pending %+v", list)
 		}
-		if held := b.heard(turn.Held); len(held) != 3 || held[0].Request != held[2].Request || held[0].Request != list[0].ID || held[0].Call.RequestID != "id-1" {
+		if held := b.heard(turn.Held); len(held) != 3 || held[0].Request != held[2].Request ||
+			held[0].Request != list[0].ID || held[0].Call.RequestID != "id-1" {
 			t.Errorf("held %+v", held)
 		}
-		if err := b.gate.Answer(t.Context(), list[0].ID, list[0].Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once}); err != nil {
+		if err := b.gate.Answer(t.Context(), list[0].ID, list[0].Nonce,
+			permit.Answer{Effect: permit.Allow, Scope: permit.Once}); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
@@ -990,7 +1066,10 @@ func TestAllCardsOfABatchAreThereAtOnceAndEqualOnesAreOne(t *testing.T) {
 		if out := <-done; out.Reason != chat.EndDone {
 			t.Errorf("reason %s", out.Reason)
 		}
-		equal(t, "results", b.results(m, 1), []string{"ok: A", "refused: Cancelled: the person did not allow it", "ok: A", `unknown: Error: no tool named "nope". Tools: a, b`})
+		equal(t, "results", b.results(m, 1), []string{
+			"ok: A", "refused: Cancelled: the person did not allow it", "ok: A",
+			`unknown: Error: no tool named "nope". Tools: a, b`,
+		})
 	})
 }
 
@@ -1000,7 +1079,9 @@ func TestNobodyAnsweringIsANoAfterTenMinutes(t *testing.T) {
 		defer b.gate.Attach()()
 		m := model(calls(call("a", `{}`)), says("Done."))
 		b.say(m, func(r *turn.Request) { r.Asker = nil })
-		equal(t, "results", b.results(m, 1), []string{"refused: Cancelled: nobody answered the permission request in 10 minutes, so it was not run"})
+		equal(t, "results", b.results(m, 1), []string{
+			"refused: Cancelled: nobody answered the permission request in 10 minutes, so it was not run",
+		})
 		if d := b.heard(turn.Decided)[0].Decision; !d.Expired {
 			t.Errorf("decision %+v", d)
 		}
@@ -1023,12 +1104,14 @@ func TestEditedArgumentsAreUsedRecordedAndChecked(t *testing.T) {
 		made.Parameters = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)
 	})
 	b.say(model(calls(call("a", `{"n":1}`)), says("Done.")), func(r *turn.Request) { r.Asker = editor(`{"n":2}`) })
-	if record := b.log.Calls()[0]; got != `{"n":2}` || string(record.Arguments) != `{"n":2}` || record.DecidedBy != "you allowed it once, with edited arguments" {
+	if record := b.log.Calls()[0]; got != `{"n":2}` || string(record.Arguments) != `{"n":2}` ||
+		record.DecidedBy != "you allowed it once, with edited arguments" {
 		t.Errorf("called with %s, recorded %+v", got, record)
 	}
 	m := model(calls(call("a", `{"n":1}`)), says("Done."))
 	b.say(m, func(r *turn.Request) { r.Asker = editor(`{"n":"x"}`) })
-	if got := b.results(m, 1)[0]; !strings.HasPrefix(got, "bad_arguments: Error: arguments do not fit a:\nn: expected integer") {
+	if got := b.results(m, 1)[0]; !strings.HasPrefix(got,
+		"bad_arguments: Error: arguments do not fit a:\nn: expected integer") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -1036,7 +1119,9 @@ func TestEditedArgumentsAreUsedRecordedAndChecked(t *testing.T) {
 func TestTheSetIsFrozenForTheTurn(t *testing.T) {
 	registry := tool.NewRegistry()
 	b := newBench(t, tools{"a": answers("A")})
-	old := registry.Publish("p", []tool.Tool{{Name: "a", Contract: "spindle", Description: "Does a."}}, tools{"a": func(ctx context.Context, c tool.Call) tool.Result {
+	old := registry.Publish("p", []tool.Tool{{
+		Name: "a", Contract: "spindle", Description: "Does a.",
+	}}, tools{"a": func(ctx context.Context, c tool.Call) tool.Result {
 		registry.Publish("p", []tool.Tool{{Name: "b"}}, tools{"b": answers("B")})
 		return answers("old")(ctx, c)
 	}})
@@ -1134,10 +1219,12 @@ func TestF14AnAnswerThatNeverEndsIsStopped(t *testing.T) {
 			for _, p := range last.Parts {
 				size += len(p.Text)
 			}
-			if last.State != chat.Failed || last.Error == nil || last.Error.Message != limit.AnswerText.Person || size != heard*len(text) {
+			if last.State != chat.Failed || last.Error == nil || last.Error.Message != limit.AnswerText.Person ||
+				size != heard*len(text) {
 				t.Errorf("kept: %s, %+v, %d bytes of %d", last.State, last.Error, size, heard*len(text))
 			}
-			if most := limit.AnswerText.Int(); size > most || len(kinds) == 1 && size != most-len(text) || len(last.Parts) > most>>10 {
+			if most := limit.AnswerText.Int(); size > most || len(kinds) == 1 && size != most-len(text) ||
+				len(last.Parts) > most>>10 {
 				t.Errorf("it was stopped after %d bytes in %d parts", size, len(last.Parts))
 			}
 		})

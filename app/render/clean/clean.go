@@ -154,7 +154,8 @@ func needed(before, r rune, after string) bool {
 	switch {
 	case r == 0x200c || r == 0x200d: // non-joiner and joiner
 		emojiDone := before == 0xfe0f // a heart and its selector, then the joiner
-		return before > 0x7f && (emojiDone || !hidden(before)) && after != "" && next > 0x7f && !hidden(next) && next != utf8.RuneError
+		return before > 0x7f && (emojiDone || !hidden(before)) && after != "" && next > 0x7f && !hidden(next) &&
+			next != utf8.RuneError
 	case r == 0xfe0e || r == 0xfe0f: // as text, as picture
 		if before == '#' || before == '*' || before >= '0' && before <= '9' {
 			return next == 0x20e3 // a keycap

@@ -60,7 +60,9 @@ func TestHostileTextTakesLinearTime(t *testing.T) {
 }
 
 func FuzzCleanTextIsCleanForGood(f *testing.F) {
-	for _, seed := range []string{"a\x1b[1mb", "\x1b\x1b]x\x07", "é\u200d\u202eé", "1\ufe0f\u20e3", "\u009b", "\x1b\r\n", "\xc2\x1b["} {
+	for _, seed := range []string{
+		"a\x1b[1mb", "\x1b\x1b]x\x07", "é\u200d\u202eé", "1\ufe0f\u20e3", "\u009b", "\x1b\r\n", "\xc2\x1b[",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

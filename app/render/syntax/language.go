@@ -53,7 +53,7 @@ type scanFunc func(p *painter, st State) State
 // Name returns the name a person reads: "Go", "C++".
 func (l *Language) Name() string { return l.name }
 
-// State is what has to be known of the lines above to colour the next one. The
+// State holds what has to be known of the lines above to colour the next one. The
 // zero value is the start of a text. It is a plain value, to be copied at will.
 type State struct {
 	mode  mode

@@ -1,6 +1,6 @@
 package syntax
 
-// class is what a piece of text is. Its CSS class is in classNames.
+// class says what a piece of text is. Its CSS class is in classNames.
 type class uint8
 
 const (

@@ -197,7 +197,8 @@ func lineCommentAt(starters, s string, i int) bool {
 	for starters != "" {
 		var start string
 		start, starters, _ = strings.Cut(starters, " ")
-		if strings.HasPrefix(s[i:], start) && (start != "#" || i == 0 || s[i-1] != '$' && s[i-1] != '{' && !isName(s[i-1], "")) {
+		if strings.HasPrefix(s[i:], start) &&
+			(start != "#" || i == 0 || s[i-1] != '$' && s[i-1] != '{' && !isName(s[i-1], "")) {
 			return true
 		}
 	}

@@ -8,7 +8,8 @@ import "strings"
 func scanDiff(p *painter, st State) State {
 	s := p.src
 	switch {
-	case strings.HasPrefix(s, "+++"), strings.HasPrefix(s, "---"), strings.HasPrefix(s, "diff "), strings.HasPrefix(s, "index "):
+	case strings.HasPrefix(s, "+++"), strings.HasPrefix(s, "---"), strings.HasPrefix(s, "diff "),
+		strings.HasPrefix(s, "index "):
 		p.span(0, len(s), heading)
 	case strings.HasPrefix(s, "@@"):
 		p.span(0, len(s), marker)
@@ -87,7 +88,8 @@ func scanINI(p *painter, st State) State {
 			p.span(0, len(s), heading)
 			return st
 		}
-		if k := strings.IndexByte(s, '='); k > 0 && !strings.HasPrefix(t, "#") && !strings.HasPrefix(t, ";") && !strings.ContainsAny(s[:k], "\"'#") {
+		if k := strings.IndexByte(s, '='); k > 0 && !strings.HasPrefix(t, "#") && !strings.HasPrefix(t, ";") &&
+			!strings.ContainsAny(s[:k], "\"'#") {
 			p.span(0, k, attribute)
 		}
 	}
