@@ -39,6 +39,7 @@ type Fixture struct {
 
 	Environments host.Environments // none, unless a test gives it before Open
 	Dialects     []plugin.Dialect  // besides World, in the same way
+	Services     map[string]plugin.Service
 
 	T    *testing.T
 	stop func()
@@ -77,7 +78,7 @@ func (f *Fixture) Open() {
 	f.Host = host.New(host.Options{
 		Dir: f.Dir, Data: f.Data, Dialects: append([]plugin.Dialect{f.World}, f.Dialects...), Launcher: f.World,
 		Registry: f.Tools, Gate: f.Gate, Cache: f.Cache, Bus: f.Bus,
-		Environments: f.Environments, Secrets: f.Keys, Log: slog.New(slog.DiscardHandler),
+		Environments: f.Environments, Services: f.Services, Secrets: f.Keys, Log: slog.New(slog.DiscardHandler),
 		Chats: host.Chats{Active: func(context.Context) (*chat.Conversation, error) {
 			return f.Chat, nil
 		}},

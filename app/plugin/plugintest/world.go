@@ -21,6 +21,8 @@ import (
 // or in main.py of a folder. A file that is no JSON is a syntax error.
 type Script struct {
 	Name        string         `json:"name,omitempty"`
+	Identity    string         `json:"identity,omitempty"`
+	Seeds       []plugin.Seed  `json:"seeds,omitempty"`
 	Permissions []string       `json:"permissions,omitempty"`
 	Files       []string       `json:"files,omitempty"` // siblings that it imports
 	Tools       []Tool         `json:"tools"`
@@ -228,7 +230,7 @@ func (w *World) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifes
 	if s.Name != "" {
 		m.Name = s.Name
 	}
-	m.Permissions = append(m.Permissions, s.Permissions...)
+	m.Permissions, m.Identity, m.Seeds = append(m.Permissions, s.Permissions...), s.Identity, s.Seeds
 	if !src.Folder {
 		m.Files = []string{m.Entry}
 		for _, name := range s.Files {
