@@ -37,8 +37,10 @@ def types(a: Size, b: datetime.datetime, c: datetime.date, d: pathlib.Path, e: u
           h: typing.Set[int], i: typing.Tuple[int, str], j: typing.Deque[int], k: datetime.timedelta, l: datetime.time):
     return [type(v).__name__ for v in (a, b, c, e, f, g, h, i, j, k, l)] + [isinstance(d, pathlib.Path), a.name]
 `)
-		equal(t, "model", w.Call("model", `{"order":{"lines":[{"name":"a","price":"1.5"},{"name":"b","price":2}]}}`).Text(), `["Order","a",2.0,null]`)
-		equal(t, "data", w.Call("data", `{"p":{"x":"1"},"at":[2],"opt":{"deep":"yes"}}`).Text(), `["Point",1,[],2,5,{"deep":true}]`)
+		equal(t, "model", w.Call("model", `{"order":{"lines":[{"name":"a","price":"1.5"},{"name":"b","price":2}]}}`).Text(),
+			`["Order","a",2.0,null]`)
+		equal(t, "data", w.Call("data", `{"p":{"x":"1"},"at":[2],"opt":{"deep":"yes"}}`).Text(),
+			`["Point",1,[],2,5,{"deep":true}]`)
 		equal(t, "types", w.Call("types", `{"a":"s","b":"2024-01-02T03:04:05Z","c":"2024-01-02","d":"/x","e":"12345678-1234-5678-1234-567812345678",
 			"f":"1.50","g":"ab","h":[1,1],"i":[1,"x"],"j":[1],"k":"PT1H","l":"12:30"}`).Text(),
 			`["Size","datetime","date","UUID","Decimal","bytes","set","tuple","deque","timedelta","time",true,"SMALL"]`)
@@ -77,7 +79,8 @@ def count(): return len(entered)
 		}
 		equal(t, "entered", w.Call("count", "").Text(), "0")
 		equal(t, "null is in no bound", w.Call("dial", `{"level":null}`).Text(), `[null,"x"]`)
-		equal(t, "message", w.Call("fib", `{"n":250}`).Text(), "Error: arguments do not fit fib:\n- n: expected at most 100, got the integer 250")
+		equal(t, "message", w.Call("fib", `{"n":250}`).Text(),
+			"Error: arguments do not fit fib:\n- n: expected at most 100, got the integer 250")
 	})
 }
 
@@ -129,9 +132,15 @@ def pattern(v: typing.Pattern): return v.pattern
 `)
 		const refused = "\x00refused"
 		for name, cases := range map[string]map[string]string{
-			"integer":     {`5`: "5", `"5"`: "5", `" 5 "`: "5", `5.0`: "5", `"5.0"`: "5", `true`: "1", `5.5`: refused, `"x"`: refused, `null`: refused, `[]`: refused, `"5.5"`: refused, `""`: refused},
-			"number":      {`1`: "1.0", `"1.5"`: "1.5", `1.5`: "1.5", `"x"`: refused, `null`: refused},
-			"boolean":     {`true`: "True", `0`: "False", `1`: "True", `"YES"`: "True", `"off"`: "False", `"T"`: "True", `"n"`: "False", `"1"`: "True", `2`: refused, `""`: refused, `"maybe"`: refused},
+			"integer": {
+				`5`: "5", `"5"`: "5", `" 5 "`: "5", `5.0`: "5", `"5.0"`: "5", `true`: "1", `5.5`: refused, `"x"`: refused,
+				`null`: refused, `[]`: refused, `"5.5"`: refused, `""`: refused,
+			},
+			"number": {`1`: "1.0", `"1.5"`: "1.5", `1.5`: "1.5", `"x"`: refused, `null`: refused},
+			"boolean": {
+				`true`: "True", `0`: "False", `1`: "True", `"YES"`: "True", `"off"`: "False", `"T"`: "True", `"n"`: "False",
+				`"1"`: "True", `2`: refused, `""`: refused, `"maybe"`: refused,
+			},
 			"text":        {`"x"`: "'x'", `5`: refused, `true`: refused, `null`: refused},
 			"items":       {`["1",2]`: "[1, 2]", `[]`: "[]", `"12"`: refused, `{}`: refused, `["x"]`: refused},
 			"fixed":       {`["1","x"]`: "(1, 'x')", `[1]`: refused, `[1,"x",2]`: refused},
@@ -141,11 +150,20 @@ def pattern(v: typing.Pattern): return v.pattern
 			"enumeration": {`"s"`: "SMALL", `"SMALL"`: refused},
 			"ordinal":     {`1`: "ONE", `2`: refused},
 			"literal":     {`1`: "1", `1.0`: "1", `"a"`: "'a'", `true`: "True", `"1"`: refused, `2`: refused},
-			"moment": {`"2024-01-02T03:04:05Z"`: "2024-01-02T03:04:05+00:00", `"2024-01-02 03:04"`: "2024-01-02T03:04:00", `"2024-01-02T03:04:05.12+0200"`: "2024-01-02T03:04:05.120000+02:00",
-				`"2024-01-02"`: "2024-01-02T00:00:00", `0`: "1970-01-01T00:00:00+00:00", `"soon"`: refused, `true`: refused, `"2024-13-01"`: refused},
-			"day":      {`"2024-01-02"`: "2024-01-02", `"2024-01-02T00:00:00"`: "2024-01-02", `"2024-01-02T01:00:00"`: refused, `86400`: "1970-01-02", `"x"`: refused},
-			"clock":    {`"12:30"`: "12:30:00", `"12:30:05.5Z"`: "12:30:05.500000+00:00", `3600`: "01:00:00", `"25:00"`: refused},
-			"span":     {`90`: "90.0", `"PT1H30M"`: "5400.0", `"P1DT2H"`: "93600.0", `"01:30:00"`: "5400.0", `"-PT1S"`: "-1.0", `"1 day, 1:00:00"`: "90000.0", `"x"`: refused, `"PT"`: refused, `"P"`: refused},
+			"moment": {`"2024-01-02T03:04:05Z"`: "2024-01-02T03:04:05+00:00", `"2024-01-02 03:04"`: "2024-01-02T03:04:00",
+				`"2024-01-02T03:04:05.12+0200"`: "2024-01-02T03:04:05.120000+02:00",
+				`"2024-01-02"`:                  "2024-01-02T00:00:00", `0`: "1970-01-01T00:00:00+00:00", `"soon"`: refused,
+				`true`:         refused,
+				`"2024-13-01"`: refused},
+			"day": {
+				`"2024-01-02"`: "2024-01-02", `"2024-01-02T00:00:00"`: "2024-01-02", `"2024-01-02T01:00:00"`: refused,
+				`86400`: "1970-01-02", `"x"`: refused,
+			},
+			"clock": {`"12:30"`: "12:30:00", `"12:30:05.5Z"`: "12:30:05.500000+00:00", `3600`: "01:00:00", `"25:00"`: refused},
+			"span": {
+				`90`: "90.0", `"PT1H30M"`: "5400.0", `"P1DT2H"`: "93600.0", `"01:30:00"`: "5400.0", `"-PT1S"`: "-1.0",
+				`"1 day, 1:00:00"`: "90000.0", `"x"`: refused, `"PT"`: refused, `"P"`: refused,
+			},
 			"money":    {`"1.50"`: "1.50", `2`: "2", `1.1`: "1.1", `"x"`: refused, `"NaN"`: refused},
 			"data":     {`"é"`: `b'\xc3\xa9'`, `5`: refused},
 			"either":   {`1`: "1", `"1"`: "'1'", `1.0`: "1", `[]`: refused},
@@ -189,7 +207,8 @@ func TestLF23ArgumentsThatAreNoObjectAreAnErrorResult(t *testing.T) {
 	deep := strings.Repeat("[", 20000) + strings.Repeat("]", 20000)
 	w.Send(map[string]any{"id": "deep", "method": "ping"}) // the worker must survive what follows
 	w.Call("f", `{"a":1}`)
-	if _, err := fmt.Fprintf(w.In, `{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"name":"f","arguments":{"a":%s}}}`+"\n", deep); err != nil {
+	if _, err := fmt.Fprintf(w.In,
+		`{"jsonrpc":"2.0","id":99,"method":"tools/call","params":{"name":"f","arguments":{"a":%s}}}`+"\n", deep); err != nil {
 		t.Fatal(err)
 	}
 	equal(t, "after a value that nests too deeply", w.Call("f", `{"a":2}`).Text(), "2")

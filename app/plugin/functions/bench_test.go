@@ -50,7 +50,9 @@ func BenchmarkStartToListed(b *testing.B) {
 	var took []time.Duration
 	for b.Loop() {
 		began := time.Now()
-		spec, err := d.Spec(b.Context(), src, *m, plugin.Place{Storage: b.TempDir(), Runtime: pythontest.RuntimeDir, Work: pythontest.RuntimeDir})
+		spec, err := d.Spec(b.Context(), src, *m, plugin.Place{
+			Storage: b.TempDir(), Runtime: pythontest.RuntimeDir, Work: pythontest.RuntimeDir,
+		})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -97,7 +99,7 @@ func BenchmarkInspect(b *testing.B) {
 	}
 }
 
-// BenchmarkIdleMemory is what a worker of one function takes at rest.
+// BenchmarkIdleMemory measures a worker of one function at rest.
 func BenchmarkIdleMemory(b *testing.B) {
 	d := aPython(b)
 	pythontest.IdleMemory(b, func() *pythontest.Worker {

@@ -89,7 +89,8 @@ func TestLF28ACallPastItsDeadlineTimesOutAndTheNextWorks(t *testing.T) {
 			began := time.Now()
 			got := w.Answered(w.Ask(name, "", due(200*time.Millisecond)))
 			equal(t, "status of "+name, got.Meta.Status, "timeout")
-			if prefix := "Error: " + name + " took longer than "; !strings.HasPrefix(got.Text(), prefix) || !strings.HasSuffix(got.Text(), " ms and was stopped") {
+			if prefix := "Error: " + name + " took longer than "; !strings.HasPrefix(got.Text(), prefix) ||
+				!strings.HasSuffix(got.Text(), " ms and was stopped") {
 				t.Errorf("text: %q", got.Text())
 			}
 			if took := time.Since(began); took < 150*time.Millisecond {
@@ -250,7 +251,8 @@ def quiet(): return 1
 		equal(t, "child", w.Call("child", "").Text(), "ok")
 		got = w.Call("lots", "")
 		if len(got.Meta.Printed) != 8<<10 || !strings.HasSuffix(got.Meta.Printed, "line 4999\n") {
-			t.Errorf("printed %d bytes, ending in %q", len(got.Meta.Printed), got.Meta.Printed[max(0, len(got.Meta.Printed)-20):])
+			t.Errorf("printed %d bytes, ending in %q", len(got.Meta.Printed),
+				got.Meta.Printed[max(0, len(got.Meta.Printed)-20):])
 		}
 		equal(t, "async", w.Call("aprints", "").Meta.Printed, "async\nin a thread\n")
 		equal(t, "quiet", w.Call("quiet", "").Meta.Printed, "")
@@ -262,7 +264,9 @@ def quiet(): return 1
 			t.Errorf("end: %v", err)
 		}
 		log := w.Stderr.String()
-		for _, line := range []string{"while loading\n", "héllo\n", "past python\n", "no newline dunder\n", "from a child\n", "line 0\n", "in a thread\n"} {
+		for _, line := range []string{
+			"while loading\n", "héllo\n", "past python\n", "no newline dunder\n", "from a child\n", "line 0\n", "in a thread\n",
+		} {
 			if !strings.Contains(log, line) {
 				t.Errorf("%q is not in the log", line)
 			}
@@ -368,7 +372,8 @@ def coroutine():
 		equal(t, "async generator", w.Call("agen", "").Text(), "[1,2]")
 		equal(t, "coroutine of a plain function", w.Call("coroutine", "").Text(), "inner")
 		got := w.Call("png", "")
-		if len(got.Content) != 2 || got.Content[1].Type != "image" || got.Content[1].MimeType != "image/png" || len(got.Content[1].Data) != 16 {
+		if len(got.Content) != 2 || got.Content[1].Type != "image" || got.Content[1].MimeType != "image/png" ||
+			len(got.Content[1].Data) != 16 {
 			t.Errorf("png: %+v", got.Content)
 		}
 		equal(t, "png text", got.Text(), "<16 bytes>")
@@ -378,7 +383,8 @@ def coroutine():
 			t.Errorf("a text of 200 kB arrived as %d bytes", len(large))
 		}
 		enormous := w.Call("enormous", "").Text()
-		if !strings.HasPrefix(enormous, "a\n") || !strings.Contains(enormous, "\nz\n[The whole result had ") || !strings.Contains(enormous, "bytes left out") {
+		if !strings.HasPrefix(enormous, "a\n") || !strings.Contains(enormous, "\nz\n[The whole result had ") ||
+			!strings.Contains(enormous, "bytes left out") {
 			t.Errorf("a text past the wire's line arrived as %d bytes", len(enormous))
 		}
 		equal(t, "media too large", w.Call("media", "").Text(), "<5000008 bytes of image/png, too large to pass on>")
@@ -415,11 +421,14 @@ def steps():
 	}
 	text := func(s string) map[string]any { return map[string]any{"result": map[string]any{"text": s}} }
 	refuse := func(code int, kind string) map[string]any {
-		return map[string]any{"error": map[string]any{"code": code, "message": "PERMISSION_DENIED: chats", "data": map[string]any{"kind": kind}}}
+		return map[string]any{
+			"error": map[string]any{"code": code, "message": "PERMISSION_DENIED: chats", "data": map[string]any{"kind": kind}},
+		}
 	}
 	equal(t, "read", serveHost(w.Ask("read", "", map[string]any{"conclave/call-id": "c1"}), text("hello")).Text(), "hello")
 	equal(t, "aread", serveHost(w.Ask("aread", "", nil), text("1"), text("2")).Text(), `["1","2"]`)
-	equal(t, "denied", serveHost(w.Ask("denied", "", nil), refuse(-32010, "denied")).Text(), "denied: PERMISSION_DENIED: chats (denied)")
+	equal(t, "denied", serveHost(w.Ask("denied", "", nil), refuse(-32010, "denied")).Text(),
+		"denied: PERMISSION_DENIED: chats (denied)")
 	equal(t, "missing", serveHost(w.Ask("missing", "", nil), refuse(-32013, "not_found")).Meta.ErrorType, "HostError")
 	meta := due(time.Minute)
 	meta["conclave/conversation"], meta["conclave/user"] = "conv", "u1"
@@ -470,7 +479,10 @@ heard = []
 conclave.on_event("PERMISSION_CHANGED", heard.append)
 def listening(): return heard
 `)
-	w.Send(map[string]any{"method": "conclave/event", "params": map[string]any{"name": "PERMISSION_CHANGED", "payload": map[string]any{"granted": true}}})
+	w.Send(map[string]any{
+		"method": "conclave/event",
+		"params": map[string]any{"name": "PERMISSION_CHANGED", "payload": map[string]any{"granted": true}},
+	})
 	w.Wait(w.Request("ping", map[string]any{})) // answered on the main thread too, after the event
 	equal(t, "heard", w.Call("listening", "").Text(), `[{"granted":true}]`)
 }

@@ -83,7 +83,8 @@ func TestBehindTheWallsASingleFileReadsItsSiblingsAndNoOther(t *testing.T) {
 	}
 	d := aPython(t)
 	dir := files(t, map[string]string{
-		"plug.py":   "import helper, pathlib\nhere = pathlib.Path(__file__).parent\ndef f(): return helper.N\ndef spy(): return (here / 'other.py').read_text()\n",
+		"plug.py": "import helper, pathlib\nhere = pathlib.Path(__file__).parent\ndef f(): return helper.N\ndef spy(): " +
+			"return (here / 'other.py').read_text()\n",
 		"helper.py": "N = 'sibling'\n",
 		"other.py":  "SECRET = 1\n",
 	})
@@ -91,7 +92,8 @@ func TestBehindTheWallsASingleFileReadsItsSiblingsAndNoOther(t *testing.T) {
 	w.List()
 	equal(t, "sibling", w.Call("f", "").Text(), "sibling")
 	equal(t, "another plugin", w.Call("spy", "").Meta.ErrorType, "PermissionError")
-	w = pythontest.BehindWalls(t, d, filepath.Join(files(t, map[string]string{"bad.py": "open('/etc/passwd')\n"}), "bad.py"))
+	w = pythontest.BehindWalls(t, d,
+		filepath.Join(files(t, map[string]string{"bad.py": "open('/etc/passwd')\n"}), "bad.py"))
 	problem := w.Initialize()
 	if problem == nil || !strings.Contains(problem.Hint, "permission") {
 		t.Errorf("got %+v, want a problem with a hint", problem)

@@ -111,7 +111,8 @@ def none(x): pass
 		} {
 			i := slices.IndexFunc(tools, func(l listed) bool { return l.Name == tool })
 			equal(t, "description of "+tool, tools[i].Description, want)
-			if tool == "stray" && (len(tools[i].Meta.Warnings) != 1 || !strings.Contains(tools[i].Meta.Warnings[0], "patterns")) {
+			if tool == "stray" && (len(tools[i].Meta.Warnings) != 1 ||
+				!strings.Contains(tools[i].Meta.Warnings[0], "patterns")) {
 				t.Errorf("warnings of stray: %q", tools[i].Meta.Warnings)
 			}
 		}

@@ -26,9 +26,10 @@ func New(interpreters *python.Interpreters) *Dialect {
 	return &Dialect{interpreters}
 }
 
-// Recognize takes a .py file, or a folder with entry points for llm, with
-// NAME/NAME.py or with an __init__.py. A folder may have such a file and the manifest
-// of another dialect, which is why this one is asked last. The error is a *plugin.Problem for one that is empty, too large or unreadable.
+// Recognize takes a .py file, or a folder with entry points for llm, with NAME/NAME.py or
+// with an __init__.py. A folder may have such a file and the manifest of another dialect,
+// which is why this one is asked last. The error is a *plugin.Problem for one that is
+// empty, too large or unreadable.
 func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manifest, error) {
 	entry := filepath.Base(src.Path)
 	if !src.Folder {
@@ -133,8 +134,10 @@ func unsuitable(entry string, read python.Inspected) *plugin.Problem {
 		return nil
 	case has(read, "Tools"):
 		return &plugin.Problem{Kind: "unavailable", File: entry,
-			Message: entry + " is a tool file of Open WebUI: its tools are the methods of its class Tools. Conclave does not run such files yet.",
-			Hint:    "The methods work as functions of a file of their own; " + page}
+			Message: entry +
+				" is a tool file of Open WebUI: its tools are the methods of its class Tools. " +
+				"Conclave does not run such files yet.",
+			Hint: "The methods work as functions of a file of their own; " + page}
 	case len(read.Functions) > 0 || !read.Known || read.Exports:
 		return nil
 	case has(read, "Pipe", "Filter", "Action", "Event"):
@@ -183,7 +186,8 @@ var modules = []string{"llm"}
 
 // Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
 // unavailable when there is no Python.
-func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest, place plugin.Place) (sandbox.Spec, error) {
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest,
+	place plugin.Place) (sandbox.Spec, error) {
 	own := []string{src.Path} // what of the plugin may be read
 	if src.Folder {
 		c := python.FolderConfig(src, m.Entry)

@@ -22,7 +22,8 @@ import (
 func TestRecognizeReadsWhatAFileSaysOfItself(t *testing.T) {
 	d := functions.New(python.New(python.Options{}))
 	dir := files(t, map[string]string{
-		"desk.py":   "#!/usr/bin/env python3\n# a comment\nr'''\n  Desk: small things.\n\nMore.\n'''\n__version__ = \"1.2\"\n__author__ = 'A. Person'\n__url__ = 'https://example.org'\nimport other\n",
+		"desk.py": "#!/usr/bin/env python3\n# a comment\nr'''\n  Desk: small things.\n\nMore.\n'''\n__version__ = " +
+			"\"1.2\"\n__author__ = 'A. Person'\n__url__ = 'https://example.org'\nimport other\n",
 		"other.py":  "",
 		"plain.PY":  "x = 1\n",
 		"notes.txt": "def f(): ...\n",
@@ -171,7 +172,8 @@ func TestTheChoiceOfPythonIsSettingThenVariableThenPath(t *testing.T) {
 	if err := os.Symlink(good, second); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := choose(""); err != nil || found.Command[0] != second || !strings.Contains(found.Why, "no usable python3") {
+	if found, err := choose(""); err != nil || found.Command[0] != second ||
+		!strings.Contains(found.Why, "no usable python3") {
 		t.Errorf("python after an old python3: %+v, %v", found, err)
 	}
 	t.Setenv("PATH", t.TempDir())
@@ -259,7 +261,8 @@ func TestSpecGivesTheWorkerWhatItNeedsAndNoMore(t *testing.T) {
 		}
 		equal(t, "executes itself", spec.Execute[0], spec.Argv[0])
 		env := strings.Join(spec.Env, "\n")
-		if strings.Contains(env, "hunter2") || !strings.Contains(env, "HOME="+storage) || !strings.Contains(env, "TZ=Europe/Berlin") {
+		if strings.Contains(env, "hunter2") || !strings.Contains(env, "HOME="+storage) ||
+			!strings.Contains(env, "TZ=Europe/Berlin") {
 			t.Errorf("environment: %s", env)
 		}
 	}

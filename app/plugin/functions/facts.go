@@ -27,7 +27,10 @@ func (d *Dialect) Facts() plugin.Facts {
 		Layouts: []plugin.Layout{
 			{Entry: "NAME.py", What: "a file of functions", Page: "PYTHON.md"},
 			{Entry: "NAME/ with NAME.py or __init__.py", What: "a folder of functions", Page: "PYTHON.md"},
-			{Entry: "NAME/ with pyproject.toml and entry points for llm", What: "a tool plugin of the llm program", Page: "PYTHON.md"},
+			{
+				Entry: "NAME/ with pyproject.toml and entry points for llm", What: "a tool plugin of the llm program",
+				Page: "PYTHON.md",
+			},
 		},
 		Endings:    []string{".py"},
 		Convention: tool.Convention{Loose: true}, // "5" fits an integer (contracts/llm-functions, section 6.3)

@@ -78,7 +78,9 @@ def mine(when: Optional[datetime] = None, names: List[str] = []) -> str:
 func TestLF02FilesAsPeopleWriteThemLoadWithAndWithoutPydantic(t *testing.T) {
 	dir := files(t, map[string]string{"sequences.py": sequences, "parcels.py": parcels, "imports.py": imports})
 	check := func(t *testing.T, d *functions.Dialect) {
-		for name, want := range map[string]string{"sequences": "fibonacci convert fail", "parcels": "ship", "imports": "mine"} {
+		for name, want := range map[string]string{
+			"sequences": "fibonacci convert fail", "parcels": "ship", "imports": "mine",
+		} {
 			w := launch(t, d, source(t, filepath.Join(dir, name+".py")))
 			equal(t, name, strings.Join(names(w.List()), " "), want)
 			switch name {
@@ -90,7 +92,8 @@ func TestLF02FilesAsPeopleWriteThemLoadWithAndWithoutPydantic(t *testing.T) {
 				equal(t, "printed", converted.Meta.Printed, "converting\n")
 				equal(t, "fail", w.Call("fail", `{}`).Text(), "Error: ValueError: asked to fail")
 			case "parcels":
-				equal(t, "ship", w.Call("ship", `{"parcel":{"to":{"city":"Oslo"},"kilos":3},"fast":true}`).Text(), `{"to":"Oslo","price":12.0}`)
+				equal(t, "ship", w.Call("ship", `{"parcel":{"to":{"city":"Oslo"},"kilos":3},"fast":true}`).Text(),
+					`{"to":"Oslo","price":12.0}`)
 			}
 		}
 	}
@@ -101,8 +104,12 @@ func TestLF02FilesAsPeopleWriteThemLoadWithAndWithoutPydantic(t *testing.T) {
 func TestLF07AMissingPackageIsNamedWithTheCommandThatInstallsIt(t *testing.T) {
 	t.Parallel()
 	d := aPython(t)
-	p := launch(t, d, source(t, filepath.Join(files(t, map[string]string{"plug.py": "import math\nimport no_such_package_at_all.part\n"}), "plug.py"))).Initialize()
-	if p == nil || p.Kind != "unavailable" || p.Line != 2 || len(p.Missing) != 1 || p.Missing[0] != "no_such_package_at_all" || !strings.HasSuffix(p.Hint, " -m pip install no_such_package_at_all") {
+	p := launch(t, d,
+		source(t,
+			filepath.Join(files(t, map[string]string{"plug.py": "import math\nimport no_such_package_at_all.part\n"}),
+				"plug.py"))).Initialize()
+	if p == nil || p.Kind != "unavailable" || p.Line != 2 || len(p.Missing) != 1 ||
+		p.Missing[0] != "no_such_package_at_all" || !strings.HasSuffix(p.Hint, " -m pip install no_such_package_at_all") {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -208,20 +215,24 @@ func TestLF48FaultsOfThePeer(t *testing.T) {
 		}
 	})
 	t.Run("M8 title", func(t *testing.T) {
-		equal(t, "schema", schema("m8"), `{"type":"object","properties":{"title":{"type":"string"},"other":{"type":"integer","default":1}},"required":["title"]}`)
+		equal(t, "schema", schema("m8"),
+			`{"type":"object","properties":{"title":{"type":"string"},"other":{"type":"integer","default":1}},"required":["title"]}`)
 		equal(t, "answer", w.Call("m8", `{"title":"T"}`).Text(), "T")
 	})
 	t.Run("M9 parameters", func(t *testing.T) {
-		equal(t, "schema", schema("m9"), `{"type":"object","properties":{"first":{"type":"string"}},"required":["first"],"additionalProperties":{"type":"integer"}}`)
+		equal(t, "schema", schema("m9"),
+			`{"type":"object","properties":{"first":{"type":"string"}},"required":["first"],"additionalProperties":{"type":"integer"}}`)
 		equal(t, "answer", w.Call("m9", `{"first":"a","x":2}`).Text(), "a () 1 {'x': 2}")
 	})
 	t.Run("M10 defaults", func(t *testing.T) {
-		equal(t, "schema", schema("m10"), `{"type":"object","properties":{"count":{"type":"integer","default":3},"limit":{"type":"number"},"kind":{"default":null},"call":{"default":null}}}`)
+		equal(t, "schema", schema("m10"),
+			`{"type":"object","properties":{"count":{"type":"integer","default":3},"limit":{"type":"number"},"kind":{"default":null},"call":{"default":null}}}`)
 		equal(t, "answer", w.Call("m10", `{}`).Text(), "3 inf")
 	})
 	t.Run("M11 printing and leaving", func(t *testing.T) {
 		a := w.Call("m11", `{}`)
-		if a.Meta.Status != "raised" || !strings.Contains(a.Text(), "SystemExit: 4") || !strings.Contains(a.Meta.Printed, "printed") {
+		if a.Meta.Status != "raised" || !strings.Contains(a.Text(), "SystemExit: 4") ||
+			!strings.Contains(a.Meta.Printed, "printed") {
 			t.Errorf("got %s %q, printed %q", a.Meta.Status, a.Text(), a.Meta.Printed)
 		}
 		w.Logged("by a child")

@@ -118,7 +118,8 @@ func TestLF48WhatAFileDoesWrongIsASentenceAndTheNextCallWorks(t *testing.T) {
 			t.Errorf("twice is offered at %d as %q", n, tools[n].Description)
 		}
 		if name == "default" {
-			equal(t, "schema of default", compact(t, tools[n].Schema), `{"type":"object","properties":{"when":{},"how":{},"fine":{"type":"integer","default":1}}}`)
+			equal(t, "schema of default", compact(t, tools[n].Schema),
+				`{"type":"object","properties":{"when":{},"how":{},"fine":{"type":"integer","default":1}}}`)
 		}
 	}
 	for _, want := range []struct{ name, status, text string }{

@@ -32,7 +32,8 @@ func TestF21SourcesWrittenAgainstTheParserAreReadBehindWalls(t *testing.T) {
 	// Each byte or two of it becomes an object of the tree.
 	_, err = inspect("def f(): ...\nx = [" + strings.Repeat("0,", 1<<20) + "]\n")
 	problem, ok := errors.AsType[*plugin.Problem](err)
-	if !ok || problem.Kind != "memory" || !strings.HasPrefix(problem.Message, "Reading its sources takes more memory") || problem.Hint == "" {
+	if !ok || problem.Kind != "memory" || !strings.HasPrefix(problem.Message, "Reading its sources takes more memory") ||
+		problem.Hint == "" {
 		t.Errorf("2 MiB of a list: got %#v", err)
 	}
 	if _, err = inspect("def f(): ...\n"); err != nil {

@@ -53,21 +53,61 @@ def commands(cli):
 `
 
 func TestLF41PluginsOfLlmListExactlyWhatTheyRegister(t *testing.T) {
-	project := "[project]\nname = 'llm-tools-small'\nversion = '0.2'\ndescription = 'Small things.'\n[project.entry-points.llm]\nsmall = '%s'\n"
+	project := "[project]\nname = 'llm-tools-small'\nversion = '0.2'\ndescription = 'Small " +
+		"things.'\n[project.entry-points.llm]\nsmall = '%s'\n"
 	want := []string{"shout", "given name", "shout_1", "plain", "bare", "told"}
 	trees := map[string]struct {
 		files map[string]string
 		path  string
 	}{
 		"single file": {map[string]string{"small.py": registering}, "small.py"},
-		"flat":        {map[string]string{"p/pyproject.toml": strings.Replace(project, "%s", "llm_small", 1), "p/llm_small.py": registering}, "p"},
-		"src":         {map[string]string{"p/pyproject.toml": strings.Replace(project, "%s", "llm_small", 1), "p/src/llm_small/__init__.py": "from .hooks import register_tools\n", "p/src/llm_small/hooks.py": registering}, "p"},
-		"package":     {map[string]string{"p/pyproject.toml": strings.Replace(project, "%s", "llm_small.hooks", 1), "p/llm_small/__init__.py": "", "p/llm_small/hooks.py": registering}, "p"},
-		"object":      {map[string]string{"p/pyproject.toml": strings.Replace(project, "%s", "small:Hooks", 1), "p/small.py": registering + "class Hooks:\n    register_tools = staticmethod(register_tools)\n"}, "p"},
-		"poetry":      {map[string]string{"p/pyproject.toml": "[tool.poetry]\nname = 'llm-tools-small'\n[tool.poetry.plugins.llm]\nsmall = 'small'\n", "p/small.py": registering}, "p"},
-		"setup.cfg":   {map[string]string{"p/setup.cfg": "[metadata]\nname = x\n[options.entry_points]\nllm =\n    small = small\n", "p/small.py": registering}, "p"},
-		"setup.py":    {map[string]string{"p/setup.py": "from setuptools import setup\nsetup(name='x', entry_points={'llm': ['small = small']})\n", "p/small.py": registering}, "p"},
-		"own folder":  {map[string]string{"p/__init__.py": registering}, "p"},
+		"flat": {
+			map[string]string{"p/pyproject.toml": strings.Replace(project, "%s", "llm_small", 1), "p/llm_small.py": registering},
+			"p",
+		},
+		"src": {
+			map[string]string{
+				"p/pyproject.toml":            strings.Replace(project, "%s", "llm_small", 1),
+				"p/src/llm_small/__init__.py": "from .hooks import register_tools\n", "p/src/llm_small/hooks.py": registering,
+			},
+			"p",
+		},
+		"package": {
+			map[string]string{
+				"p/pyproject.toml": strings.Replace(project, "%s", "llm_small.hooks", 1), "p/llm_small/__init__.py": "",
+				"p/llm_small/hooks.py": registering,
+			},
+			"p",
+		},
+		"object": {
+			map[string]string{
+				"p/pyproject.toml": strings.Replace(project, "%s", "small:Hooks", 1),
+				"p/small.py":       registering + "class Hooks:\n    register_tools = staticmethod(register_tools)\n",
+			},
+			"p",
+		},
+		"poetry": {
+			map[string]string{
+				"p/pyproject.toml": "[tool.poetry]\nname = 'llm-tools-small'\n[tool.poetry.plugins.llm]\nsmall = 'small'\n",
+				"p/small.py":       registering,
+			},
+			"p",
+		},
+		"setup.cfg": {
+			map[string]string{
+				"p/setup.cfg": "[metadata]\nname = x\n[options.entry_points]\nllm =\n    small = small\n",
+				"p/small.py":  registering,
+			},
+			"p",
+		},
+		"setup.py": {
+			map[string]string{
+				"p/setup.py": "from setuptools import setup\nsetup(name='x', entry_points={'llm': ['small = small']})\n",
+				"p/small.py": registering,
+			},
+			"p",
+		},
+		"own folder": {map[string]string{"p/__init__.py": registering}, "p"},
 	}
 	for name, tree := range trees {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +118,8 @@ func TestLF41PluginsOfLlmListExactlyWhatTheyRegister(t *testing.T) {
 				t.Fatalf("got %q, want %q", got, want)
 			}
 			equal(t, "description", tools[0].Description, "Say it loudly.")
-			equal(t, "schema", compact(t, tools[0].Schema), `{"type":"object","properties":{"text":{"type":"string","description":"What to say."}},"required":["text"]}`)
+			equal(t, "schema", compact(t, tools[0].Schema),
+				`{"type":"object","properties":{"text":{"type":"string","description":"What to say."}},"required":["text"]}`)
 			if tools[0].Meta.Line == 0 || !strings.HasSuffix(tools[0].Meta.File, ".py") {
 				t.Errorf("it lies at %s:%d", tools[0].Meta.File, tools[0].Meta.Line)
 			}
@@ -94,7 +135,8 @@ func TestLF45ASchemaThatThePluginGivesIsSentAsItIs(t *testing.T) {
 	for _, tool := range w.Tools {
 		switch tool.Name {
 		case "plain":
-			equal(t, "schema", compact(t, tool.Schema), `{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
+			equal(t, "schema", compact(t, tool.Schema),
+				`{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}`)
 			equal(t, "checked by Conclave", tool.Meta.Strict, true)
 		case "bare":
 			equal(t, "schema", compact(t, tool.Schema), `{"type":"object","properties":{}}`)
@@ -109,7 +151,8 @@ func TestLF45ASchemaThatThePluginGivesIsSentAsItIs(t *testing.T) {
 func TestLF46HooksThatAreNotUsedAreListedAndNotFatal(t *testing.T) {
 	w := serve(t, aPython(t), registering)
 	got := strings.Join(w.Notes, " ")
-	if !strings.Contains(got, "register_models is not used by Conclave") || !strings.Contains(got, "register_commands is not used by Conclave") {
+	if !strings.Contains(got, "register_models is not used by Conclave") ||
+		!strings.Contains(got, "register_commands is not used by Conclave") {
 		t.Errorf("got the notes %q", w.Notes)
 	}
 }
@@ -261,7 +304,8 @@ func TestLF44ToolboxesOfferTheirMethodsAndWhatTheyAdd(t *testing.T) {
 			t.Errorf("%s is hidden: %v", tool.Name, got)
 		}
 		if tool.Name == "counted" {
-			equal(t, "schema of counted", compact(t, tool.Schema), `{"type":"object","properties":{"more":{"type":"integer"}},"required":["more"]}`)
+			equal(t, "schema of counted", compact(t, tool.Schema),
+				`{"type":"object","properties":{"more":{"type":"integer"}},"required":["more"]}`)
 		}
 	}
 	for call, answer := range map[[2]string]string{
@@ -285,7 +329,8 @@ func TestLF44ToolboxesOfferTheirMethodsAndWhatTheyAdd(t *testing.T) {
 		t.Errorf("a toolbox that cannot be made says %q", got)
 	}
 	got := strings.Join(w.Notes, " ")
-	if !strings.Contains(got, "Needy needs settings: path, token.") || !strings.Contains(got, "Broken could not be made: ZeroDivisionError") {
+	if !strings.Contains(got, "Needy needs settings: path, token.") ||
+		!strings.Contains(got, "Broken could not be made: ZeroDivisionError") {
 		t.Errorf("got the notes %q", w.Notes)
 	}
 }
@@ -324,7 +369,8 @@ func TestLF42SettingsMakeTheToolboxAsTheyAreGiven(t *testing.T) {
 	} {
 		t.Run(given, func(t *testing.T) {
 			t.Parallel()
-			w := pythontest.LaunchWith(t, d, source(t, filepath.Join(dir, "plug.py")), plugin.Place{Options: json.RawMessage(given)})
+			w := pythontest.LaunchWith(t, d, source(t, filepath.Join(dir, "plug.py")),
+				plugin.Place{Options: json.RawMessage(given)})
 			w.List()
 			if got := w.Call("Needy_where", `{}`).Text(); !strings.Contains(got, want) {
 				t.Errorf("got %q, want %q", got, want)
@@ -336,7 +382,9 @@ func TestLF42SettingsMakeTheToolboxAsTheyAreGiven(t *testing.T) {
 func TestLF40SettingsOnRecordHideTheirSecrets(t *testing.T) {
 	d := aPython(t)
 	dir := files(t, map[string]string{"plug.py": boxes})
-	w := pythontest.LaunchWith(t, d, source(t, filepath.Join(dir, "plug.py")), plugin.Place{Options: json.RawMessage(`{"Needy":{"path":"x.db","token":"hush"},"Memory":{"api_key":"hush"}}`)})
+	w := pythontest.LaunchWith(t, d, source(t, filepath.Join(dir, "plug.py")), plugin.Place{
+		Options: json.RawMessage(`{"Needy":{"path":"x.db","token":"hush"},"Memory":{"api_key":"hush"}}`),
+	})
 	w.List()
 	for _, tool := range w.Tools {
 		if strings.Contains(tool.Meta.Instance, "hush") {
@@ -420,7 +468,8 @@ func TestLF46KeysVariablesFoldersAndTheCallItself(t *testing.T) {
 		}
 	}
 	w := pythontest.LaunchWith(t, d, source(t, path), plugin.Place{
-		Options: json.RawMessage(`{"environment":{"WEATHER_REGION":"north"}}`), Secrets: []string{"environment.WEATHER_TOKEN", "keys.weather"},
+		Options: json.RawMessage(`{"environment":{"WEATHER_REGION":"north"}}`),
+		Secrets: []string{"environment.WEATHER_TOKEN", "keys.weather"},
 	})
 	w.Secrets = map[string]string{"environment.WEATHER_TOKEN": "tok", "keys.weather": "wkey"}
 	w.List()
@@ -501,7 +550,8 @@ func TestLF37AttachmentsTravelWithTheOutput(t *testing.T) {
 	}
 	equal(t, "picture", kinds("picture"), "text image")
 	a := w.Call("picture", `{}`)
-	if got := base64.StdEncoding.EncodeToString(a.Content[1].Data); a.Text() != "one picture" || a.Content[1].MimeType != "image/png" || !strings.HasPrefix(got, "iVBORw0KGg") {
+	if got := base64.StdEncoding.EncodeToString(a.Content[1].Data); a.Text() != "one picture" ||
+		a.Content[1].MimeType != "image/png" || !strings.HasPrefix(got, "iVBORw0KGg") {
 		t.Errorf("got %+v", a)
 	}
 	equal(t, "several", kinds("several"), "text audio resource")
@@ -512,7 +562,8 @@ func TestLF37AttachmentsTravelWithTheOutput(t *testing.T) {
 	if got := w.Call("large", `{}`).Text(); !strings.Contains(got, "5000028 bytes") {
 		t.Errorf("what is too large is told as %q", got)
 	}
-	if got := w.Call("many", `{}`); len(got.Content) != 21 || !strings.Contains(got.Text(), "10 more attachments were left out") {
+	if got := w.Call("many", `{}`); len(got.Content) != 21 ||
+		!strings.Contains(got.Text(), "10 more attachments were left out") {
 		t.Errorf("%d blocks and %q", len(got.Content), got.Text())
 	}
 	cancelled := w.Call("cancel", `{}`)
@@ -529,7 +580,9 @@ func TestLF09TheRealLlmIsNeverImported(t *testing.T) {
 		"plug.py":              registering,
 	})
 	d := aPython(t)
-	w := pythontest.LaunchWith(t, d, source(t, filepath.Join(dir, "plug.py")), plugin.Place{Site: []string{filepath.Join(dir, "site")}})
+	w := pythontest.LaunchWith(t, d, source(t, filepath.Join(dir, "plug.py")), plugin.Place{
+		Site: []string{filepath.Join(dir, "site")},
+	})
 	w.List()
 	equal(t, "answer", w.Call("shout", `{"text":"hi"}`).Text(), "HI!")
 }
@@ -541,7 +594,12 @@ func TestLF41PluginsOfLlmRunOnEveryPython(t *testing.T) {
 		equal(t, "an async one", w.Call("Later_ask", `{"q":"n"}`).Text(), "n 1")
 		w = serve(t, d, attaching)
 		equal(t, "attachments", len(w.Call("several", `{}`).Content), 3)
-		w = serve(t, d, "import sqlite_utils, click, sqlite3, llm.models, llm.plugins, llm.tools\n@click.group()\n@click.option('--x', type=click.Choice(['a']))\ndef cli(): pass\n@cli.command(name='y')\ndef y(): pass\ndef rows() -> list:\n    db = sqlite_utils.Database(sqlite3.connect(':memory:'))\n    db['t'].insert_all([{'a': 1, 'b': 'x'}], pk='a')\n    return [db.table_names(), list(db['t'].rows), list(db.query('select b from t where a = ?', [1])), db['t'].count]\n")
+		w = serve(t, d,
+			"import sqlite_utils, click, sqlite3, llm.models, llm.plugins, llm.tools\n@click.group()\n@click.option('--x', "+
+				"type=click.Choice(['a']))\ndef cli(): pass\n@cli.command(name='y')\ndef y(): "+
+				"pass\ndef rows() -> list:\n    db = sqlite_utils.Database(sqlite3.connect(':memory:'))\n    "+
+				"db['t'].insert_all([{'a': 1, 'b': 'x'}], pk='a')\n    return [db.table_names(), list(db['t'].rows), "+
+				"list(db.query('select b from t where a = ?', [1])), db['t'].count]\n")
 		equal(t, "sqlite_utils", w.Call("rows", `{}`).Text(), `[["t"],[{"a":1,"b":"x"}],[{"b":"x"}],1]`)
 	})
 }

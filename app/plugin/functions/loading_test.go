@@ -161,12 +161,13 @@ def siblings(): return [helper.NAME, deep(), calendar.isleap(2024), helper.__fil
 func TestLF05AFolderIsServedByItsOwnFileOrAsAPackage(t *testing.T) {
 	d := aPython(t)
 	dir := files(t, map[string]string{
-		"my-kit/my_kit.py":    "import queue\nfrom lib import helper\ndef f(): return [helper(), queue.MINE]\n",
-		"my-kit/queue.py":     "MINE = 'own queue'\n",
-		"my-kit/lib.py":       "def helper(): return 'lib'\n",
-		"package/__init__.py": "from .parts import one\nfrom package.parts import two\ndef f(): return [one(), two(), __file__]\n",
-		"package/parts.py":    "def one(): return 1\ndef two(): return 2\n",
-		"other/readme.txt":    "",
+		"my-kit/my_kit.py": "import queue\nfrom lib import helper\ndef f(): return [helper(), queue.MINE]\n",
+		"my-kit/queue.py":  "MINE = 'own queue'\n",
+		"my-kit/lib.py":    "def helper(): return 'lib'\n",
+		"package/__init__.py": "from .parts import one\nfrom package.parts import two\ndef f(): " +
+			"return [one(), two(), __file__]\n",
+		"package/parts.py": "def one(): return 1\ndef two(): return 2\n",
+		"other/readme.txt": "",
 	})
 	w := launch(t, d, source(t, filepath.Join(dir, "my-kit")))
 	w.List()
@@ -182,7 +183,8 @@ func TestLF05AFolderIsServedByItsOwnFileOrAsAPackage(t *testing.T) {
 func TestF09ACopyIsAllThatAPluginIsReadFrom(t *testing.T) {
 	d := aPython(t)
 	copied := files(t, map[string]string{
-		"plug.py":   "import helper\ndef where(): return [__file__, helper.N, helper.__file__]\ndef fail(): raise ValueError('x')\n",
+		"plug.py": "import helper\ndef where(): return [__file__, helper.N, helper.__file__]\ndef fail(): " +
+			"raise ValueError('x')\n",
 		"helper.py": "N = 7\n",
 	})
 	original := files(t, map[string]string{"plug.py": "syntax error here\n", "helper.py": "N = 8\n"})
@@ -217,17 +219,22 @@ func TestLF06WhatDoesNotLoadSaysWhereAndWhy(t *testing.T) {
 			},
 			"package": {
 				source: "import os\nimport sklearn.linear\n", kind: "unavailable", class: "ModuleNotFoundError",
-				message: "needs the package sklearn; it is not installed", hint: "-m pip install scikit-learn", line: 2, missing: "sklearn",
+				message: "needs the package sklearn; it is not installed", hint: "-m pip install scikit-learn", line: 2,
+				missing: "sklearn",
 			},
 			"null byte": {source: "x = 1\x00\n", kind: "script", class: "SyntaxError", message: "null", line: 1},
-			"memory":    {source: "x = 1\nraise MemoryError\n", kind: "memory", class: "MemoryError", message: "ran out of memory", line: 2},
+			"memory": {
+				source: "x = 1\nraise MemoryError\n", kind: "memory", class: "MemoryError", message: "ran out of memory", line: 2,
+			},
 			"hook": {
-				source: "import llm\n\n@llm.hookimpl\ndef register_tools(register):\n    register(int)\n", kind: "script", class: "TypeError",
+				source: "import llm\n\n@llm.hookimpl\ndef register_tools(register):\n    register(int)\n", kind: "script",
+				class:   "TypeError",
 				message: "llm.Toolbox classes; int is another class", frame: "> 5 |     register(int)", line: 5,
 			},
 			"more of llm": {
 				source: "from llm import magic\n", kind: "unavailable", class: "ImportError",
-				message: "It imports magic, which Conclave's stand-in of the module llm does not have.", hint: "cannot be installed here", line: 1,
+				message: "It imports magic, which Conclave's stand-in of the module llm does not have.",
+				hint:    "cannot be installed here", line: 1,
 			},
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -272,13 +279,16 @@ func TestLF06AProblemInASiblingNamesTheSibling(t *testing.T) {
 
 func TestLF06AnEndlessLoadIsGivenUpWithItsLine(t *testing.T) {
 	t.Parallel()
-	src := source(t, filepath.Join(files(t, map[string]string{"plug.py": "def f(): ...\n\nwhile True:\n    pass\n"}), "plug.py"))
+	src := source(t,
+		filepath.Join(files(t, map[string]string{"plug.py": "def f(): ...\n\nwhile True:\n    pass\n"}), "plug.py"))
 	d, storage := aPython(t), t.TempDir()
 	m, err := d.Recognize(t.Context(), src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := d.Spec(t.Context(), src, *m, plugin.Place{Storage: storage, Runtime: pythontest.RuntimeDir, Work: storage})
+	spec, err := d.Spec(t.Context(), src, *m, plugin.Place{
+		Storage: storage, Runtime: pythontest.RuntimeDir, Work: storage,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +308,8 @@ func TestLF06AnEndlessLoadIsGivenUpWithItsLine(t *testing.T) {
 func TestLF08InspectingRunsNothingAndListsTheSameTools(t *testing.T) {
 	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		mark := filepath.Join(t.TempDir(), "ran")
-		path := filepath.Join(files(t, map[string]string{"mixed.py": mixed + "open(" + quote(mark) + ", 'w').close()\n"}), "mixed.py")
+		path := filepath.Join(files(t, map[string]string{"mixed.py": mixed + "open(" + quote(mark) + ", 'w').close()\n"}),
+			"mixed.py")
 		src := source(t, path)
 		m, err := d.Recognize(t.Context(), src)
 		if err != nil {

@@ -62,7 +62,9 @@ func TestLF06ALoadThatAwaitsForEverIsGivenUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := d.Spec(t.Context(), src, *m, plugin.Place{Storage: storage, Runtime: pythontest.RuntimeDir, Work: storage})
+	spec, err := d.Spec(t.Context(), src, *m, plugin.Place{
+		Storage: storage, Runtime: pythontest.RuntimeDir, Work: storage,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func readProject(dir string) (p project, ok bool, err error) {
 		Hint:    "Put it beside " + file + " or into src/, or correct the entry point."}
 }
 
-// pyproject is what counts of a pyproject.toml.
+// pyproject holds the fields of a pyproject.toml that count.
 type pyproject struct {
 	Project struct {
 		Name        string
@@ -93,7 +93,9 @@ type pyproject struct {
 func fromPyproject(text []byte) (project, error) {
 	var all pyproject
 	if _, err := toml.Decode(string(text), &all); err != nil {
-		wrong := &plugin.Problem{Kind: "script", File: "pyproject.toml", Message: "pyproject.toml cannot be read: " + err.Error() + "."}
+		wrong := &plugin.Problem{
+			Kind: "script", File: "pyproject.toml", Message: "pyproject.toml cannot be read: " + err.Error() + ".",
+		}
 		if parse, ok := err.(toml.ParseError); ok { //nolint:errorlint // the decoder returns it bare
 			wrong.Line, wrong.Message = parse.Position.Line, "pyproject.toml is no TOML: "+parse.Message+"."
 		}
@@ -108,7 +110,10 @@ func fromPyproject(text []byte) (project, error) {
 	for name, module := range all.Project.EntryPoints[pointGroup] {
 		points[name] = module
 	}
-	p := project{points: sortedPoints(points), name: all.Project.Name, version: all.Project.Version, description: all.Project.Description}
+	p := project{
+		points: sortedPoints(points), name: all.Project.Name, version: all.Project.Version,
+		description: all.Project.Description,
+	}
 	if p.name == "" {
 		p.name, p.version, p.description = all.Tool.Poetry.Name, all.Tool.Poetry.Version, all.Tool.Poetry.Description
 	}
@@ -139,7 +144,8 @@ func fromSetupCfg(text string) []string {
 			var value string
 			option, value, _ = strings.Cut(trimmed, "=")
 			option = strings.TrimSpace(option)
-			if match := cfgPoint.FindStringSubmatch(value); match != nil && option == pointGroup && section == "[options.entry_points]" {
+			if match := cfgPoint.FindStringSubmatch(value); match != nil && option == pointGroup &&
+				section == "[options.entry_points]" {
 				points[match[1]] = match[2]
 			}
 		case section == "[options.entry_points]" && option == pointGroup:

@@ -50,7 +50,10 @@ func TestTheStandInAgreesWithPydantic(t *testing.T) {
 		w := serve(t, d, models)
 		for _, one := range []struct{ tool, arguments, want string }{
 			{"take", `{"part":{"partName":" ab ","tags":"x,y","inner":{"partName":"cd"}}}`, `[1,"ab",["x","y"],"cd"]`},
-			{"dump", `{"part":{"partName":"ab"}}`, `[{"id":1,"name":"ab","tags":[],"inner":null},"{\"id\":1,\"name\":\"ab\",\"tags\":[],\"inner\":null}","Part(id=1, name='ab', tags=[], inner=None)"]`},
+			{
+				"dump", `{"part":{"partName":"ab"}}`,
+				`[{"id":1,"name":"ab","tags":[],"inner":null},"{\"id\":1,\"name\":\"ab\",\"tags\":[],\"inner\":null}","Part(id=1, name='ab', tags=[], inner=None)"]`,
+			},
 			{"same", "", "[true,false,false]"},
 			{"fails", "", `["id","other","partName"]`},
 			{"from_json", "", "cd"},
@@ -74,10 +77,11 @@ func TestTheStandInAgreesWithPydantic(t *testing.T) {
 			}
 		}
 		tools := relist(t, w)
-		equal(t, "schema", compact(t, tools[0].Schema), `{"type":"object","properties":{"part":{"$ref":"#/$defs/Part"}},"required":["part"],`+
-			`"$defs":{"Part":{"type":"object","properties":{"id":{"type":"integer","default":1},"partName":{"type":"string","minLength":2,"description":"what it is"},`+
-			`"tags":{"type":"array","items":{"type":"string"},"default":[]},"inner":{"anyOf":[{"$ref":"#/$defs/Part"},{"type":"null"}],"default":null}},`+
-			`"required":["partName"],"additionalProperties":false}}}`)
+		equal(t, "schema", compact(t, tools[0].Schema),
+			`{"type":"object","properties":{"part":{"$ref":"#/$defs/Part"}},"required":["part"],`+
+				`"$defs":{"Part":{"type":"object","properties":{"id":{"type":"integer","default":1},"partName":{"type":"string","minLength":2,"description":"what it is"},`+
+				`"tags":{"type":"array","items":{"type":"string"},"default":[]},"inner":{"anyOf":[{"$ref":"#/$defs/Part"},{"type":"null"}],"default":null}},`+
+				`"required":["partName"],"additionalProperties":false}}}`)
 	})
 }
 

@@ -13,8 +13,10 @@ func TestF50AndF51AFileWithoutToolsSaysSoBeforeItIsApproved(t *testing.T) {
 	d := aPython(t)
 	for name, c := range map[string]struct{ text, message string }{
 		"of Open WebUI": {
-			"def helper(x: int) -> int:\n    return x\n\nclass Tools:\n    def lookup(self, word: str) -> str:\n        return word\n",
-			"plug.py is a tool file of Open WebUI: its tools are the methods of its class Tools. Conclave does not run such files yet.",
+			"def helper(x: int) -> int:\n    return x\n\nclass Tools:\n    def lookup(self, word: " +
+				"str) -> str:\n        return word\n",
+			"plug.py is a tool file of Open WebUI: its tools are the methods of its class Tools. " +
+				"Conclave does not run such files yet.",
 		},
 		"a filter of Open WebUI": {
 			"class Filter:\n    def inlet(self, body): return body\n",
@@ -22,11 +24,15 @@ func TestF50AndF51AFileWithoutToolsSaysSoBeforeItIsApproved(t *testing.T) {
 		},
 		"constants":         {"X = 1\n", "plug.py has no public function, so there is no tool in it."},
 		"private functions": {"def _f(): ...\n", "plug.py has no public function, so there is no tool in it."},
-		"a class":           {"class Filters:\n    def f(self): ...\n", "plug.py has no public function, so there is no tool in it."},
+		"a class": {
+			"class Filters:\n    def f(self): ...\n", "plug.py has no public function, so there is no tool in it.",
+		},
 		// These have tools, or may have.
-		"a function":      {"def f(): ...\n", ""},
-		"a toolbox":       {"import llm\n\nclass Tools(llm.Toolbox):\n    def f(self): ...\n", ""},
-		"a hook":          {"import llm\n\nclass Tools: ...\n\n@llm.hookimpl\ndef register_tools(register):\n    register(print)\n", ""},
+		"a function": {"def f(): ...\n", ""},
+		"a toolbox":  {"import llm\n\nclass Tools(llm.Toolbox):\n    def f(self): ...\n", ""},
+		"a hook": {
+			"import llm\n\nclass Tools: ...\n\n@llm.hookimpl\ndef register_tools(register):\n    register(print)\n", "",
+		},
 		"what it exports": {"from json import dumps\n__all__ = ['dumps']\n", ""},
 		"in a branch":     {"try:\n    def f(): ...\nexcept ImportError:\n    pass\n", ""},
 	} {

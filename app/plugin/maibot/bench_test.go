@@ -14,7 +14,7 @@ func BenchmarkMaiBotStartToListed(b *testing.B) {
 	b.ReportMetric(300, "budget")
 }
 
-// BenchmarkMaiBotIdleMemory is what such a process takes at rest, without the
+// BenchmarkMaiBotIdleMemory measures such a process at rest, without the
 // packages of this machine; it has an event loop from the start.
 func BenchmarkMaiBotIdleMemory(b *testing.B) {
 	d := one(b)

@@ -23,7 +23,10 @@ def sync(self, a, stream_id="", **kwargs):
     return a + stream_id
 `)
 	for _, c := range []struct{ name, tool, arguments, want string }{
-		{"MB43 everything", "all", `{"a":"甲"}`, "[('a', '甲'), ('chat_id', 'chat-1'), ('platform', 'conclave'), ('stream_id', 'chat-1'), ('user_id', 'local')]"},
+		{
+			"MB43 everything", "all", `{"a":"甲"}`,
+			"[('a', '甲'), ('chat_id', 'chat-1'), ('platform', 'conclave'), ('stream_id', 'chat-1'), ('user_id', 'local')]",
+		},
 		{"MB44 falsy is filled", "stream", `{"stream_id":""}`, "chat-1"},
 		{"MB44 foreign is replaced", "stream", `{"stream_id":"someone else's"}`, "chat-1"},
 		{"MB45 without kwargs", "none", `{"a":"乙"}`, "乙"},
@@ -50,25 +53,30 @@ async def boom(self, **kwargs):
 		code, want string
 		failed     bool
 	}{
-		"MB46 error":              {`{"success": False, "error": "不行", "message": "m"}`, "Error: 不行", true},
-		"MB46 message":            {`{"success": False, "message": "m"}`, "Error: m", true},
-		"MB46 nothing":            {`{"success": False}`, "Error: the tool failed", true},
-		"MB47 true pair":          {`(True, "x")`, "x", false},
-		"MB47 false pair":         {`(False, "why")`, "Error: why", true},
-		"MB47 triple":             {`(True, "x", True)`, "x", false},
-		"MB47 text":               {`" 字 "`, "字", false},
-		"MB47 number":             {`42`, "42", false},
-		"MB47 None":               {`None`, "ok", false},
-		"MB47 results":            {`{"results": ["一", 2]}`, `{"results":["一",2]}`, false},
-		"MB47 content wins":       {`{"content": "c", "x": 1}`, "c", false},
-		"MB47 message":            {`{"success": True, "message": "m"}`, "m", false},
-		"MB47 empty content":      {`{"content": "", "message": "m", "x": 1}`, `{"content":"","message":"m","x":1}`, false},
-		"MB47 list content":       {`{"content": [{"a": "字"}]}`, `[{"a":"字"}]`, false},
-		"MB47 a plain list":       {`[1, "二"]`, `[1,"二"]`, false},
-		"MB47 no JSON":            {`{"x": {1, 2}, "y": object}`, `{"x":[1,2],"y":"<class 'object'>"}`, false},
-		"MB51 no truth":           {`{"content": "c", "stop_after_execution": "yes"}`, "Error: stop_after_execution must be true or false, not str", true},
-		"MB57 base64 in a result": {`{"picture": "iVBORw0KGgo" + "A" * 9000}`, `{"picture":"[9011 characters of base64 left out]"}`, false},
-		"MB57 base64 as content":  {`"data:image/png;base64," + "A" * 9000`, "[9022 characters of base64 left out]", false},
+		"MB46 error":         {`{"success": False, "error": "不行", "message": "m"}`, "Error: 不行", true},
+		"MB46 message":       {`{"success": False, "message": "m"}`, "Error: m", true},
+		"MB46 nothing":       {`{"success": False}`, "Error: the tool failed", true},
+		"MB47 true pair":     {`(True, "x")`, "x", false},
+		"MB47 false pair":    {`(False, "why")`, "Error: why", true},
+		"MB47 triple":        {`(True, "x", True)`, "x", false},
+		"MB47 text":          {`" 字 "`, "字", false},
+		"MB47 number":        {`42`, "42", false},
+		"MB47 None":          {`None`, "ok", false},
+		"MB47 results":       {`{"results": ["一", 2]}`, `{"results":["一",2]}`, false},
+		"MB47 content wins":  {`{"content": "c", "x": 1}`, "c", false},
+		"MB47 message":       {`{"success": True, "message": "m"}`, "m", false},
+		"MB47 empty content": {`{"content": "", "message": "m", "x": 1}`, `{"content":"","message":"m","x":1}`, false},
+		"MB47 list content":  {`{"content": [{"a": "字"}]}`, `[{"a":"字"}]`, false},
+		"MB47 a plain list":  {`[1, "二"]`, `[1,"二"]`, false},
+		"MB47 no JSON":       {`{"x": {1, 2}, "y": object}`, `{"x":[1,2],"y":"<class 'object'>"}`, false},
+		"MB51 no truth": {
+			`{"content": "c", "stop_after_execution": "yes"}`, "Error: stop_after_execution must be true or false, not str",
+			true,
+		},
+		"MB57 base64 in a result": {
+			`{"picture": "iVBORw0KGgo" + "A" * 9000}`, `{"picture":"[9011 characters of base64 left out]"}`, false,
+		},
+		"MB57 base64 as content": {`"data:image/png;base64," + "A" * 9000`, "[9022 characters of base64 left out]", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := inChat(w, "ret", `{"code":`+quote(c.code)+`}`)
@@ -79,7 +87,8 @@ async def boom(self, **kwargs):
 	}
 	t.Run("MB48 exception", func(t *testing.T) {
 		a := inChat(w, "boom", "{}")
-		if !a.IsError || a.Text() != "Error: '没有'" || !strings.Contains(a.Meta.Traceback, "plugin.py") || strings.Contains(a.Text(), "Traceback") {
+		if !a.IsError || a.Text() != "Error: '没有'" || !strings.Contains(a.Meta.Traceback, "plugin.py") ||
+			strings.Contains(a.Text(), "Traceback") {
 			t.Errorf("got %+v", a)
 		}
 		is(t, "the next call", inChat(w, "ret", `{"code":"1"}`).Text(), "1")
@@ -128,15 +137,46 @@ async def media(self, items, **kwargs):
 		mime    string
 		headers string
 	}{
-		"MB52 one picture":     {`[{"type":"image","data":"` + png + `==","mime_type":"image/png","name":"图<1>"}]`, `<media msg_id="tool_result:call_9:1" type="image" mime="image/png" name="图&lt;1&gt;" />`, []string{"image"}, "image/png", ""},
-		"MB53 after a text":    {`[{"type":"text","text":"t"},{"type":"image","data":"` + png + `"},{"content_type":"image","type":"text","data":"` + png + `"}]`, `<media msg_id="tool_result:call_9:2" type="image" mime="image/png" />` + "\n" + `<media msg_id="tool_result:call_9:3" type="image" mime="image/png" />`, []string{"image", "image"}, "image/png", ""},
-		"MB54 data URL in uri": {`[{"type":"image","uri":"data:image/png;base64,` + png + `"}]`, `<media msg_id="tool_result:call_9:1" type="image" mime="image/png" />`, []string{"image"}, "image/png", ""},
-		"MB54 in data":         {`[{"type":"image","data":"data:image/png;base64,` + png + `"}]`, `<media msg_id="tool_result:call_9:1" type="image" mime="image/png" />`, []string{"image"}, "image/png", ""},
-		"MB54 base64 key":      {`[{"type":"image","base64":"` + png + `="}]`, `<media msg_id="tool_result:call_9:1" type="image" mime="image/png" />`, []string{"image"}, "image/png", ""},
-		"MB54 garbage":         {`[{"type":"image","data":"这不是"}]`, `<media msg_id="tool_result:call_9:1" type="image" />`, []string{"text"}, "", `<tool_result_media msg_id="tool_result:call_9:1" type="image" />`},
-		"MB55 audio":           {`[{"type":"audio","data":"` + png + `","mime_type":"audio/mpeg","metadata":{"context_key":"k","source_url":"http://x/?a&b"}}]`, `<media msg_id="tool_result:call_9:1" type="audio" mime="audio/mpeg" context_key="k" source_url="http://x/?a&amp;b" />`, []string{"text"}, "", `<tool_result_media msg_id="tool_result:call_9:1" type="audio" mime="audio/mpeg" context_key="k" source_url="http://x/?a&amp;b" />`},
-		"MB55 a far picture":   {`[{"type":"image","uri":"https://example.com/x.png"}]`, `<media msg_id="tool_result:call_9:1" type="image" />`, []string{"text"}, "", `<tool_result_media msg_id="tool_result:call_9:1" type="image" />`},
-		"junk":                 {`["x",{"type":"odd","data":"x"},{"type":"image"}]`, "", nil, "", ""},
+		"MB52 one picture": {
+			`[{"type":"image","data":"` + png + `==","mime_type":"image/png","name":"图<1>"}]`,
+			`<media msg_id="tool_result:call_9:1" type="image" mime="image/png" name="图&lt;1&gt;" />`, []string{"image"},
+			"image/png", "",
+		},
+		"MB53 after a text": {
+			`[{"type":"text","text":"t"},{"type":"image","data":"` + png + `"},{"content_type":"image","type":"text","data":"` +
+				png + `"}]`,
+			`<media msg_id="tool_result:call_9:2" type="image" mime="image/png" />` + "\n" +
+				`<media msg_id="tool_result:call_9:3" type="image" mime="image/png" />`,
+			[]string{"image", "image"}, "image/png", "",
+		},
+		"MB54 data URL in uri": {
+			`[{"type":"image","uri":"data:image/png;base64,` + png + `"}]`,
+			`<media msg_id="tool_result:call_9:1" type="image" mime="image/png" />`, []string{"image"}, "image/png", "",
+		},
+		"MB54 in data": {
+			`[{"type":"image","data":"data:image/png;base64,` + png + `"}]`,
+			`<media msg_id="tool_result:call_9:1" type="image" mime="image/png" />`, []string{"image"}, "image/png", "",
+		},
+		"MB54 base64 key": {
+			`[{"type":"image","base64":"` + png + `="}]`,
+			`<media msg_id="tool_result:call_9:1" type="image" mime="image/png" />`, []string{"image"}, "image/png", "",
+		},
+		"MB54 garbage": {
+			`[{"type":"image","data":"这不是"}]`, `<media msg_id="tool_result:call_9:1" type="image" />`, []string{"text"}, "",
+			`<tool_result_media msg_id="tool_result:call_9:1" type="image" />`,
+		},
+		"MB55 audio": {
+			`[{"type":"audio","data":"` + png +
+				`","mime_type":"audio/mpeg","metadata":{"context_key":"k","source_url":"http://x/?a&b"}}]`,
+			`<media msg_id="tool_result:call_9:1" type="audio" mime="audio/mpeg" context_key="k" source_url="http://x/?a&amp;b" />`,
+			[]string{"text"}, "",
+			`<tool_result_media msg_id="tool_result:call_9:1" type="audio" mime="audio/mpeg" context_key="k" source_url="http://x/?a&amp;b" />`,
+		},
+		"MB55 a far picture": {
+			`[{"type":"image","uri":"https://example.com/x.png"}]`, `<media msg_id="tool_result:call_9:1" type="image" />`,
+			[]string{"text"}, "", `<tool_result_media msg_id="tool_result:call_9:1" type="image" />`,
+		},
+		"junk": {`["x",{"type":"odd","data":"x"},{"type":"image"}]`, "", nil, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := inChat(w, "media", `{"items":`+c.items+`}`)
@@ -161,8 +201,10 @@ async def media(self, items, **kwargs):
 }
 
 func TestMB59To66Capabilities(t *testing.T) {
-	all := []string{"send.text", "send.image", "llm.generate", "llm.generate_with_tools", "config.get", "config.get_plugin", "message.get_recent", "message.get_by_id", "chat.get_all_streams",
-		"api.call", "api.list", "render.html2png", "database.save", "database.get", "database.delete", "database.count", "person.get_id", "person.get_value", "knowledge.search", "emoji.get_all", "tool.get_definitions"}
+	all := []string{"send.text", "send.image", "llm.generate", "llm.generate_with_tools", "config.get",
+		"config.get_plugin", "message.get_recent", "message.get_by_id", "chat.get_all_streams",
+		"api.call", "api.list", "render.html2png", "database.save", "database.get", "database.delete", "database.count",
+		"person.get_id", "person.get_value", "knowledge.search", "emoji.get_all", "tool.get_definitions"}
 	w := begin(t, one(t), folder(t, withConfig(`
 @Tool("do", parameters={"code": {"type": "string"}})
 async def do(self, code, **kwargs):
@@ -176,12 +218,15 @@ async def twice(self, n): return n * 2
 	w.List()
 	do := func(code string) string { return inChat(w, "do", `{"code":`+quote(code)+`}`).Text() }
 	start := func(code string) int {
-		return w.Ask("do", `{"code":`+quote(code)+`}`, map[string]any{"conclave/conversation": "chat-1", "conclave/call-id": "chat-1/call_9"})
+		return w.Ask("do", `{"code":`+quote(code)+`}`, map[string]any{
+			"conclave/conversation": "chat-1", "conclave/call-id": "chat-1/call_9",
+		})
 	}
 	message := map[string]any{"message": map[string]any{"id": "7"}}
 
 	t.Run("MB59 undeclared raises", func(t *testing.T) {
-		if got := do(`await ctx.frequency.get_adjust("x")`); !strings.Contains(got, "[E_CAPABILITY_DENIED]") || !strings.Contains(got, "frequency.get_adjust") {
+		if got := do(`await ctx.frequency.get_adjust("x")`); !strings.Contains(got, "[E_CAPABILITY_DENIED]") ||
+			!strings.Contains(got, "frequency.get_adjust") {
 			t.Errorf("got %s", got)
 		}
 		if got := do(`await ctx.call_capability("api.replace_dynamic")`); strings.Contains(got, "DENIED") {
@@ -213,14 +258,25 @@ async def twice(self, n): return n * 2
 	})
 	t.Run("MB61 models", func(t *testing.T) {
 		id := start(`await ctx.llm.generate("你好", model="planner", temperature=0.5, max_tokens=9)`)
-		args := host(t, w, "models.generate", map[string]any{"content": "好", "model": "m", "finish_reason": "stop", "usage": map[string]any{"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3}})
-		is(t, "asked", args, map[string]any{"messages": []any{map[string]any{"role": "user", "content": "你好"}}, "parameters": map[string]any{"temperature": 0.5, "max_tokens": 9}})
-		if got := w.Answered(id).Text(); !strings.Contains(got, "'success': True, 'response': '好'") || !strings.Contains(got, "'model': 'm', 'model_name': 'm'") || !strings.Contains(got, "'total_tokens': 3") {
+		args := host(t, w, "models.generate", map[string]any{
+			"content": "好", "model": "m", "finish_reason": "stop",
+			"usage": map[string]any{"prompt_tokens": 1, "completion_tokens": 2, "total_tokens": 3},
+		})
+		is(t, "asked", args, map[string]any{
+			"messages":   []any{map[string]any{"role": "user", "content": "你好"}},
+			"parameters": map[string]any{"temperature": 0.5, "max_tokens": 9},
+		})
+		if got := w.Answered(id).Text(); !strings.Contains(got, "'success': True, 'response': '好'") ||
+			!strings.Contains(got, "'model': 'm', 'model_name': 'm'") || !strings.Contains(got, "'total_tokens': 3") {
 			t.Errorf("got %s", got)
 		}
 		id = start(`await ctx.llm.generate_with_tools([{"role": "user", "content": "x"}], tools=[{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}])`)
-		args = host(t, w, "models.generate", map[string]any{"content": "", "tool_calls": []any{map[string]any{"id": "1", "name": "f", "args": map[string]any{"a": "乙"}}}})
-		is(t, "tools", args["tools"], []any{map[string]any{"name": "f", "description": "", "parameters": map[string]any{"type": "object"}}})
+		args = host(t, w, "models.generate", map[string]any{
+			"content": "", "tool_calls": []any{map[string]any{"id": "1", "name": "f", "args": map[string]any{"a": "乙"}}},
+		})
+		is(t, "tools", args["tools"], []any{
+			map[string]any{"name": "f", "description": "", "parameters": map[string]any{"type": "object"}},
+		})
 		if got := w.Answered(id).Text(); !strings.Contains(got, "'function': {'name': 'f', 'arguments': {'a': '乙'}}") {
 			t.Errorf("got %s", got)
 		}
@@ -240,10 +296,15 @@ async def twice(self, n): return n * 2
 		}
 	})
 	t.Run("MB63 folders", func(t *testing.T) {
-		is(t, "folders", do(`(ctx.paths.data_dir.is_dir(), ctx.paths.runtime_dir.is_dir(), (ctx.paths.data_dir / "x").write_text("1"))`), "(True, True, 1)")
+		is(t, "folders",
+			do(`(ctx.paths.data_dir.is_dir(), ctx.paths.runtime_dir.is_dir(), (ctx.paths.data_dir / "x").write_text("1"))`),
+			"(True, True, 1)")
 	})
 	t.Run("MB64 messages", func(t *testing.T) {
-		list := map[string]any{"total": 1, "messages": []any{map[string]any{"id": "4", "role": "user", "content": "早", "created_ms": 4102444800000}}}
+		list := map[string]any{
+			"total":    1,
+			"messages": []any{map[string]any{"id": "4", "role": "user", "content": "早", "created_ms": 4102444800000}},
+		}
 		id := start(`[(m["message_id"], m["processed_plain_text"], m["session_id"], m["message_info"]["user_info"]["user_id"], m["platform"]) for m in await ctx.message.get_recent(here, 5)]`)
 		host(t, w, "chats.messages", list)
 		is(t, "recent", w.Answered(id).Text(), "[('4', '早', 'chat-1', 'local', 'conclave')]")
@@ -269,7 +330,8 @@ async def twice(self, n): return n * 2
 	t.Run("tables", func(t *testing.T) {
 		is(t, "save", do(`await ctx.db.save("Notes", {"name": "甲", "n": 1})`), "{'name': '甲', 'n': 1, 'id': 1}")
 		is(t, "update", do(`await ctx.db.save("Notes", {"n": 2}, key_value=1)`), "{'name': '甲', 'n': 2, 'id': 1}")
-		is(t, "get", do(`await ctx.db.get("Notes", filters={"name": "甲"}, single_result=True)`), "{'name': '甲', 'n': 2, 'id': 1}")
+		is(t, "get", do(`await ctx.db.get("Notes", filters={"name": "甲"}, single_result=True)`),
+			"{'name': '甲', 'n': 2, 'id': 1}")
 		is(t, "count", do(`await ctx.db.count("Notes")`), "1")
 		is(t, "unknown", do(`await ctx.db.get("PersonInfo")`), "[]")
 		if got := do(`await ctx.db.delete("Notes")`); !strings.Contains(got, "delete needs filters") {

@@ -77,7 +77,8 @@ async def invoke_component(self, name, **kwargs):
 	}
 	for _, x := range result.Tools {
 		one := listed[x.Name]
-		one.description, one.visibility, one.schema, one.timeout, one.warnings = x.Description, x.Meta.Visibility, string(x.Schema), x.Meta.Timeout, x.Meta.Warnings
+		one.description, one.visibility, one.schema, one.timeout, one.warnings = x.Description, x.Meta.Visibility,
+			string(x.Schema), x.Meta.Timeout, x.Meta.Warnings
 		listed[x.Name] = one
 	}
 	var metadata map[string]map[string]any
@@ -85,10 +86,13 @@ async def invoke_component(self, name, **kwargs):
 		t.Fatal(err)
 	}
 	t.Run("MB19 brief", func(t *testing.T) {
-		is(t, "briefs", []string{metadata["detailed"]["brief_description"].(string), listed["b2"].description, listed["b3"].description}, []string{"d", "描述", "工具 b3"})
+		is(t, "briefs",
+			[]string{metadata["detailed"]["brief_description"].(string), listed["b2"].description, listed["b3"].description},
+			[]string{"d", "描述", "工具 b3"})
 	})
 	t.Run("MB20 detailed", func(t *testing.T) {
-		is(t, "with parameters", metadata["detailed"]["detailed_description"], "参数说明：\n- q：string，必填。无额外说明\n- o：string，可选。说明 可选值：a、b。 默认值：False。\n- l：array，必填。无额外说明 默认值：[1, 'x']。\n\n更多")
+		is(t, "with parameters", metadata["detailed"]["detailed_description"],
+			"参数说明：\n- q：string，必填。无额外说明\n- o：string，可选。说明 可选值：a、b。 默认值：False。\n- l：array，必填。无额外说明 默认值：[1, 'x']。\n\n更多")
 		is(t, "without", metadata["plain"]["detailed_description"], "只有这个")
 	})
 	schema := func(t *testing.T, name, want string) {
@@ -98,17 +102,21 @@ async def invoke_component(self, name, **kwargs):
 		}
 	}
 	t.Run("MB21 MB26 MB27 types", func(t *testing.T) {
-		schema(t, "types", `{"type":"object","properties":{"f":{"type":"number","description":""},"n":{"type":"number","description":""},"b":{"type":"boolean","description":""},"i":{"type":"integer","description":""},"s":{"type":"string","description":""},"a":{"type":"array","description":"","items":{}},"o":{"type":"object","description":"","properties":{"x":{"type":"string"}},"required":["x"],"additionalProperties":false}},"required":["f","n","b","i","s","a","o"]}`)
+		schema(t, "types",
+			`{"type":"object","properties":{"f":{"type":"number","description":""},"n":{"type":"number","description":""},"b":{"type":"boolean","description":""},"i":{"type":"integer","description":""},"s":{"type":"string","description":""},"a":{"type":"array","description":"","items":{}},"o":{"type":"object","description":"","properties":{"x":{"type":"string"}},"required":["x"],"additionalProperties":false}},"required":["f","n","b","i","s","a","o"]}`)
 	})
 	t.Run("MB22 defaults", func(t *testing.T) {
-		schema(t, "defaults", `{"type":"object","properties":{"n":{"type":"string","description":""},"f":{"type":"string","description":"","default":false},"z":{"type":"integer","description":"","default":0},"e":{"type":"string","description":"","default":""}},"required":["n","f","z","e"]}`)
+		schema(t, "defaults",
+			`{"type":"object","properties":{"n":{"type":"string","description":""},"f":{"type":"string","description":"","default":false},"z":{"type":"integer","description":"","default":0},"e":{"type":"string","description":"","default":""}},"required":["n","f","z","e"]}`)
 	})
 	t.Run("MB23 MB24 required in both forms", func(t *testing.T) {
 		schema(t, "map", `{"type":"object","properties":{"q":{"type":"string"},"r":{"type":"integer"}},"required":["q"]}`)
-		schema(t, "required_is_a_name", `{"type":"object","properties":{"required":{"type":"string"},"properties":{"type":"object"}},"required":[]}`)
+		schema(t, "required_is_a_name",
+			`{"type":"object","properties":{"required":{"type":"string"},"properties":{"type":"object"}},"required":[]}`)
 	})
 	t.Run("MB25 whole schemas", func(t *testing.T) {
-		schema(t, "whole", `{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"required":["n"],"additionalProperties":false}`)
+		schema(t, "whole",
+			`{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"required":["n"],"additionalProperties":false}`)
 	})
 	t.Run("MB28 no parameters", func(t *testing.T) { schema(t, "b2", `{"type":"object","properties":{},"required":[]}`) })
 	t.Run("MB30 overridden collection and dispatch", func(t *testing.T) {
@@ -164,7 +172,9 @@ async def records(self, **k):
 	is(t, "tool", []string{x.Name, x.Description, x.Meta.Visibility, string(x.Schema)}, []string{"cheer", "鼓励", "deferred",
 		`{"type":"object","properties":{"who":{"type":"string","description":"谁"},"how":{"type":"string","description":"兼容旧 Action 参数"}}}`})
 	is(t, "answer", inChat(w, "cheer", `{"who":"小明"}`).Text(), "小明||{'who': '小明'}|chat-1")
-	is(t, "detailed", inChat(w, "records", "{}").Text(), "参数说明：\n- who：string，可选。谁\n- how：string，可选。兼容旧 Action 参数\n\n使用建议：\n- 一\n- 二\n\n适用消息类型：text、emoji。\n\n兼容旧 Action 激活方式：keyword。\n激活关键词：嗨。\n原始 Action 提示语：P。")
+	is(t, "detailed", inChat(w, "records", "{}").Text(),
+		"参数说明：\n- who：string，可选。谁\n- how：string，可选。兼容旧 Action 参数\n\n使用建议：\n- 一\n- 二\n\n适用消息类型：text、emoji。\n\n兼容旧 Action "+
+			"激活方式：keyword。\n激活关键词：嗨。\n原始 Action 提示语：P。")
 }
 
 func TestMB68OtherComponentsNeverKeepToolsFromLoading(t *testing.T) {

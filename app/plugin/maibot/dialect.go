@@ -31,7 +31,8 @@ var _ plugin.Dialect = (*Dialect)(nil)
 // New returns the dialect on the machine's Python.
 func New(interpreters *python.Interpreters) *Dialect {
 	interpreters.Add(python.Ecosystem{
-		Name: "maibot", Shim: shim, Replaces: map[string]string{"maibot-plugin-sdk": "maibot_sdk", "maibot-sdk": "maibot_sdk"},
+		Name: "maibot", Shim: shim,
+		Replaces: map[string]string{"maibot-plugin-sdk": "maibot_sdk", "maibot-sdk": "maibot_sdk"},
 		Manifest: manifestName, Requires: requires,
 	})
 	return &Dialect{interpreters}
@@ -49,12 +50,14 @@ func (d *Dialect) Recognize(_ context.Context, src plugin.Source) (*plugin.Manif
 		return nil, err
 	}
 	if !isFile(filepath.Join(src.Path, entryName)) {
-		return nil, &plugin.Problem{Kind: "script", File: manifestName, Message: "There is a " + manifestName + ", but no " + entryName + " beside it.",
+		return nil, &plugin.Problem{Kind: "script", File: manifestName, Message: "There is a " + manifestName + ", but no " +
+			entryName + " beside it.",
 			Hint: "A MaiBot plugin is a folder with both."}
 	}
 	if same := neighbours(src)[m.id]; len(same) > 1 {
 		return nil, &plugin.Problem{Kind: "refused", File: manifestName,
-			Message: fmt.Sprintf("The id %s is that of more than one plugin: %s.", m.id, strings.Join(same, ", ")), Hint: "Remove all but one, then reload it."}
+			Message: fmt.Sprintf("The id %s is that of more than one plugin: %s.", m.id, strings.Join(same, ", ")),
+			Hint:    "Remove all but one, then reload it."}
 	}
 	files := Files(src.Path)
 	sources, err := python.Sources(src.Path, entryName, files)
@@ -149,7 +152,7 @@ func (d *Dialect) Inspect(ctx context.Context, src plugin.Source, m plugin.Manif
 	}), nil
 }
 
-// extra is what the loader conclave_maibot is told.
+// extra tells the loader conclave_maibot what the worker does not know.
 type extra struct {
 	Manifest map[string]any `json:"manifest"`
 	Folder   string         `json:"folder"`        // the person's, to read
@@ -171,7 +174,8 @@ var minimum = []int{3, 10}
 // Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
 // unavailable when there is no Python of 3.10 or newer, or another plugin is
 // missing.
-func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest, where plugin.Place) (sandbox.Spec, error) {
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest,
+	where plugin.Place) (sandbox.Spec, error) {
 	m, err := readManifest(src.Path)
 	if err != nil {
 		return sandbox.Spec{}, err
@@ -181,8 +185,9 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 		return sandbox.Spec{}, err
 	}
 	if is := numbers(found.Version); is != nil && slices.Compare(is, minimum) < 0 {
-		return sandbox.Spec{}, &plugin.Problem{Kind: "unavailable", Message: "MaiBot plugins need Python 3.10 or newer; this is " + found.Version + ".",
-			Hint: "Install a newer Python, or name one in the settings."}
+		return sandbox.Spec{}, &plugin.Problem{Kind: "unavailable",
+			Message: "MaiBot plugins need Python 3.10 or newer; this is " + found.Version + ".",
+			Hint:    "Install a newer Python, or name one in the settings."}
 	}
 	if missing := absent(src, m); len(missing) > 0 {
 		return sandbox.Spec{}, &plugin.Problem{Kind: "unavailable", File: manifestName, Missing: missing,
@@ -194,7 +199,9 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	c.Loader, c.Modules, c.Package = "conclave_maibot", []string{"maibot"}, true
 	x := extra{Manifest: m.raw, Folder: home}
 	if err := bringSettings(home, src.Path); err != nil {
-		return sandbox.Spec{}, &plugin.Problem{Kind: "unavailable", File: settingsName, Message: "Its " + settingsName + " could not be read: " + err.Error() + "."}
+		return sandbox.Spec{}, &plugin.Problem{
+			Kind: "unavailable", File: settingsName, Message: "Its " + settingsName + " could not be read: " + err.Error() + ".",
+		}
 	}
 	if where.Storage != "" {
 		// Its settings and its notes lie beside its code (contracts/maibot, section 1), and

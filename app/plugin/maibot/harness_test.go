@@ -55,9 +55,11 @@ func withoutSite(t testing.TB, text, path string) string {
 func manifest(changes map[string]any) string {
 	m := map[string]any{
 		"manifest_version": 2, "id": "test.weather", "version": "1.2.3", "name": "天气", "description": "看天气", "license": "MIT",
-		"author": map[string]any{"name": "某人", "url": "https://example.com"}, "urls": map[string]any{"repository": "https://example.com/r"},
-		"host_application": map[string]any{"min_version": "1.0.0", "max_version": "1.99.99"}, "sdk": map[string]any{"min_version": "2.5.0", "max_version": "2.99.99"},
-		"capabilities": []string{}, "i18n": map[string]any{"default_locale": "zh-CN"},
+		"author":           map[string]any{"name": "某人", "url": "https://example.com"},
+		"urls":             map[string]any{"repository": "https://example.com/r"},
+		"host_application": map[string]any{"min_version": "1.0.0", "max_version": "1.99.99"},
+		"sdk":              map[string]any{"min_version": "2.5.0", "max_version": "2.99.99"},
+		"capabilities":     []string{}, "i18n": map[string]any{"default_locale": "zh-CN"},
 	}
 	maps.Copy(m, changes)
 	maps.DeleteFunc(m, func(_ string, v any) bool { return v == nil })
@@ -71,14 +73,16 @@ func manifest(changes map[string]any) string {
 // folder writes a plugin and returns its path.
 func folder(t testing.TB, source string, capabilities []string, more map[string]string) string {
 	t.Helper()
-	tree := map[string]string{"weather/_manifest.json": manifest(map[string]any{"capabilities": capabilities}), "weather/plugin.py": source}
+	tree := map[string]string{
+		"weather/_manifest.json": manifest(map[string]any{"capabilities": capabilities}), "weather/plugin.py": source,
+	}
 	for name, text := range more {
 		tree["weather/"+name] = text
 	}
 	return filepath.Join(pythontest.Files(t, tree), "weather")
 }
 
-// head is what most plugins of these tests begin with.
+// head begins most plugins of these tests.
 const head = `
 from maibot_sdk import *
 from maibot_sdk.types import *
@@ -128,7 +132,8 @@ func serve(t testing.TB, d *maibot.Dialect, body string, capabilities ...string)
 
 // inChat calls a tool from a conversation, as a turn does.
 func inChat(w *worker, name, arguments string) answer {
-	return w.Answered(w.Ask(name, arguments, map[string]any{"conclave/conversation": "chat-1", "conclave/call-id": "chat-1/call_9"}))
+	return w.Answered(w.Ask(name, arguments,
+		map[string]any{"conclave/conversation": "chat-1", "conclave/call-id": "chat-1/call_9"}))
 }
 
 // host answers the next request to Conclave and returns what was asked.

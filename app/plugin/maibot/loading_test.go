@@ -26,17 +26,22 @@ func TestMB01APluginIsRecognisedListedAndAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	is(t, "manifest", []string{m.Name, m.Version, m.Description, m.Author, m.Identity, m.Homepage}, []string{"天气", "1.2.3", "看天气", "某人", "test.weather", "https://example.com/r"})
+	is(t, "manifest", []string{m.Name, m.Version, m.Description, m.Author, m.Identity, m.Homepage}, []string{
+		"天气", "1.2.3", "看天气", "某人", "test.weather", "https://example.com/r",
+	})
 	is(t, "permissions", m.Permissions, []string{"chat_mutation", "generation"})
 	is(t, "files", m.Files, []string{"_manifest.json", "plugin.py"})
 	is(t, "notices", m.Notices, nil)
 	l, err := d.Inspect(t.Context(), src, *m)
-	if err != nil || len(l.Tools) != 1 || l.Tools[0].Name != "look" || l.Tools[0].Description != "看看天气" || l.Tools[0].Line != 8 { // F94: described before it runs
+	// F94: described before it runs
+	if err != nil || len(l.Tools) != 1 || l.Tools[0].Name != "look" || l.Tools[0].Description != "看看天气" ||
+		l.Tools[0].Line != 8 {
 		t.Errorf("Inspect: %+v, %v", l, err)
 	}
 	w := begin(t, d, path, plugin.Place{})
 	tools := w.List()
-	if len(tools) != 1 || tools[0].Name != "look" || tools[0].Description != "看看天气" || tools[0].Meta.Line != 7 || tools[0].Meta.File != "plugin.py" {
+	if len(tools) != 1 || tools[0].Name != "look" || tools[0].Description != "看看天气" || tools[0].Meta.Line != 7 ||
+		tools[0].Meta.File != "plugin.py" {
 		t.Errorf("tools: %+v", tools)
 	}
 	is(t, "answer", inChat(w, "look", `{"city":"北京"}`).Text(), "晴天 北京")
@@ -71,14 +76,28 @@ func TestMB02To04WhatAManifestMayBe(t *testing.T) {
 		"MB02 no version of itself": {map[string]any{"manifest_version": nil}, "manifest_version: it is missing", ""},
 		"MB03 id without a dot":     {map[string]any{"id": "weather"}, "id: “weather” is not of the form", ""},
 		"MB03 odd version":          {map[string]any{"version": "1.2"}, "version: “1.2” is not of the form", ""},
-		"MB03 manifest 1":           {map[string]any{"manifest_version": 1}, "manifest_version: 1 is that of plugins for MaiBot before 1.0", ""},
-		"MB03 manifest 3":           {map[string]any{"manifest_version": 3}, "manifest_version: Conclave knows version 2, not 3", ""},
-		"MB03 manifest two":         {map[string]any{"manifest_version": "two"}, "Conclave knows version 2, not two", ""},
-		"MB03 id with a hyphen":     {map[string]any{"id": "a-b"}, "", ""},
-		"MB04 unknown keys":         {map[string]any{"newer": 1, "webui": map[string]any{}}, "", "keys that Conclave does not know: newer."},
-		"MB04 newer host":           {map[string]any{"host_application": map[string]any{"min_version": "2.0.0", "max_version": "2.9.9"}}, "", "written for MaiBot 2.0.0 to 2.9.9"},
-		"MB04 newer sdk":            {map[string]any{"sdk": map[string]any{"min_version": "3.0.0", "max_version": "3.9.9"}}, "", "its SDK 3.0.0 to 3.9.9"},
-		"MB04 junk capability":      {map[string]any{"capabilities": []string{"tool", "platform:wechat", "send.text"}}, "", "MaiBot does not have: tool, platform:wechat."},
+		"MB03 manifest 1": {
+			map[string]any{"manifest_version": 1}, "manifest_version: 1 is that of plugins for MaiBot before 1.0", "",
+		},
+		"MB03 manifest 3": {
+			map[string]any{"manifest_version": 3}, "manifest_version: Conclave knows version 2, not 3", "",
+		},
+		"MB03 manifest two":     {map[string]any{"manifest_version": "two"}, "Conclave knows version 2, not two", ""},
+		"MB03 id with a hyphen": {map[string]any{"id": "a-b"}, "", ""},
+		"MB04 unknown keys": {
+			map[string]any{"newer": 1, "webui": map[string]any{}}, "", "keys that Conclave does not know: newer.",
+		},
+		"MB04 newer host": {
+			map[string]any{"host_application": map[string]any{"min_version": "2.0.0", "max_version": "2.9.9"}}, "",
+			"written for MaiBot 2.0.0 to 2.9.9",
+		},
+		"MB04 newer sdk": {
+			map[string]any{"sdk": map[string]any{"min_version": "3.0.0", "max_version": "3.9.9"}}, "", "its SDK 3.0.0 to 3.9.9",
+		},
+		"MB04 junk capability": {
+			map[string]any{"capabilities": []string{"tool", "platform:wechat", "send.text"}}, "",
+			"MaiBot does not have: tool, platform:wechat.",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := pythontest.Files(t, map[string]string{"w/_manifest.json": manifest(c.changes), "w/plugin.py": "x = 1\n"})
@@ -102,12 +121,17 @@ func TestMB02AFolderThatLacksAFileOrHasABrokenManifest(t *testing.T) {
 		tree    map[string]string
 		problem string
 	}{
-		"no plugin.py":  {map[string]string{"w/_manifest.json": manifest(nil)}, "no plugin.py"},
-		"no manifest":   {map[string]string{"w/plugin.py": "x = 1\n"}, "-"},
-		"no JSON":       {map[string]string{"w/_manifest.json": "{\n \"id\": 1,,\n}", "w/plugin.py": ""}, "_manifest.json:2: _manifest.json is no JSON object"},
-		"no object":     {map[string]string{"w/_manifest.json": "[]", "w/plugin.py": ""}, "is no JSON object"},
-		"null":          {map[string]string{"w/_manifest.json": "null", "w/plugin.py": ""}, "it is empty"},
-		"a large one":   {map[string]string{"w/_manifest.json": strings.Repeat(" ", 1<<17), "w/plugin.py": ""}, "more than 64 KiB"},
+		"no plugin.py": {map[string]string{"w/_manifest.json": manifest(nil)}, "no plugin.py"},
+		"no manifest":  {map[string]string{"w/plugin.py": "x = 1\n"}, "-"},
+		"no JSON": {
+			map[string]string{"w/_manifest.json": "{\n \"id\": 1,,\n}", "w/plugin.py": ""},
+			"_manifest.json:2: _manifest.json is no JSON object",
+		},
+		"no object": {map[string]string{"w/_manifest.json": "[]", "w/plugin.py": ""}, "is no JSON object"},
+		"null":      {map[string]string{"w/_manifest.json": "null", "w/plugin.py": ""}, "it is empty"},
+		"a large one": {
+			map[string]string{"w/_manifest.json": strings.Repeat(" ", 1<<17), "w/plugin.py": ""}, "more than 64 KiB",
+		},
 		"with a BOM":    {map[string]string{"w/_manifest.json": "\ufeff" + manifest(nil), "w/plugin.py": "x = 1\n"}, ""},
 		"an empty file": {map[string]string{"w/_manifest.json": manifest(nil), "w/plugin.py": ""}, "plugin.py is empty"},
 	} {
@@ -134,12 +158,14 @@ func TestMB02AFolderThatLacksAFileOrHasABrokenManifest(t *testing.T) {
 func TestMB05TwoFoldersWithOneIDAreBothRefused(t *testing.T) {
 	d := one(t)
 	dir := pythontest.Files(t, map[string]string{
-		"a/_manifest.json": manifest(nil), "a/plugin.py": "x = 1\n", "b/_manifest.json": manifest(nil), "b/plugin.py": "x = 1\n",
+		"a/_manifest.json": manifest(nil), "a/plugin.py": "x = 1\n", "b/_manifest.json": manifest(nil),
+		"b/plugin.py":      "x = 1\n",
 		"c/_manifest.json": manifest(map[string]any{"id": "test.other"}), "c/plugin.py": "x = 1\n",
 	})
 	for _, name := range []string{"a", "b"} {
 		_, err := d.Recognize(t.Context(), pythontest.Source(t, filepath.Join(dir, name)))
-		if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "a")) || !strings.Contains(err.Error(), filepath.Join(dir, "b")) {
+		if err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "a")) ||
+			!strings.Contains(err.Error(), filepath.Join(dir, "b")) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -168,14 +194,19 @@ func TestF94OneThatIsLookedAtByItselfHasNoSiblings(t *testing.T) {
 func TestAMissingPluginIsNamed(t *testing.T) {
 	d := one(t)
 	dir := pythontest.Files(t, map[string]string{
-		"a/_manifest.json": manifest(map[string]any{"dependencies": []any{map[string]any{"type": "plugin", "id": "other.one", "version_spec": ">=1"}}}), "a/plugin.py": class(look),
+		"a/_manifest.json": manifest(map[string]any{
+			"dependencies": []any{map[string]any{"type": "plugin", "id": "other.one", "version_spec": ">=1"}},
+		}),
+		"a/plugin.py": class(look),
 	})
 	src := pythontest.Source(t, filepath.Join(dir, "a"))
 	m, err := d.Recognize(t.Context(), src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Spec(t.Context(), src, *m, plugin.Place{Storage: t.TempDir(), Runtime: pythontest.RuntimeDir}); err == nil || !strings.Contains(err.Error(), "other.one") {
+	if _, err := d.Spec(t.Context(), src, *m,
+		plugin.Place{Storage: t.TempDir(), Runtime: pythontest.RuntimeDir}); err == nil || !strings.Contains(err.Error(),
+		"other.one") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -193,7 +224,11 @@ import helper
 async def all(self, **kwargs):
     return "%s %s %s %s %s" % (one(), two(), things.one(), helper.three(), os.path.isfile(__file__))
 `)
-	w := begin(t, one(t), folder(t, source, nil, map[string]string{"core/__init__.py": "\n", "core/things.py": "def one(): return '一'\n", "helper.py": "def three(): return '三'\n"}), plugin.Place{})
+	w := begin(t, one(t),
+		folder(t, source, nil, map[string]string{
+			"core/__init__.py": "\n", "core/things.py": "def one(): return '一'\n", "helper.py": "def three(): return '三'\n",
+		}),
+		plugin.Place{})
 	w.List()
 	is(t, "answer", inChat(w, "all", "{}").Text(), "一 一 一 三 True")
 }
@@ -208,7 +243,9 @@ from weather.inner import one
 async def inner(self, **kwargs):
     return one()
 `)
-	w := begin(t, one(t), folder(t, source, nil, map[string]string{"weather/__init__.py": "\n", "weather/inner.py": "def one(): return '一'\n"}), plugin.Place{})
+	w := begin(t, one(t),
+		folder(t, source, nil, map[string]string{"weather/__init__.py": "\n", "weather/inner.py": "def one(): return '一'\n"}),
+		plugin.Place{})
 	w.List()
 	is(t, "answer", inChat(w, "inner", "{}").Text(), "一")
 }
@@ -263,7 +300,8 @@ async def loud(self, **kwargs):
     return "好"
 `)
 	is(t, "answer", inChat(w, "loud", "{}").Text(), "好")
-	if logged := string(w.Until("notifications/message").Params); !strings.Contains(logged, "记录 7") || !strings.Contains(logged, "warning") {
+	if logged := string(w.Until("notifications/message").Params); !strings.Contains(logged, "记录 7") ||
+		!strings.Contains(logged, "warning") {
 		t.Errorf("log: %s", logged)
 	}
 	w.Logged("输出 1999")
@@ -272,18 +310,30 @@ async def loud(self, **kwargs):
 func TestMB09WhatDoesNotLoadSaysWhy(t *testing.T) {
 	d := one(t)
 	for name, c := range map[string]struct{ source, kind, says string }{
-		"missing package":   {"import no_such_thing\n" + class(look), "unavailable", "It needs the package no_such_thing"},
-		"a name of ours":    {"from maibot_sdk import Nothing\n", "unavailable", "It imports Nothing, which Conclave's stand-in of the module maibot_sdk does not have."},
-		"a module of ours":  {"import maibot_sdk.nothing\n", "unavailable", "It imports maibot_sdk.nothing, which Conclave's stand-in of the module maibot_sdk does not have."},
-		"syntax":            {"def create_plugin(:\n    pass\n", "script", "SyntaxError"},
-		"no factory":        {"x = 1\n", "script", "no function create_plugin()"},
-		"factory raises":    {"def create_plugin():\n    raise ValueError('坏了')\n", "script", "ValueError: 坏了"},
-		"factory of None":   {"def create_plugin():\n    return None\n", "script", "is no MaiBotPlugin"},
-		"async factory":     {"async def create_plugin():\n    return 1\n", "script", "create_plugin() is async"},
-		"on_load raises":    {class("async def on_load(self):\n    raise RuntimeError('加载失败')"), "script", "on_load failed: RuntimeError: 加载失败"},
-		"old plugin":        {"from src.plugin_system import BasePlugin\n", "unavailable", "before 1.0"},
-		"exits":             {"import sys\nsys.exit(3)\n", "script", "ended itself"},
-		"a wrong parameter": {class("@Tool(\"x\", parameters=[ToolParameterInfo(name=\"a\", param_type=\"nope\")])\nasync def x(self, **kwargs): pass"), "script", "nope"},
+		"missing package": {"import no_such_thing\n" + class(look), "unavailable", "It needs the package no_such_thing"},
+		"a name of ours": {
+			"from maibot_sdk import Nothing\n", "unavailable",
+			"It imports Nothing, which Conclave's stand-in of the module maibot_sdk does not have.",
+		},
+		"a module of ours": {
+			"import maibot_sdk.nothing\n", "unavailable",
+			"It imports maibot_sdk.nothing, which Conclave's stand-in of the module maibot_sdk does not have.",
+		},
+		"syntax":          {"def create_plugin(:\n    pass\n", "script", "SyntaxError"},
+		"no factory":      {"x = 1\n", "script", "no function create_plugin()"},
+		"factory raises":  {"def create_plugin():\n    raise ValueError('坏了')\n", "script", "ValueError: 坏了"},
+		"factory of None": {"def create_plugin():\n    return None\n", "script", "is no MaiBotPlugin"},
+		"async factory":   {"async def create_plugin():\n    return 1\n", "script", "create_plugin() is async"},
+		"on_load raises": {
+			class("async def on_load(self):\n    raise RuntimeError('加载失败')"), "script", "on_load failed: RuntimeError: 加载失败",
+		},
+		"old plugin": {"from src.plugin_system import BasePlugin\n", "unavailable", "before 1.0"},
+		"exits":      {"import sys\nsys.exit(3)\n", "script", "ended itself"},
+		"a wrong parameter": {
+			class("@Tool(\"x\", parameters=[ToolParameterInfo(name=\"a\", param_type=\"nope\")])\nasync def x(self, " +
+				"**kwargs): pass"),
+			"script", "nope",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -304,7 +354,8 @@ func TestMB10WithoutAPythonThatIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Spec(t.Context(), src, *m, plugin.Place{Runtime: t.TempDir()}); err == nil || !strings.Contains(err.Error(), "no Python") {
+	if _, err := d.Spec(t.Context(), src, *m, plugin.Place{Runtime: t.TempDir()}); err == nil ||
+		!strings.Contains(err.Error(), "no Python") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -329,7 +380,8 @@ class C(PluginConfigBase):
 
 // withConfig is a plugin with settings.
 func withConfig(body string) string {
-	return "from typing import Literal\nfrom maibot_sdk import PluginConfigBase, Field\n" + configured + class("config_model = C\n"+strings.Trim(body, "\n"))
+	return "from typing import Literal\nfrom maibot_sdk import PluginConfigBase, Field\n" + configured +
+		class("config_model = C\n"+strings.Trim(body, "\n"))
 }
 
 const tells = `
@@ -344,8 +396,10 @@ async def tell(self, **kwargs):
 func TestMB11ItRunsAlikeWithAndWithoutPydantic(t *testing.T) {
 	d := one(t)
 	for name, start := range map[string]func(path string) *worker{
-		"without":                    func(path string) *worker { return begin(t, d, path, plugin.Place{}) },
-		"with the machine's, if any": func(path string) *worker { return pythontest.Launch(t, d, pythontest.Source(t, path)) },
+		"without": func(path string) *worker { return begin(t, d, path, plugin.Place{}) },
+		"with the machine's, if any": func(path string) *worker {
+			return pythontest.Launch(t, d, pythontest.Source(t, path))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := folder(t, withConfig(tells), nil, nil)
@@ -371,7 +425,8 @@ async def which(self, **kwargs):
 		if err := os.MkdirAll(site, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.CopyFS(filepath.Join(site, "maibot_sdk"), os.DirFS(filepath.Join("shim", "sdk", "maibot_sdk"))); err != nil {
+		if err := os.CopyFS(filepath.Join(site, "maibot_sdk"),
+			os.DirFS(filepath.Join("shim", "sdk", "maibot_sdk"))); err != nil {
 			t.Fatal(err)
 		}
 		init := filepath.Join(site, "maibot_sdk", "__init__.py")
@@ -394,7 +449,8 @@ async def which(self, **kwargs):
 			t.Parallel()
 			path, site := copyOf(t, c.version, c.without)
 			if c.without != "" {
-				source := strings.Replace(read(t, filepath.Join(path, "plugin.py")), "from maibot_sdk import *", "from maibot_sdk import *\nfrom maibot_sdk import "+c.without, 1)
+				source := strings.Replace(read(t, filepath.Join(path, "plugin.py")), "from maibot_sdk import *",
+					"from maibot_sdk import *\nfrom maibot_sdk import "+c.without, 1)
 				if err := os.WriteFile(filepath.Join(path, "plugin.py"), []byte(source), 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -402,7 +458,8 @@ async def which(self, **kwargs):
 			w := begin(t, d, path, plugin.Place{Site: []string{site}})
 			w.List()
 			is(t, "version", inChat(w, "which", "{}").Text(), c.want)
-			if c.without != "" && !slices.ContainsFunc(w.Aside, func(m pythontest.Message) bool { return strings.Contains(string(m.Params), "lacks what it imports") }) {
+			if c.without != "" && !slices.ContainsFunc(w.Aside,
+				func(m pythontest.Message) bool { return strings.Contains(string(m.Params), "lacks what it imports") }) {
 				t.Error("nothing was said about it")
 			}
 		})

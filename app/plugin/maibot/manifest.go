@@ -29,7 +29,7 @@ const (
 // maxManifest bounds a manifest; real ones have a few kilobytes.
 const maxManifest = 64 << 10
 
-// manifest is what _manifest.json says, as far as Conclave acts on it
+// manifest holds a _manifest.json, as far as Conclave acts on it
 // (contracts/maibot, section 1.1).
 type manifest struct {
 	raw map[string]any // all of it
@@ -49,7 +49,8 @@ var (
 // known are the keys of a manifest of version 2.
 var known = []string{
 	"manifest_version", "id", "version", "name", "description", "license", "author", "urls", "host_application", "sdk",
-	"capabilities", "i18n", "dependencies", "plugin_type", "type", "display", "llm_providers", "changelog", "webui", "pages",
+	"capabilities", "i18n", "dependencies", "plugin_type", "type", "display", "llm_providers", "changelog", "webui",
+	"pages",
 }
 
 // readManifest reads the manifest of the folder at path. The error is a
@@ -58,13 +59,18 @@ func readManifest(path string) (manifest, error) {
 	var m manifest
 	text, err := readText(path, manifestName)
 	if err != nil {
-		return m, &plugin.Problem{Kind: "unavailable", File: manifestName, Message: manifestName + " cannot be read: " + err.Error() + "."}
+		return m, &plugin.Problem{
+			Kind: "unavailable", File: manifestName, Message: manifestName + " cannot be read: " + err.Error() + ".",
+		}
 	}
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if err := d.Decode(&m.raw); err != nil {
-		return m, &plugin.Problem{Kind: "script", File: manifestName, Line: lineOf(text, err), Message: manifestName + " is no JSON object: " + err.Error() + "."}
+		return m, &plugin.Problem{
+			Kind: "script", File: manifestName, Line: lineOf(text, err),
+			Message: manifestName + " is no JSON object: " + err.Error() + ".",
+		}
 	}
 	if m.raw == nil {
 		return m, wrong("", "it is empty")
@@ -77,7 +83,8 @@ func (m *manifest) read() error {
 	case m.raw["manifest_version"] == nil:
 		return wrong("manifest_version", "it is missing; MaiBot plugins of today say 2")
 	case version == "1":
-		p := wrong("manifest_version", "1 is that of plugins for MaiBot before 1.0, which Conclave does not run, nor does MaiBot any more")
+		p := wrong("manifest_version",
+			"1 is that of plugins for MaiBot before 1.0, which Conclave does not run, nor does MaiBot any more")
 		p.Hint = "Look for a newer version of the plugin."
 		return p
 	case version != "2":
@@ -139,11 +146,14 @@ func (m *manifest) remark() {
 	if len(odd) > 0 {
 		m.notes = append(m.notes, "Its manifest has keys that Conclave does not know: "+strings.Join(odd, ", ")+".")
 	}
-	for _, gate := range []struct{ key, name, is string }{{"host_application", "MaiBot", hostVersion}, {"sdk", "its SDK", sdkVersion}} {
+	for _, gate := range []struct{ key, name, is string }{
+		{"host_application", "MaiBot", hostVersion}, {"sdk", "its SDK", sdkVersion},
+	} {
 		low, _ := object(m.raw, gate.key)["min_version"].(string)
 		high, _ := object(m.raw, gate.key)["max_version"].(string)
 		if outside(gate.is, low, high) {
-			m.notes = append(m.notes, fmt.Sprintf("It was written for %s %s to %s; Conclave does what %s does.", gate.name, low, high, gate.is))
+			m.notes = append(m.notes,
+				fmt.Sprintf("It was written for %s %s to %s; Conclave does what %s does.", gate.name, low, high, gate.is))
 		}
 	}
 	if strange := slices.DeleteFunc(slices.Clone(m.capabilities), isCapability); len(strange) > 0 {

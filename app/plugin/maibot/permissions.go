@@ -34,7 +34,7 @@ func isCapability(name string) bool {
 	return dotted && known
 }
 
-// permissions are what the plugin asks for in Conclave's words: what its
+// permissions returns what the plugin asks for in Conclave's words: what its
 // capabilities need, and the ways out that its sources take.
 func permissions(capabilities []string, sources map[string][]byte) []string {
 	out := []string{}

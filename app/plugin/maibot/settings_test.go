@@ -63,13 +63,18 @@ func TestMB14APluginThatIsOffOffersNothingUntilItIsOn(t *testing.T) {
 	for _, off := range []string{"false", `"off"`, `"0"`} {
 		t.Run(off, func(t *testing.T) {
 			t.Parallel()
-			path := folder(t, withConfig(tells), nil, map[string]string{"config.toml": "[plugin]\nenabled = " + off + "\nconfig_version = \"1.0.0\"\n"})
+			path := folder(t, withConfig(tells), nil, map[string]string{
+				"config.toml": "[plugin]\nenabled = " + off + "\nconfig_version = \"1.0.0\"\n",
+			})
 			w := begin(t, one(t), path, plugin.Place{})
 			if tools := w.List(); len(tools) != 0 {
 				t.Fatalf("tools: %v", pythontest.Names(tools))
 			}
-			is(t, "F92: why", notes(t, w), []string{"It is switched off in its settings ([plugin] enabled = false), so it offers no tools."})
-			if err := os.WriteFile(filepath.Join(path, "config.toml"), []byte("[plugin]\nenabled = true\nconfig_version = \"1.0.0\"\n"), 0o600); err != nil {
+			is(t, "F92: why", notes(t, w), []string{
+				"It is switched off in its settings ([plugin] enabled = false), so it offers no tools.",
+			})
+			if err := os.WriteFile(filepath.Join(path, "config.toml"),
+				[]byte("[plugin]\nenabled = true\nconfig_version = \"1.0.0\"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			w.Until("notifications/tools/list_changed")
@@ -86,7 +91,9 @@ func TestF92APluginOfHooksAloneSaysWhyItHasNoTools(t *testing.T) {
 }
 
 func TestMB15AnOlderVersionIsBroughtUpToDate(t *testing.T) {
-	path := folder(t, withConfig(tells), nil, map[string]string{"config.toml": "[plugin]\nenabled = true\nconfig_version = \"0.9.0\"\n[g]\ncount = 5\nmode = 7\ngone = 1\n"})
+	path := folder(t, withConfig(tells), nil, map[string]string{
+		"config.toml": "[plugin]\nenabled = true\nconfig_version = \"0.9.0\"\n[g]\ncount = 5\nmode = 7\ngone = 1\n",
+	})
 	w := begin(t, one(t), path, plugin.Place{})
 	w.List()
 	is(t, "answer", inChat(w, "tell", "{}").Text(), "5 a -")
@@ -116,7 +123,8 @@ func TestMB16SavedSettingsReachThePlugin(t *testing.T) {
 	}
 	is(t, "the person's own", read(t, filepath.Join(path, "config.toml")), file)
 	// An edit by hand after that counts, now and at the next start.
-	if err := os.WriteFile(filepath.Join(path, "config.toml"), []byte(strings.Replace(text, "count = 5", "count = 2", 1)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(path, "config.toml"), []byte(strings.Replace(text, "count = 5", "count = 2", 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	w.Until("notifications/tools/list_changed")
@@ -128,16 +136,20 @@ func TestMB16SavedSettingsReachThePlugin(t *testing.T) {
 
 func TestF87OneSettingSavedLeavesEditsByHandOfTheOthersAlone(t *testing.T) {
 	d := one(t)
-	path := folder(t, withConfig(tells), nil, map[string]string{"config.toml": "[plugin]\nconfig_version = \"1.0.0\"\n\n[g]\ncount = 3\nmode = \"a\"\n"})
+	path := folder(t, withConfig(tells), nil, map[string]string{
+		"config.toml": "[plugin]\nconfig_version = \"1.0.0\"\n\n[g]\ncount = 3\nmode = \"a\"\n",
+	})
 	place := plugin.Place{Storage: t.TempDir(), Options: json.RawMessage(`{"g":{"count":5,"mode":"a"}}`)}
 	w := begin(t, d, path, place)
 	w.List()
 	text := read(t, desk(w, path, "config.toml"))
-	if err := os.WriteFile(filepath.Join(path, "config.toml"), []byte(strings.Replace(text, "count = 5", "count = 2", 1)), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(path, "config.toml"), []byte(strings.Replace(text, "count = 5", "count = 2", 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	w.Until("notifications/tools/list_changed")
-	shown := options(t, w)["properties"].(map[string]any)["g"].(map[string]any)["properties"].(map[string]any)["count"].(map[string]any)
+	group := options(t, w)["properties"].(map[string]any)["g"].(map[string]any)
+	shown := group["properties"].(map[string]any)["count"].(map[string]any)
 	is(t, "what the form shows after the edit", shown["default"], 2.0)
 	place.Options = json.RawMessage(`{"g":{"count":5,"mode":"b"}}`) // the mode alone was changed in the form
 	again := begin(t, d, path, place)
@@ -173,10 +185,14 @@ func TestMB18TheFormHasSectionsLabelsAndBounds(t *testing.T) {
 			"config_version": map[string]any{"title": "config_version", "type": "string", "default": "1.0.0"},
 		}},
 		"g": map[string]any{"type": "object", "title": "通用", "properties": map[string]any{
-			"count": map[string]any{"title": "数量", "type": "integer", "description": "一到五", "minimum": 1, "maximum": 5, "default": 3},
-			"mode":  map[string]any{"title": "mode", "enum": []any{"a", "b"}, "default": "a"},
-			"words": map[string]any{"title": "words", "type": "array", "items": map[string]any{"type": "string"}, "default": []any{}},
-			"key":   map[string]any{"title": "key", "type": "string", "format": "password"},
+			"count": map[string]any{
+				"title": "数量", "type": "integer", "description": "一到五", "minimum": 1, "maximum": 5, "default": 3,
+			},
+			"mode": map[string]any{"title": "mode", "enum": []any{"a", "b"}, "default": "a"},
+			"words": map[string]any{
+				"title": "words", "type": "array", "items": map[string]any{"type": "string"}, "default": []any{},
+			},
+			"key": map[string]any{"title": "key", "type": "string", "format": "password"},
 		}},
 	}})
 }
@@ -190,7 +206,8 @@ async def secret(self, **kwargs): return self.config.g.key
 	host(t, w, "options.secret", map[string]any{"value": "s3cret"})
 	w.List()
 	is(t, "answer", inChat(w, "secret", "{}").Text(), "s3cret")
-	if text := read(t, desk(w, path, "config.toml")); strings.Contains(text, "s3cret") || !strings.Contains(text, "count = 4") {
+	if text := read(t, desk(w, path, "config.toml")); strings.Contains(text, "s3cret") ||
+		!strings.Contains(text, "count = 4") {
 		t.Errorf("config.toml:\n%s", text)
 	}
 }
@@ -224,8 +241,11 @@ async def toml(self, text, **kwargs):
     theirs = tomllib.loads(text)
     return "same" if ours == theirs and toml.loads(toml.dumps(theirs)) == theirs else repr((ours, theirs, toml.dumps(theirs)))
 `)
-	text := "# 注\ntitle = \"标题 \\\"x\\\" \\u4e2d\"\nraw = 'C:\\path'\nlong = \"\"\"\n一\n二 \\\n   三\"\"\"\nn = 1_000\nf = -1.5e3\nx = 0xff\ny = true\nd = 2024-05-06\nl = [1, 2, # c\n 3,\n]\ni = {a = 1, \"b c\" = \"二\"}\n[t]\na.b = 1\n[t.u]\nc = 2\n[[rows]]\nn = 1\n[[rows]]\nn = 2\n[rows.inner]\nz = 'q'\n"
-	if a := inChat(w, "toml", `{"text":`+jsonText(t, text)+`}`); a.Text() != "same" && !strings.Contains(a.Text(), "No module named 'tomllib'") {
+	text := "# 注\ntitle = \"标题 \\\"x\\\" \\u4e2d\"\nraw = 'C:\\path'\nlong = \"\"\"\n一\n二 \\\n   三\"\"\"\nn = 1_000\nf " +
+		"= -1.5e3\nx = 0xff\ny = true\nd = 2024-05-06\nl = [1, 2, # c\n 3,\n]\ni = {a = 1, " +
+		"\"b c\" = \"二\"}\n[t]\na.b = 1\n[t.u]\nc = 2\n[[rows]]\nn = 1\n[[rows]]\nn = 2\n[rows.inner]\nz = 'q'\n"
+	if a := inChat(w, "toml", `{"text":`+jsonText(t, text)+`}`); a.Text() != "same" &&
+		!strings.Contains(a.Text(), "No module named 'tomllib'") {
 		t.Errorf("got %s", a.Text())
 	}
 }

@@ -18,7 +18,7 @@ func BenchmarkNekoStartToListed(b *testing.B) {
 	b.ReportMetric(200, "budget")
 }
 
-// BenchmarkNekoIdleMemory is what such a process takes at rest; it has an event
+// BenchmarkNekoIdleMemory measures such a process at rest; it has an event
 // loop from the start.
 func BenchmarkNekoIdleMemory(b *testing.B) {
 	pythontest.IdleMemory(b, func() *pythontest.Worker {

@@ -81,7 +81,8 @@ const maxParsed = 512 << 10
 func shorten(files map[string][]byte, entry string) {
 	size := 0
 	names := slices.SortedFunc(maps.Keys(files), func(a, b string) int {
-		return cmp.Or(strings.Compare(rank(files, a, entry), rank(files, b, entry)), len(files[a])-len(files[b]), strings.Compare(a, b))
+		return cmp.Or(strings.Compare(rank(files, a, entry), rank(files, b, entry)), len(files[a])-len(files[b]),
+			strings.Compare(a, b))
 	})
 	for _, name := range names {
 		if size += len(files[name]); size > maxParsed && name != entry {
@@ -101,7 +102,7 @@ func rank(files map[string][]byte, name, entry string) string {
 	return "2"
 }
 
-// extra is what the loader conclave_neko is told.
+// extra tells the loader conclave_neko what the worker does not know.
 type extra struct {
 	Plugin       string         `json:"plugin"`  // its own id
 	Package      string         `json:"package"` // the name it is imported by
@@ -128,7 +129,8 @@ const patience = 2 * time.Second
 
 // Spec describes the worker of a plugin. The error is a *plugin.Problem of kind
 // unavailable when there is no Python, or another plugin is missing.
-func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest, where plugin.Place) (sandbox.Spec, error) {
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest,
+	where plugin.Place) (sandbox.Spec, error) {
 	m, err := readManifest(src)
 	if err != nil {
 		return sandbox.Spec{}, err
@@ -142,7 +144,8 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	c := python.FolderConfig(src, m.entry.file)
 	c.Loader, c.Modules, c.Package = "conclave_neko", []string{"neko"}, true
 	x := extra{
-		Plugin: m.id, Package: m.entry.of, Module: m.entry.module, Class: m.entry.class, Manifest: m.table, Runtime: map[string]any{},
+		Plugin: m.id, Package: m.entry.of, Module: m.entry.module, Class: m.entry.class, Manifest: m.table,
+		Runtime:      map[string]any{},
 		Requirements: append([]string{}, requirements(src.Path)...), Startup: m.timeout, Failure: m.failure,
 		Wants: permissions(src.Path), Notes: append([]string{}, m.notes...),
 	}

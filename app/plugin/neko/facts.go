@@ -27,8 +27,9 @@ func (d *Dialect) Facts() plugin.Facts {
 		Layouts:    []plugin.Layout{{Entry: "NAME/ with plugin.toml", What: "an N.E.K.O plugin", Page: "NEKO.md"}},
 		Convention: tool.Convention{Loose: true}, // plugins have answers of their own for what is out of range
 		Templates: []plugin.Template{{
-			Kind: "neko", Title: "N.E.K.O plugin", Sentence: "A folder with a manifest and a class of tools that N.E.K.O runs too.",
-			File: "NAME/", Order: 8, Files: templates,
+			Kind: "neko", Title: "N.E.K.O plugin",
+			Sentence: "A folder with a manifest and a class of tools that N.E.K.O runs too.",
+			File:     "NAME/", Order: 8, Files: templates,
 		}},
 	}
 }

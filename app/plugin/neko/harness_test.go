@@ -38,7 +38,8 @@ from plugin.sdk.plugin import NekoPluginBase, Ok, Err, SdkError, EntryConflictEr
 // manifestOf is a plugin.toml with more lines in its [plugin] table, and tables
 // after it.
 func manifestOf(more ...string) string {
-	return "[plugin]\nname = \"Probe\"\nid = \"probe\"\nentry = \"plugin.plugins.probe:Probe\"\n" + strings.Join(more, "\n") + "\n"
+	return "[plugin]\nname = \"Probe\"\nid = \"probe\"\nentry = \"plugin.plugins.probe:Probe\"\n" +
+		strings.Join(more, "\n") + "\n"
 }
 
 // folder writes a plugin whose class Probe has body, and returns where it lies.

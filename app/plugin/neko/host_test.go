@@ -41,7 +41,8 @@ func open(t *testing.T, d *neko.Dialect, dir, data string, cache host.Cache) *ho
 		t.Fatal(err)
 	}
 	h.host = host.New(host.Options{
-		Dir: dir, Data: data, Dialects: []plugin.Dialect{d}, Launcher: launcher, Registry: h.tools, Gate: h.gate, Cache: cache, Bus: news,
+		Dir: dir, Data: data, Dialects: []plugin.Dialect{d}, Launcher: launcher, Registry: h.tools, Gate: h.gate,
+		Cache: cache, Bus: news,
 		Log: slog.New(slog.DiscardHandler), LoadTimeout: pythontest.Patience,
 	})
 	stop := h.gate.OnDecided(h.host.Decided)
@@ -106,7 +107,9 @@ func (h *house) call(id string) toolset.Result {
 		h.t.Fatalf("no tool %s among %v", id, h.offered())
 	}
 	invoker, _ := h.tools.Set().Invoker(id)
-	r, err := invoker.Call(h.t.Context(), toolset.Call{Tool: one, ID: "call", Arguments: json.RawMessage("{}"), Deadline: time.Now().Add(pythontest.Patience)})
+	r, err := invoker.Call(h.t.Context(), toolset.Call{
+		Tool: one, ID: "call", Arguments: json.RawMessage("{}"), Deadline: time.Now().Add(pythontest.Patience),
+	})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -65,7 +65,8 @@ class Probe(NekoPluginBase):
 		pythontest.Equal(t, "description", hello.Description, "Greets.")
 		pythontest.Equal(t, "file", hello.Meta.File, "__init__.py")
 		says(t, w.Call("hello", `{"who":"you"}`), "hello you")
-		if text := w.Call("refused", "").Text(); strings.Count(text, "not available in Conclave")+strings.Count(text, "does not have") != 7 {
+		if text := w.Call("refused", "").Text(); strings.Count(text,
+			"not available in Conclave")+strings.Count(text, "does not have") != 7 {
 			t.Errorf("what is not here says %s", text)
 		}
 	})
@@ -74,10 +75,16 @@ class Probe(NekoPluginBase):
 func TestNK02EntriesInModulesAndBothNamesOfAPackageAreTheSameModules(t *testing.T) {
 	d := aPython(t)
 	more := map[string]string{
-		"plugin.toml":      strings.ReplaceAll(manifestOf(), "plugin.plugins.probe:Probe", "plugin.plugins.probe.core.main:Probe"),
-		"__init__.py":      gone,
-		"core/main.py":     head + "from . import parts\nfrom ..shared import COUNT\nimport plugin.plugins.probe.shared as long\nimport plugins.probe.shared as short\nfrom plugin.plugins.probe.core.parts import Mixin\n\n@neko_plugin\nclass Probe(Mixin, NekoPluginBase):\n    pass\n",
-		"core/parts.py":    "from plugin.sdk.plugin import llm_tool\nimport plugins.probe.core.main as main\n\nclass Mixin:\n    @llm_tool()\n    async def same(self):\n        import plugin.plugins.probe.core.parts, sys\n        return [main.long is main.short, sys.modules['plugin.plugins.probe.core.parts'] is main.parts, main.long.COUNT, main.parts.__file__.endswith('probe/core/parts.py')]\n",
+		"plugin.toml": strings.ReplaceAll(manifestOf(), "plugin.plugins.probe:Probe", "plugin.plugins.probe.core.main:Probe"),
+		"__init__.py": gone,
+		"core/main.py": head +
+			"from . import parts\nfrom ..shared import COUNT\nimport plugin.plugins.probe.shared as long\nimport " +
+			"plugins.probe.shared as short\nfrom plugin.plugins.probe.core.parts import Mixin\n\n@neko_plugin\nclass " +
+			"Probe(Mixin, NekoPluginBase):\n    pass\n",
+		"core/parts.py": "from plugin.sdk.plugin import llm_tool\nimport plugins.probe.core.main as main\n\nclass Mixin:\n " +
+			"   @llm_tool()\n    async def same(self):\n        import plugin.plugins.probe.core.parts, " +
+			"sys\n        return [main.long is main.short, sys.modules['plugin.plugins.probe.core.parts'] is main.parts, " +
+			"main.long.COUNT, main.parts.__file__.endswith('probe/core/parts.py')]\n",
 		"core/__init__.py": "",
 		"shared.py":        "COUNT = []\nCOUNT.append(1)\n",
 	}
@@ -128,20 +135,25 @@ func TestNK05WhatIsDeclaredAndMissingIsNamed(t *testing.T) {
 	d := aPython(t)
 	tools := "@llm_tool()\nasync def hello(self):\n    return 'hello'\n"
 	p := refused(t, d, folder(t, tools, map[string]string{
-		"pyproject.toml":                          "[project]\ndependencies = [\"n-e-k-o\", \"No_Such.Package[extra]>=2\", \"bundled>=1.2\", \"old-one>=2,<3\", \"only-there; sys_platform == 'nowhere'\"]\n",
-		"requirements.txt":                        "# what it needs\nno-such-too==1.0 # exactly\nNO_SUCH.package[extra]>=2\n-r other.txt\n",
+		"pyproject.toml": "[project]\ndependencies = [\"n-e-k-o\", \"No_Such.Package[extra]>=2\", \"bundled>=1.2\", " +
+			"\"old-one>=2,<3\", \"only-there; sys_platform == 'nowhere'\"]\n",
+		"requirements.txt": "# what it needs\nno-such-too==1.0 # " +
+			"exactly\nNO_SUCH.package[extra]>=2\n-r other.txt\n",
 		"vendor/bundled-1.4.0.dist-info/METADATA": "", "vendor/old_one-1.9.dist-info/METADATA": "",
 	}))
 	pythontest.Equal(t, "kind", p.Kind, "unavailable")
 	if want := []string{"No_Such.Package>=2", "old-one>=2,<3", "no-such-too==1.0"}; !slices.Equal(p.Missing, want) {
 		t.Errorf("missing %q, want %q", p.Missing, want)
 	}
-	src := folder(t, tools, map[string]string{"plugin.toml": manifestOf() + "[[plugin.dependency]]\nid = \"neighbour\"\nsupported = \">=1\"\n"})
+	src := folder(t, tools, map[string]string{
+		"plugin.toml": manifestOf() + "[[plugin.dependency]]\nid = \"neighbour\"\nsupported = \">=1\"\n",
+	})
 	m, err := d.Recognize(t.Context(), src)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = d.Spec(t.Context(), src, *m, placeOf(t)); err == nil || err.Error() != "plugin.toml: It needs the plugin neighbour, which is not here." {
+	if _, err = d.Spec(t.Context(), src, *m, placeOf(t)); err == nil ||
+		err.Error() != "plugin.toml: It needs the plugin neighbour, which is not here." {
 		t.Errorf("without its neighbour: %v", err)
 	}
 	write(t, src.Path+"/../anywhere/plugin.toml", "[plugin]\nid = \"neighbour\"\n")
@@ -160,23 +172,61 @@ func TestBadInputEndsInSentences(t *testing.T) {
 		file    string
 		line    int
 	}{
-		"syntax":         {map[string]string{"__init__.py": "import os\nretrun 1\n"}, "script", "SyntaxError: ", "__init__.py", 2},
-		"below":          {map[string]string{"__init__.py": "from . import broken\n", "broken.py": "\n\n1 +\n"}, "script", "SyntaxError: ", "broken.py", 3},
-		"package":        {map[string]string{"__init__.py": "import os\nimport no_such_package\n"}, "unavailable", "It needs the package no_such_package; it is not installed.", "__init__.py", 2},
-		"host module":    {map[string]string{"__init__.py": "from plugin.sdk.adapter import X\n"}, "script", "ModuleNotFoundError: plugin.sdk.adapter is a part of N.E.K.O that Conclave does not have", "__init__.py", 1},
-		"a name of ours": {map[string]string{"__init__.py": "import os\nfrom config import UNKNOWN\n"}, "unavailable", "It imports UNKNOWN, which Conclave's stand-in of the module config does not have.", "__init__.py", 2},
-		"exit":           {map[string]string{"__init__.py": "import sys\nsys.exit(3)\n"}, "script", "It ended itself while it was loading", "__init__.py", 2},
-		"no class":       {map[string]string{"__init__.py": head + "class Prob(NekoPluginBase): pass\n"}, "script", "Its entry names the class Probe, which __init__.py does not have.", "__init__.py", 1},
-		"no plugin":      {map[string]string{"__init__.py": "class Probe: pass\n"}, "script", "Its entry Probe is no plugin", "__init__.py", 1},
-		"router":         {map[string]string{"__init__.py": head + "class Probe(PluginRouter): pass\n"}, "script", "Its entry Probe is a router", "__init__.py", 1},
-		"its __init__":   {map[string]string{"__init__.py": head + "class Probe(NekoPluginBase):\n    def __init__(self, ctx):\n        super().__init__(ctx)\n        1 / 0\n"}, "script", "ZeroDivisionError", "__init__.py", 8},
-		"failing start":  {map[string]string{"plugin.toml": manifest + "[plugin_runtime]\nstartup_failure = \"fail\"\n", "__init__.py": head + "class Probe(NekoPluginBase):\n    @lifecycle(id='startup')\n    def go(self):\n        raise ValueError('not today')\n"}, "script", "ValueError: not today", "__init__.py", 8},
+		"syntax": {map[string]string{"__init__.py": "import os\nretrun 1\n"}, "script", "SyntaxError: ", "__init__.py", 2},
+		"below": {
+			map[string]string{"__init__.py": "from . import broken\n", "broken.py": "\n\n1 +\n"}, "script", "SyntaxError: ",
+			"broken.py", 3,
+		},
+		"package": {
+			map[string]string{"__init__.py": "import os\nimport no_such_package\n"}, "unavailable",
+			"It needs the package no_such_package; it is not installed.", "__init__.py", 2,
+		},
+		"host module": {
+			map[string]string{"__init__.py": "from plugin.sdk.adapter import X\n"}, "script",
+			"ModuleNotFoundError: plugin.sdk.adapter is a part of N.E.K.O that Conclave does not have", "__init__.py", 1,
+		},
+		"a name of ours": {
+			map[string]string{"__init__.py": "import os\nfrom config import UNKNOWN\n"}, "unavailable",
+			"It imports UNKNOWN, which Conclave's stand-in of the module config does not have.", "__init__.py", 2,
+		},
+		"exit": {
+			map[string]string{"__init__.py": "import sys\nsys.exit(3)\n"}, "script", "It ended itself while it was loading",
+			"__init__.py", 2,
+		},
+		"no class": {
+			map[string]string{"__init__.py": head + "class Prob(NekoPluginBase): pass\n"}, "script",
+			"Its entry names the class Probe, which __init__.py does not have.", "__init__.py", 1,
+		},
+		"no plugin": {
+			map[string]string{"__init__.py": "class Probe: pass\n"}, "script", "Its entry Probe is no plugin", "__init__.py", 1,
+		},
+		"router": {
+			map[string]string{"__init__.py": head + "class Probe(PluginRouter): pass\n"}, "script",
+			"Its entry Probe is a router", "__init__.py", 1,
+		},
+		"its __init__": {
+			map[string]string{
+				"__init__.py": head +
+					"class Probe(NekoPluginBase):\n    def __init__(self, ctx):\n        super().__init__(ctx)\n        1 / 0\n",
+			},
+			"script", "ZeroDivisionError", "__init__.py", 8,
+		},
+		"failing start": {
+			map[string]string{
+				"plugin.toml": manifest + "[plugin_runtime]\nstartup_failure = \"fail\"\n",
+				"__init__.py": head +
+					"class Probe(NekoPluginBase):\n    @lifecycle(id='startup')\n    def go(self):\n        raise ValueError('not " +
+					"today')\n",
+			},
+			"script", "ValueError: not today", "__init__.py", 8,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := refused(t, d, folder(t, "", test.files))
-			if p.Kind != test.kind || !strings.HasPrefix(p.Message, test.message) || p.File != test.file || p.Line != test.line || (p.Line > 1 && !strings.Contains(p.Frame, "> ")) {
+			if p.Kind != test.kind || !strings.HasPrefix(p.Message, test.message) || p.File != test.file ||
+				p.Line != test.line || (p.Line > 1 && !strings.Contains(p.Frame, "> ")) {
 				t.Errorf("got %+v", p)
 			}
 		})
@@ -216,20 +266,38 @@ func TestAManifestThatIsWrongSaysWhere(t *testing.T) {
 		manifest, message string
 		line              int
 	}{
-		"not TOML":       {"[plugin]\nid = \n", "The file is not TOML", 2},
-		"no table":       {"id = \"probe\"\n", "plugin.toml has no [plugin] table.", 1},
-		"no entry":       {"[plugin]\nid = \"probe\"\n", "plugin.toml names no entry.", 1},
-		"odd entry":      {"[plugin]\nid = \"probe\"\nentry = \"probe.main\"\n", "The entry \"probe.main\" names no class of the plugin.", 3},
-		"other package":  {"[plugin]\nid = \"probe\"\nentry = \"plugins.other:Probe\"\n", "The entry is in the package other, but the plugin's id is probe.", 3},
-		"odd id":         {"[plugin]\nid = \"a/b\"\nentry = \"plugins.a:Probe\"\n", "The id \"a/b\" is no name of a plugin.", 2},
-		"missing module": {"[plugin]\nid = \"probe\"\nentry = \"plugins.probe.inside.deep:Probe\"\n", "The entry's file inside/deep.py does not exist.", 3},
-		"way out":        {"[plugin]\nid = \"probe\"\nentry = \"plugins.probe.../x:Probe\"\n", "The entry \"plugins.probe.../x:Probe\" names no class of the plugin.", 3},
-		"type":           {"[plugin]\nid = \"probe\"\nentry = \"plugins.probe:Probe\"\ntype = \"extension\"\n", "It is of the type extension, which Conclave does not run.", 4},
-		"sdk":            {"[plugin]\nid = \"probe\"\nentry = \"plugins.probe:Probe\"\n[plugin.sdk]\nsupported = \">=0.2.0\"\n", "It supports the SDK >=0.2.0; Conclave's is 0.1.0.", 5},
+		"not TOML": {"[plugin]\nid = \n", "The file is not TOML", 2},
+		"no table": {"id = \"probe\"\n", "plugin.toml has no [plugin] table.", 1},
+		"no entry": {"[plugin]\nid = \"probe\"\n", "plugin.toml names no entry.", 1},
+		"odd entry": {
+			"[plugin]\nid = \"probe\"\nentry = \"probe.main\"\n", "The entry \"probe.main\" names no class of the plugin.", 3,
+		},
+		"other package": {
+			"[plugin]\nid = \"probe\"\nentry = \"plugins.other:Probe\"\n",
+			"The entry is in the package other, but the plugin's id is probe.", 3,
+		},
+		"odd id": {"[plugin]\nid = \"a/b\"\nentry = \"plugins.a:Probe\"\n", "The id \"a/b\" is no name of a plugin.", 2},
+		"missing module": {
+			"[plugin]\nid = \"probe\"\nentry = \"plugins.probe.inside.deep:Probe\"\n",
+			"The entry's file inside/deep.py does not exist.", 3,
+		},
+		"way out": {
+			"[plugin]\nid = \"probe\"\nentry = \"plugins.probe.../x:Probe\"\n",
+			"The entry \"plugins.probe.../x:Probe\" names no class of the plugin.", 3,
+		},
+		"type": {
+			"[plugin]\nid = \"probe\"\nentry = \"plugins.probe:Probe\"\ntype = \"extension\"\n",
+			"It is of the type extension, which Conclave does not run.", 4,
+		},
+		"sdk": {
+			"[plugin]\nid = \"probe\"\nentry = \"plugins.probe:Probe\"\n[plugin.sdk]\nsupported = \">=0.2.0\"\n",
+			"It supports the SDK >=0.2.0; Conclave's is 0.1.0.", 5,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := neko.New(python.New(python.Options{})).Recognize(t.Context(), folder(t, "", map[string]string{"plugin.toml": test.manifest}))
+			_, err := neko.New(python.New(python.Options{})).Recognize(t.Context(),
+				folder(t, "", map[string]string{"plugin.toml": test.manifest}))
 			var p = problemOf(t, err)
 			if !strings.HasPrefix(p.Message, test.message) || p.Line != test.line || p.File != "plugin.toml" || p.Frame == "" {
 				t.Errorf("got %+v", p)
@@ -240,8 +308,11 @@ func TestAManifestThatIsWrongSaysWhere(t *testing.T) {
 
 func TestAManifestIsReadAsItIsWritten(t *testing.T) {
 	src := folder(t, "async def x(self):\n    self.push_message(parts=[])\n    import httpx\n", map[string]string{
-		"plugin.toml": "# odd, and right\n[plugin]\nversion = '1.0.7_1'\nentry = \"plugins.probe:Probe\"\nid = 'probe'\nname = {\"$i18n\" = \"n\", default = \"Probe\"}\ndescription = '''\nLong.\n'''\nshort_description = 'Short.'\nauthor = {name = 'Somebody'}\nodd = 1\n[plugin.sdk]\nsupported = '>=0.1.0,<0.3.0'\nrecommended = '~=0.2'\nconflicts = ['==0.1.*']\n[[plugin.ui.panel]]\nid = 'main'\n",
-		"run.py":      "import subprocess\n", "tests/test_it.py": "import socket\n", "vendor/x.py": "import socket\n",
+		"plugin.toml": "# odd, and right\n[plugin]\nversion = '1.0.7_1'\nentry = \"plugins.probe:Probe\"\nid = " +
+			"'probe'\nname = {\"$i18n\" = \"n\", default = \"Probe\"}\ndescription = '''\nLong.\n'''\nshort_description = " +
+			"'Short.'\nauthor = {name = 'Somebody'}\nodd = 1\n[plugin.sdk]\nsupported = '>=0.1.0,<0.3.0'\nrecommended = " +
+			"'~=0.2'\nconflicts = ['==0.1.*']\n[[plugin.ui.panel]]\nid = 'main'\n",
+		"run.py": "import subprocess\n", "tests/test_it.py": "import socket\n", "vendor/x.py": "import socket\n",
 	})
 	m, err := neko.New(python.New(python.Options{})).Recognize(t.Context(), src)
 	if err != nil {
@@ -279,7 +350,10 @@ def second(self): ...
 	for _, one := range l.Tools {
 		got = append(got, one.Name+" "+one.File+" "+one.Description)
 	}
-	if want := []string{"first __init__.py The first of two.", "second __init__.py ", "third more.py "}; !slices.Equal(got, want) || l.Known || !slices.Contains(l.Imports, "httpx") || slices.Contains(l.Imports, "config") {
+	if want := []string{
+		"first __init__.py The first of two.", "second __init__.py ", "third more.py ",
+	}; !slices.Equal(got, want) || l.Known || !slices.Contains(l.Imports, "httpx") || slices.Contains(l.Imports,
+		"config") {
 		t.Errorf("got %q, imports %q, known %v", got, l.Imports, l.Known)
 	}
 }

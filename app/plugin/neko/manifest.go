@@ -24,7 +24,7 @@ const manifestName = "plugin.toml"
 // every plugin seen asks for.
 const sdkVersion = "0.1.0"
 
-// manifest is what plugin.toml says, as far as Conclave acts on it.
+// manifest holds a plugin.toml, as far as Conclave acts on it.
 type manifest struct {
 	table map[string]any // all of it
 	text  string
@@ -84,14 +84,17 @@ func asProblem(err error) error {
 	if pathErr, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathErr.Err
 	}
-	return &plugin.Problem{Kind: "unavailable", File: manifestName, Message: fmt.Sprintf("%s cannot be read: %v.", manifestName, err),
-		Hint: "Check that it is a file that you may read."}
+	return &plugin.Problem{Kind: "unavailable", File: manifestName,
+		Message: fmt.Sprintf("%s cannot be read: %v.", manifestName, err),
+		Hint:    "Check that it is a file that you may read."}
 }
 
 // wrong is a mistake in the manifest, at the line that sets key.
 func (m *manifest) wrong(key, message, hint string) *plugin.Problem {
 	line := lineOf(m.text, key)
-	return &plugin.Problem{Kind: "script", File: manifestName, Line: line, Frame: wire.Frame(m.text, line, 0), Message: message, Hint: hint}
+	return &plugin.Problem{
+		Kind: "script", File: manifestName, Line: line, Frame: wire.Frame(m.text, line, 0), Message: message, Hint: hint,
+	}
 }
 
 func (m *manifest) read(src plugin.Source) error {
@@ -113,7 +116,8 @@ func (m *manifest) read(src plugin.Source) error {
 		m.id = m.entry.of
 		m.note("plugin.toml has no id; " + m.id + " is taken from its entry.")
 	case !isPackageName(m.id):
-		return m.wrong("id", fmt.Sprintf("The id %q is no name of a plugin.", m.id), "It is made of letters, digits, “_”, “.” and “-”.")
+		return m.wrong("id", fmt.Sprintf("The id %q is no name of a plugin.", m.id),
+			"It is made of letters, digits, “_”, “.” and “-”.")
 	case m.entry.of != m.id && m.entry.of != packageOf(m.id):
 		return m.wrong("entry", fmt.Sprintf("The entry is in the package %s, but the plugin's id is %s.", m.entry.of, m.id),
 			fmt.Sprintf("Write entry = %q.", "plugins."+packageOf(m.id)+":"+m.entry.class))
@@ -124,7 +128,8 @@ func (m *manifest) read(src plugin.Source) error {
 	switch kind := cmpString(about["type"], "plugin"); kind {
 	case "plugin", "adapter":
 	default:
-		return m.wrong("type", "It is of the type "+kind+", which Conclave does not run.", "Conclave runs the types plugin and adapter.")
+		return m.wrong("type", "It is of the type "+kind+", which Conclave does not run.",
+			"Conclave runs the types plugin and adapter.")
 	}
 	m.name = cmpString(about["name"], m.id)
 	m.version = cmpString(about["version"], "0.0.0")
@@ -190,7 +195,8 @@ func (m *manifest) readEntry(spelled string) (entry, error) {
 	}
 	of, below, _ := strings.Cut(rest, ".")
 	if !ok || !found || !isPackageName(of) || !isClassName(class) ||
-		(below != "" && slices.ContainsFunc(strings.Split(below, "."), func(part string) bool { return !isClassName(part) })) {
+		(below != "" &&
+			slices.ContainsFunc(strings.Split(below, "."), func(part string) bool { return !isClassName(part) })) {
 		return entry{}, m.wrong("entry", fmt.Sprintf("The entry %q names no class of the plugin.", spelled),
 			`It is written "plugins.<id>:<Class>", or "plugins.<id>.<module>:<Class>".`)
 	}
@@ -259,7 +265,8 @@ func allows(ranges string) bool {
 func (m *manifest) checkSDK(about map[string]any) error {
 	sdk, _ := about["sdk"].(map[string]any)
 	if supported := cmpString(sdk["supported"], ""); supported != "" && !allows(supported) {
-		return m.wrong("supported", fmt.Sprintf("It supports the SDK %s; Conclave's is %s.", supported, sdkVersion), "Look for a version of the plugin for SDK "+sdkVersion+".")
+		return m.wrong("supported", fmt.Sprintf("It supports the SDK %s; Conclave's is %s.", supported, sdkVersion),
+			"Look for a version of the plugin for SDK "+sdkVersion+".")
 	}
 	if recommended := cmpString(sdk["recommended"], ""); recommended != "" && !allows(recommended) {
 		m.note(fmt.Sprintf("It recommends the SDK %s; Conclave's is %s.", recommended, sdkVersion))

@@ -15,7 +15,8 @@ func requirements(dir string) (lines []string) {
 	add := func(line string) {
 		line, _, _ = strings.Cut(line, " #")
 		line = strings.TrimSpace(line)
-		if key := strings.ToLower(line); line != "" && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "-") && !seen[key] {
+		if key := strings.ToLower(line); line != "" && !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "-") &&
+			!seen[key] {
 			seen[key] = true
 			lines = append(lines, line)
 		}

@@ -53,14 +53,16 @@ async def kept(self):
 `, map[string]string{"plugin.toml": manifest, "shipped.txt": "shipped", "config.example.toml": "[mine]\na = 3 # to begin with\n"})
 	w := begin(t, d, src, place)
 	a := w.Call("keep", "")
-	if a.IsError || !strings.HasPrefix(a.Text(), `["Ok(None)","Err(SdkError('the store needs a key`) || !strings.Contains(a.Text(), "bad has no JSON form") {
+	if a.IsError || !strings.HasPrefix(a.Text(), `["Ok(None)","Err(SdkError('the store needs a key`) ||
+		!strings.Contains(a.Text(), "bad has no JSON form") {
 		t.Fatalf("got %s\n%s", a.Text(), a.Meta.Traceback)
 	}
 	if err := w.Ended(); err != nil {
 		t.Fatal(err)
 	}
 	w = begin(t, d, src, place)
-	says(t, w.Call("kept", ""), `[{"a":5,"deep":{"b":2,"list":[1,{"x":true}],"text":"line\n\"quoted\" ä"}},{"f":1.5},{"v":[1]},3,["k"],"kept","beside the code","shipped and changed",{"a":1,"deep":{"b":2}}]`)
+	says(t, w.Call("kept", ""),
+		`[{"a":5,"deep":{"b":2,"list":[1,{"x":true}],"text":"line\n\"quoted\" ä"}},{"f":1.5},{"v":[1]},3,["k"],"kept","beside the code","shipped and changed",{"a":1,"deep":{"b":2}}]`)
 	if err := w.Ended(); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +74,8 @@ async def kept(self):
 	// A newer file of the person's takes the place of what the plugin made of it.
 	write(t, filepath.Join(src.Path, "shipped.txt"), "newer than that")
 	w = begin(t, d, src, place)
-	if text := w.Call("kept", "").Text(); !strings.Contains(text, `"newer than that"`) || !strings.Contains(text, "beside the code") {
+	if text := w.Call("kept", "").Text(); !strings.Contains(text, `"newer than that"`) ||
+		!strings.Contains(text, "beside the code") {
 		t.Errorf("after an upgrade: %s", text)
 	}
 }
@@ -92,7 +95,9 @@ async def off(self):
 
 func TestADeskStaysInsideItsFolder(t *testing.T) {
 	d, place := aPython(t), placeOf(t)
-	src := folder(t, "@llm_tool()\nasync def x(self):\n    return 'x'\n", map[string]string{"data.txt": "one", "deep/data.txt": "one"})
+	src := folder(t, "@llm_tool()\nasync def x(self):\n    return 'x'\n", map[string]string{
+		"data.txt": "one", "deep/data.txt": "one",
+	})
 	if err := begin(t, d, src, place).Ended(); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +150,8 @@ async def reach(self):
 	w := pythontest.BehindWalls(t, d, folder(t, body, nil).Path)
 	w.List()
 	text := w.Call("reach", "").Text()
-	if strings.Count(text, "PermissionError") != 4 || strings.Count(text, "conclave plugins grant probe network") != 2 || strings.Count(text, "conclave plugins grant probe programs") != 2 || !strings.HasSuffix(text, `"x"]`) {
+	if strings.Count(text, "PermissionError") != 4 || strings.Count(text, "conclave plugins grant probe network") != 2 ||
+		strings.Count(text, "conclave plugins grant probe programs") != 2 || !strings.HasSuffix(text, `"x"]`) {
 		t.Errorf("got %s", text)
 	}
 	place := placeOf(t)
@@ -160,7 +166,8 @@ async def reach(self):
 		t.Errorf("granted: sockets %v, programs %v, %v", spec.Sockets, spec.Spawn, err)
 	}
 	w = begin(t, d, src, place)
-	if text := w.Call("reach", "").Text(); !strings.HasPrefix(text, `["ConnectionRefusedError`) || strings.Contains(text, "PermissionError") {
+	if text := w.Call("reach", "").Text(); !strings.HasPrefix(text, `["ConnectionRefusedError`) ||
+		strings.Contains(text, "PermissionError") {
 		t.Errorf("granted: %s", text)
 	}
 }
@@ -184,10 +191,14 @@ async def both(self):
 	says(t, w.Call("push", `{"parts":[{"type":"image","data":3}]}`), "TypeError")
 	call := w.Ask("both", "", nil)
 	ask := w.Until("conclave/host")
-	if !strings.Contains(string(ask.Params), `"capability":"chats.append"`) || !strings.Contains(string(ask.Params), `"[Probe] Hello you"`) || !strings.Contains(string(ask.Params), `"hidden":true`) {
+	if !strings.Contains(string(ask.Params), `"capability":"chats.append"`) ||
+		!strings.Contains(string(ask.Params), `"[Probe] Hello you"`) ||
+		!strings.Contains(string(ask.Params), `"hidden":true`) {
 		t.Errorf("asked %s", ask.Params)
 	}
-	w.Send(map[string]any{"id": ask.ID, "error": map[string]any{"code": -32010, "message": "PERMISSION_DENIED: chat_mutation"}})
+	w.Send(map[string]any{
+		"id": ask.ID, "error": map[string]any{"code": -32010, "message": "PERMISSION_DENIED: chat_mutation"},
+	})
 	says(t, w.Answered(call), `[{"ok":false,"submitted":false,"reason":"transport_error"}]`)
 	logged(t, w, "A message was not passed on: PERMISSION_DENIED: chat_mutation")
 }
@@ -208,7 +219,8 @@ def greet(self, who="you", **_):
     return "hello " + who
 `)
 	tools := w.List()
-	if got := pythontest.Names(tools); strings.Join(got, " ") != "greet more_inner made" || tools[0].Meta.Visibility != "hidden" || tools[0].Title != "Greet" {
+	if got := pythontest.Names(tools); strings.Join(got, " ") != "greet more_inner made" ||
+		tools[0].Meta.Visibility != "hidden" || tools[0].Title != "Greet" {
 		t.Errorf("got %+v", tools)
 	}
 	says(t, w.Call("greet", `{"who":"me"}`), "hello me")

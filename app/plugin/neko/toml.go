@@ -43,7 +43,9 @@ func (read reader) text(folder, name string) (string, error) {
 	case errors.Is(err, place.ErrNotFile):
 		return "", &plugin.Problem{Kind: "script", File: name, Message: name + " is no file."}
 	case errors.Is(err, place.ErrLink):
-		return "", &plugin.Problem{Kind: "refused", File: name, Message: name + " lies behind a link that the plugin may have made, so it is not read."}
+		return "", &plugin.Problem{
+			Kind: "refused", File: name, Message: name + " lies behind a link that the plugin may have made, so it is not read.",
+		}
 	case err != nil:
 		return "", err
 	case size > maxManifest:
@@ -55,7 +57,9 @@ func (read reader) text(folder, name string) (string, error) {
 
 // tomlProblem says where a TOML file is wrong.
 func tomlProblem(name, text string, err error) *plugin.Problem {
-	p := &plugin.Problem{Kind: "script", Type: "TOMLError", File: name, Line: 1, Message: "The file is not TOML: " + err.Error() + "."}
+	p := &plugin.Problem{
+		Kind: "script", Type: "TOMLError", File: name, Line: 1, Message: "The file is not TOML: " + err.Error() + ".",
+	}
 	if parse, ok := errors.AsType[toml.ParseError](err); ok {
 		p.Line, p.Column = parse.Position.Line, parse.Position.Col
 		p.Message = "The file is not TOML: " + strings.TrimSuffix(parse.Message, ".") + "."

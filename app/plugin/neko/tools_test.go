@@ -178,10 +178,12 @@ async def check(self):
 	tools := w.List()
 	tool(t, tools, "its_own_name")
 	long := tool(t, tools, "long")
-	if long.Meta.TimeoutMS != 300_000 || len(long.Meta.Warnings) != 1 || !strings.Contains(long.Meta.Warnings[0], "301 s") {
+	if long.Meta.TimeoutMS != 300_000 || len(long.Meta.Warnings) != 1 ||
+		!strings.Contains(long.Meta.Warnings[0], "301 s") {
 		t.Errorf("got %+v", long.Meta)
 	}
-	says(t, w.Call("check", ""), `["ValueError","ValueError","ValueError","TypeError","ValueError","TypeError","TypeError","ValueError","ValueError","ValueError","ValueError"]`)
+	says(t, w.Call("check", ""),
+		`["ValueError","ValueError","ValueError","TypeError","ValueError","TypeError","TypeError","ValueError","ValueError","ValueError","ValueError"]`)
 }
 
 func TestNK15NK18NK47WhatAModelIsTold(t *testing.T) {
@@ -214,7 +216,8 @@ async def told(self, x=""):
 	pythontest.Equal(t, "schema", string(tool(t, tools, "same").Schema), `{"type":"object","properties":{}}`)
 	told := tool(t, tools, "told")
 	pythontest.Equal(t, "description", told.Description, "About me")
-	pythontest.Equal(t, "schema", string(told.Schema), `{"properties":{"x":{"type":"string","description":"Plain 3"}},"type":"object"}`)
+	pythontest.Equal(t, "schema", string(told.Schema),
+		`{"properties":{"x":{"type":"string","description":"Plain 3"}},"type":"object"}`)
 	says(t, w.Call("told", ""), "关于you!missing")
 }
 
@@ -253,7 +256,8 @@ async def announce(self):
 		t.Errorf("at first %v", got)
 	}
 	w.Until("notifications/tools/list_changed") // of the start
-	says(t, w.Call("change", ""), `[true,"EntryConflictError","ValueError","TypeError",true,false,true,["announce","change","early","late"],"__llm_tool__announce"]`)
+	says(t, w.Call("change", ""),
+		`[true,"EntryConflictError","ValueError","TypeError",true,false,true,["announce","change","early","late"],"__llm_tool__announce"]`)
 	w.Until("notifications/tools/list_changed")
 	if got := pythontest.Names(again(t, w)); !slices.Equal(got, []string{"announce", "change", "late", "early"}) {
 		t.Errorf("then %v", got)
@@ -289,7 +293,8 @@ async def whose(self, _ctx=None, x=0):
     return [_ctx, x]
 `)
 	w.List()
-	says(t, w.Call("all", `{"n":"5","f":"1.5","b":"TRUE","s":"7","more":[1]}`), `{"n":5,"f":1.5,"b":true,"s":"7","more":[1]}`)
+	says(t, w.Call("all", `{"n":"5","f":"1.5","b":"TRUE","s":"7","more":[1]}`),
+		`{"n":5,"f":1.5,"b":true,"s":"7","more":[1]}`)
 	says(t, w.Call("all", ""), `{}`)
 	says(t, w.Call("none", `{"surprise":1}`), "none")
 	says(t, w.Call("strict", `{"a":"x","c":1}`), `["x",2]`)
@@ -359,11 +364,13 @@ def give_sync(self):
 		says(t, w.Call("give", fmt.Sprintf(`{"what":%q}`, what)), want)
 	}
 	for what, want := range map[string][]string{
-		"err": {"x went wrong"}, "text err": {"plain words"}, "envelope": {"E", `{"o":1}`}, "raise": {"ValueError", "boom"}, "exit": {"SystemExit"}, "no text": {"the tool says that it failed"},
+		"err": {"x went wrong"}, "text err": {"plain words"}, "envelope": {"E", `{"o":1}`}, "raise": {"ValueError", "boom"},
+		"exit": {"SystemExit"}, "no text": {"the tool says that it failed"},
 	} {
 		a := w.Call("give", fmt.Sprintf(`{"what":%q}`, what))
 		fails(t, a, want...)
-		if what == "raise" && (a.Meta.ErrorType != "ValueError" || !strings.Contains(a.Meta.Traceback, `raise ValueError("boom")`)) {
+		if what == "raise" && (a.Meta.ErrorType != "ValueError" ||
+			!strings.Contains(a.Meta.Traceback, `raise ValueError("boom")`)) {
 			t.Errorf("the record has %+v", a.Meta)
 		}
 	}
@@ -384,10 +391,14 @@ async def look(self, images):
 	if len(a.Content) != 2 || a.Text() != "seen" || a.Content[1].MimeType != "image/png" || len(a.Content[1].Data) < 60 {
 		t.Errorf("got %+v", a.Content)
 	}
-	bad := []map[string]any{{"data_b64": png, "mime": "image/jpeg"}, {"data_b64": "data:" + png}, {"data_b64": "R0lGODlh"}, {}, {"data_b64": base64.StdEncoding.EncodeToString(wide)}}
+	bad := []map[string]any{
+		{"data_b64": png, "mime": "image/jpeg"}, {"data_b64": "data:" + png}, {"data_b64": "R0lGODlh"}, {},
+		{"data_b64": base64.StdEncoding.EncodeToString(wide)},
+	}
 	raw, _ := json.Marshal(map[string]any{"images": bad})
 	a = w.Call("look", string(raw))
-	if len(a.Content) != 1 || strings.Count(a.Text(), "was left out") != len(bad) || !strings.Contains(a.Text(), `"result":"seen"`) {
+	if len(a.Content) != 1 || strings.Count(a.Text(), "was left out") != len(bad) ||
+		!strings.Contains(a.Text(), `"result":"seen"`) {
 		t.Errorf("got %d blocks and %s", len(a.Content), a.Text())
 	}
 }

@@ -27,19 +27,21 @@ const inspectTimeout = 10 * time.Second
 // maxInspected bounds the sources that are read together, in bytes.
 const maxInspected = 8 << 20
 
-// Inspected is what the syntax trees of a plugin's sources tell, as
+// Inspected holds what the syntax trees of a plugin's sources tell, as
 // shim/conclave_worker/listing.py answers.
 type Inspected struct {
 	Functions []InspectedFunction `json:"functions"` // those of the entry that would become tools
 	Decorated []InspectedMark     `json:"decorated"` // every decorator of a function, in all files
-	Imports   []string            `json:"imports"`   // first parts of the modules that are imported and not among the sources
-	Lazy      []string            `json:"lazy"`      // first parts of those that are imported in functions alone
-	Guarded   []string            `json:"guarded"`   // first parts of those whose failure to import is caught
-	Options   json.RawMessage     `json:"options"`   // JSON Schema of the variables and keys that the sources ask for by name
-	Classes   map[string][]string `json:"classes"`   // those of the entry's top level, with the last names of their bases
-	Exports   bool                `json:"exports"`   // whether the entry has an __all__
-	Known     bool                `json:"known"`     // whether Functions is complete; false when only running can tell
-	Problem   *plugin.Problem     `json:"problem"`
+	// first parts of the modules that are imported and not among the sources
+	Imports []string `json:"imports"`
+	Lazy    []string `json:"lazy"`    // first parts of those that are imported in functions alone
+	Guarded []string `json:"guarded"` // first parts of those whose failure to import is caught
+	// JSON Schema of the variables and keys that the sources ask for by name
+	Options json.RawMessage     `json:"options"`
+	Classes map[string][]string `json:"classes"` // those of the entry's top level, with the last names of their bases
+	Exports bool                `json:"exports"` // whether the entry has an __all__
+	Known   bool                `json:"known"`   // whether Functions is complete; false when only running can tell
+	Problem *plugin.Problem     `json:"problem"`
 }
 
 // InspectedFunction is one public function of a source file.
@@ -106,11 +108,13 @@ func (d *Interpreters) Inspect(ctx context.Context, entry string, files map[stri
 
 // InspectRegistered is Inspect for a plugin of the llm program: the functions are
 // those that its register_tools hooks are seen to register, in any file.
-func (d *Interpreters) InspectRegistered(ctx context.Context, entry string, files map[string][]byte) (Inspected, error) {
+func (d *Interpreters) InspectRegistered(ctx context.Context, entry string,
+	files map[string][]byte) (Inspected, error) {
 	return d.inspect(ctx, entry, files, true)
 }
 
-func (d *Interpreters) inspect(ctx context.Context, entry string, files map[string][]byte, registered bool) (Inspected, error) {
+func (d *Interpreters) inspect(ctx context.Context, entry string, files map[string][]byte,
+	registered bool) (Inspected, error) {
 	python, shimDir, err := d.Resolve(ctx, d.options.Runtime)
 	if err != nil {
 		return Inspected{}, err
@@ -158,7 +162,8 @@ func Sources(root, entry string, names []string) (map[string][]byte, error) {
 // inspected has the interpreter read the sources in input. It runs behind walls where
 // there is a launcher, as plugins do: whoever wrote the sources may have written
 // them against the parser. A launcher is missing in tests alone.
-func (d *Interpreters) inspected(ctx context.Context, python Python, shimDir, entry string, input []byte) (Inspected, error) {
+func (d *Interpreters) inspected(ctx context.Context, python Python, shimDir, entry string,
+	input []byte) (Inspected, error) {
 	tooLong := errors.New("reading it took too long")
 	ctx, cancel := context.WithTimeoutCause(ctx, inspectTimeout, tooLong)
 	defer cancel()
@@ -198,7 +203,10 @@ func unread(entry, said string, err error) *plugin.Problem {
 		return p // Python was not started, which is not the fault of the source
 	}
 	if exit, ok := errors.AsType[ended](err); ok && string(exit) == fmt.Sprintf("exit %d", sandbox.NotStarted) {
-		return &plugin.Problem{Kind: "unavailable", Message: "Python could not be started behind its walls.", Hint: strings.TrimSpace(strings.ToValidUTF8(said, ""))}
+		return &plugin.Problem{
+			Kind: "unavailable", Message: "Python could not be started behind its walls.",
+			Hint: strings.TrimSpace(strings.ToValidUTF8(said, "")),
+		}
 	}
 	return &plugin.Problem{Kind: "crashed", File: entry, Stderr: said[max(0, len(said)-4096):],
 		Message: "Python could not read " + filepath.Base(entry) + ": " + err.Error() + ".",
@@ -212,7 +220,8 @@ func (e ended) Error() string { return string(e) }
 
 // confined returns what runs a program of the interpreter behind walls: nothing to
 // write, no network, no other programs, limit.InspectMemory.
-func (d *Interpreters) confined(python Python) func(ctx context.Context, argv []string, dir string, input []byte) ([]byte, string, error) {
+func (d *Interpreters) confined(python Python) func(ctx context.Context, argv []string, dir string,
+	input []byte) ([]byte, string, error) {
 	return func(ctx context.Context, argv []string, dir string, input []byte) ([]byte, string, error) {
 		spec := python.Program(argv)
 		spec.Read = append(spec.Read, dir)

@@ -20,7 +20,7 @@ import (
 //go:embed all:shim
 var shim embed.FS
 
-// Ecosystem is what one dialect adds to the worker: the modules that its plugins
+// Ecosystem adds to the worker for one dialect: the modules that its plugins
 // import.
 type Ecosystem struct {
 	Name string // by which Config.Modules puts its modules on the path
@@ -54,7 +54,7 @@ func (d *Interpreters) Ecosystems() []Ecosystem {
 	return slices.Clone(d.ecosystems)
 }
 
-// probe is what is asked of an interpreter once.
+// probe asks an interpreter once what it is.
 //
 //go:embed probe.py
 var probe string
@@ -123,7 +123,8 @@ func (d *Interpreters) unpack(runtime string) (string, error) {
 	}
 	if err != nil {
 		return "", fault.Wrap(fault.Unavailable, "python.unpack",
-			"The Python worker cannot be unpacked into "+runtime+".", "Check that the folder may be written and the disk is not full.", err)
+			"The Python worker cannot be unpacked into "+runtime+".",
+			"Check that the folder may be written and the disk is not full.", err)
 	}
 	return final, nil
 }

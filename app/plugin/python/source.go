@@ -28,8 +28,9 @@ func ReadSource(root, name string) ([]byte, error) {
 	switch {
 	case len(source) > maxSource:
 		return nil, &plugin.Problem{Kind: "script", File: name,
-			Message: fmt.Sprintf("%s has %.1f MB; a file of functions may have %d MB at most.", name, float64(size)/(1<<20), maxSource>>20),
-			Hint:    "Keep data in files of its own, and large packages installed for Python."}
+			Message: fmt.Sprintf("%s has %.1f MB; a file of functions may have %d MB at most.", name, float64(size)/(1<<20),
+				maxSource>>20),
+			Hint: "Keep data in files of its own, and large packages installed for Python."}
 	case len(source) == 0:
 		return nil, &plugin.Problem{Kind: "script", File: name,
 			Message: name + " is empty.", Hint: "Write a function into it: def hello(name: str) -> str: …"}

@@ -23,10 +23,11 @@ import (
 // takes 60 MiB of it, the rest is the plugin's, past which it sees MemoryError.
 const memory = 256 << 20
 
-// Config is what the worker is told; shim/conclave_worker/main.py says what each
+// Config tells the worker of its plugin; shim/conclave_worker/main.py says what each
 // key means.
 type Config struct {
-	Loader   string   `json:"loader,omitempty"`  // module of the shim that loads the plugin; empty: conclave_worker.loading
+	// module of the shim that loads the plugin; empty: conclave_worker.loading
+	Loader   string   `json:"loader,omitempty"`
 	Modules  []string `json:"modules,omitempty"` // folders of the shim put on the path: "llm", "neko"
 	Entry    string   `json:"entry"`
 	Display  string   `json:"display"`
@@ -81,10 +82,14 @@ func (c *Config) AtDesk(src plugin.Source, storage, name string, skip ...string)
 	case errors.Is(err, place.ErrTooLarge):
 		return []string{limit.Desk.Person}, nil
 	case errors.Is(err, place.ErrLink):
-		return nil, &plugin.Problem{Kind: "refused", Message: "Its files were not copied to where it may write, because a link lies there: " + err.Error() + ".",
-			Hint: "The plugin may have made it to reach other files. Look at what it is, then delete " + filepath.Join(storage, desk) + " and reload the plugin."}
+		return nil, &plugin.Problem{Kind: "refused",
+			Message: "Its files were not copied to where it may write, because a link lies there: " + err.Error() + ".",
+			Hint: "The plugin may have made it to reach other files. Look at what it is, then delete " +
+				filepath.Join(storage, desk) + " and reload the plugin."}
 	case err != nil:
-		return nil, &plugin.Problem{Kind: "unavailable", Message: "Its files could not be copied to where it may write: " + err.Error() + "."}
+		return nil, &plugin.Problem{
+			Kind: "unavailable", Message: "Its files could not be copied to where it may write: " + err.Error() + ".",
+		}
 	}
 	entry, err := filepath.Rel(c.Root, c.Entry)
 	if err != nil {
@@ -176,7 +181,8 @@ func zone() string {
 // readable returns what the interpreter needs to read, as far as it is there,
 // and own.
 func readable(python Python, own []string) []string {
-	paths := slices.Concat(own, []string{filepath.Dir(python.Executable), python.Stdlib, python.Platstdlib}, python.Site, python.Libraries)
+	paths := slices.Concat(own, []string{filepath.Dir(python.Executable), python.Stdlib, python.Platstdlib}, python.Site,
+		python.Libraries)
 	if runtime.GOOS != "windows" {
 		paths = append(paths,
 			"/lib", "/lib64", "/usr/lib", "/usr/lib64", // shared libraries

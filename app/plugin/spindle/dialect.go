@@ -111,7 +111,8 @@ const macros = "macros"
 
 // withMacros adds it where the entry registers a macro.
 func withMacros(permissions []string, entry string) []string {
-	if !strings.Contains(entry, "registerMacro(") || slices.Contains(permissions, macros) || slices.Contains(permissions, "interceptor") {
+	if !strings.Contains(entry, "registerMacro(") || slices.Contains(permissions, macros) ||
+		slices.Contains(permissions, "interceptor") {
 		return permissions
 	}
 	return append(permissions, macros)
@@ -233,12 +234,14 @@ func entrySize(src plugin.Source, m plugin.Manifest) int64 {
 
 // Spec implements plugin.Dialect: the engine inside the conclave program, which
 // may read the plugin and nothing else, and write nothing.
-func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest, where plugin.Place) (sandbox.Spec, error) {
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest,
+	where plugin.Place) (sandbox.Spec, error) {
 	if err := context.Cause(ctx); err != nil {
 		return sandbox.Spec{}, err
 	}
 	cfg := job.Config{
-		Plugin: src.ID, Folder: src.Path, Entry: m.Entry, Identifier: src.ID, Permissions: append([]string{}, m.Permissions...),
+		Plugin: src.ID, Folder: src.Path, Entry: m.Entry, Identifier: src.ID,
+		Permissions: append([]string{}, m.Permissions...),
 	}
 	shown := any(map[string]any{
 		"identifier": src.ID, "name": m.Name, "version": m.Version, "author": m.Author,

@@ -53,26 +53,55 @@ func TestRecognizeReadsFolders(t *testing.T) {
 	}{
 		"SP-02: the least there can be": {"-- spindle.json --\n{" + manifestText + "}\n-- dist/backend.js --\nx\n",
 			plugin.Manifest{Entry: "dist/backend.js"}},
-		"SP-03: unknown keys and permissions": {"-- spindlefile --\n{" + manifestText + `,"permissions":["tools","screen_capture",7,"tools"],"requested_capabilities":["x"],"scope":{"a":1},"minimum_lumiverse_version":"9.9"}` + "\n-- dist/backend.js --\nx\n",
-			plugin.Manifest{Entry: "dist/backend.js", Permissions: []string{"tools", "screen_capture"}, Notices: []string{screen}}},
-		"SP-03: values of the wrong kind": {"-- spindlefile.json --\n{" + manifestText + `,"permissions":"tools","description":[1],"entry_backend":null,"storage_seed_files":{},"requested_capabilities":["dynamic_code_execution"]}` + "\n-- dist/backend.js --\nx\n",
+		"SP-03: unknown keys and permissions": {"-- spindlefile --\n{" + manifestText +
+			`,"permissions":["tools","screen_capture",7,"tools"],"requested_capabilities":["x"],"scope":{"a":1},"minimum_lumiverse_version":"9.9"}` + "\n-- dist/backend.js --\nx\n",
+			plugin.Manifest{
+				Entry: "dist/backend.js", Permissions: []string{"tools", "screen_capture"}, Notices: []string{screen},
+			}},
+		"SP-03: values of the wrong kind": {"-- spindlefile.json --\n{" + manifestText +
+			`,"permissions":"tools","description":[1],"entry_backend":null,"storage_seed_files":{},"requested_capabilities":["dynamic_code_execution"]}` + "\n-- dist/backend.js --\nx\n",
 			plugin.Manifest{Entry: "dist/backend.js", Notices: []string{
 				"It asks to run code made from text, which no extension may here; what needs that fails with an error.",
 				"Passed over in its manifest, because the value is of the wrong kind: description, storage_seed_files."}}},
-		"SP-04: no backend is no error": {"-- spindlefile.json --\n{" + manifestText + `,"entry_backend":"dist/worker.js"}` + "\n-- dist/frontend.js --\nx\n",
-			plugin.Manifest{Entry: "", Panel: "dist/frontend.js", Notices: []string{"It has no backend, so it offers no tools; its part for Lumiverse's window (dist/frontend.js) is not run."}}},
+		"SP-04: no backend is no error": {"-- spindlefile.json --\n{" + manifestText + `,"entry_backend":"dist/worker.js"}` +
+			"\n-- dist/frontend.js --\nx\n",
+			plugin.Manifest{
+				Entry: "", Panel: "dist/frontend.js",
+				Notices: []string{
+					"It has no backend, so it offers no tools; its part for Lumiverse's window (dist/frontend.js) is not run.",
+				},
+			}},
 		"SP-04: nothing but a preset": {"-- spindle.json --\n{" + manifestText + "}\n-- preset.json --\n{}\n",
 			plugin.Manifest{Entry: "", Notices: []string{"It has no backend, so it offers no tools."}}},
-		"SP-05: sources only": {"-- spindle.json --\n{" + manifestText + "}\n-- src/backend.ts --\nx\n-- src/frontend.ts --\nx\n",
-			plugin.Manifest{Entry: "src/backend.ts", Panel: "src/frontend.ts", Notices: []string{"Its part for Lumiverse's window (src/frontend.ts) is not run."}}},
-		"SP-05: an entry of its own": {"-- spindle.json --\n\uFEFF{" + manifestText + `,"entry_backend":"./src/hosts/main.js","homepage":"https://example.org","description":"D"}` + "\n-- src/hosts/main.js --\nx\n",
+		"SP-05: sources only": {"-- spindle.json --\n{" + manifestText +
+			"}\n-- src/backend.ts --\nx\n-- src/frontend.ts --\nx\n",
+			plugin.Manifest{
+				Entry: "src/backend.ts", Panel: "src/frontend.ts",
+				Notices: []string{"Its part for Lumiverse's window (src/frontend.ts) is not run."},
+			}},
+		"SP-05: an entry of its own": {"-- spindle.json --\n\uFEFF{" + manifestText +
+			`,"entry_backend":"./src/hosts/main.js","homepage":"https://example.org","description":"D"}` +
+			"\n-- src/hosts/main.js --\nx\n",
 			plugin.Manifest{Entry: "src/hosts/main.js", Homepage: "https://example.org", Description: "D"}},
-		"SP-06: broken package.json": {"-- spindle.json --\n{" + manifestText + "}\n-- package.json --\n{\n-- tsconfig.json --\n-- dist/backend.js --\nx\n",
+		"SP-06: broken package.json": {"-- spindle.json --\n{" + manifestText +
+			"}\n-- package.json --\n{\n-- tsconfig.json --\n-- dist/backend.js --\nx\n",
 			plugin.Manifest{Entry: "dist/backend.js"}},
-		"nested in repo/, with data beside it": {"-- repo/spindle.json --\n{" + manifestText + `,"dev_mode":true,"storage_seed_files":[{"from":"seeds"}]}` + "\n-- repo/dist/backend.js --\nx\n-- repo/seeds/a --\n1\n-- storage/b --\n2\n",
-			plugin.Manifest{Entry: "repo/dist/backend.js", WorkingCopy: true, Seeds: []plugin.Seed{{From: "repo/seeds", To: "seeds"}, {From: "storage", To: "."}}}},
-		"SP-11: seeds": {"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"a.json","to":"b/c.json","overwrite":true},{"from":"./gone"},{"from":"d","required":true}]}` + "\n-- dist/backend.js --\nx\n-- a.json --\n{}\n-- d/e --\n1\n",
-			plugin.Manifest{Entry: "dist/backend.js", Seeds: []plugin.Seed{{From: "a.json", To: "b/c.json", Overwrite: true}, {From: "gone", To: "gone"}, {From: "d", To: "d", Required: true}}}},
+		"nested in repo/, with data beside it": {"-- repo/spindle.json --\n{" + manifestText +
+			`,"dev_mode":true,"storage_seed_files":[{"from":"seeds"}]}` +
+			"\n-- repo/dist/backend.js --\nx\n-- repo/seeds/a --\n1\n-- storage/b --\n2\n",
+			plugin.Manifest{
+				Entry: "repo/dist/backend.js", WorkingCopy: true,
+				Seeds: []plugin.Seed{{From: "repo/seeds", To: "seeds"}, {From: "storage", To: "."}},
+			}},
+		"SP-11: seeds": {"-- spindle.json --\n{" + manifestText +
+			`,"storage_seed_files":[{"from":"a.json","to":"b/c.json","overwrite":true},{"from":"./gone"},{"from":"d","required":true}]}` + "\n-- dist/backend.js --\nx\n-- a.json --\n{}\n-- d/e --\n1\n",
+			plugin.Manifest{
+				Entry: "dist/backend.js",
+				Seeds: []plugin.Seed{
+					{From: "a.json", To: "b/c.json", Overwrite: true}, {From: "gone", To: "gone"},
+					{From: "d", To: "d", Required: true},
+				},
+			}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -81,7 +110,8 @@ func TestRecognizeReadsFolders(t *testing.T) {
 				t.Fatalf("got %v, %v", got, err)
 			}
 			want := test.want
-			want.Contract, want.Name, want.Version, want.Author, want.Identity = "spindle", "Sample", "6.7.6.7 and then some", "A", "sample_1"
+			want.Contract, want.Name, want.Version, want.Author, want.Identity = "spindle", "Sample", "6.7.6.7 and then some",
+				"A", "sample_1"
 			if want.Permissions == nil {
 				want.Permissions = []string{}
 			}
@@ -97,7 +127,10 @@ func TestRecognizeReadsFolders(t *testing.T) {
 func TestRecognizeLeavesOthersAlone(t *testing.T) {
 	d := New(Options{})
 	dir := unpack(t, "-- plugin.py --\nx\n-- types.d.ts --\nx\n-- notes.txt --\nx\n-- other/main.py --\nx\n")
-	for _, src := range []plugin.Source{file(filepath.Join(dir, "plugin.py")), file(filepath.Join(dir, "types.d.ts")), file(filepath.Join(dir, "notes.txt")), folder(filepath.Join(dir, "other"))} {
+	for _, src := range []plugin.Source{
+		file(filepath.Join(dir, "plugin.py")), file(filepath.Join(dir, "types.d.ts")), file(filepath.Join(dir, "notes.txt")),
+		folder(filepath.Join(dir, "other")),
+	} {
 		if got, err := d.Recognize(t.Context(), src); got != nil || err != nil {
 			t.Errorf("%s: %v, %v", src.Path, got, err)
 		}
@@ -109,26 +142,72 @@ func TestRecognizeNamesWhatIsWrong(t *testing.T) {
 		archive string
 		want    plugin.Problem // Message is looked for inside
 	}{
-		"no version":        {"-- spindle.json --\n{\"name\":\"N\",\"identifier\":\"n\",\"author\":\"a\"}", plugin.Problem{Kind: "script", File: "spindle.json", Message: `has no "version"`}},
-		"SP-02: identifier": {"-- spindle.json --\n{\"version\":\"1\",\"name\":\"N\",\"author\":\"a\",\n\"identifier\":\"My-Plugin\"}", plugin.Problem{Kind: "script", File: "spindle.json", Line: 2, Message: `The identifier "My-Plugin"`}},
-		"not https":         {"-- spindle.json --\n{" + manifestText + ",\"github\":\"http://x\"}", plugin.Problem{Kind: "script", File: "spindle.json", Line: 1, Message: "not an https address"}},
-		"not JSON":          {"-- spindle.json --\n{\n  \"version\": 1.0,,\n}", plugin.Problem{Kind: "script", Type: "SyntaxError", File: "spindle.json", Line: 2, Message: "is not JSON"}},
-		"a list":            {"-- spindle.json --\n[]", plugin.Problem{Kind: "script", Type: "SyntaxError", File: "spindle.json", Line: 1, Message: "must be a"}},
-		"empty":             {"-- spindle.json --\n", plugin.Problem{Kind: "script", Type: "SyntaxError", File: "spindle.json", Line: 1, Message: "is not JSON"}},
-		"a text":            {"-- spindle.json --\n{\"version\":1,\"name\":\"N\",\"identifier\":\"n\",\"author\":\"a\"}", plugin.Problem{Kind: "script", File: "spindle.json", Line: 1, Message: "version in spindle.json is no text"}},
-		"SP-11: upwards":    {"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"../x"}]}`, plugin.Problem{Kind: "refused", File: "spindle.json", Line: 1, Message: "leads out of the plugin's folder"}},
-		"SP-11: outside":    {"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"x","to":"a/../../x"}]}`, plugin.Problem{Kind: "refused", File: "spindle.json", Line: 1, Message: "leads out of the plugin's storage"}},
-		"SP-11: absolute":   {"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"x","to":"/etc"}]}`, plugin.Problem{Kind: "refused", File: "spindle.json", Line: 1, Message: "leads out of the plugin's storage"}},
-		"SP-11: missing":    {"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"x","required":true}]}`, plugin.Problem{Kind: "script", File: "spindle.json", Line: 1, Message: "x is missing"}},
-		"nested":            {"-- repo/spindle.json --\n{}", plugin.Problem{Kind: "script", File: "repo/spindle.json", Message: `has no "version"`}},
-		"SP-04: frontend":   {"-- spindle.json --\n{" + manifestText + `,"entry_frontend":"../x.js"}`, plugin.Problem{Kind: "refused", File: "spindle.json", Message: "entry_frontend in spindle.json leads out"}},
-		"SP-04: upwards":    {"-- spindle.json --\n{" + manifestText + `,"entry_backend":"dist/../../x.js"}`, plugin.Problem{Kind: "refused", File: "spindle.json", Message: "leads out"}},
-		"SP-04: absolute":   {"-- spindle.json --\n{" + manifestText + `,"entry_backend":"/etc/passwd"}`, plugin.Problem{Kind: "refused", File: "spindle.json", Message: "leads out"}},
+		"no version": {
+			"-- spindle.json --\n{\"name\":\"N\",\"identifier\":\"n\",\"author\":\"a\"}",
+			plugin.Problem{Kind: "script", File: "spindle.json", Message: `has no "version"`},
+		},
+		"SP-02: identifier": {
+			"-- spindle.json --\n{\"version\":\"1\",\"name\":\"N\",\"author\":\"a\",\n\"identifier\":\"My-Plugin\"}",
+			plugin.Problem{Kind: "script", File: "spindle.json", Line: 2, Message: `The identifier "My-Plugin"`},
+		},
+		"not https": {
+			"-- spindle.json --\n{" + manifestText + ",\"github\":\"http://x\"}",
+			plugin.Problem{Kind: "script", File: "spindle.json", Line: 1, Message: "not an https address"},
+		},
+		"not JSON": {
+			"-- spindle.json --\n{\n  \"version\": 1.0,,\n}",
+			plugin.Problem{Kind: "script", Type: "SyntaxError", File: "spindle.json", Line: 2, Message: "is not JSON"},
+		},
+		"a list": {
+			"-- spindle.json --\n[]",
+			plugin.Problem{Kind: "script", Type: "SyntaxError", File: "spindle.json", Line: 1, Message: "must be a"},
+		},
+		"empty": {
+			"-- spindle.json --\n",
+			plugin.Problem{Kind: "script", Type: "SyntaxError", File: "spindle.json", Line: 1, Message: "is not JSON"},
+		},
+		"a text": {
+			"-- spindle.json --\n{\"version\":1,\"name\":\"N\",\"identifier\":\"n\",\"author\":\"a\"}",
+			plugin.Problem{Kind: "script", File: "spindle.json", Line: 1, Message: "version in spindle.json is no text"},
+		},
+		"SP-11: upwards": {
+			"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"../x"}]}`,
+			plugin.Problem{Kind: "refused", File: "spindle.json", Line: 1, Message: "leads out of the plugin's folder"},
+		},
+		"SP-11: outside": {
+			"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"x","to":"a/../../x"}]}`,
+			plugin.Problem{Kind: "refused", File: "spindle.json", Line: 1, Message: "leads out of the plugin's storage"},
+		},
+		"SP-11: absolute": {
+			"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"x","to":"/etc"}]}`,
+			plugin.Problem{Kind: "refused", File: "spindle.json", Line: 1, Message: "leads out of the plugin's storage"},
+		},
+		"SP-11: missing": {
+			"-- spindle.json --\n{" + manifestText + `,"storage_seed_files":[{"from":"x","required":true}]}`,
+			plugin.Problem{Kind: "script", File: "spindle.json", Line: 1, Message: "x is missing"},
+		},
+		"nested": {
+			"-- repo/spindle.json --\n{}",
+			plugin.Problem{Kind: "script", File: "repo/spindle.json", Message: `has no "version"`},
+		},
+		"SP-04: frontend": {
+			"-- spindle.json --\n{" + manifestText + `,"entry_frontend":"../x.js"}`,
+			plugin.Problem{Kind: "refused", File: "spindle.json", Message: "entry_frontend in spindle.json leads out"},
+		},
+		"SP-04: upwards": {
+			"-- spindle.json --\n{" + manifestText + `,"entry_backend":"dist/../../x.js"}`,
+			plugin.Problem{Kind: "refused", File: "spindle.json", Message: "leads out"},
+		},
+		"SP-04: absolute": {
+			"-- spindle.json --\n{" + manifestText + `,"entry_backend":"/etc/passwd"}`,
+			plugin.Problem{Kind: "refused", File: "spindle.json", Message: "leads out"},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := problem(t, folder(unpack(t, test.archive)))
-			if got.Kind != test.want.Kind || got.File != test.want.File || got.Type != test.want.Type || !strings.Contains(got.Message, test.want.Message) || test.want.Line != 0 && got.Line != test.want.Line {
+			if got.Kind != test.want.Kind || got.File != test.want.File || got.Type != test.want.Type ||
+				!strings.Contains(got.Message, test.want.Message) || test.want.Line != 0 && got.Line != test.want.Line {
 				t.Errorf("got %+v", got)
 			}
 		})
@@ -153,7 +232,8 @@ func TestSP04ALinkOutOfTheFolderIsRefused(t *testing.T) {
 	if err := os.Symlink(filepath.Join(dir, "out.js"), filepath.Join(dir, "in", "dist", "backend.js")); err != nil {
 		t.Skip("links cannot be made here:", err)
 	}
-	if got := problem(t, folder(filepath.Join(dir, "in"))); got.Kind != "refused" || !strings.Contains(got.Message, "leads out") {
+	if got := problem(t, folder(filepath.Join(dir, "in"))); got.Kind != "refused" ||
+		!strings.Contains(got.Message, "leads out") {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -172,12 +252,15 @@ func TestOddScriptsAreProblems(t *testing.T) {
 }
 
 func TestAScriptMayNameItself(t *testing.T) {
-	dir := unpack(t, "-- dice.ts --\n#!/usr/bin/env x\n// A comment.\n/**\n * @name Dice and dates\n * @version 1.2\n * @author Ann */\nconst x = '@name Wrong'\n")
+	dir := unpack(t,
+		"-- dice.ts --\n#!/usr/bin/env x\n// A comment.\n/**\n * @name Dice and dates\n * @version 1.2\n * @author Ann "+
+			"*/\nconst x = '@name Wrong'\n")
 	got, err := New(Options{}).Recognize(t.Context(), file(filepath.Join(dir, "dice.ts")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got.Name != "Dice and dates" || got.Version != "1.2" || got.Author != "Ann" || got.Entry != "dice.ts" || !slices.Equal(got.Permissions, []string{"tools"}) {
+	if got.Name != "Dice and dates" || got.Version != "1.2" || got.Author != "Ann" || got.Entry != "dice.ts" ||
+		!slices.Equal(got.Permissions, []string{"tools"}) {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -213,10 +296,12 @@ for (const t of tools) spindle.registerTool(t);
 		t.Fatalf("got %+v", got)
 	}
 	roll, small := got.Tools[0], got.Tools[1]
-	if roll.Name != "roll" || roll.Title != "Roll" || roll.Description != "Rolls } dice" || roll.Line != 5 || !roll.InlineAvailable || roll.CouncilEligible || roll.File != "a.js" || roll.Plugin != "sample" {
+	if roll.Name != "roll" || roll.Title != "Roll" || roll.Description != "Rolls } dice" || roll.Line != 5 ||
+		!roll.InlineAvailable || roll.CouncilEligible || roll.File != "a.js" || roll.Plugin != "sample" {
 		t.Errorf("roll = %+v", roll)
 	}
-	if small.Name != "min" || small.Title != "min" || small.Description != "d" || small.Line != 11 || !small.CouncilEligible {
+	if small.Name != "min" || small.Title != "min" || small.Description != "d" || small.Line != 11 ||
+		!small.CouncilEligible {
 		t.Errorf("min = %+v", small)
 	}
 }
@@ -230,7 +315,9 @@ func TestInspectKnowsThatNoBackendMeansNoTools(t *testing.T) {
 }
 
 func TestSpecGivesTheWorkerThePluginAndNothingElse(t *testing.T) {
-	dir := unpack(t, "-- p/spindle.json --\n{"+manifestText+`,"permissions":["tools"],"own":1}`+"\n-- p/dist/backend.js --\nimport './x.js'\n-- p/dist/x.js --\n1\n-- p/node_modules/y.js --\n1\n-- one.ts --\n1\n")
+	dir := unpack(t,
+		"-- p/spindle.json --\n{"+manifestText+`,"permissions":["tools"],"own":1}`+"\n-- p/dist/backend.js --\nimport "+
+			"'./x.js'\n-- p/dist/x.js --\n1\n-- p/node_modules/y.js --\n1\n-- one.ts --\n1\n")
 	t.Setenv("TZ", "Asia/Tokyo")
 	t.Setenv("SECRET", "s")
 	for name, test := range map[string]struct {
@@ -239,10 +326,23 @@ func TestSpecGivesTheWorkerThePluginAndNothingElse(t *testing.T) {
 		want   job.Config
 		files  []string
 	}{
-		"folder":                {folder(filepath.Join(dir, "p")), false, job.Config{Folder: filepath.Join(dir, "p"), Entry: "dist/backend.js", Identifier: "sample_1"}, nil},
-		"folder, source inside": {folder(filepath.Join(dir, "p")), true, job.Config{Folder: filepath.Join(dir, "p"), Entry: "dist/backend.js", Identifier: "sample_1"}, []string{"dist/backend.js", "dist/x.js", "spindle.json"}},
-		"file":                  {file(filepath.Join(dir, "one.ts")), false, job.Config{Folder: dir, Entry: "one.ts", Single: true, Identifier: "sample"}, nil},
-		"file, source inside":   {file(filepath.Join(dir, "one.ts")), true, job.Config{Folder: dir, Entry: "one.ts", Single: true, Identifier: "sample"}, []string{"one.ts"}},
+		"folder": {
+			folder(filepath.Join(dir, "p")), false,
+			job.Config{Folder: filepath.Join(dir, "p"), Entry: "dist/backend.js", Identifier: "sample_1"}, nil,
+		},
+		"folder, source inside": {
+			folder(filepath.Join(dir, "p")), true,
+			job.Config{Folder: filepath.Join(dir, "p"), Entry: "dist/backend.js", Identifier: "sample_1"},
+			[]string{"dist/backend.js", "dist/x.js", "spindle.json"},
+		},
+		"file": {
+			file(filepath.Join(dir, "one.ts")), false,
+			job.Config{Folder: dir, Entry: "one.ts", Single: true, Identifier: "sample"}, nil,
+		},
+		"file, source inside": {
+			file(filepath.Join(dir, "one.ts")), true,
+			job.Config{Folder: dir, Entry: "one.ts", Single: true, Identifier: "sample"}, []string{"one.ts"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := New(Options{SourceInside: test.inside})
@@ -258,7 +358,9 @@ func TestSpecGivesTheWorkerThePluginAndNothingElse(t *testing.T) {
 			if err := json.Unmarshal(spec.Input, &got); err != nil {
 				t.Fatal(err)
 			}
-			if got.Folder != test.want.Folder || got.Entry != test.want.Entry || got.Single != test.want.Single || got.Identifier != test.want.Identifier || got.Plugin != "sample" || !slices.Equal(got.Permissions, []string{"tools"}) {
+			if got.Folder != test.want.Folder || got.Entry != test.want.Entry || got.Single != test.want.Single ||
+				got.Identifier != test.want.Identifier || got.Plugin != "sample" ||
+				!slices.Equal(got.Permissions, []string{"tools"}) {
 				t.Errorf("configuration = %+v", got)
 			}
 			if test.src.Folder != strings.Contains(string(got.Manifest), `"own":1`) {
@@ -275,7 +377,8 @@ func TestSpecGivesTheWorkerThePluginAndNothingElse(t *testing.T) {
 			if !slices.Equal(names, test.files) {
 				t.Errorf("sources = %v", names)
 			}
-			if spec.Kind != "js" || !slices.Equal(spec.Read, []string{test.src.Path}) || spec.Write != nil || spec.Execute != nil || spec.Sockets || spec.Spawn || spec.Dir != "/work" {
+			if spec.Kind != "js" || !slices.Equal(spec.Read, []string{test.src.Path}) || spec.Write != nil ||
+				spec.Execute != nil || spec.Sockets || spec.Spawn || spec.Dir != "/work" {
 				t.Errorf("spec = %+v", spec)
 			}
 			if env := strings.Join(spec.Env, " "); !strings.Contains(env, "TZ=Asia/Tokyo") || strings.Contains(env, "SECRET") {
@@ -313,22 +416,29 @@ func FuzzScanTools(f *testing.F) {
 }
 
 func TestF35AScriptOverTheBoundIsRefusedWithItsSizeAndNameOnce(t *testing.T) {
-	dir := unpack(t, "-- big.js --\n-- one/spindle.json --\n{\"version\":\"1\",\"name\":\"One\",\"identifier\":\"one\",\"author\":\"A\"}\n-- one/dist/backend.js --\n1;\n")
+	dir := unpack(t,
+		"-- big.js --\n-- one/spindle.json "+
+			"--\n{\"version\":\"1\",\"name\":\"One\",\"identifier\":\"one\",\"author\":\"A\"}\n-- one/dist/backend.js --\n1;\n")
 	path := filepath.Join(dir, "big.js")
 	if err := os.WriteFile(path, append(bytes.Repeat([]byte(" "), limit.ScriptFile.Int()-1), ';'), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	m, err := New(Options{}).Recognize(t.Context(), file(path))
-	if err != nil || len(m.Notices) != 1 || m.Notices[0] != "Its backend has 32 MiB: it may take 704 MiB of memory while it runs, and some seconds to start." {
+	if err != nil || len(m.Notices) != 1 ||
+		m.Notices[0] != "Its backend has 32 MiB: it may take 704 MiB of memory while it runs, and some seconds to start." {
 		t.Errorf("of the bound's size: %+v, %v", m, err)
 	}
 	if err := os.Truncate(path, limit.ScriptFile.Value+1); err != nil {
 		t.Fatal(err)
 	}
-	if got := problem(t, file(path)); got.Kind != "refused" || got.Message != limit.ScriptTooBig(limit.ScriptFile.Value+1) || strings.Contains(got.Message, "big.js") || got.File != "big.js" {
+	if got := problem(t, file(path)); got.Kind != "refused" ||
+		got.Message != limit.ScriptTooBig(limit.ScriptFile.Value+1) || strings.Contains(got.Message, "big.js") ||
+		got.File != "big.js" {
 		t.Errorf("over the bound: %+v", got)
 	}
-	small, err := New(Options{}).Recognize(t.Context(), plugin.Source{ID: "one", Path: filepath.Join(dir, "one"), Folder: true})
+	small, err := New(Options{}).Recognize(t.Context(), plugin.Source{
+		ID: "one", Path: filepath.Join(dir, "one"), Folder: true,
+	})
 	if err != nil || len(small.Notices) != 0 {
 		t.Errorf("an ordinary one: %+v, %v", small, err)
 	}

@@ -42,7 +42,8 @@ func (d *Dialect) Facts() plugin.Facts {
 				Sentence: "A folder with a manifest that asks for permissions.",
 			},
 			{
-				Kind: "spindle-ts", Title: "Spindle extension in TypeScript", File: "NAME/", Order: 6, Files: templates, Types: types,
+				Kind: "spindle-ts", Title: "Spindle extension in TypeScript", File: "NAME/", Order: 6, Files: templates,
+				Types:    types,
 				Sentence: "The same with types, built when it is loaded.",
 			},
 		},

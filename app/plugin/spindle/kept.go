@@ -45,7 +45,8 @@ func keep(runtime string) plugin.Service {
 			Name string `json:"name"`
 			job.Built
 		}
-		if json.Unmarshal(raw, &built) != nil || !keptName.MatchString(built.Name) || len(built.Text)+len(built.Map) > job.MaxKept {
+		if json.Unmarshal(raw, &built) != nil || !keptName.MatchString(built.Name) ||
+			len(built.Text)+len(built.Map) > job.MaxKept {
 			return nil, fault.New(fault.Invalid, "spindle.keep", "What was built cannot be kept.", "")
 		}
 		if by.Contract != Contract || !keptName.MatchString(by.Code) || !keptID.MatchString(by.Plugin) {

@@ -39,7 +39,9 @@ func TestWhatWasBuiltIsKeptForTheSameFilesOfTheSamePluginAlone(t *testing.T) {
 		t.Error("a text that was cut short counts as whole")
 	}
 
-	src := unpack(t, "-- spindle.json --\n{\"version\":\"1\",\"name\":\"N\",\"identifier\":\"sample\",\"author\":\"A\"}\n-- src/backend.ts --\n\n")
+	src := unpack(t,
+		"-- spindle.json --\n{\"version\":\"1\",\"name\":\"N\",\"identifier\":\"sample\",\"author\":\"A\"}\n-- "+
+			"src/backend.ts --\n\n")
 	for name, test := range map[string]struct {
 		id, code string
 		inside   bool
@@ -49,12 +51,14 @@ func TestWhatWasBuiltIsKeptForTheSameFilesOfTheSamePluginAlone(t *testing.T) {
 		"another plugin": {"other", digest("a"), false, false}, "a throw-away look": {"sample", "", false, false},
 		"no files may be opened": {"sample", digest("a"), true, false},
 	} {
-		spec, err := New(Options{SourceInside: test.inside}).Spec(t.Context(), plugin.Source{ID: test.id, Path: src, Folder: true},
+		spec, err := New(Options{SourceInside: test.inside}).Spec(t.Context(),
+			plugin.Source{ID: test.id, Path: src, Folder: true},
 			plugin.Manifest{Entry: "src/backend.ts"}, plugin.Place{Runtime: runtime, Code: test.code})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if shown := slices.Contains(spec.Read, filepath.Join(runtime, "built", "sample", digest("a"))); shown != test.shown || len(spec.Read) > 2 {
+		if shown := slices.Contains(spec.Read,
+			filepath.Join(runtime, "built", "sample", digest("a"))); shown != test.shown || len(spec.Read) > 2 {
 			t.Errorf("%s: shown is %v of %v", name, shown, spec.Read)
 		}
 	}
@@ -65,10 +69,14 @@ func TestWhatWasBuiltIsKeptForTheSameFilesOfTheSamePluginAlone(t *testing.T) {
 		kind fault.Kind
 	}{
 		"its files were not compared": {func(c *plugin.Caller) { c.Code = "" }, text(digest("1"), ""), fault.Unavailable},
-		"of another ecosystem":        {func(c *plugin.Caller) { c.Contract = "functions" }, text(digest("1"), ""), fault.Unavailable},
-		"a name that leads out":       {func(*plugin.Caller) {}, text("../"+digest("1")[3:], ""), fault.Invalid},
-		"too long":                    {func(*plugin.Caller) {}, text(digest("1"), strings.Repeat("x", job.MaxKept+1)), fault.Invalid},
-		"no object":                   {func(*plugin.Caller) {}, json.RawMessage(`7`), fault.Invalid},
+		"of another ecosystem": {
+			func(c *plugin.Caller) { c.Contract = "functions" }, text(digest("1"), ""), fault.Unavailable,
+		},
+		"a name that leads out": {func(*plugin.Caller) {}, text("../"+digest("1")[3:], ""), fault.Invalid},
+		"too long": {
+			func(*plugin.Caller) {}, text(digest("1"), strings.Repeat("x", job.MaxKept+1)), fault.Invalid,
+		},
+		"no object": {func(*plugin.Caller) {}, json.RawMessage(`7`), fault.Invalid},
 	} {
 		caller := by
 		test.by(&caller)
@@ -95,7 +103,8 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if there(folder("sample", digest("a"))) || !there(folder("sample", digest("b"))) || !there(folder("sample", digest("c"))) {
+	if there(folder("sample", digest("a"))) || !there(folder("sample", digest("b"))) ||
+		!there(folder("sample", digest("c"))) {
 		t.Error("not the two newest versions are kept")
 	}
 	var refused error

@@ -85,7 +85,9 @@ func openManifest(dir string) (*found, error) {
 			}
 			if info.Size() > maxManifest {
 				f.close()
-				return nil, &plugin.Problem{Kind: "refused", File: f.file(), Message: fmt.Sprintf("%s is larger than %d MB.", name, maxManifest>>20)}
+				return nil, &plugin.Problem{
+					Kind: "refused", File: f.file(), Message: fmt.Sprintf("%s is larger than %d MB.", name, maxManifest>>20),
+				}
 			}
 			raw, _, err := place.Read(root, f.file(), maxManifest)
 			if err != nil {
@@ -127,7 +129,9 @@ func (f *found) readManifest() (manifest, error) {
 		}
 	}
 	if !identifier.MatchString(m.Identifier) || len(m.Identifier) > maxIdentifier {
-		return m, f.wrong("identifier", fmt.Sprintf("The identifier %q in %s is not allowed: up to %d small letters, digits and underscores, beginning with a letter.", m.Identifier, f.name, maxIdentifier))
+		return m, f.wrong("identifier",
+			fmt.Sprintf("The identifier %q in %s is not allowed: up to %d small letters, digits and underscores, "+
+				"beginning with a letter.", m.Identifier, f.name, maxIdentifier))
 	}
 	for name, to := range map[string]any{
 		"github": &m.GitHub, "homepage": &m.Homepage, "description": &m.Description, "dev_mode": &m.DevMode,
@@ -140,7 +144,8 @@ func (f *found) readManifest() (manifest, error) {
 	m.Permissions, m.Capabilities = texts(fields["permissions"]), texts(fields["requested_capabilities"])
 	for _, field := range []struct{ name, value string }{{"github", m.GitHub}, {"homepage", m.Homepage}} {
 		if field.value != "" && !strings.HasPrefix(field.value, "https://") {
-			return m, f.wrong(field.name, fmt.Sprintf("The %s in %s is not an https address: %q.", field.name, f.name, field.value))
+			return m, f.wrong(field.name,
+				fmt.Sprintf("The %s in %s is not an https address: %q.", field.name, f.name, field.value))
 		}
 	}
 	return m, nil
@@ -227,7 +232,9 @@ func (f *found) find(field, named, built, source string) (string, error) {
 			return name, nil
 		case err == nil, errors.Is(err, fs.ErrNotExist) && !f.link(name):
 		case f.link(name) || escapes(err):
-			return "", &plugin.Problem{Kind: "refused", File: name, Message: fmt.Sprintf("%s is a link that leads out of the plugin's folder.", name)}
+			return "", &plugin.Problem{
+				Kind: "refused", File: name, Message: fmt.Sprintf("%s is a link that leads out of the plugin's folder.", name),
+			}
 		default:
 			return "", unreadable(name, err)
 		}
@@ -274,17 +281,22 @@ func (f *found) seeds(m manifest) ([]plugin.Seed, error) {
 		case s.From == "":
 			return nil, f.wrong(field, fmt.Sprintf("One of the storage_seed_files in %s does not say from where.", f.name))
 		case !inside:
-			return nil, f.refused(field, fmt.Sprintf("One of the storage_seed_files in %s leads out of the plugin's folder: %q.", f.name, s.From))
+			return nil, f.refused(field,
+				fmt.Sprintf("One of the storage_seed_files in %s leads out of the plugin's folder: %q.", f.name, s.From))
 		case !stays:
-			return nil, f.refused(field, fmt.Sprintf("One of the storage_seed_files in %s leads out of the plugin's storage: %q.", f.name, target))
+			return nil, f.refused(field,
+				fmt.Sprintf("One of the storage_seed_files in %s leads out of the plugin's storage: %q.", f.name, target))
 		}
 		from = path.Join(f.base, from)
 		_, err := f.root.Stat(filepath.FromSlash(from))
 		switch {
 		case err != nil && escapes(err):
-			return nil, &plugin.Problem{Kind: "refused", File: from, Message: fmt.Sprintf("%s is a link that leads out of the plugin's folder.", from)}
+			return nil, &plugin.Problem{
+				Kind: "refused", File: from, Message: fmt.Sprintf("%s is a link that leads out of the plugin's folder.", from),
+			}
 		case err != nil && s.Required:
-			return nil, f.wrong(field, fmt.Sprintf("%s is missing; the storage_seed_files in %s say that the extension needs it.", s.From, f.name))
+			return nil, f.wrong(field,
+				fmt.Sprintf("%s is missing; the storage_seed_files in %s say that the extension needs it.", s.From, f.name))
 		}
 		out = append(out, plugin.Seed{From: from, To: to, Overwrite: s.Overwrite, Required: s.Required})
 	}

@@ -16,7 +16,8 @@ func notices(m manifest, entry, frontend string) []string {
 	case entry == "" && frontend == "":
 		out = append(out, "It has no backend, so it offers no tools.")
 	case entry == "":
-		out = append(out, fmt.Sprintf("It has no backend, so it offers no tools; its part for Lumiverse's window (%s) is not run.", frontend))
+		out = append(out,
+			fmt.Sprintf("It has no backend, so it offers no tools; its part for Lumiverse's window (%s) is not run.", frontend))
 	case frontend != "":
 		out = append(out, fmt.Sprintf("Its part for Lumiverse's window (%s) is not run.", frontend))
 	}
@@ -26,14 +27,18 @@ func notices(m manifest, entry, frontend string) []string {
 	case 1:
 		out = append(out, fmt.Sprintf("It asks for the permission %s, which is not supported here.", unused[0]))
 	default:
-		out = append(out, fmt.Sprintf("It asks for the permissions %s, which are not supported here.", strings.Join(unused, ", ")))
+		out = append(out,
+			fmt.Sprintf("It asks for the permissions %s, which are not supported here.", strings.Join(unused, ", ")))
 	}
 	if slices.Contains(m.Capabilities, "dynamic_code_execution") {
-		out = append(out, "It asks to run code made from text, which no extension may here; what needs that fails with an error.")
+		out = append(out,
+			"It asks to run code made from text, which no extension may here; what needs that fails with an error.")
 	}
 	if len(m.passed) > 0 {
 		slices.Sort(m.passed)
-		out = append(out, fmt.Sprintf("Passed over in its manifest, because the value is of the wrong kind: %s.", strings.Join(m.passed, ", ")))
+		out = append(out,
+			fmt.Sprintf("Passed over in its manifest, because the value is of the wrong kind: %s.",
+				strings.Join(m.passed, ", ")))
 	}
 	return out
 }

@@ -20,7 +20,9 @@ const (
 )
 
 // sourceEndings are the files a plugin can import or fetch as text.
-var sourceEndings = []string{".js", ".mjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json", ".txt", ".md", ".html", ".css", ".csv", ".xml", ".svg"}
+var sourceEndings = []string{
+	".js", ".mjs", ".ts", ".mts", ".cts", ".tsx", ".jsx", ".json", ".txt", ".md", ".html", ".css", ".csv", ".xml", ".svg",
+}
 
 // readSources reads every file of a plugin that its code may ask for. The error
 // is a *plugin.Problem.

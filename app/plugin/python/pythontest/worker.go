@@ -387,7 +387,8 @@ func (w *Worker) told(m Message) bool {
 		Capability string
 		Args       struct{ Name string }
 	}
-	if w.Secrets == nil || m.Method != "conclave/host" || json.Unmarshal(m.Params, &ask) != nil || ask.Capability != "options.secret" {
+	if w.Secrets == nil || m.Method != "conclave/host" || json.Unmarshal(m.Params, &ask) != nil ||
+		ask.Capability != "options.secret" {
 		return false
 	}
 	w.Send(map[string]any{"id": m.ID, "result": map[string]string{"value": w.Secrets[ask.Args.Name]}})
@@ -510,7 +511,8 @@ func (w *Worker) Call(name, arguments string) Answer {
 // is read beside the wire and may come after an answer.
 func (w *Worker) Logged(text string) {
 	w.t.Helper()
-	for deadline := time.Now().Add(Patience); !strings.Contains(w.Stderr.String(), text); time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(Patience); !strings.Contains(w.Stderr.String(),
+		text); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			w.t.Fatalf("%q is not in the log:\n%.2000s", text, w.Stderr)
 		}
@@ -520,7 +522,9 @@ func (w *Worker) Logged(text string) {
 // Cancel says that nobody waits for a call any more.
 func (w *Worker) Cancel(id int, reason string) {
 	w.t.Helper()
-	w.Send(map[string]any{"method": "notifications/cancelled", "params": map[string]any{"requestId": id, "reason": reason}})
+	w.Send(map[string]any{
+		"method": "notifications/cancelled", "params": map[string]any{"requestId": id, "reason": reason},
+	})
 }
 
 // Ended waits for the process to end after its input was closed.

@@ -14,12 +14,14 @@ import (
 func fiveKB() string {
 	var b strings.Builder
 	for i := 0; b.Len() < 4700; i++ {
-		fmt.Fprintf(&b, "function sum%d(list) { return list.map((x) => x * %d).filter((x) => x %% 3 !== 0).reduce((a, b) => a + b, 0); }\n", i, i)
+		fmt.Fprintf(&b,
+			"function sum%d(list) { return list.map((x) => x * %d).filter((x) => x %% 3 !== 0).reduce((a, b) => a + b, 0); }\n",
+			i, i)
 	}
 	return b.String() + handler(`return sum1([1, 2, 3])`)
 }
 
-// bundleOf540KB is what a bundler leaves of a large extension: modules of small
+// bundleOf540KB resembles the bundle of a large extension: modules of small
 // classes and functions, tables, and one entry that uses some of them. One class
 // in eight has a private field: the engine looks through the file from its start
 // for each such class, so that a bundle where all have one takes three times as

@@ -19,7 +19,7 @@ import (
 // plugin's heap, since it is held in the worker besides.
 const maxInflated = 16 << 20
 
-// bytesArgs are what the operations on bytes take (lazy/crypto.js and
+// bytesArgs holds the arguments of the operations on bytes (lazy/crypto.js and
 // lazy/pipes.js). All bytes travel as base64.
 type bytesArgs struct {
 	Kind string // of hash, or of compression
@@ -27,7 +27,7 @@ type bytesArgs struct {
 	Data []byte
 }
 
-// bytesAnswer is what they give.
+// bytesAnswer holds their answer.
 type bytesAnswer struct {
 	Data  []byte `json:"data"`
 	Error string `json:"error,omitempty"`
@@ -66,7 +66,9 @@ func workBytes(op string, in bytesArgs) ([]byte, error) {
 	}
 }
 
-var hashes = map[string]func() hash.Hash{"SHA-1": sha1.New, "SHA-256": sha256.New, "SHA-384": sha512.New384, "SHA-512": sha512.New}
+var hashes = map[string]func() hash.Hash{
+	"SHA-1": sha1.New, "SHA-256": sha256.New, "SHA-384": sha512.New384, "SHA-512": sha512.New,
+}
 
 func deflate(kind string, data []byte) ([]byte, error) {
 	var out bytes.Buffer

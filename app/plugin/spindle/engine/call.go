@@ -20,7 +20,7 @@ type call struct {
 	printed []byte // its tail; the worker's mutex guards it
 }
 
-// callAnswer is what the prelude says of a finished call (tools.js, invoke).
+// callAnswer holds what the prelude says of a finished call (tools.js, invoke).
 type callAnswer struct {
 	ID    string  `json:"id"`
 	Text  string  `json:"text"`
@@ -46,7 +46,7 @@ type message struct {
 	Name    string `json:"name,omitempty"`
 }
 
-// result is what became of a call (docs/WIRE.md, section 4).
+// result says how a call ended (docs/WIRE.md, section 4).
 type result struct {
 	status    string // ok, raised, bad_arguments, cancelled, unknown or timeout
 	text      string // the answer, or the sentence about what went wrong
@@ -84,7 +84,10 @@ func (w *worker) call(ctx context.Context, in invocation) result {
 	}
 	id, c := w.begin(&in)
 	if c == nil {
-		return result{status: "raised", errorType: "Busy", text: fmt.Sprintf("%q was not called: %d calls of this plugin are open.", in.tool, maxCalls)}
+		return result{
+			status: "raised", errorType: "Busy",
+			text: fmt.Sprintf("%q was not called: %d calls of this plugin are open.", in.tool, maxCalls),
+		}
 	}
 	defer w.forget(id)
 	text := w.payload(id, in)
@@ -147,7 +150,7 @@ func (w *worker) forget(id string) {
 	delete(w.calls, id)
 }
 
-// payload is what the prelude makes a TOOL_INVOCATION of (tools.js, payloadOf).
+// payload holds the parts of a TOOL_INVOCATION (tools.js, payloadOf).
 func (w *worker) payload(id string, in invocation) string {
 	p := struct {
 		ID       string `json:"id"`
@@ -158,7 +161,8 @@ func (w *worker) payload(id string, in invocation) string {
 		Deadline int64  `json:"deadline"`
 		Member   string `json:"member,omitempty"`
 		Messages string `json:"messages,omitempty"`
-	}{ID: id, Tool: in.tool, Args: string(in.args), Request: in.request, User: in.user, Deadline: in.deadline.UnixMilli(), Member: string(in.member)}
+	}{ID: id, Tool: in.tool, Args: string(in.args), Request: in.request, User: in.user, Deadline: in.deadline.UnixMilli(),
+		Member: string(in.member)}
 	if in.messages != nil {
 		p.Messages = toJSON(in.messages)
 	}

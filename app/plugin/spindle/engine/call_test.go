@@ -11,7 +11,8 @@ import (
 )
 
 func TestSP24EveryCallHasItsOwnRequestID(t *testing.T) {
-	p := script(t, `spindle.registerTool({ name: "a:b", description: "d" }); spindle.on("TOOL_INVOCATION", (p) => ({ name: p.toolName, id: p.requestId }))`)
+	p := script(t,
+		`spindle.registerTool({ name: "a:b", description: "d" }); spindle.on("TOOL_INVOCATION", (p) => ({ name: p.toolName, id: p.requestId }))`)
 	seen := map[string]bool{}
 	for _, m := range []meta{nil, nil, {metaCall: "given"}} {
 		var got struct{ Name, ID string }
@@ -28,7 +29,7 @@ func TestSP24EveryCallHasItsOwnRequestID(t *testing.T) {
 	}
 }
 
-// payload is what a handler was given, as JSON.
+// payload holds the arguments of a handler, as JSON.
 type payload struct {
 	ToolName        string                     `json:"toolName"`
 	Args            map[string]json.RawMessage `json:"args"`
@@ -55,7 +56,9 @@ func (p *plug) echo(args any, m meta) payload {
 func TestSP25ACouncilCallCarriesTheTwoHostKeysOnly(t *testing.T) {
 	p := script(t, handler(echo))
 	deadline := time.Now().Add(15 * time.Second)
-	got := p.echo(meta{}, meta{metaDeadline: deadline.UnixMilli(), metaMessages: []any{}, metaMember: map[string]any{"memberId": "m"}})
+	got := p.echo(meta{}, meta{
+		metaDeadline: deadline.UnixMilli(), metaMessages: []any{}, metaMember: map[string]any{"memberId": "m"},
+	})
 	if strings.Join(got.Keys, " ") != "context __deadlineMs" {
 		t.Errorf("keys = %v", got.Keys)
 	}
@@ -65,15 +68,21 @@ func TestSP25ACouncilCallCarriesTheTwoHostKeysOnly(t *testing.T) {
 	}
 	before := time.Now()
 	got = p.echo(nil, nil)
-	if err := json.Unmarshal(got.Args["__deadlineMs"], &ms); err != nil || ms <= before.UnixMilli() || ms > before.Add(31*time.Second).UnixMilli() {
+	if err := json.Unmarshal(got.Args["__deadlineMs"], &ms); err != nil || ms <= before.UnixMilli() ||
+		ms > before.Add(31*time.Second).UnixMilli() {
 		t.Errorf("without a deadline: %d, %v", ms, err)
 	}
 }
 
 func TestSP26ADirectCallCarriesTheArgumentsWithoutUserIDs(t *testing.T) {
 	p := script(t, handler(echo))
-	got := p.echo(meta{"a": 1.5, "userId": "x", "__userId": "x", "__user_id": "x", "context": "mine", "__deadlineMs": 1, "in": meta{"userId": "kept"}, "__proto__": meta{"b": 1}}, nil)
-	if len(got.Keys) != 5 || string(got.Args["a"]) != "1.5" || got.Context != "" || string(got.Args["in"]) != `{"userId":"kept"}` || string(got.Args["__deadlineMs"]) == "1" || got.Args["__proto__"] == nil {
+	got := p.echo(meta{
+		"a": 1.5, "userId": "x", "__userId": "x", "__user_id": "x", "context": "mine", "__deadlineMs": 1,
+		"in": meta{"userId": "kept"}, "__proto__": meta{"b": 1},
+	}, nil)
+	if len(got.Keys) != 5 || string(got.Args["a"]) != "1.5" || got.Context != "" ||
+		string(got.Args["in"]) != `{"userId":"kept"}` || string(got.Args["__deadlineMs"]) == "1" ||
+		got.Args["__proto__"] == nil {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -83,7 +92,12 @@ func TestSP27And28TheContextIsTheMessagesAsText(t *testing.T) {
 	got := p.echo(meta{}, meta{metaMessages: []any{
 		meta{"role": "system", "content": "Rules."},
 		meta{"role": "user", "content": "Hi", "name": "Ann"},
-		meta{"role": "assistant", "content": []any{meta{"type": "text", "text": "one"}, meta{"type": "image", "data": "AAAA"}, meta{"type": "text", "text": "two"}}},
+		meta{
+			"role": "assistant",
+			"content": []any{
+				meta{"type": "text", "text": "one"}, meta{"type": "image", "data": "AAAA"}, meta{"type": "text", "text": "two"},
+			},
+		},
 		meta{"role": "robot", "content": nil},
 	}})
 	if want := "Rules.\n\nuser: Hi\n\nassistant: one\ntwo\n\nuser: "; got.Context != want {
@@ -96,9 +110,13 @@ func TestSP27And28TheContextIsTheMessagesAsText(t *testing.T) {
 
 func TestSP29TheMemberIsThereOnCouncilCallsOnly(t *testing.T) {
 	p := script(t, handler(echo))
-	member := meta{"memberId": "m", "itemId": "i", "packId": "p", "packName": "P", "name": "N", "role": "R", "chance": 100.0, "avatarUrl": nil, "definition": "", "personality": "", "behavior": "", "genderIdentity": 3.0}
+	member := meta{
+		"memberId": "m", "itemId": "i", "packId": "p", "packName": "P", "name": "N", "role": "R", "chance": 100.0,
+		"avatarUrl": nil, "definition": "", "personality": "", "behavior": "", "genderIdentity": 3.0,
+	}
 	got := p.echo(meta{}, meta{metaMember: member})
-	if len(got.CouncilMember) != 12 || got.CouncilMember["genderIdentity"] != 3.0 || got.CouncilMember["avatarUrl"] != nil {
+	if len(got.CouncilMember) != 12 || got.CouncilMember["genderIdentity"] != 3.0 ||
+		got.CouncilMember["avatarUrl"] != nil {
 		t.Errorf("member = %v", got.CouncilMember)
 	}
 	if got := p.echo(meta{}, nil); got.Has["member"] || got.Has["messages"] {
@@ -107,7 +125,8 @@ func TestSP29TheMemberIsThereOnCouncilCallsOnly(t *testing.T) {
 }
 
 func TestSP30TheSecondArgumentIsTheUser(t *testing.T) {
-	p := script(t, handler(`await spindle.userStorage.write("u", user, user); return await spindle.userStorage.read("u", user)`))
+	p := script(t,
+		handler(`await spindle.userStorage.write("u", user, user); return await spindle.userStorage.read("u", user)`))
 	for range 2 {
 		if got := p.call("t", meta{}, meta{metaUser: "somebody"}).text; !strings.HasPrefix(got, "somebody") {
 			t.Errorf("user = %q", got)
@@ -121,12 +140,27 @@ func TestSP30TheSecondArgumentIsTheUser(t *testing.T) {
 func TestSP31AllHandlersRunAndTheFirstAnswerWins(t *testing.T) {
 	head := `const ran = []; spindle.registerTool({ name: "t", description: "d" });` + "\n"
 	tests := map[string]struct{ handlers, want, status string }{
-		"first":                      {`spindle.on("TOOL_INVOCATION", () => "a"); spindle.on("TOOL_INVOCATION", () => "b")`, "a", "ok"},
-		"first that is not null":     {`spindle.on("TOOL_INVOCATION", async () => null); spindle.on("TOOL_INVOCATION", () => {}); spindle.on("TOOL_INVOCATION", () => 0); spindle.on("TOOL_INVOCATION", () => "b")`, "0", "ok"},
-		"one after another":          {`spindle.on("TOOL_INVOCATION", async () => { await new Promise((d) => setTimeout(d, 10)); ran.push(1) }); spindle.on("TOOL_INVOCATION", () => { ran.push(2); return ran.join() })`, "1,2", "ok"},
-		"a throw after an answer":    {`spindle.on("TOOL_INVOCATION", () => "a"); spindle.on("TOOL_INVOCATION", () => { throw new Error("late") })`, "late", "raised"},
-		"a throw before an answer":   {`spindle.on("TOOL_INVOCATION", () => { throw new Error("early") }); spindle.on("TOOL_INVOCATION", () => { ran.push(1); return "a" })`, "early", "raised"},
-		"a handler that was removed": {`const off = spindle.on("TOOL_INVOCATION", () => "gone"); off(); off(); spindle.on("TOOL_INVOCATION", () => "b")`, "b", "ok"},
+		"first": {`spindle.on("TOOL_INVOCATION", () => "a"); spindle.on("TOOL_INVOCATION", () => "b")`, "a", "ok"},
+		"first that is not null": {
+			`spindle.on("TOOL_INVOCATION", async () => null); spindle.on("TOOL_INVOCATION", () => {}); spindle.on("TOOL_INVOCATION", () => 0); spindle.on("TOOL_INVOCATION", () => "b")`,
+			"0", "ok",
+		},
+		"one after another": {
+			`spindle.on("TOOL_INVOCATION", async () => { await new Promise((d) => setTimeout(d, 10)); ran.push(1) }); spindle.on("TOOL_INVOCATION", () => { ran.push(2); return ran.join() })`,
+			"1,2", "ok",
+		},
+		"a throw after an answer": {
+			`spindle.on("TOOL_INVOCATION", () => "a"); spindle.on("TOOL_INVOCATION", () => { throw new Error("late") })`, "late",
+			"raised",
+		},
+		"a throw before an answer": {
+			`spindle.on("TOOL_INVOCATION", () => { throw new Error("early") }); spindle.on("TOOL_INVOCATION", () => { ran.push(1); return "a" })`,
+			"early", "raised",
+		},
+		"a handler that was removed": {
+			`const off = spindle.on("TOOL_INVOCATION", () => "gone"); off(); off(); spindle.on("TOOL_INVOCATION", () => "b")`,
+			"b", "ok",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -140,7 +174,8 @@ func TestSP31AllHandlersRunAndTheFirstAnswerWins(t *testing.T) {
 
 func TestSP32WhatIsReturnedBecomesText(t *testing.T) {
 	tests := map[string]struct{ value, want, typed string }{
-		"text": {`"x"`, "x", ""}, "number": {"-1.50", "-1.5", ""}, "true": {"true", "true", ""}, "false": {"false", "false", ""},
+		"text": {`"x"`, "x", ""}, "number": {"-1.50", "-1.5", ""}, "true": {"true", "true", ""},
+		"false":  {"false", "false", ""},
 		"object": {`{ a: [1, "ü"] }`, `{"a":[1,"ü"]}`, `{"a":[1,"ü"]}`}, "array": {`[1, null]`, `[1,null]`, `[1,null]`},
 		"null": {"null", "", ""}, "undefined": {"undefined", "", ""}, "bigint": {"12n", "12", ""},
 		"no prototype": {"Object.assign(Object.create(null), { a: 1 })", `{"a":1}`, `{"a":1}`},
@@ -173,9 +208,13 @@ func TestSP32WhatIsReturnedBecomesText(t *testing.T) {
 }
 
 func TestSP32WhatCannotBeWrittenIsAnError(t *testing.T) {
-	p := script(t, handler(`if (args.kind === "circular") { const o = {}; o.o = o; return o } if (args.kind === "bigint") return [1n]; if (args.kind === "huge") return "x".repeat(5e6); if (args.kind === "symbol") return new (class { toString() { throw new Error("no text") } })()`))
-	for kind, want := range map[string]string{"circular": "circular", "bigint": "bigint", "huge": "at most 3 MB can be passed on", "symbol": "no text"} {
-		if got := p.call("t", meta{"kind": kind}, nil); !got.isError || got.status != "raised" || !strings.Contains(strings.ToLower(got.text), strings.ToLower(want)) {
+	p := script(t,
+		handler(`if (args.kind === "circular") { const o = {}; o.o = o; return o } if (args.kind === "bigint") return [1n]; if (args.kind === "huge") return "x".repeat(5e6); if (args.kind === "symbol") return new (class { toString() { throw new Error("no text") } })()`))
+	for kind, want := range map[string]string{
+		"circular": "circular", "bigint": "bigint", "huge": "at most 3 MB can be passed on", "symbol": "no text",
+	} {
+		if got := p.call("t", meta{"kind": kind}, nil); !got.isError || got.status != "raised" ||
+			!strings.Contains(strings.ToLower(got.text), strings.ToLower(want)) {
 			t.Errorf("%s: %.200v", kind, got)
 		}
 	}
@@ -200,7 +239,8 @@ func TestSP33AHandlerThatNeverAnswersFailsAtItsDeadline(t *testing.T) {
 }
 
 func TestSP33NeighboursOfAMissedDeadlineAreTold(t *testing.T) {
-	p := script(t, handler(`if (args.loop) for (;;); console.log("begin"); await new Promise((d) => setTimeout(d, 60000))`), watched())
+	p := script(t,
+		handler(`if (args.loop) for (;;); console.log("begin"); await new Promise((d) => setTimeout(d, 60000))`), watched())
 	var neighbour answer
 	var wg sync.WaitGroup
 	wg.Go(func() { neighbour, _ = p.tryCall(context.Background(), "t", meta{}, nil) })
@@ -227,10 +267,12 @@ func TestADeadlineThatHasPassedCallsNobody(t *testing.T) {
 
 func TestSP35EachFailureHasItsOwnSentence(t *testing.T) {
 	p := script(t, `spindle.registerTool({ name: "t", description: "d" });`)
-	if got := p.call("t", meta{}, nil); !got.isError || got.status != "raised" || got.text != "No TOOL_INVOCATION handler registered" {
+	if got := p.call("t", meta{}, nil); !got.isError || got.status != "raised" ||
+		got.text != "No TOOL_INVOCATION handler registered" {
 		t.Errorf("without a handler: %+v", got)
 	}
-	if got := p.call("gone", meta{}, nil); !got.isError || got.status != "unknown" || got.text != `The plugin has no tool "gone".` {
+	if got := p.call("gone", meta{}, nil); !got.isError || got.status != "unknown" ||
+		got.text != `The plugin has no tool "gone".` {
 		t.Errorf("unknown tool: %+v", got)
 	}
 }
@@ -254,7 +296,8 @@ spindle.on("TOOL_INVOCATION", async ({ args }) => {
 	p := load(t, "dir/p.ts", map[string]string{"dir/p.ts": text, "x": ""})
 	tests := map[string]struct{ text, kind string }{
 		"range": {"too far: range", "RangeError"}, "text": {"plain text", "Error"}, "object": {"from an object", "Error"},
-		"bare": {`{"code":7}`, "Error"}, "own": {"mine", "OwnError"}, "empty": {"TypeError", "TypeError"}, "nasty": {"[object Object]", "Error"},
+		"bare": {`{"code":7}`, "Error"}, "own": {"mine", "OwnError"}, "empty": {"TypeError", "TypeError"},
+		"nasty": {"[object Object]", "Error"},
 	}
 	for kind, want := range tests {
 		got := p.call("t", meta{"kind": kind}, nil)
@@ -263,13 +306,15 @@ spindle.on("TOOL_INVOCATION", async ({ args }) => {
 		}
 	}
 	trace, _ := p.call("t", meta{"kind": "range"}, nil).meta[metaTraceback].(string)
-	if !strings.Contains(trace, "RangeError: too far") || !strings.Contains(trace, "dir/p.ts:4:") || strings.Contains(trace, "conclave:") {
+	if !strings.Contains(trace, "RangeError: too far") || !strings.Contains(trace, "dir/p.ts:4:") ||
+		strings.Contains(trace, "conclave:") {
 		t.Errorf("traceback = %s", trace)
 	}
 }
 
 func TestArgumentsThatAreNoObjectAreRefused(t *testing.T) {
-	if isObject(json.RawMessage(`[1]`)) || isObject(json.RawMessage(`"x"`)) || isObject(json.RawMessage(`null`)) || !isObject(nil) || !isObject(json.RawMessage(` {"a":1} `)) {
+	if isObject(json.RawMessage(`[1]`)) || isObject(json.RawMessage(`"x"`)) || isObject(json.RawMessage(`null`)) ||
+		!isObject(nil) || !isObject(json.RawMessage(` {"a":1} `)) {
 		t.Error("isObject is wrong")
 	}
 }
@@ -292,7 +337,9 @@ func TestCallsRunConcurrentlyAtAwaitPoints(t *testing.T) {
 }
 
 func TestACancelledCallIsLetGoAndTheWorkerLives(t *testing.T) {
-	p := script(t, handler(`if (args.wait) console.log("begin"); if (args.wait) await new Promise((d) => setTimeout(d, 60000)); return "here"`), watched())
+	p := script(t,
+		handler(`if (args.wait) console.log("begin"); if (args.wait) await new Promise((d) => setTimeout(d, 60000)); return "here"`),
+		watched())
 	ctx, cancel := context.WithCancel(context.Background())
 	result := make(chan error, 1)
 	go func() { // awaited below
@@ -351,7 +398,8 @@ func TestTooManyCallsAreTurnedAway(t *testing.T) {
 }
 
 func TestALogLineComesBeforeTheAnswer(t *testing.T) {
-	p := script(t, handler(`spindle.log.info("one"); spindle.toast.success("two", { title: "T" }); console.log("three"); return "x"`))
+	p := script(t,
+		handler(`spindle.log.info("one"); spindle.toast.success("two", { title: "T" }); console.log("three"); return "x"`))
 	got := p.call("t", meta{}, nil)
 	if got.meta[metaPrinted] != "three\n" {
 		t.Errorf("printed = %v", got.meta[metaPrinted])

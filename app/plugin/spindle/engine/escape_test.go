@@ -81,7 +81,8 @@ func TestSP12NoWayLeadsOutOfTheEngine(t *testing.T) {
 		t.Fatal(err)
 	}
 	files := map[string]string{
-		"main.js":  "const tries = {\n" + tries.String() + "};\n" + handler(`let got; try { got = await tries[args.name]() } catch (e) { return "threw " + e } return "reached " + String(got).slice(0, 80)`),
+		"main.js": "const tries = {\n" + tries.String() + "};\n" +
+			handler(`let got; try { got = await tries[args.name]() } catch (e) { return "threw " + e } return "reached " + String(got).slice(0, 80)`),
 		"other.js": "",
 	}
 	p := load(t, "main.js", files, walled(), withConfig(func(c *Config) {
@@ -92,7 +93,8 @@ func TestSP12NoWayLeadsOutOfTheEngine(t *testing.T) {
 		}
 	}))
 	for name := range escapes {
-		if got := p.call("t", meta{"name": name}, nil); !strings.HasPrefix(got.text, "threw ") || strings.Contains(got.text, "treasure") || strings.Contains(got.text, dir) {
+		if got := p.call("t", meta{"name": name}, nil); !strings.HasPrefix(got.text, "threw ") ||
+			strings.Contains(got.text, "treasure") || strings.Contains(got.text, dir) {
 			t.Errorf("%s: %s", name, got.text)
 		}
 	}
@@ -102,11 +104,17 @@ func TestSP12NoWayLeadsOutOfTheEngine(t *testing.T) {
 // folder is read.
 func TestASourceMapCannotShowWhatLiesOutside(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "secret.map")
-	if err := os.WriteFile(secret, []byte(`{"version":3,"sources":["stolen.ts"],"sourcesContent":["the secret"],"mappings":"AAAA"}`), 0o600); err != nil {
+	if err := os.WriteFile(secret,
+		[]byte(`{"version":3,"sources":["stolen.ts"],"sourcesContent":["the secret"],"mappings":"AAAA"}`),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, address := range []string{secret, "../" + filepath.Base(filepath.Dir(secret)) + "/secret.map", "file://" + secret} {
-		_, err := open(t, "a.js", map[string]string{"a.js": "throw new Error('x')\n//# sourceMappingURL=" + address + "\n", "b": ""})
+	for _, address := range []string{
+		secret, "../" + filepath.Base(filepath.Dir(secret)) + "/secret.map", "file://" + secret,
+	} {
+		_, err := open(t, "a.js", map[string]string{
+			"a.js": "throw new Error('x')\n//# sourceMappingURL=" + address + "\n", "b": "",
+		})
 		if got := problemOf(t, err); got.File != "a.js" || got.Line != 1 || strings.Contains(got.Frame, "secret\n") {
 			t.Errorf("%s: %+v", address, got)
 		}
@@ -138,7 +146,8 @@ func runHost(config string) int {
 		return 2
 	}
 	lines := bufio.NewScanner(out)
-	_, _ = fmt.Fprintln(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	_, _ = fmt.Fprintln(in,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
 	for lines.Scan() {
 		var line struct {
 			ID     any
@@ -169,16 +178,21 @@ func TestAKilledHostLeavesNoWorker(t *testing.T) {
 		t.Skip("needs /proc to see a process that nobody waits for")
 	}
 	for name, body := range map[string]string{
-		"in a loop": `for (;;);`, "in an endless built-in": `Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)`, "at rest": `await new Promise(() => {})`,
+		"in a loop": `for (;;);`, "in an endless built-in": `Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1)`,
+		"at rest": `await new Promise(() => {})`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "p.js"), []byte(handler(`console.log("busy now"); await null; `+body)), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "p.js"), []byte(handler(`console.log("busy now"); await null; `+body)),
+				0o600); err != nil {
 				t.Fatal(err)
 			}
 			config := filepath.Join(dir, "config.json")
-			if err := os.WriteFile(config, []byte(toJSON(Config{Plugin: "p", Folder: dir, Single: true, Entry: "p.js", CallMS: 600_000, Permissions: []string{"tools"}})), 0o600); err != nil {
+			text := toJSON(Config{
+				Plugin: "p", Folder: dir, Single: true, Entry: "p.js", CallMS: 600_000, Permissions: []string{"tools"},
+			})
+			if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			exe, err := os.Executable()

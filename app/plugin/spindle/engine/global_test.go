@@ -9,25 +9,32 @@ import (
 
 // spindleNames are the members of contracts/spindle, section 5, that have to be there.
 var spindleNames = map[string]string{
-	"": "registerTool unregisterTool on onFrontendMessage sendToFrontend registerInterceptor registerContextHandler registerMacro unregisterMacro updateMacroValue cors " +
+	"": "registerTool unregisterTool on onFrontendMessage sendToFrontend registerInterceptor registerContextHandler " +
+		"registerMacro unregisterMacro updateMacroValue cors " +
 		"assemble batch registerMessageContentProcessor registerMacroInterceptor registerWorldInfoInterceptor",
 	"permissions": "has getGranted onChanged onDenied", "council": "getSettings getMembers getAvailableLumiaItems",
 	"log": "info warn error", "connections": "list get resolveDispatch",
-	"generate":   "quiet raw batch rawStream quietStream dryRun observe assemble quietTracked",
-	"chat":       "getMessages appendMessage updateMessage deleteMessage setMessageHidden setMessagesHidden isMessageHidden",
-	"chats":      "getActive get list update delete getMemories",
-	"characters": "get list update create delete setAvatar", "personas": "getActive get getDefault list create update delete switchActive getWorldBook",
+	"generate": "quiet raw batch rawStream quietStream dryRun observe assemble quietTracked",
+	"chat": "getMessages appendMessage updateMessage deleteMessage setMessageHidden setMessagesHidden " +
+		"isMessageHidden",
+	"chats":       "getActive get list update delete getMemories",
+	"characters":  "get list update create delete setAvatar",
+	"personas":    "getActive get getDefault list create update delete switchActive getWorldBook",
 	"world_books": "list get create update delete", "world_books.entries": "list get create update delete",
 	"macros": "resolve", "storage": "read write readBinary writeBinary delete list exists mkdir move stat getJson setJson",
 	"userStorage": "read write readBinary writeBinary delete list exists mkdir move stat getJson setJson",
 	"tokens":      "countText countMessages countChat", "variables.local": "get set delete list has",
 	"variables.global": "get set delete list has", "variables.chat": "get set delete list has",
 	"regex_scripts": "list", "memories.entities": "list", "memories.cortex": "query",
-	"toast": "success info warning error", "enclave": "put get delete has list", "events": "track query replay getLatestState",
-	"oauth": "onCallback getCallbackUrl createState", "modal": "open close confirm", "prompt": "input", "commands": "register",
-	"version": "getBackend getFrontend", "frontendCapabilities": "declare", "dlc": "getCatalog",
-	"ephemeral": "", "uploads": "", "imageGen": "", "images": "", "media": "", "theme": "", "presets": "", "databanks": "", "global_addons": "",
-	"rpcPool": "", "push": "", "webSearch": "", "textEditor": "", "users": "", "frontendProcesses": "", "backendProcesses": "", "promptRegex": "",
+	"toast": "success info warning error", "enclave": "put get delete has list",
+	"events": "track query replay getLatestState",
+	"oauth":  "onCallback getCallbackUrl createState", "modal": "open close confirm", "prompt": "input",
+	"commands": "register",
+	"version":  "getBackend getFrontend", "frontendCapabilities": "declare", "dlc": "getCatalog",
+	"ephemeral": "", "uploads": "", "imageGen": "", "images": "", "media": "", "theme": "", "presets": "", "databanks": "",
+	"global_addons": "",
+	"rpcPool":       "", "push": "", "webSearch": "", "textEditor": "", "users": "", "frontendProcesses": "",
+	"backendProcesses": "", "promptRegex": "",
 	"ui": "", "host": "", "contracts": "", "manifest": "", "providers.embedding": "register",
 }
 
@@ -51,7 +58,8 @@ return wrong.join(" ")`)
 }
 
 func TestSP09TheGlobalCannotBeReplaced(t *testing.T) {
-	got := eval(t, `let said = ""; try { globalThis.spindle = 1 } catch (e) { said = e.name } return said + " " + typeof spindle`)
+	got := eval(t,
+		`let said = ""; try { globalThis.spindle = 1 } catch (e) { said = e.name } return said + " " + typeof spindle`)
 	if got != "TypeError object" {
 		t.Errorf("got %q", got)
 	}
@@ -74,7 +82,8 @@ return said.join("|")`
 		"src/main.js": handler(body), "data/words.json": `{"hello":"wörld"}`, "src/note one.txt": "n",
 		"src/deep/inner.js": "export const where = import.meta.url;",
 	})
-	want := "file:|true|wörld|true|200|text/plain|n|TypeError|TypeError|TypeError|TypeError|TypeError|file:///plugin/src/deep/inner.js"
+	want := "file:|true|wörld|true|200|text/plain|n|TypeError|TypeError|TypeError|TypeError|TypeError|" +
+		"file:///plugin/src/deep/inner.js"
 	if got := p.call("t", meta{}, nil); got.text != want {
 		t.Errorf("got  %s\nwant %s", got.text, want)
 	}
@@ -105,31 +114,93 @@ return said.join(", ")`)
 
 func TestSP13ThePlatformIsThere(t *testing.T) {
 	tests := map[string]struct{ body, want string }{
-		"randomUUID":          {`return /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID()) && crypto.randomUUID() !== crypto.randomUUID()`, "true"},
-		"getRandomValues":     {`const a = crypto.getRandomValues(new Uint32Array(64)); return a.length === 64 && new Set(a).size > 32`, "true"},
-		"timers in order":     {`const s = []; await new Promise((d) => { setTimeout(() => s.push(3), 20); setTimeout((x, y) => s.push(x + y), 1, 0, 1); setImmediate(() => s.push(0)); const c = setTimeout(() => s.push(9), 5); clearTimeout(c); setTimeout(() => s.push(2), 10); setTimeout(d, 40) }); return s.join()`, "0,1,2,3"},
-		"interval":            {`let n = 0; await new Promise((d) => { const i = setInterval(() => { if (++n === 3) { clearInterval(i); d() } }, 1) }); return n`, "3"},
-		"microtask first":     {`const s = []; setTimeout(() => s.push("t"), 0); queueMicrotask(() => s.push("m")); await new Promise((d) => setTimeout(d, 5)); return s.join("")`, "mt"},
-		"AbortController":     {`const c = new AbortController(); let said = ""; c.signal.addEventListener("abort", () => said += "a"); c.signal.onabort = () => said += "o"; c.abort(); c.abort(); return said + c.signal.aborted + c.signal.reason.name`, "oatrueAbortError"},
-		"AbortSignal":         {`const s = AbortSignal.timeout(5); await new Promise((d) => s.addEventListener("abort", d)); return s.reason.name + AbortSignal.any([s]).aborted`, "TimeoutErrortrue"},
-		"structuredClone":     {`const a = { d: new Date(5), m: new Map([[1, { x: [1, , 3] }]]), s: new Set("ab"), r: /x/gi, e: new RangeError("m"), u: new Uint8Array([1, 2]), n: null }; a.self = a; const b = structuredClone(a); let no = ""; try { structuredClone(() => {}) } catch (e) { no = e.name } return [b !== a, b.self === b, +b.d, b.m.get(1).x.length, b.s.has("b"), b.r.flags, b.e instanceof RangeError, b.u[1], b.n, no].join()`, "true,true,5,3,true,gi,true,2,,DataCloneError"},
-		"TextEncoder":         {`return [...new TextEncoder().encode("aé€😀\ud800")].join()`, "97,195,169,226,130,172,240,159,152,128,239,191,189"},
-		"TextDecoder":         {`const d = new TextDecoder(); return d.decode(new Uint8Array([0xef, 0xbb, 0xbf, 0x61, 0xf0, 0x9f, 0x98, 0x80, 0xff])) + d.decode(new Uint8Array([0xe2, 0x82]), { stream: true }) + d.decode(new Uint8Array([0xac]))`, "a😀\ufffd€"},
-		"base64":              {`let no = ""; try { atob("a") } catch (e) { no = e.name } return btoa("\x00\xffé") + atob(" aGk= ") + no`, "AP/phiInvalidCharacterError"},
-		"performance":         {`const a = performance.now(); await new Promise((d) => setTimeout(d, 3)); return performance.now() - a >= 2 && typeof performance.timeOrigin`, "number"},
-		"localeCompare":       {`return ["b", "a", "c"].sort((x, y) => x.localeCompare(y)).join("")`, "abc"},
-		"unicode classes":     {`return "Größe 5".replace(/\P{L}/gu, "") + /(?<=a)b(?!c)/.test("abd")`, "Größetrue"},
-		"named groups":        {`return "2026-11".match(/(?<y>\d+)-(?<m>\d+)/).groups.m`, "11"},
-		"async generators":    {`async function* g() { yield 1; yield 2 } let n = 0; for await (const x of g()) n += x; return n`, "3"},
-		"newer methods":       {`return [Object.groupBy([1, 2, 3], (x) => x % 2 ? "o" : "e").o.length, [3, 1].toSorted().join(""), [1, 2].at(-1), [1, 2, 3].findLast((x) => x < 3), "aXa".replaceAll("a", "b"), typeof Promise.withResolvers, 2n ** 70n].join()`, "2,13,2,2,bXb,function,1180591620717411303424"},
-		"dates in a zone":     {`return new Date(Date.UTC(2026, 6, 1)).getHours() + " " + new Date(0).toLocaleString("en-US", { timeZone: "Asia/Tokyo" })`, "20 1/1/1970, 9:00:00 AM"},
-		"numbers":             {`return (1234567.891).toLocaleString("en-US") + " " + new Intl.NumberFormat("en-US", { style: "percent" }).format(0.25)`, "1,234,567.891 25%"},
-		"events":              {`const t = new EventTarget(); let n = 0; const l = { handleEvent() { n++ } }; t.addEventListener("x", l, { once: true }); t.dispatchEvent(new Event("x")); t.dispatchEvent(new CustomEvent("x")); return n`, "1"},
-		"DOMException":        {`const e = new DOMException("m", "AbortError"); return [e instanceof Error, e.name, e.code, e.message, String(e)].join()`, "true,AbortError,20,m,AbortError: m"},
-		"self and absence":    {`return [self === globalThis, typeof Intl, typeof WeakRef, typeof Bun].join()`, "true,object,function,undefined"},
-		"data address":        {`return await (await fetch("data:text/plain;base64,aGk=")).text() + await (await fetch("data:,a%20b")).text()`, "hia b"},
-		"Response":            {`const r = Response.json({ a: 1 }, { status: 201 }); const c = r.clone(); return [r.ok, r.status, r.headers.get("Content-Type"), (await r.json()).a, r.bodyUsed, await c.text()].join("|")`, `true|201|application/json|1|true|{"a":1}`},
-		"Atomics do not wait": {`try { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60000); return "waited" } catch (e) { return e.name }`, "TypeError"},
+		"randomUUID": {
+			`return /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID()) && crypto.randomUUID() !== crypto.randomUUID()`,
+			"true",
+		},
+		"getRandomValues": {
+			`const a = crypto.getRandomValues(new Uint32Array(64)); return a.length === 64 && new Set(a).size > 32`, "true",
+		},
+		"timers in order": {
+			`const s = []; await new Promise((d) => { setTimeout(() => s.push(3), 20); setTimeout((x, y) => s.push(x + y), 1, 0, 1); setImmediate(() => s.push(0)); const c = setTimeout(() => s.push(9), 5); clearTimeout(c); setTimeout(() => s.push(2), 10); setTimeout(d, 40) }); return s.join()`,
+			"0,1,2,3",
+		},
+		"interval": {
+			`let n = 0; await new Promise((d) => { const i = setInterval(() => { if (++n === 3) { clearInterval(i); d() } }, 1) }); return n`,
+			"3",
+		},
+		"microtask first": {
+			`const s = []; setTimeout(() => s.push("t"), 0); queueMicrotask(() => s.push("m")); await new Promise((d) => setTimeout(d, 5)); return s.join("")`,
+			"mt",
+		},
+		"AbortController": {
+			`const c = new AbortController(); let said = ""; c.signal.addEventListener("abort", () => said += "a"); c.signal.onabort = () => said += "o"; c.abort(); c.abort(); return said + c.signal.aborted + c.signal.reason.name`,
+			"oatrueAbortError",
+		},
+		"AbortSignal": {
+			`const s = AbortSignal.timeout(5); await new Promise((d) => s.addEventListener("abort", d)); return s.reason.name + AbortSignal.any([s]).aborted`,
+			"TimeoutErrortrue",
+		},
+		"structuredClone": {
+			`const a = { d: new Date(5), m: new Map([[1, { x: [1, , 3] }]]), s: new Set("ab"), r: /x/gi, e: new RangeError("m"), u: new Uint8Array([1, 2]), n: null }; a.self = a; const b = structuredClone(a); let no = ""; try { structuredClone(() => {}) } catch (e) { no = e.name } return [b !== a, b.self === b, +b.d, b.m.get(1).x.length, b.s.has("b"), b.r.flags, b.e instanceof RangeError, b.u[1], b.n, no].join()`,
+			"true,true,5,3,true,gi,true,2,,DataCloneError",
+		},
+		"TextEncoder": {
+			`return [...new TextEncoder().encode("aé€😀\ud800")].join()`, "97,195,169,226,130,172,240,159,152,128,239,191,189",
+		},
+		"TextDecoder": {
+			`const d = new TextDecoder(); return d.decode(new Uint8Array([0xef, 0xbb, 0xbf, 0x61, 0xf0, 0x9f, 0x98, 0x80, 0xff])) + d.decode(new Uint8Array([0xe2, 0x82]), { stream: true }) + d.decode(new Uint8Array([0xac]))`,
+			"a😀\ufffd€",
+		},
+		"base64": {
+			`let no = ""; try { atob("a") } catch (e) { no = e.name } return btoa("\x00\xffé") + atob(" aGk= ") + no`,
+			"AP/phiInvalidCharacterError",
+		},
+		"performance": {
+			`const a = performance.now(); await new Promise((d) => setTimeout(d, 3)); return performance.now() - a >= 2 && typeof performance.timeOrigin`,
+			"number",
+		},
+		"localeCompare":   {`return ["b", "a", "c"].sort((x, y) => x.localeCompare(y)).join("")`, "abc"},
+		"unicode classes": {`return "Größe 5".replace(/\P{L}/gu, "") + /(?<=a)b(?!c)/.test("abd")`, "Größetrue"},
+		"named groups":    {`return "2026-11".match(/(?<y>\d+)-(?<m>\d+)/).groups.m`, "11"},
+		"async generators": {
+			`async function* g() { yield 1; yield 2 } let n = 0; for await (const x of g()) n += x; return n`, "3",
+		},
+		"newer methods": {
+			`return [Object.groupBy([1, 2, 3], (x) => x % 2 ? "o" : "e").o.length, [3, 1].toSorted().join(""), [1, 2].at(-1), [1, 2, 3].findLast((x) => x < 3), "aXa".replaceAll("a", "b"), typeof Promise.withResolvers, 2n ** 70n].join()`,
+			"2,13,2,2,bXb,function,1180591620717411303424",
+		},
+		"dates in a zone": {
+			`return new Date(Date.UTC(2026, 6, 1)).getHours() + " " + new Date(0).toLocaleString("en-US", { timeZone: "Asia/Tokyo" })`,
+			"20 1/1/1970, 9:00:00 AM",
+		},
+		"numbers": {
+			`return (1234567.891).toLocaleString("en-US") + " " + new Intl.NumberFormat("en-US", { style: "percent" }).format(0.25)`,
+			"1,234,567.891 25%",
+		},
+		"events": {
+			`const t = new EventTarget(); let n = 0; const l = { handleEvent() { n++ } }; t.addEventListener("x", l, { once: true }); t.dispatchEvent(new Event("x")); t.dispatchEvent(new CustomEvent("x")); return n`,
+			"1",
+		},
+		"DOMException": {
+			`const e = new DOMException("m", "AbortError"); return [e instanceof Error, e.name, e.code, e.message, String(e)].join()`,
+			"true,AbortError,20,m,AbortError: m",
+		},
+		"self and absence": {
+			`return [self === globalThis, typeof Intl, typeof WeakRef, typeof Bun].join()`, "true,object,function,undefined",
+		},
+		"data address": {
+			`return await (await fetch("data:text/plain;base64,aGk=")).text() + await (await fetch("data:,a%20b")).text()`,
+			"hia b",
+		},
+		"Response": {
+			`const r = Response.json({ a: 1 }, { status: 201 }); const c = r.clone(); return [r.ok, r.status, r.headers.get("Content-Type"), (await r.json()).a, r.bodyUsed, await c.text()].join("|")`,
+			`true|201|application/json|1|true|{"a":1}`,
+		},
+		"Atomics do not wait": {
+			`try { Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60000); return "waited" } catch (e) { return e.name }`,
+			"TypeError",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +228,8 @@ said.push(spindle.sendToFrontend({ a: 1 }));
 said.push(typeof spindle.registerMacroInterceptor(() => {}));
 said.push(typeof spindle.onFrontendMessage(() => {}));
 return said.join("|")`), withGranted("tools", "chats"))
-	want := "true|spindle.images.list is not available in Conclave.|true|spindle.generate.dryRun is not available in Conclave.|true|spindle.presets.blocks.list is not available in Conclave.|" +
+	want := "true|spindle.images.list is not available in Conclave.|true|spindle.generate.dryRun is not available in " +
+		"Conclave.|true|spindle.presets.blocks.list is not available in Conclave.|" +
 		"true|spindle.chats.delete is not available in Conclave: only the person deletes chats.|true||function|function"
 	if got := p.call("t", meta{}, nil).text; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -166,7 +238,8 @@ return said.join("|")`), withGranted("tools", "chats"))
 }
 
 func TestTheManifestAndTheVersionAreShown(t *testing.T) {
-	got := eval(t, `return [spindle.manifest.name, spindle.manifest.identifier, await spindle.version.getBackend(), spindle.host.lumiverseVersion, spindle.host.extensionInstallationId].join()`)
+	got := eval(t,
+		`return [spindle.manifest.name, spindle.manifest.identifier, await spindle.version.getBackend(), spindle.host.lumiverseVersion, spindle.host.extensionInstallationId].join()`)
 	if got != "Sample,sample,1.1.0,1.1.0,sample" {
 		t.Errorf("got %q", got)
 	}
@@ -289,7 +362,10 @@ for (let i = 0; i < 1000; i++) console.log("flood " + i); return "done"`))
 	}
 	p.waitLog("flood 50")
 	got := p.logged()
-	for _, want := range []string{"info: n 5 x % { a: [1] } rest", "error: bad", `warning: Map { "k" => { deep: { deeper: { deepest: {…} } } } }`, "debug: { o: [circular] } [1, \"two\", null, undefined] 10n Symbol(s)", "info:   in", "error: Assertion failed: one"} {
+	for _, want := range []string{
+		"info: n 5 x % { a: [1] } rest", "error: bad", `warning: Map { "k" => { deep: { deeper: { deepest: {…} } } } }`,
+		"debug: { o: [circular] } [1, \"two\", null, undefined] 10n Symbol(s)", "info:   in", "error: Assertion failed: one",
+	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the log lacks %q", want)
 		}

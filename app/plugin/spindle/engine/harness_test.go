@@ -161,7 +161,10 @@ func open(tb testing.TB, entry string, files map[string]string, options ...optio
 			tb.Fatal(err)
 		}
 	}
-	p := &plug{tb: tb, stderr: &tail{}, granted: []string{"tools"}, files: map[string]string{}, changes: make(chan struct{}, 100), lines: make(chan struct{}, 1000), exited: make(chan struct{})}
+	p := &plug{
+		tb: tb, stderr: &tail{}, granted: []string{"tools"}, files: map[string]string{}, changes: make(chan struct{}, 100),
+		lines: make(chan struct{}, 1000), exited: make(chan struct{}),
+	}
 	cfg := Config{
 		Plugin: "sample", Folder: dir, Entry: entry, Single: len(files) == 1, Identifier: "sample",
 		Manifest: json.RawMessage(`{"identifier":"sample","name":"Sample","version":"1.0"}`), Permissions: []string{"tools"},
@@ -212,23 +215,24 @@ func (p *plug) start(config string) error {
 	})
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	session, transport, err := wire.Dial(ctx, pipes{out, in}, &mcp.Implementation{Name: "conclave", Version: "test"}, wire.HandlerFunc(p.host), wire.Options{}, &mcp.ClientOptions{
-		LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
-			p.mu.Lock()
-			p.logs = append(p.logs, fmt.Sprintf("%s: %v", r.Params.Level, r.Params.Data))
-			p.mu.Unlock()
-			select {
-			case p.lines <- struct{}{}:
-			default:
-			}
-		},
-		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
-			select {
-			case p.changes <- struct{}{}:
-			default:
-			}
-		},
-	})
+	session, transport, err := wire.Dial(ctx, pipes{out, in}, &mcp.Implementation{Name: "conclave", Version: "test"},
+		wire.HandlerFunc(p.host), wire.Options{}, &mcp.ClientOptions{
+			LoggingMessageHandler: func(_ context.Context, r *mcp.LoggingMessageRequest) {
+				p.mu.Lock()
+				p.logs = append(p.logs, fmt.Sprintf("%s: %v", r.Params.Level, r.Params.Data))
+				p.mu.Unlock()
+				select {
+				case p.lines <- struct{}{}:
+				default:
+				}
+			},
+			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) {
+				select {
+				case p.changes <- struct{}{}:
+				default:
+				}
+			},
+		})
 	go func() { // ends with the process; Cleanup waits for it
 		_ = p.cmd.Wait()
 		close(p.exited)
@@ -341,7 +345,7 @@ func handler(body string) string {
 spindle.on("TOOL_INVOCATION", async (payload, user) => { const { args } = payload; ` + body + ` });`
 }
 
-// answer is what a call returned, taken apart.
+// answer holds what a call returned, taken apart.
 type answer struct {
 	text    string
 	isError bool

@@ -81,10 +81,14 @@ var hostile = map[string]string{
 // harmless are those that must end in a usable worker and the given status.
 var harmless = map[string]string{
 	"repeat": "raised", "recursion": "raised", "recursion through text": "raised", "recursion in sort": "raised",
-	"deep JSON": "raised", "typed arrays": "raised", "big numbers": "raised", "doubling text": "raised", "buffers": "raised",
-	"replaced JSON": "ok", "replaced map and array": "ok", "replaced call": "ok", "throwing toJSON": "raised", "timer flood": "raised",
-	"setters on Object": "ok", "allocate for ever": "raised", "map": "raised", "padding": "raised", "weak references": "raised", "blobs": "raised",
-	"inflating": "raised", "hoarding stream": "raised", "parts made late": "ok", "no symbols": "ok", "constructor escapes": "ok", "global of accessors": "ok",
+	"deep JSON": "raised", "typed arrays": "raised", "big numbers": "raised", "doubling text": "raised",
+	"buffers":       "raised",
+	"replaced JSON": "ok", "replaced map and array": "ok", "replaced call": "ok", "throwing toJSON": "raised",
+	"timer flood":       "raised",
+	"setters on Object": "ok", "allocate for ever": "raised", "map": "raised", "padding": "raised",
+	"weak references": "raised", "blobs": "raised",
+	"inflating": "raised", "hoarding stream": "raised", "parts made late": "ok", "no symbols": "ok",
+	"constructor escapes": "ok", "global of accessors": "ok",
 	"big answer": "raised", "error flood": "raised", "spread": "raised",
 }
 
@@ -121,7 +125,9 @@ func TestSP34AHostileScriptIsStoppedAndReported(t *testing.T) {
 				if name == "constructor escapes" && got.text != "0" {
 					t.Errorf("%s constructors made code", got.text)
 				}
-				again, err := p.tryCall(t.Context(), "t", meta{"calm": true}, meta{metaDeadline: time.Now().Add(20 * time.Second).UnixMilli()})
+				again, err := p.tryCall(t.Context(), "t", meta{"calm": true}, meta{
+					metaDeadline: time.Now().Add(20 * time.Second).UnixMilli(),
+				})
 				if err == nil && again.text != "calm" && harmless[name] != "" {
 					t.Errorf("afterwards it answered %+v", again)
 				}

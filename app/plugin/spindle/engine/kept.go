@@ -12,7 +12,7 @@ import (
 // options in transform, may build something else. Change it with either.
 const builtBy = "esbuild v0.28.2, 1"
 
-// built is what was built of one file and is not kept yet.
+// built holds what was built of one file and is not kept yet.
 type built struct {
 	Name string `json:"name"`
 	job.Built

@@ -22,7 +22,8 @@ func keeping(tb testing.TB, dir string, kept chan<- string) option {
 			name, _ := args["name"].(string)
 			text, _ := args["text"].(string)
 			back, _ := args["map"].(string)
-			if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), (job.Built{Text: text, Map: back}).Seal(), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), (job.Built{Text: text, Map: back}).Seal(),
+				0o600); err != nil {
 				tb.Error(err)
 			}
 			kept <- name
@@ -85,7 +86,8 @@ func TestWhatBuiltItIsInTheNameOfAKeptText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(mod)) {
-		if fields := strings.Fields(strings.TrimPrefix(line, "require ")); len(fields) > 1 && fields[0] == "github.com/evanw/esbuild" {
+		if fields := strings.Fields(strings.TrimPrefix(line, "require ")); len(fields) > 1 &&
+			fields[0] == "github.com/evanw/esbuild" {
 			if want := "esbuild " + fields[1] + ","; !strings.HasPrefix(builtBy, want) {
 				t.Errorf("builtBy is %q, but go.mod has %q", builtBy, want)
 			}

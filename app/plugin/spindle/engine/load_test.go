@@ -15,10 +15,22 @@ func TestSP05EveryFormOfAPluginStarts(t *testing.T) {
 		entry string
 		files map[string]string
 	}{
-		"plain script": {"dist/backend.js", map[string]string{"dist/backend.js": `(function () { function answer() { return "ok" } ` + register + ` })();`, "a": ""}},
-		"ES module":    {"dist/backend.js", map[string]string{"dist/backend.js": `function answer() { return "ok" } ` + register + `; export { answer };`, "a": ""}},
+		"plain script": {
+			"dist/backend.js",
+			map[string]string{
+				"dist/backend.js": `(function () { function answer() { return "ok" } ` + register + ` })();`, "a": "",
+			},
+		},
+		"ES module": {
+			"dist/backend.js",
+			map[string]string{
+				"dist/backend.js": `function answer() { return "ok" } ` + register + `; export { answer };`, "a": "",
+			},
+		},
 		"TypeScript": {"src/backend.ts", map[string]string{
-			"src/backend.ts": "import type { Tool } from 'no-such-package';\nimport { Other } from 'types-only';\ndeclare const spindle: any;\nenum E { A = 'ok' }\nfunction answer(x?: Other): string { return E.A }\n" + register, "tsconfig.json": ""}},
+			"src/backend.ts": "import type { Tool } from 'no-such-package';\nimport { Other } from 'types-only';\ndeclare " +
+				"const spindle: any;\nenum E { A = 'ok' }\nfunction answer(x?: Other): string { return E.A }\n" +
+				register, "tsconfig.json": ""}},
 		"graph of modules": {"src/hosts/main.js", map[string]string{
 			"src/hosts/main.js":   `import { answer } from "../../lib/answer.mjs"; ` + register,
 			"lib/answer.mjs":      `import data from "./data.json"; import word from "../src/word"; export const answer = () => data.o + word();`,
@@ -28,7 +40,13 @@ func TestSP05EveryFormOfAPluginStarts(t *testing.T) {
 			"package.json":        `{`,
 			"lib/unused/other.js": `throw 1`,
 		}},
-		"dynamic import":  {"a.js", map[string]string{"a.js": `let m; const answer = async () => (await import("./b.js")).x; ` + register, "b.js": `export const x = "ok"`}},
+		"dynamic import": {
+			"a.js",
+			map[string]string{
+				"a.js": `let m; const answer = async () => (await import("./b.js")).x; ` + register,
+				"b.js": `export const x = "ok"`,
+			},
+		},
 		"one file":        {"a.mjs", map[string]string{"a.mjs": `const answer = () => "ok"; ` + register}},
 		"byte order mark": {"a.js", map[string]string{"a.js": "\uFEFFconst answer = () => 'ok'; " + register}},
 		"hashbang":        {"a.js", map[string]string{"a.js": "#!/usr/bin/env bun\nconst answer = () => 'ok'; " + register}},
@@ -50,7 +68,9 @@ func TestSP05EveryFormOfAPluginStarts(t *testing.T) {
 func TestSP05SourcesMayComeWithTheConfiguration(t *testing.T) {
 	p := load(t, "a.ts", map[string]string{"a.ts": "export {}", "b.ts": ""}, withConfig(func(c *Config) {
 		c.Folder, c.Single = "/nowhere", false
-		c.Sources = map[string]string{"a.ts": `import { x } from "./b"; ` + handler(`return x as string`), "b.ts": `export const x: string = "inside"`}
+		c.Sources = map[string]string{
+			"a.ts": `import { x } from "./b"; ` + handler(`return x as string`), "b.ts": `export const x: string = "inside"`,
+		}
 	}))
 	if got := p.call("t", meta{}, nil); got.text != "inside" {
 		t.Errorf("answered %+v", got)
@@ -79,7 +99,8 @@ await new Promise((done) => setTimeout(done, 30));
 }
 
 func TestSP07APluginThatAwaitsTooLongCountsAsStarted(t *testing.T) {
-	p := script(t, handler(`return "early"`)+` await new Promise(() => {});`, withConfig(func(c *Config) { c.LoadTotalMS = 150 }))
+	p := script(t, handler(`return "early"`)+` await new Promise(() => {});`,
+		withConfig(func(c *Config) { c.LoadTotalMS = 150 }))
 	if got := p.call("t", meta{}, nil); got.text != "early" {
 		t.Errorf("answered %+v", got)
 	}
@@ -92,22 +113,38 @@ func TestSP08AnExceptionWhileLoadingIsAProblemWithItsPlace(t *testing.T) {
 		want  Problem // Message and Hint are looked for inside
 		frame string
 	}{
-		"throws": {"p.js", map[string]string{"p.js": "const a = 1;\nfunction f() {\n  throw new TypeError(\"boom\");\n}\nf();\n"},
+		"throws": {"p.js", map[string]string{
+			"p.js": "const a = 1;\nfunction f() {\n  throw new TypeError(\"boom\");\n}\nf();\n",
+		},
 			Problem{Kind: "script", Type: "TypeError", Message: "TypeError: boom", File: "p.js", Line: 3, Column: 22}, ">"},
 		"stray identifier on line 1": {"p.js", map[string]string{"p.js": "strayed\nspindle.registerTool({name:'t'})"},
-			Problem{Kind: "script", Type: "ReferenceError", Message: "'strayed' is not defined", File: "p.js", Line: 1, Column: 1}, "> 1 | strayed"},
+			Problem{
+				Kind: "script", Type: "ReferenceError", Message: "'strayed' is not defined", File: "p.js", Line: 1, Column: 1,
+			},
+			"> 1 | strayed"},
 		"syntax error": {"p.js", map[string]string{"p.js": "let ok = 1;\nlet a = ;\n"},
-			Problem{Kind: "script", Type: "SyntaxError", Message: "SyntaxError: Unexpected \";\"", File: "p.js", Line: 2, Column: 9}, "> 2 | let a = ;\n    |         ^"},
-		"TypeScript, thrown far below the types": {"p.ts", map[string]string{"p.ts": "interface A {\n  b: string;\n}\ntype C = A;\n\nconst x: C | null = null;\n  x!.b;\n"},
+			Problem{
+				Kind: "script", Type: "SyntaxError", Message: "SyntaxError: Unexpected \";\"", File: "p.js", Line: 2, Column: 9,
+			}, "> 2 | let a = ;\n    |         ^"},
+		"TypeScript, thrown far below the types": {"p.ts", map[string]string{
+			"p.ts": "interface A {\n  b: string;\n}\ntype C = A;\n\nconst x: C | null = null;\n  x!.b;\n",
+		},
 			Problem{Kind: "script", Type: "TypeError", Message: "cannot read", File: "p.ts", Line: 7}, "> 7 |   x!.b;"},
 		"TypeScript, syntax": {"p.ts", map[string]string{"p.ts": "const a: string = 'x';\n\tconst b: = 2;\n"},
-			Problem{Kind: "script", Type: "SyntaxError", Message: "SyntaxError: Unexpected \"=\"", File: "p.ts", Line: 2, Column: 11}, "> 2 | \tconst b: = 2;"},
+			Problem{
+				Kind: "script", Type: "SyntaxError", Message: "SyntaxError: Unexpected \"=\"", File: "p.ts", Line: 2, Column: 11,
+			}, "> 2 | \tconst b: = 2;"},
 		"in an imported file": {"src/a.js", map[string]string{"src/a.js": "import './b.js'", "src/b.js": "\n\nnull.x"},
 			Problem{Kind: "script", Type: "TypeError", Message: "cannot read", File: "src/b.js", Line: 3}, "> 3 | null.x"},
 		"an import that does not exist": {"a.js", map[string]string{"a.js": "// first\nimport './gone.js';\n", "c.js": ""},
-			Problem{Kind: "script", Message: `imports "./gone.js", which does not exist`, File: "a.js", Line: 2, Column: 8}, "> 2 | import './gone.js';"},
+			Problem{Kind: "script", Message: `imports "./gone.js", which does not exist`, File: "a.js", Line: 2, Column: 8},
+			"> 2 | import './gone.js';"},
 		"a package": {"a.js", map[string]string{"a.js": "import { z } from \"zod/v4\";\n", "c.js": ""},
-			Problem{Kind: "unavailable", Message: `the package "zod"`, File: "a.js", Line: 1, Hint: "Bundle it", Missing: []string{"zod"}}, ""},
+			Problem{
+				Kind: "unavailable", Message: `the package "zod"`, File: "a.js", Line: 1, Hint: "Bundle it",
+				Missing: []string{"zod"},
+			},
+			""},
 		"a module of Node": {"a.js", map[string]string{"a.js": "import fs from 'node:fs';\n", "c.js": ""},
 			Problem{Kind: "unavailable", Message: `"node:fs"`, File: "a.js", Line: 1, Missing: []string{"node:fs"}}, ""},
 		"out of the folder": {"a.js", map[string]string{"a.js": "import '../other/secret.js';\n", "c.js": ""},
@@ -121,7 +158,11 @@ func TestSP08AnExceptionWhileLoadingIsAProblemWithItsPlace(t *testing.T) {
 		"JSON": {"a.js", map[string]string{"a.js": "import './b.json';\n", "b.json": "{\n  \"a\": ,\n}"},
 			Problem{Kind: "script", Type: "SyntaxError", Message: "not JSON", File: "b.json", Line: 2}, "> 2 |   \"a\": ,"},
 		"require": {"a.js", map[string]string{"a.js": "\nconst fs = require('fs');"},
-			Problem{Kind: "script", Type: "ReferenceError", Message: "'require' is not defined", Hint: "use import", File: "a.js", Line: 2}, ""},
+			Problem{
+				Kind: "script", Type: "ReferenceError", Message: "'require' is not defined", Hint: "use import", File: "a.js",
+				Line: 2,
+			},
+			""},
 		"rejected await": {"a.js", map[string]string{"a.js": "await null;\nawait Promise.reject(new RangeError('later'));"},
 			Problem{Kind: "script", Type: "RangeError", Message: "RangeError: later", File: "a.js", Line: 2}, ""},
 		"thrown text": {"a.js", map[string]string{"a.js": "throw 'just text'"},
@@ -132,7 +173,9 @@ func TestSP08AnExceptionWhileLoadingIsAProblemWithItsPlace(t *testing.T) {
 			Problem{Kind: "memory", Message: "ran out of its 64 MB"}, ""},
 		"endless loop": {"a.js", map[string]string{"a.js": "for (;;);"},
 			Problem{Kind: "deadline", Message: "still computing after 500ms", File: "a.js"}, ""},
-		"endless microtasks": {"a.js", map[string]string{"a.js": "const f = () => { Promise.resolve().then(f) }; f(); await new Promise(() => {})"},
+		"endless microtasks": {"a.js", map[string]string{
+			"a.js": "const f = () => { Promise.resolve().then(f) }; f(); await new Promise(() => {})",
+		},
 			Problem{Kind: "deadline", Message: "still computing after 500ms", File: "a.js"}, ""},
 	}
 	for name, test := range tests {
@@ -145,8 +188,10 @@ func TestSP08AnExceptionWhileLoadingIsAProblemWithItsPlace(t *testing.T) {
 			}))
 			got := problemOf(t, err)
 			want := test.want
-			if got.Kind != want.Kind || got.Type != want.Type || got.File != want.File || !strings.Contains(got.Message, want.Message) ||
-				!strings.Contains(got.Hint, want.Hint) || !slices.Equal(got.Missing, want.Missing) || !strings.Contains(got.Frame, test.frame) {
+			if got.Kind != want.Kind || got.Type != want.Type || got.File != want.File ||
+				!strings.Contains(got.Message, want.Message) ||
+				!strings.Contains(got.Hint, want.Hint) || !slices.Equal(got.Missing, want.Missing) ||
+				!strings.Contains(got.Frame, test.frame) {
 				t.Errorf("problem = %+v\nwant      %+v, frame %q", got, want, test.frame)
 			}
 			if want.Line != 0 && got.Line != want.Line || want.Column != 0 && got.Column != want.Column {
@@ -175,7 +220,8 @@ func TestAPluginWithoutABackendHasNoTools(t *testing.T) {
 }
 
 func TestAnIdleLoopEndsTheWorker(t *testing.T) {
-	p := script(t, handler(`setTimeout(() => { for (;;); }, 1); return "armed"`), withConfig(func(c *Config) { c.IdleBusyMS = 200 }))
+	p := script(t, handler(`setTimeout(() => { for (;;); }, 1); return "armed"`),
+		withConfig(func(c *Config) { c.IdleBusyMS = 200 }))
 	start := time.Now()
 	if got := p.call("t", meta{}, nil); got.text != "armed" {
 		t.Fatalf("answered %+v", got)

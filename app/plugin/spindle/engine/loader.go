@@ -12,7 +12,7 @@ import (
 	"conclave/app/plugin/wire"
 )
 
-// fileRoot is what a plugin sees as its folder in import.meta.url. The real
+// fileRoot stands for the folder of a plugin in import.meta.url. The real
 // folder is nobody's business (contracts/spindle, section 5.1, manifest).
 const fileRoot = "file:///plugin/"
 
@@ -104,7 +104,8 @@ func (l *loader) resolve(base, specifier string) (string, *Problem) {
 	}
 	p := unresolved(specifier, "does not exist")
 	if l.single {
-		p.Hint = "A plugin of one file cannot import its neighbours: they are other plugins. Make it a folder with a spindle.json."
+		p.Hint = "A plugin of one file cannot import its neighbours: they are other plugins. " +
+			"Make it a folder with a spindle.json."
 	}
 	return "", p
 }
@@ -120,7 +121,9 @@ func candidates(target string) []string {
 	case ".mjs":
 		return append(names, strings.TrimSuffix(target, ext)+".mts")
 	}
-	for _, ending := range []string{".ts", ".tsx", ".mts", ".js", ".mjs", ".json", "/index.ts", "/index.js", "/index.mjs"} {
+	for _, ending := range []string{
+		".ts", ".tsx", ".mts", ".js", ".mjs", ".json", "/index.ts", "/index.js", "/index.mjs",
+	} {
 		names = append(names, target+ending)
 	}
 	return names
@@ -131,7 +134,9 @@ func unresolved(specifier, why string) *Problem {
 }
 
 func outside(specifier string) *Problem {
-	return &Problem{Kind: "refused", Message: fmt.Sprintf("It imports %q, which is outside the plugin's folder.", specifier)}
+	return &Problem{
+		Kind: "refused", Message: fmt.Sprintf("It imports %q, which is outside the plugin's folder.", specifier),
+	}
 }
 
 // packageName is the part of a bare import that names the package.
@@ -167,7 +172,9 @@ func (l *loader) Source(name string) (string, error) {
 
 func (l *loader) build(name string) (string, *Problem) {
 	if len(l.read) >= maxModules {
-		return "", &Problem{Kind: "refused", File: name, Message: fmt.Sprintf("The plugin imports more than %d files.", maxModules)}
+		return "", &Problem{
+			Kind: "refused", File: name, Message: fmt.Sprintf("The plugin imports more than %d files.", maxModules),
+		}
 	}
 	bytes, err := l.source.Read(name)
 	if err != nil {
@@ -180,7 +187,10 @@ func (l *loader) build(name string) (string, *Problem) {
 	}
 	js := m.text
 	if strings.ContainsRune(js, 0) {
-		return "", &Problem{Kind: "script", Type: "SyntaxError", File: name, Line: 1, Message: "SyntaxError: the file holds a zero byte; it is not a script."}
+		return "", &Problem{
+			Kind: "script", Type: "SyntaxError", File: name, Line: 1,
+			Message: "SyntaxError: the file holds a zero byte; it is not a script.",
+		}
 	}
 	if isTypeScript(name) || l.lower {
 		text, back, err := l.transformed(name, js)
@@ -210,7 +220,10 @@ func (l *loader) buildJSON(name string, m *module) (string, *Problem) {
 	if err == nil {
 		return "export default " + m.text + ";", nil
 	}
-	p := &Problem{Kind: "script", Type: "SyntaxError", File: name, Line: 1, Message: "SyntaxError: the file is not JSON: " + err.Error()}
+	p := &Problem{
+		Kind: "script", Type: "SyntaxError", File: name, Line: 1,
+		Message: "SyntaxError: the file is not JSON: " + err.Error(),
+	}
 	if at, ok := errors.AsType[*json.SyntaxError](err); ok {
 		before := m.text[:min(int(at.Offset), len(m.text))]
 		p.Line = strings.Count(before, "\n") + 1

@@ -42,7 +42,9 @@ type loop struct {
 
 // newLoop returns a loop for vm; Run starts it.
 func newLoop(vm vm) *loop {
-	return &loop{vm: vm, wake: make(chan struct{}, 1), byID: map[int]*timer{}, started: time.Now(), stop: make(chan struct{})}
+	return &loop{
+		vm: vm, wake: make(chan struct{}, 1), byID: map[int]*timer{}, started: time.Now(), stop: make(chan struct{}),
+	}
 }
 
 // do queues f for the engine's goroutine and returns at once.

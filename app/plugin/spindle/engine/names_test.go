@@ -51,7 +51,8 @@ func made(t *testing.T, path, want string) {
 
 func TestF42TheListsOfNamesAreMadeFromTheFacts(t *testing.T) {
 	var js, page strings.Builder
-	js.WriteString("// Names of the spindle object that do nothing here. Made from testdata/global.txt by\n// names_test.go; do not edit.\n")
+	js.WriteString("// Names of the spindle object that do nothing here. Made from testdata/global.txt by\n// " +
+		"names_test.go; do not edit.\n")
 	sentences := map[string]string{
 		"empty":   "These answer that there is nothing (an empty list or `null`), with the permission of their namespace: ",
 		"rejects": "These reject with “… is not available in Conclave”: ",
@@ -125,7 +126,8 @@ for (const [does, path, names] of ` + string(table) + `) {
   }
 }
 return wrong.join("; ");`)
-	p := script(t, body, withGranted("tools", "regex_scripts", "memories", "world_books", "characters", "chats", "generation"))
+	p := script(t, body,
+		withGranted("tools", "regex_scripts", "memories", "world_books", "characters", "chats", "generation"))
 	if got := p.call("t", meta{}, nil); got.text != "" || got.isError {
 		t.Errorf("%s", got.text)
 	}

@@ -171,7 +171,8 @@ func (w *worker) readFile(address string) string {
 // mediaTypes are the types a Response names; the system's table is out of reach.
 var mediaTypes = map[string]string{
 	".json": "application/json", ".txt": "text/plain", ".md": "text/markdown", ".html": "text/html", ".css": "text/css",
-	".js": "text/javascript", ".mjs": "text/javascript", ".csv": "text/csv", ".xml": "application/xml", ".svg": "image/svg+xml",
+	".js": "text/javascript", ".mjs": "text/javascript", ".csv": "text/csv", ".xml": "application/xml",
+	".svg": "image/svg+xml",
 	".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp", ".wasm": "application/wasm",
 }
 

@@ -32,7 +32,7 @@ func (p *Problem) Error() string {
 	return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Message)
 }
 
-// thrown is what the prelude says of a value that was thrown (bridge.js,
+// thrown holds what the prelude says of a value that was thrown (bridge.js,
 // describe).
 type thrown struct {
 	Name    string `json:"name"`

@@ -13,7 +13,7 @@ import (
 	"conclave/app/plugin/wire"
 )
 
-// Config is what a worker is told of its plugin.
+// Config tells a worker of its plugin.
 type Config = job.Config
 
 // Times of a worker's end.

@@ -56,12 +56,13 @@ const heldLines = 200
 
 func newServer(w *worker) *server {
 	s := &server{worker: w, ready: make(chan struct{}), owe: func() {}}
-	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "conclave-spindle", Title: w.cfg.Plugin, Version: "1"}, &mcp.ServerOptions{
-		Capabilities: wire.Announce(&mcp.ServerCapabilities{
-			Logging: &mcp.LoggingCapabilities{},
-			Tools:   &mcp.ToolCapabilities{ListChanged: true},
-		}),
-	})
+	s.mcp = mcp.NewServer(&mcp.Implementation{Name: "conclave-spindle", Title: w.cfg.Plugin, Version: "1"},
+		&mcp.ServerOptions{
+			Capabilities: wire.Announce(&mcp.ServerCapabilities{
+				Logging: &mcp.LoggingCapabilities{},
+				Tools:   &mcp.ToolCapabilities{ListChanged: true},
+			}),
+		})
 	s.mcp.AddReceivingMiddleware(s.receive)
 	w.emit = s.log
 	w.changed = s.announce
@@ -232,7 +233,9 @@ func isObject(args json.RawMessage) bool {
 // answerOf writes a result as docs/WIRE.md, section 4, says.
 func answerOf(r result) *mcp.CallToolResult {
 	meta := mcp.Meta{metaStatus: r.status}
-	for key, text := range map[string]string{metaErrorType: r.errorType, metaTraceback: r.traceback, metaPrinted: r.printed} {
+	for key, text := range map[string]string{
+		metaErrorType: r.errorType, metaTraceback: r.traceback, metaPrinted: r.printed,
+	} {
 		if text != "" {
 			meta[key] = text
 		}

@@ -68,7 +68,8 @@ func (m *sourceMap) read() {
 				source += numbers[1]
 				line += numbers[2]
 				origin += numbers[3]
-				segments = append(segments, segment{int32(column), int32(source), int32(line), int32(origin)}) // places of a file of at most 8 MB
+				// places of a file of at most 8 MB
+				segments = append(segments, segment{int32(column), int32(source), int32(line), int32(origin)})
 			}
 		}
 		m.lines = append(m.lines, segments)

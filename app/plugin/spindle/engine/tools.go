@@ -114,7 +114,8 @@ func readTool(descriptor string, at place) (t tool, refused string) {
 	shown := excerpt(name, 60)
 	switch {
 	case utf8.RuneCountInString(name) > maxToolName:
-		return tool{}, fmt.Sprintf("The tool %q was not registered: its name has more than %d characters.", shown, maxToolName)
+		return tool{}, fmt.Sprintf("The tool %q was not registered: its name has more than %d characters.", shown,
+			maxToolName)
 	case strings.ContainsFunc(name, unicode.IsControl):
 		return tool{}, fmt.Sprintf("The tool %q was not registered: its name holds control characters.", shown)
 	case len(descriptor) > maxDescriptor:
@@ -167,7 +168,8 @@ func objectSchema(parameters json.RawMessage, t *tool) json.RawMessage {
 		return append(json.RawMessage(`{"type":"object",`), trimmed[1:]...)
 	}
 	if string(bytes.TrimSpace(kind)) != `"object"` {
-		t.warn("The parameters of %q have the type %s instead of \"object\"; it is offered without parameters.", t.name, excerpt(string(kind), 40))
+		t.warn("The parameters of %q have the type %s instead of \"object\"; it is offered without parameters.", t.name,
+			excerpt(string(kind), 40))
 		return emptySchema
 	}
 	return trimmed

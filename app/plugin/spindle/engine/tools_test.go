@@ -34,15 +34,22 @@ spindle.on("TOOL_INVOCATION", () => said.join());`)
 	if got := p.call("ok", meta{}, nil).text; strings.Contains(got, "false") || strings.Contains(got, "Error") {
 		t.Errorf("returned %s", got)
 	}
-	for _, want := range []string{"it has no name", "holds control characters", "more than 128 characters", "64 KB are allowed", "cannot be written as JSON", "needs an object with a name"} {
+	for _, want := range []string{
+		"it has no name", "holds control characters", "more than 128 characters", "64 KB are allowed",
+		"cannot be written as JSON", "needs an object with a name",
+	} {
 		p.waitLog(want)
 	}
 }
 
 func TestSP15TheListShowsWhatWasRegistered(t *testing.T) {
 	schema := `{"type":"object","properties":{"b":{"type":"string","default":"ü"},"a":{"anyOf":[{"$ref":"#/$defs/x"},{"type":"null"}]}},"$defs":{"x":{"type":["integer","string"]}},"required":["a"],"x-odd":{"anything":[1.50]}}`
-	p := script(t, "\n\nfunction register() {\n  spindle.registerTool({ name: 'full', display_name: 'Full name', description: 'What it is for', parameters: "+schema+
-		", council_eligible: true, inline_available: true, extension_id: 'someone-else' });\n}\nregister();\nspindle.registerTool({ name: 'bare' });\nspindle.registerTool({ name: 'other:council', description: 'd', council_eligible: true });")
+	p := script(t,
+		"\n\nfunction register() {\n  spindle.registerTool({ name: 'full', display_name: 'Full name', description: "+
+			"'What it is for', parameters: "+schema+
+			", council_eligible: true, inline_available: true, extension_id: 'someone-else' "+
+			"});\n}\nregister();\nspindle.registerTool({ name: 'bare' });\nspindle.registerTool({ name: "+
+			"'other:council', description: 'd', council_eligible: true });")
 	tools := p.tools()
 	if len(tools) != 3 {
 		t.Fatalf("tools = %v", p.names())
@@ -55,12 +62,16 @@ func TestSP15TheListShowsWhatWasRegistered(t *testing.T) {
 	if err := json.Unmarshal([]byte(toJSON(full.InputSchema)), &got); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("schema = %s", toJSON(full.InputSchema))
 	}
-	if full.Title != "Full name" || full.Description != "What it is for" || full.Meta[metaCouncil] != true || full.Meta[metaInline] != true ||
-		full.Meta[metaLine] != 4.0 || full.Meta[metaFile] != "plugin.js" || full.Meta[metaVisibility] != "direct" || strings.Contains(toJSON(full), "someone-else") {
+	if full.Title != "Full name" || full.Description != "What it is for" || full.Meta[metaCouncil] != true ||
+		full.Meta[metaInline] != true ||
+		full.Meta[metaLine] != 4.0 || full.Meta[metaFile] != "plugin.js" || full.Meta[metaVisibility] != "direct" ||
+		strings.Contains(toJSON(full), "someone-else") {
 		t.Errorf("full = %s", toJSON(full))
 	}
 	bare := tools[1]
-	if bare.Title != "bare" || bare.Description != "" || toJSON(bare.InputSchema) != `{"properties":{},"type":"object"}` || bare.Meta[metaLine] != 7.0 || bare.Meta[metaVisibility] != "direct" {
+	if bare.Title != "bare" || bare.Description != "" ||
+		toJSON(bare.InputSchema) != `{"properties":{},"type":"object"}` || bare.Meta[metaLine] != 7.0 ||
+		bare.Meta[metaVisibility] != "direct" {
 		t.Errorf("bare = %s", toJSON(bare))
 	}
 	if got := toJSON(tools[2].Meta); !strings.Contains(got, "holds a colon") || tools[2].Meta[metaVisibility] != "hidden" {
@@ -69,7 +80,10 @@ func TestSP15TheListShowsWhatWasRegistered(t *testing.T) {
 }
 
 func TestSP15TheLineOfATypeScriptToolIsTheAuthors(t *testing.T) {
-	p := load(t, "a.ts", map[string]string{"a.ts": "interface X {\n  a: string\n}\ntype Y = X\n\nconst y: Y = { a: 't' }\nspindle.registerTool({ name: y.a, description: 'd' })\n"})
+	p := load(t, "a.ts", map[string]string{
+		"a.ts": "interface X {\n  a: string\n}\ntype Y = X\n\nconst y: Y = { a: 't' }\nspindle.registerTool({ name: " +
+			"y.a, description: 'd' })\n",
+	})
 	if got := p.tools()[0].Meta; got[metaLine] != 7.0 || got[metaFile] != "a.ts" {
 		t.Errorf("meta = %v", got)
 	}
@@ -80,15 +94,17 @@ func TestOddParametersBecomeAnObjectSchema(t *testing.T) {
 		parameters, want string
 		warned           bool
 	}{
-		"none":             {"", `{"type":"object","properties":{}}`, false},
-		"null":             {"null", `{"type":"object","properties":{}}`, false},
-		"empty":            {"{}", `{"type":"object","properties":{}}`, false},
-		"list":             {"[1]", `{"type":"object","properties":{}}`, true},
-		"text":             {`"x"`, `{"type":"object","properties":{}}`, true},
-		"no type":          {`{"properties":{"a":{}}}`, `{"type":"object","properties":{"a":{}}}`, false},
-		"other type":       {`{"type":"string"}`, `{"type":"object","properties":{}}`, true},
-		"odd properties":   {`{"type":"object","properties":[]}`, `{"type":"object","properties":{}}`, true},
-		"kept as it is":    {`{"type":"object","additionalProperties":false}`, `{"type":"object","additionalProperties":false}`, false},
+		"none":           {"", `{"type":"object","properties":{}}`, false},
+		"null":           {"null", `{"type":"object","properties":{}}`, false},
+		"empty":          {"{}", `{"type":"object","properties":{}}`, false},
+		"list":           {"[1]", `{"type":"object","properties":{}}`, true},
+		"text":           {`"x"`, `{"type":"object","properties":{}}`, true},
+		"no type":        {`{"properties":{"a":{}}}`, `{"type":"object","properties":{"a":{}}}`, false},
+		"other type":     {`{"type":"string"}`, `{"type":"object","properties":{}}`, true},
+		"odd properties": {`{"type":"object","properties":[]}`, `{"type":"object","properties":{}}`, true},
+		"kept as it is": {
+			`{"type":"object","additionalProperties":false}`, `{"type":"object","additionalProperties":false}`, false,
+		},
 		"several types":    {`{"type":["object","null"]}`, `{"type":"object","properties":{}}`, true},
 		"properties null":  {`{"type":"object","properties":null}`, `{"type":"object","properties":null}`, false},
 		"references alone": {`{"$ref":"#/$defs/a"}`, `{"type":"object","$ref":"#/$defs/a"}`, false},
@@ -96,7 +112,8 @@ func TestOddParametersBecomeAnObjectSchema(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			var tool tool
-			if got := string(objectSchema(json.RawMessage(test.parameters), &tool)); got != test.want || (len(tool.warnings) > 0) != test.warned {
+			if got := string(objectSchema(json.RawMessage(test.parameters), &tool)); got != test.want ||
+				(len(tool.warnings) > 0) != test.warned {
 				t.Errorf("got %s, warnings %v", got, tool.warnings)
 			}
 		})
@@ -115,7 +132,8 @@ spindle.registerTool({ name: "a", description: "second" });`)
 }
 
 func TestSP17UnregisterToolRemovesAndIsSilentOtherwise(t *testing.T) {
-	p := script(t, handler(`if (args.add) spindle.registerTool({ name: args.add, description: "late" }); if (args.remove) spindle.unregisterTool(args.remove); return spindle.unregisterTool("never") === undefined`))
+	p := script(t,
+		handler(`if (args.add) spindle.registerTool({ name: args.add, description: "late" }); if (args.remove) spindle.unregisterTool(args.remove); return spindle.unregisterTool("never") === undefined`))
 	if got := p.call("t", meta{"add": "late"}, nil).text; got != "true" {
 		t.Errorf("answered %q", got)
 	}
@@ -138,7 +156,8 @@ console.log("has " + spindle.permissions.has("tools"));`, withGranted())
 		t.Errorf("tools = %v", got)
 	}
 	p.waitLog("has ")
-	if got := p.logged(); strings.Count(got, `denied {"permission":"tools","operation":"registerTool"}`) != 2 || !strings.Contains(got, "has false") {
+	if got := p.logged(); strings.Count(got, `denied {"permission":"tools","operation":"registerTool"}`) != 2 ||
+		!strings.Contains(got, "has false") {
 		t.Errorf("log = %s", got)
 	}
 }
@@ -152,7 +171,9 @@ spindle.on("PERMISSION_CHANGED", (c, user) => seen.push("event " + c.granted + "
 	}
 	notify := func(granted bool, all ...string) {
 		t.Helper()
-		if err := p.wire.Notify("PERMISSION_CHANGED", map[string]any{"permission": "tools", "granted": granted, "allGranted": append([]string{}, all...)}); err != nil {
+		if err := p.wire.Notify("PERMISSION_CHANGED", map[string]any{
+			"permission": "tools", "granted": granted, "allGranted": append([]string{}, all...),
+		}); err != nil {
 			t.Fatal(err)
 		}
 		p.waitChange()
@@ -169,7 +190,8 @@ spindle.on("PERMISSION_CHANGED", (c, user) => seen.push("event " + c.granted + "
 		t.Errorf("a revoked tool answered %+v", got)
 	}
 	notify(true, "tools", "chats")
-	want := "sample:tools:true:tools:true;event true conclave-user;sample:tools:false::false;event false conclave-user;sample:tools:true:chats,tools:true;event true conclave-user"
+	want := "sample:tools:true:tools:true;event true conclave-user;sample:tools:false::false;event false " +
+		"conclave-user;sample:tools:true:chats,tools:true;event true conclave-user"
 	if got := p.call("t", meta{}, nil).text; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -185,11 +207,14 @@ spindle.permissions.onChanged(() => heard.push(has()));
 		if granted {
 			all = append(all, "chats")
 		}
-		if err := p.wire.Notify("PERMISSION_CHANGED", map[string]any{"permission": "chats", "granted": granted, "allGranted": all}); err != nil {
+		if err := p.wire.Notify("PERMISSION_CHANGED", map[string]any{
+			"permission": "chats", "granted": granted, "allGranted": all,
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got, want := p.call("t", meta{}, nil).text, "true,false,false;true,true,false;true,false,false;true,false,false"; got != want {
+	if got, want := p.call("t", meta{},
+		nil).text, "true,false,false;true,true,false;true,false,false;true,false,false"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

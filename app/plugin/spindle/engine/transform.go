@@ -27,7 +27,8 @@ func isTypeScript(name string) bool {
 func transform(name, text string) (js string, back *sourceMap, err error) {
 	if tooDeep(text) {
 		return "", nil, &Problem{Kind: "script", Type: "SyntaxError", File: name, Line: 1,
-			Message: "This file nests too deeply to build.", Hint: "Brackets, arrows or conditions are nested thousands of levels deep."}
+			Message: "This file nests too deeply to build.",
+			Hint:    "Brackets, arrows or conditions are nested thousands of levels deep."}
 	}
 	loader, ok := loaders[path.Ext(name)]
 	if !ok {

@@ -29,8 +29,10 @@ func parseHost(text string, special bool) (string, bool) {
 		return escape(text, ""), true
 	}
 	decoded := unescape(text)
-	host, err := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false), idna.CheckHyphens(false)).ToASCII(decoded)
-	if err != nil || host == "" || strings.ContainsAny(host, "\x00\t\n\r #%/:<>?@[\\]^`{|}") || strings.ContainsFunc(host, func(r rune) bool { return r <= 0x1f || r == 0x7f }) {
+	host, err := idna.New(idna.MapForLookup(), idna.Transitional(false), idna.StrictDomainName(false),
+		idna.CheckHyphens(false)).ToASCII(decoded)
+	if err != nil || host == "" || strings.ContainsAny(host, "\x00\t\n\r #%/:<>?@[\\]^`{|}") ||
+		strings.ContainsFunc(host, func(r rune) bool { return r <= 0x1f || r == 0x7f }) {
 		return "", false
 	}
 	return parseIPv4(strings.ToLower(host))
@@ -43,7 +45,8 @@ func serializeIPv6(addr netip.Addr) string {
 		return addr.String()
 	}
 	b := addr.As16()
-	return "::ffff:" + strconv.FormatUint(uint64(b[12])<<8|uint64(b[13]), 16) + ":" + strconv.FormatUint(uint64(b[14])<<8|uint64(b[15]), 16)
+	return "::ffff:" + strconv.FormatUint(uint64(b[12])<<8|uint64(b[13]), 16) + ":" +
+		strconv.FormatUint(uint64(b[14])<<8|uint64(b[15]), 16)
 }
 
 // parseIPv4 returns host as it is unless it ends in a number, which makes it an

@@ -2,7 +2,7 @@ package engine
 
 import "strings"
 
-// urlParts are what the prelude's URL class shows.
+// urlParts holds the parts that the prelude's URL class shows.
 type urlParts struct {
 	Href     string `json:"href"`
 	Protocol string `json:"protocol"`
@@ -71,7 +71,8 @@ func (u *webURL) set(part, value string) bool {
 			value = value[:end]
 		}
 		if part == "hostname" {
-			return !strings.Contains(strings.TrimSuffix(value, "]"), ":") && u.setHost(value) || strings.HasPrefix(value, "[") && u.setHost(value)
+			return !strings.Contains(strings.TrimSuffix(value, "]"), ":") && u.setHost(value) ||
+				strings.HasPrefix(value, "[") && u.setHost(value)
 		}
 		port := u.port
 		if !u.setHostAndPort(value) {

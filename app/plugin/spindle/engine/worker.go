@@ -291,7 +291,9 @@ func (w *worker) ask(text string) {
 	}
 	w.mu.Unlock()
 	if tooMany {
-		w.answer(q.ID, nil, &wire.HostError{Kind: "failed", Message: fmt.Sprintf("%s was not asked: %d requests are open already.", q.Capability, maxAsks)})
+		w.answer(q.ID, nil, &wire.HostError{
+			Kind: "failed", Message: fmt.Sprintf("%s was not asked: %d requests are open already.", q.Capability, maxAsks),
+		})
 		return
 	}
 	on := w.onlyCall()
@@ -385,7 +387,8 @@ func (w *worker) script(level, text string, printed bool) {
 	}
 	pass, dropped := w.limiter.pass(time.Now())
 	if dropped > 0 {
-		w.emit("warning", fmt.Sprintf("%d lines were dropped: a plugin may log %d lines in a second.", dropped, linesInSecond))
+		w.emit("warning",
+			fmt.Sprintf("%d lines were dropped: a plugin may log %d lines in a second.", dropped, linesInSecond))
 	}
 	if pass {
 		w.emit(level, text)

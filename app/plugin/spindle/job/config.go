@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Config is what a worker needs to know to run one plugin: the Input of a
+// Config says all that a worker needs to run one plugin: the Input of a
 // sandbox.Spec of kind "js". Zero durations and sizes mean the defaults below.
 type Config struct {
 	// Plugin is the plugin's id. It names the plugin in its log.
@@ -23,7 +23,7 @@ type Config struct {
 	// Empty means that the plugin has no backend; it is then ready at once and
 	// has no tools.
 	Entry string `json:"entry"`
-	// Manifest is what spindle.manifest shows.
+	// Manifest becomes spindle.manifest.
 	Manifest json.RawMessage `json:"manifest"`
 	// Identifier is the author's own id, which notices about permissions carry.
 	Identifier string `json:"identifier"`

@@ -27,7 +27,7 @@ func BuiltName(builder, name, text string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Built is what was built of one file, and the map from it to the author's text.
+// Built holds what was built of one file, and the map from it to the author's text.
 type Built struct {
 	Text string `json:"text"`
 	Map  string `json:"map"`
