@@ -24,7 +24,7 @@ import (
 
 var asks = plugintest.Script{Tools: []plugintest.Tool{{Name: "ask", Do: plugintest.Asks}}}
 
-// answer is what Conclave answers a plugin's request, which its call hands on.
+// answer returns what Conclave answers a plugin's request, which its call hands on.
 func answer(f *plugintest.Fixture, id, capability, args string) string {
 	f.T.Helper()
 	r := f.Freeze(id+":ask").Call(f.T.Context(), `{"capability":"`+capability+`","args":`+args+`}`)

@@ -12,7 +12,9 @@ import (
 
 // Spec describes one process and the walls around it.
 type Spec struct {
-	Kind string // "js", "pdf": the engine, the reader of PDFs inside the conclave program · "command": Argv, behind the launcher
+	// "js", "pdf": the engine, the reader of PDFs inside the conclave program · "command":
+	// Argv, behind the launcher
+	Kind string
 	Argv []string
 	Env  []string // the whole environment; nothing is inherited
 	Dir  string
@@ -57,10 +59,10 @@ type Launcher interface {
 
 // Confinement says what holds a process on this system.
 type Confinement struct {
-	// Level is what the command line prints as "isolation": process+landlock,
+	// Level is printed by the command line as "isolation": process+landlock,
 	// process or none.
 	Level string
-	// Sentence is what the plugin's card says when Level is not the best:
+	// Sentence stands on the plugin's card when Level is not the best:
 	// "Runs as you, not isolated." Empty otherwise.
 	Sentence string
 }
@@ -89,7 +91,7 @@ type Process interface {
 	Deleted() int64
 }
 
-// Usage is what a process has used.
+// Usage counts what a process has used.
 type Usage struct {
 	CPU    time.Duration
 	Memory int64 // proportional set size in bytes, resident size where that is unknown

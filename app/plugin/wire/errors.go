@@ -84,7 +84,7 @@ var hostCodes = map[string]int64{
 	"not_found": codeNotFound, "failed": codeFailed,
 }
 
-// answerError is what goes over the wire for an error of a Handler. Anything but
+// answerError returns what goes over the wire for an error of a Handler. Anything but
 // a HostError is "failed": its text may hold what a plugin must not see.
 func answerError(err error) *jsonrpc.Error {
 	e, ok := errors.AsType[*HostError](err)

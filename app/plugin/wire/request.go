@@ -15,7 +15,7 @@ import (
 // neither the ids of the MCP session (numbers) nor those of a worker ("w").
 const requestPrefix = "h"
 
-// requests are what Start sent and nobody answered yet.
+// requests hold what Start sent and nobody answered yet.
 type requests struct {
 	next atomic.Uint64
 	mu   sync.Mutex // guards open

@@ -66,7 +66,8 @@ type Host struct {
 // The session ends when r does. Where closing r does not interrupt a blocked
 // read (a pipe inherited as standard input), [Host.Close] leaves the reading
 // goroutine to the end of the process.
-func Serve(ctx context.Context, r io.Reader, w io.Writer, server *mcp.Server, onEvent func(name string, payload json.RawMessage)) (*Host, error) {
+func Serve(ctx context.Context, r io.Reader, w io.Writer, server *mcp.Server,
+	onEvent func(name string, payload json.RawMessage)) (*Host, error) {
 	h := &Host{
 		stream:  newStream(pair{r, w}, MaxLine),
 		onEvent: onEvent,
@@ -112,7 +113,9 @@ func (h *Host) Call(ctx context.Context, capability string, args any, call strin
 	}
 	params, err := json.Marshal(hostParams{Capability: capability, Args: args, Call: call})
 	if err != nil {
-		return nil, &HostError{Kind: "invalid", Message: "The arguments of " + capability + " cannot be written as JSON: " + err.Error()}
+		return nil, &HostError{
+			Kind: "invalid", Message: "The arguments of " + capability + " cannot be written as JSON: " + err.Error(),
+		}
 	}
 	select {
 	case h.slots <- struct{}{}:

@@ -261,13 +261,15 @@ func (t *Transport) refuse(id jsonrpc.ID, err error) {
 //
 // The session and the transport both close the stream; a caller that also wants
 // to wait for host requests closes the transport.
-func Dial(ctx context.Context, rw io.ReadWriteCloser, info *mcp.Implementation, handler Handler, o Options, client *mcp.ClientOptions) (*mcp.ClientSession, *Transport, error) {
+func Dial(ctx context.Context, rw io.ReadWriteCloser, info *mcp.Implementation, handler Handler, o Options,
+	client *mcp.ClientOptions) (*mcp.ClientSession, *Transport, error) {
 	t := New(ctx, rw, handler, o)
 	// A write to a worker that does not read heeds no context; only the end of
 	// the stream interrupts it.
 	stop := context.AfterFunc(ctx, func() { _ = t.stream.end(context.Cause(ctx)) })
 	defer stop()
-	session, err := mcp.NewClient(info, client).Connect(ctx, t, &mcp.ClientSessionOptions{ProtocolVersion: ProtocolVersion})
+	session, err := mcp.NewClient(info, client).Connect(ctx, t,
+		&mcp.ClientSessionOptions{ProtocolVersion: ProtocolVersion})
 	if err == nil && stop() {
 		return session, t, nil
 	}

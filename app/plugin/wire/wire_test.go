@@ -43,23 +43,25 @@ func TestMain(m *testing.M) {
 func newServer(host func() *Host) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "test"}, &mcp.ServerOptions{Capabilities: Announce(nil)})
 	object := json.RawMessage(`{"type":"object"}`)
-	s.AddTool(&mcp.Tool{Name: "echo", InputSchema: object}, func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return text(string(r.Params.Arguments)), nil
-	})
-	s.AddTool(&mcp.Tool{Name: "ask", InputSchema: object}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		var p struct {
-			Capability string
-			Args       any
-		}
-		if err := json.Unmarshal(r.Params.Arguments, &p); err != nil {
-			return nil, err
-		}
-		value, err := host().Call(ctx, p.Capability, p.Args, "c1")
-		if e, ok := errors.AsType[*HostError](err); ok {
-			return text(e.Kind + ": " + e.Message), nil
-		}
-		return text(string(value)), err
-	})
+	s.AddTool(&mcp.Tool{Name: "echo", InputSchema: object},
+		func(_ context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			return text(string(r.Params.Arguments)), nil
+		})
+	s.AddTool(&mcp.Tool{Name: "ask", InputSchema: object},
+		func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			var p struct {
+				Capability string
+				Args       any
+			}
+			if err := json.Unmarshal(r.Params.Arguments, &p); err != nil {
+				return nil, err
+			}
+			value, err := host().Call(ctx, p.Capability, p.Args, "c1")
+			if e, ok := errors.AsType[*HostError](err); ok {
+				return text(e.Kind + ": " + e.Message), nil
+			}
+			return text(string(value)), err
+		})
 	return s
 }
 
@@ -68,7 +70,8 @@ func text(s string) *mcp.CallToolResult {
 }
 
 // connect joins a client and a worker in memory.
-func connect(t *testing.T, handler Handler, onEvent func(string, json.RawMessage)) (*mcp.ClientSession, *Transport, *Host) {
+func connect(t *testing.T, handler Handler,
+	onEvent func(string, json.RawMessage)) (*mcp.ClientSession, *Transport, *Host) {
 	t.Helper()
 	ours, theirs := net.Pipe()
 	var host *Host
@@ -182,18 +185,24 @@ func TestHostRequestsAreAnswered(t *testing.T) {
 		err   error
 		want  string
 	}{
-		"a value":            {value: map[string]string{"text": "<b>"}, want: `{"text":"<b>"}`},
-		"null":               {want: `null`},
-		"denied":             {err: &HostError{"denied", "PERMISSION_DENIED: chats"}, want: "denied: PERMISSION_DENIED: chats"},
-		"wrapped":            {err: fmt.Errorf("chats: %w", &HostError{"not_found", "no such chat"}), want: "not_found: no such chat"},
-		"an unknown kind":    {err: &HostError{"odd", "x"}, want: "failed: x"},
-		"a private error":    {err: errors.New("open /home/me/secret: no"), want: "failed: Conclave could not do this."},
-		"no JSON":            {value: make(chan int), want: "failed: Conclave could not do this."},
-		"an enormous answer": {value: strings.Repeat("x", MaxLine), want: "failed: The answer cannot be sent: the message has 4194343 bytes; the wire carries at most 4194304."},
+		"a value": {value: map[string]string{"text": "<b>"}, want: `{"text":"<b>"}`},
+		"null":    {want: `null`},
+		"denied":  {err: &HostError{"denied", "PERMISSION_DENIED: chats"}, want: "denied: PERMISSION_DENIED: chats"},
+		"wrapped": {
+			err: fmt.Errorf("chats: %w", &HostError{"not_found", "no such chat"}), want: "not_found: no such chat",
+		},
+		"an unknown kind": {err: &HostError{"odd", "x"}, want: "failed: x"},
+		"a private error": {err: errors.New("open /home/me/secret: no"), want: "failed: Conclave could not do this."},
+		"no JSON":         {value: make(chan int), want: "failed: Conclave could not do this."},
+		"an enormous answer": {
+			value: strings.Repeat("x", MaxLine),
+			want:  "failed: The answer cannot be sent: the message has 4194343 bytes; the wire carries at most 4194304.",
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			session, _, _ := connect(t, HandlerFunc(func(_ context.Context, capability string, args json.RawMessage, on string) (any, error) {
+			session, _, _ := connect(t, HandlerFunc(func(_ context.Context, capability string, args json.RawMessage,
+				on string) (any, error) {
 				if capability != "storage.read" || string(args) != `{"path":"a"}` || on != "c1" {
 					t.Errorf("asked for %s %s on behalf of %s", capability, args, on)
 				}
@@ -216,7 +225,8 @@ func TestErrorAnswersCarryTheirCodeAndKind(t *testing.T) {
 		"failed":      `"error":{"code":-32014,"message":"m","data":{"kind":"failed"}}`,
 	}
 	p, ours := newPeer(t)
-	transport := New(t.Context(), ours, HandlerFunc(func(_ context.Context, capability string, _ json.RawMessage, _ string) (any, error) {
+	transport := New(t.Context(), ours, HandlerFunc(func(_ context.Context, capability string, _ json.RawMessage,
+		_ string) (any, error) {
 		return nil, &HostError{capability, "m"}
 	}), Options{})
 	defer transport.Close()
@@ -237,7 +247,8 @@ func TestAPanickingHandlerHarmsOnlyItsRequest(t *testing.T) {
 	session, _, _ := connect(t, HandlerFunc(func(context.Context, string, json.RawMessage, string) (any, error) {
 		panic("a bug")
 	}), nil)
-	if got, want := call(t, session, "ask", map[string]any{"capability": "x"}), "failed: Conclave could not do this."; got != want {
+	if got, want := call(t, session, "ask",
+		map[string]any{"capability": "x"}), "failed: Conclave could not do this."; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if got := call(t, session, "echo", map[string]any{}); got != "{}" {
@@ -279,7 +290,8 @@ func TestRequestsAreAnsweredAtOnceButBounded(t *testing.T) {
 
 func TestAFloodOfRequestsEndsTheStream(t *testing.T) {
 	p, ours := newPeer(t)
-	transport := New(t.Context(), ours, HandlerFunc(func(ctx context.Context, _ string, _ json.RawMessage, _ string) (any, error) {
+	transport := New(t.Context(), ours, HandlerFunc(func(ctx context.Context, _ string, _ json.RawMessage,
+		_ string) (any, error) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}), Options{})
@@ -376,16 +388,19 @@ func TestWhatIsNoMessageEndsTheSession(t *testing.T) {
 		kind string
 		want string
 	}{
-		"a print":          {"Loading weather data…", "crashed", "Loading weather data…"},
-		"a traceback":      {"Traceback (most recent call last):", "crashed", "Traceback"},
-		"half a message":   {`{"jsonrpc":"2.0","id":`, "crashed", "something other than a message"},
-		"a batch":          {`[{"jsonrpc":"2.0","id":1,"result":{}}]`, "crashed", "something other than a message"},
-		"an old version":   {`{"jsonrpc":"1.0","id":1,"result":{}}`, "crashed", "something other than a message"},
-		"an odd id":        {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "crashed", "something other than a message"},
-		"bytes":            {"\x00\xff\xfe", "crashed", `\x00\xff\xfe`},
-		"a number":         {"42", "crashed", "42"},
-		"too long a line":  {strings.Repeat("x", MaxLine+1), "flooded", "4194304 bytes"},
-		"a deep structure": {`{"jsonrpc":"2.0","id":1,"result":` + strings.Repeat("[", 100000) + strings.Repeat("]", 100000) + `}`, "crashed", "something other than a message"},
+		"a print":         {"Loading weather data…", "crashed", "Loading weather data…"},
+		"a traceback":     {"Traceback (most recent call last):", "crashed", "Traceback"},
+		"half a message":  {`{"jsonrpc":"2.0","id":`, "crashed", "something other than a message"},
+		"a batch":         {`[{"jsonrpc":"2.0","id":1,"result":{}}]`, "crashed", "something other than a message"},
+		"an old version":  {`{"jsonrpc":"1.0","id":1,"result":{}}`, "crashed", "something other than a message"},
+		"an odd id":       {`{"jsonrpc":"2.0","id":{},"method":"ping"}`, "crashed", "something other than a message"},
+		"bytes":           {"\x00\xff\xfe", "crashed", `\x00\xff\xfe`},
+		"a number":        {"42", "crashed", "42"},
+		"too long a line": {strings.Repeat("x", MaxLine+1), "flooded", "4194304 bytes"},
+		"a deep structure": {
+			`{"jsonrpc":"2.0","id":1,"result":` + strings.Repeat("[", 100000) + strings.Repeat("]", 100000) + `}`, "crashed",
+			"something other than a message",
+		},
 	}
 	for name, c := range cases {
 		t.Run("at initialize: "+name, func(t *testing.T) {
@@ -443,7 +458,9 @@ func TestLinesUpToTheBoundPass(t *testing.T) {
 
 func TestAMessageOverTheBoundIsRefusedAndTheSessionGoesOn(t *testing.T) {
 	session, _, host := connect(t, nil, nil)
-	_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "echo", Arguments: map[string]string{"x": strings.Repeat("x", MaxLine)}})
+	_, err := session.CallTool(t.Context(), &mcp.CallToolParams{
+		Name: "echo", Arguments: map[string]string{"x": strings.Repeat("x", MaxLine)},
+	})
 	if err == nil || !strings.Contains(err.Error(), "at most 4194304") {
 		t.Errorf("got %v, want a refusal that names the bound", err)
 	}
@@ -509,7 +526,8 @@ func TestDialEndsWithItsContextAndItsCause(t *testing.T) {
 
 func TestClosingEndsOpenHostRequests(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan error, 1)
-	_, transport, host := connect(t, HandlerFunc(func(ctx context.Context, _ string, _ json.RawMessage, _ string) (any, error) {
+	_, transport, host := connect(t, HandlerFunc(func(ctx context.Context, _ string, _ json.RawMessage,
+		_ string) (any, error) {
 		close(begun)
 		<-ctx.Done()
 		ended <- context.Cause(ctx)
@@ -535,7 +553,8 @@ func TestClosingEndsOpenHostRequests(t *testing.T) {
 
 func TestAHostCallThatWasGivenUpIsForgotten(t *testing.T) {
 	release := make(chan struct{})
-	_, _, host := connect(t, HandlerFunc(func(_ context.Context, capability string, _ json.RawMessage, _ string) (any, error) {
+	_, _, host := connect(t, HandlerFunc(func(_ context.Context, capability string, _ json.RawMessage,
+		_ string) (any, error) {
 		if capability == "slow" {
 			<-release
 		}
@@ -565,7 +584,10 @@ func TestAHostCallThatWasGivenUpIsForgotten(t *testing.T) {
 }
 
 func FuzzAnyLineEndsOrPasses(f *testing.F) {
-	for _, seed := range []string{"", "{}", "{", "[]", `{"jsonrpc":"2.0","id":"w1","method":"conclave/host","params":{}}`, `{"jsonrpc":"2.0","method":"x"}`, "\n\n{}\r\n"} {
+	for _, seed := range []string{
+		"", "{}", "{", "[]", `{"jsonrpc":"2.0","id":"w1","method":"conclave/host","params":{}}`,
+		`{"jsonrpc":"2.0","method":"x"}`, "\n\n{}\r\n",
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

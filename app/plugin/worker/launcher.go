@@ -19,12 +19,12 @@ import (
 	"conclave/app/plugin/worker/confine"
 )
 
-// ErrFlooded is what reading a process's output ends with when it sent more than
+// ErrFlooded ends the reading of a process's output when it sent more than
 // is taken: a line over 4 MiB, or more bytes or lines a second than anybody
 // could use.
 var ErrFlooded = wire.ErrFlooded
 
-// ErrMemory is what reading a process's output ends with when it took more memory
+// ErrMemory ends the reading of a process's output when it took more memory
 // than it may.
 var ErrMemory = errors.New("it took too much memory")
 
@@ -200,7 +200,10 @@ func (l *Launcher) command(spec sandbox.Spec) (*exec.Cmd, error) {
 		cmd.Dir = filepath.Dir(l.o.Program)
 	}
 	if info, err := os.Stat(cmd.Dir); err != nil || !info.IsDir() {
-		return nil, &plugin.Problem{Kind: "unavailable", Message: "The folder " + cmd.Dir + ", in which the plugin is to run, is missing.", Hint: "Make it again, or restart Conclave."}
+		return nil, &plugin.Problem{
+			Kind: "unavailable", Message: "The folder " + cmd.Dir + ", in which the plugin is to run, is missing.",
+			Hint: "Make it again, or restart Conclave.",
+		}
 	}
 	return cmd, nil
 }
@@ -217,9 +220,15 @@ func exists(spec sandbox.Spec) error {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return &plugin.Problem{Kind: "unavailable", Message: "The program " + name + " is not on this computer.", Hint: "Install it, or correct its path."}
+		return &plugin.Problem{
+			Kind: "unavailable", Message: "The program " + name + " is not on this computer.",
+			Hint: "Install it, or correct its path.",
+		}
 	case err != nil:
-		return &plugin.Problem{Kind: "unavailable", Message: "The program " + name + " cannot be started: " + reason(err) + ".", Hint: "Check that you may run it."}
+		return &plugin.Problem{
+			Kind: "unavailable", Message: "The program " + name + " cannot be started: " + reason(err) + ".",
+			Hint: "Check that you may run it.",
+		}
 	case info.IsDir():
 		return &plugin.Problem{Kind: "unavailable", Message: name + " is a folder, not a program.", Hint: "Correct its path."}
 	}

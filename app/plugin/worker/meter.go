@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// rate is what a process may send in the long run, and at once.
+// rate bounds what a process may send in the long run, and at once.
 type rate struct {
 	bytes, burstBytes float64
 	lines, burstLines float64

@@ -47,5 +47,6 @@ func signalOf(s *os.ProcessState) string {
 
 // tooMany reports an error that says that a system limit is reached.
 func tooMany(err error) bool {
-	return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM)
+	return errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) ||
+		errors.Is(err, unix.ENOMEM)
 }

@@ -26,7 +26,8 @@ func commandOf(_ string, spec sandbox.Spec) *exec.Cmd {
 // environment. A program that is not ours inherits it too, and pays no heed.
 func inherit(cmd *exec.Cmd, spec *os.File) error {
 	handle := syscall.Handle(spec.Fd())
-	if err := windows.SetHandleInformation(windows.Handle(handle), windows.HANDLE_FLAG_INHERIT, windows.HANDLE_FLAG_INHERIT); err != nil {
+	if err := windows.SetHandleInformation(windows.Handle(handle), windows.HANDLE_FLAG_INHERIT,
+		windows.HANDLE_FLAG_INHERIT); err != nil {
 		return fmt.Errorf("hand over the spec: %w", err)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{
@@ -66,7 +67,8 @@ func (g *group) begin(cmd *exec.Cmd, spec sandbox.Spec) error {
 		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info))); err != nil {
 		return fmt.Errorf("set the limits of the job: %w", err)
 	}
-	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(cmd.Process.Pid))
+	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false,
+		uint32(cmd.Process.Pid))
 	if err != nil {
 		return fmt.Errorf("open the process: %w", err)
 	}
@@ -108,5 +110,6 @@ func unseen(int, sandbox.Spec) int64 { return 0 }
 
 // tooMany reports an error that says that a system limit is reached.
 func tooMany(err error) bool {
-	return errors.Is(err, windows.ERROR_NOT_ENOUGH_MEMORY) || errors.Is(err, windows.ERROR_TOO_MANY_OPEN_FILES) || errors.Is(err, windows.ERROR_NO_SYSTEM_RESOURCES)
+	return errors.Is(err, windows.ERROR_NOT_ENOUGH_MEMORY) || errors.Is(err, windows.ERROR_TOO_MANY_OPEN_FILES) ||
+		errors.Is(err, windows.ERROR_NO_SYSTEM_RESOURCES)
 }

@@ -77,7 +77,8 @@ func mappings(pid int, folders []string) (files []string) {
 		return nil
 	}
 	for line := range bytes.Lines(maps) {
-		fields := strings.SplitN(strings.TrimSuffix(string(line), "\n"), " ", 6) // address, rights, offset, device, number, path
+		// address, rights, offset, device, number, path
+		fields := strings.SplitN(strings.TrimSuffix(string(line), "\n"), " ", 6)
 		if len(fields) < 6 || !strings.HasSuffix(fields[5], " (deleted)") {
 			continue
 		}

@@ -105,7 +105,8 @@ func engine(mood string) error {
 			}
 		}
 	case "shared":
-		mapping, err := syscall.Mmap(-1, 0, 600<<20, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED|syscall.MAP_ANON)
+		mapping, err := syscall.Mmap(-1, 0, 600<<20, syscall.PROT_READ|syscall.PROT_WRITE,
+			syscall.MAP_SHARED|syscall.MAP_ANON)
 		if err != nil {
 			return err
 		}
@@ -262,7 +263,10 @@ func TestALoopIsKilled(t *testing.T) {
 }
 
 func TestFloodsEndTheProcess(t *testing.T) {
-	cases := map[string]string{"log flood": "to its log", "line flood": "to its log", "long line": "4194304 bytes", "message flood": "more than Conclave takes"}
+	cases := map[string]string{
+		"log flood": "to its log", "line flood": "to its log", "long line": "4194304 bytes",
+		"message flood": "more than Conclave takes",
+	}
 	for mood, want := range cases {
 		t.Run(mood, func(t *testing.T) {
 			t.Parallel()
@@ -441,13 +445,17 @@ func TestWhatCannotBeStartedIsAProblem(t *testing.T) {
 		spec sandbox.Spec
 		want string
 	}{
-		"no such program":     {l, sandbox.Spec{Kind: "command", Argv: []string{"/no/such/python3"}}, "/no/such/python3 is not on this computer"},
-		"a folder":            {l, sandbox.Spec{Kind: "command", Argv: []string{"/usr"}}, "is a folder"},
-		"nothing":             {l, sandbox.Spec{Kind: "command"}, "names no program"},
-		"an odd kind":         {l, sandbox.Spec{Kind: "odd"}, `kind "odd"`},
-		"no folder":           {l, sandbox.Spec{Kind: "js", Dir: "/no/such/folder"}, "/no/such/folder"},
-		"its program is gone": {New(Options{Program: "/no/such/conclave-worker"}), sandbox.Spec{Kind: "js", Dir: "/"}, "/no/such/conclave-worker"},
-		"a relative path":     {New(Options{Program: "conclave-worker"}), sandbox.Spec{Kind: "js"}, "not absolute"},
+		"no such program": {
+			l, sandbox.Spec{Kind: "command", Argv: []string{"/no/such/python3"}}, "/no/such/python3 is not on this computer",
+		},
+		"a folder":    {l, sandbox.Spec{Kind: "command", Argv: []string{"/usr"}}, "is a folder"},
+		"nothing":     {l, sandbox.Spec{Kind: "command"}, "names no program"},
+		"an odd kind": {l, sandbox.Spec{Kind: "odd"}, `kind "odd"`},
+		"no folder":   {l, sandbox.Spec{Kind: "js", Dir: "/no/such/folder"}, "/no/such/folder"},
+		"its program is gone": {
+			New(Options{Program: "/no/such/conclave-worker"}), sandbox.Spec{Kind: "js", Dir: "/"}, "/no/such/conclave-worker",
+		},
+		"a relative path": {New(Options{Program: "conclave-worker"}), sandbox.Spec{Kind: "js"}, "not absolute"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -534,7 +542,8 @@ func python(tb testing.TB, code string) sandbox.Spec {
 		tb.Skip("there is no python3 here:", err)
 	}
 	return sandbox.Spec{
-		Kind: "command", Argv: []string{paths[0], "-I", "-S", "-B", "-X", "utf8", "-c", "print('ready', flush=True)\n" + code},
+		Kind:    "command",
+		Argv:    []string{paths[0], "-I", "-S", "-B", "-X", "utf8", "-c", "print('ready', flush=True)\n" + code},
 		Env:     []string{"LANG=C.UTF-8"},
 		Read:    append(paths[1:], "/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"),
 		Execute: []string{paths[0], "/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"},
@@ -556,18 +565,26 @@ func TestHostilePython(t *testing.T) {
 		code string
 		ends bool // by itself
 	}{
-		"loop":            {"while True: pass", false},
-		"catches all":     {"while True:\n try:\n  while True: pass\n except BaseException: pass", false},
-		"ignores signals": {"import signal\nfor s in range(1, 65):\n try: signal.signal(s, signal.SIG_IGN)\n except (OSError, ValueError): pass\nwhile True: pass", false},
-		"big number":      {"7**10**9", false},
-		"threads":         {"import threading\nwhile True:\n try: threading.Thread(target=lambda: threading.Event().wait()).start()\n except RuntimeError: threading.Event().wait()", false},
-		"daemon":          {"import os\nos.fork()", true},
-		"exits":           {"import os\nos._exit(7)", true},
-		"raises":          {"raise ValueError('no')", true},
-		"kills itself":    {"import os\nos.kill(os.getpid(), 9)", true},
-		"crashes":         {"import ctypes\nctypes.string_at(0)", true},
-		"closes":          {"import os, threading\nos.close(1); os.close(2); os.close(0)\nthreading.Event().wait()", false},
-		"garbage":         {"import os\nos.write(1, os.urandom(1000))\nimport threading\nthreading.Event().wait()", false},
+		"loop":        {"while True: pass", false},
+		"catches all": {"while True:\n try:\n  while True: pass\n except BaseException: pass", false},
+		"ignores signals": {
+			"import signal\nfor s in range(1, 65):\n try: signal.signal(s, signal.SIG_IGN)\n except (OSError, ValueError): " +
+				"pass\nwhile True: pass",
+			false,
+		},
+		"big number": {"7**10**9", false},
+		"threads": {
+			"import threading\nwhile True:\n try: threading.Thread(target=lambda: " +
+				"threading.Event().wait()).start()\n except RuntimeError: threading.Event().wait()",
+			false,
+		},
+		"daemon":       {"import os\nos.fork()", true},
+		"exits":        {"import os\nos._exit(7)", true},
+		"raises":       {"raise ValueError('no')", true},
+		"kills itself": {"import os\nos.kill(os.getpid(), 9)", true},
+		"crashes":      {"import ctypes\nctypes.string_at(0)", true},
+		"closes":       {"import os, threading\nos.close(1); os.close(2); os.close(0)\nthreading.Event().wait()", false},
+		"garbage":      {"import os\nos.write(1, os.urandom(1000))\nimport threading\nthreading.Event().wait()", false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -713,7 +730,10 @@ func alive(pid int) bool {
 }
 
 func TestALargeSpecArrives(t *testing.T) {
-	spec := sandbox.Spec{Kind: "js", Input: []byte("echo"), Env: []string{"X=" + strings.Repeat("x", 1000)}, Read: []string{"/" + strings.Repeat("y", 5<<20)}, Memory: testMemory}
+	spec := sandbox.Spec{
+		Kind: "js", Input: []byte("echo"), Env: []string{"X=" + strings.Repeat("x", 1000)},
+		Read: []string{"/" + strings.Repeat("y", 5<<20)}, Memory: testMemory,
+	}
 	p := begin(t, launcher(t), spec)
 	// Landlock refuses a path of 5 MB; that it did says that it came.
 	over(t, p)

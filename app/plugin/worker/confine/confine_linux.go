@@ -27,9 +27,15 @@ func describe(landlock int, seccomp bool) sandbox.Confinement {
 	case landlock > 0 && seccomp:
 		return sandbox.Confinement{Level: "process+landlock"}
 	case landlock > 0:
-		return sandbox.Confinement{Level: "process", Sentence: "Runs as you; it cannot read your files, but it can reach the network and start programs."}
+		return sandbox.Confinement{
+			Level:    "process",
+			Sentence: "Runs as you; it cannot read your files, but it can reach the network and start programs.",
+		}
 	case seccomp:
-		return sandbox.Confinement{Level: "process", Sentence: "Runs as you, and a Python plugin can read and change your files: this system's kernel has no Landlock."}
+		return sandbox.Confinement{
+			Level:    "process",
+			Sentence: "Runs as you, and a Python plugin can read and change your files: this system's kernel has no Landlock.",
+		}
 	}
 	return sandbox.Confinement{Level: "none", Sentence: "Runs as you, not isolated."}
 }
@@ -60,7 +66,10 @@ func self(spec sandbox.Spec, landlock int) error {
 			return fmt.Errorf("put up Landlock: %w", err)
 		}
 	}
-	o := filterOptions{sockets: spec.Sockets, spawn: spec.Spawn, exec: spec.Spawn, writes: len(spec.Write) > 0, paths: landlock > 0, pid: os.Getpid()}
+	o := filterOptions{
+		sockets: spec.Sockets, spawn: spec.Spawn, exec: spec.Spawn, writes: len(spec.Write) > 0, paths: landlock > 0,
+		pid: os.Getpid(),
+	}
 	return filterAllThreads(o)
 }
 
@@ -111,7 +120,9 @@ func execute(spec sandbox.Spec, landlock int) error {
 	if err := limit(spec); err != nil {
 		return err
 	}
-	if err := filterThread(filterOptions{sockets: spec.Sockets, spawn: spec.Spawn, exec: true, writes: len(spec.Write) > 0, paths: true, pid: os.Getpid()}); err != nil {
+	if err := filterThread(filterOptions{
+		sockets: spec.Sockets, spawn: spec.Spawn, exec: true, writes: len(spec.Write) > 0, paths: true, pid: os.Getpid(),
+	}); err != nil {
 		return err
 	}
 	err = syscall.Exec(program, spec.Argv, spec.Env)

@@ -78,7 +78,9 @@ func newRuleset(spec sandbox.Spec, version int, lists ...string) (int, error) {
 		return -1, fmt.Errorf("make the Landlock rules: %w", err)
 	}
 	grants := map[string]uint64{}
-	for rights, paths := range map[uint64][]string{ll.AccessFSReadDir: lists, readRights: spec.Read, executeRights: spec.Execute, writeRights: spec.Write} {
+	for rights, paths := range map[uint64][]string{
+		ll.AccessFSReadDir: lists, readRights: spec.Read, executeRights: spec.Execute, writeRights: spec.Write,
+	} {
 		for _, path := range paths {
 			grants[path] |= rights & attr.HandledAccessFS
 		}
@@ -97,7 +99,8 @@ func newRuleset(spec sandbox.Spec, version int, lists ...string) (int, error) {
 
 func allow(ruleset int, path string, rights uint64) error {
 	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if slices.ContainsFunc([]error{unix.ENOENT, unix.ENOTDIR, unix.EACCES}, func(e error) bool { return errors.Is(err, e) }) {
+	if slices.ContainsFunc([]error{unix.ENOENT, unix.ENOTDIR, unix.EACCES},
+		func(e error) bool { return errors.Is(err, e) }) {
 		return nil // it could not be opened anyway
 	}
 	if err != nil {

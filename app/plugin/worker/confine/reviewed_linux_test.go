@@ -18,9 +18,12 @@ func pythons(t *testing.T) map[string]python {
 	t.Helper()
 	needLandlock(t)
 	found := map[string]python{}
-	for _, name := range []string{"python3.9", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14", "python3"} {
+	for _, name := range []string{
+		"python3.9", "python3.10", "python3.11", "python3.12", "python3.13", "python3.14", "python3",
+	} {
 		p, err := askPython(name)
-		if err != nil || slices.ContainsFunc(values(found), func(other python) bool { return other.Executable == p.Executable }) {
+		if err != nil || slices.ContainsFunc(values(found),
+			func(other python) bool { return other.Executable == p.Executable }) {
 			continue
 		}
 		found[name] = p
@@ -39,7 +42,7 @@ func values(m map[string]python) []python {
 	return list
 }
 
-// beyond is what a plugin may try that no file is opened for.
+// beyond tries what a plugin may try that no file is opened for.
 const beyond = attemptWith + `
 import ctypes.util, fcntl, mmap
 PRIO_USER, PR_SET_PDEATHSIG, PR_SET_DUMPABLE, AT_FDCWD = 2, 1, 4, -100
@@ -75,7 +78,8 @@ func TestF19WhatNobodyReviewedIsNotThere(t *testing.T) {
 	spec := pythonSpec(t, beyond)
 	numbers, err := json.Marshal(map[string]int{
 		"ioprio_set": unix.SYS_IOPRIO_SET, "prctl": unix.SYS_PRCTL, "file_setattr": unix.SYS_FILE_SETATTR,
-		"inotify_init1": unix.SYS_INOTIFY_INIT1, "memfd_create": unix.SYS_MEMFD_CREATE, "io_setup": unix.SYS_IO_SETUP, "fallocate": unix.SYS_FALLOCATE,
+		"inotify_init1": unix.SYS_INOTIFY_INIT1, "memfd_create": unix.SYS_MEMFD_CREATE, "io_setup": unix.SYS_IO_SETUP,
+		"fallocate": unix.SYS_FALLOCATE,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -87,10 +91,13 @@ func TestF19WhatNobodyReviewedIsNotThere(t *testing.T) {
 		spec.Spawn = spawn
 		got := results(child(t, "exec", "", spec))
 		for what, want := range map[string]string{
-			"lower everybody's priority": "EPERM", "lower the group's priority": "EPERM", "set everybody's disk priority": "EPERM",
-			"outlive": "EPERM", "hide its memory": "EPERM", "signal by input": "EPERM", "attributes by a descriptor": "EPERM",
-			"attributes by a path": "ENOSYS", "watch": "ENOSYS", "a file in memory": "ENOSYS", "a call of a later kernel": "ENOSYS",
-			"kernel AIO": "ENOSYS", "a subvolume in a folder to read": "EPERM", "a snapshot": "EPERM",
+			"lower everybody's priority": "EPERM", "lower the group's priority": "EPERM",
+			"set everybody's disk priority": "EPERM",
+			"outlive":                       "EPERM", "hide its memory": "EPERM", "signal by input": "EPERM",
+			"attributes by a descriptor": "EPERM",
+			"attributes by a path":       "ENOSYS", "watch": "ENOSYS", "a file in memory": "ENOSYS",
+			"a call of a later kernel": "ENOSYS",
+			"kernel AIO":               "ENOSYS", "a subvolume in a folder to read": "EPERM", "a snapshot": "EPERM",
 			"a request of a later kernel": "EPERM", "let others wait for a file": "EPERM", "be told of a folder": "EPERM",
 			"keep more than a file has": "ENOTSUP", "make a file as long as it will be": "done", "lock a file": "done",
 			"whether it is a terminal": "done", "its own priority": "done", "its own name": "done",
@@ -102,7 +109,7 @@ func TestF19WhatNobodyReviewedIsNotThere(t *testing.T) {
 	}
 }
 
-// usual is what plugins do every day.
+// usual does what plugins do every day.
 const usual = attemptWith + `
 import asyncio, concurrent.futures, hashlib, mmap, multiprocessing, queue, random, select, selectors, shutil, socket, sqlite3, ssl
 import subprocess, tempfile, threading, time, urllib.request, uuid, zlib, zoneinfo
@@ -218,9 +225,17 @@ func TestF19ProgramsGoOnWorkingBehindTheReviewedCalls(t *testing.T) {
 	needLandlock(t)
 	for name, c := range map[string]struct{ script, want string }{
 		"shell": {`for i in 1 2 3; do echo $i; done | sort -r | head -1; (exit 4) & wait $!; echo $?`, "3\n4\n"},
-		"files": {`cd "$1" && mkdir -p a/b && echo x > a/b/c && cp -r a d && mv d e && cat e/b/c && ls e && tar cf t.tar e && tar tf t.tar | wc -l`, "x\nb\n3\n"},
-		"git":   {`cd "$1" && HOME=$1 git init -q r && cd r && echo x > f && git add f && git -c user.name=a -c user.email=b commit -qm m && git log --format=%s`, "m\n"},
-		"node":  {`node -e 'setTimeout(() => require("fs").readFile("/proc/self/nothing", () => console.log(6*7)), 5)'`, "42\n"},
+		"files": {
+			`cd "$1" && mkdir -p a/b && echo x > a/b/c && cp -r a d && mv d e && cat e/b/c && ls e && tar cf t.tar e && tar tf t.tar | wc -l`,
+			"x\nb\n3\n",
+		},
+		"git": {
+			`cd "$1" && HOME=$1 git init -q r && cd r && echo x > f && git add f && git -c user.name=a -c user.email=b commit -qm m && git log --format=%s`,
+			"m\n",
+		},
+		"node": {
+			`node -e 'setTimeout(() => require("fs").readFile("/proc/self/nothing", () => console.log(6*7)), 5)'`, "42\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "git" || name == "node" {
@@ -230,11 +245,14 @@ func TestF19ProgramsGoOnWorkingBehindTheReviewedCalls(t *testing.T) {
 			}
 			dir := t.TempDir()
 			spec := pythonSpec(t, "")
-			system := []string{"/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/bin", "/usr/local/lib"}
+			system := []string{
+				"/bin", "/usr/bin", "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/bin", "/usr/local/lib",
+			}
 			spec.Argv = []string{"/bin/sh", "-c", c.script, "sh", dir}
 			spec.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin"}
 			spec.Spawn, spec.Execute, spec.Dir = true, system, dir
-			spec.Read = append(system, "/etc/ld.so.cache", "/usr/share", "/etc/gitconfig", "/etc/ssl", "/dev/null", "/dev/urandom")
+			spec.Read = append(system, "/etc/ld.so.cache", "/usr/share", "/etc/gitconfig", "/etc/ssl", "/dev/null",
+				"/dev/urandom")
 			spec.Write, spec.Memory = []string{dir, "/dev/null"}, 4<<30
 			if got := child(t, "exec", "", spec); strings.TrimSpace(got) != strings.TrimSpace(c.want) {
 				t.Errorf("got %q, want %q", got, c.want)

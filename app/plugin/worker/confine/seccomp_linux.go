@@ -34,7 +34,7 @@ const (
 	offsetArguments = 16
 )
 
-// rule is what happens to one system call: it is allowed when all conditions of
+// rule says what happens to one system call: it is allowed when all conditions of
 // one of the groups hold, and answered otherwise; the other way round when
 // inverse.
 type rule struct {
@@ -89,14 +89,20 @@ func rules(o filterOptions) []rule {
 	// Threads, and processes where they may be started: those stay ours (no
 	// CLONE_PARENT) and in our namespaces.
 	const namespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
-		unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWTIME | unix.CLONE_PARENT | unix.CLONE_PTRACE
+		unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWTIME |
+		unix.CLONE_PARENT | unix.CLONE_PTRACE
 	if o.spawn {
 		// CLONE_NEWTIME shares its bit with the exit signal, which is SIGCHLD
 		// here; the kernel knows it in clone3 and unshare only.
-		list = append(list, rule{call: unix.SYS_CLONE, unless: [][]condition{{{0, namespaces &^ unix.CLONE_NEWTIME, 0}}}, answer: eperm})
+		list = append(list, rule{
+			call: unix.SYS_CLONE, unless: [][]condition{{{0, namespaces &^ unix.CLONE_NEWTIME, 0}}}, answer: eperm,
+		})
 	} else {
 		list = append(list,
-			rule{call: unix.SYS_CLONE, unless: [][]condition{{{0, unix.CLONE_THREAD | namespaces, unix.CLONE_THREAD}}}, answer: eperm},
+			rule{
+				call: unix.SYS_CLONE, unless: [][]condition{{{0, unix.CLONE_THREAD | namespaces, unix.CLONE_THREAD}}},
+				answer: eperm,
+			},
 			// Signals to itself alone. A filter cannot follow tkill's thread.
 			rule{call: unix.SYS_KILL, unless: anyOf(0, pid, 0), answer: eperm},
 			rule{call: unix.SYS_TGKILL, unless: anyOf(0, pid), answer: eperm},

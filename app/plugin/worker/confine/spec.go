@@ -13,7 +13,7 @@ import (
 
 // Defaults of a spec's limits.
 const (
-	// commandMemory is what Python needs for its libraries and threads, and then
+	// commandMemory is room for what Python needs for its libraries and threads, and then
 	// some; past it Python raises MemoryError.
 	commandMemory = 256 << 20
 	// fileBytes is the largest file a plugin with a folder to write may make.
@@ -27,7 +27,7 @@ const (
 // its Input.
 const maxSpec = 64 << 20
 
-// order is what a process is started with: the version of the Conclave that
+// order holds what a process is started with: the version of the Conclave that
 // started it, the process of that, and its spec.
 type order struct {
 	Version string
@@ -58,7 +58,8 @@ func ReadSpec() (sandbox.Spec, error) {
 		return sandbox.Spec{}, fmt.Errorf("read the spec: this program is started by Conclave, not by hand: %w", err)
 	}
 	if o.Version != version.Version {
-		return sandbox.Spec{}, fmt.Errorf("%s is of version %s, and the Conclave that started it of %s: install Conclave again, so that its programs fit each other",
+		return sandbox.Spec{}, fmt.Errorf("%s is of version %s, and the Conclave that started it of %s: "+
+			"install Conclave again, so that its programs fit each other",
 			version.Worker, version.Version, o.Version)
 	}
 	host = o.Host

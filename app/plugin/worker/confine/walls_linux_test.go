@@ -170,7 +170,8 @@ func closed(c net.Conn, err error) error {
 // refusal reports an answer of the walls, as against one of the thing itself.
 func refusal(answer string) bool {
 	return strings.HasPrefix(answer, "refused") &&
-		(strings.Contains(answer, "permission denied") || strings.Contains(answer, "not permitted") || strings.Contains(answer, "not implemented"))
+		(strings.Contains(answer, "permission denied") || strings.Contains(answer, "not permitted") ||
+			strings.Contains(answer, "not implemented"))
 }
 
 func TestSelfShutsTheProcessIn(t *testing.T) {
@@ -178,8 +179,10 @@ func TestSelfShutsTheProcessIn(t *testing.T) {
 	if err := os.WriteFile(readable, []byte("x"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	always := []string{"read /etc/passwd", "list /", "read /proc/1/status", "write what is listed for reading", "write elsewhere", "tcp", "udp",
-		"unix socket", "netlink", "mptcp", "listen", "exec", "exec in place", "fork", "clone3", "ptrace", "io_uring", "a thread in a namespace", "unshare", "signal the parent",
+	always := []string{"read /etc/passwd", "list /", "read /proc/1/status", "write what is listed for reading",
+		"write elsewhere", "tcp", "udp",
+		"unix socket", "netlink", "mptcp", "listen", "exec", "exec in place", "fork", "clone3", "ptrace", "io_uring",
+		"a thread in a namespace", "unshare", "signal the parent",
 		"signal everybody", "chown", "leave the group"}
 	open := []string{"signal itself", "threads"}
 	cases := map[string]struct {
@@ -188,8 +191,11 @@ func TestSelfShutsTheProcessIn(t *testing.T) {
 		refused  []string
 		done     []string
 	}{
-		"nothing to write":          {sandbox.Spec{Kind: "js"}, "", []string{"chmod"}, []string{"read what is listed"}},
-		"a folder to write":         {sandbox.Spec{Kind: "js", Write: []string{t.TempDir()}}, "", nil, []string{"read what is listed", "write its own", "rename in its own", "remove its own"}},
+		"nothing to write": {sandbox.Spec{Kind: "js"}, "", []string{"chmod"}, []string{"read what is listed"}},
+		"a folder to write": {
+			sandbox.Spec{Kind: "js", Write: []string{t.TempDir()}}, "", nil,
+			[]string{"read what is listed", "write its own", "rename in its own", "remove its own"},
+		},
 		"a kernel without Landlock": {sandbox.Spec{Kind: "js"}, "none", []string{"read what is listed", "chmod"}, nil},
 	}
 	for name, c := range cases {
@@ -266,7 +272,9 @@ func askPython(name string) (python, error) {
 	if err := json.Unmarshal(out, &paths); err != nil {
 		return python{}, err
 	}
-	return python{paths[0], append(paths[1:], "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo")}, nil
+	return python{
+		paths[0], append(paths[1:], "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache", "/usr/share/zoneinfo"),
+	}, nil
 }
 
 func pythonSpec(t *testing.T, code string) sandbox.Spec {
@@ -282,7 +290,8 @@ func pythonSpec(t *testing.T, code string) sandbox.Spec {
 // specOf is a process that runs code in an interpreter.
 func specOf(p python, code string) sandbox.Spec {
 	return sandbox.Spec{
-		Kind: "command", Argv: []string{p.Executable, "-I", "-S", "-B", "-X", "utf8", "-c", code}, Env: []string{"LANG=C.UTF-8"},
+		Kind: "command", Argv: []string{p.Executable, "-I", "-S", "-B", "-X", "utf8", "-c", code},
+		Env:  []string{"LANG=C.UTF-8"},
 		Read: p.Read, Execute: []string{p.Executable, loaderOf(p.Executable)},
 	}
 }
@@ -305,7 +314,7 @@ def call(*args):
         raise OSError(ctypes.get_errno(), "")
 `
 
-// attempts is what a Python plugin may try.
+// attempts tries what a Python plugin may try.
 const attempts = attemptWith + `
 import socket, signal, subprocess, asyncio, threading, tempfile, sqlite3, zoneinfo, decimal
 attempt("read /etc/passwd", lambda: open("/etc/passwd"))
@@ -358,8 +367,10 @@ func results(out string) map[string]string {
 func TestPythonBehindTheWalls(t *testing.T) {
 	out := child(t, "exec", "", attemptsSpec(t))
 	got := results(out)
-	for _, what := range []string{"read /etc/passwd", "list /", "read /proc/self/environ", "write elsewhere", "make a folder", "tcp", "udp",
-		"unix socket", "datagram pair", "ctypes socket", "subprocess", "os.system", "fork", "exec", "ptrace", "signal the parent", "signal init",
+	for _, what := range []string{"read /etc/passwd", "list /", "read /proc/self/environ", "write elsewhere",
+		"make a folder", "tcp", "udp",
+		"unix socket", "datagram pair", "ctypes socket", "subprocess", "os.system", "fork", "exec", "ptrace",
+		"signal the parent", "signal init",
 		"signal everybody", "chown", "setsid", "nice others"} {
 		if got[what] != "EACCES" && got[what] != "EPERM" {
 			t.Errorf("%s: %q, want EACCES or EPERM", what, got[what])
@@ -378,7 +389,8 @@ func TestPythonBehindTheWalls(t *testing.T) {
 func TestPythonOnAKernelWithoutLandlock(t *testing.T) {
 	out := child(t, "exec", "none", attemptsSpec(t))
 	got := results(out)
-	for _, what := range []string{"tcp", "udp", "unix socket", "datagram pair", "ctypes socket", "subprocess", "os.system", "fork", "ptrace",
+	for _, what := range []string{"tcp", "udp", "unix socket", "datagram pair", "ctypes socket", "subprocess", "os.system",
+		"fork", "ptrace",
 		"signal the parent", "signal init", "signal everybody", "chown", "setsid", "nice others"} {
 		if got[what] != "EACCES" && got[what] != "EPERM" {
 			t.Errorf("%s: %q, want EACCES or EPERM", what, got[what])
@@ -510,10 +522,16 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 		spec sandbox.Spec
 		want string
 	}{
-		"no program":     {sandbox.Spec{Kind: "command"}, "names no program"},
-		"a missing one":  {sandbox.Spec{Kind: "command", Argv: []string{"/no/such/thing"}}, "/no/such/thing: no such file"},
-		"one not listed": {sandbox.Spec{Kind: "command", Argv: []string{"/bin/true"}, Execute: []string{"/bin/echo"}}, "/bin/true: permission denied"},
-		"not in PATH":    {sandbox.Spec{Kind: "command", Argv: []string{"nosuchthing"}, Env: []string{"PATH=/bin"}}, "find the program nosuchthing"},
+		"no program":    {sandbox.Spec{Kind: "command"}, "names no program"},
+		"a missing one": {sandbox.Spec{Kind: "command", Argv: []string{"/no/such/thing"}}, "/no/such/thing: no such file"},
+		"one not listed": {
+			sandbox.Spec{Kind: "command", Argv: []string{"/bin/true"}, Execute: []string{"/bin/echo"}},
+			"/bin/true: permission denied",
+		},
+		"not in PATH": {
+			sandbox.Spec{Kind: "command", Argv: []string{"nosuchthing"}, Env: []string{"PATH=/bin"}},
+			"find the program nosuchthing",
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -523,7 +541,8 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 			}
 		})
 	}
-	out := child(t, "exec", "", sandbox.Spec{Kind: "command", Argv: []string{"echo", "found"}, Env: []string{"PATH=/nowhere:/bin"},
+	out := child(t, "exec", "", sandbox.Spec{Kind: "command", Argv: []string{"echo", "found"},
+		Env:  []string{"PATH=/nowhere:/bin"},
 		Read: []string{"/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"}})
 	if out != "found\n" {
 		t.Errorf("a program in PATH said %q", out)
@@ -561,7 +580,10 @@ func TestDetect(t *testing.T) {
 }
 
 func BenchmarkExecOfTrue(b *testing.B) {
-	spec := sandbox.Spec{Kind: "command", Argv: []string{"/bin/true"}, Read: []string{"/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"}, Memory: testMemory}
+	spec := sandbox.Spec{
+		Kind: "command", Argv: []string{"/bin/true"}, Read: []string{"/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"},
+		Memory: testMemory,
+	}
 	for b.Loop() {
 		r, w, err := os.Pipe()
 		if err != nil {
