@@ -45,10 +45,10 @@ func (s *shownTurn) hear(ctx context.Context, e turn.Event) {
 	case turn.Held, turn.Decided: // the list marks chats in which a person is asked
 		s.c.core.Bus.Changed(bus.Chats, "")
 	case turn.Over:
-		if s.live != nil { // the page may send once it sees that the turn is over
+		s.c.finished(s.r.Conversation)
+		if s.live != nil { // last: whoever sees that the turn is over sees all that came of it
 			s.live.End(context.WithoutCancel(ctx), s.ended.Reason, s.ended.Failure)
 		}
-		s.c.finished(s.r.Conversation)
 	}
 }
 

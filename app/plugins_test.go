@@ -104,10 +104,10 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 		t.Errorf("switched off: %+v, %v", off, err)
 	}
 	kind(t, "a tool of no plugin", w.Tools.SetEnabled("run", true), fault.NotFound, "no tool run")
-	log, err := w.Plugins.Log("ext", 0)
-	if err != nil || !slices.ContainsFunc(log.Lines, func(l app.LogLineView) bool { return l.Text == "I am here." }) {
-		t.Errorf("its log is %+v, %v", log, err)
-	}
+	w.until("its log", func() bool {
+		log, err := w.Plugins.Log("ext", 0)
+		return err == nil && slices.ContainsFunc(log.Lines, func(l app.LogLineView) bool { return l.Text == "I am here." })
+	})
 	for _, c := range []struct {
 		granted bool
 		state   app.PermissionState
