@@ -1,10 +1,12 @@
 package host_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -147,5 +149,37 @@ func TestAnIdStaysWithThePluginThatServedUnderIt(t *testing.T) {
 			}
 			f.Restart()
 		}
+	})
+}
+
+// What one look at the folder found is not put over what a later one did.
+func TestAPluginThatWasSeenIsThereWhoeverLooksAtTheFolderMeanwhile(t *testing.T) {
+	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
+		over := make(chan struct{})
+		var looking sync.WaitGroup
+		for range 4 {
+			looking.Go(func() { // ends with over
+				for {
+					select {
+					case <-over:
+						return
+					default:
+						_ = f.Host.Scan()
+					}
+				}
+			})
+		}
+		for n := range 400 {
+			name := fmt.Sprintf("p%d.py", n)
+			f.Write(name, answers("one"))
+			must(t, f.Host.Scan())
+			if _, err := f.Host.Find(name); err != nil {
+				t.Error(err)
+				break
+			}
+			must(t, os.Remove(f.Path(name)))
+		}
+		close(over)
+		looking.Wait()
 	})
 }

@@ -77,6 +77,8 @@ type Host struct {
 	slots  chan struct{} // bounds parallel loads
 	wg     sync.WaitGroup
 
+	scanning sync.Mutex // orders scans of the folder: none is put over what a later one found
+
 	mu        sync.Mutex // guards the fields below
 	entries   map[string]*entry
 	folder    *fault.Error // why the folder cannot be read, or nil
@@ -121,6 +123,8 @@ func (h *Host) Scan() error { return h.rescan(nil) }
 // rescan compares the folder with the entries; names limits which existing ones
 // are looked at again (nil: all).
 func (h *Host) rescan(names []string) error {
+	h.scanning.Lock()
+	defer h.scanning.Unlock()
 	sources, err := sourcesOf(h.o.Dir, h.Endings(), h.incumbent)
 	h.mu.Lock()
 	was := h.folder
