@@ -35,6 +35,8 @@ type Facts struct {
 	// Qualified says that a model sees the tools of a folder under names that always
 	// begin with the plugin.
 	Qualified bool
+	// Packages says that its plugins may want packages of Python's.
+	Packages bool
 	// Toolboxes says that each object among a plugin's settings sets up the toolbox
 	// of that name.
 	Toolboxes bool

@@ -34,6 +34,7 @@ func (d *Dialect) Facts() plugin.Facts {
 		},
 		Endings:    []string{".py"},
 		Convention: tool.Convention{Loose: true}, // "5" fits an integer (contracts/llm-functions, section 6.3)
+		Packages:   true,
 		Templates: []plugin.Template{
 			{
 				Kind: "python", Title: "Python functions", File: "NAME.py", Common: true, Order: 1, Files: templates,

@@ -62,9 +62,12 @@ func (e *entry) findPackages(ctx context.Context, v version) error {
 	if e.h.o.Environments == nil || !v.src.HasFiles() {
 		return nil
 	}
-	found, err := e.h.o.Environments.Packages(ctx, v.src, v.manifest, v.listing)
-	if err != nil {
-		return err
+	var found *plugin.Packages
+	if v.facts().Packages {
+		var err error
+		if found, err = e.h.o.Environments.Packages(ctx, v.src, v.manifest, v.listing); err != nil {
+			return err
+		}
 	}
 	e.mu.Lock()
 	e.wants = Wants{v.src, v.manifest, v.listing, found}

@@ -88,8 +88,7 @@ type plan struct {
 }
 
 // Packages tells what the plugin wants and what of it is there; nil when it wants
-// nothing, is no Python plugin, or there is no Python to ask about: that is said
-// when it is to be started.
+// nothing, or there is no Python to ask about: that is said when it is to be started.
 func (e *Environments) Packages(ctx context.Context, src plugin.Source, m plugin.Manifest,
 	l plugin.Listing) (*plugin.Packages, error) {
 	e.sweepOnce(src.ID)
@@ -102,10 +101,6 @@ func (e *Environments) Packages(ctx context.Context, src plugin.Source, m plugin
 
 func (e *Environments) plan(ctx context.Context, src plugin.Source, m plugin.Manifest,
 	l plugin.Listing) (*plan, error) {
-	switch strings.ToLower(filepath.Ext(m.Entry)) {
-	case ".js", ".mjs", ".cjs", ".ts", ".json":
-		return nil, nil
-	}
 	d := declare(src, m, e.o.Python.Ecosystems())
 	wants := merge(d.wants)
 	if len(wants) == 0 && len(l.Imports) == 0 && len(d.notes) == 0 {

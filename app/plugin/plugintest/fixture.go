@@ -48,7 +48,7 @@ type Fixture struct {
 // dialects are the facts of the world's plugins, by the name of their dialect: as
 // plain as can be, and with everything that only some dialects have.
 var dialects = map[string]plugin.Facts{
-	"functions": {Contract: "functions", Convention: tool.Convention{Loose: true}},
+	"functions": {Contract: "functions", Convention: tool.Convention{Loose: true}, Packages: true},
 	"spindle": {
 		Contract: "spindle", Convention: tool.Convention{Chat: true}, ToolsPermission: "tools", OptIn: true, Qualified: true,
 		Sealed: permit.Sealed{Why: "its walls are shut"},
