@@ -148,5 +148,5 @@ func (a *App) FormatError(err error) any {
 	return string(raw)
 }
 
-// errNoContext is what a runtime call before Startup gets.
+// errNoContext answers a runtime call before Startup.
 var errNoContext = errors.New("the window is not there yet")

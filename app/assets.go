@@ -56,7 +56,8 @@ func serve(w http.ResponseWriter, data []byte) {
 // scripts.
 func shown(kind string) bool {
 	switch kind {
-	case "image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp", "audio/mpeg", "audio/wave", "audio/aiff", "audio/basic", "audio/ogg", "application/ogg", "video/mp4", "video/webm":
+	case "image/png", "image/jpeg", "image/gif", "image/webp", "image/bmp", "audio/mpeg", "audio/wave", "audio/aiff",
+		"audio/basic", "audio/ogg", "application/ogg", "video/mp4", "video/webm":
 		return true
 	}
 	return false

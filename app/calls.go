@@ -19,8 +19,10 @@ const maxShown = 200_000
 // callDetail is everything about one call, cleaned for a person.
 func callDetail(r chat.CallRecord) CallDetail {
 	d := CallDetail{
-		ID: strconv.FormatUint(r.ID, 10), Arguments: indented(r.Arguments), RawArguments: r.RawArguments, Media: []transcript.Media{},
-		ErrorType: r.ErrorType, Started: stamp(r.Started), Ended: stamp(r.Ended), MS: int64(r.MS), Caller: r.Caller, Digest: r.Digest, Why: []string{},
+		ID: strconv.FormatUint(r.ID, 10), Arguments: indented(r.Arguments), RawArguments: r.RawArguments,
+		Media:     []transcript.Media{},
+		ErrorType: r.ErrorType, Started: stamp(r.Started), Ended: stamp(r.Ended), MS: int64(r.MS), Caller: r.Caller,
+		Digest: r.Digest, Why: []string{},
 	}
 	text := r.ResultText
 	var typed string

@@ -83,7 +83,8 @@ func (c *Chats) waiting() map[chat.ConversationID]bool {
 
 func (c *Chats) row(v chat.Conversation, waiting map[chat.ConversationID]bool) ChatRow {
 	row := ChatRow{
-		ID: string(v.ID), Title: v.Title, Updated: stamp(v.Updated), Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo, State: ChatIdle,
+		ID: string(v.ID), Title: v.Title, Updated: stamp(v.Updated), Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo,
+		State: ChatIdle,
 	}
 	c.mu.Lock()
 	row.Unread = c.unread[v.ID]
@@ -102,7 +103,8 @@ func (c *Chats) chatView(ctx context.Context, v chat.Conversation) transcript.Ch
 	info := c.core.Models.Info(ctx, name)
 	return transcript.Chat{
 		ID: string(v.ID), Title: v.Title, Model: name, ModelTitle: info.Title, Vision: info.Can.Vision, Tools: info.Can.Tools,
-		System: v.System, Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo, Created: stamp(v.Created), Updated: stamp(v.Updated),
+		System: v.System, Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo, Created: stamp(v.Created),
+		Updated: stamp(v.Updated),
 	}
 }
 
@@ -114,7 +116,8 @@ func (c *Chats) modelOf(ctx context.Context, v chat.Conversation) string {
 	}
 	if outline, err := c.core.Keep.Outline(ctx, v.ID); err == nil {
 		if last := lastAnswer(outline); last != 0 {
-			if all, err := c.core.Keep.Messages(ctx, v.ID, []chat.MessageSeq{last}); err == nil && len(all) == 1 && all[0].Model != "" {
+			if all, err := c.core.Keep.Messages(ctx, v.ID, []chat.MessageSeq{last}); err == nil && len(all) == 1 &&
+				all[0].Model != "" {
 				return all[0].Model
 			}
 		}

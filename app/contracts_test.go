@@ -149,7 +149,8 @@ const numbers = `(\d+[a-z]?(?:\.\d+)*)(?:( to | and |, )(\d+[a-z]?(?:\.\d+)*))?`
 
 var (
 	// citation is “contracts/spindle, section 7.5”; the page alone will do.
-	citation = regexp.MustCompile(`\bcontracts/([a-z-]+)(?:\.md\)?)?(?:\]\([^)]*\))?(?:,? (sections?|items?) ` + numbers + `)?`)
+	citation = regexp.MustCompile(`\bcontracts/([a-z-]+)(?:\.md\)?)?(?:\]\([^)]*\))?(?:,? (sections?|items?) ` + numbers +
+		`)?`)
 	// wireCitation is “docs/WIRE.md, section 5”.
 	wireCitation = regexp.MustCompile(`\bWIRE\.md,? sections? ` + numbers)
 	// ownSection is “section 7.5” in a page of docs/contracts.
@@ -220,7 +221,8 @@ func checkCitation(t *testing.T, d document, m []int, contracts map[string]contr
 	c, ok := contracts[name]
 	if !ok {
 		if name != "README" && name != "" {
-			t.Errorf("%s: docs/contracts/%s.md is not there; the pages are %s", d.place(m[0]), name, strings.Join(names(contracts), ", "))
+			t.Errorf("%s: docs/contracts/%s.md is not there; the pages are %s", d.place(m[0]), name,
+				strings.Join(names(contracts), ", "))
 		}
 		return
 	}

@@ -17,7 +17,7 @@ import (
 	"conclave/app/turn"
 )
 
-// Core is what the window works with; package core makes it.
+// Core holds what the window works with; package core makes it.
 type Core struct {
 	Bus           *bus.Bus
 	Keep          Keeper
@@ -37,7 +37,7 @@ type Core struct {
 	Toasts func(after uint64) []service.Toast
 }
 
-// Facts are what does not change while the window is open.
+// Facts hold what does not change while the window is open.
 type Facts struct {
 	Version   string
 	Data      string
@@ -54,7 +54,8 @@ type Settled interface {
 	ChangeSettings(ctx context.Context, change func(*settings.Settings)) (settings.Settings, error)
 }
 
-// Connections is what the window asks of models. Errors are *fault.Error.
+// Connections opens, lists and changes models and connections for the window. Errors
+// are *fault.Error.
 type Connections interface {
 	Open(ctx context.Context, name string) (llm.Model, error)
 	// Info says what is known of a model without asking its provider.

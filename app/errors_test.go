@@ -33,7 +33,8 @@ func TestF100AFailedCallRejectsWithOneStringThatHoldsTheSentenceAndTheHint(t *te
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	got = rejected(errors.New("a secret of the disk"))
-	if got.Kind != fault.Internal || got.Ref == "" || strings.Contains(got.Message, "secret") || !strings.Contains(logged.String(), got.Ref) {
+	if got.Kind != fault.Internal || got.Ref == "" || strings.Contains(got.Message, "secret") ||
+		!strings.Contains(logged.String(), got.Ref) {
 		t.Errorf("an unknown error reached the page as %+v; the log: %s", got, logged.String())
 	}
 }

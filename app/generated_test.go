@@ -24,7 +24,7 @@ import (
 	"conclave/app/plugin"
 )
 
-// generatedTypes is what TypeScript knows of the program. Wails' own generator is not
+// generatedTypes tells TypeScript of the program. Wails' own generator is not
 // used for it: it loses comments, which names a text can be, and where null can be,
 // and names arguments arg1 and arg2.
 const generatedTypes = "../frontend/src/lib/bridge/generated.ts"
@@ -110,7 +110,8 @@ func (p *pageTypes) group(t *testing.T, group reflect.Type) string {
 		if m.Type.NumOut() == 2 {
 			result = p.of(t, m.Type.Out(0))
 		}
-		out += comment("  ", src.comments[key]) + fmt.Sprintf("  %s(%s): Promise<%s>;\n", m.Name, strings.Join(arguments, ", "), result)
+		out += comment("  ", src.comments[key]) +
+			fmt.Sprintf("  %s(%s): Promise<%s>;\n", m.Name, strings.Join(arguments, ", "), result)
 	}
 	return out + "}\n"
 }
@@ -118,7 +119,8 @@ func (p *pageTypes) group(t *testing.T, group reflect.Type) string {
 // of returns how the page calls a type, and writes it if it has a name.
 func (p *pageTypes) of(t *testing.T, typ reflect.Type) string {
 	if strings.HasPrefix(typ.PkgPath(), ourModule) {
-		if src := p.source(t, typ); typ.Kind() == reflect.Struct || src.values[typ.Name()] != nil || src.written[typ.Name()] != "" {
+		if src := p.source(t, typ); typ.Kind() == reflect.Struct || src.values[typ.Name()] != nil ||
+			src.written[typ.Name()] != "" {
 			return p.named(t, typ, src)
 		}
 	}
@@ -216,7 +218,7 @@ func comment(indent, text string) string {
 	return out + line + "\n" + indent + " */\n"
 }
 
-// source is what reflection does not tell of the types of a package.
+// source holds what reflection does not tell of the types of a package.
 type source struct {
 	comments  map[string]string   // of "Type", "Type.Field" and "Type.Method"
 	arguments map[string][]string // names, of "Type.Method"
@@ -317,5 +319,7 @@ func (s *source) constant(t *testing.T, spec *ast.ValueSpec) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.values[typ.Name] = append(s.values[typ.Name], value{strconv.Quote(text), strings.Join(strings.Fields(spec.Comment.Text()), " ")})
+	s.values[typ.Name] = append(s.values[typ.Name], value{
+		strconv.Quote(text), strings.Join(strings.Fields(spec.Comment.Text()), " "),
+	})
 }

@@ -7,8 +7,8 @@ import (
 	"conclave/app/transcript"
 )
 
-// Keeper is what the window asks of the store; core gives it the real one.
-// Errors are *fault.Error.
+// Keeper reads, changes and searches chats for the window; package keeper makes the
+// real one. Errors are *fault.Error.
 type Keeper interface {
 	CreateConversation(ctx context.Context, c *chat.Conversation) error
 	Conversation(ctx context.Context, id chat.ConversationID) (chat.Conversation, error)
@@ -46,7 +46,7 @@ const (
 	Archived
 )
 
-// Found is what a search found.
+// Found holds what a search found.
 type Found struct {
 	Hits  []Hit // the rows asked for
 	Total int   // how many chats there are

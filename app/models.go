@@ -39,15 +39,27 @@ type tested struct {
 // providers are the kinds of connections, as the page offers them. Key shapes
 // are those the vendors document.
 var providers = []ProviderView{
-	{Kind: "openai", Title: "OpenAI", NeedsKey: true, KeyPage: "https://platform.openai.com/api-keys", KeyPrefixes: []string{"sk-proj-", "sk-svcacct-", "sk-"}},
-	{Kind: "anthropic", Title: "Anthropic", NeedsKey: true, KeyPage: "https://console.anthropic.com/settings/keys", KeyPrefixes: []string{"sk-ant-"}},
-	{Kind: "google", Title: "Google Gemini", NeedsKey: true, KeyPage: "https://aistudio.google.com/apikey", KeyPrefixes: []string{"AIza"}},
+	{
+		Kind: "openai", Title: "OpenAI", NeedsKey: true, KeyPage: "https://platform.openai.com/api-keys",
+		KeyPrefixes: []string{"sk-proj-", "sk-svcacct-", "sk-"},
+	},
+	{
+		Kind: "anthropic", Title: "Anthropic", NeedsKey: true, KeyPage: "https://console.anthropic.com/settings/keys",
+		KeyPrefixes: []string{"sk-ant-"},
+	},
+	{
+		Kind: "google", Title: "Google Gemini", NeedsKey: true, KeyPage: "https://aistudio.google.com/apikey",
+		KeyPrefixes: []string{"AIza"},
+	},
 	{Kind: "openai", Title: "A compatible server", AsksURL: true, KeyPrefixes: []string{}},
 	{Kind: "ollama", Title: "Ollama", AsksURL: true, URL: "http://localhost:11434", KeyPrefixes: []string{}},
 }
 
 // vendorHosts are the addresses asked when a connection names none.
-var vendorHosts = map[string]string{"openai": "api.openai.com", "anthropic": "api.anthropic.com", "google": "generativelanguage.googleapis.com", "ollama": "localhost:11434"}
+var vendorHosts = map[string]string{
+	"openai": "api.openai.com", "anthropic": "api.anthropic.com", "google": "generativelanguage.googleapis.com",
+	"ollama": "localhost:11434",
+}
 
 // List returns the connections and the models that are known; it asks nobody.
 func (m *Models) List() (ModelList, error) {
@@ -64,7 +76,10 @@ func (m *Models) List() (ModelList, error) {
 	if err != nil {
 		return ModelList{}, err
 	}
-	out := ModelList{Revision: m.core.Bus.Revision(bus.Models, ""), Default: chosen, Connections: []ConnectionView{}, Models: []ModelView{}, Providers: providers}
+	out := ModelList{
+		Revision: m.core.Bus.Revision(bus.Models, ""), Default: chosen, Connections: []ConnectionView{},
+		Models: []ModelView{}, Providers: providers,
+	}
 	out.KeyStore, out.KeysLocked = m.core.Models.KeyStore()
 	out.KeysFresh = m.core.Models.KeysFresh()
 	for _, c := range connections {
@@ -72,7 +87,9 @@ func (m *Models) List() (ModelList, error) {
 	}
 	tellApart(out.Connections)
 	for _, k := range known {
-		out.Models = append(out.Models, ModelView{k.Name(), k.Connection, k.ID, k.Title, k.Can.Tools, k.Can.Vision, k.Can.Reasoning, k.Context})
+		out.Models = append(out.Models, ModelView{
+			k.Name(), k.Connection, k.ID, k.Title, k.Can.Tools, k.Can.Vision, k.Can.Reasoning, k.Context,
+		})
 	}
 	slices.SortStableFunc(out.Models, func(a, b ModelView) int {
 		if c := strings.Compare(a.Connection, b.Connection); c != 0 {
@@ -97,7 +114,10 @@ func tellApart(connections []ConnectionView) {
 }
 
 func (m *Models) view(c llm.Connection) ConnectionView {
-	v := ConnectionView{Name: c.Name, Kind: c.Kind, Title: c.Title, URL: c.URL, Host: vendorHosts[c.Kind], HasKey: c.HasKey, BuiltIn: c.Kind == "demo", State: ConnectionUnknown, Models: list(c.Models)}
+	v := ConnectionView{
+		Name: c.Name, Kind: c.Kind, Title: c.Title, URL: c.URL, Host: vendorHosts[c.Kind], HasKey: c.HasKey,
+		BuiltIn: c.Kind == "demo", State: ConnectionUnknown, Models: list(c.Models),
+	}
 	if v.Title == "" {
 		v.Title = c.Name
 	}
@@ -140,7 +160,10 @@ var notName = regexp.MustCompile(`[^a-z0-9._-]+`)
 // Add adds a connection and returns its name. The key goes to the key store.
 func (m *Models) Add(edit ConnectionEdit) (string, error) {
 	ctx := m.call()
-	c := llm.Connection{Name: edit.Name, Kind: edit.Kind, Title: strings.TrimSpace(edit.Title), URL: strings.TrimSpace(edit.URL), Models: edit.Models}
+	c := llm.Connection{
+		Name: edit.Name, Kind: edit.Kind, Title: strings.TrimSpace(edit.Title), URL: strings.TrimSpace(edit.URL),
+		Models: edit.Models,
+	}
 	if c.Name == "" {
 		base := strings.Trim(notName.ReplaceAllString(strings.ToLower(c.Title), "-"), "-._")
 		if base == "" {
@@ -174,7 +197,10 @@ func free(base string, connections []llm.Connection) string {
 // Update changes a connection; an empty key leaves the key as it is.
 func (m *Models) Update(name string, edit ConnectionEdit) error {
 	ctx := m.call()
-	c := llm.Connection{Name: name, Kind: edit.Kind, Title: strings.TrimSpace(edit.Title), URL: strings.TrimSpace(edit.URL), Models: edit.Models}
+	c := llm.Connection{
+		Name: name, Kind: edit.Kind, Title: strings.TrimSpace(edit.Title), URL: strings.TrimSpace(edit.URL),
+		Models: edit.Models,
+	}
 	if err := m.core.Models.Update(ctx, c, edit.Key); err != nil {
 		return err
 	}

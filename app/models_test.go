@@ -38,7 +38,8 @@ func TestAConnectionFromItsFormToItsRemoval(t *testing.T) {
 	}))
 	defer server.Close()
 	w := open(t)
-	if list, err := w.Models.List(); err != nil || list.Default != "test/scripted" || len(list.Providers) != 5 || !list.Connections[0].BuiltIn || list.Connections[0].State != "ok" || list.KeyStore == "" {
+	if list, err := w.Models.List(); err != nil || list.Default != "test/scripted" || len(list.Providers) != 5 ||
+		!list.Connections[0].BuiltIn || list.Connections[0].State != "ok" || list.KeyStore == "" {
 		t.Fatalf("at first: %+v, %v", list, err)
 	}
 	edit := app.ConnectionEdit{Kind: "openai", Title: " My Server! ", URL: server.URL + "/v1 "}
@@ -46,13 +47,15 @@ func TestAConnectionFromItsFormToItsRemoval(t *testing.T) {
 	if err != nil || name != "my-server" {
 		t.Fatalf("added as %q, %v", name, err)
 	}
-	if c := w.connection(name); c.Title != "My Server!" || c.State != "unknown" || c.Host != strings.TrimPrefix(server.URL, "http://") || c.HasKey {
+	if c := w.connection(name); c.Title != "My Server!" || c.State != "unknown" ||
+		c.Host != strings.TrimPrefix(server.URL, "http://") || c.HasKey {
 		t.Errorf("its card is %+v", c)
 	}
 	if again, err := w.Models.Add(edit); err != nil || again != "my-server-2" {
 		t.Errorf("added again as %q, %v", again, err)
 	}
-	if unnamed, err := w.Models.Add(app.ConnectionEdit{Kind: "ollama", Title: "本機", URL: server.URL}); err != nil || unnamed != "ollama" {
+	if unnamed, err := w.Models.Add(app.ConnectionEdit{Kind: "ollama", Title: "本機", URL: server.URL}); err != nil ||
+		unnamed != "ollama" {
 		t.Errorf("a title without letters is named %q, %v", unnamed, err)
 	}
 	_, err = w.Models.Add(app.ConnectionEdit{Kind: "carrier pigeon", Title: "x", URL: server.URL})
@@ -80,10 +83,13 @@ func TestAConnectionFromItsFormToItsRemoval(t *testing.T) {
 		t.Fatal(err)
 	}
 	list, err = w.Models.List()
-	if i := slices.IndexFunc(list.Models, func(m app.ModelView) bool { return m.Name == name+"/zeta" }); err != nil || i < 0 || list.Models[i].Tools || !list.Models[i].Vision {
+	if i := slices.IndexFunc(list.Models, func(m app.ModelView) bool { return m.Name == name+"/zeta" }); err != nil ||
+		i < 0 || list.Models[i].Tools || !list.Models[i].Vision {
 		t.Errorf("what the person said of it is %+v, %v", list.Models, err)
 	}
-	if err := w.Models.Update(name, app.ConnectionEdit{Kind: "openai", Title: "Elsewhere", URL: server.URL + "/nowhere"}); err != nil {
+	if err := w.Models.Update(name, app.ConnectionEdit{
+		Kind: "openai", Title: "Elsewhere", URL: server.URL + "/nowhere",
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if c := w.connection(name); c.Title != "Elsewhere" || c.State != "unknown" {
@@ -96,7 +102,8 @@ func TestAConnectionFromItsFormToItsRemoval(t *testing.T) {
 		t.Errorf("where there is no server the card is %+v", c)
 	}
 	kind(t, "a test of no connection", w.Models.Test("nowhere"), fault.NotFound, "nowhere")
-	kind(t, "changing no connection", w.Models.Update("nowhere", app.ConnectionEdit{Kind: "openai", URL: server.URL}), fault.NotFound, "nowhere")
+	kind(t, "changing no connection", w.Models.Update("nowhere", app.ConnectionEdit{Kind: "openai", URL: server.URL}),
+		fault.NotFound, "nowhere")
 	undo, err := w.Models.Remove(name)
 	if err != nil || undo.Sentence != "The connection “Elsewhere” was removed." {
 		t.Fatalf("removed: %+v, %v", undo, err)
@@ -126,8 +133,11 @@ func TestSettingsAreChangedOneByOneAndChecked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	after, err := w.Settings.Set(map[string]json.RawMessage{"theme": json.RawMessage(`"dark"`), "zoom": json.RawMessage(`125`), "keys": json.RawMessage(`{"send":"Ctrl+Enter"}`)})
-	if err != nil || after.Theme != settings.Dark || after.Zoom != 125 || after.Keys["send"] != "Ctrl+Enter" || after.SidebarWidth != before.SidebarWidth || after.Revision <= before.Revision {
+	after, err := w.Settings.Set(map[string]json.RawMessage{
+		"theme": json.RawMessage(`"dark"`), "zoom": json.RawMessage(`125`), "keys": json.RawMessage(`{"send":"Ctrl+Enter"}`),
+	})
+	if err != nil || after.Theme != settings.Dark || after.Zoom != 125 || after.Keys["send"] != "Ctrl+Enter" ||
+		after.SidebarWidth != before.SidebarWidth || after.Revision <= before.Revision {
 		t.Errorf("changed: %+v, %v", after, err)
 	}
 	if got, err := w.Settings.Get(); err != nil || got.Theme != settings.Dark || len(got.Keys) != 1 {

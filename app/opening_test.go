@@ -64,7 +64,10 @@ func TestFilesOfAPluginOpenInThePersonsEditorAndFoldersInTheSystems(t *testing.T
 	}{
 		{"the data", func() error { return w.Window.OpenFolder("data") }, opener + " " + w.data},
 		{"the log", func() error { return w.Window.OpenFolder("log") }, opener + " " + filepath.Join(w.data, "logs")},
-		{"the plugins folder", func() error { return w.Plugins.OpenFolder("") }, opener + " " + filepath.Join(w.data, "plugins")},
+		{
+			"the plugins folder", func() error { return w.Plugins.OpenFolder("") },
+			opener + " " + filepath.Join(w.data, "plugins"),
+		},
 	} {
 		if err := c.do(); err != nil {
 			t.Errorf("%s: %v", c.name, err)

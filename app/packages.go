@@ -5,7 +5,7 @@ import (
 	"conclave/app/tool"
 )
 
-// PackagesView is what a plugin wants of the world's packages.
+// PackagesView tells what a plugin wants of the world's packages.
 type PackagesView struct {
 	Packages []plugin.Package `json:"packages"`
 	Notes    []string         `json:"notes"` // what it declares that is not obeyed, a sentence each
@@ -44,7 +44,8 @@ func packagesView(s plugin.Status) *PackagesView {
 		return nil
 	}
 	v := &PackagesView{
-		Packages: []plugin.Package{}, Notes: stripAll(p.Notes), Elsewhere: stripAll(p.Elsewhere), Digest: p.Digest, Python: p.Python, Index: p.Index,
+		Packages: []plugin.Package{}, Notes: stripAll(p.Notes), Elsewhere: stripAll(p.Elsewhere), Digest: p.Digest,
+		Python: p.Python, Index: p.Index,
 		Unable: p.Unable, Made: stamp(p.Made), Path: p.Path, Bytes: p.Bytes, Stale: p.Stale,
 	}
 	for _, one := range p.Packages {
@@ -53,7 +54,9 @@ func packagesView(s plugin.Status) *PackagesView {
 		v.Packages = append(v.Packages, one)
 	}
 	if w := s.PackageWork; w != nil {
-		v.Work = &PackageWorkView{Running: w.Running, Started: stamp(w.Started), Ended: stamp(w.Ended), Lines: list(w.Lines), Stopped: w.Stopped}
+		v.Work = &PackageWorkView{
+			Running: w.Running, Started: stamp(w.Started), Ended: stamp(w.Ended), Lines: list(w.Lines), Stopped: w.Stopped,
+		}
 		if w.Problem != nil {
 			v.Work.Problem = problemView(w.Problem)
 		}

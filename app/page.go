@@ -47,7 +47,8 @@ func frameOf(set settings.Settings) string {
 	if set.Zoom != 100 {
 		zoom = fmt.Sprintf("font-size:%d%%;", set.Zoom)
 	}
-	fmt.Fprintf(&b, `style="%s--first-side:%grem;--first-dock:%grem" `, zoom, float64(set.SidebarWidth)/16, float64(set.DockWidth)/16)
+	fmt.Fprintf(&b, `style="%s--first-side:%grem;--first-dock:%grem" `, zoom, float64(set.SidebarWidth)/16,
+		float64(set.DockWidth)/16)
 	return b.String()
 }
 

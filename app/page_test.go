@@ -56,12 +56,23 @@ func TestTheFirstFrameLooksLikeTheWindowThatFollows(t *testing.T) {
 		has    []string
 		hasNot []string
 	}{
-		"as it comes": {func(*settings.Settings) {}, []string{`<html data-chat="none" style="--first-side:16.5rem;--first-dock:25rem" lang="en">`, "here</body>"}, nil},
-		"dark":        {func(s *settings.Settings) { s.Theme = "dark" }, []string{`data-theme="dark"`}, []string{"data-contrast"}},
-		"contrast":    {func(s *settings.Settings) { s.Theme = "contrast" }, []string{`data-contrast="more"`}, []string{"data-theme"}},
+		"as it comes": {
+			func(*settings.Settings) {},
+			[]string{`<html data-chat="none" style="--first-side:16.5rem;--first-dock:25rem" lang="en">`, "here</body>"}, nil,
+		},
+		"dark": {func(s *settings.Settings) { s.Theme = "dark" }, []string{`data-theme="dark"`}, []string{"data-contrast"}},
+		"contrast": {
+			func(s *settings.Settings) { s.Theme = "contrast" }, []string{`data-contrast="more"`}, []string{"data-theme"},
+		},
 		"F116 zoomed": {func(s *settings.Settings) { s.Zoom = 150 }, []string{`style="font-size:150%;--first-side`}, nil},
-		"no columns":  {func(s *settings.Settings) { s.SidebarOpen, s.DockOpen = false, false }, []string{`data-side="shut"`, `data-dock="shut"`}, nil},
-		"wide":        {func(s *settings.Settings) { s.SidebarWidth, s.DockWidth = 300, 500 }, []string{"--first-side:18.75rem;--first-dock:31.25rem"}, []string{"shut"}},
+		"no columns": {
+			func(s *settings.Settings) { s.SidebarOpen, s.DockOpen = false, false },
+			[]string{`data-side="shut"`, `data-dock="shut"`}, nil,
+		},
+		"wide": {
+			func(s *settings.Settings) { s.SidebarWidth, s.DockWidth = 300, 500 },
+			[]string{"--first-side:18.75rem;--first-dock:31.25rem"}, []string{"shut"},
+		},
 		"not a theme": {func(s *settings.Settings) { s.Theme = `"><script>` }, nil, []string{"script", "data-theme"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,7 +105,9 @@ func TestThePageComesAsItIsWhenThereAreNoSettings(t *testing.T) {
 }
 
 func TestTheGroundIsDarkOnlyWhereThePersonChoseDark(t *testing.T) {
-	for theme, want := range map[settings.Theme]bool{settings.Dark: true, settings.Light: false, settings.System: false, settings.Contrast: false} {
+	for theme, want := range map[settings.Theme]bool{
+		settings.Dark: true, settings.Light: false, settings.System: false, settings.Contrast: false,
+	} {
 		window := New(Core{Settings: chosen{set: settings.Settings{Theme: theme}}}, slog.New(slog.DiscardHandler))
 		if got := window.Dark(t.Context()); got != want {
 			t.Errorf("%s: got %v", theme, got)

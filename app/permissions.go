@@ -21,12 +21,16 @@ type Permissions struct {
 
 // Pending returns the requests that wait, oldest first.
 func (p *Permissions) Pending() (PendingList, error) {
-	out := PendingList{Revision: p.core.Bus.Revision(bus.Permissions, ""), Requests: []PendingView{}, Paused: p.core.Gate.Paused()}
+	out := PendingList{
+		Revision: p.core.Bus.Revision(bus.Permissions, ""), Requests: []PendingView{}, Paused: p.core.Gate.Paused(),
+	}
 	for _, q := range p.core.Gate.Pending() {
 		v := PendingView{
-			ID: q.ID, Nonce: q.Nonce, Kind: q.Kind, Caller: string(q.Caller), Plugin: q.Plugin, PluginName: q.PluginName, Tool: q.Tool, Title: q.Title,
+			ID: q.ID, Nonce: q.Nonce, Kind: q.Kind, Caller: string(q.Caller), Plugin: q.Plugin, PluginName: q.PluginName,
+			Tool: q.Tool, Title: q.Title,
 			Capabilities: []string{}, Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History,
-			Conversation: string(q.Conversation), Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: stamp(q.Asked), Expires: stamp(q.Expires), Hidden: q.Hidden,
+			Conversation: string(q.Conversation), Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: stamp(q.Asked),
+			Expires: stamp(q.Expires), Hidden: q.Hidden,
 		}
 		for _, c := range q.Capabilities {
 			v.Capabilities = append(v.Capabilities, c.Words())
@@ -72,7 +76,8 @@ func (p *Permissions) Answer(request, nonce string, answer AnswerView) error {
 	a := permit.Answer{Effect: answer.Effect, Scope: answer.Scope, Reason: answer.Reason}
 	if answer.Arguments != "" {
 		if !json.Valid([]byte(answer.Arguments)) {
-			return fault.New(fault.Invalid, "app.answer", "The edited arguments are not JSON.", "Correct them, or allow the call as it was asked.")
+			return fault.New(fault.Invalid, "app.answer", "The edited arguments are not JSON.",
+				"Correct them, or allow the call as it was asked.")
 		}
 		a.Arguments = json.RawMessage(answer.Arguments)
 	}

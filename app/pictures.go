@@ -51,10 +51,12 @@ func (w *Window) LoadPicture(address string) (string, error) {
 func (p *pictures) load(ctx context.Context, address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" {
-		return "", fault.New(fault.Invalid, "app.picture", "Only pictures with a web address can be loaded.", "Ask for one that begins with https.")
+		return "", fault.New(fault.Invalid, "app.picture", "Only pictures with a web address can be loaded.",
+			"Ask for one that begins with https.")
 	}
 	u.User = nil // it would be sent as a password nobody saw
-	late := fault.New(fault.Timeout, "app.picture", u.Host+" did not send the picture within 20 s.", "Try again, or open the address in a browser.")
+	late := fault.New(fault.Timeout, "app.picture", u.Host+" did not send the picture within 20 s.",
+		"Try again, or open the address in a browser.")
 	ctx, cancel := context.WithTimeoutCause(ctx, pictureTime, late)
 	defer cancel()
 	data, err := p.fetch(ctx, u)
@@ -77,18 +79,25 @@ func (p *pictures) fetch(ctx context.Context, u *url.URL) ([]byte, error) {
 	response, err := p.client.Do(r)
 	switch {
 	case errors.Is(err, fetch.ErrPrivate):
-		return nil, fault.Wrap(fault.NotAllowed, "app.picture", "The picture at "+u.Host+" leads to this computer or its own network, so it was not loaded.", "Open the address in a browser if you trust it.", err)
+		return nil, fault.Wrap(fault.NotAllowed, "app.picture",
+			"The picture at "+u.Host+" leads to this computer or its own network, so it was not loaded.",
+			"Open the address in a browser if you trust it.", err)
 	case err != nil:
-		return nil, fault.Wrap(fault.Unavailable, "app.picture", "The picture at "+u.Host+" could not be loaded: the server could not be reached.", "Check the network, or open the address in a browser.", err)
+		return nil, fault.Wrap(fault.Unavailable, "app.picture",
+			"The picture at "+u.Host+" could not be loaded: the server could not be reached.",
+			"Check the network, or open the address in a browser.", err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, fault.New(fault.Unavailable, "app.picture", fmt.Sprintf("%s did not give the picture: it answered %d.", u.Host, response.StatusCode), "The picture may be gone. Open the address in a browser to see.")
+		return nil, fault.New(fault.Unavailable, "app.picture",
+			fmt.Sprintf("%s did not give the picture: it answered %d.", u.Host, response.StatusCode),
+			"The picture may be gone. Open the address in a browser to see.")
 	}
 	data, err := io.ReadAll(io.LimitReader(response.Body, limit.RemotePicture.Value+1))
 	switch {
 	case err != nil:
-		return nil, fault.Wrap(fault.Unavailable, "app.picture", "The picture at "+u.Host+" came only in part.", "Try again.", err)
+		return nil, fault.Wrap(fault.Unavailable, "app.picture", "The picture at "+u.Host+" came only in part.", "Try again.",
+			err)
 	case int64(len(data)) > limit.RemotePicture.Value:
 		return nil, fault.New(fault.Invalid, "app.picture", limit.RemotePicture.Person, "Open the address in a browser.")
 	}
@@ -108,7 +117,8 @@ func check(data []byte) error {
 		}
 	}
 	if width <= 0 || height <= 0 {
-		return fault.New(fault.Invalid, "app.picture", "What came is not a PNG, JPEG, GIF or WebP picture, so it is not shown.", "Open the address in a browser.")
+		return fault.New(fault.Invalid, "app.picture",
+			"What came is not a PNG, JPEG, GIF or WebP picture, so it is not shown.", "Open the address in a browser.")
 	}
 	if int64(width)*int64(height) > limit.PicturePixels.Value {
 		return fault.New(fault.Invalid, "app.picture", limit.PicturePixels.Person, "Open the address in a browser.")

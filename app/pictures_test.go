@@ -104,7 +104,8 @@ func TestF04ARemotePictureIsBounded(t *testing.T) {
 	})
 	a := reaching(t, true)
 	for path, want := range map[string]string{
-		"/most": "", "/large": limit.RemotePicture.Person, "/bomb": limit.PicturePixels.Person, "/webp": limit.PicturePixels.Person,
+		"/most": "", "/large": limit.RemotePicture.Person, "/bomb": limit.PicturePixels.Person,
+		"/webp": limit.PicturePixels.Person,
 		"/page": "not a PNG", "/svg": "not a PNG", "/none": "answered 404",
 	} {
 		_, err := a.Window.LoadPicture(at + path)
@@ -128,9 +129,12 @@ func TestF04ARemotePictureIsBounded(t *testing.T) {
 func TestF04NoRemotePictureLeadsToThisComputer(t *testing.T) {
 	at, asked := pictureServer(t, map[string][]byte{"/a.png": somePNG(t)})
 	a := reaching(t, false)
-	for _, address := range []string{at + "/a.png", strings.Replace(at, "127.0.0.1", "localhost", 1) + "/a.png", "http://169.254.169.254/a.png"} {
+	for _, address := range []string{
+		at + "/a.png", strings.Replace(at, "127.0.0.1", "localhost", 1) + "/a.png", "http://169.254.169.254/a.png",
+	} {
 		_, err := a.Window.LoadPicture(address)
-		if f := fault.Of(err); f == nil || f.Kind != fault.NotAllowed || !strings.Contains(f.Message, "this computer") || f.Hint == "" {
+		if f := fault.Of(err); f == nil || f.Kind != fault.NotAllowed || !strings.Contains(f.Message, "this computer") ||
+			f.Hint == "" {
 			t.Errorf("%s: %+v", address, f)
 		}
 	}

@@ -14,13 +14,15 @@ import (
 // placed are the packages of the host and of the dialects. What a plugin can write
 // to, and the folders that came with it, they reach through app/plugin/place.
 var placed = []string{
-	"app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/plugin/python", "app/plugin/functions", "app/plugin/neko", "app/plugin/maibot", "app/plugin/spindle", "app/service",
+	"app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/plugin/python",
+	"app/plugin/functions", "app/plugin/neko", "app/plugin/maibot", "app/plugin/spindle", "app/service",
 }
 
 // opening are the functions that open, make, move or delete by a path.
 var opening = map[string][]string{
 	"os": {
-		"Open", "OpenFile", "OpenInRoot", "OpenRoot", "Create", "CreateTemp", "ReadFile", "WriteFile", "ReadDir", "DirFS", "CopyFS", "Mkdir", "MkdirAll", "MkdirTemp",
+		"Open", "OpenFile", "OpenInRoot", "OpenRoot", "Create", "CreateTemp", "ReadFile", "WriteFile", "ReadDir", "DirFS",
+		"CopyFS", "Mkdir", "MkdirAll", "MkdirTemp",
 		"Remove", "RemoveAll", "Rename", "Link", "Symlink", "Chmod", "Chown", "Lchown", "Chtimes", "Truncate",
 	},
 	"path/filepath": {"Walk", "WalkDir", "Glob"},
@@ -31,26 +33,30 @@ var opening = map[string][]string{
 // places are the files that open something by its path all the same, and why no
 // plugin can have put a link there. One that no longer does fails the test.
 var places = map[string]string{
-	"app/plugin/library/clone.go":         "has git fetch into a folder of the host's own, in which nothing of it has run",
-	"app/plugin/library/install.go":       "brings what a person named into a folder of the host's own, and checks it for links",
-	"app/plugin/host/pluginlog.go":        "writes logs in a folder of the host's own",
-	"app/plugin/host/lastgood.go":         "writes copies into a folder of the host's own",
-	"app/plugin/library/remove.go":        "moves what a person removes and restores between their folders",
-	"app/plugin/library/replay.go":        "looks for recorded calls by their names; place reads and writes them",
-	"app/plugin/host/source.go":           "lists the person's plugins folder",
-	"app/plugin/library/template.go":      "makes a new plugin in the person's plugins folder",
-	"app/plugin/library/unfinished.go":    "moves folders of plugins between the person's plugins folder and folders of the host's own",
+	"app/plugin/library/clone.go": "has git fetch into a folder of the host's own, in which nothing of it has run",
+	"app/plugin/library/install.go": "brings what a person named into a folder of the host's own, " +
+		"and checks it for links",
+	"app/plugin/host/pluginlog.go":   "writes logs in a folder of the host's own",
+	"app/plugin/host/lastgood.go":    "writes copies into a folder of the host's own",
+	"app/plugin/library/remove.go":   "moves what a person removes and restores between their folders",
+	"app/plugin/library/replay.go":   "looks for recorded calls by their names; place reads and writes them",
+	"app/plugin/host/source.go":      "lists the person's plugins folder",
+	"app/plugin/library/template.go": "makes a new plugin in the person's plugins folder",
+	"app/plugin/library/unfinished.go": "moves folders of plugins between the person's plugins folder and folders of " +
+		"the host's own",
 	"app/plugin/packages/environments.go": "Conclave's own record of environments, beside what an installer writes",
-	"app/plugin/packages/install.go":      "makes the folders of an environment before an installer runs, and writes its record beside them",
-	"app/plugin/packages/installed.go":    "lists names of packages, of which nothing is opened",
-	"app/plugin/packages/installer.go":    "looks for the wheels of the machine's Python",
-	"app/plugin/maibot/dialect.go":        "looks for a folder of packages by its name; what is granted of it is resolved in app/plugin/host/paths.go",
-	"app/plugin/maibot/manifest.go":       "lists the person's plugins folder",
-	"app/plugin/neko/requirements.go":     "lists the person's plugins folder",
-	"app/plugin/python/interpreter.go":    "what is known of the machine's Python, in Conclave's runtime folder",
-	"app/plugin/python/shim.go":           "unpacks the worker into Conclave's runtime folder",
-	"app/plugin/python/source.go":         "lists the names in a plugin's folder, following no link; place reads the files",
-	"app/plugin/spindle/kept.go":          "what was built, in Conclave's runtime folder, which plugins read only",
+	"app/plugin/packages/install.go": "makes the folders of an environment before an installer runs, " +
+		"and writes its record beside them",
+	"app/plugin/packages/installed.go": "lists names of packages, of which nothing is opened",
+	"app/plugin/packages/installer.go": "looks for the wheels of the machine's Python",
+	"app/plugin/maibot/dialect.go": "looks for a folder of packages by its name; what is granted of it is resolved in " +
+		"app/plugin/host/paths.go",
+	"app/plugin/maibot/manifest.go":    "lists the person's plugins folder",
+	"app/plugin/neko/requirements.go":  "lists the person's plugins folder",
+	"app/plugin/python/interpreter.go": "what is known of the machine's Python, in Conclave's runtime folder",
+	"app/plugin/python/shim.go":        "unpacks the worker into Conclave's runtime folder",
+	"app/plugin/python/source.go":      "lists the names in a plugin's folder, following no link; place reads the files",
+	"app/plugin/spindle/kept.go":       "what was built, in Conclave's runtime folder, which plugins read only",
 }
 
 func TestF01NoHostCodeOpensAPluginsPlacesByPath(t *testing.T) {

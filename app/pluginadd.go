@@ -121,7 +121,7 @@ func (p *Plugins) Update(id string) (Undo, error) {
 	return p.undo.add("“"+s.Manifest.Name+"” was fetched anew.", back), nil
 }
 
-// place is what a person wrote as the place of a plugin: an address, or a whole
+// place returns the place of a plugin as a person wrote it: an address, or a whole
 // path, maybe from the home folder or between quotes, as file managers copy it.
 func place(from string) (string, error) {
 	from = strings.TrimSpace(from)
@@ -137,7 +137,8 @@ func place(from string) (string, error) {
 		}
 	}
 	if !filepath.IsAbs(from) {
-		return "", fault.New(fault.Invalid, "app.add", "“"+from+"” is neither an https address nor a whole path.", "Write it like https://example.org/name.git, or choose a folder or file.")
+		return "", fault.New(fault.Invalid, "app.add", "“"+from+"” is neither an https address nor a whole path.",
+			"Write it like https://example.org/name.git, or choose a folder or file.")
 	}
 	return filepath.Clean(from), nil
 }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 )
 
-// PluginForm is what a person may set of a plugin. Schema and Values travel as
+// PluginForm tells what a person may set of a plugin. Schema and Values travel as
 // text: what they hold is the plugin's, and the page reads it as it needs it.
 type PluginForm struct {
 	Schema   string   `json:"schema"`   // JSON Schema of an object, as text; "" = nothing to set
@@ -19,7 +19,9 @@ func (p *Plugins) Settings(id string) (PluginForm, error) {
 	if err != nil {
 		return PluginForm{}, err
 	}
-	return PluginForm{Schema: string(f.Schema), Values: string(f.Values), Secrets: list(f.Secrets), Problems: list(f.Problems)}, nil
+	return PluginForm{
+		Schema: string(f.Schema), Values: string(f.Values), Secrets: list(f.Secrets), Problems: list(f.Problems),
+	}, nil
 }
 
 // SetSettings replaces what is set by a JSON object, and starts the plugin anew; a

@@ -33,11 +33,13 @@ func (p *Plugins) List() (PluginList, error) {
 	for _, s := range p.core.Host.List() {
 		out.Plugins = append(out.Plugins, p.view(s, approvals[s.ID]))
 	}
-	slices.SortStableFunc(out.Plugins, func(a, b PluginView) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	slices.SortStableFunc(out.Plugins, func(a, b PluginView) int {
+		return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	})
 	return out, nil
 }
 
-// approvals are what was approved of each plugin.
+// approvals returns what was approved of each plugin.
 func (p *Plugins) approvals() map[string]permit.Approval {
 	out := map[string]permit.Approval{}
 	for _, a := range p.core.Gate.Approvals() {
@@ -49,12 +51,14 @@ func (p *Plugins) approvals() map[string]permit.Approval {
 func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 	m := s.Manifest
 	v := PluginView{
-		ID: s.ID, Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author, Homepage: m.Homepage, Contract: m.Contract,
-		Path: s.Path, State: s.State, Enabled: s.State != plugin.Disabled, Tools: []string{},
+		ID: s.ID, Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author, Homepage: m.Homepage,
+		Contract: m.Contract,
+		Path:     s.Path, State: s.State, Enabled: s.State != plugin.Disabled, Tools: []string{},
 		Permissions: permissionViews(m.Permissions, s.Granted, s.Denied),
 		Folders:     []PluginFolderView{}, Refused: []PluginRefusalView{},
 		Capabilities: []string{}, Isolation: s.Isolation.Level, IsolationNote: s.Isolation.Sentence,
-		LoadMS: float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: stamp(s.Loaded), Calls: s.Calls, Errors: s.Errors,
+		LoadMS: float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: stamp(s.Loaded), Calls: s.Calls,
+		Errors:   s.Errors,
 		LastUsed: stamp(s.LastUsed), Warnings: []string{}, Developing: approved.Developing, Shipped: approved.Own,
 		Running: s.Running, Memory: s.Usage.Memory, Digest: s.Digest, Packages: packagesView(s), Settings: len(s.Options) > 0,
 	}
@@ -113,7 +117,9 @@ func permissionViews(asked, granted, denied []string) []PluginPermissionView {
 			state = PermissionDenied
 		}
 		f := permit.FactOf(name)
-		out = append(out, PluginPermissionView{name, f.Sentence, f.Without, f.Risk, f.Supported, state, permit.ManualOnly(name)})
+		out = append(out, PluginPermissionView{
+			name, f.Sentence, f.Without, f.Risk, f.Supported, state, permit.ManualOnly(name),
+		})
 	}
 	return out
 }
@@ -167,7 +173,8 @@ func (p *Plugins) Show(id string) (PluginDetail, error) {
 		return PluginDetail{}, err
 	}
 	out := PluginDetail{
-		Plugin: p.view(s, p.approvals()[s.ID]), Tools: []ToolView{}, Listed: s.Listed, Files: p.core.Host.Files(id), Imports: list(s.Imports), Changes: list(s.Changes),
+		Plugin: p.view(s, p.approvals()[s.ID]), Tools: []ToolView{}, Listed: s.Listed, Files: p.core.Host.Files(id),
+		Imports: list(s.Imports), Changes: list(s.Changes),
 	}
 	for _, t := range s.Tools {
 		out.Tools = append(out.Tools, toolView(p.core, t, s))
@@ -207,7 +214,8 @@ func (p *Plugins) same(id, digest string) error {
 		return err
 	}
 	if s.Digest != digest {
-		return fault.New(fault.Conflict, "app.approve", s.Manifest.Name+" changed while you were reading.", "Look at it again.")
+		return fault.New(fault.Conflict, "app.approve", s.Manifest.Name+" changed while you were reading.",
+			"Look at it again.")
 	}
 	return nil
 }
@@ -244,7 +252,9 @@ func (p *Plugins) Remove(id string) (Undo, error) {
 	if err != nil {
 		return Undo{}, err
 	}
-	return p.undo.add("“"+s.Manifest.Name+"” was removed.", func(ctx context.Context) error { return p.core.Library.Restore(ctx, kept) }), nil
+	return p.undo.add("“"+s.Manifest.Name+"” was removed.", func(ctx context.Context) error {
+		return p.core.Library.Restore(ctx, kept)
+	}), nil
 }
 
 // Templates lists the kinds New can make.

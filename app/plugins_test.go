@@ -24,7 +24,8 @@ func extended(t *testing.T, permissions []string, answers ...[]llmtest.Step) *wi
 	}
 	data := t.TempDir()
 	manifest, err := json.Marshal(map[string]any{
-		"version": "1", "name": "Ext\u200bension", "identifier": "ext", "author": "a", "permissions": permissions, "homepage": "https://example.org",
+		"version": "1", "name": "Ext\u200bension", "identifier": "ext", "author": "a", "permissions": permissions,
+		"homepage": "https://example.org",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -80,8 +81,10 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 	if got := strings.Join(names, ", "); got != "tools asked, cors_proxy asked, local_network asked" {
 		t.Errorf("it asks for %s", got)
 	}
-	kind(t, "approving what nobody read", w.Plugins.Approve("ext", "another digest", false), fault.Conflict, "changed while you were reading")
-	kind(t, "keeping what nobody read", w.Plugins.KeepOld("ext", "another digest"), fault.Conflict, "changed while you were reading")
+	kind(t, "approving what nobody read", w.Plugins.Approve("ext", "another digest", false), fault.Conflict,
+		"changed while you were reading")
+	kind(t, "keeping what nobody read", w.Plugins.KeepOld("ext", "another digest"), fault.Conflict,
+		"changed while you were reading")
 	if err := w.Plugins.Approve("ext", card.Digest, false); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +97,8 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 		t.Errorf("a person reads %+v, %v", shown, err)
 	}
 	tools, err := w.Tools.List()
-	if err != nil || len(tools.Tools) != 1 || tools.Tools[0].ID != "ext:run" || !tools.Tools[0].Enabled || tools.Tokens == 0 || tools.Tools[0].Rule == "" {
+	if err != nil || len(tools.Tools) != 1 || tools.Tools[0].ID != "ext:run" || !tools.Tools[0].Enabled ||
+		tools.Tokens == 0 || tools.Tools[0].Rule == "" {
 		t.Fatalf("the tools are %+v, %v", tools, err)
 	}
 	if err := w.Tools.SetEnabled("ext:run", false); err != nil {
@@ -117,7 +121,8 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 		}
 		w.until("the permission", func() bool { return w.card("ext").Permissions[1].State == c.state })
 	}
-	kind(t, "a folder for an engine without files", w.Plugins.GrantFolder("ext", t.TempDir(), true), fault.Invalid, "would do nothing")
+	kind(t, "a folder for an engine without files", w.Plugins.GrantFolder("ext", t.TempDir(), true), fault.Invalid,
+		"would do nothing")
 	kind(t, "taking a folder back that it has not", w.Plugins.RevokeFolder("ext", "/nowhere"), fault.NotFound, "")
 	if err := w.Plugins.Disable("ext"); err != nil {
 		t.Fatal(err)
@@ -150,7 +155,8 @@ func TestAPluginThatIsBrokenSaysWhereAndTheOldOneServes(t *testing.T) {
 	}
 	w.until("the problem", func() bool { return w.card("ext").Problem != nil })
 	card := w.card("ext")
-	if p := card.Problem; !strings.HasSuffix(p.File, "backend.js") || p.Line != 1 || p.Frame == "" || len(card.Tools) != 1 || card.ServingSince == "" {
+	if p := card.Problem; !strings.HasSuffix(p.File, "backend.js") || p.Line != 1 || p.Frame == "" ||
+		len(card.Tools) != 1 || card.ServingSince == "" {
 		t.Errorf("the card is %+v, its problem %+v", card, p)
 	}
 }
@@ -169,7 +175,9 @@ spindle.on("TOOL_INVOCATION", async () => "gone");`)
 	}
 	asked := func() bool {
 		p, err := w.Permissions.Pending()
-		return err == nil && slices.ContainsFunc(p.Requests, func(q app.PendingView) bool { return q.Plugin == "ext" && q.Kind == permit.KindChanged })
+		return err == nil && slices.ContainsFunc(p.Requests, func(q app.PendingView) bool {
+			return q.Plugin == "ext" && q.Kind == permit.KindChanged
+		})
 	}
 	w.until("the question", asked)
 	shown, err := w.Plugins.Show("ext")
@@ -192,7 +200,8 @@ func TestAPluginIsMadeRemovedAddedAndBroughtBack(t *testing.T) {
 	}
 	w := openOn(t, t.TempDir(), path)
 	templates, err := w.Plugins.Templates()
-	if err != nil || !slices.ContainsFunc(templates, func(v app.TemplateView) bool { return v.Kind == "js" && v.Common && v.Sentence != "" }) {
+	if err != nil || !slices.ContainsFunc(templates,
+		func(v app.TemplateView) bool { return v.Kind == "js" && v.Common && v.Sentence != "" }) {
 		t.Fatalf("the templates are %+v, %v", templates, err)
 	}
 	_, err = w.Plugins.New("cobol", "x")

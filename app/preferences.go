@@ -27,7 +27,8 @@ func (s *Settings) Get() (SettingsView, error) {
 
 func settingsView(core Core, s settings.Settings) SettingsView {
 	return SettingsView{
-		core.Bus.Revision(bus.Settings, ""), s.Theme, s.Zoom, s.TextSize, s.ReadingFont, s.SendKey, s.Follow, s.ScanAtStart, s.Editor,
+		core.Bus.Revision(bus.Settings, ""), s.Theme, s.Zoom, s.TextSize, s.ReadingFont, s.SendKey, s.Follow, s.ScanAtStart,
+		s.Editor,
 		s.SidebarOpen, s.SidebarWidth, s.DockOpen, s.DockWidth, s.DockTab, s.ModelTitles, maps.Clone(s.Keys),
 	}
 }
@@ -52,9 +53,11 @@ func (s *Settings) Set(patch SettingsPatch) (SettingsView, error) {
 			return
 		}
 		now.Zoom = view.Zoom
-		now.Theme, now.TextSize, now.ReadingFont, now.SendKey, now.Follow = view.Theme, view.TextSize, view.ReadingFont, view.SendKey, view.Follow
+		now.Theme, now.TextSize, now.ReadingFont, now.SendKey, now.Follow = view.Theme, view.TextSize, view.ReadingFont,
+			view.SendKey, view.Follow
 		now.ScanAtStart, now.Editor, now.ModelTitles = view.ScanAtStart, view.Editor, view.ModelTitles
-		now.SidebarOpen, now.SidebarWidth, now.DockOpen, now.DockWidth, now.DockTab = view.SidebarOpen, view.SidebarWidth, view.DockOpen, view.DockWidth, view.DockTab
+		now.SidebarOpen, now.SidebarWidth, now.DockOpen, now.DockWidth, now.DockTab = view.SidebarOpen, view.SidebarWidth,
+			view.DockOpen, view.DockWidth, view.DockTab
 		if _, given := patch["keys"]; given {
 			now.Keys = map[string]string{}
 			bad = json.Unmarshal(patch["keys"], &now.Keys)

@@ -68,7 +68,8 @@ func openEditor(ctx context.Context, command, path string, line int) error {
 func start(ctx context.Context, program string, args ...string) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
 	if err := cmd.Start(); err != nil {
-		return fault.Wrap(fault.Unavailable, "app.open", "The program "+program+" could not be started.", "Set an editor in Settings > General.", err)
+		return fault.Wrap(fault.Unavailable, "app.open", "The program "+program+" could not be started.",
+			"Set an editor in Settings > General.", err)
 	}
 	go func() { _ = cmd.Wait() }() // reaps it; ends with that program
 	return nil

@@ -64,9 +64,11 @@ func toolView(core Core, x tool.Tool, s plugin.Status) ToolView {
 	enabled, set := s.Enabled[x.Name]
 	times, last := core.Gate.Uses(x.ID())
 	v := ToolView{
-		ID: x.ID(), Plugin: x.Plugin, PluginName: s.Manifest.Name, Name: x.Name, WireName: wire, Title: x.Human(), Description: x.Description,
-		Parameters: indented(x.Parameters), Visibility: x.Visibility, Enabled: s.Serving && (enabled || !set), Contract: x.Contract,
-		Digest: x.Digest, Status: status, TimeoutMS: timeout.Milliseconds(),
+		ID: x.ID(), Plugin: x.Plugin, PluginName: s.Manifest.Name, Name: x.Name, WireName: wire, Title: x.Human(),
+		Description: x.Description,
+		Parameters:  indented(x.Parameters), Visibility: x.Visibility, Enabled: s.Serving && (enabled || !set),
+		Contract: x.Contract,
+		Digest:   x.Digest, Status: status, TimeoutMS: timeout.Milliseconds(),
 		Tokens:       (len(wire) + len(x.Description) + len(x.Parameters) + bytesPerToken - 1) / bytesPerToken,
 		Capabilities: []string{}, Rule: rule(core, x), File: x.File, Line: x.Line, Warnings: list(x.Warnings),
 	}

@@ -13,7 +13,7 @@ import (
 // Failure is a fault as the page shows it.
 type Failure = transcript.Failure
 
-// Undo is what can be taken back. Every destructive method returns one.
+// Undo names what can be taken back. Every destructive method returns one.
 type Undo struct {
 	Token string `json:"token"` // for Window.Undo
 	// What was done, for the toast: "“Trip to Lyon” was deleted."
@@ -160,7 +160,7 @@ type Outgoing struct {
 	NoTools bool   `json:"no_tools"` // offer the model no tools this time
 }
 
-// Sent is what was started.
+// Sent names what was started.
 type Sent struct {
 	Conversation string `json:"conversation"`
 	Turn         string `json:"turn"` // "" when nothing runs (an edit that was only saved)
@@ -268,7 +268,7 @@ type PluginList struct {
 	Plugins  []PluginView `json:"plugins"` // sorted by name
 }
 
-// PluginDetail is what a person reads before approving.
+// PluginDetail tells a person what to read before approving.
 type PluginDetail struct {
 	Plugin PluginView `json:"plugin"`
 	// As they would reach a model: whole descriptions, hidden characters removed.
@@ -379,7 +379,7 @@ type PendingView struct {
 	Hidden       int            `json:"hidden"` // hidden characters removed from what is shown
 }
 
-// AnswerView is what a person said to a request.
+// AnswerView holds what a person said to a request.
 type AnswerView struct {
 	Effect    permit.Effect `json:"effect"`    // allow or deny
 	Scope     permit.Scope  `json:"scope"`     // deny with always is “Never for this tool”
@@ -505,7 +505,7 @@ type LocalServer struct {
 	Connection string `json:"connection"` // name of the connection that already uses it, or ""
 }
 
-// SettingsView is what the page may set.
+// SettingsView holds what the page may set.
 type SettingsView struct {
 	Revision    uint64           `json:"revision"`
 	Theme       settings.Theme   `json:"theme"`

@@ -39,8 +39,10 @@ func (w *Window) Hello() (Hello, error) {
 	}
 	f := w.core.Facts
 	out := Hello{
-		Version: f.Version, Platform: Platform(goruntime.GOOS), FirstRun: total == 0 && len(set.Connections) == 0, DataFolder: f.Data, PluginsFolder: f.Plugins,
-		LogFolder: f.Logs, Isolation: f.Isolation, Licence: "MIT", Settings: settingsView(w.core, set), Trouble: optionalFailure(w.log, f.Trouble),
+		Version: f.Version, Platform: Platform(goruntime.GOOS), FirstRun: total == 0 && len(set.Connections) == 0,
+		DataFolder: f.Data, PluginsFolder: f.Plugins,
+		LogFolder: f.Logs, Isolation: f.Isolation, Licence: "MIT", Settings: settingsView(w.core, set),
+		Trouble: optionalFailure(w.log, f.Trouble),
 	}
 	if set.OpenChat != "" {
 		if _, err := w.core.Keep.Conversation(ctx, id(set.OpenChat)); err == nil {
@@ -57,7 +59,8 @@ func (w *Window) Undo(token string) error { ctx := w.call(); return w.undo.take(
 func (w *Window) OpenURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "mailto") {
-		return fault.New(fault.Invalid, "app.open", "Only web and mail addresses can be opened.", "Copy the address, and open it in the program that it is for.")
+		return fault.New(fault.Invalid, "app.open", "Only web and mail addresses can be opened.",
+			"Copy the address, and open it in the program that it is for.")
 	}
 	ctx := w.window()
 	if ctx == nil {
@@ -95,12 +98,15 @@ func (w *Window) SaveFile(suggested, text string) (string, error) {
 	if ctx == nil {
 		return "", errNoContext
 	}
-	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{DefaultFilename: suggested, CanCreateDirectories: true})
+	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{
+		DefaultFilename: suggested, CanCreateDirectories: true,
+	})
 	if err != nil || path == "" {
 		return "", err
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.", "Choose another place.", err)
+		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.",
+			"Choose another place.", err)
 	}
 	return path, nil
 }
@@ -116,12 +122,15 @@ func (w *Window) SaveMedia(mediaID, suggested string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{DefaultFilename: fileName(suggested, data), CanCreateDirectories: true})
+	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{
+		DefaultFilename: fileName(suggested, data), CanCreateDirectories: true,
+	})
 	if err != nil || path == "" {
 		return "", err
 	}
 	if err := os.WriteFile(path, data, 0o600); err != nil {
-		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.", "Choose another place.", err)
+		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.",
+			"Choose another place.", err)
 	}
 	return path, nil
 }
@@ -148,8 +157,10 @@ func fileName(suggested string, data []byte) string {
 
 // endings are those of the files that tools bring most.
 var endings = map[string]string{
-	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "audio/mpeg": ".mp3", "audio/wave": ".wav",
-	"application/ogg": ".ogg", "application/pdf": ".pdf", "application/zip": ".zip", "text/plain": ".txt", "text/html": ".html",
+	"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp", "audio/mpeg": ".mp3",
+	"audio/wave":      ".wav",
+	"application/ogg": ".ogg", "application/pdf": ".pdf", "application/zip": ".zip", "text/plain": ".txt",
+	"text/html": ".html",
 }
 
 // maxReport bounds what a page may write into the log at once.
@@ -159,7 +170,8 @@ const maxReport = 8 << 10
 func (w *Window) Report(message, stack string) (string, error) {
 	message, _ = tool.Strip(message)
 	ref := reference()
-	w.log.Error("the window's page failed", "ref", ref, "err", message[:min(len(message), maxReport)], "stack", stack[:min(len(stack), maxReport)])
+	w.log.Error("the window's page failed", "ref", ref, "err", message[:min(len(message), maxReport)], "stack",
+		stack[:min(len(stack), maxReport)])
 	return ref, nil
 }
 

@@ -13,7 +13,7 @@
  *   run concurrently and may overtake one another.
  */
 
-/** Answer is what a person said to a request. */
+/** Answer holds what a person said to a request. */
 export interface Answer {
   /** allow or deny */
   effect: Effect;
@@ -676,7 +676,7 @@ export interface PackageWork {
   stopped: boolean;
 }
 
-/** Packages is what a plugin wants of the world's packages. */
+/** Packages tells what a plugin wants of the world's packages. */
 export interface Packages {
   packages: Package[];
   /** what it declares that is not obeyed, a sentence each */
@@ -859,7 +859,7 @@ export interface Plugin {
   settings: boolean;
 }
 
-/** PluginDetail is what a person reads before approving. */
+/** PluginDetail tells a person what to read before approving. */
 export interface PluginDetail {
   plugin: Plugin;
   /** As they would reach a model: whole descriptions, hidden characters removed. */
@@ -883,8 +883,8 @@ export interface PluginFolder {
 }
 
 /**
- * PluginForm is what a person may set of a plugin. Schema and Values travel as text: what they
- * hold is the plugin's, and the page reads it as it needs it.
+ * PluginForm tells what a person may set of a plugin. Schema and Values travel as text: what
+ * they hold is the plugin's, and the page reads it as it needs it.
  */
 export interface PluginForm {
   /** JSON Schema of an object, as text; "" = nothing to set */
@@ -1135,7 +1135,7 @@ export type SendKey =
   | "enter"
   | "mod-enter"; // with Ctrl, or ⌘ on macOS
 
-/** Sent is what was started. */
+/** Sent names what was started. */
 export interface Sent {
   conversation: string;
   /** "" when nothing runs (an edit that was only saved) */
@@ -1144,7 +1144,7 @@ export interface Sent {
   seq: number;
 }
 
-/** Settings is what the page may set. */
+/** Settings holds what the page may set. */
 export interface Settings {
   revision: number;
   theme: Theme;
@@ -1296,7 +1296,7 @@ export interface TurnStatus {
   note: string;
 }
 
-/** Undo is what can be taken back. Every destructive method returns one. */
+/** Undo names what can be taken back. Every destructive method returns one. */
 export interface Undo {
   /** for Window.Undo */
   token: string;
