@@ -145,20 +145,14 @@ func (c *Chats) callWords(r chat.CallRecord) transcript.Words {
 
 func id(conversation string) chat.ConversationID { return chat.ConversationID(conversation) }
 
-// Pull returns what changed since a revision; 0 opens the conversation.
-func (c *Chats) Pull(conversation string, since uint64) (transcript.Pull, error) {
-	ctx := c.call()
-	return c.transcript(id(conversation)).Pull(ctx, since)
-}
-
-// maxAsked bounds how many rows or entries one call returns.
+// maxAsked bounds how many rows or pieces of a chat one call returns.
 const maxAsked = 200
 
-// Messages returns whole entries by seq, at most 200, in the order asked; unknown
-// ones are left out.
-func (c *Chats) Messages(conversation string, seqs []uint64) ([]transcript.Entry, error) {
+// Pull returns what changed since a revision, 0 opens the conversation, and what the
+// page wants beside that, at most 200 pieces.
+func (c *Chats) Pull(conversation string, since uint64, wants []transcript.Want) (transcript.Pull, error) {
 	ctx := c.call()
-	return c.transcript(id(conversation)).Entries(ctx, seqs[:min(len(seqs), maxAsked)])
+	return c.transcript(id(conversation)).Pull(ctx, since, wants[:min(len(wants), maxAsked)]...)
 }
 
 // Send saves a message and starts a turn; conversation "" makes one. It returns
@@ -534,6 +528,13 @@ func (c *Chats) Find(conversation, words string) ([]Find, error) {
 		}
 	}
 	return found, nil
+}
+
+// Place returns where the words stand first in an entry; its first block when they
+// stand in none.
+func (c *Chats) Place(conversation string, seq uint64, words string) (transcript.Spot, error) {
+	ctx := c.call()
+	return c.transcript(id(conversation)).Place(ctx, seq, strings.TrimSpace(words))
 }
 
 // Seen says that the conversation is being looked at: it is read, and opened at

@@ -16,6 +16,7 @@ import (
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/tool"
+	"conclave/app/transcript"
 )
 
 func TestAChatFromItsFirstQuestionToTheTrashAndBack(t *testing.T) {
@@ -28,9 +29,12 @@ func TestAChatFromItsFirstQuestionToTheTrashAndBack(t *testing.T) {
 	if html := p.Entries[1].Parts[0].Blocks[0].HTML; !strings.Contains(html, "<strong>sunny</strong>") {
 		t.Errorf("it is drawn as %s", html)
 	}
-	whole, err := w.Chats.Messages(id, []uint64{4, 1, 99})
-	if err != nil || len(whole) != 2 || whole[0].Seq != 4 || !whole[0].Whole {
-		t.Errorf("asked for whole: %+v, %v", whole, err)
+	wanted, err := w.Chats.Pull(id, p.Revision, []transcript.Want{{Seq: 4, To: 1}, {Seq: 1}, {Seq: 99}})
+	if err != nil || len(wanted.Entries) != 2 || !wanted.Entries[0].Whole || wanted.Entries[1].Seq != 4 {
+		t.Errorf("asked for more: %+v, %v", wanted.Entries, err)
+	}
+	if spot, err := w.Chats.Place(id, 4, " too. "); err != nil || spot != (transcript.Spot{}) {
+		t.Errorf("the words stand in %+v, %v", spot, err)
 	}
 	info, err := w.Chats.Info(id, 4)
 	if err != nil || len(info.Requests) != 1 || info.Usage.Output != 5 || !strings.Contains(info.Requests[0].Body, "Is it sunny in Oslo?") {
@@ -47,7 +51,7 @@ func TestAChatFromItsFirstQuestionToTheTrashAndBack(t *testing.T) {
 	if err != nil || undo.Sentence != "“Weather in Oslo” was deleted." {
 		t.Fatalf("deleted: %+v, %v", undo, err)
 	}
-	if _, err := w.Chats.Pull(id, 0); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.Chats.Pull(id, 0, nil); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a deleted chat opens: %v", err)
 	}
 	if err := w.Window.Undo(undo.Token); err != nil {
@@ -285,8 +289,8 @@ func TestAQuestionThatCannotBeSent(t *testing.T) {
 func TestNoChatIsTouchedThatIsNotThere(t *testing.T) {
 	w := open(t)
 	for name, do := range map[string]func() error{
-		"pull":    func() error { _, err := w.Chats.Pull("x", 0); return err },
-		"entries": func() error { _, err := w.Chats.Messages("x", []uint64{1}); return err },
+		"pull":    func() error { _, err := w.Chats.Pull("x", 0, nil); return err },
+		"place":   func() error { _, err := w.Chats.Place("x", 1, "word"); return err },
 		"source":  func() error { _, err := w.Chats.Source("x", 1); return err },
 		"info":    func() error { _, err := w.Chats.Info("x", 1); return err },
 		"find":    func() error { _, err := w.Chats.Find("x", "word"); return err },

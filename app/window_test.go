@@ -156,7 +156,7 @@ func (w *window) until(what string, done func() bool) {
 // pull opens a chat as the page does.
 func (w *window) pull(id string) transcript.Pull {
 	w.t.Helper()
-	p, err := w.Chats.Pull(id, 0)
+	p, err := w.Chats.Pull(id, 0, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}

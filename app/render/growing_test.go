@@ -2,8 +2,12 @@ package render
 
 import (
 	"bytes"
+	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -109,5 +113,49 @@ func TestF123PiecesOfAnOpenBlockAreSafeByThemselves(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite testdata/seams.json")
+
+// The page adds to a long open block at its seam. What it knows of seams it shows in
+// frontend/src/lib/prose/seams.test.ts, by the same file.
+func TestF123TheSeamsAreThoseThatThePageKnows(t *testing.T) {
+	type step struct {
+		Before string `json:"before"`
+		After  string `json:"after"`
+		Same   int    `json:"same"` // UTF-16 units that both begin with
+	}
+	steps := map[string]step{}
+	for name, c := range map[string]struct{ head, unit string }{
+		"code":      {"```go\n", "var größe = 1 // 😀\n"},
+		"table":     {"| a | b |\n|---|--:|\n", "| größe | **2** 😀 with some words more |\n"},
+		"paragraph": {"", "It says *größe* and 😀 and goes on for some words more. "},
+	} {
+		var s Stream
+		s.Append(c.head + strings.Repeat(c.unit, 60))
+		before := s.Patches()
+		s.Append(strings.Repeat(c.unit, 9) + c.unit[:8])
+		after := s.Patches()
+		if len(before) != 1 || len(after) != 1 || after[0].SameUTF16 == 0 {
+			t.Fatalf("a %s does not grow: %+v", name, after)
+		}
+		steps[name] = step{before[0].HTML, after[0].HTML, after[0].SameUTF16}
+	}
+	var got bytes.Buffer
+	e := json.NewEncoder(&got)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(steps); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join("testdata", "seams.json")
+	if *update {
+		if err := os.WriteFile(file, got.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(file); err != nil || string(want) != got.String() {
+		t.Errorf("what grows is not as in %s; if it is right, go test ./app/render -update, and teach grow.ts: %v", file, err)
 	}
 }

@@ -198,24 +198,3 @@ func (p *part) finish(revision uint64) {
 	p.render(revision)
 	p.stream = nil
 }
-
-// since returns the part with the blocks that changed after a revision, or with
-// all.
-func (p *part) since(index int, revision uint64, whole bool) Part {
-	out := Part{
-		Index: index, Kind: p.kind, Blocks: []Block{}, BlockCount: len(p.blocks), MS: p.ms, Done: p.done, Media: p.media,
-	}
-	if p.call != nil {
-		call := *p.call
-		out.Call = &call
-	}
-	for i, b := range p.blocks {
-		switch {
-		case whole || b.rev > revision && b.from > revision:
-			out.Blocks = append(out.Blocks, Block{Index: i, HTML: b.html, Done: b.done})
-		case b.rev > revision:
-			out.Blocks = append(out.Blocks, Block{Index: i, HTML: b.html[b.same:], Keep: b.sameUTF16, Done: b.done})
-		}
-	}
-	return out
-}

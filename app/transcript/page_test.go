@@ -28,10 +28,10 @@ func newPage(t testing.TB, tr *transcript.Transcript) *page {
 	return &page{t: t, tr: tr, entries: map[uint64]*transcript.Entry{}}
 }
 
-// pull takes in what changed.
-func (p *page) pull() {
+// pull takes in what changed, and what it wants.
+func (p *page) pull(wants ...transcript.Want) {
 	p.t.Helper()
-	pull, err := p.tr.Pull(p.t.Context(), p.revision)
+	pull, err := p.tr.Pull(p.t.Context(), p.revision, wants...)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -70,6 +70,9 @@ func (p *page) take(pull transcript.Pull) {
 	}
 }
 
+// lacking is the index of a block that the page does not hold.
+const lacking = -1
+
 func (p *page) merge(held *transcript.Entry, e transcript.Entry) *transcript.Entry {
 	p.t.Helper()
 	parts := held.Parts
@@ -79,25 +82,27 @@ func (p *page) merge(held *transcript.Entry, e transcript.Entry) *transcript.Ent
 			parts = append(parts, transcript.Part{})
 		}
 		was := parts[part.Index]
-		if was.Kind != part.Kind {
+		if was.Kind != part.Kind || e.Whole {
 			was.Blocks = nil
 		}
-		blocks := slices.Clone(was.Blocks)
+		blocks := slices.Clone(was.Blocks[:min(len(was.Blocks), part.BlockCount)])
+		for len(blocks) < part.BlockCount {
+			blocks = append(blocks, transcript.Block{Index: lacking})
+		}
 		for _, b := range part.Blocks {
 			p.sent += len(b.HTML)
-			for len(blocks) <= b.Index {
-				blocks = append(blocks, transcript.Block{Index: len(blocks)})
+			was := blocks[b.Index]
+			if was.Index == lacking && b.Keep > 0 {
+				continue // it may stay as it is until somebody looks there
 			}
-			units := utf16.Encode([]rune(blocks[b.Index].HTML))
+			units := utf16.Encode([]rune(was.HTML))
 			if b.Keep > len(units) {
 				p.t.Fatalf("it is to keep %d of %d", b.Keep, len(units))
 			}
-			blocks[b.Index] = transcript.Block{Index: b.Index, HTML: string(utf16.Decode(units[:b.Keep])) + b.HTML, Done: b.Done}
+			html := string(utf16.Decode(units[:b.Keep])) + b.HTML
+			blocks[b.Index] = transcript.Block{Index: b.Index, HTML: html, Done: b.Done}
 		}
-		part.Blocks = append([]transcript.Block{}, blocks[:min(len(blocks), part.BlockCount)]...)
-		if len(part.Blocks) != part.BlockCount {
-			p.t.Fatalf("part %d of %d has %d blocks, the page has %d", part.Index, e.Seq, part.BlockCount, len(part.Blocks))
-		}
+		part.Blocks = append([]transcript.Block{}, blocks...)
 		parts[part.Index] = part
 	}
 	if len(parts) < e.PartCount {
@@ -107,22 +112,42 @@ func (p *page) merge(held *transcript.Entry, e transcript.Entry) *transcript.Ent
 	return held
 }
 
-// need asks for the bodies that it does not hold.
-func (p *page) need() {
-	p.t.Helper()
-	var seqs []uint64
+// wants asks for what the page does not hold of the path.
+func (p *page) wants() []transcript.Want {
+	var wants []transcript.Want
 	for _, seq := range p.outline {
 		if p.entries[seq] == nil {
-			seqs = append(seqs, seq)
+			wants = append(wants, transcript.Want{Seq: seq})
+			continue
+		}
+		for _, part := range p.entries[seq].Parts {
+			for i, b := range part.Blocks {
+				if b.Index != lacking {
+					continue
+				}
+				if n := len(wants) - 1; n >= 0 && wants[n] == (transcript.Want{Seq: seq, Part: part.Index, From: wants[n].From, To: i}) {
+					wants[n].To++
+				} else {
+					wants = append(wants, transcript.Want{Seq: seq, Part: part.Index, From: i, To: i + 1})
+				}
+			}
 		}
 	}
-	entries, err := p.tr.Entries(p.t.Context(), seqs)
-	if err != nil {
-		p.t.Fatal(err)
+	return wants
+}
+
+// need pulls until the page holds all of the path, as one does that scrolls through
+// it. last stays what the pull before brought.
+func (p *page) need() {
+	p.t.Helper()
+	last := p.last
+	for wants := p.wants(); len(wants) > 0; wants = p.wants() {
+		p.pull(wants...)
+		if len(p.last.Entries) == 0 {
+			p.t.Fatalf("of %+v nothing comes", wants)
+		}
 	}
-	for _, e := range entries {
-		p.entries[e.Seq] = p.merge(&transcript.Entry{}, e)
-	}
+	p.last = last
 }
 
 // text is everything that a person sees, to compare.
@@ -134,6 +159,9 @@ func (p *page) text() string {
 			p.t.Fatalf("the page does not hold %d", seq)
 		}
 		shown = append(shown, p.entries[seq])
+	}
+	if wants := p.wants(); len(wants) > 0 {
+		p.t.Fatalf("the page lacks %+v", wants)
 	}
 	return encode(p.t, struct {
 		Chat    *transcript.Chat

@@ -16,6 +16,7 @@ var pieces = []string{
 	"Hello", " world", ".\n\n", "**bo", "ld** ", "# A head", "ing\n\n", "- one\n", "- two\n",
 	"```go\nx := 1\n", "y := \"😀\"\n", "```\n\n", "| a | b |\n|---|---|\n", "| 1 | 2 |\n", "a line\n", "===\n",
 	"<script>alert(1)</script>", " [a](https://x.test) ", "\n\n> quote\n", strings.Repeat("long words in a row ", 30),
+	strings.Repeat("A paragraph of more than a pull brings.\n\n", 300), "\n\n", "~~~\n" + strings.Repeat("code\n", 6000) + "~~~\n\n",
 }
 
 // story is a conversation to which anything may happen, and two pages that look on.
@@ -104,7 +105,10 @@ func (s *story) step() string {
 	case 9, 10:
 		p := s.pages[s.pick(len(s.pages))]
 		p.pull()
-		if s.pick(2) == 0 {
+		if wants := p.wants(); len(wants) > 0 && s.pick(2) == 0 { // it scrolls
+			i := s.pick(len(wants))
+			p.pull(wants[i : i+1+s.pick(len(wants)-i)]...)
+		} else if s.pick(2) == 0 {
 			p.need()
 		}
 		return "a pull"

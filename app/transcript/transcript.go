@@ -21,7 +21,7 @@ import (
 	"conclave/app/chat"
 )
 
-// firstEntries is how many entries the first pull of a conversation brings whole,
+// firstEntries is how many entries the first pull of a conversation brings at most,
 // keptEntries how many drawn ones a transcript remembers, and keptShapes how many
 // changes of the outline.
 const (
@@ -105,10 +105,10 @@ func (t *Transcript) Revision() uint64 {
 	return t.revision
 }
 
-// Pull returns what changed since a revision. 0, and a revision that is not this
-// transcript's or too old, open the conversation: the chat, the whole path and its
-// last entries.
-func (t *Transcript) Pull(ctx context.Context, since uint64) (Pull, error) {
+// Pull returns what changed since a revision, and what the page wants beside that. 0,
+// and a revision that is not this transcript's or too old, open the conversation: the
+// chat, the whole path and as many of its last entries as there is room for.
+func (t *Transcript) Pull(ctx context.Context, since uint64, wants ...Want) (Pull, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.open(ctx); err != nil {
@@ -129,25 +129,52 @@ func (t *Transcript) Pull(ctx context.Context, since uint64) (Pull, error) {
 	entries := t.changed(since)
 	if anew {
 		out.Outline = t.splice(0)
-		entries = t.path[max(0, len(t.path)-firstEntries):]
+		entries = slices.Clone(t.path[max(0, len(t.path)-firstEntries):])
 	} else if from := t.changedFrom(since); from >= 0 {
 		out.Outline = t.splice(from)
 	}
-	for _, p := range entries {
+	left := room{pullBytes, wantBytes}
+	wanted := t.wanted(wants)
+	for p := range wanted {
+		if !slices.Contains(entries, p) {
+			entries = append(entries, p)
+		}
+	}
+	slices.SortFunc(entries, func(a, b *place) int { return cmp.Compare(a.Seq, b.Seq) })
+	for _, p := range slices.Backward(entries) { // the newest are at the end, where a page opens
+		wants, whole := wanted[p], anew || p.whole > since
+		if anew && len(wants) == 0 && left.changed < endBytes {
+			continue // asked for when it is seen
+		}
+		for _, w := range wants {
+			whole = whole || w.To == 0
+		}
 		if err := t.drawNow(ctx, p); err != nil {
 			if p.onPath {
 				return Pull{}, err
 			}
 			continue // nobody sees it
 		}
-		out.Entries = append(out.Entries, p.entry(since, anew || p.whole > since))
+		out.Entries = append(out.Entries, p.entry(since, whole, wants, &left))
 	}
+	slices.Reverse(out.Entries)
 	return out, nil
 }
 
+// wanted returns what a page wants of each entry of the path.
+func (t *Transcript) wanted(wants []Want) map[*place][]Want {
+	out := map[*place][]Want{}
+	for _, w := range wants {
+		if p := t.places[chat.MessageSeq(w.Seq)]; p != nil && p.onPath {
+			out[p] = append(out[p], w)
+		}
+	}
+	return out
+}
+
 // changed returns the entries that a page may hold and that changed since a
-// revision, oldest first. They need not be on the path: a page keeps what it holds
-// for when the person comes back to it.
+// revision. They need not be on the path: a page keeps what it holds for when the
+// person comes back to it.
 func (t *Transcript) changed(since uint64) []*place {
 	var out []*place
 	for _, p := range t.given {
@@ -155,7 +182,6 @@ func (t *Transcript) changed(since uint64) []*place {
 			out = append(out, p)
 		}
 	}
-	slices.SortFunc(out, func(a, b *place) int { return cmp.Compare(a.Seq, b.Seq) })
 	return out
 }
 
@@ -177,27 +203,6 @@ func (t *Transcript) splice(from int) *OutlineSplice {
 		out.Seqs = append(out.Seqs, uint64(p.Seq))
 	}
 	return out
-}
-
-// Entries returns entries of the path whole, in the order asked.
-func (t *Transcript) Entries(ctx context.Context, seqs []uint64) ([]Entry, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if err := t.open(ctx); err != nil {
-		return nil, err
-	}
-	out := []Entry{}
-	for _, seq := range seqs {
-		p := t.places[chat.MessageSeq(seq)]
-		if p == nil || !p.onPath {
-			continue
-		}
-		if err := t.drawNow(ctx, p); err != nil {
-			return nil, err
-		}
-		out = append(out, p.entry(0, true))
-	}
-	return out, nil
 }
 
 // Refresh reads the conversation anew after something else than a live turn changed
@@ -426,17 +431,4 @@ func (t *Transcript) redraw(ctx context.Context, p *place) {
 	}
 	p.rev = t.revision
 	t.forget(p) // whoever pulls it reads it, or is told why not
-}
-
-// entry returns what changed of the entry after a revision, or all.
-func (p *place) entry(since uint64, whole bool) Entry {
-	e := p.drawing.head
-	e.Whole, e.PartCount, e.Parts = whole, len(p.drawing.parts), []Part{}
-	e.Hidden, e.Siblings, e.OtherBranch = p.hidden, append([]uint64{}, p.siblings...), p.behind
-	for i, part := range p.drawing.parts {
-		if whole || part.rev > since {
-			e.Parts = append(e.Parts, part.since(i, since, whole))
-		}
-	}
-	return e
 }

@@ -32,9 +32,10 @@ func TestF135AChatOpensWithItsPathAndItsLastEntriesWhole(t *testing.T) {
 	if n := len(p.last.Entries); n != 30 || p.last.Entries[0].Seq != 71 || !p.last.Entries[0].Whole {
 		t.Errorf("it opened with %d entries", n)
 	}
-	entries, err := tr.Entries(t.Context(), []uint64{5, 1, 4711, 0})
-	if err != nil || len(entries) != 2 || entries[0].Seq != 5 || entries[1].Seq != 1 || !entries[0].Whole {
-		t.Errorf("asked for 5 and 1: %v, %+v", err, entries)
+	p.pull(transcript.Want{Seq: 5}, transcript.Want{Seq: 1}, transcript.Want{Seq: 4711}, transcript.Want{})
+	entries := p.last.Entries
+	if len(entries) != 2 || entries[0].Seq != 1 || entries[1].Seq != 5 || !entries[0].Whole {
+		t.Errorf("asked for 5 and 1: %+v", entries)
 	}
 	p.pull()
 	if p.last.Chat != nil || p.last.Outline != nil || len(p.last.Entries) != 0 {
@@ -382,8 +383,8 @@ func TestF135WhatIsTakenOffThePathIsGoneFromThePage(t *testing.T) {
 	if _, err := m.open(t).Pull(t.Context(), 0); err == nil {
 		t.Error("a chat that was deleted opens")
 	}
-	if _, err := m.open(t).Entries(t.Context(), []uint64{1}); err == nil {
-		t.Error("the messages of a chat that was deleted are there")
+	if _, err := m.open(t).Place(t.Context(), 1, "one"); err == nil {
+		t.Error("words are found in a chat that was deleted")
 	}
 }
 
@@ -417,7 +418,7 @@ func TestF135ALongChatIsForgottenInPartAndShownWhole(t *testing.T) {
 		t.Errorf("the live entry is %q", words(p.entry(521)))
 	}
 	// One that the transcript has forgotten, and the page has not, is changed.
-	const forgotten = 3
+	const forgotten = 519
 	m.rewrite(forgotten, "changed")
 	refresh(t, tr, forgotten)
 	p.pull()
@@ -613,8 +614,8 @@ func TestF135AStoreThatCannotBeReadIsReadLater(t *testing.T) {
 	if _, err := tr.Pull(t.Context(), p.revision); !errors.Is(err, errDisk) {
 		t.Errorf("the page pulls %v", err)
 	}
-	if _, err := tr.Entries(t.Context(), []uint64{2}); !errors.Is(err, errDisk) {
-		t.Errorf("the page asks for the answer: %v", err)
+	if _, err := tr.Place(t.Context(), 2, "memory"); !errors.Is(err, errDisk) {
+		t.Errorf("the page looks for words in the answer: %v", err)
 	}
 	if err := tr.RefreshAll(t.Context()); !errors.Is(err, errDisk) {
 		t.Errorf("a plugin's edit: %v", err)
@@ -678,22 +679,12 @@ func TestF135PagesAndTurnsMeetAtOnce(t *testing.T) {
 	for _, p := range pages {
 		reading.Go(func() {
 			for {
-				pull, err := tr.Pull(context.Background(), p.revision)
+				pull, err := tr.Pull(context.Background(), p.revision, p.wants()...)
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				p.take(pull)
-				entries, err := tr.Entries(context.Background(), p.outline)
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				for _, e := range entries {
-					if p.entries[e.Seq] == nil {
-						p.entries[e.Seq] = p.merge(&transcript.Entry{}, e)
-					}
-				}
 				_, _, _ = tr.Asking("turn 1", "request")
 				select {
 				case <-over:

@@ -16,19 +16,34 @@ type Failure struct {
 	Ref     string     `json:"ref"`     // short, and also in the log; "" unless kind is internal
 }
 
-// Pull is what changed in a conversation since the revision asked. At revision 0
-// that is chat, the whole outline, and the last entries whole.
+// Pull is what changed in a conversation since the revision asked, and what was wanted.
+// At revision 0 that is chat, the whole outline, and the last entries.
 type Pull struct {
 	Conversation string         `json:"conversation"`
 	Revision     uint64         `json:"revision"`
 	Chat         *Chat          `json:"chat"`    // set when it changed
 	Outline      *OutlineSplice `json:"outline"` // set when the visible path changed
-	Entries      []Entry        `json:"entries"` // entries that changed, oldest first
+	Entries      []Entry        `json:"entries"` // that changed, or of which something was wanted, oldest first
 	// The running turn; null when none runs. Always the present state.
 	Status *TurnStatus `json:"status"`
 	// The difference is not known (the revision is too old): this is as if asked at 0,
 	// and everything that the page held is void.
 	Reset bool `json:"reset"`
+}
+
+// Want asks for blocks of an entry from From up to To; with To 0, for the entry, which
+// the page does not hold.
+type Want struct {
+	Seq  uint64 `json:"seq"`
+	Part int    `json:"part"`
+	From int    `json:"from"`
+	To   int    `json:"to"`
+}
+
+// Spot is the place of a block in an entry.
+type Spot struct {
+	Part  int `json:"part"`
+	Block int `json:"block"`
 }
 
 // Chat is one conversation without its messages.
@@ -60,9 +75,10 @@ type OutlineSplice struct {
 // changes.
 type Entry struct {
 	Seq uint64 `json:"seq"`
-	// true: parts is everything there is. false: parts are only those that changed, and
-	// their blocks only those that changed; merge by index. A page that does not hold
-	// the entry drops a partial one and asks Chats.Messages when it is needed.
+	// true: parts is everything there is, and of their blocks what there is room for; the
+	// page asks for the others as it needs them, also for those that it held. false: parts
+	// and their blocks are those that changed or were asked for; merge by index. A page
+	// that does not hold the entry drops it.
 	Whole   bool              `json:"whole"`
 	Role    chat.Role         `json:"role"`
 	Turn    string            `json:"turn"`

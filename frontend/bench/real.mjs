@@ -79,11 +79,11 @@ export function fullData(place) {
 }
 
 // Where things are on a screen of 1320 by 880.
-const transcript = { x: 440, y: 100, width: 700, height: 620 };
+export const transcript = { x: 440, y: 100, width: 700, height: 620 };
 const tools = { x: 920, y: 260, width: 360, height: 540 };
 const sidebar = { x: 30, y: 140, width: 230, height: 600 };
-const firstChat = [150, 158];
-const secondChat = [150, 194];
+export const firstChat = [150, 158];
+export const secondChat = [150, 194];
 const inTranscript = [350, 300]; // left of the text, where no link is
 const inMessage = [1000, 500];
 const toTheEnd = [792, 739]; // the button over the composer, once there is more below
@@ -103,7 +103,7 @@ async function changes(screen, part, done) {
 }
 
 /** How long after an action, which is some keys, the last change of the picture came. */
-async function settled(screen, part, action) {
+export async function settled(screen, part, action) {
   action();
   const at = await changes(screen, part, (all, now) => now - (all.at(-1) ?? 0) > 700);
   return at.at(-1) ?? 0;

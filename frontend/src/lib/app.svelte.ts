@@ -290,10 +290,7 @@ export class App {
     }
     if (oldest.conversation) await this.openChat(oldest.conversation);
     this.page = null;
-    if (this.chat && oldest.seq) {
-      this.chat.targetRequest = oldest.id;
-      this.chat.target = oldest.seq;
-    }
+    if (this.chat && oldest.seq) this.chat.target = { seq: oldest.seq, request: oldest.id };
     this.permissions.focused = oldest.id;
   }
 

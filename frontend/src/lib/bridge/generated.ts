@@ -241,12 +241,15 @@ export interface ChatsCalls {
    */
   List(query: ChatQuery, offset: number, limit: number): Promise<ChatList>;
   /**
-   * Messages returns whole entries by seq, at most 200, in the order asked; unknown ones are
-   * left out.
+   * Place returns where the words stand first in an entry; its first block when they stand in
+   * none.
    */
-  Messages(conversation: string, seqs: number[]): Promise<Entry[]>;
-  /** Pull returns what changed since a revision; 0 opens the conversation. */
-  Pull(conversation: string, since: number): Promise<Pull>;
+  Place(conversation: string, seq: number, words: string): Promise<Spot>;
+  /**
+   * Pull returns what changed since a revision, 0 opens the conversation, and what the page
+   * wants beside that, at most 200 pieces.
+   */
+  Pull(conversation: string, since: number, wants: Want[]): Promise<Pull>;
   /** Regenerate answers again beside the answer seq; model "" is the chat's. */
   Regenerate(conversation: string, seq: number, model: string): Promise<Sent>;
   /** Rename gives the conversation a title. */
@@ -359,9 +362,10 @@ export type EndReason =
 export interface Entry {
   seq: number;
   /**
-   * true: parts is everything there is. false: parts are only those that changed, and their
-   * blocks only those that changed; merge by index. A page that does not hold the entry drops a
-   * partial one and asks Chats.Messages when it is needed.
+   * true: parts is everything there is, and of their blocks what there is room for; the page
+   * asks for the others as it needs them, also for those that it held. false: parts and their
+   * blocks are those that changed or were asked for; merge by index. A page that does not hold
+   * the entry drops it.
    */
   whole: boolean;
   role: EntryRole;
@@ -1077,8 +1081,8 @@ export interface Provider {
 }
 
 /**
- * Pull is what changed in a conversation since the revision asked. At revision 0 that is chat,
- * the whole outline, and the last entries whole.
+ * Pull is what changed in a conversation since the revision asked, and what was wanted. At
+ * revision 0 that is chat, the whole outline, and the last entries.
  */
 export interface Pull {
   conversation: string;
@@ -1087,7 +1091,7 @@ export interface Pull {
   chat: Chat | null;
   /** set when the visible path changed */
   outline: OutlineSplice | null;
-  /** entries that changed, oldest first */
+  /** that changed, or of which something was wanted, oldest first */
   entries: Entry[];
   /** The running turn; null when none runs. Always the present state. */
   status: TurnStatus | null;
@@ -1181,6 +1185,12 @@ export interface SettingsCalls {
 
 /** SettingsPatch is those fields of SettingsView that change. */
 export type SettingsPatch = Partial<Omit<Settings, "revision">>;
+
+/** Spot is the place of a block in an entry. */
+export interface Spot {
+  part: number;
+  block: number;
+}
 
 /** Template is a kind of plugin that Plugins.New can make. */
 export interface Template {
@@ -1319,6 +1329,17 @@ export type Visibility =
   | "direct" // offered to the main model
   | "deferred" // found through tool_search
   | "hidden"; // callable by people and plugins only
+
+/**
+ * Want asks for blocks of an entry from From up to To; with To 0, for the entry, which the page
+ * does not hold.
+ */
+export interface Want {
+  seq: number;
+  part: number;
+  from: number;
+  to: number;
+}
 
 /** Window is bound: the window itself, and what belongs to no other group. */
 export interface WindowCalls {

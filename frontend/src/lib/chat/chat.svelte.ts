@@ -1,21 +1,24 @@
 /**
  * The conversation that is open: its visible path, the messages that have been
- * looked at, and what its turn is doing. Bodies are pulled as they come into
- * view, so a chat of 10,000 messages opens like one of ten.
+ * looked at, and what its turn is doing. What is shown is pulled as it comes near
+ * the view, so a chat of 10,000 messages opens like one of ten.
  */
-import { SvelteMap } from "svelte/reactivity";
 import { AppError, type Bridge } from "../bridge/calls";
 import { Puller, type Notices } from "../bridge/events";
-import type { Chat, Find, Pull, Sent, TurnStatus } from "../bridge/generated";
+import type { Chat, Find, Pull, Sent, Spot, TurnStatus, Want } from "../bridge/generated";
 import { s } from "../strings";
 import { EntryView } from "./entry.svelte";
 
-/** How many bodies are kept; the ones asked for longest ago go first. */
-const keepBodies = 600;
-/** How many bodies on either side of one in view are asked for with it: a screen or more. */
-const ahead = 15;
-/** How many bodies one call may bring (Chats.Messages). */
-const batch = 200;
+/** How much HTML is kept, in characters; the messages pulled longest ago go first. */
+const keepSize = 6_000_000;
+
+/** What is to be brought into view; seq 0 is nothing. */
+export interface Target {
+  seq: number;
+  /** The permission request whose card is to be in view. */
+  request?: string;
+  spot?: Spot;
+}
 
 export class OpenChat {
   readonly id: string;
@@ -26,22 +29,27 @@ export class OpenChat {
   error = $state.raw<AppError | null>(null);
   /** The first pull has arrived. */
   ready = $state.raw(false);
+  /** How many pulls were taken in. */
+  pulls = $state.raw(0);
   /** Blocks that arrived while streaming, for the pill that counts paragraphs. */
   paragraphs = $state.raw(0);
   /** The message being edited in place, 0 = none. */
   editing = $state.raw(0);
-  /** A message to bring into view and flash once; the transcript sets it back to 0. */
-  target = $state.raw(0);
-  /** The permission request of that message that is to be in view; "" = none. */
-  targetRequest = "";
+  /** A message to bring into view and flash once; the transcript sets it back. */
+  target = $state.raw<Target>({ seq: 0 });
   /** The question just sent, which is placed at the top of the view; 0 = none. */
   asked = $state.raw(0);
 
   readonly running = $derived(this.status !== null);
   readonly empty = $derived(this.ready && this.outline.length === 0);
 
-  #entries = new SvelteMap<number, EntryView>();
-  #wanted = new Set<number>();
+  #entries = new Map<number, EntryView>();
+  /** Changes when entries come or go. */
+  #bodies = $state.raw(0);
+  #wants: Want[] = [];
+  #asks = false;
+  #futile = 0; // the revision at which nothing came of what was wanted
+  #size = 0; // of the HTML that came, and may be held
   #revision = 0;
   #puller: Puller;
   #off: () => void;
@@ -58,9 +66,15 @@ export class OpenChat {
     this.id = id;
     this.#puller = new Puller(
       () => this.#revision,
-      async () => this.take(await bridge.chats.Pull(id, this.#revision)),
+      async () => {
+        const wants = this.#wants.filter((want) => this.#lacks(want)); // some may have come
+        this.#wants = [];
+        const pull = await bridge.chats.Pull(id, this.#revision, wants);
+        this.take(pull);
+        if (wants.length > 0 && pull.entries.length === 0) this.#futile = this.#revision;
+      },
       (cause) => {
-        if (!this.ready) this.error = AppError.of(cause);
+        if (!this.ready || this.#asks) this.error = AppError.of(cause);
       },
     );
     this.#off = notices.watch("chat", id, this.#puller.notice);
@@ -75,52 +89,50 @@ export class OpenChat {
     this.#off();
   }
 
-  /** The message's body when it is held; asks for it when not. */
+  /** The message when it is held. */
   entry(seq: number): EntryView | undefined {
+    void this.#bodies;
     return this.#entries.get(seq);
   }
 
-  /** A message has come into view: its body is wanted, and those a screen around it. */
-  near(seq: number, index: number): void {
-    this.need(seq);
-    const from = Math.max(0, index - ahead);
-    for (const other of this.outline.slice(from, index + ahead + 1)) this.need(other);
+  /** The same, for what need not hear when it comes or goes. */
+  held = (seq: number): EntryView | undefined => this.#entries.get(seq);
+
+  /** Asks for what is wanted; shown are the messages on the page, which are kept. */
+  want(wants: Want[], shown: { seq: number }[]): void {
+    this.#wants = this.#futile === this.#revision ? [] : wants;
+    if (this.#size > keepSize) this.#evict(shown);
+    if (!this.#asks && this.#wants.length > 0) void this.#ask();
   }
 
-  /** A body is wanted. Calls in one task are one question. */
-  need(seq: number): void {
-    if (this.#entries.has(seq) || this.#wanted.has(seq)) return;
-    this.#wanted.add(seq);
-    if (this.#wanted.size === 1) queueMicrotask(() => void this.#fetch());
+  async #ask(): Promise<void> {
+    this.#asks = true;
+    while (this.#wants.length > 0 && !this.error) await this.#puller.refresh();
+    this.#asks = false;
   }
 
-  async #fetch(): Promise<void> {
-    const seqs = [...this.#wanted].slice(0, batch);
-    try {
-      const entries = await this.bridge.chats.Messages(this.id, seqs);
-      for (const entry of entries) {
-        if (!this.#entries.has(entry.seq)) this.#entries.set(entry.seq, new EntryView(entry));
-      }
-    } catch (cause) {
-      this.error = AppError.of(cause);
+  #lacks({ seq, part, from, to }: Want): boolean {
+    const blocks = this.held(seq)?.parts[part];
+    if (to === 0 || !blocks) return !this.held(seq);
+    for (let i = from; i < to; i++) if (blocks.block(i).lacks) return true;
+    return false;
+  }
+
+  #evict(shown: { seq: number }[]): void {
+    const kept = new Set([...shown.map(({ seq }) => seq), ...this.outline.slice(-2)]);
+    this.#size = 0;
+    for (const [seq, entry] of [...this.#entries].reverse()) {
+      if (this.#size > keepSize / 2 && !kept.has(seq)) this.#entries.delete(seq);
+      else this.#size += entry.size;
     }
-    for (const seq of seqs) this.#wanted.delete(seq);
-    this.#evict();
-    if (this.#wanted.size > 0) queueMicrotask(() => void this.#fetch());
-  }
-
-  #evict(): void {
-    const newest = new Set(this.outline.slice(-40));
-    for (const seq of this.#entries.keys()) {
-      if (this.#entries.size <= keepBodies) return;
-      if (!newest.has(seq)) this.#entries.delete(seq);
-    }
+    this.#bodies++;
   }
 
   /** Takes in what a pull brought. */
   take(pull: Pull): void {
     if (pull.revision < this.#revision && !pull.reset) return; // overtaken by a newer answer
     if (pull.reset) this.#entries.clear();
+    let came = pull.reset;
     this.#revision = pull.revision;
     if (pull.chat) this.chat = pull.chat;
     if (pull.outline) {
@@ -128,13 +140,16 @@ export class OpenChat {
     }
     let fresh = 0;
     for (const entry of pull.entries) {
+      for (const part of entry.parts) for (const { html } of part.blocks) this.#size += html.length;
       const held = this.#entries.get(entry.seq);
-      if (held && !entry.whole) fresh += held.take(entry);
+      if (held) fresh += held.take(entry);
       else if (entry.whole) {
-        if (held) fresh += held.take(entry);
-        else this.#entries.set(entry.seq, new EntryView(entry));
+        this.#entries.set(entry.seq, new EntryView(entry));
+        came = true;
       }
     }
+    if (came) this.#bodies++;
+    this.pulls++;
     if (this.ready) this.paragraphs += fresh;
     const before = this.status;
     if (JSON.stringify(before) !== JSON.stringify(pull.status)) this.status = pull.status;
@@ -157,13 +172,13 @@ export class OpenChat {
   /** The last message of the path, when its body is held. */
   get last(): EntryView | undefined {
     const seq = this.outline.at(-1);
-    return seq === undefined ? undefined : this.#entries.get(seq);
+    return seq === undefined ? undefined : this.entry(seq);
   }
 
   /** The last message that a person wrote, among the bodies held. */
   get lastQuestion(): EntryView | undefined {
     for (let i = this.outline.length - 1; i >= 0; i--) {
-      const entry = this.#entries.get(this.outline[i] as number);
+      const entry = this.entry(this.outline[i] as number);
       if (entry?.head.role === "user") return entry;
     }
     return undefined;
@@ -191,6 +206,16 @@ export class OpenChat {
   setHidden = (seq: number, hidden: boolean) => this.bridge.chats.SetHidden(this.id, seq, hidden);
 
   source = (seq: number): Promise<string> => this.bridge.chats.Source(this.id, seq);
+
+  /** The place of a permission request's card in a message. */
+  spotOf(seq: number, request: string): Spot {
+    const parts = this.held(seq)?.parts ?? [];
+    const part = parts.findIndex(({ call }) => call?.request === request);
+    return { part: part < 0 ? parts.length : part, block: 0 };
+  }
+
+  place = (seq: number, words: string): Promise<Spot> =>
+    this.bridge.chats.Place(this.id, seq, words);
 
   find = (words: string): Promise<Find[]> => this.bridge.chats.Find(this.id, words);
 }

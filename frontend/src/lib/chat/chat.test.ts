@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest";
-import type { Entry, Pull } from "../bridge/generated";
+import type { Entry, Pull, Want } from "../bridge/generated";
 import { startApp, until } from "../testing";
 import { EntryView } from "./entry.svelte";
 
@@ -69,6 +69,38 @@ describe("a streaming message", () => {
     expect(view.parts[0]?.blocks.map((b) => b.html)).toEqual(["<p>a</p>", "<p>bc</p>", "<p>d"]);
   });
 
+  test("F121 what is not pulled is asked for, and what it is added to must be there", () => {
+    const view = new EntryView(entry({ parts: [text([[3, "<p>d", false]], 4)] }));
+    expect(view.wants(0, 3)).toEqual([{ seq: 1, part: 0, from: 0, to: 3 }]);
+    expect(view.wants(3, Infinity)).toEqual([]);
+    const more = (index: number, html: string, keep: number, whole = false) =>
+      view.take(
+        entry({ whole, parts: [{ ...text([], 4), blocks: [{ index, html, keep, done: false }] }] }),
+      );
+    more(3, "e", 4);
+    more(2, "added", 4); // to something that is not here
+    expect(view.parts[0]?.blocks.map((b) => b.html)).toEqual(["", "", "", "<p>de"]);
+    // All may have changed, and is shown until it comes.
+    more(2, "<p>c</p>", 0, true);
+    expect(view.parts[0]?.blocks.map((b) => b.html)).toEqual(["", "", "<p>c</p>", "<p>de"]);
+    expect(view.wants(2, Infinity)).toEqual([{ seq: 1, part: 0, from: 3, to: 4 }]);
+    more(3, "<p>new</p>", 0);
+    expect(view.wants(2, Infinity)).toEqual([]);
+  });
+
+  test("F121 rows are where what was measured and guessed puts them", () => {
+    const view = new EntryView(entry({ part_count: 2, parts: [text([[0, "a", true]], 3)] }));
+    expect(view.rows).toBe(3);
+    view.measure(1, [100, 20]);
+    const [first, second] = [view.topOf(1), view.topOf(2)];
+    expect(second - first).toBe(100);
+    expect(view.height).toBe(second + 20);
+    expect(view.rowAt(second - 1)).toBe(1);
+    expect(view.rowAt(second)).toBe(2);
+    expect(view.rowAt(1e9)).toBe(2);
+    expect(view.rowOf({ part: 0, block: 2 })).toBe(2);
+  });
+
   test("blocks and parts that are no longer there go away", () => {
     const view = new EntryView(
       entry({
@@ -131,22 +163,24 @@ describe("an open chat", () => {
     app.close();
   });
 
-  test("opening 10,000 messages asks for thirty bodies, and brings more as they are needed", async () => {
+  test("opening 10,000 messages brings thirty, and more as they are wanted, asked for once", async () => {
     const { app, fake } = await startApp("long");
     const chat = app.chat;
     if (!chat) throw new Error("no chat is open");
     expect(chat.outline).toHaveLength(10_000);
     const held = () => chat.outline.filter((seq) => chat.entry(seq)).length;
     expect(held()).toBe(30);
-    let asked = 0;
-    const messages = fake.chats.Messages.bind(fake.chats);
-    fake.chats.Messages = (id, seqs) => {
-      asked++;
-      return messages(id, seqs);
+    const asked: Want[] = [];
+    const pull = fake.chats.Pull.bind(fake.chats);
+    fake.chats.Pull = (id, since, wants) => {
+      asked.push(...wants);
+      return pull(id, since, wants);
     };
-    for (const seq of chat.outline.slice(100, 110)) chat.need(seq);
-    await until("ten more bodies", () => held() === 40);
-    expect(asked).toBe(1);
+    const wants = chat.outline.slice(100, 110).map((seq) => ({ seq, part: 0, from: 0, to: 0 }));
+    chat.want(wants.slice(0, 5), []);
+    chat.want(wants, []);
+    await until("ten more", () => held() === 40);
+    expect(asked).toEqual(wants);
     app.close();
   });
 

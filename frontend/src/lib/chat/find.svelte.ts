@@ -23,7 +23,7 @@ export class FindState {
     this.found = found;
     this.asked = words;
     this.at = Math.max(0, found.length - 1);
-    this.#show();
+    await this.#show();
   }
 
   /** The message that is shown, 0 = none. */
@@ -34,13 +34,16 @@ export class FindState {
   step(by: number): void {
     if (this.found.length === 0) return;
     this.at = (this.at + by + this.found.length) % this.found.length;
-    this.#show();
+    void this.#show();
   }
 
-  #show(): void {
+  async #show(): Promise<void> {
     const chat = this.chat();
-    const place = this.found[this.at];
-    if (chat && place) chat.target = place.seq;
+    const { seq } = this.found[this.at] ?? {};
+    if (!chat || !seq) return;
+    const { asked } = this;
+    const spot = await chat.place(seq, asked);
+    if (seq === this.here && asked === this.asked) chat.target = { seq, spot };
   }
 
   close(): void {

@@ -4,9 +4,10 @@
  * moved it since.
  */
 import { flushSync } from "svelte";
-import type { VirtualizerHandle } from "virtua/svelte";
+import type { Spot } from "../bridge/generated";
 import type { OpenChat } from "./chat.svelte";
 import { Follow } from "./follow.svelte";
+import { Rows, type RowAt } from "./rows.svelte";
 
 /** Gap between the top of the view and a question that was just sent, in px. */
 const questionGap = 24;
@@ -16,10 +17,14 @@ export const tailHeight = 64;
 const pillHeight = 56;
 /** A scroll this soon after the reader's own wheel, key or touch is the reader's, in ms. */
 const handLasts = 600;
-/** A scroll this soon after something changed size may be the list keeping its place, in ms. */
+/** A scroll this soon after something changed size may be the view keeping its place, in ms. */
 const settlingLasts = 300;
 /** How long a message that was brought into view is kept there while sizes settle, in ms. */
 const pinLasts = 500;
+/** How often rows are measured and shown before the view is left as it is. */
+const most = 8;
+/** How many screens above and below the view are pulled before they are seen. */
+const ahead = 2;
 
 const scrollKeys = ["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", " "];
 
@@ -30,7 +35,8 @@ export class TranscriptScroll {
   /** The pill would lie over the buttons of a permission card. */
   covers = $state.raw(false);
   scroller = $state.raw<HTMLElement>();
-  list = $state.raw<VirtualizerHandle>();
+  content = $state.raw<HTMLElement>();
+  readonly rows: Rows;
 
   #hand = -handLasts; // when the reader last moved the view
   #dragging = false; // a pointer is down: on the scroll bar, or selecting
@@ -40,20 +46,25 @@ export class TranscriptScroll {
     align: "start" | "center";
     until: number;
     inside: (() => DOMRect | undefined) | undefined;
+    spot: Spot | undefined;
   } | null = null;
+  /** A row in view, and where it was: it stays there when what is above it changes. */
+  #anchor: { row: Element; y: number } | null = null;
   #expected = -1; // where this put the view
   #question = 0; // held at the top
   #holding = false; // nobody has moved the view since the question was put there
 
-  constructor(private chat: () => OpenChat) {}
+  constructor(private chat: () => OpenChat) {
+    this.rows = new Rows(chat);
+  }
 
   #measure(mover: "window" | "somebody" | "reader" = "window"): void {
-    const { scroller, list } = this;
-    if (!list || !scroller) return;
+    const { scroller, rows } = this;
+    if (!scroller) return;
     const { outline, paragraphs } = this.chat();
     if (this.#question) {
       const at = outline.indexOf(this.#question);
-      const used = list.getItemOffset(outline.length) + tailHeight - list.getItemOffset(at);
+      const used = rows.end + tailHeight - rows.top(at);
       this.room = at < 0 ? 0 : Math.max(0, scroller.clientHeight - questionGap - used);
     }
     const bottom = scroller.getBoundingClientRect().bottom;
@@ -71,9 +82,84 @@ export class TranscriptScroll {
     this.#expected = this.scroller.scrollTop;
   }
 
-  toEnd(): void {
-    this.#scrollTo(this.scroller?.scrollHeight ?? 0);
+  /** Where an element is in what scrolls, whatever of it is in view. */
+  #yOf(element: Element): number {
+    const { scroller } = this;
+    if (!scroller) return 0;
+    const top = element.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
+    return top + scroller.scrollTop;
   }
+
+  /**
+   * Puts on the page what is in view, and the view where it is to be: first by what was
+   * guessed, and again with what was then measured, until nothing moves.
+   */
+  #layOut(place: () => number): void {
+    const { scroller, content, rows } = this;
+    if (!scroller?.clientHeight || !content) return;
+    flushSync(); // what was pulled is drawn
+    const kept = this.#kept();
+    for (let pass = 0; pass < most; pass++) {
+      rows.measure(content);
+      const top = place();
+      if (!rows.show(top, top + scroller.clientHeight, kept)) break;
+      flushSync();
+    }
+    this.#choose();
+    const { scrollTop: top, clientHeight: screen } = scroller;
+    this.chat().want(rows.wants(top - ahead * screen, top + (1 + ahead) * screen), rows.shown);
+  }
+
+  /** Chooses a row in view that stays where it is. */
+  #choose(): void {
+    const { scroller, content } = this;
+    if (!scroller || !content) return;
+    const top = scroller.getBoundingClientRect().top + 1;
+    const inView = [...content.querySelectorAll("[data-row]")].filter(
+      (row) => row.getBoundingClientRect().bottom > top,
+    );
+    const row = inView.find((row) => !row.matches(".waits")) ?? inView[0];
+    this.#anchor = row ? { row, y: this.#yOf(row) } : null;
+  }
+
+  #atAnchor = (): number => {
+    const { scroller } = this;
+    if (!scroller) return 0;
+    if (this.#anchor?.row.isConnected) {
+      const y = this.#yOf(this.#anchor.row);
+      const moved = y - this.#anchor.y;
+      if (Math.abs(moved) >= 1) {
+        this.#scrollTo(scroller.scrollTop + moved);
+        this.#anchor.y = y;
+      }
+    }
+    return scroller.scrollTop + this.rows.shift;
+  };
+
+  /** The rows that the keyboard and the selection are in. */
+  #kept(): RowAt[] {
+    const { content } = this;
+    const chosen = getSelection();
+    const ends = chosen?.isCollapsed === false ? [chosen.anchorNode, chosen.focusNode] : [];
+    return [document.activeElement, ...ends].flatMap((node) => {
+      const element = node instanceof Element ? node : node?.parentElement;
+      const row = element?.closest<HTMLElement>("[data-row]");
+      const seq =
+        content?.contains(row ?? null) && row?.closest<HTMLElement>("article")?.dataset.seq;
+      const index = this.chat().outline.indexOf(Number(seq));
+      return index < 0 ? [] : [{ index, row: Number(row?.dataset.row) }];
+    });
+  }
+
+  toEnd(): void {
+    this.#layOut(this.#atEnd);
+  }
+
+  #atEnd = (): number => {
+    const { scroller, rows } = this;
+    this.#scrollTo(scroller?.scrollHeight ?? 0);
+    return rows.end + tailHeight - (scroller?.clientHeight ?? 0);
+  };
 
   /** The pill: leave what was held, go to the end and follow. */
   letGo(): void {
@@ -94,45 +180,51 @@ export class TranscriptScroll {
 
   /**
    * Brings a message into view and keeps it there while the messages around it are
-   * measured, or until the reader moves. (The list's own scrollToIndex would do so
-   * for as long as anything changes size, which is as long as an answer streams,
-   * and against the reader.) Where inside gives a place in the message, that is
-   * what is brought.
+   * measured, or until the reader moves: that of its blocks which spot names, and the
+   * place in it that inside gives.
    */
-  bring(seq: number, align: "start" | "center", inside?: () => DOMRect | undefined): void {
+  bring(
+    seq: number,
+    align: "start" | "center",
+    spot?: Spot,
+    inside?: () => DOMRect | undefined,
+  ): void {
     this.follow.hold();
     if (seq !== this.#question) this.#holding = false;
-    this.#pin = { seq, align, until: performance.now() + pinLasts, inside };
-    this.#keepPin();
+    this.#pin = { seq, align, until: performance.now() + pinLasts, inside, spot };
+    this.#layOut(this.#atPin);
   }
 
-  #keepPin(): void {
-    const { scroller, list } = this;
+  #atPin = (): number => {
+    const { scroller, rows } = this;
     const pin = this.#pin;
-    const at = pin ? this.chat().outline.indexOf(pin.seq) : -1;
-    if (!list || !scroller || !pin || at < 0 || performance.now() > pin.until) {
+    const index = pin ? this.chat().outline.indexOf(pin.seq) : -1;
+    if (!scroller || !pin || index < 0 || performance.now() > pin.until) {
       this.#pin = null;
-      return;
+      return this.#atAnchor();
     }
     const place = pin.inside?.();
     if (place) {
       const top = place.top - scroller.getBoundingClientRect().top;
       this.#scrollTo(scroller.scrollTop + top - (scroller.clientHeight - place.height) / 2);
-      return;
+      return scroller.scrollTop + rows.shift;
     }
-    const middle = (scroller.clientHeight - list.getItemSize(at)) / 2;
+    const row = (pin.spot && this.chat().held(pin.seq)?.rowOf(pin.spot)) ?? 0;
+    const height = row > 0 ? 0 : rows.top(index + 1) - rows.top(index);
+    const middle = (scroller.clientHeight - height) / 2;
     const space = pin.align === "start" ? questionGap : Math.max(questionGap, middle);
-    this.#scrollTo(list.getItemOffset(at) - space);
-  }
+    const top = rows.topOf({ index, row }) - space;
+    this.#scrollTo(top);
+    return top;
+  };
 
   /**
    * Settles the view after each change of size, before it is painted; the function
-   * returned ends it. (The list tells of sizes before they are laid out.)
+   * returned ends it.
    */
   observe(): (() => void) | undefined {
-    const { scroller, list } = this;
-    const content = scroller?.firstElementChild;
-    if (!scroller || !list || !content) return undefined;
+    const { scroller, content } = this;
+    if (!scroller || !content) return undefined;
     const sizes = new ResizeObserver(this.settle);
     sizes.observe(scroller);
     sizes.observe(content);
@@ -142,8 +234,9 @@ export class TranscriptScroll {
   /** Something changed size, or more came. */
   settle = (): void => {
     this.#settled = performance.now();
-    if (this.#pin) this.#keepPin();
+    if (this.#pin) this.#layOut(this.#atPin);
     else if (this.follow.following) this.toEnd();
+    else this.#layOut(this.#atAnchor);
     this.#measure();
     if (!this.#pin) this.#keepQuestion();
   };
@@ -151,10 +244,10 @@ export class TranscriptScroll {
   // When an answer ends its last line goes and its buttons come: the view would be
   // cut short for a moment, and the question jump.
   #keepQuestion(): void {
-    const { scroller, list } = this;
+    const { scroller, rows } = this;
     const at = this.#holding ? this.chat().outline.indexOf(this.#question) : -1;
-    if (!scroller || !list || at < 0) return;
-    const offset = list.getItemOffset(at) - questionGap;
+    if (!scroller || at < 0) return;
+    const offset = rows.top(at) - questionGap;
     if (Math.abs(scroller.scrollTop - offset) < 1) return;
     flushSync(); // the room below is there
     this.#scrollTo(offset);
@@ -169,6 +262,7 @@ export class TranscriptScroll {
       this.#holding = false;
       this.#measure("reader");
     } else this.#measure(now - this.#settled < settlingLasts ? "window" : "somebody");
+    if (!own) this.#layOut(this.#atAnchor);
   };
 
   #readerMoves(): void {

@@ -10,8 +10,9 @@ const folded = (head: string, rest: string) =>
 
 it("F122 code that folds when it is complete stays open for who saw it come", async () => {
   const block = new BlockView();
-  const seen = mount(Rendered, { target: document.body, props: { block } });
+  const seen = mount(Rendered, { target: document.body, props: { block, row: 0 } });
   block.html = open("a\n");
+  block.held = true;
   flushSync();
   block.html = open("a\nb\n");
   flushSync();
@@ -22,7 +23,7 @@ it("F122 code that folds when it is complete stays open for who saw it come", as
   expect(document.querySelector("details")?.open).toBe(true);
   await unmount(seen);
 
-  const later = mount(Rendered, { target: document.body, props: { block } });
+  const later = mount(Rendered, { target: document.body, props: { block, row: 0 } });
   flushSync();
   expect(document.querySelector("details")?.open).toBe(false);
   await unmount(later);

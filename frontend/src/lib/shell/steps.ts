@@ -13,7 +13,7 @@ export function stepMessage(app: App, step: 1 | -1): void {
       ? -1
       : chat.outline.length;
   const seq = chat.outline[Math.min(Math.max(at + step, 0), chat.outline.length - 1)] as number;
-  chat.target = seq;
+  chat.target = { seq };
   void tick().then(() => {
     requestAnimationFrame(() =>
       document.querySelector<HTMLElement>(`[data-seq="${seq}"]`)?.focus({ preventScroll: true }),

@@ -178,21 +178,26 @@ export class FakeChats {
     };
   }
 
-  async Pull(id: string): Promise<t.Pull> {
+  async Pull(id: string, since: number, wants: t.Want[]): Promise<t.Pull> {
     const { chat, entries, status } = this.of(id);
+    const revision = this.bus.revision("chat", id);
+    const pulled = since === revision ? [] : entries.slice(-30);
+    const seqs = wants.map((want) => want.seq);
     return {
       conversation: id,
-      revision: this.bus.revision("chat", id),
+      revision,
       chat: { ...chat },
       outline: { from: 0, seqs: entries.map((e) => e.seq) },
-      entries: structuredClone(entries.slice(-30)),
+      entries: entries
+        .filter((e) => pulled.includes(e) || seqs.includes(e.seq))
+        .map((e) => {
+          const mine = wants.filter((want) => want.seq === e.seq);
+          const whole = pulled.includes(e) || mine.some((want) => want.to === 0);
+          return { ...structuredClone(e), whole, parts: some(e.parts, whole, mine) };
+        }),
       status,
       reset: false,
     };
-  }
-
-  async Messages(id: string, seqs: number[]): Promise<t.Entry[]> {
-    return structuredClone(this.of(id).entries.filter((e) => seqs.includes(e.seq)));
   }
 
   async Source(id: string, seq: number): Promise<string> {
@@ -232,6 +237,19 @@ export class FakeChats {
     return detail;
   }
 
+  async Place(id: string, seq: number, words: string): Promise<t.Spot> {
+    for (const { index, blocks } of this.of(id).entries.find((e) => e.seq === seq)?.parts ?? []) {
+      const block = blocks.findIndex(({ html }) =>
+        html
+          .replace(/<[^>]+>/g, "")
+          .toLowerCase()
+          .includes(words.toLowerCase()),
+      );
+      if (block >= 0) return { part: index, block };
+    }
+    return { part: 0, block: 0 };
+  }
+
   async Draft(id: string): Promise<t.Draft> {
     return this.drafts.get(id) ?? { text: "", cursor: 0, attachments: [], queued: [] };
   }
@@ -248,4 +266,14 @@ export class FakeChats {
     const made = () => this.add("", new Date(), model ? { model } : {}).chat.id;
     return { conversation: id || made(), turn: "", seq: 0 };
   }
+}
+
+/** Parts with those of their blocks that a pull brings: where a message begins and ends, and what is wanted. */
+function some(parts: t.Part[], whole: boolean, wants: t.Want[]): t.Part[] {
+  return structuredClone(parts).map((part) => {
+    const near = (i: number) => whole && (i < 10 || i >= part.block_count - 30);
+    const wanted = (i: number) =>
+      wants.some((want) => want.part === part.index && i >= want.from && i < want.to);
+    return { ...part, blocks: part.blocks.filter(({ index: i }) => near(i) || wanted(i)) };
+  });
 }

@@ -317,6 +317,23 @@ export const scenes: Record<string, (f: Fake) => void> = {
     }
     open(f, c.chat.id);
   },
+  longanswers: (f) => {
+    shippedPlugins(f);
+    someChats(f);
+    const c = f.chats.add("Long answers", ago(60_000));
+    const part = (at: string) => [
+      `<h3>Part ${at}</h3>`,
+      longParagraph(Number(at)),
+      code.go,
+      table,
+      `<p>The end of part ${at}.</p>`,
+    ];
+    for (let i = 1; i <= 20; i++) {
+      asks(f, c, `Question ${i}?`);
+      answers(f, c, Array.from({ length: 60 }, (_, n) => part(`${i}.${n + 1}`)).flat());
+    }
+    open(f, c.chat.id);
+  },
   manychats: (f) => {
     shippedPlugins(f);
     for (let i = 0; i < 50_000; i++) {

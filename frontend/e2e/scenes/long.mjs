@@ -1,0 +1,177 @@
+// Answers of many screens: what is not near the view is not on the page, and nothing shows that.
+import assert from "node:assert/strict";
+
+const nodes = (page) => page.evaluate(() => document.querySelectorAll("*").length);
+
+/** Waits until all that is in view is there, and the view holds still. */
+const rest = (page) =>
+  page.waitForFunction(
+    () =>
+      new Promise((resolve) => {
+        const look = () => {
+          const scroller = document.querySelector(".scroller");
+          const view = scroller.getBoundingClientRect();
+          const waits = [...scroller.querySelectorAll(".waits, .skeleton")].some((row) => {
+            const { top, bottom } = row.getBoundingClientRect();
+            return bottom > view.top && top < view.bottom;
+          });
+          return [waits, scroller.scrollTop, scroller.scrollHeight];
+        };
+        const before = look();
+        setTimeout(() => resolve(!before[0] && String(before) === String(look())), 150);
+      }),
+  );
+
+/** Where a text is below the top of the view. */
+const topOf = (page, text) =>
+  page.evaluate((text) => {
+    const element = [...document.querySelectorAll(".block > *")].find(
+      (e) => e.textContent === text,
+    );
+    const view = document.querySelector(".scroller").getBoundingClientRect();
+    return element ? element.getBoundingClientRect().top - view.top : null;
+  }, text);
+
+/** A heading or last line that is in view. */
+const inView = (page) =>
+  page.evaluate(() => {
+    const view = document.querySelector(".scroller").getBoundingClientRect();
+    return [...document.querySelectorAll(".block > *")].find((e) => {
+      const { top, bottom } = e.getBoundingClientRect();
+      return (
+        /^(Part|The end of part) /.test(e.textContent) && top > view.top && bottom < view.bottom
+      );
+    })?.textContent;
+  });
+
+export const tests = {
+  "F121 long answers stay under 3,000 nodes, at the end, in the middle and at the beginning": {
+    scene: "longanswers",
+    async run(page) {
+      await page.getByText("The end of part 20.60.").waitFor();
+      assert.ok((await nodes(page)) < 3000, `${await nodes(page)} nodes at the end`);
+      await page.locator(".scroller").hover();
+      await page.mouse.wheel(0, -200);
+      for (const part of [0.7, 0.33, 0.32, 0]) {
+        await page
+          .locator(".scroller")
+          .evaluate((e, p) => (e.scrollTop = e.scrollHeight * p), part);
+        await rest(page);
+        assert.ok((await nodes(page)) < 3000, `${await nodes(page)} nodes at ${part}`);
+      }
+      await page.getByText("Question 1?", { exact: true }).waitFor();
+    },
+  },
+
+  "F121 a wheel moves a long answer by as much as it turns, whatever is measured meanwhile": {
+    scene: "longanswers",
+    async run(page) {
+      await page.getByText("The end of part 20.60.").waitFor();
+      await page.locator(".scroller").hover();
+      await page.mouse.wheel(0, -400);
+      await rest(page);
+      for (let i = 0; i < 40; i++) {
+        const text = await inView(page);
+        const before = await topOf(page, text);
+        const turn = i < 30 ? -180 : 160;
+        await page.mouse.wheel(0, turn);
+        await rest(page);
+        const after = await topOf(page, text);
+        assert.ok(
+          after !== null && Math.abs(after - before + turn) < 3,
+          `turn ${i}: ${text} went from ${before} to ${after}`,
+        );
+      }
+    },
+  },
+
+  "F121 find brings up words in the middle of a long answer, above and below what is shown": {
+    scene: "longanswers",
+    async run(page) {
+      await page.getByText("The end of part 20.60.").waitFor();
+      for (const words of ["end of part 7.31.", "end of part 18.30.", "end of part 2.59."]) {
+        await page.keyboard.press("Control+f");
+        await page.getByRole("searchbox", { name: "Find in this chat" }).fill(words);
+        await page.getByText("1 of 1").waitFor();
+        await page.waitForFunction((words) => {
+          const place = [...(CSS.highlights.get("find-here") ?? [])][0];
+          const view = document.querySelector(".scroller").getBoundingClientRect();
+          const box = place?.getBoundingClientRect();
+          return String(place).includes(words) && box.top > view.top && box.bottom < view.bottom;
+        }, words);
+      }
+    },
+  },
+
+  "F121 a message is one article with its heading, wherever one looks at it": {
+    scene: "longanswers",
+    async run(page) {
+      await page.getByText("The end of part 20.60.").waitFor();
+      await page.locator(".scroller").hover();
+      await page.mouse.wheel(0, -9000);
+      await rest(page);
+      const articles = page.getByRole("article");
+      assert.equal(await articles.count(), 1);
+      assert.equal(await articles.first().getByRole("heading", { level: 2 }).count(), 1);
+      assert.match(await articles.first().getAttribute("data-seq"), /^40$/);
+      // Its menu is there, though its buttons are far below.
+      await articles.first().locator("p").nth(3).click({ button: "right" });
+      await page.getByRole("menuitem", { name: "Copy", exact: true }).waitFor();
+    },
+  },
+
+  "F121 from message to message goes to the beginning of each, however long they are": {
+    scene: "longanswers",
+    async run(page) {
+      await page.getByText("The end of part 20.60.").waitFor();
+      for (const part of ["20.1", "Question 20?", "19.1", "Question 19?"]) {
+        await page.keyboard.press("Alt+ArrowUp");
+        const text = part.startsWith("Question") ? part : `Part ${part}`;
+        await page.waitForFunction((text) => {
+          const element = [...document.querySelectorAll(".block > *")].find(
+            (e) => e.textContent === text,
+          );
+          const view = document.querySelector(".scroller").getBoundingClientRect();
+          const { top } = element?.getBoundingClientRect() ?? {};
+          return top >= view.top && top < view.bottom && document.activeElement?.contains(element);
+        }, text);
+      }
+    },
+  },
+
+  "F121 what is selected stays selected while one scrolls away from it": {
+    scene: "longanswers",
+    async run(page) {
+      await page.getByText("The end of part 20.60.").waitFor();
+      await page.locator(".scroller").hover();
+      await page.evaluate(() => {
+        const end = [...document.querySelectorAll(".block > p")].find(
+          (e) => e.textContent === "The end of part 20.60.",
+        );
+        getSelection().selectAllChildren(end);
+      });
+      for (let i = 0; i < 8; i++) {
+        await page.mouse.wheel(0, -700);
+        await rest(page);
+      }
+      assert.equal(await page.evaluate(() => String(getSelection())), "The end of part 20.60.");
+    },
+  },
+
+  "F121 a question that is edited in a long chat stays where it is": {
+    scene: "longanswers",
+    async run(page) {
+      await page.getByText("The end of part 20.60.").waitFor();
+      await page.getByLabel("Message", { exact: true }).focus();
+      await page.keyboard.press("ArrowUp");
+      const area = page.getByLabel("Text of the message");
+      await area.waitFor();
+      await rest(page);
+      assert.equal(await area.inputValue(), "Question 20?");
+      await page.keyboard.press("Escape");
+      await area.waitFor({ state: "detached" });
+      await rest(page);
+      await page.getByText("Question 20?", { exact: true }).waitFor();
+    },
+  },
+};
