@@ -139,6 +139,32 @@ export const tests = {
     },
   },
 
+  "F121 Home and End go to the ends, PageUp goes up by a screen, and lines wrap everywhere": {
+    scene: "longanswers",
+    async run(page) {
+      await page.getByText("The end of part 20.60.").waitFor();
+      await page.locator(".scroller").focus();
+      await page.keyboard.press("Home");
+      await page.waitForFunction(() => document.querySelector(".scroller").scrollTop === 0);
+      await page.getByText("Question 1?", { exact: true }).waitFor();
+      await page.keyboard.press("End");
+      await page.getByText("The end of part 20.60.").waitFor();
+      await rest(page);
+      for (let i = 0; i < 6; i++) {
+        const text = await inView(page);
+        const before = await topOf(page, text);
+        await page.keyboard.press("PageUp");
+        await rest(page);
+        const after = await topOf(page, text);
+        assert.ok(after - before > 400, `${text} went from ${before} to ${after}`);
+      }
+      const widths = await page
+        .locator(".block > p")
+        .evaluateAll((all) => all.filter((p) => p.scrollWidth > p.clientWidth + 1).length);
+      assert.equal(widths, 0);
+    },
+  },
+
   "F121 what is selected stays selected while one scrolls away from it": {
     scene: "longanswers",
     async run(page) {

@@ -43,6 +43,9 @@ export class Rows {
 
   constructor(private chat: () => OpenChat) {}
 
+  /** The shift that show is to leave. */
+  drift = 0;
+
   /** Where the message at an index begins, in px. That behind the last is the end. */
   top(index: number): number {
     return this.#tops[index] ?? 0;
@@ -137,20 +140,21 @@ export class Rows {
       }
       this.shown = this.#between(this.at(from), this.at(to));
     }
-    const above = this.#from;
+    if (this.topShown <= this.drift) this.drift = 0; // what is above has no other place
+    const above = this.topShown - this.drift;
     const below = this.end - this.#to;
     const moved = Math.abs(above - this.above) > 0.5 || Math.abs(below - this.below) > 0.5;
     if (moved) [this.above, this.below] = [above, below];
     return !covered || moved;
   }
 
-  /** How far what is on the page is above where it is to be, until it is shown there. */
+  /** How far the rows on the page are above where they are to be when the view is at rest. */
   get shift(): number {
-    return this.shown.length > 0 ? this.#from - this.above : 0;
+    return this.shown.length > 0 ? this.topShown - this.above : 0;
   }
 
   /** Where what is on the page begins and ends. */
-  get #from(): number {
+  get topShown(): number {
     const first = this.shown[0];
     return first ? this.topOf({ index: first.index, row: first.from }) : 0;
   }
@@ -172,7 +176,7 @@ export class Rows {
       const goes = ends || (i === this.shown.length - 1 && to < rows(index));
       return outline[index] === seq && from < rows(index) && goes;
     });
-    return there && this.#from <= Math.max(0, top) && this.#to >= Math.min(bottom, this.end);
+    return there && this.topShown <= Math.max(0, top) && this.#to >= Math.min(bottom, this.end);
   }
 
   #between(from: RowAt, to: RowAt): Shown[] {

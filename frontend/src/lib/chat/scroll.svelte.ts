@@ -21,6 +21,8 @@ const handLasts = 600;
 const settlingLasts = 300;
 /** How long a message that was brought into view is kept there while sizes settle, in ms. */
 const pinLasts = 500;
+/** How long after its last move the view is at rest, in ms. */
+const restsAfter = 150;
 /** How often rows are measured and shown before the view is left as it is. */
 const most = 8;
 /** How many screens above and below the view are pulled before they are seen. */
@@ -50,6 +52,8 @@ export class TranscriptScroll {
   } | null = null;
   /** A row in view, and where it was: it stays there when what is above it changes. */
   #anchor: { row: Element; y: number } | null = null;
+  #moved = -handLasts; // when the view last moved by itself or by hand
+  #rests: ReturnType<typeof setTimeout> | undefined;
   #expected = -1; // where this put the view
   #question = 0; // held at the top
   #holding = false; // nobody has moved the view since the question was put there
@@ -106,7 +110,8 @@ export class TranscriptScroll {
       flushSync();
     }
     this.#choose();
-    const { scrollTop: top, clientHeight: screen } = scroller;
+    const top = scroller.scrollTop + rows.shift;
+    const screen = scroller.clientHeight;
     this.chat().want(rows.wants(top - ahead * screen, top + (1 + ahead) * screen), rows.shown);
   }
 
@@ -123,17 +128,21 @@ export class TranscriptScroll {
   }
 
   #atAnchor = (): number => {
-    const { scroller } = this;
+    const { scroller, rows } = this;
     if (!scroller) return 0;
-    if (this.#anchor?.row.isConnected) {
-      const y = this.#yOf(this.#anchor.row);
-      const moved = y - this.#anchor.y;
-      if (Math.abs(moved) >= 1) {
-        this.#scrollTo(scroller.scrollTop + moved);
-        this.#anchor.y = y;
-      }
+    const { shift } = rows;
+    const anchor = this.#anchor?.row.isConnected ? this.#anchor : null;
+    const y = anchor ? this.#yOf(anchor.row) : 0;
+    const moved = anchor ? y - anchor.y : 0;
+    // To set the place of a view that moves by itself would stop it.
+    const moves = performance.now() - this.#moved < restsAfter;
+    rows.drift = moves ? shift + moved : 0;
+    const top = scroller.scrollTop + shift + moved;
+    if (anchor && (rows.drift === 0 || rows.drift >= rows.topShown) && Math.abs(moved) >= 1) {
+      this.#scrollTo(scroller.scrollTop + moved);
+      anchor.y = y;
     }
-    return scroller.scrollTop + this.rows.shift;
+    return top;
   };
 
   /** The rows that the keyboard and the selection are in. */
@@ -157,6 +166,7 @@ export class TranscriptScroll {
 
   #atEnd = (): number => {
     const { scroller, rows } = this;
+    rows.drift = 0;
     this.#scrollTo(scroller?.scrollHeight ?? 0);
     return rows.end + tailHeight - (scroller?.clientHeight ?? 0);
   };
@@ -203,6 +213,7 @@ export class TranscriptScroll {
       this.#pin = null;
       return this.#atAnchor();
     }
+    rows.drift = 0;
     const place = pin.inside?.();
     if (place) {
       const top = place.top - scroller.getBoundingClientRect().top;
@@ -262,7 +273,13 @@ export class TranscriptScroll {
       this.#holding = false;
       this.#measure("reader");
     } else this.#measure(now - this.#settled < settlingLasts ? "window" : "somebody");
-    if (!own) this.#layOut(this.#atAnchor);
+    if (own) return;
+    this.#moved = now;
+    clearTimeout(this.#rests);
+    this.#rests = setTimeout(() => {
+      if (!this.#pin && !this.follow.following) this.#layOut(this.#atAnchor);
+    }, restsAfter + 50);
+    this.#layOut(this.#atAnchor);
   };
 
   #readerMoves(): void {
@@ -280,6 +297,15 @@ export class TranscriptScroll {
     if (!scrollKeys.includes(event.key)) return;
     this.#readerMoves();
     if (["ArrowUp", "PageUp", "Home"].includes(event.key)) this.follow.readerMovedUp();
+    // To the ends at once: what is between is neither pulled nor measured.
+    const here = event.target instanceof Element && event.target.matches(".scroller, article");
+    if (!here || event.ctrlKey || event.altKey || event.shiftKey) return;
+    if (event.key === "Home") this.bring(this.chat().outline[0] ?? 0, "start");
+    else if (event.key === "End") {
+      this.letGo();
+      this.toEnd();
+    } else return;
+    event.preventDefault();
   };
 
   ontouchmove = (): void => {
