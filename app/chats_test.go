@@ -480,7 +480,7 @@ func TestF135APageStartsAnewWhoseChatWasGoneForAWhile(t *testing.T) {
 	if err := w.Window.Undo(undo.Token); err != nil {
 		t.Fatal(err)
 	}
-	again, err := w.Chats.Pull(id, held.Revision)
+	again, err := w.Chats.Pull(id, held.Revision, nil)
 	if err != nil || !again.Reset || len(again.Entries) != 2 || again.Revision <= held.Revision {
 		t.Errorf("a page of revision %d pulls %+v, %v", held.Revision, again, err)
 	}
