@@ -48,7 +48,11 @@ type Chats struct {
 }
 
 func newChats(l *life, core Core, log *slog.Logger, undo *undos) *Chats {
-	return &Chats{life: l, core: core, log: log, undo: undo, transcripts: map[chat.ConversationID]*transcript.Transcript{}, unread: map[chat.ConversationID]bool{}, attached: map[string]chat.Media{}}
+	return &Chats{
+		life: l, core: core, log: log, undo: undo,
+		transcripts: map[chat.ConversationID]*transcript.Transcript{}, unread: map[chat.ConversationID]bool{},
+		attached: map[string]chat.Media{},
+	}
 }
 
 // start lets turns begin: they run until they end, or stop is called.
@@ -103,7 +107,8 @@ func (c *Chats) transcript(id chat.ConversationID) *transcript.Transcript {
 		}
 	}
 	t := transcript.New(transcript.Options{
-		Conversation: id, Store: c.core.Keep, After: c.past, Log: c.log, Chat: c.chatView, ModelTitle: c.modelTitle, Words: c.callWords,
+		Conversation: id, Store: c.core.Keep, After: c.past, Log: c.log, Chat: c.chatView, ModelTitle: c.modelTitle,
+		Words: c.callWords,
 		Changed: func(revision uint64) {
 			c.core.Bus.Publish(bus.Notice{Topic: bus.Chat, ID: string(id), Revision: revision})
 		},
@@ -183,7 +188,8 @@ func (c *Chats) Send(conversation string, message Outgoing) (Sent, error) {
 		conversation = string(made.ID)
 	}
 	c.core.Keep.SaveDraft(id(conversation), "")
-	return c.begin(ctx, id(conversation), turn.Request{Text: message.Text, Attachments: attachments}, message.Model, message.NoTools)
+	asked := turn.Request{Text: message.Text, Attachments: attachments}
+	return c.begin(ctx, id(conversation), asked, message.Model, message.NoTools)
 }
 
 func (c *Chats) attachments(ctx context.Context, ids []string) ([]chat.Part, error) {
@@ -213,7 +219,9 @@ func (c *Chats) described(mediaID string, data []byte) chat.Media {
 }
 
 // begin starts a turn in a conversation that has none running.
-func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r turn.Request, model string, noTools bool) (Sent, error) {
+func (c *Chats) begin(
+	ctx context.Context, conversation chat.ConversationID, r turn.Request, model string, noTools bool,
+) (Sent, error) {
 	current, err := c.core.Keep.Conversation(ctx, conversation)
 	if err != nil {
 		return Sent{}, err
@@ -226,7 +234,8 @@ func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r t
 		return Sent{}, err
 	}
 	if current.Model == "" { // a chat keeps the model that answers it
-		if err := c.core.Keep.UpdateConversation(ctx, conversation, func(v *chat.Conversation) { v.Model = opened.Info().Name() }); err != nil {
+		choose := func(v *chat.Conversation) { v.Model = opened.Info().Name() }
+		if err := c.core.Keep.UpdateConversation(ctx, conversation, choose); err != nil {
 			return Sent{}, err
 		}
 	}
@@ -249,8 +258,11 @@ func (c *Chats) begin(ctx context.Context, conversation chat.ConversationID, r t
 		out, err := c.core.Conversations.Run(run, r, func(e turn.Event) { shown.hear(run, e) })
 		if err != nil {
 			failed <- err
-		} else if set.ModelTitles && current.Head == 0 && out.Reason == chat.EndDone && out.Message != nil && opened.Info().Connection != "demo" {
-			c.name(turn.Naming{Conversation: conversation, Model: opened, Question: r.Text, Answer: chat.TextOf(out.Message.Parts)})
+		} else if set.ModelTitles && current.Head == 0 && out.Reason == chat.EndDone && out.Message != nil &&
+			opened.Info().Connection != "demo" {
+			c.name(turn.Naming{
+				Conversation: conversation, Model: opened, Question: r.Text, Answer: chat.TextOf(out.Message.Parts),
+			})
 		}
 	})
 	select {
@@ -320,7 +332,9 @@ func (c *Chats) Regenerate(conversation string, seq uint64, model string) (Sent,
 	return c.begin(ctx, id(conversation), turn.Request{Parent: &parent}, model, false)
 }
 
-func (c *Chats) entryOf(ctx context.Context, conversation chat.ConversationID, seq chat.MessageSeq) (transcript.Node, error) {
+func (c *Chats) entryOf(
+	ctx context.Context, conversation chat.ConversationID, seq chat.MessageSeq,
+) (transcript.Node, error) {
 	o, err := c.core.Keep.Outline(ctx, conversation)
 	if err != nil {
 		return transcript.Node{}, err
@@ -338,7 +352,8 @@ func (c *Chats) entryOf(ctx context.Context, conversation chat.ConversationID, s
 func (c *Chats) Edit(conversation string, seq uint64, text string, answerAgain bool) (Sent, error) {
 	ctx := c.call()
 	if strings.TrimSpace(text) == "" {
-		return Sent{}, fault.New(fault.Invalid, "app.edit", "A message cannot be empty.", "Delete the chat, or hide the message from the model.")
+		return Sent{}, fault.New(fault.Invalid, "app.edit", "A message cannot be empty.",
+			"Delete the chat, or hide the message from the model.")
 	}
 	if answerAgain {
 		return c.ask(ctx, id(conversation), chat.MessageSeq(seq), text)
@@ -355,7 +370,9 @@ func (c *Chats) Edit(conversation string, seq uint64, text string, answerAgain b
 
 // ask makes a sibling of a question, with its attachments and another text, and has it
 // answered.
-func (c *Chats) ask(ctx context.Context, conversation chat.ConversationID, seq chat.MessageSeq, text string) (Sent, error) {
+func (c *Chats) ask(
+	ctx context.Context, conversation chat.ConversationID, seq chat.MessageSeq, text string,
+) (Sent, error) {
 	if _, err := c.entryOf(ctx, conversation, seq); err != nil {
 		return Sent{}, err
 	}
@@ -402,7 +419,9 @@ func (c *Chats) SetHidden(conversation string, seq uint64, hidden bool) error {
 }
 
 // entry returns the entry of the visible path that begins with a message.
-func (c *Chats) entry(ctx context.Context, conversation chat.ConversationID, seq chat.MessageSeq) (transcript.Folded, error) {
+func (c *Chats) entry(
+	ctx context.Context, conversation chat.ConversationID, seq chat.MessageSeq,
+) (transcript.Folded, error) {
 	o, err := c.core.Keep.Outline(ctx, conversation)
 	if err != nil {
 		return transcript.Folded{}, err
@@ -412,7 +431,8 @@ func (c *Chats) entry(ctx context.Context, conversation chat.ConversationID, seq
 			return f, nil
 		}
 	}
-	return transcript.Folded{}, fault.New(fault.NotFound, "app.chats", "That message is not on the path that is shown.", "")
+	return transcript.Folded{}, fault.New(fault.NotFound, "app.chats",
+		"That message is not on the path that is shown.", "")
 }
 
 // entryMessages reads the messages that an entry is drawn of.
@@ -465,7 +485,9 @@ func (c *Chats) Info(conversation string, seq uint64) (MessageInfo, error) {
 		if err != nil {
 			return MessageInfo{}, err
 		}
-		info := RequestInfo{Model: m.Model, Sent: stamp(m.Created), MS: m.Ended.Sub(m.Created).Milliseconds(), Body: string(body)}
+		info := RequestInfo{
+			Model: m.Model, Sent: stamp(m.Created), MS: m.Ended.Sub(m.Created).Milliseconds(), Body: string(body),
+		}
 		if m.Usage != nil {
 			usage = usage.Add(*m.Usage)
 			info.Usage = *transcript.UsageOf(*m.Usage)
@@ -730,16 +752,21 @@ func (c *Chats) Attach(name, mimeType, data string) (transcript.Media, error) {
 	ctx := c.call()
 	raw, err := base64.StdEncoding.DecodeString(data)
 	if err != nil {
-		return transcript.Media{}, fault.Wrap(fault.Invalid, "app.attach", "The file "+name+" could not be read.", "Try again.", err)
+		return transcript.Media{}, fault.Wrap(fault.Invalid, "app.attach", "The file "+name+" could not be read.",
+			"Try again.", err)
 	}
 	if int64(len(raw)) > limit.Attachment.Value {
-		return transcript.Media{}, fault.New(fault.Invalid, "app.attach", fmt.Sprintf("The file %s has more than %s, the most that is taken.", name, limit.Attachment), "Choose a smaller file, or a part of it.")
+		return transcript.Media{}, fault.New(fault.Invalid, "app.attach",
+			fmt.Sprintf("The file %s has more than %s, the most that is taken.", name, limit.Attachment),
+			"Choose a smaller file, or a part of it.")
 	}
 	if len(raw) == 0 {
-		return transcript.Media{}, fault.New(fault.Invalid, "app.attach", "The file "+name+" is empty.", "Choose another file.")
+		return transcript.Media{}, fault.New(fault.Invalid, "app.attach", "The file "+name+" is empty.",
+			"Choose another file.")
 	}
 	kind, _, _ := strings.Cut(mimeType, ";")
-	if sniffed, _, _ := strings.Cut(http.DetectContentType(raw), ";"); kind == "" || strings.HasPrefix(kind, "image/") && !strings.HasPrefix(sniffed, "image/") {
+	sniffed, _, _ := strings.Cut(http.DetectContentType(raw), ";")
+	if kind == "" || strings.HasPrefix(kind, "image/") && !strings.HasPrefix(sniffed, "image/") {
 		kind = sniffed
 	}
 	if strings.HasPrefix(kind, "text/") && bytes.IndexByte(raw, 0) >= 0 {

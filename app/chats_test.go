@@ -24,7 +24,8 @@ func TestAChatFromItsFirstQuestionToTheTrashAndBack(t *testing.T) {
 	id := w.send("", "Is it sunny in Oslo?")
 	w.until("the title", func() bool { return w.pull(id).Chat.Title == "Weather in Oslo" })
 	w.ask(id, "And warm?")
-	w.wants(id, "after two answers", "user: Is it sunny in Oslo?", "assistant: It is **sunny**.", "user: And warm?", "assistant: Warm, too.")
+	w.wants(id, "after two answers", "user: Is it sunny in Oslo?", "assistant: It is **sunny**.", "user: And warm?",
+		"assistant: Warm, too.")
 	p := w.pull(id)
 	if html := p.Entries[1].Parts[0].Blocks[0].HTML; !strings.Contains(html, "<strong>sunny</strong>") {
 		t.Errorf("it is drawn as %s", html)
@@ -37,11 +38,13 @@ func TestAChatFromItsFirstQuestionToTheTrashAndBack(t *testing.T) {
 		t.Errorf("the words stand in %+v, %v", spot, err)
 	}
 	info, err := w.Chats.Info(id, 4)
-	if err != nil || len(info.Requests) != 1 || info.Usage.Output != 5 || !strings.Contains(info.Requests[0].Body, "Is it sunny in Oslo?") {
+	if err != nil || len(info.Requests) != 1 || info.Usage.Output != 5 ||
+		!strings.Contains(info.Requests[0].Body, "Is it sunny in Oslo?") {
 		t.Errorf("behind the answer stands %+v, %v", info, err)
 	}
 	found, err := w.Chats.Find(id, "SUNNY")
-	if err != nil || len(found) != 2 || found[1].Seq != 2 || found[1].Excerpt.Match != "sunny" || found[1].Excerpt.Before != "It is " {
+	if err != nil || len(found) != 2 || found[1].Seq != 2 || found[1].Excerpt.Match != "sunny" ||
+		found[1].Excerpt.Before != "It is " {
 		t.Errorf("found %+v, %v", found, err)
 	}
 	if none, err := w.Chats.Find(id, "  "); err != nil || len(none) != 0 {
@@ -57,7 +60,8 @@ func TestAChatFromItsFirstQuestionToTheTrashAndBack(t *testing.T) {
 	if err := w.Window.Undo(undo.Token); err != nil {
 		t.Fatal(err)
 	}
-	w.wants(id, "back from the trash", "user: Is it sunny in Oslo?", "assistant: It is **sunny**.", "user: And warm?", "assistant: Warm, too.")
+	w.wants(id, "back from the trash", "user: Is it sunny in Oslo?", "assistant: It is **sunny**.", "user: And warm?",
+		"assistant: Warm, too.")
 	kind(t, "undoing twice", w.Window.Undo(undo.Token), fault.NotFound, "no longer be undone")
 }
 
@@ -89,7 +93,8 @@ func TestTheListOfChatsShowsWhatAPersonDidToThem(t *testing.T) {
 	if got := titles(app.ChatQuery{}); got != "Third unread, Second unread, First unread" {
 		t.Errorf("at first: %s", got)
 	}
-	for _, err := range []error{w.Chats.SetPinned(first, true), w.Chats.Rename(second, "  A\nbetter  name "), w.Chats.SetArchived(third, true), w.Chats.Seen(first)} {
+	for _, err := range []error{w.Chats.SetPinned(first, true), w.Chats.Rename(second, "  A\nbetter  name "),
+		w.Chats.SetArchived(third, true), w.Chats.Seen(first)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +106,8 @@ func TestTheListOfChatsShowsWhatAPersonDidToThem(t *testing.T) {
 		t.Errorf("the archive: %s", got)
 	}
 	list, err := w.Chats.List(app.ChatQuery{}, 1, 1)
-	if err != nil || list.Total != 2 || len(list.Rows) != 1 || list.Rows[0].ID != second || list.Groups[0].Key != "pinned" {
+	if err != nil || list.Total != 2 || len(list.Rows) != 1 || list.Rows[0].ID != second ||
+		list.Groups[0].Key != "pinned" {
 		t.Errorf("the second row: %+v, %v", list, err)
 	}
 	w.until("the index", func() bool { return strings.HasPrefix(titles(app.ChatQuery{Text: "better"}), "A better name") })
@@ -159,7 +165,8 @@ func TestF134AnAnswerOfManyRoundsIsEditedAndHiddenAsOne(t *testing.T) {
 		say("Thanks."),
 	).quiet()
 	w.lend(answering("noted"), nil)
-	rule := permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always}
+	rule := permit.Grant{Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main},
+		Scope: permit.Always}
 	if _, err := w.core.Gate.Add(t.Context(), rule); err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +220,8 @@ func TestF134WhileAnAnswerIsWritten(t *testing.T) {
 
 func TestF134StoppingAndDeletingAChatThatIsAnswered(t *testing.T) {
 	never := make(chan struct{})
-	w := open(t, []llmtest.Step{llmtest.Say("Half"), llmtest.Wait(never)}, []llmtest.Step{llmtest.Say("More"), llmtest.Wait(never)}).quiet()
+	w := open(t, []llmtest.Step{llmtest.Say("Half"), llmtest.Wait(never)},
+		[]llmtest.Step{llmtest.Say("More"), llmtest.Wait(never)}).quiet()
 	if err := w.Chats.Stop("nowhere"); err != nil {
 		t.Errorf("stopping nothing: %v", err)
 	}
@@ -243,7 +251,8 @@ func TestF134WhatAPluginWritesMeanwhileIsShownBehindTheAnswer(t *testing.T) {
 	id := w.send("", "Tell me.")
 	w.until("its first word", func() bool { return len(w.pull(id).Entries) == 2 })
 	note := chat.Message{Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart("A note.")}}
-	if waits, err := w.core.Conversations.Append(t.Context(), chat.ConversationID(id), []chat.Message{note}, nil); err != nil || !waits {
+	waits, err := w.core.Conversations.Append(t.Context(), chat.ConversationID(id), []chat.Message{note}, nil)
+	if err != nil || !waits {
 		t.Fatalf("it waits %v, %v", waits, err)
 	}
 	close(goes)
@@ -259,10 +268,11 @@ func TestAQuestionThatCannotBeSent(t *testing.T) {
 		kind  fault.Kind
 		words string
 	}{
-		"nothing":                {"", app.Outgoing{Text: " \n"}, fault.Invalid, "nothing to send"},
-		"an unknown model":       {"", app.Outgoing{Text: "Hi", Model: "nowhere/x"}, fault.NotFound, "nowhere"},
-		"an unknown chat":        {"nowhere", app.Outgoing{Text: "Hi"}, fault.NotFound, "nowhere"},
-		"a file that is gone":    {"", app.Outgoing{Text: "Hi", Attachments: []string{strings.Repeat("a", 64)}}, fault.NotFound, ""},
+		"nothing":          {"", app.Outgoing{Text: " \n"}, fault.Invalid, "nothing to send"},
+		"an unknown model": {"", app.Outgoing{Text: "Hi", Model: "nowhere/x"}, fault.NotFound, "nowhere"},
+		"an unknown chat":  {"nowhere", app.Outgoing{Text: "Hi"}, fault.NotFound, "nowhere"},
+		"a file that is gone": {"", app.Outgoing{Text: "Hi", Attachments: []string{strings.Repeat("a", 64)}},
+			fault.NotFound, ""},
 		"a model that is broken": {"", app.Outgoing{Text: "Hi", Model: "test/scripted"}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -317,10 +327,12 @@ func TestDraftsAndAttachmentsAreKept(t *testing.T) {
 	if err := w.Chats.SaveDraft("", app.Draft{Text: "Half a tho", Cursor: 4}); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := w.Chats.Draft(""); err != nil || d.Text != "Half a tho" || d.Cursor != 4 || d.Queued == nil || d.Attachments == nil {
+	if d, err := w.Chats.Draft(""); err != nil || d.Text != "Half a tho" || d.Cursor != 4 || d.Queued == nil ||
+		d.Attachments == nil {
 		t.Errorf("the welcome page's draft is %+v, %v", d, err)
 	}
-	media, err := w.Chats.Attach("notes.txt", "text/plain; charset=utf-8", base64.StdEncoding.EncodeToString([]byte("What I know.")))
+	media, err := w.Chats.Attach("notes.txt", "text/plain; charset=utf-8",
+		base64.StdEncoding.EncodeToString([]byte("What I know.")))
 	if err != nil || media.Name != "notes.txt" || media.MIME != "text/plain" || media.Size != 12 {
 		t.Fatalf("attached: %+v, %v", media, err)
 	}
@@ -337,7 +349,8 @@ func TestDraftsAndAttachmentsAreKept(t *testing.T) {
 		"text with a zero":  {"text/plain", "a\x00b", "application/octet-stream"},
 		"a picture as told": {"image/gif", "GIF89a", "image/gif"},
 	} {
-		if m, err := w.Chats.Attach("f", c.mime, base64.StdEncoding.EncodeToString([]byte(c.data))); err != nil || m.MIME != c.want {
+		if m, err := w.Chats.Attach("f", c.mime, base64.StdEncoding.EncodeToString([]byte(c.data))); err != nil ||
+			m.MIME != c.want {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
 	}
@@ -346,14 +359,16 @@ func TestDraftsAndAttachmentsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.over(sent.Conversation)
-	if parts := w.model.Requests()[0].Messages[0].Parts; len(parts) != 2 || !strings.Contains(parts[1].Text, "File notes.txt:\n\nWhat I know.") {
+	if parts := w.model.Requests()[0].Messages[0].Parts; len(parts) != 2 ||
+		!strings.Contains(parts[1].Text, "File notes.txt:\n\nWhat I know.") {
 		t.Errorf("the model was sent %+v", parts)
 	}
 	draft := app.Draft{Text: "next", Queued: []app.Queued{{Text: "later"}}}
 	if err := w.Chats.SaveDraft(sent.Conversation, draft); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := w.Chats.Draft(sent.Conversation); err != nil || d.Text != "next" || d.Queued[0].Text != "later" || d.Queued[0].Attachments == nil {
+	if d, err := w.Chats.Draft(sent.Conversation); err != nil || d.Text != "next" || d.Queued[0].Text != "later" ||
+		d.Queued[0].Attachments == nil {
 		t.Errorf("the chat's draft is %+v, %v", d, err)
 	}
 	w.core.Store.SaveDraft(chat.ConversationID(sent.Conversation), "words of an older version")
@@ -365,7 +380,8 @@ func TestDraftsAndAttachmentsAreKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.over(sent.Conversation)
-	if parts := w.model.Requests()[1].Messages[0].Parts; edited.Seq != 3 || len(parts) != 2 || !strings.Contains(parts[1].Text, "What I know.") {
+	if parts := w.model.Requests()[1].Messages[0].Parts; edited.Seq != 3 || len(parts) != 2 ||
+		!strings.Contains(parts[1].Text, "What I know.") {
 		t.Errorf("asked otherwise, the model was sent %+v", parts)
 	}
 }
@@ -408,7 +424,8 @@ func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
 		[]llmtest.Step{llmtest.Call("1", "write_note", `{"text":"buy milk"}`)}, say("Written."),
 		[]llmtest.Step{llmtest.Call("2", "write_note", `{"text":"buy bread"}`)}, say("Written, too."),
 	).quiet()
-	w.model.SetInfo(llm.ModelInfo{Connection: "test", ID: "scripted", Title: "A <b>Model</b>\nwith a name", Can: llm.Features{Tools: true}})
+	w.model.SetInfo(llm.ModelInfo{Connection: "test", ID: "scripted", Title: "A <b>Model</b>\nwith a name",
+		Can: llm.Features{Tools: true}})
 	w.lend(answering("noted\u200b"), nil)
 	id := w.send("", "Note it.")
 	var pending app.PendingList
@@ -420,25 +437,30 @@ func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
 		return len(pending.Requests) == 1 && pending.Requests[0].Call != ""
 	})
 	q := pending.Requests[0]
-	if q.Conversation != id || q.Seq != 2 || !strings.Contains(q.Arguments, "buy milk") || !strings.HasPrefix(q.Title, "A <b>Model</b> with a name wants to ") {
+	if q.Conversation != id || q.Seq != 2 || !strings.Contains(q.Arguments, "buy milk") ||
+		!strings.HasPrefix(q.Title, "A <b>Model</b> with a name wants to ") {
 		t.Errorf("the card is %+v", q)
 	}
 	if list, err := w.Chats.List(app.ChatQuery{}, 0, 5); err != nil || list.Rows[0].State != "waiting" {
 		t.Errorf("its row is %+v, %v", list.Rows, err)
 	}
-	kind(t, "arguments that are none", w.Permissions.Answer(q.ID, q.Nonce, app.AnswerView{Effect: "allow", Scope: "once", Arguments: "{"}), fault.Invalid, "not JSON")
-	if err := w.Permissions.Answer(q.ID, q.Nonce, app.AnswerView{Effect: "allow", Scope: "always", Arguments: `{"text":"buy oat milk"}`}); err != nil {
+	kind(t, "arguments that are none", w.Permissions.Answer(q.ID, q.Nonce,
+		app.AnswerView{Effect: "allow", Scope: "once", Arguments: "{"}), fault.Invalid, "not JSON")
+	allow := app.AnswerView{Effect: "allow", Scope: "always", Arguments: `{"text":"buy oat milk"}`}
+	if err := w.Permissions.Answer(q.ID, q.Nonce, allow); err != nil {
 		t.Fatal(err)
 	}
 	p := w.over(id)
 	card := p.Entries[1].Parts[0].Call
 	detail, err := w.Chats.Call(id, card.ID)
-	if err != nil || !strings.Contains(detail.Arguments, "oat") || detail.Result != "noted" || detail.HiddenRemoved != 1 || !strings.Contains(detail.ResultMarked, "‹U+200B›") {
+	if err != nil || !strings.Contains(detail.Arguments, "oat") || detail.Result != "noted" ||
+		detail.HiddenRemoved != 1 || !strings.Contains(detail.ResultMarked, "‹U+200B›") {
 		t.Errorf("the call was %+v, %v", detail, err)
 	}
 	w.ask(id, "Another.")
 	grants, err := w.Permissions.Grants()
-	if err != nil || len(grants.Grants) != 1 || grants.Grants[0].Uses != 2 || !strings.HasSuffix(grants.Grants[0].Sentence, ".") {
+	if err != nil || len(grants.Grants) != 1 || grants.Grants[0].Uses != 2 ||
+		!strings.HasSuffix(grants.Grants[0].Sentence, ".") {
 		t.Fatalf("remembered is %+v, %v", grants, err)
 	}
 	undo, err := w.Permissions.Revoke(grants.Grants[0].ID)
@@ -490,13 +512,15 @@ func TestF134WhatAPluginChangesOfAChatIsShown(t *testing.T) {
 	w := open(t, say("One.")).quiet()
 	id := w.ask("", "Count.")
 	w.pull(id)
-	by := plugin.Caller{Plugin: "ext", Name: "Ext", Granted: func(string) bool { return true }, Conversation: chat.ConversationID(id)}
+	by := plugin.Caller{Plugin: "ext", Name: "Ext", Granted: func(string) bool { return true },
+		Conversation: chat.ConversationID(id)}
 	for _, c := range []struct {
 		capability, args string
 		want             []string
 	}{
 		{"chats.append", `{"role":"user","content":"And on."}`, []string{"user: Count.", "assistant: One.", "user: And on."}},
-		{"chats.edit", `{"message":"2","content":"Two.","hidden":true}`, []string{"user: Count.", "assistant: Two. (hidden)", "user: And on."}},
+		{"chats.edit", `{"message":"2","content":"Two.","hidden":true}`,
+			[]string{"user: Count.", "assistant: Two. (hidden)", "user: And on."}},
 		{"chats.remove", `{"message":"2"}`, []string{"user: Count.", "user: And on."}},
 	} {
 		service := w.core.Services.All()[c.capability]
