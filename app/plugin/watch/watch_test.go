@@ -107,14 +107,21 @@ func (f *follow) nothingElse() {
 	}
 }
 
+// write saves a file in one step: it is rewritten in place when it is there and no
+// shorter for it, else moved in from elsewhere. Between two steps a busy machine may
+// let the watcher see what lies there, and rightly tell of it twice.
 func write(t testing.TB, path, content string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
+	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	if was, err := os.Stat(path); err == nil && was.Size() <= int64(len(content)) {
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		must(t, err)
+		_, err = file.WriteString(content)
+		must(t, err, file.Close())
+		return
 	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	aside := filepath.Join(t.TempDir(), "aside")
+	must(t, os.WriteFile(aside, []byte(content), 0o644), os.Rename(aside, path))
 }
 
 func must(t testing.TB, errs ...error) {
