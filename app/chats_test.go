@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"conclave/app"
+	"conclave/app/bus"
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/llm"
@@ -417,6 +418,28 @@ type answering string
 
 func (a answering) Call(context.Context, tool.Call) (tool.Result, error) {
 	return tool.Result{Status: chat.CallOK, Content: []chat.Part{chat.TextPart(string(a))}}, nil
+}
+
+func TestF143TheListIsToldWhenAChatWaitsForAPerson(t *testing.T) {
+	w := open(t, []llmtest.Step{llmtest.Call("1", "write_note", `{"text":"buy milk"}`)}, say("Written.")).quiet()
+	w.lend(answering("noted"), nil)
+	news := w.core.Bus.Subscribe(bus.Chats)
+	defer news.Close()
+	w.send("", "Note it.")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for {
+		if _, err := news.Next(ctx); err != nil {
+			t.Fatalf("no notice came once the chat waited: %v", err)
+		}
+		list, err := w.Chats.List(app.ChatQuery{}, 0, 5)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list.Rows[0].State == app.ChatWaiting {
+			return
+		}
+	}
 }
 
 func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
