@@ -268,7 +268,7 @@ type PluginList struct {
 	Plugins  []PluginView `json:"plugins"` // sorted by name
 }
 
-// PluginDetail tells a person what to read before approving.
+// PluginDetail holds what a person reads before approving.
 type PluginDetail struct {
 	Plugin PluginView `json:"plugin"`
 	// As they would reach a model: whole descriptions, hidden characters removed.

@@ -863,7 +863,7 @@ export interface Plugin {
   settings: boolean;
 }
 
-/** PluginDetail tells a person what to read before approving. */
+/** PluginDetail holds what a person reads before approving. */
 export interface PluginDetail {
   plugin: Plugin;
   /** As they would reach a model: whole descriptions, hidden characters removed. */
