@@ -30,10 +30,13 @@ var layers = map[string][]string{
 	"app/chat":       {"app/fault"},
 
 	// Interfaces: words, and the one library each of them is about.
-	"app/llm":           {"app/fault", "app/chat"},
-	"app/tool":          {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
-	"app/permit":        {"app/fault", "app/bus", "app/chat", "app/address"},
-	"app/render":        {"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday", "golang.org/x/net/idna"},
+	"app/llm":    {"app/fault", "app/chat"},
+	"app/tool":   {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
+	"app/permit": {"app/fault", "app/bus", "app/chat", "app/address"},
+	"app/render": {
+		"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday",
+		"golang.org/x/net/idna",
+	},
 	"app/render/clean":  {},
 	"app/render/syntax": {},
 	"app/settings":      {"app/fault"},
@@ -41,7 +44,9 @@ var layers = map[string][]string{
 	"app/plugin/watch":  {"app/fault", "github.com/fsnotify/fsnotify"},
 	"app/plugin/place":  {},
 	// What dialects, services, launcher, host, window and terminal must agree on.
-	"app/plugin":             {"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin/watch", "app/plugin/place", "app/plugin/sandbox"},
+	"app/plugin": {
+		"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin/watch", "app/plugin/place", "app/plugin/sandbox",
+	},
 	"app/plugin/sandbox":     {}, // what a process behind walls is described by
 	"app/plugin/spindle/job": {}, // what the host and the engine both know of a job
 	"app/document":           {}, // what office documents say
@@ -49,85 +54,156 @@ var layers = map[string][]string{
 	"app/fetch":              {"app/address"}, // what plugins and the window both ask servers with
 
 	// Doers: words, interfaces, and the neighbours named.
-	"app/hook":           {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit"},
-	"app/call":           {"app/fault", "app/chat", "app/hook", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync"},
-	"app/turn":           {"app/fault", "app/chat", "app/call", "app/hook", "app/document", "app/llm", "app/tool", "app/permit", "github.com/google/uuid"},
-	"app/plugin/host":    {"app/fault", "app/bus", "app/chat", "app/jsonobject", "app/tool", "app/permit", "app/plugin", "app/plugin/wire", "app/plugin/watch", "app/plugin/place", "app/plugin/sandbox", "app/version"},
-	"app/plugin/library": {"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin", "app/plugin/host", "app/plugin/watch", "app/plugin/place"},
+	"app/hook": {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit"},
+	"app/call": {
+		"app/fault", "app/chat", "app/hook", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync",
+	},
+	"app/turn": {
+		"app/fault", "app/chat", "app/call", "app/hook", "app/document", "app/llm", "app/tool", "app/permit",
+		"github.com/google/uuid",
+	},
+	"app/plugin/host": {
+		"app/fault", "app/bus", "app/chat", "app/jsonobject", "app/tool", "app/permit", "app/plugin", "app/plugin/wire",
+		"app/plugin/watch", "app/plugin/place", "app/plugin/sandbox", "app/version",
+	},
+	"app/plugin/library": {
+		"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin", "app/plugin/host", "app/plugin/watch",
+		"app/plugin/place",
+	},
 	// Who writes in a chat: above turns and calls, and asked by all that follow.
 	"app/conversation": {"app/fault", "app/chat", "app/call", "app/turn", "app/permit"},
-	"app/service":      {"app/fault", "app/bus", "app/chat", "app/conversation", "app/hook", "app/llm", "app/tool", "app/plugin", "app/fetch", "github.com/google/uuid"},
+	"app/service": {
+		"app/fault", "app/bus", "app/chat", "app/conversation", "app/hook", "app/llm", "app/tool", "app/plugin", "app/fetch",
+		"github.com/google/uuid",
+	},
 
 	// Adapters: the package whose interface they satisfy and what lies below it,
 	// one technology, never each other.
-	"app/keys":                  {"app/fault", "filippo.io/age", "github.com/zalando/go-keyring"},
-	"app/remote":                {"app/fault", "golang.org/x/sys"},
-	"app/llm/demo":              {"app/chat", "app/jsonobject", "app/llm"},
-	"app/llm/openai":            {"app/chat", "app/llm", "github.com/openai/openai-go/v3"},
-	"app/llm/anthropic":         {"app/chat", "app/llm", "github.com/anthropics/anthropic-sdk-go"},
-	"app/llm/google":            {"app/chat", "app/llm"},
-	"app/llm/ollama":            {"app/llm"},
-	"app/plugin/python":         {"app/fault", "app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox"},
-	"app/plugin/packages":       {"app/fault", "app/tool", "app/plugin", "app/plugin/host", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python", "github.com/BurntSushi/toml"},
-	"app/plugin/functions":      {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python", "github.com/BurntSushi/toml"},
-	"app/plugin/maibot":         {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python"},
-	"app/plugin/neko":           {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/python", "github.com/BurntSushi/toml"},
-	"app/plugin/spindle":        {"app/fault", "app/tool", "app/permit", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/spindle/job"},
-	"app/plugin/spindle/engine": {"app/plugin/wire", "app/plugin/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild", "github.com/google/uuid", "golang.org/x/net/idna"},
-	"app/plugin/worker":         {"app/plugin", "app/plugin/sandbox", "app/plugin/wire", "golang.org/x/sys"},
-	"app/plugin/worker/confine": {"app/version", "app/plugin/sandbox", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys"},
-	"store":                     {"app/fault", "app/chat", "app/permit", "go.etcd.io/bbolt", "github.com/google/uuid", "golang.org/x/sys"},
-	"store/search":              {"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "github.com/blevesearch/bleve_index_api", "golang.org/x/text", "golang.org/x/sys"}, // the second is what bleve reads an index through
+	"app/keys":          {"app/fault", "filippo.io/age", "github.com/zalando/go-keyring"},
+	"app/remote":        {"app/fault", "golang.org/x/sys"},
+	"app/llm/demo":      {"app/chat", "app/jsonobject", "app/llm"},
+	"app/llm/openai":    {"app/chat", "app/llm", "github.com/openai/openai-go/v3"},
+	"app/llm/anthropic": {"app/chat", "app/llm", "github.com/anthropics/anthropic-sdk-go"},
+	"app/llm/google":    {"app/chat", "app/llm"},
+	"app/llm/ollama":    {"app/llm"},
+	"app/plugin/python": {"app/fault", "app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox"},
+	"app/plugin/packages": {
+		"app/fault", "app/tool", "app/plugin", "app/plugin/host", "app/plugin/place", "app/plugin/sandbox",
+		"app/plugin/python", "github.com/BurntSushi/toml",
+	},
+	"app/plugin/functions": {
+		"app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python", "github.com/BurntSushi/toml",
+	},
+	"app/plugin/maibot": {"app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/python"},
+	"app/plugin/neko": {
+		"app/tool", "app/plugin", "app/plugin/place", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/python",
+		"github.com/BurntSushi/toml",
+	},
+	"app/plugin/spindle": {
+		"app/fault", "app/tool", "app/permit", "app/plugin", "app/plugin/place", "app/plugin/sandbox",
+		"app/plugin/spindle/job",
+	},
+	"app/plugin/spindle/engine": {
+		"app/plugin/wire", "app/plugin/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild",
+		"github.com/google/uuid", "golang.org/x/net/idna",
+	},
+	"app/plugin/worker": {"app/plugin", "app/plugin/sandbox", "app/plugin/wire", "golang.org/x/sys"},
+	"app/plugin/worker/confine": {
+		"app/version", "app/plugin/sandbox", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys",
+	},
+	"store": {"app/fault", "app/chat", "app/permit", "go.etcd.io/bbolt", "github.com/google/uuid", "golang.org/x/sys"},
+	// the second is what bleve reads an index through
+	"store/search": {
+		"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "github.com/blevesearch/bleve_index_api",
+		"golang.org/x/text", "golang.org/x/sys",
+	},
 
 	// What a page shows of a conversation: of words and interfaces alone.
 	"app/transcript": {"app/fault", "app/chat", "app/jsonobject", "app/tool", "app/render"},
 
 	// The window and the terminal: words, interfaces, doers; never an adapter.
-	"app":     {"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/transcript", "app/turn", "app/conversation", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/service", "app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid"},
-	"app/cli": {"app/fault", "app/chat", "app/jsonobject", "app/call", "app/llm", "app/tool", "app/permit", "app/render", "app/settings", "app/turn", "app/conversation", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid"},
+	"app": {
+		"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/settings", "app/transcript", "app/turn",
+		"app/conversation", "app/plugin", "app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/service",
+		"app/fetch", "github.com/wailsapp/wails/v2/pkg/runtime", "github.com/google/uuid",
+	},
+	"app/cli": {
+		"app/fault", "app/chat", "app/jsonobject", "app/call", "app/llm", "app/tool", "app/permit", "app/render",
+		"app/settings", "app/turn", "app/conversation", "app/plugin", "app/plugin/host", "app/plugin/library",
+		"app/plugin/packages", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid",
+	},
 
 	// Main: what builds the rest. The core knows everything but the window, the
 	// index (whose start costs) and the engine (which only a worker may run).
 	"app/core": {
-		"app/fault", "app/bus", "app/version", "app/chat", "app/call", "app/conversation", "app/hook", "app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli", "app/document",
-		"app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai", "app/llm/anthropic", "app/llm/google", "app/llm/ollama",
-		"app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/plugin/python", "app/plugin/functions", "app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/sandbox", "app/plugin/worker", "app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term", // the person's terminal is here
+		"app/fault", "app/bus", "app/version", "app/chat", "app/call", "app/conversation", "app/hook", "app/llm", "app/tool",
+		"app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli", "app/document",
+		"app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai", "app/llm/anthropic", "app/llm/google",
+		"app/llm/ollama",
+		// the person's terminal is here
+		"app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/plugin/python", "app/plugin/functions",
+		"app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/sandbox", "app/plugin/worker",
+		"app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term",
 	},
-	"app/keeper":              {"app", "app/bus", "app/chat", "app/core", "app/llm", "app/transcript", "store", "store/search"}, // what of it is the window's
-	"app/cmd/conclave":        {"app/core", "app/version"},
-	"app/cmd/conclave-worker": {"app/version", "app/document/pdf", "app/plugin/sandbox", "app/plugin/spindle/engine", "app/plugin/worker/confine"},
+	// what of it is the window's
+	"app/keeper":       {"app", "app/bus", "app/chat", "app/core", "app/llm", "app/transcript", "store", "store/search"},
+	"app/cmd/conclave": {"app/core", "app/version"},
+	"app/cmd/conclave-worker": {
+		"app/version", "app/document/pdf", "app/plugin/sandbox", "app/plugin/spindle/engine", "app/plugin/worker/confine",
+	},
 	"": {
 		"app", "app/fault", "app/version", "app/keeper", "app/core", "app/remote", "app/cli", "store",
 		"github.com/wailsapp/wails/v2",
 	},
 
 	// Beside them: plugins as files, and what only tests import.
-	"plugins":                      {},
-	"app/document/pdftest":         {},
-	"app/llm/llmtest":              {"app/fault", "app/chat", "app/llm"},
-	"store/storetest":              {"store"},
-	"app/plugin/python/pythontest": {"app/plugin", "app/plugin/sandbox", "app/plugin/python", "app/plugin/worker", "app/plugin/worker/confine"},
-	"app/plugin/plugintest":        {"app/fault", "app/plugin/host", "app/plugin/library", "app/bus", "app/chat", "app/permit", "app/plugin", "app/plugin/sandbox", "app/tool"},
-	"app/plugin/hosttest":          {},
-	"app/bench":                    {},
-	"app/bench/patches":            {"app/render"},
-	"build/icon":                   {}, // draws the icon
+	"plugins":              {},
+	"app/document/pdftest": {},
+	"app/llm/llmtest":      {"app/fault", "app/chat", "app/llm"},
+	"store/storetest":      {"store"},
+	"app/plugin/python/pythontest": {
+		"app/plugin", "app/plugin/sandbox", "app/plugin/python", "app/plugin/worker", "app/plugin/worker/confine",
+	},
+	"app/plugin/plugintest": {
+		"app/fault", "app/plugin/host", "app/plugin/library", "app/bus", "app/chat", "app/permit", "app/plugin",
+		"app/plugin/sandbox", "app/tool",
+	},
+	"app/plugin/hosttest": {},
+	"app/bench":           {},
+	"app/bench/patches":   {"app/render"},
+	"build/icon":          {}, // draws the icon
 }
 
-// everywhere is what any package may import: the list of bounds, which knows
+// everywhere may be imported by any package: the list of bounds, which knows
 // nobody.
 const everywhere = "app/limit"
 
 // exceptions are the imports that cross a ring's border on purpose. One that the
 // code no longer needs fails the test.
 var exceptions = map[[2]string]string{
-	{"app/permit", "app/tool"}:                                              "a request is about a tool and its digest; a second Tool in permit would have to be kept equal to the first",
-	{"app/settings", "app/llm"}:                                             "what a person sets includes their connections, and llm.Connection is what a provider is made from",
-	{"app/llm/ollama", "app/llm/openai"}:                                    "Ollama speaks the OpenAI wire; what is its own is the list of models and pulling one",
-	{"app/plugin/host", "github.com/modelcontextprotocol/go-sdk"}:           "the host holds the client session that wire.Dial returns and names its two handlers; no MCP type leaves session.go",
-	{"app/plugin/host", "github.com/rogpeppe/go-internal"}:                  "lines of changed code are compared with its diff package, which has no dependencies; the tests use the module already",
-	{"app/plugin/spindle/engine", "github.com/modelcontextprotocol/go-sdk"}: "a worker in Go is an MCP server; wire.Serve takes the SDK's",
-	{"app/plugin/worker", "app/plugin/worker/confine"}:                      "the launcher and the child it starts share the description of the walls",
+	{
+		"app/permit", "app/tool",
+	}: "a request is about a tool and its digest; a second Tool in permit would have to be kept equal to the first",
+	{
+		"app/settings", "app/llm",
+	}: "what a person sets includes their connections, and llm.Connection is what a provider is made from",
+	{
+		"app/llm/ollama", "app/llm/openai",
+	}: "Ollama speaks the OpenAI wire; what is its own is the list of models and pulling one",
+	{
+		"app/plugin/host", "github.com/modelcontextprotocol/go-sdk",
+	}: "the host holds the client session that wire.Dial returns and names its two handlers; no MCP type leaves " +
+		"session.go",
+	{
+		"app/plugin/host", "github.com/rogpeppe/go-internal",
+	}: "lines of changed code are compared with its diff package, which has no dependencies; the tests use the " +
+		"module already",
+	{
+		"app/plugin/spindle/engine", "github.com/modelcontextprotocol/go-sdk",
+	}: "a worker in Go is an MCP server; wire.Serve takes the SDK's",
+	{
+		"app/plugin/worker", "app/plugin/worker/confine",
+	}: "the launcher and the child it starts share the description of the walls",
 }
 
 // gone are packages that must not be in a program at all, however they would get
@@ -141,9 +217,18 @@ var gone = []struct {
 }{
 	{"conclave/app/cmd/conclave", nil, "", "github.com/wailsapp/", "linking the web view costs every command 75 ms"},
 	{"conclave/app/cmd/conclave", nil, "", "conclave/app$", "the terminal program has no window"},
-	{"conclave/app/cmd/conclave", nil, "", "github.com/blevesearch/", "the index costs every start; the terminal searches the store"},
-	{"conclave/app/cmd/conclave", nil, "", "google.golang.org/genai", "its initialisation costs every start 3 ms (docs/adr/0008)"},
-	{"conclave/app/cmd/conclave", nil, "", "modernc.org/quickjs", "a plugin's code runs in a worker, never beside the store"},
+	{
+		"conclave/app/cmd/conclave", nil, "", "github.com/blevesearch/",
+		"the index costs every start; the terminal searches the store",
+	},
+	{
+		"conclave/app/cmd/conclave", nil, "", "google.golang.org/genai",
+		"its initialisation costs every start 3 ms (docs/adr/0008)",
+	},
+	{
+		"conclave/app/cmd/conclave", nil, "", "modernc.org/quickjs",
+		"a plugin's code runs in a worker, never beside the store",
+	},
 	{"conclave/app/cmd/conclave", nil, "", "github.com/evanw/esbuild", "nested source can end the process that builds it"},
 	{"conclave/app/cmd/conclave", nil, "", "github.com/ledongthuc/", "a PDF is read in a process of its own"},
 	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/app/plugin$", "a plugin's process holds no host"},
@@ -152,28 +237,61 @@ var gone = []struct {
 	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/app/core", "a plugin's process is the engine and the walls"},
 	{"conclave/app/cmd/conclave-worker", nil, "", "conclave/store", "a plugin's process holds no store"},
 	{"conclave/app/cmd/conclave-worker", nil, "", "go.etcd.io/bbolt", "a plugin's process holds no store"},
-	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/openai/", "its initialisation costs every start of a plugin 1 ms"},
-	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/anthropics/", "its initialisation costs every start of a plugin"},
+	{
+		"conclave/app/cmd/conclave-worker", nil, "", "github.com/openai/",
+		"its initialisation costs every start of a plugin 1 ms",
+	},
+	{
+		"conclave/app/cmd/conclave-worker", nil, "", "github.com/anthropics/",
+		"its initialisation costs every start of a plugin",
+	},
 	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/spf13/", "a plugin's process has no commands"},
-	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/yuin/goldmark", "its initialisation costs every start of a plugin 1 ms"},
-	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/microcosm-cc/bluemonday", "its initialisation costs every start of a plugin 2 ms"},
-	{"conclave/app/cmd/conclave-worker", nil, "", "github.com/santhosh-tekuri/", "its initialisation costs every start of a plugin 5 ms"},
+	{
+		"conclave/app/cmd/conclave-worker", nil, "", "github.com/yuin/goldmark",
+		"its initialisation costs every start of a plugin 1 ms",
+	},
+	{
+		"conclave/app/cmd/conclave-worker", nil, "", "github.com/microcosm-cc/bluemonday",
+		"its initialisation costs every start of a plugin 2 ms",
+	},
+	{
+		"conclave/app/cmd/conclave-worker", nil, "", "github.com/santhosh-tekuri/",
+		"its initialisation costs every start of a plugin 5 ms",
+	},
 	{"conclave/app/cmd/conclave-worker", []string{"CGO_ENABLED=0"}, "", "runtime/cgo", "it is one static file"},
 	{"conclave/app/cmd/conclave", []string{"CGO_ENABLED=0"}, "", "runtime/cgo", "it is one static file"},
 	{"conclave/app/core", nil, "", "github.com/wailsapp/", "both programs are built on it"},
 	{"conclave/app/core", nil, "", "conclave/app$", "both programs are built on it"},
 	{"conclave/app/core", nil, "", "modernc.org/quickjs", "a plugin's code runs in a worker, never beside the store"},
-	{"conclave/app/core", nil, "", "github.com/ledongthuc/", "a PDF is read in a process of its own, never beside the store"},
-	{"conclave", nil, "desktop,production,webkit2_41", "github.com/ledongthuc/", "a PDF is never read in the window's process"},
-	{"conclave", nil, "desktop,production,webkit2_41", "modernc.org/quickjs", "a plugin's code never runs in the window's process"},
-	{"conclave", nil, "desktop,production,webkit2_41", "github.com/evanw/esbuild", "nested source can end the process that builds it"},
-	{"conclave", nil, "desktop,production,webkit2_41", "conclave/app/plugin/spindle/engine", "the engine belongs to the worker"},
+	{
+		"conclave/app/core", nil, "", "github.com/ledongthuc/",
+		"a PDF is read in a process of its own, never beside the store",
+	},
+	{
+		"conclave", nil, "desktop,production,webkit2_41", "github.com/ledongthuc/",
+		"a PDF is never read in the window's process",
+	},
+	{
+		"conclave", nil, "desktop,production,webkit2_41", "modernc.org/quickjs",
+		"a plugin's code never runs in the window's process",
+	},
+	{
+		"conclave", nil, "desktop,production,webkit2_41", "github.com/evanw/esbuild",
+		"nested source can end the process that builds it",
+	},
+	{
+		"conclave", nil, "desktop,production,webkit2_41", "conclave/app/plugin/spindle/engine",
+		"the engine belongs to the worker",
+	},
 	{"conclave/app/turn", nil, "", "go.etcd.io/bbolt", "a turn asks for a Log and never sees the store"},
 	{"conclave/app/conversation", nil, "", "go.etcd.io/bbolt", "a conversation asks for a Store and never sees the disk"},
-	{"conclave/app/plugin/host", nil, "", "conclave/app/plugin/worker", "the host asks for a Launcher and never sees a process"},
+	{
+		"conclave/app/plugin/host", nil, "", "conclave/app/plugin/worker",
+		"the host asks for a Launcher and never sees a process",
+	},
 }
 
-// pkg is what go list tells of one package.
+// pkg holds what go list tells of one package.
 type pkg struct {
 	ImportPath string
 	Imports    []string
@@ -307,7 +425,8 @@ func TestNoPackageIsWhereItMustNotBe(t *testing.T) {
 		never, exact := strings.CutSuffix(rule.never, "$")
 		for _, p := range answers[q] {
 			if p.ImportPath == never || !exact && strings.HasPrefix(p.ImportPath, never) {
-				t.Errorf("%s has %s in it (%s); imported by %v", rule.program, p.ImportPath, rule.why, importers(answers[q], p.ImportPath))
+				t.Errorf("%s has %s in it (%s); imported by %v", rule.program, p.ImportPath, rule.why,
+					importers(answers[q], p.ImportPath))
 				break
 			}
 		}
@@ -328,7 +447,8 @@ func importers(all []pkg, path string) []string {
 // package that has no other implementation cannot be listed then.
 func TestTheTerminalProgramAndTheWorkerArePureGo(t *testing.T) {
 	for _, system := range systems {
-		for _, p := range list(t, []string{"GOOS=" + system, "CGO_ENABLED=0"}, "", true, "conclave/app/cmd/conclave", "conclave/app/cmd/conclave-worker") {
+		for _, p := range list(t, []string{"GOOS=" + system, "CGO_ENABLED=0"}, "", true, "conclave/app/cmd/conclave",
+			"conclave/app/cmd/conclave-worker") {
 			if p.Error != nil {
 				t.Errorf("on %s, %s cannot be built without C: %s", system, p.ImportPath, p.Error.Err)
 			}

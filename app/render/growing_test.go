@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// shownText is what a reader sees of some HTML, with single spaces.
+// shownText returns what a reader sees of some HTML, with single spaces.
 func shownText(markup string) string {
 	var b strings.Builder
 	z := html.NewTokenizer(strings.NewReader(markup))
@@ -43,7 +43,8 @@ func TestF123LongTableAndParagraphShowAtOnceWhatComes(t *testing.T) {
 		"lone mark": {"a * b [ c ** d ~~ e ", "and words of an * open ** mark "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			plain := strings.NewReplacer("**", "", "*", "", "`", "", "[", "", "](https://a.org/x)", "", "|---|--:|\n", "", "|", " ", "&amp;", "&amp;")
+			plain := strings.NewReplacer("**", "", "*", "", "`", "", "[", "", "](https://a.org/x)", "", "|---|--:|\n", "", "|",
+				" ", "&amp;", "&amp;")
 			if name == "lone mark" {
 				plain = strings.NewReplacer()
 			}
@@ -87,7 +88,10 @@ func TestF123PiecesOfAnOpenBlockAreSafeByThemselves(t *testing.T) {
 	texts := hostile(9000)
 	random := rand.New(rand.NewPCG(123, 1))
 	for i := range 20 {
-		marks := []string{"*", "**", "`", "``", "[", "](b)", "<b>", "</b>", "<sub>", "~~", "$$", `\(`, `\)`, "word", " word ", "words and words ", "\n", "_", "https://a.b", "&lt;", "![", "|", "| |\n", "語"}
+		marks := []string{
+			"*", "**", "`", "``", "[", "](b)", "<b>", "</b>", "<sub>", "~~", "$$", `\(`, `\)`, "word", " word ",
+			"words and words ", "\n", "_", "https://a.b", "&lt;", "![", "|", "| |\n", "語",
+		}
 		var soup strings.Builder
 		if i%2 == 0 {
 			soup.WriteString("| a | b |\n|---|---|\n| ")

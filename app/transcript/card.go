@@ -11,7 +11,7 @@ import (
 	"conclave/app/tool"
 )
 
-// Words are what is said of a call beside its record.
+// Words say of a call what its record does not.
 type Words struct {
 	Title  string // of the tool: "Save note"
 	Doing  string // "save a note"

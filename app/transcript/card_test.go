@@ -13,7 +13,9 @@ import (
 // A card says the same while its turn runs and after the chat was opened again.
 func TestF135ACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T) {
 	for want, end := range map[transcript.CallState]chat.CallRecord{
-		"done": {Status: chat.CallOK, Decision: "allow", Decider: "person", DecidedBy: "you allowed it once", ResultText: "fine"},
+		"done": {
+			Status: chat.CallOK, Decision: "allow", Decider: "person", DecidedBy: "you allowed it once", ResultText: "fine",
+		},
 		"failed": {
 			Status: chat.CallRaised, Decision: "allow", Decider: "rule 7", DecidedBy: "you always allow it",
 			Error: "Error: no such file\nTraceback",

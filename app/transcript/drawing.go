@@ -9,7 +9,7 @@ import (
 	"conclave/app/render"
 )
 
-// drawing is what is rendered of an entry, with the revisions at which its pieces
+// drawing holds what is rendered of an entry, with the revisions at which its pieces
 // changed.
 type drawing struct {
 	head  Entry // without parts and what the outline tells

@@ -14,7 +14,7 @@ type Outline struct {
 	Path         []chat.MessageSeq // the visible ones, first to head
 }
 
-// Node is what an outline knows of one message.
+// Node holds what an outline knows of one message.
 type Node struct {
 	Seq, Parent chat.MessageSeq
 	Role        chat.Role

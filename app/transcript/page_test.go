@@ -11,7 +11,7 @@ import (
 	"conclave/app/transcript"
 )
 
-// page is what a window holds of a conversation, by the rules of views.go.
+// page holds what a window has of a conversation, by the rules of views.go.
 type page struct {
 	t        testing.TB
 	tr       *transcript.Transcript
@@ -125,7 +125,8 @@ func (p *page) wants() []transcript.Want {
 				if b.Index != lacking {
 					continue
 				}
-				if n := len(wants) - 1; n >= 0 && wants[n] == (transcript.Want{Seq: seq, Part: part.Index, From: wants[n].From, To: i}) {
+				if n := len(wants) - 1; n >= 0 &&
+					wants[n] == (transcript.Want{Seq: seq, Part: part.Index, From: wants[n].From, To: i}) {
 					wants[n].To++
 				} else {
 					wants = append(wants, transcript.Want{Seq: seq, Part: part.Index, From: i, To: i + 1})

@@ -11,12 +11,13 @@ import (
 	"conclave/app/transcript"
 )
 
-// pieces are what models say, cut where a stream would.
+// pieces hold what models say, cut where a stream would.
 var pieces = []string{
 	"Hello", " world", ".\n\n", "**bo", "ld** ", "# A head", "ing\n\n", "- one\n", "- two\n",
 	"```go\nx := 1\n", "y := \"😀\"\n", "```\n\n", "| a | b |\n|---|---|\n", "| 1 | 2 |\n", "a line\n", "===\n",
 	"<script>alert(1)</script>", " [a](https://x.test) ", "\n\n> quote\n", strings.Repeat("long words in a row ", 30),
-	strings.Repeat("A paragraph of more than a pull brings.\n\n", 300), "\n\n", "~~~\n" + strings.Repeat("code\n", 6000) + "~~~\n\n",
+	strings.Repeat("A paragraph of more than a pull brings.\n\n", 300), "\n\n",
+	"~~~\n" + strings.Repeat("code\n", 6000) + "~~~\n\n",
 }
 
 // story is a conversation to which anything may happen, and two pages that look on.
@@ -187,7 +188,9 @@ func (s *story) call(u *turn) {
 	r.Status, r.MS = chat.CallOK, 12
 	result := chat.ToolResult{CallID: r.RequestID, Tool: r.ToolName, Status: r.Status, Content: said("done")}
 	if s.pick(2) == 0 {
-		result.Content = append(result.Content, chat.Part{Kind: chat.PartMedia, Media: &chat.Media{ID: "m", MIME: "image/png", Size: 7}})
+		result.Content = append(result.Content, chat.Part{
+			Kind: chat.PartMedia, Media: &chat.Media{ID: "m", MIME: "image/png", Size: 7},
+		})
 	}
 	u.live.Answered(u.m.put(r), result.Content)
 	u.results("", result)

@@ -40,7 +40,8 @@ func TestF121AChatOfLongAnswersOpensWithItsEnd(t *testing.T) {
 
 	// The place asked for comes with it.
 	there := newPage(t, tr)
-	there.pull(transcript.Want{Seq: 20}, transcript.Want{Seq: 20, From: 500, To: 520}, transcript.Want{Seq: 20, Part: 1, To: 7})
+	there.pull(transcript.Want{Seq: 20}, transcript.Want{Seq: 20, From: 500, To: 520},
+		transcript.Want{Seq: 20, Part: 1, To: 7})
 	blocks = there.entry(20).Parts[0].Blocks
 	if blocks[499].Index != lacking || blocks[500].Index == lacking || blocks[519].Index == lacking {
 		t.Errorf("around what was asked for, it has %v", blocks[499:501])
@@ -116,7 +117,8 @@ func TestF121APageThatWasAwayIsSentTheEndOfWhatCame(t *testing.T) {
 func TestF121WordsAreFoundInTheBlockThatShowsThem(t *testing.T) {
 	m := newMemory()
 	m.ask("What about <b>rivers</b> & trains?")
-	m.reply("turn", answerOf("the answer", 300)+"The **long**est river is the `Nile`.\n\n```go\nvar Nile = 6650 // <km>\n```\n")
+	m.reply("turn",
+		answerOf("the answer", 300)+"The **long**est river is the `Nile`.\n\n```go\nvar Nile = 6650 // <km>\n```\n")
 	tr := m.open(t)
 	for _, c := range []struct {
 		seq   uint64

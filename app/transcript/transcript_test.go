@@ -45,7 +45,8 @@ func TestF135AChatOpensWithItsPathAndItsLastEntriesWhole(t *testing.T) {
 		t.Errorf("it pulled revision %d of %d", p.revision, tr.Revision())
 	}
 	var lists map[string]any
-	if err := json.Unmarshal([]byte(encode(t, entries[1])), &lists); err != nil || lists["siblings"] == nil || lists["parts"] == nil {
+	if err := json.Unmarshal([]byte(encode(t, entries[1])), &lists); err != nil || lists["siblings"] == nil ||
+		lists["parts"] == nil {
 		t.Errorf("a list is null: %v", lists)
 	}
 }
@@ -142,7 +143,8 @@ func TestF135AnEditDuringAStreamChangesItsMessageAndNotTheStream(t *testing.T) {
 	m.change(answer, func(v *chat.Message) { v.Hidden = false })
 	refresh(t, tr)
 	p.pull()
-	if len(p.last.Entries) != 1 || p.last.Entries[0].Hidden || p.last.Entries[0].Whole || len(p.last.Entries[0].Parts) != 0 {
+	if len(p.last.Entries) != 1 || p.last.Entries[0].Hidden || p.last.Entries[0].Whole ||
+		len(p.last.Entries[0].Parts) != 0 {
 		t.Errorf("giving a message back to the model sends %+v", p.last.Entries)
 	}
 }
@@ -187,7 +189,8 @@ func TestF135TwoTurnsWriteAtOnceEachInAnEntryOfItsOwn(t *testing.T) {
 	}
 	main.end(chat.EndDone)
 	p.check("after one ended")
-	if p.status == nil || p.status.Turn != "member" || p.entry(p.outline[1]).State != "complete" || p.entry(p.outline[2]).State != "streaming" {
+	if p.status == nil || p.status.Turn != "member" || p.entry(p.outline[1]).State != "complete" ||
+		p.entry(p.outline[2]).State != "streaming" {
 		t.Errorf("after one ended the status is %+v", p.status)
 	}
 	member.say(" Still.")
@@ -216,7 +219,8 @@ func TestF135ATurnGoesOnBehindAQuestionThatWasAskedMeanwhile(t *testing.T) {
 	u.live.Questioned(t.Context())
 	u.say("Second.")
 	p.check("behind the question")
-	if len(p.outline) != 4 || p.entry(2).State != "complete" || p.entry(4).State != "streaming" || p.entry(4).Usage != nil {
+	if len(p.outline) != 4 || p.entry(2).State != "complete" || p.entry(4).State != "streaming" ||
+		p.entry(4).Usage != nil {
 		t.Errorf("the page shows %s", p.text())
 	}
 	u.end(chat.EndDone)
@@ -245,7 +249,8 @@ func TestF135AVersionThatIsShownAgainKnowsItsSiblings(t *testing.T) {
 	p.check("while it is answered again")
 	u.end(chat.EndDone)
 	p.check("after the second answer")
-	if e := p.entry(uint64(second)); !slices.Equal(e.Siblings, []uint64{uint64(first), uint64(second)}) || e.OtherBranch != 2 {
+	if e := p.entry(uint64(second)); !slices.Equal(e.Siblings, []uint64{uint64(first), uint64(second)}) ||
+		e.OtherBranch != 2 {
 		t.Errorf("the second answer's siblings are %v, with %d behind", e.Siblings, e.OtherBranch)
 	}
 
@@ -256,7 +261,8 @@ func TestF135AVersionThatIsShownAgainKnowsItsSiblings(t *testing.T) {
 	m.show(o.NewestLeaf(first))
 	refresh(t, tr)
 	p.check("after the person went back to the first")
-	if e := p.entry(uint64(first)); !slices.Equal(e.Siblings, []uint64{uint64(first), uint64(second)}) || e.OtherBranch != 0 {
+	if e := p.entry(uint64(first)); !slices.Equal(e.Siblings, []uint64{uint64(first), uint64(second)}) ||
+		e.OtherBranch != 0 {
 		t.Errorf("the first answer's siblings are %v, with %d behind", e.Siblings, e.OtherBranch)
 	}
 	if len(p.outline) != 4 {
@@ -349,7 +355,9 @@ func TestF135ATurnThatPausedGoesOnInItsEntry(t *testing.T) {
 	reopened(t, tr, m)
 
 	m.set(func() { m.broken = true })
-	m.messages = append(m.messages, chat.Message{Seq: 5, Parent: 4, Turn: "turn", Role: chat.RoleAssistant, State: chat.Streaming})
+	m.messages = append(m.messages, chat.Message{
+		Seq: 5, Parent: 4, Turn: "turn", Role: chat.RoleAssistant, State: chat.Streaming,
+	})
 	if _, err := m.open(t).Begin(t.Context(), "turn", "model"); !errors.Is(err, errDisk) {
 		t.Errorf("a turn begins in a chat that cannot be read: %v", err)
 	}
@@ -461,7 +469,8 @@ func TestF135TheStatusSaysWhatTheTurnDoes(t *testing.T) {
 	is := func(phase transcript.Phase, tool, note string) {
 		t.Helper()
 		p.pull()
-		if s := p.status; s.Turn != "turn" || s.Phase != phase || s.Tool != tool || s.Note != note || s.Model != "The demo/guide" || s.Since == "" {
+		if s := p.status; s.Turn != "turn" || s.Phase != phase || s.Tool != tool || s.Note != note ||
+			s.Model != "The demo/guide" || s.Since == "" {
 			t.Errorf("the status is %+v, want %s %s %s", s, phase, tool, note)
 		}
 	}
@@ -517,7 +526,8 @@ func TestF135UsageAndWordsAreThoseOfTheWholeAnswer(t *testing.T) {
 	u.think("not counted")
 	u.use(chat.Usage{Input: 10, Output: 5, Cached: 4, Reasoning: 2, Cost: 0.25})
 	p := fresh(t, tr)
-	if e := p.entry(2); e.Words != 5 || *e.Usage != (transcript.Usage{Input: 11, Output: 5, Cached: 4, Reasoning: 2, Cost: 0.25}) {
+	if e := p.entry(2); e.Words != 5 ||
+		*e.Usage != (transcript.Usage{Input: 11, Output: 5, Cached: 4, Reasoning: 2, Cost: 0.25}) {
 		t.Errorf("%d words, %+v", e.Words, e.Usage)
 	}
 	r := u.propose("1", "note")
@@ -536,17 +546,21 @@ func TestF135UsageAndWordsAreThoseOfTheWholeAnswer(t *testing.T) {
 func TestF135PicturesComeWhereTheyWereMadeAndThenInTheOrderOfTheCalls(t *testing.T) {
 	m := newMemory()
 	m.add(0, chat.Message{Role: chat.RoleUser, Parts: []chat.Part{
-		{Kind: chat.PartText, Text: "Look:"}, {Kind: chat.PartMedia, Media: &chat.Media{ID: "q", Name: "cat.png", MIME: "image/png", Size: 9}},
+		{Kind: chat.PartText, Text: "Look:"},
+		{Kind: chat.PartMedia, Media: &chat.Media{ID: "q", Name: "cat.png", MIME: "image/png", Size: 9}},
 	}})
 	tr := m.open(t)
 	p := fresh(t, tr)
-	if e := p.entry(1); len(e.Parts) != 2 || *e.Parts[1].Media != (transcript.Media{ID: "q", Name: "cat.png", MIME: "image/png", Size: 9}) {
+	if e := p.entry(1); len(e.Parts) != 2 ||
+		*e.Parts[1].Media != (transcript.Media{ID: "q", Name: "cat.png", MIME: "image/png", Size: 9}) {
 		t.Errorf("the question is %s", encode(t, e))
 	}
 	u := begin(t, tr, m, "turn")
 	first, second := u.propose("1", "draw"), u.propose("2", "draw")
 	picture := func(id string) []chat.Part {
-		return []chat.Part{{Kind: chat.PartText, Text: "Here."}, {Kind: chat.PartMedia, Media: &chat.Media{ID: id, MIME: "image/png"}}}
+		return []chat.Part{
+			{Kind: chat.PartText, Text: "Here."}, {Kind: chat.PartMedia, Media: &chat.Media{ID: id, MIME: "image/png"}},
+		}
 	}
 	first.Status, second.Status = chat.CallOK, chat.CallOK
 	u.live.Answered(m.put(second), picture("b"))
@@ -564,7 +578,8 @@ func TestF135PicturesComeWhereTheyWereMadeAndThenInTheOrderOfTheCalls(t *testing
 	if order() != "ba" {
 		t.Errorf("the pictures came as %s", order())
 	}
-	u.results(chat.EndDone, chat.ToolResult{CallID: "1", Content: picture("a")}, chat.ToolResult{CallID: "2", Content: picture("b")})
+	u.results(chat.EndDone, chat.ToolResult{CallID: "1", Content: picture("a")},
+		chat.ToolResult{CallID: "2", Content: picture("b")})
 	u.end(chat.EndDone)
 	p.check("at the end")
 	if order() != "ab" {
@@ -575,7 +590,9 @@ func TestF135PicturesComeWhereTheyWereMadeAndThenInTheOrderOfTheCalls(t *testing
 
 func TestF135AnAnswerThatCouldNotBeWrittenSaysHowItEnded(t *testing.T) {
 	failure := &chat.Failure{Kind: "unavailable", Message: "The disk is full.", Hint: "Make room."}
-	for reason, want := range map[chat.EndReason]chat.MessageState{chat.EndError: chat.Failed, chat.EndStopped: chat.Stopped, chat.EndDone: chat.Complete} {
+	for reason, want := range map[chat.EndReason]chat.MessageState{
+		chat.EndError: chat.Failed, chat.EndStopped: chat.Stopped, chat.EndDone: chat.Complete,
+	} {
 		m := newMemory()
 		m.ask("one")
 		tr := m.open(t)
@@ -754,7 +771,10 @@ func TestF135AnOutlineFindsItsWay(t *testing.T) {
 		t.Errorf("it folds into %+v", f)
 	}
 	// Assistant messages of no turn are entries of their own.
-	plain := transcript.Outline{Nodes: []transcript.Node{{Seq: 1, Role: chat.RoleAssistant}, {Seq: 2, Parent: 1, Role: chat.RoleAssistant}}, Path: []chat.MessageSeq{1, 2}}
+	plain := transcript.Outline{
+		Nodes: []transcript.Node{{Seq: 1, Role: chat.RoleAssistant}, {Seq: 2, Parent: 1, Role: chat.RoleAssistant}},
+		Path:  []chat.MessageSeq{1, 2},
+	}
 	if f := plain.Fold(); len(f) != 2 {
 		t.Errorf("it folds into %+v", f)
 	}

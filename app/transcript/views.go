@@ -16,7 +16,7 @@ type Failure struct {
 	Ref     string     `json:"ref"`     // short, and also in the log; "" unless kind is internal
 }
 
-// Pull is what changed in a conversation since the revision asked, and what was wanted.
+// Pull holds what changed in a conversation since the revision asked, and what was wanted.
 // At revision 0 that is chat, the whole outline, and the last entries.
 type Pull struct {
 	Conversation string         `json:"conversation"`
@@ -70,7 +70,7 @@ type OutlineSplice struct {
 	Seqs []uint64 `json:"seqs"`
 }
 
-// Entry is what is drawn as one message: a message of the person, or all messages
+// Entry is drawn as one message: a message of the person, or all messages
 // of one turn that answer it. Its seq is that of its first message and never
 // changes.
 type Entry struct {

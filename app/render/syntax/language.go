@@ -99,7 +99,7 @@ func (l *Language) Line(dst []byte, st State, line string) ([]byte, State) {
 }
 
 // Find returns the language that goes by name, or nil when it is not known.
-// name is what stands after a code fence: "go", "C++", "TSX".
+// name stands after a code fence: "go", "C++", "TSX".
 func Find(name string) *Language {
 	if name == "" || len(name) > 24 {
 		return nil

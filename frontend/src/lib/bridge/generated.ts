@@ -356,8 +356,8 @@ export type EndReason =
   | "interrupted";
 
 /**
- * Entry is what is drawn as one message: a message of the person, or all messages of one turn
- * that answer it. Its seq is that of its first message and never changes.
+ * Entry is drawn as one message: a message of the person, or all messages of one turn that
+ * answer it. Its seq is that of its first message and never changes.
  */
 export interface Entry {
   seq: number;
@@ -1081,7 +1081,7 @@ export interface Provider {
 }
 
 /**
- * Pull is what changed in a conversation since the revision asked, and what was wanted. At
+ * Pull holds what changed in a conversation since the revision asked, and what was wanted. At
  * revision 0 that is chat, the whole outline, and the last entries.
  */
 export interface Pull {
