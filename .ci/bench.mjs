@@ -18,6 +18,7 @@ import {
 } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { chats, inBrowser, inWindow } from "../frontend/bench/long.mjs";
 import { fullData, use } from "../frontend/bench/real.mjs";
 import { essay, ledger, program, reply } from "../frontend/bench/reply.mjs";
 import { Place, bin, root, until } from "../frontend/e2e/processes.mjs";
@@ -559,6 +560,33 @@ async function inUse() {
   }
 }
 
+/** A chat of long answers beside one of short ones, on the real program in both engines. */
+async function longAnswers() {
+  must("go", [
+    ...["build", "-tags", "dev,webkit2_41"],
+    ...["-o", "build/bin/conclave-dev", "."],
+  ]);
+  const place = new Place();
+  try {
+    const screen = await place.screen();
+    await place.bus();
+    chats(place);
+    const what = "a chat of 40 answers of 100,000 characters until it is shown";
+    const engines = {
+      Chromium: await inBrowser(place),
+      "the window": await inWindow(place, screen),
+    };
+    for (const [engine, { short, long, elements }] of Object.entries(engines)) {
+      row(`${what}, in ${engine}`, 150, long, "ms");
+      row(`${what}, in ${engine}, beside one of 300`, 1.5, long / short, "times");
+      if (elements)
+        row("elements of the page that shows it", 3000, elements, "elements");
+    }
+  } finally {
+    await place.close();
+  }
+}
+
 /** What a process that does nothing costs here: 1 ms on a machine at rest. */
 function floor() {
   const took = [];
@@ -625,6 +653,7 @@ for (const [part, measure] of Object.entries({
   page,
   window: windows,
   use: inUse,
+  long: longAnswers,
 })) {
   if (!wants(part)) continue;
   console.log(`\n== ${part} (load ${load()})`);

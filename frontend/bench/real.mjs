@@ -89,7 +89,7 @@ const inMessage = [1000, 500];
 const toTheEnd = [792, 739]; // the button over the composer, once there is more below
 
 /** When the picture changed, until done says so, in ms since the beginning. */
-async function changes(screen, part, done) {
+export async function changes(screen, part, done) {
   const began = performance.now();
   const at = [];
   let before = screen.print(part);
@@ -103,7 +103,7 @@ async function changes(screen, part, done) {
 }
 
 /** How long after an action, which is some keys, the last change of the picture came. */
-export async function settled(screen, part, action) {
+async function settled(screen, part, action) {
   action();
   const at = await changes(screen, part, (all, now) => now - (all.at(-1) ?? 0) > 700);
   return at.at(-1) ?? 0;
