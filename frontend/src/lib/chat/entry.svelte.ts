@@ -41,7 +41,7 @@ export class PartView {
   readonly kind: PartKind;
   /** How many blocks it has. */
   count = $state.raw(0);
-  /** Reasoning that is unfolded. */
+  /** Reasoning or the details of a call are unfolded. */
   open = $state.raw(false);
   ms = $state.raw(0);
   done = $state.raw(false);
