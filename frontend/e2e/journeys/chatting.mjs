@@ -323,7 +323,7 @@ export const steps = (world) => {
       await field().focus();
       await page().keyboard.press("ArrowUp");
       const area = page().getByLabel("Text of the message");
-      await area.waitFor();
+      await area.and(page().locator(":focus")).waitFor(); // once its words are there
       assert.equal(await area.inputValue(), "Fail once");
       await page().keyboard.press("Escape");
       await area.waitFor({ state: "detached" });
