@@ -115,8 +115,11 @@ export async function inWindow(place, screen) {
       ["short", secondChat],
       ["long", firstChat],
     ]) {
+      // The hint of the row above may lie over this one, and goes when the pointer moves.
+      screen.move(x, y);
+      await screen.still();
       // Beside this, since it may be shown before the press has ended.
-      const press = place.start("xdotool", ["mousemove", String(x), String(y), "click", "1"]);
+      const press = place.start("xdotool", ["click", "1"]);
       const at = await changes(screen, transcript, (all, now) => now - (all.at(-1) ?? 2000) > 700);
       await place.end(press);
       if (turn === 0) continue; // it may be open already, or is read from the disk

@@ -390,6 +390,11 @@ export class Screen {
     return this.#xdotool("type", "--clearmodifiers", "--delay", "15", text);
   }
 
+  /** Moves the pointer there. */
+  move(x, y) {
+    return this.#xdotool("mousemove", "--sync", String(x), String(y));
+  }
+
   /** Presses a button of the mouse at a place of the screen; 3 is the right one. */
   click(x, y, button = 1) {
     return this.#xdotool("mousemove", "--sync", String(x), String(y), "click", String(button));
