@@ -130,8 +130,7 @@ func (c *command) modelsAddCommand() *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		connection := llm.Connection{Kind: args[0], Name: args[1], Title: title, URL: url, Models: models}
 		if err := settings.CheckConnection(connection); err != nil {
-			f := fault.Of(err)
-			return fault.Wrap(fault.Usage, f.Op, f.Message, f.Hint, err)
+			return asUsage(err)
 		}
 		app, err := c.app(cmd.Context(), false)
 		if err != nil {

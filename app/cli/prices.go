@@ -78,8 +78,7 @@ func (c *command) priceCommand() *cobra.Command {
 			*into = n
 		}
 		if err := p.Check(); err != nil {
-			f := fault.Of(err)
-			return fault.Wrap(fault.Usage, f.Op, f.Message, f.Hint, err)
+			return asUsage(err)
 		}
 		app, err := c.app(cmd.Context(), false)
 		if err != nil {

@@ -27,6 +27,12 @@ func usageOf(cmd *cobra.Command, format string, args ...any) error {
 	return fault.New(fault.Usage, "cli", sentence(fmt.Sprintf(format, args...)), "See "+cmd.CommandPath()+" --help.")
 }
 
+// asUsage says of what the arguments name what a check said of it: they were wrong.
+func asUsage(err error) error {
+	f := fault.Of(err)
+	return fault.Wrap(fault.Usage, f.Op, f.Message, f.Hint, err)
+}
+
 // unreadable is the fault for a file of the person's that cannot be read.
 func unreadable(op, name string, err error) error {
 	why, hint := "", "Check its path."
