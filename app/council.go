@@ -29,18 +29,28 @@ type Council struct {
 	opened map[council.RunID]council.Report
 }
 
-// Settings returns the council of a chat, and what it can be made of; conversation "" is
-// a chat that is not begun.
+// Settings returns the council of a chat; conversation "" is a chat that is not begun.
 func (c *Council) Settings(conversation string) (CouncilSettings, error) {
-	ctx := c.call()
 	out := CouncilSettings{Revision: c.core.Bus.Revision(bus.Councils, "")}
-	set, scope, err := c.core.Councils.Council(ctx, id(conversation), "")
+	set, scope, err := c.core.Councils.Council(c.call(), id(conversation), "")
 	if err != nil {
 		return out, err
 	}
 	out.Council, out.Scope = set, string(scope)
 	if err := set.Check(); err != nil {
 		out.Problem = fault.Of(err).Message
+	}
+	return out, nil
+}
+
+// Choices returns what the council of a chat can be made of. It is apart from Settings
+// because the window has those from its start, and this once its panel is open.
+func (c *Council) Choices(conversation string) (CouncilChoices, error) {
+	ctx := c.call()
+	var out CouncilChoices
+	set, _, err := c.core.Councils.Council(ctx, id(conversation), "")
+	if err != nil {
+		return out, err
 	}
 	if out.Scopes, err = c.scopes(ctx, conversation); err != nil {
 		return out, err
@@ -174,7 +184,7 @@ func (c *Council) toolOf(enabled *tool.Set, t tool.Tool, s plugin.Status) Counci
 	return v
 }
 
-// Set keeps a council for a scope of CouncilSettings.scopes.
+// Set keeps a council for a scope of CouncilChoices.Scopes.
 func (c *Council) Set(conversation, scope string, set council.Council) error {
 	ctx := c.call()
 	if err := set.Check(); err != nil {

@@ -101,22 +101,28 @@ func TestARunIsMadeAgainWithOneChange(t *testing.T) {
 func TestTheCouncilOfAChatIsSetThereOrEverywhere(t *testing.T) {
 	w := open(t, say("Hello."), say("Once more.")).quiet()
 	s, err := w.Council.Settings("")
-	if err != nil || len(s.Scopes) != 1 || len(s.Presets) < 4 || s.Council.Enabled || len(s.Tools) == 0 ||
-		len(s.Models) == 0 {
+	if err != nil || s.Council.Enabled {
 		t.Fatalf("at first: %+v, %v", s, err)
 	}
-	for _, preset := range s.Presets {
+	can, err := w.Council.Choices("")
+	if err != nil || len(can.Scopes) != 1 || len(can.Presets) < 4 || len(can.Tools) == 0 || len(can.Models) == 0 {
+		t.Fatalf("at first, one can choose of %+v, %v", can, err)
+	}
+	for _, preset := range can.Presets {
 		if preset.Sentence == "" {
 			t.Errorf("nothing says what %s is good for", preset.Name)
 		}
 	}
 	chat := w.ask("", "Hello?")
-	set := s.Presets[0].Council
+	set := can.Presets[0].Council
 	must(t, w.Council.Set(chat, "global", set))
 	must(t, w.Council.Use(chat, true))
 	s, err = w.Council.Settings(chat)
-	if err != nil || s.Scope != "chat "+chat || !s.Council.Enabled || !s.Scopes[0].Set || !s.Scopes[1].Set {
+	if err != nil || s.Scope != "chat "+chat || !s.Council.Enabled {
 		t.Errorf("in the chat: %+v, %v", s, err)
+	}
+	if can, err = w.Council.Choices(chat); err != nil || !can.Scopes[0].Set || !can.Scopes[1].Set {
+		t.Errorf("it can be set at %+v, %v", can.Scopes, err)
 	}
 	counts, err := w.Council.Contexts(chat, set)
 	if err != nil || len(counts) != len(set.Members) || counts[set.Members[0].ID].Tokens == 0 {
@@ -130,12 +136,12 @@ func TestTheCouncilOfAChatIsSetThereOrEverywhere(t *testing.T) {
 	set.Mode = "quarrel"
 	kind(t, "a mode that is none", w.Council.Set(chat, "global", set), fault.Invalid, "quarrel")
 
-	must(t, w.Council.SavePreset("  My   own ", s.Presets[1].Council))
+	must(t, w.Council.SavePreset("  My   own ", can.Presets[1].Council))
 	undo, err := w.Council.DeletePreset("My own")
 	must(t, err)
 	must(t, w.Window.Undo(undo.Token))
-	if s, err = w.Council.Settings(chat); err != nil || !s.Presets[len(s.Presets)-1].Own {
-		t.Errorf("the presets are %+v, %v", s.Presets, err)
+	if can, err = w.Council.Choices(chat); err != nil || !can.Presets[len(can.Presets)-1].Own {
+		t.Errorf("the presets are %+v, %v", can.Presets, err)
 	}
 	sent, err := w.Chats.Send(chat, app.Outgoing{Text: "And now?", CouncilSkip: true})
 	must(t, err)

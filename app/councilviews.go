@@ -4,17 +4,21 @@ import (
 	"conclave/app/council"
 )
 
-// CouncilSettings is everything that the panel offers to set of a chat's council.
+// CouncilSettings says which council a chat has.
 type CouncilSettings struct {
-	Revision uint64             `json:"revision"`
-	Council  council.Council    `json:"council"` // the one that holds
-	Scope    string             `json:"scope"`   // where it is set: one of scopes
-	Scopes   []CouncilScopeView `json:"scopes"`  // where it can be set, narrowest first
-	Tools    []CouncilToolView  `json:"tools"`   // of all plugins, and the built-in ones
-	Presets  []CouncilPreset    `json:"presets"` // those that come with Conclave first
-	Models   []CouncilModelView `json:"models"`
+	Revision uint64          `json:"revision"`
+	Council  council.Council `json:"council"` // the one that holds
+	Scope    string          `json:"scope"`   // where it is set: one of CouncilChoices.Scopes
 	// The council cannot be as it is set: a sentence; or "".
 	Problem string `json:"problem"`
+}
+
+// CouncilChoices is everything that the panel offers to make a chat's council of.
+type CouncilChoices struct {
+	Scopes  []CouncilScopeView `json:"scopes"`  // where it can be set, narrowest first
+	Tools   []CouncilToolView  `json:"tools"`   // of all plugins, and the built-in ones
+	Presets []CouncilPreset    `json:"presets"` // those that come with Conclave first
+	Models  []CouncilModelView `json:"models"`
 }
 
 // CouncilScopeView is a place where a council can be set.

@@ -451,6 +451,11 @@ export interface CouncilCalls {
   Act(run: string, act: Act, member: string, tasks: string[], text: string): Promise<void>;
   /** Again has the question of a run answered again, by its council with one change. */
   Again(run: string, change: RunChange): Promise<Sent>;
+  /**
+   * Choices returns what the council of a chat can be made of. It is apart from Settings
+   * because the window has those from its start, and this once its panel is open.
+   */
+  Choices(conversation: string): Promise<CouncilChoices>;
   /** Clear forgets the council of a scope, so that the next wider one holds again. */
   Clear(conversation: string, scope: string): Promise<void>;
   /** Compare returns how what was sent for a task differs from what was sent for another. */
@@ -496,18 +501,26 @@ export interface CouncilCalls {
   SavePreset(name: string, set: Council): Promise<void>;
   /** Sent returns the requests of a task's newest attempt as they were sent. */
   Sent(run: string, task: string): Promise<SentRequest[]>;
-  /** Set keeps a council for a scope of CouncilSettings.scopes. */
+  /** Set keeps a council for a scope of CouncilChoices.Scopes. */
   Set(conversation: string, scope: string, set: Council): Promise<void>;
-  /**
-   * Settings returns the council of a chat, and what it can be made of; conversation "" is a
-   * chat that is not begun.
-   */
+  /** Settings returns the council of a chat; conversation "" is a chat that is not begun. */
   Settings(conversation: string): Promise<CouncilSettings>;
   /**
    * Use switches the chat's council on or off, for this chat alone; that of a chat that is not
    * begun, for all chats that have none of their own.
    */
   Use(conversation: string, on: boolean): Promise<void>;
+}
+
+/** CouncilChoices is everything that the panel offers to make a chat's council of. */
+export interface CouncilChoices {
+  /** where it can be set, narrowest first */
+  scopes: CouncilScope[];
+  /** of all plugins, and the built-in ones */
+  tools: CouncilTool[];
+  /** those that come with Conclave first */
+  presets: CouncilPreset[];
+  models: CouncilModel[];
 }
 
 /** CouncilLine tells of a run of a council in one line. */
@@ -559,20 +572,13 @@ export interface CouncilScope {
   set: boolean;
 }
 
-/** CouncilSettings is everything that the panel offers to set of a chat's council. */
+/** CouncilSettings says which council a chat has. */
 export interface CouncilSettings {
   revision: number;
   /** the one that holds */
   council: Council;
-  /** where it is set: one of scopes */
+  /** where it is set: one of CouncilChoices.Scopes */
   scope: string;
-  /** where it can be set, narrowest first */
-  scopes: CouncilScope[];
-  /** of all plugins, and the built-in ones */
-  tools: CouncilTool[];
-  /** those that come with Conclave first */
-  presets: CouncilPreset[];
-  models: CouncilModel[];
   /** The council cannot be as it is set: a sentence; or "". */
   problem: string;
 }

@@ -5,13 +5,22 @@
  */
 import { AppError, type Bridge } from "../bridge/calls";
 import { Puller, type Notices } from "../bridge/events";
-import type { Council, CouncilSettings, Estimate, Member, ContextCount } from "../bridge/generated";
+import type {
+  ContextCount,
+  Council,
+  CouncilChoices,
+  CouncilSettings,
+  Estimate,
+  Member,
+} from "../bridge/generated";
 
 /** How long the settings rest before they are written, and the words before they are counted, in ms. */
 const rest = 300;
 
 export class CouncilState {
   settings = $state.raw<CouncilSettings | null>(null);
+  /** What the council can be made of; null until the panel is open. */
+  choices = $state.raw<CouncilChoices | null>(null);
   estimate = $state.raw<Estimate | null>(null);
   /** What each member would be told now, by id. */
   contexts = $state.raw<Record<string, ContextCount>>({});
@@ -30,7 +39,7 @@ export class CouncilState {
 
   #chat = "";
   #revision = 0;
-  #off: () => void;
+  #offs: (() => void)[] = [];
   #offChat: () => void = () => {};
   #puller = new Puller(
     () => this.#revision,
@@ -41,14 +50,22 @@ export class CouncilState {
   #counting: ReturnType<typeof setTimeout> | undefined;
   #counted = 0;
   #words = "";
-  #wantContexts = false;
+  #panel = false;
+  /** How often what can be chosen changed, and up to which change it is held. */
+  #changes = 0;
+  #chosen = 0;
+  #choosing = new Puller(
+    () => this.#chosen,
+    () => this.#choose(),
+    (cause) => (this.error = AppError.of(cause)),
+  );
 
   constructor(
     private bridge: Bridge,
     private notices: Notices,
     private fail: (cause: unknown) => void,
   ) {
-    this.#off = notices.watch("councils", "", this.#puller.notice);
+    this.#offs.push(notices.watch("councils", "", this.#puller.notice));
   }
 
   /** Shows what holds in a chat; "" is one that is not begun. */
@@ -70,18 +87,28 @@ export class CouncilState {
   close(): void {
     clearTimeout(this.#counting);
     void this.#write();
-    this.#off();
+    for (const off of this.#offs) off();
     this.#offChat();
   }
 
   async #pull(): Promise<void> {
     const chat = this.#chat;
     const settings = await this.bridge.council.Settings(chat);
+    if (this.#panel) await this.#choose();
     if (chat !== this.#chat || this.#writing) return;
     this.settings = settings;
     this.#revision = settings.revision;
     this.error = null;
     this.count(this.#words);
+  }
+
+  async #choose(): Promise<void> {
+    const chat = this.#chat;
+    const changes = this.#changes;
+    const choices = await this.bridge.council.Choices(chat);
+    if (chat !== this.#chat) return;
+    this.choices = choices;
+    this.#chosen = changes;
   }
 
   /** Takes a change in at once, and writes it a moment later. */
@@ -141,7 +168,7 @@ export class CouncilState {
   count(words: string): void {
     this.#words = words;
     clearTimeout(this.#counting);
-    if (!this.on && !this.#wantContexts) return;
+    if (!this.on && !this.#panel) return;
     this.#counting = setTimeout(() => void this.#count(), this.estimate ? rest : 0);
   }
 
@@ -154,7 +181,7 @@ export class CouncilState {
       const estimate = await this.bridge.council.Estimate(chat, council, this.#words);
       if (number !== this.#counted || chat !== this.#chat) return;
       this.estimate = estimate;
-      if (!this.#wantContexts) return;
+      if (!this.#panel) return;
       const contexts = await this.bridge.council.Contexts(chat, council);
       if (number === this.#counted) this.contexts = contexts;
     } catch {
@@ -162,10 +189,17 @@ export class CouncilState {
     }
   }
 
-  /** The panel shows what each member is told, from now on. */
-  wantContexts(): void {
-    this.#wantContexts = true;
-    this.count(this.#words);
+  /** The panel is open: what a council can be made of, and what each member is told, are kept too. */
+  forPanel(): Promise<void> {
+    if (!this.#panel) {
+      this.#panel = true;
+      for (const topic of ["plugins", "tools", "models"] as const) {
+        this.#offs.push(
+          this.notices.watch(topic, "", () => this.#choosing.notice(++this.#changes)),
+        );
+      }
+    }
+    return this.#puller.refresh();
   }
 
   /** The member that a message asks alone: “@Ada …”. */

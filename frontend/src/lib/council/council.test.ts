@@ -1,9 +1,9 @@
 import { flushSync } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fakeBridge } from "../bridge/fake";
-import { called, ended, lane, run, task, three } from "../bridge/fake/council";
+import { called, ended, lane, run, task, three, tools } from "../bridge/fake/council";
 import { Notices } from "../bridge/events";
-import type { Lane, Member } from "../bridge/generated";
+import type { CouncilToolView, Lane, Member } from "../bridge/generated";
 import { startApp, until } from "../testing";
 import { at, axisOf, bars, lettersOf, marks, moments } from "./lanes";
 import { brief, folded, rough, took } from "./line";
@@ -220,6 +220,22 @@ describe("the council of a chat", () => {
     expect(fake.given("Council.Set").map(([, , c]) => (c as { mode: string }).mode)).toEqual([
       "vote",
     ]);
+    app.close();
+  });
+
+  it("offers the panel what it can be made of, and what comes while it is open", async () => {
+    const { app, fake } = await startApp("councilset");
+    await until("the council", () => app.council.settings !== null);
+    expect(app.council.choices).toBeNull();
+    await app.council.forPanel();
+    expect(app.council.choices?.tools).toHaveLength(fake.council.choices.tools.length);
+    const tool = { ...(tools[0] as CouncilToolView), id: "new:tool" };
+    fake.council.choices.tools = [...fake.council.choices.tools, tool];
+    fake.bus.changed("tools");
+    await until(
+      "the new tool",
+      () => !!app.council.choices?.tools.some((t) => t.id === "new:tool"),
+    );
     app.close();
   });
 

@@ -246,6 +246,9 @@ export class FakeCouncil {
     revision: 1,
     council: council([]),
     scope: "chat chat-1",
+    problem: "",
+  };
+  choices: t.CouncilChoices = {
     scopes: [
       { scope: "chat chat-1", title: "This chat", set: true },
       { scope: "global", title: "Everywhere", set: false },
@@ -257,7 +260,6 @@ export class FakeCouncil {
       { name: "acme/large-2", title: "Large 2", tools: true, local: false },
       { name: "acme/small-2", title: "Small 2", tools: false, local: false },
     ],
-    problem: "",
   };
   estimate = estimate();
   runs: t.Run[] = [];
@@ -313,6 +315,10 @@ export class FakeCouncil {
 
   async Settings(): Promise<t.CouncilSettings> {
     return { ...structuredClone(this.settings), revision: this.bus.revision("councils") };
+  }
+
+  async Choices(): Promise<t.CouncilChoices> {
+    return structuredClone(this.choices);
   }
 
   async Estimate(): Promise<t.Estimate> {
