@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fakeBridge } from "../bridge/fake";
 import { called, ended, lane, run, task, three, tools } from "../bridge/fake/council";
 import { Notices } from "../bridge/events";
-import type { CouncilToolView, Lane, Member } from "../bridge/generated";
+import type { CouncilTool, Lane, Member } from "../bridge/generated";
 import { startApp, until } from "../testing";
 import { at, axisOf, bars, lettersOf, marks, moments } from "./lanes";
 import { brief, folded, rough, took } from "./line";
@@ -229,7 +229,7 @@ describe("the council of a chat", () => {
     expect(app.council.choices).toBeNull();
     await app.council.forPanel();
     expect(app.council.choices?.tools).toHaveLength(fake.council.choices.tools.length);
-    const tool = { ...(tools[0] as CouncilToolView), id: "new:tool" };
+    const tool = { ...(tools[0] as CouncilTool), id: "new:tool" };
     fake.council.choices.tools = [...fake.council.choices.tools, tool];
     fake.bus.changed("tools");
     await until(
