@@ -55,7 +55,24 @@ func TestTheSampleCouncilIsWatchedReadExportedAndOpened(t *testing.T) {
 	if err != nil || !slices.ContainsFunc(lines, added) {
 		t.Errorf("what two were sent differs by %+v, %v", lines, err)
 	}
+	seats := p.Entries[1].Council.Seats
+	if len(seats) != 3 || seats[0].Name != "Researcher" || seats[0].Letter != "a" || !seats[0].Agreed || seats[1].Agreed {
+		t.Errorf("under the answer sit %+v", seats)
+	}
+	must(t, w.Council.Rate(run, v.Lanes[0].Member, 1, false))
 	must(t, w.Council.Rate(run, v.Lanes[0].Member, 1, true))
+	must(t, w.Council.Rate(run, v.Lanes[0].Member, 2, false))
+	helped, err := w.Council.Helped()
+	if err != nil || len(helped) != 1 || helped["Researcher"] != (app.HelpedCount{Rated: 2, Helped: 1}) {
+		t.Errorf("of the thumbs are kept %+v, %v", helped, err)
+	}
+	v, err = w.Council.Run(run, 0)
+	if err != nil || len(v.Lanes[0].Ratings) != 2 || !v.Lanes[0].Ratings[0].Good || len(v.Lanes[1].Ratings) != 0 {
+		t.Errorf("the thumbs are shown as %+v, %v", v.Lanes[0].Ratings, err)
+	}
+	if p = w.pull(chat); !p.Entries[1].Council.Seats[0].Agreed {
+		t.Errorf("after a thumb, under the answer sit %+v", p.Entries[1].Council.Seats)
+	}
 	kind(t, "an act that comes too late", w.Council.Act(run, council.Finish, "", nil, ""), fault.Conflict, "too late")
 	if _, err := w.Council.Said(run, "9/nobody"); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("work that is not there: %v", err)

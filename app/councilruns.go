@@ -343,6 +343,25 @@ func (c *Council) Rate(run, member string, point int, good bool) error {
 	return c.core.Councils.Rate(c.call(), council.RunID(run), member, point, good)
 }
 
+// Helped counts the person's thumbs on members' points in the runs of all chats, by the
+// names of the members.
+func (c *Council) Helped() (map[string]HelpedCount, error) {
+	headers, err := c.core.Councils.Runs(c.call(), "")
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]HelpedCount{}
+	for _, h := range headers {
+		for _, s := range h.Seats {
+			if s.Rated > 0 {
+				count := out[s.Name]
+				out[s.Name] = HelpedCount{Rated: count.Rated + s.Rated, Helped: count.Helped + s.Helped}
+			}
+		}
+	}
+	return out, nil
+}
+
 // lineOf is the run before an answer in one line, or nil where there was none.
 func (c *Chats) lineOf(ctx context.Context, conversation chat.ConversationID, turn string) *transcript.CouncilLine {
 	headers, err := c.core.Councils.Runs(ctx, conversation)
@@ -354,9 +373,15 @@ func (c *Chats) lineOf(ctx context.Context, conversation chat.ConversationID, tu
 			continue
 		}
 		s := spentOf(h)
+		seats := []transcript.CouncilSeat{}
+		for _, seat := range h.Seats {
+			seats = append(seats, transcript.CouncilSeat{
+				Name: seat.Name, Letter: seat.Letter, Color: seat.Color, Agreed: seat.Agreed,
+			})
+		}
 		return &transcript.CouncilLine{
 			Run: string(h.Run), State: string(h.State), Live: h.State != council.Over && c.core.Councils.Live(h.Run),
-			Members:  h.Members,
+			Members: h.Members, Seats: seats,
 			Disagree: h.Disagree, MS: s.MS, Cost: s.Cost, Known: s.Known,
 		}
 	}

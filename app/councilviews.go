@@ -63,6 +63,12 @@ type ContextCount struct {
 	Why    string `json:"why"`    // what of it is cut or left out, and why: a sentence, or ""
 }
 
+// HelpedCount says how many points of a member helped.
+type HelpedCount struct {
+	Rated  int `json:"rated"`  // points that the person gave a thumb
+	Helped int `json:"helped"` // those of them that helped
+}
+
 // RunHeaderView is one run of a council, as a list shows it.
 type RunHeaderView struct {
 	Run      string           `json:"run"`

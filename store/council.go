@@ -161,9 +161,12 @@ func (s *Store) Runs(ctx context.Context, id chat.ConversationID) ([]council.Hea
 		if b == nil {
 			return nil
 		}
-		start := prefix(string(id))
+		var start []byte // of all chats
+		if id != "" {
+			start = prefix(string(id))
+		}
 		cursor := b.Cursor()
-		for k, v := cursor.Seek(start); bytes.HasPrefix(k, start); k, v = cursor.Next() {
+		for k, v := cursor.Seek(start); k != nil && bytes.HasPrefix(k, start); k, v = cursor.Next() {
 			var h council.Header
 			if err := decode(v, &h); err != nil {
 				s.log.Warn("A run of a council cannot be read and is left out.", "run", string(k[len(start):]), "err", err)

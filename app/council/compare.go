@@ -1,6 +1,7 @@
 package council
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,7 +13,7 @@ import (
 func Compare(r Run, text func(Hash) string, groups [][]string) Result {
 	result := Result{
 		Agreement: []Finding{}, Disagreement: []Finding{}, NotChecked: []Finding{}, Tally: []Tally{},
-		Missing: r.missing(text),
+		Agreed: []string{}, Missing: r.missing(text),
 	}
 	tallies, err := Count(r, func(h Hash) ([]byte, error) { return []byte(text(h)), nil })
 	switch {
@@ -22,12 +23,13 @@ func Compare(r Run, text func(Hash) string, groups [][]string) Result {
 		result.Tally = tallies
 	}
 	stances := r.stances(text)
+	shares, objects := map[string]bool{}, map[string]bool{} // members that share a point; that are against one
 	for _, group := range grouped(r.claims(text), groups) {
-		f := Finding{Text: group[0].Claim, Points: []string{}, Against: []string{}}
-		unchecked := Finding{Points: []string{}, Against: []string{}}
-		in := map[string]bool{} // members that stand in it
+		f := Finding{Text: group[0].Claim, Points: []string{}, Agree: []string{}, Against: []string{}}
+		unchecked := Finding{Points: []string{}, Agree: []string{}, Against: []string{}}
+		in, own := map[string]bool{}, map[string]bool{} // members that stand in it; by a point of their own
 		for _, c := range group {
-			f.Points, in[c.member] = append(f.Points, c.name), true
+			f.Points, in[c.member], own[c.member] = append(f.Points, c.name), true, true
 			if !c.Checked {
 				if unchecked.Text == "" {
 					unchecked.Text = c.Claim
@@ -41,7 +43,13 @@ func Compare(r Run, text func(Hash) string, groups [][]string) Result {
 					in[s.by] = true
 				case s.Says == SaysDisagree:
 					f.Against = append(f.Against, disagrees(r.nameOf(s.by), s.Why))
+					objects[s.by] = true
 				}
+			}
+		}
+		for _, s := range r.Seats {
+			if id := s.Member.ID; in[id] && !own[id] {
+				f.Agree = append(f.Agree, r.Letter("", id))
 			}
 		}
 		switch {
@@ -49,9 +57,15 @@ func Compare(r Run, text func(Hash) string, groups [][]string) Result {
 			result.Disagreement = append(result.Disagreement, f)
 		case len(in) > 1:
 			result.Agreement = append(result.Agreement, f)
+			maps.Copy(shares, in)
 		}
 		if len(unchecked.Points) > 0 {
 			result.NotChecked = append(result.NotChecked, unchecked)
+		}
+	}
+	for _, s := range r.Seats {
+		if id := s.Member.ID; shares[id] && !objects[id] {
+			result.Agreed = append(result.Agreed, r.Letter("", id))
 		}
 	}
 	return result

@@ -2,6 +2,7 @@ package council
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"conclave/app/chat"
@@ -90,6 +91,38 @@ type Header struct {
 	Usage        chat.Usage          `json:"usage,omitzero"`
 	Began        time.Time           `json:"began"`
 	Ended        time.Time           `json:"ended,omitzero"`
+	Seats        []SeatLine          `json:"seats,omitempty"` // of those that took part
+}
+
+// SeatLine holds what a list shows of a member that took part in a run.
+type SeatLine struct {
+	Name   string `json:"name"`
+	Letter string `json:"letter"`
+	Color  string `json:"color,omitempty"`
+	Agreed bool   `json:"agreed,omitempty"` // as Result.Agreed
+	Rated  int    `json:"rated,omitempty"`  // points that the person gave a thumb
+	Helped int    `json:"helped,omitempty"` // those of them that helped
+}
+
+// SeatLines returns the lines of those that took part in a run; agreed are the letters of
+// its result.
+func (r *Run) SeatLines(agreed []string) []SeatLine {
+	var all []SeatLine
+	for _, s := range r.Seats {
+		if !s.In {
+			continue
+		}
+		line := SeatLine{Name: s.Member.Name, Letter: r.Letter("", s.Member.ID), Color: s.Member.Color}
+		line.Agreed = slices.Contains(agreed, line.Letter)
+		for _, rating := range r.ratingsOf(s.Member.ID) {
+			line.Rated++
+			if rating.Good {
+				line.Helped++
+			}
+		}
+		all = append(all, line)
+	}
+	return all
 }
 
 // Log keeps runs; the store is the real one. Errors are *fault.Error. A run is deleted
@@ -98,7 +131,7 @@ type Log interface {
 	// AppendSteps writes steps that follow those which are kept, the texts that they
 	// name, and the header as it is after them: all in one step, durably.
 	AppendSteps(ctx context.Context, h Header, steps []Step, texts map[Hash][]byte) error
-	// Runs lists the runs of a chat, oldest first.
+	// Runs lists the runs of a chat, oldest first; of "" those of all chats, by chat.
 	Runs(ctx context.Context, id chat.ConversationID) ([]Header, error)
 	// Steps reads a run. The kind is not_found when there is none.
 	Steps(ctx context.Context, id RunID) ([]Step, error)

@@ -56,7 +56,7 @@ func (m *Memory) Runs(_ context.Context, id chat.ConversationID) ([]Header, erro
 	defer m.mu.Unlock()
 	headers := []Header{}
 	for _, run := range m.order {
-		if h := m.runs[run].header; h.Conversation == id {
+		if h := m.runs[run].header; id == "" || h.Conversation == id {
 			headers = append(headers, h)
 		}
 	}

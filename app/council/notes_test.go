@@ -151,15 +151,19 @@ func reviewed(t *testing.T) (*driver, texts) {
 func TestAResultIsMadeOfTheMembersOwnPoints(t *testing.T) {
 	d, all := reviewed(t)
 	r := council.Compare(d.run, all.words, nil)
-	if got := fmt.Sprint(r.Agreement); got != "[{It rains. [a1 b1] []}]" {
+	if got := fmt.Sprint(r.Agreement); got != "[{It rains. [a1 b1] [] []}]" {
 		t.Errorf("agreed is %s", got)
 	}
-	if got := fmt.Sprint(r.Disagreement); got != "[{It snows. [c1] [b disagrees: It is June.]}]" {
+	if got := fmt.Sprint(r.Disagreement); got != "[{It snows. [c1] [a] [b disagrees: It is June.]}]" {
 		t.Errorf("disagreed is %s", got)
 	}
 	// b called no tool, so what it says that a tool says is not checked.
-	if got := fmt.Sprint(r.NotChecked); got != "[{it rains [b1] []} {It snows. [c1] []}]" {
+	if got := fmt.Sprint(r.NotChecked); got != "[{it rains [b1] [] []} {It snows. [c1] [] []}]" {
 		t.Errorf("not checked is %s", got)
+	}
+	// a and b share a point, and b speaks against c.
+	if got := fmt.Sprint(r.Agreed); got != "[a]" {
+		t.Errorf("those who agree are %s", got)
 	}
 	if got := fmt.Sprint(r.Missing); got != "[d did not answer. d could not reach its model.]" {
 		t.Errorf("missing is %s", got)
@@ -167,7 +171,7 @@ func TestAResultIsMadeOfTheMembersOwnPoints(t *testing.T) {
 	// A chair can group points, and add none: what nobody said is dropped.
 	r = council.Compare(d.run, all.words, [][]string{{"a1", "c1", "d1", "z7"}, {"c1", "b1"}})
 	if got := fmt.Sprint(r.Disagreement); len(r.Agreement) > 0 ||
-		got != "[{It rains. [a1 b1 c1] [b disagrees: It is June.]}]" {
+		got != "[{It rains. [a1 b1 c1] [] [b disagrees: It is June.]}]" {
 		t.Errorf("grouped by a chair agreed is %v, disagreed %s", r.Agreement, got)
 	}
 }

@@ -55,6 +55,8 @@ type SealedBallot struct {
 type Finding struct {
 	Text   string   `json:"text"`
 	Points []string `json:"points"` // "a2": the members' own words
+	// Agree holds the letters of members that stand for it without a point of their own.
+	Agree []string `json:"agree"`
 	// Against holds a sentence for each member that disagrees, with its reason.
 	Against []string `json:"against"`
 }
@@ -65,8 +67,10 @@ type Result struct {
 	Agreement    []Finding `json:"agreement"`
 	Disagreement []Finding `json:"disagreement"`
 	NotChecked   []Finding `json:"not_checked"`
-	Tally        []Tally   `json:"tally"`   // mode vote
-	Missing      []string  `json:"missing"` // a sentence for each member whose answer is not in it
+	// Agreed holds the letters of members that share a point and speak against none.
+	Agreed  []string `json:"agreed"`
+	Tally   []Tally  `json:"tally"`   // mode vote
+	Missing []string `json:"missing"` // a sentence for each member whose answer is not in it
 }
 
 // Tally counts what one choice got.

@@ -103,6 +103,15 @@ type Run struct {
 	Notes  Hash
 	Answer *Answer
 	Last   Step // the newest step
+	// Ratings hold the person's newest thumb on each point, in the order of the first ones.
+	Ratings []Rating
+}
+
+// Rating tells whether a member's point helped the person.
+type Rating struct {
+	Member string `json:"member"`
+	Point  int    `json:"point"` // counts from 1
+	Good   bool   `json:"good"`
 }
 
 // Early says what ended a run before its time.
@@ -169,8 +178,24 @@ func (r *Run) Apply(s Step) error {
 // clone returns a copy that shares nothing which Apply changes.
 func (r *Run) clone() Run {
 	next := *r
-	next.Seats, next.Tasks = slices.Clone(r.Seats), slices.Clone(r.Tasks)
+	next.Seats, next.Tasks, next.Ratings = slices.Clone(r.Seats), slices.Clone(r.Tasks), slices.Clone(r.Ratings)
 	return next
+}
+
+// rate puts a thumb in place of the one before it on the same point.
+func (r *Run) rate(n Rating) {
+	same := func(o Rating) bool { return o.Member == n.Member && o.Point == n.Point }
+	if i := slices.IndexFunc(r.Ratings, same); i >= 0 {
+		r.Ratings[i] = n
+	} else {
+		r.Ratings = append(r.Ratings, n)
+	}
+}
+
+// ratingsOf returns the person's thumbs on a member's points.
+func (r *Run) ratingsOf(member string) []Rating {
+	others := func(o Rating) bool { return o.Member != member }
+	return append([]Rating{}, slices.DeleteFunc(slices.Clone(r.Ratings), others)...)
 }
 
 func (r *Run) take(s Step) error {
@@ -178,6 +203,7 @@ func (r *Run) take(s Step) error {
 	case s.Kind == Begins && s.Begin != nil:
 		return r.begin(s)
 	case s.Kind == Rates:
+		r.rate(Rating{s.Member, s.Point, s.Good})
 		return nil
 	case r.State == Over && s.Kind != Ends: // what was stopped ends a little later
 		return ErrStep

@@ -47,6 +47,8 @@ type LaneView struct {
 	Chance float64    `json:"chance"`
 	Tasks  []TaskView `json:"tasks"`
 	Spent  Spending   `json:"spent"`
+	// Ratings are the person's thumbs on its points.
+	Ratings []Rating `json:"ratings"`
 }
 
 // TaskView is one task in a lane.

@@ -203,6 +203,7 @@ func (w *Watch) lane(s *Seat, since uint64, anew bool, now time.Time) LaneView {
 	v := LaneView{
 		Member: m.ID, Name: m.Name, Role: m.Role, Letter: w.run.Letter("", m.ID), Color: m.Color, Avatar: m.Persona.Avatar,
 		Model: cmp.Or(w.run.Models[m.ID], m.Model), In: s.In, Why: s.Why, Roll: s.Roll, Chance: m.Chance,
+		Ratings: w.run.ratingsOf(m.ID),
 	}
 	v.Tasks, v.Spent = w.tasks(m.ID, since, anew, now)
 	return v
@@ -211,7 +212,10 @@ func (w *Watch) lane(s *Seat, since uint64, anew bool, now time.Time) LaneView {
 // chair is the lane of the model that writes the answer, and of the council's own tasks.
 func (w *Watch) chair(since uint64, anew bool, now time.Time) LaneView {
 	r := &w.run
-	v := LaneView{Name: "Answer", Model: cmp.Or(r.Models[""], r.Council.Chair), In: true, Chance: 100}
+	v := LaneView{
+		Name: "Answer", Model: cmp.Or(r.Models[""], r.Council.Chair), In: true, Chance: 100,
+		Ratings: []Rating{},
+	}
 	v.Tasks, v.Spent = w.tasks("", since, anew, now)
 	answer := TaskView{ID: ChairTask, Kind: Synthesize, Title: "Answer", State: Waiting, Calls: []CalledView{}}
 	for _, t := range r.Tasks {

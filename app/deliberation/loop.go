@@ -55,18 +55,18 @@ type concluded struct {
 // comes of it happen to the run. Everything but its channels, texts and recorder is its
 // goroutine's alone.
 type loop struct {
-	r        *Runner
-	s        *session
-	id       council.RunID
-	run      council.Run
-	worker   council.Worker
-	rec      *recorder
-	watch    watch
-	texts    textCache
-	working  map[attempt]context.CancelCauseFunc
-	disagree atomic.Int64
-	since    time.Time // it began, or went on
-	asking   time.Time // a person is asked since then
+	r       *Runner
+	s       *session
+	id      council.RunID
+	run     council.Run
+	worker  council.Worker
+	rec     *recorder
+	watch   watch
+	texts   textCache
+	working map[attempt]context.CancelCauseFunc
+	came    atomic.Pointer[council.Result] // what came of it, once there is something
+	since   time.Time                      // it began, or went on
+	asking  time.Time                      // a person is asked since then
 
 	ends      chan ended
 	acts      chan asked
@@ -107,7 +107,7 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 	if !s.r.takes(l) {
 		return nil, tooLate()
 	}
-	l.rec = newRecorder(s.log, l.published, l.troubled, &l.disagree)
+	l.rec = newRecorder(s.log, l.published, l.troubled, &l.came)
 	l.worker = newWorker(s)
 	all := map[council.Hash][]byte{}
 	maps.Copy(all, l.texts.all)
@@ -431,7 +431,7 @@ func (l *loop) agree(n council.Next) bool {
 // as if there was no council.
 func (l *loop) hand() {
 	l.notes = council.Notes(l.run, l.words, older(context.Background(), l.s.log, l.run, l.r.o.Now()))
-	l.disagree.Store(int64(len(council.Compare(l.run, l.words, nil).Disagreement)))
+	l.compare(nil)
 	if l.notes == "" {
 		close(l.ready)
 		return
@@ -445,13 +445,19 @@ func (l *loop) hand() {
 	close(l.ready)
 }
 
+// compare keeps the result for the run's header.
+func (l *loop) compare(groups [][]string) {
+	result := council.Compare(l.run, l.words, groups)
+	l.came.Store(&result)
+}
+
 // conclude has the answer of the main model happen.
 func (l *loop) conclude(c concluded) {
 	texts := map[council.Hash][]byte{}
 	if groups, err := council.ReadGroups(c.groups); err == nil && len(groups) > 0 {
 		c.answer.Groups = council.HashOf([]byte(c.groups))
 		texts[c.answer.Groups] = []byte(c.groups)
-		l.disagree.Store(int64(len(council.Compare(l.run, l.words, groups).Disagreement)))
+		l.compare(groups)
 	}
 	l.happens(council.Step{Kind: council.Concludes, Answer: c.answer}, texts)
 }

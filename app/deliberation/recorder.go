@@ -45,10 +45,10 @@ type record struct {
 // recorder writes the steps of a run and then shows them, in their order. Whoever has
 // something happen does not wait for it. What comes while it writes is written together.
 type recorder struct {
-	log      council.Log
-	publish  func(Event)
-	trouble  func(error)   // is told once that nothing can be written, and with nil that it can again
-	disagree *atomic.Int64 // how much of the result is disagreement
+	log     council.Log
+	publish func(Event)
+	trouble func(error)                     // is told once that nothing can be written, and with nil that it can again
+	came    *atomic.Pointer[council.Result] // what came of the run
 
 	mu     sync.Mutex // guards the fields below
 	queue  []record
@@ -62,9 +62,11 @@ type recorder struct {
 	full    bool
 }
 
-func newRecorder(log council.Log, publish func(Event), trouble func(error), disagree *atomic.Int64) *recorder {
+func newRecorder(log council.Log, publish func(Event), trouble func(error),
+	came *atomic.Pointer[council.Result],
+) *recorder {
 	r := &recorder{
-		log: log, publish: publish, trouble: trouble, disagree: disagree, wake: make(chan struct{}, 1),
+		log: log, publish: publish, trouble: trouble, came: came, wake: make(chan struct{}, 1),
 		over:  make(chan struct{}),
 		texts: map[council.Hash][]byte{},
 	}
@@ -129,7 +131,7 @@ func (r *recorder) write(batch []record) {
 		return
 	}
 	// What happened counts although the turn has ended. The store bounds its own time.
-	err := r.log.AppendSteps(context.Background(), headerOf(*last, int(r.disagree.Load())), r.unsaved, r.texts)
+	err := r.log.AppendSteps(context.Background(), headerOf(*last, r.came.Load()), r.unsaved, r.texts)
 	if err != nil {
 		if !r.full {
 			r.full = true
@@ -160,20 +162,20 @@ func (r *recorder) show(one record) {
 func (r *recorder) header() council.Header {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return headerOf(r.newest, int(r.disagree.Load()))
+	return headerOf(r.newest, r.came.Load())
 }
 
-// headerOf makes what a list shows of a run. disagree counts what its members disagree about.
-func headerOf(r council.Run, disagree int) council.Header {
+// headerOf makes what a list shows of a run, of which nothing has come yet where came is nil.
+func headerOf(r council.Run, came *council.Result) council.Header {
+	if came == nil {
+		came = &council.Result{}
+	}
 	h := council.Header{
 		Run: r.Begin.Run, Conversation: r.Conversation, Turn: r.Turn, Question: r.Question, Mode: r.Council.Mode,
-		State: r.State, Disagree: disagree, Usage: r.Spent(""), Began: r.Began, Ended: r.Ended,
+		State: r.State, Disagree: len(came.Disagreement), Usage: r.Spent(""), Began: r.Began, Ended: r.Ended,
+		Seats: r.SeatLines(came.Agreed),
 	}
-	for _, s := range r.Seats {
-		if s.In {
-			h.Members++
-		}
-	}
+	h.Members = len(h.Seats)
 	return h
 }
 

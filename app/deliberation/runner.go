@@ -209,15 +209,26 @@ func (r *Runner) Rate(ctx context.Context, id council.RunID, member string, poin
 	if err != nil {
 		return err
 	}
-	h := headerOf(run, 0)
+	h := headerOf(run, nil)
 	if i := slices.IndexFunc(headers, func(h council.Header) bool { return h.Run == id }); i >= 0 {
 		h = headers[i]
+		h.Seats = run.SeatLines(agreedOf(h))
 	}
 	if err := log.AppendSteps(ctx, h, []council.Step{s}, nil); err != nil {
 		return err
 	}
 	r.o.Bus.Changed(bus.Council, string(id))
 	return nil
+}
+
+// agreedOf returns the letters of the members that agreed in a run.
+func agreedOf(h council.Header) (letters []string) {
+	for _, s := range h.Seats {
+		if s.Agreed {
+			letters = append(letters, s.Letter)
+		}
+	}
+	return letters
 }
 
 // later returns the time that a step happens at: now, and not before the step before it.

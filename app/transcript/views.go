@@ -126,6 +126,16 @@ type CouncilLine struct {
 	MS       int64   `json:"ms"`
 	Cost     float64 `json:"cost"`  // US dollars
 	Known    bool    `json:"known"` // cost is all of it
+	// Seats are those that took part, in order.
+	Seats []CouncilSeat `json:"seats"`
+}
+
+// CouncilSeat is a member that took part in a run, as one letter shows it.
+type CouncilSeat struct {
+	Name   string `json:"name"`
+	Letter string `json:"letter"`
+	Color  string `json:"color"`
+	Agreed bool   `json:"agreed"` // it shares a point with another, and speaks against none
 }
 
 // Part is a piece of an entry, in reading order. Its kind says which fields count.

@@ -586,7 +586,13 @@ export const s = {
     noTasks: "It has nothing to do in this run.",
     // A mark of the time axis.
     mark: (ms: number) =>
-      ms < 60_000 ? `${ms / 1000} s` : ms % 60_000 ? `${ms / 60_000} min` : `${ms / 60_000} min`,
+      ms === 0
+        ? "0 s"
+        : ms < 1000
+          ? `${ms} ms`
+          : ms < 60_000
+            ? `${ms / 1000} s`
+            : `${ms / 60_000} min`,
     taskState: {
       waiting: "Waiting",
       working: "Working",
@@ -672,6 +678,13 @@ export const s = {
     agreement: "Agreement",
     disagreement: "Disagreement",
     notChecked: "Not checked",
+    // What it means that a point stands there.
+    means: {
+      agreement: "Two members or more stand for it, and nobody speaks against it.",
+      disagreement: "At least one member speaks against it.",
+      notChecked: "It rests on no tool that its member called.",
+    },
+    agrees: (name: string) => `${name} agrees`,
     none: {
       agreement: "No point was made by two members.",
       disagreement: "Nobody disagreed.",
@@ -753,6 +766,14 @@ export const s = {
     askAfterAll: "Ask it after all",
     turnOffHere: "Turn it off in this chat",
     show: "Show the council",
+    // Said for the letters under an answer; those that agreed are filled.
+    lineAgreed: (names: string[]) =>
+      names.length ? `Agreed: ${names.join(", ")}` : "Nobody agreed with another",
+    seatAgreed: (name: string) => `${name} agreed: it shares a point, and speaks against none`,
+    seatApart: (name: string) => `${name} shares no point, or speaks against one`,
+    helpedOf: (helped: number, rated: number) => `helped in ${helped} of ${rated}`,
+    helpedNote: (name: string, helped: number, rated: number) =>
+      `You rated ${count(rated, "point")} of ${name}; ${helped} helped. Rate them in its lane.`,
     lineWorks: "The council works",
     lineAsks: "The council waits for you",
   },

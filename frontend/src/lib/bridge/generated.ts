@@ -471,6 +471,11 @@ export interface CouncilCalls {
   Estimate(conversation: string, set: Council, text: string): Promise<Estimate>;
   /** Export returns a run as a file that another person can open and check; secrets are masked. */
   Export(run: string): Promise<RunFile>;
+  /**
+   * Helped counts the person's thumbs on members' points in the runs of all chats, by the names
+   * of the members.
+   */
+  Helped(): Promise<Record<string, HelpedCount>>;
   /** MemberFile returns a member as a file. */
   MemberFile(member: Member): Promise<string>;
   /** Open reads and checks the file of a run. */
@@ -539,6 +544,8 @@ export interface CouncilLine {
   cost: number;
   /** cost is all of it */
   known: boolean;
+  /** Seats are those that took part, in order. */
+  seats: CouncilSeat[];
 }
 
 /** CouncilModel is a model that members can speak through. */
@@ -570,6 +577,15 @@ export interface CouncilScope {
   title: string;
   /** a council is set there */
   set: boolean;
+}
+
+/** CouncilSeat is a member that took part in a run, as one letter shows it. */
+export interface CouncilSeat {
+  name: string;
+  letter: string;
+  color: string;
+  /** it shares a point with another, and speaks against none */
+  agreed: boolean;
 }
 
 /** CouncilSettings says which council a chat has. */
@@ -766,6 +782,8 @@ export interface Finding {
   text: string;
   /** "a2": the members' own words */
   points: string[];
+  /** Agree holds the letters of members that stand for it without a point of their own. */
+  agree: string[];
   /** Against holds a sentence for each member that disagrees, with its reason. */
   against: string[];
 }
@@ -792,6 +810,14 @@ export interface Hello {
   open_chat: string;
   /** The store was damaged and set aside, or the like; null when all is well. */
   trouble: Failure | null;
+}
+
+/** HelpedCount says how many points of a member helped. */
+export interface HelpedCount {
+  /** points that the person gave a thumb */
+  rated: number;
+  /** those of them that helped */
+  helped: number;
 }
 
 /**
@@ -833,6 +859,8 @@ export interface Lane {
   chance: number;
   tasks: Task[];
   spent: Spending;
+  /** Ratings are the person's thumbs on its points. */
+  ratings: Rating[];
 }
 
 /** LanePhase says what a member is doing, in the words of a lane. */
@@ -1576,6 +1604,14 @@ export interface Queued {
   no_tools: boolean;
 }
 
+/** Rating tells whether a member's point helped the person. */
+export interface Rating {
+  member: string;
+  /** counts from 1 */
+  point: number;
+  good: boolean;
+}
+
 /** ReportCheck is one thing that was checked of a run's file. */
 export interface ReportCheck {
   ok: boolean;
@@ -1601,6 +1637,8 @@ export interface Result {
   agreement: Finding[];
   disagreement: Finding[];
   not_checked: Finding[];
+  /** Agreed holds the letters of members that share a point and speak against none. */
+  agreed: string[];
   /** mode vote */
   tally: Tally[];
   /** a sentence for each member whose answer is not in it */

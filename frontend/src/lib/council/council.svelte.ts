@@ -11,6 +11,7 @@ import type {
   CouncilChoices,
   CouncilSettings,
   Estimate,
+  HelpedCount,
   Member,
 } from "../bridge/generated";
 
@@ -24,6 +25,8 @@ export class CouncilState {
   estimate = $state.raw<Estimate | null>(null);
   /** What each member would be told now, by id. */
   contexts = $state.raw<Record<string, ContextCount>>({});
+  /** How many points of members helped the person, by name, over all chats. */
+  helped = $state.raw<Record<string, HelpedCount>>({});
   error = $state.raw<AppError | null>(null);
   /** The next message goes without. */
   skip = $state.raw(false);
@@ -199,7 +202,17 @@ export class CouncilState {
         );
       }
     }
+    void this.countHelped();
     return this.#puller.refresh();
+  }
+
+  /** Counts the person's thumbs anew. */
+  async countHelped(): Promise<void> {
+    try {
+      this.helped = await this.bridge.council.Helped();
+    } catch {
+      this.helped = {}; // the cards go on without
+    }
   }
 
   /** The member that a message asks alone: “@Ada …”. */

@@ -32,14 +32,17 @@ describe("a run on its axis", () => {
     ]);
   });
 
-  it("the axis grows in steps, and has at most six marks on it", () => {
-    expect([150, 1900, 4900, 5000, 11_800, 61_000].map(axisOf)).toEqual([
-      500, 2000, 5000, 10_000, 15_000, 90_000,
+  it("the axis fits its run, ends at a round mark a little beyond it, and has seven marks at most", () => {
+    expect([66, 100, 150, 1900, 4900, 5000, 11_800, 61_000].map(axisOf)).toEqual([
+      80, 120, 200, 2000, 5000, 6000, 15_000, 75_000,
     ]);
-    for (let ms = 1; ms < 4_000_000; ms = Math.ceil(ms * 1.3)) {
-      expect(axisOf(ms)).toBeGreaterThanOrEqual(ms);
-      expect(marks(axisOf(ms)).length).toBeLessThanOrEqual(7);
-      expect(marks(axisOf(ms))[0]).toBe(0);
+    for (let ms = 10; ms < 40_000_000; ms = Math.ceil(ms * 1.3)) {
+      const axis = axisOf(ms);
+      expect(axis).toBeGreaterThanOrEqual(ms);
+      expect(axis).toBeLessThanOrEqual(ms * 1.52);
+      expect(marks(axis).length).toBeLessThanOrEqual(7);
+      expect(marks(axis)[0]).toBe(0);
+      expect(marks(axis).at(-1)).toBe(axis);
     }
   });
 
@@ -80,6 +83,7 @@ describe("the words of a run", () => {
         cost: 0.037,
         known: true,
         disagree: 1,
+        seats: [],
       }),
     ).toBe("3 members · 11.8 s · $0.037 · 1 disagreement");
     const e = {

@@ -4,23 +4,28 @@
  */
 import type { Lane as LaneView, Run as RunView, Task as TaskView } from "../bridge/generated";
 
-/** Lengths of an axis, in ms: it grows from one to the next, so that what is drawn seldom moves. */
-const lengths = [0.5, 1, 2, 5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 900, 1800, 3600].map(
-  (s) => s * 1000,
-);
+/** Times between the marks of an axis, in ms. */
+const steps = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 20_000, 30_000],
+  ...[60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000],
+];
 
-/** An axis that a run of so many ms fits on. */
-export function axisOf(ms: number): number {
-  return lengths.find((length) => length >= ms * 1.02) ?? Math.ceil(ms / 3_600_000) * 3_600_000;
+/** The time between marks: there are at most six besides the one at 0. */
+function stepOf(ms: number): number {
+  return steps.find((step) => ms <= 6 * step) ?? Math.ceil(ms / 6 / 3_600_000) * 3_600_000;
 }
 
-/** Where an axis is marked, in ms: at most six marks, the first at 0. */
+/** The axis of a run of so many ms: to the first mark that leaves a little room behind it. */
+export function axisOf(ms: number): number {
+  const room = Math.max(1, ms * 1.02);
+  const step = stepOf(room);
+  return Math.ceil(room / step) * step;
+}
+
+/** Where an axis is marked, in ms; the first mark is at 0, the last at its end. */
 export function marks(axis: number): number[] {
-  const step = [0.1, 0.2, 0.5, 1, 2, 2.5, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900]
-    .map((s) => s * 1000)
-    .find((t) => axis / t <= 5);
-  const every = step ?? axis / 4;
-  return Array.from({ length: Math.floor(axis / every) + 1 }, (_, i) => i * every);
+  const step = stepOf(axis);
+  return Array.from({ length: Math.floor(axis / step) + 1 }, (_, i) => i * step);
 }
 
 /** One task on the axis. */

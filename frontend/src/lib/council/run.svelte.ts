@@ -69,6 +69,7 @@ const nobody: LaneView = {
   chance: 100,
   tasks: [],
   spent: nothing,
+  ratings: [],
 };
 
 /** A run that is stored, or under way, or was read from a file. */

@@ -123,6 +123,7 @@ export const lane = (
   roll: null,
   chance: of.chance,
   tasks,
+  ratings: [],
   spent: tasks.reduce(
     (sum, one) =>
       spent({
@@ -266,6 +267,7 @@ export class FakeCouncil {
   said = new Map<string, t.Said>();
   sent = new Map<string, t.SentRequest[]>();
   diff: t.DiffLine[] = [];
+  helped: Record<string, t.HelpedCount> = {};
   opened: t.OpenedRun | null = null;
 
   constructor(
@@ -349,6 +351,10 @@ export class FakeCouncil {
         began: r.began,
         spent: r.spent,
       }));
+  }
+
+  async Helped(): Promise<Record<string, t.HelpedCount>> {
+    return this.helped;
   }
 
   async Run(id: string): Promise<t.Run> {

@@ -26,6 +26,14 @@ const line = (of: t.Run, change: Partial<t.CouncilLine> = {}): t.CouncilLine => 
   ms: of.ms,
   cost: of.spent.cost,
   known: of.spent.known,
+  seats: of.lanes
+    .filter((lane) => lane.member !== "" && lane.in)
+    .map(({ name, letter, color }) => ({
+      name,
+      letter,
+      color,
+      agreed: of.result?.agreed.includes(letter) ?? false,
+    })),
   ...change,
 });
 
@@ -190,12 +198,22 @@ function shown(f: Fake, c: Conversation, of: t.Run, answer = true): void {
 }
 
 const result: t.Result = {
-  agreement: [{ text: "Uneven watering makes them split.", points: ["a1", "b1"], against: [] }],
-  disagreement: [{ text: "Whether to pick large fruit green.", points: ["b2"], against: ["c1"] }],
-  not_checked: [
-    { text: "Mulch keeps the soil evenly moist.", points: ["a2"], against: [] },
-    { text: "Fruit picked green has no taste.", points: ["b2"], against: [] },
+  agreement: [
+    { text: "Uneven watering makes them split.", points: ["a1", "b1"], agree: ["c"], against: [] },
   ],
+  disagreement: [
+    {
+      text: "Fruit picked green has no taste.",
+      points: ["b2"],
+      agree: [],
+      against: ["Maker disagrees: It ripens inside."],
+    },
+  ],
+  not_checked: [
+    { text: "Mulch keeps the soil evenly moist.", points: ["a2"], agree: [], against: [] },
+    { text: "Fruit picked green has no taste.", points: ["b2"], agree: [], against: [] },
+  ],
+  agreed: ["a", "b"],
   tally: [],
   missing: [],
 };
@@ -388,6 +406,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
           ms: 3100,
           members: 3,
           result: {
+            agreed: [],
             agreement: [],
             disagreement: [],
             not_checked: [],
@@ -422,7 +441,9 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
             ...result,
             agreement: [],
             disagreement: [],
-            not_checked: [{ text: "Uneven watering is the cause.", points: ["a1"], against: [] }],
+            not_checked: [
+              { text: "Uneven watering is the cause.", points: ["a1"], agree: [], against: [] },
+            ],
           },
         },
       ),
