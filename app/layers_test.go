@@ -112,6 +112,12 @@ var layers = map[string][]string{
 		"app/tool", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/python",
 		"github.com/BurntSushi/toml",
 	},
+	// Hooks of turns are its plugins' trade: it knows the points they come to.
+	"app/plugin/picoclaw": {
+		"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/hook", "app/turn", "app/plugin",
+		"app/plugin/safefs", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/python",
+		"github.com/modelcontextprotocol/go-sdk",
+	},
 	"app/plugin/spindle": {
 		"app/fault", "app/tool", "app/permit", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox",
 		"app/plugin/spindle/job",
@@ -163,7 +169,8 @@ var layers = map[string][]string{
 		"app/llm/google", "app/llm/ollama",
 		// the person's terminal is here
 		"app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/plugin/python", "app/plugin/functions",
-		"app/plugin/maibot", "app/plugin/neko", "app/plugin/spindle", "app/plugin/sandbox", "app/plugin/worker",
+		"app/plugin/maibot", "app/plugin/neko", "app/plugin/picoclaw", "app/plugin/spindle", "app/plugin/sandbox",
+		"app/plugin/worker",
 		"app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term",
 	},
 	// what of it is the window's

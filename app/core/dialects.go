@@ -5,6 +5,7 @@ import (
 	"conclave/app/plugin/functions"
 	"conclave/app/plugin/maibot"
 	"conclave/app/plugin/neko"
+	"conclave/app/plugin/picoclaw"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/spindle"
@@ -19,6 +20,7 @@ func dialects(py *python.Interpreters, runtime string, confinement sandbox.Confi
 		spindle.New(spindle.Options{SourceInside: confinement.Level != "process+landlock", Runtime: runtime}),
 		neko.New(py),
 		maibot.New(py),
+		picoclaw.New(py),
 		functions.New(py),
 	}
 }

@@ -38,6 +38,41 @@ var (
 	})
 )
 
+// What a hook process says, and what it is told.
+var (
+	// HookFile bounds a hook.json, or a config.json that hooks are taken from.
+	HookFile = add(Limit{
+		Name:   "hook.json, or a configuration that hooks are taken from",
+		Value:  1 << 20,
+		Unit:   Bytes,
+		Why:    "a configuration with dozens of hooks has some kilobytes; it is read each time its folder is looked at",
+		Person: "The file with its hooks has more than 1 MiB, so it was not read.",
+		Test:   "app/plugin/picoclaw TestPC07AFileThatIsTooLongIsNotRead",
+	})
+	// HookLine bounds one line of a hook process (contracts/picoclaw-hooks, section 5).
+	HookLine = add(Limit{
+		Name:  "one line that a hook process answers",
+		Value: 32 << 20,
+		Unit:  Bytes,
+		Why: "a hook that echoes a long conversation with pictures fits; the answer is read into memory whole, and what " +
+			"comes behind a longer line is still read",
+		Person: "It answered with a line of more than 32 MiB, which was passed over.",
+		Model:  "it answered with a line of more than 32 MiB",
+		Test:   "app/plugin/picoclaw TestPC34LongLines",
+	})
+	// HookMessage bounds one line that a hook process is asked with.
+	HookMessage = add(Limit{
+		Name:  "one line that a hook process is asked with",
+		Value: 16 << 20,
+		Unit:  Bytes,
+		Why: "pictures are told of by reference, so that only texts count; no model reads 16 MiB, and a hook reads it line " +
+			"by line into its memory",
+		Person: "The request has more than 16 MiB, so the hook was not asked.",
+		Model:  "what it would be asked has more than 16 MiB",
+		Test:   "app/plugin/picoclaw TestPC34ARequestThatIsTooLongIsNotSent",
+	})
+)
+
 // What a plugin offers and answers.
 var (
 	// PluginTools bounds how many tools one plugin may offer (contracts/spindle,

@@ -55,6 +55,8 @@ var permissionCapabilities = map[string][]Capability{
 	"chat_mutation":   {ReadChat},
 	"interceptor":     {ReadChat},
 	"context_handler": {ReadChat},
+	"tool_calls":      {ReadChat},
+	"turn_events":     {ReadChat},
 	"cors_proxy":      {Fetch, SendWeb},
 	"local_network":   {Fetch, SendWeb}, // no manifest asks for it; the person grants it by hand
 	"network":         {Fetch, SendWeb},

@@ -12,6 +12,13 @@ const (
 	WallRisk   Risk = "wall"   // opens the sandbox, or this computer's network; approving a plugin does not grant it
 )
 
+// The permissions of hooks: what of a turn a plugin may look at and change.
+const (
+	Interceptor = "interceptor" // requests to models and their answers
+	ToolCalls   = "tool_calls"  // calls of tools
+	TurnEvents  = "turn_events" // what happens
+)
+
 // PermissionInfo describes one permission of a plugin to a person.
 type PermissionInfo struct {
 	Name      string
@@ -40,6 +47,14 @@ var permissionWords = map[string]PermissionInfo{
 	"interceptor": {
 		Sentence: "See and change what is sent to a model, before each answer.",
 		Without:  "What is sent stays as Conclave made it.", Risk: HighRisk,
+	},
+	"tool_calls": {
+		Sentence: "See each call of a tool, whoever's it is, and what came of it; change it, or refuse it.",
+		Without:  "Calls are made without asking it, and nothing is refused by it.", Risk: HighRisk,
+	},
+	"turn_events": {
+		Sentence: "Be told what happens in each answer, with what you and the model say.",
+		Without:  "It is told nothing.", Risk: MediumRisk,
 	},
 	"macros": {
 		Sentence: "Put its own text where you write {{…}}, in messages and system texts.",

@@ -37,6 +37,15 @@ type Connector interface {
 	Confinement() sandbox.Confinement
 }
 
+// Adapter is a Dialect whose processes speak a protocol of their own. The host starts
+// one as its Spec says, and speaks over what Adapt makes of it.
+type Adapter interface {
+	Dialect
+	// Adapt puts what the host speaks (docs/WIRE.md) on top of a process that has just
+	// been started. Whatever goes wrong is told when the connection is initialized.
+	Adapt(process sandbox.Process, src Source, m Manifest) Connection
+}
+
 // Connection is a running plugin to the host: a process in a sandbox, an address, or
 // something in memory. The host ends it when the plugin is idle, and connects again
 // for the next call.

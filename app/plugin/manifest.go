@@ -30,6 +30,8 @@ type Manifest struct {
 	Panel string `json:"panel,omitempty"`
 	// Seeds are copied into its storage, once for each version that runs.
 	Seeds []Seed `json:"seeds,omitempty"`
+	// Detail holds what else its dialect read, for itself: an object, or nil.
+	Detail json.RawMessage `json:"detail,omitempty"`
 	// WorkingCopy says that its author works in the folder, so that it is not
 	// replaced by what it came from.
 	WorkingCopy bool `json:"working_copy,omitempty"`

@@ -232,6 +232,9 @@ func (r *runner) connect(ctx context.Context, v version, src plugin.Source,
 	if err != nil {
 		return nil, plugin.ProblemOf(err)
 	}
+	if a, ok := v.dialect.(plugin.Adapter); ok {
+		return a.Adapt(running, src, v.manifest), nil
+	}
 	return running, nil
 }
 

@@ -34,6 +34,9 @@ type Spec struct {
 	FileBytes int64 // RLIMIT_FSIZE in bytes
 	Files     uint64
 
+	// Line is how many bytes a line of its output may have; 0 = wire.MaxLine.
+	Line int64
+
 	// Patience is how long it may take to end by itself once its input has ended;
 	// 0 = the default, which is enough for whatever has nothing to shut down.
 	Patience time.Duration

@@ -98,7 +98,10 @@ func newProcess(cmd *exec.Cmd, spec sandbox.Spec) (*Process, error) {
 
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inR, outW, errW
 	p.errIn, p.specs = errR, specW
-	p.wire = &pipes{p: p, in: inW, out: outR, meter: newMeter(outputRate, time.Now)}
+	p.wire = &pipes{p: p, in: inW, out: outR, meter: newMeter(outputRate, time.Now), most: spec.Line}
+	if p.wire.most == 0 {
+		p.wire.most = wire.MaxLine
+	}
 	if spec.Kind == "command" && len(spec.Input) > 0 {
 		p.wire.first = confine.Preface(spec)
 	}
@@ -317,7 +320,8 @@ type pipes struct {
 	p       *Process
 	in, out *os.File
 	meter   *meter
-	line    int // bytes of the line being read
+	line    int64 // bytes of the line being read
+	most    int64 // bytes that one may have
 
 	mu    sync.Mutex // guards first, and keeps it first
 	first []byte     // goes before what is written first
@@ -329,7 +333,7 @@ func (w *pipes) Read(buf []byte) (int, error) {
 	n, err := w.out.Read(buf)
 	if n > 0 {
 		if !w.count(buf[:n]) {
-			return 0, w.p.flooded(fmt.Sprintf("It sent a message of more than %d bytes.", wire.MaxLine))
+			return 0, w.p.flooded(fmt.Sprintf("It sent a message of more than %d bytes.", w.most))
 		}
 		if w.meter.over(buf[:n]) {
 			return 0, w.p.flooded("It sent more than Conclave takes, over " + outputRate.String() + ".")
@@ -352,10 +356,10 @@ func (w *pipes) count(data []byte) bool {
 	for {
 		end := bytes.IndexByte(data, '\n')
 		if end < 0 {
-			w.line += len(data)
-			return w.line <= wire.MaxLine
+			w.line += int64(len(data))
+			return w.line <= w.most
 		}
-		if w.line+end > wire.MaxLine {
+		if w.line+int64(end) > w.most {
 			return false
 		}
 		w.line, data = 0, data[end+1:]

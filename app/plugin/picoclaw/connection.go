@@ -1,0 +1,260 @@
+package picoclaw
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
+	"conclave/app/plugin/wire"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// connection is a hook's process as the host knows processes: what the host speaks
+// (docs/WIRE.md) is answered here, in memory, and asked of the hook in its own words.
+type connection struct {
+	sandbox.Process
+	src     plugin.Source
+	process Process
+	client  *client
+	host    net.Conn // what the host reads and writes
+	own     net.Conn
+	began   time.Time
+
+	ready chan struct{}    // closed once hello was answered
+	mu    sync.Mutex       // guards held
+	held  []plugin.LogLine // until the host listens
+	mcp   *mcp.ServerSession
+	once  map[string]bool // sentences that were logged once
+}
+
+// connect puts the host's protocol on top of a hook's process.
+func connect(process sandbox.Process, src plugin.Source, p Process) *connection {
+	c := &connection{
+		Process: process, src: src, process: p, began: time.Now(), ready: make(chan struct{}), once: map[string]bool{},
+	}
+	c.host, c.own = net.Pipe()
+	c.client = newClient(process.Wire(), c.log)
+	us := &mcp.Implementation{Name: "conclave-picoclaw", Title: src.ID, Version: "1"}
+	server := mcp.NewServer(us, &mcp.ServerOptions{
+		Capabilities: wire.Announce(&mcp.ServerCapabilities{
+			Logging: &mcp.LoggingCapabilities{}, Tools: &mcp.ToolCapabilities{},
+		}),
+	})
+	server.AddReceivingMiddleware(c.receive)
+	served, err := wire.Serve(context.Background(), c.own, c.own, server, nil) // ends with the pipe
+	if err != nil {                                                            // a pipe in memory can always be served
+		_ = c.own.Close()
+		return c
+	}
+	go func() { // ends with the process
+		<-c.client.done
+		served.Close()
+		_ = c.own.Close()
+	}()
+	go func() { // ends with the host's side
+		<-served.Done()
+		c.client.end(io.EOF)
+	}()
+	return c
+}
+
+// Wire implements sandbox.Process: the host's side.
+func (c *connection) Wire() io.ReadWriteCloser { return c.host }
+
+// End implements sandbox.Process: what it is sent ends, and it has a moment to end by
+// itself.
+func (c *connection) End() {
+	c.Process.End()
+	c.client.end(io.EOF)
+}
+
+// Lines calls back with each line of the process's standard error.
+func (c *connection) Lines(line func(string)) {
+	if p, ok := c.Process.(interface{ Lines(func(string)) }); ok {
+		p.Lines(line)
+	}
+}
+
+// receive answers what is ours and leaves the rest to the SDK.
+func (c *connection) receive(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+		switch method {
+		case "initialize":
+			if p := c.hello(ctx); p != nil {
+				return nil, wire.LoadFailure(p.Message, p)
+			}
+			result, err := next(ctx, method, req)
+			if err == nil {
+				c.listen(ctx, next, req)
+			}
+			return result, err
+		case "tools/list":
+			return &mcp.ListToolsResult{Tools: []*mcp.Tool{}}, nil // they are offered once they are injected
+		case "tools/call":
+			return c.call(ctx, req.(*mcp.CallToolRequest)), nil
+		}
+		return next(ctx, method, req)
+	}
+}
+
+// listen asks the SDK to send every log line, and sends those that were held.
+func (c *connection) listen(ctx context.Context, next mcp.MethodHandler, req mcp.Request) {
+	session := req.(*mcp.ServerRequest[*mcp.InitializeParams]).Session
+	_, err := next(ctx, "logging/setLevel", &mcp.ServerRequest[*mcp.SetLoggingLevelParams]{
+		Session: session, Params: &mcp.SetLoggingLevelParams{Level: "debug"},
+	})
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mcp = session
+	for _, line := range c.held {
+		c.sendLocked(line.Level, line.Text)
+	}
+	c.held = nil
+}
+
+// maxHeld bounds the lines that are kept until the host listens.
+const maxHeld = 50
+
+// log writes a line into the hook's log; a sentence that would be there again and again
+// is there once.
+func (c *connection) log(level, text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.once[text] {
+		return
+	}
+	if len(c.once) < maxHeld {
+		c.once[text] = true
+	}
+	if c.mcp == nil {
+		if len(c.held) < maxHeld {
+			c.held = append(c.held, plugin.LogLine{Level: level, Text: text})
+		}
+		return
+	}
+	c.sendLocked(level, text)
+}
+
+func (c *connection) sendLocked(level, text string) {
+	if level == "warn" {
+		level = "warning"
+	}
+	session := c.mcp
+	go func() { // ends with the pipe, at the latest
+		_ = session.Log(context.Background(), &mcp.LoggingMessageParams{
+			Level: mcp.LoggingLevel(level), Logger: c.src.ID, Data: text,
+		})
+	}()
+}
+
+// hello shakes hands (contracts/picoclaw-hooks, section 4), and says why that failed.
+func (c *connection) hello(ctx context.Context) *plugin.Problem {
+	params := struct {
+		Name    string   `json:"name"`
+		Version int      `json:"version"`
+		Modes   []string `json:"modes,omitempty"`
+	}{c.process.Name, 1, c.process.Modes()}
+	result, err := c.client.within(ctx, c.process.HelloTime(), "hook.hello", params)
+	if err != nil {
+		return c.unready(err)
+	}
+	var said struct {
+		OK     *bool  `json:"ok"`
+		Reason string `json:"reason"`
+	}
+	if result != nil && json.Unmarshal(result, &said) != nil {
+		if result[0] != '{' {
+			return c.unready(fmt.Errorf("it answered hook.hello with something else than an object: %s",
+				excerpt(string(result))))
+		}
+	}
+	if said.OK != nil && !*said.OK {
+		p := c.unready(fmt.Errorf("it reports that it is not ready"))
+		p.Message = "The hook reports that it is not ready."
+		if said.Reason != "" {
+			p.Message = "The hook reports that it is not ready: " + excerpt(said.Reason) + "."
+		}
+		return p
+	}
+	close(c.ready)
+	return nil
+}
+
+// lastWords is how long the end of a process is awaited that did not answer hello, so
+// that what it wrote last is known.
+const lastWords = time.Second
+
+// traced is the last place that a traceback of Python names, and its sentence.
+var traced = regexp.MustCompile(`(?m)^\s*File "([^"]+)", line (\d+)`)
+
+// unready says why hello failed: how the process ended, and what it wrote (section 4.5).
+func (c *connection) unready(err error) *plugin.Problem {
+	p := &plugin.Problem{Kind: "crashed", Message: "hook.hello failed: " + err.Error() + "."}
+	timer := time.NewTimer(lastWords)
+	defer timer.Stop()
+	ended := false
+	if err == errEnded { //nolint:errorlint // our own, as it is
+		select {
+		case <-c.Done():
+			ended = true
+		case <-timer.C:
+		}
+	}
+	alive := time.Since(c.began).Round(time.Millisecond)
+	switch {
+	case ended:
+		p.Message = fmt.Sprintf("The hook ended before it answered hook.hello (%s, after %s).", c.Exit(), alive)
+	case err == errSlow: //nolint:errorlint // our own, as it is
+		p.Kind = "deadline"
+		p.Message = fmt.Sprintf("The hook did not answer hook.hello within %s.", c.process.HelloTime())
+		p.Hint = "It has to answer each line that has an id, and flush its output after each line."
+	}
+	p.Stderr = c.Stderr()
+	if p.Stderr != "" {
+		c.blame(p)
+	}
+	return p
+}
+
+// blame points at the line that a traceback names, if the file is the hook's.
+func (c *connection) blame(p *plugin.Problem) {
+	places := traced.FindAllStringSubmatch(p.Stderr, -1)
+	lines := strings.Split(strings.TrimSpace(p.Stderr), "\n")
+	last := strings.TrimSpace(lines[len(lines)-1])
+	p.Hint = last
+	for i := len(places) - 1; i >= 0; i-- {
+		file, own := strings.CutPrefix(places[i][1], c.src.Path+"/")
+		if !own {
+			continue
+		}
+		p.File = file
+		p.Line, _ = strconv.Atoi(places[i][2])
+		if kind, _, found := strings.Cut(last, ":"); found && strings.HasSuffix(kind, "Error") {
+			p.Type = kind
+			p.Message = fmt.Sprintf("The script failed in line %d: %s. %s", p.Line, strings.TrimSuffix(last, "."), p.Message)
+			if kind == "SyntaxError" || kind == "IndentationError" {
+				p.Kind = "script"
+				p.Message = fmt.Sprintf("The script has a syntax error in line %d: %s.", p.Line, strings.TrimSuffix(last, "."))
+			}
+		}
+		return
+	}
+}
+
+// call answers tools/call of a tool that the hook injected.
+func (c *connection) call(_ context.Context, _ *mcp.CallToolRequest) *mcp.CallToolResult {
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "not yet"}}}
+}

@@ -1,0 +1,62 @@
+package picoclaw
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"conclave/app/plugin"
+	"conclave/app/plugin/python"
+	"conclave/app/plugin/sandbox"
+	"conclave/app/tool"
+)
+
+// Dialect recognises hook processes. Use New. It is safe for concurrent use.
+type Dialect struct{ python *python.Interpreters }
+
+var _ plugin.Adapter = (*Dialect)(nil)
+
+// New returns the dialect; py finds the Python of commands that say python3.
+func New(py *python.Interpreters) *Dialect { return &Dialect{python: py} }
+
+// Recognize implements plugin.Dialect.
+func (*Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manifest, error) {
+	if !src.Folder || !src.HasFiles() {
+		return nil, context.Cause(ctx)
+	}
+	if _, err := os.Lstat(filepath.Join(src.Path, FileName)); err != nil {
+		return nil, nil
+	}
+	p, err := readProcess(src)
+	if err != nil {
+		return nil, err
+	}
+	detail, err := json.Marshal(p)
+	if err != nil {
+		return nil, err
+	}
+	return &plugin.Manifest{
+		Dialect: Name, Name: p.Name, Description: p.describe(), Entry: FileName, Permissions: p.permissions(),
+		Detail: detail, Notices: p.notices(src),
+	}, nil
+}
+
+// ProcessOf returns the hook process that a manifest of this dialect is of.
+func ProcessOf(m plugin.Manifest) Process {
+	var p Process
+	if json.Unmarshal(m.Detail, &p) != nil {
+		return Process{}
+	}
+	return p
+}
+
+// Inspect implements plugin.Dialect. Which tools a hook injects is known once it does.
+func (*Dialect) Inspect(ctx context.Context, _ plugin.Source, _ plugin.Manifest) (plugin.Listing, error) {
+	return plugin.Listing{Tools: []tool.Tool{}, Imports: []string{}}, context.Cause(ctx)
+}
+
+// Adapt implements plugin.Adapter.
+func (d *Dialect) Adapt(process sandbox.Process, src plugin.Source, m plugin.Manifest) plugin.Connection {
+	return connect(process, src, ProcessOf(m))
+}

@@ -1,0 +1,185 @@
+package picoclaw
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"conclave/app/limit"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/python"
+	"conclave/app/plugin/sandbox"
+)
+
+// patience is how long a hook may take to end once its input has ended (section 3).
+const patience = 2 * time.Second
+
+// Spec implements plugin.Dialect. The process gets none of the person's environment:
+// what upstream lets a hook inherit has their keys in it.
+func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest,
+	start plugin.StartOptions,
+) (sandbox.Spec, error) {
+	p := ProcessOf(m)
+	spec := sandbox.Spec{
+		Kind: "command", Dir: p.folder(src), Read: []string{src.Path}, Write: []string{start.Storage},
+		Patience: patience, Line: limit.HookLine.Value,
+	}
+	if err := d.program(ctx, &spec, src, p.Command); err != nil {
+		return sandbox.Spec{}, err
+	}
+	env := map[string]string{"PATH": os.Getenv("PATH"), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
+	for _, entry := range python.Environment(start.Storage) {
+		name, value, _ := strings.Cut(entry, "=")
+		env[name] = value
+	}
+	maps.Copy(env, p.Env)
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		spec.Env = append(spec.Env, name+"="+env[name])
+	}
+	return spec, nil
+}
+
+// program puts the command into spec, with what starting its program reads.
+func (d *Dialect) program(ctx context.Context, spec *sandbox.Spec, src plugin.Source, command []string) error {
+	name := command[0]
+	switch {
+	case name == "python3" || name == "python":
+		found, err := d.python.Python(ctx)
+		if err != nil {
+			return err
+		}
+		base := found.Program(append([]string{found.Executable}, command[1:]...))
+		spec.Argv = base.Argv
+		spec.Read, spec.Execute = append(spec.Read, base.Read...), append(spec.Execute, base.Execute...)
+		return nil
+	case strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator):
+		if !filepath.IsAbs(name) {
+			name = filepath.Join(src.Path, filepath.FromSlash(name))
+		}
+	default:
+		found, err := exec.LookPath(name)
+		if err != nil {
+			return &plugin.Problem{
+				Kind: "unavailable", File: FileName, Message: fmt.Sprintf("The program %s is not on this computer.", command[0]),
+				Hint: "Install it, or correct “command”. It is looked for as the terminal would, without the hook's own env.",
+			}
+		}
+		name = found
+	}
+	real, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return &plugin.Problem{
+			Kind: "unavailable", File: FileName, Message: "The program " + command[0] + " is not there.",
+			Hint: "Correct “command”; relative paths are those below the folder of hook.json.",
+		}
+	}
+	if words := interpreter(real); len(words) > 0 { // a script: what reads it is started
+		return d.program(ctx, spec, src, slices.Concat(words, []string{real}, command[1:]))
+	}
+	spec.Argv = append([]string{real}, command[1:]...)
+	spec.Execute = append(spec.Execute, python.Loader(real)...)
+	spec.Read = append(spec.Read, present(filepath.Dir(real), filepath.Join(filepath.Dir(filepath.Dir(real)), "lib"),
+		"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share", "/etc/ld.so.cache", "/etc/localtime")...)
+	return nil
+}
+
+// interpreter returns the words behind #! in the first line of a script, without env.
+func interpreter(path string) []string {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer file.Close() //nolint:errcheck // read only
+	line, err := bufio.NewReader(io.LimitReader(file, 256)).ReadBytes('\n')
+	if err != nil {
+		return nil
+	}
+	rest, script := bytes.CutPrefix(line, []byte("#!"))
+	words := strings.Fields(string(rest))
+	if !script || len(words) == 0 {
+		return nil
+	}
+	if filepath.Base(words[0]) == "env" && len(words) > 1 {
+		words = slices.DeleteFunc(words[1:], func(w string) bool { return strings.HasPrefix(w, "-") })
+	}
+	return words
+}
+
+func present(paths ...string) []string {
+	return slices.DeleteFunc(paths, func(path string) bool {
+		_, err := os.Stat(path)
+		return err != nil
+	})
+}
+
+// permissions returns the permissions that its modes need, and those that it names.
+func (p Process) permissions() []string {
+	asked := []string{}
+	if p.LLM() {
+		asked = append(asked, permit.Interceptor)
+	}
+	if p.Tools() || p.Approves() {
+		asked = append(asked, permit.ToolCalls)
+	}
+	if p.Observes() {
+		asked = append(asked, permit.TurnEvents)
+	}
+	for _, name := range p.Own.Permissions {
+		if !slices.Contains(asked, name) {
+			asked = append(asked, name)
+		}
+	}
+	return asked
+}
+
+// describe says what the hook does, for its card.
+func (p Process) describe() string {
+	var does []string
+	for _, one := range []struct {
+		on   bool
+		says string
+	}{
+		{p.LLM(), "looks at each request to a model and at its answer"},
+		{p.Tools(), "looks at each call of a tool, before and after it"},
+		{p.Approves(), "decides whether a call may be made"},
+		{p.Observes(), "is told what happens"},
+	} {
+		if one.on {
+			does = append(does, one.says)
+		}
+	}
+	last := len(does) - 1
+	if last < 1 {
+		return "A hook that " + strings.Join(does, "") + "."
+	}
+	return "A hook that " + strings.Join(does[:last], ", ") + " and " + does[last] + "."
+}
+
+// notices returns sentences for a person to read before it runs.
+func (p Process) notices(src plugin.Source) []string {
+	var out []string
+	outside := func(path string) bool {
+		rel, err := filepath.Rel(src.Path, path)
+		return err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	}
+	for _, arg := range p.Command[min(1, len(p.Command)):] {
+		if info, err := os.Stat(arg); filepath.IsAbs(arg) && err == nil && info.Mode().IsRegular() && outside(arg) {
+			out = append(out, "It runs "+arg+", which lies outside of its folder: what that holds is not part of what you "+
+				"approve, and its walls keep it from reading it. Put it beside "+FileName+".")
+		}
+	}
+	if filepath.IsAbs(p.Dir) && outside(p.Dir) {
+		out = append(out, "It runs in "+p.Dir+", outside of its folder, which its walls keep it from reading.")
+	}
+	return out
+}
