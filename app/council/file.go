@@ -2,6 +2,7 @@ package council
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -52,35 +53,41 @@ func Write(w io.Writer, steps []Step, text func(Hash) ([]byte, error), mask func
 		Format: RunFormat, Texts: map[Hash]string{}, Binary: map[Hash]string{}, MaskedSteps: map[int]Hash{},
 		LeftOut: []string{},
 	}
+	texts, names, err := named(steps, text)
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range steps {
 		raw, err := json.Marshal(s)
 		if err != nil {
 			return nil, err
 		}
 		f.Head = HashOf(raw)
-		if shown := masked(raw, mask); shown != nil {
+		names[f.Head] = true
+		if shown := masked(raw, names, mask); shown != nil {
 			f.MaskedSteps[s.Number] = f.Head
 			raw = shown
 		}
 		f.Steps = append(f.Steps, raw)
 	}
 	files := 0
-	err = named(steps, text, func(h Hash, raw []byte, err error) {
-		switch shown := mask(string(raw)); {
-		case err != nil:
-			f.Missing = append(f.Missing, h)
-		case !utf8.Valid(raw):
-			f.Binary[h] = base64.StdEncoding.EncodeToString(raw)
-		case shown != string(raw):
-			f.Masked = append(f.Masked, h)
-			f.Texts[h] = shown
-		default:
-			f.Texts[h] = shown
+	for _, one := range texts {
+		shown := mask(string(one.raw))
+		if one.ours {
+			shown = cmp.Or(string(masked(one.raw, names, mask)), string(one.raw))
+			files += filesIn(one.raw)
 		}
-		files += filesIn(raw)
-	})
-	if err != nil {
-		return nil, err
+		switch {
+		case one.err != nil:
+			f.Missing = append(f.Missing, one.hash)
+		case !utf8.Valid(one.raw):
+			f.Binary[one.hash] = base64.StdEncoding.EncodeToString(one.raw)
+		case shown != string(one.raw):
+			f.Masked = append(f.Masked, one.hash)
+			f.Texts[one.hash] = shown
+		default:
+			f.Texts[one.hash] = shown
+		}
 	}
 	if n := len(f.Masked) + len(f.MaskedSteps); n > 0 {
 		f.LeftOut = append(f.LeftOut, fmt.Sprintf("Secrets are masked in %s.", count(n, "text")))
@@ -98,9 +105,10 @@ func Write(w io.Writer, steps []Step, text func(Hash) ([]byte, error), mask func
 	return f.LeftOut, e.Encode(f)
 }
 
-// masked returns a step with its secrets masked, or nil where it holds none. The words in
-// it are masked one by one, so that it stays JSON.
-func masked(raw []byte, mask func(string) string) []byte {
+// masked returns a step, or a list of blocks, with its secrets masked, or nil where it holds
+// none. The words in it are masked one by one, so that it stays JSON; names of texts and
+// steps may look like keys, and are none.
+func masked(raw []byte, names map[Hash]bool, mask func(string) string) []byte {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
@@ -112,6 +120,9 @@ func masked(raw []byte, mask func(string) string) []byte {
 	walk = func(v any) any {
 		switch v := v.(type) {
 		case string:
+			if names[Hash(v)] {
+				return v
+			}
 			shown := mask(v)
 			changed = changed || shown != v
 			return shown
@@ -137,50 +148,62 @@ func masked(raw []byte, mask func(string) string) []byte {
 	return shown
 }
 
-// named calls each for every text that steps name, once: also those that lists of blocks
-// name.
-func named(steps []Step, text func(Hash) ([]byte, error), each func(h Hash, raw []byte, err error)) error {
-	done := map[Hash]bool{"": true}
-	one := func(h Hash) []byte {
-		if done[h] {
+// namedText is a text that steps name, or why it cannot be read.
+type namedText struct {
+	hash Hash
+	raw  []byte
+	err  error
+	ours bool // JSON of the council's own: a list of blocks, or a ballot
+}
+
+// named reads every text that steps name, once: also those that lists of blocks name. names
+// are their hashes, and the salts of ballots.
+func named(steps []Step, text func(Hash) ([]byte, error)) (texts []namedText, names map[Hash]bool, err error) {
+	names = map[Hash]bool{"": true}
+	one := func(h Hash, ours bool) []byte {
+		if names[h] {
 			return nil
 		}
-		done[h] = true
+		names[h] = true
 		raw, err := text(h)
-		each(h, raw, err)
+		texts = append(texts, namedText{h, raw, err, ours})
 		return raw
 	}
 	end := func(e End) {
-		one(e.Text)
-		one(e.Commit)
+		one(e.Text, false)
+		var sealed SealedBallot
+		if json.Unmarshal(one(e.Commit, true), &sealed) == nil {
+			names[Hash(sealed.Salt)] = true
+		}
 		for _, r := range e.Requests {
-			one(r.Body)
+			one(r.Body, false)
 			var blocks []Block
-			if json.Unmarshal(one(r.Given), &blocks) == nil {
+			if json.Unmarshal(one(r.Given, true), &blocks) == nil {
 				for _, b := range blocks {
-					one(b.Text)
+					one(b.Text, false)
 				}
 			}
 		}
 	}
 	if len(steps) == 0 {
-		return errors.New("a run without steps cannot be written")
+		return nil, nil, errors.New("a run without steps cannot be written")
 	}
 	for _, s := range steps {
-		one(s.Notes)
+		one(s.Notes, false)
 		if s.End != nil {
 			end(*s.End)
 		}
 		if s.Answer != nil {
-			one(s.Answer.Groups)
+			one(s.Answer.Groups, false)
 		}
 		if s.Begin != nil {
 			for _, kept := range s.Begin.Kept {
 				end(kept)
 			}
+			names[s.Begin.Path], names[s.Begin.Window] = true, true
 		}
 	}
-	return nil
+	return texts, names, nil
 }
 
 // filesIn counts the attached files that a list of blocks names.
@@ -308,11 +331,12 @@ func (r *Report) texts(f runFile) {
 		take(h, raw)
 	}
 	missing := 0
-	_ = named(r.Steps, r.text, func(h Hash, _ []byte, err error) { // there are steps
-		if err != nil && !slices.Contains(f.Missing, h) {
+	texts, _, _ := named(r.Steps, r.text) // there are steps
+	for _, one := range texts {
+		if one.err != nil && !slices.Contains(f.Missing, one.hash) {
 			missing++
 		}
-	})
+	}
 	r.check(wrong == 0, fmt.Sprintf("All %d texts are those that were recorded.", len(r.Texts)),
 		fmt.Sprintf("Not as recorded: %s.", count(wrong, "text")))
 	if missing > 0 {

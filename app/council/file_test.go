@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +99,17 @@ func TestARunAsAFileIsCheckedByWhoeverOpensIt(t *testing.T) {
 	}
 	if r, err := council.Verify(indented.Bytes()); err != nil || len(r.Problems) > 0 {
 		t.Errorf("written otherwise it is %+v, %v", r.Problems, err)
+	}
+}
+
+// A name may look like a key to whatever masks keys, and is none.
+func TestNamesOfTextsAndStepsAreNoSecretsInTheFileOfARun(t *testing.T) {
+	d, all := voted(t)
+	like := regexp.MustCompile(`\b[A-Za-z0-9_-]{43}\b|salt of \w`)
+	file, left := written(t, d, all, func(text string) string { return like.ReplaceAllString(text, "•••") })
+	r, err := council.Verify(file)
+	if err != nil || len(r.Problems) > 0 || len(left) != 1 || len(r.Texts) != len(all) {
+		t.Errorf("it is %+v, left out is %q, %v", r.Problems, left, err)
 	}
 }
 
