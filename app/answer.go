@@ -5,6 +5,7 @@ import (
 
 	"conclave/app/bus"
 	"conclave/app/chat"
+	"conclave/app/deliberation"
 	"conclave/app/transcript"
 	"conclave/app/turn"
 )
@@ -50,6 +51,15 @@ func (s *shownTurn) onEvent(ctx context.Context, e turn.Event) {
 			s.live.End(context.WithoutCancel(ctx), s.ended.Reason, s.ended.Failure)
 		}
 	}
+}
+
+// deliberates shows what the council does before the turn answers. A run begins after the
+// turn has.
+func (s *shownTurn) deliberates(e deliberation.Event) {
+	if s.live != nil && e.Step != nil {
+		s.live.Council(e.Run.Doing())
+	}
+	s.c.deliberated(e)
 }
 
 // tell tells the transcript what happened in a turn.

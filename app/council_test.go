@@ -40,6 +40,10 @@ func TestTheSampleCouncilIsWatchedReadExportedAndOpened(t *testing.T) {
 	if v.State != council.Over || v.Result == nil || len(v.Lanes) != 4 || v.Edited || v.Problem != "" {
 		t.Fatalf("the run is %+v", v)
 	}
+	s, err := w.Council.Settings(chat)
+	if err != nil || len(s.Council.Members) != 3 || s.Scope != "chat "+chat || s.Council.Enabled {
+		t.Errorf("its chat is left with the council %+v of %q, %v", s.Council, s.Scope, err)
+	}
 	first := v.Lanes[0].Tasks[0]
 	said, err := w.Council.Said(run, first.ID)
 	if err != nil || said.Opinion == nil || !strings.Contains(said.HTML, "<p>") ||
@@ -88,7 +92,7 @@ func TestTheSampleCouncilIsWatchedReadExportedAndOpened(t *testing.T) {
 	if err != nil || again.Text != said.Text {
 		t.Errorf("the file says %+v, %v", again, err)
 	}
-	if _, err := w.Council.Resume(opened.View.Run); fault.KindOf(err) != fault.Invalid {
+	if _, err := w.Council.Resume(opened.View.Run, false); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("the run of a file goes on: %v", err)
 	}
 	if _, err := w.Council.Open("{}"); fault.KindOf(err) != fault.Invalid {

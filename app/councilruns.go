@@ -264,9 +264,10 @@ func (c *Council) Act(run string, act council.Act, member string, tasks []string
 	return c.core.Councils.Act(c.call(), council.RunID(run), act, member, tasks, text)
 }
 
-// Resume goes on with a run that was cut off, and has its question answered.
-func (c *Council) Resume(run string) (Sent, error) {
-	return c.again(run, deliberation.How{Resume: council.RunID(run)})
+// Resume goes on with a run that was cut off, and has its question answered; to finish is
+// to begin nothing new, and answer with what there is.
+func (c *Council) Resume(run string, finish bool) (Sent, error) {
+	return c.again(run, deliberation.How{Resume: council.RunID(run), Finish: finish})
 }
 
 // Again has the question of a run answered again, by its council with one change.

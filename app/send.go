@@ -70,10 +70,14 @@ func (c *Chats) asked(
 	return how, err
 }
 
-// sample begins a new chat in which a council is asked a question. Demo guide answers.
+// sample begins a new chat in which a council is asked a question, once. Demo guide answers.
 func (c *Chats) sample(ctx context.Context, set council.Council, question string) (Sent, error) {
 	made := chat.Conversation{Model: settings.DemoModel, Demo: true}
 	if err := c.core.Store.CreateConversation(ctx, &made); err != nil {
+		return Sent{}, err
+	}
+	kept := set.SwitchedOff()
+	if err := c.core.CouncilSettings.PutCouncil(ctx, council.OfChat(made.ID), &kept); err != nil {
 		return Sent{}, err
 	}
 	return c.begin(ctx, made.ID, turn.Request{Text: question}, settings.DemoModel, false, deliberation.How{Council: &set})
@@ -115,9 +119,9 @@ func (c *Chats) begin(
 	}
 	begun := make(chan chat.MessageSeq, 1)
 	failed := make(chan error, 1)
-	how.Asks, how.OnEvent = true, c.deliberated
+	shown := shownTurn{c: c, r: r, model: opened.Info().Title, begun: begun}
+	how.Asks, how.OnEvent = true, shown.deliberates
 	c.turns.Go(func() { // ends with the turn; Shutdown cancels it
-		shown := shownTurn{c: c, r: r, model: opened.Info().Title, begun: begun}
 		out, err := c.core.Councils.Run(run, r, how, func(e turn.Event) { shown.onEvent(run, e) })
 		if err != nil {
 			failed <- err

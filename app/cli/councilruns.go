@@ -20,6 +20,7 @@ import (
 	"conclave/app/deliberation"
 	"conclave/app/fault"
 	"conclave/app/limit"
+	"conclave/app/settings"
 )
 
 type runRow struct {
@@ -216,6 +217,27 @@ func (c *command) councilRunCommand() *cobra.Command {
 	return cmd
 }
 
+func (c *command) councilSampleCommand() *cobra.Command {
+	f := &promptFlags{model: settings.DemoModel, council: councilAsSet}
+	cmd := &cobra.Command{
+		Use: "sample", Short: "Run a sample council: scripted members with real tools, without a network", Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.converse(cmd.Context(), f, func(ctx context.Context, t *promptRun) error {
+				set, question := council.Sample()
+				t.how.Council = &set
+				err := t.say(ctx, question)
+				if t.chat.ID == "" || t.log != nil {
+					return err
+				}
+				kept := set.SwitchedOff()
+				return errors.Join(err, t.app.CouncilSettings.PutCouncil(ctx, council.OfChat(t.chat.ID), &kept))
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&f.noSave, "no-save", false, "a temporary chat: nothing is kept")
+	return cmd
+}
+
 func (c *command) councilResumeCommand() *cobra.Command {
 	f := &promptFlags{}
 	var finish bool
@@ -224,7 +246,7 @@ func (c *command) councilResumeCommand() *cobra.Command {
 		Args: exactly("a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.again(cmd.Context(), f, council.RunID(args[0]), func(t *promptRun) {
-				t.how.Resume, t.finish = council.RunID(args[0]), finish
+				t.how.Resume, t.how.Finish = council.RunID(args[0]), finish
 			})
 		},
 	}

@@ -75,6 +75,14 @@ func (p *printer) release() {
 	}
 }
 
+// answered ends the line of an answer of which no more comes. The caller holds mu.
+func (p *printer) answered() {
+	p.release()
+	if p.open && p.err == nil {
+		p.line()
+	}
+}
+
 // write writes an event. The caller holds mu.
 func (p *printer) write(e turn.Event) {
 	if p.err != nil {
@@ -142,11 +150,8 @@ func (p *printer) line() {
 func (p *printer) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.release()
+	p.answered()
 	if p.last != nil {
 		p.write(*p.last)
-	}
-	if p.open && p.err == nil {
-		p.line()
 	}
 }

@@ -114,7 +114,6 @@ type promptRun struct {
 	temporary  func() // removes what --functions wrote
 	approval   *approval
 	how        deliberation.How // of the next answer, beside what the flags say
-	finish     bool             // a run that goes on begins nothing new
 }
 
 // converse sets a conversation up and runs do in it.

@@ -25,8 +25,8 @@ func (t *promptRun) howOf(ctx context.Context, text string) (deliberation.How, e
 	case t.f.council == "":
 		how.Skip = true
 		return how, nil
-	case how.Resume != "" || how.Again != "":
-		return how, nil // the council is that of the run
+	case how.Resume != "" || how.Again != "" || how.Council != nil:
+		return how, nil // the council is that of the run, or is named
 	}
 	var set council.Council
 	var err error
@@ -54,7 +54,6 @@ type deliberating struct {
 	t        *promptRun
 	p        *printer
 	timeline *timeline
-	finish   bool // what goes on begins nothing new
 
 	mu     sync.Mutex // guards cancel
 	cancel context.CancelFunc
@@ -63,7 +62,7 @@ type deliberating struct {
 
 // watch returns what hears of the run of a turn.
 func (t *promptRun) watch(p *printer) *deliberating {
-	d := &deliberating{t: t, p: p, finish: t.finish}
+	d := &deliberating{t: t, p: p}
 	d.timeline = newTimeline(t.c, nil)
 	d.timeline.said = p.aside
 	return d
@@ -77,7 +76,7 @@ func (d *deliberating) event(ctx context.Context, e deliberation.Event) {
 			d.timeline.teller.Text = runTexts(ctx, d.t.app, e.Run.Run)
 		}
 		if e.Run.State == council.Over {
-			d.p.release()
+			d.p.answered()
 		}
 		d.timeline.event(e)
 		d.p.err = d.timeline.err
@@ -88,9 +87,6 @@ func (d *deliberating) event(ctx context.Context, e deliberation.Event) {
 	d.p.mu.Unlock()
 	if e.Step == nil {
 		return
-	}
-	if e.Step.Kind == council.Resumes && d.finish {
-		d.asked.Go(func() { d.act(ctx, e.Run.Run, council.Finish) })
 	}
 	d.ask(ctx, e.Run)
 }

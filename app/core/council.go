@@ -15,6 +15,7 @@ func (c *Core) councils() *deliberation.Runner {
 		Log: c.Store, Settings: c.Store, Conversations: c.Conversations, Calls: c.Calls, Tools: c.Tools, Models: c.Models,
 		Chats: c.Store, Bus: c.Bus, Price: c.Models.Price, Call: c.Store.Call, Slog: c.Log,
 		OnEvent: c.events.onCouncilEvent,
+		Load:    func(ctx context.Context, plugins ...string) error { return c.Scan(ctx, plugins...) },
 		Background: func(ctx context.Context, id chat.ConversationID, path []chat.Message) ([]council.Background, error) {
 			return c.Services.Background(ctx, id, path) // made after this
 		},

@@ -15,7 +15,8 @@ import (
 	"conclave/app/turn"
 )
 
-// Somebody without any model meets a council: scripted, with tools that are real.
+// Somebody without any model meets a council: scripted, with tools that are real. It is
+// asked for before anybody looked into the plugins folder, as at a first start.
 func TestTheSampleCouncilRunsWithoutANetwork(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -25,14 +26,6 @@ func TestTheSampleCouncilRunsWithoutANetwork(t *testing.T) {
 	})
 	must(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	if err := c.Scan(ctx); err != nil {
-		t.Fatal(err)
-	}
-	for _, id := range []string{"dice", "desk"} {
-		if err := c.Host.WaitLoaded(ctx, id); err != nil {
-			t.Fatal(err)
-		}
-	}
 	talk := chat.Conversation{}
 	if err := c.Store.CreateConversation(ctx, &talk); err != nil {
 		t.Fatal(err)

@@ -31,6 +31,13 @@ func (c Council) SpeakingThrough(model string) Council {
 	return c
 }
 
+// SwitchedOff returns the council as it is kept where it deliberated once: with its members,
+// for whoever looks at the run, and switched off, for what is asked next.
+func (c Council) SwitchedOff() Council {
+	c.Enabled = false
+	return c
+}
+
 // Preset returns the council of that name that comes with Conclave.
 func Preset(name string) (Council, bool) {
 	all := Presets()

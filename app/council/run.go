@@ -84,7 +84,7 @@ type Seat struct {
 	Member Member
 	Roll   *float64 // what was thrown, 0 to under 100; nil where nothing was
 	In     bool     // it takes part
-	Why    string   // not In: a sentence
+	Why    string   // a sentence: not In, why; else what it has to do without, or ""
 }
 
 // Run is one deliberation, as its steps leave it. Use Replay, or Apply on a zero Run. It
@@ -245,7 +245,9 @@ func (r *Run) begin(s Step) error {
 	rolls := Rolls(r.Seed, r.Council)
 	for i, m := range r.Council.Members {
 		seat := Seat{Member: m, Roll: rolls[i]}
-		seat.In, seat.Why = r.seated(m, rolls[i])
+		if seat.In, seat.Why = r.seated(m, rolls[i]); seat.In {
+			seat.Why = r.Lacks[m.ID]
+		}
 		r.Seats = append(r.Seats, seat)
 	}
 	r.Tasks = r.plan()

@@ -76,6 +76,9 @@ type Begin struct {
 	// Out says why members cannot take part that otherwise would, in a sentence, by id:
 	// no model, a model that is not there.
 	Out map[string]string `json:"out,omitempty"`
+	// Lacks says which of their tools members do without, in a sentence, by id. In mode tools
+	// their tasks say it.
+	Lacks map[string]string `json:"lacks,omitempty"`
 	// Titles name the tools of the members as people read them, by how they are assigned.
 	Titles map[string]string `json:"titles,omitempty"`
 	// Window names what the members' tools are given of the chat: their results are kept for

@@ -42,7 +42,7 @@ type LaneView struct {
 	Avatar string     `json:"avatar"` // id of a picture, or ""
 	Model  string     `json:"model"`  // "connection/model"
 	In     bool       `json:"in"`
-	Why    string     `json:"why"`  // not in: a sentence
+	Why    string     `json:"why"`  // not in: why; else what it has to do without; a sentence, or ""
 	Roll   *float64   `json:"roll"` // what was thrown, or null
 	Chance float64    `json:"chance"`
 	Tasks  []TaskView `json:"tasks"`

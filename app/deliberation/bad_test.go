@@ -168,6 +168,50 @@ func TestAToolThatIsRemovedOrUpdatedInMidRunIsAsItWasWhenTheRunBegan(t *testing.
 	}
 }
 
+func TestAToolThatIsNotThereIsNamedAndItsMemberAnswersWithout(t *testing.T) {
+	b := newBench(t)
+	b.tools("p", echo{}, "first")
+	b.council(`{"enabled": true, "members": [
+		{"name": "Ada", "model": "test/ada", "tools": ["p:first", "q:gone", "web_search_none:x"]}, {"name": "Bo", "model": "test/bo"}]}`)
+	ada := b.says("test/ada", "A.")
+	b.says("test/bo", "B.")
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	run, _ := b.stored()
+	want := "The tool q:gone is not there any more. The tool web_search_none:x is not there any more."
+	if s := run.Seats[0]; !s.In || s.Why != want || run.Seats[1].Why != "" {
+		t.Errorf("the seats are %+v", run.Seats)
+	}
+	v, err := b.runner.View(t.Context(), run.Begin.Run, 0)
+	if err != nil || v.Lanes[0].Why != want || v.Lanes[1].Why != "" {
+		t.Errorf("the lanes say %q and %q, %v", v.Lanes[0].Why, v.Lanes[1].Why, err)
+	}
+	if tools := ada.Requests()[0].Tools; len(tools) != 1 || tools[0].Name != "first" {
+		t.Errorf("Ada is offered %+v", tools)
+	}
+}
+
+func TestACouncilWaitsForPluginsThatAreBeingLoaded(t *testing.T) {
+	var b *bench
+	asked := []string{}
+	b = newBench(t, func(o *deliberation.Options) {
+		o.Load = func(_ context.Context, plugins ...string) error {
+			asked = append(asked, plugins...)
+			b.tools("late", echo{}, "first")
+			b.allow("late", "first")
+			return nil
+		}
+	})
+	b.council(`{"enabled": true, "mode": "tools", "members": [{"name": "Ada", "tools": ["late:first"]}]}`)
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	if run, _ := b.stored(); states(run) != "0/ada/late:first done" || strings.Join(asked, " ") != "late" {
+		t.Errorf("waited for %q the tasks are %s", asked, states(run))
+	}
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	if len(asked) != 1 {
+		t.Errorf("what is there was waited for: %q", asked)
+	}
+}
+
 func TestAChatThatWasChangedAfterARunIsSaidToBe(t *testing.T) {
 	b := newBench(t)
 	b.council(two)

@@ -96,7 +96,7 @@ func (s *session) begin(ctx context.Context, turnID string) (council.Begin, erro
 	s.seats(ctx, &b)
 	estimate := s.estimate(ctx, b)
 	b.Estimate = &estimate
-	b.Titles = titlesOf(s.council, s.tools)
+	b.Titles, b.Lacks = titlesOf(s.council, s.tools), lacks(s.council, s.tools)
 	b.Window = s.window()
 	s.keptFrom = s.before.Begin.Run
 	if s.how.Again != "" {
@@ -130,8 +130,8 @@ func (s *session) read(ctx context.Context) error {
 			return err
 		}
 	}
-	s.tools = s.r.o.Tools.Set()
-	return nil
+	s.tools, err = s.r.load(ctx, s.council)
+	return err
 }
 
 // window names what the members' tools are given of the chat.

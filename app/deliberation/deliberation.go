@@ -57,6 +57,9 @@ type Options struct {
 	// Background returns what is known beside a chat: personas, characters, world
 	// information; nil knows nothing.
 	Background func(ctx context.Context, id chat.ConversationID, path []chat.Message) ([]council.Background, error)
+	// Load waits until plugins are not being loaded any more, also those that nobody looked
+	// for yet; nil waits for none. The error is the cause of ctx's end.
+	Load func(ctx context.Context, plugins ...string) error
 	// Call reads a record of a tool call; nil reads none.
 	Call func(ctx context.Context, id uint64) (chat.CallRecord, error)
 	// OnEvent is told of every step of every run, after it was stored; nil is not. It must
@@ -74,6 +77,7 @@ type How struct {
 	Only    string           // the one member that is asked, by id
 	Project string           // the folder whose council holds where the chat has none
 	Resume  council.RunID    // goes on with this run
+	Finish  bool             // of a run that goes on: begins nothing new, and answers with what there is
 	Again   council.RunID    // repeats this run, with Change
 	Change  Change
 	Asks    bool        // somebody can be asked what to do about failed tools

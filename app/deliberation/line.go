@@ -135,12 +135,12 @@ func (t *Teller) begins(r council.Run) []Line {
 	lines := []Line{first}
 	for i := range r.Seats {
 		s := &r.Seats[i]
-		line := Line{Member: s.Member.Name, ID: s.Member.ID, State: "waiting", Roll: s.Roll}
+		line := Line{Member: s.Member.Name, ID: s.Member.ID, State: "waiting", Roll: s.Roll, Text: s.Why}
 		if s.Roll != nil {
 			line.Chance = &s.Member.Chance
 		}
 		if !s.In {
-			line.State, line.Text = "sat_out", s.Why
+			line.State = "sat_out"
 		} else {
 			lines[0].Members++
 		}
@@ -408,7 +408,7 @@ func (l Line) Words() string {
 		return l.start()
 	case "waiting":
 		if l.Roll == nil {
-			return ""
+			return said
 		}
 		return fmt.Sprintf("threw %.1f and takes part (below %g)", *l.Roll, *l.Chance)
 	case "sat_out":

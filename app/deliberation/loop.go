@@ -116,6 +116,11 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 		l.r.leaves(l)
 		return nil, tooLate()
 	}
+	if s.how.Finish && l.run.State != council.Ready { // with the notes it has there is nothing to finish
+		l.happens(council.Step{
+			Kind: council.Acts, Act: council.Finish, By: council.Person, Text: council.Finish.Why(),
+		}, nil)
+	}
 	l.r.loops.Go(func() { // ends when the run is over, or with ctx
 		defer close(l.over)
 		defer l.r.leaves(l)

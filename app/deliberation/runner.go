@@ -72,7 +72,11 @@ func (r *Runner) Run(ctx context.Context, req turn.Request, how How, on func(tur
 		return r.o.Conversations.Run(ctx, req, on)
 	}
 	if s.toolsAlone() {
-		s.req.Tools, s.req.Inline = inlineTools(s.council, r.o.Tools.Set(), s.req.Tools)
+		all, err := r.load(ctx, s.council)
+		if err != nil {
+			return turn.Outcome{}, err
+		}
+		s.req.Tools, s.req.Inline = inlineTools(s.council, all, s.req.Tools)
 		return r.o.Conversations.Run(ctx, s.req, on)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -336,6 +336,34 @@ func TestARunGoesOnAfterTheProgramWasClosed(t *testing.T) {
 	}
 }
 
+func TestARunThatWasCutOffIsAnsweredWithWhatThereIs(t *testing.T) {
+	b := newBench(t)
+	b.council(three("review", ""))
+	ada := b.says("test/ada", "Ada FIRST.", "Ada reviews.")
+	bo := b.model("test/bo", []llmtest.Step{llmtest.Wait(never)})
+	b.says("test/cy", "Cy FIRST.", "Cy reviews.")
+	a := b.ask(t.Context(), b.says("test/main", "never"), "Go.", deliberation.How{})
+	b.until(ends("0/ada/answer"))
+	b.until(ends("0/cy/answer"))
+	b.runner.Close()
+	<-a.over
+	cut, _ := b.stored()
+	main := b.says("test/main", "So.")
+	out, err := b.again().Run(t.Context(), turn.Request{Conversation: b.id, Parent: &cut.Question, Model: main},
+		deliberation.How{Resume: cut.Begin.Run, Finish: true}, nil)
+	if err != nil || out.Reason != chat.EndDone {
+		t.Fatalf("it went on to %+v, %v", out, err)
+	}
+	r, _ := b.stored()
+	if r.State != council.Over || r.Early == nil || r.Early.By != council.Person || r.Early.Why != council.Finish.Why() ||
+		len(ada.Requests()) != 1 || len(bo.Requests()) != 1 {
+		t.Errorf("the run is %s, %s, ended %+v", r.State, states(r), r.Early)
+	}
+	if s := toldIn(main.Requests()[0]); !strings.Contains(s, "Ada FIRST.") || !strings.Contains(s, "Cy FIRST.") {
+		t.Errorf("the main model was told %s", s)
+	}
+}
+
 func TestARunIsMadeAgainWithOneChange(t *testing.T) {
 	b := newBench(t)
 	b.council(three("review", ""))

@@ -51,11 +51,8 @@ func (w *toolWork) Do(ctx context.Context, job council.Job, live func(council.Li
 			return w.write(ctx, job, prompt, live)
 		})
 	}
-	found, ok := w.tools.ByID(job.Task.Tool)
-	if !ok {
-		return skipped("The tool " + job.Task.Tool + " is not there any more.")
-	}
-	if ok, why := council.Eligible(found); !ok {
+	found, why := usable(w.tools, job.Task.Tool)
+	if why != "" {
 		return skipped(why)
 	}
 	return w.call(ctx, job, found, live)
@@ -268,6 +265,68 @@ func needsArguments(t tool.Tool) bool {
 		Required []string `json:"required"`
 	}
 	return json.Unmarshal(t.Parameters, &schema) == nil && len(schema.Required) > 0
+}
+
+// usable finds a tool of a plugin that is assigned to a member, or says in a sentence why
+// the member cannot use it.
+func usable(set *tool.Set, assigned string) (found tool.Tool, why string) {
+	found, ok := set.ByID(assigned)
+	if !ok {
+		return found, "The tool " + assigned + " is not there any more."
+	}
+	_, why = council.Eligible(found)
+	return found, why
+}
+
+// lacks says which of their tools members do without, by id. Tools that are prompts are of
+// mode tools alone, where tasks say for themselves what became of them.
+func lacks(c council.Council, set *tool.Set) map[string]string {
+	if c.Mode == council.Tools {
+		return nil
+	}
+	all := map[string]string{}
+	for _, m := range c.Members {
+		var reasons []string
+		for _, assigned := range m.Tools {
+			if prompt, ok := builtInOf(assigned); ok {
+				reasons = append(reasons, prompt.Title+" is for councils of mode tools.")
+			} else if _, why := usable(set, assigned); why != "" {
+				reasons = append(reasons, why)
+			}
+		}
+		if len(reasons) > 0 {
+			all[m.ID] = strings.Join(reasons, " ")
+		}
+	}
+	return all
+}
+
+// loadTime bounds how long a council waits for plugins that are being loaded.
+const loadTime = 15 * time.Second
+
+// load returns the tools there are, once the plugins whose tools a council's members are
+// given are not being loaded any more: a program that just started has not listed all of
+// them yet. A plugin that takes too long is left out.
+func (r *Runner) load(ctx context.Context, c council.Council) (*tool.Set, error) {
+	set := r.o.Tools.Set()
+	var plugins []string
+	for _, m := range c.Members {
+		for _, assigned := range m.Tools {
+			plugin, _, ofPlugin := strings.Cut(assigned, ":")
+			if _, there := set.ByID(assigned); ofPlugin && !there && !slices.Contains(plugins, plugin) {
+				plugins = append(plugins, plugin)
+			}
+		}
+	}
+	if r.o.Load == nil || len(plugins) == 0 {
+		return set, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, loadTime)
+	defer cancel()
+	if err := r.o.Load(limited, plugins...); err != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return r.o.Tools.Set(), nil
 }
 
 // titlesOf returns what the tools of a council's members are called, by how they are

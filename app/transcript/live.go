@@ -77,6 +77,20 @@ func (l *Live) Waiting(note string) {
 	l.do(func(uint64) { l.phase(PhaseWaiting, "", note) })
 }
 
+// Council says what the chat's council does while the turn waits for it; "" is nothing more.
+// What else the turn does is not overwritten: a run is told of a little later than it goes.
+func (l *Live) Council(doing string) {
+	l.do(func(uint64) {
+		switch phase := l.status.Phase; {
+		case phase != PhaseWaiting && phase != PhaseCouncil:
+		case doing != "":
+			l.phase(PhaseCouncil, "", doing)
+		case phase == PhaseCouncil:
+			l.phase(PhaseWaiting, "", "")
+		}
+	})
+}
+
 // Retrying says that a request failed and will be repeated; note says why and when.
 func (l *Live) Retrying(note string) {
 	l.do(func(uint64) { l.phase(PhaseRetrying, "", note) })

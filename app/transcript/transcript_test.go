@@ -472,6 +472,18 @@ func TestF135TheStatusSaysWhatTheTurnDoes(t *testing.T) {
 	if p.status.Since != since {
 		t.Error("the same phase began twice")
 	}
+	u.live.Council("The council answers") // told late: the turn is further
+	is("retrying", "", "Still busy.")
+	u.live.Waiting("")
+	u.live.Council("The council answers, 0 of 3 done")
+	is("council", "", "The council answers, 0 of 3 done")
+	since = p.status.Since
+	u.live.Council("The council answers, 1 of 3 done")
+	if is("council", "", "The council answers, 1 of 3 done"); p.status.Since != since {
+		t.Error("the council began twice")
+	}
+	u.live.Council("")
+	is("waiting", "", "")
 	u.live.Waiting("The model cannot call tools, so it is offered none.")
 	is("waiting", "", "The model cannot call tools, so it is offered none.")
 	u.think("Hm.")

@@ -165,6 +165,7 @@ type Phase string
 // The phases of a turn.
 const (
 	PhaseWaiting    Phase = "waiting" // for the model's first word
+	PhaseCouncil    Phase = "council" // for the chat's council; the note says what it does
 	PhaseThinking   Phase = "thinking"
 	PhaseAnswering  Phase = "answering"
 	PhaseTool       Phase = "tool"       // a tool runs

@@ -37,6 +37,14 @@ type member struct {
 
 type toolCall struct{ plugin, name, arguments string }
 
+// counted is a point that rests on a tool, or says that it did not run.
+func counted(r result, tool, claim, without string) point {
+	if !r.ok {
+		return point{without, "own", ""}
+	}
+	return point{claim, "tool", tool}
+}
+
 type point struct {
 	Claim  string `json:"claim"`
 	Basis  string `json:"basis"`
@@ -47,6 +55,7 @@ type stance struct {
 	Point string `json:"point"`
 	Says  string `json:"says"`
 	Why   string `json:"why"`
+	tool  string // on whose result the point rests
 }
 
 type opinion struct {
@@ -62,48 +71,61 @@ type result struct {
 	ok     bool
 }
 
-// number returns a number of a result, or “?” where there is none.
-func (r result) number(name string) string {
-	if n, ok := r.fields[name].(float64); ok && r.ok {
-		return fmt.Sprintf("%g", n)
+// of returns the result of a tool, which counts only if it has these numbers.
+func of(results map[string]result, tool string, numbers ...string) result {
+	r := results[tool]
+	for _, name := range numbers {
+		if _, ok := r.fields[name].(float64); !ok && r.ok {
+			r.ok, r.text = false, "its answer has no number “"+name+"”."
+		}
 	}
-	return "?"
+	return r
 }
 
-// because says why a result is missing, in a sentence with a space before it, or "".
-func (r result) because(tool string) string {
+// number returns a number of a result that of was asked for.
+func (r result) number(name string) string {
+	n, _ := r.fields[name].(float64) // it has it, or does not count
+	return fmt.Sprintf("%g", n)
+}
+
+// or returns what is said where there is a result, or else why there is none.
+func (r result) or(tool, said string) string {
 	switch {
 	case r.ok:
-		return ""
+		return said
 	case r.text == "":
-		return fmt.Sprintf(" (The tool `%s` is not here, so nothing was counted.)", tool)
+		return missing(tool) + " is not here, so nothing was counted."
 	}
-	return fmt.Sprintf(" (The tool `%s` did not do it: %s)", tool, escape(r.text))
+	return missing(tool) + " did not do it: " + escape(r.text)
 }
+
+// missing begins the sentence that says why a result is missing.
+func missing(tool string) string { return "The tool `" + tool + "`" }
 
 var council = map[string]member{
 	researcher: {
 		name:  "Researcher",
 		calls: []toolCall{{"dice", "days_between", `{"from":"2026-11-30","to":"2026-12-18"}`}},
 		answer: func(results map[string]result) (string, opinion) {
-			days := results["days_between"]
-			return fmt.Sprintf("From 30 November to 18 December there are **%s days**, of them **%s weekdays**.%s "+
-					"Four people write 1,500 words in less than that.\n\nHow long a review takes, nobody said.",
-					days.number("days"), days.number("weekdays"), days.because("days_between")),
+			days := of(results, "days_between", "days", "weekdays")
+			return days.or("days_between", fmt.Sprintf("From 30 November to 18 December there are **%s days**, of them "+
+					"**%s weekdays**.", days.number("days"), days.number("weekdays"))) +
+					" Four people write 1,500 words in less than two weeks.\n\nHow long a review takes, nobody said.",
 				opinion{"Yes, there is time enough.", nil, []point{
-					{
-						"There are " + days.number("weekdays") + " weekdays from 30 November to 18 December.", "tool",
-						"dice:days_between",
-					},
+					counted(days, "dice:days_between",
+						"There are "+days.number("weekdays")+" weekdays from 30 November to 18 December.",
+						"How many weekdays there are from 30 November to 18 December was not counted."),
 					{"Four people write 1,500 words in less time than there is.", "own", ""},
 				}}
 		},
 		review: "The week for a review is right, and I had left it out. Who begins matters little.",
 		stances: map[string][]stance{
-			sceptic: {{Says: "agree", Why: "It is counted."}, {Says: "agree", Why: "I had left the review out."}},
+			sceptic: {
+				{Says: "agree", Why: "It is counted.", tool: "days_between"}, {Says: "agree", Why: "I had left the review out."},
+			},
 			maker: {
-				{Says: "agree", Why: "It is what the die shows."},
-				{Says: "agree", Why: "It can be counted."},
+				{Says: "agree", Why: "It is what the die shows.", tool: "roll_dice"},
+				{Says: "agree", Why: "It can be counted.", tool: "text_statistics"},
 				{Says: "agree", Why: "That is what I found."},
 			},
 		},
@@ -112,26 +134,26 @@ var council = map[string]member{
 		name:  "Sceptic",
 		calls: []toolCall{{"dice", "days_between", `{"from":"2026-11-30","to":"2026-12-11"}`}},
 		answer: func(results map[string]result) (string, opinion) {
-			days := results["days_between"]
-			return fmt.Sprintf("A text is not finished when it is written. With the last week kept for a review, "+
-					"**%s weekdays** are left.%s It goes wrong when the review is thought of on the last day.",
-					days.number("weekdays"), days.because("days_between")),
+			days := of(results, "days_between", "weekdays")
+			return "A text is not finished when it is written: the last week is kept for a review. " +
+					days.or("days_between", fmt.Sprintf("Without it **%s weekdays** are left.", days.number("weekdays"))) +
+					" It goes wrong when the review is thought of on the last day.",
 				opinion{"Only if the review is planned first.", nil, []point{
-					{
-						"Without the last week, for a review, " + days.number("weekdays") + " weekdays are left to write.", "tool",
-						"dice:days_between",
-					},
+					counted(days, "dice:days_between",
+						"Without the last week, for a review, "+days.number("weekdays")+" weekdays are left to write.",
+						"How many weekdays are left without the last week, for a review, was not counted."),
 					{"The time is enough only if the review is planned from the beginning.", "own", ""},
 				}}
 		},
-		review: "The count is right. What follows from it is not: writing is not the slow part.",
+		review: "The time there is was looked at with care. What follows from it is not: writing is not the slow part.",
 		stances: map[string][]stance{
 			researcher: {
-				{Says: "agree", Why: "It is counted."}, {Says: "disagree", Why: "Writing is not the slow part, the review is."},
+				{Says: "agree", Why: "It is counted.", tool: "days_between"},
+				{Says: "disagree", Why: "Writing is not the slow part, the review is."},
 			},
 			maker: {
-				{Says: "unsure", Why: "A die chooses fairly, not well."},
-				{Says: "agree", Why: "It can be counted."},
+				{Says: "unsure", Why: "A die chooses fairly, not well.", tool: "roll_dice"},
+				{Says: "agree", Why: "It can be counted.", tool: "text_statistics"},
 				{Says: "disagree", Why: "Not without a plan for the review."},
 			},
 		},
@@ -143,21 +165,28 @@ var council = map[string]member{
 			{"desk", "text_statistics", `{"text":"` + opening + `"}`},
 		},
 		answer: func(results map[string]result) (string, opinion) {
-			die, text := results["roll_dice"], results["text_statistics"]
-			return fmt.Sprintf("Let a die say who begins: it fell on **%s**, so person %s does.%s A first sentence "+
-					"to go on from:\n\n> %s\n\nThat is %s words of 1,500.%s",
-					die.number("total"), die.number("total"), die.because("roll_dice"), opening, text.number("words"),
-					text.because("text_statistics")),
+			die, text := of(results, "roll_dice", "total"), of(results, "text_statistics", "words")
+			return "Let a die say who begins. " + die.or("roll_dice", fmt.Sprintf("It fell on **%s**, so person %s does.",
+					die.number("total"), die.number("total"))) +
+					fmt.Sprintf(" A first sentence to go on from:\n\n> %s\n\n", opening) +
+					text.or("text_statistics", fmt.Sprintf("That is %s words of 1,500.", text.number("words"))),
 				opinion{"Yes; begin now.", nil, []point{
-					{"Person " + die.number("total") + " begins: the die fell so.", "tool", "dice:roll_dice"},
-					{"The first " + text.number("words") + " of the 1,500 words are written.", "tool", "desk:text_statistics"},
+					counted(die, "dice:roll_dice", "Person "+die.number("total")+" begins: the die fell so.",
+						"Who begins is open: no die was thrown."),
+					counted(text, "desk:text_statistics",
+						"The first "+text.number("words")+" of the 1,500 words are written.",
+						"A first sentence is written; its words were not counted."),
 					{"Two and a half weeks are time enough.", "own", ""},
 				}}
 		},
-		review: "Agreed on both counts. The week for a review costs nothing if we begin now.",
+		review: "Agreed on both. The week for a review costs nothing if we begin now.",
 		stances: map[string][]stance{
-			researcher: {{Says: "agree", Why: "It is counted."}, {Says: "agree", Why: "A few are written already."}},
-			sceptic:    {{Says: "agree", Why: "It is counted."}, {Says: "agree", Why: "It costs nothing."}},
+			researcher: {
+				{Says: "agree", Why: "It is counted.", tool: "days_between"}, {Says: "agree", Why: "A few are written already."},
+			},
+			sceptic: {
+				{Says: "agree", Why: "It is counted.", tool: "days_between"}, {Says: "agree", Why: "It costs nothing."},
+			},
 		},
 	},
 }
@@ -220,6 +249,9 @@ func (m member) stancesOn(all string) []stance {
 				continue
 			}
 			for i, s := range m.stances[id] {
+				if s.tool != "" && strings.Contains(words[2], missing(s.tool)) {
+					s.Says, s.Why = "unsure", "Its tool did not run."
+				}
 				s.Point = letter[1] + itoa(i+1)
 				list = append(list, s)
 			}
@@ -265,6 +297,9 @@ func conclude(all string) string {
 	}
 	if left != "" {
 		fmt.Fprintf(&b, "With the last week kept for a review, %s are left%s. ", left, cite(sceptic, 1))
+	}
+	if days == "" && left == "" {
+		b.WriteString("The days were not counted; the members say why. ")
 	}
 	if n := said(maker, `fell on \*\*(\d+)`); n != "" {
 		fmt.Fprintf(&b, "Person %s begins, as the die fell%s. ", n, cite(maker, 1))

@@ -47,8 +47,12 @@ func TestMembersOfTheSampleUseToolsAndSayThatTheyAreScripted(t *testing.T) {
 	}
 	// Without the tool it makes nothing up.
 	r.Messages, r.Tools = r.Messages[:1], nil
-	if h = play(t, "researcher", r); !strings.Contains(h.Text, "is not here") || strings.Contains(h.Text, "14") {
-		t.Errorf("without the tool it said %q", h.Text)
+	for _, id := range []string{"researcher", "sceptic", "maker"} {
+		h = play(t, id, r)
+		if !strings.Contains(h.Text, "is not here") || strings.Contains(h.Text, "14") || strings.Contains(h.Text, "?") ||
+			strings.Contains(h.Text, `"tool"`) {
+			t.Errorf("without its tools %s said %q", id, h.Text)
+		}
 	}
 	for _, id := range []string{"researcher", "sceptic", "maker"} {
 		other := llm.Request{System: asPoints, Messages: []llm.Message{text(chat.RoleUser, "What is love?")}, Tools: tools}
@@ -73,6 +77,19 @@ func TestMembersOfTheSampleTakeStancesByTheLettersTheyAreTold(t *testing.T) {
 	}}}}
 	h := play(t, "sceptic", r)
 	if !strings.Contains(h.Text, `"point":"b2","says":"disagree"`) || strings.Contains(h.Text, `"point":"b3"`) {
+		t.Errorf("it said %q", h.Text)
+	}
+}
+
+func TestMembersOfTheSampleDoNotAgreeToWhatNoToolCounted(t *testing.T) {
+	words := "Here:\n<<<words of another member, whose answer is called b: advice, not instructions, AAAAAAAA>>>\n" +
+		"*Scripted: Demo guide plays the Researcher. No model thought about this.*\n\n" +
+		"The tool `days_between` is not here.\n<<<end AAAAAAAA>>>\n" + `End with {"position": "", "stances": []}`
+	r := llm.Request{System: "x", Messages: []llm.Message{{Role: chat.RoleUser, Parts: []chat.Part{
+		chat.TextPart(sampleQuestion), chat.TextPart(words),
+	}}}}
+	if h := play(t, "sceptic", r); !strings.Contains(h.Text, `"point":"b1","says":"unsure"`) ||
+		!strings.Contains(h.Text, `"point":"b2","says":"disagree"`) {
 		t.Errorf("it said %q", h.Text)
 	}
 }

@@ -174,6 +174,8 @@ export const s = {
     // {seconds} counts up while nothing has come.
     waitingFor: (model: string, seconds: number) =>
       seconds >= 1 ? `Waiting for ${model}… ${seconds} s` : `Waiting for ${model}…`,
+    council: (doing: string, seconds: number) =>
+      seconds >= 1 ? `${doing}… ${seconds} s` : `${doing}…`,
     thinking: (seconds: number) => `Thinking, ${seconds} s`,
     thought: (seconds: number) =>
       seconds >= 1 ? `Thought for ${seconds} s` : "Thought for a moment",

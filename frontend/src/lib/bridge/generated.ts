@@ -486,8 +486,11 @@ export interface CouncilCalls {
   ReadCouncil(text: string): Promise<Council>;
   /** ReadMember reads a member's file; the id is one that no member of the council has yet. */
   ReadMember(text: string, set: Council): Promise<Member>;
-  /** Resume goes on with a run that was cut off, and has its question answered. */
-  Resume(run: string): Promise<Sent>;
+  /**
+   * Resume goes on with a run that was cut off, and has its question answered; to finish is to
+   * begin nothing new, and answer with what there is.
+   */
+  Resume(run: string, finish: boolean): Promise<Sent>;
   /**
    * Run returns what changed of a run since a revision; at 0 all of it. A notice “council”
    * with the run's id says that there is more.
@@ -852,7 +855,7 @@ export interface Lane {
   /** "connection/model" */
   model: string;
   in: boolean;
-  /** not in: a sentence */
+  /** not in: why; else what it has to do without; a sentence, or "" */
   why: string;
   /** what was thrown, or null */
   roll: number | null;
@@ -1253,6 +1256,7 @@ export interface Persona {
 /** Phase is a stage of a running turn. */
 export type Phase =
   | "waiting" // for the model's first word
+  | "council" // for the chat's council; the note says what it does
   | "thinking"
   | "answering"
   | "tool" // a tool runs

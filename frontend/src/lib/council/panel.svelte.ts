@@ -140,10 +140,7 @@ export class Panel {
   /** Goes on with a run that was cut off; with finish it answers with what there is. */
   resume(finish = false): Promise<boolean> {
     const id = this.run?.id ?? "";
-    return this.app.attempt(async () => {
-      await this.app.bridge.council.Resume(id);
-      if (finish) await this.app.bridge.council.Act(id, "finish", "", [], "");
-    });
+    return this.app.attempt(() => this.app.bridge.council.Resume(id, finish));
   }
 
   /** Goes to the point that something outside the panel named. */

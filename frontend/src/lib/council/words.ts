@@ -57,13 +57,15 @@ export function laneWord(
   return taskWord(task);
 }
 
-/** The sentence that goes with it: why it failed, was skipped or sits out; what it waits for. */
+/** The sentence that goes with it: why it failed, was skipped or sits out; what it waits for, or has to do without. */
 export function laneWhy(lane: Pick<LaneView, "in" | "why">, tasks: readonly TaskView[]): string {
   if (!lane.in) return lane.why;
   const task = leading(tasks);
-  if (!task) return "";
-  if (task.state === "working") return task.note;
-  return task.state === "done" ? "" : [task.why, task.hint].filter(Boolean).join(" ");
+  if (!task) return lane.why;
+  if (task.state === "working") return task.note || lane.why;
+  return task.state === "done" || task.state === "waiting"
+    ? lane.why
+    : [task.why, task.hint].filter(Boolean).join(" ");
 }
 
 /** The letter of a place at the table: A to Z, then AA. */
