@@ -89,6 +89,7 @@ func TestSecretsAreMaskedWhereverTheyStand(t *testing.T) {
 		"mistral keys look like nothing: hush-hush":          "mistral keys look like nothing: •••",
 		"a risk-free disk-based task of hfs":                 "a risk-free disk-based task of hfs",
 		"the model sk8r is not found":                        "the model sk8r is not found",
+		"skyscraper, r8r4q2ZC7WJ2Y5KQ":                       "skyscraper, r8r4q2ZC7WJ2Y5KQ",
 	} {
 		if got := maskKeys(text, "hush-hush", "abc"); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -9,8 +9,9 @@ import (
 const mask = "•••"
 
 // keyShapes are the beginnings and forms of well-known keys, half-masked ones
-// included, since a provider that refuses a key likes to repeat it.
-var keyShapes = lazy(`(?i)\b(?:sk|pk|rk|gsk|xai|hf|nvapi|pplx|csk|tgp|r8|fw|AIza|AQ\.|ya29\.)[-_.]?[A-Za-z0-9_\-.*•]{8,}|\bbearer\s+[A-Za-z0-9_\-.~+/=*]{8,}|\b[0-9a-f]{32}\.[A-Za-z0-9]{16}\b|([?&](?:key|api_key|token)=)[^&\s"]+`)
+// included, since a provider that refuses a key likes to repeat it. Two letters begin a key
+// only with what separates them from its rest: “skyscraper” is a word.
+var keyShapes = lazy(`(?i)\b(?:(?:sk|pk|rk|gsk|xai|hf|nvapi|pplx|csk|tgp|r8|fw)[-_.]|AIza|AQ\.|ya29\.)[A-Za-z0-9_\-.*•]{8,}|\bbearer\s+[A-Za-z0-9_\-.~+/=*]{8,}|\b[0-9a-f]{32}\.[A-Za-z0-9]{16}\b|([?&](?:key|api_key|token)=)[^&\s"]+`)
 
 // Mask replaces the given secrets in a text, and whatever looks like a key.
 func Mask(text string, secrets ...string) string { return maskKeys(text, secrets...) }
