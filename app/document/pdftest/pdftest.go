@@ -4,7 +4,9 @@ package pdftest
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/zlib"
+	"encoding/binary"
 	"fmt"
 	"strings"
 )
@@ -91,11 +93,52 @@ func Circle() []byte {
 }
 
 // Bomb unpacks to one string of some bytes.
-func Bomb(size int) []byte {
-	return Pages("", Flate("", append(append([]byte("BT ("), bytes.Repeat([]byte{'A'}, size)...), ") Tj"...)))
-}
+func Bomb(size int) []byte { return Pages("", many("BT (", 'A', size, ") Tj")) }
 
 // Nested has lists in each other.
-func Nested(levels int) []byte {
-	return Pages("", Flate("", bytes.Repeat([]byte{'['}, levels)))
+func Nested(levels int) []byte { return Pages("", many("", '[', levels, "")) }
+
+// many returns a compressed stream object of one byte many times, with something before and
+// after it. A piece of equal bytes is compressed once and written again and again: to
+// compress them all takes longer than what is tested.
+func many(before string, one byte, times int, after string) string {
+	const size = 1 << 20
+	piece := bytes.Repeat([]byte{one}, size)
+	b := bytes.NewBuffer([]byte{0x78, 0xda}) // what zlib begins with
+	w, _ := flate.NewWriter(b, flate.BestCompression)
+	write := func(data []byte) []byte {
+		from := b.Len()
+		_, _ = w.Write(data) // a buffer takes all
+		_ = w.Flush()
+		return b.Bytes()[from:]
+	}
+	write([]byte(before))
+	var again []byte // goes back into the piece before, which is the same
+	for range min(2, times/size) {
+		again = bytes.Clone(write(piece))
+	}
+	b.Write(bytes.Repeat(again, max(0, times/size-2)))
+	write(piece[:times%size])
+	write([]byte(after))
+	_ = w.Close()
+
+	sum := checksum{a: 1}
+	for _, c := range []byte(before) {
+		sum.add(c, 1)
+	}
+	sum.add(one, uint64(times))
+	for _, c := range []byte(after) {
+		sum.add(c, 1)
+	}
+	return Stream("/Filter /FlateDecode", binary.BigEndian.AppendUint32(b.Bytes(), uint32(sum.b<<16|sum.a)))
+}
+
+// checksum is Adler-32, which zlib ends with.
+type checksum struct{ a, b uint64 }
+
+// add adds a byte n times.
+func (s *checksum) add(c byte, n uint64) {
+	const prime = 65521
+	s.b = (s.b + n*s.a + n*(n+1)/2*uint64(c)) % prime
+	s.a = (s.a + n*uint64(c)) % prime
 }
