@@ -34,14 +34,21 @@ async function journey(name, { run, ...options }) {
   }
 }
 
+const journeys = [];
 for (const file of (await readdir(folder)).sort()) {
   const { tests } = await import(new URL(file, folder));
-  for (const [name, test] of Object.entries(tests)) {
-    if (only && !`${file} ${name}`.includes(only)) continue;
+  for (const [name, test] of Object.entries(tests))
+    if (!only || `${file} ${name}`.includes(only)) journeys.push([name, test]);
+}
+
+// Two at a time: half of a journey is waiting for the page.
+const left = journeys.values();
+const some = async () => {
+  for (const [name, test] of left)
     if (await journey(name, test)) passed++;
     else failed++;
-  }
-}
+};
+await Promise.all([some(), some()]);
 
 await browser.close();
 site.close();
