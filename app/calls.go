@@ -22,7 +22,7 @@ func callDetail(r chat.CallRecord) CallDetail {
 		ID: strconv.FormatUint(r.ID, 10), Arguments: indented(r.Arguments), RawArguments: r.RawArguments,
 		Media:     []transcript.Media{},
 		ErrorType: r.ErrorType, Started: stamp(r.Started), Ended: stamp(r.Ended), MS: int64(r.MS), Caller: r.Caller,
-		Digest: r.Digest, Why: []string{},
+		Digest: r.Digest, Why: []string{}, Hooks: hookSteps(r.Hooks),
 	}
 	text := r.ResultText
 	var typed string

@@ -9,6 +9,7 @@ import (
 	"conclave/app/council"
 	"conclave/app/deliberation"
 	"conclave/app/fault"
+	"conclave/app/textdiff"
 	"conclave/app/transcript"
 )
 
@@ -55,7 +56,7 @@ func TestTheSampleCouncilIsWatchedReadExportedAndOpened(t *testing.T) {
 		t.Errorf("it was sent %+v, %v", sent, err)
 	}
 	lines, err := w.Council.Compare(run, first.ID, v.Lanes[1].Tasks[0].ID)
-	added := func(l app.DiffLine) bool { return l.Kind == app.DiffAdded }
+	added := func(l app.DiffLine) bool { return l.Kind == textdiff.Added }
 	if err != nil || !slices.ContainsFunc(lines, added) {
 		t.Errorf("what two were sent differs by %+v, %v", lines, err)
 	}

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/deliberation"
 	"conclave/app/fault"
 	"conclave/app/limit"
 	"conclave/app/render"
+	"conclave/app/textdiff"
 	"conclave/app/transcript"
 	"conclave/app/turn"
 )
@@ -224,32 +223,18 @@ func asText(sent []SentRequest) string {
 	return b.String()
 }
 
-// diffOf returns how a text differs from another, with some lines around each difference.
+// diffOf returns how a text differs from another, with some lines around each difference;
+// all of its lines where it does not.
 func diffOf(before, after string) []DiffLine {
+	lines := []DiffLine{}
 	if before == after {
-		lines := []DiffLine{}
 		for line := range strings.Lines(before) {
-			lines = append(lines, DiffLine{DiffSame, strings.TrimSuffix(line, "\n")})
+			lines = append(lines, DiffLine{Kind: textdiff.Same, Text: strings.TrimSuffix(line, "\n")})
 		}
 		return lines
 	}
-	lines := []DiffLine{}
-	began := false
-	for line := range bytes.Lines(diff.Diff("", []byte(before), "", []byte(after))) {
-		text := strings.TrimSuffix(string(line), "\n")
-		switch {
-		case strings.HasPrefix(text, "@@"):
-			if began = true; len(lines) > 0 {
-				lines = append(lines, DiffLine{DiffSame, "…"})
-			}
-		case !began || text == "":
-		case text[0] == '+':
-			lines = append(lines, DiffLine{DiffAdded, text[1:]})
-		case text[0] == '-':
-			lines = append(lines, DiffLine{DiffRemoved, text[1:]})
-		case text[0] == ' ':
-			lines = append(lines, DiffLine{DiffSame, text[1:]})
-		}
+	for _, l := range textdiff.Lines(before, after) {
+		lines = append(lines, DiffLine{Kind: l.Kind, Text: l.Text})
 	}
 	return lines
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"conclave/app/council"
+	"conclave/app/textdiff"
 )
 
 // CouncilSettings says which council a chat has.
@@ -115,20 +116,12 @@ type BlockText struct {
 	Why    string         `json:"why"`    // what was cut or left out, and why: a sentence, or ""
 }
 
-// DiffKind says of which text a line is.
-type DiffKind string
-
-// The kinds of lines of a diff.
-const (
-	DiffSame    DiffKind = "same"
-	DiffRemoved DiffKind = "removed" // only in the first
-	DiffAdded   DiffKind = "added"   // only in the second
-)
-
 // DiffLine is one line of a diff.
 type DiffLine struct {
-	Kind DiffKind `json:"kind"`
-	Text string   `json:"text"`
+	Kind textdiff.Kind `json:"kind"`
+	Text string        `json:"text"`
+	// It is the heading of the lines below it; of a gap, of those above the next line.
+	Heading bool `json:"heading,omitempty"`
 }
 
 // RunFile is a run as a file.

@@ -25,6 +25,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/plugin"
 	"conclave/app/testkit"
+	"conclave/app/textdiff"
 )
 
 var must = testkit.Must
@@ -62,6 +63,7 @@ var pageNames = map[reflect.Type]string{
 	reflect.TypeFor[chat.Role]():           "EntryRole",
 	reflect.TypeFor[chat.MessageState]():   "EntryState",
 	reflect.TypeFor[plugin.State]():        "PluginState",
+	reflect.TypeFor[textdiff.Kind]():       "DiffKind",
 }
 
 func TestF143ThePagesTypesAreThoseOfTheProgram(t *testing.T) {

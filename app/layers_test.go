@@ -25,8 +25,9 @@ var layers = map[string][]string{
 	"app/bus":        {},
 	"app/version":    {},
 	"app/limit":      {},
-	"app/address":    {}, // which addresses are nobody's to ask
-	"app/jsonobject": {}, // the members of an object in their order
+	"app/address":    {},                                       // which addresses are nobody's to ask
+	"app/jsonobject": {},                                       // the members of an object in their order
+	"app/textdiff":   {"github.com/rogpeppe/go-internal/diff"}, // two texts line by line
 	"app/chat":       {"app/fault"},
 	"app/cost":       {"app/fault", "app/chat"}, // of requests to models
 
@@ -57,7 +58,7 @@ var layers = map[string][]string{
 	"app/fetch":              {"app/address"}, // what plugins and the window both ask servers with
 
 	// Doers: words, interfaces, and the neighbours named.
-	"app/hook": {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit"},
+	"app/hook": {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/textdiff"},
 	"app/call": {
 		"app/fault", "app/chat", "app/hook", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync",
 	},
@@ -149,7 +150,7 @@ var layers = map[string][]string{
 		"app/transcript", "app/turn", "app/conversation", "app/council", "app/deliberation", "app/plugin",
 		"app/plugin/host", "app/plugin/library",
 		"app/plugin/packages", "app/service",
-		"app/fetch", "app/render", "github.com/rogpeppe/go-internal/diff", "github.com/wailsapp/wails/v2/pkg/runtime",
+		"app/fetch", "app/render", "app/textdiff", "app/hook", "github.com/wailsapp/wails/v2/pkg/runtime",
 		"github.com/google/uuid",
 	},
 	"app/cli": {

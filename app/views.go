@@ -120,6 +120,8 @@ type CallDetail struct {
 	Digest       string             `json:"digest"` // digest of the definition in hex
 	// “Why was this allowed?”: the rule path in words, one step per line.
 	Why []string `json:"why"`
+	// What hooks did to it; [] where none looked at it.
+	Hooks []HookStepView `json:"hooks"`
 }
 
 // MessageInfo holds the exact requests behind one answer.

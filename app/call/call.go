@@ -165,6 +165,7 @@ type Call struct {
 	turn      *Turn
 	log       Log
 	arguments json.RawMessage // as they were asked for, or as hooks left them; a person may have changed the record's
+	hooks     []hook.Trace    // what hooks did so far
 	answer    *tool.Result    // what its plugin's hook answered in place of the tool
 }
 
@@ -423,6 +424,7 @@ func (c *Call) Finish(ctx context.Context, r tool.Result) {
 			c.Record.MS = float64(c.Record.Ended.Sub(c.Record.Started).Microseconds()) / 1000
 		}
 	}
+	c.Record.Hooks = c.runner.o.Points.Steps(save, c.hooks)
 	if err := c.log.PutCall(save, &c.Record); err != nil {
 		c.runner.o.Slog.Error("the end of a call could not be recorded", "tool", c.Record.ToolID, "err", err)
 	}

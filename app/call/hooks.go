@@ -12,8 +12,9 @@ func (c *Call) hookCall() hook.Call {
 	return hook.Call{ID: c.Name(), Tool: c.Tool, Arguments: c.arguments}
 }
 
-// emitNotes emits the notes of hooks as events.
-func (c *Call) emitNotes(trace []hook.Trace) {
+// traced remembers what hooks did, and emits their notes as events.
+func (c *Call) traced(trace []hook.Trace) {
+	c.hooks = append(c.hooks, trace...)
 	for _, note := range hook.Notes(trace) {
 		c.emit(Event{Kind: Noted, Note: note})
 	}
@@ -27,7 +28,7 @@ func (c *Call) beforeTool(ctx context.Context) *tool.Result {
 		return nil
 	}
 	out, refused, trace, err := c.runner.o.Points.BeforeTool(ctx, c.hookCall(), c.turn.TurnInfo)
-	c.emitNotes(trace)
+	c.traced(trace)
 	if err != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
@@ -42,7 +43,7 @@ func (c *Call) beforeTool(ctx context.Context) *tool.Result {
 	}
 	c.answer = out.Result
 	refused, trace, err = c.runner.o.Points.Approve(ctx, c.hookCall(), c.turn.TurnInfo)
-	c.emitNotes(trace)
+	c.traced(trace)
 	if err != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
@@ -66,7 +67,7 @@ func (c *Call) afterTool(ctx context.Context, r tool.Result) tool.Result {
 	seen := c.hookCall()
 	seen.Arguments, seen.Result, seen.Took = c.Record.Arguments, &r, c.runner.o.Now().Sub(c.Record.Started)
 	out, trace, err := c.runner.o.Points.AfterTool(ctx, seen, c.turn.TurnInfo)
-	c.emitNotes(trace)
+	c.traced(trace)
 	if err != nil {
 		return tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}

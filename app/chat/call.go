@@ -66,4 +66,6 @@ type CallRecord struct {
 	// person, rule <id>, default, built-in or nobody to ask; empty before this was kept
 	Decider string `json:"decider,omitempty"`
 	Expired bool   `json:"expired,omitempty"` // a person was asked, and did not answer in time
+	// What hooks did to the call, in order.
+	Hooks []HookStep `json:"hooks,omitempty"`
 }

@@ -92,17 +92,19 @@ type Message struct {
 	Seq          MessageSeq     `json:"seq"`
 	Parent       MessageSeq     `json:"parent"`
 	// the turn that wrote it: a user message and all that answers it share it
-	Turn    string       `json:"turn,omitempty"`
-	Role    Role         `json:"role"`
-	Parts   []Part       `json:"parts"`
-	Model   string       `json:"model,omitempty"` // "connection/model" that wrote it
-	State   MessageState `json:"state"`
-	Error   *Failure     `json:"error,omitempty"`
-	Reason  EndReason    `json:"reason,omitempty"` // on the last message of a turn
-	Hidden  bool         `json:"hidden,omitempty"` // kept from the model
-	Usage   *Usage       `json:"usage,omitempty"`
-	Created time.Time    `json:"created"`
-	Ended   time.Time    `json:"ended,omitzero"`
+	Turn   string       `json:"turn,omitempty"`
+	Role   Role         `json:"role"`
+	Parts  []Part       `json:"parts"`
+	Model  string       `json:"model,omitempty"` // "connection/model" that wrote it
+	State  MessageState `json:"state"`
+	Error  *Failure     `json:"error,omitempty"`
+	Reason EndReason    `json:"reason,omitempty"` // on the last message of a turn
+	Hidden bool         `json:"hidden,omitempty"` // kept from the model
+	// What hooks did to the request that it answers, and to it, in order.
+	Hooks   []HookStep `json:"hooks,omitempty"`
+	Usage   *Usage     `json:"usage,omitempty"`
+	Created time.Time  `json:"created"`
+	Ended   time.Time  `json:"ended,omitzero"`
 
 	// Open says to a log that the turn goes on after this message, so that one cut
 	// off here is marked with EndInterrupted. It is no part of the message.

@@ -147,6 +147,7 @@ func mend(v *exported) []string {
 		if u := m.Usage; u != nil && (min(u.Input, u.Output, u.Cached, u.Reasoning) < 0 || u.Cost < 0 || u.Cost > 1e6) {
 			m.Usage = nil
 		}
+		m.Hooks = nil // of plugins that ran elsewhere
 		had := len(m.Parts)
 		m.Parts = importedParts(m.Parts)
 		parts += had - len(m.Parts)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"conclave/app/fault"
+	"conclave/app/keys"
 	"conclave/app/llm"
 )
 
@@ -34,6 +35,25 @@ func (c *Core) Mask(ctx context.Context) (func(string) string, error) {
 			return nil, err
 		}
 		secrets = append(secrets, kept...)
+	}
+	return func(text string) string { return llm.Mask(text, secrets...) }, nil
+}
+
+// maskUnasked is Mask for what happens by itself: nobody is asked for the passphrase of
+// the file with the keys. While nobody gave it, nothing here knows what the file holds.
+func (c *Core) maskUnasked(ctx context.Context) (func(string) string, error) {
+	if !c.Keys.NeedsPassphrase() {
+		return c.Mask(ctx)
+	}
+	connections, err := c.Models.Connections(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var secrets []string
+	for _, v := range connections {
+		if key := keys.FromEnvironment(v.Name); key != "" {
+			secrets = append(secrets, key)
+		}
 	}
 	return func(text string) string { return llm.Mask(text, secrets...) }, nil
 }

@@ -117,7 +117,7 @@ func (h laterHost) WriteLog(id, level, text string) { h.c.Host.WriteLog(id, leve
 
 // points are the hooks of turns and calls: those of plugins' processes.
 func (c *Core) points() *hook.Points {
-	return &hook.Points{Sources: []hook.Source{eventsFirst{c.prompt(), c.events}}}
+	return &hook.Points{Sources: []hook.Source{eventsFirst{c.prompt(), c.events}}, Mask: c.maskUnasked}
 }
 
 // eventsFirst sends the plugins the events that wait, such as the start of a

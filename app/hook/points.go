@@ -64,6 +64,9 @@ func (None) AfterTool(context.Context, TurnInfo) []Step[Call] { return nil }
 // concurrent use; Sources does not change once it is in use.
 type Points struct {
 	Sources []Source
+	// Mask returns what takes secrets out of what is kept of hooks; nil knows none. It must
+	// ask nobody.
+	Mask func(ctx context.Context) (func(string) string, error)
 }
 
 func gather[T any](p *Points, of func(Source) []Step[T]) []Step[T] {
@@ -81,7 +84,7 @@ func gather[T any](p *Points, of func(Source) []Step[T]) []Step[T] {
 // kind canceled when a hook stopped the turn, or the cause of ctx's end.
 func (p *Points) BeforeModel(ctx context.Context, r llm.Request, info TurnInfo) (llm.Request, []Trace, error) {
 	steps := gather(p, func(s Source) []Step[llm.Request] { return s.BeforeModel(ctx, info) })
-	end, err := run(ctx, BeforeModel, steps, r, false)
+	end, err := run(ctx, BeforeModel, steps, r, false, requestText)
 	if err == nil && end.last.Action == Stop {
 		err = fault.New(fault.Canceled, "hook", end.by.Title+" called the answer off.",
 			"Turn the plugin off if you did not want that.")
@@ -93,7 +96,7 @@ func (p *Points) BeforeModel(ctx context.Context, r llm.Request, info TurnInfo) 
 // change its calls and other parts. The error is the cause of ctx's end.
 func (p *Points) AfterModel(ctx context.Context, m chat.Message, info TurnInfo) (chat.Message, []Trace, error) {
 	steps := gather(p, func(s Source) []Step[chat.Message] { return s.AfterModel(ctx, info) })
-	end, err := run(ctx, AfterModel, steps, m, false)
+	end, err := run(ctx, AfterModel, steps, m, false, answerText)
 	if text := chat.TextOf(end.value.Parts); text != chat.TextOf(m.Parts) {
 		parts, placed := chat.ReplaceText(m.Parts, text)
 		if !placed {
@@ -113,7 +116,7 @@ func (p *Points) BeforeTool(ctx context.Context, c Call, info TurnInfo) (out Cal
 ) {
 	given := c.Tool
 	steps := gather(p, func(s Source) []Step[Call] { return s.BeforeTool(ctx, info) })
-	end, err := run(ctx, BeforeTool, steps, c, false)
+	end, err := run(ctx, BeforeTool, steps, c, false, argumentsText)
 	out, trace = end.value, end.trace
 	out.Tool, out.Result = given, nil // which tool it is, is not theirs to say
 	switch end.last.Action {
@@ -146,7 +149,7 @@ func (p *Points) Approve(ctx context.Context, c Call, info TurnInfo) (refused st
 			return verdict, err
 		}
 	}
-	end, err := run(ctx, Approve, steps, c, true)
+	end, err := run(ctx, Approve, steps, c, true, argumentsText)
 	if end.last.Action == Deny {
 		refused = "Tool execution denied by approval hook"
 		if end.last.Reason != "" {
@@ -160,7 +163,7 @@ func (p *Points) Approve(ctx context.Context, c Call, info TurnInfo) (refused st
 // cause of ctx's end.
 func (p *Points) AfterTool(ctx context.Context, c Call, info TurnInfo) (tool.Result, []Trace, error) {
 	steps := gather(p, func(s Source) []Step[Call] { return s.AfterTool(ctx, info) })
-	end, err := run(ctx, AfterTool, steps, c, false)
+	end, err := run(ctx, AfterTool, steps, c, false, resultText)
 	if end.value.Result == nil {
 		return *c.Result, end.trace, err
 	}

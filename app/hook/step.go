@@ -6,19 +6,21 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"conclave/app/chat"
 )
 
 // Point is a moment at which hooks run.
-type Point string
+type Point = chat.HookPoint
 
 // The points, in the order in which a turn comes to them. Macros get their values in
 // the first phase of before model.
 const (
-	BeforeModel Point = "before model"
-	AfterModel  Point = "after model"
-	BeforeTool  Point = "before tool"
-	Approve     Point = "approve"
-	AfterTool   Point = "after tool"
+	BeforeModel = chat.HookBeforeModel
+	AfterModel  = chat.HookAfterModel
+	BeforeTool  = chat.HookBeforeTool
+	Approve     = chat.HookApprove
+	AfterTool   = chat.HookAfterTool
 )
 
 // Phase orders the steps of one point; within a phase, their priorities do.
@@ -36,6 +38,9 @@ type Owner struct {
 	ID    string // a plugin's id, or conclave
 	Title string // its name, for a person
 }
+
+// Conclave is the owner of steps that come with the program.
+var Conclave = Owner{ID: "conclave", Title: "Conclave"}
 
 // Step is one hook at one point.
 type Step[T any] struct {
@@ -60,19 +65,21 @@ type Verdict[T any] struct {
 }
 
 // Action says what a step decided.
-type Action string
+type Action = chat.HookAction
 
 // The actions.
 const (
-	Unchanged Action = ""
-	Changed   Action = "changed"
-	Answer    Action = "answered" // before tool: Value holds the result; no later step runs
-	Deny      Action = "denied"   // before tool, approve: the call is not made; no later step runs
-	Stop      Action = "stopped"  // before model: the turn is called off
-	Failed    Action = "failed"   // in a trace only
+	Unchanged = chat.HookLooked
+	Changed   = chat.HookChanged
+	Answer    = chat.HookAnswered // Value holds the result; no later step runs
+	Deny      = chat.HookDenied   // no later step runs
+	Stop      = chat.HookStopped  // no later step runs
+	Failed    = chat.HookFailed   // in a trace only, as TimedOut
+	TimedOut  = chat.HookTimedOut
 )
 
-// Trace records what one step did, so that a person can see who changed a turn.
+// Trace records what one step did, so that a person can see who changed a turn. Points.Steps
+// makes of it what is kept.
 type Trace struct {
 	Point  Point
 	Owner  Owner
@@ -80,6 +87,8 @@ type Trace struct {
 	Reason string
 	Notes  []string
 	Took   time.Duration
+
+	change func() (before, after [][]section) // Changed: what the step was given, and what it gave back
 }
 
 // Notes returns the notes for the person in a trace.
@@ -100,8 +109,10 @@ type outcome[T any] struct {
 }
 
 // run has each step look at v, in their order. guard says that a step that fails
-// denies. The error is the cause of ctx's end.
-func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool) (outcome[T], error) {
+// denies. text puts a value as a person compares two. The error is the cause of ctx's end.
+func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool,
+	text func(T) [][]section,
+) (outcome[T], error) {
 	slices.SortStableFunc(steps, func(a, b Step[T]) int {
 		return cmp.Or(cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.Order, b.Order))
 	})
@@ -117,11 +128,20 @@ func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool)
 				step.Failed(err)
 			}
 			verdict = Verdict[T]{Action: Failed, Reason: err.Error()}
+			if errors.Is(err, context.DeadlineExceeded) {
+				verdict.Action = TimedOut
+			}
 		}
-		if verdict.Action != Unchanged || len(verdict.Notes) > 0 {
-			end.trace = append(end.trace, Trace{
-				at, step.Owner, verdict.Action, verdict.Reason, verdict.Notes, time.Since(began),
-			})
+		if verdict.Action != Unchanged || len(verdict.Notes) > 0 || step.Owner != Conclave {
+			t := Trace{
+				Point: at, Owner: step.Owner, Action: verdict.Action, Reason: verdict.Reason, Notes: verdict.Notes,
+				Took: time.Since(began),
+			}
+			if verdict.Action == Changed {
+				was, now := end.value, verdict.Value
+				t.change = func() (before, after [][]section) { return text(was), text(now) }
+			}
+			end.trace = append(end.trace, t)
 		}
 		switch verdict.Action {
 		case Changed:
@@ -129,7 +149,7 @@ func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool)
 		case Answer, Deny, Stop:
 			end.by, end.last = step.Owner, verdict
 			return end, nil
-		case Failed:
+		case Failed, TimedOut:
 			if guard {
 				end.by, end.last = step.Owner, Verdict[T]{
 					Action: Deny, Reason: step.Owner.Title + " could not say whether it may run",

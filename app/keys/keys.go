@@ -94,6 +94,9 @@ func (s *Store) keychain() bool {
 	return s.chain
 }
 
+// FromEnvironment returns the key of name that the environment gives, or "".
+func FromEnvironment(name string) string { return os.Getenv(variable(name)) }
+
 // variable is the environment variable that overrides the key of name.
 func variable(name string) string {
 	return "CONCLAVE_KEY_" + strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(name))
@@ -109,7 +112,7 @@ func (s *Store) Has(ctx context.Context, name string) bool {
 // Get reads a key. Kind not_found when there is none; unavailable when the
 // encrypted file is locked and nobody gave its passphrase.
 func (s *Store) Get(ctx context.Context, name string) (string, error) {
-	if key := os.Getenv(variable(name)); key != "" {
+	if key := FromEnvironment(name); key != "" {
 		return key, nil
 	}
 	if s.keychain() {

@@ -352,6 +352,52 @@ func DiffLeftOut(lines, files int) string {
 	return strings.Join(parts, " and ") + " " + verb + " not shown. Open its folder in your editor to read all of it."
 }
 
+// What is kept of what hooks did to a request, an answer or a call.
+var (
+	// HookSteps bounds the steps that are listed.
+	HookSteps = add(Limit{
+		Name:   "steps of hooks that are kept with a message or a call",
+		Value:  64,
+		Why:    "ten plugins that hook everything make a third of it; nobody reads more",
+		Person: "36 more steps of hooks are not listed.",
+		Test:   "app/hook TestWhatIsKeptOfHooksIsBounded",
+	})
+	// HookChange bounds the lines that they changed.
+	HookChange = add(Limit{
+		Name:   "text of what hooks changed that is kept with a message or a call",
+		Value:  24 << 10,
+		Unit:   Bytes,
+		Why:    "three hundred full lines; it is read with the message whenever the chat is",
+		Person: "12 more lines differ and are not kept.",
+		Test:   "app/hook TestWhatIsKeptOfHooksIsBounded",
+	})
+	// HookCompared bounds what is compared to find them.
+	HookCompared = add(Limit{
+		Name:   "text that is compared to tell what a hook changed",
+		Value:  2 << 20,
+		Unit:   Bytes,
+		Why:    "a chat of a thousand pages rewritten from end to end; comparing it takes a tenth of a second",
+		Person: "It was given and gave back more than 2 MiB that differ, which are not compared line by line.",
+		Test:   "app/hook TestWhatIsKeptOfHooksIsBounded",
+	})
+)
+
+// HookStepsLeft says how many steps of hooks are not listed.
+func HookStepsLeft(n int) string {
+	if n == 1 {
+		return "1 more step of a hook is not listed."
+	}
+	return fmt.Sprintf("%d more steps of hooks are not listed.", n)
+}
+
+// HookLinesLeft says how many changed lines are not kept.
+func HookLinesLeft(n int) string {
+	if n == 1 {
+		return "1 more line differs and is not kept."
+	}
+	return fmt.Sprintf("%d more lines differ and are not kept.", n)
+}
+
 // What of a document a model is told.
 var (
 	DocumentUnpacked = add(Limit{

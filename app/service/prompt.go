@@ -53,7 +53,7 @@ func (p *Prompt) BeforeModel(ctx context.Context, info hook.TurnInfo) []hook.Ste
 		return nil // what it is told is made of what it was given, and of nothing else
 	}
 	steps := []hook.Step[llm.Request]{
-		{Owner: hook.Owner{ID: "conclave", Title: "Conclave"}, Phase: hook.Fill, Do: p.filling(info)},
+		{Owner: hook.Conclave, Phase: hook.Fill, Do: p.filling(info)},
 	}
 	handled := map[string]any{ // what context handlers hand on, one to the next
 		"chatId": info.Conversation, "generationId": info.Turn, "generationType": info.Kind,

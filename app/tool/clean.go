@@ -3,6 +3,7 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -253,4 +254,28 @@ func cleanSchema(raw json.RawMessage) (json.RawMessage, int) {
 		return raw, 0
 	}
 	return append(out, raw[done:]...), removed
+}
+
+// ShownLine is how many characters of a line ShowLine keeps: a minified file is one line.
+const ShownLine = 400
+
+// ShowLine returns a line of foreign text as a person is shown it where they compare
+// texts: bounded, and with a hidden character written out, since it may be all that
+// differs.
+func ShowLine(line string) string {
+	if _, hidden := Strip(line); hidden > 0 {
+		var b strings.Builder
+		for _, r := range line {
+			if _, hidden := Strip(string(r)); hidden > 0 && r != '\t' {
+				fmt.Fprintf(&b, "\\u{%04x}", r)
+			} else {
+				b.WriteRune(r)
+			}
+		}
+		line = b.String()
+	}
+	if utf8.RuneCountInString(line) > ShownLine {
+		line = string([]rune(line)[:ShownLine]) + "…"
+	}
+	return line
 }

@@ -3,6 +3,7 @@ package transcript
 import (
 	"context"
 	"reflect"
+	"slices"
 	"strings"
 
 	"conclave/app/chat"
@@ -66,6 +67,7 @@ func (t *Transcript) draw(ctx context.Context, f Folded, messages []chat.Message
 		if m.Error != nil {
 			d.head.Error = failureOf(m.Error)
 		}
+		d.head.mark(m.Hooks)
 		for _, p := range m.Parts {
 			t.drawPart(ctx, d, p)
 		}
@@ -98,6 +100,7 @@ func (t *Transcript) drawPart(ctx context.Context, d *drawing, p chat.Part) {
 				Status: chat.CallCancelled,
 			}
 		}
+		d.head.mark(record.Hooks)
 		drawn := d.add(chat.PartToolCall)
 		drawn.done, drawn.call = true, t.card(record)
 		d.cards[p.Call.ID] = drawn
@@ -113,6 +116,16 @@ func (t *Transcript) drawPart(ctx context.Context, d *drawing, p chat.Part) {
 	case chat.PartMedia:
 		drawn := d.add(chat.PartMedia)
 		drawn.done, drawn.media = true, MediaOf(*p.Media)
+	}
+}
+
+// mark notes what hooks did.
+func (e *Entry) mark(steps []chat.HookStep) {
+	for _, s := range steps {
+		mark := HookMark{s.Plugin, s.Title, s.Action}
+		if s.Action != chat.HookLooked && !slices.Contains(e.Hooks, mark) {
+			e.Hooks = append(e.Hooks, mark)
+		}
 	}
 }
 

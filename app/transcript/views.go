@@ -99,10 +99,20 @@ type Entry struct {
 	OtherBranch int    `json:"other_branch"`
 	Words       int    `json:"words"` // words of the answer's text
 	Usage       *Usage `json:"usage"`
+	// What hooks of plugins did to it and to its calls, each plugin's once for each thing it
+	// did; missing where they did nothing. Chats.Hooks has all of it.
+	Hooks []HookMark `json:"hooks,omitempty"`
 	// The deliberation of the council before this answer; missing where there was none.
 	Council   *CouncilLine `json:"council,omitempty"`
 	PartCount int          `json:"part_count"` // how many parts there are now
 	Parts     []Part       `json:"parts"`
+}
+
+// HookMark says what the hooks of a plugin did to an entry.
+type HookMark struct {
+	Plugin string          `json:"plugin"` // its id, or conclave
+	Title  string          `json:"title"`
+	Did    chat.HookAction `json:"did"`
 }
 
 // Usage counts tokens and money.

@@ -43,8 +43,10 @@ func (t *run) prepared(ctx context.Context) (llm.Request, error) {
 	return r, nil
 }
 
-// traced tells the person what hooks did.
+// traced remembers what hooks did for the message that is written next, and tells the
+// person their notes.
 func (t *run) traced(trace []hook.Trace) {
+	t.trace = append(t.trace, trace...)
 	for _, note := range hook.Notes(trace) {
 		t.emit(Event{Kind: Noted, Note: note})
 	}

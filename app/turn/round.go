@@ -46,7 +46,7 @@ func (t *run) ask(ctx context.Context, closing bool) (*writing, error) {
 	}
 	request, err := t.prepared(ctx)
 	if err != nil {
-		return nil, err
+		return t.newWriting().finish(ctx, err, closing)
 	}
 	request.NoCalls, request.Reasoning = closing, t.req.Reasoning
 	bare := request
@@ -64,12 +64,16 @@ func (t *run) ask(ctx context.Context, closing bool) (*writing, error) {
 	return w.finish(ctx, err, closing)
 }
 
-// stream makes one request and gathers what is said.
-func (t *run) stream(ctx context.Context, request llm.Request, closing bool) (*writing, error) {
-	w := &writing{t: t, m: chat.Message{
+func (t *run) newWriting() *writing {
+	return &writing{t: t, m: chat.Message{
 		Conversation: t.req.Conversation, Turn: t.turn, Role: chat.RoleAssistant,
 		Model: t.model, State: chat.Streaming, Created: t.o.Now(), Parts: []chat.Part{},
 	}}
+}
+
+// stream makes one request and gathers what is said.
+func (t *run) stream(ctx context.Context, request llm.Request, closing bool) (*writing, error) {
+	w := t.newWriting()
 	t.emit(Event{Kind: Waiting, Round: t.round})
 	policy := t.o.Retry
 	policy.OnWait = func(err *llm.Error, wait time.Duration) {
@@ -273,7 +277,10 @@ func (w *writing) write(ctx context.Context) {
 	t.path = append(t.path, w.m)
 	m := w.m
 	m.Parts, m.Open = copied(w.m.Parts), w.m.Reason == ""
+	trace := t.trace
+	t.trace = nil
 	t.scribe.do(ctx, func(save context.Context) error {
+		m.Hooks = t.o.Points.Steps(save, trace)
 		if w.saved {
 			err := t.update(save, m.Seq, func(stored *chat.Message) {
 				m.Hidden = stored.Hidden // the person's, who may have said so meanwhile

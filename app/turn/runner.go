@@ -157,9 +157,10 @@ type run struct {
 
 	usage  chat.Usage
 	round  int
-	length int64       // of what the models said in this turn, toward limit.AnswerText
-	hooked *hooked     // nil before the first request
-	begun  atomic.Bool // a message of the answer is in the log
+	length int64        // of what the models said in this turn, toward limit.AnswerText
+	hooked *hooked      // nil before the first request
+	trace  []hook.Trace // what hooks did that no message says yet
+	begun  atomic.Bool  // a message of the answer is in the log
 }
 
 // newRun prepares a turn, without touching the log.

@@ -19,10 +19,6 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 )
 
-// diffLine is how many characters of one line are shown: a minified file is one
-// line.
-const diffLine = 400
-
 // diff returns the lines by which the files of v differ from the last good copy,
 // as a unified diff that a person can read: cleaned and bounded, with a sentence
 // for what is left out. It is empty where there is no copy, or the files changed
@@ -123,7 +119,7 @@ func (d *diffText) file(name string, before, after sourceFile) {
 	what := cmp.Or(appeared(before, after), "changed")
 	d.add("=== " + name + " (" + what + ")") // no line of a diff begins so
 	for line := range strings.Lines(string(text)) {
-		d.add(shownLine(strings.TrimSuffix(line, "\n")))
+		d.add(tool.ShowLine(strings.TrimSuffix(line, "\n")))
 	}
 }
 
@@ -160,24 +156,4 @@ func (d *diffText) String() string {
 }
 
 // shownFile is a file's name on one line.
-func shownFile(name string) string { return strings.Join(strings.Fields(shownLine(name)), " ") }
-
-// shownLine is a line of foreign text as a person is shown it. A hidden character
-// is written out, since it may be all that changed.
-func shownLine(line string) string {
-	if _, hidden := tool.Strip(line); hidden > 0 {
-		var b strings.Builder
-		for _, r := range line {
-			if _, hidden := tool.Strip(string(r)); hidden > 0 && r != '\t' {
-				fmt.Fprintf(&b, "\\u{%04x}", r)
-			} else {
-				b.WriteRune(r)
-			}
-		}
-		line = b.String()
-	}
-	if utf8.RuneCountInString(line) > diffLine {
-		line = string([]rune(line)[:diffLine]) + "…"
-	}
-	return line
-}
+func shownFile(name string) string { return strings.Join(strings.Fields(tool.ShowLine(name)), " ") }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"conclave/app/limit"
+	"conclave/app/tool"
 )
 
 func textFile(lines int, line string) sourceFile {
@@ -34,7 +35,7 @@ func TestF120TheLinesThatAreShownAreBounded(t *testing.T) {
 			limit.DiffLines.Int() + 1,
 		},
 		"long lines": {
-			[]sourceFile{textFile(200, strings.Repeat("x", diffLine))},
+			[]sourceFile{textFile(200, strings.Repeat("x", tool.ShownLine))},
 			"more lines differ and are not shown.", 0,
 		},
 		"one long line": {[]sourceFile{textFile(1, strings.Repeat("x", 100_000))}, "x…", 3},

@@ -290,9 +290,18 @@ func (h *Host) Hooks(ctx context.Context, kind, asker string) []plugin.Hook {
 // errLate is that of a hook that took longer than it may, errMissing of one whose
 // permission was taken back.
 var (
-	errLate    = errors.New("it took too long")
-	errMissing = errors.New("it has no permission for that")
+	errLate    error = lateError{}
+	errMissing       = errors.New("it has no permission for that")
 )
+
+// lateError is of a hook that took longer than it may.
+type lateError struct{}
+
+// Error implements error.
+func (lateError) Error() string { return "it took too long" }
+
+// Is says what kind of error it is to those who do not know the host.
+func (lateError) Is(other error) bool { return other == context.DeadlineExceeded }
 
 // RunHook has a hook's process run it and returns its answer. in is the conversation
 // it runs for, or empty. The error says what went wrong: the hook threw, took too

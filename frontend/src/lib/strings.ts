@@ -3,6 +3,7 @@
  * text where its meaning is not plain from the words alone. A text that holds a
  * value is a function; plurals go through {@link count}. Keys are by screen.
  */
+import type { HookAction, HookedThing, HookMark, HookPoint, HookStep } from "./bridge/generated";
 
 /** A whole number in groups of three: “9,400”. Without Intl, whose tables a window's start would wait for. */
 export function whole(n: number): string {
@@ -140,6 +141,86 @@ export const s = {
     newParagraphs: (n: number) => `↓ ${count(n, "new paragraph")}`,
     toEndPill: "↓ To the end",
     untitledEdit: "Leave empty to let the first message name it.",
+  },
+
+  // Two texts line by line.
+  diff: {
+    removed: "removed",
+    added: "added",
+    onlyIn: (name: string) => `only ${name}`,
+    same: (n: number) => `${count(n, "line")} the same`,
+  },
+
+  // What hooks of plugins did to an answer, its requests and its calls.
+  hooks: {
+    title: "What hooks changed",
+    show: "Show what hooks of plugins did here",
+    request: (n: number) => `Request ${n} and its answer`,
+    call: (tool: string) => `Call of “${tool}”`,
+    took: (ms: number) => (ms < 1000 ? `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`),
+    diff: (plugin: string) => `Lines that ${plugin} changed`,
+    // Stands where a plugin's name would: several plugins may give values to one text.
+    macros: "Macros",
+    point: {
+      "before model": "before the model",
+      "after model": "after the model",
+      "before tool": "before the tool",
+      approve: "may it run?",
+      "after tool": "after the tool",
+    } satisfies Record<HookPoint, string>,
+    // After the plugin's name: “Lorebook changed the request”.
+    did: (step: HookStep) => {
+      const what = {
+        "before model": "the request",
+        "after model": "the answer",
+        "before tool": "the arguments",
+        approve: "the call",
+        "after tool": "the result",
+      }[step.point];
+      // Where it stands guard, a call it could not judge is not made.
+      const instead = step.point === "approve" ? "so the call was denied" : "so it changed nothing";
+      return {
+        "": "looked, and changed nothing",
+        changed: step.plugin === "conclave" ? "were given their values" : `changed ${what}`,
+        answered: "answered in place of the tool",
+        denied: "denied the call",
+        stopped: "called the answer off",
+        failed: `failed, ${instead}`,
+        "timed out": `took too long, ${instead}`,
+      }[step.action];
+    },
+    lead: (things: HookedThing[]) => {
+      const steps = things.flatMap((thing) => thing.steps);
+      if (steps.length === 0)
+        return "No hook of a plugin looked at this answer, its requests or its calls. What hooks do to an answer is listed here.";
+      if (steps.every((step) => step.action === ""))
+        return `${steps.length === 1 ? "One hook" : `${whole(steps.length)} hooks`} looked, and changed nothing.`;
+      return "In the order in which they ran, each with what the one before it left.";
+    },
+    // Under an answer; "" where nothing is to be said.
+    line: (marks: HookMark[]) => {
+      const who = (...did: HookAction[]) => {
+        const titles = new Set(
+          marks
+            .filter((mark) => did.includes(mark.did))
+            .map((mark) => (mark.plugin === "conclave" ? "Macros" : mark.title)),
+        );
+        return titles.size > 2 ? `${titles.size} plugins` : [...titles].join(" and ");
+      };
+      return (
+        [
+          ["changed this", who("changed")],
+          ["denied a call", who("denied")],
+          ["called this off", who("stopped")],
+          ["failed", who("failed")],
+          ["took too long", who("timed out")],
+        ] as const
+      )
+        .flatMap(([did, whose]) => (whose ? [`${whose} ${did}`] : []))
+        .join(" · ");
+    },
+    // Above the requests of an answer, which are rebuilt from the chat.
+    without: "Hooks of plugins worked on this answer. These requests are without what they changed.",
   },
 
   message: {
@@ -735,8 +816,6 @@ export const s = {
     toldTokens: (n: string, model: string) => `About ${n} tokens, to ${model}`,
     cutTokens: (n: string) => `${n} tokens were left out.`,
     sentNothing: "Nothing was sent to a model.",
-    onlyIn: (name: string) => `only ${name}`,
-    sameLines: (n: number) => `${count(n, "line")} the same`,
     source: (source: string) =>
       ({
         system: "System text",

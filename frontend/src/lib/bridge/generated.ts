@@ -141,6 +141,8 @@ export interface CallDetail {
   digest: string;
   /** “Why was this allowed?”: the rule path in words, one step per line. */
   why: string[];
+  /** What hooks did to it; [] where none looked at it. */
+  hooks: HookStep[];
 }
 
 /** CallState is the state word of a tool card. */
@@ -284,6 +286,11 @@ export interface ChatsCalls {
   Edit(conversation: string, seq: number, text: string, answerAgain: boolean): Promise<Sent>;
   /** Find returns the messages of the visible path that hold the words, at most 1,000. */
   Find(conversation: string, words: string): Promise<Find[]>;
+  /**
+   * Hooks returns what hooks did to an answer and its calls, oldest first: only what a hook
+   * looked at.
+   */
+  Hooks(conversation: string, seq: number): Promise<HookedThing[]>;
   /**
    * Info returns the requests behind an answer, as they would be made again: no key is part of
    * them.
@@ -624,12 +631,15 @@ export interface CouncilTool {
 export type DiffKind =
   | "same"
   | "removed" // only in the first
-  | "added"; // only in the second
+  | "added" // only in the second
+  | "gap"; // no line: lines that are the same are left out
 
 /** DiffLine is one line of a diff. */
 export interface DiffLine {
   kind: DiffKind;
   text: string;
+  /** It is the heading of the lines below it; of a gap, of those above the next line. */
+  heading?: boolean;
 }
 
 /** Draft is a half-written message, kept across crashes and restarts. */
@@ -694,6 +704,11 @@ export interface Entry {
   /** words of the answer's text */
   words: number;
   usage: Usage | null;
+  /**
+   * What hooks of plugins did to it and to its calls, each plugin's once for each thing it did;
+   * missing where they did nothing. Chats.Hooks has all of it.
+   */
+  hooks?: HookMark[];
   /** The deliberation of the council before this answer; missing where there was none. */
   council?: CouncilLine | null;
   /** how many parts there are now */
@@ -833,6 +848,59 @@ export interface Helper {
   temperature?: number | null;
   top_p?: number | null;
   max_tokens?: number;
+}
+
+/** HookAction says what a hook did. */
+export type HookAction =
+  | "" // and changed nothing
+  | "changed"
+  | "answered" // before tool: in place of the tool
+  | "denied" // before tool, approve: the call is not made
+  | "stopped" // before model: the turn is called off
+  | "failed"
+  | "timed out"; // it took longer than it may
+
+/** HookMark says what the hooks of a plugin did to an entry. */
+export interface HookMark {
+  /** its id, or conclave */
+  plugin: string;
+  title: string;
+  did: HookAction;
+}
+
+/** HookPoint is a moment at which hooks run. */
+export type HookPoint =
+  | "before model"
+  | "after model"
+  | "before tool"
+  | "approve"
+  | "after tool";
+
+/** HookStep holds what one hook did, in the order in which hooks ran. */
+export interface HookStep {
+  point: HookPoint;
+  /** its id, or conclave */
+  plugin: string;
+  title: string;
+  /** "": it looked, and changed nothing */
+  action: HookAction;
+  /** why it denied or stopped, or how it failed */
+  reason: string;
+  notes: string[];
+  ms: number;
+  /** by which what it gave back differs from what it was given */
+  lines: DiffLine[];
+  /** why lines is not all of it: a sentence, or "" */
+  left: string;
+}
+
+/** HookedThing holds what hooks did to one request to a model and its answer, or to one call. */
+export interface HookedThing {
+  /** which request of the answer it is, or that of the call, from 1 */
+  request: number;
+  /** name of the called tool as a person reads it; "" for the request */
+  call: string;
+  steps: HookStep[];
 }
 
 /** Kind says what a request asks a person about. */

@@ -68,6 +68,8 @@ const used: t.Usage = {
 export class FakeChats {
   all = new Map<string, Conversation>();
   details = new Map<string, t.CallDetail>();
+  /** What hooks did, by the entry. */
+  hooked = new Map<number, t.HookedThing[]>();
   drafts = new Map<string, t.Draft>();
   /** How much of the index is there, in percent. */
   searched = 100;
@@ -235,6 +237,10 @@ export class FakeChats {
     const body = JSON.stringify({ model: chat.model, messages, tools: ["word_count"] }, null, 2);
     const request = { model: chat.model, sent: chat.updated, ms: 1240, body, usage };
     return { requests: [request], usage, ms: 1310 };
+  }
+
+  async Hooks(_id: string, seq: number): Promise<t.HookedThing[]> {
+    return this.hooked.get(seq) ?? [];
   }
 
   async Call(_id: string, call: string): Promise<t.CallDetail> {

@@ -298,6 +298,7 @@ export const scenes: Record<string, (f: Fake) => void> = {
       caller: "main",
       digest: "9f2c41aa03d7",
       why: ["Allowed: it only computes", "No rule refuses it."],
+      hooks: [],
     });
   },
   toolerror: (f) => {

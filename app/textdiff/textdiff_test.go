@@ -1,0 +1,36 @@
+package textdiff_test
+
+import (
+	"strings"
+	"testing"
+
+	"conclave/app/textdiff"
+)
+
+func TestLinesThatDifferComeWithThoseAroundThem(t *testing.T) {
+	numbered := "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12"
+	for name, c := range map[string]struct{ before, after, want string }{
+		"the same":              {"a\nb", "a\nb\n", ""},
+		"nothing before":        {"", "a\nb", "+a +b"},
+		"nothing left":          {"a", "", "-a"},
+		"one line":              {"a\nb\nc", "a\nx\nc", "=a -b +x =c"},
+		"far from the start":    {numbered, strings.Replace(numbered, "10", "ten", 1), "@6 =7 =8 =9 -10 +ten =11 =12"},
+		"a line of two pluses":  {"a\n", "a\n++ b\n", "=a +++ b"},
+		"a line like a heading": {"@@ -1 @@\n", "x\n", "-@@ -1 @@ +x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			signs := map[textdiff.Kind]string{textdiff.Same: "=", textdiff.Added: "+", textdiff.Removed: "-"}
+			var got []string
+			for _, l := range textdiff.Lines(c.before, c.after) {
+				if l.Kind == textdiff.Gap {
+					got = append(got, "@"+string(rune('0'+l.At)))
+					continue
+				}
+				got = append(got, signs[l.Kind]+l.Text)
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
