@@ -122,6 +122,39 @@ const shots = {
       await p.getByText("Exact request").or(p.getByText("Request ·")).first().waitFor();
     },
   },
+  hooks: { scene: "hooks" },
+  "hooks-one": {
+    scene: "hooks",
+    act: async (p) => {
+      await p.getByRole("button", { name: "Lorebook changed this" }).click();
+      await p.getByText("three gates; the third").waitFor();
+    },
+  },
+  "hooks-all": {
+    scene: "hooks",
+    act: async (p) => {
+      await p.getByRole("button", { name: /changed this ·/ }).click();
+      await p.getByText("Nothing is counted").waitFor();
+    },
+    height: 1500,
+  },
+  "hooks-none": {
+    scene: "chat",
+    act: async (p) => {
+      await p.getByRole("button", { name: "More for this message" }).last().click();
+      await p.getByRole("menuitem", { name: "What hooks changed" }).click();
+      await p.getByText("No hook of a plugin looked").waitFor();
+    },
+  },
+  "hooks-small": {
+    scene: "hooks",
+    width: 640,
+    height: 480,
+    act: async (p) => {
+      await p.getByRole("button", { name: /changed this ·/ }).click();
+      await p.getByText("Nothing is counted").waitFor();
+    },
+  },
   settings: {
     scene: "models",
     act: async (p) => {

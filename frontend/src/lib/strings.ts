@@ -157,7 +157,8 @@ export const s = {
     show: "Show what hooks of plugins did here",
     request: (n: number) => `Request ${n} and its answer`,
     call: (tool: string) => `Call of “${tool}”`,
-    took: (ms: number) => (ms < 1000 ? `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`),
+    took: (ms: number) =>
+      ms < 1000 ? `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`,
     diff: (plugin: string) => `Lines that ${plugin} changed`,
     // Stands where a plugin's name would: several plugins may give values to one text.
     macros: "Macros",
@@ -220,7 +221,8 @@ export const s = {
         .join(" · ");
     },
     // Above the requests of an answer, which are rebuilt from the chat.
-    without: "Hooks of plugins worked on this answer. These requests are without what they changed.",
+    without:
+      "Hooks of plugins worked on this answer. These requests are without what they changed.",
   },
 
   message: {

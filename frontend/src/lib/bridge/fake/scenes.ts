@@ -2,6 +2,7 @@
 import { AppError } from "../calls";
 import type { Fake } from "../fake";
 import { textPart, part, type Conversation } from "./chats";
+import { hooked, marksOf } from "./hookscenes";
 import { code, longParagraph, paragraphs, showcase, table } from "./content";
 import type * as t from "../generated";
 import { councilScenes } from "./councilscenes";
@@ -300,6 +301,22 @@ export const scenes: Record<string, (f: Fake) => void> = {
       why: ["Allowed: it only computes", "No rule refuses it."],
       hooks: [],
     });
+  },
+  // Hooks that did all there is to do, and one that changed a line.
+  hooks: (f) => {
+    shippedPlugins(f);
+    const c = f.chats.add("The gates of Varn", ago(60_000));
+    asks(f, c, "How many gates has Varn?");
+    const one = f.chats.say(c, "assistant", [say("Varn has three gates.")]);
+    const lore = hooked[0]?.steps.slice(1, 2) ?? [];
+    f.chats.hooked.set(one.seq, [{ request: 1, call: "", steps: lore }]);
+    one.hooks = marksOf(f.chats.hooked.get(one.seq) ?? []);
+    asks(f, c, "And who knows the third?");
+    const all = f.chats.say(c, "assistant", [say("I will look it up.")]);
+    f.chats.call(all, ran({ state: "refused", decision: "Denied by Sunday guard" }));
+    f.chats.hooked.set(all.seq, hooked);
+    all.hooks = marksOf(hooked);
+    open(f, c.chat.id);
   },
   toolerror: (f) => {
     const { entry } = asked(f, "Count wrongly", [], "complete");

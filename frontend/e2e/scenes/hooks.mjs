@@ -1,0 +1,42 @@
+// What hooks of plugins did to an answer.
+import assert from "node:assert/strict";
+
+export const tests = {
+  "what hooks changed is opened by keys, read line by line, and closed back to where one was": {
+    scene: "hooks",
+    async run(page) {
+      const line = page.getByRole("button", { name: /failed · Slow index took too long/ });
+      await line.focus();
+      await page.keyboard.press("Enter");
+      const sheet = page.getByRole("dialog", { name: "What hooks changed" });
+      await sheet.getByText("In the order in which they ran").waitFor();
+      for (const words of [
+        "Macros were given their values",
+        "Lorebook changed the request",
+        "Counter looked, and changed nothing",
+        "Slow index took too long, so it changed nothing",
+        "Old hook failed, so it changed nothing",
+        "House style changed the answer",
+        "Path keeper changed the arguments",
+        "Sunday guard denied the call",
+        "Lorebook called the answer off",
+      ]) {
+        assert.ok((await sheet.innerText()).includes(words), `it does not say: ${words}`);
+      }
+      const lines = sheet.getByRole("group", { name: "Lines that Lorebook changed" });
+      await lines.focus();
+      assert.match(await lines.innerText(), /added:\s*Its river is called the Lower Ashwater\./);
+      await page.keyboard.press("Escape");
+      await sheet.waitFor({ state: "detached" });
+      assert.ok(await line.evaluate((button) => button === document.activeElement));
+    },
+  },
+  "an answer that no hook looked at says so": {
+    scene: "chat",
+    async run(page) {
+      await page.getByRole("button", { name: "More for this message" }).last().click();
+      await page.getByRole("menuitem", { name: "What hooks changed" }).click();
+      await page.getByText("No hook of a plugin looked at this answer").waitFor();
+    },
+  },
+};

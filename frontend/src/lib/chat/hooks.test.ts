@@ -1,0 +1,66 @@
+import { flushSync, mount, unmount } from "svelte";
+import { expect, test } from "vitest";
+import { hooked, step } from "../bridge/fake/hookscenes";
+import type { HookedThing, HookMark } from "../bridge/generated";
+import { s } from "../strings";
+import HookSteps from "./HookSteps.svelte";
+
+const mark = (title: string, did: HookMark["did"]): HookMark => ({
+  plugin: title.toLowerCase(),
+  title,
+  did,
+});
+const one = (...steps: HookedThing["steps"]): HookedThing[] => [{ request: 1, call: "", steps }];
+
+test("the line under an answer names who did what, and counts where there are many", () => {
+  expect(s.hooks.line([])).toBe("");
+  expect(s.hooks.line([mark("A", "changed"), mark("B", "changed")])).toBe("A and B changed this");
+  expect(s.hooks.line(["A", "B", "C"].map((title) => mark(title, "changed")))).toBe(
+    "3 plugins changed this",
+  );
+  expect(s.hooks.line([mark("A", "denied"), mark("B", "failed"), mark("C", "timed out")])).toBe(
+    "A denied a call · B failed · C took too long",
+  );
+  // A hook that answers for its own tool did what tools do.
+  expect(s.hooks.line([mark("Weather", "answered")])).toBe("");
+  expect(s.hooks.line([{ plugin: "conclave", title: "Conclave", did: "changed" }])).toBe(
+    "Macros changed this",
+  );
+});
+
+test("nothing looked, and nothing changed, are each said", () => {
+  expect(s.hooks.lead([])).toMatch(/^No hook of a plugin looked/);
+  expect(s.hooks.lead(one(step("A")))).toBe("One hook looked, and changed nothing.");
+  expect(s.hooks.lead(one(step("A"), step("B")))).toBe("2 hooks looked, and changed nothing.");
+  expect(s.hooks.lead(hooked)).toMatch(/^In the order/);
+});
+
+test("a hook that fails where it stands guard is said to deny", () => {
+  const failed = step("A", { point: "approve", action: "failed" });
+  expect(s.hooks.did(failed)).toBe("failed, so the call was denied");
+  expect(s.hooks.did({ ...failed, point: "after tool" })).toBe("failed, so it changed nothing");
+});
+
+test("each step shows who, when, what, how long, and the lines, each with its word", async () => {
+  const list = mount(HookSteps, {
+    target: document.body,
+    props: { steps: hooked[0]?.steps ?? [] },
+  });
+  flushSync();
+  const rows = [...document.querySelectorAll("li")].map((row) =>
+    (row.textContent ?? "").replace(/\s+/g, " "),
+  );
+  expect(rows[1]).toMatch(/Lorebook changed the request before the model 13 ms/);
+  expect(rows[1]).toMatch(/removed: ?The city of Varn has two gates\./);
+  expect(rows[1]).toMatch(/added: ?Its river/);
+  expect(rows[1]).toMatch(/12 more lines differ and are not kept\./);
+  expect(rows[2]).toMatch(/Counter looked, and changed nothing/);
+  expect(rows[3]).toMatch(
+    /Slow index took too long, so it changed nothing before the model 10\.0 s/,
+  );
+  expect(document.querySelectorAll("[role=group]").length).toBe(3);
+  expect([...document.querySelectorAll(".heading")].map((h) => h.textContent?.trim())).toContain(
+    "⋯System text",
+  );
+  await unmount(list);
+});
