@@ -11,12 +11,18 @@ import (
 	"conclave/app/tool"
 )
 
+// messageID names a message among those of all chats.
+type messageID struct {
+	chat chat.ConversationID
+	seq  chat.MessageSeq
+}
+
 // gives notes which messages of its chat a turn of a member is given, until the function
 // returned is called.
-func (r *Runner) gives(turnID string, seqs []chat.MessageSeq) (done func()) {
-	given := make(map[chat.MessageSeq]bool, len(seqs))
+func (r *Runner) gives(turnID string, in chat.ConversationID, seqs []chat.MessageSeq) (done func()) {
+	given := make(map[messageID]bool, len(seqs))
 	for _, seq := range seqs {
-		given[seq] = true
+		given[messageID{in, seq}] = true
 	}
 	r.mu.Lock()
 	r.given[turnID] = given
@@ -34,7 +40,7 @@ func (r *Runner) Given(turnID string) (func(chat.Message) bool, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	given, ok := r.given[turnID]
-	return func(m chat.Message) bool { return given[m.Seq] }, ok
+	return func(m chat.Message) bool { return given[messageID{m.Conversation, m.Seq}] }, ok
 }
 
 // give makes what a member is told for a task. It is all that the member is told.

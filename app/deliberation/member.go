@@ -149,7 +149,7 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 		return broken(ctx, job, err)
 	}
 	m, id := memberOf(job), uuid.Must(uuid.NewV7()).String()
-	defer w.s.r.gives(id, given.Seqs)()
+	defer w.s.r.gives(id, job.Run.Conversation, given.Seqs)()
 	seen := &lane{live: live, silent: job.Task.Kind == council.Cast}
 	out, err := w.s.r.o.Conversations.RunMember(ctx, conversation.Member{
 		Caller: permit.Caller("member:" + cmp.Or(m.ID, "helper")),

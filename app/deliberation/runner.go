@@ -30,7 +30,7 @@ type Runner struct {
 
 	mu    sync.Mutex // guards the fields below
 	live  map[council.RunID]*loop
-	given map[string]map[chat.MessageSeq]bool // by the turn of a member: which messages it was given
+	given map[string]map[messageID]bool // by the turn of a member: which messages it was given
 }
 
 // New returns a runner.
@@ -49,7 +49,7 @@ func New(o Options) *Runner {
 	}
 	r := &Runner{
 		o: o, temporary: council.NewMemory(), live: map[council.RunID]*loop{},
-		given: map[string]map[chat.MessageSeq]bool{},
+		given: map[string]map[messageID]bool{},
 	}
 	r.ctx, r.close = context.WithCancelCause(context.Background()) // its own: Close ends it
 	return r

@@ -36,7 +36,7 @@ type toolWork struct {
 	// model opens the member's model, to plan arguments with.
 	model func(context.Context, council.Job) (llm.Model, error)
 	// gives notes which messages a turn of the member is given, until it is told otherwise.
-	gives func(turnID string, seqs []chat.MessageSeq) (done func())
+	gives func(turnID string, in chat.ConversationID, seqs []chat.MessageSeq) (done func())
 	// price fills in what a request cost.
 	price func(llm.ModelInfo, chat.Usage) chat.Usage
 }
@@ -116,7 +116,7 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool, l
 		Kind: "normal", Caller: permit.Caller("member:" + member.ID),
 	}
 	if w.gives != nil {
-		defer w.gives(turn.Turn, given.Seqs)()
+		defer w.gives(turn.Turn, job.Run.Conversation, given.Seqs)()
 	}
 	result, err := w.calls.Do(ctx, turn, found.ID(), arguments, extra)
 	w.calls.TurnEnded(turn.Turn)

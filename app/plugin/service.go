@@ -17,6 +17,9 @@ type Caller struct {
 	Code         string
 	Call         string              // id of the open call it acts in; empty outside of calls
 	Conversation chat.ConversationID // of that call; empty outside of calls
+	// Open holds the ids of all calls that are open in its process. Which of several it acts in
+	// is known of none for certain: code that runs in one can say that it is another, or none.
+	Open []string
 
 	// Granted reports whether the person granted it a permission. Tell sends its
 	// process an event; the service's answer may overtake it. Both may be nil in

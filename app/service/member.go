@@ -10,14 +10,29 @@ import (
 	"conclave/app/plugin"
 )
 
-// given returns which messages of its chat a council member was given, where a plugin acts
-// in a call of such a member; false says that it does not. Whoever works for a member
-// reads no more of the chat than the member does, and writes nothing into it.
+// given returns which messages of its chat a council member was given, where a call of
+// such a member is open in the plugin that asks; false says that none is. Whoever works
+// for a member reads no more of the chat than the member does, and writes nothing into it:
+// whatever it does meanwhile, since what is told to one call of a process can be answered by
+// another. Where calls of several members are open, it reads what all of them were given.
 func (s *Services) given(by plugin.Caller) (func(chat.Message) bool, bool) {
-	if s.o.Given == nil || by.Call == "" {
+	var all []func(chat.Message) bool
+	for _, call := range by.Open {
+		if given, is := s.givenTo(call); is {
+			all = append(all, given)
+		}
+	}
+	return func(m chat.Message) bool {
+		return !slices.ContainsFunc(all, func(given func(chat.Message) bool) bool { return !given(m) })
+	}, len(all) > 0
+}
+
+// givenTo returns which messages the member was given that makes a call.
+func (s *Services) givenTo(call string) (func(chat.Message) bool, bool) {
+	if s.o.Given == nil {
 		return nil, false
 	}
-	return s.o.Given(by.Call)
+	return s.o.Given(call)
 }
 
 // pathFor is the path of a chat as a plugin may read it.

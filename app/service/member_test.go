@@ -27,7 +27,7 @@ func TestAToolOfAMemberReadsNoMoreOfTheChatThanTheMember(t *testing.T) {
 		return func(m chat.Message) bool { return m.Seq == last }, call == "member's"
 	}
 	by := f.caller("a", chats, chatMutation)
-	by.Conversation, by.Call = f.open.ID, "member's"
+	by.Conversation, by.Call, by.Open = f.open.ID, "member's", []string{"member's"}
 	for _, name := range []string{"chats.update", "chats.append", "chats.edit", "chats.remove"} {
 		f.wants(by, name, `{"title":"x","role":"user","content":"x","message":"1"}`,
 			"not_allowed: A member of the council changes no chats.")
@@ -44,6 +44,33 @@ func TestAToolOfAMemberReadsNoMoreOfTheChatThanTheMember(t *testing.T) {
 			t.Errorf("%s of another chat says %s", name, got)
 		}
 	}
-	by.Call = "the main model's"
+	by.Call, by.Open = "the main model's", []string{"the main model's"}
 	f.wants(by, "chats.messages", `{}`, "SECRET question")
+}
+
+// C14: which of several open calls a process asks in is known of none for certain.
+func TestAMembersViewHoldsWhicheverOfItsOpenCallsAPluginNames(t *testing.T) {
+	f := newFixture(t)
+	last := chat.MessageSeq(0)
+	for _, text := range []string{"SECRET question", "Told to Ada.", "Told to both."} {
+		m := chat.Message{
+			Conversation: f.open.ID, Parent: last, Turn: "t", Role: chat.RoleUser, State: chat.Complete,
+			Parts: []chat.Part{chat.TextPart(text)},
+		}
+		must(t, f.store.Append(t.Context(), &m))
+		last = m.Seq
+	}
+	f.s.o.Given = func(call string) (func(chat.Message) bool, bool) {
+		from, is := map[string]chat.MessageSeq{"ada's": last - 1, "bo's": last}[call]
+		return func(m chat.Message) bool { return m.Seq >= from }, is
+	}
+	by := f.caller("a", chats, chatMutation)
+	by.Conversation, by.Open = f.open.ID, []string{"hook-1", "the main model's", "ada's", "bo's"}
+	for _, by.Call = range []string{"", "the main model's", "ada's", "nobody's"} {
+		f.wants(by, "chats.append", `{"role":"user","content":"x"}`, "A member of the council changes no chats.")
+		got := f.ask(by, "chats.messages", `{}`)
+		if !strings.Contains(got, "Told to both.") || strings.Contains(got, "SECRET") || strings.Contains(got, "Ada") {
+			t.Errorf("as %q it reads %s", by.Call, got)
+		}
+	}
 }

@@ -189,6 +189,13 @@ func (f *registrations) opened(id string, in chat.ConversationID) (over func()) 
 	}
 }
 
+// openCalls returns the ids of the calls and hooks that are open.
+func (f *registrations) openCalls() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Collect(maps.Keys(f.calls))
+}
+
 // conversation is that of the call on whose behalf the process asks. One that
 // does not say which, as in a hook, acts in the only one there is.
 func (f *registrations) conversation(call string) chat.ConversationID {

@@ -33,7 +33,8 @@ func (r *runner) serve(ctx context.Context, service string, args json.RawMessage
 		Granted: func(permission string) bool { return r.h.granted(r.e.id, permission) },
 	}
 	if asks := sessionOf(ctx); asks != nil {
-		by.Conversation, by.Tell = asks.surface.conversation(call), asks.sendEvent
+		by.Conversation, by.Open = asks.surface.conversation(call), asks.surface.openCalls()
+		by.Tell = asks.sendEvent
 		if code := asks.code.Load(); code != nil {
 			by.Code = *code
 		}
