@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"conclave/app/chat"
+	"conclave/app/council"
 	"conclave/app/fault"
 
 	"go.etcd.io/bbolt"
@@ -207,11 +208,51 @@ func (s *Store) removeMedia(ctx context.Context, ids []string) error {
 	return nil
 }
 
+// avatars adds the pictures of members: of the councils that are set, and of all runs.
+func avatars(tx *bbolt.Tx, named map[string]bool) error {
+	add := func(c council.Council) {
+		for _, m := range c.Members {
+			named[m.Persona.Avatar] = true
+		}
+	}
+	if b := tx.Bucket(bucketCouncils); b != nil {
+		err := b.ForEach(func(_, v []byte) error {
+			var c council.Council
+			err := decode(v, &c)
+			add(c)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	steps := tx.Bucket(bucketCouncilSteps)
+	if steps == nil {
+		return nil
+	}
+	cursor := steps.Cursor()
+	for k, v := cursor.First(); k != nil; {
+		var first council.Step
+		if err := decode(v, &first); err != nil {
+			return err
+		}
+		if first.Begin != nil {
+			add(first.Begin.Council)
+		}
+		run, _, _ := bytes.Cut(k, []byte{0})
+		k, v = cursor.Seek(append(bytes.Clone(run), 1)) // the next run's first step
+	}
+	return nil
+}
+
 // sweepMedia removes files that nothing names and that have been there for 30
 // days: attachments never sent, and what a crash left half-written.
 func (s *Store) sweepMedia(ctx context.Context) error {
 	named := map[string]bool{}
 	err := s.view(ctx, "store.sweep", func(tx *bbolt.Tx) error {
+		if err := avatars(tx, named); err != nil {
+			return err
+		}
 		return bucket(tx, bucketMediaRefs).ForEach(func(k, _ []byte) error {
 			media, _, _ := bytes.Cut(k, []byte{0})
 			named[string(media)] = true

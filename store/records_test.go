@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/council"
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/store"
@@ -143,7 +144,10 @@ func TestMediaThatNothingNamesIsRemovedAfterThirtyDays(t *testing.T) {
 	named, shown, unnamed := chat.Media{Data: []byte("named")}, chat.Media{Data: []byte("shown")}, chat.Media{
 		Data: []byte("unnamed"),
 	}
-	for _, m := range []*chat.Media{&named, &shown, &unnamed} {
+	set, sat, late := chat.Media{Data: []byte("of a council")}, chat.Media{Data: []byte("of a run")}, chat.Media{
+		Data: []byte("of another run"),
+	}
+	for _, m := range []*chat.Media{&named, &shown, &unnamed, &set, &sat, &late} {
 		must(t, s.PutMedia(t.Context(), m))
 		path, err := s.MediaPath(m.ID)
 		must(t, err)
@@ -157,6 +161,27 @@ func TestMediaThatNothingNamesIsRemovedAfterThirtyDays(t *testing.T) {
 	putCall(t, s, chat.CallRecord{
 		ToolName: "t", Conversation: c.ID, Attachments: []chat.Media{shown}, Status: chat.CallOK,
 	})
+	with := func(avatar string) council.Council {
+		member := council.Member{ID: "ada", Name: "Ada"}
+		member.Persona.Avatar = avatar
+		return council.Council{Members: []council.Member{member}}
+	}
+	global := with(set.ID)
+	must(t, s.PutCouncil(t.Context(), council.Global, &global))
+	for run, avatar := range map[council.RunID]string{"run-1": sat.ID, "run-2": late.ID} {
+		steps, texts, _ := stepsOf(t, run, c.ID, 1)
+		begin := *steps[0].Begin
+		begin.Council = with(avatar)
+		steps[0].Begin = &begin
+		for i := range steps {
+			before := council.Step{}
+			if i > 0 {
+				before = steps[i-1]
+			}
+			must(t, steps[i].Chain(before))
+		}
+		must(t, s.AppendSteps(t.Context(), council.Header{Run: run, Conversation: c.ID}, steps, texts))
+	}
 	for _, days := range []int{29, 2} {
 		must(t, s.Close())
 		now.add(time.Duration(days) * 24 * time.Hour)
@@ -170,9 +195,9 @@ func TestMediaThatNothingNamesIsRemovedAfterThirtyDays(t *testing.T) {
 	s = storetest.OpenWith(t, store.Options{Dir: dir, Now: now.now})
 	_, err := s.Media(t.Context(), unnamed.ID)
 	kind(t, err, fault.NotFound)
-	for _, id := range []string{named.ID, shown.ID} {
+	for _, id := range []string{named.ID, shown.ID, set.ID, sat.ID, late.ID} {
 		if _, err := s.Media(t.Context(), id); err != nil {
-			t.Errorf("what a message or a call names: %v", err)
+			t.Errorf("what a message, a call or a council names: %v", err)
 		}
 	}
 }

@@ -24,7 +24,9 @@ func Compare(r Run, text func(Hash) string, groups [][]string) Result {
 	}
 	stances := r.stances(text)
 	shares, objects := map[string]bool{}, map[string]bool{} // members that share a point; that are against one
-	for _, group := range grouped(r.claims(text), groups) {
+	claims := r.claims(text)
+	result.Points = len(claims)
+	for _, group := range grouped(claims, groups) {
 		f := Finding{Text: group[0].Claim, Points: []string{}, Agree: []string{}, Against: []string{}}
 		unchecked := Finding{Points: []string{}, Agree: []string{}, Against: []string{}}
 		in, own := map[string]bool{}, map[string]bool{} // members that stand in it; by a point of their own

@@ -69,6 +69,7 @@ type Result struct {
 	NotChecked   []Finding `json:"not_checked"`
 	// Agreed holds the letters of members that share a point and speak against none.
 	Agreed  []string `json:"agreed"`
+	Points  int      `json:"points"`  // how many the members made
 	Tally   []Tally  `json:"tally"`   // mode vote
 	Missing []string `json:"missing"` // a sentence for each member whose answer is not in it
 }

@@ -60,10 +60,11 @@ type TaskView struct {
 	Title   string    `json:"title"`
 	Attempt int       `json:"attempt"`
 	State   TaskState `json:"state"`
-	Phase   Phase     `json:"phase"` // while it is worked on, else ""
-	Note    string    `json:"note"`  // while it is worked on: a sentence, or ""
-	Why     string    `json:"why"`   // skipped, stopped, capped, failed: a sentence
-	Hint    string    `json:"hint"`  // failed: what to do
+	Phase   Phase     `json:"phase"`  // while it is worked on, else ""
+	Note    string    `json:"note"`   // while it is worked on: a sentence, or ""
+	Why     string    `json:"why"`    // skipped, stopped, capped, failed: a sentence
+	Hint    string    `json:"hint"`   // failed: what to do
+	Detail  string    `json:"detail"` // failed: the other side's own words, or ""
 	StartMS int64     `json:"start_ms"`
 	EndMS   int64     `json:"end_ms"` // 0 while it is worked on
 	// Text holds the member's words while it is worked on, from Offset on, in UTF-16 units. Of

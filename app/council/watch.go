@@ -286,7 +286,7 @@ func (w *Watch) task(t *Task, since uint64, anew bool, now time.Time) TaskView {
 		v.Spent.MS = max(0, ended.Sub(t.Started).Milliseconds())
 	}
 	if f := t.End.Failure; f != nil && t.State == Failed {
-		v.Why, v.Hint = f.Message, f.Hint
+		v.Why, v.Hint, v.Detail = f.Message, f.Hint, f.Detail
 	}
 	seen := w.live[t.ID]
 	if seen != nil && seen.attempt == t.Attempt {

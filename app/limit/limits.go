@@ -551,6 +551,22 @@ var (
 		Person: "A member of a council has at most 64 tools.",
 		Test:   "app/council TestACouncilHasABoundedNumberOfMembers",
 	})
+	// Avatar bounds the picture of a member, and AvatarSide how wide and high it is.
+	Avatar = add(Limit{
+		Name:   "the picture of a council's member",
+		Value:  128 << 10,
+		Unit:   Bytes,
+		Why:    "twice what its pixels take; the window makes pictures small before it sends them",
+		Person: "The picture of a member has more than 128 KiB.",
+		Test:   "app TestThePictureOfAMemberIsBoundedAndDrawnAnew",
+	})
+	AvatarSide = add(Limit{
+		Name:   "width and height of the picture of a council's member, in pixels",
+		Value:  128,
+		Why:    "it is shown with 28 at most, on screens with up to four of theirs for one",
+		Person: "The picture of a member has more than 128 pixels in one direction.",
+		Test:   "app TestThePictureOfAMemberIsBoundedAndDrawnAnew",
+	})
 	// CouncilSteps bounds the steps of a run that is opened from a file.
 	CouncilSteps = add(Limit{
 		Name:   "steps of a council's run that is opened from a file",

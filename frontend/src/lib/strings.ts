@@ -585,6 +585,7 @@ export const s = {
     taken: (tool: string, name: string) => `${name} has ${tool} no more`,
     builtIn: "Built in",
     needsHelper: "The helper model writes for it.",
+    toolsModeAlone: "It works in the mode “Each uses its tools” alone.",
     notEligible: (n: number) => `${count(n, "tool")} no member can be given`,
     toolGone: (id: string) => `The tool ${id} is not there any more.`,
     form: {
@@ -608,6 +609,8 @@ export const s = {
       topP: "Top-p",
       maxTokens: "Longest answer, tokens",
       color: "Colour",
+      picture: "Choose a picture…",
+      noPicture: "Take it away",
       cap: "Cap of one answer, US dollars",
       deadline: "Deadline, seconds",
       parallel: "Members at once",
@@ -691,6 +694,8 @@ export const s = {
     using: (tool: string) => `Using ${tool}`,
     waitsForYou: "Waiting for you",
     satOut: "Sits out",
+    noPicture: (file: string) =>
+      `The picture ${file} could not be read. Choose another: PNG, JPEG, WebP or GIF.`,
     roll: (roll: number, chance: number) => `Threw ${roll.toFixed(1)}, takes part under ${chance}.`,
     kind: {
       summary: "Summary",
@@ -770,11 +775,15 @@ export const s = {
       notChecked: "It rests on no tool that its member called.",
     },
     agrees: (name: string) => `${name} agrees`,
+    // In place of the three parts.
+    nothing: "There is nothing to compare: no member listed its points.",
+    nothingTools: "There is nothing to compare: the members ran tools and made no points.",
     none: {
       agreement: "No point was made by two members.",
       disagreement: "Nobody disagreed.",
       notChecked: "Every point rests on a tool that was called.",
     },
+    taskSaid: (detail: string) => `It was told: ${detail}`,
     missing: "Missing",
     votes: "Votes",
     choice: "Choice",
@@ -843,12 +852,14 @@ export const s = {
     chip: (n: number) => `Council: ${n}`,
     chipSkipped: "Council skipped once",
     chipOnly: (name: string) => `Asks ${name} alone`,
+    askOne: "Ask one member alone",
     chipNote: "The council that is asked before the answer",
     skipOnce: "Skip it for this message",
     skipped: "The next message goes without the council",
     askAfterAll: "Ask it after all",
     turnOffHere: "Turn it off in this chat",
     show: "Show the council",
+    ofChat: "Council and its runs",
     // Said for the letters under an answer; those that agreed are filled.
     lineAgreed: (names: string[]) =>
       names.length ? `Agreed: ${names.join(", ")}` : "Nobody agreed with another",

@@ -459,6 +459,11 @@ export interface CouncilCalls {
   /** Again has the question of a run answered again, by its council with one change. */
   Again(run: string, change: RunChange): Promise<Sent>;
   /**
+   * Avatar keeps the picture of a member, and returns its id. data is a PNG in base64, which
+   * the page has drawn small; what is kept is drawn anew, so that nothing but pixels is.
+   */
+  Avatar(data: string): Promise<string>;
+  /**
    * Choices returns what the council of a chat can be made of. It is apart from Settings
    * because the window has those from its start, and this once its panel is open.
    */
@@ -1711,6 +1716,8 @@ export interface Result {
   not_checked: Finding[];
   /** Agreed holds the letters of members that share a point and speak against none. */
   agreed: string[];
+  /** how many the members made */
+  points: number;
   /** mode vote */
   tally: Tally[];
   /** a sentence for each member whose answer is not in it */
@@ -2019,6 +2026,8 @@ export interface Task {
   why: string;
   /** failed: what to do */
   hint: string;
+  /** failed: the other side's own words, or "" */
+  detail: string;
   start_ms: number;
   /** 0 while it is worked on */
   end_ms: number;

@@ -215,6 +215,13 @@ export class CouncilState {
     }
   }
 
+  /** The members that a message of “@” and a part of a name may come to ask. */
+  named(text: string): Member[] {
+    const part = /^@([^\n]*)$/.exec(text.trimStart())?.[1]?.toLowerCase();
+    if (part === undefined || !this.on) return [];
+    return this.members.filter((member) => member.name.toLowerCase().startsWith(part));
+  }
+
   /** The member that a message asks alone: “@Ada …”. */
   only(text: string): Member | undefined {
     const asked = /^@(\S.*)/s.exec(text.trimStart())?.[1]?.toLowerCase();

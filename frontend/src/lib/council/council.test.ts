@@ -250,6 +250,15 @@ describe("the council of a chat", () => {
     expect(app.council.only("  @maker")?.id).toBe("maker");
     expect(app.council.only("@Makers say")).toBeUndefined();
     expect(app.council.only("ask @Maker")).toBeUndefined();
+    const names = (text: string) => app.council.named(text).map((m) => m.name);
+    expect(names("@")).toEqual(["Researcher", "Sceptic", "Maker"]);
+    expect(names("@s")).toEqual(["Sceptic"]);
+    expect([names("@Sceptic "), names("@x"), names("mail@s"), names("@s\n")]).toEqual([
+      [],
+      [],
+      [],
+      [],
+    ]);
     app.close();
   });
 });

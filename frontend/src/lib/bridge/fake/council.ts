@@ -76,6 +76,7 @@ export const task = (id: string, change: Partial<t.Task> = {}): t.Task => ({
   note: "",
   why: "",
   hint: "",
+  detail: "",
   start_ms: 0,
   end_ms: 0,
   text: "",
@@ -224,6 +225,7 @@ export const tools: t.CouncilTool[] = [
     why: "It is switched off.",
     capabilities: ["network"],
   }),
+  tool("voice_concern", "Voice a concern", "Built in", { plugin: "", needs_helper: true }),
   tool("lore:recall", "Recall lore", "Lorebook", {
     eligible: false,
     why: "Its plugin does not offer it to members.",
@@ -382,6 +384,11 @@ export class FakeCouncil {
 
   async Export(id: string): Promise<t.RunFile> {
     return { name: "council-run.json", text: JSON.stringify(this.of(id)), left: [] };
+  }
+
+  async Avatar(data: string): Promise<string> {
+    this.asked.push({ name: "Council.Avatar", args: [data] });
+    return "picture-1";
   }
 
   async MemberFile(m: t.Member): Promise<string> {

@@ -214,6 +214,7 @@ const result: t.Result = {
     { text: "Fruit picked green has no taste.", points: ["b2"], agree: [], against: [] },
   ],
   agreed: ["a", "b"],
+  points: 5,
   tally: [],
   missing: [],
 };
@@ -269,7 +270,15 @@ function running(f: Fake): { c: Conversation; lanes: t.Lane[] } {
 }
 
 const failing = (of: t.Member, why: string, hint: string, ms = 800) =>
-  task(`0/${of.id}/answer`, { state: "failed", start_ms: 0, end_ms: ms, why, hint, sent: 1 });
+  task(`0/${of.id}/answer`, {
+    state: "failed",
+    start_ms: 0,
+    end_ms: ms,
+    why,
+    hint,
+    sent: 1,
+    detail: "model overloaded",
+  });
 
 export const councilScenes: Record<string, (f: Fake) => void> = {
   council: (f) => {
@@ -407,6 +416,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
           members: 3,
           result: {
             agreed: [],
+            points: 0,
             agreement: [],
             disagreement: [],
             not_checked: [],
