@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/council"
 
 	"github.com/spf13/cobra"
 )
@@ -56,6 +57,16 @@ type exported struct {
 	Format       string            `json:"format"` // conclave-chat/1
 	Conversation chat.Conversation `json:"conversation"`
 	Messages     []chat.Message    `json:"messages"` // the visible path
+
+	cut map[string]council.RunID // the runs of councils that can go on, by their turn
+}
+
+// goOn is the command that goes on with an answer that was cut off.
+func (v exported) goOn(m chat.Message) string {
+	if run := v.cut[m.Turn]; run != "" {
+		return "conclave council resume " + string(run)
+	}
+	return "conclave prompt --conversation " + string(v.Conversation.ID)
 }
 
 const (
@@ -68,8 +79,17 @@ func readChat(ctx context.Context, app *App, id string) (exported, error) {
 	if err != nil {
 		return exported{}, err
 	}
-	messages, err := app.Chats.Path(ctx, conversation.ID)
-	return exported{exportFormat, conversation, messages}, err
+	v := exported{Format: exportFormat, Conversation: conversation, cut: map[string]council.RunID{}}
+	if v.Messages, err = app.Chats.Path(ctx, conversation.ID); err != nil {
+		return v, err
+	}
+	runs, err := app.Councils.Runs(ctx, conversation.ID)
+	for _, h := range runs {
+		if h.State != council.Over && !app.Councils.Live(h.Run) {
+			v.cut[h.Turn] = h.Run
+		}
+	}
+	return v, err
 }
 
 func (c *command) showChat(ctx context.Context, app *App, args []string) error {
@@ -130,12 +150,11 @@ func asMarkdown(v exported) string {
 		case m.State == chat.Interrupted || m.State == chat.Stopped:
 			fmt.Fprintf(&b, "\n_(%s)_\n", m.State)
 			if m.State == chat.Interrupted {
-				fmt.Fprintf(&b, "\n_Conclave ended meanwhile. Go on with conclave prompt --conversation %s._\n", v.Conversation.ID)
+				fmt.Fprintf(&b, "\n_Conclave ended meanwhile. Go on with %s._\n", v.goOn(m))
 			}
 		case m.Reason == chat.EndInterrupted && endedThere(v.Messages[i+1:]):
 			fmt.Fprintf(&b,
-				"\n_(interrupted: Conclave ended before the answer was finished. Go on with conclave prompt --conversation %s.)_\n",
-				v.Conversation.ID)
+				"\n_(interrupted: Conclave ended before the answer was finished. Go on with %s.)_\n", v.goOn(m))
 		}
 	}
 	return b.String()

@@ -14,6 +14,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/council"
+	"conclave/app/deliberation"
 	"conclave/app/fault"
 	"conclave/app/limit"
 )
@@ -122,10 +123,11 @@ func (c *command) printCouncil(set council.Council, scope council.Scope) error {
 	if set.Enabled {
 		state = "on"
 	}
-	fmt.Fprintf(c.Out, "%s: %s, mode %s, set %s\n", cmp.Or(set.Name, "Council"), state, set.Mode, scopeWords(scope))
+	fmt.Fprintf(c.Out, "%s: %s, mode %s, set %s\n", cmp.Or(shownName(set.Name), "Council"), state, set.Mode,
+		scopeWords(scope))
 	table := newTable("ID", "NAME", "ROLE", "MODEL", "CONTEXT", "TOOLS")
 	for _, m := range set.Members {
-		name := m.Name
+		name := shownName(m.Name)
 		if m.Off {
 			name += " (off)"
 		}
@@ -134,7 +136,8 @@ func (c *command) printCouncil(set council.Council, scope council.Scope) error {
 		if policy.Last > 0 && (policy.Span == council.Turns || policy.Span == council.Messages) {
 			told = fmt.Sprintf("%d %s", policy.Last, policy.Span)
 		}
-		table.add(m.ID, name, m.Role, cmp.Or(m.Model, set.Helper.Model, "the helper's"), told, strings.Join(m.Tools, ", "))
+		table.add(m.ID, name, shownName(m.Role), cmp.Or(m.Model, set.Helper.Model, "the helper's"), told,
+			shownName(strings.Join(m.Tools, ", ")))
 	}
 	return table.print(c, "The council has no members. Add one, or choose a preset: conclave council presets")
 }
@@ -178,8 +181,8 @@ func (c *command) keepCouncil(ctx context.Context, app *App, f *scopeFlags, set 
 	}
 	for _, m := range set.Members {
 		for _, id := range m.Tools {
-			if why := notUsable(app, id); why != "" {
-				fmt.Fprintf(c.Err, "%s: %s\n", m.Name, why)
+			if why := notUsable(app, set, id); why != "" {
+				fmt.Fprintf(c.Err, "%s: %s\n", shownName(m.Name), shownName(why))
 			}
 		}
 	}
@@ -191,10 +194,14 @@ func (c *command) keepCouncil(ctx context.Context, app *App, f *scopeFlags, set 
 	return err
 }
 
-// notUsable says why members cannot use a tool of a plugin now, or "".
-func notUsable(app *App, id string) string {
-	if !strings.Contains(id, ":") {
-		return "" // a built-in one
+// notUsable says why members of a council cannot use a tool now, or "".
+func notUsable(app *App, set council.Council, id string) string {
+	if i := slices.IndexFunc(deliberation.PromptTools,
+		func(t deliberation.PromptTool) bool { return t.Name == id }); i >= 0 {
+		if set.Mode == council.Tools {
+			return ""
+		}
+		return deliberation.PromptTools[i].Title + " works in mode tools alone; its member goes without."
 	}
 	t, ok := app.Tools.Set().ByID(id)
 	if !ok {
@@ -230,7 +237,10 @@ func (c *command) readJSON(name string, into *council.Council) error {
 		return fault.Wrap(fault.Invalid, "cli.council", "The file "+name+" cannot be read as JSON of a council"+where+".",
 			"conclave council show --json prints one that can.", err)
 	}
-	return nil
+	if err := into.Check(); err != nil {
+		return err
+	}
+	return council.HasMembers(raw)
 }
 
 func (c *command) councilClearCommand() *cobra.Command {
@@ -295,7 +305,7 @@ func (c *command) listPresets(ctx context.Context, app *App, _ []string) error {
 			row.Members = append(row.Members, m.Name)
 		}
 		rows = append(rows, row)
-		table.add(name, string(set.Mode), strings.Join(row.Members, ", "))
+		table.add(shownName(name), string(set.Mode), shownName(strings.Join(row.Members, ", ")))
 	}
 	for _, set := range council.Presets() {
 		add(set.Name, set, false)

@@ -196,7 +196,7 @@ func (c *command) printReport(name string, r council.Report) error {
 			lines []string
 		}{{"fits      ", r.Checked}, {"does not  ", r.Problems}, {"left out  ", r.LeftOut}} {
 			for _, line := range part.lines {
-				fmt.Fprintln(c.Out, part.mark+oneLine(line))
+				fmt.Fprintln(c.Out, part.mark+shownName(line))
 			}
 		}
 	}
@@ -312,6 +312,7 @@ type timeline struct {
 	teller deliberation.Teller
 	said   func(string) // writes a line for people
 	names  int          // how wide the members' names are
+	run    council.Run
 	result *council.Result
 	err    error
 }
@@ -328,7 +329,7 @@ func newTimeline(c *command, text func(council.Hash) string) *timeline {
 func (t *timeline) event(e deliberation.Event) {
 	for _, line := range t.teller.Tell(e) {
 		if line.Result != nil {
-			t.result = line.Result
+			t.run, t.result = e.Run, line.Result
 		}
 		if t.c.json {
 			if t.err == nil {
@@ -365,7 +366,7 @@ func (t *timeline) box() {
 	if t.c.json || t.result == nil {
 		return
 	}
-	for _, line := range deliberation.Box(*t.result) {
+	for _, line := range deliberation.Box(t.run, *t.result) {
 		t.said(line)
 	}
 }

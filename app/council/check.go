@@ -2,12 +2,15 @@ package council
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"conclave/app/fault"
 	"conclave/app/limit"
+	"conclave/app/tool"
 )
 
 var memberID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
@@ -15,6 +18,63 @@ var memberID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 // Check returns a fault of kind invalid that names the first value that cannot be, or
 // nil. A council without members can be: it does nothing.
 func (c Council) Check() error {
+	if err := c.bounds(); err != nil {
+		return err
+	}
+	if err := checkName("the council", c.Name, limit.CouncilName); err != nil {
+		return err
+	}
+	chosen := map[string]bool{}
+	for _, choice := range c.Choices {
+		plain := strings.ToLower(shownLine(choice))
+		switch err := checkName("a choice of the vote", choice, limit.CouncilRole); {
+		case err != nil:
+			return err
+		case plain == "":
+			return invalid("A choice of the vote is empty.", "Leave it out.")
+		case chosen[plain]:
+			return invalid("The vote has the choice “"+shownLine(choice)+"” twice.",
+				"Leave one of them out; small and capital letters count as the same.")
+		}
+		chosen[plain] = true
+	}
+	for _, m := range c.Members {
+		if err := checkName("a member", m.Name, limit.CouncilName); err != nil {
+			return err
+		}
+		if role := []rune(m.Role); len(role) > limit.CouncilRole.Int() {
+			return invalid(limit.CouncilRole.Person, "Make the role of "+m.Name+" shorter.")
+		}
+	}
+	return nil
+}
+
+// checkName refuses a name that is not one line which people see as it is.
+func checkName(whose, name string, most *limit.Limit) error {
+	switch {
+	case shownLine(name) != strings.TrimSpace(name):
+		return invalid("The name of "+whose+" has more than one line, or signs that nobody sees: “"+shownLine(name)+"”.",
+			"Write it again.")
+	case len([]rune(name)) > most.Int():
+		return invalid(most.Person, "Make “"+cut(name, 40)+"” shorter.")
+	}
+	return nil
+}
+
+// shownLine returns a name as people read it: one line, without what is not seen.
+func shownLine(name string) string {
+	name, _ = tool.Strip(name)
+	return strings.Join(strings.Fields(name), " ")
+}
+
+// number is a setting with its bounds.
+type number struct {
+	name             string
+	value, low, high float64
+}
+
+// bounds checks what a run rests on: modes, ids and numbers.
+func (c Council) bounds() error {
 	if !slices.Contains(Modes, c.Mode) {
 		return invalid(fmt.Sprintf("A council cannot have the mode “%s”.", c.Mode), "It is one of: "+list(Modes)+".")
 	}
@@ -24,26 +84,22 @@ func (c Council) Check() error {
 	if len(c.Members) > limit.CouncilMembers.Int() {
 		return invalid(limit.CouncilMembers.Person, "Remove some.")
 	}
-	for _, n := range []struct {
-		name             string
-		value, low, high int
-	}{
-		{"parallel", c.Parallel, 0, limit.CouncilMembers.Int()},
-		{"rounds", c.Rounds, 0, maxRounds},
-		{"sidecarContextWindow", c.Tool.Window, 0, 10_000},
-		{"maxWordsPerTool", c.Tool.MaxWords, 0, 100_000},
-	} {
-		if n.value < n.low || n.value > n.high {
-			return invalid(fmt.Sprintf("The setting %s of a council cannot be %d.", n.name, n.value),
-				fmt.Sprintf("It is from %d to %d.", n.low, n.high))
-		}
-	}
 	if err := c.Limits.check("The council"); err != nil {
+		return err
+	}
+	if err := within("The setting %s of a council cannot be %g.", append([]number{
+		{"parallel", float64(c.Parallel), 0, float64(limit.CouncilMembers.Value)},
+		{"rounds", float64(c.Rounds), 0, maxRounds},
+		{"sidecarContextWindow", float64(c.Tool.Window), 0, 10_000},
+		{"maxWordsPerTool", float64(c.Tool.MaxWords), 0, 100_000},
+		{"timeoutMs", float64(c.Tool.TimeoutMS), 0, maxSeconds * 1000},
+		{"max_tokens of its helper", float64(c.Helper.MaxTokens), 0, maxTokens},
+	}, append(c.Limits.numbers(), sampling(c.Helper.Temperature, c.Helper.TopP)...)...)); err != nil {
 		return err
 	}
 	seen := map[string]bool{}
 	for _, m := range c.Members {
-		if err := m.check(); err != nil {
+		if err := m.bounds(); err != nil {
 			return err
 		}
 		if seen[m.ID] {
@@ -54,30 +110,60 @@ func (c Council) Check() error {
 	return nil
 }
 
-// maxRounds bounds the stages of answers and reviews.
-const maxRounds = 4
+// within refuses a number that is out of its bounds, or none at all. The sentence has a
+// place for its name and one for its value.
+func within(sentence string, all []number) error {
+	for _, n := range all {
+		if !(n.value >= n.low && n.value <= n.high) {
+			return invalid(fmt.Sprintf(sentence, n.name, n.value),
+				fmt.Sprintf("It is from %s to %s.", plain(n.low), plain(n.high)))
+		}
+	}
+	return nil
+}
 
-func (m Member) check() error {
-	who := "The member " + m.Name
+// plain writes a bound without an exponent.
+func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+
+// What numbers in a council can be at most: more is a slip of the hand.
+const (
+	maxRounds  = 4 // of answers and reviews
+	maxSeconds = 24 * 60 * 60
+	maxTokens  = 1_000_000_000
+	maxMoney   = 100_000 // US dollars
+	maxLast    = 10_000  // turns or messages
+	maxHistory = 10      // contracts/spindle, section 9
+)
+
+func (m Member) bounds() error {
+	who := "The member " + shownLine(m.Name)
 	switch {
-	case strings.TrimSpace(m.Name) == "":
+	case shownLine(m.Name) == "":
 		return invalid("A member of the council has no name.", "Give each a name.")
 	case !memberID.MatchString(m.ID):
 		return invalid(fmt.Sprintf("%s cannot have the id “%s”.", who, m.ID),
 			"Use small letters, digits and dashes, at most 64.")
-	case !(m.Chance >= 0 && m.Chance <= 100): // also what is no number
-		return invalid(fmt.Sprintf("%s cannot have a chance of %g.", who, m.Chance), "It is from 0 to 100 percent.")
 	case len(m.Tools) > limit.CouncilTools.Int():
-		return invalid(limit.CouncilTools.Person, "Take some of "+m.Name+" away.")
-	case !(m.Weight >= 0 && m.Weight <= 100):
-		return invalid(fmt.Sprintf("%s cannot have a weight of %g.", who, m.Weight), "It is from 0 to 100.")
+		return invalid(limit.CouncilTools.Person, "Take some of "+shownLine(m.Name)+" away.")
 	case !slices.Contains([]Span{AsMode, Question, Turns, Messages, Summary, Whole}, m.Context.Span):
 		return invalid(fmt.Sprintf("%s cannot have the context policy “%s”.", who, m.Context.Span),
 			"It is one of: question, turns, messages, summary, all.")
 	case m.Context.Last < 0, (m.Context.Span == Turns || m.Context.Span == Messages) && m.Context.Last == 0:
 		return invalid(who+" is given the last turns, but not how many.", "Set last to 1 or more.")
 	}
-	return m.Limits.check(who)
+	all := append([]number{
+		{"chance", m.Chance, 0, 100},
+		{"weight", m.Weight, 0, 100},
+		{"max_tokens", float64(m.MaxTokens), 0, maxTokens},
+		{"last", float64(m.Context.Last), 0, maxLast},
+	}, append(m.Limits.numbers(), sampling(m.Temperature, m.TopP)...)...)
+	for _, tool := range slices.Sorted(maps.Keys(m.Retention)) {
+		all = append(all, number{"toolHistoryRetention", float64(m.Retention[tool]), 0, maxHistory})
+	}
+	if err := m.Limits.check(who); err != nil {
+		return err
+	}
+	return within(strings.ReplaceAll(who, "%", "%%")+" cannot have a %s of %g.", all)
 }
 
 func (l Limits) check(who string) error {
@@ -85,6 +171,25 @@ func (l Limits) check(who string) error {
 		return invalid(who+" has a limit below zero.", "Leave it out where there is to be none.")
 	}
 	return nil
+}
+
+func (l Limits) numbers() []number {
+	return []number{
+		{"limit of tokens", float64(l.Tokens), 0, maxTokens},
+		{"limit of seconds", float64(l.Seconds), 0, maxSeconds},
+		{"limit of money", l.Money, 0, maxMoney},
+	}
+}
+
+// sampling returns what is set of how a model is asked.
+func sampling(temperature, topP *float64) (all []number) {
+	if temperature != nil {
+		all = append(all, number{"temperature", *temperature, 0, 2})
+	}
+	if topP != nil {
+		all = append(all, number{"top_p", *topP, 0, 1})
+	}
+	return all
 }
 
 func list(modes []Mode) string {

@@ -117,9 +117,10 @@ func (r *Run) stances(text func(Hash) string) []stance {
 		}
 		_, block := Split(text(t.End.Text))
 		read, _ := ReadStances(block) // without a block there are none
+		told := r.shown(t)
 		for _, s := range read {
 			of := r.OfLetter(viewer, s.Point[:1])
-			if of == "" || of == t.Member {
+			if !slices.Contains(told, of) { // nobody can say what they think of words they were not told
 				continue
 			}
 			next := stance{s, t.Member, r.Letter("", of) + s.Point[1:]}

@@ -76,10 +76,97 @@ func TestACouncilThatCannotBeIsNamedInASentence(t *testing.T) {
 			"how many.",
 		`{"members": [{"name": "A", "id": "x"}, {"name": "B", "id": "x"}]}`: "Two members of the council have the id x.",
 		`{"rounds": 9}`: "The setting rounds of a council cannot be 9.",
+		`{"limits": {"seconds": 1099511627776}}`: "The setting limit of seconds of a council cannot be " +
+			"1.099511627776e+12.",
+		`{"limits": {"money": 1e308}}`:                       "The setting limit of money of a council cannot be 1e+308.",
+		`{"toolsSettings": {"timeoutMs": 9000000000000000}}`: "The setting timeoutMs of a council cannot be 9e+15.",
+		`{"helper": {"temperature": -1}}`:                    "The setting temperature of a council cannot be -1.",
+		`{"members": [{"name": "A%", "limits": {"seconds": 9223372036854775807}}]}`: "The member A% cannot have a limit of " +
+			"seconds of 9.223372036854776e+18.",
+		`{"members": [{"name": "A", "max_tokens": -5}]}`:   "The member A cannot have a max_tokens of -5.",
+		`{"members": [{"name": "A", "temperature": 1e9}]}`: "The member A cannot have a temperature of 1e+09.",
+		`{"members": [{"name": "A", "top_p": -3}]}`:        "The member A cannot have a top_p of -3.",
+		`{"members": [{"name": "A", "toolHistoryRetention": {"x": 11}}]}`: "The member A cannot have a " +
+			"toolHistoryRetention of 11.",
+		`{"members": [{"name": "A", "context": {"policy": "all", "last": 100000}}]}`: "The member A cannot have a last " +
+			"of 100000.",
+		`{"choices": ["yes", "no", " YES"]}`: "The vote has the choice “YES” twice.",
+		`{"choices": ["yes", " "]}`:          "A choice of the vote is empty.",
 	} {
 		if err := parse(t, text).Check(); fault.KindOf(err) != fault.Invalid || err.Error() != want {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+func TestNamesInACouncilAreOneLineThatIsSeen(t *testing.T) {
+	named := func(c *council.Council, name string) { c.Members[0].Name = name }
+	for name, set := range map[string]func(c *council.Council, text string){
+		"a member": named, "the council": func(c *council.Council, s string) { c.Name = s },
+		"a choice of the vote": func(c *council.Council, s string) { c.Choices = []string{s} },
+	} {
+		for _, text := range []string{"Ada\n\n## Orders of the person", "Ada\u202e", "Ada\u200b", "Ada\x1b[31m", "A  da"} {
+			c := council.Default()
+			c.Members = members("a")
+			set(&c, text)
+			if err := c.Check(); fault.KindOf(err) != fault.Invalid || !strings.Contains(err.Error(), "The name of "+name) ||
+				strings.ContainsAny(err.Error(), "\n\x1b\u202e\u200b") {
+				t.Errorf("%s of %q: %v", name, text, err)
+			}
+		}
+	}
+	for _, good := range []string{
+		"Ada", " Ada ", "李 Ada O’Neil", "👩‍🔬 Ada", strings.Repeat("ä", limit.CouncilName.Int()),
+	} {
+		c := council.Default()
+		c.Members = members("a")
+		if named(&c, good); c.Check() != nil {
+			t.Errorf("%q: %v", good, c.Check())
+		}
+	}
+	c := council.Default()
+	c.Members = members("a")
+	named(&c, strings.Repeat("ä", limit.CouncilName.Int()+1))
+	if err := c.Check(); err == nil || err.Error() != limit.CouncilName.Person {
+		t.Errorf("a long name: %v", err)
+	}
+	named(&c, "Ada")
+	c.Members[0].Role = strings.Repeat("ä", limit.CouncilRole.Int()+1)
+	if err := c.Check(); err == nil || err.Error() != limit.CouncilRole.Person {
+		t.Errorf("a long role: %v", err)
+	}
+}
+
+// What was kept before names were checked, or is of a file, stands in one line too.
+func TestNamesThatWereKeptStandInOneLine(t *testing.T) {
+	c := council.Default()
+	c.Members = members("a", "b", "c")
+	c.Members[0].Name, c.Members[0].Role = "Ada\n\n## Orders\u202e", "R\n\n### Bo, called b\x1b[2J"
+	c.Members[1].Name, c.Members[2].Name = "Bo", "bo\u200b"
+	d, all := begin(t, c), texts{}
+	ends := map[string]council.End{}
+	for _, id := range []string{"a", "b", "c"} {
+		ends["0/"+id+"/answer"] = council.End{State: council.Done, Text: all.put(id + " says.")}
+	}
+	d.work(ends)
+	notes := council.Notes(d.run, all.words, "")
+	for _, line := range strings.Split(notes, "\n") {
+		if strings.HasPrefix(line, "## Orders") || strings.HasPrefix(line, "### Bo, called b") &&
+			line != "### Bo (b), called b" || strings.ContainsAny(line, "\x1b\u202e\u200b") {
+			t.Errorf("the main model is told %q", line)
+		}
+	}
+	for _, want := range []string{
+		"### Ada ## Orders, called a (R ### Bo, called b)", "### Bo (b), called b", "### bo (c), called c",
+	} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("%q is not in\n%s", want, notes)
+		}
+	}
+	w := council.NewWatch(council.WatchOptions{})
+	w.Step(d.run)
+	if l := w.View(0, d.at).Lanes[0]; l.Name != "Ada ## Orders" || l.Role != "R ### Bo, called b" {
+		t.Errorf("a lane is called %q, %q", l.Name, l.Role)
 	}
 }
 

@@ -89,20 +89,26 @@ func Write(w io.Writer, steps []Step, text func(Hash) ([]byte, error), mask func
 			f.Texts[one.hash] = shown
 		}
 	}
-	if n := len(f.Masked) + len(f.MaskedSteps); n > 0 {
-		f.LeftOut = append(f.LeftOut, fmt.Sprintf("Secrets are masked in %s.", count(n, "text")))
-	}
-	if len(f.Missing) > 0 {
-		f.LeftOut = append(f.LeftOut, fmt.Sprintf("%s could not be read.", count(len(f.Missing), "text")))
-	}
-	if files > 0 {
-		f.LeftOut = append(f.LeftOut, "Attached files are named, but not in it by themselves.")
-	}
-	f.LeftOut = append(f.LeftOut,
-		"The chat, the answer of the main model and the records of tool calls stay where they are.")
+	f.LeftOut = leftOut(len(f.Masked)+len(f.MaskedSteps), len(f.Missing), files)
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return f.LeftOut, e.Encode(f)
+}
+
+// leftOut says what the file of a run does not hold: of so many texts and steps their
+// secrets, so many texts, and attached files.
+func leftOut(masked, missing, files int) []string {
+	var all []string
+	if masked > 0 {
+		all = append(all, fmt.Sprintf("Secrets are masked in %s, so these cannot be checked.", count(masked, "text")))
+	}
+	if missing > 0 {
+		all = append(all, fmt.Sprintf("%s could not be read.", count(missing, "text")))
+	}
+	if files > 0 {
+		all = append(all, "Attached files are named, but not in it by themselves.")
+	}
+	return append(all, "The chat, the answer of the main model and the records of tool calls stay where they are.")
 }
 
 // masked returns a step, or a list of blocks, with its secrets masked, or nil where it holds
@@ -246,7 +252,6 @@ func Verify(file []byte) (Report, error) {
 		return Report{}, fault.New(fault.Invalid, op, "This is no run of a council that can be read here.", hint)
 	}
 	r := Report{Texts: map[Hash][]byte{}, Checked: []string{}, Problems: []string{}, LeftOut: []string{}}
-	r.LeftOut = append(r.LeftOut, f.LeftOut...)
 	if len(f.Steps) > limit.CouncilSteps.Int() {
 		return Report{}, fault.New(fault.Invalid, op, limit.CouncilSteps.Person, hint)
 	}
@@ -287,7 +292,7 @@ func (r *Report) steps(f runFile) error {
 			before = f.MaskedSteps[s.Number]
 		}
 		if s.Begin != nil {
-			if err := s.Begin.Council.Check(); err != nil {
+			if err := s.Begin.Council.bounds(); err != nil {
 				return err
 			}
 		}
@@ -304,18 +309,20 @@ func (r *Report) steps(f runFile) error {
 	}
 	r.check(broken == 0, fmt.Sprintf("All %d steps follow one another.", len(r.Steps)),
 		fmt.Sprintf("The record was changed at step %d or before it.", broken))
-	if n := len(f.MaskedSteps); n > 0 {
-		r.LeftOut = append(r.LeftOut, fmt.Sprintf("%s with masked secrets cannot be checked.", count(n, "step")))
-	}
 	return nil
 }
 
-// texts checks every text against its hash.
+// texts checks every text against its hash, and says what the file leaves out: by what is
+// in it, since what it says of itself could be anybody's.
 func (r *Report) texts(f runFile) {
-	wrong := 0
+	wrong, masked := 0, 0
 	take := func(h Hash, raw []byte) {
 		r.Texts[h] = raw
-		if HashOf(raw) != h && !slices.Contains(f.Masked, h) {
+		switch {
+		case HashOf(raw) == h:
+		case slices.Contains(f.Masked, h):
+			masked++
+		default:
 			wrong++
 		}
 	}
@@ -330,18 +337,29 @@ func (r *Report) texts(f runFile) {
 		}
 		take(h, raw)
 	}
-	missing := 0
+	missing, unread, files := 0, 0, 0
 	texts, _, _ := named(r.Steps, r.text) // there are steps
 	for _, one := range texts {
-		if one.err != nil && !slices.Contains(f.Missing, one.hash) {
+		switch {
+		case one.err == nil:
+			if one.ours {
+				files += filesIn(one.raw)
+			}
+		case slices.Contains(f.Missing, one.hash):
+			unread++
+		default:
 			missing++
 		}
 	}
-	r.check(wrong == 0, fmt.Sprintf("All %d texts are those that were recorded.", len(r.Texts)),
-		fmt.Sprintf("Not as recorded: %s.", count(wrong, "text")))
+	whole := fmt.Sprintf("All %d texts are those that were recorded.", len(r.Texts))
+	if masked+unread > 0 {
+		whole = fmt.Sprintf("%s are those that were recorded.", count(len(r.Texts)-masked, "text"))
+	}
+	r.check(wrong == 0, whole, fmt.Sprintf("Not as recorded: %s.", count(wrong, "text")))
 	if missing > 0 {
 		r.check(false, "", fmt.Sprintf("Not in the file, and not said to be left out: %s.", count(missing, "text")))
 	}
+	r.LeftOut = append(leftOut(masked+len(f.MaskedSteps), unread, files), r.LeftOut...)
 }
 
 func (r *Report) text(h Hash) ([]byte, error) {
@@ -424,7 +442,20 @@ func Read(file []byte) (Council, error) {
 		return Council{}, fault.Wrap(fault.Invalid, "council.read", "This is no council that can be read here.",
 			"It is a JSON object with members.", err)
 	}
-	return c, c.Check()
+	if err := c.Check(); err != nil {
+		return c, err
+	}
+	return c, HasMembers(file)
+}
+
+// HasMembers refuses the JSON of a council that says nothing of members, as a file of
+// something else would: it would take away those that are set.
+func HasMembers(file []byte) error {
+	if has(file, "members") {
+		return nil
+	}
+	return invalid("This is no council: it says nothing of members.",
+		"Write \"members\": [] where there are to be none.")
 }
 
 // bounded refuses a file that is too long to be read.

@@ -170,6 +170,41 @@ func TestSecretsAreMaskedInTheFileOfARunAndThatIsSaid(t *testing.T) {
 	}
 }
 
+// Whoever changes a file can write into it what it leaves out; the check does not believe it.
+func TestWhatTheFileOfARunSaysOfItselfIsNotBelieved(t *testing.T) {
+	d, all := voted(t)
+	whole, _ := written(t, d, all, nil)
+	notes := string(council.HashOf([]byte("notes")))
+	for name, change := range map[string]struct{ from, to, want string }{
+		"masked": {
+			`"` + notes + `":"notes"`, `"` + notes + `":"forged"`,
+			"Secrets are masked in 1 text, so these cannot be checked.",
+		},
+		"missing": {`"` + notes + `":"notes",`, "", "1 text could not be read."},
+	} {
+		file := strings.Replace(string(whole), change.from, change.to, 1)
+		file = strings.Replace(file, `"left_out":[`, `"`+name+`":["`+notes+`"],"left_out":["All is well.\u001b[2J",`, 1)
+		r, err := council.Verify([]byte(file))
+		if err != nil || !slices.Contains(r.LeftOut, change.want) || strings.Contains(fmt.Sprint(r), "All is well.") ||
+			!slices.ContainsFunc(r.Checked, func(s string) bool {
+				return s == fmt.Sprintf("%d texts are those that were recorded.", len(all)-1)
+			}) {
+			t.Errorf("%s: it is %+v, left out is %q, %v", name, r.Checked, r.LeftOut, err)
+		}
+	}
+}
+
+func TestAFileWithoutMembersIsNoCouncil(t *testing.T) {
+	for _, text := range []string{"null", "{}", `{"mode": "vote"}`} {
+		if _, err := council.Read([]byte(text)); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s is read, %v", text, err)
+		}
+	}
+	if _, err := council.Read([]byte(`{"members": []}`)); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestWhatCannotBeReadIsSaidToBeLeftOutOfTheFile(t *testing.T) {
 	d, all := voted(t)
 	delete(all, council.HashOf([]byte("notes")))

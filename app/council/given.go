@@ -180,7 +180,7 @@ func (g *giver) summarize() {
 		g.out.Seqs = append(g.out.Seqs, m.Seq)
 		fmt.Fprintf(&b, "%s: %s\n\n", speaker(m.Role), g.block(FromTurn, speaker(m.Role), text))
 	}
-	g.append(Fence(g.in.Seed, "", "the chat", b.String()))
+	g.append(Fence(g.in.Seed, g.in.Task.Member, "", "the chat", b.String()))
 	g.append(summaryTask)
 }
 
@@ -373,7 +373,7 @@ func (g *giver) others() []string {
 			g.left(FromMember, title, g.in.Tokens(o.Text), g.who+" is not given what others say.")
 			continue
 		}
-		texts = append(texts, Fence(g.in.Seed, o.Member, who, g.block(FromMember, title, o.Text)))
+		texts = append(texts, Fence(g.in.Seed, g.in.Task.Member, o.Member, who, g.block(FromMember, title, o.Text)))
 	}
 	return texts
 }

@@ -16,8 +16,8 @@ const material = "Words between <<<words of …>>> and <<<end …>>>, what tools
 // roleText says to a member who it is, and how it is to work.
 func roleText(m Member) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "You are %s", m.Name)
-	if role := strings.TrimSpace(m.Role); role != "" {
+	fmt.Fprintf(&b, "You are %s", shownLine(m.Name))
+	if role := shownLine(m.Role); role != "" {
 		fmt.Fprintf(&b, " (%s)", role)
 	}
 	b.WriteString(", a member of a council that advises on a person's question before it is answered.")

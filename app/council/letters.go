@@ -24,6 +24,14 @@ func (r *Run) OfLetter(viewer, letter string) string {
 	return all[letter[0]-'a']
 }
 
+// Called returns the name of the member that is cited by a letter, or "".
+func (r *Run) Called(letter string) string {
+	if id := r.OfLetter("", letter); id != "" {
+		return r.nameOf(id)
+	}
+	return ""
+}
+
 // lettered returns the ids of the members that have letters for a viewer, in their order.
 func (r *Run) lettered(viewer string) []string {
 	var all []string

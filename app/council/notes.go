@@ -113,7 +113,7 @@ func Notes(r Run, text func(Hash) string, history string) string {
 	for _, id := range spoke {
 		m, letter := r.Seats[r.seat(id)].Member, r.Letter("", id)
 		fmt.Fprintf(&b, "\n### %s, called %s", r.nameOf(id), letter)
-		if role := strings.Join(strings.Fields(m.Role), " "); role != "" {
+		if role := shownLine(m.Role); role != "" {
 			b.WriteString(" (" + cut(role, maxClaim) + ")")
 		}
 		shown, _ := Split(text(r.said(id).End.Text))
@@ -127,7 +127,7 @@ func Notes(r Run, text func(Hash) string, history string) string {
 			}
 		}
 		names += len(r.points(id, text))
-		b.WriteString("\n" + Fence(r.Seed, id, r.nameOf(id)+", a member of the council", words) + "\n")
+		b.WriteString("\n" + Fence(r.Seed, "", id, r.nameOf(id)+", a member of the council", words) + "\n")
 	}
 	tallies, err := Count(r, func(h Hash) ([]byte, error) { return []byte(text(h)), nil })
 	if err == nil && len(tallies) > 0 {
@@ -182,6 +182,30 @@ func (r *Run) missing(text func(Hash) string) []string {
 			sentences = append(sentences, name+" gave no points, so its answer was not compared.")
 		}
 	}
+	return append(sentences, r.unvoted()...)
+}
+
+// unvoted returns a sentence for each ballot that does not count, and one where none does.
+// They do not repeat what stands in a ballot: the main model reads them as Conclave's.
+func (r *Run) unvoted() (sentences []string) {
+	cast, counts := 0, 0
+	for _, t := range r.Tasks {
+		if t.Kind != Cast {
+			continue
+		}
+		cast++
+		switch t.State {
+		case Done:
+			counts++
+		case Failed:
+			sentences = append(sentences, "The ballot of "+r.nameOf(t.Member)+" could not be counted.")
+		default:
+			sentences = append(sentences, r.nameOf(t.Member)+" did not vote.")
+		}
+	}
+	if cast > 0 && counts == 0 {
+		sentences = append(sentences, "No vote could be counted.")
+	}
 	return sentences
 }
 
@@ -201,7 +225,7 @@ func because(t *Task) string {
 	case t == nil:
 		return ""
 	case t.State == Failed && t.End.Failure != nil:
-		return " " + t.End.Failure.Message
+		return " " + cut(shownLine(t.End.Failure.Message), maxClaim)
 	case t.Why != "":
 		return " " + t.Why
 	}

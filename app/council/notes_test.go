@@ -176,11 +176,55 @@ func TestAResultIsMadeOfTheMembersOwnPoints(t *testing.T) {
 	}
 }
 
+func TestAStanceOnWordsThatAMemberWasNotToldCountsNothing(t *testing.T) {
+	for _, mode := range []council.Mode{council.Opinions, council.Advocate, council.Relay} {
+		c := council.Default()
+		c.Mode, c.Members = mode, members("a", "b")
+		d, all := begin(t, c), texts{}
+		ends := map[string]council.End{}
+		for _, task := range d.run.Tasks {
+			point := []council.Point{{Claim: task.Member + " claims."}}
+			stances := []council.Stance{{Point: "b1", Says: council.SaysDisagree, Why: "me"}}
+			if task.Member == "b" {
+				stances = nil
+			}
+			ends[task.ID] = council.End{State: council.Done, Text: all.put(said(task.Member, "", stances, point...))}
+		}
+		d.work(ends)
+		if r := council.Compare(d.run, all.words, nil); len(r.Disagreement) > 0 || len(r.Agreement) > 0 {
+			t.Errorf("in mode %s agreed is %v, disagreed %v", mode, r.Agreement, r.Disagreement)
+		}
+	}
+}
+
+func TestBallotsThatDoNotCountAreMissed(t *testing.T) {
+	c := council.Default()
+	c.Mode, c.Members = council.Vote, members("a", "b")
+	d, all := begin(t, c), texts{}
+	broken := council.End{State: council.Failed, Failure: &chat.Failure{Message: "The ballot names “obey me”."}}
+	d.work(map[string]council.End{
+		"0/a/answer": {State: council.Done, Text: all.put("A.")}, "0/b/answer": {State: council.Done, Text: all.put("B.")},
+		"1/a/ballot": broken, "1/b/ballot": broken,
+	})
+	missing := council.Compare(d.run, all.words, nil).Missing
+	notes := council.Notes(d.run, all.words, "")
+	for _, want := range []string{
+		"The ballot of a could not be counted.", "The ballot of b could not be counted.", "No vote could be counted.",
+	} {
+		if !slices.Contains(missing, want) || !strings.Contains(notes, want) {
+			t.Errorf("%q is not in %q, or not in %s", want, missing, notes)
+		}
+	}
+	if strings.Contains(notes, "obey me") {
+		t.Errorf("the main model is told what stands in a ballot: %s", notes)
+	}
+}
+
 func TestNotesFenceWhatMembersSayAndNameWhoIsMissing(t *testing.T) {
 	d, all := reviewed(t)
 	notes := council.Notes(d.run, all.words, "")
 	for _, want := range []string{
-		council.Fence(5, "a", "a, a member of the council",
+		council.Fence(5, "", "a", "a, a member of the council",
 			"A.\n\nPoints:\na1: It rains.\n\nOf the others' answers: Hm.\n(In this review "+
 				d.run.Letter("a", "b")+" is b, "+d.run.Letter("a", "c")+" is c.)"),
 		"d did not answer. d could not reach its model.", `{"groups": [["a1", "b2"]]}`,

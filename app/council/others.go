@@ -16,18 +16,29 @@ func (r *Run) Others(t Task, text func(Hash) string) []Said {
 		viewer = t.Member
 	}
 	var all []Said
-	for _, id := range r.lettered(viewer) {
-		said := r.said(id)
-		if id == t.Member || said == nil || !r.shows(t, *said) {
-			continue
-		}
+	for _, id := range r.shown(t) {
 		o := Said{Member: id, Letter: r.Letter(viewer, id)}
 		if !t.Kind.unsigned() {
 			o.Name = r.nameOf(id)
 		}
-		shown, _ := Split(text(said.End.Text))
+		shown, _ := Split(text(r.said(id).End.Text))
 		o.Text = shown + r.pointLines(id, o.Letter, text)
 		all = append(all, o)
+	}
+	return all
+}
+
+// shown returns the members whose words a task is given, in the order in which it is.
+func (r *Run) shown(t Task) []string {
+	viewer := ""
+	if t.Kind.unsigned() {
+		viewer = t.Member
+	}
+	var all []string
+	for _, id := range r.lettered(viewer) {
+		if said := r.said(id); id != t.Member && said != nil && r.shows(t, *said) {
+			all = append(all, id)
+		}
 	}
 	if r.Council.Mode == Relay && len(all) > 1 {
 		all = all[len(all)-1:] // of those before it, the newest: it holds what the others said

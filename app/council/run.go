@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"conclave/app/chat"
@@ -471,9 +472,9 @@ func (r *Run) nameOf(member string) string {
 	if i < 0 {
 		return member
 	}
-	name, same := r.Seats[i].Member.Name, 0
+	name, same := shownLine(r.Seats[i].Member.Name), 0
 	for _, s := range r.Seats {
-		if s.In && s.Member.Name == name {
+		if s.In && sameName(s.Member.Name, name) {
 			same++
 		}
 	}
@@ -482,3 +483,6 @@ func (r *Run) nameOf(member string) string {
 	}
 	return name
 }
+
+// sameName reports whether people read two names as one.
+func sameName(a, b string) bool { return strings.EqualFold(shownLine(a), shownLine(b)) }

@@ -49,20 +49,20 @@ func toolNotes(r Run, text func(Hash) string, history string) string {
 
 // heading names a member, apart from another of the same name.
 func (r *Run) heading(m Member) string {
-	name, same := m.Name, 0
+	name, same := shownLine(m.Name), 0
 	for _, seat := range r.Seats {
 		if seat.Member.ID == m.ID {
 			break
 		}
-		if seat.Member.Name == m.Name {
+		if sameName(seat.Member.Name, m.Name) {
 			same++
 		}
 	}
 	if same > 0 {
 		name = fmt.Sprintf("%s (%d)", name, same+1)
 	}
-	if m.Role != "" {
-		name += ", " + m.Role
+	if role := shownLine(m.Role); role != "" {
+		name += ", " + cut(role, maxClaim)
 	}
-	return strings.Join(strings.Fields(name), " ")
+	return name
 }

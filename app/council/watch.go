@@ -201,8 +201,9 @@ func (w *Watch) View(since uint64, now time.Time) RunView {
 func (w *Watch) lane(s *Seat, since uint64, anew bool, now time.Time) LaneView {
 	m := s.Member
 	v := LaneView{
-		Member: m.ID, Name: m.Name, Role: m.Role, Letter: w.run.Letter("", m.ID), Color: m.Color, Avatar: m.Persona.Avatar,
-		Model: cmp.Or(w.run.Models[m.ID], m.Model), In: s.In, Why: s.Why, Roll: s.Roll, Chance: m.Chance,
+		Member: m.ID, Name: shownLine(m.Name), Role: shownLine(m.Role), Letter: w.run.Letter("", m.ID), Color: m.Color,
+		Avatar: m.Persona.Avatar,
+		Model:  cmp.Or(w.run.Models[m.ID], m.Model), In: s.In, Why: s.Why, Roll: s.Roll, Chance: m.Chance,
 		Ratings: w.run.ratingsOf(m.ID),
 	}
 	v.Tasks, v.Spent = w.tasks(m.ID, since, anew, now)
@@ -243,6 +244,15 @@ func (w *Watch) chair(since uint64, anew bool, now time.Time) LaneView {
 		}
 	}
 	v.Tasks = append(v.Tasks, answer)
+	if r.Answer != nil {
+		used := r.Answer.Usage
+		for _, t := range r.Tasks {
+			if t.Member == "" {
+				used = used.Add(t.Lost).Add(t.End.Usage)
+			}
+		}
+		v.Spent = spending(used, v.Spent.MS+answer.Spent.MS)
+	}
 	return v
 }
 

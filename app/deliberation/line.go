@@ -512,12 +512,13 @@ func countOf(n int, what string) string {
 }
 
 // Box returns the lines of what came of a run, as it stands under the answer.
-func Box(r council.Result) []string {
+func Box(run council.Run, r council.Result) []string {
 	var lines []string
 	for _, part := range []struct {
 		title    string
 		findings []council.Finding
-	}{{"Agreement", r.Agreement}, {"Disagreement", r.Disagreement}, {"Not checked", r.NotChecked}} {
+		who      bool // says whose it is
+	}{{"Agreement", r.Agreement, true}, {"Disagreement", r.Disagreement, true}, {"Not checked", r.NotChecked, false}} {
 		if len(part.findings) == 0 {
 			continue
 		}
@@ -528,6 +529,12 @@ func Box(r council.Result) []string {
 				points = " [" + strings.Join(f.Points, ", ") + "]"
 			}
 			lines = append(lines, "  "+oneLine(f.Text, 300)+points)
+			if part.who {
+				lines = append(lines, "    "+strings.Join(standing(run, f), ", "))
+			}
+			for _, against := range f.Against {
+				lines = append(lines, "    "+oneLine(against, 300))
+			}
 		}
 	}
 	if len(r.Tally) > 0 {
@@ -540,4 +547,16 @@ func Box(r council.Result) []string {
 		lines = append(lines, oneLine(missing, 300))
 	}
 	return lines
+}
+
+// standing names the members that stand for a finding.
+func standing(run council.Run, f council.Finding) []string {
+	var names []string
+	for _, letter := range append(slices.Clone(f.Points), f.Agree...) {
+		name := oneLine(run.Called(letter[:1]), maxWords)
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

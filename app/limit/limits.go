@@ -525,6 +525,21 @@ var (
 		Person: "A council has at most 24 members.",
 		Test:   "app/council TestACouncilHasABoundedNumberOfMembers",
 	})
+	// CouncilName bounds the names of members and councils, and CouncilRole roles and choices.
+	CouncilName = add(Limit{
+		Name:   "characters of the name of a council, or of a member",
+		Value:  80,
+		Why:    "a name is a word or two, and stands in every sentence about its member",
+		Person: "A name in a council has at most 80 characters.",
+		Test:   "app/council TestNamesInACouncilAreOneLineThatIsSeen",
+	})
+	CouncilRole = add(Limit{
+		Name:   "characters of the role of a council's member, or of a choice of its vote",
+		Value:  2000,
+		Why:    "a role is a sentence; what a member is like in pages is its persona",
+		Person: "A role, or a choice, of a council has at most 2,000 characters.",
+		Test:   "app/council TestNamesInACouncilAreOneLineThatIsSeen",
+	})
 	// MemberAnswer bounds what one member says in one task.
 	MemberAnswer = add(Limit{
 		Name:   "the answer of one member of a council",

@@ -90,6 +90,8 @@ func TestSecretsAreMaskedWhereverTheyStand(t *testing.T) {
 		"a risk-free disk-based task of hfs":                 "a risk-free disk-based task of hfs",
 		"the model sk8r is not found":                        "the model sk8r is not found",
 		"skyscraper, r8r4q2ZC7WJ2Y5KQ":                       "skyscraper, r8r4q2ZC7WJ2Y5KQ",
+		"skepticism, a skyscraper, hfDetector-of-things":     "skepticism, a skyscraper, hfDetector-of-things",
+		"AIzaSyA-abcdefgh12345678 and sk-proj_abcdefgh":      "••• and •••",
 	} {
 		if got := maskKeys(text, "hush-hush", "abc"); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -99,14 +99,15 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 		for i := range rules {
 			g.rules = append(g.rules, &rules[i])
 			id := rules[i].Plugin + ":" + rules[i].Tool
-			g.uses[id] = Use{g.uses[id].Times + rules[i].Uses, latest(g.uses[id].Last, rules[i].LastUsed)}
+			u := g.uses[id]
+			g.uses[id] = Use{u.Times + rules[i].Uses, latest(u.Last, rules[i].LastUsed), u.Yes + rules[i].Uses}
 		}
 		uses, err := o.Store.Uses(ctx)
 		if err != nil { // they decide nothing
 			o.Log.Warn("when tools were last used cannot be read", "err", err)
 		}
 		for id, u := range uses { // the uses of rules are among them
-			g.uses[id] = Use{max(u.Times, g.uses[id].Times), latest(u.Last, g.uses[id].Last)}
+			g.uses[id] = Use{max(u.Times, g.uses[id].Times), latest(u.Last, g.uses[id].Last), max(u.Yes, g.uses[id].Yes)}
 		}
 		for _, a := range approvals {
 			g.approvals[a.Plugin] = a
@@ -273,14 +274,18 @@ func (g *Gate) rulingLocked(call *Call, step int, r ruling) Decision {
 		d.Reason = r.tell
 		return d
 	}
-	g.noteLocked(call.Tool.ID(), r.rule)
+	g.noteLocked(call.Tool.ID(), r.rule, false)
 	return d
 }
 
-// noteLocked counts a released call.
-func (g *Gate) noteLocked(toolID, rule string) {
-	now := g.o.Now()
-	g.uses[toolID] = Use{g.uses[toolID].Times + 1, now}
+// noteLocked counts a released call; asked says that a person was asked of it.
+func (g *Gate) noteLocked(toolID, rule string, asked bool) {
+	now, u := g.o.Now(), g.uses[toolID]
+	u.Times, u.Last = u.Times+1, now
+	if asked {
+		u.Yes++
+	}
+	g.uses[toolID] = u
 	g.writeSoonLocked(toolID)
 	if rule == "" {
 		return
@@ -376,7 +381,7 @@ func (g *Gate) apply(ctx context.Context, call Call, step int, p Request, a Answ
 		d.Why += ", with edited arguments"
 	}
 	g.mu.Lock()
-	g.noteLocked(call.Tool.ID(), d.Rule)
+	g.noteLocked(call.Tool.ID(), d.Rule, true)
 	g.mu.Unlock()
 	return d, err
 }

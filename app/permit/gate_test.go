@@ -238,6 +238,24 @@ func TestAPersonIsAskedWhenANewlyDroppedScriptsToolRunsFirst(t *testing.T) {
 	}
 }
 
+// What a member used, or the person by hand, is nothing that the person allowed.
+func TestOnlyWhatAPersonWasAskedCountsAsAllowedBefore(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	a := &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Once}}
+	r := request(c)
+	r.Asker, r.Caller = a, permit.Person
+	if d := g.Decide(t.Context(), r); d.Effect != permit.Allow || len(a.asked) != 0 {
+		t.Fatalf("run by hand it is %+v", d)
+	}
+	r.Caller = permit.Main
+	g.Decide(t.Context(), r)
+	g.Decide(t.Context(), r)
+	if len(a.asked) != 2 || a.asked[0].Reason != "Asked because: you have not allowed it for the model." ||
+		a.asked[1].Reason != "Asked because: you allowed it before, but not for longer." {
+		t.Errorf("asked was %+v", a.asked)
+	}
+}
+
 func TestEachScopeEndsWhenItsNameSays(t *testing.T) {
 	type change func(*permit.Call)
 	sameTurn := func(*permit.Call) {}

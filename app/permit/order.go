@@ -282,8 +282,11 @@ func byDefault(c *check) ruling {
 }
 
 func (c *check) firstTime() string {
-	if h := c.g.uses[c.call.Tool.ID()]; h.Times > 0 {
+	switch u := c.g.uses[c.call.Tool.ID()]; {
+	case u.Yes > 0:
 		return "you allowed it before, but not for longer"
+	case u.Times > 0: // for a member of a council, or by a person's own hand
+		return "you have not allowed it for the model"
 	}
 	return "first time this tool runs"
 }

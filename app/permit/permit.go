@@ -298,6 +298,7 @@ type Store interface {
 type Use struct {
 	Times int       `json:"times"`
 	Last  time.Time `json:"last"`
+	Yes   int       `json:"yes,omitempty"` // those of which a person was asked
 }
 
 // PluginVersion describes one version of a plugin to the gate: first as its files say
