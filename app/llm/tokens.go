@@ -8,7 +8,8 @@ import "unicode"
 func Tokens(text string) int64 {
 	letters, signs := int64(0), int64(0)
 	for _, r := range text {
-		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) {
+		if r > unicode.MaxLatin1 &&
+			unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) {
 			signs++
 		} else {
 			letters++
