@@ -103,8 +103,18 @@ func (d document) place(at int) string {
 
 var commentSign = regexp.MustCompile(`^\s*(?://+|#+|\*+/?|/\*+|-- |"""|<!--)?\s*`)
 
-// documents returns every text file that is ours.
+// documents returns every text file that is ours. They are read once.
 func documents(t *testing.T) []document {
+	t.Helper()
+	if allDocuments == nil {
+		allDocuments = readDocuments(t)
+	}
+	return allDocuments
+}
+
+var allDocuments []document
+
+func readDocuments(t *testing.T) []document {
 	t.Helper()
 	list, err := exec.Command("git", "-C", "..", "ls-files", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
@@ -183,7 +193,9 @@ func TestF136WhatIsCitedOfTheContractsIsThere(t *testing.T) {
 				}
 			}
 		}
-		if m := vague.FindStringIndex(d.text); m != nil && filepath.Ext(d.path) != ".md" {
+		if filepath.Ext(d.path) == ".md" || !strings.Contains(d.text, "ontract") {
+			// nothing that is vague
+		} else if m := vague.FindStringIndex(d.text); m != nil {
 			t.Errorf("%s: %q names no page; write “contracts/NAME, section N”", d.place(m[0]), d.text[m[0]:m[1]])
 		}
 		for _, m := range statement.FindAllStringSubmatchIndex(d.text, -1) {
