@@ -13,7 +13,7 @@ PACKAGES   := . ./app/... ./store/... ./plugins/... ./build/...
 FUZZTIME   ?= 30s
 GO_SOURCES := $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.go' 'go.mod' 'go.sum' 'app/**' 'plugins/**' 2>/dev/null | sort -u))
 
-.PHONY: run test build wails icon dev race lint fmt gen e2e bench check vet-systems fuzz deps-run deps-test clean
+.PHONY: run test ten build wails icon dev race lint fmt gen e2e bench check vet-systems fuzz deps-run deps-test clean
 
 run: deps-run ## build and open the window; without a display, one real turn in the terminal
 	@$(MAKE) --no-print-directory build
@@ -21,6 +21,9 @@ run: deps-run ## build and open the window; without a display, one real turn in 
 
 test: deps-test ## every test; ends with one line of counts
 	@.ci/test
+
+ten: deps-test ## every test ten times, with two busy loops beside
+	@.ci/ten
 
 build: $(BIN)/conclave $(BIN)/conclave-worker $(BIN)/conclave-window ## the three programs, in build/bin
 
