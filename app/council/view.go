@@ -27,8 +27,7 @@ type RunView struct {
 	Lanes    []LaneView `json:"lanes"`   // those that changed, in the order of the council; the chair's is last
 	Members  int        `json:"members"` // how many take part
 	Result   *Result    `json:"result"`  // once there is one
-	// Problem is a sentence where the record cannot be trusted: a step or a text does not
-	// fit its hash.
+	// Problem is a sentence where the record is not whole: what happens cannot be kept now.
 	Problem string `json:"problem"`
 }
 

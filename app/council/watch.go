@@ -18,6 +18,7 @@ type Watch struct {
 	revision uint64
 	changed  map[string]uint64 // revision of each member's lane; the chair's is ""
 	live     map[string]*liveTask
+	problem  string
 	result   *Result
 	made     [2]string // of what result was made
 }
@@ -63,6 +64,13 @@ func (w *Watch) Step(r Run) uint64 {
 	}
 	w.changed[""] = w.revision
 	w.run = r
+	return w.revision
+}
+
+// Problem takes a sentence about the record, "" that there is nothing to say of it.
+func (w *Watch) Problem(sentence string) uint64 {
+	w.revision++
+	w.problem = sentence
 	return w.revision
 }
 
@@ -178,7 +186,7 @@ func (w *Watch) View(since uint64, now time.Time) RunView {
 		Run: string(r.Run), Conversation: string(r.Conversation), Revision: w.revision, Reset: anew && since != 0,
 		Turn: r.Turn, Question: uint64(r.Question), Mode: r.Council.Mode, State: r.State, Began: stamp(r.Began),
 		MS: r.after(now), Estimate: r.estimate(), Spent: spending(spent, r.after(now)), Again: string(r.Again),
-		Change: r.Change, Lanes: []LaneView{}, Result: w.Result(),
+		Change: r.Change, Lanes: []LaneView{}, Result: w.Result(), Problem: w.problem,
 	}
 	if r.Early != nil {
 		v.Early = r.Early.Why

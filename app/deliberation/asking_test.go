@@ -69,3 +69,24 @@ func TestANudgeIsPassedOnToAPrompt(t *testing.T) {
 		t.Errorf("the main model was told %s", sent)
 	}
 }
+
+// C30, C31: a search is no tool that a member was given, so nothing rests on it.
+func TestAMemberIsOfferedItsToolsThatOthersHaveToLookFor(t *testing.T) {
+	b := newBench(t)
+	b.tools("p", echo{}, "send")
+	b.registry.Publish("p", []tool.Tool{{
+		Name: "send", Description: "A tool.", Dialect: "functions", Visibility: tool.Deferred,
+	}}, echo{})
+	b.council(`{"enabled": true, "members": [{"name": "Ada", "model": "test/ada", "tools": ["p:send"]}]}`)
+	ada := b.model("test/ada", []llmtest.Step{llmtest.Call("1", tool.SearchName, `{"query":"send"}`)},
+		[]llmtest.Step{llmtest.Say("So.\n```council\n" +
+			`{"points":[{"claim":"It is so.","basis":"tool","source":"tool_search"}]}` + "\n```")})
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	if offered := ada.Requests()[0].Tools; len(offered) != 1 || offered[0].Name != "send" {
+		t.Errorf("it is offered %+v", offered)
+	}
+	run, _ := b.stored()
+	if view, err := b.runner.View(t.Context(), run.Begin.Run, 0); err != nil || len(view.Result.NotChecked) != 1 {
+		t.Errorf("not checked are %+v, %v", view.Result, err)
+	}
+}

@@ -3,6 +3,7 @@ package deliberation_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -258,9 +259,27 @@ func TestARunGoesOnWhereTheDiskIsFullAndIsWrittenLater(t *testing.T) {
 	b.council(two)
 	b.says("test/ada", "A.")
 	b.says("test/bo", "B.")
-	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	var told []string
+	var teller deliberation.Teller
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{OnEvent: func(e deliberation.Event) {
+		for _, line := range teller.Tell(e) {
+			if e.Unkept != nil {
+				view, err := b.runner.View(t.Context(), e.Run.Begin.Run, 0)
+				if err != nil {
+					t.Error(err)
+				}
+				told = append(told, line.State+": "+line.Words(), "window: "+view.Problem)
+			}
+		}
+	}}).end()
 	if run, _ := b.stored(); run.State != council.Over || states(run) != "0/ada/answer done, 0/bo/answer done" {
 		t.Errorf("kept is %s, %s", run.State, states(run))
+	}
+	// C23: whoever watches is told, once, and once that it is over.
+	const full = "What the council does is not kept. The disk is full. Free some space."
+	want := []string{"unkept: " + full, "window: " + full, "kept: What the council does is kept again.", "window: "}
+	if !slices.Equal(told, want) {
+		t.Errorf("told was %q, want %q", told, want)
 	}
 }
 

@@ -102,4 +102,7 @@ type Event struct {
 	Task string
 	Live *council.Live
 	MS   int64 // since the run began
+	// Unkept tells, where it is not nil, that what happens cannot be kept, in a sentence, or
+	// with "" that it is again.
+	Unkept *string
 }

@@ -69,13 +69,16 @@ func (t *Teller) Tell(e Event) []Line {
 	}
 	t.at = e.MS
 	var lines []Line
-	if e.Step == nil {
-		if e.Live != nil {
-			lines = t.live(e.Run, e.Task, *e.Live)
-		}
-	} else {
+	switch {
+	case e.Step != nil:
 		lines = t.step(e.Run, *e.Step)
 		t.run = e.Run
+	case e.Live != nil:
+		lines = t.live(e.Run, e.Task, *e.Live)
+	case e.Unkept != nil && *e.Unkept != "":
+		lines = []Line{{State: "unkept", Text: *e.Unkept}}
+	case e.Unkept != nil:
+		lines = []Line{{State: "kept", Text: "What the council does is kept again."}}
 	}
 	for i := range lines {
 		lines[i].Type, lines[i].AtMS = cmp.Or(lines[i].Type, "council"), t.at
@@ -444,6 +447,8 @@ func (l Line) Words() string {
 		return "the ballots are opened"
 	case "asking":
 		return said
+	case "unkept", "kept":
+		return oneLine(l.Text, 4*maxWords)
 	case "done":
 		if l.Input+l.Output == 0 { // what it did stands above
 			return ""

@@ -3,6 +3,7 @@ package deliberation
 import (
 	"context"
 	"maps"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -47,7 +48,7 @@ type record struct {
 type recorder struct {
 	log     council.Log
 	publish func(Event)
-	trouble func(error)                     // is told once that nothing can be written, and with nil that it can again
+	trouble func(council.Run, error)        // is told once that nothing can be written, and with nil that it can again
 	came    *atomic.Pointer[council.Result] // what came of the run
 
 	mu     sync.Mutex // guards the fields below
@@ -62,7 +63,7 @@ type recorder struct {
 	full    bool
 }
 
-func newRecorder(log council.Log, publish func(Event), trouble func(error),
+func newRecorder(log council.Log, publish func(Event), trouble func(council.Run, error),
 	came *atomic.Pointer[council.Result],
 ) *recorder {
 	r := &recorder{
@@ -135,14 +136,14 @@ func (r *recorder) write(batch []record) {
 	if err != nil {
 		if !r.full {
 			r.full = true
-			r.trouble(err)
+			r.trouble(*last, err)
 		}
 		return
 	}
 	r.unsaved, r.texts = nil, map[council.Hash][]byte{}
 	if r.full {
 		r.full = false
-		r.trouble(nil)
+		r.trouble(*last, nil)
 	}
 }
 
@@ -195,12 +196,16 @@ func (l *loop) published(e Event) {
 }
 
 // troubled tells that the run cannot be written, or can again.
-func (l *loop) troubled(err error) {
+func (l *loop) troubled(run council.Run, err error) {
+	why := ""
 	if err == nil {
 		l.r.o.Slog.Info("a council's run is written again", "run", l.id)
-		return
+	} else {
+		l.r.o.Slog.Error("a council's run cannot be written", "run", l.id, "err", err)
+		f := fault.Of(err)
+		why = strings.TrimSpace("What the council does is not kept. " + f.Message + " " + f.Hint)
 	}
-	l.r.o.Slog.Error("a council's run cannot be written", "run", l.id, "err", err)
+	l.published(Event{Run: run, MS: l.r.o.Now().Sub(run.Began).Milliseconds(), Unkept: &why})
 }
 
 // failureOf is an error as a record keeps it.

@@ -176,7 +176,7 @@ func workOf(ctx context.Context, called tool.Tool, r tool.Result) council.Work {
 	hint := ""
 	switch r.Status {
 	case chat.CallRefused:
-		hint = "Members begin with what only reads. Allow it where you are asked, or give the tool to no member."
+		hint = "Members may do less than the main model. Let that call the tool; what you were asked about you can allow."
 	case chat.CallTimeout:
 		hint = "Give the council's tools more time."
 	}

@@ -18,10 +18,13 @@ type watch struct {
 func (w *watch) take(e Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if e.Step != nil {
+	switch {
+	case e.Step != nil:
 		w.w.Step(e.Run)
-	} else if e.Live != nil {
+	case e.Live != nil:
 		w.w.Live(e.Task, *e.Live, e.MS)
+	case e.Unkept != nil:
+		w.w.Problem(*e.Unkept)
 	}
 }
 
