@@ -21,6 +21,7 @@ import (
 	"conclave/app/plugin/library"
 	"conclave/app/plugin/maibot"
 	"conclave/app/plugin/neko"
+	"conclave/app/plugin/picoclaw"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/sandbox"
@@ -95,7 +96,8 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 	must(t, err)
 	c.gate = gate
 	py := interpreters(t)
-	dialects := append([]plugin.Dialect{script(t, l, data), neko.New(py), maibot.New(py), functions.New(py)}, more...)
+	dialects := append([]plugin.Dialect{script(t, l, data), neko.New(py), maibot.New(py), picoclaw.New(py),
+		functions.New(py)}, more...)
 	c.host = host.New(host.Options{
 		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate,
 		Store: c.store, Bus: news,

@@ -18,6 +18,7 @@ import (
 	"conclave/app/plugin/library"
 	"conclave/app/plugin/maibot"
 	"conclave/app/plugin/neko"
+	"conclave/app/plugin/picoclaw"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/spindle"
@@ -193,7 +194,7 @@ func TestNewMakesAPluginFromEachTemplate(t *testing.T) {
 			Dir: f.Dir, Data: f.Data, Host: f.Host, Gate: f.Gate, Log: slog.New(slog.DiscardHandler),
 			Templates: plugin.Templates([]plugin.Dialect{
 				functions.New(py), spindle.New(spindle.Options{}), maibot.New(py),
-				neko.New(py),
+				neko.New(py), picoclaw.New(py),
 			}),
 		})
 		for i, template := range f.Library.Templates() {

@@ -24,8 +24,11 @@ import (
 // TestCase is one recorded call in a file of a plugin's tests folder: tests/*.json
 // holds a list of them, run in order in one process.
 type TestCase struct {
-	Name      string          `json:"name"`
-	Tool      string          `json:"tool"` // the tool's own name
+	Name string `json:"name"`
+	Tool string `json:"tool,omitempty"` // the tool's own name
+	// Or: what a hook is asked, such as hook.before_tool. Arguments are its params then, and
+	// the text is the result as JSON, its keys in order.
+	Event     string          `json:"event,omitempty"`
 	Arguments json.RawMessage `json:"arguments"`
 	Expect    *string         `json:"expect,omitempty"`  // the whole text it answers
 	Matches   string          `json:"matches,omitempty"` // or: a regular expression (RE2) its text matches
@@ -59,6 +62,8 @@ func (l *Library) Replay(ctx context.Context, id, path string, update bool) ([]T
 		return nil, err
 	}
 	defer folder.Close() //nolint:errcheck // nothing is buffered
+	ask, release := l.asking(ctx, id)
+	defer release()
 	tools, invoker := l.o.Host.Serving(id)
 	if invoker == nil {
 		return nil, fault.New(fault.Unavailable, "plugin.replay", "The plugin "+id+" does not run.", "")
@@ -76,7 +81,7 @@ func (l *Library) Replay(ctx context.Context, id, path string, update bool) ([]T
 				"See plugins/README.md.", err)
 		}
 		for i := range calls {
-			r, err := replay(ctx, tools, invoker, &calls[i], update)
+			r, err := replay(ctx, tools, invoker, ask, &calls[i], update)
 			if err != nil {
 				return nil, err
 			}
@@ -94,6 +99,41 @@ func (l *Library) Replay(ctx context.Context, id, path string, update bool) ([]T
 		}
 	}
 	return out, nil
+}
+
+// asker asks a plugin's process in the words of its own dialect. The error is a sentence
+// of what went wrong.
+type asker interface {
+	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+}
+
+// asking returns the process of a plugin where it can be asked directly, or nil. release
+// gives it back.
+func (l *Library) asking(ctx context.Context, id string) (_ asker, release func()) {
+	connection, release, err := l.o.Host.Borrow(ctx, id)
+	if err != nil {
+		return nil, func() {} // whoever calls it says why
+	}
+	ask, _ := connection.(asker)
+	return ask, release
+}
+
+// askEvent sends one event to a hook, and returns what it answers as a result.
+func askEvent(ctx context.Context, ask asker, rec *TestCase) tool.Result {
+	if ask == nil {
+		return tool.Result{Status: chat.CallUnknown, Error: "the plugin is no hook: name a tool in place of an event"}
+	}
+	raw, err := ask.Ask(ctx, rec.Event, rec.Arguments)
+	if err != nil {
+		return tool.Result{Status: chat.CallRaised, Error: err.Error()}
+	}
+	var value any
+	if json.Unmarshal(raw, &value) == nil {
+		if ordered, err := json.Marshal(value); err == nil {
+			raw = ordered
+		}
+	}
+	return tool.Result{Status: chat.CallOK, Content: []chat.Part{chat.TextPart(string(raw))}}
 }
 
 // recordedIn opens the folder that holds the folders of the calls recorded for the
@@ -130,9 +170,12 @@ func recordedFiles(path string) ([]string, error) {
 	return files, nil
 }
 
-func replay(ctx context.Context, tools []tool.Tool, invoker tool.Invoker, rec *TestCase,
+func replay(ctx context.Context, tools []tool.Tool, invoker tool.Invoker, ask asker, rec *TestCase,
 	update bool,
 ) (TestResult, error) {
+	if rec.Event != "" {
+		return judge(rec, askEvent(ctx, ask, rec), update)
+	}
 	out := TestResult{Name: rec.Name}
 	i := slices.IndexFunc(tools, func(t tool.Tool) bool { return t.Name == rec.Tool })
 	if i < 0 {
@@ -152,6 +195,13 @@ func replay(ctx context.Context, tools []tool.Tool, invoker tool.Invoker, rec *T
 	if err != nil {
 		return out, err
 	}
+	return judge(rec, result, update)
+}
+
+// judge compares what came of a recorded call with what is expected, which update makes
+// of it.
+func judge(rec *TestCase, result tool.Result, update bool) (TestResult, error) {
+	out := TestResult{Name: rec.Name}
 	out.Got = chat.TextOf(result.Content)
 	if result.Status != chat.CallOK {
 		out.Got = "error: " + cmp.Or(result.Error, string(result.Status))
