@@ -1799,10 +1799,7 @@ export interface Run {
   members: number;
   /** once there is one */
   result: Result | null;
-  /**
-   * Problem is a sentence where the record cannot be trusted: a step or a text does not fit its
-   * hash.
-   */
+  /** Problem is a sentence where the record is not whole: what happens cannot be kept now. */
   problem: string;
 }
 
