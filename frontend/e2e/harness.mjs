@@ -1,6 +1,8 @@
 // Serves the built page on a program with fixed answers and opens it in Debian's Chromium.
+import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { createRequire } from "node:module";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -88,4 +90,40 @@ export async function palette(page, words) {
   await page.locator(".palette input:focus").waitFor();
   await page.keyboard.type(words);
   await page.keyboard.press("Enter");
+}
+
+let axe = "";
+
+/** Fails where axe-core finds something on the page as it is. */
+export async function accessible(page) {
+  axe ||= await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  await page.waitForTimeout(300); // animations of 220 ms at most change opacity, which axe would measure
+  await page.evaluate(axe);
+  const found = await page.evaluate(async () => {
+    const result = await globalThis.axe.run(document, {
+      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
+    });
+    return result.violations.map(
+      (v) =>
+        `${v.id}: ${v.nodes
+          .map((n) => n.target.join(" "))
+          .slice(0, 4)
+          .join(" | ")}`,
+    );
+  });
+  assert.deepEqual(found, []);
+}
+
+/** Presses Tab until what has the focus has a name, and returns how often. */
+export async function tabTo(page, name) {
+  for (let i = 0; i < 250; i++) {
+    const now = await page.evaluate(() => {
+      const e = document.activeElement;
+      const label = e?.id && document.querySelector(`label[for="${e.id}"]`);
+      return (e?.ariaLabel || label?.textContent || e?.textContent || "").trim();
+    });
+    if (name instanceof RegExp ? name.test(now) : now === name) return i;
+    await page.keyboard.press("Tab");
+  }
+  throw new Error(`Tab does not come to ${name}`);
 }

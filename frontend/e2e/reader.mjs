@@ -141,6 +141,7 @@ const accessible = "org.a11y.atspi.Accessible";
 // Roles by AtspiRole's numbers, since WebKit gives them no names.
 const pressed = [35, 37, 43, 44, 62, 88]; // menu item, tab, button, radio, toggle, link
 const image = 27;
+const listItem = 32; // an option of a list
 const filled = [11, 40, 52, 61, 79]; // combo box, password, spin button, text, entry
 
 /** Reads the windows of a place's screen. */
@@ -279,6 +280,22 @@ export class Reader {
   async press(name) {
     const [to, path] = await this.#find(name, pressed);
     await this.#bus.call(to, path, "org.a11y.atspi.Action", "DoAction", "i", [0]);
+  }
+
+  /**
+   * Where something that can be pressed is on the screen, its middle, once it has been brought into
+   * view; null where there is nothing of this name.
+   */
+  async spot(name) {
+    const { found } = await this.#search(name, [...pressed, ...filled, listItem]);
+    if (!found) return null;
+    const [to, path] = found;
+    const face = "org.a11y.atspi.Component";
+    await this.#bus.call(to, path, face, "ScrollTo", "u", [6]); // anywhere that it is seen
+    const body = await this.#bus.call(to, path, face, "GetExtents", "u", [0]);
+    if (!body) return null;
+    const [x, y, width, height] = [0, 4, 8, 12].map((at) => body.readInt32LE(at));
+    return { x: Math.round(x + width / 2), y: Math.round(y + height / 2), width, height };
   }
 
   /** Puts the focus on a field by its name. */

@@ -1,27 +1,6 @@
 // Contrast by arithmetic, and axe on every screen in both themes.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
-import { createRequire } from "node:module";
-
-const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-async function check(page) {
-  await page.waitForTimeout(300); // animations of 220 ms at most change opacity, which axe would measure
-  await page.evaluate(axe);
-  const found = await page.evaluate(async () => {
-    const result = await globalThis.axe.run(document, {
-      runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-    });
-    return result.violations.map(
-      (v) =>
-        `${v.id}: ${v.nodes
-          .map((n) => n.target.join(" "))
-          .slice(0, 4)
-          .join(" | ")}`,
-    );
-  });
-  assert.deepEqual(found, []);
-}
+import { accessible } from "../harness.mjs";
 
 const screens = {
   welcome: ["welcome"],
@@ -186,7 +165,7 @@ export const tests = Object.fromEntries([
         theme,
         async run(page) {
           await act?.(page);
-          await check(page);
+          await accessible(page);
         },
       },
     ]),

@@ -755,6 +755,8 @@ export const s = {
     interrupted: "Conclave was closed while the council worked.",
     interruptedHint: "What was finished is kept; what was under way begins again.",
     goOn: "Go on",
+    goOnCouncil: "Go on with the council",
+    soFar: (money: string) => `${money} so far`,
     answerNow: "Answer with what there is",
     leaveIt: "Leave it",
     edited: "The chat was changed after this run; the run shows what was there then.",

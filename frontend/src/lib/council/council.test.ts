@@ -1,7 +1,17 @@
 import { flushSync } from "svelte";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { fakeBridge } from "../bridge/fake";
-import { called, ended, lane, run, task, three, tools } from "../bridge/fake/council";
+import {
+  called,
+  council,
+  ended,
+  lane,
+  member,
+  run,
+  task,
+  three,
+  tools,
+} from "../bridge/fake/council";
 import { Notices } from "../bridge/events";
 import type { CouncilTool, Lane, Member } from "../bridge/generated";
 import { startApp, until } from "../testing";
@@ -9,7 +19,7 @@ import { at, axisOf, bars, lettersOf, marks, moments } from "./lanes";
 import { brief, folded, rough, took } from "./line";
 import { Replay } from "./replay.svelte";
 import { RunState } from "./run.svelte";
-import { estimated, laneWord, leading, letterAt } from "./words";
+import { estimated, laneWord, leading, letterAt, policyOf } from "./words";
 
 const [researcher, sceptic] = three as [Member, Member];
 
@@ -121,6 +131,17 @@ describe("the words of a run", () => {
       calls: [called("1", "Search", 0, 0, { request: "r" })],
     });
     expect(laneWord({ in: true }, [asks], "running")).toBe("Waiting for you");
+  });
+});
+
+describe("what a member is told", () => {
+  it("is said also where it goes by the mode", () => {
+    const as = (policy: Member["context"]["policy"], last = 0) =>
+      member("ada", "Ada", { context: { ...researcher.context, policy, last } });
+    expect(policyOf(as("question"), council([]))).toBe("Question only");
+    expect(policyOf(as("turns", 3), council([]))).toBe("Last 3 turns");
+    expect(policyOf(as(""), council([]))).toBe("Whole chat");
+    expect(policyOf(as(""), council([], { mode: "tools" }))).toBe("Last 25 messages");
   });
 });
 

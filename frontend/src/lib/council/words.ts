@@ -4,6 +4,7 @@ import { rough, took } from "./line";
 
 export { took };
 import type {
+  Council,
   Estimate,
   Lane as LaneView,
   Member,
@@ -66,6 +67,16 @@ export function laneWhy(lane: Pick<LaneView, "in" | "why">, tasks: readonly Task
   return task.state === "done" || task.state === "waiting"
     ? lane.why
     : [task.why, task.hint].filter(Boolean).join(" ");
+}
+
+/** How much of the chat a member is told: of one that goes by the mode, what the mode has. */
+export function policyOf({ context }: Member, set: Council | null): string {
+  const { policy, last = 0 } = context;
+  if (policy) return s.council.context.short(policy, last);
+  const messages = set?.mode === "tools" ? set.toolsSettings.sidecarContextWindow : 0;
+  return messages > 0
+    ? s.council.context.short("messages", messages)
+    : s.council.context.short("all", 0);
 }
 
 /** The letter of a place at the table: A to Z, then AA. */

@@ -513,7 +513,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
     );
     f.council.add(of);
     const last = c.entries.at(-1);
-    if (last) last.council = line(of);
+    if (last) last.reason = "interrupted";
   },
   counciledited: (f) => {
     const c = begun(f);
