@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -181,6 +182,12 @@ func choices(p permit.Request) []choice {
 		if ch, ok := scopeChoices[s]; ok {
 			out = append(out, ch)
 		}
+	}
+	for i, m := range p.Matches {
+		out = append(out, choice{
+			strconv.Itoa(i + 1), "always, " + m.Sentence(),
+			permit.Answer{Effect: permit.Allow, Scope: permit.Always, Match: []permit.Match{m}},
+		})
 	}
 	return append(out,
 		choice{"n", "not now", permit.Answer{Effect: permit.Deny, Scope: permit.Once}},

@@ -37,12 +37,15 @@ func (c *command) permissionsCommand() *cobra.Command {
 		})
 	simulate.Flags().StringVar(&arguments, "args", "{}", "the arguments as JSON")
 	simulate.Flags().StringVar(&member, "member", "", "as if a council member called it")
-	return group("permissions", "List, explain and take back what you allowed",
+	return group("permissions", "Make, list, explain and take back rules about what is allowed",
 		c.simple("list", "List what you allowed and denied", noArguments, c.listGrants),
 		c.simple("explain CALL", "Say why a call was allowed or refused",
 			exactly("the id of a call (see conclave logs --json)"), c.explainCall),
 		c.simple("revoke ID", "Take a rule back", exactly("the id of a rule"), c.revokeGrant),
 		simulate,
+		c.permissionRuleCommand(permit.Allow, "Allow calls of a tool from now on"),
+		c.permissionRuleCommand(permit.Ask, "Ask before each call of a tool, whatever else allows it"),
+		c.permissionRuleCommand(permit.Deny, "Deny calls of a tool, whatever allows them"),
 	)
 }
 
@@ -80,11 +83,7 @@ func (c *command) listGrants(ctx context.Context, app *App, _ []string) error {
 	}
 	table := newTable("ID", "RULE")
 	for _, g := range grants {
-		name := g.Plugin
-		if p, err := app.Host.Status(g.Plugin); err == nil {
-			name = p.Manifest.Name
-		}
-		table.add(g.ID, permit.Sentence(g, name))
+		table.add(g.ID, permit.Sentence(g, pluginTitle(app, g.Plugin)))
 	}
 	return table.print(c, "Nothing has been allowed yet.")
 }

@@ -220,6 +220,23 @@ var (
 		Person: "The text has more than 16 MiB, the most that is taken. Send a part of it.",
 		Test:   "app/cli TestF22OnlyOrdinaryFilesOfABoundedSizeAreRead",
 	})
+	// RuleConditions bounds the conditions of one rule.
+	RuleConditions = add(Limit{
+		Name:   "conditions of one rule about calls",
+		Value:  16,
+		Why:    "all are compared before each call that the rule is about, and read by a person as one sentence",
+		Person: "A rule has at most 16 conditions.",
+		Test:   "app/permit TestARuleOverTheBoundsIsRefused",
+	})
+	// RuleCondition bounds one condition of a rule.
+	RuleCondition = add(Limit{
+		Name:   "one condition of a rule about calls",
+		Value:  4 << 10,
+		Unit:   Bytes,
+		Why:    "the longest path of Linux; a pattern of it compares in microseconds",
+		Person: "A condition of a rule has at most 4 KiB.",
+		Test:   "app/permit TestARuleOverTheBoundsIsRefused",
+	})
 )
 
 // ScriptTooBig says that a file of a script plugin has size bytes, which is over

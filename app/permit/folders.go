@@ -57,14 +57,6 @@ func approvable(permissions []string) []string {
 	return slices.DeleteFunc(Requestable(permissions), ManualOnly)
 }
 
-// Match is one condition of a rule: Op says how Field of what is asked compares with
-// Value.
-type Match struct {
-	Field string `json:"field"` // path, access
-	Op    string `json:"op"`    // path-under, equals
-	Value string `json:"value"`
-}
-
 // Folder is a folder or a file outside of a plugin's own that the plugin may access.
 type Folder struct {
 	Path  string `json:"path"` // absolute, without links
@@ -111,9 +103,10 @@ func (g *Gate) Folders(plugin string) []Folder {
 
 func (g *Gate) foldersLocked(plugin string) []Folder {
 	found := map[string]Folder{}
-	for _, rule := range g.rules {
+	g.rulesLocked()
+	for _, rule := range g.ofPlugin[plugin] {
 		f, ok := rule.folder()
-		if !ok || rule.Plugin != plugin {
+		if !ok {
 			continue
 		}
 		if before, twice := found[f.Path]; twice {
@@ -153,7 +146,7 @@ func (g *Gate) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder
 	}
 	_, err = g.AddRule(ctx, Rule{
 		Effect: Allow, Plugin: plugin, Permission: Filesystem, Scope: Always, Note: note,
-		Match: []Match{{"path", "path-under", path}, {"access", "equals", access}},
+		Match: []Match{{Field: "path", Op: PathUnder, Value: path}, {Field: "access", Op: Equals, Value: access}},
 	})
 	return f, err
 }
@@ -193,8 +186,9 @@ func (g *Gate) settingFolders(plugin string) []Folder {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	var found []Folder
-	for _, rule := range g.rules {
-		if f, ok := rule.folder(); ok && rule.Plugin == plugin && f.Setting != "" {
+	g.rulesLocked()
+	for _, rule := range g.ofPlugin[plugin] {
+		if f, ok := rule.folder(); ok && f.Setting != "" {
 			found = append(found, f)
 		}
 	}

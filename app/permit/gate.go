@@ -32,15 +32,19 @@ type Options struct {
 }
 
 // Gate decides about calls and plugins. Use Open, and Close when done. Its methods are
-// safe for concurrent use; none of them does I/O or calls back under its lock.
+// safe for concurrent use; none of them calls back under its lock, or does I/O but for
+// following the links of paths that arguments name.
 type Gate struct {
 	o         Options
 	base      context.Context // Open's without its end: for writes that follow from no one's call
 	home      string
 	protected []string
 
-	mu          sync.Mutex // guards the fields below
-	rules       []*Rule    // of every scope
+	mu          sync.Mutex          // guards the fields below
+	rules       []*Rule             // of every scope
+	byTool      map[ruleKey][]*Rule // the rules about calls; nil while these three have to be made anew
+	byID        map[string]*Rule    // the same by their ids
+	ofPlugin    map[string][]*Rule  // the rules about a plugin's permissions, oldest first
 	touched     map[string]bool
 	approvals   map[string]Approval
 	known       map[string]PluginVersion // the newest that asked, by plugin
@@ -97,7 +101,7 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 			return nil, fmt.Errorf("read the approvals: %w", err)
 		}
 		for i := range rules {
-			g.rules = append(g.rules, &rules[i])
+			g.rules = append(g.rules, g.compiled(&rules[i]))
 			id := rules[i].Plugin + ":" + rules[i].Tool
 			u := g.uses[id]
 			g.uses[id] = Use{u.Times + rules[i].Uses, latest(u.Last, rules[i].LastUsed), u.Yes + rules[i].Uses}
@@ -214,9 +218,9 @@ func (g *Gate) Decide(ctx context.Context, call Call) Decision {
 		r = ruling{effect: Allow, why: "you allowed it once", by: "person"}
 	}
 	if r.effect != Ask {
-		d := g.rulingLocked(&call, step, r)
+		d, counted := g.rulingLocked(&call, step, r)
 		g.mu.Unlock()
-		return d
+		return g.counted(ctx, d, counted)
 	}
 	p := g.describeLocked(c, sentence, step, r)
 	if call.Asker != nil {
@@ -263,23 +267,41 @@ func (g *Gate) checkLocked(call *Call) (*check, string) {
 	} else {
 		sentence = "What it can touch is not known."
 	}
-	return &check{g: g, call: call, capabilities: capabilities, now: g.o.Now()}, sentence
+	return &check{
+		g: g, call: call, capabilities: capabilities, arguments: arguments{g: g, raw: call.Arguments}, now: g.o.Now(),
+	}, sentence
 }
 
 // rulingLocked turns a ruling that asks nobody into a decision, and notes the
-// use.
-func (g *Gate) rulingLocked(call *Call, step int, r ruling) Decision {
-	d := Decision{Effect: r.effect, Why: r.why, By: r.by, Rule: r.rule, Step: step, Arguments: call.Arguments}
+// use. counted is the rule whose use has to be written before the call is released; nil
+// where none has.
+func (g *Gate) rulingLocked(call *Call, step int, r ruling) (d Decision, counted *Rule) {
+	d = Decision{Effect: r.effect, Why: r.why, By: r.by, Rule: r.rule, Step: step, Arguments: call.Arguments}
 	if r.effect == Deny {
 		d.Reason = r.tell
-		return d
+		return d, nil
 	}
-	g.noteLocked(call.Tool.ID(), r.rule, false)
-	return d
+	return d, g.noteLocked(call.Tool.ID(), r.rule, false)
 }
 
-// noteLocked counts a released call; asked says that a person was asked of it.
-func (g *Gate) noteLocked(toolID, rule string, asked bool) {
+// counted writes the use of a rule that has only so many of them, and denies the call
+// when that fails: after a crash it would be used once too often.
+func (g *Gate) counted(ctx context.Context, d Decision, rule *Rule) Decision {
+	if rule == nil || g.o.Store == nil {
+		return d
+	}
+	err := g.o.Store.PutRule(context.WithoutCancel(ctx), *rule)
+	if err == nil {
+		return d
+	}
+	g.o.Log.Warn("the use of a rule could not be written", "rule", rule.ID, "err", err)
+	why := "it could not be written that the rule was used, and that rule has only so many uses"
+	return Decision{Effect: Deny, Why: why, Reason: why, By: d.By, Rule: d.Rule, Step: d.Step, Arguments: d.Arguments}
+}
+
+// noteLocked counts a released call; asked says that a person was asked of it. It
+// returns a copy of the call's rule where the use of that has to be written at once.
+func (g *Gate) noteLocked(toolID, rule string, asked bool) *Rule {
 	now, u := g.o.Now(), g.uses[toolID]
 	u.Times, u.Last = u.Times+1, now
 	if asked {
@@ -288,15 +310,21 @@ func (g *Gate) noteLocked(toolID, rule string, asked bool) {
 	g.uses[toolID] = u
 	g.writeSoonLocked(toolID)
 	if rule == "" {
-		return
+		return nil
 	}
-	for _, known := range g.rules {
-		if known.ID == rule {
-			known.Uses++
-			known.LastUsed = now
-			g.touched[rule] = true
-		}
+	g.rulesLocked()
+	known, ok := g.byID[rule]
+	if !ok {
+		return nil
 	}
+	known.Uses++
+	known.LastUsed = now
+	if known.MaxUses > 0 && known.outlives() {
+		written := *known
+		return &written
+	}
+	g.touched[rule] = true
+	return nil
 }
 
 // writeSoonLocked has the tool's use written with others after a while, or when the
@@ -381,9 +409,9 @@ func (g *Gate) apply(ctx context.Context, call Call, step int, p Request, a Answ
 		d.Why += ", with edited arguments"
 	}
 	g.mu.Lock()
-	g.noteLocked(call.Tool.ID(), d.Rule, true)
+	counted := g.noteLocked(call.Tool.ID(), d.Rule, true)
 	g.mu.Unlock()
-	return d, err
+	return g.counted(ctx, d, counted), err
 }
 
 // ruleFrom is the rule an answer asks for, if it is to be kept.
@@ -409,7 +437,7 @@ func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
 	default:
 		rule.Callers, rule.CallerName = []Caller{call.Caller}, p.CallerName
 	}
-	rule.Digest = call.Tool.Digest
+	rule.Digest, rule.Match = call.Tool.Digest, a.Match
 	return rule, true
 }
 
@@ -428,6 +456,12 @@ func (p *Request) accepts(a Answer) error {
 	}
 	if a.Scope != "" && !slices.Contains(p.Scopes, a.Scope) {
 		return fault.New(fault.Invalid, op, "This call cannot be allowed "+scopeWords(a.Scope)+".", "Allow it once.")
+	}
+	for _, m := range a.Match {
+		if !slices.ContainsFunc(p.Matches, m.Equal) {
+			return fault.New(fault.Invalid, op, "The request did not offer to be allowed "+m.Sentence()+".",
+				"Allow it once, and make the rule yourself: conclave permissions allow --help.")
+		}
 	}
 	if len(a.Arguments) > 0 {
 		var object map[string]json.RawMessage
@@ -532,6 +566,7 @@ func (g *Gate) TurnEnded(turn string) {
 		return rule.Scope == ThisAnswer && rule.Turn == turn
 	})
 	changed := len(g.rules) != before
+	g.byTool = nil
 	g.mu.Unlock()
 	if changed {
 		g.notify()

@@ -43,6 +43,7 @@ type check struct {
 	g            *Gate
 	call         *Call
 	capabilities []Capability
+	arguments    arguments
 	now          time.Time
 }
 
@@ -294,20 +295,49 @@ func (c *check) firstTime() string {
 // IsMember reports whether a member of the council calls.
 func (c Caller) IsMember() bool { return strings.HasPrefix(string(c), "member:") }
 
-// find returns the narrowest rule of that effect that matches, or nil: one for
-// the tool before one for the whole plugin, the newest of equals.
-func (c *check) find(effect Effect) *Rule {
-	var found *Rule
-	for _, g := range c.g.rules {
-		if g.Effect != effect || !c.matches(g) {
-			continue
-		}
-		if found == nil || found.Tool == "*" && g.Tool != "*" ||
-			(found.Tool == "*") == (g.Tool == "*") && g.Made.After(found.Made) {
-			found = g
+// ruleKey says what calls a rule is about, and which way it goes.
+type ruleKey struct {
+	plugin, tool string // tool is "*" for each of the plugin's
+	effect       Effect
+}
+
+// rulesLocked makes the rules findable, and returns those about calls by what they are about, the narrowest of
+// equals first: those with conditions, then the newest.
+func (g *Gate) rulesLocked() map[ruleKey][]*Rule {
+	if g.byTool != nil {
+		return g.byTool
+	}
+	g.byTool, g.byID, g.ofPlugin = map[ruleKey][]*Rule{}, map[string]*Rule{}, map[string][]*Rule{}
+	for _, rule := range g.rules {
+		if rule.Permission != "" {
+			g.ofPlugin[rule.Plugin] = append(g.ofPlugin[rule.Plugin], rule)
+		} else {
+			g.byID[rule.ID] = rule
+			key := ruleKey{rule.Plugin, rule.Tool, rule.Effect}
+			g.byTool[key] = append(g.byTool[key], rule)
 		}
 	}
-	return found
+	for _, rules := range g.byTool {
+		slices.SortStableFunc(rules, func(a, b *Rule) int {
+			return cmp.Or(cmp.Compare(min(1, len(b.Match)), min(1, len(a.Match))), b.Made.Compare(a.Made))
+		})
+	}
+	return g.byTool
+}
+
+// find returns the narrowest rule of that effect that matches, or nil: one for
+// the tool before one for the whole plugin, one with conditions before one without, the
+// newest of equals.
+func (c *check) find(effect Effect) *Rule {
+	rules := c.g.rulesLocked()
+	for _, name := range []string{c.call.Tool.Name, "*"} {
+		for _, rule := range rules[ruleKey{c.call.Tool.Plugin, name, effect}] {
+			if c.matches(rule) {
+				return rule
+			}
+		}
+	}
+	return nil
 }
 
 // unused is how long an unused rule stands before it falls back to asking.
@@ -317,7 +347,8 @@ const unused = 90 * 24 * time.Hour
 // name matches a refusal and never a permission.
 func (c *check) matches(g *Rule) bool {
 	r := c.call
-	if g.Permission != "" || g.Plugin != r.Tool.Plugin || g.Tool != "*" && g.Tool != r.Tool.Name {
+	// First what tells most rules apart. Of one that cannot be read nothing is known.
+	if g.broken && g.Effect == Allow || !g.broken && !c.arguments.meets(g.conditions, g.Effect) {
 		return false
 	}
 	if !g.Expires.IsZero() && !c.now.Before(g.Expires) {
@@ -332,6 +363,9 @@ func (c *check) matches(g *Rule) bool {
 		if g.Turn == "" || g.Turn != r.Turn {
 			return false
 		}
+	}
+	if g.MaxUses > 0 && g.Uses >= g.MaxUses {
+		return false
 	}
 	if g.Effect != Allow {
 		return len(g.Callers) == 0 || slices.ContainsFunc(g.Callers,

@@ -135,20 +135,24 @@ func shownPath(path string) string {
 	return clean
 }
 
-// resolved follows the links of the longest part of path that exists.
+// resolved follows the links of the longest part of an absolute path that exists, in
+// the system's order: what ".." leaves is where a link led, not where it lies.
 func resolved(path string) string {
-	path = filepath.Clean(path)
-	for rest := ""; ; {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			return filepath.Join(real, rest)
+	volume := filepath.VolumeName(path)
+	real := volume + string(filepath.Separator)
+	for part := range strings.FieldsFuncSeq(path[len(volume):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }) {
+		switch part {
+		case ".":
+		case "..":
+			real = filepath.Dir(real)
+		default:
+			real = filepath.Join(real, part)
+			if at, err := filepath.EvalSymlinks(real); err == nil {
+				real = at
+			}
 		}
-		parent := filepath.Dir(path)
-		if parent == path {
-			return filepath.Join(path, rest)
-		}
-		rest = filepath.Join(filepath.Base(path), rest)
-		path = parent
 	}
+	return real
 }
 
 func protectedPaths(home string, own []string) []string {

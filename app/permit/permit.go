@@ -172,13 +172,15 @@ type Request struct {
 	Call         string              `json:"call,omitempty"`
 	Count        int                 `json:"count"`  // identical calls merged into it
 	Scopes       []Scope             `json:"scopes"` // what may be offered, narrowest first
-	Asked        time.Time           `json:"asked"`
-	Expires      time.Time           `json:"expires"`
-	Changes      []Change            `json:"changes,omitempty"` // changed: what differs from what was approved
-	Hidden       int                 `json:"hidden,omitempty"`  // hidden characters removed from what is shown
-	Folder       string              `json:"folder,omitempty"`  // plugin: where it lies
-	Tools        []ShownTool         `json:"tools,omitempty"`   // plugin: what it will offer, as far as that is known
-	Permissions  []string            `json:"permissions,omitempty"`
+	// Matches are conditions of which an answer for longer than once may hold any.
+	Matches     []Match     `json:"matches,omitempty"`
+	Asked       time.Time   `json:"asked"`
+	Expires     time.Time   `json:"expires"`
+	Changes     []Change    `json:"changes,omitempty"` // changed: what differs from what was approved
+	Hidden      int         `json:"hidden,omitempty"`  // hidden characters removed from what is shown
+	Folder      string      `json:"folder,omitempty"`  // plugin: where it lies
+	Tools       []ShownTool `json:"tools,omitempty"`   // plugin: what it will offer, as far as that is known
+	Permissions []string    `json:"permissions,omitempty"`
 }
 
 // ShownTool is a tool as a request shows it to a person who is to approve its plugin.
@@ -201,6 +203,7 @@ type Answer struct {
 	Effect     Effect          `json:"effect"`              // Allow or Deny
 	Scope      Scope           `json:"scope"`               // how long; Deny with Always is "never"
 	Council    bool            `json:"council,omitempty"`   // also when council members ask
+	Match      []Match         `json:"match,omitempty"`     // only under these of the request's Matches
 	Arguments  json.RawMessage `json:"arguments,omitempty"` // edited; nil = as asked
 	Reason     string          `json:"reason,omitempty"`
 	Developing bool            `json:"developing,omitempty"` // plugin: keep approving my own edits
@@ -214,7 +217,7 @@ type Rule struct {
 	Plugin       string              `json:"plugin"`
 	Tool         string              `json:"tool"`                 // the tool's own name, or "*"
 	Permission   string              `json:"permission,omitempty"` // a plugin permission instead of a tool
-	Match        []Match             `json:"match,omitempty"`      // of the permission filesystem: which folder, and how
+	Match        []Match             `json:"match,omitempty"`      // all of what must hold; of filesystem: which folder, and how
 	Callers      []Caller            `json:"callers"`
 	CallerName   string              `json:"caller_name,omitempty"` // of the council member that it was made for
 	Scope        Scope               `json:"scope"`
@@ -227,7 +230,11 @@ type Rule struct {
 	Made     time.Time `json:"made_at"`
 	LastUsed time.Time `json:"last_used,omitzero"`
 	Uses     int       `json:"uses"`
+	MaxUses  int       `json:"max_uses,omitempty"` // it is used up after so many; 0 is no bound
 	Note     string    `json:"note,omitempty"`
+
+	conditions []condition // Match, compiled by the gate
+	broken     bool        // Match could not be compiled: it allows nothing, and else holds always
 }
 
 // Approval records which files and tool definitions of a plugin a person approved.

@@ -66,6 +66,7 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 			p.Scopes = append(p.Scopes, ThisChat)
 		}
 		p.Scopes = append(p.Scopes, UntilQuit, Always)
+		p.Matches = g.suggest(call.Arguments)
 	}
 	u := g.uses[p.Tool]
 	p.History = history(u.Times, u.Last, c.now)
@@ -272,8 +273,9 @@ func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 // whoever listens.
 func (g *Gate) recheckWaiting() {
 	type resolved struct {
-		e *openRequest
-		d Decision
+		e       *openRequest
+		d       Decision
+		counted *Rule
 	}
 	var over []resolved
 	g.mu.Lock()
@@ -287,12 +289,13 @@ func (g *Gate) recheckWaiting() {
 			continue
 		}
 		g.takeLocked(func(o *openRequest) bool { return o == e })
-		over = append(over, resolved{e, g.rulingLocked(&e.call, step, r)})
+		d, counted := g.rulingLocked(&e.call, step, r)
+		over = append(over, resolved{e, d, counted})
 	}
 	g.mu.Unlock()
 	for _, s := range over {
 		g.deleteWaiting(g.base, s.e.ID)
-		s.e.resolve(s.d)
+		s.e.resolve(g.counted(g.base, s.d, s.counted))
 	}
 	g.notify()
 }

@@ -3,13 +3,14 @@ package permit
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"conclave/app/fault"
 )
 
-// Rules returns the rules of every scope, oldest first.
+// Rules returns the rules of every scope that still hold, oldest first.
 func (g *Gate) Rules(ctx context.Context) ([]Rule, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -19,7 +20,7 @@ func (g *Gate) Rules(ctx context.Context) ([]Rule, error) {
 	now := g.o.Now()
 	rules := make([]Rule, 0, len(g.rules))
 	for _, rule := range g.rules {
-		if rule.Expires.IsZero() || now.Before(rule.Expires) {
+		if (rule.Expires.IsZero() || now.Before(rule.Expires)) && (rule.MaxUses == 0 || rule.Uses < rule.MaxUses) {
 			rules = append(rules, *rule)
 		}
 	}
@@ -28,7 +29,8 @@ func (g *Gate) Rules(ctx context.Context) ([]Rule, error) {
 }
 
 // AddRule adds a rule, with a new ID and Made where those are empty, and resolves the
-// waiting requests that it decides. It writes a rule that outlives the program first;
+// waiting requests that it decides. The kind is invalid for conditions that cannot be
+// used, and then there is no rule. It writes a rule that outlives the program first;
 // if that fails, the rule holds until Conclave quits, and the error says so.
 func (g *Gate) AddRule(ctx context.Context, rule Rule) (Rule, error) {
 	if rule.ID == "" {
@@ -36,6 +38,9 @@ func (g *Gate) AddRule(ctx context.Context, rule Rule) (Rule, error) {
 	}
 	if rule.Made.IsZero() {
 		rule.Made = g.o.Now()
+	}
+	if err := g.check(&rule); err != nil {
+		return Rule{}, err
 	}
 	var failed error
 	if g.o.Store != nil && rule.outlives() {
@@ -48,10 +53,50 @@ func (g *Gate) AddRule(ctx context.Context, rule Rule) (Rule, error) {
 	}
 	g.mu.Lock()
 	g.rules = append(g.rules, &rule)
+	g.byTool = nil
 	kept := rule
 	g.mu.Unlock()
 	g.rulesChanged(kept)
 	return kept, failed
+}
+
+// check makes a rule comparable and reads its conditions.
+func (g *Gate) check(rule *Rule) error {
+	if rule.Permission != "" {
+		return nil // its conditions are a folder's, see Rule.folder
+	}
+	for i, m := range rule.Match {
+		switch m.Op {
+		case PathUnder:
+			if path, ok := g.realPath(m.Value); ok {
+				rule.Match[i].Value = path
+			}
+		case HostIs, HostSuffix:
+			if host, ok := hostOf(m.Value); ok && !strings.Contains(m.Value, "/") {
+				rule.Match[i].Value = host
+			}
+		}
+	}
+	if rule.MaxUses < 0 {
+		return fault.New(fault.Invalid, "permit.add", "A rule cannot hold less than once.", "Leave the number out for no bound.")
+	}
+	var err error
+	rule.conditions, err = compile(rule.Match)
+	return err
+}
+
+// compiled reads the conditions of a rule from the store. One that this version cannot
+// read allows nothing, and asks or denies always.
+func (g *Gate) compiled(rule *Rule) *Rule {
+	if rule.Permission != "" {
+		return rule
+	}
+	var err error
+	if rule.conditions, err = compile(rule.Match); err != nil {
+		rule.broken = true
+		g.o.Log.Warn("a rule's conditions cannot be read", "rule", rule.ID, "err", err)
+	}
+	return rule
 }
 
 // outlives reports whether the rule holds after a restart. A chat does, so its
@@ -79,6 +124,7 @@ func (g *Gate) RevokeRule(ctx context.Context, id string) (Rule, error) {
 	}
 	g.mu.Lock()
 	g.rules = slices.DeleteFunc(g.rules, func(rule *Rule) bool { return rule.ID == id })
+	g.byTool = nil
 	g.mu.Unlock()
 	g.rulesChanged(rule)
 	return rule, nil
@@ -156,8 +202,9 @@ func (g *Gate) permissionsLocked(plugin string) (granted, denied []string) {
 			said[p] = Allow
 		}
 	}
-	for _, rule := range g.rules {
-		if rule.Plugin != plugin || !IsPermission(rule.Permission) {
+	g.rulesLocked()
+	for _, rule := range g.ofPlugin[plugin] {
+		if !IsPermission(rule.Permission) {
 			continue
 		}
 		if _, folder := rule.folder(); rule.Permission != Filesystem || rule.Effect == Deny || folder {
@@ -194,15 +241,25 @@ func Sentence(g Rule, pluginName string) string {
 	if what == "*" {
 		what = "any of its tools"
 	}
+	what += matchSentences(g.Match)
 	until := ", " + ruleScope(g.Scope)
+	if left := g.MaxUses - g.Uses; g.MaxUses > 0 {
+		until += fmt.Sprintf(", %d more times", max(left, 0))
+		if left == 1 {
+			until = strings.TrimSuffix(until, "s")
+		}
+	}
+	if !g.Expires.IsZero() {
+		until += ", until " + g.Expires.Local().Format("2 January 2006 15:04")
+	}
 	switch g.Effect {
 	case Deny:
 		if g.Scope == Always {
-			return name + " may never run " + what
+			return name + " may never run " + what + strings.TrimPrefix(until, ", always")
 		}
 		return name + " may not run " + what + until
 	case Ask:
-		return name + " has to ask each time before it runs " + what
+		return name + " has to ask each time before it runs " + what + strings.TrimPrefix(until, ", always")
 	}
 	var who []string
 	for _, c := range g.Callers {

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/permit"
+
+	"github.com/spf13/cobra"
+)
+
+// ruleFlags are what a rule about calls can be narrowed by.
+type ruleFlags struct {
+	match   []string
+	uses    int
+	until   string
+	chat    string
+	member  string
+	council bool
+}
+
+// permissionRuleCommand makes a rule that allows, denies or asks about calls.
+func (c *command) permissionRuleCommand(effect permit.Effect, short string) *cobra.Command {
+	var flags ruleFlags
+	cmd := c.simple(string(effect)+" TOOL", short, exactly("the name of a tool, or PLUGIN:* for all of a plugin's"),
+		func(ctx context.Context, app *App, args []string) error {
+			return c.addRule(ctx, app, effect, args[0], flags)
+		})
+	cmd.Long = short + `.
+
+A rule can be narrowed to what a call is asked with: --match 'FIELD COMPARISON VALUE',
+where FIELD is the name of an argument (or a JSON Pointer into the arguments), and
+
+  equals VALUE          it is this text, number, true or false
+  enum ["a","b"]        it is one of these
+  path-under FOLDER     it is an absolute path in this folder, links followed
+  host-is HOST          it is an address on this host; HOST:PORT for another port
+  host-suffix DOMAIN    it is an address on this domain or below it
+  number-max N          it is a number, and not above this one
+  regex PATTERN         the whole of it matches
+
+What is missing, or cannot be compared, is never allowed by such a rule, and always
+denied or asked about by one.`
+	cmd.Example = `  conclave permissions ` + string(effect) + ` notes:write --match 'path path-under ~/Notes'
+  conclave permissions ` + string(effect) + ` shop:pay --match 'amount number-max 20' --uses 3 --until 24h`
+	set := cmd.Flags()
+	set.StringArrayVar(&flags.match, "match", nil, "only while this holds: 'FIELD COMPARISON VALUE'")
+	set.IntVar(&flags.uses, "uses", 0, "it is used up after so many calls")
+	set.StringVar(&flags.until, "until", "", "it ends then: 24h, 2026-12-24 or '2026-12-24 18:30'")
+	set.StringVar(&flags.chat, "chat", "", "only in this chat")
+	set.StringVar(&flags.member, "member", "", "when this council member calls")
+	set.BoolVar(&flags.council, "council", false, "when any council member calls")
+	cmd.MarkFlagsMutuallyExclusive("member", "council")
+	return cmd
+}
+
+func (c *command) addRule(ctx context.Context, app *App, effect permit.Effect, name string, flags ruleFlags) error {
+	rule := permit.Rule{Effect: effect, Scope: permit.Always, MaxUses: flags.uses}
+	var err error
+	if rule.Plugin, rule.Tool, rule.Digest, err = toolOfRule(app, name); err != nil {
+		return err
+	}
+	for _, text := range flags.match {
+		m, err := c.readMatch(text)
+		if err != nil {
+			return err
+		}
+		rule.Match = append(rule.Match, m)
+	}
+	if flags.until != "" {
+		if rule.Expires, err = readUntil(flags.until, time.Now()); err != nil {
+			return err
+		}
+	}
+	if flags.chat != "" {
+		if _, err := app.Chats.Conversation(ctx, chat.ConversationID(flags.chat)); err != nil {
+			return err
+		}
+		rule.Scope, rule.Conversation = permit.ThisChat, chat.ConversationID(flags.chat)
+	}
+	switch {
+	case flags.member != "":
+		rule.Callers, rule.CallerName = []permit.Caller{permit.Caller("member:" + flags.member)}, flags.member
+	case flags.council:
+		rule.Callers = []permit.Caller{"member:*"}
+	case effect == permit.Allow:
+		rule.Callers = []permit.Caller{permit.Main}
+	}
+	rule, err = app.Gate.AddRule(ctx, rule)
+	if err != nil && rule.ID == "" {
+		return asUsage(err)
+	}
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(rule)
+	}
+	_, err = fmt.Fprintf(c.Out, "%s: %s.\n", rule.ID, permit.Sentence(rule, pluginTitle(app, rule.Plugin)))
+	return err
+}
+
+// toolOfRule returns what a rule that names a tool is about; digest is that of the
+// tool's definition, and empty of all tools of a plugin.
+func toolOfRule(app *App, name string) (plugin, toolName, digest string, err error) {
+	if id, all, _ := strings.Cut(name, ":"); all == "*" {
+		p, err := findPlugin(app, id)
+		return p.ID, "*", "", err
+	}
+	row, err := findRow(app, name)
+	if err != nil {
+		return "", "", "", err
+	}
+	t, ok := app.Tools.Set().ByID(row.ID)
+	if !ok {
+		p, _ := app.Host.Status(row.Plugin)
+		return "", "", "", notServing(p)
+	}
+	return t.Plugin, t.Name, t.Digest, nil
+}
+
+// readMatch reads “FIELD COMPARISON VALUE”. A path may be relative to where the command
+// runs.
+func (c *command) readMatch(text string) (permit.Match, error) {
+	field, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
+	op, value, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	m := permit.Match{Field: field, Op: permit.Op(op), Value: strings.TrimSpace(value)}
+	if op == "" {
+		return m, usageError("--match takes 'FIELD COMPARISON VALUE', as in 'amount number-max 20', not %q", text)
+	}
+	switch m.Op {
+	case permit.OneOf:
+		if err := json.Unmarshal([]byte(m.Value), &m.Values); err != nil {
+			return m, usageError(`--match with enum takes a list, as in 'to enum ["ada","bo"]', not %s`, m.Value)
+		}
+		m.Value = ""
+	case permit.PathUnder:
+		if m.Value != "" && !filepath.IsAbs(m.Value) && !strings.HasPrefix(m.Value, "~") {
+			m.Value = filepath.Join(c.Dir, m.Value)
+		}
+	}
+	return m, nil
+}
+
+// readUntil reads a length of time from now, a day, which it includes, or a minute.
+func readUntil(text string, now time.Time) (time.Time, error) {
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return now.Add(d), nil
+	}
+	if day, err := time.ParseInLocation(time.DateOnly, text, time.Local); err == nil {
+		if end := day.AddDate(0, 0, 1); end.After(now) {
+			return end, nil
+		}
+	}
+	if at, err := time.ParseInLocation("2006-01-02 15:04", text, time.Local); err == nil && at.After(now) {
+		return at, nil
+	}
+	return time.Time{}, usageError("--until takes a time to come, such as 24h, 2026-12-24 or '2026-12-24 18:30', not %q", text)
+}
+
+// pluginTitle returns the name of a plugin as a person reads it.
+func pluginTitle(app *App, id string) string {
+	if p, err := app.Host.Status(id); err == nil {
+		return p.Manifest.Name
+	}
+	return id
+}

@@ -1,0 +1,426 @@
+package permit
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"conclave/app/fault"
+	"conclave/app/jsonobject"
+	"conclave/app/limit"
+
+	"golang.org/x/net/idna"
+)
+
+// Op says how a condition compares what is asked with what it holds.
+type Op string
+
+// The comparisons. None of them guesses: what cannot be compared meets no condition of
+// a rule that allows, and every condition of one that asks or denies.
+const (
+	Equals     Op = "equals"      // the same text, number, true or false
+	OneOf      Op = "enum"        // equals one of Values
+	PathUnder  Op = "path-under"  // an absolute path in this folder or the folder itself, links resolved
+	HostIs     Op = "host-is"     // an address on this host; its port is the usual one, or the one named
+	HostSuffix Op = "host-suffix" // an address on this domain or below it
+	AtMost     Op = "number-max"  // a number not above this one
+	Pattern    Op = "regex"       // the whole text matches; RE2, so it takes linear time
+)
+
+// Match is one condition of a rule: Op says how Field of what is asked compares with
+// Value.
+//
+// Of a rule about calls, Field names an argument, or, where it begins with “/”, a place
+// within the arguments (RFC 6901). Where there is a list, a rule that allows needs every
+// item of it to match, and one that asks or denies needs one.
+type Match struct {
+	Field  string   `json:"field"`
+	Op     Op       `json:"op"`
+	Value  string   `json:"value"`
+	Values []string `json:"values,omitempty"` // of enum, in place of Value
+}
+
+// Equal reports whether two conditions are the same.
+func (m Match) Equal(o Match) bool {
+	return m.Field == o.Field && m.Op == o.Op && m.Value == o.Value && slices.Equal(m.Values, o.Values)
+}
+
+// Sentence returns the condition as a rule's sentence has it: “while amount is at most
+// 20”.
+func (m Match) Sentence() string {
+	field, value := plainText(strings.TrimPrefix(m.Field, "/")), plainText(m.Value)
+	switch m.Op {
+	case Equals:
+		return "while " + field + " is “" + value + "”"
+	case OneOf:
+		quoted := make([]string, len(m.Values))
+		for i, v := range m.Values {
+			quoted[i] = "“" + plainText(v) + "”"
+		}
+		return "while " + field + " is one of " + listed(quoted)
+	case PathUnder:
+		return "only in " + value
+	case HostIs:
+		return "only to " + shownHost(value)
+	case HostSuffix:
+		return "only to " + shownHost(value) + " and what is below it"
+	case AtMost:
+		return "while " + field + " is at most " + value
+	case Pattern:
+		return "while " + field + " matches " + value
+	}
+	return "while " + field + " is something this version does not know"
+}
+
+// plainText is text of an argument or a rule as a sentence may hold it.
+func plainText(text string) string { return shownPath(text) }
+
+// shownHost is a host as a person reads it: with the letters that “xn--” stands for,
+// and with those beside them, which cannot be mistaken for others.
+func shownHost(host string) string {
+	if word, err := idna.ToUnicode(host); err == nil && word != host {
+		return plainText(word) + " (" + host + ")"
+	}
+	return host
+}
+
+// condition is a Match that was read once, to be compared many times.
+type condition struct {
+	Match
+	as    Op // how it reads the argument, see readsAs
+	holds func(string) (holds, known bool)
+}
+
+// compile reads the conditions of a rule about calls. The error is a fault of kind
+// invalid that says which cannot be used.
+func compile(matches []Match) ([]condition, error) {
+	if len(matches) > limit.RuleConditions.Int() {
+		return nil, fault.New(fault.Invalid, "permit.match", limit.RuleConditions.Person, "Make two rules of it.")
+	}
+	var all []condition
+	for _, m := range matches {
+		holds, err := m.compile()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, condition{m, cmp.Or(readsAs[m.Op], Equals), holds})
+	}
+	return all, nil
+}
+
+func (m Match) compile() (func(string) (holds, known bool), error) {
+	refuse := func(why, hint string) (func(string) (bool, bool), error) {
+		return nil, fault.New(fault.Invalid, "permit.match",
+			"The condition on "+shown(m.Field)+" cannot be used: "+why+".", hint)
+	}
+	size := len(m.Value)
+	for _, v := range m.Values {
+		size += len(v)
+	}
+	if size+len(m.Field) > limit.RuleCondition.Int() {
+		return nil, fault.New(fault.Invalid, "permit.match", limit.RuleCondition.Person, "Compare with less.")
+	}
+	switch {
+	case m.Field == "" || m.Field == "/":
+		return refuse("it names no argument", "Write the argument's name, as in amount.")
+	case m.Op == OneOf && len(m.Values) == 0:
+		return refuse("it has nothing to choose from", "Name one value or more.")
+	case m.Op != OneOf && m.Op != Equals && m.Value == "":
+		return refuse("it has nothing to compare with", "Write a value.")
+	}
+	switch m.Op {
+	case Equals:
+		return func(v string) (bool, bool) { return v == m.Value, true }, nil
+	case OneOf:
+		return func(v string) (bool, bool) { return slices.Contains(m.Values, v), true }, nil
+	case PathUnder:
+		if !filepath.IsAbs(m.Value) {
+			return refuse(shownPath(m.Value)+" is no absolute path", "Write it from the top, as in /home/me/Notes.")
+		}
+		within := strings.TrimSuffix(m.Value, string(filepath.Separator)) + string(filepath.Separator)
+		return func(v string) (bool, bool) { return v == m.Value || strings.HasPrefix(v, within), v != "" }, nil
+	case HostIs, HostSuffix:
+		host, ok := hostOf(m.Value)
+		if !ok || strings.Contains(m.Value, "/") {
+			return refuse(shown(m.Value)+" is no host", "Write it as in api.example.org, or api.example.org:8443.")
+		}
+		if m.Op == HostIs {
+			return func(v string) (bool, bool) { return v == host, v != "" }, nil
+		}
+		if _, err := netip.ParseAddr(host); err == nil || strings.Contains(host, ":") {
+			return refuse("nothing is below "+host, "Use host-is for an address or a port.")
+		}
+		return func(v string) (bool, bool) {
+			return v == host || strings.HasSuffix(v, "."+host) && !strings.Contains(v, ":"), v != ""
+		}, nil
+	case AtMost:
+		most, err := strconv.ParseFloat(m.Value, 64)
+		if err != nil || most != most || most > maxNumber || most < -maxNumber {
+			return refuse(shown(m.Value)+" is no number", "Write it as in 20 or 2.5.")
+		}
+		return func(v string) (bool, bool) {
+			n, err := strconv.ParseFloat(v, 64)
+			return n <= most, err == nil
+		}, nil
+	case Pattern:
+		whole, err := regexp.Compile(`\A(?:` + m.Value + `)\z`)
+		if err == nil {
+			_, err = regexp.Compile(m.Value) // “a)|(b” is none by itself
+		}
+		if err != nil {
+			return refuse(shown(m.Value)+" is no pattern", "See https://pkg.go.dev/regexp/syntax for what one may hold.")
+		}
+		return func(v string) (bool, bool) { return whole.MatchString(v), true }, nil
+	}
+	return refuse("it compares in a way this version does not know: "+shown(string(m.Op)), "Use "+ops+".")
+}
+
+// maxNumber is the largest number that number-max compares exactly.
+const maxNumber = 1 << 53
+
+const ops = "equals, enum, path-under, host-is, host-suffix, number-max or regex"
+
+// arguments are those of one call, of which each argument is read once for all rules.
+type arguments struct {
+	g     *Gate
+	raw   json.RawMessage
+	read  map[argumentKey][]item
+	key   argumentKey // the one that was read last: many rules may look at the same
+	items []item
+}
+
+// argumentKey names an argument, as a kind of condition reads it.
+type argumentKey struct {
+	field string
+	as    Op
+}
+
+// item is one value of an argument, as the condition compares it; known is false for
+// one that it cannot be compared with.
+type item struct {
+	text  string
+	known bool
+}
+
+// meets reports whether the call meets every condition of a rule: surely, for one that
+// allows; possibly, for one that asks or denies.
+func (a *arguments) meets(all []condition, effect Effect) bool {
+	for _, c := range all {
+		if !a.meetsOne(c, effect) {
+			return false
+		}
+	}
+	return true
+}
+
+func (a *arguments) meetsOne(c condition, effect Effect) bool {
+	if key := (argumentKey{c.Field, c.as}); key != a.key {
+		a.key, a.items = key, a.values(key)
+	}
+	items := a.items
+	sure, possible := len(items) > 0, len(items) == 0
+	for _, i := range items {
+		holds, known := false, false
+		if i.known {
+			holds, known = c.holds(i.text)
+		}
+		sure = sure && known && holds
+		possible = possible || !known || holds
+	}
+	if effect == Allow {
+		return sure
+	}
+	return possible
+}
+
+// values returns the values of an argument as a condition compares them; none where it
+// is missing, null, empty or written twice.
+func (a *arguments) values(key argumentKey) []item {
+	if items, ok := a.read[key]; ok {
+		return items
+	}
+	var items []item
+	if raw, ok := at(a.raw, key.field); ok {
+		var list []json.RawMessage
+		if json.Unmarshal(raw, &list) != nil {
+			list = []json.RawMessage{raw}
+		}
+		for _, one := range list {
+			items = append(items, a.item(one, key.as))
+		}
+	}
+	if a.read == nil {
+		a.read = map[argumentKey][]item{}
+	}
+	a.read[key] = items
+	return items
+}
+
+// readsAs groups the comparisons that read an argument in the same way; others take
+// its text as it is.
+var readsAs = map[Op]Op{PathUnder: PathUnder, HostIs: HostIs, HostSuffix: HostIs, AtMost: AtMost}
+
+func (a *arguments) item(raw json.RawMessage, as Op) item {
+	text, isText, ok := scalar(raw)
+	if !ok {
+		return item{}
+	}
+	switch as {
+	case PathUnder:
+		path, ok := a.g.realPath(text)
+		return item{path, ok && isText}
+	case HostIs:
+		host, ok := hostOf(text)
+		return item{host, ok && isText}
+	case AtMost:
+		return item{text, !isText && text != "true" && text != "false"}
+	}
+	return item{text, true}
+}
+
+// scalar returns a text, or a number, true or false as JSON writes it.
+func scalar(raw json.RawMessage) (text string, isText, ok bool) {
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	d.UseNumber()
+	token, err := d.Token()
+	if err != nil {
+		return "", false, false
+	}
+	switch v := token.(type) {
+	case string:
+		return v, true, true
+	case json.Number:
+		return v.String(), false, true
+	case bool:
+		return strconv.FormatBool(v), false, true
+	}
+	return "", false, false
+}
+
+// at returns what stands at a field; none where it is null or a name on the way is
+// written twice, since programs differ in which of the two they take.
+func at(raw json.RawMessage, field string) (json.RawMessage, bool) {
+	path := []string{field}
+	if rest, ok := strings.CutPrefix(field, "/"); ok {
+		path = strings.Split(rest, "/")
+		for i, part := range path {
+			path[i] = strings.ReplaceAll(strings.ReplaceAll(part, "~1", "/"), "~0", "~")
+		}
+	}
+	for _, name := range path {
+		var found json.RawMessage
+		times := 0
+		for key, value := range jsonobject.Fields(raw) {
+			if key == name {
+				found, times = value, times+1
+			}
+		}
+		if times != 1 {
+			return nil, false
+		}
+		raw = found
+	}
+	return raw, string(raw) != "null"
+}
+
+// realPath returns an absolute path with its links resolved. One that is relative is
+// not known: what it is relative to is its tool's business.
+func (g *Gate) realPath(text string) (string, bool) {
+	path := g.expand(text)
+	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
+		return "", false
+	}
+	return resolved(path), true
+}
+
+// hostOf returns the host of an address of the web, or of a host that stands alone, in
+// lower case and in the letters of the name service, with its port unless that is the
+// usual one of its scheme.
+func hostOf(text string) (string, bool) {
+	scheme, rest, isURL := strings.Cut(text, "://")
+	if !isURL {
+		scheme, rest = "https", text
+	}
+	if strings.ContainsAny(rest, "\\ ") {
+		return "", false // programs differ in what these mean
+	}
+	u, err := url.Parse(scheme + "://" + rest)
+	if err != nil || u.Hostname() == "" || !isURL && (u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil) {
+		return "", false
+	}
+	usual := map[string]string{"http": "80", "ws": "80", "https": "443", "wss": "443"}[strings.ToLower(u.Scheme)]
+	if usual == "" {
+		return "", false
+	}
+	host := strings.TrimSuffix(u.Hostname(), ".")
+	if a, err := netip.ParseAddr(host); err == nil {
+		host = a.String()
+	} else if host, err = idna.Lookup.ToASCII(host); err != nil || host == "" {
+		return "", false
+	}
+	if port := u.Port(); port != "" && port != usual {
+		host += ":" + port
+	}
+	return strings.ToLower(host), true
+}
+
+// maxSuggestions bounds the conditions that a request offers.
+const maxSuggestions = 4
+
+// maxSuggested is how long a text may be of which a request offers that it stay the
+// same, in bytes: a name, an address, no prose.
+const maxSuggested = 64
+
+// suggest returns the conditions under which calls like this one could be allowed for
+// longer, those that say where it reaches first.
+func (g *Gate) suggest(raw json.RawMessage) []Match {
+	var reach, rest []Match
+	for name, value := range jsonobject.Fields(raw) {
+		if strings.HasPrefix(name, "/") {
+			name = "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+		}
+		text, isText, ok := scalar(value)
+		if _, once := at(raw, name); !ok || !once {
+			continue
+		}
+		switch path, absolute := g.realPath(text); {
+		case !isText && text != "true" && text != "false":
+			rest = append(rest, Match{Field: name, Op: AtMost, Value: text})
+		case isText && absolute:
+			reach = append(reach, Match{Field: name, Op: PathUnder, Value: filepath.Dir(path)})
+		case isText && strings.Contains(text, "://"):
+			if host, ok := hostOf(text); ok {
+				reach = append(reach, Match{Field: name, Op: HostIs, Value: host})
+			}
+		case text != "" && len(text) <= maxSuggested && !strings.ContainsAny(text, " \t\r\n"):
+			rest = append(rest, Match{Field: name, Op: Equals, Value: text})
+		}
+	}
+	all := slices.DeleteFunc(append(reach, rest...), func(m Match) bool {
+		_, err := m.compile()
+		return err != nil || m.Op == PathUnder && !g.suggestible(m.Value)
+	})
+	return all[:min(len(all), maxSuggestions)]
+}
+
+// suggestible reports whether a folder is narrow enough to be offered.
+func (g *Gate) suggestible(folder string) bool {
+	_, err := g.GrantablePath(folder)
+	return err == nil
+}
+
+// matchSentences are the conditions of a rule, each after a comma.
+func matchSentences(matches []Match) string {
+	var out strings.Builder
+	for _, m := range matches {
+		fmt.Fprintf(&out, ", %s", m.Sentence())
+	}
+	return out.String()
+}

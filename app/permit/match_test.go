@@ -1,0 +1,422 @@
+package permit_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"conclave/app/fault"
+	"conclave/app/limit"
+	"conclave/app/permit"
+)
+
+// rule is one that goes this way for calls of write_note under a condition.
+func rule(effect permit.Effect, m ...permit.Match) permit.Rule {
+	return permit.Rule{
+		Effect: effect, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main},
+		Scope: permit.Always, Match: m,
+	}
+}
+
+// decidedBy returns the step of the order and its effect for a call with these
+// arguments.
+func decidedBy(g *permit.Gate, c permit.PluginVersion, arguments string) permit.Step {
+	call := request(c)
+	call.Arguments = json.RawMessage(arguments)
+	steps := g.Explain(call)
+	return steps[len(steps)-1]
+}
+
+func TestARuleHoldsForTheArgumentsItNames(t *testing.T) {
+	home := t.TempDir()
+	notes := filepath.Join(home, "Notes")
+	must(t, os.MkdirAll(filepath.Join(notes, "deep"), 0o700))
+	must(t, os.MkdirAll(filepath.Join(home, "elsewhere/inner"), 0o700))
+	must(t, os.Symlink(filepath.Join(home, "elsewhere/inner"), filepath.Join(notes, "link")))
+	t.Setenv("HOME", home)
+
+	under := permit.Match{Field: "path", Op: permit.PathUnder, Value: notes}
+	host := permit.Match{Field: "url", Op: permit.HostIs, Value: "API.example.org."}
+	port := permit.Match{Field: "url", Op: permit.HostIs, Value: "api.example.org:8443"}
+	domain := permit.Match{Field: "url", Op: permit.HostSuffix, Value: "example.org"}
+	letters := permit.Match{Field: "url", Op: permit.HostIs, Value: "bücher.example"}
+	most := permit.Match{Field: "amount", Op: permit.AtMost, Value: "20"}
+	same := permit.Match{Field: "to", Op: permit.Equals, Value: "ada"}
+	oneOf := permit.Match{Field: "to", Op: permit.OneOf, Values: []string{"ada", "bo"}}
+	pattern := permit.Match{Field: "to", Op: permit.Pattern, Value: "a|ab"}
+	within := permit.Match{Field: "/options/a~1b", Op: permit.Equals, Value: "true"}
+	// sure: a rule that allows holds. possible: one that denies does.
+	for _, c := range []struct {
+		m              permit.Match
+		arguments      string
+		sure, possible bool
+	}{
+		{under, `{"path": "` + notes + `/a.md"}`, true, true},
+		{under, `{"path": "` + notes + `"}`, true, true},
+		{under, `{"path": "~/Notes/deep/new/file"}`, true, true},
+		{under, `{"path": "` + notes + `x/a.md"}`, false, false},
+		{under, `{"path": "` + notes + `/../secret"}`, false, false},
+		{under, `{"path": "` + notes + `/link/a"}`, false, false},
+		{under, `{"path": "` + notes + `/link/../a"}`, false, false}, // in elsewhere, whatever it looks like
+		{under, `{"path": "a.md"}`, false, true},
+		{under, `{"path": ["` + notes + `/a", "` + notes + `/b"]}`, true, true},
+		{under, `{"path": ["` + notes + `/a", "/tmp/b"]}`, false, true},
+		{under, `{"path": ["/tmp/a", "/tmp/b"]}`, false, false},
+		{under, `{"path": []}`, false, true},
+		{under, `{"path": null}`, false, true},
+		{under, `{"path": {"a": 1}}`, false, true},
+		{under, `{"path": 7}`, false, true},
+		{under, `{"path": "` + notes + `/a", "path": "/tmp/b"}`, false, true},
+		{under, `{"other": "` + notes + `/a"}`, false, true},
+		{under, `{"path": "` + notes + `/a\u0000"}`, false, true},
+		{host, `{"url": "https://api.example.org/x?y#z"}`, true, true},
+		{host, `{"url": "HTTPS://API.EXAMPLE.ORG:443"}`, true, true},
+		{host, `{"url": "api.example.org"}`, true, true},
+		{host, `{"url": "https://api.example.org:8443/"}`, false, false},
+		{host, `{"url": "https://api.example.org@evil.example/"}`, false, false},
+		{host, `{"url": "https://evil.example/api.example.org"}`, false, false},
+		{host, `{"url": "https://api.example.org\\@evil.example"}`, false, true},
+		{host, `{"url": "//api.example.org"}`, false, true},
+		{host, `{"url": "javascript://api.example.org"}`, false, true},
+		{host, `{"url": "https://аpi.example.org"}`, false, false}, // its first letter is Cyrillic
+		{host, `{"url": "https://evil.example api.example.org"}`, false, true},
+		{port, `{"url": "https://api.example.org:8443/"}`, true, true},
+		{port, `{"url": "https://api.example.org/"}`, false, false},
+		{domain, `{"url": "https://example.org"}`, true, true},
+		{domain, `{"url": "https://a.b.example.org/"}`, true, true},
+		{domain, `{"url": "https://a.example.org:8443/"}`, false, false},
+		{domain, `{"url": "https://badexample.org"}`, false, false},
+		{domain, `{"url": "https://example.org.evil.example"}`, false, false},
+		{letters, `{"url": "https://xn--bcher-kva.example/"}`, true, true},
+		{most, `{"amount": 20}`, true, true},
+		{most, `{"amount": 2e1}`, true, true},
+		{most, `{"amount": 20.000001}`, false, false},
+		{most, `{"amount": "7"}`, false, true},
+		{most, `{"amount": true}`, false, true},
+		{same, `{"to": "ada"}`, true, true},
+		{same, `{"to": "Ada"}`, false, false},
+		{same, `{"to": ["ada", "eve"]}`, false, true},
+		{oneOf, `{"to": ["bo", "ada"]}`, true, true},
+		{oneOf, `{"to": "eve"}`, false, false},
+		{pattern, `{"to": "ab"}`, true, true},
+		{pattern, `{"to": "xab"}`, false, false},
+		{pattern, `{"to": "a\n"}`, false, false},
+		{within, `{"options": {"a/b": true}}`, true, true},
+		{within, `{"/options/a~1b": true}`, false, true},
+		{within, `{"options": [{"a/b": true}]}`, false, true},
+		{within, `not JSON`, false, true},
+	} {
+		for effect, holds := range map[permit.Effect]bool{permit.Allow: c.sure, permit.Deny: c.possible, permit.Ask: c.possible} {
+			g, version := trusted(t, permit.Options{})
+			_, err := g.AddRule(t.Context(), rule(effect, c.m))
+			must(t, err)
+			if s := decidedBy(g, version, c.arguments); (s.Rule != "") != holds {
+				t.Errorf("%s: a rule to %s holds %v for %s; %s", c.m.Sentence(), effect, s.Rule != "", c.arguments, s)
+			}
+		}
+	}
+}
+
+func TestARuleWithConditionsReadsAsASentence(t *testing.T) {
+	ends := time.Date(2026, 12, 24, 18, 30, 0, 0, time.Local)
+	for want, r := range map[string]permit.Rule{
+		"Notes may run write_note, only in /home/me/Notes, when I ask, always": rule(permit.Allow,
+			permit.Match{Field: "path", Op: permit.PathUnder, Value: "/home/me/Notes"}),
+		"Notes may run write_note, only to api.example.org, while amount is at most 20, when I ask, always": rule(permit.Allow,
+			permit.Match{Field: "url", Op: permit.HostIs, Value: "api.example.org"},
+			permit.Match{Field: "amount", Op: permit.AtMost, Value: "20"}),
+		"Notes may run write_note, only to bücher.example (xn--bcher-kva.example) and what is below it, when I ask, always": rule(
+			permit.Allow, permit.Match{Field: "url", Op: permit.HostSuffix, Value: "xn--bcher-kva.example"}),
+		"Notes may never run write_note, while to is one of “ada” and “bo”": rule(permit.Deny,
+			permit.Match{Field: "to", Op: permit.OneOf, Values: []string{"ada", "bo"}}),
+		"Notes has to ask each time before it runs write_note, while options/deep matches a+": rule(permit.Ask,
+			permit.Match{Field: "/options/deep", Op: permit.Pattern, Value: "a+"}),
+		"Notes may run write_note, when I ask, always, 1 more time": {
+			Effect: permit.Allow, Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+			MaxUses: 3, Uses: 2,
+		},
+		"Notes may run write_note, when I ask, in one chat, until 24 December 2026 18:30": {
+			Effect: permit.Allow, Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.ThisChat,
+			Expires: ends,
+		},
+	} {
+		if got := permit.Sentence(r, "Notes"); got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+}
+
+func TestARuleOverTheBoundsIsRefused(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	long := permit.Match{Field: "to", Op: permit.Equals, Value: strings.Repeat("a", limit.RuleCondition.Int())}
+	for want, matches := range map[string][]permit.Match{
+		limit.RuleConditions.Person: make([]permit.Match, limit.RuleConditions.Value+1),
+		limit.RuleCondition.Person:  {long},
+		"names no argument":         {{Op: permit.Equals, Value: "a"}},
+		"no absolute path":          {{Field: "path", Op: permit.PathUnder, Value: "Notes"}},
+		"is no host":                {{Field: "url", Op: permit.HostIs, Value: "https://a.example/path"}},
+		"nothing is below":          {{Field: "url", Op: permit.HostSuffix, Value: "127.0.0.1"}},
+		"is no number":              {{Field: "n", Op: permit.AtMost, Value: "NaN"}},
+		"is no pattern":             {{Field: "n", Op: permit.Pattern, Value: "a)|(b"}},
+		"nothing to choose from":    {{Field: "n", Op: permit.OneOf}},
+		"nothing to compare with":   {{Field: "n", Op: permit.PathUnder}},
+		"does not know":             {{Field: "n", Op: "sounds-like", Value: "a"}},
+	} {
+		if _, err := g.AddRule(t.Context(), rule(permit.Allow, matches...)); err == nil || fault.Of(err).Kind != fault.Invalid ||
+			!strings.Contains(fault.Of(err).Message, want) {
+			t.Errorf("%q: %v", want, err)
+		}
+	}
+	if _, err := g.AddRule(t.Context(), permit.Rule{Effect: permit.Allow, Plugin: "notes", MaxUses: -1}); err == nil {
+		t.Error("a rule for -1 calls is made")
+	}
+	long.Value = long.Value[:limit.RuleCondition.Value-2]
+	if _, err := g.AddRule(t.Context(), rule(permit.Allow, long)); err != nil {
+		t.Errorf("one of just the length is refused: %v", err)
+	}
+	if s := decidedBy(g, c, `{"to": "a"}`); s.Rule != "" {
+		t.Errorf("what was refused decides: %s", s)
+	}
+}
+
+func TestAConditionOfALaterVersionAllowsNothingAndRefusesAlways(t *testing.T) {
+	for effect, step := range map[permit.Effect]int{permit.Allow: 9, permit.Deny: 2, permit.Ask: 6} {
+		store := newMemory()
+		r := rule(effect, permit.Match{Field: "to", Op: "sounds-like", Value: "ada"})
+		r.ID, r.Made = "grant_1", time.Now()
+		store.grants[r.ID] = r
+		g, c := trusted(t, permit.Options{Store: store})
+		if s := decidedBy(g, c, `{"to": "ada"}`); s.Number != step {
+			t.Errorf("a rule to %s that cannot be read: %s", effect, s)
+		}
+	}
+}
+
+func TestARuleIsUsedUpAlsoAfterACrash(t *testing.T) {
+	store := newMemory()
+	g, c := trusted(t, permit.Options{Store: store})
+	r := rule(permit.Allow)
+	r.MaxUses = 2
+	_, err := g.AddRule(t.Context(), r)
+	must(t, err)
+	effect := func(g *permit.Gate) permit.Effect { return g.Decide(t.Context(), request(c)).Effect }
+	if effect(g) != permit.Allow {
+		t.Fatal("the first is refused")
+	}
+	again := open(t, permit.Options{Store: store}) // the first was never closed
+	again.Status(c)
+	if effect(again) != permit.Allow || effect(again) != permit.Deny {
+		t.Error("after a crash it does not hold for exactly the second call")
+	}
+	if rules, err := again.Rules(t.Context()); err != nil || len(rules) != 0 {
+		t.Errorf("a rule that is used up is listed: %+v, %v", rules, err)
+	}
+
+	third := open(t, permit.Options{Store: store})
+	third.Status(c)
+	_, err = third.AddRule(t.Context(), r)
+	must(t, err)
+	store.broken = true
+	if d := third.Decide(t.Context(), request(c)); d.Effect != permit.Deny || !strings.Contains(d.Reason, "could not be written") {
+		t.Errorf("a use that could not be written is %+v", d)
+	}
+}
+
+func TestARequestOffersNarrowConditionsAndTakesNoOthers(t *testing.T) {
+	home := t.TempDir()
+	must(t, os.MkdirAll(filepath.Join(home, "Notes"), 0o700))
+	must(t, os.MkdirAll(filepath.Join(home, ".ssh"), 0o700))
+	t.Setenv("HOME", home)
+	g, c := trusted(t, permit.Options{})
+	ask := func(arguments string, answer permit.Answer) ([]string, permit.Decision) {
+		call := request(c)
+		a := &asker{answer: answer}
+		call.Arguments, call.Asker = json.RawMessage(arguments), a
+		d := g.Decide(t.Context(), call)
+		var offered []string
+		if len(a.asked) > 0 {
+			for _, m := range a.asked[0].Matches {
+				offered = append(offered, m.Sentence())
+			}
+		}
+		return offered, d
+	}
+	no := permit.Answer{Effect: permit.Deny, Scope: permit.Once}
+	for arguments, want := range map[string]string{
+		`{"text": "a long text of some words", "amount": 20, "path": "~/Notes/a.md", "url": "https://api.example.org/x", "to": "ada"}`: "only in " + home + "/Notes | only to api.example.org | while amount is at most 20 | while to is “ada”",
+		`{"path": "` + home + `/a.md"}`:    "", // the whole home folder is never offered
+		`{"path": "/etc/passwd"}`:          "",
+		`{"to": "ada", "to": "eve"}`:       "",
+		`{"deep": {"to": "ada"}, "b": []}`: "",
+	} {
+		if offered, _ := ask(arguments, no); strings.Join(offered, " | ") != want {
+			t.Errorf("%s offers %q", arguments, offered)
+		}
+	}
+	wrong := permit.Answer{
+		Effect: permit.Allow, Scope: permit.Always, Match: []permit.Match{{Field: "amount", Op: permit.AtMost, Value: "1000"}},
+	}
+	if _, d := ask(`{"amount": 20}`, wrong); d.Effect != permit.Deny {
+		t.Errorf("a condition that was not offered: %+v", d)
+	}
+	right := wrong
+	right.Match = []permit.Match{{Field: "amount", Op: permit.AtMost, Value: "20"}}
+	if _, d := ask(`{"amount": 20}`, right); d.Effect != permit.Allow || d.Rule == "" {
+		t.Errorf("one that was: %+v", d)
+	}
+	if offered, d := ask(`{"amount": 19}`, no); offered != nil || d.Effect != permit.Allow {
+		t.Errorf("less is asked about again: %+v", d)
+	}
+	if offered, d := ask(`{"amount": 21}`, no); len(offered) != 1 || d.Effect != permit.Deny {
+		t.Errorf("more is not asked about: %+v", d)
+	}
+}
+
+// random makes rules and calls out of a number, so that a failure can be repeated.
+type random struct{ *rand.Rand }
+
+func pick[T any](r random, of ...T) T { return of[r.IntN(len(of))] }
+
+func (r random) match() permit.Match {
+	return pick(r,
+		permit.Match{Field: "to", Op: permit.Equals, Value: pick(r, "ada", "bo")},
+		permit.Match{Field: "to", Op: permit.OneOf, Values: []string{"ada", "bo"}},
+		permit.Match{Field: "to", Op: permit.Pattern, Value: pick(r, "a.*", ".*", "b+")},
+		permit.Match{Field: "amount", Op: permit.AtMost, Value: pick(r, "1", "20")},
+		permit.Match{Field: "url", Op: permit.HostSuffix, Value: "example.org"},
+		permit.Match{Field: "path", Op: permit.PathUnder, Value: pick(r, "/", "/tmp")},
+	)
+}
+
+func (r random) rule(effect permit.Effect) permit.Rule {
+	out := permit.Rule{
+		Effect: effect, Plugin: "notes", Tool: pick(r, "write_note", "read_note", "*"),
+		Callers: []permit.Caller{pick(r, permit.Main, permit.Person, "member:*", "member:a")},
+		Scope:   pick(r, permit.Always, permit.UntilQuit, permit.ThisChat, permit.ThisAnswer),
+	}
+	switch out.Scope {
+	case permit.ThisChat:
+		out.Conversation = "chat-1"
+	case permit.ThisAnswer:
+		out.Turn = "turn-1"
+	}
+	for range r.IntN(3) {
+		out.Match = append(out.Match, r.match())
+	}
+	if r.IntN(4) == 0 {
+		out.MaxUses = 1 + r.IntN(3)
+	}
+	return out
+}
+
+func (r random) call(c permit.PluginVersion) permit.Call {
+	call := permit.Call{
+		ID: fmt.Sprint("call-", r.Uint64()), Tool: c.Tools[r.IntN(2)], Conversation: "chat-1", Turn: "turn-1",
+		Caller: pick(r, permit.Main, permit.Person, "member:a", "member:b", "plugin:x"),
+		Arguments: json.RawMessage(pick(r, `{}`, `{"to":"ada"}`, `{"to":["ada","eve"],"amount":7}`, `{"amount":21}`,
+			`{"url":"https://a.example.org/","path":"/tmp/x"}`, `{"path":"~/.ssh/id"}`, `broken`)),
+	}
+	if r.IntN(2) == 0 {
+		call.Capabilities = []permit.Capability{pick(r, permit.Compute, permit.ReadFiles, permit.Fetch, permit.WriteFiles,
+			permit.SendWeb, permit.Delete, permit.RunPrograms, permit.UseSecret, permit.CallModel, "unheard of")}
+	}
+	if r.IntN(4) == 0 {
+		call.Taint = []string{"example.org"}
+	}
+	if r.IntN(8) == 0 {
+		call.Tool.Digest = "another"
+	}
+	return call
+}
+
+// grantsLoosenNothing checks calls and rules made of a number: what one of the first
+// seven steps decided without any rule that allows is decided the same with many, and
+// the gate decides as it explains.
+func grantsLoosenNothing(t *testing.T, seed uint64) {
+	t.Helper()
+	r := random{rand.New(rand.NewPCG(seed, 1))}
+	mode := pick(r, permit.Standard, permit.Careful)
+	o := permit.Options{Mode: func() permit.Mode { return mode }}
+	strict, c := trusted(t, o)
+	loose, _ := trusted(t, o)
+	add := func(g *permit.Gate, rule permit.Rule) {
+		_, err := g.AddRule(t.Context(), rule)
+		must(t, err)
+	}
+	for range r.IntN(4) {
+		rule := r.rule(pick(r, permit.Deny, permit.Ask))
+		add(strict, rule)
+		add(loose, rule)
+	}
+	for range 1 + r.IntN(6) {
+		add(loose, r.rule(permit.Allow))
+	}
+	if r.IntN(10) == 0 {
+		strict.SetPaused(true)
+		loose.SetPaused(true)
+	}
+	call := r.call(c)
+	steps := strict.Explain(call)
+	before := steps[len(steps)-1]
+	steps = loose.Explain(call)
+	after := steps[len(steps)-1]
+	if before.Number < 7 && (after.Number != before.Number || after.Effect != before.Effect) {
+		t.Errorf("seed %d: %s became %s by rules that allow, for %+v", seed, before, after, call)
+	}
+	if d := loose.Decide(t.Context(), call); d.Step != after.Number ||
+		after.Effect != permit.Ask && d.Effect != after.Effect || after.Effect == permit.Ask && d.Effect != permit.Deny {
+		t.Errorf("seed %d: explained is %s, decided %+v", seed, after, d)
+	}
+}
+
+func TestNoRuleThatAllowsLoosensAnEarlierStepIn1000Calls(t *testing.T) {
+	for seed := range uint64(1000) {
+		grantsLoosenNothing(t, seed)
+	}
+}
+
+func FuzzNoRuleThatAllowsLoosensAnEarlierStep(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(grantsLoosenNothing)
+}
+
+// BenchmarkDecideAmong10000Rules decides among 10,000 rules of 200 plugins, of which
+// 1,000 compare arguments, all of them of the tool that is called.
+func BenchmarkDecideAmong10000Rules(b *testing.B) {
+	g, c := trusted(b, permit.Options{})
+	for i := range 10_000 {
+		r := rule(permit.Allow)
+		switch {
+		case i < 1000:
+			r.Match = []permit.Match{{Field: "path", Op: permit.PathUnder, Value: fmt.Sprintf("/tmp/%d", i)}}
+		default:
+			r.Plugin = fmt.Sprintf("p%d", i%200)
+		}
+		if _, err := g.AddRule(b.Context(), r); err != nil {
+			b.Fatal(err)
+		}
+	}
+	call := request(c)
+	call.Arguments = json.RawMessage(`{"path": "/tmp/0/a"}`) // the oldest, which is compared last
+	var slowest []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		if g.Decide(b.Context(), call).Effect != permit.Allow {
+			b.Fatal("refused")
+		}
+		slowest = append(slowest, time.Since(began))
+	}
+	b.ReportMetric(float64(percentile(slowest, 0.99).Nanoseconds())/1000, "µs-p99")
+}
+
+// percentile returns the value that this part of all is not above.
+func percentile(all []time.Duration, part float64) time.Duration {
+	slices.Sort(all)
+	return all[min(len(all)-1, int(float64(len(all))*part))]
+}
