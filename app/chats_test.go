@@ -409,6 +409,45 @@ func TestF143TheListIsToldWhenAChatWaitsForAPerson(t *testing.T) {
 	}
 }
 
+func TestACallIsAlwaysAllowedUnderAConditionOfItsCard(t *testing.T) {
+	call := func(amount string) []llmtest.Step {
+		return []llmtest.Step{llmtest.Call("of "+amount, "write_note", `{"text":"some words","amount":`+amount+`}`)}
+	}
+	w := open(t, call("20"), say("Done."), call("7"), say("Done again."), call("21"), say("Not done.")).quiet()
+	w.lend(answering("noted"), nil)
+	waiting := func() app.PermissionRequestView {
+		var list app.PermissionRequestList
+		w.until("the card", func() bool {
+			var err error
+			list, err = w.Permissions.Requests()
+			must(t, err)
+			return len(list.Requests) == 1
+		})
+		return list.Requests[0]
+	}
+	id := w.send("", "Note it.")
+	q := waiting()
+	if !slices.Equal(q.Only, []string{"while amount is at most 20"}) {
+		t.Fatalf("the card offers %q", q.Only)
+	}
+	for _, none := range []int{-1, 2} {
+		kind(t, "a condition that is none", w.Permissions.Answer(q.ID, q.Nonce,
+			app.AnswerView{Effect: "allow", Scope: "always", Only: none}), fault.Invalid, "no such condition")
+	}
+	must(t, w.Permissions.Answer(q.ID, q.Nonce, app.AnswerView{Effect: "allow", Scope: "always", Only: 1}))
+	w.over(id)
+	w.ask(id, "Less.")
+	w.send(id, "More.")
+	q = waiting()
+	must(t, w.Permissions.Answer(q.ID, q.Nonce, app.AnswerView{Effect: "deny", Scope: "once"}))
+	w.over(id)
+	rules, err := w.Permissions.Rules()
+	if err != nil || len(rules.Rules) != 1 || rules.Rules[0].Uses != 2 ||
+		!strings.Contains(rules.Rules[0].Sentence, "while amount is at most 20") {
+		t.Errorf("the rules are %+v, %v", rules, err)
+	}
+}
+
 func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
 	w := open(t,
 		[]llmtest.Step{llmtest.Call("1", "write_note", `{"text":"buy milk"}`)}, say("Written."),

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"conclave/app/bus"
 	"conclave/app/fault"
@@ -29,7 +30,10 @@ func (p *Permissions) Requests() (PermissionRequestList, error) {
 			Tool: q.Tool, Title: q.Title,
 			Capabilities: []string{}, Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History,
 			Conversation: string(q.Conversation), Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: stamp(q.Asked),
-			Expires: stamp(q.Expires), Hidden: q.Hidden,
+			Expires: stamp(q.Expires), Hidden: q.Hidden, Only: []string{},
+		}
+		for _, m := range q.Matches {
+			v.Only = append(v.Only, m.Sentence())
 		}
 		for _, c := range q.Capabilities {
 			v.Capabilities = append(v.Capabilities, c.Label())
@@ -79,6 +83,16 @@ func (p *Permissions) Answer(request, nonce string, answer AnswerView) error {
 				"Correct them, or allow the call as it was asked.")
 		}
 		a.Arguments = json.RawMessage(answer.Arguments)
+	}
+	if answer.Only != 0 {
+		waiting := p.core.Gate.Requests() // of one that is settled, the gate says so
+		if i := slices.IndexFunc(waiting, func(q permit.Request) bool { return q.ID == request }); i >= 0 {
+			offered := waiting[i].Matches
+			if answer.Only < 0 || answer.Only > len(offered) {
+				return fault.New(fault.Invalid, "app.answer", "The request has no such condition.", "Look at it again.")
+			}
+			a.Match = offered[answer.Only-1 : answer.Only]
+		}
 	}
 	return p.core.Gate.Answer(ctx, request, nonce, a)
 }

@@ -375,6 +375,7 @@ type PermissionRequestView struct {
 	Call         string         `json:"call"`   // Call.id
 	Count        int            `json:"count"`  // identical calls merged into it, at least 1
 	Scopes       []permit.Scope `json:"scopes"` // what may be offered, narrowest first
+	Only         []string       `json:"only"`   // conditions it can always be allowed under: “only in /home/me/Notes”
 	Asked        string         `json:"asked"`
 	Expires      string         `json:"expires"`
 	Hidden       int            `json:"hidden"` // hidden characters removed from what is shown
@@ -386,6 +387,7 @@ type AnswerView struct {
 	Scope     permit.Scope  `json:"scope"`     // deny with always is “Never for this tool”
 	Arguments string        `json:"arguments"` // edited arguments as JSON text; "" = as asked
 	Reason    string        `json:"reason"`    // what the model is told of a refusal; "" = nothing
+	Only      int           `json:"only"`      // which of the request's only, counted from 1; 0 = none
 }
 
 // PermissionRequestList holds all requests that wait.

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ruleFlags are what a rule about calls can be narrowed by.
+// ruleFlags hold the flags that narrow a rule about calls.
 type ruleFlags struct {
 	match   []string
 	uses    int
@@ -160,7 +160,8 @@ func readUntil(text string, now time.Time) (time.Time, error) {
 	if at, err := time.ParseInLocation("2006-01-02 15:04", text, time.Local); err == nil && at.After(now) {
 		return at, nil
 	}
-	return time.Time{}, usageError("--until takes a time to come, such as 24h, 2026-12-24 or '2026-12-24 18:30', not %q", text)
+	return time.Time{}, usageError("--until takes a time to come, such as 24h, 2026-12-24 or '2026-12-24 18:30', not %q",
+		text)
 }
 
 // pluginTitle returns the name of a plugin as a person reads it.

@@ -352,7 +352,8 @@ func hostOf(text string) (string, bool) {
 		return "", false // programs differ in what these mean
 	}
 	u, err := url.Parse(scheme + "://" + rest)
-	if err != nil || u.Hostname() == "" || !isURL && (u.Path != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil) {
+	if err != nil || u.Hostname() == "" || !isURL && (u.Path != "" || u.RawQuery != "" || u.Fragment != "" ||
+		u.User != nil) {
 		return "", false
 	}
 	usual := map[string]string{"http": "80", "ws": "80", "https": "443", "wss": "443"}[strings.ToLower(u.Scheme)]

@@ -112,7 +112,9 @@ func TestARuleHoldsForTheArgumentsItNames(t *testing.T) {
 		{within, `{"options": [{"a/b": true}]}`, false, true},
 		{within, `not JSON`, false, true},
 	} {
-		for effect, holds := range map[permit.Effect]bool{permit.Allow: c.sure, permit.Deny: c.possible, permit.Ask: c.possible} {
+		for effect, holds := range map[permit.Effect]bool{
+			permit.Allow: c.sure, permit.Deny: c.possible, permit.Ask: c.possible,
+		} {
 			g, version := trusted(t, permit.Options{})
 			_, err := g.AddRule(t.Context(), rule(effect, c.m))
 			must(t, err)
@@ -128,10 +130,12 @@ func TestARuleWithConditionsReadsAsASentence(t *testing.T) {
 	for want, r := range map[string]permit.Rule{
 		"Notes may run write_note, only in /home/me/Notes, when I ask, always": rule(permit.Allow,
 			permit.Match{Field: "path", Op: permit.PathUnder, Value: "/home/me/Notes"}),
-		"Notes may run write_note, only to api.example.org, while amount is at most 20, when I ask, always": rule(permit.Allow,
+		"Notes may run write_note, only to api.example.org, while amount is at most 20, " +
+			"when I ask, always": rule(permit.Allow,
 			permit.Match{Field: "url", Op: permit.HostIs, Value: "api.example.org"},
 			permit.Match{Field: "amount", Op: permit.AtMost, Value: "20"}),
-		"Notes may run write_note, only to bücher.example (xn--bcher-kva.example) and what is below it, when I ask, always": rule(
+		"Notes may run write_note, only to bücher.example (xn--bcher-kva.example) and what is below it, " +
+			"when I ask, always": rule(
 			permit.Allow, permit.Match{Field: "url", Op: permit.HostSuffix, Value: "xn--bcher-kva.example"}),
 		"Notes may never run write_note, while to is one of “ada” and “bo”": rule(permit.Deny,
 			permit.Match{Field: "to", Op: permit.OneOf, Values: []string{"ada", "bo"}}),
@@ -168,7 +172,8 @@ func TestARuleOverTheBoundsIsRefused(t *testing.T) {
 		"nothing to compare with":   {{Field: "n", Op: permit.PathUnder}},
 		"does not know":             {{Field: "n", Op: "sounds-like", Value: "a"}},
 	} {
-		if _, err := g.AddRule(t.Context(), rule(permit.Allow, matches...)); err == nil || fault.Of(err).Kind != fault.Invalid ||
+		if _, err := g.AddRule(t.Context(), rule(permit.Allow, matches...)); err == nil ||
+			fault.Of(err).Kind != fault.Invalid ||
 			!strings.Contains(fault.Of(err).Message, want) {
 			t.Errorf("%q: %v", want, err)
 		}
@@ -223,7 +228,8 @@ func TestARuleIsUsedUpAlsoAfterACrash(t *testing.T) {
 	_, err = third.AddRule(t.Context(), r)
 	must(t, err)
 	store.broken = true
-	if d := third.Decide(t.Context(), request(c)); d.Effect != permit.Deny || !strings.Contains(d.Reason, "could not be written") {
+	if d := third.Decide(t.Context(), request(c)); d.Effect != permit.Deny ||
+		!strings.Contains(d.Reason, "could not be written") {
 		t.Errorf("a use that could not be written is %+v", d)
 	}
 }
@@ -260,7 +266,8 @@ func TestARequestOffersNarrowConditionsAndTakesNoOthers(t *testing.T) {
 		}
 	}
 	wrong := permit.Answer{
-		Effect: permit.Allow, Scope: permit.Always, Match: []permit.Match{{Field: "amount", Op: permit.AtMost, Value: "1000"}},
+		Effect: permit.Allow, Scope: permit.Always,
+		Match: []permit.Match{{Field: "amount", Op: permit.AtMost, Value: "1000"}},
 	}
 	if _, d := ask(`{"amount": 20}`, wrong); d.Effect != permit.Deny {
 		t.Errorf("a condition that was not offered: %+v", d)

@@ -140,7 +140,8 @@ func shownPath(path string) string {
 func resolved(path string) string {
 	volume := filepath.VolumeName(path)
 	real := volume + string(filepath.Separator)
-	for part := range strings.FieldsFuncSeq(path[len(volume):], func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }) {
+	for part := range strings.FieldsFuncSeq(path[len(volume):],
+		func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }) {
 		switch part {
 		case ".":
 		case "..":

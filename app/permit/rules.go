@@ -78,7 +78,8 @@ func (g *Gate) check(rule *Rule) error {
 		}
 	}
 	if rule.MaxUses < 0 {
-		return fault.New(fault.Invalid, "permit.add", "A rule cannot hold less than once.", "Leave the number out for no bound.")
+		return fault.New(fault.Invalid, "permit.add", "A rule cannot hold less than once.",
+			"Leave the number out for no bound.")
 	}
 	var err error
 	rule.conditions, err = compile(rule.Match)

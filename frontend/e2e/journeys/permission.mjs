@@ -158,6 +158,7 @@ export const steps = (world) => {
         "For this chatevery call of this tool here, until you take it back",
         "Until I quitin all chats, ends when Conclave quits",
         "Alwaysin all chats, until you take it back",
+        `Always, while path is “${note.path}”other calls of this tool still ask`,
       ]);
       const chat = group.getByRole("button", { name: /^For this chat/ });
       const box = await chat.boundingBox();

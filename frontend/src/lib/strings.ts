@@ -451,6 +451,7 @@ export const s = {
       "this-chat": "every call of this tool here, until you take it back",
       "until-quit": "in all chats, ends when Conclave quits",
       always: "in all chats, until you take it back",
+      only: "other calls of this tool still ask",
     },
     sameCalls: (n: number) => `${count(n, "identical call")} will be answered together.`,
     batchTitle: (n: number, title: string) => `${title}, ${n} times`,

@@ -32,6 +32,8 @@ export interface Answer {
   arguments: string;
   /** what the model is told of a refusal; "" = nothing */
   reason: string;
+  /** which of the request's only, counted from 1; 0 = none */
+  only: number;
 }
 
 /** Ballot is one member's vote. */
@@ -1277,6 +1279,8 @@ export interface PermissionRequest {
   count: number;
   /** what may be offered, narrowest first */
   scopes: Scope[];
+  /** conditions it can always be allowed under: “only in /home/me/Notes” */
+  only: string[];
   asked: string;
   expires: string;
   /** hidden characters removed from what is shown */

@@ -46,6 +46,7 @@ export class FakePermissions {
       call: id,
       count: 1,
       scopes: ["once", "this-answer", "this-chat", "until-quit", "always"],
+      only: ["only in /home/ada/Documents/Notes"],
       asked: new Date().toISOString(),
       expires: new Date(Date.now() + 600_000).toISOString(),
       hidden: 0,
