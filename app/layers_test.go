@@ -33,7 +33,7 @@ var layers = map[string][]string{
 
 	// Interfaces: words, and the one library each of them is about.
 	"app/llm":    {"app/fault", "app/chat"},
-	"app/tool":   {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
+	"app/permit": {"app/fault", "app/bus", "app/chat", "app/address", "app/jsonobject", "golang.org/x/net/idna"}, // idna: hosts as the name service knows them
 	"app/permit": {"app/fault", "app/bus", "app/chat", "app/address"},
 	"app/render": {
 		"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday",
