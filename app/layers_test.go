@@ -32,9 +32,11 @@ var layers = map[string][]string{
 	"app/cost":       {"app/fault", "app/chat"}, // of requests to models
 
 	// Interfaces: words, and the one library each of them is about.
-	"app/llm":    {"app/fault", "app/chat"},
-	"app/permit": {"app/fault", "app/bus", "app/chat", "app/address", "app/jsonobject", "golang.org/x/net/idna"}, // idna: hosts as the name service knows them
-	"app/permit": {"app/fault", "app/bus", "app/chat", "app/address"},
+	"app/llm": {"app/fault", "app/chat"},
+	"app/permit": {
+		"app/fault", "app/bus", "app/chat", "app/address", "app/jsonobject",
+		"golang.org/x/net/idna", // hosts as the name service knows them
+	},
 	"app/render": {
 		"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday",
 		"golang.org/x/net/idna",
