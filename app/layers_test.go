@@ -32,7 +32,8 @@ var layers = map[string][]string{
 	"app/cost":       {"app/fault", "app/chat"}, // of requests to models
 
 	// Interfaces: words, and the one library each of them is about.
-	"app/llm": {"app/fault", "app/chat"},
+	"app/llm":  {"app/fault", "app/chat"},
+	"app/tool": {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
 	"app/permit": {
 		"app/fault", "app/bus", "app/chat", "app/address", "app/jsonobject",
 		"golang.org/x/net/idna", // hosts as the name service knows them
