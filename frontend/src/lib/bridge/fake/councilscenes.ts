@@ -331,6 +331,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       call: "11",
       count: 1,
       scopes: ["once", "this-answer", "this-chat", "until-quit", "always"],
+      only: [],
       asked: new Date().toISOString(),
       expires: new Date(Date.now() + 600_000).toISOString(),
       hidden: 0,
