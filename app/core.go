@@ -34,7 +34,6 @@ type Core struct {
 	Packages *packages.Installer
 
 	Councils        *deliberation.Runner
-	CouncilLog      council.Log
 	CouncilSettings council.Settings
 	// Mask returns what takes secrets out of a text.
 	Mask func(ctx context.Context) (func(string) string, error)

@@ -96,7 +96,7 @@ func (c *Council) source(ctx context.Context, run string) (council.Run, func(cou
 			return string(text), nil
 		}, err
 	}
-	steps, err := c.core.CouncilLog.Steps(ctx, council.RunID(run))
+	steps, err := c.core.Councils.Steps(ctx, council.RunID(run))
 	if err != nil {
 		return council.Run{}, nil, err
 	}
@@ -278,7 +278,7 @@ func (c *Council) again(run string, how deliberation.How) (Sent, error) {
 // masked.
 func (c *Council) Export(run string) (RunFile, error) {
 	ctx := c.call()
-	steps, err := c.core.CouncilLog.Steps(ctx, council.RunID(run))
+	steps, err := c.core.Councils.Steps(ctx, council.RunID(run))
 	if err != nil {
 		return RunFile{}, err
 	}

@@ -37,7 +37,6 @@ type App struct {
 	Packages *packages.Installer
 
 	Councils        *deliberation.Runner
-	CouncilLog      council.Log
 	CouncilSettings council.Settings
 
 	Chats    Chats

@@ -73,7 +73,7 @@ func (c *command) councilReplayCommand() *cobra.Command {
 	var speed float64
 	cmd := c.modelCommand("replay RUN", "Show a run again as it went, from its record", exactly("a run"),
 		func(ctx context.Context, app *App, args []string) error {
-			steps, err := app.CouncilLog.Steps(ctx, council.RunID(args[0]))
+			steps, err := app.Councils.Steps(ctx, council.RunID(args[0]))
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func (c *command) replay(ctx context.Context, steps []council.Step, text func(co
 
 func (c *command) exportRun(ctx context.Context, app *App, args []string) error {
 	run := council.RunID(args[0])
-	steps, err := app.CouncilLog.Steps(ctx, run)
+	steps, err := app.Councils.Steps(ctx, run)
 	if err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func (c *command) again(ctx context.Context, f *promptFlags, run council.RunID, 
 	if err != nil {
 		return err
 	}
-	steps, err := app.CouncilLog.Steps(ctx, run)
+	steps, err := app.Councils.Steps(ctx, run)
 	app.Close()
 	if err != nil {
 		return err

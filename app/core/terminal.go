@@ -252,7 +252,7 @@ func (c *Core) Terminal() *cli.App {
 	return &cli.App{
 		Version: version.Version, Data: c.o.Data, Plugins: c.o.Plugins,
 		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools, Conversations: c.Conversations,
-		Calls: c.Calls, Councils: c.Councils, CouncilLog: c.Store, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
+		Calls: c.Calls, Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
 		Chats: terminalChats{c.Store, c.Bus}, Models: c.Models, Settings: c.Settings,
 		Watch: c.watch, LogChanges: c.logChanges, Backup: c.Store.Backup, Doctor: c.Doctor,
 	}

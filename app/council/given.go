@@ -41,6 +41,7 @@ type Said struct {
 	Letter string
 	Name   string // empty: unsigned
 	Text   string
+	Cut    string // what of a long answer is left out
 }
 
 // Given holds what a member is told: all of it.
@@ -374,6 +375,10 @@ func (g *giver) others() []string {
 			continue
 		}
 		texts = append(texts, Fence(g.in.Seed, g.in.Task.Member, o.Member, who, g.block(FromMember, title, o.Text)))
+		if o.Cut != "" {
+			last := &g.out.Blocks[len(g.out.Blocks)-1]
+			last.Cut, last.Why = g.in.Tokens(o.Cut), "The end of a long answer is left out."
+		}
 	}
 	return texts
 }

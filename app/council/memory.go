@@ -10,13 +10,18 @@ import (
 	"conclave/app/fault"
 )
 
-// Memory is a Log of runs that are kept nowhere else: those of temporary chats. It is
+// Memory is a Log of runs that are kept nowhere else: those of temporary chats, and those
+// that could not be written. It holds the newest memoryRuns of those that are over. It is
 // safe for concurrent use.
 type Memory struct {
 	mu    sync.Mutex
 	runs  map[RunID]*kept
 	order []RunID
 }
+
+// memoryRuns bounds the runs that are over and held: a few minutes ago is what people look
+// back at in a chat that is not kept.
+const memoryRuns = 16
 
 type kept struct {
 	header Header
@@ -47,7 +52,33 @@ func (m *Memory) AppendSteps(_ context.Context, h Header, steps []Step, texts ma
 	}
 	k.header, k.steps = h, append(k.steps, steps...)
 	maps.Copy(k.texts, texts)
+	m.bound()
 	return nil
+}
+
+// bound drops the oldest of too many runs that are over.
+func (m *Memory) bound() {
+	over := 0
+	for _, run := range slices.Backward(m.order) {
+		if m.runs[run].header.State != Over {
+			continue
+		}
+		if over++; over > memoryRuns {
+			m.drop(run)
+		}
+	}
+}
+
+func (m *Memory) drop(run RunID) {
+	delete(m.runs, run)
+	m.order = slices.DeleteFunc(slices.Clone(m.order), func(id RunID) bool { return id == run })
+}
+
+// Forget drops a run.
+func (m *Memory) Forget(run RunID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.drop(run)
 }
 
 // Runs implements Log.

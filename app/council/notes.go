@@ -145,7 +145,8 @@ func Notes(r Run, text func(Hash) string, history string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// maxSaid bounds, in bytes, what the main model is told of one answer.
+// maxSaid bounds, in bytes, what the main model, and other members, are told of one answer:
+// ten times what members are asked for.
 const maxSaid = 16 << 10
 
 // signing says which letter was whose for a member that reviewed unsigned answers: the

@@ -197,6 +197,31 @@ func TestAStanceOnWordsThatAMemberWasNotToldCountsNothing(t *testing.T) {
 	}
 }
 
+// A member that runs away is not sent whole to all others.
+func TestALongAnswerIsCutWhereOthersAreGivenIt(t *testing.T) {
+	c := council.Default()
+	c.Mode, c.Members = council.Review, members("a", "b")
+	d, all := begin(t, c), texts{}
+	long := strings.Repeat("word ", 50<<10)
+	d.work(map[string]council.End{
+		"0/a/answer": {State: council.Done, Text: all.put(long)}, "0/b/answer": {State: council.Done, Text: all.put("B.")},
+	})
+	i := slices.IndexFunc(d.run.Tasks, func(t council.Task) bool { return t.ID == "1/b/review" })
+	others := d.run.Others(d.run.Tasks[i], all.words)
+	if len(others) != 1 || len(others[0].Text) > 20<<10 || !strings.Contains(others[0].Text, "… (cut)") {
+		t.Fatalf("b is given %d bytes of %d answers", len(others[0].Text), len(others))
+	}
+	given := council.Give(council.GiveInput{
+		Council: c, Seat: d.run.Seats[1], Task: d.run.Tasks[i], Others: others,
+		Path: []chat.Message{{Seq: 1, Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("Why?")}}},
+	})
+	if !slices.ContainsFunc(given.Blocks, func(b council.BlockText) bool {
+		return b.Source == council.FromMember && b.Cut > 0 && b.Why == "The end of a long answer is left out."
+	}) {
+		t.Errorf("that it is cut is not said: %+v", given.Blocks)
+	}
+}
+
 func TestBallotsThatDoNotCountAreMissed(t *testing.T) {
 	c := council.Default()
 	c.Mode, c.Members = council.Vote, members("a", "b")

@@ -22,7 +22,8 @@ func (r *Run) Others(t Task, text func(Hash) string) []Said {
 			o.Name = r.nameOf(id)
 		}
 		shown, _ := Split(text(r.said(id).End.Text))
-		o.Text = shown + r.pointLines(id, o.Letter, text)
+		o.Text = cut(shown, maxSaid) + r.pointLines(id, o.Letter, text)
+		o.Cut = shown[min(len(shown), maxSaid):]
 		all = append(all, o)
 	}
 	return all

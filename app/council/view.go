@@ -27,7 +27,8 @@ type RunView struct {
 	Lanes    []LaneView `json:"lanes"`   // those that changed, in the order of the council; the chair's is last
 	Members  int        `json:"members"` // how many take part
 	Result   *Result    `json:"result"`  // once there is one
-	// Problem is a sentence where the record is not whole: what happens cannot be kept now.
+	// Problem is a sentence where the record cannot be trusted, since a step or a text does not
+	// fit its hash, or where it cannot be kept.
 	Problem string `json:"problem"`
 }
 

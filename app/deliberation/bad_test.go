@@ -5,8 +5,11 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"conclave/app/bus"
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/deliberation"
@@ -242,11 +245,22 @@ func TestAChatThatWasChangedAfterARunIsSaidToBe(t *testing.T) {
 // fullDisk is a log that cannot write for a while.
 type fullDisk struct {
 	council.Log
+
+	mu    sync.Mutex // guards fails
 	fails int
+}
+
+// frees makes room.
+func (f *fullDisk) frees() {
+	f.mu.Lock()
+	f.fails = 0
+	f.mu.Unlock()
 }
 
 func (f *fullDisk) AppendSteps(ctx context.Context, h council.Header, steps []council.Step,
 	texts map[council.Hash][]byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.fails > 0 {
 		f.fails--
 		return fault.New(fault.Unavailable, "store", "The disk is full.", "Free some space.")
@@ -255,7 +269,7 @@ func (f *fullDisk) AppendSteps(ctx context.Context, h council.Header, steps []co
 }
 
 func TestARunGoesOnWhereTheDiskIsFullAndIsWrittenLater(t *testing.T) {
-	b := newBench(t, func(o *deliberation.Options) { o.Log = &fullDisk{o.Log, 2} })
+	b := newBench(t, func(o *deliberation.Options) { o.Log = &fullDisk{Log: o.Log, fails: 2} })
 	b.council(two)
 	b.says("test/ada", "A.")
 	b.says("test/bo", "B.")
@@ -280,6 +294,46 @@ func TestARunGoesOnWhereTheDiskIsFullAndIsWrittenLater(t *testing.T) {
 	want := []string{"unkept: " + full, "window: " + full, "kept: What the council does is kept again.", "window: "}
 	if !slices.Equal(told, want) {
 		t.Errorf("told was %q, want %q", told, want)
+	}
+}
+
+// A run that is over and could not be kept is shown and exported from memory, and kept once
+// there is room.
+func TestARunThatCouldNotBeKeptIsHeldUntilItCan(t *testing.T) {
+	disk := &fullDisk{fails: 1 << 30}
+	b := newBench(t, func(o *deliberation.Options) { disk.Log, o.Log, o.SaveAgain = o.Log, disk, time.Millisecond })
+	b.council(two)
+	b.says("test/ada", "A SAYS.")
+	b.says("test/bo", "B.")
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	headers, err := b.runner.Runs(t.Context(), b.id)
+	if err != nil || len(headers) != 1 || headers[0].State != council.Over {
+		t.Fatalf("listed are %+v, %v", headers, err)
+	}
+	id := headers[0].Run
+	v, err := b.runner.View(t.Context(), id, 0)
+	if err != nil || !strings.Contains(v.Problem, "The disk is full.") || v.State != council.Over {
+		t.Errorf("it is shown as %+v, %v", v, err)
+	}
+	steps, err := b.runner.Steps(t.Context(), id)
+	if run, failed := council.Replay(steps); err != nil || failed != nil || run.State != council.Over {
+		t.Errorf("its steps are %d, %v, %v", len(steps), err, failed)
+	}
+	news := b.bus.Subscribe(bus.Council)
+	defer news.Close()
+	disk.frees()
+	for v.Problem != "" {
+		if _, err = news.Next(t.Context()); err == nil {
+			v, err = b.runner.View(t.Context(), id, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	run, header := b.stored()
+	text, err := b.store.Text(t.Context(), id, run.Tasks[0].End.Text)
+	if header.State != council.Over || err != nil || string(text) != "A SAYS." {
+		t.Errorf("kept is %s, %q, %v", header.State, text, err)
 	}
 }
 

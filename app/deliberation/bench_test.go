@@ -163,6 +163,13 @@ func (b *bench) hear(e deliberation.Event) {
 	}
 }
 
+// heardSoFar returns the events of runs up to now.
+func (b *bench) heardSoFar() []deliberation.Event {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.events)
+}
+
 // until waits until an event is there that is wanted, and returns it.
 func (b *bench) until(wanted func(deliberation.Event) bool) deliberation.Event {
 	b.t.Helper()

@@ -64,10 +64,11 @@ type Options struct {
 	Call func(ctx context.Context, id uint64) (chat.CallRecord, error)
 	// OnEvent is told of every step of every run, after it was stored; nil is not. It must
 	// not block.
-	OnEvent func(Event)
-	Slog    *slog.Logger     // nil discards
-	Now     func() time.Time // nil is the system's clock
-	Seed    func() uint64    // of a run; nil throws
+	OnEvent   func(Event)
+	Slog      *slog.Logger     // nil discards
+	Now       func() time.Time // nil is the system's clock
+	Seed      func() uint64    // of a run; nil throws
+	SaveAgain time.Duration    // how often a run that could not be kept is tried again; 0 is 5 s
 }
 
 // How says how the council of one answer is run. The zero value is as it is set.

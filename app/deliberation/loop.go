@@ -3,13 +3,10 @@ package deliberation
 import (
 	"context"
 	"errors"
-	"maps"
 	"sync/atomic"
 	"time"
 
 	"conclave/app/bus"
-	"conclave/app/call"
-	"conclave/app/chat"
 	"conclave/app/council"
 )
 
@@ -66,6 +63,7 @@ type loop struct {
 	working map[attempt]context.CancelCauseFunc
 	came    atomic.Pointer[council.Result] // what came of it, once there is something
 	since   time.Time                      // it began, or went on
+	unspent bool                           // what it used could not be added to its chat
 	asking  time.Time                      // a person is asked since then
 
 	ends      chan ended
@@ -109,9 +107,7 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 	}
 	l.rec = newRecorder(s.log, l.published, l.troubled, &l.came)
 	l.worker = newWorker(s)
-	all := map[council.Hash][]byte{}
-	maps.Copy(all, l.texts.all)
-	if !l.happens(first, all) {
+	if !l.happens(first, l.texts.copied()) {
 		l.rec.close()
 		l.r.leaves(l)
 		return nil, tooLate()
@@ -124,6 +120,7 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 	l.r.loops.Go(func() { // ends when the run is over, or with ctx
 		defer close(l.over)
 		defer l.r.leaves(l)
+		defer l.keep()
 		defer l.rec.close()
 		l.work(ctx)
 	})
@@ -175,7 +172,7 @@ func (l *loop) work(ctx context.Context) {
 			continue
 		case n.Over:
 			l.drain()
-			l.spend()
+			_ = l.spend() // keep tries again
 			return
 		}
 		if !l.wait(ctx) {
@@ -376,21 +373,6 @@ func (l *loop) drain() {
 		case <-timer.C:
 			return
 		}
-	}
-}
-
-// spend adds what the members used to what the chat took. The answer's is added with its
-// message.
-func (l *loop) spend() {
-	used := l.run.Spent("")
-	if used == (chat.Usage{}) {
-		return
-	}
-	save, cancel := call.SaveContext(context.Background()) // the turn may have ended
-	defer cancel()
-	err := l.s.chats().UpdateConversation(save, l.run.Conversation, func(c *chat.Conversation) { c.Spend(used) })
-	if err != nil {
-		l.r.o.Slog.Error("what a council used could not be added to its chat", "run", l.id, "err", err)
 	}
 }
 

@@ -3,7 +3,6 @@ package deliberation
 import (
 	"context"
 	"maps"
-	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -26,6 +25,14 @@ func (t *textCache) put(more map[council.Hash][]byte) {
 		t.all = map[council.Hash][]byte{}
 	}
 	maps.Copy(t.all, more)
+}
+
+func (t *textCache) copied() map[council.Hash][]byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := map[council.Hash][]byte{}
+	maps.Copy(all, t.all)
+	return all
 }
 
 func (t *textCache) get(h council.Hash) ([]byte, bool) {
@@ -111,16 +118,19 @@ func (r *recorder) work() {
 				}
 				break
 			}
-			r.write(batch)
+			tell := r.write(batch)
 			for _, one := range batch {
 				r.show(one)
 			}
+			tell()
 		}
 	}
 }
 
-// write stores the steps of a batch, with those that could not be written before.
-func (r *recorder) write(batch []record) {
+// write stores the steps of a batch, with those that could not be written before. tell
+// tells what is new about that.
+func (r *recorder) write(batch []record) (tell func()) {
+	tell = func() {}
 	var last *council.Run
 	for i := range batch {
 		if one := &batch[i]; one.Step != nil {
@@ -129,22 +139,23 @@ func (r *recorder) write(batch []record) {
 		}
 	}
 	if last == nil {
-		return
+		return tell
 	}
+	if err := r.save(*last); (err != nil) != r.full {
+		r.full = err != nil
+		return func() { r.trouble(*last, err) }
+	}
+	return tell
+}
+
+// save stores what is not stored yet.
+func (r *recorder) save(run council.Run) error {
 	// What happened counts although the turn has ended. The store bounds its own time.
-	err := r.log.AppendSteps(context.Background(), headerOf(*last, r.came.Load()), r.unsaved, r.texts)
-	if err != nil {
-		if !r.full {
-			r.full = true
-			r.trouble(*last, err)
-		}
-		return
+	err := r.log.AppendSteps(context.Background(), headerOf(run, r.came.Load()), r.unsaved, r.texts)
+	if err == nil {
+		r.unsaved, r.texts = nil, map[council.Hash][]byte{}
 	}
-	r.unsaved, r.texts = nil, map[council.Hash][]byte{}
-	if r.full {
-		r.full = false
-		r.trouble(*last, nil)
-	}
+	return err
 }
 
 func (r *recorder) show(one record) {
@@ -193,19 +204,6 @@ func (l *loop) published(e Event) {
 	if s := e.Step; s != nil && (s.Kind == council.Begins || s.Kind == council.Resumes || e.Run.State == council.Over) {
 		l.r.o.Bus.Changed(bus.Councils, string(e.Run.Conversation))
 	}
-}
-
-// troubled tells that the run cannot be written, or can again.
-func (l *loop) troubled(run council.Run, err error) {
-	why := ""
-	if err == nil {
-		l.r.o.Slog.Info("a council's run is written again", "run", l.id)
-	} else {
-		l.r.o.Slog.Error("a council's run cannot be written", "run", l.id, "err", err)
-		f := fault.Of(err)
-		why = strings.TrimSpace("What the council does is not kept. " + f.Message + " " + f.Hint)
-	}
-	l.published(Event{Run: run, MS: l.r.o.Now().Sub(run.Began).Milliseconds(), Unkept: &why})
 }
 
 // failureOf is an error as a record keeps it.

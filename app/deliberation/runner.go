@@ -1,6 +1,7 @@
 package deliberation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -28,9 +29,10 @@ type Runner struct {
 	close     context.CancelCauseFunc
 	loops     sync.WaitGroup
 
-	mu    sync.Mutex // guards the fields below
-	live  map[council.RunID]*loop
-	given map[string]map[messageID]bool // by the turn of a member: which messages it was given
+	mu     sync.Mutex // guards the fields below
+	live   map[council.RunID]*loop
+	unkept map[council.RunID]string      // runs that are over and could not be kept: why
+	given  map[string]map[messageID]bool // by the turn of a member: which messages it was given
 }
 
 // New returns a runner.
@@ -47,8 +49,9 @@ func New(o Options) *Runner {
 	if o.Bus == nil {
 		o.Bus = bus.New()
 	}
+	o.SaveAgain = cmp.Or(o.SaveAgain, saveAgain)
 	r := &Runner{
-		o: o, temporary: council.NewMemory(), live: map[council.RunID]*loop{},
+		o: o, temporary: council.NewMemory(), live: map[council.RunID]*loop{}, unkept: map[council.RunID]string{},
 		given: map[string]map[messageID]bool{},
 	}
 	r.ctx, r.close = context.WithCancelCause(context.Background()) // its own: Close ends it
@@ -170,6 +173,9 @@ func (r *Runner) Runs(ctx context.Context, id chat.ConversationID) ([]council.He
 		return nil, err
 	}
 	temporary, err := r.temporary.Runs(ctx, id)
+	for _, h := range temporary { // of one that could not be kept the log has less
+		headers = slices.DeleteFunc(headers, func(kept council.Header) bool { return kept.Run == h.Run })
+	}
 	headers = append(slices.Clip(headers), temporary...)
 	for i, h := range headers {
 		if l := r.loop(h.Run); l != nil {
@@ -177,6 +183,14 @@ func (r *Runner) Runs(ctx context.Context, id chat.ConversationID) ([]council.He
 		}
 	}
 	return headers, err
+}
+
+// Steps returns the steps of a run as it is kept, or could not be yet.
+func (r *Runner) Steps(ctx context.Context, id council.RunID) ([]council.Step, error) {
+	if steps, err := r.temporary.Steps(ctx, id); err == nil {
+		return steps, nil
+	}
+	return r.o.Log.Steps(ctx, id)
 }
 
 // Text returns a text of a run by its hash.

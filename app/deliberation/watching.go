@@ -39,18 +39,21 @@ func (r *Runner) View(ctx context.Context, id council.RunID, since uint64) (coun
 		v.Live = true
 		return v, nil
 	}
-	run, log, err := r.stored(ctx, id)
+	run, _, err := r.stored(ctx, id)
 	if err != nil {
 		return council.RunView{}, err
 	}
 	w := council.NewWatch(r.watchOptions(ctx, func(h council.Hash) string {
-		text, _ := log.Text(ctx, id, h) // a text that cannot be read is as if nothing was said
+		text, _ := r.Text(ctx, id, h) // a text that cannot be read is as if nothing was said
 		return string(text)
 	}))
 	w.Step(run)
 	v := w.View(0, now)
 	v.Reset = since != 0
 	v.Edited = r.edited(ctx, run)
+	r.mu.Lock()
+	v.Problem = r.unkept[id]
+	r.mu.Unlock()
 	return v, nil
 }
 

@@ -1803,7 +1803,10 @@ export interface Run {
   members: number;
   /** once there is one */
   result: Result | null;
-  /** Problem is a sentence where the record is not whole: what happens cannot be kept now. */
+  /**
+   * Problem is a sentence where the record cannot be trusted, since a step or a text does not
+   * fit its hash, or where it cannot be kept.
+   */
   problem: string;
 }
 

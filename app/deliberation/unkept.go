@@ -1,0 +1,112 @@
+package deliberation
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/call"
+	"conclave/app/chat"
+	"conclave/app/council"
+	"conclave/app/fault"
+)
+
+// saveAgain is how often a run that could not be kept is tried again.
+const saveAgain = 5 * time.Second
+
+// unkept returns the sentence of a run that cannot be kept.
+func unkept(err error) string {
+	f := fault.Of(err)
+	return strings.TrimSpace("What the council does is not kept. " + f.Message + " " + f.Hint)
+}
+
+// troubled tells that the run cannot be kept, or can again.
+func (l *loop) troubled(run council.Run, err error) {
+	why := ""
+	if err == nil {
+		l.r.o.Slog.Info("a council's run is kept again", "run", l.id)
+	} else {
+		l.r.o.Slog.Error("a council's run cannot be kept", "run", l.id, "err", err)
+		why = unkept(err)
+	}
+	l.published(Event{Run: run, MS: l.r.o.Now().Sub(run.Began).Milliseconds(), Unkept: &why})
+}
+
+// keep holds a run that is over, and could not be kept, in memory: it is shown and exported
+// from there, and tried again. The recorder is closed.
+func (l *loop) keep() {
+	if len(l.rec.unsaved) == 0 && !l.unspent {
+		return
+	}
+	err := l.save()
+	if err == nil {
+		return
+	}
+	before, _ := l.s.log.Steps(context.Background(), l.id) // none, where nothing of it was written
+	if l.r.temporary.AppendSteps(context.Background(), l.rec.header(), append(before, l.rec.unsaved...),
+		l.texts.copied()) != nil {
+		return // it is of a temporary chat, whose log takes all
+	}
+	l.r.mu.Lock()
+	l.r.unkept[l.id] = unkept(err)
+	l.r.mu.Unlock()
+	l.r.loops.Go(l.saveLater) // ends when it is saved, or with the runner
+}
+
+// save keeps what could not be kept before.
+func (l *loop) save() error {
+	if len(l.rec.unsaved) > 0 {
+		if err := l.rec.save(l.run); err != nil {
+			return err
+		}
+	}
+	if l.unspent {
+		return l.spend()
+	}
+	return nil
+}
+
+// saveLater tries to keep the run until it is, or the program closes.
+func (l *loop) saveLater() {
+	again := time.NewTicker(l.r.o.SaveAgain)
+	defer again.Stop()
+	for {
+		closes := false
+		select {
+		case <-again.C:
+		case <-l.r.ctx.Done():
+			closes = true
+		}
+		err := l.save()
+		if err == nil || fault.KindOf(err) == fault.NotFound { // its chat was deleted
+			l.r.mu.Lock()
+			delete(l.r.unkept, l.id)
+			l.r.mu.Unlock()
+			l.r.temporary.Forget(l.id)
+			l.r.o.Bus.Changed(bus.Council, string(l.id))
+			l.r.o.Bus.Changed(bus.Councils, string(l.run.Conversation))
+			return
+		}
+		if closes {
+			l.r.o.Slog.Error("a council's run was not kept", "run", l.id, "err", err)
+			return
+		}
+	}
+}
+
+// spend adds what the members used to what the chat took. The answer's is added with its
+// message.
+func (l *loop) spend() error {
+	used := l.run.Spent("")
+	if used == (chat.Usage{}) {
+		return nil
+	}
+	save, cancel := call.SaveContext(context.Background()) // the turn may have ended
+	defer cancel()
+	err := l.s.chats().UpdateConversation(save, l.run.Conversation, func(c *chat.Conversation) { c.Spend(used) })
+	if l.unspent = err != nil; l.unspent {
+		l.r.o.Slog.Error("what a council used could not be added to its chat", "run", l.id, "err", err)
+	}
+	return err
+}
