@@ -203,6 +203,17 @@ func TestTheExamplesOfTheGuideWork(t *testing.T) {
 	}
 }
 
+func TestTheExamplesOfThePageAboutHooksWork(t *testing.T) {
+	needPython(t)
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are typed as a Unix shell takes them")
+	}
+	files, commands := newHouse(t).follow(t, filepath.Join("..", "docs", "HOOKS.md"))
+	if files < 4 || commands < 5 {
+		t.Errorf("got %d files and %d commands; the blocks are not read as they are written", files, commands)
+	}
+}
+
 // shipped are the plugins of this folder, by file name.
 func shipped(t *testing.T) []string {
 	t.Helper()

@@ -50,7 +50,7 @@ test("each step shows who, when, what, how long, and the lines, each with its wo
   const rows = [...document.querySelectorAll("li")].map((row) =>
     (row.textContent ?? "").replace(/\s+/g, " "),
   );
-  expect(rows[1]).toMatch(/Lorebook changed the request before the model 13 ms/);
+  expect(rows[1]).toMatch(/Lorebook changed the request before the model 13 ms ⋯System text/);
   expect(rows[1]).toMatch(/removed: ?The city of Varn has two gates\./);
   expect(rows[1]).toMatch(/added: ?Its river/);
   expect(rows[1]).toMatch(/12 more lines differ and are not kept\./);
