@@ -98,6 +98,12 @@ let axe = "";
 export async function accessible(page) {
   axe ||= await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   await page.waitForTimeout(300); // animations of 220 ms at most change opacity, which axe would measure
+  // On a busy machine they begin later.
+  await page.waitForFunction(() =>
+    document
+      .getAnimations()
+      .every((a) => a.playState !== "running" || a.effect.getComputedTiming().endTime === Infinity),
+  );
   await page.evaluate(axe);
   const found = await page.evaluate(async () => {
     const result = await globalThis.axe.run(document, {

@@ -8,7 +8,10 @@ const screens = {
   showcase: ["showcase"],
   states: ["states"],
   "broken plugin": ["pluginerror"],
-  approval: ["approval"],
+  approval: [
+    "approval",
+    (page) => page.locator("button[aria-disabled=false]", { hasText: "Approve" }).first().waitFor(),
+  ],
   packages: ["packages"],
   "adding a plugin": [
     "refusesplugin",
