@@ -376,6 +376,10 @@ func (l *loop) drain() {
 	}
 }
 
+// errOver says that the run ended before the loop took what was asked for: by then all of it
+// is kept.
+var errOver = errors.New("the run is over")
+
 // act has somebody's step happen to the run, and waits until it has.
 func (l *loop) act(ctx context.Context, s council.Step) error {
 	a := asked{s, make(chan error, 1)}
@@ -383,7 +387,7 @@ func (l *loop) act(ctx context.Context, s council.Step) error {
 	case l.acts <- a:
 		return <-a.answer
 	case <-l.over:
-		return tooLate()
+		return errOver
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

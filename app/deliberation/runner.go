@@ -110,9 +110,13 @@ func (r *Runner) Act(ctx context.Context, run council.RunID, what council.Act, m
 		}
 		return tooLate()
 	}
-	return l.act(ctx, council.Step{
+	err := l.act(ctx, council.Step{
 		Kind: council.Acts, Act: what, By: council.Person, Member: member, Tasks: tasks, Text: text,
 	})
+	if errors.Is(err, errOver) {
+		return tooLate()
+	}
+	return err
 }
 
 func tooLate() error {
@@ -210,7 +214,9 @@ func (r *Runner) Text(ctx context.Context, run council.RunID, h council.Hash) ([
 func (r *Runner) Rate(ctx context.Context, id council.RunID, member string, point int, good bool) error {
 	s := council.Step{Kind: council.Rates, Member: member, Point: point, Good: good}
 	if l := r.loop(id); l != nil {
-		return l.act(ctx, s)
+		if err := l.act(ctx, s); !errors.Is(err, errOver) {
+			return err
+		}
 	}
 	run, log, err := r.stored(ctx, id)
 	if err != nil {
