@@ -100,7 +100,7 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 		functions.New(py)}, more...)
 	c.host = host.New(host.Options{
 		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate,
-		Store: c.store, Bus: news,
+		Store: c.store, Bus: news, LoadTimeout: patience,
 		Log: slog.New(slog.DiscardHandler),
 	})
 	c.library = library.New(library.Options{
