@@ -135,13 +135,18 @@ func run(args []string, stderr io.Writer) error {
 		defer server.Close()
 	}
 	watching := make(chan struct{})
+	following := make(chan struct{})
+	go func() { // ends with ctx
+		defer close(following)
+		c.HTTP.Follow(ctx)
+	}()
 	go func() { // ends with ctx, which is cancelled before the core closes
 		defer close(watching)
 		if err := c.Watch(ctx); err != nil {
 			c.Log.Error("the plugins folder is not followed any more", "err", err)
 		}
 	}()
-	defer func() { cancel(errors.New("the window closed")); <-watching }()
+	defer func() { cancel(errors.New("the window closed")); <-watching; <-following }()
 	return open(ctx, window)
 }
 

@@ -38,6 +38,8 @@ type Core struct {
 	// Mask returns what takes secrets out of a text.
 	Mask func(ctx context.Context) (func(string) string, error)
 
+	// HTTP has the port at which programs register tools; may be nil.
+	HTTP     HTTPTools
 	Models   Connections
 	Settings *settings.Current
 	Info     Info
@@ -53,6 +55,13 @@ type Info struct {
 	Logs      string
 	Isolation string // what holds plugins on this system, one sentence
 	Trouble   error  // what was wrong when the core opened, and was coped with
+}
+
+// HTTPTools has the port at which programs of this computer register tools.
+type HTTPTools interface {
+	// Address returns where they do, and why they cannot; both are empty while the settings
+	// have it closed.
+	Address() (string, error)
 }
 
 // Connections opens, lists and changes models and connections for the window. Errors

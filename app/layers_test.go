@@ -59,6 +59,8 @@ var layers = map[string][]string{
 	"app/document":           {}, // what office documents say
 	"app/document/pdf":       {"app/document", "github.com/ledongthuc/pdf"},
 	"app/fetch":              {"app/address"}, // what plugins and the window both ask servers with
+	// HTTP for the programs of this computer
+	"app/loopback": {"app/fault", "golang.org/x/net/netutil"},
 
 	// Doers: words, interfaces, and the neighbours named.
 	"app/hook": {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/textdiff"},
@@ -122,6 +124,10 @@ var layers = map[string][]string{
 		"app/plugin/safefs", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/python",
 		"github.com/modelcontextprotocol/go-sdk",
 	},
+	// tools that programs register over HTTP
+	"app/plugin/neko/httptools": {
+		"app/fault", "app/address", "app/loopback", "app/tool", "app/plugin", "app/plugin/sandbox", "app/plugin/wire",
+	},
 	"app/plugin/spindle": {
 		"app/fault", "app/tool", "app/permit", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox",
 		"app/plugin/spindle/job",
@@ -169,12 +175,13 @@ var layers = map[string][]string{
 		"app/fault", "app/bus", "app/version", "app/chat", "app/cost", "app/call", "app/conversation", "app/hook",
 		"app/council", "app/deliberation",
 		"app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli",
-		"app/document", "app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai", "app/llm/anthropic",
+		"app/document", "app/loopback", "app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai",
+		"app/llm/anthropic",
 		"app/llm/google", "app/llm/ollama",
 		// the person's terminal is here
 		"app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/plugin/python", "app/plugin/functions",
-		"app/plugin/maibot", "app/plugin/neko", "app/plugin/picoclaw", "app/plugin/spindle", "app/plugin/sandbox",
-		"app/plugin/worker",
+		"app/plugin/maibot", "app/plugin/neko", "app/plugin/neko/httptools", "app/plugin/picoclaw", "app/plugin/spindle",
+		"app/plugin/sandbox", "app/plugin/worker",
 		"app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term",
 	},
 	// what of it is the window's
@@ -236,6 +243,9 @@ var exceptions = map[[2]string]string{
 	{
 		"app/plugin/spindle/engine", "github.com/modelcontextprotocol/go-sdk",
 	}: "a worker in Go is an MCP server; wire.Serve takes the SDK's",
+	{
+		"app/plugin/neko/httptools", "github.com/modelcontextprotocol/go-sdk",
+	}: "what stands for a program that registers is an MCP server in memory; wire.Serve takes the SDK's",
 	{
 		"app/plugin/worker", "app/plugin/worker/confine",
 	}: "the launcher and the child it starts share the description of the walls",

@@ -26,10 +26,18 @@ func (s *Settings) Get() (SettingsView, error) {
 }
 
 func settingsView(core Core, s settings.Settings) SettingsView {
+	address, trouble := "", ""
+	if core.HTTP != nil {
+		at, err := core.HTTP.Address()
+		if address = at; err != nil {
+			trouble = fault.Of(err).Message
+		}
+	}
 	return SettingsView{
 		core.Bus.Revision(bus.Settings, ""), s.Theme, s.Zoom, s.TextSize, s.ReadingFont, s.SendKey, s.Follow, s.ScanAtStart,
 		s.Editor,
-		s.SidebarOpen, s.SidebarWidth, s.DockOpen, s.DockWidth, s.DockTab, s.ModelTitles, maps.Clone(s.Keys),
+		s.SidebarOpen, s.SidebarWidth, s.DockOpen, s.DockWidth, s.DockTab, s.ModelTitles, s.HTTPTools,
+		s.HTTPPort, s.HTTPToken, address, trouble, maps.Clone(s.Keys),
 	}
 }
 
@@ -58,6 +66,7 @@ func (s *Settings) Set(patch SettingsPatch) (SettingsView, error) {
 		now.ScanAtStart, now.Editor, now.ModelTitles = view.ScanAtStart, view.Editor, view.ModelTitles
 		now.SidebarOpen, now.SidebarWidth, now.DockOpen, now.DockWidth, now.DockTab = view.SidebarOpen, view.SidebarWidth,
 			view.DockOpen, view.DockWidth, view.DockTab
+		now.HTTPTools, now.HTTPPort = view.HTTPTools, view.HTTPPort
 		if _, given := patch["keys"]; given {
 			now.Keys = map[string]string{}
 			bad = json.Unmarshal(patch["keys"], &now.Keys)

@@ -535,6 +535,14 @@ type SettingsView struct {
 	DockTab      string `json:"dock_tab"`
 	ModelTitles  bool   `json:"model_titles"` // a chat's model names it after its first answer
 
+	// Programs of this computer may register tools, at this port; where they do now, and why
+	// they cannot.
+	HTTPTools   bool   `json:"http_tools"`
+	HTTPPort    int    `json:"http_port"`
+	HTTPToken   bool   `json:"http_token"` // they must carry a token
+	HTTPAddress string `json:"http_address"`
+	HTTPTrouble string `json:"http_trouble"`
+
 	// Changed shortcuts: command id → chord ("Mod+Shift+P"); commands not named keep theirs.
 	Keys map[string]string `json:"keys"`
 }

@@ -12,6 +12,7 @@
 package call
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -184,11 +185,40 @@ func (r *Runner) Record(ctx context.Context, o *Turn, asked *chat.ToolCall, foun
 			Arguments: asked.Arguments, RawArguments: asked.Raw, Status: chat.CallAsked, Timestamp: r.o.Now().UTC(),
 		},
 	}
+	if asked.Raw != "" && found.Convention.Raw {
+		c.arguments = wrapped(asked.Raw)
+		c.Record.Arguments = c.arguments
+	}
 	if found.Name != "" {
 		c.Record.ToolID, c.Record.Plugin, c.Record.Digest, c.Record.Instance = found.ID(), found.Plugin, found.Digest,
 			found.Instance
 	}
 	return c, c.log.PutCall(ctx, &c.Record)
+}
+
+// wrapped makes an object of arguments that are none, for tools whose Convention wants
+// them so.
+func wrapped(text string) json.RawMessage {
+	key, value := "_raw", json.RawMessage(nil)
+	if json.Valid([]byte(text)) {
+		key, value = "value", json.RawMessage(text)
+	} else {
+		value, _ = json.Marshal(text) // a text can be written
+	}
+	object, err := json.Marshal(map[string]json.RawMessage{key: value})
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return object
+}
+
+// rawArguments is the text of the arguments as the model wrote it, unless somebody changed
+// them since.
+func (c *Call) rawArguments() string {
+	if c.Record.RawArguments != "" && bytes.Equal(c.Record.Arguments, wrapped(c.Record.RawArguments)) {
+		return c.Record.RawArguments
+	}
+	return string(c.Record.Arguments)
 }
 
 // Position says where in a turn a call was asked for.
@@ -231,7 +261,7 @@ func (c *Call) Check() *tool.Result {
 	switch {
 	case c.Tool.Name == "":
 		return &tool.Result{Status: chat.CallUnknown, Error: unknownTool(c.Record.ToolName, c.turn.Tools)}
-	case c.Record.RawArguments != "":
+	case c.Record.RawArguments != "" && !c.Tool.Convention.Raw:
 		return c.badArguments(notObject(c.Record.RawArguments))
 	}
 	return c.checkArguments(c.arguments)
@@ -329,8 +359,9 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	limited, cancel := context.WithTimeoutCause(ctx, timeout+grace, errTimeout)
 	defer cancel()
 	result := c.runner.invoke(limited, invoker, tool.Call{
-		ID: c.Name(), Tool: c.Tool, Arguments: c.Record.Arguments, Conversation: c.turn.Conversation,
-		Deadline: c.runner.o.Now().Add(timeout), CouncilMember: extra.Member, ContextMessages: extra.Context,
+		ID: c.Name(), Tool: c.Tool, Arguments: c.Record.Arguments, RawArguments: c.rawArguments(),
+		Conversation: c.turn.Conversation,
+		Deadline:     c.runner.o.Now().Add(timeout), CouncilMember: extra.Member, ContextMessages: extra.Context,
 		Progress: func(note string) {
 			note, _ = tool.Strip(note)
 			c.emit(Event{Kind: Progress, Note: note})

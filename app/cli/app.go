@@ -39,6 +39,7 @@ type App struct {
 	Councils        *deliberation.Runner
 	CouncilSettings council.Settings
 
+	HTTP     HTTPTools
 	Chats    Chats
 	Models   Models
 	Settings *settings.Current
@@ -58,6 +59,18 @@ type App struct {
 	OpenWindow func(ctx context.Context) error
 	// Close gives the core back; the last one closes it.
 	Close func()
+}
+
+// HTTPTools is the port at which programs register tools; package core has it. Errors are
+// *fault.Error.
+type HTTPTools interface {
+	// Serve opens a port until stop is called; 0 is that of the settings.
+	Serve(ctx context.Context, port int) (address string, stop func(), err error)
+	// Address returns where programs register tools in the Conclave that this command runs
+	// in, because the settings say so, and why they cannot.
+	Address() (string, error)
+	// SetToken makes a token that programs must carry, or lets them register without.
+	SetToken(ctx context.Context, wanted bool) (string, error)
 }
 
 // Chats reads and writes chats for commands; the store does it. Errors are

@@ -69,6 +69,7 @@ type Core struct {
 	Settings      *settings.Current
 	Python        *python.Interpreters
 	Services      *service.Services // what plugins may ask for
+	HTTP          *HTTPTools        // where programs register tools
 	Log           *slog.Logger
 	Trouble       error // what was wrong and was coped with
 
@@ -185,6 +186,7 @@ func (c *Core) build(ctx context.Context) error {
 		Dir: c.o.Plugins, Data: c.o.Data, Host: c.Host, Gate: c.Gate, Log: c.Log, Templates: plugin.Templates(c.dialects),
 	})
 	c.Packages = packages.NewInstaller(c.Host, environments)
+	c.HTTP = newHTTPTools(c)
 	c.Gate.OnDecided(c.Host.ApprovalChanged)
 	return c.approveShipped(ctx)
 }
@@ -236,6 +238,9 @@ func (c *Core) Scan(ctx context.Context, waitFor ...string) error {
 		if err := c.Host.Scan(); err != nil {
 			c.Log.Warn("the plugins folder cannot be read", "err", err)
 		}
+		if err := c.HTTP.Restore(ctx); err != nil {
+			c.Log.Warn("what programs registered could not be restored", "err", err)
+		}
 	})
 	return c.Host.WaitLoaded(ctx, waitFor...)
 }
@@ -266,6 +271,9 @@ func (c *Core) Close() error {
 		defer cancel()
 		if c.Packages != nil {
 			c.Packages.Close()
+		}
+		if c.HTTP != nil {
+			c.HTTP.close()
 		}
 		if c.Host != nil {
 			c.Host.Close()

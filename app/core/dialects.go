@@ -5,6 +5,7 @@ import (
 	"conclave/app/plugin/functions"
 	"conclave/app/plugin/maibot"
 	"conclave/app/plugin/neko"
+	"conclave/app/plugin/neko/httptools"
 	"conclave/app/plugin/picoclaw"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/sandbox"
@@ -22,6 +23,7 @@ func dialects(py *python.Interpreters, runtime string, confinement sandbox.Confi
 		maibot.New(py),
 		picoclaw.New(py),
 		functions.New(py),
+		httptools.NewDialect(), // of programs that register; nothing in the folder is one
 	}
 }
 

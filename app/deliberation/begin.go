@@ -130,8 +130,11 @@ func (s *session) read(ctx context.Context) error {
 			return err
 		}
 	}
-	s.tools, err = s.r.load(ctx, s.council)
-	return err
+	if s.tools, err = s.r.load(ctx, s.council); err != nil {
+		return err
+	}
+	s.council = s.council.WithTools(s.tools.Tools())
+	return nil
 }
 
 // window names what the members' tools are given of the chat.

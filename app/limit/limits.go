@@ -483,6 +483,64 @@ var (
 		Person: "It took more memory than a plugin may have.",
 		Test:   "app/plugin/worker TestF17SharedMemoryCountsToo",
 	})
+	// RegisteredPlugins and RegisteredPlugin bound the plugins without files that one source
+	// registers.
+	RegisteredPlugins = add(Limit{
+		Name:   "plugins that one source registers while Conclave runs",
+		Value:  100,
+		Why:    "each is a card that a person looks at; programs that register have one or two",
+		Person: "More than 100 plugins are registered, the most that are kept.",
+		Test:   "app/plugin/host TestWhatRegistersIsOfABoundedSizeAndNumber",
+	})
+	RegisteredPlugin = add(Limit{
+		Name:   "what one plugin without files registers: its row and its tools",
+		Value:  4 << 20,
+		Unit:   Bytes,
+		Why:    "256 tools of 16 KiB; the largest set of tools seen has 100 KiB",
+		Person: "The plugin PLUGIN registers more than 4 MiB of tools, the most that is kept.",
+		Test:   "app/plugin/host TestWhatRegistersIsOfABoundedSizeAndNumber",
+	})
+	// Registrations, RegistrationSources and RegistrationBytes bound what programs register
+	// over HTTP, LoopbackBody what one request may send, and CallbackAnswer what a tool may
+	// answer.
+	Registrations = add(Limit{
+		Name:  "tools that programs register over HTTP",
+		Value: 1000,
+		Why:   "ten times what all plugins seen register; each is a record, and a search for its name",
+		Model: "1,000 tools are registered, the most that are kept",
+		Test:  "app/plugin/neko/httptools TestHostileTenThousandRegistrations",
+	})
+	RegistrationSources = add(Limit{
+		Name:  "sources, addresses and roles that register tools over HTTP",
+		Value: 100,
+		Why:   "each is a card that a person looks at",
+		Model: "100 sources have registered tools, the most that are kept",
+		Test:  "app/plugin/neko/httptools TestHostileTenThousandRegistrations",
+	})
+	RegistrationBytes = add(Limit{
+		Name:  "descriptions and schemas that one source registers at one address",
+		Value: 2 << 20,
+		Unit:  Bytes,
+		Why:   "256 tools of 8 KiB; the largest set of tools seen has 100 KiB",
+		Model: "the tools of this source have more than 2 MiB, the most that is kept",
+		Test:  "app/plugin/neko/httptools TestHostileTenThousandRegistrations",
+	})
+	LoopbackBody = add(Limit{
+		Name:  "body of one request of a program of this computer",
+		Value: 256 << 10,
+		Unit:  Bytes,
+		Why:   "a description and a schema may have 64 KiB, which escapes in JSON can make four times as long",
+		Model: "the body has more than SIZE, the most that is read",
+		Test:  "app/plugin/neko/httptools TestHostileABodyThatNeverEnds",
+	})
+	CallbackAnswer = add(Limit{
+		Name:  "answer of a tool that was registered over HTTP",
+		Value: 3 << 20,
+		Unit:  Bytes,
+		Why:   "two pictures as a screen has them and a text of 1 MiB; more does not fit into a line of the wire",
+		Model: "the tool answered more than 3 MiB with pictures, or a text of more than 1 MiB, the most that is read",
+		Test:  "app/plugin/neko/httptools TestNK32WhatACallbackAnswers",
+	})
 	// PluginWrites bounds what a plugin has Conclave keep in chats, variables and
 	// shared records.
 	PluginWrites = add(Limit{

@@ -17,10 +17,15 @@ type Source struct {
 	Display string // the path a person knows it by; differs from Path for the copy that its processes run from
 	Alone   bool   // it is loaded by itself: other plugins beside it do not matter
 
-	// Dialect and Row are set for a plugin without files: its dialect, and all that
-	// is known of it, as its dialect reads it. What a person approves is the row.
+	// Dialect and Row are set for a plugin without files: its dialect, and what makes it
+	// the plugin that it is, as its dialect reads it. What a person approves is the row.
 	Dialect string
 	Row     string
+	// Tools says, for a plugin without files that defines its tools where it registers, what
+	// they are, as its dialect reads them (Inspect). Nothing is run to list them, and each is
+	// approved by a digest of its own, as Row is in place of code. Empty where only running it
+	// tells.
+	Tools string
 }
 
 // HasFiles reports whether the plugin consists of files.

@@ -76,9 +76,16 @@ type Settings struct {
 	Mode         string           `json:"mode"`         // careful, standard
 	ModelTitles  bool             `json:"model_titles"` // a chat's model names it after its first answer
 	Prices       []cost.Price     `json:"prices"`       // of models, before the built-in ones
+	HTTPTools    bool             `json:"http_tools"`   // programs of this computer may register tools
+	HTTPPort     int              `json:"http_port"`    // where they do
+	HTTPToken    bool             `json:"http_token"`   // they must carry the token that is kept with the keys
 
 	unknown map[string]json.RawMessage
 }
+
+// DefaultHTTPPort is the port at which programs expect to register tools (contracts/neko,
+// section 8).
+const DefaultHTTPPort = 48911
 
 // DemoModel is the model of a Conclave that has no other.
 const DemoModel = "demo/guide"
@@ -91,7 +98,7 @@ func Default() Settings {
 		Theme: System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,
 		SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
 		DefaultModel: DemoModel, Connections: []llm.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard",
-		ModelTitles: true, Prices: []cost.Price{},
+		ModelTitles: true, Prices: []cost.Price{}, HTTPPort: DefaultHTTPPort,
 	}
 }
 
@@ -160,6 +167,7 @@ func (s Settings) Check() error {
 		between("sidebar_width", s.SidebarWidth, 200, 360),
 		between("dock_width", s.DockWidth, 360, 560),
 		between("chain_limit", s.ChainLimit, 0, 1000),
+		between("http_port", s.HTTPPort, 1024, 65535),
 	} {
 		if err != nil {
 			return err

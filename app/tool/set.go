@@ -72,10 +72,10 @@ func (s *Set) Filter(keep func(Tool) bool) *Set {
 	return newSet(s.generation, kept, s.invokers)
 }
 
-// ForModel returns what a main model may call: all but the hidden tools. Of the
-// deferred ones it gets the names only.
+// ForModel returns what a main model may call: all but the hidden tools and those that
+// are for somebody else. Of the deferred ones it gets the names only.
 func (s *Set) ForModel() *Set {
-	return s.Filter(func(t Tool) bool { return t.Visibility != Hidden })
+	return s.Filter(func(t Tool) bool { return t.Visibility != Hidden && t.For(MainRole) })
 }
 
 // With returns the set with more tools of its plugins behind those it has, each of them

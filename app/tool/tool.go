@@ -9,6 +9,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"conclave/app/chat"
@@ -61,6 +62,11 @@ type Tool struct {
 	// offered the members' tools beside its own (Set.With).
 	Member string `json:"member,omitempty"`
 
+	// Role is the role that it is for alone: the name of a council member, or MainRole for
+	// the main model; empty is everybody. NotFor are roles that it is not for.
+	Role   string   `json:"role,omitempty"`
+	NotFor []string `json:"not_for,omitempty"`
+
 	// Convention is that of its plugin's dialect; the host sets it when it publishes
 	// the tool.
 	Convention Convention `json:"-"`
@@ -68,6 +74,14 @@ type Tool struct {
 
 // ID returns the name that is unique among all tools: "plugin:name".
 func (t Tool) ID() string { return t.Plugin + ":" + t.Name }
+
+// MainRole is the role of the main model, which is no member of a council.
+const MainRole = "Conclave"
+
+// For reports whether the tool is for somebody of this role.
+func (t Tool) For(role string) bool {
+	return (t.Role == "" || t.Role == role) && !slices.Contains(t.NotFor, role)
+}
 
 // DefaultTimeout is how long a call may take when neither the tool nor the
 // person says otherwise (contracts/llm-functions, section 8.6).
@@ -81,6 +95,9 @@ type Call struct {
 	ID           string          // unique per call
 	Tool         Tool            // as it was in the Set the turn froze
 	Arguments    json.RawMessage // a JSON object, already checked against the schema
+	// RawArguments is the text of Arguments as the model wrote it, which may be no JSON
+	// (Convention.Raw).
+	RawArguments string
 	Conversation chat.ConversationID
 	Deadline     time.Time // when whoever asked stops waiting
 

@@ -40,7 +40,7 @@ func (s *Store) Core(facts app.Info) app.Core {
 		Bus: c.Bus, Store: s, Turns: c.Turns, Conversations: c.Conversations, Tools: c.Tools, Host: c.Host,
 		Library: c.Library, Packages: c.Packages, Gate: c.Gate,
 		Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
-		Models: c.Models, Settings: c.Settings, Info: facts, Toasts: c.Services.Toasts,
+		HTTP: c.HTTP, Models: c.Models, Settings: c.Settings, Info: facts, Toasts: c.Services.Toasts,
 	}
 }
 

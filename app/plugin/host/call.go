@@ -130,6 +130,9 @@ func (s *session) params(call tool.Call) any {
 		"conclave/call-id": call.ID, "conclave/deadline-ms": call.Deadline.UnixMilli(),
 		"conclave/conversation": string(call.Conversation), "conclave/user": wire.User,
 	}
+	if call.Tool.Convention.Raw {
+		meta["conclave/raw-arguments"] = call.RawArguments
+	}
 	if call.CouncilMember != nil {
 		meta["conclave/council-member"] = call.CouncilMember
 	}

@@ -48,6 +48,7 @@ type entry struct {
 	dirty       bool          // something changed since the load began
 	forced      bool          // load even what is the same
 	decided     bool          // look even at what is the same: a person decided about it
+	defined     string        // what source.Tools was when it was looked at
 	loading     bool
 	cancel      context.CancelCauseFunc // ends the load under way
 	status      plugin.Status

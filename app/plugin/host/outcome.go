@@ -1,6 +1,7 @@
 package host
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -103,12 +104,24 @@ func (e *entry) remove() {
 	e.mu.Unlock()
 	e.h.mu.Unlock()
 	if gone {
-		if err := e.h.o.Gate.MarkRemoved(e.h.ctx, e.id); err != nil {
+		if err := errors.Join(e.h.o.Gate.MarkRemoved(e.h.ctx, e.id), e.forgetStranger()); err != nil {
 			e.h.o.Log.Warn("that a plugin is gone could not be kept", "plugin", e.id, "err", err)
 		}
 		e.h.retryReservations(e)
 		e.h.announce(plugin.Update{Plugin: e.id, State: plugin.Disabled, Removed: true, Tools: []string{}})
 	}
+}
+
+// forgetStranger deletes the record of a plugin that registered, was decided about by
+// nobody, and is gone: any program can make up names without end.
+func (e *entry) forgetStranger() error {
+	decided := slices.ContainsFunc(e.h.o.Gate.Approvals(), func(a permit.Approval) bool { return a.Plugin == e.id })
+	if e.from == fromFolder || e.temporary || decided {
+		return nil
+	}
+	e.writing.Lock()
+	defer e.writing.Unlock()
+	return e.h.o.Store.DeletePluginCache(context.WithoutCancel(e.h.ctx), e.id)
 }
 
 // keepOldVersion returns what may serve while the newest save does not: what

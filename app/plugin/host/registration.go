@@ -2,8 +2,10 @@ package host
 
 import (
 	"slices"
+	"strings"
 
 	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/plugin"
 )
 
@@ -18,11 +20,18 @@ const fromFolder = "the plugins folder"
 // those it had before and does not have any more are removed. The host skips a plugin
 // whose id another source uses, until the next call. SetRegistered does not wait for
 // the loads; WaitIdle does. No plugin runs before a person approved its row. Kind
-// invalid, with nothing changed, for a plugin without an id or of an unknown dialect.
+// invalid, with nothing changed, for a plugin without an id or of an unknown dialect, for
+// one that is too large, and for too many.
 func (h *Host) SetRegistered(from string, all []plugin.Source) error {
 	seen := map[string]bool{}
+	if len(all) > limit.RegisteredPlugins.Int() {
+		return fault.New(fault.Invalid, "plugin.offer", limit.RegisteredPlugins.Person, "None of these is taken.")
+	}
 	for _, src := range all {
 		switch {
+		case len(src.Row)+len(src.Tools) > limit.RegisteredPlugin.Int():
+			return fault.New(fault.Invalid, "plugin.offer", strings.ReplaceAll(limit.RegisteredPlugin.Person, "PLUGIN", src.ID),
+				"Register fewer tools, or describe them more briefly.")
 		case src.ID == "" || src.ID != plugin.LegalID(src.ID) || seen[src.ID]:
 			return fault.New(fault.Invalid, "plugin.offer", "A plugin of "+from+" has no id of its own: “"+src.ID+"”.",
 				"Use letters, digits, - and _, and each id once.")

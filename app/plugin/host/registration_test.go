@@ -2,11 +2,13 @@ package host_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/plugintest"
@@ -164,5 +166,39 @@ func TestF131TwoSourcesDoNotTakeEachOthersPlugins(t *testing.T) {
 		}
 		f.Settle()
 		f.Says("b:say", "one") // nothing of a wrong offer was taken
+	})
+}
+
+func TestWhatRegistersIsOfABoundedSizeAndNumber(t *testing.T) {
+	registering(t, func(t *testing.T, f *plugintest.Fixture, offer func(...plugin.Source)) {
+		offer(registered("a", "one"))
+		f.Trust("a", false)
+		large := registered("b", "one")
+		large.Tools = strings.Repeat("x", limit.RegisteredPlugin.Int()+1-len(large.Row))
+		err := f.Host.SetRegistered("a test's registrations", []plugin.Source{large})
+		kind(t, err, fault.Invalid, "The plugin b registers more than 4 MiB")
+		var many []plugin.Source
+		for i := range limit.RegisteredPlugins.Int() + 1 {
+			many = append(many, registered("p"+strconv.Itoa(i), "x"))
+		}
+		err = f.Host.SetRegistered("a test's registrations", many)
+		kind(t, err, fault.Invalid, limit.RegisteredPlugins.Person)
+		f.Settle()
+		f.Says("a:say", "one") // nothing of it was taken
+	})
+}
+
+func TestARegisteredPluginThatNobodyApprovedLeavesNothing(t *testing.T) {
+	registering(t, func(t *testing.T, f *plugintest.Fixture, offer func(...plugin.Source)) {
+		offer(registered("stranger", "x"), registered("friend", "x"))
+		f.Trust("friend", false)
+		offer()
+		for id, want := range map[string]bool{"stranger": false, "friend": true} {
+			raw, err := f.Store.PluginCache(t.Context(), id)
+			must(t, err)
+			if kept := len(raw) > 0; kept != want {
+				t.Errorf("the record of %s is kept: %v", id, kept)
+			}
+		}
 	})
 }

@@ -176,8 +176,9 @@ func (e *entry) load(ctx context.Context, src plugin.Source, force, again bool) 
 		return nil
 	}
 	e.mu.Lock()
-	same := !force && !e.decided && seen.digest == e.status.Digest && e.status.State != plugin.Loading
-	e.decided = false
+	same := !force && !e.decided && seen.digest == e.status.Digest && src.Tools == e.defined &&
+		e.status.State != plugin.Loading
+	e.decided, e.defined = false, src.Tools
 	if !same && e.serving == nil {
 		e.status.State = plugin.Loading // until the load is over, whatever interrupts it
 	}
@@ -245,7 +246,7 @@ func (e *entry) read(ctx context.Context, src plugin.Source, s digested) (versio
 	e.mu.Lock()
 	rec := e.record
 	e.mu.Unlock()
-	if rec.Digest == s.digest {
+	if rec.Digest == s.digest && src.Tools == "" {
 		// A toolbox's settings make its tools: others are listed again, whichever
 		// process set them.
 		v.manifest, v.listing, v.listed, v.tools = rec.Manifest, rec.Listing, rec.Listed && rec.Settings == v.settings,
@@ -273,6 +274,9 @@ func (e *entry) read(ctx context.Context, src plugin.Source, s digested) (versio
 		t.Plugin, t.Dialect = src.ID, v.manifest.Dialect
 		*t = tool.Normal(*t)
 	}
+	if src.Tools != "" {
+		v.tools, v.listed = v.listing.Tools, true
+	}
 	if !e.holds(src, v) { // what was read is not what the digest says
 		return v, errNewer
 	}
@@ -284,6 +288,9 @@ func (e *entry) read(ctx context.Context, src plugin.Source, s digested) (versio
 // cause of ctx's end.
 func (e *entry) deploy(ctx context.Context, v version, began time.Time, force bool) error {
 	if !e.checkApproval(v, began, true) {
+		if v.src.Tools != "" {
+			e.withdraw(v)
+		}
 		return nil
 	}
 	if serving := e.reuse(v, force); serving != nil {
@@ -386,6 +393,34 @@ func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
 	})
 	e.remember(v)
 	return false
+}
+
+// withdraw takes those tools out of service that next, which waits for approval, does
+// not have any more as they are. What defines tools where it registers has no older version
+// that could go on answering under the definition of before.
+func (e *entry) withdraw(next version) {
+	e.mu.Lock()
+	serving := e.serving
+	e.mu.Unlock()
+	if serving == nil {
+		return
+	}
+	v := serving.version()
+	kept := slices.DeleteFunc(slices.Clone(v.tools), func(old tool.Tool) bool {
+		return !slices.ContainsFunc(next.tools, func(t tool.Tool) bool { return sameTool(old, t) })
+	})
+	if len(kept) == len(v.tools) {
+		return
+	}
+	v.tools = kept
+	serving.setVersion(v)
+	if _, ok := e.swap(serving, func() bool { return e.serving == serving }); !ok {
+		return
+	}
+	e.mu.Lock()
+	e.status.Tools = kept
+	e.mu.Unlock()
+	e.h.o.Bus.Changed(bus.Tools, "")
 }
 
 // reuse returns the serving runner when it runs v already, so that a decision

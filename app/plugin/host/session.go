@@ -249,6 +249,7 @@ type listedTool struct {
 		Warnings   []string `json:"conclave/warnings"`
 		Strict     bool     `json:"conclave/strict"`
 		Instance   string   `json:"conclave/instance"`
+		Members    []string `json:"conclave/council-members"`
 	} `json:"_meta"`
 }
 
@@ -339,8 +340,12 @@ func (t listedTool) tool(v version) tool.Tool {
 	if file == "" {
 		file = v.manifest.Entry
 	}
+	role := ""
+	if len(t.Meta.Members) > 0 {
+		role = t.Meta.Members[0]
+	}
 	return tool.Tool{
-		Plugin: v.src.ID, Name: t.Name, Title: title, Description: t.Description, Parameters: t.InputSchema,
+		Role: role, Plugin: v.src.ID, Name: t.Name, Title: title, Description: t.Description, Parameters: t.InputSchema,
 		CouncilEligible: t.Meta.Council, InlineAvailable: t.Meta.Inline, Visibility: tool.Visibility(t.Meta.Visibility),
 		Dialect: v.manifest.Dialect, File: file, Line: t.Meta.Line, Serial: t.Meta.Serial, Warnings: t.Meta.Warnings,
 		Strict: t.Meta.Strict, Instance: lastBytes(t.Meta.Instance, maxInstance),

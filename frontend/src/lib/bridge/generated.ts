@@ -1940,6 +1940,16 @@ export interface Settings {
   dock_tab: string;
   /** a chat's model names it after its first answer */
   model_titles: boolean;
+  /**
+   * Programs of this computer may register tools, at this port; where they do now, and why they
+   * cannot.
+   */
+  http_tools: boolean;
+  http_port: number;
+  /** they must carry a token */
+  http_token: boolean;
+  http_address: string;
+  http_trouble: string;
   /** Changed shortcuts: command id → chord ("Mod+Shift+P"); commands not named keep theirs. */
   keys: Record<string, string>;
 }

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"conclave/app/settings"
+
+	"github.com/spf13/cobra"
+)
+
+// httpRow is the state of the port at which programs register tools, as JSON.
+type httpRow struct {
+	On      bool   `json:"on"`                // the settings have it open while Conclave runs
+	Port    int    `json:"port"`              // of the settings
+	Address string `json:"address,omitempty"` // where it is open now
+	Trouble string `json:"trouble,omitempty"` // why it is not
+	Token   bool   `json:"token"`             // programs must carry one
+}
+
+func (c *command) httpCommand() *cobra.Command {
+	cmd := group("http", "Let programs of this computer register tools over HTTP",
+		c.httpServeCommand(), c.httpStatusCommand(), c.httpOnCommand(), c.httpOffCommand(), c.httpTokenCommand())
+	cmd.Long = "Let programs of this computer register tools over HTTP, as N.E.K.O does: POST /api/tools/register.\n" +
+		"Nothing outside of this computer and no page of a browser is answered. Each program's tools are\n" +
+		"approved like those of a plugin before a model is told of them."
+	return cmd
+}
+
+func portFlag(cmd *cobra.Command, into *int, usual string) {
+	cmd.Flags().IntVar(into, "port", 0, "the port, from 1024 to 65535 (usually "+usual+")")
+}
+
+func (c *command) httpServeCommand() *cobra.Command {
+	port := 0
+	cmd := c.simple("serve", "Open the port until interrupted, and print its address", noArguments,
+		func(ctx context.Context, app *App, _ []string) error {
+			if port != 0 {
+				wanted := settings.Default()
+				wanted.HTTPPort = port
+				if err := wanted.Check(); err != nil {
+					return err
+				}
+			}
+			address, stop, err := app.HTTP.Serve(ctx, port)
+			if err != nil {
+				return err
+			}
+			defer stop()
+			c.lasting()
+			if c.json {
+				err = writeJSON(c.Out, map[string]string{"address": address})
+			} else {
+				_, err = fmt.Fprintln(c.Out, "Programs register tools at "+address+"/api/tools/register.")
+				fmt.Fprintln(c.Err,
+					"Approve what they register in the window, or with conclave plugins trust. Press Ctrl-C to end.")
+			}
+			if err != nil {
+				return err
+			}
+			select {
+			case <-c.Closing:
+				return errGone
+			case <-ctx.Done():
+				return &exitError{ExitStopped}
+			}
+		})
+	portFlag(cmd, &port, "that of the settings")
+	return cmd
+}
+
+func (c *command) httpStatusCommand() *cobra.Command {
+	return c.simple("status", "Say whether the port is open", noArguments,
+		func(ctx context.Context, app *App, _ []string) error { return c.printHTTP(ctx, app) })
+}
+
+func (c *command) httpOnCommand() *cobra.Command {
+	port := 0
+	cmd := c.simple("on", "Open the port whenever Conclave's window is open", noArguments,
+		func(ctx context.Context, app *App, _ []string) error {
+			if _, err := app.Settings.ChangeSettings(ctx, func(s *settings.Settings) {
+				s.HTTPTools = true
+				if port != 0 {
+					s.HTTPPort = port
+				}
+			}); err != nil {
+				return err
+			}
+			return c.printHTTP(ctx, app)
+		})
+	portFlag(cmd, &port, fmt.Sprint(settings.DefaultHTTPPort))
+	return cmd
+}
+
+func (c *command) httpOffCommand() *cobra.Command {
+	return c.simple("off", "Close the port; what was registered is offered again once it is open", noArguments,
+		func(ctx context.Context, app *App, _ []string) error {
+			if _, err := app.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.HTTPTools = false }); err != nil {
+				return err
+			}
+			return c.printHTTP(ctx, app)
+		})
+}
+
+func (c *command) printHTTP(ctx context.Context, app *App) error {
+	set, err := app.Settings.Settings(ctx)
+	if err != nil {
+		return err
+	}
+	row := httpRow{On: set.HTTPTools, Port: set.HTTPPort, Token: set.HTTPToken}
+	if set.HTTPTools {
+		if row.Address, err = app.HTTP.Address(); err != nil {
+			row.Trouble = err.Error()
+		}
+	}
+	if c.json {
+		return c.printJSON(row)
+	}
+	switch {
+	case !row.On:
+		fmt.Fprintln(c.Out, "Off: programs cannot register tools. conclave http on lets them.")
+	case row.Address != "":
+		fmt.Fprintln(c.Out, "On: programs register tools at "+row.Address+"/api/tools/register.")
+	case row.Trouble != "":
+		fmt.Fprintln(c.Out, "On, but not open: "+row.Trouble)
+	default:
+		fmt.Fprintf(c.Out, "On: the port %d opens with the window, or with conclave http serve.\n", row.Port)
+	}
+	if row.Token {
+		fmt.Fprintln(c.Out, "Programs must carry the token: conclave http token.")
+	}
+	return nil
+}
+
+func (c *command) httpTokenCommand() *cobra.Command {
+	off := false
+	cmd := c.simple("token", "Make a token that programs must carry from now on, and print it", noArguments,
+		func(ctx context.Context, app *App, _ []string) error {
+			token, err := app.HTTP.SetToken(ctx, !off)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.printJSON(map[string]string{"token": token})
+			}
+			if off {
+				_, err = fmt.Fprintln(c.Out, "Programs need no token.")
+				return err
+			}
+			fmt.Fprintln(c.Err, "Programs must send it: Authorization: Bearer TOKEN. An older one holds no longer.")
+			_, err = fmt.Fprintln(c.Out, token)
+			return err
+		})
+	cmd.Flags().BoolVar(&off, "off", false, "let programs register without a token")
+	return cmd
+}

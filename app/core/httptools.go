@@ -1,0 +1,282 @@
+package core
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"sync"
+	"sync/atomic"
+
+	"conclave/app/bus"
+	"conclave/app/call"
+	"conclave/app/chat"
+	"conclave/app/hook"
+	"conclave/app/loopback"
+	"conclave/app/permit"
+	"conclave/app/plugin/neko"
+	"conclave/app/plugin/neko/httptools"
+	"conclave/app/settings"
+	"conclave/app/tool"
+)
+
+// HTTPTools is the port at which programs register tools: closed until the person opens
+// it in the settings, or with a command for as long as that lasts. What was registered is
+// offered while the port is open or the settings say that it is to be. It is safe for
+// concurrent use.
+type HTTPTools struct {
+	c      *Core
+	pool   *httptools.Pool
+	server *loopback.Server
+	token  atomic.Pointer[string]
+
+	applying sync.Mutex // orders what settings and commands want
+	serving  int        // commands that have it open
+
+	mu      sync.Mutex // guards the fields below
+	port    int        // that is open because of the settings; 0 is none
+	release func()
+	trouble error // why it is not open
+	tried   int   // the port that the settings wanted last
+}
+
+// newHTTPTools returns it closed.
+func newHTTPTools(c *Core) *HTTPTools {
+	h := &HTTPTools{c: c}
+	h.pool = httptools.New(httptools.Options{
+		Store: c.Store, Host: c.Host, Roles: c.Store.CouncilMembers, Others: h.others, Call: h.call, Log: c.Log,
+	})
+	for _, d := range c.dialects {
+		if its, ok := d.(*httptools.Dialect); ok {
+			its.Serve(h.pool) // it tells which addresses answer
+		}
+	}
+	h.server = loopback.New(loopback.Options{Handler: h.pool.Handler(), Log: c.Log, Token: func() string {
+		if token := h.token.Load(); token != nil {
+			return *token
+		}
+		return ""
+	}})
+	return h
+}
+
+// Restore brings back what was registered, if the settings have the port open.
+func (h *HTTPTools) Restore(ctx context.Context) error {
+	set, err := h.c.Settings.Settings(ctx)
+	if err != nil || !set.HTTPTools {
+		return err
+	}
+	return h.pool.Start(ctx)
+}
+
+// Follow opens and closes the port as the settings say, until ctx ends. Programs that last
+// call it.
+func (h *HTTPTools) Follow(ctx context.Context) {
+	changed := h.c.Bus.Subscribe(bus.Settings, bus.Councils)
+	defer changed.Close()
+	h.apply(ctx)
+	for {
+		notices, err := changed.Next(ctx)
+		if err != nil {
+			return
+		}
+		for _, n := range notices {
+			if n.Topic == bus.Councils {
+				h.rolesChanged(ctx)
+			} else {
+				h.apply(ctx)
+			}
+		}
+	}
+}
+
+func (h *HTTPTools) rolesChanged(ctx context.Context) {
+	if !h.pool.On() {
+		return
+	}
+	if err := h.pool.RolesChanged(ctx); err != nil && ctx.Err() == nil {
+		h.c.Log.Warn("tools of roles that are gone could not be removed", "err", err)
+	}
+}
+
+// apply brings the port in line with the settings.
+func (h *HTTPTools) apply(ctx context.Context) {
+	h.applying.Lock()
+	defer h.applying.Unlock()
+	set, err := h.c.Settings.Settings(ctx)
+	if err != nil {
+		return // the settings page says so
+	}
+	wanted := 0
+	if set.HTTPTools {
+		wanted = set.HTTPPort
+	}
+	h.mu.Lock()
+	port, release, tried := h.port, h.release, h.tried
+	h.tried = wanted
+	h.mu.Unlock()
+	if port == wanted || tried == wanted { // one that could not be opened is not tried again and again
+		return
+	}
+	if release != nil {
+		release()
+	}
+	port, release, err = 0, nil, nil
+	if wanted != 0 {
+		if _, release, err = h.open(ctx, wanted); err == nil {
+			port = wanted
+		} else {
+			h.c.Log.Warn("the port for registering tools could not be opened", "err", err)
+		}
+	}
+	h.mu.Lock()
+	h.port, h.release, h.trouble = port, release, err
+	h.mu.Unlock()
+	if wanted == 0 {
+		h.withdraw(ctx)
+	}
+	h.c.Bus.Changed(bus.Settings, "")
+}
+
+// open opens a port, and brings back what was registered.
+func (h *HTTPTools) open(ctx context.Context, port int) (address string, release func(), err error) {
+	set, err := h.c.Settings.Settings(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	token := ""
+	if set.HTTPToken {
+		if token, err = h.c.Keys.Get(ctx, httpToken); err != nil {
+			return "", nil, err // without it, programs that it keeps out would be let in
+		}
+	}
+	h.token.Store(&token)
+	address, release, err = h.server.Open(ctx, port)
+	if err != nil {
+		return "", nil, err
+	}
+	if err := h.pool.Start(ctx); err != nil {
+		release()
+		return "", nil, err
+	}
+	return address, release, nil
+}
+
+// withdraw takes what was registered from models, if nobody has the port open any more.
+func (h *HTTPTools) withdraw(ctx context.Context) {
+	if h.serving > 0 {
+		return
+	}
+	if err := h.pool.Stop(ctx); err != nil && ctx.Err() == nil {
+		h.c.Log.Warn("what was registered could not be withdrawn", "err", err)
+	}
+}
+
+// Serve opens a port until stop is called; 0 is that of the settings. It implements
+// cli.HTTPTools.
+func (h *HTTPTools) Serve(ctx context.Context, port int) (address string, stop func(), err error) {
+	h.applying.Lock()
+	defer h.applying.Unlock()
+	set, err := h.c.Settings.Settings(ctx)
+	if err != nil {
+		return "", nil, err
+	}
+	address, release, err := h.open(ctx, cmp.Or(port, set.HTTPPort))
+	if err != nil {
+		return "", nil, err
+	}
+	h.serving++
+	return address, sync.OnceFunc(func() {
+		release()
+		h.applying.Lock()
+		defer h.applying.Unlock()
+		h.serving--
+		ctx := context.Background() // the command has ended
+		if set, err := h.c.Settings.Settings(ctx); err == nil && !set.HTTPTools {
+			h.withdraw(ctx)
+		}
+	}), nil
+}
+
+// Address returns where programs register tools because of the settings, and why they
+// cannot; both are empty while the port is closed.
+func (h *HTTPTools) Address() (string, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.port == 0 {
+		return "", h.trouble
+	}
+	return loopback.Address(h.port), nil
+}
+
+// httpToken is the name that the token is kept under. No connection can have it.
+const httpToken = "@http"
+
+// SetToken makes a new token that programs must carry, and returns it; or lets them
+// register without.
+func (h *HTTPTools) SetToken(ctx context.Context, wanted bool) (string, error) {
+	token := ""
+	if wanted {
+		token = rand.Text()
+		if err := h.c.Keys.Set(ctx, httpToken, token); err != nil {
+			return "", err
+		}
+	}
+	if _, err := h.c.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.HTTPToken = wanted }); err != nil {
+		return "", err
+	}
+	h.token.Store(&token)
+	if wanted {
+		return token, nil
+	}
+	return "", h.c.Keys.Delete(ctx, httpToken)
+}
+
+// close closes all ports and ends the probes.
+func (h *HTTPTools) close() {
+	h.server.Close()
+	h.pool.Close()
+}
+
+// others returns the tools of the N.E.K.O plugins that run here.
+func (h *HTTPTools) others() []httptools.Other {
+	var all []httptools.Other
+	names := map[string]string{}
+	for _, t := range h.c.Tools.Set().Tools() {
+		if t.Dialect != neko.Name || t.Visibility == tool.Hidden {
+			continue
+		}
+		if names[t.Plugin] == "" {
+			s, err := h.c.Host.Status(t.Plugin)
+			if err != nil {
+				continue
+			}
+			names[t.Plugin] = cmp.Or(s.Manifest.Identity, t.Plugin)
+		}
+		all = append(all, httptools.Other{
+			Plugin: names[t.Plugin], Name: t.Name, Description: t.Description, Role: t.Role, ID: t.ID(),
+		})
+	}
+	return all
+}
+
+// call calls a tool of an N.E.K.O plugin for a program: down the path of all calls, as a
+// caller of its own, which the gate decides about.
+func (h *HTTPTools) call(ctx context.Context, by string, o httptools.Other,
+	arguments string) (httptools.Outcome, error) {
+	caller := permit.Caller("http:" + by)
+	r, err := h.c.Calls.Do(ctx, call.Turn{
+		TurnInfo: hook.TurnInfo{Caller: caller, Kind: "normal"}, CallerName: by, Tools: h.c.Tools.Set(),
+	}, o.ID, arguments, call.Extra{})
+	if err != nil {
+		return httptools.Outcome{}, err
+	}
+	out := httptools.Outcome{Text: chat.TextOf(r.Content), Value: r.Value}
+	switch r.Status {
+	case chat.CallOK:
+	case chat.CallTimeout:
+		out.TimedOut = true
+	default:
+		out.Failed, out.Text, out.Kind = true, r.Error, cmp.Or(r.ErrorType, string(r.Status))
+	}
+	return out, nil
+}

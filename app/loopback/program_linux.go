@@ -1,0 +1,220 @@
+package loopback
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+)
+
+// listening is the state of a listening socket in /proc/net/tcp.
+const listening = "0A"
+
+// Listening returns the program that listens at an address of this computer, and whether
+// the system tells.
+func Listening(at netip.AddrPort) (Program, bool) {
+	s, ok := find(listeningAt(at))
+	if !ok {
+		return Program{}, false
+	}
+	return s.program(), true
+}
+
+// OtherUsers reports whether it is a program of another user that listens at an address; false
+// where the system does not tell. It costs far less than Listening.
+func OtherUsers(at netip.AddrPort) bool {
+	s, ok := find(listeningAt(at))
+	return ok && !s.mine()
+}
+
+func listeningAt(at netip.AddrPort) func(socket) bool {
+	return func(s socket) bool {
+		return s.state == listening && s.local.Port() == at.Port() &&
+			(s.local.Addr() == at.Addr().Unmap() || s.local.Addr().IsUnspecified())
+	}
+}
+
+// Connected returns the program at the other end of a connection whose peer is at the
+// address, and whether the system tells.
+func Connected(peer netip.AddrPort) (Program, bool) {
+	peer = netip.AddrPortFrom(peer.Addr().Unmap(), peer.Port())
+	s, ok := find(func(s socket) bool { return s.state != listening && s.local == peer })
+	if !ok {
+		return Program{}, false
+	}
+	return s.program(), true
+}
+
+// socket is a line of /proc/net/tcp.
+type socket struct {
+	local      netip.AddrPort
+	state      string
+	uid, inode string
+}
+
+// mine reports whether a socket is of this user.
+func (s socket) mine() bool { return s.uid == strconv.Itoa(os.Getuid()) }
+
+// find returns the first socket that is meant.
+func find(meant func(socket) bool) (socket, bool) {
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		raw, err := os.ReadFile(table)
+		if err != nil {
+			continue
+		}
+		for lines := bufio.NewScanner(bytes.NewReader(raw)); lines.Scan(); {
+			s, ok := readSocket(lines.Text())
+			if ok && meant(s) {
+				return s, true
+			}
+		}
+	}
+	return socket{}, false
+}
+
+func readSocket(line string) (socket, bool) {
+	f := strings.Fields(line)
+	if len(f) < 10 {
+		return socket{}, false
+	}
+	local, ok := readAddress(f[1])
+	return socket{local: local, state: f[3], uid: f[7], inode: f[9]}, ok
+}
+
+// readAddress reads an address as the kernel writes it: words of four bytes in its own
+// order of bytes, and the port.
+func readAddress(text string) (netip.AddrPort, bool) {
+	address, port, ok := strings.Cut(text, ":")
+	raw, err := hex.DecodeString(address)
+	number, err2 := strconv.ParseUint(port, 16, 16)
+	if !ok || err != nil || err2 != nil || len(raw)%4 != 0 {
+		return netip.AddrPort{}, false
+	}
+	for i := 0; i < len(raw); i += 4 {
+		binary.BigEndian.PutUint32(raw[i:], binary.NativeEndian.Uint32(raw[i:]))
+	}
+	at, ok := netip.AddrFromSlice(raw)
+	return netip.AddrPortFrom(at.Unmap(), uint16(number)), ok
+}
+
+// program returns the process that holds a socket; of other users' only that they are
+// theirs.
+func (s socket) program() Program {
+	p := Program{Mine: s.mine()}
+	if !p.Mine {
+		p.Name = "a program of another user"
+		return p
+	}
+	if known, ok := seen.get(s.inode); ok {
+		return known
+	}
+	p.PID = holder("socket:[" + s.inode + "]")
+	if p.PID != 0 {
+		p.Name = nameOf("/proc/" + strconv.Itoa(p.PID))
+	}
+	seen.put(s.inode, p)
+	return p
+}
+
+// holder returns the process that has a file open, 0 for none that can be looked at.
+func holder(link string) int {
+	processes, err := os.Open("/proc")
+	if err != nil {
+		return 0
+	}
+	defer processes.Close() //nolint:errcheck // it is only read
+	names, _ := processes.Readdirnames(-1)
+	for _, name := range names {
+		pid, err := strconv.Atoi(name)
+		if err != nil {
+			continue
+		}
+		dir, err := os.Open("/proc/" + name + "/fd")
+		if err != nil {
+			continue // another user's, or gone
+		}
+		files, _ := dir.Readdirnames(-1)
+		_ = dir.Close()
+		for _, f := range files {
+			if to, err := os.Readlink("/proc/" + name + "/fd/" + f); err == nil && to == link {
+				return pid
+			}
+		}
+	}
+	return 0
+}
+
+// seen are the programs that were found lately: looking through all processes takes some
+// ten milliseconds, and a program that registers a hundred tools is asked for each time.
+var seen = found{all: map[string]foundAt{}}
+
+// How long, and how many of them.
+const (
+	foundTime = 5 * time.Second
+	maxFound  = 256
+)
+
+type foundAt struct {
+	program Program
+	at      time.Time
+}
+
+// found are programs by the inode of their socket. It is safe for concurrent use.
+type found struct {
+	mu  sync.Mutex // guards all
+	all map[string]foundAt
+}
+
+func (f *found) get(inode string) (Program, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	one, ok := f.all[inode]
+	return one.program, ok && time.Since(one.at) < foundTime
+}
+
+func (f *found) put(inode string, p Program) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.all) >= maxFound {
+		clear(f.all)
+	}
+	f.all[inode] = foundAt{p, time.Now()}
+}
+
+// maxName bounds a program's name, in characters.
+const maxName = 80
+
+// nameOf returns the name of a process: that of its program, and of the script that it
+// runs.
+func nameOf(process string) string {
+	raw, err := os.ReadFile(filepath.Join(process, "cmdline"))
+	if err != nil || len(raw) == 0 {
+		raw, _ = os.ReadFile(filepath.Join(process, "comm"))
+	}
+	words := strings.Split(strings.TrimRight(string(raw), "\x00\n"), "\x00")
+	name := filepath.Base(words[0])
+	for _, word := range words[1:] {
+		if !strings.HasPrefix(word, "-") && filepath.Ext(word) != "" {
+			name += " " + filepath.Base(word)
+			break
+		}
+	}
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, strings.ToValidUTF8(name, ""))
+	if runes := []rune(name); len(runes) > maxName {
+		name = string(runes[:maxName]) + "…"
+	}
+	return name
+}

@@ -1,0 +1,17 @@
+//go:build !linux
+
+package loopback
+
+import "net/netip"
+
+// Listening returns the program that listens at an address of this computer; this system
+// does not tell.
+func Listening(netip.AddrPort) (Program, bool) { return Program{}, false }
+
+// OtherUsers reports whether a program of another user listens at an address; this system
+// does not tell.
+func OtherUsers(netip.AddrPort) bool { return false }
+
+// Connected returns the program at the other end of a connection; this system does not
+// tell.
+func Connected(netip.AddrPort) (Program, bool) { return Program{}, false }
