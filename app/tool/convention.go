@@ -8,8 +8,8 @@ type Convention struct {
 	Loose bool
 	// arguments that are no object reach the tool all the same: {"_raw": TEXT} for what is no
 	// JSON, {"value": VALUE} for other JSON (contracts/neko, item 62)
-	Raw   bool
-	Chat  bool // each call is given the text of the chat that it is made in
+	Raw  bool
+	Chat bool // each call is given the text of the chat that it is made in
 	// its tools say themselves whether members of a council may be given them
 	// (Tool.CouncilEligible); else all can be that models are offered
 	Council bool

@@ -92,9 +92,9 @@ func (t Tool) TimeLimit() time.Duration { return cmp.Or(t.Timeout, DefaultTimeou
 
 // Call is one request to run a tool, after the gate allowed it.
 type Call struct {
-	ID           string          // unique per call
-	Tool         Tool            // as it was in the Set the turn froze
-	Arguments    json.RawMessage // a JSON object, already checked against the schema
+	ID        string          // unique per call
+	Tool      Tool            // as it was in the Set the turn froze
+	Arguments json.RawMessage // a JSON object, already checked against the schema
 	// RawArguments is the text of Arguments as the model wrote it, which may be no JSON
 	// (Convention.Raw).
 	RawArguments string
