@@ -967,13 +967,6 @@ export const s = {
     showLog: "Show log",
     reload: "Reload",
     openFolder: "Open folder",
-    http: "Let programs register tools",
-    httpNote: (port: number) =>
-      `Opens the port ${port} to programs of this computer, over HTTP as N.E.K.O does. Nothing outside of it and no page of a browser is answered. What a program registers waits for your approval like any plugin.`,
-    httpPort: "Port",
-    httpOpen: (address: string, token: boolean) =>
-      `Open: programs register at ${address}/api/tools/register${token ? ", with your token" : ""}.`,
-    httpOpening: "Opening the port.",
     remove: "Remove",
     enable: (name: string) => `Turn ${name} on`,
     developing: "I am developing this: keep approving my own edits",
@@ -1139,6 +1132,13 @@ export const s = {
     folder: "Plugins folder",
     folderNote: "Every file or folder in it is a plugin. Save a file and it reloads.",
     openFolder: "Open folder",
+    http: "Let programs register tools",
+    httpNote: (port: number) =>
+      `Opens the port ${port} to programs of this computer, over HTTP as N.E.K.O does. Nothing outside of it and no page of a browser is answered. What a program registers waits for your approval like any plugin.`,
+    httpPort: "Port",
+    httpOpen: (address: string, token: boolean) =>
+      `Open: programs register at ${address}/api/tools/register${token ? ", with your token" : ""}.`,
+    httpOpening: "Opening the port.",
     keysNote: "Click a shortcut, then press the new keys.",
     keysPress: "Press keys, or Esc",
     keysTaken: (label: string) => `Already used by “${label}”.`,
