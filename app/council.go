@@ -266,28 +266,12 @@ func (c *Council) DeletePreset(name string) (Undo, error) {
 // Contexts counts what each member of a council would be told of a chat now, by the
 // member's id.
 func (c *Council) Contexts(conversation string, set council.Council) (map[string]ContextCount, error) {
-	ctx := c.call()
-	var about chat.Conversation
-	var path []chat.Message
-	if conversation != "" {
-		var err error
-		if about, err = c.core.Store.Conversation(ctx, id(conversation)); err != nil {
-			return nil, err
-		}
-		if path, err = c.core.Store.Path(ctx, id(conversation)); err != nil {
-			return nil, err
-		}
-	}
-	kind := council.Opine
-	if set.Mode == council.Tools {
-		kind = council.UseTool
+	all, err := c.core.Councils.Contexts(c.call(), set, id(conversation))
+	if err != nil {
+		return nil, err
 	}
 	out := map[string]ContextCount{}
-	for _, m := range set.Members {
-		given := council.Give(council.GiveInput{
-			Council: set, Seat: council.Seat{Member: m, In: true}, Task: council.Task{Kind: kind, Member: m.ID}, Chat: about,
-			Path: path,
-		})
+	for member, given := range all {
 		count := ContextCount{}
 		var why []string
 		for _, b := range given.Blocks {
@@ -297,7 +281,7 @@ func (c *Council) Contexts(conversation string, set council.Council) (map[string
 			}
 		}
 		count.Why = strings.Join(slices.Compact(why), " ")
-		out[m.ID] = count
+		out[member] = count
 	}
 	return out, nil
 }

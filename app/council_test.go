@@ -172,6 +172,27 @@ func TestTheCouncilOfAChatIsSetThereOrEverywhere(t *testing.T) {
 	}
 }
 
+func TestAMemberIsAskedByItsNameInTheWindow(t *testing.T) {
+	w := open(t, say("Hello.")).quiet()
+	set, _ := council.Sample()
+	must(t, w.Council.Set("", "global", set))
+	sent, err := w.Chats.Send("", app.Outgoing{Text: "@Maker who begins?"})
+	must(t, err)
+	w.until("the run", func() bool {
+		runs, err := w.Council.Runs(sent.Conversation)
+		return err == nil && len(runs) == 1 && runs[0].State == council.Over
+	})
+	runs, err := w.Council.Runs(sent.Conversation)
+	must(t, err)
+	v, err := w.Council.Run(runs[0].Run, 0)
+	must(t, err)
+	for _, lane := range v.Lanes[:3] {
+		if lane.In != (lane.Member == "maker") {
+			t.Errorf("%s takes part: %v", lane.Name, lane.In)
+		}
+	}
+}
+
 func TestAMemberIsAFileInAndOut(t *testing.T) {
 	w := open(t)
 	set := council.Presets()[0]

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -42,7 +43,7 @@ func (c *Council) Runs(conversation string) ([]RunHeaderView, error) {
 func spentOf(h council.Header) council.Spending {
 	s := council.Spending{Input: h.Usage.Input, Output: h.Usage.Output, Cost: h.Usage.Cost, Known: h.Usage.Known()}
 	if !h.Ended.IsZero() {
-		s.MS = h.Ended.Sub(h.Began).Milliseconds()
+		s.MS = cmp.Or(h.MS, h.Ended.Sub(h.Began).Milliseconds())
 	}
 	return s
 }

@@ -54,7 +54,7 @@ func (c *command) listRuns(ctx context.Context, app *App, args []string) error {
 			Members: h.Members, Disagree: h.Disagree, Began: h.Began,
 		}
 		if !h.Ended.IsZero() {
-			row.MS = h.Ended.Sub(h.Began).Milliseconds()
+			row.MS = cmp.Or(h.MS, h.Ended.Sub(h.Began).Milliseconds())
 		}
 		if h.Usage.Known() {
 			row.Cost = &h.Usage.Cost

@@ -91,6 +91,7 @@ type Header struct {
 	Usage        chat.Usage          `json:"usage,omitzero"`
 	Began        time.Time           `json:"began"`
 	Ended        time.Time           `json:"ended,omitzero"`
+	MS           int64               `json:"ms,omitempty"`    // how long it was worked on, once it is over
 	Seats        []SeatLine          `json:"seats,omitempty"` // of those that took part
 }
 

@@ -101,6 +101,7 @@ type Run struct {
 	Ended  time.Time
 	Early  *Early // what ended it before its time, if something did
 	Opened bool   // the ballots
+	Away   []Away // when nobody worked on it
 	Notes  Hash
 	Answer *Answer
 	Last   Step // the newest step
@@ -119,6 +120,25 @@ type Rating struct {
 type Early struct {
 	By  By
 	Why string // a sentence
+}
+
+// Away is a time in which nobody worked on a run, since the program was closed.
+type Away struct {
+	From, To time.Time
+}
+
+// After returns how long a run had been worked on at a time: without what it was cut off.
+func (r *Run) After(t time.Time) time.Duration {
+	if t.IsZero() {
+		return 0
+	}
+	took := t.Sub(r.Began)
+	for _, a := range r.Away {
+		if !t.Before(a.To) {
+			took -= a.To.Sub(a.From)
+		}
+	}
+	return max(took, 0)
 }
 
 // ErrStep says that a step cannot come after those before it.
@@ -303,6 +323,7 @@ func (r *Run) resume(s Step) error {
 	if s.Turn != "" {
 		r.Turn = s.Turn
 	}
+	r.Away = append(slices.Clip(r.Away), Away{r.Last.At, s.At})
 	for i := range r.Tasks {
 		r.Tasks[i].UnderWay = 0 // it ended with the program
 		if r.Tasks[i].State == Working {

@@ -406,12 +406,7 @@ func (r *Run) estimate() Estimate {
 }
 
 // after returns the milliseconds from the run's beginning to a time, 0 for none.
-func (r *Run) after(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return max(0, t.Sub(r.Began).Milliseconds())
-}
+func (r *Run) after(t time.Time) int64 { return r.After(t).Milliseconds() }
 
 func spending(u chat.Usage, ms int64) Spending {
 	return Spending{Input: u.Input, Output: u.Output, MS: ms, Cost: u.Cost, Known: u.Known()}

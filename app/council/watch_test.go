@@ -144,3 +144,23 @@ func TestAStoredRunShowsTheCallsOfItsRecords(t *testing.T) {
 		t.Errorf("the view is %+v", v)
 	}
 }
+
+// The time in which the program was closed is no time of the run.
+func TestWhatARunWasCutOffIsNotCounted(t *testing.T) {
+	c := council.Default()
+	c.Members = members("a")
+	d := begin(t, c)
+	d.do(council.Step{Kind: council.Starts, Task: "0/a/answer", Attempt: 1})
+	d.at = d.at.Add(time.Hour)
+	d.do(council.Step{Kind: council.Resumes, Turn: "again"})
+	d.do(council.Step{Kind: council.Starts, Task: "0/a/answer", Attempt: 2})
+	d.do(council.Step{Kind: council.Ends, Task: "0/a/answer", Attempt: 2, End: &council.End{State: council.Done}})
+	d.do(council.Step{Kind: council.Hands})
+	d.do(council.Step{Kind: council.Concludes, Answer: &council.Answer{Reason: chat.EndDone}})
+	w := council.NewWatch(council.WatchOptions{})
+	w.Step(d.run)
+	v := w.View(0, d.at)
+	if task := v.Lanes[0].Tasks[0]; v.MS != 5 || task.StartMS != 2 || task.EndMS != 3 {
+		t.Errorf("the run took %d ms, its task was from %d to %d", v.MS, task.StartMS, task.EndMS)
+	}
+}

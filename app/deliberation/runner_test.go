@@ -1,6 +1,7 @@
 package deliberation_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -68,5 +69,23 @@ func TestSP50ACouncilThatIsOffOrEmptyChangesNothing(t *testing.T) {
 				t.Errorf("without it was told %q, with it %q", a, b)
 			}
 		})
+	}
+}
+
+func TestTheContextOfAMemberIsCountedWithWhatIsKnownBesideTheChat(t *testing.T) {
+	b := newBench(t, func(o *deliberation.Options) {
+		o.Background = func(context.Context, chat.ConversationID, []chat.Message) ([]council.Background, error) {
+			return []council.Background{{Kind: "persona", Title: "You", Text: "PERSONA"}}, nil
+		}
+	})
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{Skip: true}).end()
+	c := b.council(`{"members": [{"name": "Ada"}, {"name": "Bo", "context": {"policy": "question"}}]}`)
+	all, err := b.runner.Contexts(t.Context(), c, b.id)
+	if err != nil || len(all) != 2 || !strings.Contains(all["ada"].System, "PERSONA") ||
+		strings.Contains(all["bo"].System, "PERSONA") {
+		t.Errorf("they are told %+v, %v", all, err)
+	}
+	if all, err = b.runner.Contexts(t.Context(), c, ""); err != nil || len(all["ada"].Blocks) == 0 {
+		t.Errorf("in a chat that is not begun they are told %+v, %v", all, err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/council"
+	"conclave/app/turn"
 )
 
 // watch is a live run as it is watched. It is safe for concurrent use.
@@ -31,11 +32,10 @@ func (w *watch) take(e Event) {
 // View returns what changed of a run since a revision, 0 all of it. The kind is not_found
 // when there is none.
 func (r *Runner) View(ctx context.Context, id council.RunID, since uint64) (council.RunView, error) {
-	now := r.o.Now()
 	if l := r.loop(id); l != nil {
 		l.watch.mu.Lock()
 		defer l.watch.mu.Unlock()
-		v := l.watch.w.View(since, now)
+		v := l.watch.w.View(since, r.o.Now())
 		v.Live = true
 		return v, nil
 	}
@@ -48,7 +48,7 @@ func (r *Runner) View(ctx context.Context, id council.RunID, since uint64) (coun
 		return string(text)
 	}))
 	w.Step(run)
-	v := w.View(0, now)
+	v := w.View(0, run.Last.At) // nobody works on it: no time passes
 	v.Reset = since != 0
 	v.Edited = r.edited(ctx, run)
 	r.mu.Lock()
@@ -88,3 +88,34 @@ func (r *Runner) edited(ctx context.Context, run council.Run) bool {
 
 // pathHash names what is said up to a question.
 func pathHash(path []chat.Message) council.Hash { return windowOf([]council.Given{{Path: path}}) }
+
+// Contexts returns what each member of a council would be told of a chat now, by its id;
+// the chat "" is one that is not begun.
+func (r *Runner) Contexts(ctx context.Context, c council.Council, id chat.ConversationID) (map[string]council.Given,
+	error,
+) {
+	s := &session{r: r, council: c, req: turn.Request{Conversation: id}}
+	if id != "" {
+		var err error
+		if s.chat, err = r.o.Chats.Conversation(ctx, id); err != nil {
+			return nil, err
+		}
+		if s.path, err = r.o.Chats.Path(ctx, id); err != nil {
+			return nil, err
+		}
+		if r.o.Background != nil {
+			if s.background, err = r.o.Background(ctx, id, s.path); err != nil {
+				return nil, err
+			}
+		}
+	}
+	kind := council.Opine
+	if c.Mode == council.Tools {
+		kind = council.UseTool
+	}
+	all := map[string]council.Given{}
+	for _, m := range c.Members {
+		all[m.ID] = council.Give(s.giveInput(council.Seat{Member: m, In: true}, council.Task{Kind: kind, Member: m.ID}))
+	}
+	return all, nil
+}
