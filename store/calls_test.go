@@ -42,6 +42,7 @@ func fullRecord(t *testing.T) chat.CallRecord {
 		Error:       "e", ErrorType: "ValueError", Traceback: "tb", Printed: "out",
 		Status: chat.CallRaised, Timestamp: at, Started: at, Ended: at.Add(time.Second), MS: 1000, Decision: "allow",
 		DecidedBy: "you", Decider: "person", Expired: true,
+		Hooks: []chat.HookStep{{Point: chat.HookAfterTool, Plugin: "p", Title: "P", Action: chat.HookChanged, MS: 1}},
 	}
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {
