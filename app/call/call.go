@@ -167,8 +167,13 @@ type Call struct {
 	log       Log
 	arguments json.RawMessage // as they were asked for, or as hooks left them; a person may have changed the record's
 	hooks     []hook.Trace    // what hooks did so far
-	answer    *tool.Result    // what its plugin's hook answered in place of the tool
+	answer    *tool.Result    // what a hook answered in place of the tool
+	ask       []string        // why hooks have a person asked, whatever they allowed before
+	stopped   error           // a hook called the turn off
 }
+
+// Stopped returns the fault of a hook that called the turn off at this call, or nil.
+func (c *Call) Stopped() error { return c.stopped }
 
 // Record puts a call on record as asked. found is the tool it names, zero when there
 // is none; at says where in the turn it was asked for. The error is the log's; then
@@ -188,6 +193,9 @@ func (r *Runner) Record(ctx context.Context, o *Turn, asked *chat.ToolCall, foun
 	if asked.Raw != "" && found.Convention.Raw {
 		c.arguments = wrapped(asked.Raw)
 		c.Record.Arguments = c.arguments
+	}
+	if h := asked.Hook; h != nil {
+		c.ask = append(c.ask, hookedReason(h))
 	}
 	if found.Name != "" {
 		c.Record.ToolID, c.Record.Plugin, c.Record.Digest, c.Record.Instance = found.ID(), found.Plugin, found.Digest,
@@ -289,7 +297,7 @@ func (c *Call) badArguments(err error) *tool.Result {
 // call that one of them denied or answered wrongly, nil for one that may be made.
 // held, when not nil, is called before the gate waits for a person.
 func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
-	if refused := c.beforeTool(ctx); refused != nil {
+	if refused := c.beforeTool(ctx, held); refused != nil || c.answer != nil && c.Record.Decision != "" {
 		return refused
 	}
 	var taint []string
@@ -299,12 +307,7 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	d := c.runner.o.Gate.Decide(ctx, permit.Call{
 		ID: c.Name(), Caller: c.turn.Caller, CallerName: c.turn.CallerName, Tool: c.Tool, Arguments: c.arguments,
 		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Taint: taint, Asker: c.turn.Asker,
-		OnWait: func(id string) {
-			c.emit(Event{Kind: AwaitingApproval, Request: id})
-			if held != nil {
-				held()
-			}
-		},
+		Because: c.ask, OnWait: c.waits(held),
 	})
 	if d.Effect != permit.Allow && ctx.Err() != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
@@ -321,6 +324,16 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 		return c.checkArguments(d.Arguments)
 	}
 	return nil
+}
+
+// waits reports that a person is asked about the call.
+func (c *Call) waits(held func()) func(id string) {
+	return func(id string) {
+		c.emit(Event{Kind: AwaitingApproval, Request: id})
+		if held != nil {
+			held()
+		}
+	}
 }
 
 // Extra holds what a tool gets with a call in addition to the arguments. The zero

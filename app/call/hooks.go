@@ -2,9 +2,13 @@ package call
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
 
 	"conclave/app/chat"
 	"conclave/app/hook"
+	"conclave/app/permit"
 	"conclave/app/tool"
 )
 
@@ -21,35 +25,102 @@ func (c *Call) traced(trace []hook.Trace) {
 }
 
 // beforeTool has hooks look at the call before anybody is asked, and returns the result
-// of a call that they refuse, or nil. What they make of its arguments is checked
-// again, and is what the gate decides about.
-func (c *Call) beforeTool(ctx context.Context) *tool.Result {
+// of a call that they refuse, or nil. What they make of it is checked again, and is
+// what the gate decides about.
+func (c *Call) beforeTool(ctx context.Context, held func()) *tool.Result {
 	if c.runner.o.Points == nil {
 		return nil
 	}
 	out, refused, trace, err := c.runner.o.Points.BeforeTool(ctx, c.hookCall(), c.turn.TurnInfo)
 	c.traced(trace)
 	if err != nil {
-		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
+		return c.calledOff(ctx, err)
 	}
 	if refused != "" {
 		return c.refusedBy(refused)
 	}
-	if string(out.Arguments) != string(c.arguments) {
-		c.arguments, c.Record.Arguments = out.Arguments, out.Arguments
-		if bad := c.checkArguments(c.arguments); bad != nil {
-			return bad
-		}
+	if bad := c.takeChanges(out); bad != nil {
+		return bad
 	}
 	c.answer = out.Result
+	if out.Own { // who answers stands guard itself
+		return nil
+	}
 	refused, trace, err = c.runner.o.Points.Approve(ctx, c.hookCall(), c.turn.TurnInfo)
 	c.traced(trace)
 	if err != nil {
-		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
+		return c.calledOff(ctx, err)
 	}
 	if refused != "" {
 		return c.refusedBy(refused)
 	}
+	if out.Instead != nil {
+		return c.substitute(ctx, *out.Instead, held)
+	}
+	return nil
+}
+
+// takeChanges takes up what hooks made of the call, and returns the result of one that
+// cannot be made so, or nil.
+func (c *Call) takeChanges(out hook.Call) *tool.Result {
+	c.ask = append(c.ask, out.Ask...)
+	if out.Renamed != "" && out.Renamed != c.Tool.WireName {
+		found, ok := c.turn.Tools.ByWire(out.Renamed)
+		if !ok {
+			return &tool.Result{Status: chat.CallUnknown, Error: unknownTool(out.Renamed, c.turn.Tools)}
+		}
+		c.Tool = found
+		c.Record.ToolID, c.Record.Plugin, c.Record.Digest, c.Record.Instance = found.ID(), found.Plugin, found.Digest,
+			found.Instance
+	} else if string(out.Arguments) == string(c.arguments) {
+		return nil
+	}
+	c.arguments, c.Record.Arguments = out.Arguments, out.Arguments
+	return c.checkArguments(c.arguments)
+}
+
+// maxShown is how much of what a hook would answer a person is shown, in bytes.
+const maxShown = 2 << 10
+
+// substitute asks whether what a hook answers for another's tool counts, and returns
+// the result of a call for which it does not. The tool itself is not run then: a hook
+// may answer for it in order to keep it from running (contracts/picoclaw-hooks, section
+// 11).
+func (c *Call) substitute(ctx context.Context, by hook.Substitute, held func()) *tool.Result {
+	said := by.Result.Error
+	if said == "" {
+		said = chat.TextOf(by.Result.Content)
+	}
+	shown, _ := tool.Strip(cutText(said, maxShown))
+	arguments, err := json.Marshal(map[string]any{
+		"tool": c.Record.ToolName, "arguments": c.arguments, "answer": shown,
+	})
+	if err != nil {
+		arguments = nil // it is shown without
+	}
+	name := "answer for " + c.Tool.ID()
+	d := c.runner.o.Gate.Decide(ctx, permit.Call{
+		ID: c.Name(), Caller: c.turn.Caller, CallerName: c.turn.CallerName,
+		Tool: tool.Normal(tool.Tool{
+			Plugin: by.By.ID, Name: name, WireName: name, Title: "answer in place of " + c.Record.ToolName,
+			Dialect: c.Tool.Dialect,
+		}),
+		Arguments: arguments, Conversation: c.turn.Conversation, Turn: c.turn.Turn, Asker: c.turn.Asker,
+		Instead: c.Record.ToolName, OnWait: c.waits(held),
+	})
+	if d.Effect != permit.Allow && ctx.Err() != nil {
+		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
+	}
+	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider, c.Record.Expired = string(d.Effect), d.Why, d.By, d.Expired
+	c.emit(Event{Kind: Decided, Decision: &d})
+	if d.Effect != permit.Allow {
+		return &tool.Result{
+			Status: chat.CallRefused,
+			Error: fmt.Sprintf("the hook %s wanted to answer in place of %s, which is not its tool; the tool was not run",
+				by.By.Title, c.Record.ToolName),
+		}
+	}
+	c.answer = &by.Result
 	return nil
 }
 
@@ -57,6 +128,17 @@ func (c *Call) beforeTool(ctx context.Context) *tool.Result {
 func (c *Call) refusedBy(words string) *tool.Result {
 	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider = "deny", words, "hook"
 	return &tool.Result{Status: chat.CallRefused, Error: words}
+}
+
+// calledOff is the result of a call that a hook called the turn off at, or that was
+// stopped meanwhile.
+func (c *Call) calledOff(ctx context.Context, err error) *tool.Result {
+	off, ok := errors.AsType[*hook.Stopped](err)
+	if !ok || ctx.Err() != nil {
+		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
+	}
+	c.stopped = err
+	return &tool.Result{Status: chat.CallCancelled, Error: off.Error()}
 }
 
 // afterTool has hooks look at what a tool answered.
@@ -69,7 +151,16 @@ func (c *Call) afterTool(ctx context.Context, r tool.Result) tool.Result {
 	out, trace, err := c.runner.o.Points.AfterTool(ctx, seen, c.turn.TurnInfo)
 	c.traced(trace)
 	if err != nil {
-		return tool.Result{Status: chat.CallCancelled, Error: stopped}
+		return *c.calledOff(ctx, err)
 	}
 	return out
+}
+
+// hookedReason says why a person is asked about a call that a hook made what it is.
+func hookedReason(h *chat.HookedCall) string {
+	if h.Tool == "" {
+		return "the model did not ask for it: the hook " + h.By + " added it"
+	}
+	return fmt.Sprintf("the hook %s changed it; the model asked for %s with %s", h.By, h.Tool,
+		cutText(string(h.Arguments), maxShown))
 }

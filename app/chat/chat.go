@@ -168,6 +168,15 @@ type ToolCall struct {
 	Arguments json.RawMessage `json:"arguments"`          // a JSON object; {} when Raw could not be read
 	Raw       string          `json:"raw,omitempty"`      // the argument text when it was not a JSON object
 	Sequence  uint64          `json:"sequence,omitempty"` // its record in the store: CallRecord.ID
+	Hook      *HookedCall     `json:"hook,omitempty"`     // the hook that made it what it is; nil is the model
+}
+
+// HookedCall says which hook added a call to what a model said, or changed it, and what
+// the model had asked for.
+type HookedCall struct {
+	By        string          `json:"by"`                  // the plugin's name, for a person
+	Tool      string          `json:"tool,omitempty"`      // wire name as the model wrote it; empty: the call was added
+	Arguments json.RawMessage `json:"arguments,omitempty"` // as the model wrote them
 }
 
 // ToolResult goes back to the model for one call.

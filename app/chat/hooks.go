@@ -6,6 +6,7 @@ type HookPoint string
 // The points, in the order in which a turn comes to them.
 const (
 	HookBeforeModel HookPoint = "before model"
+	HookBeforeRound HookPoint = "before round" // by hooks that look at each request of a turn
 	HookAfterModel  HookPoint = "after model"
 	HookBeforeTool  HookPoint = "before tool"
 	HookApprove     HookPoint = "approve"
@@ -20,8 +21,11 @@ const (
 	HookLooked   HookAction = "" // and changed nothing
 	HookChanged  HookAction = "changed"
 	HookAnswered HookAction = "answered" // before tool: in place of the tool
+	HookOwn      HookAction = "own"      // before tool: the tool is its own, and answers once it is called
+	HookInstead  HookAction = "instead"  // before tool: it answers for another's tool, if the person accepts that
+	HookAsked    HookAction = "asked"    // before tool: it has the person asked
 	HookDenied   HookAction = "denied"   // before tool, approve: the call is not made
-	HookStopped  HookAction = "stopped"  // before model: the turn is called off
+	HookStopped  HookAction = "stopped"  // the turn is called off
 	HookFailed   HookAction = "failed"
 	HookTimedOut HookAction = "timed out" // it took longer than it may
 )

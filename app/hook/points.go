@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"conclave/app/chat"
-	"conclave/app/fault"
 	"conclave/app/llm"
 	"conclave/app/permit"
 	"conclave/app/tool"
@@ -20,7 +19,12 @@ type TurnInfo struct {
 	Model        string // "connection/model"
 	Kind         string // normal; regenerate: a question is answered again; continue: open calls are made first
 	Caller       permit.Caller
+	Round        int // of requests to the model, from 1; 0 outside of turns
 }
+
+// Offer offers the model one more tool in a round, under its WireName. The error says
+// why that cannot be.
+type Offer func(t tool.Tool, by tool.Invoker) error
 
 // Call describes a call of a tool to hooks.
 type Call struct {
@@ -29,6 +33,18 @@ type Call struct {
 	Arguments json.RawMessage
 	Result    *tool.Result  // after tool: what it answered; before tool: what is answered in its place
 	Took      time.Duration // after tool
+
+	// Before tool, what hooks made of it:
+	Renamed string      // the WireName of the tool to call in its place; empty is the same
+	Ask     []string    // why a person has to allow it, whatever they allowed before
+	Own     bool        // no later hook is asked, since its own answers
+	Instead *Substitute // what another answers for it, if a person accepts that
+}
+
+// Substitute is what the hook of one plugin answers for the tool of another.
+type Substitute struct {
+	By     Owner
+	Result tool.Result
 }
 
 // Source provides the steps of hooks for each point: those that may run now, whose
@@ -36,6 +52,7 @@ type Call struct {
 // none.
 type Source interface {
 	BeforeModel(ctx context.Context, info TurnInfo) []Step[llm.Request]
+	BeforeRound(ctx context.Context, info TurnInfo, offer Offer) []Step[llm.Request]
 	AfterModel(ctx context.Context, info TurnInfo) []Step[chat.Message]
 	BeforeTool(ctx context.Context, info TurnInfo) []Step[Call]
 	Approve(ctx context.Context, info TurnInfo) []Step[Call]
@@ -47,6 +64,9 @@ type None struct{}
 
 // BeforeModel implements Source.
 func (None) BeforeModel(context.Context, TurnInfo) []Step[llm.Request] { return nil }
+
+// BeforeRound implements Source.
+func (None) BeforeRound(context.Context, TurnInfo, Offer) []Step[llm.Request] { return nil }
 
 // AfterModel implements Source.
 func (None) AfterModel(context.Context, TurnInfo) []Step[chat.Message] { return nil }
@@ -80,20 +100,44 @@ func gather[T any](p *Points, of func(Source) []Step[T]) []Step[T] {
 	return all
 }
 
-// BeforeModel returns the request as the hooks changed it. The error is a fault of
-// kind canceled when a hook stopped the turn, or the cause of ctx's end.
+// BeforeModel returns the first request of a turn as the hooks changed it. What they
+// changed stays for its other requests. The error of this and the other points is a
+// fault of kind canceled, around a *Stopped, when a hook called the turn off, or the
+// cause of ctx's end.
 func (p *Points) BeforeModel(ctx context.Context, r llm.Request, info TurnInfo) (llm.Request, []Trace, error) {
 	steps := gather(p, func(s Source) []Step[llm.Request] { return s.BeforeModel(ctx, info) })
 	end, err := run(ctx, BeforeModel, steps, r, false, requestText)
-	if err == nil && end.last.Action == Stop {
-		err = fault.New(fault.Canceled, "hook", end.by.Title+" called the answer off.",
-			"Turn the plugin off if you did not want that.")
-	}
 	return end.value, end.trace, err
 }
 
-// AfterModel returns an answer with its text as the hooks changed it. They cannot
-// change its calls and other parts. The error is the cause of ctx's end.
+// BeforeRound returns a request as the hooks changed it that look at each request of a
+// turn, and at each anew. They offer tools with offer.
+func (p *Points) BeforeRound(ctx context.Context, r llm.Request, info TurnInfo,
+	offer Offer,
+) (llm.Request, []Trace, error) {
+	steps := gather(p, func(s Source) []Step[llm.Request] { return s.BeforeRound(ctx, info, offer) })
+	end, err := run(ctx, BeforeRound, steps, r, false, requestText)
+	return end.value, end.trace, err
+}
+
+// Serial is a Source whose hooks expect the calls of one message one after another,
+// each from before to after it.
+type Serial interface {
+	// Serial reports whether there are such hooks now.
+	Serial(ctx context.Context, info TurnInfo) bool
+}
+
+// Serial reports whether the calls of a message have to be made one after another.
+func (p *Points) Serial(ctx context.Context, info TurnInfo) bool {
+	return p != nil && slices.ContainsFunc(p.Sources, func(s Source) bool {
+		one, ok := s.(Serial)
+		return ok && one.Serial(ctx, info)
+	})
+}
+
+// AfterModel returns an answer with its text as the hooks changed it, and its calls: a
+// call that the model did not make so says which hook made it so (chat.ToolCall.Hook).
+// They cannot change its other parts.
 func (p *Points) AfterModel(ctx context.Context, m chat.Message, info TurnInfo) (chat.Message, []Trace, error) {
 	steps := gather(p, func(s Source) []Step[chat.Message] { return s.AfterModel(ctx, info) })
 	end, err := run(ctx, AfterModel, steps, m, false, answerText)
@@ -104,22 +148,39 @@ func (p *Points) AfterModel(ctx context.Context, m chat.Message, info TurnInfo) 
 		}
 		m.Parts = parts
 	}
+	if err == nil && end.calls {
+		m.Parts = withCalls(m.Parts, end.value.Parts)
+	}
 	return m, end.trace, err
 }
 
-// BeforeTool returns a call as the hooks changed it: with other arguments, with a
-// result that its tool's own plugin gave in place of the tool, or denied. refused is
-// the text for the model when a hook denied it, otherwise empty. The error is the
-// cause of ctx's end.
+// withCalls returns parts with the calls of changed in the place of theirs.
+func withCalls(parts, changed []chat.Part) []chat.Part {
+	isCall := func(p chat.Part) bool { return p.Kind == chat.PartToolCall }
+	calls := slices.DeleteFunc(slices.Clone(changed), func(p chat.Part) bool { return !isCall(p) })
+	return append(slices.DeleteFunc(slices.Clone(parts), isCall), calls...)
+}
+
+// BeforeTool returns a call as the hooks changed it: with other arguments, with the name
+// of another tool, with a result that its tool's own plugin gave in place of the tool,
+// with what another gave, or denied. refused is the text for the model when a hook
+// denied it, otherwise empty.
 func (p *Points) BeforeTool(ctx context.Context, c Call, info TurnInfo) (out Call, refused string, trace []Trace,
 	err error,
 ) {
 	given := c.Tool
+	c.Renamed, c.Ask, c.Own, c.Instead = "", nil, false, nil
 	steps := gather(p, func(s Source) []Step[Call] { return s.BeforeTool(ctx, info) })
 	end, err := run(ctx, BeforeTool, steps, c, false, argumentsText)
 	out, trace = end.value, end.trace
-	out.Tool, out.Result = given, nil // which tool it is, is not theirs to say
+	out.Tool, out.Result, out.Own, out.Instead = given, nil, false, nil // which tool it is, is not theirs to say
 	switch end.last.Action {
+	case Own:
+		out.Own = end.by.ID == given.Plugin
+	case Instead:
+		if r := end.last.Value.Result; r != nil {
+			out.Instead = &Substitute{By: end.by, Result: *r}
+		}
 	case Deny:
 		refused = "Tool execution denied by hook"
 		if end.last.Reason != "" {
@@ -136,14 +197,14 @@ func (p *Points) BeforeTool(ctx context.Context, c Call, info TurnInfo) (out Cal
 }
 
 // Approve returns the text for the model when a hook denies the call, otherwise "". A
-// hook that fails denies. The error is the cause of ctx's end.
+// hook that fails denies.
 func (p *Points) Approve(ctx context.Context, c Call, info TurnInfo) (refused string, trace []Trace, err error) {
 	steps := gather(p, func(s Source) []Step[Call] { return s.Approve(ctx, info) })
 	// What they change does not count here.
 	for i, step := range steps {
 		steps[i].Do = func(ctx context.Context, v Call) (Verdict[Call], error) {
 			verdict, err := step.Do(ctx, v)
-			if err == nil && !slices.Contains([]Action{Unchanged, Deny}, verdict.Action) {
+			if err == nil && !slices.Contains([]Action{Unchanged, Deny, Stop}, verdict.Action) {
 				return Verdict[Call]{}, errNoAction
 			}
 			return verdict, err
@@ -159,8 +220,7 @@ func (p *Points) Approve(ctx context.Context, c Call, info TurnInfo) (refused st
 	return refused, end.trace, err
 }
 
-// AfterTool returns the result of a tool as the hooks changed it. The error is the
-// cause of ctx's end.
+// AfterTool returns the result of a tool as the hooks changed it.
 func (p *Points) AfterTool(ctx context.Context, c Call, info TurnInfo) (tool.Result, []Trace, error) {
 	steps := gather(p, func(s Source) []Step[Call] { return s.AfterTool(ctx, info) })
 	end, err := run(ctx, AfterTool, steps, c, false, resultText)

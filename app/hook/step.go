@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/fault"
 )
 
 // Point is a moment at which hooks run.
@@ -17,6 +19,7 @@ type Point = chat.HookPoint
 // the first phase of before model.
 const (
 	BeforeModel = chat.HookBeforeModel
+	BeforeRound = chat.HookBeforeRound
 	AfterModel  = chat.HookAfterModel
 	BeforeTool  = chat.HookBeforeTool
 	Approve     = chat.HookApprove
@@ -60,7 +63,9 @@ type Step[T any] struct {
 type Verdict[T any] struct {
 	Action Action
 	Value  T        // Changed, Answer: in place of what was given
-	Reason string   // Deny, Stop: a sentence
+	Reason string   // Ask, Deny, Stop: a sentence
+	Calls  bool     // Changed, after model: the calls of Value count, not its text alone
+	Undo   bool     // Stop: what was said in the turn is taken back too
 	Notes  []string // sentences for the person
 }
 
@@ -72,6 +77,9 @@ const (
 	Unchanged = chat.HookLooked
 	Changed   = chat.HookChanged
 	Answer    = chat.HookAnswered // Value holds the result; no later step runs
+	Own       = chat.HookOwn      // no later step runs
+	Instead   = chat.HookInstead  // Value holds a result for another's tool; no later step runs
+	Ask       = chat.HookAsked    // Value holds why; the next step runs
 	Deny      = chat.HookDenied   // no later step runs
 	Stop      = chat.HookStopped  // no later step runs
 	Failed    = chat.HookFailed   // in a trace only, as TimedOut
@@ -106,6 +114,7 @@ type outcome[T any] struct {
 	by    Owner
 	last  Verdict[T] // Answer, Deny or Stop, or the zero value
 	trace []Trace
+	calls bool // a step's calls count
 }
 
 // run has each step look at v, in their order. guard says that a step that fails
@@ -144,11 +153,13 @@ func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool,
 			end.trace = append(end.trace, t)
 		}
 		switch verdict.Action {
-		case Changed:
-			end.value = verdict.Value
-		case Answer, Deny, Stop:
+		case Changed, Ask:
+			end.value, end.calls = verdict.Value, end.calls || verdict.Calls
+		case Answer, Own, Instead, Deny:
 			end.by, end.last = step.Owner, verdict
 			return end, nil
+		case Stop:
+			return end, stopped(step.Owner, verdict.Reason, verdict.Undo)
 		case Failed, TimedOut:
 			if guard {
 				end.by, end.last = step.Owner, Verdict[T]{
@@ -160,6 +171,26 @@ func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool,
 		}
 	}
 	return end, nil
+}
+
+// Stopped is the cause of the error of a point at which a hook called the turn off.
+type Stopped struct {
+	By     Owner
+	Reason string // a sentence; empty when it gave none
+	Undo   bool   // what was said in the turn is taken back
+}
+
+// Error returns a sentence.
+func (s *Stopped) Error() string {
+	if s.Reason == "" {
+		return s.By.Title + " called the answer off."
+	}
+	return s.By.Title + " called the answer off: " + strings.TrimRight(s.Reason, ".") + "."
+}
+
+func stopped(by Owner, reason string, undo bool) error {
+	s := &Stopped{by, reason, undo}
+	return fault.Wrap(fault.Canceled, "hook", s.Error(), "Turn the plugin off if you did not want that.", s)
 }
 
 // errNoAction is of a step that wants more than its point allows.

@@ -175,6 +175,8 @@ func quarantine(c *check) ruling {
 		return ruling{
 			effect: Deny, why: "you turned its plugin off", tell: "the person turned its plugin off", by: "built-in",
 		}
+	case c.call.Instead != "": // no definition of a tool
+		return ruling{}
 	case a.Tools == nil || a.Tools[t.Name] == t.Digest || c.g.released[t.ID()+" "+t.Digest]:
 		return ruling{}
 	}
@@ -200,8 +202,11 @@ func taint(c *check) ruling {
 }
 
 // neverAlways asks for what may not be allowed for longer than once; a council
-// member is refused it.
+// member is refused it, but for what hooks made of its calls.
 func neverAlways(c *check) ruling {
+	if len(c.call.Because) > 0 {
+		return ruling{effect: Ask, why: strings.Join(c.call.Because, "; and "), once: true}
+	}
 	for _, capability := range c.capabilities {
 		r, known := table[capability]
 		if !known || r.always {
@@ -252,6 +257,9 @@ func mode(c *check) ruling {
 }
 
 func byDefault(c *check) ruling {
+	if c.call.Instead != "" {
+		return ruling{effect: Ask, why: "it would answer for " + c.call.Instead + ", which is not its tool"}
+	}
 	if len(c.capabilities) == 0 {
 		return ruling{effect: Ask, why: "what it can touch is not known"}
 	}

@@ -123,6 +123,12 @@ type Call struct {
 	// Taint names the places whose text this chat holds ("example.org") and that
 	// nobody vouches for.
 	Taint []string
+	// Because says why a person has to allow this call, whatever they allowed before:
+	// hooks changed it.
+	Because []string
+	// Instead names the tool for which Tool's plugin would answer, though it is
+	// another's. The answer, in Arguments, counts only if a person accepts it.
+	Instead string
 	// Asker answers where Conclave has no window for this caller: the terminal.
 	// nil means: the request waits for a window.
 	Asker Asker

@@ -35,6 +35,9 @@ type Facts struct {
 	// Qualified says that a model sees the tools of a folder under names that always
 	// begin with the plugin.
 	Qualified bool
+	// Injects says that models are offered its tools in those turns only in which it
+	// injects them.
+	Injects bool
 	// Packages says that its plugins may want packages of Python's.
 	Packages bool
 	// NeedsDeclared says that a plugin which lacks a package that it declares is not

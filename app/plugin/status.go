@@ -84,6 +84,15 @@ type Update struct {
 	Removed    bool
 }
 
+// Enlisted is a plugin that has been approved and is switched on, as who lends its
+// process sees it.
+type Enlisted struct {
+	ID       string
+	Manifest Manifest // of the version in service, or of the newest save where none is
+	Granted  []string // the permissions that the person granted
+	Broken   *Problem // why it is not in service although it should be; nil when it is
+}
+
 // LogLine is one line of a plugin's log.
 type LogLine struct {
 	N     uint64    `json:"-"` // growing within one start of Conclave

@@ -1,6 +1,9 @@
 package tool
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Set is an immutable, numbered snapshot of the tools there are: by plugin, then
 // in the plugin's own order. A turn takes one and keeps it. The zero value is an
@@ -76,6 +79,20 @@ func (s *Set) Filter(keep func(Tool) bool) *Set {
 // are for somebody else. Of the deferred ones it gets the names only.
 func (s *Set) ForModel() *Set {
 	return s.Filter(func(t Tool) bool { return t.Visibility != Hidden && t.For(MainRole) })
+}
+
+// Plus returns the set with more tools behind those it has, under the names they come
+// with, and with the invokers of their plugins. A name that is taken stays whose it is.
+func (s *Set) Plus(more []Tool, invokers map[string]Invoker) *Set {
+	tools := slices.Clone(s.tools)
+	for _, t := range more {
+		if _, taken := s.byWire[t.WireName]; !taken {
+			tools = append(tools, t)
+		}
+	}
+	all := maps.Clone(invokers)
+	maps.Copy(all, s.invokers)
+	return newSet(s.generation, tools, all)
 }
 
 // With returns the set with more tools of its plugins behind those it has, each of them

@@ -28,8 +28,8 @@ func (t *run) record(ctx context.Context, response chat.MessageSeq, asked []*cha
 		var found tool.Tool
 		if t.searching(one.Tool) {
 			found = searchTool
-		} else if t.req.Tools != nil {
-			found, _ = t.req.Tools.ByWire(one.Tool)
+		} else if t.callTurn.Tools != nil {
+			found, _ = t.callTurn.Tools.ByWire(one.Tool)
 		}
 		c, err := t.o.Calls.Record(save, t.turnOf(found), one, found,
 			call.Position{Response: response, Round: t.round, Index: i})
@@ -64,6 +64,7 @@ func (t *run) turnOf(called tool.Tool) *call.Turn {
 // asked one thing at a time.
 func (t *run) batch(ctx context.Context, calls []*call.Call, limit bool) batch {
 	var running sync.WaitGroup
+	serial := t.o.Points.Serial(ctx, t.callTurn.TurnInfo)
 	for _, c := range calls {
 		if result := t.answered(c, limit); result != nil {
 			c.Finish(ctx, t.hinted(c, *result))
@@ -74,7 +75,7 @@ func (t *run) batch(ctx context.Context, calls []*call.Call, limit bool) batch {
 		running.Go(func() { // ends with its call; waited for below
 			defer next()
 			refused := c.Decide(ctx, func() {
-				if t.req.Asker == nil {
+				if t.req.Asker == nil && !serial {
 					next()
 				}
 			})
@@ -82,7 +83,9 @@ func (t *run) batch(ctx context.Context, calls []*call.Call, limit bool) batch {
 				c.Finish(ctx, *refused)
 				return
 			}
-			next()
+			if !serial {
+				next()
+			}
 			extra := call.Extra{Member: t.req.Member, Context: t.chatContext(c.Tool)}
 			if inline, ok := t.req.Inline[c.Tool.Member]; ok {
 				extra.Member = inline.Member
@@ -90,6 +93,9 @@ func (t *run) batch(ctx context.Context, calls []*call.Call, limit bool) batch {
 			c.Finish(ctx, t.hinted(c, c.Invoke(ctx, extra)))
 		})
 		<-turn
+		if serial && t.off == nil {
+			t.off = c.Stopped()
+		}
 	}
 	running.Wait()
 	out := batch{stuck: t.failures.Stuck()}
@@ -103,6 +109,9 @@ func (t *run) batch(ctx context.Context, calls []*call.Call, limit bool) batch {
 // answered is the result of a call that nobody needs to be asked about, because
 // it cannot be made or is Conclave's own; nil for the others.
 func (t *run) answered(c *call.Call, limit bool) *tool.Result {
+	if off, ok := hookStopped(t.off); ok {
+		return &tool.Result{Status: chat.CallCancelled, Error: off.Error()}
+	}
 	if limit {
 		return &tool.Result{
 			Status: chat.CallLimit, Error: fmt.Sprintf("limit of %d model requests reached", t.req.ChainLimit),

@@ -167,7 +167,7 @@ func TestHooksOfRequestsAndOfCallsAreToldTheSameOfTheirTurn(t *testing.T) {
 		Turn: "earlier", Conversation: "c", Model: model.Info().Name(), Kind: "continue", Caller: permit.Main,
 	}
 	if all := append(hooks.model, hooks.tool...); len(hooks.tool) != 2 ||
-		slices.ContainsFunc(all, func(a hook.TurnInfo) bool { return a != want }) {
+		slices.ContainsFunc(all, func(a hook.TurnInfo) bool { a.Round = 0; return a != want }) {
 		t.Errorf("requests were told %+v, calls %+v; want %+v", hooks.model, hooks.tool, want)
 	}
 	for _, c := range log.Calls() {

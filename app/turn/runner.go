@@ -161,6 +161,7 @@ type run struct {
 	hooked *hooked      // nil before the first request
 	trace  []hook.Trace // what hooks did that no message says yet
 	begun  atomic.Bool  // a message of the answer is in the log
+	off    error        // a hook called the turn off at a call or before it
 }
 
 // newRun prepares a turn, without touching the log.
@@ -277,6 +278,7 @@ func (t *run) rounds(ctx context.Context, open []*chat.ToolCall) Outcome {
 	}
 	for {
 		t.round++
+		t.callTurn.Round = t.round
 		w, err := t.ask(ctx, false)
 		if w != nil {
 			out.Message = &w.m
@@ -287,9 +289,13 @@ func (t *run) rounds(ctx context.Context, open []*chat.ToolCall) Outcome {
 			}
 			return t.broke(ctx, out, err)
 		}
-		if err := t.afterModel(ctx, w); err != nil {
-			w.write(ctx)
-			return t.broke(ctx, out, err)
+		t.off = nil
+		if err := t.afterModel(ctx, w, false); err != nil {
+			if _, off := hookStopped(err); !off || len(callsOf(&w.m)) == 0 {
+				w.write(ctx)
+				return t.broke(ctx, out, err)
+			}
+			t.off = err // its calls get results that say so
 		}
 		calls := callsOf(&w.m)
 		if len(calls) == 0 {
@@ -341,10 +347,13 @@ func (t *run) calls(ctx context.Context, response chat.MessageSeq, calls []*chat
 	case b.done:
 		reason = chat.EndDone
 	}
+	if t.off != nil && ctx.Err() == nil {
+		reason = chat.EndError
+	}
 	if !t.writeResults(ctx, pending, reason) && reason != "" && w != nil {
 		w.ended(ctx, reason)
 	}
-	return reason, t.scribe.failed()
+	return reason, cmp.Or(t.scribe.failed(), t.off)
 }
 
 // close makes the closing request: the model answers with what it has
@@ -354,7 +363,7 @@ func (t *run) close(ctx context.Context, out Outcome) Outcome {
 	if w != nil {
 		out.Message = &w.m
 		if err == nil {
-			err = t.afterModel(ctx, w)
+			err = t.afterModel(ctx, w, true)
 		}
 		w.write(ctx)
 	}
@@ -390,6 +399,9 @@ func (t *run) broke(ctx context.Context, out Outcome, err error) Outcome {
 	if ctx.Err() != nil {
 		out.Reason = chat.EndStopped
 		return out
+	}
+	if off, ok := hookStopped(err); ok && off.Undo {
+		t.undone(ctx)
 	}
 	out.Reason, out.Err = chat.EndError, asFault(err)
 	return out

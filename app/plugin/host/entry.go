@@ -36,6 +36,8 @@ type entry struct {
 	approving  atomic.Bool   // the host is approving it, and need not reload it for that
 	decisions  atomic.Uint64 // how many it has heard of
 
+	injecting sync.Mutex // one injection at a time is taken up; taken before writing
+
 	writing sync.Mutex   // orders what is written
 	looks   watch.Looker // at its files
 	queued  eventQueue   // has a lock of its own

@@ -112,7 +112,7 @@ func (v version) published(set map[string]bool) ([]tool.Tool, map[string]bool) {
 		out[i].Qualified, out[i].Convention = v.src.Folder && facts.Qualified, facts.Convention
 		enabled[out[i].Name] = on
 		switch {
-		case !on:
+		case !on || facts.Injects:
 			out[i].Visibility = tool.Hidden
 		case out[i].Visibility == "" || out[i].Visibility == tool.Hidden:
 			out[i].Visibility = tool.Direct

@@ -118,9 +118,13 @@ func (e *entry) relist(r *runner) {
 		return !slices.ContainsFunc(v.tools, func(old tool.Tool) bool { return sameTool(old, t) })
 	})
 	v.tools, v.listed, v.selfReport = tools, true, said
-	if !e.checkApproval(v, began, !fewer) {
-		return
+	if e.checkApproval(v, began, !fewer) {
+		e.publishAgain(r, v, began)
 	}
+}
+
+// publishAgain publishes the version that r runs with other tools, if r still serves.
+func (e *entry) publishAgain(r *runner, v version, began time.Time) {
 	r.setVersion(v)
 	if _, ok := e.swap(r, func() bool { return e.serving == r }); !ok {
 		return
@@ -129,7 +133,7 @@ func (e *entry) relist(r *runner) {
 	e.record.Generation++
 	e.mu.Unlock()
 	e.setStatus(v, plugin.Ready, nil, began, func(s *plugin.Status) {
-		s.Tools, s.Serving, s.Listed, s.Changes = tools, true, true, nil
+		s.Tools, s.Serving, s.Listed, s.Changes = v.tools, true, true, nil
 	})
 	e.remember(v)
 }

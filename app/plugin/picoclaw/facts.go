@@ -22,6 +22,7 @@ func (*Dialect) Facts() plugin.Facts {
 		Layouts:    []plugin.Layout{{Entry: "NAME/ with hook.json", What: "a PicoClaw hook process", Page: "HOOKS.md"}},
 		Convention: tool.Convention{Loose: true}, // nothing is checked there (contracts/picoclaw-hooks, section 9)
 		Qualified:  true,                         // in a turn a tool has the name that its hook gives it
+		Injects:    true,
 		Templates: []plugin.Template{{
 			Kind: "hook", Title: "Hook",
 			Sentence: "A program that is asked about each request and each call, as PicoClaw's hooks are.",
