@@ -161,6 +161,7 @@ type Call struct {
 	Record  chat.CallRecord // as it stands
 	Result  chat.ToolResult // once it ended
 	EndTurn bool            // its tool wants no further request to the model
+	Handled bool            // nor is one needed, if that is so of all calls of the message
 
 	runner    *Runner
 	turn      *Turn
@@ -457,7 +458,10 @@ func (c *Call) Finish(ctx context.Context, r tool.Result) {
 	save, cancel := SaveContext(ctx)
 	defer cancel()
 	r.Content = storeMedia(save, c.log, r.Content)
-	c.EndTurn = r.EndTurn && r.Status == chat.CallOK
+	c.EndTurn, c.Handled = r.EndTurn && r.Status == chat.CallOK, r.Handled
+	for _, note := range r.Notes {
+		c.emit(Event{Kind: Noted, Note: note})
+	}
 	c.Result = c.shape(r)
 	if c.turn.Failures != nil {
 		c.turn.Failures.count(c)

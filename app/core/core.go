@@ -73,14 +73,15 @@ type Core struct {
 	Log           *slog.Logger
 	Trouble       error // what was wrong and was coped with
 
-	launcher *worker.Launcher
-	dialects []plugin.Dialect
-	events   *pluginEvents // sends plugins events of Conclave's own
-	logs     io.Closer
-	throw    string // the throw-away folder, to remove
-	scan     sync.Once
-	watching atomic.Bool
-	closing  sync.Once
+	launcher  *worker.Launcher
+	dialects  []plugin.Dialect
+	observers []observer    // that tell plugins what happens in turns
+	events    *pluginEvents // sends plugins events of Conclave's own
+	logs      io.Closer
+	throw     string // the throw-away folder, to remove
+	scan      sync.Once
+	watching  atomic.Bool
+	closing   sync.Once
 }
 
 // Open opens the core. Errors are faults: Locked when another program has the store,
@@ -160,21 +161,21 @@ func (c *Core) build(ctx context.Context) error {
 		return err
 	}
 	c.launcher = worker.New(worker.Options{Program: c.o.Worker, Log: c.Log})
+	c.Python = python.New(python.Options{
+		Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log, Launcher: c.launcher,
+	})
+	c.dialects = dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement())
 	c.events = newPluginEvents(c)
 	points := c.points()
 	c.Calls = call.New(call.Options{Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log})
 	c.Turns = turn.New(turn.Options{
-		Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.events.onTurnEvent,
+		Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,
 		Price: c.Models.Price, ReadPDF: newPDFs(c.launcher, c.Log).read,
 	})
 	c.Conversations = conversation.New(conversation.Options{
 		Store: c.Store, Turns: c.Turns, Edited: c.events.messageEdited, Log: c.Log,
 	})
 	c.Councils = c.councils()
-	c.Python = python.New(python.Options{
-		Python: set.Python, Runtime: plugin.Runtime(c.o.Data), Log: c.Log, Launcher: c.launcher,
-	})
-	c.dialects = dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement())
 	environments := c.environments()
 	c.Host = host.New(host.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate,

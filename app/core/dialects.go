@@ -1,6 +1,7 @@
 package core
 
 import (
+	"conclave/app/hook"
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
 	"conclave/app/plugin/maibot"
@@ -25,6 +26,17 @@ func dialects(py *python.Interpreters, runtime string, confinement sandbox.Confi
 		functions.New(py),
 		httptools.NewDialect(), // of programs that register; nothing in the folder is one
 	}
+}
+
+// hookProcesses returns what asks the hook processes that lender has, and what tells
+// them of turns.
+func hookProcesses(all []plugin.Dialect, lender picoclaw.Lender) (sources []hook.Source, observers []observer) {
+	for _, d := range all {
+		if hooks, ok := d.(*picoclaw.Dialect); ok {
+			sources, observers = append(sources, hooks.Source(lender)), append(observers, hooks.Observer(lender))
+		}
+	}
+	return sources, observers
 }
 
 // templateKinds are the words of the templates that plugins can be begun from.

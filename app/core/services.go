@@ -15,6 +15,7 @@ import (
 	"conclave/app/llm"
 	"conclave/app/plugin"
 	"conclave/app/service"
+	"conclave/app/tool"
 	"conclave/app/turn"
 )
 
@@ -53,6 +54,9 @@ func (c *Core) flushEvents() {
 	defer cancel()
 	if c.events != nil && c.Host != nil {
 		c.events.flush(ctx)
+		for _, o := range c.observers {
+			o.Flush(ctx)
+		}
 		c.Host.WaitDelivered(ctx)
 	}
 }
@@ -65,6 +69,9 @@ func (c *Core) endServices() {
 	}
 	if c.events != nil {
 		c.events.close()
+	}
+	for _, o := range c.observers {
+		o.Close()
 	}
 }
 
@@ -115,9 +122,47 @@ func (h laterHost) RunHook(ctx context.Context, hook plugin.Hook, in chat.Conver
 // WriteLog implements service.Hooks.
 func (h laterHost) WriteLog(id, level, text string) { h.c.Host.WriteLog(id, level, text) }
 
-// points are the hooks of turns and calls: those of plugins' processes.
+// Ready waits for plugins that may be of a dialect.
+func (h laterHost) Ready(ctx context.Context, dialect string) { h.c.Host.Ready(ctx, dialect) }
+
+// Enlisted returns the plugins of a dialect that hooks are asked of.
+func (h laterHost) Enlisted(dialect string) []plugin.Enlisted { return h.c.Host.Enlisted(dialect) }
+
+// Borrow lends the connection of a plugin.
+func (h laterHost) Borrow(ctx context.Context, id string) (plugin.Connection, func(), error) {
+	return h.c.Host.Borrow(ctx, id)
+}
+
+// Inject takes up tools that a plugin injects.
+func (h laterHost) Inject(ctx context.Context, id string,
+	tools []tool.Tool,
+) (map[string]tool.Tool, tool.Invoker, error) {
+	return h.c.Host.Inject(ctx, id, tools)
+}
+
+// points returns the hooks of turns and calls: those of plugins' processes. It begins
+// to tell hook processes what happens.
 func (c *Core) points() *hook.Points {
-	return &hook.Points{Sources: []hook.Source{eventsFirst{c.prompt(), c.events}}, Mask: c.maskUnasked}
+	sources, observers := hookProcesses(c.dialects, laterHost{c})
+	c.observers = observers
+	return &hook.Points{
+		Sources: append([]hook.Source{eventsFirst{c.prompt(), c.events}}, sources...), Mask: c.maskUnasked,
+	}
+}
+
+// observer tells plugins what happens in turns.
+type observer interface {
+	Take(e turn.Event) // without waiting
+	Flush(ctx context.Context)
+	Close()
+}
+
+// onTurnEvent tells plugins of an event of a turn. It does not block.
+func (c *Core) onTurnEvent(e turn.Event) {
+	c.events.onTurnEvent(e)
+	for _, o := range c.observers {
+		o.Take(e)
+	}
 }
 
 // eventsFirst sends the plugins the events that wait, such as the start of a

@@ -41,7 +41,7 @@ type Call struct {
 	Instead *Substitute // what another answers for it, if a person accepts that
 }
 
-// Substitute is what the hook of one plugin answers for the tool of another.
+// Substitute holds what the hook of one plugin answers for the tool of another.
 type Substitute struct {
 	By     Owner
 	Result tool.Result

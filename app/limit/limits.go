@@ -60,6 +60,24 @@ var (
 		Model:  "it answered with a line of more than 32 MiB",
 		Test:   "app/plugin/picoclaw TestPC34LongLines",
 	})
+	// HookMedia bounds the pictures and files of one result of a hook.
+	HookMedia = add(Limit{
+		Name:   "pictures and files in one result of a hook process",
+		Value:  20 << 20,
+		Unit:   Bytes,
+		Why:    "a few photographs fit; they come as text, a third longer, and are read into memory whole",
+		Person: "A hook answered with more than 20 MiB of pictures and files; those above that were left out.",
+		Test:   "app/plugin/picoclaw TestPC46MediaAboveTheBoundAreLeftOut",
+	})
+	// PersonNote bounds one sentence of a tool for the person beside its result.
+	PersonNote = add(Limit{
+		Name:   "what a tool says to the person, beside its result",
+		Value:  8 << 10,
+		Unit:   Bytes,
+		Why:    "it stands in the chat between answers; longer texts are the result's, which has a card of its own",
+		Person: "(It said more than 8 KiB; the rest was left out.)",
+		Test:   "app/plugin/picoclaw TestPC45WhatAToolSaysToThePersonIsBounded",
+	})
 	// HookMessage bounds one line that a hook process is asked with.
 	HookMessage = add(Limit{
 		Name:  "one line that a hook process is asked with",

@@ -127,6 +127,8 @@ type Result struct {
 	ErrorType string          // class name of an exception
 	Traceback string          // local only, never for a model
 	Printed   string          // what the call printed, its last 8 KiB
+	Notes     []string        // sentences for the person, beside what the model is told
+	Handled   bool            // nothing is left to say: the turn ends if that is so of all calls of its message
 	EndTurn   bool            // the tool wants no further request to the model (contracts/maibot, section 7.3)
 }
 

@@ -99,10 +99,13 @@ func (t *run) batch(ctx context.Context, calls []*call.Call, limit bool) batch {
 	}
 	running.Wait()
 	out := batch{stuck: t.failures.Stuck()}
+	handled := len(calls) > 0
 	for _, c := range calls {
+		handled = handled && c.Handled
 		out.paused = out.paused || c.Result.Status == chat.CallPaused
 		out.done = out.done || c.EndTurn
 	}
+	out.done = out.done || handled
 	return out
 }
 

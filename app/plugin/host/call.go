@@ -42,6 +42,8 @@ type callResult struct {
 		Traceback string           `json:"conclave/traceback"`
 		Printed   string           `json:"conclave/printed"`
 		EndTurn   bool             `json:"conclave/end-turn"`
+		Handled   bool             `json:"conclave/handled"`
+		Notes     []string         `json:"conclave/for-person"`
 		Refused   []plugin.Refusal `json:"conclave/refused"`
 	} `json:"_meta"`
 }
@@ -155,7 +157,14 @@ func (s *session) answer(ctx context.Context, p *wire.OpenRequest) tool.Result {
 	}
 	r := tool.Result{
 		Status: c.Meta.Status, Value: c.Meta.Result, ErrorType: c.Meta.ErrorType, Traceback: c.Meta.Traceback,
-		Printed: c.Meta.Printed, EndTurn: c.Meta.EndTurn && s.speaks,
+		Printed: c.Meta.Printed, EndTurn: c.Meta.EndTurn && s.speaks, Handled: c.Meta.Handled && s.speaks,
+	}
+	if s.speaks {
+		for _, note := range c.Meta.Notes {
+			if text, _ := tool.Clean(note); text != "" && len(r.Notes) < maxNotes {
+				r.Notes = append(r.Notes, forPerson(text))
+			}
+		}
 	}
 	if r.Status == "" || (c.IsError && r.Status == chat.CallOK) {
 		r.Status = chat.CallOK
@@ -262,6 +271,14 @@ func (s *session) broken(ctx context.Context, err error) tool.Result {
 		}
 	}
 	return tool.Result{Status: chat.CallDied, Error: "the tool process ended (" + s.process.Exit() + ")", Printed: printed}
+}
+
+// forPerson cuts what a tool says to the person.
+func forPerson(text string) string {
+	if len(text) <= limit.PersonNote.Int() {
+		return text
+	}
+	return strings.ToValidUTF8(text[:limit.PersonNote.Int()], "") + "… " + limit.PersonNote.Person
 }
 
 func lastBytes(text string, n int) string {

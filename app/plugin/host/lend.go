@@ -14,6 +14,33 @@ import (
 	"conclave/app/tool"
 )
 
+// Ready waits until the plugins that nobody has read yet since the start, and those of
+// the dialect, are not loading any more: what guards calls must not come too late. It
+// waits no longer than ctx, and a plugin's load, may take.
+func (h *Host) Ready(ctx context.Context, dialect string) {
+	h.mu.Lock()
+	var loading []*entry
+	for _, e := range h.entries {
+		if e.inFlight.busy > 0 {
+			loading = append(loading, e)
+		}
+	}
+	h.mu.Unlock()
+	if len(loading) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, h.o.LoadTimeout)
+	defer cancel()
+	for _, e := range loading {
+		e.mu.Lock()
+		wait := e.serving == nil && (e.status.Manifest.Dialect == "" || e.status.Manifest.Dialect == dialect)
+		e.mu.Unlock()
+		if wait {
+			_ = h.wait(ctx, &e.inFlight) // then it is as it is
+		}
+	}
+}
+
 // Enlisted returns the plugins of a dialect that are in service, and those that should
 // be and are not: they do not load, or keep dying. They are sorted by id.
 func (h *Host) Enlisted(dialect string) []plugin.Enlisted {

@@ -54,8 +54,12 @@ type session struct {
 func startSession(ctx context.Context, r *runner, process plugin.Connection) (_ *session, err error) {
 	s := &session{r: r, process: process, over: make(chan struct{})}
 	r.e.follow(process)
+	lines := wire.MaxLine
+	if long, ok := process.(interface{ LineBytes() int }); ok { // it answers in memory
+		lines = long.LineBytes()
+	}
 	s.mcp, s.transport, err = wire.Dial(ctx, process.Wire(), &mcp.Implementation{Name: "conclave", Version: build.Version},
-		wire.HandlerFunc(s.host), wire.Options{Log: r.h.o.Log}, &mcp.ClientOptions{
+		wire.HandlerFunc(s.host), wire.Options{MaxLine: lines, Log: r.h.o.Log}, &mcp.ClientOptions{
 			Logger:                 r.h.o.Log,
 			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { r.toolsChanged() },
 			LoggingMessageHandler: func(_ context.Context, m *mcp.LoggingMessageRequest) {

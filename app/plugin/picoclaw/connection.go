@@ -3,6 +3,7 @@ package picoclaw
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,9 +13,12 @@ import (
 	"sync"
 	"time"
 
+	"conclave/app/chat"
+	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
+	"conclave/app/tool"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -26,21 +30,21 @@ type connection struct {
 	src     plugin.Source
 	process Process
 	client  *client
+	turns   *turns
 	host    net.Conn // what the host reads and writes
 	own     net.Conn
 	began   time.Time
 
-	ready chan struct{}    // closed once hello was answered
-	mu    sync.Mutex       // guards held
-	held  []plugin.LogLine // until the host listens
-	mcp   *mcp.ServerSession
-	once  map[string]bool // sentences that were logged once
+	mu   sync.Mutex       // guards held
+	held []plugin.LogLine // until the host listens
+	mcp  *mcp.ServerSession
+	once map[string]bool // sentences that were logged once
 }
 
 // connect puts the host's protocol on top of a hook's process.
-func connect(process sandbox.Process, src plugin.Source, p Process) *connection {
+func connect(process sandbox.Process, src plugin.Source, p Process, turns *turns) *connection {
 	c := &connection{
-		Process: process, src: src, process: p, began: time.Now(), ready: make(chan struct{}), once: map[string]bool{},
+		Process: process, src: src, process: p, began: time.Now(), turns: turns, once: map[string]bool{},
 	}
 	c.host, c.own = net.Pipe()
 	c.client = newClient(process.Wire(), c.log)
@@ -51,8 +55,9 @@ func connect(process sandbox.Process, src plugin.Source, p Process) *connection 
 		}),
 	})
 	server.AddReceivingMiddleware(c.receive)
-	served, err := wire.Serve(context.Background(), c.own, c.own, server, nil) // ends with the pipe
-	if err != nil {                                                            // a pipe in memory can always be served
+	// It ends with the pipe. One in memory can always be served.
+	served, err := wire.ServeLines(context.Background(), c.own, server, c.LineBytes())
+	if err != nil {
 		_ = c.own.Close()
 		return c
 	}
@@ -70,6 +75,9 @@ func connect(process sandbox.Process, src plugin.Source, p Process) *connection 
 
 // Wire implements sandbox.Process: the host's side.
 func (c *connection) Wire() io.ReadWriteCloser { return c.host }
+
+// LineBytes is how long a line on Wire may be: results hold pictures.
+func (c *connection) LineBytes() int { return 2 * limit.HookMedia.Int() }
 
 // End implements sandbox.Process: what it is sent ends, and it has a moment to end by
 // itself.
@@ -189,7 +197,6 @@ func (c *connection) hello(ctx context.Context) *plugin.Problem {
 		}
 		return p
 	}
-	close(c.ready)
 	return nil
 }
 
@@ -254,7 +261,108 @@ func (c *connection) blame(p *plugin.Problem) {
 	}
 }
 
-// call answers tools/call of a tool that the hook injected.
-func (c *connection) call(_ context.Context, _ *mcp.CallToolRequest) *mcp.CallToolResult {
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: "not yet"}}}
+// The keys of _meta (docs/WIRE.md, sections 3 and 4).
+const (
+	metaCall     = "conclave/call-id"
+	metaChat     = "conclave/conversation"
+	metaDeadline = "conclave/deadline-ms"
+	metaStatus   = "conclave/status"
+	metaHandled  = "conclave/handled"
+	metaNotes    = "conclave/for-person"
+)
+
+// call answers tools/call of a tool that the hook injected: it is asked before the tool,
+// and responds.
+func (c *connection) call(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallToolResult {
+	id, _ := req.Params.Meta[metaCall].(string)
+	in, _ := req.Params.Meta[metaChat].(string)
+	info := c.turns.take(id)
+	if info.Conversation == "" {
+		info.Conversation = chat.ConversationID(in)
+	}
+	within := tool.DefaultTimeout
+	if ms, ok := req.Params.Meta[metaDeadline].(float64); ok {
+		within = time.Until(time.UnixMilli(int64(ms)))
+	}
+	raw, err := c.client.within(ctx, within, "hook.before_tool", toolRequest{
+		about: of(info, "turn.tool.before").call(shortID(id)), Tool: req.Params.Name,
+		Arguments: argumentsOf(req.Params.Arguments),
+	})
+	switch {
+	case errors.Is(err, errSlow):
+		return answered(tool.Result{Status: chat.CallTimeout}, false, nil)
+	case ctx.Err() != nil:
+		return answered(tool.Result{Status: chat.CallCancelled, Error: "stopped"}, false, nil)
+	case err != nil:
+		return answered(tool.Result{Status: chat.CallRaised, Error: "the hook failed: " + err.Error()}, false, nil)
+	}
+	a, err := readAnswer(raw)
+	if err != nil {
+		return answered(tool.Result{Status: chat.CallRaised, Error: "the hook failed: " + err.Error()}, false, nil)
+	}
+	return c.responded(req.Params.Name, a)
+}
+
+// responded is the result of what the hook said to a call of its own tool.
+func (c *connection) responded(name string, a answer) *mcp.CallToolResult {
+	payload := a.Result
+	if payload == nil && a.Call != nil {
+		var change changedCall
+		if json.Unmarshal(a.Call, &change) == nil && string(change.Result) != "null" {
+			payload = change.Result
+		}
+	}
+	switch a.Action {
+	case actRespond:
+		var said toolResult
+		if payload == nil {
+			break
+		}
+		if err := object(payload, &said); err != nil {
+			return answered(tool.Result{Status: chat.CallRaised, Error: "the hook failed: " + err.Error()}, false, nil)
+		}
+		result, notes := said.taken(nil)
+		notes = append(notes, said.note(c.process.Name)...)
+		if said.Handled && len(notes) == 0 && said.ForModel != "" { // else nobody would see anything
+			notes = []string{c.process.Name + ": " + said.ForModel}
+		}
+		return answered(result, said.Handled, notes)
+	case actDeny, actAbort, actHardAbort:
+		text := "Tool execution denied by hook"
+		if a.Reason != "" {
+			text += ": " + a.Reason
+		}
+		return answered(tool.Result{Status: chat.CallRefused, Error: text}, a.Action != actDeny, nil)
+	}
+	missing := fmt.Sprintf("tool %q not found: the hook that offers it did not answer the call", name)
+	return answered(tool.Result{Status: chat.CallRaised, Error: missing}, false, nil)
+}
+
+// answered writes a result as docs/WIRE.md, section 4, says.
+func answered(r tool.Result, handled bool, notes []string) *mcp.CallToolResult {
+	out := &mcp.CallToolResult{
+		Meta: mcp.Meta{metaStatus: string(r.Status)}, Content: []mcp.Content{}, IsError: r.Status != chat.CallOK,
+	}
+	if handled {
+		out.Meta[metaHandled] = true
+	}
+	if len(notes) > 0 {
+		out.Meta[metaNotes] = notes
+	}
+	if out.IsError {
+		out.Content = append(out.Content, &mcp.TextContent{Text: r.Error})
+	}
+	for _, p := range r.Content {
+		switch {
+		case p.Kind == chat.PartText:
+			out.Content = append(out.Content, &mcp.TextContent{Text: p.Text})
+		case strings.HasPrefix(p.Media.MIME, "image/"):
+			out.Content = append(out.Content, &mcp.ImageContent{Data: p.Media.Data, MIMEType: p.Media.MIME})
+		default:
+			out.Content = append(out.Content, &mcp.EmbeddedResource{Resource: &mcp.ResourceContents{
+				URI: "conclave://" + p.Media.Name, MIMEType: p.Media.MIME, Blob: p.Media.Data,
+			}})
+		}
+	}
+	return out
 }

@@ -13,7 +13,10 @@ import (
 )
 
 // Dialect recognises hook processes. Use New. It is safe for concurrent use.
-type Dialect struct{ python *python.Interpreters }
+type Dialect struct {
+	python *python.Interpreters
+	turns  turns // of calls on their way to the hooks that own their tools
+}
 
 var _ plugin.Adapter = (*Dialect)(nil)
 
@@ -58,5 +61,5 @@ func (*Dialect) Inspect(ctx context.Context, _ plugin.Source, _ plugin.Manifest)
 
 // Adapt implements plugin.Adapter.
 func (d *Dialect) Adapt(process sandbox.Process, src plugin.Source, m plugin.Manifest) plugin.Connection {
-	return connect(process, src, ProcessOf(m))
+	return connect(process, src, ProcessOf(m), &d.turns)
 }

@@ -3,13 +3,20 @@ package picoclaw_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"conclave/app/bus"
+	"conclave/app/call"
+	"conclave/app/chat"
+	"conclave/app/hook"
+	"conclave/app/llm"
+	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
@@ -19,6 +26,7 @@ import (
 	"conclave/app/programtest"
 	"conclave/app/testkit"
 	"conclave/app/tool"
+	"conclave/app/turn"
 	"conclave/store"
 	"conclave/store/storetest"
 )
@@ -40,6 +48,13 @@ type bench struct {
 	tools   *tool.Registry
 	dialect *picoclaw.Dialect
 	host    *host.Host
+
+	calls *call.Runner
+	turns *turn.Runner
+	hear  *picoclaw.Observer
+	chat  chat.ConversationID
+	ran   []string // what the tools of Conclave's own did
+	mu    sync.Mutex
 }
 
 // newBench opens a host on an empty folder.
@@ -61,8 +76,23 @@ func newBench(t testing.TB) *bench {
 		Dir: b.dir, Data: b.data, Dialects: []plugin.Dialect{b.dialect}, Launcher: launcher, Registry: b.tools, Gate: gate,
 		Store: b.store, Bus: news, Log: slog.New(slog.DiscardHandler),
 	})
+	source := b.dialect.Source(b.host)
+	points := &hook.Points{Sources: []hook.Source{source}}
+	b.hear = b.dialect.Observer(b.host)
+	b.calls = call.New(call.Options{Gate: gate, Log: b.store, Points: points})
+	b.turns = turn.New(turn.Options{Log: b.store, Calls: b.calls, Points: points, OnEvent: b.hear.Take})
+	b.tools.Publish(permit.BuiltIn, []tool.Tool{
+		{Name: "exec", Description: "Runs a command.", Parameters: json.RawMessage(
+			`{"type":"object","properties":{"command":{"type":"string"}},"required":["command"]}`)},
+		{Name: "echo", Description: "Says it again.", Parameters: json.RawMessage(
+			`{"type":"object","properties":{"text":{"type":"string"}}}`)},
+	}, b)
+	conversation := chat.Conversation{System: "You are kind."}
+	must(t, b.store.CreateConversation(t.Context(), &conversation))
+	b.chat = conversation.ID
 	stop := gate.OnDecided(b.host.ApprovalChanged)
 	t.Cleanup(func() {
+		b.hear.Close()
 		b.host.Close()
 		stop()
 		must(t, gate.Close(context.WithoutCancel(t.Context())))
@@ -72,6 +102,9 @@ func newBench(t testing.TB) *bench {
 
 // entry is a hook.json.
 type entry = map[string]any
+
+// stages is a hook.json that intercepts them.
+func stages(names ...string) entry { return entry{"intercept": names} }
 
 // hook writes a hook process of Python and approves it; text is its hook.py.
 func (b *bench) hook(id string, e entry, text string) plugin.Status {
@@ -95,6 +128,151 @@ func (b *bench) status(id string) plugin.Status {
 	s, err := b.host.Status(id)
 	must(b.t, err)
 	return s
+}
+
+// Call implements tool.Invoker for Conclave's own tools.
+func (b *bench) Call(_ context.Context, c tool.Call) (tool.Result, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ran = append(b.ran, c.Tool.Name+" "+string(c.Arguments))
+	return tool.Result{Status: chat.CallOK, Content: []chat.Part{chat.TextPart("ran " + string(c.Arguments))}}, nil
+}
+
+// answers is a person at a terminal: each request gets the next answer, the last one
+// again and again.
+type answers struct {
+	mu    sync.Mutex
+	say   []permit.Answer
+	asked []permit.Request
+}
+
+var (
+	yes    = permit.Answer{Effect: permit.Allow, Scope: permit.Once}
+	no     = permit.Answer{Effect: permit.Deny, Scope: permit.Once}
+	always = permit.Answer{Effect: permit.Allow, Scope: permit.Always}
+)
+
+func (a *answers) Ask(_ context.Context, r permit.Request) (permit.Answer, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.asked = append(a.asked, r)
+	if len(a.say) == 0 {
+		return permit.Answer{}, permit.ErrNobody
+	}
+	answer := a.say[0]
+	if len(a.say) > 1 {
+		a.say = a.say[1:]
+	}
+	return answer, nil
+}
+
+// nobody is a terminal without a person.
+func nobody() *answers { return &answers{} }
+
+func person(say ...permit.Answer) *answers { return &answers{say: say} }
+
+// asked is one turn and what came of it.
+type asked struct {
+	turn.Outcome
+	t        testing.TB
+	notes    []string
+	results  []chat.ToolResult
+	requests []llm.Request
+}
+
+// ask runs a turn in which the model answers as scripted.
+func (b *bench) ask(who permit.Asker, script ...[]llmtest.Step) asked {
+	b.t.Helper()
+	return b.askAs(turn.Request{Text: "what is the weather?", Asker: who}, script...)
+}
+
+func (b *bench) askAs(r turn.Request, script ...[]llmtest.Step) asked {
+	b.t.Helper()
+	model := llmtest.New(script...)
+	r.Conversation, r.Model = b.chat, model
+	if r.Tools == nil {
+		r.Tools = b.tools.Set().ForModel()
+	}
+	a := asked{t: b.t}
+	outcome, err := b.turns.Run(b.t.Context(), r, func(e turn.Event) {
+		switch e.Kind {
+		case turn.Noted:
+			a.notes = append(a.notes, e.Note)
+		case turn.Answered:
+			a.results = append(a.results, *e.Result)
+		}
+	})
+	must(b.t, err)
+	a.Outcome, a.requests = outcome, model.Requests()
+	return a
+}
+
+// says ends the test unless the turn ended well, with this answer.
+func (a asked) says(want string) {
+	a.t.Helper()
+	if a.Err != nil || a.Message == nil || chat.TextOf(a.Message.Parts) != want {
+		a.t.Fatalf("the turn ended %s with %+v, %v; want %q; notes %q", a.Reason, a.Message, a.Err, want, a.notes)
+	}
+}
+
+// result returns what the model was told of a call.
+func (a asked) result(i int) string {
+	a.t.Helper()
+	if i >= len(a.results) {
+		a.t.Fatalf("there are only %d results; the turn ended %s, %v; notes %q", len(a.results), a.Reason, a.Err, a.notes)
+	}
+	return a.results[i].Text()
+}
+
+func (a asked) noted(want string) {
+	a.t.Helper()
+	if !strings.Contains(strings.Join(a.notes, "\n"), want) {
+		a.t.Errorf("the person was told %q, not %q", a.notes, want)
+	}
+}
+
+func say(text string) []llmtest.Step { return []llmtest.Step{llmtest.Say(text)} }
+
+func calls(pairs ...string) []llmtest.Step {
+	var steps []llmtest.Step
+	for i := 0; i+1 < len(pairs); i += 2 {
+		steps = append(steps, llmtest.Call(fmt.Sprintf("c%d", i/2+1), pairs[i], pairs[i+1]))
+	}
+	return steps
+}
+
+func toolNames(r llm.Request) string {
+	var names []string
+	for _, t := range r.Tools {
+		names = append(names, t.Name)
+	}
+	return strings.Join(names, " ")
+}
+
+// params returns what a hook was asked with by a method, in order.
+func (b *bench) params(id, method string) []map[string]any {
+	b.t.Helper()
+	var all []map[string]any
+	for _, line := range b.heard(id) {
+		var m struct {
+			Method string         `json:"method"`
+			Params map[string]any `json:"params"`
+		}
+		must(b.t, json.Unmarshal([]byte(line), &m))
+		if m.Method == method {
+			all = append(all, m.Params)
+		}
+	}
+	return all
+}
+
+// did returns what Conclave's own tools did since it was asked last.
+func (b *bench) did() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ran := strings.Join(b.ran, "; ")
+	b.ran = nil
+	return ran
 }
 
 // heard are the lines that a hook was sent, as those of told write them.
@@ -126,4 +304,20 @@ def serve(**methods):
         answer = methods.get(method, lambda params: {"action": "continue", "approved": True})(message.get("params"))
         if answer is not Ellipsis:
             send({"jsonrpc": "2.0", "id": message["id"], "result": answer})
+
+# weather injects a tool, and answers for it.
+tool = {"type": "function", "function": {"name": "get_weather", "description": "The weather of a city.",
+    "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}}
+def inject(p):
+    return {"action": "modify", "request": {**p, "tools": (p.get("tools") or []) + [tool]}}
+def answer(p):
+    if p["tool"] != "get_weather":
+        return {"action": "continue"}
+    city = p.get("arguments", {}).get("city", "")
+    if city != "Beijing":
+        return {"action": "respond", "result": {"for_llm": "no such city: " + city, "is_error": True}}
+    return {"action": "respond", "result": {"for_llm": "It is sunny in Beijing, 20 degrees."}}
 `
+
+// weather is a hook that injects get_weather.
+const weather = told + "serve(before_llm=inject, before_tool=answer)"

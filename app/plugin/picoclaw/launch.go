@@ -126,7 +126,7 @@ func present(paths ...string) []string {
 func (p Process) permissions() []string {
 	asked := []string{}
 	if p.LLM() {
-		asked = append(asked, permit.Interceptor)
+		asked = append(asked, permit.Interceptor, parameters)
 	}
 	if p.Tools() || p.Approves() {
 		asked = append(asked, permit.ToolCalls)
