@@ -73,7 +73,20 @@ var errStalled = errors.New("it does not read what it is asked")
 var errEnded = errors.New("its process ended")
 
 // errSlow is the cause of the end of a request that took too long.
-var errSlow = errors.New("it took too long")
+var errSlow = &slowError{}
+
+// slowError is of a hook that took longer than it may.
+type slowError struct{ within time.Duration }
+
+func (e *slowError) Error() string {
+	if e.within == 0 {
+		return "it took too long"
+	}
+	return "it took longer than " + e.within.String()
+}
+
+// Is says that a deadline passed.
+func (*slowError) Is(target error) bool { return target == context.DeadlineExceeded } //nolint:errorlint // an identity
 
 // request asks the process and returns its result, nil when it gave none. Past the
 // end of ctx the answer is dropped. The error says what went wrong.

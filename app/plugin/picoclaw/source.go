@@ -105,7 +105,7 @@ func (h hooked) ask(ctx context.Context, method string, within time.Duration, pa
 	}
 	raw, err := c.client.within(ctx, within, method, params)
 	if errors.Is(err, errSlow) {
-		err = fmt.Errorf("it took longer than %s", within)
+		err = &slowError{within}
 	}
 	if err != nil {
 		return answer{}, err

@@ -164,6 +164,7 @@ export const s = {
     macros: "Macros",
     point: {
       "before model": "before the model",
+      "before round": "before each request",
       "after model": "after the model",
       "before tool": "before the tool",
       approve: "may it run?",
@@ -173,6 +174,7 @@ export const s = {
     did: (step: HookStep) => {
       const what = {
         "before model": "the request",
+        "before round": "the request",
         "after model": "the answer",
         "before tool": "the arguments",
         approve: "the call",
@@ -184,6 +186,9 @@ export const s = {
         "": "looked, and changed nothing",
         changed: step.plugin === "conclave" ? "were given their values" : `changed ${what}`,
         answered: "answered in place of the tool",
+        own: "answers the call itself",
+        instead: "wanted to answer in place of the tool",
+        asked: "had you asked about the call",
         denied: "denied the call",
         stopped: "called the answer off",
         failed: `failed, ${instead}`,
@@ -212,6 +217,7 @@ export const s = {
         [
           ["changed this", who("changed")],
           ["denied a call", who("denied")],
+          ["had you asked", who("asked", "instead")],
           ["called this off", who("stopped")],
           ["failed", who("failed")],
           ["took too long", who("timed out")],

@@ -862,8 +862,11 @@ export type HookAction =
   | "" // and changed nothing
   | "changed"
   | "answered" // before tool: in place of the tool
+  | "own" // before tool: the tool is its own, and answers once it is called
+  | "instead" // before tool: it answers for another's tool, if the person accepts that
+  | "asked" // before tool: it has the person asked
   | "denied" // before tool, approve: the call is not made
-  | "stopped" // before model: the turn is called off
+  | "stopped" // the turn is called off
   | "failed"
   | "timed out"; // it took longer than it may
 
@@ -878,6 +881,7 @@ export interface HookMark {
 /** HookPoint is a moment at which hooks run. */
 export type HookPoint =
   | "before model"
+  | "before round" // by hooks that look at each request of a turn
   | "after model"
   | "before tool"
   | "approve"
