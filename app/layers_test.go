@@ -509,6 +509,7 @@ var starters = map[string]string{
 	"app/plugin/worker":         "the processes of plugins",
 	"app/plugin/worker/confine": "becomes the program of a plugin, behind its walls",
 	"app/plugin/python":         "asks a Python what it is, and to read a file without running it",
+	"app/plugin/picoclaw":       "none: it looks for the program that a hook names, and the worker becomes it",
 	"app/plugin/library":        "git, for a plugin that is added by its address",
 	"app/core":                  "ldd and conclave-worker version, for doctor",
 	"app/cli":                   "the window's program",
