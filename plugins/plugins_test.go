@@ -214,6 +214,15 @@ func TestTheExamplesOfThePageAboutHooksWork(t *testing.T) {
 	}
 }
 
+func TestTheExamplesOfThePageAboutServicesWork(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the commands are typed as a Unix shell takes them")
+	}
+	if _, commands := newHouse(t).follow(t, filepath.Join("..", "docs", "HTTP.md")); commands < 2 {
+		t.Errorf("got %d commands; the blocks are not read as they are written", commands)
+	}
+}
+
 // shipped are the plugins of this folder, by file name.
 func shipped(t *testing.T) []string {
 	t.Helper()

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"conclave/app/fault"
@@ -16,6 +17,9 @@ func (c *command) pluginsNewCommand() *cobra.Command {
 	return c.simple("new KIND NAME", "Make a plugin from a template: "+strings.Join(c.Kinds, ", "),
 		exactly("a kind", "a name"),
 		func(ctx context.Context, app *App, args []string) error {
+			if app.Library.IsProgram(args[0]) {
+				return c.newProgram(app, args[0], args[1])
+			}
 			id, path, err := app.Library.New(ctx, args[0], args[1])
 			if err != nil {
 				return err
@@ -40,6 +44,21 @@ func (c *command) pluginsNewCommand() *cobra.Command {
 				path, path)
 			return err
 		})
+}
+
+// newProgram makes a program that registers tools, in the working folder.
+func (c *command) newProgram(app *App, kind, name string) error {
+	path, err := app.Library.NewProgram(kind, c.Path("."), name)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(map[string]string{"path": path})
+	}
+	_, err = fmt.Fprintf(c.Out,
+		"%s\nIt runs beside Conclave, in Python (service.py) or Node (service.mjs), and registers its tool.\n"+
+			"Try it: conclave http serve, and in another terminal: python3 %s\n", path, filepath.Join(path, "service.py"))
+	return err
 }
 
 func (c *command) pluginsAddCommand() *cobra.Command {

@@ -55,7 +55,10 @@ type Template struct {
 	Sentence string // what it is good for
 	File     string // what it makes in the plugins folder; NAME stands for the name, a / at the end for a folder
 	Common   bool   // one of the first that a newcomer is offered
-	Order    int    // its place in menus
+	// Program says that it is no plugin but a program that registers tools while it runs:
+	// it is made where the person is, and not in the plugins folder.
+	Program bool
+	Order   int // its place in menus
 
 	// Files holds what is made, in templates/KIND. NAME in paths and texts becomes
 	// the new plugin's name.

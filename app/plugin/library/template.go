@@ -15,7 +15,44 @@ import (
 )
 
 // Templates lists the kinds that New can make, in the order a menu shows them.
-func (l *Library) Templates() []plugin.Template { return slices.Clone(l.o.Templates) }
+func (l *Library) Templates() []plugin.Template {
+	return slices.DeleteFunc(slices.Clone(l.o.Templates), func(t plugin.Template) bool { return t.Program })
+}
+
+// IsProgram reports whether a kind is made by NewProgram.
+func (l *Library) IsProgram(kind string) bool {
+	return slices.ContainsFunc(l.o.Templates, func(t plugin.Template) bool { return t.Kind == kind && t.Program })
+}
+
+// NewProgram makes a program that registers tools, in a folder of its name in dir, and
+// returns its path. The kinds of errors are those of New.
+func (l *Library) NewProgram(kind, dir, name string) (path string, err error) {
+	if err := checkName(name); err != nil {
+		return "", err
+	}
+	at := slices.IndexFunc(l.o.Templates, func(t plugin.Template) bool { return t.Kind == kind && t.Program })
+	if at < 0 {
+		return "", fault.New(fault.Usage, "plugin.new", "There is no template of kind "+kind+".", "")
+	}
+	path = filepath.Join(dir, name)
+	if _, err := os.Lstat(path); err == nil {
+		return "", fault.New(fault.Conflict, "plugin.new", "There is a "+name+" in this folder already.",
+			"Choose another name.")
+	}
+	if err := write(l.o.Templates[at].Files, "templates/"+kind+"/NAME", path, name); err != nil {
+		return "", fault.Wrap(fault.Unavailable, "plugin.new", "The program could not be written to "+path+".",
+			"Check the space on its disk, and that you may write there.", err)
+	}
+	return path, nil
+}
+
+func checkName(name string) error {
+	if templateName.MatchString(name) {
+		return nil
+	}
+	return fault.New(fault.Usage, "plugin.new", "A plugin cannot be named “"+name+"”.",
+		"Use small letters, digits and _, beginning with a letter.")
+}
 
 var templateName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,47}$`)
 
@@ -34,9 +71,8 @@ func (l *Library) New(ctx context.Context, kind, name string) (id, path string, 
 			strings.Join(kinds, ", ")+".")
 	}
 	template := all[at]
-	if !templateName.MatchString(name) {
-		return "", "", fault.New(fault.Usage, "plugin.new", "A plugin cannot be named “"+name+"”.",
-			"Use small letters, digits and _, beginning with a letter.")
+	if err := checkName(name); err != nil {
+		return "", "", err
 	}
 	entries, err := fs.ReadDir(template.Files, "templates/"+kind)
 	if err != nil {

@@ -31,6 +31,10 @@ func (d *Dialect) Facts() plugin.Facts {
 			Kind: "neko", Title: "N.E.K.O plugin",
 			Sentence: "A folder with a manifest and a class of tools that N.E.K.O runs too.",
 			File:     "NAME/", Order: 8, Files: templates,
+		}, {
+			Kind: "http", Title: "HTTP service", Program: true,
+			Sentence: "A program of your own that registers its tools while it runs.",
+			File:     "NAME/", Order: 10, Files: templates,
 		}},
 	}
 }
