@@ -153,7 +153,14 @@ func (c *command) pathOfPlugin(ctx context.Context, name string) (string, error)
 		return "", err
 	}
 	s, err := app.Host.Status(id)
-	return s.Path, err
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(s.Path); err != nil {
+		return "", fault.Wrap(fault.Usage, "cli.plugins", "Nothing of "+id+" lies in the plugins folder that could be run apart.",
+			"See what it offers with conclave plugins show "+id+", and try it with conclave tools call "+id+":TOOL.", err)
+	}
+	return s.Path, nil
 }
 
 // inThrowAway loads the plugin at path in a throw-away store, with no permission,
