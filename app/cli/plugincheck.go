@@ -157,7 +157,8 @@ func (c *command) pathOfPlugin(ctx context.Context, name string) (string, error)
 		return "", err
 	}
 	if _, err := os.Stat(s.Path); err != nil {
-		return "", fault.Wrap(fault.Usage, "cli.plugins", "Nothing of "+id+" lies in the plugins folder that could be run apart.",
+		return "", fault.Wrap(fault.Usage, "cli.plugins",
+			"Nothing of "+id+" lies in the plugins folder that could be run apart.",
 			"See what it offers with conclave plugins show "+id+", and try it with conclave tools call "+id+":TOOL.", err)
 	}
 	return s.Path, nil

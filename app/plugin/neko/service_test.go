@@ -3,8 +3,10 @@ package neko
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,6 +16,17 @@ import (
 	"testing"
 	"time"
 )
+
+// freePort returns a port that nobody listens at.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // it only said which is free
+	return fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
+}
 
 // The services of the template register themselves at a server that answers as Conclave
 // does, and are called at the address they give.
@@ -28,7 +41,8 @@ func TestTheServicesOfTheTemplateRegisterAndAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := filepath.Join(t.TempDir(), file)
-			if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(source), "NAME", "made")), 0o600); err != nil {
+			text := strings.NewReplacer("NAME", "made", "9117", freePort(t)).Replace(string(source))
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			type registration struct {
