@@ -91,7 +91,8 @@ func TestWhatTakesAnApprovedPluginsPlaceForAMomentNeverRunsAndLeadsNowhere(t *te
 
 			stop := exchange(t, place, other)
 			calls := 0
-			for until := time.Now().Add(2 * time.Second); time.Now().Before(until); {
+			// For two seconds, and on a busy machine until a call was made at all.
+			for began := time.Now(); time.Since(began) < 2*time.Second || calls == 0 && time.Since(began) < patience; {
 				must(t, c.host.Reload("swapped"))
 				found, ok := c.tools.Set().ByID("swapped:say")
 				invoker, there := c.tools.Set().Invoker("swapped:say")
