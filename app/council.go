@@ -172,15 +172,13 @@ func (c *Council) toolOf(enabled *tool.Set, t tool.Tool, s plugin.Status) Counci
 		v.Capabilities = append(v.Capabilities, can.Label())
 	}
 	v.NeedsHelper = deliberation.NeedsModel(enabled, t.ID(), council.Member{}) != ""
-	on, set := s.Enabled[t.Name]
-	switch {
-	case !s.Serving:
+	// As it is published: a tool for members alone is hidden from models, and is not switched off.
+	published, ok := enabled.ByID(t.ID())
+	if !s.Serving || !ok {
 		v.Why = "Its plugin does not run now."
-	case set && !on:
-		v.Why = t.DisplayName() + " is switched off."
-	default:
-		v.Eligible, v.Why = council.Eligible(t)
+		return v
 	}
+	v.Eligible, v.Why = council.Eligible(published)
 	return v
 }
 

@@ -183,6 +183,16 @@ export const tests = {
       const point = page.locator('[data-point="b2"]');
       await point.waitFor();
       await page.waitForFunction(() => document.activeElement?.dataset.point === "b2");
+      // Whatever brings it into view, the window as a whole stays where it is.
+      await page.evaluate(() => {
+        document.querySelector('[data-point="b2"]').scrollIntoView({ block: "start" });
+        document.scrollingElement.scrollTop = 100;
+        document.body.scrollTop = 100;
+      });
+      assert.deepEqual(
+        await page.evaluate(() => [document.scrollingElement.scrollTop, document.body.scrollTop]),
+        [0, 0],
+      );
       const cited = page.locator(".message .cite", { hasText: "a1" });
       await cited.hover();
       await page.waitForFunction(

@@ -8,8 +8,9 @@ export function rough(dollars: number): string {
   return money({ cost: dollars, known: true }).replace(/(\.\d\d)0$/, "$1");
 }
 
-/** “11.8 s”, “2 min 5 s”. */
+/** “66 ms”, “11.8 s”, “2 min 5 s”. */
 export function took(ms: number): string {
+  if (ms > 0 && ms < 100) return `${Math.ceil(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
