@@ -36,7 +36,7 @@ type Process struct {
 	Intercept []string          `json:"intercept"`
 	Own       Own               `json:"x_conclave"`
 
-	Defaults Defaults `json:"-"` // of the hooks block that it stands in
+	Defaults Defaults `json:"defaults"` // of the hooks block that it stands in
 }
 
 // Own are the keys that PicoClaw ignores.

@@ -34,6 +34,7 @@ type connection struct {
 	host    net.Conn // what the host reads and writes
 	own     net.Conn
 	began   time.Time
+	greeted chan struct{} // closed once hello was answered well
 
 	mu   sync.Mutex       // guards held
 	held []plugin.LogLine // until the host listens
@@ -45,6 +46,7 @@ type connection struct {
 func connect(process sandbox.Process, src plugin.Source, p Process, turns *turns) *connection {
 	c := &connection{
 		Process: process, src: src, process: p, began: time.Now(), turns: turns, once: map[string]bool{},
+		greeted: make(chan struct{}),
 	}
 	c.host, c.own = net.Pipe()
 	c.client = newClient(process.Wire(), c.log)
@@ -63,6 +65,10 @@ func connect(process sandbox.Process, src plugin.Source, p Process, turns *turns
 	}
 	go func() { // ends with the process
 		<-c.client.done
+		select {
+		case <-c.greeted:
+		case <-served.Done(): // the host was told why hello failed
+		}
 		served.Close()
 		_ = c.own.Close()
 	}()
@@ -84,6 +90,7 @@ func (c *connection) LineBytes() int { return 2 * limit.HookMedia.Int() }
 func (c *connection) End() {
 	c.Process.End()
 	c.client.end(io.EOF)
+	_ = c.own.Close()
 }
 
 // Lines calls back with each line of the process's standard error.
@@ -197,6 +204,7 @@ func (c *connection) hello(ctx context.Context) *plugin.Problem {
 		}
 		return p
 	}
+	close(c.greeted)
 	return nil
 }
 

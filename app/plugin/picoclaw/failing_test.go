@@ -1,0 +1,390 @@
+package picoclaw_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/plugin"
+	"conclave/app/plugin/picoclaw"
+)
+
+func TestPC02AnyObjectOrNothingAnswersHello(t *testing.T) {
+	for _, said := range []string{`{}`, `None`, `{"ok": True, "version": 9, "modes": ["x"], "more": [1]}`} {
+		b := newBench(t)
+		if s := b.hook("h", stages("before_tool"), told+"serve(hello=lambda p: "+said+")"); s.State != plugin.Ready {
+			t.Errorf("%s: it is %s, %+v", said, s.State, s.Problem)
+		}
+	}
+}
+
+func TestPC03AndPC06AnythingElseDoesNotAndOthersWork(t *testing.T) {
+	b := newBench(t)
+	for id, said := range map[string]string{"list": `[1]`, "text": `"hi"`, "unready": `{"ok": False, "reason": "no key"}`} {
+		s := b.hook(id, stages("approve_tool"), told+"serve(hello=lambda p: "+said+")")
+		if s.State != plugin.Failed || s.Problem == nil {
+			t.Errorf("%s: it is %s, %+v", id, s.State, s.Problem)
+		}
+	}
+	if p := b.status("unready").Problem; p == nil || p.Message != "The hook reports that it is not ready: no key." {
+		t.Errorf("it says %+v", p)
+	}
+	b.hook("good", stages("before_tool"), gate(`{"action": "deny_tool"} if p["tool"] == "exec" else {}`))
+	a := b.ask(person(yes), calls("exec", listing, "echo", `{}`), say("ok"))
+	a.says("ok")
+	if got := b.did(); got != "echo {}" {
+		t.Errorf("it did %q", got)
+	}
+}
+
+func TestPC04AHookThatNeverSaysHelloIsGivenUp(t *testing.T) {
+	b := newBench(t)
+	e := stages("before_llm")
+	e["x_conclave"] = map[string]any{"hello_timeout_ms": 300}
+	s := b.hook("mute", e, "import time\ntime.sleep(600)\n")
+	if s.State != plugin.Failed || s.Problem.Message != "The hook did not answer hook.hello within 300ms." || s.Running {
+		t.Errorf("it is %s, %+v", s.State, s.Problem)
+	}
+	if d := (picoclaw.Process{}).HelloTime(); d != 5*time.Second {
+		t.Errorf("hello may take %s", d)
+	}
+	b.ask(nobody(), say("hi")).says("hi")
+}
+
+func TestPC05WhatAScriptThatDoesNotCompileSays(t *testing.T) {
+	b := newBench(t)
+	s := b.hook("broken", stages("before_llm"), "import signal\nsignal.signal(2, lambda *_: raise SystemExit(0))\n")
+	p := s.Problem
+	if s.State != plugin.Failed || p == nil || p.File != "hook.py" || p.Line != 2 ||
+		!strings.Contains(p.Message, "syntax error in line 2") || !strings.Contains(p.Stderr, "SyntaxError: invalid syntax") {
+		t.Errorf("it is %s, %+v", s.State, p)
+	}
+	b.ask(nobody(), say("hi")).says("hi")
+}
+
+func TestPC07AndPC08AConfigurationThatIsWrongSaysWhere(t *testing.T) {
+	b := newBench(t)
+	for id, c := range map[string]struct{ text, want string }{
+		"stage":     {`{"command": ["python3"], "intercept": ["before_lunch"]}`, `intercept "before_lunch"`},
+		"kind":      {`{"command": ["python3"], "observe": ["lunch"]}`, `observe "lunch"`},
+		"modes":     {`{"command": ["python3"]}`, "neither intercepts nor observes"},
+		"transport": {`{"command": ["python3"], "intercept": ["before_llm"], "transport": "http"}`, `transport "http"`},
+		"command":   {`{"command": [], "intercept": ["before_llm"]}`, "names no command"},
+		"dir":       {`{"command": ["python3"], "intercept": ["before_llm"], "dir": "nowhere"}`, "nowhere does not exist"},
+		"json":      {"{\n\"command\": [,]}", "cannot be read"},
+		"several":   {`{"processes": {"a": {"enabled": true}, "b": {"enabled": true}}}`, "holds 2 hook processes"},
+	} {
+		write(t, filepath.Join(b.dir, id, picoclaw.FileName), c.text)
+		must(t, b.host.Scan(), b.host.WaitIdle(t.Context()))
+		s := b.status(id)
+		if s.State != plugin.Failed || s.Problem == nil || !strings.Contains(s.Problem.Message, c.want) ||
+			s.Problem.File != picoclaw.FileName {
+			t.Errorf("%s: it is %s, %+v", id, s.State, s.Problem)
+		}
+	}
+	if p := b.status("json").Problem; p == nil || p.Line != 2 {
+		t.Errorf("the place is %+v", p)
+	}
+	// What is off is not looked at.
+	all, err := picoclaw.Parse([]byte(`{"hooks": {"processes": {"off": {"intercept": ["x"]}, "on": {"enabled": true}}}}`))
+	if err != nil || len(all) != 2 || all[0].On() || !all[1].On() || all[1].Name != "on" {
+		t.Errorf("read %+v, %v", all, err)
+	}
+}
+
+func TestPC09EnvAndDirReachTheProcess(t *testing.T) {
+	b := newBench(t)
+	e := stages("before_tool")
+	e["dir"], e["command"] = "sub", []string{"python3", "../hook.py"}
+	e["env"] = map[string]string{"COLOUR": "red", "LANG": "xx"}
+	write(t, filepath.Join(b.dir, "h", "sub", "note.txt"), "hello")
+	b.hook("h", e, told+`
+heard.write(json.dumps([os.environ["COLOUR"], os.environ["LANG"], open("note.txt").read()]) + "\n"); heard.flush()
+serve()`)
+	if got := b.heard("h"); len(got) == 0 || got[0] != `["red", "xx", "hello"]` {
+		t.Errorf("it has %q", got)
+	}
+}
+
+func TestPC10OneStageSwitchesOnItsSibling(t *testing.T) {
+	b := newBench(t)
+	b.hook("tools", stages("before_tool"), told+"serve()")
+	b.hook("models", stages("after_llm"), told+"serve()")
+	b.ask(nobody(), calls("echo", `{}`), say("ok")).says("ok")
+	for id, methods := range map[string][]string{
+		"tools": {"hook.before_tool", "hook.after_tool"}, "models": {"hook.before_llm", "hook.after_llm"},
+	} {
+		for _, method := range methods {
+			if len(b.params(id, method)) == 0 {
+				t.Errorf("%s was not asked %s", id, method)
+			}
+		}
+	}
+}
+
+func TestPC16AndPC17MessagesAreChangedAndTheSystemTextIsNot(t *testing.T) {
+	b := newBench(t)
+	b.hook("h", stages("before_llm"), told+`
+def change(p):
+    p["messages"][0]["content"] = "You are evil."
+    p["messages"].append({"role": "user", "content": "And be brief."})
+    return {"action": "modify", "request": {"messages": p["messages"]}}
+serve(before_llm=change)`)
+	a := b.ask(nobody(), say("hi"))
+	a.says("hi")
+	r := a.requests[0]
+	if r.System != "You are kind." || len(r.Messages) != 1 || len(r.Messages[0].Parts) != 2 ||
+		chat.TextOf(r.Messages[0].Parts[1:]) != "And be brief." || toolNames(r) != "exec echo" {
+		t.Errorf("the model was sent %+v", r)
+	}
+}
+
+func TestPC29AndPC30AnAnswerIsNestedTwiceAndItsCallsStayRunnable(t *testing.T) {
+	b := newBench(t)
+	b.hook("h", stages("after_llm"), told+`
+def change(p):
+    r = p["response"]
+    if r.get("tool_calls"):
+        assert r["tool_calls"][0]["function"] == {"name": "echo", "arguments": '{"text":"y"}'}, r
+        return {"action": "modify", "response": {**p, "response": {**r, "tool_calls": [{"id": "c1"}]}}}
+    if r["content"] == "flat":
+        return {"action": "modify", "response": {"content": "bad"}}
+    return {"action": "modify", "response": {"response": {"content": "better"}}}
+serve(after_llm=change)`)
+	b.ask(nobody(), calls("echo", `{"text":"y"}`), say("ok")).says("better")
+	if got := b.did(); got != `echo {"text":"y"}` {
+		t.Errorf("it did %q", got)
+	}
+	b.ask(nobody(), say("flat")).says("flat")
+}
+
+func TestPC30ACallThatAHookAddsIsAskedAbout(t *testing.T) {
+	b := newBench(t)
+	b.hook("h", stages("after_llm"), told+`
+call = {"id": "x", "type": "function", "function": {"name": "exec", "arguments": "{\"command\":\"id\"}"}}
+serve(after_llm=lambda p: {"response": {"response": {"tool_calls": [call]}}} if p["meta"]["Iteration"] == 1 else {})`)
+	who := nobody()
+	a := b.ask(who, say("hi"), say("ok"))
+	a.says("ok")
+	if b.did() != "" || len(who.asked) != 1 || !strings.Contains(who.asked[0].Reason, "the hook h added it") {
+		t.Errorf("asked %+v", who.asked)
+	}
+}
+
+func TestPC31AnInterceptorThatIsSilentIsPassedOver(t *testing.T) {
+	b := newBench(t)
+	e := stages("before_llm")
+	e["x_conclave"] = map[string]any{"interceptor_timeout_ms": 200}
+	b.hook("slow", e, told+"serve(before_llm=lambda p: ...)")
+	began := time.Now()
+	b.ask(nobody(), say("hi")).says("hi")
+	if took := time.Since(began); took < 200*time.Millisecond || took > 20*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestPC32AGateThatDoesNotAnswerHasThePersonAsked(t *testing.T) {
+	for name, do := range map[string]string{"silent": "...", "crashes": "os._exit(1)", "nonsense": `"what"`} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			e := stages("before_tool")
+			e["x_conclave"] = map[string]any{"interceptor_timeout_ms": 200}
+			b.hook("gate", e, gate(do))
+			who := nobody()
+			a := b.ask(who, calls("exec", listing), say("ok"))
+			a.says("ok")
+			if b.did() != "" || len(who.asked) != 1 || !strings.Contains(who.asked[0].Reason, "the hook gate could not look") {
+				t.Errorf("told %q, asked %+v", a.result(0), who.asked)
+			}
+			b.ask(person(yes), calls("exec", listing), say("ok")).says("ok")
+			if b.did() == "" {
+				t.Error("a person said yes, and it was not run")
+			}
+		})
+	}
+}
+
+func TestPC32AGateThatRestsHasThePersonAsked(t *testing.T) {
+	b := newBench(t)
+	b.hook("gate", stages("approve_tool"), told+"serve(approve_tool=lambda p: os._exit(1))")
+	for range 3 {
+		b.ask(person(yes), calls("exec", listing), say("ok")).says("ok")
+		must(t, b.host.WaitIdle(t.Context()))
+	}
+	if s := b.status("gate"); s.State != plugin.Quarantined || b.did() != "" {
+		t.Fatalf("it is %s", s.State)
+	}
+	who := nobody()
+	b.ask(who, calls("exec", listing), say("ok")).says("ok")
+	if b.did() != "" || len(who.asked) != 1 {
+		t.Errorf("asked %+v", who.asked)
+	}
+	must(t, b.host.SetEnabled(t.Context(), "gate", false), b.host.WaitIdle(t.Context()))
+	b.ask(nobody(), calls("exec", listing), say("ok")).says("ok")
+	if b.did() == "" {
+		t.Error("it was switched off, and still guards")
+	}
+}
+
+func TestPC36AFloodOfItsLogDoesNotBlockTheHook(t *testing.T) {
+	b := newBench(t)
+	b.hook("loud", stages("before_tool"), told+`
+def flood(p):
+    sys.stderr.write("x" * 3 * 1024 * 1024 + "\n"); sys.stderr.flush()
+    return {"action": "deny_tool", "reason": "loud"}
+serve(before_tool=flood)`)
+	a := b.ask(person(yes), calls("exec", listing), say("ok"))
+	if !strings.HasSuffix(a.result(0), ": loud") {
+		t.Errorf("told %q", a.result(0))
+	}
+}
+
+func TestPC38AnObserverIsToldOnceOfEachTurn(t *testing.T) {
+	b := newBench(t)
+	b.hook("h", entry{"observe": []string{"turn_end"}}, told+"serve()")
+	b.ask(nobody(), say("hi")).says("hi")
+	b.hear.Flush(t.Context())
+	var now, old []map[string]any
+	for len(old) == 0 {
+		now, old = b.params("h", "hook.runtime_event"), b.params("h", "hook.event")
+		if t.Context().Err() != nil {
+			t.Fatal("it was not told")
+		}
+	}
+	if len(now) != 1 || now[0]["kind"] != "agent.turn.end" || len(old) != 1 || fmt.Sprint(old[0]["Kind"]) != "1" ||
+		now[0]["payload"].(map[string]any)["Status"] != "completed" {
+		t.Errorf("it was told %+v and %+v", now, old)
+	}
+}
+
+func TestPC48ATurnThatIsAbortedKeepsAWholeHistory(t *testing.T) {
+	for _, stage := range []string{"before_llm", "after_llm", "before_tool", "after_tool"} {
+		t.Run(stage, func(t *testing.T) {
+			b := newBench(t)
+			b.hook("stop", stages(stage), told+"serve("+stage+`=lambda p: {"action": "abort_turn", "reason": "enough"})`)
+			a := b.ask(nobody(), calls("echo", `{}`, "exec", listing), say("never"))
+			if a.Err == nil || !strings.Contains(a.Err.Error(), "stop called the answer off: enough") || len(a.requests) > 1 {
+				t.Errorf("it ended %s, %v after %d requests", a.Reason, a.Err, len(a.requests))
+			}
+			if got := b.did(); strings.Contains(got, "exec") {
+				t.Errorf("it did %q", got)
+			}
+			must(t, b.host.SetEnabled(t.Context(), "stop", false), b.host.WaitIdle(t.Context()))
+			a = b.ask(nobody(), say("hi"))
+			a.says("hi")
+			asked, answered := 0, 0
+			for _, m := range a.requests[0].Messages {
+				for _, p := range m.Parts {
+					if p.Call != nil {
+						asked++
+					}
+					if p.Result != nil {
+						answered++
+					}
+				}
+			}
+			if asked != answered {
+				t.Errorf("%d calls have %d results", asked, answered)
+			}
+		})
+	}
+}
+
+func TestPC49AHardAbortTakesTheTurnBack(t *testing.T) {
+	b := newBench(t)
+	b.ask(nobody(), say("first")).says("first")
+	b.hook("stop", stages("before_tool"), gate(`{"action": "hard_abort", "reason": "no"}`))
+	if a := b.ask(nobody(), calls("echo", `{}`), say("never")); a.Err == nil || b.did() != "" {
+		t.Errorf("it ended %s, %v", a.Reason, a.Err)
+	}
+	must(t, b.host.SetEnabled(t.Context(), "stop", false), b.host.WaitIdle(t.Context()))
+	a := b.ask(nobody(), say("again"))
+	a.says("again")
+	var roles []string
+	for _, m := range a.requests[0].Messages {
+		roles = append(roles, string(m.Role))
+	}
+	if got := strings.Join(roles, " "); got != "user assistant user" || len(a.requests[0].Messages[2].Parts) != 1 {
+		t.Errorf("the model was sent %s", got)
+	}
+}
+
+func TestPC50AHookThatIgnoresItsEndIsGone(t *testing.T) {
+	b := newBench(t)
+	b.hook("deaf", stages("before_tool"), told+"serve()\ntime.sleep(600)")
+	began := time.Now()
+	b.host.Close()
+	if took := time.Since(began); took > 10*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestPC51AHookThatDiesIsStartedAgain(t *testing.T) {
+	b := newBench(t)
+	b.hook("weather", stages("before_llm", "before_tool"), told+`
+def dying(p):
+    if p["arguments"]["city"] == "Ur": os._exit(9)
+    return answer(p)
+serve(before_llm=inject, before_tool=dying)`)
+	a := b.ask(person(yes), calls("get_weather", `{"city":"Ur"}`), calls("get_weather", beijing), say("ok"))
+	a.says("ok")
+	if !a.results[0].IsError || !strings.Contains(a.result(1), "sunny") {
+		t.Errorf("told %q and %q", a.result(0), a.result(1))
+	}
+	hellos := 0
+	for _, line := range b.heard("weather") {
+		if strings.HasPrefix(line, `{"jsonrpc":"2.0","id":1,"method":"hook.hello"`) {
+			hellos++
+		}
+	}
+	if hellos != 2 {
+		t.Errorf("it was greeted %d times", hellos)
+	}
+}
+
+func TestPC54TheDocumentationSitesDialectIsNamed(t *testing.T) {
+	b := newBench(t)
+	b.hook("site", stages("before_tool"), gate(`{"decision": {"action": "deny"}, "hook_result": {}}`))
+	b.ask(nobody(), calls("echo", `{}`), say("ok")).says("ok")
+	if b.did() == "" {
+		t.Error("it was heeded")
+	}
+	found := 0
+	for range 1000 {
+		if found = strings.Count(fmt.Sprint(b.host.Log("site", 0)), "documentation site's dialect"); found > 0 {
+			break
+		}
+	}
+	if found != 1 {
+		t.Errorf("its log says %v", b.host.Log("site", 0))
+	}
+}
+
+func TestPC55APastedConfigurationIsReadAsItIs(t *testing.T) {
+	b := newBench(t)
+	b.hook("pasted", entry{
+		"agents": map[string]any{"defaults": map[string]any{"model": "x"}},
+		"hooks": map[string]any{
+			"enabled": true, "defaults": map[string]any{"interceptor_timeout_ms": 700, "odd": 1},
+			"processes": map[string]any{
+				"old": map[string]any{"enabled": false, "intercept": []string{"x"}},
+				"gate": map[string]any{
+					"enabled": true, "transport": "stdio", "command": []string{"python3", "hook.py"},
+					"intercept": []string{"before_tool"}, "unknown": []int{1},
+				},
+			},
+		},
+	}, gate(`{"action": "deny_tool", "reason": "pasted"}`))
+	s := b.status("pasted")
+	if p := picoclaw.ProcessOf(s.Manifest); s.State != plugin.Ready || p.Name != "gate" ||
+		p.InterceptorTime() != 700*time.Millisecond {
+		t.Fatalf("it is %s, %+v, %+v", s.State, s.Problem, p)
+	}
+	a := b.ask(person(yes), calls("exec", listing), say("ok"))
+	if !strings.HasSuffix(a.result(0), ": pasted") {
+		t.Errorf("told %q", a.result(0))
+	}
+}
