@@ -49,7 +49,11 @@ export class CouncilState {
     () => this.#pull(),
     (cause) => (this.error = AppError.of(cause)),
   );
-  #writing: ReturnType<typeof setTimeout> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Changes that are not on their way to the program yet. */
+  #unsaved = false;
+  /** The newest write that is under way; they follow one another. */
+  #saving: Promise<void> | null = null;
   #counting: ReturnType<typeof setTimeout> | undefined;
   #counted = 0;
   #words = "";
@@ -98,7 +102,7 @@ export class CouncilState {
     const chat = this.#chat;
     const settings = await this.bridge.council.Settings(chat);
     if (this.#panel) await this.#choose();
-    if (chat !== this.#chat || this.#writing) return;
+    if (chat !== this.#chat || this.#unsaved || this.#saving) return;
     this.settings = settings;
     this.#revision = settings.revision;
     this.error = null;
@@ -118,8 +122,9 @@ export class CouncilState {
   set(change: Partial<Council>): void {
     if (!this.settings) return;
     this.settings = { ...this.settings, council: { ...this.settings.council, ...change } };
-    clearTimeout(this.#writing);
-    this.#writing = setTimeout(() => void this.#write(), rest);
+    this.#unsaved = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#write(), rest);
     this.count(this.#words);
   }
 
@@ -130,17 +135,21 @@ export class CouncilState {
 
   /** Writes what was changed; resolves when it is. */
   async #write(): Promise<void> {
-    if (!this.#writing || !this.settings) return;
-    clearTimeout(this.#writing);
-    const { scope, council } = this.settings;
-    try {
-      await this.bridge.council.Set(this.#chat, scope, council);
-    } catch (cause) {
-      this.fail(cause);
-    } finally {
-      this.#writing = undefined;
+    clearTimeout(this.#timer);
+    if (this.#unsaved && this.settings) {
+      this.#unsaved = false;
+      const { scope, council } = this.settings;
+      const chat = this.#chat;
+      this.#saving = (this.#saving ?? Promise.resolve()).then(() =>
+        this.bridge.council.Set(chat, scope, council).catch(this.fail),
+      );
     }
-    await this.#puller.refresh();
+    const mine = this.#saving;
+    if (!mine) return;
+    await mine;
+    if (mine !== this.#saving) return; // a later one goes on
+    this.#saving = null;
+    if (!this.#unsaved) await this.#puller.refresh();
   }
 
   /** Has what is changed written now. */

@@ -265,6 +265,32 @@ describe("the council of a chat", () => {
     app.close();
   });
 
+  it("what is changed while it is being written is written too", async () => {
+    const { app, fake } = await startApp("councilset");
+    await until("the council", () => app.council.settings !== null);
+    const held: (() => void)[] = [];
+    const written: string[] = [];
+    vi.spyOn(fake.council, "Set").mockImplementation(async (_chat, _scope, set) => {
+      await new Promise<void>((resolve) => held.push(resolve));
+      written.push(set.mode);
+      fake.council.settings = { ...fake.council.settings, council: structuredClone(set) };
+    });
+    app.council.set({ mode: "vote" });
+    const first = app.council.saved();
+    await until("the first to be written", () => held.length === 1);
+    app.council.set({ mode: "relay" });
+    held[0]?.();
+    await first;
+    expect(app.council.council?.mode).toBe("relay");
+    const second = app.council.saved();
+    await until("the second to be written", () => held.length === 2);
+    held[1]?.();
+    await second;
+    expect(written).toEqual(["vote", "relay"]);
+    expect(app.council.council?.mode).toBe("relay");
+    app.close();
+  });
+
   it("“@name ” asks a member by its whole name alone", async () => {
     const { app } = await startApp("councilset");
     await until("the council", () => app.council.settings !== null);
