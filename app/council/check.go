@@ -87,7 +87,7 @@ func (c Council) bounds() error {
 	if err := c.Limits.check("The council"); err != nil {
 		return err
 	}
-	if err := within("The setting %s of a council cannot be %g.", append([]number{
+	if err := within("The setting %s of a council cannot be %s.", append([]number{
 		{"parallel", float64(c.Parallel), 0, float64(limit.CouncilMembers.Value)},
 		{"rounds", float64(c.Rounds), 0, maxRounds},
 		{"sidecarContextWindow", float64(c.Tool.Window), 0, 10_000},
@@ -115,15 +115,20 @@ func (c Council) bounds() error {
 func within(sentence string, all []number) error {
 	for _, n := range all {
 		if !(n.value >= n.low && n.value <= n.high) {
-			return invalid(fmt.Sprintf(sentence, n.name, n.value),
+			return invalid(fmt.Sprintf(sentence, n.name, plain(n.value)),
 				fmt.Sprintf("It is from %s to %s.", plain(n.low), plain(n.high)))
 		}
 	}
 	return nil
 }
 
-// plain writes a bound without an exponent.
-func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
+// plain writes a number as people do, without an exponent while it can be read so.
+func plain(n float64) string {
+	if n > -1e15 && n < 1e15 {
+		return strconv.FormatFloat(n, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(n, 'g', 3, 64)
+}
 
 // What numbers in a council can be at most: more is a slip of the hand.
 const (
@@ -163,7 +168,7 @@ func (m Member) bounds() error {
 	if err := m.Limits.check(who); err != nil {
 		return err
 	}
-	return within(strings.ReplaceAll(who, "%", "%%")+" cannot have a %s of %g.", all)
+	return within(strings.ReplaceAll(who, "%", "%%")+" cannot have a %s of %s.", all)
 }
 
 func (l Limits) check(who string) error {

@@ -82,9 +82,9 @@ func TestACouncilThatCannotBeIsNamedInASentence(t *testing.T) {
 		`{"toolsSettings": {"timeoutMs": 9000000000000000}}`: "The setting timeoutMs of a council cannot be 9e+15.",
 		`{"helper": {"temperature": -1}}`:                    "The setting temperature of a council cannot be -1.",
 		`{"members": [{"name": "A%", "limits": {"seconds": 9223372036854775807}}]}`: "The member A% cannot have a limit of " +
-			"seconds of 9.223372036854776e+18.",
+			"seconds of 9.22e+18.",
 		`{"members": [{"name": "A", "max_tokens": -5}]}`:   "The member A cannot have a max_tokens of -5.",
-		`{"members": [{"name": "A", "temperature": 1e9}]}`: "The member A cannot have a temperature of 1e+09.",
+		`{"members": [{"name": "A", "temperature": 1e9}]}`: "The member A cannot have a temperature of 1000000000.",
 		`{"members": [{"name": "A", "top_p": -3}]}`:        "The member A cannot have a top_p of -3.",
 		`{"members": [{"name": "A", "toolHistoryRetention": {"x": 11}}]}`: "The member A cannot have a " +
 			"toolHistoryRetention of 11.",
