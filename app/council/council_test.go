@@ -77,7 +77,7 @@ func TestACouncilThatCannotBeIsNamedInASentence(t *testing.T) {
 		`{"members": [{"name": "A", "id": "x"}, {"name": "B", "id": "x"}]}`: "Two members of the council have the id x.",
 		`{"rounds": 9}`: "The setting rounds of a council cannot be 9.",
 		`{"limits": {"seconds": 1099511627776}}`: "The setting limit of seconds of a council cannot be " +
-			"1.099511627776e+12.",
+			"1099511627776.",
 		`{"limits": {"money": 1e308}}`:                       "The setting limit of money of a council cannot be 1e+308.",
 		`{"toolsSettings": {"timeoutMs": 9000000000000000}}`: "The setting timeoutMs of a council cannot be 9e+15.",
 		`{"helper": {"temperature": -1}}`:                    "The setting temperature of a council cannot be -1.",
