@@ -36,21 +36,22 @@ var must = testkit.Must
 // bench is a Conclave without models: the store on disk, the gate, the host of plugins, and
 // the port at which programs register.
 type bench struct {
-	t       testing.TB
-	dir     string
-	store   *store.Store
-	gate    *permit.Gate
-	tools   *tool.Registry
-	host    *host.Host
-	pool    *httptools.Pool
-	server  *loopback.Server
-	calls   *call.Runner
-	roles   []string
-	every   time.Duration // between probes
-	others  []httptools.Other
-	address string
-	token   string
-	memory  *memory // keeps what is registered and known of plugins, in place of the store
+	t        testing.TB
+	dir      string
+	store    *store.Store
+	gate     *permit.Gate
+	tools    *tool.Registry
+	host     *host.Host
+	pool     *httptools.Pool
+	server   *loopback.Server
+	calls    *call.Runner
+	roles    []string
+	every    time.Duration // between probes
+	others   []httptools.Other
+	address  string
+	token    string
+	restored time.Duration // what bringing back what is registered took
+	memory   *memory       // keeps what is registered and known of plugins, in place of the store
 }
 
 // memory keeps what the disk does, for tests in which a thousand things are kept.
@@ -124,7 +125,9 @@ func (b *bench) open() {
 	b.server = loopback.New(loopback.Options{Handler: b.pool.Handler(), Token: func() string { return b.token }})
 	b.address, _, err = b.server.Open(ctx, 0)
 	must(b.t, err)
-	must(b.t, b.pool.Start(ctx))
+	began := time.Now()
+	must(b.t, b.pool.Start(ctx), b.host.WaitIdle(ctx))
+	b.restored = time.Since(began)
 }
 
 func (b *bench) close() {

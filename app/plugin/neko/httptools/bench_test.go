@@ -1,0 +1,73 @@
+package httptools_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"conclave/app/permit"
+	"conclave/app/plugin/neko/httptools"
+)
+
+// BenchmarkCall measures a call of a registered tool above what its callback takes when it
+// is asked without Conclave: the record, the gate, the wire, and the look at who answers.
+func BenchmarkCall(b *testing.B) {
+	c := newBench(b)
+	s := saying(b, "ok")
+	c.register("x", s.URL, its(nil))
+	c.trust()
+	_, err := c.gate.AddRule(b.Context(), permit.Rule{
+		Effect: permit.Allow, Plugin: "p-" + s.port(), Tool: "*", Callers: []permit.Caller{permit.Main},
+		Scope: permit.Always,
+	})
+	must(b, err)
+	body := []byte(`{"name":"x","arguments":{},"call_id":"1","raw_arguments":"{}"}`)
+	alone := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	var above []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		resp, err := alone.Post(s.URL, "application/json", bytes.NewReader(body))
+		must(b, err)
+		_, err = io.Copy(io.Discard, resp.Body)
+		must(b, err, resp.Body.Close())
+		callback := time.Since(began)
+		began = time.Now()
+		c.says(s.id("x"), "ok")
+		above = append(above, time.Since(began)-callback)
+	}
+	slices.Sort(above)
+	b.ReportMetric(float64(above[len(above)/2].Microseconds())/1000, "ms-above-p50")
+}
+
+// BenchmarkRestore measures 1,000 registrations from the store to what models are offered:
+// read, their addresses looked at, and published.
+func BenchmarkRestore(b *testing.B) {
+	c := newBench(b)
+	s := saying(b, "ok")
+	records := map[string]json.RawMessage{}
+	for i := range 1000 {
+		id, raw := httptools.RecordOf(fmt.Sprintf("tool_%d", i), s.URL, fmt.Sprintf("plugin:p%d", i%8), uint64(i+1))
+		records[id] = raw
+	}
+	must(b, c.store.ChangeRegistrations(b.Context(), records))
+	c.restart()
+	c.trust()
+	if n := len(c.offered()); n != 1000 {
+		b.Fatalf("%d are offered", n)
+	}
+	var took []time.Duration
+	for b.Loop() {
+		c.restart()
+		took = append(took, c.restored)
+		if n := len(c.offered()); n != 1000 {
+			b.Fatalf("%d are offered", n)
+		}
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "ms-p50")
+}
