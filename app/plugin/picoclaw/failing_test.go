@@ -249,7 +249,8 @@ func TestPC38AnObserverIsToldOnceOfEachTurn(t *testing.T) {
 	b.hear.Flush(t.Context())
 	var now, old []map[string]any
 	for len(old) == 0 {
-		now, old = b.params("h", "hook.runtime_event"), b.params("h", "hook.event")
+		old = b.params("h", "hook.event") // the second of the two
+		now = b.params("h", "hook.runtime_event")
 		if t.Context().Err() != nil {
 			t.Fatal("it was not told")
 		}
