@@ -17,7 +17,8 @@ func TestF132EachDialectDeclaresItsFacts(t *testing.T) {
 	facts := map[string]plugin.Facts{}
 	for _, d := range dialects(python.New(python.Options{}), "", sandbox.Confinement{}) {
 		f := d.Facts()
-		if _, twice := facts[f.Name]; twice || f.Name == "" || len(f.Layouts) == 0 {
+		files := f.Name != "http" // its plugins register themselves
+		if _, twice := facts[f.Name]; twice || f.Name == "" || files != (len(f.Layouts) > 0) {
 			t.Errorf("two dialects of one name, or one without a name or a layout: %+v", f)
 		}
 		facts[f.Name] = f
