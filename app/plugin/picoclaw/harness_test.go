@@ -48,6 +48,7 @@ type bench struct {
 	tools   *tool.Registry
 	dialect *picoclaw.Dialect
 	host    *host.Host
+	options host.Options // of host
 
 	calls *call.Runner
 	turns *turn.Runner
@@ -72,10 +73,11 @@ func newBench(t testing.TB) *bench {
 	gate, err := permit.Open(t.Context(), permit.Options{Store: b.store, Bus: news, Protected: []string{b.data}})
 	must(t, err)
 	b.gate, b.dialect = gate, picoclaw.New(py)
-	b.host = host.New(host.Options{
+	b.options = host.Options{
 		Dir: b.dir, Data: b.data, Dialects: []plugin.Dialect{b.dialect}, Launcher: launcher, Registry: b.tools, Gate: gate,
 		Store: b.store, Bus: news, Log: slog.New(slog.DiscardHandler),
-	})
+	}
+	b.host = host.New(b.options)
 	source := b.dialect.Source(b.host)
 	points := &hook.Points{Sources: []hook.Source{source}}
 	b.hear = b.dialect.Observer(b.host)
