@@ -6,12 +6,11 @@ import { launch, open, serve } from "./harness.mjs";
 const only = process.argv[2] ?? "";
 const folder = new URL("./scenes/", import.meta.url);
 const site = await serve();
-const browser = await launch();
 let passed = 0;
 let failed = 0;
 
 /** Runs one journey on a page of its own and says how it went. */
-async function journey(name, { run, ...options }) {
+async function journey(browser, name, { run, ...options }) {
   const began = performance.now();
   const page = await open(browser, site.url, options);
   page.setDefaultTimeout(15_000);
@@ -41,16 +40,18 @@ for (const file of (await readdir(folder)).sort()) {
     if (!only || `${file} ${name}`.includes(only)) journeys.push([name, test]);
 }
 
-// Two at a time: half of a journey is waiting for the page.
+// Two at a time: half of a journey is waiting for the page. Each has a browser, since of
+// those there is one keyboard, one clipboard and one thing that is dragged.
 const left = journeys.values();
 const some = async () => {
+  const browser = await launch();
   for (const [name, test] of left)
-    if (await journey(name, test)) passed++;
+    if (await journey(browser, name, test)) passed++;
     else failed++;
+  await browser.close();
 };
 await Promise.all([some(), some()]);
 
-await browser.close();
 site.close();
 console.log(`end-to-end: ${passed} passed, ${failed} failed`);
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0;

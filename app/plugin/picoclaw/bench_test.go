@@ -59,7 +59,7 @@ func BenchmarkFirstHook(b *testing.B) {
 	bench.hook("weather", stages("before_llm"), weather)
 	bench.host.Close()
 	info := hook.TurnInfo{Turn: "t", Conversation: bench.chat, Model: "test/model", Kind: "normal", Caller: permit.Main}
-	request := llm.Request{Messages: []chat.Message{{Role: chat.User, Parts: []chat.Part{chat.TextPart("Hello.")}}}}
+	request := llm.Request{Messages: []llm.Message{{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("Hello.")}}}}
 	offer := func(tool.Tool, tool.Invoker) error { return nil }
 	var took []time.Duration
 	for b.Loop() {
@@ -84,7 +84,7 @@ func BenchmarkNoHook(b *testing.B) {
 	bench := newBench(b)
 	points := &hook.Points{Sources: []hook.Source{bench.dialect.Source(bench.host)}}
 	info := hook.TurnInfo{Turn: "t", Conversation: bench.chat, Model: "test/model", Kind: "normal", Caller: permit.Main}
-	request := llm.Request{Messages: []chat.Message{{Role: chat.User, Parts: []chat.Part{chat.TextPart("Hello.")}}}}
+	request := llm.Request{Messages: []llm.Message{{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("Hello.")}}}}
 	offer := func(tool.Tool, tool.Invoker) error { return nil }
 	call := hook.Call{ID: "1", Tool: bench.tools.Set().ForModel().Tools()[0], Arguments: []byte(`{"command":"ls"}`)}
 	for b.Loop() {

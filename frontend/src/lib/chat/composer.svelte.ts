@@ -56,6 +56,7 @@ export class Composer {
   #keys = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #dirty = false;
+  #saving = Promise.resolve();
 
   constructor(
     private bridge: Bridge,
@@ -101,21 +102,18 @@ export class Composer {
     this.#timer = setTimeout(() => void this.save(), saveAfter);
   }
 
-  /** Keeps the draft now, if it changed. */
-  async save(): Promise<void> {
+  /** Keeps the draft now, if it changed; resolves once all drafts are kept, one after another. */
+  save(): Promise<void> {
     clearTimeout(this.#timer);
-    if (!this.#dirty) return;
+    if (!this.#dirty) return this.#saving;
     this.#dirty = false;
-    try {
-      await this.bridge.chats.SaveDraft(this.#conversation, {
-        text: this.text,
-        cursor: this.cursor,
-        attachments: this.#media(),
-        queued: this.queued,
-      });
-    } catch (cause) {
-      this.onerror(AppError.of(cause));
-    }
+    const conversation = this.#conversation;
+    const { text, cursor, queued } = this;
+    const draft = { text, cursor, attachments: this.#media(), queued };
+    this.#saving = this.#saving
+      .then(() => this.bridge.chats.SaveDraft(conversation, draft))
+      .catch((cause: unknown) => this.onerror(AppError.of(cause)));
+    return this.#saving;
   }
 
   #media(): Media[] {

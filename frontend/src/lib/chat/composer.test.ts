@@ -31,6 +31,25 @@ test("a draft is kept shortly after the last key, with its caret, and comes back
   vi.useRealTimers();
 });
 
+test("a draft that is still being kept is there when one comes back at once", async () => {
+  const { fake, composer } = make();
+  const keep = fake.chats.SaveDraft.bind(fake.chats);
+  const nothing = () => {};
+  let kept = nothing;
+  fake.chats.SaveDraft = async (id, draft) => {
+    await new Promise<void>((resolve) => (kept = resolve));
+    await keep(id, draft);
+  };
+  await composer.switchTo("chat-1");
+  composer.changed("half a thought", 4);
+  const away = composer.switchTo("chat-2");
+  const back = composer.switchTo("chat-1");
+  await vi.waitFor(() => expect(kept).not.toBe(nothing));
+  kept();
+  await Promise.all([away, back]);
+  expect(composer.text).toBe("half a thought");
+});
+
 test("what is typed while the draft before it is kept stays", async () => {
   const { fake, composer } = make();
   const keep = fake.chats.SaveDraft.bind(fake.chats);
@@ -43,6 +62,7 @@ test("what is typed while the draft before it is kept stays", async () => {
   composer.changed("one", 3);
   const switched = composer.switchTo("");
   composer.changed("two", 3);
+  await Promise.resolve(); // drafts are kept one after another
   kept();
   await switched;
   expect(composer.text).toBe("two");
