@@ -56,6 +56,7 @@ export const steps = (world) => {
       await page().keyboard.press("Tab");
       await page().keyboard.press("Enter");
       await page().getByRole("menuitem", { name: "Delete" }).waitFor();
+      await page().waitForFunction(() => document.activeElement?.closest("[role=menu]"));
       await page().keyboard.press("End");
       await page().keyboard.press("Enter");
       await rows().getByText("Two days in Lyon").waitFor({ state: "detached" });

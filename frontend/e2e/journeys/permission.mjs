@@ -110,6 +110,7 @@ export const steps = (world) => {
       await page().getByRole("button", { name: "More ways to refuse" }).focus();
       await page().keyboard.press("Enter");
       await page().getByRole("menuitem", { name: "Not allowed, and say why…" }).waitFor();
+      await page().waitForFunction(() => document.activeElement?.closest("[role=menuitem]"));
       await page().keyboard.press("Enter");
       await page().waitForFunction(() => document.activeElement?.matches(".why input"));
       await page().keyboard.type("Not on a Tuesday.");
