@@ -23,7 +23,7 @@ export const steps = (world) => {
         await over();
         await page().getByRole("heading", { name: "What came of it" }).waitFor();
         await page()
-          .getByRole("button", { name: /^3 members · .* s · / })
+          .getByRole("button", { name: /^3 members · [\d.]+ m?s · / })
           .waitFor();
         await world.person.picture("council-over");
       },

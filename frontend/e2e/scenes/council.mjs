@@ -67,11 +67,12 @@ export const tests = {
       scene: "councilset",
       async run(page) {
         const shelf = page.getByRole("list", { name: "Tools for members" });
-        // Once the numbers are there, nothing moves under the pointer.
+        // Once each member's tokens are counted, nothing moves under the pointer.
         await page.getByText(/^\d+ calls, /).waitFor();
-        await member(page, "sceptic")
-          .getByText(/tokens/)
-          .waitFor();
+        for (const id of await ids(page))
+          await member(page, id)
+            .getByText(/· [\d,]+ tokens/)
+            .waitFor();
         await shelf.getByText("Roll dice").dragTo(member(page, "sceptic"));
         await written(page, (c) => c.members[1].tools.includes("dice:roll"));
         await shelf.getByRole("button", { name: "Give Word count to…" }).click();
