@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"conclave/app/chat"
@@ -64,7 +65,7 @@ func TestSP56StopEndsARunWithinHalfASecondWhateverIsUnderWay(t *testing.T) {
 				}
 		},
 		"a request to a model": func(b *bench) (string, func(deliberation.Event) bool) {
-			b.model("test/ada", []llmtest.Step{llmtest.Say("I "), llmtest.Wait(never)})
+			b.model("test/ada", []llmtest.Step{llmtest.Say("I "), llmtest.Wait(make(chan struct{}))})
 			b.says("test/bo", "Done.")
 			return two, at("0/ada/answer", council.Writing)
 		},
@@ -78,31 +79,40 @@ func TestSP56StopEndsARunWithinHalfASecondWhateverIsUnderWay(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
-			text, under := set(b)
-			b.council(text)
-			main := b.says("test/main", "never")
-			a := b.ask(t.Context(), main, "Go.", deliberation.How{})
-			b.until(under)
-			began := time.Now()
-			b.owner.Stop(shortly(t), b.id, fault.New(fault.Canceled, "test", "You stopped it.", ""))
-			<-a.over
-			if took := time.Since(began); took > 500*time.Millisecond {
-				t.Errorf("it took %v", took)
-			}
-			if a.out.Reason != chat.EndStopped || len(main.Requests()) != 0 {
-				t.Errorf("the answer ended %+v after %d requests", a.out, len(main.Requests()))
-			}
-			run, header := b.stored()
-			if run.State != council.Over || header.State != council.Over || run.Early == nil || run.Early.By != council.Person {
-				t.Errorf("the run is %s, %+v", run.State, run.Early)
-			}
-			for _, task := range run.Tasks {
-				if task.State != council.Stopped && task.State != council.Done {
-					t.Errorf("%s is %s", task.ID, task.State)
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				text, under := set(b)
+				b.council(text)
+				main := b.says("test/main", "never")
+				a := b.ask(t.Context(), main, "Go.", deliberation.How{})
+				b.until(under)
+				began := time.Now()
+				b.owner.Stop(shortly(t), b.id, fault.New(fault.Canceled, "test", "You stopped it.", ""))
+				<-a.over
+				if took := time.Since(began); took > 500*time.Millisecond {
+					t.Errorf("it took %v", took)
 				}
-			}
+				if a.out.Reason != chat.EndStopped || len(main.Requests()) != 0 {
+					t.Errorf("the answer ended %+v after %d requests", a.out, len(main.Requests()))
+				}
+				b.stopped()
+				b.runner.Close()
+			})
 		})
+	}
+}
+
+// stopped fails the test unless the run that is kept is over, since a person stopped it.
+func (b *bench) stopped() {
+	b.t.Helper()
+	run, header := b.stored()
+	if run.State != council.Over || header.State != council.Over || run.Early == nil || run.Early.By != council.Person {
+		b.t.Errorf("the run is %s, %+v", run.State, run.Early)
+	}
+	for _, task := range run.Tasks {
+		if task.State != council.Stopped && task.State != council.Done {
+			b.t.Errorf("%s is %s", task.ID, task.State)
+		}
 	}
 }
 
@@ -220,21 +230,25 @@ func TestSP57MembersAndToolsRunAtOnceAndTheNotesKeepTheirOrder(t *testing.T) {
 }
 
 func TestAMembersTimeAndTheCouncilsTimeEnd(t *testing.T) {
-	b := newBench(t)
-	b.council(`{"enabled": true, "limits": {"seconds": 3}, "members": [
-		{"name": "Ada", "model": "test/ada", "limits": {"seconds": 1}}, {"name": "Bo", "model": "test/bo"}]}`)
-	b.model("test/ada", []llmtest.Step{llmtest.Say("I "), llmtest.Wait(never)})
-	b.model("test/bo", []llmtest.Step{llmtest.Say("I "), llmtest.Wait(never)})
-	b.ask(t.Context(), b.says("test/main", "Alone."), "Go.", deliberation.How{}).end()
-	run, _ := b.stored()
-	ada, bo := run.Tasks[0], run.Tasks[1]
-	if ada.State != council.Failed || ada.End.Failure.Kind != "timeout" ||
-		ada.End.Failure.Message != "Ada took longer than the 1 s that it may." {
-		t.Errorf("Ada is %s, %+v", ada.State, ada.End.Failure)
-	}
-	if bo.State != council.Stopped || run.Early == nil || run.Early.By != council.Deadline {
-		t.Errorf("Bo is %s, and the run ended %+v", bo.State, run.Early)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.council(`{"enabled": true, "limits": {"seconds": 3}, "members": [
+			{"name": "Ada", "model": "test/ada", "limits": {"seconds": 1}}, {"name": "Bo", "model": "test/bo"}]}`)
+		for _, model := range []string{"test/ada", "test/bo"} {
+			b.model(model, []llmtest.Step{llmtest.Say("I "), llmtest.Wait(make(chan struct{}))})
+		}
+		b.ask(t.Context(), b.says("test/main", "Alone."), "Go.", deliberation.How{}).end()
+		run, _ := b.stored()
+		ada, bo := run.Tasks[0], run.Tasks[1]
+		if ada.State != council.Failed || ada.End.Failure.Kind != "timeout" ||
+			ada.End.Failure.Message != "Ada took longer than the 1 s that it may." {
+			t.Errorf("Ada is %s, %+v", ada.State, ada.End.Failure)
+		}
+		if bo.State != council.Stopped || run.Early == nil || run.Early.By != council.Deadline {
+			t.Errorf("Bo is %s, and the run ended %+v", bo.State, run.Early)
+		}
+		b.runner.Close()
+	})
 }
 
 func TestAfterTenMinutesWhatFailedIsLeftAsItIs(t *testing.T) {
@@ -295,21 +309,30 @@ func TestSP53WhatFailedIsDoneAgainAlone(t *testing.T) {
 	}
 }
 
+// cut asks, closes the program once Ada and Cy have answered, in the midst of what Bo answers,
+// and returns the run as it is left.
+func (b *bench) cut() council.Run {
+	b.t.Helper()
+	a := b.ask(b.t.Context(), b.says("test/main", "never"), "Go.", deliberation.How{})
+	b.until(ends("0/ada/answer"))
+	b.until(ends("0/cy/answer"))
+	b.until(at("0/bo/answer", council.Writing))
+	b.runner.Close()
+	<-a.over
+	run, header := b.stored()
+	if header.State != council.Running || run.State != council.Running {
+		b.t.Fatalf("it was left %s", run.State)
+	}
+	return run
+}
+
 func TestARunGoesOnAfterTheProgramWasClosed(t *testing.T) {
 	b := newBench(t)
 	b.council(three("review", ""))
 	b.says("test/ada", "Ada FIRST.", "Ada reviews.")
 	b.model("test/bo", []llmtest.Step{llmtest.Say("I "), llmtest.Wait(never)})
 	b.says("test/cy", "Cy FIRST.", "Cy reviews.")
-	a := b.ask(t.Context(), b.says("test/main", "never"), "Go.", deliberation.How{})
-	b.until(ends("0/ada/answer"))
-	b.until(ends("0/cy/answer"))
-	b.runner.Close()
-	<-a.over
-	cut, header := b.stored()
-	if header.State != council.Running || cut.State != council.Running {
-		t.Fatalf("it was left %s", cut.State)
-	}
+	cut := b.cut()
 	again := b.again()
 	bo := b.says("test/bo", "Bo SECOND.", "Bo reviews.")
 	main := b.says("test/main", "So.")
@@ -340,14 +363,9 @@ func TestARunThatWasCutOffIsAnsweredWithWhatThereIs(t *testing.T) {
 	b := newBench(t)
 	b.council(three("review", ""))
 	ada := b.says("test/ada", "Ada FIRST.", "Ada reviews.")
-	bo := b.model("test/bo", []llmtest.Step{llmtest.Wait(never)})
+	bo := b.model("test/bo", []llmtest.Step{llmtest.Say("I "), llmtest.Wait(never)})
 	b.says("test/cy", "Cy FIRST.", "Cy reviews.")
-	a := b.ask(t.Context(), b.says("test/main", "never"), "Go.", deliberation.How{})
-	b.until(ends("0/ada/answer"))
-	b.until(ends("0/cy/answer"))
-	b.runner.Close()
-	<-a.over
-	cut, _ := b.stored()
+	cut := b.cut()
 	main := b.says("test/main", "So.")
 	out, err := b.again().Run(t.Context(), turn.Request{Conversation: b.id, Parent: &cut.Question, Model: main},
 		deliberation.How{Resume: cut.Begin.Run, Finish: true}, nil)
