@@ -199,10 +199,27 @@ func (r *Runner) Record(ctx context.Context, o *Turn, asked *chat.ToolCall, foun
 		c.ask = append(c.ask, hookedReason(h))
 	}
 	if found.Name != "" {
-		c.Record.ToolID, c.Record.Plugin, c.Record.Digest, c.Record.Instance = found.ID(), found.Plugin, found.Digest,
-			found.Instance
+		c.names(found)
 	}
 	return c, c.log.PutCall(ctx, &c.Record)
+}
+
+// names puts the tool that is called on record.
+func (c *Call) names(found tool.Tool) {
+	c.Record.ToolID, c.Record.Plugin, c.Record.Digest = found.ID(), found.Plugin, found.Digest
+	c.Record.Instance, c.Record.Code = found.Instance, found.Code
+}
+
+// decided puts on record what the gate decided, and by which steps.
+func (c *Call) decided(d permit.Decision) {
+	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider, c.Record.Expired = string(d.Effect), d.Why, d.By, d.Expired
+	c.Record.Rule, c.Record.Waited = d.Rule, float64(d.Waited.Microseconds())/1000
+	c.Record.Path = make([]chat.DecisionStep, len(d.Path))
+	for i, s := range d.Path {
+		c.Record.Path[i] = chat.DecisionStep{
+			Number: s.Number, Name: s.Name, Effect: string(s.Effect), Why: s.Why, Rule: s.Rule,
+		}
+	}
 }
 
 // wrapped makes an object of arguments that are none, for tools whose Convention wants
@@ -313,7 +330,7 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	if d.Effect != permit.Allow && ctx.Err() != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
-	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider, c.Record.Expired = string(d.Effect), d.Why, d.By, d.Expired
+	c.decided(d)
 	if d.Effect == permit.Allow && d.Edited {
 		c.Record.Arguments = d.Arguments // by the person
 	}

@@ -70,8 +70,7 @@ func (c *Call) takeChanges(out hook.Call) *tool.Result {
 			return &tool.Result{Status: chat.CallUnknown, Error: unknownTool(out.Renamed, c.turn.Tools)}
 		}
 		c.Tool = found
-		c.Record.ToolID, c.Record.Plugin, c.Record.Digest, c.Record.Instance = found.ID(), found.Plugin, found.Digest,
-			found.Instance
+		c.names(found)
 	} else if string(out.Arguments) == string(c.arguments) {
 		return nil
 	}
@@ -111,7 +110,7 @@ func (c *Call) substitute(ctx context.Context, by hook.Substitute, held func()) 
 	if d.Effect != permit.Allow && ctx.Err() != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
-	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider, c.Record.Expired = string(d.Effect), d.Why, d.By, d.Expired
+	c.decided(d)
 	c.emit(Event{Kind: Decided, Decision: &d})
 	if d.Effect != permit.Allow {
 		return &tool.Result{

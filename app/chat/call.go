@@ -68,4 +68,25 @@ type CallRecord struct {
 	Expired bool   `json:"expired,omitempty"` // a person was asked, and did not answer in time
 	// What hooks did to the call, in order.
 	Hooks []HookStep `json:"hooks,omitempty"`
+
+	Path   []DecisionStep `json:"path,omitempty"`      // the steps of the order of decisions, up to the one that decided
+	Rule   string         `json:"rule,omitempty"`      // the id of the rule that decided or was made
+	Waited float64        `json:"waited_ms,omitempty"` // how long the person who was asked took, in ms
+	Code   string         `json:"code,omitempty"`      // digest of the files of the plugin's version
+	Sent   []Sending      `json:"sent,omitempty"`      // what it sent, as far as that is known
+}
+
+// DecisionStep is one step of the order of decisions as it went for one call.
+type DecisionStep struct {
+	Number int    `json:"step"`
+	Name   string `json:"name"`
+	Effect string `json:"effect,omitempty"` // allow, ask or deny; empty when it passed on to the next
+	Why    string `json:"why,omitempty"`
+	Rule   string `json:"rule,omitempty"` // the rule that matched
+}
+
+// Sending counts what a call sent to one host.
+type Sending struct {
+	Host  string `json:"host"`
+	Bytes int64  `json:"bytes"` // of bodies, or of connections that are not opened
 }

@@ -201,6 +201,20 @@ func (g *Gate) writeRules(ctx context.Context) error {
 // AnswerTimeout is over, or ctx ends. The effect is never Ask; whatever goes wrong is
 // Deny with the reason.
 func (g *Gate) Decide(ctx context.Context, call Call) Decision {
+	asked := g.o.Now()
+	path := make([]Step, 0, len(order))
+	d := g.decide(ctx, call, func(s Step) { path = append(path, s) })
+	if d.Path == nil {
+		d.Path = path
+	}
+	if n := len(path); n > 0 && path[n-1].Effect == Ask {
+		d.Waited = g.o.Now().Sub(asked)
+	}
+	return d
+}
+
+// decide is Decide, and reports each step to visit.
+func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) Decision {
 	if call.Tool.Digest == "" {
 		call.Tool = tool.Normal(call.Tool)
 	}
@@ -212,7 +226,7 @@ func (g *Gate) Decide(ctx context.Context, call Call) Decision {
 	}
 	g.mu.Lock()
 	c, sentence := g.checkLocked(&call)
-	step, r := c.walk(nil)
+	step, r := c.walk(visit)
 	if r.effect == Ask && g.allowedOnce[call.ID] {
 		delete(g.allowedOnce, call.ID)
 		r = ruling{effect: Allow, why: "you allowed it once", by: "person"}

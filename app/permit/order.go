@@ -16,8 +16,8 @@ type Step struct {
 	Number int    `json:"step"` // 0 to 9
 	Name   string `json:"name"`
 	Effect Effect `json:"effect,omitempty"` // what it said; empty when it had nothing to say
-	Why    string `json:"why,omitempty"`
-	Rule   string `json:"rule,omitempty"` // the rule that matched
+	Why    string `json:"why,omitempty"`    // why it said so, or what it found that had nothing to say
+	Rule   string `json:"rule,omitempty"`   // the rule that matched
 }
 
 // String is the step in one line.
@@ -52,18 +52,19 @@ type check struct {
 // deny. [Gate.Decide] and [Gate.Explain] both walk it.
 var order = [...]struct {
 	name   string
+	passes string // what is so where it has nothing to say
 	decide func(*check) ruling
 }{
-	0: {"pause switch", paused},
-	1: {"built-in refusals", builtIn},
-	2: {"your refusals", refusals},
-	3: {"changed since you approved it", quarantine},
-	4: {"text nobody vouches for", taint},
-	5: {"never for longer than once", neverAlways},
-	6: {"your rules to ask", askRules},
-	7: {"your permissions", permissions},
-	8: {"mode", mode},
-	9: {"default", byDefault},
+	0: {"pause switch", "tools were not paused", paused},
+	1: {"built-in refusals", "it named nothing that no tool may touch", builtIn},
+	2: {"your refusals", "no rule of yours refused it", refusals},
+	3: {"changed since you approved it", "it was as you approved it", quarantine},
+	4: {"text nobody vouches for", "no text that nobody vouches for could be carried away by it", taint},
+	5: {"never for longer than once", "nothing that it could do is asked about each time", neverAlways},
+	6: {"your rules to ask", "no rule of yours has you asked about it", askRules},
+	7: {"your permissions", "no rule of yours allowed it", permissions},
+	8: {"mode", "the mode left it to the default", mode},
+	9: {"default", "", byDefault},
 }
 
 // walk finds the first step that decides, and reports each step to visit when
@@ -72,7 +73,11 @@ func (c *check) walk(visit func(Step)) (int, ruling) {
 	for i, step := range order {
 		r := step.decide(c)
 		if visit != nil {
-			visit(Step{i, step.name, r.effect, r.why, r.rule})
+			s := Step{i, step.name, r.effect, r.why, r.rule}
+			if r.effect == "" {
+				s.Why = step.passes
+			}
+			visit(s)
 		}
 		if r.effect != "" {
 			return i, r

@@ -155,6 +155,9 @@ type Decision struct {
 	Rule      string // the id of the rule that decided or was made, if any
 	Step      int    // the step of the order that decided, 0 to 9; see Gate.Explain
 	Expired   bool   // nobody answered in time
+	// Path holds the steps of the order up to the one that decided, as they went.
+	Path   []Step
+	Waited time.Duration // how long a person who was asked took
 }
 
 // Request is a question that waits for a person, as a window or a terminal shows it.

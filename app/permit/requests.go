@@ -284,12 +284,14 @@ func (g *Gate) recheckWaiting() {
 			continue
 		}
 		c, _ := g.checkLocked(&e.call)
-		step, r := c.walk(nil)
+		var path []Step
+		step, r := c.walk(func(s Step) { path = append(path, s) })
 		if r.effect == Ask {
 			continue
 		}
 		g.takeLocked(func(o *openRequest) bool { return o == e })
 		d, counted := g.rulingLocked(&e.call, step, r)
+		d.Path = path
 		over = append(over, resolved{e, d, counted})
 	}
 	g.mu.Unlock()

@@ -67,9 +67,10 @@ type Tool struct {
 	Role   string   `json:"role,omitempty"`
 	NotFor []string `json:"not_for,omitempty"`
 
-	// Convention is that of its plugin's dialect; the host sets it when it publishes
-	// the tool.
+	// Convention is that of its plugin's dialect, and Code the digest of the files of the
+	// plugin's version; the host sets both when it publishes the tool.
 	Convention Convention `json:"-"`
+	Code       string     `json:"-"`
 }
 
 // ID returns the name that is unique among all tools: "plugin:name".

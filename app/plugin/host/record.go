@@ -110,6 +110,7 @@ func (v version) published(set map[string]bool) ([]tool.Tool, map[string]bool) {
 	for i := range out {
 		on := v.offers(out[i], set)
 		out[i].Qualified, out[i].Convention = v.src.Folder && facts.Qualified, facts.Convention
+		out[i].Code = v.digest
 		enabled[out[i].Name] = on
 		switch {
 		case !on || facts.Injects:
