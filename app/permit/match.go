@@ -55,14 +55,14 @@ func (m Match) Equal(o Match) bool {
 // Sentence returns the condition as a rule's sentence has it: “while amount is at most
 // 20”.
 func (m Match) Sentence() string {
-	field, value := plainText(strings.TrimPrefix(m.Field, "/")), plainText(m.Value)
+	field, value := plain(strings.TrimPrefix(m.Field, "/")), plain(m.Value)
 	switch m.Op {
 	case Equals:
 		return "while " + field + " is “" + value + "”"
 	case OneOf:
 		quoted := make([]string, len(m.Values))
 		for i, v := range m.Values {
-			quoted[i] = "“" + plainText(v) + "”"
+			quoted[i] = "“" + plain(v) + "”"
 		}
 		return "while " + field + " is one of " + listed(quoted)
 	case PathUnder:
@@ -79,14 +79,11 @@ func (m Match) Sentence() string {
 	return "while " + field + " is something this version does not know"
 }
 
-// plainText is text of an argument or a rule as a sentence may hold it.
-func plainText(text string) string { return shownPath(text) }
-
 // shownHost is a host as a person reads it: with the letters that “xn--” stands for,
 // and with those beside them, which cannot be mistaken for others.
 func shownHost(host string) string {
 	if word, err := idna.ToUnicode(host); err == nil && word != host {
-		return plainText(word) + " (" + host + ")"
+		return plain(word) + " (" + host + ")"
 	}
 	return host
 }
@@ -142,7 +139,7 @@ func (m Match) compile() (func(string) (holds, known bool), error) {
 		return func(v string) (bool, bool) { return slices.Contains(m.Values, v), true }, nil
 	case PathUnder:
 		if !filepath.IsAbs(m.Value) {
-			return refuse(shownPath(m.Value)+" is no absolute path", "Write it from the top, as in /home/me/Notes.")
+			return refuse(plain(m.Value)+" is no absolute path", "Write it from the top, as in /home/me/Notes.")
 		}
 		within := strings.TrimSuffix(m.Value, string(filepath.Separator)) + string(filepath.Separator)
 		return func(v string) (bool, bool) { return v == m.Value || strings.HasPrefix(v, within), v != "" }, nil
@@ -240,6 +237,10 @@ func (a *arguments) meetsOne(c condition, effect Effect) bool {
 	return possible
 }
 
+// maxItems bounds the items of a list that conditions look at; more are as one that they
+// cannot compare.
+const maxItems = 256
+
 // values returns the values of an argument as a condition compares them; none where it
 // is missing, null, empty or written twice.
 func (a *arguments) values(key argumentKey) []item {
@@ -251,6 +252,9 @@ func (a *arguments) values(key argumentKey) []item {
 		var list []json.RawMessage
 		if json.Unmarshal(raw, &list) != nil {
 			list = []json.RawMessage{raw}
+		}
+		if len(list) > maxItems {
+			items, list = append(items, item{}), list[:maxItems]
 		}
 		for _, one := range list {
 			items = append(items, a.item(one, key.as))
@@ -330,11 +334,14 @@ func at(raw json.RawMessage, field string) (json.RawMessage, bool) {
 	return raw, string(raw) != "null"
 }
 
+// maxPath is the longest path that Linux opens, in bytes.
+const maxPath = 4096
+
 // realPath returns an absolute path with its links resolved. One that is relative is
-// not known: what it is relative to is its tool's business.
+// not known: what it is relative to is its tool's business. Nor is one that no system opens.
 func (g *Gate) realPath(text string) (string, bool) {
 	path := g.expand(text)
-	if !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
+	if len(path) > maxPath || !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 		return "", false
 	}
 	return resolved(path), true
@@ -379,42 +386,65 @@ const maxSuggestions = 4
 // same, in bytes: a name, an address, no prose.
 const maxSuggested = 64
 
+// maxLooked bounds the arguments that are looked at for something to offer.
+const maxLooked = 32
+
 // suggest returns the conditions under which calls like this one could be allowed for
 // longer, those that say where it reaches first.
 func (g *Gate) suggest(raw json.RawMessage) []Match {
-	var reach, rest []Match
+	times, values := map[string]int{}, map[string]json.RawMessage{}
+	var names []string
 	for name, value := range jsonobject.Fields(raw) {
-		if strings.HasPrefix(name, "/") {
-			name = "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
-		}
-		text, isText, ok := scalar(value)
-		if _, once := at(raw, name); !ok || !once {
-			continue
-		}
-		switch path, absolute := g.realPath(text); {
-		case !isText && text != "true" && text != "false":
-			rest = append(rest, Match{Field: name, Op: AtMost, Value: text})
-		case isText && absolute:
-			reach = append(reach, Match{Field: name, Op: PathUnder, Value: filepath.Dir(path)})
-		case isText && strings.Contains(text, "://"):
-			if host, ok := hostOf(text); ok {
-				reach = append(reach, Match{Field: name, Op: HostIs, Value: host})
-			}
-		case text != "" && len(text) <= maxSuggested && !strings.ContainsAny(text, " \t\r\n"):
-			rest = append(rest, Match{Field: name, Op: Equals, Value: text})
+		if times[name]++; times[name] == 1 && len(names) < maxLooked {
+			names, values[name] = append(names, name), value
 		}
 	}
-	all := slices.DeleteFunc(append(reach, rest...), func(m Match) bool {
-		_, err := m.compile()
-		return err != nil || m.Op == PathUnder && !g.suggestible(m.Value)
-	})
+	var reach, rest []Match
+	for _, name := range names {
+		m, ok := g.suggestOne(name, values[name])
+		switch {
+		case !ok || times[name] > 1: // written twice: programs differ in which they take
+		case m.Op == PathUnder || m.Op == HostIs:
+			reach = append(reach, m)
+		default:
+			rest = append(rest, m)
+		}
+	}
+	all := append(reach, rest...)
 	return all[:min(len(all), maxSuggestions)]
 }
 
-// suggestible reports whether a folder is narrow enough to be offered.
-func (g *Gate) suggestible(folder string) bool {
-	_, err := g.GrantablePath(folder)
-	return err == nil
+// suggestOne returns the condition under which an argument may be as it is, or like it.
+func (g *Gate) suggestOne(name string, value json.RawMessage) (Match, bool) {
+	text, isText, ok := scalar(value)
+	if !ok {
+		return Match{}, false
+	}
+	if strings.HasPrefix(name, "/") {
+		name = "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+	}
+	m := Match{Field: name}
+	switch path, absolute := g.realPath(text); {
+	case !isText && text != "true" && text != "false":
+		m.Op, m.Value = AtMost, text
+	case isText && absolute:
+		folder, err := g.GrantablePath(filepath.Dir(path))
+		if err != nil {
+			return Match{}, false // too wide to be offered
+		}
+		m.Op, m.Value = PathUnder, folder
+	case isText && strings.Contains(text, "://"):
+		if m.Value, ok = hostOf(text); !ok {
+			return Match{}, false
+		}
+		m.Op = HostIs
+	case text != "" && len(text) <= maxSuggested && !strings.ContainsAny(text, " \t\r\n"):
+		m.Op, m.Value = Equals, text
+	default:
+		return Match{}, false
+	}
+	_, err := m.compile()
+	return m, err == nil
 }
 
 // matchSentences are the conditions of a rule, each after a comma.

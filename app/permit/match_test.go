@@ -427,3 +427,29 @@ func percentile(all []time.Duration, part float64) time.Duration {
 	slices.Sort(all)
 	return all[min(len(all)-1, int(float64(len(all))*part))]
 }
+
+func TestHostileArgumentsDoNotHoldTheGate(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	g, c := trusted(t, permit.Options{})
+	_, err := g.AddRule(t.Context(), rule(permit.Allow, permit.Match{Field: "path", Op: permit.PathUnder, Value: home}))
+	must(t, err)
+	var names strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&names, `"a%d": "/usr/../usr/lib", `, i)
+	}
+	inside := `"` + home + `/a"`
+	for name, arguments := range map[string]string{
+		"names": `{` + names.String() + `"path": "/usr"}`,
+		"parts": `{"path": "/usr` + strings.Repeat("/../usr", 100_000) + `"}`,
+		"deep":  `{"path": "` + home + strings.Repeat("/none", 100_000) + `"}`,
+		"items": `{"path": [` + strings.Repeat(inside+`, `, 50_000) + inside + `]}`,
+	} {
+		call := request(c)
+		a := &asker{answer: permit.Answer{Effect: permit.Deny, Scope: permit.Once}}
+		call.Arguments, call.Asker = json.RawMessage(arguments), a
+		if d := g.Decide(t.Context(), call); d.Effect != permit.Deny || len(a.asked) != 1 {
+			t.Errorf("%s: %+v, asked %d times", name, d, len(a.asked))
+		}
+	}
+}

@@ -31,6 +31,9 @@ func (g *Gate) protectedPath(text string) string {
 	case !filepath.IsAbs(path):
 		return ""
 	}
+	if len(path) > maxPath {
+		path = filepath.Clean(path) // no system opens it as it is, only a program that shortens it
+	}
 	path = resolved(path)
 	for _, place := range g.protected {
 		if under(place, path) {
@@ -57,7 +60,7 @@ const removable = "/run/media"
 // it does not exist, invalid, with the reason, when no plugin may access it.
 func (g *Gate) GrantablePath(path string) (string, error) {
 	refuse := func(why, hint string) (string, error) {
-		return "", fault.New(fault.Invalid, "permit.folder", shownPath(path)+" "+why+", so no plugin is given it.", hint)
+		return "", fault.New(fault.Invalid, "permit.folder", plain(path)+" "+why+", so no plugin is given it.", hint)
 	}
 	whole := g.expand(path)
 	if !filepath.IsAbs(whole) || strings.ContainsRune(whole, 0) {
@@ -65,7 +68,7 @@ func (g *Gate) GrantablePath(path string) (string, error) {
 	}
 	real, err := filepath.EvalSymlinks(whole)
 	if err != nil {
-		return "", fault.Wrap(fault.NotFound, "permit.folder", "There is no "+shownPath(path)+", or you may not read it.",
+		return "", fault.Wrap(fault.NotFound, "permit.folder", "There is no "+plain(path)+", or you may not read it.",
 			"Make it first, or correct the path.", err)
 	}
 	home := g.home
@@ -121,14 +124,14 @@ func under(folder, path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// shownPath is a path as a sentence may hold it.
-func shownPath(path string) string {
+// plain returns a path, or another text of an argument or a rule, as a sentence may hold it.
+func plain(text string) string {
 	clean := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return '?'
 		}
 		return r
-	}, path)
+	}, text)
 	if short := []rune(clean); len(short) > 200 {
 		return string(short[:200]) + "…"
 	}
@@ -140,16 +143,24 @@ func shownPath(path string) string {
 func resolved(path string) string {
 	volume := filepath.VolumeName(path)
 	real := volume + string(filepath.Separator)
+	gone := 0 // how long real was when it could not be read: nor can what is below
 	for part := range strings.FieldsFuncSeq(path[len(volume):],
 		func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }) {
 		switch part {
 		case ".":
 		case "..":
-			real = filepath.Dir(real)
+			if real = filepath.Dir(real); len(real) < gone {
+				gone = 0
+			}
 		default:
 			real = filepath.Join(real, part)
+			if gone > 0 {
+				continue
+			}
 			if at, err := filepath.EvalSymlinks(real); err == nil {
 				real = at
+			} else {
+				gone = len(real)
 			}
 		}
 	}

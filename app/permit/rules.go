@@ -65,6 +65,7 @@ func (g *Gate) check(rule *Rule) error {
 	if rule.Permission != "" {
 		return nil // its conditions are a folder's, see Rule.folder
 	}
+	rule.Match = slices.Clone(rule.Match) // the caller's stays as it is
 	for i, m := range rule.Match {
 		switch m.Op {
 		case PathUnder:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,6 +62,33 @@ func TestPC05WhatAScriptThatDoesNotCompileSays(t *testing.T) {
 	if s.State != plugin.Failed || p == nil || p.File != "hook.py" || p.Line != 2 ||
 		!strings.Contains(p.Message, "syntax error in line 2") || !strings.Contains(p.Stderr, "SyntaxError: invalid syntax") {
 		t.Errorf("it is %s, %+v", s.State, p)
+	}
+	b.ask(nobody(), say("hi")).says("hi")
+}
+
+func TestAProgramThatNothingCanStartIsRefused(t *testing.T) {
+	b := newBench(t)
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	must(t, syscall.Mkfifo(pipe, 0o700))
+	scripts := t.TempDir()
+	one, other := filepath.Join(scripts, "one"), filepath.Join(scripts, "other")
+	self := filepath.Join(scripts, "self")
+	write(t, self, "#!"+self+"\n")
+	write(t, one, "#!"+other+" -x\n")
+	write(t, other, "#!/usr/bin/env "+one+"\n")
+	for id, c := range map[string]struct{ program, want string }{
+		"itself": {self, "is a script that only scripts read"},
+		"others": {one, "is a script that only scripts read"},
+		"pipe":   {pipe, "is no file"},
+		"folder": {scripts, "is no file"},
+	} {
+		e := stages("before_llm")
+		e["command"] = []string{c.program}
+		s := b.hook(id, e, "")
+		if p := s.Problem; s.State != plugin.Failed || p == nil || p.Kind != "refused" ||
+			!strings.Contains(p.Message, c.want) {
+			t.Errorf("%s: it is %s, %+v", id, s.State, p)
+		}
 	}
 	b.ask(nobody(), say("hi")).says("hi")
 }

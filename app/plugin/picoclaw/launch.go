@@ -34,7 +34,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 		Kind: "command", Dir: p.folder(src), Read: []string{src.Path}, Write: []string{start.Storage},
 		Patience: patience, Line: limit.HookLine.Value,
 	}
-	if err := d.program(ctx, &spec, src, p.Command); err != nil {
+	if err := d.program(ctx, &spec, src, p.Command, maxScripts); err != nil {
 		return sandbox.Spec{}, err
 	}
 	env := map[string]string{"PATH": os.Getenv("PATH"), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUTF8": "1"}
@@ -49,8 +49,15 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	return spec, nil
 }
 
-// program puts the command into spec, with what starting its program reads.
-func (d *Dialect) program(ctx context.Context, spec *sandbox.Spec, src plugin.Source, command []string) error {
+// maxScripts bounds how many scripts may stand before a program, each the interpreter of
+// the one before, as Linux does.
+const maxScripts = 4
+
+// program puts the command into spec, with what starting its program reads. Before that
+// there may be so many scripts.
+func (d *Dialect) program(ctx context.Context, spec *sandbox.Spec, src plugin.Source, command []string,
+	scripts int,
+) error {
 	name := command[0]
 	switch {
 	case name == "python3" || name == "python":
@@ -83,8 +90,20 @@ func (d *Dialect) program(ctx context.Context, spec *sandbox.Spec, src plugin.So
 			Hint: "Correct “command”; relative paths are those below the folder of hook.json.",
 		}
 	}
+	if info, err := os.Stat(real); err != nil || !info.Mode().IsRegular() { // a pipe would be waited for
+		return &plugin.Problem{
+			Kind: "refused", File: FileName, Message: command[0] + " is no file, so it is no program.",
+			Hint: "Correct “command”.",
+		}
+	}
 	if words := interpreter(real); len(words) > 0 { // a script: what reads it is started
-		return d.program(ctx, spec, src, slices.Concat(words, []string{real}, command[1:]))
+		if scripts == 0 {
+			return &plugin.Problem{
+				Kind: "refused", File: FileName, Message: command[0] + " is a script that only scripts read.",
+				Hint: "Name a program behind #! in its first line.",
+			}
+		}
+		return d.program(ctx, spec, src, slices.Concat(words, []string{real}, command[1:]), scripts-1)
 	}
 	spec.Argv = append([]string{real}, command[1:]...)
 	spec.Execute = append(spec.Execute, python.Loader(real)...)
