@@ -8,6 +8,7 @@ import (
 	"conclave/app/bus"
 	"conclave/app/fault"
 	"conclave/app/permit"
+	"conclave/app/tool"
 	"conclave/app/transcript"
 )
 
@@ -31,6 +32,9 @@ func (p *Permissions) Requests() (PermissionRequestList, error) {
 			Capabilities: []string{}, Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History,
 			Conversation: string(q.Conversation), Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: stamp(q.Asked),
 			Expires: stamp(q.Expires), Hidden: q.Hidden, Only: []string{},
+		}
+		if was := q.Original; was != nil {
+			v.Original = &OriginalView{was.Tool, tool.Comparable(was.Arguments), tool.Comparable(q.Arguments)}
 		}
 		for _, m := range q.Matches {
 			v.Only = append(v.Only, m.Sentence())

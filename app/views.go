@@ -356,17 +356,19 @@ type ToolList struct {
 
 // PermissionRequestView is a request that waits for a person.
 type PermissionRequestView struct {
-	ID           string         `json:"id"`
-	Nonce        string         `json:"nonce"` // must come back with the answer
-	Kind         permit.Kind    `json:"kind"`
-	Caller       string         `json:"caller"`
-	Plugin       string         `json:"plugin"`
-	PluginName   string         `json:"plugin_name"`
-	Tool         string         `json:"tool"`
-	Title        string         `json:"title"` // “gpt-test wants to save a note”
-	Name         string         `json:"name"`  // of the tool, as a person reads it; "" when kind is not call
-	Capabilities []string       `json:"capabilities"`
-	Arguments    string         `json:"arguments"` // indented JSON; "" when the call has none
+	ID           string      `json:"id"`
+	Nonce        string      `json:"nonce"` // must come back with the answer
+	Kind         permit.Kind `json:"kind"`
+	Caller       string      `json:"caller"`
+	Plugin       string      `json:"plugin"`
+	PluginName   string      `json:"plugin_name"`
+	Tool         string      `json:"tool"`
+	Title        string      `json:"title"` // “gpt-test wants to save a note”
+	Name         string      `json:"name"`  // of the tool, as a person reads it; "" when kind is not call
+	Capabilities []string    `json:"capabilities"`
+	Arguments    string      `json:"arguments"` // indented JSON; "" when the call has none
+	// What hooks made the call of: what its caller asked for. null where they left it alone.
+	Original     *OriginalView  `json:"original"`
 	Reach        string         `json:"reach"`
 	Reason       string         `json:"reason"`
 	History      string         `json:"history"`
@@ -379,6 +381,13 @@ type PermissionRequestView struct {
 	Asked        string         `json:"asked"`
 	Expires      string         `json:"expires"`
 	Hidden       int            `json:"hidden"` // hidden characters removed from what is shown
+}
+
+// OriginalView is a call as its caller asked for it, before hooks changed it.
+type OriginalView struct {
+	Tool   string `json:"tool"`   // its name, where hooks chose another tool; else ""
+	Before string `json:"before"` // its arguments as indented JSON, in a form to compare
+	After  string `json:"after"`  // those that the call has now, in the same form
 }
 
 // AnswerView is a person's answer to a request.

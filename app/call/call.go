@@ -167,6 +167,7 @@ type Call struct {
 	turn      *Turn
 	log       Log
 	arguments json.RawMessage // as they were asked for, or as hooks left them; a person may have changed the record's
+	original  permit.Original // as the caller asked for it, with the WireName of its tool
 	hooks     []hook.Trace    // what hooks did so far
 	answer    *tool.Result    // what a hook answered in place of the tool
 	ask       []string        // why hooks have a person asked, whatever they allowed before
@@ -195,8 +196,12 @@ func (r *Runner) Record(ctx context.Context, o *Turn, asked *chat.ToolCall, foun
 		c.arguments = wrapped(asked.Raw)
 		c.Record.Arguments = c.arguments
 	}
+	c.original = permit.Original{Tool: cmp.Or(found.WireName, asked.Tool), Arguments: c.arguments}
 	if h := asked.Hook; h != nil {
 		c.ask = append(c.ask, hookedReason(h))
+		if h.Tool != "" {
+			c.original = permit.Original{Tool: h.Tool, Arguments: h.Arguments}
+		}
 	}
 	if found.Name != "" {
 		c.names(found)
@@ -325,7 +330,7 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	d := c.runner.o.Gate.Decide(ctx, permit.Call{
 		ID: c.Name(), Caller: c.turn.Caller, CallerName: c.turn.CallerName, Tool: c.Tool, Arguments: c.arguments,
 		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Taint: taint, Asker: c.turn.Asker,
-		Because: c.ask, OnWait: c.waits(held),
+		Because: c.ask, Original: c.changed(), OnWait: c.waits(held),
 	})
 	if d.Effect != permit.Allow && ctx.Err() != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}

@@ -160,6 +160,21 @@ func hookedReason(h *chat.HookedCall) string {
 	if h.Tool == "" {
 		return "the model did not ask for it: the hook " + h.By + " added it"
 	}
-	return fmt.Sprintf("the hook %s changed it; the model asked for %s with %s", h.By, h.Tool,
-		cutText(string(h.Arguments), maxShown))
+	return "the hook " + h.By + " changed what the model asked for"
+}
+
+// changed returns the call as its caller asked for it, or nil where hooks left it so.
+func (c *Call) changed() *permit.Original {
+	was := c.original
+	moved := was.Tool != c.Tool.WireName
+	if !moved && tool.SameJSON(was.Arguments, c.arguments) {
+		return nil
+	}
+	if found, ok := c.turn.Tools.ByWire(was.Tool); ok {
+		was.Tool = found.DisplayName()
+	}
+	if !moved {
+		was.Tool = ""
+	}
+	return &was
 }

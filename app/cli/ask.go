@@ -12,6 +12,8 @@ import (
 
 	"conclave/app/fault"
 	"conclave/app/permit"
+	"conclave/app/textdiff"
+	"conclave/app/tool"
 )
 
 // lines reads lines from a stream that cannot be interrupted, on a goroutine of
@@ -216,6 +218,7 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Request) (permit.Answe
 		fmt.Fprintf(w, "  tool     %s: %s\n", oneLine(t.Name), firstLine(t.Description))
 		fmt.Fprint(w, indented(indented(restOf(t.Description))))
 	}
+	fmt.Fprint(w, rewritten(p))
 	if len(p.Arguments) > 0 && string(p.Arguments) != "null" {
 		fmt.Fprintf(w, "  with     %s\n", indentJSON(p.Arguments, 11))
 	}
@@ -259,4 +262,32 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Request) (permit.Answe
 			return answer, nil
 		}
 	}
+}
+
+// shownWidth is from where on a line that hooks changed is shortened to what differs.
+const shownWidth = 120
+
+// rewritten shows, for the question about a call, what hooks made of it.
+func rewritten(p permit.Request) string {
+	was := p.Original
+	if was == nil {
+		return ""
+	}
+	var b strings.Builder
+	if was.Tool != "" {
+		fmt.Fprintf(&b, "  asked    %s\n", oneLine(was.Tool))
+	}
+	lines := textdiff.Lines(tool.Comparable(was.Arguments), tool.Comparable(p.Arguments))
+	if len(lines) > 0 {
+		b.WriteString("  changed  - is what was asked for, + is what hooks made of it\n")
+	}
+	signs := map[textdiff.Kind]string{textdiff.Removed: "- ", textdiff.Added: "+ ", textdiff.Same: "  "}
+	for _, l := range textdiff.Near(lines, shownWidth) {
+		if l.Kind == textdiff.Gap {
+			b.WriteString("           …\n")
+			continue
+		}
+		b.WriteString("           " + signs[l.Kind] + tool.ShowLine(l.Text) + "\n")
+	}
+	return b.String()
 }

@@ -64,6 +64,51 @@ func TestF11TypeAheadAnswersNoQuestion(t *testing.T) {
 	}
 }
 
+func TestAQuestionShowsWhatWasAskedForBeforeAHookChangedIt(t *testing.T) {
+	long := strings.Repeat("word ", 100)
+	for name, c := range map[string]struct {
+		was       *permit.Original
+		now, want string
+	}{
+		"nothing changed": {nil, `{"a":1}`, ""},
+		"a value": {
+			&permit.Original{Arguments: []byte(`{"path":"notes.txt","n":1}`)}, `{"n": 1, "path": "/etc/passwd"}`,
+			`  changed  - is what was asked for, + is what hooks made of it
+             {
+               "n": 1,
+           -   "path": "notes.txt"
+           +   "path": "/etc/passwd"
+             }
+`,
+		},
+		"another tool": {
+			&permit.Original{Tool: "Get weather", Arguments: []byte(`{}`)}, `{}`, "  asked    Get weather\n",
+		},
+		"a word of a long text, and a hidden character": {
+			&permit.Original{Arguments: []byte(`{"text":"` + long + "a\u202eb" + long + `"}`)}, `{"text":"` + long + "ab" + long + `"}`,
+			`  changed  - is what was asked for, + is what hooks made of it
+             {
+           - …` + long[len(long)-60+1:] + `a\u{202e}b` + long[:60-1] + `…
+           + …` + long[len(long)-60+1:] + `ab` + long[:60-1] + `…
+             }
+`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var screen strings.Builder
+			asks := &command{Session: &Session{In: strings.NewReader(""), Err: &screen, Out: io.Discard, Terminal: true}}
+			_, err := (&terminalAsker{asks}).Ask(t.Context(), permit.Request{
+				Kind: permit.KindCall, Title: "Somebody asks", Reach: "Nothing.", Original: c.was, Arguments: []byte(c.now),
+			})
+			_, got, _ := strings.Cut(screen.String(), "! Somebody asks\n")
+			got, _, shown := strings.Cut(got, "  with     {")
+			if err == nil || !shown || got != c.want {
+				t.Errorf("%v, got\n%s\nwant\n%s", err, got, c.want)
+			}
+		})
+	}
+}
+
 func TestF66APluginThatRestsIsSaidToRest(t *testing.T) {
 	problem := &plugin.Problem{
 		Message: "It ended 3 times within a minute and rests now; last: exit 7", Hint: "Read its log, then reload it.",

@@ -1,8 +1,6 @@
 package hook
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,7 +27,7 @@ func requestText(r llm.Request) [][]section {
 		head = append(head, section{"Settings", set})
 	}
 	for _, t := range r.Tools {
-		tools = append(tools, section{"Tool " + t.Name, t.Description + "\n" + indented(t.Parameters)})
+		tools = append(tools, section{"Tool " + t.Name, t.Description + "\n" + tool.Indented(t.Parameters)})
 	}
 	for _, m := range r.Messages {
 		messages = append(messages, section{roles[m.Role], partsText(m.Parts)})
@@ -79,7 +77,9 @@ func partsText(parts []chat.Part) string {
 
 func answerText(m chat.Message) [][]section { return [][]section{{{"Answer", partsText(m.Parts)}}} }
 
-func argumentsText(c Call) [][]section { return [][]section{{{"Arguments", indented(c.Arguments)}}} }
+func argumentsText(c Call) [][]section {
+	return [][]section{{{"Arguments", tool.Comparable(c.Arguments)}}}
+}
 
 func resultText(c Call) [][]section {
 	if c.Result == nil {
@@ -92,14 +92,6 @@ func resultText(c Call) [][]section {
 	return [][]section{append(all, section{"Result", partsText(c.Result.Content)})}
 }
 
-func indented(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
-		return string(raw)
-	}
-	return b.String()
-}
-
 // change returns the lines by which what a hook gave back differs from what it was
 // given (see chat.HookStep.Change), and why they are not all.
 func change(before, after [][]section, mask func(string) string, room int) (text, left string) {
@@ -108,7 +100,7 @@ func change(before, after [][]section, mask func(string) string, room int) (text
 		return "", limit.HookCompared.Person
 	}
 	first := written(before, mask)
-	lines := textdiff.Lines(first, written(after, mask))
+	lines := textdiff.Near(textdiff.Lines(first, written(after, mask)), tool.ShownLine)
 	if len(lines) == 0 {
 		return "", "What it gave back reads as what it was given."
 	}

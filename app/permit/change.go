@@ -89,7 +89,7 @@ func (a Approval) changes(c PluginVersion) (changes []Change, wider bool) {
 				add(t.Name, "title", a.Titles[t.Name], t.Title, true)
 				found = true
 			}
-			if before := a.Schemas[t.Name]; !sameJSON(before, t.Parameters) {
+			if before := a.Schemas[t.Name]; !tool.SameJSON(before, t.Parameters) {
 				add(t.Name, "parameters", string(before), string(t.Parameters), moreTexts(before, t.Parameters))
 				found = true
 			}
@@ -125,7 +125,7 @@ func (a Approval) firstListing(c PluginVersion) []Change {
 			if before != t.Description {
 				changes = append(changes, Change{Tool: t.Name, Field: "description", Before: before, After: t.Description})
 			}
-			if schema := a.Schemas[t.Name]; before == t.Description || !sameJSON(schema, t.Parameters) {
+			if schema := a.Schemas[t.Name]; before == t.Description || !tool.SameJSON(schema, t.Parameters) {
 				changes = append(changes, Change{
 					Tool: t.Name, Field: "parameters", Before: string(schema), After: string(t.Parameters),
 				})

@@ -51,7 +51,7 @@ type Gate struct {
 	released    map[string]bool          // "plugin:tool digest" of definitions approved in this run
 	requests    []*openRequest           // oldest first
 	beforeRun   map[string]*Approval     // of plugins approved for a run only: what was said before, or nil
-	allowedOnce map[string]bool          // calls that were allowed after their program had died
+	allowedOnce map[string]bool          // calls that were allowed after their program had died, by id and callKey
 	uses        map[string]Use           // by tool id
 	unwritten   map[string]bool          // tool ids whose use the store does not have yet
 	writing     *time.Timer              // writes them; nil while nothing is due
@@ -227,8 +227,8 @@ func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) Decision
 	g.mu.Lock()
 	c, sentence := g.checkLocked(&call)
 	step, r := c.walk(visit)
-	if r.effect == Ask && g.allowedOnce[call.ID] {
-		delete(g.allowedOnce, call.ID)
+	if r.effect == Ask && len(g.allowedOnce) > 0 && g.allowedOnce[call.ID+"\x00"+callKey(call)] {
+		delete(g.allowedOnce, call.ID+"\x00"+callKey(call))
 		r = ruling{effect: Allow, why: "you allowed it once", by: "person"}
 	}
 	if r.effect != Ask {
@@ -418,7 +418,7 @@ func (g *Gate) apply(ctx context.Context, call Call, step int, p Request, a Answ
 		return d, err
 	}
 	d.Why = who + " allowed it " + scopeWords(a.Scope)
-	if len(a.Arguments) > 0 && !sameJSON(a.Arguments, call.Arguments) {
+	if len(a.Arguments) > 0 && !tool.SameJSON(a.Arguments, call.Arguments) {
 		d.Arguments, d.Edited = a.Arguments, true
 		d.Why += ", with edited arguments"
 	}
@@ -524,12 +524,6 @@ func stopped() Decision {
 		Effect: Deny, By: "nobody to ask", Why: "it was stopped before anybody answered",
 		Reason: "the person stopped the answer",
 	}
-}
-
-func sameJSON(a, b json.RawMessage) bool {
-	x, errX := tool.Canonical(a)
-	y, errY := tool.Canonical(b)
-	return errX == nil && errY == nil && string(x) == string(y)
 }
 
 // Attach says that a window shows requests, until the caller calls detach. While none

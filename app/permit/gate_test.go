@@ -777,6 +777,33 @@ func TestIdenticalCallsMergeIntoOneCard(t *testing.T) {
 	})
 }
 
+func TestACardHasWhatWasAskedForBeforeAHookChangedIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := trusted(t, permit.Options{Store: newMemory()})
+		defer g.Attach()()
+		r := request(c)
+		r.Because = []string{"the hook h changed it"}
+		r.Original = &permit.Original{Tool: "Say\nit", Arguments: json.RawMessage("{\"text\":\"\u200bb\"}")}
+		p, first := asked(t, g, r)
+		if p.Original == nil || p.Original.Tool != "Say it" || string(p.Original.Arguments) != `{"text":"b"}` ||
+			p.Hidden != 1 || r.Original.Tool != "Say\nit" {
+			t.Errorf("the card has %+v, %d hidden", p.Original, p.Hidden)
+		}
+		// The same call, of something else or of nothing, is another question.
+		r.ID, r.Original = "call-2", &permit.Original{Arguments: json.RawMessage(`{"text":"c"}`)}
+		other, second := asked(t, g, r)
+		r.ID, r.Original = "call-3", nil
+		plain, third := asked(t, g, r)
+		if other.ID == p.ID || plain.ID == p.ID || plain.ID == other.ID || plain.Original != nil {
+			t.Errorf("cards %s, %s, %s", p.ID, other.ID, plain.ID)
+		}
+		g.SetPaused(true)
+		<-first
+		<-second
+		<-third
+	})
+}
+
 func TestAWiderAnswerSettlesOtherCardsAndAPauseSettlesAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, c := trusted(t, permit.Options{})
@@ -910,6 +937,11 @@ func TestARequestSurvivesACrashAndAYesReleasesTheResumedCall(t *testing.T) {
 		other.ID = "call-9"
 		if d := again.Decide(t.Context(), other); d.Effect != permit.Deny {
 			t.Errorf("another call was released: %+v", d)
+		}
+		other = request(c)
+		other.Arguments = json.RawMessage(`{"text":"b"}`)
+		if d := again.Decide(t.Context(), other); d.Effect != permit.Deny {
+			t.Errorf("the call was released with arguments that nobody saw: %+v", d)
 		}
 		if d := again.Decide(t.Context(), request(c)); d.Effect != permit.Allow || d.By != "person" {
 			t.Errorf("the resumed call was not released: %+v", d)

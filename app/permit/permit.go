@@ -126,6 +126,8 @@ type Call struct {
 	// Because says why a person has to allow this call, whatever they allowed before:
 	// hooks changed it.
 	Because []string
+	// Original holds the call as it was asked for, where hooks made another of it.
+	Original *Original
 	// Instead names the tool for which Tool's plugin would answer, though it is
 	// another's. The answer, in Arguments, counts only if a person accepts it.
 	Instead string
@@ -173,9 +175,10 @@ type Request struct {
 	Title        string              `json:"title"`          // "Main assistant wants to write files with Notes"
 	Capabilities []Capability        `json:"capabilities"`
 	Arguments    json.RawMessage     `json:"arguments,omitempty"`
-	Reach        string              `json:"reach"`   // "Can touch: its own storage folder."
-	Reason       string              `json:"reason"`  // "Asked because: first time this tool runs in this chat."
-	History      string              `json:"history"` // "Allowed 4 times, last on Tuesday."
+	Original     *Original           `json:"original,omitempty"` // what the caller asked for, where hooks changed it
+	Reach        string              `json:"reach"`              // "Can touch: its own storage folder."
+	Reason       string              `json:"reason"`             // "Asked because: first time this tool runs in this chat."
+	History      string              `json:"history"`            // "Allowed 4 times, last on Tuesday."
 	Conversation chat.ConversationID `json:"conversation,omitempty"`
 	Turn         string              `json:"turn,omitempty"`
 	Call         string              `json:"call,omitempty"`
@@ -190,6 +193,12 @@ type Request struct {
 	Folder      string      `json:"folder,omitempty"`  // plugin: where it lies
 	Tools       []ShownTool `json:"tools,omitempty"`   // plugin: what it will offer, as far as that is known
 	Permissions []string    `json:"permissions,omitempty"`
+}
+
+// Original is a call as its caller asked for it.
+type Original struct {
+	Tool      string          `json:"tool,omitempty"` // name of the tool, for a person, where hooks chose another
+	Arguments json.RawMessage `json:"arguments"`
 }
 
 // ShownTool is a tool as a request shows it to a person who is to approve its plugin.

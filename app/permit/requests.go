@@ -58,6 +58,11 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 		Scopes: []Scope{Once}, Asked: c.now, Expires: c.now.Add(AnswerTimeout), Hidden: hidden + call.Tool.Hidden,
 	}
 	p.Title = asks(CallerName(call.Caller, p.CallerName), p.PluginName, call.Tool, c.capabilities)
+	if was := call.Original; was != nil {
+		shown, hidden := shownArguments(was.Arguments)
+		p.Original = &Original{Tool: shownName(was.Tool), Arguments: shown}
+		p.Hidden += hidden
+	}
 	if !r.once {
 		if call.Turn != "" {
 			p.Scopes = append(p.Scopes, ThisAnswer)
@@ -138,16 +143,21 @@ func eachString(value any, change func(string) string) any {
 	return value
 }
 
-// callKey is equal for identical calls.
+// callKey is equal for identical calls, which were asked for alike.
 func callKey(call Call) string {
 	key := string(call.Caller) + "\x00" + call.Tool.ID() + "\x00" + call.Tool.Digest + "\x00" +
-		string(call.Conversation) + "\x00"
-	if canonical, err := tool.Canonical(call.Arguments); err == nil {
-		key += string(canonical)
-	} else {
-		key += string(call.Arguments)
+		string(call.Conversation) + "\x00" + canonical(call.Arguments)
+	if was := call.Original; was != nil {
+		key += "\x00" + was.Tool + "\x00" + canonical(was.Arguments)
 	}
 	return key
+}
+
+func canonical(arguments json.RawMessage) string {
+	if text, err := tool.Canonical(arguments); err == nil {
+		return string(text)
+	}
+	return string(arguments)
 }
 
 // joinLocked puts a call into the list of requests, or adds it to an identical one;
@@ -262,7 +272,7 @@ func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 	d, err := g.apply(context.WithoutCancel(ctx), e.call, e.step, e.Request, a, "person")
 	if left && a.Effect == Allow && d.Rule == "" {
 		g.mu.Lock()
-		g.allowedOnce[e.call.ID] = true
+		g.allowedOnce[e.call.ID+"\x00"+e.key] = true
 		g.mu.Unlock()
 	}
 	e.resolve(d)
@@ -354,7 +364,7 @@ func (g *Gate) restore(ctx context.Context) error {
 		}
 		call := Call{
 			ID: s.Request.Call, Caller: s.Caller, Tool: s.Tool, Arguments: s.Arguments, Capabilities: s.Capabilities,
-			Conversation: s.Request.Conversation, Turn: s.Request.Turn,
+			Conversation: s.Request.Conversation, Turn: s.Request.Turn, Original: s.Request.Original,
 		}
 		s.Request.Reason += " Conclave ended before you answered."
 		g.requests = append(g.requests, &openRequest{

@@ -4,7 +4,9 @@ package textdiff
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
 )
@@ -59,4 +61,55 @@ func ended(text string) []byte {
 		text += "\n"
 	}
 	return []byte(text)
+}
+
+// around is how much of what two lines share Near leaves beside what differs.
+const around = 60
+
+// Near shortens lines of more than most characters: of a removed line and of the added one
+// that takes its place, what both begin with and what both end with is cut.
+func Near(lines []Line, most int) []Line {
+	out := slices.Clone(lines)
+	for i := 0; i < len(out); {
+		removed := run(out[i:], Removed)
+		added := run(out[i+removed:], Added)
+		for n := range min(removed, added) {
+			was, now := &out[i+n], &out[i+removed+n]
+			if utf8.RuneCountInString(was.Text) > most || utf8.RuneCountInString(now.Text) > most {
+				was.Text, now.Text = apart(was.Text, now.Text)
+			}
+		}
+		i += max(removed+added, 1)
+	}
+	return out
+}
+
+// run returns how many lines of a kind there are in a row.
+func run(lines []Line, kind Kind) int {
+	if n := slices.IndexFunc(lines, func(l Line) bool { return l.Kind != kind }); n >= 0 {
+		return n
+	}
+	return len(lines)
+}
+
+// apart cuts what two texts begin and end with alike.
+func apart(before, after string) (string, string) {
+	a, b := []rune(before), []rune(after)
+	least := min(len(a), len(b))
+	start := 0
+	for start < least && a[start] == b[start] {
+		start++
+	}
+	end := 0
+	for end < least-start && a[len(a)-1-end] == b[len(b)-1-end] {
+		end++
+	}
+	head, tail := "", ""
+	if start > around {
+		head, a, b = "…", a[start-around:], b[start-around:]
+	}
+	if end > around {
+		tail, a, b = "…", a[:len(a)-end+around], b[:len(b)-end+around]
+	}
+	return head + string(a) + tail, head + string(b) + tail
 }

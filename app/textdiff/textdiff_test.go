@@ -34,3 +34,30 @@ func TestLinesThatDifferComeWithThoseAroundThem(t *testing.T) {
 		})
 	}
 }
+
+func TestLongLinesAreCutDownToWhatDiffers(t *testing.T) {
+	long := strings.Repeat("x", 500)
+	short := strings.Repeat("x", 60)
+	for name, c := range map[string]struct{ before, after, want string }{
+		"in the middle": {
+			long + "old" + long, long + "new" + long,
+			"-…" + short + "old" + short + "… +…" + short + "new" + short + "…",
+		},
+		"at the start":      {"old" + long, "new" + long, "-old" + short + "… +new" + short + "…"},
+		"at the end":        {long, long + "y", "-…" + short + " +…" + short + "y"},
+		"one is gone":       {long, "", "-" + long},
+		"one that is short": {"old", "new", "-old +new"},
+		"a line of another": {long + "a\nb", long + "c\nd", "-…" + short + "a -b +…" + short + "c +d"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			signs := map[textdiff.Kind]string{textdiff.Added: "+", textdiff.Removed: "-"}
+			for _, l := range textdiff.Near(textdiff.Lines(c.before, c.after), 400) {
+				got = append(got, signs[l.Kind]+l.Text)
+			}
+			if strings.Join(got, " ") != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}

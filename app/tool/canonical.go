@@ -30,6 +30,34 @@ func Canonical(raw []byte) ([]byte, error) {
 	return appendJSON(make([]byte, 0, len(raw)), value, appendNumber)
 }
 
+// Indented returns JSON as a person reads it, a value a line; other text as it is.
+func Indented(raw []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return b.String()
+}
+
+// Comparable returns JSON as Indented does, in the one form that all texts of the same
+// value have: what differs between two is what they say.
+func Comparable(raw []byte) string {
+	if canonical, err := Canonical(raw); err == nil {
+		raw = canonical
+	}
+	return Indented(raw)
+}
+
+// SameJSON reports whether two texts are the same JSON value.
+func SameJSON(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return json.Valid(a)
+	}
+	one, err := Canonical(a)
+	other, err2 := Canonical(b)
+	return err == nil && err2 == nil && bytes.Equal(one, other)
+}
+
 // appendJSON writes value with its names in order, and its numbers with number.
 func appendJSON(b []byte, value any, number func([]byte, string) ([]byte, error)) ([]byte, error) {
 	switch v := value.(type) {

@@ -43,6 +43,14 @@ const shots = {
       await p.waitForTimeout(900);
     },
   },
+  rewritten: {
+    scene: "rewritten",
+    act: async (p) => {
+      await armed(p, "Allow once");
+      await p.getByText("What would run").last().waitFor();
+    },
+    height: 1300,
+  },
   batch: { scene: "batch", act: (p) => armed(p, "Allow all 6 once") },
   tool: {
     scene: "tool",

@@ -165,7 +165,7 @@ func (h hooked) changed(c hook.Call, change changedCall) (callVerdict, error) {
 		if !isObject(change.Arguments) {
 			return callVerdict{}, errors.New("its arguments are no object")
 		}
-		if !sameJSON(arguments, change.Arguments) {
+		if !tool.SameJSON(arguments, change.Arguments) {
 			arguments = change.Arguments
 		}
 	}
@@ -173,7 +173,10 @@ func (h hooked) changed(c hook.Call, change changedCall) (callVerdict, error) {
 	if !renamed && string(arguments) == string(c.Arguments) {
 		return callVerdict{}, nil
 	}
-	why := fmt.Sprintf("the hook %s changed it; it was %s with %s", h.process.Name, was, excerpt(string(c.Arguments)))
+	why := "the hook " + h.process.Name + " changed it"
+	if renamed {
+		why += "; it was a call of " + was
+	}
 	c.Ask = append(c.Ask[:len(c.Ask):len(c.Ask)], why)
 	c.Arguments = arguments
 	if renamed {
@@ -181,13 +184,6 @@ func (h hooked) changed(c hook.Call, change changedCall) (callVerdict, error) {
 	}
 	note := fmt.Sprintf("The hook %s changed a call of %s.", h.process.Name, was)
 	return callVerdict{Action: hook.Changed, Value: c, Notes: []string{note}}, nil
-}
-
-// sameJSON reports whether two texts are the same value.
-func sameJSON(a, b json.RawMessage) bool {
-	one, err := tool.Canonical(a)
-	other, err2 := tool.Canonical(b)
-	return err == nil && err2 == nil && string(one) == string(other)
 }
 
 // note returns what a person is shown of a result besides what the model is told.

@@ -33,9 +33,14 @@ func TestPC18ChangedArgumentsAreWhatRunsAndWhatIsAskedAbout(t *testing.T) {
 		t.Errorf("the approver saw %+v", p)
 	}
 	// What the model asked for is allowed by itself; what the hook made of it is not.
-	if len(who.asked) != 1 || !strings.Contains(who.asked[0].Reason, "the hook careful changed it") ||
-		!strings.Contains(who.asked[0].Reason, `{"command":"ls"}`) || len(who.asked[0].Scopes) != 1 {
-		t.Errorf("the person was asked %+v", who.asked)
+	if len(who.asked) != 1 || who.asked[0].Reason != "Asked because: the hook careful changed it." ||
+		len(who.asked[0].Scopes) != 1 {
+		t.Fatalf("the person was asked %+v", who.asked)
+	}
+	was := who.asked[0].Original
+	if was == nil || string(was.Arguments) != listing || was.Tool != "" ||
+		string(who.asked[0].Arguments) != `{"command": "ls -l"}` {
+		t.Errorf("the person was shown %+v, and before it %+v", who.asked[0], was)
 	}
 	a.noted("The hook careful changed a call of exec.")
 	if a = b.ask(nobody(), calls("exec", listing), say("ok")); b.did() != "" || !a.results[0].IsError {
@@ -55,7 +60,9 @@ func TestPC18ARewriteThatNeedsAnotherPermissionIsAskedAgainAlthoughAlwaysAllowed
 	a := b.ask(who, calls("get_weather", beijing), say("well"))
 	a.says("well")
 	if b.did() != "" || len(who.asked) != 1 || who.asked[0].Tool != permit.BuiltIn+":exec" ||
-		!strings.Contains(who.asked[0].Reason, "it was get_weather") {
+		!strings.Contains(who.asked[0].Reason, "it was a call of get_weather") ||
+		who.asked[0].Original == nil || who.asked[0].Original.Tool != "Get weather" ||
+		string(who.asked[0].Original.Arguments) != beijing {
 		t.Errorf("asked %+v, told %q", who.asked, a.result(0))
 	}
 	who = nobody()

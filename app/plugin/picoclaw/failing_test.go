@@ -197,8 +197,27 @@ serve(after_llm=lambda p: {"response": {"response": {"tool_calls": [call]}}} if 
 	who := nobody()
 	a := b.ask(who, say("hi"), say("ok"))
 	a.says("ok")
-	if b.did() != "" || len(who.asked) != 1 || !strings.Contains(who.asked[0].Reason, "the hook h added it") {
+	if b.did() != "" || len(who.asked) != 1 || !strings.Contains(who.asked[0].Reason, "the hook h added it") ||
+		who.asked[0].Original != nil {
 		t.Errorf("asked %+v", who.asked)
+	}
+}
+
+func TestPC30TheQuestionShowsWhatTheModelAskedForBeforeAHookChangedItsAnswer(t *testing.T) {
+	b := newBench(t)
+	b.hook("h", stages("after_llm", "before_tool"), told+`
+call = {"id": "c1", "type": "function", "function": {"name": "exec", "arguments": "{\"command\":\"id\"}"}}
+serve(after_llm=lambda p: {"response": {"response": {"tool_calls": [call]}}} if p["meta"]["Iteration"] == 1 else {},
+      before_tool=lambda p: {"action": "modify", "call": {"arguments": {"command": "id -u"}}})`)
+	who := nobody()
+	b.ask(who, calls("exec", listing), say("ok")).says("ok")
+	if b.did() != "" || len(who.asked) != 1 || who.asked[0].Original == nil {
+		t.Fatalf("asked %+v", who.asked)
+	}
+	p := who.asked[0]
+	if string(p.Original.Arguments) != listing || string(p.Arguments) != `{"command": "id -u"}` ||
+		p.Reason != "Asked because: the hook h changed what the model asked for; and the hook h changed it." {
+		t.Errorf("asked %+v, and before it %+v", p, p.Original)
 	}
 }
 

@@ -121,7 +121,7 @@ func (h hooked) inject(ctx context.Context, given []llm.ToolDefinition, said []t
 			continue
 		case i >= 0:
 			tools = append(tools, given[i])
-			if !sameJSON(encoded(shownTools(given[i : i+1])[0]), encoded(d)) {
+			if !tool.SameJSON(encoded(shownTools(given[i : i+1])[0]), encoded(d)) {
 				notes = append(notes, fmt.Sprintf("The hook %s describes the tool %s, which is not its own, differently; "+
 					"the model is told its own description.", h.process.Name, name))
 			}
@@ -450,7 +450,7 @@ func (h hooked) recalled(parts []chat.Part, said []toolCall) (out []chat.Part, c
 		}
 		call := *had[at]
 		if f := one.Function; f != nil && (f.Name != "" && f.Name != call.Tool ||
-			f.Arguments != "" && !sameJSON(json.RawMessage(f.Arguments), call.Arguments) && f.Arguments != call.Raw) {
+			f.Arguments != "" && !tool.SameJSON(json.RawMessage(f.Arguments), call.Arguments) && f.Arguments != call.Raw) {
 			if call.Hook == nil {
 				call.Hook = &chat.HookedCall{By: h.process.Name, Tool: call.Tool, Arguments: call.Arguments}
 			}

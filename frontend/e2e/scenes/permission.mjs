@@ -54,6 +54,26 @@ export const tests = {
     },
   },
 
+  "what hooks made of a call stands on its card, word by word, before what would run": {
+    scene: "rewritten",
+    async run(page) {
+      const was = page.getByRole("group", {
+        name: "What was asked for, and what hooks made of it",
+      });
+      await was.nth(1).waitFor();
+      const changed = async (at, tag) =>
+        (await was.nth(at).locator(tag).allInnerTexts()).map((t) => t.replace(/\s+/g, " ").trim());
+      assert.deepEqual(await changed(0, "del"), ['Before: "tuesday.md",', 'Before: "Two']);
+      assert.deepEqual(await changed(0, "ins"), ['Now: "Reports/tuesday.md",', 'Now: "Three']);
+      assert.deepEqual(await changed(1, "del"), ["Before: Delete", 'Before: "x.md"']);
+      assert.deepEqual(await changed(1, "ins"), ["Now: Write", 'Now: "Reports/x.md"']);
+      // It has to be possible to read it before the card can be allowed.
+      await armed(page);
+      await was.first().focus();
+      assert.ok(await was.first().evaluate((group) => group === document.activeElement));
+    },
+  },
+
   "a layout shift disarms the buttons again": {
     scene: "permission",
     async run(page) {

@@ -429,6 +429,8 @@ export const s = {
     // Said at once by screen readers when a request arrives.
     alert: (title: string, keys: string) => `Permission needed: ${title}. Press ${keys} to review.`,
     action: "What exactly",
+    rewritten: "What was asked for, and what hooks made of it",
+    willRun: "What would run",
     edit: "Edit before allowing",
     editDone: "Use as asked",
     editBad: "This is not a JSON object yet.",

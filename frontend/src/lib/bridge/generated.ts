@@ -1135,6 +1135,16 @@ export interface Opinion {
   points: Point[];
 }
 
+/** Original is a call as its caller asked for it, before hooks changed it. */
+export interface Original {
+  /** its name, where hooks chose another tool; else "" */
+  tool: string;
+  /** its arguments as indented JSON, in a form to compare */
+  before: string;
+  /** those that the call has now, in the same form */
+  after: string;
+}
+
 /** Outgoing is a message to send with Chats.Send. */
 export interface Outgoing {
   text: string;
@@ -1271,6 +1281,8 @@ export interface PermissionRequest {
   capabilities: string[];
   /** indented JSON; "" when the call has none */
   arguments: string;
+  /** What hooks made the call of: what its caller asked for. null where they left it alone. */
+  original: Original | null;
   reach: string;
   reason: string;
   history: string;

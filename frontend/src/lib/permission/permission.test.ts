@@ -110,6 +110,14 @@ describe("requests", () => {
     app.close();
   });
 
+  test("what hooks changed is a card of its own", async () => {
+    const { app } = await startApp("rewritten");
+    const seq = app.permissions.calls[0]?.seq ?? 0;
+    const batches = app.permissions.batches(app.chat?.id ?? "", seq);
+    expect(batches.map((b) => b.requests.length)).toEqual([1, 1]);
+    app.close();
+  });
+
   test("a rule can be taken back, and given again", async () => {
     const { app, fake } = await startApp("grants");
     const rules = fake.permissions.grants;

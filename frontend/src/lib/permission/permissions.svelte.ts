@@ -79,7 +79,9 @@ export class PermissionsState extends Pulled {
   #batch(requests: PermissionRequest[]): Batch[] {
     const batches: Batch[] = [];
     for (const request of requests) {
-      const key = `${request.tool}\n${request.caller}`;
+      // What a hook changed is looked at by itself.
+      const own = request.original ? request.id : "";
+      const key = `${request.tool}\n${request.caller}\n${own}`;
       const batch = batches.find((b) => b.key === key);
       if (batch) batch.requests.push(request);
       else batches.push({ key, requests: [request] });

@@ -4,7 +4,8 @@ import { startApp, until } from "../testing";
 import { Adding } from "./adding.svelte";
 import { details, sentence } from "./details";
 import { LogState } from "./plugins.svelte";
-import { diffLines, wordDiff } from "./words";
+import { brief, wordDiff } from "../ui/words";
+import { diffLines } from "./words";
 
 describe("plugins", () => {
   test("a reload shows its time and its tools", async () => {
@@ -122,6 +123,10 @@ test("a word difference puts both texts back together", () => {
   expect(runs.filter((r) => r.kind === "same").map((r) => r.text)[0]).toBe("Sends a mail to ");
   const long = "word ".repeat(4000);
   expect(wordDiff(long, `${long}x`).map((r) => r.kind)).toEqual(["removed", "added"]);
+  const some = "word ".repeat(200);
+  expect(
+    brief(wordDiff(`${some}old ${some}`, `${some}new ${some}`)).map((r) => r.text.length),
+  ).toEqual([123, 3, 3, 123]);
 });
 
 test("F120 lines of changed code are told apart by what they begin with, whatever they say", () => {

@@ -335,6 +335,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       asked: new Date().toISOString(),
       expires: new Date(Date.now() + 600_000).toISOString(),
       hidden: 0,
+      original: null,
     });
     const [first] = lanes;
     if (first?.tasks[0]) {

@@ -50,6 +50,7 @@ export class FakePermissions {
       asked: new Date().toISOString(),
       expires: new Date(Date.now() + 600_000).toISOString(),
       hidden: 0,
+      original: null,
     });
     c.waiting = true;
     this.chats.busy(c, "permission", { tool: call.title });

@@ -266,6 +266,28 @@ export const scenes: Record<string, (f: Fake) => void> = {
     const { c } = asked(f, "Six notes", [say("Several things need your word.")]);
     for (let i = 1; i <= 6; i++) f.permissions.ask(c, note(`part-${i}.md`), given(`part-${i}.md`));
   },
+  // Hooks changed what was asked for: of one call its arguments, of the other its tool too.
+  rewritten: (f) => {
+    const { c } = asked(f, "Write down what there is to do", [say("I will write a note.")]);
+    const why = { reason: "Asked because: the hook Path keeper changed it." };
+    const change = (original: t.Original) =>
+      Object.assign(f.permissions.requests.at(-1) ?? {}, why, { original, scopes: ["once"] });
+    f.permissions.ask(c, note("tuesday.md"), given("tuesday.md"));
+    const after = f.permissions.requests.at(-1)?.arguments ?? "";
+    change({
+      tool: "",
+      before: after
+        .replace("Reports/tuesday.md", "tuesday.md")
+        .replace("Three things", "Two things"),
+      after,
+    });
+    f.permissions.ask(c, note("x.md"), { path: "Reports/x.md" });
+    change({
+      tool: "Delete note",
+      before: '{\n  "path": "x.md"\n}',
+      after: '{\n  "path": "Reports/x.md"\n}',
+    });
+  },
   // What a model writes into a request to draw another one.
   falsecard: (f) => {
     const { c } = asked(f, "A false card", []);
