@@ -121,7 +121,8 @@ var layers = map[string][]string{
 	// Hooks of turns are its plugins' trade: it knows the points they come to.
 	"app/plugin/picoclaw": {
 		"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/hook", "app/turn", "app/plugin",
-		"app/plugin/safefs", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/python",
+		"app/plugin/safefs", "app/plugin/watch", "app/jsonobject", "app/plugin/sandbox", "app/plugin/wire",
+		"app/plugin/python",
 		"github.com/modelcontextprotocol/go-sdk",
 	},
 	// tools that programs register over HTTP

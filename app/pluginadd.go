@@ -1,8 +1,10 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,7 +69,7 @@ func (p *Plugins) Choose(what Choosable) (string, error) {
 	case ChooseFolder:
 		return runtime.OpenDirectoryDialog(ctx, runtime.OpenDialogOptions{})
 	case ChooseFile:
-		endings := append([]string{".zip"}, p.core.Host.Endings()...)
+		endings := append([]string{".zip", ".json"}, p.core.Host.Endings()...)
 		return runtime.OpenFileDialog(ctx, runtime.OpenDialogOptions{Filters: []runtime.FileFilter{{
 			DisplayName: "Plugins (" + strings.Join(endings, ", ") + ")", Pattern: "*" + strings.Join(endings, ";*"),
 		}}})
@@ -88,11 +90,41 @@ func (p *Plugins) Add(from string) (string, error) {
 		return "", err
 	}
 	defer end()
+	if made, found, err := p.core.Library.Import(ctx, from); found || err != nil {
+		return imported(filepath.Base(from), made, err)
+	}
 	id, err := p.core.Library.Add(ctx, from)
 	if f, ok := errors.AsType[*fault.Error](err); ok && f.Kind == fault.Conflict {
 		return "", fault.Wrap(f.Kind, f.Op, f.Message, "Remove it first, or update it from its menu.", err)
 	}
 	return id, err
+}
+
+// namedLeft bounds how many of a configuration's entries a sentence names.
+const namedLeft = 5
+
+// imported returns the first plugin that was made of a configuration file. Where
+// something of it was left out, the error says what, and what was made.
+func imported(file string, made library.Imported, err error) (string, error) {
+	if len(made.Left) == 0 && err == nil {
+		return made.Added[0].ID, nil
+	}
+	var left, ids []string
+	for _, one := range made.Left[:min(len(made.Left), namedLeft)] {
+		left = append(left, one.Name+": "+one.Why)
+	}
+	if more := len(made.Left) - len(left); more > 0 {
+		left = append(left, fmt.Sprintf("and %d more", more))
+	}
+	if err != nil {
+		f := fault.Of(err)
+		return "", fault.Wrap(f.Kind, f.Op, f.Message, cmp.Or(strings.Join(left, "; "), f.Hint), err)
+	}
+	for _, one := range made.Added {
+		ids = append(ids, one.ID)
+	}
+	return "", fault.New(fault.Invalid, "app.add", "Of "+file+", these were added: "+strings.Join(ids, ", ")+
+		". The rest was left out.", strings.Join(left, "; "))
 }
 
 // StopAdding stops what Add or Update fetches. It is no error when nothing is.

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -62,15 +64,67 @@ func (c *command) newProgram(app *App, kind, name string) error {
 }
 
 func (c *command) pluginsAddCommand() *cobra.Command {
-	return c.simple("add PATH|FILE.zip|https://….git", "Copy a plugin into the plugins folder",
+	return c.simple("add PATH|FILE.zip|https://….git|config.json",
+		"Copy a plugin into the plugins folder, or the hooks of PicoClaw's configuration",
 		exactly("a path or an address"),
 		func(ctx context.Context, app *App, args []string) error {
-			id, err := app.Library.Add(ctx, c.origin(args[0]))
+			from := c.origin(args[0])
+			if made, found, err := app.Library.Import(ctx, from); found || err != nil {
+				return errors.Join(c.printImported(ctx, app, made), err)
+			}
+			id, err := app.Library.Add(ctx, from)
 			if err != nil {
 				return err
 			}
 			return c.printAfter(ctx, app, id)
 		})
+}
+
+// importedRow lists the plugins that `plugins add` made of a configuration file.
+type importedRow struct {
+	Added []addedRow       `json:"added"`
+	Left  []plugin.LeftOut `json:"left"`
+}
+
+type addedRow struct {
+	pluginRow
+	Notes []string `json:"notes,omitempty"`
+}
+
+// printImported says what was made of a configuration file, and of what nothing was.
+func (c *command) printImported(ctx context.Context, app *App, made library.Imported) error {
+	rows := importedRow{Added: []addedRow{}, Left: append([]plugin.LeftOut{}, made.Left...)}
+	waits := false
+	var out strings.Builder
+	for _, one := range made.Added {
+		if err := app.Host.WaitLoaded(ctx, one.ID); err != nil {
+			return err
+		}
+		s, err := app.Host.Status(one.ID)
+		if err != nil {
+			return err
+		}
+		rows.Added = append(rows.Added, addedRow{newPluginRow(s), one.Notes})
+		waits = waits || s.State == plugin.NeedsApproval
+		fmt.Fprintf(&out, "%s is %s.\n", s.ID, s.State)
+		if s.Problem != nil {
+			one.Notes = append([]string{sentence(s.Problem.Error())}, one.Notes...)
+		}
+		for _, note := range one.Notes {
+			fmt.Fprintf(&out, "  %s\n", oneLine(note))
+		}
+	}
+	if c.json {
+		return c.printJSON(rows)
+	}
+	for _, left := range made.Left {
+		fmt.Fprintf(c.Err, "Left out: %s. %s\n", left.Name, sentence(left.Why))
+	}
+	if waits {
+		fmt.Fprintln(c.Err, "They wait for your yes. To see what one asks for and approve it: conclave plugins trust ID")
+	}
+	_, err := io.WriteString(c.Out, out.String())
+	return err
 }
 
 // origin returns the place of a plugin, as a person wrote it, for a process that may

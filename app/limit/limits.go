@@ -49,6 +49,14 @@ var (
 		Person: "The file with its hooks has more than 1 MiB, so it was not read.",
 		Test:   "app/plugin/picoclaw TestPC07AFileThatIsTooLongIsNotRead",
 	})
+	// HookProcesses bounds the hooks of one configuration that plugins are made of.
+	HookProcesses = add(Limit{
+		Name:   "hooks in a configuration that plugins are made of",
+		Value:  100,
+		Why:    "each becomes a plugin that a person looks at; the largest configurations seen have a dozen",
+		Person: "It has more than 100 hooks, so no plugin was made of it.",
+		Test:   "app/plugin/picoclaw TestPC55AConfigurationWithTooManyProcessesIsRefused",
+	})
 	// HookLine bounds one line of a hook process (contracts/picoclaw-hooks, section 5).
 	HookLine = add(Limit{
 		Name:  "one line that a hook process answers",

@@ -35,6 +35,9 @@ type Manifest struct {
 	// WorkingCopy says that its author works in the folder, so that it is not
 	// replaced by what it came from.
 	WorkingCopy bool `json:"working_copy,omitempty"`
+	// Off says that its own files switch it off, and how to change that; nil when they do
+	// not.
+	Off *Problem `json:"off,omitempty"`
 }
 
 // Listing holds what reading a plugin tells about its tools.

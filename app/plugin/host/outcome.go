@@ -83,6 +83,15 @@ func (e *entry) setInactive(src plugin.Source, state plugin.State, p *plugin.Pro
 	e.h.announce(u)
 }
 
+// setOff takes a plugin out of service that its own files switch off.
+func (e *entry) setOff(v version, began time.Time) {
+	e.unpublish()
+	e.setStatus(v, plugin.Disabled, v.manifest.Off, began, func(s *plugin.Status) {
+		s.Serving, s.LastGood, s.Changes, s.Tools, s.Enabled = false, false, nil, nil, nil
+	})
+	e.h.o.Gate.DropRequests(e.id)
+}
+
 func (e *entry) unpublish() {
 	if old, _ := e.swap(nil, func() bool { return true }); old != nil {
 		old.retire()

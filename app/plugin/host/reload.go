@@ -192,6 +192,10 @@ func (e *entry) load(ctx context.Context, src plugin.Source, force, again bool) 
 	if err == nil {
 		v, err = e.read(ctx, src, seen)
 	}
+	if err == nil && v.manifest.Off != nil {
+		e.setOff(v, began)
+		return nil
+	}
 	if err == nil {
 		err = e.findPackages(ctx, v)
 	}

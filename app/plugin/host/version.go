@@ -97,6 +97,21 @@ func (h *Host) recognize(ctx context.Context, src plugin.Source) (*plugin.Manife
 	}
 }
 
+// Import asks the dialects what plugins a configuration file holds; nil when none of
+// them has such files. The error is a *Problem, or the cause of ctx's end.
+func (h *Host) Import(ctx context.Context, path string) (*plugin.Import, error) {
+	for _, d := range h.o.Dialects {
+		i, ok := d.(plugin.Importer)
+		if !ok {
+			continue
+		}
+		if found, err := i.Import(ctx, path); found != nil || err != nil {
+			return found, err
+		}
+	}
+	return nil, context.Cause(ctx)
+}
+
 // KnownLayouts returns a sentence that lists the forms of plugins.
 func (h *Host) KnownLayouts() string {
 	var known []string

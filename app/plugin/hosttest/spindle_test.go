@@ -107,7 +107,7 @@ func TestSP01AnExtensionIsAddedAndRunsOnceApproved(t *testing.T) {
 	}
 }
 
-func TestSP02AndSP03WhatAManifestLacksOrHasTooMuchBlocksNothing(t *testing.T) {
+func TestSP02SP03WhatAManifestLacksOrHasTooMuchBlocksNothing(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	bare := c.add(lay(t, "bare",
@@ -378,7 +378,7 @@ func TestOfTwoThatCallThemselvesTheSameOneIsServedWhateverIsReadFirst(t *testing
 	}
 }
 
-func TestSP15AndSP18FlagsSayWhoIsOfferedATool(t *testing.T) {
+func TestSP15SP18FlagsSayWhoIsOfferedATool(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	c.runs("flags", tree{"spindle.json": manifest("flags", ""), "dist/backend.js": says("say", `"said"`) + `
@@ -418,7 +418,7 @@ for (const [name, flags] of Object.entries({ council: { council_eligible: true }
 	}
 }
 
-func TestSP16AndSP17RegistrationsChangeWhileItRuns(t *testing.T) {
+func TestSP16SP17RegistrationsChangeWhileItRuns(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
 	c.runs("moving", tree{"spindle.json": manifest("moving", ""), "dist/backend.js": says("say", `"said"`) + `

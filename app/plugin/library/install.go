@@ -80,7 +80,7 @@ func (l *Library) Update(ctx context.Context, id, from string) (updated, kept st
 	default:
 		from = origin
 	}
-	s, err := l.stage(ctx, from)
+	s, err := l.stageUpdate(ctx, id, from)
 	if err != nil {
 		return "", "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -85,8 +86,8 @@ func (e *slowError) Error() string {
 	return "it took longer than " + e.within.String()
 }
 
-// Is says that a deadline passed.
-func (*slowError) Is(target error) bool { return target == context.DeadlineExceeded } //nolint:errorlint // an identity
+// Unwrap says that a deadline passed.
+func (*slowError) Unwrap() error { return context.DeadlineExceeded }
 
 // request asks the process and returns its result, nil when it gave none. Past the
 // end of ctx the answer is dropped. The error says what went wrong.
@@ -325,7 +326,7 @@ func (e *hookError) Error() string {
 
 // excerpt is a hook's text as a log line and a sentence have it.
 func excerpt(text string) string {
-	runes := []rune(string(bytes.Join(bytes.Fields([]byte(text)), []byte(" "))))
+	runes := []rune(strings.Join(strings.Fields(text), " "))
 	if len(runes) > 200 {
 		return string(runes[:200]) + "…"
 	}

@@ -159,7 +159,7 @@ func readProcess(src plugin.Source) (Process, error) {
 	p := all[0]
 	p.Name = cmp.Or(p.Name, src.ID)
 	if !p.On() {
-		return p, nil // it is not looked at: section 2
+		return p, nil
 	}
 	return p, p.check(text, src)
 }

@@ -221,7 +221,7 @@ func (c *connection) unready(err error) *plugin.Problem {
 	timer := time.NewTimer(lastWords)
 	defer timer.Stop()
 	ended := false
-	if err == errEnded { //nolint:errorlint // our own, as it is
+	if errors.Is(err, errEnded) {
 		select {
 		case <-c.Done():
 			ended = true
@@ -232,7 +232,7 @@ func (c *connection) unready(err error) *plugin.Problem {
 	switch {
 	case ended:
 		p.Message = fmt.Sprintf("The hook ended before it answered hook.hello (%s, after %s).", c.Exit(), alive)
-	case err == errSlow: //nolint:errorlint // our own, as it is
+	case errors.Is(err, errSlow):
 		p.Kind = "deadline"
 		p.Message = fmt.Sprintf("The hook did not answer hook.hello within %s.", c.process.HelloTime())
 		p.Hint = "It has to answer each line that has an id, and flush its output after each line."

@@ -39,10 +39,21 @@ func (*Dialect) Recognize(ctx context.Context, src plugin.Source) (*plugin.Manif
 	if err != nil {
 		return nil, err
 	}
+	if !p.On() { // what it names is not looked at: section 2
+		return &plugin.Manifest{
+			Dialect: Name, Name: p.Name, Entry: FileName, Permissions: []string{}, Detail: detail, Off: switchedOff,
+		}, nil
+	}
 	return &plugin.Manifest{
 		Dialect: Name, Name: p.Name, Description: p.describe(), Entry: FileName, Permissions: p.permissions(),
 		Detail: detail, Notices: p.notices(src),
 	}, nil
+}
+
+// switchedOff is said of a process whose entry has it off.
+var switchedOff = &plugin.Problem{
+	Kind: "refused", File: FileName, Message: "Its hook.json switches it off.",
+	Hint: "To switch it on, write “enabled”: true there, in its entry and in the block around it.",
 }
 
 // ProcessOf returns the hook process that a manifest of this dialect is of.

@@ -22,7 +22,7 @@ func TestPC02AnyObjectOrNothingAnswersHello(t *testing.T) {
 	}
 }
 
-func TestPC03AndPC06AnythingElseDoesNotAndOthersWork(t *testing.T) {
+func TestPC03PC06AnythingElseDoesNotAndOthersWork(t *testing.T) {
 	b := newBench(t)
 	for id, said := range map[string]string{"list": `[1]`, "text": `"hi"`, "unready": `{"ok": False, "reason": "no key"}`} {
 		s := b.hook(id, stages("approve_tool"), told+"serve(hello=lambda p: "+said+")")
@@ -93,7 +93,7 @@ func TestAProgramThatNothingCanStartIsRefused(t *testing.T) {
 	b.ask(nobody(), say("hi")).says("hi")
 }
 
-func TestPC07AndPC08AConfigurationThatIsWrongSaysWhere(t *testing.T) {
+func TestPC07PC08AConfigurationThatIsWrongSaysWhere(t *testing.T) {
 	b := newBench(t)
 	for id, c := range map[string]struct{ text, want string }{
 		"stage":     {`{"command": ["python3"], "intercept": ["before_lunch"]}`, `intercept "before_lunch"`},
@@ -153,7 +153,7 @@ func TestPC10OneStageSwitchesOnItsSibling(t *testing.T) {
 	}
 }
 
-func TestPC16AndPC17MessagesAreChangedAndTheSystemTextIsNot(t *testing.T) {
+func TestPC16PC17MessagesAreChangedAndTheSystemTextIsNot(t *testing.T) {
 	b := newBench(t)
 	b.hook("h", stages("before_llm"), told+`
 def change(p):
@@ -170,7 +170,7 @@ serve(before_llm=change)`)
 	}
 }
 
-func TestPC29AndPC30AnAnswerIsNestedTwiceAndItsCallsStayRunnable(t *testing.T) {
+func TestPC29PC30AnAnswerIsNestedTwiceAndItsCallsStayRunnable(t *testing.T) {
 	b := newBench(t)
 	b.hook("h", stages("after_llm"), told+`
 def change(p):

@@ -13,7 +13,7 @@ import (
 
 const beijing = `{"city":"Beijing"}`
 
-func TestPC11AndPC14AnInjectedToolIsOfferedInEveryRoundWithoutEarlierOnes(t *testing.T) {
+func TestPC11PC14AnInjectedToolIsOfferedInEveryRoundWithoutEarlierOnes(t *testing.T) {
 	b := newBench(t)
 	b.hook("weather", stages("before_llm", "before_tool"), weather)
 	a := b.ask(person(yes), calls("get_weather", beijing), calls("echo", `{}`), say("sunny"))

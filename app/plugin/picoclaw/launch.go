@@ -71,7 +71,7 @@ func (d *Dialect) program(ctx context.Context, spec *sandbox.Spec, src plugin.So
 		return nil
 	case strings.ContainsRune(name, '/') || strings.ContainsRune(name, filepath.Separator):
 		if !filepath.IsAbs(name) {
-			name = filepath.Join(src.Path, filepath.FromSlash(name))
+			name = filepath.Join(spec.Dir, filepath.FromSlash(name))
 		}
 	default:
 		found, err := exec.LookPath(name)
@@ -87,7 +87,7 @@ func (d *Dialect) program(ctx context.Context, spec *sandbox.Spec, src plugin.So
 	if err != nil {
 		return &plugin.Problem{
 			Kind: "unavailable", File: FileName, Message: "The program " + command[0] + " is not there.",
-			Hint: "Correct “command”; relative paths are those below the folder of hook.json.",
+			Hint: "Correct “command”; a relative path begins at “dir”, or at the folder of hook.json.",
 		}
 	}
 	if info, err := os.Stat(real); err != nil || !info.Mode().IsRegular() { // a pipe would be waited for

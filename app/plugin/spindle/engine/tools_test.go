@@ -160,7 +160,7 @@ console.log("has " + spindle.permissions.has("tools"));`, withGranted())
 	}
 }
 
-func TestSP20AndSP21AGrantBringsTheToolsAndARevocationTakesThem(t *testing.T) {
+func TestSP20SP21AGrantBringsTheToolsAndARevocationTakesThem(t *testing.T) {
 	p := script(t, `const seen = []; spindle.permissions.onChanged((c) => seen.push(c.extensionId + ":" + c.permission + ":" + c.granted + ":" + c.allGranted + ":" + spindle.permissions.has("tools")));
 spindle.on("PERMISSION_CHANGED", (c, user) => seen.push("event " + c.granted + " " + user));
 `+handler(`return seen.join(";")`), withGranted(), watched())
