@@ -122,9 +122,9 @@ type Turn struct {
 	OnEvent  func(Event)  // gets the events, from any goroutine; may be nil
 	// CallerName is the caller as a person reads it; empty is what Caller says.
 	CallerName string
-	// Taint returns whose words the caller was told that nobody vouches for; nil is
-	// nobody's.
-	Taint func() []string
+	// Taint returns where text came from that the caller was told of and that others wrote;
+	// nil is none.
+	Taint func() []chat.Origin
 	// Ready returns once what must be on the disk before a tool runs is there, or why
 	// it is not. nil is always ready.
 	Ready func() error
@@ -219,6 +219,7 @@ func (c *Call) names(found tool.Tool) {
 func (c *Call) decided(d permit.Decision) {
 	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider, c.Record.Expired = string(d.Effect), d.Why, d.By, d.Expired
 	c.Record.Rule, c.Record.Waited = d.Rule, float64(d.Waited.Microseconds())/1000
+	c.Record.Origins, c.Record.Brought = d.Origins, d.Brought
 	c.Record.Path = make([]chat.DecisionStep, len(d.Path))
 	for i, s := range d.Path {
 		c.Record.Path[i] = chat.DecisionStep{
@@ -323,13 +324,9 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	if refused := c.beforeTool(ctx, held); refused != nil || c.answer != nil && c.Record.Decision != "" {
 		return refused
 	}
-	var taint []string
-	if c.turn.Taint != nil {
-		taint = c.turn.Taint()
-	}
 	d := c.runner.o.Gate.Decide(ctx, permit.Call{
 		ID: c.Name(), Caller: c.turn.Caller, CallerName: c.turn.CallerName, Tool: c.Tool, Arguments: c.arguments,
-		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Taint: taint, Asker: c.turn.Asker,
+		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Taint: c.taint(), Asker: c.turn.Asker,
 		Because: c.ask, Original: c.changed(), OnWait: c.waits(held),
 	})
 	if d.Effect != permit.Allow && ctx.Err() != nil {
@@ -347,6 +344,16 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 		return c.checkArguments(d.Arguments)
 	}
 	return nil
+}
+
+// taint returns where the text came from that the call could carry on: what its caller was
+// told of, and what hooks made of the call.
+func (c *Call) taint() []chat.Origin {
+	var all []chat.Origin
+	if c.turn.Taint != nil {
+		all = c.turn.Taint()
+	}
+	return chat.AddOrigins(all, hook.Origins(c.hooks)...)
 }
 
 // waits reports that a person is asked about the call.
@@ -494,6 +501,7 @@ func (c *Call) Finish(ctx context.Context, r tool.Result) {
 			c.Record.MS = float64(c.Record.Ended.Sub(c.Record.Started).Microseconds()) / 1000
 		}
 	}
+	c.Record.Brought = chat.AddOrigins(c.Record.Brought, hook.Origins(c.hooks)...)
 	c.Record.Hooks = c.runner.o.Points.Steps(save, c.hooks)
 	if err := c.log.PutCall(save, &c.Record); err != nil {
 		c.runner.o.Slog.Error("the end of a call could not be recorded", "tool", c.Record.ToolID, "err", err)

@@ -104,7 +104,7 @@ func (c *Call) substitute(ctx context.Context, by hook.Substitute, held func()) 
 			Plugin: by.By.ID, Name: name, WireName: name, Title: "answer in place of " + c.Record.ToolName,
 			Dialect: c.Tool.Dialect,
 		}),
-		Arguments: arguments, Conversation: c.turn.Conversation, Turn: c.turn.Turn, Asker: c.turn.Asker,
+		Arguments: arguments, Conversation: c.turn.Conversation, Turn: c.turn.Turn, Taint: c.taint(), Asker: c.turn.Asker,
 		Instead: c.Record.ToolName, OnWait: c.waits(held),
 	})
 	if d.Effect != permit.Allow && ctx.Err() != nil {

@@ -66,6 +66,10 @@ type CallRecord struct {
 	// person, rule <id>, default, built-in or nobody to ask; empty before this was kept
 	Decider string `json:"decider,omitempty"`
 	Expired bool   `json:"expired,omitempty"` // a person was asked, and did not answer in time
+	// Origins are those for which a person was asked about the call: nobody vouched for them.
+	Origins []Origin `json:"origins,omitempty"`
+	// Brought says where what it returned came from.
+	Brought []Origin `json:"brought,omitempty"`
 	// What hooks did to the call, in order.
 	Hooks []HookStep `json:"hooks,omitempty"`
 

@@ -45,6 +45,9 @@ type Conversation struct {
 	// them run.
 	Digests map[string]string `json:"digests,omitempty"`
 
+	// Origins are those of its system text and whatever else of it is no message's.
+	Origins []Origin `json:"origins,omitempty"`
+
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`
 	Revision uint64    `json:"revision"` // grows with each change of the conversation or its messages
@@ -101,10 +104,13 @@ type Message struct {
 	Reason EndReason    `json:"reason,omitempty"` // on the last message of a turn
 	Hidden bool         `json:"hidden,omitempty"` // kept from the model
 	// What hooks did to the request that it answers, and to it, in order.
-	Hooks   []HookStep `json:"hooks,omitempty"`
-	Usage   *Usage     `json:"usage,omitempty"`
-	Created time.Time  `json:"created"`
-	Ended   time.Time  `json:"ended,omitzero"`
+	Hooks []HookStep `json:"hooks,omitempty"`
+	// Origins say where text came from that came into the chat with it. None is ever taken
+	// away; see Brought, which has the attachments too.
+	Origins []Origin  `json:"origins,omitempty"`
+	Usage   *Usage    `json:"usage,omitempty"`
+	Created time.Time `json:"created"`
+	Ended   time.Time `json:"ended,omitzero"`
 
 	// Open says to a log that the turn goes on after this message, so that one cut
 	// off here is marked with EndInterrupted. It is no part of the message.

@@ -75,6 +75,11 @@ func (o *Owner) Remove(ctx context.Context, id chat.ConversationID, seq chat.Mes
 		if err := o.o.Store.UpdateConversation(ctx, id, func(c *chat.Conversation) { c.Head = head }); err != nil {
 			return err
 		}
+		if len(after) > 0 { // it was made from what is removed
+			for i := range gone {
+				after[0].Origins = chat.AddOrigins(after[0].Origins, gone[i].Brought()...)
+			}
+		}
 		for _, m := range after {
 			m.Parent = head
 			if err := o.o.Store.Append(ctx, &m); err != nil {
@@ -97,6 +102,8 @@ func notThere() error {
 type Edit struct {
 	Text   *string // what it says, in place of all its texts
 	Hidden *bool   // whether the model is told of it
+	// Origins say where Text comes from where it is not the person's.
+	Origins []chat.Origin
 }
 
 // Edit changes the messages of an entry in place, all or none. The text of messages
@@ -115,6 +122,7 @@ func (o *Owner) Edit(ctx context.Context, id chat.ConversationID, entry []chat.M
 					"Stop it first, or wait for it.")
 			}
 			replaceText(messages, *e.Text)
+			messages[0].Origins = chat.AddOrigins(messages[0].Origins, e.Origins...)
 		}
 		if e.Hidden != nil {
 			for i := range messages {

@@ -112,6 +112,8 @@ type End struct {
 	Calls    []uint64      `json:"calls,omitempty"` // records of tool calls in the store
 	Used     []string      `json:"used,omitempty"`  // "plugin:name" of the tools that answered it
 	Turn     string        `json:"turn,omitempty"`  // the member's own, which those records name
+	// Origins say where text came from that the member read and others wrote.
+	Origins []chat.Origin `json:"origins,omitempty"`
 }
 
 // Request is one request to a model as it was sent.

@@ -13,9 +13,6 @@ import (
 
 var errStopped = fault.New(fault.Canceled, "deliberation.stop", "You stopped it.", "")
 
-// notesOf names whose words a request with notes holds, for the gate.
-const notesOf = "the council"
-
 // chair is a main model that asks its council first: before its first request the council
 // deliberates, and each request holds the notes. It is used by one turn, which makes one
 // request at a time.
@@ -28,6 +25,7 @@ type chair struct {
 	asked      bool
 	loop       *loop // nil where nobody deliberated
 	notes      string
+	origins    []chat.Origin // of what the notes hold
 	placed     bool
 	at         int    // where the notes stand in the requests
 	groups     string // the newest block of JSON that the model ended with
@@ -45,15 +43,15 @@ func (c *chair) hear(on func(turn.Event)) func(turn.Event) {
 	}
 }
 
-// taint adds the council to those whose words the request holds.
-func (c *chair) taint(before func() []string) func() []string {
-	return func() []string {
-		var all []string
+// taint adds the council, and what it read, to those whose words the request holds.
+func (c *chair) taint(before func() []chat.Origin) func() []chat.Origin {
+	return func() []chat.Origin {
+		var all []chat.Origin
 		if before != nil {
 			all = before()
 		}
 		if c.notes != "" {
-			all = append(all, notesOf)
+			all = chat.AddOrigins(all, c.origins...)
 		}
 		return all
 	}
@@ -85,7 +83,7 @@ func (c *chair) Stream(ctx context.Context, request llm.Request) iter.Seq2[llm.E
 // deliberate has the council work, and returns once its notes are there.
 func (c *chair) deliberate(ctx context.Context) error {
 	if c.kind == "continue" { // calls of an earlier answer were made; its notes hold
-		c.notes = c.s.notesOf(ctx, c.turn)
+		c.notes, c.origins = c.s.notesOf(ctx, c.turn)
 		return nil
 	}
 	l, err := c.s.start(ctx, c.turn, c.cancel)
@@ -95,18 +93,19 @@ func (c *chair) deliberate(ctx context.Context) error {
 	c.loop = l
 	select {
 	case <-l.ready:
-		c.notes = l.notes
+		c.notes, c.origins = l.notes, l.origins
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
 }
 
-// notesOf returns the notes that an answer was begun with, or "".
-func (s *session) notesOf(ctx context.Context, turnID string) string {
+// notesOf returns the notes that an answer was begun with, or "", and where what they hold
+// came from.
+func (s *session) notesOf(ctx context.Context, turnID string) (string, []chat.Origin) {
 	headers, err := s.log.Runs(ctx, s.req.Conversation)
 	if err != nil {
-		return ""
+		return "", nil
 	}
 	for _, h := range headers {
 		if h.Turn != turnID {
@@ -114,10 +113,10 @@ func (s *session) notesOf(ctx context.Context, turnID string) string {
 		}
 		if run, log, err := s.r.stored(ctx, h.Run); err == nil && run.Notes != "" {
 			notes, _ := log.Text(ctx, h.Run, run.Notes) // without it the answer goes on without notes
-			return string(notes)
+			return string(notes), saidIn(run)
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // answer passes on what the model says, without the block of JSON at its end.

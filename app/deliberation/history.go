@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"conclave/app/chat"
 	"conclave/app/council"
 )
 
@@ -21,7 +22,8 @@ const (
 // older finds what the tools of a run's members answered in earlier runs of its chat, and
 // writes it for the main model alone, as much as each member retains of each tool:
 // members that see their own results repeat them. Runs that cannot be read are left out.
-func older(ctx context.Context, log council.Log, r council.Run, now time.Time) string {
+// origins say where what they answered came from.
+func older(ctx context.Context, log council.Log, r council.Run, now time.Time) (text string, origins []chat.Origin) {
 	wanted := map[string]int{} // how many more, by member and tool
 	left := 0
 	for _, seat := range r.Seats {
@@ -32,11 +34,11 @@ func older(ctx context.Context, log council.Log, r council.Run, now time.Time) s
 		}
 	}
 	if r.Council.Mode != council.Tools || left == 0 {
-		return ""
+		return "", nil
 	}
 	headers, err := log.Runs(ctx, r.Conversation)
 	if err != nil {
-		return ""
+		return "", nil
 	}
 	found := map[string][]string{} // newest first
 	seen := 0
@@ -66,10 +68,11 @@ func older(ctx context.Context, log council.Log, r council.Run, now time.Time) s
 			}
 			wanted[key]--
 			left--
+			origins = chat.AddOrigins(origins, t.End.Origins...)
 			found[key] = append(found[key], "("+age(now.Sub(t.Ended))+") "+shortened(string(text)))
 		}
 	}
-	return olderText(r, found)
+	return olderText(r, found), origins
 }
 
 // olderText writes what was found, by member and tool.

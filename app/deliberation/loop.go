@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"conclave/app/bus"
+	"conclave/app/chat"
 	"conclave/app/council"
 )
 
@@ -71,9 +72,10 @@ type loop struct {
 	concludes chan concluded
 	stopTurn  context.CancelCauseFunc
 
-	notes string        // for the main model; read after ready
-	ready chan struct{} // closed when notes are there, and stored
-	over  chan struct{} // closed when the loop is
+	notes   string        // for the main model; read after ready
+	origins []chat.Origin // of what the notes hold; read after ready
+	ready   chan struct{} // closed when notes are there, and stored
+	over    chan struct{} // closed when the loop is
 }
 
 // start begins a run, or goes on with one, and returns its loop.
@@ -421,7 +423,9 @@ func (l *loop) agree(n council.Next) bool {
 // hand makes the notes and hands them to the main model. Where there are none, it answers
 // as if there was no council.
 func (l *loop) hand() {
-	l.notes = council.Notes(l.run, l.words, older(context.Background(), l.s.log, l.run, l.r.o.Now()))
+	before, origins := older(context.Background(), l.s.log, l.run, l.r.o.Now())
+	l.notes = council.Notes(l.run, l.words, before)
+	l.origins = chat.AddOrigins(saidIn(l.run), origins...)
 	l.compare(nil)
 	if l.notes == "" {
 		close(l.ready)

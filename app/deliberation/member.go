@@ -36,6 +36,7 @@ func newWorker(s *session) *worker {
 	w.tools = &toolWork{
 		calls: s.r.o.Calls, tools: s.tools, turn: call.Turn{Log: s.callLog(), Asker: s.req.Asker}, given: w.give,
 		gives: s.r.gives,
+		taint: s.taintOf,
 		speak: func(ctx context.Context, job council.Job, given council.Given, live func(council.Live)) council.Work {
 			return w.speak(ctx, job, given, nil, live)
 		},
@@ -156,7 +157,7 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 		Given:  &conversation.Given{System: given.System, Path: given.Path},
 	}, turn.Request{
 		ID: id, Conversation: job.Run.Conversation, Model: model, Tools: tools, ChainLimit: turn.DefaultChainLimit,
-		Reasoning: m.Reasoning, Log: w.s.req.Log, Asker: w.s.req.Asker, CallerName: m.Name, Taint: taintOf(job),
+		Reasoning: m.Reasoning, Log: w.s.req.Log, Asker: w.s.req.Asker, CallerName: m.Name, Taint: w.s.taintOf(job),
 		Member: council.MemberContext(m),
 	}, seen.hear)
 	seen.end()
@@ -164,28 +165,9 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 	if model.cut && work.End.State == council.Done {
 		work = said(chat.TextOf(out.Message.Parts) + "\n\n[" + limit.MemberAnswer.Person + "]")
 	}
-	work.End.Turn, work.End.Calls, work.End.Used = id, seen.calls, seen.used
+	work.End.Turn, work.End.Calls, work.End.Used, work.End.Origins = id, seen.calls, seen.used, out.Origins
 	model.fill(&work)
 	return work
-}
-
-// taintOf returns whose words a task is given, for the gate.
-func taintOf(job council.Job) func() []string {
-	switch job.Task.Kind {
-	case council.Look, council.Cast:
-		return func() []string { return []string{notesOf} }
-	}
-	var names []string
-	for _, t := range job.Run.Tasks {
-		if t.Stage == job.Task.Stage-1 && t.Member != "" && t.State == council.Done {
-			for _, s := range job.Run.Seats {
-				if s.Member.ID == t.Member {
-					names = append(names, s.Member.Name)
-				}
-			}
-		}
-	}
-	return func() []string { return names }
 }
 
 // turnWork is how a member's turn ended.

@@ -80,7 +80,7 @@ func TestSP55HistoryShowsTheMainModelAtMostWhatIsRetained(t *testing.T) {
 	r := council.Run{Begin: council.Begin{
 		Run: "now", Conversation: "c", Council: c, Seed: 1, Titles: map[string]string{"p:look": "Look"},
 	}, Seats: []council.Seat{{Member: c.Members[0], In: true}, {Member: c.Members[1], In: true}}}
-	got := older(t.Context(), log, r, now)
+	got, _ := older(t.Context(), log, r, now)
 	for _, part := range []string{
 		"For reference only", "**Ada, Look:**", "(1 hour ago) third", "(2 hours ago) äää", "ä …",
 	} {
@@ -97,7 +97,7 @@ func TestSP55HistoryShowsTheMainModelAtMostWhatIsRetained(t *testing.T) {
 		t.Error("the newest is not first")
 	}
 	r.Seats[0].Member.Retention = map[string]int{"p:look": 0}
-	if got := older(t.Context(), log, r, now); got != "" {
+	if got, _ := older(t.Context(), log, r, now); got != "" {
 		t.Errorf("where nothing is retained it is %q", got)
 	}
 	r.Seats[0].Member.Retention = map[string]int{"p:roll": 99}
@@ -105,7 +105,7 @@ func TestSP55HistoryShowsTheMainModelAtMostWhatIsRetained(t *testing.T) {
 		keepRun(t, log, council.Begin{Run: council.RunID(fmt.Sprint("s", i)), Conversation: "c", Council: c, Seed: 1},
 			now, map[string]string{"0/ada/p:roll": fmt.Sprint("rolled ", i)})
 	}
-	if got := older(t.Context(), log, r, now); strings.Count(got, "rolled") != mostRetained {
+	if got, _ := older(t.Context(), log, r, now); strings.Count(got, "rolled") != mostRetained {
 		t.Errorf("of 14 it shows %d", strings.Count(got, "rolled"))
 	}
 }

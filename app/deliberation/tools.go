@@ -37,6 +37,8 @@ type toolWork struct {
 	model func(context.Context, council.Job) (llm.Model, error)
 	// gives notes which messages a turn of the member is given, until it is told otherwise.
 	gives func(turnID string, in chat.ConversationID, seqs []chat.MessageSeq) (done func())
+	// taint says where text came from that a task is given; nil is nowhere.
+	taint func(council.Job) func() []chat.Origin
 	// price fills in what a request cost.
 	price func(llm.ModelInfo, chat.Usage) chat.Usage
 }
@@ -111,6 +113,9 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool, l
 	turn := w.turn
 	turn.Tools, turn.OnEvent = w.tools, calls.hear
 	turn.CallerName = member.Name
+	if w.taint != nil {
+		turn.Taint = w.taint(job)
+	}
 	turn.TurnInfo = hook.TurnInfo{
 		Turn: uuid.Must(uuid.NewV7()).String(), Conversation: job.Run.Conversation, Model: job.Run.Models[member.ID],
 		Kind: "normal", Caller: permit.Caller("member:" + member.ID),
@@ -127,6 +132,7 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool, l
 	}
 	work := workOf(ctx, found, result)
 	work.End.Usage, work.End.Calls, work.End.Turn = usage, calls.done(), turn.Turn
+	work.End.Origins = calls.brought
 	return work
 }
 
@@ -137,6 +143,7 @@ type watched struct {
 
 	mu      sync.Mutex // guards the rest
 	records []uint64
+	brought []chat.Origin
 	over    bool
 }
 
@@ -148,6 +155,7 @@ func (w *watched) hear(e call.Event) {
 	}
 	if e.Kind == call.Answered {
 		w.records = append(w.records, e.Record.ID)
+		w.brought = chat.AddOrigins(w.brought, e.Record.Brought...)
 	}
 	record := e.Record
 	w.live(council.Live{Phase: council.Using, Call: &record, Request: e.Request, Note: e.Note})

@@ -67,6 +67,8 @@ type Verdict[T any] struct {
 	Calls  bool     // Changed, after model: the calls of Value count, not its text alone
 	Undo   bool     // Stop: what was said in the turn is taken back too
 	Notes  []string // sentences for the person
+	// Origins are those of text that the step put in and that is not its owner's.
+	Origins []chat.Origin
 }
 
 // Action says what a step decided.
@@ -96,7 +98,8 @@ type Trace struct {
 	Notes  []string
 	Took   time.Duration
 
-	change func() (before, after [][]section) // Changed: what the step was given, and what it gave back
+	origins []chat.Origin
+	change  func() (before, after [][]section) // Changed: what the step was given, and what it gave back
 }
 
 // Notes returns the notes for the person in a trace.
@@ -106,6 +109,22 @@ func Notes(trace []Trace) []string {
 		notes = append(notes, one.Notes...)
 	}
 	return notes
+}
+
+// Origins returns whose text a trace brought: that of plugins which changed something,
+// answered, or said why not.
+func Origins(trace []Trace) []chat.Origin {
+	var all []chat.Origin
+	for _, one := range trace {
+		switch one.Action {
+		case Changed, Answer, Own, Instead, Ask, Deny, Stop:
+			if one.Owner != Conclave {
+				all = chat.AddOrigins(all, chat.NewOrigin(chat.FromPlugin, one.Owner.Title))
+			}
+			all = chat.AddOrigins(all, one.origins...)
+		}
+	}
+	return all
 }
 
 // outcome says how a row of steps ended.
@@ -144,7 +163,7 @@ func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool,
 		if verdict.Action != Unchanged || len(verdict.Notes) > 0 || step.Owner != Conclave {
 			t := Trace{
 				Point: at, Owner: step.Owner, Action: verdict.Action, Reason: verdict.Reason, Notes: verdict.Notes,
-				Took: time.Since(began),
+				Took: time.Since(began), origins: verdict.Origins,
 			}
 			if verdict.Action == Changed {
 				was, now := end.value, verdict.Value

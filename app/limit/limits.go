@@ -263,6 +263,14 @@ var (
 		Person: "A condition of a rule has at most 4 KiB.",
 		Test:   "app/permit TestARuleOverTheBoundsIsRefused",
 	})
+	// ChatOrigins bounds the origins of a chat that are named.
+	ChatOrigins = add(Limit{
+		Name:   "places outside that a chat names as where its texts came from",
+		Value:  24,
+		Why:    "a person reads them in one question; the rest is “more places”, which nobody can vouch for",
+		Person: "text from more places",
+		Test:   "app/chat TestOriginsBeyondTheBoundAreMorePlaces",
+	})
 )
 
 // ScriptTooBig says that a file of a script plugin has size bytes, which is over

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"conclave/app/bus"
+	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/tool"
 )
@@ -42,9 +43,10 @@ type Gate struct {
 
 	mu          sync.Mutex          // guards the fields below
 	rules       []*Rule             // of every scope
-	byTool      map[ruleKey][]*Rule // the rules about calls; nil while these three have to be made anew
+	byTool      map[ruleKey][]*Rule // the rules about calls; nil while these four have to be made anew
 	byID        map[string]*Rule    // the same by their ids
 	ofPlugin    map[string][]*Rule  // the rules about a plugin's permissions, oldest first
+	vouched     map[vouch]string    // the ids of the rules about origins
 	touched     map[string]bool
 	approvals   map[string]Approval
 	known       map[string]PluginVersion // the newest that asked, by plugin
@@ -214,7 +216,7 @@ func (g *Gate) Decide(ctx context.Context, call Call) Decision {
 }
 
 // decide is Decide, and reports each step to visit.
-func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) Decision {
+func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) (d Decision) {
 	if call.Tool.Digest == "" {
 		call.Tool = tool.Normal(call.Tool)
 	}
@@ -227,6 +229,15 @@ func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) Decision
 	g.mu.Lock()
 	c, sentence := g.checkLocked(&call)
 	step, r := c.walk(visit)
+	name := g.pluginName(call.Tool.Plugin)
+	defer func() {
+		if d.Step == taintStep {
+			d.Origins = c.origins
+		}
+		if d.Effect == Allow {
+			d.Brought = brought(call.Tool.Plugin, name, c.capabilities, d.Arguments)
+		}
+	}()
 	if r.effect == Ask && len(g.allowedOnce) > 0 && g.allowedOnce[call.ID+"\x00"+callKey(call)] {
 		delete(g.allowedOnce, call.ID+"\x00"+callKey(call))
 		r = ruling{effect: Allow, why: "you allowed it once", by: "person"}
@@ -404,6 +415,10 @@ func (g *Gate) apply(ctx context.Context, call Call, step int, p Request, a Answ
 		rule, err = g.AddRule(ctx, rule)
 		d.Rule = rule.ID
 	}
+	for _, o := range a.Vouch {
+		_, failed := g.Vouch(ctx, call.Conversation, o)
+		err = errors.Join(err, failed)
+	}
 	who := "you"
 	if by != "person" {
 		who = by
@@ -458,6 +473,11 @@ func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
 // accepts checks an answer against what was offered.
 func (p *Request) accepts(a Answer) error {
 	const op = "permit.answer"
+	if i := slices.IndexFunc(a.Vouch, func(o chat.Origin) bool {
+		return o.Kind == chat.FromMore || !slices.Contains(p.Origins, o)
+	}); i >= 0 || len(a.Vouch) > 0 && a.Effect != Allow {
+		return fault.New(fault.Invalid, op, "The request did not offer to trust that text.", "Look at it again.")
+	}
 	switch a.Effect {
 	case Deny:
 		return nil

@@ -454,11 +454,11 @@ func TestTheOrderOfDecisions(t *testing.T) {
 		},
 		"taint asks in spite of a rule": {
 			grants: []permit.Rule{allowTool},
-			change: func(r *permit.Call) { r.Capabilities, r.Taint = write, []string{"example.org"} }, step: 4,
+			change: func(r *permit.Call) { r.Capabilities, r.Taint = write, fromExample }, step: 4,
 			effect: permit.Ask, why: "this chat contains text from example.org",
 		},
 		"taint does not matter to computing": {
-			grants: []permit.Rule{allowTool}, change: func(r *permit.Call) { r.Taint = []string{"example.org"} }, step: 7,
+			grants: []permit.Rule{allowTool}, change: func(r *permit.Call) { r.Taint = fromExample }, step: 7,
 			effect: permit.Allow, why: "rule",
 		},
 		"programs ask in spite of a rule": {

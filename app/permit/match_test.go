@@ -334,7 +334,7 @@ func (r random) call(c permit.PluginVersion) permit.Call {
 			permit.SendWeb, permit.Delete, permit.RunPrograms, permit.UseSecret, permit.CallModel, "unheard of")}
 	}
 	if r.IntN(4) == 0 {
-		call.Taint = []string{"example.org"}
+		call.Taint = fromExample
 	}
 	if r.IntN(8) == 0 {
 		call.Tool.Digest = "another"

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"conclave/app/address"
+	"conclave/app/chat"
 )
 
 // Step is one step of the order of decisions as it went for one request.
@@ -45,6 +46,7 @@ type check struct {
 	capabilities []Capability
 	arguments    arguments
 	now          time.Time
+	origins      []chat.Origin // of text that nobody vouches for, once the step of taint was made
 }
 
 // order is the one order of decisions: the first step that has something to say
@@ -55,17 +57,24 @@ var order = [...]struct {
 	passes string // what is so where it has nothing to say
 	decide func(*check) ruling
 }{
-	0: {"pause switch", "tools were not paused", paused},
-	1: {"built-in refusals", "it named nothing that no tool may touch", builtIn},
-	2: {"your refusals", "no rule of yours refused it", refusals},
-	3: {"changed since you approved it", "it was as you approved it", quarantine},
-	4: {"text nobody vouches for", "no text that nobody vouches for could be carried away by it", taint},
-	5: {"never for longer than once", "nothing that it could do is asked about each time", neverAlways},
-	6: {"your rules to ask", "no rule of yours has you asked about it", askRules},
-	7: {"your permissions", "no rule of yours allowed it", permissions},
-	8: {"mode", "the mode left it to the default", mode},
-	9: {"default", "", byDefault},
+	0:         {"pause switch", "tools were not paused", paused},
+	1:         {"built-in refusals", "it named nothing that no tool may touch", builtIn},
+	2:         {"your refusals", "no rule of yours refused it", refusals},
+	3:         {"changed since you approved it", "it was as you approved it", quarantine},
+	taintStep: {"text nobody vouches for", "no text that nobody vouches for could be carried away by it", taint},
+	5:         {"never for longer than once", "nothing that it could do is asked about each time", neverAlways},
+	6:         {"your rules to ask", "no rule of yours has you asked about it", askRules},
+	7:         {"your permissions", "no rule of yours allowed it", permissions},
+	8:         {"mode", "the mode left it to the default", mode},
+	9:         {"default", "", byDefault},
 }
+
+// taintStep is the step of order that is about taint.
+const taintStep = 4
+
+// afterTaint are the steps that follow the one of taint, which asks only where they would
+// not deny.
+var afterTaint = [...]func(*check) ruling{neverAlways, askRules, permissions, mode, byDefault}
 
 // walk finds the first step that decides, and reports each step to visit when
 // that is not nil.
@@ -191,21 +200,6 @@ func quarantine(c *check) ruling {
 	}
 }
 
-// taint asks when a chat holds text nobody vouches for and the call could carry
-// something out of it.
-func taint(c *check) ruling {
-	if len(c.call.Taint) == 0 {
-		return ruling{}
-	}
-	for _, capability := range c.capabilities {
-		switch capability {
-		case SendWeb, RunPrograms, WriteFiles, Delete:
-			return ruling{effect: Ask, why: "this chat contains text from " + listed(c.call.Taint), once: true}
-		}
-	}
-	return ruling{}
-}
-
 // neverAlways asks for what may not be allowed for longer than once; a council
 // member is refused it, but for what hooks made of its calls.
 func neverAlways(c *check) ruling {
@@ -321,10 +315,14 @@ func (g *Gate) rulesLocked() map[ruleKey][]*Rule {
 		return g.byTool
 	}
 	g.byTool, g.byID, g.ofPlugin = map[ruleKey][]*Rule{}, map[string]*Rule{}, map[string][]*Rule{}
+	g.vouched = map[vouch]string{}
 	for _, rule := range g.rules {
-		if rule.Permission != "" {
+		switch {
+		case rule.Origin != nil:
+			g.vouched[vouch{rule.Conversation, *rule.Origin}] = rule.ID
+		case rule.Permission != "":
 			g.ofPlugin[rule.Plugin] = append(g.ofPlugin[rule.Plugin], rule)
-		} else {
+		default:
 			g.byID[rule.ID] = rule
 			key := ruleKey{rule.Plugin, rule.Tool, rule.Effect}
 			g.byTool[key] = append(g.byTool[key], rule)

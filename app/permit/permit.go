@@ -120,9 +120,8 @@ type Call struct {
 	// the gate. nil means: those of the tool's plugin, as the gate learnt them from
 	// its PluginVersion.
 	Capabilities []Capability
-	// Taint names the places whose text this chat holds ("example.org") and that
-	// nobody vouches for.
-	Taint []string
+	// Taint says whose text this chat holds; the gate knows for whose a person vouches.
+	Taint []chat.Origin
 	// Because says why a person has to allow this call, whatever they allowed before:
 	// hooks changed it.
 	Because []string
@@ -160,6 +159,12 @@ type Decision struct {
 	// Path holds the steps of the order up to the one that decided, as they went.
 	Path   []Step
 	Waited time.Duration // how long a person who was asked took
+	// Origins are those of text in the chat that nobody vouches for, where they made the
+	// gate ask.
+	Origins []chat.Origin
+	// Brought says where what the call returns comes from; nil is from the plugin's own
+	// code and files.
+	Brought []chat.Origin
 }
 
 // Request is a question that waits for a person, as a window or a terminal shows it.
@@ -185,14 +190,17 @@ type Request struct {
 	Count        int                 `json:"count"`  // identical calls merged into it
 	Scopes       []Scope             `json:"scopes"` // what may be offered, narrowest first
 	// Matches are conditions of which an answer for longer than once may hold any.
-	Matches     []Match     `json:"matches,omitempty"`
-	Asked       time.Time   `json:"asked"`
-	Expires     time.Time   `json:"expires"`
-	Changes     []Change    `json:"changes,omitempty"` // changed: what differs from what was approved
-	Hidden      int         `json:"hidden,omitempty"`  // hidden characters removed from what is shown
-	Folder      string      `json:"folder,omitempty"`  // plugin: where it lies
-	Tools       []ShownTool `json:"tools,omitempty"`   // plugin: what it will offer, as far as that is known
-	Permissions []string    `json:"permissions,omitempty"`
+	Matches []Match `json:"matches,omitempty"`
+	// Origins are those of text in the chat that made the gate ask, for which an answer may
+	// vouch.
+	Origins     []chat.Origin `json:"origins,omitempty"`
+	Asked       time.Time     `json:"asked"`
+	Expires     time.Time     `json:"expires"`
+	Changes     []Change      `json:"changes,omitempty"` // changed: what differs from what was approved
+	Hidden      int           `json:"hidden,omitempty"`  // hidden characters removed from what is shown
+	Folder      string        `json:"folder,omitempty"`  // plugin: where it lies
+	Tools       []ShownTool   `json:"tools,omitempty"`   // plugin: what it will offer, as far as that is known
+	Permissions []string      `json:"permissions,omitempty"`
 }
 
 // Original is a call as its caller asked for it.
@@ -224,6 +232,7 @@ type Answer struct {
 	Match      []Match         `json:"match,omitempty"`     // only under these of the request's Matches
 	Arguments  json.RawMessage `json:"arguments,omitempty"` // edited; nil = as asked
 	Reason     string          `json:"reason,omitempty"`
+	Vouch      []chat.Origin   `json:"vouch,omitempty"`      // of the request's Origins: trusted in this chat
 	Developing bool            `json:"developing,omitempty"` // plugin: keep approving my own edits
 }
 
@@ -235,6 +244,7 @@ type Rule struct {
 	Plugin       string              `json:"plugin"`
 	Tool         string              `json:"tool"`                 // the tool's own name, or "*"
 	Permission   string              `json:"permission,omitempty"` // a plugin permission instead of a tool
+	Origin       *chat.Origin        `json:"origin,omitempty"`     // trusted in the chat, instead of a tool
 	Match        []Match             `json:"match,omitempty"`      // all of what must hold; of filesystem: which folder, and how
 	Callers      []Caller            `json:"callers"`
 	CallerName   string              `json:"caller_name,omitempty"` // of the council member that it was made for

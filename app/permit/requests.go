@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/tool"
 )
@@ -62,6 +63,9 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 		shown, hidden := shownArguments(was.Arguments)
 		p.Original = &Original{Tool: shownName(was.Tool), Arguments: shown}
 		p.Hidden += hidden
+	}
+	if step == taintStep {
+		p.Origins = c.origins
 	}
 	if !r.once {
 		if call.Turn != "" {
@@ -149,6 +153,14 @@ func callKey(call Call) string {
 		string(call.Conversation) + "\x00" + canonical(call.Arguments)
 	if was := call.Original; was != nil {
 		key += "\x00" + was.Tool + "\x00" + canonical(was.Arguments)
+	}
+	origins := make([]string, len(call.Taint)) // a person was not told of others
+	for i, o := range call.Taint {
+		origins[i] = o.String()
+	}
+	slices.Sort(origins)
+	for _, o := range origins {
+		key += "\x00" + o
 	}
 	return key
 }
@@ -320,6 +332,7 @@ type storedRequest struct {
 	Arguments    json.RawMessage `json:"arguments"`
 	Capabilities []Capability    `json:"capabilities"`
 	Step         int             `json:"step"`
+	Taint        []chat.Origin   `json:"taint,omitempty"`
 }
 
 // storeWaiting keeps a waiting call for the case that this program dies. A failure
@@ -329,7 +342,7 @@ func (g *Gate) storeWaiting(ctx context.Context, e *openRequest) {
 		return
 	}
 	r := e.call
-	raw, err := json.Marshal(storedRequest{e.Request, r.Caller, r.Tool, r.Arguments, r.Capabilities, e.step})
+	raw, err := json.Marshal(storedRequest{e.Request, r.Caller, r.Tool, r.Arguments, r.Capabilities, e.step, r.Taint})
 	if err == nil {
 		err = g.o.Store.PutRequest(ctx, e.ID, raw)
 	}
@@ -365,6 +378,7 @@ func (g *Gate) restore(ctx context.Context) error {
 		call := Call{
 			ID: s.Request.Call, Caller: s.Caller, Tool: s.Tool, Arguments: s.Arguments, Capabilities: s.Capabilities,
 			Conversation: s.Request.Conversation, Turn: s.Request.Turn, Original: s.Request.Original,
+			Taint: s.Taint,
 		}
 		s.Request.Reason += " Conclave ended before you answered."
 		g.requests = append(g.requests, &openRequest{

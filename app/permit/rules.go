@@ -62,6 +62,9 @@ func (g *Gate) AddRule(ctx context.Context, rule Rule) (Rule, error) {
 
 // check makes a rule comparable and reads its conditions.
 func (g *Gate) check(rule *Rule) error {
+	if rule.Origin != nil {
+		return rule.vouches()
+	}
 	if rule.Permission != "" {
 		return nil // its conditions are a folder's, see Rule.folder
 	}
@@ -90,7 +93,7 @@ func (g *Gate) check(rule *Rule) error {
 // compiled reads the conditions of a rule from the store. One that this version cannot
 // read allows nothing, and asks or denies always.
 func (g *Gate) compiled(rule *Rule) *Rule {
-	if rule.Permission != "" {
+	if rule.Permission != "" || rule.Origin != nil {
 		return rule
 	}
 	var err error
@@ -229,6 +232,9 @@ func (g *Gate) permissionsLocked(plugin string) (granted, denied []string) {
 // Sentence returns a rule as a sentence without its full stop: “Notes may run
 // write_note, when I ask, until Conclave quits”.
 func Sentence(g Rule, pluginName string) string {
+	if g.Origin != nil {
+		return g.vouchSentence()
+	}
 	name := cmp.Or(pluginName, g.Plugin)
 	if g.Permission != "" {
 		if f, ok := g.folder(); ok {

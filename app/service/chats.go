@@ -224,7 +224,12 @@ func (s *Services) update(ctx context.Context, by plugin.Caller, a chatArgs) (an
 	}
 	if len(fields) > 0 {
 		if err := s.o.Chats.UpdateConversation(ctx, c.ID,
-			func(v *chat.Conversation) { v.Title, v.System = c.Title, c.System }); err != nil {
+			func(v *chat.Conversation) {
+				v.Title, v.System = c.Title, c.System
+				if a.System != nil {
+					v.Origins = chat.AddOrigins(v.Origins, writtenBy(by)...)
+				}
+			}); err != nil {
 			return nil, err
 		}
 		s.o.Bus.Changed(bus.Edits, string(c.ID))
@@ -290,7 +295,7 @@ func (s *Services) append(ctx context.Context, by plugin.Caller, a messageArgs) 
 	}
 	m := chat.Message{
 		Conversation: c.ID, Turn: uuid.Must(uuid.NewV7()).String(), State: chat.Complete, Parts: []chat.Part{},
-		Hidden: a.Hidden != nil && *a.Hidden,
+		Hidden: a.Hidden != nil && *a.Hidden, Origins: writtenBy(by),
 	}
 	switch a.Role {
 	case "user":
@@ -352,6 +357,11 @@ func (s *Services) append(ctx context.Context, by plugin.Caller, a messageArgs) 
 	return map[string]any{"message": view}, nil
 }
 
+// writtenBy says whose text a plugin writes into a chat.
+func writtenBy(by plugin.Caller) []chat.Origin {
+	return []chat.Origin{chat.NewOrigin(chat.FromPlugin, cmp.Or(by.Name, by.Plugin))}
+}
+
 // IDOf returns a message's id for plugins, unique among all chats: the id of its chat,
 // a colon, and its number there.
 func IDOf(c chat.ConversationID, seq chat.MessageSeq) string {
@@ -405,7 +415,9 @@ func (s *Services) edit(ctx context.Context, by plugin.Caller, a messageArgs) (a
 	if err != nil {
 		return nil, err
 	}
-	if err := s.o.Conversations.Edit(ctx, c.ID, entry, conversation.Edit{Text: a.Content, Hidden: a.Hidden}); err != nil {
+	if err := s.o.Conversations.Edit(ctx, c.ID, entry, conversation.Edit{
+		Text: a.Content, Hidden: a.Hidden, Origins: writtenBy(by),
+	}); err != nil {
 		return nil, err
 	}
 	s.o.Bus.Changed(bus.Edits, string(c.ID))

@@ -91,7 +91,7 @@ func (p *Prompt) filling(info hook.TurnInfo) stepFunc {
 		if len(notes) == 0 {
 			return hook.Verdict[llm.Request]{}, nil
 		}
-		return hook.Verdict[llm.Request]{Action: hook.Changed, Value: r, Notes: notes}, nil
+		return hook.Verdict[llm.Request]{Action: hook.Changed, Value: r, Notes: notes, Origins: macros.origins()}, nil
 	}
 }
 
@@ -445,6 +445,15 @@ func (m *Macros) value(ctx context.Context, inner string) (string, bool) {
 		m.used[h.Title] = append(m.used[h.Title], h.Name)
 	}
 	return value, true
+}
+
+// origins say whose macros put something into the text.
+func (m *Macros) origins() []chat.Origin {
+	var all []chat.Origin
+	for _, title := range slices.Sorted(maps.Keys(m.used)) {
+		all = chat.AddOrigins(all, chat.NewOrigin(chat.FromPlugin, title))
+	}
+	return all
 }
 
 // maxNamed bounds how many macros a note names.

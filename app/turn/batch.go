@@ -159,6 +159,7 @@ func (t *run) writeResults(ctx context.Context, calls []*call.Call, reason chat.
 		}
 		result := c.Result
 		m.Parts = append(m.Parts, chat.Part{Kind: chat.PartToolResult, Result: &result})
+		m.Origins = chat.AddOrigins(m.Origins, c.Record.Brought...)
 	}
 	if len(m.Parts) == 0 {
 		return false

@@ -110,6 +110,7 @@ func (t *run) once(ctx context.Context) (llm.Request, error) {
 // person their notes.
 func (t *run) traced(trace []hook.Trace) {
 	t.trace = append(t.trace, trace...)
+	t.added = chat.AddOrigins(t.added, hook.Origins(trace)...)
 	for _, note := range hook.Notes(trace) {
 		t.emit(Event{Kind: Noted, Note: note})
 	}

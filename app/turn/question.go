@@ -29,7 +29,7 @@ func (t *run) question(ctx context.Context) (chat.MessageSeq, []*chat.ToolCall, 
 			return 0, nil, err
 		}
 	}
-	t.system = conversation.System
+	t.system, t.plain = conversation.System, conversation.Origins
 	t.scribe.head, t.scribe.given = parent, conversation.Last
 	if asks {
 		open, err := t.again(ctx)

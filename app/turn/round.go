@@ -155,13 +155,13 @@ func (w *writing) save(ctx context.Context) error {
 		return w.err
 	}
 	m := w.m
-	m.Parts = w.parts()
+	m.Parts, m.Origins = w.parts(), w.t.brought()
 	save, cancel := call.SaveContext(ctx)
 	defer cancel()
 	if w.err = w.t.scribe.append(save, &m); w.err != nil {
 		return w.err
 	}
-	w.m.Seq, w.m.Parent, w.saved = m.Seq, m.Parent, true
+	w.m.Seq, w.m.Parent, w.m.Origins, w.saved = m.Seq, m.Parent, m.Origins, true
 	w.t.begun.Store(true)
 	w.t.emit(Event{Kind: Begun, Seq: m.Seq, Parent: m.Parent})
 	return nil
@@ -274,6 +274,7 @@ func wordless(parts []chat.Part) string {
 // path that the next round sends.
 func (w *writing) write(ctx context.Context) {
 	t := w.t
+	w.m.Origins = t.brought()
 	t.path = append(t.path, w.m)
 	m := w.m
 	m.Parts, m.Open = copied(w.m.Parts), w.m.Reason == ""

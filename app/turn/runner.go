@@ -105,8 +105,9 @@ type Request struct {
 
 	CallerName string          // as a person reads the caller: "Ada"; empty is what Caller says
 	Member     json.RawMessage // the council member that the turn is of, as its tools are told of it
-	// Taint returns whose words the request holds that nobody vouches for; nil is nobody's.
-	Taint func() []string
+	// Taint returns where text came from that the requests hold beside the chat's own; nil is
+	// none.
+	Taint func() []chat.Origin
 	// Inline says whose a tool is that tool.Tool.Member names, where several offer theirs
 	// to one model.
 	Inline map[string]Inline
@@ -130,7 +131,9 @@ type Outcome struct {
 	Seq     chat.MessageSeq // of the last message, 0 when there is none
 	Message *chat.Message   // the last assistant message
 	Usage   chat.Usage      // of all requests
-	Err     error           // why, when Reason is error: a *fault.Error
+	// Origins say where text came from that the requests held and others wrote.
+	Origins []chat.Origin
+	Err     error // why, when Reason is error: a *fault.Error
 }
 
 // run is one turn under way.
@@ -157,11 +160,13 @@ type run struct {
 
 	usage  chat.Usage
 	round  int
-	length int64        // of what the models said in this turn, toward limit.AnswerText
-	hooked *hooked      // nil before the first request
-	trace  []hook.Trace // what hooks did that no message says yet
-	begun  atomic.Bool  // a message of the answer is in the log
-	off    error        // a hook called the turn off at a call or before it
+	length int64         // of what the models said in this turn, toward limit.AnswerText
+	hooked *hooked       // nil before the first request
+	trace  []hook.Trace  // what hooks did that no message says yet
+	plain  []chat.Origin // of the chat's own texts that are no message's
+	added  []chat.Origin // of what hooks added in this turn
+	begun  atomic.Bool   // a message of the answer is in the log
+	off    error         // a hook called the turn off at a call or before it
 }
 
 // newRun prepares a turn, without touching the log.
@@ -181,7 +186,7 @@ func (r *Runner) newRun(req Request, on func(Event)) *run {
 	}
 	t.callTurn = call.Turn{
 		Tools: req.Tools, Log: t.log, Asker: req.Asker, Failures: &t.failures, OnEvent: t.onCallEvent, Ready: t.scribe.wait,
-		CallerName: req.CallerName, Taint: req.Taint,
+		CallerName: req.CallerName, Taint: t.origins,
 	}
 	if req.Model != nil {
 		t.model, t.can = req.Model.Info().Name(), req.Model.Info().Can
@@ -240,7 +245,7 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 			outcome.Reason, outcome.Err = chat.EndError, asFault(err)
 		}
 	}
-	outcome.Seq, outcome.Usage = t.scribe.answered().Seq, t.usage
+	outcome.Seq, outcome.Usage, outcome.Origins = t.scribe.answered().Seq, t.usage, t.origins()
 	ended := Event{Kind: Ended, Reason: outcome.Reason, Seq: outcome.Seq, Message: outcome.Message}
 	if outcome.Err != nil {
 		ended.Failure = failure(outcome.Err)

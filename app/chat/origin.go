@@ -1,0 +1,110 @@
+package chat
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"conclave/app/limit"
+)
+
+// Origin says where text of a chat came from that neither the person nor the chat's own
+// model wrote. Whoever wrote such a text may have meant it for the model.
+type Origin struct {
+	Kind OriginKind `json:"kind"`
+	Name string     `json:"name,omitempty"` // of the host, the file, the plugin, the member; see NewOrigin
+}
+
+// OriginKind says what Origin.Name is the name of.
+type OriginKind string
+
+// The kinds of origins.
+const (
+	FromWeb        OriginKind = "web"         // a page or an answer of a host
+	FromAttachment OriginKind = "attachment"  // a file that was attached
+	FromTool       OriginKind = "tool"        // what a plugin's tool returned that reads from outside
+	FromPlugin     OriginKind = "plugin_text" // what a plugin put into the chat, or made of it
+	FromMember     OriginKind = "member"      // what a member of the council said, or all of it
+	FromMore       OriginKind = "more"        // origins beyond limit.ChatOrigins, which are not named
+)
+
+// maxOriginName is how much of a name is kept, in characters.
+const maxOriginName = 80
+
+// NewOrigin returns an origin with its name as one line of what can be seen.
+func NewOrigin(kind OriginKind, name string) Origin {
+	name = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(name, ""))
+	runes := []rune(strings.Join(strings.Fields(name), " "))
+	if len(runes) > maxOriginName {
+		runes = append(runes[:maxOriginName-1:maxOriginName-1], '…')
+	}
+	return Origin{kind, string(runes)}
+}
+
+// String returns the origin as words that follow “this chat contains”.
+func (o Origin) String() string {
+	switch o.Kind {
+	case FromWeb:
+		return "text from " + o.Name
+	case FromAttachment:
+		if o.Name == "" {
+			return "an attachment without a name"
+		}
+		return "the attachment “" + o.Name + "”"
+	case FromTool:
+		return "what the plugin " + o.Name + " returned"
+	case FromPlugin:
+		return "what the plugin " + o.Name + " wrote"
+	case FromMember:
+		return "what " + o.Name + " said"
+	}
+	return limit.ChatOrigins.Person
+}
+
+// AddOrigins returns origins with those of more that are new, in the order in which they
+// came. Beyond limit.ChatOrigins one of kind FromMore stands for the rest.
+func AddOrigins(origins []Origin, more ...Origin) []Origin {
+	rest := Origin{Kind: FromMore}
+	for _, o := range more {
+		switch {
+		case slices.Contains(origins, o):
+		case o == rest || len(origins) < limit.ChatOrigins.Int():
+			origins = append(origins[:len(origins):len(origins)], o)
+		case !slices.Contains(origins, rest):
+			origins = append(origins[:len(origins):len(origins)], rest)
+		}
+	}
+	return origins
+}
+
+// Brought returns the origins of what came into the chat with the message, whatever became
+// of its text since.
+func (m *Message) Brought() []Origin {
+	all := m.Origins
+	if m.Role == RoleUser {
+		for _, p := range m.Parts {
+			if p.Media != nil {
+				all = AddOrigins(all, NewOrigin(FromAttachment, p.Media.Name))
+			}
+		}
+	}
+	return all
+}
+
+// OriginsOf returns the origins of a chat along one of its paths. Messages that are hidden
+// count: what followed them was made from them.
+func OriginsOf(c Conversation, path []Message) []Origin {
+	all := AddOrigins(nil, c.Origins...)
+	for i := range path {
+		all = AddOrigins(all, path[i].Brought()...)
+	}
+	return all
+}

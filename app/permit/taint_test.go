@@ -1,0 +1,275 @@
+package permit_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/store"
+)
+
+var (
+	example     = chat.NewOrigin(chat.FromWeb, "example.org")
+	report      = chat.NewOrigin(chat.FromAttachment, "report.pdf")
+	fromExample = []chat.Origin{example}
+)
+
+// decisive returns the step that decides about a call.
+func decisive(g *permit.Gate, call permit.Call) permit.Step {
+	steps := g.Explain(call)
+	return steps[len(steps)-1]
+}
+
+func TestF16NoRuleModeOrScopeGetsPastTextNobodyVouchesFor(t *testing.T) {
+	out := map[string][]permit.Capability{
+		"sends": {permit.SendWeb}, "writes": {permit.WriteFiles}, "runs": {permit.RunPrograms},
+		"deletes": {permit.Delete}, "is unheard of": {"levitate"}, "is not known": {},
+		"computes and sends": {permit.Compute, permit.SendWeb},
+	}
+	for name, capabilities := range out {
+		for _, mode := range []permit.Mode{permit.Standard, permit.Careful} {
+			for _, scope := range []permit.Scope{permit.ThisAnswer, permit.ThisChat, permit.UntilQuit, permit.Always} {
+				for _, about := range []string{"write_note", "*"} {
+					g, c := trusted(t, permit.Options{Mode: func() permit.Mode { return mode }})
+					_, err := g.AddRule(t.Context(), permit.Rule{
+						Effect: permit.Allow, Plugin: "notes", Tool: about, Callers: []permit.Caller{permit.Main}, Scope: scope,
+						Conversation: "chat-1", Turn: "turn-1",
+					})
+					must(t, err)
+					call := request(c)
+					call.Capabilities, call.Taint = capabilities, []chat.Origin{example, report}
+					s := decisive(g, call)
+					const why = "this chat contains text from example.org and the attachment “report.pdf”"
+					if s.Number != 4 || s.Effect != permit.Ask || s.Why != why {
+						t.Errorf("what %s, %s, %s on %s: %s", name, mode, scope, about, s)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTextFromOutsideIsNoReasonToAskBeforeWhatStaysInside(t *testing.T) {
+	for _, capability := range []permit.Capability{
+		permit.Compute, permit.ReadChat, permit.ReadFiles, permit.Fetch, permit.UseSecret, permit.CallModel, permit.ShowUI,
+	} {
+		g, c := trusted(t, permit.Options{})
+		call := request(c)
+		call.Capabilities = []permit.Capability{permit.Compute, capability}
+		clean := decisive(g, call)
+		call.Taint = fromExample
+		if tainted := decisive(g, call); tainted != clean {
+			t.Errorf("%s: %s became %s", capability, clean, tainted)
+		}
+	}
+}
+
+// strictness orders effects.
+var strictness = map[permit.Effect]int{permit.Allow: 0, permit.Ask: 1, permit.Deny: 2}
+
+// taintOnlyTightens checks a call and rules made of a number: text from outside never makes
+// a decision milder, and as long as nobody vouches for it, a call that goes out is not
+// made unasked.
+func taintOnlyTightens(t *testing.T, seed uint64) {
+	t.Helper()
+	r := random{rand.New(rand.NewPCG(seed, 2))}
+	mode := pick(r, permit.Standard, permit.Careful)
+	g, c := trusted(t, permit.Options{Mode: func() permit.Mode { return mode }})
+	for range r.IntN(8) {
+		_, err := g.AddRule(t.Context(), r.rule(pick(r, permit.Allow, permit.Allow, permit.Ask, permit.Deny)))
+		must(t, err)
+	}
+	call := r.call(c)
+	call.Taint = nil
+	clean := decisive(g, call)
+	call.Taint = []chat.Origin{example, report}
+	if tainted := decisive(g, call); strictness[tainted.Effect] < strictness[clean.Effect] {
+		t.Errorf("seed %d: %s became %s", seed, clean, tainted)
+	}
+	call.Capabilities = append(call.Capabilities, pick(r, permit.SendWeb, permit.WriteFiles, permit.RunPrograms))
+	if _, err := g.Vouch(t.Context(), pick(r, chat.ConversationID("chat-1"), "chat-2"),
+		pick(r, example, report)); err != nil {
+		t.Fatal(err)
+	}
+	if s := decisive(g, call); s.Effect == permit.Allow {
+		t.Errorf("seed %d: %s, with one of two origins vouched for", seed, s)
+	}
+	if d := g.Decide(t.Context(), call); d.Effect != permit.Deny { // there is nobody to ask
+		t.Errorf("seed %d: it was made: %+v", seed, d)
+	}
+}
+
+func TestTextFromOutsideOnlyTightensIn1000Calls(t *testing.T) {
+	for seed := range uint64(1000) {
+		taintOnlyTightens(t, seed)
+	}
+}
+
+func FuzzTextFromOutsideOnlyTightens(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(taintOnlyTightens)
+}
+
+// sends is a call that sends, in a chat that holds text of these origins.
+func sends(c permit.PluginVersion, origins ...chat.Origin) permit.Call {
+	call := request(c)
+	call.Capabilities, call.Taint = []permit.Capability{permit.SendWeb}, origins
+	return call
+}
+
+func TestAPersonVouchesForASourceInOneChatAndTakesItBack(t *testing.T) {
+	s, err := store.Open(t.Context(), store.Options{Dir: t.TempDir()})
+	must(t, err)
+	defer s.Close()
+	g, c := trusted(t, permit.Options{Store: s})
+	detach := g.Attach()
+	defer detach()
+	_, err = g.AddRule(t.Context(), rule(permit.Allow))
+	must(t, err)
+	p, decided := asked(t, g, sends(c, example, report))
+	if !slices.Equal(p.Origins, []chat.Origin{example, report}) || !slices.Equal(p.Scopes, []permit.Scope{permit.Once}) {
+		t.Errorf("the request offers %v and %v", p.Origins, p.Scopes)
+	}
+	stranger := chat.NewOrigin(chat.FromWeb, "evil.example")
+	for _, wrong := range []permit.Answer{
+		{Effect: permit.Allow, Scope: permit.Once, Vouch: []chat.Origin{stranger}},
+		{Effect: permit.Deny, Scope: permit.Once, Vouch: []chat.Origin{example}},
+		{Effect: permit.Allow, Scope: permit.Always},
+	} {
+		if err := g.Answer(t.Context(), p.ID, p.Nonce, wrong); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("the answer %+v is taken: %v", wrong, err)
+		}
+	}
+	must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{
+		Effect: permit.Allow, Scope: permit.Once, Vouch: []chat.Origin{example},
+	}))
+	d := <-decided
+	if d.Effect != permit.Allow || !slices.Equal(d.Origins, []chat.Origin{example, report}) {
+		t.Errorf("decided: %+v", d)
+	}
+	if s := decisive(g, sends(c, example)); s.Number != 7 {
+		t.Errorf("what is vouched for: %s", s)
+	}
+	if s := decisive(g, sends(c, example, report)); s.Why != "this chat contains the attachment “report.pdf”" {
+		t.Errorf("what is not: %s", s)
+	}
+	elsewhere := sends(c, example)
+	elsewhere.Conversation = "chat-2"
+	if s := decisive(g, elsewhere); s.Number != 4 {
+		t.Errorf("in another chat: %s", s)
+	}
+
+	again, err := permit.Open(t.Context(), permit.Options{Store: s})
+	must(t, err)
+	again.Status(c)
+	if s := decisive(again, sends(c, example)); s.Number != 7 {
+		t.Errorf("after a restart: %s", s)
+	}
+	id := again.Vouched("chat-1")[example]
+	gone, err := again.RevokeRule(t.Context(), id)
+	must(t, err)
+	if got := permit.Sentence(gone, ""); got != "Text from example.org is trusted in one chat" {
+		t.Errorf("the rule reads %q", got)
+	}
+	if s := decisive(again, sends(c, example)); s.Number != 4 {
+		t.Errorf("taken back: %s", s)
+	}
+}
+
+func TestNobodyCanVouchForPlacesWithoutANameOrForAllChats(t *testing.T) {
+	g, _ := trusted(t, permit.Options{})
+	if _, err := g.Vouch(t.Context(), "chat-1", chat.Origin{Kind: chat.FromMore}); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("places without a name: %v", err)
+	}
+	if _, err := g.Vouch(t.Context(), "", example); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("no chat: %v", err)
+	}
+	everywhere := permit.Rule{Effect: permit.Allow, Scope: permit.Always, Conversation: "chat-1", Origin: &example}
+	if _, err := g.AddRule(t.Context(), everywhere); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("always: %v", err)
+	}
+}
+
+func TestARequestThatNamesNoSourceDoesNotAnswerOneThatDoes(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	defer g.Attach()()
+	plain, first := asked(t, g, sends(c))
+	tainted, second := asked(t, g, sends(c, example))
+	if plain.ID == tainted.ID {
+		t.Fatal("both are one request")
+	}
+	for _, p := range []permit.Request{plain, tainted} {
+		must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once}))
+	}
+	<-first
+	<-second
+}
+
+func TestARequestKeptForARestartKeepsItsSources(t *testing.T) {
+	s, err := store.Open(t.Context(), store.Options{Dir: filepath.Join(t.TempDir(), "data")})
+	must(t, err)
+	defer s.Close()
+	g, c := trusted(t, permit.Options{Store: s})
+	defer g.Attach()()
+	p, decided := asked(t, g, sends(c, example))
+	again, err := permit.Open(t.Context(), permit.Options{Store: s}) // as after a kill
+	must(t, err)
+	kept := again.Requests()
+	if len(kept) != 1 || !slices.Equal(kept[0].Origins, fromExample) {
+		t.Errorf("kept: %+v", kept)
+	}
+	must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once}))
+	<-decided
+}
+
+func TestWhatACallReturnsComesFromTheHostsItNamesOrFromItsPlugin(t *testing.T) {
+	weather := chat.NewOrigin(chat.FromTool, "Notes")
+	for _, c := range []struct {
+		capabilities []permit.Capability
+		arguments    string
+		want         []chat.Origin
+	}{
+		{[]permit.Capability{permit.Compute}, `{"url":"https://example.org/a"}`, nil},
+		{[]permit.Capability{permit.Compute, permit.UseSecret, permit.ShowUI}, `{}`, nil},
+		{[]permit.Capability{permit.Fetch}, `{"url":"https://example.org/a"}`, fromExample},
+		{[]permit.Capability{permit.Fetch}, `{"pages":["https://b.example/","http://a.example:81"],"n":1}`, []chat.Origin{
+			chat.NewOrigin(chat.FromWeb, "a.example:81"), chat.NewOrigin(chat.FromWeb, "b.example"),
+		}},
+		{[]permit.Capability{permit.Fetch}, `{"city":"Rome"}`, []chat.Origin{weather}},
+		{[]permit.Capability{permit.ReadFiles}, `{"path":"/tmp/a"}`, []chat.Origin{weather}},
+		{[]permit.Capability{permit.ReadChat}, `{}`, []chat.Origin{weather}},
+		{[]permit.Capability{}, `{}`, []chat.Origin{weather}},
+	} {
+		g, version := trusted(t, permit.Options{})
+		call := request(version)
+		call.Capabilities, call.Arguments = c.capabilities, json.RawMessage(c.arguments)
+		call.Asker = permit.AlwaysAsker{}
+		d := g.Decide(t.Context(), call)
+		if d.Effect != permit.Allow || !slices.Equal(d.Brought, c.want) {
+			t.Errorf("%v with %s: %v brings %v, not %v", c.capabilities, c.arguments, d.Effect, d.Brought, c.want)
+		}
+	}
+}
+
+func TestWhyAPersonIsAskedNamesTheSourceAndWhatHooksDid(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	call := sends(c, example)
+	call.Because = []string{"the hook Guard changed it"}
+	if s := decisive(g, call); s.Why != "this chat contains text from example.org; and the hook Guard changed it" {
+		t.Errorf("why: %s", s)
+	}
+	many := []chat.Origin{}
+	for i := range 30 {
+		many = chat.AddOrigins(many, chat.NewOrigin(chat.FromWeb, fmt.Sprint("h", i)))
+	}
+	if s := decisive(g, sends(c, many...)); !strings.HasSuffix(s.Why, " and text from more places") {
+		t.Errorf("why: %s", s)
+	}
+}
