@@ -129,17 +129,17 @@ func (s *session) params(call tool.Call) any {
 		return params
 	}
 	meta := map[string]any{
-		"conclave/call-id": call.ID, "conclave/deadline-ms": call.Deadline.UnixMilli(),
-		"conclave/conversation": string(call.Conversation), "conclave/user": wire.User,
+		wire.MetaCall: call.ID, wire.MetaDeadline: call.Deadline.UnixMilli(),
+		wire.MetaConversation: string(call.Conversation), wire.MetaUser: wire.User,
 	}
 	if call.Tool.Convention.Raw {
-		meta["conclave/raw-arguments"] = call.RawArguments
+		meta[wire.MetaRaw] = call.RawArguments
 	}
 	if call.CouncilMember != nil {
-		meta["conclave/council-member"] = call.CouncilMember
+		meta[wire.MetaMember] = call.CouncilMember
 	}
 	if call.ContextMessages != nil {
-		meta["conclave/context-messages"] = call.ContextMessages
+		meta[wire.MetaMessages] = call.ContextMessages
 	}
 	params["_meta"] = meta
 	return params

@@ -269,27 +269,17 @@ func (c *connection) blame(p *plugin.Problem) {
 	}
 }
 
-// The keys of _meta (docs/WIRE.md, sections 3 and 4).
-const (
-	metaCall     = "conclave/call-id"
-	metaChat     = "conclave/conversation"
-	metaDeadline = "conclave/deadline-ms"
-	metaStatus   = "conclave/status"
-	metaHandled  = "conclave/handled"
-	metaNotes    = "conclave/for-person"
-)
-
 // call answers tools/call of a tool that the hook injected: it is asked before the tool,
 // and responds.
 func (c *connection) call(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallToolResult {
-	id, _ := req.Params.Meta[metaCall].(string)
-	in, _ := req.Params.Meta[metaChat].(string)
+	id, _ := req.Params.Meta[wire.MetaCall].(string)
+	in, _ := req.Params.Meta[wire.MetaConversation].(string)
 	info := c.turns.take(id)
 	if info.Conversation == "" {
 		info.Conversation = chat.ConversationID(in)
 	}
 	within := tool.DefaultTimeout
-	if ms, ok := req.Params.Meta[metaDeadline].(float64); ok {
+	if ms, ok := req.Params.Meta[wire.MetaDeadline].(float64); ok {
 		within = time.Until(time.UnixMilli(int64(ms)))
 	}
 	raw, err := c.client.within(ctx, within, "hook.before_tool", toolRequest{
@@ -349,13 +339,13 @@ func (c *connection) responded(name string, a answer) *mcp.CallToolResult {
 // answered writes a result as docs/WIRE.md, section 4, says.
 func answered(r tool.Result, handled bool, notes []string) *mcp.CallToolResult {
 	out := &mcp.CallToolResult{
-		Meta: mcp.Meta{metaStatus: string(r.Status)}, Content: []mcp.Content{}, IsError: r.Status != chat.CallOK,
+		Meta: mcp.Meta{wire.MetaStatus: string(r.Status)}, Content: []mcp.Content{}, IsError: r.Status != chat.CallOK,
 	}
 	if handled {
-		out.Meta[metaHandled] = true
+		out.Meta[wire.MetaHandled] = true
 	}
 	if len(notes) > 0 {
-		out.Meta[metaNotes] = notes
+		out.Meta[wire.MetaForPerson] = notes
 	}
 	if out.IsError {
 		out.Content = append(out.Content, &mcp.TextContent{Text: r.Error})

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -53,7 +54,7 @@ func observable(kind string) bool {
 		return true
 	}
 	for _, family := range foreign {
-		if len(kind) > len(family) && kind[:len(family)] == family {
+		if kind != family && strings.HasPrefix(kind, family) {
 			return true
 		}
 	}

@@ -63,17 +63,15 @@ func (p *Pool) posted(do func(r *http.Request, f *form) answer) http.HandlerFunc
 			return
 		}
 		f := &form{}
+		err = json.Unmarshal(body, &f.fields)
 		switch {
-		case !isJSON(r.Header.Get("Content-Type")), json.Unmarshal(body, &f.fields) != nil &&
-			json.Valid(body), f.fields == nil:
-			if json.Unmarshal(body, &f.fields) == nil || json.Valid(body) {
-				f.wrong = []invalid{{
-					"model_attributes_type", []string{"body"}, "Input should be a valid JSON object, of the content type " +
-						"application/json", json.RawMessage("null"),
-				}}
-				break
-			}
+		case !json.Valid(body):
 			f.wrong = []invalid{{"json_invalid", []string{"body"}, "JSON decode error", json.RawMessage("{}")}}
+		case err != nil || f.fields == nil || !isJSON(r.Header.Get("Content-Type")):
+			f.wrong = []invalid{{
+				"model_attributes_type", []string{"body"}, "Input should be a valid JSON object, of the content type " +
+					"application/json", json.RawMessage("null"),
+			}}
 		default:
 			do(r, f).write(w)
 			return

@@ -3,8 +3,8 @@ package httptools
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
+	"net"
 	"sync"
 	"time"
 
@@ -25,16 +25,6 @@ type connection struct {
 	once sync.Once
 }
 
-// pipes are one end of two pipes.
-type pipes struct {
-	*io.PipeReader
-	w *io.PipeWriter
-}
-
-func (p pipes) Write(b []byte) (int, error) { return p.w.Write(b) }
-
-func (p pipes) Close() error { return errors.Join(p.w.Close(), p.PipeReader.Close()) }
-
 // Connect implements plugin.Connector. It makes no connection to the program: each call
 // does.
 func (d *Dialect) Connect(_ context.Context, src plugin.Source, _ plugin.Manifest,
@@ -49,13 +39,10 @@ func (d *Dialect) Connect(_ context.Context, src plugin.Source, _ plugin.Manifes
 		Capabilities: wire.Announce(&mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}),
 	})
 	speaker.AddReceivingMiddleware(s.receive)
-	toUs, fromHost := io.Pipe()
-	toHost, fromUs := io.Pipe()
-	c := &connection{
-		end: pipes{toHost, fromHost}, own: pipes{toUs, fromUs}, over: make(chan struct{}),
-	}
+	end, own := net.Pipe()
+	c := &connection{end: end, own: own, over: make(chan struct{})}
 	// Its own context: the connection lasts longer than the call that is made first.
-	if c.host, err = wire.Serve(context.Background(), toUs, fromUs, speaker, nil); err != nil {
+	if c.host, err = wire.ServeLines(context.Background(), own, speaker, wire.MaxLine); err != nil {
 		return nil, err
 	}
 	go func() { // ends when the host closes its end, or Kill ours
@@ -121,7 +108,7 @@ func (s *server) list() *mcp.ListToolsResult {
 	for _, t := range s.tools {
 		result.Tools = append(result.Tools, &mcp.Tool{
 			Name: t.Name, Description: t.Description, InputSchema: t.Parameters,
-			Meta: mcp.Meta{"conclave/timeout-ms": int64(t.Timeout * 1000)},
+			Meta: mcp.Meta{wire.MetaTimeout: int64(t.Timeout * 1000)},
 		})
 	}
 	return result
@@ -129,14 +116,14 @@ func (s *server) list() *mcp.ListToolsResult {
 
 func (s *server) call(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallToolResult {
 	asked := request{Name: req.Params.Name, Arguments: json.RawMessage(req.Params.Arguments)}
-	asked.CallID, _ = req.Params.Meta["conclave/call-id"].(string)
-	asked.Raw, _ = req.Params.Meta["conclave/raw-arguments"].(string)
+	asked.CallID, _ = req.Params.Meta[wire.MetaCall].(string)
+	asked.Raw, _ = req.Params.Meta[wire.MetaRaw].(string)
 	for _, t := range s.tools {
 		if t.Name != asked.Name {
 			continue
 		}
 		deadline := time.Now().Add(time.Duration(t.Timeout * float64(time.Second)))
-		if ms, ok := req.Params.Meta["conclave/deadline-ms"].(float64); ok {
+		if ms, ok := req.Params.Meta[wire.MetaDeadline].(float64); ok {
 			deadline = time.UnixMilli(int64(ms))
 		}
 		return s.client.call(ctx, t, asked, deadline).result()

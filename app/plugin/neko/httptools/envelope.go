@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"conclave/app/limit"
+	"conclave/app/plugin/wire"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -130,12 +131,12 @@ func textOf(raw json.RawMessage) string {
 
 // result writes an outcome as docs/WIRE.md, section 4, says.
 func (o Outcome) result() *mcp.CallToolResult {
-	meta := mcp.Meta{"conclave/status": "ok"}
+	meta := mcp.Meta{wire.MetaStatus: "ok"}
 	text := o.Text
 	if o.Value != nil {
 		text = string(o.Value)
 		if len(text) <= maxValue { // it is in the line twice
-			meta["conclave/result"] = o.Value
+			meta[wire.MetaResult] = o.Value
 		}
 	}
 	if raw, err := encode(text); err != nil || len(raw) > maxAnswerText {
@@ -143,9 +144,9 @@ func (o Outcome) result() *mcp.CallToolResult {
 	}
 	switch {
 	case o.TimedOut:
-		meta["conclave/status"] = "timeout"
+		meta[wire.MetaStatus] = "timeout"
 	case o.Failed:
-		meta["conclave/status"] = "raised"
+		meta[wire.MetaStatus] = "raised"
 		if text == "" || text == "null" {
 			text = "the tool says that it failed"
 		}

@@ -8,13 +8,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"conclave/app/plugin/wire"
 )
 
 func TestSP24EveryCallHasItsOwnRequestID(t *testing.T) {
 	p := script(t,
 		`spindle.registerTool({ name: "a:b", description: "d" }); spindle.on("TOOL_INVOCATION", (p) => ({ name: p.toolName, id: p.requestId }))`)
 	seen := map[string]bool{}
-	for _, m := range []meta{nil, nil, {metaCall: "given"}} {
+	for _, m := range []meta{nil, nil, {wire.MetaCall: "given"}} {
 		var got struct{ Name, ID string }
 		must(t, json.Unmarshal([]byte(p.call("a:b", meta{}, m).text), &got))
 		if got.Name != "a:b" || got.ID == "" || seen[got.ID] {
@@ -55,7 +57,7 @@ func TestSP25ACouncilCallCarriesTheTwoHostKeysOnly(t *testing.T) {
 	p := script(t, handler(echo))
 	deadline := time.Now().Add(15 * time.Second)
 	got := p.echo(meta{}, meta{
-		metaDeadline: deadline.UnixMilli(), metaMessages: []any{}, metaMember: map[string]any{"memberId": "m"},
+		wire.MetaDeadline: deadline.UnixMilli(), wire.MetaMessages: []any{}, wire.MetaMember: map[string]any{"memberId": "m"},
 	})
 	if strings.Join(got.Keys, " ") != "context __deadlineMs" {
 		t.Errorf("keys = %v", got.Keys)
@@ -87,7 +89,7 @@ func TestSP26ADirectCallCarriesTheArgumentsWithoutUserIDs(t *testing.T) {
 
 func TestSP27And28TheContextIsTheMessagesAsText(t *testing.T) {
 	p := script(t, handler(echo))
-	got := p.echo(meta{}, meta{metaMessages: []any{
+	got := p.echo(meta{}, meta{wire.MetaMessages: []any{
 		meta{"role": "system", "content": "Rules."},
 		meta{"role": "user", "content": "Hi", "name": "Ann"},
 		meta{
@@ -112,7 +114,7 @@ func TestSP29TheMemberIsThereOnCouncilCallsOnly(t *testing.T) {
 		"memberId": "m", "itemId": "i", "packId": "p", "packName": "P", "name": "N", "role": "R", "chance": 100.0,
 		"avatarUrl": nil, "definition": "", "personality": "", "behavior": "", "genderIdentity": 3.0,
 	}
-	got := p.echo(meta{}, meta{metaMember: member})
+	got := p.echo(meta{}, meta{wire.MetaMember: member})
 	if len(got.CouncilMember) != 12 || got.CouncilMember["genderIdentity"] != 3.0 ||
 		got.CouncilMember["avatarUrl"] != nil {
 		t.Errorf("member = %v", got.CouncilMember)
@@ -126,7 +128,7 @@ func TestSP30TheSecondArgumentIsTheUser(t *testing.T) {
 	p := script(t,
 		handler(`await spindle.userStorage.write("u", user, user); return await spindle.userStorage.read("u", user)`))
 	for range 2 {
-		if got := p.call("t", meta{}, meta{metaUser: "somebody"}).text; !strings.HasPrefix(got, "somebody") {
+		if got := p.call("t", meta{}, meta{wire.MetaUser: "somebody"}).text; !strings.HasPrefix(got, "somebody") {
 			t.Errorf("user = %q", got)
 		}
 	}
@@ -195,7 +197,7 @@ func TestSP32WhatIsReturnedBecomesText(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := p.call("t", meta{"name": name}, nil)
 			typed := ""
-			if v, ok := got.meta[metaResult]; ok {
+			if v, ok := got.meta[wire.MetaResult]; ok {
 				typed = toJSON(v)
 			}
 			if got.isError || got.text != test.want || typed != test.typed {
@@ -224,7 +226,7 @@ func TestSP32WhatCannotBeWrittenIsAnError(t *testing.T) {
 func TestSP33AHandlerThatNeverAnswersFailsAtItsDeadline(t *testing.T) {
 	p := script(t, handler(`await new Promise(() => {})`))
 	start := time.Now()
-	got := p.call("t", meta{}, meta{metaDeadline: start.Add(300 * time.Millisecond).UnixMilli()})
+	got := p.call("t", meta{}, meta{wire.MetaDeadline: start.Add(300 * time.Millisecond).UnixMilli()})
 	if !got.isError || got.status != "timeout" || !strings.Contains(got.text, `"t" did not answer within`) {
 		t.Errorf("got %+v", got)
 	}
@@ -243,7 +245,7 @@ func TestSP33NeighboursOfAMissedDeadlineAreTold(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { neighbour, _ = p.tryCall(context.Background(), "t", meta{}, nil) })
 	p.waitLog("begin") // the first call has to be open before the loop begins
-	got := p.call("t", meta{"loop": true}, meta{metaDeadline: time.Now().Add(300 * time.Millisecond).UnixMilli()})
+	got := p.call("t", meta{"loop": true}, meta{wire.MetaDeadline: time.Now().Add(300 * time.Millisecond).UnixMilli()})
 	wg.Wait()
 	if got.status != "timeout" {
 		t.Errorf("got %+v", got)
@@ -255,7 +257,7 @@ func TestSP33NeighboursOfAMissedDeadlineAreTold(t *testing.T) {
 
 func TestADeadlineThatHasPassedCallsNobody(t *testing.T) {
 	p := script(t, handler(`console.log("called"); return "x"`))
-	if got := p.call("t", meta{}, meta{metaDeadline: time.Now().Add(-time.Second).UnixMilli()}); got.status != "timeout" {
+	if got := p.call("t", meta{}, meta{wire.MetaDeadline: time.Now().Add(-time.Second).UnixMilli()}); got.status != "timeout" {
 		t.Errorf("got %+v", got)
 	}
 	if got := p.call("t", meta{}, nil); got.text != "x" {
@@ -299,11 +301,11 @@ spindle.on("TOOL_INVOCATION", async ({ args }) => {
 	}
 	for kind, want := range tests {
 		got := p.call("t", meta{"kind": kind}, nil)
-		if !got.isError || got.status != "raised" || got.text != want.text || got.meta[metaErrorType] != want.kind {
+		if !got.isError || got.status != "raised" || got.text != want.text || got.meta[wire.MetaErrorType] != want.kind {
 			t.Errorf("%s: %+v", kind, got)
 		}
 	}
-	trace, _ := p.call("t", meta{"kind": "range"}, nil).meta[metaTraceback].(string)
+	trace, _ := p.call("t", meta{"kind": "range"}, nil).meta[wire.MetaTraceback].(string)
 	if !strings.Contains(trace, "RangeError: too far") || !strings.Contains(trace, "dir/p.ts:4:") ||
 		strings.Contains(trace, "conclave:") {
 		t.Errorf("traceback = %s", trace)
@@ -399,8 +401,8 @@ func TestALogLineComesBeforeTheAnswer(t *testing.T) {
 	p := script(t,
 		handler(`spindle.log.info("one"); spindle.toast.success("two", { title: "T" }); console.log("three"); return "x"`))
 	got := p.call("t", meta{}, nil)
-	if got.meta[metaPrinted] != "three\n" {
-		t.Errorf("printed = %v", got.meta[metaPrinted])
+	if got.meta[wire.MetaPrinted] != "three\n" {
+		t.Errorf("printed = %v", got.meta[wire.MetaPrinted])
 	}
 	p.waitLog("three")
 	if got := p.logged(); got != "info: one\ninfo: T: two\ninfo: three" {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"conclave/app/plugin/wire"
 )
 
 // spindleNames are the members of contracts/spindle, section 5, that have to be there.
@@ -277,11 +279,11 @@ return said.join("|")`)
 
 func TestSP44TheActiveChatIsAskedFor(t *testing.T) {
 	body := handler(`try { return (await spindle.chats.getActive()).id } catch (e) { return e.message }`)
-	if got := script(t, body, withGranted("tools", "chats")).call("t", meta{}, meta{metaCall: "k1"}); got.text != "c1" {
+	if got := script(t, body, withGranted("tools", "chats")).call("t", meta{}, meta{wire.MetaCall: "k1"}); got.text != "c1" {
 		t.Errorf("granted: %+v", got)
 	}
 	p := script(t, body)
-	if got := p.call("t", meta{}, meta{metaCall: "k1"}); !strings.HasPrefix(got.text, "PERMISSION_DENIED: chats") {
+	if got := p.call("t", meta{}, meta{wire.MetaCall: "k1"}); !strings.HasPrefix(got.text, "PERMISSION_DENIED: chats") {
 		t.Errorf("not granted: %+v", got)
 	}
 	p.mu.Lock()
@@ -355,7 +357,7 @@ func TestConsoleShowsValuesAndIsBounded(t *testing.T) {
 console.warn(new Map([["k", { deep: { deeper: { deepest: { gone: 1 } } } }]])); const o = {}; o.o = o; console.debug(o, [1, "two", null, undefined], 10n, Symbol("s"));
 console.group("G"); console.log("in"); console.groupEnd(); console.assert(1 === 2, "one"); console.log("x".repeat(20000).length);
 for (let i = 0; i < 1000; i++) console.log("flood " + i); return "done"`))
-	if got := p.call("t", meta{}, nil); got.text != "done" || len(got.meta[metaPrinted].(string)) > maxPrinted {
+	if got := p.call("t", meta{}, nil); got.text != "done" || len(got.meta[wire.MetaPrinted].(string)) > maxPrinted {
 		t.Fatalf("answered %+v", got)
 	}
 	p.waitLog("flood 50")

@@ -362,7 +362,7 @@ func (p *plug) tryCall(ctx context.Context, name string, args any, m meta) (answ
 		return answer{}, err
 	}
 	a := answer{isError: r.IsError, meta: r.Meta}
-	a.status, _ = r.Meta[metaStatus].(string)
+	a.status, _ = r.Meta[wire.MetaStatus].(string)
 	for _, c := range r.Content {
 		a.text += c.(*mcp.TextContent).Text
 	}
@@ -387,7 +387,7 @@ func (p *plug) tools() []*mcp.Tool {
 // notes are the sentences for the plugin's card.
 func (p *plug) notes() (notes []string) {
 	p.tb.Helper()
-	for _, note := range p.list().Meta[metaNotes].([]any) {
+	for _, note := range p.list().Meta[wire.MetaNotes].([]any) {
 		notes = append(notes, note.(string))
 	}
 	return notes

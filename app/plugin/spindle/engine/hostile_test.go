@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"conclave/app/plugin/wire"
 )
 
 // hostile are scripts that mean harm, or might as well: the body of a handler.
@@ -109,7 +111,7 @@ func TestSP34AHostileScriptIsStoppedAndReported(t *testing.T) {
 				deadline = 50 * time.Second // it ends by itself, and must be given the time
 			}
 			start := time.Now()
-			got := p.call("t", meta{}, meta{metaDeadline: start.Add(deadline).UnixMilli()})
+			got := p.call("t", meta{}, meta{wire.MetaDeadline: start.Add(deadline).UnixMilli()})
 			took := time.Since(start)
 			if want, ok := harmless[name]; ok && got.status != want {
 				t.Errorf("status = %q (%.200s), want %q", got.status, got.text, want)
@@ -126,7 +128,7 @@ func TestSP34AHostileScriptIsStoppedAndReported(t *testing.T) {
 					t.Errorf("%s constructors made code", got.text)
 				}
 				again, err := p.tryCall(t.Context(), "t", meta{"calm": true}, meta{
-					metaDeadline: time.Now().Add(20 * time.Second).UnixMilli(),
+					wire.MetaDeadline: time.Now().Add(20 * time.Second).UnixMilli(),
 				})
 				if err == nil && again.text != "calm" && harmless[name] != "" {
 					t.Errorf("afterwards it answered %+v", again)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"conclave/app/plugin/wire"
 )
 
 // bundled builds the author's two files as a bundler of theirs would, and
@@ -58,7 +60,7 @@ func TestAToolsErrorLeadsThroughTheBundlesOwnSourceMap(t *testing.T) {
 	for _, inline := range []bool{false, true} {
 		bundle, sourceMap := bundled(t, inline)
 		p := load(t, "dist/backend.js", map[string]string{"dist/backend.js": bundle, "dist/backend.js.map": sourceMap})
-		trace, _ := p.call("t", meta{}, nil).meta[metaTraceback].(string)
+		trace, _ := p.call("t", meta{}, nil).meta[wire.MetaTraceback].(string)
 		for _, want := range []string{
 			"RangeError: no sides\n", "at roll (src/dice.ts:4:", "at src/backend.ts:8:",
 			"> 4 |   if (sides < 1) throw new RangeError(\"no sides\");",

@@ -13,27 +13,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The keys of _meta (docs/WIRE.md, sections 2 to 4).
-const (
-	metaLine       = "conclave/line"
-	metaFile       = "conclave/file"
-	metaCouncil    = "conclave/council-eligible"
-	metaInline     = "conclave/inline-available"
-	metaVisibility = "conclave/visibility"
-	metaNotes      = "conclave/notes" // of the whole list: sentences for the plugin's card
-	metaWarnings   = "conclave/warnings"
-	metaCall       = "conclave/call-id"
-	metaDeadline   = "conclave/deadline-ms"
-	metaUser       = "conclave/user"
-	metaMember     = "conclave/council-member"
-	metaMessages   = "conclave/context-messages"
-	metaResult     = "conclave/result"
-	metaStatus     = "conclave/status"
-	metaErrorType  = "conclave/error-type"
-	metaTraceback  = "conclave/traceback"
-	metaPrinted    = "conclave/printed"
-)
-
 // server is the MCP side of a worker. The SDK keeps the session; what it would
 // do with tools is done here, because it sorts them and refuses schemas.
 type server struct {
@@ -174,19 +153,19 @@ func (s *server) announce() {
 func (s *server) list() *mcp.ListToolsResult {
 	result := &mcp.ListToolsResult{Tools: []*mcp.Tool{}}
 	for _, t := range s.worker.tools.list() {
-		meta := mcp.Meta{metaCouncil: t.council, metaInline: t.inline, metaVisibility: s.visibility(t)}
+		meta := mcp.Meta{wire.MetaCouncil: t.council, wire.MetaInline: t.inline, wire.MetaVisibility: s.visibility(t)}
 		if t.line > 0 {
-			meta[metaFile], meta[metaLine] = t.file, t.line
+			meta[wire.MetaFile], meta[wire.MetaLine] = t.file, t.line
 		}
 		if len(t.warnings) > 0 {
-			meta[metaWarnings] = t.warnings
+			meta[wire.MetaWarnings] = t.warnings
 		}
 		result.Tools = append(result.Tools, &mcp.Tool{
 			Name: t.name, Title: t.title, Description: t.description, InputSchema: t.schema, Meta: meta,
 		})
 	}
 	if left := s.worker.tools.leftOut(); left > 0 {
-		result.Meta = mcp.Meta{metaNotes: []string{limit.ToolsLeftOut(left)}}
+		result.Meta = mcp.Meta{wire.MetaNotes: []string{limit.ToolsLeftOut(left)}}
 	}
 	return result
 }
@@ -204,15 +183,15 @@ func (s *server) visibility(t tool) string {
 func (s *server) call(ctx context.Context, req *mcp.CallToolRequest) *mcp.CallToolResult {
 	in := invocation{tool: req.Params.Name, args: req.Params.Arguments}
 	meta := req.Params.Meta
-	in.request, _ = meta[metaCall].(string)
-	in.user, _ = meta[metaUser].(string)
-	if ms, ok := meta[metaDeadline].(float64); ok {
+	in.request, _ = meta[wire.MetaCall].(string)
+	in.user, _ = meta[wire.MetaUser].(string)
+	if ms, ok := meta[wire.MetaDeadline].(float64); ok {
 		in.deadline = time.UnixMilli(int64(ms))
 	}
-	if member, ok := meta[metaMember].(map[string]any); ok {
+	if member, ok := meta[wire.MetaMember].(map[string]any); ok {
 		in.member = json.RawMessage(toJSON(member))
 	}
-	if messages, ok := meta[metaMessages].([]any); ok {
+	if messages, ok := meta[wire.MetaMessages].([]any); ok {
 		in.messages = flatten(messages)
 	}
 	r := result{status: "bad_arguments", errorType: "TypeError", text: "The arguments are not a JSON object."}
@@ -232,16 +211,16 @@ func isObject(args json.RawMessage) bool {
 
 // answerOf writes a result as docs/WIRE.md, section 4, says.
 func answerOf(r result) *mcp.CallToolResult {
-	meta := mcp.Meta{metaStatus: r.status}
+	meta := mcp.Meta{wire.MetaStatus: r.status}
 	for key, text := range map[string]string{
-		metaErrorType: r.errorType, metaTraceback: r.traceback, metaPrinted: r.printed,
+		wire.MetaErrorType: r.errorType, wire.MetaTraceback: r.traceback, wire.MetaPrinted: r.printed,
 	} {
 		if text != "" {
 			meta[key] = text
 		}
 	}
 	if r.value != nil {
-		meta[metaResult] = r.value
+		meta[wire.MetaResult] = r.value
 	}
 	return &mcp.CallToolResult{
 		Meta: meta, Content: []mcp.Content{&mcp.TextContent{Text: r.text}}, IsError: r.status != "ok",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"conclave/app/limit"
+	"conclave/app/plugin/wire"
 )
 
 // waitChange waits for notifications/tools/list_changed.
@@ -60,19 +61,21 @@ func TestSP15TheListShowsWhatWasRegistered(t *testing.T) {
 	if err := json.Unmarshal([]byte(toJSON(full.InputSchema)), &got); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("schema = %s", toJSON(full.InputSchema))
 	}
-	if full.Title != "Full name" || full.Description != "What it is for" || full.Meta[metaCouncil] != true ||
-		full.Meta[metaInline] != true ||
-		full.Meta[metaLine] != 4.0 || full.Meta[metaFile] != "plugin.js" || full.Meta[metaVisibility] != "direct" ||
+	if full.Title != "Full name" || full.Description != "What it is for" || full.Meta[wire.MetaCouncil] != true ||
+		full.Meta[wire.MetaInline] != true ||
+		full.Meta[wire.MetaLine] != 4.0 || full.Meta[wire.MetaFile] != "plugin.js" ||
+		full.Meta[wire.MetaVisibility] != "direct" ||
 		strings.Contains(toJSON(full), "someone-else") {
 		t.Errorf("full = %s", toJSON(full))
 	}
 	bare := tools[1]
 	if bare.Title != "bare" || bare.Description != "" ||
-		toJSON(bare.InputSchema) != `{"properties":{},"type":"object"}` || bare.Meta[metaLine] != 7.0 ||
-		bare.Meta[metaVisibility] != "direct" {
+		toJSON(bare.InputSchema) != `{"properties":{},"type":"object"}` || bare.Meta[wire.MetaLine] != 7.0 ||
+		bare.Meta[wire.MetaVisibility] != "direct" {
 		t.Errorf("bare = %s", toJSON(bare))
 	}
-	if got := toJSON(tools[2].Meta); !strings.Contains(got, "holds a colon") || tools[2].Meta[metaVisibility] != "hidden" {
+	if got := toJSON(tools[2].Meta); !strings.Contains(got, "holds a colon") ||
+		tools[2].Meta[wire.MetaVisibility] != "hidden" {
 		t.Errorf("council = %s", got)
 	}
 }
@@ -82,7 +85,7 @@ func TestSP15TheLineOfATypeScriptToolIsTheAuthors(t *testing.T) {
 		"a.ts": "interface X {\n  a: string\n}\ntype Y = X\n\nconst y: Y = { a: 't' }\nspindle.registerTool({ name: " +
 			"y.a, description: 'd' })\n",
 	})
-	if got := p.tools()[0].Meta; got[metaLine] != 7.0 || got[metaFile] != "a.ts" {
+	if got := p.tools()[0].Meta; got[wire.MetaLine] != 7.0 || got[wire.MetaFile] != "a.ts" {
 		t.Errorf("meta = %v", got)
 	}
 }

@@ -3,6 +3,8 @@ package engine
 import (
 	"strings"
 	"testing"
+
+	"conclave/app/plugin/wire"
 )
 
 // The walls must leave a worker everything it needs, though they go up before
@@ -34,7 +36,7 @@ func TestAConfinedWorkerStopsInTime(t *testing.T) {
 	for _, name := range []string{"endless loop", "allocate for ever", "endless built-in", "deep value"} {
 		t.Run(name, func(t *testing.T) {
 			p := script(t, handler(hostile[name]), walled())
-			if got := p.call("t", meta{}, meta{metaDeadline: deadlineIn(500)}); !got.isError {
+			if got := p.call("t", meta{}, meta{wire.MetaDeadline: deadlineIn(500)}); !got.isError {
 				t.Errorf("got %+v", got)
 			}
 		})
