@@ -90,11 +90,18 @@ func (w *whole) settle() {
 }
 
 // runs is a source with one tool, run, whose handler has the given body; args
-// holds its arguments.
+// holds its arguments, in which may asks for a permission instead.
 func runs(before, body string) string {
 	return before + `
 spindle.registerTool({ name: "run", description: "d", parameters: { type: "object", properties: {} }, inline_available: true });
-spindle.on("TOOL_INVOCATION", async ({ args }, user) => { ` + body + ` });`
+spindle.on("TOOL_INVOCATION", async ({ args }, user) => { if (args.may) return String(spindle.permissions.has(args.may)); ` + body + ` });`
+}
+
+// allow grants the extension a permission, and waits until its process was told.
+func (w *whole) allow(permission string) {
+	w.t.Helper()
+	must(w.t, w.Gate.SetPermission(w.t.Context(), "ext", permission, permit.Allow))
+	w.until(fmt.Sprintf(`{"may":%q}`, permission), "true")
 }
 
 // run calls the tool, in a conversation when one is named.
@@ -189,7 +196,7 @@ return said.join("|");`), "tools", "chat_mutation")
 	id := w.chat("hello", "hi there")
 	w.wants("", `{"do":"active"}`, "PERMISSION_DENIED: chats")
 	w.wants("", `{"do":"denied"}`, "chats chats.active")
-	must(t, w.Gate.SetPermission(t.Context(), "ext", "chats", permit.Allow))
+	w.allow("chats")
 	w.wants("", `{"do":"active"}`, "") // no chat is open: undefined is written as nothing
 	w.wants(id, `{"do":"active"}`, `"A chat"`)
 	w.wants(id, `{"do":"id"}`, `"`+string(id)+`"`)
@@ -251,7 +258,7 @@ return said.join("|");`), "tools", "generation", "chats", "characters", "world_b
 		"Error: PERMISSION_DENIED: local_network – "+strings.TrimPrefix(server.URL,
 			"http://")+" is this computer or in its own network, which plugins may not reach unless you grant them "+
 			"local_network.")
-	must(t, w.Gate.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow))
+	w.allow(service.LocalNetwork)
 	w.wants("", `{"do":"web","url":"`+server.URL+`"}`, `[200,"OK","{\"method\":\"POST\"}"]`)
 	w.wants("", `{"do":"big","url":"`+server.URL+`/big"}`, `[5242880,5242880]`)
 	w.wants("", `{"do":"tokens"}`,
@@ -406,7 +413,7 @@ for (const name of ["CHAT_SWITCHED", "MESSAGE_SENT", "MESSAGE_EDITED", "CHAT_CHA
 	w.say(id, "hello", llmtest.New([]llmtest.Step{llmtest.Say("hi")}))
 	want := "CHAT_SWITCHED string|MESSAGE_SENT user:hello|MESSAGE_SENT assistant:hi"
 	w.until(`{}`, want)
-	must(t, w.Gate.SetPermission(t.Context(), "ext", "generation", permit.Allow))
+	w.allow("generation")
 	w.say(id, "more", llmtest.New([]llmtest.Step{llmtest.Say("yes")}))
 	want += "|GENERATION_STARTED string|MESSAGE_SENT user:more|MESSAGE_SENT assistant:yes|GENERATION_ENDED yes"
 	w.until(`{}`, want)

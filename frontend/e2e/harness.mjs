@@ -92,18 +92,32 @@ export async function palette(page, words) {
   await page.keyboard.press("Enter");
 }
 
-let axe = "";
+/** Does what scrolls the messages, and waits until they have come to their place. */
+export async function scrolled(page, act) {
+  await page.locator(".scroller").evaluate((scroller) => {
+    globalThis.scrolled = false;
+    scroller.addEventListener("scrollend", () => (globalThis.scrolled = true), { once: true });
+  });
+  await act();
+  await page.waitForFunction(() => globalThis.scrolled);
+}
 
-/** Fails where axe-core finds something on the page as it is. */
-export async function accessible(page) {
-  axe ||= await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-  await page.waitForTimeout(300); // animations of 220 ms at most change opacity, which axe would measure
-  // On a busy machine they begin later.
+/** Waits for the end of what moves; on a busy machine it begins later than what caused it. */
+export async function settled(page) {
+  await page.waitForTimeout(300); // nothing that moves takes more than 220 ms
   await page.waitForFunction(() =>
     document
       .getAnimations()
       .every((a) => a.playState !== "running" || a.effect.getComputedTiming().endTime === Infinity),
   );
+}
+
+let axe = "";
+
+/** Fails where axe-core finds something on the page as it is. */
+export async function accessible(page) {
+  axe ||= await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  await settled(page); // axe would measure an opacity that changes
   await page.evaluate(axe);
   const found = await page.evaluate(async () => {
     const result = await globalThis.axe.run(document, {

@@ -31,14 +31,17 @@ export async function until(what, check, limit = 60_000) {
   }
 }
 
-export function freePort() {
-  return new Promise((resolve) => {
+/** A free port of those that no system gives to whoever asks for any: none is taken meanwhile. */
+export async function freePort() {
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
     const server = createServer();
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
+    const free = await new Promise((resolve) => {
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
     });
-  });
+    if (free) return port;
+  }
 }
 
 /** A home folder with its processes. close ends them all and removes it. */

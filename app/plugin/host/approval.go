@@ -82,8 +82,9 @@ func (h *Host) approve(ctx context.Context, id string, t permit.ApproveOptions) 
 	// A version waits before it runs and, when its tools then turn out wider
 	// than what was approved, once more; the person trusts both.
 	for range 2 {
+		loading := h.loading(id) // before it is looked for: it may begin to wait in between
 		c, err := h.waitingVersion(id)
-		if errors.Is(err, ErrNotWaiting) && h.loading(id) {
+		if errors.Is(err, ErrNotWaiting) && loading {
 			// It is being read once more (a save in two steps), and may wait then.
 			if err := h.WaitLoaded(ctx, id); err != nil {
 				return err

@@ -1,6 +1,6 @@
 // Sending, streaming, tools, and where the reader is left.
 import assert from "node:assert/strict";
-import { armed } from "../harness.mjs";
+import { armed, scrolled } from "../harness.mjs";
 import { until } from "../processes.mjs";
 import { begin, end, held, say } from "../server.mjs";
 
@@ -258,8 +258,9 @@ export const steps = (world) => {
       await world.person.newChat();
       await world.person.write("A long answer to follow");
       await page().getByText("Paragraph 12.").waitFor();
+      await world.person.still(); // it followed to the end of what came
       await page().locator(".scroller").hover();
-      await page().mouse.wheel(0, -300);
+      await scrolled(page(), () => page().mouse.wheel(0, -300));
       await page()
         .getByRole("button", { name: /new paragraph|To the end/ })
         .waitFor();

@@ -12,6 +12,13 @@ export const steps = (world) => {
   const page = () => world.person.page;
   const rows = () => page().locator("[data-chat-row]");
   const field = () => page().getByLabel("Message", { exact: true });
+  /** Writes another title where the keyboard now is in a chat's, and keeps it. */
+  const retitle = async (title) => {
+    await page().getByLabel("Title of this chat").and(page().locator(":focus")).waitFor();
+    await page().keyboard.press("Control+a");
+    await page().keyboard.type(title);
+    await page().keyboard.press("Enter");
+  };
   const writes = () => page().waitForFunction(() => document.activeElement?.tagName === "TEXTAREA");
 
   return {
@@ -46,10 +53,7 @@ export const steps = (world) => {
       await page().getByText("Fourvière").waitFor();
 
       await palette(page(), "rename");
-      await page().getByLabel("Title of this chat").waitFor();
-      await page().keyboard.press("Control+a");
-      await page().keyboard.type("Two days in Lyon");
-      await page().keyboard.press("Enter");
+      await retitle("Two days in Lyon");
       await rows().getByText("Two days in Lyon").waitFor();
 
       await rows().filter({ hasText: "Two days in Lyon" }).focus();
@@ -92,6 +96,11 @@ export const steps = (world) => {
         await target.click({ button: "right" });
         await menu.waitFor();
       };
+      const copied = (text) =>
+        page().waitForFunction(
+          async (t) => (await globalThis.runtime.ClipboardGetText()).includes(t),
+          text,
+        );
       const value = (text) =>
         page().waitForFunction((t) => document.activeElement?.value === t, text);
       await rows().getByText("A letter to the landlord").click();
@@ -99,6 +108,7 @@ export const steps = (world) => {
       await right(page().locator("figure.code pre").first());
       await item("Copy code").click();
       await menu.waitFor({ state: "detached" });
+      await copied("def greet");
       await right(field());
       assert.equal(await item("Cut").getAttribute("aria-disabled"), "true");
       await item("Paste").click();
@@ -123,6 +133,7 @@ export const steps = (world) => {
       await right(page().locator("article", { hasText: "A letter to the landlord" }).first());
       await item("Copy").click();
       await menu.waitFor({ state: "detached" });
+      await copied("A letter to the landlord");
       await right(field());
       await item("Paste").click();
       await value("A letter to the landlord");
@@ -131,9 +142,7 @@ export const steps = (world) => {
       const row = rows().filter({ hasText: "Two days in Lyon" });
       await right(row);
       await item("Rename").click();
-      await page().keyboard.press("Control+a");
-      await page().keyboard.type("Lyon again");
-      await page().keyboard.press("Enter");
+      await retitle("Lyon again");
       const renamed = rows().filter({ hasText: "Lyon again" });
       await renamed.waitFor();
 

@@ -1,5 +1,6 @@
 // Answers of many screens: what is not near the view is not on the page, and nothing shows that.
 import assert from "node:assert/strict";
+import { scrolled } from "../harness.mjs";
 
 const nodes = (page) => page.evaluate(() => document.querySelectorAll("*").length);
 
@@ -21,6 +22,12 @@ const rest = (page) =>
         setTimeout(() => resolve(!before[0] && String(before) === String(look())), 150);
       }),
   );
+
+/** Turns the wheel over the messages, and waits until the view holds still. */
+const wheel = async (page, by) => {
+  await scrolled(page, () => page.mouse.wheel(0, by));
+  await rest(page);
+};
 
 /** Where a text is below the top of the view. */
 const topOf = (page, text) =>
@@ -51,7 +58,7 @@ export const tests = {
       await page.getByText("The end of part 20.60.").waitFor();
       assert.ok((await nodes(page)) < 3000, `${await nodes(page)} nodes at the end`);
       await page.locator(".scroller").hover();
-      await page.mouse.wheel(0, -200);
+      await wheel(page, -200);
       for (const part of [0.7, 0.33, 0.32, 0]) {
         await page
           .locator(".scroller")
@@ -68,14 +75,12 @@ export const tests = {
     async run(page) {
       await page.getByText("The end of part 20.60.").waitFor();
       await page.locator(".scroller").hover();
-      await page.mouse.wheel(0, -400);
-      await rest(page);
+      await wheel(page, -400);
       for (let i = 0; i < 40; i++) {
         const text = await inView(page);
         const before = await topOf(page, text);
         const turn = i < 30 ? -180 : 160;
-        await page.mouse.wheel(0, turn);
-        await rest(page);
+        await wheel(page, turn);
         const after = await topOf(page, text);
         assert.ok(
           after !== null && Math.abs(after - before + turn) < 3,
@@ -108,8 +113,7 @@ export const tests = {
     async run(page) {
       await page.getByText("The end of part 20.60.").waitFor();
       await page.locator(".scroller").hover();
-      await page.mouse.wheel(0, -9000);
-      await rest(page);
+      await wheel(page, -9000);
       const articles = page.getByRole("article");
       assert.equal(await articles.count(), 1);
       assert.equal(await articles.first().getByRole("heading", { level: 2 }).count(), 1);
@@ -153,7 +157,7 @@ export const tests = {
       for (let i = 0; i < 6; i++) {
         const text = await inView(page);
         const before = await topOf(page, text);
-        await page.keyboard.press("PageUp");
+        await scrolled(page, () => page.keyboard.press("PageUp"));
         await rest(page);
         const after = await topOf(page, text);
         assert.ok(after - before > 400, `${text} went from ${before} to ${after}`);
@@ -177,8 +181,7 @@ export const tests = {
         getSelection().selectAllChildren(end);
       });
       for (let i = 0; i < 8; i++) {
-        await page.mouse.wheel(0, -700);
-        await rest(page);
+        await wheel(page, -700);
       }
       assert.equal(await page.evaluate(() => String(getSelection())), "The end of part 20.60.");
     },

@@ -1,6 +1,6 @@
 // Every screen with names of 90 characters: nothing leaves the window, nothing covers a control.
 import assert from "node:assert/strict";
-import { palette } from "../harness.mjs";
+import { palette, settled } from "../harness.mjs";
 
 /** What a person cannot press: it is outside the window, or something lies over its middle. */
 const lost = (page) =>
@@ -83,7 +83,7 @@ export const tests = Object.fromEntries(
         height: 700,
         async run(page) {
           await act(page);
-          await page.waitForTimeout(250); // a column slides in for 220 ms
+          await settled(page); // a column slides in
           assert.deepEqual(await lost(page), []);
         },
       },
