@@ -257,7 +257,8 @@ func TestSP33NeighboursOfAMissedDeadlineAreTold(t *testing.T) {
 
 func TestADeadlineThatHasPassedCallsNobody(t *testing.T) {
 	p := script(t, handler(`console.log("called"); return "x"`))
-	if got := p.call("t", meta{}, meta{wire.MetaDeadline: time.Now().Add(-time.Second).UnixMilli()}); got.status != "timeout" {
+	if got := p.call("t", meta{},
+		meta{wire.MetaDeadline: time.Now().Add(-time.Second).UnixMilli()}); got.status != "timeout" {
 		t.Errorf("got %+v", got)
 	}
 	if got := p.call("t", meta{}, nil); got.text != "x" {

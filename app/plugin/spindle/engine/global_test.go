@@ -279,7 +279,8 @@ return said.join("|")`)
 
 func TestSP44TheActiveChatIsAskedFor(t *testing.T) {
 	body := handler(`try { return (await spindle.chats.getActive()).id } catch (e) { return e.message }`)
-	if got := script(t, body, withGranted("tools", "chats")).call("t", meta{}, meta{wire.MetaCall: "k1"}); got.text != "c1" {
+	if got := script(t, body,
+		withGranted("tools", "chats")).call("t", meta{}, meta{wire.MetaCall: "k1"}); got.text != "c1" {
 		t.Errorf("granted: %+v", got)
 	}
 	p := script(t, body)
