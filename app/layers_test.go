@@ -30,6 +30,7 @@ var layers = map[string][]string{
 	"app/textdiff":   {"github.com/rogpeppe/go-internal/diff"}, // two texts line by line
 	"app/chat":       {"app/fault"},
 	"app/cost":       {"app/fault", "app/chat"}, // of requests to models
+	"app/activity":   {"app/chat"},              // the record of what tools did, as a chain
 
 	// Interfaces: words, and the one library each of them is about.
 	"app/llm":  {"app/fault", "app/chat"},
@@ -142,8 +143,8 @@ var layers = map[string][]string{
 		"app/version", "app/plugin/sandbox", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys",
 	},
 	"store": {
-		"app/fault", "app/chat", "app/council", "app/permit", "go.etcd.io/bbolt", "github.com/google/uuid",
-		"golang.org/x/sys",
+		"app/fault", "app/chat", "app/activity", "app/council", "app/permit", "go.etcd.io/bbolt",
+		"github.com/google/uuid", "golang.org/x/sys",
 	},
 	// the second is what bleve reads an index through
 	"store/search": {

@@ -74,6 +74,10 @@ func (s *Store) PutCall(ctx context.Context, r *chat.CallRecord) error {
 	kept := presentable(*r)
 	kept.ID = s.idFor(kept.ID)
 	raw, err := encodeCall(kept)
+	entry := recorded{}
+	if err == nil && kept.Status.Over() {
+		entry, err = record(kept, s.mask)
+	}
 	if err != nil {
 		return fault.Wrap(fault.Invalid, op, "The record of a call of "+r.ToolName+" cannot be written.", "", err)
 	}
@@ -83,7 +87,7 @@ func (s *Store) PutCall(ctx context.Context, r *chat.CallRecord) error {
 		full = s.trouble && !known && (len(s.pending.calls) >= maxPendingCalls ||
 			s.pending.bytes()+len(raw) > maxPendingBytes)
 		if !full {
-			put(&s.pending.calls, kept.ID, pendingCall{kept, raw})
+			put(&s.pending.calls, kept.ID, pendingCall{kept, raw, entry})
 		}
 	})
 	switch {
@@ -368,6 +372,13 @@ func endCalls(tx *bbolt.Tx, alive time.Time) (int, error) {
 			return 0, err
 		}
 		if err := putCall(tx, r, raw); err != nil {
+			return 0, err
+		}
+		entry, err := record(r, nil)
+		if err == nil {
+			err = entry.write(tx)
+		}
+		if err != nil {
 			return 0, err
 		}
 	}

@@ -43,6 +43,8 @@ func fullRecord(t *testing.T) chat.CallRecord {
 		Status: chat.CallRaised, Timestamp: at, Started: at, Ended: at.Add(time.Second), MS: 1000, Decision: "allow",
 		DecidedBy: "you", Decider: "person", Expired: true,
 		Hooks: []chat.HookStep{{Point: chat.HookAfterTool, Plugin: "p", Title: "P", Action: chat.HookChanged, MS: 1}},
+		Path:  []chat.DecisionStep{{Number: 9, Name: "default", Effect: "ask", Why: "first"}}, Rule: "grant_1", Waited: 2,
+		Code: "c0de", Sent: []chat.Sending{{Host: "api.example.org", Bytes: 12}},
 	}
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {

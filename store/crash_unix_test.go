@@ -143,6 +143,16 @@ func TestAKillLosesAtMost250MillisecondsOfAStreamAndNoCall(t *testing.T) {
 	}
 	equal(t, "the call that had ended", calls[0].Status, chat.CallOK)
 	equal(t, "the call under way", calls[1].Status, chat.CallDied)
+	report, err := s.VerifyActivity(t.Context())
+	if err != nil || !report.OK || report.Entries != 2 {
+		t.Errorf("the record of activity: %+v, %v", report, err)
+	}
+	row, err := s.ActivityOf(t.Context(), calls[1].ID)
+	must(t, err)
+	e, d, err := row.Read()
+	must(t, err)
+	equal(t, "the call under way, in the record of activity", e.Outcome, chat.CallDied)
+	equal(t, "its arguments", d.Left, "The arguments are not kept: Conclave was ended while the call ran.")
 }
 
 // childCouncil keeps the steps of one run after another, each with its texts, with the run

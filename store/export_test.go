@@ -30,6 +30,38 @@ func (s *Store) Allocated() int64 {
 // InspectLimit is the size from which Open does not look at every page.
 const InspectLimit = inspectLimit
 
+// BoundActivity sets how many entries the record of activity keeps, and how many it
+// removes at once, until restore is called.
+func BoundActivity(most, cut int) (restore func()) {
+	a, b := mostActivity, cutActivity
+	mostActivity, cutActivity = most, cut
+	return func() { mostActivity, cutActivity = a, b }
+}
+
+// RecordActivity puts calls that ended on record in one transaction, and returns how long
+// that took beside its commit.
+func (s *Store) RecordActivity(ctx context.Context, calls []chat.CallRecord) (took time.Duration, err error) {
+	began := time.Now()
+	entries := make([]recorded, len(calls))
+	for i, r := range calls {
+		if entries[i], err = record(r, s.mask); err != nil {
+			return 0, err
+		}
+	}
+	took = time.Since(began)
+	err = s.write(ctx, "test", func(tx *bbolt.Tx) error {
+		began := time.Now()
+		defer func() { took += time.Since(began) }()
+		for _, e := range entries {
+			if err := e.write(tx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return took, err
+}
+
 // AppendAll appends messages in one transaction, for benchmarks.
 func (s *Store) AppendAll(ctx context.Context, messages []chat.Message) error {
 	return s.write(ctx, "test", func(tx *bbolt.Tx) error {

@@ -36,6 +36,7 @@ type batch struct {
 type pendingCall struct {
 	record chat.CallRecord
 	raw    []byte // as it will be stored
+	entry  recorded
 }
 
 func (b batch) empty() bool { return len(b.messages)+len(b.calls)+len(b.drafts) == 0 }
@@ -43,7 +44,7 @@ func (b batch) empty() bool { return len(b.messages)+len(b.calls)+len(b.drafts) 
 func (b batch) bytes() int {
 	n := 0
 	for _, c := range b.calls {
-		n += len(c.raw)
+		n += len(c.raw) + len(c.entry.detail)
 	}
 	return n
 }
@@ -149,6 +150,7 @@ func (s *Store) writeBatch(tx *bbolt.Tx, b batch) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(b.calls)) { // in order, which bbolt likes
 		drop("call", putCall(tx, b.calls[id].record, b.calls[id].raw))
+		drop("entry of the record of activity", b.calls[id].entry.write(tx))
 	}
 	for id, text := range b.drafts {
 		drop("draft", writeDraft(tx, id, text))

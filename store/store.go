@@ -62,6 +62,9 @@ type Options struct {
 	// Wait is how long Open waits for another process to let go of the store.
 	// Zero waits 50 ms, since a process that is just ending still has it.
 	Wait time.Duration
+	// Mask takes secrets out of a text that the record of activity keeps. nil leaves texts
+	// as they are.
+	Mask func(string) string
 	// Program names this program in the Locked error of another one: "the
 	// window", "conclave prompt". Empty means the executable's name.
 	Program string
@@ -77,6 +80,7 @@ type Store struct {
 	dir       string
 	log       *slog.Logger
 	now       func() time.Time
+	mask      func(string) string
 	onTrouble func(error)
 
 	lock *lockFile
@@ -164,6 +168,9 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Mask == nil {
+		o.Mask = func(text string) string { return text }
+	}
 	if err := makeFolder(o.Dir); err != nil {
 		return nil, err
 	}
@@ -172,7 +179,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, err
 	}
 	s := &Store{
-		dir: o.Dir, log: o.Log, onTrouble: o.OnTrouble, lock: lock,
+		dir: o.Dir, log: o.Log, mask: o.Mask, onTrouble: o.OnTrouble, lock: lock,
 		// As a time comes back from JSON, so that what was written equals what is read.
 		now:    func() time.Time { return o.Now().UTC().Round(0) },
 		writer: make(chan struct{}, 1),
@@ -206,6 +213,9 @@ func (s *Store) start(ctx context.Context) error {
 		return explain("store.open", s.dir, err)
 	}
 	if err := s.migrate(ctx); err != nil {
+		return err
+	}
+	if err := s.checkActivityEnd(ctx); err != nil {
 		return err
 	}
 	if err := s.endWhatWasOpen(ctx); err != nil {

@@ -121,7 +121,7 @@ func (s *Store) Purge(ctx context.Context, token string) error {
 		if err != nil {
 			return err
 		}
-		orphans, err = purge(tx, r.Conversation.ID)
+		orphans, err = purge(tx, r.Conversation.ID, s.now())
 		if err != nil {
 			return err
 		}
@@ -155,7 +155,7 @@ func inTrash(tx *bbolt.Tx, id chat.ConversationID) bool {
 
 // purge removes all that belongs to a conversation, and returns the media that
 // nothing names any more.
-func purge(tx *bbolt.Tx, id chat.ConversationID) (orphans []string, err error) {
+func purge(tx *bbolt.Tx, id chat.ConversationID, now time.Time) (orphans []string, err error) {
 	start := prefix(string(id))
 	for _, name := range [][]byte{bucketMessages, bucketOutline, bucketJournal} {
 		if err := deleteBelow(bucket(tx, name), start); err != nil {
@@ -193,6 +193,9 @@ func purge(tx *bbolt.Tx, id chat.ConversationID) (orphans []string, err error) {
 				return nil, err
 			}
 		}
+	}
+	if err := eraseActivity(tx, id, now); err != nil {
+		return nil, err
 	}
 	if err := purgeGrants(tx, id); err != nil {
 		return nil, err

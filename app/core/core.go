@@ -92,8 +92,11 @@ func Open(ctx context.Context, o Options) (*Core, error) {
 		return nil, err
 	}
 	c.Log, c.logs = openLog(c.o.Data)
+	c.Keys = keys.New(c.o.Data)
 	var err error
-	c.Store, err = store.Open(ctx, store.Options{Dir: c.o.Data, Log: c.Log, Program: o.Name, OnTrouble: c.trouble})
+	c.Store, err = store.Open(ctx, store.Options{
+		Dir: c.o.Data, Log: c.Log, Program: o.Name, OnTrouble: c.trouble, Mask: c.maskKnown,
+	})
 	if err != nil {
 		c.discard()
 		return nil, err
@@ -146,7 +149,6 @@ func (c *Core) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Keys = keys.New(c.o.Data)
 	c.Models = &Models{settings: c.Settings, keys: c.Keys, log: c.Log, listed: func() { c.Bus.Changed(bus.Models, "") }}
 	c.Gate, err = permit.Open(ctx, permit.Options{
 		Store: c.Store, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data}, Plugins: c.o.Plugins,

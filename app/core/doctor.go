@@ -21,8 +21,8 @@ import (
 // Doctor checks what this machine has, one finding for each thing.
 func (c *Core) Doctor(ctx context.Context) []cli.Finding {
 	return []cli.Finding{
-		c.checkStore(ctx), c.checkPlugins(), c.checkPython(ctx), c.checkSandbox(), c.checkKeys(), c.checkWorker(ctx),
-		checkWindow(ctx), c.checkServers(ctx), c.checkModel(ctx),
+		c.checkStore(ctx), c.checkRecord(ctx), c.checkPlugins(), c.checkPython(ctx), c.checkSandbox(), c.checkKeys(),
+		c.checkWorker(ctx), checkWindow(ctx), c.checkServers(ctx), c.checkModel(ctx),
 	}
 }
 
@@ -46,6 +46,21 @@ func (c *Core) checkStore(ctx context.Context) cli.Finding {
 	if err != nil || len(problems) > 0 {
 		f.OK, f.Fix = false, "Restore the newest good copy from "+filepath.Join(c.o.Data, "backups")+"."
 		f.Found += ", damaged: " + strings.Join(problems, "; ")
+	}
+	return f
+}
+
+// checkRecord says whether the record of activity is as it was written.
+func (c *Core) checkRecord(ctx context.Context) cli.Finding {
+	f := cli.Finding{Name: "record", OK: true}
+	report, err := c.Store.VerifyActivity(ctx)
+	if err != nil {
+		f.OK, f.Found, f.Fix = false, fault.Of(err).Message, "See the line of the store."
+		return f
+	}
+	f.Found = strings.TrimSuffix(report.Sentence(), ".")
+	if !report.OK {
+		f.OK, f.Fix = false, "Find out who may write in "+c.o.Data+"; a copy in its folder backups may have the record whole."
 	}
 	return f
 }

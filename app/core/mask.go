@@ -57,3 +57,7 @@ func (c *Core) maskUnasked(ctx context.Context) (func(string) string, error) {
 	}
 	return func(text string) string { return llm.Mask(text, secrets...) }, nil
 }
+
+// maskKnown takes the keys out of a text that were read or set since Conclave was started,
+// and whatever looks like a key. It waits for nothing, so that calls can.
+func (c *Core) maskKnown(text string) string { return llm.Mask(text, c.Keys.Known()...) }

@@ -1,7 +1,7 @@
 // Package keys keeps the secrets that models need: in the system's keychain, or
 // where there is none in one file encrypted under a passphrase. Secrets are read
-// at the moment of use and are nowhere else: not in the store, a log, an error
-// or the window.
+// at the moment of use and are nowhere else on a disk or a screen: not in the store, a
+// log, an error or the window. Those that were used are kept in memory, to be masked.
 //
 // Read Store first. A key given in the environment as CONCLAVE_KEY_<NAME>
 // (upper case, dashes as underscores) is used before both, for machines without
@@ -15,8 +15,10 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -44,8 +46,25 @@ type Store struct {
 
 	mu         sync.Mutex // guards the fields below
 	probed     bool
-	chain      bool   // the keychain answered
-	passphrase string // of the file, once given
+	chain      bool              // the keychain answered
+	passphrase string            // of the file, once given
+	known      map[string]string // by name
+}
+
+// Known returns the keys that were read or set since the program was started.
+func (s *Store) Known() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Values(s.known))
+}
+
+func (s *Store) note(name, key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.known == nil {
+		s.known = map[string]string{}
+	}
+	s.known[name] = key
 }
 
 // New returns a store whose encrypted file, if it is needed, is in the folder dir.
@@ -112,6 +131,14 @@ func (s *Store) Has(ctx context.Context, name string) bool {
 // Get reads a key. Kind not_found when there is none; unavailable when the
 // encrypted file is locked and nobody gave its passphrase.
 func (s *Store) Get(ctx context.Context, name string) (string, error) {
+	key, err := s.get(ctx, name)
+	if err == nil {
+		s.note(name, key)
+	}
+	return key, err
+}
+
+func (s *Store) get(ctx context.Context, name string) (string, error) {
 	if key := FromEnvironment(name); key != "" {
 		return key, nil
 	}
@@ -146,6 +173,7 @@ func missing(name string) error {
 
 // Set stores a key, replacing an older one of that name.
 func (s *Store) Set(ctx context.Context, name, key string) error {
+	s.note(name, key)
 	if s.keychain() {
 		if err := keyring.Set(service, name, key); err != nil {
 			return fault.Wrap(fault.Unavailable, "keys.set", "The system keychain did not take the key of "+name+".",

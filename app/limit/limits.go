@@ -741,4 +741,20 @@ var (
 		Person: "It has more threads than a plugin may have.",
 		Test:   "app/plugin/worker TestAPluginThatMakesThreadsWithoutEndIsStopped",
 	})
+	// ActivityEntries and ActivityArguments bound the record of activity.
+	ActivityEntries = add(Limit{
+		Name:   "entries of the record of activity that are kept",
+		Value:  100_000,
+		Why:    "a year of 270 calls a day; each takes 1 to 2 KiB, and verifying so many takes a second",
+		Person: "The oldest entries were removed: the record keeps the newest 100,000.",
+		Test:   "store TestTheRecordIsCutAtItsBoundAndTheRestIsStillVerified",
+	})
+	ActivityArguments = add(Limit{
+		Name:   "arguments of one call that the record of activity keeps whole",
+		Value:  8 << 10,
+		Unit:   Bytes,
+		Why:    "whole calls of nearly every tool; what a longer one wrote is in the record of calls while its chat is there",
+		Person: "The arguments have more than 8 KiB; their beginning is on record.",
+		Test:   "app/activity TestArgumentsAreKeptWithoutSecretsAndUpToABound",
+	})
 )

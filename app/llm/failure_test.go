@@ -77,6 +77,20 @@ func TestSentencesOfErrors(t *testing.T) {
 	}
 }
 
+func FuzzNoTextThatHoldsAKeyIsPassedOver(f *testing.F) {
+	for _, text := range []string{
+		"sk-abcdefgh12", "a pplx_ABCDEFGH1", "Bearer abcdefgh", "?API_KEY=x", "ya29.abcdefgh",
+		"0123456789abcdef0123456789ABCDEF.0123456789abcdef", "skyscraper", "ſk-abcdefgh12", "\u212a=",
+	} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if !mayHoldKey(text) && keyShapes().MatchString(text) {
+			t.Errorf("%q holds a key, and is not looked at", text)
+		}
+	})
+}
+
 func TestSecretsAreMaskedWhereverTheyStand(t *testing.T) {
 	for text, want := range map[string]string{
 		"Incorrect API key provided: sk-proj-aB3_****wxyz.":  "Incorrect API key provided: •••",

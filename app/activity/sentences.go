@@ -1,0 +1,94 @@
+package activity
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Sentences tells why a call was allowed or refused, as it was decided when it was made: each
+// step that was looked at, and who answered.
+func Sentences(e Entry, d *Detail) []string {
+	if e.Kind != Called {
+		return []string{Event(e)}
+	}
+	var out []string
+	if d == nil {
+		out = append(out, "How it was decided was deleted with its chat.")
+	} else {
+		for _, s := range d.Path {
+			line := fmt.Sprintf("Step %d, %s: ", s.Number, s.Name)
+			switch s.Effect {
+			case "":
+				line += s.Why + "."
+			case "allow":
+				line += "allowed, " + s.Why + "."
+			case "deny":
+				line += "refused, " + s.Why + "."
+			default:
+				line += "you had to be asked, " + s.Why + "."
+			}
+			out = append(out, line)
+		}
+	}
+	return append(out, decided(e, d))
+}
+
+// decided is the sentence that says who decided.
+func decided(e Entry, d *Detail) string {
+	var line string
+	switch e.Effect {
+	case "allow":
+		line = "It was allowed"
+	case "deny":
+		line = "It was refused"
+	default:
+		return "Nothing was decided about it: " + outcomes[string(e.Outcome)] + "."
+	}
+	switch {
+	case e.By == "person":
+		line += " by you"
+	case strings.HasPrefix(e.By, "rule "):
+		line += " by a rule of yours"
+	case e.By != "":
+		line += " by: " + e.By
+	}
+	if e.Waited > 0 {
+		line += ", after " + took(e.Waited)
+	}
+	if d != nil && d.Why != "" {
+		line += ": " + d.Why
+	}
+	return line + "."
+}
+
+// outcomes says what came of a call about which nothing was decided.
+var outcomes = map[string]string{
+	"unknown": "there is no such tool", "bad_arguments": "its arguments did not fit",
+	"limit": "the limit of requests was reached", "cancelled": "the answer was stopped before",
+	"died": "Conclave was ended before",
+}
+
+func took(ms float64) string {
+	d := time.Duration(ms * float64(time.Millisecond))
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
+}
+
+// Event says what an entry tells of that is not a call.
+func Event(e Entry) string {
+	switch e.Kind {
+	case Erased:
+		return fmt.Sprintf("A chat was deleted for good, and with it the arguments and decisions of %d calls.", e.Entries)
+	case Cut:
+		return fmt.Sprintf("The oldest %d entries were removed, up to entry %d.", e.Entries, e.To)
+	case Broken:
+		return e.Why
+	}
+	return "A newer Conclave wrote this."
+}
