@@ -2,7 +2,6 @@ package loopback
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"net/netip"
@@ -21,7 +20,7 @@ const listening = "0A"
 // Listening returns the program that listens at an address of this computer, and whether
 // the system tells.
 func Listening(at netip.AddrPort) (Program, bool) {
-	s, ok := find(listeningAt(at))
+	s, ok := find(true, listeningAt(at))
 	if !ok {
 		return Program{}, false
 	}
@@ -31,13 +30,13 @@ func Listening(at netip.AddrPort) (Program, bool) {
 // OtherUsers reports whether it is a program of another user that listens at an address; false
 // where the system does not tell. It costs far less than Listening.
 func OtherUsers(at netip.AddrPort) bool {
-	s, ok := find(listeningAt(at))
+	s, ok := find(true, listeningAt(at))
 	return ok && !s.mine()
 }
 
 func listeningAt(at netip.AddrPort) func(socket) bool {
 	return func(s socket) bool {
-		return s.state == listening && s.local.Port() == at.Port() &&
+		return s.local.Port() == at.Port() &&
 			(s.local.Addr() == at.Addr().Unmap() || s.local.Addr().IsUnspecified())
 	}
 }
@@ -46,7 +45,7 @@ func listeningAt(at netip.AddrPort) func(socket) bool {
 // address, and whether the system tells.
 func Connected(peer netip.AddrPort) (Program, bool) {
 	peer = netip.AddrPortFrom(peer.Addr().Unmap(), peer.Port())
-	s, ok := find(func(s socket) bool { return s.state != listening && s.local == peer })
+	s, ok := find(false, func(s socket) bool { return s.state != listening && s.local == peer })
 	if !ok {
 		return Program{}, false
 	}
@@ -63,18 +62,32 @@ type socket struct {
 // mine reports whether a socket is of this user.
 func (s socket) mine() bool { return s.uid == strconv.Itoa(os.Getuid()) }
 
-// find returns the first socket that is meant.
-func find(meant func(socket) bool) (socket, bool) {
+// find returns the first socket that is meant. The kernel lists sockets that listen before
+// all others, and walking through those others takes it a millisecond or more: whoever
+// looks for one that listens is not kept waiting for it.
+func find(listens bool, meant func(socket) bool) (socket, bool) {
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		raw, err := os.ReadFile(table)
-		if err != nil {
-			continue
+		if s, ok := findIn(table, listens, meant); ok {
+			return s, true
 		}
-		for lines := bufio.NewScanner(bytes.NewReader(raw)); lines.Scan(); {
-			s, ok := readSocket(lines.Text())
-			if ok && meant(s) {
-				return s, true
-			}
+	}
+	return socket{}, false
+}
+
+func findIn(table string, listens bool, meant func(socket) bool) (socket, bool) {
+	file, err := os.Open(table)
+	if err != nil {
+		return socket{}, false
+	}
+	defer file.Close() //nolint:errcheck // it is only read
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		s, ok := readSocket(lines.Text())
+		switch {
+		case !ok: // the heading
+		case listens && s.state != listening:
+			return socket{}, false
+		case meant(s):
+			return s, true
 		}
 	}
 	return socket{}, false

@@ -59,6 +59,7 @@ type entry struct {
 	state       savedState // changed by changeState alone, under writing too
 	record      record
 	written     []byte           // what matters of the record as it lies in the store
+	forgotten   bool             // the record is deleted, and not written again
 	known       bool             // state and record were read
 	granted     []string         // the permissions its process knows of
 	folders     []permit.Folder  // what its process may reach outside of its own

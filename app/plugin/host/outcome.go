@@ -125,11 +125,18 @@ func (e *entry) remove() {
 // nobody, and is gone: any program can make up names without end.
 func (e *entry) forgetStranger() error {
 	decided := slices.ContainsFunc(e.h.o.Gate.Approvals(), func(a permit.Approval) bool { return a.Plugin == e.id })
-	if e.from == fromFolder || e.temporary || decided {
+	if e.from == fromFolder || e.temporary {
+		return nil
+	}
+	if decided {
+		e.save() // before another of its name reads it
 		return nil
 	}
 	e.writing.Lock()
 	defer e.writing.Unlock()
+	e.mu.Lock()
+	e.forgotten = true
+	e.mu.Unlock()
 	return e.h.o.Store.DeletePluginCache(context.WithoutCancel(e.h.ctx), e.id)
 }
 

@@ -148,6 +148,10 @@ func (e *entry) remember(v version) {
 		}
 	}
 	e.mu.Unlock()
+	if v.src.Tools != "" { // a program waits until it is registered, which is on the disk already
+		e.h.spawn(e.save)
+		return
+	}
 	e.save()
 }
 
@@ -205,7 +209,7 @@ func (e *entry) save() {
 	defer e.writing.Unlock()
 	e.mu.Lock()
 	now := e.record.withoutTimes()
-	same := now != nil && bytes.Equal(now, e.written)
+	same := e.forgotten || now != nil && bytes.Equal(now, e.written)
 	raw, err := json.Marshal(e.record)
 	e.mu.Unlock()
 	if same {

@@ -51,6 +51,7 @@ type bench struct {
 	address  string
 	token    string
 	restored time.Duration // what bringing back what is registered took
+	plugins  host.Store    // keeps what is known of plugins; nil is memory or the store
 	memory   *memory       // keeps what is registered and known of plugins, in place of the store
 }
 
@@ -106,6 +107,9 @@ func (b *bench) open() {
 	var registered httptools.Store = b.store
 	if b.memory != nil {
 		plugins, registered = b.memory, b.memory
+	}
+	if b.plugins != nil {
+		plugins = b.plugins
 	}
 	b.host = host.New(host.Options{
 		Dir: b.t.TempDir(), Data: b.dir, Dialects: []plugin.Dialect{dialect}, Registry: b.tools, Gate: b.gate,

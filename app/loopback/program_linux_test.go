@@ -1,0 +1,41 @@
+package loopback_test
+
+import (
+	"net"
+	"net/netip"
+	"os"
+	"testing"
+
+	"conclave/app/loopback"
+	"conclave/app/testkit"
+)
+
+func TestTheProgramAtEitherEndOfAConnectionIsFound(t *testing.T) {
+	for _, at := range []string{"127.0.0.1:0", "[::1]:0", "[::]:0"} {
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", at)
+		if err != nil {
+			t.Skip(err) // a machine without IPv6
+		}
+		defer l.Close() //nolint:errcheck // the test ends
+		where := l.Addr().(*net.TCPAddr).AddrPort()
+		if where.Addr().IsUnspecified() { // for both kinds of addresses
+			where = netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), where.Port())
+		}
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", where.String())
+		testkit.Must(t, err)
+		defer conn.Close() //nolint:errcheck // the test ends
+		if p, ok := loopback.Listening(where); !ok || !p.Mine || p.PID != os.Getpid() {
+			t.Errorf("%s: %+v listens, %v", at, p, ok)
+		}
+		if loopback.OtherUsers(where) {
+			t.Errorf("%s: it is said to be another user's", at)
+		}
+		near := conn.LocalAddr().(*net.TCPAddr).AddrPort()
+		if p, ok := loopback.Connected(near); !ok || !p.Mine || p.PID != os.Getpid() {
+			t.Errorf("%s: %+v connected, %v", at, p, ok)
+		}
+		if p, ok := loopback.Listening(near); ok {
+			t.Errorf("%s: at the end that connected %+v is said to listen", at, p)
+		}
+	}
+}
