@@ -192,11 +192,13 @@ export class Reader {
   }
 
   async #said([to, path]) {
-    const name = await this.#bus.call(to, path, "org.freedesktop.DBus.Properties", "Get", "ss", [
-      accessible,
-      "Name",
+    const [name, text] = await Promise.all([
+      this.#bus.call(to, path, "org.freedesktop.DBus.Properties", "Get", "ss", [
+        accessible,
+        "Name",
+      ]),
+      this.#bus.call(to, path, "org.a11y.atspi.Text", "GetText", "ii", [0, -1]),
     ]);
-    const text = await this.#bus.call(to, path, "org.a11y.atspi.Text", "GetText", "ii", [0, -1]);
     const words = [];
     if (name) words.push(stringAt(name, 4)[0]); // a variant: the length of "s", s, nul, and it
     if (text) words.push(stringAt(text, 0)[0]);
@@ -228,14 +230,14 @@ export class Reader {
 
   /** All that the window's page says, in its order, once each. */
   async words() {
-    const out = new Set();
     const visit = async (node, depth) => {
-      for (const words of await this.#said(node)) out.add(words);
-      if (depth > 60) return;
-      for (const child of await this.#children(node)) await visit(child, depth + 1);
+      const [said, children] = await Promise.all([this.#said(node), this.#children(node)]);
+      if (depth > 60) return said;
+      const below = await Promise.all(children.map((child) => visit(child, depth + 1)));
+      return [...said, ...below.flat()];
     };
-    for (const page of await this.#pages()) await visit(page, 0);
-    return [...out].join("\n");
+    const pages = await Promise.all((await this.#pages()).map((page) => visit(page, 0)));
+    return [...new Set(pages.flat())].join("\n");
   }
 
   /** Whether there is a picture of this name on the page. */
@@ -294,7 +296,10 @@ export class Reader {
     await this.#bus.call(to, path, face, "ScrollTo", "u", [6]); // anywhere that it is seen
     const body = await this.#bus.call(to, path, face, "GetExtents", "u", [0]);
     if (!body) return null;
-    const [x, y, width, height] = [0, 4, 8, 12].map((at) => body.readInt32LE(at));
+    let [x, y, width, height] = [0, 4, 8, 12].map((at) => body.readInt32LE(at));
+    const role = await this.#bus.call(to, path, accessible, "GetRole");
+    // WebKit says truly where an option of a list begins, but adds to its size where its list lies.
+    if (role?.readUInt32LE(0) === listItem) width = height = 24;
     return { x: Math.round(x + width / 2), y: Math.round(y + height / 2), width, height };
   }
 

@@ -1,7 +1,8 @@
 // A council on the real program: the sample run, watched, read, replayed and looked into, by
 // keyboard where a keyboard does.
 import assert from "node:assert/strict";
-import { palette } from "../harness.mjs";
+import { calledByEach, crew, install, letWeatherBeTold } from "../ecosystems.mjs";
+import { accessible, palette, tabTo } from "../harness.mjs";
 
 export const answers = {};
 
@@ -59,6 +60,95 @@ export const steps = (world) => {
           .click();
       await page().getByRole("button", { name: "Play", exact: true }).click();
       await page().getByRole("heading", { name: "What came of it" }).waitFor();
+    },
+
+    "by keys alone four members are added, and each is given a tool of another ecosystem":
+      async () => {
+        await install(world.place);
+        const { keyboard } = page();
+        await world.person.newChat();
+        await palette(page(), "show the council");
+        await page().getByText("No members yet.").waitFor();
+        await accessible(page());
+        for (const [i, { name }] of crew.entries()) {
+          await tabTo(page(), "Add member");
+          await keyboard.press("Enter");
+          const field = page().locator("[data-member] input.field:focus").first();
+          await field.waitFor();
+          await keyboard.press("Control+a");
+          await keyboard.type(name);
+          await page().locator("[data-member]").nth(i).getByText(name).first().waitFor();
+          await keyboard.press("Shift+Tab"); // its menu
+          await keyboard.press("Shift+Tab"); // who it is
+          await keyboard.press("Enter"); // which folds the form
+        }
+        for (const { name, tool } of crew) {
+          await tabTo(page(), `Give ${tool} to…`);
+          await keyboard.press("Enter");
+          await page()
+            .getByRole("menuitem", { name: `Give to ${name}` })
+            .last() // the menu before it may be closing
+            .waitFor();
+          const there = page()
+            .locator("[data-highlighted]", { hasText: `Give to ${name}` })
+            .last();
+          for (let i = 0; i < crew.length && (await there.count()) === 0; i++)
+            await keyboard.press("ArrowDown");
+          await there.waitFor();
+          await keyboard.press("Enter");
+          await page()
+            .getByRole("button", { name: `Take ${tool} from ${name}` })
+            .waitFor();
+        }
+        await tabTo(page(), "How the members work together");
+        await keyboard.press("Enter");
+        await page().getByRole("option", { name: "Each uses its tools" }).waitFor();
+        await keyboard.press("End");
+        await keyboard.press("Enter");
+        await page().getByText("Each member runs the tools you gave it").waitFor();
+        await tabTo(page(), "Use council");
+        await keyboard.press("Space");
+        await page()
+          .getByRole("button", { name: /^Council: 4/ })
+          .waitFor();
+        await accessible(page());
+        await world.person.picture("council-four-members");
+      },
+
+    "by keys alone they are asked, each calls its own tool, and the run is read": async () => {
+      const { keyboard } = page();
+      await keyboard.press("Escape"); // to the message
+      await keyboard.type("Where do we land tomorrow?");
+      await keyboard.press("Enter");
+      await page().locator("[data-lane]").getByText("Using Weather").waitFor();
+      await world.person.picture("council-four-works");
+      letWeatherBeTold(world.place);
+      await page().getByRole("heading", { name: "What came of it" }).waitFor();
+      calledByEach(world.place);
+      for (const { name, says } of crew) {
+        await tabTo(page(), new RegExp(`^.?\\s*${name}\\s*Done$`));
+        await keyboard.press("Enter");
+        await page().locator("[data-lane]", { hasText: name }).getByText(says).first().waitFor();
+      }
+      await accessible(page());
+      await world.person.picture("council-four-over");
+      await tabTo(page(), "Time of the run");
+      await keyboard.press("Home");
+      await page().locator("[data-lane]").getByText("Waiting", { exact: true }).first().waitFor();
+      await keyboard.press("End");
+      await tabTo(page(), "As a table");
+      await keyboard.press("Enter");
+      await page().getByRole("table").waitFor();
+      await accessible(page());
+      await tabTo(page(), "As a table");
+      await keyboard.press("Enter");
+      await keyboard.press("Control+Shift+J");
+      await page().getByRole("button", { name: "Beside the conversation" }).waitFor();
+      await accessible(page());
+      await world.person.picture("council-four-wide");
+      await keyboard.press("Control+Shift+J");
+      await tabTo(page(), "Use council");
+      await keyboard.press("Space");
     },
 
     "a preset is set and kept, and the chip says what the next message asks": async () => {
