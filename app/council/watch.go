@@ -111,14 +111,13 @@ func (w *Watch) Live(task string, l Live, ms int64) uint64 {
 		}
 	}
 	if l.Call != nil {
-		seen.call(*l.Call, l.Request, ms)
+		seen.call(w.called(*l.Call, l.Request), ms)
 	}
 	return w.revision
 }
 
 // call notes how a call stands.
-func (t *liveTask) call(r chat.CallRecord, request string, ms int64) {
-	v := called(r, request)
+func (t *liveTask) call(v CalledView, ms int64) {
 	for i := range t.calls {
 		if t.calls[i].ID == v.ID {
 			v.StartMS, v.EndMS = t.calls[i].StartMS, endOf(v, ms)
@@ -139,9 +138,9 @@ func endOf(v CalledView, ms int64) int64 {
 }
 
 // called is a record of a call as a lane marks it.
-func called(r chat.CallRecord, request string) CalledView {
+func (w *Watch) called(r chat.CallRecord, request string) CalledView {
 	v := CalledView{ID: strconv.FormatUint(r.ID, 10), Tool: cmp.Or(r.ToolID, r.ToolName), Request: request}
-	v.Title = toolTitle(v.Tool)
+	v.Title = w.toolTitle(v.Tool)
 	switch r.Status {
 	case chat.CallOK:
 		v.State = "done"
@@ -163,8 +162,11 @@ func called(r chat.CallRecord, request string) CalledView {
 	return v
 }
 
-// toolTitle is a tool as a lane names it: its name without its plugin's.
-func toolTitle(id string) string {
+// toolTitle names a tool in a lane: by its title, else by its name without its plugin's.
+func (w *Watch) toolTitle(id string) string {
+	if title := shownLine(w.run.Titles[id]); title != "" {
+		return title
+	}
 	if _, name, ok := strings.Cut(id, ":"); ok {
 		return name
 	}
@@ -289,7 +291,7 @@ func (w *Watch) tasks(member string, since uint64, anew bool, now time.Time) ([]
 func (w *Watch) task(t *Task, since uint64, anew bool, now time.Time) TaskView {
 	r := &w.run
 	v := TaskView{
-		ID: t.ID, Stage: t.Stage, Kind: t.Kind, Tool: t.Tool, Title: title(t), Attempt: t.Attempt, State: t.State,
+		ID: t.ID, Stage: t.Stage, Kind: t.Kind, Tool: t.Tool, Title: w.title(t), Attempt: t.Attempt, State: t.State,
 		Why: t.Why, Bytes: t.End.Bytes, Sealed: t.Kind == Cast && t.State == Done && !r.Opened, Calls: []CalledView{},
 		Sent: len(t.End.Requests),
 	}
@@ -317,7 +319,7 @@ func (w *Watch) task(t *Task, since uint64, anew bool, now time.Time) TaskView {
 	} else if w.o.Call != nil {
 		for _, id := range t.End.Calls {
 			if record, ok := w.o.Call(id); ok {
-				call := called(record, "")
+				call := w.called(record, "")
 				call.StartMS, call.EndMS = r.after(record.Started), r.after(record.Ended)
 				v.Calls = append(v.Calls, call)
 			}
@@ -349,12 +351,12 @@ func (t *liveTask) since(revision uint64, anew bool) (text string, offset int) {
 }
 
 // title returns what a task is called in a lane.
-func title(t *Task) string {
+func (w *Watch) title(t *Task) string {
 	switch t.Kind {
 	case Summarize:
 		return "Summary of the chat"
 	case UseTool:
-		return toolTitle(t.Tool)
+		return w.toolTitle(t.Tool)
 	case Look:
 		return "Review"
 	case Cast:

@@ -118,7 +118,7 @@ func TestAPageThatPulledAnyhowHoldsTheWholeRun(t *testing.T) {
 func TestAStoredRunShowsTheCallsOfItsRecords(t *testing.T) {
 	c := council.Default()
 	c.Members = members("a")
-	d := begin(t, c)
+	d := begin(t, c, func(b *council.Begin) { b.Titles = map[string]string{"look:look": "Look\u202e around\n"} })
 	d.do(council.Step{Kind: council.Starts, Task: "0/a/answer", Attempt: 1})
 	d.do(council.Step{Kind: council.Ends, Task: "0/a/answer", Attempt: 1, End: &council.End{
 		State: council.Done, Bytes: 4, Calls: []uint64{7, 8}, Usage: chat.Usage{Input: 5, Output: 2, Cost: 0.01},
@@ -133,7 +133,7 @@ func TestAStoredRunShowsTheCallsOfItsRecords(t *testing.T) {
 	w.Step(d.run)
 	v := w.View(0, d.at)
 	task := v.Lanes[0].Tasks[0]
-	want := council.CalledView{ID: "7", Tool: "look:look", Title: "look", State: "done", StartMS: 2, EndMS: 22}
+	want := council.CalledView{ID: "7", Tool: "look:look", Title: "Look around", State: "done", StartMS: 2, EndMS: 22}
 	if len(task.Calls) != 1 || task.Calls[0] != want || task.Sent != 1 || task.State != council.Done {
 		t.Errorf("the task is %+v", task)
 	}
