@@ -96,6 +96,12 @@ func TestTheSampleCouncilIsWatchedReadExportedAndOpened(t *testing.T) {
 	if _, err := w.Council.Resume(opened.View.Run, false); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("the run of a file goes on: %v", err)
 	}
+	changed := strings.Replace(file.Text, `"good":true`, `"good":false`, 1)
+	opened, err = w.Council.Open(changed)
+	report := opened.Report
+	if err != nil || changed == file.Text || report.OK || len(report.Checks) == 0 || opened.View.Problem != "" {
+		t.Errorf("what does not fit in a file is said twice: %+v, %q, %v", report, opened.View.Problem, err)
+	}
 	if _, err := w.Council.Open("{}"); fault.KindOf(err) != fault.Invalid {
 		t.Errorf("what is no run opens: %v", err)
 	}

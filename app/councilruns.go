@@ -77,7 +77,6 @@ func viewOf(report council.Report) (council.RunView, error) {
 	w.Step(state)
 	v := w.View(0, state.Last.At)
 	v.Run = openedID(report)
-	v.Problem = strings.Join(report.Problems, " ")
 	return v, nil
 }
 

@@ -173,12 +173,19 @@ export const tests = {
           .locator(selector)
           .first()
           .evaluate((e) => e.offsetWidth);
-      await page.locator("aside.dock").waitFor();
+      await page.locator("section.dock").waitFor();
       assert.ok((await width(".centre")) >= 560);
       await page.keyboard.press("Control+Shift+J");
-      await page.waitForFunction(() => document.querySelector("aside.dock").offsetWidth > 900);
+      await page.waitForFunction(() => document.querySelector("section.dock").offsetWidth > 900);
+      assert.equal(
+        await page
+          .getByRole("main", { name: "Panel" })
+          .getByRole("heading", { level: 1 })
+          .innerText(),
+        "Council",
+      );
       await page.keyboard.press("Control+Shift+J");
-      await page.waitForFunction(() => document.querySelector("aside.dock").offsetWidth < 600);
+      await page.waitForFunction(() => document.querySelector("section.dock").offsetWidth < 600);
     },
   },
 
@@ -215,7 +222,7 @@ export const tests = {
     scene: "council",
     width: 1280,
     async run(page) {
-      assert.equal(await page.locator("aside.dock").count(), 0);
+      assert.equal(await page.locator("section.dock").count(), 0);
       await page
         .getByRole("button", { name: "3 members · 11.8 s · $0.037 · 1 disagreement" })
         .click();
@@ -515,7 +522,7 @@ export const tests = {
     },
   },
 
-  "the file of a run is checked, and says what does not fit": {
+  "the file of a run is checked, says what does not fit, and does not pass for the chat's own": {
     scene: "councilfile",
     async run(page) {
       await page.getByRole("button", { name: "More for the council" }).click();
@@ -529,6 +536,20 @@ export const tests = {
         buffer: Buffer.from("{}"),
       });
       await page.getByText("The answer of Sceptic is not the one that was recorded.").waitFor();
+      const own = page.getByRole("heading", { name: /^Run at/ });
+      await page
+        .getByRole("heading", { name: /^A run from a file \S+day, .* · 3 members/ })
+        .waitFor();
+      await page.getByText("It is no part of this chat").waitFor();
+      assert.equal(await own.count(), 0);
+      await lane(page, "m2").locator(".who").click();
+      await lane(page, "m2").locator("[data-point]").first().waitFor();
+      assert.equal(await lane(page, "m2").locator(".thumbs").count(), 0);
+      await page.getByRole("button", { name: "More for this run" }).click();
+      assert.deepEqual(await page.getByRole("menuitem").allInnerTexts(), ["As a table"]);
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Close the file" }).click();
+      await page.getByText("This file was changed").waitFor({ state: "detached" });
     },
   },
 };

@@ -772,6 +772,9 @@ export const s = {
     changed: (change: string) => `Done again with one change: ${change}`,
     beside: "Show both",
     notBeside: "Show this one alone",
+    fileRun: "A run from a file",
+    fileElsewhere: "It is no part of this chat, and is kept nowhere here.",
+    fileClose: "Close the file",
     fileFits: "This file is whole: everything in it fits together.",
     fileDoesNotFit: "This file was changed, or is not whole.",
 

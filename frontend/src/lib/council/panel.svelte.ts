@@ -85,12 +85,22 @@ export class Panel {
     this.follow();
   }
 
+  /** Whether the run is a file's, and so of no chat here. */
+  get ofFile(): boolean {
+    return this.report !== null;
+  }
+
   /** Shows a run that was read from a file. */
   async openFile(text: string): Promise<void> {
     const opened = await this.app.bridge.council.Open(text);
     this.#show(opened.view.run);
     this.run?.take(opened.view);
     this.report = opened.report;
+  }
+
+  /** Shows the newest run of the chat again. */
+  closeFile(): void {
+    this.#show(this.runs.at(-1)?.run ?? "");
   }
 
   #show(id: string): void {
