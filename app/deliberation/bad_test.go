@@ -303,7 +303,7 @@ func TestARunThatCouldNotBeKeptIsHeldUntilItCan(t *testing.T) {
 	disk := &fullDisk{fails: 1 << 30}
 	b := newBench(t, func(o *deliberation.Options) { disk.Log, o.Log, o.SaveAgain = o.Log, disk, time.Millisecond })
 	b.council(two)
-	b.says("test/ada", "A SAYS.")
+	b.says("test/ada", "A SAYS.\n```council\n"+`{"points": [{"claim": "It is so.", "basis": "own"}]}`+"\n```")
 	b.says("test/bo", "B.")
 	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
 	headers, err := b.runner.Runs(t.Context(), b.id)
@@ -319,6 +319,11 @@ func TestARunThatCouldNotBeKeptIsHeldUntilItCan(t *testing.T) {
 	if run, failed := council.Replay(steps); err != nil || failed != nil || run.State != council.Over {
 		t.Errorf("its steps are %d, %v, %v", len(steps), err, failed)
 	}
+	for _, good := range []bool{false, true} { // a thumb, and another in its place
+		if err := b.runner.Rate(t.Context(), id, "ada", 1, good); err != nil {
+			t.Fatal(err)
+		}
+	}
 	news := b.bus.Subscribe(bus.Council)
 	defer news.Close()
 	disk.frees()
@@ -332,8 +337,11 @@ func TestARunThatCouldNotBeKeptIsHeldUntilItCan(t *testing.T) {
 	}
 	run, header := b.stored()
 	text, err := b.store.Text(t.Context(), id, run.Tasks[0].End.Text)
-	if header.State != council.Over || err != nil || string(text) != "A SAYS." {
+	if header.State != council.Over || err != nil || !strings.HasPrefix(string(text), "A SAYS.") {
 		t.Errorf("kept is %s, %q, %v", header.State, text, err)
+	}
+	if s := header.Seats[0]; s.Rated != 1 || s.Helped != 1 {
+		t.Errorf("of the thumbs is kept %+v", s)
 	}
 }
 

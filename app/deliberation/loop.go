@@ -65,6 +65,7 @@ type loop struct {
 	came    atomic.Pointer[council.Result] // what came of it, once there is something
 	since   time.Time                      // it began, or went on
 	unspent bool                           // what it used could not be added to its chat
+	kept    int                            // how many of its steps are kept, once it is held in memory
 	asking  time.Time                      // a person is asked since then
 
 	ends      chan ended

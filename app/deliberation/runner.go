@@ -29,6 +29,8 @@ type Runner struct {
 	close     context.CancelCauseFunc
 	loops     sync.WaitGroup
 
+	rates sync.Mutex // held while a thumb is added to a run that is over, or such a run is written
+
 	mu     sync.Mutex // guards the fields below
 	live   map[council.RunID]*loop
 	unkept map[council.RunID]string      // runs that are over and could not be kept: why
@@ -218,6 +220,8 @@ func (r *Runner) Rate(ctx context.Context, id council.RunID, member string, poin
 			return err
 		}
 	}
+	r.rates.Lock()
+	defer r.rates.Unlock()
 	run, log, err := r.stored(ctx, id)
 	if err != nil {
 		return err

@@ -44,6 +44,7 @@ func (l *loop) keep() {
 		return
 	}
 	before, _ := l.s.log.Steps(context.Background(), l.id) // none, where nothing of it was written
+	l.kept = len(before)
 	if l.r.temporary.AppendSteps(context.Background(), l.rec.header(), append(before, l.rec.unsaved...),
 		l.texts.copied()) != nil {
 		return // it is of a temporary chat, whose log takes all
@@ -78,12 +79,8 @@ func (l *loop) saveLater() {
 		case <-l.r.ctx.Done():
 			closes = true
 		}
-		err := l.save()
+		err := l.saveHeld()
 		if err == nil || fault.KindOf(err) == fault.NotFound { // its chat was deleted
-			l.r.mu.Lock()
-			delete(l.r.unkept, l.id)
-			l.r.mu.Unlock()
-			l.r.temporary.Forget(l.id)
 			l.r.o.Bus.Changed(bus.Council, string(l.id))
 			l.r.o.Bus.Changed(bus.Councils, string(l.run.Conversation))
 			return
@@ -93,6 +90,33 @@ func (l *loop) saveLater() {
 			return
 		}
 	}
+}
+
+// saveHeld keeps what is held in memory: what could not be kept, and the thumbs since. It is
+// held no longer once it is kept.
+func (l *loop) saveHeld() error {
+	l.r.rates.Lock()
+	defer l.r.rates.Unlock()
+	steps, err := l.r.temporary.Steps(context.Background(), l.id)
+	if err != nil {
+		return err
+	}
+	if l.rec.unsaved = steps[l.kept:]; len(l.rec.unsaved) > 0 {
+		if l.run, err = council.Replay(steps); err != nil {
+			return err
+		}
+	}
+	err = l.save()
+	if len(l.rec.unsaved) == 0 {
+		l.kept = len(steps)
+	}
+	if err == nil || fault.KindOf(err) == fault.NotFound {
+		l.r.mu.Lock()
+		delete(l.r.unkept, l.id)
+		l.r.mu.Unlock()
+		l.r.temporary.Forget(l.id)
+	}
+	return err
 }
 
 // spend adds what the members used to what the chat took. The answer's is added with its
