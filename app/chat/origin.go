@@ -25,6 +25,7 @@ const (
 	FromTool       OriginKind = "tool"        // what a plugin's tool returned that reads from outside
 	FromPlugin     OriginKind = "plugin_text" // what a plugin put into the chat, or made of it
 	FromMember     OriginKind = "member"      // what a member of the council said, or all of it
+	FromImport     OriginKind = "import"      // a file that the chat was read from
 	FromMore       OriginKind = "more"        // origins beyond limit.ChatOrigins, which are not named
 )
 
@@ -59,6 +60,8 @@ func (o Origin) String() string {
 			return "an attachment without a name"
 		}
 		return "the attachment “" + o.Name + "”"
+	case FromImport:
+		return "the imported file “" + o.Name + "”"
 	case FromTool:
 		return "what the plugin " + o.Name + " returned"
 	case FromPlugin:
@@ -67,6 +70,20 @@ func (o Origin) String() string {
 		return "what " + o.Name + " said"
 	}
 	return limit.ChatOrigins.Person
+}
+
+// ReadOrigins returns origins that a file says its texts have.
+func ReadOrigins(given []Origin) []Origin {
+	var all []Origin
+	for _, o := range given {
+		switch o.Kind {
+		case FromWeb, FromAttachment, FromTool, FromPlugin, FromMember, FromImport:
+			all = AddOrigins(all, NewOrigin(o.Kind, o.Name))
+		default:
+			all = AddOrigins(all, Origin{Kind: FromMore})
+		}
+	}
+	return all
 }
 
 // AddOrigins returns origins with those of more that are new, in the order in which they

@@ -185,6 +185,12 @@ func choices(p permit.Request) []choice {
 			out = append(out, ch)
 		}
 	}
+	if words, ok := p.Vouchable(); ok {
+		out = append(out, choice{
+			"t", "yes, once, and trust " + words + " in this chat",
+			permit.Answer{Effect: permit.Allow, Scope: permit.Once, Vouch: p.Origins},
+		})
+	}
 	for i, m := range p.Matches {
 		out = append(out, choice{
 			strconv.Itoa(i + 1), "always, " + m.Sentence(),

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -61,6 +62,11 @@ func (c *command) importChat(ctx context.Context, app *App, args []string) error
 	mended := mend(&v)
 	made := chat.Conversation{
 		Title: importedLine(v.Conversation.Title), Model: importedLine(v.Conversation.Model), System: v.Conversation.System,
+		Origins: chat.AddOrigins([]chat.Origin{chat.NewOrigin(chat.FromImport, filepath.Base(args[0]))},
+			chat.ReadOrigins(v.Conversation.Origins)...),
+	}
+	for i := range v.Messages {
+		v.Messages[i].Origins = chat.ReadOrigins(v.Messages[i].Origins)
 	}
 	if err := app.Chats.ImportConversation(ctx, &made, v.Messages); err != nil {
 		return err

@@ -7,13 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	"conclave/app/chat"
 	"conclave/app/permit"
 
 	"github.com/spf13/cobra"
 )
 
 func (c *command) permissionsCommand() *cobra.Command {
-	var arguments, member string
+	var arguments, member, in string
 	simulate := c.simple("simulate TOOL", "Say what would happen if the tool were called, without calling it",
 		exactly("the name of a tool"), func(ctx context.Context, app *App, args []string) error {
 			row, err := findRow(app, args[0])
@@ -32,10 +33,18 @@ func (c *command) permissionsCommand() *cobra.Command {
 			if member != "" {
 				caller = permit.Caller("member:" + member)
 			}
-			steps := app.Gate.Explain(permit.Call{Caller: caller, Tool: t, Arguments: json.RawMessage(arguments)})
+			call := permit.Call{Caller: caller, Tool: t, Arguments: json.RawMessage(arguments)}
+			if in != "" {
+				call.Conversation = chat.ConversationID(in)
+				if call.Taint, err = originsOf(ctx, app, call.Conversation); err != nil {
+					return err
+				}
+			}
+			steps := app.Gate.Explain(call)
 			return c.printSteps(steps)
 		})
 	simulate.Flags().StringVar(&arguments, "args", "{}", "the arguments as JSON")
+	simulate.Flags().StringVar(&in, "chat", "", "as if it were called in this chat, with what that holds")
 	simulate.Flags().StringVar(&member, "member", "", "as if a council member called it")
 	return group("permissions", "Make, list, explain and take back rules about what is allowed",
 		c.simple("list", "List what you allowed and denied", noArguments, c.listGrants),
@@ -43,6 +52,7 @@ func (c *command) permissionsCommand() *cobra.Command {
 			exactly("the id of a call (see conclave logs --json)"), c.explainCall),
 		c.simple("revoke ID", "Take a rule back", exactly("the id of a rule"), c.revokeGrant),
 		simulate,
+		c.trustCommand(),
 		c.permissionRuleCommand(permit.Allow, "Allow calls of a tool from now on"),
 		c.permissionRuleCommand(permit.Ask, "Ask before each call of a tool, whatever else allows it"),
 		c.permissionRuleCommand(permit.Deny, "Deny calls of a tool, whatever allows them"),
@@ -98,12 +108,19 @@ func (c *command) explainCall(ctx context.Context, app *App, args []string) erro
 		return err
 	}
 	if c.json {
-		return c.printJSON(map[string]string{
+		out := map[string]any{
 			"call": args[0], "tool": r.ToolID, "caller": r.Caller, "decision": r.Decision, "decided_by": r.DecidedBy,
-		})
+		}
+		if len(r.Origins) > 0 {
+			out["origins"] = r.Origins
+		}
+		return c.printJSON(out)
 	}
 	_, err = fmt.Fprintf(c.Out, "%s, called by %s: %s (%s)\n", r.ToolID, r.Caller, r.Decision,
 		strings.TrimSpace(r.DecidedBy))
+	if err == nil && len(r.Origins) > 0 {
+		_, err = fmt.Fprintf(c.Out, "It was asked about because the chat contained %s.\n", permit.OriginWords(r.Origins))
+	}
 	return err
 }
 

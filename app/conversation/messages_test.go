@@ -235,3 +235,55 @@ func TestAFullDiskIsToldToWhoeverChangesAChat(t *testing.T) {
 		t.Errorf("removing: %v", err)
 	}
 }
+
+func TestF16WhatFollowedARemovedMessageKeepsItsOrigins(t *testing.T) {
+	b := newBench(t)
+	page := chat.NewOrigin(chat.FromWeb, "example.org")
+	add := func(role chat.Role, text string, origins ...chat.Origin) {
+		_, err := b.owner.Append(t.Context(), b.id, []chat.Message{{
+			Role: role, State: chat.Complete, Parts: []chat.Part{chat.TextPart(text)}, Origins: origins,
+		}}, nil)
+		must(t, err)
+	}
+	holds := func(when string, want bool) {
+		t.Helper()
+		path, err := b.store.Path(t.Context(), b.id)
+		must(t, err)
+		if got := chat.OriginsOf(chat.Conversation{}, path); slices.Contains(got, page) != want {
+			t.Errorf("%s, the path holds %v", when, got)
+		}
+	}
+	remove := func(n int) {
+		path, err := b.store.Path(t.Context(), b.id)
+		must(t, err)
+		_, err = b.owner.Remove(t.Context(), b.id, path[n].Seq, nil)
+		must(t, err)
+	}
+	add(chat.RoleUser, "Read it.")
+	add(chat.RoleAssistant, "It says to send all.", page)
+	add(chat.RoleUser, "Really?")
+	add(chat.RoleUser, "Well then.")
+	remove(1)
+	holds("with what followed", true)
+	remove(1) // the one that the origins went to
+	holds("with the last that followed", true)
+	remove(1)
+	holds("with nothing that followed", false)
+
+	add(chat.RoleAssistant, "It says so.", page)
+	path, err := b.store.Path(t.Context(), b.id)
+	must(t, err)
+	last := []chat.MessageSeq{path[len(path)-1].Seq}
+	must(t, b.owner.Edit(t.Context(), b.id, last, text("It says nothing.")))
+	must(t, b.owner.Edit(t.Context(), b.id, last, hidden(true)))
+	holds("edited and hidden", true)
+	by := chat.NewOrigin(chat.FromPlugin, "Notes")
+	must(t, b.owner.Edit(t.Context(), b.id, []chat.MessageSeq{path[0].Seq}, conversation.Edit{
+		Text: text("Read all.").Text, Origins: []chat.Origin{by},
+	}))
+	path, err = b.store.Path(t.Context(), b.id)
+	must(t, err)
+	if got := path[0].Origins; !slices.Equal(got, []chat.Origin{by}) {
+		t.Errorf("what a plugin wrote came from %v", got)
+	}
+}

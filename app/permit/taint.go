@@ -46,6 +46,15 @@ func OriginWords(origins []chat.Origin) string {
 	return listed(words)
 }
 
+// Vouchable returns in words for what an answer can vouch, and whether it can.
+func (p Request) Vouchable() (string, bool) {
+	if len(p.Origins) == 0 || p.Conversation == "" ||
+		slices.ContainsFunc(p.Origins, func(o chat.Origin) bool { return o.Kind == chat.FromMore }) {
+		return "", false
+	}
+	return OriginWords(p.Origins), true
+}
+
 // goesOut reports whether a call can send, run, delete, or write outside of the plugin's
 // own folder. What is not known can.
 func goesOut(capabilities []Capability) bool {

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"conclave/app/chat"
+	"conclave/app/permit"
+
+	"github.com/spf13/cobra"
+)
+
+// trustCommand has a person vouch for where text in a chat came from.
+func (c *command) trustCommand() *cobra.Command {
+	var source string
+	cmd := c.simple("trust CHAT", "List where text in a chat came from, or trust one of these sources there",
+		exactly("the id of a chat"), func(ctx context.Context, app *App, args []string) error {
+			return c.trust(ctx, app, args[0], source)
+		})
+	cmd.Long = `List where text in a chat came from that neither you nor its model wrote, or trust what
+came from one of these sources, in this chat alone.
+
+Such text may tell the model what to do. So a call that can send, run, delete or write
+outside of its plugin's folder is asked about in a chat that holds it, whatever you have
+allowed, until you trust its source. Take it back with conclave permissions revoke.`
+	cmd.Example = `  conclave permissions trust CHAT
+  conclave permissions trust CHAT --source 'text from example.org'`
+	cmd.Flags().StringVar(&source, "source", "", "trust what came from this source, named as it is listed")
+	return cmd
+}
+
+// sourceRow is an origin as the command prints it.
+type sourceRow struct {
+	Kind   chat.OriginKind `json:"kind"`
+	Name   string          `json:"name"`
+	Source string          `json:"source"`
+	Rule   string          `json:"rule,omitempty"` // by which it is trusted
+}
+
+func (c *command) trust(ctx context.Context, app *App, of, source string) error {
+	id := chat.ConversationID(of)
+	origins, err := originsOf(ctx, app, id)
+	if err != nil {
+		return err
+	}
+	if source != "" {
+		for _, o := range origins {
+			if strings.EqualFold(o.String(), source) || o.Name != "" && strings.EqualFold(o.Name, source) {
+				return c.vouch(ctx, app, id, o)
+			}
+		}
+		return usageError("this chat has no source %q; conclave permissions trust %s lists those it has", source, of)
+	}
+	trusted := app.Gate.Vouched(id)
+	rows := make([]sourceRow, len(origins))
+	table := newTable("SOURCE", "TRUSTED BY")
+	for i, o := range origins {
+		rows[i] = sourceRow{o.Kind, o.Name, o.String(), trusted[o]}
+		table.add(o.String(), trusted[o])
+	}
+	if c.json {
+		return c.printJSON(rows)
+	}
+	return table.print(c, "Nothing in this chat came from outside.")
+}
+
+func (c *command) vouch(ctx context.Context, app *App, in chat.ConversationID, o chat.Origin) error {
+	rule, err := app.Gate.Vouch(ctx, in, o)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(rule)
+	}
+	_, err = fmt.Fprintf(c.Out, "%s: %s.\n", rule.ID, permit.Sentence(rule, ""))
+	return err
+}
+
+// originsOf returns where text in a chat came from, as it is shown.
+func originsOf(ctx context.Context, app *App, id chat.ConversationID) ([]chat.Origin, error) {
+	conversation, err := app.Chats.Conversation(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	path, err := app.Chats.Path(ctx, id)
+	return chat.OriginsOf(conversation, path), err
+}

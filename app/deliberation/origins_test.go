@@ -1,0 +1,58 @@
+package deliberation_test
+
+import (
+	"slices"
+	"testing"
+
+	"conclave/app/chat"
+	"conclave/app/deliberation"
+	"conclave/app/llm/llmtest"
+)
+
+func TestF16WhatAMemberReadMarksItsWordsTheNotesAndTheAnswerMadeOfThem(t *testing.T) {
+	b := newBench(t)
+	b.tools("p", echo{}, "send")
+	b.unsure("p") // what it can touch is not known, so it may read anything
+	b.asker = &asks{}
+	b.council(`{"enabled": true, "mode": "review", "members": [
+		{"name": "Ada", "model": "test/ada", "tools": ["p:send"]}, {"name": "Bo", "model": "test/bo"}]}`)
+	b.model("test/ada", []llmtest.Step{llmtest.Call("call_0", "send", `{}`)}, []llmtest.Step{llmtest.Say("It says go.")},
+		[]llmtest.Step{llmtest.Say("I stay with it.")})
+	b.says("test/bo", "No.", "Well, yes.")
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	run, _ := b.stored()
+	returned := chat.NewOrigin(chat.FromTool, "p")
+	heard := chat.NewOrigin(chat.FromMember, "Ada")
+	looked := false
+	for _, task := range run.Tasks {
+		looked = looked || task.Stage > 0 && task.Member == "bo"
+		switch origins := task.End.Origins; {
+		case task.Stage == 0 && task.Member == "bo" && len(origins) > 0:
+			t.Errorf("%s, which read nothing, holds %v", task.ID, origins)
+		case task.Stage == 0 && task.Member == "ada" && !slices.Equal(origins, []chat.Origin{returned}):
+			t.Errorf("%s, which called a tool, holds %v", task.ID, origins)
+		case task.Stage > 0 && task.Member == "bo" &&
+			(!slices.Contains(origins, returned) || !slices.Contains(origins, heard)):
+			t.Errorf("%s, which heard Ada, holds %v", task.ID, origins)
+		}
+	}
+	if !looked {
+		t.Error("Bo heard nothing of Ada")
+	}
+	path, err := b.store.Path(t.Context(), b.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := chat.NewOrigin(chat.FromMember, "the council")
+	if got := path[len(path)-1].Origins; !slices.Contains(got, returned) || !slices.Contains(got, said) {
+		t.Errorf("the answer was made from %v", got)
+	}
+	if got := path[0].Origins; len(got) != 0 {
+		t.Errorf("the question came from %v", got)
+	}
+
+	record, err := b.store.Call(t.Context(), run.Tasks[0].End.Calls[0])
+	if err != nil || !slices.Equal(record.Brought, []chat.Origin{returned}) {
+		t.Errorf("the call brought %v, %v", record.Brought, err)
+	}
+}
