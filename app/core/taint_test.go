@@ -55,7 +55,8 @@ return r.body;`), "tools", "cors_proxy")}
 	l.fromPage = chat.NewOrigin(chat.FromWeb, strings.TrimPrefix(l.page.URL, "http://"))
 	must(t, l.Gate.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow))
 	_, err := l.Gate.AddRule(t.Context(), permit.Rule{
-		Effect: permit.Allow, Plugin: "ext", Tool: "*", Callers: []permit.Caller{permit.Main, "member:*"}, Scope: permit.Always,
+		Effect: permit.Allow, Plugin: "ext", Tool: "*", Scope: permit.Always,
+		Callers: []permit.Caller{permit.Main, "member:*"},
 	})
 	must(t, err)
 	l.id = l.chat()
