@@ -3,6 +3,7 @@ package deliberation_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -42,10 +43,11 @@ func at(task string, phase council.Phase) func(deliberation.Event) bool {
 	return func(e deliberation.Event) bool { return e.Task == task && e.Live != nil && e.Live.Phase == phase }
 }
 
-// ends matches the end of a task.
-func ends(task string) func(deliberation.Event) bool {
+// done matches a step after which a task is done: an attempt that was given up ends too.
+func done(task string) func(deliberation.Event) bool {
 	return func(e deliberation.Event) bool {
-		return e.Step != nil && e.Step.Kind == council.Ends && e.Step.Task == task
+		return e.Step != nil && slices.ContainsFunc(e.Run.Tasks,
+			func(t council.Task) bool { return t.ID == task && t.State == council.Done })
 	}
 }
 
@@ -183,7 +185,7 @@ func TestActsAtAnyMoment(t *testing.T) {
 	}
 	act(council.Nudge, "ada", "Look at the SKY.")
 	act(council.Skip, "bo", "")
-	b.until(ends("0/ada/answer"))
+	b.until(done("0/ada/answer"))
 	act(council.Finish, "", "Enough.")
 	close(goes)
 	a.end()
@@ -314,8 +316,8 @@ func TestSP53WhatFailedIsDoneAgainAlone(t *testing.T) {
 func (b *bench) cut() council.Run {
 	b.t.Helper()
 	a := b.ask(b.t.Context(), b.says("test/main", "never"), "Go.", deliberation.How{})
-	b.until(ends("0/ada/answer"))
-	b.until(ends("0/cy/answer"))
+	b.until(done("0/ada/answer"))
+	b.until(done("0/cy/answer"))
 	b.until(at("0/bo/answer", council.Writing))
 	b.runner.Close()
 	<-a.over
