@@ -60,6 +60,7 @@ var layers = map[string][]string{
 	"app/document":           {}, // what office documents say
 	"app/document/pdf":       {"app/document", "github.com/ledongthuc/pdf"},
 	"app/fetch":              {"app/address"}, // what plugins and the window both ask servers with
+	"app/egress":             {"app/fetch"},   // the way out of plugins' processes
 	// HTTP for the programs of this computer
 	"app/loopback": {"app/fault", "golang.org/x/net/netutil"},
 
@@ -177,7 +178,7 @@ var layers = map[string][]string{
 		"app/fault", "app/bus", "app/version", "app/chat", "app/cost", "app/call", "app/conversation", "app/hook",
 		"app/council", "app/deliberation",
 		"app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli",
-		"app/document", "app/loopback", "app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai",
+		"app/egress", "app/document", "app/loopback", "app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai",
 		"app/llm/anthropic",
 		"app/llm/google", "app/llm/ollama",
 		// the person's terminal is here

@@ -401,6 +401,10 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	timeout := cmp.Or(extra.Timeout, c.Tool.TimeLimit())
 	limited, cancel := context.WithTimeoutCause(ctx, timeout+grace, errTimeout)
 	defer cancel()
+	limited = permit.WithBehalf(limited, permit.Call{
+		ID: c.Name(), Caller: c.turn.Caller, CallerName: c.turn.CallerName, Tool: c.Tool,
+		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Asker: c.turn.Asker,
+	})
 	result := c.runner.invoke(limited, invoker, tool.Call{
 		ID: c.Name(), Tool: c.Tool, Arguments: c.Record.Arguments, RawArguments: c.rawArguments(),
 		Conversation: c.turn.Conversation,

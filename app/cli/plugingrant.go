@@ -14,10 +14,13 @@ import (
 type matches struct {
 	path  string // of the folder; empty when none was named
 	write bool
+	host  string // that it may connect to; empty when none was named
+	op    permit.Op
 }
 
 // matchHelp says what --match takes.
-const matchHelp = "for filesystem: path=FOLDER, and access=write to write there too (default: access=read)"
+const matchHelp = "for filesystem: path=FOLDER, and access=write to write there too (default: access=read); " +
+	"for network: host=HOST, or below=DOMAIN for it and what is below it"
 
 // readMatches reads what --match was given.
 func (c *command) readMatches(given []string) (matches, error) {
@@ -30,12 +33,16 @@ func (c *command) readMatches(given []string) (matches, error) {
 			if !filepath.IsAbs(value) && !strings.HasPrefix(value, "~") {
 				m.path = filepath.Join(c.Dir, value)
 			}
+		case field == "host" && value != "":
+			m.host, m.op = value, permit.HostIs
+		case field == "below" && value != "":
+			m.host, m.op = value, permit.HostSuffix
 		case one == "access=write":
 			m.write = true
 		case one == "access=read":
 			m.write = false
 		default:
-			return m, usageError("--match takes path=FOLDER, access=read and access=write, not %q", one)
+			return m, usageError("--match takes path=FOLDER, access=read, access=write, host=HOST and below=DOMAIN, not %q", one)
 		}
 	}
 	return m, nil
@@ -48,6 +55,9 @@ func (c *command) pluginsGrantCommand() *cobra.Command {
 			if permission == permit.Filesystem && m.path != "" {
 				_, err := app.Gate.GrantFolder(ctx, id, permit.Folder{Path: m.path, Write: m.write})
 				return err
+			}
+			if permission == permit.Network && m.host != "" {
+				return app.Gate.AllowHost(ctx, id, permit.Allow, m.op, m.host)
 			}
 			return app.Gate.SetPermission(ctx, id, permission, permit.Allow)
 		}))
@@ -62,9 +72,13 @@ func (c *command) pluginsRevokeCommand() *cobra.Command {
 			if permission == permit.Filesystem && m.path != "" {
 				return app.Gate.RevokeFolder(ctx, id, m.path)
 			}
+			if permission == permit.Network && m.host != "" {
+				return app.Gate.AllowHost(ctx, id, permit.Deny, m.op, m.host)
+			}
 			return app.Gate.SetPermission(ctx, id, permission, permit.Deny)
 		}))
-	cmd.Flags().StringArrayVar(&given, "match", nil, "for filesystem: path=FOLDER takes back this one alone")
+	cmd.Flags().StringArrayVar(&given, "match", nil, "for filesystem: path=FOLDER takes back this one alone; "+
+		"for network: host=HOST is refused from now on")
 	return cmd
 }
 
@@ -81,8 +95,8 @@ func (c *command) changePermission(given *[]string,
 		if err != nil {
 			return err
 		}
-		if len(*given) > 0 && args[1] != permit.Filesystem {
-			return usageError("--match is for the permission filesystem alone")
+		if len(*given) > 0 && args[1] != permit.Filesystem && (args[1] != permit.Network || m.host == "") {
+			return usageError("--match is for the permission filesystem alone, and with host= or below= for network")
 		}
 		if err := change(ctx, app, s.ID, args[1], m); err != nil {
 			return err

@@ -123,8 +123,8 @@ func (c *command) describePlugin(s plugin.Status) {
 		fmt.Fprintln(w, about)
 	}
 	fmt.Fprintf(w, "\nfolder       %s\nstate        %s\nisolation    %s", plainPath(s.Path), s.State, s.Isolation.Level)
-	if s.Isolation.Sentence != "" {
-		fmt.Fprintf(w, " — %s", s.Isolation.Sentence)
+	if note := s.Isolation.Note(slices.Contains(s.Granted, permit.Network)); note != "" {
+		fmt.Fprintf(w, " — %s", note)
 	}
 	fmt.Fprintln(w)
 	if s.Problem != nil {
@@ -154,6 +154,9 @@ func (c *command) describePlugin(s plugin.Status) {
 	}
 	for _, f := range s.Folders {
 		fmt.Fprintf(w, "may          %s\n", f.Sentence())
+	}
+	for _, rule := range s.Hosts {
+		fmt.Fprintf(w, "hosts        %s\n", rule)
 	}
 	for _, r := range s.Refused {
 		fmt.Fprintf(w, "refused      %s; to allow it: %s\n", r.Permission, r.Command(s.ID))

@@ -21,6 +21,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/conversation"
 	"conclave/app/deliberation"
+	"conclave/app/egress"
 	"conclave/app/fault"
 	"conclave/app/keys"
 	"conclave/app/permit"
@@ -74,6 +75,7 @@ type Core struct {
 	Trouble       error // what was wrong and was coped with
 
 	launcher  *worker.Launcher
+	egress    *egress.Proxy // the way out of plugins' processes
 	dialects  []plugin.Dialect
 	observers []observer    // that tell plugins what happens in turns
 	events    *pluginEvents // sends plugins events of Conclave's own
@@ -179,11 +181,12 @@ func (c *Core) build(ctx context.Context) error {
 	})
 	c.Councils = c.councils()
 	environments := c.environments()
+	c.egress = newNetwork(c)
 	c.Host = host.New(host.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate,
 		Store: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(),
-		Environments: environments,
-		Dialects:     c.dialects,
+		Environments: environments, Network: network{c},
+		Dialects: c.dialects,
 	})
 	c.Library = library.New(library.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Host: c.Host, Gate: c.Gate, Log: c.Log, Templates: plugin.Templates(c.dialects),
@@ -280,6 +283,9 @@ func (c *Core) Close() error {
 		}
 		if c.Host != nil {
 			c.Host.Close()
+		}
+		if c.egress != nil {
+			c.egress.Close()
 		}
 		c.endServices()
 		if c.launcher != nil {

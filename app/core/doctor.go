@@ -110,6 +110,12 @@ func (c *Core) checkPython(ctx context.Context) cli.Finding {
 
 func (c *Core) checkSandbox() cli.Finding {
 	confinement := c.launcher.Confinement()
+	if confinement.Sentence == "" && confinement.Network != "" {
+		return cli.Finding{
+			Name: "sandbox", Found: confinement.Network,
+			Fix: "A Linux kernel of 5.6 or newer, whose kernel.yama.ptrace_scope is 0 or 1, holds it.",
+		}
+	}
 	if confinement.Sentence == "" {
 		return cli.Finding{
 			Name: "sandbox", OK: true, Found: "plugins are confined by " + strings.ReplaceAll(confinement.Level, "+", " and "),

@@ -23,27 +23,44 @@ const Patience = 30 * time.Second
 
 const maxRedirects = 10
 
+// Public and Anywhere report which addresses a dialer connects to. No dialer connects
+// to those where clouds keep a machine's credentials.
+var (
+	Public   = func(to netip.AddrPort) bool { return !address.Private(to.Addr()) }
+	Anywhere = func(netip.AddrPort) bool { return true }
+)
+
+// NewDialer returns a dialer for what foreign text names: a name is resolved once for
+// each connection, and only addresses that reach reports are connected to. The error of
+// others is ErrPrivate. A nil resolver is the system's.
+func NewDialer(reach func(to netip.AddrPort) bool, resolver *net.Resolver) *net.Dialer {
+	return &net.Dialer{
+		Timeout: Patience, Resolver: resolver,
+		// Control sees the address that is really connected to, after names were
+		// resolved: a name that changes its mind gains nothing.
+		Control: func(_, to string, _ syscall.RawConn) error {
+			at, err := netip.ParseAddrPort(to)
+			if err != nil || never(at.Addr()) || !reach(at) {
+				return ErrPrivate
+			}
+			return nil
+		},
+	}
+}
+
 // NewClient returns a client that follows redirects within http and https, keeps
 // no cookies, tells no server where a request came from, and uses no proxy:
 // behind one, nobody could say which address is reached. It reaches private
 // addresses only if local, and in no case those where clouds keep a machine's
 // credentials. Close its idle connections when it is not needed any more.
 func NewClient(local bool) *http.Client {
-	dialer := &net.Dialer{
-		Timeout: Patience,
-		// Control sees the address that is really connected to, after names were
-		// resolved: a name that changes its mind gains nothing.
-		Control: func(_, to string, _ syscall.RawConn) error {
-			at, err := netip.ParseAddrPort(to)
-			if err != nil || never(at.Addr()) || !local && address.Private(at.Addr()) {
-				return ErrPrivate
-			}
-			return nil
-		},
+	reach := Public
+	if local {
+		reach = Anywhere
 	}
 	return &http.Client{
 		Transport: &http.Transport{
-			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
+			DialContext: NewDialer(reach, nil).DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
 			MaxIdleConns: 20, IdleConnTimeout: 30 * time.Second, ResponseHeaderTimeout: Patience,
 			MaxResponseHeaderBytes: 256 << 10,
 		},

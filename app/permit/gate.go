@@ -44,7 +44,7 @@ type Gate struct {
 	mu          sync.Mutex          // guards the fields below
 	rules       []*Rule             // of every scope
 	byTool      map[ruleKey][]*Rule // the rules about calls; nil while these four have to be made anew
-	byID        map[string]*Rule    // the same by their ids
+	byID        map[string]*Rule    // all by their ids
 	ofPlugin    map[string][]*Rule  // the rules about a plugin's permissions, oldest first
 	vouched     map[vouch]string    // the ids of the rules about origins
 	touched     map[string]bool
@@ -447,6 +447,9 @@ func (g *Gate) apply(ctx context.Context, call Call, step int, p Request, a Answ
 func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
 	if a.Scope == Once || a.Scope == "" {
 		return Rule{}, false
+	}
+	if call.Permission != "" {
+		return permissionRule(call, p, a), true
 	}
 	rule := Rule{
 		Effect: a.Effect, Plugin: call.Tool.Plugin, Tool: call.Tool.Name, Scope: a.Scope, MadeFrom: p.ID,

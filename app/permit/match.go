@@ -374,6 +374,9 @@ func hostOf(text string) (string, bool) {
 		return "", false
 	}
 	if port := u.Port(); port != "" && port != usual {
+		if strings.Contains(host, ":") {
+			host = "[" + host + "]"
+		}
 		host += ":" + port
 	}
 	return strings.ToLower(host), true

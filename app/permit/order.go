@@ -189,7 +189,7 @@ func quarantine(c *check) ruling {
 		return ruling{
 			effect: Deny, why: "you turned its plugin off", tell: "the person turned its plugin off", by: "built-in",
 		}
-	case c.call.Instead != "": // no definition of a tool
+	case c.call.Instead != "" || c.call.Permission != "": // no definition of a tool
 		return ruling{}
 	case a.Tools == nil || a.Tools[t.Name] == t.Digest || c.g.released[t.ID()+" "+t.Digest]:
 		return ruling{}
@@ -317,13 +317,13 @@ func (g *Gate) rulesLocked() map[ruleKey][]*Rule {
 	g.byTool, g.byID, g.ofPlugin = map[ruleKey][]*Rule{}, map[string]*Rule{}, map[string][]*Rule{}
 	g.vouched = map[vouch]string{}
 	for _, rule := range g.rules {
+		g.byID[rule.ID] = rule
 		switch {
 		case rule.Origin != nil:
 			g.vouched[vouch{rule.Conversation, *rule.Origin}] = rule.ID
 		case rule.Permission != "":
 			g.ofPlugin[rule.Plugin] = append(g.ofPlugin[rule.Plugin], rule)
 		default:
-			g.byID[rule.ID] = rule
 			key := ruleKey{rule.Plugin, rule.Tool, rule.Effect}
 			g.byTool[key] = append(g.byTool[key], rule)
 		}
@@ -341,6 +341,9 @@ func (g *Gate) rulesLocked() map[ruleKey][]*Rule {
 // newest of equals.
 func (c *check) find(effect Effect) *Rule {
 	rules := c.g.rulesLocked()
+	if c.call.Permission != "" {
+		return c.findPermission(effect)
+	}
 	for _, name := range []string{c.call.Tool.Name, "*"} {
 		for _, rule := range rules[ruleKey{c.call.Tool.Plugin, name, effect}] {
 			if c.matches(rule) {
@@ -349,6 +352,18 @@ func (c *check) find(effect Effect) *Rule {
 		}
 	}
 	return nil
+}
+
+// findPermission returns the narrowest rule of that effect about the permission in use,
+// or nil.
+func (c *check) findPermission(effect Effect) (found *Rule) {
+	for _, rule := range c.g.ofPlugin[c.call.Tool.Plugin] {
+		if rule.Permission == c.call.Permission && rule.Effect == effect && c.matches(rule) &&
+			(found == nil || len(rule.Match) >= len(found.Match)) {
+			found = rule
+		}
+	}
+	return found
 }
 
 // unused is how long an unused rule stands before it falls back to asking.
@@ -388,6 +403,9 @@ func (c *check) matches(g *Rule) bool {
 	last := g.Made
 	if g.LastUsed.After(last) {
 		last = g.LastUsed
+	}
+	if g.Permission != "" { // whoever calls the plugin; no whole grant is one of this computer's network
+		return len(g.Match) > 0 || !r.Near
 	}
 	if g.Scope == Always && c.now.Sub(last) > unused {
 		return false

@@ -120,6 +120,11 @@ type Call struct {
 	// the gate. nil means: those of the tool's plugin, as the gate learnt them from
 	// its PluginVersion.
 	Capabilities []Capability
+	// Permission is the permission of Tool's plugin that is being used, where this is no
+	// call of a tool: Network, see [Gate.Connect]. Its rules decide.
+	Permission string
+	// Near says that the host of a Network use is of this computer or its own network.
+	Near bool
 	// Taint says whose text this chat holds; the gate knows for whose a person vouches.
 	Taint []chat.Origin
 	// Because says why a person has to allow this call, whatever they allowed before:

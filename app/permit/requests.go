@@ -67,6 +67,10 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 	if step == taintStep {
 		p.Origins = c.origins
 	}
+	if call.Permission != "" {
+		g.describeConnection(&p, call, r)
+		return p
+	}
 	if !r.once {
 		if call.Turn != "" {
 			p.Scopes = append(p.Scopes, ThisAnswer)
@@ -190,7 +194,7 @@ func (g *Gate) joinLocked(call Call, step int, p Request) (joined *openRequest, 
 
 // wait blocks until the request is resolved, its time is over, or ctx ends.
 func (g *Gate) wait(ctx context.Context, e *openRequest, call Call, first bool) Decision {
-	if first {
+	if first && call.Permission == "" { // a connection does not outlive the program
 		g.storeWaiting(ctx, e)
 	}
 	if call.OnWait != nil { // before the notice: whoever hears that finds the call marked

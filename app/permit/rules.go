@@ -65,7 +65,7 @@ func (g *Gate) check(rule *Rule) error {
 	if rule.Origin != nil {
 		return rule.vouches()
 	}
-	if rule.Permission != "" {
+	if rule.Permission == Filesystem {
 		return nil // its conditions are a folder's, see Rule.folder
 	}
 	rule.Match = slices.Clone(rule.Match) // the caller's stays as it is
@@ -93,7 +93,7 @@ func (g *Gate) check(rule *Rule) error {
 // compiled reads the conditions of a rule from the store. One that this version cannot
 // read allows nothing, and asks or denies always.
 func (g *Gate) compiled(rule *Rule) *Rule {
-	if rule.Permission != "" || rule.Origin != nil {
+	if rule.Permission == Filesystem || rule.Origin != nil {
 		return rule
 	}
 	var err error
@@ -181,7 +181,9 @@ func (g *Gate) SetPermission(ctx context.Context, plugin, permission string, eff
 					"it may write too.")
 		}
 	}
-	_, err := g.revokeRules(ctx, plugin, func(rule *Rule) bool { return rule.Permission == permission })
+	_, err := g.revokeRules(ctx, plugin, func(rule *Rule) bool {
+		return rule.Permission == permission && (effect != Allow || rule.Effect != Deny || len(rule.Match) == 0)
+	})
 	if err != nil || effect == Ask || !IsPermission(permission) {
 		return err
 	}
@@ -212,6 +214,12 @@ func (g *Gate) permissionsLocked(plugin string) (granted, denied []string) {
 		if !IsPermission(rule.Permission) {
 			continue
 		}
+		if _, ok := rule.host(); ok { // a host that is allowed opens the way out, which asks for others
+			if rule.Effect == Allow && said[rule.Permission] == "" {
+				said[rule.Permission] = Allow
+			}
+			continue
+		}
 		if _, folder := rule.folder(); rule.Permission != Filesystem || rule.Effect == Deny || folder {
 			said[rule.Permission] = rule.Effect
 		}
@@ -239,6 +247,12 @@ func Sentence(g Rule, pluginName string) string {
 	if g.Permission != "" {
 		if f, ok := g.folder(); ok {
 			return name + " may " + f.Sentence()
+		}
+		if host, ok := g.host(); ok {
+			return name + map[Effect]string{
+				Allow: " may connect to ", Ask: " has to ask each time before it connects to ",
+				Deny: " may not connect to ",
+			}[g.Effect] + host + strings.TrimSuffix(", "+ruleScope(g.Scope), ", always")
 		}
 		if g.Effect == Allow {
 			return name + " has the permission " + g.Permission

@@ -86,8 +86,10 @@ var permissionWords = map[string]PermissionInfo{
 		Risk: LowRisk,
 	},
 	"network": {
-		Sentence: "Open network connections by itself, to any address, unseen by Conclave.", Without: "Its connections fail.",
-		Risk: WallRisk,
+		Sentence: "Connect to any host of the internet, through Conclave, which notes how much goes where; " +
+			"not to this computer and your own network.",
+		Without: "Its connections fail.",
+		Risk:    WallRisk,
 	},
 	"programs": {Sentence: "Start other programs on this computer.", Without: "Programs it starts fail.", Risk: WallRisk},
 	"filesystem": {

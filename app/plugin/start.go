@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"conclave/app/permit"
 	"conclave/app/plugin/safefs"
@@ -21,11 +22,29 @@ type StartOptions struct {
 	Code    string          // digest of the files it is started from; empty for a throw-away look
 	Granted []string        // the permissions the person granted it, in permit's words
 	Folders []permit.Folder // what it may reach outside of its own folders
+	Proxy   Proxy           // its way out, which it has with the permission network
 
 	Options json.RawMessage // what the person set, an object without secrets; nil when nothing
 	Secrets []string        // the paths of the secret settings that are set; options.secret tells them
 
 	Site []string // folders of packages that were installed for it, which it may read; before the machine's own
+}
+
+// Proxy is where the process of a plugin that may use the network connects to; the zero
+// value is none, and then it connects nowhere.
+type Proxy struct {
+	Address string // of this computer: 127.0.0.1:4711
+	URL     string // the same with the credential of the process
+}
+
+// environment returns the variables by which programs find their proxy. Node reads
+// them from version 24 on, where the last one says so.
+func (p Proxy) environment() []string {
+	var all []string
+	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
+		all = append(all, name+"="+p.URL, strings.ToLower(name)+"="+p.URL)
+	}
+	return append(all, "NODE_USE_ENV_PROXY=1")
 }
 
 // Runtime returns the folder for unpacked shims and caches under a data folder.
@@ -40,8 +59,9 @@ func (o StartOptions) ApplyPermissions(spec *sandbox.Spec) {
 	}
 	// others keep theirs
 	spec.Read, spec.Write, spec.Execute = slices.Clip(spec.Read), slices.Clip(spec.Write), slices.Clip(spec.Execute)
-	if slices.Contains(o.Granted, permit.Network) {
-		spec.Sockets = true
+	if slices.Contains(o.Granted, permit.Network) && o.Proxy.Address != "" {
+		spec.Sockets, spec.Proxy = true, o.Proxy.Address
+		spec.Env = append(slices.Clip(spec.Env), o.Proxy.environment()...)
 		spec.Read = append(spec.Read, networkFiles()...)
 	}
 	if slices.Contains(o.Granted, permit.Programs) {

@@ -160,6 +160,7 @@ func (e *entry) snapshot() plugin.Status {
 	}
 	e.mu.Unlock()
 	s.Granted, s.Denied, s.Folders = granted, denied, e.h.o.Gate.Folders(e.id)
+	s.Hosts = e.h.o.Gate.Hosts(e.id)
 	s.Refused = standing(s.Refused, granted, s.Folders)
 	s.Enabled = maps.Clone(s.Enabled)
 	if serving != nil && s.Serving && s.LastGood {

@@ -36,6 +36,12 @@ type Chats struct {
 	Active func(ctx context.Context) (*chat.Conversation, error)
 }
 
+// Network is the way out of plugins' processes; app/egress is the real one.
+type Network interface {
+	// Admit lets a process of a plugin connect, until pass is closed.
+	Admit(plugin string) (proxy plugin.Proxy, pass func(), err error)
+}
+
 // Options configure a Host. All fields are required unless marked.
 type Options struct {
 	Dir      string           // the plugins folder; may not exist yet
@@ -56,6 +62,9 @@ type Options struct {
 	// LoadTimeout is how long a plugin may take from its start to a listed tool
 	// set; 0 means LoadTimeout.
 	LoadTimeout time.Duration
+	// Network is the way out of processes that may use the network; optional: without
+	// it, they connect nowhere.
+	Network Network
 	// Environments finds and installs packages; optional: without it, a package
 	// that is missing is a failure like others.
 	Environments Environments
@@ -85,7 +94,8 @@ type Host struct {
 	// identities holds who has which name that no two plugins share (identity.go).
 	identities map[string]*entry
 	closed     bool
-	inFlight   inFlight // the loads of all plugins
+	working    map[string][]permit.Call // the calls under way, by plugin, oldest first
+	inFlight   inFlight                 // the loads of all plugins
 }
 
 // New returns a host without plugins; Scan or Watch reads them.
@@ -105,7 +115,7 @@ func New(o Options) *Host {
 	h := &Host{
 		o: o, slots: make(chan struct{}, o.Parallel), entries: map[string]*entry{}, identities: map[string]*entry{},
 		listeners: map[chan plugin.Update]struct{}{},
-		sessions:  map[*session]struct{}{},
+		sessions:  map[*session]struct{}{}, working: map[string][]permit.Call{},
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background()) // its own: Close ends it
 	news := o.Bus.Subscribe(bus.Permissions)

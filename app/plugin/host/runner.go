@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,8 +15,10 @@ import (
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/limit"
+	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
 )
 
@@ -220,6 +223,33 @@ func (r *runner) connect(ctx context.Context, v version, src plugin.Source,
 		}
 		return running, nil
 	}
+	running, err := r.start(ctx, v, src, start)
+	if err != nil {
+		return nil, err
+	}
+	if a, ok := v.dialect.(plugin.Adapter); ok {
+		return a.Adapt(running, src, v.manifest), nil
+	}
+	return running, nil
+}
+
+// start starts the process, with a way out if it may use the network.
+func (r *runner) start(ctx context.Context, v version, src plugin.Source,
+	start plugin.StartOptions,
+) (_ sandbox.Process, err error) {
+	pass := func() {}
+	if r.h.o.Network != nil && slices.Contains(start.Granted, permit.Network) {
+		if start.Proxy, pass, err = r.h.o.Network.Admit(cmp.Or(r.e.settingsOf, r.e.id)); err != nil {
+			return nil, &plugin.Problem{
+				Kind: "unavailable", Message: "Its way out to the network cannot be made: " + err.Error() + ".",
+			}
+		}
+	}
+	defer func() {
+		if err != nil {
+			pass()
+		}
+	}()
 	spec, err := v.dialect.Spec(ctx, src, v.manifest, start)
 	if err != nil {
 		return nil, err
@@ -232,8 +262,8 @@ func (r *runner) connect(ctx context.Context, v version, src plugin.Source,
 	if err != nil {
 		return nil, plugin.ProblemOf(err)
 	}
-	if a, ok := v.dialect.(plugin.Adapter); ok {
-		return a.Adapt(running, src, v.manifest), nil
+	if start.Proxy.Address != "" {
+		r.h.spawn(func() { <-running.Done(); pass() }) // ends with the process
 	}
 	return running, nil
 }
@@ -413,6 +443,7 @@ func (r *runner) call(ctx context.Context, call tool.Call) tool.Result {
 		delete(r.stops, &stop)
 		r.mu.Unlock()
 	}()
+	defer r.h.works(ctx, cmp.Or(r.e.settingsOf, r.e.id))()
 	result, unsent := r.once(ctx, call)
 	if unsent { // the process had ended, unnoticed, while nobody used it
 		result, _ = r.once(ctx, call)

@@ -14,6 +14,7 @@ import (
 
 	"conclave/app/bus"
 	"conclave/app/chat"
+	"conclave/app/egress"
 	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/functions"
@@ -78,6 +79,8 @@ type core struct {
 	launcher *plugintest.Counted
 	host     *host.Host
 	library  *library.Library
+	egress   *egress.Proxy
+	traffic  chan egress.Traffic // that is over
 	updates  <-chan plugin.Update
 	seen     []plugin.Update // that nobody asked for yet
 	end      func()
@@ -87,7 +90,9 @@ type core struct {
 // Conclave's own.
 func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 	t.Helper()
-	c := &core{t: t, dir: dir, data: data, tools: tool.NewRegistry()}
+	c := &core{
+		t: t, dir: dir, data: data, tools: tool.NewRegistry(), traffic: make(chan egress.Traffic, 1000),
+	}
 	l := launcher(t)
 	c.launcher = &plugintest.Counted{Launcher: l}
 	c.store = storetest.OpenWith(t, store.Options{Dir: data})
@@ -98,8 +103,16 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 	py := interpreters(t)
 	dialects := append([]plugin.Dialect{script(t, l, data), neko.New(py), maibot.New(py), picoclaw.New(py),
 		functions.New(py)}, more...)
+	c.egress = egress.New(egress.Options{
+		Ask: func(ctx context.Context, id string, to egress.Target) egress.Verdict {
+			d, private := gate.Connect(ctx, permit.Connection{Plugin: id, URL: to.URL, Behalf: c.host.Behalf(id)})
+			return egress.Verdict{Allow: d.Effect == permit.Allow, Private: private, Reason: d.Reason}
+		},
+		Report: func(t egress.Traffic) { c.traffic <- t },
+	})
 	c.host = host.New(host.Options{
-		Dir: dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate,
+		Network: c,
+		Dir:     dir, Data: data, Dialects: dialects, Launcher: c.launcher, Registry: c.tools, Gate: gate,
 		Store: c.store, Bus: news, LoadTimeout: patience,
 		Log: slog.New(slog.DiscardHandler),
 	})
@@ -119,6 +132,7 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 		unsubscribe()
 		stop()
 		c.host.Close()
+		c.egress.Close()
 		if n := c.launcher.Running(); n != 0 {
 			t.Errorf("%d processes outlived the host", n)
 		}
@@ -134,6 +148,15 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 	}
 	t.Cleanup(once)
 	return c
+}
+
+// Admit implements host.Network.
+func (c *core) Admit(id string) (plugin.Proxy, func(), error) {
+	pass, err := c.egress.Admit(id)
+	if err != nil {
+		return plugin.Proxy{}, nil, err
+	}
+	return plugin.Proxy{Address: pass.Address(), URL: pass.URL()}, pass.Close, nil
 }
 
 func (c *core) write(name, text string) {

@@ -72,7 +72,8 @@ func TestF130WhatIsGrantedIsOpenInEveryDialectAndNothingElse(t *testing.T) {
 	if c.launcher.Confinement().Level != "process+landlock" {
 		t.Skip("this system has no walls")
 	}
-	for dialect, id := range c.pythonOf(breaching(greeter(t), read, write)) {
+	address := greeter(t)
+	for dialect, id := range c.pythonOf(breaching(address, read, write)) {
 		c.approved(id)
 		check := func(when string, open ...string) {
 			t.Helper()
@@ -84,6 +85,8 @@ func TestF130WhatIsGrantedIsOpenInEveryDialectAndNothingElse(t *testing.T) {
 		}
 		check("nothing granted")
 		must(t, c.gate.SetPermission(t.Context(), id, "network", permit.Allow))
+		check("the internet, of which this computer is no part")
+		must(t, c.gate.AllowHost(t.Context(), id, permit.Allow, permit.HostIs, address))
 		check("network", "network")
 		must(t, c.gate.SetPermission(t.Context(), id, "programs", permit.Allow),
 			c.gate.SetPermission(t.Context(), id, "network", permit.Deny))

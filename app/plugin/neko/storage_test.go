@@ -137,7 +137,7 @@ async def reach(self):
 		t.Errorf("got %s", text)
 	}
 	start := startOptions(t)
-	start.Granted = []string{"network", "programs"}
+	start.Granted, start.Proxy = []string{"network", "programs"}, plugin.Proxy{Address: "127.0.0.1:4711"}
 	src := folder(t, body, nil)
 	m, err := d.Recognize(t.Context(), src)
 	must(t, err)

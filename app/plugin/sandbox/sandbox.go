@@ -7,6 +7,7 @@ package sandbox
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -28,7 +29,13 @@ type Spec struct {
 	Execute []string // files it may read and execute
 	Write   []string // folders it may read and write
 	Sockets bool     // may open sockets; false refuses every kind
-	Spawn   bool     // may start other programs
+	// Proxy is the address of this computer, as 127.0.0.1:4711, to which alone its
+	// sockets connect, over TCP; empty leaves them everything of the internet.
+	Proxy string
+	// Held says that the launcher makes the connections of the process, none of which
+	// then goes elsewhere than to Proxy. The launcher sets it.
+	Held  bool
+	Spawn bool // may start other programs
 
 	Memory    int64 // RLIMIT_DATA in bytes; 0 = the default of its kind
 	FileBytes int64 // RLIMIT_FSIZE in bytes
@@ -68,6 +75,18 @@ type Confinement struct {
 	// Sentence stands on the plugin's card when Level is not the best:
 	// "Runs as you, not isolated." Empty otherwise.
 	Sentence string
+	// Network stands on the card of a plugin that may use the network, where the
+	// system does not hold its connections to Spec.Proxy. Empty otherwise.
+	Network string
+}
+
+// Note returns what a person should know of the sandbox of a plugin; network says
+// whether that may use the network.
+func (c Confinement) Note(network bool) string {
+	if !network || c.Network == "" {
+		return c.Sentence
+	}
+	return strings.TrimSpace(c.Sentence + " " + c.Network)
 }
 
 // Process is one running child.

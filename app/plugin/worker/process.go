@@ -52,6 +52,7 @@ type Process struct {
 	errIn  *os.File // our end of its standard error
 	specs  *os.File // our end of the pipe its spec goes through
 	theirs []*os.File
+	held   held // our end of what holds its connections
 
 	done   chan struct{} // closed when it has been reaped and its last words read
 	ending sync.Once
@@ -109,6 +110,10 @@ func newProcess(cmd *exec.Cmd, spec sandbox.Spec) (*Process, error) {
 		p.discard()
 		return nil, err
 	}
+	if err := p.hold(); err != nil {
+		p.discard()
+		return nil, err
+	}
 	p.group.prepare(cmd)
 	return p, nil
 }
@@ -122,6 +127,7 @@ func closeAll(files []*os.File) {
 // discard closes the pipes of a process that was never started.
 func (p *Process) discard() {
 	closeAll(append(p.theirs, p.errIn, p.specs, p.wire.in, p.wire.out))
+	p.held.close()
 }
 
 // run begins to look after a process that has just been started; over is called
@@ -138,6 +144,11 @@ func (p *Process) run(over func()) {
 	wg.Go(p.tell)   // ends when the spec is written or the process is gone
 	wg.Go(p.listen) // ends with the process's standard error
 	gone := make(chan struct{})
+	wg.Go(func() { // ends with the process
+		if err := p.held.serve(p.spec, gone); err != nil {
+			p.log.Warn("the connections of a plugin's process cannot be made for it", "err", err)
+		}
+	})
 	wg.Go(func() { p.watch(gone) }) // ends with the process
 	go func() {                     // ends with the process; Close and End wait for it through done
 		p.await()
@@ -145,6 +156,7 @@ func (p *Process) run(over func()) {
 		_ = p.errIn.SetReadDeadline(time.Now().Add(lastWords))
 		_ = p.wire.out.SetReadDeadline(time.Now().Add(lastMessages))
 		_ = p.specs.SetWriteDeadline(time.Now())
+		p.held.close()
 		wg.Wait()
 		p.stderr.close()
 		p.group.close()

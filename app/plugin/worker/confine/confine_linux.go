@@ -19,8 +19,16 @@ import (
 
 // Detect returns which sandbox this system has.
 func Detect() sandbox.Confinement {
-	return describe(landlockVersion(), hasSeccomp())
+	c := describe(landlockVersion(), hasSeccomp())
+	if !CanHold() {
+		c.Network = notHeld
+	}
+	return c
 }
+
+// notHeld is the sentence of a system that leaves connections to the process.
+const notHeld = "Its connections are to go through Conclave, but this system does not hold it to that: " +
+	"it could connect elsewhere, unseen."
 
 func describe(landlock int, seccomp bool) sandbox.Confinement {
 	switch {
@@ -67,8 +75,8 @@ func self(spec sandbox.Spec, landlock int) error {
 		}
 	}
 	o := filterOptions{
-		sockets: spec.Sockets, spawn: spec.Spawn, exec: spec.Spawn, writes: len(spec.Write) > 0, paths: landlock > 0,
-		pid: os.Getpid(),
+		sockets: spec.Sockets, proxied: spec.Proxy != "", spawn: spec.Spawn, exec: spec.Spawn,
+		writes: len(spec.Write) > 0, paths: landlock > 0, pid: os.Getpid(),
 	}
 	return filterAllThreads(o)
 }
@@ -116,12 +124,16 @@ func execute(spec sandbox.Spec, landlock int) error {
 	// Nothing but the three streams goes over. Kernels before 5.11 do not know
 	// the flag; there Go's own descriptors close on exec anyway.
 	_ = unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
+	if spec.Held {
+		syscall.CloseOnExec(holdDescriptor)
+	}
 	// Late: what this program, and not that one, still took would count.
 	if err := limit(spec); err != nil {
 		return err
 	}
 	if err := filterThread(filterOptions{
-		sockets: spec.Sockets, spawn: spec.Spawn, exec: true, writes: len(spec.Write) > 0, paths: true, pid: os.Getpid(),
+		sockets: spec.Sockets, proxied: spec.Proxy != "", held: spec.Held, spawn: spec.Spawn, exec: true,
+		writes: len(spec.Write) > 0, paths: true, pid: os.Getpid(),
 	}); err != nil {
 		return err
 	}

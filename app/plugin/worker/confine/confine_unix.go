@@ -14,7 +14,11 @@ import (
 // Detect returns which sandbox this system has: none that keeps a program from the
 // person's files.
 func Detect() sandbox.Confinement {
-	return sandbox.Confinement{Level: "none", Sentence: "Runs as you, not isolated."}
+	return sandbox.Confinement{
+		Level: "none", Sentence: "Runs as you, not isolated.",
+		Network: "Its connections are to go through Conclave, but this system does not hold it to that: " +
+			"it could connect elsewhere, unseen.",
+	}
 }
 
 // Self sets the resource limits of spec; this system has no other sandbox.

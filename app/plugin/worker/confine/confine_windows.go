@@ -24,7 +24,11 @@ func specFile() (*os.File, error) {
 // Detect returns which sandbox this system has: none that keeps a program from the
 // person's files.
 func Detect() sandbox.Confinement {
-	return sandbox.Confinement{Level: "none", Sentence: "Runs as you, not isolated."}
+	return sandbox.Confinement{
+		Level: "none", Sentence: "Runs as you, not isolated.",
+		Network: "Its connections are to go through Conclave, but this system does not hold it to that: " +
+			"it could connect elsewhere, unseen.",
+	}
 }
 
 // Self does nothing: the host's job object bounds the process's memory, and this

@@ -3,6 +3,7 @@ package confine
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 
 	"conclave/app/plugin/sandbox"
@@ -42,7 +43,7 @@ const deviceRights = ll.AccessFSReadFile | ll.AccessFSWriteFile | ll.AccessFSTru
 
 // handled returns what a ruleset of a version takes away: all rights it knows
 // (linux/landlock.h).
-func handled(version int, sockets bool) ll.RulesetAttr {
+func handled(version int, anywhere bool) ll.RulesetAttr {
 	var a ll.RulesetAttr
 	switch {
 	case version >= 9:
@@ -56,7 +57,7 @@ func handled(version int, sockets bool) ll.RulesetAttr {
 	default:
 		a.HandledAccessFS = 1<<13 - 1
 	}
-	if version >= 4 && !sockets {
+	if version >= tcpVersion && !anywhere {
 		a.HandledAccessNet = ll.AccessNetBindTCP | ll.AccessNetConnectTCP
 		if version >= 10 {
 			a.HandledAccessNet = 1<<4 - 1 // and UDP
@@ -72,7 +73,7 @@ func handled(version int, sockets bool) ll.RulesetAttr {
 // folders in lists may be listed besides. Paths that do not exist are passed over:
 // there is nothing to open.
 func newRuleset(spec sandbox.Spec, version int, lists ...string) (int, error) {
-	attr := handled(version, spec.Sockets)
+	attr := handled(version, spec.Sockets && spec.Proxy == "")
 	fd, err := ll.LandlockCreateRuleset(&attr, 0)
 	if err != nil {
 		return -1, fmt.Errorf("make the Landlock rules: %w", err)
@@ -94,7 +95,31 @@ func newRuleset(spec sandbox.Spec, version int, lists ...string) (int, error) {
 			return -1, fmt.Errorf("let the plugin use %s: %w", path, err)
 		}
 	}
+	if err := allowProxy(fd, spec, version); err != nil {
+		_ = unix.Close(fd)
+		return -1, err
+	}
 	return fd, nil
+}
+
+// tcpVersion is the first version with rules about TCP.
+const tcpVersion = 4
+
+// allowProxy lets a process connect to its proxy where the launcher does not do that
+// for it. Such a rule knows ports and no addresses.
+func allowProxy(ruleset int, spec sandbox.Spec, version int) error {
+	if !spec.Sockets || spec.Proxy == "" || spec.Held || version < tcpVersion {
+		return nil
+	}
+	at, err := netip.ParseAddrPort(spec.Proxy)
+	if err == nil {
+		err = ll.LandlockAddNetPortRule(ruleset,
+			&ll.NetPortAttr{AllowedAccess: ll.AccessNetConnectTCP, Port: uint64(at.Port())}, 0)
+	}
+	if err != nil {
+		return fmt.Errorf("let the plugin use its proxy: %w", err)
+	}
+	return nil
 }
 
 func allow(ruleset int, path string, rights uint64) error {

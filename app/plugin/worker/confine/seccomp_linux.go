@@ -3,6 +3,7 @@
 package confine
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"unsafe"
@@ -13,6 +14,8 @@ import (
 // filterOptions say which rules of the filter are lifted.
 type filterOptions struct {
 	sockets bool // Internet sockets may be opened
+	proxied bool // and connect to one address, over TCP
+	held    bool // and are connected by the launcher
 	spawn   bool // processes may be started, and signalled
 	exec    bool // this process may become another program
 	writes  bool // there are files of its own
@@ -25,6 +28,7 @@ const (
 	answerAllow = 0x7fff0000
 	answerKill  = 0x80000000 // the whole process
 	answerErrno = 0x00050000 // the error number is in the low bits
+	answerAsk   = 0x7fc00000 // whoever has the filter's listener answers
 )
 
 // Offsets in struct seccomp_data (linux/seccomp.h), on a little-endian machine.
@@ -124,7 +128,10 @@ func rules(o filterOptions) []rule {
 	const kind = 0xf // the type without SOCK_NONBLOCK and SOCK_CLOEXEC
 	pairs := [][]condition{{{1, kind, unix.SOCK_STREAM}}, {{1, kind, unix.SOCK_SEQPACKET}}}
 	list = append(list, rule{call: unix.SYS_SOCKETPAIR, unless: pairs, answer: eacces})
-	if o.sockets {
+	switch {
+	case o.sockets && o.proxied:
+		list = append(list, proxied(o.held)...)
+	case o.sockets:
 		var internet [][]condition
 		for _, domain := range []uint32{unix.AF_INET, unix.AF_INET6} {
 			for _, t := range []uint32{unix.SOCK_STREAM, unix.SOCK_DGRAM} {
@@ -132,7 +139,7 @@ func rules(o filterOptions) []rule {
 			}
 		}
 		list = append(list, rule{call: unix.SYS_SOCKET, unless: internet, answer: eacces})
-	} else {
+	default:
 		deny(eacces, unix.SYS_SOCKET, unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4)
 	}
 
@@ -174,6 +181,34 @@ func rules(o filterOptions) []rule {
 	if !o.paths {
 		deny(eacces, pathCalls...)
 		deny(eacces, archPathCalls...)
+	}
+	return list
+}
+
+// proxied are the rules of sockets that connect to the proxy and nowhere else: TCP,
+// without data that is sent along with a first packet (MSG_FASTOPEN connects too), and
+// nothing that others could connect to.
+func proxied(held bool) []rule {
+	const kind, whole = 0xf, ^uint32(0)
+	eacces := errno(unix.EACCES)
+	var tcp [][]condition
+	for _, domain := range []uint32{unix.AF_INET, unix.AF_INET6} {
+		for _, protocol := range []uint32{0, unix.IPPROTO_TCP} {
+			tcp = append(tcp, []condition{{0, whole, domain}, {1, kind, unix.SOCK_STREAM}, {2, whole, protocol}})
+		}
+	}
+	unconnected := func(argument uint32) [][]condition { return [][]condition{{{argument, unix.MSG_FASTOPEN, 0}}} }
+	list := []rule{
+		{call: unix.SYS_SOCKET, unless: tcp, answer: eacces},
+		{call: unix.SYS_SENDTO, unless: unconnected(3), answer: eacces},
+		{call: unix.SYS_SENDMSG, unless: unconnected(2), answer: eacces},
+		{call: unix.SYS_SENDMMSG, unless: unconnected(3), answer: eacces},
+	}
+	for _, call := range []uintptr{unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4} {
+		list = append(list, rule{call: call, answer: eacces})
+	}
+	if held {
+		list = append(list, rule{call: unix.SYS_CONNECT, answer: answerAsk})
 	}
 	return list
 }
@@ -382,21 +417,50 @@ func answer(a uint32) unix.SockFilter {
 
 // filterThread puts the filter on this thread, filterAllThreads on all of the
 // process's. No new privileges must have been given up before.
-func filterThread(o filterOptions) error     { return install(o, 0) }
-func filterAllThreads(o filterOptions) error { return install(o, unix.SECCOMP_FILTER_FLAG_TSYNC) }
-
-func install(o filterOptions, flags uintptr) error {
-	filter := assemble(rules(o))
-	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
-	odd, _, err := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags, uintptr(unsafe.Pointer(&program)))
-	runtime.KeepAlive(filter)
-	if err != 0 {
-		return fmt.Errorf("put up seccomp: %w", err)
+func filterThread(o filterOptions) error {
+	if o.held {
+		return filterHeld(o)
 	}
-	if odd != 0 {
-		return fmt.Errorf("put up seccomp: thread %d could not be brought in line", odd)
+	_, err := install(o, 0)
+	return err
+}
+
+func filterAllThreads(o filterOptions) error {
+	odd, err := install(o, unix.SECCOMP_FILTER_FLAG_TSYNC)
+	if err == nil && odd != 0 {
+		err = fmt.Errorf("put up seccomp: thread %d could not be brought in line", odd)
+	}
+	return err
+}
+
+// filterHeld puts the filter on this thread and sends its listener to the launcher.
+func filterHeld(o filterOptions) error {
+	const listener = unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
+	// With the second flag a signal does not interrupt what is answered; kernels
+	// before 5.19 do not know it.
+	fd, err := install(o, listener|unix.SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+	if errors.Is(err, unix.EINVAL) {
+		fd, err = install(o, listener)
+	}
+	if err != nil {
+		return err
+	}
+	if err := unix.Sendmsg(holdDescriptor, []byte{0}, unix.UnixRights(fd), nil, 0); err != nil {
+		return fmt.Errorf("have Conclave hold the network: %w", err)
 	}
 	return nil
+}
+
+func install(o filterOptions, flags uintptr) (int, error) {
+	filter := assemble(rules(o))
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	answer, _, err := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, flags,
+		uintptr(unsafe.Pointer(&program)))
+	runtime.KeepAlive(filter)
+	if err != 0 {
+		return 0, fmt.Errorf("put up seccomp: %w", err)
+	}
+	return int(answer), nil
 }
 
 // hasSeccomp reports whether the kernel knows the filters we make.

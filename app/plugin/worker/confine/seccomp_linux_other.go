@@ -5,8 +5,9 @@ package confine
 // filterOptions say which rules of the filter are lifted; there is no filter for
 // this architecture.
 type filterOptions struct {
-	sockets, spawn, exec, writes, paths bool
-	pid                                 int
+	sockets, proxied, held, spawn, exec, writes, paths bool
+
+	pid int
 }
 
 func filterThread(filterOptions) error     { return nil }

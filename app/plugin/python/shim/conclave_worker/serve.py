@@ -96,6 +96,10 @@ class Worker:
 
         self._clock.add("load", time.monotonic() + limit, stuck)
         walls.install(self.config)
+        if "HTTP_PROXY" in os.environ:
+            from . import outward
+
+            outward.install()
         try:
             name = self.config.get("loader") or "conclave_worker.functions"
             __import__(name)

@@ -426,7 +426,7 @@ export const scenes: Record<string, (f: Fake) => void> = {
         permissions: [
           {
             name: "network",
-            sentence: "Open network connections by itself, to any address, unseen by Conclave.",
+            sentence: "Connect to any host of the internet, through Conclave, which notes how much goes where; not to this computer and your own network.",
             without: "Its connections fail.",
             risk: "wall",
             supported: true,

@@ -1,0 +1,70 @@
+package egress
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"conclave/app/fetch"
+)
+
+// dial connects to a target. Names are resolved here, once, and only addresses that the
+// verdict is about are connected to.
+func (s *Pass) dial(ctx context.Context, to Target, v Verdict) (*counted, error) {
+	reach := fetch.Public
+	if v.Private {
+		reach = fetch.Anywhere
+	}
+	dialer := fetch.NewDialer(func(at netip.AddrPort) bool { return reach(at) && !s.proxy.own(at) }, s.proxy.o.Resolver)
+	conn, err := dialer.DialContext(ctx, "tcp", to.address())
+	if err != nil {
+		return nil, err
+	}
+	return &counted{Conn: conn, began: time.Now()}, nil
+}
+
+// own reports addresses that no plugin may connect to.
+func (p *Proxy) own(at netip.AddrPort) bool {
+	return at.Addr().Unmap().IsLoopback() && at.Port() == p.at.Port() || p.o.Own(at)
+}
+
+// whyNot is the reason for which a connection was not made, and whether it was refused
+// here.
+func whyNot(err error) (reason string, refused bool) {
+	if errors.Is(err, fetch.ErrPrivate) {
+		return "its address is of this computer or its own network, or of Conclave itself", true
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		err = e.Err
+	}
+	return err.Error(), false
+}
+
+// counted is a connection that counts its bytes.
+type counted struct {
+	net.Conn
+	began          time.Time
+	sent, received atomic.Int64
+}
+
+// Read reads, and counts.
+func (c *counted) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.received.Add(int64(n))
+	return n, err
+}
+
+// Write writes, and counts.
+func (c *counted) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.sent.Add(int64(n))
+	return n, err
+}
+
+// traffic returns what went over the connection so far.
+func (c *counted) traffic(plugin, host string) Traffic {
+	return Traffic{Plugin: plugin, Host: host, Sent: c.sent.Load(), Received: c.received.Load(), Began: c.began}
+}

@@ -1,0 +1,185 @@
+package permit
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"conclave/app/address"
+	"conclave/app/tool"
+)
+
+// hostField is the field of a rule about hosts, and of what is asked of one.
+const hostField = "host"
+
+// connecting is the name of the tool that a connection is shown as; no tool has it.
+const connecting = "(network)"
+
+// Connection is one that a plugin's process wants to make.
+type Connection struct {
+	Plugin string
+	URL    string // without a path: https://api.example.org, http://127.0.0.1:8000
+	// Behalf is the call that the plugin is working on, as far as that is known. Of it
+	// the chat, the turn and the asker count: that it could carry something out was
+	// decided when it was allowed.
+	Behalf Call
+}
+
+// Connect decides about a connection of a plugin that has the permission network: the
+// person's rules about hosts first, which may ask. private reports that what allowed it
+// was about this very address, so that it may be one of this computer or its network.
+func (g *Gate) Connect(ctx context.Context, c Connection) (d Decision, private bool) {
+	host, ok := hostOf(c.URL)
+	if !ok {
+		return Decision{Effect: Deny, By: "built-in", Why: "it names no host", Reason: "it names no host"}, false
+	}
+	granted, _ := g.Permissions(c.Plugin)
+	near := isNear(host)
+	whole := slices.Contains(granted, localNetwork)
+	arguments, err := json.Marshal(map[string]string{hostField: c.URL})
+	if err != nil {
+		return Decision{Effect: Deny, By: "built-in", Why: "it names no host", Reason: "it names no host"}, false
+	}
+	d = g.Decide(ctx, Call{
+		ID: newID("connection"), Caller: Caller("plugin:" + c.Plugin), Permission: Network,
+		Tool:      tool.Tool{Plugin: c.Plugin, Name: connecting, Title: "connect to " + host, Digest: connecting},
+		Arguments: arguments, Capabilities: []Capability{Fetch, SendWeb}, Near: near && !whole,
+		Conversation: c.Behalf.Conversation, Turn: c.Behalf.Turn, Asker: c.Behalf.Asker,
+	})
+	return d, d.Effect == Allow && (near || whole)
+}
+
+// isNear reports whether a host is an address of this computer or its own network, or
+// a name that stands for this computer.
+func isNear(host string) bool {
+	name := withoutPort(host)
+	if a, err := netip.ParseAddr(name); err == nil {
+		return address.Private(a)
+	}
+	return name == "localhost"
+}
+
+// withoutPort is a host as hostOf returns it, without its port.
+func withoutPort(host string) string {
+	if at, err := netip.ParseAddrPort(host); err == nil {
+		return at.Addr().String()
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return host
+	}
+	name, _, _ := strings.Cut(host, ":")
+	return name
+}
+
+// host returns the host that a rule about connections is about, for a person.
+func (g Rule) host() (string, bool) {
+	if g.Permission != Network || len(g.Match) != 1 || g.Match[0].Field != hostField {
+		return "", false
+	}
+	host := shownHost(g.Match[0].Value)
+	if g.Match[0].Op == HostSuffix {
+		host += " and what is below it"
+	}
+	return host, true
+}
+
+// permissionRule is the rule that an answer about a connection asks for: about its host
+// and no other.
+func permissionRule(call Call, p Request, a Answer) Rule {
+	rule := Rule{
+		Effect: a.Effect, Plugin: call.Tool.Plugin, Permission: call.Permission, Scope: a.Scope, MadeFrom: p.ID,
+		Match: []Match{{Field: hostField, Op: HostIs, Value: hostAsked(&call)}},
+	}
+	if a.Scope == ThisAnswer || a.Scope == ThisChat {
+		rule.Conversation, rule.Turn = call.Conversation, call.Turn
+	}
+	return rule
+}
+
+func hostAsked(call *Call) string {
+	var asked map[string]string
+	if json.Unmarshal(call.Arguments, &asked) != nil {
+		return ""
+	}
+	host, _ := hostOf(asked[hostField])
+	return host
+}
+
+// describeConnection fills in what a person is asked about a connection.
+func (g *Gate) describeConnection(p *Request, call *Call, r ruling) {
+	host := hostAsked(call)
+	p.Title = p.PluginName + " wants to connect to " + shownHost(host)
+	p.Reach = "It can send to that host whatever it knows, and read what the host answers."
+	if isNear(host) {
+		p.Reach = "This address is of this computer or its own network. " + p.Reach
+	}
+	if !r.once {
+		if call.Turn != "" {
+			p.Scopes = append(p.Scopes, ThisAnswer)
+		}
+		if call.Conversation != "" {
+			p.Scopes = append(p.Scopes, ThisChat)
+		}
+		p.Scopes = append(p.Scopes, UntilQuit, Always)
+	}
+	p.History = "Not allowed before."
+	if u := g.uses[p.Tool]; u.Times > 0 {
+		p.History = "It connected elsewhere before."
+	}
+}
+
+// AllowHost lets a plugin connect to a host, or denies it, in place of what was said of
+// that host before. op is HostIs or HostSuffix. It is the permission network for that
+// host alone: other hosts are asked about.
+func (g *Gate) AllowHost(ctx context.Context, plugin string, effect Effect, op Op, host string) error {
+	if err := g.usable(plugin, Network); err != nil {
+		return err
+	}
+	m := Match{Field: hostField, Op: cmp.Or(op, HostIs), Value: host}
+	rule := Rule{Effect: effect, Plugin: plugin, Permission: Network, Scope: Always, Match: []Match{m}}
+	if err := g.check(&rule); err != nil {
+		return err
+	}
+	if _, err := g.revokeRules(ctx, plugin, func(old *Rule) bool {
+		if old.Permission != Network || len(old.Match) == 0 {
+			return old.Permission == Network && old.Effect == Deny && effect == Allow
+		}
+		return len(old.Match) == 1 && old.Match[0].Equal(rule.Match[0])
+	}); err != nil || effect == "" {
+		return err
+	}
+	_, err := g.AddRule(ctx, rule)
+	return err
+}
+
+// Hosts returns the rules about hosts that a plugin may or may not connect to, as
+// sentences.
+func (g *Gate) Hosts(plugin string) []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rulesLocked()
+	var all []string
+	for _, rule := range g.ofPlugin[plugin] {
+		if _, ok := rule.host(); ok {
+			all = append(all, Sentence(*rule, g.pluginName(plugin)))
+		}
+	}
+	return all
+}
+
+// behalfKey is that of the call a context is about.
+type behalfKey struct{}
+
+// WithBehalf returns a context that carries the call on whose behalf work is done.
+func WithBehalf(ctx context.Context, c Call) context.Context {
+	return context.WithValue(ctx, behalfKey{}, c)
+}
+
+// Behalf returns the call on whose behalf work with ctx is done, if that is known.
+func Behalf(ctx context.Context) (Call, bool) {
+	c, ok := ctx.Value(behalfKey{}).(Call)
+	return c, ok
+}

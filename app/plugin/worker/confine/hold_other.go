@@ -1,0 +1,7 @@
+//go:build !linux
+
+package confine
+
+// CanHold reports whether this system lets the launcher make the connections of a
+// process: it does not.
+func CanHold() bool { return false }
