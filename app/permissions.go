@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"conclave/app/bus"
 	"conclave/app/fault"
@@ -24,6 +25,9 @@ type Permissions struct {
 func (p *Permissions) Requests() (PermissionRequestList, error) {
 	out := PermissionRequestList{
 		Revision: p.core.Bus.Revision(bus.Permissions, ""), Requests: []PermissionRequestView{}, Paused: p.core.Gate.Paused(),
+	}
+	if u, on := p.core.Gate.Unattended(); on {
+		out.Unattended = &UnattendedView{Until: stamp(u.Until), Calls: u.Calls, Spend: u.Spend}
 	}
 	for _, q := range p.core.Gate.Requests() {
 		v := PermissionRequestView{
@@ -138,5 +142,18 @@ func (p *Permissions) Revoke(grant string) (Undo, error) {
 // SetPaused pauses or resumes all tools.
 func (p *Permissions) SetPaused(paused bool) error {
 	p.core.Gate.SetPaused(paused)
+	return nil
+}
+
+// StartUnattended lets the main model's tools run without asking for 15 or 60 minutes, for
+// so many calls, until models have cost so much, in US dollars. The kind is invalid for
+// other bounds.
+func (p *Permissions) StartUnattended(minutes, calls int, spend float64) error {
+	return p.core.Gate.StartUnattended(time.Duration(minutes)*time.Minute, calls, spend)
+}
+
+// EndUnattended has tools ask as before.
+func (p *Permissions) EndUnattended() error {
+	p.core.Gate.EndUnattended()
 	return nil
 }

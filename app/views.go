@@ -405,6 +405,15 @@ type PermissionRequestList struct {
 	// Oldest first. Plugin approvals are in it too and lead to the Plugins tab.
 	Requests []PermissionRequestView `json:"requests"`
 	Paused   bool                    `json:"paused"` // all tools are paused
+
+	Unattended *UnattendedView `json:"unattended"` // null while tools ask
+}
+
+// UnattendedView is what is left of the time in which tools run without asking.
+type UnattendedView struct {
+	Until string  `json:"until"`
+	Calls int     `json:"calls"`
+	Spend float64 `json:"spend"` // US dollars
 }
 
 // RuleView is a rule that a person made.

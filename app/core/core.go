@@ -174,7 +174,7 @@ func (c *Core) build(ctx context.Context) error {
 	c.Calls = call.New(call.Options{Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log})
 	c.Turns = turn.New(turn.Options{
 		Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,
-		Price: c.Models.Price, ReadPDF: newPDFs(c.launcher, c.Log).read,
+		Price: c.charge, ReadPDF: newPDFs(c.launcher, c.Log).read,
 	})
 	c.Conversations = conversation.New(conversation.Options{
 		Store: c.Store, Turns: c.Turns, Edited: c.events.messageEdited, Log: c.Log,

@@ -42,6 +42,14 @@ func (m *Models) Price(model llm.ModelInfo, u chat.Usage) chat.Usage {
 	return u
 }
 
+// charge returns u with what it cost, and counts that against the bound of tools that run
+// unattended.
+func (c *Core) charge(model llm.ModelInfo, u chat.Usage) chat.Usage {
+	u = c.Models.Price(model, u)
+	c.Gate.Spent(u.Cost)
+	return u
+}
+
 // names returns what a price may call a connection's model, and whether it is a model of
 // this computer.
 func names(c llm.Connection, model string) (names []string, local bool) {

@@ -59,9 +59,12 @@ type Gate struct {
 	writing     *time.Timer              // writes them; nil while nothing is due
 	writes      sync.WaitGroup           // the timer that runs, or is to run
 	paused      bool
+	unattended  *Unattended // nil while it is off; unattendedEnd ends it
 	windows     int
 	closed      bool
-	listeners   map[*func(string)]struct{}
+
+	unattendedEnd *time.Timer
+	listeners     map[*func(string)]struct{}
 }
 
 // usesWritten is how long uses gather before they are written: they only say when
@@ -138,6 +141,7 @@ func latest(a, b time.Time) time.Time {
 func (g *Gate) Close(ctx context.Context) error {
 	g.mu.Lock()
 	g.closed = true
+	g.endUnattendedLocked()
 	if g.writing != nil && g.writing.Stop() {
 		g.writes.Done()
 	}
@@ -305,6 +309,12 @@ func (g *Gate) rulingLocked(call *Call, step int, r ruling) (d Decision, counted
 	if r.effect == Deny {
 		d.Reason = r.tell
 		return d, nil
+	}
+	if r.by == byUnattended {
+		if g.unattended.Calls--; g.unattended.Calls == 0 {
+			g.endUnattendedLocked()
+		}
+		defer g.notify()
 	}
 	return d, g.noteLocked(call.Tool.ID(), r.rule, false)
 }
@@ -574,10 +584,13 @@ func (g *Gate) Attach() (detach func()) {
 	})
 }
 
-// SetPaused pauses all tools or resumes them, until the program ends.
+// SetPaused pauses all tools or resumes them, until the program ends. Pausing ends the
+// unattended mode.
 func (g *Gate) SetPaused(on bool) {
 	g.mu.Lock()
-	g.paused = on
+	if g.paused = on; on {
+		g.endUnattendedLocked()
+	}
 	g.mu.Unlock()
 	g.recheckWaiting()
 }

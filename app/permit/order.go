@@ -242,8 +242,11 @@ func permissions(c *check) ruling {
 }
 
 // mode replaces defaults, and nothing above. Careful asks for everything but
-// compute; Standard leaves the defaults as they are.
+// compute; Standard leaves the defaults as they are; Unattended asks about nothing.
 func mode(c *check) ruling {
+	if r := unattended(c); r.effect != "" {
+		return r
+	}
 	if c.g.o.Mode() != Careful || c.call.Caller.IsMember() {
 		return ruling{}
 	}

@@ -9,6 +9,7 @@ export const answers = {
   "Write a note": write,
   "Write a note for this chat": write,
   "Write a note elsewhere": write,
+  "Write a note unattended": write,
   "Write six notes": {
     text: "Several things need your word.",
     calls: Array.from({ length: 6 }, (_, i) => ({
@@ -189,5 +190,38 @@ export const steps = (world) => {
       await page().getByText("in one chat.").waitFor();
       await page().keyboard.press("Escape");
     },
+
+    "for a while tools run without asking: within bounds, said all the time, ended by a press":
+      async () => {
+        await page().keyboard.press("Control+k");
+        await page().getByRole("combobox").fill("without asking");
+        await page().keyboard.press("Enter");
+        const sheet = page().getByRole("dialog");
+        await sheet
+          .getByRole("heading", { name: "Let tools run without asking for 15 minutes?" })
+          .waitFor();
+        await sheet.getByLabel("Calls at most").fill("5000");
+        await sheet.getByRole("button", { name: "Let tools run" }).click();
+        await sheet.getByText("Tools run unattended for 1 to 1000 calls.").waitFor();
+        await sheet.getByLabel("Calls at most").fill("2");
+        await world.person.picture("unattended asked");
+        await sheet.getByRole("button", { name: "Let tools run" }).click();
+        await sheet.waitFor({ state: "detached" });
+        await page().locator(".frame.warned").waitFor();
+        await world.person.newChat();
+        await world.person.write("Write a note unattended");
+        await over();
+        assert.equal(await page().locator(".ask").count(), 0);
+        await page()
+          .getByText(/^Unattended 1[45]:\d\d$/)
+          .waitFor();
+        await page().getByTitle("1 call left").waitFor();
+        await world.person.picture("unattended");
+        await page().getByRole("button", { name: "End now" }).click();
+        await page().locator(".frame:not(.warned)").waitFor();
+        await asked("Write a note elsewhere");
+        await page().getByRole("button", { name: "Not now" }).click();
+        await over();
+      },
   };
 };

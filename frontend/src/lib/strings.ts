@@ -1237,6 +1237,25 @@ export const s = {
     },
   },
 
+  // Tools that run without asking, for a while.
+  unattended: {
+    open: "Let tools run without asking…",
+    title: (minutes: string) => `Let tools run without asking for ${minutes} minutes?`,
+    text:
+      "Deleting, running programs, using secrets, and sending anything after reading untrusted text will still ask. " +
+      "What you refuse stays refused, and members of a council get nothing more by it.",
+    time: "Time",
+    minutes: (n: string) => `${n} minutes`,
+    calls: "Calls at most",
+    spend: "Dollars at most",
+    spendNote: "What models cost meanwhile, where a price is known.",
+    start: "Let tools run",
+    end: "End now",
+    clock: (seconds: number) =>
+      `Unattended ${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`,
+    left: (calls: number) => `${count(calls, "call")} left`,
+  },
+
   welcome: {
     heading: "Talk to models. Keep control.",
     guide: "Demo guide",
@@ -1297,6 +1316,8 @@ export const s = {
     themeDark: "Theme: dark",
     themeSystem: "Theme: as the system",
     themeContrast: "Theme: high contrast",
+    unattended: "Let tools run without asking",
+    endUnattended: "Have tools ask again",
     newPlugin: "New plugin from template",
     addPlugin: "Add plugin",
     addModel: "Connect a model",

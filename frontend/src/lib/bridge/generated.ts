@@ -1310,6 +1310,8 @@ export interface PermissionRequestList {
   requests: PermissionRequest[];
   /** all tools are paused */
   paused: boolean;
+  /** null while tools ask */
+  unattended: Unattended | null;
 }
 
 /** PermissionState says whether the person granted a permission of a plugin. */
@@ -1325,6 +1327,8 @@ export interface PermissionsCalls {
    * expired.
    */
   Answer(request: string, nonce: string, answer: Answer): Promise<void>;
+  /** EndUnattended has tools ask as before. */
+  EndUnattended(): Promise<void>;
   /** Requests returns the requests that wait, oldest first. */
   Requests(): Promise<PermissionRequestList>;
   /** Revoke deletes a rule, with undo. */
@@ -1333,6 +1337,12 @@ export interface PermissionsCalls {
   Rules(): Promise<RuleList>;
   /** SetPaused pauses or resumes all tools. */
   SetPaused(paused: boolean): Promise<void>;
+  /**
+   * StartUnattended lets the main model's tools run without asking for 15 or 60 minutes, for so
+   * many calls, until models have cost so much, in US dollars. The kind is invalid for other
+   * bounds.
+   */
+  StartUnattended(minutes: number, calls: number, spend: number): Promise<void>;
 }
 
 /** Persona is how a member is to think and speak. */
@@ -2228,6 +2238,14 @@ export interface TurnStatus {
   tool: string;
   /** a sentence that says more, or "" */
   note: string;
+}
+
+/** Unattended is what is left of the time in which tools run without asking. */
+export interface Unattended {
+  until: string;
+  calls: number;
+  /** US dollars */
+  spend: number;
 }
 
 /** Undo names what can be taken back. Every destructive method returns one. */

@@ -5,7 +5,7 @@
 import { SvelteSet } from "svelte/reactivity";
 import { AppError, type Bridge } from "../bridge/calls";
 import type { Notices } from "../bridge/events";
-import type { Answer, Call, PermissionRequest, Rule, Undo } from "../bridge/generated";
+import type { Answer, Call, PermissionRequest, Rule, Unattended, Undo } from "../bridge/generated";
 import { Pulled } from "../bridge/pulled.svelte";
 
 /** Requests drawn as one card: the same tool, asked in the same message. */
@@ -17,6 +17,8 @@ export interface Batch {
 export class PermissionsState extends Pulled {
   requests = $state.raw<PermissionRequest[]>([]);
   paused = $state.raw(false);
+  /** What is left of the time in which tools run without asking; null while they ask. */
+  unattended = $state.raw<Unattended | null>(null);
   grants = $state.raw<Rule[]>([]);
   grantsReady = $state.raw(false);
   /** The request to bring into view, its heading focused; the card sets it back to "". */
@@ -41,6 +43,7 @@ export class PermissionsState extends Pulled {
     const known = new Set(this.requests.map((r) => r.id));
     this.requests = list.requests;
     this.paused = list.paused;
+    this.unattended = list.unattended;
     if (this.#wantGrants) this.grants = (await this.bridge.permissions.Rules()).grants;
     this.revision = Math.max(this.revision, list.revision);
     for (const request of list.requests) if (!known.has(request.id)) this.onasked(request);
@@ -122,5 +125,15 @@ export class PermissionsState extends Pulled {
   async setPaused(paused: boolean): Promise<void> {
     this.paused = paused;
     await this.bridge.permissions.SetPaused(paused);
+  }
+
+  async startUnattended(minutes: number, calls: number, spend: number): Promise<void> {
+    await this.bridge.permissions.StartUnattended(minutes, calls, spend);
+    await this.refresh();
+  }
+
+  async endUnattended(): Promise<void> {
+    this.unattended = null;
+    await this.bridge.permissions.EndUnattended();
   }
 }

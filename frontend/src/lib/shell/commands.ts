@@ -109,6 +109,20 @@ export function commands(app: App): Command[] {
       keys: "Mod+Shift+Backspace",
       run: () => void app.attempt(() => app.permissions.setPaused(!app.permissions.paused)),
     },
+    {
+      id: "unattended",
+      label: c.unattended,
+      keys: "",
+      when: () => !app.permissions.unattended && !app.permissions.paused,
+      run: () => (app.unattendedAsked = true),
+    },
+    {
+      id: "endUnattended",
+      label: c.endUnattended,
+      keys: "",
+      when: () => app.permissions.unattended !== null,
+      run: () => void app.attempt(() => app.permissions.endUnattended()),
+    },
     { id: "settings", label: c.settings, keys: "Mod+,", run: () => app.openSettings("general") },
     { id: "shortcuts", label: c.shortcuts, keys: "Mod+/", run: () => app.openSettings("keys") },
     {

@@ -13,6 +13,7 @@ export class FakePermissions {
   grants: t.Rule[] = [];
   requests: t.PermissionRequest[] = [];
   paused = false;
+  unattended: t.Unattended | null = null;
 
   constructor(
     private bus: FakeBus,
@@ -75,8 +76,13 @@ export class FakePermissions {
   }
 
   async Requests(): Promise<t.PermissionRequestList> {
-    const { requests, paused } = this;
-    return { revision: this.bus.revision("permissions"), requests: [...requests], paused };
+    const { requests, paused, unattended } = this;
+    return {
+      revision: this.bus.revision("permissions"),
+      requests: [...requests],
+      paused,
+      unattended,
+    };
   }
 
   async Rules(): Promise<t.RuleList> {

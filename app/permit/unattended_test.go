@@ -1,0 +1,201 @@
+package permit_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"conclave/app/fault"
+	"conclave/app/permit"
+)
+
+func TestUnattendedRunsWhatWouldBeAskedAboutByDefault(t *testing.T) {
+	g, c := trusted(t, permit.Options{Mode: func() permit.Mode { return permit.Careful }})
+	must(t, g.StartUnattended(15*time.Minute, 100, 1))
+	call := func(change func(*permit.Call)) permit.Call {
+		r := request(c)
+		change(&r)
+		return r
+	}
+	of := func(capabilities ...permit.Capability) permit.Call {
+		return call(func(r *permit.Call) { r.Capabilities = capabilities })
+	}
+	tainted := of(permit.SendWeb)
+	tainted.Taint = []string{"example.org"}
+	stale := request(c)
+	stale.Tool.Digest = "another"
+	for name, w := range map[string]struct {
+		call permit.Call
+		step int
+		want permit.Effect
+	}{
+		"own files":          {request(c), 8, permit.Allow},
+		"fetch":              {of(permit.Fetch), 8, permit.Allow},
+		"write":              {of(permit.WriteFiles), 8, permit.Allow},
+		"send":               {of(permit.SendWeb), 8, permit.Allow},
+		"send what it read":  {tainted, 4, permit.Ask},
+		"delete":             {of(permit.Delete), 5, permit.Ask},
+		"programs":           {of(permit.RunPrograms), 5, permit.Ask},
+		"clipboard":          {of(permit.ReadScreen), 5, permit.Ask},
+		"a secret":           {of(permit.Fetch, permit.UseSecret), 8, permit.Ask},
+		"unheard of":         {of(permit.Compute, "unheard of"), 8, permit.Ask},
+		"changed":            {stale, 3, permit.Deny},
+		"a hook made of it":  {call(func(r *permit.Call) { r.Because = []string{"a hook rewrote it"} }), 5, permit.Ask},
+		"in another's place": {call(func(r *permit.Call) { r.Instead = "exec" }), 9, permit.Ask},
+		"a plugin by itself": {call(func(r *permit.Call) { r.Caller = "plugin:x" }), 9, permit.Ask},
+		"a member's writing": {call(func(r *permit.Call) {
+			r.Caller, r.Capabilities = "member:a", []permit.Capability{permit.WriteFiles}
+		}), 9, permit.Deny},
+		"a place of secrets": {call(func(r *permit.Call) {
+			r.Capabilities, r.Arguments = []permit.Capability{permit.Fetch}, []byte(`{"url": "http://169.254.169.254/"}`)
+		}), 1, permit.Deny},
+	} {
+		steps := g.Explain(w.call)
+		last := steps[len(steps)-1]
+		if last.Number != w.step || last.Effect != w.want {
+			t.Errorf("%s: %s", name, last)
+		}
+	}
+	if u, on := g.Unattended(); !on || u.Calls != 100 {
+		t.Errorf("explaining used it up: %+v", u)
+	}
+	d := g.Decide(t.Context(), request(c))
+	if u, _ := g.Unattended(); d.Effect != permit.Allow || d.By != "unattended mode" || d.Step != 8 || u.Calls != 99 ||
+		!strings.Contains(d.Why, "you let tools run unattended until ") {
+		t.Errorf("%+v, left %+v", d, u)
+	}
+	g.EndUnattended()
+	if steps := g.Explain(request(c)); steps[len(steps)-1].Effect != permit.Ask {
+		t.Errorf("after its end: %s", steps[len(steps)-1])
+	}
+}
+
+func TestUnattendedEnds(t *testing.T) {
+	for name, end := range map[string]func(*testing.T, *permit.Gate, permit.PluginVersion){
+		"after its time": func(*testing.T, *permit.Gate, permit.PluginVersion) {
+			time.Sleep(15 * time.Minute)
+			synctest.Wait()
+		},
+		"after its calls": func(t *testing.T, g *permit.Gate, c permit.PluginVersion) {
+			for range 3 {
+				if d := g.Decide(t.Context(), request(c)); d.Effect != permit.Allow {
+					t.Errorf("%+v", d)
+				}
+			}
+		},
+		"after its money": func(_ *testing.T, g *permit.Gate, _ permit.PluginVersion) {
+			g.Spent(0.4)
+			g.Spent(0.2)
+		},
+		"when tools are paused": func(_ *testing.T, g *permit.Gate, _ permit.PluginVersion) {
+			g.SetPaused(true)
+			g.SetPaused(false)
+		},
+		"with the program": func(t *testing.T, g *permit.Gate, _ permit.PluginVersion) {
+			must(t, g.Close(t.Context()))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g, c := trusted(t, permit.Options{})
+				must(t, g.StartUnattended(15*time.Minute, 3, 0.5))
+				g.Spent(0.1)
+				if u, on := g.Unattended(); !on || u.Spend != 0.4 || !u.Until.Equal(time.Now().Add(15*time.Minute)) {
+					t.Errorf("it begins as %+v, %v", u, on)
+				}
+				end(t, g, c)
+				if u, on := g.Unattended(); on {
+					t.Errorf("it goes on: %+v", u)
+				}
+				if d := g.Decide(t.Context(), request(c)); d.Effect != permit.Deny { // nobody is there to be asked
+					t.Errorf("a call goes on: %+v", d)
+				}
+				must(t, g.Close(context.WithoutCancel(t.Context())))
+			})
+		})
+	}
+}
+
+func TestAComputerThatSleptOrAClockSetBackDoesNotMakeItLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		g, c := trusted(t, permit.Options{Now: func() time.Time { return now }})
+		must(t, g.StartUnattended(time.Hour, 3, 1))
+		now = now.Add(61 * time.Minute) // while no timer ran
+		if _, on := g.Unattended(); on || g.Decide(t.Context(), request(c)).Effect != permit.Deny {
+			t.Error("it outlasts a sleep")
+		}
+		must(t, g.StartUnattended(time.Hour, 3, 1))
+		now = now.Add(-24 * time.Hour)
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if _, on := g.Unattended(); on || g.Decide(t.Context(), request(c)).Effect != permit.Deny {
+			t.Error("a clock that is set back makes it longer")
+		}
+		must(t, g.Close(context.WithoutCancel(t.Context())))
+	})
+}
+
+func TestUnattendedIsStartedOnlyWithinItsBounds(t *testing.T) {
+	g, _ := trusted(t, permit.Options{})
+	for want, start := range map[string]func() error{
+		"15 or for 60":   func() error { return g.StartUnattended(24*time.Hour, 1, 1) },
+		"1 to 1000":      func() error { return g.StartUnattended(time.Hour, 0, 1) },
+		"1 to 1000 ":     func() error { return g.StartUnattended(time.Hour, 1001, 1) },
+		"$0 and $100":    func() error { return g.StartUnattended(time.Hour, 1, -1) },
+		"$0 and $100 ":   func() error { return g.StartUnattended(time.Hour, 1, 101) },
+		"tools are paus": func() error { g.SetPaused(true); return g.StartUnattended(time.Hour, 1, 1) },
+	} {
+		err := start()
+		g.SetPaused(false)
+		if err == nil || fault.Of(err).Kind != fault.Invalid ||
+			!strings.Contains(fault.Of(err).Message, strings.TrimSpace(want)) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	if _, on := g.Unattended(); on {
+		t.Error("it is on")
+	}
+}
+
+func TestARequestThatWaitsIsReleasedWhenToolsRunUnattended(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	defer g.Attach()()
+	_, decided := asked(t, g, request(c))
+	must(t, g.StartUnattended(15*time.Minute, 1, 1))
+	if d := <-decided; d.Effect != permit.Allow || d.By != "unattended mode" {
+		t.Errorf("got %+v", d)
+	}
+	if _, on := g.Unattended(); on {
+		t.Error("its only call is left")
+	}
+}
+
+// TestUnattendedTouchesOnlyTheLastTwoStepsIn1000Calls compares what rules decide with and
+// without it.
+func TestUnattendedTouchesOnlyTheLastTwoStepsIn1000Calls(t *testing.T) {
+	for seed := range uint64(1000) {
+		r := random{rand.New(rand.NewPCG(seed, 2))}
+		g, c := trusted(t, permit.Options{})
+		for range r.IntN(6) {
+			_, err := g.AddRule(t.Context(), r.rule(pick(r, permit.Deny, permit.Ask, permit.Allow)))
+			must(t, err)
+		}
+		call := r.call(c)
+		before := g.Explain(call)
+		must(t, g.StartUnattended(time.Hour, 5, 1))
+		after := g.Explain(call)
+		was, is := before[len(before)-1], after[len(after)-1]
+		if was.Number < 8 && (is.Number != was.Number || is.Effect != was.Effect) ||
+			was.Effect == permit.Deny && is.Effect != permit.Deny {
+			t.Errorf("seed %d: %s became %s, for %+v", seed, was, is, call)
+		}
+		if d := g.Decide(t.Context(), call); is.Effect != permit.Ask && d.Effect != is.Effect || d.Step != is.Number {
+			t.Errorf("seed %d: explained is %s, decided %+v", seed, is, d)
+		}
+		g.EndUnattended()
+	}
+}
