@@ -409,7 +409,7 @@ type PermissionRequestList struct {
 	Unattended *UnattendedView `json:"unattended"` // null while tools ask
 }
 
-// UnattendedView is what is left of the time in which tools run without asking.
+// UnattendedView holds what is left of the time in which tools run without asking.
 type UnattendedView struct {
 	Until string  `json:"until"`
 	Calls int     `json:"calls"`

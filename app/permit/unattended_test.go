@@ -24,7 +24,7 @@ func TestUnattendedRunsWhatWouldBeAskedAboutByDefault(t *testing.T) {
 		return call(func(r *permit.Call) { r.Capabilities = capabilities })
 	}
 	tainted := of(permit.SendWeb)
-	tainted.Taint = []string{"example.org"}
+	tainted.Taint = fromExample
 	stale := request(c)
 	stale.Tool.Digest = "another"
 	for name, w := range map[string]struct {

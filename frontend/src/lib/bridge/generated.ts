@@ -2240,7 +2240,7 @@ export interface TurnStatus {
   note: string;
 }
 
-/** Unattended is what is left of the time in which tools run without asking. */
+/** Unattended holds what is left of the time in which tools run without asking. */
 export interface Unattended {
   until: string;
   calls: number;
