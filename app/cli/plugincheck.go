@@ -1,15 +1,21 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"conclave/app/call"
 	"conclave/app/fault"
+	"conclave/app/limit"
+	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/library"
+	"conclave/app/tool"
 
 	"github.com/spf13/cobra"
 )
@@ -19,75 +25,115 @@ func (c *command) pluginsCheckCommand() *cobra.Command {
 		Use:   "check PATH|ID",
 		Short: "Run a plugin apart from the others, with no permission, and list its tools and problems",
 		Args:  exactly("the path or the id of a plugin"), RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := c.pathOfPlugin(cmd.Context(), args[0])
+			path, elsewhere, err := c.pathOfPlugin(cmd.Context(), args[0])
 			if err != nil {
 				return err
+			}
+			if elsewhere != "" {
+				return c.checkElsewhere(cmd.Context(), elsewhere)
 			}
 			s, err := c.inThrowAway(cmd.Context(), path, func(context.Context, *App, plugin.Status) error { return nil })
 			if err != nil {
 				return err
 			}
-			out := struct {
-				OK       bool         `json:"ok"`
-				Plugin   pluginRow    `json:"plugin"`
-				Tools    []toolRow    `json:"tools"`
-				Problems []problemRow `json:"problems"`
-			}{s.State == plugin.Ready, newPluginRow(s), []toolRow{}, []problemRow{}}
-			for _, t := range s.Tools {
-				row := newToolRow(t, s)
-				out.Tools = append(out.Tools, row)
-				for _, w := range t.Warnings {
-					out.Problems = append(out.Problems, problemRow{
-						Kind: "warning", Message: t.Name + ": " + w, File: t.File, Line: t.Line,
-					})
-				}
+			if len(s.Tools) == 0 && s.State == plugin.Ready && !c.json {
+				fmt.Fprintln(c.Err, "It loads, and offers no tools.")
 			}
-			for _, notice := range slices.Concat(s.Manifest.Notices, s.Notes) {
-				out.Problems = append(out.Problems, problemRow{Kind: "notice", Message: notice})
-			}
-			if s.Problem != nil {
-				out.Problems = append(out.Problems, *newProblemRow(s.Problem))
-			}
-			if c.json {
-				if err := c.printJSON(out); err != nil {
-					return err
-				}
-			} else {
-				for _, row := range out.Tools {
-					fmt.Fprintf(c.Out, "%-28s %s\n", row.Name, firstLine(row.Description))
-				}
-				if out.OK && len(out.Tools) == 0 {
-					fmt.Fprintln(c.Err, "It loads, and offers no tools.")
-				}
-				for _, p := range out.Problems {
-					fmt.Fprintf(c.Err, "%s%s\n", place(&p), p.Message)
-					if p.Frame != "" {
-						fmt.Fprintln(c.Err, p.Frame)
-					}
-					if p.Hint != "" {
-						fmt.Fprintln(c.Err, p.Hint)
-					}
-				}
-			}
-			if !out.OK {
-				return &exitError{ExitFailed}
-			}
-			return nil
+			return c.printCheck(s, s.State == plugin.Ready, s.Problem)
 		},
 	}
 }
 
+// checkElsewhere checks a plugin that runs elsewhere, as a program that registered: whether
+// it answers where it would be called. Nothing of it is called.
+func (c *command) checkElsewhere(ctx context.Context, id string) error {
+	app, err := c.app(ctx, true, id)
+	if err != nil {
+		return err
+	}
+	defer app.Close()
+	s, err := findPlugin(app, id)
+	if err != nil {
+		return err
+	}
+	problem, _ := app.Host.Probe(ctx, s.ID)
+	if problem == nil && !c.json {
+		fmt.Fprintf(c.Err, "It answers at %s. None of its tools was called.\n", s.Path)
+	}
+	return c.printCheck(s, problem == nil, problem)
+}
+
+// printCheck prints what a check found, and ends with ExitFailed unless all is well.
+func (c *command) printCheck(s plugin.Status, ok bool, problem *plugin.Problem) error {
+	out := struct {
+		OK       bool         `json:"ok"`
+		Plugin   pluginRow    `json:"plugin"`
+		Tools    []toolRow    `json:"tools"`
+		Problems []problemRow `json:"problems"`
+	}{ok, newPluginRow(s), []toolRow{}, []problemRow{}}
+	for _, t := range s.Tools {
+		row := newToolRow(t, s)
+		out.Tools = append(out.Tools, row)
+		for _, w := range t.Warnings {
+			out.Problems = append(out.Problems, problemRow{
+				Kind: "warning", Message: t.Name + ": " + w, File: t.File, Line: t.Line,
+			})
+		}
+	}
+	for _, notice := range slices.Concat(s.Manifest.Notices, s.Notes) {
+		out.Problems = append(out.Problems, problemRow{Kind: "notice", Message: notice})
+	}
+	if problem != nil {
+		out.Problems = append(out.Problems, *newProblemRow(problem))
+	}
+	if c.json {
+		if err := c.printJSON(out); err != nil {
+			return err
+		}
+	} else {
+		for _, row := range out.Tools {
+			fmt.Fprintf(c.Out, "%-28s %s\n", row.Name, firstLine(row.Description))
+		}
+		for _, p := range out.Problems {
+			fmt.Fprintf(c.Err, "%s%s\n", place(&p), p.Message)
+			if p.Frame != "" {
+				fmt.Fprintln(c.Err, p.Frame)
+			}
+			if p.Hint != "" {
+				fmt.Fprintln(c.Err, p.Hint)
+			}
+		}
+	}
+	if !out.OK {
+		return &exitError{ExitFailed}
+	}
+	return nil
+}
+
 func (c *command) pluginsTestCommand() *cobra.Command {
-	var update bool
+	var (
+		update         bool
+		calls, approve string
+	)
 	cmd := &cobra.Command{
 		Use: "test PATH|ID", Short: "Run the calls recorded in a plugin's tests folder, with no permission",
 		Args: exactly("the path or the id of a plugin"),
 	}
 	cmd.Flags().BoolVar(&update, "update", false, "write what the calls answer now as what is expected")
+	cmd.Flags().StringVar(&calls, "calls", "",
+		"a JSON file of recorded calls, for a program that registered its tools: they are made as tools call makes them")
+	cmd.Flags().StringVar(&approve, "approve", "", "with --calls: ask, always or never, where the window would ask")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		path, err := c.pathOfPlugin(cmd.Context(), args[0])
-		if err != nil {
+		path, elsewhere, err := c.pathOfPlugin(cmd.Context(), args[0])
+		switch {
+		case err != nil:
 			return err
+		case elsewhere != "" && calls == "":
+			return usageOf(cmd, "nothing is recorded for %s, which has no folder: name a file of calls with --calls", elsewhere)
+		case elsewhere != "":
+			return c.testElsewhere(cmd.Context(), elsewhere, calls, approve)
+		case calls != "":
+			return usageOf(cmd, "--calls is for programs that registered their tools; calls of %s lie in its tests", args[0])
 		}
 		var outcome []library.TestResult
 		s, err := c.inThrowAway(cmd.Context(), path, func(ctx context.Context, app *App, s plugin.Status) error {
@@ -102,66 +148,109 @@ func (c *command) pluginsTestCommand() *cobra.Command {
 			return fault.New(fault.Invalid, "cli.plugins", "The plugin did not load: "+sentence(s.Problem.Error()),
 				s.Problem.Hint)
 		}
-		failed := 0
-		for _, r := range outcome {
-			if !r.OK {
-				failed++
-			}
-			if c.json {
-				if err := writeJSON(c.Out, r); err != nil {
-					return err
-				}
-				continue
-			}
-			mark := "ok  "
-			if !r.OK {
-				mark = "FAIL"
-			}
-			fmt.Fprintf(c.Out, "%s %s: %s\n", mark, r.File, r.Name)
-			if !r.OK {
-				fmt.Fprintf(c.Out, "     got  %s\n     want %s\n", r.Got, r.Want)
-			}
-		}
-		if !c.json {
-			fmt.Fprintf(c.Out, "%d passed, %d failed\n", len(outcome)-failed, failed)
-		}
-		if failed > 0 {
-			return &exitError{ExitFailed}
-		}
-		return nil
+		return c.printTest(outcome)
 	}
 	return cmd
 }
 
+// testElsewhere makes the recorded calls of a file, through the gate.
+func (c *command) testElsewhere(ctx context.Context, id, file, approve string) error {
+	asker, err := c.asker(approve)
+	if err != nil {
+		return err
+	}
+	raw, err := readFile("cli.plugins", c.Path(file), file, limit.CallArguments)
+	if err != nil {
+		return err
+	}
+	app, err := c.app(ctx, true, id)
+	if err != nil {
+		return err
+	}
+	defer app.Close()
+	approval := &approval{c: c, app: app, asker: asker, names: []string{id}, only: []string{id}}
+	defer approval.end()
+	if err := approval.plugins(ctx); err != nil {
+		return err
+	}
+	if p, err := app.Host.Status(id); err != nil || !p.Serving {
+		return notServing(p)
+	}
+	turn := call.Turn{Asker: asker, Tools: app.Tools.Set()}
+	turn.Caller = permit.Person
+	outcome, err := library.ReplayCalls(file, raw, func(name string, arguments json.RawMessage) (tool.Result, error) {
+		return app.Calls.Do(ctx, turn, id+":"+name, cmp.Or(string(arguments), "{}"), call.Extra{})
+	})
+	if err != nil {
+		return err
+	}
+	return c.printTest(outcome)
+}
+
+// printTest prints what recorded calls answered, and ends with ExitFailed unless all of
+// them answered as expected.
+func (c *command) printTest(outcome []library.TestResult) error {
+	failed := 0
+	for _, r := range outcome {
+		if !r.OK {
+			failed++
+		}
+		if c.json {
+			if err := writeJSON(c.Out, r); err != nil {
+				return err
+			}
+			continue
+		}
+		mark := "ok  "
+		if !r.OK {
+			mark = "FAIL"
+		}
+		fmt.Fprintf(c.Out, "%s %s: %s\n", mark, r.File, r.Name)
+		if !r.OK {
+			fmt.Fprintf(c.Out, "     got  %s\n     want %s\n", r.Got, r.Want)
+		}
+	}
+	if !c.json {
+		fmt.Fprintf(c.Out, "%d passed, %d failed\n", len(outcome)-failed, failed)
+	}
+	if failed > 0 {
+		return &exitError{ExitFailed}
+	}
+	return nil
+}
+
 // pathOfPlugin returns where the plugin lies that a person named by its path or,
-// where there is no such path, by its id.
-func (c *command) pathOfPlugin(ctx context.Context, name string) (string, error) {
-	path := c.Path(name)
+// where there is no such path, by its id; or the id of one that runs elsewhere.
+func (c *command) pathOfPlugin(ctx context.Context, name string) (path, elsewhere string, err error) {
+	path = c.Path(name)
 	if _, err := os.Stat(path); err == nil {
-		return path, nil
+		return path, "", nil
 	}
 	if name != filepath.Base(name) || filepath.Ext(name) != "" { // no id looks like that
-		return "", fault.New(fault.NotFound, "cli.plugins", "There is no file "+path+".", "")
+		return "", "", fault.New(fault.NotFound, "cli.plugins", "There is no file "+path+".", "")
 	}
 	app, err := c.app(ctx, true, name)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	defer app.Close()
 	id, err := app.Host.Find(name)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	s, err := app.Host.Status(id)
 	if err != nil {
-		return "", err
+		return "", "", err
+	}
+	if _, elsewhere := app.Host.Probe(ctx, id); elsewhere {
+		return "", id, nil
 	}
 	if _, err := os.Stat(s.Path); err != nil {
-		return "", fault.Wrap(fault.Usage, "cli.plugins",
+		return "", "", fault.Wrap(fault.Usage, "cli.plugins",
 			"Nothing of "+id+" lies in the plugins folder that could be run apart.",
 			"See what it offers with conclave plugins show "+id+", and try it with conclave tools call "+id+":TOOL.", err)
 	}
-	return s.Path, nil
+	return s.Path, "", nil
 }
 
 // inThrowAway loads the plugin at path in a throw-away store, with no permission,

@@ -58,3 +58,11 @@ type CodeLister interface {
 	// Manifest.Files will; false when src is not of this dialect.
 	CodeFiles(src Source) ([]string, bool)
 }
+
+// Prober is a Dialect whose plugins run elsewhere, and may have ended.
+type Prober interface {
+	Dialect
+	// Probe looks whether what would be called answers, and calls none of it. The
+	// *Problem says what does not; nil is that all of it does.
+	Probe(ctx context.Context, src Source) *Problem
+}

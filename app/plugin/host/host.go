@@ -479,6 +479,23 @@ func (h *Host) Close() {
 	}
 }
 
+// Probe looks whether a plugin that runs elsewhere answers, and calls none of it. elsewhere
+// is false for the others. The *Problem says what does not answer.
+func (h *Host) Probe(ctx context.Context, id string) (p *plugin.Problem, elsewhere bool) {
+	e := h.entry(id)
+	if e == nil {
+		return nil, false
+	}
+	e.mu.Lock()
+	src := e.source
+	e.mu.Unlock()
+	d, ok := h.dialect(src.Dialect).(plugin.Prober)
+	if !ok {
+		return nil, false
+	}
+	return d.Probe(ctx, src), true
+}
+
 // adopt counts s among the processes that Close ends. It reports false when that
 // is over.
 func (h *Host) adopt(s *session) bool {

@@ -75,10 +75,9 @@ func (l *Library) Replay(ctx context.Context, id, path string, update bool) ([]T
 		if err != nil {
 			return nil, err
 		}
-		var calls []TestCase
-		if err := json.Unmarshal(raw, &calls); err != nil {
-			return nil, fault.Wrap(fault.Invalid, "plugin.replay", "The file "+file+" is not a JSON list of recorded calls.",
-				"See plugins/README.md.", err)
+		calls, err := readCases(file, raw)
+		if err != nil {
+			return nil, err
 		}
 		for i := range calls {
 			r, err := replay(ctx, tools, invoker, ask, &calls[i], update)
@@ -97,6 +96,41 @@ func (l *Library) Replay(ctx context.Context, id, path string, update bool) ([]T
 				return nil, err
 			}
 		}
+	}
+	return out, nil
+}
+
+// readCases reads the recorded calls of a file.
+func readCases(file string, raw []byte) ([]TestCase, error) {
+	var calls []TestCase
+	if err := json.Unmarshal(raw, &calls); err != nil {
+		return nil, fault.Wrap(fault.Invalid, "plugin.replay", "The file "+file+" is not a JSON list of recorded calls.",
+			"See plugins/README.md.", err)
+	}
+	return calls, nil
+}
+
+// ReplayCalls runs the recorded calls of a file by call: those of a plugin that has no
+// folder.
+func ReplayCalls(file string, raw []byte,
+	call func(name string, arguments json.RawMessage) (tool.Result, error),
+) ([]TestResult, error) {
+	calls, err := readCases(file, raw)
+	if err != nil {
+		return nil, err
+	}
+	out := []TestResult{}
+	for i := range calls {
+		result, err := call(calls[i].Tool, calls[i].Arguments)
+		if err != nil {
+			return nil, err
+		}
+		r, err := judge(&calls[i], result, false)
+		if err != nil {
+			return nil, err
+		}
+		r.File = filepath.Base(file)
+		out = append(out, r)
 	}
 	return out, nil
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/netip"
 	"strings"
 	"time"
 
+	"conclave/app/loopback"
 	"conclave/app/plugin"
 	"conclave/app/plugin/sandbox"
 	"conclave/app/tool"
@@ -19,7 +21,10 @@ const Name = "http"
 // and give it the Pool. It is safe for concurrent use.
 type Dialect struct{ client *caller }
 
-var _ plugin.Connector = (*Dialect)(nil)
+var (
+	_ plugin.Connector = (*Dialect)(nil)
+	_ plugin.Prober    = (*Dialect)(nil)
+)
 
 // NewDialect returns the dialect. reached is called with how each connection to an
 // address went; nil is nobody.
@@ -98,6 +103,35 @@ func (d *Dialect) Inspect(_ context.Context, src plugin.Source, _ plugin.Manifes
 		})
 	}
 	return listed, nil
+}
+
+// Probe implements plugin.Prober: it connects to the addresses of its tools, and sends
+// nothing.
+func (d *Dialect) Probe(ctx context.Context, src plugin.Source) *plugin.Problem {
+	w, l, err := read(src)
+	if err != nil {
+		return errRow
+	}
+	looked := map[netip.AddrPort]bool{}
+	for _, t := range l.Tools {
+		if looked[t.Address] {
+			continue
+		}
+		looked[t.Address] = true
+		switch {
+		case !answers(ctx, t.Address):
+			return &plugin.Problem{
+				Kind: "unavailable", Message: "Nothing answers at " + w.Address + ".",
+				Hint: "Start the program that registered it; it registers again when it starts.",
+			}
+		case loopback.OtherUsers(t.Address):
+			return &plugin.Problem{
+				Kind: "refused", Message: "A program of another user answers at " + w.Address + ", which is not called.",
+				Hint: "Find out which, or have yours register at another port.",
+			}
+		}
+	}
+	return nil
 }
 
 // Spec implements plugin.Dialect. There is no process to describe.
