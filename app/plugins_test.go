@@ -143,7 +143,6 @@ spindle.on("TOOL_INVOCATION", async () => "gone");`)
 		})
 	}
 	w.until("the question", asked)
-	w.state("ext", "quarantined") // the card follows the question
 	shown, err := w.Plugins.Show("ext")
 	if err != nil || len(shown.Changes) == 0 {
 		t.Fatalf("a person reads %+v, %v", shown, err)

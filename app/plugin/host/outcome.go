@@ -15,7 +15,15 @@ import (
 func (e *entry) setStatus(v version, state plugin.State, problem *plugin.Problem, began time.Time,
 	more func(*plugin.Status),
 ) {
+	e.h.announce(e.writeStatus(v, state, problem, began, more))
+}
+
+// writeStatus writes the new state of the entry and returns what is to be announced.
+func (e *entry) writeStatus(v version, state plugin.State, problem *plugin.Problem, began time.Time,
+	more func(*plugin.Status),
+) plugin.Update {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	if v.digest != "" && v.digest != e.record.Digest && problem == nil {
 		e.record.Generation++
 	}
@@ -41,8 +49,7 @@ func (e *entry) setStatus(v version, state plugin.State, problem *plugin.Problem
 	if state == plugin.NeedsApproval || state == plugin.Quarantined {
 		u.Tools = ids(v.forApproval(e.h).Tools) // those of the version that waits
 	}
-	e.mu.Unlock()
-	e.h.announce(u)
+	return u
 }
 
 func ids(tools []tool.Tool) []string {

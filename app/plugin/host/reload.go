@@ -383,18 +383,19 @@ func (e *entry) checkApproval(v version, began time.Time, pin bool) bool {
 		c.Diff = e.diff(v)
 		_, changes = e.h.o.Gate.Status(c)
 	}
-	e.h.o.Gate.Propose(c)
 	state := plugin.NeedsApproval
 	if len(changes) > 0 && !permit.Expected(changes) {
 		state = plugin.Quarantined
 	}
-	e.setStatus(v, state, nil, began, func(s *plugin.Status) {
+	u := e.writeStatus(v, state, nil, began, func(s *plugin.Status) {
 		s.Changes, s.Listed = changes, v.listed
 		s.Serving, s.LastGood = serving != nil, serving != nil && serving.version().digest != v.digest
 		if serving == nil {
 			s.Tools, s.Enabled = c.Tools, nil
 		}
 	})
+	e.h.o.Gate.Propose(c) // whoever hears of the request finds the card, and the other way round
+	e.h.announce(u)
 	e.remember(v)
 	return false
 }
