@@ -25,7 +25,9 @@ for (let i = 0; i < 5; i++) {
   await page.keyboard.press("Control+j");
   await page.locator(".dock .tool").first().waitFor();
   const dock = (await busy()) - before;
-  const elements = await page.locator("section.dock").evaluate((e) => e.querySelectorAll("*").length);
+  const elements = await page
+    .locator("section.dock")
+    .evaluate((e) => e.querySelectorAll("*").length);
   runs.push({ typing, dock, elements });
   await page.close();
 }
