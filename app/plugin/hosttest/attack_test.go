@@ -1,0 +1,200 @@
+package hosttest
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"conclave/app/chat"
+	"conclave/app/permit"
+	"conclave/app/testkit"
+	"conclave/app/tool"
+)
+
+// outward is a plugin that reaches out in every way that a plugin in Python can.
+const outward = `
+import ctypes, http.client, json, os, socket, ssl, struct, urllib.request
+from urllib.parse import urlsplit
+
+def fetch(address: str) -> str:
+    "Fetch a page as most plugins do."
+    with urllib.request.urlopen(address, timeout=20) as answer:
+        return answer.read().decode()
+
+def direct(address: str) -> str:
+    "Fetch a page with a library that knows no proxy."
+    at = urlsplit(address)
+    connection = http.client.HTTPConnection(at.hostname, at.port, timeout=20)
+    connection.request("GET", "/")
+    return connection.getresponse().read().decode()
+
+def process() -> int:
+    "Say which process this is."
+    return os.getpid()
+
+def raw(port: int) -> str:
+    "Connect as the kernel has it, past every library."
+    libc = ctypes.CDLL(None, use_errno=True)
+    to = struct.pack("=H", 2) + struct.pack("!H", port) + bytes([127, 0, 0, 1]) + bytes(8)
+    s = libc.socket(2, 1, 0)
+    if s < 0 or libc.connect(s, to, 16) < 0:
+        return os.strerror(ctypes.get_errno())
+    return "connected"
+
+def other_name(port: int) -> str:
+    "Say another name within a tunnel than was asked for."
+    plain = socket.create_connection(("127.0.0.1", port), 20)
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with context.wrap_socket(plain, server_hostname="evil.example"):
+        return "connected"
+
+def name(port: int) -> str:
+    "Say no other name."
+    plain = socket.create_connection(("127.0.0.1", port), 20)
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with context.wrap_socket(plain):
+        return "connected"
+
+def strange(address: str, credential: str) -> str:
+    "Use the way out with a credential that is not its own."
+    proxy = urlsplit(os.environ["HTTP_PROXY"])
+    way = "http://%s%s:%s" % (credential, proxy.hostname, proxy.port)
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": way}))
+    return opener.open(address, timeout=20).read().decode()
+`
+
+// outwardBound is a host with that plugin, approved, and a page of this computer.
+func outwardBound(t *testing.T) (c *core, page string) {
+	t.Helper()
+	c = open(t, t.TempDir(), t.TempDir())
+	if has := c.launcher.Confinement(); has.Level != "process+landlock" || has.Network != "" {
+		t.Skip("this system holds no connections:", has)
+	}
+	c.write("out.py", outward)
+	c.approved("out")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("the page"))
+	}))
+	t.Cleanup(server.Close)
+	return c, server.URL
+}
+
+// said is all that a call came to.
+func (c *core) said(id, arguments string) string {
+	c.t.Helper()
+	r := c.call(id, arguments)
+	return strings.TrimSpace(chat.TextOf(r.Content) + " " + r.Error)
+}
+
+func port(t *testing.T, address string) string {
+	t.Helper()
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(strings.TrimPrefix(address, "http://"), "https://"))
+	must(t, err)
+	return port
+}
+
+func TestAttackAPluginReachesWhatItWasGrantedHoweverItReachesOut(t *testing.T) {
+	t.Parallel()
+	c, page := outwardBound(t)
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(secure.Close)
+	to := fmt.Sprintf(`{"address":%q}`, page)
+	number := fmt.Sprintf(`{"port":%s}`, port(t, page))
+	number2 := fmt.Sprintf(`{"port":%s}`, port(t, secure.URL))
+	host := strings.TrimPrefix(page, "http://")
+	check := func(when, id, arguments, want string) {
+		t.Helper()
+		if got := c.said(id, arguments); !strings.Contains(got, want) {
+			t.Errorf("%s, %s: %q, want %q", when, id, got, want)
+		}
+	}
+	for _, id := range []string{"out:fetch", "out:direct"} {
+		check("nothing granted", id, to, "conclave plugins grant out network")
+	}
+	check("nothing granted", "out:raw", number, "Permission denied")
+
+	must(t, c.gate.SetPermission(t.Context(), "out", "network", permit.Allow))
+	check("the internet granted", "out:fetch", to, "403")
+	check("the internet granted", "out:direct", to, "may not connect to "+host)
+	check("the internet granted", "out:raw", number, "Permission denied")
+
+	must(t, c.gate.AllowHost(t.Context(), "out", permit.Allow, permit.HostIs, host))
+	check("the host granted", "out:fetch", to, "the page")
+	check("the host granted", "out:direct", to, "the page")
+	check("the host granted", "out:raw", number, "Permission denied")
+	for _, credential := range []string{"", "conclave:guess@"} {
+		check("another's way out", "out:strange", fmt.Sprintf(`{"address":%q,"credential":%q}`, page, credential), "407")
+	}
+
+	must(t, c.gate.AllowHost(t.Context(), "out", permit.Allow, permit.HostIs, strings.TrimPrefix(secure.URL, "https://")))
+	if got := c.said("out:other_name", number2); strings.Contains(got, "connected") {
+		t.Errorf("another name: %q", got)
+	}
+	check("its own name", "out:name", number2, "connected")
+	refused := false
+	for len(c.traffic) > 0 {
+		one := <-c.traffic
+		refused = refused || one.Refused == "its TLS connection is for evil.example, and it asked for 127.0.0.1" &&
+			one.Sent == 0
+	}
+	if !refused {
+		t.Error("nothing says why another name was refused")
+	}
+
+	must(t, c.gate.AllowHost(t.Context(), "out", permit.Deny, permit.HostIs, host))
+	check("the host denied", "out:fetch", to, "403")
+	must(t, c.gate.SetPermission(t.Context(), "out", "network", permit.Deny))
+	check("all taken back", "out:fetch", to, "conclave plugins grant out network")
+}
+
+func TestAHostIsAllowedAtTheMomentItIsUsed(t *testing.T) {
+	t.Parallel()
+	c, page := outwardBound(t)
+	host := strings.TrimPrefix(page, "http://")
+	must(t, c.gate.AllowHost(t.Context(), "out", permit.Allow, permit.HostIs, "api.example.org"))
+	t.Cleanup(c.gate.Attach())
+	to := fmt.Sprintf(`{"address":%q}`, page)
+	asked := func(answer permit.Answer) string {
+		t.Helper()
+		ended := make(chan tool.Result)
+		go func() { ended <- c.call("out:fetch", to) }() // ends with the answer
+		var requests []permit.Request
+		testkit.Until(t, "a request", func() bool { requests = c.gate.Requests(); return len(requests) == 1 })
+		r := requests[0]
+		if !strings.HasSuffix(r.Title, " wants to connect to "+host) ||
+			!strings.HasPrefix(r.Reach, "This address is of this computer or its own network.") || r.Plugin != "out" {
+			t.Errorf("asked %+v", r)
+		}
+		must(t, c.gate.Answer(t.Context(), r.ID, r.Nonce, answer))
+		result := <-ended
+		return chat.TextOf(result.Content) + result.Error
+	}
+	before := c.said("out:process", "{}")
+	no := permit.Answer{Effect: permit.Deny, Scope: permit.Once, Reason: "Not today"}
+	if got := asked(no); !strings.Contains(got, "403") {
+		t.Errorf("denied: %q", got)
+	}
+	if got := asked(permit.Answer{Effect: permit.Allow, Scope: permit.Once}); got != "the page" {
+		t.Errorf("allowed once: %q", got)
+	}
+	if got := asked(permit.Answer{Effect: permit.Allow, Scope: permit.Always}); got != "the page" {
+		t.Errorf("allowed always: %q", got)
+	}
+	c.answers("out:fetch", to, "the page")
+	if requests := c.gate.Requests(); len(requests) != 0 {
+		t.Errorf("asked again: %+v", requests)
+	}
+	s, err := c.host.Status("out")
+	must(t, err)
+	if want := "out may connect to " + host; len(s.Hosts) != 2 || !strings.EqualFold(s.Hosts[1], want) {
+		t.Errorf("the card has %q, want %q", s.Hosts, want)
+	}
+	if after := c.said("out:process", "{}"); after != before {
+		t.Errorf("the process %s was started again as %s for a host", before, after)
+	}
+}
