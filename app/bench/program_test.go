@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -71,10 +70,8 @@ func (p *program) run(args ...string) (string, time.Duration) {
 
 // report gives the middle and the 95th percentile in milliseconds.
 func report(b *testing.B, took []time.Duration, budget float64) {
-	slices.Sort(took)
-	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-	b.ReportMetric(ms(took[len(took)/2]), "ms-p50")
-	b.ReportMetric(ms(took[len(took)*95/100]), "ms-p95")
+	b.ReportMetric(testkit.Milliseconds(testkit.Percentile(took, 50)), "ms-p50")
+	b.ReportMetric(testkit.Milliseconds(testkit.Percentile(took, 95)), "ms-p95")
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(budget, "budget")
 }
@@ -137,8 +134,7 @@ func BenchmarkMemoryOfAPrompt(b *testing.B) {
 		}
 		peaks = append(peaks, most)
 	}
-	slices.Sort(peaks)
-	b.ReportMetric(float64(peaks[len(peaks)/2])/1024, "MB-peak")
+	b.ReportMetric(float64(testkit.Percentile(peaks, 50))/1024, "MB-peak")
 	b.ReportMetric(60, "MB-peak-budget")
 	b.ReportMetric(0, "ns/op")
 }

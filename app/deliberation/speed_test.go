@@ -3,7 +3,6 @@ package deliberation_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"conclave/app/deliberation"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
+	"conclave/app/testkit"
 	"conclave/app/tool"
 	"conclave/app/turn"
 )
@@ -81,8 +81,7 @@ func advised(b *bench, calls int) (council.Run, time.Duration) {
 
 // p50 reports the middle of times.
 func p50(b *testing.B, took []time.Duration, unit time.Duration, name string, budget float64) {
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2])/float64(unit), name+"-p50")
+	b.ReportMetric(float64(testkit.Percentile(took, 50))/float64(unit), name+"-p50")
 	b.ReportMetric(budget, "budget")
 }
 

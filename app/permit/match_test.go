@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/limit"
 	"conclave/app/permit"
+	"conclave/app/testkit"
 )
 
 // rule is one that goes this way for calls of write_note under a condition.
@@ -419,13 +419,7 @@ func BenchmarkDecideAmong10000Rules(b *testing.B) {
 		}
 		slowest = append(slowest, time.Since(began))
 	}
-	b.ReportMetric(float64(percentile(slowest, 0.99).Nanoseconds())/1000, "µs-p99")
-}
-
-// percentile returns the value that this part of all is not above.
-func percentile(all []time.Duration, part float64) time.Duration {
-	slices.Sort(all)
-	return all[min(len(all)-1, int(float64(len(all))*part))]
+	b.ReportMetric(float64(testkit.Percentile(slowest, 99).Nanoseconds())/1000, "µs-p99")
 }
 
 func TestHostileArgumentsDoNotHoldTheGate(t *testing.T) {

@@ -3,13 +3,13 @@ package functions_test
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/python/pythontest"
 	"conclave/app/programtest"
+	"conclave/app/testkit"
 )
 
 const wordCount = `"""Count."""
@@ -34,9 +34,8 @@ async def later(text: str) -> int:
 
 // percentiles reports the median and the 95th percentile in milliseconds.
 func percentiles(b *testing.B, took []time.Duration) {
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
-	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+	b.ReportMetric(testkit.Milliseconds(testkit.Percentile(took, 50)), "p50-ms")
+	b.ReportMetric(testkit.Milliseconds(testkit.Percentile(took, 95)), "p95-ms")
 }
 
 // BenchmarkStartToListed is a cold worker from fork to a listed tool set. The

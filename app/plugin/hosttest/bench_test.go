@@ -3,7 +3,6 @@ package hosttest
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/testkit"
 	"conclave/app/tool"
 	"conclave/app/turn"
 )
@@ -37,10 +37,8 @@ spindle.on("TOOL_INVOCATION", ({ args }) => args.text + " %d");
 
 // percentiles reports the middle and the 95th of a hundred.
 func percentiles(b *testing.B, took []time.Duration, unit time.Duration, name string, less time.Duration) {
-	slices.Sort(took)
 	for _, p := range []int{50, 95} {
-		at := took[min(len(took)-1, len(took)*p/100)] - less
-		b.ReportMetric(float64(at)/float64(unit), fmt.Sprintf("%s-p%d", name, p))
+		b.ReportMetric(float64(testkit.Percentile(took, p)-less)/float64(unit), fmt.Sprintf("%s-p%d", name, p))
 	}
 	b.ReportMetric(0, "ns/op") // the whole loop says nothing
 }

@@ -1,7 +1,6 @@
 package picoclaw_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -10,14 +9,9 @@ import (
 	"conclave/app/llm"
 	"conclave/app/permit"
 	"conclave/app/plugin/host"
+	"conclave/app/testkit"
 	"conclave/app/tool"
 )
-
-// median returns the middle one of many times, in milliseconds.
-func median(all []time.Duration) float64 {
-	slices.Sort(all)
-	return float64(all[len(all)/2].Microseconds()) / 1000
-}
 
 // BenchmarkCall measures a call of an injected tool that its hook answers, without what the
 // turn around it takes: the path of a call with its record, and the hook's process.
@@ -49,7 +43,7 @@ func BenchmarkCall(b *testing.B) {
 		around := 2 * turn()
 		each = append(each, (turn(pairs...)-around)/many)
 	}
-	b.ReportMetric(median(each), "ms-p50")
+	b.ReportMetric(testkit.Milliseconds(testkit.Percentile(each, 50)), "ms-p50")
 }
 
 // BenchmarkFirstHook measures what the first request of a program waits for its hook,
@@ -75,7 +69,7 @@ func BenchmarkFirstHook(b *testing.B) {
 		}
 		bench.host.Close()
 	}
-	b.ReportMetric(median(took), "ms-p50")
+	b.ReportMetric(testkit.Milliseconds(testkit.Percentile(took, 50)), "ms-p50")
 }
 
 // BenchmarkNoHook measures what the points of a turn with one call cost where there is no

@@ -4,10 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"conclave/app/testkit"
 )
 
 // fiveKB is a script of about five kilobytes with one tool.
@@ -87,8 +88,8 @@ func startBenchmark(b *testing.B, entry, text string, options ...option) {
 		computed = append(computed, p.cmd.ProcessState.UserTime()+p.cmd.ProcessState.SystemTime())
 	}
 	report(b, took)
-	slices.Sort(computed) // says more than the time taken where other work shares the machine
-	b.ReportMetric(float64(computed[len(computed)/2].Microseconds())/1000, "cpu-p50-ms")
+	// It says more than the time taken where other work shares the machine.
+	b.ReportMetric(testkit.Milliseconds(testkit.Percentile(computed, 50)), "cpu-p50-ms")
 }
 
 // BenchmarkRoundTrip measures one call through the SDK's client, the wire and a
@@ -169,9 +170,8 @@ func BenchmarkManyStarts(b *testing.B) {
 }
 
 func report(b *testing.B, took []time.Duration) {
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
-	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1000, "p95-ms")
+	b.ReportMetric(testkit.Milliseconds(testkit.Percentile(took, 50)), "p50-ms")
+	b.ReportMetric(testkit.Milliseconds(testkit.Percentile(took, 95)), "p95-ms")
 	b.ReportMetric(0, "ns/op")
 }
 
