@@ -40,6 +40,7 @@ type App struct {
 	Models      *Models
 	Settings    *Settings
 	Council     *Council
+	Activity    *Activity
 	Window      *Window
 }
 
@@ -58,13 +59,14 @@ func New(core Core, log *slog.Logger) *App {
 	a.Council = &Council{
 		opened: map[council.RunID]council.Report{}, lifecycle: l, core: core, log: log, undo: undo, chats: a.Chats,
 	}
+	a.Activity = &Activity{lifecycle: l, core: core, chats: a.Chats}
 	a.Window = &Window{lifecycle: l, core: core, log: log, undo: undo, pictures: newPictures()}
 	return a
 }
 
 // Bind returns the structs whose methods the page may call.
 func (a *App) Bind() []any {
-	return []any{a.Chats, a.Plugins, a.Tools, a.Permissions, a.Models, a.Settings, a.Council, a.Window}
+	return []any{a.Chats, a.Plugins, a.Tools, a.Permissions, a.Models, a.Settings, a.Council, a.Activity, a.Window}
 }
 
 // Startup begins telling the page of changes. Wails calls it once the window

@@ -15,8 +15,9 @@ import (
 // maxShown is how many bytes of one text a card shows.
 const maxShown = 200_000
 
-// callDetail is everything about one call, cleaned for a person.
-func callDetail(r chat.CallRecord) CallDetail {
+// callDetail is everything about one call, cleaned for a person. why tells how it was
+// decided, where that is on record.
+func callDetail(r chat.CallRecord, why []string) CallDetail {
 	d := CallDetail{
 		ID: strconv.FormatUint(r.ID, 10), Arguments: indented(r.Arguments), RawArguments: r.RawArguments,
 		Media:     []transcript.Media{},
@@ -46,7 +47,8 @@ func callDetail(r chat.CallRecord) CallDetail {
 	for _, m := range r.Attachments {
 		d.Media = append(d.Media, *transcript.MediaOf(m))
 	}
-	if r.Decision != "" {
+	d.Why = append(d.Why, why...)
+	if r.Decision != "" && len(why) == 0 {
 		d.Why = append(d.Why, transcript.Sentence(r.Decision)+": "+r.DecidedBy)
 	}
 	d.Why = append(d.Why, "Called by "+r.Caller+", "+r.Timestamp.Local().Format("2006-01-02 15:04:05"))

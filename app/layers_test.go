@@ -158,7 +158,7 @@ var layers = map[string][]string{
 
 	// The window and the terminal: words, interfaces, doers; never an adapter.
 	"app": {
-		"app/fault", "app/bus", "app/chat", "app/cost", "app/llm", "app/tool", "app/permit", "app/settings",
+		"app/fault", "app/bus", "app/chat", "app/activity", "app/cost", "app/llm", "app/tool", "app/permit", "app/settings",
 		"app/transcript", "app/turn", "app/conversation", "app/council", "app/deliberation",
 		"app/plugin", "app/plugin/host", "app/plugin/library",
 		"app/plugin/packages", "app/service",
@@ -166,7 +166,8 @@ var layers = map[string][]string{
 		"github.com/google/uuid",
 	},
 	"app/cli": {
-		"app/fault", "app/chat", "app/jsonobject", "app/call", "app/llm", "app/tool", "app/permit", "app/render",
+		"app/fault", "app/chat", "app/activity", "app/jsonobject", "app/call", "app/llm", "app/tool", "app/permit",
+		"app/render",
 		"app/cost", "app/textdiff", "app/settings", "app/turn", "app/conversation", "app/council", "app/deliberation",
 		"app/plugin", "app/plugin/host", "app/plugin/library",
 		"app/plugin/packages", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid",

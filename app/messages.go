@@ -171,5 +171,5 @@ func (c *Chats) Call(_ string, call string) (CallDetail, error) {
 	if err != nil {
 		return CallDetail{}, err
 	}
-	return callDetail(r), nil
+	return callDetail(r, c.whyOf(r)), nil
 }

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"conclave/app/activity"
 	"conclave/app/chat"
 	"conclave/app/transcript"
 )
@@ -29,6 +30,8 @@ type Store interface {
 
 	PutMedia(ctx context.Context, m *chat.Media) error
 	Media(ctx context.Context, id string) ([]byte, error)
+
+	activity.Log
 
 	// Search finds chats by title and message text, best first: those in use or the
 	// archived ones, rows [offset, offset+limit) of them.

@@ -3,6 +3,7 @@ package app
 import (
 	"time"
 
+	"conclave/app/activity"
 	"conclave/app/chat"
 	"conclave/app/cost"
 	"conclave/app/permit"
@@ -590,6 +591,41 @@ type Hello struct {
 	OpenChat string `json:"open_chat"`
 	// The store was damaged and set aside, or the like; null when all is well.
 	Trouble *Failure `json:"trouble"`
+}
+
+// ActivityList holds entries of the record of what tools did.
+type ActivityList struct {
+	Entries []ActivityEntry `json:"entries"` // the newest first
+	More    bool            `json:"more"`    // there are older ones
+}
+
+// ActivityEntry holds one entry of that record, as a person reads it.
+type ActivityEntry struct {
+	N          uint64          `json:"n"`
+	Time       string          `json:"time"`
+	Kind       activity.Kind   `json:"kind"`
+	Title      string          `json:"title"` // “Saved a note”, or what happened to the record
+	Chat       string          `json:"chat"`  // its id, or ""
+	Call       string          `json:"call"`  // its number, for Chats.Call
+	Who        string          `json:"who"`
+	Tool       string          `json:"tool"` // plugin:name
+	Plugin     string          `json:"plugin"`
+	PluginName string          `json:"plugin_name"`
+	Effect     string          `json:"effect"` // allow, deny, or "" where nothing was decided
+	Outcome    chat.CallStatus `json:"outcome"`
+	MS         int64           `json:"ms"`
+	Size       string          `json:"size"`      // of what it answered
+	Sent       []string        `json:"sent"`      // “1 KiB to example.org”
+	Why        []string        `json:"why"`       // how it was decided, one step a line
+	Arguments  string          `json:"arguments"` // without secrets; "" where they are not kept
+	Left       string          `json:"left"`      // why they are not all there
+	Digest     string          `json:"digest"`    // of the entry
+}
+
+// ActivityReport says whether the record is as it was written.
+type ActivityReport struct {
+	OK       bool   `json:"ok"`
+	Sentence string `json:"sentence"`
 }
 
 // stamp is a time as the page reads it, or "".

@@ -76,6 +76,7 @@ type Detail struct {
 	Size      int                 `json:"arguments_bytes"`
 	Left      string              `json:"arguments_left,omitempty"` // why there are none: a sentence
 	Path      []chat.DecisionStep `json:"path,omitempty"`
+	Origins   []chat.Origin       `json:"origins,omitempty"` // of the texts for which a person was asked
 	Why       string              `json:"why,omitempty"`
 	Output    string              `json:"output_sha256,omitempty"` // over the salt and what the tool answered
 }
@@ -153,7 +154,7 @@ func Of(r chat.CallRecord, mask func(string) string) (Entry, []byte, error) {
 	if e.Time.IsZero() {
 		e.Time = r.Timestamp
 	}
-	d := Detail{Salt: rand.Text(), Size: len(r.Arguments)}
+	d := Detail{Salt: rand.Text(), Size: len(r.Arguments), Origins: r.Origins}
 	if mask == nil {
 		d.Left, mask = unmasked, func(string) string { return "" }
 	} else {

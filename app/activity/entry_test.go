@@ -84,14 +84,14 @@ func TestADigestOfTheOutputTellsItApartAndNotWhatItWas(t *testing.T) {
 func TestWhyACallWasRefusedIsToldAsItWas(t *testing.T) {
 	for want, r := range map[string]chat.CallRecord{
 		"Step 2, your refusals: refused, rule: Notes may not run write_note.|" +
-			"It was refused by a rule of yours: rule: Notes may not run write_note.": {
+			"It was refused by a rule of yours: Notes may not run write_note.": {
 			Decision: "deny", Decider: "rule grant_1", DecidedBy: "rule: Notes may not run write_note",
 			Path: []chat.DecisionStep{{
 				Number: 2, Name: "your refusals", Effect: "deny", Why: "rule: Notes may not run write_note", Rule: "grant_1",
 			}},
 		},
 		"Nothing was decided about it: its arguments did not fit.": {Status: chat.CallBadArguments},
-		"It was refused by: hook: not on Sundays.": {
+		"It was refused by a hook: not on Sundays.": {
 			Decision: "deny", Decider: "hook", DecidedBy: "not on Sundays",
 		},
 	} {

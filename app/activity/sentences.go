@@ -50,14 +50,14 @@ func decided(e Entry, d *Detail) string {
 		line += " by you"
 	case strings.HasPrefix(e.By, "rule "):
 		line += " by a rule of yours"
-	case e.By != "":
-		line += " by: " + e.By
+	case e.By == "hook":
+		line += " by a hook"
 	}
 	if e.Waited > 0 {
 		line += ", after " + took(e.Waited)
 	}
 	if d != nil && d.Why != "" {
-		line += ": " + d.Why
+		line += ": " + strings.TrimPrefix(d.Why, "rule: ")
 	}
 	return line + "."
 }

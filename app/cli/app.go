@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"conclave/app/activity"
 	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/conversation"
@@ -41,6 +42,7 @@ type App struct {
 
 	HTTP     HTTPTools
 	Chats    Chats
+	Activity activity.Log
 	Models   Models
 	Settings *settings.Current
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,36 +19,11 @@ func (c *command) backupCommand() *cobra.Command {
 		"Write a copy of the store: chats, records, settings, permissions; no keys, no media", exactly("a file"), c.backup)
 }
 
-// backup writes the copy beside FILE and gives it its name once it is whole. A
-// file that is there already is not written over.
+// backup writes a copy of the store to a new file.
 func (c *command) backup(ctx context.Context, app *App, args []string) (err error) {
-	const op = "cli.backup"
-	path := c.Path(args[0])
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return fault.Wrap(fault.Conflict, op, "There is a file "+args[0]+" already.", "Choose another name.", err)
-	}
-	// A name that nobody knows before: a link that lies there would be written through.
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
+	path, size, err := c.writeNew("cli.backup", args[0], func(w io.Writer) error { return app.Backup(ctx, w) })
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, op, "The file "+args[0]+" cannot be written.",
-			"Check its folder, or choose another.", err)
-	}
-	temp := f.Name()
-	defer os.Remove(temp) //nolint:errcheck // it is gone after the rename
-	err = app.Backup(ctx, f)
-	if err == nil {
-		err = f.Sync()
-	}
-	var size int64
-	if info, statErr := f.Stat(); statErr == nil {
-		size = info.Size()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(temp, path)
-	}
-	if err != nil {
-		return fault.Wrap(fault.Unavailable, op, "The copy "+args[0]+" was not finished: "+oneLine(err.Error())+".",
-			"Check the space on its disk.", err)
+		return err
 	}
 	if c.json {
 		return c.printJSON(map[string]any{"file": path, "size": size})
@@ -55,6 +31,38 @@ func (c *command) backup(ctx context.Context, app *App, args []string) (err erro
 	_, err = fmt.Fprintf(c.Out, "Copied the store to %s (%.1f MB). Go back to it with conclave restore.\n", path,
 		float64(size)/1e6)
 	return err
+}
+
+// writeNew writes a file beside the one that name says, and gives it that name once it is
+// whole. A file that is there already is not written over.
+func (c *command) writeNew(op, name string, write func(io.Writer) error) (path string, size int64, err error) {
+	path = c.Path(name)
+	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+		return "", 0, fault.Wrap(fault.Conflict, op, "There is a file "+name+" already.", "Choose another name.", err)
+	}
+	// A name that nobody knows before: a link that lies there would be written through.
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.new")
+	if err != nil {
+		return "", 0, fault.Wrap(fault.Unavailable, op, "The file "+name+" cannot be written.",
+			"Check its folder, or choose another.", err)
+	}
+	temp := f.Name()
+	defer os.Remove(temp) //nolint:errcheck // it is gone after the rename
+	err = write(f)
+	if err == nil {
+		err = f.Sync()
+	}
+	if info, statErr := f.Stat(); statErr == nil {
+		size = info.Size()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		return "", 0, fault.Wrap(fault.Unavailable, op, "The file "+name+" was not finished: "+oneLine(err.Error())+".",
+			"Check the space on its disk.", err)
+	}
+	return path, size, nil
 }
 
 func (c *command) restoreCommand() *cobra.Command {

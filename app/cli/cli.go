@@ -267,7 +267,8 @@ func (c *command) root() *cobra.Command {
 	flags.BoolVar(&c.json, "json", false, "print JSON")
 	root.AddCommand(
 		c.promptCommand(), c.chatCommand(), c.toolsCommand(), c.pluginsCommand(), c.modelsCommand(),
-		c.councilCommand(), c.permissionsCommand(), c.logsCommand(), c.httpCommand(), c.chatsCommand(), c.backupCommand(),
+		c.councilCommand(), c.permissionsCommand(), c.activityCommand(),
+		c.logsCommand(), c.httpCommand(), c.chatsCommand(), c.backupCommand(),
 		c.restoreCommand(),
 		c.compactCommand(),
 		c.doctorCommand(), c.versionCommand(),

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"conclave/app/activity"
 	"conclave/app/chat"
+	"conclave/app/fault"
 	"conclave/app/permit"
 
 	"github.com/spf13/cobra"
@@ -107,21 +109,51 @@ func (c *command) explainCall(ctx context.Context, app *App, args []string) erro
 	if err != nil {
 		return err
 	}
+	row, err := app.Activity.ActivityOf(ctx, id)
+	if err != nil && fault.KindOf(err) != fault.NotFound {
+		return err
+	}
+	e, d, readErr := row.Read()
+	if err == nil && readErr != nil {
+		return fault.Wrap(fault.Damaged, "cli.explain", "What is on record of the call cannot be read.",
+			"conclave activity --verify says more.", readErr)
+	}
 	if c.json {
 		out := map[string]any{
 			"call": args[0], "tool": r.ToolID, "caller": r.Caller, "decision": r.Decision, "decided_by": r.DecidedBy,
+		}
+		if err == nil {
+			out["entry"], out["sentences"] = e.N, activity.Sentences(e, d)
+			out["by"], out["rule"], out["waited_ms"] = e.By, e.Rule, e.Waited
+			if d != nil {
+				out["path"] = d.Path
+			}
 		}
 		if len(r.Origins) > 0 {
 			out["origins"] = r.Origins
 		}
 		return c.printJSON(out)
 	}
-	_, err = fmt.Fprintf(c.Out, "%s, called by %s: %s (%s)\n", r.ToolID, r.Caller, r.Decision,
-		strings.TrimSpace(r.DecidedBy))
-	if err == nil && len(r.Origins) > 0 {
-		_, err = fmt.Fprintf(c.Out, "It was asked about because the chat contained %s.\n", permit.OriginWords(r.Origins))
+	if _, err := fmt.Fprintf(c.Out, "%s, called by %s: %s (%s)\n", r.ToolID, r.Caller, r.Decision,
+		strings.TrimSpace(r.DecidedBy)); err != nil {
+		return err
 	}
-	return err
+	if len(r.Origins) > 0 {
+		if _, err := fmt.Fprintf(c.Out, "It was asked about because the chat contained %s.\n",
+			permit.OriginWords(r.Origins)); err != nil {
+			return err
+		}
+	}
+	told := []string{"By which steps is not on record: it has not ended, or was made before they were kept."}
+	if err == nil {
+		told = activity.Sentences(e, d)
+	}
+	for _, line := range told {
+		if _, err := fmt.Fprintln(c.Out, "  "+line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (c *command) revokeGrant(ctx context.Context, app *App, args []string) error {

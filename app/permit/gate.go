@@ -213,7 +213,7 @@ func (g *Gate) Decide(ctx context.Context, call Call) Decision {
 	if d.Path == nil {
 		d.Path = path
 	}
-	if n := len(path); n > 0 && path[n-1].Effect == Ask {
+	if n := len(path); n > 0 && path[n-1].Effect == Ask && (d.By != "nobody to ask" || d.Expired) {
 		d.Waited = g.o.Now().Sub(asked)
 	}
 	return d

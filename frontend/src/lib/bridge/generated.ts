@@ -22,6 +22,77 @@ export type Act =
   | "finish" // nothing new begins, what is under way ends, the main model answers with what there is
   | "stop"; // as Finish, and the main model does not answer
 
+/** Activity is bound: the record of what tools did. */
+export interface ActivityCalls {
+  /**
+   * Export asks where, and writes the entries that chat and plugin select there as JSON Lines;
+   * "" when the person changed their mind.
+   */
+  Export(conversation: string, plugin: string): Promise<string>;
+  /**
+   * List returns entries of the record, the newest first: those before the one with the number
+   * given, 0 for the newest. chat and plugin select; empty is all.
+   */
+  List(conversation: string, plugin: string, before: number): Promise<ActivityList>;
+  /** Verify checks the whole record. */
+  Verify(): Promise<ActivityReport>;
+}
+
+/** ActivityEntry holds one entry of that record, as a person reads it. */
+export interface ActivityEntry {
+  n: number;
+  time: string;
+  kind: ActivityKind;
+  /** “Saved a note”, or what happened to the record */
+  title: string;
+  /** its id, or "" */
+  chat: string;
+  /** its number, for Chats.Call */
+  call: string;
+  who: string;
+  /** plugin:name */
+  tool: string;
+  plugin: string;
+  plugin_name: string;
+  /** allow, deny, or "" where nothing was decided */
+  effect: string;
+  outcome: CallStatus;
+  ms: number;
+  /** of what it answered */
+  size: string;
+  /** “1 KiB to example.org” */
+  sent: string[];
+  /** how it was decided, one step a line */
+  why: string[];
+  /** without secrets; "" where they are not kept */
+  arguments: string;
+  /** why they are not all there */
+  left: string;
+  /** of the entry */
+  digest: string;
+}
+
+/** ActivityKind says what an entry tells of. */
+export type ActivityKind =
+  | "call" // a call of a tool ended
+  | "erased" // a chat was deleted for good, and with it the details of its calls
+  | "cut" // the oldest entries were removed, because there were too many
+  | "broken"; // Conclave opened the record and found another end than it had written
+
+/** ActivityList holds entries of the record of what tools did. */
+export interface ActivityList {
+  /** the newest first */
+  entries: ActivityEntry[];
+  /** there are older ones */
+  more: boolean;
+}
+
+/** ActivityReport says whether the record is as it was written. */
+export interface ActivityReport {
+  ok: boolean;
+  sentence: string;
+}
+
 /** Answer is a person's answer to a request. */
 export interface Answer {
   /** allow or deny */
@@ -157,6 +228,21 @@ export type CallState =
   | "failed" // raised, bad arguments, timeout, died, unknown tool
   | "expired" // nobody answered in time
   | "stopped"; // the person stopped the answer
+
+/** CallStatus says what became of one tool call (contracts/llm-functions, section 9). */
+export type CallStatus =
+  | "asked"
+  | "running"
+  | "ok"
+  | "raised"
+  | "refused"
+  | "cancelled"
+  | "unknown"
+  | "bad_arguments"
+  | "timeout"
+  | "died"
+  | "paused"
+  | "limit";
 
 /** Called is one call of a tool by a member, as a lane marks it. */
 export interface Called {
@@ -2326,5 +2412,6 @@ export interface Calls {
   models: ModelsCalls;
   settings: SettingsCalls;
   council: CouncilCalls;
+  activity: ActivityCalls;
   window: WindowCalls;
 }

@@ -1,0 +1,138 @@
+package app
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strconv"
+
+	"conclave/app/activity"
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/limit"
+	"conclave/app/permit"
+	"conclave/app/tool"
+	"conclave/app/transcript"
+
+	"github.com/wailsapp/wails/v2/pkg/runtime"
+)
+
+// Activity is bound: the record of what tools did.
+type Activity struct {
+	*lifecycle
+	core  Core
+	chats *Chats
+}
+
+// activityPage is how many entries the page is given at once.
+const activityPage = 50
+
+// List returns entries of the record, the newest first: those before the one with the number
+// given, 0 for the newest. chat and plugin select; empty is all.
+func (a *Activity) List(conversation, plugin string, before uint64) (ActivityList, error) {
+	rows, err := a.core.Store.Activity(a.call(), activity.Filter{
+		Chat: chat.ConversationID(conversation), Plugin: plugin, Before: before, Limit: activityPage + 1,
+	})
+	if err != nil {
+		return ActivityList{}, err
+	}
+	out := ActivityList{Entries: []ActivityEntry{}, More: len(rows) > activityPage}
+	for _, row := range rows[:min(len(rows), activityPage)] {
+		out.Entries = append(out.Entries, a.view(row))
+	}
+	return out, nil
+}
+
+// Verify checks the whole record.
+func (a *Activity) Verify() (ActivityReport, error) {
+	report, err := a.core.Store.VerifyActivity(a.call())
+	if err != nil {
+		return ActivityReport{}, err
+	}
+	return ActivityReport{OK: report.OK, Sentence: report.Sentence()}, nil
+}
+
+// Export asks where, and writes the entries that chat and plugin select there as JSON Lines;
+// "" when the person changed their mind.
+func (a *Activity) Export(conversation, plugin string) (string, error) {
+	ctx := a.window()
+	if ctx == nil {
+		return "", errNoContext
+	}
+	path, err := runtime.SaveFileDialog(ctx, runtime.SaveDialogOptions{
+		DefaultFilename: "activity.jsonl", CanCreateDirectories: true,
+	})
+	if err != nil || path == "" {
+		return "", err
+	}
+	var text bytes.Buffer
+	f := activity.Filter{Chat: chat.ConversationID(conversation), Plugin: plugin}
+	if _, err := activity.Export(ctx, a.core.Store, f, &text); err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+		return "", fault.Wrap(fault.Unavailable, "app.save", "The file "+path+" could not be written.",
+			"Choose another place.", err)
+	}
+	return path, nil
+}
+
+// view returns an entry as the page shows it.
+func (a *Activity) view(row activity.Row) ActivityEntry {
+	e, d, err := row.Read()
+	if err != nil {
+		return ActivityEntry{Title: "An entry that cannot be read", Sent: []string{}, Why: []string{}}
+	}
+	out := ActivityEntry{
+		N: e.N, Time: stamp(e.Time), Kind: e.Kind, Chat: string(e.Chat), Effect: e.Effect, Outcome: e.Outcome,
+		MS: int64(e.MS), Digest: row.Hash, Sent: []string{}, Why: activity.Sentences(e, d),
+	}
+	if e.Kind != activity.Called {
+		out.Title = activity.Event(e)
+		return out
+	}
+	words := a.chats.callWords(chat.CallRecord{ToolID: e.Tool, ToolName: e.Tool, Plugin: e.Plugin})
+	out.Call, out.Tool, out.Plugin = strconv.FormatUint(e.Call, 10), transcript.OneLine(e.Tool), e.Plugin
+	out.PluginName, out.Who = transcript.OneLine(words.Plugin), permit.CallerName(permit.Caller(e.Caller), "")
+	out.Title = transcript.OneLine(words.Did)
+	if e.Outcome != chat.CallOK {
+		out.Title = transcript.Sentence(transcript.OneLine(words.Doing))
+	}
+	out.Size = limit.Size(e.Output)
+	for _, s := range e.Sent {
+		out.Sent = append(out.Sent, fmt.Sprintf("%s to %s", limit.Size(s.Bytes), transcript.OneLine(s.Host)))
+	}
+	for i, line := range out.Why {
+		out.Why[i] = transcript.OneLine(line)
+	}
+	if d != nil {
+		out.Arguments, _ = tool.Strip(indented(json.RawMessage(d.Arguments)))
+		out.Left = d.Left
+		if d.Beginning != "" {
+			beginning, _ := tool.Strip(d.Beginning)
+			out.Arguments, out.Left = beginning, limit.ActivityArguments.Person
+		}
+	}
+	return out
+}
+
+// whyOf tells why a call was decided as it was, from the record; nil where it has no entry.
+func (c *Chats) whyOf(r chat.CallRecord) []string {
+	if !r.Status.Over() {
+		return nil
+	}
+	row, err := c.core.Store.ActivityOf(c.call(), r.ID)
+	if err != nil {
+		return nil
+	}
+	e, d, err := row.Read()
+	if err != nil {
+		return nil
+	}
+	why := activity.Sentences(e, d)
+	for i, line := range why {
+		why[i] = transcript.OneLine(line)
+	}
+	return why
+}

@@ -1,0 +1,137 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"conclave/app/activity"
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/limit"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *command) activityCommand() *cobra.Command {
+	var f activity.Filter
+	var conversation, export string
+	var verify bool
+	cmd := &cobra.Command{
+		Use: "activity", Short: "Show what tools did and why they were allowed to; verify and export that record",
+		Long: "Show the record of activity: each call of a tool that ended, who called it, who decided\n" +
+			"and what came of it. Its entries are chained by their digests, so that --verify tells\n" +
+			"whether one was changed, removed or added outside Conclave.",
+		Args: noArguments,
+	}
+	cmd.Flags().IntVarP(&f.Limit, "lines", "n", 100, "only the newest N; 0 is all")
+	cmd.Flags().StringVar(&conversation, "chat", "", "only calls of this chat")
+	cmd.Flags().StringVar(&f.Plugin, "plugin", "", "only calls of this plugin's tools")
+	cmd.Flags().StringVar(&export, "export", "", "write all of them to FILE as JSON Lines; - is standard output")
+	cmd.Flags().BoolVar(&verify, "verify", false, "check the whole record, and name the first broken link")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if f.Limit < 0 {
+			return usageError("-n takes a number that is not negative")
+		}
+		if verify && export != "" {
+			return usageError("--verify and --export are two things: give one of them")
+		}
+		f.Chat = chat.ConversationID(conversation)
+		app, err := c.app(cmd.Context(), false)
+		if err != nil {
+			return err
+		}
+		defer app.Close()
+		switch {
+		case verify:
+			return c.verifyActivity(cmd.Context(), app)
+		case export != "":
+			return c.exportActivity(cmd.Context(), app, f, export)
+		}
+		return c.listActivity(cmd.Context(), app, f)
+	}
+	return cmd
+}
+
+func (c *command) verifyActivity(ctx context.Context, app *App) error {
+	report, err := app.Activity.VerifyActivity(ctx)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		err = c.printJSON(report)
+	} else if report.OK {
+		_, err = fmt.Fprintln(c.Out, report.Sentence())
+	}
+	if err != nil || report.OK {
+		return err
+	}
+	return fault.New(fault.Damaged, "cli.activity", report.Sentence(),
+		"Find out who may write in "+app.Data+"; a copy in its folder backups may have the record whole.")
+}
+
+func (c *command) exportActivity(ctx context.Context, app *App, f activity.Filter, name string) error {
+	if name == "-" {
+		_, err := activity.Export(ctx, app.Activity, f, c.Out)
+		return err
+	}
+	n := 0
+	path, size, err := c.writeNew("cli.activity", name, func(w io.Writer) (err error) {
+		n, err = activity.Export(ctx, app.Activity, f, w)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.json {
+		return c.printJSON(map[string]any{"file": path, "size": size, "entries": n})
+	}
+	_, err = fmt.Fprintf(c.Out, "Wrote %d entries to %s.\n", n, path)
+	return err
+}
+
+func (c *command) listActivity(ctx context.Context, app *App, f activity.Filter) error {
+	rows, err := app.Activity.Activity(ctx, f)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(rows)
+	if c.json {
+		return c.printJSON(rows)
+	}
+	table := newTable("ENTRY", "TIME", "WHO", "CALL", "TOOL", "DECISION", "OUTCOME", "SENT")
+	for _, row := range rows {
+		e, _, err := row.Read()
+		if err != nil {
+			table.add("?", "", "", "", "", "", "", "it cannot be read; conclave activity --verify says more")
+			continue
+		}
+		n, at := strconv.FormatUint(e.N, 10), e.Time.Local().Format("2006-01-02 15:04:05")
+		if e.Kind != activity.Called {
+			table.add(n, at, "Conclave", "", "", "", "", activity.Event(e))
+			continue
+		}
+		table.add(n, at, e.Caller, strconv.FormatUint(e.Call, 10), oneLine(e.Tool), decisionOf(e), string(e.Outcome),
+			sentOf(e))
+	}
+	return table.print(c, "No tool call is on record.")
+}
+
+func decisionOf(e activity.Entry) string {
+	if e.Effect == "" {
+		return "-"
+	}
+	return oneLine(e.Effect + ", " + e.By)
+}
+
+// sentOf says how much a call sent where.
+func sentOf(e activity.Entry) string {
+	var all []string
+	for _, s := range e.Sent {
+		all = append(all, limit.Size(s.Bytes)+" to "+s.Host)
+	}
+	return strings.Join(all, ", ")
+}
