@@ -46,7 +46,7 @@ func fullRecord(t *testing.T) chat.CallRecord {
 		Path:  []chat.DecisionStep{{Number: 9, Name: "default", Effect: "ask", Why: "first"}}, Rule: "grant_1", Waited: 2,
 		Origins: []chat.Origin{{Kind: chat.FromWeb, Name: "example.org"}},
 		Brought: []chat.Origin{{Kind: chat.FromTool, Name: "web"}},
-		Code: "c0de", Sent: []chat.Sending{{Host: "api.example.org", Bytes: 12}},
+		Code:    "c0de", Sent: []chat.Sending{{Host: "api.example.org", Bytes: 12}},
 	}
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {
