@@ -448,6 +448,55 @@ func TestACallIsAlwaysAllowedUnderAConditionOfItsCard(t *testing.T) {
 	}
 }
 
+func TestF16ACardNamesWhereTextCameFromAndAYesCanTrustIt(t *testing.T) {
+	call := func(id string) []llmtest.Step {
+		return []llmtest.Step{llmtest.Call(id, "write_note", `{"text":"some words"}`)}
+	}
+	w := open(t, call("1"), say("Done."), call("2"), say("Done again."), call("3"), say("Not done.")).quiet()
+	w.lend(answering("noted"), nil)
+	must(t, w.core.Gate.SetPermission(t.Context(), "notes", "cors_proxy", permit.Allow))
+	_, err := w.core.Gate.AddRule(t.Context(), permit.Rule{
+		Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+	})
+	must(t, err)
+	waiting := func() app.PermissionRequestView {
+		var list app.PermissionRequestList
+		w.until("the card", func() bool {
+			var err error
+			list, err = w.Permissions.Requests()
+			must(t, err)
+			return len(list.Requests) == 1
+		})
+		return list.Requests[0]
+	}
+	id := w.ask("", "Note it.") // nothing came from outside yet
+	w.send(id, "Again.")
+	q := waiting()
+	const source = "what the plugin Notes returned"
+	if q.Trust != source || q.Reason != "Asked because: this chat contains "+source+"." || len(q.Scopes) != 1 {
+		t.Errorf("the card is %+v", q)
+	}
+	must(t, w.Permissions.Answer(q.ID, q.Nonce, app.AnswerView{Effect: "allow", Scope: "once", Trust: true}))
+	w.over(id)
+	sources, err := w.Permissions.Sources(id)
+	if err != nil || len(sources) != 1 || sources[0].Source != source || sources[0].Rule == "" || !sources[0].Named {
+		t.Fatalf("the sources are %+v, %v", sources, err)
+	}
+	if _, err := w.Permissions.Revoke(sources[0].Rule); err != nil {
+		t.Fatal(err)
+	}
+	kind(t, "what is no source", w.Permissions.Trust(id, "text from example.org"), fault.NotFound, "Nothing in this chat")
+	must(t, w.Permissions.Trust(id, source))
+	w.ask(id, "And once more.")
+	rules, err := w.Permissions.Rules()
+	if err != nil || len(rules.Rules) != 3 ||
+		!slices.ContainsFunc(rules.Rules, func(r app.RuleView) bool {
+			return r.Sentence == "What the plugin Notes returned is trusted in one chat."
+		}) {
+		t.Errorf("the rules are %+v, %v", rules.Rules, err)
+	}
+}
+
 func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
 	w := open(t,
 		[]llmtest.Step{llmtest.Call("1", "write_note", `{"text":"buy milk"}`)}, say("Written."),

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"conclave/app/bus"
+	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/tool"
@@ -46,6 +47,7 @@ func (p *Permissions) Requests() (PermissionRequestList, error) {
 		for _, c := range q.Capabilities {
 			v.Capabilities = append(v.Capabilities, c.Label())
 		}
+		v.Trust, _ = q.Vouchable()
 		if q.Conversation != "" {
 			v.Seq, v.Call, v.Title = p.chats.place(q)
 		}
@@ -92,9 +94,13 @@ func (p *Permissions) Answer(request, nonce string, answer AnswerView) error {
 		}
 		a.Arguments = json.RawMessage(answer.Arguments)
 	}
-	if answer.Only != 0 {
+	if answer.Only != 0 || answer.Trust {
 		waiting := p.core.Gate.Requests() // of one that is settled, the gate says so
-		if i := slices.IndexFunc(waiting, func(q permit.Request) bool { return q.ID == request }); i >= 0 {
+		i := slices.IndexFunc(waiting, func(q permit.Request) bool { return q.ID == request })
+		if i >= 0 && answer.Trust {
+			a.Vouch = waiting[i].Origins
+		}
+		if i >= 0 && answer.Only != 0 {
 			offered := waiting[i].Matches
 			if answer.Only < 0 || answer.Only > len(offered) {
 				return fault.New(fault.Invalid, "app.answer", "The request has no such condition.", "Look at it again.")
@@ -103,6 +109,43 @@ func (p *Permissions) Answer(request, nonce string, answer AnswerView) error {
 		}
 	}
 	return p.core.Gate.Answer(ctx, request, nonce, a)
+}
+
+// Sources returns where text in a chat came from that neither the person nor its model
+// wrote, in the order in which it came.
+func (p *Permissions) Sources(conversation string) ([]OriginView, error) {
+	origins, err := p.origins(conversation)
+	trusted := p.core.Gate.Vouched(id(conversation))
+	out := make([]OriginView, len(origins))
+	for i, o := range origins {
+		out[i] = OriginView{Source: o.String(), Rule: trusted[o], Named: o.Kind != chat.FromMore}
+	}
+	return out, err
+}
+
+// Trust has the person vouch for a source of a chat, as Sources names it. Revoke takes it
+// back.
+func (p *Permissions) Trust(conversation, source string) error {
+	origins, err := p.origins(conversation)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(origins, func(o chat.Origin) bool { return o.String() == source })
+	if i < 0 {
+		return fault.New(fault.NotFound, "app.trust", "Nothing in this chat comes from there any more.", "Look again.")
+	}
+	_, err = p.core.Gate.Vouch(p.call(), id(conversation), origins[i])
+	return err
+}
+
+func (p *Permissions) origins(conversation string) ([]chat.Origin, error) {
+	ctx := p.call()
+	c, err := p.core.Store.Conversation(ctx, id(conversation))
+	if err != nil {
+		return nil, err
+	}
+	path, err := p.core.Store.Path(ctx, id(conversation))
+	return chat.OriginsOf(c, path), err
 }
 
 // Rules returns the rules of every scope, oldest first.

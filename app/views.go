@@ -379,6 +379,7 @@ type PermissionRequestView struct {
 	Count        int            `json:"count"`  // identical calls merged into it, at least 1
 	Scopes       []permit.Scope `json:"scopes"` // what may be offered, narrowest first
 	Only         []string       `json:"only"`   // conditions it can always be allowed under: “only in /home/me/Notes”
+	Trust        string         `json:"trust"`  // for what an answer can vouch in this chat: “text from example.org”; or ""
 	Asked        string         `json:"asked"`
 	Expires      string         `json:"expires"`
 	Hidden       int            `json:"hidden"` // hidden characters removed from what is shown
@@ -398,6 +399,15 @@ type AnswerView struct {
 	Arguments string        `json:"arguments"` // edited arguments as JSON text; "" = as asked
 	Reason    string        `json:"reason"`    // what the model is told of a refusal; "" = nothing
 	Only      int           `json:"only"`      // which of the request's only, counted from 1; 0 = none
+	Trust     bool          `json:"trust"`     // vouches for what the request's trust says
+}
+
+// OriginView says where text in a chat came from that neither the person nor its model
+// wrote.
+type OriginView struct {
+	Source string `json:"source"` // “text from example.org”
+	Rule   string `json:"rule"`   // by which it is trusted in this chat; or ""
+	Named  bool   `json:"named"`  // it can be trusted
 }
 
 // PermissionRequestList holds all requests that wait.

@@ -108,6 +108,17 @@ func (w *whole) answers(in chat.ConversationID, tool string) string {
 	return resultsOf(requests[len(requests)-1])
 }
 
+// trusts has the person vouch for all that a chat holds of others.
+func (w *whole) trusts(in chat.ConversationID) {
+	w.t.Helper()
+	path, err := w.Store.Path(w.t.Context(), in)
+	must(w.t, err)
+	for _, o := range chat.OriginsOf(chat.Conversation{}, path) {
+		_, err := w.Gate.Vouch(w.t.Context(), in, o)
+		must(w.t, err)
+	}
+}
+
 // resultsOf returns the text of the last result of a tool in a request.
 func resultsOf(r llm.Request) string {
 	last := ""
@@ -179,6 +190,7 @@ func TestNK30NK34NK38AServiceThatRegistersFromEndToEnd(t *testing.T) {
 	}
 	check := func(when string) {
 		t.Helper()
+		w.trusts(in.ID) // a program of its own may read and send whatever it likes
 		if got := w.answers(in.ID, "weather"); got != "weather of Oslo: rain" {
 			t.Errorf("%s the model is told %q", when, got)
 		}

@@ -43,6 +43,7 @@ const answers: Record<string, unknown> = Object.fromEntries([
     (name) => [name, { token: "undo", sentence: "It is done." } satisfies t.Undo],
   ),
   ["Permissions.Revoke", { token: "undo", sentence: "The rule was taken back." } satisfies t.Undo],
+  ["Permissions.Sources", []],
   ["Plugins.Add", "moon"],
   ["Plugins.New", "my_tool"],
   ["Models.Add", "mine"],

@@ -105,6 +105,8 @@ export interface Answer {
   reason: string;
   /** which of the request's only, counted from 1; 0 = none */
   only: number;
+  /** vouches for what the request's trust says */
+  trust: boolean;
 }
 
 /** Ballot is one member's vote. */
@@ -1221,6 +1223,16 @@ export interface Opinion {
   points: Point[];
 }
 
+/** Origin says where text in a chat came from that neither the person nor its model wrote. */
+export interface Origin {
+  /** “text from example.org” */
+  source: string;
+  /** by which it is trusted in this chat; or "" */
+  rule: string;
+  /** it can be trusted */
+  named: boolean;
+}
+
 /** Original is a call as its caller asked for it, before hooks changed it. */
 export interface Original {
   /** its name, where hooks chose another tool; else "" */
@@ -1383,6 +1395,8 @@ export interface PermissionRequest {
   scopes: Scope[];
   /** conditions it can always be allowed under: “only in /home/me/Notes” */
   only: string[];
+  /** for what an answer can vouch in this chat: “text from example.org”; or "" */
+  trust: string;
   asked: string;
   expires: string;
   /** hidden characters removed from what is shown */
@@ -1424,11 +1438,21 @@ export interface PermissionsCalls {
   /** SetPaused pauses or resumes all tools. */
   SetPaused(paused: boolean): Promise<void>;
   /**
+   * Sources returns where text in a chat came from that neither the person nor its model wrote,
+   * in the order in which it came.
+   */
+  Sources(conversation: string): Promise<Origin[]>;
+  /**
    * StartUnattended lets the main model's tools run without asking for 15 or 60 minutes, for so
    * many calls, until models have cost so much, in US dollars. The kind is invalid for other
    * bounds.
    */
   StartUnattended(minutes: number, calls: number, spend: number): Promise<void>;
+  /**
+   * Trust has the person vouch for a source of a chat, as Sources names it. Revoke takes it
+   * back.
+   */
+  Trust(conversation: string, source: string): Promise<void>;
 }
 
 /** Persona is how a member is to think and speak. */

@@ -3,5 +3,5 @@ import type { Answer } from "../bridge/generated";
 
 /** Allowed or refused for this time only. */
 export function once(effect: Answer["effect"], change: Partial<Answer> = {}): Answer {
-  return { effect, scope: "once", arguments: "", reason: "", only: 0, ...change };
+  return { effect, scope: "once", arguments: "", reason: "", only: 0, trust: false, ...change };
 }

@@ -332,6 +332,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       count: 1,
       scopes: ["once", "this-answer", "this-chat", "until-quit", "always"],
       only: [],
+      trust: "",
       asked: new Date().toISOString(),
       expires: new Date(Date.now() + 600_000).toISOString(),
       hidden: 0,

@@ -51,6 +51,7 @@ export class FakePermissions {
       asked: new Date().toISOString(),
       expires: new Date(Date.now() + 600_000).toISOString(),
       hidden: 0,
+      trust: "",
       original: null,
     });
     c.waiting = true;
