@@ -8,10 +8,13 @@ import (
 	"time"
 )
 
+// DefaultAttempts is how many requests are made in all where a Policy says nothing.
+const DefaultAttempts = 3
+
 // Policy bounds how often a request is tried again. The zero value is the
 // default.
 type Policy struct {
-	Attempts int           // requests in all; 0 = 3, 1 = no retry
+	Attempts int           // requests in all; 0 = DefaultAttempts, 1 = no retry
 	Base     time.Duration // the first wait, doubled each time; 0 = 500 ms
 	// Max is the longest single wait; 0 = 20 s, about as long as a person watches
 	// a waiting line before wanting to decide for himself. A provider that asks
@@ -23,7 +26,7 @@ type Policy struct {
 
 func (p Policy) filled() Policy {
 	if p.Attempts <= 0 {
-		p.Attempts = 3
+		p.Attempts = DefaultAttempts
 	}
 	if p.Base <= 0 {
 		p.Base = 500 * time.Millisecond

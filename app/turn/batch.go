@@ -130,7 +130,7 @@ func (t *run) answered(c *call.Call, limit bool) *tool.Result {
 // onCallEvent passes on the events of a call.
 func (t *run) onCallEvent(e call.Event) {
 	if e.Kind == call.Noted {
-		t.emit(Event{Kind: Noted, Note: e.Note})
+		t.emit(Event{Kind: Noted, Note: e.Note, Call: &e.Record})
 		return
 	}
 	kinds := map[call.EventKind]EventKind{

@@ -3,6 +3,7 @@ package turn
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"conclave/app/chat"
 	"conclave/app/permit"
@@ -30,6 +31,7 @@ const (
 	Answered         EventKind = "tool_result"   // Call, Result
 	Saved            EventKind = "message_saved" // Seq: an assistant or tool message is whole
 	Used             EventKind = "usage"         // Usage of one request
+	Replied          EventKind = "replied"       // Calls: the model has answered one request
 	Noted            EventKind = "note"          // Note: a sentence for the person
 	Ended            EventKind = "turn_ended"    // Reason, Seq of the last message, Message
 
@@ -49,8 +51,12 @@ type Event struct {
 	Seq          chat.MessageSeq
 	Parent       chat.MessageSeq // Begun: the message that it follows
 	Round        int
-	Text         string
+	Text         string // Started: what the person says
 	Note         string
+	Attachments  int    // Started: with how many
+	Asks         *Asks  // Waiting: what the model is asked
+	Retry        *Retry // Retrying
+	Calls        int    // Replied: how many it asks for
 	Call         *chat.CallRecord
 	Result       *chat.ToolResult
 	Request      string // Held: the gate's
@@ -59,6 +65,21 @@ type Event struct {
 	Reason       chat.EndReason
 	Message      *chat.Message // Ended: the last message of the turn, or nil
 	Failure      *chat.Failure // Ended with reason error
+}
+
+// Asks holds what one request asks a model, as far as it can be counted.
+type Asks struct {
+	Messages, Tools int
+	MaxTokens       int64
+	Temperature     *float64 // nil is the vendor's
+}
+
+// Retry is a request that failed and is made again.
+type Retry struct {
+	Attempt int           // that failed, from 1
+	Most    int           // requests in all
+	Wait    time.Duration // until the next
+	Error   string        // why it failed, as a sentence
 }
 
 // Line returns the event as a line of `prompt --json`, or nil for the kinds that

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -74,10 +75,19 @@ func (t *run) newWriting() *writing {
 // stream makes one request and gathers what is said.
 func (t *run) stream(ctx context.Context, request llm.Request, closing bool) (*writing, error) {
 	w := t.newWriting()
-	t.emit(Event{Kind: Waiting, Round: t.round})
-	policy := t.o.Retry
+	t.emit(Event{Kind: Waiting, Round: t.round, Asks: &Asks{
+		Messages: len(request.Messages), Tools: len(request.Tools), MaxTokens: request.MaxTokens,
+		Temperature: request.Temperature,
+	}})
+	policy, failed := t.o.Retry, 0
 	policy.OnWait = func(err *llm.Error, wait time.Duration) {
-		t.emit(Event{Kind: Retrying, Note: err.Sentence() + " Trying again in " + roundSeconds(wait) + "."})
+		failed++
+		t.emit(Event{
+			Kind: Retrying, Note: err.Sentence() + " Trying again in " + roundSeconds(wait) + ".",
+			Retry: &Retry{
+				Attempt: failed, Most: cmp.Or(policy.Attempts, llm.DefaultAttempts), Wait: wait, Error: err.Sentence(),
+			},
+		})
 	}
 	var keeping sync.WaitGroup
 	kept, stopKeeping := context.WithCancel(context.WithoutCancel(ctx))
@@ -222,6 +232,15 @@ func (w *writing) finish(ctx context.Context, cause error, closing bool) (*writi
 		w.m.Usage = &used
 		t.usage = t.usage.Add(used)
 		t.emit(Event{Kind: Used, Usage: used})
+	}
+	if cause == nil {
+		calls := 0
+		for _, p := range w.m.Parts {
+			if p.Kind == chat.PartToolCall {
+				calls++
+			}
+		}
+		t.emit(Event{Kind: Replied, Calls: calls})
 	}
 	switch {
 	case cause == nil:

@@ -227,7 +227,7 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 		info.Kind = "regenerate"
 	}
 	t.callTurn.TurnInfo = info
-	t.emit(Event{Kind: Started, Answers: info.Kind})
+	t.emit(Event{Kind: Started, Answers: info.Kind, Text: req.Text, Attachments: len(req.Attachments)})
 	if question != 0 {
 		t.emit(Event{Kind: Questioned, Seq: question})
 	}

@@ -101,9 +101,11 @@ type told struct {
 type watched struct {
 	began  time.Time
 	info   hook.TurnInfo
+	said   string // what the person says
 	rounds int
-	text   int
-	calls  int
+	text   int            // of this round
+	reason bool           // the model thought in this round
+	shown  map[uint64]int // what the person is shown of a call, by its id
 	used   []map[string]any
 }
 
@@ -166,7 +168,10 @@ func (o *Observer) Take(e turn.Event) {
 	case w == nil && (none || e.Kind != turn.Started):
 		return
 	case w == nil:
-		w = &watched{began: o.now(), info: hook.TurnInfo{Turn: e.Turn, Conversation: e.Conversation, Model: e.Model}}
+		w = &watched{
+			began: o.now(), said: e.Text, shown: map[uint64]int{},
+			info: hook.TurnInfo{Turn: e.Turn, Conversation: e.Conversation, Model: e.Model},
+		}
 		if len(o.turns) >= maxTurns {
 			clear(o.turns)
 		}
@@ -180,26 +185,26 @@ func (o *Observer) Take(e turn.Event) {
 	}
 	switch e.Kind {
 	case turn.Started:
-		say(turnStart, map[string]any{"UserMessage": "", "MediaCount": 0})
+		say(turnStart, map[string]any{"UserMessage": e.Text, "MediaCount": e.Attachments})
 	case turn.Waiting:
-		w.rounds, w.text, w.calls = w.rounds+1, 0, 0
+		w.rounds, w.text, w.reason = w.rounds+1, 0, false
 		w.info.Round = w.rounds
-		say(llmRequest, map[string]any{
-			"Model": e.Model, "MessagesCount": 0, "ToolsCount": 0, "MaxTokens": 0, "Temperature": 0,
-		})
+		say(llmRequest, asked(e))
 	case turn.Retrying:
-		say(llmRetry, map[string]any{"Attempt": 1, "MaxRetries": 0, "Reason": e.Note, "Error": "", "Backoff": 0})
+		say(llmRetry, retried(e))
 	case turn.Text, turn.Reasoning:
-		w.text += len(e.Text)
 		length, thought := len(e.Text), 0
 		if e.Kind == turn.Reasoning {
-			length, thought = 0, len(e.Text)
+			length, thought, w.reason = 0, len(e.Text), true
 		}
+		w.text += length
 		say(llmDelta, map[string]any{"ContentDeltaLen": length, "ReasoningDeltaLen": thought})
-	case turn.Used:
-		say(llmResponse, map[string]any{"ContentLen": w.text, "ToolCalls": w.calls, "HasReasoning": false})
-	case turn.Asked:
-		w.calls++
+	case turn.Replied:
+		say(llmResponse, map[string]any{"ContentLen": w.text, "ToolCalls": e.Calls, "HasReasoning": w.reason})
+	case turn.Noted:
+		if e.Call != nil {
+			w.shown[e.Call.ID] += len(e.Note)
+		}
 	case turn.Running:
 		say(execStart, map[string]any{"Tool": e.Call.ToolName, "Arguments": arguments(e.Call.Arguments)})
 	case turn.Answered:
@@ -220,7 +225,7 @@ func (o *Observer) answered(w *watched, e turn.Event, say func(int, map[string]a
 	w.used = append(w.used, map[string]any{"name": e.Call.ToolName, "success": !e.Result.IsError})
 	say(execEnd, map[string]any{
 		"Tool": e.Call.ToolName, "Duration": e.Call.Ended.Sub(e.Call.Started).Nanoseconds(),
-		"ForLLMLen": len(e.Result.Text()), "ForUserLen": 0, "IsError": e.Result.IsError, "Async": false,
+		"ForLLMLen": len(e.Result.Text()), "ForUserLen": w.shown[e.Call.ID], "IsError": e.Result.IsError, "Async": false,
 	})
 }
 
@@ -244,8 +249,30 @@ func (o *Observer) ended(w *watched, e turn.Event, say func(int, map[string]any)
 	}
 	say(turnEnd, map[string]any{
 		"Status": status, "Iterations": w.rounds, "Duration": o.now().Sub(w.began).Nanoseconds(),
-		"FinalContentLen": len(text), "FinalContent": text, "ToolExecutions": used,
+		"FinalContentLen": len(text), "FinalContent": text, "UserMessage": w.said, "ToolExecutions": used,
 	})
+}
+
+// asked is the payload about a request to a model.
+func asked(e turn.Event) map[string]any {
+	payload := map[string]any{"Model": e.Model, "MessagesCount": 0, "ToolsCount": 0, "MaxTokens": 0, "Temperature": 0}
+	if a := e.Asks; a != nil {
+		payload["MessagesCount"], payload["ToolsCount"], payload["MaxTokens"] = a.Messages, a.Tools, a.MaxTokens
+		if a.Temperature != nil {
+			payload["Temperature"] = *a.Temperature
+		}
+	}
+	return payload
+}
+
+// retried is the payload about a request that is made again.
+func retried(e turn.Event) map[string]any {
+	payload := map[string]any{"Attempt": 0, "MaxRetries": 0, "Reason": e.Note, "Error": "", "Backoff": 0}
+	if r := e.Retry; r != nil {
+		payload["Attempt"], payload["MaxRetries"], payload["Error"], payload["Backoff"] = r.Attempt, r.Most-1, r.Error,
+			r.Wait.Nanoseconds()
+	}
+	return payload
 }
 
 func arguments(raw json.RawMessage) json.RawMessage {

@@ -9,8 +9,12 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/llm"
+	"conclave/app/llm/llmtest"
 	"conclave/app/plugin"
 	"conclave/app/plugin/picoclaw"
+	"conclave/app/testkit"
+	"conclave/app/turn"
 )
 
 func TestPC02AnyObjectOrNothingAnswersHello(t *testing.T) {
@@ -24,7 +28,9 @@ func TestPC02AnyObjectOrNothingAnswersHello(t *testing.T) {
 
 func TestPC03PC06AnythingElseDoesNotAndOthersWork(t *testing.T) {
 	b := newBench(t)
-	for id, said := range map[string]string{"list": `[1]`, "text": `"hi"`, "unready": `{"ok": False, "reason": "no key"}`} {
+	for id, said := range map[string]string{
+		"list": `[1]`, "text": `"hi"`, "unready": `{"ok": False, "reason": "no key"}`,
+	} {
 		s := b.hook(id, stages("approve_tool"), told+"serve(hello=lambda p: "+said+")")
 		if s.State != plugin.Failed || s.Problem == nil {
 			t.Errorf("%s: it is %s, %+v", id, s.State, s.Problem)
@@ -434,5 +440,55 @@ func TestPC55APastedConfigurationIsReadAsItIs(t *testing.T) {
 	a := b.ask(person(yes), calls("exec", listing), say("ok"))
 	if !strings.HasSuffix(a.result(0), ": pasted") {
 		t.Errorf("told %q", a.result(0))
+	}
+}
+
+// payloads returns what a hook was told of a kind of event, once there are so many.
+func (b *bench) payloads(id, kind string, many int) []map[string]any {
+	b.t.Helper()
+	var found []map[string]any
+	testkit.Until(b.t, "it is told of "+kind, func() bool {
+		found = nil
+		for _, p := range b.params(id, "hook.runtime_event") {
+			if p["kind"] == kind {
+				found = append(found, p["payload"].(map[string]any))
+			}
+		}
+		return len(found) >= many
+	})
+	return found
+}
+
+func TestPC38PayloadsHoldTheTextsAndCountsOfTheirKind(t *testing.T) {
+	b := newBench(t)
+	b.hook("h", entry{"observe": []string{"*"}}, told+"serve()")
+	b.hook("w", stages("before_llm", "before_tool"), strings.Replace(weather, "20 degrees.\"}",
+		"20 degrees.\", \"for_user\": \"sunny!\"}", 1))
+	unavailable := &llm.Error{Kind: llm.Overloaded, RetryAfter: time.Millisecond}
+	b.askAs(turn.Request{
+		Text: "how is it?", Asker: person(yes), Attachments: []chat.Part{chat.TextPart("a file")},
+	}, []llmtest.Step{llmtest.Fail(unavailable)},
+		append([]llmtest.Step{llmtest.Think("hm")}, calls("get_weather", `{"city":"Beijing"}`)...),
+		say("sunny")).says("sunny")
+	for _, want := range []struct {
+		kind string
+		n    int
+		have map[string]any
+	}{
+		{"agent.turn.start", 0, map[string]any{"UserMessage": "how is it?", "MediaCount": 1.0}},
+		{"agent.llm.request", 0, map[string]any{"MessagesCount": 1.0, "ToolsCount": 3.0}},
+		{"agent.llm.request", 1, map[string]any{"MessagesCount": 3.0, "ToolsCount": 3.0}},
+		{"agent.llm.retry", 0, map[string]any{"Attempt": 1.0, "MaxRetries": 2.0, "Backoff": 1e6}},
+		{"agent.llm.response", 0, map[string]any{"ContentLen": 0.0, "ToolCalls": 1.0, "HasReasoning": true}},
+		{"agent.llm.response", 1, map[string]any{"ContentLen": 5.0, "ToolCalls": 0.0, "HasReasoning": false}},
+		{"agent.tool.exec_end", 0, map[string]any{"ForUserLen": 9.0, "IsError": false}},
+		{"agent.turn.end", 0, map[string]any{"UserMessage": "how is it?", "FinalContent": "sunny", "Iterations": 2.0}},
+	} {
+		got := b.payloads("h", want.kind, want.n+1)[want.n]
+		for key, value := range want.have {
+			if got[key] != value {
+				t.Errorf("%s has %s %v, want %v", want.kind, key, got[key], value)
+			}
+		}
 	}
 }
