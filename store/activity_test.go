@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/llm"
+	"conclave/app/testkit"
 	"conclave/store"
 	"conclave/store/storetest"
 
@@ -387,6 +387,5 @@ func BenchmarkRecord(b *testing.B) {
 		must(b, err)
 		took = append(took, d/batch)
 	}
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2].Nanoseconds())/1e3, "µs-call-p50")
+	b.ReportMetric(float64(testkit.Percentile(took, 50).Nanoseconds())/1e3, "µs-call-p50")
 }

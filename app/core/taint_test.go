@@ -53,7 +53,7 @@ return r.body;`), "tools", "cors_proxy")}
 	}))
 	t.Cleanup(l.page.Close)
 	l.fromPage = chat.NewOrigin(chat.FromWeb, strings.TrimPrefix(l.page.URL, "http://"))
-	must(t, l.Gate.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow))
+	l.allow(service.LocalNetwork)
 	_, err := l.Gate.AddRule(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "ext", Tool: "*", Scope: permit.Always,
 		Callers: []permit.Caller{permit.Main, "member:*"},

@@ -8,11 +8,11 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os/exec"
-	"slices"
 	"testing"
 	"time"
 
 	"conclave/app/plugin/sandbox"
+	"conclave/app/testkit"
 )
 
 // above reports the middle of what with takes more than without, one after the other.
@@ -29,8 +29,7 @@ func above(b *testing.B, with, without func()) {
 	for b.Loop() {
 		more = append(more, timed(with)-timed(without))
 	}
-	slices.Sort(more)
-	b.ReportMetric(float64(more[len(more)/2].Microseconds())/1000, "ms-above-p50")
+	b.ReportMetric(testkit.Milliseconds(testkit.Percentile(more, 50)), "ms-above-p50")
 }
 
 // get asks for a page with a client.
@@ -86,5 +85,6 @@ func BenchmarkRequest(b *testing.B) {
 func BenchmarkStart(b *testing.B) {
 	w := newWorld(b)
 	program := program(b, "true")
-	above(b, func() { w.run(sandbox.Spec{}, program) }, func() { must(b, exec.CommandContext(b.Context(), program).Run()) })
+	above(b, func() { w.run(sandbox.Spec{}, program) },
+		func() { must(b, exec.CommandContext(b.Context(), program).Run()) })
 }

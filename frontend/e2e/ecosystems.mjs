@@ -1,5 +1,5 @@
 // Four plugins, one of each ecosystem, whose tools members of a council are given.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { until } from "./processes.mjs";
 
@@ -88,11 +88,14 @@ export const crew = [
 
 /** Writes the plugins into a place's folder, and approves them once they are read. */
 export function install(place) {
+  const made = join(place.home, "made");
   for (const [name, text] of Object.entries(files)) {
-    const path = join(place.plugins, name);
+    const path = join(made, name);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }
+  // Whole, in one step: what reads the folder finds no half of a plugin.
+  for (const name of readdirSync(made)) renameSync(join(made, name), join(place.plugins, name));
   return approved(place, ...crew.map((member) => member.plugin));
 }
 
