@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"conclave/app/limit"
@@ -166,22 +167,24 @@ func TestPC53AnswersInReverseOrderAreMatched(t *testing.T) {
 }
 
 func TestPC31ALateAnswerIsDropped(t *testing.T) {
-	release := make(chan struct{})
-	c, _ := hookSide(t, func(id uint64, method string, out io.Writer) {
-		if method == "late" {
-			<-release
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		c, _ := hookSide(t, func(id uint64, method string, out io.Writer) {
+			if method == "late" {
+				<-release
+			}
+			fmt.Fprintf(out, "{\"id\":%d,\"result\":%q}\n", id, method)
+		})
+		_, err := c.within(t.Context(), 50*time.Millisecond, "late", nil)
+		if !errors.Is(err, errSlow) {
+			t.Errorf("a late answer: %v", err)
 		}
-		fmt.Fprintf(out, "{\"id\":%d,\"result\":%q}\n", id, method)
+		close(release)
+		says(t, c, "next", `"next"`)
+		if n := c.dropped.Load(); n != 1 {
+			t.Errorf("%d answers were dropped", n)
+		}
 	})
-	_, err := c.within(t.Context(), 50*time.Millisecond, "late", nil)
-	if !errors.Is(err, errSlow) {
-		t.Errorf("a late answer: %v", err)
-	}
-	close(release)
-	says(t, c, "next", `"next"`)
-	if n := c.dropped.Load(); n != 1 {
-		t.Errorf("%d answers were dropped", n)
-	}
 }
 
 // A hook that does not read costs its time once.

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"conclave/app/chat"
 )
@@ -134,13 +133,9 @@ func TestACallbackEndsAtItsTime(t *testing.T) {
 	b.register("slow", s.URL, its(object{"timeout_seconds": 0.2}))
 	b.register("fast", s.URL, its(nil))
 	b.trust()
-	began := time.Now()
 	if r := b.call(s.id("slow"), "{}"); r.Status != chat.CallTimeout ||
-		!strings.Contains(r.Error, "slow took longer than") {
+		!strings.Contains(r.Error, "slow took longer than 0.2 s") {
 		t.Errorf("the model reads %q", textOf(r))
-	}
-	if took := time.Since(began); took > 1200*time.Millisecond {
-		t.Errorf("it took %s", took)
 	}
 	b.says(s.id("fast"), "in time")
 	if rows := b.listed("Conclave"); len(rows) != 2 { // a slow answer is no dead address
