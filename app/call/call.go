@@ -86,6 +86,8 @@ type Options struct {
 	Points *hook.Points
 	Slog   *slog.Logger // nil discards
 	Now    func() time.Time
+	// Sent returns what was sent for a call that has ended, by its name; nil is nothing.
+	Sent func(call string) []chat.Sending
 }
 
 // Runner makes calls. Use New. It is safe for concurrent use.
@@ -401,6 +403,9 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	timeout := cmp.Or(extra.Timeout, c.Tool.TimeLimit())
 	limited, cancel := context.WithTimeoutCause(ctx, timeout+grace, errTimeout)
 	defer cancel()
+	if c.runner.o.Sent != nil {
+		defer func() { c.Record.Sent = append(c.Record.Sent, c.runner.o.Sent(c.Name())...) }()
+	}
 	limited = permit.WithBehalf(limited, permit.Call{
 		ID: c.Name(), Caller: c.turn.Caller, CallerName: c.turn.CallerName, Tool: c.Tool,
 		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Asker: c.turn.Asker,

@@ -171,7 +171,7 @@ func (c *Core) build(ctx context.Context) error {
 	c.dialects = dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement())
 	c.events = newPluginEvents(c)
 	points := c.points()
-	c.Calls = call.New(call.Options{Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log})
+	c.Calls = call.New(call.Options{Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log, Sent: network{c}.sent})
 	c.Turns = turn.New(turn.Options{
 		Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,
 		Price: c.charge, ReadPDF: newPDFs(c.launcher, c.Log).read,

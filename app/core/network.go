@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"conclave/app/chat"
 	"conclave/app/egress"
 	"conclave/app/permit"
 	"conclave/app/plugin"
@@ -28,8 +29,9 @@ func (n network) Admit(id string) (plugin.Proxy, func(), error) {
 }
 
 func (n network) ask(ctx context.Context, id string, to egress.Target) egress.Verdict {
-	d, private := n.c.Gate.Connect(ctx, permit.Connection{Plugin: id, URL: to.URL, Behalf: n.c.Host.Behalf(id)})
-	return egress.Verdict{Allow: d.Effect == permit.Allow, Private: private, Reason: d.Reason}
+	behalf := n.c.Host.Behalf(id)
+	d, private := n.c.Gate.Connect(ctx, permit.Connection{Plugin: id, URL: to.URL, Behalf: behalf})
+	return egress.Verdict{Allow: d.Effect == permit.Allow, Private: private, Reason: d.Reason, Call: behalf.ID}
 }
 
 // report writes into a plugin's log what it sent where.
@@ -39,6 +41,15 @@ func (n network) report(t egress.Traffic) {
 		level = "warn"
 	}
 	n.c.Host.WriteLog(t.Plugin, level, t.Sentence())
+}
+
+// sent returns what a plugin sent for a call that has ended.
+func (n network) sent(call string) []chat.Sending {
+	var all []chat.Sending
+	for _, s := range n.c.egress.Take(call) {
+		all = append(all, chat.Sending(s))
+	}
+	return all
 }
 
 // own reports where Conclave itself listens, but for the proxy: where programs register

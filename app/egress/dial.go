@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/netip"
 	"sync/atomic"
-	"time"
 
 	"conclave/app/fetch"
 )
@@ -23,7 +22,7 @@ func (s *Pass) dial(ctx context.Context, to Target, v Verdict) (*counted, error)
 	if err != nil {
 		return nil, err
 	}
-	return &counted{Conn: conn, began: time.Now()}, nil
+	return &counted{Conn: conn}, nil
 }
 
 // own reports addresses that no plugin may connect to.
@@ -46,8 +45,8 @@ func whyNot(err error) (reason string, refused bool) {
 // counted is a connection that counts its bytes.
 type counted struct {
 	net.Conn
-	began          time.Time
 	sent, received atomic.Int64
+	also           atomic.Pointer[atomic.Int64] // counts what is sent, for a call
 }
 
 // Read reads, and counts.
@@ -61,10 +60,8 @@ func (c *counted) Read(b []byte) (int, error) {
 func (c *counted) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	c.sent.Add(int64(n))
+	if also := c.also.Load(); also != nil {
+		also.Add(int64(n))
+	}
 	return n, err
-}
-
-// traffic returns what went over the connection so far.
-func (c *counted) traffic(plugin, host string) Traffic {
-	return Traffic{Plugin: plugin, Host: host, Sent: c.sent.Load(), Received: c.received.Load(), Began: c.began}
 }

@@ -39,11 +39,13 @@ type Verdict struct {
 	// Private allows addresses of this computer and its network too.
 	Private bool
 	Reason  string // why it may not, a sentence without its full stop
+	Call    string // the call on whose behalf it was asked, for Traffic and Take
 }
 
 // Traffic is one connection or request that is over.
 type Traffic struct {
 	Plugin         string
+	Call           string // of the Verdict
 	Host           string // with its port, unless it is the usual one
 	Sent, Received int64  // bytes to and from the host
 	Began          time.Time
@@ -75,7 +77,8 @@ type Options struct {
 // Proxy is the way out. Use New, and Close when no plugin runs any more. It listens
 // from the first Admit on. It is safe for concurrent use.
 type Proxy struct {
-	o Options
+	o      Options
+	ledger ledger
 
 	mu     sync.Mutex // guards the fields below
 	server *http.Server
@@ -236,7 +239,7 @@ func (s *Pass) handle(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	verdict := s.proxy.o.Ask(r.Context(), s.plugin, to)
 	if !verdict.Allow {
-		s.refuse(w, r, to, began, verdict.Reason)
+		s.refuse(w, r, to, began, verdict)
 		return
 	}
 	if r.Method == http.MethodConnect {
@@ -248,9 +251,9 @@ func (s *Pass) handle(w http.ResponseWriter, r *http.Request) {
 
 // refuse tells a client that a connection is not made. Clients show of a tunnel that
 // is refused nothing but its status line.
-func (s *Pass) refuse(w http.ResponseWriter, r *http.Request, to Target, began time.Time, reason string) {
-	s.proxy.o.Report(Traffic{Plugin: s.plugin, Host: to.String(), Began: began, Refused: reason})
-	text := "PERMISSION_DENIED: network - " + s.plugin + " may not connect to " + to.String() + ": " + reason + "."
+func (s *Pass) refuse(w http.ResponseWriter, r *http.Request, to Target, began time.Time, v Verdict) {
+	s.proxy.o.Report(Traffic{Plugin: s.plugin, Call: v.Call, Host: to.String(), Began: began, Refused: v.Reason})
+	text := "PERMISSION_DENIED: network - " + s.plugin + " may not connect to " + to.String() + ": " + v.Reason + "."
 	w.Header().Set("X-Conclave-Refused", "network")
 	if r.Method == http.MethodConnect {
 		statusLine(w, http.StatusForbidden, text)

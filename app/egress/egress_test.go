@@ -290,6 +290,30 @@ func basic(s *Pass) string {
 	return strings.TrimPrefix(r.Header.Get("Authorization"), "Basic ")
 }
 
+func TestRequestsOnOneConnectionAreCountedOneByOne(t *testing.T) {
+	b := newBench(t)
+	server, port := b.greeting("127.0.0.1:0", "x")
+	server.Start()
+	defer server.Close()
+	b.allow("127.0.0.1:"+port, Verdict{Private: true, Call: "c1"})
+	client := b.client(b.pass.URL())
+	var all []Traffic
+	for range 2 {
+		if got := b.get(client, "http://127.0.0.1:"+port); !strings.HasPrefix(got, "200 ") {
+			t.Fatal(got)
+		}
+		all = append(all, b.next())
+	}
+	if all[0].Sent < 50 || all[0].Sent != all[1].Sent || all[0].Received != all[1].Received || all[0].Received < 50 ||
+		all[0].Call != "c1" {
+		t.Errorf("counted %+v", all)
+	}
+	want := []Sending{{"127.0.0.1:" + port, all[0].Sent + all[1].Sent}}
+	if got := b.proxy.Take("c1"); !slices.Equal(got, want) || b.proxy.Take("c1") != nil {
+		t.Errorf("of the call %v, want %v", got, want)
+	}
+}
+
 func TestARedirectIsAnotherRequest(t *testing.T) {
 	b := newBench(t)
 	first, port := b.greeting("127.0.0.1:0", "first")

@@ -4,8 +4,10 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/http/httputil"
 	"net/url"
+	"sync/atomic"
 	"time"
 
 	"conclave/app/fetch"
@@ -31,31 +33,39 @@ func (s *Pass) transport(private bool) *http.Transport {
 			if err != nil {
 				return nil, err
 			}
-			conn, err := s.dial(ctx, to, Verdict{Allow: true, Private: private})
-			if err != nil {
-				return nil, err
-			}
-			return &reported{conn, s, to.String()}, nil
+			return s.dial(ctx, to, Verdict{Allow: true, Private: private})
 		},
 		DisableCompression: true, MaxIdleConnsPerHost: 4, MaxIdleConns: 16, IdleConnTimeout: 30 * time.Second,
 		ResponseHeaderTimeout: 10 * fetch.Patience, MaxResponseHeaderBytes: 256 << 10,
 	}
 }
 
-// reported tells of its traffic when it is closed.
-type reported struct {
-	*counted
-	pass *Pass
-	host string
+// meter counts what one request sends and gets on connections that serve others too.
+type meter struct {
+	on             *counted
+	also           *atomic.Int64
+	sent, received int64
 }
 
-// Close closes the connection, and tells of it the first time.
-func (r *reported) Close() error {
-	err := r.Conn.Close()
-	if err == nil {
-		r.pass.proxy.o.Report(r.traffic(r.pass.plugin, r.host))
+// got takes note of the connection that the request has now.
+func (m *meter) got(conn net.Conn) {
+	m.stop()
+	if on, ok := conn.(*counted); ok {
+		m.on = on
+		on.also.Store(m.also)
+		m.sent -= on.sent.Load()
+		m.received -= on.received.Load()
 	}
-	return err
+}
+
+// stop ends counting on the connection.
+func (m *meter) stop() {
+	if m.on != nil {
+		m.sent += m.on.sent.Load()
+		m.received += m.on.received.Load()
+		m.on.also.Store(nil)
+		m.on = nil
+	}
 }
 
 // serve passes on one request.
@@ -65,6 +75,18 @@ func (f *forwarder) serve(w http.ResponseWriter, r *http.Request, to Target, v V
 	if v.Private {
 		transport = f.private
 	}
+	m := meter{also: f.pass.proxy.ledger.counter(v.Call, to.String())}
+	failed := false
+	defer func() {
+		if m.stop(); !failed {
+			f.pass.proxy.o.Report(Traffic{
+				Plugin: f.pass.plugin, Call: v.Call, Host: to.String(), Sent: m.sent, Received: m.received, Began: began,
+			})
+		}
+	}()
+	r = r.WithContext(httptrace.WithClientTrace(r.Context(), &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) { m.got(info.Conn) },
+	}))
 	(&httputil.ReverseProxy{
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL = &url.URL{Scheme: "http", Host: to.address(), Path: r.URL.Path, RawPath: r.URL.RawPath,
@@ -75,7 +97,10 @@ func (f *forwarder) serve(w http.ResponseWriter, r *http.Request, to Target, v V
 			p.Out.Host = p.Out.URL.Host
 		},
 		Transport: transport, FlushInterval: -1,
-		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) { f.pass.unreachable(w, r, to, began, err) },
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
+			failed = true
+			f.pass.unreachable(w, r, to, began, v, err)
+		},
 	}).ServeHTTP(w, r)
 }
 

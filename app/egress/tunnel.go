@@ -19,10 +19,11 @@ func (s *Pass) tunnel(w http.ResponseWriter, r *http.Request, to Target, v Verdi
 	began := time.Now()
 	out, err := s.dial(r.Context(), to, v)
 	if err != nil {
-		s.unreachable(w, r, to, began, err)
+		s.unreachable(w, r, to, began, v, err)
 		return
 	}
 	defer func() { _ = out.Close() }()
+	out.also.Store(s.proxy.ledger.counter(v.Call, to.String()))
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		http.Error(w, "This connection cannot become a tunnel.", http.StatusInternalServerError)
@@ -36,16 +37,19 @@ func (s *Pass) tunnel(w http.ResponseWriter, r *http.Request, to Target, v Verdi
 		return
 	}
 	refused := relay(conn, buffered.Reader, out, to)
-	t := out.traffic(s.plugin, to.String())
-	t.Refused = refused
-	s.proxy.o.Report(t)
+	s.proxy.o.Report(Traffic{
+		Plugin: s.plugin, Call: v.Call, Host: to.String(), Sent: out.sent.Load(), Received: out.received.Load(),
+		Began: began, Refused: refused,
+	})
 }
 
 // unreachable tells a client that there is no connection.
-func (s *Pass) unreachable(w http.ResponseWriter, r *http.Request, to Target, began time.Time, err error) {
+func (s *Pass) unreachable(w http.ResponseWriter, r *http.Request, to Target, began time.Time, v Verdict,
+	err error,
+) {
 	reason, refused := whyNot(err)
 	if refused {
-		s.refuse(w, r, to, began, reason)
+		s.refuse(w, r, to, began, Verdict{Reason: reason, Call: v.Call})
 		return
 	}
 	text := to.String() + " could not be reached: " + reason
