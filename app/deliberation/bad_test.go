@@ -3,6 +3,7 @@ package deliberation_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -39,6 +40,55 @@ func TestWhereEveryMemberFailsTheAnswerIsMadeWithoutTheCouncil(t *testing.T) {
 	}
 	if chat.TextOf(out.Message.Parts) != "Alone." || len(plain.Requests()) != 1 {
 		t.Errorf("the answer is %+v", out)
+	}
+}
+
+func TestOneMemberAloneIsACouncil(t *testing.T) {
+	for mode, want := range map[council.Mode]string{
+		council.Opinions: "0/ada/answer done",
+		council.Review:   "0/ada/answer done",
+		council.Vote:     "0/ada/answer done",
+		council.Advocate: "0/ada/draft done",
+		council.Relay:    "0/ada/answer done",
+	} {
+		b := newBench(t)
+		b.council(`{"enabled": true, "mode": "` + string(mode) + `", "limits": {"rounds": 4}, "members": [
+			{"name": "Ada", "model": "test/ada"}]}`)
+		b.says("test/ada", "Four, says Ada.")
+		main := b.says("test/main", "So: four.")
+		out := b.ask(t.Context(), main, "How many?", deliberation.How{}).end()
+		run, _ := b.stored()
+		if states(run) != want || run.State != council.Over {
+			t.Errorf("%s: the run is %s, %s", mode, run.State, states(run))
+		}
+		told := fmt.Sprint(main.Requests()[0])
+		if chat.TextOf(out.Message.Parts) != "So: four." || !strings.Contains(told, "Four, says Ada.") {
+			t.Errorf("%s: the main model was told %s and answered %+v", mode, told, out)
+		}
+	}
+}
+
+func TestOfflineTheAnswerFailsOnceAndTheQuestionCanBeAskedAgain(t *testing.T) {
+	b := newBench(t)
+	b.council(two)
+	offline := []llmtest.Step{llmtest.Fail(&llm.Error{Kind: llm.Unreachable, Provider: "Test", Host: "example.org"})}
+	b.model("test/ada", offline)
+	b.model("test/bo", offline)
+	asked := b.ask(t.Context(), b.model("test/main", offline), "Go.", deliberation.How{})
+	<-asked.over
+	out := asked.out
+	run, header := b.stored()
+	if states(run) != "0/ada/answer failed, 0/bo/answer failed" || header.State != council.Over {
+		t.Errorf("the run is %s, %s", header.State, states(run))
+	}
+	if m := out.Message; m.State != chat.Failed || m.Error == nil || m.Error.Message == "" || m.Error.Hint == "" {
+		t.Errorf("the answer is %+v", m)
+	}
+	b.says("test/ada", "A.")
+	b.says("test/bo", "B.")
+	out = b.ask(t.Context(), b.says("test/main", "Here again."), "Go.", deliberation.How{}).end()
+	if chat.TextOf(out.Message.Parts) != "Here again." {
+		t.Errorf("online again, the answer is %+v", out)
 	}
 }
 

@@ -163,6 +163,37 @@ export const tests = {
     },
   },
 
+  "a member's card does not grow when what it is told was counted": {
+    scene: "councilset",
+    async run(page) {
+      await page.evaluate(() => {
+        const { council } = globalThis.fake;
+        const { Contexts } = council;
+        council.Contexts = async (...of) => {
+          await new Promise((resolve) => (globalThis.count = resolve));
+          return Contexts.apply(council, of);
+        };
+      });
+      await page.getByRole("button", { name: "Add member" }).click();
+      await page.waitForFunction(() => globalThis.count);
+      const facts = page.locator("[data-member]").last().locator(".facts");
+      const heights = () =>
+        facts.evaluate((element) => {
+          const all = [];
+          for (let width = 160; width < 360; width += 4) {
+            element.style.width = `${width}px`;
+            all.push(element.offsetHeight);
+          }
+          element.style.width = "";
+          return all;
+        });
+      const before = await heights();
+      await page.evaluate(() => globalThis.count());
+      await facts.getByText("tokens").waitFor();
+      assert.deepEqual(await heights(), before);
+    },
+  },
+
   "one key gives the panel the whole width and takes it back; at 1280 the chat stays 560 wide": {
     scene: "council",
     width: 1280,
@@ -525,6 +556,8 @@ export const tests = {
   "the file of a run is checked, says what does not fit, and does not pass for the chat's own": {
     scene: "councilfile",
     async run(page) {
+      const own = page.getByRole("heading", { name: /^Run at/ });
+      await own.waitFor();
       await page.getByRole("button", { name: "More for the council" }).click();
       const [chooser] = await Promise.all([
         page.waitForEvent("filechooser"),
@@ -536,20 +569,21 @@ export const tests = {
         buffer: Buffer.from("{}"),
       });
       await page.getByText("The answer of Sceptic is not the one that was recorded.").waitFor();
-      const own = page.getByRole("heading", { name: /^Run at/ });
       await page
         .getByRole("heading", { name: /^A run from a file \S+day, .* · 3 members/ })
         .waitFor();
       await page.getByText("It is no part of this chat").waitFor();
       assert.equal(await own.count(), 0);
-      await lane(page, "m2").locator(".who").click();
-      await lane(page, "m2").locator("[data-point]").first().waitFor();
-      assert.equal(await lane(page, "m2").locator(".thumbs").count(), 0);
+      const sceptic = lane(page, "sceptic");
+      await sceptic.locator(".who").click();
+      await sceptic.locator('[data-point="b2"]').waitFor();
+      assert.equal(await sceptic.locator(".thumbs").count(), 0);
       await page.getByRole("button", { name: "More for this run" }).click();
       assert.deepEqual(await page.getByRole("menuitem").allInnerTexts(), ["As a table"]);
       await page.keyboard.press("Escape");
       await page.getByRole("button", { name: "Close the file" }).click();
-      await page.getByText("This file was changed").waitFor({ state: "detached" });
+      await own.waitFor();
+      assert.equal(await page.getByText("This file was changed").count(), 0);
     },
   },
 };

@@ -652,6 +652,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
   },
   councilfile: (f) => {
     const c = begun(f);
+    shown(f, c, stored(c.chat.id));
     f.council.opened = {
       view: stored(c.chat.id, { run: "run-file" }),
       report: {
