@@ -279,18 +279,25 @@ function page() {
   row("elements of a panel of 316 tools", 600, elements, "elements");
 }
 
-// Twelve members of a council that speak at once, in the page on a program that stands still.
+// Twelve members of a council that speak at once, and their stored run that is opened, in the page
+// on a program that stands still.
 function council() {
   const cwd = join(root, "frontend");
   must("npm", ["run", "--silent", "build:fake"], { cwd });
   const out = must("node", ["bench/council.mjs"], { cwd });
-  const { frames, longest, busy } = JSON.parse(
+  const { frames, longest, busy, opening } = JSON.parse(
     out.trim().split("\n").at(-1),
   );
   const what = "while 12 lanes stream 50 tokens a second each";
   row(`a frame ${what}`, 17.5, 1000 / frames, "ms");
   row(`the page's own work a frame, ${what}`, 8, busy, "ms");
   row(`the longest task, ${what}; 0: none over 50 ms`, 50, longest, "ms");
+  row(
+    "opening a stored run of 12 members in 4 rounds in the page",
+    100,
+    opening,
+    "ms",
+  );
 }
 
 const barePage = `<!doctype html><html><head><meta charset="utf-8"><title>Bare</title></head>

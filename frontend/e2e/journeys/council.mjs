@@ -147,8 +147,16 @@ export const steps = (world) => {
       await accessible(page());
       await world.person.picture("council-four-wide");
       await keyboard.press("Control+Shift+J");
-      await tabTo(page(), "Use council");
-      await keyboard.press("Space");
+      await tabTo(page(), "More for the council");
+      await keyboard.press("Enter");
+      const forget = page().getByRole("menuitem", { name: "Forget what is set here" });
+      await forget.waitFor();
+      await keyboard.press("End");
+      await page()
+        .locator("[data-highlighted]", { has: page().getByText("Forget what is set here") })
+        .waitFor();
+      await keyboard.press("Enter");
+      await page().getByText("No members yet.").waitFor();
     },
 
     "a preset is set and kept, and the chip says what the next message asks": async () => {

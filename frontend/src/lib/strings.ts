@@ -554,6 +554,7 @@ export const s = {
     exportCouncil: "Save the council as a file…",
     openRun: "Open the file of a run…",
     clear: "Forget what is set here",
+    everywhere: "Holds in all chats that have no council of their own.",
     // Before sending: what a run may come to.
     about: (what: string) => `about ${what}`,
     cap: (money: string) => `cap ${money}`,

@@ -235,6 +235,29 @@ const stored = (id: string, change: Partial<t.Run> = {}) =>
     { result, ...change },
   );
 
+/** Twelve members. */
+function twelve(): t.Member[] {
+  const names = [
+    "Ada",
+    "Boole",
+    "Curie",
+    "Darwin",
+    "Euler",
+    "Franklin",
+    "Gauss",
+    "Hopper",
+    "Ito",
+    "Jemison",
+    "Khayyam",
+    "Lovelace",
+  ];
+  return names.map((name, i) =>
+    member(name.toLowerCase(), name, {
+      role: i % 3 ? "" : "Looks at the numbers and says what they mean",
+    }),
+  );
+}
+
 /** A run that is worked on, so many ms after its beginning. */
 const live = (id: string, lanes: t.Lane[], ms: number, change: Partial<t.Run> = {}) =>
   run(id, lanes, {
@@ -613,25 +636,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
     );
   },
   counciltwelve: (f) => {
-    const names = [
-      "Ada",
-      "Boole",
-      "Curie",
-      "Darwin",
-      "Euler",
-      "Franklin",
-      "Gauss",
-      "Hopper",
-      "Ito",
-      "Jemison",
-      "Khayyam",
-      "Lovelace",
-    ];
-    const many = names.map((name, i) =>
-      member(name.toLowerCase(), name, {
-        role: i % 3 ? "" : "Looks at the numbers and says what they mean",
-      }),
-    );
+    const many = twelve();
     const c = begun(f, many);
     f.council.estimate = estimate({ calls: 13, cost: 0.11, seconds: 31 });
     f.council.add(
@@ -649,6 +654,49 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       ),
     );
     f.chats.busy(c, "waiting", { note: "" });
+  },
+  // A run of twelve members in four rounds, and a small one after it.
+  counciltwelvestored: (f) => {
+    const many = twelve();
+    const c = begun(f, many);
+    const letters = "abcdefghijkl";
+    const lanes = many.map((m, i) =>
+      lane(
+        m,
+        letters[i] ?? "",
+        [0, 1, 2, 3].map((round) =>
+          ended(`${round}/${m.id}/answer`, 9000 * round + 100 * i, 9000 * round + 6000, 0.002, {
+            kind: round ? "review" : "answer",
+            calls: round ? [] : [called(`${i}`, "Search the web", 900, 3400)],
+          }),
+        ),
+      ),
+    );
+    const found = many.map((m, i) => ({
+      text: `${m.name} says that uneven watering makes them split.`,
+      points: [`${letters[i]}1`, `${letters[(i + 1) % 12]}2`],
+      agree: ["a", "b"],
+      against: [`${m.name} disagrees: It ripens inside.`],
+    }));
+    const all = {
+      ...result,
+      agreement: found,
+      disagreement: found,
+      not_checked: found,
+      points: 48,
+    };
+    shown(
+      f,
+      c,
+      run(c.chat.id, [...lanes, chair([])], {
+        mode: "review",
+        ms: 36_000,
+        result: all,
+        members: 12,
+      }),
+    );
+    f.chats.say(c, "user", [textPart(paragraphs("And the small ones?"))]);
+    shown(f, c, stored(c.chat.id, { run: "run-2", began: new Date().toISOString() }));
   },
   councilfile: (f) => {
     const c = begun(f);
