@@ -95,6 +95,7 @@ func Open(ctx context.Context, o Options) (*Core, error) {
 	}
 	c.Log, c.logs = openLog(c.o.Data)
 	c.Keys = keys.New(c.o.Data)
+	c.Keys.Answered = func() { c.Bus.Changed(bus.Models, "") }
 	var err error
 	c.Store, err = store.Open(ctx, store.Options{
 		Dir: c.o.Data, Log: c.Log, Program: o.Name, OnTrouble: c.trouble, Mask: c.maskKnown,

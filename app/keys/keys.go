@@ -21,6 +21,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"conclave/app/fault"
@@ -44,9 +45,17 @@ type Store struct {
 
 	changing sync.Mutex // held from the reading of the file to its writing, so that no change is lost
 
-	mu         sync.Mutex // guards the fields below
-	probed     bool
-	chain      bool              // the keychain answered
+	// Answered is called where Sentence could not say yet whether there is a keychain, once it
+	// can. Nil is nobody.
+	Answered func()
+
+	probe    sync.Once
+	asked    time.Time     // when the keychain was asked whether it works
+	answered chan struct{} // closed once it is known
+	chain    bool          // it works; read only once that is known
+	late     sync.Once
+
+	mu         sync.Mutex        // guards the fields below
 	passphrase string            // of the file, once given
 	known      map[string]string // by name
 }
@@ -68,20 +77,27 @@ func (s *Store) note(name, key string) {
 }
 
 // New returns a store whose encrypted file, if it is needed, is in the folder dir.
-func New(dir string) *Store { return &Store{path: filepath.Join(dir, "keys.age")} }
+func New(dir string) *Store {
+	return &Store{path: filepath.Join(dir, "keys.age"), answered: make(chan struct{})}
+}
 
-// Sentence says where keys are kept, for the settings page.
+// Sentence says where keys are kept, for the settings page. It does not wait for a keychain that
+// does not answer; Answered tells when to ask again.
 func (s *Store) Sentence() string {
-	if s.keychain() {
+	chain, known := s.soon()
+	if !known {
+		return "The system keychain has not answered yet. If it asks for its password, give it there."
+	}
+	if chain {
 		return "Keys are kept in the system keychain."
 	}
 	return "This computer has no keychain. Keys are kept in an encrypted file protected by a passphrase."
 }
 
 // NeedsPassphrase reports whether the encrypted file is used and its passphrase
-// has not been given yet.
+// has not been given yet. It is false where it is not known yet whether there is a keychain.
 func (s *Store) NeedsPassphrase() bool {
-	if s.keychain() {
+	if chain, known := s.soon(); chain || !known {
 		return false
 	}
 	s.mu.Lock()
@@ -98,19 +114,56 @@ func (s *Store) Fresh() bool {
 // passphraseVariable gives the passphrase where nobody can be asked.
 const passphraseVariable = "CONCLAVE_PASSPHRASE"
 
-// keychain reports whether the system's keychain works, asking it once.
+// keychain reports whether the system's keychain works, and waits until that is known.
 func (s *Store) keychain() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.probed && !reachable() {
-		s.probed = true
-	}
-	if !s.probed {
-		_, err := keyring.Get(service, "probe")
-		s.chain = err == nil || errors.Is(err, keyring.ErrNotFound)
-		s.probed = true
-	}
+	s.ask()
+	<-s.answered
 	return s.chain
+}
+
+// patience is how long whoever shows where keys are kept waits for the keychain. Tests replace it.
+var patience = time.Second
+
+// soon reports whether the system's keychain works, where that is known in time.
+func (s *Store) soon() (chain, known bool) {
+	s.ask()
+	wait, cancel := context.WithDeadline(context.Background(), s.asked.Add(patience))
+	defer cancel()
+	select {
+	case <-s.answered:
+	case <-wait.Done():
+	}
+	select {
+	case <-s.answered:
+		return s.chain, true
+	default:
+	}
+	s.late.Do(func() {
+		go func() { // ends with the keychain's answer
+			<-s.answered
+			if s.Answered != nil {
+				s.Answered()
+			}
+		}()
+	})
+	return false, false
+}
+
+// ask asks the keychain once whether it works.
+func (s *Store) ask() {
+	s.probe.Do(func() {
+		s.asked = time.Now()
+		go func() { // ends with the keychain's answer
+			defer close(s.answered)
+			s.chain = reachable() && works()
+		}()
+	})
+}
+
+// works asks the keychain for an entry, which there need not be. Tests replace it.
+var works = func() bool {
+	_, err := keyring.Get(service, "probe")
+	return err == nil || errors.Is(err, keyring.ErrNotFound)
 }
 
 // FromEnvironment returns the key of name that the environment gives, or "".

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"conclave/app/fault"
 	"conclave/app/testkit"
@@ -179,5 +180,25 @@ func TestF100KeysThatAreChangedAtOnceAreAllKept(t *testing.T) {
 		if key, err := s.Get(t.Context(), name); err != nil || key != "key of "+name {
 			t.Errorf("%s: %q, %v", name, key, err)
 		}
+	}
+}
+
+func TestAKeychainThatHangsHoldsUpNobodyWhoOnlyAsksWhereKeysAre(t *testing.T) {
+	answers, before, long := make(chan struct{}), works, patience
+	works = func() bool { <-answers; return true }
+	patience = time.Millisecond
+	s := New(t.TempDir())
+	t.Cleanup(func() { <-s.answered; works, patience = before, long })
+	told := make(chan string, 1)
+	s.Answered = func() { told <- s.Sentence() }
+	if now := s.Sentence(); !strings.Contains(now, "has not answered yet") || s.NeedsPassphrase() {
+		t.Errorf("while it hangs: %q", now)
+	}
+	if s.note("work", "sk-1"); len(s.Known()) != 1 {
+		t.Error("while it hangs, no key is masked")
+	}
+	close(answers)
+	if now := <-told; now != "Keys are kept in the system keychain." {
+		t.Errorf("once it answers: %q", now)
 	}
 }
