@@ -32,7 +32,8 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 	p := ProcessOf(m)
 	spec := sandbox.Spec{
 		Kind: "command", Dir: p.folder(src), Read: []string{src.Path}, Write: []string{start.Storage},
-		Patience: patience, Line: limit.HookLine.Value,
+		Patience: patience,
+		Line:     2 * limit.HookLine.Value, // of a line that is too long one call fails; one without end ends the process
 	}
 	if err := d.program(ctx, &spec, src, p.Command, maxScripts); err != nil {
 		return sandbox.Spec{}, err
