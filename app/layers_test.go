@@ -38,6 +38,7 @@ var layers = map[string][]string{
 	"app/permit": {
 		"app/fault", "app/bus", "app/chat", "app/address", "app/jsonobject",
 		"golang.org/x/net/idna", // hosts as the name service knows them
+		"golang.org/x/text",     // what names look like
 	},
 	"app/render": {
 		"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday",

@@ -82,6 +82,7 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 		}
 	}
 	v.Warnings = append(append(v.Warnings, s.Manifest.Notices...), s.Notes...)
+	v.Warnings = append(v.Warnings, p.core.Gate.Shadowing(s.ID)...)
 	if told := s.Disclosure(); told != "" {
 		v.Warnings = append(v.Warnings, told)
 	}

@@ -152,7 +152,7 @@ func (c *command) trustPlugin(ctx context.Context, app *App, name string, yes, d
 	asks := c.Terminal && !yes && !c.json
 	if !asks {
 		if !c.json {
-			c.describePlugin(s)
+			c.describePlugin(app, s)
 			fmt.Fprintln(c.Out)
 		}
 		if err := c.trustAs(ctx, app, s, developing); err != nil {
@@ -165,7 +165,7 @@ func (c *command) trustPlugin(ctx context.Context, app *App, name string, yes, d
 	}
 	// What it lists once it runs is shown, and asked about, in its turn.
 	for first := true; first || waits(s); first = false {
-		c.describePlugin(s)
+		c.describePlugin(app, s)
 		ok, err := c.confirm(ctx, "Approve "+s.ID+" as it is shown here?")
 		if err != nil {
 			return err

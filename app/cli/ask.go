@@ -236,6 +236,9 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Request) (permit.Answe
 		fmt.Fprintf(w, "  changed  %s %s\n    before %s\n    now    %s\n", change.Tool, change.Field, oneLine(change.Before),
 			oneLine(change.After))
 	}
+	for _, warning := range p.Warnings {
+		fmt.Fprintf(w, "  beware   %s\n", oneLine(warning))
+	}
 	for _, line := range []struct{ label, text string }{{"reach", p.Reach}, {"why", p.Reason}, {"before", p.History}} {
 		if line.text != "" {
 			fmt.Fprintf(w, "  %-8s %s\n", line.label, line.text)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"conclave/app/fault"
@@ -104,6 +105,7 @@ func (c *command) printImported(ctx context.Context, app *App, made library.Impo
 		if err != nil {
 			return err
 		}
+		one.Notes = slices.Concat(one.Notes, app.Gate.Shadowing(s.ID))
 		rows.Added = append(rows.Added, addedRow{newPluginRow(s), one.Notes})
 		waits = waits || s.State == plugin.NeedsApproval
 		fmt.Fprintf(&out, "%s is %s.\n", s.ID, s.State)

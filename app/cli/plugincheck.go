@@ -270,6 +270,7 @@ func (c *command) inThrowAway(ctx context.Context, path string,
 		return plugin.Status{}, err
 	}
 	s, err := app.Host.Status(id)
+	s.Notes = slices.Concat(s.Notes, app.Gate.Shadowing(id))
 	if err != nil || s.State != plugin.Ready {
 		return s, err
 	}

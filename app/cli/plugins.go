@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"conclave/app/fault"
@@ -107,6 +108,8 @@ func (c *command) printAfter(ctx context.Context, app *App, id string) error {
 	if err != nil {
 		return err
 	}
+	beware := app.Gate.Shadowing(s.ID)
+	s.Notes = slices.Concat(s.Notes, beware)
 	row := newPluginRow(s)
 	if c.json {
 		err = c.printJSON(row)
@@ -121,6 +124,9 @@ func (c *command) printAfter(ctx context.Context, app *App, id string) error {
 		fmt.Fprintln(c.Err, f.Message+" "+c.toType(f.Hint))
 	}
 	if err == nil && (s.State == plugin.Quarantined || s.State == plugin.NeedsApproval) && !c.json {
+		for _, sentence := range beware {
+			fmt.Fprintln(c.Err, oneLine(sentence))
+		}
 		fmt.Fprintln(c.Err, "It waits for your yes. To see what it asks for and approve it: conclave plugins trust "+s.ID)
 	}
 	if err == nil && s.State == plugin.NeedsPackages && s.Problem != nil {

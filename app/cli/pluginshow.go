@@ -69,6 +69,9 @@ func (c *command) showPlugin(ctx context.Context, app *App, args []string) error
 	if err != nil {
 		return err
 	}
+	if c.json {
+		s.Notes = slices.Concat(s.Notes, app.Gate.Shadowing(s.ID))
+	}
 	detail := struct {
 		pluginRow
 		Manifest plugin.Manifest `json:"manifest"`
@@ -91,7 +94,7 @@ func (c *command) showPlugin(ctx context.Context, app *App, args []string) error
 	if c.json {
 		return c.printJSON(detail)
 	}
-	c.describePlugin(s)
+	c.describePlugin(app, s)
 	return nil
 }
 
@@ -114,7 +117,7 @@ type health struct {
 
 // describePlugin prints what a person should know of a plugin before trusting
 // it.
-func (c *command) describePlugin(s plugin.Status) {
+func (c *command) describePlugin(app *App, s plugin.Status) {
 	w := c.Out
 	fmt.Fprintf(w, "%s  %s  (%s)\n", s.Manifest.Name, s.Manifest.Version, s.Manifest.Dialect)
 	if about := strings.TrimRight(s.Manifest.Description, "\n"); strings.Contains(about, "\n") {
@@ -137,7 +140,7 @@ func (c *command) describePlugin(s plugin.Status) {
 			fmt.Fprintf(w, "             %s\n", row.Hint)
 		}
 	}
-	for _, notice := range slices.Concat(s.Manifest.Notices, s.Notes) {
+	for _, notice := range slices.Concat(s.Manifest.Notices, s.Notes, app.Gate.Shadowing(s.ID)) {
 		fmt.Fprintf(w, "note         %s\n", notice)
 	}
 	if told := s.Disclosure(); told != "" {

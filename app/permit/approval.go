@@ -159,6 +159,7 @@ func (g *Gate) describeVersionLocked(c PluginVersion, changes []Change) Request 
 		p.Hidden += t.Hidden
 		p.Tools = append(p.Tools, ShownTool{t.Name, ToolText(t)})
 	}
+	p.Warnings = g.shadowingLocked(c.Plugin, c.Tools)
 	a, known := g.approvals[c.Plugin]
 	if !known || a.Code == "" {
 		return p

@@ -206,6 +206,8 @@ type Request struct {
 	Folder      string        `json:"folder,omitempty"`  // plugin: where it lies
 	Tools       []ShownTool   `json:"tools,omitempty"`   // plugin: what it will offer, as far as that is known
 	Permissions []string      `json:"permissions,omitempty"`
+	// plugin: by what its tools could be taken for those of another, in sentences
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Original is a call as its caller asked for it.
