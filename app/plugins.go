@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,12 +49,19 @@ func (p *Plugins) approvals() map[string]permit.Approval {
 	return out
 }
 
+// remote reports whether a plugin is a program that registered its tools: of such a one no
+// path is known, but an address.
+func remote(s plugin.Status) bool {
+	at, err := url.Parse(s.Path)
+	return err == nil && at.Host != ""
+}
+
 func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 	m := s.Manifest
 	v := PluginView{
 		ID: s.ID, Name: m.Name, Version: m.Version, Description: m.Description, Author: m.Author, Homepage: m.Homepage,
 		Dialect: m.Dialect,
-		Path:    s.Path, State: s.State, Enabled: s.State != plugin.Disabled, Tools: []string{},
+		Path:    s.Path, Remote: remote(s), State: s.State, Enabled: s.State != plugin.Disabled, Tools: []string{},
 		Permissions: permissionViews(m.Permissions, s.Granted, s.Denied),
 		Folders:     []PluginFolderView{}, Refused: []PluginRefusalView{},
 		Capabilities: []string{}, Isolation: s.Isolation.Level,
@@ -285,12 +293,20 @@ func (p *Plugins) OpenFolder(id string) error {
 		if err != nil {
 			return err
 		}
+		if remote(s) {
+			return noFiles("app.folder", s)
+		}
 		folder = s.Path
 		if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 			folder = filepath.Dir(folder)
 		}
 	}
 	return openPath(ctx, folder)
+}
+
+func noFiles(op string, s plugin.Status) error {
+	return fault.New(fault.Conflict, op,
+		s.Manifest.Name+" has no files here: it is a program that answers at "+s.Path+".", "")
 }
 
 // OpenInEditor opens a file of the plugin at a line, 0 = the start; file is relative
@@ -300,6 +316,9 @@ func (p *Plugins) OpenInEditor(id, file string, line int) error {
 	s, err := p.core.Host.Status(id)
 	if err != nil {
 		return err
+	}
+	if remote(s) {
+		return noFiles("app.editor", s)
 	}
 	path := s.Path
 	if info, err := os.Stat(path); err == nil && info.IsDir() {

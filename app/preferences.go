@@ -3,6 +3,7 @@ package app
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 
 	"conclave/app/bus"
 	"conclave/app/fault"
@@ -30,7 +31,8 @@ func settingsView(core Core, s settings.Settings) SettingsView {
 	if core.HTTP != nil {
 		at, err := core.HTTP.Address()
 		if address = at; err != nil {
-			trouble = fault.Of(err).Message
+			f := fault.Of(err)
+			trouble = strings.TrimSpace(f.Message + " " + f.Hint)
 		}
 	}
 	return SettingsView{

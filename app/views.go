@@ -193,6 +193,8 @@ type PluginView struct {
 	Homepage    string `json:"homepage"`
 	Dialect     string `json:"contract"`
 	Path        string `json:"path"`
+	// It is a program that registered its tools: none of it lies here, and path is its address.
+	Remote bool `json:"remote"`
 	// Where it was added from and can be updated from: an address or a path; "" = not known.
 	Origin  string       `json:"origin"`
 	State   plugin.State `json:"state"`

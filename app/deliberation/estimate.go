@@ -28,7 +28,9 @@ var usually = map[council.TaskKind]struct {
 func (r *Runner) Estimate(ctx context.Context, c council.Council, id chat.ConversationID,
 	question string,
 ) (council.Estimate, error) {
-	s := &session{r: r, council: c, req: turn.Request{Conversation: id}, tools: r.o.Tools.Set()}
+	s := &session{r: r, req: turn.Request{Conversation: id}, tools: r.o.Tools.Set()}
+	c = c.WithTools(s.tools.Tools())
+	s.council = c
 	if id != "" {
 		var err error
 		if s.chat, err = r.o.Chats.Conversation(ctx, id); err != nil {

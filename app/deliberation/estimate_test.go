@@ -10,6 +10,7 @@ import (
 	"conclave/app/council"
 	"conclave/app/deliberation"
 	"conclave/app/llm"
+	"conclave/app/tool"
 )
 
 // dear prices a model by its name: a dollar for each token that it writes, or nothing known.
@@ -64,6 +65,24 @@ func TestAnEstimateCountsTheRequestsOfEachMode(t *testing.T) {
 	long, err := b.runner.Estimate(t.Context(), b.council(two), b.id, strings.Repeat("Which colour? ", 2000))
 	if err != nil || long.Input <= lone.Input+10_000 {
 		t.Errorf("a long question comes to %+v, %v", long, err)
+	}
+}
+
+func TestAnEstimateKnowsTheToolsThatAreForAMemberByName(t *testing.T) {
+	b := newBench(t)
+	b.says("test/main")
+	if err := b.store.UpdateConversation(t.Context(), b.id,
+		func(c *chat.Conversation) { c.Model = "test/main" }); err != nil {
+		t.Fatal(err)
+	}
+	set := b.council(`{"mode": "tools", "members": [{"name": "Ada", "model": "test/main"}]}`)
+	none := "Ada has no tools."
+	if e, err := b.runner.Estimate(t.Context(), set, b.id, "Well?"); err != nil || !slices.Contains(e.Problems, none) {
+		t.Errorf("without tools: %+v, %v", e, err)
+	}
+	b.registry.Publish("log", []tool.Tool{{Name: "log", Role: "Ada", Visibility: tool.Direct}}, nil)
+	if e, err := b.runner.Estimate(t.Context(), set, b.id, "Well?"); err != nil || slices.Contains(e.Problems, none) {
+		t.Errorf("with one that is for it: %+v, %v", e, err)
 	}
 }
 

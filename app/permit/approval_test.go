@@ -346,7 +346,8 @@ func TestAPluginThatIsNotIsolatedSaysSo(t *testing.T) {
 		r := request(c)
 		r.Caller, r.Asker = permit.Person, a
 		g.Decide(t.Context(), r)
-		if len(a.asked) != 1 || a.asked[0].Reach != want || len(a.asked[0].Capabilities) != 0 {
+		if len(a.asked) != 1 || a.asked[0].Reach != want || len(a.asked[0].Capabilities) != 0 ||
+			a.asked[0].Reason != "Asked because: nothing isolates it." {
 			t.Errorf("%s: asked %+v", isolation, a.asked)
 		}
 	}

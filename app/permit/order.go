@@ -263,6 +263,11 @@ func byDefault(c *check) ruling {
 		return ruling{effect: Ask, why: "it would answer for " + c.call.Instead + ", which is not its tool"}
 	}
 	if len(c.capabilities) == 0 {
+		if known, ok := c.g.known[c.call.Tool.Plugin]; ok {
+			if able, _ := capabilitiesOf(known, nil); able == nil {
+				return ruling{effect: Ask, why: "nothing isolates it"}
+			}
+		}
 		return ruling{effect: Ask, why: "what it can touch is not known"}
 	}
 	member := c.call.Caller.IsMember()

@@ -169,8 +169,8 @@ func (p Process) describe() string {
 		on   bool
 		says string
 	}{
-		{p.LLM(), "looks at each request to a model and at its answer"},
-		{p.Tools(), "looks at each call of a tool, before and after it"},
+		{p.LLM(), "sees each request to a model with its answer"},
+		{p.Tools(), "sees each call of a tool with its result"},
 		{p.Approves(), "decides whether a call may be made"},
 		{p.Observes(), "is told what happens"},
 	} {

@@ -327,6 +327,11 @@ export const tests = {
       await page.keyboard.press("Control+j");
       await page.locator(".centre .ask").waitFor();
       assert.equal(await page.locator(".ask").count(), 1);
+      await page.keyboard.press("Control+j");
+      await page.locator(".centre .ask").waitFor({ state: "detached" });
+      // Behind another tab of the panel nobody would find it.
+      await page.getByRole("tab", { name: /^Tools/ }).click();
+      await page.locator(".centre .ask").waitFor();
     },
   },
 

@@ -1001,6 +1001,8 @@ export const s = {
     keepOld: "Keep the old version",
     turnOff: "Turn off",
     newTitleCard: (name: string) => `“${name}” is new. Read what it can do before it runs.`,
+    registeredTitle: (name: string) =>
+      `“${name}” registered tools. Read what they are before a model is told.`,
     changedTitle: (name: string) => `${name} now describes itself differently. It is paused.`,
     asks: "Asks for",
     permissions: "Permissions",
@@ -1037,6 +1039,8 @@ export const s = {
       takeBackNamed: (path: string) => `Take back ${path}`,
     },
     asksNothing: "It asks for nothing beyond its own code.",
+    asksNothingRemote:
+      "It asks Conclave for nothing. Its program runs outside of Conclave, and may do whatever you may.",
     toolsHeading: "Tools",
     maybeMore: "Running it may add more tools; those will be asked about too.",
     filesHeading: "Files",
@@ -1055,6 +1059,7 @@ export const s = {
       `${name} offers other tools with your settings. No model is told of them yet.`,
     approveTools: "Approve these tools",
     lies: "Lies in",
+    answersAt: "Answers at",
     before: "Before",
     after: "Now",
     moved: "It changed again while you were reading. Look once more.",
@@ -1154,12 +1159,14 @@ export const s = {
     demoRemove: "Remove demo chats",
     privacy: "Conclave sends nothing about you.",
     folder: "Plugins folder",
-    folderNote: "Every file or folder in it is a plugin. Save a file and it reloads.",
+    folderNote: (folder: string) =>
+      `Every file or folder in ${folder} is a plugin. Save a file and it reloads.`,
     openFolder: "Open folder",
     http: "Let programs register tools",
     httpNote: (port: number) =>
       `Opens the port ${port} to programs of this computer, over HTTP as N.E.K.O does. Nothing outside of it and no page of a browser is answered. What a program registers waits for your approval like any plugin.`,
     httpPort: "Port",
+    httpPortBad: "A port is a whole number from 1024 to 65535. It stays as it was.",
     httpOpen: (address: string, token: boolean) =>
       `Open: programs register at ${address}/api/tools/register${token ? ", with your token" : ""}.`,
     httpOpening: "Opening the port.",

@@ -141,5 +141,5 @@ func (d *Dialect) Spec(context.Context, plugin.Source, plugin.Manifest, plugin.S
 
 // Confinement implements plugin.Connector.
 func (d *Dialect) Confinement() sandbox.Confinement {
-	return sandbox.Confinement{Level: "none", Sentence: "Runs as a program of its own, which Conclave does not isolate."}
+	return sandbox.Confinement{Level: "none", Sentence: "Runs outside of Conclave, not isolated."}
 }

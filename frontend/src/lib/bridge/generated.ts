@@ -1493,6 +1493,8 @@ export interface Plugin {
   homepage: string;
   contract: string;
   path: string;
+  /** It is a program that registered its tools: none of it lies here, and path is its address. */
+  remote: boolean;
   /** Where it was added from and can be updated from: an address or a path; "" = not known. */
   origin: string;
   state: PluginState;

@@ -33,6 +33,7 @@ export function plugin(id: string, name: string, change: Partial<t.Plugin> = {})
     warnings: [],
     developing: false,
     shipped: true,
+    remote: false,
     running: true,
     memory: 11_400_000,
     digest: "9f2c41aa03d7",
