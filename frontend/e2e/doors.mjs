@@ -131,7 +131,11 @@ async function both(name) {
     await page.evaluate((theme) => globalThis.go.app.Settings.Set({ theme }), theme);
     await page.waitForFunction((t) => document.documentElement.dataset.theme === t, theme);
     await page.waitForFunction(() =>
-      document.getAnimations().every((a) => a.playState !== "running"),
+      document
+        .getAnimations()
+        .every(
+          (a) => a.playState !== "running" || a.effect.getComputedTiming().endTime === Infinity,
+        ),
     );
     await person.picture(`${name}-${theme}`);
   }

@@ -77,10 +77,11 @@ export async function waits(page, name) {
 /** Brings an Allow button into view, which moves it, and waits until a press on it may be believed. */
 export async function armed(scope, name) {
   const button = scope.getByRole("button", { name, exact: true }).first();
-  await button.scrollIntoViewIfNeeded();
-  await button.evaluate(
-    () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
-  );
+  // Chromium's own: Playwright's fails where the card moves to its call meanwhile.
+  await button.evaluate((b) => {
+    b.scrollIntoViewIfNeeded();
+    return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  });
   await scope.locator("button[aria-disabled=false]", { hasText: name }).first().waitFor();
 }
 
