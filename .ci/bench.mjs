@@ -293,7 +293,7 @@ function council() {
   row(`the page's own work a frame, ${what}`, 8, busy, "ms");
   row(`the longest task, ${what}; 0: none over 50 ms`, 50, longest, "ms");
   row(
-    "opening a stored run of 12 members in 4 rounds in the page",
+    "the page's own work to open a stored run of 12 members in 4 rounds",
     100,
     opening,
     "ms",
