@@ -36,6 +36,8 @@ var places = map[string]string{
 	"app/plugin/library/clone.go": "has git fetch into a folder of the host's own, in which nothing of it has run",
 	"app/plugin/library/install.go": "brings what a person named into a folder of the host's own, " +
 		"and checks it for links",
+	"app/plugin/library/import.go": "writes what an import adds into a folder of the host's own, in which nothing of it " +
+		"has run",
 	"app/plugin/host/pluginlog.go":   "writes logs in a folder of the host's own",
 	"app/plugin/host/lastgood.go":    "writes copies into a folder of the host's own",
 	"app/plugin/library/remove.go":   "moves what a person removes and restores between their folders",
