@@ -6,7 +6,7 @@
 // What a person may have deleted with a chat is not in the entry but in its [Detail], of
 // which the entry holds a salted digest: details can be erased and the chain holds.
 //
-// Read Entry, Detail and Of first. Package store keeps both; docs/adr/0016 has the reasons.
+// Read Entry, Detail and Of first. Package store keeps both; docs/adr/0018 has the reasons.
 package activity
 
 import (

@@ -130,6 +130,31 @@ const shots = {
       await p.getByText("Exact request").or(p.getByText("Request ·")).first().waitFor();
     },
   },
+  activity: {
+    scene: "activity",
+    act: async (p) => {
+      await p.getByText("All chats").click();
+      await p
+        .getByRole("button", { name: /Saved a note/ })
+        .last()
+        .click();
+      await p.getByText("you allowed it once").waitFor();
+    },
+    height: 1100,
+  },
+  "activity-broken": {
+    scene: "activity-broken",
+    act: async (p) => {
+      await p.getByText("changed outside Conclave").waitFor();
+    },
+  },
+  "activity-none": {
+    scene: "chat",
+    act: async (p) => {
+      await p.getByRole("tab", { name: "Activity" }).click();
+      await p.getByText("No tool has run in this chat").waitFor();
+    },
+  },
   hooks: { scene: "hooks" },
   "hooks-one": {
     scene: "hooks",

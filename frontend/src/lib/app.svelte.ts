@@ -6,7 +6,7 @@
 import { getContext, setContext } from "svelte";
 import { AppError, type Bridge } from "./bridge/calls";
 import { Notices, Puller } from "./bridge/events";
-import type { Hello, Sent, Undo } from "./bridge/generated";
+import type { Hello, PermissionRequest, Sent, Undo } from "./bridge/generated";
 import { OpenChat } from "./chat/chat.svelte";
 import { ChatsState } from "./chat/chats.svelte";
 import { Composer } from "./chat/composer.svelte";
@@ -324,14 +324,19 @@ export class App {
       this.toasts.say(s.permission.none);
       return;
     }
-    if (oldest.kind !== "call") {
+    await this.showRequest(oldest);
+  }
+
+  /** Brings a waiting request into view and puts the focus on its heading. */
+  async showRequest(request: PermissionRequest): Promise<void> {
+    if (request.kind !== "call") {
       this.layout.setDock(true, "plugins");
       return;
     }
-    if (oldest.conversation) await this.openChat(oldest.conversation);
+    if (request.conversation) await this.openChat(request.conversation);
     this.page = null;
-    if (this.chat && oldest.seq) this.chat.target = { seq: oldest.seq, request: oldest.id };
-    this.permissions.focused = oldest.id;
+    if (this.chat && request.seq) this.chat.target = { seq: request.seq, request: request.id };
+    this.permissions.focused = request.id;
   }
 
   /** What an element asked has been answered: if the keyboard was there, one writes on. */

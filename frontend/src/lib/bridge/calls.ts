@@ -114,6 +114,7 @@ export function wailsBridge(): Bridge {
     models: bound<t.ModelsCalls>("Models"),
     settings: bound<t.SettingsCalls>("Settings"),
     council: bound<t.CouncilCalls>("Council"),
+    activity: bound<t.ActivityCalls>("Activity"),
     window: bound<t.WindowCalls>("Window"),
     onnotices(listener) {
       return (

@@ -4,6 +4,7 @@
  * program does is tested on the program. Nothing of this is in the built window.
  */
 import type { Bridge } from "./calls";
+import { FakeActivity } from "./fake/activity";
 import { FakeBus } from "./fake/bus";
 import { FakeChats } from "./fake/chats";
 import { FakeCouncil } from "./fake/council";
@@ -28,6 +29,7 @@ export interface Fake extends Bridge {
   tools: FakeTools & t.ToolsCalls;
   permissions: FakePermissions & t.PermissionsCalls;
   models: FakeModels & t.ModelsCalls;
+  activity: FakeActivity & t.ActivityCalls;
   hello: t.Hello;
   /** What was asked and changed nothing, newest last. */
   asked: Asked[];
@@ -53,6 +55,7 @@ const answers: Record<string, unknown> = Object.fromEntries([
     "Window.LoadPicture",
     "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7",
   ],
+  ["Activity.Export", "/home/ada/activity.jsonl"],
   ["Window.SaveFile", "/home/ada/file"],
   ["Window.SaveMedia", "/home/ada/file"],
 ]);
@@ -130,6 +133,7 @@ export function fakeBridge({ scene = "chat", theme = "system" as t.Theme } = {})
       Set: async (patch) =>
         (hello.settings = { ...hello.settings, ...patch, revision: bus.changed("settings") }),
     },
+    activity: still<FakeActivity & t.ActivityCalls>("Activity", new FakeActivity()),
     council: still<FakeCouncil & t.CouncilCalls>("Council", new FakeCouncil(bus, asked)),
     window: still<t.WindowCalls>("Window", { Hello: async () => hello }),
     onnotices: (listener) => bus.subscribe(listener),

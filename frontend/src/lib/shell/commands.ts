@@ -84,6 +84,12 @@ export function commands(app: App): Command[] {
       run: () => app.layout.setDock(true, "plugins"),
     },
     {
+      id: "activityTab",
+      label: c.activityTab,
+      keys: "",
+      run: () => app.layout.setDock(true, "activity"),
+    },
+    {
       id: "stop",
       label: c.stop,
       keys: "Mod+.",

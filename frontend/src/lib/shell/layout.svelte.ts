@@ -17,7 +17,7 @@ const sidebarOverUnder = 880;
 /** One press of an arrow key on a divider. */
 export const dividerStep = 16;
 
-export const dockTabs = ["council", "tools", "plugins"] as const;
+export const dockTabs = ["council", "tools", "plugins", "activity"] as const;
 export type DockTab = (typeof dockTabs)[number];
 
 function clamp(n: number, min: number, max: number): number {

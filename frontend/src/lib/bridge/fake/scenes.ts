@@ -197,6 +197,62 @@ const brokenPlugin = () =>
   });
 
 /** Puts the app into a state. Unknown names are the ordinary state. */
+function recorded(f: Fake): void {
+  const chat = f.hello.open_chat;
+  const passed = [
+    "Step 0, pause switch: tools were not paused.",
+    "Step 1, built-in refusals: it named nothing that no tool may touch.",
+    "Step 2, your refusals: no rule of yours refused it.",
+    "Step 3, changed since you approved it: it was as you approved it.",
+  ];
+  const { activity } = f;
+  activity.report = {
+    ok: true,
+    sentence: `All 5 entries are as they were written. The last is entry 5; its digest is ${"7fc4ae".repeat(11).slice(0, 64)}.`,
+  };
+  activity.add({
+    chat,
+    why: [
+      ...passed,
+      "Step 9, default: you had to be asked, first time this tool runs.",
+      "It was allowed by you, after 4.2 s: you allowed it once.",
+    ],
+    arguments: '{\n  "text": "Gates of Varn",\n  "token": "•••"\n}',
+  });
+  activity.add({
+    chat,
+    title: "Posted a comment",
+    tool: "web:post",
+    plugin: "web",
+    plugin_name: "Web",
+    sent: ["1.2 KiB to api.example.org"],
+    why: [...passed, "It was allowed by a rule of yours: Web may send to api.example.org."],
+  });
+  activity.add({
+    chat,
+    title: "Delete a note",
+    tool: "notes:delete_note",
+    effect: "deny",
+    outcome: "refused",
+    ms: 0,
+    size: "0 bytes",
+    why: [
+      ...passed.slice(0, 2),
+      "Step 2, your refusals: refused, rule: Notes may never run delete_note.",
+      "It was refused by a rule of yours: Notes may never run delete_note.",
+    ],
+  });
+  activity.add({ chat: "another", who: "Ada in the council", outcome: "timeout", effect: "allow" });
+  activity.add({
+    kind: "erased",
+    title: "A chat was deleted for good, and with it the arguments and decisions of 3 calls.",
+    call: "",
+    tool: "",
+    plugin: "",
+    effect: "",
+  });
+}
+
 export const scenes: Record<string, (f: Fake) => void> = {
   ...councilScenes,
   welcome: (f) => {
@@ -340,6 +396,22 @@ export const scenes: Record<string, (f: Fake) => void> = {
     all.hooks = marksOf(hooked);
     open(f, c.chat.id);
   },
+  // What tools did: allowed, refused, sent, failed, and something that waits.
+  activity: (f) => {
+    scenes.permission?.(f);
+    f.hello.settings.dock_tab = "activity";
+    recorded(f);
+  },
+  "activity-broken": (f) => {
+    scenes.chat?.(f);
+    f.hello.settings.dock_tab = "activity";
+    recorded(f);
+    f.activity.report = {
+      ok: false,
+      sentence:
+        "The record was changed outside Conclave. Entry 2 (22 November 2026, 10:41:07, web:post) and entry 3 (22 November 2026, 10:42:07, notes:delete_note) do not fit together: one of them was changed after it was written, or put in the place of another.",
+    };
+  },
   toolerror: (f) => {
     const { entry } = asked(f, "Count wrongly", [], "complete");
     const problem = "word_count() got an unexpected keyword argument 'txt'";
@@ -426,7 +498,8 @@ export const scenes: Record<string, (f: Fake) => void> = {
         permissions: [
           {
             name: "network",
-            sentence: "Connect to any host of the internet, through Conclave, which notes how much goes where; not to this computer and your own network.",
+            sentence:
+              "Connect to any host of the internet, through Conclave, which notes how much goes where; not to this computer and your own network.",
             without: "Its connections fail.",
             risk: "wall",
             supported: true,

@@ -1,0 +1,58 @@
+// The record of what tools did, and why each was allowed.
+import assert from "node:assert/strict";
+import { accessible } from "../harness.mjs";
+
+export const tests = {
+  "the record is read by keys: filtered, opened to how a call was decided, and exported": {
+    scene: "activity",
+    async run(page) {
+      const tab = page.getByRole("tabpanel", { name: "Activity" });
+      await tab.getByText("Waiting for you").waitFor();
+      assert.equal(await tab.getByText("Broke off").count(), 0);
+      assert.equal(await tab.getByText("Too slow").count(), 0, "another chat's call is shown");
+      const saved = tab.getByRole("button", { name: /Saved a note/ });
+      await saved.focus();
+      await page.keyboard.press("Enter");
+      await tab.getByText("It was allowed by you, after 4.2 s: you allowed it once.").waitFor();
+      assert.match(await tab.getByLabel("Arguments").innerText(), /•••/);
+      await accessible(page);
+
+      await tab.getByRole("radio", { name: "This chat" }).focus();
+      await page.keyboard.press("ArrowRight");
+      await tab.getByText("Too slow").waitFor();
+      await tab.getByText("A chat was deleted for good").waitFor();
+      await tab.getByRole("button", { name: "Export" }).press("Enter");
+      await page.getByText("Written to /home/ada/activity.jsonl").waitFor();
+      assert.deepEqual(await page.evaluate(() => globalThis.fake.given("Activity.Export")), [
+        ["", ""],
+      ]);
+    },
+  },
+
+  "a record that was changed outside Conclave says so above all": {
+    scene: "activity-broken",
+    async run(page) {
+      const alert = page.getByRole("alert").filter({ hasText: "changed outside Conclave" });
+      await alert.waitFor();
+      assert.match(await alert.innerText(), /Entry 2 .* and entry 3 .* do not fit together/);
+      await accessible(page);
+    },
+  },
+
+  "a request that waits is answered from the record": {
+    scene: "activity",
+    async run(page) {
+      await page.getByRole("button", { name: /^Answer/ }).press("Enter");
+      await page.waitForFunction(() => document.activeElement?.closest(".ask"));
+    },
+  },
+
+  "why a call was allowed is in the menu of its card": {
+    scene: "tool",
+    async run(page) {
+      await page.locator(".tool .line").first().click({ button: "right" });
+      await page.getByRole("menuitem", { name: "Why was this allowed?" }).press("Enter");
+      await page.getByText("No rule refuses it.").waitFor();
+    },
+  },
+};
