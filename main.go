@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"time"
 
 	"conclave/app"
 	"conclave/app/cli"
@@ -147,7 +148,7 @@ func run(args []string, stderr io.Writer) error {
 		}
 	}()
 	defer func() { cancel(errors.New("the window closed")); <-watching; <-following }()
-	return open(ctx, window)
+	return open(ctx, window, c.Log)
 }
 
 // writeBindings lets Wails write what the page may call. It needs the methods
@@ -208,8 +209,11 @@ const (
 	minWidth, minHeight = 720, 480
 )
 
+// settled is how long after its page is loaded a window has asked for all that it shows.
+const settled = 500 * time.Millisecond
+
 // open runs Wails until the window closes.
-func open(ctx context.Context, window *app.App) error {
+func open(ctx context.Context, window *app.App, log *slog.Logger) error {
 	dist, err := fs.Sub(pages, "frontend/dist")
 	if err != nil {
 		return err
@@ -224,6 +228,7 @@ func open(ctx context.Context, window *app.App) error {
 		AssetServer:      &assetserver.Options{Assets: dist, Handler: window.Assets(), Middleware: window.FirstFrame},
 		BackgroundColour: ground,
 		OnStartup:        window.Startup,
+		OnDomReady:       func(context.Context) { time.AfterFunc(settled, func() { forgetStart(log) }) },
 		OnShutdown:       window.Shutdown,
 		Bind:             window.Bind(),
 		ErrorFormatter:   window.FormatError,
