@@ -6,8 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-
-	"golang.org/x/sys/unix"
+	"syscall"
 )
 
 // forgetStart takes the parts of this program's file out of its memory. Its start reads
@@ -40,7 +39,7 @@ func forgetFile() error {
 		if !strings.HasSuffix(line, " "+own) || strings.Contains(rights, "w") {
 			continue
 		}
-		if _, _, err := unix.Syscall(unix.SYS_MADVISE, from, to-from, unix.MADV_DONTNEED); err != 0 {
+		if _, _, err := syscall.Syscall(syscall.SYS_MADVISE, from, to-from, syscall.MADV_DONTNEED); err != 0 {
 			return err
 		}
 	}
