@@ -19,6 +19,8 @@ interface Target {
   /** The permission request whose card is to be in view. */
   request?: string;
   spot?: Spot;
+  /** The message gets the keyboard too. */
+  focus?: boolean;
 }
 
 export class OpenChat extends Pulled {

@@ -41,6 +41,7 @@ export class TranscriptScroll {
   readonly rows: Rows;
 
   #hand = -handLasts; // when the reader last moved the view
+  #focusing = false; // the keyboard goes to what was brought into view
   #dragging = false; // a pointer is down: on the scroll bar, or selecting
   #settled = -settlingLasts; // when something last changed size
   #pin: {
@@ -205,9 +206,21 @@ export class TranscriptScroll {
     this.#layOut(this.#atPin);
   }
 
+  /** Gives a message that was brought into view the keyboard. */
+  focus(seq: number): void {
+    this.#focusing = true;
+    this.content
+      ?.querySelector<HTMLElement>(`article[data-seq="${seq}"]`)
+      ?.focus({ preventScroll: true });
+    this.#focusing = false;
+  }
+
   #atPin = (): number => {
-    const { scroller, rows } = this;
+    const { scroller, content, rows } = this;
     const pin = this.#pin;
+    // What is not pulled yet has no size: the time begins once it is there.
+    if (pin && content?.querySelector(`article[data-seq="${pin.seq}"] .waits`))
+      pin.until = performance.now() + pinLasts;
     const index = pin ? this.chat().outline.indexOf(pin.seq) : -1;
     if (!scroller || !pin || index < 0 || performance.now() > pin.until) {
       this.#pin = null;
@@ -326,7 +339,9 @@ export class TranscriptScroll {
   };
 
   /** The keyboard went to something in the transcript, which may have scrolled to it. */
-  onfocusin = (): void => this.#readerMoves();
+  onfocusin = (): void => {
+    if (!this.#focusing) this.#readerMoves();
+  };
 
   onselectstart = (): void => {
     if (this.chat().running) this.follow.readerMovedUp();

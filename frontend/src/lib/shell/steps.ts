@@ -1,5 +1,4 @@
 /** Alt+Up and Alt+Down: from message to message. */
-import { tick } from "svelte";
 import type { App } from "../app.svelte";
 
 /** Puts the focus on the message before or after the one that has it. */
@@ -13,10 +12,5 @@ export function stepMessage(app: App, step: 1 | -1): void {
       ? -1
       : chat.outline.length;
   const seq = chat.outline[Math.min(Math.max(at + step, 0), chat.outline.length - 1)] as number;
-  chat.target = { seq };
-  void tick().then(() => {
-    requestAnimationFrame(() =>
-      document.querySelector<HTMLElement>(`[data-seq="${seq}"]`)?.focus({ preventScroll: true }),
-    );
-  });
+  chat.target = { seq, focus: true };
 }
