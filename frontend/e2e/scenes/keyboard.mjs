@@ -13,7 +13,8 @@ export const tests = {
   "F6 walks the regions and comes round": {
     async run(page) {
       const seen = [];
-      // The composer takes the focus once the page is there.
+      // The panel is loaded for itself, and the composer takes the focus once the page is there.
+      await page.getByRole("complementary", { name: "Panel" }).waitFor();
       await page.waitForFunction(
         () =>
           document.activeElement?.closest("[data-region]")?.getAttribute("aria-label") ===
