@@ -422,6 +422,10 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	if result.Status == chat.CallCancelled && ctx.Err() == nil && errors.Is(context.Cause(limited), errTimeout) {
 		result = tool.Result{Status: chat.CallTimeout, Printed: result.Printed}
 	}
+	if result.CallsOff != "" {
+		by := hook.Owner{ID: c.Tool.Plugin, Title: c.Tool.Plugin}
+		return *c.calledOff(ctx, hook.CallOff(by, result.Error, result.CallsOff == tool.TakesItBack))
+	}
 	switch {
 	case result.Status == chat.CallTimeout && result.Error == "":
 		result.Error = fmt.Sprintf("%s took longer than %s and was stopped", c.Record.ToolName, fault.Seconds(timeout))

@@ -178,7 +178,7 @@ func run[T any](ctx context.Context, at Point, steps []Step[T], v T, guard bool,
 			end.by, end.last = step.Owner, verdict
 			return end, nil
 		case Stop:
-			return end, stopped(step.Owner, verdict.Reason, verdict.Undo)
+			return end, CallOff(step.Owner, verdict.Reason, verdict.Undo)
 		case Failed, TimedOut:
 			if guard {
 				end.by, end.last = step.Owner, Verdict[T]{
@@ -207,7 +207,9 @@ func (s *Stopped) Error() string {
 	return s.By.Title + " called the answer off: " + strings.TrimRight(s.Reason, ".") + "."
 }
 
-func stopped(by Owner, reason string, undo bool) error {
+// CallOff returns the error of a turn that by called off: a fault of kind canceled around a
+// *Stopped.
+func CallOff(by Owner, reason string, undo bool) error {
 	s := &Stopped{by, reason, undo}
 	return fault.Wrap(fault.Canceled, "hook", s.Error(), "Turn the plugin off if you did not want that.", s)
 }

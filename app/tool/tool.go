@@ -131,7 +131,17 @@ type Result struct {
 	Notes     []string        // sentences for the person, beside what the model is told
 	Handled   bool            // nothing is left to say: the turn ends if that is so of all calls of its message
 	EndTurn   bool            // the tool wants no further request to the model (contracts/maibot, section 7.3)
+	CallsOff  CallsOff        // the tool's plugin calls the whole turn off; Error is why
 }
+
+// CallsOff says how a tool's plugin calls the turn off in which it was called.
+type CallsOff string
+
+// The ways to call a turn off; empty is none.
+const (
+	Ends        CallsOff = "ends"       // it ends with an error, and what was said stays
+	TakesItBack CallsOff = "takes_back" // what was said in it is taken back too
+)
 
 // Invoker runs calls of the tools that were published with it.
 type Invoker interface {

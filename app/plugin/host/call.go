@@ -44,6 +44,7 @@ type callResult struct {
 		EndTurn   bool             `json:"conclave/end-turn"`
 		Handled   bool             `json:"conclave/handled"`
 		Notes     []string         `json:"conclave/for-person"`
+		CallsOff  tool.CallsOff    `json:"conclave/calls-off"`
 		Refused   []plugin.Refusal `json:"conclave/refused"`
 	} `json:"_meta"`
 }
@@ -160,6 +161,7 @@ func (s *session) answer(ctx context.Context, p *wire.OpenRequest) tool.Result {
 		Printed: c.Meta.Printed, EndTurn: c.Meta.EndTurn && s.speaks, Handled: c.Meta.Handled && s.speaks,
 	}
 	if s.speaks {
+		r.CallsOff = c.Meta.CallsOff
 		for _, note := range c.Meta.Notes {
 			if text, _ := tool.Clean(note); text != "" && len(r.Notes) < maxNotes {
 				r.Notes = append(r.Notes, forPerson(text))

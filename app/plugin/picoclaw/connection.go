@@ -325,12 +325,16 @@ func (c *connection) responded(name string, a answer) *mcp.CallToolResult {
 			notes = []string{c.process.Name + ": " + said.ForModel}
 		}
 		return answered(result, said.Handled, notes)
-	case actDeny, actAbort, actHardAbort:
+	case actDeny:
 		text := "Tool execution denied by hook"
 		if a.Reason != "" {
 			text += ": " + a.Reason
 		}
-		return answered(tool.Result{Status: chat.CallRefused, Error: text}, a.Action != actDeny, nil)
+		return answered(tool.Result{Status: chat.CallRefused, Error: text}, false, nil)
+	case actAbort, actHardAbort:
+		off := answered(tool.Result{Status: chat.CallCancelled, Error: a.Reason}, false, nil)
+		off.Meta[wire.MetaCallsOff] = map[string]tool.CallsOff{actAbort: tool.Ends, actHardAbort: tool.TakesItBack}[a.Action]
+		return off
 	}
 	missing := fmt.Sprintf("tool %q not found: the hook that offers it did not answer the call", name)
 	return answered(tool.Result{Status: chat.CallRaised, Error: missing}, false, nil)

@@ -166,6 +166,27 @@ def inject(p): return {"action": "continue"}
 	}
 }
 
+func TestPC48PC49AHookThatAnswersItsOwnToolMayCallTheTurnOff(t *testing.T) {
+	for action, undone := range map[string]bool{"abort_turn": false, "hard_abort": true} {
+		t.Run(action, func(t *testing.T) {
+			b := newBench(t)
+			script := strings.ReplaceAll(weather, `"action": "respond"`, `"action": "`+action+`", "reason": "no umbrella"`)
+			b.hook("weather", stages("before_llm", "before_tool"), script)
+			a := b.ask(person(yes), calls("get_weather", beijing), say("never"))
+			if a.Err == nil || !strings.Contains(a.Err.Error(), "weather called the answer off: no umbrella") ||
+				len(a.requests) != 1 {
+				t.Errorf("it ended %s, %v after %d requests", a.Reason, a.Err, len(a.requests))
+			}
+			must(t, b.host.SetEnabled(t.Context(), "weather", false), b.host.WaitIdle(t.Context()))
+			again := b.ask(nobody(), say("hi"))
+			again.says("hi")
+			if got := len(again.requests[0].Messages) == 1; got != undone {
+				t.Errorf("the next request holds %d messages", len(again.requests[0].Messages))
+			}
+		})
+	}
+}
+
 func TestPC43WithoutAResultNothingIsAnswered(t *testing.T) {
 	b := newBench(t)
 	b.hook("empty", stages("before_llm", "before_tool"), told+`

@@ -30,4 +30,5 @@ const (
 	MetaPrinted   = "conclave/printed"
 	MetaHandled   = "conclave/handled"
 	MetaForPerson = "conclave/for-person"
+	MetaCallsOff  = "conclave/calls-off"
 )
