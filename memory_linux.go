@@ -18,29 +18,41 @@ func forgetStart(log *slog.Logger) {
 	}
 }
 
+// mapping is a part of the memory that shows a file.
+type mapping struct {
+	from, to uintptr
+	ours     bool // it shows this program's file, and nobody may write to it
+}
+
+// forgetFile forgets the mappings that are as the file is. One that the linker wrote
+// addresses into when the program began, as that of the table of C functions, is not: the
+// kernel counts such pages as anonymous.
 func forgetFile() error {
 	own, err := os.Readlink("/proc/self/exe")
 	if err != nil {
 		return err
 	}
-	maps, err := os.Open("/proc/self/maps")
+	maps, err := os.Open("/proc/self/smaps")
 	if err != nil {
 		return err
 	}
 	defer maps.Close() //nolint:errcheck // read only
+	var m mapping
 	lines := bufio.NewScanner(maps)
 	for lines.Scan() {
-		var from, to uintptr
-		var rights string
 		line := lines.Text()
-		if _, err := fmt.Sscanf(line, "%x-%x %s", &from, &to, &rights); err != nil {
-			return err
-		}
-		if !strings.HasSuffix(line, " "+own) || strings.Contains(rights, "w") {
+		if name, value, _ := strings.Cut(line, ":"); name == "Anonymous" {
+			if m.ours && strings.TrimSpace(value) == "0 kB" {
+				if _, _, err := syscall.Syscall(syscall.SYS_MADVISE, m.from, m.to-m.from, syscall.MADV_DONTNEED); err != 0 {
+					return err
+				}
+			}
 			continue
 		}
-		if _, _, err := syscall.Syscall(syscall.SYS_MADVISE, from, to-from, syscall.MADV_DONTNEED); err != 0 {
-			return err
+		var from, to uintptr
+		var rights string
+		if _, err := fmt.Sscanf(line, "%x-%x %4s ", &from, &to, &rights); err == nil {
+			m = mapping{from, to, strings.HasSuffix(line, " "+own) && !strings.Contains(rights, "w")}
 		}
 	}
 	return lines.Err()

@@ -73,8 +73,8 @@ func TestTheServiceOfTheTemplateRegistersIsApprovedAndCalled(t *testing.T) {
 	if status != 0 || !strings.Contains(out, "Hello, Ada!") {
 		t.Errorf("called with status %d: %s", status, out)
 	}
-	if out, status := h.run(t, program, "plugins", "check", id); status == 0 ||
-		!strings.Contains(out, "could be run apart") {
+	if out, status := h.run(t, program, "plugins", "check", id); status != 0 ||
+		!strings.Contains(out, "It answers at http://127.0.0.1:"+own) || !strings.Contains(out, "weather_hello") {
 		t.Errorf("checked with status %d: %s", status, out)
 	}
 }
