@@ -21,12 +21,12 @@ func forgetStart(log *slog.Logger) {
 // mapping is a part of the memory that shows a file.
 type mapping struct {
 	from, to uintptr
-	ours     bool // it shows this program's file, and nobody may write to it
+	ours     bool // it shows this program's file as it is, and nobody may write to it
 }
 
 // forgetFile forgets the mappings that are as the file is. One that the linker wrote
 // addresses into when the program began, as that of the table of C functions, is not: the
-// kernel counts such pages as anonymous.
+// kernel counts such pages as anonymous, or as swapped out.
 func forgetFile() error {
 	own, err := os.Readlink("/proc/self/exe")
 	if err != nil {
@@ -41,8 +41,10 @@ func forgetFile() error {
 	lines := bufio.NewScanner(maps)
 	for lines.Scan() {
 		line := lines.Text()
-		if name, value, _ := strings.Cut(line, ":"); name == "Anonymous" {
-			if m.ours && strings.TrimSpace(value) == "0 kB" {
+		name, value, _ := strings.Cut(line, ":")
+		if name == "Anonymous" || name == "Swap" { // in this order
+			m.ours = m.ours && strings.TrimSpace(value) == "0 kB"
+			if name == "Swap" && m.ours {
 				if _, _, err := syscall.Syscall(syscall.SYS_MADVISE, m.from, m.to-m.from, syscall.MADV_DONTNEED); err != 0 {
 					return err
 				}
