@@ -1,6 +1,7 @@
 package permit
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -90,8 +91,7 @@ func shownHost(host string) string {
 
 // condition is a Match that was read once, to be compared many times.
 type condition struct {
-	Match
-	as    Op // how it reads the argument, see readsAs
+	key   argumentKey
 	holds func(string) (holds, known bool)
 }
 
@@ -107,7 +107,7 @@ func compile(matches []Match) ([]condition, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, condition{m, cmp.Or(readsAs[m.Op], Equals), holds})
+		all = append(all, condition{argumentKey{m.Field, cmp.Or(readsAs[m.Op], Equals)}, holds})
 	}
 	return all, nil
 }
@@ -209,17 +209,17 @@ type item struct {
 // meets reports whether the call meets every condition of a rule: surely, for one that
 // allows; possibly, for one that asks or denies.
 func (a *arguments) meets(all []condition, effect Effect) bool {
-	for _, c := range all {
-		if !a.meetsOne(c, effect) {
+	for i := range all {
+		if !a.meetsOne(&all[i], effect) {
 			return false
 		}
 	}
 	return true
 }
 
-func (a *arguments) meetsOne(c condition, effect Effect) bool {
-	if key := (argumentKey{c.Field, c.as}); key != a.key {
-		a.key, a.items = key, a.values(key)
+func (a *arguments) meetsOne(c *condition, effect Effect) bool {
+	if c.key != a.key {
+		a.key, a.items = c.key, a.values(c.key)
 	}
 	items := a.items
 	sure, possible := len(items) > 0, len(items) == 0
@@ -291,21 +291,18 @@ func (a *arguments) item(raw json.RawMessage, as Op) item {
 
 // scalar returns a text, or a number, true or false as JSON writes it.
 func scalar(raw json.RawMessage) (text string, isText, ok bool) {
-	d := json.NewDecoder(strings.NewReader(string(raw)))
-	d.UseNumber()
-	token, err := d.Token()
-	if err != nil {
+	raw = bytes.TrimSpace(raw)
+	if !json.Valid(raw) {
 		return "", false, false
 	}
-	switch v := token.(type) {
-	case string:
-		return v, true, true
-	case json.Number:
-		return v.String(), false, true
-	case bool:
-		return strconv.FormatBool(v), false, true
+	switch raw[0] {
+	case '"':
+		err := json.Unmarshal(raw, &text)
+		return text, true, err == nil
+	case '{', '[', 'n':
+		return "", false, false
 	}
-	return "", false, false
+	return string(raw), false, true
 }
 
 // at returns what stands at a field; none where it is null or a name on the way is
