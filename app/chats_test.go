@@ -409,24 +409,27 @@ func TestF143TheListIsToldWhenAChatWaitsForAPerson(t *testing.T) {
 	}
 }
 
+// waiting returns the only request for permission, once there is one.
+func (w *window) waiting() app.PermissionRequestView {
+	w.t.Helper()
+	var list app.PermissionRequestList
+	w.until("the card", func() bool {
+		var err error
+		list, err = w.Permissions.Requests()
+		must(w.t, err)
+		return len(list.Requests) == 1
+	})
+	return list.Requests[0]
+}
+
 func TestACallIsAlwaysAllowedUnderAConditionOfItsCard(t *testing.T) {
 	call := func(amount string) []llmtest.Step {
 		return []llmtest.Step{llmtest.Call("of "+amount, "write_note", `{"text":"some words","amount":`+amount+`}`)}
 	}
 	w := open(t, call("20"), say("Done."), call("7"), say("Done again."), call("21"), say("Not done.")).quiet()
 	w.lend(answering("noted"), nil)
-	waiting := func() app.PermissionRequestView {
-		var list app.PermissionRequestList
-		w.until("the card", func() bool {
-			var err error
-			list, err = w.Permissions.Requests()
-			must(t, err)
-			return len(list.Requests) == 1
-		})
-		return list.Requests[0]
-	}
 	id := w.send("", "Note it.")
-	q := waiting()
+	q := w.waiting()
 	if !slices.Equal(q.Only, []string{"while amount is at most 20"}) {
 		t.Fatalf("the card offers %q", q.Only)
 	}
@@ -438,7 +441,7 @@ func TestACallIsAlwaysAllowedUnderAConditionOfItsCard(t *testing.T) {
 	w.over(id)
 	w.ask(id, "Less.")
 	w.send(id, "More.")
-	q = waiting()
+	q = w.waiting()
 	must(t, w.Permissions.Answer(q.ID, q.Nonce, app.AnswerView{Effect: "deny", Scope: "once"}))
 	w.over(id)
 	rules, err := w.Permissions.Rules()
@@ -459,19 +462,9 @@ func TestF16ACardNamesWhereTextCameFromAndAYesCanTrustIt(t *testing.T) {
 		Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
 	})
 	must(t, err)
-	waiting := func() app.PermissionRequestView {
-		var list app.PermissionRequestList
-		w.until("the card", func() bool {
-			var err error
-			list, err = w.Permissions.Requests()
-			must(t, err)
-			return len(list.Requests) == 1
-		})
-		return list.Requests[0]
-	}
 	id := w.ask("", "Note it.") // nothing came from outside yet
 	w.send(id, "Again.")
-	q := waiting()
+	q := w.waiting()
 	const source = "what the plugin Notes returned"
 	if q.Trust != source || q.Reason != "Asked because: this chat contains "+source+"." || len(q.Scopes) != 1 {
 		t.Errorf("the card is %+v", q)
