@@ -1,6 +1,7 @@
 package deliberation_test
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -82,5 +83,28 @@ func TestTheCouncilOfATemporaryChatIsKeptNowhere(t *testing.T) {
 	}
 	if v, err := b.runner.View(t.Context(), headers[0].Run, 0); err != nil || len(v.Lanes) != 3 {
 		t.Errorf("it is shown as %+v, %v", v, err)
+	}
+}
+
+// The program lets go of a run a moment after its last step: whoever looks meanwhile, and hears
+// nothing more of it, must not see it at work for good.
+func TestARunIsAtWorkUntilItsLastStep(t *testing.T) {
+	b := newBench(t)
+	b.council(two)
+	b.says("test/ada", "A.")
+	b.says("test/bo", "B.")
+	live := map[council.RunState]bool{}
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{OnEvent: func(e deliberation.Event) {
+		view, err := b.runner.View(t.Context(), e.Run.Begin.Run, 0)
+		if err != nil {
+			t.Error(err)
+		}
+		live[view.State] = view.Live
+	}}).end()
+	want := map[council.RunState]bool{
+		council.Running: true, council.Ready: true, council.Answering: true, council.Over: false,
+	}
+	if !maps.Equal(live, want) {
+		t.Errorf("by its state the run was at work: %v, want %v", live, want)
 	}
 }

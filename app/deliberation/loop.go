@@ -146,6 +146,7 @@ func (r *Runner) leaves(l *loop) {
 	r.mu.Lock()
 	delete(r.live, l.id)
 	r.mu.Unlock()
+	r.o.Bus.Changed(bus.Council, string(l.id)) // one that is not over can be gone on with now
 	r.o.Bus.Changed(bus.Councils, string(l.s.req.Conversation))
 }
 

@@ -36,7 +36,7 @@ func (r *Runner) View(ctx context.Context, id council.RunID, since uint64) (coun
 		l.watch.mu.Lock()
 		defer l.watch.mu.Unlock()
 		v := l.watch.w.View(since, r.o.Now())
-		v.Live = true
+		v.Live = v.State != council.Over // over, it lives on until all of it is written
 		return v, nil
 	}
 	run, _, err := r.stored(ctx, id)

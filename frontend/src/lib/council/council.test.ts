@@ -194,6 +194,22 @@ describe("a run that is watched", () => {
     expect(state.words.held("0/s")).toBe("Water, and all of it, may be.");
   });
 
+  it("a run that began to be told anew is pulled from what it has now", async () => {
+    const { fake, state, view } = watched();
+    view([streamed("Water, ", 0)], 50);
+    const pulled = vi
+      .spyOn(fake.council, "Run")
+      .mockResolvedValue(
+        run("chat-1", [streamed("Water, ", 0)], { revision: 3, reset: true, live: true }),
+      );
+    await state.open();
+    await state.open();
+    expect(pulled.mock.calls).toEqual([
+      ["run-1", 50],
+      ["run-1", 3],
+    ]);
+  });
+
   it("what a member said is asked once, and anew for another attempt", async () => {
     const { fake, state, view } = watched();
     const asked = vi

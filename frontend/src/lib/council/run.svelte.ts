@@ -103,7 +103,7 @@ export class RunState extends Pulled {
 
   take(view: RunView): void {
     if (view.reset) this.lanes = [];
-    this.revision = Math.max(this.revision, view.revision);
+    this.revision = view.reset ? view.revision : Math.max(this.revision, view.revision);
     this.seen = performance.now();
     const known = new Map(this.lanes.map((lane) => [lane.key, lane]));
     let more = false;
