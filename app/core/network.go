@@ -30,9 +30,16 @@ func (n network) Admit(id string) (plugin.Proxy, func(), error) {
 
 func (n network) ask(ctx context.Context, id string, to egress.Target) egress.Verdict {
 	behalf := n.c.Host.Behalf(id)
-	d, private := n.c.Gate.Connect(ctx, permit.Connection{Plugin: id, URL: to.URL, Behalf: behalf})
-	return egress.Verdict{Allow: d.Effect == permit.Allow, Private: private, Reason: d.Reason, Call: behalf.ID}
+	c := permit.Connection{Plugin: id, URL: to.URL, Behalf: behalf}
+	d, private := n.c.Gate.Connect(ctx, c)
+	return egress.Verdict{
+		Allow: d.Effect == permit.Allow, Private: private, Reason: d.Reason, Call: behalf.ID,
+		Stands: func() bool { return n.c.Gate.Stands(c, d) },
+	}
 }
+
+// Recheck implements host.Network.
+func (n network) Recheck() { n.c.egress.Recheck() }
 
 // report writes into a plugin's log what it sent where.
 func (n network) report(t egress.Traffic) {

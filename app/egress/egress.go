@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
@@ -40,7 +41,12 @@ type Verdict struct {
 	Private bool
 	Reason  string // why it may not, a sentence without its full stop
 	Call    string // the call on whose behalf it was asked, for Traffic and Take
+	// Stands reports, without asking anybody, whether what was allowed may go on; nil: it
+	// may.
+	Stands func() bool
 }
+
+func (v Verdict) stands() bool { return v.Stands == nil || v.Stands() }
 
 // Traffic is one connection or request that is over.
 type Traffic struct {
@@ -54,6 +60,9 @@ type Traffic struct {
 
 // Sentence returns what happened, for the log of the plugin.
 func (t Traffic) Sentence() string {
+	if t.Refused == errTakenBack.Error() && t.Sent > 0 {
+		return "Its connection to " + t.Host + " was ended: " + t.Refused + "."
+	}
 	if t.Refused != "" {
 		return "It did not connect to " + t.Host + ": " + t.Refused + "."
 	}
@@ -111,6 +120,47 @@ type Pass struct {
 	cancel     context.CancelFunc
 	forward    *forwarder
 	open       chan struct{} // holds one for each request under way
+
+	mu      sync.Mutex // guards allowed
+	allowed map[*passage]struct{}
+}
+
+// passage is a request or tunnel that was let through, and how it is ended.
+type passage struct {
+	verdict Verdict
+	end     context.CancelCauseFunc
+}
+
+// errTakenBack ends what was allowed and is no more.
+var errTakenBack = errors.New("it may not connect there any more")
+
+// passes notes what is let through, until the function returned is called.
+func (s *Pass) passes(on *passage) (over func()) {
+	s.mu.Lock()
+	s.allowed[on] = struct{}{}
+	s.mu.Unlock()
+	return func() {
+		s.mu.Lock()
+		delete(s.allowed, on)
+		s.mu.Unlock()
+	}
+}
+
+// Recheck ends the connections that are open and may not be any more.
+func (p *Proxy) Recheck() {
+	var open []*passage
+	p.mu.Lock()
+	for _, pass := range p.passes {
+		pass.mu.Lock()
+		open = slices.AppendSeq(open, maps.Keys(pass.allowed))
+		pass.mu.Unlock()
+	}
+	p.mu.Unlock()
+	for _, on := range open {
+		if !on.verdict.stands() {
+			on.end(errTakenBack)
+		}
+	}
 }
 
 // Admit lets a process of a plugin through the proxy.
@@ -123,7 +173,8 @@ func (p *Proxy) Admit(plugin string) (*Pass, error) {
 	if err := p.listen(); err != nil {
 		return nil, fmt.Errorf("listen on this computer: %w", err)
 	}
-	pass := &Pass{proxy: p, plugin: plugin, credential: rand.Text(), open: make(chan struct{}, maxOpen)}
+	pass := &Pass{proxy: p, plugin: plugin, credential: rand.Text(), open: make(chan struct{}, maxOpen),
+		allowed: map[*passage]struct{}{}}
 	pass.ctx, pass.cancel = context.WithCancel(context.Background()) // its own: Close ends it
 	pass.forward = newForwarder(pass)
 	p.passes[pass.credential] = pass
@@ -218,10 +269,10 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	case <-pass.ctx.Done():
 		return
 	}
-	ctx, cancel := context.WithCancel(r.Context())
-	defer cancel()
-	defer context.AfterFunc(pass.ctx, cancel)()
-	pass.handle(w, r.WithContext(ctx))
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	defer context.AfterFunc(pass.ctx, func() { cancel(nil) })()
+	pass.handle(w, r.WithContext(ctx), cancel)
 }
 
 func proxyAuthorization(r *http.Request) (user, password string, ok bool) {
@@ -229,8 +280,8 @@ func proxyAuthorization(r *http.Request) (user, password string, ok bool) {
 	return head.BasicAuth()
 }
 
-// handle answers one request of the pass's process.
-func (s *Pass) handle(w http.ResponseWriter, r *http.Request) {
+// handle answers one request of the pass's process, which end ends.
+func (s *Pass) handle(w http.ResponseWriter, r *http.Request, end context.CancelCauseFunc) {
 	to, err := targetOf(r)
 	if err != nil {
 		http.Error(w, err.Error()+".", http.StatusBadRequest)
@@ -240,6 +291,11 @@ func (s *Pass) handle(w http.ResponseWriter, r *http.Request) {
 	verdict := s.proxy.o.Ask(r.Context(), s.plugin, to)
 	if !verdict.Allow {
 		s.refuse(w, r, to, began, verdict)
+		return
+	}
+	defer s.passes(&passage{verdict, end})()
+	if !verdict.stands() { // taken back meanwhile
+		s.refuse(w, r, to, began, Verdict{Reason: errTakenBack.Error(), Call: verdict.Call})
 		return
 	}
 	if r.Method == http.MethodConnect {

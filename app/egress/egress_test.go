@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -491,6 +492,58 @@ type tunnelled struct {
 }
 
 func (c *tunnelled) Read(b []byte) (int, error) { return c.reader.Read(b) }
+
+func TestAttackWhatIsOpenDoesNotOutliveItsPermission(t *testing.T) {
+	b := newBench(t)
+	waits := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "first")
+		must(t, http.NewResponseController(w).Flush())
+		<-r.Context().Done()
+	}))
+	defer waits.Close()
+	host := strings.TrimPrefix(waits.URL, "http://")
+	var stands atomic.Bool
+	stands.Store(true)
+	b.allow(host, Verdict{Private: true, Stands: stands.Load})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, waits.URL, nil)
+	must(t, err)
+	response, err := b.client(b.pass.URL()).Do(r)
+	must(t, err)
+	defer func() { _ = response.Body.Close() }()
+	tunnel := b.open(host)
+	defer func() { _ = tunnel.Close() }()
+	_, err = io.WriteString(tunnel, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	must(t, err)
+	said := bufio.NewReader(tunnel)
+	line, err := said.ReadString('\n')
+	must(t, err)
+	if line != "HTTP/1.1 200 OK\r\n" {
+		t.Fatalf("the tunnel said %q", line)
+	}
+	b.proxy.Recheck() // what still stands goes on
+	first := make([]byte, 5)
+	_, err = io.ReadFull(response.Body, first)
+	must(t, err)
+
+	stands.Store(false)
+	b.proxy.Recheck()
+	if rest, err := io.ReadAll(response.Body); err == nil {
+		t.Errorf("the answer ended as if it were whole, with %q", rest)
+	}
+	for err = nil; err == nil; { // what was on its way may still come
+		_, err = said.ReadString('\n')
+	}
+	ended := map[string]bool{}
+	for range 2 {
+		ended[b.next().Sentence()] = true
+	}
+	if want := "Its connection to " + host + " was ended: it may not connect there any more."; !ended[want] {
+		t.Errorf("it is not told why the tunnel ended: %v", ended)
+	}
+	if got := b.get(b.client(b.pass.URL()), waits.URL); !strings.HasPrefix(got, "403 PERMISSION_DENIED") {
+		t.Errorf("what is taken back while it is asked: %q", got)
+	}
+}
 
 // Protocols whose server speaks first, and those that are no TLS, pass through.
 func TestWhoeverSpeaksFirstIsPassedOn(t *testing.T) {

@@ -25,6 +25,8 @@ import (
 	"conclave/app/plugin/worker"
 	"conclave/app/programtest"
 	"conclave/app/testkit"
+
+	"golang.org/x/net/dns/dnsmessage"
 )
 
 var must = testkit.Must
@@ -39,6 +41,45 @@ type world struct {
 
 	mu      sync.Mutex
 	allowed []string // targets as URLs
+	lookups int      // of addresses of names
+}
+
+// resolver says of every name that it is at an address of this computer.
+func (w *world) resolver() *net.Resolver {
+	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+	must(w.t, err)
+	var serving sync.WaitGroup
+	serving.Go(func() { // ended by closing the connection
+		buf := make([]byte, 1500)
+		for {
+			n, from, err := conn.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			m.Response, m.Additionals = true, nil
+			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+				w.mu.Lock()
+				w.lookups++
+				w.mu.Unlock()
+				m.Answers = []dnsmessage.Resource{{
+					Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class},
+					Body:   &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}},
+				}}
+			}
+			if answer, err := m.Pack(); err == nil {
+				_, _ = conn.WriteTo(answer, from)
+			}
+		}
+	})
+	w.t.Cleanup(func() { _ = conn.Close(); serving.Wait() })
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "udp", conn.LocalAddr().String())
+	}}
 }
 
 func newWorld(t testing.TB) *world {
@@ -48,10 +89,12 @@ func newWorld(t testing.TB) *world {
 	if c := w.launcher.Confinement(); c.Level != "process+landlock" || c.Network != "" {
 		t.Skip("this system holds no connections:", c)
 	}
-	proxy := egress.New(egress.Options{Ask: func(_ context.Context, _ string, to egress.Target) egress.Verdict {
+	proxy := egress.New(egress.Options{Resolver: w.resolver(), Ask: func(_ context.Context, _ string, to egress.Target) egress.Verdict {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return egress.Verdict{Allow: slices.Contains(w.allowed, to.URL), Private: true, Reason: "nobody allowed it"}
+		return egress.Verdict{
+			Allow: slices.Contains(w.allowed, to.URL), Private: to.Host != "public.test", Reason: "nobody allowed it",
+		}
 	}})
 	t.Cleanup(proxy.Close)
 	pass, err := proxy.Admit("p")
@@ -134,6 +177,63 @@ func TestCurlBehindTheProxy(t *testing.T) {
 	}
 }
 
+func TestCurlBehindTheProxyByIPv6(t *testing.T) {
+	w := newWorld(t)
+	curl := program(t, "curl")
+	l, err := net.Listen("tcp6", "[::1]:0")
+	if err != nil {
+		t.Skip("this computer has no IPv6:", err)
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(rw, "from six")
+	}))
+	_ = server.Listener.Close()
+	server.Listener = l
+	server.Start()
+	defer server.Close()
+	if got := w.run(sandbox.Spec{}, curl, "-sS", server.URL); !strings.Contains(got, "PERMISSION_DENIED") {
+		t.Errorf("refused: %q", got)
+	}
+	if got := w.run(sandbox.Spec{}, curl, "-sS", "--noproxy", "*", server.URL); !strings.Contains(got, "curl: (7)") {
+		t.Errorf("without the proxy: %q", got)
+	}
+	w.allowed = []string{server.URL}
+	if got := w.run(sandbox.Spec{}, curl, "-sS", server.URL); got != "from six" {
+		t.Errorf("allowed: %q", got)
+	}
+}
+
+// A name that is allowed and of the internet leads nowhere on this computer, whatever a
+// server of names says of it and whenever.
+func TestAttackAProgramWithANameThatLeadsHere(t *testing.T) {
+	w := newWorld(t)
+	plain, _, _, _ := w.servers()
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(plain, "http://"))
+	must(t, err)
+	w.allowed = []string{"http://public.test:" + port, "https://public.test:" + port}
+	const get = "import sys, urllib.request as r\ntry: print(r.urlopen(sys.argv[1]).read())\nexcept OSError as e: print(e)"
+	for _, argv := range [][]string{
+		{program(t, "curl"), "-sS", "http://public.test:" + port},
+		{program(t, "curl"), "-sS", "--proxytunnel", "http://public.test:" + port},
+		{program(t, "curl"), "-sS", "--resolve", "public.test:" + port + ":127.0.0.1", "http://public.test:" + port},
+		{program(t, "/usr/bin/python3"), "-I", "-S", "-c", get, "http://public.test:" + port},
+	} {
+		w.mu.Lock()
+		w.lookups = 0
+		w.mu.Unlock()
+		got := w.run(sandbox.Spec{}, argv...)
+		if strings.Contains(got, "from plain") || !strings.Contains(got, "403") &&
+			!strings.Contains(got, "its address is of this computer or its own network") {
+			t.Errorf("%v: %q", argv[1:], got)
+		}
+		w.mu.Lock()
+		if w.lookups != 1 {
+			t.Errorf("%v: the name was looked up %d times", argv[1:], w.lookups)
+		}
+		w.mu.Unlock()
+	}
+}
+
 func TestAttackCurlThatUsesNoProxy(t *testing.T) {
 	w := newWorld(t)
 	curl := program(t, "curl")
@@ -192,18 +292,35 @@ if (process.allowedNodeEnvironmentFlags.has("--use-env-proxy")) {
   const headers = {"Proxy-Authorization": "Basic " + btoa(proxy.username + ":" + proxy.password), Host: new URL(address).host};
   require("http").get({host: proxy.hostname, port: proxy.port, path: address, headers}, r => r.pipe(process.stdout));
 }`
-	const without = `fetch(process.argv[1], {dispatcher: undefined}).then(r => r.text()).then(t => console.log(t), e => console.log(String(e.cause ?? e)))`
 	spec := sandbox.Spec{Memory: 4 << 30}
 	for address, want := range map[string]string{plain: "from plain", refused: "PERMISSION_DENIED"} {
 		if got := w.run(spec, node, "-e", get, address); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", address, got, want)
 		}
 	}
-	old := spec
-	old.Env = []string{"NODE_OPTIONS="}
-	got := w.run(old, node, "-e", without, refused)
-	if strings.Contains(got, "from refused") || got == "" {
-		t.Errorf("without the proxy: %q", got)
+	// Whatever the version, what takes no notice of the proxy connects to nothing: neither
+	// to an address, allowed or not, nor to what a name stands for.
+	const without = `
+delete process.env.NODE_USE_ENV_PROXY;
+const [, address] = process.argv, {hostname, port} = new URL(address);
+const say = name => e => console.log(name, e.cause?.code ?? e.code);
+if (!process.allowedNodeEnvironmentFlags.has("--use-env-proxy")) {
+  fetch(address).then(() => console.log("fetch reached it"), say("fetch"));
+  fetch("http://name.invalid/").then(() => console.log("fetch reached it"), say("name"));
+}
+require("net").connect(port, hostname).on("connect", () => console.log("socket reached it")).on("error", say("socket"));
+require("dgram").createSocket("udp4").on("error", say("datagram")).send("secret", port, hostname);`
+	for _, address := range []string{plain, refused} {
+		got := w.run(spec, node, "-e", without, address)
+		lines := strings.Split(got, "\n")
+		slices.Sort(lines)
+		want := []string{"datagram EACCES", "socket EACCES"}
+		if strings.Contains(got, "fetch") {
+			want = []string{"datagram EACCES", "fetch EACCES", "name EAI_AGAIN", "socket EACCES"}
+		}
+		if !slices.Equal(lines, want) {
+			t.Errorf("%s past the proxy: %q, want %q", address, lines, want)
+		}
 	}
 }
 

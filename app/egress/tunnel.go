@@ -31,12 +31,14 @@ func (s *Pass) tunnel(w http.ResponseWriter, r *http.Request, to Target, v Verdi
 	}
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Time{})
-	end := context.AfterFunc(s.ctx, func() { _ = conn.Close(); _ = out.Close() })
-	defer end()
+	defer context.AfterFunc(r.Context(), func() { _ = conn.Close(); _ = out.Close() })()
 	if _, err := io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
 	refused := relay(conn, buffered.Reader, out, to)
+	if cause := context.Cause(r.Context()); refused == "" && errors.Is(cause, errTakenBack) {
+		refused = errTakenBack.Error()
+	}
 	s.proxy.o.Report(Traffic{
 		Plugin: s.plugin, Call: v.Call, Host: to.String(), Sent: out.sent.Load(), Received: out.received.Load(),
 		Began: began, Refused: refused,

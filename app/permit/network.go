@@ -36,20 +36,52 @@ func (g *Gate) Connect(ctx context.Context, c Connection) (d Decision, private b
 	if !ok {
 		return Decision{Effect: Deny, By: "built-in", Why: "it names no host", Reason: "it names no host"}, false
 	}
+	call, private := g.connecting(c, host)
+	d = g.Decide(ctx, call)
+	return d, d.Effect == Allow && private
+}
+
+// Stands reports whether a connection that d allowed may go on: nothing denies it now,
+// and what allowed it is still so.
+func (g *Gate) Stands(c Connection, d Decision) bool {
+	host, ok := hostOf(c.URL)
+	if !ok {
+		return false
+	}
+	call, _ := g.connecting(c, host)
+	return g.stands(call, d)
+}
+
+func (g *Gate) stands(call Call, d Decision) bool {
+	steps := g.Explain(call)
+	switch steps[len(steps)-1].Effect {
+	case Allow:
+		return true
+	case Ask:
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.rulesLocked()
+		return d.By != byUnattended && (d.Rule == "" || g.byID[d.Rule] != nil)
+	}
+	return false
+}
+
+// connecting is a connection as a call of the plugin's. private reports whether allowing
+// it is about an address of this computer or its network.
+func (g *Gate) connecting(c Connection, host string) (call Call, private bool) {
 	granted, _ := g.Permissions(c.Plugin)
 	near := isNear(host)
 	whole := slices.Contains(granted, localNetwork)
 	arguments, err := json.Marshal(map[string]string{hostField: c.URL})
 	if err != nil {
-		return Decision{Effect: Deny, By: "built-in", Why: "it names no host", Reason: "it names no host"}, false
+		arguments = json.RawMessage(`{}`) // no rule allows that
 	}
-	d = g.Decide(ctx, Call{
+	return Call{
 		ID: newID("connection"), Caller: Caller("plugin:" + c.Plugin), Permission: Network,
 		Tool:      tool.Tool{Plugin: c.Plugin, Name: connecting, Title: "connect to " + host, Digest: connecting},
 		Arguments: arguments, Capabilities: []Capability{Fetch, SendWeb}, Near: near && !whole,
 		Conversation: c.Behalf.Conversation, Turn: c.Behalf.Turn, Asker: c.Behalf.Asker,
-	})
-	return d, d.Effect == Allow && (near || whole)
+	}, near || whole
 }
 
 // isNear reports whether a host is an address of this computer or its own network, or

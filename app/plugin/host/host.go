@@ -40,6 +40,8 @@ type Chats struct {
 type Network interface {
 	// Admit lets a process of a plugin connect, until pass is closed.
 	Admit(plugin string) (proxy plugin.Proxy, pass func(), err error)
+	// Recheck ends the connections that are open and no longer allowed.
+	Recheck()
 }
 
 // Options configure a Host. All fields are required unless marked.

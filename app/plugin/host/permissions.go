@@ -25,6 +25,9 @@ func (h *Host) followPermissions(news *bus.Subscription) {
 				e.permissionsChanged()
 			}
 		}
+		if h.o.Network != nil {
+			h.o.Network.Recheck()
+		}
 	}
 }
 

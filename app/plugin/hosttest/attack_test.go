@@ -16,7 +16,7 @@ import (
 
 // outward is a plugin that reaches out in every way that a plugin in Python can.
 const outward = `
-import ctypes, http.client, json, os, socket, ssl, struct, urllib.request
+import ctypes, http.client, json, os, socket, ssl, struct, threading, urllib.request
 from urllib.parse import urlsplit
 
 def fetch(address: str) -> str:
@@ -66,6 +66,40 @@ def strange(address: str, credential: str) -> str:
     way = "http://%s%s:%s" % (credential, proxy.hostname, proxy.port)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": way}))
     return opener.open(address, timeout=20).read().decode()
+
+open_connections = []
+
+def keep(port: int) -> str:
+    "Connect, and keep the connection for later."
+    open_connections.append(socket.create_connection(("127.0.0.1", port), 20))
+    return "connected"
+
+def kept() -> str:
+    "Say how the connection that was kept ends."
+    try:
+        return "ended" if open_connections[0].recv(1) == b"" else "got something"
+    except ConnectionError:
+        return "ended"
+
+came = []
+work = None
+
+def later(address: str) -> str:
+    "Fetch a page when the call is long over."
+    global work
+    def run():
+        try:
+            came.append(fetch(address))
+        except OSError as error:
+            came.append(str(error))
+    work = threading.Thread(target=run)
+    work.start()
+    return "started"
+
+def came_later() -> str:
+    "Say what came of that."
+    work.join(20)
+    return came.pop()
 `
 
 // outwardBound is a host with that plugin, approved, and a page of this computer.
@@ -196,5 +230,72 @@ func TestAHostIsAllowedAtTheMomentItIsUsed(t *testing.T) {
 	}
 	if after := c.said("out:process", "{}"); after != before {
 		t.Errorf("the process %s was started again as %s for a host", before, after)
+	}
+}
+
+func TestAttackAPluginKeepsAConnectionThatIsTakenBack(t *testing.T) {
+	t.Parallel()
+	c, _ := outwardBound(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	held := make(chan net.Conn, 8)
+	over := make(chan struct{})
+	go func() { // ended by closing the listener
+		defer close(over)
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			held <- conn
+		}
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-over
+		close(held)
+		for conn := range held {
+			_ = conn.Close()
+		}
+	})
+	host := l.Addr().String()
+	for _, allowed := range []string{"api.example.org", host} { // it keeps a way out, and its process
+		must(t, c.gate.AllowHost(t.Context(), "out", permit.Allow, permit.HostIs, allowed))
+	}
+	if got := c.said("out:keep", fmt.Sprintf(`{"port":%s}`, port(t, "http://"+host))); got != "connected" {
+		t.Fatal(got)
+	}
+	process := c.said("out:process", "{}")
+	must(t, c.gate.AllowHost(t.Context(), "out", permit.Deny, permit.HostIs, host))
+	if got := c.said("out:kept", "{}"); got != "ended" {
+		t.Errorf("the connection %q, want it ended", got)
+	}
+	if after := c.said("out:process", "{}"); after != process {
+		t.Errorf("what ended it was another process: %s and %s", process, after)
+	}
+}
+
+func TestWhatAPluginDoesAfterItsCallIsAskedAboutToo(t *testing.T) {
+	t.Parallel()
+	c, page := outwardBound(t)
+	must(t, c.gate.AllowHost(t.Context(), "out", permit.Allow, permit.HostIs, "api.example.org"))
+	t.Cleanup(c.gate.Attach())
+	for _, one := range []struct {
+		effect permit.Effect
+		want   string
+	}{{permit.Deny, "403"}, {permit.Allow, "the page"}} {
+		if got := c.said("out:later", fmt.Sprintf(`{"address":%q}`, page)); got != "started" {
+			t.Fatal(got)
+		}
+		var requests []permit.Request
+		testkit.Until(t, "a request", func() bool { requests = c.gate.Requests(); return len(requests) == 1 })
+		r := requests[0]
+		if !strings.HasSuffix(r.Title, " wants to connect to "+strings.TrimPrefix(page, "http://")) {
+			t.Errorf("asked %+v", r)
+		}
+		must(t, c.gate.Answer(t.Context(), r.ID, r.Nonce, permit.Answer{Effect: one.effect, Scope: permit.Once}))
+		if got := c.said("out:came_later", "{}"); !strings.Contains(got, one.want) {
+			t.Errorf("%s: %q, want %q", one.effect, got, one.want)
+		}
 	}
 }

@@ -105,8 +105,12 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 		functions.New(py)}, more...)
 	c.egress = egress.New(egress.Options{
 		Ask: func(ctx context.Context, id string, to egress.Target) egress.Verdict {
-			d, private := gate.Connect(ctx, permit.Connection{Plugin: id, URL: to.URL, Behalf: c.host.Behalf(id)})
-			return egress.Verdict{Allow: d.Effect == permit.Allow, Private: private, Reason: d.Reason}
+			on := permit.Connection{Plugin: id, URL: to.URL, Behalf: c.host.Behalf(id)}
+			d, private := gate.Connect(ctx, on)
+			return egress.Verdict{
+				Allow: d.Effect == permit.Allow, Private: private, Reason: d.Reason,
+				Stands: func() bool { return gate.Stands(on, d) },
+			}
 		},
 		Report: func(t egress.Traffic) { c.traffic <- t },
 	})
@@ -158,6 +162,9 @@ func (c *core) Admit(id string) (plugin.Proxy, func(), error) {
 	}
 	return plugin.Proxy{Address: pass.Address(), URL: pass.URL()}, pass.Close, nil
 }
+
+// Recheck implements host.Network.
+func (c *core) Recheck() { c.egress.Recheck() }
 
 func (c *core) write(name, text string) {
 	c.t.Helper()
