@@ -89,13 +89,14 @@ func newWorld(t testing.TB) *world {
 	if c := w.launcher.Confinement(); c.Level != "process+landlock" || c.Network != "" {
 		t.Skip("this system holds no connections:", c)
 	}
-	proxy := egress.New(egress.Options{Resolver: w.resolver(), Ask: func(_ context.Context, _ string, to egress.Target) egress.Verdict {
+	ask := func(_ context.Context, _ string, to egress.Target) egress.Verdict {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		return egress.Verdict{
 			Allow: slices.Contains(w.allowed, to.URL), Private: to.Host != "public.test", Reason: "nobody allowed it",
 		}
-	}})
+	}
+	proxy := egress.New(egress.Options{Resolver: w.resolver(), Ask: ask})
 	t.Cleanup(proxy.Close)
 	pass, err := proxy.Admit("p")
 	must(t, err)
