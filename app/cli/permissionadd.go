@@ -22,6 +22,7 @@ type ruleFlags struct {
 	chat    string
 	member  string
 	council bool
+	try     bool
 }
 
 // permissionRuleCommand makes a rule that allows, denies or asks about calls.
@@ -55,6 +56,7 @@ denied or asked about by one.`
 	set.StringVar(&flags.chat, "chat", "", "only in this chat")
 	set.StringVar(&flags.member, "member", "", "when this council member calls")
 	set.BoolVar(&flags.council, "council", false, "when any council member calls")
+	set.BoolVar(&flags.try, "try", false, "only say what it would have made of the calls of the last 7 days")
 	cmd.MarkFlagsMutuallyExclusive("member", "council")
 	return cmd
 }
@@ -90,6 +92,9 @@ func (c *command) addRule(ctx context.Context, app *App, effect permit.Effect, n
 		rule.Callers = []permit.Caller{"member:*"}
 	case effect == permit.Allow:
 		rule.Callers = []permit.Caller{permit.Main}
+	}
+	if flags.try {
+		return c.try(ctx, app, permit.Trial{Add: []permit.Rule{rule}})
 	}
 	rule, err = app.Gate.AddRule(ctx, rule)
 	if err != nil && rule.ID == "" {

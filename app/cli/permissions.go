@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"conclave/app/activity"
 	"conclave/app/chat"
@@ -16,9 +17,20 @@ import (
 )
 
 func (c *command) permissionsCommand() *cobra.Command {
-	var arguments, member, in string
+	var arguments, member, in, mode string
 	simulate := c.simple("simulate TOOL", "Say what would happen if the tool were called, without calling it",
-		exactly("the name of a tool"), func(ctx context.Context, app *App, args []string) error {
+		func(cmd *cobra.Command, args []string) error {
+			if mode == "" {
+				return exactly("the name of a tool")(cmd, args)
+			}
+			if !isMode(mode) {
+				return usageOf(cmd, "--mode is careful or standard, not %q", mode)
+			}
+			return noArguments(cmd, args)
+		}, func(ctx context.Context, app *App, args []string) error {
+			if mode != "" {
+				return c.try(ctx, app, permit.Trial{Mode: permit.Mode(mode)})
+			}
 			row, err := findRow(app, args[0])
 			if err != nil {
 				return err
@@ -45,15 +57,31 @@ func (c *command) permissionsCommand() *cobra.Command {
 			steps := app.Gate.Explain(call)
 			return c.printSteps(steps)
 		})
+	simulate.Long = `Say what would happen if the tool were called, without calling it.
+
+With --mode, no tool is named: it says what that mode would have made of the calls of the
+last 7 days. What a rule would have made of them, say "conclave permissions allow", "ask"
+and "deny" with --try.`
+	simulate.Flags().StringVar(&mode, "mode", "", "careful or standard: try it on the calls of the last 7 days")
 	simulate.Flags().StringVar(&arguments, "args", "{}", "the arguments as JSON")
 	simulate.Flags().StringVar(&in, "chat", "", "as if it were called in this chat, with what that holds")
 	simulate.Flags().StringVar(&member, "member", "", "as if a council member called it")
+	plugins := false
+	list := c.simple("list", "List what you allowed and denied", noArguments,
+		func(ctx context.Context, app *App, _ []string) error {
+			if plugins {
+				return c.printMatrix(app)
+			}
+			return c.listRules(ctx, app)
+		})
+	list.Flags().BoolVar(&plugins, "plugins", false, "what each plugin may do, by who calls, instead of the rules")
 	return group("permissions", "Make, list, explain and take back rules about what is allowed",
-		c.simple("list", "List what you allowed and denied", noArguments, c.listGrants),
+		list,
 		c.simple("explain CALL", "Say why a call was allowed or refused",
 			exactly("the id of a call (see conclave logs --json)"), c.explainCall),
 		c.simple("revoke ID", "Take a rule back", exactly("the id of a rule"), c.revokeGrant),
 		simulate,
+		c.modeCommand(),
 		c.trustCommand(),
 		c.permissionRuleCommand(permit.Allow, "Allow calls of a tool from now on"),
 		c.permissionRuleCommand(permit.Ask, "Ask before each call of a tool, whatever else allows it"),
@@ -77,25 +105,24 @@ func (c *command) printSteps(steps []permit.Step) error {
 	return nil
 }
 
-func (c *command) listGrants(ctx context.Context, app *App, _ []string) error {
-	grants, err := app.Gate.Rules(ctx)
+func (c *command) listRules(ctx context.Context, app *App) error {
+	rules, err := app.Gate.Rules(ctx)
 	if err != nil {
 		return err
 	}
-	if c.json {
-		if grants == nil {
-			grants = []permit.Rule{}
+	now := time.Now()
+	out, table := make([]listedRule, 0, len(rules)), newTable("ID", "RULE")
+	for _, r := range rules {
+		row := listedRule{r, permit.Sentence(r, pluginTitle(app, r.Plugin)), r.Unused(now)}
+		out = append(out, row)
+		words := row.Sentence
+		if row.Unused {
+			words += " (not used for 90 days, so it asks again)"
 		}
-		for i := range grants {
-			if grants[i].Callers == nil {
-				grants[i].Callers = []permit.Caller{}
-			}
-		}
-		return c.printJSON(grants)
+		table.add(r.ID, words)
 	}
-	table := newTable("ID", "RULE")
-	for _, g := range grants {
-		table.add(g.ID, permit.Sentence(g, pluginTitle(app, g.Plugin)))
+	if c.json {
+		return c.printJSON(out)
 	}
 	return table.print(c, "Nothing has been allowed yet.")
 }

@@ -14,6 +14,11 @@ const (
 	ReadScreen Capability = "read clipboard or screen"
 )
 
+// Capabilities lists all of them, in the order of a table.
+var Capabilities = []Capability{
+	Compute, ReadChat, ReadFiles, WriteFiles, Delete, Fetch, SendWeb, RunPrograms, UseSecret, CallModel, ShowUI,
+}
+
 // row holds the defaults of one capability.
 type row struct {
 	main   Effect // who asks is the main model, or anybody but a council member

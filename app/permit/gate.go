@@ -281,24 +281,30 @@ func (g *Gate) Explain(call Call) []Step {
 
 // checkLocked prepares a request for the walk, and says what it can touch.
 func (g *Gate) checkLocked(call *Call) (*check, string) {
-	capabilities, sentence := call.Capabilities, ""
-	if known, ok := g.known[call.Tool.Plugin]; ok {
-		granted, _ := g.permissionsLocked(call.Tool.Plugin)
-		var found []Capability
-		if found, sentence = capabilitiesOf(known, granted); capabilities == nil {
-			capabilities = found
-		}
-	} else if call.Tool.Plugin == BuiltIn {
-		sentence = "Comes with Conclave."
-		if capabilities == nil {
-			capabilities = []Capability{Compute}
-		}
-	} else {
-		sentence = "What it can touch is not known."
+	capabilities, sentence := g.reachLocked(call.Tool.Plugin)
+	if call.Capabilities != nil {
+		capabilities = call.Capabilities
 	}
+	return g.checkOf(call, capabilities), sentence
+}
+
+func (g *Gate) checkOf(call *Call, capabilities []Capability) *check {
 	return &check{
 		g: g, call: call, capabilities: capabilities, arguments: arguments{g: g, raw: call.Arguments}, now: g.o.Now(),
-	}, sentence
+	}
+}
+
+// reachLocked returns what calls of a plugin's tools can do, nil where that is not known,
+// and what they can touch in a sentence.
+func (g *Gate) reachLocked(plugin string) ([]Capability, string) {
+	if known, ok := g.known[plugin]; ok {
+		granted, _ := g.permissionsLocked(plugin)
+		return capabilitiesOf(known, granted)
+	}
+	if plugin == BuiltIn {
+		return []Capability{Compute}, "Comes with Conclave."
+	}
+	return nil, "What it can touch is not known."
 }
 
 // rulingLocked turns a ruling that asks nobody into a decision, and notes the

@@ -47,6 +47,7 @@ type check struct {
 	arguments    arguments
 	now          time.Time
 	origins      []chat.Origin // of text that nobody vouches for, once the step of taint was made
+	overview     *overview     // of a call that nobody makes, for the matrix; else nil
 }
 
 // order is the one order of decisions: the first step that has something to say
@@ -57,20 +58,23 @@ var order = [...]struct {
 	passes string // what is so where it has nothing to say
 	decide func(*check) ruling
 }{
-	0:         {"pause switch", "tools were not paused", paused},
-	1:         {"built-in refusals", "it named nothing that no tool may touch", builtIn},
-	2:         {"your refusals", "no rule of yours refused it", refusals},
-	3:         {"changed since you approved it", "it was as you approved it", quarantine},
-	taintStep: {"text nobody vouches for", "no text that nobody vouches for could be carried away by it", taint},
-	5:         {"never for longer than once", "nothing that it could do is asked about each time", neverAlways},
-	6:         {"your rules to ask", "no rule of yours has you asked about it", askRules},
-	7:         {"your permissions", "no rule of yours allowed it", permissions},
-	8:         {"mode", "the mode left it to the default", mode},
-	9:         {"default", "", byDefault},
+	0:              {"pause switch", "tools were not paused", paused},
+	1:              {"built-in refusals", "it named nothing that no tool may touch", builtIn},
+	2:              {"your refusals", "no rule of yours refused it", refusals},
+	quarantineStep: {"changed since you approved it", "it was as you approved it", quarantine},
+	taintStep:      {"text nobody vouches for", "no text that nobody vouches for could be carried away by it", taint},
+	5:              {"never for longer than once", "nothing that it could do is asked about each time", neverAlways},
+	6:              {"your rules to ask", "no rule of yours has you asked about it", askRules},
+	7:              {"your permissions", "no rule of yours allowed it", permissions},
+	8:              {"mode", "the mode left it to the default", mode},
+	9:              {"default", "", byDefault},
 }
 
-// taintStep is the step of order that is about taint.
-const taintStep = 4
+// The steps of order about plugins that changed and about taint.
+const (
+	quarantineStep = 3
+	taintStep      = 4
+)
 
 // afterTaint are the steps that follow the one of taint, which asks only where they would
 // not deny.
@@ -370,6 +374,9 @@ func (c *check) find(effect Effect) *Rule {
 		all := rules[ruleKey{c.call.Tool.Plugin, name, effect}]
 		for i := range all {
 			first := &all[i].first
+			if c.overview.leavesOut(c, all[i].rule) {
+				continue
+			}
 			if (first.holds == nil || c.arguments.meetsOne(first, effect)) && c.matches(all[i].rule) {
 				return all[i].rule
 			}
@@ -390,8 +397,8 @@ func (c *check) findPermission(effect Effect) (found *Rule) {
 	return found
 }
 
-// unused is how long an unused rule stands before it falls back to asking.
-const unused = 90 * 24 * time.Hour
+// unusedTime is how long an unused rule stands before it falls back to asking.
+const unusedTime = 90 * 24 * time.Hour
 
 // matches reports whether a rule is about this request. What a rule does not
 // name matches a refusal and never a permission.
@@ -431,7 +438,7 @@ func (c *check) matches(g *Rule) bool {
 	if g.Permission != "" { // whoever calls the plugin; no whole grant is one of this computer's network
 		return len(g.Match) > 0 || !r.Near
 	}
-	if g.Scope == Always && c.now.Sub(last) > unused {
+	if g.Scope == Always && c.now.Sub(last) > unusedTime {
 		return false
 	}
 	return slices.ContainsFunc(g.Callers, func(caller Caller) bool { return covers(caller, r.Caller) })

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"conclave/app/permit"
+	"conclave/app/settings"
+
+	"github.com/spf13/cobra"
+)
+
+// accessWords say what becomes of calls, in the table of all plugins.
+var accessWords = map[permit.Access]string{
+	permit.Allowed: "runs", permit.Asked: "asks", permit.Refuses: "refused", permit.Sometimes: "depends",
+}
+
+// matrixCell is one cell of the table as JSON.
+type matrixCell struct {
+	Capability string        `json:"capability"`
+	Tools      int           `json:"tools"`
+	Main       permit.Access `json:"main"`
+	Council    permit.Access `json:"council"`
+}
+
+// matrixRow is one row of the table as JSON.
+type matrixRow struct {
+	Plugin       string             `json:"plugin"`
+	Name         string             `json:"name"`
+	State        permit.PluginState `json:"state,omitempty"`
+	Capabilities []matrixCell       `json:"capabilities"`
+	LastUsed     time.Time          `json:"last_used,omitzero"`
+	Unused       bool               `json:"unused,omitempty"`
+}
+
+// anything is the capability of a plugin that nothing isolates.
+const anything = "anything you can"
+
+// printMatrix prints what each plugin may do, by capability and by who calls.
+func (c *command) printMatrix(app *App) error {
+	rows := []matrixRow{}
+	table := newTable("PLUGIN", "CAN", "FOR YOUR MODEL", "FOR THE COUNCIL", "LAST USED")
+	for _, r := range app.Gate.Matrix() {
+		row := matrixRow{r.Plugin, r.Name, r.State, []matrixCell{}, r.LastUsed, r.Unused}
+		cells := r.Cells
+		if r.All != nil {
+			cells = []permit.Cell{*r.All}
+		}
+		used := "never"
+		if !r.LastUsed.IsZero() {
+			used = r.LastUsed.Local().Format(time.DateOnly)
+		}
+		if r.Unused {
+			used += ", so it asks again"
+		}
+		for i, cell := range cells {
+			label := anything
+			if r.All == nil {
+				label = cell.Capability.Label()
+			}
+			row.Capabilities = append(row.Capabilities, matrixCell{label, cell.Tools, cell.Main, cell.Council})
+			if r.State != "" { // nothing of it runs
+				continue
+			}
+			name, last := "", ""
+			if i == 0 {
+				name, last = r.Plugin, used
+			}
+			table.add(name, label, accessWords[cell.Main], accessWords[cell.Council], last)
+		}
+		if len(cells) == 0 || r.State != "" {
+			table.add(r.Plugin, stateWords[r.State], "", "", used)
+		}
+		rows = append(rows, row)
+	}
+	if c.json {
+		return c.printJSON(rows)
+	}
+	return table.print(c, "There are no plugins.")
+}
+
+// stateWords say of a plugin why there is nothing that it can do.
+var stateWords = map[permit.PluginState]string{
+	"": "nothing", permit.NewPlugin: "waits for your approval", permit.OffPlugin: "turned off",
+	permit.ChangedPlugin: "changed, and waits for your approval", permit.GonePlugin: "not there any more",
+}
+
+// modeCommand shows or sets what is asked about by default.
+func (c *command) modeCommand() *cobra.Command {
+	cmd := c.simple("mode [careful|standard]", "Show or set what is asked about where no rule says",
+		func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 || len(args) == 1 && isMode(args[0]) {
+				return nil
+			}
+			return usageOf(cmd, "the mode is careful or standard")
+		},
+		func(ctx context.Context, app *App, args []string) error {
+			if len(args) == 1 {
+				if _, err := app.Settings.ChangeSettings(ctx, func(s *settings.Settings) { s.Mode = args[0] }); err != nil {
+					return err
+				}
+			}
+			set, err := app.Settings.Settings(ctx)
+			if err != nil {
+				return err
+			}
+			if c.json {
+				return c.printJSON(map[string]string{"mode": set.Mode})
+			}
+			_, err = fmt.Fprintln(c.Out, modeWords[permit.Mode(set.Mode)])
+			return err
+		})
+	return cmd
+}
+
+func isMode(name string) bool { return modeWords[permit.Mode(name)] != "" }
+
+var modeWords = map[permit.Mode]string{
+	permit.Careful:  "careful: all that a tool does beyond its own files is asked about.",
+	permit.Standard: "standard: what reads or changes something of yours, or leaves this computer, is asked about.",
+}
+
+// trialChange is one call that a trial would have decided otherwise, as JSON.
+type trialChange struct {
+	Call   uint64        `json:"call"`
+	Time   time.Time     `json:"time"`
+	Tool   string        `json:"tool"`
+	Caller permit.Caller `json:"caller"`
+	Before permit.Effect `json:"before"`
+	After  permit.Effect `json:"after"`
+	Why    string        `json:"why"`
+}
+
+// maxTrialLines is how many calls a person is shown.
+const maxTrialLines = 20
+
+// try prints what a rule or a mode would have made of last week's calls, without making it.
+func (c *command) try(ctx context.Context, app *App, trial permit.Trial) error {
+	past, err := permit.PastCalls(ctx, app.Activity, time.Now(), app.Tools.Set().ByID)
+	if err != nil {
+		return err
+	}
+	got, err := app.Gate.Try(trial, past)
+	if err != nil {
+		return asUsage(err)
+	}
+	changed := []trialChange{}
+	for _, t := range got.Changed {
+		changed = append(changed, trialChange{
+			t.Entry.Call, t.Entry.Time, t.Entry.Tool, t.Call.Caller, t.Before.Effect, t.After.Effect, t.After.Why,
+		})
+	}
+	if c.json {
+		return c.printJSON(struct {
+			Calls    int            `json:"calls"`
+			Before   permit.Outcome `json:"before"`
+			After    permit.Outcome `json:"after"`
+			Changed  []trialChange  `json:"changed"`
+			Sentence string         `json:"sentence"`
+		}{got.Calls, got.Before, got.After, changed, got.Sentence()})
+	}
+	if _, err := fmt.Fprintln(c.Out, got.Sentence()); err != nil {
+		return err
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	table := newTable("CALL", "TIME", "TOOL", "NOW", "THEN", "WHY")
+	for _, t := range changed[:min(len(changed), maxTrialLines)] {
+		table.add(fmt.Sprint(t.Call), t.Time.Local().Format("2006-01-02 15:04"), t.Tool, effectWords[t.Before],
+			effectWords[t.After], t.Why)
+	}
+	if err := table.print(c, ""); err != nil || len(changed) <= maxTrialLines {
+		return err
+	}
+	_, err = fmt.Fprintf(c.Out, "and %d more\n", len(changed)-maxTrialLines)
+	return err
+}
+
+var effectWords = map[permit.Effect]string{permit.Allow: "runs", permit.Ask: "asks", permit.Deny: "refused"}
+
+// listedRule is a rule as JSON, with its words.
+type listedRule struct {
+	permit.Rule
+	Sentence string `json:"sentence"`
+	Unused   bool   `json:"unused,omitempty"` // for 90 days, so that it asks again
+}
+
+// MarshalJSON implements json.Marshaler: the callers are a list, also where there are none.
+func (r listedRule) MarshalJSON() ([]byte, error) {
+	if r.Callers == nil {
+		r.Callers = []permit.Caller{}
+	}
+	type plain listedRule
+	return json.Marshal(plain(r))
+}

@@ -1,0 +1,254 @@
+package permit
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"conclave/app/tool"
+)
+
+// Row is what the tools of one plugin may do, for a table of all plugins.
+type Row struct {
+	Plugin   string
+	Name     string
+	State    PluginState
+	Cells    []Cell    // of what its tools can do, in the order of Capabilities
+	All      *Cell     // in place of Cells: nothing isolates it, so it can do what its person can
+	LastUsed time.Time // of any of its tools; zero for never
+	Unused   bool      // allowed something, and nothing of it was used for 90 days
+}
+
+// PluginState says why none of a plugin's tools can be called; empty where they can.
+type PluginState string
+
+// The states.
+const (
+	NewPlugin     PluginState = "new"     // nobody has approved it yet
+	OffPlugin     PluginState = "off"     // the person turned it off
+	ChangedPlugin PluginState = "changed" // it is not what was approved
+	GonePlugin    PluginState = "gone"    // only rules about it are left
+)
+
+// Cell is one capability of a plugin: what becomes of a call that can do it, by who calls.
+type Cell struct {
+	Capability Capability
+	Tools      int // how many of its tools can do it
+	Main       Access
+	Council    Access
+}
+
+// Access is what becomes of the calls of one cell.
+type Access string
+
+// The accesses.
+const (
+	Allowed   Access = "allowed"
+	Asked     Access = "asked"
+	Refuses   Access = "refused"
+	Sometimes Access = "sometimes" // it depends on the tool, the chat, or what the call is asked with
+)
+
+// Callers whose calls the matrix has: the main model, and a council member for which no
+// rule was made by its name.
+var matrixCallers = [...]Caller{Main, anyMember}
+
+// anyMember stands for every member of a council.
+const anyMember Caller = "member:*"
+
+// overview is a look at calls of which only the tool and the caller are known. It leaves
+// out the rules that hold for some of them alone, and notes what these say.
+type overview struct{ partly []Effect }
+
+// leavesOut reports whether a rule is one of those.
+func (o *overview) leavesOut(c *check, rule *Rule) bool {
+	if o == nil {
+		return false
+	}
+	about, all := rule.about(c.call.Caller)
+	if all && len(rule.Match) == 0 && rule.Scope != ThisChat && rule.Scope != ThisAnswer {
+		return false
+	}
+	if about && !rule.spent(c.now) && !(rule.broken && rule.Effect == Allow) {
+		o.partly = append(o.partly, rule.Effect)
+	}
+	return true
+}
+
+// about reports whether a rule is about calls of a caller, and whether about all of them:
+// of "member:*" a rule may be about one.
+func (g Rule) about(caller Caller) (some, all bool) {
+	if g.Effect != Allow && len(g.Callers) == 0 {
+		return true, true
+	}
+	for _, named := range g.Callers {
+		all = all || covers(named, caller)
+		some = some || all || caller == anyMember && named.IsMember()
+	}
+	return some, all
+}
+
+// spent reports whether a rule has ended or is used up.
+func (g Rule) spent(now time.Time) bool {
+	return !g.Expires.IsZero() && !now.Before(g.Expires) || g.MaxUses > 0 && g.Uses >= g.MaxUses
+}
+
+// Matrix returns a row for each plugin that the gate knows or has rules about, by name.
+// Its answers are those of the order that decides about calls.
+func (g *Gate) Matrix() []Row {
+	now := g.o.Now()
+	lastUsed, unused := g.matrixPlugins(now)
+	rows := make([]Row, 0, len(lastUsed))
+	for id, last := range lastUsed {
+		g.mu.Lock() // for each row anew, so that no call waits for all of them
+		row := g.rowLocked(id, now)
+		g.mu.Unlock()
+		row.LastUsed, row.Unused = last, unused[id] && now.Sub(last) > unusedTime
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b Row) int {
+		return cmp.Or(strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), strings.Compare(a.Plugin, b.Plugin))
+	})
+	return rows
+}
+
+// matrixPlugins returns when something of each plugin was last used, and which of them have a
+// rule that was not used for long.
+func (g *Gate) matrixPlugins(now time.Time) (lastUsed map[string]time.Time, unused map[string]bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	lastUsed, unused = map[string]time.Time{}, map[string]bool{}
+	for id := range g.known {
+		lastUsed[id] = time.Time{}
+	}
+	for _, rule := range g.rules {
+		if rule.Plugin == "" || rule.Plugin == BuiltIn {
+			continue
+		}
+		lastUsed[rule.Plugin] = time.Time{}
+		if rule.Unused(now) {
+			unused[rule.Plugin] = true
+		}
+	}
+	for id, use := range g.uses {
+		plugin, _, _ := strings.Cut(id, ":")
+		if last, there := lastUsed[plugin]; there {
+			lastUsed[plugin] = latest(last, use.Last)
+		}
+	}
+	return lastUsed, unused
+}
+
+// Unused reports whether a rule that allows calls has not been used for 90 days, so that
+// a person is asked again.
+func (g Rule) Unused(now time.Time) bool {
+	return g.Effect == Allow && g.Permission == "" && g.Origin == nil && g.Scope == Always &&
+		now.Sub(latest(g.Made, g.LastUsed)) > unusedTime
+}
+
+// Unreadable reports whether this version cannot read the rule's conditions: it allows
+// nothing, and else holds always.
+func (g Rule) Unreadable() bool { return g.broken }
+
+func (g *Gate) rowLocked(id string, now time.Time) Row {
+	known, ok := g.known[id]
+	row := Row{Plugin: id, Name: g.pluginName(id)}
+	if !ok {
+		row.State = GonePlugin
+		return row
+	}
+	switch a, approved := g.approvals[id]; {
+	case !approved || a.Effect == "":
+		row.State = NewPlugin
+	case a.Effect != Allow:
+		row.State = OffPlugin
+	}
+	cells := map[Capability]*Cell{}
+	add := func(capability Capability, calls [len(matrixCallers)]Access) {
+		cell, there := cells[capability]
+		if !there {
+			cell = &Cell{Capability: capability, Main: calls[0], Council: calls[1]}
+			cells[capability] = cell
+		}
+		cell.Tools++
+		if cell.Main != calls[0] {
+			cell.Main = Sometimes
+		}
+		if cell.Council != calls[1] {
+			cell.Council = Sometimes
+		}
+	}
+	can, _ := g.reachLocked(id)
+	for _, t := range known.Tools {
+		calls := [len(matrixCallers)]Access{}
+		for i, caller := range matrixCallers {
+			var step int
+			step, calls[i] = g.overviewLocked(caller, t, can, now)
+			if step == quarantineStep && row.State == "" {
+				row.State = ChangedPlugin
+			}
+		}
+		for _, capability := range can {
+			add(capability, calls)
+		}
+		if can == nil {
+			add("", calls)
+		}
+	}
+	row.All = cells[""]
+	for _, capability := range Capabilities {
+		if cell, there := cells[capability]; there {
+			row.Cells = append(row.Cells, *cell)
+		}
+	}
+	return row
+}
+
+// overviewLocked says what becomes of calls of a tool, whatever they are asked with, and
+// which step of the order says so.
+func (g *Gate) overviewLocked(caller Caller, t tool.Tool, can []Capability, now time.Time) (int, Access) {
+	c := g.checkOf(&Call{Caller: caller, Tool: t, Arguments: noArguments}, can)
+	c.now, c.overview = now, &overview{}
+	step, r := c.walk(nil)
+	if slices.ContainsFunc(c.overview.partly, func(e Effect) bool { return e != r.effect }) {
+		return step, Sometimes
+	}
+	return step, accessOf[r.effect]
+}
+
+var accessOf = map[Effect]Access{Allow: Allowed, Ask: Asked, Deny: Refuses}
+
+var noArguments = []byte(`{}`)
+
+// Covered is one tool of a plugin: what becomes of its calls, and why.
+type Covered struct {
+	Tool         tool.Tool
+	Capabilities []Capability
+	Main         Step // the step that decides
+	Council      Step
+}
+
+// Tools explains each tool of a plugin, for a call without arguments.
+func (g *Gate) Tools(plugin string) []Covered {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var all []Covered
+	for _, t := range g.known[plugin].Tools {
+		one := Covered{Tool: t}
+		for i, caller := range matrixCallers {
+			call := Call{Caller: caller, Tool: t, Arguments: noArguments}
+			c, _ := g.checkLocked(&call)
+			number, r := c.walk(nil)
+			step := Step{number, order[number].name, r.effect, r.why, r.rule}
+			one.Capabilities = c.capabilities
+			if i == 0 {
+				one.Main = step
+			} else {
+				one.Council = step
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}

@@ -1,0 +1,239 @@
+package permit_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"conclave/app/permit"
+	"conclave/app/tool"
+)
+
+// cellOf returns a row's cell as "main council", empty where there is none.
+func cellOf(row permit.Row, c permit.Capability) string {
+	i := slices.IndexFunc(row.Cells, func(cell permit.Cell) bool { return cell.Capability == c })
+	if i < 0 {
+		return ""
+	}
+	return string(row.Cells[i].Main) + " " + string(row.Cells[i].Council)
+}
+
+func TestTheMatrixSaysWhatBecomesOfCalls(t *testing.T) {
+	allow := permit.Rule{
+		Effect: permit.Allow, Plugin: "notes", Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+	}
+	with := func(rule permit.Rule, change func(*permit.Rule)) permit.Rule {
+		change(&rule)
+		return rule
+	}
+	for name, c := range map[string]struct {
+		rules []permit.Rule
+		mode  permit.Mode
+		want  string // of its own files: main, council
+	}{
+		"nothing said":         {nil, permit.Standard, "asked allowed"},
+		"all of it allowed":    {[]permit.Rule{allow}, permit.Standard, "allowed allowed"},
+		"in spite of the mode": {[]permit.Rule{allow}, permit.Careful, "allowed allowed"},
+		"one tool of two": {
+			[]permit.Rule{with(allow, func(r *permit.Rule) { r.Tool = "read_note" })}, permit.Standard, "sometimes allowed",
+		},
+		"never": {
+			[]permit.Rule{allow, {Effect: permit.Deny, Plugin: "notes", Tool: "*", Scope: permit.Always}}, permit.Standard,
+			"refused refused",
+		},
+		"only with some arguments": {
+			[]permit.Rule{with(allow, func(r *permit.Rule) {
+				r.Match = []permit.Match{{Field: "text", Op: permit.Equals, Value: "a"}}
+			})}, permit.Standard, "sometimes allowed",
+		},
+		"only in a chat": {
+			[]permit.Rule{with(allow, func(r *permit.Rule) { r.Scope, r.Conversation = permit.ThisChat, "chat-1" })},
+			permit.Standard, "sometimes allowed",
+		},
+		"not for one member": {
+			[]permit.Rule{{
+				Effect: permit.Deny, Plugin: "notes", Tool: "*", Callers: []permit.Caller{"member:ada"}, Scope: permit.Always,
+			}}, permit.Standard, "asked sometimes",
+		},
+		"allowed already, and in a chat too": {
+			[]permit.Rule{
+				allow, with(allow, func(r *permit.Rule) { r.Scope, r.Conversation = permit.ThisChat, "chat-1" }),
+			}, permit.Standard, "allowed allowed",
+		},
+		"used up": {
+			[]permit.Rule{with(allow, func(r *permit.Rule) {
+				r.MaxUses, r.Uses, r.Match = 1, 1, []permit.Match{{Field: "text", Op: permit.Equals, Value: "a"}}
+			})}, permit.Standard, "asked allowed",
+		},
+	} {
+		g, _ := trusted(t, permit.Options{Mode: func() permit.Mode { return c.mode }})
+		for _, rule := range c.rules {
+			_, err := g.AddRule(t.Context(), rule)
+			must(t, err)
+		}
+		rows := g.Matrix()
+		if len(rows) != 1 || rows[0].Name != "Notes" || rows[0].State != "" || rows[0].All != nil {
+			t.Fatalf("%s: %+v", name, rows)
+		}
+		if got := cellOf(rows[0], permit.Compute); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestTheMatrixSaysWhyNothingOfAPluginRuns(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	fresh := c
+	fresh.Plugin, fresh.Name = "fresh", "Fresh"
+	g.Status(fresh)
+	must(t, g.TurnOff(t.Context(), "notes"))
+	open := c
+	open.Plugin, open.Name, open.Isolation = "wild", "Wild", "none"
+	g.Status(open)
+	must(t, g.Approve(t.Context(), open, permit.ApproveOptions{}))
+	changed := c
+	changed.Plugin, changed.Name = "shifty", "Shifty"
+	g.Status(changed)
+	must(t, g.Approve(t.Context(), changed, permit.ApproveOptions{}))
+	changed.Tools = []tool.Tool{{Name: "write_note", Description: "Obey."}}
+	g.Status(changed)
+	_, err := g.AddRule(t.Context(), permit.Rule{Effect: permit.Deny, Plugin: "away", Tool: "*", Scope: permit.Always})
+	must(t, err)
+	var got []string
+	for _, row := range g.Matrix() {
+		all := ""
+		if row.All != nil {
+			all = " all " + string(row.All.Main) + " " + string(row.All.Council)
+		}
+		got = append(got, fmt.Sprint(row.Name, " ", row.State, all))
+	}
+	want := "away gone|Fresh new|Notes off|Shifty changed|Wild  all asked asked"
+	if strings.Join(got, "|") != want {
+		t.Errorf("%q, want %q", strings.Join(got, "|"), want)
+	}
+}
+
+func TestTheMatrixKnowsWhatWasNotUsedFor90Days(t *testing.T) {
+	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+	g, c := trusted(t, permit.Options{Now: func() time.Time { return now }})
+	rule, err := g.AddRule(t.Context(), permit.Rule{
+		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+	})
+	must(t, err)
+	if d := g.Decide(t.Context(), request(c)); d.Effect != permit.Allow {
+		t.Fatalf("%+v", d)
+	}
+	row := g.Matrix()[0]
+	if row.Unused || !row.LastUsed.Equal(now) || cellOf(row, permit.Compute) != "sometimes allowed" {
+		t.Errorf("used now: %+v", row)
+	}
+	now = now.Add(91 * 24 * time.Hour)
+	rules, err := g.Rules(t.Context())
+	must(t, err)
+	row = g.Matrix()[0]
+	if !row.Unused || rules[0].ID != rule.ID || !rules[0].Unused(now) || cellOf(row, permit.Compute) != "asked allowed" {
+		t.Errorf("after 91 days: %+v", row)
+	}
+}
+
+// tried is a call of the past, n days ago.
+func tried(c permit.PluginVersion, arguments string) permit.Past {
+	call := request(c)
+	call.Arguments = json.RawMessage(arguments)
+	return permit.Past{Call: call}
+}
+
+func TestATrialSaysWhatItWouldHaveChangedAndChangesNothing(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	calls := []permit.Past{tried(c, `{"text":"a"}`), tried(c, `{"text":"b"}`), tried(c, `{"text":"a"}`)}
+	rule := permit.Rule{
+		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main},
+		Scope: permit.Always, Match: []permit.Match{{Field: "text", Op: permit.Equals, Value: "a"}},
+	}
+	once := rule
+	once.MaxUses = 1
+	never := permit.Rule{Effect: permit.Deny, Plugin: "notes", Tool: "*", Scope: permit.Always}
+	for name, trial := range map[string]struct {
+		permit.Trial
+		want string
+	}{
+		"nothing":      {permit.Trial{}, "Of 3 calls in the last 7 days, none would have gone otherwise."},
+		"careful mode": {permit.Trial{Mode: permit.Careful}, "Of 3 calls in the last 7 days, none would have gone otherwise."},
+		"a rule": {
+			permit.Trial{Add: []permit.Rule{rule}},
+			"Of 3 calls in the last 7 days, 1 would have been asked about instead of 3.",
+		},
+		"a rule for one call": {
+			permit.Trial{Add: []permit.Rule{once}},
+			"Of 3 calls in the last 7 days, 2 would have been asked about instead of 3.",
+		},
+		"a refusal": {
+			permit.Trial{Add: []permit.Rule{never}},
+			"Of 3 calls in the last 7 days, 0 would have been asked about instead of 3 and 3 would have been refused instead of 0.",
+		},
+	} {
+		got, err := g.Try(trial.Trial, calls)
+		must(t, err)
+		if got.Sentence() != trial.want {
+			t.Errorf("%s: %s", name, got.Sentence())
+		}
+		rules, err := g.Rules(t.Context())
+		must(t, err)
+		if len(rules) != 0 || len(g.Requests()) != 0 {
+			t.Errorf("%s left %+v and %+v", name, rules, g.Requests())
+		}
+	}
+	kept, err := g.AddRule(t.Context(), rule)
+	must(t, err)
+	got, err := g.Try(permit.Trial{Remove: []string{kept.ID}}, calls)
+	must(t, err)
+	if len(got.Changed) != 2 || got.Changed[0].Before.Rule != kept.ID || got.Changed[0].After.Effect != permit.Ask {
+		t.Errorf("taking it back: %+v", got)
+	}
+	if rules, _ := g.Rules(t.Context()); rules[0].Uses != 0 {
+		t.Errorf("a trial used the rule: %+v", rules[0])
+	}
+	bad := rule
+	bad.Match = []permit.Match{{Field: "text", Op: "levitates"}}
+	if _, err := g.Try(permit.Trial{Add: []permit.Rule{bad}}, calls); err == nil {
+		t.Error("a rule that cannot be made was tried")
+	}
+}
+
+// BenchmarkMatrixOf200Plugins reads the matrix of 200 plugins of ten tools each, with 1,000
+// rules.
+func BenchmarkMatrixOf200Plugins(b *testing.B) {
+	g := open(b, permit.Options{})
+	for i := range 200 {
+		c := permit.PluginVersion{
+			Plugin: fmt.Sprint("p", i), Name: fmt.Sprint("Plugin ", i), Dialect: "functions", Code: "c0de", Listed: true,
+			Isolation: "process+landlock", Permissions: []string{"generation", "chats", "cors_proxy"},
+		}
+		for n := range 10 {
+			c.Tools = append(c.Tools, tool.Tool{Name: fmt.Sprint("tool_", n), Description: "Works."})
+		}
+		g.Status(c)
+		must(b, g.Approve(b.Context(), c, permit.ApproveOptions{}))
+		for n := range 5 {
+			_, err := g.AddRule(b.Context(), permit.Rule{
+				Effect: permit.Allow, Plugin: c.Plugin, Tool: fmt.Sprint("tool_", n), Callers: []permit.Caller{permit.Main},
+				Scope: permit.UntilQuit, Match: []permit.Match{{Field: "amount", Op: permit.AtMost, Value: "20"}},
+			})
+			must(b, err)
+		}
+	}
+	b.ReportMetric(100, "budget")
+	var times []float64
+	for b.Loop() {
+		start := time.Now()
+		if rows := g.Matrix(); len(rows) != 200 || len(rows[0].Cells) != 5 {
+			b.Fatalf("%d rows, the first %+v", len(rows), rows[0])
+		}
+		times = append(times, float64(time.Since(start).Microseconds())/1000)
+	}
+	slices.Sort(times)
+	b.ReportMetric(times[len(times)/2], "ms-p50")
+}

@@ -1,0 +1,185 @@
+package permit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"conclave/app/activity"
+	"conclave/app/tool"
+)
+
+// Trial is a change of the rules or the mode that a person thinks of.
+type Trial struct {
+	Add    []Rule   // rules as AddRule takes them
+	Remove []string // ids of rules
+	Mode   Mode     // empty leaves it as it is
+}
+
+// Past is a call on record, as far as it can be decided again.
+type Past struct {
+	Entry activity.Entry
+	Call  Call
+}
+
+// Tried is one call of the past that a trial decides otherwise.
+type Tried struct {
+	Past
+	Before Step // the step that decides as things are
+	After  Step // the step that decides under the trial
+}
+
+// Outcome counts how calls are decided.
+type Outcome struct {
+	Allowed int `json:"allowed"`
+	Asked   int `json:"asked"`
+	Refused int `json:"refused"`
+}
+
+// Trialed is what a trial would have made of the calls of the past.
+type Trialed struct {
+	Calls   int     // that could be decided again
+	Before  Outcome // as things are
+	After   Outcome // under the trial
+	Changed []Tried // of which the effect differs, in the order of the calls
+}
+
+// TrialTime is how far back calls are looked at, and MaxTrial how many of them at most.
+const (
+	TrialTime = 7 * 24 * time.Hour
+	MaxTrial  = 2000
+)
+
+// PastCalls reads the calls of the last TrialTime from the record, the newest first and
+// MaxTrial at most: those of tools that tools finds, as they are now.
+func PastCalls(ctx context.Context, log activity.Log, now time.Time, tools func(id string) (tool.Tool, bool),
+) ([]Past, error) {
+	var all []Past
+	for f := (activity.Filter{Limit: 500}); ; {
+		rows, err := log.Activity(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			e, d, err := row.Read()
+			if err != nil || e.Kind == activity.Called && now.Sub(e.Time) > TrialTime || len(all) == MaxTrial {
+				return all, nil //nolint:nilerr // what is older than an entry that cannot be read is not looked at
+			}
+			f.Before = e.N
+			t, there := tools(e.Tool)
+			if e.Kind != activity.Called || e.Effect == "" || d == nil || !there {
+				continue
+			}
+			all = append(all, Past{e, Call{
+				ID: fmt.Sprint(e.Call), Caller: Caller(e.Caller), Tool: t, Arguments: d.Arguments, Conversation: e.Chat,
+				Turn: e.Turn, Taint: d.Origins,
+			}})
+		}
+		if len(rows) < f.Limit {
+			return all, nil
+		}
+	}
+}
+
+// Try decides calls of the past as things are, and as they would be under a trial. It
+// changes nothing. The kind is invalid for rules that cannot be made.
+func (g *Gate) Try(t Trial, calls []Past) (Trialed, error) {
+	for i := range t.Add {
+		if err := g.check(&t.Add[i]); err != nil {
+			return Trialed{}, err
+		}
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	was, would := g.copyLocked(Trial{}), g.copyLocked(t)
+	var out Trialed
+	for i := len(calls) - 1; i >= 0; i-- { // the oldest first: rules are used up
+		before, after := was.try(calls[i].Call), would.try(calls[i].Call)
+		out.Calls++
+		out.Before.count(before.Effect)
+		out.After.count(after.Effect)
+		if before.Effect != after.Effect {
+			out.Changed = append(out.Changed, Tried{calls[i], before, after})
+		}
+	}
+	slices.Reverse(out.Changed)
+	return out, nil
+}
+
+// try decides one call, and counts the use of its rule.
+func (g *Gate) try(call Call) Step {
+	if len(call.Arguments) == 0 {
+		call.Arguments = noArguments
+	}
+	c, _ := g.checkLocked(&call)
+	number, r := c.walk(nil)
+	if rule := g.byID[r.rule]; rule != nil && r.effect == Allow {
+		rule.Uses++
+	}
+	return Step{number, order[number].name, r.effect, r.why, r.rule}
+}
+
+func (o *Outcome) count(e Effect) {
+	switch e {
+	case Allow:
+		o.Allowed++
+	case Deny:
+		o.Refused++
+	default:
+		o.Asked++
+	}
+}
+
+// copyLocked is a gate for one trial, of which nothing is kept: with rules of its own, and
+// without a store, requests or listeners. The other gate's lock is held while it is used.
+func (g *Gate) copyLocked(t Trial) *Gate {
+	c := &Gate{
+		o: g.o, base: g.base, home: g.home, protected: g.protected, approvals: g.approvals, known: g.known,
+		released: g.released, uses: g.uses, paused: g.paused, unattended: g.unattended,
+	}
+	if t.Mode != "" {
+		c.o.Mode = func() Mode { return t.Mode }
+	}
+	rules := make([]Rule, 0, len(g.rules)+len(t.Add))
+	for _, rule := range g.rules {
+		if !slices.Contains(t.Remove, rule.ID) {
+			rules = append(rules, *rule)
+		}
+	}
+	for i, rule := range t.Add {
+		rule.ID, rule.Made = fmt.Sprintf("trial %d", i+1), g.o.Now()
+		rules = append(rules, rule)
+	}
+	for i := range rules {
+		c.rules = append(c.rules, &rules[i])
+	}
+	return c
+}
+
+// Sentence says what a trial would have changed: “Of 42 calls in the last 7 days, 3 would
+// have been asked about instead of 10.”
+func (t Trialed) Sentence() string {
+	if t.Calls == 0 {
+		return "No call of the last 7 days is on record to try it on."
+	}
+	calls := fmt.Sprintf("Of %d calls in the last 7 days", t.Calls)
+	if t.Calls == 1 {
+		calls = "Of the one call in the last 7 days"
+	}
+	if len(t.Changed) == 0 {
+		return calls + ", none would have gone otherwise."
+	}
+	var parts []string
+	if t.Before.Asked != t.After.Asked {
+		parts = append(parts, fmt.Sprintf("%d would have been asked about instead of %d", t.After.Asked, t.Before.Asked))
+	}
+	if t.Before.Refused != t.After.Refused {
+		parts = append(parts, fmt.Sprintf("%d would have been refused instead of %d", t.After.Refused, t.Before.Refused))
+	}
+	if len(parts) == 0 {
+		return fmt.Sprintf("%s, %d would have gone otherwise.", calls, len(t.Changed))
+	}
+	return calls + ", " + strings.Join(parts, " and ") + "."
+}
