@@ -58,11 +58,8 @@ export class CouncilState {
   #counted = 0;
   #words = "";
   #panel = false;
-  /** How often what can be chosen changed, and up to which change it is held. */
-  #changes = 0;
-  #chosen = 0;
   #choosing = new Puller(
-    () => this.#chosen,
+    () => 0, // choices have no revision: each notice has them pulled
     () => this.#choose(),
     (cause) => (this.error = AppError.of(cause)),
   );
@@ -82,7 +79,10 @@ export class CouncilState {
     this.skip = false;
     this.shown = "";
     this.#offChat();
-    this.#offChat = chat ? this.notices.watch("councils", chat, this.#puller.notice) : () => {};
+    // The chat's notices are counted for themselves, not with the revision held.
+    this.#offChat = chat
+      ? this.notices.watch("councils", chat, () => void this.#puller.refresh())
+      : () => {};
     this.#revision = 0;
     await this.#puller.refresh();
   }
@@ -101,7 +101,7 @@ export class CouncilState {
   async #pull(): Promise<void> {
     const chat = this.#chat;
     const settings = await this.bridge.council.Settings(chat);
-    if (this.#panel) await this.#choose();
+    if (this.#panel) await this.#choosing.refresh();
     if (chat !== this.#chat || this.#unsaved || this.#saving) return;
     this.settings = settings;
     this.#revision = settings.revision;
@@ -111,11 +111,9 @@ export class CouncilState {
 
   async #choose(): Promise<void> {
     const chat = this.#chat;
-    const changes = this.#changes;
     const choices = await this.bridge.council.Choices(chat);
     if (chat !== this.#chat) return;
     this.choices = choices;
-    this.#chosen = changes;
   }
 
   /** Takes a change in at once, and writes it a moment later. */
@@ -206,9 +204,7 @@ export class CouncilState {
     if (!this.#panel) {
       this.#panel = true;
       for (const topic of ["plugins", "tools", "models"] as const) {
-        this.#offs.push(
-          this.notices.watch(topic, "", () => this.#choosing.notice(++this.#changes)),
-        );
+        this.#offs.push(this.notices.watch(topic, "", () => void this.#choosing.refresh()));
       }
     }
     void this.countHelped();

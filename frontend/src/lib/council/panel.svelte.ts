@@ -2,6 +2,7 @@
 import { SvelteSet } from "svelte/reactivity";
 import type { App } from "../app.svelte";
 import { AppError } from "../bridge/calls";
+import { Puller } from "../bridge/events";
 import { s } from "../strings";
 import { lengthOf } from "./lanes";
 import { Replay } from "./replay.svelte";
@@ -33,6 +34,11 @@ export class Panel {
 
   #chat = "";
   #off: () => void = () => {};
+  #puller = new Puller(
+    () => 0, // runs have no revision: each notice has them pulled
+    () => this.#pull(),
+    (cause) => (this.error = AppError.of(cause)),
+  );
 
   constructor(private app: App) {
     this.replay = new Replay(() => {
@@ -63,21 +69,21 @@ export class Panel {
     this.#show("");
   }
 
-  async refresh(): Promise<void> {
+  refresh(): Promise<void> {
+    return this.#puller.refresh();
+  }
+
+  async #pull(): Promise<void> {
     const chat = this.#chat;
-    try {
-      const runs = await this.app.bridge.council.Runs(chat);
-      if (chat !== this.#chat) return;
-      const newest = runs.at(-1)?.run ?? "";
-      const fresh = newest !== (this.runs.at(-1)?.run ?? "");
-      this.runs = runs;
-      this.error = null;
-      const wanted = this.app.council.shown;
-      if (wanted && runs.some((run) => run.run === wanted)) this.choose(wanted);
-      else if (fresh || !this.run) this.choose(newest);
-    } catch (cause) {
-      this.error = AppError.of(cause);
-    }
+    const runs = await this.app.bridge.council.Runs(chat);
+    if (chat !== this.#chat) return;
+    const newest = runs.at(-1)?.run ?? "";
+    const fresh = newest !== (this.runs.at(-1)?.run ?? "");
+    this.runs = runs;
+    this.error = null;
+    const wanted = this.app.council.shown;
+    if (wanted && runs.some((run) => run.run === wanted)) this.choose(wanted);
+    else if (fresh || !this.run) this.choose(newest);
   }
 
   choose(run: string): void {
