@@ -43,7 +43,7 @@ async function says(...wanted) {
   if (/\[object|undefined|NaN/.test(now)) throw new Error(`the window says: ${now}`);
 }
 
-/** Presses what has a name with the mouse, once it lies on the screen and nothing moves. */
+/** Presses what has a name with the mouse, once it lies under the pointer and nothing moves. */
 async function click(name) {
   let before, picture;
   const spot = await until(
@@ -51,8 +51,9 @@ async function click(name) {
     async () => {
       const now = await reader.spot(name);
       const there = now && now.x > 0 && now.y > 0 && now.x < screen.width && now.y < screen.height;
-      const rests =
-        there && now.x === before?.x && now.y === before.y && screen.changed(picture) < 0.0005;
+      const stays = there && now.x === before?.x && now.y === before.y;
+      const rests = stays && screen.changed(picture) < 0.0005;
+      if (there && !stays) screen.move(now.x, now.y); // what lay over it by the pointer goes
       before = now;
       picture = screen.sample();
       return rests && now;

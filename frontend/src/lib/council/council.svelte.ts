@@ -50,6 +50,8 @@ export class CouncilState {
     (cause) => (this.error = AppError.of(cause)),
   );
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Moves with each change of the person, and each write of one: what was asked before is old. */
+  #edits = 0;
   /** Changes that are not on their way to the program yet. */
   #unsaved = false;
   /** The newest write that is under way; they follow one another. */
@@ -100,9 +102,10 @@ export class CouncilState {
 
   async #pull(): Promise<void> {
     const chat = this.#chat;
+    const edits = this.#edits;
     const settings = await this.bridge.council.Settings(chat);
     if (this.#panel) await this.#choosing.refresh();
-    if (chat !== this.#chat || this.#unsaved || this.#saving) return;
+    if (chat !== this.#chat || edits !== this.#edits || this.#unsaved || this.#saving) return;
     this.settings = settings;
     this.#revision = settings.revision;
     this.error = null;
@@ -121,6 +124,7 @@ export class CouncilState {
     if (!this.settings) return;
     this.settings = { ...this.settings, council: { ...this.settings.council, ...change } };
     this.#unsaved = true;
+    this.#edits++;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#write(), rest);
     this.count(this.#words);
@@ -145,6 +149,7 @@ export class CouncilState {
     const mine = this.#saving;
     if (!mine) return;
     await mine;
+    this.#edits++;
     if (mine !== this.#saving) return; // a later one goes on
     this.#saving = null;
     if (!this.#unsaved) await this.#puller.refresh();
@@ -157,6 +162,7 @@ export class CouncilState {
   async use(on: boolean): Promise<void> {
     if (this.settings)
       this.settings = { ...this.settings, council: { ...this.settings.council, enabled: on } };
+    this.#edits++;
     await this.bridge.council.Use(this.#chat, on);
     await this.#puller.refresh();
   }

@@ -307,6 +307,28 @@ describe("the council of a chat", () => {
     app.close();
   });
 
+  it("an answer that was asked before a change does not take the change back", async () => {
+    const { app, fake } = await startApp("councilset");
+    await until("the council", () => app.council.settings !== null);
+    await app.council.forPanel();
+    let go = () => {};
+    const choices = vi.spyOn(fake.council, "Choices").mockImplementationOnce(async () => {
+      await new Promise<void>((resolve) => (go = resolve));
+      return fake.council.choices;
+    });
+    const asked = app.council.open(); // it has the settings, and waits for the choices
+    await until("the choices to be asked", () => choices.mock.calls.length === 1);
+    app.council.setMember("maker", { name: "Ada" });
+    const saved = app.council.saved();
+    await until("the change to be written", () => fake.given("Council.Set").length === 1);
+    go();
+    await asked;
+    expect(app.council.council?.members[2]?.name).toBe("Ada");
+    await saved;
+    expect(app.council.council?.members[2]?.name).toBe("Ada");
+    app.close();
+  });
+
   it("“@name ” asks a member by its whole name alone", async () => {
     const { app } = await startApp("councilset");
     await until("the council", () => app.council.settings !== null);
