@@ -68,10 +68,22 @@ export async function open(
   return page;
 }
 
-/** Waits until a still program was asked something; returns each time's arguments. */
-export async function waits(page, name) {
-  await page.waitForFunction((n) => globalThis.fake.given(n).length > 0, name);
+/** Waits until a still program was asked something so often; returns each time's arguments. */
+export async function waits(page, name, often = 1) {
+  await page.waitForFunction(([n, k]) => globalThis.fake.given(n).length >= k, [name, often]);
   return page.evaluate((n) => globalThis.fake.given(n), name);
+}
+
+/** Waits until so many texts were copied on a still program; returns them. */
+export async function copies(page, often = 1) {
+  await page.waitForFunction((n) => globalThis.fake.copied.length >= n, often);
+  return page.evaluate(() => globalThis.fake.copied);
+}
+
+/** Waits until there are so many of an element. */
+export async function counts(element, n) {
+  if (n > 0) await element.nth(n - 1).waitFor({ state: "attached" });
+  await element.nth(n).waitFor({ state: "detached" });
 }
 
 /** Brings an Allow button into view, which moves it, and waits until a press on it may be believed. */
@@ -83,6 +95,24 @@ export async function armed(scope, name) {
     return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   });
   await scope.locator("button[aria-disabled=false]", { hasText: name }).first().waitFor();
+}
+
+/** Waits until an element has the keyboard. */
+export const focused = (element) =>
+  element.and(element.page().locator(":focus")).waitFor({ state: "attached" });
+
+/**
+ * Holds the clock by which Allow buttons arm, also in pages that are loaded later, however long a
+ * machine takes from one act to the next; the function returned lets it go on.
+ */
+export async function stopped(page) {
+  const stop = () => {
+    const now = performance.now();
+    performance.now = () => now;
+  };
+  await page.addInitScript(stop);
+  await page.evaluate(stop);
+  return () => page.evaluate(() => delete performance.now);
 }
 
 /** Opens the palette by its keys, types words once it takes them, and chooses what they find first. */
@@ -103,13 +133,29 @@ export async function scrolled(page, act) {
   await page.waitForFunction(() => globalThis.scrolled);
 }
 
-/** Waits for the end of what moves; on a busy machine it begins later than what caused it. */
+/** Waits until for 300 ms, by the page's own clock, nothing on it changed, and nothing moves. */
 export async function settled(page) {
-  await page.waitForTimeout(300); // nothing that moves takes more than 220 ms
-  await page.waitForFunction(() =>
-    document
-      .getAnimations()
-      .every((a) => a.playState !== "running" || a.effect.getComputedTiming().endTime === Infinity),
+  await page.waitForFunction(
+    () =>
+      new Promise((resolve) => {
+        let timer;
+        const moves = (a) =>
+          a.playState === "running" && a.effect.getComputedTiming().endTime !== Infinity;
+        const look = () => {
+          if (document.getAnimations().some(moves)) return again();
+          changes.disconnect();
+          resolve(true);
+        };
+        const again = () => {
+          clearTimeout(timer);
+          timer = setTimeout(look, 300);
+        };
+        const changes = new MutationObserver(again);
+        changes.observe(document, {
+          ...{ subtree: true, childList: true, attributes: true, characterData: true },
+        });
+        again();
+      }),
   );
 }
 

@@ -58,6 +58,7 @@ function fill(text) {
 /** Asks in the composer and waits for the answer's end. */
 async function ask(text) {
   screen.press("Escape");
+  await reader.typed("Message");
   screen.type(text);
   screen.press("Return");
   await until(`the answer to ${text}`, () => {
@@ -106,6 +107,7 @@ const steps = {
   },
 
   "F119 the key has the focus, and a passphrase is chosen beside it": async () => {
+    await reader.typed(/^Key/);
     screen.type("sk-wrong");
     await says("Choose a passphrase for your keys", "cannot be recovered");
     await reader.focus("Provider");
@@ -192,12 +194,14 @@ const steps = {
 
   "F100 after a restart a wrong passphrase is said, and the right one opens": async () => {
     screen.press("ctrl+k");
+    await reader.typed("Commands, chats and settings");
     screen.type("quit");
     screen.press("Return");
     await until("the window to close", () => window.ended);
     await place.free();
     await open();
     screen.press("ctrl+k");
+    await reader.typed("Commands, chats and settings");
     screen.type("add a connection");
     await screen.still();
     screen.press("Escape");

@@ -1,5 +1,6 @@
 // Reads what the real window shows as a screen reader does: over AT-SPI, the accessibility bus.
 import { connect } from "node:net";
+import { until } from "./processes.mjs";
 
 const align = (n, to) => Math.ceil(n / to) * to;
 
@@ -143,6 +144,7 @@ const pressed = [35, 37, 43, 44, 62, 88]; // menu item, tab, button, radio, togg
 const image = 27;
 const listItem = 32; // an option of a list
 const filled = [11, 40, 52, 61, 79]; // combo box, password, spin button, text, entry
+const focused = 1 << 12; // of the states
 
 /** Reads the windows of a place's screen. */
 export class Reader {
@@ -301,6 +303,15 @@ export class Reader {
     // WebKit says truly where an option of a list begins, but adds to its size where its list lies.
     if (role?.readUInt32LE(0) === listItem) width = height = 24;
     return { x: Math.round(x + width / 2), y: Math.round(y + height / 2), width, height };
+  }
+
+  /** Waits until a field has the focus, by its name: what is typed before goes elsewhere. */
+  typed(name) {
+    return until(`the focus to be on ${name}`, async () => {
+      const { found } = await this.#search(name, filled);
+      const states = found && (await this.#bus.call(...found, accessible, "GetState"));
+      return states && (states.readUInt32LE(4) & focused) !== 0;
+    });
   }
 
   /** Puts the focus on a field by its name. */

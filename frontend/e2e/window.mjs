@@ -66,8 +66,9 @@ function latest() {
 }
 
 /** Types a message into the composer, which Esc leads to. */
-function say(text) {
+async function say(text) {
   screen.press("Escape");
+  await reader.typed("Message");
   screen.type(text);
   screen.press("Return");
 }
@@ -85,8 +86,9 @@ function answered(question, state = "complete", limit) {
 }
 
 /** Chooses a command in the palette. */
-function command(words) {
+async function command(words) {
   screen.press("ctrl+k");
+  await reader.typed("Commands, chats and settings");
   screen.type(words);
   screen.press("Return");
 }
@@ -118,7 +120,7 @@ const steps = {
   },
 
   "a message typed into it is answered, and the answer is in the store": async () => {
-    say("Hello from the keyboard");
+    await say("Hello from the keyboard");
     const { answer } = await answered("Hello from the keyboard");
     if (answer.length < 20) throw new Error(`the answer is “${answer}”`);
     await screen.still();
@@ -127,6 +129,7 @@ const steps = {
 
   "F104 what was cut is pasted by a right click": async () => {
     screen.press("Escape");
+    await reader.typed("Message");
     screen.type("Pasted by hand");
     screen.press("ctrl+a", "ctrl+x");
     await screen.still();
@@ -154,7 +157,7 @@ const steps = {
   },
 
   "a tool asks, and keys alone let it run once": async () => {
-    say('/tool word_count {"text":"a b c d"}');
+    await say('/tool word_count {"text":"a b c d"}');
     await until("the call to wait for the person", () =>
       messages(chats()[0].id).some((m) => JSON.stringify(m).includes("a b c d")),
     );
@@ -176,7 +179,7 @@ const steps = {
   },
 
   "an answer streams in, and Ctrl+. stops it and keeps what was said": async () => {
-    say("/slow 60");
+    await say("/slow 60");
     const first = await until("the answer to begin", () => {
       const now = latest();
       return now.question === "/slow 60" && now.state === "streaming" && now.answer ? now : null;
@@ -193,13 +196,13 @@ const steps = {
     screen.press("ctrl+n");
     await screen.still();
     picture("new-chat");
-    say("Show me Markdown");
+    await say("Show me Markdown");
     await until("another chat", () => chats().length === before + 1);
     await answered("Show me Markdown");
   },
 
   "the palette turns it dark": async () => {
-    command("theme: dark");
+    await command("theme: dark");
     await seen("a dark window", isDark);
     await screen.still();
     picture("dark");
@@ -225,7 +228,7 @@ const steps = {
     picture("panel");
     screen.press("ctrl+j");
     await screen.still();
-    say("Still here");
+    await say("Still here");
     await answered("Still here");
   },
 
@@ -245,14 +248,14 @@ const steps = {
       throw new Error(`the second start ended with ${how}: ${second.output}`);
     if (window.ended) throw new Error(`the first window ended: ${window.output}`);
     await place.end(other);
-    say("And here again");
+    await say("And here again");
     await answered("And here again");
   },
 
   "a kill in the middle of an answer loses nothing, and leaves nothing running": async () => {
-    command("theme: as the system");
+    await command("theme: as the system");
     await seen("a light window", isLight);
-    say("/slow 60");
+    await say("/slow 60");
     await until("the answer to begin", () => {
       const now = latest();
       return now.question === "/slow 60" && now.answer.length > 400;
@@ -275,12 +278,12 @@ const steps = {
       throw new Error(`after the kill: ${JSON.stringify({ question, answer, state })}`);
     const store = place.told("doctor", "--json").find((finding) => finding.name === "store");
     if (!store?.ok) throw new Error(`the store: ${JSON.stringify(store)}`);
-    say("Back again");
+    await say("Back again");
     await answered("Back again");
   },
 
   "it closes cleanly": async () => {
-    command("quit");
+    await command("quit");
     await until("the window to close", () => window.ended);
     if (window.ended !== "exit 0") throw new Error(`it ended with ${window.ended}`);
     await place.free();

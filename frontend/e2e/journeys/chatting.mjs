@@ -1,6 +1,6 @@
 // Sending, streaming, tools, and where the reader is left.
 import assert from "node:assert/strict";
-import { armed, scrolled } from "../harness.mjs";
+import { armed, counts, scrolled } from "../harness.mjs";
 import { until } from "../processes.mjs";
 import { begin, end, held, say } from "../server.mjs";
 
@@ -97,10 +97,10 @@ export const steps = (world) => {
         await waiting.getByRole("button", { name: "Remove this waiting message" }).nth(1).click();
         await waiting.getByRole("button", { name: "Edit this waiting message" }).nth(1).click();
         await until("the text to edit", async () => (await field().inputValue()) === "third");
-        assert.equal(await waiting.getByRole("listitem").count(), 1);
+        await counts(waiting.getByRole("listitem"), 1);
         streams["Begin, and go on later"].go();
         await page().getByText("The second was answered.").waitFor();
-        assert.equal(await waiting.count(), 0);
+        await waiting.waitFor({ state: "detached" });
         assert.equal(await field().inputValue(), "third");
         await over();
         await field().fill("");
@@ -178,7 +178,7 @@ export const steps = (world) => {
 
     "F112 find marks the word and brings it into view, also in a long message": async () => {
       await page().keyboard.press("Control+f");
-      await page().keyboard.type("nested point");
+      await page().getByRole("searchbox", { name: "Find in this chat" }).fill("nested point");
       await page().getByText("1 of 1").waitFor();
       await page().waitForFunction(() => CSS.highlights.get("find-here")?.size === 1);
       await page().waitForFunction(() => {
@@ -240,7 +240,7 @@ export const steps = (world) => {
         streams["A long answer, please"].go();
         await over();
         assert.equal(await scrollTop(), before);
-        assert.equal(await page().locator(".body.streaming").count(), 0);
+        await page().locator(".body.streaming").waitFor({ state: "detached" });
         const bars = await page()
           .locator(".message .block > p")
           .evaluateAll((all) =>

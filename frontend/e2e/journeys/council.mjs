@@ -2,7 +2,7 @@
 // keyboard where a keyboard does.
 import assert from "node:assert/strict";
 import { calledByEach, crew, install, letWeatherBeTold } from "../ecosystems.mjs";
-import { accessible, palette, tabTo } from "../harness.mjs";
+import { accessible, focused, palette, tabTo } from "../harness.mjs";
 
 export const answers = {};
 
@@ -117,7 +117,8 @@ export const steps = (world) => {
 
     "by keys alone they are asked, each calls its own tool, and the run is read": async () => {
       const { keyboard } = page();
-      await keyboard.press("Escape"); // to the message
+      await keyboard.press("Escape");
+      await focused(page().getByLabel("Message", { exact: true }));
       await keyboard.type("Where do we land tomorrow?");
       await keyboard.press("Enter");
       await page().locator("[data-lane]").getByText("Using Weather").waitFor();

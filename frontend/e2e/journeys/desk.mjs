@@ -1,6 +1,6 @@
 // The window by keyboard and by right click: chats found, named, thrown away and brought back.
 import assert from "node:assert/strict";
-import { palette } from "../harness.mjs";
+import { counts, focused, palette } from "../harness.mjs";
 
 export const answers = {
   "What to see in Lyon": "Walk the traboules, then climb to Fourvière.",
@@ -35,6 +35,7 @@ export const steps = (world) => {
       await writes();
 
       await page().keyboard.press("Control+f");
+      await focused(page().getByRole("searchbox", { name: "Find in this chat" }));
       await page().keyboard.type("short");
       await page().getByText("1 of 1").waitFor();
       await page().keyboard.press("Escape");
@@ -84,7 +85,7 @@ export const steps = (world) => {
       await rows().getByText("Two days in Lyon").waitFor();
       await search.press("Escape");
       await landlord.waitFor();
-      assert.equal(await rows().count(), all);
+      await counts(rows(), all);
       assert.equal(await search.inputValue(), "");
       await writes();
     },
@@ -152,7 +153,7 @@ export const steps = (world) => {
       await item("Rename").waitFor();
       await page().keyboard.press("Escape");
       await menu.waitFor({ state: "detached" });
-      assert.ok(await page().evaluate(() => document.activeElement.matches("[data-chat-row]")));
+      await focused(renamed);
     },
   };
 };

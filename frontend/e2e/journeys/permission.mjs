@@ -1,6 +1,6 @@
 // A request for permission, from the model to the rule that is left.
 import assert from "node:assert/strict";
-import { armed } from "../harness.mjs";
+import { armed, counts } from "../harness.mjs";
 
 const note = { path: "Reports/tuesday.md", text: "Three things to do on Tuesday." };
 const write = { text: "", call: { name: "write_note", arguments: note } };
@@ -134,7 +134,7 @@ export const steps = (world) => {
       await page().getByRole("button", { name: "Allow all 6 once" }).click();
       await over();
       assert.equal(await waiting(), 0);
-      assert.equal(await page().locator(".tool[data-state=done]").count(), 6);
+      await counts(page().locator(".tool[data-state=done]"), 6);
     },
 
     "a request in another chat is marked in the list and does not move the reader": async () => {

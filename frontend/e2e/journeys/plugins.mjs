@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { armed, palette } from "../harness.mjs";
+import { armed, counts, palette } from "../harness.mjs";
 
 const toolbox = `import llm
 
@@ -76,7 +76,7 @@ export const steps = (world) => {
         await page().getByText("needs a letter from a to z").waitFor();
         await name.fill("My Tool");
         await page().getByText("Makes my_tool.py in your plugins folder.").waitFor();
-        assert.equal(await page().getByRole("radio").count(), 3);
+        await counts(page().getByRole("radio"), 3);
         await page().getByText("Other ecosystems").click();
         await page()
           .getByRole("radio", { name: /N\.E\.K\.O/ })

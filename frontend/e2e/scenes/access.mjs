@@ -1,6 +1,6 @@
 // Contrast by arithmetic, and axe on every screen in both themes.
 import assert from "node:assert/strict";
-import { accessible } from "../harness.mjs";
+import { accessible, settled } from "../harness.mjs";
 
 const screens = {
   welcome: ["welcome"],
@@ -194,7 +194,7 @@ export const tests = Object.fromEntries([
           document.documentElement.style.fontSize = "200%";
           document.documentElement.dir = "rtl";
         });
-        await page.waitForTimeout(200);
+        await settled(page);
         assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
         // At this size the code is above the view, where nothing is drawn.
         await page.locator(".scroller").hover();

@@ -1,5 +1,6 @@
 // What is written and drawn, without a model.
 import assert from "node:assert/strict";
+import { copies, waits } from "../harness.mjs";
 
 const message = (page) => page.getByLabel("Message", { exact: true });
 
@@ -53,8 +54,7 @@ export const tests = {
     scene: "showcase",
     async run(page) {
       await page.getByRole("link", { name: "link to a page" }).click();
-      const opened = () => page.evaluate(() => globalThis.fake.given("Window.OpenURL"));
-      await page.waitForFunction(() => globalThis.fake.given("Window.OpenURL").length > 0);
+      const opened = () => waits(page, "Window.OpenURL");
       assert.deepEqual(await opened(), [["https://example.org/docs"]]);
       await page.evaluate(() => {
         const link = document.querySelector(".prose a");
@@ -73,11 +73,8 @@ export const tests = {
       await page.getByRole("button", { name: "Copy code" }).click();
       await page.getByRole("button", { name: "Save as file" }).click();
       await page.getByRole("button", { name: "Copy as CSV" }).click();
-      await page.waitForFunction(() => globalThis.fake.copied.length > 1);
-      const [copied, saved] = await page.evaluate(() => {
-        const { copied, given } = globalThis.fake;
-        return [copied, given("Window.SaveFile")];
-      });
+      const copied = await copies(page, 2);
+      const saved = await waits(page, "Window.SaveFile");
       assert.match(copied[0], /^# word_count.py[\s\S]*return len\(text.split\(\)\)/);
       assert.equal(saved[0][0], "code.py");
       assert.match(copied[1], /^Tool,Calls,Note\r\nword_count,12,counts words\r\n/);

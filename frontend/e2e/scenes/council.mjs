@@ -1,12 +1,20 @@
 // The council's panel: set and assigned by hand and by keys, watched, read, replayed and looked into.
 import assert from "node:assert/strict";
-import { palette, waits } from "../harness.mjs";
+import { copies, counts, focused, palette, waits } from "../harness.mjs";
 
 const tab = (page) => page.getByRole("tab", { name: "Council" });
 const lane = (page, id) => page.locator(`[data-lane="${id}"]`);
 const member = (page, id) => page.locator(`[data-member="${id}"]`);
 const ids = (page) =>
   page.locator("[data-member]").evaluateAll((cards) => cards.map((card) => card.dataset.member));
+/** Waits until the members are in this order. */
+const ordered = (page, ...wanted) =>
+  page.waitForFunction(
+    (wanted) =>
+      wanted.join() ===
+      [...document.querySelectorAll("[data-member]")].map((card) => card.dataset.member).join(),
+    wanted,
+  );
 /** Waits until the council was written so that something holds of it. */
 async function written(page, holds) {
   for (let seen = 0; ; seen++) {
@@ -49,7 +57,7 @@ export const tests = {
       await page.getByRole("tab", { name: "Council" }).click();
       await page.getByText("Scripted, offline and free; the tools are real.").waitFor();
       await page.getByRole("button", { name: "Run a sample council" }).press("Enter");
-      await page.waitForFunction(() => globalThis.fake.given("Council.Sample").length === 1);
+      await waits(page, "Council.Sample");
     },
   },
   "while nobody sits in the council, a preset sets it and turns it on": {
@@ -93,24 +101,20 @@ export const tests = {
     scene: "councilset",
     async run(page) {
       await member(page, "maker").waitFor();
-      assert.deepEqual(await ids(page), ["researcher", "sceptic", "maker"]);
+      await ordered(page, "researcher", "sceptic", "maker");
       await member(page, "researcher").locator(".handle").focus();
       await page.keyboard.press("ArrowDown");
-      assert.deepEqual(await ids(page), ["sceptic", "researcher", "maker"]);
-      assert.ok(
-        await member(page, "researcher")
-          .locator(".handle")
-          .evaluate((handle) => handle === document.activeElement),
-      );
+      await ordered(page, "sceptic", "researcher", "maker");
+      await focused(member(page, "researcher").locator(".handle"));
       await page.getByRole("button", { name: "More for Maker" }).click();
       await page.getByRole("menuitem", { name: "Move up" }).click();
-      assert.deepEqual(await ids(page), ["sceptic", "maker", "researcher"]);
+      await ordered(page, "sceptic", "maker", "researcher");
       await member(page, "researcher")
         .locator(".handle")
         .dragTo(member(page, "sceptic"), {
           targetPosition: { x: 40, y: 4 },
         });
-      assert.deepEqual(await ids(page), ["researcher", "sceptic", "maker"]);
+      await ordered(page, "researcher", "sceptic", "maker");
     },
   },
 
@@ -155,11 +159,7 @@ export const tests = {
         .waitFor();
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
-      assert.ok(
-        await lane(page, "sceptic")
-          .locator(".see")
-          .evaluate((button) => button === document.activeElement),
-      );
+      await focused(lane(page, "sceptic").locator(".see"));
     },
   },
 
@@ -300,15 +300,13 @@ export const tests = {
         await page.getByRole("menuitem", { name: item }).click();
       };
       await menu("Sceptic", "Nudge…");
+      await lane(page, "sceptic").locator("input:focus").waitFor();
       await page.keyboard.type("They stand outside.");
       await page.keyboard.press("Enter");
       await menu("Maker", "Skip");
       await page.getByRole("button", { name: "Finish with what we have" }).click();
-      await page.waitForFunction(() => globalThis.fake.given("Council.Act").length === 3);
       assert.deepEqual(
-        (await page.evaluate(() => globalThis.fake.given("Council.Act"))).map(
-          ([, act, who, , text]) => [act, who, text],
-        ),
+        (await waits(page, "Council.Act", 3)).map(([, act, who, , text]) => [act, who, text]),
         [
           ["nudge", "sceptic", "They stand outside."],
           ["skip", "maker", ""],
@@ -326,7 +324,7 @@ export const tests = {
       await lane(page, "researcher").getByText("Waiting for you").waitFor();
       await page.keyboard.press("Control+j");
       await page.locator(".centre .ask").waitFor();
-      assert.equal(await page.locator(".ask").count(), 1);
+      await counts(page.locator(".ask"), 1);
       await page.keyboard.press("Control+j");
       await page.locator(".centre .ask").waitFor({ state: "detached" });
       // Behind another tab of the panel nobody would find it.
@@ -341,8 +339,11 @@ export const tests = {
       await page.getByText("1 task failed.").waitFor();
       await page.getByRole("button", { name: "Retry what failed" }).click();
       await page.getByRole("button", { name: "Go on without" }).click();
-      const acts = await page.evaluate(() => globalThis.fake.given("Council.Act").map((a) => a[1]));
-      assert.deepEqual(acts, ["retry", "go_on"]);
+      const acts = await waits(page, "Council.Act", 2);
+      assert.deepEqual(
+        acts.map((a) => a[1]),
+        ["retry", "go_on"],
+      );
     },
   },
 
@@ -356,7 +357,7 @@ export const tests = {
       await page.getByRole("button", { name: "Leave it" }).click();
       assert.equal((await waits(page, "Council.Act")).length, 1);
       assert.deepEqual(
-        (await waits(page, "Council.Resume")).map(([, finish]) => finish),
+        (await waits(page, "Council.Resume", 3)).map(([, finish]) => finish),
         [false, false, true],
       );
     },
@@ -414,7 +415,7 @@ export const tests = {
       await dialog.getByText("Compared").click();
       await dialog.getByText("You are Researcher. You find what is known.").waitFor();
       await dialog.getByRole("button", { name: "Copy as JSON" }).click();
-      const copied = await page.evaluate(() => globalThis.fake.copied.at(-1));
+      const [copied] = await copies(page);
       assert.equal(JSON.parse(copied).model, "large-2");
     },
   },
@@ -460,12 +461,12 @@ export const tests = {
       const message = page.getByLabel("Message", { exact: true });
       await message.fill("@");
       const names = page.getByRole("listbox", { name: "Ask one member alone" });
-      assert.equal(await names.getByRole("option").count(), 3);
+      await counts(names.getByRole("option"), 3);
       await message.press("ArrowDown");
       await message.press("Enter");
       assert.equal(await message.inputValue(), "@Sceptic ");
       await page.getByRole("button", { name: "Asks Sceptic alone" }).waitFor();
-      assert.equal(await names.count(), 0);
+      await names.waitFor({ state: "detached" });
       await message.fill("@m");
       await names.getByText("Maker").click();
       assert.equal(await message.inputValue(), "@Maker ");
@@ -485,7 +486,7 @@ export const tests = {
       const line = page.getByRole("button", {
         name: /^3 members · .* Agreed: Researcher, Sceptic/,
       });
-      assert.equal(await line.locator(".avatar").count(), 3);
+      await counts(line.locator(".avatar"), 3);
       assert.equal(await line.locator(".avatar.hollow").innerText(), "C");
     },
   },
@@ -578,7 +579,7 @@ export const tests = {
         .getByRole("heading", { name: /^A run from a file \S+day, .* · 3 members/ })
         .waitFor();
       await page.getByText("It is no part of this chat").waitFor();
-      assert.equal(await own.count(), 0);
+      await own.waitFor({ state: "detached" });
       const sceptic = lane(page, "sceptic");
       await sceptic.locator(".who").click();
       await sceptic.locator('[data-point="b2"]').waitFor();

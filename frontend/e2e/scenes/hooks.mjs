@@ -1,5 +1,6 @@
 // What hooks of plugins did to an answer.
 import assert from "node:assert/strict";
+import { focused } from "../harness.mjs";
 
 export const tests = {
   "what hooks changed is opened by keys, read line by line, and closed back to where one was": {
@@ -28,7 +29,7 @@ export const tests = {
       assert.match(await lines.innerText(), /added:\s*Its river is called the Lower Ashwater\./);
       await page.keyboard.press("Escape");
       await sheet.waitFor({ state: "detached" });
-      assert.ok(await line.evaluate((button) => button === document.activeElement));
+      await focused(line);
     },
   },
   "an answer that no hook looked at says so": {

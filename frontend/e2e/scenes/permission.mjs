@@ -1,6 +1,6 @@
 // Nothing is ever allowed by accident.
 import assert from "node:assert/strict";
-import { armed as waitArmed } from "../harness.mjs";
+import { focused, stopped, armed as waitArmed } from "../harness.mjs";
 
 const message = (page) => page.getByLabel("Message", { exact: true });
 const answers = (page) =>
@@ -30,18 +30,22 @@ export const tests = {
       await page.keyboard.press("Space");
       assert.deepEqual(await answers(page), []);
       assert.equal(await message(page).inputValue(), typed + " ");
-      assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
+      await focused(message(page));
     },
   },
 
   "a click before 600 ms is not believed, one after is, once": {
     scene: "permission",
     async run(page) {
+      const on = await stopped(page);
+      await page.reload(); // the card appears anew
       const allow = page.getByRole("button", { name: "Allow once" });
       await allow.waitFor();
       const box = await allow.boundingBox();
       await page.mouse.click(box.x + 10, box.y + 10);
+      await page.getByText("Not taken: the card had just moved.").first().waitFor();
       assert.deepEqual(await answers(page), []);
+      await on();
       await armed(page);
       await allow.click();
       await page.waitForFunction(() => globalThis.fake.asked.length > 0);
@@ -70,7 +74,7 @@ export const tests = {
       // It has to be possible to read it before the card can be allowed.
       await armed(page);
       await was.first().focus();
-      assert.ok(await was.first().evaluate((group) => group === document.activeElement));
+      await focused(was.first());
     },
   },
 
@@ -80,6 +84,7 @@ export const tests = {
       await armed(page);
       const allow = page.getByRole("button", { name: "Allow once" });
       const before = await allow.boundingBox();
+      const on = await stopped(page);
       // A space above it would not do: who follows the end is not shown that it came.
       await page.evaluate(() => {
         document.querySelector(".ask").style.translate = "0 -80px";
@@ -87,7 +92,9 @@ export const tests = {
       const box = await allow.boundingBox();
       assert.ok(before.y - box.y > 70, `it moved by ${before.y - box.y} px`);
       await page.mouse.click(box.x + 10, box.y + 10);
+      await page.getByText("Not taken: the card had just moved.").first().waitFor();
       assert.deepEqual(await answers(page), []);
+      await on();
       await armed(page);
     },
   },

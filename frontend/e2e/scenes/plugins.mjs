@@ -1,6 +1,6 @@
 // What cards of plugins and models show, and what a press on them asks for.
 import assert from "node:assert/strict";
-import { armed, waits } from "../harness.mjs";
+import { armed, copies, waits } from "../harness.mjs";
 
 export const tests = {
   "a broken save shows file, line and code, and what still serves": {
@@ -11,7 +11,7 @@ export const tests = {
       await card.getByText(/Version from .* still active/).waitFor();
       await card.getByText("Newest save not loaded", { exact: true }).waitFor();
       await card.getByRole("button", { name: "Copy details" }).click();
-      assert.match((await page.evaluate(() => globalThis.fake.copied))[0], /SyntaxError/);
+      assert.match((await copies(page))[0], /SyntaxError/);
       await card.getByRole("button", { name: "Show log" }).click();
       await page.getByText("the answer took 4.1 s").waitFor();
       await page.getByLabel("Show").click();

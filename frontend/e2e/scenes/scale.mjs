@@ -27,7 +27,7 @@ export const tests = {
     scene: "long",
     async run(page) {
       await page.keyboard.press("Control+f");
-      await page.keyboard.type("Question 42:");
+      await page.getByRole("searchbox", { name: "Find in this chat" }).fill("Question 42:");
       await page.getByText("1 of 1").waitFor();
       await page.locator(".message", { hasText: "Question 42:" }).waitFor();
     },

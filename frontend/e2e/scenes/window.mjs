@@ -1,5 +1,6 @@
 // The frame: zoom, the panel, the first screen.
 import assert from "node:assert/strict";
+import { focused } from "../harness.mjs";
 
 /** A plugin that is new in the folder. */
 const drop = (page, id) =>
@@ -83,7 +84,7 @@ export const tests = {
       await theme.getByRole("radio", { name: "Light" }).focus();
       await page.keyboard.press("ArrowRight");
       await page.waitForFunction(() => document.documentElement.dataset.theme === "dark");
-      assert.ok(await theme.getByRole("radio", { name: "Dark" }).isChecked());
+      await theme.getByRole("radio", { name: "Dark", checked: true }).waitFor();
     },
   },
 
@@ -97,7 +98,7 @@ export const tests = {
       const chips = page.getByRole("list", { name: "Suggestions" }).getByRole("button");
       const tops = await chips.evaluateAll((all) => all.map((e) => e.getBoundingClientRect().top));
       assert.equal(new Set(tops).size, 1);
-      assert.ok(await page.evaluate(() => document.activeElement.matches("textarea")));
+      await focused(page.getByLabel("Message", { exact: true }));
     },
   },
 
