@@ -342,7 +342,7 @@ func TestF61TheFirstSignalEndsACommandWhoseOwnerIsStopped(t *testing.T) {
 	if !errors.Is(err, stopped) {
 		t.Errorf("got %v, want the cause of the context's end", err)
 	}
-	if took := time.Since(begin); took > 3*time.Second {
+	if took := time.Since(begin); took >= 5*time.Second { // which an owner that is not stopped has
 		t.Errorf("it took %v", took)
 	}
 }

@@ -189,46 +189,48 @@ func TestPC31ALateAnswerIsDropped(t *testing.T) {
 
 // A hook that does not read costs its time once.
 func TestPC39AHookThatDoesNotReadIsNotWaitedForTwice(t *testing.T) {
-	ours, theirs := net.Pipe() // nobody reads theirs
-	defer theirs.Close()       //nolint:errcheck // a pipe in memory
-	c := newClient(ours, func(_, _ string) {})
-	defer c.end(io.EOF)
-	_, err := c.within(t.Context(), 50*time.Millisecond, "m", nil)
-	if !errors.Is(err, errSlow) {
-		t.Errorf("the first: %v", err)
-	}
-	began := time.Now()
-	_, err = c.within(context.WithoutCancel(t.Context()), time.Minute, "m", nil)
-	if !errors.Is(err, errStalled) || time.Since(began) > time.Second {
-		t.Errorf("the second: %v after %s", err, time.Since(began))
-	}
-	for range 2 * maxQueue {
-		if err = c.notify("event", nil); err != nil {
-			break
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe() // nobody reads theirs
+		defer theirs.Close()       //nolint:errcheck // a pipe in memory
+		c := newClient(ours, func(_, _ string) {})
+		defer c.end(io.EOF)
+		began := time.Now()
+		_, err := c.within(t.Context(), 50*time.Millisecond, "m", nil)
+		if !errors.Is(err, errSlow) {
+			t.Errorf("the first: %v", err)
 		}
-	}
-	if !errors.Is(err, errStalled) || time.Since(began) > time.Second {
-		t.Errorf("notifications: %v after %s", err, time.Since(began))
-	}
-	in := bufio.NewReader(theirs)
-	go func() { // reads on, and answers: it is asked again
+		_, err = c.within(context.WithoutCancel(t.Context()), time.Minute, "m", nil)
+		if !errors.Is(err, errStalled) || time.Since(began) != 50*time.Millisecond {
+			t.Errorf("the second: %v after %s", err, time.Since(began))
+		}
+		for range 2 * maxQueue {
+			if err = c.notify("event", nil); err != nil {
+				break
+			}
+		}
+		if !errors.Is(err, errStalled) || time.Since(began) != 50*time.Millisecond {
+			t.Errorf("notifications: %v after %s", err, time.Since(began))
+		}
+		in := bufio.NewReader(theirs)
+		go func() { // reads on, and answers: it is asked again
+			for {
+				line, err := in.ReadBytes('\n')
+				if err != nil {
+					return
+				}
+				var m struct{ ID uint64 }
+				if json.Unmarshal(line, &m) == nil && m.ID > 0 {
+					fmt.Fprintf(theirs, "{\"id\":%d,\"result\":{}}\n", m.ID)
+				}
+			}
+		}()
 		for {
-			line, err := in.ReadBytes('\n')
-			if err != nil {
-				return
-			}
-			var m struct{ ID uint64 }
-			if json.Unmarshal(line, &m) == nil && m.ID > 0 {
-				fmt.Fprintf(theirs, "{\"id\":%d,\"result\":{}}\n", m.ID)
+			if _, err = c.within(t.Context(), time.Minute, "again", nil); !errors.Is(err, errStalled) {
+				break
 			}
 		}
-	}()
-	for {
-		if _, err = c.within(t.Context(), time.Minute, "again", nil); !errors.Is(err, errStalled) {
-			break
+		if err != nil {
+			t.Errorf("once it reads again: %v", err)
 		}
-	}
-	if err != nil {
-		t.Errorf("once it reads again: %v", err)
-	}
+	})
 }
