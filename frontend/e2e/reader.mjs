@@ -88,7 +88,7 @@ class Bus {
     w.pad(8);
     this.#socket.write(Buffer.from([...w.bytes, ...body.bytes]));
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#settle(serial, null), 3000);
+      const timer = setTimeout(() => this.#settle(serial, null), 20_000);
       this.#waiting.set(serial, (value) => {
         clearTimeout(timer);
         resolve(value);
@@ -247,11 +247,16 @@ export class Reader {
     return (await this.#search(name, [image])).found !== null;
   }
 
-  /** The first thing on the page of this name that is one of the roles. */
+  /** The first thing on the page of this name that is one of the roles, which is waited for. */
   async #find(name, roles) {
-    const { found, others } = await this.#search(name, roles);
-    if (found) return found;
-    throw new Error(`nothing on the page is named ${name}; there are: ${others.join(", ")}`);
+    let others = [];
+    return until(`something on the page named ${name}`, async () => {
+      const now = await this.#search(name, roles);
+      others = now.others;
+      return now.found;
+    }).catch((error) => {
+      throw new Error(`${error.message}; there are: ${others.join(", ")}`);
+    });
   }
 
   /** The same, or null; and the names of the others of these roles. */

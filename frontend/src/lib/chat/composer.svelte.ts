@@ -56,6 +56,8 @@ export class Composer {
   #keys = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #dirty = false;
+  /** Something was written since the conversation was switched to, whether it is kept by now or not. */
+  #written = false;
   #saving = Promise.resolve();
 
   constructor(
@@ -71,6 +73,7 @@ export class Composer {
   async switchTo(conversation: string): Promise<void> {
     const saved = this.save();
     this.#conversation = conversation;
+    this.#written = false;
     this.text = "";
     this.attachments = [];
     this.queued = [];
@@ -78,7 +81,7 @@ export class Composer {
     await saved;
     try {
       const draft = await this.bridge.chats.Draft(conversation);
-      if (this.#conversation !== conversation || this.#dirty) return; // typed meanwhile
+      if (this.#conversation !== conversation || this.#written) return;
       this.text = draft.text;
       this.cursor = draft.cursor;
       this.attachments = draft.attachments.map((media) => this.#kept(media));
@@ -97,7 +100,7 @@ export class Composer {
   }
 
   #later(): void {
-    this.#dirty = true;
+    this.#dirty = this.#written = true;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.save(), saveAfter);
   }
@@ -124,7 +127,7 @@ export class Composer {
     this.text = "";
     this.attachments = [];
     this.pasted = null;
-    this.#dirty = true;
+    this.#dirty = this.#written = true;
   }
 
   /** Puts what is written behind the running answer. */
@@ -142,7 +145,7 @@ export class Composer {
   async unqueue(at: number): Promise<Queued | undefined> {
     const one = this.queued[at];
     this.queued = this.queued.filter((_, i) => i !== at);
-    this.#dirty = true;
+    this.#dirty = this.#written = true;
     await this.save();
     return one;
   }

@@ -69,6 +69,25 @@ test("what is typed while the draft before it is kept stays", async () => {
   expect((await fake.chats.Draft("chat-1")).text).toBe("one");
 });
 
+test("what is typed and kept before the draft has come stays", async () => {
+  vi.useFakeTimers();
+  const { fake, composer } = make();
+  const draft = fake.chats.Draft.bind(fake.chats);
+  fake.chats.Draft = async (id) => {
+    const early = await draft(id); // told before what is typed is kept
+    await new Promise((resolve) => setTimeout(resolve, 900));
+    return early;
+  };
+  const switched = composer.switchTo("chat-1");
+  composer.changed("quickly", 7);
+  await vi.advanceTimersByTimeAsync(400);
+  expect((await draft("chat-1")).text).toBe("quickly");
+  await vi.advanceTimersByTimeAsync(600);
+  await switched;
+  expect(composer.text).toBe("quickly");
+  vi.useRealTimers();
+});
+
 test("F115 what is written behind an answer is kept, edited, removed and sent in order", async () => {
   const { fake, composer } = make();
   const sent: string[] = [];
