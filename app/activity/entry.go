@@ -61,6 +61,8 @@ type Entry struct {
 	MS         float64             `json:"ms,omitempty"`
 	Output     int64               `json:"output_bytes,omitempty"`
 	Sent       []chat.Sending      `json:"sent,omitempty"`
+	Undo       string              `json:"undo,omitempty"`    // names the old versions of files it changed
+	Changed    int                 `json:"changed,omitempty"` // how many of the person's files it changed
 
 	Entries int    `json:"entries,omitempty"` // Erased, Cut: how many
 	To      uint64 `json:"to,omitempty"`      // Cut: the newest that was removed
@@ -79,6 +81,8 @@ type Detail struct {
 	Origins   []chat.Origin       `json:"origins,omitempty"` // of the texts for which a person was asked
 	Why       string              `json:"why,omitempty"`
 	Output    string              `json:"output_sha256,omitempty"` // over the salt and what the tool answered
+	Changes   []chat.FileChange   `json:"changes,omitempty"`       // the first of the files that it changed
+	Unkept    string              `json:"not_kept,omitempty"`      // why it is not known which it changed
 }
 
 // Row is an entry as the store has it.
@@ -147,6 +151,7 @@ func Of(r chat.CallRecord, mask func(string) string) (Entry, []byte, error) {
 		Time: r.Ended, Kind: Called, Call: r.ID, Chat: r.Conversation, Turn: r.Turn, Caller: r.Caller, Tool: r.ToolID,
 		Plugin: r.Plugin, Definition: r.Digest, Code: r.Code, Effect: r.Decision, By: r.Decider, Rule: r.Rule,
 		Waited: r.Waited, Outcome: r.Status, MS: r.MS, Sent: sent(r.Sent),
+		Undo: r.Undo, Changed: r.Changed,
 	}
 	if e.Tool == "" {
 		e.Tool = r.ToolName
@@ -161,6 +166,11 @@ func Of(r chat.CallRecord, mask func(string) string) (Entry, []byte, error) {
 		d.Arguments, d.Beginning = arguments(r, mask)
 	}
 	d.Why = words(r.DecidedBy, mask)
+	d.Unkept = words(r.Unkept, mask)
+	for _, change := range r.Changes {
+		change.Path = mask(change.Path)
+		d.Changes = append(d.Changes, change)
+	}
 	for _, s := range r.Path {
 		if s.Effect != "" { // else the words are Conclave's own
 			s.Why = words(s.Why, mask)

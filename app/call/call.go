@@ -88,6 +88,10 @@ type Options struct {
 	Now    func() time.Time
 	// Sent returns what was sent for a call that has ended, by its name; nil is nothing.
 	Sent func(call string) []chat.Sending
+	// Keep keeps the files that a call may change, before it is made, and names them in its
+	// record. What it returns is called once the call has ended, with the record, and puts
+	// there what changed. nil keeps nothing; so does a nil that it returns.
+	Keep func(ctx context.Context, r *chat.CallRecord) (ended func(*chat.CallRecord))
 }
 
 // Runner makes calls. Use New. It is safe for concurrent use.
@@ -393,6 +397,11 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 		return tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
 	defer line.Release(weight)
+	if c.runner.o.Keep != nil && c.answer == nil {
+		if ended := c.runner.o.Keep(ctx, &c.Record); ended != nil {
+			defer func() { ended(&c.Record) }()
+		}
+	}
 	if refused := c.markRunning(ctx); refused != nil {
 		return *refused
 	}

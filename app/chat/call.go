@@ -78,6 +78,19 @@ type CallRecord struct {
 	Waited float64        `json:"waited_ms,omitempty"` // how long the person who was asked took, in ms
 	Code   string         `json:"code,omitempty"`      // digest of the files of the plugin's version
 	Sent   []Sending      `json:"sent,omitempty"`      // what it sent, as far as that is known
+
+	// Undo names the old versions that are kept of files it may have changed.
+	Undo    string       `json:"undo,omitempty"`
+	Changes []FileChange `json:"changes,omitempty"`  // of the person's files: the first of them
+	Changed int          `json:"changed,omitempty"`  // how many there are
+	Unkept  string       `json:"not_kept,omitempty"` // why it is not known what it changed: a sentence
+}
+
+// FileChange tells what became of one of the person's files in a call.
+type FileChange struct {
+	Path    string `json:"path"`
+	What    string `json:"what"`               // created, changed or deleted
+	NotKept string `json:"not_kept,omitempty"` // why it cannot be put back: “larger than 64 MiB”
 }
 
 // DecisionStep is one step of the order of decisions as it went for one call.

@@ -53,6 +53,7 @@ func (c *command) activityCommand() *cobra.Command {
 		}
 		return c.listActivity(cmd.Context(), app, f)
 	}
+	cmd.AddCommand(c.undoCommands()...)
 	return cmd
 }
 
@@ -114,8 +115,7 @@ func (c *command) listActivity(ctx context.Context, app *App, f activity.Filter)
 			table.add(n, at, "Conclave", "", "", "", "", activity.Event(e))
 			continue
 		}
-		table.add(n, at, e.Caller, strconv.FormatUint(e.Call, 10), oneLine(e.Tool), decisionOf(e), string(e.Outcome),
-			sentOf(e))
+		table.add(n, at, e.Caller, strconv.FormatUint(e.Call, 10), oneLine(e.Tool), decisionOf(e), outcomeOf(e), sentOf(e))
 	}
 	return table.print(c, "No tool call is on record.")
 }
@@ -125,6 +125,17 @@ func decisionOf(e activity.Entry) string {
 		return "-"
 	}
 	return oneLine(e.Effect + ", " + e.By)
+}
+
+// outcomeOf says how a call ended, and how many files it changed.
+func outcomeOf(e activity.Entry) string {
+	switch e.Changed {
+	case 0:
+		return string(e.Outcome)
+	case 1:
+		return string(e.Outcome) + ", changed 1 file"
+	}
+	return fmt.Sprintf("%s, changed %d files", e.Outcome, e.Changed)
 }
 
 // sentOf says how much a call sent where.

@@ -20,6 +20,7 @@ import (
 	"conclave/app/settings"
 	"conclave/app/tool"
 	"conclave/app/turn"
+	"conclave/app/undo"
 )
 
 // App is the core as commands use it; package core makes it.
@@ -43,6 +44,7 @@ type App struct {
 	HTTP     HTTPTools
 	Chats    Chats
 	Activity activity.Log
+	Undo     *undo.Keeper
 	Models   Models
 	Settings *settings.Current
 

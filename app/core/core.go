@@ -36,6 +36,7 @@ import (
 	"conclave/app/settings"
 	"conclave/app/tool"
 	"conclave/app/turn"
+	"conclave/app/undo"
 	"conclave/plugins"
 	"conclave/store"
 )
@@ -71,6 +72,7 @@ type Core struct {
 	Python        *python.Interpreters
 	Services      *service.Services // what plugins may ask for
 	HTTP          *HTTPTools        // where programs register tools
+	Undo          *undo.Keeper      // keeps what calls change as it was
 	Log           *slog.Logger
 	Trouble       error // what was wrong and was coped with
 
@@ -172,7 +174,10 @@ func (c *Core) build(ctx context.Context) error {
 	c.dialects = dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement())
 	c.events = newPluginEvents(c)
 	points := c.points()
-	c.Calls = call.New(call.Options{Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log, Sent: network{c}.sent})
+	c.Undo = undo.Open(undo.Options{Dir: filepath.Join(c.o.Data, "undo"), Log: c.Log})
+	c.Calls = call.New(call.Options{
+		Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log, Sent: network{c}.sent, Keep: c.keep,
+	})
 	c.Turns = turn.New(turn.Options{
 		Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,
 		Price: c.charge, ReadPDF: newPDFs(c.launcher, c.Log).read,
@@ -291,6 +296,9 @@ func (c *Core) Close() error {
 		c.endServices()
 		if c.launcher != nil {
 			c.launcher.Close()
+		}
+		if c.Undo != nil { // nothing writes any more
+			c.Undo.Close()
 		}
 		if c.Gate != nil {
 			err = c.Gate.Close(ctx)

@@ -253,7 +253,7 @@ func (c *Core) Terminal() *cli.App {
 		Version: version.Version, Data: c.o.Data, Plugins: c.o.Plugins,
 		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools, Conversations: c.Conversations,
 		Calls: c.Calls, Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
-		Chats: terminalChats{c.Store, c.Bus}, Activity: c.Store, Models: c.Models, Settings: c.Settings,
+		Chats: terminalChats{c.Store, c.Bus}, Activity: c.Store, Undo: c.Undo, Models: c.Models, Settings: c.Settings,
 		HTTP: c.HTTP, Watch: c.watch, LogChanges: c.logChanges, Backup: c.Store.Backup, Doctor: c.Doctor,
 	}
 }

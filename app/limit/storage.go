@@ -34,3 +34,31 @@ var (
 		Test: "app/plugin/hosttest TestF18APluginThatFillsItsStorageIsStopped",
 	})
 )
+
+// Old versions of files that calls change.
+var (
+	UndoFile = add(Limit{
+		Name: "a file of which old versions are kept", Value: 64 << 20, Unit: Bytes,
+		Why:    "every change of a file costs a copy of it; what people write is far below, films are not",
+		Person: "larger than 64 MiB",
+		Test:   "app/undo TestWhatIsTooLargeIsSaidNotToBeKept",
+	})
+	UndoFolder = add(Limit{
+		Name: "files of one folder that are copied before a call", Value: 256 << 20, Unit: Bytes,
+		Why:    "they are copied before the first call that may write there, in half a second; the smallest first",
+		Person: "its folder has more than 256 MiB of smaller files",
+		Test:   "app/undo TestWhatIsTooLargeIsSaidNotToBeKept",
+	})
+	UndoFiles = add(Limit{
+		Name: "files and folders of one folder that are watched for changes", Value: 20_000, Unit: Count,
+		Why:    "each is looked at before and after each call that may write there: 20,000 take 60 ms",
+		Person: "The folder has more than 20,000 files; changes to those beyond are not seen.",
+		Test:   "app/undo TestAFolderWithTooManyFilesIsWatchedAsFarAsThat",
+	})
+	UndoBytes = add(Limit{
+		Name: "bytes of old versions in all", Value: 1 << 30, Unit: Bytes,
+		Why:    "a disk is the person's; the oldest versions go first",
+		Person: "No more old versions than 1 GiB are kept: the oldest were removed.",
+		Test:   "app/undo TestTheOldestVersionsGoFirstWhenThereIsTooMuch",
+	})
+)

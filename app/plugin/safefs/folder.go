@@ -134,7 +134,10 @@ func (f *Folder) Write(name string, data []byte) error {
 }
 
 // WriteFrom is Write of everything that it reads from from.
-func (f *Folder) WriteFrom(name string, from io.Reader) (err error) {
+func (f *Folder) WriteFrom(name string, from io.Reader) error { return f.write(name, from, nil) }
+
+// write is WriteFrom; finish gets the file before it has its name.
+func (f *Folder) write(name string, from io.Reader, finish func(*os.File) error) (err error) {
 	if err := f.MakeFolder(filepath.Dir(name)); err != nil {
 		return err
 	}
@@ -149,6 +152,9 @@ func (f *Folder) WriteFrom(name string, from io.Reader) (err error) {
 		}
 	}()
 	_, err = io.Copy(file, from)
+	if err == nil && finish != nil {
+		err = finish(file)
+	}
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}

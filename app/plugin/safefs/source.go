@@ -2,10 +2,8 @@ package safefs
 
 import (
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // OpenSource opens a folder with a plugin's files as the person put them there. No
@@ -42,7 +40,7 @@ func Read(root *os.Root, name string, limit int64) (data []byte, size int64, err
 
 // readFile reads a regular file. What is none, such as a pipe, is not waited for.
 func readFile(root *os.Root, name string, limit int64) (data []byte, size int64, err error) {
-	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	file, err := openFile(root, name)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -50,9 +48,6 @@ func readFile(root *os.Root, name string, limit int64) (data []byte, size int64,
 	info, err := file.Stat()
 	if err != nil {
 		return nil, 0, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, &fs.PathError{Op: "read", Path: name, Err: ErrNotFile}
 	}
 	data, err = io.ReadAll(io.LimitReader(file, limit))
 	return data, max(info.Size(), int64(len(data))), err

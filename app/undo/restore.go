@@ -1,0 +1,241 @@
+package undo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"conclave/app/fault"
+	"conclave/app/plugin/safefs"
+)
+
+// Outcome says what putting files back did.
+type Outcome struct {
+	Set  Set
+	Done []string // paths that are as they were
+	Left []Left   // what was left as it is
+}
+
+// Left is a file that was not put back.
+type Left struct {
+	Path string `json:"path"`
+	Why  string `json:"why"`
+}
+
+// Undo puts the files of a set back as they were before; what changed since is left as it is.
+// The kind is NotFound when nothing is kept, Invalid when nothing could be put back.
+func (k *Keeper) Undo(ctx context.Context, id string) (Outcome, error) { return k.turn(ctx, id, true) }
+
+// Redo takes an Undo back.
+func (k *Keeper) Redo(ctx context.Context, id string) (Outcome, error) { return k.turn(ctx, id, false) }
+
+func (k *Keeper) turn(ctx context.Context, id string, back bool) (Outcome, error) {
+	if err := k.enter(ctx); err != nil {
+		return Outcome{}, err
+	}
+	defer k.leave()
+	k.recover()
+	set, err := k.found(id)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if back != set.Undone.IsZero() && !set.Turning {
+		return Outcome{}, fault.New(fault.Invalid, "undo", map[bool]string{
+			true: "That is undone already.", false: "That was not undone.",
+		}[back], "")
+	}
+	set.Turning = true
+	if err := k.saveSet(set); err != nil {
+		return Outcome{}, cannotWrite(k.o.Dir, err)
+	}
+	out := Outcome{}
+	for _, path := range foldersOf(set) {
+		if err := k.turnFolder(path, set, back, &out); err != nil {
+			return Outcome{}, err
+		}
+	}
+	if len(out.Done) == 0 {
+		set.Turning = false
+		_ = k.saveSet(set) // it says more than is so at worst
+		return out, fault.New(fault.Invalid, "undo", "Nothing was put back: "+leftSentence(out.Left)+".",
+			"If a later call changed it, undo that first.")
+	}
+	set.Turning, set.Undone = false, time.Time{}
+	if back {
+		set.Undone = k.o.Now().UTC()
+	}
+	out.Set = set
+	if err := k.saveSet(set); err != nil {
+		return out, cannotWrite(k.o.Dir, err)
+	}
+	return out, nil
+}
+
+func cannotWrite(dir string, err error) error {
+	return fault.Wrap(fault.Unavailable, "undo", "The list of old versions cannot be written.",
+		"Check the space of the disk with "+dir+".", err)
+}
+
+// foldersOf returns the folders that a set speaks of.
+func foldersOf(s Set) []string {
+	var all []string
+	for _, c := range s.Changes {
+		if !slices.Contains(all, c.Folder) {
+			all = append(all, c.Folder)
+		}
+	}
+	return all
+}
+
+// turnFolder puts back what a set has of one folder. It looks at the folder first, so that
+// there is a copy of whatever it replaces, and again afterwards.
+func (k *Keeper) turnFolder(path string, set Set, back bool, out *Outcome) error {
+	f, err := k.folder(path)
+	if err == nil {
+		err = k.look(f)
+	}
+	if err != nil {
+		for _, c := range set.Changes {
+			if c.Folder == path {
+				out.Left = append(out.Left, Left{c.Path(), "its folder is gone or cannot be opened"})
+			}
+		}
+		return nil
+	}
+	at, only, err := opened(path)
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, "undo", path+" cannot be opened.", "Check that it is there.", err)
+	}
+	defer at.Close() //nolint:errcheck // nothing is buffered
+	for _, c := range inOrder(set, path, back) {
+		name := cmp.Or(only, c.Name)
+		have, known := f.Entries[c.Name]
+		var is *State
+		if known {
+			is = &have
+		}
+		want, from := c.Before, c.After
+		if !back {
+			want, from = from, want
+		}
+		switch why, err := k.putBack(at, name, only != "", is, from, want); {
+		case err != nil:
+			k.o.Log.Warn("a file could not be put back", "err", err)
+			out.Left = append(out.Left, Left{c.Path(), "it could not be written"})
+		case why != "":
+			out.Left = append(out.Left, Left{c.Path(), why})
+		default:
+			out.Done = append(out.Done, c.Path())
+		}
+	}
+	now, err := k.objects.look(path, f.Entries, k.o.Now())
+	if err != nil {
+		return nil //nolint:nilerr // the next look has it
+	}
+	f.Entries, f.Used = now, k.o.Now()
+	return k.saveFolder(f)
+}
+
+// inOrder returns the changes of one folder: what is to be deleted first, from the bottom up,
+// then what is to be there, from the top down.
+func inOrder(set Set, path string, back bool) []Change {
+	var gone, there []Change
+	for _, c := range set.Changes {
+		switch {
+		case c.Folder != path:
+		case back && c.Before == nil, !back && c.After == nil:
+			gone = append(gone, c)
+		default:
+			there = append(there, c)
+		}
+	}
+	slices.SortFunc(gone, func(a, b Change) int { return strings.Compare(b.Name, a.Name) })
+	slices.SortFunc(there, func(a, b Change) int { return strings.Compare(a.Name, b.Name) })
+	return append(gone, there...)
+}
+
+// putBack makes one name what want says, if it is as from says. why tells why it did not.
+func (k *Keeper) putBack(at *safefs.Folder, name string, inPlace bool, is, from, want *State) (why string, err error) {
+	switch {
+	case is.equal(want):
+		return "", nil
+	case !is.equal(from):
+		return "it was changed since", nil
+	case want == nil && is.Kind == "file" && is.Text == "", want != nil && want.Kind == "file" && want.Text == "":
+		return "no copy of it was kept, " + cmp.Or(notKept(want), notKept(is)), nil
+	}
+	if want == nil || is != nil && is.Kind != want.Kind {
+		err := at.RemoveOne(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil && is.Kind == "folder":
+			return "the folder holds other files", nil
+		case err != nil:
+			return "", err
+		}
+	}
+	if want == nil {
+		return "", nil
+	}
+	switch want.Kind {
+	case "folder":
+		return "", at.MakeFolderAs(name, want.Mode)
+	case "link":
+		return "", at.Link(name, want.Text)
+	}
+	copied, err := k.objects.open(want.Text)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "its copy is gone", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	defer copied.Close() //nolint:errcheck // read only
+	if inPlace {
+		return "", at.Overwrite(name, copied)
+	}
+	return "", at.Restore(name, copied, want.Mode, want.Modified)
+}
+
+func notKept(s *State) string {
+	if s == nil {
+		return ""
+	}
+	return s.NotKept
+}
+
+// Sentence says what was done, for a person.
+func (o Outcome) Sentence() string {
+	done := "1 file is"
+	if n := len(o.Done); n != 1 {
+		done = fmt.Sprintf("%d files are", n)
+	}
+	done += " as before the call."
+	if o.Set.Undone.IsZero() {
+		done = strings.Replace(done, "before", "after", 1)
+	}
+	if len(o.Left) == 0 {
+		return done
+	}
+	return done + " Left as it is: " + leftSentence(o.Left) + "."
+}
+
+// maxLeft is how many files a sentence names.
+const maxLeft = 5
+
+func leftSentence(left []Left) string {
+	var all []string
+	for i, l := range left {
+		if i == maxLeft {
+			all = append(all, fmt.Sprintf("and %d more", len(left)-i))
+			break
+		}
+		all = append(all, l.Path+" ("+l.Why+")")
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,464 @@
+// Package undo keeps the files that a call of a plugin changed as they were before it, and
+// puts them back.
+//
+// A plugin's process writes by itself in the folders that it was given, so nobody is asked
+// about a single file. The keeper looks at those folders before a call and after it, has a
+// copy of what it saw each time, and so knows what changed in between, and how it was.
+// What cannot be kept is said of each file. docs/adr/0019 has the reasons.
+//
+// Read Keeper and Set first. Nothing here knows plugins, permissions or the store.
+package undo
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"conclave/app/fault"
+	"conclave/app/limit"
+)
+
+// Kept is how long old versions are kept.
+const Kept = 30 * 24 * time.Hour
+
+// Options configure a Keeper. Dir is required.
+type Options struct {
+	Dir string           // absolute; made when something is kept for the first time
+	Now func() time.Time // nil is time.Now
+	Log *slog.Logger     // nil discards
+}
+
+// Keeper keeps old versions. Use Open. It is safe for concurrent use.
+type Keeper struct {
+	o    Options
+	line chan struct{} // holds one: whoever put it there may use the fields below and Dir
+
+	folders  map[string]*folder // by path, those used since the program started
+	objects  objects
+	most     int64 // bytes of old versions in all
+	pruned   time.Time
+	ready    bool // what an ended program left is accounted for
+	recovery sync.WaitGroup
+}
+
+// Call names the call that a folder is watched for.
+type Call struct {
+	ID     uint64 `json:"id"`   // its number in the record of calls
+	Turn   string `json:"turn"` // tells it from one of a chat that is not on record, which numbers its own
+	Plugin string `json:"plugin"`
+	Tool   string `json:"tool"`
+}
+
+// Handle names the changes of a call.
+func (c Call) Handle() string {
+	sum := sha256.Sum256([]byte(c.Turn))
+	return strconv.FormatUint(c.ID, 10) + "-" + hex.EncodeToString(sum[:4])
+}
+
+// Set holds the changes of one call, or those between calls.
+type Set struct {
+	ID   string    `json:"id"` // the call's Handle; of changes between calls a name of its own
+	Time time.Time `json:"time"`
+	// Call is zero for what changed while no call ran, by the person or by a program.
+	Call Call `json:"call,omitzero"`
+	// Shared says that other calls used the folder at the same time, so that it may be theirs.
+	Shared bool `json:"shared,omitempty"`
+	// Interrupted says that Conclave was ended while the call ran.
+	Interrupted bool      `json:"interrupted,omitempty"`
+	Changes     []Change  `json:"changes"`
+	Undone      time.Time `json:"undone,omitzero"`
+	// Turning says that putting back began; it is so still where it could not be finished.
+	Turning bool `json:"turning,omitempty"`
+}
+
+// Change tells how one file was before and after.
+type Change struct {
+	Folder string `json:"folder"` // that the plugin was given, absolute
+	Name   string `json:"name"`   // below it; "." is the file that was given itself
+	Before *State `json:"before"` // nil: there was none
+	After  *State `json:"after"`  // nil: there is none any more
+}
+
+// Shown returns the changes that a person is told of: all files and links, and folders that
+// hold none of them.
+func (s Set) Shown() []Change {
+	holds := map[string]bool{}
+	for _, c := range s.Changes {
+		holds[filepath.Dir(c.Path())] = true
+	}
+	return slices.DeleteFunc(slices.Clone(s.Changes), func(c Change) bool { return c.isFolder() && holds[c.Path()] })
+}
+
+func (c Change) isFolder() bool {
+	return (c.Before == nil || c.Before.Kind == "folder") && (c.After == nil || c.After.Kind == "folder")
+}
+
+// Path returns the file's absolute path.
+func (c Change) Path() string { return filepath.Join(c.Folder, c.Name) }
+
+// What says what became of the file: created, deleted or changed.
+func (c Change) What() string {
+	switch {
+	case c.Before == nil:
+		return "created"
+	case c.After == nil:
+		return "deleted"
+	}
+	return "changed"
+}
+
+// NotKept says why the version before the change is not kept, and is empty where it is.
+func (c Change) NotKept() string {
+	switch {
+	case c.Before != nil:
+		return c.Before.NotKept
+	case c.After != nil: // undoing it would delete what nobody has a copy of
+		return c.After.NotKept
+	}
+	return ""
+}
+
+// Open returns the keeper of a folder. It accounts for what a program left that ended while
+// calls ran.
+func Open(o Options) *Keeper {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	k := &Keeper{
+		o: o, line: make(chan struct{}, 1), folders: map[string]*folder{},
+		most: limit.UndoBytes.Value, objects: objects{
+			dir: filepath.Join(o.Dir, "objects"), most: limit.UndoFile.Value, total: limit.UndoFolder.Value,
+			names: limit.UndoFiles.Int(),
+		},
+	}
+	if _, err := os.Stat(k.folderDir()); err == nil {
+		k.recovery.Go(func() { // Close waits for it
+			k.line <- struct{}{}
+			k.recover()
+			<-k.line
+		})
+	}
+	return k
+}
+
+// enter waits for its turn. The error is the cause of ctx's end.
+func (k *Keeper) enter(ctx context.Context) error {
+	select {
+	case k.line <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (k *Keeper) leave() { <-k.line }
+
+func (k *Keeper) folderDir() string { return filepath.Join(k.o.Dir, "folders") }
+func (k *Keeper) setDir() string    { return filepath.Join(k.o.Dir, "sets") }
+
+// Watch is a call that runs. End it.
+type Watch struct {
+	k       *Keeper
+	call    Call
+	folders []*folder
+	shared  bool
+	trouble error // why something could not be kept
+}
+
+// Begin keeps the folders as they are, before the call runs. The error is ctx's.
+func (k *Keeper) Begin(ctx context.Context, c Call, folders []string) (*Watch, error) {
+	if err := k.enter(ctx); err != nil {
+		return nil, err
+	}
+	defer k.leave()
+	k.recover()
+	k.pruneSometimes()
+	w := &Watch{k: k, call: c}
+	for _, path := range folders {
+		f, err := k.folder(path)
+		if err == nil {
+			err = k.look(f) // what changed until now is not this call's
+		}
+		if err == nil {
+			w.folders = append(w.folders, f)
+			f.watches = append(f.watches, w)
+			f.Open, f.Calls = true, append(f.Calls, c)
+			for _, one := range f.watches {
+				one.shared = one.shared || len(f.watches) > 1
+			}
+			err = k.saveFolder(f)
+		}
+		if err != nil {
+			w.trouble = errors.Join(w.trouble, fmt.Errorf("%s: %w", path, err))
+		}
+	}
+	return w, nil
+}
+
+// Opened has a folder watched that the plugin was given while the call ran.
+func (w *Watch) Opened(ctx context.Context, path string) error {
+	if slices.ContainsFunc(w.folders, func(f *folder) bool { return f.path == path }) {
+		return nil
+	}
+	more, err := w.k.Begin(ctx, w.call, []string{path})
+	if err != nil {
+		return err
+	}
+	if err := w.k.enter(ctx); err != nil {
+		return err
+	}
+	defer w.k.leave()
+	w.folders = append(w.folders, more.folders...)
+	for _, f := range more.folders {
+		f.watches[slices.Index(f.watches, more)] = w
+	}
+	w.trouble = errors.Join(w.trouble, more.trouble)
+	return nil
+}
+
+// End looks at the folders again and returns what changed since Begin. The set has no changes
+// when nothing did. The error says what could not be kept.
+func (w *Watch) End() (Set, error) {
+	k := w.k
+	k.line <- struct{}{}
+	defer k.leave()
+	for _, f := range w.folders {
+		err := k.look(f)
+		f.watches = slices.DeleteFunc(f.watches, func(one *Watch) bool { return one == w })
+		if err == nil { // else the next look has it
+			f.Calls = slices.DeleteFunc(f.Calls, func(c Call) bool { return c == w.call })
+			err = k.saveFolder(f)
+		}
+		if err != nil {
+			w.trouble = errors.Join(w.trouble, fmt.Errorf("%s: %w", f.path, err))
+		}
+	}
+	set, err := k.set(w.call.Handle())
+	if errors.Is(err, os.ErrNotExist) {
+		err = nil
+	}
+	return set, errors.Join(w.trouble, err)
+}
+
+// look brings what is known of a folder up to date. What changed since the last look goes to
+// the calls that run, or else is kept as changed between calls.
+func (k *Keeper) look(f *folder) error {
+	now, err := k.objects.look(f.path, f.Entries, k.o.Now())
+	if err != nil {
+		return err
+	}
+	changes := compare(f.path, f.Entries, now)
+	calls := f.Calls
+	if len(calls) == 0 && f.Open {
+		calls = []Call{{}} // nobody's
+	}
+	if len(changes) > 0 {
+		for _, c := range calls {
+			if err := k.add(f, c, changes); err != nil {
+				return err
+			}
+		}
+	}
+	if f.looked && maps.Equal(f.Entries, now) {
+		return nil // nothing to write
+	}
+	f.Entries, f.looked, f.Used = now, true, k.o.Now()
+	return k.saveFolder(f)
+}
+
+// add keeps changes as those of a call, behind what is kept of it.
+func (k *Keeper) add(f *folder, c Call, changes []Change) error {
+	set := Set{ID: c.Handle(), Call: c}
+	if c == (Call{}) {
+		set.ID = "between-" + strconv.FormatInt(k.o.Now().UnixNano(), 36)
+	}
+	if was, err := k.set(set.ID); err == nil {
+		set = was
+	}
+	set.Time, set.Undone = k.o.Now().UTC(), time.Time{}
+	for _, w := range f.watches {
+		set.Shared = set.Shared || w.call == c && w.shared
+	}
+	set.Interrupted = set.Interrupted || c != (Call{}) && len(f.watches) == 0
+	for _, change := range changes {
+		at := slices.IndexFunc(set.Changes, func(o Change) bool { return o.Folder == change.Folder && o.Name == change.Name })
+		if at < 0 {
+			set.Changes = append(set.Changes, change)
+			continue
+		}
+		set.Changes[at].After = change.After
+		if set.Changes[at].Before.equal(change.After) {
+			set.Changes = slices.Delete(set.Changes, at, at+1)
+		}
+	}
+	slices.SortFunc(set.Changes, func(a, b Change) int {
+		return cmp.Or(strings.Compare(a.Folder, b.Folder), strings.Compare(a.Name, b.Name))
+	})
+	if len(set.Changes) == 0 {
+		return k.removeSet(set.ID)
+	}
+	return k.saveSet(set)
+}
+
+// recover accounts for what a program left that ended while calls ran: their changes are
+// theirs, and what is of no use any more goes.
+func (k *Keeper) recover() {
+	if k.ready {
+		return
+	}
+	k.ready = true
+	for _, f := range k.everyFolder() {
+		if len(f.Calls) == 0 {
+			continue
+		}
+		if err := k.look(f); err != nil {
+			k.o.Log.Warn("a folder cannot be looked at for what an interrupted call changed", "err", err)
+			continue
+		}
+		f.Calls = nil
+		if err := k.saveFolder(f); err != nil {
+			k.o.Log.Warn("what an interrupted call changed cannot be kept", "err", err)
+		}
+	}
+}
+
+// Close looks at the folders that were in use for a last time, once no plugin runs any more.
+func (k *Keeper) Close() {
+	k.recovery.Wait()
+	k.line <- struct{}{}
+	defer k.leave()
+	for _, f := range k.folders {
+		if !f.Open {
+			continue
+		}
+		err := k.look(f)
+		f.Open = false
+		if err = errors.Join(err, k.saveFolder(f)); err != nil {
+			k.o.Log.Warn("a folder of a plugin cannot be looked at", "err", err)
+		}
+	}
+	clear(k.folders)
+}
+
+// Of returns the changes of a call, by its handle or its number. The kind is NotFound when none are kept.
+func (k *Keeper) Of(ctx context.Context, id string) (Set, error) {
+	if err := k.enter(ctx); err != nil {
+		return Set{}, err
+	}
+	defer k.leave()
+	k.recover()
+	return k.found(id)
+}
+
+func (k *Keeper) found(id string) (Set, error) {
+	set, err := k.set(id)
+	if number, e := strconv.ParseUint(id, 10, 64); e == nil && number > 0 {
+		for _, s := range k.sets() { // the newest first
+			if s.Call.ID == number {
+				set, err = s, nil
+				break
+			}
+		}
+	}
+	if err != nil || k.o.Now().Sub(set.Time) > Kept {
+		return Set{}, fault.Wrap(fault.NotFound, "undo", "No old versions are kept for "+shownID(id)+".",
+			"They are kept for 30 days, if the call changed files in a folder that its plugin was given. "+
+				"conclave activity kept lists them.", err)
+	}
+	return set, nil
+}
+
+func shownID(id string) string {
+	number, _, _ := strings.Cut(id, "-")
+	if _, err := strconv.ParseUint(number, 10, 64); err == nil {
+		return "call " + number
+	}
+	return "that"
+}
+
+// Usage says how much is kept.
+type Usage struct {
+	Sets   []Set // the newest first
+	Old    int64 // bytes of old versions
+	Now    int64 // bytes of copies of folders as they are, from which old versions come
+	Oldest time.Time
+}
+
+// Usage returns what is kept.
+func (k *Keeper) Usage(ctx context.Context) (Usage, error) {
+	if err := k.enter(ctx); err != nil {
+		return Usage{}, err
+	}
+	defer k.leave()
+	k.recover()
+	k.prune()
+	u := Usage{Sets: k.sets()}
+	present := map[string]bool{}
+	for _, f := range k.everyFolder() {
+		for _, s := range f.Entries {
+			present[s.Text] = true
+		}
+	}
+	k.objects.each(func(hash string, size int64) {
+		if present[hash] {
+			u.Now += size
+		} else {
+			u.Old += size
+		}
+	})
+	if n := len(u.Sets); n > 0 {
+		u.Oldest = u.Sets[n-1].Time
+	}
+	return u, nil
+}
+
+// Empty removes every old version. Folders with calls that run stay watched.
+func (k *Keeper) Empty(ctx context.Context) error {
+	if err := k.enter(ctx); err != nil {
+		return err
+	}
+	defer k.leave()
+	k.recover()
+	var err error
+	for _, set := range k.sets() {
+		err = errors.Join(err, k.removeSet(set.ID))
+	}
+	for _, f := range k.everyFolder() {
+		if len(f.watches) == 0 {
+			err = errors.Join(err, k.dropFolder(f))
+		}
+	}
+	k.prune()
+	if err != nil {
+		return fault.Wrap(fault.Unavailable, "undo.empty", "Not every old version could be removed.",
+			"They lie in "+k.o.Dir+".", err)
+	}
+	return nil
+}
+
+// sets returns what is kept, the newest first.
+func (k *Keeper) sets() []Set {
+	var all []Set
+	for _, id := range namesIn(k.setDir()) {
+		if set, err := k.set(id); err == nil {
+			all = append(all, set)
+		}
+	}
+	slices.SortFunc(all, func(a, b Set) int { return cmp.Or(b.Time.Compare(a.Time), cmp.Compare(b.ID, a.ID)) })
+	return all
+}
