@@ -83,46 +83,58 @@ func (k *Keeper) removeSet(id string) error {
 }
 
 // folder returns what is known of a folder.
-func (k *Keeper) folder(path string) (*folder, error) {
+func (k *Keeper) folder(path string) *folder {
 	if f := k.folders[path]; f != nil {
-		return f, nil
+		return f
 	}
-	f := &folder{path: path, Path: path}
-	err := read(k.folderFile(path), f)
+	f := &folder{path: path}
+	err := read(k.useFile(path), &f.use)
+	if e := read(k.entriesFile(path), &f.entries); e != nil && !errors.Is(e, fs.ErrNotExist) {
+		err = e
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		k.o.Log.Warn("what was known of a folder is damaged and is made anew", "err", err)
-		f = &folder{path: path, Path: path}
+		f = &folder{path: path}
 	}
+	f.Path = path
 	k.folders[path] = f
-	return f, nil
+	return f
 }
 
-func (k *Keeper) folderFile(path string) string {
+// digestOf names a folder in a file name.
+func digestOf(path string) string {
 	sum := sha256.Sum256([]byte(path))
-	return filepath.Join(k.folderDir(), hex.EncodeToString(sum[:16])+ending)
+	return hex.EncodeToString(sum[:16])
 }
 
-func (k *Keeper) saveFolder(f *folder) error { return write(k.folderFile(f.path), f) }
+func (k *Keeper) useFile(path string) string { return filepath.Join(k.useDir(), digestOf(path)+ending) }
+
+func (k *Keeper) entriesFile(path string) string {
+	return filepath.Join(k.o.Dir, "folders", digestOf(path)+ending)
+}
+
+func (k *Keeper) saveUse(f *folder) error { return write(k.useFile(f.path), f.use) }
+
+func (k *Keeper) saveEntries(f *folder) error { return write(k.entriesFile(f.path), f.entries) }
 
 func (k *Keeper) dropFolder(f *folder) error {
 	delete(k.folders, f.path)
-	err := os.Remove(k.folderFile(f.path))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	var failed error
+	for _, name := range []string{k.entriesFile(f.path), k.useFile(f.path)} {
+		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			failed = err
+		}
 	}
-	return err
+	return failed
 }
 
 // everyFolder returns what is known of all folders.
 func (k *Keeper) everyFolder() []*folder {
 	var all []*folder
-	for _, name := range namesIn(k.folderDir()) {
-		var at struct{ Path string }
-		if read(filepath.Join(k.folderDir(), name+ending), &at) != nil || at.Path == "" {
-			continue
-		}
-		if f, err := k.folder(at.Path); err == nil {
-			all = append(all, f)
+	for _, name := range namesIn(k.useDir()) {
+		var at use
+		if read(filepath.Join(k.useDir(), name+ending), &at) == nil && at.Path != "" {
+			all = append(all, k.folder(at.Path))
 		}
 	}
 	return all
@@ -174,7 +186,7 @@ func (k *Keeper) sweep(sets []Set) (left int64) {
 		}
 	}
 	for _, f := range k.everyFolder() {
-		for _, s := range f.Entries {
+		for _, s := range f.entries {
 			used[s.Text] = true
 		}
 	}

@@ -76,9 +76,14 @@ type folder struct {
 	watches []*Watch // the calls of this program that run
 	looked  bool     // in this program
 
-	Path    string           `json:"path"`
-	Entries map[string]State `json:"entries"` // as of the last look, by name below the path
-	Calls   []Call           `json:"calls"`   // that run
+	use
+	entries map[string]State // as of the last look, by name below the path
+}
+
+// use says who uses a folder. It is written with every call, and is small.
+type use struct {
+	Path  string `json:"path"`
+	Calls []Call `json:"calls"` // that run
 	// Open says that a program had it watched since and has not ended well, so that what
 	// changed since may be a plugin's.
 	Open bool      `json:"open"`
@@ -161,7 +166,7 @@ func (o objects) copyAll(f *safefs.Folder, only string, before, now map[string]S
 			s.NotKept = limit.UndoFile.Person
 		case total > o.total:
 			s.NotKept = limit.UndoFolder.Person
-		case known && !was.Fresh && was.Text != "" && was.unread(s) && o.has(was.Text):
+		case known && !was.Fresh && was.Text != "" && was.unread(s):
 			s.Text = was.Text
 		default:
 			open := name

@@ -95,11 +95,8 @@ func foldersOf(s Set) []string {
 // turnFolder puts back what a set has of one folder. It looks at the folder first, so that
 // there is a copy of whatever it replaces, and again afterwards.
 func (k *Keeper) turnFolder(path string, set Set, back bool, out *Outcome) error {
-	f, err := k.folder(path)
-	if err == nil {
-		err = k.look(f)
-	}
-	if err != nil {
+	f := k.folder(path)
+	if k.look(f) != nil {
 		for _, c := range set.Changes {
 			if c.Folder == path {
 				out.Left = append(out.Left, Left{c.Path(), "its folder is gone or cannot be opened"})
@@ -114,7 +111,7 @@ func (k *Keeper) turnFolder(path string, set Set, back bool, out *Outcome) error
 	defer at.Close() //nolint:errcheck // nothing is buffered
 	for _, c := range inOrder(set, path, back) {
 		name := cmp.Or(only, c.Name)
-		have, known := f.Entries[c.Name]
+		have, known := f.entries[c.Name]
 		var is *State
 		if known {
 			is = &have
@@ -133,12 +130,12 @@ func (k *Keeper) turnFolder(path string, set Set, back bool, out *Outcome) error
 			out.Done = append(out.Done, c.Path())
 		}
 	}
-	now, err := k.objects.look(path, f.Entries, k.o.Now())
+	now, err := k.objects.look(path, f.entries, k.o.Now())
 	if err != nil {
 		return nil //nolint:nilerr // the next look has it
 	}
-	f.Entries, f.Used = now, k.o.Now()
-	return k.saveFolder(f)
+	f.entries = now
+	return k.saveEntries(f)
 }
 
 // inOrder returns the changes of one folder: what is to be deleted first, from the bottom up,

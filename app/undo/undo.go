@@ -146,7 +146,7 @@ func Open(o Options) *Keeper {
 			names: limit.UndoFiles.Int(),
 		},
 	}
-	if _, err := os.Stat(k.folderDir()); err == nil {
+	if _, err := os.Stat(k.useDir()); err == nil {
 		k.recovery.Go(func() { // Close waits for it
 			k.line <- struct{}{}
 			k.recover()
@@ -168,8 +168,8 @@ func (k *Keeper) enter(ctx context.Context) error {
 
 func (k *Keeper) leave() { <-k.line }
 
-func (k *Keeper) folderDir() string { return filepath.Join(k.o.Dir, "folders") }
-func (k *Keeper) setDir() string    { return filepath.Join(k.o.Dir, "sets") }
+func (k *Keeper) useDir() string { return filepath.Join(k.o.Dir, "use") }
+func (k *Keeper) setDir() string { return filepath.Join(k.o.Dir, "sets") }
 
 // Watch is a call that runs. End it.
 type Watch struct {
@@ -190,18 +190,16 @@ func (k *Keeper) Begin(ctx context.Context, c Call, folders []string) (*Watch, e
 	k.pruneSometimes()
 	w := &Watch{k: k, call: c}
 	for _, path := range folders {
-		f, err := k.folder(path)
-		if err == nil {
-			err = k.look(f) // what changed until now is not this call's
-		}
+		f := k.folder(path)
+		err := k.look(f) // what changed until now is not this call's
 		if err == nil {
 			w.folders = append(w.folders, f)
 			f.watches = append(f.watches, w)
-			f.Open, f.Calls = true, append(f.Calls, c)
+			f.Open, f.Used, f.Calls = true, k.o.Now(), append(f.Calls, c)
 			for _, one := range f.watches {
 				one.shared = one.shared || len(f.watches) > 1
 			}
-			err = k.saveFolder(f)
+			err = k.saveUse(f)
 		}
 		if err != nil {
 			w.trouble = errors.Join(w.trouble, fmt.Errorf("%s: %w", path, err))
@@ -242,7 +240,7 @@ func (w *Watch) End() (Set, error) {
 		f.watches = slices.DeleteFunc(f.watches, func(one *Watch) bool { return one == w })
 		if err == nil { // else the next look has it
 			f.Calls = slices.DeleteFunc(f.Calls, func(c Call) bool { return c == w.call })
-			err = k.saveFolder(f)
+			err = k.saveUse(f)
 		}
 		if err != nil {
 			w.trouble = errors.Join(w.trouble, fmt.Errorf("%s: %w", f.path, err))
@@ -258,11 +256,11 @@ func (w *Watch) End() (Set, error) {
 // look brings what is known of a folder up to date. What changed since the last look goes to
 // the calls that run, or else is kept as changed between calls.
 func (k *Keeper) look(f *folder) error {
-	now, err := k.objects.look(f.path, f.Entries, k.o.Now())
+	now, err := k.objects.look(f.path, f.entries, k.o.Now())
 	if err != nil {
 		return err
 	}
-	changes := compare(f.path, f.Entries, now)
+	changes := compare(f.path, f.entries, now)
 	calls := f.Calls
 	if len(calls) == 0 && f.Open {
 		calls = []Call{{}} // nobody's
@@ -274,11 +272,11 @@ func (k *Keeper) look(f *folder) error {
 			}
 		}
 	}
-	if f.looked && maps.Equal(f.Entries, now) {
+	if f.looked && maps.Equal(f.entries, now) {
 		return nil // nothing to write
 	}
-	f.Entries, f.looked, f.Used = now, true, k.o.Now()
-	return k.saveFolder(f)
+	f.entries, f.looked = now, true
+	return k.saveEntries(f)
 }
 
 // add keeps changes as those of a call, behind what is kept of it.
@@ -331,7 +329,7 @@ func (k *Keeper) recover() {
 			continue
 		}
 		f.Calls = nil
-		if err := k.saveFolder(f); err != nil {
+		if err := k.saveUse(f); err != nil {
 			k.o.Log.Warn("what an interrupted call changed cannot be kept", "err", err)
 		}
 	}
@@ -348,7 +346,7 @@ func (k *Keeper) Close() {
 		}
 		err := k.look(f)
 		f.Open = false
-		if err = errors.Join(err, k.saveFolder(f)); err != nil {
+		if err = errors.Join(err, k.saveUse(f)); err != nil {
 			k.o.Log.Warn("a folder of a plugin cannot be looked at", "err", err)
 		}
 	}
@@ -410,7 +408,7 @@ func (k *Keeper) Usage(ctx context.Context) (Usage, error) {
 	u := Usage{Sets: k.sets()}
 	present := map[string]bool{}
 	for _, f := range k.everyFolder() {
-		for _, s := range f.Entries {
+		for _, s := range f.entries {
 			present[s.Text] = true
 		}
 	}
