@@ -88,7 +88,6 @@ function answered(question, state = "complete", limit) {
 /** Chooses a command in the palette. */
 async function command(words) {
   screen.press("ctrl+k");
-  await reader.typed("Commands, chats and settings");
   screen.type(words);
   screen.press("Return");
 }
