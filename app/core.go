@@ -59,8 +59,8 @@ type Info struct {
 
 // HTTPTools has the port at which programs of this computer register tools.
 type HTTPTools interface {
-	// Address returns where they do, and why they cannot; both are empty while the settings
-	// have it closed.
+	// Address returns where they do, and why they cannot, or which of them was refused lately;
+	// both are empty while the settings have it closed.
 	Address() (string, error)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/fault"
+	"conclave/app/tool"
 	"conclave/app/transcript"
 
 	conv "conclave/app/conversation"
@@ -142,12 +143,12 @@ func (c *Chats) Info(conversation string, seq uint64) (MessageInfo, error) {
 		if err != nil {
 			return MessageInfo{}, err
 		}
-		body, err := json.MarshalIndent(request, "", "  ")
+		body, err := json.Marshal(request)
 		if err != nil {
 			return MessageInfo{}, err
 		}
 		info := RequestInfo{
-			Model: m.Model, Sent: stamp(m.Created), MS: m.Ended.Sub(m.Created).Milliseconds(), Body: string(body),
+			Model: m.Model, Sent: stamp(m.Created), MS: m.Ended.Sub(m.Created).Milliseconds(), Body: tool.Indented(body),
 		}
 		if m.Usage != nil {
 			usage = usage.Add(*m.Usage)

@@ -79,11 +79,11 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 	}
 	tools, err := w.Tools.List()
 	if err != nil || len(tools.Tools) != 1 || tools.Tools[0].ID != "ext:run" || !tools.Tools[0].Enabled ||
-		tools.Tokens == 0 || tools.Tools[0].Rule == "" {
+		!tools.Tools[0].Offered || tools.Tokens == 0 || tools.Tools[0].Rule == "" {
 		t.Fatalf("the tools are %+v, %v", tools, err)
 	}
 	must(t, w.Tools.SetEnabled("ext:run", false))
-	if off, err := w.Tools.List(); err != nil || off.Tools[0].Enabled || off.Tokens != 0 {
+	if off, err := w.Tools.List(); err != nil || off.Tools[0].Enabled || off.Tools[0].Offered || off.Tokens != 0 {
 		t.Errorf("switched off: %+v, %v", off, err)
 	}
 	kind(t, "a tool of no plugin", w.Tools.SetEnabled("run", true), fault.NotFound, "no tool run")

@@ -67,8 +67,8 @@ func toolView(core Core, x tool.Tool, s plugin.Status) ToolView {
 		ID: x.ID(), Plugin: x.Plugin, PluginName: s.Manifest.Name, Name: x.Name, WireName: wire, Title: x.DisplayName(),
 		Description: x.Description,
 		Parameters:  indented(x.Parameters), Visibility: x.Visibility, Enabled: s.Serving && (enabled || !set),
-		Dialect: x.Dialect,
-		Digest:  x.Digest, Status: status, TimeoutMS: timeout.Milliseconds(),
+		Offered: s.Serving && (enabled || !set) && x.Visibility != tool.Hidden && x.For(tool.MainRole), Dialect: x.Dialect,
+		Digest: x.Digest, Status: status, TimeoutMS: timeout.Milliseconds(),
 		Tokens:       (len(wire) + len(x.Description) + len(x.Parameters) + bytesPerToken - 1) / bytesPerToken,
 		Capabilities: []string{}, Rule: rule(core, x), File: x.File, Line: x.Line, Warnings: list(x.Warnings),
 	}

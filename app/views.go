@@ -335,6 +335,7 @@ type ToolView struct {
 	Parameters   string          `json:"parameters"` // JSON Schema as indented text
 	Visibility   tool.Visibility `json:"visibility"`
 	Enabled      bool            `json:"enabled"`
+	Offered      bool            `json:"offered"` // to the main model, not to members of a council alone
 	Dialect      string          `json:"contract"`
 	Digest       string          `json:"digest"`
 	Status       string          `json:"status"` // ready, or why it cannot be called, in a few words
@@ -572,7 +573,7 @@ type SettingsView struct {
 	HTTPPort    int    `json:"http_port"`
 	HTTPToken   bool   `json:"http_token"` // they must carry a token
 	HTTPAddress string `json:"http_address"`
-	HTTPTrouble string `json:"http_trouble"`
+	HTTPTrouble string `json:"http_trouble"` // why it is not open, or which program was refused
 
 	// Changed shortcuts: command id → chord ("Mod+Shift+P"); commands not named keep theirs.
 	Keys map[string]string `json:"keys"`

@@ -71,7 +71,7 @@ type HTTPTools interface {
 	// Serve opens a port until stop is called; 0 is that of the settings.
 	Serve(ctx context.Context, port int) (address string, stop func(), err error)
 	// Address returns where programs register tools in the Conclave that this command runs
-	// in, because the settings say so, and why they cannot.
+	// in, because the settings say so, and why they cannot, or which was refused.
 	Address() (string, error)
 	// SetToken makes a token that programs must carry, or lets them register without.
 	SetToken(ctx context.Context, wanted bool) (string, error)

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"conclave/app/fault"
+	"conclave/app/tool"
 	"conclave/app/version"
 
 	"github.com/spf13/cobra"
@@ -215,9 +216,15 @@ func encodeJSON(w io.Writer, value any, indent string) error {
 	var raw bytes.Buffer
 	e := json.NewEncoder(&raw)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
 	if err := e.Encode(value); err != nil {
 		return err
+	}
+	if indent != "" && tool.Indentable(raw.Bytes()) {
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, raw.Bytes(), "", indent); err != nil {
+			return err
+		}
+		raw = indented
 	}
 	_, err := w.Write(inert(raw.Bytes()))
 	return err

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"conclave/app/fault"
 	"conclave/app/settings"
 
 	"github.com/spf13/cobra"
@@ -14,7 +16,7 @@ type httpRow struct {
 	On      bool   `json:"on"`                // the settings have it open while Conclave runs
 	Port    int    `json:"port"`              // of the settings
 	Address string `json:"address,omitempty"` // where it is open now
-	Trouble string `json:"trouble,omitempty"` // why it is not
+	Trouble string `json:"trouble,omitempty"` // why it is not, or which program was refused lately
 	Token   bool   `json:"token"`             // programs must carry one
 }
 
@@ -110,7 +112,8 @@ func (c *command) printHTTP(ctx context.Context, app *App) error {
 	row := httpRow{On: set.HTTPTools, Port: set.HTTPPort, Token: set.HTTPToken}
 	if set.HTTPTools {
 		if row.Address, err = app.HTTP.Address(); err != nil {
-			row.Trouble = err.Error()
+			f := fault.Of(err)
+			row.Trouble = strings.TrimSpace(f.Message + " " + f.Hint)
 		}
 	}
 	if c.json {
@@ -121,6 +124,9 @@ func (c *command) printHTTP(ctx context.Context, app *App) error {
 		fmt.Fprintln(c.Out, "Off: programs cannot register tools. conclave http on lets them.")
 	case row.Address != "":
 		fmt.Fprintln(c.Out, "On: programs register tools at "+row.Address+"/api/tools/register.")
+		if row.Trouble != "" {
+			fmt.Fprintln(c.Out, row.Trouble)
+		}
 	case row.Trouble != "":
 		fmt.Fprintln(c.Out, "On, but not open: "+row.Trouble)
 	default:

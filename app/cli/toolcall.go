@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -172,6 +173,10 @@ func indentJSON(raw json.RawMessage, by int) string {
 	if json.Unmarshal(raw, &v) != nil {
 		return string(raw)
 	}
-	out, _ := json.MarshalIndent(v, strings.Repeat(" ", by), "  ")
-	return string(out)
+	out, _ := json.Marshal(v) // it was JSON
+	var indented bytes.Buffer
+	if !tool.Indentable(out) || json.Indent(&indented, out, strings.Repeat(" ", by), "  ") != nil {
+		return string(out)
+	}
+	return indented.String()
 }

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"conclave/app/bus"
 	"conclave/app/call"
 	"conclave/app/chat"
+	"conclave/app/fault"
 	"conclave/app/hook"
 	"conclave/app/loopback"
 	"conclave/app/permit"
@@ -35,13 +38,18 @@ type HTTPTools struct {
 	mu      sync.Mutex // guards the fields below
 	port    int        // that is open because of the settings; 0 is none
 	release func()
-	trouble error // why it is not open
-	tried   int   // the port that the settings wanted last
+	trouble error     // why it is not open
+	refused error     // whom the token kept out last
+	looked  time.Time // when that was found out
+	again   time.Duration
 }
+
+// portAgain is the pause between two tries to open a port that could not be opened.
+const portAgain = 3 * time.Second
 
 // newHTTPTools returns it closed.
 func newHTTPTools(c *Core) *HTTPTools {
-	h := &HTTPTools{c: c}
+	h := &HTTPTools{c: c, again: portAgain}
 	h.pool = httptools.New(httptools.Options{
 		Store: c.Store, Host: c.Host, Roles: c.Store.CouncilMembers, Others: h.others, Call: h.call, Log: c.Log,
 	})
@@ -50,13 +58,54 @@ func newHTTPTools(c *Core) *HTTPTools {
 			its.Serve(h.pool) // it tells which addresses answer
 		}
 	}
-	h.server = loopback.New(loopback.Options{Handler: h.pool.Handler(), Log: c.Log, Token: func() string {
-		if token := h.token.Load(); token != nil {
-			return *token
-		}
-		return ""
-	}})
+	h.server = loopback.New(loopback.Options{
+		Handler: h.pool.Handler(), Log: c.Log, Refused: h.keptOut,
+		Token: func() string {
+			if token := h.token.Load(); token != nil {
+				return *token
+			}
+			return ""
+		},
+	})
 	return h
+}
+
+// How long it is said whom the token kept out, and how often that is looked at: finding the
+// program takes some ten milliseconds.
+const (
+	refusedTime  = 5 * time.Minute
+	refusedPause = time.Second
+)
+
+// keptOut notes which program was refused for want of the token: its person waits for tools
+// that do not come.
+func (h *HTTPTools) keptOut(r *http.Request) {
+	h.mu.Lock()
+	soon := time.Since(h.looked) < refusedPause
+	if !soon {
+		h.looked = time.Now()
+	}
+	h.mu.Unlock()
+	if soon {
+		return
+	}
+	by := "A program"
+	if program, ok := loopback.Caller(r); ok && program.Name != "" {
+		by = program.Name
+	}
+	how := "carries no token"
+	if r.Header.Get("Authorization") != "" {
+		how = "carries another token than yours"
+	}
+	refused := fault.New(fault.NotAllowed, "core.http", by+" was refused: it "+how+".",
+		"Give it yours, as “Authorization: Bearer TOKEN”; conclave http token makes a new one.")
+	h.mu.Lock()
+	same := h.refused != nil && h.refused.Error() == refused.Error()
+	h.refused = refused
+	h.mu.Unlock()
+	if !same {
+		h.c.Bus.Changed(bus.Settings, "")
+	}
 }
 
 // Restore brings back what was registered, if the settings have the port open.
@@ -68,16 +117,21 @@ func (h *HTTPTools) Restore(ctx context.Context) error {
 	return h.pool.Start(ctx)
 }
 
-// Follow opens and closes the port as the settings say, until ctx ends. Programs that last
-// call it.
+// Follow opens and closes the port as the settings say, until ctx ends. One that another
+// program has is tried again until it is free. Programs that last call it.
 func (h *HTTPTools) Follow(ctx context.Context) {
 	changed := h.c.Bus.Subscribe(bus.Settings, bus.Councils)
 	defer changed.Close()
 	h.apply(ctx)
 	for {
-		notices, err := changed.Next(ctx)
-		if err != nil {
+		wait, enough := h.patience(ctx)
+		notices, err := changed.Next(wait)
+		enough()
+		switch {
+		case ctx.Err() != nil:
 			return
+		case wait.Err() != nil && err != nil:
+			h.apply(ctx)
 		}
 		for _, n := range notices {
 			if n.Topic == bus.Councils {
@@ -87,6 +141,16 @@ func (h *HTTPTools) Follow(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// patience bounds ctx while there is a port to try again.
+func (h *HTTPTools) patience(ctx context.Context) (context.Context, context.CancelFunc) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.trouble == nil {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(ctx, h.again)
 }
 
 func (h *HTTPTools) rolesChanged(ctx context.Context) {
@@ -111,10 +175,9 @@ func (h *HTTPTools) apply(ctx context.Context) {
 		wanted = set.HTTPPort
 	}
 	h.mu.Lock()
-	port, release, tried := h.port, h.release, h.tried
-	h.tried = wanted
+	port, release, trouble := h.port, h.release, h.trouble
 	h.mu.Unlock()
-	if port == wanted || tried == wanted { // one that could not be opened is not tried again and again
+	if port == wanted && trouble == nil {
 		return
 	}
 	if release != nil {
@@ -124,13 +187,18 @@ func (h *HTTPTools) apply(ctx context.Context) {
 	if wanted != 0 {
 		if _, release, err = h.open(ctx, wanted); err == nil {
 			port = wanted
-		} else {
-			h.c.Log.Warn("the port for registering tools could not be opened", "err", err)
 		}
 	}
+	same := err != nil && trouble != nil && err.Error() == trouble.Error()
 	h.mu.Lock()
-	h.port, h.release, h.trouble = port, release, err
+	h.port, h.release, h.trouble, h.refused = port, release, err, nil
 	h.mu.Unlock()
+	if same { // it was said
+		return
+	}
+	if err != nil {
+		h.c.Log.Warn("the port for registering tools could not be opened", "err", err)
+	}
 	if wanted == 0 {
 		h.withdraw(ctx)
 	}
@@ -198,12 +266,15 @@ func (h *HTTPTools) Serve(ctx context.Context, port int) (address string, stop f
 }
 
 // Address returns where programs register tools because of the settings, and why they
-// cannot; both are empty while the port is closed.
+// cannot, or which of them was refused lately; both are empty while the port is closed.
 func (h *HTTPTools) Address() (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.port == 0 {
 		return "", h.trouble
+	}
+	if time.Since(h.looked) < refusedTime {
+		return loopback.Address(h.port), h.refused
 	}
 	return loopback.Address(h.port), nil
 }
@@ -225,6 +296,9 @@ func (h *HTTPTools) SetToken(ctx context.Context, wanted bool) (string, error) {
 		return "", err
 	}
 	h.token.Store(&token)
+	h.mu.Lock()
+	h.refused = nil
+	h.mu.Unlock()
 	if wanted {
 		return token, nil
 	}

@@ -7,9 +7,12 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/app/chat"
 	"conclave/app/council"
@@ -238,4 +241,71 @@ func TestNK30NK34NK38AServiceThatRegistersFromEndToEnd(t *testing.T) {
 		return err != nil && w.Tools.Set().ForModel().Len() == 0
 	})
 	stop()
+}
+
+// follows has the port follow the settings until the test ends.
+func (w *whole) follows(set func(*settings.Settings)) {
+	w.t.Helper()
+	_, err := w.Settings.ChangeSettings(w.t.Context(), set)
+	must(w.t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { defer close(done); w.HTTP.Follow(ctx) }()
+	w.t.Cleanup(func() { cancel(); <-done })
+}
+
+func TestAPortThatIsTakenOpensOnceItIsFree(t *testing.T) {
+	w := &whole{t: t, data: t.TempDir()}
+	w.open()
+	w.HTTP.again = 10 * time.Millisecond
+	other, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
+	must(t, err)
+	port := other.Addr().(*net.TCPAddr).Port
+	w.follows(func(s *settings.Settings) { s.HTTPTools, s.HTTPPort = true, port })
+	testkit.Until(t, "it is said that the port is taken", func() bool {
+		_, why := w.HTTP.Address()
+		return why != nil && strings.Contains(why.Error(), "is taken")
+	})
+	must(t, other.Close())
+	testkit.Until(t, "the port is open", func() bool {
+		at, why := w.HTTP.Address()
+		return at == "http://"+other.Addr().String() && why == nil
+	})
+}
+
+func TestAProgramThatTheTokenKeepsOutIsNamed(t *testing.T) {
+	w := &whole{t: t, data: t.TempDir()}
+	w.open()
+	port := freePort(t)
+	number, err := strconv.Atoi(port)
+	must(t, err)
+	w.follows(func(s *settings.Settings) { s.HTTPTools, s.HTTPPort = true, number })
+	testkit.Until(t, "the port is open", func() bool { at, _ := w.HTTP.Address(); return at != "" })
+	token := "mine" // as SetToken does where there is a place for keys
+	w.HTTP.token.Store(&token)
+	script := filepath.Join(w.data, "stranger.py")
+	testkit.Write(t, script, `
+import sys, time, urllib.error, urllib.request
+try:
+    urllib.request.urlopen(urllib.request.Request(sys.argv[1], headers={"Authorization": "Bearer old"}))
+except urllib.error.HTTPError as e:
+    print(e.code)
+`)
+	said, err := exec.CommandContext(t.Context(), "python3", script, "http://127.0.0.1:"+port+"/api/tools").Output()
+	if err != nil || string(said) != "401\n" {
+		t.Fatalf("the program is told %q, %v", said, err)
+	}
+	_, why := w.HTTP.Address()
+	if why == nil || !strings.HasSuffix(why.Error(), " was refused: it carries another token than yours.") {
+		t.Errorf("it is said %v", why)
+	}
+	if runtime.GOOS == "linux" && why != nil && !strings.HasPrefix(why.Error(), "python3 stranger.py ") {
+		t.Errorf("the program is not named: %v", why)
+	}
+	if _, err := w.HTTP.SetToken(t.Context(), false); err != nil { // the person wants none any more
+		t.Log(err)
+	}
+	if _, why := w.HTTP.Address(); why != nil {
+		t.Errorf("without a token it is said still: %v", why)
+	}
 }

@@ -1,6 +1,7 @@
 package loopback
 
 import (
+	"context"
 	"crypto/subtle"
 	"encoding/json"
 	"net"
@@ -9,22 +10,27 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// guard lets a request to a port through to the handler if its peer is this
-// computer, it asks for the port by a name of this computer, it comes from no page of a
-// browser, and it carries the token, where one is wanted. What it sends is bounded.
+// guard lets a request to a port through to the handler if its peer is this computer and,
+// where the system tells, a program of the person's own, it asks for the port by a name of
+// this computer, it comes from no page of a browser, and it carries the token, where one is
+// wanted. What it sends is bounded.
 func (s *Server) guard(port int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case !fromHere(r.RemoteAddr):
 			Refuse(w, http.StatusForbidden, "only programs of this computer are answered")
+		case othersCall(r):
+			Refuse(w, http.StatusForbidden, "only programs of the user who runs Conclave are answered")
 		case !namesUs(r.Host, port):
 			Refuse(w, http.StatusForbidden, "the Host header is no name of this computer with this port: "+
 				"use 127.0.0.1, localhost or [::1]")
 		case fromPage(r.Header, port):
 			Refuse(w, http.StatusForbidden, "pages of a browser are not answered")
 		case !carries(r.Header, s.o.Token()):
+			s.o.Refused(r)
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			Refuse(w, http.StatusUnauthorized, "a token is wanted: Authorization: Bearer TOKEN")
 		default:
@@ -49,6 +55,27 @@ func fromHere(peer string) bool {
 	return err == nil && at.Addr().Unmap().IsLoopback()
 }
 
+// peerKey is the key of a connection's context for whether another user is at its far end.
+type peerKey struct{}
+
+// withPeer has a connection looked at once, with its first request.
+func withPeer(ctx context.Context, c net.Conn) context.Context {
+	far, ok := c.RemoteAddr().(*net.TCPAddr)
+	near, ok2 := c.LocalAddr().(*net.TCPAddr)
+	if !ok || !ok2 {
+		return ctx
+	}
+	return context.WithValue(ctx, peerKey{}, sync.OnceValue(func() bool {
+		return OthersConnected(far.AddrPort(), near.AddrPort())
+	}))
+}
+
+// othersCall reports whether a program of another user sends a request.
+func othersCall(r *http.Request) bool {
+	others, ok := r.Context().Value(peerKey{}).(func() bool)
+	return ok && others()
+}
+
 // namesUs reports whether a Host header names this computer and the port.
 func namesUs(host string, port int) bool {
 	name, number, err := net.SplitHostPort(host)
@@ -71,10 +98,10 @@ func LoopbackName(name string) bool {
 // fromPage reports whether a browser sends a request for a page that is not of the port
 // itself.
 func fromPage(h http.Header, port int) bool {
-	switch h.Get("Sec-Fetch-Site") {
-	case "", "none", "same-origin": // none is the person's own address line
-	default:
-		return true
+	for _, site := range h.Values("Sec-Fetch-Site") {
+		if site != "none" && site != "same-origin" { // none is the person's own address line
+			return true
+		}
 	}
 	for _, origin := range h.Values("Origin") {
 		u, err := url.Parse(origin)

@@ -30,7 +30,9 @@ type Options struct {
 	Handler http.Handler
 	// Token returns the token that a request must carry; empty wants none. nil is none.
 	Token func() string
-	Log   *slog.Logger // nil discards
+	// Refused is called with each request that does not carry the token; nil is nobody.
+	Refused func(*http.Request)
+	Log     *slog.Logger // nil discards
 }
 
 // Server serves one handler at any number of ports, each as long as somebody wants it. Use
@@ -54,6 +56,9 @@ type port struct {
 func New(o Options) *Server {
 	if o.Token == nil {
 		o.Token = func() string { return "" }
+	}
+	if o.Refused == nil {
+		o.Refused = func(*http.Request) {}
 	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -103,7 +108,8 @@ func (s *Server) listen(ctx context.Context, number int) (*port, error) {
 	p := &port{number: first.Addr().(*net.TCPAddr).Port}
 	p.http = &http.Server{
 		Handler: s.guard(p.number), ReadHeaderTimeout: headerTime, ReadTimeout: bodyTime, WriteTimeout: answerTime,
-		IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
+		ConnContext: withPeer, IdleTimeout: idleTime, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
 	}
 	listeners := []net.Listener{first}
 	if second, err := config.Listen(ctx, "tcp6", net.JoinHostPort("::1", strconv.Itoa(p.number))); err == nil {

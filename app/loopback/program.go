@@ -1,6 +1,11 @@
 package loopback
 
-import "strconv"
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+)
 
 // Program is a program of this computer, as far as the system tells.
 type Program struct {
@@ -15,4 +20,14 @@ func (p Program) String() string {
 		return p.Name
 	}
 	return p.Name + " (process " + strconv.Itoa(p.PID) + ")"
+}
+
+// Caller returns the program that sends a request to a Server, and whether the system tells.
+func Caller(r *http.Request) (Program, bool) {
+	far, err := netip.ParseAddrPort(r.RemoteAddr)
+	near, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if err != nil || !ok {
+		return Program{}, false
+	}
+	return Connected(far, near.AddrPort())
 }

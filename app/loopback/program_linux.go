@@ -20,7 +20,7 @@ const listening = "0A"
 // Listening returns the program that listens at an address of this computer, and whether
 // the system tells.
 func Listening(at netip.AddrPort) (Program, bool) {
-	s, ok := find(true, listeningAt(at))
+	s, ok := listener(at)
 	if !ok {
 		return Program{}, false
 	}
@@ -30,33 +30,61 @@ func Listening(at netip.AddrPort) (Program, bool) {
 // OtherUsers reports whether it is a program of another user that listens at an address; false
 // where the system does not tell. It costs far less than Listening.
 func OtherUsers(at netip.AddrPort) bool {
-	s, ok := find(true, listeningAt(at))
+	s, ok := listener(at)
 	return ok && !s.mine()
 }
 
-func listeningAt(at netip.AddrPort) func(socket) bool {
-	return func(s socket) bool {
-		return s.local.Port() == at.Port() &&
-			(s.local.Addr() == at.Addr().Unmap() || s.local.Addr().IsUnspecified())
+// listener returns the socket that takes connections to an address: as the kernel chooses,
+// the one at that very address before those at all addresses, which of IPv6 has one of IPv4
+// alone nothing of.
+func listener(at netip.AddrPort) (socket, bool) {
+	own := at.Addr().Unmap()
+	all := []netip.Addr{own, netip.IPv6Unspecified()}
+	if own.Is4() {
+		all = []netip.Addr{own, netip.IPv4Unspecified(), netip.IPv6Unspecified()}
 	}
+	for _, addr := range all {
+		local := netip.AddrPortFrom(addr, at.Port())
+		if s, ok := find(true, func(s socket) bool { return s.local == local }); ok {
+			return s, true
+		}
+	}
+	return socket{}, false
 }
 
-// Connected returns the program at the other end of a connection whose peer is at the
-// address, and whether the system tells.
-func Connected(peer netip.AddrPort) (Program, bool) {
-	peer = netip.AddrPortFrom(peer.Addr().Unmap(), peer.Port())
-	s, ok := find(false, func(s socket) bool { return s.state != listening && s.local == peer })
+// Connected returns the program at the far end of a connection, and whether the system
+// tells.
+func Connected(far, near netip.AddrPort) (Program, bool) {
+	s, ok := connected(far, near)
 	if !ok {
 		return Program{}, false
 	}
 	return s.program(), true
 }
 
+// OthersConnected reports whether it is a program of another user that is at the far end of a
+// connection, or was and did not wait for an answer; false where the system does not tell.
+func OthersConnected(far, near netip.AddrPort) bool {
+	s, ok := connected(far, near)
+	return ok && !s.mine()
+}
+
+// connected returns the socket at the far end of a connection. Its address alone does not
+// name it: others may have connections to elsewhere from there.
+func connected(far, near netip.AddrPort) (socket, bool) {
+	far, near = unmapped(far), unmapped(near)
+	return find(false, func(s socket) bool { return s.state != listening && s.local == far && s.remote == near })
+}
+
+func unmapped(at netip.AddrPort) netip.AddrPort {
+	return netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
+}
+
 // socket is a line of /proc/net/tcp.
 type socket struct {
-	local      netip.AddrPort
-	state      string
-	uid, inode string
+	local, remote netip.AddrPort
+	state         string
+	uid, inode    string
 }
 
 // mine reports whether a socket is of this user.
@@ -99,7 +127,8 @@ func readSocket(line string) (socket, bool) {
 		return socket{}, false
 	}
 	local, ok := readAddress(f[1])
-	return socket{local: local, state: f[3], uid: f[7], inode: f[9]}, ok
+	remote, ok2 := readAddress(f[2])
+	return socket{local, remote, f[3], f[7], f[9]}, ok && ok2
 }
 
 // readAddress reads an address as the kernel writes it: words of four bytes in its own

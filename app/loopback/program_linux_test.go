@@ -30,8 +30,11 @@ func TestTheProgramAtEitherEndOfAConnectionIsFound(t *testing.T) {
 		if loopback.OtherUsers(where) {
 			t.Errorf("%s: it is said to be another user's", at)
 		}
-		near := conn.LocalAddr().(*net.TCPAddr).AddrPort()
-		if p, ok := loopback.Connected(near); !ok || !p.Mine || p.PID != os.Getpid() {
+		near, far := conn.LocalAddr().(*net.TCPAddr).AddrPort(), conn.RemoteAddr().(*net.TCPAddr).AddrPort()
+		if _, ok := loopback.Connected(near, near); ok {
+			t.Errorf("%s: a connection to elsewhere is taken for this one", at)
+		}
+		if p, ok := loopback.Connected(near, far); !ok || !p.Mine || p.PID != os.Getpid() {
 			t.Errorf("%s: %+v connected, %v", at, p, ok)
 		}
 		if p, ok := loopback.Listening(near); ok {

@@ -12,6 +12,9 @@ func Listening(netip.AddrPort) (Program, bool) { return Program{}, false }
 // does not tell.
 func OtherUsers(netip.AddrPort) bool { return false }
 
-// Connected returns the program at the other end of a connection; this system does not
-// tell.
-func Connected(netip.AddrPort) (Program, bool) { return Program{}, false }
+// Connected returns the program at the far end of a connection; this system does not tell.
+func Connected(_, _ netip.AddrPort) (Program, bool) { return Program{}, false }
+
+// OthersConnected reports whether a program of another user is at the far end of a connection;
+// this system does not tell.
+func OthersConnected(_, _ netip.AddrPort) bool { return false }

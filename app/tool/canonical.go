@@ -30,13 +30,42 @@ func Canonical(raw []byte) ([]byte, error) {
 	return appendJSON(make([]byte, 0, len(raw)), value, appendNumber)
 }
 
-// Indented returns JSON as a person reads it, a value a line; other text as it is.
+// Indented returns JSON as a person reads it, a value a line; as it is where that would be
+// far longer, and other text.
 func Indented(raw []byte) string {
 	var b bytes.Buffer
-	if json.Indent(&b, raw, "", "  ") != nil {
+	if !Indentable(raw) || json.Indent(&b, raw, "", "  ") != nil {
 		return string(raw)
 	}
 	return b.String()
+}
+
+// maxIndent is how many times as long indenting may make JSON. What people and programs
+// write stays below a few times; a few kilobytes that are nested ten thousand deep would be
+// a hundred megabytes.
+const maxIndent = 16
+
+// Indentable reports whether JSON that is indented by two blanks a level is not far longer.
+func Indentable(raw []byte) bool {
+	depth, blanks, quoted := 0, 0, false
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			depth++
+			blanks += 2 * depth
+		case c == '}' || c == ']':
+			depth--
+			blanks += 2 * depth
+		case c == ',':
+			blanks += 2 * depth
+		}
+	}
+	return blanks <= maxIndent*len(raw)
 }
 
 // Comparable returns JSON as Indented does, in the one form that all texts of the same

@@ -194,3 +194,32 @@ func TestNoSchemaAndNoArgumentsTakeLong(t *testing.T) {
 		t.Logf("%-30s %8s %5d MiB", name, took.Round(time.Millisecond), allocated)
 	}
 }
+
+func TestNoJSONBecomesFarLongerWhereAPersonReadsIt(t *testing.T) {
+	nested := func(n int, open, inner, end string) string {
+		return strings.Repeat(open, n) + inner + strings.Repeat(end, n)
+	}
+	for name, raw := range map[string]string{
+		"objects in each other":  nested(9000, `{"a":`, "1", "}"),
+		"lists in each other":    nested(9000, "[", "", "]"),
+		"a long list far inside": nested(90, "[", strings.Repeat("1,", 9000)+"1", "]"),
+		"brackets behind a text": `["\\",` + nested(9000, "[", "", "]") + "]",
+	} {
+		if got := tool.Indented([]byte(raw)); got != raw {
+			t.Errorf("%s: %d bytes become %d", name, len(raw), len(got))
+		}
+	}
+	for raw, want := range map[string]string{
+		`{"a":[1,{"b":"[[[[\"[["}],"c":{}}`: "{\n  \"a\": [\n    1,\n    {\n      \"b\": \"[[[[\\\"[[\"\n    }\n  ],\n  \"c\": {}\n}",
+		"[":                                 "[",
+	} {
+		if got := tool.Indented([]byte(raw)); got != want {
+			t.Errorf("%s is shown as %s", raw, got)
+		}
+	}
+	// A schema as a tool of forty arguments has it.
+	plain := `{"type":"object","properties":{` + strings.Repeat(`"x":{"type":"string","enum":["a","b"]},`, 40) + `"y":{}}}`
+	if !strings.Contains(tool.Indented([]byte(plain)), "\n") {
+		t.Error("a usual schema is not indented")
+	}
+}

@@ -162,7 +162,14 @@ const steps = {
       await field.press("Enter");
       await page.getByText(`http://127.0.0.1:${port}/api/tools/register`).waitFor();
       await both("port-open");
+      await field.fill(String(taken));
+      await field.press("Enter");
+      await page.getByText("It opens by itself as soon as it can.").waitFor();
       other.close();
+      await page.getByText(`http://127.0.0.1:${taken}/api/tools/register`).waitFor();
+      await field.fill(String(port));
+      await field.press("Enter");
+      await page.getByText(`http://127.0.0.1:${port}/api/tools/register`).waitFor();
       await page.keyboard.press("Escape");
     },
 
@@ -185,6 +192,7 @@ const steps = {
       .locator("[data-plugin]", { hasText: "harbour for Researcher" })
       .getAttribute("data-plugin");
     await approve(member);
+    await page.getByRole("button", { name: "1 tool", exact: true }).waitFor(); // the other is a member's
     await both("http-ready");
   },
 
@@ -283,6 +291,7 @@ const steps = {
     await person.write('/tool high_tide {"place": "Varn"}');
     await allow();
     await page.locator(".tool[data-state=failed]").waitFor();
+    await page.getByText(`Nothing answers at http://127.0.0.1:${its}, where`).waitFor();
     await page.locator("button.stop").waitFor({ state: "detached" });
     await both("service-gone");
     await serve();

@@ -265,15 +265,10 @@ func (i *importing) process(block members, entry member) error {
 			around = append(around, one)
 		}
 	}
-	var text bytes.Buffer
-	whole := members{{"hooks", around.object()}}.object()
-	if err := json.Indent(&text, whole, "", "  "); err != nil {
-		return err
-	}
-	text.WriteByte('\n')
+	text := tool.Indented(members{{"hooks", around.object()}}.object()) + "\n"
 	i.taken[strings.ToLower(folder)] = entry.name
 	i.Plugins = append(i.Plugins, plugin.ImportedPlugin{
-		Name: entry.name, Folder: folder, Files: t.sorted(), Texts: map[string][]byte{FileName: text.Bytes()}, Notes: t.notes,
+		Name: entry.name, Folder: folder, Files: t.sorted(), Texts: map[string][]byte{FileName: []byte(text)}, Notes: t.notes,
 	})
 	return nil
 }

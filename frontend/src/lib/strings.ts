@@ -1207,6 +1207,7 @@ export const s = {
     httpPortBad: "A port is a whole number from 1024 to 65535. It stays as it was.",
     httpOpen: (address: string, token: boolean) =>
       `Open: programs register at ${address}/api/tools/register${token ? ", with your token" : ""}.`,
+    httpClosed: (why: string) => `${why} It opens by itself as soon as it can.`,
     httpOpening: "Opening the port.",
     keysNote: "Click a shortcut, then press the new keys.",
     keysPress: "Press keys, or Esc",

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"io"
 	"mime"
+	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -121,6 +121,9 @@ func (p *Pool) serveRegister(r *http.Request, f *form) answer {
 	if err != nil && made.CallbackURL != "" {
 		f.bad("value_error", "callback_url", "Value error, "+err.Error())
 	}
+	if len(addresses) > 0 && atOurs(r, addresses[0].Port()) {
+		f.bad("value_error", "callback_url", "Value error, callback_url must be a port of the program's own, not this one")
+	}
 	if len(f.wrong) > 0 {
 		return detail(http.StatusUnprocessableEntity, f.wrong)
 	}
@@ -132,10 +135,8 @@ func (p *Pool) serveRegister(r *http.Request, f *form) answer {
 	if err == nil {
 		made.Address = resolve(r.Context(), addresses)
 		made.Listener = programAt(made.Address)
-		if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-			by, _ := loopback.Connected(at)
-			made.Program = by.Name
-		}
+		by, _ := loopback.Caller(r)
+		made.Program = by.Name
 		err = p.register(r.Context(), &made)
 	}
 	if err != nil {
@@ -152,6 +153,13 @@ func (p *Pool) serveRegister(r *http.Request, f *form) answer {
 	return answer{http.StatusOK, map[string]any{
 		"ok": true, "registered": made.Name, "affected_roles": concerned(roles, made.Role), "failed_roles": []failedRole{},
 	}}
+}
+
+// atOurs reports whether a port is the one that a request came to: a tool that is called
+// there would have Conclave ask itself.
+func atOurs(r *http.Request, port uint16) bool {
+	ours, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return ok && ours.AddrPort().Port() == port
 }
 
 func (p *Pool) serveUnregister(r *http.Request, f *form) answer {
@@ -319,10 +327,8 @@ func (p *Pool) serveCallback(r *http.Request, f *form) answer {
 		return detail(http.StatusUnprocessableEntity, f.wrong)
 	}
 	by := "a program"
-	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-		if program, known := loopback.Connected(at); known && program.Name != "" {
-			by = program.Name
-		}
+	if program, known := loopback.Caller(r); known && program.Name != "" {
+		by = program.Name
 	}
 	o, err := p.o.Call(r.Context(), by, *found, arguments)
 	switch {

@@ -113,14 +113,14 @@ func (c *caller) call(ctx context.Context, t defined, asked request, deadline ti
 	req.Header.Set("User-Agent", "Conclave")
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return networkFailure(ctx, err)
+		return networkFailure(ctx, t, err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // it was read
 	most := limit.CallbackAnswer.Value
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	switch {
 	case err != nil:
-		return networkFailure(ctx, err)
+		return networkFailure(ctx, t, err)
 	case int64(len(answer)) > most:
 		return Outcome{Failed: true, Text: limit.CallbackAnswer.Model}
 	case resp.StatusCode >= http.StatusBadRequest:
@@ -130,19 +130,29 @@ func (c *caller) call(ctx context.Context, t defined, asked request, deadline ti
 	return interpret(answer)
 }
 
-// networkFailure says why a callback was not answered, or that the time is up.
-func networkFailure(ctx context.Context, err error) Outcome {
+// networkFailure says why a callback was not answered, in upstream's words and in a sentence
+// that says what to do; or that the time is up.
+func networkFailure(ctx context.Context, t defined, err error) Outcome {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return Outcome{TimedOut: true}
 	}
-	class := "ReadError"
-	if operation, ok := errors.AsType[*net.OpError](err); ok && operation.Op == "dial" {
-		class = "ConnectError"
+	class, says := "ReadError", "The program that answers at "+t.origin()+" broke off before its answer was whole. "+
+		"What it wrote says why."
+	operation, ok := errors.AsType[*net.OpError](err)
+	switch {
+	case errors.Is(err, errStranger):
+		class, says = "ConnectError", "It was not called: have the program that registered this tool listen at a port "+
+			"that nobody else has, and register again."
+	case ok && operation.Op == "dial":
+		class, says = "ConnectError", "Nothing answers at "+t.origin()+", where this tool is called: "+
+			"start the program that registered it. It registers again when it starts."
 	}
 	for errors.Unwrap(err) != nil { // the innermost says it without the address
 		err = errors.Unwrap(err)
 	}
-	return failure(class, err)
+	failed := failure(class, err)
+	failed.Text += ". " + says
+	return failed
 }
 
 func failure(class string, err error) Outcome {

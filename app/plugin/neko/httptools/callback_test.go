@@ -201,3 +201,23 @@ func TestNK46ArgumentsThatAreNoJSONReachTheCallback(t *testing.T) {
 		}
 	}
 }
+
+func TestAServiceThatIsGoneOrBreaksOffSaysWhatToDo(t *testing.T) {
+	b := newBench(t)
+	s := newService(t, func(w http.ResponseWriter, _ []byte) {
+		w.Header().Set("Content-Length", "100")
+		_, _ = w.Write([]byte(`{"output":`))
+		panic(http.ErrAbortHandler)
+	})
+	b.register("x", s.URL, its(nil))
+	b.trust()
+	if got := textOf(b.call(s.id("x"), "{}")); !strings.Contains(got,
+		"The program that answers at "+s.URL+" broke off before its answer was whole.") {
+		t.Errorf("of an answer that breaks off the model reads %q", got)
+	}
+	s.Close()
+	if got := textOf(b.call(s.id("x"), "{}")); !strings.Contains(got, "Nothing answers at "+s.URL+
+		", where this tool is called: start the program that registered it.") {
+		t.Errorf("of a service that is gone the model reads %q", got)
+	}
+}

@@ -41,6 +41,9 @@ func TestNK37WhoIsRefused(t *testing.T) {
 		"a page of another local program": header("Origin", "http://localhost:3000"),
 		"a page that is not said":         header("Origin", "null"),
 		"a page that sends no origin":     header("Sec-Fetch-Site", "cross-site"),
+		"a page that says it twice": func(r *http.Request) {
+			r.Header["Sec-Fetch-Site"] = []string{"none", "cross-site"}
+		},
 	} {
 		if status := post(change); status != 403 {
 			t.Errorf("%s is answered %d", name, status)
@@ -230,6 +233,10 @@ func TestHostileACallbackThatLeadsElsewhere(t *testing.T) {
 		t.Error("the other address was called")
 	}
 	// A name that could change what it stands for is none that is taken.
+	if status, _ := b.post("/api/tools/register",
+		object{"name": "y", "callback_url": b.address + "/api/tools/clear"}); status != 422 {
+		t.Errorf("the port itself is answered %d", status)
+	}
 	if status, _ := b.post("/api/tools/register",
 		object{"name": "y", "callback_url": "http://rebind.example:80/"}); status != 422 {
 		t.Errorf("a name is answered %d", status)

@@ -2087,6 +2087,7 @@ export interface Settings {
   /** they must carry a token */
   http_token: boolean;
   http_address: string;
+  /** why it is not open, or which program was refused */
   http_trouble: string;
   /** Changed shortcuts: command id → chord ("Mod+Shift+P"); commands not named keep theirs. */
   keys: Record<string, string>;
@@ -2271,6 +2272,8 @@ export interface Tool {
   parameters: string;
   visibility: Visibility;
   enabled: boolean;
+  /** to the main model, not to members of a council alone */
+  offered: boolean;
   contract: string;
   digest: string;
   /** ready, or why it cannot be called, in a few words */

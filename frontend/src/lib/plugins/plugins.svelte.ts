@@ -140,6 +140,8 @@ export class ToolsState extends Pulled {
   contextTokens = $state.raw(0);
 
   readonly enabled = $derived(this.tools.filter((t) => t.enabled));
+  /** What the main model is offered; some are for members of a council alone. */
+  readonly offered = $derived(this.tools.filter((t) => t.offered));
   /** Definitions take more than 15 % of what the model can read. */
   readonly heavy = $derived(this.contextTokens > 0 && this.tokens > 0.15 * this.contextTokens);
 

@@ -118,6 +118,7 @@ export function tool(
     ),
     visibility: "direct",
     enabled: true,
+    offered: true,
     contract: "functions",
     digest: "9f2c41aa03d7",
     status: "ready",
