@@ -48,6 +48,8 @@ func (p *Permissions) Requests() (PermissionRequestList, error) {
 			v.Capabilities = append(v.Capabilities, c.Label())
 		}
 		v.Trust, _ = q.Vouchable()
+		v.Here = q.HereWords()
+		_, v.Lasting, _ = q.Lasting()
 		if q.Conversation != "" {
 			v.Seq, v.Call, v.Title = p.chats.place(q)
 		}
@@ -94,21 +96,41 @@ func (p *Permissions) Answer(request, nonce string, answer AnswerView) error {
 		}
 		a.Arguments = json.RawMessage(answer.Arguments)
 	}
-	if answer.Only != 0 || answer.Trust {
-		waiting := p.core.Gate.Requests() // of one that is settled, the gate says so
-		i := slices.IndexFunc(waiting, func(q permit.Request) bool { return q.ID == request })
-		if i >= 0 && answer.Trust {
-			a.Vouch = waiting[i].Origins
-		}
-		if i >= 0 && answer.Only != 0 {
-			offered := waiting[i].Matches
-			if answer.Only < 0 || answer.Only > len(offered) {
-				return fault.New(fault.Invalid, "app.answer", "The request has no such condition.", "Look at it again.")
-			}
-			a.Match = offered[answer.Only-1 : answer.Only]
+	waiting := p.core.Gate.Requests() // of one that is settled, the gate says so
+	if i := slices.IndexFunc(waiting, func(q permit.Request) bool { return q.ID == request }); i >= 0 {
+		if err := answer.offered(&a, waiting[i]); err != nil {
+			return err
 		}
 	}
 	return p.core.Gate.Answer(ctx, request, nonce, a)
+}
+
+// offered puts into an answer what of the request's offers it takes.
+func (v AnswerView) offered(a *permit.Answer, q permit.Request) error {
+	refuse := fault.New(fault.Invalid, "app.answer", "The request has no such condition.", "Look at it again.")
+	switch {
+	case v.Lasting:
+		lasting, _, ok := q.Lasting()
+		if !ok {
+			return refuse
+		}
+		a.Scope, a.Match, a.Vouch = lasting.Scope, lasting.Match, lasting.Vouch
+		return nil
+	case v.Here:
+		if len(q.Here) == 0 {
+			return refuse
+		}
+		a.Scope, a.Match = permit.ThisChat, q.Here[:1]
+		return nil
+	case v.Only < 0 || v.Only > len(q.Matches):
+		return refuse
+	case v.Only > 0:
+		a.Match = q.Matches[v.Only-1 : v.Only]
+	}
+	if v.Trust {
+		a.Vouch = q.Origins
+	}
+	return nil
 }
 
 // Sources returns where text in a chat came from that neither the person nor its model

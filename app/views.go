@@ -383,9 +383,12 @@ type PermissionRequestView struct {
 	Scopes       []permit.Scope `json:"scopes"` // what may be offered, narrowest first
 	Only         []string       `json:"only"`   // conditions it can always be allowed under: “only in /home/me/Notes”
 	Trust        string         `json:"trust"`  // for what an answer can vouch in this chat: “text from example.org”; or ""
-	Asked        string         `json:"asked"`
-	Expires      string         `json:"expires"`
-	Hidden       int            `json:"hidden"` // hidden characters removed from what is shown
+	// What can be allowed for this chat in spite of its text: “for this chat, only to …”; or ""
+	Here    string `json:"here"`
+	Lasting string `json:"lasting"` // the narrowest answer that lasts, after “Allow”; or ""
+	Asked   string `json:"asked"`
+	Expires string `json:"expires"`
+	Hidden  int    `json:"hidden"` // hidden characters removed from what is shown
 }
 
 // OriginalView is a call as its caller asked for it, before hooks changed it.
@@ -403,6 +406,8 @@ type AnswerView struct {
 	Reason    string        `json:"reason"`    // what the model is told of a refusal; "" = nothing
 	Only      int           `json:"only"`      // which of the request's only, counted from 1; 0 = none
 	Trust     bool          `json:"trust"`     // vouches for what the request's trust says
+	Here      bool          `json:"here"`      // allows what the request's here says, in place of scope
+	Lasting   bool          `json:"lasting"`   // allows what the request's lasting says, in place of scope, only and trust
 }
 
 // OriginView says where text in a chat came from that neither the person nor its model

@@ -131,6 +131,9 @@ type Turn struct {
 	// Taint returns where text came from that the caller was told of and that others wrote;
 	// nil is none.
 	Taint func() []chat.Origin
+	// Wrote returns the addresses among a call's arguments that the person wrote; nil is
+	// none.
+	Wrote func(arguments json.RawMessage) []string
 	// Ready returns once what must be on the disk before a tool runs is there, or why
 	// it is not. nil is always ready.
 	Ready func() error
@@ -330,11 +333,15 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	if refused := c.beforeTool(ctx, held); refused != nil || c.answer != nil && c.Record.Decision != "" {
 		return refused
 	}
-	d := c.runner.o.Gate.Decide(ctx, permit.Call{
+	asked := permit.Call{
 		ID: c.Name(), Caller: c.turn.Caller, CallerName: c.turn.CallerName, Tool: c.Tool, Arguments: c.arguments,
 		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Taint: c.taint(), Asker: c.turn.Asker,
 		Because: c.ask, Original: c.changed(), OnWait: c.waits(held),
-	})
+	}
+	if c.turn.Wrote != nil {
+		asked.Wrote = c.turn.Wrote(c.arguments)
+	}
+	d := c.runner.o.Gate.Decide(ctx, asked)
 	if d.Effect != permit.Allow && ctx.Err() != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
@@ -522,6 +529,9 @@ func (c *Call) Finish(ctx context.Context, r tool.Result) {
 		if !c.Record.Started.IsZero() {
 			c.Record.MS = float64(c.Record.Ended.Sub(c.Record.Started).Microseconds()) / 1000
 		}
+	}
+	if r.Status == chat.CallOK && onlyConfirms(r.Content) {
+		c.Record.Brought = nil
 	}
 	c.Record.Brought = chat.AddOrigins(c.Record.Brought, hook.Origins(c.hooks)...)
 	c.Record.Hooks = c.runner.o.Points.Steps(save, c.hooks)

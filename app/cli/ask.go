@@ -185,6 +185,11 @@ func choices(p permit.Request) []choice {
 			out = append(out, ch)
 		}
 	}
+	if len(p.Here) > 0 {
+		out = append(out, choice{
+			"h", p.HereWords(), permit.Answer{Effect: permit.Allow, Scope: permit.ThisChat, Match: p.Here[:1]},
+		})
+	}
 	if words, ok := p.Vouchable(); ok {
 		out = append(out, choice{
 			"t", "yes, once, and trust " + words + " in this chat",

@@ -50,7 +50,7 @@ func (c *command) permissionsCommand() *cobra.Command {
 			call := permit.Call{Caller: caller, Tool: t, Arguments: json.RawMessage(arguments)}
 			if in != "" {
 				call.Conversation = chat.ConversationID(in)
-				if call.Taint, err = originsOf(ctx, app, call.Conversation); err != nil {
+				if err := withChat(ctx, app, &call); err != nil {
 					return err
 				}
 			}

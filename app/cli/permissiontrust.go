@@ -79,10 +79,23 @@ func (c *command) vouch(ctx context.Context, app *App, in chat.ConversationID, o
 
 // originsOf returns where text in a chat came from, as it is shown.
 func originsOf(ctx context.Context, app *App, id chat.ConversationID) ([]chat.Origin, error) {
+	conversation, path, err := chatOf(ctx, app, id)
+	return chat.OriginsOf(conversation, path), err
+}
+
+// withChat tells a call what its chat holds.
+func withChat(ctx context.Context, app *App, call *permit.Call) error {
+	conversation, path, err := chatOf(ctx, app, call.Conversation)
+	call.Taint = chat.OriginsOf(conversation, path)
+	call.Wrote = chat.Wrote(conversation, path, call.Arguments)
+	return err
+}
+
+func chatOf(ctx context.Context, app *App, id chat.ConversationID) (chat.Conversation, []chat.Message, error) {
 	conversation, err := app.Chats.Conversation(ctx, id)
 	if err != nil {
-		return nil, err
+		return chat.Conversation{}, nil, err
 	}
 	path, err := app.Chats.Path(ctx, id)
-	return chat.OriginsOf(conversation, path), err
+	return conversation, path, err
 }

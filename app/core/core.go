@@ -49,6 +49,8 @@ type Options struct {
 	Work       string // the working folder of plugins; empty is the person's home
 	Worker     string // path of conclave-worker, which plugins' processes are started from
 	Name       string // of this program, for the error another one gets: "the window"
+
+	Now func() time.Time // the clock of decisions; nil is time.Now
 }
 
 // Core holds all parts of Conclave, open. Close it.
@@ -156,7 +158,7 @@ func (c *Core) build(ctx context.Context) error {
 	}
 	c.Models = &Models{settings: c.Settings, keys: c.Keys, log: c.Log, listed: func() { c.Bus.Changed(bus.Models, "") }}
 	c.Gate, err = permit.Open(ctx, permit.Options{
-		Store: c.Store, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data}, Plugins: c.o.Plugins,
+		Store: c.Store, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data}, Plugins: c.o.Plugins, Now: c.o.Now,
 		Mode: func() permit.Mode {
 			if now, err := c.Settings.Settings(context.WithoutCancel(ctx)); err == nil && now.Mode == "careful" {
 				return permit.Careful

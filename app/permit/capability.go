@@ -70,8 +70,9 @@ var permissionCapabilities = map[string][]Capability{
 }
 
 // capabilitiesOf returns what the tools of a plugin can do, and what they can access
-// in a sentence. No capabilities means that it is not known.
-func capabilitiesOf(c PluginVersion, granted []string) ([]Capability, string) {
+// in a sentence. No capabilities means that it is not known. Of the files in folders, it
+// can change and delete those alone that it was given for writing.
+func capabilitiesOf(c PluginVersion, granted []string, folders []Folder) ([]Capability, string) {
 	switch c.Isolation {
 	case "process+landlock":
 	case "process":
@@ -81,8 +82,12 @@ func capabilitiesOf(c PluginVersion, granted []string) ([]Capability, string) {
 	}
 	capabilities := []Capability{Compute}
 	var more []string
+	writes := slices.ContainsFunc(folders, func(f Folder) bool { return f.Write })
 	for _, p := range granted {
 		for _, capability := range permissionCapabilities[p] {
+			if p == Filesystem && !writes && capability != ReadFiles {
+				continue
+			}
 			if !slices.Contains(capabilities, capability) {
 				capabilities = append(capabilities, capability)
 				more = append(more, table[capability].verb)

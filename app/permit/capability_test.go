@@ -1,6 +1,7 @@
 package permit
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,7 +19,7 @@ func TestF39RiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
 		"app_manipulation", "images", "image_gen", "oauth", "databanks", "memories", "event_tracking", "web_search",
 		"ui_panels", "push_notification", "screen_capture",
 	}
-	capabilities, sentence := capabilitiesOf(c, unused)
+	capabilities, sentence := capabilitiesOf(c, unused, nil)
 	if len(capabilities) != 1 || capabilities[0] != Compute ||
 		sentence != "Can touch: its own storage folder. "+tool.ChatNotice {
 		t.Errorf("with permissions that do nothing it can %v: %s", capabilities, sentence)
@@ -33,9 +34,25 @@ func TestF39RiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
 func TestSP27TheCardSaysWhichToolsAreGivenTheChat(t *testing.T) {
 	for _, told := range []bool{true, false} {
 		_, sentence := capabilitiesOf(PluginVersion{Convention: tool.Convention{Chat: told}, Isolation: "process+landlock"},
-			nil)
+			nil, nil)
 		if strings.Contains(sentence, tool.ChatNotice) != told {
 			t.Errorf("given the chat: %v; the card says %q", told, sentence)
+		}
+	}
+}
+
+func TestOfFilesInFoldersOnlyThoseGivenForWritingAreChangedAndDeleted(t *testing.T) {
+	c := PluginVersion{Plugin: "papers", Isolation: "process+landlock"}
+	reads, writes := Folder{Path: "/papers"}, Folder{Path: "/desk", Write: true}
+	for _, one := range []struct {
+		folders []Folder
+		want    []Capability
+	}{
+		{[]Folder{reads}, []Capability{Compute, ReadFiles}},
+		{[]Folder{reads, writes}, []Capability{Compute, ReadFiles, WriteFiles, Delete}},
+	} {
+		if got, sentence := capabilitiesOf(c, []string{Filesystem}, one.folders); !slices.Equal(got, one.want) {
+			t.Errorf("with %v it can %v: %s", one.folders, got, sentence)
 		}
 	}
 }

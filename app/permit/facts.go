@@ -12,7 +12,7 @@ func (g *Gate) CapabilitiesOf(plugin string) []Capability {
 		return nil
 	}
 	granted, _ := g.permissionsLocked(plugin)
-	capabilities, _ := capabilitiesOf(c, granted)
+	capabilities, _ := capabilitiesOf(c, granted, g.foldersLocked(plugin))
 	return capabilities
 }
 

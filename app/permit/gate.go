@@ -299,7 +299,7 @@ func (g *Gate) checkOf(call *Call, capabilities []Capability) *check {
 func (g *Gate) reachLocked(plugin string) ([]Capability, string) {
 	if known, ok := g.known[plugin]; ok {
 		granted, _ := g.permissionsLocked(plugin)
-		return capabilitiesOf(known, granted)
+		return capabilitiesOf(known, granted, g.foldersLocked(plugin))
 	}
 	if plugin == BuiltIn {
 		return []Capability{Compute}, "Comes with Conclave."
@@ -486,6 +486,9 @@ func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
 		rule.Callers, rule.CallerName = []Caller{call.Caller}, p.CallerName
 	}
 	rule.Digest, rule.Match = call.Tool.Digest, a.Match
+	if len(p.Origins) > 0 {
+		rule.Origins = spite(p.Origins, a.Match)
+	}
 	return rule, true
 }
 
@@ -507,6 +510,9 @@ func (p *Request) accepts(a Answer) error {
 	if p.Kind != KindCall {
 		return nil
 	}
+	if p.acceptsHere(a) {
+		return acceptsArguments(a)
+	}
 	if a.Scope != "" && !slices.Contains(p.Scopes, a.Scope) {
 		return fault.New(fault.Invalid, op, "This call cannot be allowed "+scopeWords(a.Scope)+".", "Allow it once.")
 	}
@@ -516,12 +522,15 @@ func (p *Request) accepts(a Answer) error {
 				"Allow it once, and make the rule yourself: conclave permissions allow --help.")
 		}
 	}
-	if len(a.Arguments) > 0 {
-		var object map[string]json.RawMessage
-		if json.Unmarshal(a.Arguments, &object) != nil {
-			return fault.New(fault.Invalid, op, "The edited arguments are not a JSON object.",
-				"Correct them, or allow the call as it was asked.")
-		}
+	return acceptsArguments(a)
+}
+
+// acceptsArguments checks what a person made of a call's arguments.
+func acceptsArguments(a Answer) error {
+	var object map[string]json.RawMessage
+	if len(a.Arguments) > 0 && json.Unmarshal(a.Arguments, &object) != nil {
+		return fault.New(fault.Invalid, "permit.answer", "The edited arguments are not a JSON object.",
+			"Correct them, or allow the call as it was asked.")
 	}
 	return nil
 }

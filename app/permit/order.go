@@ -268,7 +268,7 @@ func byDefault(c *check) ruling {
 	}
 	if len(c.capabilities) == 0 {
 		if known, ok := c.g.known[c.call.Tool.Plugin]; ok {
-			if able, _ := capabilitiesOf(known, nil); able == nil {
+			if able, _ := capabilitiesOf(known, nil, nil); able == nil {
 				return ruling{effect: Ask, why: "nothing isolates it"}
 			}
 		}
@@ -429,6 +429,9 @@ func (c *check) matches(g *Rule) bool {
 			func(caller Caller) bool { return covers(caller, r.Caller) })
 	}
 	if g.Digest != "" && g.Digest != r.Tool.Digest {
+		return false
+	}
+	if len(g.Origins) > 0 && !c.readsInSpite(g) {
 		return false
 	}
 	last := g.Made

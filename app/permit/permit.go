@@ -127,6 +127,9 @@ type Call struct {
 	Near bool
 	// Taint says whose text this chat holds; the gate knows for whose a person vouches.
 	Taint []chat.Origin
+	// Wrote holds the addresses among Arguments that the person wrote in the chat; see
+	// chat.Wrote.
+	Wrote []string
 	// Because says why a person has to allow this call, whatever they allowed before:
 	// hooks changed it.
 	Because []string
@@ -198,14 +201,17 @@ type Request struct {
 	Matches []Match `json:"matches,omitempty"`
 	// Origins are those of text in the chat that made the gate ask, for which an answer may
 	// vouch.
-	Origins     []chat.Origin `json:"origins,omitempty"`
-	Asked       time.Time     `json:"asked"`
-	Expires     time.Time     `json:"expires"`
-	Changes     []Change      `json:"changes,omitempty"` // changed: what differs from what was approved
-	Hidden      int           `json:"hidden,omitempty"`  // hidden characters removed from what is shown
-	Folder      string        `json:"folder,omitempty"`  // plugin: where it lies
-	Tools       []ShownTool   `json:"tools,omitempty"`   // plugin: what it will offer, as far as that is known
-	Permissions []string      `json:"permissions,omitempty"`
+	Origins []chat.Origin `json:"origins,omitempty"`
+	// Here are conditions of which an answer for this chat may hold one, for as long as the
+	// chat holds text of no other origins.
+	Here        []Match     `json:"here,omitempty"`
+	Asked       time.Time   `json:"asked"`
+	Expires     time.Time   `json:"expires"`
+	Changes     []Change    `json:"changes,omitempty"` // changed: what differs from what was approved
+	Hidden      int         `json:"hidden,omitempty"`  // hidden characters removed from what is shown
+	Folder      string      `json:"folder,omitempty"`  // plugin: where it lies
+	Tools       []ShownTool `json:"tools,omitempty"`   // plugin: what it will offer, as far as that is known
+	Permissions []string    `json:"permissions,omitempty"`
 	// plugin: by what its tools could be taken for those of another, in sentences
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -246,13 +252,15 @@ type Answer struct {
 // Rule is a person's lasting answer: it allows, asks about or denies calls of a tool,
 // or a permission of a plugin.
 type Rule struct {
-	ID           string              `json:"id"`
-	Effect       Effect              `json:"effect"`
-	Plugin       string              `json:"plugin"`
-	Tool         string              `json:"tool"`                 // the tool's own name, or "*"
-	Permission   string              `json:"permission,omitempty"` // a plugin permission instead of a tool
-	Origin       *chat.Origin        `json:"origin,omitempty"`     // trusted in the chat, instead of a tool
-	Match        []Match             `json:"match,omitempty"`      // all of what must hold; of filesystem: which folder, and how
+	ID         string       `json:"id"`
+	Effect     Effect       `json:"effect"`
+	Plugin     string       `json:"plugin"`
+	Tool       string       `json:"tool"`                 // the tool's own name, or "*"
+	Permission string       `json:"permission,omitempty"` // a plugin permission instead of a tool
+	Origin     *chat.Origin `json:"origin,omitempty"`     // trusted in the chat, instead of a tool
+	Match      []Match      `json:"match,omitempty"`      // all of what must hold; of filesystem: which folder, and how
+	// allow: calls are allowed in spite of text of these in their chat, and of no others
+	Origins      []chat.Origin       `json:"origins,omitempty"`
 	Callers      []Caller            `json:"callers"`
 	CallerName   string              `json:"caller_name,omitempty"` // of the council member that it was made for
 	Scope        Scope               `json:"scope"`

@@ -65,7 +65,7 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 		p.Hidden += hidden
 	}
 	if step == taintStep {
-		p.Origins = c.origins
+		p.Origins, p.Here = c.origins, c.here()
 	}
 	if call.Permission != "" {
 		g.describeConnection(&p, call, r)

@@ -65,6 +65,9 @@ func (g *Gate) check(rule *Rule) error {
 	if rule.Origin != nil {
 		return rule.vouches()
 	}
+	if err := rule.spites(); err != nil {
+		return err
+	}
 	if rule.Permission == Filesystem {
 		return nil // its conditions are a folder's, see Rule.folder
 	}
@@ -301,6 +304,9 @@ func Sentence(g Rule, pluginName string) string {
 	sentence := name + " may run " + what
 	if len(who) > 0 {
 		sentence += ", " + listed(who)
+	}
+	if len(g.Origins) > 0 {
+		until += ", in spite of " + OriginWords(g.Origins)
 	}
 	return sentence + until
 }

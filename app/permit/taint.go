@@ -21,7 +21,7 @@ func taint(c *check) ruling {
 	if len(c.call.Taint) == 0 || !goesOut(c.capabilities) {
 		return ruling{}
 	}
-	if c.origins = c.g.unvouchedLocked(c.call); len(c.origins) == 0 {
+	if c.origins = c.g.unvouchedLocked(c.call); len(c.origins) == 0 || c.saysNothing() || c.inSpite() {
 		return ruling{}
 	}
 	for _, step := range afterTaint {
@@ -60,10 +60,10 @@ func (p Request) Vouchable() (string, bool) {
 func goesOut(capabilities []Capability) bool {
 	return len(capabilities) == 0 || slices.ContainsFunc(capabilities, func(c Capability) bool {
 		switch c {
-		case Compute, ReadChat, ReadFiles, Fetch, UseSecret, ReadScreen, CallModel, ShowUI:
+		case Compute, ReadChat, ReadFiles, UseSecret, ReadScreen, CallModel, ShowUI:
 			return false
 		}
-		return true
+		return true // reading from the web too: an address says something to its host
 	})
 }
 

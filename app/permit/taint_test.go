@@ -29,7 +29,8 @@ func decisive(g *permit.Gate, call permit.Call) permit.Step {
 
 func TestF16NoRuleModeOrScopeGetsPastTextNobodyVouchesFor(t *testing.T) {
 	out := map[string][]permit.Capability{
-		"sends": {permit.SendWeb}, "writes": {permit.WriteFiles}, "runs": {permit.RunPrograms},
+		"sends": {permit.SendWeb}, "reads from the web": {permit.Fetch}, "writes": {permit.WriteFiles},
+		"runs":    {permit.RunPrograms},
 		"deletes": {permit.Delete}, "is unheard of": {"levitate"}, "is not known": {},
 		"computes and sends": {permit.Compute, permit.SendWeb},
 	}
@@ -58,7 +59,7 @@ func TestF16NoRuleModeOrScopeGetsPastTextNobodyVouchesFor(t *testing.T) {
 
 func TestTextFromOutsideIsNoReasonToAskBeforeWhatStaysInside(t *testing.T) {
 	for _, capability := range []permit.Capability{
-		permit.Compute, permit.ReadChat, permit.ReadFiles, permit.Fetch, permit.UseSecret, permit.CallModel, permit.ShowUI,
+		permit.Compute, permit.ReadChat, permit.ReadFiles, permit.UseSecret, permit.CallModel, permit.ShowUI,
 	} {
 		g, c := trusted(t, permit.Options{})
 		call := request(c)
@@ -90,6 +91,7 @@ func taintOnlyTightens(t *testing.T, seed uint64) {
 	call.Taint = nil
 	clean := decisive(g, call)
 	call.Taint = []chat.Origin{example, report}
+	call.Wrote = pick(r, nil, []string{"https://b.example.org/", "https://a.example.org"}) // never what it says
 	if tainted := decisive(g, call); strictness[tainted.Effect] < strictness[clean.Effect] {
 		t.Errorf("seed %d: %s became %s", seed, clean, tainted)
 	}

@@ -1,6 +1,10 @@
 package turn
 
-import "conclave/app/chat"
+import (
+	"encoding/json"
+
+	"conclave/app/chat"
+)
 
 // origins returns where text came from that the turn's requests hold and that neither the
 // person nor a model of theirs wrote. Every call of the turn is decided with it.
@@ -16,4 +20,9 @@ func (t *run) brought() []chat.Origin {
 		all = chat.AddOrigins(all, t.req.Taint()...)
 	}
 	return all
+}
+
+// wrote returns the addresses among a call's arguments that the person wrote in this chat.
+func (t *run) wrote(arguments json.RawMessage) []string {
+	return chat.Wrote(chat.Conversation{Origins: t.plain}, t.path, arguments)
 }

@@ -186,7 +186,7 @@ func (r *Runner) newRun(req Request, on func(Event)) *run {
 	}
 	t.callTurn = call.Turn{
 		Tools: req.Tools, Log: t.log, Asker: req.Asker, Failures: &t.failures, OnEvent: t.onCallEvent, Ready: t.scribe.wait,
-		CallerName: req.CallerName, Taint: t.origins,
+		CallerName: req.CallerName, Taint: t.origins, Wrote: t.wrote,
 	}
 	if req.Model != nil {
 		t.model, t.can = req.Model.Info().Name(), req.Model.Info().Can

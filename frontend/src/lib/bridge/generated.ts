@@ -107,6 +107,10 @@ export interface Answer {
   only: number;
   /** vouches for what the request's trust says */
   trust: boolean;
+  /** allows what the request's here says, in place of scope */
+  here: boolean;
+  /** allows what the request's lasting says, in place of scope, only and trust */
+  lasting: boolean;
 }
 
 /** Ballot is one member's vote. */
@@ -1397,6 +1401,13 @@ export interface PermissionRequest {
   only: string[];
   /** for what an answer can vouch in this chat: “text from example.org”; or "" */
   trust: string;
+  /**
+   * What can be allowed for this chat in spite of its text: “for this chat, only to …”;
+   * or ""
+   */
+  here: string;
+  /** the narrowest answer that lasts, after “Allow”; or "" */
+  lasting: string;
   asked: string;
   expires: string;
   /** hidden characters removed from what is shown */

@@ -3,5 +3,6 @@ import type { Answer } from "../bridge/generated";
 
 /** Allowed or refused for this time only. */
 export function once(effect: Answer["effect"], change: Partial<Answer> = {}): Answer {
-  return { effect, scope: "once", arguments: "", reason: "", only: 0, trust: false, ...change };
+  const narrow = { only: 0, trust: false, here: false, lasting: false };
+  return { effect, scope: "once", arguments: "", reason: "", ...narrow, ...change };
 }

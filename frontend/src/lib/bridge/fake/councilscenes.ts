@@ -356,6 +356,8 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       scopes: ["once", "this-answer", "this-chat", "until-quit", "always"],
       only: [],
       trust: "",
+      here: "",
+      lasting: "always",
       asked: new Date().toISOString(),
       expires: new Date(Date.now() + 600_000).toISOString(),
       hidden: 0,

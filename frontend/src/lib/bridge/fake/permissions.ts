@@ -52,6 +52,8 @@ export class FakePermissions {
       expires: new Date(Date.now() + 600_000).toISOString(),
       hidden: 0,
       trust: "",
+      here: "",
+      lasting: "always, only in /home/ada/Documents/Notes",
       original: null,
     });
     c.waiting = true;

@@ -1,0 +1,36 @@
+package call
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"conclave/app/chat"
+)
+
+// maxConfirmed is how long a text may be that only confirms, in bytes.
+const maxConfirmed = 64
+
+// confirmations are the words of which no order can be made.
+var confirmations = []string{
+	"accepted", "created", "deleted", "done", "false", "null", "ok", "okay", "posted", "received", "removed", "result",
+	"saved", "sent", "status", "stored", "success", "true", "updated", "written",
+}
+
+// onlyConfirms reports whether what a tool returned says nothing but that it was done, or a
+// number: such words bring nothing of others into a chat.
+func onlyConfirms(content []chat.Part) bool {
+	if slices.ContainsFunc(content, func(p chat.Part) bool { return p.Kind != chat.PartText }) {
+		return false
+	}
+	text := chat.TextOf(content)
+	if len(text) > maxConfirmed || strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
+		return false
+	}
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	return !slices.ContainsFunc(words, func(word string) bool {
+		return strings.Trim(word, "0123456789") != "" && !slices.Contains(confirmations, word)
+	})
+}

@@ -1,0 +1,38 @@
+package permit
+
+import "slices"
+
+// Lasting returns the narrowest answer after which such a call is not asked about again, in
+// words that follow “Allow”, and whether there is one.
+func (p Request) Lasting() (a Answer, words string, ok bool) {
+	a = Answer{Effect: Allow, Scope: Once}
+	if p.Kind != KindCall {
+		return a, "", false
+	}
+	if len(p.Here) > 0 {
+		a.Scope, a.Match = ThisChat, p.Here[:1]
+		return a, p.HereWords(), true
+	}
+	if trusted, can := p.Vouchable(); can {
+		a.Vouch = p.Origins
+		return a, "once, and trust " + trusted + " in this chat", true
+	}
+	if !slices.Contains(p.Scopes, Always) {
+		return a, "", false
+	}
+	a.Scope, words = Always, "always"
+	if i := slices.IndexFunc(p.Matches, func(m Match) bool { return m.Op == PathUnder || m.Op == HostIs }); i >= 0 {
+		a.Match = p.Matches[i : i+1]
+		words += ", " + p.Matches[i].Sentence()
+	}
+	return a, words, true
+}
+
+// HereWords returns what Here offers, in words that follow “Allow”; "" where it offers
+// nothing.
+func (p Request) HereWords() string {
+	if len(p.Here) == 0 {
+		return ""
+	}
+	return "for this chat, " + p.Here[0].Sentence() + ", in spite of " + OriginWords(p.Origins)
+}
