@@ -54,6 +54,7 @@ type Store struct {
 	answered chan struct{} // closed once it is known
 	chain    bool          // it works; read only once that is known
 	late     sync.Once
+	asking   chan struct{} // holds something while the keychain is asked, by one at a time
 
 	mu         sync.Mutex        // guards the fields below
 	passphrase string            // of the file, once given
@@ -78,7 +79,8 @@ func (s *Store) note(name, key string) {
 
 // New returns a store whose encrypted file, if it is needed, is in the folder dir.
 func New(dir string) *Store {
-	return &Store{path: filepath.Join(dir, "keys.age"), answered: make(chan struct{})}
+	return &Store{path: filepath.Join(dir, "keys.age"), answered: make(chan struct{}),
+		asking: make(chan struct{}, 1)}
 }
 
 // Sentence says where keys are kept, for the settings page. It does not wait for a keychain that
@@ -114,11 +116,54 @@ func (s *Store) Fresh() bool {
 // passphraseVariable gives the passphrase where nobody can be asked.
 const passphraseVariable = "CONCLAVE_PASSPHRASE"
 
-// keychain reports whether the system's keychain works, and waits until that is known.
-func (s *Store) keychain() bool {
+// unlocking is how long a key is waited for: a locked keychain asks the person for its password first.
+// Tests replace it.
+var unlocking = 30 * time.Second
+
+// keychain asks the system's keychain for what do does; used is false where there is none. A keychain
+// that does not answer in time is left with one question, however often it is asked.
+func (s *Store) keychain(ctx context.Context, do func() (string, error)) (value string, used bool, err error) {
 	s.ask()
-	<-s.answered
-	return s.chain
+	wait, cancel := context.WithTimeout(ctx, unlocking)
+	defer cancel()
+	select {
+	case <-s.answered:
+		if !s.chain {
+			return "", false, nil
+		}
+	case <-wait.Done():
+		return "", true, silent(ctx)
+	}
+	select {
+	case s.asking <- struct{}{}:
+	case <-wait.Done():
+		return "", true, silent(ctx)
+	}
+	type answer struct {
+		value string
+		err   error
+	}
+	answers := make(chan answer, 1)
+	go func() { // ends with the keychain's answer
+		defer func() { <-s.asking }()
+		value, err := do()
+		answers <- answer{value, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.value, true, a.err
+	case <-wait.Done():
+		return "", true, silent(ctx)
+	}
+}
+
+// silent is what whoever waits for a keychain is told once they wait no more.
+func silent(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fault.New(fault.Unavailable, "keys.wait", "The system keychain does not answer.",
+		"If it asks for its password, give it there and try again. Where it asks for nothing, log in to the desktop anew.")
 }
 
 // patience is how long whoever shows where keys are kept waits for the keychain. Tests replace it.
@@ -195,7 +240,7 @@ func (s *Store) get(ctx context.Context, name string) (string, error) {
 	if key := FromEnvironment(name); key != "" {
 		return key, nil
 	}
-	if s.keychain() {
+	key, used, err := s.keychain(ctx, func() (string, error) {
 		key, err := keyring.Get(service, name)
 		switch {
 		case errors.Is(err, keyring.ErrNotFound):
@@ -205,6 +250,9 @@ func (s *Store) get(ctx context.Context, name string) (string, error) {
 				"Unlock the keychain and try again.", err)
 		}
 		return key, nil
+	})
+	if used {
+		return key, err
 	}
 	if s.Fresh() {
 		return "", missing(name) // and nobody need be asked for a passphrase
@@ -227,24 +275,30 @@ func missing(name string) error {
 // Set stores a key, replacing an older one of that name.
 func (s *Store) Set(ctx context.Context, name, key string) error {
 	s.note(name, key)
-	if s.keychain() {
+	_, used, err := s.keychain(ctx, func() (string, error) {
 		if err := keyring.Set(service, name, key); err != nil {
-			return fault.Wrap(fault.Unavailable, "keys.set", "The system keychain did not take the key of "+name+".",
+			return "", fault.Wrap(fault.Unavailable, "keys.set", "The system keychain did not take the key of "+name+".",
 				"Unlock the keychain and try again.", err)
 		}
-		return nil
+		return "", nil
+	})
+	if used {
+		return err
 	}
 	return s.change(ctx, func(all map[string]string) { all[name] = key })
 }
 
 // Delete deletes a key. A missing one is no error.
 func (s *Store) Delete(ctx context.Context, name string) error {
-	if s.keychain() {
+	_, used, err := s.keychain(ctx, func() (string, error) {
 		if err := keyring.Delete(service, name); err != nil && !errors.Is(err, keyring.ErrNotFound) {
-			return fault.Wrap(fault.Unavailable, "keys.delete", "The system keychain did not remove the key of "+name+".",
+			return "", fault.Wrap(fault.Unavailable, "keys.delete", "The system keychain did not remove the key of "+name+".",
 				"Remove it with the system's own keychain program.", err)
 		}
-		return nil
+		return "", nil
+	})
+	if used {
+		return err
 	}
 	if s.Fresh() {
 		return nil
