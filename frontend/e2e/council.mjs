@@ -13,7 +13,7 @@ import { Reader } from "./reader.mjs";
 const shots = pictures();
 const theme = process.argv[3] ?? "light";
 const place = new Place();
-let screen, reader, window;
+let screen, reader, window, shown;
 let shot = 0;
 
 async function picture(name) {
@@ -43,7 +43,10 @@ async function says(...wanted) {
   if (/\[object|undefined|NaN/.test(now)) throw new Error(`the window says: ${now}`);
 }
 
-/** Presses what has a name with the mouse, once it lies under the pointer and nothing moves. */
+/**
+ * Presses what has a name with the mouse, once the pointer is over it and nothing moves. A hint of what
+ * was pressed before, which is a window of its own, may lie between; it goes when the pointer comes.
+ */
 async function click(name) {
   let before, picture;
   const spot = await until(
@@ -53,10 +56,10 @@ async function click(name) {
       const there = now && now.x > 0 && now.y > 0 && now.x < screen.width && now.y < screen.height;
       const stays = there && now.x === before?.x && now.y === before.y;
       const rests = stays && screen.changed(picture) < 0.0005;
-      if (there && !stays) screen.move(now.x, now.y); // what lay over it by the pointer goes
+      if (there && !stays) screen.move(now.x, now.y);
       before = now;
       picture = screen.sample();
-      return rests && now;
+      return rests && screen.under() === shown && now;
     },
     25_000,
   );
@@ -69,7 +72,8 @@ async function open() {
   ]);
   await until("the window's page", async () => (await words()).includes("Write a message"));
   await screen.still();
-  screen.focus(screen.windows("^Conclave$")[0]);
+  shown = screen.windows("^Conclave$")[0];
+  screen.focus(shown);
 }
 
 /** The newest chat's newest run, once it is over. */

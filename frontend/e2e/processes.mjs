@@ -398,6 +398,11 @@ export class Screen {
     return this.#xdotool("mousemove", "--sync", String(x), String(y));
   }
 
+  /** The window that lies under the pointer, as windows names it. */
+  under() {
+    return this.#xdotool("getmouselocation", "--shell").match(/WINDOW=(\d+)/)?.[1];
+  }
+
   /** Presses a button of the mouse at a place of the screen; 3 is the right one. */
   click(x, y, button = 1) {
     return this.#xdotool("mousemove", "--sync", String(x), String(y), "click", String(button));
