@@ -73,7 +73,7 @@ const (
 	answerTime = 5 * time.Minute // a callback of a plugin may take as long as its tool
 	idleTime   = time.Minute
 	maxHeader  = 16 << 10
-	maxOpen    = 64 // connections
+	maxOpen    = 64 // connections, beyond which those that ask for nothing are closed; twice as many are at most open
 )
 
 // Open listens at a port of this computer, or has one more user of a port that is open
@@ -115,8 +115,9 @@ func (s *Server) listen(ctx context.Context, number int) (*port, error) {
 	if second, err := config.Listen(ctx, "tcp6", net.JoinHostPort("::1", strconv.Itoa(p.number))); err == nil {
 		listeners = append(listeners, second)
 	}
+	p.http.ConnState = (&connections{open: map[net.Conn]bool{}}).changed
 	for _, l := range listeners {
-		p.served.Go(func() { _ = p.http.Serve(netutil.LimitListener(l, maxOpen)) }) // ends with the port's last user
+		p.served.Go(func() { _ = p.http.Serve(netutil.LimitListener(l, 2*maxOpen)) }) // ends with the port's last user
 	}
 	return p, nil
 }

@@ -45,9 +45,23 @@ func Indented(raw []byte) string {
 // a hundred megabytes.
 const maxIndent = 16
 
+// Depth returns how many lists and objects of JSON are within each other.
+func Depth(raw []byte) int {
+	most := 0
+	nesting(raw, func(depth int) { most = max(most, depth) })
+	return most
+}
+
 // Indentable reports whether JSON that is indented by two blanks a level is not far longer.
 func Indentable(raw []byte) bool {
-	depth, blanks, quoted := 0, 0, false
+	blanks := 0
+	nesting(raw, func(depth int) { blanks += 2 * depth })
+	return blanks <= maxIndent*len(raw)
+}
+
+// nesting calls back with each bracket and comma of JSON, and how deep what follows it is.
+func nesting(raw []byte, at func(depth int)) {
+	depth, quoted := 0, false
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
 		case quoted && c == '\\':
@@ -57,15 +71,14 @@ func Indentable(raw []byte) bool {
 		case quoted:
 		case c == '{' || c == '[':
 			depth++
-			blanks += 2 * depth
+			at(depth)
 		case c == '}' || c == ']':
 			depth--
-			blanks += 2 * depth
+			at(depth)
 		case c == ',':
-			blanks += 2 * depth
+			at(depth)
 		}
 	}
-	return blanks <= maxIndent*len(raw)
 }
 
 // Comparable returns JSON as Indented does, in the one form that all texts of the same

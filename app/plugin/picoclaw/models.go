@@ -2,6 +2,7 @@ package picoclaw
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -433,16 +434,17 @@ func (h hooked) recalled(parts []chat.Part, said []toolCall) (out []chat.Part, c
 			had = append(had, p.Call)
 		}
 	}
-	for i, one := range said {
-		at := slices.IndexFunc(had, func(c *chat.ToolCall) bool { return c.ID == one.ID })
+	taken := map[string]bool{}
+	for _, one := range said {
+		at := slices.IndexFunc(had, func(c *chat.ToolCall) bool { return c.ID == one.ID && !taken[c.ID] })
+		taken[one.ID] = true // said again, it is a call that the hook adds
 		if at < 0 && (one.Function == nil || one.Function.Name == "") {
 			changed = true
 			continue // a call of nothing
 		}
 		if at < 0 {
 			call := &chat.ToolCall{
-				ID: fmt.Sprintf("hook_%s_%d_%d", h.ID, len(had), i), Tool: one.Function.Name,
-				Hook: &chat.HookedCall{By: h.process.Name},
+				ID: "hook_" + rand.Text(), Tool: one.Function.Name, Hook: &chat.HookedCall{By: h.process.Name},
 			}
 			call.Arguments, call.Raw = llm.Arguments(one.Function.Arguments)
 			out, changed = append(out, chat.Part{Kind: chat.PartToolCall, Call: call}), true

@@ -48,6 +48,9 @@ const maxConnections = 20
 // errStranger is said of an address at which a program of another user answers.
 var errStranger = errors.New("a program of another user answers at the address")
 
+// errSwitched is said of a program that answers in another protocol.
+var errSwitched = errors.New("it goes on in another protocol than HTTP")
+
 func newCaller() *caller {
 	c := &caller{}
 	dialer := &net.Dialer{Timeout: connectTime}
@@ -115,7 +118,10 @@ func (c *caller) call(ctx context.Context, t defined, asked request, deadline ti
 	if err != nil {
 		return networkFailure(ctx, t, err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was read
+	defer resp.Body.Close()                               //nolint:errcheck // it was read
+	if resp.StatusCode == http.StatusSwitchingProtocols { // what follows is no answer, and ends at no deadline
+		return networkFailure(ctx, t, errSwitched)
+	}
 	most := limit.CallbackAnswer.Value
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
 	switch {
@@ -136,8 +142,8 @@ func networkFailure(ctx context.Context, t defined, err error) Outcome {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return Outcome{TimedOut: true}
 	}
-	class, says := "ReadError", "The program that answers at "+t.origin()+" broke off before its answer was whole. "+
-		"What it wrote says why."
+	class, says := "ReadError", "The program that answers at "+t.origin()+" did not send a whole answer: "+
+		"see what it logged."
 	operation, ok := errors.AsType[*net.OpError](err)
 	switch {
 	case errors.Is(err, errStranger):

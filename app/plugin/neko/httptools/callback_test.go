@@ -212,12 +212,41 @@ func TestAServiceThatIsGoneOrBreaksOffSaysWhatToDo(t *testing.T) {
 	b.register("x", s.URL, its(nil))
 	b.trust()
 	if got := textOf(b.call(s.id("x"), "{}")); !strings.Contains(got,
-		"The program that answers at "+s.URL+" broke off before its answer was whole.") {
+		"The program that answers at "+s.URL+" did not send a whole answer: see what it logged.") {
 		t.Errorf("of an answer that breaks off the model reads %q", got)
 	}
 	s.Close()
 	if got := textOf(b.call(s.id("x"), "{}")); !strings.Contains(got, "Nothing answers at "+s.URL+
 		", where this tool is called: start the program that registered it.") {
 		t.Errorf("of a service that is gone the model reads %q", got)
+	}
+}
+
+func TestHostileACallbackThatGoesOnInAnotherProtocolOrAnswersFarInside(t *testing.T) {
+	b := newBench(t)
+	far := strings.Repeat("[", 9000) + strings.Repeat("]", 9000)
+	s := newService(t, func(w http.ResponseWriter, body []byte) {
+		if strings.Contains(string(body), "far") {
+			_, _ = fmt.Fprint(w, `{"output":`+far+`}`)
+			return
+		}
+		c, _, err := http.NewResponseController(w).Hijack()
+		must(t, err)
+		t.Cleanup(func() { _ = c.Close() }) // it never ends by itself
+		_, _ = fmt.Fprint(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+	})
+	b.register("x", s.URL, its(nil))
+	b.trust()
+	if got := textOf(b.call(s.id("x"), `{}`)); !strings.Contains(got, "it goes on in another protocol than HTTP") {
+		t.Errorf("of another protocol the model reads %q", got)
+	}
+	if got := textOf(b.call(s.id("x"), `{"a":"far"}`)); got != far {
+		t.Errorf("of an answer far inside the model reads %.200q", got)
+	}
+	status, answer := b.post("/api/tools/register", object{
+		"name": "y", "callback_url": s.URL, "parameters": json.RawMessage(strings.Repeat(`{"a":`, 101) + "1" + strings.Repeat("}", 101)),
+	})
+	if status != 422 || !strings.Contains(fmt.Sprint(answer), "nested more than 100 deep") {
+		t.Errorf("a schema that is nested deep is answered %d %v", status, answer)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"conclave/app/limit"
+	"conclave/app/tool"
 )
 
 // invalid is one row of the answer to a request that is not as it should be
@@ -154,6 +155,9 @@ func (f *form) registration() Registration {
 	if len(r.Description)+len(r.Parameters) > limit.ToolDefinition.Int() {
 		f.bad("value_error", "parameters", "description and parameters have more than "+limit.ToolDefinition.String()+
 			", the most that a model is sent of one tool")
+	}
+	if tool.Depth(r.Parameters) > maxDepth {
+		f.bad("value_error", "parameters", "lists and objects are nested more than "+strconv.Itoa(maxDepth)+" deep")
 	}
 	for field, value := range map[string]string{"source": r.Source, "role": r.Role, "callback_url": r.CallbackURL} {
 		if len(value) > maxText {

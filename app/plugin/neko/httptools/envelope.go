@@ -7,6 +7,7 @@ import (
 
 	"conclave/app/limit"
 	"conclave/app/plugin/wire"
+	"conclave/app/tool"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -15,6 +16,7 @@ import (
 const (
 	maxAnswerText = 1 << 20
 	maxValue      = 64 << 10
+	maxDepth      = 100 // lists and objects within each other; what reads the line takes few more
 )
 
 // Outcome holds the result of a call.
@@ -135,7 +137,7 @@ func (o Outcome) result() *mcp.CallToolResult {
 	text := o.Text
 	if o.Value != nil {
 		text = string(o.Value)
-		if len(text) <= maxValue { // it is in the line twice
+		if len(text) <= maxValue && tool.Depth(o.Value) <= maxDepth { // it is in the line twice
 			meta[wire.MetaResult] = o.Value
 		}
 	}

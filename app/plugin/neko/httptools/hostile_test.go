@@ -245,7 +245,7 @@ func TestHostileACallbackThatLeadsElsewhere(t *testing.T) {
 
 func TestHostileAProgramThatSendsNothingHoldsNobodyUp(t *testing.T) {
 	b := newBench(t)
-	for range 80 { // more than are open at once
+	for range 1000 { // more than are open at once, and than are given up in time
 		c, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", strings.TrimPrefix(b.address, "http://"))
 		must(t, err)
 		t.Cleanup(func() { _ = c.Close() })
