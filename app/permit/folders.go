@@ -78,35 +78,25 @@ const settingNote = "setting:"
 
 // folder returns the folder that a rule is about.
 func (g Rule) folder() (Folder, bool) {
-	if g.Permission != Filesystem || g.Effect != Allow {
-		return Folder{}, false
-	}
-	f := Folder{Setting: strings.TrimPrefix(g.Note, settingNote)}
-	for _, m := range g.Match {
-		switch m.Field {
-		case "path":
-			f.Path = m.Value
-		case "access":
-			f.Write = m.Value == "write"
-		}
-	}
-	return f, f.Path != ""
+	path, write, ok := g.place()
+	return Folder{Path: path, Write: write, Setting: strings.TrimPrefix(g.Note, settingNote)}, ok && g.Effect == Allow
 }
 
 // Folders returns the folders and files that the person let the plugin access, sorted
 // by path.
 func (g *Gate) Folders(plugin string) []Folder {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.foldersLocked(plugin)
+	return g.foldersThat(plugin, func(rule *Rule) bool { return !rule.opened() })
 }
 
-func (g *Gate) foldersLocked(plugin string) []Folder {
+// foldersThat returns the folders of the rules that which reports.
+func (g *Gate) foldersThat(plugin string, which func(*Rule) bool) []Folder {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	found := map[string]Folder{}
 	g.rulesLocked()
 	for _, rule := range g.ofPlugin[plugin] {
 		f, ok := rule.folder()
-		if !ok {
+		if !ok || !which(rule) {
 			continue
 		}
 		if before, twice := found[f.Path]; twice {
@@ -155,7 +145,8 @@ func (g *Gate) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder
 // when it has none.
 func (g *Gate) RevokeFolder(ctx context.Context, plugin, path string) error {
 	path = resolved(g.expand(path))
-	if !slices.ContainsFunc(g.Folders(plugin), func(f Folder) bool { return f.Path == path }) {
+	if !slices.ContainsFunc(slices.Concat(g.Folders(plugin), g.Opened(plugin)),
+		func(f Folder) bool { return f.Path == path }) {
 		return fault.New(fault.NotFound, "permit.folder", plugin+" was not given "+path+".",
 			"conclave plugins show "+plugin+" lists what it was given.")
 	}
@@ -198,8 +189,9 @@ func (g *Gate) settingFolders(plugin string) []Folder {
 // dropFolders revokes the rules of folders that which reports.
 func (g *Gate) dropFolders(ctx context.Context, plugin string, which func(Folder) bool) error {
 	_, err := g.revokeRules(ctx, plugin, func(rule *Rule) bool {
-		f, folder := rule.folder() // what was said of files as a whole has none
-		return rule.Permission == Filesystem && (!folder || which(f))
+		path, write, ok := rule.place() // what was said of files as a whole has none
+		return rule.Permission == Filesystem &&
+			(!ok || which(Folder{Path: path, Write: write, Setting: strings.TrimPrefix(rule.Note, settingNote)}))
 	})
 	return err
 }

@@ -37,7 +37,7 @@ func (g *Gate) Connect(ctx context.Context, c Connection) (d Decision, private b
 		return Decision{Effect: Deny, By: "built-in", Why: "it names no host", Reason: "it names no host"}, false
 	}
 	call, private := g.connecting(c, host)
-	d = g.Decide(ctx, call)
+	d = g.Decide(ctx, call).asAsked()
 	return d, d.Effect == Allow && private
 }
 
@@ -118,12 +118,16 @@ func (g Rule) host() (string, bool) {
 	return host, true
 }
 
-// permissionRule is the rule that an answer about a connection asks for: about its host
-// and no other.
+// permissionRule is the rule that an answer about a connection or a file asks for: about
+// its host or folder and no other.
 func permissionRule(call Call, p Request, a Answer) Rule {
 	rule := Rule{
 		Effect: a.Effect, Plugin: call.Tool.Plugin, Permission: call.Permission, Scope: a.Scope, MadeFrom: p.ID,
-		Match: []Match{{Field: hostField, Op: HostIs, Value: hostAsked(&call)}},
+	}
+	if call.Permission == Filesystem {
+		rule = openingRule(&call, rule)
+	} else {
+		rule.Match = []Match{{Field: hostField, Op: HostIs, Value: hostAsked(&call)}}
 	}
 	if a.Scope == ThisAnswer || a.Scope == ThisChat {
 		rule.Conversation, rule.Turn = call.Conversation, call.Turn
@@ -140,22 +144,32 @@ func hostAsked(call *Call) string {
 	return host
 }
 
+// describePermission fills in what a person is asked about a permission in use.
+func (g *Gate) describePermission(p *Request, call *Call, r ruling) {
+	if call.Permission == Filesystem {
+		g.describeOpening(p, call)
+	} else {
+		g.describeConnection(p, call)
+	}
+	if r.once {
+		return
+	}
+	if call.Turn != "" {
+		p.Scopes = append(p.Scopes, ThisAnswer)
+	}
+	if call.Conversation != "" {
+		p.Scopes = append(p.Scopes, ThisChat)
+	}
+	p.Scopes = append(p.Scopes, UntilQuit, Always)
+}
+
 // describeConnection fills in what a person is asked about a connection.
-func (g *Gate) describeConnection(p *Request, call *Call, r ruling) {
+func (g *Gate) describeConnection(p *Request, call *Call) {
 	host := hostAsked(call)
 	p.Title = p.PluginName + " wants to connect to " + shownHost(host)
 	p.Reach = "It can send to that host whatever it knows, and read what the host answers."
 	if isNear(host) {
 		p.Reach = "This address is of this computer or its own network. " + p.Reach
-	}
-	if !r.once {
-		if call.Turn != "" {
-			p.Scopes = append(p.Scopes, ThisAnswer)
-		}
-		if call.Conversation != "" {
-			p.Scopes = append(p.Scopes, ThisChat)
-		}
-		p.Scopes = append(p.Scopes, UntilQuit, Always)
 	}
 	p.History = "Not allowed before."
 	if u := g.uses[p.Tool]; u.Times > 0 {

@@ -404,6 +404,9 @@ const unusedTime = 90 * 24 * time.Hour
 // name matches a refusal and never a permission.
 func (c *check) matches(g *Rule) bool {
 	r := c.call
+	if g.Permission == Filesystem && !g.aboutFiles(r) {
+		return false
+	}
 	// First what tells most rules apart. Of one that cannot be read nothing is known.
 	if g.broken && g.Effect == Allow || !g.broken && !c.arguments.meets(g.conditions, g.Effect) {
 		return false

@@ -68,7 +68,7 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 		p.Origins, p.Here = c.origins, c.here()
 	}
 	if call.Permission != "" {
-		g.describeConnection(&p, call, r)
+		g.describePermission(&p, call, r)
 		return p
 	}
 	if !r.once {

@@ -223,6 +223,9 @@ func (g *Gate) permissionsLocked(plugin string) (granted, denied []string) {
 			}
 			continue
 		}
+		if rule.opened() { // opens no sandbox
+			continue
+		}
 		if _, folder := rule.folder(); rule.Permission != Filesystem || rule.Effect == Deny || folder {
 			said[rule.Permission] = rule.Effect
 		}
@@ -248,6 +251,9 @@ func Sentence(g Rule, pluginName string) string {
 	}
 	name := cmp.Or(pluginName, g.Plugin)
 	if g.Permission != "" {
+		if sentence, ok := g.openingSentence(name); ok {
+			return sentence
+		}
 		if f, ok := g.folder(); ok {
 			return name + " may " + f.Sentence()
 		}

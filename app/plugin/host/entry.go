@@ -159,7 +159,8 @@ func (e *entry) snapshot() plugin.Status {
 		s.Notes = slices.Concat(s.Notes, registered(s.Manifest, len(s.Tools), e.reasonsNow(), granted))
 	}
 	e.mu.Unlock()
-	s.Granted, s.Denied, s.Folders = granted, denied, e.h.o.Gate.Folders(e.id)
+	s.Granted, s.Denied = granted, denied
+	s.Folders = slices.Concat(e.h.o.Gate.Folders(e.id), e.h.o.Gate.Opened(e.id))
 	s.Hosts = e.h.o.Gate.Hosts(e.id)
 	s.Refused = standing(s.Refused, granted, s.Folders)
 	s.Enabled = maps.Clone(s.Enabled)

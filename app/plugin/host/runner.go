@@ -255,6 +255,9 @@ func (r *runner) start(ctx context.Context, v version, src plugin.Source,
 		return nil, err
 	}
 	start.ApplyPermissions(&spec)
+	if !r.e.preview {
+		spec.Open = r.openFile
+	}
 	if err := resolve(&spec, src, r.h.o.Data); err != nil {
 		return nil, err
 	}

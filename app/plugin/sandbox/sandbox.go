@@ -37,6 +37,13 @@ type Spec struct {
 	Held  bool
 	Spawn bool // may start other programs
 
+	// Open decides about a file or folder that the process may not open by itself and asks
+	// for; nil: nobody is asked. path has its links resolved, its last part may not exist
+	// yet. It may block until ctx ends.
+	Open func(ctx context.Context, path string, write bool) Opening `json:"-"`
+	// Opens says that such files are opened by the launcher. The launcher sets it.
+	Opens bool
+
 	Memory    int64 // RLIMIT_DATA in bytes; 0 = the default of its kind
 	FileBytes int64 // RLIMIT_FSIZE in bytes
 	Files     uint64
@@ -48,6 +55,16 @@ type Spec struct {
 	// 0 = the default, which is enough for whatever has nothing to shut down.
 	Patience time.Duration
 }
+
+// Opening is a decision about a file.
+type Opening int
+
+// The decisions.
+const (
+	NotAsked Opening = iota // nobody decided: it is as the sandbox has it
+	Refused
+	Opened // it is opened for the process
+)
 
 // ScriptMemory is the default of Memory for a "js" worker. It leaves the Go runtime
 // room in addition to the engine's heap of 64 MiB; with less than 128 MiB its start

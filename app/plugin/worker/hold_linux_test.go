@@ -1,11 +1,16 @@
 package worker
 
 import (
+	"bufio"
+	"context"
 	"io"
 	"net"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
+	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/worker/confine"
 )
 
@@ -157,5 +162,52 @@ func TestAttackAProcessConnectsToItsProxyAndNowhereElse(t *testing.T) {
 		if !strings.Contains(strings.Join(want, "\n"), end) || end == "" {
 			t.Errorf("%s: %q, want %q", name, end, want)
 		}
+	}
+}
+
+func BenchmarkStartToReadyPythonThatIsAnswered(b *testing.B) {
+	spec := python(b, "import sys\nsys.stdin.read()")
+	spec.Open = func(context.Context, string, bool) sandbox.Opening { return sandbox.Refused }
+	benchmarkStart(b, spec)
+}
+
+// BenchmarkOpen measures a file that a process opens by itself, and one that is opened
+// for it, as a program that knows how to ask has it: in Python, without its overhead.
+func BenchmarkOpen(b *testing.B) {
+	if !confine.CanOpen() {
+		b.Skip("this system opens no files for a process")
+	}
+	for name, place := range map[string]string{"by itself": "/usr/lib", "for it": b.TempDir()} {
+		b.Run(name, func(b *testing.B) {
+			file := place + "/os-release"
+			if place != "/usr/lib" {
+				must(b, os.WriteFile(file, nil, 0o600))
+			}
+			spec := python(b, `
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None)
+path, how, n = sys.argv[1].encode(), struct.pack("=QQQ", 0, 0, 0), int(sys.argv[2])
+number, third = (437, how) if sys.argv[3] == "asks" else (257, ctypes.c_long(0))
+for _ in range(n):
+    os.close(libc.syscall(ctypes.c_long(number), ctypes.c_long(-100), path, third, ctypes.c_size_t(24)))
+print("over", flush=True)
+sys.stdin.read()`)
+			does := "asks"
+			if place == "/usr/lib" {
+				does = "opens"
+			}
+			spec.Argv = append(spec.Argv, file, strconv.Itoa(b.N), does)
+			spec.Open = func(context.Context, string, bool) sandbox.Opening { return sandbox.Opened }
+			p := begin(b, launcher(b), spec)
+			lines := bufio.NewReader(p.Wire())
+			for _, want := range []string{"ready\n", "over\n"} {
+				if line, err := lines.ReadString('\n'); err != nil || line != want {
+					b.Fatalf("%q, %v: %s", line, err, p.Stderr())
+				}
+				if want == "ready\n" {
+					b.ResetTimer()
+				}
+			}
+		})
 	}
 }

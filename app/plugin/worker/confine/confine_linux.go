@@ -124,7 +124,7 @@ func execute(spec sandbox.Spec, landlock int) error {
 	// Nothing but the three streams goes over. Kernels before 5.11 do not know
 	// the flag; there Go's own descriptors close on exec anyway.
 	_ = unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
-	if spec.Held {
+	if spec.Held || spec.Opens {
 		syscall.CloseOnExec(holdDescriptor)
 	}
 	// Late: what this program, and not that one, still took would count.
@@ -132,7 +132,8 @@ func execute(spec sandbox.Spec, landlock int) error {
 		return err
 	}
 	if err := filterThread(filterOptions{
-		sockets: spec.Sockets, proxied: spec.Proxy != "", held: spec.Held, spawn: spec.Spawn, exec: true,
+		sockets: spec.Sockets, proxied: spec.Proxy != "", held: spec.Held, opens: spec.Opens, spawn: spec.Spawn,
+		exec:   true,
 		writes: len(spec.Write) > 0, paths: true, pid: os.Getpid(),
 	}); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package confine
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"conclave/app/plugin/sandbox"
 
 	"golang.org/x/sys/unix"
 )
@@ -70,23 +73,37 @@ type reply struct {
 	flags uint32
 }
 
-// Hold makes the connections of a process whose spec says Held, until over is
-// closed, once it has ended. from is the other end of its descriptor 4. Whatever the process
-// connects to is refused but proxy, to which Hold connects its socket itself: nothing
+// Held is what is done for a process whose spec says Held or Opens.
+type Held struct {
+	// Proxy is where its sockets are connected to.
+	Proxy netip.AddrPort
+	// Open is that of the spec.
+	Open func(ctx context.Context, path string, write bool) sandbox.Opening
+}
+
+// Hold answers the calls of a process whose spec says Held or Opens, until over is
+// closed, once it has ended. from is the other end of its descriptor 4.
+//
+// Whatever the process connects to is refused but the proxy, to which Hold connects its
+// socket itself; a file it asks for is opened here and put into the process. So nothing
 // that the process changes meanwhile leads elsewhere.
-func Hold(from *net.UnixConn, proxy netip.AddrPort, over <-chan struct{}) error {
+func Hold(from *net.UnixConn, h Held, over <-chan struct{}) error {
 	listener, err := receive(from)
 	if err != nil {
 		return err
 	}
-	go func() { // ends with over
+	ctx, cancel := context.WithCancel(context.Background()) // its own: over ends it
+	go func() {                                             // ends with over
 		<-over
+		cancel()
 		_ = listener.Close()
 	}()
 	raw, err := listener.SyscallConn()
 	if err != nil {
 		return err
 	}
+	o := openings{listener: raw, ask: h.Open}
+	defer o.wait()
 	for {
 		var n notice
 		var failed error
@@ -114,17 +131,39 @@ func Hold(from *net.UnixConn, proxy netip.AddrPort, over <-chan struct{}) error 
 		case failed != nil:
 			return nil //nolint:nilerr // the process is gone
 		}
-		answer := reply{id: n.id}
-		if err := connect(raw, n, proxy); err != nil {
-			answer.errno = -int32(unix.EACCES)
-			if e, ok := errors.AsType[unix.Errno](err); ok {
-				answer.errno = -int32(e)
-			}
+		if n.number == unix.SYS_OPENAT2 {
+			o.begin(ctx, n)
+			continue
 		}
-		_ = raw.Control(func(fd uintptr) { // fails for a process that is gone
-			_ = control(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&answer))
-		})
+		send(raw, n, 0, connect(raw, n, h.Proxy))
 	}
+}
+
+// listening is what calls are heard and answered on.
+type listening interface{ Control(func(fd uintptr)) error }
+
+// send answers a call. It fails for a process that is gone, which nobody needs to know.
+func send(listener listening, n notice, flags uint32, err error) {
+	answer := reply{id: n.id, flags: flags}
+	if err != nil {
+		answer.errno = -int32(unix.EACCES)
+		if e, ok := errors.AsType[unix.Errno](err); ok {
+			answer.errno = -int32(e)
+		}
+	}
+	_ = listener.Control(func(fd uintptr) {
+		_ = control(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&answer))
+	})
+}
+
+// waits reports whether the process of a notice still waits for its answer: only then is
+// it sure that what was read was its own, and not of one that has its number since.
+func waits(listener listening, n notice) bool {
+	var valid error
+	err := listener.Control(func(fd uintptr) {
+		valid = control(fd, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&n.id))
+	})
+	return err == nil && valid == nil
 }
 
 // receive takes the listener that a process sends.
@@ -158,7 +197,7 @@ func control(fd uintptr, request uintptr, argument unsafe.Pointer) error {
 }
 
 // connect does what the connect(2) of a notice asks for, if it is for proxy.
-func connect(listener interface{ Control(func(uintptr)) error }, n notice, proxy netip.AddrPort) error {
+func connect(listener listening, n notice, proxy netip.AddrPort) error {
 	const longest = unix.SizeofSockaddrAny
 	if n.arguments[2] > longest {
 		return unix.EINVAL
@@ -181,12 +220,7 @@ func connect(listener interface{ Control(func(uintptr)) error }, n notice, proxy
 		return err
 	}
 	defer func() { _ = unix.Close(socket) }()
-	// Only now is it sure that all this was of the process that asks, and not of one
-	// that has its number since.
-	var valid error
-	if err := listener.Control(func(fd uintptr) {
-		valid = control(fd, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&n.id))
-	}); err != nil || valid != nil {
+	if !waits(listener, n) {
 		return unix.EACCES
 	}
 	if to, ok := addressOf(address); !ok || to != proxy {

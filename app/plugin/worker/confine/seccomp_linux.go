@@ -16,6 +16,7 @@ type filterOptions struct {
 	sockets bool // Internet sockets may be opened
 	proxied bool // and connect to one address, over TCP
 	held    bool // and are connected by the launcher
+	opens   bool // the launcher opens files
 	spawn   bool // processes may be started, and signalled
 	exec    bool // this process may become another program
 	writes  bool // there are files of its own
@@ -178,6 +179,9 @@ func rules(o filterOptions) []rule {
 		rule{call: unix.SYS_FALLOCATE, unless: anyOf(1, 0), answer: errno(unix.EOPNOTSUPP)},
 	)
 
+	if o.opens {
+		deny(answerAsk, unix.SYS_OPENAT2)
+	}
 	if !o.paths {
 		deny(eacces, pathCalls...)
 		deny(eacces, archPathCalls...)
@@ -418,7 +422,7 @@ func answer(a uint32) unix.SockFilter {
 // filterThread puts the filter on this thread, filterAllThreads on all of the
 // process's. No new privileges must have been given up before.
 func filterThread(o filterOptions) error {
-	if o.held {
+	if o.held || o.opens {
 		return filterHeld(o)
 	}
 	_, err := install(o, 0)
@@ -446,7 +450,7 @@ func filterHeld(o filterOptions) error {
 		return err
 	}
 	if err := unix.Sendmsg(holdDescriptor, []byte{0}, unix.UnixRights(fd), nil, 0); err != nil {
-		return fmt.Errorf("have Conclave hold the network: %w", err)
+		return fmt.Errorf("have Conclave answer its calls: %w", err)
 	}
 	return nil
 }

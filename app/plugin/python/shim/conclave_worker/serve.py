@@ -14,7 +14,7 @@ from _thread import allocate_lock, get_ident, stack_size, start_new_thread
 
 import conclave_worker
 
-from . import VERSION, codec, problems, results, streams, walls
+from . import VERSION, codec, files, problems, results, streams, walls
 from .call import BadArguments, Call
 from .clock import Clock
 from .pool import Pool
@@ -96,6 +96,7 @@ class Worker:
 
         self._clock.add("load", time.monotonic() + limit, stuck)
         walls.install(self.config)
+        files.install()
         if "HTTP_PROXY" in os.environ:
             from . import outward
 

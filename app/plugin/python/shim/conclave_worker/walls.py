@@ -70,6 +70,21 @@ def take():
     return [{"permission": permission, "path": path, "write": write, "loading": not late} for (permission, path, write), late in found]
 
 
+def let(path):
+    """Forgets that a file was refused: it was opened after all."""
+    path = os.path.realpath(path)
+    folder = path if os.path.isdir(path) else os.path.dirname(path)
+    with _lock:
+        for write in (False, True):
+            _refused.pop(("filesystem", folder, write), None)
+
+
+def askable(path):
+    """Says whether a person may be asked about a path that was refused."""
+    path = os.path.abspath(path)
+    return _loaded and not (path + os.sep).startswith(_SYSTEM) and (os.sep + ".") not in path
+
+
 def _roots(paths):
     return tuple(path.rstrip(os.sep) + os.sep for path in paths or ())
 

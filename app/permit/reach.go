@@ -1,0 +1,205 @@
+package permit
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"conclave/app/tool"
+)
+
+// opening is the name of the tool that the opening of a file is shown as; no tool has it.
+const opening = "(files)"
+
+// Opening is a file or folder outside of a plugin's own that its process wants to open.
+type Opening struct {
+	Plugin string
+	Path   string // absolute, links resolved; the last part may not exist yet
+	Write  bool
+	Behalf Call // the call that the plugin is working on, as far as that is known
+}
+
+// openingArguments are what a person is asked about, and what rules compare.
+type openingArguments struct {
+	Path   string `json:"path"`           // the folder, or the file where no plugin may have its folder
+	File   string `json:"file,omitempty"` // in it
+	Access string `json:"access"`         // read or write
+}
+
+// Open decides about a file that a plugin's process wants to open and that its sandbox
+// does not let it open. It may ask. at is the folder or file that this is about; empty for
+// a path that no plugin is given, about which nobody is asked.
+func (g *Gate) Open(ctx context.Context, o Opening) (d Decision, at string) {
+	if g.usable(o.Plugin, Filesystem) != nil {
+		return Decision{}, ""
+	}
+	at, file, ok := g.askedPlace(o.Path)
+	if !ok {
+		return Decision{}, ""
+	}
+	arguments, err := json.Marshal(openingArguments{at, file, access(o.Write)})
+	if err != nil {
+		return Decision{}, ""
+	}
+	capabilities := []Capability{ReadFiles}
+	if o.Write {
+		capabilities = append(capabilities, WriteFiles)
+	}
+	d = g.Decide(ctx, Call{
+		ID: newID("opening"), Caller: Caller("plugin:" + o.Plugin), Permission: Filesystem,
+		Tool:      tool.Tool{Plugin: o.Plugin, Name: opening, Title: "open files", Digest: opening},
+		Arguments: arguments, Capabilities: capabilities,
+		Conversation: o.Behalf.Conversation, Turn: o.Behalf.Turn, Asker: o.Behalf.Asker, Taint: o.Behalf.Taint,
+	})
+	return d.asAsked(), at
+}
+
+// asAsked is a decision about something that is done as it was asked for or not at all.
+func (d Decision) asAsked() Decision {
+	if d.Edited {
+		d.Effect, d.Reason = Deny, "the person changed what was asked for, which cannot be done"
+	}
+	return d
+}
+
+func access(write bool) string {
+	if write {
+		return "write"
+	}
+	return "read"
+}
+
+// askedPlace returns what is asked about for a path: the folder that it is or lies in, or
+// the file alone where no plugin is given its folder.
+func (g *Gate) askedPlace(path string) (at, file string, ok bool) {
+	folder, file := path, ""
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		folder, file = filepath.Dir(path), filepath.Base(path)
+	}
+	if plain(path) != path || len(path) > maxPath { // a person could not judge it
+		return "", "", false
+	}
+	if at, err := g.GrantablePath(folder); err == nil && at == folder && !g.isHidden(path) {
+		return folder, file, true
+	}
+	if at, err := g.GrantablePath(path); err == nil && at == path {
+		return path, "", true
+	}
+	return "", "", false
+}
+
+// isHidden reports whether a part of a path in the home folder begins with a dot.
+func (g *Gate) isHidden(path string) bool {
+	home := resolved(g.home)
+	return g.home != "" && under(home, path) && hidden(home, path)
+}
+
+// place returns the folder or file that a rule is about, whatever it says of it.
+func (g Rule) place() (path string, write, ok bool) {
+	if g.Permission != Filesystem {
+		return "", false, false
+	}
+	for _, m := range g.Match {
+		switch m.Field {
+		case "path":
+			path = m.Value
+		case "access":
+			write = m.Value == access(true)
+		}
+	}
+	return path, write, path != ""
+}
+
+// opened reports whether a rule is about files that Conclave opens for a plugin, one by
+// one: it was made from such a question, and opens no sandbox.
+func (g Rule) opened() bool { return g.Permission == Filesystem && g.MadeFrom != "" }
+
+// aboutFiles reports whether a rule about files is about this opening. Who may write may
+// read; who may not read may not write.
+func (g Rule) aboutFiles(call *Call) bool {
+	var asked openingArguments
+	if json.Unmarshal(call.Arguments, &asked) != nil || asked.Path == "" {
+		return g.Effect != Allow
+	}
+	at, write, ok := g.place()
+	if !ok {
+		return g.Effect != Allow
+	}
+	if !under(at, filepath.Join(asked.Path, asked.File)) {
+		return false
+	}
+	wants := asked.Access == access(true)
+	if g.Effect == Allow {
+		return write || !wants
+	}
+	return wants || !write
+}
+
+// openingRule is the rule that an answer about a file asks for: about its folder.
+func openingRule(call *Call, rule Rule) Rule {
+	var asked openingArguments
+	_ = json.Unmarshal(call.Arguments, &asked) // made by Open; an empty path allows nothing
+	rule.Match = []Match{
+		{Field: "path", Op: PathUnder, Value: asked.Path}, {Field: "access", Op: Equals, Value: asked.Access},
+	}
+	return rule
+}
+
+// describeOpening fills in what a person is asked about a file.
+func (g *Gate) describeOpening(p *Request, call *Call) {
+	var asked openingArguments
+	_ = json.Unmarshal(call.Arguments, &asked) // made by Open
+	place, verb := g.short(asked.Path), "read"
+	p.Reach = "A yes lets it read that folder and what is below it."
+	if asked.Access == access(true) {
+		verb = "read and write"
+		p.Reach = "A yes lets it read, change and make files in that folder and below it."
+	}
+	p.Title = p.PluginName + " wants to " + verb + " " + place
+	if asked.File != "" {
+		p.Reach = "It is opening " + asked.File + ". " + p.Reach
+	} else if info, err := os.Stat(asked.Path); err == nil && !info.IsDir() {
+		p.Reach = "A yes is for that file alone."
+	}
+	p.History = "Not allowed before."
+	if u := g.uses[p.Tool]; u.Times > 0 {
+		p.History = "It was let into folders before."
+	}
+}
+
+// short is a path as a person reads it: from the home folder, where it lies in that.
+func (g *Gate) short(path string) string {
+	if home := resolved(g.home); g.home != "" && under(home, path) {
+		if rel, err := filepath.Rel(home, path); err == nil {
+			return rel
+		}
+	}
+	return path
+}
+
+// Opened returns the folders and files that Conclave opens for the plugin when it asks
+// for them, for as long as Conclave runs or always, sorted by path. They are none of
+// Folders: its process cannot open them by itself.
+func (g *Gate) Opened(plugin string) []Folder {
+	return g.foldersThat(plugin, func(rule *Rule) bool {
+		return rule.opened() && (rule.Scope == Always || rule.Scope == UntilQuit)
+	})
+}
+
+// openingSentence is the sentence of a rule about files that Conclave opens, without its
+// full stop.
+func (g Rule) openingSentence(name string) (string, bool) {
+	path, write, ok := g.place()
+	if !ok || !g.opened() {
+		return "", false
+	}
+	verb := "read files in "
+	if write {
+		verb = "read and write files in "
+	}
+	may := map[Effect]string{Allow: " may ", Ask: " has to ask each time to ", Deny: " may not "}[cmp.Or(g.Effect, Ask)]
+	return name + may + verb + path + strings.TrimSuffix(", "+ruleScope(g.Scope), ", always"), true
+}

@@ -1,0 +1,30 @@
+package host
+
+import (
+	"cmp"
+	"context"
+
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
+)
+
+// openFile decides about a file that the process may not open by itself. What is refused is
+// on the plugin's card and in its log.
+func (r *runner) openFile(ctx context.Context, path string, write bool) sandbox.Opening {
+	id := cmp.Or(r.e.settingsOf, r.e.id)
+	d, at := r.h.o.Gate.Open(ctx, permit.Opening{Plugin: id, Path: path, Write: write, Behalf: r.h.Behalf(id)})
+	switch {
+	case at == "":
+		return sandbox.NotAsked
+	case d.Effect == permit.Allow:
+		return sandbox.Opened
+	}
+	r.e.refused([]plugin.Refusal{{Permission: permit.Filesystem, Path: at, Write: write}})
+	what := "read files in "
+	if write {
+		what = "write files in "
+	}
+	r.h.WriteLog(r.e.id, "warn", "It was not let "+what+at+": "+d.Reason+".")
+	return sandbox.Refused
+}

@@ -1,0 +1,309 @@
+//go:build linux
+
+package hosttest
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"conclave/app/chat"
+	"conclave/app/permit"
+	"conclave/app/testkit"
+	"conclave/app/tool"
+)
+
+// openers is a plugin that opens files in every way that a plugin in Python can.
+const openers = `
+import ctypes, errno, os, pathlib, shutil, struct, threading
+
+def read(path: str) -> str:
+    "Read a file."
+    with open(path) as f:
+        return f.read()
+
+def read_by_path(path: str) -> str:
+    "Read a file as pathlib does."
+    return pathlib.Path(path).read_text()
+
+def listing(path: str) -> str:
+    "List a folder."
+    names = sorted(os.listdir(path))
+    walked = sorted(name for _, folders, files in os.walk(path) for name in folders + files)
+    return " ".join(names) + " / " + " ".join(walked)
+
+def write(path: str, text: str) -> str:
+    "Write a file."
+    with open(path, "w") as f:
+        f.write(text)
+    return "written"
+
+def add(path: str, text: str) -> str:
+    "Add to a file."
+    fd = os.open(path, os.O_WRONLY | os.O_APPEND)
+    os.write(fd, text.encode())
+    os.close(fd)
+    return "added"
+
+def link(path: str) -> str:
+    "Make a link in its own folder, and read through it."
+    here = os.path.join(os.environ["HOME"], "link")
+    if os.path.lexists(here):
+        os.unlink(here)
+    os.symlink(path, here)
+    with open(here) as f:
+        return f.read()
+
+def process() -> int:
+    "Say which process this is."
+    return os.getpid()
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+def ask(path: bytes, flags: int, resolve: int = 0, at: int = -100) -> str:
+    how = ctypes.create_string_buffer(struct.pack("=QQQ", flags, 0, resolve), 24)
+    fd = libc.syscall(ctypes.c_long(437), ctypes.c_long(at), path, how, ctypes.c_size_t(24))
+    if fd < 0:
+        return errno.errorcode[ctypes.get_errno()]
+    if flags & os.O_DIRECTORY:
+        return " ".join(sorted(os.listdir(fd)))
+    with os.fdopen(fd, "rb") as f:
+        return f.read().decode()
+
+def raw(path: str, flags: int = 0, resolve: int = 0) -> str:
+    "Ask past every library."
+    return ask(path.encode(), flags, resolve)
+
+def below(folder: str, name: str) -> str:
+    "Ask for a folder, and then for something from there on."
+    how = ctypes.create_string_buffer(struct.pack("=QQQ", os.O_RDONLY | os.O_DIRECTORY, 0, 0), 24)
+    fd = libc.syscall(ctypes.c_long(437), ctypes.c_long(-100), folder.encode(), how, ctypes.c_size_t(24))
+    if fd < 0:
+        return errno.errorcode[ctypes.get_errno()]
+    try:
+        return ask(name.encode(), 0, at=fd) + " " + str(os.open(name, os.O_RDONLY, dir_fd=fd))
+    except OSError as e:
+        return errno.errorcode[e.errno]
+
+def changing(good: str, bad: str) -> str:
+    "Ask for one file while a thread changes the name, and the link that it names, to another's."
+    own = os.environ["HOME"]
+    a, b, here = (os.path.join(own, n) for n in ("a", "b", "here"))
+    for link, to in ((a, good), (b, bad)):
+        if not os.path.lexists(link):
+            os.symlink(to, link)
+    size = max(len(good), len(bad), len(here)) + 1
+    memory = ctypes.create_string_buffer(good.encode(), size)
+    over = False
+    def flip():
+        while not over:
+            for text in (bad, good, here):
+                ctypes.memmove(memory, text.encode() + b"\0", len(text) + 1)
+            for link in (a, b):
+                temporary = here + ".new"
+                os.symlink(os.readlink(link), temporary)
+                os.rename(temporary, here)
+    t = threading.Thread(target=flip)
+    t.start()
+    seen = set()
+    try:
+        for _ in range(60):
+            how = ctypes.create_string_buffer(struct.pack("=QQQ", 0, 0, 0), 24)
+            fd = libc.syscall(ctypes.c_long(437), ctypes.c_long(-100), memory, how, ctypes.c_size_t(24))
+            if fd < 0:
+                seen.add(errno.errorcode[ctypes.get_errno()])
+                continue
+            with os.fdopen(fd, "rb") as f:
+                seen.add(f.read().decode())
+    finally:
+        over = True
+        t.join()
+    return " ".join(sorted(seen))
+`
+
+// archive is a host with that plugin, approved, and a folder of the person's with a letter.
+func archive(t *testing.T) (c *core, letters, outside string) {
+	t.Helper()
+	c = open(t, t.TempDir(), t.TempDir())
+	if has := c.launcher.Confinement(); has.Level != "process+landlock" || has.Network != "" {
+		t.Skip("this system holds no process:", has)
+	}
+	c.write("notes.py", openers)
+	c.approved("notes")
+	home := t.TempDir()
+	letters, outside = filepath.Join(home, "Letters"), filepath.Join(home, "Other")
+	for path, text := range map[string]string{
+		"Letters/a.txt": "dear a", "Letters/old/b.txt": "dear b", "Other/secret.txt": "the secret",
+	} {
+		path = filepath.Join(home, path)
+		must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		must(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	return c, letters, outside
+}
+
+// object is arguments of a call.
+func object(t *testing.T, names ...string) string {
+	t.Helper()
+	values := map[string]string{}
+	for i := 0; i < len(names); i += 2 {
+		values[names[i]] = names[i+1]
+	}
+	text, err := json.Marshal(values)
+	must(t, err)
+	return string(text)
+}
+
+// asks makes a call that a person is asked about once, and answers.
+func (c *core) asks(id, arguments, title string, a permit.Answer) string {
+	c.t.Helper()
+	ended := make(chan tool.Result)
+	go func() { ended <- c.call(id, arguments) }() // ends with the answer
+	var requests []permit.Request
+	testkit.Until(c.t, "a request", func() bool { requests = c.gate.Requests(); return len(requests) == 1 })
+	if r := requests[0]; !strings.HasSuffix(r.Title, title) || r.Plugin != "notes" {
+		c.t.Errorf("%s: asked %q, want %q: %+v", id, r.Title, title, r)
+	}
+	must(c.t, c.gate.Answer(c.t.Context(), requests[0].ID, requests[0].Nonce, a))
+	r := <-ended
+	return strings.TrimSpace(chat.TextOf(r.Content) + " " + r.Error)
+}
+
+func TestAFolderIsAskedForAtTheMomentItIsUsed(t *testing.T) {
+	t.Parallel()
+	c, letters, _ := archive(t)
+	t.Cleanup(c.gate.Attach())
+	letter := object(t, "path", filepath.Join(letters, "a.txt"))
+	process := c.said("notes:process", "{}")
+	once, always := permit.Answer{Effect: permit.Allow, Scope: permit.Once},
+		permit.Answer{Effect: permit.Allow, Scope: permit.Always}
+	reads, writes := " wants to read "+letters, " wants to read and write "+letters
+
+	no := permit.Answer{Effect: permit.Deny, Reason: "Not today"}
+	got := c.asks("notes:read", letter, reads, no)
+	if !strings.Contains(got, "Permission denied") || !strings.Contains(got, "may not read files in "+letters) {
+		t.Errorf("denied: %q", got)
+	}
+	s, err := c.host.Status("notes")
+	must(t, err)
+	if len(s.Refused) != 1 || s.Refused[0].Path != letters || s.Refused[0].Write {
+		t.Errorf("the card says that it was refused %+v", s.Refused)
+	}
+	for _, id := range []string{"notes:read", "notes:read_by_path", "notes:raw"} {
+		if got := c.asks(id, letter, reads, once); got != "dear a" {
+			t.Errorf("%s: %q", id, got)
+		}
+	}
+	if got := c.asks("notes:read", letter, reads, always); got != "dear a" {
+		t.Errorf("always: %q", got)
+	}
+	for _, one := range []struct{ id, path, want string }{
+		{"notes:read", "a.txt", "dear a"}, {"notes:read", "old/b.txt", "dear b"}, {"notes:link", "old/b.txt", "dear b"},
+		{"notes:listing", "", "a.txt old / a.txt b.txt old"},
+	} {
+		if got := c.said(one.id, object(t, "path", filepath.Join(letters, one.path))); got != one.want {
+			t.Errorf("%s of %s: %q, want %q", one.id, one.path, got, one.want)
+		}
+	}
+	text := []string{"path", filepath.Join(letters, "new.txt"), "text", "dear c"}
+	if got := c.asks("notes:write", object(t, text...), writes, always); got != "written" {
+		t.Errorf("write: %q", got)
+	}
+	if got := c.said("notes:add", object(t, text...)); got != "added" {
+		t.Errorf("add: %q", got)
+	}
+	if written, err := os.ReadFile(filepath.Join(letters, "new.txt")); err != nil || string(written) != "dear cdear c" {
+		t.Errorf("the file holds %q, %v", written, err)
+	}
+	if s, err = c.host.Status("notes"); err != nil || len(s.Folders) != 1 || s.Folders[0].Path != letters ||
+		!s.Folders[0].Write || len(s.Refused) != 0 {
+		t.Errorf("the card has the folders %+v and refused %+v, %v", s.Folders, s.Refused, err)
+	}
+	if after := c.said("notes:process", "{}"); after != process {
+		t.Errorf("the process %s was started again as %s for a folder", process, after)
+	}
+	must(t, c.gate.RevokeFolder(t.Context(), "notes", letters))
+	if got := c.asks("notes:read", letter, reads, no); !strings.Contains(got, "Permission denied") {
+		t.Errorf("taken back: %q", got)
+	}
+}
+
+func TestAttackAPluginOpensWhatNobodyLetItOpen(t *testing.T) {
+	t.Parallel()
+	c, letters, outside := archive(t)
+	t.Cleanup(c.gate.Attach())
+	letter, secret := filepath.Join(letters, "a.txt"), filepath.Join(outside, "secret.txt")
+	always := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
+	if got := c.asks("notes:read", object(t, "path", letter), " wants to read "+letters, always); got != "dear a" {
+		t.Fatal(got)
+	}
+	// Where a link leads is asked about, and so is what ".." leads to, in the system's order.
+	must(t, os.Symlink(secret, filepath.Join(letters, "to.txt")))
+	must(t, os.Symlink(outside, filepath.Join(letters, "sub")))
+	must(t, os.Symlink(filepath.Join(letters, "nothing"), filepath.Join(letters, "dangling")))
+	no := permit.Answer{Effect: permit.Deny}
+	for _, path := range []string{"to.txt", "sub/secret.txt", "../Other/secret.txt", "sub/../Other/secret.txt"} {
+		arguments := object(t, "path", letters+"/"+path)
+		for _, id := range []string{"notes:raw", "notes:link"} {
+			if got := c.asks(id, arguments, " wants to read "+outside, no); strings.Contains(got, "the secret") {
+				t.Errorf("%s of %s: %q", id, path, got)
+			}
+		}
+	}
+	// Nobody is asked about what no plugin is given, and the system refuses it.
+	must(t, os.WriteFile(filepath.Join(c.data, "key.txt"), []byte("the key"), 0o600))
+	home, err := os.UserHomeDir()
+	must(t, err)
+	for _, path := range []string{
+		"/etc/shadow", "/proc/1/environ", "/proc/self/root" + secret, "/proc/self/cwd/../../" + secret, "/dev/kmsg",
+		"/run/x", filepath.Join(c.data, "key.txt"), filepath.Join(home, ".ssh", "id_ed25519"), "/", home,
+		"/proc/thread-self/root" + letter,
+	} {
+		switch got := c.said("notes:raw", object(t, "path", path)); got {
+		case "EACCES", "ENOENT", "EPERM":
+		default:
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+	for _, one := range []string{
+		`{"path":%q,"resolve":8}`, `{"path":%q,"flags":2097152}`, `{"path":%q,"flags":4259840}`, `{"path":%q,"flags":3}`,
+	} { // O_PATH, O_TMPFILE and both ways at once are left to the system
+		switch got := c.said("notes:raw", fmt.Sprintf(one, secret)); got {
+		case "EACCES", "EINVAL", "EXDEV", "EISDIR", "ENOTDIR":
+		case "OSError: [Errno 9] Bad file descriptor": // opened, and not to be read
+		default:
+			t.Errorf("%s: %q", one, got)
+		}
+	}
+	if got := c.said("notes:below", object(t, "folder", letters, "name", "a.txt")); got != "EACCES" {
+		t.Errorf("from a folder that was let: %q", got)
+	}
+	if got := c.said("notes:write", object(t, "path", filepath.Join(letters, "dangling"), "text", "x")); got == "written" {
+		t.Error("a link to nothing was written through")
+	}
+	// What changes while it is asked for is what was asked about, or nothing.
+	must(t, c.gate.SetPermission(t.Context(), "notes", permit.Filesystem, permit.Ask))
+	must(t, openRule(c, letters, permit.Allow))
+	must(t, openRule(c, outside, permit.Deny))
+	if got := c.said("notes:changing", object(t, "good", letter, "bad", secret)); strings.Contains(got, "the secret") ||
+		!strings.Contains(got, "dear a") {
+		t.Errorf("while it changes: %q", got)
+	}
+	if requests := c.gate.Requests(); len(requests) != 0 {
+		t.Errorf("asked: %+v", requests)
+	}
+}
+
+// openRule is a rule as an answer about a folder makes it.
+func openRule(c *core, folder string, effect permit.Effect) error {
+	_, err := c.gate.AddRule(c.t.Context(), permit.Rule{
+		Effect: effect, Plugin: "notes", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
+		Match: []permit.Match{
+			{Field: "path", Op: permit.PathUnder, Value: folder}, {Field: "access", Op: permit.Equals, Value: "read"},
+		},
+	})
+	return err
+}
