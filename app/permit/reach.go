@@ -22,7 +22,7 @@ type Opening struct {
 	Behalf Call // the call that the plugin is working on, as far as that is known
 }
 
-// openingArguments are what a person is asked about, and what rules compare.
+// openingArguments name the file for a person who is asked, and for rules.
 type openingArguments struct {
 	Path   string `json:"path"`           // the folder, or the file where no plugin may have its folder
 	File   string `json:"file,omitempty"` // in it

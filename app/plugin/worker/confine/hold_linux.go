@@ -73,7 +73,7 @@ type reply struct {
 	flags uint32
 }
 
-// Held is what is done for a process whose spec says Held or Opens.
+// Held says how the calls of a process are answered whose spec says Held or Opens.
 type Held struct {
 	// Proxy is where its sockets are connected to.
 	Proxy netip.AddrPort
@@ -139,7 +139,7 @@ func Hold(from *net.UnixConn, h Held, over <-chan struct{}) error {
 	}
 }
 
-// listening is what calls are heard and answered on.
+// listening is the listener of a filter, for control.
 type listening interface{ Control(func(fd uintptr)) error }
 
 // send answers a call. It fails for a process that is gone, which nobody needs to know.
