@@ -4,8 +4,10 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"conclave/app/chat"
+	"conclave/app/permit"
 	"conclave/app/plugin/safefs"
 	"conclave/app/undo"
 )
@@ -18,7 +20,9 @@ const maxChanges = 50
 // its plugin may write.
 func (c *Core) keep(ctx context.Context, r *chat.CallRecord) func(*chat.CallRecord) {
 	var folders []string
-	for _, f := range c.Gate.Folders(r.Plugin) { // by path, so that one comes before what is in it
+	given := slices.Concat(c.Gate.Folders(r.Plugin), c.Gate.Opened(r.Plugin))
+	slices.SortFunc(given, func(a, b permit.Folder) int { return strings.Compare(a.Path, b.Path) })
+	for _, f := range given { // so that one comes before what is in it
 		inside := func(of string) bool { return safefs.Inside(of, f.Path) }
 		if f.Write && !slices.ContainsFunc(folders, inside) {
 			folders = append(folders, filepath.Clean(f.Path))
