@@ -85,13 +85,17 @@ func (g Rule) folder() (Folder, bool) {
 // Folders returns the folders and files that the person let the plugin access, sorted
 // by path.
 func (g *Gate) Folders(plugin string) []Folder {
-	return g.foldersThat(plugin, func(rule *Rule) bool { return !rule.opened() })
-}
-
-// foldersThat returns the folders of the rules that which reports.
-func (g *Gate) foldersThat(plugin string, which func(*Rule) bool) []Folder {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	return g.foldersLocked(plugin)
+}
+
+func (g *Gate) foldersLocked(plugin string) []Folder {
+	return g.foldersThatLocked(plugin, func(rule *Rule) bool { return !rule.opened() })
+}
+
+// foldersThatLocked returns the folders of the rules that which reports.
+func (g *Gate) foldersThatLocked(plugin string, which func(*Rule) bool) []Folder {
 	found := map[string]Folder{}
 	g.rulesLocked()
 	for _, rule := range g.ofPlugin[plugin] {

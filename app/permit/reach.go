@@ -184,7 +184,9 @@ func (g *Gate) short(path string) string {
 // for them, for as long as Conclave runs or always, sorted by path. They are none of
 // Folders: its process cannot open them by itself.
 func (g *Gate) Opened(plugin string) []Folder {
-	return g.foldersThat(plugin, func(rule *Rule) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.foldersThatLocked(plugin, func(rule *Rule) bool {
 		return rule.opened() && (rule.Scope == Always || rule.Scope == UntilQuit)
 	})
 }
