@@ -24,6 +24,7 @@ import (
 	"conclave/app/council"
 	"conclave/app/deliberation"
 	"conclave/app/fault"
+	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/testkit"
 	"conclave/app/textdiff"
@@ -64,6 +65,7 @@ var pageNames = map[reflect.Type]string{
 	reflect.TypeFor[fault.Kind]():          "FailureKind",
 	reflect.TypeFor[chat.Role]():           "EntryRole",
 	reflect.TypeFor[chat.MessageState]():   "EntryState",
+	reflect.TypeFor[permit.Mode]():         "PermissionMode",
 	reflect.TypeFor[plugin.State]():        "PluginState",
 	reflect.TypeFor[textdiff.Kind]():       "DiffKind",
 }

@@ -31,36 +31,43 @@ func (p *Permissions) Requests() (PermissionRequestList, error) {
 		out.Unattended = &UnattendedView{Until: stamp(u.Until), Calls: u.Calls, Spend: u.Spend}
 	}
 	for _, q := range p.core.Gate.Requests() {
-		v := PermissionRequestView{
-			ID: q.ID, Nonce: q.Nonce, Kind: q.Kind, Caller: string(q.Caller), Plugin: q.Plugin, PluginName: q.PluginName,
-			Tool: q.Tool, Title: q.Title,
-			Capabilities: []string{}, Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History,
-			Conversation: string(q.Conversation), Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: stamp(q.Asked),
-			Expires: stamp(q.Expires), Hidden: q.Hidden, Only: []string{},
-		}
-		if was := q.Original; was != nil {
-			v.Original = &OriginalView{was.Tool, tool.Comparable(was.Arguments), tool.Comparable(q.Arguments)}
-		}
-		for _, m := range q.Matches {
-			v.Only = append(v.Only, m.Sentence())
-		}
-		for _, c := range q.Capabilities {
-			v.Capabilities = append(v.Capabilities, c.Label())
-		}
-		v.Trust, _ = q.Vouchable()
-		v.Here = q.HereWords()
-		_, v.Lasting, _ = q.Lasting()
+		var seq uint64
+		var call, model string
 		if q.Conversation != "" {
-			v.Seq, v.Call, v.Title = p.chats.place(q)
+			seq, call, model = p.chats.place(q)
 		}
-		if t, ok := p.core.Tools.Set().ByID(q.Tool); ok && q.Kind == permit.KindCall {
-			v.Name, v.Title = t.DisplayName(), asker(q, v.Title)+" wants to "+t.Doing()
-		} else {
-			v.Title = q.Title
-		}
+		v := requestView(q, model)
+		v.Seq, v.Call = seq, call
 		out.Requests = append(out.Requests, v)
 	}
 	return out, nil
+}
+
+// requestView is a request as the page shows it; model is what the asking model is called.
+func requestView(q permit.Request, model string) PermissionRequestView {
+	v := PermissionRequestView{
+		ID: q.ID, Nonce: q.Nonce, Kind: q.Kind, Caller: string(q.Caller), Plugin: q.Plugin, PluginName: q.PluginName,
+		Tool: q.Tool, Title: q.Title, Name: q.Name,
+		Capabilities: []string{}, Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History,
+		Conversation: string(q.Conversation), Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: stamp(q.Asked),
+		Expires: stamp(q.Expires), Hidden: q.Hidden, Only: []string{},
+	}
+	if was := q.Original; was != nil {
+		v.Original = &OriginalView{was.Tool, tool.Comparable(was.Arguments), tool.Comparable(q.Arguments)}
+	}
+	for _, m := range q.Matches {
+		v.Only = append(v.Only, m.Sentence())
+	}
+	for _, c := range q.Capabilities {
+		v.Capabilities = append(v.Capabilities, c.Label())
+	}
+	v.Trust, _ = q.Vouchable()
+	v.Here = q.HereWords()
+	_, v.Lasting, _ = q.Lasting()
+	if q.Doing != "" {
+		v.Title = asker(q, model) + " wants to " + q.Doing
+	}
+	return v
 }
 
 // maxAsker is how much of a model's name the title of a request has room for, in
@@ -177,15 +184,14 @@ func (p *Permissions) Rules() (RuleList, error) {
 	if err != nil {
 		return RuleList{}, err
 	}
+	now := time.Now()
 	out := RuleList{Revision: p.core.Bus.Revision(bus.Permissions, ""), Rules: []RuleView{}}
 	for _, g := range grants {
-		name := g.Plugin
-		if s, err := p.core.Host.Status(g.Plugin); err == nil {
-			name = s.Manifest.Name
-		}
+		name := p.pluginName(g.Plugin)
 		out.Rules = append(out.Rules, RuleView{
 			ID: g.ID, Effect: g.Effect, Plugin: g.Plugin, PluginName: name, Tool: g.Tool, Scope: g.Scope,
 			Sentence: permit.Sentence(g, name) + ".", Made: stamp(g.Made), LastUsed: stamp(g.LastUsed), Uses: g.Uses,
+			Unused: g.Unused(now), Unreadable: g.Unreadable(),
 		})
 	}
 	return out, nil

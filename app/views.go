@@ -448,7 +448,77 @@ type RuleView struct {
 	Made       string `json:"made"`
 	LastUsed   string `json:"last_used"`
 	Uses       int    `json:"uses"`
+	Unused     bool   `json:"unused"`     // for 90 days, so that it asks again
 	Unreadable bool   `json:"unreadable"` // the rule could not be read and counts as not allowed
+}
+
+// MatrixView is what each plugin may do, by capability and by who calls.
+type MatrixView struct {
+	Revision uint64          `json:"revision"`
+	Mode     permit.Mode     `json:"mode"`
+	Columns  []string        `json:"columns"` // capabilities that any of them has
+	Rows     []MatrixRowView `json:"rows"`    // by name
+}
+
+// MatrixRowView is one plugin.
+type MatrixRowView struct {
+	Plugin   string           `json:"plugin"`
+	Name     string           `json:"name"`
+	Standing permit.Standing  `json:"standing"`
+	Cells    []MatrixCellView `json:"cells"`
+	// In place of cells: nothing isolates it, so it can do what its person can.
+	All      *MatrixCellView `json:"all"`
+	LastUsed string          `json:"last_used"`
+	Unused   bool            `json:"unused"` // it was allowed something, and not used for 90 days
+}
+
+// MatrixCellView says what becomes of calls that can do one thing.
+type MatrixCellView struct {
+	Capability string        `json:"capability"`
+	Tools      int           `json:"tools"` // how many tools can
+	Main       permit.Access `json:"main"`
+	Council    permit.Access `json:"council"`
+}
+
+// ToolAccessView says what becomes of a call of one tool.
+type ToolAccessView struct {
+	Tool         string        `json:"tool"` // own name
+	Name         string        `json:"name"`
+	Capabilities []string      `json:"capabilities"`
+	Main         permit.Effect `json:"main"`
+	MainWhy      string        `json:"main_why"`
+	Council      permit.Effect `json:"council"`
+	CouncilWhy   string        `json:"council_why"`
+}
+
+// RuleDraft is a rule as a person writes it on the page.
+type RuleDraft struct {
+	Effect  permit.Effect `json:"effect"`
+	Plugin  string        `json:"plugin"`
+	Tool    string        `json:"tool"`    // own name, or "*"
+	Council bool          `json:"council"` // when members of a council ask, instead of the main model
+	Field   string        `json:"field"`   // an argument that it depends on; "" is none
+	Op      permit.Op     `json:"op"`
+	Value   string        `json:"value"`
+}
+
+// TrialView says what a rule or a mode would have made of the calls of the last 7 days.
+type TrialView struct {
+	Sentence string          `json:"sentence"`
+	Rule     string          `json:"rule"`  // the rule as a sentence
+	Calls    []TrialCallView `json:"calls"` // that would have gone otherwise, the newest first
+	More     int             `json:"more"`  // how many more
+}
+
+// TrialCallView is one such call.
+type TrialCallView struct {
+	Title  string        `json:"title"`
+	Plugin string        `json:"plugin"`
+	Time   string        `json:"time"`
+	Who    string        `json:"who"`
+	Before permit.Effect `json:"before"`
+	After  permit.Effect `json:"after"`
+	Why    string        `json:"why"`
 }
 
 // RuleList holds all rules.

@@ -207,6 +207,82 @@ func choices(p permit.Request) []choice {
 		choice{"v", "never for this tool", permit.Answer{Effect: permit.Deny, Scope: permit.Always}})
 }
 
+// Question returns what the terminal shows of a request: all that the window's card says,
+// cleaned of what could draw something else.
+func Question(p permit.Request) string {
+	var b strings.Builder
+	line := func(label, text string) {
+		if text != "" {
+			fmt.Fprintf(&b, "  %-8s %s\n", label, text)
+		}
+	}
+	title := p.Title
+	if p.Doing != "" {
+		title = permit.CallerName(p.Caller, p.CallerName) + " wants to " + p.Doing
+	}
+	b.WriteString("! " + oneLine(title) + "\n")
+	if p.Folder != "" {
+		line("folder", plainPath(p.Folder))
+	}
+	line("asks for", oneLine(strings.Join(p.Permissions, ", ")))
+	for i, t := range p.Tools {
+		if i == maxShownTools {
+			line("", fmt.Sprintf("and %d more", len(p.Tools)-i))
+			break
+		}
+		line("tool", oneLine(t.Name)+": "+firstLine(t.Description))
+		b.WriteString(indented(indented(restOf(t.Description))))
+	}
+	if p.Name != "" {
+		line("tool", oneLine(p.Name+" · "+p.PluginName+" ("+p.Tool+")"))
+	}
+	var can []string
+	for _, c := range p.Capabilities {
+		can = append(can, c.Label())
+	}
+	line("can", oneLine(strings.Join(can, ", ")))
+	b.WriteString(rewritten(p))
+	if len(p.Arguments) > 0 && string(p.Arguments) != "null" {
+		line("with", indentJSON(p.Arguments, 11))
+	}
+	for _, change := range p.Changes {
+		if change.Diff != "" {
+			line("changed", change.Field+"\n"+strings.TrimSuffix(indented(change.Diff), "\n"))
+			continue
+		}
+		line("changed", fmt.Sprintf("%s %s\n    before %s\n    now    %s", change.Tool, change.Field,
+			oneLine(change.Before), oneLine(change.After)))
+	}
+	for _, warning := range p.Warnings {
+		line("beware", oneLine(warning))
+	}
+	if p.Hidden > 0 {
+		line("hidden", fmt.Sprintf("Characters that nobody sees were removed from it: %d.", p.Hidden))
+	}
+	if slices.Contains(p.Capabilities, permit.RunPrograms) {
+		line("beware", "Runs a program on your computer.")
+	}
+	line("reach", oneLine(p.Reach))
+	line("why", oneLine(p.Reason))
+	line("before", oneLine(p.History))
+	if p.Count > 1 {
+		line("calls", fmt.Sprintf("%d identical calls will be answered together.", p.Count))
+	}
+	if !p.Expires.IsZero() {
+		line("until", "Not run unless you answer by "+p.Expires.Local().Format("15:04")+".")
+	}
+	return b.String()
+}
+
+// Answers returns the answers that the terminal offers to a request, in words.
+func Answers(p permit.Request) []string {
+	var words []string
+	for _, o := range choices(p) {
+		words = append(words, o.word)
+	}
+	return words
+}
+
 // Ask implements permit.Asker. The end of input means no.
 func (a *terminalAsker) Ask(ctx context.Context, p permit.Request) (permit.Answer, error) {
 	if err := a.c.desk.take(ctx); err != nil {
@@ -214,41 +290,7 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Request) (permit.Answe
 	}
 	defer a.c.desk.give(a.c.Err)
 	w := a.c.Err
-	fmt.Fprintf(w, "\n! %s\n", oneLine(p.Title))
-	if p.Folder != "" {
-		fmt.Fprintf(w, "  folder   %s\n", plainPath(p.Folder))
-	}
-	if len(p.Permissions) > 0 {
-		fmt.Fprintf(w, "  asks for %s\n", oneLine(strings.Join(p.Permissions, ", ")))
-	}
-	for i, t := range p.Tools {
-		if i == maxShownTools {
-			fmt.Fprintf(w, "           and %d more\n", len(p.Tools)-i)
-			break
-		}
-		fmt.Fprintf(w, "  tool     %s: %s\n", oneLine(t.Name), firstLine(t.Description))
-		fmt.Fprint(w, indented(indented(restOf(t.Description))))
-	}
-	fmt.Fprint(w, rewritten(p))
-	if len(p.Arguments) > 0 && string(p.Arguments) != "null" {
-		fmt.Fprintf(w, "  with     %s\n", indentJSON(p.Arguments, 11))
-	}
-	for _, change := range p.Changes {
-		if change.Diff != "" {
-			fmt.Fprintf(w, "  changed  %s\n%s", change.Field, indented(change.Diff))
-			continue
-		}
-		fmt.Fprintf(w, "  changed  %s %s\n    before %s\n    now    %s\n", change.Tool, change.Field, oneLine(change.Before),
-			oneLine(change.After))
-	}
-	for _, warning := range p.Warnings {
-		fmt.Fprintf(w, "  beware   %s\n", oneLine(warning))
-	}
-	for _, line := range []struct{ label, text string }{{"reach", p.Reach}, {"why", p.Reason}, {"before", p.History}} {
-		if line.text != "" {
-			fmt.Fprintf(w, "  %-8s %s\n", line.label, line.text)
-		}
-	}
+	fmt.Fprint(w, "\n"+Question(p))
 	options := choices(p)
 	var words []string
 	for _, o := range options {

@@ -27,12 +27,12 @@ type matrixCell struct {
 
 // matrixRow is one row of the table as JSON.
 type matrixRow struct {
-	Plugin       string             `json:"plugin"`
-	Name         string             `json:"name"`
-	State        permit.PluginState `json:"state,omitempty"`
-	Capabilities []matrixCell       `json:"capabilities"`
-	LastUsed     time.Time          `json:"last_used,omitzero"`
-	Unused       bool               `json:"unused,omitempty"`
+	Plugin       string          `json:"plugin"`
+	Name         string          `json:"name"`
+	State        permit.Standing `json:"state,omitempty"`
+	Capabilities []matrixCell    `json:"capabilities"`
+	LastUsed     time.Time       `json:"last_used,omitzero"`
+	Unused       bool            `json:"unused,omitempty"`
 }
 
 // anything is the capability of a plugin that nothing isolates.
@@ -82,8 +82,8 @@ func (c *command) printMatrix(app *App) error {
 }
 
 // stateWords say of a plugin why there is nothing that it can do.
-var stateWords = map[permit.PluginState]string{
-	"": "nothing", permit.NewPlugin: "waits for your approval", permit.OffPlugin: "turned off",
+var stateWords = map[permit.Standing]string{
+	permit.Serves: "nothing", permit.NewPlugin: "waits for your approval", permit.OffPlugin: "turned off",
 	permit.ChangedPlugin: "changed, and waits for your approval", permit.GonePlugin: "not there any more",
 }
 

@@ -9,26 +9,27 @@ import (
 	"conclave/app/tool"
 )
 
-// Row is what the tools of one plugin may do, for a table of all plugins.
+// Row says what the tools of one plugin may do, for a table of all plugins.
 type Row struct {
 	Plugin   string
 	Name     string
-	State    PluginState
+	State    Standing
 	Cells    []Cell    // of what its tools can do, in the order of Capabilities
 	All      *Cell     // in place of Cells: nothing isolates it, so it can do what its person can
 	LastUsed time.Time // of any of its tools; zero for never
 	Unused   bool      // allowed something, and nothing of it was used for 90 days
 }
 
-// PluginState says why none of a plugin's tools can be called; empty where they can.
-type PluginState string
+// Standing says why none of a plugin's tools can be called; empty where they can.
+type Standing string
 
 // The states.
 const (
-	NewPlugin     PluginState = "new"     // nobody has approved it yet
-	OffPlugin     PluginState = "off"     // the person turned it off
-	ChangedPlugin PluginState = "changed" // it is not what was approved
-	GonePlugin    PluginState = "gone"    // only rules about it are left
+	Serves        Standing = ""        // they can
+	NewPlugin     Standing = "new"     // nobody has approved it yet
+	OffPlugin     Standing = "off"     // the person turned it off
+	ChangedPlugin Standing = "changed" // it is not what was approved
+	GonePlugin    Standing = "gone"    // only rules about it are left
 )
 
 // Cell is one capability of a plugin: what becomes of a call that can do it, by who calls.
@@ -39,7 +40,7 @@ type Cell struct {
 	Council    Access
 }
 
-// Access is what becomes of the calls of one cell.
+// Access says what becomes of the calls of one cell.
 type Access string
 
 // The accesses.

@@ -120,7 +120,8 @@ func TestTheMatrixKnowsWhatWasNotUsedFor90Days(t *testing.T) {
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	g, c := trusted(t, permit.Options{Now: func() time.Time { return now }})
 	rule, err := g.AddRule(t.Context(), permit.Rule{
-		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main},
+		Scope: permit.Always,
 	})
 	must(t, err)
 	if d := g.Decide(t.Context(), request(c)); d.Effect != permit.Allow {
@@ -160,8 +161,10 @@ func TestATrialSaysWhatItWouldHaveChangedAndChangesNothing(t *testing.T) {
 		permit.Trial
 		want string
 	}{
-		"nothing":      {permit.Trial{}, "Of 3 calls in the last 7 days, none would have gone otherwise."},
-		"careful mode": {permit.Trial{Mode: permit.Careful}, "Of 3 calls in the last 7 days, none would have gone otherwise."},
+		"nothing": {permit.Trial{}, "Of 3 calls in the last 7 days, none would have gone otherwise."},
+		"careful mode": {
+			permit.Trial{Mode: permit.Careful}, "Of 3 calls in the last 7 days, none would have gone otherwise.",
+		},
 		"a rule": {
 			permit.Trial{Add: []permit.Rule{rule}},
 			"Of 3 calls in the last 7 days, 1 would have been asked about instead of 3.",
@@ -172,7 +175,8 @@ func TestATrialSaysWhatItWouldHaveChangedAndChangesNothing(t *testing.T) {
 		},
 		"a refusal": {
 			permit.Trial{Add: []permit.Rule{never}},
-			"Of 3 calls in the last 7 days, 0 would have been asked about instead of 3 and 3 would have been refused instead of 0.",
+			"Of 3 calls in the last 7 days, 0 would have been asked about instead of 3 and " +
+				"3 would have been refused instead of 0.",
 		},
 	} {
 		got, err := g.Try(trial.Trial, calls)

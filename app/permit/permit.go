@@ -184,8 +184,10 @@ type Request struct {
 	CallerName   string              `json:"caller_name"` // of a council member: "Ada"; else empty
 	Plugin       string              `json:"plugin"`
 	PluginName   string              `json:"plugin_name"`
-	Tool         string              `json:"tool,omitempty"` // tool id
-	Title        string              `json:"title"`          // "Main assistant wants to write files with Notes"
+	Tool         string              `json:"tool,omitempty"`  // tool id
+	Title        string              `json:"title"`           // "Main assistant wants to write files with Notes"
+	Name         string              `json:"name,omitempty"`  // of the tool, as a person reads it: "Save note"
+	Doing        string              `json:"doing,omitempty"` // what a call of it does: "save a note"
 	Capabilities []Capability        `json:"capabilities"`
 	Arguments    json.RawMessage     `json:"arguments,omitempty"`
 	Original     *Original           `json:"original,omitempty"` // what the caller asked for, where hooks changed it

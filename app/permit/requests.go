@@ -71,6 +71,7 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 		g.describePermission(&p, call, r)
 		return p
 	}
+	p.Name, p.Doing = call.Tool.DisplayName(), call.Tool.Doing()
 	if !r.once {
 		if call.Turn != "" {
 			p.Scopes = append(p.Scopes, ThisAnswer)

@@ -38,7 +38,7 @@ type Outcome struct {
 	Refused int `json:"refused"`
 }
 
-// Trialed is what a trial would have made of the calls of the past.
+// Trialed says what a trial would have made of the calls of the past.
 type Trialed struct {
 	Calls   int     // that could be decided again
 	Before  Outcome // as things are

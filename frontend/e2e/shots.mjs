@@ -208,6 +208,29 @@ const shots = {
     act: async (p) => {
       await p.keyboard.press("Control+,");
       await p.getByRole("button", { name: "Permissions", exact: true }).click();
+      await p.getByRole("button", { name: "Notes", exact: true }).click();
+      await p.getByText("Write note: ").waitFor();
+    },
+    height: 1100,
+  },
+  permissionmode: {
+    scene: "grants",
+    act: async (p) => {
+      await p.keyboard.press("Control+,");
+      await p.getByRole("button", { name: "Permissions", exact: true }).click();
+      await p.getByText("Careful", { exact: true }).click();
+      await p.getByRole("button", { name: "Use this mode" }).waitFor();
+    },
+    height: 1100,
+  },
+  permissionrule: {
+    scene: "grants",
+    act: async (p) => {
+      await p.keyboard.press("Control+,");
+      await p.getByRole("button", { name: "Permissions", exact: true }).click();
+      await p.getByRole("button", { name: "New rule…" }).click();
+      await p.getByRole("button", { name: "What would this have asked?" }).click();
+      await p.getByText("Of 42 calls in the last 7 days").waitFor();
     },
   },
   keys: {

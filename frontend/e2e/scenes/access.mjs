@@ -90,6 +90,20 @@ const screens = {
     async (page) => {
       await page.keyboard.press("Control+,");
       await page.getByRole("button", { name: "Permissions", exact: true }).click();
+      await page.getByRole("button", { name: "Notes", exact: true }).click();
+      await page.getByText("Write note: ").waitFor();
+      await page.getByText("Careful", { exact: true }).click();
+      await page.getByRole("button", { name: "Use this mode" }).waitFor();
+    },
+  ],
+  "a new rule": [
+    "grants",
+    async (page) => {
+      await page.keyboard.press("Control+,");
+      await page.getByRole("button", { name: "Permissions", exact: true }).click();
+      await page.getByRole("button", { name: "New rule…" }).click();
+      await page.getByRole("button", { name: "What would this have asked?" }).click();
+      await page.getByText("Of 42 calls in the last 7 days").waitFor();
     },
   ],
   keys: ["chat", (page) => page.keyboard.press("Control+/")],

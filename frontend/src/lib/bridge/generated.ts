@@ -13,6 +13,13 @@
  *   run concurrently and may overtake one another.
  */
 
+/** Access says what becomes of the calls of one cell. */
+export type Access =
+  | "allowed"
+  | "asked"
+  | "refused"
+  | "sometimes"; // it depends on the tool, the chat, or what the call is asked with
+
 /** Act is something that a person, or a limit, does to a run under way. */
 export type Act =
   | "skip" // Member is left out from now on
@@ -1078,6 +1085,38 @@ export interface LogLine {
   text: string;
 }
 
+/** Matrix is what each plugin may do, by capability and by who calls. */
+export interface Matrix {
+  revision: number;
+  mode: PermissionMode;
+  /** capabilities that any of them has */
+  columns: string[];
+  /** by name */
+  rows: MatrixRow[];
+}
+
+/** MatrixCell says what becomes of calls that can do one thing. */
+export interface MatrixCell {
+  capability: string;
+  /** how many tools can */
+  tools: number;
+  main: Access;
+  council: Access;
+}
+
+/** MatrixRow is one plugin. */
+export interface MatrixRow {
+  plugin: string;
+  name: string;
+  standing: Standing;
+  cells: MatrixCell[];
+  /** In place of cells: nothing isolates it, so it can do what its person can. */
+  all: MatrixCell | null;
+  last_used: string;
+  /** it was allowed something, and not used for 90 days */
+  unused: boolean;
+}
+
 /** Media is a content-addressed file; its bytes are at /media/<id>. */
 export interface Media {
   id: string;
@@ -1207,6 +1246,16 @@ export interface Notice {
   id: string;
   revision: number;
 }
+
+/** Op says how a condition compares what is asked with what it holds. */
+export type Op =
+  | "equals" // the same text, number, true or false
+  | "enum" // equals one of Values
+  | "path-under" // an absolute path in this folder or the folder itself, links resolved
+  | "host-is" // an address on this host; its port is the usual one, or the one named
+  | "host-suffix" // an address on this domain or below it
+  | "number-max" // a number not above this one
+  | "regex"; // the whole text matches; RE2, so it takes linear time
 
 /**
  * OpenedRun is a run that was read from a file. Council.Run, Said, Sent and Compare take its id
@@ -1366,6 +1415,11 @@ export type PartKind =
   | "tool_result"
   | "media";
 
+/** PermissionMode replaces the defaults of steps 8 and 9 of the order. */
+export type PermissionMode =
+  | "careful" // asks for everything but computing
+  | "standard"; // the table of capabilities
+
 /** PermissionRequest is a request that waits for a person. */
 export interface PermissionRequest {
   id: string;
@@ -1433,6 +1487,8 @@ export type PermissionState =
 
 /** Permissions is bound: requests that wait for the person, and their rules. */
 export interface PermissionsCalls {
+  /** AddRule makes a rule, with undo. */
+  AddRule(draft: RuleDraft): Promise<Undo>;
   /**
    * Answer answers one request of kind call. Kind conflict when it was answered already, or has
    * expired.
@@ -1440,12 +1496,16 @@ export interface PermissionsCalls {
   Answer(request: string, nonce: string, answer: Answer): Promise<void>;
   /** EndUnattended has tools ask as before. */
   EndUnattended(): Promise<void>;
+  /** Matrix returns what each plugin may do, by capability and by who calls, and the mode. */
+  Matrix(): Promise<Matrix>;
   /** Requests returns the requests that wait, oldest first. */
   Requests(): Promise<PermissionRequestList>;
   /** Revoke deletes a rule, with undo. */
   Revoke(grant: string): Promise<Undo>;
   /** Rules returns the rules of every scope, oldest first. */
   Rules(): Promise<RuleList>;
+  /** SetMode sets what is asked about where no rule says, with undo. */
+  SetMode(mode: PermissionMode): Promise<Undo>;
   /** SetPaused pauses or resumes all tools. */
   SetPaused(paused: boolean): Promise<void>;
   /**
@@ -1459,11 +1519,20 @@ export interface PermissionsCalls {
    * bounds.
    */
   StartUnattended(minutes: number, calls: number, spend: number): Promise<void>;
+  /** Tools says of each tool of a plugin what becomes of a call of it, and why. */
+  Tools(plugin: string): Promise<ToolAccess[]>;
   /**
    * Trust has the person vouch for a source of a chat, as Sources names it. Revoke takes it
    * back.
    */
   Trust(conversation: string, source: string): Promise<void>;
+  /** TryMode says what a mode would have made of the calls of the last 7 days. */
+  TryMode(mode: PermissionMode): Promise<Trial>;
+  /**
+   * TryRule says what a rule would have made of the calls of the last 7 days, without making
+   * it.
+   */
+  TryRule(draft: RuleDraft): Promise<Trial>;
 }
 
 /** Persona is how a member is to think and speak. */
@@ -1901,8 +1970,24 @@ export interface Rule {
   made: string;
   last_used: string;
   uses: number;
+  /** for 90 days, so that it asks again */
+  unused: boolean;
   /** the rule could not be read and counts as not allowed */
   unreadable: boolean;
+}
+
+/** RuleDraft is a rule as a person writes it on the page. */
+export interface RuleDraft {
+  effect: Effect;
+  plugin: string;
+  /** own name, or "*" */
+  tool: string;
+  /** when members of a council ask, instead of the main model */
+  council: boolean;
+  /** an argument that it depends on; "" is none */
+  field: string;
+  op: Op;
+  value: string;
 }
 
 /** RuleList holds all rules. */
@@ -2161,6 +2246,14 @@ export interface Stance {
   why?: string;
 }
 
+/** Standing says why none of a plugin's tools can be called; empty where they can. */
+export type Standing =
+  | "" // they can
+  | "new" // nobody has approved it yet
+  | "off" // the person turned it off
+  | "changed" // it is not what was approved
+  | "gone"; // only rules about it are left
+
 /** Tally counts what one choice got. */
 export interface Tally {
   choice: string;
@@ -2301,6 +2394,18 @@ export interface Tool {
   warnings: string[];
 }
 
+/** ToolAccess says what becomes of a call of one tool. */
+export interface ToolAccess {
+  /** own name */
+  tool: string;
+  name: string;
+  capabilities: string[];
+  main: Effect;
+  main_why: string;
+  council: Effect;
+  council_why: string;
+}
+
 /** ToolList is all tools. */
 export interface ToolList {
   revision: number;
@@ -2351,6 +2456,28 @@ export type Topic =
   | "edits" // a plugin changed one conversation; id is its id
   | "council" // one run of a council; id is its id
   | "councils"; // the councils that are set, id is empty; the runs of a chat, id is its id
+
+/** Trial says what a rule or a mode would have made of the calls of the last 7 days. */
+export interface Trial {
+  sentence: string;
+  /** the rule as a sentence */
+  rule: string;
+  /** that would have gone otherwise, the newest first */
+  calls: TrialCall[];
+  /** how many more */
+  more: number;
+}
+
+/** TrialCall is one such call. */
+export interface TrialCall {
+  title: string;
+  plugin: string;
+  time: string;
+  who: string;
+  before: Effect;
+  after: Effect;
+  why: string;
+}
 
 /** TurnStatus says what a running turn is doing. */
 export interface TurnStatus {

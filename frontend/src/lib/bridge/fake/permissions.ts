@@ -14,6 +14,16 @@ export class FakePermissions {
   requests: t.PermissionRequest[] = [];
   paused = false;
   unattended: t.Unattended | null = null;
+  mode: t.PermissionMode = "standard";
+  /** The rows of the table of plugins. */
+  rows: t.MatrixRow[] = [];
+  /** What a rule or a mode would have made of last week's calls. */
+  trial: t.Trial = {
+    sentence: "Of 42 calls in the last 7 days, 31 would have been asked about instead of 4.",
+    rule: "",
+    calls: [],
+    more: 0,
+  };
 
   constructor(
     private bus: FakeBus,
@@ -74,6 +84,7 @@ export class FakePermissions {
       made: new Date().toISOString(),
       last_used: new Date().toISOString(),
       uses: 1,
+      unused: false,
       unreadable: false,
     });
   }
@@ -90,5 +101,64 @@ export class FakePermissions {
 
   async Rules(): Promise<t.RuleList> {
     return { revision: this.bus.revision("permissions"), grants: [...this.grants] };
+  }
+
+  /** Puts a plugin into the table: what it can, and what becomes of such calls. */
+  row(name: string, can: Record<string, [t.Access, t.Access]>, more: Partial<t.MatrixRow> = {}) {
+    this.rows.push({
+      plugin: name.toLowerCase().replaceAll(" ", "-"),
+      name,
+      standing: "",
+      cells: Object.entries(can).map(([capability, [main, council]]) => ({
+        capability,
+        tools: 2,
+        main,
+        council,
+      })),
+      all: null,
+      last_used: new Date().toISOString(),
+      unused: false,
+      ...more,
+    });
+  }
+
+  async Matrix(): Promise<t.Matrix> {
+    const columns = new Set(this.rows.flatMap((row) => row.cells.map((c) => c.capability)));
+    const revision = this.bus.revision("permissions");
+    return { revision, mode: this.mode, columns: [...columns], rows: [...this.rows] };
+  }
+
+  async Tools(plugin: string): Promise<t.ToolAccess[]> {
+    const row = this.rows.find((r) => r.plugin === plugin);
+    const tool = (name: string): t.ToolAccess => ({
+      tool: name.toLowerCase().replaceAll(" ", "_"),
+      name,
+      capabilities: row?.cells.map((c) => c.capability) ?? [],
+      main: "ask",
+      main_why: "first time this tool runs",
+      council: "allow",
+      council_why: "computing and its own storage need no permission",
+    });
+    return row?.cells.length ? [tool("Write note"), tool("Read note")] : [];
+  }
+
+  async TryMode(): Promise<t.Trial> {
+    return this.trial;
+  }
+
+  async TryRule(draft: t.RuleDraft): Promise<t.Trial> {
+    return { ...this.trial, rule: `${draft.plugin} has to ask each time before it runs it.` };
+  }
+
+  async SetMode(mode: t.PermissionMode): Promise<t.Undo> {
+    this.mode = mode;
+    this.bus.changed("permissions");
+    return { token: "undo", sentence: "The mode was changed." };
+  }
+
+  async AddRule(draft: t.RuleDraft): Promise<t.Undo> {
+    this.grant(draft.plugin, draft.tool, "always");
+    this.bus.changed("permissions");
+    return { token: "undo", sentence: "The rule was made." };
   }
 }

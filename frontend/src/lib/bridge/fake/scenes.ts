@@ -613,6 +613,51 @@ export const scenes: Record<string, (f: Fake) => void> = {
     scenes.chat?.(f);
     f.permissions.grant("Notes", "write_note", "always");
     f.permissions.grant("Notes", "write_note", "until-quit");
+    const { permissions } = f;
+    permissions.row("Garden", { "keeps its own files": ["asked", "allowed"] }, { last_used: "" });
+    permissions.row("Mail", {
+      "keeps its own files": ["sometimes", "refused"],
+      "fetch from the web": ["sometimes", "refused"],
+      "send to the web": ["sometimes", "refused"],
+    });
+    permissions.row(
+      "Notes",
+      {
+        "keeps its own files": ["allowed", "allowed"],
+        "read files": ["allowed", "allowed"],
+        "write files": ["allowed", "refused"],
+      },
+      { unused: true },
+    );
+    permissions.row("Old tools", {}, { standing: "changed" });
+    const all: t.MatrixCell = { capability: "", tools: 1, main: "asked", council: "asked" };
+    permissions.row("Wild", {}, { all });
+    permissions.trial.calls = [
+      {
+        title: "Saved a note",
+        plugin: "Notes",
+        time: new Date().toISOString(),
+        who: "Main assistant",
+        before: "allow",
+        after: "ask",
+        why: "careful mode asks for everything but computing",
+      },
+    ];
+  },
+  manypermissions: (f) => {
+    scenes.chat?.(f);
+    const can: Record<string, [t.Access, t.Access]> = Object.fromEntries(
+      [
+        "keeps its own files",
+        "read chat text",
+        "read files",
+        "write files",
+        "fetch from the web",
+        "send to the web",
+        "call a model",
+      ].map((capability, i) => [capability, ["asked", i % 2 ? "refused" : "allowed"]]),
+    );
+    for (let i = 1; i <= 200; i++) f.permissions.row(`Plugin ${i}`, can);
   },
   manytools: (f) => {
     scenes.chat?.(f);

@@ -1,0 +1,165 @@
+package app
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"conclave/app/bus"
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/permit"
+	"conclave/app/settings"
+	"conclave/app/transcript"
+)
+
+// Matrix returns what each plugin may do, by capability and by who calls, and the mode.
+func (p *Permissions) Matrix() (MatrixView, error) {
+	set, err := p.core.Settings.Settings(p.call())
+	if err != nil {
+		return MatrixView{}, err
+	}
+	out := MatrixView{
+		Revision: p.core.Bus.Revision(bus.Permissions, ""), Mode: permit.Mode(set.Mode), Columns: []string{},
+		Rows: []MatrixRowView{},
+	}
+	used := map[permit.Capability]bool{}
+	for _, r := range p.core.Gate.Matrix() {
+		row := MatrixRowView{
+			Plugin: r.Plugin, Name: transcript.OneLine(r.Name), Standing: r.State, LastUsed: stamp(r.LastUsed),
+			Unused: r.Unused, Cells: []MatrixCellView{},
+		}
+		for _, c := range r.Cells {
+			used[c.Capability] = true
+			row.Cells = append(row.Cells, MatrixCellView{c.Capability.Label(), c.Tools, c.Main, c.Council})
+		}
+		if r.All != nil {
+			row.All = &MatrixCellView{"", r.All.Tools, r.All.Main, r.All.Council}
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	for _, c := range permit.Capabilities {
+		if used[c] {
+			out.Columns = append(out.Columns, c.Label())
+		}
+	}
+	return out, nil
+}
+
+// Tools says of each tool of a plugin what becomes of a call of it, and why.
+func (p *Permissions) Tools(plugin string) ([]ToolAccessView, error) {
+	out := []ToolAccessView{}
+	for _, t := range p.core.Gate.Tools(plugin) {
+		v := ToolAccessView{
+			Tool: t.Tool.Name, Name: t.Tool.DisplayName(), Capabilities: []string{}, Main: t.Main.Effect,
+			MainWhy: transcript.OneLine(t.Main.Why), Council: t.Council.Effect, CouncilWhy: transcript.OneLine(t.Council.Why),
+		}
+		for _, c := range t.Capabilities {
+			v.Capabilities = append(v.Capabilities, c.Label())
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// TryMode says what a mode would have made of the calls of the last 7 days.
+func (p *Permissions) TryMode(mode permit.Mode) (TrialView, error) {
+	return p.try(permit.Trial{Mode: mode})
+}
+
+// SetMode sets what is asked about where no rule says, with undo.
+func (p *Permissions) SetMode(mode permit.Mode) (Undo, error) {
+	var before permit.Mode
+	change := func(ctx context.Context, mode permit.Mode) error {
+		_, err := p.core.Settings.ChangeSettings(ctx, func(s *settings.Settings) {
+			before, s.Mode = permit.Mode(s.Mode), string(mode)
+		})
+		p.core.Bus.Changed(bus.Permissions, "")
+		return err
+	}
+	if err := change(p.call(), mode); err != nil {
+		return Undo{}, err
+	}
+	was := before
+	return p.undo.add("The mode was changed.", func(ctx context.Context) error { return change(ctx, was) }), nil
+}
+
+// TryRule says what a rule would have made of the calls of the last 7 days, without making it.
+func (p *Permissions) TryRule(draft RuleDraft) (TrialView, error) {
+	rule, err := p.rule(draft)
+	if err != nil {
+		return TrialView{}, err
+	}
+	view, err := p.try(permit.Trial{Add: []permit.Rule{rule}})
+	view.Rule = permit.Sentence(rule, p.pluginName(rule.Plugin)) + "."
+	return view, err
+}
+
+// AddRule makes a rule, with undo.
+func (p *Permissions) AddRule(draft RuleDraft) (Undo, error) {
+	rule, err := p.rule(draft)
+	if err != nil {
+		return Undo{}, err
+	}
+	made, err := p.core.Gate.AddRule(p.call(), rule)
+	if err != nil {
+		return Undo{}, err
+	}
+	return p.undo.add("The rule was made.", func(ctx context.Context) error {
+		_, err := p.core.Gate.RevokeRule(ctx, made.ID)
+		return err
+	}), nil
+}
+
+// rule is the rule that a person wrote on the page.
+func (p *Permissions) rule(d RuleDraft) (permit.Rule, error) {
+	rule := permit.Rule{Effect: d.Effect, Plugin: d.Plugin, Tool: d.Tool, Scope: permit.Always}
+	if d.Tool != "*" {
+		t, ok := p.core.Tools.Set().ByID(d.Plugin + ":" + d.Tool)
+		if !ok {
+			return rule, fault.New(fault.NotFound, "app.rule", "There is no such tool any more.", "Choose another one.")
+		}
+		rule.Digest = t.Digest
+	}
+	switch {
+	case d.Council:
+		rule.Callers = []permit.Caller{"member:*"}
+	case d.Effect == permit.Allow:
+		rule.Callers = []permit.Caller{permit.Main}
+	}
+	if field := strings.TrimSpace(d.Field); field != "" {
+		rule.Match = []permit.Match{{Field: field, Op: d.Op, Value: strings.TrimSpace(d.Value)}}
+	}
+	return rule, nil
+}
+
+// maxTrialCalls is how many calls the page is shown of a trial.
+const maxTrialCalls = 50
+
+func (p *Permissions) try(trial permit.Trial) (TrialView, error) {
+	past, err := permit.PastCalls(p.call(), p.core.Store, time.Now(), p.core.Tools.Set().ByID)
+	if err != nil {
+		return TrialView{}, err
+	}
+	got, err := p.core.Gate.Try(trial, past)
+	if err != nil {
+		return TrialView{}, err
+	}
+	out := TrialView{Sentence: got.Sentence(), Calls: []TrialCallView{}, More: max(0, len(got.Changed)-maxTrialCalls)}
+	for _, t := range got.Changed[:min(len(got.Changed), maxTrialCalls)] {
+		words := p.chats.callWords(chat.CallRecord{ToolID: t.Entry.Tool, ToolName: t.Entry.Tool, Plugin: t.Entry.Plugin})
+		out.Calls = append(out.Calls, TrialCallView{
+			Title: transcript.OneLine(words.Did), Plugin: transcript.OneLine(words.Plugin), Time: stamp(t.Entry.Time),
+			Who: permit.CallerName(t.Call.Caller, ""), Before: t.Before.Effect, After: t.After.Effect,
+			Why: transcript.OneLine(t.After.Why),
+		})
+	}
+	return out, nil
+}
+
+func (p *Permissions) pluginName(id string) string {
+	if s, err := p.core.Host.Status(id); err == nil {
+		return s.Manifest.Name
+	}
+	return id
+}
