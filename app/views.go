@@ -452,7 +452,7 @@ type RuleView struct {
 	Unreadable bool   `json:"unreadable"` // the rule could not be read and counts as not allowed
 }
 
-// MatrixView is what each plugin may do, by capability and by who calls.
+// MatrixView says what each plugin may do, by capability and by who calls.
 type MatrixView struct {
 	Revision uint64          `json:"revision"`
 	Mode     permit.Mode     `json:"mode"`

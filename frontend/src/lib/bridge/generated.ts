@@ -1085,7 +1085,7 @@ export interface LogLine {
   text: string;
 }
 
-/** Matrix is what each plugin may do, by capability and by who calls. */
+/** Matrix says what each plugin may do, by capability and by who calls. */
 export interface Matrix {
   revision: number;
   mode: PermissionMode;
