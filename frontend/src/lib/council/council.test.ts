@@ -19,7 +19,7 @@ import { at, axisOf, bars, lettersOf, marks, moments } from "./lanes";
 import { brief, folded, rough, took } from "./line";
 import { Replay } from "./replay.svelte";
 import { RunState } from "./run.svelte";
-import { estimated, laneWord, leading, letterAt, policyOf } from "./words";
+import { estimated, laneWord, leading, letterAt, listed, policyOf } from "./words";
 
 const [researcher, sceptic] = three as [Member, Member];
 
@@ -132,6 +132,14 @@ describe("the words of a run", () => {
       calls: [called("1", "Search", 0, 0, { request: "r" })],
     });
     expect(laneWord({ in: true }, [asks], "running")).toBe("Waiting for you");
+  });
+
+  it("a task that is a tool names it once, in its title", () => {
+    const call = called("1", "Search", 0, 1);
+    expect(listed(ended("a", 0, 1, 0, { kind: "tool", title: "Search", calls: [call] }))).toEqual(
+      [],
+    );
+    expect(listed(ended("a", 0, 1, 0, { calls: [call] }))).toEqual([call]);
   });
 });
 

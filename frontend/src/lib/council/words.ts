@@ -4,6 +4,7 @@ import { rough, took } from "./line";
 
 export { took };
 import type {
+  Called,
   Council,
   Estimate,
   Lane as LaneView,
@@ -96,4 +97,9 @@ export function limitsOf(member: Member): string {
     .filter(Boolean)
     .map((limit) => s.council.atMost(limit))
     .join(", ");
+}
+
+/** The calls that a task lists. The one call of a task that is a tool is the task, whose title names it. */
+export function listed(task: TaskView): Called[] {
+  return task.kind === "tool" && task.calls.length === 1 ? [] : task.calls;
 }
