@@ -13,7 +13,7 @@ import { Reader } from "./reader.mjs";
 const shots = pictures();
 const theme = process.argv[3] ?? "light";
 const place = new Place();
-let screen, reader, window, shown;
+let screen, reader, window;
 let shot = 0;
 
 async function picture(name) {
@@ -59,7 +59,7 @@ async function click(name) {
       if (there && !stays) screen.move(now.x, now.y);
       before = now;
       picture = screen.sample();
-      return rests && screen.under() === shown && now;
+      return rests && !screen.covered("^conclave-window$", now.x, now.y) && now;
     },
     25_000,
   );
@@ -72,8 +72,7 @@ async function open() {
   ]);
   await until("the window's page", async () => (await words()).includes("Write a message"));
   await screen.still();
-  shown = screen.windows("^Conclave$")[0];
-  screen.focus(shown);
+  screen.focus(screen.windows("^Conclave$")[0]);
 }
 
 /** The newest chat's newest run, once it is over. */

@@ -398,9 +398,20 @@ export class Screen {
     return this.#xdotool("mousemove", "--sync", String(x), String(y));
   }
 
-  /** The window that lies under the pointer, as windows names it. */
-  under() {
-    return this.#xdotool("getmouselocation", "--shell").match(/WINDOW=(\d+)/)?.[1];
+  /** Whether a window of this title, such as a hint's, lies over a place of the screen. */
+  covered(title, x, y) {
+    return this.windows(title).some((window) => {
+      let told;
+      try {
+        told = this.#xdotool("getwindowgeometry", "--shell", window);
+      } catch {
+        return true; // it goes just now
+      }
+      const [left, top, width, height] = ["X", "Y", "WIDTH", "HEIGHT"].map((name) =>
+        Number(told.match(new RegExp(`^${name}=(-?\\d+)$`, "m"))?.[1]),
+      );
+      return x >= left && x < left + width && y >= top && y < top + height;
+    });
   }
 
   /** Presses a button of the mouse at a place of the screen; 3 is the right one. */
