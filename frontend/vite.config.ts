@@ -49,6 +49,7 @@ export default defineConfig(({ mode }) => ({
     environment: "jsdom",
     include: ["src/**/*.test.ts"],
     restoreMocks: true,
+    testTimeout: 60_000, // a machine that is busy with other things takes its time
     reporters: ["default", counts],
   },
 }));

@@ -194,12 +194,14 @@ const steps = {
 
   "F100 after a restart a wrong passphrase is said, and the right one opens": async () => {
     screen.press("ctrl+k");
+    await reader.palette();
     screen.type("quit");
     screen.press("Return");
     await until("the window to close", () => window.ended);
     await place.free();
     await open();
     screen.press("ctrl+k");
+    await reader.palette();
     screen.type("add a connection");
     await screen.still();
     screen.press("Escape");

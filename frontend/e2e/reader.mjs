@@ -311,12 +311,17 @@ export class Reader {
   }
 
   /** Waits until a field has the focus, by its name: what is typed before goes elsewhere. */
-  typed(name) {
+  typed(name, roles = filled) {
     return until(`the focus to be on ${name}`, async () => {
-      const { found } = await this.#search(name, filled);
+      const { found } = await this.#search(name, roles);
       const states = found && (await this.#bus.call(...found, accessible, "GetState"));
       return states && (states.readUInt32LE(4) & focused) !== 0;
     });
+  }
+
+  /** The same for the palette, while whose field has the keyboard its first choice has the focus. */
+  palette() {
+    return this.typed(/./, [listItem]);
   }
 
   /** Puts the focus on a field by its name. */

@@ -88,6 +88,7 @@ function answered(question, state = "complete", limit) {
 /** Chooses a command in the palette. */
 async function command(words) {
   screen.press("ctrl+k");
+  await reader.palette();
   screen.type(words);
   screen.press("Return");
 }

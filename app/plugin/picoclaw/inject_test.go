@@ -276,12 +276,14 @@ serve(before_llm=inject, before_tool=lambda p: {"action": "respond", "result":
 
 func TestPC46MediaAboveTheBoundAreLeftOut(t *testing.T) {
 	b := newBench(t)
-	b.hook("weather", stages("before_llm", "before_tool"), told+`
+	e := stages("before_tool")
+	e["x_conclave"] = map[string]any{"interceptor_timeout_ms": 120_000} // it reads 27 MB
+	b.hook("weather", e, told+`
 import base64
 big = "data:application/octet-stream;base64," + base64.b64encode(b"x" * (`+
 		"20 * 1024 * 1024 + 1"+`)).decode()
-serve(before_llm=inject, before_tool=lambda p: {"action": "respond", "result": {"for_llm": "much", "media": [big]}})`)
-	a := b.ask(person(yes), calls("get_weather", beijing), say("I see"))
+serve(before_tool=lambda p: {"action": "respond", "result": {"for_llm": "much", "media": [big]}})`)
+	a := b.ask(person(yes), calls("echo", `{"text": "x"}`), say("I see"))
 	a.says("I see")
 	a.noted(limit.HookMedia.Person)
 	if a.result(0) != "much" {

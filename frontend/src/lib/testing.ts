@@ -13,9 +13,9 @@ export async function startApp(scene = "chat"): Promise<{ app: App; fake: Fake }
 
 /** Resolves once what is asked holds; rejects after 5 s with what it was waited for. */
 export async function until(what: string, holds: () => boolean): Promise<void> {
-  const end = Date.now() + 5000;
+  const end = Date.now() + 30_000;
   while (!holds()) {
-    if (Date.now() > end) throw new Error(`waited 5 s for: ${what}`);
+    if (Date.now() > end) throw new Error(`waited 30 s for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
