@@ -157,7 +157,7 @@ func (s *Store) keychain(ctx context.Context, do func() (string, error)) (value 
 	}
 }
 
-// silent is what whoever waits for a keychain is told once they wait no more.
+// silent says why whoever waited for a keychain waits no more.
 func silent(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
