@@ -63,7 +63,7 @@ def process() -> int:
 
 libc = ctypes.CDLL(None, use_errno=True)
 
-def ask(path: bytes, flags: int, resolve: int = 0, at: int = -100) -> str:
+def ask(path, flags: int, resolve: int = 0, at: int = -100) -> str:
     how = ctypes.create_string_buffer(struct.pack("=QQQ", flags, 0, resolve), 24)
     fd = libc.syscall(ctypes.c_long(437), ctypes.c_long(at), path, how, ctypes.c_size_t(24))
     if fd < 0:
@@ -108,20 +108,13 @@ def changing(good: str, bad: str) -> str:
                 os.rename(temporary, here)
     t = threading.Thread(target=flip)
     t.start()
-    seen = set()
     try:
-        for _ in range(60):
-            how = ctypes.create_string_buffer(struct.pack("=QQQ", 0, 0, 0), 24)
-            fd = libc.syscall(ctypes.c_long(437), ctypes.c_long(-100), memory, how, ctypes.c_size_t(24))
-            if fd < 0:
-                seen.add(errno.errorcode[ctypes.get_errno()])
-                continue
-            with os.fdopen(fd, "rb") as f:
-                seen.add(f.read().decode())
+        seen = {ask(memory, 0) for _ in range(60)}
     finally:
         over = True
         t.join()
-    return " ".join(sorted(seen))
+    ctypes.memmove(memory, good.encode() + b"\0", len(good) + 1)
+    return " ".join(sorted(seen)) + ", at last " + ask(memory, 0)
 `
 
 // archive is a host with that plugin, approved, and a folder of the person's with a letter.
@@ -289,7 +282,7 @@ func TestAttackAPluginOpensWhatNobodyLetItOpen(t *testing.T) {
 	must(t, openRule(c, letters, permit.Allow))
 	must(t, openRule(c, outside, permit.Deny))
 	if got := c.said("notes:changing", object(t, "good", letter, "bad", secret)); strings.Contains(got, "the secret") ||
-		!strings.Contains(got, "dear a") {
+		!strings.HasSuffix(got, ", at last dear a") {
 		t.Errorf("while it changes: %q", got)
 	}
 	if requests := c.gate.Requests(); len(requests) != 0 {

@@ -63,11 +63,9 @@ type openHow struct{ flags, mode, resolve uint64 }
 const (
 	// openFlags may be asked for; others are left to the system.
 	openFlags = unix.O_ACCMODE | unix.O_CREAT | unix.O_EXCL | unix.O_TRUNC | unix.O_APPEND | unix.O_DIRECTORY |
-		unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_LARGEFILE | largeFile
+		unix.O_CLOEXEC | unix.O_NONBLOCK | unix.O_NOCTTY
 	// writeFlags change something.
 	writeFlags = unix.O_WRONLY | unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC | unix.O_APPEND
-	// largeFile is O_LARGEFILE as the kernel has it; Go's is 0 where that is meaningless.
-	largeFile = 0o100000
 	// modes bounds those that a file is made with.
 	modes = 0o666
 )

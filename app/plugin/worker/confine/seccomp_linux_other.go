@@ -5,7 +5,7 @@ package confine
 // filterOptions say which rules of the filter are lifted; there is no filter for
 // this architecture.
 type filterOptions struct {
-	sockets, proxied, held, spawn, exec, writes, paths bool
+	sockets, proxied, held, opens, spawn, exec, writes, paths bool
 
 	pid int
 }

@@ -1,0 +1,80 @@
+package permit_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"conclave/app/permit"
+)
+
+// Rules about files that Conclave opens: who may write may read, who may not read may not
+// write, and none of them opens the sandbox.
+func TestRulesAboutFilesThatAreOpenedForAPlugin(t *testing.T) {
+	g := approvedNotes(t)
+	folder := t.TempDir()
+	letters, other := filepath.Join(folder, "Letters"), filepath.Join(folder, "Letters of others")
+	for _, path := range []string{filepath.Join(letters, "old"), other} {
+		must(t, os.MkdirAll(path, 0o700))
+	}
+	rule := func(effect permit.Effect, path, access string) permit.Rule {
+		r, err := g.AddRule(t.Context(), permit.Rule{
+			Effect: effect, Plugin: "notes", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
+			Match: []permit.Match{
+				{Field: "path", Op: permit.PathUnder, Value: path}, {Field: "access", Op: permit.Equals, Value: access},
+			},
+		})
+		must(t, err)
+		return r
+	}
+	opens := func(path string, write bool) permit.Effect {
+		d, at := g.Open(t.Context(), permit.Opening{Plugin: "notes", Path: path, Write: write})
+		if at == "" {
+			return "not asked"
+		}
+		return d.Effect
+	}
+	letter, deeper := filepath.Join(letters, "a.txt"), filepath.Join(letters, "old", "b.txt")
+	type row struct {
+		path  string
+		write bool
+		want  permit.Effect
+	}
+	check := func(when string, rows ...row) {
+		t.Helper()
+		for _, r := range rows {
+			if got := opens(r.path, r.write); got != r.want {
+				t.Errorf("%s: %s, write %v: %s, want %s", when, r.path, r.write, got, r.want)
+			}
+		}
+	}
+	check("no rule", row{letter, false, permit.Deny}, row{"/etc/passwd", false, "not asked"})
+	reads := rule(permit.Allow, letters, "read")
+	check("reading", row{letter, false, permit.Allow}, row{deeper, false, permit.Allow}, row{letter, true, permit.Deny},
+		row{filepath.Join(other, "a.txt"), false, permit.Deny}, row{letters, false, permit.Allow})
+	writes := rule(permit.Allow, filepath.Join(letters, "old"), "write")
+	check("writing below", row{deeper, true, permit.Allow}, row{deeper, false, permit.Allow}, row{letter, true, permit.Deny})
+	no := rule(permit.Deny, filepath.Join(letters, "old"), "write")
+	check("no writing below", row{deeper, true, permit.Deny}, row{deeper, false, permit.Allow})
+	_, err := g.RevokeRule(t.Context(), no.ID)
+	must(t, err)
+	rule(permit.Deny, filepath.Join(letters, "old"), "read")
+	check("no reading below", row{deeper, true, permit.Deny}, row{deeper, false, permit.Deny}, row{letter, false, permit.Allow})
+	if granted, _ := g.Permissions("notes"); len(granted) != 0 || len(g.Folders("notes")) != 0 {
+		t.Errorf("the sandbox is open: %v, %+v", granted, g.Folders("notes"))
+	}
+	if got := len(g.Opened("notes")); got != 2 {
+		t.Errorf("%d folders are opened for it, want 2", got)
+	}
+	for sentence, r := range map[string]permit.Rule{
+		"Notes may read files in " + letters:                                     reads,
+		"Notes may read and write files in " + filepath.Join(letters, "old"):     writes,
+		"Notes may not read and write files in " + filepath.Join(letters, "old"): no,
+	} {
+		if got := permit.Sentence(r, "Notes"); got != sentence {
+			t.Errorf("%q, want %q", got, sentence)
+		}
+	}
+	must(t, g.SetPermission(t.Context(), "notes", permit.Filesystem, permit.Deny))
+	check("all denied", row{letter, false, permit.Deny})
+}
