@@ -14,9 +14,22 @@ const (
 	ReadScreen Capability = "read clipboard or screen"
 )
 
-// Capabilities lists all of them, in the order of a table.
+// Capabilities lists those that a plugin's tools can have, in the order of a table. Each but
+// Compute is caused by permissions that something enforces, see Causes.
 var Capabilities = []Capability{
-	Compute, ReadChat, ReadFiles, WriteFiles, Delete, Fetch, SendWeb, RunPrograms, UseSecret, CallModel, ShowUI,
+	Compute, ReadChat, ReadFiles, WriteFiles, Delete, Fetch, SendWeb, RunPrograms, CallModel,
+}
+
+// Causes returns the permissions of a plugin that cause a capability of its tools, sorted.
+func Causes(c Capability) []string {
+	var all []string
+	for permission, caused := range permissionCapabilities {
+		if slices.Contains(caused, c) {
+			all = append(all, permission)
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 // row holds the defaults of one capability.

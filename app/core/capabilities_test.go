@@ -1,0 +1,58 @@
+package core
+
+import (
+	"slices"
+	"testing"
+
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/sandbox"
+)
+
+// A capability is shown only where something enforces it: each is caused by permissions, and
+// without such a permission the sandbox is closed, a service refuses, or a hook is not asked.
+func TestEachCapabilityIsCausedByWhatIsEnforced(t *testing.T) {
+	c := opened(t)
+	guarded := map[string]bool{ // by the points of app/hook, which ask for these
+		"context_handler": true, permit.Interceptor: true, permit.ToolCalls: true, permit.TurnEvents: true,
+	}
+	for _, service := range c.services() {
+		guarded[service.Permission] = true
+	}
+	guarded["local_network"] = true // narrows http.request, and connections through the proxy
+	opens := func(permission string) bool {
+		open := plugin.StartOptions{
+			Granted: []string{permission}, Proxy: plugin.Proxy{Address: "127.0.0.1:1", URL: "http://127.0.0.1:1"},
+		}
+		var with, without sandbox.Spec
+		open.ApplyPermissions(&with)
+		open.Granted = nil
+		open.ApplyPermissions(&without)
+		return with.Sockets && !without.Sockets || with.Spawn && !without.Spawn
+	}
+	for _, capability := range permit.Capabilities {
+		causes := permit.Causes(capability)
+		if (len(causes) == 0) != (capability == permit.Compute) {
+			t.Errorf("%s is caused by %v", capability, causes)
+		}
+		for _, permission := range causes {
+			if permission == permit.Filesystem { // folder by folder
+				continue
+			}
+			if permit.IsWall(permission) != opens(permission) || !permit.IsWall(permission) && !guarded[permission] {
+				t.Errorf("nothing enforces %s, of which %s is shown", permission, capability)
+			}
+		}
+	}
+	if slices.Contains(permit.Capabilities, permit.UseSecret) || slices.Contains(permit.Capabilities, permit.ShowUI) {
+		t.Error("what nothing causes is listed")
+	}
+	folder := t.TempDir()
+	var read, write sandbox.Spec
+	plugin.StartOptions{Folders: []permit.Folder{{Path: folder}}}.ApplyPermissions(&read)
+	plugin.StartOptions{Folders: []permit.Folder{{Path: folder, Write: true}}}.ApplyPermissions(&write)
+	if !slices.Contains(read.Read, folder) || slices.Contains(read.Write, folder) ||
+		!slices.Contains(write.Write, folder) {
+		t.Errorf("a folder to read opens %+v, one to write %+v", read, write)
+	}
+}
