@@ -47,6 +47,8 @@ func fullRecord(t *testing.T) chat.CallRecord {
 		Origins: []chat.Origin{{Kind: chat.FromWeb, Name: "example.org"}},
 		Brought: []chat.Origin{{Kind: chat.FromTool, Name: "web"}},
 		Code:    "c0de", Sent: []chat.Sending{{Host: "api.example.org", Bytes: 12}},
+		Undo: "u1", Changes: []chat.FileChange{{Path: "/home/ada/a.txt", What: "changed", NotKept: "larger than 64 MiB"}},
+		Changed: 2, Unkept: "A folder could not be read.",
 	}
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {
