@@ -86,7 +86,7 @@ func (a *Activity) view(row activity.Row) ActivityEntry {
 	}
 	out := ActivityEntry{
 		N: e.N, Time: stamp(e.Time), Kind: e.Kind, Chat: string(e.Chat), Effect: e.Effect, Outcome: e.Outcome,
-		MS: int64(e.MS), Digest: row.Hash, Sent: []string{}, Why: activity.Sentences(e, d),
+		MS: int64(e.MS), Digest: row.Hash, Sent: []string{}, Why: activity.Sentences(e, d), Undo: e.Undo,
 	}
 	if e.Kind != activity.Called {
 		out.Title = activity.Event(e)

@@ -18,6 +18,7 @@ import (
 	"conclave/app/settings"
 	"conclave/app/tool"
 	"conclave/app/turn"
+	"conclave/app/undo"
 )
 
 // Core holds the parts of Conclave that the window uses; package core makes them.
@@ -30,6 +31,7 @@ type Core struct {
 	Host          *host.Host
 	Gate          *permit.Gate
 
+	Undo     *undo.Keeper // what calls changed, as it was
 	Library  *library.Library
 	Packages *packages.Installer
 

@@ -708,6 +708,28 @@ type ActivityEntry struct {
 	Arguments  string          `json:"arguments"` // without secrets; "" where they are not kept
 	Left       string          `json:"left"`      // why they are not all there
 	Digest     string          `json:"digest"`    // of the entry
+	Undo       string          `json:"undo"`      // names the old versions of files that it may have changed; or ""
+}
+
+// FileChanges holds what a call changed of the person's files, as far as old versions are kept.
+type FileChanges struct {
+	Kept     bool              `json:"kept"` // else there is nothing to show, or no longer
+	Files    []chat.FileChange `json:"files"`
+	More     int               `json:"more"`     // beyond those listed
+	Sentence string            `json:"sentence"` // “Created 1 file, changed 2 files.”
+	Note     string            `json:"note"`     // what makes it less than certain; or ""
+	Undone   string            `json:"undone"`   // when; or ""
+	Did      string            `json:"did"`      // what undoing it just now did; or ""
+}
+
+// OldVersions says how much is kept of files that calls changed.
+type OldVersions struct {
+	Sets   int    `json:"sets"` // calls, and times between them
+	Oldest string `json:"oldest"`
+	Old    string `json:"old"` // “1.2 MiB” of old versions
+	Now    string `json:"now"` // of copies of folders as they are
+	Any    bool   `json:"any"` // there is something to remove
+	Days   int    `json:"days"`
 }
 
 // ActivityReport says whether the record is as it was written.

@@ -26,6 +26,7 @@ func (t *Transcript) card(r chat.CallRecord) *Call {
 		Tool: r.ToolID, Title: words.Title, Doing: words.Doing, Did: words.Did, Plugin: words.Plugin,
 		State: callState(r), Summary: summary(r), Started: Stamp(r.Started), MS: int64(r.MS),
 		Decision: Sentence(r.DecidedBy), ByPerson: byPerson(r),
+		Undo: undoOf(r),
 	}
 	if r.ID != 0 {
 		c.ID = strconv.FormatUint(r.ID, 10)
@@ -37,6 +38,14 @@ func (t *Transcript) card(r chat.CallRecord) *Call {
 		c.Problem, _, _ = strings.Cut(strings.TrimPrefix(r.Error, "Error: "), "\n")
 	}
 	return c
+}
+
+// undoOf names the old versions of files that a call changed, once it is over.
+func undoOf(r chat.CallRecord) string {
+	if !r.Status.Over() {
+		return ""
+	}
+	return r.Undo
 }
 
 // callState is the state word of a tool card.

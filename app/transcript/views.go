@@ -230,6 +230,7 @@ type Call struct {
 	Decision string `json:"decision"`
 	// The rule that decision made or used, which Permissions.Revoke deletes; or "".
 	Grant    string `json:"grant"`
+	Undo     string `json:"undo"`      // names the old versions of files that it may have changed; or ""
 	ByPerson bool   `json:"by_person"` // a person made that decision for this call; the card shows it unopened
 }
 

@@ -142,6 +142,28 @@ const shots = {
     },
     height: 1100,
   },
+  changes: {
+    scene: "changes",
+    act: async (p) => {
+      await p.getByRole("button", { name: /^Undo/ }).waitFor();
+    },
+  },
+  "changes-undone": {
+    scene: "changes",
+    act: async (p) => {
+      await p.locator(".tool .line").last().click();
+      await p.getByRole("button", { name: /^Undo/ }).click();
+      await p.getByText("as before the call").waitFor();
+    },
+  },
+  "old-versions": {
+    scene: "changes",
+    act: async (p) => {
+      await p.keyboard.press("Control+,");
+      await p.getByRole("button", { name: "Permissions", exact: true }).click();
+      await p.getByRole("button", { name: "Remove all" }).click();
+    },
+  },
   "activity-broken": {
     scene: "activity-broken",
     act: async (p) => {

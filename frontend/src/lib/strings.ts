@@ -396,6 +396,7 @@ export const s = {
   },
 
   tool: {
+    files: "Files",
     // State words of a tool card.
     state: {
       proposed: "Proposed",
@@ -560,6 +561,25 @@ export const s = {
       paused: "Paused",
       limit: "Limit reached",
     },
+  },
+
+  // Files that calls changed, and their old versions.
+  undo: {
+    undo: "Undo",
+    redo: "Redo",
+    undone: (time: string) => `Undone, ${time}.`,
+    notKept: (why: string) => `cannot be put back: ${why}`,
+    more: (n: number) => `and ${whole(n)} more`,
+    gone: "The old versions of the files that it changed are no longer kept.",
+    title: "Old versions of files",
+    intro: (days: number) =>
+      `Before a call may write in a folder that you gave a plugin, its files are kept as they are. What the call changed or deleted can be put back for ${days} days.`,
+    kept: (n: number, since: string, size: string) =>
+      `${n === 1 ? "One change" : `${whole(n)} changes`} since ${since}: ${size} of old versions.`,
+    copies: (size: string) => `${size} of copies of the folders as they are.`,
+    nothing: "No old version is kept.",
+    empty: "Remove all",
+    really: "Remove them for good",
   },
 
   // Members that deliberate before the main model answers.

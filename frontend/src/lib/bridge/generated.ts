@@ -31,6 +31,10 @@ export type Act =
 
 /** Activity is bound: the record of what tools did. */
 export interface ActivityCalls {
+  /** Changes returns what is kept of the files that a call changed, by the name in its record. */
+  Changes(id: string): Promise<FileChanges>;
+  /** EmptyOldVersions removes every old version for good. */
+  EmptyOldVersions(): Promise<OldVersions>;
   /**
    * Export asks where, and writes the entries that chat and plugin select there as JSON Lines;
    * "" when the person changed their mind.
@@ -41,6 +45,12 @@ export interface ActivityCalls {
    * given, 0 for the newest. chat and plugin select; empty is all.
    */
   List(conversation: string, plugin: string, before: number): Promise<ActivityList>;
+  /** OldVersions returns what is kept of all files that calls changed. */
+  OldVersions(): Promise<OldVersions>;
+  /** Redo takes an Undo back. */
+  Redo(id: string): Promise<FileChanges>;
+  /** Undo puts the files that a call changed back as they were before it. */
+  Undo(id: string): Promise<FileChanges>;
   /** Verify checks the whole record. */
   Verify(): Promise<ActivityReport>;
 }
@@ -77,6 +87,8 @@ export interface ActivityEntry {
   left: string;
   /** of the entry */
   digest: string;
+  /** names the old versions of files that it may have changed; or "" */
+  undo: string;
 }
 
 /** ActivityKind says what an entry tells of. */
@@ -189,6 +201,8 @@ export interface Call {
   decision: string;
   /** The rule that decision made or used, which Permissions.Revoke deletes; or "". */
   grant: string;
+  /** names the old versions of files that it may have changed; or "" */
+  undo: string;
   /** a person made that decision for this call; the card shows it unopened */
   by_person: boolean;
 }
@@ -893,6 +907,34 @@ export type FailureKind =
   | "timeout" // it took longer than allowed
   | "canceled"; // the person stopped it
 
+/** FileChange tells what became of one of the person's files in a call. */
+export interface FileChange {
+  path: string;
+  /** created, changed or deleted */
+  what: string;
+  /** why it cannot be put back: “larger than 64 MiB” */
+  not_kept?: string;
+}
+
+/**
+ * FileChanges holds what a call changed of the person's files, as far as old versions are kept.
+ */
+export interface FileChanges {
+  /** else there is nothing to show, or no longer */
+  kept: boolean;
+  files: FileChange[];
+  /** beyond those listed */
+  more: number;
+  /** “Created 1 file, changed 2 files.” */
+  sentence: string;
+  /** what makes it less than certain; or "" */
+  note: string;
+  /** when; or "" */
+  undone: string;
+  /** what undoing it just now did; or "" */
+  did: string;
+}
+
 /** Find is one message that holds the words searched for. */
 export interface Find {
   seq: number;
@@ -1256,6 +1298,20 @@ export type Op =
   | "host-suffix" // an address on this domain or below it
   | "number-max" // a number not above this one
   | "regex"; // the whole text matches; RE2, so it takes linear time
+
+/** OldVersions says how much is kept of files that calls changed. */
+export interface OldVersions {
+  /** calls, and times between them */
+  sets: number;
+  oldest: string;
+  /** “1.2 MiB” of old versions */
+  old: string;
+  /** of copies of folders as they are */
+  now: string;
+  /** there is something to remove */
+  any: boolean;
+  days: number;
+}
 
 /**
  * OpenedRun is a run that was read from a file. Council.Run, Said, Sent and Compare take its id

@@ -27,6 +27,7 @@ export class FakeActivity {
       why: [],
       arguments: "",
       left: "",
+      undo: "",
       digest: `${n}c41aa03d79f2e`.padEnd(64, "0"),
       ...entry,
     });
@@ -38,6 +39,60 @@ export class FakeActivity {
       .filter((e) => !before || e.n < before)
       .reverse();
     return { entries: found.slice(0, 50), more: found.length > 50 };
+  }
+
+  /** What calls changed, by the names in their records. */
+  changes = new Map<string, t.FileChanges>();
+  kept: t.OldVersions = {
+    sets: 0,
+    oldest: "",
+    old: "0 bytes",
+    now: "0 bytes",
+    any: false,
+    days: 30,
+  };
+
+  /** Has a call have changed files. */
+  change(undo: string, changes: Partial<t.FileChanges>): void {
+    this.changes.set(undo, {
+      kept: true,
+      files: [],
+      more: 0,
+      sentence: "",
+      note: "",
+      undone: "",
+      did: "",
+      ...changes,
+    });
+  }
+
+  async Changes(undo: string): Promise<t.FileChanges> {
+    const none = { kept: false, files: [], more: 0, sentence: "", note: "", undone: "", did: "" };
+    return this.changes.get(undo) ?? none;
+  }
+
+  async Undo(undo: string): Promise<t.FileChanges> {
+    const was = await this.Changes(undo);
+    const did = `${was.files.length} files are as before the call.`;
+    this.change(undo, { ...was, undone: new Date().toISOString(), did });
+    return this.Changes(undo);
+  }
+
+  async Redo(undo: string): Promise<t.FileChanges> {
+    const was = await this.Changes(undo);
+    const did = `${was.files.length} files are as after the call.`;
+    this.change(undo, { ...was, undone: "", did });
+    return this.Changes(undo);
+  }
+
+  async OldVersions(): Promise<t.OldVersions> {
+    return this.kept;
+  }
+
+  async EmptyOldVersions(): Promise<t.OldVersions> {
+    this.changes.clear();
+    this.kept = { ...this.kept, sets: 0, old: "0 bytes", now: "0 bytes", any: false };
+    return this.kept;
   }
 
   async Verify(): Promise<t.ActivityReport> {

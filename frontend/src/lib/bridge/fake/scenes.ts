@@ -139,6 +139,7 @@ const ran = (change: Partial<t.Call>): t.Call => ({
   progress: "",
   request: "",
   decision: "Allowed: it only computes",
+  undo: "",
   by_person: false,
   grant: "",
   ...change,
@@ -401,6 +402,45 @@ export const scenes: Record<string, (f: Fake) => void> = {
     scenes.permission?.(f);
     f.hello.settings.dock_tab = "activity";
     recorded(f);
+  },
+  // A call that changed files, in its chat and on record; old versions in the settings.
+  changes: (f) => {
+    const { c, entry } = asked(f, "Tidy my notes", [], "complete");
+    f.chats.call(
+      entry,
+      ran({
+        tool: "notes:tidy",
+        title: "Tidy",
+        doing: "tidy notes",
+        did: "Tidied notes",
+        plugin: "Notes",
+        summary: "folder: Notes",
+        decision: "Allowed once by you at 14:07",
+        by_person: true,
+        undo: "7-a1",
+      }),
+    );
+    const at = (name: string) => `/home/ada/Documents/Notes/${name}`;
+    f.activity.change("7-a1", {
+      sentence: "Created 1 file, changed 1 file, deleted 2 files.",
+      note: "Another call used the folder at the same time, so that some of it may be that one's.",
+      files: [
+        { path: at("2026/november.md"), what: "created" },
+        { path: at("todo.md"), what: "changed" },
+        { path: at("old.md"), what: "deleted" },
+        { path: at("film.mp4"), what: "deleted", not_kept: "larger than 64 MiB" },
+      ],
+    });
+    f.activity.kept = {
+      sets: 12,
+      oldest: ago(9 * 86_400_000).toISOString(),
+      old: "4.2 MiB",
+      now: "31 MiB",
+      any: true,
+      days: 30,
+    };
+    f.activity.add({ chat: c.chat.id, title: "Tidied notes", undo: "7-a1" });
+    f.activity.add({ chat: c.chat.id, title: "Tidied notes before", undo: "3-a1" });
   },
   "activity-broken": (f) => {
     scenes.chat?.(f);
