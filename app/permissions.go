@@ -49,6 +49,7 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 		ID: q.ID, Nonce: q.Nonce, Kind: q.Kind, Caller: string(q.Caller), Plugin: q.Plugin, PluginName: q.PluginName,
 		Tool: q.Tool, Title: q.Title, Name: q.Name,
 		Capabilities: []string{}, Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History,
+		Care:         q.Care,
 		Conversation: string(q.Conversation), Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: stamp(q.Asked),
 		Expires: stamp(q.Expires), Hidden: q.Hidden, Only: []string{},
 	}

@@ -374,6 +374,7 @@ type PermissionRequestView struct {
 	// What hooks made the call of: what its caller asked for. null where they left it alone.
 	Original     *OriginalView  `json:"original"`
 	Reach        string         `json:"reach"`
+	Care         string         `json:"care"` // what could be taken back, and what cannot be shown before; or ""
 	Reason       string         `json:"reason"`
 	History      string         `json:"history"`
 	Conversation string         `json:"conversation"`

@@ -263,6 +263,7 @@ func Question(p permit.Request) string {
 		line("beware", "Runs a program on your computer.")
 	}
 	line("reach", oneLine(p.Reach))
+	line("after", oneLine(p.Care))
 	line("why", oneLine(p.Reason))
 	line("before", oneLine(p.History))
 	if p.Count > 1 {

@@ -177,23 +177,25 @@ type Decision struct {
 
 // Request is a question that waits for a person, as a window or a terminal shows it.
 type Request struct {
-	ID           string              `json:"id"`
-	Nonce        string              `json:"nonce"` // must come back with the answer
-	Kind         Kind                `json:"kind"`
-	Caller       Caller              `json:"caller"`
-	CallerName   string              `json:"caller_name"` // of a council member: "Ada"; else empty
-	Plugin       string              `json:"plugin"`
-	PluginName   string              `json:"plugin_name"`
-	Tool         string              `json:"tool,omitempty"`  // tool id
-	Title        string              `json:"title"`           // "Main assistant wants to write files with Notes"
-	Name         string              `json:"name,omitempty"`  // of the tool, as a person reads it: "Save note"
-	Doing        string              `json:"doing,omitempty"` // what a call of it does: "save a note"
-	Capabilities []Capability        `json:"capabilities"`
-	Arguments    json.RawMessage     `json:"arguments,omitempty"`
-	Original     *Original           `json:"original,omitempty"` // what the caller asked for, where hooks changed it
-	Reach        string              `json:"reach"`              // "Can touch: its own storage folder."
-	Reason       string              `json:"reason"`             // "Asked because: first time this tool runs in this chat."
-	History      string              `json:"history"`            // "Allowed 4 times, last on Tuesday."
+	ID           string          `json:"id"`
+	Nonce        string          `json:"nonce"` // must come back with the answer
+	Kind         Kind            `json:"kind"`
+	Caller       Caller          `json:"caller"`
+	CallerName   string          `json:"caller_name"` // of a council member: "Ada"; else empty
+	Plugin       string          `json:"plugin"`
+	PluginName   string          `json:"plugin_name"`
+	Tool         string          `json:"tool,omitempty"`  // tool id
+	Title        string          `json:"title"`           // "Main assistant wants to write files with Notes"
+	Name         string          `json:"name,omitempty"`  // of the tool, as a person reads it: "Save note"
+	Doing        string          `json:"doing,omitempty"` // what a call of it does: "save a note"
+	Capabilities []Capability    `json:"capabilities"`
+	Arguments    json.RawMessage `json:"arguments,omitempty"`
+	Original     *Original       `json:"original,omitempty"` // what the caller asked for, where hooks changed it
+	Reach        string          `json:"reach"`              // "Can touch: its own storage folder."
+	// Care says what of a call could be taken back, and what of it cannot be shown before.
+	Care         string              `json:"care,omitempty"`
+	Reason       string              `json:"reason"`  // "Asked because: first time this tool runs in this chat."
+	History      string              `json:"history"` // "Allowed 4 times, last on Tuesday."
 	Conversation chat.ConversationID `json:"conversation,omitempty"`
 	Turn         string              `json:"turn,omitempty"`
 	Call         string              `json:"call,omitempty"`

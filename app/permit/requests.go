@@ -72,6 +72,7 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 		return p
 	}
 	p.Name, p.Doing = call.Tool.DisplayName(), call.Tool.Doing()
+	p.Care = care(c.capabilities, g.foldersLocked(call.Tool.Plugin))
 	if !r.once {
 		if call.Turn != "" {
 			p.Scopes = append(p.Scopes, ThisAnswer)

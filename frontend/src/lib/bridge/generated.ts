@@ -1496,6 +1496,8 @@ export interface PermissionRequest {
   /** What hooks made the call of: what its caller asked for. null where they left it alone. */
   original: Original | null;
   reach: string;
+  /** what could be taken back, and what cannot be shown before; or "" */
+  care: string;
   reason: string;
   history: string;
   conversation: string;

@@ -347,6 +347,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       capabilities: ["network"],
       arguments: JSON.stringify({ query: "why do tomatoes split" }),
       reach: "Can reach: any address on the internet.",
+      care: "What it will send cannot be shown before, and cannot be taken back.",
       reason: "Asked because: first time Researcher uses this tool.",
       history: "",
       conversation: c.chat.id,

@@ -50,6 +50,7 @@ export class FakePermissions {
       capabilities: ["write files"],
       arguments: JSON.stringify(args, null, 2),
       reach: "Can touch: its own storage folder only.",
+      care: "",
       reason: "Asked because: first time this tool writes in this chat.",
       history: "Allowed 4 times, last on Tuesday.",
       conversation: c.chat.id,
