@@ -151,7 +151,7 @@ const shots = {
   "changes-undone": {
     scene: "changes",
     act: async (p) => {
-      await p.locator(".tool .line").last().click();
+      await p.locator(".message .tool .line").last().click();
       await p.getByRole("button", { name: /^Undo/ }).click();
       await p.getByText("as before the call").waitFor();
     },

@@ -1289,16 +1289,6 @@ export interface Notice {
   revision: number;
 }
 
-/** Op says how a condition compares what is asked with what it holds. */
-export type Op =
-  | "equals" // the same text, number, true or false
-  | "enum" // equals one of Values
-  | "path-under" // an absolute path in this folder or the folder itself, links resolved
-  | "host-is" // an address on this host; its port is the usual one, or the one named
-  | "host-suffix" // an address on this domain or below it
-  | "number-max" // a number not above this one
-  | "regex"; // the whole text matches; RE2, so it takes linear time
-
 /** OldVersions says how much is kept of files that calls changed. */
 export interface OldVersions {
   /** calls, and times between them */
@@ -1312,6 +1302,16 @@ export interface OldVersions {
   any: boolean;
   days: number;
 }
+
+/** Op says how a condition compares what is asked with what it holds. */
+export type Op =
+  | "equals" // the same text, number, true or false
+  | "enum" // equals one of Values
+  | "path-under" // an absolute path in this folder or the folder itself, links resolved
+  | "host-is" // an address on this host; its port is the usual one, or the one named
+  | "host-suffix" // an address on this domain or below it
+  | "number-max" // a number not above this one
+  | "regex"; // the whole text matches; RE2, so it takes linear time
 
 /**
  * OpenedRun is a run that was read from a file. Council.Run, Said, Sent and Compare take its id
