@@ -53,13 +53,15 @@ func TestRulesAboutFilesThatAreOpenedForAPlugin(t *testing.T) {
 	check("reading", row{letter, false, permit.Allow}, row{deeper, false, permit.Allow}, row{letter, true, permit.Deny},
 		row{filepath.Join(other, "a.txt"), false, permit.Deny}, row{letters, false, permit.Allow})
 	writes := rule(permit.Allow, filepath.Join(letters, "old"), "write")
-	check("writing below", row{deeper, true, permit.Allow}, row{deeper, false, permit.Allow}, row{letter, true, permit.Deny})
+	check("writing below", row{deeper, true, permit.Allow}, row{deeper, false, permit.Allow},
+		row{letter, true, permit.Deny})
 	no := rule(permit.Deny, filepath.Join(letters, "old"), "write")
 	check("no writing below", row{deeper, true, permit.Deny}, row{deeper, false, permit.Allow})
 	_, err := g.RevokeRule(t.Context(), no.ID)
 	must(t, err)
 	rule(permit.Deny, filepath.Join(letters, "old"), "read")
-	check("no reading below", row{deeper, true, permit.Deny}, row{deeper, false, permit.Deny}, row{letter, false, permit.Allow})
+	check("no reading below", row{deeper, true, permit.Deny}, row{deeper, false, permit.Deny},
+		row{letter, false, permit.Allow})
 	if granted, _ := g.Permissions("notes"); len(granted) != 0 || len(g.Folders("notes")) != 0 {
 		t.Errorf("the sandbox is open: %v, %+v", granted, g.Folders("notes"))
 	}
