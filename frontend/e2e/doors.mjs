@@ -291,7 +291,8 @@ const steps = {
     await person.write('/tool high_tide {"place": "Varn"}');
     await allow();
     await page.locator(".tool[data-state=failed]").waitFor();
-    await page.getByText(`Nothing answers at http://127.0.0.1:${its}, where`).waitFor();
+    const why = last().locator("p.problem").filter({ hasText: "Nothing answers at" });
+    await why.filter({ hasText: `http://127.0.0.1:${its}, where this tool is called` }).waitFor();
     await page.locator("button.stop").waitFor({ state: "detached" });
     await both("service-gone");
     await serve();

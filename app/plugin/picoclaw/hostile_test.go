@@ -28,7 +28,8 @@ func TestPC30EachCallThatAHookAddsHasAnIDOfItsOwn(t *testing.T) {
 	b.hook("h", stages("after_llm"), told+`
 def more(p):
     if p["meta"]["Iteration"] > 2: return {}
-    call = {"id": "x", "type": "function", "function": {"name": "echo", "arguments": "{\"n\":%d}" % p["meta"]["Iteration"]}}
+    n = "{\"n\":%d}" % p["meta"]["Iteration"]
+    call = {"id": "x", "type": "function", "function": {"name": "echo", "arguments": n}}
     return {"response": {"response": {"tool_calls": p["response"].get("tool_calls", []) + [call, call]}}}
 serve(after_llm=more)`)
 	a := b.ask(person(yes), say("one"), say("two"), say("three"))
@@ -65,9 +66,10 @@ serve(after_llm=lambda p: {"response": {"response": {"tool_calls": p["response"]
 
 func TestPC21WhatAHookGivesAsItsReasonIsBoundedAndCleaned(t *testing.T) {
 	for name, hooked := range map[string][2]string{
-		"deny":  {"before_tool", `{"action": "deny_tool", "reason": "\u202eno" + "x" * 3_000_000}`},
-		"gate":  {"approve_tool", `{"approved": False, "reason": "\u202eno" + "x" * 3_000_000}`},
-		"error": {"before_tool", `{"action": "respond", "result": {"is_error": True, "for_llm": "\u202eno" + "x" * 3_000_000}}`},
+		"deny": {"before_tool", `{"action": "deny_tool", "reason": "\u202eno" + "x" * 3_000_000}`},
+		"gate": {"approve_tool", `{"approved": False, "reason": "\u202eno" + "x" * 3_000_000}`},
+		"error": {"before_tool",
+			`{"action": "respond", "result": {"is_error": True, "for_llm": "\u202eno" + "x" * 3_000_000}}`},
 		"abort": {"before_tool", `{"action": "abort_turn", "reason": "\u202eno" + "x" * 3_000_000}`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -243,9 +243,8 @@ func TestHostileACallbackThatGoesOnInAnotherProtocolOrAnswersFarInside(t *testin
 	if got := textOf(b.call(s.id("x"), `{"a":"far"}`)); got != far {
 		t.Errorf("of an answer far inside the model reads %.200q", got)
 	}
-	status, answer := b.post("/api/tools/register", object{
-		"name": "y", "callback_url": s.URL, "parameters": json.RawMessage(strings.Repeat(`{"a":`, 101) + "1" + strings.Repeat("}", 101)),
-	})
+	deep := json.RawMessage(strings.Repeat(`{"a":`, 101) + "1" + strings.Repeat("}", 101))
+	status, answer := b.post("/api/tools/register", object{"name": "y", "callback_url": s.URL, "parameters": deep})
 	if status != 422 || !strings.Contains(fmt.Sprint(answer), "nested more than 100 deep") {
 		t.Errorf("a schema that is nested deep is answered %d %v", status, answer)
 	}
