@@ -65,6 +65,7 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 	v.Trust, _ = q.Vouchable()
 	v.Here = q.HereWords()
 	_, v.Lasting, _ = q.Lasting()
+	v.Hurried, v.Reads = q.Hurried, q.OnlyReads()
 	if q.Doing != "" {
 		v.Title = asker(q, model) + " wants to " + q.Doing
 	}

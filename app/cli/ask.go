@@ -293,6 +293,9 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Request) (permit.Answe
 	w := a.c.Err
 	fmt.Fprint(w, "\n"+Question(p))
 	options := choices(p)
+	if _, lasting, ok := p.Lasting(); ok && p.Hurried {
+		fmt.Fprintf(w, "  instead  you allowed five in a row within a second each; this would end it: %s\n", oneLine(lasting))
+	}
 	var words []string
 	for _, o := range options {
 		words = append(words, "["+o.key+"] "+o.word)

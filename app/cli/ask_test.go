@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"conclave/app/fault"
 	"conclave/app/permit"
@@ -64,6 +66,66 @@ func TestF11TypeAheadAnswersNoQuestion(t *testing.T) {
 	}
 }
 
+// Two hundred characters, every one of them a key of the question or the end of a line, are
+// typed while ten questions arrive; none of them is an answer.
+func TestTypingThroughTenArrivingQuestionsAnswersNone(t *testing.T) {
+	synctest.Test(t, typesThroughTenQuestions)
+}
+
+func typesThroughTenQuestions(t *testing.T) {
+	in, typed := io.Pipe()
+	defer typed.Close()
+	shown, screen := io.Pipe()
+	c := &command{Session: &Session{In: in, Err: screen, Out: io.Discard, Terminal: true}}
+	c.lines = readLines(c.In)
+	var answers []permit.Answer
+	go func() { // ends with the last answer
+		for range 10 {
+			a, err := (&terminalAsker{c}).Ask(t.Context(), permit.Request{
+				Kind: permit.KindCall, Title: "Main assistant wants to write a note",
+				Scopes: []permit.Scope{permit.Once, permit.Always},
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			answers = append(answers, a)
+		}
+		_ = screen.Close()
+	}()
+	// reads until the screen shows a text, and returns what it showed.
+	until := func(want string) string {
+		var all strings.Builder
+		buffer := make([]byte, 1)
+		for !strings.HasSuffix(all.String(), want) {
+			if _, err := shown.Read(buffer); err != nil {
+				t.Fatalf("no %q in %q: %v", want, all.String(), err)
+			}
+			all.Write(buffer)
+		}
+		return all.String()
+	}
+	for i := range 10 {
+		until("! Main assistant wants to write a note\n")
+		if _, err := io.WriteString(typed, strings.Repeat("y\na\n", 5)); err != nil { // twenty characters of 200
+			t.Fatal(err)
+		}
+		if said := until("[v] never for this tool: "); !strings.Contains(said, "is not taken for its answer") {
+			t.Errorf("question %d: %q", i, said)
+		}
+		if _, err := io.WriteString(typed, "n\n"); err != nil {
+			t.Fatal(err)
+		}
+		until("(or Enter): ")
+		if _, err := io.WriteString(typed, "\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _ = io.Copy(io.Discard, shown) // to the end of the last
+	if len(answers) != 10 || slices.ContainsFunc(answers, func(a permit.Answer) bool { return a.Effect != permit.Deny }) {
+		t.Errorf("answered: %+v", answers)
+	}
+}
+
 func TestAQuestionShowsWhatWasAskedForBeforeAHookChangedIt(t *testing.T) {
 	long := strings.Repeat("word ", 100)
 	for name, c := range map[string]struct {
@@ -85,7 +147,8 @@ func TestAQuestionShowsWhatWasAskedForBeforeAHookChangedIt(t *testing.T) {
 			&permit.Original{Tool: "Get weather", Arguments: []byte(`{}`)}, `{}`, "  asked    Get weather\n",
 		},
 		"a word of a long text, and a hidden character": {
-			&permit.Original{Arguments: []byte(`{"text":"` + long + "a\u202eb" + long + `"}`)}, `{"text":"` + long + "ab" + long + `"}`,
+			&permit.Original{Arguments: []byte(`{"text":"` + long + "a\u202eb" + long + `"}`)},
+			`{"text":"` + long + "ab" + long + `"}`,
 			`  changed  - is what was asked for, + is what hooks made of it
              {
            - …` + long[len(long)-60+1:] + `a\u{202e}b` + long[:60-1] + `…

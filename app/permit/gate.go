@@ -58,6 +58,7 @@ type Gate struct {
 	unwritten   map[string]bool          // tool ids whose use the store does not have yet
 	writing     *time.Timer              // writes them; nil while nothing is due
 	writes      sync.WaitGroup           // the timer that runs, or is to run
+	pace        pace                     // at which the person says yes
 	paused      bool
 	unattended  *Unattended // nil while it is off; unattendedEnd ends it
 	windows     int
@@ -425,6 +426,11 @@ func (g *Gate) askTerminal(ctx context.Context, call Call, step int, p Request) 
 // error says that the rule could not be written; it holds until Conclave quits.
 func (g *Gate) apply(ctx context.Context, call Call, step int, p Request, a Answer, by string) (Decision, error) {
 	d := Decision{Effect: a.Effect, By: by, Step: step, Arguments: call.Arguments}
+	if by == "person" {
+		g.mu.Lock()
+		g.pace.answered(p, a, g.o.Now())
+		g.mu.Unlock()
+	}
 	rule, keep := ruleFrom(call, p, a)
 	var err error
 	if keep {

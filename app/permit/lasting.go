@@ -36,3 +36,10 @@ func (p Request) HereWords() string {
 	}
 	return "for this chat, " + p.Here[0].Sentence() + ", in spite of " + OriginWords(p.Origins)
 }
+
+// OnlyReads reports whether the call can do nothing but compute and read on this computer.
+func (p Request) OnlyReads() bool {
+	return len(p.Capabilities) > 0 && !slices.ContainsFunc(p.Capabilities, func(c Capability) bool {
+		return c != Compute && c != ReadFiles && c != ReadChat
+	})
+}

@@ -208,8 +208,11 @@ type Request struct {
 	Origins []chat.Origin `json:"origins,omitempty"`
 	// Here are conditions of which an answer for this chat may hold one, for as long as the
 	// chat holds text of no other origins.
-	Here        []Match     `json:"here,omitempty"`
-	Asked       time.Time   `json:"asked"`
+	Here  []Match   `json:"here,omitempty"`
+	Asked time.Time `json:"asked"`
+	// Hurried says that a person allowed the last five in a row without reading them, so that
+	// this one offers what Lasting returns first.
+	Hurried     bool        `json:"hurried,omitempty"`
 	Expires     time.Time   `json:"expires"`
 	Changes     []Change    `json:"changes,omitempty"` // changed: what differs from what was approved
 	Hidden      int         `json:"hidden,omitempty"`  // hidden characters removed from what is shown

@@ -69,6 +69,7 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 	}
 	if call.Permission != "" {
 		g.describePermission(&p, call, r)
+		p.Hurried = g.pace.hurries(p)
 		return p
 	}
 	p.Name, p.Doing = call.Tool.DisplayName(), call.Tool.Doing()
@@ -85,6 +86,7 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 	}
 	u := g.uses[p.Tool]
 	p.History = history(u.Times, u.Last, c.now)
+	p.Hurried = g.pace.hurries(p)
 	return p
 }
 

@@ -1520,6 +1520,10 @@ export interface PermissionRequest {
   here: string;
   /** the narrowest answer that lasts, after “Allow”; or "" */
   lasting: string;
+  /** offers lasting first: five in a row were allowed within a second each */
+  hurried: boolean;
+  /** it only reads, on this computer */
+  reads: boolean;
   asked: string;
   expires: string;
   /** hidden characters removed from what is shown */

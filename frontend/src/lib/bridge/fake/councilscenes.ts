@@ -358,6 +358,8 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       only: [],
       trust: "",
       here: "",
+      hurried: false,
+      reads: false,
       lasting: "always",
       asked: new Date().toISOString(),
       expires: new Date(Date.now() + 600_000).toISOString(),

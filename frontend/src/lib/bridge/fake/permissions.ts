@@ -64,6 +64,8 @@ export class FakePermissions {
       hidden: 0,
       trust: "",
       here: "",
+      hurried: false,
+      reads: false,
       lasting: "always, only in /home/ada/Documents/Notes",
       original: null,
     });
