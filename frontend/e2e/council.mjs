@@ -48,22 +48,24 @@ async function says(...wanted) {
  * was pressed before, which is a window of its own, may lie between; it goes when the pointer comes.
  */
 async function click(name) {
-  let before, picture;
-  const spot = await until(
+  let found, before, picture;
+  await until(
     `something named ${name}`,
     async () => {
-      const now = await reader.spot(name);
+      found ??= await reader.pressable(name);
+      const now = found && (await reader.spot(found));
       const there = now && now.x > 0 && now.y > 0 && now.x < screen.width && now.y < screen.height;
       const stays = there && now.x === before?.x && now.y === before.y;
       const rests = stays && screen.changed(picture) < 0.0005;
-      if (there && !stays) screen.move(now.x, now.y);
+      if (!there) found = null;
+      else if (!stays) screen.move(now.x, now.y);
       before = now;
       picture = screen.sample();
-      return rests && !screen.covered("^conclave-window$", now.x, now.y) && now;
+      return rests && !screen.covered("^conclave-window$", now.x, now.y);
     },
     25_000,
   );
-  screen.click(spot.x, spot.y);
+  screen.button();
 }
 
 async function open() {

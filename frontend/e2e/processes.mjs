@@ -393,9 +393,14 @@ export class Screen {
     return this.#xdotool("type", "--clearmodifiers", "--delay", "15", text);
   }
 
-  /** Moves the pointer there. */
+  /** Moves the pointer there, where it may be already: xdotool's --sync would wait for it to move. */
   move(x, y) {
-    return this.#xdotool("mousemove", "--sync", String(x), String(y));
+    return this.#xdotool("mousemove", String(x), String(y));
+  }
+
+  /** Presses the mouse's first button where the pointer is. */
+  button() {
+    return this.#xdotool("click", "1");
   }
 
   /** Whether a window of this title, such as a hint's, lies over a place of the screen. */

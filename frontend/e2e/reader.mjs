@@ -291,14 +291,16 @@ export class Reader {
     await this.#bus.call(to, path, "org.a11y.atspi.Action", "DoAction", "i", [0]);
   }
 
+  /** Something of this name that can be pressed, for spot; null where there is nothing. */
+  async pressable(name) {
+    return (await this.#search(name, [...pressed, ...filled, listItem])).found;
+  }
+
   /**
-   * Where something that can be pressed is on the screen, its middle, once it has been brought into
-   * view; null where there is nothing of this name.
+   * Where something is on the screen, its middle, once it has been brought into view; null where it
+   * is gone.
    */
-  async spot(name) {
-    const { found } = await this.#search(name, [...pressed, ...filled, listItem]);
-    if (!found) return null;
-    const [to, path] = found;
+  async spot([to, path]) {
     const face = "org.a11y.atspi.Component";
     await this.#bus.call(to, path, face, "ScrollTo", "u", [6]); // anywhere that it is seen
     const body = await this.#bus.call(to, path, face, "GetExtents", "u", [0]);
