@@ -116,7 +116,7 @@ func TestTheTerminalAsksWithAllFactsOfTheWindow(t *testing.T) {
 func same(t *testing.T, name string, q permit.Request) {
 	t.Helper()
 	v, text := requestView(q, ""), cli.Question(q)
-	facts := append([]string{v.Title, v.Reach, v.Reason, v.History, v.Name, v.PluginName}, v.Capabilities...)
+	facts := append([]string{v.Title, v.Reach, v.Care, v.Reason, v.History, v.Name, v.PluginName}, v.Capabilities...)
 	var value any
 	if v.Arguments != "" {
 		must(t, json.Unmarshal([]byte(v.Arguments), &value))
@@ -147,7 +147,7 @@ func same(t *testing.T, name string, q permit.Request) {
 		t.Errorf("%s: the terminal is not clean: %q", name, text)
 	}
 	answers := strings.Join(cli.Answers(q), "|")
-	offers := append([]string{"not now"}, v.Only...)
+	offers := append([]string{"not now", v.Here}, v.Only...)
 	if v.Trust != "" {
 		offers = append(offers, "trust "+v.Trust+" in this chat")
 	}
