@@ -1,0 +1,78 @@
+// The table of what each plugin may do, and trials of a mode and a rule.
+import assert from "node:assert/strict";
+
+async function opened(page) {
+  await page.keyboard.press("Control+,");
+  await page.getByRole("button", { name: "Permissions", exact: true }).click();
+  await page.locator("[data-row]").first().waitFor();
+}
+
+const focused = (page) => page.evaluate(() => document.activeElement?.textContent?.trim());
+
+export const tests = {
+  "the table of permissions is read and opened with the keyboard alone": {
+    scene: "grants",
+    async run(page) {
+      await opened(page);
+      const row = page.locator("tr", { has: page.getByRole("button", { name: "Notes" }) });
+      assert.deepEqual(
+        (await row.locator("td").allInnerTexts()).slice(0, 5).map((t) => t.replace(/\s+/g, " ")),
+        ["Runs", "cannot", "cannot", "Runs", "Runs Council: refused"],
+      );
+      await page.locator("[data-row]").first().focus();
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("ArrowDown");
+      assert.equal(await focused(page), "Notes");
+      await page.keyboard.press("Enter");
+      await page.getByText("Your model: asks, first time this tool runs.").first().waitFor();
+      await page.keyboard.press("End");
+      assert.equal(await focused(page), "Wild");
+      await page.keyboard.press("Home");
+      assert.equal(await focused(page), "Garden");
+    },
+  },
+
+  "the table is filtered to what was not used, and by name": {
+    scene: "grants",
+    async run(page) {
+      await opened(page);
+      await page.getByText("Unused 90 days", { exact: true }).click();
+      await page.waitForFunction(() => document.querySelectorAll("[data-row]").length === 1);
+      assert.equal(await page.locator("[data-row]").innerText(), "Notes");
+      await page.getByText("All", { exact: true }).click();
+      await page.getByLabel("Filter plugins and rules").fill("mai");
+      await page.waitForFunction(() => document.querySelectorAll("[data-row]").length === 1);
+      assert.equal(await page.locator("[data-row]").innerText(), "Mail");
+    },
+  },
+
+  "a mode is tried before it is used": {
+    scene: "grants",
+    async run(page) {
+      await opened(page);
+      const mode = () => page.evaluate(() => globalThis.fake.permissions.mode);
+      await page.getByText("Careful", { exact: true }).click();
+      await page.getByText("31 would have been asked about instead of 4.").waitFor();
+      assert.equal(await mode(), "standard");
+      await page.getByRole("button", { name: "Use this mode" }).click();
+      await page.getByText("The mode was changed.").first().waitFor();
+      assert.equal(await mode(), "careful");
+    },
+  },
+
+  "a rule is tried before it is made": {
+    scene: "grants",
+    async run(page) {
+      await opened(page);
+      const rules = () => page.evaluate(() => globalThis.fake.permissions.grants.length);
+      const before = await rules();
+      await page.getByRole("button", { name: "New rule…" }).click();
+      await page.getByRole("button", { name: "What would this have asked?" }).click();
+      await page.getByText("31 would have been asked about instead of 4.").waitFor();
+      assert.equal(await rules(), before);
+      await page.getByRole("button", { name: "Make the rule" }).click();
+      await page.getByText("The rule was made.").first().waitFor();
+      assert.equal(await rules(), before + 1);
+    },
+  },
+};
