@@ -41,7 +41,7 @@ var CanHold = sync.OnceValue(func() bool {
 		uintptr(sizes[1]) > unsafe.Sizeof(reply{}) {
 		return false
 	}
-	if _, err := unix.PidfdGetfd(-1, 0, 0); !errors.Is(err, unix.EBADF) {
+	if _, err := unix.PidfdGetfd(-1, 0, 0); !errors.Is(err, unix.EBADF) || !canListen() {
 		return false
 	}
 	var there byte
@@ -53,6 +53,30 @@ var CanHold = sync.OnceValue(func() bool {
 	scope, err := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
 	return err != nil || strings.TrimSpace(string(scope)) < "2" // 2 and 3 allow nobody
 })
+
+// canListen reports whether a filter of ours may have a listener: the kernel allows one in
+// all filters of a process, and whoever runs Conclave may have put up theirs, as some
+// containers do (seccomp(2), EBUSY).
+func canListen() bool {
+	can := make(chan bool)
+	go func() { // ends at once, and its thread, which stays locked, with the filter
+		runtime.LockOSThread()
+		filter := []unix.SockFilter{answer(unix.SECCOMP_RET_ALLOW)}
+		program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+		if unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != nil {
+			can <- false
+			return
+		}
+		listener, _, err := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
+			unix.SECCOMP_FILTER_FLAG_NEW_LISTENER, uintptr(unsafe.Pointer(&program)))
+		runtime.KeepAlive(filter)
+		if err == 0 {
+			_ = unix.Close(int(listener))
+		}
+		can <- err == 0
+	}()
+	return <-can
+}
 
 // notice and reply are struct seccomp_notif and seccomp_notif_resp
 // (linux/seccomp.h).
