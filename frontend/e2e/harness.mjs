@@ -133,16 +133,23 @@ export async function scrolled(page, act) {
   await page.waitForFunction(() => globalThis.scrolled);
 }
 
-/** Waits until for 300 ms, by the page's own clock, nothing on it changed, and nothing moves. */
+/**
+ * Waits until for 300 ms, by the page's own clock, nothing on it changed, nothing moves, and the
+ * buttons that allow something are armed, whose colour changes with that. What a council's run draws
+ * four times a second, for as long as it is live, never rests and does not count.
+ */
 export async function settled(page) {
   await page.waitForFunction(
     () =>
       new Promise((resolve) => {
         let timer;
         const moves = (a) =>
-          a.playState === "running" && a.effect.getComputedTiming().endTime !== Infinity;
+          a.playState === "running" &&
+          a.effect.getComputedTiming().endTime !== Infinity &&
+          !a.effect.target?.matches(".run .bar");
+        const arming = "[data-answers] button[aria-disabled=true]:not(:disabled)";
         const look = () => {
-          if (document.getAnimations().some(moves)) return again();
+          if (document.getAnimations().some(moves) || document.querySelector(arming)) return again();
           changes.disconnect();
           resolve(true);
         };
@@ -150,7 +157,9 @@ export async function settled(page) {
           clearTimeout(timer);
           timer = setTimeout(look, 300);
         };
-        const changes = new MutationObserver(again);
+        const counts = ({ target }) =>
+          !(target.closest ? target : target.parentElement)?.closest("section.run");
+        const changes = new MutationObserver((all) => all.some(counts) && again());
         changes.observe(document, {
           ...{ subtree: true, childList: true, attributes: true, characterData: true },
         });

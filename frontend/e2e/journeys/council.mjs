@@ -89,12 +89,14 @@ export const steps = (world) => {
             .getByRole("menuitem", { name: `Give to ${name}` })
             .last() // the menu before it may be closing
             .waitFor();
-          const there = page()
-            .locator("[data-highlighted]", { hasText: `Give to ${name}` })
-            .last();
-          for (let i = 0; i < crew.length && (await there.count()) === 0; i++)
-            await keyboard.press("ArrowDown");
-          await there.waitFor();
+          const at = crew.findIndex((one) => one.name === name);
+          for (const [i, other] of crew.slice(0, at + 1).entries()) {
+            if (i > 0) await keyboard.press("ArrowDown");
+            await page()
+              .locator("[data-highlighted]", { hasText: `Give to ${other.name}` })
+              .last()
+              .waitFor();
+          }
           await keyboard.press("Enter");
           await page()
             .getByRole("button", { name: `Take ${tool} from ${name}` })

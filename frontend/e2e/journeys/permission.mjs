@@ -183,11 +183,17 @@ export const steps = (world) => {
       await over();
       await page().keyboard.press("Control+,");
       await page().getByRole("button", { name: "Permissions", exact: true }).click();
-      await page().getByText("in one chat.").waitFor();
+      await page()
+        .getByText(/in one chat\.$/)
+        .first()
+        .waitFor();
       await page().getByRole("button", { name: "Revoke" }).click();
       await page().getByText("Nothing has been allowed yet").waitFor();
       await page().getByRole("button", { name: "Undo" }).click();
-      await page().getByText("in one chat.").waitFor();
+      await page()
+        .getByText(/in one chat\.$/)
+        .first()
+        .waitFor();
       await page().keyboard.press("Escape");
     },
 
