@@ -149,7 +149,8 @@ export async function settled(page) {
           !a.effect.target?.matches(".run .bar");
         const arming = "[data-answers] button[aria-disabled=true]:not(:disabled)";
         const look = () => {
-          if (document.getAnimations().some(moves) || document.querySelector(arming)) return again();
+          if (document.getAnimations().some(moves) || document.querySelector(arming))
+            return again();
           changes.disconnect();
           resolve(true);
         };
