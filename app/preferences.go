@@ -28,7 +28,7 @@ func (s *Settings) Get() (SettingsView, error) {
 
 func settingsView(core Core, s settings.Settings) SettingsView {
 	address, trouble := "", ""
-	if core.HTTP != nil {
+	if core.HTTP != nil && s.HTTPTools {
 		at, err := core.HTTP.Address()
 		if address = at; err != nil {
 			f := fault.Of(err)

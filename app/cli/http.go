@@ -110,23 +110,25 @@ func (c *command) printHTTP(ctx context.Context, app *App) error {
 		return err
 	}
 	row := httpRow{On: set.HTTPTools, Port: set.HTTPPort, Token: set.HTTPToken}
-	if set.HTTPTools {
-		if row.Address, err = app.HTTP.Address(); err != nil {
-			f := fault.Of(err)
-			row.Trouble = strings.TrimSpace(f.Message + " " + f.Hint)
-		}
+	if row.Address, err = app.HTTP.Address(); err != nil {
+		f := fault.Of(err)
+		row.Trouble = strings.TrimSpace(f.Message + " " + f.Hint)
 	}
 	if c.json {
 		return c.printJSON(row)
 	}
 	switch {
-	case !row.On:
-		fmt.Fprintln(c.Out, "Off: programs cannot register tools. conclave http on lets them.")
 	case row.Address != "":
-		fmt.Fprintln(c.Out, "On: programs register tools at "+row.Address+"/api/tools/register.")
+		state := "On"
+		if !row.On {
+			state = "Open while conclave http serve runs"
+		}
+		fmt.Fprintln(c.Out, state+": programs register tools at "+row.Address+"/api/tools/register.")
 		if row.Trouble != "" {
 			fmt.Fprintln(c.Out, row.Trouble)
 		}
+	case !row.On:
+		fmt.Fprintln(c.Out, "Off: programs cannot register tools. conclave http on lets them.")
 	case row.Trouble != "":
 		fmt.Fprintln(c.Out, "On, but not open: "+row.Trouble)
 	default:

@@ -38,6 +38,7 @@ type HTTPTools struct {
 	mu      sync.Mutex // guards the fields below
 	port    int        // that is open because of the settings; 0 is none
 	release func()
+	served  string    // the address of the port that a command has open, else empty
 	trouble error     // why it is not open
 	refused error     // whom the token kept out last
 	looked  time.Time // when that was found out
@@ -253,11 +254,18 @@ func (h *HTTPTools) Serve(ctx context.Context, port int) (address string, stop f
 		return "", nil, err
 	}
 	h.serving++
+	h.mu.Lock()
+	h.served = address
+	h.mu.Unlock()
 	return address, sync.OnceFunc(func() {
 		release()
 		h.applying.Lock()
 		defer h.applying.Unlock()
-		h.serving--
+		if h.serving--; h.serving == 0 {
+			h.mu.Lock()
+			h.served = ""
+			h.mu.Unlock()
+		}
 		ctx := context.Background() // the command has ended
 		if set, err := h.c.Settings.Settings(ctx); err == nil && !set.HTTPTools {
 			h.withdraw(ctx)
@@ -265,18 +273,23 @@ func (h *HTTPTools) Serve(ctx context.Context, port int) (address string, stop f
 	}), nil
 }
 
-// Address returns where programs register tools because of the settings, and why they
-// cannot, or which of them was refused lately; both are empty while the port is closed.
+// Address returns where programs register tools, because of the settings or of a command that
+// serves, and why they cannot, or which of them was refused lately; both are empty while no
+// port is open.
 func (h *HTTPTools) Address() (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.port == 0 {
-		return "", h.trouble
+	at := h.served
+	if h.port != 0 {
+		at = loopback.Address(h.port)
 	}
-	if time.Since(h.looked) < refusedTime {
-		return loopback.Address(h.port), h.refused
+	switch {
+	case at == "" || h.port == 0 && h.trouble != nil:
+		return at, h.trouble
+	case time.Since(h.looked) < refusedTime:
+		return at, h.refused
 	}
-	return loopback.Address(h.port), nil
+	return at, nil
 }
 
 // httpToken is the name that the token is kept under. No connection can have it.
