@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -80,12 +79,8 @@ func fileChanges(s undo.Set) FileChanges {
 	}
 	var did []string
 	for _, what := range []string{"created", "changed", "deleted"} {
-		switch n := count[what]; n {
-		case 0:
-		case 1:
-			did = append(did, what+" 1 file")
-		default:
-			did = append(did, fmt.Sprintf("%s %d files", what, n))
+		if n := count[what]; n > 0 {
+			did = append(did, what+" "+limit.Counted(n, "file"))
 		}
 	}
 	if len(did) > 0 {

@@ -129,13 +129,10 @@ func decisionOf(e activity.Entry) string {
 
 // outcomeOf says how a call ended, and how many files it changed.
 func outcomeOf(e activity.Entry) string {
-	switch e.Changed {
-	case 0:
+	if e.Changed == 0 {
 		return string(e.Outcome)
-	case 1:
-		return string(e.Outcome) + ", changed 1 file"
 	}
-	return fmt.Sprintf("%s, changed %d files", e.Outcome, e.Changed)
+	return string(e.Outcome) + ", changed " + limit.Counted(e.Changed, "file")
 }
 
 // sentOf says how much a call sent where.

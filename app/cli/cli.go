@@ -207,26 +207,23 @@ func (c *command) printError(err error) {
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // writeJSON writes one value and a line end, without escaping < and >.
-func writeJSON(w io.Writer, value any) error { return encodeJSON(w, value, "") }
+func writeJSON(w io.Writer, value any) error { return encodeJSON(w, value, false) }
 
 // printJSON writes a value as indented JSON, for --json results that are one value.
-func (c *command) printJSON(value any) error { return encodeJSON(c.Out, value, "  ") }
+func (c *command) printJSON(value any) error { return encodeJSON(c.Out, value, true) }
 
-func encodeJSON(w io.Writer, value any, indent string) error {
+func encodeJSON(w io.Writer, value any, indented bool) error {
 	var raw bytes.Buffer
 	e := json.NewEncoder(&raw)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(value); err != nil {
 		return err
 	}
-	if indent != "" && tool.Indentable(raw.Bytes()) {
-		var indented bytes.Buffer
-		if err := json.Indent(&indented, raw.Bytes(), "", indent); err != nil {
-			return err
-		}
-		raw = indented
+	text := raw.Bytes()
+	if indented {
+		text = []byte(tool.Indented(text))
 	}
-	_, err := w.Write(inert(raw.Bytes()))
+	_, err := w.Write(inert(text))
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/plugin"
 
 	"github.com/spf13/cobra"
@@ -149,13 +150,10 @@ func (c *command) lasting() {
 
 // countOf is "1 tool", "2 tools", "no tools".
 func countOf(n int, what string) string {
-	switch n {
-	case 0:
+	if n == 0 {
 		return "no " + what + "s"
-	case 1:
-		return "1 " + what
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return limit.Counted(n, what)
 }
 
 // printWaiting says which plugins wait for a person, so that nobody wonders where

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -174,9 +173,5 @@ func indentJSON(raw json.RawMessage, by int) string {
 		return string(raw)
 	}
 	out, _ := json.Marshal(v) // it was JSON
-	var indented bytes.Buffer
-	if !tool.Indentable(out) || json.Indent(&indented, out, strings.Repeat(" ", by), "  ") != nil {
-		return string(out)
-	}
-	return indented.String()
+	return strings.ReplaceAll(tool.Indented(out), "\n", "\n"+strings.Repeat(" ", by))
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,12 +34,11 @@ type HTTPTools struct {
 	token  atomic.Pointer[string]
 
 	applying sync.Mutex // orders what settings and commands want
-	serving  int        // commands that have it open
 
 	mu      sync.Mutex // guards the fields below
 	port    int        // that is open because of the settings; 0 is none
 	release func()
-	served  string    // the address of the port that a command has open, else empty
+	served  []string  // the addresses of the ports that commands have open
 	trouble error     // why it is not open
 	refused error     // whom the token kept out last
 	looked  time.Time // when that was found out
@@ -232,7 +232,10 @@ func (h *HTTPTools) open(ctx context.Context, port int) (address string, release
 
 // withdraw takes what was registered from models, if nobody has the port open any more.
 func (h *HTTPTools) withdraw(ctx context.Context) {
-	if h.serving > 0 {
+	h.mu.Lock()
+	open := len(h.served) > 0
+	h.mu.Unlock()
+	if open {
 		return
 	}
 	if err := h.pool.Stop(ctx); err != nil && ctx.Err() == nil {
@@ -253,19 +256,17 @@ func (h *HTTPTools) Serve(ctx context.Context, port int) (address string, stop f
 	if err != nil {
 		return "", nil, err
 	}
-	h.serving++
 	h.mu.Lock()
-	h.served = address
+	h.served = append(h.served, address)
 	h.mu.Unlock()
 	return address, sync.OnceFunc(func() {
 		release()
 		h.applying.Lock()
 		defer h.applying.Unlock()
-		if h.serving--; h.serving == 0 {
-			h.mu.Lock()
-			h.served = ""
-			h.mu.Unlock()
-		}
+		h.mu.Lock()
+		at := slices.Index(h.served, address)
+		h.served = slices.Delete(h.served, at, at+1)
+		h.mu.Unlock()
 		ctx := context.Background() // the command has ended
 		if set, err := h.c.Settings.Settings(ctx); err == nil && !set.HTTPTools {
 			h.withdraw(ctx)
@@ -279,9 +280,12 @@ func (h *HTTPTools) Serve(ctx context.Context, port int) (address string, stop f
 func (h *HTTPTools) Address() (string, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	at := h.served
-	if h.port != 0 {
+	at := ""
+	switch {
+	case h.port != 0:
 		at = loopback.Address(h.port)
+	case len(h.served) > 0:
+		at = h.served[len(h.served)-1]
 	}
 	switch {
 	case at == "" || h.port == 0 && h.trouble != nil:

@@ -100,10 +100,10 @@ func Write(w io.Writer, steps []Step, text func(Hash) ([]byte, error), mask func
 func leftOut(masked, missing, files int) []string {
 	var all []string
 	if masked > 0 {
-		all = append(all, fmt.Sprintf("Secrets are masked in %s, so these cannot be checked.", count(masked, "text")))
+		all = append(all, fmt.Sprintf("Secrets are masked in %s, so these cannot be checked.", limit.Counted(masked, "text")))
 	}
 	if missing > 0 {
-		all = append(all, fmt.Sprintf("%s could not be read.", count(missing, "text")))
+		all = append(all, fmt.Sprintf("%s could not be read.", limit.Counted(missing, "text")))
 	}
 	if files > 0 {
 		all = append(all, "Attached files are named, but not in it by themselves.")
@@ -353,11 +353,11 @@ func (r *Report) texts(f runFile) {
 	}
 	whole := fmt.Sprintf("All %d texts are those that were recorded.", len(r.Texts))
 	if masked+unread > 0 {
-		whole = fmt.Sprintf("%s are those that were recorded.", count(len(r.Texts)-masked, "text"))
+		whole = fmt.Sprintf("%s are those that were recorded.", limit.Counted(len(r.Texts)-masked, "text"))
 	}
-	r.check(wrong == 0, whole, fmt.Sprintf("Not as recorded: %s.", count(wrong, "text")))
+	r.check(wrong == 0, whole, fmt.Sprintf("Not as recorded: %s.", limit.Counted(wrong, "text")))
 	if missing > 0 {
-		r.check(false, "", fmt.Sprintf("Not in the file, and not said to be left out: %s.", count(missing, "text")))
+		r.check(false, "", fmt.Sprintf("Not in the file, and not said to be left out: %s.", limit.Counted(missing, "text")))
 	}
 	r.LeftOut = append(leftOut(masked+len(f.MaskedSteps), unread, files), r.LeftOut...)
 }
@@ -380,7 +380,7 @@ func (r *Report) rolls() {
 		}
 	}
 	if thrown > 0 {
-		r.check(true, fmt.Sprintf("Who took part follows of the seed: %s.", count(thrown, "roll")), "")
+		r.check(true, fmt.Sprintf("Who took part follows of the seed: %s.", limit.Counted(thrown, "roll")), "")
 	}
 }
 
@@ -402,7 +402,7 @@ func (r *Report) votes(f runFile) {
 	}
 	_, err := Count(r.Replayed, r.text)
 	r.check(err == nil,
-		fmt.Sprintf("All %s are as they were sealed before the first was opened.", count(ballots, "ballot")),
+		fmt.Sprintf("All %s are as they were sealed before the first was opened.", limit.Counted(ballots, "ballot")),
 		fmt.Sprintf("The vote cannot be counted: %v.", err))
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"conclave/app/chat"
+	"conclave/app/limit"
 )
 
 // Background is one piece of what is known beside a chat.
@@ -243,10 +244,10 @@ func (g *giver) chosen() []chat.Message {
 		path, why = lastTurns(all, 0), g.who+" is given the last question alone."
 	case Turns:
 		path = lastTurns(all, g.policy.Last)
-		why = fmt.Sprintf("%s is given the last %s.", g.who, count(g.policy.Last, "turn"))
+		why = fmt.Sprintf("%s is given the last %s.", g.who, limit.Counted(g.policy.Last, "turn"))
 	case Messages:
 		path = all[max(0, len(all)-g.policy.Last):]
-		why = fmt.Sprintf("%s is given the last %s.", g.who, count(g.policy.Last, "message"))
+		why = fmt.Sprintf("%s is given the last %s.", g.who, limit.Counted(g.policy.Last, "message"))
 	case Summary:
 		path, why = lastTurns(all, 1), g.who+" is given a summary and the last turn."
 	}
@@ -255,7 +256,7 @@ func (g *giver) chosen() []chat.Message {
 		for _, m := range left {
 			tokens += g.in.Tokens(chat.TextOf(m.Parts))
 		}
-		g.left(FromTurn, count(len(left), "earlier message"), tokens, why)
+		g.left(FromTurn, limit.Counted(len(left), "earlier message"), tokens, why)
 	}
 	return path
 }
@@ -442,14 +443,6 @@ func speaker(role chat.Role) string {
 		return "The person"
 	}
 	return "The assistant"
-}
-
-// count says how many there are of a thing.
-func count(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return itoa(n) + " " + of + "s"
 }
 
 // cut returns the beginning of a text that is too long.

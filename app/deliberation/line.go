@@ -9,6 +9,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/cost"
 	"conclave/app/council"
+	"conclave/app/limit"
 	"conclave/app/permit"
 	"conclave/app/tool"
 )
@@ -442,7 +443,7 @@ func (l Line) Words() string {
 		}
 		return with("failed", said)
 	case "sealed":
-		return countOf(l.Count, "ballot") + " sealed"
+		return limit.Counted(l.Count, "ballot") + " sealed"
 	case "opened":
 		return "the ballots are opened"
 	case "asking":
@@ -464,7 +465,7 @@ func (l Line) Words() string {
 
 // start says what the run may come to.
 func (l Line) start() string {
-	parts := []string{countOf(l.Members, "member"), countOf(l.Calls, "request") + " to models"}
+	parts := []string{limit.Counted(l.Members, "member"), limit.Counted(l.Calls, "request") + " to models"}
 	if l.Cost != nil && *l.Cost > 0 {
 		parts = append(parts, "about "+cost.Words(*l.Cost, true))
 	}
@@ -485,7 +486,7 @@ func (l Line) spent() string {
 		if l.Cost != nil {
 			dollars = *l.Cost
 		}
-		parts = append(parts, countOf(int(n), "token"), cost.Words(dollars, l.Cost != nil))
+		parts = append(parts, limit.Counted(int(n), "token"), cost.Words(dollars, l.Cost != nil))
 	}
 	return with(strings.Join(parts, " · "), oneLine(l.Text, maxWords))
 }
@@ -507,13 +508,6 @@ func with(what, said string) string {
 		return what
 	}
 	return what + ": " + said
-}
-
-func countOf(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Box returns the lines of what came of a run, as it stands under the answer.

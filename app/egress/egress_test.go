@@ -64,37 +64,13 @@ func newBench(t testing.TB) *bench {
 			defer b.mu.Unlock()
 			return slices.Contains(b.own, at)
 		},
-		Resolver: b.resolver(),
+		Resolver: testkit.Resolver(b.t, b.answer),
 	})
 	t.Cleanup(b.proxy.Close)
 	pass, err := b.proxy.Admit("p")
 	must(t, err)
 	b.pass = pass
 	return b
-}
-
-// resolver asks a name server of the test's own.
-func (b *bench) resolver() *net.Resolver {
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	must(b.t, err)
-	var serving sync.WaitGroup
-	serving.Go(func() { // ended by closing the connection
-		buf := make([]byte, 1500)
-		for {
-			n, from, err := conn.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			if answer := b.answer(buf[:n]); answer != nil {
-				_, _ = conn.WriteTo(answer, from)
-			}
-		}
-	})
-	b.t.Cleanup(func() { _ = conn.Close(); serving.Wait() })
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}
 }
 
 // answer answers a query for an address with the first that a name has left, and takes

@@ -44,42 +44,25 @@ type world struct {
 	lookups int      // of addresses of names
 }
 
-// resolver says of every name that it is at an address of this computer.
-func (w *world) resolver() *net.Resolver {
-	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+// answer says of every name that it is at an address of this computer.
+func (w *world) answer(query []byte) []byte {
+	var m dnsmessage.Message
+	if m.Unpack(query) != nil || len(m.Questions) != 1 {
+		return nil
+	}
+	m.Response, m.Additionals = true, nil
+	if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+		w.mu.Lock()
+		w.lookups++
+		w.mu.Unlock()
+		m.Answers = []dnsmessage.Resource{{
+			Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class},
+			Body:   &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}},
+		}}
+	}
+	answer, err := m.Pack()
 	must(w.t, err)
-	var serving sync.WaitGroup
-	serving.Go(func() { // ended by closing the connection
-		buf := make([]byte, 1500)
-		for {
-			n, from, err := conn.ReadFrom(buf)
-			if err != nil {
-				return
-			}
-			var m dnsmessage.Message
-			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
-				continue
-			}
-			m.Response, m.Additionals = true, nil
-			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
-				w.mu.Lock()
-				w.lookups++
-				w.mu.Unlock()
-				m.Answers = []dnsmessage.Resource{{
-					Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class},
-					Body:   &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}},
-				}}
-			}
-			if answer, err := m.Pack(); err == nil {
-				_, _ = conn.WriteTo(answer, from)
-			}
-		}
-	})
-	w.t.Cleanup(func() { _ = conn.Close(); serving.Wait() })
-	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "udp", conn.LocalAddr().String())
-	}}
+	return answer
 }
 
 func newWorld(t testing.TB) *world {
@@ -96,7 +79,7 @@ func newWorld(t testing.TB) *world {
 			Allow: slices.Contains(w.allowed, to.URL), Private: to.Host != "public.test", Reason: "nobody allowed it",
 		}
 	}
-	proxy := egress.New(egress.Options{Resolver: w.resolver(), Ask: ask})
+	proxy := egress.New(egress.Options{Resolver: testkit.Resolver(w.t, w.answer), Ask: ask})
 	t.Cleanup(proxy.Close)
 	pass, err := proxy.Admit("p")
 	must(t, err)

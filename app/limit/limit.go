@@ -54,6 +54,14 @@ func (l *Limit) String() string {
 	return number(l.Value)
 }
 
+// Counted returns how many there are of a thing as a person reads it: "1 file", "3 files".
+func Counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
 // Size returns a number of bytes as a person reads it: "512 bytes", "64 KiB",
 // "1.5 MiB".
 func Size(n int64) string {

@@ -241,7 +241,7 @@ func (g *Gate) Tools(plugin string) []Covered {
 			call := Call{Caller: caller, Tool: t, Arguments: noArguments}
 			c, _ := g.checkLocked(&call)
 			number, r := c.walk(nil)
-			step := Step{number, order[number].name, r.effect, r.why, r.rule}
+			step := stepAt(number, r)
 			one.Capabilities = c.capabilities
 			if i == 0 {
 				one.Main = step

@@ -80,13 +80,18 @@ const (
 // not deny.
 var afterTaint = [...]func(*check) ruling{neverAlways, askRules, permissions, mode, byDefault}
 
+// stepAt is a step of the order with what it says.
+func stepAt(number int, r ruling) Step {
+	return Step{number, order[number].name, r.effect, r.why, r.rule}
+}
+
 // walk finds the first step that decides, and reports each step to visit when
 // that is not nil.
 func (c *check) walk(visit func(Step)) (int, ruling) {
 	for i, step := range order {
 		r := step.decide(c)
 		if visit != nil {
-			s := Step{i, step.name, r.effect, r.why, r.rule}
+			s := stepAt(i, r)
 			if r.effect == "" {
 				s.Why = step.passes
 			}

@@ -118,7 +118,7 @@ func (g *Gate) try(call Call) Step {
 	if rule := g.byID[r.rule]; rule != nil && r.effect == Allow {
 		rule.Uses++
 	}
-	return Step{number, order[number].name, r.effect, r.why, r.rule}
+	return stepAt(number, r)
 }
 
 func (o *Outcome) count(e Effect) {

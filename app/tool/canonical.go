@@ -34,7 +34,7 @@ func Canonical(raw []byte) ([]byte, error) {
 // far longer, and other text.
 func Indented(raw []byte) string {
 	var b bytes.Buffer
-	if !Indentable(raw) || json.Indent(&b, raw, "", "  ") != nil {
+	if !indentable(raw) || json.Indent(&b, raw, "", "  ") != nil {
 		return string(raw)
 	}
 	return b.String()
@@ -52,8 +52,8 @@ func Depth(raw []byte) int {
 	return most
 }
 
-// Indentable reports whether JSON that is indented by two blanks a level is not far longer.
-func Indentable(raw []byte) bool {
+// indentable reports whether JSON that is indented by two blanks a level is not far longer.
+func indentable(raw []byte) bool {
 	blanks := 0
 	nesting(raw, func(depth int) { blanks += 2 * depth })
 	return blanks <= maxIndent*len(raw)

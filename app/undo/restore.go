@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/plugin/safefs"
 )
 
@@ -208,14 +209,14 @@ func notKept(s *State) string {
 
 // Sentence says what was done, for a person.
 func (o Outcome) Sentence() string {
-	done := "1 file is"
-	if n := len(o.Done); n != 1 {
-		done = fmt.Sprintf("%d files are", n)
+	is, when := " are", "before"
+	if len(o.Done) == 1 {
+		is = " is"
 	}
-	done += " as before the call."
 	if o.Set.Undone.IsZero() {
-		done = strings.Replace(done, "before", "after", 1)
+		when = "after"
 	}
+	done := limit.Counted(len(o.Done), "file") + is + " as " + when + " the call."
 	if len(o.Left) == 0 {
 		return done
 	}

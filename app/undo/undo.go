@@ -208,27 +208,6 @@ func (k *Keeper) Begin(ctx context.Context, c Call, folders []string) (*Watch, e
 	return w, nil
 }
 
-// Opened has a folder watched that the plugin was given while the call ran.
-func (w *Watch) Opened(ctx context.Context, path string) error {
-	if slices.ContainsFunc(w.folders, func(f *folder) bool { return f.path == path }) {
-		return nil
-	}
-	more, err := w.k.Begin(ctx, w.call, []string{path})
-	if err != nil {
-		return err
-	}
-	if err := w.k.enter(ctx); err != nil {
-		return err
-	}
-	defer w.k.leave()
-	w.folders = append(w.folders, more.folders...)
-	for _, f := range more.folders {
-		f.watches[slices.Index(f.watches, more)] = w
-	}
-	w.trouble = errors.Join(w.trouble, more.trouble)
-	return nil
-}
-
 // End looks at the folders again and returns what changed since Begin. The set has no changes
 // when nothing did. The error says what could not be kept.
 func (w *Watch) End() (Set, error) {

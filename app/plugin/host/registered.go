@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )
@@ -42,7 +43,7 @@ const maxShown = 6
 func registered(m plugin.Manifest, tools int, wakes, granted []string) []string {
 	r := registration{granted: granted}
 	if tools > 0 {
-		r.works = append(r.works, "offers "+counted(tools, "tool"))
+		r.works = append(r.works, "offers "+limit.Counted(tools, "tool"))
 	}
 	for _, wake := range wakes {
 		if kind, name, _ := strings.Cut(wake, " "); kind == "hook" {
@@ -153,11 +154,4 @@ func listed(names []string) string {
 		return strings.Join(names, "")
 	}
 	return strings.Join(names[:last], ", ") + " and " + names[last]
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

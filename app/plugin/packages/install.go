@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"conclave/app/limit"
 	"conclave/app/plugin"
 	"conclave/app/plugin/safefs"
 	"conclave/app/plugin/sandbox"
@@ -89,7 +90,8 @@ func (e *Environments) Install(ctx context.Context, src plugin.Source, m plugin.
 		return full(err)
 	}
 	done = true
-	w.say(fmt.Sprintf("Done: %s, %s, in %.1f s.", counted(installed), megabytes(bytes), time.Since(began).Seconds()))
+	w.say(fmt.Sprintf("Done: %s, %s, in %.1f s.",
+		limit.Counted(installed, "package"), megabytes(bytes), time.Since(began).Seconds()))
 	return nil
 }
 
@@ -106,13 +108,6 @@ func megabytes(bytes int64) string {
 		return fmt.Sprintf("%.1f kB", float64(bytes)/1e3)
 	}
 	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
-}
-
-func counted(packages int) string {
-	if packages == 1 {
-		return "1 package"
-	}
-	return fmt.Sprintf("%d packages", packages)
 }
 
 // allowed returns what may be installed with the person's consent. What is left
@@ -195,7 +190,7 @@ func (e *Environments) fill(ctx context.Context, j job, w *words, packages int) 
 		return w.problem(err, "The environment could not be made ("+exit+").", "Its log says more: "+
 			filepath.Join(j.home, "install.log"))
 	}
-	what := "Installing " + counted(packages) + " from " + serverOf(j.index)
+	what := "Installing " + limit.Counted(packages, "package") + " from " + serverOf(j.index)
 	if e.o.UV != "" {
 		w.say(what + " with uv.")
 		exit, err := e.run(ctx, j.withUV(e.o.UV), w)

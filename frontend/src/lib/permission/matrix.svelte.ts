@@ -1,5 +1,6 @@
 /** What each plugin may do, as the page shows it: filtered, with one row open at most. */
 import { AppError, type Bridge } from "../bridge/calls";
+import { Puller } from "../bridge/events";
 import type { Matrix, MatrixRow, ToolAccess } from "../bridge/generated";
 
 export type MatrixFilter = "all" | "runs" | "risky" | "unused" | "waits";
@@ -24,22 +25,23 @@ export class MatrixState {
     ),
   );
 
-  #asked = 0;
+  #puller = new Puller(
+    () => 0, // it is pulled whenever the rules are
+    () => this.#pull(),
+    (cause) => (this.error = AppError.of(cause)),
+  );
 
   constructor(private bridge: Bridge) {}
 
-  async load(): Promise<void> {
-    const asked = ++this.#asked;
-    try {
-      const now = await this.bridge.permissions.Matrix();
-      const tools = this.open ? await this.bridge.permissions.Tools(this.open) : [];
-      if (asked !== this.#asked) return;
-      this.now = now;
-      this.tools = tools;
-      this.error = null;
-    } catch (cause) {
-      if (asked === this.#asked) this.error = AppError.of(cause);
-    }
+  load(): Promise<void> {
+    return this.#puller.refresh();
+  }
+
+  async #pull(): Promise<void> {
+    const now = await this.bridge.permissions.Matrix();
+    this.tools = this.open ? await this.bridge.permissions.Tools(this.open) : [];
+    this.now = now;
+    this.error = null;
   }
 
   /** Shows the tools of a plugin, or hides them. */

@@ -70,7 +70,6 @@ export const words = {
     regex: "matches",
   } satisfies Partial<Record<Op, string>>,
   try: "What would this have asked?",
-  trying: "Trying…",
   use: "Use this mode",
   keep: "Make the rule",
   more: (n: number) => (n === 1 ? "and one more call" : `and ${n} more calls`),

@@ -63,28 +63,20 @@ class _Files:
         try:
             return _listdir(path)
         except PermissionError as refused:
-            names = _names(path, refused)
-            if names is None:
-                raise
-            return names
+            return _names(path, refused)
 
     def scandir(self, path="."):
         try:
             return _scandir(path)
         except PermissionError as refused:
-            names = _names(path, refused)
-            if names is None:
-                raise
-            return _Scan(os.fspath(path), names)
+            return _Scan(os.fspath(path), _names(path, refused))
 
 
 def _names(path, refused):
-    """Returns what a folder holds that was refused, or None."""
-    if not _askable(path, refused):
-        return None
-    fd = _ask(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    """Returns what a folder holds that was refused, or raises that."""
+    fd = _ask(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC) if _askable(path, refused) else None
     if fd is None:
-        return None
+        raise refused
     try:
         names = _listdir(fd)
     finally:
