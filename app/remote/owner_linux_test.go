@@ -269,6 +269,7 @@ func TestF15AnotherUsersProgramAtTheVeryPathGetsNothing(t *testing.T) {
 
 func TestF15AnotherUsersCommandIsNotRun(t *testing.T) {
 	needRoot(t)
+	t.Setenv("TMPDIR", "/tmp") // which other users may enter
 	ran := make(chan struct{}, 1)
 	data, server := serve(t, func(context.Context, <-chan struct{}, remote.Command, remote.Streams) int {
 		ran <- struct{}{}
