@@ -220,7 +220,7 @@ var layers = map[string][]string{
 	},
 	"app/plugin/hosttest": {},
 	"app/testkit":         {},
-	"app/programtest":     {"app/version"},
+	"app/programtest":     {"app/version", "app/plugin/sandbox"},
 	"app/bench":           {},
 	"app/bench/patches":   {"app/render"},
 	"build/icon":          {}, // draws the icon

@@ -65,7 +65,7 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 		Permissions: permissionViews(m.Permissions, s.Granted, s.Denied),
 		Folders:     []PluginFolderView{}, Refused: []PluginRefusalView{},
 		Capabilities: []string{}, Isolation: s.Isolation.Level,
-		IsolationNote: s.Isolation.Note(slices.Contains(s.Granted, permit.Network)),
+		IsolationNote: s.IsolationNote(),
 		LoadMS:        float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: stamp(s.Loaded),
 		Calls: s.Calls, Errors: s.Errors,
 		LastUsed: stamp(s.LastUsed), Warnings: []string{}, Developing: approved.Developing, Shipped: approved.Bundled,

@@ -115,6 +115,14 @@ type health struct {
 	CPUMS   float64 `json:"cpu_ms"`
 }
 
+// isolationLine says what holds a plugin, and what a person should know of it.
+func isolationLine(s plugin.Status) string {
+	if note := s.IsolationNote(); note != "" {
+		return s.Isolation.Level + " — " + note
+	}
+	return s.Isolation.Level
+}
+
 // describePlugin prints what a person should know of a plugin before trusting
 // it.
 func (c *command) describePlugin(app *App, s plugin.Status) {
@@ -125,11 +133,7 @@ func (c *command) describePlugin(app *App, s plugin.Status) {
 	} else if about != "" {
 		fmt.Fprintln(w, about)
 	}
-	fmt.Fprintf(w, "\nfolder       %s\nstate        %s\nisolation    %s", plainPath(s.Path), s.State, s.Isolation.Level)
-	if note := s.Isolation.Note(slices.Contains(s.Granted, permit.Network)); note != "" {
-		fmt.Fprintf(w, " — %s", note)
-	}
-	fmt.Fprintln(w)
+	fmt.Fprintf(w, "\nfolder       %s\nstate        %s\nisolation    %s\n", plainPath(s.Path), s.State, isolationLine(s))
 	if s.Problem != nil {
 		row := newProblemRow(s.Problem)
 		fmt.Fprintf(w, "problem      %s%s\n", place(row), row.Message)

@@ -15,6 +15,7 @@ import (
 	"conclave/app/llm"
 	"conclave/app/plugin"
 	"conclave/app/plugin/host"
+	"conclave/app/plugin/sandbox"
 	"conclave/app/version"
 )
 
@@ -109,7 +110,18 @@ func (c *Core) checkPython(ctx context.Context) cli.Finding {
 }
 
 func (c *Core) checkSandbox() cli.Finding {
-	confinement := c.launcher.Confinement()
+	return sandboxFinding(c.launcher.Confinement())
+}
+
+// sandboxFinding says what holds plugins, and what would.
+func sandboxFinding(confinement sandbox.Confinement) cli.Finding {
+	if len(confinement.Untried) > 0 {
+		return cli.Finding{
+			Name: "sandbox", Found: confinement.Sentence,
+			Fix: "Whoever has Conclave's source can try the walls here with make attack, and say what came of it. " +
+				"Linux with Landlock (5.13 or newer) has walls that were tried.",
+		}
+	}
 	if confinement.Sentence == "" && confinement.Network != "" {
 		return cli.Finding{
 			Name: "sandbox", Found: confinement.Network,

@@ -103,3 +103,9 @@ type LogLine struct {
 	Text string `json:"text"`
 	Call string `json:"call,omitempty"`
 }
+
+// IsolationNote returns what a person should know of what holds the plugin; empty where
+// nothing is to be said.
+func (s Status) IsolationNote() string {
+	return s.Isolation.Note(slices.Contains(s.Granted, permit.Network))
+}

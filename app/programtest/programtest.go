@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"conclave/app/plugin/sandbox"
 	"conclave/app/version"
 )
 
@@ -43,6 +44,28 @@ func run(m *testing.M, before func() error) int {
 		return 1
 	}
 	return m.Run()
+}
+
+// Walls skips a test that attacks the walls of plugins where this system has not all of
+// them. Those that nobody has tried yet are attacked by make attack alone, which says so
+// in CONCLAVE_TRY_WALLS: elsewhere a wall that does not hold is no news there.
+func Walls(t testing.TB, has sandbox.Confinement) {
+	t.Helper()
+	if len(has.Untried) > 0 && os.Getenv("CONCLAVE_TRY_WALLS") != "" {
+		return
+	}
+	if has.Level != "process+landlock" {
+		t.Skip("this system has not all walls: " + has.Note(true))
+	}
+}
+
+// Held is Walls for a test that attacks what holds a process to its proxy, too.
+func Held(t testing.TB, has sandbox.Confinement) {
+	t.Helper()
+	Walls(t, has)
+	if len(has.Untried) == 0 && has.Network != "" {
+		t.Skip("this system holds no connections: " + has.Network)
+	}
 }
 
 // Worker returns the path of conclave-worker, from which plugins' processes are

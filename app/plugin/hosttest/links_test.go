@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"conclave/app/chat"
+	"conclave/app/programtest"
 )
 
 // nekoTree is a N.E.K.O plugin of that id whose class has this body.
@@ -78,9 +79,7 @@ func TestF03APluginWritesNothingOfThePersonsAndMovesNoFolderOfItsOwn(t *testing.
 	dir, data, home := t.TempDir(), t.TempDir(), t.TempDir()
 	must(t, os.WriteFile(filepath.Join(home, ".bashrc"), []byte("mine"), 0o600))
 	c := open(t, dir, data)
-	if c.launcher.Confinement().Level != "process+landlock" {
-		t.Skip("this system has no walls")
-	}
+	programtest.Walls(t, c.launcher.Confinement())
 	ids := c.pythonOf(fmt.Sprintf(`
 home, plugins, data = %q, %q, %q
 storage = os.environ["HOME"]

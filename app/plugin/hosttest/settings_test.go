@@ -42,9 +42,7 @@ func TestF12F90OnlySettingsDeclaredAsPathsAreReadAndCanBeTakenBack(t *testing.T)
 			os.WriteFile(filepath.Join(home, name), []byte(name), 0o600))
 	}
 	c := open(t, t.TempDir(), t.TempDir())
-	if c.launcher.Confinement().Level != "process+landlock" {
-		t.Skip("this system has no walls")
-	}
+	programtest.Walls(t, c.launcher.Confinement())
 	c.write("text/text.py", boxed)
 	c.approved("text")
 	set := func(path, tag string) error {

@@ -16,6 +16,7 @@ import (
 	"conclave/app/limit"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/programtest"
 )
 
 // breaching tries each of the walls, and notes how that ended.
@@ -69,9 +70,7 @@ func TestF130WhatIsGrantedIsOpenInEveryDialectAndNothingElse(t *testing.T) {
 	read, write := real(t), real(t)
 	must(t, os.WriteFile(filepath.Join(read, "note"), []byte("x"), 0o600))
 	c := open(t, t.TempDir(), t.TempDir())
-	if c.launcher.Confinement().Level != "process+landlock" {
-		t.Skip("this system has no walls")
-	}
+	programtest.Walls(t, c.launcher.Confinement())
 	address := greeter(t)
 	for dialect, id := range c.pythonOf(breaching(address, read, write)) {
 		c.approved(id)
@@ -142,9 +141,7 @@ func TestF02AGrantedFolderThatBecameALinkIsNotOpened(t *testing.T) {
 	must(t, os.Mkdir(read, 0o700), os.WriteFile(filepath.Join(read, "note"), []byte("x"), 0o600),
 		os.WriteFile(filepath.Join(secret, "note"), []byte("secret"), 0o600))
 	c := open(t, t.TempDir(), t.TempDir())
-	if c.launcher.Confinement().Level != "process+landlock" {
-		t.Skip("this system has no walls")
-	}
+	programtest.Walls(t, c.launcher.Confinement())
 	ids := c.pythonOf(breaching("127.0.0.1:9", read, top))
 	id := ids["functions"]
 	c.approved(id)
@@ -164,9 +161,7 @@ func TestF81ARefusedToolSaysWhichGrantItWants(t *testing.T) {
 	folder := filepath.Join(real(t), "my notes")
 	must(t, os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "note"), []byte("x"), 0o600))
 	c := open(t, t.TempDir(), t.TempDir())
-	if c.launcher.Confinement().Level != "process+landlock" {
-		t.Skip("this system has no walls")
-	}
+	programtest.Walls(t, c.launcher.Confinement())
 	c.write("nosy.py", fmt.Sprintf(`
 def note() -> str:
     "Read."

@@ -95,6 +95,9 @@ type Confinement struct {
 	// Network stands on the card of a plugin that may use the network, where the
 	// system does not hold its connections to Spec.Proxy. Empty otherwise.
 	Network string
+	// Untried are walls that are put up on this system and that nobody has tried to get
+	// through: they are attempted, and count for nothing.
+	Untried []Wall
 }
 
 // Note returns what a person should know of the sandbox of a plugin; network says

@@ -25,6 +25,7 @@ import (
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/wire"
 	"conclave/app/plugin/worker/confine"
+	"conclave/app/programtest"
 	"conclave/app/testkit"
 )
 
@@ -533,9 +534,7 @@ func TestStartsFromManyGoroutines(t *testing.T) {
 // python returns a spec that runs code; it has what a plugin in Python has.
 func python(tb testing.TB, code string) sandbox.Spec {
 	tb.Helper()
-	if Detect().Level != "process+landlock" {
-		tb.Skip("this kernel has not all walls")
-	}
+	programtest.Walls(tb, Detect())
 	paths, err := pythonPaths()
 	if err != nil {
 		tb.Skip("there is no python3 here:", err)

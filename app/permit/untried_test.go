@@ -1,0 +1,24 @@
+package permit
+
+import (
+	"slices"
+	"testing"
+
+	"conclave/app/plugin/sandbox"
+)
+
+// A prompt and the table of permissions count walls that nobody tried as no walls: the
+// plugin may do everything, as one that nothing is known of.
+func TestAPluginBehindUntriedWallsIsAskedAboutAsOneWithoutWalls(t *testing.T) {
+	for _, goos := range []string{"darwin", "windows"} {
+		level := sandbox.Unproven(goos).Level
+		has, reach := capabilitiesOf(PluginVersion{Isolation: level}, nil, nil)
+		none, without := capabilitiesOf(PluginVersion{Isolation: "none"}, nil, nil)
+		if !slices.Equal(has, none) || reach != without {
+			t.Errorf("%s: %v, %q; without walls %v, %q", goos, has, reach, none, without)
+		}
+		if reach != "Runs as you, not isolated: it can touch what you can." {
+			t.Errorf("%s: the prompt says %q", goos, reach)
+		}
+	}
+}
