@@ -425,6 +425,7 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	limited = permit.WithBehalf(limited, permit.Call{
 		ID: c.Name(), Caller: c.turn.Caller, CallerName: c.turn.CallerName, Tool: c.Tool,
 		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Asker: c.turn.Asker, Taint: c.taint(),
+		Rule: c.Record.Rule,
 	})
 	result := c.runner.invoke(limited, invoker, tool.Call{
 		ID: c.Name(), Tool: c.Tool, Arguments: c.Record.Arguments, RawArguments: c.rawArguments(),

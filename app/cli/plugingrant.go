@@ -20,7 +20,7 @@ type matches struct {
 
 // matchHelp says what --match takes.
 const matchHelp = "for filesystem: path=FOLDER, and access=write to write there too (default: access=read); " +
-	"for network: host=HOST, or below=DOMAIN for it and what is below it"
+	"for network and cors_proxy: host=HOST, or below=DOMAIN for it and what is below it"
 
 // readMatches reads what --match was given.
 func (c *command) readMatches(given []string) (matches, error) {
@@ -56,8 +56,8 @@ func (c *command) pluginsGrantCommand() *cobra.Command {
 				_, err := app.Gate.GrantFolder(ctx, id, permit.Folder{Path: m.path, Write: m.write})
 				return err
 			}
-			if permission == permit.Network && m.host != "" {
-				return app.Gate.AllowHost(ctx, id, permit.Allow, m.op, m.host)
+			if ofHosts(permission) && m.host != "" {
+				return app.Gate.AllowHost(ctx, id, permission, permit.Allow, m.op, m.host)
 			}
 			return app.Gate.SetPermission(ctx, id, permission, permit.Allow)
 		}))
@@ -72,15 +72,18 @@ func (c *command) pluginsRevokeCommand() *cobra.Command {
 			if permission == permit.Filesystem && m.path != "" {
 				return app.Gate.RevokeFolder(ctx, id, m.path)
 			}
-			if permission == permit.Network && m.host != "" {
-				return app.Gate.AllowHost(ctx, id, permit.Deny, m.op, m.host)
+			if ofHosts(permission) && m.host != "" {
+				return app.Gate.AllowHost(ctx, id, permission, permit.Deny, m.op, m.host)
 			}
 			return app.Gate.SetPermission(ctx, id, permission, permit.Deny)
 		}))
 	cmd.Flags().StringArrayVar(&given, "match", nil, "for filesystem: path=FOLDER takes back this one alone; "+
-		"for network: host=HOST is refused from now on")
+		"for network and cors_proxy: host=HOST is refused from now on")
 	return cmd
 }
+
+// ofHosts reports whether a permission may be granted for one host.
+func ofHosts(permission string) bool { return permission == permit.Network || permission == permit.Web }
 
 // changePermission runs change, and prints the plugin as it is afterwards.
 func (c *command) changePermission(given *[]string,
@@ -95,8 +98,9 @@ func (c *command) changePermission(given *[]string,
 		if err != nil {
 			return err
 		}
-		if len(*given) > 0 && args[1] != permit.Filesystem && (args[1] != permit.Network || m.host == "") {
-			return usageError("--match is for the permission filesystem alone, and with host= or below= for network")
+		if len(*given) > 0 && args[1] != permit.Filesystem && (!ofHosts(args[1]) || m.host == "") {
+			return usageError("--match is for the permission filesystem alone, and with host= or below= for network and " +
+				"cors_proxy")
 		}
 		if err := change(ctx, app, s.ID, args[1], m); err != nil {
 			return err

@@ -191,7 +191,8 @@ func anHour(t *testing.T) *hour {
 	must(t, grant("papers", permit.Folder{Path: h.papers}))
 	must(t, grant("journal", permit.Folder{Path: h.desk, Write: true}))
 	must(t,
-		h.Gate.AllowHost(t.Context(), "weather", permit.Allow, permit.HostIs, strings.TrimPrefix(h.api.URL, "http://")))
+		h.Gate.AllowHost(t.Context(), "weather", permit.Network, permit.Allow, permit.HostIs,
+			strings.TrimPrefix(h.api.URL, "http://")))
 	must(t, h.Gate.SetPermission(t.Context(), "web", "local_network", permit.Allow))
 	h.settle()
 	return h

@@ -29,8 +29,11 @@ func (n network) Admit(id string) (plugin.Proxy, func(), error) {
 }
 
 func (n network) ask(ctx context.Context, id string, to egress.Target) egress.Verdict {
-	behalf := n.c.Host.Behalf(id)
-	c := permit.Connection{Plugin: id, URL: to.URL, Behalf: behalf}
+	behalf := n.c.Host.Behalf(id, to.Call)
+	c := permit.Connection{Plugin: id, URL: to.URL, Behalf: behalf, Within: n.c.Host.Working(id)}
+	if to.Direct {
+		c.Permission = permit.Web
+	}
 	d, private := n.c.Gate.Connect(ctx, c)
 	return egress.Verdict{
 		Allow: d.Effect == permit.Allow, Private: private, Reason: d.Reason, Call: behalf.ID,

@@ -25,7 +25,7 @@ func (c *Core) services() map[string]plugin.Service {
 	c.Settings.Switched = func(id string) { c.events.queueEvent(func() { c.events.switchTo(chat.ConversationID(id)) }) }
 	c.Services = service.New(service.Options{
 		Chats: c.Store, Conversations: c.Conversations, Models: c.Models, Keys: c.Keys, Values: c.Store,
-		Shared: c.Store, Bus: c.Bus, Log: c.Log, Active: c.active, Given: c.givenIn, Council: c.councilOf,
+		Shared: c.Store, Web: c.egress, Bus: c.Bus, Log: c.Log, Active: c.active, Given: c.givenIn, Council: c.councilOf,
 		Publish: func(event string, payload any) {
 			c.Host.Publish(event, payload)
 		},
@@ -64,9 +64,6 @@ func (c *Core) flushEvents() {
 // endServices ends what services do by themselves. It may be called more than
 // once, and before there are any.
 func (c *Core) endServices() {
-	if c.Services != nil {
-		c.Services.Close()
-	}
 	if c.events != nil {
 		c.events.close()
 	}

@@ -114,8 +114,10 @@ func (w *whole) run(in chat.ConversationID, arguments string) string {
 		w.t.Fatalf("it offers no tool: %+v %v", s.Problem, err)
 	}
 	invoker, _ := set.Invoker("ext:run")
-	r, err := invoker.Call(w.t.Context(), tool.Call{
-		ID: fmt.Sprint(time.Now().UnixNano()), Tool: found, Arguments: json.RawMessage(arguments), Conversation: in,
+	id := fmt.Sprint(time.Now().UnixNano())
+	ctx := permit.WithBehalf(w.t.Context(), permit.Call{ID: id, Tool: found, Conversation: in})
+	r, err := invoker.Call(ctx, tool.Call{
+		ID: id, Tool: found, Arguments: json.RawMessage(arguments), Conversation: in,
 		Deadline: time.Now().Add(patience),
 	})
 	must(w.t, err)

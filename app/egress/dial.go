@@ -46,8 +46,11 @@ func whyNot(err error) (reason string, refused bool) {
 type counted struct {
 	net.Conn
 	sent, received atomic.Int64
-	also           atomic.Pointer[atomic.Int64] // counts what is sent, for a call
+	also           atomic.Pointer[tally] // counts what is sent, for a call
 }
+
+// tally counts what one request or tunnel sends, for a call.
+type tally struct{ of *atomic.Int64 }
 
 // Read reads, and counts.
 func (c *counted) Read(b []byte) (int, error) {
@@ -60,8 +63,8 @@ func (c *counted) Read(b []byte) (int, error) {
 func (c *counted) Write(b []byte) (int, error) {
 	n, err := c.Conn.Write(b)
 	c.sent.Add(int64(n))
-	if also := c.also.Load(); also != nil {
-		also.Add(int64(n))
+	if also := c.also.Load(); also != nil && also.of != nil {
+		also.of.Add(int64(n))
 	}
 	return n, err
 }

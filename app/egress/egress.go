@@ -4,6 +4,9 @@
 // connects to no private address unless that is what was allowed, and counts bytes. For
 // TLS it reads the name that a connection begins with, and opens nothing.
 //
+// Plugins that have no process of their own to connect with are served by [Proxy.Client],
+// by the same rules.
+//
 // Start with [Proxy] and [Proxy.Admit].
 package egress
 
@@ -32,6 +35,10 @@ type Target struct {
 	Host string // a name in lower case, or an address
 	Port uint16
 	URL  string // as a URL without a path: https://api.example.org, http://127.0.0.1:8000
+	// Direct says that Conclave makes the request itself, for a plugin that has no sockets, and
+	// Call is the call that it says it is for.
+	Direct bool
+	Call   string
 }
 
 // Verdict says whether a plugin may connect to a target.
@@ -93,6 +100,7 @@ type Proxy struct {
 	server *http.Server
 	at     netip.AddrPort
 	passes map[string]*Pass // by credential
+	direct map[string]*Pass // those of Client, by plugin
 	serve  sync.WaitGroup
 	closed bool
 }
@@ -108,7 +116,7 @@ func New(o Options) *Proxy {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Proxy{o: o, passes: map[string]*Pass{}}
+	return &Proxy{o: o, passes: map[string]*Pass{}, direct: map[string]*Pass{}}
 }
 
 // Pass lets one process of a plugin through. Close it when the process has ended.
@@ -173,12 +181,17 @@ func (p *Proxy) Admit(plugin string) (*Pass, error) {
 	if err := p.listen(); err != nil {
 		return nil, fmt.Errorf("listen on this computer: %w", err)
 	}
+	return p.pass(plugin), nil
+}
+
+// pass makes a pass. The caller holds mu.
+func (p *Proxy) pass(plugin string) *Pass {
 	pass := &Pass{proxy: p, plugin: plugin, credential: rand.Text(), open: make(chan struct{}, maxOpen),
 		allowed: map[*passage]struct{}{}}
 	pass.ctx, pass.cancel = context.WithCancel(context.Background()) // its own: Close ends it
 	pass.forward = newForwarder(pass)
 	p.passes[pass.credential] = pass
-	return pass, nil
+	return pass
 }
 
 // Address returns where the process connects to.
@@ -355,6 +368,10 @@ func targetOf(r *http.Request) (Target, error) {
 	case r.URL.Scheme != "http":
 		return Target{}, errors.New("Only http addresses are asked for; others need a tunnel (CONNECT)")
 	}
+	return newTarget(scheme, address)
+}
+
+func newTarget(scheme string, address *url.URL) (Target, error) {
 	host := strings.ToLower(strings.TrimSuffix(address.Hostname(), "."))
 	port := map[string]string{"http": "80", "https": "443"}[scheme]
 	if p := address.Port(); p != "" {

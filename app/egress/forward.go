@@ -7,7 +7,6 @@ import (
 	"net/http/httptrace"
 	"net/http/httputil"
 	"net/url"
-	"sync/atomic"
 	"time"
 
 	"conclave/app/fetch"
@@ -29,7 +28,7 @@ func newForwarder(s *Pass) *forwarder {
 func (s *Pass) transport(private bool) *http.Transport {
 	return &http.Transport{
 		DialContext: func(ctx context.Context, _, address string) (net.Conn, error) {
-			to, err := targetOf(&http.Request{Method: http.MethodGet, URL: &url.URL{Scheme: "http", Host: address}})
+			to, err := newTarget("http", &url.URL{Host: address})
 			if err != nil {
 				return nil, err
 			}
@@ -43,13 +42,16 @@ func (s *Pass) transport(private bool) *http.Transport {
 // meter counts what one request sends and gets on connections that serve others too.
 type meter struct {
 	on             *counted
-	also           *atomic.Int64
+	also           *tally
 	sent, received int64
 }
 
 // got takes note of the connection that the request has now.
 func (m *meter) got(conn net.Conn) {
 	m.stop()
+	if under, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
+		conn = under.NetConn()
+	}
 	if on, ok := conn.(*counted); ok {
 		m.on = on
 		on.also.Store(m.also)
@@ -63,7 +65,7 @@ func (m *meter) stop() {
 	if m.on != nil {
 		m.sent += m.on.sent.Load()
 		m.received += m.on.received.Load()
-		m.on.also.Store(nil)
+		m.on.also.CompareAndSwap(m.also, nil) // the next request may have it by now
 		m.on = nil
 	}
 }
@@ -75,7 +77,7 @@ func (f *forwarder) serve(w http.ResponseWriter, r *http.Request, to Target, v V
 	if v.Private {
 		transport = f.private
 	}
-	m := meter{also: f.pass.proxy.ledger.counter(v.Call, to.String())}
+	m := meter{also: &tally{f.pass.proxy.ledger.counter(v.Call, to.String())}}
 	failed := false
 	defer func() {
 		if m.stop(); !failed {

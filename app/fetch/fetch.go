@@ -58,12 +58,18 @@ func NewClient(local bool) *http.Client {
 	if local {
 		reach = Anywhere
 	}
+	return NewClientOver(&http.Transport{
+		DialContext: NewDialer(reach, nil).DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
+		MaxIdleConns: 20, IdleConnTimeout: 30 * time.Second, ResponseHeaderTimeout: Patience,
+		MaxResponseHeaderBytes: 256 << 10,
+	})
+}
+
+// NewClientOver returns a client that follows redirects and tells servers as that of
+// NewClient, and makes each request, also those that redirects lead to, with transport.
+func NewClientOver(transport http.RoundTripper) *http.Client {
 	return &http.Client{
-		Transport: &http.Transport{
-			DialContext: NewDialer(reach, nil).DialContext, ForceAttemptHTTP2: true, TLSHandshakeTimeout: 10 * time.Second,
-			MaxIdleConns: 20, IdleConnTimeout: 30 * time.Second, ResponseHeaderTimeout: Patience,
-			MaxResponseHeaderBytes: 256 << 10,
-		},
+		Transport: transport,
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if len(via) >= maxRedirects {
 				return errors.New("it was redirected too often")

@@ -24,6 +24,13 @@ var sandboxPermissions = []string{Network, Programs, Filesystem}
 // IsWall reports whether a permission opens the sandbox of a plugin's process.
 func IsWall(permission string) bool { return slices.Contains(sandboxPermissions, permission) }
 
+// Web is the permission of plugins for which Conclave itself makes requests to the web. Of
+// hosts, it has the rules that Network has.
+const Web = "cors_proxy"
+
+// aboutHosts reports whether rules of a permission may be about hosts.
+func aboutHosts(permission string) bool { return permission == Network || permission == Web }
+
 // localNetwork is granted by its own command alone: no manifest asks for it, and no
 // yes to a plugin includes it.
 const localNetwork = "local_network"

@@ -22,14 +22,19 @@ const connecting = "(network)"
 type Connection struct {
 	Plugin string
 	URL    string // without a path: https://api.example.org, http://127.0.0.1:8000
+	// Permission is the one it is made with: Network, which is that of an empty one, or Web.
+	Permission string
 	// Behalf is the call that the plugin is working on, as far as that is known. Of it
 	// the chat, the turn and the asker count: that it could carry something out was
 	// decided when it was allowed.
 	Behalf Call
+	// Within are the calls that the plugin works on: the connection may be for any of them.
+	Within []Call
 }
 
-// Connect decides about a connection of a plugin that has the permission network: the
-// person's rules about hosts first, which may ask. private reports that what allowed it
+// Connect decides about a connection of a plugin that has the permission for it: the
+// person's rules about hosts first, which may ask. Where a rule about a host allowed a call
+// that the plugin works on, being allowed every host is no more than that one. private reports that what allowed it
 // was about this very address, so that it may be one of this computer or its network.
 func (g *Gate) Connect(ctx context.Context, c Connection) (d Decision, private bool) {
 	host, ok := hostOf(c.URL)
@@ -61,7 +66,7 @@ func (g *Gate) stands(call Call, d Decision) bool {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		g.rulesLocked()
-		return d.By != byUnattended && (d.Rule == "" || g.byID[d.Rule] != nil)
+		return d.By != byUnattended && d.By != byCall && (d.Rule == "" || g.byID[d.Rule] != nil)
 	}
 	return false
 }
@@ -77,7 +82,8 @@ func (g *Gate) connecting(c Connection, host string) (call Call, private bool) {
 		arguments = json.RawMessage(`{}`) // no rule allows that
 	}
 	return Call{
-		ID: newID("connection"), Caller: Caller("plugin:" + c.Plugin), Permission: Network,
+		ID: newID("connection"), Caller: Caller("plugin:" + c.Plugin), Permission: cmp.Or(c.Permission, Network),
+		within:    c.Within,
 		Tool:      tool.Tool{Plugin: c.Plugin, Name: connecting, Title: "connect to " + host, Digest: connecting},
 		Arguments: arguments, Capabilities: []Capability{Fetch, SendWeb}, Near: near && !whole,
 		Conversation: c.Behalf.Conversation, Turn: c.Behalf.Turn, Asker: c.Behalf.Asker,
@@ -108,7 +114,7 @@ func withoutPort(host string) string {
 
 // host returns the host that a rule about connections is about, for a person.
 func (g Rule) host() (string, bool) {
-	if g.Permission != Network || len(g.Match) != 1 || g.Match[0].Field != hostField {
+	if !aboutHosts(g.Permission) || len(g.Match) != 1 || g.Match[0].Field != hostField {
 		return "", false
 	}
 	host := shownHost(g.Match[0].Value)
@@ -178,20 +184,20 @@ func (g *Gate) describeConnection(p *Request, call *Call) {
 }
 
 // AllowHost lets a plugin connect to a host, or denies it, in place of what was said of
-// that host before. op is HostIs or HostSuffix. It is the permission network for that
-// host alone: other hosts are asked about.
-func (g *Gate) AllowHost(ctx context.Context, plugin string, effect Effect, op Op, host string) error {
-	if err := g.usable(plugin, Network); err != nil {
+// that host before. permission is Network or Web, and op HostIs or HostSuffix. It is the
+// permission for that host alone: other hosts are asked about.
+func (g *Gate) AllowHost(ctx context.Context, plugin, permission string, effect Effect, op Op, host string) error {
+	if err := g.usable(plugin, permission); err != nil {
 		return err
 	}
 	m := Match{Field: hostField, Op: cmp.Or(op, HostIs), Value: host}
-	rule := Rule{Effect: effect, Plugin: plugin, Permission: Network, Scope: Always, Match: []Match{m}}
+	rule := Rule{Effect: effect, Plugin: plugin, Permission: permission, Scope: Always, Match: []Match{m}}
 	if err := g.check(&rule); err != nil {
 		return err
 	}
 	if _, err := g.revokeRules(ctx, plugin, func(old *Rule) bool {
-		if old.Permission != Network || len(old.Match) == 0 {
-			return old.Permission == Network && old.Effect == Deny && effect == Allow
+		if old.Permission != permission || len(old.Match) == 0 {
+			return old.Permission == permission && old.Effect == Deny && effect == Allow
 		}
 		return len(old.Match) == 1 && old.Match[0].Equal(rule.Match[0])
 	}); err != nil || effect == "" {
@@ -199,6 +205,77 @@ func (g *Gate) AllowHost(ctx context.Context, plugin string, effect Effect, op O
 	}
 	_, err := g.AddRule(ctx, rule)
 	return err
+}
+
+// anyHost decides about a connection to a host that no rule names. The person may have
+// allowed the plugin every host, by whole, or approved one that asks for the web, for the
+// calls that they allow. Neither is wider than the rules about hosts that allowed those.
+func (c *check) anyHost(whole *Rule) ruling {
+	var narrow []string
+	for _, call := range c.call.within {
+		rule := c.g.byID[call.Rule]
+		switch {
+		case call.Rule == "":
+			continue
+		case rule == nil:
+			return ruling{effect: Ask, why: "the rule that allowed the call was taken back"}
+		}
+		hosts, holds := rule.names(hostAsked(c.call))
+		if holds && c.call.Permission == Web && !c.call.Near {
+			return ruling{effect: Allow, why: "the rule that allowed the call is about this host", by: byCall}
+		}
+		if holds {
+			narrow = nil
+			break
+		}
+		narrow = append(narrow, hosts...)
+	}
+	switch {
+	case whole == nil && !c.forCalls():
+		return ruling{}
+	case len(narrow) > 0:
+		return ruling{effect: Ask, why: "the rule that allowed the call is about " + listed(narrow) + " alone"}
+	case whole != nil:
+		return c.allowedBy(whole)
+	}
+	return ruling{effect: Allow, why: "you allowed the call that it is for, and its plugin the web", by: byCall}
+}
+
+// byCall is the By of connections that were allowed with the call that they are for.
+const byCall = "allowed call"
+
+// forCalls reports whether the plugin may fetch from any host what the calls that it works
+// on need.
+func (c *check) forCalls() bool {
+	return c.call.Permission == Web && len(c.call.within) > 0 && !c.call.Near && c.g.approvedWeb(c.call.Tool.Plugin)
+}
+
+// names returns the hosts that the conditions of a rule about calls name, and whether this
+// is one of them.
+func (g Rule) names(host string) (hosts []string, holds bool) {
+	for i, m := range g.Match {
+		if m.Op != HostIs && m.Op != HostSuffix {
+			continue
+		}
+		if i < len(g.conditions) {
+			is, known := g.conditions[i].holds(host)
+			holds = holds || is && known
+		}
+		hosts = append(hosts, strings.TrimPrefix(m.Sentence(), "only to "))
+	}
+	return hosts, holds
+}
+
+// approvedWeb reports whether the person approved a plugin that asks for the web, and has
+// not said since to which hosts it may connect.
+func (g *Gate) approvedWeb(plugin string) bool {
+	if a := g.approvals[plugin]; a.Effect != Allow || !slices.Contains(approvable(a.Permissions), Web) {
+		return false
+	}
+	return !slices.ContainsFunc(g.ofPlugin[plugin], func(rule *Rule) bool {
+		_, host := rule.host()
+		return host && rule.Permission == Web && rule.Effect == Allow && rule.MadeFrom == ""
+	})
 }
 
 // Hosts returns the rules about hosts that a plugin may or may not connect to, as

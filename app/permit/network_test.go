@@ -2,6 +2,7 @@ package permit_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"conclave/app/permit"
@@ -67,7 +68,9 @@ func TestConnectionsAreDecidedByHost(t *testing.T) {
 type rules = func(*testing.T, *permit.Gate)
 
 func hosts(effect permit.Effect, op permit.Op, host string) rules {
-	return func(t *testing.T, g *permit.Gate) { must(t, g.AllowHost(t.Context(), "notes", effect, op, host)) }
+	return func(t *testing.T, g *permit.Gate) {
+		must(t, g.AllowHost(t.Context(), "notes", permit.Network, effect, op, host))
+	}
 }
 
 func allowed(host string) rules { return hosts(permit.Allow, permit.HostIs, host) }
@@ -80,14 +83,99 @@ func whole(t *testing.T, g *permit.Gate) {
 }
 
 // approvedNotes is a gate that approved a plugin.
-func approvedNotes(t *testing.T) *permit.Gate {
+func approvedNotes(t *testing.T, permissions ...string) *permit.Gate {
 	t.Helper()
 	g, err := permit.Open(t.Context(), permit.Options{})
 	must(t, err)
 	v := permit.PluginVersion{
 		Plugin: "notes", Name: "Notes", Dialect: "functions", Isolation: "process+landlock", Code: "c",
+		Permissions: permissions,
 	}
 	g.Status(v)
 	must(t, g.Approve(t.Context(), v, permit.ApproveOptions{}))
 	return g
+}
+
+// What Conclave fetches for a script is decided like connections: by hosts, by the rules
+// that allowed the calls it is for, and by the approval of a plugin that asks for the web.
+func TestWhatAScriptFetchesIsDecidedByHost(t *testing.T) {
+	const name, api, other = "api.example.org", "https://api.example.org:443", "https://example.net:443"
+	call := func(matches ...permit.Match) func(*testing.T, *permit.Gate) []permit.Call {
+		return func(t *testing.T, g *permit.Gate) []permit.Call {
+			t.Helper()
+			rule, err := g.AddRule(t.Context(), permit.Rule{
+				Effect: permit.Allow, Plugin: "notes", Tool: "*", Scope: permit.Always, Match: matches,
+				Callers: []permit.Caller{permit.Main},
+			})
+			must(t, err)
+			return []permit.Call{{ID: "c", Rule: rule.ID}}
+		}
+	}
+	asked := func(*testing.T, *permit.Gate) []permit.Call { return []permit.Call{{ID: "c"}} }
+	on := func(op permit.Op, host string) func(*testing.T, *permit.Gate) []permit.Call {
+		return call(permit.Match{Field: "url", Op: op, Value: host})
+	}
+	few := permit.Match{Field: "n", Op: permit.AtMost, Value: "2"}
+	is, suffix := permit.HostIs, permit.HostSuffix
+	web := func(effect permit.Effect, host string) rules {
+		return func(t *testing.T, g *permit.Gate) {
+			must(t, g.AllowHost(t.Context(), "notes", permit.Web, effect, permit.HostIs, host))
+		}
+	}
+	everything := func(t *testing.T, g *permit.Gate) {
+		must(t, g.SetPermission(t.Context(), "notes", permit.Web, permit.Allow))
+	}
+	for title, c := range map[string]struct {
+		rules  rules
+		within func(*testing.T, *permit.Gate) []permit.Call
+		url    string
+		effect permit.Effect // deny: nobody is there to be asked
+		why    string
+	}{
+		"for a call that was allowed":          {nil, asked, api, permit.Allow, "you allowed the call that it is for"},
+		"for itself":                           {nil, nil, api, permit.Deny, "send to the web"},
+		"for itself, with that host":           {web(permit.Allow, name), nil, api, permit.Allow, "api.example.org"},
+		"for itself, with every host":          {everything, nil, api, permit.Allow, "cors_proxy"},
+		"a call, but only that host":           {web(permit.Allow, name), asked, other, permit.Deny, ""},
+		"a call, but not that host":            {web(permit.Deny, name), asked, api, permit.Deny, "may not connect"},
+		"where the rule of the call is about":  {nil, on(is, name), api, permit.Allow, ""},
+		"below what the rule is about":         {nil, on(suffix, "example.org"), api, permit.Allow, ""},
+		"elsewhere than the rule of the call":  {nil, on(is, name), other, permit.Deny, "api.example.org alone"},
+		"what only looks like it":              {nil, on(suffix, "ample.org"), api, permit.Deny, "alone"},
+		"elsewhere, with every host":           {everything, on(is, name), other, permit.Deny, "alone"},
+		"elsewhere, with that host":            {web(permit.Allow, "example.net"), on(is, name), other, permit.Allow, ""},
+		"a rule about something else":          {nil, call(few), api, permit.Allow, ""},
+		"this computer, for a call":            {nil, asked, "http://127.0.0.1:8000", permit.Deny, ""},
+		"this computer, with every host":       {everything, asked, "http://localhost:8000", permit.Deny, ""},
+		"where clouds keep credentials":        {everything, asked, "http://169.254.169.254:80", permit.Deny, "metadata"},
+		"a rule of processes is none of these": {allowed("example.net"), nil, other, permit.Deny, ""},
+	} {
+		t.Run(title, func(t *testing.T) {
+			g := approvedNotes(t, permit.Web)
+			if c.rules != nil {
+				c.rules(t, g)
+			}
+			var within []permit.Call
+			if c.within != nil {
+				within = c.within(t, g)
+			}
+			on := permit.Connection{Plugin: "notes", URL: c.url, Permission: permit.Web, Within: within}
+			d, _ := g.Connect(t.Context(), on)
+			last := d.Path[len(d.Path)-1]
+			if d.Effect != c.effect || !strings.Contains(last.Why, c.why) {
+				t.Errorf("%s: %s", d.Effect, last)
+			}
+			if d.Effect == permit.Allow && !g.Stands(on, d) {
+				t.Error("what was allowed does not stand")
+			}
+			must(t, g.AllowHost(t.Context(), "notes", permit.Web, permit.Allow, permit.HostIs, "elsewhere.example"))
+			if stands := g.Stands(on, d); title == "for a call that was allowed" && stands {
+				t.Error("it stands though the person named another host since")
+			}
+			must(t, g.SetPermission(t.Context(), "notes", permit.Web, permit.Deny))
+			if d.Effect == permit.Allow && g.Stands(on, d) {
+				t.Error("it stands though the permission was taken back")
+			}
+		})
+	}
 }

@@ -244,9 +244,16 @@ func askRules(c *check) ruling {
 
 func permissions(c *check) ruling {
 	g := c.find(Allow)
-	if g == nil {
+	switch {
+	case aboutHosts(c.call.Permission) && (g == nil || len(g.Match) == 0):
+		return c.anyHost(g)
+	case g == nil:
 		return ruling{}
 	}
+	return c.allowedBy(g)
+}
+
+func (c *check) allowedBy(g *Rule) ruling {
 	return ruling{effect: Allow, why: "rule: " + Sentence(*g, c.g.pluginName(g.Plugin)), by: "rule " + g.ID, rule: g.ID}
 }
 

@@ -121,8 +121,12 @@ type Call struct {
 	// its PluginVersion.
 	Capabilities []Capability
 	// Permission is the permission of Tool's plugin that is being used, where this is no
-	// call of a tool: Network, see [Gate.Connect]. Its rules decide.
+	// call of a tool: Network or Web, see [Gate.Connect]. Its rules decide.
 	Permission string
+	// Rule is the rule that allowed the call, of one that is under way.
+	Rule string
+	// within holds the calls that the plugin works on while it uses Permission.
+	within []Call
 	// Near says that the host of a Network use is of this computer or its own network.
 	Near bool
 	// Taint says whose text this chat holds; the gate knows for whose a person vouches.

@@ -68,7 +68,10 @@ var permissionWords = map[string]PermissionInfo{
 		Sentence: "Set temperature and length of answers, where it changes what is sent.",
 		Without:  "These stay as you set them.", Risk: LowRisk,
 	},
-	"cors_proxy": {Sentence: "Read from and send to the web.", Without: "It reaches no address.", Risk: HighRisk},
+	"cors_proxy": {
+		Sentence: "Read from and send to the web, for calls that you allow; for itself it asks for each host.",
+		Without:  "It reaches no address.", Risk: HighRisk,
+	},
 	"local_network": {
 		Sentence: "Reach addresses of this computer and your own network.", Without: "Only public addresses are reached.",
 		Risk: WallRisk,

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -66,7 +66,7 @@ func (s *Services) request(ctx context.Context, by plugin.Caller, a httpArgs) (a
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, requestTime,
+	ctx, cancel := fetch.WithPatience(ctx, requestTime,
 		fault.New(fault.Timeout, "service.http", address.Host+" did not answer within 30 s.", ""))
 	defer cancel()
 	method := strings.ToUpper(strings.TrimSpace(a.Method))
@@ -87,7 +87,7 @@ func (s *Services) request(ctx context.Context, by plugin.Caller, a httpArgs) (a
 		}
 		r.Header.Set(name, value)
 	}
-	response, err := s.client.of(by.Granted != nil && by.Granted(LocalNetwork)).Do(r)
+	response, err := s.o.Web.Client(by.Plugin, by.Call).Do(r)
 	if err != nil {
 		return nil, httpFault(ctx, address.Host, err)
 	}
@@ -139,8 +139,11 @@ func (a httpArgs) body() (string, error) {
 }
 
 func httpFault(ctx context.Context, host string, err error) error {
+	no, isRefused := errors.AsType[*fetch.Refused](err)
 	switch {
-	case errors.Is(err, fetch.ErrPrivate):
+	case isRefused && !near(host):
+		return refused("PERMISSION_DENIED: " + web + " – it may not connect to " + no.Host + ": " + no.Reason + ".")
+	case isRefused, errors.Is(err, fetch.ErrPrivate):
 		return refused("PERMISSION_DENIED: " + LocalNetwork + " – " + host +
 			" is this computer or in its own network, which plugins may not reach unless you grant them " + LocalNetwork + ".")
 	case ctx.Err() != nil:
@@ -153,34 +156,11 @@ func httpFault(ctx context.Context, host string, err error) error {
 	return fault.Wrap(fault.Unavailable, "service.http", host+" could not be reached: "+cause.Error()+".", "", err)
 }
 
-// httpClients are one client for public addresses, and one for all. A proxy is
-// not used: behind one, nobody could say which address is reached.
-type httpClients struct {
-	mu           sync.Mutex // guards both
-	public, full *http.Client
-}
-
-func (c *httpClients) of(full bool) *http.Client {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	at := &c.public
-	if full {
-		at = &c.full
-	}
-	if *at == nil {
-		*at = fetch.NewClient(full)
-	}
-	return *at
-}
-
-func (c *httpClients) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, client := range []*http.Client{c.public, c.full} {
-		if client != nil {
-			client.CloseIdleConnections()
-		}
-	}
+// near reports whether a URL's host is an address of this computer or its own network.
+func near(host string) bool {
+	name := (&url.URL{Host: host}).Hostname()
+	at, err := netip.ParseAddr(name)
+	return strings.EqualFold(name, "localhost") || err == nil && !fetch.Public(netip.AddrPortFrom(at, 0))
 }
 
 // rest holds what is still to be read of a body, in pieces that the plugin's share of

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
@@ -26,6 +27,14 @@ const (
 	LocalNetwork = "local_network"
 )
 
+// Web makes requests for plugins; egress.Proxy is the real one.
+type Web interface {
+	// Client returns a client that asks for each host whether the plugin may connect to it.
+	// call is the call that the plugin says the request is for. The errors of refusals are
+	// fetch.Refused and fetch.ErrPrivate.
+	Client(plugin, call string) *http.Client
+}
+
 // Options configure the services. A field that is nil leaves the services that need it
 // unavailable.
 type Options struct {
@@ -37,6 +46,7 @@ type Options struct {
 	Keys   Keys
 	Values Values
 	Shared Records  // what plugins share
+	Web    Web      // the way to other computers
 	Bus    *bus.Bus // for notices of toasts and of changed chats
 	Log    *slog.Logger
 	// Active is the chat that is open, or nil.
@@ -53,12 +63,10 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Services answers the requests of plugins. Use New, and Close when done. It is safe
-// for concurrent use.
+// Services answers the requests of plugins. Use New. It is safe for concurrent use.
 type Services struct {
-	o      Options
-	client httpClients
-	held   held // of what http.request answers
+	o    Options
+	held held // of what http.request answers
 
 	keeping sync.Mutex // orders changes of what plugins share
 
@@ -98,14 +106,9 @@ func New(o Options) *Services {
 	}
 }
 
-// Close closes idle connections to servers. It may be called more than once.
-func (s *Services) Close() { s.client.close() }
-
 // All returns the services by name.
 func (s *Services) All() map[string]plugin.Service {
 	all := map[string]plugin.Service{
-		"http.request": define(web, s.request),
-		"http.read":    define(web, s.readRest),
 		"toast":        define("", s.toast),
 		"tokens.count": define("", s.count),
 	}
@@ -116,6 +119,10 @@ func (s *Services) All() map[string]plugin.Service {
 			}
 		}
 	}
+	add(s.o.Web != nil, map[string]plugin.Service{
+		"http.request": define(web, s.request),
+		"http.read":    define(web, s.readRest),
+	})
 	add(s.o.Models != nil, map[string]plugin.Service{
 		"models.generate":    define(generation, s.generate),
 		"models.connections": define(generation, s.connections),

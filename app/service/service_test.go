@@ -21,6 +21,7 @@ import (
 	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/conversation"
+	"conclave/app/egress"
 	"conclave/app/fault"
 	"conclave/app/keys"
 	"conclave/app/limit"
@@ -47,6 +48,8 @@ type fixture struct {
 	open   *chat.Conversation
 	chats  *conversation.Owner
 	now    time.Time
+
+	local sync.Map // the plugins that may connect to this computer
 
 	mu     sync.Mutex
 	events []string
@@ -132,14 +135,18 @@ func newFixture(t *testing.T) *fixture {
 			publish("MESSAGE_EDITED", map[string]any{"chatId": id, "message": view})
 		},
 	})
+	web := egress.New(egress.Options{Ask: func(_ context.Context, id string, _ egress.Target) egress.Verdict {
+		_, local := f.local.Load(id)
+		return egress.Verdict{Allow: true, Private: local}
+	}})
+	t.Cleanup(web.Close)
 	f.s = New(Options{
 		Chats: f.store, Conversations: f.chats, Models: models{f.model, &f.chosen},
-		Keys: &memoryKeys{all: map[string]string{}}, Values: f.store, Shared: f.store, Bus: bus.New(),
+		Web: web, Keys: &memoryKeys{all: map[string]string{}}, Values: f.store, Shared: f.store, Bus: bus.New(),
 		Active:  func(context.Context) (*chat.Conversation, error) { return f.open, nil },
 		Now:     func() time.Time { return f.now },
 		Publish: publish,
 	})
-	t.Cleanup(f.s.Close)
 	f.all = f.s.All()
 	return f
 }
@@ -165,6 +172,9 @@ func (m *memoryKeys) Delete(_ context.Context, name string) error {
 }
 
 func (f *fixture) caller(id string, granted ...string) plugin.Caller {
+	if slices.Contains(granted, LocalNetwork) {
+		f.local.Store(id, true)
+	}
 	return plugin.Caller{
 		Plugin: id, Name: "Plugin " + id,
 		Granted: func(p string) bool { return slices.Contains(granted, p) },
@@ -229,7 +239,6 @@ func TestSecretsLieEncryptedWhereThereIsNoKeychain(t *testing.T) {
 		t.Skip("this system has a keychain, which is not a test's to write into")
 	}
 	s := New(Options{Keys: box})
-	defer s.Close()
 	all := s.All()
 	by := plugin.Caller{Plugin: "a"}
 	if _, err := all["secrets.put"].Do(t.Context(), by, json.RawMessage(`{"key":"token","value":"s3cret"}`)); err != nil {
@@ -433,7 +442,7 @@ func TestTheWebIsReachedAndPrivateAddressesAreNot(t *testing.T) {
 	}))
 	defer server.Close()
 	f := newFixture(t)
-	stranger, local := f.caller("a"), f.caller("a", LocalNetwork)
+	stranger, local := f.caller("stranger"), f.caller("a", LocalNetwork)
 	f.wants(stranger, "http.request", `{"url":"`+server.URL+`"}`, "not_allowed: PERMISSION_DENIED: local_network")
 	f.wants(stranger, "http.request", `{"url":"http://[::1]:1/"}`, "PERMISSION_DENIED: local_network")
 	f.wants(stranger, "http.request", `{"url":"http://localhost:1/"}`, "PERMISSION_DENIED: local_network")

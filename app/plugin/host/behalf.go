@@ -30,10 +30,18 @@ func (h *Host) works(ctx context.Context, id string) (over func()) {
 	}
 }
 
+// Working returns the calls that a plugin works on.
+func (h *Host) Working(id string) []permit.Call {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.working[id])
+}
+
 // Behalf returns the call on whose behalf a plugin does what it does now: the only one
 // that it works on, or else nobody's, since a process does not say for which of them.
-// Of several calls of one chat that chat is returned.
-func (h *Host) Behalf(id string) permit.Call {
+// Of several calls of one answer that chat is returned, or the one that the plugin says it
+// is; it could say any of them.
+func (h *Host) Behalf(id, said string) permit.Call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	calls := h.working[id]
@@ -48,6 +56,9 @@ func (h *Host) Behalf(id string) permit.Call {
 		if c.Conversation != shared.Conversation || c.Turn != shared.Turn {
 			return permit.Call{Asker: shared.Asker}
 		}
+	}
+	if i := slices.IndexFunc(calls, func(c permit.Call) bool { return c.ID == said }); i >= 0 {
+		return calls[i]
 	}
 	return shared
 }

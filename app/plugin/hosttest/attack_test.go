@@ -156,7 +156,7 @@ func TestAttackAPluginReachesWhatItWasGrantedHoweverItReachesOut(t *testing.T) {
 	check("the internet granted", "out:direct", to, "may not connect to "+host)
 	check("the internet granted", "out:raw", number, "Permission denied")
 
-	must(t, c.gate.AllowHost(t.Context(), "out", permit.Allow, permit.HostIs, host))
+	must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, host))
 	check("the host granted", "out:fetch", to, "the page")
 	check("the host granted", "out:direct", to, "the page")
 	check("the host granted", "out:raw", number, "Permission denied")
@@ -164,7 +164,8 @@ func TestAttackAPluginReachesWhatItWasGrantedHoweverItReachesOut(t *testing.T) {
 		check("another's way out", "out:strange", fmt.Sprintf(`{"address":%q,"credential":%q}`, page, credential), "407")
 	}
 
-	must(t, c.gate.AllowHost(t.Context(), "out", permit.Allow, permit.HostIs, strings.TrimPrefix(secure.URL, "https://")))
+	must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs,
+		strings.TrimPrefix(secure.URL, "https://")))
 	if got := c.said("out:other_name", number2); strings.Contains(got, "connected") {
 		t.Errorf("another name: %q", got)
 	}
@@ -179,7 +180,7 @@ func TestAttackAPluginReachesWhatItWasGrantedHoweverItReachesOut(t *testing.T) {
 		return refused
 	})
 
-	must(t, c.gate.AllowHost(t.Context(), "out", permit.Deny, permit.HostIs, host))
+	must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Deny, permit.HostIs, host))
 	check("the host denied", "out:fetch", to, "403")
 	must(t, c.gate.SetPermission(t.Context(), "out", "network", permit.Deny))
 	check("all taken back", "out:fetch", to, "conclave plugins grant out network")
@@ -189,7 +190,7 @@ func TestAHostIsAllowedAtTheMomentItIsUsed(t *testing.T) {
 	t.Parallel()
 	c, page := outwardBound(t)
 	host := strings.TrimPrefix(page, "http://")
-	must(t, c.gate.AllowHost(t.Context(), "out", permit.Allow, permit.HostIs, "api.example.org"))
+	must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, "api.example.org"))
 	t.Cleanup(c.gate.Attach())
 	to := fmt.Sprintf(`{"address":%q}`, page)
 	asked := func(answer permit.Answer) string {
@@ -259,13 +260,13 @@ func TestAttackAPluginKeepsAConnectionThatIsTakenBack(t *testing.T) {
 	})
 	host := l.Addr().String()
 	for _, allowed := range []string{"api.example.org", host} { // it keeps a way out, and its process
-		must(t, c.gate.AllowHost(t.Context(), "out", permit.Allow, permit.HostIs, allowed))
+		must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, allowed))
 	}
 	if got := c.said("out:keep", fmt.Sprintf(`{"port":%s}`, port(t, "http://"+host))); got != "connected" {
 		t.Fatal(got)
 	}
 	process := c.said("out:process", "{}")
-	must(t, c.gate.AllowHost(t.Context(), "out", permit.Deny, permit.HostIs, host))
+	must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Deny, permit.HostIs, host))
 	if got := c.said("out:kept", "{}"); got != "ended" {
 		t.Errorf("the connection %q, want it ended", got)
 	}
@@ -277,7 +278,7 @@ func TestAttackAPluginKeepsAConnectionThatIsTakenBack(t *testing.T) {
 func TestWhatAPluginDoesAfterItsCallIsAskedAboutToo(t *testing.T) {
 	t.Parallel()
 	c, page := outwardBound(t)
-	must(t, c.gate.AllowHost(t.Context(), "out", permit.Allow, permit.HostIs, "api.example.org"))
+	must(t, c.gate.AllowHost(t.Context(), "out", permit.Network, permit.Allow, permit.HostIs, "api.example.org"))
 	t.Cleanup(c.gate.Attach())
 	for _, one := range []struct {
 		effect permit.Effect

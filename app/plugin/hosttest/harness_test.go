@@ -105,7 +105,7 @@ func open(t testing.TB, dir, data string, more ...plugin.Dialect) *core {
 		functions.New(py)}, more...)
 	c.egress = egress.New(egress.Options{
 		Ask: func(ctx context.Context, id string, to egress.Target) egress.Verdict {
-			on := permit.Connection{Plugin: id, URL: to.URL, Behalf: c.host.Behalf(id)}
+			on := permit.Connection{Plugin: id, URL: to.URL, Behalf: c.host.Behalf(id, "")}
 			d, private := gate.Connect(ctx, on)
 			return egress.Verdict{
 				Allow: d.Effect == permit.Allow, Private: private, Reason: d.Reason,

@@ -85,7 +85,7 @@ func TestF130WhatIsGrantedIsOpenInEveryDialectAndNothingElse(t *testing.T) {
 		check("nothing granted")
 		must(t, c.gate.SetPermission(t.Context(), id, "network", permit.Allow))
 		check("the internet, of which this computer is no part")
-		must(t, c.gate.AllowHost(t.Context(), id, permit.Allow, permit.HostIs, address))
+		must(t, c.gate.AllowHost(t.Context(), id, permit.Network, permit.Allow, permit.HostIs, address))
 		check("network", "network")
 		must(t, c.gate.SetPermission(t.Context(), id, "programs", permit.Allow),
 			c.gate.SetPermission(t.Context(), id, "network", permit.Deny))

@@ -1,0 +1,145 @@
+package core
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"conclave/app/chat"
+	"conclave/app/llm/llmtest"
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/service"
+	"conclave/app/testkit"
+	"conclave/app/turn"
+)
+
+// site is a server that counts who asked it, and leads to another where it is told to.
+type site struct {
+	*httptest.Server
+	host string
+	hits atomic.Int64
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{}
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.hits.Add(1)
+		_, _ = io.Copy(io.Discard, r.Body)
+		if to := r.URL.Query().Get("to"); to != "" {
+			http.Redirect(w, r, to, http.StatusTemporaryRedirect)
+			return
+		}
+		_, _ = io.WriteString(w, "page")
+	}))
+	t.Cleanup(s.Close)
+	s.host = strings.TrimPrefix(s.URL, "http://")
+	return s
+}
+
+// A rule about an address is about what is really fetched: an extension that was allowed to
+// read one host reaches no other, neither by another request nor where a redirect leads.
+func TestARuleAboutAHostHoldsWhatAScriptReallyFetches(t *testing.T) {
+	named, other := newSite(t), newSite(t)
+	w := extension(t, `
+spindle.registerTool({ name: "run", description: "d", inline_available: true,
+  parameters: { type: "object", properties: { url: { type: "string" }, really: { type: "string" } } } });
+spindle.on("TOOL_INVOCATION", async ({ args }) =>
+  (await spindle.cors(args.really ?? args.url, { method: "POST", body: "x".repeat(5000) })).body);`, "tools", "cors_proxy")
+	must(t, w.Gate.SetPermission(t.Context(), "ext", service.LocalNetwork, permit.Allow))
+	w.settle()
+	_, err := w.Gate.AddRule(t.Context(), permit.Rule{
+		Effect: permit.Allow, Plugin: "ext", Tool: "run", Scope: permit.Always, Callers: []permit.Caller{permit.Main},
+		Match: []permit.Match{{Field: "url", Op: permit.HostIs, Value: named.host}},
+	})
+	must(t, err)
+	ask := func(arguments string) (chat.CallRecord, []permit.Request) {
+		t.Helper()
+		found, _ := w.Tools.Set().ByID("ext:run")
+		person, id := &refuser{}, w.chat()
+		_, err := w.Conversations.Run(t.Context(), turn.Request{
+			Conversation: id, Text: "Read " + named.URL, Tools: w.Tools.Set(), Asker: person,
+			Model: llmtest.New([]llmtest.Step{llmtest.Call("c", found.WireName, arguments)},
+				[]llmtest.Step{llmtest.Say("Done.")}),
+		}, nil)
+		must(t, err)
+		path, err := w.Store.Path(t.Context(), id)
+		must(t, err)
+		for _, m := range path {
+			for _, p := range m.Parts {
+				if p.Call != nil {
+					record, err := w.Store.Call(t.Context(), p.Call.Sequence)
+					must(t, err)
+					return record, person.asked
+				}
+			}
+		}
+		t.Fatal("nothing was called")
+		return chat.CallRecord{}, nil
+	}
+
+	record, asked := ask(fmt.Sprintf(`{"url":%q}`, named.URL))
+	if record.Status != chat.CallOK || len(asked) != 0 || len(record.Sent) != 1 || record.Sent[0].Host != named.host ||
+		record.Sent[0].Bytes < 5000 {
+		t.Errorf("the host of the rule: %s %s, sent %+v, asked %+v", record.Status, record.Error, record.Sent, asked)
+	}
+	for how, arguments := range map[string]string{
+		"by another request": fmt.Sprintf(`{"url":%q,"really":%q}`, named.URL, other.URL),
+		"by a redirect":      fmt.Sprintf(`{"url":%q}`, named.URL+"/?to="+other.URL),
+	} {
+		record, asked := ask(arguments)
+		if len(asked) != 1 || asked[0].Title != "Ext wants to connect to "+other.host ||
+			!strings.Contains(asked[0].Reason, "the rule that allowed the call is about "+named.host+" alone") {
+			t.Errorf("%s, asked %+v", how, asked)
+		}
+		if record.Status != chat.CallRaised || other.hits.Load() != 0 {
+			t.Errorf("%s, it came to %s %s, and the other host was asked %d times", how, record.Status, record.Error,
+				other.hits.Load())
+		}
+	}
+	must(t, w.Gate.AllowHost(t.Context(), "ext", permit.Web, permit.Allow, permit.HostIs, other.host))
+	if record, asked := ask(fmt.Sprintf(`{"url":%q}`, named.URL+"/?to="+other.URL)); len(asked) != 0 ||
+		record.Status != chat.CallOK || len(record.Sent) != 2 || other.hits.Load() != 1 {
+		t.Errorf("with the other host allowed too: %s %s, sent %+v, asked %+v", record.Status, record.Error, record.Sent,
+			asked)
+	}
+}
+
+// What an extension fetches for nobody's call is asked about, host by host.
+func TestAScriptAsksForEachHostThatNoCallIsFor(t *testing.T) {
+	at := newSite(t)
+	w := extension(t, runs(`let times = 0;
+spindle.on("CHAT_CHANGED", async () => {
+  try { spindle.log.info(++times + " " + (await spindle.cors(`+fmt.Sprintf("%q", at.URL)+`)).body) }
+  catch (e) { spindle.log.info(times + " " + e.message) }
+});`, "return 1;"), "tools", "cors_proxy", "chats")
+	id, times := w.chat("hello"), 0
+	changed := func(want string) {
+		t.Helper()
+		times++
+		w.ChatChanged(id)
+		testkit.Until(t, want, func() bool {
+			return slices.ContainsFunc(w.Host.Log("ext", 0), func(l plugin.LogLine) bool {
+				return strings.HasPrefix(l.Text, fmt.Sprint(times, " ")) && strings.Contains(l.Text, want)
+			})
+		})
+	}
+	w.allow(service.LocalNetwork)
+	changed("PERMISSION_DENIED")
+	if n := at.hits.Load(); n != 0 {
+		t.Errorf("the server was asked %d times", n)
+	}
+	must(t, w.Gate.AllowHost(t.Context(), "ext", permit.Web, permit.Allow, permit.HostIs, at.host))
+	changed("page")
+	must(t, w.Gate.AllowHost(t.Context(), "ext", permit.Web, permit.Deny, permit.HostIs, at.host))
+	changed("PERMISSION_DENIED")
+	if n := at.hits.Load(); n != 1 {
+		t.Errorf("the server was asked %d times, with its host allowed once", n)
+	}
+}
