@@ -220,6 +220,7 @@ var layers = map[string][]string{
 	},
 	"app/plugin/hosttest": {},
 	"app/testkit":         {},
+	"app/sourcetest":      {"app/testkit"},
 	"app/programtest":     {"app/version", "app/plugin/sandbox"},
 	"app/bench":           {},
 	"app/bench/patches":   {"app/render"},

@@ -64,7 +64,7 @@ func newBench(t testing.TB) *bench {
 			defer b.mu.Unlock()
 			return slices.Contains(b.own, at)
 		},
-		Resolver: testkit.Resolver(b.t, b.answer),
+		Resolver: Resolver(b.t, b.answer),
 	})
 	t.Cleanup(b.proxy.Close)
 	pass, err := b.proxy.Admit("p")

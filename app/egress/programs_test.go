@@ -77,7 +77,7 @@ func newWorld(t testing.TB) *world {
 			Allow: slices.Contains(w.allowed, to.URL), Private: to.Host != "public.test", Reason: "nobody allowed it",
 		}
 	}
-	proxy := egress.New(egress.Options{Resolver: testkit.Resolver(w.t, w.answer), Ask: ask})
+	proxy := egress.New(egress.Options{Resolver: egress.Resolver(w.t, w.answer), Ask: ask})
 	t.Cleanup(proxy.Close)
 	pass, err := proxy.Admit("p")
 	must(t, err)

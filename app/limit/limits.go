@@ -542,14 +542,14 @@ var (
 		Value: 1000,
 		Why:   "ten times what all plugins seen register; each is a record, and a search for its name",
 		Model: "1,000 tools are registered, the most that are kept",
-		Test:  "app/plugin/neko/httptools TestHostileTenThousandRegistrations",
+		Test:  "app/plugin/neko/httptools TestHostileMoreRegistrationsThanAreKept",
 	})
 	RegistrationSources = add(Limit{
 		Name:  "sources, addresses and roles that register tools over HTTP",
 		Value: 100,
 		Why:   "each is a card that a person looks at",
 		Model: "100 sources have registered tools, the most that are kept",
-		Test:  "app/plugin/neko/httptools TestHostileTenThousandRegistrations",
+		Test:  "app/plugin/neko/httptools TestHostileMoreRegistrationsThanAreKept",
 	})
 	RegistrationBytes = add(Limit{
 		Name:  "descriptions and schemas that one source registers at one address",
@@ -557,7 +557,7 @@ var (
 		Unit:  Bytes,
 		Why:   "256 tools of 8 KiB; the largest set of tools seen has 100 KiB",
 		Model: "the tools of this source have more than 2 MiB, the most that is kept",
-		Test:  "app/plugin/neko/httptools TestHostileTenThousandRegistrations",
+		Test:  "app/plugin/neko/httptools TestHostileMoreRegistrationsThanAreKept",
 	})
 	LoopbackBody = add(Limit{
 		Name:  "body of one request of a program of this computer",

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -403,20 +402,4 @@ func TestALineIsBounded(t *testing.T) {
 		!strings.HasSuffix(got, "x…") {
 		t.Errorf("got %d characters: %.100s", utf8.RuneCountInString(got), got)
 	}
-}
-
-func TestChecksByOneSchemaAtTheSameTime(t *testing.T) {
-	schema := json.RawMessage(`{"properties":{"a":{"items":{"type":"integer","enum":[1,2,3]},"uniqueItems":true,"contains":{"pattern":"x"}}}}`)
-	var group sync.WaitGroup
-	for i := range 8 {
-		group.Go(func() {
-			for range 50 {
-				_, err := tool.Check(schema, json.RawMessage(fmt.Sprintf(`{"a":[1,2,%d]}`, i)))
-				if (err == nil) != (i == 3) {
-					t.Errorf("%d: %v", i, err)
-				}
-			}
-		})
-	}
-	group.Wait()
 }

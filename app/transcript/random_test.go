@@ -192,10 +192,7 @@ func (s *story) call(u *turn) {
 // a page shows that opens the conversation at that moment; and when all turns have
 // ended, what a window shows that was started later.
 func TestF135APageThatPullsShowsWhatOneShowsThatOpens(t *testing.T) {
-	stories, steps := 30, 100
-	if testing.Short() {
-		stories = 20
-	}
+	const stories, steps = 20, 100
 	for seed := range stories {
 		m := newMemory()
 		for i := range seed % 4 * 12 {

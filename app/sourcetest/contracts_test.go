@@ -1,9 +1,8 @@
-package app_test
+package sourcetest
 
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,7 +20,7 @@ type contract struct {
 	statements map[string]bool // "SP-25"
 }
 
-const contractsFolder = "../docs/contracts"
+const contractsFolder = "../../docs/contracts"
 
 // statement is the number of a statement, as prose and tests write it.
 var statement = regexp.MustCompile(`\b(LF|SP|NK|MB|PC|MC|AS|OW)-?(\d{2,3})\b`)
@@ -116,24 +115,14 @@ var allDocuments []document
 
 func readDocuments(t *testing.T) []document {
 	t.Helper()
-	list, err := exec.Command("git", "-C", "..", "ls-files", "--cached", "--others", "--exclude-standard").Output()
-	if err != nil {
-		t.Fatalf("git ls-files: %v", err)
-	}
 	var found []document
-	for path := range strings.Lines(string(list)) {
-		path = strings.TrimSpace(path)
-		switch filepath.Ext(path) {
-		case ".go", ".py", ".js", ".mjs", ".ts", ".svelte", ".txt", ".md", ".css":
-		default:
+	for _, path := range files(t, ".go", ".py", ".js", ".mjs", ".ts", ".svelte", ".txt", ".md", ".css") {
+		if path == "app/sourcetest/contracts_test.go" {
 			continue
 		}
-		if path == "app/contracts_test.go" {
-			continue
-		}
-		text, err := os.ReadFile(filepath.Join("..", path))
+		text, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil || !utf8.Valid(text) {
-			continue // deleted and not yet committed, or no text
+			continue // no text
 		}
 		d := document{path: path}
 		var b strings.Builder
@@ -179,7 +168,7 @@ func TestF136WhatIsCitedOfTheContractsIsThere(t *testing.T) {
 			known[number] = true
 		}
 	}
-	wire := readContract(t, "../docs/WIRE.md")
+	wire := readContract(t, "../../docs/WIRE.md")
 	cited := 0
 	for _, d := range documents(t) {
 		for _, m := range citation.FindAllStringSubmatchIndex(d.text, -1) {
@@ -261,7 +250,7 @@ func TestF136PagesNamedInCommentsAreThere(t *testing.T) {
 		if ext := filepath.Ext(d.path); ext != ".go" && ext != ".py" && ext != ".js" && ext != ".mjs" && ext != ".ts" {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join("..", d.path))
+		text, err := os.ReadFile(filepath.Join(root, d.path))
 		must(t, err)
 		for i, line := range strings.Split(string(text), "\n") {
 			if !comment.MatchString(line) || strings.HasPrefix(strings.TrimSpace(line), "//go:") {
@@ -427,9 +416,9 @@ func TestF136LinksBetweenPagesLead(t *testing.T) {
 			}
 			links++
 			file, anchor, _ := strings.Cut(to, "#")
-			path := filepath.Join("..", d.path)
+			path := filepath.Join(root, d.path)
 			if file != "" {
-				path = filepath.Join("..", filepath.Dir(d.path), file)
+				path = filepath.Join(root, filepath.Dir(d.path), file)
 			}
 			if _, err := os.Stat(path); err != nil {
 				t.Errorf("%s: the link to %s leads nowhere", d.place(m[0]), to)

@@ -1,4 +1,4 @@
-package app_test
+package sourcetest
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"go/scanner"
 	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -21,16 +20,9 @@ var saysIsWhat = regexp.MustCompile(`^\s*// [\w.]+(?: and \w+)? (?:is|are) what\
 
 // Lines fit beside each other on a screen, and comments say what a thing does or holds.
 func TestF142LinesAreShortAndCommentsSayWhatAThingDoes(t *testing.T) {
-	list, err := exec.Command("git", "-C", "..", "ls-files", "--cached", "--others", "--exclude-standard", "*.go").Output()
-	if err != nil {
-		t.Fatalf("git ls-files: %v", err)
-	}
-	for name := range strings.Lines(string(list)) {
-		name = strings.TrimSpace(name)
-		text, err := os.ReadFile(filepath.Join("..", name))
-		if err != nil {
-			continue // deleted and not yet committed
-		}
+	for _, name := range files(t, ".go") {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		must(t, err)
 		for _, fault := range faultsOfLines(text) {
 			t.Errorf("%s:%s", name, fault)
 		}

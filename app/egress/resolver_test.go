@@ -1,4 +1,4 @@
-package testkit
+package egress
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 // nil sends nothing. answer is called by one goroutine at a time.
 func Resolver(t testing.TB, answer func(query []byte) []byte) *net.Resolver {
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
-	Must(t, err)
+	must(t, err)
 	var serving sync.WaitGroup
 	serving.Go(func() { // ended by closing the connection
 		buf := make([]byte, 1500)
