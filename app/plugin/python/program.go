@@ -9,7 +9,7 @@ import "conclave/app/plugin/sandbox"
 func (p Python) Program(argv []string) sandbox.Spec {
 	return sandbox.Spec{
 		Kind: "command", Argv: argv, Env: Environment(""),
-		Read: readable(p, nil), Execute: executable(p.Executable),
+		Read: readable(p, nil), Execute: p.programs(),
 	}
 }
 

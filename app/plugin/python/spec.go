@@ -126,7 +126,7 @@ func (d *Interpreters) Spec(ctx context.Context, start plugin.StartOptions, c Co
 		Env:     Environment(start.Storage),
 		Dir:     start.Work,
 		Read:    readable(python, own),
-		Execute: executable(python.Executable),
+		Execute: python.programs(),
 		Write:   slices.DeleteFunc([]string{start.Storage}, func(dir string) bool { return dir == "" }),
 		Memory:  memory,
 	}
@@ -198,6 +198,23 @@ func readable(python Python, own []string) []string {
 		found = append(found, path)
 	}
 	return found
+}
+
+// programs returns the files that starting the interpreter executes. The one of a framework
+// of macOS becomes a program beside its library at its start, and loads the framework's.
+func (p Python) programs() []string {
+	files := executable(p.Executable)
+	if p.Stdlib == "" {
+		return files
+	}
+	framework := filepath.Join(p.Stdlib, "..", "..")
+	for _, name := range []string{"Python", "Resources/Python.app/Contents/MacOS/Python"} {
+		file := filepath.Join(framework, filepath.FromSlash(name))
+		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+			files = append(files, file)
+		}
+	}
+	return files
 }
 
 // executable returns the files that starting the interpreter executes: itself

@@ -185,7 +185,10 @@ func (l *Launcher) command(spec sandbox.Spec) (*exec.Cmd, error) {
 	var cmd *exec.Cmd
 	switch spec.Kind {
 	case "js", "pdf":
-		cmd = exec.Command(l.o.Program, spec.Kind) //nolint:noctx // Close and Kill end it
+		var err error
+		if cmd, err = ownOf(l.o.Program, spec); err != nil {
+			return nil, noProcess(err)
+		}
 		cmd.Env = spec.Env
 	case "command":
 		if err := exists(spec); err != nil {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"conclave/app/plugin/sandbox"
+	"conclave/app/plugin/worker/confine"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,6 +18,15 @@ import (
 // sandbox and becomes the command.
 func commandOf(program string, _ sandbox.Spec) *exec.Cmd {
 	return exec.Command(program, "confine") //nolint:noctx // Close and Kill end it
+}
+
+// ownOf returns the command line of a process that is part of our own program.
+func ownOf(program string, spec sandbox.Spec) (*exec.Cmd, error) {
+	start, argv, err := confine.Behind(program, []string{program, spec.Kind}, spec)
+	if err != nil {
+		return nil, err
+	}
+	return exec.Command(start, argv[1:]...), nil //nolint:noctx // Close and Kill end it
 }
 
 // inherit leaves the spec's pipe to the process as descriptor 3.

@@ -22,6 +22,11 @@ func commandOf(_ string, spec sandbox.Spec) *exec.Cmd {
 	return cmd
 }
 
+// ownOf returns the command line of a process that is part of our own program.
+func ownOf(program string, spec sandbox.Spec) (*exec.Cmd, error) {
+	return exec.Command(program, spec.Kind), nil
+}
+
 // inherit leaves the spec's pipe to the process as a handle named in its
 // environment. A program that is not ours inherits it too, and pays no heed.
 func inherit(cmd *exec.Cmd, spec *os.File) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"syscall"
 
@@ -15,11 +16,12 @@ import (
 // Detect returns which sandbox this system has, as far as anybody knows.
 func Detect() sandbox.Confinement { return sandbox.Unproven(runtime.GOOS) }
 
-// Self sets the resource limits of spec; this system has no other sandbox.
+// Self sets the resource limits of spec: what walls this system has, it was told of by
+// the host, before the process began ([Behind]).
 func Self(spec sandbox.Spec) error { return limit(spec) }
 
-// Exec sets the resource limits of spec and becomes spec.Argv. It returns only
-// when that failed.
+// Exec sets the resource limits of spec and becomes spec.Argv, behind its walls. It
+// returns only when that failed.
 func Exec(spec sandbox.Spec) error {
 	if len(spec.Argv) == 0 {
 		return errors.New("the spec names no program")
@@ -28,8 +30,15 @@ func Exec(spec sandbox.Spec) error {
 	if err != nil {
 		return fmt.Errorf("find the program %s: %w", spec.Argv[0], err)
 	}
+	if program, err = filepath.Abs(program); err != nil {
+		return err
+	}
+	start, argv, err := Behind(program, spec.Argv, spec)
+	if err != nil {
+		return err
+	}
 	if err := limit(spec); err != nil {
 		return err
 	}
-	return fmt.Errorf("start %s: %w", program, syscall.Exec(program, spec.Argv, spec.Env))
+	return fmt.Errorf("start %s: %w", start, syscall.Exec(start, argv, spec.Env))
 }

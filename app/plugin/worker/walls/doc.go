@@ -1,0 +1,9 @@
+// Package walls puts the sandbox of a plugin's process, a sandbox.Spec, into the words of
+// macOS and Windows. It calls neither system: what it returns is text and data, which is
+// the same wherever it is made, and which tests look at on any system.
+//
+// [Seatbelt] is a profile for macOS: everything is denied but what the spec lists.
+//
+// Whether the systems keep to it, nobody has tried: sandbox.Unproven says so, and is what
+// plugin/worker/confine returns there. On Linux none of it is used.
+package walls
