@@ -268,7 +268,7 @@ function page() {
   const cwd = join(root, "frontend");
   must("npm", ["run", "--silent", "build:fake"], { cwd });
   const out = must("node", ["bench/window.mjs"], { cwd });
-  const { typing, dock, elements } = JSON.parse(out.trim().split("\n").at(-1));
+  const { typing, dock, elements, matrix } = JSON.parse(out.trim().split("\n").at(-1));
   row(
     "the page's own work until the caret is in the composer",
     400,
@@ -277,6 +277,7 @@ function page() {
   );
   row("the page's own work to open a panel of 316 tools", 80, dock, "ms");
   row("elements of a panel of 316 tools", 600, elements, "elements");
+  row("the page's own work to open the permissions of 200 plugins", 100, matrix, "ms");
 }
 
 // Twelve members of a council that speak at once, and their stored run that is opened, in the page

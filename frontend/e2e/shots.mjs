@@ -51,6 +51,16 @@ const shots = {
     },
     height: 1300,
   },
+  kinds: { scene: "kinds", act: (p) => armed(p, "Allow all 4 once") },
+  hurried: { scene: "hurried", act: (p) => armed(p, "Allow from now on") },
+  tainted: {
+    scene: "tainted",
+    act: async (p) => {
+      await armed(p, "Allow once");
+      await p.getByRole("button", { name: "Allow more…" }).click();
+      await p.getByRole("group", { name: "Allow more…" }).waitFor();
+    },
+  },
   batch: { scene: "batch", act: (p) => armed(p, "Allow all 6 once") },
   tool: {
     scene: "tool",

@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 import { accessible, settled } from "../harness.mjs";
 
 const screens = {
+  "requests by kind": ["kinds", (page) => page.locator(".batch").waitFor()],
+  "a rule offered": ["hurried", (page) => page.locator(".ask").waitFor()],
+  "text of others": ["tainted", (page) => page.locator(".ask").waitFor()],
   welcome: ["welcome"],
   chat: ["chat"],
   showcase: ["showcase"],

@@ -170,4 +170,63 @@ export const tests = {
       assert.equal(await page.getByRole("button", { name: "Allow once" }).count(), 1);
     },
   },
+
+  "of one message, what only reads is one card and what writes another; reading is allowed for good, writing asks":
+    {
+      scene: "kinds",
+      async run(page) {
+        await page
+          .getByRole("heading", { name: "4 requests to read: Read note, List notes" })
+          .waitFor();
+        assert.equal(await page.locator(".batch").count(), 1);
+        await page.getByText("From now on: always, only in /home/ada/Documents/Notes.").waitFor();
+        const always = page.locator(".batch").getByRole("button", { name: "Allow from now on" });
+        await armed(page, "Allow from now on");
+        await always.focus();
+        await page.keyboard.press("Enter");
+        await page.locator(".batch").waitFor({ state: "detached" });
+        await page.waitForFunction(() => globalThis.fake.given("Permissions.Answer").length === 4);
+        assert.deepEqual(
+          (await answers(page)).map((a) => [a.effect, a.lasting]),
+          Array(4).fill(["allow", true]),
+        );
+        await page
+          .locator(".ask")
+          .getByRole("heading", { name: /wants to write a note$/ })
+          .waitFor();
+      },
+    },
+
+  "after five quick yeses a card says so, and offers its rule first": {
+    scene: "hurried",
+    async run(page) {
+      await page.getByText("You allowed five requests in a row within a second each.").waitFor();
+      await armed(page, "Allow from now on");
+      await page.getByRole("button", { name: "Allow from now on" }).focus();
+      await page.keyboard.press("Enter");
+      await page.waitForFunction(() => globalThis.fake.given("Permissions.Answer").length === 1);
+      assert.deepEqual(
+        (await answers(page)).map((a) => [a.effect, a.lasting]),
+        [["allow", true]],
+      );
+    },
+  },
+
+  "in a chat with text of others, reading from one host can be allowed for the chat": {
+    scene: "tainted",
+    async run(page) {
+      await armed(page);
+      await page.getByRole("button", { name: "Allow more…" }).click();
+      const here = page.getByRole("button", { name: /only to docs.example.org, in spite of text/ });
+      await here.waitFor();
+      await page.locator("button.scope[aria-disabled=false]").first().waitFor();
+      await here.focus();
+      await page.keyboard.press("Enter");
+      await page.waitForFunction(() => globalThis.fake.given("Permissions.Answer").length === 1);
+      assert.deepEqual(
+        (await answers(page)).map((a) => [a.effect, a.here, a.trust]),
+        [["allow", true, false]],
+      );
+    },
+  },
 };

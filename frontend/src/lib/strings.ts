@@ -478,6 +478,11 @@ export const s = {
     sameCalls: (n: number) => `${count(n, "identical call")} will be answered together.`,
     batchTitle: (n: number, title: string) => `${title}, ${n} times`,
     allowAll: (n: number) => `Allow all ${n} once`,
+    allowLasting: "Allow from now on",
+    lastingMeans: (words: string[]) => `From now on: ${words.join("; ")}.`,
+    hurried: (words: string) =>
+      `You allowed five requests in a row within a second each. To be asked less: allow ${words}.`,
+    batchMixed: (n: number, names: string[]) => `${n} requests to read: ${names.join(", ")}`,
     reviewEach: "Review each",
     denyAll: "Not now, for all",
     hidden: (n: number) => `${count(n, "hidden character")} removed.`,

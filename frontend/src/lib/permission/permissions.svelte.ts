@@ -8,7 +8,7 @@ import type { Notices } from "../bridge/events";
 import type { Answer, Call, PermissionRequest, Rule, Unattended, Undo } from "../bridge/generated";
 import { Pulled } from "../bridge/pulled.svelte";
 
-/** Requests drawn as one card: the same tool, asked in the same message. */
+/** Requests drawn as one card, asked in the same message: the same tool, or all that only read. */
 export interface Batch {
   key: string;
   requests: PermissionRequest[];
@@ -84,7 +84,8 @@ export class PermissionsState extends Pulled {
     for (const request of requests) {
       // What a hook changed is looked at by itself.
       const own = request.original ? request.id : "";
-      const key = `${request.tool}\n${request.caller}\n${own}`;
+      const kind = request.reads ? "" : request.tool;
+      const key = `${kind}\n${request.caller}\n${own}`;
       const batch = batches.find((b) => b.key === key);
       if (batch) batch.requests.push(request);
       else batches.push({ key, requests: [request] });

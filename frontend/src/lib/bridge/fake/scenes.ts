@@ -145,6 +145,30 @@ const ran = (change: Partial<t.Call>): t.Call => ({
   ...change,
 });
 
+/** All about the call above, which read three characters that nobody sees. */
+const counted = (): t.CallDetail => ({
+  id: "1",
+  arguments: '{\n  "text": "a b c"\n}',
+  raw_arguments: "",
+  result: "3",
+  result_json: "",
+  result_cut: 0,
+  hidden_removed: 3,
+  result_marked: "3‹U+200B›‹U+200B›‹U+202E›",
+  media: [],
+  error: "",
+  error_type: "",
+  traceback: "",
+  printed: "",
+  started: ago(1000).toISOString(),
+  ended: ago(999).toISOString(),
+  ms: 1.2,
+  caller: "main",
+  digest: "9f2c41aa03d7",
+  why: ["Allowed: it only computes", "No rule refuses it."],
+  hooks: [],
+});
+
 /** The call of a tool that writes a note, which a person is asked about. */
 export const note = (file: string, change: Partial<t.Call> = {}) =>
   ran({
@@ -323,6 +347,47 @@ export const scenes: Record<string, (f: Fake) => void> = {
     const { c } = asked(f, "Six notes", [say("Several things need your word.")]);
     for (let i = 1; i <= 6; i++) f.permissions.ask(c, note(`part-${i}.md`), given(`part-${i}.md`));
   },
+  // Of one message, what only reads is one card and what writes another.
+  kinds: (f) => {
+    const { c } = asked(f, "What is in my notes?", [
+      say("I look at them, and write down what is missing."),
+    ]);
+    const read = { tool: "notes:read_note", title: "Read note", doing: "read a note" };
+    for (const name of ["monday", "tuesday", "wednesday"])
+      f.permissions.ask(c, note("", read), { path: `Reports/${name}.md` });
+    const list = { tool: "notes:list_notes", title: "List notes", doing: "list notes" };
+    f.permissions.ask(c, note("", list), { path: "Reports" });
+    for (const request of f.permissions.requests)
+      Object.assign(request, {
+        reads: true,
+        capabilities: ["read files"],
+        reason: "Asked because: first time this tool reads your files.",
+      });
+    f.permissions.ask(c, note("missing.md"), given("missing.md"));
+  },
+  // The person answered five requests in a row without reading them.
+  hurried: (f) => {
+    const { c } = asked(f, "Write down what there is to do", [say("I will write a note.")]);
+    f.permissions.ask(c, note("tuesday.md"), given("tuesday.md"));
+    Object.assign(f.permissions.requests.at(-1) ?? {}, { hurried: true });
+  },
+  // A chat with text of others: reading goes on from one host, or its text is trusted.
+  tainted: (f) => {
+    const { c } = asked(f, "Read on", [say("I read the next page.")]);
+    const read = { tool: "pages:fetch", title: "Read page", doing: "read a page", plugin: "Pages" };
+    f.permissions.ask(c, note("", read), { url: "https://docs.example.org/second" });
+    Object.assign(f.permissions.requests.at(-1) ?? {}, {
+      capabilities: ["fetch from the web", "send to the web"],
+      reach:
+        "Can touch: its own storage folder. It may also fetch from the web and send to the web.",
+      reason: "Asked because: this chat contains text from example.org.",
+      scopes: ["once"],
+      only: [],
+      trust: "text from example.org",
+      here: "for this chat, only to docs.example.org, in spite of text from example.org",
+      lasting: "for this chat, only to docs.example.org, in spite of text from example.org",
+    });
+  },
   // Hooks changed what was asked for: of one call its arguments, of the other its tool too.
   rewritten: (f) => {
     const { c } = asked(f, "Write down what there is to do", [say("I will write a note.")]);
@@ -358,28 +423,7 @@ export const scenes: Record<string, (f: Fake) => void> = {
   tool: (f) => {
     const { entry } = asked(f, "Count with the tool", [], "complete");
     f.chats.call(entry, ran({}));
-    f.chats.details.set("1", {
-      id: "1",
-      arguments: '{\n  "text": "a b c"\n}',
-      raw_arguments: "",
-      result: "3",
-      result_json: "",
-      result_cut: 0,
-      hidden_removed: 3,
-      result_marked: "3‹U+200B›‹U+200B›‹U+202E›",
-      media: [],
-      error: "",
-      error_type: "",
-      traceback: "",
-      printed: "",
-      started: ago(1000).toISOString(),
-      ended: ago(999).toISOString(),
-      ms: 1.2,
-      caller: "main",
-      digest: "9f2c41aa03d7",
-      why: ["Allowed: it only computes", "No rule refuses it."],
-      hooks: [],
-    });
+    f.chats.details.set("1", counted());
   },
   // Hooks that did all there is to do, and one that changed a line.
   hooks: (f) => {
@@ -420,6 +464,8 @@ export const scenes: Record<string, (f: Fake) => void> = {
         undo: "7-a1",
       }),
     );
+    const told = { arguments: '{\n  "folder": "Notes"\n}', result: "Tidied.", hidden_removed: 0 };
+    f.chats.details.set("1", { ...counted(), ...told, result_marked: "" });
     const at = (name: string) => `/home/ada/Documents/Notes/${name}`;
     f.activity.change("7-a1", {
       sentence: "Created 1 file, changed 1 file, deleted 2 files.",
