@@ -145,7 +145,8 @@ var layers = map[string][]string{
 	"app/plugin/worker/walls": {"app/plugin/sandbox"}, // text and data alone: it calls no system
 	"app/plugin/worker":       {"app/plugin", "app/plugin/sandbox", "app/plugin/wire", "golang.org/x/sys"},
 	"app/plugin/worker/confine": {
-		"app/version", "app/plugin/sandbox", "app/plugin/worker/walls", "github.com/landlock-lsm/go-landlock", "golang.org/x/sys",
+		"app/version", "app/plugin/sandbox", "app/plugin/worker/walls",
+		"github.com/landlock-lsm/go-landlock", "golang.org/x/sys",
 	},
 	"store": {
 		"app/fault", "app/chat", "app/activity", "app/council", "app/permit", "go.etcd.io/bbolt",
