@@ -277,7 +277,7 @@ function page() {
   );
   row("the page's own work to open a panel of 316 tools", 80, dock, "ms");
   row("elements of a panel of 316 tools", 600, elements, "elements");
-  row("the page's own work to open the permissions of 200 plugins", 100, matrix, "ms");
+  row("the permissions of 200 plugins from the press until the first are shown", 100, matrix, "ms");
 }
 
 // Twelve members of a council that speak at once, and their stored run that is opened, in the page
