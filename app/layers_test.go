@@ -92,7 +92,7 @@ var layers = map[string][]string{
 		"app/conversation", "app/council", "app/cost", "github.com/google/uuid",
 	},
 	"app/service": {
-		"app/fault", "app/bus", "app/chat", "app/council", "app/conversation", "app/hook", "app/llm", "app/tool",
+		"app/fault", "app/bus", "app/chat", "app/cost", "app/council", "app/conversation", "app/hook", "app/llm", "app/tool",
 		"app/plugin", "app/fetch", "github.com/google/uuid",
 	},
 
@@ -149,7 +149,7 @@ var layers = map[string][]string{
 		"github.com/landlock-lsm/go-landlock", "golang.org/x/sys",
 	},
 	"store": {
-		"app/fault", "app/chat", "app/activity", "app/council", "app/permit", "go.etcd.io/bbolt",
+		"app/fault", "app/chat", "app/cost", "app/activity", "app/council", "app/permit", "go.etcd.io/bbolt",
 		"github.com/google/uuid", "golang.org/x/sys",
 	},
 	// the second is what bleve reads an index through

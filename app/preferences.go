@@ -38,7 +38,8 @@ func settingsView(core Core, s settings.Settings) SettingsView {
 	return SettingsView{
 		core.Bus.Revision(bus.Settings, ""), s.Theme, s.Zoom, s.TextSize, s.ReadingFont, s.SendKey, s.Follow, s.ScanAtStart,
 		s.Editor,
-		s.SidebarOpen, s.SidebarWidth, s.DockOpen, s.DockWidth, s.DockTab, s.ModelTitles, s.HTTPTools,
+		s.SidebarOpen, s.SidebarWidth, s.DockOpen, s.DockWidth, s.DockTab, s.ModelTitles,
+		s.PluginSpend, s.PluginTokens, s.HTTPTools,
 		s.HTTPPort, s.HTTPToken, address, trouble, maps.Clone(s.Keys),
 	}
 }
@@ -68,6 +69,7 @@ func (s *Settings) Set(patch SettingsPatch) (SettingsView, error) {
 		now.ScanAtStart, now.Editor, now.ModelTitles = view.ScanAtStart, view.Editor, view.ModelTitles
 		now.SidebarOpen, now.SidebarWidth, now.DockOpen, now.DockWidth, now.DockTab = view.SidebarOpen, view.SidebarWidth,
 			view.DockOpen, view.DockWidth, view.DockTab
+		now.PluginSpend, now.PluginTokens = view.PluginSpend, view.PluginTokens
 		now.HTTPTools, now.HTTPPort = view.HTTPTools, view.HTTPPort
 		if _, given := patch["keys"]; given {
 			now.Keys = map[string]string{}

@@ -645,6 +645,11 @@ type SettingsView struct {
 	DockTab      string `json:"dock_tab"`
 	ModelTitles  bool   `json:"model_titles"` // a chat's model names it after its first answer
 
+	// How much each plugin may have models cost in a day, in US dollars, and in tokens of
+	// models without a known price.
+	PluginSpend  float64 `json:"plugin_spend"`
+	PluginTokens int64   `json:"plugin_tokens"`
+
 	// Programs of this computer may register tools, at this port; where they do now, and why
 	// they cannot.
 	HTTPTools   bool   `json:"http_tools"`

@@ -25,6 +25,7 @@ func (c *command) modelsCommand() *cobra.Command {
 		c.modelCommand("default CONNECTION/MODEL", "Choose the default model", exactly("a model"), c.defaultModel),
 		c.modelCommand("prices", "List what models cost", noArguments, c.listPrices),
 		c.priceCommand(),
+		c.capCommand(),
 		c.modelCommand("pull NAME", "Have Ollama download a model", exactly("the name of a model"), c.pullModel),
 	)
 }

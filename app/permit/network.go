@@ -152,9 +152,12 @@ func hostAsked(call *Call) string {
 
 // describePermission fills in what a person is asked about a permission in use.
 func (g *Gate) describePermission(p *Request, call *Call, r ruling) {
-	if call.Permission == Filesystem {
+	switch call.Permission {
+	case Filesystem:
 		g.describeOpening(p, call)
-	} else {
+	case Generation:
+		describeSpending(p)
+	default:
 		g.describeConnection(p, call)
 	}
 	if r.once {

@@ -33,7 +33,8 @@ type PermissionInfo struct {
 var permissionWords = map[string]PermissionInfo{
 	"tools": {Sentence: "Offer tools to your models.", Without: "None of its tools can be called.", Risk: LowRisk},
 	"generation": {
-		Sentence: "Ask your models, with your connections, and hear of answers as they are written.",
+		Sentence: "Ask your models, with your connections, up to what you let each plugin spend in a day; and hear of " +
+			"answers as they are written.",
 		Without:  "Whatever it lets a model do fails.", Risk: MediumRisk,
 	},
 	"chats": {

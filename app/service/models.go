@@ -27,10 +27,10 @@ type Models interface {
 	Chosen(ctx context.Context) (string, error)
 }
 
-// Bounds of a plugin's model calls. Its permission lets it ask; these keep a
-// plugin that runs wild from spending without end (permissions: call a model,
-// ask above a cap). A person who asks something waits for it; a plugin with more
-// to ask than this has no person waiting.
+// Bounds of a plugin's model calls. Its permission lets it ask; these, and what it may have
+// them cost (Spending), keep a plugin that runs wild from spending without end. A
+// person who asks something waits for it; a plugin with more to ask than this has no person
+// waiting.
 const (
 	callsAtOnce  = 4
 	callsAnHour  = 300
@@ -115,27 +115,37 @@ func (s *Services) generate(ctx context.Context, by plugin.Caller, a generateArg
 		return nil, err
 	}
 	defer release()
+	bill, err := s.charge(ctx, by, model.Info(), &request)
+	if err != nil {
+		return nil, err
+	}
+	defer bill.pay(ctx)
 	out := generated{Model: model.Info().Name(), Finish: "stop"}
 	var content, reasoning strings.Builder
 	pieces := &pieces{by: by, stream: a.Stream, last: time.Now()}
 	for e, err := range llm.WithRetry(model, llm.Policy{}).Stream(ctx, request) {
 		if err != nil {
+			bill.failed = ctx.Err() == nil
 			return nil, modelFault(ctx, err)
 		}
 		switch e.Kind {
 		case llm.Text:
 			content.WriteString(e.Text)
+			bill.output.WriteString(e.Text)
 			pieces.add("text", e.Text)
 		case llm.Reasoning:
 			reasoning.WriteString(e.Text)
+			bill.output.WriteString(e.Text)
 			pieces.add("reasoning", e.Text)
 		case llm.Call:
 			arguments := e.Call.Arguments
 			if len(arguments) == 0 {
 				arguments = json.RawMessage("{}")
 			}
+			bill.output.Write(arguments)
 			out.Calls = append(out.Calls, toolCall{ID: e.Call.ID, Name: e.Call.Tool, Arguments: arguments})
 		case llm.End:
+			bill.usage = e.Usage
 			out.Usage = usage{e.Usage.Input, e.Usage.Output, e.Usage.Input + e.Usage.Output}
 			out.Finish = finish(e.Stop)
 		}

@@ -11,6 +11,7 @@ import (
 	"conclave/app/bus"
 	"conclave/app/chat"
 	"conclave/app/conversation"
+	"conclave/app/cost"
 	"conclave/app/council"
 	"conclave/app/fault"
 	"conclave/app/plugin"
@@ -43,6 +44,9 @@ type Options struct {
 	Conversations *conversation.Owner
 
 	Models Models
+	// Spending bounds what models cost that plugins ask; nil bounds nothing.
+	Spending Spending
+
 	Keys   Keys
 	Values Values
 	Shared Records  // what plugins share
@@ -68,7 +72,9 @@ type Services struct {
 	o    Options
 	held held // of what http.request answers
 
-	keeping sync.Mutex // orders changes of what plugins share
+	keeping sync.Mutex          // orders changes of what plugins share
+	paying  sync.Mutex          // orders changes of days
+	days    map[string]cost.Day // what each plugin spent, as far as that was asked for
 
 	mu     sync.Mutex                        // guards the fields below
 	spent  map[string]*budget                // of model calls, by plugin
@@ -102,7 +108,7 @@ func New(o Options) *Services {
 	return &Services{
 		o: o, spent: map[string]*budget{}, open: map[requestKey]context.CancelFunc{}, rests: map[string]*rest{},
 		later: map[string]chat.MessageSeq{}, pace: map[string][]time.Time{}, secret: map[string]*sync.Mutex{},
-		wrote: map[string]*written{},
+		wrote: map[string]*written{}, days: map[string]cost.Day{},
 	}
 }
 

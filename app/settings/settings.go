@@ -71,14 +71,16 @@ type Settings struct {
 	Draft        string           `json:"draft"`     // the half-written first message of a new chat
 	DefaultModel string           `json:"default_model"`
 	Connections  []llm.Connection `json:"connections"`
-	Python       string           `json:"python"`       // interpreter; empty = found
-	ChainLimit   int              `json:"chain_limit"`  // model requests with tools in one turn; 0 = none
-	Mode         string           `json:"mode"`         // careful, standard
-	ModelTitles  bool             `json:"model_titles"` // a chat's model names it after its first answer
-	Prices       []cost.Price     `json:"prices"`       // of models, before the built-in ones
-	HTTPTools    bool             `json:"http_tools"`   // programs of this computer may register tools
-	HTTPPort     int              `json:"http_port"`    // where they do
-	HTTPToken    bool             `json:"http_token"`   // they must carry the token that is kept with the keys
+	Python       string           `json:"python"`        // interpreter; empty = found
+	ChainLimit   int              `json:"chain_limit"`   // model requests with tools in one turn; 0 = none
+	Mode         string           `json:"mode"`          // careful, standard
+	ModelTitles  bool             `json:"model_titles"`  // a chat's model names it after its first answer
+	Prices       []cost.Price     `json:"prices"`        // of models, before the built-in ones
+	PluginSpend  float64          `json:"plugin_spend"`  // US dollars a day that each plugin may have models cost
+	PluginTokens int64            `json:"plugin_tokens"` // tokens a day, of models without a known price
+	HTTPTools    bool             `json:"http_tools"`    // programs of this computer may register tools
+	HTTPPort     int              `json:"http_port"`     // where they do
+	HTTPToken    bool             `json:"http_token"`    // they must carry the token that is kept with the keys
 
 	unknown map[string]json.RawMessage
 }
@@ -98,7 +100,7 @@ func Default() Settings {
 		Theme: System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,
 		SidebarOpen: true, SidebarWidth: 264, DockOpen: true, DockWidth: 400, DockTab: "tools",
 		DefaultModel: DemoModel, Connections: []llm.Connection{}, Keys: map[string]string{}, ChainLimit: 10, Mode: "standard",
-		ModelTitles: true, Prices: []cost.Price{}, HTTPPort: DefaultHTTPPort,
+		ModelTitles: true, Prices: []cost.Price{}, PluginSpend: 1, PluginTokens: 500_000, HTTPPort: DefaultHTTPPort,
 	}
 }
 
@@ -173,6 +175,9 @@ func (s Settings) Check() error {
 			return err
 		}
 	}
+	if err := s.PluginCap().Check(); err != nil {
+		return err
+	}
 	for _, p := range s.Prices {
 		if err := p.Check(); err != nil {
 			return err
@@ -189,6 +194,11 @@ func (s Settings) Check() error {
 		seen[c.Name] = true
 	}
 	return nil
+}
+
+// PluginCap is how much each plugin may have models cost in a day.
+func (s Settings) PluginCap() cost.Cap {
+	return cost.Cap{Dollars: s.PluginSpend, Tokens: s.PluginTokens}
 }
 
 // oneOf returns a fault of kind invalid when value is none of those allowed.

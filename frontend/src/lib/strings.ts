@@ -356,6 +356,11 @@ export const s = {
     remove: (model: string) => (model ? `Remove the price of ${model}` : "Remove"),
     filter: "Filter models",
     none: "–",
+    cap: "What each plugin may spend in a day",
+    capNote:
+      "In US dollars, on the models that you let it ask. A plugin that has spent it asks you. Models of this computer cost nothing.",
+    tokensCap: "Tokens of models without a known price",
+    tokensCapNote: "How many each plugin may use in a day before it asks you.",
   },
 
   composer: {

@@ -95,6 +95,8 @@ export function fakeBridge({ scene = "chat", theme = "system" as t.Theme } = {})
       follow: false,
       scan_at_start: false,
       model_titles: true,
+      plugin_spend: 1,
+      plugin_tokens: 500000,
       http_tools: false,
       http_port: 48911,
       http_token: false,

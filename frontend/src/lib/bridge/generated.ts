@@ -2237,6 +2237,12 @@ export interface Settings {
   /** a chat's model names it after its first answer */
   model_titles: boolean;
   /**
+   * How much each plugin may have models cost in a day, in US dollars, and in tokens of models
+   * without a known price.
+   */
+  plugin_spend: number;
+  plugin_tokens: number;
+  /**
    * Programs of this computer may register tools, at this port; where they do now, and why they
    * cannot.
    */

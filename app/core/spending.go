@@ -1,0 +1,45 @@
+package core
+
+import (
+	"context"
+
+	"conclave/app/chat"
+	"conclave/app/cost"
+	"conclave/app/fault"
+	"conclave/app/llm"
+	"conclave/app/permit"
+	"conclave/store"
+)
+
+// spending bounds what plugins have models cost by what the person set.
+type spending struct {
+	*store.Store
+	c *Core
+}
+
+// Cap implements service.Spending.
+func (s spending) Cap() cost.Cap {
+	set, err := s.c.Settings.Settings(context.Background()) // the settings are in memory
+	if err != nil {
+		return cost.Cap{}
+	}
+	return set.PluginCap()
+}
+
+// Price implements service.Spending.
+func (s spending) Price(model llm.ModelInfo, u chat.Usage) chat.Usage {
+	return s.c.Models.Price(model, u)
+}
+
+// Charge implements service.Spending.
+func (s spending) Charge(model llm.ModelInfo, u chat.Usage) chat.Usage { return s.c.charge(model, u) }
+
+// More implements service.Spending.
+func (s spending) More(ctx context.Context, id, why string) error {
+	d := s.c.Gate.Spend(ctx, id, why, s.c.Host.Behalf(id, ""))
+	if d.Effect == permit.Allow {
+		return nil
+	}
+	return fault.New(fault.NotAllowed, "core.spending", "PERMISSION_DENIED: generation – "+why+": "+d.Reason+
+		". Set what it may: conclave models cap DOLLARS.", "")
+}

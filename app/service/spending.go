@@ -1,0 +1,190 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/cost"
+	"conclave/app/llm"
+	"conclave/app/plugin"
+)
+
+// Spending bounds what plugins have models cost; core.spending is the real one.
+type Spending interface {
+	// Spent and PutSpent keep what a plugin spent on the last day it did.
+	Spent(ctx context.Context, plugin string) (cost.Day, error)
+	PutSpent(ctx context.Context, plugin string, d cost.Day) error
+	// Cap is how much each plugin may spend in a day.
+	Cap() cost.Cap
+	// Price returns u with what it cost at that model. Charge counts that for what else is
+	// bounded too.
+	Price(model llm.ModelInfo, u chat.Usage) chat.Usage
+	Charge(model llm.ModelInfo, u chat.Usage) chat.Usage
+	// More asks the person whether a plugin may spend as much again; why says what it spent,
+	// without its full stop.
+	More(ctx context.Context, plugin, why string) error
+}
+
+// bill is one request to a model that a plugin pays for.
+type bill struct {
+	s      *Services
+	by     plugin.Caller
+	model  llm.ModelInfo
+	input  int64 // tokens, estimated
+	output strings.Builder
+	usage  chat.Usage // as the model says, once it has ended
+	failed bool       // it was not answered, and nobody stopped it
+}
+
+// charge takes a request into account. It asks the person when the plugin has no money left
+// for it today, and bounds the answer by what is left.
+func (s *Services) charge(ctx context.Context, by plugin.Caller, model llm.ModelInfo, r *llm.Request) (*bill, error) {
+	b := &bill{s: s, by: by, model: model, input: inputOf(r)}
+	if s.o.Spending == nil {
+		return b, nil
+	}
+	asked := false
+	for {
+		limit := s.o.Spending.Cap()
+		day, err := s.spentToday(ctx, by.Plugin)
+		if err != nil {
+			return nil, err
+		}
+		most, enough := b.affords(day.Left(limit))
+		if enough {
+			r.MaxTokens = least(r.MaxTokens, most)
+			return b, nil
+		}
+		why := day.Sentence(limit)
+		if asked {
+			return nil, refused("PERMISSION_DENIED: " + generation + " – one request would cost more than you let a " +
+				"plugin spend in a day. Set what it may: conclave models cap DOLLARS.")
+		}
+		if err := s.o.Spending.More(ctx, by.Plugin, why); err != nil {
+			return nil, err
+		}
+		asked = true
+		if err := s.change(ctx, by.Plugin, func(d *cost.Day) { d.More = max(d.More, day.More+1) }); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// affords reports whether what is left pays for the request, and how many tokens its answer
+// may then have; 0 is any number.
+func (b *bill) affords(left cost.Cap) (most int64, enough bool) {
+	const many = 1_000_000
+	price := func(u chat.Usage) chat.Usage { return b.s.o.Spending.Price(b.model, u) }
+	asked := price(chat.Usage{Input: b.input})
+	if !asked.Known() {
+		return left.Tokens - b.input, left.Tokens > b.input
+	}
+	each := price(chat.Usage{Output: many}).Cost / many
+	rest := left.Dollars - asked.Cost
+	switch {
+	case asked.Cost == 0 && each == 0:
+		return 0, true
+	case each == 0:
+		return 0, rest > 0
+	}
+	return int64(min(rest/each, many)), rest >= each
+}
+
+// least is the smaller of two bounds, of which 0 is none.
+func least(a, b int64) int64 {
+	if a == 0 || b == 0 {
+		return a + b
+	}
+	return min(a, b)
+}
+
+// pay counts what the request cost: what the model said, or as much as it came to before
+// somebody stopped it.
+func (b *bill) pay(ctx context.Context) {
+	if b.s.o.Spending == nil {
+		return
+	}
+	said := b.usage.Input+b.usage.Output > 0 || b.usage.Cost > 0
+	switch {
+	case b.failed && !said && b.output.Len() == 0:
+		return
+	case !said:
+		b.usage = chat.Usage{Input: b.input, Output: llm.Tokens(b.output.String())}
+	}
+	u := b.s.o.Spending.Charge(b.model, b.usage)
+	err := b.s.change(context.WithoutCancel(ctx), b.by.Plugin, func(d *cost.Day) {
+		d.Dollars += max(0, u.Cost) // a provider may say anything
+		if !u.Known() {
+			d.Tokens += max(0, u.Input) + max(0, u.Output)
+		}
+	})
+	if err != nil {
+		b.s.o.Log.Warn("what a plugin spent could not be kept", "plugin", b.by.Plugin, "err", err)
+	}
+}
+
+// spentToday returns what a plugin spent today.
+func (s *Services) spentToday(ctx context.Context, id string) (cost.Day, error) {
+	s.paying.Lock()
+	defer s.paying.Unlock()
+	return s.today(ctx, id)
+}
+
+// change changes what a plugin spent today, and keeps it.
+func (s *Services) change(ctx context.Context, id string, change func(*cost.Day)) error {
+	s.paying.Lock()
+	defer s.paying.Unlock()
+	d, err := s.today(ctx, id)
+	if err != nil {
+		return err
+	}
+	change(&d)
+	s.days[id] = d // also when it cannot be kept for longer
+	return s.o.Spending.PutSpent(ctx, id, d)
+}
+
+// today returns what a plugin spent today. The caller holds paying.
+func (s *Services) today(ctx context.Context, id string) (cost.Day, error) {
+	date := s.o.Now().Format(time.DateOnly)
+	d, ok := s.days[id]
+	if !ok {
+		var err error
+		if d, err = s.o.Spending.Spent(ctx, id); err != nil {
+			return d, err
+		}
+	}
+	if d.Date != date {
+		d = cost.Day{Date: date}
+	}
+	s.days[id] = d
+	return d, nil
+}
+
+// inputOf estimates how many tokens a request is sent with.
+func inputOf(r *llm.Request) int64 {
+	n := llm.Tokens(r.System)
+	for _, m := range r.Messages {
+		n += perMessage
+		for _, p := range m.Parts {
+			n += llm.Tokens(p.Text)
+			if p.Call != nil {
+				n += llm.Tokens(string(p.Call.Arguments))
+			}
+			if p.Result != nil {
+				n += llm.Tokens(chat.TextOf(p.Result.Content))
+			}
+			if p.Media != nil {
+				n += perPicture
+			}
+		}
+	}
+	for _, t := range r.Tools {
+		n += llm.Tokens(t.Description) + llm.Tokens(string(t.Parameters))
+	}
+	return n
+}
+
+// perPicture is about what a picture costs, in tokens.
+const perPicture = 1000

@@ -1,0 +1,160 @@
+package service
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/cost"
+	"conclave/app/llm"
+	"conclave/app/llm/llmtest"
+	"conclave/app/testkit"
+	"conclave/store"
+)
+
+// purse is a person who lets plugins spend, over a real store. Models of the connection one
+// cost a cent for ten tokens, those of free nothing, and of others it is not known.
+type purse struct {
+	*store.Store
+	limit cost.Cap
+	asked []string
+	yes   bool
+	spent float64 // as it was charged
+}
+
+func (p *purse) Cap() cost.Cap { return p.limit }
+
+func (p *purse) Price(model llm.ModelInfo, u chat.Usage) chat.Usage {
+	switch {
+	case model.ID == "free":
+		u.Priced = cost.Local
+	case model.Connection == "one":
+		u.Cost, u.Priced = float64(u.Input+u.Output)/1000, cost.Own
+	}
+	return u
+}
+
+func (p *purse) Charge(model llm.ModelInfo, u chat.Usage) chat.Usage {
+	u = p.Price(model, u)
+	p.spent += u.Cost
+	return u
+}
+
+func (p *purse) More(_ context.Context, _, why string) error {
+	p.asked = append(p.asked, why)
+	if p.yes {
+		return nil
+	}
+	return refused("PERMISSION_DENIED: generation")
+}
+
+func spender(t *testing.T) (*fixture, *purse) {
+	f := newFixture(t)
+	p := &purse{Store: f.store, limit: cost.Cap{Dollars: 1, Tokens: 1000}}
+	f.s.o.Spending = p
+	return f, p
+}
+
+const question = `{"messages":[{"role":"user","content":"x"}]}`
+
+func TestAPluginAsksBeforeItSpendsMoreThanItMayInADay(t *testing.T) {
+	f, p := spender(t)
+	by := f.caller("a")
+	answer := func(input, output int64) {
+		f.model.Add([]llmtest.Step{llmtest.Say("yes"), llmtest.Used(input, output)})
+	}
+	answer(500, 450)
+	f.wants(by, "models.generate", question, `"content":"yes"`)
+	answer(30, 30)
+	f.wants(by, "models.generate", question, `"content":"yes"`)
+	requests := f.model.Requests()
+	first, second := requests[0].MaxTokens, requests[1].MaxTokens
+	if first < 900 || first > 1000 || second < 40 || second > 50 {
+		t.Errorf("answers were bounded by %d and %d tokens, of a thousand and of fifty", first, second)
+	}
+	f.wants(by, "models.generate", question, "PERMISSION_DENIED: generation")
+	if len(p.asked) != 1 ||
+		p.asked[0] != "it spent $1.01 on your models today, and you let a plugin spend $1.00 a day" ||
+		len(f.model.Requests()) != 2 {
+		t.Errorf("asked %q, with %d requests made", p.asked, len(f.model.Requests()))
+	}
+	p.yes = true
+	answer(10, 10)
+	f.wants(by, "models.generate", question, `"content":"yes"`)
+	answer(10, 10)
+	f.wants(by, "models.generate", question, `"content":"yes"`) // as much again, without being asked
+	if len(p.asked) != 2 || p.spent < 1.04 || p.spent > 1.06 {
+		t.Errorf("asked %q, charged %v", p.asked, p.spent)
+	}
+	p.yes = false
+	answer(1, 1)
+	f.wants(f.caller("b"), "models.generate", question, `"content":"yes"`) // it has a day of its own
+	f.s.days = map[string]cost.Day{}                                       // Conclave was closed
+	day, err := f.s.spentToday(t.Context(), "a")
+	testkit.Must(t, err)
+	if day.More != 1 || day.Dollars < 1.04 {
+		t.Errorf("kept %+v", day)
+	}
+	f.now = f.now.Add(24 * time.Hour)
+	answer(1, 1)
+	f.wants(by, "models.generate", question, `"content":"yes"`)
+	if len(p.asked) != 2 {
+		t.Errorf("on the next day, asked %q", p.asked)
+	}
+}
+
+func TestTokensCountWherePricesAreNotKnownAndNothingWhereModelsAreFree(t *testing.T) {
+	f, p := spender(t)
+	by := f.caller("a")
+	for range 3 {
+		f.model.Add([]llmtest.Step{llmtest.Say("free"), llmtest.Used(1e9, 1e9)})
+		f.wants(by, "models.generate", `{"model":"one/free","messages":[{"role":"user","content":"x"}]}`, "free")
+	}
+	unknown := `{"connection":"two","model":"small","messages":[{"role":"user","content":"x"}]}`
+	f.model.Add([]llmtest.Step{llmtest.Say("yes"), llmtest.Used(600, 600)})
+	f.wants(by, "models.generate", unknown, `"content":"yes"`)
+	f.wants(by, "models.generate", unknown, "PERMISSION_DENIED: generation")
+	if len(p.asked) != 1 || p.asked[0] !=
+		"it used 1200 tokens of models without a known price today, and you let a plugin use 1000 a day" {
+		t.Errorf("asked %q", p.asked)
+	}
+}
+
+// The attack: a plugin stops each answer before the model says what it took.
+func TestWhatIsStoppedIsPaidForAndWhatFailsIsNot(t *testing.T) {
+	f, _ := spender(t)
+	by := f.caller("a")
+	long := strings.Repeat("word ", 400)
+	f.model.Add([]llmtest.Step{llmtest.Say(long), llmtest.Wait(make(chan struct{}))})
+	over := make(chan string, 1)
+	go func() { // ends when it is stopped
+		over <- f.ask(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"request":"r"}`)
+	}()
+	testkit.Until(t, "a request to stop", func() bool {
+		return len(f.model.Requests()) == 1 && strings.Contains(f.ask(by, "models.stop", `{"request":"r"}`), "true")
+	})
+	<-over
+	day, err := f.s.spentToday(t.Context(), "a")
+	testkit.Must(t, err)
+	if day.Dollars == 0 {
+		t.Errorf("what was stopped cost %+v", day)
+	}
+	f.model.Add([]llmtest.Step{llmtest.Fail(&llm.Error{Kind: llm.BadRequest})})
+	f.wants(by, "models.generate", question, "")
+	if now, err := f.s.spentToday(t.Context(), "a"); err != nil || now.Dollars != day.Dollars {
+		t.Errorf("what failed cost: %+v, before %+v, %v", now, day, err)
+	}
+}
+
+func TestARequestThatIsLargerThanADayIsNotMade(t *testing.T) {
+	f, p := spender(t)
+	p.yes = true
+	f.wants(f.caller("a"), "models.generate",
+		`{"messages":[{"role":"user","content":"`+strings.Repeat("word ", 4000)+`"}]}`,
+		"one request would cost more than you let a plugin spend in a day")
+	if len(p.asked) != 1 || len(f.model.Requests()) != 0 {
+		t.Errorf("asked %q, with %d requests made", p.asked, len(f.model.Requests()))
+	}
+}
