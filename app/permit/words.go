@@ -35,7 +35,7 @@ var permissionWords = map[string]PermissionInfo{
 	"generation": {
 		Sentence: "Ask your models, with your connections, up to what you let each plugin spend in a day; and hear of " +
 			"answers as they are written.",
-		Without:  "Whatever it lets a model do fails.", Risk: MediumRisk,
+		Without: "Whatever it lets a model do fails.", Risk: MediumRisk,
 	},
 	"chats": {
 		Sentence: "Read the list of your chats and change their names and data.",
