@@ -487,14 +487,14 @@ func TestTheWebIsReachedAndPrivateAddressesAreNot(t *testing.T) {
 // them; each body alone is within its bound.
 func TestAnswersOfServersTakeABoundedShareOfTheMemory(t *testing.T) {
 	const body = 20 << 20
-	all := make(chan struct{})
+	all, large := make(chan struct{}), make([]byte, body)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/small" {
 			_, _ = w.Write([]byte("tea"))
 			return
 		}
 		w.Header().Set("Content-Type", "application/octet-stream")
-		_, _ = w.Write(make([]byte, body))
+		_, _ = w.Write(large)
 		w.(http.Flusher).Flush()
 		select { // the end of it comes when everybody has been served
 		case <-all:
