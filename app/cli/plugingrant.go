@@ -16,11 +16,14 @@ type matches struct {
 	write bool
 	host  string // that it may connect to; empty when none was named
 	op    permit.Op
+
+	program string // that it may start; empty when none was named
 }
 
 // matchHelp says what --match takes.
 const matchHelp = "for filesystem: path=FOLDER, and access=write to write there too (default: access=read); " +
-	"for network and cors_proxy: host=HOST, or below=DOMAIN for it and what is below it"
+	"for network and cors_proxy: host=HOST, or below=DOMAIN for it and what is below it; " +
+	"for programs: program=NAME or a path"
 
 // readMatches reads what --match was given.
 func (c *command) readMatches(given []string) (matches, error) {
@@ -37,12 +40,15 @@ func (c *command) readMatches(given []string) (matches, error) {
 			m.host, m.op = value, permit.HostIs
 		case field == "below" && value != "":
 			m.host, m.op = value, permit.HostSuffix
+		case field == "program" && value != "":
+			m.program = value
 		case one == "access=write":
 			m.write = true
 		case one == "access=read":
 			m.write = false
 		default:
-			return m, usageError("--match takes path=FOLDER, access=read, access=write, host=HOST and below=DOMAIN, not %q", one)
+			return m, usageError("--match takes path=FOLDER, access=read, access=write, host=HOST, below=DOMAIN and program=NAME, "+
+				"not %q", one)
 		}
 	}
 	return m, nil
@@ -54,6 +60,10 @@ func (c *command) pluginsGrantCommand() *cobra.Command {
 		c.changePermission(&given, func(ctx context.Context, app *App, id, permission string, m matches) error {
 			if permission == permit.Filesystem && m.path != "" {
 				_, err := app.Gate.GrantFolder(ctx, id, permit.Folder{Path: m.path, Write: m.write})
+				return err
+			}
+			if permission == permit.Programs && m.program != "" {
+				_, err := app.Gate.AllowProgram(ctx, id, m.program)
 				return err
 			}
 			if ofHosts(permission) && m.host != "" {
@@ -72,13 +82,16 @@ func (c *command) pluginsRevokeCommand() *cobra.Command {
 			if permission == permit.Filesystem && m.path != "" {
 				return app.Gate.RevokeFolder(ctx, id, m.path)
 			}
+			if permission == permit.Programs && m.program != "" {
+				return app.Gate.RevokeProgram(ctx, id, m.program)
+			}
 			if ofHosts(permission) && m.host != "" {
 				return app.Gate.AllowHost(ctx, id, permission, permit.Deny, m.op, m.host)
 			}
 			return app.Gate.SetPermission(ctx, id, permission, permit.Deny)
 		}))
 	cmd.Flags().StringArrayVar(&given, "match", nil, "for filesystem: path=FOLDER takes back this one alone; "+
-		"for network and cors_proxy: host=HOST is refused from now on")
+		"for network and cors_proxy: host=HOST is refused from now on; for programs: program=NAME takes back this one alone")
 	return cmd
 }
 
@@ -98,9 +111,10 @@ func (c *command) changePermission(given *[]string,
 		if err != nil {
 			return err
 		}
-		if len(*given) > 0 && args[1] != permit.Filesystem && (!ofHosts(args[1]) || m.host == "") {
-			return usageError("--match is for the permission filesystem alone, and with host= or below= for network and " +
-				"cors_proxy")
+		ofProgram := args[1] == permit.Programs && m.program != ""
+		if len(*given) > 0 && args[1] != permit.Filesystem && (!ofHosts(args[1]) || m.host == "") && !ofProgram {
+			return usageError("--match is for the permission filesystem alone, with host= or below= for network and " +
+				"cors_proxy, and with program= for programs")
 		}
 		if err := change(ctx, app, s.ID, args[1], m); err != nil {
 			return err

@@ -26,10 +26,11 @@ type pluginRow struct {
 	Serving     bool            `json:"serving"`
 	LastGood    bool            `json:"last_good,omitempty"` // what serves is older than the newest save
 	Running     bool            `json:"running"`
-	Notices     []string        `json:"notices,omitempty"` // what of it does not run here
-	Folders     []permit.Folder `json:"folders,omitempty"` // what it may reach outside of its own
-	Hosts       []string        `json:"hosts,omitempty"`   // the rules about hosts, as sentences
-	Refused     []refusalRow    `json:"refused,omitempty"` // what it reached for and may not have
+	Notices     []string        `json:"notices,omitempty"`  // what of it does not run here
+	Folders     []permit.Folder `json:"folders,omitempty"`  // what it may reach outside of its own
+	Hosts       []string        `json:"hosts,omitempty"`    // the rules about hosts, as sentences
+	Programs    []string        `json:"programs,omitempty"` // the only ones that it may start
+	Refused     []refusalRow    `json:"refused,omitempty"`  // what it reached for and may not have
 }
 
 // refusalRow is something that a plugin reached for and may not have.
@@ -80,7 +81,7 @@ func newPluginRow(s plugin.Status) pluginRow {
 		LoadMS: milliseconds(s.Load), Serving: s.Serving, LastGood: s.LastGood, Running: s.Running,
 		Notices:     slices.Concat(s.Manifest.Notices, s.Notes),
 		Permissions: permissionLists{orEmpty(s.Manifest.Permissions), orEmpty(s.Granted), orEmpty(s.Denied)},
-		Folders:     s.Folders, Hosts: s.Hosts, Refused: refusalRows(s),
+		Folders:     s.Folders, Hosts: s.Hosts, Programs: s.Programs, Refused: refusalRows(s),
 	}
 	for _, t := range s.Tools {
 		row.Tools = append(row.Tools, t.ID())

@@ -165,6 +165,9 @@ func (c *command) describePlugin(app *App, s plugin.Status) {
 	for _, rule := range s.Hosts {
 		fmt.Fprintf(w, "hosts        %s\n", rule)
 	}
+	for _, path := range s.Programs {
+		fmt.Fprintf(w, "programs     may start %s\n", path)
+	}
 	for _, r := range s.Refused {
 		fmt.Fprintf(w, "refused      %s; to allow it: %s\n", r.Permission, r.Command(s.ID))
 	}

@@ -223,6 +223,12 @@ func (g *Gate) permissionsLocked(plugin string) (granted, denied []string) {
 			}
 			continue
 		}
+		if _, ok := rule.program(); ok {
+			if rule.Effect == Allow && said[rule.Permission] == "" {
+				said[rule.Permission] = Allow
+			}
+			continue
+		}
 		if rule.opened() { // opens no sandbox
 			continue
 		}
@@ -256,6 +262,9 @@ func Sentence(g Rule, pluginName string) string {
 		}
 		if f, ok := g.folder(); ok {
 			return name + " may " + f.Sentence()
+		}
+		if path, ok := g.program(); ok && g.Effect == Allow {
+			return name + " may start " + path
 		}
 		if host, ok := g.host(); ok {
 			return name + map[Effect]string{

@@ -95,7 +95,11 @@ var permissionWords = map[string]PermissionInfo{
 		Without: "Its connections fail.",
 		Risk:    WallRisk,
 	},
-	"programs": {Sentence: "Start other programs on this computer.", Without: "Programs it starts fail.", Risk: WallRisk},
+	"programs": {
+		Sentence: "Start other programs on this computer: all on your PATH, or those you name. It starts them behind its " +
+			"own walls, and with what it likes: nobody asks about their arguments.",
+		Without: "Programs it starts fail.", Risk: WallRisk,
+	},
 	"filesystem": {
 		Sentence: "Read files outside its own folder, in the folders you name; and write them where you say so.",
 		Without:  "It sees its own folders only.", Risk: WallRisk,

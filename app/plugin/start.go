@@ -22,7 +22,10 @@ type StartOptions struct {
 	Code    string          // digest of the files it is started from; empty for a throw-away look
 	Granted []string        // the permissions the person granted it, in permit's words
 	Folders []permit.Folder // what it may reach outside of its own folders
-	Proxy   Proxy           // its way out, which it has with the permission network
+	// Programs are the files of those that it may start with the permission programs; nil is all
+	// on the person's PATH.
+	Programs []string
+	Proxy    Proxy // its way out, which it has with the permission network
 
 	Options json.RawMessage // what the person set, an object without secrets; nil when nothing
 	Secrets []string        // the paths of the secret settings that are set; options.secret tells them
@@ -68,9 +71,13 @@ func (o StartOptions) ApplyPermissions(spec *sandbox.Spec) {
 		spec.Spawn = true
 		path := os.Getenv("PATH")
 		spec.Env = append(slices.Clone(spec.Env), "PATH="+path)
-		spec.Execute = append(spec.Execute, slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool {
-			return !filepath.IsAbs(dir) || !isThere(dir)
-		})...)
+		if o.Programs != nil {
+			spec.Execute = append(spec.Execute, o.Programs...)
+		} else {
+			spec.Execute = append(spec.Execute, slices.DeleteFunc(filepath.SplitList(path), func(dir string) bool {
+				return !filepath.IsAbs(dir) || !isThere(dir)
+			})...)
+		}
 	}
 	for _, f := range o.Folders {
 		if !o.reachable(f) {

@@ -52,6 +52,7 @@ type Status struct {
 	Denied      []string
 	Folders     []permit.Folder // what it may reach outside of its own
 	Hosts       []string        // the rules about hosts that it may or may not connect to, as sentences
+	Programs    []string        // the files of those that it may start, where these are not all
 	Refused     []Refusal       // what it reached for since it was loaded and may not have, as it stands now
 	Changes     []permit.Change // quarantined by a change: what differs
 	Usage       sandbox.Usage

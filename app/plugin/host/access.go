@@ -11,8 +11,9 @@ import (
 // sandbox of a running process cannot be opened further, so different access needs
 // another process.
 type access struct {
-	granted []string
-	folders []permit.Folder
+	granted  []string
+	folders  []permit.Folder
+	programs []string
 }
 
 // access returns what the person grants the plugin now. A plugin that is loaded a
@@ -20,13 +21,13 @@ type access struct {
 func (r *runner) access() access {
 	id := cmp.Or(r.e.settingsOf, r.e.id)
 	now, _ := r.h.o.Gate.Permissions(id)
-	return access{now, r.h.o.Gate.Folders(id)}
+	return access{now, r.h.o.Gate.Folders(id), r.h.o.Gate.Programs(id)}
 }
 
 // equal reports whether both need the same sandbox; the host asks about other
 // permissions when they are used.
 func (o access) equal(other access) bool {
-	return slices.Equal(o.folders, other.folders) && slices.Equal(onlySandbox(o.granted), onlySandbox(other.granted))
+	return slices.Equal(o.folders, other.folders) && slices.Equal(o.programs, other.programs) && slices.Equal(onlySandbox(o.granted), onlySandbox(other.granted))
 }
 
 func onlySandbox(permissions []string) []string {

@@ -63,6 +63,7 @@ type entry struct {
 	known       bool             // state and record were read
 	granted     []string         // the permissions its process knows of
 	folders     []permit.Folder  // what its process may reach outside of its own
+	programs    []string         // which programs it may start, where these are not all
 	toolsDenied bool             // it may offer no tools
 	startFailed time.Time        // when starting it for an event or a hook failed
 	refusals    []plugin.Refusal // since it was loaded, the newest last
@@ -161,7 +162,7 @@ func (e *entry) snapshot() plugin.Status {
 	e.mu.Unlock()
 	s.Granted, s.Denied = granted, denied
 	s.Folders = slices.Concat(e.h.o.Gate.Folders(e.id), e.h.o.Gate.Opened(e.id))
-	s.Hosts = e.h.o.Gate.Hosts(e.id)
+	s.Hosts, s.Programs = e.h.o.Gate.Hosts(e.id), e.h.o.Gate.Programs(e.id)
 	s.Refused = standing(s.Refused, granted, s.Folders)
 	s.Enabled = maps.Clone(s.Enabled)
 	if serving != nil && s.Serving && s.LastGood {

@@ -43,11 +43,11 @@ type permissionChange struct {
 // tools.
 func (e *entry) applyPermissions(v version) (toolsDenied bool) {
 	granted, denied := e.h.o.Gate.Permissions(e.id)
-	folders := e.h.o.Gate.Folders(e.id)
+	folders, programs := e.h.o.Gate.Folders(e.id), e.h.o.Gate.Programs(e.id)
 	needed := v.facts().ToolsPermission
 	toolsDenied = needed != "" && slices.Contains(denied, needed)
 	e.mu.Lock()
-	e.granted, e.folders, e.toolsDenied = granted, folders, toolsDenied
+	e.granted, e.folders, e.programs, e.toolsDenied = granted, folders, programs, toolsDenied
 	e.mu.Unlock()
 	return toolsDenied
 }
@@ -56,7 +56,8 @@ func (e *entry) applyPermissions(v version) (toolsDenied bool) {
 // process is told, and its tools come or go.
 func (e *entry) permissionsChanged() {
 	e.mu.Lock()
-	serving, before, folders, toolsDenied := e.serving, e.granted, e.folders, e.toolsDenied
+	serving, toolsDenied := e.serving, e.toolsDenied
+	before, was := e.granted, access{e.granted, e.folders, e.programs}
 	e.mu.Unlock()
 	if serving == nil {
 		return
@@ -64,7 +65,7 @@ func (e *entry) permissionsChanged() {
 	v := serving.version()
 	now := e.applyPermissions(v)
 	e.mu.Lock()
-	granted, reach := e.granted, e.folders
+	granted, is := e.granted, access{e.granted, e.folders, e.programs}
 	e.mu.Unlock()
 	for _, p := range before {
 		if !slices.Contains(granted, p) {
@@ -76,7 +77,7 @@ func (e *entry) permissionsChanged() {
 			serving.notify("PERMISSION_CHANGED", permissionChange{p, true, granted})
 		}
 	}
-	if !(access{before, folders}).equal(access{granted, reach}) {
+	if !was.equal(is) {
 		serving.renew()
 	}
 	switch {

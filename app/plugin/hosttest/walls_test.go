@@ -1,9 +1,12 @@
 package hosttest
 
 import (
+	"debug/elf"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -285,4 +288,80 @@ for n in range(20):
 			}
 		})
 	}
+}
+
+// A plugin that was given one program starts that one and no other: not by the name of the
+// first, by a shell, nor by the system's loader.
+func TestAPluginStartsTheProgramsThatItWasGivenAndNoOther(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	programtest.Walls(t, c.launcher.Confinement())
+	echo, err := exec.LookPath("echo")
+	must(t, err)
+	other, err := exec.LookPath("uname")
+	must(t, err)
+	echo, err = filepath.EvalSymlinks(echo)
+	must(t, err)
+	if real, err := filepath.EvalSymlinks(other); err != nil || real == echo {
+		t.Skip("this system has one program for both:", real, err)
+	}
+	source := fmt.Sprintf(`
+import subprocess
+echo, other, loader = %q, %q, %q
+def start(*words, **more):
+    return subprocess.run(words, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **more)
+def by_loader():
+    try:
+        start(loader, other)
+    except subprocess.CalledProcessError:
+        raise PermissionError(1, "it could not be read")
+tries = {
+    "it": lambda: start(echo, "x"),
+    "it by its name": lambda: start("echo", "x"),
+    "another": lambda: start(other),
+    "another by its name": lambda: start("uname"),
+    "a shell": lambda: start("true", shell=True),
+    "another as it": lambda: start(echo, executable=other),
+    "the loader": by_loader,
+}
+%s`, echo, other, loader(t, other), attempts)
+	for dialect, id := range c.pythonOf(source) {
+		c.approved(id)
+		check := func(when string, open ...string) {
+			t.Helper()
+			for name, end := range c.tried(id) {
+				if (end == "done") != slices.Contains(open, name) {
+					t.Errorf("%s, %s: %s ended with %s", dialect, when, name, end)
+				}
+			}
+		}
+		check("nothing granted")
+		_, err := c.gate.AllowProgram(t.Context(), id, echo)
+		must(t, err)
+		check("one program", "it", "it by its name")
+		_, err = c.gate.AllowProgram(t.Context(), id, other)
+		must(t, err)
+		check("both", "it", "it by its name", "another", "another by its name", "another as it", "the loader")
+		must(t, c.gate.RevokeProgram(t.Context(), id, echo), c.gate.RevokeProgram(t.Context(), id, other))
+		check("all taken back")
+	}
+}
+
+// loader is the program that loads the libraries of another.
+func loader(t *testing.T, program string) string {
+	t.Helper()
+	f, err := elf.Open(program)
+	if err != nil {
+		t.Skip("programs are of another kind here:", err)
+	}
+	defer func() { _ = f.Close() }()
+	for _, segment := range f.Progs {
+		if segment.Type == elf.PT_INTERP {
+			name, err := io.ReadAll(segment.Open())
+			must(t, err)
+			return strings.TrimRight(string(name), "\x00")
+		}
+	}
+	t.Skip(program, "needs no loader")
+	return ""
 }

@@ -1,0 +1,117 @@
+package permit
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"conclave/app/fault"
+)
+
+// programField is the field of a rule about a program.
+const programField = "program"
+
+// program returns the file that a rule about starting programs is about.
+func (g Rule) program() (path string, ok bool) {
+	if g.Permission != Programs || len(g.Match) != 1 || g.Match[0].Field != programField {
+		return "", false
+	}
+	return g.Match[0].Value, true
+}
+
+// AllowProgram lets a plugin start one program, a name on the person's PATH or an absolute
+// path, and returns its file, links resolved. It is the permission programs for that file
+// alone, in place of one for all of them. What the program is started with is the plugin's
+// business: the sandbox holds the file, and sees no arguments.
+func (g *Gate) AllowProgram(ctx context.Context, plugin, program string) (path string, err error) {
+	if err := g.usable(plugin, Programs); err != nil {
+		return "", err
+	}
+	if path, err = g.programFile(program); err != nil {
+		return "", err
+	}
+	if _, err := g.revokeRules(ctx, plugin, func(old *Rule) bool {
+		at, one := old.program()
+		return old.Permission == Programs && (!one || at == path)
+	}); err != nil {
+		return "", err
+	}
+	_, err = g.AddRule(ctx, Rule{
+		Effect: Allow, Plugin: plugin, Permission: Programs, Scope: Always,
+		Match: []Match{{Field: programField, Op: Equals, Value: path}},
+	})
+	return path, err
+}
+
+// RevokeProgram takes a program back. The kind is not_found when the plugin was not given it.
+func (g *Gate) RevokeProgram(ctx context.Context, plugin, program string) error {
+	path, err := g.programFile(program)
+	if err != nil {
+		path = program // it was removed meanwhile
+	}
+	gone, err := g.revokeRules(ctx, plugin, func(old *Rule) bool {
+		at, one := old.program()
+		return one && at == path
+	})
+	if err == nil && len(gone) == 0 {
+		return fault.New(fault.NotFound, "permit.program", plugin+" was not given the program "+path+".",
+			"conclave plugins show "+plugin+" lists what it was given.")
+	}
+	return err
+}
+
+// programFile returns the file of a program.
+func (g *Gate) programFile(program string) (string, error) {
+	refuse := func(why string) (string, error) {
+		return "", fault.New(fault.Invalid, "permit.program", "The program "+shown(program)+" cannot be granted: "+why+".",
+			"Name one on your PATH, or an absolute path.")
+	}
+	path := g.expand(program)
+	if !strings.ContainsRune(path, filepath.Separator) {
+		found, err := exec.LookPath(path)
+		if err != nil {
+			return refuse("it was not found")
+		}
+		path = found
+	}
+	if !filepath.IsAbs(path) {
+		return refuse("it is no absolute path")
+	}
+	path = resolved(path)
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return refuse("it was not found")
+	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
+		return refuse("it is no program")
+	case plain(path) != path || len(path) > maxPath:
+		return refuse("its name cannot be shown")
+	case g.protectedPath(path) != "":
+		return refuse("it is " + g.protectedPath(path))
+	}
+	return path, nil
+}
+
+// Programs returns the files of the programs that a plugin may start, sorted, where it has
+// the permission for these alone; nil where it has none, or that for all of them.
+func (g *Gate) Programs(plugin string) []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rulesLocked()
+	var all []string
+	for _, rule := range g.ofPlugin[plugin] {
+		path, one := rule.program()
+		switch {
+		case rule.Permission != Programs || rule.Effect != Allow:
+		case !one:
+			return nil
+		default:
+			all = append(all, path)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,56 @@
+package permit_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"conclave/app/fault"
+	"conclave/app/permit"
+)
+
+func TestAProgramIsGrantedByItsFileAndTakenBack(t *testing.T) {
+	g := approvedNotes(t)
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	tool, link, plain := filepath.Join(dir, "tool"), filepath.Join(dir, "link"), filepath.Join(dir, "plain")
+	must(t, os.WriteFile(tool, []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // a program
+	must(t, os.WriteFile(plain, []byte("x"), 0o600))
+	must(t, os.Symlink(tool, link))
+	t.Setenv("PATH", dir)
+	for name, refused := range map[string]string{
+		"nothing there": "absent", "no program": plain, "a folder": dir, "no absolute path": "./tool", "a key": "~/.ssh/tool",
+	} {
+		if _, err := g.AllowProgram(t.Context(), "notes", refused); fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	granted := func() bool { all, _ := g.Permissions("notes"); return slices.Contains(all, permit.Programs) }
+	if granted() || g.Programs("notes") != nil {
+		t.Error("something is granted before anything was")
+	}
+	must(t, g.SetPermission(t.Context(), "notes", permit.Programs, permit.Allow))
+	if !granted() || g.Programs("notes") != nil {
+		t.Error("all programs are not all")
+	}
+	for _, name := range []string{"tool", link, tool} {
+		path, err := g.AllowProgram(t.Context(), "notes", name)
+		if err != nil || path != tool || !granted() || !slices.Equal(g.Programs("notes"), []string{tool}) {
+			t.Errorf("%s: %s, %v, may start %v", name, path, err, g.Programs("notes"))
+		}
+	}
+	rules, err := g.Rules(t.Context())
+	must(t, err)
+	if len(rules) != 1 || permit.Sentence(rules[0], "Notes") != "Notes may start "+tool {
+		t.Errorf("kept %+v", rules)
+	}
+	must(t, os.Remove(link), os.Remove(tool))
+	must(t, g.RevokeProgram(t.Context(), "notes", tool)) // though it is gone
+	if granted() || g.Programs("notes") != nil {
+		t.Error("it stays granted")
+	}
+	if err := g.RevokeProgram(t.Context(), "notes", tool); fault.KindOf(err) != fault.NotFound {
+		t.Error(err)
+	}
+}
