@@ -143,7 +143,9 @@ var layers = map[string][]string{
 		"github.com/google/uuid", "golang.org/x/net/idna",
 	},
 	"app/plugin/worker/walls": {"app/plugin/sandbox"}, // text and data alone: it calls no system
-	"app/plugin/worker":       {"app/plugin", "app/plugin/sandbox", "app/plugin/wire", "golang.org/x/sys"},
+	"app/plugin/worker": {
+		"app/plugin", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/worker/walls", "golang.org/x/sys",
+	},
 	"app/plugin/worker/confine": {
 		"app/version", "app/plugin/sandbox", "app/plugin/worker/walls",
 		"github.com/landlock-lsm/go-landlock", "golang.org/x/sys",

@@ -61,8 +61,8 @@ type Launcher struct {
 
 // start asks the starting goroutine for one process.
 type start struct {
-	cmd   *exec.Cmd
-	begun chan error
+	process *Process
+	begun   chan error
 }
 
 var _ sandbox.Launcher = (*Launcher)(nil)
@@ -96,7 +96,7 @@ func (l *Launcher) serve() {
 	for {
 		select {
 		case s := <-l.starts:
-			s.begun <- s.cmd.Start()
+			s.begun <- s.process.group.start(s.process.cmd, s.process.spec)
 		case <-l.closed:
 			return
 		}
@@ -141,7 +141,7 @@ func (l *Launcher) begin(ctx context.Context, p *Process) error {
 		l.mu.Unlock()
 	}
 
-	s := start{cmd: p.cmd, begun: make(chan error, 1)}
+	s := start{process: p, begun: make(chan error, 1)}
 	select {
 	case l.starts <- s:
 	case <-ctx.Done():

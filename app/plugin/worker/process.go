@@ -134,9 +134,6 @@ func (p *Process) discard() {
 // when it is gone.
 func (p *Process) run(over func()) {
 	closeAll(p.theirs)
-	if err := p.group.begin(p.cmd, p.spec); err != nil {
-		p.log.Warn("a plugin's process is not bound to Conclave", "err", err)
-	}
 	p.mu.Lock()
 	p.alive = true
 	p.mu.Unlock()

@@ -40,7 +40,7 @@ type group struct{}
 
 func (group) prepare(cmd *exec.Cmd) { cmd.SysProcAttr = processAttributes() }
 
-func (group) begin(*exec.Cmd, sandbox.Spec) error { return nil }
+func (group) start(cmd *exec.Cmd, _ sandbox.Spec) error { return cmd.Start() }
 
 // kill kills everything in the group. Called before the leader is reaped, its id
 // cannot have become another's.

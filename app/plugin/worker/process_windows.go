@@ -5,17 +5,18 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"syscall"
+	"path/filepath"
 	"unsafe"
 
 	"conclave/app/plugin/sandbox"
 	"conclave/app/plugin/worker/confine"
+	"conclave/app/plugin/worker/walls"
 
 	"golang.org/x/sys/windows"
 )
 
 // commandOf is the command line of a command. Windows cannot turn one program
-// into another, so it is started directly, without a sandbox but the job's.
+// into another, so it is started directly, behind the walls that [group] gives it.
 func commandOf(_ string, spec sandbox.Spec) *exec.Cmd {
 	cmd := exec.Command(spec.Argv[0], spec.Argv[1:]...)
 	cmd.Env = spec.Env
@@ -27,20 +28,11 @@ func ownOf(program string, spec sandbox.Spec) (*exec.Cmd, error) {
 	return exec.Command(program, spec.Kind), nil
 }
 
-// inherit leaves the spec's pipe to the process as a handle named in its
-// environment. A program that is not ours inherits it too, and pays no heed.
+// inherit names the spec's pipe in the environment of the process, which gets it as a
+// handle. A program that is not ours gets it too, and pays no heed.
 func inherit(cmd *exec.Cmd, spec *os.File) error {
-	handle := syscall.Handle(spec.Fd())
-	if err := windows.SetHandleInformation(windows.Handle(handle), windows.HANDLE_FLAG_INHERIT,
-		windows.HANDLE_FLAG_INHERIT); err != nil {
-		return fmt.Errorf("hand over the spec: %w", err)
-	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{
-		HideWindow:                 true,
-		CreationFlags:              windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW,
-		AdditionalInheritedHandles: []syscall.Handle{handle},
-	}
-	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", confine.SpecVariable, uintptr(handle)))
+	cmd.ExtraFiles = []*os.File{spec}
+	cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", confine.SpecVariable, spec.Fd()))
 	return nil
 }
 
@@ -52,36 +44,54 @@ type group struct {
 
 func (*group) prepare(*exec.Cmd) {}
 
-func (g *group) begin(cmd *exec.Cmd, spec sandbox.Spec) error {
-	job, err := windows.CreateJobObject(nil, nil)
+// start starts the process within its job and behind its walls; one that cannot have
+// them is not started.
+func (g *group) start(cmd *exec.Cmd, spec sandbox.Spec) (err error) {
+	if cmd.Err != nil {
+		return cmd.Err
+	}
+	plan, err := walls.OfWindows(cmd.Path, spec, filepath.EvalSymlinks)
 	if err != nil {
-		return fmt.Errorf("make a job for the process: %w", err)
+		return fmt.Errorf("describe the walls of the process: %w", err)
 	}
-	g.job = job
-	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
-	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
-	if spec.Memory > 0 {
-		info.BasicLimitInformation.LimitFlags |= windows.JOB_OBJECT_LIMIT_PROCESS_MEMORY
-		info.ProcessMemoryLimit = uintptr(spec.Memory)
+	if err := grant(plan); err != nil {
+		return err
 	}
-	if !spec.Spawn {
-		info.BasicLimitInformation.LimitFlags |= windows.JOB_OBJECT_LIMIT_ACTIVE_PROCESS
-		info.BasicLimitInformation.ActiveProcessLimit = 1
+	if g.job, err = jobOf(plan.Job); err != nil {
+		return err
 	}
-	if _, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
-		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info))); err != nil {
-		return fmt.Errorf("set the limits of the job: %w", err)
-	}
-	process, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false,
-		uint32(cmd.Process.Pid))
-	if err != nil {
-		return fmt.Errorf("open the process: %w", err)
-	}
-	defer func() { _ = windows.CloseHandle(process) }()
-	if err := windows.AssignProcessToJobObject(job, process); err != nil {
-		return fmt.Errorf("put the process into its job: %w", err)
+	if err := create(cmd, plan, g.job); err != nil {
+		g.close()
+		g.job = 0
+		return err
 	}
 	return nil
+}
+
+// jobOf makes a job object with limits.
+func jobOf(limits walls.Job) (windows.Handle, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return 0, fmt.Errorf("make a job for the process: %w", err)
+	}
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{
+		BasicLimitInformation: windows.JOBOBJECT_BASIC_LIMIT_INFORMATION{
+			LimitFlags: limits.Flags, ActiveProcessLimit: limits.Processes,
+		},
+		ProcessMemoryLimit: uintptr(limits.Memory), JobMemoryLimit: uintptr(limits.AllMemory),
+	}
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	if err == nil {
+		screen := windows.JOBOBJECT_BASIC_UI_RESTRICTIONS{UIRestrictionsClass: limits.UserInterface}
+		_, err = windows.SetInformationJobObject(job, windows.JobObjectBasicUIRestrictions,
+			uintptr(unsafe.Pointer(&screen)), uint32(unsafe.Sizeof(screen)))
+	}
+	if err != nil {
+		_ = windows.CloseHandle(job)
+		return 0, fmt.Errorf("set the limits of the job: %w", err)
+	}
+	return job, nil
 }
 
 // wait waits until the process has ended.

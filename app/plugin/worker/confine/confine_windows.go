@@ -25,8 +25,7 @@ func specFile() (*os.File, error) {
 // Detect returns which sandbox this system has, as far as anybody knows.
 func Detect() sandbox.Confinement { return sandbox.Unproven(runtime.GOOS) }
 
-// Self does nothing: the host's job object bounds the process's memory, and this
-// system has no other sandbox.
+// Self does nothing: what walls this system has, the host put up before the process began.
 func Self(sandbox.Spec) error { return nil }
 
 // Exec fails: Windows cannot replace a process by another, and the host starts

@@ -23,5 +23,7 @@
 //     reviewed does not exist as far as the plugin can tell.
 //
 // What they do not hide: that a path exists (stat), and the machine's clock and
-// names. Other systems have the limits alone; [Detect] says so in words.
+// names. On macOS the host has the process started behind a seatbelt profile
+// ([Behind]), and on Windows in an AppContainer or with a restricted token, in a job
+// object; nobody has tried either, and [Detect] says so in words.
 package confine
