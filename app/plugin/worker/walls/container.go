@@ -23,7 +23,7 @@ type Windows struct {
 	Name string
 	// SID stands for the process itself, in what it makes for itself.
 	SID string
-	// Rights are what is written to files and folders. The process has each one's SID;
+	// Rights stand in the lists of files and folders. The process has the SID of each;
 	// to take a right back it is started without, and the files need not be touched.
 	Rights []Right
 	Job    Job
