@@ -35,6 +35,8 @@ type App struct {
 	Conversations *conversation.Owner
 	Calls         *call.Runner
 
+	Secrets PluginSecrets
+
 	Library  *library.Library
 	Packages *packages.Installer
 
@@ -63,6 +65,13 @@ type App struct {
 	OpenWindow func(ctx context.Context) error
 	// Close gives the core back; the last one closes it.
 	Close func()
+}
+
+// PluginSecrets keeps secrets that plugins use and do not see; service.Services is the real
+// one. Errors are *fault.Error.
+type PluginSecrets interface {
+	GiveSecret(ctx context.Context, plugin, name, value string, hosts []string) error
+	ForgetSecret(ctx context.Context, plugin, name string) error
 }
 
 // HTTPTools is the port at which programs register tools; package core has it. Errors are

@@ -22,7 +22,7 @@ func (c *command) pluginsCommand() *cobra.Command {
 		c.simple("enable ID", "Switch a plugin on", exactly("the id of a plugin"), c.switchPlugin(true)),
 		c.simple("disable ID", "Switch a plugin off", exactly("the id of a plugin"), c.switchPlugin(false)),
 		c.simple("reload ID", "Load a plugin anew", exactly("the id of a plugin"), c.reloadPlugin),
-		c.pluginsTrustCommand(), c.pluginsGrantCommand(), c.pluginsRevokeCommand(),
+		c.pluginsTrustCommand(), c.pluginsGrantCommand(), c.pluginsRevokeCommand(), c.pluginsSecretCommand(),
 		c.pluginsSettingsCommand(), c.pluginsPackagesCommand(), c.pluginsLogsCommand(), c.pluginsCheckCommand(),
 		c.pluginsTestCommand(), c.pluginsWatchCommand(),
 	)

@@ -143,3 +143,37 @@ spindle.on("CHAT_CHANGED", async () => {
 		t.Errorf("the server was asked %d times, with its host allowed once", n)
 	}
 }
+
+// A secret that the person gave an extension is in what it sends, and in nothing it sees.
+func TestAnExtensionUsesAGivenSecretAndDoesNotSeeIt(t *testing.T) {
+	t.Setenv("CONCLAVE_PASSPHRASE", "correct horse")
+	const secret = "sk-given-0123456789"
+	var told atomic.Value
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		told.Store(r.Header.Get("Authorization"))
+		_, _ = io.WriteString(w, "hello "+r.Header.Get("Authorization"))
+	}))
+	defer server.Close()
+	w := extension(t, runs("", `
+const headers = { Authorization: "Bearer {{secret:api}}" };
+const said = [];
+for (const ask of [async () => (await spindle.cors(args.url, { headers })).body, async () => (await fetch(args.url, { headers })).text(),
+  () => spindle.enclave.get("api"), () => spindle.enclave.list()])
+  try { said.push(String(await ask())) } catch (e) { said.push(e.message) }
+return said.join("|");`), "tools", "cors_proxy")
+	if strings.Contains(w.Keys.Sentence(), "system keychain") {
+		t.Skip("this system has a keychain, which is not a test's to write into")
+	}
+	w.allow(service.LocalNetwork)
+	must(t, w.Services.GiveSecret(t.Context(), "ext", "api", secret, []string{strings.TrimPrefix(server.URL, "http://")}))
+	stars := strings.Repeat("*", len(secret))
+	w.wants("", fmt.Sprintf(`{"url":%q}`, server.URL), "hello Bearer "+stars+"|hello Bearer "+stars+"|null|")
+	if told.Load() != "Bearer "+secret {
+		t.Errorf("the server was told %v", told.Load())
+	}
+	other := newSite(t)
+	if got := w.run("", fmt.Sprintf(`{"url":%q}`, other.URL)); other.hits.Load() != 0 ||
+		!strings.Contains(got, "PERMISSION_DENIED: secret – api may not be sent to "+other.host) {
+		t.Errorf("another host: %s", got)
+	}
+}

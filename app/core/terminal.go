@@ -254,7 +254,7 @@ func (c *Core) Terminal() *cli.App {
 		Host: c.Host, Library: c.Library, Packages: c.Packages, Gate: c.Gate, Tools: c.Tools, Conversations: c.Conversations,
 		Calls: c.Calls, Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
 		Chats: terminalChats{c.Store, c.Bus}, Activity: c.Store, Undo: c.Undo, Models: c.Models, Settings: c.Settings,
-		HTTP: c.HTTP, Watch: c.watch, LogChanges: c.logChanges, Backup: c.Store.Backup, Doctor: c.Doctor,
+		HTTP: c.HTTP, Secrets: c.Services, Watch: c.watch, LogChanges: c.logChanges, Backup: c.Store.Backup, Doctor: c.Doctor,
 	}
 }
 

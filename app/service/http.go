@@ -87,7 +87,12 @@ func (s *Services) request(ctx context.Context, by plugin.Caller, a httpArgs) (a
 		}
 		r.Header.Set(name, value)
 	}
-	response, err := s.o.Web.Client(by.Plugin, by.Call).Do(r)
+	client := s.o.Web.Client(by.Plugin, by.Call)
+	secrets := &putting{s: s, by: by, over: client.Transport}
+	if s.o.Keys != nil {
+		client.Transport = secrets
+	}
+	response, err := client.Do(r)
 	if err != nil {
 		return nil, httpFault(ctx, address.Host, err)
 	}
@@ -109,8 +114,10 @@ func (s *Services) request(ctx context.Context, by plugin.Caller, a httpArgs) (a
 		Headers: map[string]string{},
 	}
 	for name, values := range response.Header {
-		out.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
+		out.Headers[strings.ToLower(name)] = secrets.mask(strings.Join(values, ", "))
 	}
+	out.URL = secrets.mask(out.URL)
+	secrets.maskPieces(pieces)
 	if !a.Binary && len(pieces) == 1 && utf8.Valid(pieces[0]) {
 		text := string(pieces[0])
 		out.Body = &text
@@ -139,6 +146,9 @@ func (a httpArgs) body() (string, error) {
 }
 
 func httpFault(ctx context.Context, host string, err error) error {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f
+	}
 	no, isRefused := errors.AsType[*fetch.Refused](err)
 	switch {
 	case isRefused && !near(host):

@@ -136,11 +136,22 @@ func (s *Services) Secrets(ctx context.Context, id string) ([]string, error) {
 		}
 		secrets = append(secrets, value)
 	}
-	return secrets, nil
+	names, err = s.namesIn(ctx, givenIndex(id))
+	for _, name := range names {
+		if g, err := s.lent(ctx, id, name); err == nil {
+			secrets = append(secrets, g.Value)
+		}
+	}
+	return secrets, err
 }
 
 func (s *Services) secretNames(ctx context.Context, id string) ([]string, error) {
-	text, err := s.o.Keys.Get(ctx, secretIndex(id))
+	return s.namesIn(ctx, secretIndex(id))
+}
+
+// namesIn reads a list of names, which is kept as a secret.
+func (s *Services) namesIn(ctx context.Context, index string) ([]string, error) {
+	text, err := s.o.Keys.Get(ctx, index)
 	names := []string{}
 	switch {
 	case fault.KindOf(err) == fault.NotFound:
@@ -156,8 +167,12 @@ func (s *Services) secretNames(ctx context.Context, id string) ([]string, error)
 }
 
 func (s *Services) writeSecretNames(ctx context.Context, id string, names []string) error {
+	return s.writeNames(ctx, secretIndex(id), names)
+}
+
+func (s *Services) writeNames(ctx context.Context, index string, names []string) error {
 	if len(names) == 0 {
-		if err := s.o.Keys.Delete(ctx, secretIndex(id)); err != nil && fault.KindOf(err) != fault.NotFound {
+		if err := s.o.Keys.Delete(ctx, index); err != nil && fault.KindOf(err) != fault.NotFound {
 			return err
 		}
 		return nil
@@ -166,7 +181,7 @@ func (s *Services) writeSecretNames(ctx context.Context, id string, names []stri
 	if err != nil {
 		return err
 	}
-	return s.o.Keys.Set(ctx, secretIndex(id), string(text))
+	return s.o.Keys.Set(ctx, index, string(text))
 }
 
 // lockSecrets orders the changes of one plugin's secrets.

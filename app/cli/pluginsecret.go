@@ -1,0 +1,57 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (c *command) pluginsSecretCommand() *cobra.Command {
+	var hosts []string
+	var forget bool
+	cmd := c.simple("secret ID NAME", "Give a Spindle extension a secret that it uses and does not see",
+		exactly("the id of a plugin", "a name"), func(ctx context.Context, app *App, args []string) error {
+			s, err := findPlugin(app, args[0])
+			if err != nil {
+				return err
+			}
+			switch {
+			case forget && len(hosts) > 0:
+				return usageError("--forget takes no --host")
+			case forget:
+				if err := app.Secrets.ForgetSecret(ctx, s.ID, args[1]); err != nil {
+					return err
+				}
+				return c.toldOfSecret(s.ID, args[1], "It is gone.")
+			case len(hosts) == 0:
+				return usageError("--host says where the secret may be sent; name one or more")
+			}
+			text, err := io.ReadAll(io.LimitReader(c.In, 128<<10))
+			if err != nil {
+				return err
+			}
+			if err := app.Secrets.GiveSecret(ctx, s.ID, args[1], strings.TrimSpace(string(text)), hosts); err != nil {
+				return asUsage(err)
+			}
+			return c.toldOfSecret(s.ID, args[1], "It is put in where a header or the query of a request says {{secret:"+
+				args[1]+"}}, for "+strings.Join(hosts, ", ")+".")
+		})
+	cmd.Long = "Give a Spindle extension a secret that it uses and does not see. It is read from standard input. Where a\n" +
+		"header or the query of what the extension fetches says {{secret:NAME}}, Conclave puts it in, for the\n" +
+		"hosts named here and no others, wherever a redirect leads."
+	cmd.Flags().StringArrayVar(&hosts, "host", nil, "a host that it may be sent to (repeatable)")
+	cmd.Flags().BoolVar(&forget, "forget", false, "take the secret back")
+	return cmd
+}
+
+// toldOfSecret prints what became of a secret.
+func (c *command) toldOfSecret(plugin, name, sentence string) error {
+	if c.json {
+		return c.printJSON(map[string]string{"plugin": plugin, "name": name})
+	}
+	_, err := fmt.Fprintln(c.Out, sentence)
+	return err
+}
