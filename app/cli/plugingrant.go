@@ -47,8 +47,8 @@ func (c *command) readMatches(given []string) (matches, error) {
 		case one == "access=read":
 			m.write = false
 		default:
-			return m, usageError("--match takes path=FOLDER, access=read, access=write, host=HOST, below=DOMAIN and program=NAME, "+
-				"not %q", one)
+			return m, usageError("--match takes path=FOLDER, access=read, access=write, host=HOST, below=DOMAIN "+
+				"and program=NAME, not %q", one)
 		}
 	}
 	return m, nil

@@ -27,7 +27,8 @@ func (r *runner) access() access {
 // equal reports whether both need the same sandbox; the host asks about other
 // permissions when they are used.
 func (o access) equal(other access) bool {
-	return slices.Equal(o.folders, other.folders) && slices.Equal(o.programs, other.programs) && slices.Equal(onlySandbox(o.granted), onlySandbox(other.granted))
+	return slices.Equal(o.folders, other.folders) && slices.Equal(o.programs, other.programs) &&
+		slices.Equal(onlySandbox(o.granted), onlySandbox(other.granted))
 }
 
 func onlySandbox(permissions []string) []string {

@@ -278,7 +278,8 @@ func (r *runner) startOptions(storageDir string, access access) plugin.StartOpti
 	options, named := r.namedNow(set)
 	return plugin.StartOptions{
 		Storage: storageDir, Runtime: plugin.Runtime(r.h.o.Data), Work: r.h.o.Work,
-		Granted: access.granted, Folders: slices.Concat(access.folders, named), Programs: access.programs, Options: options, Secrets: set.Secrets,
+		Granted: access.granted, Folders: slices.Concat(access.folders, named), Programs: access.programs,
+		Options: options, Secrets: set.Secrets,
 	}
 }
 
