@@ -3,8 +3,8 @@ package permit
 import (
 	"context"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -71,13 +71,12 @@ func (g *Gate) programFile(program string) (string, error) {
 	}
 	path := g.expand(program)
 	if !strings.ContainsRune(path, filepath.Separator) {
-		found, err := exec.LookPath(path)
-		if err != nil {
-			return refuse("it was not found")
-		}
-		path = found
+		path = onPath(path)
 	}
-	if !filepath.IsAbs(path) {
+	switch {
+	case path == "":
+		return refuse("it was not found")
+	case !filepath.IsAbs(path):
 		return refuse("it is no absolute path")
 	}
 	path = resolved(path)
@@ -85,7 +84,7 @@ func (g *Gate) programFile(program string) (string, error) {
 	switch {
 	case err != nil:
 		return refuse("it was not found")
-	case !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
+	case !executable(info):
 		return refuse("it is no program")
 	case plain(path) != path || len(path) > maxPath:
 		return refuse("its name cannot be shown")
@@ -93,6 +92,22 @@ func (g *Gate) programFile(program string) (string, error) {
 		return refuse("it is " + g.protectedPath(path))
 	}
 	return path, nil
+}
+
+// onPath returns the first program of that name on the person's PATH, or "".
+func onPath(name string) string {
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && filepath.IsAbs(path) && executable(info) {
+			return path
+		}
+	}
+	return ""
+}
+
+// executable reports whether a file may be a program: Windows goes by its name alone.
+func executable(info os.FileInfo) bool {
+	return info.Mode().IsRegular() && (runtime.GOOS == "windows" || info.Mode()&0o111 != 0)
 }
 
 // Programs returns the files of the programs that a plugin may start, sorted, where it has
