@@ -39,8 +39,8 @@ func (c *command) pluginsSecretCommand() *cobra.Command {
 			return c.toldOfSecret(s.ID, args[1], "It is put in where a header or the query of a request says {{secret:"+
 				args[1]+"}}, for "+strings.Join(hosts, ", ")+".")
 		})
-	cmd.Long = "Give a Spindle extension a secret that it uses and does not see. It is read from standard input. Where a\n" +
-		"header or the query of what the extension fetches says {{secret:NAME}}, Conclave puts it in, for the\n" +
+	cmd.Long = "Give a Spindle extension a secret that it uses and does not see. It is read from standard input. Where\n" +
+		"a header or the query of what the extension fetches says {{secret:NAME}}, Conclave puts it in, for the\n" +
 		"hosts named here and no others, wherever a redirect leads."
 	cmd.Flags().StringArrayVar(&hosts, "host", nil, "a host that it may be sent to (repeatable)")
 	cmd.Flags().BoolVar(&forget, "forget", false, "take the secret back")

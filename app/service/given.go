@@ -156,8 +156,8 @@ func (p *putting) value(r *http.Request, name string) (string, error) {
 	host := hostOf(r.URL)
 	switch {
 	case fault.KindOf(err) == fault.NotFound:
-		return "", refused("PERMISSION_DENIED: secret – there is no secret " + name + " for it. Give it one: conclave plugins " +
-			"secret " + p.by.Plugin + " " + name + " --host " + host + ".")
+		return "", refused("PERMISSION_DENIED: secret – there is no secret " + name + " for it. Give it one: " +
+			"conclave plugins secret " + p.by.Plugin + " " + name + " --host " + host + ".")
 	case err != nil:
 		return "", err
 	case !slices.Contains(g.Hosts, host):

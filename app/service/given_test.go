@@ -75,11 +75,13 @@ func TestAGivenSecretReachesTheHostsItIsForAndNobodyElse(t *testing.T) {
 	}
 	before := named.all()
 	for how, request := range map[string][2]string{
-		"to another host":            {other.URL, "{{secret:api}}"},
-		"in another host's query":    {other.URL + "/?key={{secret:api}}", ""},
-		"where a redirect leads":     {named.URL + "/?to=" + other.URL, "{{secret:api}}"},
-		"with a name like its host":  {strings.Replace(other.URL, "127.0.0.1", "localhost", 1), "{{secret:api}}"},
-		"with its host as the user":  {"http://" + strings.ReplaceAll(host, ":", "%3A") + "@" + other.URL[7:], "{{secret:api}}"},
+		"to another host":           {other.URL, "{{secret:api}}"},
+		"in another host's query":   {other.URL + "/?key={{secret:api}}", ""},
+		"where a redirect leads":    {named.URL + "/?to=" + other.URL, "{{secret:api}}"},
+		"with a name like its host": {strings.Replace(other.URL, "127.0.0.1", "localhost", 1), "{{secret:api}}"},
+		"with its host as the user": {
+			"http://" + strings.ReplaceAll(host, ":", "%3A") + "@" + other.URL[7:], "{{secret:api}}",
+		},
 		"a secret that was not kept": {named.URL, "{{secret:none}}"},
 	} {
 		if got := ask(request[0], request[1]); !strings.HasPrefix(got, "not_allowed: PERMISSION_DENIED: secret") {
