@@ -61,6 +61,7 @@ func New(core Core, log *slog.Logger) *App {
 	}
 	a.Activity = &Activity{lifecycle: l, core: core, chats: a.Chats}
 	a.Window = &Window{lifecycle: l, core: core, log: log, undo: undo, pictures: newPictures()}
+	a.Window.attention = newAttention(core, log)
 	return a
 }
 
@@ -76,6 +77,7 @@ func (a *App) Startup(ctx context.Context) {
 	a.cancel = cancel
 	a.begin(ctx)
 	a.done.Go(func() { a.notify(run) }) // ended by Shutdown
+	a.done.Go(func() { a.Window.attention.follow(run) })
 	a.done.Go(func() { a.Chats.followEdits(run) })
 	a.Chats.start(run)
 }
@@ -94,9 +96,14 @@ func (a *App) Shutdown(context.Context) {
 // Focus brings the window to the front, for a second launch.
 func (a *App) Focus() {
 	if ctx := a.window(); ctx != nil {
-		runtime.WindowUnminimise(ctx)
-		runtime.WindowShow(ctx)
+		show(ctx)
 	}
+}
+
+// show brings the window to the front.
+func show(ctx context.Context) {
+	runtime.WindowUnminimise(ctx)
+	runtime.WindowShow(ctx)
 }
 
 // notify passes the bus on to the page, at most once a frame.

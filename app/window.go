@@ -23,7 +23,8 @@ type Window struct {
 	log  *slog.Logger
 	undo *undos
 
-	pictures *pictures
+	pictures  *pictures
+	attention *attention
 }
 
 // Hello returns all that the first paint needs.

@@ -92,7 +92,7 @@ export async function inWindow(place, screen) {
     return screen.painted() > 7;
   });
   await screen.still();
-  screen.focus(screen.windows("^Conclave$")[0]);
+  screen.focus(screen.windows("(^| )Conclave$")[0]);
   const took = { short: [], long: [] };
   for (let turn = 0; turn < 6; turn++)
     for (const [name, [x, y]] of [

@@ -210,7 +210,7 @@ export async function use(place, screen) {
   });
   await screen.still();
 
-  screen.focus(screen.windows("^Conclave$")[0]);
+  screen.focus(screen.windows("(^| )Conclave$")[0]);
   const out = {};
 
   // A held PageUp in the chat of 10,000 messages, and a find in it.

@@ -74,7 +74,7 @@ async function open() {
   ]);
   await until("the window's page", async () => (await words()).includes("Write a message"));
   await screen.still();
-  screen.focus(screen.windows("^Conclave$")[0]);
+  screen.focus(screen.windows("(^| )Conclave$")[0]);
 }
 
 /** The newest chat's newest run, once it is over. */

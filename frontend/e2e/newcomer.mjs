@@ -46,7 +46,7 @@ async function open() {
     return now.colours > 60 && now.commonest < 0.95;
   });
   await screen.still();
-  screen.focus(screen.windows("^Conclave$")[0]);
+  screen.focus(screen.windows("(^| )Conclave$")[0]);
 }
 
 /** Fills the field that has the focus. */

@@ -433,6 +433,10 @@ export class Screen {
     return out.status === 0 ? out.stdout.trim().split("\n").filter(Boolean) : [];
   }
 
+  title(window) {
+    return this.#xdotool("getwindowname", window).trim();
+  }
+
   focused() {
     return this.#xdotool("getwindowfocus").trim();
   }

@@ -32,7 +32,7 @@ async function open() {
   await seen("the window's page", (now) => now.colours > 60 && now.commonest < 0.9);
   await until("the composer", async () => (await reader.words()).includes("Write a message"));
   await screen.still();
-  const [id] = screen.windows("^Conclave$");
+  const [id] = screen.windows("(^| )Conclave$");
   screen.focus(id);
 }
 
@@ -92,6 +92,8 @@ async function command(words) {
   screen.type(words);
   screen.press("Return");
 }
+
+const title = () => screen.title(screen.windows("(^| )Conclave$")[0]);
 
 /** Programs of ours and of the web view's that were started from this place. */
 function running() {
@@ -165,6 +167,7 @@ const steps = {
     screen.press("ctrl+shift+p");
     await screen.still();
     picture("permission");
+    await until("the title bar to count it", () => /^\(1\) .+ – Conclave$/.test(title()));
     // From the heading: the arguments, edit, details, not now, its menu, allow more, allow once.
     screen.press(...Array(7).fill("Tab"));
     await until("the call to be on record as done", async () => {
@@ -298,7 +301,7 @@ const steps = {
     await seen("the small window", (now) => now.colours > 20);
     await screen.still();
     picture("could-not-start");
-    screen.focus(screen.windows("^Conclave$")[0]);
+    screen.focus(screen.windows("(^| )Conclave$")[0]);
     screen.press("Return");
     await until("the small window to close", () => window.ended);
     if (window.ended !== "exit 1" || !window.output.includes("cannot be made"))

@@ -2610,6 +2610,11 @@ export interface Want {
 
 /** Window is bound: the window itself, and what belongs to no other group. */
 export interface WindowCalls {
+  /**
+   * Attention tells the program what is open, which the title bar shows, and whether the window
+   * has the keyboard: a request that waits while it has not is shown as a notification.
+   */
+  Attention(open: string, focused: boolean): Promise<void>;
   /** Hello returns all that the first paint needs. */
   Hello(): Promise<Hello>;
   /**
