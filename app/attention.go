@@ -102,7 +102,7 @@ func (a *attention) follow(ctx context.Context) {
 		}
 	}()
 	titled := windowTitle("", 0) // as the window begins
-	told := map[string]bool{} // requests of which a notification was shown
+	told := map[string]bool{}    // requests of which a notification was shown
 	for {
 		waiting := a.requests()
 		a.mu.Lock()
