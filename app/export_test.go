@@ -2,7 +2,10 @@ package app
 
 import "context"
 
-// HearNotices has f called with what the page would be sent.
+// HearNotices has f called with what the page would be sent. There is no window: nothing
+// has a title.
 func (a *App) HearNotices(f func(data ...any)) {
+	a.Window.attention.retitle = func(context.Context, string) {}
+	a.Window.attention.notify = func(context.Context, string, string) error { return nil }
 	a.emit = func(_ context.Context, _ string, data ...any) { f(data...) }
 }
