@@ -89,7 +89,12 @@ func (a *Activity) view(row activity.Row) ActivityEntry {
 		MS: int64(e.MS), Digest: row.Hash, Sent: []string{}, Why: activity.Sentences(e, d), Undo: e.Undo,
 	}
 	if e.Kind != activity.Called {
-		out.Title = activity.Event(e)
+		out.Title, out.Plugin = transcript.OneLine(activity.Event(e)), e.Plugin
+		out.Why = out.Why[1:] // the title says the first
+		for i, line := range out.Why {
+			out.Why[i] = transcript.OneLine(line)
+		}
+		out.Undo = "" // the entry of the call has the way back
 		return out
 	}
 	words := a.chats.callWords(chat.CallRecord{ToolID: e.Tool, ToolName: e.Tool, Plugin: e.Plugin})

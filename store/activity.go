@@ -61,6 +61,40 @@ func (r recorded) write(tx *bbolt.Tx) error {
 	return appendActivity(tx, r.entry, r.detail)
 }
 
+// RecordTurning puts on record that the changes of a call were undone or redone. It is on the
+// disk when it returns.
+func (s *Store) RecordTurning(ctx context.Context, t activity.Turning) error {
+	const op = "store.record_undo"
+	return s.write(ctx, op, func(tx *bbolt.Tx) error {
+		var of *activity.Entry
+		erased := false
+		if n := entryOfCall(tx, t.Call); n != nil {
+			e, d, err := rowOf(tx.Bucket(bucketActivity).Get(n), tx.Bucket(bucketActivityDetails).Get(n)).Read()
+			if err == nil && e.Turn == t.Turn { // else it is of a chat that is not on record, with numbers of its own
+				of, erased = &e, d == nil
+			}
+		}
+		entry, detail, err := t.Entry(of, erased, s.mask)
+		if err != nil {
+			return err
+		}
+		return appendActivity(tx, entry, detail)
+	})
+}
+
+// entryOfCall returns the key of the entry of a call, nil where there is none.
+func entryOfCall(tx *bbolt.Tx, call uint64) []byte {
+	by := tx.Bucket(bucketActivityBy)
+	if by == nil || call == 0 {
+		return nil
+	}
+	keys := keysBelow(by, prefix("call\x00"+string(number(call))))
+	if len(keys) == 0 {
+		return nil
+	}
+	return number(lastNumber(keys[len(keys)-1]))
+}
+
 // activityHead returns the end of the chain as it was written last.
 func activityHead(tx *bbolt.Tx) activity.Head {
 	state := tx.Bucket(bucketActivityState)
@@ -139,7 +173,7 @@ func activityPlaces(e activity.Entry) [][]byte {
 			places = append(places, below(kind+"\x00"+id, e.N))
 		}
 	}
-	if e.Call != 0 {
+	if e.Call != 0 && e.Kind == activity.Called {
 		places = append(places, callPlace(e.Call, e.N))
 	}
 	return places
@@ -178,7 +212,7 @@ func eraseActivity(tx *bbolt.Tx, id chat.ConversationID, now time.Time) error {
 	if by == nil {
 		return nil
 	}
-	erased := 0
+	erased, calls := 0, 0
 	for _, key := range keysBelow(by, prefix("chat\x00"+string(id))) {
 		n := number(lastNumber(key))
 		if details.Get(n) == nil {
@@ -188,11 +222,14 @@ func eraseActivity(tx *bbolt.Tx, id chat.ConversationID, now time.Time) error {
 			return err
 		}
 		erased++
+		if kindOf(tx.Bucket(bucketActivity).Get(n)) == activity.Called {
+			calls++
+		}
 	}
 	if erased == 0 {
 		return nil
 	}
-	return appendActivity(tx, activity.Entry{Time: now, Kind: activity.Erased, Chat: id, Entries: erased}, nil)
+	return appendActivity(tx, activity.Entry{Time: now, Kind: activity.Erased, Chat: id, Entries: calls}, nil)
 }
 
 // checkActivityEnd compares the end of the chain with what was written last. Where they
@@ -248,12 +285,9 @@ func (s *Store) ActivityOf(ctx context.Context, call uint64) (activity.Row, erro
 	const op = "store.activity_of"
 	var row activity.Row
 	err := s.viewActivity(ctx, op, func(tx *bbolt.Tx, entries, details *bbolt.Bucket) error {
-		keys := keysBelow(tx.Bucket(bucketActivityBy), prefix("call\x00"+string(number(call))))
-		if len(keys) == 0 {
-			return nil
+		if n := entryOfCall(tx, call); n != nil {
+			row = rowOf(entries.Get(n), details.Get(n))
 		}
-		n := number(lastNumber(keys[len(keys)-1]))
-		row = rowOf(entries.Get(n), details.Get(n))
 		return nil
 	})
 	if err == nil && row.Entry == nil {
@@ -307,6 +341,12 @@ func rowOf(written, detail []byte) activity.Row {
 		return activity.Row{}
 	}
 	return activity.Row{Hash: activity.Hash(written), Entry: bytes.Clone(written), Detail: bytes.Clone(detail)}
+}
+
+func kindOf(written []byte) activity.Kind {
+	var e activity.Entry
+	_ = json.Unmarshal(written, &e) // no kind where it cannot be read
+	return e.Kind
 }
 
 func ofPlugin(written []byte, plugin string) bool {

@@ -389,3 +389,57 @@ func BenchmarkRecord(b *testing.B) {
 	}
 	b.ReportMetric(float64(testkit.Percentile(took, 50).Nanoseconds())/1e3, "µs-call-p50")
 }
+
+func TestUndoingACallIsOnRecordAndItsFilesGoWithTheChat(t *testing.T) {
+	dir := chained(t, 2)
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	rows, err := s.Activity(t.Context(), activity.Filter{})
+	must(t, err)
+	first, _, err := rows[1].Read()
+	must(t, err)
+	undone := activity.Turning{
+		Kind: activity.Undone, Time: time.Now(), Undo: "1-x", Call: 1, Turn: "turn", Changed: 1,
+		Changes: []chat.FileChange{{Path: "/notes/a", What: "changed"}},
+	}
+	other := undone
+	other.Turn = "of a temporary chat, whose call has the same number"
+	must(t, s.RecordTurning(t.Context(), undone))
+	must(t, s.RecordTurning(t.Context(), other))
+
+	rows, err = s.Activity(t.Context(), activity.Filter{Chat: first.Chat, Plugin: "notes", Limit: 1})
+	must(t, err)
+	e, d, err := rows[0].Read()
+	must(t, err)
+	equal(t, "the entry", fmt.Sprintf("%d %s %s %d %s", e.N, e.Kind, e.Caller, e.Call, e.Tool),
+		"3 undo person 1 notes:write_note")
+	equal(t, "its file", d.Changes[0].Path, "/notes/a")
+	rows, err = s.Activity(t.Context(), activity.Filter{Limit: 1})
+	must(t, err)
+	equal(t, "the other tells nothing", string(rows[0].Detail), "")
+	e, _, err = rows[0].Read()
+	must(t, err)
+	equal(t, "nor of which call", fmt.Sprintf("%s %d %q %q", e.Kind, e.Call, e.Tool, e.Chat), `undo 0 "" ""`)
+
+	row, err := s.ActivityOf(t.Context(), 1)
+	must(t, err)
+	e, _, err = row.Read()
+	must(t, err)
+	equal(t, "a call is found as it was made", fmt.Sprintf("%d %s", e.N, e.Kind), "1 call")
+	equal(t, "verified", verifiedNow(t, s).OK, true)
+
+	token, err := s.DeleteConversation(t.Context(), first.Chat)
+	must(t, err)
+	must(t, s.Purge(t.Context(), token))
+	rows, err = s.Activity(t.Context(), activity.Filter{Chat: first.Chat, Limit: 1})
+	must(t, err)
+	e, _, err = rows[0].Read()
+	must(t, err)
+	equal(t, "erased", fmt.Sprintf("%s %d", e.Kind, e.Entries), "erased 2")
+	must(t, s.RecordTurning(t.Context(), undone))
+	rows, err = s.Activity(t.Context(), activity.Filter{})
+	must(t, err)
+	for _, row := range rows {
+		equal(t, "what is left of the chat's calls", string(row.Detail), "")
+	}
+	equal(t, "verified", verifiedNow(t, s).OK, true)
+}

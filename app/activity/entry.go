@@ -1,6 +1,6 @@
 // Package activity holds the words of the record of activity: one entry for each call of a
-// tool, in an order that cannot be changed unnoticed. Each entry holds the digest of the one
-// before it, so whoever changes, removes, moves or adds one breaks the chain, and [Verifier]
+// tool, and for each time that a person undoes what one did or redoes it, in an order that
+// cannot be changed unnoticed. Each entry holds the digest of the one before it, so whoever changes, removes, moves or adds one breaks the chain, and [Verifier]
 // names the link.
 //
 // What a person may have deleted with a chat is not in the entry but in its [Detail], of
@@ -31,6 +31,8 @@ type Kind string
 // The kinds of entries.
 const (
 	Called Kind = "call"   // a call of a tool ended
+	Undone Kind = "undo"   // files were put back as they were before a call
+	Redone Kind = "redo"   // that was taken back
 	Erased Kind = "erased" // a chat was deleted for good, and with it the details of its calls
 	Cut    Kind = "cut"    // the oldest entries were removed, because there were too many
 	Broken Kind = "broken" // Conclave opened the record and found another end than it had written
@@ -44,7 +46,7 @@ type Entry struct {
 	Kind   Kind      `json:"kind"`             // what follows depends on it
 	Detail string    `json:"detail,omitempty"` // digest of the Detail
 
-	// of a call
+	// of a call, or of one whose changes were undone or redone
 	Call       uint64              `json:"call,omitempty"` // its number in conclave logs
 	Chat       chat.ConversationID `json:"chat,omitempty"` // Erased too
 	Turn       string              `json:"turn,omitempty"`
@@ -63,6 +65,7 @@ type Entry struct {
 	Sent       []chat.Sending      `json:"sent,omitempty"`
 	Undo       string              `json:"undo,omitempty"`    // names the old versions of files it changed
 	Changed    int                 `json:"changed,omitempty"` // how many of the person's files it changed
+	Left       int                 `json:"left,omitempty"`    // Undone, Redone: how many were left as they are
 
 	Entries int    `json:"entries,omitempty"` // Erased, Cut: how many
 	To      uint64 `json:"to,omitempty"`      // Cut: the newest that was removed
@@ -167,10 +170,7 @@ func Of(r chat.CallRecord, mask func(string) string) (Entry, []byte, error) {
 	}
 	d.Why = words(r.DecidedBy, mask)
 	d.Unkept = words(r.Unkept, mask)
-	for _, change := range r.Changes {
-		change.Path = mask(change.Path)
-		d.Changes = append(d.Changes, change)
-	}
+	d.Changes = masking(r.Changes, mask)
 	for _, s := range r.Path {
 		if s.Effect != "" { // else the words are Conclave's own
 			s.Why = words(s.Why, mask)

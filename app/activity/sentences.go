@@ -7,10 +7,10 @@ import (
 )
 
 // Sentences tells why a call was allowed or refused, as it was decided when it was made: each
-// step that was looked at, and who answered.
+// step that was looked at, and who answered. Of what was undone or redone they name the files.
 func Sentences(e Entry, d *Detail) []string {
 	if e.Kind != Called {
-		return []string{Event(e)}
+		return append([]string{Event(e)}, files(e, d)...)
 	}
 	var out []string
 	if d == nil {
@@ -83,6 +83,8 @@ func took(ms float64) string {
 // Event says what an entry tells of that is not a call.
 func Event(e Entry) string {
 	switch e.Kind {
+	case Undone, Redone:
+		return turned(e)
 	case Erased:
 		return fmt.Sprintf("A chat was deleted for good, and with it the arguments and decisions of %d calls.", e.Entries)
 	case Cut:

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -112,7 +113,7 @@ func (c *command) listActivity(ctx context.Context, app *App, f activity.Filter)
 		}
 		n, at := strconv.FormatUint(e.N, 10), e.Time.Local().Format("2006-01-02 15:04:05")
 		if e.Kind != activity.Called {
-			table.add(n, at, "Conclave", "", "", "", "", activity.Event(e))
+			table.add(n, at, cmp.Or(e.Caller, "Conclave"), "", "", "", "", oneLine(activity.Event(e)))
 			continue
 		}
 		table.add(n, at, e.Caller, strconv.FormatUint(e.Call, 10), oneLine(e.Tool), decisionOf(e), outcomeOf(e), sentOf(e))

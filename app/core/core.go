@@ -75,6 +75,7 @@ type Core struct {
 	Services      *service.Services // what plugins may ask for
 	HTTP          *HTTPTools        // where programs register tools
 	Undo          *undo.Keeper      // keeps what calls change as it was
+	keepers       keepers
 	Log           *slog.Logger
 	Trouble       error // what was wrong and was coped with
 
@@ -176,7 +177,7 @@ func (c *Core) build(ctx context.Context) error {
 	c.dialects = dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement())
 	c.events = newPluginEvents(c)
 	points := c.points()
-	c.Undo = undo.Open(undo.Options{Dir: filepath.Join(c.o.Data, "undo"), Log: c.Log})
+	c.Undo = undo.Open(undo.Options{Dir: filepath.Join(c.o.Data, "undo"), Log: c.Log, Record: c.recordTurning})
 	c.Calls = call.New(call.Options{
 		Gate: c.Gate, Log: c.Store, Points: points, Slog: c.Log, Sent: network{c}.sent, Keep: c.keep,
 	})
@@ -193,7 +194,7 @@ func (c *Core) build(ctx context.Context) error {
 	c.Host = host.New(host.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate,
 		Store: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(),
-		Environments: environments, Network: network{c},
+		Environments: environments, Network: network{c}, Opening: c.opening,
 		Dialects: c.dialects,
 	})
 	c.Library = library.New(library.Options{

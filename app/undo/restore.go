@@ -18,6 +18,7 @@ import (
 // Outcome says what putting files back did.
 type Outcome struct {
 	Set  Set
+	Back bool     // as before the call, else as after it
 	Done []string // paths that are as they were
 	Left []Left   // what was left as it is
 }
@@ -35,7 +36,7 @@ func (k *Keeper) Undo(ctx context.Context, id string) (Outcome, error) { return 
 // Redo takes an Undo back.
 func (k *Keeper) Redo(ctx context.Context, id string) (Outcome, error) { return k.turn(ctx, id, false) }
 
-func (k *Keeper) turn(ctx context.Context, id string, back bool) (Outcome, error) {
+func (k *Keeper) turn(ctx context.Context, id string, back bool) (out Outcome, err error) {
 	if err := k.enter(ctx); err != nil {
 		return Outcome{}, err
 	}
@@ -54,10 +55,15 @@ func (k *Keeper) turn(ctx context.Context, id string, back bool) (Outcome, error
 	if err := k.saveSet(set); err != nil {
 		return Outcome{}, cannotWrite(k.o.Dir, err)
 	}
-	out := Outcome{}
+	out = Outcome{Set: set, Back: back}
+	defer func() { // where it failed half way too
+		if failed := k.record(ctx, out); err == nil {
+			err = failed
+		}
+	}()
 	for _, path := range foldersOf(set) {
 		if err := k.turnFolder(path, set, back, &out); err != nil {
-			return Outcome{}, err
+			return out, err
 		}
 	}
 	if len(out.Done) == 0 {
@@ -75,6 +81,18 @@ func (k *Keeper) turn(ctx context.Context, id string, back bool) (Outcome, error
 		return out, cannotWrite(k.o.Dir, err)
 	}
 	return out, nil
+}
+
+// record puts on record what was put back. It is done already, so an end of ctx is none of this.
+func (k *Keeper) record(ctx context.Context, out Outcome) error {
+	if len(out.Done) == 0 || k.o.Record == nil {
+		return nil
+	}
+	if err := k.o.Record(context.WithoutCancel(ctx), out); err != nil {
+		return fault.Wrap(fault.Unavailable, "undo", out.Sentence()+" But that could not be put on record.",
+			"Check the disk with "+k.o.Dir+".", err)
+	}
+	return nil
 }
 
 func cannotWrite(dir string, err error) error {
@@ -213,7 +231,7 @@ func (o Outcome) Sentence() string {
 	if len(o.Done) == 1 {
 		is = " is"
 	}
-	if o.Set.Undone.IsZero() {
+	if !o.Back {
 		when = "after"
 	}
 	done := limit.Counted(len(o.Done), "file") + is + " as " + when + " the call."
@@ -222,6 +240,24 @@ func (o Outcome) Sentence() string {
 	}
 	return done + " Left as it is: " + leftSentence(o.Left) + "."
 }
+
+// Changes says what became of the files that were put back.
+func (o Outcome) Changes() []Change {
+	var all []Change
+	for _, c := range o.Set.Changes {
+		if !slices.Contains(o.Done, c.Path()) {
+			continue
+		}
+		if o.Back {
+			c.Before, c.After = c.After, c.Before
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// Why says why files were left as they are; empty where none was.
+func (o Outcome) Why() string { return leftSentence(o.Left) }
 
 // maxLeft is how many files a sentence names.
 const maxLeft = 5

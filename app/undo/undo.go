@@ -28,6 +28,7 @@ import (
 
 	"conclave/app/fault"
 	"conclave/app/limit"
+	"conclave/app/plugin/safefs"
 )
 
 // Kept is how long old versions are kept.
@@ -38,6 +39,8 @@ type Options struct {
 	Dir string           // absolute; made when something is kept for the first time
 	Now func() time.Time // nil is time.Now
 	Log *slog.Logger     // nil discards
+	// Record puts on record what Undo or Redo did, whenever it put a file back; nil has no record.
+	Record func(context.Context, Outcome) error
 }
 
 // Keeper keeps old versions. Use Open. It is safe for concurrent use.
@@ -177,6 +180,7 @@ type Watch struct {
 	call    Call
 	folders []*folder
 	shared  bool
+	ended   bool
 	trouble error // why something could not be kept
 }
 
@@ -190,22 +194,41 @@ func (k *Keeper) Begin(ctx context.Context, c Call, folders []string) (*Watch, e
 	k.pruneSometimes()
 	w := &Watch{k: k, call: c}
 	for _, path := range folders {
-		f := k.folder(path)
-		err := k.look(f) // what changed until now is not this call's
-		if err == nil {
-			w.folders = append(w.folders, f)
-			f.watches = append(f.watches, w)
-			f.Open, f.Used, f.Calls = true, k.o.Now(), append(f.Calls, c)
-			for _, one := range f.watches {
-				one.shared = one.shared || len(f.watches) > 1
-			}
-			err = k.saveUse(f)
-		}
-		if err != nil {
-			w.trouble = errors.Join(w.trouble, fmt.Errorf("%s: %w", path, err))
-		}
+		w.add(path)
 	}
 	return w, nil
+}
+
+// Add keeps one more folder as it is, before the call changes anything there. Nothing is done
+// for one that is in a folder the call is watched in already. The error is ctx's.
+func (w *Watch) Add(ctx context.Context, path string) error {
+	if err := w.k.enter(ctx); err != nil {
+		return err
+	}
+	defer w.k.leave()
+	inside := func(f *folder) bool { return safefs.Inside(f.path, path) }
+	if !w.ended && !slices.ContainsFunc(w.folders, inside) {
+		w.add(path)
+	}
+	return nil
+}
+
+func (w *Watch) add(path string) {
+	k := w.k
+	f := k.folder(path)
+	err := k.look(f) // what changed until now is not this call's
+	if err == nil {
+		w.folders = append(w.folders, f)
+		f.watches = append(f.watches, w)
+		f.Open, f.Used, f.Calls = true, k.o.Now(), append(f.Calls, w.call)
+		for _, one := range f.watches {
+			one.shared = one.shared || len(f.watches) > 1
+		}
+		err = k.saveUse(f)
+	}
+	if err != nil {
+		w.trouble = errors.Join(w.trouble, fmt.Errorf("%s: %w", path, err))
+	}
 }
 
 // End looks at the folders again and returns what changed since Begin. The set has no changes
@@ -214,8 +237,13 @@ func (w *Watch) End() (Set, error) {
 	k := w.k
 	k.line <- struct{}{}
 	defer k.leave()
+	w.ended = true
+	looked := map[*folder]error{} // all of them, before the call is no longer known to use the first
 	for _, f := range w.folders {
-		err := k.look(f)
+		looked[f] = k.look(f)
+	}
+	for _, f := range w.folders {
+		err := looked[f]
 		f.watches = slices.DeleteFunc(f.watches, func(one *Watch) bool { return one == w })
 		if err == nil { // else the next look has it
 			f.Calls = slices.DeleteFunc(f.Calls, func(c Call) bool { return c == w.call })
@@ -273,6 +301,9 @@ func (k *Keeper) add(f *folder, c Call, changes []Change) error {
 	}
 	set.Interrupted = set.Interrupted || c != (Call{}) && len(f.watches) == 0
 	for _, change := range changes {
+		if k.within(f, c, change.Path()) {
+			continue
+		}
 		at := slices.IndexFunc(set.Changes, func(o Change) bool { return o.Folder == change.Folder && o.Name == change.Name })
 		if at < 0 {
 			set.Changes = append(set.Changes, change)
@@ -292,6 +323,18 @@ func (k *Keeper) add(f *folder, c Call, changes []Change) error {
 	return k.saveSet(set)
 }
 
+// within reports whether a path lies in a folder inside of f that the same call uses, which
+// has it: that folder was looked at before the call could change anything there, f maybe later.
+func (k *Keeper) within(f *folder, c Call, path string) bool {
+	for _, inner := range k.folders {
+		if inner != f && slices.Contains(inner.Calls, c) && safefs.Inside(f.path, inner.path) &&
+			safefs.Inside(inner.path, path) {
+			return true
+		}
+	}
+	return false
+}
+
 // recover accounts for what a program left that ended while calls ran: their changes are
 // theirs, and what is of no use any more goes.
 func (k *Keeper) recover() {
@@ -299,14 +342,15 @@ func (k *Keeper) recover() {
 		return
 	}
 	k.ready = true
-	for _, f := range k.everyFolder() {
-		if len(f.Calls) == 0 {
-			continue
-		}
-		if err := k.look(f); err != nil {
+	all := slices.DeleteFunc(k.everyFolder(), func(f *folder) bool { return len(f.Calls) == 0 })
+	all = slices.DeleteFunc(all, func(f *folder) bool { // once all are known to be used, and before one is not
+		err := k.look(f)
+		if err != nil {
 			k.o.Log.Warn("a folder cannot be looked at for what an interrupted call changed", "err", err)
-			continue
 		}
+		return err != nil
+	})
+	for _, f := range all {
 		f.Calls = nil
 		if err := k.saveUse(f); err != nil {
 			k.o.Log.Warn("what an interrupted call changed cannot be kept", "err", err)

@@ -501,3 +501,84 @@ func untilKilled(t *testing.T, folder string) {
 		fmt.Println("step")
 	}
 }
+
+func TestAFolderThatIsOpenedDuringACallIsKeptFromThen(t *testing.T) {
+	w := newWorld(t)
+	w.put("in/file", "one")
+	w.put("in/other", "mine")
+	w.put("beside", "same")
+	in := filepath.Join(w.folder, "in")
+	watch, err := w.k.Begin(t.Context(), Call{ID: 1, Plugin: "notes"}, nil)
+	must(t, err)
+	w.put("in/other", "mine, from before it was opened")
+	must(t, watch.Add(t.Context(), in))
+	w.put("in/file", "two")
+	must(t, watch.Add(t.Context(), filepath.Join(in, "deeper"))) // has it already
+	must(t, watch.Add(t.Context(), w.folder))                    // what is in in was looked at before
+	w.put("in/file", "three")
+	w.put("beside", "changed")
+	set := w.end(watch)
+	check(t, "changes", said(set), "changed beside, changed file")
+	check(t, "sentence", w.undo("1").Sentence(), "2 files are as before the call.")
+	for name, want := range map[string]string{
+		"in/file": "one", "in/other": "mine, from before it was opened", "beside": "same",
+	} {
+		check(t, name, w.text(name), want)
+	}
+
+	must(t, watch.Add(t.Context(), t.TempDir())) // late: the call has ended
+	check(t, "a folder that is added late", len(watch.folders), 2)
+}
+
+func TestAKillLeavesNestedFoldersOfACallTheirOwnChanges(t *testing.T) {
+	w := newWorld(t)
+	w.put("in/file", "one")
+	watch, err := w.k.Begin(t.Context(), Call{ID: 1, Plugin: "notes"}, []string{filepath.Join(w.folder, "in")})
+	must(t, err)
+	w.put("in/file", "two")
+	must(t, watch.Add(t.Context(), w.folder))
+	w.put("beside", "new")
+	w.reopen(w.k.o.Dir) // as after a kill: nothing ended
+	set, err := w.k.Of(t.Context(), "1")
+	must(t, err)
+	check(t, "changes", said(set), "created beside, changed file")
+	w.undo("1")
+	check(t, "the file", w.text("in/file"), "one")
+}
+
+func TestWhatIsUndoneGoesOnRecordAlsoInPart(t *testing.T) {
+	w := newWorld(t)
+	var record []string
+	broken := false
+	w.k.o.Record = func(ctx context.Context, o Outcome) error {
+		if broken {
+			return errors.New("no space")
+		}
+		line := fmt.Sprint(o.Back, o.Set.Call.ID, len(o.Left))
+		for _, c := range o.Changes() {
+			line += " " + c.What() + " " + c.Name
+		}
+		record = append(record, line)
+		return ctx.Err()
+	}
+	w.put("a", "1")
+	w.put("gone", "1")
+	w.call(func() {
+		w.put("a", "2")
+		w.put("new", "2")
+		must(t, os.Remove(filepath.Join(w.folder, "gone")))
+	})
+	w.put("a", "mine")
+	w.undo("1")
+	_, err := w.k.Redo(t.Context(), "1")
+	must(t, err)
+	check(t, "record", strings.Join(record, "\n"),
+		"true 1 1 created gone deleted new\nfalse 1 1 deleted gone created new")
+
+	broken = true
+	out, err := w.k.Undo(t.Context(), "1")
+	if fault.KindOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "could not be put on record") {
+		t.Errorf("no record: %v", err)
+	}
+	check(t, "what was done all the same", len(out.Done), 2)
+}

@@ -67,6 +67,9 @@ type Options struct {
 	// Network is the way out of processes that may use the network; optional: without
 	// it, they connect nowhere.
 	Network Network
+	// Opening is called before a file is opened that Conclave opens for a plugin to write, with
+	// the folder or file that this was allowed for; optional.
+	Opening func(ctx context.Context, plugin, path string)
 	// Environments finds and installs packages; optional: without it, a package
 	// that is missing is a failure like others.
 	Environments Environments

@@ -18,6 +18,9 @@ func (r *runner) openFile(ctx context.Context, path string, write bool) sandbox.
 	case at == "":
 		return sandbox.NotAsked
 	case d.Effect == permit.Allow:
+		if write && r.h.o.Opening != nil {
+			r.h.o.Opening(ctx, r.e.id, at)
+		}
 		return sandbox.Opened
 	}
 	r.e.refused([]plugin.Refusal{{Permission: permit.Filesystem, Path: at, Write: write}})

@@ -94,6 +94,8 @@ export interface ActivityEntry {
 /** ActivityKind says what an entry tells of. */
 export type ActivityKind =
   | "call" // a call of a tool ended
+  | "undo" // files were put back as they were before a call
+  | "redo" // that was taken back
   | "erased" // a chat was deleted for good, and with it the details of its calls
   | "cut" // the oldest entries were removed, because there were too many
   | "broken"; // Conclave opened the record and found another end than it had written
