@@ -185,7 +185,7 @@ var layers = map[string][]string{
 	// Main: what builds the rest. The core knows everything but the window, the
 	// index (whose start costs) and the engine (which only a worker may run).
 	"app/core": {
-		"app/undo", "app/plugin/safefs",
+		"app/undo", "app/activity", "app/plugin/safefs",
 		"app/fault", "app/bus", "app/version", "app/chat", "app/cost", "app/call", "app/conversation", "app/hook",
 		"app/council", "app/deliberation",
 		"app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli",

@@ -1,7 +1,7 @@
 // Package activity holds the words of the record of activity: one entry for each call of a
 // tool, and for each time that a person undoes what one did or redoes it, in an order that
-// cannot be changed unnoticed. Each entry holds the digest of the one before it, so whoever changes, removes, moves or adds one breaks the chain, and [Verifier]
-// names the link.
+// cannot be changed unnoticed. Each entry holds the digest of the one before it, so whoever
+// changes, removes, moves or adds one breaks the chain, and [Verifier] names the link.
 //
 // What a person may have deleted with a chat is not in the entry but in its [Detail], of
 // which the entry holds a salted digest: details can be erased and the chain holds.
