@@ -61,7 +61,7 @@ func New(core Core, log *slog.Logger) *App {
 	}
 	a.Activity = &Activity{lifecycle: l, core: core, chats: a.Chats}
 	a.Window = &Window{lifecycle: l, core: core, log: log, undo: undo, pictures: newPictures()}
-	a.Window.attention = newAttention(core, log)
+	a.Window.attention = newAttention(core, log, a.Permissions.words)
 	return a
 }
 

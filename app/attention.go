@@ -29,6 +29,7 @@ const (
 type attention struct {
 	bus      *bus.Bus
 	requests func() []permit.Request
+	words    func(permit.Request) string // what is asked, as its card is headed
 	retitle  func(ctx context.Context, title string)
 	notify   func(ctx context.Context, title, body string) error
 	log      *slog.Logger
@@ -40,9 +41,9 @@ type attention struct {
 	away  time.Time // since when another window has the keyboard; zero when this one has it
 }
 
-func newAttention(core Core, log *slog.Logger) *attention {
+func newAttention(core Core, log *slog.Logger, words func(permit.Request) string) *attention {
 	return &attention{
-		bus: core.Bus, requests: core.Gate.Requests, log: log, changed: make(chan struct{}, 1),
+		bus: core.Bus, requests: core.Gate.Requests, words: words, log: log, changed: make(chan struct{}, 1),
 		retitle: runtime.WindowSetTitle, notify: notification(),
 	}
 }
@@ -156,7 +157,7 @@ func (a *attention) tell(ctx context.Context, waiting []permit.Request) map[stri
 	for _, q := range waiting {
 		told[q.ID] = true
 	}
-	body := waiting[len(waiting)-1].Title
+	body := a.words(waiting[len(waiting)-1])
 	if n := len(waiting); n > 1 {
 		body = fmt.Sprintf("%d requests wait. The newest: %s", n, body)
 	}

@@ -37,6 +37,7 @@ func look(t *testing.T) *screen {
 			defer s.mu.Unlock()
 			return slices.Clone(s.waiting)
 		},
+		words: func(q permit.Request) string { return q.Title },
 		retitle: func(_ context.Context, title string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()

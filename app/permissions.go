@@ -31,17 +31,25 @@ func (p *Permissions) Requests() (PermissionRequestList, error) {
 		out.Unattended = &UnattendedView{Until: stamp(u.Until), Calls: u.Calls, Spend: u.Spend}
 	}
 	for _, q := range p.core.Gate.Requests() {
-		var seq uint64
-		var call, model string
-		if q.Conversation != "" {
-			seq, call, model = p.chats.place(q)
-		}
-		v := requestView(q, model)
-		v.Seq, v.Call = seq, call
-		out.Requests = append(out.Requests, v)
+		out.Requests = append(out.Requests, p.view(q))
 	}
 	return out, nil
 }
+
+// view is a request as the page shows it, with its place in its chat.
+func (p *Permissions) view(q permit.Request) PermissionRequestView {
+	var seq uint64
+	var call, model string
+	if q.Conversation != "" {
+		seq, call, model = p.chats.place(q)
+	}
+	v := requestView(q, model)
+	v.Seq, v.Call = seq, call
+	return v
+}
+
+// words returns what a request asks, as its card is headed.
+func (p *Permissions) words(q permit.Request) string { return p.view(q).Title }
 
 // requestView is a request as the page shows it; model is what the asking model is called.
 func requestView(q permit.Request, model string) PermissionRequestView {
