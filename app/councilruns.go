@@ -233,10 +233,15 @@ func diffOf(before, after string) []DiffLine {
 		}
 		return lines
 	}
-	for _, l := range textdiff.Lines(before, after) {
-		lines = append(lines, DiffLine{Kind: l.Kind, Text: l.Text})
+	return diffLines(textdiff.Lines(before, after))
+}
+
+func diffLines(lines []textdiff.Line) []DiffLine {
+	views := make([]DiffLine, len(lines))
+	for i, l := range lines {
+		views[i] = DiffLine{Kind: l.Kind, Text: l.Text}
 	}
-	return lines
+	return views
 }
 
 // Act has something happen to a run that is live: to a member, to tasks of their ids, or to

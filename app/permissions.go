@@ -64,6 +64,9 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 	if was := q.Original; was != nil {
 		v.Original = &OriginalView{was.Tool, tool.Comparable(was.Arguments), tool.Comparable(q.Arguments)}
 	}
+	if p := q.Preview; p != nil {
+		v.Preview = &PreviewView{Words: p.Words, Lines: diffLines(p.Lines), Left: p.Left}
+	}
 	for _, m := range q.Matches {
 		v.Only = append(v.Only, m.Sentence())
 	}

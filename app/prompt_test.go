@@ -12,6 +12,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/cli"
 	"conclave/app/permit"
+	"conclave/app/textdiff"
 	"conclave/app/tool"
 )
 
@@ -83,6 +84,12 @@ func TestTheTerminalAsksWithAllFactsOfTheWindow(t *testing.T) {
 			c.Because = []string{"hooks changed it"}
 			c.Original = &permit.Original{Tool: "read_note", Arguments: json.RawMessage(`{"path":"/tmp/other"}`)}
 		}),
+		"what it would do": with(func(c *permit.Call) {
+			c.Preview = func(context.Context) *permit.Preview {
+				return permit.NewPreview("What would change in a.md:", append(textdiff.Lines("one\n", "two\u202e\n"),
+					slices.Repeat([]textdiff.Line{{Kind: textdiff.Same, Text: "more"}}, 100)...))
+			}
+		}),
 		"without arguments": with(func(c *permit.Call) { c.Arguments = nil }),
 	} {
 		var q permit.Request
@@ -133,6 +140,12 @@ func same(t *testing.T, name string, q permit.Request) {
 	}
 	if expires, err := time.Parse(time.RFC3339, v.Expires); err == nil {
 		facts = append(facts, "by "+expires.Local().Format("15:04")+".")
+	}
+	if p := v.Preview; p != nil {
+		facts = append(facts, p.Words, fmt.Sprintf("and %d lines more", p.Left), "- one", `+ two\u{202e}`)
+		for _, l := range p.Lines {
+			facts = append(facts, l.Text)
+		}
 	}
 	if was := v.Original; was != nil {
 		facts = append(facts, was.Tool, "- ", "+ ", "/tmp/other")

@@ -372,7 +372,9 @@ type PermissionRequestView struct {
 	Capabilities []string    `json:"capabilities"`
 	Arguments    string      `json:"arguments"` // indented JSON; "" when the call has none
 	// What hooks made the call of: what its caller asked for. null where they left it alone.
-	Original     *OriginalView  `json:"original"`
+	Original *OriginalView `json:"original"`
+	// What it would change or send, as far as that is known before. null where nothing is.
+	Preview      *PreviewView   `json:"preview"`
 	Reach        string         `json:"reach"`
 	Care         string         `json:"care"` // what could be taken back, and what cannot be shown before; or ""
 	Reason       string         `json:"reason"`
@@ -399,6 +401,13 @@ type OriginalView struct {
 	Tool   string `json:"tool"`   // its name, where hooks chose another tool; else ""
 	Before string `json:"before"` // its arguments as indented JSON, in a form to compare
 	After  string `json:"after"`  // those that the call has now, in the same form
+}
+
+// PreviewView says what a call would change or send.
+type PreviewView struct {
+	Words string     `json:"words"` // what the lines are, or all that is known
+	Lines []DiffLine `json:"lines"`
+	Left  int        `json:"left"` // how many lines are not among them
 }
 
 // AnswerView is a person's answer to a request.

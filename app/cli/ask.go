@@ -245,6 +245,7 @@ func Question(p permit.Request) string {
 	if len(p.Arguments) > 0 && string(p.Arguments) != "null" {
 		line("with", indentJSON(p.Arguments, 11))
 	}
+	b.WriteString(preview(p.Preview))
 	for _, change := range p.Changes {
 		if change.Diff != "" {
 			line("changed", change.Field+"\n"+strings.TrimSuffix(indented(change.Diff), "\n"))
@@ -341,13 +342,32 @@ func rewritten(p permit.Request) string {
 	if len(lines) > 0 {
 		b.WriteString("  changed  - is what was asked for, + is what hooks made of it\n")
 	}
+	writeLines(&b, textdiff.Near(lines, shownWidth))
+	return b.String()
+}
+
+// preview shows, for the question about a call, what it would change or send.
+func preview(p *permit.Preview) string {
+	if p == nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "  %-8s %s\n", "preview", oneLine(p.Words))
+	writeLines(&b, p.Lines)
+	if p.Left > 0 {
+		fmt.Fprintf(&b, "           and %d lines more\n", p.Left)
+	}
+	return b.String()
+}
+
+// writeLines writes lines of a comparison as a question has them.
+func writeLines(b *strings.Builder, lines []textdiff.Line) {
 	signs := map[textdiff.Kind]string{textdiff.Removed: "- ", textdiff.Added: "+ ", textdiff.Same: "  "}
-	for _, l := range textdiff.Near(lines, shownWidth) {
+	for _, l := range lines {
 		if l.Kind == textdiff.Gap {
 			b.WriteString("           …\n")
 			continue
 		}
 		b.WriteString("           " + signs[l.Kind] + tool.ShowLine(l.Text) + "\n")
 	}
-	return b.String()
 }

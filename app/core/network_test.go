@@ -97,6 +97,9 @@ spindle.on("TOOL_INVOCATION", async ({ args }) =>
 		if len(asked) != 1 || asked[0].Title != "Ext wants to connect to "+other.host ||
 			!strings.Contains(asked[0].Reason, "the rule that allowed the call is about "+named.host+" alone") {
 			t.Errorf("%s, asked %+v", how, asked)
+		} else if p := asked[0].Preview; p == nil || p.Words != "What waits to be sent:" || len(p.Lines) < 3 ||
+			p.Lines[0].Text != "POST /" || !strings.HasPrefix(p.Lines[len(p.Lines)-1].Text, "xxxxx") {
+			t.Errorf("%s, it shows %+v", how, p)
 		}
 		if record.Status != chat.CallRaised || other.hits.Load() != 0 {
 			t.Errorf("%s, it came to %s %s, and the other host was asked %d times", how, record.Status, record.Error,

@@ -52,7 +52,7 @@ func (d *direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	to.Direct, to.Call = true, d.call
+	to.Direct, to.Call, to.Request = true, d.call, fetch.Shown(r)
 	select {
 	case s.open <- struct{}{}:
 	case <-r.Context().Done():

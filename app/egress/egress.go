@@ -39,6 +39,9 @@ type Target struct {
 	// Call is the call that it says it is for.
 	Direct bool
 	Call   string
+	// Request waits to be sent. It is as a person may see it: with placeholders where secrets
+	// are put in. Its body can be read by GetBody alone. nil for what is encrypted.
+	Request *http.Request
 }
 
 // Verdict says whether a plugin may connect to a target.
@@ -299,6 +302,9 @@ func (s *Pass) handle(w http.ResponseWriter, r *http.Request, end context.Cancel
 	if err != nil {
 		http.Error(w, err.Error()+".", http.StatusBadRequest)
 		return
+	}
+	if r.Method != http.MethodConnect {
+		to.Request = r
 	}
 	began := time.Now()
 	verdict := s.proxy.o.Ask(r.Context(), s.plugin, to)

@@ -255,6 +255,7 @@ func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) (d Decis
 	p := g.describeLocked(c, sentence, step, r)
 	if call.Asker != nil {
 		g.mu.Unlock()
+		p.Preview = g.preview(ctx, &call, &p)
 		return g.askTerminal(ctx, call, step, p)
 	}
 	if g.windows == 0 || g.closed {

@@ -148,6 +148,9 @@ type Call struct {
 	// Waiting, when not nil, is called once, before the gate waits for a person,
 	// with the ID of what they are shown.
 	OnWait func(id string)
+	// Preview, when not nil, returns what a person who is asked is shown of what would be
+	// sent. nil means: what the arguments say of a file.
+	Preview func(context.Context) *Preview
 }
 
 // Asker shows one request to a person and returns their answer. It blocks; an error,
@@ -197,7 +200,10 @@ type Request struct {
 	Original     *Original       `json:"original,omitempty"` // what the caller asked for, where hooks changed it
 	Reach        string          `json:"reach"`              // "Can touch: its own storage folder."
 	// Care says what of a call could be taken back, and what of it cannot be shown before.
-	Care         string              `json:"care,omitempty"`
+	Care string `json:"care,omitempty"`
+	// Preview says what would change or be sent, as far as that is known; nil where nothing is.
+	// No store has it: it holds what is in files.
+	Preview      *Preview            `json:"-"`
 	Reason       string              `json:"reason"`  // "Asked because: first time this tool runs in this chat."
 	History      string              `json:"history"` // "Allowed 4 times, last on Tuesday."
 	Conversation chat.ConversationID `json:"conversation,omitempty"`

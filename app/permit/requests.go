@@ -14,7 +14,7 @@ import (
 
 // openRequest is a request that waits. It is taken from the gate's list exactly once,
 // by whoever settles it: an answer, the clock, the last waiter that leaves, the
-// last window. Everything but waiters and Count is fixed once it is in the list.
+// last window. Everything but waiters, Count and Preview is fixed once it is in the list.
 type openRequest struct {
 	Request
 	call    Call // a call's, the first of those merged
@@ -198,6 +198,9 @@ func (g *Gate) joinLocked(call Call, step int, p Request) (joined *openRequest, 
 
 // wait blocks until the request is resolved, its time is over, or ctx ends.
 func (g *Gate) wait(ctx context.Context, e *openRequest, call Call, first bool) Decision {
+	if first {
+		g.addPreview(ctx, e)
+	}
 	if first && call.Permission == "" { // a connection does not outlive the program
 		g.storeWaiting(ctx, e)
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"conclave/app/fault"
+	"conclave/app/fetch"
 	"conclave/app/plugin"
 )
 
@@ -143,7 +144,7 @@ func (p *putting) RoundTrip(r *http.Request) (*http.Response, error) {
 	if failed != nil {
 		return nil, failed
 	}
-	response, err := p.over.RoundTrip(sent)
+	response, err := p.over.RoundTrip(fetch.WithShown(sent, r))
 	if response != nil {
 		response.Request = r // whose address holds no secret
 	}

@@ -51,6 +51,7 @@ const shots = {
     },
     height: 1300,
   },
+  previews: { scene: "previews", act: (p) => armed(p, "Allow once"), height: 1300 },
   kinds: { scene: "kinds", act: (p) => armed(p, "Allow all 4 once") },
   hurried: { scene: "hurried", act: (p) => armed(p, "Allow from now on") },
   tainted: {

@@ -78,6 +78,34 @@ export const tests = {
     },
   },
 
+  "what a call would change in a file, and what it would send, stands on its card": {
+    scene: "previews",
+    async run(page) {
+      const change = page.getByRole("group", { name: /^What would change in .*tuesday.md/ });
+      await change.waitFor();
+      const lines = async (of) =>
+        (await of.locator(".text").allInnerTexts()).map((t) => t.replace(/\s+/g, " ").trim());
+      assert.deepEqual((await lines(change)).slice(2, 4), [
+        "removed: Two things were decided.",
+        "added: Three things were decided, of which the second one is the one that everybody waited for.",
+      ]);
+      const sends = page.getByRole("group", { name: "What waits to be sent:" });
+      assert.deepEqual((await lines(sends)).slice(0, 2), [
+        "POST /v1/notes?list=home",
+        "Authorization: (not shown)",
+      ]);
+      await page.getByText("and 3 lines more").waitFor();
+      await armed(page);
+      // Of arguments that the person edits nothing is known.
+      await page.getByRole("button", { name: "Edit before allowing" }).first().click();
+      await change.waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "Use as asked" }).click();
+      await change.waitFor();
+      await change.focus();
+      await focused(change);
+    },
+  },
+
   "a layout shift disarms the buttons again": {
     scene: "permission",
     async run(page) {

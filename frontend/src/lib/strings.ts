@@ -447,6 +447,7 @@ export const s = {
     action: "What exactly",
     rewritten: "What was asked for, and what hooks made of it",
     willRun: "What would run",
+    previewLeft: (n: number) => (n === 1 ? "and one line more" : `and ${n} lines more`),
     edit: "Edit before allowing",
     editDone: "Use as asked",
     editBad: "This is not a JSON object yet.",

@@ -1497,6 +1497,8 @@ export interface PermissionRequest {
   arguments: string;
   /** What hooks made the call of: what its caller asked for. null where they left it alone. */
   original: Original | null;
+  /** What it would change or send, as far as that is known before. null where nothing is. */
+  preview: Preview | null;
   reach: string;
   /** what could be taken back, and what cannot be shown before; or "" */
   care: string;
@@ -1876,6 +1878,15 @@ export interface Point {
   basis: Basis;
   /** the tool, or what was given */
   source?: string;
+}
+
+/** Preview is what a call would change or send. */
+export interface Preview {
+  /** what the lines are, or all that is known */
+  words: string;
+  lines: DiffLine[];
+  /** how many lines are not among them */
+  left: number;
 }
 
 /** Price says what the tokens of one model, or of several of a name alike, cost. */

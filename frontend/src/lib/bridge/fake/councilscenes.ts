@@ -365,6 +365,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       expires: new Date(Date.now() + 600_000).toISOString(),
       hidden: 0,
       original: null,
+      preview: null,
     });
     const [first] = lanes;
     if (first?.tasks[0]) {

@@ -68,6 +68,7 @@ export class FakePermissions {
       reads: false,
       lasting: "always, only in /home/ada/Documents/Notes",
       original: null,
+      preview: null,
     });
     c.waiting = true;
     this.chats.busy(c, "permission", { tool: call.title });

@@ -410,6 +410,49 @@ export const scenes: Record<string, (f: Fake) => void> = {
       after: '{\n  "path": "Reports/x.md"\n}',
     });
   },
+  // What one call would change in a file, and what another would send.
+  previews: (f) => {
+    const { c } = asked(f, "Write down what there is to do", [say("I will write it down.")]);
+    const show = (words: string, lines: t.DiffLine[], more: object = {}) =>
+      Object.assign(f.permissions.requests.at(-1) ?? {}, {
+        preview: { words, lines, left: 0 },
+        ...more,
+      });
+    f.permissions.ask(c, note("tuesday.md"), given("tuesday.md"));
+    show(
+      "What would change in /home/ada/Documents/Notes/Reports/tuesday.md, if the tool does with it what its arguments say:",
+      [
+        { kind: "gap", text: "" },
+        { kind: "same", text: "# Tuesday" },
+        { kind: "removed", text: "Two things were decided." },
+        {
+          kind: "added",
+          text: "Three things were decided, of which the second one is the one that everybody waited for.",
+        },
+        { kind: "same", text: "The rest is for Friday." },
+      ],
+    );
+    const connects = { tool: "pages:(network)", title: "connect to api.example.org" };
+    f.permissions.ask(c, note("", { ...connects, doing: connects.title, plugin: "Pages" }), {
+      host: "https://api.example.org:443",
+    });
+    show(
+      "What waits to be sent:",
+      [
+        "POST /v1/notes?list=home",
+        "Authorization: (not shown)",
+        "Content-Type: application/json",
+        "",
+        '{"title":"Tuesday","text":"Three things were decided."}',
+      ].map((text) => ({ kind: "same", text })),
+      {
+        title: "Pages wants to connect to api.example.org",
+        scopes: ["once", "this-chat", "always"],
+        only: [],
+      },
+    );
+    Object.assign(f.permissions.requests.at(-1)?.preview ?? {}, { left: 3 });
+  },
   // What a model writes into a request to draw another one.
   falsecard: (f) => {
     const { c } = asked(f, "A false card", []);

@@ -1,0 +1,303 @@
+package permit
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"conclave/app/jsonobject"
+	"conclave/app/limit"
+	"conclave/app/textdiff"
+	"conclave/app/tool"
+)
+
+// Preview says what a call would change or send, as far as that is known before.
+type Preview struct {
+	Words string          // what Lines are, a sentence or several
+	Lines []textdiff.Line // each as ShowLine has it; empty where the words say all
+	Left  int             // how many lines are not among them
+}
+
+// Bounds of a preview.
+const (
+	previewLines = 80
+	previewBytes = 256 << 10 // of a file that is compared, and of what it becomes
+	previewTime  = 300 * time.Millisecond
+	previewEdits = 64 // replacements of one call
+)
+
+// NewPreview returns a preview of so many of the lines as a person is shown.
+func NewPreview(words string, lines []textdiff.Line) *Preview {
+	p := &Preview{Words: words, Left: max(len(lines)-previewLines, 0)}
+	for _, l := range textdiff.Near(lines[:len(lines)-p.Left], tool.ShownLine/2) {
+		l.Text = tool.ShowLine(l.Text)
+		p.Lines = append(p.Lines, l)
+	}
+	return p
+}
+
+// addPreview adds to a request what it would do. Reading that needs no lock.
+func (g *Gate) addPreview(ctx context.Context, e *openRequest) {
+	found := g.preview(ctx, &e.call, &e.Request)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	e.Preview = found
+}
+
+// preview returns what a person who is asked about a call is shown of what it would do;
+// nil where nothing is known. It reads a file at most, of a folder that the plugin may
+// write, and waits for it no longer than previewTime.
+func (g *Gate) preview(ctx context.Context, call *Call, p *Request) *Preview {
+	if call.Preview != nil {
+		return call.Preview(ctx)
+	}
+	if call.Permission != "" || len(p.Capabilities) > 0 && !slices.Contains(p.Capabilities, WriteFiles) {
+		return nil
+	}
+	change, ok := changeOf(call.Tool.Name, call.Arguments)
+	if !ok {
+		return nil
+	}
+	path, ok := g.writable(change.path, slices.Concat(g.Folders(call.Tool.Plugin), g.Opened(call.Tool.Plugin)))
+	if !ok {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, previewTime)
+	defer cancel()
+	read := make(chan *Preview, 1)
+	go func() { read <- change.of(path) }() // a disk of the network may never answer
+	select {
+	case found := <-read:
+		return found
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// writable returns the real path of a file that a call names, if a plugin with these folders
+// may write it. A path that is not absolute is looked for in each of them.
+func (g *Gate) writable(name string, folders []Folder) (string, bool) {
+	folders = slices.DeleteFunc(slices.Clone(folders), func(f Folder) bool { return !f.Write })
+	if path, absolute := g.realPath(name); absolute {
+		return path, slices.ContainsFunc(folders, func(f Folder) bool { return under(f.Path, path) })
+	}
+	if !filepath.IsLocal(name) {
+		return "", false
+	}
+	var found []string
+	for _, f := range folders {
+		path, ok := g.realPath(filepath.Join(f.Path, name))
+		if !ok || !under(f.Path, path) {
+			continue
+		}
+		if _, err := os.Lstat(path); err == nil {
+			found = append(found, path)
+		}
+	}
+	if len(found) != 1 {
+		return "", false
+	}
+	return found[0], true
+}
+
+// change holds what the arguments of a call say of a file: all that it becomes, or texts in
+// it that others take the place of.
+type change struct {
+	path     string
+	whole    string
+	adds     bool // whole comes after what there is
+	replaces []replacement
+}
+
+type replacement struct {
+	old, now string
+	every    bool
+}
+
+// Names of arguments, in lower case and without what joins words.
+var (
+	pathNames = []string{
+		"path", "file", "filename", "filepath", "targetfile", "target", "destination", "dest", "notebookpath",
+	}
+	wholeNames = []string{
+		"content", "contents", "text", "body", "data", "markdown", "filetext", "newcontent", "newcontents", "newtext",
+		"code", "source",
+	}
+	oldNames   = []string{"oldstring", "oldstr", "oldtext", "old", "search", "find"}
+	newNames   = []string{"newstring", "newstr", "newtext", "new", "replace", "replacement", "replacewith"}
+	editsNames = []string{"edits", "changes", "replacements"}
+	everyNames = []string{"replaceall", "all"}
+)
+
+// changeOf reads a change from a call's arguments. Of what could be meant in two ways it
+// reads none.
+func changeOf(name string, raw json.RawMessage) (change, bool) {
+	is := namedArguments(raw)
+	c := change{path: is.text(pathNames)}
+	if c.path == "" {
+		return change{}, false
+	}
+	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return r == '_' || r == '-' || r == '.' })
+	switch {
+	case is.has(editsNames):
+		var edits []json.RawMessage
+		if json.Unmarshal(is.one(editsNames), &edits) != nil || len(edits) == 0 || len(edits) > previewEdits {
+			return change{}, false
+		}
+		for _, edit := range edits {
+			r, ok := namedArguments(edit).replacement()
+			if !ok {
+				return change{}, false
+			}
+			c.replaces = append(c.replaces, r)
+		}
+		return c, true
+	case is.has(oldNames):
+		r, ok := is.replacement()
+		c.replaces = []replacement{r}
+		return c, ok
+	case !is.has(wholeNames) || slices.ContainsFunc(words, func(w string) bool {
+		return w == "insert" || w == "add" || w == "prepend" || w == "patch"
+	}):
+		return change{}, false // where it would go is not said
+	}
+	c.whole = is.text(wholeNames)
+	c.adds = slices.Contains(words, "append") || string(is.one([]string{"append"})) == "true"
+	switch mode := is.text([]string{"mode"}); {
+	case mode == "a" || mode == "append":
+		c.adds = true
+	case mode != "" && mode != "w" && mode != "write" && mode != "overwrite":
+		return change{}, false
+	}
+	return c, is.one(wholeNames)[0] == '"'
+}
+
+// named holds arguments by their names as the lists above write them.
+type named map[string][]json.RawMessage
+
+func namedArguments(raw json.RawMessage) named {
+	all := named{}
+	for name, value := range jsonobject.Fields(raw) {
+		plain := strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(name))
+		if len(all[plain]) > 0 || len(all) < maxLooked {
+			all[plain] = append(all[plain], value)
+		}
+	}
+	return all
+}
+
+// one is the value of the one argument that has one of the names; null where there is none
+// or there are several.
+func (n named) one(names []string) json.RawMessage {
+	var found []json.RawMessage
+	for _, name := range names {
+		found = append(found, n[name]...)
+	}
+	if len(found) != 1 || len(found[0]) == 0 {
+		return json.RawMessage("null")
+	}
+	return found[0]
+}
+
+func (n named) has(names []string) bool { return string(n.one(names)) != "null" }
+
+// text is one's text, "" where it is none.
+func (n named) text(names []string) string {
+	var text string
+	if json.Unmarshal(n.one(names), &text) != nil {
+		return ""
+	}
+	return text
+}
+
+func (n named) replacement() (replacement, bool) {
+	r := replacement{n.text(oldNames), n.text(newNames), string(n.one(everyNames)) == "true"}
+	return r, r.old != "" && n.one(newNames)[0] == '"'
+}
+
+// of compares the file at a real path with what it becomes.
+func (c change) of(path string) *Preview {
+	shown := plain(path)
+	before, size, err := readText(path)
+	switch {
+	case os.IsNotExist(err) && len(c.replaces) == 0:
+		return &Preview{Words: shown + " does not exist yet."}
+	case os.IsNotExist(err):
+		return &Preview{Words: shown + " does not exist, so there is nothing to replace in it."}
+	case err != nil:
+		return nil
+	case size > previewBytes || len(c.whole) > previewBytes:
+		return &Preview{Words: shown + " has " + limit.Size(size) + " now; what would change is too long to be shown."}
+	case !utf8.ValidString(before):
+		return &Preview{Words: shown + " has " + limit.Size(size) + " now, which are no text."}
+	}
+	after, ok := c.applied(before)
+	switch lines := textdiff.Lines(before, after); {
+	case !ok:
+		return &Preview{Words: "What it would replace is not in " + shown + " as it is now."}
+	case len(after) > 2*previewBytes:
+		return &Preview{Words: shown + " would be too long to be compared with what it is now."}
+	case before == after:
+		return &Preview{Words: shown + " says this already."}
+	case len(lines) == 0:
+		return &Preview{Words: "Of " + shown + " only the end of the last line would change."}
+	default:
+		return NewPreview("What would change in "+shown+", if the tool does with it what its arguments say:", lines)
+	}
+}
+
+// applied is a text after the change; ok is false if it has not what would be replaced.
+func (c change) applied(text string) (after string, ok bool) {
+	switch {
+	case c.adds:
+		return text + c.whole, true
+	case len(c.replaces) == 0:
+		return c.whole, true
+	}
+	for _, r := range c.replaces {
+		times := strings.Count(text, r.old)
+		switch {
+		case times == 0:
+			return "", false
+		case !r.every:
+			times = 1
+		}
+		if text = replaced(text, r, times); len(text) > 2*previewBytes {
+			break
+		}
+	}
+	return text, true
+}
+
+// replaced is a text with so many of the replacements made; of what would be longer than a
+// preview is made of, only as much as says so.
+func replaced(text string, r replacement, times int) string {
+	if most := 2*previewBytes/(len(r.now)+1) + 1; len(r.now) > len(r.old) {
+		times = min(times, most)
+	}
+	return strings.Replace(text, r.old, r.now, times)
+}
+
+// readText reads a file up to previewBytes.
+func readText(path string) (text string, size int64, err error) {
+	is, err := os.Lstat(path)
+	if err != nil {
+		return "", 0, err
+	}
+	if !is.Mode().IsRegular() {
+		return "", 0, os.ErrInvalid
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer file.Close()
+	read, err := io.ReadAll(io.LimitReader(file, previewBytes+1))
+	return string(read), max(is.Size(), int64(len(read))), err
+}

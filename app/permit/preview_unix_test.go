@@ -1,0 +1,158 @@
+//go:build unix
+
+package permit_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"conclave/app/permit"
+	"conclave/app/textdiff"
+	"conclave/app/tool"
+)
+
+// shows is an asker that keeps what it is asked and says no.
+type shows struct{ got *permit.Request }
+
+func (s shows) Ask(_ context.Context, p permit.Request) (permit.Answer, error) {
+	*s.got = p
+	return permit.Answer{Effect: permit.Deny}, nil
+}
+
+// drawn is a preview as text.
+func drawn(p *permit.Preview) string {
+	if p == nil {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString(p.Words)
+	signs := map[textdiff.Kind]string{textdiff.Same: "=", textdiff.Added: "+", textdiff.Removed: "-", textdiff.Gap: "@"}
+	for _, l := range p.Lines {
+		b.WriteString("\n" + signs[l.Kind] + l.Text)
+	}
+	return b.String()
+}
+
+// A person who is asked about a call that names a file and what it becomes is shown what
+// would change in it, as far as its plugin may write it.
+func TestARequestShowsWhatWouldChangeInAFile(t *testing.T) {
+	tools := map[string]tool.Tool{}
+	g, c := trusted(t, permit.Options{}, func(c *permit.PluginVersion) {
+		c.Permissions = []string{"tools", "filesystem"}
+		for _, name := range []string{"append_note", "insert_note", "edit"} {
+			c.Tools = append(c.Tools, tool.Normal(tool.Tool{Plugin: "notes", Name: name, Description: "Writes."}))
+		}
+		for _, one := range c.Tools {
+			tools[one.Name] = one
+		}
+	})
+	folder, read, elsewhere := t.TempDir(), t.TempDir(), t.TempDir()
+	for path, text := range map[string]string{
+		filepath.Join(folder, "todo.md"): "milk\nbread\ntea\n", filepath.Join(read, "r.md"): "r",
+		filepath.Join(elsewhere, "e.md"): "e",
+		filepath.Join(folder, "picture"): "\xff\xfe", filepath.Join(folder, "long"): strings.Repeat("x\n", 200_000),
+		filepath.Join(folder, "many"): strings.Repeat("x\n", 300), filepath.Join(folder, "tricky"): "a\u202eb\n",
+	} {
+		must(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	must(t, os.Symlink(filepath.Join(elsewhere, "e.md"), filepath.Join(folder, "link")))
+	must(t, syscall.Mkfifo(filepath.Join(folder, "pipe"), 0o600))
+	for path, write := range map[string]bool{folder: true, read: false} {
+		_, err := g.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: path, Write: write})
+		must(t, err)
+	}
+	at := filepath.Join(folder, "todo.md")
+	would := "What would change in " + at + ", if the tool does with it what its arguments say:\n"
+	for name, row := range map[string]struct{ tool, arguments, want string }{
+		"all of it":    {"write_note", `{"path":"AT","content":"milk\nbutter\ntea\n"}`, would + "=milk\n-bread\n+butter\n=tea"},
+		"a short name": {"write_note", `{"path":"todo.md","text":"milk"}`, would + "=milk\n-bread\n-tea"},
+		"the same":     {"write_note", `{"path":"AT","text":"milk\nbread\ntea\n"}`, at + " says this already."},
+		"its end":      {"write_note", `{"path":"AT","text":"milk\nbread\ntea"}`, "Of " + at + " only the end of the last line would change."},
+		"more":         {"append_note", `{"filePath":"AT","text":"jam\n"}`, would + "=milk\n=bread\n=tea\n+jam"},
+		"more, by mode": {"write_note", `{"path":"AT","text":"jam\n","mode":"a"}`,
+			would + "=milk\n=bread\n=tea\n+jam"},
+		"a mode nobody knows": {"write_note", `{"path":"AT","text":"jam\n","mode":"r+"}`, ""},
+		"a place nobody says": {"insert_note", `{"path":"AT","text":"jam\n"}`, ""},
+		"a part":              {"edit", `{"file_path":"AT","old_string":"bread","new_string":"rye"}`, would + "=milk\n-bread\n+rye\n=tea"},
+		"a part twice": {"edit", `{"path":"AT","old_string":"e","new_string":"E","replace_all":true}`,
+			would + "=milk\n-bread\n-tea\n+brEad\n+tEa"},
+		"a part that is gone": {"edit", `{"path":"AT","old_string":"ham","new_string":"rye"}`,
+			"What it would replace is not in " + at + " as it is now."},
+		"several": {"edit", `{"path":"AT","edits":[{"oldText":"milk","newText":"soy"},{"oldText":"tea","newText":""}]}`,
+			would + "-milk\n+soy\n=bread\n-tea\n+"},
+		"new": {"write_note", `{"path":"` + folder + `/new.md","content":"x"}`, filepath.Join(folder, "new.md") + " does not exist yet."},
+		"a part of nothing": {"edit", `{"path":"` + folder + `/new.md","old_str":"x","new_str":"y"}`,
+			filepath.Join(folder, "new.md") + " does not exist, so there is nothing to replace in it."},
+		"no text":            {"write_note", `{"path":"` + folder + `/picture","content":"x"}`, filepath.Join(folder, "picture") + " has 2 bytes now, which are no text."},
+		"long":               {"write_note", `{"path":"` + folder + `/long","content":"x"}`, filepath.Join(folder, "long") + " has 390.6 KiB now; what would change is too long to be shown."},
+		"hidden characters":  {"write_note", `{"path":"` + folder + `/tricky","content":"ab"}`, strings.ReplaceAll(would, "todo.md", "tricky") + `-a\u{202e}b` + "\n+ab"},
+		"one it may read":    {"write_note", `{"path":"` + read + `/r.md","content":"x"}`, ""},
+		"one of others":      {"write_note", `{"path":"` + elsewhere + `/e.md","content":"x"}`, ""},
+		"a link to another":  {"write_note", `{"path":"` + folder + `/link","content":"x"}`, ""},
+		"a link, shortly":    {"write_note", `{"path":"link","content":"x"}`, ""},
+		"up and out":         {"write_note", `{"path":"../` + filepath.Base(elsewhere) + `/e.md","content":"x"}`, ""},
+		"a pipe":             {"write_note", `{"path":"` + folder + `/pipe","content":"x"}`, ""},
+		"the folder":         {"write_note", `{"path":"` + folder + `","content":"x"}`, ""},
+		"two paths":          {"write_note", `{"path":"AT","file":"AT","content":"x"}`, ""},
+		"two texts":          {"write_note", `{"path":"AT","text":"x","content":"x"}`, ""},
+		"one written twice":  {"write_note", `{"path":"AT","path":"AT","text":"x"}`, ""},
+		"no text of its own": {"write_note", `{"path":"AT","text":7}`, ""},
+		"no path":            {"write_note", `{"text":"x"}`, ""},
+	} {
+		call := permit.Call{ID: "1", Caller: permit.Main, Tool: tools[row.tool], Conversation: "chat",
+			Capabilities: []permit.Capability{permit.WriteFiles}, Arguments: json.RawMessage(strings.ReplaceAll(row.arguments, "AT", at))}
+		var q permit.Request
+		call.Asker = shows{&q}
+		g.Decide(t.Context(), call)
+		if q.ID == "" {
+			t.Errorf("%s: nobody was asked", name)
+		}
+		if got := drawn(q.Preview); got != row.want {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, row.want)
+		}
+		if raw, err := json.Marshal(q); err != nil || strings.Contains(string(raw), "bread\\ntea\\n\"") && row.want == "" {
+			t.Errorf("%s: it would be stored: %s, %v", name, raw, err)
+		}
+	}
+	var q permit.Request
+	call := permit.Call{ID: "1", Caller: permit.Main, Tool: c.Tools[0], Capabilities: []permit.Capability{permit.WriteFiles},
+		Arguments: json.RawMessage(`{"path":"many","text":""}`), Asker: shows{&q}}
+	g.Decide(t.Context(), call)
+	if p := q.Preview; p == nil || len(p.Lines) != 80 || p.Left != 220 {
+		t.Errorf("of 300 lines: %+v", p)
+	}
+	call.Capabilities, call.Arguments = []permit.Capability{permit.SendWeb}, json.RawMessage(`{"path":"todo.md","text":""}`)
+	if g.Decide(t.Context(), call); q.Preview != nil {
+		t.Errorf("of a call that writes no files: %+v", q.Preview)
+	}
+}
+
+// A window is shown the same as a terminal.
+func TestAWindowIsShownWhatWouldChange(t *testing.T) {
+	g, c := trusted(t, permit.Options{}, func(c *permit.PluginVersion) { c.Permissions = []string{"tools", "filesystem"} })
+	folder := t.TempDir()
+	must(t, os.WriteFile(filepath.Join(folder, "a.md"), []byte("old"), 0o600))
+	_, err := g.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: folder, Write: true})
+	must(t, err)
+	defer g.Attach()()
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := make(chan string, 1)
+	decided := make(chan permit.Decision, 1)
+	go func() {
+		decided <- g.Decide(ctx, permit.Call{
+			ID: "1", Caller: permit.Main, Tool: c.Tools[0], Capabilities: []permit.Capability{permit.WriteFiles},
+			Arguments: json.RawMessage(`{"path":"a.md","text":"new"}`), OnWait: func(id string) { asked <- id },
+		})
+	}()
+	<-asked
+	if waiting := g.Requests(); len(waiting) != 1 || !strings.HasSuffix(drawn(waiting[0].Preview), "\n-old\n+new") {
+		t.Errorf("it shows %+v", waiting)
+	}
+	cancel()
+	<-decided
+}
