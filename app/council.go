@@ -166,10 +166,7 @@ func (c *Council) tools(set council.Council) []CouncilToolView {
 func (c *Council) toolOf(enabled *tool.Set, t tool.Tool, s plugin.Status) CouncilToolView {
 	v := CouncilToolView{
 		ID: t.ID(), Title: t.DisplayName(), Plugin: t.Plugin, PluginName: cmp.Or(s.Manifest.Name, t.Plugin),
-		Capabilities: []string{},
-	}
-	for _, can := range c.core.Gate.CapabilitiesOf(t.Plugin) {
-		v.Capabilities = append(v.Capabilities, can.Label())
+		Capabilities: list(c.core.Gate.Can(t)),
 	}
 	v.NeedsHelper = deliberation.NeedsModel(enabled, t.ID(), council.Member{}) != ""
 	// As it is published: a tool for members alone is hidden from models, and is not switched off.

@@ -51,11 +51,9 @@ func (p *Permissions) Tools(plugin string) ([]ToolAccessView, error) {
 	out := []ToolAccessView{}
 	for _, t := range p.core.Gate.Tools(plugin) {
 		v := ToolAccessView{
-			Tool: t.Tool.Name, Name: t.Tool.DisplayName(), Capabilities: []string{}, Main: t.Main.Effect,
+			Tool: t.Tool.Name, Name: t.Tool.DisplayName(), Capabilities: t.Inferred.Labels(t.Capabilities),
+			Main:    t.Main.Effect,
 			MainWhy: transcript.OneLine(t.Main.Why), Council: t.Council.Effect, CouncilWhy: transcript.OneLine(t.Council.Why),
-		}
-		for _, c := range t.Capabilities {
-			v.Capabilities = append(v.Capabilities, c.Label())
 		}
 		out = append(out, v)
 	}

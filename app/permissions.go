@@ -56,7 +56,7 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 	v := PermissionRequestView{
 		ID: q.ID, Nonce: q.Nonce, Kind: q.Kind, Caller: string(q.Caller), Plugin: q.Plugin, PluginName: q.PluginName,
 		Tool: q.Tool, Title: q.Title, Name: q.Name,
-		Capabilities: []string{}, Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History,
+		Capabilities: q.Inferred.Labels(q.Capabilities), Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History,
 		Care:         q.Care,
 		Conversation: string(q.Conversation), Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: stamp(q.Asked),
 		Expires: stamp(q.Expires), Hidden: q.Hidden, Only: []string{},
@@ -69,9 +69,6 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 	}
 	for _, m := range q.Matches {
 		v.Only = append(v.Only, m.Sentence())
-	}
-	for _, c := range q.Capabilities {
-		v.Capabilities = append(v.Capabilities, c.Label())
 	}
 	v.Trust, _ = q.Vouchable()
 	v.Here = q.HereWords()

@@ -70,13 +70,10 @@ func toolView(core Core, x tool.Tool, s plugin.Status) ToolView {
 		Offered: s.Serving && (enabled || !set) && x.Visibility != tool.Hidden && x.For(tool.MainRole), Dialect: x.Dialect,
 		Digest: x.Digest, Status: status, TimeoutMS: timeout.Milliseconds(),
 		Tokens:       (len(wire) + len(x.Description) + len(x.Parameters) + bytesPerToken - 1) / bytesPerToken,
-		Capabilities: []string{}, Rule: rule(core, x), File: x.File, Line: x.Line, Warnings: list(x.Warnings),
+		Capabilities: list(core.Gate.Can(x)), Rule: rule(core, x), File: x.File, Line: x.Line, Warnings: list(x.Warnings),
 	}
 	if times > 0 {
 		v.LastUsed = stamp(last)
-	}
-	for _, c := range core.Gate.CapabilitiesOf(x.Plugin) {
-		v.Capabilities = append(v.Capabilities, c.Label())
 	}
 	return v
 }

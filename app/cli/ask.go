@@ -236,11 +236,7 @@ func Question(p permit.Request) string {
 	if p.Name != "" {
 		line("tool", oneLine(p.Name+" · "+p.PluginName+" ("+p.Tool+")"))
 	}
-	var can []string
-	for _, c := range p.Capabilities {
-		can = append(can, c.Label())
-	}
-	line("can", oneLine(strings.Join(can, ", ")))
+	line("can", oneLine(strings.Join(p.Inferred.Labels(p.Capabilities), ", ")))
 	b.WriteString(rewritten(p))
 	if len(p.Arguments) > 0 && string(p.Arguments) != "null" {
 		line("with", indentJSON(p.Arguments, 11))

@@ -91,6 +91,9 @@ func (c *Core) kept(watch *undo.Watch, r *chat.CallRecord) {
 			})
 		}
 	}
+	if set.Deletes() {
+		c.Gate.Deleted(r.ToolID)
+	}
 	r.Undo = ""
 	if r.Changed > 0 {
 		r.Undo = set.ID

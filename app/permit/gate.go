@@ -110,14 +110,15 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 			g.rules = append(g.rules, g.compiled(&rules[i]))
 			id := rules[i].Plugin + ":" + rules[i].Tool
 			u := g.uses[id]
-			g.uses[id] = Use{u.Times + rules[i].Uses, latest(u.Last, rules[i].LastUsed), u.Yes + rules[i].Uses}
+			g.uses[id] = Use{u.Times + rules[i].Uses, latest(u.Last, rules[i].LastUsed), u.Yes + rules[i].Uses, false}
 		}
 		uses, err := o.Store.Uses(ctx)
 		if err != nil { // they decide nothing
 			o.Log.Warn("when tools were last used cannot be read", "err", err)
 		}
 		for id, u := range uses { // the uses of rules are among them
-			g.uses[id] = Use{max(u.Times, g.uses[id].Times), latest(u.Last, g.uses[id].Last), max(u.Yes, g.uses[id].Yes)}
+			of := g.uses[id]
+			g.uses[id] = Use{max(u.Times, of.Times), latest(u.Last, of.Last), max(u.Yes, of.Yes), u.Deleted}
 		}
 		for _, a := range approvals {
 			g.approvals[a.Plugin] = a
@@ -284,10 +285,15 @@ func (g *Gate) Explain(call Call) []Step {
 // checkLocked prepares a request for the walk, and says what it can touch.
 func (g *Gate) checkLocked(call *Call) (*check, string) {
 	capabilities, sentence := g.reachLocked(call.Tool.Plugin)
+	var why Inferred
 	if call.Capabilities != nil {
 		capabilities = call.Capabilities
+	} else {
+		capabilities, why = g.ofToolLocked(call.Tool, capabilities)
 	}
-	return g.checkOf(call, capabilities), sentence
+	c := g.checkOf(call, capabilities)
+	c.inferred = why
+	return c, sentence
 }
 
 func (g *Gate) checkOf(call *Call, capabilities []Capability) *check {

@@ -182,6 +182,7 @@ func (g *Gate) rowLocked(id string, now time.Time) Row {
 	}
 	can, _ := g.reachLocked(id)
 	for _, t := range known.Tools {
+		can, _ := g.ofToolLocked(t, can)
 		calls := [len(matrixCallers)]Access{}
 		for i, caller := range matrixCallers {
 			var step int
@@ -226,6 +227,7 @@ var noArguments = []byte(`{}`)
 type Covered struct {
 	Tool         tool.Tool
 	Capabilities []Capability
+	Inferred     Inferred
 	Main         Step // the step that decides
 	Council      Step
 }
@@ -242,7 +244,7 @@ func (g *Gate) Tools(plugin string) []Covered {
 			c, _ := g.checkLocked(&call)
 			number, r := c.walk(nil)
 			step := stepAt(number, r)
-			one.Capabilities = c.capabilities
+			one.Capabilities, one.Inferred = c.capabilities, c.inferred
 			if i == 0 {
 				one.Main = step
 			} else {

@@ -44,6 +44,7 @@ type check struct {
 	g            *Gate
 	call         *Call
 	capabilities []Capability
+	inferred     Inferred
 	arguments    arguments
 	now          time.Time
 	origins      []chat.Origin // of text that nobody vouches for, once the step of taint was made
@@ -223,7 +224,11 @@ func neverAlways(c *check) ruling {
 		if c.call.Caller.IsMember() {
 			return memberRefused(r)
 		}
-		return ruling{effect: Ask, why: "it could " + r.verb + ", which is asked each time", once: true}
+		verb := r.verb
+		if why := c.inferred[capability]; why != "" {
+			verb += " (" + why + ")"
+		}
+		return ruling{effect: Ask, why: "it could " + verb + ", which is asked each time", once: true}
 	}
 	return ruling{}
 }

@@ -196,6 +196,7 @@ type Request struct {
 	Name         string          `json:"name,omitempty"`  // of the tool, as a person reads it: "Save note"
 	Doing        string          `json:"doing,omitempty"` // what a call of it does: "save a note"
 	Capabilities []Capability    `json:"capabilities"`
+	Inferred     Inferred        `json:"inferred,omitempty"`
 	Arguments    json.RawMessage `json:"arguments,omitempty"`
 	Original     *Original       `json:"original,omitempty"` // what the caller asked for, where hooks changed it
 	Reach        string          `json:"reach"`              // "Can touch: its own storage folder."
@@ -363,9 +364,10 @@ type Store interface {
 
 // Use is how often the gate allowed calls of a tool, and when last.
 type Use struct {
-	Times int       `json:"times"`
-	Last  time.Time `json:"last"`
-	Yes   int       `json:"yes,omitempty"` // those of which a person was asked
+	Times   int       `json:"times"`
+	Last    time.Time `json:"last"`
+	Yes     int       `json:"yes,omitempty"`     // those of which a person was asked
+	Deleted bool      `json:"deleted,omitempty"` // one of them deleted a file
 }
 
 // PluginVersion describes one version of a plugin to the gate: first as its files say

@@ -16,14 +16,6 @@ import (
 	"conclave/app/tool"
 )
 
-// shows is an asker that keeps what it is asked and says no.
-type shows struct{ got *permit.Request }
-
-func (s shows) Ask(_ context.Context, p permit.Request) (permit.Answer, error) {
-	*s.got = p
-	return permit.Answer{Effect: permit.Deny}, nil
-}
-
 // drawn is a preview as text.
 func drawn(p *permit.Preview) string {
 	if p == nil {

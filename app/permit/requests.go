@@ -53,7 +53,7 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 	p := Request{
 		ID: newID("ask"), Nonce: newID("n"), Kind: KindCall, Caller: call.Caller, CallerName: shownName(call.CallerName),
 		Plugin: call.Tool.Plugin, PluginName: g.pluginName(call.Tool.Plugin), Tool: call.Tool.ID(),
-		Capabilities: append([]Capability{}, c.capabilities...), Arguments: arguments,
+		Capabilities: append([]Capability{}, c.capabilities...), Inferred: c.inferred, Arguments: arguments,
 		Reach: sentence, Reason: "Asked because: " + r.why + ".",
 		Conversation: call.Conversation, Turn: call.Turn, Call: call.ID, Count: 1,
 		Scopes: []Scope{Once}, Asked: c.now, Expires: c.now.Add(AnswerTimeout), Hidden: hidden + call.Tool.Hidden,

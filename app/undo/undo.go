@@ -122,6 +122,31 @@ func (c Change) What() string {
 	return "changed"
 }
 
+// Deletes reports whether the call deleted a file that it did not make elsewhere again, as
+// renaming does.
+func (s Set) Deletes() bool {
+	type content struct {
+		text string
+		size int64
+	}
+	made := map[content]int{}
+	for _, c := range s.Changes {
+		if c.Before == nil && c.After != nil && !c.isFolder() {
+			made[content{c.After.Text, c.After.Size}]++
+		}
+	}
+	for _, c := range s.Changes {
+		if c.After != nil || c.Before == nil || c.isFolder() {
+			continue
+		}
+		at := content{c.Before.Text, c.Before.Size}
+		if made[at]--; made[at] < 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // NotKept says why the version before the change is not kept, and is empty where it is.
 func (c Change) NotKept() string {
 	switch {

@@ -1,0 +1,90 @@
+package permit_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"conclave/app/permit"
+	"conclave/app/tool"
+)
+
+// shows is an asker that keeps what it is asked and says no.
+type shows struct{ got *permit.Request }
+
+func (s shows) Ask(_ context.Context, p permit.Request) (permit.Answer, error) {
+	*s.got = p
+	return permit.Answer{Effect: permit.Deny}, nil
+}
+
+// Of a plugin that may write in a folder, a tool deletes there if it says so, by its name or
+// its hints, or did it before; a person can allow the others for longer than once.
+func TestWhichToolsDeleteIsInferredAndSaidToBe(t *testing.T) {
+	l := newMemory()
+	tools := map[string]tool.Tool{}
+	define := func(c *permit.PluginVersion) {
+		c.Permissions = []string{"tools", "filesystem"}
+		for name, about := range map[string]tool.Tool{
+			"delete_note": {}, "deleteNote": {}, "note_rm": {}, "n1": {Title: "Remove a note"}, "删除笔记": {}, "n2": {Title: "清空"},
+			"hinted": {Annotations: json.RawMessage(`{"destructiveHint":true}`)},
+			"safe":   {Annotations: json.RawMessage(`{"destructiveHint":false,"readOnlyHint":true}`)},
+			"broken": {Annotations: json.RawMessage(`{"destructiveHint":"yes"}`)},
+			"formal": {}, "list_deleted": {}, "clearance": {},
+		} {
+			about.Plugin, about.Name, about.Description = "notes", name, "It does not delete."
+			c.Tools = append(c.Tools, tool.Normal(about))
+		}
+		for _, one := range c.Tools {
+			tools[one.Name] = one
+		}
+	}
+	g, c := trusted(t, permit.Options{Store: l}, define)
+	if can := g.Can(tools["delete_note"]); !slices.Equal(can, []string{"keeps its own files"}) {
+		t.Errorf("without a folder it can %q", can)
+	}
+	_, err := g.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: t.TempDir(), Write: true})
+	must(t, err)
+	asked := func(g *permit.Gate, name string) permit.Request {
+		t.Helper()
+		var q permit.Request
+		g.Decide(t.Context(), permit.Call{
+			ID: "1", Caller: permit.Main, Tool: tools[name], Conversation: "chat", Asker: shows{&q},
+		})
+		return q
+	}
+	for name, why := range map[string]string{
+		"delete_note": "by its name", "deleteNote": "by its name", "note_rm": "by its name", "n1": "by its name",
+		"删除笔记": "by its name", "n2": "by its name", "hinted": "it says so",
+	} {
+		q := asked(g, name)
+		if !slices.Contains(g.Can(tools[name]), "delete ("+why+")") || len(q.Scopes) != 1 ||
+			!strings.Contains(q.Reason, "it could delete files ("+why+"), which is asked each time") {
+			t.Errorf("%s can %q; asked %v: %s", name, g.Can(tools[name]), q.Scopes, q.Reason)
+		}
+	}
+	for _, name := range []string{"write_note", "read_note", "safe", "broken", "formal", "list_deleted", "clearance"} {
+		q := asked(g, name)
+		if slices.Contains(q.Capabilities, permit.Delete) || !slices.Contains(q.Capabilities, permit.WriteFiles) ||
+			!slices.Contains(q.Scopes, permit.Always) {
+			t.Errorf("%s can %q; asked %v", name, g.Can(tools[name]), q.Scopes)
+		}
+	}
+	g.Deleted("notes:formal")
+	must(t, g.Close(t.Context()))
+	again := open(t, permit.Options{Store: l})
+	again.Status(c)
+	for _, g := range []*permit.Gate{g, again} {
+		if q := asked(g, "formal"); len(q.Scopes) != 1 || q.Inferred[permit.Delete] != "it did before" {
+			t.Errorf("after it deleted something: %+v", q)
+		}
+	}
+	for _, row := range again.Matrix() {
+		for _, cell := range row.Cells {
+			if want := map[bool]int{true: 8, false: len(c.Tools)}[cell.Capability == permit.Delete]; cell.Tools != want {
+				t.Errorf("%d tools can %s, want %d", cell.Tools, cell.Capability, want)
+			}
+		}
+	}
+}
