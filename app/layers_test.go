@@ -36,7 +36,7 @@ var layers = map[string][]string{
 	"app/llm":  {"app/fault", "app/chat"},
 	"app/tool": {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
 	"app/permit": {
-		"app/fault", "app/bus", "app/activity", "app/chat", "app/address", "app/jsonobject",
+		"app/fault", "app/bus", "app/activity", "app/chat", "app/address", "app/jsonobject", "app/textdiff",
 		"golang.org/x/net/idna", // hosts as the name service knows them
 		"golang.org/x/text",     // what names look like
 	},

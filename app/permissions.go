@@ -56,8 +56,8 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 	v := PermissionRequestView{
 		ID: q.ID, Nonce: q.Nonce, Kind: q.Kind, Caller: string(q.Caller), Plugin: q.Plugin, PluginName: q.PluginName,
 		Tool: q.Tool, Title: q.Title, Name: q.Name,
-		Capabilities: q.Inferred.Labels(q.Capabilities), Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason, History: q.History,
-		Care:         q.Care,
+		Capabilities: q.Inferred.Labels(q.Capabilities), Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason,
+		History: q.History, Care: q.Care,
 		Conversation: string(q.Conversation), Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: stamp(q.Asked),
 		Expires: stamp(q.Expires), Hidden: q.Hidden, Only: []string{},
 	}
@@ -73,7 +73,7 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 	v.Trust, _ = q.Vouchable()
 	v.Here = q.HereWords()
 	_, v.Lasting, _ = q.Lasting()
-	v.Hurried, v.Reads = q.Hurried, q.OnlyReads()
+	v.Fixed, v.Hurried, v.Reads = q.Fixed, q.Hurried, q.OnlyReads()
 	if q.Doing != "" {
 		v.Title = asker(q, model) + " wants to " + q.Doing
 	}

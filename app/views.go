@@ -389,6 +389,7 @@ type PermissionRequestView struct {
 	// What can be allowed for this chat in spite of its text: “for this chat, only to …”; or ""
 	Here    string `json:"here"`
 	Lasting string `json:"lasting"` // the narrowest answer that lasts, after “Allow”; or ""
+	Fixed   bool   `json:"fixed"`   // its arguments cannot be edited
 	Hurried bool   `json:"hurried"` // offers lasting first: five in a row were allowed within a second each
 	Reads   bool   `json:"reads"`   // it only reads, on this computer
 	Asked   string `json:"asked"`

@@ -16,7 +16,6 @@ import (
 	"conclave/app/limit"
 	"conclave/app/permit"
 	"conclave/app/plugin"
-	"conclave/app/textdiff"
 )
 
 // network is the way out of plugins' processes: the gate decides about each host.
@@ -86,11 +85,10 @@ func (n network) preview(ctx context.Context, to egress.Target) *permit.Preview 
 			said = append(said, "and "+limit.Size(size-int64(len(body)))+" more")
 		}
 	}
-	lines := make([]textdiff.Line, len(said))
 	for i, line := range said {
-		lines[i] = textdiff.Line{Kind: textdiff.Same, Text: mask(line)}
+		said[i] = mask(line)
 	}
-	return permit.NewPreview("What waits to be sent:", lines)
+	return permit.Sending(said)
 }
 
 // secretHeader matches the names of headers that hold keys and passwords.

@@ -224,6 +224,7 @@ type Request struct {
 	// Hurried says that a person allowed the last five in a row without reading them, so that
 	// this one offers what Lasting returns first.
 	Hurried     bool        `json:"hurried,omitempty"`
+	Fixed       bool        `json:"fixed,omitempty"` // its arguments cannot be edited: a permission is being used
 	Expires     time.Time   `json:"expires"`
 	Changes     []Change    `json:"changes,omitempty"` // changed: what differs from what was approved
 	Hidden      int         `json:"hidden,omitempty"`  // hidden characters removed from what is shown

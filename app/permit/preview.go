@@ -42,6 +42,15 @@ func NewPreview(words string, lines []textdiff.Line) *Preview {
 	return p
 }
 
+// Sending returns the preview of what waits to be sent, line by line.
+func Sending(said []string) *Preview {
+	lines := make([]textdiff.Line, len(said))
+	for i, line := range said {
+		lines[i] = textdiff.Line{Kind: textdiff.Same, Text: line}
+	}
+	return NewPreview("What waits to be sent:", lines)
+}
+
 // addPreview adds to a request what it would do. Reading that needs no lock.
 func (g *Gate) addPreview(ctx context.Context, e *openRequest) {
 	found := g.preview(ctx, &e.call, &e.Request)

@@ -97,7 +97,8 @@ func TestARequestShowsWhatWouldChangeInAFile(t *testing.T) {
 		"no path":            {"write_note", `{"text":"x"}`, ""},
 	} {
 		call := permit.Call{ID: "1", Caller: permit.Main, Tool: tools[row.tool], Conversation: "chat",
-			Capabilities: []permit.Capability{permit.WriteFiles}, Arguments: json.RawMessage(strings.ReplaceAll(row.arguments, "AT", at))}
+			Capabilities: []permit.Capability{permit.WriteFiles},
+			Arguments:    json.RawMessage(strings.ReplaceAll(row.arguments, "AT", at))}
 		var q permit.Request
 		call.Asker = shows{&q}
 		g.Decide(t.Context(), call)
@@ -112,8 +113,9 @@ func TestARequestShowsWhatWouldChangeInAFile(t *testing.T) {
 		}
 	}
 	var q permit.Request
-	call := permit.Call{ID: "1", Caller: permit.Main, Tool: c.Tools[0], Capabilities: []permit.Capability{permit.WriteFiles},
-		Arguments: json.RawMessage(`{"path":"many","text":""}`), Asker: shows{&q}}
+	call := permit.Call{ID: "1", Caller: permit.Main, Tool: c.Tools[0],
+		Capabilities: []permit.Capability{permit.WriteFiles},
+		Arguments:    json.RawMessage(`{"path":"many","text":""}`), Asker: shows{&q}}
 	g.Decide(t.Context(), call)
 	if p := q.Preview; p == nil || len(p.Lines) != 80 || p.Left != 220 {
 		t.Errorf("of 300 lines: %+v", p)

@@ -68,6 +68,7 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 		p.Origins, p.Here = c.origins, c.here()
 	}
 	if call.Permission != "" {
+		p.Fixed = true
 		g.describePermission(&p, call, r)
 		p.Hurried = g.pace.hurries(p)
 		return p

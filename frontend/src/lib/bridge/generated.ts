@@ -1524,6 +1524,8 @@ export interface PermissionRequest {
   here: string;
   /** the narrowest answer that lasts, after “Allow”; or "" */
   lasting: string;
+  /** its arguments cannot be edited */
+  fixed: boolean;
   /** offers lasting first: five in a row were allowed within a second each */
   hurried: boolean;
   /** it only reads, on this computer */
@@ -1880,7 +1882,7 @@ export interface Point {
   source?: string;
 }
 
-/** Preview is what a call would change or send. */
+/** Preview says what a call would change or send. */
 export interface Preview {
   /** what the lines are, or all that is known */
   words: string;

@@ -358,6 +358,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       only: [],
       trust: "",
       here: "",
+      fixed: false,
       hurried: false,
       reads: false,
       lasting: "always",

@@ -64,6 +64,7 @@ export class FakePermissions {
       hidden: 0,
       trust: "",
       here: "",
+      fixed: false,
       hurried: false,
       reads: false,
       lasting: "always, only in /home/ada/Documents/Notes",

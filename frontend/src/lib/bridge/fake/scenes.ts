@@ -447,6 +447,9 @@ export const scenes: Record<string, (f: Fake) => void> = {
       ].map((text) => ({ kind: "same", text })),
       {
         title: "Pages wants to connect to api.example.org",
+        capabilities: ["fetch from the web", "send to the web"],
+        reach: "It can send to that host whatever it knows, and read what the host answers.",
+        fixed: true,
         scopes: ["once", "this-chat", "always"],
         only: [],
       },
