@@ -3,24 +3,15 @@ package plugins_test
 import (
 	"bufio"
 	"context"
-	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
-)
 
-// freePort returns a port that nobody listens at.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
-	defer l.Close() //nolint:errcheck // it only said which is free
-	return fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
-}
+	"conclave/app/testkit"
+)
 
 // lasting starts a program that stays until the test ends, and waits for the first line
 // that it prints.
@@ -54,7 +45,7 @@ func TestTheServiceOfTheTemplateRegistersIsApprovedAndCalled(t *testing.T) {
 		!strings.Contains(out, "There is a weather in this folder already.") {
 		t.Errorf("made again with status %d: %s", status, out)
 	}
-	at, own := freePort(t), freePort(t)
+	at, own := testkit.FreePort(t), testkit.FreePort(t)
 	file := filepath.Join(h.dir, "weather", "service.py")
 	source, err := os.ReadFile(file)
 	must(t, err, os.WriteFile(file, []byte(strings.ReplaceAll(string(source), "9117", own)), 0o600))

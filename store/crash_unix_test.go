@@ -36,6 +36,9 @@ var children = map[string]func(context.Context, string) error{
 	"stream": childStream, "hold": childHold, "limit": childLimit, "council": childCouncil,
 }
 
+// patience bounds every wait: far above what anything takes.
+const patience = 2 * time.Minute
+
 func TestMain(m *testing.M) {
 	run, ok := children[os.Getenv(childVar)]
 	if !ok {
@@ -50,7 +53,7 @@ func TestMain(m *testing.M) {
 // start runs this binary as a child and returns it with its output.
 func start(t *testing.T, what, dir string) (*exec.Cmd, *bufio.Scanner, io.WriteCloser) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, os.Args[0])
 	cmd.Env = append(os.Environ(), childVar+"="+what, dirVar+"="+dir)
@@ -270,7 +273,7 @@ func TestOfTwoProcessesTheSecondIsToldWhichHasTheStore(t *testing.T) {
 	if err := in.Close(); err != nil { // the child lets go, and the waiting one gets it
 		t.Fatal(err)
 	}
-	s := storetest.OpenWith(t, store.Options{Dir: dir, Wait: 20 * time.Second})
+	s := storetest.OpenWith(t, store.Options{Dir: dir, Wait: patience})
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the child: %v", err)
 	}
@@ -330,7 +333,7 @@ func fullDisk(ctx context.Context, dir string, fill, free func() error) error {
 		select {
 		case err := <-trouble:
 			return err, nil
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			return nil, fmt.Errorf("nobody was told")
 		}
 	}

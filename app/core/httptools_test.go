@@ -85,17 +85,6 @@ func (w *whole) weather(api, port, how string) (end func()) {
 	return end
 }
 
-// freePort is a port that nobody has.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	must(t, err)
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	must(t, err)
-	return port
-}
-
 // answers asks the main model, which calls a tool, and returns what it was told of the call.
 func (w *whole) answers(in chat.ConversationID, tool string) string {
 	w.t.Helper()
@@ -142,7 +131,7 @@ func TestNK30NK34NK38AServiceThatRegistersFromEndToEnd(t *testing.T) {
 	ada := council.Member{ID: "ada", Name: "Ada"}
 	held := toolsOf(ada, council.Member{ID: "ben", Name: "Ben"})
 	must(t, w.CouncilSettings().PutCouncil(t.Context(), council.OfPreset("test"), &held))
-	api, port := freePort(t), freePort(t)
+	api, port := testkit.FreePort(t), testkit.FreePort(t)
 	turnOn := func(s *settings.Settings) {
 		s.HTTPTools = true
 		s.HTTPPort = 0
@@ -258,7 +247,7 @@ func TestAPortThatIsTakenOpensOnceItIsFree(t *testing.T) {
 	w := &whole{t: t, data: t.TempDir()}
 	w.open()
 	w.HTTP.again = 10 * time.Millisecond
-	other, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:0")
+	other, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:"+testkit.FreePort(t))
 	must(t, err)
 	port := other.Addr().(*net.TCPAddr).Port
 	w.follows(func(s *settings.Settings) { s.HTTPTools, s.HTTPPort = true, port })
@@ -276,7 +265,7 @@ func TestAPortThatIsTakenOpensOnceItIsFree(t *testing.T) {
 func TestAProgramThatTheTokenKeepsOutIsNamed(t *testing.T) {
 	w := &whole{t: t, data: t.TempDir()}
 	w.open()
-	port := freePort(t)
+	port := testkit.FreePort(t)
 	number, err := strconv.Atoi(port)
 	must(t, err)
 	w.follows(func(s *settings.Settings) { s.HTTPTools, s.HTTPPort = true, number })

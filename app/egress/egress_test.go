@@ -189,7 +189,7 @@ func (b *bench) next() Traffic {
 	select {
 	case t := <-b.told:
 		return t
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		b.t.Fatal("no traffic was told of")
 		return Traffic{}
 	}

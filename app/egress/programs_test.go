@@ -329,7 +329,7 @@ func TestPipBehindTheProxy(t *testing.T) {
 	folder := t.TempDir()
 	argv := []string{
 		python, "-I", "-m", "pip", "download", "--isolated", "--no-cache-dir", "--disable-pip-version-check",
-		"--retries", "0", "--timeout", "10", "--no-deps", "-d", folder, "-i", index.URL + "/simple/",
+		"--retries", "0", "--timeout", "120", "--no-deps", "-d", folder, "-i", index.URL + "/simple/",
 		"--trusted-host", "127.0.0.1", "tiny",
 	}
 	spec := sandbox.Spec{Env: []string{"HOME=" + folder, "TMPDIR=" + folder}, Write: []string{folder}, Dir: folder}

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -59,10 +60,15 @@ func TestAKeychainThatHangsIsGivenUpWithASentence(t *testing.T) {
 		address, called := hungKeychain(t)
 		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")
 		child.Env = append(os.Environ(), "CONCLAVE_TEST_HUNG=1", "DBUS_SESSION_BUS_ADDRESS="+address)
+		asked, err := child.StdinPipe()
+		must(t, err)
+		go func() { // ends with the question: it was asked, and by the library that asks real ones
+			<-called
+			_ = asked.Close()
+		}()
 		if out, err := child.CombinedOutput(); err != nil {
 			t.Errorf("on a keychain that hangs: %v\n%s", err, out)
 		}
-		<-called // it was asked, and by the library that asks real ones
 		return
 	}
 	unlocking = 50 * time.Millisecond
@@ -92,6 +98,7 @@ func TestAKeychainThatHangsIsGivenUpWithASentence(t *testing.T) {
 		}
 		unlocking = 50 * time.Millisecond
 	}
+	_, _ = io.Copy(io.Discard, os.Stdin) // until the keychain heard of a question
 }
 
 func second(_ string, err error) error { return err }

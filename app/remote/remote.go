@@ -82,10 +82,11 @@ const (
 
 const maxFrame = 1 << 20
 
+// patience is how long the other side may be silent: ten times aliveEvery, so that a
+// busy machine is not taken for an owner that hangs. Only tests change it.
+var patience = 5 * time.Second
+
 const (
-	// patience is how long the other side may be silent: ten times aliveEvery, so
-	// that a busy machine is not taken for an owner that hangs.
-	patience = 5 * time.Second
 	// patienceInterrupted is the same once the person interrupted the command.
 	patienceInterrupted = 2 * time.Second
 	// aliveEvery is how often an owner says that it is there.

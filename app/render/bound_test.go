@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"conclave/app/limit"
+	"conclave/app/testkit"
 )
 
 // units are pieces of Markdown that cost much when they are repeated, or did.
@@ -35,12 +36,12 @@ var prefixes = []string{
 // units takes: a step that grows with the square of the text takes far more.
 func checkProportion(t *testing.T, md string) {
 	t.Helper()
-	start := processorTime()
+	start := testkit.ProcessorTime()
 	size := 0
 	for _, b := range Render(md) {
 		size += len(b.HTML)
 	}
-	took := processorTime() - start
+	took := testkit.ProcessorTime() - start
 	if most := 2*allowance + limit.HTML.Int()*len(md); size > most {
 		t.Errorf("%d bytes of HTML of %d bytes of text, want at most %d: %.100q", size, len(md), most, md)
 	}

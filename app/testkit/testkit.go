@@ -46,3 +46,20 @@ func Appears(t testing.TB, path string) {
 		return err == nil
 	})
 }
+
+// Save saves a file in one step, and makes the folders it lies in: it is rewritten in
+// place when it is there and no shorter for it, else moved in from elsewhere. Whoever
+// watches the folder sees no half of it, however busy the machine is.
+func Save(t testing.TB, path, text string) {
+	t.Helper()
+	Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	if was, err := os.Lstat(path); err == nil && was.Mode().IsRegular() && was.Size() <= int64(len(text)) {
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		Must(t, err)
+		_, err = file.WriteString(text)
+		Must(t, err, file.Close())
+		return
+	}
+	aside := filepath.Join(t.TempDir(), "aside")
+	Must(t, os.WriteFile(aside, []byte(text), 0o600), os.Rename(aside, path))
+}

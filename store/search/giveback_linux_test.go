@@ -68,7 +68,7 @@ func TestF95MemoryOfASearchIsGivenBackWhenNobodySearches(t *testing.T) {
 		}
 		select {
 		case <-source.back:
-		case <-time.After(time.Minute):
+		case <-time.After(3 * time.Minute):
 			t.Fatalf("mapped still: %d KiB of the index, %d KiB in all", index, all)
 		}
 	}

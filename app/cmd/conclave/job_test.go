@@ -16,7 +16,7 @@ import (
 
 // patience bounds every wait of a script: much more than anything takes on a
 // machine that does other things too.
-const patience = 40 * time.Second
+const patience = 2 * time.Minute
 
 type jobsKey struct{}
 

@@ -3,12 +3,13 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
+
+	"conclave/app/testkit"
 )
 
 // modelKey is the one key that the model server takes.
@@ -45,11 +46,7 @@ func modelServer(t *testing.T) (address, refused string) {
 		mux.ServeHTTP(w, r)
 	}))
 	t.Cleanup(s.Close)
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	refused = "http://" + closed.Addr().String() + "/v1"
-	_ = closed.Close()
-	return s.URL + "/v1", refused
+	return s.URL + "/v1", "http://127.0.0.1:" + testkit.FreePort(t) + "/v1"
 }
 
 func fail(w http.ResponseWriter, status int, code, message string) {

@@ -54,7 +54,8 @@ func TestMain(m *testing.M) { programtest.TerminalMain(m, &program) }
 //
 // A conclave that a script leaves running is killed at its end. $PROGRAM is the
 // path of the program, $AI the address of a model server (see modelServer),
-// $REFUSED one where nobody listens, $EARLIER what an earlier Conclave kept.
+// $REFUSED one where nobody listens, $PORT, $PORT2 and $PORT3 ports that nobody has,
+// $EARLIER what an earlier Conclave kept.
 func TestScripts(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the scripts speak of signals and modes as Unix has them")
@@ -75,6 +76,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("PROGRAM", program)
 			env.Setenv("AI", server)
 			env.Setenv("REFUSED", refused)
+			for _, name := range []string{"PORT", "PORT2", "PORT3"} {
+				env.Setenv(name, testkit.FreePort(t))
+			}
 			env.Setenv("EARLIER", earlier)
 			jobs := &jobs{}
 			env.Values[jobsKey{}] = jobs

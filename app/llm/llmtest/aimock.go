@@ -63,7 +63,7 @@ func StartAimock(t *testing.T) string {
 		}
 		return address
 	case <-time.After(2 * patience):
-		t.Fatal("aimock said nothing for 40 s")
+		t.Fatal("aimock said nothing for " + (2 * patience).String())
 	}
 	return ""
 }

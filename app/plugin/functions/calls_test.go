@@ -87,13 +87,13 @@ func TestLF28ACallPastItsDeadlineTimesOutAndTheNextWorks(t *testing.T) {
 		w := serve(t, d, endless)
 		for _, name := range []string{"stuck", "waits", "stuck", "stuck", "stuck", "stuck"} {
 			began := time.Now()
-			got := w.Answered(w.Ask(name, "", due(200*time.Millisecond)))
+			got := w.Answered(w.Ask(name, "", due(900*time.Millisecond)))
 			equal(t, "status of "+name, got.Meta.Status, "timeout")
 			if prefix := "Error: " + name + " took longer than "; !strings.HasPrefix(got.Text(), prefix) ||
 				!strings.HasSuffix(got.Text(), " ms and was stopped") {
 				t.Errorf("text: %q", got.Text())
 			}
-			if took := time.Since(began); took < 150*time.Millisecond {
+			if took := time.Since(began); took < 850*time.Millisecond {
 				t.Errorf("%s: answered after %v", name, took)
 			}
 			equal(t, "the next", w.Call("fine", `{"x":2}`).Text(), "2")
@@ -135,7 +135,7 @@ func TestLF35ACancelledCallIsAnsweredAtOnce(t *testing.T) {
 func TestCallsOfABatchRunTogetherAtMostFourAtOnce(t *testing.T) {
 	w := serve(t, aPython(t), `
 import threading, asyncio
-gate = threading.Barrier(4, timeout=20)
+gate = threading.Barrier(4, timeout=100)
 lock = threading.Lock()
 now = most = 0
 def together():
@@ -153,7 +153,7 @@ async def atogether():
     if agate is None: agate = asyncio.Event()
     arrived += 1
     if arrived == 8: agate.set()
-    await asyncio.wait_for(agate.wait(), 20)
+    await asyncio.wait_for(agate.wait(), 100)
     return "all"
 `)
 	var ids []int

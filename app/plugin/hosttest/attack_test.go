@@ -22,13 +22,13 @@ from urllib.parse import urlsplit
 
 def fetch(address: str) -> str:
     "Fetch a page as most plugins do."
-    with urllib.request.urlopen(address, timeout=20) as answer:
+    with urllib.request.urlopen(address, timeout=150) as answer:
         return answer.read().decode()
 
 def direct(address: str) -> str:
     "Fetch a page with a library that knows no proxy."
     at = urlsplit(address)
-    connection = http.client.HTTPConnection(at.hostname, at.port, timeout=20)
+    connection = http.client.HTTPConnection(at.hostname, at.port, timeout=150)
     connection.request("GET", "/")
     return connection.getresponse().read().decode()
 
@@ -47,7 +47,7 @@ def raw(port: int) -> str:
 
 def other_name(port: int) -> str:
     "Say another name within a tunnel than was asked for."
-    plain = socket.create_connection(("127.0.0.1", port), 20)
+    plain = socket.create_connection(("127.0.0.1", port), 150)
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with context.wrap_socket(plain, server_hostname="evil.example"):
@@ -55,7 +55,7 @@ def other_name(port: int) -> str:
 
 def name(port: int) -> str:
     "Say no other name."
-    plain = socket.create_connection(("127.0.0.1", port), 20)
+    plain = socket.create_connection(("127.0.0.1", port), 150)
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     with context.wrap_socket(plain):
@@ -66,13 +66,13 @@ def strange(address: str, credential: str) -> str:
     proxy = urlsplit(os.environ["HTTP_PROXY"])
     way = "http://%s%s:%s" % (credential, proxy.hostname, proxy.port)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": way}))
-    return opener.open(address, timeout=20).read().decode()
+    return opener.open(address, timeout=150).read().decode()
 
 open_connections = []
 
 def keep(port: int) -> str:
     "Connect, and keep the connection for later."
-    open_connections.append(socket.create_connection(("127.0.0.1", port), 20))
+    open_connections.append(socket.create_connection(("127.0.0.1", port), 150))
     return "connected"
 
 def kept() -> str:
@@ -99,7 +99,7 @@ def later(address: str) -> str:
 
 def came_later() -> str:
     "Say what came of that."
-    work.join(20)
+    work.join(150)
     return came.pop()
 `
 

@@ -38,7 +38,7 @@ import (
 var must = testkit.Must
 
 // patience bounds every wait: far above what anything takes.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 func TestMain(m *testing.M) { programtest.Main(m) }
 
@@ -168,9 +168,22 @@ func (c *core) Recheck() { c.egress.Recheck() }
 
 func (c *core) write(name, text string) {
 	c.t.Helper()
-	path := filepath.Join(c.dir, filepath.FromSlash(name))
-	must(c.t, os.MkdirAll(filepath.Dir(path), 0o700))
-	must(c.t, os.WriteFile(path, []byte(text), 0o600))
+	testkit.Save(c.t, filepath.Join(c.dir, filepath.FromSlash(name)), text)
+}
+
+// lay writes the files of a plugin in a folder, which is there in one step.
+func (c *core) lay(id string, files tree) {
+	c.t.Helper()
+	for name, text := range files {
+		c.write("."+id+"/"+name, text)
+	}
+	c.appears(id)
+}
+
+// appears gives a folder that was written under a hidden name its own.
+func (c *core) appears(id string) {
+	c.t.Helper()
+	must(c.t, os.Rename(filepath.Join(c.dir, "."+id), filepath.Join(c.dir, id)))
 }
 
 // replace saves a file as careful editors do.
@@ -230,7 +243,7 @@ func (c *core) call(id, arguments string) tool.Result {
 	}
 	invoker, _ := set.Invoker(id)
 	r, err := invoker.Call(c.t.Context(), tool.Call{
-		ID: "c", Tool: found, Arguments: json.RawMessage(arguments), Deadline: time.Now().Add(tool.DefaultTimeout),
+		ID: "c", Tool: found, Arguments: json.RawMessage(arguments), Deadline: time.Now().Add(patience),
 	})
 	if err != nil {
 		c.t.Error(err)

@@ -15,12 +15,13 @@ import (
 // nekoTree is a N.E.K.O plugin of that id whose class has this body.
 func (c *core) nekoTree(id, body string) {
 	c.t.Helper()
-	c.write(id+"/__init__.py",
-		"import json, os, sys\nfrom plugin.sdk.plugin import NekoPluginBase, llm_tool, neko_plugin\n\n@neko_plugin\n"+
-			"class Plugin(NekoPluginBase):\n"+
-			"    "+strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n    ")+"\n")
-	c.write(id+"/plugin.toml", fmt.Sprintf("[plugin]\nid = %q\nname = %q\nentry = \"plugin.plugins.%s:Plugin\"\n",
-		id, id, id))
+	c.lay(id, tree{
+		"__init__.py": "import json, os, sys\n" +
+			"from plugin.sdk.plugin import NekoPluginBase, llm_tool, neko_plugin\n\n@neko_plugin\n" +
+			"class Plugin(NekoPluginBase):\n" +
+			"    " + strings.ReplaceAll(strings.TrimSpace(body), "\n", "\n    ") + "\n",
+		"plugin.toml": fmt.Sprintf("[plugin]\nid = %q\nname = %q\nentry = \"plugin.plugins.%s:Plugin\"\n", id, id, id),
+	})
 }
 
 // pythonOf writes a Python plugin of each dialect, by its id, whose tool attack

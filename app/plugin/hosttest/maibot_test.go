@@ -28,7 +28,9 @@ func (c *core) maibotTree(folder, body string) {
 func (c *core) approved(id string) {
 	c.t.Helper()
 	c.until(id+" waiting", func(u plugin.Update) bool { return u.Plugin == id && u.State == plugin.NeedsApproval })
+	must(c.t, c.host.Scan(), c.host.WaitIdle(c.t.Context())) // all of it was read
 	c.trust(id)
+	must(c.t, c.host.WaitIdle(c.t.Context()))
 	if s, err := c.host.Status(id); err != nil || s.State != plugin.Ready {
 		c.t.Fatalf("%s is %s: %+v, %v", id, s.State, s.Problem, err)
 	}
@@ -48,12 +50,7 @@ async def weather(self, **kwargs):
     return "晴 `+folder+`"
 `)
 	}
-	c.write("dotted/__init__.py",
-		"from plugin.sdk.plugin import NekoPluginBase, llm_tool, neko_plugin\n\n@neko_plugin\nclass "+
-			"Dotted(NekoPluginBase):\n"+
-			"    @llm_tool(name=\"a.b\")\n    async def one(self):\n        return \"dotted\"\n")
-	c.write("dotted/plugin.toml",
-		"[plugin]\nid = \"dotted\"\nname = \"Dotted\"\nentry = \"plugin.plugins.dotted:Dotted\"\n")
+	c.nekoTree("dotted", "@llm_tool(name=\"a.b\")\nasync def one(self):\n    return \"dotted\"")
 	c.write("given.py",
 		"import llm\n\ndef f():\n    \"Given.\"\n    return \"given\"\n\n@llm.hookimpl\ndef register_tools(register):\n"+
 			"    register(f, name=\"given name\")\n    register(f, name=\""+strings.Repeat("long", 30)+"\")\n")

@@ -80,10 +80,11 @@ def known() -> str:
 func TestF09NoUncountedNameOfAPythonPluginRuns(t *testing.T) {
 	t.Parallel()
 	c := open(t, t.TempDir(), t.TempDir())
-	c.write("reach/__init__.py", reaching)
-	c.write("reach/lib.py", "WHAT = 'approved'\n")
-	c.plant("reach", ".py", "EVIL = 'ran'\n")
-	c.write("reach/evil.pyc", "EVIL = 'ran'\n")
+	c.write(".reach/__init__.py", reaching)
+	c.write(".reach/lib.py", "WHAT = 'approved'\n")
+	c.plant(".reach", ".py", "EVIL = 'ran'\n")
+	c.write(".reach/evil.pyc", "EVIL = 'ran'\n")
+	c.appears("reach")
 	c.until("reach waiting", func(u plugin.Update) bool { return u.Plugin == "reach" && u.State == plugin.NeedsApproval })
 	must(t, c.host.Approve(t.Context(), "reach", false))
 	folder := fmt.Sprintf(`{"folder":%q}`, filepath.Join(c.dir, "reach"))
@@ -151,12 +152,10 @@ func TestF89RestoredBytesRunAgainWithoutASecondYes(t *testing.T) {
 	c := open(t, t.TempDir(), t.TempDir())
 	first := "def what() -> str:\n    \"\"\"Says what it is.\"\"\"\n    return 'one'\n"
 	second := strings.Replace(first, "one", "two", 1)
-	for _, text := range []string{first, second} {
+	for i, text := range []string{first, second} {
 		c.replace("words.py", text)
-		c.until("words waiting", func(u plugin.Update) bool {
-			return u.Plugin == "words" && (u.State == plugin.NeedsApproval || u.State == plugin.Quarantined)
-		})
-		must(t, c.host.Approve(t.Context(), "words", false))
+		c.becomes("words", []plugin.State{plugin.NeedsApproval, plugin.Quarantined}[i])
+		must(t, c.host.Approve(t.Context(), "words", false), c.host.WaitIdle(t.Context()))
 	}
 	c.answers("words:what", "{}", "two")
 	must(t, c.host.WaitIdle(t.Context()))

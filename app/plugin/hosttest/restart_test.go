@@ -3,7 +3,7 @@ package hosttest
 import (
 	"testing"
 
-	"conclave/app/plugin"
+	"conclave/app/testkit"
 )
 
 // kinds are the tools of everyKind, one of each kind of plugin.
@@ -16,12 +16,7 @@ func everyKind(t testing.TB) *core {
 	c.write("words.py", words)
 	c.write("hello.js", greet("hello"))
 	c.maibotTree("small", "@Tool(\"say\")\nasync def say(self, **kwargs):\n    return \"small\"")
-	c.write("little/__init__.py",
-		"from plugin.sdk.plugin import NekoPluginBase, llm_tool, neko_plugin\n\n@neko_plugin\nclass "+
-			"Little(NekoPluginBase):\n"+
-			"    @llm_tool()\n    async def say(self):\n        return \"little\"\n")
-	c.write("little/plugin.toml",
-		"[plugin]\nid = \"little\"\nname = \"Little\"\nentry = \"plugin.plugins.little:Little\"\n")
+	c.nekoTree("little", "@llm_tool()\nasync def say(self):\n    return \"little\"")
 	for _, id := range []string{"words", "hello", "small", "little"} {
 		c.approved(id)
 	}
@@ -33,10 +28,7 @@ func everyKind(t testing.TB) *core {
 func (c *core) offers(ids ...string) {
 	c.t.Helper()
 	for _, id := range ids {
-		if _, ok := c.tools.Set().ByID(id); ok {
-			continue
-		}
-		c.until(id+" being offered", func(u plugin.Update) bool {
+		testkit.Until(c.t, id+" being offered", func() bool {
 			_, ok := c.tools.Set().ByID(id)
 			return ok
 		})

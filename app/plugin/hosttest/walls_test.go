@@ -29,7 +29,7 @@ func breaching(address, read, write string) string {
 import socket, subprocess
 host, port, read, write = %q, %s, %q, %q
 def connect():
-    with socket.create_connection((host, port), 5) as s:
+    with socket.create_connection((host, port), 150) as s:
         assert s.recv(2) == b"hi"
 def put(folder):
     with open(os.path.join(folder, "new"), "w") as file:

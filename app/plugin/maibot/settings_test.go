@@ -2,13 +2,13 @@ package maibot_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"conclave/app/plugin"
 	"conclave/app/plugin/python/pythontest"
+	"conclave/app/testkit"
 )
 
 // options returns the schema of the settings as the worker gives it.
@@ -69,8 +69,7 @@ func TestMB14APluginThatIsOffOffersNothingUntilItIsOn(t *testing.T) {
 			is(t, "F92: why", notes(t, w), []string{
 				"It is switched off in its settings ([plugin] enabled = false), so it offers no tools.",
 			})
-			must(t, os.WriteFile(filepath.Join(path, "config.toml"),
-				[]byte("[plugin]\nenabled = true\nconfig_version = \"1.0.0\"\n"), 0o600))
+			testkit.Save(t, filepath.Join(path, "config.toml"), "[plugin]\nenabled = true\nconfig_version = \"1.0.0\"\n")
 			w.Until("notifications/tools/list_changed")
 			is(t, "answer", inChat(w, "tell", "{}").Text(), "3 a -")
 			is(t, "F92: why, once it has tools", notes(t, w), nil)
@@ -117,8 +116,7 @@ func TestMB16SavedSettingsReachThePlugin(t *testing.T) {
 	}
 	is(t, "the person's own", read(t, filepath.Join(path, "config.toml")), file)
 	// An edit by hand after that counts, now and at the next start.
-	must(t, os.WriteFile(filepath.Join(path, "config.toml"), []byte(strings.Replace(text, "count = 5", "count = 2", 1)),
-		0o600))
+	testkit.Save(t, filepath.Join(path, "config.toml"), strings.Replace(text, "count = 5", "count = 2", 1))
 	w.Until("notifications/tools/list_changed")
 	is(t, "after the edit", inChat(w, "tell", "{}").Text(), "2 b self 2 2")
 	again := begin(t, d, path, start)
@@ -135,8 +133,7 @@ func TestF87OneSettingSavedLeavesEditsByHandOfTheOthersAlone(t *testing.T) {
 	w := begin(t, d, path, start)
 	w.List()
 	text := read(t, desk(w, path, "config.toml"))
-	must(t, os.WriteFile(filepath.Join(path, "config.toml"), []byte(strings.Replace(text, "count = 5", "count = 2", 1)),
-		0o600))
+	testkit.Save(t, filepath.Join(path, "config.toml"), strings.Replace(text, "count = 5", "count = 2", 1))
 	w.Until("notifications/tools/list_changed")
 	group := options(t, w)["properties"].(map[string]any)["g"].(map[string]any)
 	shown := group["properties"].(map[string]any)["count"].(map[string]any)

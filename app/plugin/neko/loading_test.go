@@ -236,7 +236,7 @@ func TestAHangingImportAndAnEndedProcessAreTold(t *testing.T) {
 	start := startOptions(t)
 	spec, err := d.Spec(t.Context(), src, *m, start)
 	must(t, err)
-	p := pythontest.Begin(t, pythontest.LoadWithin(spec, 4*time.Second), start.Storage).Initialize()
+	p := pythontest.Begin(t, pythontest.LoadWithin(spec, 8*time.Second), start.Storage).Initialize()
 	if p == nil {
 		t.Fatal("it loaded")
 	}

@@ -3,10 +3,8 @@ package neko
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,18 +13,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-// freePort returns a port that nobody listens at.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close() //nolint:errcheck // it only said which is free
-	return fmt.Sprint(l.Addr().(*net.TCPAddr).Port)
-}
+	"conclave/app/testkit"
+)
 
 // The services of the template register themselves at a server that answers as Conclave
 // does, and are called at the address they give.
@@ -41,7 +30,7 @@ func TestTheServicesOfTheTemplateRegisterAndAnswer(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := filepath.Join(t.TempDir(), file)
-			text := strings.NewReplacer("NAME", "made", "9117", freePort(t)).Replace(string(source))
+			text := strings.NewReplacer("NAME", "made", "9117", testkit.FreePort(t)).Replace(string(source))
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -62,7 +51,7 @@ func TestTheServicesOfTheTemplateRegisterAndAnswer(t *testing.T) {
 				_, _ = io.WriteString(w, `{"ok":true}`)
 			}))
 			defer conclave.Close()
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 			defer cancel()
 			service := exec.CommandContext(ctx, program, path)
 			service.Env = append(os.Environ(), "CONCLAVE_HTTP="+conclave.URL, "CONCLAVE_HTTP_TOKEN=t0ken")

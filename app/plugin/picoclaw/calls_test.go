@@ -9,6 +9,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/permit"
+	"conclave/app/testkit"
 )
 
 // gate is a hook with a before_tool of one expression.
@@ -262,9 +263,7 @@ serve(before_tool=bad("redact", call={"arguments": {"text": "bad"}}),
 		t.Errorf("told %q, offered %q", a.result(0), toolNames(a.requests[0]))
 	}
 	a.noted("asked for an action that Conclave does not know at after_llm: redact")
-	if log := fmt.Sprint(b.host.Log("h", 0)); !strings.Contains(log, "redact") {
-		t.Errorf("its log says %s", log)
-	}
+	testkit.Until(t, "its log says so", func() bool { return strings.Contains(fmt.Sprint(b.host.Log("h", 0)), "redact") })
 }
 
 func TestPC28AResultIsNestedTwice(t *testing.T) {

@@ -61,7 +61,7 @@ func hookSide(t *testing.T, answer func(id uint64, method string, out io.Writer)
 
 func says(t *testing.T, c *client, method, want string) {
 	t.Helper()
-	got, err := c.within(t.Context(), time.Minute, method, nil)
+	got, err := c.within(t.Context(), 5*time.Minute, method, nil)
 	if err != nil || string(got) != want {
 		t.Errorf("%s: %s, %v; want %s", method, got, err, want)
 	}
@@ -85,7 +85,7 @@ func TestPC34LongLines(t *testing.T) {
 	})
 	says(t, c, "small", "{}")
 	says(t, c, "big", `"`+big+`"`)
-	_, err := c.within(t.Context(), time.Minute, "long", nil)
+	_, err := c.within(t.Context(), 5*time.Minute, "long", nil)
 	if err == nil || err.Error() != limit.HookLine.Model {
 		t.Errorf("a line of more than 32 MiB: %v", err)
 	}
@@ -98,7 +98,7 @@ func TestPC34LongLines(t *testing.T) {
 
 func TestPC34ARequestThatIsTooLongIsNotSent(t *testing.T) {
 	c, _ := hookSide(t, func(id uint64, _ string, out io.Writer) { fmt.Fprintf(out, "{\"id\":%d,\"result\":{}}\n", id) })
-	_, err := c.within(t.Context(), time.Minute, "m", strings.Repeat("x", limit.HookMessage.Int()+1))
+	_, err := c.within(t.Context(), 5*time.Minute, "m", strings.Repeat("x", limit.HookMessage.Int()+1))
 	if err == nil || err.Error() != limit.HookMessage.Model {
 		t.Errorf("it was asked: %v", err)
 	}
@@ -152,7 +152,7 @@ func TestPC53AnswersInReverseOrderAreMatched(t *testing.T) {
 	got := map[string]bool{}
 	for range 2 {
 		wg.Go(func() {
-			raw, err := c.within(t.Context(), time.Minute, "m", nil)
+			raw, err := c.within(t.Context(), 5*time.Minute, "m", nil)
 			mu.Lock()
 			defer mu.Unlock()
 			if got[string(raw)] = true; err != nil {
@@ -199,7 +199,7 @@ func TestPC39AHookThatDoesNotReadIsNotWaitedForTwice(t *testing.T) {
 		if !errors.Is(err, errSlow) {
 			t.Errorf("the first: %v", err)
 		}
-		_, err = c.within(context.WithoutCancel(t.Context()), time.Minute, "m", nil)
+		_, err = c.within(context.WithoutCancel(t.Context()), 5*time.Minute, "m", nil)
 		if !errors.Is(err, errStalled) || time.Since(began) != 50*time.Millisecond {
 			t.Errorf("the second: %v after %s", err, time.Since(began))
 		}
@@ -225,7 +225,7 @@ func TestPC39AHookThatDoesNotReadIsNotWaitedForTwice(t *testing.T) {
 			}
 		}()
 		for {
-			if _, err = c.within(t.Context(), time.Minute, "again", nil); !errors.Is(err, errStalled) {
+			if _, err = c.within(t.Context(), 5*time.Minute, "again", nil); !errors.Is(err, errStalled) {
 				break
 			}
 		}

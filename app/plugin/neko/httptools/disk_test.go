@@ -28,7 +28,7 @@ func TestARegistrationWaitsForTheDiskOnce(t *testing.T) {
 	s := saying(t, "ok")
 	b.register("x", s.URL, its(nil))
 	id := "p-" + s.port()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := b.host.WaitLoaded(ctx, id); err != nil { // its record is not written yet
 		t.Errorf("a registration waits for the record of its plugin: %v", err)

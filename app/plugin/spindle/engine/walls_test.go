@@ -36,7 +36,7 @@ func TestAConfinedWorkerStopsInTime(t *testing.T) {
 	for _, name := range []string{"endless loop", "allocate for ever", "endless built-in", "deep value"} {
 		t.Run(name, func(t *testing.T) {
 			p := script(t, handler(hostile[name]), walled())
-			if got := p.call("t", meta{}, meta{wire.MetaDeadline: deadlineIn(500)}); !got.isError {
+			if got := p.call("t", meta{}, meta{wire.MetaDeadline: deadlineIn(2000)}); !got.isError {
 				t.Errorf("got %+v", got)
 			}
 		})

@@ -53,9 +53,10 @@ type worker struct {
 // maxAsks bounds the requests a plugin has open; wire lets 64 travel at once.
 const maxAsks = 256
 
-// grantTimeout is how long Conclave may take to say what is granted. Another MCP
-// client may never answer.
-const grantTimeout = 2 * time.Second
+// grantTimeout is how long Conclave may take to say what is granted, also on a busy
+// machine: a plugin that does not hear it takes itself for one that may do nothing.
+// Another MCP client may never answer.
+const grantTimeout = 5 * time.Second
 
 func newWorker(ctx context.Context, cfg job.Config, vm vm, stderr io.Writer) *worker {
 	w := &worker{

@@ -75,7 +75,7 @@ func run(t *testing.T, mode, landlock string, spec sandbox.Spec) (string, error)
 	r, w, err := os.Pipe()
 	must(t, err)
 	defer func() { _ = r.Close() }()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], mode, landlock)
 	cmd.ExtraFiles = []*os.File{r}
