@@ -281,7 +281,7 @@ func TestLF06AnEndlessLoadIsGivenUpWithItsLine(t *testing.T) {
 	if got.Line != 3 && got.Line != 4 {
 		t.Errorf("line: got %d, want the loop's", got.Line)
 	}
-	if !strings.Contains(got.Message, "still loading after 2 s") {
+	if !strings.Contains(got.Message, "still loading after 6 s") {
 		t.Errorf("message: %s", got.Message)
 	}
 }
