@@ -81,11 +81,18 @@ func Worker(t testing.TB) string {
 
 var worker = sync.OnceValues(func() (string, error) { return build(version.Worker) })
 
+// builtIn names the variable of the environment with the folder of programs that were built
+// already: a suite links them once, and not for each of its packages.
+const builtIn = "CONCLAVE_TEST_BIN"
+
 // build builds programs into a folder of their own and returns the path of the first.
 func build(names ...string) (string, error) {
 	dir, err := os.MkdirTemp(Dir, "programs-")
 	if err != nil {
 		return "", err
+	}
+	if from := os.Getenv(builtIn); from != "" {
+		return filepath.Join(dir, names[0]), copied(from, dir, names)
 	}
 	args := []string{"build", "-o", dir + string(filepath.Separator)}
 	for _, name := range names {
@@ -101,4 +108,18 @@ func build(names ...string) (string, error) {
 		path += ".exe"
 	}
 	return path, nil
+}
+
+// copied copies programs into a folder, so that a test may do with them what it likes.
+func copied(from, to string, names []string) error {
+	for _, name := range names {
+		program, err := os.ReadFile(filepath.Join(from, name))
+		if err != nil {
+			return fmt.Errorf("%s: %w", builtIn, err)
+		}
+		if err := os.WriteFile(filepath.Join(to, name), program, 0o755); err != nil { //nolint:gosec // a program
+			return err
+		}
+	}
+	return nil
 }
