@@ -101,6 +101,23 @@ func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {
 	kind(t, "a folder for an engine without files", w.Plugins.GrantFolder("ext", t.TempDir(), true), fault.Invalid,
 		"would do nothing")
 	kind(t, "taking a folder back that it has not", w.Plugins.RevokeFolder("ext", "/nowhere"), fault.NotFound, "")
+	kind(t, "a program for an engine without any", w.Plugins.AllowProgram("ext", "sh"), fault.Invalid, "would do nothing")
+	kind(t, "taking a program back that it has not", w.Plugins.RevokeProgram("ext", "/bin/sh"), fault.NotFound, "")
+	kind(t, "a host that is none", w.Plugins.AllowHost("ext", "a b", false), fault.Invalid, "")
+	must(t, w.Plugins.AllowHost("ext", "api.example.org", true))
+	reach, err := w.Plugins.Reach("ext")
+	must(t, err)
+	if len(reach.Hosts) != 1 ||
+		reach.Hosts[0].Sentence != "Extension may connect to api.example.org and what is below it." ||
+		!reach.CanHosts || !reach.CanSecrets || reach.CanFiles || reach.CanPrograms || len(reach.Programs) != 0 {
+		t.Errorf("it may reach %+v", reach)
+	}
+	if _, err := w.Permissions.Revoke(reach.Hosts[0].Rule); err != nil {
+		t.Error(err)
+	}
+	if reach, err := w.Plugins.Reach("ext"); err != nil || len(reach.Hosts) != 0 || len(reach.Secrets) != 0 {
+		t.Errorf("after that it may reach %+v, %v", reach, err)
+	}
 	must(t, w.Plugins.Disable("ext"))
 	if card := w.state("ext", "disabled"); card.Enabled || len(card.Tools) != 0 {
 		t.Errorf("switched off the card is %+v", card)
@@ -224,6 +241,12 @@ func TestNoPluginIsTouchedThatIsNotThere(t *testing.T) {
 		"update":     func() error { _, err := w.Plugins.Update("x"); return err },
 		"permission": func() error { return w.Plugins.SetPermission("x", "chats", true) },
 		"folder":     func() error { return w.Plugins.GrantFolder("x", "/tmp", true) },
+		"reach":      func() error { _, err := w.Plugins.Reach("x"); return err },
+		"host":       func() error { return w.Plugins.AllowHost("x", "a.example", false) },
+		"program":    func() error { return w.Plugins.AllowProgram("x", "sh") },
+		"no program": func() error { return w.Plugins.RevokeProgram("x", "sh") },
+		"secret":     func() error { return w.Plugins.GiveSecret("x", "a", "long enough", []string{"a.example"}) },
+		"no secret":  func() error { return w.Plugins.ForgetSecret("x", "a") },
 		"no folder":  func() error { return w.Plugins.RevokeFolder("x", "/tmp") },
 		"open":       func() error { return w.Plugins.OpenFolder("x") },
 		"editor":     func() error { return w.Plugins.OpenInEditor("x", "", 0) },

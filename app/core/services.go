@@ -24,7 +24,7 @@ import (
 func (c *Core) services() map[string]plugin.Service {
 	c.Settings.Switched = func(id string) { c.events.queueEvent(func() { c.events.switchTo(chat.ConversationID(id)) }) }
 	c.Services = service.New(service.Options{
-		Chats: c.Store, Conversations: c.Conversations, Models: c.Models, Keys: c.Keys, Values: c.Store,
+		Chats: c.Store, Conversations: c.Conversations, Models: c.Models, Keys: c.Keys, Lending: c.Gate, Values: c.Store,
 		Spending: spending{c.Store, c},
 		Shared:   c.Store, Web: c.egress, Bus: c.Bus, Log: c.Log, Active: c.active, Given: c.givenIn, Council: c.councilOf,
 		Publish: func(event string, payload any) {

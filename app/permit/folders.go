@@ -207,6 +207,10 @@ func (g *Gate) dropFolders(ctx context.Context, plugin string, which func(Folder
 	return err
 }
 
+// Usable returns the error of granting a plugin a permission that would do nothing for it, or
+// that does not exist. The kind is invalid.
+func (g *Gate) Usable(plugin, permission string) error { return g.usable(plugin, permission) }
+
 // usable returns the error of a permission that does not exist, or that can do nothing
 // for the plugin, so that the gate shows nothing as granted that is not.
 func (g *Gate) usable(plugin, permission string) error {

@@ -288,11 +288,26 @@ func (g *Gate) approvedWeb(plugin string) bool {
 func (g *Gate) Hosts(plugin string) []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.rulesLocked()
 	var all []string
+	for _, rule := range g.hostRulesLocked(plugin) {
+		all = append(all, Sentence(rule, g.pluginName(plugin)))
+	}
+	return all
+}
+
+// HostRules returns the rules of Hosts.
+func (g *Gate) HostRules(plugin string) []Rule {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.hostRulesLocked(plugin)
+}
+
+func (g *Gate) hostRulesLocked(plugin string) []Rule {
+	g.rulesLocked()
+	var all []Rule
 	for _, rule := range g.ofPlugin[plugin] {
 		if _, ok := rule.host(); ok {
-			all = append(all, Sentence(*rule, g.pluginName(plugin)))
+			all = append(all, *rule)
 		}
 	}
 	return all

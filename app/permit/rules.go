@@ -263,6 +263,9 @@ func Sentence(g Rule, pluginName string) string {
 		if f, ok := g.folder(); ok {
 			return name + " may " + f.Sentence()
 		}
+		if l, ok := g.secret(); ok {
+			return name + " " + l.sentence()
+		}
 		if path, ok := g.program(); ok && g.Effect == Allow {
 			return name + " may start " + path
 		}

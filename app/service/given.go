@@ -15,12 +15,19 @@ import (
 	"conclave/app/plugin"
 )
 
-// lentSecret is a given secret: one of the person's that a plugin uses and never sees: where a header or
-// the query of a request says {{secret:NAME}}, Conclave puts it in, for the hosts that the
-// person named and no others.
+// lentSecret is what is kept of a given secret, which is one of the person's that a plugin
+// uses and never sees: where a header or the query of a request says {{secret:NAME}},
+// Conclave puts it in, for the hosts that a rule of the gate names and no others.
 type lentSecret struct {
-	Value string   `json:"value"`
-	Hosts []string `json:"hosts"` // in lower case, with the port unless it is the usual one
+	Value string `json:"value"`
+}
+
+// Lending says which secrets plugins are given, and for which hosts: in lower case, with the
+// port unless it is the usual one. permit.Gate is the real one.
+type Lending interface {
+	LendSecret(ctx context.Context, plugin, name string, hosts []string) error
+	TakeSecret(ctx context.Context, plugin, name string) error
+	SecretHosts(plugin, name string) []string
 }
 
 // The names of given secrets begin with what no name of a plugin's own can hold.
@@ -42,18 +49,18 @@ func (s *Services) GiveSecret(ctx context.Context, id, name, value string, hosts
 		func(r rune) bool { return r < ' ' || r == 0x7f }) {
 		return invalid("A secret has one line of at least 8 bytes, and at most 64 KB.")
 	}
-	g := lentSecret{Value: value}
+	var named []string
 	for _, h := range hosts {
 		u, err := url.Parse("https://" + h)
 		if err != nil || h == "" || u.Host != h || u.Hostname() == "" {
 			return invalid("“" + h + "” is no host. Write it as in api.example.org, or api.example.org:8443.")
 		}
-		g.Hosts = append(g.Hosts, hostOf(u))
+		named = append(named, hostOf(u))
 	}
-	if len(g.Hosts) == 0 {
+	if len(named) == 0 {
 		return invalid("No host was named that the secret may be sent to.")
 	}
-	text, err := json.Marshal(g)
+	text, err := json.Marshal(lentSecret{value})
 	if err != nil {
 		return err
 	}
@@ -69,7 +76,10 @@ func (s *Services) GiveSecret(ctx context.Context, id, name, value string, hosts
 			return err
 		}
 	}
-	return s.o.Keys.Set(ctx, secretName(id, givenPrefix+name), string(text))
+	if err := s.o.Keys.Set(ctx, secretName(id, givenPrefix+name), string(text)); err != nil {
+		return err
+	}
+	return s.o.Lending.LendSecret(ctx, id, name, named)
 }
 
 // ForgetSecret takes a given secret back. The kind is not_found when there is none.
@@ -79,9 +89,10 @@ func (s *Services) ForgetSecret(ctx context.Context, id, name string) error {
 	if err != nil {
 		return err
 	}
+	taken := s.o.Lending.TakeSecret(ctx, id, name)
 	i := slices.Index(names, name)
-	if i < 0 {
-		return missing(id + " was not given a secret “" + name + "”.")
+	if i < 0 || taken != nil && fault.KindOf(taken) != fault.NotFound {
+		return taken
 	}
 	if err := s.o.Keys.Delete(ctx, secretName(id, givenPrefix+name)); err != nil && fault.KindOf(err) != fault.NotFound {
 		return err
@@ -153,15 +164,16 @@ func (p *putting) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // value returns a secret for a request to a host that may have it.
 func (p *putting) value(r *http.Request, name string) (string, error) {
+	hosts := p.s.o.Lending.SecretHosts(p.by.Plugin, name)
 	g, err := p.s.lent(r.Context(), p.by.Plugin, name)
 	host := hostOf(r.URL)
 	switch {
-	case fault.KindOf(err) == fault.NotFound:
+	case fault.KindOf(err) == fault.NotFound || len(hosts) == 0:
 		return "", refused("PERMISSION_DENIED: secret – there is no secret " + name + " for it. Give it one: " +
 			"conclave plugins secret " + p.by.Plugin + " " + name + " --host " + host + ".")
 	case err != nil:
 		return "", err
-	case !slices.Contains(g.Hosts, host):
+	case !slices.Contains(hosts, host):
 		return "", refused("PERMISSION_DENIED: secret – " + name + " may not be sent to " + host + ".")
 	case r.URL.Scheme != "https" && !near(r.URL.Host):
 		return "", refused("PERMISSION_DENIED: secret – " + name + " is sent over https alone.")

@@ -127,6 +127,14 @@ func TestAGivenSecretIsHeldToWhatItMayBe(t *testing.T) {
 			t.Errorf("%s: %v", why, err)
 		}
 	}
+	must(t, f.s.GiveSecret(t.Context(), "a", "gone", "long enough", []string{"plain.example"}))
+	must(t, f.s.o.Lending.TakeSecret(t.Context(), "a", "gone")) // among the person's rules
+	f.wants(f.caller("a"), "http.request", `{"url":"https://plain.example/","headers":{"X":"{{secret:gone}}"}}`,
+		"there is no secret gone for it")
+	must(t, f.s.ForgetSecret(t.Context(), "a", "gone"))
+	if err := f.s.ForgetSecret(t.Context(), "a", "gone"); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("forgotten twice: %v", err)
+	}
 	must(t, f.s.GiveSecret(t.Context(), "a", "api", "long enough", []string{"plain.example"}))
 	f.wants(f.caller("a"), "http.request", `{"url":"http://plain.example/","headers":{"X":"{{secret:api}}"}}`,
 		"is sent over https alone")

@@ -47,12 +47,13 @@ type Options struct {
 	// Spending bounds what models cost that plugins ask; nil bounds nothing.
 	Spending Spending
 
-	Keys   Keys
-	Values Values
-	Shared Records  // what plugins share
-	Web    Web      // the way to other computers
-	Bus    *bus.Bus // for notices of toasts and of changed chats
-	Log    *slog.Logger
+	Keys    Keys
+	Lending Lending // required with Keys
+	Values  Values
+	Shared  Records  // what plugins share
+	Web     Web      // the way to other computers
+	Bus     *bus.Bus // for notices of toasts and of changed chats
+	Log     *slog.Logger
 	// Active is the chat that is open, or nil.
 	Active func(ctx context.Context) (*chat.Conversation, error)
 	// Given returns, by the id of an open call, which messages of its chat the council

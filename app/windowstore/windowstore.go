@@ -38,7 +38,7 @@ func (s *Store) Core(facts app.Info) app.Core {
 	c := s.core
 	return app.Core{
 		Bus: c.Bus, Store: s, Turns: c.Turns, Conversations: c.Conversations, Tools: c.Tools, Host: c.Host,
-		Library: c.Library, Packages: c.Packages, Gate: c.Gate, Undo: c.Undo,
+		Library: c.Library, Packages: c.Packages, Gate: c.Gate, Secrets: c.Services, Undo: c.Undo,
 		Councils: c.Councils, CouncilSettings: c.CouncilSettings(), Mask: c.Mask,
 		HTTP: c.HTTP, Models: c.Models, Settings: c.Settings, Info: facts, Toasts: c.Services.Toasts,
 	}

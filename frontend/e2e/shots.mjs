@@ -51,6 +51,15 @@ const shots = {
     },
     height: 1300,
   },
+  reach: {
+    scene: "chat",
+    act: async (p) => {
+      await p.getByRole("tab", { name: /^Plugins/ }).click();
+      await p.locator("[data-plugin=dice]").getByRole("button", { name: /^More for/ }).click();
+      await p.getByRole("menuitem", { name: "What it may reach…" }).click();
+      await p.getByRole("dialog").waitFor();
+    },
+  },
   previews: { scene: "previews", act: (p) => armed(p, "Allow once"), height: 1300 },
   kinds: { scene: "kinds", act: (p) => armed(p, "Allow all 4 once") },
   hurried: { scene: "hurried", act: (p) => armed(p, "Allow from now on") },

@@ -1,6 +1,6 @@
 // What cards of plugins and models show, and what a press on them asks for.
 import assert from "node:assert/strict";
-import { armed, copies, waits } from "../harness.mjs";
+import { armed, copies, focused, waits } from "../harness.mjs";
 
 export const tests = {
   "a broken save shows file, line and code, and what still serves": {
@@ -54,6 +54,55 @@ export const tests = {
       assert.deepEqual(await waits(page, "Plugins.RevokeFolder"), [["notes", "/home/ada/Out"]]);
       await folders(reports);
       await card.getByText("It could not write to /home/ada/Out").waitFor();
+    },
+  },
+
+  "what a plugin may reach is given and taken back in one sheet": {
+    async run(page) {
+      await page.getByRole("tab", { name: /^Plugins/ }).click();
+      const open = async (id) => {
+        await page
+          .locator(`[data-plugin=${id}]`)
+          .getByRole("button", { name: /^More for/ })
+          .click();
+        await page.getByRole("menuitem", { name: "What it may reach…" }).click();
+        await page.getByRole("dialog").waitFor();
+      };
+      await open("notes");
+      await focused(page.getByLabel("Folder or file"));
+      await page.keyboard.type("~/Letters");
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("Space"); // to write too
+      await page.getByRole("button", { name: "Allow folder" }).click();
+      assert.deepEqual(await waits(page, "Plugins.GrantFolder"), [["notes", "~/Letters", true]]);
+      await page.getByLabel("Host", { exact: true }).fill("api.example.org");
+      await page.keyboard.press("Enter");
+      assert.deepEqual(await waits(page, "Plugins.AllowHost"), [
+        ["notes", "api.example.org", false],
+      ]);
+      await page.getByLabel("Program", { exact: true }).fill("make");
+      await page.keyboard.press("Enter");
+      assert.deepEqual(await waits(page, "Plugins.AllowProgram"), [["notes", "make"]]);
+      await page.getByRole("button", { name: "Take back /usr/bin/git" }).click();
+      assert.deepEqual(await waits(page, "Plugins.RevokeProgram"), [["notes", "/usr/bin/git"]]);
+      assert.equal(await page.getByRole("heading", { name: "Secrets" }).count(), 0);
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+
+      await open("dice");
+      await page.getByText("sent to api.example.org, api.example.net alone").waitFor();
+      const give = page.getByRole("button", { name: "Give secret" });
+      await page.getByLabel("Name", { exact: true }).fill("moon");
+      await page.getByLabel("Secret", { exact: true }).fill("0123456789");
+      assert.ok(await give.isDisabled()); // it names no host
+      await page.getByLabel("Hosts it may be sent to").fill("a.example, b.example");
+      await give.click();
+      assert.deepEqual(await waits(page, "Plugins.GiveSecret"), [
+        ["dice", "moon", "0123456789", ["a.example", "b.example"]],
+      ]);
+      assert.equal(await page.getByLabel("Secret", { exact: true }).inputValue(), "");
+      await page.getByRole("button", { name: "Take back weather" }).click();
+      assert.deepEqual(await waits(page, "Plugins.ForgetSecret"), [["dice", "weather"]]);
     },
   },
 

@@ -1758,6 +1758,19 @@ export interface PluginPermission {
   by_hand: boolean;
 }
 
+/** PluginReach says what a plugin was given beyond its own folder, one by one. */
+export interface PluginReach {
+  hosts: ReachHost[];
+  /** their files */
+  programs: string[];
+  secrets: ReachSecret[];
+  /** What it can be given: of the others, its processes have no use. */
+  can_hosts: boolean;
+  can_files: boolean;
+  can_programs: boolean;
+  can_secrets: boolean;
+}
+
 /**
  * PluginRefusal is something that a plugin may not have, which a grant would allow. Its word is
  * the plugin's: the person decides about what is shown.
@@ -1789,6 +1802,10 @@ export interface PluginsCalls {
    * the plugin runs.
    */
   Add(from: string): Promise<string>;
+  /** AllowHost lets a plugin connect to a host; with below, to the names below it too. */
+  AllowHost(id: string, host: string, below: boolean): Promise<void>;
+  /** AllowProgram lets a plugin start a program: a name on the person's PATH, or a file. */
+  AllowProgram(id: string, program: string): Promise<void>;
   /**
    * Approve approves what a person has read; the digest must still be the plugin's, else kind
    * conflict.
@@ -1803,6 +1820,10 @@ export interface PluginsCalls {
   Disable(id: string): Promise<void>;
   /** Enable switches a plugin on. */
   Enable(id: string): Promise<void>;
+  /** ForgetSecret takes a secret back from a plugin, and deletes it. */
+  ForgetSecret(id: string, name: string): Promise<void>;
+  /** GiveSecret lets a plugin have a secret sent to hosts, without seeing it. */
+  GiveSecret(id: string, name: string, value: string, hosts: string[]): Promise<void>;
   /** GrantFolder lets a plugin read a folder or file, and write there. */
   GrantFolder(id: string, path: string, write: boolean): Promise<void>;
   /**
@@ -1833,6 +1854,8 @@ export interface PluginsCalls {
    * plugin's folder, "" = its entry.
    */
   OpenInEditor(id: string, file: string, line: number): Promise<void>;
+  /** Reach returns what a plugin was given beyond its own folder. */
+  Reach(id: string): Promise<PluginReach>;
   /** Reload loads a plugin again. */
   Reload(id: string): Promise<void>;
   /** Remove moves the plugin out of the plugins folder, with undo. */
@@ -1841,6 +1864,8 @@ export interface PluginsCalls {
   RemovePackages(id: string): Promise<void>;
   /** RevokeFolder takes a folder or file back from a plugin. */
   RevokeFolder(id: string, path: string): Promise<void>;
+  /** RevokeProgram takes a program back from a plugin. */
+  RevokeProgram(id: string, program: string): Promise<void>;
   /** SetDeveloping says whether the person edits the plugin themselves. */
   SetDeveloping(id: string, developing: boolean): Promise<void>;
   /** SetPermission grants or denies a plugin one permission. */
@@ -1986,6 +2011,18 @@ export interface Rating {
   /** counts from 1 */
   point: number;
   good: boolean;
+}
+
+/** ReachHost is a rule about a host. */
+export interface ReachHost {
+  sentence: string;
+  rule: string;
+}
+
+/** ReachSecret is a secret that a plugin has sent and does not see. */
+export interface ReachSecret {
+  name: string;
+  hosts: string[];
 }
 
 /** ReportCheck is one thing that was checked of a run's file. */

@@ -184,6 +184,37 @@ export class FakePlugins {
     return this.forms[id] ?? { schema: "", values: "{}", secrets: [], problems: [] };
   }
 
+  readonly reached: Record<string, t.PluginReach> = {
+    notes: {
+      hosts: [],
+      programs: ["/usr/bin/git"],
+      secrets: [],
+      can_files: true,
+      can_hosts: true,
+      can_programs: true,
+      can_secrets: false,
+    },
+    dice: {
+      hosts: [
+        {
+          sentence: "Dice may connect to api.example.org and what is below it.",
+          rule: "rule-dice",
+        },
+      ],
+      programs: [],
+      secrets: [{ name: "weather", hosts: ["api.example.org", "api.example.net"] }],
+      can_files: false,
+      can_hosts: true,
+      can_programs: false,
+      can_secrets: true,
+    },
+  };
+
+  async Reach(id: string): Promise<t.PluginReach> {
+    const none = { can_files: false, can_hosts: false, can_programs: false, can_secrets: false };
+    return this.reached[id] ?? { hosts: [], programs: [], secrets: [], ...none };
+  }
+
   async Templates(): Promise<t.Template[]> {
     return [
       template("python", "Python functions", "NAME.py", true, "Every function becomes a tool."),

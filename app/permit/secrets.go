@@ -1,0 +1,99 @@
+package permit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"conclave/app/fault"
+)
+
+// lending is the permission of rules about secrets that a person lends a plugin. No manifest
+// asks for it, and no approval grants it.
+const lending = "secret"
+
+// The fields of such a rule; its hosts are those of hostField.
+const secretField = "name"
+
+// Lent is a secret of the person's that a plugin has sent and never sees.
+type Lent struct {
+	Name  string
+	Hosts []string // that it may be sent to
+	Rule  string   // the id of the rule that says so
+}
+
+// secret returns the secret that a rule is about.
+func (g Rule) secret() (l Lent, ok bool) {
+	if g.Permission != lending || g.Effect != Allow || len(g.Match) != 2 {
+		return Lent{}, false
+	}
+	return Lent{g.Match[0].Value, g.Match[1].Values, g.ID}, true
+}
+
+// sentence says what the rule allows: “may have your secret api sent to api.example.org”.
+func (l Lent) sentence() string {
+	return fmt.Sprintf("may have your secret %s sent to %s", plain(l.Name), listed(l.Hosts))
+}
+
+// LendSecret lets a plugin have a secret sent to hosts, and to no others that it was lent
+// that secret for before. Whoever keeps the secret checks name and hosts.
+func (g *Gate) LendSecret(ctx context.Context, plugin, name string, hosts []string) error {
+	rule := Rule{
+		Effect: Allow, Plugin: plugin, Permission: lending, Scope: Always,
+		Match: []Match{
+			{Field: secretField, Op: Equals, Value: name}, {Field: hostField, Op: OneOf, Values: slices.Clone(hosts)},
+		},
+	}
+	if err := g.check(&rule); err != nil {
+		return err
+	}
+	if _, err := g.takeSecret(ctx, plugin, name); err != nil {
+		return err
+	}
+	_, err := g.AddRule(ctx, rule)
+	return err
+}
+
+// TakeSecret takes a lent secret back. The kind is not_found when the plugin was not lent it.
+func (g *Gate) TakeSecret(ctx context.Context, plugin, name string) error {
+	gone, err := g.takeSecret(ctx, plugin, name)
+	if err == nil && len(gone) == 0 {
+		return fault.New(fault.NotFound, "permit.secret", plugin+" was not given a secret "+shown(name)+".",
+			"conclave permissions list shows what it was given.")
+	}
+	return err
+}
+
+func (g *Gate) takeSecret(ctx context.Context, plugin, name string) ([]Rule, error) {
+	return g.revokeRules(ctx, plugin, func(old *Rule) bool {
+		l, ok := old.secret()
+		return ok && l.Name == name
+	})
+}
+
+// LentSecrets returns the secrets that a plugin is lent, by name.
+func (g *Gate) LentSecrets(plugin string) []Lent {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rulesLocked()
+	all := []Lent{}
+	for _, rule := range g.ofPlugin[plugin] {
+		if l, ok := rule.secret(); ok {
+			all = append(all, l)
+		}
+	}
+	slices.SortFunc(all, func(a, b Lent) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// SecretHosts returns the hosts that a plugin may have a secret sent to, none where it is not
+// lent that.
+func (g *Gate) SecretHosts(plugin, name string) []string {
+	for _, l := range g.LentSecrets(plugin) {
+		if l.Name == name {
+			return l.Hosts
+		}
+	}
+	return nil
+}

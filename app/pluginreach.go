@@ -1,0 +1,89 @@
+package app
+
+import (
+	"cmp"
+	"slices"
+
+	"conclave/app/permit"
+	"conclave/app/plugin"
+)
+
+// Reach returns what a plugin was given beyond its own folder.
+func (p *Plugins) Reach(id string) (PluginReach, error) {
+	s, err := p.core.Host.Status(id)
+	if err != nil {
+		return PluginReach{}, err
+	}
+	gate := p.core.Gate
+	usable := func(permission string) bool { return gate.Usable(s.ID, permission) == nil }
+	out := PluginReach{
+		Hosts: []ReachHostView{}, Programs: list(gate.Programs(s.ID)), Secrets: []ReachSecretView{},
+		CanHosts: hostPermission(gate, s) != "", CanFiles: usable(permit.Filesystem), CanPrograms: usable(permit.Programs),
+		CanSecrets: hostPermission(gate, s) == permit.Web,
+	}
+	for _, rule := range gate.HostRules(s.ID) {
+		out.Hosts = append(out.Hosts, ReachHostView{permit.Sentence(rule, s.Manifest.Name) + ".", rule.ID})
+	}
+	for _, l := range gate.LentSecrets(s.ID) {
+		out.Secrets = append(out.Secrets, ReachSecretView{l.Name, l.Hosts})
+	}
+	return out, nil
+}
+
+// hostPermission returns the permission by which a plugin connects to hosts: by itself, or by
+// asking Conclave; empty if it has neither way.
+func hostPermission(gate *permit.Gate, s plugin.Status) string {
+	switch {
+	case gate.Usable(s.ID, permit.Network) == nil:
+		return permit.Network
+	case slices.Contains(s.Manifest.Permissions, permit.Web):
+		return permit.Web
+	}
+	return ""
+}
+
+// AllowHost lets a plugin connect to a host; with below, to the names below it too.
+func (p *Plugins) AllowHost(id, host string, below bool) error {
+	ctx := p.call()
+	s, err := p.core.Host.Status(id)
+	if err != nil {
+		return err
+	}
+	op := permit.HostIs
+	if below {
+		op = permit.HostSuffix
+	}
+	// Without a way out, the gate says what does the same.
+	return p.core.Gate.AllowHost(ctx, s.ID, cmp.Or(hostPermission(p.core.Gate, s), permit.Network), permit.Allow, op, host)
+}
+
+// AllowProgram lets a plugin start a program: a name on the person's PATH, or a file.
+func (p *Plugins) AllowProgram(id, program string) error {
+	ctx := p.call()
+	s, err := p.core.Host.Status(id)
+	if err != nil {
+		return err
+	}
+	_, err = p.core.Gate.AllowProgram(ctx, s.ID, program)
+	return err
+}
+
+// RevokeProgram takes a program back from a plugin.
+func (p *Plugins) RevokeProgram(id, program string) error {
+	return p.core.Gate.RevokeProgram(p.call(), id, program)
+}
+
+// GiveSecret lets a plugin have a secret sent to hosts, without seeing it.
+func (p *Plugins) GiveSecret(id, name, value string, hosts []string) error {
+	ctx := p.call()
+	s, err := p.core.Host.Status(id)
+	if err != nil {
+		return err
+	}
+	return p.core.Secrets.GiveSecret(ctx, s.ID, name, value, hosts)
+}
+
+// ForgetSecret takes a secret back from a plugin, and deletes it.
+func (p *Plugins) ForgetSecret(id, name string) error {
+	return p.core.Secrets.ForgetSecret(p.call(), id, name)
+}
