@@ -26,7 +26,8 @@ func TestALentSecretIsARuleThatGoesWithItsPlugin(t *testing.T) {
 	}
 	rules, err := g.Rules(t.Context())
 	must(t, err)
-	if said := permit.Sentence(rules[0], "Notes"); said != "Notes may have your secret api sent to a.example and b.example" {
+	said := permit.Sentence(rules[0], "Notes")
+	if said != "Notes may have your secret api sent to a.example and b.example" {
 		t.Errorf("the rule says %q", said)
 	}
 	if granted, denied := g.Permissions(c.Plugin); slices.Contains(granted, "secret") || len(denied) != 0 {

@@ -15,9 +15,9 @@ import (
 	"conclave/app/plugin"
 )
 
-// lentSecret is what is kept of a given secret, which is one of the person's that a plugin
-// uses and never sees: where a header or the query of a request says {{secret:NAME}},
-// Conclave puts it in, for the hosts that a rule of the gate names and no others.
+// lentSecret holds a given secret, one of the person's that a plugin uses and never sees:
+// where a header or the query of a request says {{secret:NAME}}, Conclave puts it in, for the
+// hosts that a rule of the gate names and no others.
 type lentSecret struct {
 	Value string `json:"value"`
 }
