@@ -122,7 +122,7 @@ func TestSP13ThePlatformIsThere(t *testing.T) {
 			`const a = crypto.getRandomValues(new Uint32Array(64)); return a.length === 64 && new Set(a).size > 32`, "true",
 		},
 		"timers in order": {
-			`const s = []; await new Promise((d) => { setTimeout(() => s.push(3), 20); setTimeout((x, y) => s.push(x + y), 1, 0, 1); setImmediate(() => s.push(0)); const c = setTimeout(() => s.push(9), 5); clearTimeout(c); setTimeout(() => s.push(2), 10); setTimeout(d, 40) }); return s.join()`,
+			`const s = []; await new Promise((d) => { setTimeout(() => s.push(3), 450); setTimeout((x, y) => s.push(x + y), 150, 0, 1); setImmediate(() => s.push(0)); const c = setTimeout(() => s.push(9), 200); clearTimeout(c); setTimeout(() => s.push(2), 300); setTimeout(d, 600) }); return s.join()`,
 			"0,1,2,3",
 		},
 		"interval": {
