@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"conclave/app/permit"
 	"conclave/app/textdiff"
@@ -33,6 +34,10 @@ func drawn(p *permit.Preview) string {
 // A person who is asked about a call that names a file and what it becomes is shown what
 // would change in it, as far as its plugin may write it.
 func TestARequestShowsWhatWouldChangeInAFile(t *testing.T) {
+	synctest.Test(t, showsWhatWouldChange) // where no time passes while a file is read
+}
+
+func showsWhatWouldChange(t *testing.T) {
 	tools := map[string]tool.Tool{}
 	g, c := trusted(t, permit.Options{}, func(c *permit.PluginVersion) {
 		c.Permissions = []string{"tools", "filesystem"}
@@ -128,6 +133,10 @@ func TestARequestShowsWhatWouldChangeInAFile(t *testing.T) {
 
 // A window is shown the same as a terminal.
 func TestAWindowIsShownWhatWouldChange(t *testing.T) {
+	synctest.Test(t, showsAWindowWhatWouldChange)
+}
+
+func showsAWindowWhatWouldChange(t *testing.T) {
 	g, c := trusted(t, permit.Options{}, func(c *permit.PluginVersion) { c.Permissions = []string{"tools", "filesystem"} })
 	folder := t.TempDir()
 	must(t, os.WriteFile(filepath.Join(folder, "a.md"), []byte("old"), 0o600))
