@@ -227,8 +227,19 @@ export class App {
     this.chat = chat;
     void this.attempt(() => this.bridge.chats.Seen(id));
     if (this.painted) void this.council.switchTo(id);
+    const write = this.#writeUnlessElsewhere();
     await Promise.all([chat.open(), this.composer.switchTo(id)]);
-    if (chat === this.chat) this.wish.composer++;
+    if (chat === this.chat) write();
+  }
+
+  /** Returns what leads to writing, unless the keyboard has gone to something else since this was called. */
+  #writeUnlessElsewhere(): () => void {
+    const before = document.activeElement;
+    return () => {
+      const at = document.activeElement;
+      const here = !at || at === document.body || at === before || at.closest("form.composer");
+      if (here) this.wish.composer++;
+    };
   }
 
   /** The welcome page with an empty composer; the chat is made by the first message. */
@@ -239,8 +250,9 @@ export class App {
     this.chat = null;
     this.find.close();
     if (this.painted) void this.council.switchTo("");
+    const write = this.#writeUnlessElsewhere();
     await Promise.all([this.composer.switchTo(""), this.attempt(() => this.bridge.chats.Seen(""))]);
-    this.wish.composer++;
+    write();
   }
 
   /** Sends what is written, or the text given. */

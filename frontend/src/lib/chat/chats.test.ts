@@ -26,6 +26,33 @@ test("a search that was overtaken does not show", async () => {
   app.close();
 });
 
+test("who writes elsewhere while a chat opens is left there", async () => {
+  const { app, fake } = await startApp();
+  const draft = fake.chats.Draft.bind(fake.chats);
+  let go = () => {};
+  fake.chats.Draft = async (id) => {
+    await new Promise<void>((resolve) => (go = resolve));
+    return draft(id);
+  };
+  const title = document.createElement("input");
+  document.body.append(title);
+  const [first = "", second = ""] = [...fake.chats.all.keys()].filter((id) => id !== app.chat?.id);
+  const opened = async (id: string, meanwhile: () => void) => {
+    const [before, nothing] = [app.wish.composer, (go = () => {})];
+    const opening = app.openChat(id);
+    await until("the draft to be asked for", () => go !== nothing);
+    meanwhile();
+    go();
+    await opening;
+    return app.wish.composer - before;
+  };
+  expect(await opened(first, () => title.focus())).toBe(0);
+  title.blur();
+  expect(await opened(second, () => {})).toBe(1);
+  title.remove();
+  app.close();
+});
+
 test("F63 a search says how far it has come, and its answer is renewed by itself", async () => {
   const { app, fake } = await startApp();
   fake.chats.searched = 40;

@@ -123,8 +123,12 @@ export class Composer {
     return this.attachments.flatMap((a) => (a.media ? [a.media] : []));
   }
 
-  #clear(): void {
-    this.text = "";
+  /** Takes away what was sent or queued; what was written behind it meanwhile stays. */
+  #clear(text = this.text): void {
+    if (this.text.startsWith(text)) {
+      this.text = this.text.slice(text.length);
+      this.cursor = Math.max(0, this.cursor - text.length);
+    }
     this.attachments = [];
     this.pasted = null;
     this.#dirty = this.#written = true;
@@ -259,7 +263,7 @@ export class Composer {
         council_skip: this.skipsCouncil(),
       });
       if (own) {
-        this.#clear();
+        this.#clear(text);
         await this.save();
       }
       return sent;

@@ -44,7 +44,7 @@ test("a draft that is still being kept is there when one comes back at once", as
   composer.changed("half a thought", 4);
   const away = composer.switchTo("chat-2");
   const back = composer.switchTo("chat-1");
-  await vi.waitFor(() => expect(kept).not.toBe(nothing));
+  await until("the draft to be kept", () => kept !== nothing);
   kept();
   await Promise.all([away, back]);
   expect(composer.text).toBe("half a thought");
@@ -145,6 +145,23 @@ test("an empty message is not sent, and a sent one empties the draft", async () 
   expect(sent?.conversation).not.toBe("");
   expect(composer.text).toBe("");
   expect((await fake.chats.Draft("")).text).toBe("");
+});
+
+test("what is typed while a message goes out stays", async () => {
+  const { fake, composer } = make();
+  const send = fake.chats.Send.bind(fake.chats);
+  let go = () => {};
+  fake.chats.Send = async (conversation, message) => {
+    await new Promise<void>((resolve) => (go = resolve));
+    return send(conversation, message);
+  };
+  await composer.switchTo("");
+  composer.changed("hello", 5);
+  const sent = composer.send();
+  composer.changed("hello and more", 14);
+  go();
+  await sent;
+  expect([composer.text, composer.cursor]).toEqual([" and more", 9]);
 });
 
 test("a long paste may become a file, a short one is left alone", async () => {
