@@ -49,7 +49,9 @@ export default defineConfig(({ mode }) => ({
     environment: "jsdom",
     include: ["src/**/*.test.ts"],
     restoreMocks: true,
-    testTimeout: 60_000, // a machine that is busy with other things takes its time
+    // A machine that is busy with other things takes its time.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     reporters: ["default", counts],
   },
 }));

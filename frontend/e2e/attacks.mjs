@@ -86,12 +86,7 @@ for (const [name, markdown] of Object.entries(replies))
     const allow = page.locator("section.ask").getByRole("button", { name: "Allow once" });
     await allow.waitFor();
     if (!server.asked.some((a) => a.text === name)) throw new Error("the server was not asked");
-    // Drawn, or left as it was written: nothing is still to come.
-    await page.waitForFunction(() =>
-      [...document.querySelectorAll("article pre.mermaid, article [data-tex]")].every(
-        (e) => e.dataset.drawn !== undefined || e.title,
-      ),
-    );
+    await person.still(); // drawn, or left as it was written
     await page.keyboard.press("Control+Shift+P"); // shows the card, however long the reply is
     await page.waitForFunction(() => {
       const card = document.querySelector("section.ask:focus-within");

@@ -30,14 +30,10 @@ const words = async () => {
 /** Waits until the window says words. */
 async function says(...wanted) {
   let now = "";
-  await until(
-    `the window to say ${wanted.join(", ")}`,
-    async () => {
-      now = await words();
-      return wanted.every((w) => (w instanceof RegExp ? w.test(now) : now.includes(w)));
-    },
-    25_000,
-  ).catch((error) => {
+  await until(`the window to say ${wanted.join(", ")}`, async () => {
+    now = await words();
+    return wanted.every((w) => (w instanceof RegExp ? w.test(now) : now.includes(w)));
+  }).catch((error) => {
     throw new Error(`${error.message}; it says: ${now.slice(0, 3000)}`);
   });
   if (/\[object|undefined|NaN/.test(now)) throw new Error(`the window says: ${now}`);
@@ -49,22 +45,19 @@ async function says(...wanted) {
  */
 async function click(name) {
   let found, before, picture;
-  await until(
-    `something named ${name}`,
-    async () => {
-      found ??= await reader.pressable(name);
-      const now = found && (await reader.spot(found));
-      const there = now && now.x > 0 && now.y > 0 && now.x < screen.width && now.y < screen.height;
-      const stays = there && now.x === before?.x && now.y === before.y;
-      const rests = stays && screen.changed(picture) < 0.0005;
-      if (!there) found = null;
-      else if (!stays) screen.move(now.x, now.y);
-      before = now;
-      picture = screen.sample();
-      return rests && !screen.covered("^conclave-window$", now.x, now.y);
-    },
-    25_000,
-  );
+  let calm = 0; // looks one after the other at which nothing moved
+  await until(`something named ${name}`, async () => {
+    found ??= await reader.pressable(name);
+    const now = found && (await reader.spot(found));
+    const there = now && now.x > 0 && now.y > 0 && now.x < screen.width && now.y < screen.height;
+    const stays = there && now.x === before?.x && now.y === before.y;
+    calm = stays && screen.changed(picture) < 0.0005 ? calm + 1 : 0;
+    if (!there) found = null;
+    else if (!stays) screen.move(now.x, now.y);
+    before = now;
+    picture = screen.sample();
+    return calm >= 3 && !screen.covered("^conclave-window$", now.x, now.y);
+  });
   screen.button();
 }
 
@@ -81,6 +74,7 @@ async function open() {
 const over = () =>
   until("the run to be over", () => {
     const [chat] = place.told("chats", "list", "--json");
+    if (!chat) return false; // it is not begun
     const runs = place.told("council", "runs", chat.id, "--json");
     return runs.at(-1)?.state === "over" && runs.at(-1);
   });
@@ -125,7 +119,7 @@ const steps = {
     for (const [i, { name }] of crew.entries()) {
       await click("Add member");
       await says(`More for Member ${i + 1}`);
-      await screen.still();
+      await reader.typed("Name");
       screen.type(name); // over the name that it has, which is selected
       await says(`More for ${name}`);
       await click(name); // folds its form
@@ -144,7 +138,8 @@ const steps = {
   },
 
   "they work at once, each with its own tool": async () => {
-    screen.press("Escape"); // to the message
+    screen.press("Escape");
+    await reader.typed("Message");
     screen.type("Where do we land tomorrow?");
     screen.press("Return");
     await says("Using Weather", "Finish with what we have", "Ada Done", "Bo Done", "Di Done");
@@ -184,6 +179,7 @@ const steps = {
     async () => {
       screen.press("ctrl+j"); // the panel is closed
       screen.press("ctrl+k");
+      await reader.palette();
       screen.type("quit");
       screen.press("Return");
       await until("the window to close", () => window.ended);

@@ -125,6 +125,9 @@ function serve() {
   });
 }
 
+/** Waits until the service has said that it was called so. */
+const called = (how) => until(`the service to say ${how}`, () => how.test(service.output));
+
 /** The picture of what is shown, in both themes. */
 async function both(name) {
   for (const theme of ["dark", "light"]) {
@@ -204,7 +207,7 @@ const steps = {
     await both("http-question");
     await allow();
     await answered("High tide at Varn: 14:20.");
-    assert.match(service.output, /^called high_tide {"place": "Varn"}$/m);
+    await called(/^called high_tide {"place": "Varn"}$/m);
   },
 
   "a hook is approved, and what it makes of a call is asked about, word by word": async () => {
@@ -267,7 +270,7 @@ const steps = {
     await lane.getByText("Three ships came in.").first().waitFor();
     await both("member-answer");
     assert.equal(await page.getByText("Researcher has no tools.").count(), 0);
-    assert.match(service.output, /^called harbour_log \{\}$/m);
+    await called(/^called harbour_log \{\}$/m);
     await page.evaluate(() => globalThis.go.app.Council.Use("", false));
   },
 

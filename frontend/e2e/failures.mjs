@@ -7,9 +7,10 @@
 // It needs what program.mjs needs. What the window said is in said.txt beside the pictures.
 import { mkdirSync, openSync, ftruncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { launch, palette } from "./harness.mjs";
+import { approved } from "./ecosystems.mjs";
+import { launch, noticed, palette } from "./harness.mjs";
 import { Person } from "./person.mjs";
-import { Place, devProgram, perform, pictures, until } from "./processes.mjs";
+import { Place, devProgram, perform, pictures } from "./processes.mjs";
 import { begin, modelServer, rightKey, say } from "./server.mjs";
 
 const shots = pictures();
@@ -182,6 +183,7 @@ steps["F119 a connection's form says what a passphrase is, and keeps the focus"]
   );
   await person.choose("Provider", "A compatible server");
   const address = page.getByLabel("Address of the server");
+  await address.waitFor();
   if (!(await address.isVisible()) || (await address.locator("xpath=ancestor::details").count()))
     throw new Error("the address of the server is not beside the key");
   await address.fill(server.url);
@@ -208,10 +210,12 @@ steps["F119 a connection's form says what a passphrase is, and keeps the focus"]
 const remove = async () => {
   const card = person.page.locator("[data-connection]").last();
   const name = await card.getAttribute("data-connection");
+  await person.page.evaluate(() => (globalThis.saidHere = []));
   await card.getByRole("button", { name: "Remove", exact: true }).click();
   await person.page.locator(`[data-connection="${name}"]`).waitFor({ state: "detached" });
-  const title = await person.page.locator(".toast").last().innerText();
-  if (title.includes(name)) throw new Error(`it is called by its inner name: ${title}`);
+  await noticed(person.page, "was removed");
+  const said = await person.page.evaluate(() => globalThis.saidHere.join("\n"));
+  if (said.includes(name)) throw new Error(`it is called by its inner name: ${said}`);
 };
 
 for (const [name, [address, key, ...wanted]] of Object.entries({
@@ -367,7 +371,7 @@ steps["F102 after another default is chosen in a terminal, the chat keeps its mo
     const asked = (text) => server.asked.some((a) => a.text === text);
     if (!asked("Hello again")) throw new Error("another model was asked");
     await person.newChat();
-    await person.says(/Demo guide/);
+    await person.page.getByRole("button", { name: /^Model: Demo guide/ }).waitFor();
     await person.ask("And who are you?");
     if (asked("And who are you?")) throw new Error("the model that was not shown was asked");
     place.told("models", "default", talker);
@@ -412,11 +416,7 @@ steps["F100 two plugins with a tool of one name are told apart"] = async () => {
   const roll = (n) => `def roll() -> int:\n    """Roll a die.\n    """\n    return ${n}\n`;
   writeFileSync(join(place.plugins, "red.py"), roll(3));
   writeFileSync(join(place.plugins, "blue.py"), roll(5));
-  await until("both to be found", () => {
-    const ids = place.told("plugins", "list", "--json").map((p) => p.id);
-    return ids.includes("red") && ids.includes("blue");
-  });
-  for (const id of ["red", "blue"]) place.told("plugins", "trust", id, "--yes");
+  await approved(place, "red", "blue");
   await person.page.getByRole("tab", { name: "Tools" }).click();
   await person.says(/blue\s+Roll[\s\S]+red\s+Roll/);
   await person.newChat();

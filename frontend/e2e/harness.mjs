@@ -6,6 +6,7 @@ import { createRequire } from "node:module";
 import { extname, join, normalize } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
+import { patience } from "./processes.mjs";
 
 const dist = fileURLToPath(new URL("../dist-fake", import.meta.url));
 const types = {
@@ -38,6 +39,7 @@ export async function serve(root = dist) {
 /** Opens the browser. CONCLAVE_CHROMIUM names another program than Debian's. */
 export function launch() {
   return chromium.launch({
+    timeout: patience,
     executablePath: process.env.CONCLAVE_CHROMIUM ?? "/usr/bin/chromium",
     args: [
       "--no-sandbox",
@@ -51,13 +53,35 @@ export function launch() {
   });
 }
 
+/** Makes a page that waits with patience, and remembers what it says for a while only (noticed). */
+export async function newPage(browser, options) {
+  const page = await browser.newPage(options);
+  page.setDefaultTimeout(patience);
+  await page.addInitScript(() => {
+    globalThis.saidHere = [];
+    new MutationObserver((changes) => {
+      for (const { target, addedNodes } of changes)
+        for (const node of [target, ...addedNodes]) {
+          const near = node.closest ? node : node.parentElement;
+          const words = near?.closest(".toast, [role=status], [role=alert]")?.textContent.trim();
+          if (words && globalThis.saidHere.at(-1) !== words) globalThis.saidHere.push(words);
+        }
+    }).observe(document, { subtree: true, childList: true, characterData: true });
+  });
+  return page;
+}
+
+/** Waits until a notice or a status said words since a page was loaded, though it may have gone by now. */
+export const noticed = (page, words) =>
+  page.waitForFunction((w) => globalThis.saidHere.some((said) => said.includes(w)), words);
+
 /** Opens the window on a scene. Page errors end the test that caused them. */
 export async function open(
   browser,
   base,
   { scene = "chat", theme = "light", width = 1440, height = 832, ...context } = {},
 ) {
-  const page = await browser.newPage({ viewport: { width, height }, ...context });
+  const page = await newPage(browser, { viewport: { width, height }, ...context });
   page.errors = [];
   page.on("pageerror", (error) => page.errors.push(String(error)));
   page.on("console", (message) => {
@@ -135,22 +159,24 @@ export async function scrolled(page, act) {
 
 /**
  * Waits until for 300 ms, by the page's own clock, nothing on it changed, nothing moves, and the
- * buttons that allow something are armed, whose colour changes with that. What a council's run draws
- * four times a second, for as long as it is live, never rests and does not count.
+ * buttons that allow something are armed, whose colour changes with that; with arming false, as where
+ * their clock is held, they may not be. What a council's run draws four times a second, for as long as
+ * it is live, never rests and does not count.
  */
-export async function settled(page) {
+export async function settled(page, { arming = true } = {}) {
   await page.waitForFunction(
-    () =>
+    (waitsToArm) =>
       new Promise((resolve) => {
         let timer;
         const moves = (a) =>
           a.playState === "running" &&
           a.effect.getComputedTiming().endTime !== Infinity &&
           !a.effect.target?.matches(".run .bar");
-        const arming = "[data-answers] button[aria-disabled=true]:not(:disabled)";
+        const arms = () =>
+          waitsToArm &&
+          document.querySelector("[data-answers] button[aria-disabled=true]:not(:disabled)");
         const look = () => {
-          if (document.getAnimations().some(moves) || document.querySelector(arming))
-            return again();
+          if (document.getAnimations().some(moves) || arms()) return again();
           changes.disconnect();
           resolve(true);
         };
@@ -166,6 +192,7 @@ export async function settled(page) {
         });
         again();
       }),
+    arming,
   );
 }
 

@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import { hostile } from "./hostile.mjs";
 import { Place, bin, built, perform, pictures, until } from "./processes.mjs";
-import { Reader } from "./reader.mjs";
+import { Reader, listItem } from "./reader.mjs";
 import { longName, modelServer, rightKey, trap } from "./server.mjs";
 
 const shots = pictures();
@@ -21,16 +21,14 @@ const picture = (name) =>
 /** Waits until the window says words. */
 async function says(...wanted) {
   let now = "";
-  await until(
-    `the window to say ${wanted.join(", ")}`,
-    async () => {
-      if (window.ended) throw new Error(`the window's program ended: ${window.output}`);
-      now = await reader.words();
-      return wanted.every((w) => (w instanceof RegExp ? w.test(now) : now.includes(w)));
-    },
-    25_000,
-  ).catch((error) => {
-    throw new Error(`${error.message}; it says: ${now.slice(0, 3000)}`);
+  let left = wanted; // a notice may be gone before something else is said
+  await until(`the window to say ${wanted.join(", ")}`, async () => {
+    if (window.ended) throw new Error(`the window's program ended: ${window.output}`);
+    now = await reader.words();
+    left = left.filter((w) => !(w instanceof RegExp ? w.test(now) : now.includes(w)));
+    return left.length === 0;
+  }).catch((error) => {
+    throw new Error(`${error.message}; it does not say ${left.join(", ")}: ${now.slice(0, 3000)}`);
   });
   if (now.includes("[object")) throw new Error(`the window says [object …: ${now}`);
   return now;
@@ -40,11 +38,7 @@ async function open() {
   window = place.start(join(bin, "conclave-window"), [
     ...["--data", place.data, "--plugins", place.plugins],
   ]);
-  await until("the window's page", () => {
-    if (window.ended) throw new Error(`the window's program ended: ${window.output}`);
-    const now = screen.look();
-    return now.colours > 60 && now.commonest < 0.95;
-  });
+  await says("Write a message"); // what is drawn first is a frame
   await screen.still();
   screen.focus(screen.windows("(^| )Conclave$")[0]);
 }
@@ -111,7 +105,12 @@ const steps = {
     screen.type("sk-wrong");
     await says("Choose a passphrase for your keys", "cannot be recovered");
     await reader.focus("Provider");
-    screen.type("A comp");
+    screen.press("Down");
+    let at = await reader.goesOn("", [listItem]);
+    while (at !== "A compatible server") {
+      screen.press("Down");
+      at = await reader.goesOn(at, [listItem]);
+    }
     screen.press("Return");
     await says("Address of the server");
     await screen.still();

@@ -1,18 +1,27 @@
 // A person at the window, in Chromium on the program's real bindings: what the journeys that use
 // it have in common.
 import { join } from "node:path";
+import { newPage } from "./harness.mjs";
 import { until } from "./processes.mjs";
 
 /**
- * Resolves when a frame was painted after which nothing changed for 200 ms: the list of messages
- * places its rows a frame after one of them grew, and until then one may lie over the next.
+ * Resolves when a frame was painted after which nothing changed for 200 ms, and nothing is to come
+ * that is drawn in its own time: formulas, diagrams, pictures, letters. The list of messages places
+ * its rows a frame after one of them grew, and until then one may lie over the next.
  */
 const rest = () =>
   new Promise((resolve) => {
+    const comes = () =>
+      document.fonts.status !== "loaded" ||
+      [...document.querySelectorAll("article pre.mermaid, article [data-tex]")].some(
+        (e) => e.dataset.drawn === undefined && !e.title,
+      ) ||
+      [...document.images].some((image) => !image.complete && image.loading !== "lazy");
     const painted = () => {
+      if (comes()) return again();
       sizes.disconnect();
       changes.disconnect();
-      requestAnimationFrame(() => setTimeout(resolve));
+      requestAnimationFrame(() => setTimeout(() => resolve(true)));
     };
     let timer = setTimeout(painted, 200);
     const again = () => {
@@ -39,8 +48,7 @@ export class Person {
   /** Opens the program's page; errors of its own are kept in page.errors. */
   async open(app, { width = 1280, height = 832, colorScheme = "light" } = {}) {
     const errors = this.page?.errors ?? [];
-    this.page = await this.#browser.newPage({ viewport: { width, height }, colorScheme });
-    this.page.setDefaultTimeout(15_000);
+    this.page = await newPage(this.#browser, { viewport: { width, height }, colorScheme });
     this.page.errors = errors;
     this.page.on("pageerror", (error) => {
       // Wails' own development overlay fails under module pages; it is not in a release.
@@ -59,14 +67,10 @@ export class Person {
   /** Waits until an element says words that match all; returns what it says. */
   async reads(element, ...wanted) {
     let now = "";
-    await until(
-      `the words ${wanted.join(", ")}`,
-      async () => {
-        now = (await element.count()) > 0 ? await element.innerText() : "";
-        return wanted.every((w) => w.test(now));
-      },
-      30_000,
-    ).catch((error) => {
+    await until(`the words ${wanted.join(", ")}`, async () => {
+      now = (await element.count()) > 0 ? await element.innerText() : "";
+      return wanted.every((w) => w.test(now));
+    }).catch((error) => {
       throw new Error(`${error.message}; it says: ${now.slice(0, 2000)}`);
     });
     if (/\[object|undefined|NaN/.test(now)) throw new Error(`it says: ${now}`);
@@ -80,7 +84,7 @@ export class Person {
 
   /** Waits until the messages lie where they will stay. */
   still() {
-    return this.page.evaluate(rest);
+    return this.page.waitForFunction(rest);
   }
 
   newChat() {

@@ -20,13 +20,16 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 export const bin = join(root, "build", "bin");
 
-/** Waits until check returns something, at most limit ms. */
-export async function until(what, check, limit = 60_000) {
-  const deadline = performance.now() + limit;
+/** How long anything is waited for, in ms: far above what it takes, so that only a hang ends a wait. */
+export const patience = 120_000;
+
+/** Waits until check returns something. */
+export async function until(what, check) {
+  const deadline = performance.now() + patience;
   for (;;) {
     const value = await check();
     if (value) return value;
-    if (performance.now() > deadline) throw new Error(`waited ${limit} ms for ${what}`);
+    if (performance.now() > deadline) throw new Error(`waited ${patience} ms for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -106,9 +109,9 @@ export class Place {
       }
     };
     if (!child.ended) group(signal);
-    const patience = setTimeout(() => group("SIGKILL"), 20_000);
+    const hung = setTimeout(() => group("SIGKILL"), patience);
     await child.gone;
-    clearTimeout(patience);
+    clearTimeout(hung);
     group("SIGKILL"); // what it left behind
   }
 
@@ -117,7 +120,7 @@ export class Place {
     const done = spawnSync(
       join(bin, "conclave"),
       ["--data", this.data, "--plugins", this.plugins, ...args],
-      { env: this.env, encoding: "utf8", timeout: 120_000 },
+      { env: this.env, encoding: "utf8", timeout: patience },
     );
     if (done.error) throw done.error;
     return done;
@@ -449,7 +452,7 @@ export class Screen {
     const out = spawnSync("xdotool", args, {
       env: this.#place.env,
       encoding: "utf8",
-      timeout: 60_000,
+      timeout: patience,
     });
     if (out.error?.code === "ENOENT")
       throw new Error(
@@ -464,7 +467,7 @@ export class Screen {
     const out = spawnSync("import", ["-window", "root", path], {
       env: this.#place.env,
       encoding: "utf8",
-      timeout: 60_000,
+      timeout: patience,
     });
     if (out.error || out.status !== 0)
       console.log(`no picture ${path}: ${out.error?.message ?? out.stderr}`);

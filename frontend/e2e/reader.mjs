@@ -1,6 +1,6 @@
 // Reads what the real window shows as a screen reader does: over AT-SPI, the accessibility bus.
 import { connect } from "node:net";
-import { until } from "./processes.mjs";
+import { patience, until } from "./processes.mjs";
 
 const align = (n, to) => Math.ceil(n / to) * to;
 
@@ -88,7 +88,7 @@ class Bus {
     w.pad(8);
     this.#socket.write(Buffer.from([...w.bytes, ...body.bytes]));
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#settle(serial, null), 20_000);
+      const timer = setTimeout(() => this.#settle(serial, null), patience);
       this.#waiting.set(serial, (value) => {
         clearTimeout(timer);
         resolve(value);
@@ -142,7 +142,12 @@ const accessible = "org.a11y.atspi.Accessible";
 // Roles by AtspiRole's numbers, since WebKit gives them no names.
 const pressed = [35, 37, 43, 44, 62, 88]; // menu item, tab, button, radio, toggle, link
 const image = 27;
-const listItem = 32; // an option of a list
+/** More of the same, by what they are. */
+export const listItem = 32;
+export const heading = 83;
+export const button = 43;
+export const menu = 33;
+export const menuItem = 35;
 const filled = [11, 40, 52, 61, 79]; // combo box, password, spin button, text, entry
 const focused = 1 << 12; // of the states
 
@@ -212,7 +217,7 @@ export class Reader {
     const face = "org.freedesktop.DBus";
     const names = await this.#bus.call(face, "/org/freedesktop/DBus", face, "ListNames");
     const out = [];
-    for (let at = 4; at < names.length;) {
+    for (let at = 4; at < (names?.length ?? 0);) {
       const [name, next] = stringAt(names, at);
       at = align(next, 4);
       if (!name.includes("WebProcess")) continue;
@@ -259,16 +264,18 @@ export class Reader {
     });
   }
 
-  /** The same, or null; and the names of the others of these roles. */
-  async #search(name, roles) {
-    const face = "org.freedesktop.DBus.Properties";
+  /** The same, or null, and only with the focus where that is asked; and the names of the others of these roles. */
+  async #search(name, roles, withFocus = false) {
     const others = [];
     const visit = async ([to, path], depth) => {
       const role = await this.#bus.call(to, path, accessible, "GetRole");
       if (role && roles.includes(role.readUInt32LE(0))) {
-        const body = await this.#bus.call(to, path, face, "Get", "ss", [accessible, "Name"]);
-        const said = body ? stringAt(body, 4)[0] : "";
-        if (name instanceof RegExp ? name.test(said) : said === name) return [to, path];
+        const said = await this.#name([to, path]);
+        const named = name instanceof RegExp ? name.test(said) : said === name;
+        const states =
+          named && withFocus && (await this.#bus.call(to, path, accessible, "GetState"));
+        if (named && (!withFocus || (states && (states.readUInt32LE(4) & focused) !== 0)))
+          return [to, path];
         others.push(said);
       }
       if (depth > 60) return null;
@@ -314,11 +321,27 @@ export class Reader {
 
   /** Waits until a field has the focus, by its name: what is typed before goes elsewhere. */
   typed(name, roles = filled) {
-    return until(`the focus to be on ${name}`, async () => {
-      const { found } = await this.#search(name, roles);
-      const states = found && (await this.#bus.call(...found, accessible, "GetState"));
-      return states && (states.readUInt32LE(4) & focused) !== 0;
+    return until(`the focus to be on ${name}`, () => this.hasFocus(name, roles));
+  }
+
+  /** Whether something of this name that is one of the roles has the focus. */
+  async hasFocus(name, roles) {
+    return (await this.#search(name, roles, true)).found !== null;
+  }
+
+  /** Waits until the focus is on something else of these roles than what has the name; returns its name. */
+  goesOn(from, roles) {
+    return until(`the focus to leave ${from}`, async () => {
+      const { found } = await this.#search(/./, roles, true);
+      const name = found && (await this.#name(found));
+      return name && name !== from && name;
     });
+  }
+
+  async #name([to, path]) {
+    const face = "org.freedesktop.DBus.Properties";
+    const body = await this.#bus.call(to, path, face, "Get", "ss", [accessible, "Name"]);
+    return body ? stringAt(body, 4)[0] : "";
   }
 
   /** The same for the palette, while whose field has the keyboard its first choice has the focus. */

@@ -13,7 +13,6 @@ let failed = 0;
 async function journey(browser, name, { run, ...options }) {
   const began = performance.now();
   const page = await open(browser, site.url, options);
-  page.setDefaultTimeout(15_000);
   try {
     await run(page);
     if (page.errors.length > 0) throw new Error(`the page reported: ${page.errors.join("; ")}`);

@@ -122,6 +122,7 @@ export const steps = (world) => {
     "F113 a short answer does not move when it ends": async () => {
       await world.person.newChat();
       await world.person.ask("Show me everything");
+      await world.person.still(); // its diagram is drawn, which may be later than all its words
       await world.person.write("Answer shortly");
       await page().getByText("The text has").waitFor();
       await world.person.still();
@@ -130,7 +131,7 @@ export const steps = (world) => {
         globalThis.tops = [];
         const look = () => {
           const asked = [...document.querySelectorAll("article.user")].at(-1);
-          globalThis.tops?.push(Math.round(asked.getBoundingClientRect().top));
+          globalThis.tops?.push(asked.getBoundingClientRect().top);
           if (globalThis.tops) requestAnimationFrame(look);
         };
         look();
@@ -144,7 +145,8 @@ export const steps = (world) => {
         globalThis.tops = null;
         return seen;
       });
-      assert.equal(new Set(tops).size, 1, `the question was at ${[...new Set(tops)]}`);
+      const moved = Math.max(...tops) - Math.min(...tops);
+      assert.ok(moved < 1, `the question was at ${[...new Set(tops)]}`); // a view lies at whole pixels
     },
 
     "F113 saved and answered again, a question goes where a new one goes": async () => {
@@ -231,6 +233,7 @@ export const steps = (world) => {
         await page()
           .getByRole("button", { name: /new paragraph|To the end/ })
           .waitFor();
+        await world.person.still();
         const box = await question.boundingBox();
         const view = await page().locator(".scroller").boundingBox();
         const top = box.y - view.y;
@@ -239,6 +242,7 @@ export const steps = (world) => {
         const before = await scrollTop();
         streams["A long answer, please"].go();
         await over();
+        await world.person.still();
         assert.equal(await scrollTop(), before);
         await page().locator(".body.streaming").waitFor({ state: "detached" });
         const bars = await page()
@@ -264,9 +268,11 @@ export const steps = (world) => {
       await page()
         .getByRole("button", { name: /new paragraph|To the end/ })
         .waitFor();
+      await world.person.still();
       const before = await scrollTop();
       streams["A long answer to follow"].go();
       await over();
+      await world.person.still();
       assert.equal(await scrollTop(), before);
       await page().evaluate(() => globalThis.go.app.Settings.Set({ follow: false }));
     },

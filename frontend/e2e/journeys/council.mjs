@@ -104,8 +104,10 @@ export const steps = (world) => {
         }
         await tabTo(page(), "How the members work together");
         await keyboard.press("Enter");
-        await page().getByRole("option", { name: "Each uses its tools" }).waitFor();
+        const marked = page().locator("[role=option][data-highlighted]");
+        await marked.waitFor();
         await keyboard.press("End");
+        await marked.filter({ hasText: "Each uses its tools" }).waitFor();
         await keyboard.press("Enter");
         await page().getByText("Each member runs the tools you gave it").waitFor();
         await tabTo(page(), "Use council");

@@ -94,6 +94,7 @@ export const steps = (world) => {
       const menu = page().getByRole("menu");
       const item = (name) => menu.getByRole("menuitem", { name, exact: true });
       const right = async (target) => {
+        await counts(menu, 0); // the one before it goes in its own time
         await target.click({ button: "right" });
         await menu.waitFor();
       };

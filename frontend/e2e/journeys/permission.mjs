@@ -219,7 +219,7 @@ export const steps = (world) => {
         await over();
         assert.equal(await page().locator(".ask").count(), 0);
         await page()
-          .getByText(/^Unattended 1[45]:\d\d$/)
+          .getByText(/^Unattended 1[0-5]:\d\d$/)
           .waitFor();
         await page().getByTitle("1 call left").waitFor();
         await world.person.picture("unattended");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { armed, counts, palette } from "../harness.mjs";
+import { armed, counts, noticed, palette } from "../harness.mjs";
 
 const toolbox = `import llm
 
@@ -100,20 +100,24 @@ export const steps = (world) => {
       await card("moon").getByText("Old.", { exact: true }).waitFor();
       writeFileSync(join(from, "moon.py"), moon("New."));
       await menu("moon", "Update");
-      await page().getByText("“moon” was fetched anew.").waitFor();
+      await noticed(page(), "“moon” was fetched anew.");
+      const undo = page().getByRole("button", { name: "Undo" });
+      await undo.focus(); // a notice stays while it is looked at
       await card("moon").getByText("New.", { exact: true }).waitFor();
-      await page().getByRole("button", { name: "Undo" }).click();
+      await undo.press("Enter");
       await card("moon").getByText("Old.", { exact: true }).waitFor();
       await approve("moon");
     },
 
     "one's own save is loaded at once, and says its time and its tools": async () => {
       await card("moon").getByLabel("I am developing this").check();
+      await card("moon").getByText("in development").waitFor(); // the program knows
       writeFileSync(join(world.place.plugins, "moon.py"), `${moon("Old.")}\n# saved again\n`);
       await card("moon")
         .getByText(/Reloaded in [\d.,]+ m?s, 1 tool/)
         .waitFor();
       await card("moon").getByLabel("I am developing this").uncheck();
+      await card("moon").getByText("in development").waitFor({ state: "detached" });
     },
 
     "a plugin's settings are changed and kept": async () => {

@@ -2,6 +2,13 @@
 import assert from "node:assert/strict";
 import { accessible, settled } from "../harness.mjs";
 
+/** Opens a page of the settings, once they are there. */
+async function settings(page, name) {
+  await page.keyboard.press("Control+,");
+  await page.getByRole("button", { name, exact: true }).click();
+  await page.getByRole("heading", { name, exact: true }).waitFor();
+}
+
 const screens = {
   "requests by kind": ["kinds", (page) => page.locator(".batch").waitFor()],
   "a rule offered": ["hurried", (page) => page.locator(".ask").waitFor()],
@@ -47,6 +54,7 @@ const screens = {
         scene,
         async (page) => {
           await page.locator(".council .use").waitFor();
+          await settled(page, { arming: false });
           const lane = page.locator("[data-lane] .who").first();
           if (await lane.count()) await lane.click();
           const member = page.locator("[data-member] .who").first();
@@ -70,29 +78,35 @@ const screens = {
       await page.getByRole("table").waitFor();
     },
   ],
-  palette: ["chat", (page) => page.keyboard.press("Control+k")],
-  general: ["chat", (page) => page.keyboard.press("Control+,")],
+  palette: [
+    "chat",
+    async (page) => {
+      await page.keyboard.press("Control+k");
+      await page.locator(".palette input:focus").waitFor();
+      await page.locator(".palette [role=option]").first().waitFor();
+    },
+  ],
+  general: ["chat", (page) => settings(page, "General")],
   models: [
     "models",
     async (page) => {
-      await page.keyboard.press("Control+,");
-      await page.getByRole("button", { name: "Models", exact: true }).click();
+      await settings(page, "Models");
       await page.getByRole("button", { name: "Add a connection" }).click();
+      await page.locator("form.card :focus").waitFor();
     },
   ],
   prices: [
     "chat",
     async (page) => {
-      await page.keyboard.press("Control+,");
-      await page.getByRole("button", { name: "Prices", exact: true }).click();
+      await settings(page, "Prices");
       await page.getByRole("button", { name: "Add a price" }).click();
+      await page.getByRole("textbox", { name: "Model", exact: true }).waitFor();
     },
   ],
   rules: [
     "grants",
     async (page) => {
-      await page.keyboard.press("Control+,");
-      await page.getByRole("button", { name: "Permissions", exact: true }).click();
+      await settings(page, "Permissions");
       await page.getByRole("button", { name: "Notes", exact: true }).click();
       await page.getByText("Write note: ").waitFor();
       await page.getByText("Careful", { exact: true }).click();
@@ -102,14 +116,19 @@ const screens = {
   "a new rule": [
     "grants",
     async (page) => {
-      await page.keyboard.press("Control+,");
-      await page.getByRole("button", { name: "Permissions", exact: true }).click();
+      await settings(page, "Permissions");
       await page.getByRole("button", { name: "New rule…" }).click();
       await page.getByRole("button", { name: "What would this have asked?" }).click();
       await page.getByText("Of 42 calls in the last 7 days").waitFor();
     },
   ],
-  keys: ["chat", (page) => page.keyboard.press("Control+/")],
+  keys: [
+    "chat",
+    async (page) => {
+      await page.keyboard.press("Control+/");
+      await page.getByRole("heading", { name: "Keys and shortcuts", exact: true }).waitFor();
+    },
+  ],
 };
 
 // Pairs of the themes' colours: text on surface, and the ratio each must reach.

@@ -1,6 +1,6 @@
 // The record of what tools did, and why each was allowed.
 import assert from "node:assert/strict";
-import { accessible, waits } from "../harness.mjs";
+import { accessible, noticed, waits } from "../harness.mjs";
 
 export const tests = {
   "the record is read by keys: filtered, opened to how a call was decided, and exported": {
@@ -22,7 +22,7 @@ export const tests = {
       await tab.getByText("Too slow").waitFor();
       await tab.getByText("A chat was deleted for good").waitFor();
       await tab.getByRole("button", { name: "Export" }).press("Enter");
-      await page.getByText("Written to /home/ada/activity.jsonl").waitFor();
+      await noticed(page, "Written to /home/ada/activity.jsonl");
       assert.deepEqual(await waits(page, "Activity.Export"), [["", ""]]);
     },
   },

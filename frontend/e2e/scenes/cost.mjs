@@ -1,5 +1,6 @@
 // What answers took, and what models cost.
 import assert from "node:assert/strict";
+import { counts } from "../harness.mjs";
 
 export const tests = {
   "under an answer stands what it took, and above the chat what all of it did": {
@@ -32,7 +33,7 @@ export const tests = {
       await page.getByRole("button", { name: "Remove the price of work/*" }).press("Enter");
       await page.waitForFunction(() => globalThis.fake.models.prices.own.length === 0);
       await page.getByRole("searchbox", { name: "Filter models" }).fill("claude");
-      assert.equal(await page.getByRole("row", { name: /openai/ }).count(), 0);
+      await counts(page.getByRole("row", { name: /openai/ }), 0);
     },
   },
 };

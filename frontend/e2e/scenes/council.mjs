@@ -1,6 +1,6 @@
 // The council's panel: set and assigned by hand and by keys, watched, read, replayed and looked into.
 import assert from "node:assert/strict";
-import { copies, counts, focused, palette, waits } from "../harness.mjs";
+import { copies, counts, focused, palette, settled, waits } from "../harness.mjs";
 
 const tab = (page) => page.getByRole("tab", { name: "Council" });
 const lane = (page, id) => page.locator(`[data-lane="${id}"]`);
@@ -31,6 +31,16 @@ async function tabTo(page, selector) {
     await page.keyboard.press("Tab");
   }
   assert.fail(`Tab does not come to ${selector}`);
+}
+
+/** Waits until each member's tokens are counted, and what a run costs: then nothing moves. */
+async function counted(page) {
+  await page.getByText(/^\d+ calls, /).waitFor();
+  for (const id of await ids(page))
+    await member(page, id)
+      .getByText(/· [\d,]+ tokens/)
+      .waitFor();
+  await settled(page);
 }
 
 export const tests = {
@@ -75,12 +85,7 @@ export const tests = {
       scene: "councilset",
       async run(page) {
         const shelf = page.getByRole("list", { name: "Tools for members" });
-        // Once each member's tokens are counted, nothing moves under the pointer.
-        await page.getByText(/^\d+ calls, /).waitFor();
-        for (const id of await ids(page))
-          await member(page, id)
-            .getByText(/· [\d,]+ tokens/)
-            .waitFor();
+        await counted(page); // nothing moves under the pointer
         await shelf.getByText("Roll dice").dragTo(member(page, "sceptic"));
         await written(page, (c) => c.members[1].tools.includes("dice:roll"));
         await shelf.getByRole("button", { name: "Give Word count to…" }).click();
@@ -109,6 +114,7 @@ export const tests = {
       await page.getByRole("button", { name: "More for Maker" }).click();
       await page.getByRole("menuitem", { name: "Move up" }).click();
       await ordered(page, "sceptic", "maker", "researcher");
+      await counted(page);
       await member(page, "researcher")
         .locator(".handle")
         .dragTo(member(page, "sceptic"), {
@@ -375,7 +381,7 @@ export const tests = {
       for (const _ of [2, 4, 8]) await page.getByRole("button", { name: /^Speed/ }).click();
       await page.getByRole("button", { name: "Play", exact: true }).click();
       await page.getByRole("heading", { name: "What came of it" }).waitFor();
-      assert.equal(await bar.getAttribute("aria-valuetext"), "11.8 s of 11.8 s");
+      await page.locator("input[type=range][aria-valuetext='11.8 s of 11.8 s']").waitFor();
     },
   },
 
@@ -585,6 +591,7 @@ export const tests = {
       await sceptic.locator('[data-point="b2"]').waitFor();
       assert.equal(await sceptic.locator(".thumbs").count(), 0);
       await page.getByRole("button", { name: "More for this run" }).click();
+      await page.getByRole("menuitem").first().waitFor();
       assert.deepEqual(await page.getByRole("menuitem").allInnerTexts(), ["As a table"]);
       await page.keyboard.press("Escape");
       await page.getByRole("button", { name: "Close the file" }).click();

@@ -1,5 +1,6 @@
 // The table of what each plugin may do, and trials of a mode and a rule.
 import assert from "node:assert/strict";
+import { counts, noticed } from "../harness.mjs";
 
 async function opened(page) {
   await page.keyboard.press("Control+,");
@@ -37,12 +38,14 @@ export const tests = {
     async run(page) {
       await opened(page);
       await page.getByText("Unused 90 days", { exact: true }).click();
-      await page.waitForFunction(() => document.querySelectorAll("[data-row]").length === 1);
-      assert.equal(await page.locator("[data-row]").innerText(), "Notes");
+      const rows = page.locator("[data-row]");
+      await counts(rows, 1);
+      assert.equal(await rows.innerText(), "Notes");
       await page.getByText("All", { exact: true }).click();
+      await rows.nth(1).waitFor();
       await page.getByLabel("Filter plugins and rules").fill("mai");
-      await page.waitForFunction(() => document.querySelectorAll("[data-row]").length === 1);
-      assert.equal(await page.locator("[data-row]").innerText(), "Mail");
+      await counts(rows, 1);
+      assert.equal(await rows.innerText(), "Mail");
     },
   },
 
@@ -55,7 +58,7 @@ export const tests = {
       await page.getByText("31 would have been asked about instead of 4.").waitFor();
       assert.equal(await mode(), "standard");
       await page.getByRole("button", { name: "Use this mode" }).click();
-      await page.getByText("The mode was changed.").first().waitFor();
+      await noticed(page, "The mode was changed.");
       assert.equal(await mode(), "careful");
     },
   },
@@ -71,7 +74,7 @@ export const tests = {
       await page.getByText("31 would have been asked about instead of 4.").waitFor();
       assert.equal(await rules(), before);
       await page.getByRole("button", { name: "Make the rule" }).click();
-      await page.getByText("The rule was made.").first().waitFor();
+      await noticed(page, "The rule was made.");
       assert.equal(await rules(), before + 1);
     },
   },

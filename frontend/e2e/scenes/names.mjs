@@ -56,10 +56,20 @@ const screens = {
     await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Pause all tools" }).click();
     await page.getByRole("button", { name: "Tools are paused. Resume" }).first().click();
+    await page.getByRole("button", { name: "Pause all tools" }).waitFor();
   },
-  welcome: (page) => page.keyboard.press("Control+n"),
-  tools: (page) => palette(page, "show tools"),
-  plugins: (page) => palette(page, "show plugins"),
+  welcome: async (page) => {
+    await page.keyboard.press("Control+n");
+    await page.locator(".welcome").waitFor();
+  },
+  tools: async (page) => {
+    await palette(page, "show tools");
+    await page.getByRole("tabpanel", { name: /^Tools/ }).waitFor();
+  },
+  plugins: async (page) => {
+    await palette(page, "show plugins");
+    await page.getByRole("tabpanel", { name: /^Plugins/ }).waitFor();
+  },
   models: async (page) => {
     await page.getByRole("button", { name: /^Model: / }).click();
     await page.getByPlaceholder("Search models").waitFor();

@@ -1,6 +1,6 @@
 // Nothing is ever allowed by accident.
 import assert from "node:assert/strict";
-import { focused, stopped, armed as waitArmed } from "../harness.mjs";
+import { focused, noticed, settled, stopped, armed as waitArmed } from "../harness.mjs";
 
 const message = (page) => page.getByLabel("Message", { exact: true });
 const answers = (page) =>
@@ -11,6 +11,7 @@ const armed = (page, name = "Allow once") => waitArmed(page, name);
 export const tests = {
   "typing 200 characters through ten arriving prompts answers none of them": {
     async run(page) {
+      await focused(message(page)); // what is typed before would go nowhere
       await page.evaluate(() => {
         const { chats, hello, permissions } = globalThis.fake;
         const chat = chats.of(hello.open_chat);
@@ -41,9 +42,10 @@ export const tests = {
       await page.reload(); // the card appears anew
       const allow = page.getByRole("button", { name: "Allow once" });
       await allow.waitFor();
+      await settled(page, { arming: false }); // the card lies where it stays
       const box = await allow.boundingBox();
       await page.mouse.click(box.x + 10, box.y + 10);
-      await page.getByText("Not taken: the card had just moved.").first().waitFor();
+      await noticed(page, "Not taken: the card had just moved.");
       assert.deepEqual(await answers(page), []);
       await on();
       await armed(page);
@@ -120,7 +122,7 @@ export const tests = {
       const box = await allow.boundingBox();
       assert.ok(before.y - box.y > 70, `it moved by ${before.y - box.y} px`);
       await page.mouse.click(box.x + 10, box.y + 10);
-      await page.getByText("Not taken: the card had just moved.").first().waitFor();
+      await noticed(page, "Not taken: the card had just moved.");
       assert.deepEqual(await answers(page), []);
       await on();
       await armed(page);
@@ -145,7 +147,7 @@ export const tests = {
         button.dispatchEvent(new PointerEvent("pointerdown", press));
         button.dispatchEvent(new MouseEvent("click", press));
       });
-      await page.getByText("Not taken: the card had just moved.").first().waitFor();
+      await noticed(page, "Not taken: the card had just moved.");
       assert.deepEqual(await answers(page), []);
       assert.deepEqual(await laid(), before);
       await armed(page);

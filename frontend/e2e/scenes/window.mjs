@@ -1,6 +1,6 @@
 // The frame: zoom, the panel, the first screen.
 import assert from "node:assert/strict";
-import { focused } from "../harness.mjs";
+import { focused, noticed, settled } from "../harness.mjs";
 
 /** A plugin that is new in the folder. */
 const drop = (page, id) =>
@@ -9,6 +9,15 @@ const drop = (page, id) =>
     plugins.list = [...plugins.list, { ...plugins.list[0], id, name: id, state: "loading" }];
     plugins.change(id, { state: "needs-approval", enabled: false });
   }, id);
+
+/** Waits until all is drawn so large, and it was said. */
+async function zoomed(page, percent) {
+  await noticed(page, `Zoom ${percent} %`);
+  await page.waitForFunction(
+    (n) => parseFloat(getComputedStyle(document.documentElement).fontSize) === (16 * n) / 100,
+    percent,
+  );
+}
 
 export const tests = {
   "F116 everything grows and shrinks by keyboard, and nothing is lost sideways": {
@@ -22,16 +31,16 @@ export const tests = {
         ["Control+0", 100],
       ]) {
         await page.keyboard.press(key);
-        await page.getByText(`Zoom ${zoom} %`).waitFor();
+        await zoomed(page, zoom);
         const { height } = await row().boundingBox();
         assert.ok(Math.abs(height / before - zoom / 100) < 0.05, `${zoom} %: ${height} px`);
       }
       for (let i = 0; i < 6; i++) await page.keyboard.press("Control+-");
-      await page.getByText("Zoom 50 %").waitFor();
+      await zoomed(page, 50);
       const icon = await page.getByRole("button", { name: "Send" }).locator("svg").boundingBox();
       assert.equal(icon.width, 8);
       for (let i = 0; i < 14; i++) await page.keyboard.press("Control+=");
-      await page.getByText("Zoom 300 %").waitFor();
+      await zoomed(page, 300);
       await page.getByLabel("Message", { exact: true }).fill("It can still be written");
       assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
       await page.getByRole("button", { name: "Send" }).click({ trial: true });
@@ -92,10 +101,12 @@ export const tests = {
     scene: "welcome",
     width: 1280,
     async run(page) {
+      const chips = page.getByRole("list", { name: "Suggestions" }).getByRole("button");
+      await chips.first().waitFor();
+      await settled(page); // what is loaded after the first frame is there
       const box = await page.locator(".composer .box").boundingBox();
       const middle = (box.y + box.height / 2) / 832;
       assert.ok(middle > 0.3 && middle < 0.5, `the composer is at ${middle}`);
-      const chips = page.getByRole("list", { name: "Suggestions" }).getByRole("button");
       const tops = await chips.evaluateAll((all) => all.map((e) => e.getBoundingClientRect().top));
       assert.equal(new Set(tops).size, 1);
       await focused(page.getByLabel("Message", { exact: true }));

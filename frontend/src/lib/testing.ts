@@ -11,11 +11,14 @@ export async function startApp(scene = "chat"): Promise<{ app: App; fake: Fake }
   return { app, fake };
 }
 
-/** Resolves once what is asked holds; rejects after 5 s with what it was waited for. */
+/** How long anything is waited for, in ms: only a hang ends a wait. */
+const patience = 120_000;
+
+/** Resolves once what is asked holds; rejects after two minutes with what it was waited for. */
 export async function until(what: string, holds: () => boolean): Promise<void> {
-  const end = Date.now() + 30_000;
+  const end = Date.now() + patience;
   while (!holds()) {
-    if (Date.now() > end) throw new Error(`waited 30 s for: ${what}`);
+    if (Date.now() > end) throw new Error(`waited ${patience} ms for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
 }
