@@ -96,6 +96,7 @@ export class Person {
     await this.page.locator("button.send").waitFor();
     const box = this.page.getByPlaceholder("Message Conclave");
     await box.fill(text);
+    await this.page.locator("button.send:enabled").waitFor(); // what came before it has gone out
     await box.press("Enter");
   }
 

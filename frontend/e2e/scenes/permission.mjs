@@ -92,6 +92,7 @@ export const tests = {
         "added: Three things were decided, of which the second one is the one that everybody waited for.",
       ]);
       const sends = page.getByRole("group", { name: "What waits to be sent:" });
+      await sends.waitFor();
       assert.deepEqual((await lines(sends)).slice(0, 2), [
         "POST /v1/notes?list=home",
         "Authorization: (not shown)",
