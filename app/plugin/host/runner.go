@@ -122,7 +122,7 @@ func (r *runner) use(ctx context.Context) (*session, error) {
 			p := r.rested
 			r.mu.Unlock()
 			return nil, p
-		case r.live != nil && r.live.transport.Err() != nil: // it is ending
+		case r.live != nil && r.live.ending():
 			over := r.live.over
 			r.mu.Unlock()
 			select {

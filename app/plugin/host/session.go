@@ -139,6 +139,14 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
+// ending reports whether the process has ended, or says nothing any more, though watch may
+// not have taken note of it yet. A dialect that speaks with its processes itself may know it
+// before the transport does.
+func (s *session) ending() bool {
+	early, ok := s.process.(interface{ Over() bool })
+	return s.transport.Err() != nil || ok && early.Over()
+}
+
 // watch waits for the end of the process, which is a death unless it was asked
 // for. Meanwhile it counts the plugin's storage: threads write between calls too.
 func (s *session) watch() {

@@ -82,6 +82,16 @@ func connect(process sandbox.Process, src plugin.Source, p Process, turns *turns
 // Wire implements sandbox.Process: the host's side.
 func (c *connection) Wire() io.ReadWriteCloser { return c.host }
 
+// Over reports whether the process says nothing any more: what is asked next needs another.
+func (c *connection) Over() bool {
+	select {
+	case <-c.client.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // LineBytes is how long a line on Wire may be: results hold pictures.
 func (c *connection) LineBytes() int { return 2 * limit.HookMedia.Int() }
 
