@@ -26,7 +26,7 @@ const patience = 200 * time.Millisecond
 // lastMessages its standard output. They end with it, unless something it started
 // holds them open.
 const (
-	lastWords    = 200 * time.Millisecond
+	lastWords    = time.Second
 	lastMessages = 2 * time.Second
 )
 
