@@ -76,6 +76,9 @@ type Services struct {
 	keeping sync.Mutex          // orders changes of what plugins share
 	paying  sync.Mutex          // orders changes of days
 	days    map[string]cost.Day // what each plugin spent, as far as that was asked for
+	// what the requests under way can come to, by plugin; paid is closed when one of them ends
+	reserved map[string]cost.Cap
+	paid     chan struct{}
 
 	mu     sync.Mutex                        // guards the fields below
 	spent  map[string]*budget                // of model calls, by plugin
@@ -109,7 +112,8 @@ func New(o Options) *Services {
 	return &Services{
 		o: o, spent: map[string]*budget{}, open: map[requestKey]context.CancelFunc{}, rests: map[string]*rest{},
 		later: map[string]chat.MessageSeq{}, pace: map[string][]time.Time{}, secret: map[string]*sync.Mutex{},
-		wrote: map[string]*written{}, days: map[string]cost.Day{},
+		wrote: map[string]*written{}, days: map[string]cost.Day{}, reserved: map[string]cost.Cap{},
+		paid: make(chan struct{}),
 	}
 }
 

@@ -36,7 +36,12 @@ type bill struct {
 	output strings.Builder
 	usage  chat.Usage // as the model says, once it has ended
 	failed bool       // it was not answered, and nobody stopped it
+	most   cost.Cap   // what it can come to at most, which no other request may spend
 }
+
+// longAnswer is how many tokens the answer to a plugin's request may have that sets no
+// bound itself, so that several at a time find something left.
+const longAnswer = 16 << 10
 
 // charge takes a request into account. It asks the person when the plugin has no money left
 // for it today, and bounds the answer by what is left.
@@ -48,14 +53,20 @@ func (s *Services) charge(ctx context.Context, by plugin.Caller, model llm.Model
 	asked := false
 	for {
 		limit := s.o.Spending.Cap()
-		day, err := s.spentToday(ctx, by.Plugin)
-		if err != nil {
+		day, others, err := s.reserve(ctx, b, limit, r)
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		most, enough := b.affords(day.Left(limit))
-		if enough {
-			r.MaxTokens = least(r.MaxTokens, most)
+		case others == nil:
 			return b, nil
+		}
+		if _, alone := b.affords(day.Left(limit)); alone {
+			select {
+			case <-others: // what they leave may be enough
+				continue
+			case <-ctx.Done():
+				return nil, modelFault(ctx, ctx.Err())
+			}
 		}
 		why := day.Sentence(limit)
 		if asked {
@@ -70,6 +81,58 @@ func (s *Services) charge(ctx context.Context, by plugin.Caller, model llm.Model
 			return nil, err
 		}
 	}
+}
+
+// reserve keeps what a request can come to from the plugin's other requests, and bounds its
+// answer by that. others is closed when one of these ends; it is nil if there was enough.
+func (s *Services) reserve(ctx context.Context, b *bill, limit cost.Cap, r *llm.Request) (
+	day cost.Day, others <-chan struct{}, err error,
+) {
+	s.paying.Lock()
+	defer s.paying.Unlock()
+	if day, err = s.today(ctx, b.by.Plugin); err != nil {
+		return day, nil, err
+	}
+	left, reserved := day.Left(limit), s.reserved[b.by.Plugin]
+	most, enough := b.affords(cost.Cap{Dollars: left.Dollars - reserved.Dollars, Tokens: left.Tokens - reserved.Tokens})
+	if !enough {
+		return day, s.paid, nil
+	}
+	if most > 0 && r.MaxTokens == 0 {
+		r.MaxTokens = longAnswer
+	}
+	r.MaxTokens = least(r.MaxTokens, most)
+	b.most = b.upTo(r.MaxTokens)
+	s.reserved[b.by.Plugin] = cost.Cap{
+		Dollars: reserved.Dollars + b.most.Dollars, Tokens: reserved.Tokens + b.most.Tokens,
+	}
+	return day, nil, nil
+}
+
+// upTo returns what the request comes to with an answer of so many tokens; nothing where
+// these cost nothing.
+func (b *bill) upTo(output int64) cost.Cap {
+	u := b.s.o.Spending.Price(b.model, chat.Usage{Input: b.input, Output: output})
+	if !u.Known() {
+		return cost.Cap{Tokens: b.input + output}
+	}
+	return cost.Cap{Dollars: u.Cost}
+}
+
+// free gives back what was reserved for the request.
+func (b *bill) free() {
+	s := b.s
+	s.paying.Lock()
+	defer s.paying.Unlock()
+	left := s.reserved[b.by.Plugin]
+	left.Dollars -= b.most.Dollars
+	left.Tokens -= b.most.Tokens
+	if s.reserved[b.by.Plugin] = left; left.Tokens <= 0 && left.Dollars < 1e-9 {
+		delete(s.reserved, b.by.Plugin)
+	}
+	b.most = cost.Cap{}
+	close(s.paid)
+	s.paid = make(chan struct{})
 }
 
 // affords reports whether what is left pays for the request, and how many tokens its answer
@@ -106,6 +169,7 @@ func (b *bill) pay(ctx context.Context) {
 	if b.s.o.Spending == nil {
 		return
 	}
+	defer b.free()
 	said := b.usage.Input+b.usage.Output > 0 || b.usage.Cost > 0
 	switch {
 	case b.failed && !said && b.output.Len() == 0:
@@ -123,13 +187,6 @@ func (b *bill) pay(ctx context.Context) {
 	if err != nil {
 		b.s.o.Log.Warn("what a plugin spent could not be kept", "plugin", b.by.Plugin, "err", err)
 	}
-}
-
-// spentToday returns what a plugin spent today.
-func (s *Services) spentToday(ctx context.Context, id string) (cost.Day, error) {
-	s.paying.Lock()
-	defer s.paying.Unlock()
-	return s.today(ctx, id)
 }
 
 // change changes what a plugin spent today, and keeps it.

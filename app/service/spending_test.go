@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,7 +22,8 @@ type purse struct {
 	limit cost.Cap
 	asked []string
 	yes   bool
-	spent float64 // as it was charged
+	mu    sync.Mutex // guards spent
+	spent float64    // as it was charged
 }
 
 func (p *purse) Cap() cost.Cap { return p.limit }
@@ -38,6 +40,8 @@ func (p *purse) Price(model llm.ModelInfo, u chat.Usage) chat.Usage {
 
 func (p *purse) Charge(model llm.ModelInfo, u chat.Usage) chat.Usage {
 	u = p.Price(model, u)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.spent += u.Cost
 	return u
 }
@@ -55,6 +59,13 @@ func spender(t *testing.T) (*fixture, *purse) {
 	p := &purse{Store: f.store, limit: cost.Cap{Dollars: 1, Tokens: 1000}}
 	f.s.o.Spending = p
 	return f, p
+}
+
+// spentToday returns what a plugin spent today.
+func (s *Services) spentToday(ctx context.Context, id string) (cost.Day, error) {
+	s.paying.Lock()
+	defer s.paying.Unlock()
+	return s.today(ctx, id)
 }
 
 const question = `{"messages":[{"role":"user","content":"x"}]}`
@@ -156,5 +167,46 @@ func TestARequestThatIsLargerThanADayIsNotMade(t *testing.T) {
 		"one request would cost more than you let a plugin spend in a day")
 	if len(p.asked) != 1 || len(f.model.Requests()) != 0 {
 		t.Errorf("asked %q, with %d requests made", p.asked, len(f.model.Requests()))
+	}
+}
+
+// Requests at the same time spend no more than one after the other: each has what it can come
+// to for itself, and one that finds nothing left waits for what others leave.
+func TestRequestsAtTheSameTimeShareWhatIsLeft(t *testing.T) {
+	for name, c := range map[string]struct {
+		first       string
+		least, most int64 // tokens that the answer to the second may have
+	}{
+		"a bounded one leaves the rest":                  {`"max_tokens":600`, 370, 390},
+		"one without a bound leaves what it did not use": {`"top_p":1`, 670, 690},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f, p := spender(t) // a dollar, which is a thousand tokens
+			by := f.caller("a")
+			hold, once := make(chan struct{}), make(chan string, 2)
+			f.model.Add([]llmtest.Step{llmtest.Wait(hold), llmtest.Say("one"), llmtest.Used(10, 300)},
+				[]llmtest.Step{llmtest.Say("two"), llmtest.Used(10, 300)})
+			ask := func(parameters string) {
+				once <- f.ask(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"parameters":{`+parameters+`}}`)
+			}
+			go ask(c.first)
+			testkit.Until(t, "the first request", func() bool { return len(f.model.Requests()) == 1 })
+			go ask(`"top_p":1`)
+			if c.most < 400 {
+				testkit.Until(t, "the second request", func() bool { return len(f.model.Requests()) == 2 })
+			}
+			close(hold)
+			for range 2 {
+				if got := <-once; !strings.Contains(got, `"content":`) {
+					t.Error(got)
+				}
+			}
+			if n := f.model.Requests()[1].MaxTokens; n < c.least || n > c.most {
+				t.Errorf("the second was bounded by %d tokens, want %d to %d", n, c.least, c.most)
+			}
+			if len(p.asked) != 0 || p.spent > 1 || len(f.s.reserved) != 0 {
+				t.Errorf("asked %q, spent %v, reserved %v", p.asked, p.spent, f.s.reserved)
+			}
+		})
 	}
 }
