@@ -44,13 +44,18 @@ export class MatrixState {
     this.error = null;
   }
 
+  /** The row that was pressed last. */
+  #pressed = "";
+
   /** Shows the tools of a plugin, or hides them. */
   async toggle(plugin: string): Promise<void> {
+    this.#pressed = plugin;
     if (this.open === plugin) {
       this.open = "";
       return;
     }
     const tools = await this.bridge.permissions.Tools(plugin);
+    if (this.#pressed !== plugin) return; // another row was, meanwhile
     this.tools = tools;
     this.open = plugin;
   }
