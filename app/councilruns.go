@@ -372,7 +372,7 @@ func (c *Chats) lineOf(ctx context.Context, conversation chat.ConversationID, tu
 		}
 		return &transcript.CouncilLine{
 			Run: string(h.Run), State: string(h.State), Live: h.State != council.Over && c.core.Councils.Live(h.Run),
-			Members: h.Members, Seats: seats,
+			Members: h.Members, Silent: h.Silent, Seats: seats,
 			Disagree: h.Disagree, MS: s.MS, Cost: s.Cost, Known: s.Known,
 		}
 	}

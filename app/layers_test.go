@@ -48,7 +48,7 @@ var layers = map[string][]string{
 	"app/render/syntax": {},
 	"app/settings":      {"app/fault", "app/cost"},
 	// What a council is, and how its deliberation goes on: a state machine without effects.
-	"app/council":       {"app/fault", "app/chat", "app/llm", "app/tool"},
+	"app/council":       {"app/fault", "app/chat", "app/cost", "app/llm", "app/tool"},
 	"app/plugin/wire":   {"github.com/modelcontextprotocol/go-sdk"},
 	"app/plugin/watch":  {"app/fault", "github.com/fsnotify/fsnotify"},
 	"app/plugin/safefs": {},

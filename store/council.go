@@ -89,7 +89,8 @@ func (s *Store) Presets(ctx context.Context) (map[string]council.Council, error)
 	return all, err
 }
 
-// AppendSteps implements council.Log. The kind is Invalid when the steps do not follow
+// AppendSteps implements council.Log, and adds what the run used since to what its chat
+// used. The kind is Invalid when the steps do not follow
 // those which are kept, and NotFound when there is no such chat.
 func (s *Store) AppendSteps(ctx context.Context, h council.Header, steps []council.Step,
 	texts map[council.Hash][]byte,
@@ -110,7 +111,9 @@ func (s *Store) AppendSteps(ctx context.Context, h council.Header, steps []counc
 		packed[hash] = raw
 	}
 	return s.write(ctx, op, func(tx *bbolt.Tx) error {
-		if _, err := getConversation(tx, op, h.Conversation); err != nil && !inTrash(tx, h.Conversation) {
+		c, err := getConversation(tx, op, h.Conversation)
+		trashed := err != nil && inTrash(tx, h.Conversation)
+		if err != nil && !trashed {
 			return err
 		}
 		var made [3]*bbolt.Bucket
@@ -134,8 +137,32 @@ func (s *Store) AppendSteps(ctx context.Context, h council.Header, steps []counc
 				return err
 			}
 		}
-		return putJSON(made[0], append(prefix(string(h.Conversation)), h.Run...), h)
+		key := append(prefix(string(h.Conversation)), h.Run...)
+		if !trashed {
+			if err := spendRun(tx, c, made[0].Get(key), h.Usage); err != nil {
+				return err
+			}
+		}
+		return putJSON(made[0], key, h)
 	})
+}
+
+// spendRun adds to what a chat used what a run used since its header was written.
+func spendRun(tx *bbolt.Tx, c chat.Conversation, header []byte, now chat.Usage) error {
+	var before council.Header
+	if header != nil {
+		if err := decode(header, &before); err != nil {
+			return err
+		}
+	}
+	more := now.Less(before.Usage)
+	if more.Input+more.Output == 0 && more.Cost == 0 {
+		return nil
+	}
+	old := c
+	c.Revision++
+	c.Spend(more)
+	return putConversation(tx, &old, c)
 }
 
 // lastStep returns the number of the newest step of a run, or 0.

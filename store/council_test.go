@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -209,6 +210,34 @@ func TestARunIsReadAsItWasWrittenAndGoesWithItsChat(t *testing.T) {
 	}
 	if text, err := s.Text(ctx, "r3", council.HashOf([]byte("notes"))); err != nil || string(text) != "notes" {
 		t.Errorf("a text of the other chat: %q, %v", text, err)
+	}
+}
+
+// What a run used is added to what its chat used as it is written, once.
+func TestWhatARunUsedIsOfItsChatAtOnce(t *testing.T) {
+	s := storetest.Open(t)
+	ctx := t.Context()
+	c := newChat(t, s, "a")
+	must(t, s.UpdateConversation(ctx, c.ID, func(c *chat.Conversation) { c.Spent = &chat.Usage{Input: 1, Cost: 1} }))
+	steps, texts, run := stepsOf(t, "r", c.ID, 2)
+	for i := range steps {
+		so, err := council.Replay(steps[:i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		must(t, s.AppendSteps(ctx, headerOf(so), steps[i:i+1], texts))
+		now, err := s.Conversation(ctx, c.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := so.Spent("")
+		if got := *now.Spent; got.Input != 1+used.Input || got.Output != used.Output || math.Abs(got.Cost-1-used.Cost) > 1e-9 {
+			t.Fatalf("after step %d the chat used %+v, the run %+v", i+1, got, used)
+		}
+	}
+	must(t, s.AppendSteps(ctx, headerOf(run), nil, nil)) // a header that is written again
+	if now, err := s.Conversation(ctx, c.ID); err != nil || now.Spent.Output != run.Spent("").Output {
+		t.Errorf("the chat used %+v, %v", now.Spent, err)
 	}
 }
 

@@ -242,3 +242,12 @@ func (u Usage) Add(v Usage) Usage {
 		Priced: max(u.Priced, v.Priced), Unpriced: u.unpriced() + v.unpriced(),
 	}
 }
+
+// Less returns what u counts beyond v, a sum that u grew from.
+func (u Usage) Less(v Usage) Usage {
+	return Usage{
+		Input: u.Input - v.Input, Output: u.Output - v.Output, Cached: u.Cached - v.Cached,
+		Reasoning: u.Reasoning - v.Reasoning, Cost: u.Cost - v.Cost,
+		Priced: u.Priced, Unpriced: u.unpriced() - v.unpriced(),
+	}
+}

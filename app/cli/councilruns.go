@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -245,8 +246,9 @@ func (c *command) councilResumeCommand() *cobra.Command {
 		Use: "resume [flags] RUN", Short: "Go on with a run that was cut off, and have its question answered",
 		Args: exactly("a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.again(cmd.Context(), f, council.RunID(args[0]), func(t *promptRun) {
+			return c.again(cmd.Context(), f, council.RunID(args[0]), func(t *promptRun, _ council.Run) error {
 				t.how.Resume, t.how.Finish = council.RunID(args[0]), finish
+				return nil
 			})
 		},
 	}
@@ -259,6 +261,7 @@ func (c *command) councilAgainCommand() *cobra.Command {
 	f := &promptFlags{}
 	var change deliberation.Change
 	var tools []string
+	var told string
 	cmd := &cobra.Command{
 		Use: "again [flags] RUN", Short: "Answer the question of a run again, with one change to its council",
 		Args: exactly("a run"),
@@ -266,8 +269,14 @@ func (c *command) councilAgainCommand() *cobra.Command {
 			if cmd.Flags().Changed("member-tools") {
 				change.Tools = &tools
 			}
-			return c.again(cmd.Context(), f, council.RunID(args[0]), func(t *promptRun) {
+			return c.again(cmd.Context(), f, council.RunID(args[0]), func(t *promptRun, before council.Run) error {
 				t.how.Again, t.how.Change = council.RunID(args[0]), change
+				if told == "" {
+					return nil
+				}
+				policy, err := toldOf(before.Council, change.Member, told)
+				t.how.Change.Context = &policy
+				return err
 			})
 		},
 	}
@@ -275,12 +284,40 @@ func (c *command) councilAgainCommand() *cobra.Command {
 	cmd.Flags().StringVar(&change.Member, "member", "", "the id of the member that is changed, or does its work again")
 	cmd.Flags().StringVar(&change.Model, "member-model", "", "its CONNECTION/MODEL this time")
 	cmd.Flags().StringVar(&change.Role, "member-role", "", "its role this time")
+	cmd.Flags().StringVar(&told, "member-context", "",
+		"what it is told of the chat this time: question, turns:N, messages:N, summary or all")
 	cmd.Flags().StringSliceVar(&tools, "member-tools", nil, "its tools this time, with commas")
 	return cmd
 }
 
+// toldOf returns what a member of a council is told of the chat where its span is the one
+// that is written as turns:3. Its switches stay.
+func toldOf(set council.Council, member, written string) (council.ContextPolicy, error) {
+	m, err := memberOf(set, member)
+	if err != nil {
+		return council.ContextPolicy{}, err
+	}
+	span, last, counted := strings.Cut(written, ":")
+	policy := m.Context.In(set)
+	policy.Span, policy.Last = council.Span(span), 0
+	switch policy.Span {
+	case council.Turns, council.Messages:
+		policy.Last, err = strconv.Atoi(last)
+		if err == nil && policy.Last > 0 {
+			return policy, nil
+		}
+	case council.Question, council.Summary, council.Whole:
+		if !counted {
+			return policy, nil
+		}
+	}
+	return policy, usageError("--member-context is question, turns:N, messages:N, summary or all, not %q", written)
+}
+
 // again answers the question of a run again.
-func (c *command) again(ctx context.Context, f *promptFlags, run council.RunID, prepare func(*promptRun)) error {
+func (c *command) again(ctx context.Context, f *promptFlags, run council.RunID,
+	prepare func(t *promptRun, before council.Run) error,
+) error {
 	if f.goOn || f.conversation != "" || f.noSave {
 		return usageError("the chat is that of the run: -c, --conversation and --no-save do not fit")
 	}
@@ -300,7 +337,9 @@ func (c *command) again(ctx context.Context, f *promptFlags, run council.RunID, 
 	}
 	f.conversation, f.council = string(state.Conversation), cmp.Or(f.council, councilAsSet)
 	return c.converse(ctx, f, func(ctx context.Context, t *promptRun) error {
-		prepare(t)
+		if err := prepare(t, state); err != nil {
+			return err
+		}
 		return t.turn(ctx, "", &state.Question)
 	})
 }

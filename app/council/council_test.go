@@ -386,3 +386,55 @@ func TestWhatEndsAfterAStopIsCountedAndChangesNothing(t *testing.T) {
 		t.Errorf("it is %s: %s, %+v", d.run.State, d.states(), d.run.Spent(""))
 	}
 }
+
+// What is left out while it is worked on ended then: it is drawn to there, and no further.
+func TestWhatIsSkippedOrStoppedEndedThen(t *testing.T) {
+	c := council.Default()
+	c.Members = members("a", "b", "c")
+	d := begin(t, c)
+	d.do(council.Step{Kind: council.Starts, Task: "0/a/answer", Attempt: 1})
+	d.do(council.Step{Kind: council.Starts, Task: "0/b/answer", Attempt: 1})
+	d.do(council.Step{Kind: council.Acts, Act: council.Skip, By: council.Person, Member: "a"})
+	skipped := d.at
+	d.do(council.Step{Kind: council.Acts, Act: council.Finish, By: council.Person, Text: "Enough."})
+	ends := []time.Time{d.run.Tasks[0].Ended, d.run.Tasks[1].Ended, d.run.Tasks[2].Ended}
+	if want := []time.Time{skipped, d.at, {}}; !slices.Equal(ends, want) {
+		t.Errorf("they ended at %v, want %v", ends, want)
+	}
+}
+
+// A tool that is not there any more is said to be, in the lane and where members are missed.
+func TestWhatAToolWasSkippedForIsSaid(t *testing.T) {
+	c := council.Default()
+	c.Mode, c.Members = council.Tools, members("a", "b")
+	d := begin(t, c)
+	const gone = "The tool p:a is not there any more."
+	d.work(map[string]council.End{"0/a/p:a": {
+		State: council.Skipped, Failure: &chat.Failure{Message: gone, Hint: "Take it from the member."},
+	}})
+	text := func(council.Hash) string { return "" }
+	w := council.NewWatch(council.WatchOptions{Text: text})
+	w.Step(d.run)
+	task := w.View(0, d.at).Lanes[0].Tasks[0]
+	if task.State != council.Skipped || task.Why != gone || task.Hint != "Take it from the member." {
+		t.Errorf("the lane says %+v", task)
+	}
+	if got := council.Compare(d.run, text, nil).Missing; !slices.Equal(got, []string{"a went without p:a. " + gone}) {
+		t.Errorf("missing are %q", got)
+	}
+	if n := d.run.Silent(); n != 1 {
+		t.Errorf("%d came to nothing", n)
+	}
+}
+
+func TestWhatIsLeftUndoneAtACapSaysWhichAndWhatHelps(t *testing.T) {
+	c := council.Default()
+	c.Members, c.Limits.Money = members("a", "b"), 0.01
+	d := begin(t, c, func(b *council.Begin) { b.Reserve = map[string]float64{"a": 0.02, "b": 0.02} })
+	d.do(council.Step{Kind: council.Hands})
+	const early = "The cap of $0.01 was reached, and the answer made with what there was. Raise it, or choose cheaper " +
+		"models, to have more done."
+	if got := d.run.Tasks[0].Why; got != "There was no money left for it under the cap of $0.01." || d.run.Early.Why != early {
+		t.Errorf("it says %q and %q", got, d.run.Early.Why)
+	}
+}

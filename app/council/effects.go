@@ -86,7 +86,8 @@ type Header struct {
 	Question     chat.MessageSeq     `json:"question"`
 	Mode         Mode                `json:"mode"`
 	State        RunState            `json:"state"`
-	Members      int                 `json:"members"` // that took part
+	Members      int                 `json:"members"`          // that took part
+	Silent       int                 `json:"silent,omitempty"` // of those, who came to nothing
 	Disagree     int                 `json:"disagree"`
 	Usage        chat.Usage          `json:"usage,omitzero"`
 	Began        time.Time           `json:"began"`
@@ -126,11 +127,25 @@ func (r *Run) SeatLines(agreed []string) []SeatLine {
 	return all
 }
 
+// Silent counts the members that took part in a run and came to nothing: no task of theirs
+// is done.
+func (r *Run) Silent() (n int) {
+	for _, s := range r.Seats {
+		done := func(t Task) bool { return t.Member == s.Member.ID && t.State == Done && t.Kind != Summarize }
+		if s.In && !slices.ContainsFunc(r.Tasks, done) {
+			n++
+		}
+	}
+	return n
+}
+
 // Log keeps runs; the store is the real one. Errors are *fault.Error. A run is deleted
 // with its chat.
 type Log interface {
 	// AppendSteps writes steps that follow those which are kept, the texts that they
-	// name, and the header as it is after them: all in one step, durably.
+	// name, and the header as it is after them: all in one step, durably. What the header
+	// says more was used than the one before it is added to what the chat used, by a Log
+	// that keeps chats too.
 	AppendSteps(ctx context.Context, h Header, steps []Step, texts map[Hash][]byte) error
 	// Runs lists the runs of a chat, oldest first; of "" those of all chats, by chat.
 	Runs(ctx context.Context, id chat.ConversationID) ([]Header, error)

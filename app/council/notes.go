@@ -172,6 +172,8 @@ func (r *Run) missing(text func(Hash) string) []string {
 		case r.Council.Mode == Tools:
 			if t := r.first(id, Failed); t != nil {
 				sentences = append(sentences, name+": "+t.Tool+" failed."+because(t))
+			} else if t := r.first(id, Skipped); t != nil {
+				sentences = append(sentences, name+" went without "+t.Tool+"."+because(t))
 			}
 		case r.said(id) == nil:
 			why := r.first(id, Failed)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"conclave/app/cost"
 )
 
 // PerRun is how many members work at once when nobody says otherwise.
@@ -120,7 +122,7 @@ func (r *Run) settle() {
 	if r.Council.Mode != Tools {
 		for _, t := range r.Tasks {
 			if t.State == Failed && t.Member != "" {
-				r.leaveOut(t.Member, Skipped, failedBefore)
+				r.leaveOut(t.Member, Skipped, failedBefore, t.Ended)
 			}
 		}
 	}
@@ -172,11 +174,15 @@ func (r *Run) capMembers() {
 // capRest ends the tasks that wait although nothing is under way: they do not fit under
 // the run's cap. Those of later stages go with them.
 func (r *Run) capRest() {
+	most := cost.Words(r.Council.Limits.Money, true)
 	for i := range r.Tasks {
 		if t := &r.Tasks[i]; t.State == Waiting {
-			t.State, t.Why = Capped, "The run may not cost more."
+			t.State, t.Why = Capped, "There was no money left for it under the cap of "+most+"."
 			if r.Early == nil {
-				r.Early = &Early{Cap, t.Why}
+				r.Early = &Early{
+					Cap, "The cap of " + most + " was reached, and the answer made with what there was. Raise it, or choose " +
+						"cheaper models, to have more done.",
+				}
 			}
 		}
 	}

@@ -357,8 +357,12 @@ func (r *Run) end(s Step) error {
 		t.Lost = t.Lost.Add(t.End.Usage)
 	}
 	t.State, t.End, t.Ended = s.End.State, *s.End, s.At
-	if t.State != Done && t.End.Failure == nil {
+	switch {
+	case t.State == Done:
+	case t.End.Failure == nil:
 		t.Why = "It ended before it was done."
+	case t.State != Failed:
+		t.Why = t.End.Failure.Message
 	}
 	return nil
 }
@@ -370,7 +374,7 @@ func (r *Run) act(s Step) error {
 	}
 	switch s.Act {
 	case Skip:
-		if !r.leaveOut(s.Member, Skipped, "You skipped it.") {
+		if !r.leaveOut(s.Member, Skipped, "You skipped it.", s.At) {
 			return ErrStep
 		}
 	case Nudge:
@@ -383,7 +387,7 @@ func (r *Run) act(s Step) error {
 		}
 		r.State = Ready
 	case Finish, Stop:
-		r.leaveOut("", Stopped, s.Text)
+		r.leaveOut("", Stopped, s.Text, s.At)
 		r.Early = &Early{s.By, s.Text}
 		switch {
 		case s.Act == Stop:
@@ -439,13 +443,18 @@ func (r *Run) retry(s Step) error {
 // failedBefore says why a member that failed has no part in later stages.
 const failedBefore = "It failed before."
 
-// leaveOut ends all tasks of a member, or of all, that have not ended. It reports whether
-// there were any.
-func (r *Run) leaveOut(member string, as TaskState, why string) (some bool) {
+// leaveOut ends all tasks of a member, or of all, that have not ended; those that were
+// worked on ended then. It reports whether there were any.
+func (r *Run) leaveOut(member string, as TaskState, why string, at time.Time) (some bool) {
 	for i := range r.Tasks {
-		if t := &r.Tasks[i]; !t.State.final() && (member == "" || t.Member == member) {
-			t.State, t.Why, some = as, why, true
+		t := &r.Tasks[i]
+		if t.State.final() || member != "" && t.Member != member {
+			continue
 		}
+		if t.State == Working {
+			t.Ended = at
+		}
+		t.State, t.Why, some = as, why, true
 	}
 	return some
 }

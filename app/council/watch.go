@@ -305,7 +305,7 @@ func (w *Watch) task(t *Task, since uint64, anew bool, now time.Time) TaskView {
 	if v.Spent = spending(t.Lost.Add(t.End.Usage), 0); t.Attempt > 0 {
 		v.Spent.MS = max(0, ended.Sub(t.Started).Milliseconds())
 	}
-	if f := t.End.Failure; f != nil && t.State == Failed {
+	if f := t.End.Failure; f != nil && (t.State == Failed || t.State.final() && t.Why == f.Message) {
 		v.Why, v.Hint, v.Detail = f.Message, f.Hint, f.Detail
 	}
 	seen := w.live[t.ID]

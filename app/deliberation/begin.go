@@ -163,7 +163,7 @@ func (s *session) seats(ctx context.Context, b *council.Begin) {
 		name := cmp.Or(m.Model, s.council.Helper.Model)
 		if name == "" {
 			if s.council.Mode != council.Tools {
-				b.Out[m.ID] = m.Name + " has no model."
+				b.Out[m.ID] = m.Name + " has no model. Choose one for it, or a helper model for the council."
 			}
 			continue
 		}

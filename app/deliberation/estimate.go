@@ -179,8 +179,8 @@ func (e *estimator) problems(answer chat.Usage) {
 	switch {
 	case answer.Cost > e.Cap:
 		e.Problems = append(e.Problems, fmt.Sprintf(
-			"The answer alone may cost %s, more than the cap of %s: the council would not work.", cost.Words(answer.Cost, true),
-			limit))
+			"The answer alone may cost %s, more than the cap of %s: the council would not work. Raise the cap, or choose a "+
+				"cheaper model to write the answer.", cost.Words(answer.Cost, true), limit))
 	case e.Cost > e.Cap:
 		e.Problems = append(e.Problems, fmt.Sprintf("It may cost %s, and stops at its cap of %s.",
 			cost.Words(e.Cost, e.Known), limit))

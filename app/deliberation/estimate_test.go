@@ -98,14 +98,18 @@ func TestAnEstimateSaysWhatStandsAgainstARun(t *testing.T) {
 	for _, c := range []struct{ council, problem string }{
 		{`{"members": []}`, "The council has no members."},
 		{`{"members": [` + members(1, "test/ada") + `]}`, "One member works; there is nothing to compare."},
-		{`{"members": [{"name": "Ada"}, {"name": "Bo", "model": "test/ada"}]}`, "Ada has no model."},
+		{
+			`{"members": [{"name": "Ada"}, {"name": "Bo", "model": "test/ada"}]}`,
+			"Ada has no model. Choose one for it, or a helper model for the council.",
+		},
 		{
 			`{"members": [` + members(2, "test/ada") + `], "limits": {"money": 1}}`,
 			"It may cost $1.60, and stops at its cap of $1.00.",
 		},
 		{
 			`{"members": [` + members(2, "test/ada") + `], "limits": {"money": 0.01}}`,
-			"The answer alone may cost $0.70, more than the cap of $0.01: the council would not work.",
+			"The answer alone may cost $0.70, more than the cap of $0.01: the council would not work. " +
+				"Raise the cap, or choose a cheaper model to write the answer.",
 		},
 		{
 			`{"members": [` + members(2, "test/unknown") + `], "limits": {"money": 1}}`,

@@ -64,7 +64,6 @@ type loop struct {
 	working map[attempt]context.CancelCauseFunc
 	came    atomic.Pointer[council.Result] // what came of it, once there is something
 	since   time.Time                      // it began, or went on
-	unspent bool                           // what it used could not be added to its chat
 	kept    int                            // how many of its steps are kept, once it is held in memory
 	asking  time.Time                      // a person is asked since then
 
@@ -176,7 +175,7 @@ func (l *loop) work(ctx context.Context) {
 			continue
 		case n.Over:
 			l.drain()
-			_ = l.spend() // keep tries again
+			l.spend()
 			return
 		}
 		if !l.wait(ctx) {

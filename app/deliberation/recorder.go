@@ -187,7 +187,7 @@ func headerOf(r council.Run, came *council.Result) council.Header {
 		State: r.State, Disagree: len(came.Disagreement), Usage: r.Spent(""), Began: r.Began, Ended: r.Ended,
 		MS: r.After(r.Ended).Milliseconds(), Seats: r.SeatLines(came.Agreed),
 	}
-	h.Members = len(h.Seats)
+	h.Members, h.Silent = len(h.Seats), r.Silent()
 	return h
 }
 

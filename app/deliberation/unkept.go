@@ -36,7 +36,7 @@ func (l *loop) troubled(run council.Run, err error) {
 // keep holds a run that is over, and could not be kept, in memory: it is shown and exported
 // from there, and tried again. The recorder is closed.
 func (l *loop) keep() {
-	if len(l.rec.unsaved) == 0 && !l.unspent {
+	if len(l.rec.unsaved) == 0 {
 		return
 	}
 	err := l.save()
@@ -57,15 +57,10 @@ func (l *loop) keep() {
 
 // save keeps what could not be kept before.
 func (l *loop) save() error {
-	if len(l.rec.unsaved) > 0 {
-		if err := l.rec.save(l.run); err != nil {
-			return err
-		}
+	if len(l.rec.unsaved) == 0 {
+		return nil
 	}
-	if l.unspent {
-		return l.spend()
-	}
-	return nil
+	return l.rec.save(l.run)
 }
 
 // saveLater tries to keep the run until it is, or the program closes.
@@ -119,18 +114,17 @@ func (l *loop) saveHeld() error {
 	return err
 }
 
-// spend adds what the members used to what the chat took. The answer's is added with its
-// message.
-func (l *loop) spend() error {
+// spend adds what the members used to what a temporary chat took: the log of its runs keeps
+// no chats. The answer's is added with its message.
+func (l *loop) spend() {
 	used := l.run.Spent("")
-	if used == (chat.Usage{}) {
-		return nil
+	if l.s.req.Log == nil || used == (chat.Usage{}) {
+		return
 	}
 	save, cancel := call.SaveContext(context.Background()) // the turn may have ended
 	defer cancel()
-	err := l.s.chats().UpdateConversation(save, l.run.Conversation, func(c *chat.Conversation) { c.Spend(used) })
-	if l.unspent = err != nil; l.unspent {
+	err := l.s.req.Log.UpdateConversation(save, l.run.Conversation, func(c *chat.Conversation) { c.Spend(used) })
+	if err != nil {
 		l.r.o.Slog.Error("what a council used could not be added to its chat", "run", l.id, "err", err)
 	}
-	return err
 }

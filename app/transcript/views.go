@@ -132,6 +132,7 @@ type CouncilLine struct {
 	State    string  `json:"state"` // as RunState
 	Live     bool    `json:"live"`  // neither live nor over: it was cut off, and can go on
 	Members  int     `json:"members"`
+	Silent   int     `json:"silent"`   // of those, who came to nothing
 	Disagree int     `json:"disagree"` // how many disagreements
 	MS       int64   `json:"ms"`
 	Cost     float64 `json:"cost"`  // US dollars
