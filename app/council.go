@@ -13,6 +13,7 @@ import (
 	"conclave/app/council"
 	"conclave/app/deliberation"
 	"conclave/app/fault"
+	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )
@@ -162,11 +163,14 @@ func (c *Council) tools(set council.Council) []CouncilToolView {
 	return all
 }
 
+// ofAll reports whether every tool can do it, so that it says nothing of one.
+func ofAll(can string) bool { return can == permit.Compute.Label() }
+
 // toolOf is a tool of a plugin as members can be given it.
 func (c *Council) toolOf(enabled *tool.Set, t tool.Tool, s plugin.Status) CouncilToolView {
 	v := CouncilToolView{
 		ID: t.ID(), Title: t.DisplayName(), Plugin: t.Plugin, PluginName: cmp.Or(s.Manifest.Name, t.Plugin),
-		Capabilities: list(c.core.Gate.Can(t)),
+		Capabilities: list(slices.DeleteFunc(c.core.Gate.Can(t), ofAll)),
 	}
 	v.NeedsHelper = deliberation.NeedsModel(enabled, t.ID(), council.Member{}) != ""
 	// As it is published: a tool for members alone is hidden from models, and is not switched off.
@@ -176,6 +180,7 @@ func (c *Council) toolOf(enabled *tool.Set, t tool.Tool, s plugin.Status) Counci
 		return v
 	}
 	v.Eligible, v.Why = council.Eligible(published)
+	v.AsksArguments = deliberation.AsksArguments(published)
 	return v
 }
 

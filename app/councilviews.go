@@ -38,8 +38,11 @@ type CouncilToolView struct {
 	Eligible   bool   `json:"eligible"`
 	Why        string `json:"why"` // not eligible: a sentence
 	// The helper model must write for it: it is made of a prompt, or needs arguments.
-	NeedsHelper  bool     `json:"needs_helper"`
-	Capabilities []string `json:"capabilities"` // what its plugin may do, in permit.Capability's words
+	NeedsHelper bool `json:"needs_helper"`
+	// In mode tools it is given the chat in place of the arguments it asks for, unless the
+	// helper model writes them (Member.Plan).
+	AsksArguments bool     `json:"asks_arguments"`
+	Capabilities  []string `json:"capabilities"` // what its plugin may do beyond its own folder, in words
 }
 
 // CouncilPreset is a council that can be chosen by name.

@@ -267,6 +267,10 @@ func NeedsModel(set *tool.Set, assigned string, m council.Member) string {
 	return found.DisplayName() + " needs a helper model."
 }
 
+// AsksArguments reports whether a tool asks for arguments although calls of members hand it
+// the chat in their place, unless the helper model writes them (council.Member.Plan).
+func AsksArguments(t tool.Tool) bool { return t.Convention.Chat && needsArguments(t) }
+
 // needsArguments reports whether a tool cannot be called without arguments.
 func needsArguments(t tool.Tool) bool {
 	var schema struct {

@@ -2,7 +2,7 @@
 // keyboard where a keyboard does.
 import assert from "node:assert/strict";
 import { calledByEach, crew, install, letWeatherBeTold } from "../ecosystems.mjs";
-import { accessible, focused, palette, tabTo } from "../harness.mjs";
+import { accessible, counts, focused, palette, tabTo } from "../harness.mjs";
 
 export const answers = {};
 
@@ -121,10 +121,18 @@ export const steps = (world) => {
 
     "by keys alone they are asked, each calls its own tool, and the run is read": async () => {
       const { keyboard } = page();
+      await tabTo(page(), "Limits, chair and helper");
+      await keyboard.press("Enter");
+      await page().getByLabel("Helper model").waitFor();
       await keyboard.press("Escape");
       await focused(page().getByLabel("Message", { exact: true }));
       await keyboard.type("Where do we land tomorrow?");
       await keyboard.press("Enter");
+      await page().locator("[data-lane]").getByText("Using Weather").waitFor();
+      await counts(page().locator(".council details[open]"), 0); // what is set made room for the run
+      await keyboard.press("Control+j");
+      const way = page().getByRole("main").getByRole("button", { name: "Show the council" });
+      await way.press("Enter");
       await page().locator("[data-lane]").getByText("Using Weather").waitFor();
       await world.person.picture("council-four-works");
       letWeatherBeTold(world.place);

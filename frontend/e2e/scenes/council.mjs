@@ -73,6 +73,8 @@ export const tests = {
   "while nobody sits in the council, a preset sets it and turns it on": {
     scene: "councilempty",
     async run(page) {
+      const priced = /^Three chairs.*3 members, \d+ calls, about \$[\d.]+/;
+      await page.getByRole("button", { name: priced }).waitFor();
       assert.equal(await page.getByRole("button", { name: /^Council:/ }).count(), 0);
       await page.getByRole("button", { name: /^Three chairs/ }).click();
       const council = await written(page, (c) => c.enabled && c.members.length === 3);
@@ -101,6 +103,27 @@ export const tests = {
         await member(page, "maker").getByText("It is switched off.").waitFor();
       },
     },
+
+  "in the mode of tools: how they are run is set, and what the answer is told of earlier results": {
+    scene: "councilset",
+    async run(page) {
+      await page.getByLabel("How the members work together").click();
+      await page.getByRole("option", { name: "Each uses its tools" }).click();
+      await page.getByText("Limits, chair and helper").click();
+      await page.getByLabel("Seconds for each tool").fill("5");
+      await page.getByLabel("Messages each is told").fill("0");
+      await page.getByLabel("Keep their results when the question is answered again").check();
+      const { toolsSettings } = await written(page, (c) => c.toolsSettings.retainResultsForRegens);
+      assert.deepEqual([toolsSettings.timeoutMs, toolsSettings.sidecarContextWindow], [15_000, 0]);
+      const maker = member(page, "maker");
+      await maker.locator(".who").click();
+      await maker.getByRole("checkbox", { name: "Word count" }).check();
+      await maker.getByLabel("Earlier results the answer is told").first().fill("3");
+      await maker.getByLabel("Earlier results the answer is told").first().blur();
+      const council = await written(page, (c) => c.members[2].toolHistoryRetention);
+      assert.deepEqual(Object.values(council.members[2].toolHistoryRetention), [3]);
+    },
+  },
 
   "members are ordered by dragging, by arrow keys and by the menu": {
     scene: "councilset",
@@ -339,6 +362,21 @@ export const tests = {
     },
   },
 
+  "a call in a lane opens to what it was given and answered": {
+    scene: "council",
+    async run(page) {
+      await lane(page, "researcher").locator(".who").click();
+      const call = lane(page, "researcher").locator(".calls button").first();
+      await call.press("Enter");
+      await lane(page, "researcher").getByText("Arguments", { exact: true }).waitFor();
+      await lane(page, "researcher").getByText("Three pages found.").waitFor();
+      await call.press("Enter");
+      await lane(page, "researcher")
+        .getByText("Arguments", { exact: true })
+        .waitFor({ state: "detached" });
+    },
+  },
+
   "failed tools ask: retry, or go on": {
     scene: "councilasking",
     async run(page) {
@@ -497,10 +535,10 @@ export const tests = {
     },
   },
 
-  "without points there is nothing to compare, and the box says so": {
+  "where nobody answered there is nothing to compare, and the box says so": {
     scene: "councilfailed",
     async run(page) {
-      await page.getByText("There is nothing to compare: no member listed its points.").waitFor();
+      await page.getByText("There is nothing to compare: no member came to anything.").waitFor();
       assert.equal(await page.getByText("Every point rests on a tool").count(), 0);
       await lane(page, "researcher").locator(".who").click();
       await lane(page, "researcher").getByText("It was told: model overloaded").waitFor();

@@ -662,6 +662,9 @@ export const s = {
     handle: (name: string) => `Move ${name}: arrow up or down`,
     handleNote: "Drag, or press the arrow keys, to move",
     helperModel: "The helper’s model",
+    helperIs: (title: string) => `The helper’s model: ${title}`,
+    throughHelper: "It has no model of its own, and speaks through the helper’s",
+    noModel: "No model",
     chatModel: "The chat’s model",
     modelGone: (name: string) => `${name} (not there any more)`,
     modelWithoutTools: (title: string) => `${title} (calls no tools)`,
@@ -678,6 +681,8 @@ export const s = {
     builtIn: "Built in",
     needsHelper: "The helper model writes for it.",
     toolsModeAlone: "It works in the mode “Each uses its tools” alone.",
+    promptsElsewhere: (n: number) =>
+      `In the mode “Each uses its tools” there are ${whole(n)} more, which come with the council.`,
     notEligible: (n: number) => `${count(n, "tool")} no member can be given`,
     toolGone: (id: string) => `The tool ${id} is not there any more.`,
     form: {
@@ -716,6 +721,22 @@ export const s = {
       sidecar: "Before the answer, by the members",
       inline: "In the answer, by the model that writes it",
       scope: "Where this council is kept",
+      plan: "The helper model writes its arguments",
+      planNote:
+        "Otherwise it is handed the chat in their place, and may not find what it asks for.",
+      older: "Earlier results the answer is told",
+      window: "Messages each is told",
+      all: "all",
+      timeout: "Seconds for each tool",
+      words: "Words of each result",
+      withoutLatest: "Nothing of your newest message",
+      // Under this heading, what is ticked.
+      toolsTold: "What members’ tools are told, and may",
+      userPersona: "Who you are in the chat",
+      character: "The chat’s characters",
+      worldInfo: "The chat’s world",
+      userControl: "Suggest what you do next",
+      retain: "Keep their results when the question is answered again",
     },
     colors: {
       rust: "Rust",
@@ -772,7 +793,9 @@ export const s = {
           ? `${ms} ms`
           : ms < 60_000
             ? `${ms / 1000} s`
-            : `${ms / 60_000} min`,
+            : [`${Math.floor(ms / 60_000)} min`, ms % 60_000 ? `${(ms % 60_000) / 1000} s` : ""]
+                .filter(Boolean)
+                .join(" "),
     taskState: {
       waiting: "Waiting",
       working: "Working",
@@ -812,6 +835,7 @@ export const s = {
     stop: "Stop",
     finish: "Finish with what we have",
     see: (name: string) => `What did ${name} see?`,
+    theCall: "What it was given",
     taskOf: (kind: string, name: string) => `${kind} of ${name}`,
     attempt: (n: number) => `attempt ${n}`,
     sealed: "The ballot is sealed until all have voted.",
@@ -852,6 +876,7 @@ export const s = {
     answerNow: "Answer with what there is",
     leaveIt: "Leave it",
     edited: "The chat was changed after this run; the run shows what was there then.",
+    askAnew: "Answer the question as it is now",
     changed: (change: string) => `Done again with one change: ${change}`,
     beside: "Show both",
     notBeside: "Show this one alone",
@@ -874,6 +899,7 @@ export const s = {
     agrees: (name: string) => `${name} agrees`,
     // In place of the three parts.
     nothing: "There is nothing to compare: no member listed its points.",
+    nothingAtAll: "There is nothing to compare: no member came to anything.",
     nothingTools: "There is nothing to compare: the members ran tools and made no points.",
     none: {
       agreement: "No point was made by two members.",
@@ -965,6 +991,8 @@ export const s = {
     helpedOf: (helped: number, rated: number) => `helped in ${helped} of ${rated}`,
     helpedNote: (name: string, helped: number, rated: number) =>
       `You rated ${count(rated, "point")} of ${name}; ${helped} helped. Rate them in its lane.`,
+    // Of those that took part, who came to nothing.
+    silent: (n: number, of: number) => (n === of ? "nobody answered" : `${whole(n)} missing`),
     lineWorks: "The council works",
     lineAsks: "The council waits for you",
   },

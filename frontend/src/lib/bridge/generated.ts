@@ -669,6 +669,8 @@ export interface CouncilLine {
   /** neither live nor over: it was cut off, and can go on */
   live: boolean;
   members: number;
+  /** of those, who came to nothing */
+  silent: number;
   /** how many disagreements */
   disagree: number;
   ms: number;
@@ -745,7 +747,12 @@ export interface CouncilTool {
   why: string;
   /** The helper model must write for it: it is made of a prompt, or needs arguments. */
   needs_helper: boolean;
-  /** what its plugin may do, in permit.Capability's words */
+  /**
+   * In mode tools it is given the chat in place of the arguments it asks for, unless the helper
+   * model writes them (Member.Plan).
+   */
+  asks_arguments: boolean;
+  /** what its plugin may do beyond its own folder, in words */
   capabilities: string[];
 }
 

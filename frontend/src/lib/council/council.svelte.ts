@@ -9,6 +9,7 @@ import type {
   ContextCount,
   Council,
   CouncilChoices,
+  CouncilPreset,
   CouncilSettings,
   Estimate,
   HelpedCount,
@@ -135,17 +136,37 @@ export class CouncilState {
     this.set({ members: members.map((m) => (m.id === id ? { ...m, ...change } : m)) });
   }
 
+  /**
+   * Gives a member these tools and no others. For one that asks for arguments, and would be handed
+   * the chat in their place, the helper model writes them until somebody says otherwise.
+   */
+  giveTools(member: Member, tools: string[]): void {
+    const asks = (id: string) => this.choices?.tools.find((t) => t.id === id)?.asks_arguments;
+    const more = tools.filter((id) => !member.tools.includes(id) && asks(id));
+    const kept = (member.plan ?? []).filter((id) => tools.includes(id) && !more.includes(id));
+    this.setMember(member.id, { tools, plan: [...kept, ...more] });
+  }
+
   /** Writes what was changed; resolves when it is. */
-  async #write(): Promise<void> {
+  #write(): Promise<void> {
+    this.#flush();
+    return this.#written();
+  }
+
+  /** Begins to write what was changed. */
+  #flush(): void {
     clearTimeout(this.#timer);
-    if (this.#unsaved && this.settings) {
-      this.#unsaved = false;
-      const { scope, council } = this.settings;
-      const chat = this.#chat;
-      this.#saving = (this.#saving ?? Promise.resolve()).then(() =>
-        this.bridge.council.Set(chat, scope, council).catch(this.fail),
-      );
-    }
+    if (!this.#unsaved || !this.settings) return;
+    this.#unsaved = false;
+    const { scope, council } = this.settings;
+    const chat = this.#chat;
+    this.#saving = (this.#saving ?? Promise.resolve()).then(() =>
+      this.bridge.council.Set(chat, scope, council).catch(this.fail),
+    );
+  }
+
+  /** Resolves once what is being written is. */
+  async #written(): Promise<void> {
     const mine = this.#saving;
     if (!mine) return;
     await mine;
@@ -160,11 +181,15 @@ export class CouncilState {
 
   /** On or off in this chat. */
   async use(on: boolean): Promise<void> {
+    this.#flush(); // a write that is under way would take it back
     if (this.settings)
       this.settings = { ...this.settings, council: { ...this.settings.council, enabled: on } };
     this.#edits++;
-    await this.bridge.council.Use(this.#chat, on);
-    await this.#puller.refresh();
+    const chat = this.#chat;
+    const used = (this.#saving ?? Promise.resolve()).then(() => this.bridge.council.Use(chat, on));
+    this.#saving = used.catch(() => {});
+    await this.#written();
+    await used;
   }
 
   /** Keeps the council in another scope too, the narrowest of which holds. */
@@ -176,6 +201,7 @@ export class CouncilState {
   }
 
   async clear(): Promise<void> {
+    await this.#write(); // what is written later would bring it back
     if (this.settings) await this.bridge.council.Clear(this.#chat, this.settings.scope);
     await this.#puller.refresh();
   }
@@ -205,6 +231,19 @@ export class CouncilState {
     }
   }
 
+  /** What a message would come to with each of some presets, by name; those that cannot be reckoned are left out. */
+  async prices(presets: CouncilPreset[]): Promise<Record<string, Estimate>> {
+    const all: Record<string, Estimate> = {};
+    for (const { name, council } of presets) {
+      try {
+        all[name] = await this.bridge.council.Estimate(this.#chat, council, "");
+      } catch {
+        continue;
+      }
+    }
+    return all;
+  }
+
   /** The panel is open: what a council can be made of, and what each member is told, are kept too. */
   forPanel(): Promise<void> {
     if (!this.#panel) {
@@ -224,6 +263,11 @@ export class CouncilState {
     } catch {
       this.helped = {}; // the cards go on without
     }
+  }
+
+  /** What a model is called. */
+  titleOf(model: string): string {
+    return this.choices?.models.find((one) => one.name === model)?.title ?? model;
   }
 
   /** The members that a message of “@” and a part of a name may come to ask. */

@@ -13,7 +13,8 @@ import {
   tools,
 } from "../bridge/fake/council";
 import { Notices } from "../bridge/events";
-import type { CouncilTool, Lane, Member } from "../bridge/generated";
+import { s } from "../strings";
+import type { CouncilTool, Lane, Member, Run } from "../bridge/generated";
 import { startApp, until } from "../testing";
 import { at, axisOf, bars, lettersOf, marks, moments } from "./lanes";
 import { brief, folded, rough, took } from "./line";
@@ -89,6 +90,7 @@ describe("the words of a run", () => {
         state: "over",
         live: false,
         members: 3,
+        silent: 0,
         ms: 11_800,
         cost: 0.037,
         known: true,
@@ -96,6 +98,11 @@ describe("the words of a run", () => {
         seats: [],
       }),
     ).toBe("3 members · 11.8 s · $0.037 · 1 disagreement");
+    const line = { run: "r", state: "over", live: false, ms: 100, cost: 0, known: true, seats: [] };
+    const saying = (members: number, silent: number) =>
+      folded({ ...line, members, silent, disagree: 0 });
+    expect(saying(3, 1)).toBe("3 members · 1 missing · 0.1 s · no cost");
+    expect(saying(2, 2)).toBe("2 members · nobody answered · 0.1 s · no cost");
     const e = {
       calls: 4,
       tools: 0,
@@ -118,6 +125,18 @@ describe("the words of a run", () => {
     ]);
   });
 
+  it("marks of the axis are times that can be read", () => {
+    expect([0, 250, 1500, 60_000, 80_000, 100_000, 600_000].map(s.council.mark)).toEqual([
+      "0 s",
+      "250 ms",
+      "1.5 s",
+      "1 min",
+      "1 min 20 s",
+      "1 min 40 s",
+      "10 min",
+    ]);
+  });
+
   it("a lane says what works, then what failed, then what was last", () => {
     const done = ended("a", 0, 1, 0);
     const failed = task("b", { state: "failed" });
@@ -136,9 +155,8 @@ describe("the words of a run", () => {
 
   it("a task that is a tool names it once, in its title", () => {
     const call = called("1", "Search", 0, 1);
-    expect(listed(ended("a", 0, 1, 0, { kind: "tool", title: "Search", calls: [call] }))).toEqual(
-      [],
-    );
+    const [only] = listed(ended("a", 0, 1, 0, { kind: "tool", title: "Search", calls: [call] }));
+    expect(only).toEqual({ ...call, title: "What it was given" });
     expect(listed(ended("a", 0, 1, 0, { calls: [call] }))).toEqual([call]);
   });
 });
@@ -230,6 +248,17 @@ describe("a run that is watched", () => {
     await state.said("0/s");
     expect(asked).toHaveBeenCalledTimes(2);
   });
+
+  it("says that its chat was changed since, and keeps its lanes as they are", async () => {
+    const { fake, state, view } = watched();
+    view([lane(sceptic, "a", [ended("0/s", 0, 1, 0)])], 2);
+    state.head = { ...(state.head as Run), live: false, state: "over" };
+    const [drawn] = state.lanes;
+    const now = run("chat-1", [], { revision: 9, edited: true });
+    vi.spyOn(fake.council, "Run").mockResolvedValue(now);
+    await state.look();
+    expect([state.head.edited, state.lanes[0]]).toEqual([true, drawn]);
+  });
 });
 
 describe("a replay", () => {
@@ -258,6 +287,21 @@ describe("a replay", () => {
 });
 
 describe("the council of a chat", () => {
+  it("has the helper write for a tool that asks for arguments, until somebody says otherwise", async () => {
+    const { app, fake } = await startApp("councilset");
+    await until("the council", () => app.council.settings !== null);
+    const dice = fake.council.choices.tools.find((t) => t.id === "dice:roll") as CouncilTool;
+    dice.asks_arguments = true;
+    await app.council.forPanel();
+    const maker = () => app.council.council?.members.find((m) => m.id === "maker") as Member;
+    app.council.giveTools(maker(), ["dice:roll", "text:word_count"]);
+    expect(maker().plan).toEqual(["dice:roll"]);
+    app.council.setMember("maker", { plan: [] });
+    app.council.giveTools(maker(), ["dice:roll"]);
+    expect([maker().tools, maker().plan]).toEqual([["dice:roll"], []]);
+    app.close();
+  });
+
   it("is written a moment after its last change, whole and once", async () => {
     const { app, fake } = await startApp("councilset");
     await until("the council", () => app.council.settings !== null);
@@ -286,6 +330,28 @@ describe("the council of a chat", () => {
       "the new tool",
       () => !!app.council.choices?.tools.some((t) => t.id === "new:tool"),
     );
+    app.close();
+  });
+
+  it("is switched on after what is being written, which would switch it off again", async () => {
+    const { app, fake } = await startApp("councilset");
+    await until("the council", () => app.council.settings !== null);
+    await app.council.use(false);
+    const Set = fake.council.Set.bind(fake.council);
+    let go = () => {};
+    vi.spyOn(fake.council, "Set").mockImplementation(async (...given) => {
+      await new Promise<void>((resolve) => (go = resolve));
+      return Set(...given);
+    });
+    app.council.set({ mode: "tools" });
+    void app.council.saved();
+    await Promise.resolve();
+    const used = app.council.use(true);
+    expect(app.council.on).toBe(true);
+    await Promise.resolve();
+    go();
+    await used;
+    expect([app.council.on, app.council.council?.mode]).toEqual([true, "tools"]);
     app.close();
   });
 

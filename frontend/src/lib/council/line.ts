@@ -20,6 +20,7 @@ export function took(ms: number): string {
 export function folded(line: CouncilLine): string {
   return [
     count(line.members, "member"),
+    ...(line.silent > 0 ? [s.council.silent(line.silent, line.members)] : []),
     took(line.ms),
     money(line),
     ...(line.disagree > 0 ? [count(line.disagree, "disagreement")] : []),

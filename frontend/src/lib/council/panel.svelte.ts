@@ -58,9 +58,13 @@ export class Panel {
     this.#chat = chat;
     this.runs = [];
     this.#show("");
-    this.#off = chat
-      ? this.app.notices.watch("councils", chat, () => void this.refresh())
-      : () => {};
+    const offs = chat
+      ? [
+          this.app.notices.watch("councils", chat, () => void this.refresh()),
+          this.app.notices.watch("chat", chat, () => void this.#look()),
+        ]
+      : [];
+    this.#off = () => offs.forEach((off) => off());
     if (chat) await this.refresh();
   }
 
@@ -84,6 +88,18 @@ export class Panel {
     const wanted = this.app.council.shown;
     if (wanted && runs.some((run) => run.run === wanted)) this.choose(wanted);
     else if (fresh || !this.run) this.choose(newest);
+  }
+
+  /** Looks at the run shown anew once its chat has changed; while an answer streams it changes all the time. */
+  async #look(): Promise<void> {
+    if (this.app.chat?.running || this.ofFile) return;
+    await this.run?.look().catch(() => {}); // the panel goes on with what it knew
+  }
+
+  /** Has the question of the run shown answered again. */
+  ask(): Promise<boolean> {
+    const seq = this.run?.head?.question ?? 0;
+    return this.app.attempt(async () => this.app.chat?.regenerate(seq, ""));
   }
 
   choose(run: string): void {

@@ -101,6 +101,14 @@ export class RunState extends Pulled {
     this.take(await this.bridge.council.Run(this.id, this.revision));
   }
 
+  /** Looks whether the chat was changed since: of a run that is over, nothing else changes with it. */
+  async look(): Promise<void> {
+    const { head } = this;
+    if (!head || head.live) return;
+    const { edited } = await this.bridge.council.Run(this.id, 0);
+    if (this.head === head && edited !== head.edited) this.head = { ...head, edited };
+  }
+
   take(view: RunView): void {
     if (view.reset) this.lanes = [];
     this.revision = view.reset ? view.revision : Math.max(this.revision, view.revision);

@@ -101,5 +101,7 @@ export function limitsOf(member: Member): string {
 
 /** The calls that a task lists. The one call of a task that is a tool is the task, whose title names it. */
 export function listed(task: TaskView): Called[] {
-  return task.kind === "tool" && task.calls.length === 1 ? [] : task.calls;
+  return task.kind === "tool" && task.calls.length === 1
+    ? task.calls.map((call) => ({ ...call, title: s.council.theCall }))
+    : task.calls;
 }

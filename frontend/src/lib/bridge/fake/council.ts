@@ -210,6 +210,7 @@ const tool = (
   eligible: true,
   why: "",
   needs_helper: false,
+  asks_arguments: false,
   capabilities: [],
   ...change,
 });

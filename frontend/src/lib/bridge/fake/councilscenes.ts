@@ -22,6 +22,7 @@ const line = (of: t.Run, change: Partial<t.CouncilLine> = {}): t.CouncilLine => 
   state: of.state,
   live: of.live,
   members: of.members,
+  silent: 0,
   disagree: of.result?.disagreement.length ?? 0,
   ms: of.ms,
   cost: of.spent.cost,
@@ -303,10 +304,34 @@ const failing = (of: t.Member, why: string, hint: string, ms = 800) =>
     detail: "model overloaded",
   });
 
+const searched: t.CallDetail = {
+  id: "11",
+  arguments: '{\n  "query": "watering tomatoes"\n}',
+  raw_arguments: "",
+  result: "Three pages found.",
+  result_marked: "Three pages found.",
+  hidden_removed: 0,
+  result_json: "",
+  result_cut: 0,
+  media: [],
+  printed: "",
+  error: "",
+  error_type: "",
+  traceback: "",
+  digest: "4a7d1ed414474e40",
+  started: "2026-11-21T09:00:00Z",
+  ended: "2026-11-21T09:00:02Z",
+  ms: 2500,
+  caller: "Researcher (council)",
+  why: ["You allowed it for this chat."],
+  hooks: [],
+};
+
 export const councilScenes: Record<string, (f: Fake) => void> = {
   council: (f) => {
     const c = begun(f);
     shown(f, c, stored(c.chat.id));
+    f.chats.details.set("11", searched);
   },
   councilempty: (f) => {
     const c = begun(f, []);
