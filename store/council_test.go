@@ -231,7 +231,8 @@ func TestWhatARunUsedIsOfItsChatAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		used := so.Spent("")
-		if got := *now.Spent; got.Input != 1+used.Input || got.Output != used.Output || math.Abs(got.Cost-1-used.Cost) > 1e-9 {
+		got := *now.Spent
+		if got.Input != 1+used.Input || got.Output != used.Output || math.Abs(got.Cost-1-used.Cost) > 1e-9 {
 			t.Fatalf("after step %d the chat used %+v, the run %+v", i+1, got, used)
 		}
 	}

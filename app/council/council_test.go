@@ -434,7 +434,8 @@ func TestWhatIsLeftUndoneAtACapSaysWhichAndWhatHelps(t *testing.T) {
 	d.do(council.Step{Kind: council.Hands})
 	const early = "The cap of $0.01 was reached, and the answer made with what there was. Raise it, or choose cheaper " +
 		"models, to have more done."
-	if got := d.run.Tasks[0].Why; got != "There was no money left for it under the cap of $0.01." || d.run.Early.Why != early {
+	got := d.run.Tasks[0].Why
+	if got != "There was no money left for it under the cap of $0.01." || d.run.Early.Why != early {
 		t.Errorf("it says %q and %q", got, d.run.Early.Why)
 	}
 }

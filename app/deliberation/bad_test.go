@@ -98,7 +98,8 @@ func TestAMemberWithoutAModelSitsOutAndSaysWhy(t *testing.T) {
 	b.says("test/cy", "Here.")
 	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
 	run, _ := b.stored()
-	if run.Seats[0].In || run.Seats[0].Why != "Ada has no model. Choose one for it, or a helper model for the council." || run.Seats[1].In ||
+	const none = "Ada has no model. Choose one for it, or a helper model for the council."
+	if run.Seats[0].In || run.Seats[0].Why != none || run.Seats[1].In ||
 		run.Seats[1].Why != "Bo has no model that can be asked: There is no model gone/model." ||
 		states(run) != "0/cy/answer done" {
 		t.Errorf("the seats are %+v, the tasks %s", run.Seats, states(run))
