@@ -3,6 +3,7 @@ package core
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/app/chat"
 	"conclave/app/cost"
@@ -15,6 +16,9 @@ import (
 // A plugin that asks models comes to the person once it has spent what it may in a day; a no
 // ends it with a sentence, also after a restart.
 func TestWhatAPluginSpendsOnModelsHasACap(t *testing.T) {
+	if now := time.Now(); now.Add(time.Minute).Day() != now.Day() {
+		time.Sleep(time.Minute) // a day that begins meanwhile begins with nothing spent
+	}
 	w := extension(t, runs("", `
 try { return (await spindle.generate.raw({ messages: [{ role: "user", content: "Say hello." }] })).content.slice(0, 5) && "answered" }
 catch (e) { return e.message }`), "tools", "generation")
