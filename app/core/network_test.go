@@ -1,6 +1,7 @@
 package core
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"conclave/app/chat"
 	"conclave/app/llm/llmtest"
@@ -16,6 +18,7 @@ import (
 	"conclave/app/plugin"
 	"conclave/app/service"
 	"conclave/app/testkit"
+	"conclave/app/tool"
 	"conclave/app/turn"
 )
 
@@ -178,5 +181,41 @@ return said.join("|");`), "tools", "cors_proxy")
 	if got := w.run("", fmt.Sprintf(`{"url":%q}`, other.URL)); other.hits.Load() != 0 ||
 		!strings.Contains(got, "PERMISSION_DENIED: secret – api may not be sent to "+other.host) {
 		t.Errorf("another host: %s", got)
+	}
+}
+
+// A call of an extension has its time while a person is asked about a host, here and in its
+// process.
+func TestACallOfAScriptHasItsTimeWhileAPersonIsAsked(t *testing.T) {
+	at := newSite(t)
+	w := extension(t, runs("", `return (await spindle.cors(args.url)).body;`), "tools", "cors_proxy")
+	w.allow(service.LocalNetwork)
+	must(t, w.Gate.AllowHost(t.Context(), "ext", permit.Web, permit.Ask, permit.HostIs, at.host))
+	t.Cleanup(w.Gate.Attach())
+	found, _ := w.Tools.Set().ByID("ext:run")
+	invoker, _ := w.Tools.Set().Invoker("ext:run")
+	ctx := permit.WithBehalf(t.Context(), permit.Call{ID: "c", Tool: found})
+	deadline := time.Now().Add(8 * time.Second)
+	ended := make(chan tool.Result)
+	go func() { // ends with the answer
+		r, err := invoker.Call(ctx, tool.Call{
+			ID: "c", Tool: found, Arguments: json.RawMessage(fmt.Sprintf(`{"url":%q}`, at.URL)), Deadline: deadline,
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- r
+	}()
+	var requests []permit.Request
+	testkit.Until(t, "a request", func() bool { requests = w.Gate.Requests(); return len(requests) == 1 })
+	select {
+	case r := <-ended:
+		t.Fatalf("it ended while the person was asked: %+v", r)
+	case <-time.After(time.Until(deadline) + 2*time.Second): // the time that they take
+	}
+	must(t, w.Gate.Answer(t.Context(), requests[0].ID, requests[0].Nonce,
+		permit.Answer{Effect: permit.Allow, Scope: permit.Once}))
+	if r := <-ended; chat.TextOf(r.Content) != "page" {
+		t.Errorf("it came to %+v", r)
 	}
 }

@@ -56,25 +56,25 @@ func (s *session) call(ctx context.Context, call tool.Call) (r tool.Result, unse
 	if call.ID != "" && call.Conversation != "" {
 		defer s.surface.opened(call.ID, call.Conversation)()
 	}
+	clock := s.clocks.Start(call.Deadline.Add(grace)) // it may ask before Start returns
+	defer clock.Stop()
 	p, err := s.transport.Start(ctx, "tools/call", s.params(call))
 	if err != nil {
 		unsent = ctx.Err() == nil && (streamEnded(err) || s.transport.Err() != nil)
 		return s.broken(ctx, err), unsent
 	}
-	return s.await(ctx, p, call.Deadline), false
+	return s.await(ctx, p, clock), false
 }
 
 // await waits for the answer of a call.
-func (s *session) await(ctx context.Context, p *wire.OpenRequest, deadline time.Time) tool.Result {
-	timer := time.NewTimer(time.Until(deadline) + grace)
-	defer timer.Stop()
+func (s *session) await(ctx context.Context, p *wire.OpenRequest, clock *wire.Clock) tool.Result {
 	select {
 	case <-p.Done():
 		if s.overfull() || s.filled.Load() {
 			return tool.Result{Status: chat.CallDied, Error: limit.StorageBytes.Model}
 		}
 		return s.answer(ctx, p)
-	case <-timer.C:
+	case <-clock.Over():
 		s.r.retireSession(s)
 		s.kill("The tool's process was restarted because another call ran over its time; call it again.")
 		return tool.Result{Status: chat.CallTimeout}

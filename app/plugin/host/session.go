@@ -35,6 +35,7 @@ type session struct {
 	speaks    bool // it is one of our own shims and knows conclave/… keys
 
 	surface registrations // what it registered
+	clocks  wire.Clocks   // of its open calls
 
 	// uses and spent are guarded by the runner's mutex.
 	uses  int  // calls and listings under way

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/app/chat"
 	"conclave/app/permit"
@@ -221,6 +222,44 @@ func TestAFolderIsAskedForAtTheMomentItIsUsed(t *testing.T) {
 	must(t, c.gate.RevokeFolder(t.Context(), "notes", letters))
 	if got := c.asks("notes:read", letter, reads, no); !strings.Contains(got, "Permission denied") {
 		t.Errorf("taken back: %q", got)
+	}
+}
+
+// The time of a call does not run while a person is asked for what it does, and runs again
+// once they answered.
+func TestACallHasItsTimeWhileAPersonIsAsked(t *testing.T) {
+	t.Parallel()
+	c, letters, _ := archive(t)
+	t.Cleanup(c.gate.Attach())
+	process := c.said("notes:process", "{}")
+	found, _ := c.tools.Set().ByID("notes:read")
+	invoker, _ := c.tools.Set().Invoker("notes:read")
+	deadline := time.Now().Add(8 * time.Second)
+	ended := make(chan tool.Result)
+	go func() { // ends with the answer
+		r, err := invoker.Call(t.Context(), tool.Call{
+			ID: "c", Tool: found, Arguments: json.RawMessage(object(t, "path", filepath.Join(letters, "a.txt"))),
+			Deadline: deadline,
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- r
+	}()
+	var requests []permit.Request
+	testkit.Until(t, "a request", func() bool { requests = c.gate.Requests(); return len(requests) == 1 })
+	select {
+	case r := <-ended:
+		t.Fatalf("it ended while the person was asked: %+v", r)
+	case <-time.After(time.Until(deadline) + 2*time.Second): // the time that they take
+	}
+	must(t, c.gate.Answer(t.Context(), requests[0].ID, requests[0].Nonce,
+		permit.Answer{Effect: permit.Allow, Scope: permit.Once}))
+	if r := <-ended; chat.TextOf(r.Content) != "dear a" {
+		t.Errorf("it came to %+v", r)
+	}
+	if after := c.said("notes:process", "{}"); after != process {
+		t.Errorf("the process %s was ended, and started again as %s", process, after)
 	}
 }
 

@@ -91,14 +91,14 @@ func (w *worker) call(ctx context.Context, in invocation) result {
 	}
 	defer w.forget(id)
 	text := w.payload(id, in)
+	clock := w.clocks.Start(in.deadline) // it may ask at once
+	defer clock.Stop()
 	w.loop.do(func() { _, _ = w.vm.Call("invoke", text) })
 
-	deadline := time.NewTimer(allowed)
-	defer deadline.Stop()
 	select {
 	case answer := <-c.done:
 		return w.finish(c, in.tool, answer)
-	case <-deadline.C:
+	case <-clock.Over():
 		sentence := fmt.Sprintf("%q did not answer within %s.", in.tool, seconds(allowed))
 		w.loop.end(&Ended{Reason: "deadline", Message: sentence + " The plugin was stopped."})
 		return w.printedTo(c, result{status: "timeout", text: sentence})

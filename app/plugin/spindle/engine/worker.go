@@ -43,6 +43,8 @@ type worker struct {
 	loadOnce sync.Once
 	problem  *Problem // set by load
 
+	clocks wire.Clocks // of the open calls
+
 	mu     sync.Mutex // guards what follows
 	loaded bool
 	calls  map[string]*call
@@ -263,6 +265,13 @@ func (w *worker) open() int {
 
 // event hands an event of Conclave's to the plugin. It never waits.
 func (w *worker) event(name string, payload json.RawMessage) {
+	if name == wire.AskingEvent { // no business of the plugin's
+		var a wire.Asking
+		if json.Unmarshal(payload, &a) == nil {
+			w.clocks.Move(a)
+		}
+		return
+	}
 	if len(payload) == 0 {
 		payload = json.RawMessage("null")
 	}

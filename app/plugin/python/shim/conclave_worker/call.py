@@ -33,6 +33,7 @@ class Call:
         self.printed = streams.Printed()
         self.began = time.time()
         self.steps = 0  # progress notes sent
+        self.asked = set()  # the questions to a person that it stands still for
         self.interrupt = None  # stops the running code; set while it runs
         self._lock = allocate_lock()
         self._over = False
@@ -45,6 +46,21 @@ class Call:
         """Returns the Unix time by which it must be answered, or None."""
         ms = self.meta.get("conclave/deadline-ms")
         return ms / 1000 if type(ms) in (int, float) else None
+
+    def move(self, question, over, ms):
+        """Has so many more milliseconds while a person is asked, and fewer once they answered.
+
+        Returns the new deadline, or None if it stays."""
+        deadline = self.deadline()
+        if deadline is None or (question in self.asked) != over:
+            return None  # it began later
+        if over:
+            self.asked.discard(question)
+            ms = -ms
+        else:
+            self.asked.add(question)
+        self.meta["conclave/deadline-ms"] = deadline * 1000 + ms
+        return self.deadline()
 
     def begin(self, interrupt):
         """Marks it as running. Returns False when it has been ended already."""

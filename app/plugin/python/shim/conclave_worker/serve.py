@@ -186,7 +186,9 @@ class Worker:
                 if call is not None:
                     call.cancel(params.get("reason"))
             elif id is None:
-                if method == "conclave/event":
+                if method == "conclave/event" and params.get("name") == "conclave.asking":
+                    self._asking(params.get("payload") or {})
+                elif method == "conclave/event":
                     self._post(self._event, params)
             else:
                 handler = getattr(self, "_on_" + str(method).replace("/", "_"), None)
@@ -198,6 +200,17 @@ class Worker:
         with self._lock:
             if self._loop is not None:
                 self._loop.stop()
+
+    def _asking(self, question):
+        """Moves the deadlines of the calls that run while a person is asked for what they do."""
+        with self._lock:
+            calls = list(self._calls.values())
+        for call in calls:
+            deadline = call.move(question.get("id"), question.get("over") is True, question.get("ms") or 0)
+            if deadline is not None and not call.over:
+                self._clock.add(call, time.monotonic() + deadline - time.time(), call.time_out)
+                if call.over:
+                    self._clock.remove(call)
 
     def _post(self, function, *args):
         """Runs a function on the main thread."""
