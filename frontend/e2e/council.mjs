@@ -67,7 +67,7 @@ async function open() {
   ]);
   await until("the window's page", async () => (await words()).includes("Write a message"));
   await screen.still();
-  screen.focus(screen.windows("(^| )Conclave$")[0]);
+  await screen.focusOn("(^| )Conclave$");
 }
 
 /** The newest chat's newest run, once it is over. */

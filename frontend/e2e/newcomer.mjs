@@ -40,7 +40,7 @@ async function open() {
   ]);
   await says("Write a message"); // what is drawn first is a frame
   await screen.still();
-  screen.focus(screen.windows("(^| )Conclave$")[0]);
+  await screen.focusOn("(^| )Conclave$");
 }
 
 /** Fills the field that has the focus. */

@@ -448,6 +448,15 @@ export class Screen {
     this.#xdotool("windowfocus", "--sync", window);
   }
 
+  /** Gives the keyboard to the window of this title, once it is there. */
+  async focusOn(title) {
+    const [window] = await until(`a window named ${title}`, () => {
+      const found = this.windows(title);
+      return found.length > 0 && found;
+    });
+    this.focus(window);
+  }
+
   #xdotool(...args) {
     const out = spawnSync("xdotool", args, {
       env: this.#place.env,

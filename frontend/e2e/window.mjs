@@ -32,8 +32,7 @@ async function open() {
   await seen("the window's page", (now) => now.colours > 60 && now.commonest < 0.9);
   await until("the composer", async () => (await reader.words()).includes("Write a message"));
   await screen.still();
-  const [id] = screen.windows("(^| )Conclave$");
-  screen.focus(id);
+  await screen.focusOn("(^| )Conclave$");
 }
 
 /** Waits until the picture is as it should be. */
@@ -260,7 +259,7 @@ const steps = {
       throw new Error(`the second start ended with ${how}: ${second.output}`);
     if (window.ended) throw new Error(`the first window ended: ${window.output}`);
     await place.end(other);
-    screen.focus(screen.windows("(^| )Conclave$")[0]); // no window manager does it here
+    await screen.focusOn("(^| )Conclave$"); // no window manager does it here
     await say("And here again");
     await answered("And here again");
   },
@@ -308,7 +307,7 @@ const steps = {
     await seen("the small window", (now) => now.colours > 20);
     await screen.still();
     picture("could-not-start");
-    screen.focus(screen.windows("(^| )Conclave$")[0]);
+    await screen.focusOn("(^| )Conclave$");
     screen.press("Return");
     await until("the small window to close", () => window.ended);
     if (window.ended !== "exit 1" || !window.output.includes("cannot be made"))
