@@ -395,6 +395,7 @@ export const tests = {
     scene: "councilinterrupted",
     async run(page) {
       await page.getByText("Conclave ended before this was answered.").waitFor();
+      await lane(page, "sceptic").getByText("Cut off", { exact: true }).waitFor();
       await page.getByRole("button", { name: "Go on with the council" }).click();
       await page.getByRole("button", { name: "Go on", exact: true }).click();
       await page.getByRole("button", { name: "Answer with what there is" }).click();

@@ -809,6 +809,7 @@ export const s = {
     using: (tool: string) => `Using ${tool}`,
     waitsForYou: "Waiting for you",
     satOut: "Sits out",
+    cutOff: "Cut off",
     noPicture: (file: string) =>
       `The picture ${file} could not be read. Choose another: PNG, JPEG, WebP or GIF.`,
     roll: (roll: number, chance: number) => `Threw ${roll.toFixed(1)}, takes part under ${chance}.`,

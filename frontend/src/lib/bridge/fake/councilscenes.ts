@@ -559,7 +559,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       c.chat.id,
       [
         lane(researcher, "a", [ended("0/researcher/answer", 0, 4200, 0.009)]),
-        lane(sceptic, "b", [task("0/sceptic/answer", { state: "waiting" })]),
+        lane(sceptic, "b", [task("0/sceptic/answer", { state: "working", phase: "reading" })]),
         lane(maker, "c", [task("0/maker/answer", { state: "waiting" })]),
         chair([]),
       ],
