@@ -74,7 +74,7 @@ and "deny" with --try.`
 			}
 			return c.listRules(ctx, app)
 		})
-	list.Flags().BoolVar(&plugins, "plugins", false, "what each plugin may do, by who calls, instead of the rules")
+	list.Flags().BoolVar(&plugins, "by-plugin", false, "what each plugin may do, by who calls, instead of the rules")
 	return group("permissions", "Make, list, explain and take back rules about what is allowed",
 		list,
 		c.simple("explain CALL", "Say why a call was allowed or refused",
