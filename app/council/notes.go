@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"conclave/app/chat"
+	"conclave/app/limit"
 	"conclave/app/llm"
 )
 
@@ -161,6 +162,9 @@ func (r *Run) signing(viewer string) string {
 	return "\n(In this review " + strings.Join(pairs, ", ") + ".)"
 }
 
+// AnswerCut ends an answer that was longer than it may be.
+var AnswerCut = "[" + limit.MemberAnswer.Person + "]"
+
 // missing returns a sentence for each member that took part and said nothing, or nothing
 // that can be compared.
 func (r *Run) missing(text func(Hash) string) []string {
@@ -182,7 +186,11 @@ func (r *Run) missing(text func(Hash) string) []string {
 			}
 			sentences = append(sentences, name+" did not answer."+because(why))
 		case len(r.points(id, text)) == 0:
-			sentences = append(sentences, name+" gave no points, so its answer was not compared.")
+			why := " gave no points"
+			if strings.HasSuffix(text(r.said(id).End.Text), AnswerCut) {
+				why = " said more than an answer may hold, and was cut before it gave points"
+			}
+			sentences = append(sentences, name+why+", so its answer was not compared.")
 		}
 	}
 	return append(sentences, r.unvoted()...)

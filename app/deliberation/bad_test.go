@@ -156,6 +156,17 @@ func TestAMemberThatDoesNotStopIsCut(t *testing.T) {
 	if run.Tasks[0].End.Usage.Output == 0 {
 		t.Error("what it said counts nothing")
 	}
+	words := func(h council.Hash) string {
+		text, err := b.runner.Text(t.Context(), run.Begin.Run, h)
+		if err != nil {
+			t.Error(err)
+		}
+		return string(text)
+	}
+	if got := council.Compare(run, words, nil).Missing; len(got) == 0 ||
+		!strings.Contains(got[0], "said more than an answer may hold, and was cut before it gave points") {
+		t.Errorf("it says that %q", got)
+	}
 }
 
 func TestARequestThatIsTooLongToBeKeptIsNamedByItsHash(t *testing.T) {

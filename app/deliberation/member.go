@@ -16,7 +16,6 @@ import (
 	"conclave/app/conversation"
 	"conclave/app/council"
 	"conclave/app/fault"
-	"conclave/app/limit"
 	"conclave/app/llm"
 	"conclave/app/permit"
 	"conclave/app/tool"
@@ -163,7 +162,7 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 	seen.end()
 	work := turnWork(ctx, job, out, err)
 	if model.cut && work.End.State == council.Done {
-		work = said(chat.TextOf(out.Message.Parts) + "\n\n[" + limit.MemberAnswer.Person + "]")
+		work = said(chat.TextOf(out.Message.Parts) + "\n\n" + council.AnswerCut)
 	}
 	work.End.Turn, work.End.Calls, work.End.Used, work.End.Origins = id, seen.calls, seen.used, out.Origins
 	model.fill(&work)

@@ -396,6 +396,10 @@ export const tests = {
     async run(page) {
       await page.getByText("Conclave ended before this was answered.").waitFor();
       await lane(page, "sceptic").getByText("Cut off", { exact: true }).waitFor();
+      const table = page.getByRole("button", { name: "As a table" });
+      await table.click();
+      await page.getByRole("table").getByText("Cut off", { exact: true }).first().waitFor();
+      await table.click();
       await page.getByRole("button", { name: "Go on with the council" }).click();
       await page.getByRole("button", { name: "Go on", exact: true }).click();
       await page.getByRole("button", { name: "Answer with what there is" }).click();
