@@ -42,10 +42,7 @@ func (n network) ask(ctx context.Context, id string, to egress.Target) egress.Ve
 		c.Permission = permit.Web
 	}
 	c.Preview = func(ctx context.Context) *permit.Preview { return n.preview(ctx, to) }
-	waits, answered := n.c.Host.Asking(id)
-	c.OnWait = waits
 	d, private := n.c.Gate.Connect(ctx, c)
-	answered()
 	return egress.Verdict{
 		Allow: d.Effect == permit.Allow, Private: private, Reason: d.Reason, Call: behalf.ID,
 		Stands: func() bool { return n.c.Gate.Stands(c, d) },

@@ -36,11 +36,7 @@ func (s spending) Charge(model llm.ModelInfo, u chat.Usage) chat.Usage { return 
 
 // More implements service.Spending.
 func (s spending) More(ctx context.Context, id, why string) error {
-	behalf := s.c.Host.Behalf(id, "")
-	waits, answered := s.c.Host.Asking(id)
-	behalf.OnWait = waits
-	d := s.c.Gate.Spend(ctx, id, why, behalf)
-	answered()
+	d := s.c.Gate.Spend(ctx, id, why, s.c.Host.Behalf(id, ""))
 	if d.Effect == permit.Allow {
 		return nil
 	}

@@ -66,6 +66,7 @@ type Gate struct {
 
 	unattendedEnd *time.Timer
 	listeners     map[*func(string)]struct{}
+	onAsking      func(plugin string) (answered func())
 }
 
 // usesWritten is how long uses gather before they are written: they only say when
@@ -403,6 +404,7 @@ func (g *Gate) askTerminal(ctx context.Context, call Call, step int, p Request) 
 	if call.OnWait != nil {
 		call.OnWait(p.ID)
 	}
+	defer g.asking(&call)()
 	askCtx, cancel := context.WithTimeoutCause(ctx, AnswerTimeout, errExpired)
 	defer cancel()
 	answer, err := call.Asker.Ask(askCtx, p)
@@ -585,6 +587,25 @@ func stopped() Decision {
 		Effect: Deny, By: "nobody to ask", Why: "it was stopped before anybody answered",
 		Reason: "the person stopped the answer",
 	}
+}
+
+// OnAsking has f called before a person is asked about a permission that a plugin is using,
+// and what f returns once they need not answer any more. The last f counts.
+func (g *Gate) OnAsking(f func(plugin string) (answered func())) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.onAsking = f
+}
+
+// asking tells who OnAsking was given, and returns what is to be called afterwards.
+func (g *Gate) asking(call *Call) (answered func()) {
+	g.mu.Lock()
+	tell := g.onAsking
+	g.mu.Unlock()
+	if tell == nil || call.Permission == "" {
+		return func() {}
+	}
+	return tell(call.Tool.Plugin)
 }
 
 // Attach says that a window shows requests, until the caller calls detach. While none

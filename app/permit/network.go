@@ -30,8 +30,6 @@ type Connection struct {
 	Behalf Call
 	// Within are the calls that the plugin works on: the connection may be for any of them.
 	Within []Call
-	// OnWait is that of Call.
-	OnWait func(id string)
 	// Preview returns what would be sent, once a person is asked; nil is not known.
 	Preview func(context.Context) *Preview
 }
@@ -91,7 +89,6 @@ func (g *Gate) connecting(c Connection, host string) (call Call, private bool) {
 		Tool:      tool.Tool{Plugin: c.Plugin, Name: connecting, Title: "connect to " + host, Digest: connecting},
 		Arguments: arguments, Capabilities: []Capability{Fetch, SendWeb}, Near: near && !whole,
 		Conversation: c.Behalf.Conversation, Turn: c.Behalf.Turn, Asker: c.Behalf.Asker, Preview: c.Preview,
-		OnWait: c.OnWait,
 	}, near || whole
 }
 

@@ -20,8 +20,6 @@ type Opening struct {
 	Path   string // absolute, links resolved; the last part may not exist yet
 	Write  bool
 	Behalf Call // the call that the plugin is working on, as far as that is known
-	// OnWait is that of Call.
-	OnWait func(id string)
 }
 
 // openingArguments name the file for a person who is asked, and for rules.
@@ -55,7 +53,6 @@ func (g *Gate) Open(ctx context.Context, o Opening) (d Decision, at string) {
 		Tool:      tool.Tool{Plugin: o.Plugin, Name: opening, Title: "open files", Digest: opening},
 		Arguments: arguments, Capabilities: capabilities,
 		Conversation: o.Behalf.Conversation, Turn: o.Behalf.Turn, Asker: o.Behalf.Asker, Taint: o.Behalf.Taint,
-		OnWait: o.OnWait,
 	})
 	return d.asAsked(), at
 }

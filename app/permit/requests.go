@@ -208,6 +208,7 @@ func (g *Gate) wait(ctx context.Context, e *openRequest, call Call, first bool) 
 	if call.OnWait != nil { // before the notice: whoever hears that finds the call marked
 		call.OnWait(e.ID)
 	}
+	defer g.asking(&call)()
 	g.notify()
 	timer := time.NewTimer(e.Expires.Sub(g.o.Now()))
 	defer timer.Stop()

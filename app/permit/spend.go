@@ -25,7 +25,7 @@ func (g *Gate) Spend(ctx context.Context, plugin, why string, behalf Call) Decis
 		ID: newID("spending"), Caller: Caller("plugin:" + plugin), Permission: Generation,
 		Tool:      tool.Tool{Plugin: plugin, Name: spending, Title: "ask models", Digest: spending},
 		Arguments: arguments, Capabilities: []Capability{CallModel}, Because: []string{why},
-		Conversation: behalf.Conversation, Turn: behalf.Turn, Asker: behalf.Asker, OnWait: behalf.OnWait,
+		Conversation: behalf.Conversation, Turn: behalf.Turn, Asker: behalf.Asker,
 	}).asAsked()
 }
 

@@ -12,21 +12,14 @@ import (
 // questions numbers what persons are asked while calls run.
 var questions atomic.Int64
 
-// Asking returns two functions for a question to a person about what a plugin does: waits is
-// called if they have to be asked, and answered afterwards. Meanwhile the time of the plugin's
-// open calls does not run.
-func (h *Host) Asking(id string) (waits func(string), answered func()) {
-	var began time.Time
-	question := questions.Add(1)
-	waits = func(string) {
-		began = time.Now()
-		h.tellAsking(id, wire.Asking{ID: question, MS: permit.AnswerTimeout.Milliseconds()})
-	}
-	return waits, func() {
-		if !began.IsZero() {
-			left := permit.AnswerTimeout - time.Since(began)
-			h.tellAsking(id, wire.Asking{ID: question, Over: true, MS: left.Milliseconds()})
-		}
+// asking is called when a person is asked about what a plugin does, and answered afterwards.
+// Meanwhile the time of the plugin's open calls does not run.
+func (h *Host) asking(id string) (answered func()) {
+	began, question := time.Now(), questions.Add(1)
+	h.tellAsking(id, wire.Asking{ID: question, MS: permit.AnswerTimeout.Milliseconds()})
+	return func() {
+		left := permit.AnswerTimeout - time.Since(began)
+		h.tellAsking(id, wire.Asking{ID: question, Over: true, MS: left.Milliseconds()})
 	}
 }
 

@@ -123,6 +123,7 @@ func New(o Options) *Host {
 		sessions:  map[*session]struct{}{}, working: map[string][]permit.Call{},
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background()) // its own: Close ends it
+	o.Gate.OnAsking(h.asking)
 	news := o.Bus.Subscribe(bus.Permissions)
 	h.wg.Go(func() { h.followPermissions(news) }) // ends with Close
 	return h

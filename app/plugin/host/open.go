@@ -13,11 +13,7 @@ import (
 // on the plugin's card and in its log.
 func (r *runner) openFile(ctx context.Context, path string, write bool) sandbox.Opening {
 	id := cmp.Or(r.e.settingsOf, r.e.id)
-	waits, answered := r.h.Asking(id)
-	d, at := r.h.o.Gate.Open(ctx, permit.Opening{
-		Plugin: id, Path: path, Write: write, Behalf: r.h.Behalf(id, ""), OnWait: waits,
-	})
-	answered()
+	d, at := r.h.o.Gate.Open(ctx, permit.Opening{Plugin: id, Path: path, Write: write, Behalf: r.h.Behalf(id, "")})
 	switch {
 	case at == "":
 		return sandbox.NotAsked
