@@ -2,11 +2,36 @@ package app
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"conclave/app/permit"
 	"conclave/app/plugin"
 )
+
+// PluginReach says what a plugin was given beyond its own folder, one by one.
+type PluginReach struct {
+	Hosts    []ReachHostView   `json:"hosts"`
+	Programs []string          `json:"programs"` // their files
+	Secrets  []ReachSecretView `json:"secrets"`
+	// What it can be given: of the others, its processes have no use.
+	CanHosts    bool `json:"can_hosts"`
+	CanFiles    bool `json:"can_files"`
+	CanPrograms bool `json:"can_programs"`
+	CanSecrets  bool `json:"can_secrets"`
+}
+
+// ReachHostView is a rule about a host.
+type ReachHostView struct {
+	Sentence string `json:"sentence"`
+	Rule     string `json:"rule"`
+}
+
+// ReachSecretView is a secret that a plugin has sent and does not see.
+type ReachSecretView struct {
+	Name  string   `json:"name"`
+	Hosts []string `json:"hosts"`
+}
 
 // Reach returns what a plugin was given beyond its own folder.
 func (p *Plugins) Reach(id string) (PluginReach, error) {
@@ -16,10 +41,11 @@ func (p *Plugins) Reach(id string) (PluginReach, error) {
 	}
 	gate := p.core.Gate
 	usable := func(permission string) bool { return gate.Usable(s.ID, permission) == nil }
+	hosts := hostPermission(gate, s)
 	out := PluginReach{
 		Hosts: []ReachHostView{}, Programs: list(gate.Programs(s.ID)), Secrets: []ReachSecretView{},
-		CanHosts: hostPermission(gate, s) != "", CanFiles: usable(permit.Filesystem), CanPrograms: usable(permit.Programs),
-		CanSecrets: hostPermission(gate, s) == permit.Web,
+		CanHosts: hosts != "", CanFiles: usable(permit.Filesystem), CanPrograms: usable(permit.Programs),
+		CanSecrets: hosts == permit.Web,
 	}
 	for _, rule := range gate.HostRules(s.ID) {
 		out.Hosts = append(out.Hosts, ReachHostView{permit.Sentence(rule, s.Manifest.Name) + ".", rule.ID})
@@ -44,28 +70,23 @@ func hostPermission(gate *permit.Gate, s plugin.Status) string {
 
 // AllowHost lets a plugin connect to a host; with below, to the names below it too.
 func (p *Plugins) AllowHost(id, host string, below bool) error {
-	ctx := p.call()
-	s, err := p.core.Host.Status(id)
-	if err != nil {
-		return err
-	}
 	op := permit.HostIs
 	if below {
 		op = permit.HostSuffix
 	}
-	// Without a way out, the gate says what does the same.
-	return p.core.Gate.AllowHost(ctx, s.ID, cmp.Or(hostPermission(p.core.Gate, s), permit.Network), permit.Allow, op, host)
+	return p.of(id, func(ctx context.Context, s plugin.Status) error {
+		// Without a way out, the gate says what does the same.
+		permission := cmp.Or(hostPermission(p.core.Gate, s), permit.Network)
+		return p.core.Gate.AllowHost(ctx, s.ID, permission, permit.Allow, op, host)
+	})
 }
 
 // AllowProgram lets a plugin start a program: a name on the person's PATH, or a file.
 func (p *Plugins) AllowProgram(id, program string) error {
-	ctx := p.call()
-	s, err := p.core.Host.Status(id)
-	if err != nil {
+	return p.of(id, func(ctx context.Context, s plugin.Status) error {
+		_, err := p.core.Gate.AllowProgram(ctx, s.ID, program)
 		return err
-	}
-	_, err = p.core.Gate.AllowProgram(ctx, s.ID, program)
-	return err
+	})
 }
 
 // RevokeProgram takes a program back from a plugin.
@@ -75,12 +96,9 @@ func (p *Plugins) RevokeProgram(id, program string) error {
 
 // GiveSecret lets a plugin have a secret sent to hosts, without seeing it.
 func (p *Plugins) GiveSecret(id, name, value string, hosts []string) error {
-	ctx := p.call()
-	s, err := p.core.Host.Status(id)
-	if err != nil {
-		return err
-	}
-	return p.core.Secrets.GiveSecret(ctx, s.ID, name, value, hosts)
+	return p.of(id, func(ctx context.Context, s plugin.Status) error {
+		return p.core.Secrets.GiveSecret(ctx, s.ID, name, value, hosts)
+	})
 }
 
 // ForgetSecret takes a secret back from a plugin, and deletes it.

@@ -134,39 +134,40 @@ func permissionViews(asked, granted, denied []string) []PluginPermissionView {
 	return out
 }
 
-// SetPermission grants or denies a plugin one permission.
-func (p *Plugins) SetPermission(id, permission string, granted bool) error {
+// of does something about a plugin. The kind is not_found when there is none of that id.
+func (p *Plugins) of(id string, do func(ctx context.Context, s plugin.Status) error) error {
 	ctx := p.call()
 	s, err := p.core.Host.Status(id)
 	if err != nil {
 		return err
 	}
+	return do(ctx, s)
+}
+
+// SetPermission grants or denies a plugin one permission.
+func (p *Plugins) SetPermission(id, permission string, granted bool) error {
 	effect := permit.Deny
 	if granted {
 		effect = permit.Allow
 	}
-	return p.core.Gate.SetPermission(ctx, s.ID, permission, effect)
+	return p.of(id, func(ctx context.Context, s plugin.Status) error {
+		return p.core.Gate.SetPermission(ctx, s.ID, permission, effect)
+	})
 }
 
 // GrantFolder lets a plugin read a folder or file, and write there.
 func (p *Plugins) GrantFolder(id, path string, write bool) error {
-	ctx := p.call()
-	s, err := p.core.Host.Status(id)
-	if err != nil {
+	return p.of(id, func(ctx context.Context, s plugin.Status) error {
+		_, err := p.core.Gate.GrantFolder(ctx, s.ID, permit.Folder{Path: path, Write: write})
 		return err
-	}
-	_, err = p.core.Gate.GrantFolder(ctx, s.ID, permit.Folder{Path: path, Write: write})
-	return err
+	})
 }
 
 // RevokeFolder takes a folder or file back from a plugin.
 func (p *Plugins) RevokeFolder(id, path string) error {
-	ctx := p.call()
-	s, err := p.core.Host.Status(id)
-	if err != nil {
-		return err
-	}
-	return p.core.Gate.RevokeFolder(ctx, s.ID, path)
+	return p.of(id, func(ctx context.Context, s plugin.Status) error {
+		return p.core.Gate.RevokeFolder(ctx, s.ID, path)
+	})
 }
 
 func problemView(p *plugin.Problem) *ProblemView {

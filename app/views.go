@@ -183,30 +183,6 @@ type ProblemView struct {
 	Stderr  string   `json:"stderr"`
 }
 
-// PluginReach says what a plugin was given beyond its own folder, one by one.
-type PluginReach struct {
-	Hosts    []ReachHostView   `json:"hosts"`
-	Programs []string          `json:"programs"` // their files
-	Secrets  []ReachSecretView `json:"secrets"`
-	// What it can be given: of the others, its processes have no use.
-	CanHosts    bool `json:"can_hosts"`
-	CanFiles    bool `json:"can_files"`
-	CanPrograms bool `json:"can_programs"`
-	CanSecrets  bool `json:"can_secrets"`
-}
-
-// ReachHostView is a rule about a host.
-type ReachHostView struct {
-	Sentence string `json:"sentence"`
-	Rule     string `json:"rule"`
-}
-
-// ReachSecretView is a secret that a plugin has sent and does not see.
-type ReachSecretView struct {
-	Name  string   `json:"name"`
-	Hosts []string `json:"hosts"`
-}
-
 // PluginView is one plugin's card.
 type PluginView struct {
 	ID          string `json:"id"`

@@ -80,15 +80,12 @@ func (n network) preview(ctx context.Context, to egress.Target) *permit.Preview 
 	case !utf8.ValidString(body):
 		said = append(said, "", "and "+limit.Size(size)+" that are no text")
 	default:
-		said = append(append(said, ""), strings.Split(body, "\n")...)
+		said = append(said, "", body)
 		if int64(len(body)) < size {
 			said = append(said, "and "+limit.Size(size-int64(len(body)))+" more")
 		}
 	}
-	for i, line := range said {
-		said[i] = mask(line)
-	}
-	return permit.Sending(said)
+	return permit.Sending(mask(strings.Join(said, "\n")))
 }
 
 // secretHeader matches the names of headers that hold keys and passwords.

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"conclave/app/chat"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
 	"conclave/app/plugin"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/service"
 	"conclave/app/testkit"
 	"conclave/app/tool"
@@ -195,27 +195,10 @@ func TestACallOfAScriptHasItsTimeWhileAPersonIsAsked(t *testing.T) {
 	found, _ := w.Tools.Set().ByID("ext:run")
 	invoker, _ := w.Tools.Set().Invoker("ext:run")
 	ctx := permit.WithBehalf(t.Context(), permit.Call{ID: "c", Tool: found})
-	deadline := time.Now().Add(8 * time.Second)
-	ended := make(chan tool.Result)
-	go func() { // ends with the answer
-		r, err := invoker.Call(ctx, tool.Call{
-			ID: "c", Tool: found, Arguments: json.RawMessage(fmt.Sprintf(`{"url":%q}`, at.URL)), Deadline: deadline,
-		})
-		if err != nil {
-			t.Error(err)
-		}
-		ended <- r
-	}()
-	var requests []permit.Request
-	testkit.Until(t, "a request", func() bool { requests = w.Gate.Requests(); return len(requests) == 1 })
-	select {
-	case r := <-ended:
-		t.Fatalf("it ended while the person was asked: %+v", r)
-	case <-time.After(time.Until(deadline) + 2*time.Second): // the time that they take
-	}
-	must(t, w.Gate.Answer(t.Context(), requests[0].ID, requests[0].Nonce,
-		permit.Answer{Effect: permit.Allow, Scope: permit.Once}))
-	if r := <-ended; chat.TextOf(r.Content) != "page" {
+	r := plugintest.AnswerLate(ctx, t, w.Gate, invoker, tool.Call{
+		ID: "c", Tool: found, Arguments: json.RawMessage(fmt.Sprintf(`{"url":%q}`, at.URL)),
+	})
+	if chat.TextOf(r.Content) != "page" {
 		t.Errorf("it came to %+v", r)
 	}
 }

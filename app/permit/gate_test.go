@@ -200,6 +200,18 @@ func (a *asker) Ask(_ context.Context, p permit.Request) (permit.Answer, error) 
 	return a.answer, a.err
 }
 
+// refused makes a call and returns what the person was asked, who says no.
+func refused(t *testing.T, g *permit.Gate, call permit.Call) permit.Request {
+	t.Helper()
+	a := &asker{answer: permit.Answer{Effect: permit.Deny}}
+	call.Asker = a
+	g.Decide(t.Context(), call)
+	if len(a.asked) != 1 {
+		t.Fatalf("%s: asked %d times", call.Tool.Name, len(a.asked))
+	}
+	return a.asked[0]
+}
+
 func TestAPersonIsAskedWhenANewlyDroppedScriptsToolRunsFirst(t *testing.T) {
 	for _, mode := range []permit.Mode{permit.Standard, permit.Careful} {
 		g, c := trusted(t, permit.Options{Mode: func() permit.Mode { return mode }})

@@ -1,7 +1,6 @@
 package permit_test
 
 import (
-	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -10,14 +9,6 @@ import (
 	"conclave/app/permit"
 	"conclave/app/tool"
 )
-
-// shows is an asker that keeps what it is asked and says no.
-type shows struct{ got *permit.Request }
-
-func (s shows) Ask(_ context.Context, p permit.Request) (permit.Answer, error) {
-	*s.got = p
-	return permit.Answer{Effect: permit.Deny}, nil
-}
 
 // Of a plugin that may write in a folder, a tool deletes there if it says so, by its name or
 // its hints, or did it before; a person can allow the others for longer than once.
@@ -48,11 +39,7 @@ func TestWhichToolsDeleteIsInferredAndSaidToBe(t *testing.T) {
 	must(t, err)
 	asked := func(g *permit.Gate, name string) permit.Request {
 		t.Helper()
-		var q permit.Request
-		g.Decide(t.Context(), permit.Call{
-			ID: "1", Caller: permit.Main, Tool: tools[name], Conversation: "chat", Asker: shows{&q},
-		})
-		return q
+		return refused(t, g, permit.Call{ID: "1", Caller: permit.Main, Tool: tools[name], Conversation: "chat"})
 	}
 	for name, why := range map[string]string{
 		"delete_note": "by its name", "deleteNote": "by its name", "note_rm": "by its name", "n1": "by its name",

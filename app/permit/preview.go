@@ -42,11 +42,11 @@ func NewPreview(words string, lines []textdiff.Line) *Preview {
 	return p
 }
 
-// Sending returns the preview of what waits to be sent, line by line.
-func Sending(said []string) *Preview {
-	lines := make([]textdiff.Line, len(said))
-	for i, line := range said {
-		lines[i] = textdiff.Line{Kind: textdiff.Same, Text: line}
+// Sending returns the preview of a text that waits to be sent.
+func Sending(text string) *Preview {
+	var lines []textdiff.Line
+	for line := range strings.SplitSeq(text, "\n") {
+		lines = append(lines, textdiff.Line{Kind: textdiff.Same, Text: line})
 	}
 	return NewPreview("What waits to be sent:", lines)
 }

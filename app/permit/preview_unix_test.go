@@ -104,12 +104,7 @@ func showsWhatWouldChange(t *testing.T) {
 		call := permit.Call{ID: "1", Caller: permit.Main, Tool: tools[row.tool], Conversation: "chat",
 			Capabilities: []permit.Capability{permit.WriteFiles},
 			Arguments:    json.RawMessage(strings.ReplaceAll(row.arguments, "AT", at))}
-		var q permit.Request
-		call.Asker = shows{&q}
-		g.Decide(t.Context(), call)
-		if q.ID == "" {
-			t.Errorf("%s: nobody was asked", name)
-		}
+		q := refused(t, g, call)
 		if got := drawn(q.Preview); got != row.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, row.want)
 		}
@@ -117,17 +112,14 @@ func showsWhatWouldChange(t *testing.T) {
 			t.Errorf("%s: it would be stored: %s, %v", name, raw, err)
 		}
 	}
-	var q permit.Request
 	call := permit.Call{ID: "1", Caller: permit.Main, Tool: c.Tools[0],
-		Capabilities: []permit.Capability{permit.WriteFiles},
-		Arguments:    json.RawMessage(`{"path":"many","text":""}`), Asker: shows{&q}}
-	g.Decide(t.Context(), call)
-	if p := q.Preview; p == nil || len(p.Lines) != 80 || p.Left != 220 {
+		Capabilities: []permit.Capability{permit.WriteFiles}, Arguments: json.RawMessage(`{"path":"many","text":""}`)}
+	if p := refused(t, g, call).Preview; p == nil || len(p.Lines) != 80 || p.Left != 220 {
 		t.Errorf("of 300 lines: %+v", p)
 	}
 	call.Capabilities, call.Arguments = []permit.Capability{permit.SendWeb}, json.RawMessage(`{"path":"todo.md","text":""}`)
-	if g.Decide(t.Context(), call); q.Preview != nil {
-		t.Errorf("of a call that writes no files: %+v", q.Preview)
+	if p := refused(t, g, call).Preview; p != nil {
+		t.Errorf("of a call that writes no files: %+v", p)
 	}
 }
 

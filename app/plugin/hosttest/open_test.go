@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"conclave/app/chat"
 	"conclave/app/permit"
+	"conclave/app/plugin/plugintest"
 	"conclave/app/testkit"
 	"conclave/app/tool"
 )
@@ -234,28 +234,10 @@ func TestACallHasItsTimeWhileAPersonIsAsked(t *testing.T) {
 	process := c.said("notes:process", "{}")
 	found, _ := c.tools.Set().ByID("notes:read")
 	invoker, _ := c.tools.Set().Invoker("notes:read")
-	deadline := time.Now().Add(8 * time.Second)
-	ended := make(chan tool.Result)
-	go func() { // ends with the answer
-		r, err := invoker.Call(t.Context(), tool.Call{
-			ID: "c", Tool: found, Arguments: json.RawMessage(object(t, "path", filepath.Join(letters, "a.txt"))),
-			Deadline: deadline,
-		})
-		if err != nil {
-			t.Error(err)
-		}
-		ended <- r
-	}()
-	var requests []permit.Request
-	testkit.Until(t, "a request", func() bool { requests = c.gate.Requests(); return len(requests) == 1 })
-	select {
-	case r := <-ended:
-		t.Fatalf("it ended while the person was asked: %+v", r)
-	case <-time.After(time.Until(deadline) + 2*time.Second): // the time that they take
-	}
-	must(t, c.gate.Answer(t.Context(), requests[0].ID, requests[0].Nonce,
-		permit.Answer{Effect: permit.Allow, Scope: permit.Once}))
-	if r := <-ended; chat.TextOf(r.Content) != "dear a" {
+	r := plugintest.AnswerLate(t.Context(), t, c.gate, invoker, tool.Call{
+		ID: "c", Tool: found, Arguments: json.RawMessage(object(t, "path", filepath.Join(letters, "a.txt"))),
+	})
+	if chat.TextOf(r.Content) != "dear a" {
 		t.Errorf("it came to %+v", r)
 	}
 	if after := c.said("notes:process", "{}"); after != process {

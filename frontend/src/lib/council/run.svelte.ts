@@ -85,6 +85,11 @@ export class RunState extends Pulled {
   /** It was cut off, and nobody works on it. */
   readonly unfinished = $derived(this.head !== null && !this.head.live && !this.over);
 
+  /** A task was under way when the run was cut off; at another time than now it was at work. */
+  leftOff(task: TaskView | undefined, time: number): boolean {
+    return this.unfinished && time === Infinity && task?.state === "working";
+  }
+
   #said = new Map<string, Promise<Said>>();
 
   constructor(
