@@ -74,6 +74,24 @@ func (c *Chats) SetModel(conversation, model string) error {
 	})
 }
 
+// SetProject sets the folder that the conversation is about; "" is none. The kind is
+// invalid for what is no folder, or holds the person's home.
+func (c *Chats) SetProject(conversation, folder string) error {
+	ctx := c.call()
+	project := ""
+	if path := written(folder); path != "" {
+		var err error
+		if project, err = chat.OpenProject(path); err != nil {
+			return err
+		}
+	}
+	if err := c.update(ctx, conversation, func(v *chat.Conversation) { v.Project = project }); err != nil {
+		return err
+	}
+	c.core.Bus.Changed(bus.Councils, "")
+	return nil
+}
+
 // SetSystem sets the conversation's system text.
 func (c *Chats) SetSystem(conversation, text string) error {
 	ctx := c.call()

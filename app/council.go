@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -69,6 +70,15 @@ func (c *Council) scopes(ctx context.Context, conversation string) ([]CouncilSco
 	all := []CouncilScopeView{}
 	if conversation != "" {
 		all = append(all, CouncilScopeView{Scope: string(council.OfChat(id(conversation))), Title: "This chat"})
+		talk, err := c.core.Store.Conversation(ctx, id(conversation))
+		if err != nil {
+			return nil, err
+		}
+		if talk.Project != "" {
+			all = append(all, CouncilScopeView{
+				Scope: string(council.OfProject(talk.Project)), Title: "Chats of the project " + filepath.Base(talk.Project),
+			})
+		}
 	}
 	all = append(all, CouncilScopeView{Scope: string(council.Global), Title: "All chats"})
 	for i := range all {
@@ -190,26 +200,26 @@ func (c *Council) Set(conversation, scope string, set council.Council) error {
 	if err := set.Check(); err != nil {
 		return err
 	}
-	if err := c.isScope(conversation, scope); err != nil {
+	if err := c.isScope(ctx, conversation, scope); err != nil {
 		return err
 	}
 	return c.core.CouncilSettings.PutCouncil(ctx, council.Scope(scope), &set)
 }
 
 // isScope refuses what is no place where this chat's council can be set.
-func (c *Council) isScope(conversation, scope string) error {
-	s := council.Scope(scope)
-	if s == council.Global || conversation != "" && s == council.OfChat(id(conversation)) {
-		return nil
+func (c *Council) isScope(ctx context.Context, conversation, scope string) error {
+	all, err := c.scopes(ctx, conversation)
+	if err != nil || slices.ContainsFunc(all, func(v CouncilScopeView) bool { return v.Scope == scope }) {
+		return err
 	}
 	return fault.New(fault.Invalid, "app.council", "A council cannot be set there.",
-		"Set it for this chat, or for all chats.")
+		"Set it for this chat, for its project, or for all chats.")
 }
 
 // Clear forgets the council of a scope, so that the next wider one holds again.
 func (c *Council) Clear(conversation, scope string) error {
 	ctx := c.call()
-	if err := c.isScope(conversation, scope); err != nil {
+	if err := c.isScope(ctx, conversation, scope); err != nil {
 		return err
 	}
 	return c.core.CouncilSettings.PutCouncil(ctx, council.Scope(scope), nil)

@@ -156,21 +156,27 @@ func (p *Plugins) Update(id string) (Undo, error) {
 // place returns the place of a plugin as a person wrote it: an address, or a whole
 // path, maybe from the home folder or between quotes, as file managers copy it.
 func place(from string) (string, error) {
-	from = strings.TrimSpace(from)
-	if len(from) > 1 && (from[0] == '"' || from[0] == '\'') && from[len(from)-1] == from[0] {
-		from = from[1 : len(from)-1]
-	}
+	from = written(from)
 	if library.Remote(from) {
 		return from, nil
-	}
-	if rest, ok := strings.CutPrefix(from, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
-		if home, err := os.UserHomeDir(); err == nil {
-			from = filepath.Join(home, rest)
-		}
 	}
 	if !filepath.IsAbs(from) {
 		return "", fault.New(fault.Invalid, "app.add", "“"+from+"” is neither an https address nor a whole path.",
 			"Write it like https://example.org/name.git, or choose a folder or file.")
 	}
 	return filepath.Clean(from), nil
+}
+
+// written is a path as people write and paste it: perhaps quoted, perhaps from their home.
+func written(path string) string {
+	path = strings.TrimSpace(path)
+	if len(path) > 1 && (path[0] == '"' || path[0] == '\'') && path[len(path)-1] == path[0] {
+		path = path[1 : len(path)-1]
+	}
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+		if home, err := os.UserHomeDir(); err == nil {
+			return filepath.Join(home, rest)
+		}
+	}
+	return path
 }

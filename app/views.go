@@ -380,12 +380,13 @@ type PermissionRequestView struct {
 	Reason       string         `json:"reason"`
 	History      string         `json:"history"`
 	Conversation string         `json:"conversation"`
-	Seq          uint64         `json:"seq"`    // Entry.seq the card belongs under; 0 when there is none
-	Call         string         `json:"call"`   // Call.id
-	Count        int            `json:"count"`  // identical calls merged into it, at least 1
-	Scopes       []permit.Scope `json:"scopes"` // what may be offered, narrowest first
-	Only         []string       `json:"only"`   // conditions it can always be allowed under: “only in /home/me/Notes”
-	Trust        string         `json:"trust"`  // for what an answer can vouch in this chat: “text from example.org”; or ""
+	Project      string         `json:"project"` // the folder that its chat is about; or ""
+	Seq          uint64         `json:"seq"`     // Entry.seq the card belongs under; 0 when there is none
+	Call         string         `json:"call"`    // Call.id
+	Count        int            `json:"count"`   // identical calls merged into it, at least 1
+	Scopes       []permit.Scope `json:"scopes"`  // what may be offered, narrowest first
+	Only         []string       `json:"only"`    // conditions it can always be allowed under: “only in /home/me/Notes”
+	Trust        string         `json:"trust"`   // for what an answer can vouch in this chat: “text from example.org”; or ""
 	// What can be allowed for this chat in spite of its text: “for this chat, only to …”; or ""
 	Here    string `json:"here"`
 	Lasting string `json:"lasting"` // the narrowest answer that lasts, after “Allow”; or ""

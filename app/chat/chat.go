@@ -21,18 +21,21 @@ type MessageSeq uint64
 
 // Conversation is one chat without its messages.
 type Conversation struct {
-	ID       ConversationID `json:"id"`
-	Title    string         `json:"title"`            // empty until the first message names it
-	Model    string         `json:"model"`            // "connection/model" chosen for it; empty = the default
-	System   string         `json:"system,omitempty"` // the system text, empty for none
-	Head     MessageSeq     `json:"head"`             // the last message of the visible path
-	Last     MessageSeq     `json:"last"`             // the highest sequence number given out
-	Named    bool           `json:"named,omitempty"`  // a person gave it its title
-	Pinned   bool           `json:"pinned,omitempty"`
-	Archived bool           `json:"archived,omitempty"`
-	Demo     bool           `json:"demo,omitempty"`  // talked to Demo guide only
-	Tools    []string       `json:"tools,omitempty"` // tool specs given on the command line, offered again on continue
-	Draft    string         `json:"draft,omitempty"` // the half-written next message
+	ID     ConversationID `json:"id"`
+	Title  string         `json:"title"`            // empty until the first message names it
+	Model  string         `json:"model"`            // "connection/model" chosen for it; empty = the default
+	System string         `json:"system,omitempty"` // the system text, empty for none
+	// Project is the folder that the chat is about, as ProjectOf returns it; "" for none.
+	// Rules and councils may hold for all chats of one.
+	Project  string     `json:"project,omitempty"`
+	Head     MessageSeq `json:"head"`            // the last message of the visible path
+	Last     MessageSeq `json:"last"`            // the highest sequence number given out
+	Named    bool       `json:"named,omitempty"` // a person gave it its title
+	Pinned   bool       `json:"pinned,omitempty"`
+	Archived bool       `json:"archived,omitempty"`
+	Demo     bool       `json:"demo,omitempty"`  // talked to Demo guide only
+	Tools    []string   `json:"tools,omitempty"` // tool specs given on the command line, offered again on continue
+	Draft    string     `json:"draft,omitempty"` // the half-written next message
 
 	// TitleUsage counts what it took a model to make the title.
 	TitleUsage *Usage `json:"title_usage,omitempty"`

@@ -163,11 +163,12 @@ type choice struct {
 }
 
 var scopeChoices = map[permit.Scope]choice{
-	permit.Once:       {"y", "yes, once", permit.Answer{Effect: permit.Allow, Scope: permit.Once}},
-	permit.ThisAnswer: {"r", "for this answer", permit.Answer{Effect: permit.Allow, Scope: permit.ThisAnswer}},
-	permit.ThisChat:   {"c", "for this chat", permit.Answer{Effect: permit.Allow, Scope: permit.ThisChat}},
-	permit.UntilQuit:  {"q", "until Conclave quits", permit.Answer{Effect: permit.Allow, Scope: permit.UntilQuit}},
-	permit.Always:     {"a", "always", permit.Answer{Effect: permit.Allow, Scope: permit.Always}},
+	permit.Once:        {"y", "yes, once", permit.Answer{Effect: permit.Allow, Scope: permit.Once}},
+	permit.ThisAnswer:  {"r", "for this answer", permit.Answer{Effect: permit.Allow, Scope: permit.ThisAnswer}},
+	permit.ThisChat:    {"c", "for this chat", permit.Answer{Effect: permit.Allow, Scope: permit.ThisChat}},
+	permit.ThisProject: {"p", "in this project", permit.Answer{Effect: permit.Allow, Scope: permit.ThisProject}},
+	permit.UntilQuit:   {"q", "until Conclave quits", permit.Answer{Effect: permit.Allow, Scope: permit.UntilQuit}},
+	permit.Always:      {"a", "always", permit.Answer{Effect: permit.Allow, Scope: permit.Always}},
 }
 
 // choices returns the keys for a request, narrowest first.
@@ -201,6 +202,12 @@ func choices(p permit.Request) []choice {
 			strconv.Itoa(i + 1), "always, " + m.Sentence(),
 			permit.Answer{Effect: permit.Allow, Scope: permit.Always, Match: []permit.Match{m}},
 		})
+		if p.Project != "" {
+			out = append(out, choice{
+				"p" + strconv.Itoa(i+1), "in this project, " + m.Sentence(),
+				permit.Answer{Effect: permit.Allow, Scope: permit.ThisProject, Match: []permit.Match{m}},
+			})
+		}
 	}
 	return append(out,
 		choice{"n", "not now", permit.Answer{Effect: permit.Deny, Scope: permit.Once}},
@@ -260,6 +267,7 @@ func Question(p permit.Request) string {
 		line("beware", "Runs a program on your computer.")
 	}
 	line("reach", oneLine(p.Reach))
+	line("project", plainPath(p.Project))
 	line("after", oneLine(p.Care))
 	line("why", oneLine(p.Reason))
 	line("before", oneLine(p.History))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -14,11 +15,12 @@ import (
 )
 
 func (c *command) chatsCommand() *cobra.Command {
-	return group("chats", "List, show, search, export and import chats",
+	return group("chats", "List, show, search, export and import chats, and choose their projects",
 		c.modelCommand("list", "List the chats, last changed first", noArguments, c.listChats),
 		c.modelCommand("show ID", "Show a chat", exactly("the id of a chat"), c.showChat),
 		c.modelCommand("search QUERY", "Search titles and messages", some("words to look for"), c.searchChats),
 		c.chatsExportCommand(),
+		c.chatsProjectCommand(),
 		c.modelCommand("import FILE", "Import a chat that was exported as JSON", exactly("a file"), c.importChat),
 	)
 }
@@ -200,6 +202,47 @@ func around(text, words string) string {
 		text = e.Before + e.Match + e.After
 	}
 	return cut(oneLine(text), 180)
+}
+
+// chatsProjectCommand says which folder a chat is about, or changes it.
+func (c *command) chatsProjectCommand() *cobra.Command {
+	var none bool
+	cmd := c.modelCommand("project ID [FOLDER]", "Show or choose the folder that a chat is about",
+		func(cmd *cobra.Command, args []string) error {
+			if len(args) < 1 || len(args) > 2 || none && len(args) == 2 {
+				return usageOf(cmd, "it takes the id of a chat, and a folder or --none to change its project")
+			}
+			return nil
+		},
+		func(ctx context.Context, app *App, args []string) error {
+			v, err := app.Chats.Conversation(ctx, chat.ConversationID(args[0]))
+			if err != nil {
+				return err
+			}
+			if none || len(args) == 2 {
+				v.Project = ""
+				if !none {
+					if v.Project, err = chat.OpenProject(c.Path(args[1])); err != nil {
+						return err
+					}
+				}
+				if err := app.Chats.UpdateConversation(ctx, v.ID, func(kept *chat.Conversation) {
+					kept.Project = v.Project
+				}); err != nil {
+					return err
+				}
+			}
+			if c.json {
+				return c.printJSON(map[string]string{"id": string(v.ID), "project": v.Project})
+			}
+			_, err = fmt.Fprintln(c.Out, cmp.Or(v.Project, "This chat is of no project."))
+			return err
+		})
+	cmd.Long = `Show or choose the folder that a chat is about. A chat that is begun in a terminal is of the
+folder that it is begun in, unless that holds your home. Permissions and a council may hold for
+all chats of one project; no tool may reach a folder because of it.`
+	cmd.Flags().BoolVar(&none, "none", false, "the chat is of no project any more")
+	return cmd
 }
 
 func (c *command) chatsExportCommand() *cobra.Command {

@@ -41,7 +41,7 @@ type scopeFlags struct {
 
 func (f *scopeFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.chat, "chat", "", "for this chat")
-	cmd.Flags().BoolVar(&f.project, "project", false, "for chats that are begun in this folder")
+	cmd.Flags().BoolVar(&f.project, "project", false, "for the chats of this folder: those begun here")
 }
 
 // scope returns what the flags name.
@@ -59,11 +59,25 @@ func (c *command) scope(ctx context.Context, app *App, f *scopeFlags) (council.S
 		v, err := app.Chats.Conversation(ctx, chat.ConversationID(f.chat))
 		return council.OfChat(v.ID), err
 	case f.project:
-		return council.OfProject(c.Dir), nil
+		project, err := c.theProject()
+		return council.OfProject(project), err
 	case f.preset != "":
 		return council.OfPreset(f.preset), nil
 	}
 	return council.Global, nil
+}
+
+// project returns the project of chats that are begun here; "" for none.
+func (c *command) project() string { return chat.ProjectOf(c.Dir) }
+
+// theProject is project for who names it. The error is of a folder that is none.
+func (c *command) theProject() (string, error) {
+	project := c.project()
+	if project == "" {
+		return "", usageError("--project means the folder that the command runs in, and %s is no project: it holds all that "+
+			"you have", c.Dir)
+	}
+	return project, nil
 }
 
 // scopeWords say where a council is set.
@@ -72,7 +86,7 @@ func scopeWords(s council.Scope) string {
 	case "chat":
 		return "for the chat " + name
 	case "project":
-		return "for chats that are begun in " + name
+		return "for chats of the project " + name
 	case "preset":
 		return "as the preset " + name
 	}
@@ -115,7 +129,7 @@ func (c *command) holds(ctx context.Context, app *App, f *scopeFlags) (council.C
 	if _, err := c.scope(ctx, app, f); err != nil {
 		return council.Council{}, "", err
 	}
-	return app.Councils.Council(ctx, chat.ConversationID(f.chat), c.Dir)
+	return app.Councils.Council(ctx, chat.ConversationID(f.chat), c.project())
 }
 
 func (c *command) printCouncil(set council.Council, scope council.Scope) error {

@@ -20,6 +20,7 @@ type ruleFlags struct {
 	uses    int
 	until   string
 	chat    string
+	project bool
 	member  string
 	council bool
 	try     bool
@@ -54,14 +55,20 @@ denied or asked about by one.`
 	set.IntVar(&flags.uses, "uses", 0, "it is used up after so many calls")
 	set.StringVar(&flags.until, "until", "", "it ends then: 24h, 2026-12-24 or '2026-12-24 18:30'")
 	set.StringVar(&flags.chat, "chat", "", "only in this chat")
+	set.BoolVar(&flags.project, "project", false, "only in chats of this folder: those begun here")
 	set.StringVar(&flags.member, "member", "", "when this council member calls")
 	set.BoolVar(&flags.council, "council", false, "when any council member calls")
 	set.BoolVar(&flags.try, "try", false, "only say what it would have made of the calls of the last 7 days")
-	cmd.MarkFlagsMutuallyExclusive("member", "council")
 	return cmd
 }
 
 func (c *command) addRule(ctx context.Context, app *App, effect permit.Effect, name string, flags ruleFlags) error {
+	switch {
+	case flags.member != "" && flags.council:
+		return usageError("--member and --council exclude each other")
+	case flags.chat != "" && flags.project:
+		return usageError("--chat and --project exclude each other")
+	}
 	rule := permit.Rule{Effect: effect, Scope: permit.Always, MaxUses: flags.uses}
 	var err error
 	if rule.Plugin, rule.Tool, rule.Digest, err = toolOfRule(app, name); err != nil {
@@ -84,6 +91,12 @@ func (c *command) addRule(ctx context.Context, app *App, effect permit.Effect, n
 			return err
 		}
 		rule.Scope, rule.Conversation = permit.ThisChat, chat.ConversationID(flags.chat)
+	}
+	if flags.project {
+		rule.Scope = permit.ThisProject
+		if rule.Project, err = c.theProject(); err != nil {
+			return err
+		}
 	}
 	switch {
 	case flags.member != "":

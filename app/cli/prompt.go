@@ -218,13 +218,14 @@ func (t *promptRun) begin(ctx context.Context, text string) error {
 	case t.f.noSave:
 		t.chat = chat.Conversation{
 			ID: chat.ConversationID(uuid.Must(uuid.NewV7()).String()), Model: info.Name(), System: t.f.system,
+			Project: t.c.project(),
 		}
 		t.log = turn.NewMemoryLog(t.chat)
 		return nil
 	}
 	t.chat = chat.Conversation{
 		Title: turn.Title(text), Model: info.Name(), System: t.f.system, Tools: t.fileSpecs(), Digests: t.digests,
-		Demo: info.Connection == "demo",
+		Demo: info.Connection == "demo", Project: t.c.project(),
 	}
 	return t.app.Chats.CreateConversation(ctx, &t.chat)
 }

@@ -20,7 +20,7 @@ func (t *promptRun) howOf(ctx context.Context, text string) (deliberation.How, e
 	how := t.how
 	t.how = deliberation.How{}
 	_, terminal := t.asker.(*terminalAsker)
-	how.Project, how.Asks = t.c.Dir, terminal
+	how.Project, how.Asks = t.c.project(), terminal
 	switch {
 	case t.f.council == "":
 		how.Skip = true
@@ -31,7 +31,7 @@ func (t *promptRun) howOf(ctx context.Context, text string) (deliberation.How, e
 	var set council.Council
 	var err error
 	if t.f.council == councilAsSet {
-		set, _, err = t.app.Councils.Council(ctx, t.chat.ID, t.c.Dir)
+		set, _, err = t.app.Councils.Council(ctx, t.chat.ID, t.c.project())
 	} else {
 		set, err = preset(ctx, t.app, t.f.council)
 		set = set.SpeakingThrough(t.model.Info().Name())

@@ -166,6 +166,7 @@ func (c *Core) build(ctx context.Context) error {
 			}
 			return permit.Standard
 		},
+		Project: c.projectOf,
 	})
 	if err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/deliberation"
+	"conclave/app/fault"
 )
 
 // councils makes what has the councils of chats deliberate.
@@ -26,6 +27,15 @@ func (c *Core) councils() *deliberation.Runner {
 func (c *Core) councilOf(ctx context.Context, id chat.ConversationID) (council.Council, error) {
 	held, _, err := c.Councils.Council(ctx, id, "")
 	return held, err
+}
+
+// projectOf returns the project of a chat, "" for none: that of one that is not kept, too.
+func (c *Core) projectOf(ctx context.Context, id chat.ConversationID) (string, error) {
+	v, err := c.Store.Conversation(ctx, id)
+	if fault.KindOf(err) == fault.NotFound {
+		return "", nil
+	}
+	return v.Project, err
 }
 
 // givenIn returns what of its chat the council member was given that makes a call.

@@ -175,7 +175,7 @@ const Global Scope = "global"
 // OfChat is the scope of one chat.
 func OfChat(id chat.ConversationID) Scope { return Scope("chat " + string(id)) }
 
-// OfProject is the scope of all chats that are begun in a folder.
+// OfProject is the scope of all chats of a project, see chat.Conversation.Project.
 func OfProject(folder string) Scope { return Scope("project " + folder) }
 
 // OfPreset is the scope of a council that is kept by name.

@@ -76,7 +76,7 @@ type How struct {
 	Skip    bool             // without it, this once
 	Council *council.Council // in place of the one that is set
 	Only    string           // the one member that is asked, by id
-	Project string           // the folder whose council holds where the chat has none
+	Project string           // of a chat that is not kept: the folder whose council holds
 	Resume  council.RunID    // goes on with this run
 	Finish  bool             // of a run that goes on: begins nothing new, and answers with what there is
 	Again   council.RunID    // repeats this run, with Change

@@ -152,11 +152,19 @@ func (r *Runner) stored(ctx context.Context, id council.RunID) (council.Run, cou
 	return run, log, nil
 }
 
-// Council returns the council that holds for a chat, and where it is set: for the chat,
-// for the folder it was begun in, or everywhere.
+// Council returns the council that holds for a chat, and where it is set: for the chat, for
+// its project, or everywhere. project is that of a chat that is not begun, or not kept.
 func (r *Runner) Council(ctx context.Context, id chat.ConversationID,
 	project string,
 ) (council.Council, council.Scope, error) {
+	if id != "" {
+		switch v, err := r.o.Chats.Conversation(ctx, id); {
+		case err == nil:
+			project = v.Project
+		case fault.KindOf(err) != fault.NotFound:
+			return council.Council{}, "", err
+		}
+	}
 	scopes := []council.Scope{council.Global}
 	if project != "" {
 		scopes = append([]council.Scope{council.OfProject(project)}, scopes...)

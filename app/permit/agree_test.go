@@ -97,7 +97,10 @@ func agree(t *testing.T, seed uint64) {
 	t.Helper()
 	r := random{rand.New(rand.NewPCG(seed, 3))}
 	mode := pick(r, permit.Standard, permit.Careful)
-	g, c := trusted(t, permit.Options{Mode: func() permit.Mode { return mode }})
+	g, c := trusted(t, permit.Options{
+		Mode:    func() permit.Mode { return mode },
+		Project: projects{"chat-1": "/home/me/notes"}.of,
+	})
 	for range r.IntN(6) {
 		_, err := g.AddRule(t.Context(), r.rule(pick(r, permit.Deny, permit.Ask, permit.Allow)))
 		must(t, err)

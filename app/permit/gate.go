@@ -26,6 +26,9 @@ type Options struct {
 	Log   *slog.Logger
 	Now   func() time.Time // nil: time.Now
 	Mode  func() Mode      // the person's mode, read at each decision; nil: Standard
+	// Project returns the project of a chat, "" for none; nil knows none. It is called at
+	// each decision, and must not call the gate.
+	Project func(ctx context.Context, id chat.ConversationID) (string, error)
 	// Protected are folders that no tool may touch: Conclave's own data.
 	Protected []string
 	// Plugins is the plugins folder, of which no plugin is given anything.
@@ -34,7 +37,7 @@ type Options struct {
 
 // Gate decides about calls and plugins. Use Open, and Close when done. Its methods are
 // safe for concurrent use; none of them calls back under its lock, or does I/O but for
-// following the links of paths that arguments name.
+// following the links of paths that arguments name, and Options.Project.
 type Gate struct {
 	o         Options
 	base      context.Context // Open's without its end: for writes that follow from no one's call
@@ -193,7 +196,7 @@ func (g *Gate) writeRules(ctx context.Context) error {
 	g.mu.Lock()
 	var changed []Rule
 	for _, rule := range g.rules {
-		if g.touched[rule.ID] && rule.Scope == Always {
+		if g.touched[rule.ID] && rule.lasts() {
 			changed = append(changed, *rule)
 		}
 	}
@@ -233,6 +236,7 @@ func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) (d Decis
 	if ctx.Err() != nil {
 		return stopped()
 	}
+	g.findProject(ctx, &call)
 	g.mu.Lock()
 	c, sentence := g.checkLocked(&call)
 	step, r := c.walk(visit)
@@ -275,12 +279,26 @@ func (g *Gate) Explain(call Call) []Step {
 	if call.Tool.Digest == "" {
 		call.Tool = tool.Normal(call.Tool)
 	}
+	g.findProject(g.base, &call)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c, _ := g.checkLocked(&call)
 	var steps []Step
 	c.walk(func(s Step) { steps = append(steps, s) })
 	return steps
+}
+
+// findProject fills in which project the chat of a call belongs to. The gate's lock is not
+// held.
+func (g *Gate) findProject(ctx context.Context, call *Call) {
+	if g.o.Project == nil || call.Conversation == "" {
+		return
+	}
+	var err error
+	if call.project, err = g.o.Project(ctx, call.Conversation); err != nil {
+		g.o.Log.Warn("the project of a chat could not be read", "err", err)
+		call.noProject = true
+	}
 }
 
 // checkLocked prepares a request for the walk, and says what it can touch.
@@ -486,7 +504,10 @@ func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
 		Effect: a.Effect, Plugin: call.Tool.Plugin, Tool: call.Tool.Name, Scope: a.Scope, MadeFrom: p.ID,
 		Conversation: call.Conversation, Turn: call.Turn,
 	}
-	if a.Scope == UntilQuit || a.Scope == Always {
+	switch a.Scope {
+	case ThisProject:
+		rule.Conversation, rule.Turn, rule.Project = "", "", p.Project
+	case UntilQuit, Always:
 		rule.Conversation, rule.Turn = "", ""
 	}
 	if a.Effect == Deny {
@@ -556,6 +577,8 @@ func scopeWords(s Scope) string {
 		return "for this answer"
 	case ThisChat:
 		return "for this chat"
+	case ThisProject:
+		return "in this project"
 	case UntilQuit:
 		return "until Conclave quits"
 	case Always:

@@ -305,11 +305,13 @@ func (r random) rule(effect permit.Effect) permit.Rule {
 	out := permit.Rule{
 		Effect: effect, Plugin: "notes", Tool: pick(r, "write_note", "read_note", "*"),
 		Callers: []permit.Caller{pick(r, permit.Main, permit.Person, "member:*", "member:a")},
-		Scope:   pick(r, permit.Always, permit.UntilQuit, permit.ThisChat, permit.ThisAnswer),
+		Scope:   pick(r, permit.Always, permit.UntilQuit, permit.ThisChat, permit.ThisProject, permit.ThisAnswer),
 	}
 	switch out.Scope {
 	case permit.ThisChat:
 		out.Conversation = "chat-1"
+	case permit.ThisProject:
+		out.Project = pick(r, "/home/me/notes", "/home/me/other")
 	case permit.ThisAnswer:
 		out.Turn = "turn-1"
 	}

@@ -68,7 +68,8 @@ func (o *overview) leavesOut(c *check, rule *Rule) bool {
 		return false
 	}
 	about, all := rule.about(c.call.Caller)
-	if all && len(rule.Match) == 0 && rule.Scope != ThisChat && rule.Scope != ThisAnswer {
+	if all && len(rule.Match) == 0 && rule.Scope != ThisChat && rule.Scope != ThisProject &&
+		rule.Scope != ThisAnswer {
 		return false
 	}
 	if about && !rule.spent(c.now) && !(rule.broken && rule.Effect == Allow) {
@@ -144,7 +145,7 @@ func (g *Gate) matrixPlugins(now time.Time) (lastUsed map[string]time.Time, unus
 // Unused reports whether a rule that allows calls has not been used for 90 days, so that
 // a person is asked again.
 func (g Rule) Unused(now time.Time) bool {
-	return g.Effect == Allow && g.Permission == "" && g.Origin == nil && g.Scope == Always &&
+	return g.Effect == Allow && g.Permission == "" && g.Origin == nil && g.lasts() &&
 		now.Sub(latest(g.Made, g.LastUsed)) > unusedTime
 }
 

@@ -137,8 +137,11 @@ func permissionRule(call Call, p Request, a Answer) Rule {
 	} else {
 		rule.Match = []Match{{Field: hostField, Op: HostIs, Value: hostAsked(&call)}}
 	}
-	if a.Scope == ThisAnswer || a.Scope == ThisChat {
+	switch a.Scope {
+	case ThisAnswer, ThisChat:
 		rule.Conversation, rule.Turn = call.Conversation, call.Turn
+	case ThisProject:
+		rule.Project = p.Project
 	}
 	return rule
 }
@@ -162,16 +165,9 @@ func (g *Gate) describePermission(p *Request, call *Call, r ruling) {
 	default:
 		g.describeConnection(p, call)
 	}
-	if r.once {
-		return
+	if !r.once {
+		p.Scopes = scopesOf(call)
 	}
-	if call.Turn != "" {
-		p.Scopes = append(p.Scopes, ThisAnswer)
-	}
-	if call.Conversation != "" {
-		p.Scopes = append(p.Scopes, ThisChat)
-	}
-	p.Scopes = append(p.Scopes, UntilQuit, Always)
 }
 
 // describeConnection fills in what a person is asked about a connection.

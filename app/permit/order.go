@@ -171,6 +171,10 @@ func eachText(value any, visit func(string)) {
 
 // refusals are the person's, at any scope.
 func refusals(c *check) ruling {
+	if c.call.noProject { // there may be some for its project
+		why := "which project its chat belongs to could not be read"
+		return ruling{effect: Deny, why: why, tell: why, by: "built-in"}
+	}
 	g := c.find(Deny)
 	if g == nil {
 		return ruling{}
@@ -436,6 +440,10 @@ func (c *check) matches(g *Rule) bool {
 		if g.Conversation == "" || g.Conversation != r.Conversation {
 			return false
 		}
+	case ThisProject:
+		if g.Project == "" || g.Project != r.project {
+			return false
+		}
 	case ThisAnswer:
 		if g.Turn == "" || g.Turn != r.Turn {
 			return false
@@ -461,7 +469,7 @@ func (c *check) matches(g *Rule) bool {
 	if g.Permission != "" { // whoever calls the plugin; no whole grant is one of this computer's network
 		return len(g.Match) > 0 || !r.Near
 	}
-	if g.Scope == Always && c.now.Sub(last) > unusedTime {
+	if g.lasts() && c.now.Sub(last) > unusedTime {
 		return false
 	}
 	return slices.ContainsFunc(g.Callers, func(caller Caller) bool { return covers(caller, r.Caller) })

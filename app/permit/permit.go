@@ -73,11 +73,12 @@ type Scope string
 
 // The scopes, each ending when its name says. Once is never stored.
 const (
-	Once       Scope = "once"
-	ThisAnswer Scope = "this-answer" // until the turn ends
-	ThisChat   Scope = "this-chat"
-	UntilQuit  Scope = "until-quit"
-	Always     Scope = "always"
+	Once        Scope = "once"
+	ThisAnswer  Scope = "this-answer" // until the turn ends
+	ThisChat    Scope = "this-chat"
+	ThisProject Scope = "this-project" // all chats of a folder, see chat.Conversation.Project
+	UntilQuit   Scope = "until-quit"
+	Always      Scope = "always"
 )
 
 // Capability is something that a call can do, in the words that a request shows.
@@ -125,6 +126,10 @@ type Call struct {
 	Permission string
 	// Rule is the rule that allowed the call, of one that is under way.
 	Rule string
+	// project is that of Conversation, and noProject says that it could not be read; the gate
+	// fills both in.
+	project   string
+	noProject bool
 	// within holds the calls that the plugin works on while it uses Permission.
 	within []Call
 	// Near says that the host of a Network use is of this computer or its own network.
@@ -208,6 +213,7 @@ type Request struct {
 	Reason       string              `json:"reason"`  // "Asked because: first time this tool runs in this chat."
 	History      string              `json:"history"` // "Allowed 4 times, last on Tuesday."
 	Conversation chat.ConversationID `json:"conversation,omitempty"`
+	Project      string              `json:"project,omitempty"` // the folder that the chat is about
 	Turn         string              `json:"turn,omitempty"`
 	Call         string              `json:"call,omitempty"`
 	Count        int                 `json:"count"`  // identical calls merged into it
@@ -284,6 +290,7 @@ type Rule struct {
 	CallerName   string              `json:"caller_name,omitempty"` // of the council member that it was made for
 	Scope        Scope               `json:"scope"`
 	Conversation chat.ConversationID `json:"conversation,omitempty"` // this-chat
+	Project      string              `json:"project,omitempty"`      // this-project: as chat.ProjectOf returns it
 	Turn         string              `json:"turn,omitempty"`         // this-answer
 	// definition digest it was given for; other digests do not match
 	Digest   string    `json:"digest,omitempty"`

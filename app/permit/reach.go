@@ -203,5 +203,5 @@ func (g Rule) openingSentence(name string) (string, bool) {
 		verb = "read and write files in "
 	}
 	may := map[Effect]string{Allow: " may ", Ask: " has to ask each time to ", Deny: " may not "}[cmp.Or(g.Effect, Ask)]
-	return name + may + verb + path + strings.TrimSuffix(", "+ruleScope(g.Scope), ", always"), true
+	return name + may + verb + path + strings.TrimSuffix(", "+g.holds(), ", always"), true
 }

@@ -55,7 +55,7 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 		Plugin: call.Tool.Plugin, PluginName: g.pluginName(call.Tool.Plugin), Tool: call.Tool.ID(),
 		Capabilities: append([]Capability{}, c.capabilities...), Inferred: c.inferred, Arguments: arguments,
 		Reach: sentence, Reason: "Asked because: " + r.why + ".",
-		Conversation: call.Conversation, Turn: call.Turn, Call: call.ID, Count: 1,
+		Conversation: call.Conversation, Project: call.project, Turn: call.Turn, Call: call.ID, Count: 1,
 		Scopes: []Scope{Once}, Asked: c.now, Expires: c.now.Add(AnswerTimeout), Hidden: hidden + call.Tool.Hidden,
 	}
 	p.Title = asks(CallerName(call.Caller, p.CallerName), p.PluginName, call.Tool, c.capabilities)
@@ -76,19 +76,29 @@ func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Req
 	p.Name, p.Doing = call.Tool.DisplayName(), call.Tool.Doing()
 	p.Care = care(c.capabilities, g.foldersLocked(call.Tool.Plugin))
 	if !r.once {
-		if call.Turn != "" {
-			p.Scopes = append(p.Scopes, ThisAnswer)
-		}
-		if call.Conversation != "" {
-			p.Scopes = append(p.Scopes, ThisChat)
-		}
-		p.Scopes = append(p.Scopes, UntilQuit, Always)
+		p.Scopes = scopesOf(call)
 		p.Matches = g.suggest(call.Arguments)
 	}
 	u := g.uses[p.Tool]
 	p.History = history(u.Times, u.Last, c.now)
 	p.Hurried = g.pace.hurries(p)
 	return p
+}
+
+// scopesOf returns how long a call may be allowed that need not be asked about each time,
+// narrowest first.
+func scopesOf(call *Call) []Scope {
+	scopes := []Scope{Once}
+	if call.Turn != "" {
+		scopes = append(scopes, ThisAnswer)
+	}
+	if call.Conversation != "" {
+		scopes = append(scopes, ThisChat)
+	}
+	if call.project != "" {
+		scopes = append(scopes, ThisProject)
+	}
+	return append(scopes, UntilQuit, Always)
 }
 
 // history is “Allowed 4 times, last on Tuesday.”

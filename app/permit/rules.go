@@ -65,6 +65,10 @@ func (g *Gate) check(rule *Rule) error {
 	if rule.Origin != nil {
 		return rule.vouches()
 	}
+	if rule.Scope == ThisProject && rule.Project == "" {
+		return fault.New(fault.Invalid, "permit.add", "A rule for a project has to name its folder.",
+			"Your home folder is none, and neither is what holds it.")
+	}
 	if err := rule.spites(); err != nil {
 		return err
 	}
@@ -109,7 +113,10 @@ func (g *Gate) compiled(rule *Rule) *Rule {
 
 // outlives reports whether the rule holds after a restart. A chat does, so its
 // rules do.
-func (g Rule) outlives() bool { return g.Scope == Always || g.Scope == ThisChat }
+func (g Rule) outlives() bool { return g.lasts() || g.Scope == ThisChat }
+
+// lasts reports whether the rule holds in more chats than one, whatever ends.
+func (g Rule) lasts() bool { return g.Scope == Always || g.Scope == ThisProject }
 
 // RevokeRule deletes a rule and returns it, so that AddRule can restore it. The kind
 // is not_found when there is none.
@@ -273,7 +280,7 @@ func Sentence(g Rule, pluginName string) string {
 			return name + map[Effect]string{
 				Allow: " may connect to ", Ask: " has to ask each time before it connects to ",
 				Deny: " may not connect to ",
-			}[g.Effect] + host + strings.TrimSuffix(", "+ruleScope(g.Scope), ", always")
+			}[g.Effect] + host + strings.TrimSuffix(", "+g.holds(), ", always")
 		}
 		if g.Effect == Allow {
 			return name + " has the permission " + g.Permission
@@ -285,7 +292,7 @@ func Sentence(g Rule, pluginName string) string {
 		what = "any of its tools"
 	}
 	what += matchSentences(g.Match)
-	until := ", " + ruleScope(g.Scope)
+	until := ", " + g.holds()
 	if left := g.MaxUses - g.Uses; g.MaxUses > 0 {
 		until += fmt.Sprintf(", %d more times", max(left, 0))
 		if left == 1 {
@@ -329,12 +336,15 @@ func Sentence(g Rule, pluginName string) string {
 	return sentence + until
 }
 
-func ruleScope(s Scope) string {
-	switch s {
+// holds says where and how long a rule holds.
+func (g Rule) holds() string {
+	switch g.Scope {
 	case ThisAnswer:
 		return "for one answer"
 	case ThisChat:
 		return "in one chat"
+	case ThisProject:
+		return "in chats of the project " + g.Project
 	case UntilQuit:
 		return "until Conclave quits"
 	case Always:

@@ -91,12 +91,17 @@ func (g *Gate) Try(t Trial, calls []Past) (Trialed, error) {
 			return Trialed{}, err
 		}
 	}
+	placed := make([]Call, len(calls))
+	for i := range calls {
+		placed[i] = calls[i].Call
+		g.findProject(g.base, &placed[i])
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	was, would := g.copyLocked(Trial{}), g.copyLocked(t)
 	var out Trialed
 	for i := len(calls) - 1; i >= 0; i-- { // the oldest first: rules are used up
-		before, after := was.try(calls[i].Call), would.try(calls[i].Call)
+		before, after := was.try(placed[i]), would.try(placed[i])
 		out.Calls++
 		out.Before.count(before.Effect)
 		out.After.count(after.Effect)

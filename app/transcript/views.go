@@ -58,6 +58,7 @@ type Chat struct {
 	Vision     bool   `json:"vision"`      // whether that model sees pictures
 	Tools      bool   `json:"tools"`       // whether it calls tools
 	System     string `json:"system"`
+	Project    string `json:"project"` // the folder that it is about; "" for none
 	Pinned     bool   `json:"pinned"`
 	Archived   bool   `json:"archived"`
 	Demo       bool   `json:"demo"`

@@ -60,6 +60,22 @@ const shots = {
       await p.getByRole("dialog").waitFor();
     },
   },
+  project: {
+    scene: "project",
+    act: async (p) => {
+      await armed(p, "Allow once");
+      await p.getByRole("button", { name: "Allow more…" }).click();
+      await p.getByRole("group", { name: "Allow more…" }).waitFor();
+      await armed(p, /^In this project, only/);
+    },
+  },
+  "project-dialog": {
+    scene: "project",
+    act: async (p) => {
+      await p.getByRole("button", { name: /^Project / }).click();
+      await p.getByRole("dialog").waitFor();
+    },
+  },
   previews: { scene: "previews", act: (p) => armed(p, "Allow once"), height: 1300 },
   kinds: { scene: "kinds", act: (p) => armed(p, "Allow all 4 once") },
   hurried: { scene: "hurried", act: (p) => armed(p, "Allow from now on") },

@@ -60,6 +60,36 @@ export const tests = {
     },
   },
 
+  "a call is allowed for its chat's project, which a dialog changes": {
+    scene: "project",
+    async run(page) {
+      await armed(page);
+      await page.getByRole("button", { name: "Allow more…" }).click();
+      const wider = page.getByRole("group", { name: "Allow more…" });
+      await wider.getByText("in all chats of /home/ada/Documents/Thesis, until").waitFor();
+      await armed(page, /^In this project, only in/);
+      await wider.getByRole("button", { name: /^In this project, only in/ }).click();
+      await page.waitForFunction(() => globalThis.fake.given("Permissions.Answer").length > 0);
+      assert.deepEqual(
+        (await answers(page)).map((a) => [a.effect, a.scope, a.only]),
+        [["allow", "this-project", 1]],
+      );
+
+      await page.getByRole("button", { name: /^Project .*Thesis\. Change$/ }).click();
+      const folder = page.getByRole("dialog").getByLabel("Folder");
+      await focused(folder);
+      assert.equal(await folder.inputValue(), "/home/ada/Documents/Thesis");
+      await folder.fill("~/Documents/Letters ");
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      const set = await page.evaluate(() => globalThis.fake.given("Chats.SetProject"));
+      assert.deepEqual(
+        set.map(([, folder]) => folder),
+        ["~/Documents/Letters"],
+      );
+    },
+  },
+
   "what hooks made of a call stands on its card, word by word, before what would run": {
     scene: "rewritten",
     async run(page) {

@@ -311,6 +311,8 @@ export interface Chat {
   /** whether it calls tools */
   tools: boolean;
   system: string;
+  /** the folder that it is about; "" for none */
+  project: string;
   pinned: boolean;
   archived: boolean;
   demo: boolean;
@@ -449,6 +451,11 @@ export interface ChatsCalls {
   SetModel(conversation: string, model: string): Promise<void>;
   /** SetPinned pins the conversation or lets it go. */
   SetPinned(conversation: string, pinned: boolean): Promise<void>;
+  /**
+   * SetProject sets the folder that the conversation is about; "" is none. The kind is invalid
+   * for what is no folder, or holds the person's home.
+   */
+  SetProject(conversation: string, folder: string): Promise<void>;
   /** SetSystem sets the conversation's system text. */
   SetSystem(conversation: string, text: string): Promise<void>;
   /** Source returns the Markdown of an entry's text, for copy, quote and edit. */
@@ -1512,6 +1519,8 @@ export interface PermissionRequest {
   reason: string;
   history: string;
   conversation: string;
+  /** the folder that its chat is about; or "" */
+  project: string;
   /** Entry.seq the card belongs under; 0 when there is none */
   seq: number;
   /** Call.id */
@@ -2238,6 +2247,7 @@ export type Scope =
   | "once"
   | "this-answer" // until the turn ends
   | "this-chat"
+  | "this-project" // all chats of a folder, see chat.Conversation.Project
   | "until-quit"
   | "always";
 

@@ -89,6 +89,7 @@ export class FakeChats {
       vision: false,
       tools: true,
       system: "",
+      project: "",
       pinned: false,
       archived: false,
       demo: model.startsWith("demo/"),

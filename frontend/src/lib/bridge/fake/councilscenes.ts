@@ -376,6 +376,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       reason: "Asked because: first time Researcher uses this tool.",
       history: "",
       conversation: c.chat.id,
+      project: "",
       seq: 0,
       call: "11",
       count: 1,

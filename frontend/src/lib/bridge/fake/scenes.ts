@@ -456,6 +456,12 @@ export const scenes: Record<string, (f: Fake) => void> = {
     );
     Object.assign(f.permissions.requests.at(-1)?.preview ?? {}, { left: 3 });
   },
+  // A chat that is about a folder.
+  project: (f) => {
+    const { c } = asked(f, "Write it down", []);
+    c.chat.project = "/home/ada/Documents/Thesis";
+    f.permissions.ask(c, note("tuesday.md"), { path: "tuesday.md", text: "Three things." });
+  },
   // What a model writes into a request to draw another one.
   falsecard: (f) => {
     const { c } = asked(f, "A false card", []);
