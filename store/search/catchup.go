@@ -85,6 +85,9 @@ func (x *Index) catchUp(ctx context.Context, index bleve.Index, from uint64) err
 			// Rows before the last change may have moved behind it meanwhile; the
 			// next query sees them.
 			x.advance(from, true)
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			x.restLater(ctx)
 			return nil
 		}
 		for _, id := range gone {

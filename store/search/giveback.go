@@ -9,8 +9,12 @@ import (
 	"github.com/blevesearch/bleve/v2/index/scorch"
 )
 
-// restLater has memory given back once no query came for a while. x.mu is held.
+// restLater has memory given back once no query came for a while, and is called whenever
+// some was taken: at the end of a query, which may take longer than that. x.mu is held.
 func (x *Index) restLater(ctx context.Context) {
+	if x.closed {
+		return
+	}
 	if x.resting != nil {
 		x.resting.Stop()
 	}

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"conclave/app/chat"
 	"conclave/store/search"
 	"conclave/store/storetest"
 )
@@ -73,4 +75,39 @@ func TestF95MemoryOfASearchIsGivenBackWhenNobodySearches(t *testing.T) {
 		}
 	}
 	equal(t, "afterwards", find(t, x, search.Query{Text: "word", Limit: 500}), before)
+}
+
+// slow has the first message of a query read only once memory was given back.
+type slow struct {
+	*given
+	once sync.Once
+}
+
+func (s *slow) Message(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) (chat.Message, error) {
+	if ctx.Value(asking{}) != nil {
+		s.once.Do(func() { <-s.back })
+	}
+	return s.Source.Message(ctx, id, seq)
+}
+
+// asking marks what a query reads, beside what indexing does.
+type asking struct{}
+
+func TestF95MemoryOfAQueryThatTakesLongerThanTheRestIsGivenBackAfterIt(t *testing.T) {
+	s := storetest.Open(t)
+	create(t, s, "a", "", "one word")
+	source := &slow{given: &given{s, make(chan struct{}, 100)}}
+	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Minute, Rest: 50 * time.Millisecond})
+	defer x.Close()
+	find(t, x, search.Query{Text: "word", Limit: 5})
+	for len(source.back) < 2 { // that of indexing and that of the query
+		time.Sleep(5 * time.Millisecond)
+	}
+	for len(source.back) > 0 {
+		<-source.back
+	}
+	if _, err := x.Query(context.WithValue(t.Context(), asking{}, true), search.Query{Text: "word", Limit: 5}); err != nil {
+		t.Fatal(err)
+	}
+	<-source.back // what was read since
 }

@@ -99,6 +99,7 @@ func (x *Index) Query(ctx context.Context, q Query) (Result, error) {
 	})
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	x.restLater(ctx)
 	result.Progress = x.progress
 	switch {
 	case err == nil:
@@ -124,6 +125,11 @@ func (x *Index) Show(ctx context.Context, text string, hits []Hit) error {
 	if words == nil {
 		return nil // nothing was found without an index
 	}
+	defer func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.restLater(ctx)
+	}()
 	wanted, err := compile(Query{Text: text}, nil, words)
 	if err != nil || wanted == nil {
 		return err

@@ -198,13 +198,15 @@ export const tests = {
       await page.evaluate(() => {
         const { council } = globalThis.fake;
         const { Contexts } = council;
+        const counted = new Promise((resolve) => (globalThis.count = resolve));
         council.Contexts = async (...of) => {
-          await new Promise((resolve) => (globalThis.count = resolve));
+          globalThis.counting = true;
+          await counted;
           return Contexts.apply(council, of);
         };
       });
       await page.getByRole("button", { name: "Add member" }).click();
-      await page.waitForFunction(() => globalThis.count);
+      await page.waitForFunction(() => globalThis.counting);
       const facts = page.locator("[data-member]").last().locator(".facts");
       const heights = () =>
         facts.evaluate((element) => {
