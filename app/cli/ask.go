@@ -198,16 +198,16 @@ func choices(p permit.Request) []choice {
 		})
 	}
 	for i, m := range p.Matches {
-		out = append(out, choice{
-			strconv.Itoa(i + 1), "always, " + m.Sentence(),
-			permit.Answer{Effect: permit.Allow, Scope: permit.Always, Match: []permit.Match{m}},
-		})
 		if p.Project != "" {
 			out = append(out, choice{
 				"p" + strconv.Itoa(i+1), "in this project, " + m.Sentence(),
 				permit.Answer{Effect: permit.Allow, Scope: permit.ThisProject, Match: []permit.Match{m}},
 			})
 		}
+		out = append(out, choice{
+			strconv.Itoa(i + 1), "always, " + m.Sentence(),
+			permit.Answer{Effect: permit.Allow, Scope: permit.Always, Match: []permit.Match{m}},
+		})
 	}
 	return append(out,
 		choice{"n", "not now", permit.Answer{Effect: permit.Deny, Scope: permit.Once}},

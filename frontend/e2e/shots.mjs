@@ -55,7 +55,10 @@ const shots = {
     scene: "chat",
     act: async (p) => {
       await p.getByRole("tab", { name: /^Plugins/ }).click();
-      await p.locator("[data-plugin=dice]").getByRole("button", { name: /^More for/ }).click();
+      await p
+        .locator("[data-plugin=dice]")
+        .getByRole("button", { name: /^More for/ })
+        .click();
       await p.getByRole("menuitem", { name: "What it may reach…" }).click();
       await p.getByRole("dialog").waitFor();
     },
