@@ -58,7 +58,8 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 		Tool: q.Tool, Title: q.Title, Name: q.Name,
 		Capabilities: q.Inferred.Labels(q.Capabilities), Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason,
 		History: q.History, Care: q.Care,
-		Conversation: string(q.Conversation), Project: q.Project, Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: stamp(q.Asked),
+		Conversation: string(q.Conversation), Project: q.Project,
+		Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: stamp(q.Asked),
 		Expires: stamp(q.Expires), Hidden: q.Hidden, Only: []string{},
 	}
 	if was := q.Original; was != nil {

@@ -134,7 +134,7 @@ func TestAConnectionIsAllowedForAProject(t *testing.T) {
 	}
 }
 
-// The worked example of permissions.md: a rule about a folder, in a project, for the main model.
+// A rule about a folder, in a project, for the main model.
 func TestTheWorkedExampleOfARule(t *testing.T) {
 	g, c := trusted(t, permit.Options{Project: twoProjects.of})
 	rule, err := g.AddRule(t.Context(), permit.Rule{
@@ -143,7 +143,8 @@ func TestTheWorkedExampleOfARule(t *testing.T) {
 		Scope: permit.ThisProject, Project: "/home/me/Notes", Digest: c.Tools[0].Digest,
 	})
 	must(t, err)
-	want := "Notes may run write_note, only in /home/me/Documents/Notes, when I ask, in chats of the project /home/me/Notes"
+	want := "Notes may run write_note, only in /home/me/Documents/Notes, when I ask, in chats of the project " +
+		"/home/me/Notes"
 	if got := permit.Sentence(rule, "Notes"); got != want {
 		t.Errorf("the rule is %q", got)
 	}

@@ -106,8 +106,7 @@ func TestF95MemoryOfAQueryThatTakesLongerThanTheRestIsGivenBackAfterIt(t *testin
 	for len(source.back) > 0 {
 		<-source.back
 	}
-	if _, err := x.Query(context.WithValue(t.Context(), asking{}, true), search.Query{Text: "word", Limit: 5}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := x.Query(context.WithValue(t.Context(), asking{}, true), search.Query{Text: "word", Limit: 5})
+	must(t, err)
 	<-source.back // what was read since
 }
