@@ -44,12 +44,12 @@ type Gate struct {
 	home      string
 	protected []string
 
-	mu          sync.Mutex              // guards the fields below
-	rules       []*Rule                 // of every scope
-	byTool      map[ruleKey][]candidate // the rules about calls; nil while these four have to be made anew
-	byID        map[string]*Rule        // all by their ids
-	ofPlugin    map[string][]*Rule      // the rules about a plugin's permissions, oldest first
-	vouched     map[vouch]string        // the ids of the rules about origins
+	mu          sync.Mutex           // guards the fields below
+	rules       []*Rule              // of every scope
+	byTool      map[ruleKey]*ruleSet // the rules about calls; nil while these four have to be made anew
+	byID        map[string]*Rule     // all by their ids
+	ofPlugin    map[string][]*Rule   // the rules about a plugin's permissions, oldest first
+	vouched     map[vouch]string     // the ids of the rules about origins
 	touched     map[string]bool
 	approvals   map[string]Approval
 	known       map[string]PluginVersion // the newest that asked, by plugin

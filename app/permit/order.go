@@ -341,27 +341,12 @@ type ruleKey struct {
 	effect       Effect
 }
 
-// candidate is a rule among those that may be about a call, with its first condition
-// beside it: most of a thousand rules are told from the call by that alone.
-type candidate struct {
-	rule  *Rule
-	first condition // holds is nil where there is none that can be read
-}
-
-func candidateOf(rule *Rule) candidate {
-	if rule.broken || len(rule.conditions) == 0 {
-		return candidate{rule: rule}
-	}
-	return candidate{rule, rule.conditions[0]}
-}
-
-// rulesLocked makes the rules findable, and returns those about calls by what they are about, the narrowest of
-// equals first: those with conditions, then the newest.
-func (g *Gate) rulesLocked() map[ruleKey][]candidate {
+// rulesLocked makes the rules findable, and returns those about calls by what they are about.
+func (g *Gate) rulesLocked() map[ruleKey]*ruleSet {
 	if g.byTool != nil {
 		return g.byTool
 	}
-	g.byTool, g.byID, g.ofPlugin = map[ruleKey][]candidate{}, map[string]*Rule{}, map[string][]*Rule{}
+	g.byTool, g.byID, g.ofPlugin = map[ruleKey]*ruleSet{}, map[string]*Rule{}, map[string][]*Rule{}
 	g.vouched = map[vouch]string{}
 	for _, rule := range g.rules {
 		g.byID[rule.ID] = rule
@@ -372,13 +357,14 @@ func (g *Gate) rulesLocked() map[ruleKey][]candidate {
 			g.ofPlugin[rule.Plugin] = append(g.ofPlugin[rule.Plugin], rule)
 		default:
 			key := ruleKey{rule.Plugin, rule.Tool, rule.Effect}
-			g.byTool[key] = append(g.byTool[key], candidateOf(rule))
+			if g.byTool[key] == nil {
+				g.byTool[key] = &ruleSet{}
+			}
+			g.byTool[key].rules = append(g.byTool[key].rules, rule)
 		}
 	}
 	for _, rules := range g.byTool {
-		slices.SortStableFunc(rules, func(a, b candidate) int {
-			return cmp.Or(cmp.Compare(min(1, len(b.rule.Match)), min(1, len(a.rule.Match))), b.rule.Made.Compare(a.rule.Made))
-		})
+		rules.sort()
 	}
 	return g.byTool
 }
@@ -392,14 +378,14 @@ func (c *check) find(effect Effect) *Rule {
 		return c.findPermission(effect)
 	}
 	for _, name := range []string{c.call.Tool.Name, "*"} {
-		all := rules[ruleKey{c.call.Tool.Plugin, name, effect}]
-		for i := range all {
-			first := &all[i].first
-			if c.overview.leavesOut(c, all[i].rule) {
-				continue
-			}
-			if (first.holds == nil || c.arguments.meetsOne(first, effect)) && c.matches(all[i].rule) {
-				return all[i].rule
+		set := rules[ruleKey{c.call.Tool.Plugin, name, effect}]
+		near := set.near(&c.arguments, effect)
+		if c.overview != nil { // which is about calls whatever they are asked with
+			near = set.all()
+		}
+		for rule := range near {
+			if !c.overview.leavesOut(c, rule) && c.matches(rule) {
+				return rule
 			}
 		}
 	}

@@ -71,8 +71,9 @@ func (c *check) said() (all []spoken, ok bool) {
 
 // inSpite reports whether a person allowed such calls in spite of the text in this chat.
 func (c *check) inSpite() bool {
-	for _, candidate := range c.g.rulesLocked()[ruleKey{c.call.Tool.Plugin, c.call.Tool.Name, Allow}] {
-		if len(candidate.rule.Origins) > 0 && c.matches(candidate.rule) {
+	rules := c.g.rulesLocked()[ruleKey{c.call.Tool.Plugin, c.call.Tool.Name, Allow}]
+	for rule := range rules.near(&c.arguments, Allow) {
+		if len(rule.Origins) > 0 && c.matches(rule) {
 			return true
 		}
 	}
