@@ -1,0 +1,71 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"conclave/app"
+	"conclave/app/fault"
+	"conclave/app/llm/llmtest"
+	"conclave/app/permit"
+)
+
+func TestAPermissionAndACouncilHoldForTheChatsOfAProject(t *testing.T) {
+	notes := func(id string) []llmtest.Step {
+		return []llmtest.Step{llmtest.Call(id, "write_note", `{"text":"some words"}`)}
+	}
+	w := open(t, say("One."), say("Two."), say("Three."), notes("1"), say("Noted."), notes("2"), say("Noted too."),
+		notes("3"), say("Not noted.")).quiet()
+	w.lend(answering("noted"), nil)
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	of, in, out := w.ask("", "First?"), w.ask("", "Second?"), w.ask("", "Third?")
+	must(t, w.Chats.SetProject(of, ` "`+folder+`" `))
+	must(t, w.Chats.SetProject(in, folder))
+	if p := w.pull(of); p.Chat.Project != folder {
+		t.Errorf("the chat is of %q", p.Chat.Project)
+	}
+
+	w.send(of, "Note it.")
+	q := w.waiting()
+	if q.Project != folder || !slices.Contains(q.Scopes, permit.ThisProject) {
+		t.Errorf("the card is of %q and offers %v", q.Project, q.Scopes)
+	}
+	must(t, w.Permissions.Answer(q.ID, q.Nonce, app.AnswerView{Effect: permit.Allow, Scope: permit.ThisProject}))
+	w.over(of)
+	w.ask(in, "Note it too.")
+	w.send(out, "Note it as well.")
+	q = w.waiting()
+	if q.Conversation != out || q.Project != "" || slices.Contains(q.Scopes, permit.ThisProject) {
+		t.Errorf("the card is of %q, project %q, and offers %v", q.Conversation, q.Project, q.Scopes)
+	}
+	must(t, w.Permissions.Answer(q.ID, q.Nonce, app.AnswerView{Effect: permit.Deny, Scope: permit.Once}))
+	w.over(out)
+
+	can, err := w.Council.Choices(of)
+	must(t, err)
+	if len(can.Scopes) != 3 || can.Scopes[1].Scope != "project "+folder || can.Scopes[1].Set {
+		t.Fatalf("a council can be set at %+v", can.Scopes)
+	}
+	must(t, w.Council.Set(of, can.Scopes[1].Scope, can.Presets[0].Council))
+	for id, want := range map[string]string{of: "project " + folder, in: "project " + folder, out: "global", "": "global"} {
+		if s, err := w.Council.Settings(id); err != nil || s.Scope != want {
+			t.Errorf("the council of %q is that of %q, %v", id, s.Scope, err)
+		}
+	}
+	kind(t, "the council of a project that is not the chat's", w.Council.Set(out, "project "+folder, can.Presets[0].Council),
+		fault.Invalid, "cannot be set there")
+
+	must(t, w.Chats.SetProject(in, ""))
+	if s, err := w.Council.Settings(in); err != nil || s.Scope != "global" {
+		t.Errorf("of no project any more, it has the council of %q, %v", s.Scope, err)
+	}
+	home, err := os.UserHomeDir()
+	must(t, err)
+	kind(t, "the home folder", w.Chats.SetProject(in, home), fault.Invalid, "is no project")
+	kind(t, "a folder that is not there", w.Chats.SetProject(in, filepath.Join(folder, "gone")), fault.Invalid,
+		"There is no folder")
+	kind(t, "a chat that is not there", w.Chats.SetProject("x", folder), fault.NotFound, "")
+}
