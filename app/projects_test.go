@@ -50,13 +50,14 @@ func TestAPermissionAndACouncilHoldForTheChatsOfAProject(t *testing.T) {
 		t.Fatalf("a council can be set at %+v", can.Scopes)
 	}
 	must(t, w.Council.Set(of, can.Scopes[1].Scope, can.Presets[0].Council))
-	for id, want := range map[string]string{of: "project " + folder, in: "project " + folder, out: "global", "": "global"} {
+	project := "project " + folder
+	for id, want := range map[string]string{of: project, in: project, out: "global", "": "global"} {
 		if s, err := w.Council.Settings(id); err != nil || s.Scope != want {
 			t.Errorf("the council of %q is that of %q, %v", id, s.Scope, err)
 		}
 	}
-	kind(t, "the council of a project that is not the chat's", w.Council.Set(out, "project "+folder, can.Presets[0].Council),
-		fault.Invalid, "cannot be set there")
+	kind(t, "another project's council", w.Council.Set(out, project, can.Presets[0].Council), fault.Invalid,
+		"cannot be set there")
 
 	must(t, w.Chats.SetProject(in, ""))
 	if s, err := w.Council.Settings(in); err != nil || s.Scope != "global" {
