@@ -417,8 +417,10 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	}
 
 	timeout := cmp.Or(extra.Timeout, c.Tool.TimeLimit())
-	limited, cancel := context.WithTimeoutCause(ctx, timeout+grace, errTimeout)
-	defer cancel()
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := time.AfterFunc(timeout+grace, func() { cancel(errTimeout) })
+	defer limit.Stop()
 	if c.runner.o.Sent != nil {
 		defer func() { c.Record.Sent = append(c.Record.Sent, c.runner.o.Sent(c.Name())...) }()
 	}
@@ -435,6 +437,7 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 			note, _ = tool.Strip(note)
 			c.emit(Event{Kind: Progress, Note: note})
 		},
+		Moved: func(deadline time.Time) { limit.Reset(time.Until(deadline) + grace) },
 	})
 	if result.Status == chat.CallCancelled && ctx.Err() == nil && errors.Is(context.Cause(limited), errTimeout) {
 		result = tool.Result{Status: chat.CallTimeout, Printed: result.Printed}

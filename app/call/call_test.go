@@ -143,6 +143,36 @@ func TestACallGoesThroughTheGateAndIntoTheRecord(t *testing.T) {
 	})
 }
 
+// Whoever answers a call says until when it may take, while a person is asked for what it does.
+func TestACallIsWaitedForUntilTheDeadlineThatItHasNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked, left time.Duration
+		b := newBench(t, tools{"write": func(ctx context.Context, c tool.Call) tool.Result {
+			c.Moved(c.Deadline.Add(permit.AnswerTimeout))
+			select {
+			case <-ctx.Done():
+				return tool.Result{Status: chat.CallCancelled}
+			case <-time.After(asked):
+			}
+			c.Moved(c.Deadline.Add(asked))
+			select {
+			case <-ctx.Done():
+				return tool.Result{Status: chat.CallCancelled}
+			case <-time.After(left):
+				return echo(ctx, c)
+			}
+		}})
+		asked, left = 9*time.Minute, tool.DefaultTimeout-time.Second
+		if r := b.do("write", `{"n":1}`); r.Status != chat.CallOK {
+			t.Errorf("a person took 9 minutes, and it came to %+v", r)
+		}
+		left = time.Hour
+		if r := b.do("write", `{"n":1}`); r.Status != chat.CallTimeout {
+			t.Errorf("it took an hour after that, and came to %+v", r)
+		}
+	})
+}
+
 func TestWhatMustBeOnTheDiskComesBeforeTheTool(t *testing.T) {
 	ran := false
 	b := newBench(t, tools{"run": func(context.Context, tool.Call) tool.Result { ran = true; return tool.Result{} }})

@@ -108,6 +108,9 @@ type Call struct {
 	// Progress, when not nil, gets a running tool's progress notes. It may be
 	// called from any goroutine while Call runs, never after.
 	Progress func(note string)
+	// Moved, when not nil, gets the deadline that takes the place of Deadline, each time that
+	// a person is asked for what the call does, and answered: that takes no time of the call's.
+	Moved func(deadline time.Time)
 }
 
 // ContextMessage is one flattened message that a council or inline call hands

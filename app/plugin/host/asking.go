@@ -3,7 +3,6 @@ package host
 import (
 	"cmp"
 	"sync/atomic"
-	"time"
 
 	"conclave/app/permit"
 	"conclave/app/plugin/wire"
@@ -15,12 +14,9 @@ var questions atomic.Int64
 // asking is called when a person is asked about what a plugin does, and answered afterwards.
 // Meanwhile the time of the plugin's open calls does not run.
 func (h *Host) asking(id string) (answered func()) {
-	began, question := time.Now(), questions.Add(1)
+	question := questions.Add(1)
 	h.tellAsking(id, wire.Asking{ID: question, MS: permit.AnswerTimeout.Milliseconds()})
-	return func() {
-		left := permit.AnswerTimeout - time.Since(began)
-		h.tellAsking(id, wire.Asking{ID: question, Over: true, MS: left.Milliseconds()})
-	}
+	return func() { h.tellAsking(id, wire.Asking{ID: question, Over: true}) }
 }
 
 // tellAsking moves the deadlines of a plugin's open calls, here and in its processes: one that

@@ -56,7 +56,11 @@ func (s *session) call(ctx context.Context, call tool.Call) (r tool.Result, unse
 	if call.ID != "" && call.Conversation != "" {
 		defer s.surface.opened(call.ID, call.Conversation)()
 	}
-	clock := s.clocks.Start(call.Deadline.Add(grace)) // it may ask before Start returns
+	clock := s.clocks.Start(call.Deadline.Add(grace), func(at time.Time) { // it may ask before Start returns
+		if call.Moved != nil {
+			call.Moved(at.Add(-grace))
+		}
+	})
 	defer clock.Stop()
 	p, err := s.transport.Start(ctx, "tools/call", s.params(call))
 	if err != nil {

@@ -91,7 +91,7 @@ func (w *worker) call(ctx context.Context, in invocation) result {
 	}
 	defer w.forget(id)
 	text := w.payload(id, in)
-	clock := w.clocks.Start(in.deadline) // it may ask at once
+	clock := w.clocks.Start(in.deadline, nil) // it may ask at once
 	defer clock.Stop()
 	w.loop.do(func() { _, _ = w.vm.Call("invoke", text) })
 

@@ -34,6 +34,8 @@ class Call:
         self.began = time.time()
         self.steps = 0  # progress notes sent
         self.asked = set()  # the questions to a person that it stands still for
+        self.still = 0  # since when, and the deadline that it had then
+        self.due = 0
         self.interrupt = None  # stops the running code; set while it runs
         self._lock = allocate_lock()
         self._over = False
@@ -48,18 +50,24 @@ class Call:
         return ms / 1000 if type(ms) in (int, float) else None
 
     def move(self, question, over, ms):
-        """Has so many more milliseconds while a person is asked, and fewer once they answered.
+        """Stands still for a question to a person: until it and all others are over, or for so many milliseconds.
 
         Returns the new deadline, or None if it stays."""
         deadline = self.deadline()
         if deadline is None or (question in self.asked) != over:
             return None  # it began later
+        now = time.time()
         if over:
             self.asked.discard(question)
-            ms = -ms
+            if self.asked:
+                return None
+            stood = now - self.still
         else:
+            if not self.asked:
+                self.still, self.due = now, deadline
             self.asked.add(question)
-        self.meta["conclave/deadline-ms"] = deadline * 1000 + ms
+            stood = now - self.still + ms / 1000
+        self.meta["conclave/deadline-ms"] = (self.due + stood) * 1000
         return self.deadline()
 
     def begin(self, interrupt):
