@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
 
 	"conclave/app/bus"
+	"conclave/app/chat"
 	"conclave/app/permit"
 
 	"github.com/wailsapp/wails/v2/pkg/runtime"
@@ -84,7 +86,7 @@ func (a *attention) set(title string, focused bool) {
 	}
 }
 
-// follow keeps the title bar true and notifies, until ctx ends.
+// follow keeps the title bar and the marks of chats true and notifies, until ctx ends.
 func (a *attention) follow(ctx context.Context) {
 	news := a.bus.Subscribe(bus.Permissions)
 	defer news.Close()
@@ -104,8 +106,13 @@ func (a *attention) follow(ctx context.Context) {
 	}()
 	titled := windowTitle("", 0) // as the window begins
 	told := map[string]bool{}    // requests of which a notification was shown
+	var marked []chat.ConversationID
 	for {
 		waiting := a.requests()
+		if now := askedIn(waiting); !slices.Equal(now, marked) { // the list marks these
+			marked = now
+			a.bus.Changed(bus.Chats, "")
+		}
 		a.mu.Lock()
 		title, away := a.title, a.away
 		a.mu.Unlock()
@@ -132,6 +139,18 @@ func (a *attention) follow(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// askedIn returns the chats in which a person is asked about something.
+func askedIn(waiting []permit.Request) []chat.ConversationID {
+	var all []chat.ConversationID
+	for _, q := range waiting {
+		if q.Kind == permit.KindCall {
+			all = append(all, q.Conversation)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // nextDue returns when a notification is to be shown of the requests of which none was.

@@ -135,3 +135,34 @@ func TestWhoLooksElsewhereIsNotifiedOnceAfterTenSeconds(t *testing.T) {
 		s.after(time.Second, "Conclave asks for permission: Dice wants to roll")
 	})
 }
+
+// A plugin that asks while its call runs, and goes on asking once that is over, is marked too.
+func TestTheListOfChatsIsMarkedWhenSomebodyIsAskedInOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := look(t)
+		synctest.Wait()
+		marks := func(want uint64, when string) {
+			t.Helper()
+			synctest.Wait()
+			if got := s.bus.Revision(bus.Chats, ""); got != want {
+				t.Errorf("%s, the list of chats has changed %d times, want %d", when, got, want)
+			}
+		}
+		in := func(waiting ...permit.Request) {
+			s.mu.Lock()
+			s.waiting = waiting
+			s.mu.Unlock()
+			s.bus.Publish(bus.Notice{Topic: bus.Permissions})
+		}
+		marks(0, "at first")
+		file := permit.Request{ID: "1", Kind: permit.KindCall, Conversation: "c_1"}
+		in(file)
+		marks(1, "with a request")
+		again, plugin := file, permit.Request{ID: "3", Kind: permit.KindPlugin}
+		again.ID = "2"
+		in(file, again, plugin)
+		marks(1, "with two of one chat, and a plugin")
+		in()
+		marks(2, "with none")
+	})
+}

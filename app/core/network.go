@@ -42,9 +42,11 @@ func (n network) ask(ctx context.Context, id string, to egress.Target) egress.Ve
 		c.Permission = permit.Web
 	}
 	c.Preview = func(ctx context.Context) *permit.Preview { return n.preview(ctx, to) }
+	ctx, answered := n.c.Host.During(ctx, id)
+	defer answered()
 	d, private := n.c.Gate.Connect(ctx, c)
 	return egress.Verdict{
-		Allow: d.Effect == permit.Allow, Private: private, Reason: d.Reason, Call: behalf.ID,
+		Allow: d.Effect == permit.Allow && ctx.Err() == nil, Private: private, Reason: d.Reason, Call: behalf.ID,
 		Stands: func() bool { return n.c.Gate.Stands(c, d) },
 	}
 }

@@ -36,6 +36,8 @@ func (s spending) Charge(model llm.ModelInfo, u chat.Usage) chat.Usage { return 
 
 // More implements service.Spending.
 func (s spending) More(ctx context.Context, id, why string) error {
+	ctx, answered := s.c.Host.During(ctx, id)
+	defer answered()
 	d := s.c.Gate.Spend(ctx, id, why, s.c.Host.Behalf(id, ""))
 	if d.Effect == permit.Allow {
 		return nil

@@ -2,10 +2,26 @@ package host
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"conclave/app/permit"
 )
+
+// work is a call that a plugin works on.
+type work struct {
+	permit.Call
+	asked map[*question]bool // what a person is asked meanwhile
+}
+
+// question is one to a person about what a plugin does.
+type question struct {
+	works int // the calls that it may be for and that are not over
+	end   context.CancelCauseFunc
+}
+
+// errCallOver is the cause of a question's end when what it was for is over.
+var errCallOver = errors.New("the call that it was for is over")
 
 // works notes that a plugin works on the call of ctx, until the function returned is
 // called.
@@ -14,18 +30,44 @@ func (h *Host) works(ctx context.Context, id string) (over func()) {
 	if !ok {
 		return func() {}
 	}
+	w := &work{Call: c, asked: map[*question]bool{}}
 	h.mu.Lock()
-	h.working[id] = append(h.working[id], c)
+	h.working[id] = append(h.working[id], w)
 	h.mu.Unlock()
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		left := slices.Clone(h.working[id])
-		if i := slices.IndexFunc(left, func(one permit.Call) bool { return one.ID == c.ID }); i >= 0 {
-			left = slices.Delete(left, i, i+1)
-		}
+		left := slices.DeleteFunc(slices.Clone(h.working[id]), func(one *work) bool { return one == w })
 		if h.working[id] = left; len(left) == 0 {
 			delete(h.working, id)
+		}
+		for q := range w.asked {
+			if q.works--; q.works == 0 {
+				q.end(errCallOver)
+			}
+		}
+	}
+}
+
+// During returns a context for a question to a person about what a plugin does. It ends with
+// the last of the calls that the plugin works on now: nobody should be asked for what is over,
+// nor allow it. For what a plugin does by itself it ends with ctx alone. Call stop afterwards.
+func (h *Host) During(ctx context.Context, id string) (_ context.Context, stop func()) {
+	ctx, end := context.WithCancelCause(ctx)
+	q := &question{end: end}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	works := h.working[id]
+	q.works = len(works)
+	for _, w := range works {
+		w.asked[q] = true
+	}
+	return ctx, func() {
+		end(nil)
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for _, w := range works {
+			delete(w.asked, q)
 		}
 	}
 }
@@ -34,7 +76,11 @@ func (h *Host) works(ctx context.Context, id string) (over func()) {
 func (h *Host) Working(id string) []permit.Call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Clone(h.working[id])
+	var all []permit.Call
+	for _, w := range h.working[id] {
+		all = append(all, w.Call)
+	}
+	return all
 }
 
 // Behalf returns the call on whose behalf a plugin does what it does now: the only one
@@ -49,7 +95,7 @@ func (h *Host) Behalf(id, said string) permit.Call {
 	case len(calls) == 0:
 		return permit.Call{}
 	case len(calls) == 1:
-		return calls[0]
+		return calls[0].Call
 	}
 	shared := permit.Call{Conversation: calls[0].Conversation, Turn: calls[0].Turn, Asker: calls[0].Asker}
 	for _, c := range calls[1:] {
@@ -57,8 +103,8 @@ func (h *Host) Behalf(id, said string) permit.Call {
 			return permit.Call{Asker: shared.Asker}
 		}
 	}
-	if i := slices.IndexFunc(calls, func(c permit.Call) bool { return c.ID == said }); i >= 0 {
-		return calls[i]
+	if i := slices.IndexFunc(calls, func(w *work) bool { return w.ID == said }); i >= 0 {
+		return calls[i].Call
 	}
 	return shared
 }

@@ -99,8 +99,8 @@ type Host struct {
 	// identities holds who has which name that no two plugins share (identity.go).
 	identities map[string]*entry
 	closed     bool
-	working    map[string][]permit.Call // the calls under way, by plugin, oldest first
-	inFlight   inFlight                 // the loads of all plugins
+	working    map[string][]*work // the calls under way, by plugin, oldest first
+	inFlight   inFlight           // the loads of all plugins
 }
 
 // New returns a host without plugins; Scan or Watch reads them.
@@ -120,7 +120,7 @@ func New(o Options) *Host {
 	h := &Host{
 		o: o, slots: make(chan struct{}, o.Parallel), entries: map[string]*entry{}, identities: map[string]*entry{},
 		listeners: map[chan plugin.Update]struct{}{},
-		sessions:  map[*session]struct{}{}, working: map[string][]permit.Call{},
+		sessions:  map[*session]struct{}{}, working: map[string][]*work{},
 	}
 	h.ctx, h.cancel = context.WithCancelCause(context.Background()) // its own: Close ends it
 	o.Gate.OnAsking(h.asking)

@@ -13,11 +13,13 @@ import (
 // on the plugin's card and in its log.
 func (r *runner) openFile(ctx context.Context, path string, write bool) sandbox.Opening {
 	id := cmp.Or(r.e.settingsOf, r.e.id)
-	d, at := r.h.o.Gate.Open(ctx, permit.Opening{Plugin: id, Path: path, Write: write, Behalf: r.h.Behalf(id, "")})
+	asked, answered := r.h.During(ctx, id)
+	defer answered()
+	d, at := r.h.o.Gate.Open(asked, permit.Opening{Plugin: id, Path: path, Write: write, Behalf: r.h.Behalf(id, "")})
 	switch {
 	case at == "":
 		return sandbox.NotAsked
-	case d.Effect == permit.Allow:
+	case d.Effect == permit.Allow && asked.Err() == nil:
 		if write && r.h.o.Opening != nil {
 			r.h.o.Opening(ctx, r.e.id, at)
 		}

@@ -3,14 +3,17 @@
 package hosttest
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/app/chat"
+	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/plugin/plugintest"
 	"conclave/app/testkit"
@@ -242,6 +245,42 @@ func TestACallHasItsTimeWhileAPersonIsAsked(t *testing.T) {
 	}
 	if after := c.said("notes:process", "{}"); after != process {
 		t.Errorf("the process %s was ended, and started again as %s", process, after)
+	}
+}
+
+// Nobody is asked for a call that is over, nor can they allow what it wanted to do.
+func TestAttackACallThatIsOverOpensNothingAnyMore(t *testing.T) {
+	t.Parallel()
+	c, letters, _ := archive(t)
+	t.Cleanup(c.gate.Attach())
+	path := filepath.Join(letters, "a.txt")
+	found, _ := c.tools.Set().ByID("notes:write")
+	invoker, _ := c.tools.Set().Invoker("notes:write")
+	ctx, stop := context.WithCancel(permit.WithBehalf(t.Context(), permit.Call{ID: "c", Tool: found}))
+	ended := make(chan tool.Result)
+	go func() { // ends with stop
+		r, err := invoker.Call(ctx, tool.Call{
+			ID: "c", Tool: found, Arguments: json.RawMessage(object(t, "path", path, "text", "overwritten")),
+			Deadline: time.Now().Add(time.Hour),
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		ended <- r
+	}()
+	var requests []permit.Request
+	testkit.Until(t, "a request", func() bool { requests = c.gate.Requests(); return len(requests) == 1 })
+	stop()
+	if r := <-ended; r.Status != chat.CallCancelled {
+		t.Errorf("it came to %+v", r)
+	}
+	testkit.Until(t, "the request to go", func() bool { return len(c.gate.Requests()) == 0 })
+	err := c.gate.Answer(t.Context(), requests[0].ID, requests[0].Nonce, permit.Answer{Effect: permit.Allow})
+	if fault.KindOf(err) != fault.Conflict {
+		t.Errorf("it was allowed afterwards: %v", err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "dear a" {
+		t.Errorf("the file says %q, %v", text, err)
 	}
 }
 
