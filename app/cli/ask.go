@@ -272,7 +272,7 @@ func Question(p permit.Request) string {
 	line("why", oneLine(p.Reason))
 	line("before", oneLine(p.History))
 	if p.Count > 1 {
-		line("calls", fmt.Sprintf("%d identical calls will be answered together.", p.Count))
+		line("calls", fmt.Sprintf("%d such requests will be answered together.", p.Count))
 	}
 	if !p.Expires.IsZero() {
 		line("until", "Not run unless you answer by "+p.Expires.Local().Format("15:04")+".")

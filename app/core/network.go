@@ -54,6 +54,9 @@ func (n network) ask(ctx context.Context, id string, to egress.Target) egress.Ve
 // shownBody is how much of a body a person is shown before it is sent.
 const shownBody = 16 << 10
 
+// longestKey is how much more of it is read, to know whether what is shown ends within a key.
+const longestKey = 8 << 10
+
 // preview returns the request that waits to be sent to a host, without secrets.
 func (n network) preview(ctx context.Context, to egress.Target) *permit.Preview {
 	r := to.Request
@@ -73,46 +76,84 @@ func (n network) preview(ctx context.Context, to egress.Target) *permit.Preview 
 			said = append(said, name+": "+value)
 		}
 	}
-	switch body, size := bodyOf(r); {
+	body, size := bodyOf(r)
+	whole, rest := slices.Clone(said), ""
+	switch {
 	case size == 0:
 	case body == "" && size < 0:
-		said = append(said, "", "and what it writes after that, whose length it does not say")
+		rest = "and what it writes after that, whose length it does not say"
 	case body == "":
-		said = append(said, "", "and "+limit.Size(size)+" that cannot be read before they are sent")
+		rest = "and " + limit.Size(size) + " that cannot be read before they are sent"
 	case !utf8.ValidString(body):
-		said = append(said, "", "and "+limit.Size(size)+" that are no text")
+		rest = "and " + limit.Size(size) + " that are no text"
+		if size < 0 {
+			rest = "and what is no text"
+		}
 	default:
+		whole = append(whole, "", body)
+		if len(body) > shownBody {
+			body = text(body[:shownBody])
+			rest = "and more"
+		}
 		said = append(said, "", body)
-		if int64(len(body)) < size {
-			said = append(said, "and "+limit.Size(size-int64(len(body)))+" more")
+		if left := size - int64(len(body)); left > 0 {
+			rest = "and " + limit.Size(left) + " more"
 		}
 	}
-	return permit.Sending(mask(strings.Join(said, "\n")))
+	shown := alike(mask(strings.Join(whole, "\n")), mask(strings.Join(said, "\n")))
+	if rest != "" {
+		shown += "\n" + rest
+	}
+	return permit.Sending(shown)
+}
+
+// alike returns what two texts begin with. What is masked in one and not in the other, a key
+// that was cut, is no part of it.
+func alike(a, b string) string {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return text(a[:n])
+}
+
+// text is s without a character that was cut at its end.
+func text(s string) string {
+	for n := 1; n <= utf8.UTFMax && n <= len(s); n++ {
+		if last := s[len(s)-n:]; utf8.RuneStart(last[0]) {
+			if utf8.FullRuneInString(last) {
+				return s
+			}
+			return s[:len(s)-n]
+		}
+	}
+	return s
 }
 
 // secretHeader matches the names of headers that hold keys and passwords.
 var secretHeader = regexp.MustCompile(`(?i)auth|cookie|key|token|secret|password|signature`)
 
 // bodyOf returns the beginning of what a request sends, as far as it can be read without
-// sending it, and how long it is; less than 0 where that is not known.
-func bodyOf(r *http.Request) (text string, size int64) {
+// sending it, and how long it is; less than 0 where that is not known. It is more than is
+// shown, so that a key is seen whole.
+func bodyOf(r *http.Request) (body string, size int64) {
 	size = r.ContentLength
 	if r.GetBody == nil || size == 0 {
 		return "", size
 	}
-	body, err := r.GetBody()
+	from, err := r.GetBody()
 	if err != nil {
 		return "", size
 	}
-	defer body.Close()
-	read, err := io.ReadAll(io.LimitReader(body, shownBody))
+	defer from.Close()
+	read, err := io.ReadAll(io.LimitReader(from, shownBody+longestKey))
 	if err != nil {
 		return "", size
 	}
-	for !utf8.Valid(read) && int64(len(read)) < size && len(read) > shownBody-utf8.UTFMax { // cut within a character
-		read = read[:len(read)-1]
+	if body = string(read); int64(len(read)) != size {
+		body = text(body)
 	}
-	return string(read), size
+	return body, size
 }
 
 // Recheck implements host.Network.

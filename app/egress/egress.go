@@ -304,7 +304,9 @@ func (s *Pass) handle(w http.ResponseWriter, r *http.Request, end context.Cancel
 		return
 	}
 	if r.Method != http.MethodConnect {
-		to.Request = r
+		var end func()
+		to.Request, end = readAhead(w, r)
+		defer end()
 	}
 	began := time.Now()
 	verdict := s.proxy.o.Ask(r.Context(), s.plugin, to)

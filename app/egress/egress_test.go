@@ -608,3 +608,61 @@ func TestAConnectionWaitsWhileAPersonIsAsked(t *testing.T) {
 	<-given
 	<-got
 }
+
+// Whoever decides about a request sees the beginning of what it would send, and the host gets
+// all of it once, and nothing before.
+func TestTheBeginningOfABodyIsSeenBeforeItIsSent(t *testing.T) {
+	b := newBench(t)
+	var got atomic.Value
+	got.Store("")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		got.Store(fmt.Sprint(string(body), err))
+		_, _ = io.WriteString(w, "thanks")
+	}))
+	t.Cleanup(server.Close)
+	var seen atomic.Value
+	allow, want := true, ""
+	b.proxy.o.Ask = func(_ context.Context, _ string, to Target) Verdict {
+		testkit.Until(t, "what the client writes", func() bool {
+			body, err := to.Request.GetBody()
+			must(t, err)
+			read, err := io.ReadAll(body)
+			must(t, err)
+			seen.Store(string(read) + got.Load().(string))
+			return len(read) >= len(want)
+		})
+		return Verdict{Allow: allow, Private: true, Reason: "no"}
+	}
+	long := strings.Repeat("0123456789", 20_000)
+	for name, body := range map[string]string{"short": "hello", "as long as is read": long[:aheadBytes], "long": long} {
+		for how, from := range map[string]io.Reader{"of a length": strings.NewReader(body), "in chunks": chunks(body)} {
+			got.Store("")
+			want = body[:min(len(body), aheadBytes)]
+			response, err := b.client(b.pass.URL()).Post(server.URL, "text/plain", from)
+			must(t, err)
+			must(t, response.Body.Close())
+			if seen.Load() != want {
+				t.Errorf("%s, %s: %d bytes were seen, want %d", name, how, len(seen.Load().(string)), len(want))
+			}
+			if got.Load() != body+"<nil>" {
+				t.Errorf("%s, %s: the host got %d bytes, want %d", name, how, len(got.Load().(string)), len(body))
+			}
+		}
+	}
+	// A client that waits for an answer before it writes on is refused, and not waited for.
+	allow, want = false, "first"
+	got.Store("")
+	from, write := io.Pipe()
+	defer write.Close()
+	go func() { _, _ = io.WriteString(write, "first") }() // ends with the request
+	response, err := b.client(b.pass.URL()).Post(server.URL, "text/plain", from)
+	must(t, err)
+	must(t, response.Body.Close())
+	if response.StatusCode != http.StatusForbidden || seen.Load() != "first" || got.Load() != "" {
+		t.Errorf("refused: %s, %q was seen, the host got %q", response.Status, seen.Load(), got.Load())
+	}
+}
+
+// chunks is a reader of which nobody knows how long it is.
+func chunks(text string) io.Reader { return io.MultiReader(strings.NewReader(text)) }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -42,21 +43,53 @@ func NewPreview(words string, lines []textdiff.Line) *Preview {
 	return p
 }
 
-// Sending returns the preview of a text that waits to be sent.
+// Sending returns the preview of a text that waits to be sent. A long line is broken, since
+// what is sent is often one line.
 func Sending(text string) *Preview {
 	var lines []textdiff.Line
+	add := func(line string) { lines = append(lines, textdiff.Line{Kind: textdiff.Same, Text: line}) }
 	for line := range strings.SplitSeq(text, "\n") {
-		lines = append(lines, textdiff.Line{Kind: textdiff.Same, Text: line})
+		rest := []rune(line)
+		for ; len(rest) > sendingLine; rest = rest[sendingLine:] {
+			add(string(rest[:sendingLine]))
+		}
+		add(string(rest))
 	}
 	return NewPreview("What waits to be sent:", lines)
 }
 
-// addPreview adds to a request what it would do. Reading that needs no lock.
-func (g *Gate) addPreview(ctx context.Context, e *openRequest) {
-	found := g.preview(ctx, &e.call, &e.Request)
+// sendingLine is how many characters of what is sent are one line.
+const sendingLine = tool.ShownLine / 2
+
+// and adds to a preview that of another request, which a person answers with the same words.
+func (p *Preview) and(more *Preview) *Preview {
+	switch {
+	case more == nil || p != nil && p.Words == more.Words && slices.Equal(p.Lines, more.Lines) && p.Left == more.Left:
+		return p
+	case p == nil:
+		return more
+	}
+	both := &Preview{Words: p.Words, Lines: slices.Clone(p.Lines), Left: p.Left + more.Left}
+	if !strings.HasSuffix(p.Words, more.Words) {
+		both.Words += " " + more.Words
+	}
+	if len(p.Lines) > 0 && len(more.Lines) > 0 && len(p.Lines)+1 < previewLines {
+		both.Lines = append(both.Lines, textdiff.Line{Kind: textdiff.Gap})
+	}
+	fits := min(len(more.Lines), max(0, previewLines-len(both.Lines)))
+	both.Lines = append(both.Lines, more.Lines[:fits]...)
+	both.Left += len(more.Lines) - fits
+	return both
+}
+
+// addPreview adds to a request what a call that waits with it would do. Reading that needs no
+// lock. Several calls are answered as one if they are asked for alike, but two connections to
+// one host may be for very different things.
+func (g *Gate) addPreview(ctx context.Context, e *openRequest, call *Call) {
+	found := g.preview(ctx, call, &e.Request)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	e.Preview = found
+	e.Preview = e.Preview.and(found)
 }
 
 // preview returns what a person who is asked about a call is shown of what it would do;
@@ -73,14 +106,14 @@ func (g *Gate) preview(ctx context.Context, call *Call, p *Request) *Preview {
 	if !ok {
 		return nil
 	}
-	path, ok := g.writable(change.path, slices.Concat(g.Folders(call.Tool.Plugin), g.Opened(call.Tool.Plugin)))
+	in, path, ok := g.writable(change.path, slices.Concat(g.Folders(call.Tool.Plugin), g.Opened(call.Tool.Plugin)))
 	if !ok {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, previewTime)
 	defer cancel()
 	read := make(chan *Preview, 1)
-	go func() { read <- change.of(path) }() // a disk of the network may never answer
+	go func() { read <- change.of(in, path) }() // a disk of the network may never answer
 	select {
 	case found := <-read:
 		return found
@@ -89,30 +122,32 @@ func (g *Gate) preview(ctx context.Context, call *Call, p *Request) *Preview {
 	}
 }
 
-// writable returns the real path of a file that a call names, if a plugin with these folders
-// may write it. A path that is not absolute is looked for in each of them.
-func (g *Gate) writable(name string, folders []Folder) (string, bool) {
+// writable returns the real path of a file that a call names, and the folder in which a
+// plugin with these folders may write it. A path that is not absolute is looked for in each
+// of them.
+func (g *Gate) writable(name string, folders []Folder) (in, path string, ok bool) {
 	folders = slices.DeleteFunc(slices.Clone(folders), func(f Folder) bool { return !f.Write })
 	if path, absolute := g.realPath(name); absolute {
-		return path, slices.ContainsFunc(folders, func(f Folder) bool { return under(f.Path, path) })
+		i := slices.IndexFunc(folders, func(f Folder) bool { return under(f.Path, path) })
+		if i < 0 {
+			return "", "", false
+		}
+		return folders[i].Path, path, true
 	}
 	if !filepath.IsLocal(name) {
-		return "", false
+		return "", "", false
 	}
-	var found []string
+	found := 0
 	for _, f := range folders {
-		path, ok := g.realPath(filepath.Join(f.Path, name))
-		if !ok || !under(f.Path, path) {
+		real, ok := g.realPath(filepath.Join(f.Path, name))
+		if !ok || !under(f.Path, real) {
 			continue
 		}
-		if _, err := os.Lstat(path); err == nil {
-			found = append(found, path)
+		if _, err := os.Lstat(real); err == nil {
+			in, path, found = f.Path, real, found+1
 		}
 	}
-	if len(found) != 1 {
-		return "", false
-	}
-	return found[0], true
+	return in, path, found == 1
 }
 
 // change holds what the arguments of a call say of a file: all that it becomes, or texts in
@@ -230,10 +265,10 @@ func (n named) replacement() (replacement, bool) {
 	return r, r.old != "" && n.one(newNames)[0] == '"'
 }
 
-// of compares the file at a real path with what it becomes.
-func (c change) of(path string) *Preview {
+// of compares the file at a real path below a folder with what it becomes.
+func (c change) of(in, path string) *Preview {
 	shown := plain(path)
-	before, size, err := readText(path)
+	before, size, err := readText(in, path)
 	switch {
 	case os.IsNotExist(err) && len(c.replaces) == 0:
 		return &Preview{Words: shown + " does not exist yet."}
@@ -293,20 +328,33 @@ func replaced(text string, r replacement, times int) string {
 	return strings.Replace(text, r.old, r.now, times)
 }
 
-// readText reads a file up to previewBytes.
-func readText(path string) (text string, size int64, err error) {
-	is, err := os.Lstat(path)
+// readText reads a file below a folder up to previewBytes. The plugin may put something else
+// in its place meanwhile: no link is followed out of the folder, and no pipe is waited for.
+func readText(in, path string) (text string, size int64, err error) {
+	if in == path { // it may write this file alone
+		in = filepath.Dir(path)
+	}
+	root, err := os.OpenRoot(in)
+	if err != nil {
+		return "", 0, err
+	}
+	defer root.Close()
+	name, err := filepath.Rel(in, path)
+	if err != nil {
+		return "", 0, err
+	}
+	file, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", 0, err
+	}
+	defer file.Close()
+	is, err := file.Stat()
 	if err != nil {
 		return "", 0, err
 	}
 	if !is.Mode().IsRegular() {
 		return "", 0, os.ErrInvalid
 	}
-	file, err := os.Open(path)
-	if err != nil {
-		return "", 0, err
-	}
-	defer file.Close()
 	read, err := io.ReadAll(io.LimitReader(file, previewBytes+1))
 	return string(read), max(is.Size(), int64(len(read))), err
 }

@@ -4,10 +4,12 @@ package permit_test
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -150,4 +152,90 @@ func showsAWindowWhatWouldChange(t *testing.T) {
 	}
 	cancel()
 	<-decided
+}
+
+// Two connections to one host are asked about as one, and a person is shown what each of them
+// would send.
+func TestAttackARequestBehindAnotherIsShownToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := approvedNotes(t)
+		allowed("other.example.org")(t, g)
+		defer g.Attach()()
+		ctx, cancel := context.WithCancel(t.Context())
+		var connecting sync.WaitGroup
+		connect := func(text string) {
+			t.Helper()
+			connecting.Go(func() {
+				g.Connect(ctx, permit.Connection{
+					Plugin: "notes", URL: "http://api.example.org:80",
+					Preview: func(context.Context) *permit.Preview { return permit.Sending(text) },
+				})
+			})
+			synctest.Wait()
+		}
+		connect("hello")
+		connect("hello")
+		connect("all your letters")
+		waiting := g.Requests()
+		const want = "What waits to be sent:\n=hello\n@\n=all your letters"
+		if len(waiting) != 1 || waiting[0].Count != 3 || drawn(waiting[0].Preview) != want {
+			t.Errorf("it shows %+v, %s", waiting, drawn(waiting[0].Preview))
+		}
+		for range 3 {
+			connect(strings.Repeat("line\n", 50) + rand.Text())
+		}
+		if p := g.Requests()[0].Preview; len(p.Lines) != 80 || p.Left != 27+51 {
+			t.Errorf("of many it shows %d lines, and %d are left", len(p.Lines), p.Left)
+		}
+		cancel()
+		connecting.Wait()
+	})
+}
+
+// A plugin that puts a link or a pipe in the place of its file, while a person is shown what
+// would change in that, shows them nothing else.
+func TestAttackAFileThatBecomesSomethingElseIsNotShown(t *testing.T) {
+	g, c := trusted(t, permit.Options{}, func(c *permit.PluginVersion) { c.Permissions = []string{"tools", "filesystem"} })
+	folder, elsewhere := t.TempDir(), t.TempDir()
+	file, secret := filepath.Join(folder, "a.md"), filepath.Join(elsewhere, "secret")
+	must(t, os.WriteFile(secret, []byte("the secret"), 0o600), os.WriteFile(file, []byte("old"), 0o600))
+	_, err := g.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: folder, Write: true})
+	must(t, err)
+	ended := make(chan struct{})
+	var swapping sync.WaitGroup
+	swapping.Go(func() { // ends with ended
+		for i := 0; ; i++ {
+			select {
+			case <-ended:
+				return
+			default:
+			}
+			other := filepath.Join(folder, "other")
+			_ = os.Remove(other)
+			switch i % 3 {
+			case 0:
+				_ = os.Symlink(secret, other)
+			case 1:
+				_ = syscall.Mkfifo(other, 0o600)
+			case 2:
+				_ = os.WriteFile(other, []byte("old"), 0o600)
+			}
+			_ = os.Rename(other, file)
+		}
+	})
+	shown := 0
+	for range 500 {
+		p := refused(t, g, permit.Call{
+			ID: "1", Caller: permit.Main, Tool: c.Tools[0], Capabilities: []permit.Capability{permit.WriteFiles},
+			Arguments: json.RawMessage(`{"path":"a.md","text":"new"}`),
+		}).Preview
+		if got := drawn(p); strings.Contains(got, "secret") {
+			t.Fatalf("it shows %s", got)
+		} else if strings.HasSuffix(got, "-old\n+new") {
+			shown++
+		}
+	}
+	close(ended)
+	swapping.Wait()
+	t.Logf("the file was there in %d of 500", shown)
 }

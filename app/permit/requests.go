@@ -209,8 +209,8 @@ func (g *Gate) joinLocked(call Call, step int, p Request) (joined *openRequest, 
 
 // wait blocks until the request is resolved, its time is over, or ctx ends.
 func (g *Gate) wait(ctx context.Context, e *openRequest, call Call, first bool) Decision {
-	if first {
-		g.addPreview(ctx, e)
+	if first || call.Preview != nil {
+		g.addPreview(ctx, e, &call)
 	}
 	if first && call.Permission == "" { // a connection does not outlive the program
 		g.storeWaiting(ctx, e)

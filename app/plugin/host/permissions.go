@@ -23,6 +23,7 @@ func (h *Host) followPermissions(news *bus.Subscription) {
 		for _, n := range notices {
 			if e := h.entry(n.ID); e != nil { // others are about requests that wait
 				e.permissionsChanged()
+				h.o.Bus.Changed(bus.Plugins, "") // its card says what it may do
 			}
 		}
 		if h.o.Network != nil {

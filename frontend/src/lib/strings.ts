@@ -492,7 +492,7 @@ export const s = {
     trust: (source: string) => `Once, and trust ${source} in this chat`,
     hereEnds: "ends when text of others comes into the chat",
     trustEnds: "it is no reason to ask here any more, until you take it back",
-    sameCalls: (n: number) => `${count(n, "identical call")} will be answered together.`,
+    sameCalls: (n: number) => `${count(n, "such request")} will be answered together.`,
     batchTitle: (n: number, title: string) => `${title}, ${n} times`,
     allowAll: (n: number) => `Allow all ${n} once`,
     allowLasting: "Allow from now on",

@@ -1,0 +1,55 @@
+package core
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"conclave/app/egress"
+)
+
+// What a person is shown of a request ends before a key that is cut, wherever that is, and
+// says of a body in one line as much as of one in many.
+func TestAttackAPreviewShowsNoBeginningOfAKey(t *testing.T) {
+	n := network{opened(t)}
+	key := "sk-" + strings.Repeat("k3y", 7)
+	shown := func(body string, size int64) string {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://example.org/in", strings.NewReader(body))
+		must(t, err)
+		if r.ContentLength = size; size < 0 {
+			r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(body)), nil }
+		}
+		p := n.preview(t.Context(), egress.Target{Request: r})
+		var all strings.Builder
+		for i, l := range p.Lines {
+			if all.WriteString(l.Text); i < 2 || strings.HasPrefix(l.Text, "and ") {
+				all.WriteString("\n")
+			}
+		}
+		return all.String()
+	}
+	for cut := range len(key) + 1 {
+		fill := (shownBody - cut) / 2 // of two bytes, so that lines enough for all of it are shown
+		body := strings.Repeat("é", fill) + strings.Repeat("x", (shownBody-cut)%2) + " " + key +
+			strings.Repeat(" y", longestKey)
+		for name, size := range map[string]int64{"of a length": int64(len(body)), "of none": -1} {
+			got := shown(body, size)
+			if strings.Contains(got, "sk-") {
+				t.Fatalf("%s, with %d characters of the key before the end, it shows %q", name, cut, got[len(got)-80:])
+			}
+			if strings.Count(got, "é") != fill {
+				t.Fatalf("%s, cut at %d, it shows %d of %d characters", name, cut, strings.Count(got, "é"), fill)
+			}
+		}
+	}
+	for body, want := range map[string]string{
+		"short":                        "POST /in\n\nshort",
+		"key=" + key:                   "POST /in\n\nkey=•••",
+		strings.Repeat("é", shownBody): "POST /in\n\n" + strings.Repeat("é", shownBody/2),
+	} {
+		if got := shown(body, int64(len(body))); !strings.HasPrefix(got, want) || strings.Contains(got, "�") {
+			t.Errorf("of a body of %d bytes it shows %d: %.60q", len(body), len(got), got)
+		}
+	}
+}
