@@ -136,7 +136,7 @@ func same(t *testing.T, name string, q permit.Request) {
 		facts = append(facts, "Runs a program on your computer.")
 	}
 	if v.Count > 1 {
-		facts = append(facts, fmt.Sprint(v.Count, " identical calls will be answered together."))
+		facts = append(facts, fmt.Sprint(v.Count, " such requests will be answered together."))
 	}
 	if expires, err := time.Parse(time.RFC3339, v.Expires); err == nil {
 		facts = append(facts, "by "+expires.Local().Format("15:04")+".")
