@@ -7,10 +7,16 @@ import (
 	"unicode"
 )
 
-// Compare makes the result of a run of the members' own points. groups, of the chair, say
-// which are about the same; it can add no point, and names that are none are dropped.
-// Points of equal words are about the same in any case.
-func Compare(r Run, text func(Hash) string, groups [][]string) Result {
+// Groups holds what a chair says of the members' points, by their names ("a2"): which claim
+// the same, and which contradict each other. It can add no point.
+type Groups struct {
+	Same    [][]string
+	Opposed [][]string
+}
+
+// Compare makes the result of a run of the members' own points. groups are the chair's;
+// names that are none are dropped. Points of equal words claim the same in any case.
+func Compare(r Run, text func(Hash) string, groups Groups) Result {
 	result := Result{
 		Agreement: []Finding{}, Disagreement: []Finding{}, NotChecked: []Finding{}, Tally: []Tally{},
 		Agreed: []string{}, Missing: r.missing(text),
@@ -26,10 +32,13 @@ func Compare(r Run, text func(Hash) string, groups [][]string) Result {
 	shares, objects := map[string]bool{}, map[string]bool{} // members that share a point; that are against one
 	claims := r.claims(text)
 	result.Points = len(claims)
-	for _, group := range grouped(claims, groups) {
+	all := grouped(claims, groups.Same)
+	opposed := r.opposed(all, groups.Opposed)
+	for i, group := range all {
 		f := Finding{Text: group[0].Claim, Points: []string{}, Agree: []string{}, Against: []string{}}
 		unchecked := Finding{Points: []string{}, Agree: []string{}, Against: []string{}}
 		in, own := map[string]bool{}, map[string]bool{} // members that stand in it; by a point of their own
+		against := map[string]bool{}
 		for _, c := range group {
 			f.Points, in[c.member], own[c.member] = append(f.Points, c.name), true, true
 			if !c.Checked {
@@ -44,17 +53,26 @@ func Compare(r Run, text func(Hash) string, groups [][]string) Result {
 				case s.Says == SaysAgree:
 					in[s.by] = true
 				case s.Says == SaysDisagree:
-					f.Against = append(f.Against, disagrees(r.nameOf(s.by), s.Why))
-					objects[s.by] = true
+					against[s.by], objects[s.by] = true, true
+					// Of several points of one group a member says the same but once.
+					if says := disagrees(r.nameOf(s.by), s.Why); !slices.Contains(f.Against, says) {
+						f.Against = append(f.Against, says)
+					}
 				}
 			}
 		}
+		for _, c := range opposed[i].by {
+			f.Against = append(f.Against, r.nameOf(c.member)+" says otherwise: "+c.Claim)
+			objects[c.member] = true
+		}
 		for _, s := range r.Seats {
-			if id := s.Member.ID; in[id] && !own[id] {
+			if id := s.Member.ID; in[id] && !own[id] && !against[id] {
 				f.Agree = append(f.Agree, r.Letter("", id))
 			}
 		}
 		switch {
+		case opposed[i].quoted && len(in) == 1 && len(against) == 0:
+			// It stands as a sentence where it contradicts.
 		case len(f.Against) > 0:
 			result.Disagreement = append(result.Disagreement, f)
 		case len(in) > 1:
@@ -71,6 +89,47 @@ func Compare(r Run, text func(Hash) string, groups [][]string) Result {
 		}
 	}
 	return result
+}
+
+// opposition is what contradicts a group of claims.
+type opposition struct {
+	by     []claim
+	quoted bool // it stands itself among what contradicts a group before it
+}
+
+// opposed returns what contradicts each group, as pairs of points say: of the two groups
+// that a pair names, each with the first of the other's claims.
+func (r *Run) opposed(all [][]claim, pairs [][]string) []opposition {
+	found := make([]opposition, len(all))
+	find := func(name string) (int, claim) {
+		for i, group := range all {
+			for _, c := range group {
+				if c.name == name {
+					return i, c
+				}
+			}
+		}
+		return -1, claim{}
+	}
+	for _, pair := range pairs {
+		i, a := find(pair[0])
+		j, b := find(pair[1])
+		// Nobody contradicts itself, nor who claims the same.
+		if i < 0 || j < 0 || i == j || a.member == b.member {
+			continue
+		}
+		has := func(all []claim, c claim) bool {
+			return slices.ContainsFunc(all, func(o claim) bool { return o.name == c.name })
+		}
+		if !has(found[i].by, b) {
+			found[i].by = append(found[i].by, b)
+		}
+		if !has(found[j].by, a) {
+			found[j].by = append(found[j].by, a)
+		}
+		found[max(i, j)].quoted = true
+	}
+	return found
 }
 
 func disagrees(name, why string) string {

@@ -87,9 +87,9 @@ const chairText = "A council worked on the person's last question before you. Wh
 	"sentence that rests on a member's point, cite the point as [a1]. Do not speak as a member, and do not describe " +
 	"the council's work unless you are asked."
 
-// groupsText asks the main model which points are about the same.
+// groupsText asks the main model which points claim the same, and which contradict each other.
 const groupsText = `When your answer is finished, end with this block and nothing after it; people are not shown it:
 ` + "```council" + `
-{"groups": [["a1", "b2"]]}
+{"groups": [["a1", "b2"]], "opposed": [["a2", "c1"]]}
 ` + "```" + `
-Each group names the points that claim the same or the opposite of each other. Name only points that stand above.`
+Each group names points that claim the same. Each pair that is opposed names two points of different members that cannot both be right. Name only points that stand above.`

@@ -7,21 +7,42 @@ import (
 	"slices"
 )
 
-// Letter returns the letter by which a member is cited, "a" for the first that takes
-// part. For a viewer, which is another member, it is the letter of an unsigned answer:
+// Letter returns the letter by which a member is cited: that of its place in the council,
+// "a" for the first (but see Begin.Places). For a viewer, which is another member, it is the letter of an unsigned answer:
 // drawn from the seed for that viewer alone, so that no letter tells whose an answer is.
 // It is "" for who has none: somebody who does not take part, or the viewer.
 func (r *Run) Letter(viewer, member string) string {
+	if i := r.seat(member); viewer == "" && r.Places && i >= 0 && r.Seats[i].In {
+		return letter(i)
+	}
 	return letter(slices.Index(r.lettered(viewer), member))
+}
+
+// shownLetter is the letter that a lane shows: also of who sits out, where it has one.
+func (r *Run) shownLetter(member string) string {
+	if i := r.seat(member); r.Places && i >= 0 {
+		return letter(i)
+	}
+	return r.Letter("", member)
 }
 
 // OfLetter returns the member that has a letter for a viewer, or "".
 func (r *Run) OfLetter(viewer, letter string) string {
 	all := r.lettered(viewer)
+	if viewer == "" && r.Places {
+		all = nil
+		for _, s := range r.Seats {
+			all = append(all, s.Member.ID)
+		}
+	}
 	if len(letter) != 1 || letter[0] < 'a' || int(letter[0]-'a') >= len(all) {
 		return ""
 	}
-	return all[letter[0]-'a']
+	id := all[letter[0]-'a']
+	if i := r.seat(id); i < 0 || !r.Seats[i].In {
+		return ""
+	}
+	return id
 }
 
 // Called returns the name of the member that is cited by a letter, or "".

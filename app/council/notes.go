@@ -1,6 +1,7 @@
 package council
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -175,9 +176,9 @@ func (r *Run) missing(text func(Hash) string) []string {
 		case !s.In:
 		case r.Council.Mode == Tools:
 			if t := r.first(id, Failed); t != nil {
-				sentences = append(sentences, name+": "+t.Tool+" failed."+because(t))
+				sentences = append(sentences, name+": "+cmp.Or(shownLine(r.Titles[t.Tool]), t.Tool)+" failed."+because(t))
 			} else if t := r.first(id, Skipped); t != nil {
-				sentences = append(sentences, name+" went without "+t.Tool+"."+because(t))
+				sentences = append(sentences, name+" went without "+cmp.Or(shownLine(r.Titles[t.Tool]), t.Tool)+"."+because(t))
 			}
 		case r.said(id) == nil:
 			why := r.first(id, Failed)
@@ -185,7 +186,7 @@ func (r *Run) missing(text func(Hash) string) []string {
 				why = r.first(id, "")
 			}
 			sentences = append(sentences, name+" did not answer."+because(why))
-		case len(r.points(id, text)) == 0:
+		case len(r.points(id, text)) == 0 && !r.judged(id, text):
 			why := " gave no points"
 			if strings.HasSuffix(text(r.said(id).End.Text), AnswerCut) {
 				why = " said more than an answer may hold, and was cut before it gave points"
@@ -194,6 +195,14 @@ func (r *Run) missing(text func(Hash) string) []string {
 		}
 	}
 	return append(sentences, r.unvoted()...)
+}
+
+// judged reports whether all that a member was asked is to speak of another's draft, and
+// it did: then its stances are compared, and it needs no points of its own.
+func (r *Run) judged(member string, text func(Hash) string) bool {
+	t := r.said(member)
+	return t != nil && t.Kind == Oppose &&
+		slices.ContainsFunc(r.stances(text), func(s stance) bool { return s.by == member })
 }
 
 // unvoted returns a sentence for each ballot that does not count, and one where none does.

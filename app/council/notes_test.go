@@ -150,7 +150,7 @@ func reviewed(t *testing.T) (*driver, texts) {
 
 func TestAResultIsMadeOfTheMembersOwnPoints(t *testing.T) {
 	d, all := reviewed(t)
-	r := council.Compare(d.run, all.words, nil)
+	r := council.Compare(d.run, all.words, council.Groups{})
 	if got := fmt.Sprint(r.Agreement); got != "[{It rains. [a1 b1] [] []}]" {
 		t.Errorf("agreed is %s", got)
 	}
@@ -169,10 +169,131 @@ func TestAResultIsMadeOfTheMembersOwnPoints(t *testing.T) {
 		t.Errorf("missing is %s", got)
 	}
 	// A chair can group points, and add none: what nobody said is dropped.
-	r = council.Compare(d.run, all.words, [][]string{{"a1", "c1", "d1", "z7"}, {"c1", "b1"}})
+	r = council.Compare(d.run, all.words, council.Groups{Same: [][]string{{"a1", "c1", "d1", "z7"}, {"c1", "b1"}}})
 	if got := fmt.Sprint(r.Disagreement); len(r.Agreement) > 0 ||
 		got != "[{It rains. [a1 b1 c1] [] [b disagrees: It is June.]}]" {
 		t.Errorf("grouped by a chair agreed is %v, disagreed %s", r.Agreement, got)
+	}
+}
+
+// Members that answer by themselves take no stance: that two of them contradict each other
+// is said by the chair alone, and shown in their own words.
+func TestPointsThatContradictEachOtherAreADisagreement(t *testing.T) {
+	c := council.Default()
+	c.Members = members("a", "b", "c")
+	d, all := begin(t, c), texts{}
+	claims := map[string][]string{"a": {"It rains.", "It is warm."}, "b": {"It snows."}, "c": {"It rains."}}
+	ends := map[string]council.End{}
+	for id, list := range claims {
+		var points []council.Point
+		for _, claim := range list {
+			points = append(points, council.Point{Claim: claim, Basis: council.FromOwn})
+		}
+		ends["0/"+id+"/answer"] = council.End{State: council.Done, Text: all.put(said(id, "", nil, points...))}
+	}
+	d.work(ends)
+	for name, tt := range map[string]struct {
+		opposed                       [][]string
+		agreement, disagreement, does string
+	}{
+		"nothing":          {nil, "[{It rains. [a1 c1] [] []}]", "[]", "[a c]"},
+		"a pair":           {[][]string{{"b1", "a1"}}, "[]", "[{It rains. [a1 c1] [] [b says otherwise: It snows.]}]", "[]"},
+		"the same twice":   {[][]string{{"a1", "b1"}, {"b1", "c1"}}, "[]", "[{It rains. [a1 c1] [] [b says otherwise: It snows.]}]", "[]"},
+		"of one member":    {[][]string{{"a1", "a2"}}, "[{It rains. [a1 c1] [] []}]", "[]", "[a c]"},
+		"of one claim":     {[][]string{{"a1", "c1"}}, "[{It rains. [a1 c1] [] []}]", "[]", "[a c]"},
+		"what nobody said": {[][]string{{"a1", "b7"}}, "[{It rains. [a1 c1] [] []}]", "[]", "[a c]"},
+	} {
+		r := council.Compare(d.run, all.words, council.Groups{Opposed: tt.opposed})
+		got := []string{fmt.Sprint(r.Agreement), fmt.Sprint(r.Disagreement), fmt.Sprint(r.Agreed)}
+		if want := []string{tt.agreement, tt.disagreement, tt.does}; !slices.Equal(got, want) {
+			t.Errorf("%s: agreement, disagreement and who agrees are %q, want %q", name, got, want)
+		}
+	}
+}
+
+// Of points that claim the same a member that is against two says so once, and is not
+// among those who agree although it agrees with a third.
+func TestAMemberStandsOnOneSideOfADisagreement(t *testing.T) {
+	c := council.Default()
+	c.Mode, c.Members = council.Review, members("a", "b", "c", "d")
+	d, all := begin(t, c), texts{}
+	ends := map[string]council.End{}
+	for _, id := range []string{"a", "b", "c", "d"} {
+		claim := council.Point{Claim: "It rains.", Basis: council.FromOwn}
+		if id == "d" {
+			claim.Claim = "I am new here."
+		}
+		ends["0/"+id+"/answer"] = council.End{State: council.Done, Text: all.put(said(id, "", nil, claim))}
+		ends["1/"+id+"/review"] = council.End{State: council.Done, Text: all.put("Nothing to say.")}
+	}
+	var stances []council.Stance
+	for of, says := range map[string]string{
+		"a": council.SaysDisagree, "b": council.SaysDisagree, "c": council.SaysAgree,
+	} {
+		stances = append(stances, council.Stance{Point: d.run.Letter("d", of) + "1", Says: says, Why: "It is dry."})
+	}
+	ends["1/d/review"] = council.End{State: council.Done, Text: all.put(said("d", "", stances))}
+	d.work(ends)
+	r := council.Compare(d.run, all.words, council.Groups{})
+	if got := fmt.Sprint(r.Disagreement); got != "[{It rains. [a1 b1 c1] [] [d disagrees: It is dry.]}]" {
+		t.Errorf("disagreed is %s", got)
+	}
+}
+
+// Who is asked to object alone, and does, is compared: it is missing only where it took no
+// stance either.
+func TestAnObjectionWithoutPointsIsNotMissing(t *testing.T) {
+	c := council.Default()
+	c.Mode, c.Members = council.Advocate, members("a", "b", "c")
+	d, all := begin(t, c), texts{}
+	d.work(map[string]council.End{
+		"0/a/draft": {State: council.Done, Text: all.put(said("A.", "", nil, council.Point{Claim: "It rains."}))},
+		"1/b/critique": {State: council.Done, Text: all.put(said("No.", "",
+			[]council.Stance{{Point: "a1", Says: council.SaysDisagree, Why: "It is dry."}}))},
+		"1/c/critique": {State: council.Done, Text: all.put("I have no block.")},
+	})
+	r := council.Compare(d.run, all.words, council.Groups{})
+	if got := fmt.Sprint(r.Missing); got != "[c gave no points, so its answer was not compared.]" {
+		t.Errorf("missing is %s", got)
+	}
+	if got := fmt.Sprint(r.Disagreement); got != "[{It rains. [a1] [] [b disagrees: It is dry.]}]" {
+		t.Errorf("disagreed is %s", got)
+	}
+}
+
+// A letter is that of a member's card, whoever sits out; a run that was kept before that
+// held has the letters that its texts name.
+func TestALetterIsThatOfThePlaceInTheCouncil(t *testing.T) {
+	c := council.Default()
+	c.Members = members("a", "b", "c")
+	c.Members[0].Off = true
+	for places, want := range map[bool]string{true: "[ b c]", false: "[ a b]"} {
+		d := begin(t, c, func(b *council.Begin) { b.Places = places })
+		letters := []string{}
+		for _, id := range []string{"a", "b", "c"} {
+			letters = append(letters, d.run.Letter("", id))
+		}
+		if got := fmt.Sprint(letters); got != want {
+			t.Errorf("with places %v the letters are %s, want %s", places, got, want)
+		}
+		for _, id := range []string{"b", "c"} {
+			if got := d.run.OfLetter("", d.run.Letter("", id)); got != id {
+				t.Errorf("with places %v the letter of %s is of %q", places, id, got)
+			}
+		}
+		shown := ""
+		w := council.NewWatch(council.WatchOptions{Text: func(council.Hash) string { return "" }})
+		w.Step(d.run)
+		for _, lane := range w.View(0, d.run.Last.At).Lanes {
+			shown += lane.Letter
+		}
+		if want := map[bool]string{true: "abc", false: "ab"}[places]; shown != want {
+			t.Errorf("with places %v the lanes are lettered %q, want %q", places, shown, want)
+		}
+	}
+	d := begin(t, c, func(b *council.Begin) { b.Places = true })
+	if got := d.run.OfLetter("", "a"); got != "" {
+		t.Errorf("the letter of who sits out is of %q", got)
 	}
 }
 
@@ -191,7 +312,7 @@ func TestAStanceOnWordsThatAMemberWasNotToldCountsNothing(t *testing.T) {
 			ends[task.ID] = council.End{State: council.Done, Text: all.put(said(task.Member, "", stances, point...))}
 		}
 		d.work(ends)
-		if r := council.Compare(d.run, all.words, nil); len(r.Disagreement) > 0 || len(r.Agreement) > 0 {
+		if r := council.Compare(d.run, all.words, council.Groups{}); len(r.Disagreement) > 0 || len(r.Agreement) > 0 {
 			t.Errorf("in mode %s agreed is %v, disagreed %v", mode, r.Agreement, r.Disagreement)
 		}
 	}
@@ -231,7 +352,7 @@ func TestBallotsThatDoNotCountAreMissed(t *testing.T) {
 		"0/a/answer": {State: council.Done, Text: all.put("A.")}, "0/b/answer": {State: council.Done, Text: all.put("B.")},
 		"1/a/ballot": broken, "1/b/ballot": broken,
 	})
-	missing := council.Compare(d.run, all.words, nil).Missing
+	missing := council.Compare(d.run, all.words, council.Groups{}).Missing
 	notes := council.Notes(d.run, all.words, "")
 	for _, want := range []string{
 		"The ballot of a could not be counted.", "The ballot of b could not be counted.", "No vote could be counted.",
@@ -252,7 +373,7 @@ func TestNotesFenceWhatMembersSayAndNameWhoIsMissing(t *testing.T) {
 		council.Fence(5, "", "a", "a, a member of the council",
 			"A.\n\nPoints:\na1: It rains.\n\nOf the others' answers: Hm.\n(In this review "+
 				d.run.Letter("a", "b")+" is b, "+d.run.Letter("a", "c")+" is c.)"),
-		"d did not answer. d could not reach its model.", `{"groups": [["a1", "b2"]]}`,
+		"d did not answer. d could not reach its model.", `{"groups": [["a1", "b2"]], "opposed": [["a2", "c1"]]}`,
 	} {
 		if !strings.Contains(strings.ReplaceAll(notes, pairs(d, "a", true), pairs(d, "a", false)), want) {
 			t.Errorf("%s\nis not in\n%s", want, notes)

@@ -93,17 +93,28 @@ const (
 
 var says = []string{SaysAgree, SaysDisagree, SaysUnsure}
 
-// ReadGroups reads which points a chair says are about the same. Names that no point
-// can have are left out, and groups of fewer than two.
-func ReadGroups(block string) ([][]string, error) {
+// ReadGroups reads which points a chair says claim the same, and which contradict each
+// other. Names that no point can have are left out, groups of fewer than two, and of what
+// contradicts all but the first two.
+func ReadGroups(block string) (Groups, error) {
 	var read struct {
-		Groups listOf[listOf[text]] `json:"groups"`
+		Groups  listOf[listOf[text]] `json:"groups"`
+		Opposed listOf[listOf[text]] `json:"opposed"`
 	}
 	if err := readBlock(block, &read); err != nil {
-		return nil, err
+		return Groups{}, err
 	}
+	groups := Groups{Same: groupsOf(read.Groups), Opposed: groupsOf(read.Opposed)}
+	for i, pair := range groups.Opposed {
+		groups.Opposed[i] = pair[:2]
+	}
+	return groups, nil
+}
+
+// groupsOf returns the groups of names that points can have.
+func groupsOf(read listOf[listOf[text]]) [][]string {
 	groups := [][]string{}
-	for _, g := range read.Groups {
+	for _, g := range read {
 		var group []string
 		for _, name := range g {
 			point := strings.ToLower(name.line(8))
@@ -115,7 +126,7 @@ func ReadGroups(block string) ([][]string, error) {
 			groups = append(groups, group)
 		}
 	}
-	return groups, nil
+	return groups
 }
 
 // ReadBallot reads a vote between choices. A ballot that does not choose, and does not

@@ -79,8 +79,9 @@ func TestStancesAndGroupsNameOnlyWhatCanBeAPoint(t *testing.T) {
 	if got := fmt.Sprint(stances); err != nil || got != "[{a1 agree } {c12 unsure So.}]" {
 		t.Errorf("read are %s, %v", got, err)
 	}
-	groups, err := council.ReadGroups(`{"groups": [["a1", "B2", "a1", "all"], ["c1"], "d1", [], ["a1", "c3"]]}`)
-	if got := fmt.Sprint(groups); err != nil || got != "[[a1 b2] [a1 c3]]" {
+	groups, err := council.ReadGroups(`{"groups": [["a1", "B2", "a1", "all"], ["c1"], "d1", [], ["a1", "c3"]],
+		"opposed": [["A2", "b1", "c1"], ["a1"], 7]}`)
+	if got := fmt.Sprint(groups); err != nil || got != "{[[a1 b2] [a1 c3]] [[a2 b1]]}" {
 		t.Errorf("read are %s, %v", got, err)
 	}
 }
@@ -107,7 +108,7 @@ func FuzzOpinion(f *testing.F) {
 			texts = append(texts, s.Point, s.Why)
 		}
 		groups, _ := council.ReadGroups(block)
-		for _, g := range groups {
+		for _, g := range slices.Concat(groups.Same, groups.Opposed) {
 			if len(g) < 2 {
 				t.Fatalf("the group %q was read", g)
 			}

@@ -71,6 +71,9 @@ type Begin struct {
 	Council      Council             `json:"council"`
 	Path         Hash                `json:"path,omitempty"` // names what was said up to the question
 	Seed         uint64              `json:"seed"`           // of the rolls, and of who is who in an unsigned review
+	// Places says that a member's letter is that of its place in the council, whoever sits
+	// out. In older runs those that take part have the letters from a on.
+	Places bool `json:"places,omitempty"`
 	// Only is the one member that is asked ("@name"); empty is all.
 	Only string `json:"only,omitempty"`
 	// Out says why members cannot take part that otherwise would, in a sentence, by id:

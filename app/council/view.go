@@ -37,7 +37,7 @@ type LaneView struct {
 	Member string     `json:"member"` // id; "" is the chair
 	Name   string     `json:"name"`
 	Role   string     `json:"role"`
-	Letter string     `json:"letter"` // by which the answer cites it; "" for the chair
+	Letter string     `json:"letter"` // by which the answer cites it; "" for the chair, and in older runs for who sits out
 	Color  string     `json:"color"`
 	Avatar string     `json:"avatar"` // id of a picture, or ""
 	Model  string     `json:"model"`  // "connection/model"

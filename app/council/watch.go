@@ -211,7 +211,7 @@ func (w *Watch) View(since uint64, now time.Time) RunView {
 func (w *Watch) lane(s *Seat, since uint64, anew bool, now time.Time) LaneView {
 	m := s.Member
 	v := LaneView{
-		Member: m.ID, Name: shownLine(m.Name), Role: shownLine(m.Role), Letter: w.run.Letter("", m.ID), Color: m.Color,
+		Member: m.ID, Name: shownLine(m.Name), Role: shownLine(m.Role), Letter: w.run.shownLetter(m.ID), Color: m.Color,
 		Avatar: m.Persona.Avatar,
 		Model:  cmp.Or(w.run.Models[m.ID], m.Model), In: s.In, Why: s.Why, Roll: s.Roll, Chance: m.Chance,
 		Ratings: w.run.ratingsOf(m.ID),
@@ -282,7 +282,11 @@ func (w *Watch) tasks(member string, since uint64, anew bool, now time.Time) ([]
 			if from == 0 || v.StartMS < from {
 				from = v.StartMS
 			}
-			to = max(to, cmp.Or(v.EndMS, w.run.after(now)))
+			if t.State.final() { // what was taken over of another run ended as this one began
+				to = max(to, v.EndMS)
+			} else {
+				to = max(to, w.run.after(now))
+			}
 		}
 	}
 	return tasks, spending(used, to-from)
@@ -378,7 +382,7 @@ func (w *Watch) Result() *Result {
 		return nil
 	}
 	of := [2]string{string(r.State), ""}
-	var groups [][]string
+	var groups Groups
 	if r.Answer != nil && r.Answer.Groups != "" {
 		of[1] = string(r.Answer.Groups)
 		// checked when it was kept; without them points are compared by words

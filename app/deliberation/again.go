@@ -70,6 +70,7 @@ func change(c council.Council, by Change) (council.Council, string, error) {
 func (s *session) repeats(b *council.Begin) {
 	_, b.Change, _ = change(s.before.Council, s.how.Change) // it was, before the turn began
 	b.Again, b.Seed, b.Kept = s.before.Begin.Run, s.before.Seed, map[string]council.End{}
+	b.Places = s.before.Places // what is taken over names points by these letters
 	first := slices.IndexFunc(s.before.Tasks, func(t council.Task) bool { return t.Member == s.how.Change.Member })
 	for i, t := range s.before.Tasks {
 		if t.State != council.Done || t.Member == s.how.Change.Member {

@@ -163,7 +163,7 @@ func TestAMemberThatDoesNotStopIsCut(t *testing.T) {
 		}
 		return string(text)
 	}
-	if got := council.Compare(run, words, nil).Missing; len(got) == 0 ||
+	if got := council.Compare(run, words, council.Groups{}).Missing; len(got) == 0 ||
 		!strings.Contains(got[0], "said more than an answer may hold, and was cut before it gave points") {
 		t.Errorf("it says that %q", got)
 	}

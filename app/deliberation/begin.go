@@ -90,8 +90,8 @@ func (s *session) begin(ctx context.Context, turnID string) (council.Begin, erro
 	b := council.Begin{
 		Run: council.RunID(uuid.Must(uuid.NewV7()).String()), Conversation: s.req.Conversation, Turn: turnID,
 		Question: s.path[len(s.path)-1].Seq, Path: pathHash(s.path), Council: s.council, Seed: s.r.o.Seed(), Only: s.how.Only,
-		Asks: s.how.Asks,
-		Out:  map[string]string{}, Models: map[string]string{}, Reserve: map[string]float64{},
+		Asks: s.how.Asks, Places: true,
+		Out: map[string]string{}, Models: map[string]string{}, Reserve: map[string]float64{},
 	}
 	s.seats(ctx, &b)
 	estimate := s.estimate(ctx, b)

@@ -104,7 +104,17 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 		m := e.member(t.Member)
 		if t.Kind == council.UseTool {
 			e.Tools++
-			if NeedsModel(e.s.tools, t.Tool, m) == "" || e.run.Models[t.Member] == "" {
+			needs := NeedsModel(e.s.tools, t.Tool, m)
+			if needs != "" && e.run.Models[t.Member] == "" {
+				e.problem(needs + " Choose one for the council, or a model for " + m.Name + ".")
+				continue
+			}
+			if _, prompt := builtInOf(t.Tool); !prompt {
+				if _, why := usable(e.s.tools, t.Tool); why != "" {
+					e.problem(m.Name + " goes without a tool: " + why)
+				}
+			}
+			if needs == "" {
 				continue
 			}
 		}
@@ -137,6 +147,13 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 	}
 	at := min(len(members), cmp.Or(e.run.Council.Parallel, council.PerRun))
 	e.Seconds += seconds / float64(max(at, 1))
+}
+
+// problem adds a sentence, once.
+func (e *estimator) problem(sentence string) {
+	if !slices.Contains(e.Problems, sentence) {
+		e.Problems = append(e.Problems, sentence)
+	}
 }
 
 // member returns a member by its id; the council's own is zero.

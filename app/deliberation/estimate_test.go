@@ -116,6 +116,15 @@ func TestAnEstimateSaysWhatStandsAgainstARun(t *testing.T) {
 			"The price of a model is not known, so the cap of $1.00 cannot be kept.",
 		},
 		{`{"members": [` + members(2, "test/ada") + `, {"name": "Cy", "off": true}]}`, ""},
+		{
+			`{"mode": "tools", "members": [{"name": "Ada", "tools": ["voice_concern"]}]}`,
+			"Concerns needs a helper model. Choose one for the council, or a model for Ada.",
+		},
+		{`{"mode": "tools", "members": [{"name": "Ada", "model": "test/ada", "tools": ["voice_concern"]}]}`, ""},
+		{
+			`{"mode": "tools", "members": [{"name": "Ada", "tools": ["gone:tool"]}]}`,
+			"Ada goes without a tool: The tool gone:tool is not there any more.",
+		},
 	} {
 		e, err := b.runner.Estimate(t.Context(), b.council(c.council), b.id, "Well?")
 		if err != nil || c.problem != "" && !slices.Contains(e.Problems, c.problem) ||

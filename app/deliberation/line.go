@@ -114,7 +114,7 @@ func (t *Teller) step(r council.Run, s council.Step) []Line {
 	case council.Counting:
 		lines = append(lines, Line{State: "sealed", Count: len(tasksOf(r, council.Cast, council.Done))})
 	case council.Answering:
-		result := council.Compare(r, t.text, nil)
+		result := council.Compare(r, t.text, council.Groups{})
 		lines = append(lines, t.sum("completed", r, r.Spent(""), &result))
 	case council.Over:
 		lines = append(lines, t.over(r))
@@ -282,7 +282,7 @@ func (t *Teller) over(r council.Run) Line {
 		}
 		return line
 	}
-	var groups [][]string
+	var groups council.Groups
 	if r.Answer.Groups != "" {
 		groups, _ = council.ReadGroups(t.text(r.Answer.Groups)) // without them points are compared by their words
 	}

@@ -158,7 +158,8 @@ func (l *loop) work(ctx context.Context) {
 		switch {
 		case l.agree(n):
 			l.happens(council.Step{
-				Kind: council.Acts, Act: council.Finish, By: council.Agreement, Text: "The answers agree.",
+				Kind: council.Acts, Act: council.Finish, By: council.Agreement,
+				Text: "The answers agree, so no review follows.",
 			}, nil)
 			continue
 		case len(n.Start) > 0:
@@ -427,7 +428,7 @@ func (l *loop) hand() {
 	before, origins := older(context.Background(), l.s.log, l.run, l.r.o.Now())
 	l.notes = council.Notes(l.run, l.words, before)
 	l.origins = chat.AddOrigins(saidIn(l.run), origins...)
-	l.compare(nil)
+	l.compare(council.Groups{})
 	if l.notes == "" {
 		close(l.ready)
 		return
@@ -442,7 +443,7 @@ func (l *loop) hand() {
 }
 
 // compare keeps the result for the run's header.
-func (l *loop) compare(groups [][]string) {
+func (l *loop) compare(groups council.Groups) {
 	result := council.Compare(l.run, l.words, groups)
 	l.came.Store(&result)
 }
@@ -450,7 +451,7 @@ func (l *loop) compare(groups [][]string) {
 // conclude has the answer of the main model happen.
 func (l *loop) conclude(c concluded) {
 	texts := map[council.Hash][]byte{}
-	if groups, err := council.ReadGroups(c.groups); err == nil && len(groups) > 0 {
+	if groups, err := council.ReadGroups(c.groups); err == nil && len(groups.Same)+len(groups.Opposed) > 0 {
 		c.answer.Groups = council.HashOf([]byte(c.groups))
 		texts[c.answer.Groups] = []byte(c.groups)
 		l.compare(groups)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"conclave/app/call"
 	"conclave/app/chat"
@@ -212,6 +213,10 @@ func said(text string) council.Work {
 }
 
 func failed(kind, message, hint string) council.Work {
+	// Another's words, and ours behind them.
+	if last, _ := utf8.DecodeLastRuneInString(message); hint != "" && !strings.ContainsRune(".!?…。！？", last) {
+		message += "."
+	}
 	return council.Work{End: council.End{
 		State: council.Failed, Failure: &chat.Failure{Kind: kind, Message: message, Hint: hint},
 	}}

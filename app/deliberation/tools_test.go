@@ -324,7 +324,7 @@ func TestSP33AToolOfAMemberEndsAtItsTimeAndWithTheRun(t *testing.T) {
 		b.run.Council.Tool.TimeoutMS = 15_000
 		began := time.Now()
 		end, _ := b.do(t.Context(), "p:hang")
-		if got := why(end); got != "failed: timeout: hang took longer than 15 s and was stopped" ||
+		if got := why(end); got != "failed: timeout: hang took longer than 15 s and was stopped." ||
 			time.Since(began) > 17*time.Second {
 			t.Errorf("it ended %q after %s", got, time.Since(began))
 		}
