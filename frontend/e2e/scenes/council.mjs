@@ -383,6 +383,7 @@ export const tests = {
     scene: "councilasking",
     async run(page) {
       await page.getByText("1 task failed.").waitFor();
+      await page.getByRole("heading", { name: "The council waits for you" }).waitFor();
       await page.getByRole("button", { name: "Retry what failed" }).click();
       await page.getByRole("button", { name: "Go on without" }).click();
       const acts = await waits(page, "Council.Act", 2);
@@ -468,6 +469,239 @@ export const tests = {
       await dialog.getByRole("button", { name: "Copy as JSON" }).click();
       const [copied] = await copies(page);
       assert.equal(JSON.parse(copied).model, "large-2");
+    },
+  },
+
+  "of one member alone there is nothing to compare: the box has what is not checked": {
+    scene: "councilone",
+    async run(page) {
+      const box = page.locator(".card", { hasText: "What came of it" });
+      await box.getByText("Uneven watering is the cause.").waitFor();
+      assert.deepEqual(await box.locator("h4").allInnerTexts(), ["Not checked\n1"]);
+    },
+  },
+
+  "who sits out has the letter of its card, outlined; in an older run, where it has none, a dash": {
+    scene: "councilasking",
+    async run(page) {
+      const out = lane(page, "sceptic");
+      await out.getByText("Its chance did not come up.").waitFor();
+      assert.equal(await out.locator(".avatar.hollow").innerText(), "B");
+      assert.equal(await out.getByText("71.3").count(), 0); // the reason tells what was thrown
+      await lane(page, "maker").getByText("Threw 12.4, takes part under 80.").waitFor();
+      await page.evaluate(() => {
+        const { council } = globalThis.fake;
+        const sceptic = council.of("run-1").lanes[1];
+        council.change("run-1", [{ ...sceptic, letter: "" }]);
+      });
+      await out.locator(".avatar.hollow", { hasText: "–" }).waitFor();
+    },
+  },
+
+  "a card says through which model its member speaks, how often it takes part, and that it has no model":
+    {
+      scene: "councilset",
+      async run(page) {
+        const set = (change) =>
+          page.evaluate((change) => {
+            const { council } = globalThis.fake;
+            const now = council.settings.council;
+            const [first, second, third] = now.members;
+            const members = [
+              { ...first, model: "acme/large-2" },
+              { ...second, model: "", chance: 40 },
+              third,
+            ];
+            return council.Set("", "global", { ...now, members, ...change });
+          }, change);
+        await set({ helper: { model: "acme/small-2" } });
+        const facts = (id) => member(page, id).locator(".facts");
+        await facts("researcher").getByText("Large 2", { exact: true }).waitFor();
+        const through = facts("sceptic").getByText("Small 2", { exact: true });
+        await through.waitFor();
+        assert.match(await through.getAttribute("title"), /speaks through the helper’s/);
+        assert.equal(await facts("sceptic").getByText("takes part in").count(), 0);
+        await set({ helper: { model: "" } });
+        await facts("sceptic").locator(".lacks", { hasText: "No model" }).waitFor();
+        await set({ helper: { model: "" }, mode: "tools" });
+        await facts("sceptic").getByText("takes part in 40 %").waitFor();
+        await facts("sceptic").locator(".lacks").waitFor({ state: "detached" }); // it needs none
+      },
+    },
+
+  "the axis of time stays above the lanes that go below it": {
+    scene: "counciltwelvestored",
+    height: 700,
+    async run(page) {
+      await page.getByLabel("Which run").click();
+      await page.getByRole("option").last().click();
+      await lane(page, "lovelace").waitFor();
+      await settled(page);
+      const seen = await lane(page, "lovelace").evaluate((last) => {
+        last.scrollIntoView({ block: "end" });
+        const axis = document.querySelector(".sticky");
+        const { top, bottom, left, width } = axis.getBoundingClientRect();
+        const at = (y) => document.elementFromPoint(left + width / 2, y);
+        return {
+          above: top < 140,
+          covers: axis.contains(at(bottom - 3)),
+          line: getComputedStyle(axis).borderBottomWidth,
+          below: Boolean(at(bottom + 8).closest("[data-lane]")),
+        };
+      });
+      assert.deepEqual(seen, { above: true, covers: true, line: "1px", below: true });
+    },
+  },
+
+  "a run whose chat was changed since offers to answer the question as it is now": {
+    scene: "counciledited",
+    async run(page) {
+      await page.getByRole("button", { name: "Answer the question as it is now" }).click();
+      const [[, seq]] = await waits(page, "Chats.Regenerate");
+      assert.equal(seq, 1);
+    },
+  },
+
+  "a ballot that is written is a vote, and shows nothing of itself": {
+    scene: "councilsealed",
+    async run(page) {
+      const voting = lane(page, "maker");
+      await voting.getByText("Voting").waitFor();
+      assert.equal(await voting.locator(".tail").count(), 0);
+      await voting.locator(".who").click();
+      const ballot = voting.locator("section", { hasText: "The ballot is sealed until all have" });
+      await ballot.waitFor();
+      assert.equal(await ballot.locator(".whole").count(), 0);
+    },
+  },
+
+  "a vote names whom it was for in whole words": {
+    scene: "councilvote",
+    async run(page) {
+      const name = page.locator(".tally tbody th").first();
+      await name.waitFor();
+      const [one, long] = await name.evaluate((th) => {
+        const lines = (text) => {
+          th.textContent = text;
+          const range = document.createRange();
+          range.selectNodeContents(th);
+          return range.getClientRects().length;
+        };
+        return [lines("A"), lines("Photographer")];
+      });
+      assert.deepEqual([one, long], [1, 1]);
+    },
+  },
+
+  "what ended a run early is said once, and the answer’s lane has a colour of no member": {
+    scene: "council",
+    async run(page) {
+      const why = "The answers agree, so no review follows.";
+      await lane(page, "maker").waitFor();
+      await page.evaluate((why) => {
+        const { council } = globalThis.fake;
+        const [first, second] = council.of("run-1").lanes;
+        const left = (id) => ({
+          ...first.tasks[0],
+          ...{ id, kind: "review", stage: 1, state: "stopped", attempt: 0, start_ms: 0, end_ms: 0 },
+          ...{ why, calls: [], sent: 0 },
+        });
+        const lanes = [
+          { ...first, tasks: [...first.tasks, left("1/researcher/review")] },
+          { ...second, tasks: [left("1/sceptic/review")] },
+        ];
+        council.change("run-1", lanes, { early: why });
+        council.add(council.of("run-1"));
+      }, why);
+      await page.getByText(why).waitFor(); // of several it would complain
+      await lane(page, "sceptic").getByText("Stopped", { exact: true }).waitFor();
+      await lane(page, "researcher").getByText("Done", { exact: true }).waitFor();
+      const tones = await page
+        .locator("[data-lane]")
+        .evaluateAll((all) => all.map((l) => getComputedStyle(l).getPropertyValue("--member")));
+      assert.equal(new Set(tones).size, 4);
+    },
+  },
+
+  "what is compared first is what another was told for the same": {
+    scene: "councilvote",
+    async run(page) {
+      await page.getByRole("button", { name: "More for the lane of Sceptic" }).click();
+      await page.getByRole("menuitem", { name: "What did Sceptic see?" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText("Compared").click();
+      await dialog.getByText("Researcher: Ballot").first().waitFor();
+    },
+  },
+
+  "where there is little room the letters under an answer go below its words": {
+    scene: "counciltwelvestored",
+    width: 900,
+    async run(page) {
+      const line = page.getByRole("button", { name: /^12 members/ });
+      await line.waitFor();
+      const [words, seats] = await line.evaluate((button) =>
+        [".words", ".seats"].map((part) => {
+          const { top, bottom, left, height } = button.querySelector(part).getBoundingClientRect();
+          return { top, bottom, left, height };
+        }),
+      );
+      assert.ok(words.height < 25, `the words are ${words.height} high`);
+      assert.ok(seats.top >= words.bottom && seats.left === words.left);
+    },
+  },
+
+  "a card that takes a tool says so for as long as the tool is over it": {
+    scene: "councilset",
+    async run(page) {
+      await counted(page);
+      const from = await page
+        .getByRole("list", { name: "Tools for members" })
+        .getByText("Roll dice")
+        .boundingBox();
+      const card = member(page, "sceptic");
+      const { x, y, width, height } = await card.boundingBox();
+      await page.mouse.move(from.x + 8, from.y + 8);
+      await page.mouse.down();
+      await page.mouse.move(from.x + 8, from.y - 8, { steps: 3 });
+      await card.evaluate((element) => {
+        globalThis.left = 0;
+        element.addEventListener("dragleave", () => globalThis.left++);
+      });
+      for (const part of [0.1, 0.2, 0.3, 0.5, 0.7, 0.9])
+        await page.mouse.move(x + width * part, y + height / 2);
+      await page.locator("[data-member=sceptic].over").waitFor();
+      assert.equal(await page.evaluate(() => globalThis.left), 0);
+      await page.mouse.move(x + width / 2, y - 200, { steps: 3 });
+      await page.locator("[data-member=sceptic].over").waitFor({ state: "detached" });
+      await page.mouse.up();
+    },
+  },
+
+  "a member’s form is closed in another chat, whose members may have the same ids": {
+    scene: "councilset",
+    async run(page) {
+      await member(page, "maker").locator(".who").click();
+      await member(page, "maker").locator("input.field").first().waitFor();
+      await page.keyboard.press("Control+n");
+      await counts(page.locator("article"), 0);
+      await member(page, "maker").waitFor();
+      await counts(page.locator("[data-member] input.field"), 0);
+    },
+  },
+
+  "where the model that answers calls the members’ tools, nothing promises a run": {
+    scene: "councilset",
+    async run(page) {
+      await page.evaluate(() => {
+        const { council } = globalThis.fake;
+        const now = council.settings.council;
+        const toolsSettings = { ...now.toolsSettings, mode: "inline" };
+        return council.Set("", "global", { ...now, mode: "tools", toolsSettings });
+      });
+      await page.getByText("is offered the members’ tools, and calls them").waitFor();
+      await page.getByText("there is no run to show").waitFor();
+      assert.equal(await page.getByText("Each member runs the tools").count(), 0);
     },
   },
 

@@ -7,11 +7,10 @@ function midnight(d: Date): number {
   return new Date(d.getFullYear(), d.getMonth(), d.getDate()).getTime();
 }
 
+const two = (n: number) => String(n).padStart(2, "0");
+
 // Without Intl: a window's start would wait for its tables, and hold them.
-function clock(d: Date): string {
-  const two = (n: number) => String(n).padStart(2, "0");
-  return `${two(d.getHours())}:${two(d.getMinutes())}`;
-}
+const clock = (d: Date) => `${two(d.getHours())}:${two(d.getMinutes())}`;
 
 const weekday = (d: Date) => s.dates.days[d.getDay()] as string;
 const month = (d: Date) => s.dates.months[d.getMonth()] as string;
@@ -26,6 +25,14 @@ export function fullTime(iso: string): string {
   if (!iso) return "";
   const d = new Date(iso);
   return s.dates.full(weekday(d), month(d), d.getDate(), d.getFullYear(), clock(d));
+}
+
+/** “14:05” today, else “Tuesday 14:05” or “Oct 3 14:05”; with seconds “14:05:09”. */
+export function moment(iso: string, seconds: boolean, now = new Date()): string {
+  if (!iso) return "";
+  const then = new Date(iso);
+  const at = clock(then) + (seconds ? `:${two(then.getSeconds())}` : "");
+  return midnight(then) === midnight(now) ? at : `${when(iso, now)} ${at}`;
 }
 
 /** “14:05” today, “Tuesday” within a week, else “Oct 3”. */

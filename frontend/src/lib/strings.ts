@@ -626,6 +626,8 @@ export const s = {
       tools:
         "Each member runs the tools you gave it and reports; nobody writes an answer of its own.",
     },
+    inlineNote:
+      "The model that answers is offered the members’ tools, and calls them in the conversation.",
     presets: "Presets",
     savePreset: "Save as a preset…",
     deletePreset: (name: string) => `Delete the preset ${name}`,
@@ -786,6 +788,8 @@ export const s = {
 
     runSettings: "Limits, chair and helper",
     noRuns: "No run yet. The next message you send asks the council.",
+    noRunsInline: "The calls of members’ tools stand in the conversation; there is no run to show.",
+    runBefore: (time: string) => `before the change, at ${time}`,
     runAt: (time: string) => `Run at ${time}`,
     working: "The council works",
     runMenu: "More for this run",
@@ -818,6 +822,7 @@ export const s = {
       capped: "Over the cap",
     },
     phase: { reading: "Reading", thinking: "Thinking", using: "Using a tool", writing: "Writing" },
+    voting: "Voting",
     using: (tool: string) => `Using ${tool}`,
     waitsForYou: "Waiting for you",
     satOut: "Sits out",
@@ -1001,6 +1006,7 @@ export const s = {
       names.length ? `Agreed: ${names.join(", ")}` : "Nobody agreed with another",
     seatAgreed: (name: string) => `${name} agreed: it shares a point, and speaks against none`,
     seatApart: (name: string) => `${name} shares no point, or speaks against one`,
+    chanceOf: (percent: number) => `takes part in ${percent} %`,
     helpedOf: (helped: number, rated: number) => `helped in ${helped} of ${rated}`,
     helpedNote: (name: string, helped: number, rated: number) =>
       `You rated ${count(rated, "point")} of ${name}; ${helped} helped. Rate them in its lane.`,

@@ -1083,7 +1083,7 @@ export interface Lane {
   member: string;
   name: string;
   role: string;
-  /** by which the answer cites it; "" for the chair */
+  /** by which the answer cites it; "" for the chair, and in older runs for who sits out */
   letter: string;
   color: string;
   /** id of a picture, or "" */

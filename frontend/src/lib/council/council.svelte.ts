@@ -40,6 +40,10 @@ export class CouncilState {
   /** The members that would take part. */
   readonly members = $derived((this.council?.members ?? []).filter((member) => !member.off));
   readonly on = $derived(this.council?.enabled ?? false);
+  /** The model that answers is offered the members' tools: there is no run of theirs. */
+  readonly inline = $derived(
+    this.council?.mode === "tools" && this.council.toolsSettings.mode === "inline",
+  );
 
   #chat = "";
   #revision = 0;
@@ -129,6 +133,12 @@ export class CouncilState {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#write(), rest);
     this.count(this.#words);
+  }
+
+  /** A council whose members that have no model speak through this one, where it names no helper. */
+  speaking(council: Council, model: string): Council {
+    const { helper } = council;
+    return { ...council, helper: { ...helper, model: helper.model || model } };
   }
 
   setMember(id: string, change: Partial<Member>): void {

@@ -14,13 +14,22 @@ import {
 } from "../bridge/fake/council";
 import { Notices } from "../bridge/events";
 import { s } from "../strings";
-import type { CouncilTool, Lane, Member, Run } from "../bridge/generated";
+import type { CouncilTool, Lane, Member, Run, Task } from "../bridge/generated";
 import { startApp, until } from "../testing";
 import { at, axisOf, bars, lettersOf, marks, moments } from "./lanes";
-import { brief, folded, rough, took } from "./line";
+import { brief, folded, placeOf, rough, took } from "./line";
 import { Replay } from "./replay.svelte";
 import { RunState } from "./run.svelte";
-import { estimated, laneWord, leading, letterAt, listed, policyOf } from "./words";
+import {
+  estimated,
+  laneWhy,
+  laneWord,
+  leading,
+  letterAt,
+  listed,
+  policyOf,
+  runLabels,
+} from "./words";
 
 const [researcher, sceptic] = three as [Member, Member];
 
@@ -41,6 +50,13 @@ describe("a run on its axis", () => {
       ["b", 1, 0.1, 0.2],
       ["c", 1, 0.2, 0.3],
     ]);
+  });
+
+  it("what was taken over from another run took no time of this one", () => {
+    const kept = ended("kept", 0, 0, 0);
+    const [bar] = bars([kept], 10_000, 10_000);
+    expect(bar?.to).toBeLessThan(0.01);
+    expect(at([kept], 500)).toEqual([kept]);
   });
 
   it("the axis fits its run, ends at a round mark a little beyond it, and has seven marks at most", () => {
@@ -151,6 +167,43 @@ describe("the words of a run", () => {
       calls: [called("1", "Search", 0, 0, { request: "r" })],
     });
     expect(laneWord({ in: true }, [asks], "running")).toBe("Waiting for you");
+  });
+
+  it("a member that answered has done its work, though a review was left out", () => {
+    const why = "The answers agree, so no review follows.";
+    const review = (attempt: number) =>
+      task("1/a/review", { kind: "review", state: "stopped", attempt, why });
+    const answer = ended("0/a/answer", 0, 900, 0);
+    const says = (tasks: Task[]) => [
+      laneWord({ in: true }, tasks, "over"),
+      laneWhy({ in: true, why: "" }, tasks),
+    ];
+    expect(says([answer, review(0)])).toEqual(["Done", ""]);
+    expect(says([answer, review(1)])).toEqual(["Stopped", why]); // it had begun
+    expect(says([review(0)])).toEqual(["Stopped", why]);
+  });
+
+  it("a ballot that is written is a vote", () => {
+    const ballot = task("1/a/ballot", { kind: "ballot", state: "working", phase: "writing" });
+    expect(laneWord({ in: true }, [ballot], "running")).toBe("Voting");
+  });
+
+  it("a letter under an answer has the colour of its place at the table", () => {
+    expect([placeOf("a", 7), placeOf("e", 1), placeOf("", 2)]).toEqual([0, 4, 2]);
+  });
+
+  it("runs of one minute are told apart by their seconds, and those of another day by it", () => {
+    const now = new Date(2026, 10, 23, 14, 30);
+    const of = (...at: [number, number, number, number?]) => ({
+      began: new Date(2026, 10, ...at).toISOString(),
+      mode: "vote" as const,
+      members: 3,
+    });
+    expect(
+      runLabels([of(23, 14, 5, 40), of(23, 14, 5, 9), of(23, 13, 5), of(22, 13, 5)], now).map(
+        (label) => label.replace(" · Answers, then a sealed vote · 3 members", ""),
+      ),
+    ).toEqual(["14:05:40", "14:05:09", "13:05", "yesterday 13:05"]);
   });
 
   it("a task that is a tool names it once, in its title", () => {
@@ -352,6 +405,36 @@ describe("the council of a chat", () => {
     go();
     await used;
     expect([app.council.on, app.council.council?.mode]).toEqual([true, "tools"]);
+    app.close();
+  });
+
+  it("is forgotten after what is being written, which would bring it back", async () => {
+    const { app, fake } = await startApp("councilset");
+    await until("the council", () => app.council.settings !== null);
+    const forgotten = () => fake.given("Council.Clear").length;
+    const before: number[] = [];
+    let go = () => {};
+    vi.spyOn(fake.council, "Set").mockImplementation(async () => {
+      await new Promise<void>((resolve) => (go = resolve));
+      before.push(forgotten());
+    });
+    app.council.set({ mode: "tools" });
+    const saved = app.council.saved();
+    const cleared = app.council.clear();
+    await Promise.resolve();
+    go();
+    await Promise.all([saved, cleared]);
+    expect([before, forgotten()]).toEqual([[0], 1]);
+    app.close();
+  });
+
+  it("speaks through the chat’s model where it names no helper, as one of another program does", async () => {
+    const { app } = await startApp("councilset");
+    const read = (model: string) => council(three, { helper: { model } });
+    expect(app.council.speaking(read(""), "acme/large-2").helper.model).toBe("acme/large-2");
+    expect(app.council.speaking(read("demo/guide"), "acme/large-2").helper.model).toBe(
+      "demo/guide",
+    );
     app.close();
   });
 

@@ -45,7 +45,7 @@ export function bars(tasks: readonly TaskView[], axis: number, now: number): Bar
     .filter((task) => begun(task))
     .toSorted((a, b) => a.start_ms - b.start_ms)
     .map((task) => {
-      const end = task.end_ms || Math.max(now, task.start_ms);
+      const end = over(task) ? task.end_ms : Math.max(now, task.start_ms);
       let row = ends.findIndex((e) => e <= task.start_ms);
       if (row < 0) row = ends.length;
       ends[row] = end;
@@ -61,12 +61,15 @@ export function bars(tasks: readonly TaskView[], axis: number, now: number): Bar
 
 const begun = (task: TaskView) => task.attempt > 0;
 
+/** It ended: what was taken over from another run did as this one began, at 0. */
+const over = (task: TaskView) => task.state !== "working" && task.state !== "waiting";
+
 /** The tasks of a lane as they stood at a time of the run. */
 export function at(tasks: readonly TaskView[], ms: number): TaskView[] {
   return tasks.map((task): TaskView => {
     if (!begun(task) || ms < task.start_ms)
       return { ...task, state: "waiting", attempt: 0, why: "", hint: "", calls: [] };
-    if (task.end_ms && ms >= task.end_ms) return task;
+    if (over(task) && ms >= task.end_ms) return task;
     const calls = task.calls
       .filter((call) => call.start_ms <= ms)
       .map((call) => (call.end_ms && call.end_ms <= ms ? call : { ...call, end_ms: 0 }));

@@ -16,6 +16,11 @@ export function took(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
+/** The place at the table that a letter is of: “a” is the first. */
+export function placeOf(letter: string, otherwise: number): number {
+  return /^[a-z]$/.test(letter) ? letter.charCodeAt(0) - 97 : otherwise;
+}
+
 /** “3 members · 11.8 s · $0.037 · 1 disagreement” */
 export function folded(line: CouncilLine): string {
   return [

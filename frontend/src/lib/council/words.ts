@@ -1,4 +1,5 @@
 /** Names, times and money of a council as a person reads them. */
+import { moment } from "../format";
 import { count, s, whole } from "../strings";
 import { rough, took } from "./line";
 
@@ -9,6 +10,7 @@ import type {
   Estimate,
   Lane as LaneView,
   Member,
+  RunHeader,
   RunState,
   Task as TaskView,
 } from "../bridge/generated";
@@ -33,11 +35,33 @@ export function taskWord(task: TaskView): string {
     return call?.request
       ? s.council.waitsForYou
       : s.council.using(call?.title || task.title || task.tool);
+  if (task.kind === "ballot" && task.phase === "writing") return s.council.voting;
   return task.phase ? s.council.phase[task.phase] : s.council.taskState.working;
 }
 
-/** The task that says how a lane stands: one that works, else one that failed, else the newest that is not waiting. */
-export function leading(tasks: readonly TaskView[]): TaskView | undefined {
+/** What tells runs of one chat apart: when each began, to the second where two began in one minute. */
+export function runLabels(
+  runs: readonly Pick<RunHeader, "began" | "mode" | "members">[],
+  now = new Date(),
+): string[] {
+  const labels = (seconds: boolean) =>
+    runs.map(({ began, mode, members }) =>
+      [moment(began, seconds, now), s.council.modes[mode], count(members, "member")].join(" · "),
+    );
+  const plain = labels(false);
+  const exact = labels(true);
+  return plain.map((label, i) =>
+    plain.indexOf(label) === plain.lastIndexOf(label) ? label : (exact[i] ?? label),
+  );
+}
+
+/**
+ * The task that says how a lane stands: one that works, else one that failed, else the newest that
+ * is not waiting. One that was left out before it began says nothing of a member that has answered.
+ */
+export function leading(all: readonly TaskView[]): TaskView | undefined {
+  const answered = all.some((t) => t.state === "done");
+  const tasks = all.filter((t) => !answered || t.state !== "stopped" || t.attempt > 0);
   return (
     tasks.findLast((t) => t.state === "working") ??
     tasks.findLast((t) => t.state === "waiting" && tasks.some((o) => o.state === "done")) ??
