@@ -91,7 +91,7 @@ func Compare(r Run, text func(Hash) string, groups Groups) Result {
 	return result
 }
 
-// opposition is what contradicts a group of claims.
+// opposition holds what contradicts a group of claims.
 type opposition struct {
 	by     []claim
 	quoted bool // it stands itself among what contradicts a group before it

@@ -419,7 +419,8 @@ func TestWhatAToolWasSkippedForIsSaid(t *testing.T) {
 	if task.State != council.Skipped || task.Why != gone || task.Hint != "Take it from the member." {
 		t.Errorf("the lane says %+v", task)
 	}
-	if got := council.Compare(d.run, text, council.Groups{}).Missing; !slices.Equal(got, []string{"a went without p:a. " + gone}) {
+	want := []string{"a went without p:a. " + gone}
+	if got := council.Compare(d.run, text, council.Groups{}).Missing; !slices.Equal(got, want) {
 		t.Errorf("missing are %q", got)
 	}
 	if n := d.run.Silent(); n != 1 {
@@ -427,7 +428,7 @@ func TestWhatAToolWasSkippedForIsSaid(t *testing.T) {
 	}
 	d = begin(t, c, func(b *council.Begin) { b.Titles = map[string]string{"p:a": "Course"} })
 	d.work(map[string]council.End{"0/a/p:a": {State: council.Failed, Failure: &chat.Failure{Message: "It is foggy."}}})
-	want := []string{"a: Course failed. It is foggy."}
+	want = []string{"a: Course failed. It is foggy."}
 	if got := council.Compare(d.run, text, council.Groups{}).Missing; !slices.Equal(got, want) {
 		t.Errorf("of a tool with a title missing are %q", got)
 	}

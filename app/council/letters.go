@@ -8,9 +8,10 @@ import (
 )
 
 // Letter returns the letter by which a member is cited: that of its place in the council,
-// "a" for the first (but see Begin.Places). For a viewer, which is another member, it is the letter of an unsigned answer:
-// drawn from the seed for that viewer alone, so that no letter tells whose an answer is.
-// It is "" for who has none: somebody who does not take part, or the viewer.
+// "a" for the first (but see Begin.Places). For a viewer, which is another member, it is
+// the letter of an unsigned answer: drawn from the seed for that viewer alone, so that no
+// letter tells whose an answer is. It is "" for who has none: somebody who does not take
+// part, or the viewer.
 func (r *Run) Letter(viewer, member string) string {
 	if i := r.seat(member); viewer == "" && r.Places && i >= 0 && r.Seats[i].In {
 		return letter(i)

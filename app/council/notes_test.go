@@ -196,9 +196,11 @@ func TestPointsThatContradictEachOtherAreADisagreement(t *testing.T) {
 		opposed                       [][]string
 		agreement, disagreement, does string
 	}{
-		"nothing":          {nil, "[{It rains. [a1 c1] [] []}]", "[]", "[a c]"},
-		"a pair":           {[][]string{{"b1", "a1"}}, "[]", "[{It rains. [a1 c1] [] [b says otherwise: It snows.]}]", "[]"},
-		"the same twice":   {[][]string{{"a1", "b1"}, {"b1", "c1"}}, "[]", "[{It rains. [a1 c1] [] [b says otherwise: It snows.]}]", "[]"},
+		"nothing": {nil, "[{It rains. [a1 c1] [] []}]", "[]", "[a c]"},
+		"a pair":  {[][]string{{"b1", "a1"}}, "[]", "[{It rains. [a1 c1] [] [b says otherwise: It snows.]}]", "[]"},
+		"the same twice": {
+			[][]string{{"a1", "b1"}, {"b1", "c1"}}, "[]", "[{It rains. [a1 c1] [] [b says otherwise: It snows.]}]", "[]",
+		},
 		"of one member":    {[][]string{{"a1", "a2"}}, "[{It rains. [a1 c1] [] []}]", "[]", "[a c]"},
 		"of one claim":     {[][]string{{"a1", "c1"}}, "[{It rains. [a1 c1] [] []}]", "[]", "[a c]"},
 		"what nobody said": {[][]string{{"a1", "b7"}}, "[{It rains. [a1 c1] [] []}]", "[]", "[a c]"},
