@@ -132,9 +132,12 @@ func permissionRule(call Call, p Request, a Answer) Rule {
 	rule := Rule{
 		Effect: a.Effect, Plugin: call.Tool.Plugin, Permission: call.Permission, Scope: a.Scope, MadeFrom: p.ID,
 	}
-	if call.Permission == Filesystem {
+	switch call.Permission {
+	case Filesystem:
 		rule = openingRule(&call, rule)
-	} else {
+	case Start:
+		rule = startingRule(&call, rule)
+	default:
 		rule.Match = []Match{{Field: hostField, Op: HostIs, Value: hostAsked(&call)}}
 	}
 	switch a.Scope {
@@ -160,6 +163,8 @@ func (g *Gate) describePermission(p *Request, call *Call, r ruling) {
 	switch call.Permission {
 	case Filesystem:
 		g.describeOpening(p, call)
+	case Start:
+		g.describeStarting(p, call)
 	case Generation:
 		describeSpending(p)
 	default:

@@ -119,6 +119,9 @@ func paused(c *check) ruling {
 // that can reach files, the web or programs name them.
 func builtIn(c *check) ruling {
 	files, web := false, false
+	if c.call.Permission == Start {
+		return ruling{} // looked at what it names
+	}
 	for _, capability := range c.capabilities {
 		switch capability {
 		case ReadFiles, WriteFiles, Delete:
@@ -227,6 +230,12 @@ func neverAlways(c *check) ruling {
 		}
 		if c.call.Caller.IsMember() {
 			return memberRefused(r)
+		}
+		if c.call.Permission == Start { // one command, which a person may have allowed for good
+			if c.find(Ask) == nil && c.find(Allow) == nil {
+				return ruling{effect: Ask, why: "it would " + r.verb}
+			}
+			continue
 		}
 		verb := r.verb
 		if why := c.inferred[capability]; why != "" {

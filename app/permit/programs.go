@@ -71,7 +71,7 @@ func (g *Gate) programFile(program string) (string, error) {
 	}
 	path := g.expand(program)
 	if !strings.ContainsRune(path, filepath.Separator) {
-		path = onPath(path)
+		path = OnPath(path)
 	}
 	switch {
 	case path == "":
@@ -94,8 +94,8 @@ func (g *Gate) programFile(program string) (string, error) {
 	return path, nil
 }
 
-// onPath returns the first program of that name on the person's PATH, or "".
-func onPath(name string) string {
+// OnPath returns the first program of that name on the person's PATH, or "".
+func OnPath(name string) string {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && filepath.IsAbs(path) && executable(info) {

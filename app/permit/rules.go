@@ -273,6 +273,12 @@ func Sentence(g Rule, pluginName string) string {
 		if l, ok := g.secret(); ok {
 			return name + " " + l.sentence()
 		}
+		if command, folder, ok := g.command(); ok {
+			may := map[Effect]string{
+				Allow: " may start “", Ask: " has to ask each time before it starts “", Deny: " may not start “",
+			}[g.Effect]
+			return name + may + plain(command) + "” in " + folder + strings.TrimSuffix(", "+g.holds(), ", always")
+		}
 		if path, ok := g.program(); ok && g.Effect == Allow {
 			return name + " may start " + path
 		}

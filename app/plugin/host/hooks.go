@@ -86,6 +86,8 @@ func (s *session) host(ctx context.Context, service string, args json.RawMessage
 			return nil, hostError("invalid", "The arguments of "+service+" cannot be read.")
 		}
 		return struct{}{}, s.register(service, a)
+	case "programs.start", "programs.write", "programs.read", "programs.kill":
+		return s.program(ctx, service, args, call)
 	}
 	return s.r.host(ctx, service, args, call)
 }

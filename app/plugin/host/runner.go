@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"conclave/app/bus"
@@ -42,6 +43,8 @@ const (
 type runner struct {
 	h *Host
 	e *entry
+
+	spec atomic.Pointer[sandbox.Spec] // what its process was started with last; nil for one that has none
 
 	mu      sync.Mutex // guards the fields below
 	v       version
@@ -261,6 +264,7 @@ func (r *runner) start(ctx context.Context, v version, src plugin.Source,
 	if err := resolve(&spec, src, r.h.o.Data); err != nil {
 		return nil, err
 	}
+	r.spec.Store(&spec)
 	running, err := r.h.o.Launcher.Start(ctx, spec)
 	if err != nil {
 		return nil, plugin.ProblemOf(err)

@@ -34,8 +34,9 @@ type session struct {
 	mcp       *mcp.ClientSession
 	speaks    bool // it is one of our own shims and knows conclave/… keys
 
-	surface registrations // what it registered
-	clocks  wire.Clocks   // of its open calls
+	surface  registrations // what it registered
+	clocks   wire.Clocks   // of its open calls
+	programs programs      // that run for it
 
 	// uses and spent are guarded by the runner's mutex.
 	uses  int  // calls and listings under way
@@ -168,6 +169,7 @@ func (s *session) watch() {
 		}
 		ended = true
 	}
+	s.programs.end()
 	s.r.retireSession(s)
 	if !s.asked.Load() {
 		s.r.died(s.deathProblem())

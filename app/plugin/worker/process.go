@@ -247,6 +247,9 @@ func (p *Process) stop(kind, why string, err error) *wire.Broken {
 // Wire is the process's standard output and input. Closing it closes both.
 func (p *Process) Wire() io.ReadWriteCloser { return p.wire }
 
+// CloseInput ends the process's standard input.
+func (p *Process) CloseInput() error { return ignoreClosed(p.wire.in.Close()) }
+
 // Done is closed when the process has been reaped and what it printed is in
 // Stderr.
 func (p *Process) Done() <-chan struct{} { return p.done }

@@ -24,6 +24,7 @@ MAX_REFUSED = 8  # of one answer
 
 _refused = {}  # (permission, path, write) → whether the plugin was loaded by then, in order
 _loaded = False
+_starts = False  # whether Conclave is asked to start programs
 _lock = allocate_lock()  # guards _refused
 
 
@@ -35,6 +36,9 @@ def install(config):
     command = "conclave plugins grant %s " % config["id"]
     no_network = "this plugin may not use the network. To allow it: %snetwork" % command
     no_programs = "this plugin may not start other programs. To allow it: %sprograms" % command
+
+    if not programs and sys.platform.startswith("linux"):
+        os.system = _system
 
     def hook(event, args):
         if event == "open":
@@ -48,10 +52,38 @@ def install(config):
             _refuse("network")
             raise PermissionError(13, no_network)
         elif not programs and event in _PROGRAMS:
+            if event == "subprocess.Popen" and _starts and _loaded:
+                return  # Conclave is asked to start it
             _refuse("programs")
             raise PermissionError(13, no_programs)
+        elif event == "import" and args[0] == "_posixsubprocess" and not programs:
+            _start_programs()
 
     sys.addaudithook(hook)
+
+
+def _start_programs():
+    """Has Conclave asked to start programs, before anything is loaded that would start them."""
+    global _starts
+    if _starts or not sys.platform.startswith("linux"):
+        return
+    _starts = True
+    from . import programs
+
+    programs.install()
+
+
+def _system(command):
+    """Stands in for os.system."""
+    import subprocess
+
+    status = subprocess.call(command, shell=True)
+    return status << 8 if status >= 0 else -status
+
+
+def refuse_program():
+    """Notes that a program was not started."""
+    _refuse("programs")
 
 
 def loaded():

@@ -1,0 +1,143 @@
+package permit
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"conclave/app/tool"
+)
+
+// Start is the permission of rules about single commands, which Conclave starts for a plugin
+// that asks. It is none of those that open a sandbox: the plugin's process starts nothing.
+const Start = "start"
+
+// starting is the name of the tool that the start of a program is shown as; no tool has it.
+const starting = "(programs)"
+
+// Starting is a command that a plugin wants started. Conclave starts it exactly so.
+type Starting struct {
+	Plugin    string
+	Program   string // its file, absolute
+	Arguments []string
+	Folder    string   // in which it runs: absolute, links resolved
+	Own       []string // the plugin's own folders, which it may name
+	Behalf    Call     // the call that the plugin is working on, as far as that is known
+	Within    []Call   // all that it works on: the program may be for any of them
+}
+
+// startingArguments name a command for a person who is asked, and for rules. Two commands
+// that are not the same differ in one of them.
+type startingArguments struct {
+	Program string `json:"program"`
+	Command string `json:"command"` // as one would write it in a terminal
+	Folder  string `json:"folder"`
+}
+
+// maxCommand is how long a command may be for a person to judge it, in bytes.
+const maxCommand = 8 << 10
+
+// Start decides about a command, and may ask. A person may allow it for longer than once,
+// for exactly this command in this folder.
+func (g *Gate) Start(ctx context.Context, s Starting) Decision {
+	refuse := func(why string) Decision {
+		return Decision{Effect: Deny, Why: why, Reason: why, By: "built-in"}
+	}
+	asked := startingArguments{s.Program, command(s.Program, s.Arguments), s.Folder}
+	switch {
+	case g.usable(s.Plugin, Programs) != nil:
+		return refuse("such a plugin starts no programs")
+	case slices.ContainsFunc(append(s.Within, s.Behalf), func(c Call) bool { return c.Caller.IsMember() }):
+		return refuse("council members may not run programs")
+	case len(asked.Command) > maxCommand:
+		return refuse("its command is too long for a person to judge it")
+	case strings.ContainsFunc(asked.Program+asked.Command+asked.Folder, unseen):
+		return refuse("its command holds signs that nobody sees")
+	}
+	for _, named := range append([]string{s.Program, s.Folder}, s.Arguments...) {
+		place := g.protectedPath(named)
+		if place != "" && !slices.ContainsFunc(s.Own, func(own string) bool { return under(own, resolved(named)) }) {
+			return refuse("it names " + place + ", which no tool may touch")
+		}
+	}
+	arguments, err := json.Marshal(asked)
+	if err != nil {
+		return refuse("its command cannot be written down")
+	}
+	return g.Decide(ctx, Call{
+		ID: newID("starting"), Caller: Caller("plugin:" + s.Plugin), Permission: Start,
+		Tool:      tool.Tool{Plugin: s.Plugin, Name: starting, Title: "start programs", Digest: starting},
+		Arguments: arguments, Capabilities: []Capability{RunPrograms},
+		Conversation: s.Behalf.Conversation, Turn: s.Behalf.Turn, Asker: s.Behalf.Asker, Taint: s.Behalf.Taint,
+	}).asAsked()
+}
+
+// command writes a command as one would in a terminal of Unix. What it stands for is certain:
+// no two commands with the same program are written alike.
+func command(program string, arguments []string) string {
+	words := []string{quoted(filepath.Base(program))}
+	for _, argument := range arguments {
+		words = append(words, quoted(argument))
+	}
+	return strings.Join(words, " ")
+}
+
+// unseen reports whether a letter is one that a person does not see where a command is shown.
+func unseen(r rune) bool {
+	return !unicode.IsPrint(r) && r != '\n' && r != '\t' || r == unicode.ReplacementChar
+}
+
+// quoted writes a word of a command.
+func quoted(word string) string {
+	bare := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:=@%+,", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !bare(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// command returns the command that a rule about one is about, and its folder.
+func (g Rule) command() (command, folder string, ok bool) {
+	if g.Permission != Start {
+		return "", "", false
+	}
+	for _, m := range g.Match {
+		switch m.Field {
+		case "command":
+			command = m.Value
+		case "folder":
+			folder = m.Value
+		}
+	}
+	return command, folder, command != ""
+}
+
+// startingRule is the rule that an answer about a command asks for: about that one alone.
+func startingRule(call *Call, rule Rule) Rule {
+	var asked startingArguments
+	_ = json.Unmarshal(call.Arguments, &asked) // made by Start; empty ones allow nothing
+	rule.Match = []Match{
+		{Field: "program", Op: Equals, Value: asked.Program}, {Field: "command", Op: Equals, Value: asked.Command},
+		{Field: "folder", Op: Equals, Value: asked.Folder},
+	}
+	return rule
+}
+
+// describeStarting fills in what a person is asked about a command.
+func (g *Gate) describeStarting(p *Request, call *Call) {
+	var asked startingArguments
+	_ = json.Unmarshal(call.Arguments, &asked) // made by Start
+	name := filepath.Base(asked.Program)
+	p.Title = p.PluginName + " wants to start " + name
+	p.Reach = "It runs in " + g.short(asked.Folder) + ", behind the walls of the plugin: with its files and its network, and " +
+		"no more. The plugin reads what it prints."
+	p.History = "Not allowed before."
+	if u := g.uses[p.Tool]; u.Times > 0 {
+		p.History = "It started programs before."
+	}
+}

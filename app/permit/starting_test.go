@@ -1,0 +1,96 @@
+package permit_test
+
+import (
+	"strings"
+	"testing"
+
+	"conclave/app/permit"
+)
+
+// echo is the command “echo a b” of the plugin notes, in a chat.
+func echo(arguments ...string) permit.Starting {
+	return permit.Starting{
+		Plugin: "notes", Program: "/usr/bin/echo", Arguments: append([]string{"a b"}, arguments...), Folder: "/tmp",
+		Behalf: permit.Call{Caller: permit.Main, Conversation: "chat-1", Turn: "turn-1"},
+	}
+}
+
+// starts decides about a command and returns what a person was asked, who answers so.
+func starts(t *testing.T, g *permit.Gate, s permit.Starting, a permit.Answer) (permit.Decision, *permit.Request) {
+	t.Helper()
+	var asked *permit.Request
+	s.Behalf.Asker = asks(func(p permit.Request) permit.Answer {
+		asked = &p
+		return a
+	})
+	return g.Start(t.Context(), s), asked
+}
+
+func TestACommandIsShownAsItIsAndAllowedForGood(t *testing.T) {
+	g, _ := trusted(t, permit.Options{Project: twoProjects.of})
+	d, asked := starts(t, g, echo("it's", "$(x)", ""), permit.Answer{Effect: permit.Allow, Scope: permit.ThisProject})
+	if d.Effect != permit.Allow || asked == nil {
+		t.Fatalf("decided %+v", d)
+	}
+	want := `{"program":"/usr/bin/echo","command":"echo 'a b' 'it'\\''s' '$(x)' ''","folder":"/tmp"}`
+	if string(asked.Arguments) != want || asked.Title != "Notes wants to start echo" || !asked.Fixed {
+		t.Errorf("asked %s as %s", asked.Title, asked.Arguments)
+	}
+	if _, again := starts(t, g, echo("it's", "$(x)", ""), permit.Answer{}); again != nil {
+		t.Error("it is asked about again")
+	}
+	other := echo("it's", "$(x)", "")
+	other.Behalf.Conversation = "chat-3" // of another project
+	elsewhere := echo("it's", "$(x)", "")
+	elsewhere.Folder = "/usr"
+	another := echo("it's", "$(x)", "")
+	another.Program = "/bin/echo"
+	for name, s := range map[string]permit.Starting{
+		"another project": other, "another folder": elsewhere, "another file": another, "one word more": echo("it's", "$(x)", "", ""),
+		"words joined": echo("it's $(x)", ""),
+	} {
+		if d, asked := starts(t, g, s, permit.Answer{Effect: permit.Deny}); asked == nil || d.Effect != permit.Deny {
+			t.Errorf("%s is decided without a person: %+v", name, d)
+		}
+	}
+}
+
+func TestACommandIsAskedAboutInSpiteOfWhatHoldsForOthers(t *testing.T) {
+	mode := permit.Standard
+	g, _ := trusted(t, permit.Options{Mode: func() permit.Mode { return mode }})
+	starts(t, g, echo(), permit.Answer{Effect: permit.Allow, Scope: permit.Always})
+	tainted := echo()
+	tainted.Behalf.Taint = fromExample
+	d, asked := starts(t, g, tainted, permit.Answer{Effect: permit.Deny})
+	if asked == nil || !strings.Contains(asked.Reason, "text from example.org") || d.Effect != permit.Deny {
+		t.Errorf("with text of others in the chat it is %+v", d)
+	}
+	member := echo()
+	member.Behalf.Caller = "member:ada"
+	within := echo()
+	within.Within = []permit.Call{{Caller: permit.Main}, {Caller: "member:ada"}}
+	for _, s := range []permit.Starting{member, within} {
+		if d, asked := starts(t, g, s, permit.Answer{Effect: permit.Allow}); asked != nil || d.Effect != permit.Deny ||
+			!strings.Contains(d.Reason, "council members may not run programs") {
+			t.Errorf("a member's is %+v", d)
+		}
+	}
+	for name, s := range map[string]permit.Starting{
+		"no letters that nobody sees": echo("\u202egnp.exe"), "no escape": echo("\x1b[2J"), "no length": echo(strings.Repeat("a", 9000)),
+		"no key": echo("~/.ssh/id_ed25519"), "no text": echo("\xff"),
+	} {
+		if d, asked := starts(t, g, s, permit.Answer{Effect: permit.Allow}); asked != nil || d.Effect != permit.Deny {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	if _, asked := starts(t, g, echo("two\nlines"), permit.Answer{Effect: permit.Deny, Scope: permit.Always}); asked == nil {
+		t.Error("a command of two lines cannot be asked about")
+	}
+	if d, asked := starts(t, g, echo("two\nlines"), permit.Answer{Effect: permit.Allow}); asked != nil || d.Step != 2 {
+		t.Errorf("never was not for good: %+v", d)
+	}
+	g.SetPaused(true)
+	if d, asked := starts(t, g, echo(), permit.Answer{Effect: permit.Allow}); asked != nil || d.Effect != permit.Deny {
+		t.Errorf("paused: %+v", d)
+	}
+}

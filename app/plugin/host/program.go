@@ -1,0 +1,260 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"conclave/app/permit"
+	"conclave/app/plugin"
+	"conclave/app/plugin/safefs"
+	"conclave/app/plugin/sandbox"
+)
+
+// maxPrograms bounds the programs that run at once for one process of a plugin.
+const maxPrograms = 8
+
+// maxLine bounds a line of a program's output, which may have none: its rate is bounded.
+const maxLine = 1 << 40
+
+// maxRead is how much of a program's output one answer has, in bytes.
+const maxRead = 256 << 10
+
+// programs are those that Conclave started for one process of a plugin, which may start
+// none itself.
+type programs struct {
+	mu    sync.Mutex
+	live  map[string]*running
+	asked int // how many a person is asked about, or that are being started
+	begun int
+	ended bool // the process has ended, and nothing is started for it any more
+}
+
+// running is one of them.
+type running struct {
+	sandbox.Process
+	reading sync.Mutex // one reads its output at a time
+}
+
+// programArgs are those of the services programs.*:
+//
+//	programs.start {argv, folder?}    asks, and returns {id}
+//	programs.write {id, base64?, end} passes on its input; end says that there is no more
+//	programs.read  {id}               {base64} of its output, or how it ended:
+//	                                  {exit} or {signal}, and {error}, the last 64 KiB of its standard error
+//	programs.kill  {id}
+type programArgs struct {
+	Argv   []string `json:"argv"`
+	Folder string   `json:"folder"`
+	ID     string   `json:"id"`
+	Base64 []byte   `json:"base64"`
+	End    bool     `json:"end"`
+}
+
+// program answers one of the services programs.*.
+func (s *session) program(ctx context.Context, service string, args json.RawMessage, call string) (any, error) {
+	var a programArgs
+	if err := json.Unmarshal(args, &a); err != nil {
+		return nil, hostError("invalid", "The arguments of "+service+" cannot be read.")
+	}
+	if service == "programs.start" {
+		return s.startProgram(ctx, a, call)
+	}
+	s.programs.mu.Lock()
+	p := s.programs.live[a.ID]
+	s.programs.mu.Unlock()
+	if p == nil {
+		return nil, hostError("not_found", "There is no program “"+shownFile(a.ID)+"” any more.")
+	}
+	switch service {
+	case "programs.write":
+		if _, err := p.Wire().Write(a.Base64); err != nil {
+			return nil, hostError("failed", "It does not read any more.")
+		}
+		if a.End {
+			if in, ok := p.Process.(interface{ CloseInput() error }); !ok || in.CloseInput() != nil {
+				return nil, hostError("failed", "Its input cannot be ended.")
+			}
+		}
+		return struct{}{}, nil
+	case "programs.kill":
+		p.Kill()
+		return struct{}{}, nil
+	}
+	return s.readProgram(ctx, a.ID, p)
+}
+
+// startProgram asks whether a command may be started, and starts it in the sandbox of the
+// plugin.
+func (s *session) startProgram(ctx context.Context, a programArgs, call string) (any, error) {
+	base := s.r.spec.Load()
+	if base == nil || base.Kind != "command" || s.r.e.preview {
+		return nil, hostError("denied", "PERMISSION_DENIED: "+permit.Programs)
+	}
+	path, folder, err := commandOf(a, base)
+	if err != nil {
+		return nil, err
+	}
+	if !s.programs.take() {
+		return nil, hostError("failed", fmt.Sprintf("%d programs are started for it at once, the most there may be.", maxPrograms))
+	}
+	defer s.programs.give()
+	id := cmp.Or(s.r.e.settingsOf, s.r.e.id)
+	d := s.r.h.o.Gate.Start(ctx, permit.Starting{
+		Plugin: id, Program: path, Arguments: a.Argv[1:], Folder: folder, Own: base.Write, Behalf: s.r.h.Behalf(id, call),
+		Within: s.r.h.Working(id),
+	})
+	if d.Effect != permit.Allow {
+		s.r.e.refused([]plugin.Refusal{{Permission: permit.Programs}})
+		return nil, hostError("denied", "PERMISSION_DENIED: "+permit.Programs+": "+
+			filepath.Base(path)+" was not started: "+cmp.Or(d.Reason, d.Why)+".")
+	}
+	spec := *base
+	spec.Argv, spec.Dir, spec.Input, spec.Open = append([]string{path}, a.Argv[1:]...), folder, nil, nil
+	plugin.StartOptions{Granted: []string{permit.Programs}}.ApplyPermissions(&spec)
+	spec.Execute, spec.Line = append(spec.Execute, path), maxLine
+	p, err := s.launch(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"id": p}, nil
+}
+
+// commandOf returns the file of a command and the folder in which it runs. Of the file the
+// folder has its links resolved.
+func commandOf(a programArgs, base *sandbox.Spec) (path, folder string, err error) {
+	if len(a.Argv) == 0 || a.Argv[0] == "" {
+		return "", "", hostError("invalid", "The command names no program.")
+	}
+	folder = cmp.Or(a.Folder, base.Dir)
+	if folder, err = filepath.EvalSymlinks(folder); err != nil || !filepath.IsAbs(folder) {
+		return "", "", hostError("not_found", "There is no folder "+shownFile(a.Folder)+".")
+	}
+	path = a.Argv[0]
+	switch {
+	case !strings.ContainsRune(path, filepath.Separator):
+		path = permit.OnPath(path)
+	case !filepath.IsAbs(path):
+		path = filepath.Join(folder, path)
+	}
+	// Links of the system stay: by their names some programs know what they are to do.
+	if place, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(place, filepath.Base(path))
+	}
+	real, err := filepath.EvalSymlinks(path)
+	info, failed := os.Stat(path)
+	there := err == nil && failed == nil
+	switch {
+	case there && slices.ContainsFunc(base.Write, func(place string) bool {
+		return safefs.Inside(place, path) || safefs.Inside(place, real)
+	}):
+		return "", "", hostError("denied", "PERMISSION_DENIED: "+permit.Programs+": "+filepath.Base(path)+
+			" lies where the plugin can change it, so nobody is asked about it.")
+	case !there || !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
+		return "", "", hostError("not_found", "There is no program "+shownFile(a.Argv[0])+".")
+	}
+	return path, folder, nil
+}
+
+// take takes a place among the programs that run or are asked about, until give.
+func (k *programs) take() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.live)+k.asked >= maxPrograms {
+		return false
+	}
+	k.asked++
+	return true
+}
+
+func (k *programs) give() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.asked--
+}
+
+// launch starts a program for the process, and keeps it until it was read to its end.
+func (s *session) launch(ctx context.Context, spec sandbox.Spec) (id string, err error) {
+	k := &s.programs
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.ended {
+		return "", hostError("failed", "The plugin has ended.")
+	}
+	p, err := s.r.h.o.Launcher.Start(ctx, spec)
+	if err != nil {
+		return "", hostError("failed", plugin.ProblemOf(err).Error())
+	}
+	if k.live == nil {
+		k.live = map[string]*running{}
+	}
+	k.begun++
+	id = strconv.Itoa(k.begun)
+	k.live[id] = &running{Process: p}
+	return id, nil
+}
+
+// programEnd says how a program ended.
+type programEnd struct {
+	Exit   *int   `json:"exit,omitempty"`
+	Signal string `json:"signal,omitempty"`
+	Error  string `json:"error,omitempty"` // the last of its standard error, in base64
+}
+
+// readProgram returns what a program printed next, or how it ended, after which nobody
+// knows it any more.
+func (s *session) readProgram(ctx context.Context, id string, p *running) (any, error) {
+	p.reading.Lock()
+	defer p.reading.Unlock()
+	buf := make([]byte, maxRead)
+	n, err := p.Wire().Read(buf)
+	if n > 0 {
+		return map[string]string{"base64": base64.StdEncoding.EncodeToString(buf[:n])}, nil
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		p.Kill()
+	}
+	select {
+	case <-p.Done():
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	s.programs.mu.Lock()
+	delete(s.programs.live, id)
+	s.programs.mu.Unlock()
+	end := programEnd{Error: base64.StdEncoding.EncodeToString([]byte(p.Stderr()))}
+	said := p.Exit()
+	if code, ok := strings.CutPrefix(said, "exit "); ok {
+		if number, err := strconv.Atoi(code); err == nil {
+			end.Exit = &number
+			return end, nil
+		}
+	}
+	end.Signal = strings.TrimPrefix(said, "signal: ")
+	return end, nil
+}
+
+// end ends the programs that still run for a process which has ended.
+func (k *programs) end() {
+	k.mu.Lock()
+	k.ended = true
+	live := k.live
+	k.live = nil
+	k.mu.Unlock()
+	for _, p := range live {
+		p.Kill()
+	}
+	for _, p := range live {
+		p.End()
+	}
+}

@@ -1,0 +1,273 @@
+//go:build linux
+
+package hosttest
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"conclave/app/permit"
+	"conclave/app/testkit"
+)
+
+// starters is a plugin that starts programs in the ways that plugins in Python do.
+const starters = `
+import asyncio, os, subprocess, threading, time
+
+HOME = os.environ["HOME"]
+
+def run(command: str) -> str:
+    "Run a command."
+    done = subprocess.run(command.split(), capture_output=True, text=True, input="dear a\n", cwd=HOME)
+    return "%d %s %s" % (done.returncode, done.stdout.strip(), done.stderr.strip())
+
+def shell(command: str) -> str:
+    "Run a command of the shell."
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, env={"PLUGINS": "own"}, cwd=HOME)
+    return "%d %s %s" % (done.returncode, done.stdout.strip(), done.stderr.strip())
+
+async def later(command: str) -> str:
+    "Run a command while others go on."
+    p = await asyncio.create_subprocess_exec(*command.split(), stdin=-1, stdout=-1, stderr=-1, cwd=HOME)
+    out, err = await p.communicate(b"dear b\n")
+    return "%d %s %s" % (p.returncode, out.decode().strip(), err.decode().strip())
+
+def system(command: str) -> int:
+    "Run a command as C does."
+    os.chdir(HOME)
+    return os.system(command)
+
+def talk() -> str:
+    "Say something to a program, and hear it before it ends."
+    p = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, cwd=HOME)
+    said = []
+    for word in ("one", "two"):
+        p.stdin.write(word + "\n")
+        said.append(p.stdout.readline().strip())
+    p.stdin.close()
+    return "%s %d" % (" ".join(said), p.wait())
+
+def impatient() -> str:
+    "Wait for a program no longer than a moment."
+    try:
+        subprocess.run(["sleep", "600"], timeout=0.2, cwd=HOME)
+    except subprocess.TimeoutExpired:
+        return "it took too long"
+    return "it ended"
+
+def much(bytes: int) -> int:
+    "Read much from a program."
+    return len(subprocess.check_output(["head", "-c", str(bytes), "/dev/zero"], cwd=HOME))
+
+def own() -> str:
+    "Start a program of its own."
+    path = os.path.join(HOME, "own.sh")
+    with open(path, "w") as f:
+        f.write("#!/bin/sh\necho owned\n")
+    os.chmod(path, 0o755)
+    link = os.path.join(HOME, "ls")
+    if not os.path.lexists(link):
+        os.symlink(path, link)
+    said = []
+    for argv, executable in (([path], None), ([link], None), (["./own.sh"], None), (["ls"], path)):
+        try:
+            said.append(subprocess.check_output(argv, executable=executable, text=True, cwd=HOME))
+        except OSError as e:
+            said.append(str(e))
+    return " ".join(said)
+
+def flood() -> int:
+    "Start many at once."
+    left, threads = [], []
+    def one(i):
+        try:
+            subprocess.run(["echo", str(i)], cwd=HOME)
+        except OSError as e:
+            left.append("the most there may be" in str(e))
+    for i in range(12):
+        threads.append(threading.Thread(target=one, args=(i,)))
+        threads[-1].start()
+    for t in threads:
+        t.join()
+    return sum(left)
+
+def leave() -> str:
+    "Leave a program alone."
+    subprocess.Popen(["sh", "-c", "echo $$ > pid; exec sleep 600"], cwd=HOME)
+    while not os.path.exists(os.path.join(HOME, "pid")) or not os.path.getsize(os.path.join(HOME, "pid")):
+        time.sleep(0.01)
+    os._exit(3)
+
+def where() -> str:
+    "Say where its own folder is."
+    return os.path.realpath(HOME)
+
+def fork() -> str:
+    "Become two."
+    try:
+        os.fork()
+    except OSError as e:
+        return type(e).__name__
+    return "forked"
+`
+
+// workshop is a host with that plugin, approved. home is the plugin's own folder.
+func workshop(t *testing.T) (c *core, home string) {
+	t.Helper()
+	c = open(t, t.TempDir(), t.TempDir())
+	if has := c.launcher.Confinement(); has.Level != "process+landlock" {
+		t.Skip("this system holds no process:", has)
+	}
+	c.write("notes.py", starters)
+	c.approved("notes")
+	return c, c.said("notes:where", "{}")
+}
+
+var (
+	once   = permit.Answer{Effect: permit.Allow, Scope: permit.Once}
+	always = permit.Answer{Effect: permit.Allow, Scope: permit.Always}
+	never  = permit.Answer{Effect: permit.Deny, Reason: "Not today"}
+)
+
+func TestAProgramIsAskedForAtTheMomentItIsStarted(t *testing.T) {
+	t.Parallel()
+	c, _ := workshop(t)
+	t.Cleanup(c.gate.Attach())
+	for _, one := range []struct{ id, command, program, want string }{
+		{"notes:run", "cat", "cat", "0 dear a"},
+		{"notes:later", "cat -", "cat", "0 dear b"},
+		{"notes:run", "ls /nowhere", "ls", "2  /usr/bin/ls: cannot access '/nowhere': No such file or directory"},
+		{"notes:shell", "echo $((6 * 7)) [$PLUGINS]; exit 3", "sh", "3 42 []"},
+		{"notes:system", "exit 4", "sh", "1024"},
+	} {
+		if got := c.asks(one.id, object(t, "command", one.command), " wants to start "+one.program, once); got != one.want {
+			t.Errorf("%s: %q, want %q", one.command, got, one.want)
+		}
+	}
+	for id, want := range map[string]string{"notes:talk": "one two 0", "notes:impatient": "it took too long"} {
+		program := map[string]string{"notes:talk": "cat", "notes:impatient": "sleep"}[id]
+		if got := c.asks(id, "{}", " wants to start "+program, once); got != want {
+			t.Errorf("%s: %q, want %q", id, got, want)
+		}
+	}
+	if got := c.asks("notes:much", `{"bytes":5000000}`, " wants to start head", once); got != "5000000" {
+		t.Errorf("of 5 MB %q arrived", got)
+	}
+	if got := c.asks("notes:run", object(t, "command", "cat"), " wants to start cat", never); !strings.Contains(got,
+		"cat was not started: the person did not allow it: Not today") {
+		t.Errorf("denied: %q", got)
+	}
+	if got := c.said("notes:run", object(t, "command", "no-such-program")); !strings.Contains(got, "FileNotFoundError") {
+		t.Errorf("a program that is not there: %q", got)
+	}
+}
+
+func TestACommandIsAllowedForGoodAndNoOther(t *testing.T) {
+	t.Parallel()
+	c, home := workshop(t)
+	t.Cleanup(c.gate.Attach())
+	echo := object(t, "command", "echo a b")
+	if got := c.asks("notes:run", echo, " wants to start echo", always); got != "0 a b" {
+		t.Fatal(got)
+	}
+	if got := c.said("notes:run", echo); got != "0 a b" {
+		t.Errorf("again: %q", got)
+	}
+	for id, command := range map[string]string{"notes:run": "echo a  b c", "notes:later": "echo 'a b'", "notes:shell": "echo a b"} {
+		program := map[string]string{"notes:shell": "sh"}[id]
+		if program == "" {
+			program = "echo"
+		}
+		if got := c.asks(id, object(t, "command", command), " wants to start "+program, never); !strings.Contains(got, "not started") {
+			t.Errorf("%s: %q", command, got)
+		}
+	}
+	rules, err := c.gate.Rules(t.Context())
+	must(t, err)
+	want := "Notes may start “echo a b” in " + home
+	if len(rules) != 1 || permit.Sentence(rules[0], "Notes") != want {
+		t.Fatalf("the rules are %+v", rules)
+	}
+	// It is no permission to start programs.
+	if granted, _ := c.gate.Permissions("notes"); len(granted) != 0 || c.gate.Programs("notes") != nil {
+		t.Errorf("granted is %v", granted)
+	}
+	if got := c.said("notes:fork", "{}"); got != "PermissionError" {
+		t.Errorf("forking is %q", got)
+	}
+	_, err = c.gate.RevokeRule(t.Context(), rules[0].ID)
+	must(t, err)
+	if got := c.asks("notes:run", echo, " wants to start echo", never); !strings.Contains(got, "not started") {
+		t.Errorf("taken back: %q", got)
+	}
+}
+
+func TestAttackAProgramGetsPastTheWallsOfItsPlugin(t *testing.T) {
+	t.Parallel()
+	c, home := workshop(t)
+	t.Cleanup(c.gate.Attach())
+	outside := t.TempDir()
+	secret := filepath.Join(outside, "secret.txt")
+	must(t, os.WriteFile(secret, []byte("the secret"), 0o600))
+	got := c.asks("notes:shell", object(t, "command", "cat "+secret+"; echo x > "+outside+"/made; echo mine > mine; cat mine"),
+		" wants to start sh", once)
+	if strings.Contains(got, "the secret") || !strings.Contains(got, "mine") {
+		t.Errorf("a program said %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(outside, "made")); err == nil {
+		t.Error("it wrote outside")
+	}
+	if _, err := os.Stat(filepath.Join(home, "mine")); err != nil {
+		t.Error("it could not write in the plugin's folder:", err)
+	}
+	if got := c.said("notes:own", "{}"); strings.Count(got, " lies where the plugin can change it") != 4 {
+		t.Errorf("a program that the plugin can change was asked about: %q", got)
+	}
+	for _, path := range []string{"~/.ssh/id_ed25519", filepath.Join(c.data, "conclave.db")} {
+		if got := c.said("notes:run", object(t, "command", "cat "+path)); !strings.Contains(got, "which no tool may touch") {
+			t.Errorf("cat %s: %q", path, got)
+		}
+	}
+	if got := c.said("notes:run", object(t, "command", "echo \u202egnp.exe")); !strings.Contains(got, "nobody sees") {
+		t.Errorf("a command with hidden signs: %q", got)
+	}
+	// Without anybody to ask nothing starts, and in unattended mode a person is asked.
+	must(t, c.gate.StartUnattended(15*time.Minute, 10, 1))
+	if got := c.asks("notes:run", object(t, "command", "echo a"), " wants to start echo", never); !strings.Contains(got,
+		"not started") {
+		t.Errorf("unattended: %q", got)
+	}
+	c.gate.EndUnattended()
+}
+
+func TestAProgramEndsWithItsPlugin(t *testing.T) {
+	t.Parallel()
+	c, home := workshop(t)
+	t.Cleanup(c.gate.Attach())
+	c.asks("notes:leave", "{}", " wants to start sh", once)
+	text, err := os.ReadFile(filepath.Join(home, "pid"))
+	must(t, err)
+	testkit.Until(t, "its end", func() bool {
+		_, err := os.Stat("/proc/" + strings.TrimSpace(string(text)))
+		return err != nil
+	})
+}
+
+func TestAPersonIsAskedAboutFewProgramsAtOnce(t *testing.T) {
+	t.Parallel()
+	c, _ := workshop(t)
+	t.Cleanup(c.gate.Attach())
+	ended := make(chan string)
+	go func() { ended <- c.said("notes:flood", "{}") }() // ends with the answers
+	var requests []permit.Request
+	testkit.Until(t, "eight requests", func() bool { requests = c.gate.Requests(); return len(requests) == 8 })
+	for _, r := range requests {
+		must(t, c.gate.Answer(t.Context(), r.ID, r.Nonce, never))
+	}
+	if got := <-ended; got != "4" {
+		t.Errorf("%s of 12 were turned away", got)
+	}
+}
