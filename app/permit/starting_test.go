@@ -46,8 +46,9 @@ func TestACommandIsShownAsItIsAndAllowedForGood(t *testing.T) {
 	another := echo("it's", "$(x)", "")
 	another.Program = "/bin/echo"
 	for name, s := range map[string]permit.Starting{
-		"another project": other, "another folder": elsewhere, "another file": another, "one word more": echo("it's", "$(x)", "", ""),
-		"words joined": echo("it's $(x)", ""),
+		"another project": other, "another folder": elsewhere, "another file": another,
+		"one word more": echo("it's", "$(x)", "", ""),
+		"words joined":  echo("it's $(x)", ""),
 	} {
 		if d, asked := starts(t, g, s, permit.Answer{Effect: permit.Deny}); asked == nil || d.Effect != permit.Deny {
 			t.Errorf("%s is decided without a person: %+v", name, d)
@@ -76,14 +77,16 @@ func TestACommandIsAskedAboutInSpiteOfWhatHoldsForOthers(t *testing.T) {
 		}
 	}
 	for name, s := range map[string]permit.Starting{
-		"no letters that nobody sees": echo("\u202egnp.exe"), "no escape": echo("\x1b[2J"), "no length": echo(strings.Repeat("a", 9000)),
-		"no key": echo("~/.ssh/id_ed25519"), "no text": echo("\xff"),
+		"no letters that nobody sees": echo("\u202egnp.exe"), "no escape": echo("\x1b[2J"),
+		"no length": echo(strings.Repeat("a", 9000)),
+		"no key":    echo("~/.ssh/id_ed25519"), "no text": echo("\xff"),
 	} {
 		if d, asked := starts(t, g, s, permit.Answer{Effect: permit.Allow}); asked != nil || d.Effect != permit.Deny {
 			t.Errorf("%s: %+v", name, d)
 		}
 	}
-	if _, asked := starts(t, g, echo("two\nlines"), permit.Answer{Effect: permit.Deny, Scope: permit.Always}); asked == nil {
+	refused := permit.Answer{Effect: permit.Deny, Scope: permit.Always}
+	if _, asked := starts(t, g, echo("two\nlines"), refused); asked == nil {
 		t.Error("a command of two lines cannot be asked about")
 	}
 	if d, asked := starts(t, g, echo("two\nlines"), permit.Answer{Effect: permit.Allow}); asked != nil || d.Step != 2 {

@@ -106,7 +106,8 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 		return nil, err
 	}
 	if !s.programs.take() {
-		return nil, hostError("failed", fmt.Sprintf("%d programs are started for it at once, the most there may be.", maxPrograms))
+		return nil, hostError("failed",
+			fmt.Sprintf("%d programs are started for it at once, the most there may be.", maxPrograms))
 	}
 	defer s.programs.give()
 	id := cmp.Or(s.r.e.settingsOf, s.r.e.id)

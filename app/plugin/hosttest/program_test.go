@@ -176,12 +176,15 @@ func TestACommandIsAllowedForGoodAndNoOther(t *testing.T) {
 	if got := c.said("notes:run", echo); got != "0 a b" {
 		t.Errorf("again: %q", got)
 	}
-	for id, command := range map[string]string{"notes:run": "echo a  b c", "notes:later": "echo 'a b'", "notes:shell": "echo a b"} {
+	for id, command := range map[string]string{
+		"notes:run": "echo a  b c", "notes:later": "echo 'a b'", "notes:shell": "echo a b",
+	} {
 		program := map[string]string{"notes:shell": "sh"}[id]
 		if program == "" {
 			program = "echo"
 		}
-		if got := c.asks(id, object(t, "command", command), " wants to start "+program, never); !strings.Contains(got, "not started") {
+		got := c.asks(id, object(t, "command", command), " wants to start "+program, never)
+		if !strings.Contains(got, "not started") {
 			t.Errorf("%s: %q", command, got)
 		}
 	}
@@ -212,8 +215,8 @@ func TestAttackAProgramGetsPastTheWallsOfItsPlugin(t *testing.T) {
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret.txt")
 	must(t, os.WriteFile(secret, []byte("the secret"), 0o600))
-	got := c.asks("notes:shell", object(t, "command", "cat "+secret+"; echo x > "+outside+"/made; echo mine > mine; cat mine"),
-		" wants to start sh", once)
+	command := "cat " + secret + "; echo x > " + outside + "/made; echo mine > mine; cat mine"
+	got := c.asks("notes:shell", object(t, "command", command), " wants to start sh", once)
 	if strings.Contains(got, "the secret") || !strings.Contains(got, "mine") {
 		t.Errorf("a program said %q", got)
 	}

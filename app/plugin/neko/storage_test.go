@@ -133,7 +133,7 @@ async def reach(self):
 	w.List()
 	text := w.Call("reach", "").Text()
 	if strings.Count(text, "PermissionError") != 4 || strings.Count(text, "conclave plugins grant probe network") != 2 ||
-		strings.Count(text, "conclave plugins grant probe programs") != 2 || !strings.HasSuffix(text, `"x"]`) {
+		strings.Count(text, "it was not started") != 2 || !strings.HasSuffix(text, `"x"]`) {
 		t.Errorf("got %s", text)
 	}
 	start := startOptions(t)

@@ -325,7 +325,7 @@ func (w *Worker) Receive() Message {
 		if strings.HasPrefix(m.Method, "not JSON") {
 			w.t.Fatal(m.Method)
 		}
-		if w.answerSecret(m) {
+		if w.answerHost(m) {
 			return w.Receive()
 		}
 		return m
@@ -335,14 +335,24 @@ func (w *Worker) Receive() Message {
 	panic("unreachable")
 }
 
-// answerSecret answers a request for a secret setting, if the test gave any.
-func (w *Worker) answerSecret(m Message) bool {
+// answerHost answers a request for a secret setting, if the test gave any, and refuses one
+// for a program.
+func (w *Worker) answerHost(m Message) bool {
 	var ask struct {
 		Capability string
 		Args       struct{ Name string }
 	}
-	if w.Secrets == nil || m.Method != "conclave/host" || json.Unmarshal(m.Params, &ask) != nil ||
-		ask.Capability != "options.secret" {
+	if m.Method != "conclave/host" || json.Unmarshal(m.Params, &ask) != nil {
+		return false
+	}
+	switch {
+	case ask.Capability == "programs.start":
+		w.Send(map[string]any{"id": m.ID, "error": map[string]any{
+			"code": -32010, "message": "PERMISSION_DENIED: programs: it was not started",
+			"data": map[string]string{"kind": "denied"},
+		}})
+		return true
+	case ask.Capability != "options.secret" || w.Secrets == nil:
 		return false
 	}
 	w.Send(map[string]any{"id": m.ID, "result": map[string]string{"value": w.Secrets[ask.Args.Name]}})
