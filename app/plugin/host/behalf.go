@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"conclave/app/chat"
 	"conclave/app/permit"
 )
 
@@ -86,7 +87,7 @@ func (h *Host) Working(id string) []permit.Call {
 // Behalf returns the call on whose behalf a plugin does what it does now: the only one
 // that it works on, or else nobody's, since a process does not say for which of them.
 // Of several calls of one answer that chat is returned, or the one that the plugin says it
-// is; it could say any of them.
+// is; it could say any of them. Text of others in the chat of one is in the chat of each.
 func (h *Host) Behalf(id, said string) permit.Call {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -98,13 +99,18 @@ func (h *Host) Behalf(id, said string) permit.Call {
 		return calls[0].Call
 	}
 	shared := permit.Call{Conversation: calls[0].Conversation, Turn: calls[0].Turn, Asker: calls[0].Asker}
-	for _, c := range calls[1:] {
-		if c.Conversation != shared.Conversation || c.Turn != shared.Turn {
-			return permit.Call{Asker: shared.Asker}
-		}
+	same := true
+	for _, c := range calls {
+		same = same && c.Conversation == shared.Conversation && c.Turn == shared.Turn
+		shared.Taint = chat.AddOrigins(shared.Taint, c.Taint...)
+	}
+	if !same {
+		return permit.Call{Asker: shared.Asker, Taint: shared.Taint}
 	}
 	if i := slices.IndexFunc(calls, func(w *work) bool { return w.ID == said }); i >= 0 {
-		return calls[i].Call
+		one := calls[i].Call
+		one.Taint = shared.Taint
+		return one
 	}
 	return shared
 }

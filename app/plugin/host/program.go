@@ -111,11 +111,13 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 	}
 	defer s.programs.give()
 	id := cmp.Or(s.r.e.settingsOf, s.r.e.id)
-	d := s.r.h.o.Gate.Start(ctx, permit.Starting{
+	asked, answered := s.r.h.During(ctx, id)
+	defer answered()
+	d := s.r.h.o.Gate.Start(asked, permit.Starting{
 		Plugin: id, Program: path, Arguments: a.Argv[1:], Folder: folder, Own: base.Write, Behalf: s.r.h.Behalf(id, call),
 		Within: s.r.h.Working(id),
 	})
-	if d.Effect != permit.Allow {
+	if d.Effect != permit.Allow || asked.Err() != nil {
 		s.r.e.refused([]plugin.Refusal{{Permission: permit.Programs}})
 		return nil, hostError("denied", "PERMISSION_DENIED: "+permit.Programs+": "+
 			filepath.Base(path)+" was not started: "+cmp.Or(d.Reason, d.Why)+".")
