@@ -70,9 +70,11 @@ func (n network) preview(ctx context.Context, to egress.Target) *permit.Preview 
 	}
 	said := []string{r.Method + " " + r.URL.RequestURI()}
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
-		if value := strings.Join(r.Header[name], ", "); secretHeader.MatchString(name) {
+		switch value := strings.Join(r.Header[name], ", "); {
+		case strings.HasPrefix(name, "Proxy-"): // said to Conclave, not to the host
+		case secretHeader.MatchString(name):
 			said = append(said, name+": (not shown)")
-		} else if !strings.HasPrefix(name, "Proxy-") {
+		default:
 			said = append(said, name+": "+value)
 		}
 	}

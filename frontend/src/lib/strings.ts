@@ -487,6 +487,8 @@ export const s = {
       "until-quit": "in all chats, ends when Conclave quits",
       always: "in all chats, until you take it back",
       only: "other calls of this tool still ask",
+      /** For this chat, of a host or a folder. */
+      here: "in this chat, until you take it back",
     },
     ofProject: (folder: string) => `in all chats of ${folder}, until you take it back`,
     trust: (source: string) => `Once, and trust ${source} in this chat`,
