@@ -135,8 +135,8 @@ func (g *Gate) describeStarting(p *Request, call *Call) {
 	_ = json.Unmarshal(call.Arguments, &asked) // made by Start
 	name := filepath.Base(asked.Program)
 	p.Title = p.PluginName + " wants to start " + name
-	p.Reach = "It runs in " + g.short(asked.Folder) + ", behind the walls of the plugin: with its files and its " +
-		"network, and no more. The plugin reads what it prints."
+	p.Reach = "It runs behind the walls of the plugin: with its files and its network, and no more. The plugin reads " +
+		"what it prints."
 	p.History = "Not allowed before."
 	if u := g.uses[p.Tool]; u.Times > 0 {
 		p.History = "It started programs before."
