@@ -127,7 +127,7 @@ func (g Rule) host() (string, bool) {
 }
 
 // permissionRule is the rule that an answer about a connection or a file asks for: about
-// its host or folder and no other.
+// its host or folder and no other, or about asking models.
 func permissionRule(call Call, p Request, a Answer) Rule {
 	rule := Rule{
 		Effect: a.Effect, Plugin: call.Tool.Plugin, Permission: call.Permission, Scope: a.Scope, MadeFrom: p.ID,
@@ -137,6 +137,7 @@ func permissionRule(call Call, p Request, a Answer) Rule {
 		rule = openingRule(&call, rule)
 	case Start:
 		rule = startingRule(&call, rule)
+	case Generation: // a “never”: nothing is narrower than that
 	default:
 		rule.Match = []Match{{Field: hostField, Op: HostIs, Value: hostAsked(&call)}}
 	}

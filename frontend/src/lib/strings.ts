@@ -468,6 +468,8 @@ export const s = {
     deny: "More ways to refuse",
     denyWhy: "Not allowed, and say why…",
     never: "Never for this tool",
+    /** Of a host, a folder, or what models cost. */
+    neverThis: "Never allow this",
     reasonLabel: "What the model should know",
     reasonSend: "Refuse with this reason",
     // How long an answer holds. Each must say when it ends.
