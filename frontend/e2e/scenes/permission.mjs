@@ -132,6 +132,7 @@ export const tests = {
       // Of arguments that the person edits nothing is known.
       await page.getByRole("button", { name: "Edit before allowing" }).first().click();
       await change.waitFor({ state: "detached" });
+      await focused(page.locator("[data-request] textarea").first()); // one can write at once
       await page.getByRole("button", { name: "Use as asked" }).click();
       await change.waitFor();
       await change.focus();
