@@ -22,7 +22,8 @@ func TestNeverForWhatModelsCostRefusesThem(t *testing.T) {
 		if d := <-decided; d.Effect != permit.Deny {
 			t.Errorf("it may: %+v", d)
 		}
-		if granted, denied := g.Permissions("notes"); len(granted) != 0 || len(denied) != 1 || denied[0] != permit.Generation {
+		if granted, denied := g.Permissions("notes"); len(granted) != 0 || len(denied) != 1 ||
+			denied[0] != permit.Generation {
 			t.Errorf("granted %v, denied %v", granted, denied)
 		}
 		if d := spend(); d.Effect != permit.Deny || len(g.Requests()) != 0 {
