@@ -138,31 +138,35 @@ func (s *Store) AppendSteps(ctx context.Context, h council.Header, steps []counc
 			}
 		}
 		key := append(prefix(string(h.Conversation)), h.Run...)
-		if !trashed {
-			if err := spendRun(tx, c, made[0].Get(key), h.Usage); err != nil {
-				return err
-			}
+		more, err := usedSince(made[0].Get(key), h.Usage)
+		switch {
+		case err != nil:
+			return err
+		case more.Input+more.Output == 0 && more.Cost == 0:
+		case trashed:
+			err = spendTrashed(tx, h.Conversation, more)
+		default:
+			old := c
+			c.Revision++
+			c.Spend(more)
+			err = putConversation(tx, &old, c)
+		}
+		if err != nil {
+			return err
 		}
 		return putJSON(made[0], key, h)
 	})
 }
 
-// spendRun adds to what a chat used what a run used since its header was written.
-func spendRun(tx *bbolt.Tx, c chat.Conversation, header []byte, now chat.Usage) error {
+// usedSince returns what a run used since its header was written.
+func usedSince(header []byte, now chat.Usage) (chat.Usage, error) {
 	var before council.Header
 	if header != nil {
 		if err := decode(header, &before); err != nil {
-			return err
+			return chat.Usage{}, err
 		}
 	}
-	more := now.Less(before.Usage)
-	if more.Input+more.Output == 0 && more.Cost == 0 {
-		return nil
-	}
-	old := c
-	c.Revision++
-	c.Spend(more)
-	return putConversation(tx, &old, c)
+	return now.Less(before.Usage), nil
 }
 
 // lastStep returns the number of the newest step of a run, or 0.

@@ -213,6 +213,37 @@ func TestARunIsReadAsItWasWrittenAndGoesWithItsChat(t *testing.T) {
 	}
 }
 
+// A run that ends while its chat lies in the trash was paid for too: the chat tells it when
+// it is brought back.
+func TestWhatARunUsedInTheTrashIsOfItsChatToo(t *testing.T) {
+	s := storetest.Open(t)
+	ctx := t.Context()
+	c := newChat(t, s, "a")
+	must(t, s.UpdateConversation(ctx, c.ID, func(c *chat.Conversation) { c.Spent = &chat.Usage{Input: 1, Cost: 1} }))
+	other := newChat(t, s, "b")
+	if _, err := s.DeleteConversation(ctx, other.ID); err != nil {
+		t.Fatal(err)
+	}
+	token, err := s.DeleteConversation(ctx, c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, texts, run := stepsOf(t, "r", c.ID, 2)
+	must(t, s.AppendSteps(ctx, headerOf(run), steps, texts))
+	if _, err := s.Undelete(ctx, token); err != nil {
+		t.Fatal(err)
+	}
+	back, err := s.Conversation(ctx, c.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	used, got := run.Spent(""), *back.Spent
+	if used.Input == 0 || got.Input != 1+used.Input || got.Output != used.Output ||
+		math.Abs(got.Cost-1-used.Cost) > 1e-9 {
+		t.Errorf("the run took %+v, and the chat %+v", used, got)
+	}
+}
+
 // What a run used is added to what its chat used as it is written, once.
 func TestWhatARunUsedIsOfItsChatAtOnce(t *testing.T) {
 	s := storetest.Open(t)

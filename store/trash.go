@@ -153,6 +153,21 @@ func inTrash(tx *bbolt.Tx, id chat.ConversationID) bool {
 	return found
 }
 
+// spendTrashed adds to what a chat in the trash used: brought back, it tells all of it.
+func spendTrashed(tx *bbolt.Tx, id chat.ConversationID, more chat.Usage) error {
+	trash := bucket(tx, bucketTrash)
+	cursor := trash.Cursor()
+	for k, v := cursor.First(); k != nil; k, v = cursor.Next() {
+		var r trashRecord
+		if decode(v, &r) != nil || r.Conversation.ID != id {
+			continue
+		}
+		r.Conversation.Spend(more)
+		return putJSON(trash, k, r)
+	}
+	return nil
+}
+
 // purge removes all that belongs to a conversation, and returns the media that
 // nothing names any more.
 func purge(tx *bbolt.Tx, id chat.ConversationID, now time.Time) (orphans []string, err error) {
