@@ -364,6 +364,19 @@ export const tests = {
     },
   },
 
+  "what a member asks comes into view in its lane, with its buttons": {
+    scene: "councilpermission",
+    height: 640,
+    async run(page) {
+      const allow = lane(page, "researcher").getByRole("button", { name: "Allow once" });
+      await allow.waitFor();
+      await page.waitForFunction(
+        (button) => button.getBoundingClientRect().bottom <= innerHeight,
+        await allow.elementHandle(),
+      );
+    },
+  },
+
   "a call in a lane opens to what it was given and answered": {
     scene: "council",
     async run(page) {
