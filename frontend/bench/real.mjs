@@ -90,11 +90,10 @@ const inTranscript = [350, 300]; // left of the text, where no link is
 const inMessage = [1000, 500];
 const toTheEnd = [792, 739]; // the button over the composer, once there is more below
 
-/** When the picture changed, until done says so, in ms since the beginning. */
-export async function changes(screen, part, done) {
+/** When the picture changed from what it was before, until done says so, in ms since the beginning. */
+export async function changes(screen, part, done, before = screen.print(part)) {
   const began = performance.now();
   const at = [];
-  let before = screen.print(part);
   while (!done(at, performance.now() - began)) {
     await sleep(4);
     const now = screen.print(part);
@@ -106,8 +105,9 @@ export async function changes(screen, part, done) {
 
 /** How long after an action, which is some keys, the last change of the picture came. */
 async function settled(screen, part, action) {
+  const before = screen.print(part); // the window may be done with it before the key is
   action();
-  const at = await changes(screen, part, (all, now) => now - (all.at(-1) ?? 0) > 700);
+  const at = await changes(screen, part, (all, now) => now - (all.at(-1) ?? 0) > 700, before);
   return at.at(-1) ?? 0;
 }
 
