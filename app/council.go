@@ -65,8 +65,19 @@ func (c *Council) Choices(conversation string) (CouncilChoices, error) {
 	return out, err
 }
 
-// scopes are the places where a chat's council can be set.
+// scopes are the places where a chat's council can be set, and whether one is.
 func (c *Council) scopes(ctx context.Context, conversation string) ([]CouncilScopeView, error) {
+	all, err := c.places(ctx, conversation)
+	for i := range all {
+		if _, all[i].Set, err = c.core.CouncilSettings.Council(ctx, council.Scope(all[i].Scope)); err != nil {
+			return nil, err
+		}
+	}
+	return all, err
+}
+
+// places are the places where a chat's council can be set.
+func (c *Council) places(ctx context.Context, conversation string) ([]CouncilScopeView, error) {
 	all := []CouncilScopeView{}
 	if conversation != "" {
 		all = append(all, CouncilScopeView{Scope: string(council.OfChat(id(conversation))), Title: "This chat"})
@@ -80,15 +91,7 @@ func (c *Council) scopes(ctx context.Context, conversation string) ([]CouncilSco
 			})
 		}
 	}
-	all = append(all, CouncilScopeView{Scope: string(council.Global), Title: "All chats"})
-	for i := range all {
-		_, there, err := c.core.CouncilSettings.Council(ctx, council.Scope(all[i].Scope))
-		if err != nil {
-			return nil, err
-		}
-		all[i].Set = there
-	}
-	return all, nil
+	return append(all, CouncilScopeView{Scope: string(council.Global), Title: "All chats"}), nil
 }
 
 // presets returns the councils that can be chosen for a chat, whose model the members of
@@ -208,7 +211,7 @@ func (c *Council) Set(conversation, scope string, set council.Council) error {
 
 // isScope refuses what is no place where this chat's council can be set.
 func (c *Council) isScope(ctx context.Context, conversation, scope string) error {
-	all, err := c.scopes(ctx, conversation)
+	all, err := c.places(ctx, conversation)
 	if err != nil || slices.ContainsFunc(all, func(v CouncilScopeView) bool { return v.Scope == scope }) {
 		return err
 	}

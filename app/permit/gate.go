@@ -502,14 +502,8 @@ func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
 	}
 	rule := Rule{
 		Effect: a.Effect, Plugin: call.Tool.Plugin, Tool: call.Tool.Name, Scope: a.Scope, MadeFrom: p.ID,
-		Conversation: call.Conversation, Turn: call.Turn,
 	}
-	switch a.Scope {
-	case ThisProject:
-		rule.Conversation, rule.Turn, rule.Project = "", "", p.Project
-	case UntilQuit, Always:
-		rule.Conversation, rule.Turn = "", ""
-	}
+	rule.placed(p)
 	if a.Effect == Deny {
 		return rule, true // no callers: nobody's calls
 	}
@@ -526,6 +520,17 @@ func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
 		rule.Origins = spite(p.Origins, a.Match)
 	}
 	return rule, true
+}
+
+// placed has a rule hold where its scope says: in the chat and the answer of the request that
+// it is made from, or in their project.
+func (g *Rule) placed(p Request) {
+	switch g.Scope {
+	case ThisAnswer, ThisChat:
+		g.Conversation, g.Turn = p.Conversation, p.Turn
+	case ThisProject:
+		g.Project = p.Project
+	}
 }
 
 // accepts checks an answer against what was offered.

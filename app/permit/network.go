@@ -141,12 +141,7 @@ func permissionRule(call Call, p Request, a Answer) Rule {
 	default:
 		rule.Match = []Match{{Field: hostField, Op: HostIs, Value: hostAsked(&call)}}
 	}
-	switch a.Scope {
-	case ThisAnswer, ThisChat:
-		rule.Conversation, rule.Turn = call.Conversation, call.Turn
-	case ThisProject:
-		rule.Project = p.Project
-	}
+	rule.placed(p)
 	return rule
 }
 

@@ -120,7 +120,7 @@ func paused(c *check) ruling {
 func builtIn(c *check) ruling {
 	files, web := false, false
 	if c.call.Permission == Start {
-		return ruling{} // looked at what it names
+		return ruling{} // Gate.Start looked at what it names, of which the plugin's own folders are let
 	}
 	for _, capability := range c.capabilities {
 		switch capability {

@@ -100,8 +100,8 @@ func TestF95MemoryOfAQueryThatTakesLongerThanTheRestIsGivenBackAfterIt(t *testin
 	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Minute, Rest: 50 * time.Millisecond})
 	defer x.Close()
 	find(t, x, search.Query{Text: "word", Limit: 5})
-	for len(source.back) < 2 { // that of indexing and that of the query
-		time.Sleep(5 * time.Millisecond)
+	for range 2 { // that of indexing and that of the query
+		<-source.back
 	}
 	for len(source.back) > 0 {
 		<-source.back
