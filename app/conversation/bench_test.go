@@ -28,6 +28,7 @@ type bench struct {
 	id     chat.ConversationID
 	tools  *tool.Set
 	edited chan chat.MessageSeq
+	rests  []bool // whether a chat ran when a turn was over
 }
 
 // echo is a tool that answers with a word.
@@ -96,6 +97,7 @@ func benchOver(t *testing.T, s *store.Store, through conversation.Store) *bench 
 		Store:  through,
 		Turns:  turn.New(turn.Options{Log: through, Calls: call.New(call.Options{Gate: gate, Log: through})}),
 		Edited: func(_ chat.ConversationID, seq chat.MessageSeq) { b.edited <- seq },
+		Rests:  func(id chat.ConversationID) { b.rests = append(b.rests, b.owner.Running(id)) },
 	})
 	return b
 }

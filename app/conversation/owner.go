@@ -39,8 +39,11 @@ type Options struct {
 	// Edited, when not nil, is called with the first message of each entry that was
 	// changed in place. It must not block.
 	Edited func(id chat.ConversationID, seq chat.MessageSeq)
-	Log    *slog.Logger     // nil discards
-	Now    func() time.Time // nil is the system's clock
+	// Rests, when not nil, is called once a turn that wrote in a chat is over, whoever ran it:
+	// the chat is not Running then. It must not block.
+	Rests func(id chat.ConversationID)
+	Log   *slog.Logger     // nil discards
+	Now   func() time.Time // nil is the system's clock
 }
 
 // Owner decides who may write in which chat. Use New. It is safe for concurrent use.

@@ -38,6 +38,9 @@ func TestF134OneTurnWritesAndTheNextSenderIsToldSo(t *testing.T) {
 	if out := u.end(); out.Reason != chat.EndDone {
 		t.Errorf("the first ended %+v", out)
 	}
+	if len(b.rests) != 1 || b.rests[0] {
+		t.Errorf("of its end one was told, running or not: %v", b.rests)
+	}
 	if kinds := u.kinds; kinds[len(kinds)-1] != turn.Over || kinds[len(kinds)-2] != turn.Ended {
 		t.Errorf("the last events are %v", kinds[len(kinds)-3:])
 	}

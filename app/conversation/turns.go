@@ -93,6 +93,9 @@ func (o *Owner) Run(ctx context.Context, r turn.Request, on func(turn.Event)) (t
 		o.mu.Unlock()
 		o.catchUp(ctx, r.Conversation)
 		a.end()
+		if o.o.Rests != nil {
+			o.o.Rests(r.Conversation)
+		}
 	}()
 	return o.o.Turns.Run(run, r, a.emit)
 }

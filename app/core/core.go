@@ -188,6 +188,7 @@ func (c *Core) build(ctx context.Context) error {
 	})
 	c.Conversations = conversation.New(conversation.Options{
 		Store: c.Store, Turns: c.Turns, Edited: c.events.messageEdited, Log: c.Log,
+		Rests: func(chat.ConversationID) { c.Bus.Changed(bus.Chats, "") }, // the list marks chats that run
 	})
 	c.Councils = c.councils()
 	environments := c.environments()
