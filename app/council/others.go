@@ -60,6 +60,23 @@ func (r *Run) shows(t, said Task) bool {
 	return false
 }
 
+// AloneWhy says why a task is skipped that Alone is true of.
+const AloneWhy = "No other member answered."
+
+// Alone reports whether a task is about what others said, and none of them said anything.
+func (r *Run) Alone(t Task) bool {
+	switch t.Kind {
+	case Look, Oppose:
+	case Cast:
+		if len(r.Council.Choices) > 0 {
+			return false
+		}
+	default:
+		return false
+	}
+	return len(r.shown(t)) == 0
+}
+
 // pointLines lists the points of a member, by the names under which others refer to them.
 func (r *Run) pointLines(member, letter string, text func(Hash) string) string {
 	var b strings.Builder

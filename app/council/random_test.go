@@ -438,6 +438,27 @@ func TestARetryOfAFailedAnswerBringsItsReviewBack(t *testing.T) {
 	}
 }
 
+func TestARetryOfADraftBringsItsCriticsBack(t *testing.T) {
+	c := council.Default()
+	c.Mode, c.Members = council.Advocate, members("a", "b")
+	d := begin(t, c, func(b *council.Begin) { b.Asks = true })
+	end := func(task string, attempt int, end council.End) {
+		d.do(council.Step{Kind: council.Starts, Task: task, Attempt: attempt})
+		d.do(council.Step{Kind: council.Ends, Task: task, Attempt: attempt, End: &end})
+	}
+	end("0/a/draft", 1, council.End{State: council.Failed, Failure: &chat.Failure{Message: "It failed."}})
+	end("1/b/critique", 1, council.End{State: council.Skipped, Failure: &chat.Failure{Message: council.AloneWhy}})
+	if got := d.states(); got != "0/a/draft failed, 1/b/critique skipped" || d.run.State != council.Asking {
+		t.Fatal(d.run.State, got)
+	}
+	d.do(council.Step{Kind: council.Acts, Act: council.Retry, By: council.Person, Member: "a"})
+	end("0/a/draft", 2, council.End{State: council.Done})
+	end("1/b/critique", 2, council.End{State: council.Done})
+	if got := d.states(); got != "0/a/draft done, 1/b/critique done" {
+		t.Error(got)
+	}
+}
+
 func TestWhatWasCutOffCountsUnderTheCapUntilItsCostIsKnown(t *testing.T) {
 	c := council.Default()
 	c.Members, c.Limits.Money = members("a", "b"), 0.025

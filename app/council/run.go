@@ -413,7 +413,7 @@ func (r *Run) nudge(s Step) error {
 }
 
 // retry has failed tasks done again, and with them those that were skipped because of
-// them. What a person skipped is done again where it is named.
+// them, also those of others which nobody's words were left for. What a person skipped is done again where it is named.
 func (r *Run) retry(s Step) error {
 	if r.Early != nil {
 		return ErrStep
@@ -432,7 +432,7 @@ func (r *Run) retry(s Step) error {
 		return ErrStep
 	}
 	for i := range r.Tasks {
-		if t := &r.Tasks[i]; again[t.Member] && t.State == Skipped && t.Why == failedBefore {
+		if t := &r.Tasks[i]; t.State == Skipped && (again[t.Member] && t.Why == failedBefore || t.Why == AloneWhy) {
 			t.State, t.Why = Waiting, ""
 		}
 	}

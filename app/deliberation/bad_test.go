@@ -68,6 +68,39 @@ func TestOneMemberAloneIsACouncil(t *testing.T) {
 	}
 }
 
+func TestNobodyIsAskedAboutWordsThatNobodySaid(t *testing.T) {
+	for _, c := range []struct {
+		mode, more, members, want string
+		asked                     int // requests to Ada
+	}{
+		{"vote", "", "ada bo", "0/ada/answer done, 0/bo/answer failed, 1/ada/ballot skipped, 1/bo/ballot skipped", 1},
+		{"vote", `, "choices": ["yes", "no"]`, "ada bo",
+			"0/ada/answer done, 0/bo/answer failed, 1/ada/ballot done, 1/bo/ballot skipped", 2},
+		{"review", "", "ada bo", "0/ada/answer done, 0/bo/answer failed, 1/ada/review skipped, 1/bo/review skipped", 1},
+		{"advocate", "", "bo ada", "0/bo/draft failed, 1/ada/critique skipped", 0},
+	} {
+		b := newBench(t)
+		var members []string
+		for name := range strings.FieldsSeq(c.members) {
+			members = append(members, fmt.Sprintf(`{"name": %q, "model": "test/%s"}`, name, name))
+		}
+		b.council(`{"enabled": true, "mode": "` + c.mode + `", "members": [` + strings.Join(members, ", ") + `]` + c.more + `}`)
+		ada := b.says("test/ada", "Yes.", "```council\n{\"choice\": \"yes\"}\n```")
+		b.model("test/bo", []llmtest.Step{llmtest.Fail(errors.New("broken"))})
+		b.ask(t.Context(), b.says("test/main", "So."), "Is it?", deliberation.How{}).end()
+		run, _ := b.stored()
+		if states(run) != c.want || len(ada.Requests()) != c.asked {
+			t.Errorf("%s%s: after %d requests to Ada the tasks are %s", c.mode, c.more, len(ada.Requests()), states(run))
+		}
+		for _, task := range run.Tasks {
+			if task.Member == "ada" && task.State == council.Skipped && (task.Why != council.AloneWhy ||
+				task.End.Failure.Hint == "") {
+				t.Errorf("%s: %s was skipped since %q", c.mode, task.ID, task.Why)
+			}
+		}
+	}
+}
+
 func TestOfflineTheAnswerFailsOnceAndTheQuestionCanBeAskedAgain(t *testing.T) {
 	b := newBench(t)
 	b.council(two)

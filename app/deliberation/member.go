@@ -66,6 +66,9 @@ func (w *worker) Do(ctx context.Context, job council.Job, live func(council.Live
 	if job.Task.Kind == council.Summarize && !council.NeedsSummary(w.s.path) {
 		return council.Work{End: council.End{State: council.Done}}
 	}
+	if job.Run.Alone(job.Task) {
+		return skipped(council.AloneWhy, "Have the one that failed try again.")
+	}
 	live(council.Live{Phase: council.Reading})
 	given, err := w.give(ctx, job)
 	if err != nil {

@@ -56,7 +56,7 @@ func (w *toolWork) Do(ctx context.Context, job council.Job, live func(council.Li
 	}
 	found, why := usable(w.tools, job.Task.Tool)
 	if why != "" {
-		return skipped(why)
+		return skipped(why, "Take it from the member, or bring its plugin back.")
 	}
 	return w.call(ctx, job, found, live)
 }
@@ -222,8 +222,8 @@ func failed(kind, message, hint string) council.Work {
 	}}
 }
 
-func skipped(why string) council.Work {
-	work := failed(string(fault.NotFound), why, "Take it from the member, or bring its plugin back.")
+func skipped(why, hint string) council.Work {
+	work := failed(string(fault.NotFound), why, hint)
 	work.End.State = council.Skipped
 	return work
 }

@@ -183,6 +183,22 @@ describe("the words of a run", () => {
     expect(says([review(0)])).toEqual(["Stopped", why]);
   });
 
+  it("a member that answered has done its work, though nobody else did", () => {
+    const answer = ended("0/a/answer", 0, 900, 0);
+    const ballot = task("1/a/ballot", {
+      kind: "ballot",
+      state: "skipped",
+      attempt: 1,
+      why: "No other member answered.",
+      hint: "Have the one that failed try again.",
+    });
+    expect(laneWord({ in: true }, [answer, ballot], "over")).toBe("Done");
+    expect(laneWhy({ in: true, why: "" }, [answer, ballot])).toBe("");
+    expect(laneWord({ in: true }, [ballot], "over")).toBe("Skipped");
+    const byHand = { ...ballot, why: "You skipped it.", hint: "" };
+    expect(laneWord({ in: true }, [answer, byHand], "over")).toBe("Skipped");
+  });
+
   it("a ballot that is written is a vote", () => {
     const ballot = task("1/a/ballot", { kind: "ballot", state: "working", phase: "writing" });
     expect(laneWord({ in: true }, [ballot], "running")).toBe("Voting");

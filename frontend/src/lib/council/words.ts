@@ -57,11 +57,12 @@ export function runLabels(
 
 /**
  * The task that says how a lane stands: one that works, else one that failed, else the newest that
- * is not waiting. One that was left out before it began says nothing of a member that has answered.
+ * is not waiting. One that was left out before it began, or was about others of whom nobody answered,
+ * says nothing of a member that has answered.
  */
 export function leading(all: readonly TaskView[]): TaskView | undefined {
   const answered = all.some((t) => t.state === "done");
-  const tasks = all.filter((t) => !answered || t.state !== "stopped" || t.attempt > 0);
+  const tasks = all.filter((t) => !answered || !((t.state === "stopped" && !t.attempt) || moot(t)));
   return (
     tasks.findLast((t) => t.state === "working") ??
     tasks.findLast((t) => t.state === "waiting" && tasks.some((o) => o.state === "done")) ??
@@ -70,6 +71,9 @@ export function leading(all: readonly TaskView[]): TaskView | undefined {
     tasks[0]
   );
 }
+
+/** It was skipped by itself, and says what to do about that. */
+const moot = (t: TaskView) => t.state === "skipped" && t.kind !== "tool" && t.hint !== "";
 
 /** What a lane's state is called. */
 export function laneWord(
