@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"conclave/app/chat"
+	"conclave/app/permit"
 	"conclave/app/tool"
 	"conclave/app/transcript"
 )
@@ -18,10 +19,11 @@ const maxShown = 200_000
 // callDetail is everything about one call, cleaned for a person. why tells how it was
 // decided, where that is on record.
 func callDetail(r chat.CallRecord, why []string) CallDetail {
+	caller := permit.CallerName(permit.Caller(r.Caller), transcript.OneLine(r.CallerName))
 	d := CallDetail{
 		ID: strconv.FormatUint(r.ID, 10), Arguments: indented(r.Arguments), RawArguments: r.RawArguments,
 		Media:     []transcript.Media{},
-		ErrorType: r.ErrorType, Started: stamp(r.Started), Ended: stamp(r.Ended), MS: int64(r.MS), Caller: r.Caller,
+		ErrorType: r.ErrorType, Started: stamp(r.Started), Ended: stamp(r.Ended), MS: int64(r.MS), Caller: caller,
 		Digest: r.Digest, Why: []string{}, Hooks: hookSteps(r.Hooks),
 	}
 	text := r.ResultText
@@ -51,7 +53,7 @@ func callDetail(r chat.CallRecord, why []string) CallDetail {
 	if r.Decision != "" && len(why) == 0 {
 		d.Why = append(d.Why, transcript.Sentence(r.Decision)+": "+r.DecidedBy)
 	}
-	d.Why = append(d.Why, "Called by "+r.Caller+", "+r.Timestamp.Local().Format("2006-01-02 15:04:05"))
+	d.Why = append(d.Why, "Called by "+caller+", "+r.Timestamp.Local().Format("2006-01-02 15:04:05"))
 	return d
 }
 

@@ -117,7 +117,7 @@ type CallDetail struct {
 	Started      string             `json:"started"`
 	Ended        string             `json:"ended"`
 	MS           int64              `json:"ms"`
-	Caller       string             `json:"caller"`
+	Caller       string             `json:"caller"` // as a person reads it: “Ada (council)”
 	Digest       string             `json:"digest"` // digest of the definition in hex
 	// “Why was this allowed?”: the rule path in words, one step per line.
 	Why []string `json:"why"`

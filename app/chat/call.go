@@ -39,12 +39,14 @@ type CallRecord struct {
 	Round        int            `json:"round"` // which model request of the turn, from 1
 	Index        int            `json:"index"` // place in the batch, from 0
 	RequestID    string         `json:"request_id"`
-	Caller       string         `json:"caller"`    // main, member:<id>, plugin:<id>, person
-	ToolName     string         `json:"tool_name"` // wire name
-	ToolID       string         `json:"tool_id"`   // plugin:name, empty when unknown
-	Plugin       string         `json:"plugin"`
-	Digest       string         `json:"digest"`
-	Instance     string         `json:"instance,omitempty"`
+	Caller       string         `json:"caller"` // main, member:<id>, plugin:<id>, person
+	// What the caller was called then: a council member's name; empty before this was kept.
+	CallerName string `json:"caller_name,omitempty"`
+	ToolName   string `json:"tool_name"` // wire name
+	ToolID     string `json:"tool_id"`   // plugin:name, empty when unknown
+	Plugin     string `json:"plugin"`
+	Digest     string `json:"digest"`
+	Instance   string `json:"instance,omitempty"`
 
 	Arguments    json.RawMessage `json:"arguments"`
 	RawArguments string          `json:"raw_arguments,omitempty"`

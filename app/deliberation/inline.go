@@ -1,6 +1,7 @@
 package deliberation
 
 import (
+	"cmp"
 	"slices"
 
 	"conclave/app/council"
@@ -30,7 +31,7 @@ func inlineTools(c council.Council, all, offered *tool.Set) (*tool.Set, map[stri
 				whose += " (" + m.Role + ")"
 			}
 			found.Member, found.WireName, found.Visibility = m.ID, m.Name, tool.Direct
-			found.Description = "For " + whose + ": " + found.Description
+			found.Description = "For " + whose + ": " + cmp.Or(found.Description, found.DisplayName())
 			more = append(more, found)
 			inline[m.ID] = turn.Inline{
 				Caller: permit.Caller("member:" + m.ID), Name: m.Name, Member: council.MemberContext(m),

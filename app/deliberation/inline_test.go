@@ -80,15 +80,18 @@ func TestSP38ToolsOfMembersAndTheModelsOwnAreOfferedAndCalledTogether(t *testing
 		!strings.Contains(string(adas.Arguments), `"city":"Oslo"`) {
 		t.Errorf("SP-26: Ada's was called with %s and %+v", adas.Arguments, adas.ContextMessages)
 	}
-	callers := map[string]string{}
+	callers, called := map[string]string{}, map[string]string{}
 	for _, r := range b.log.Calls() {
 		callers[r.ToolName] = r.Caller
 	}
 	for _, r := range log.Calls() {
-		callers[r.ToolName] = r.Caller
+		callers[r.ToolName], called[r.ToolName] = r.Caller, r.CallerName
 	}
 	if callers["look"] != "person" || callers["Ada_L___read"] != "member:ada" || callers["Bo__raise"] != "member:bo" {
 		t.Errorf("the callers are %v", callers)
+	}
+	if called["look"] != "" || called["Ada_L___read"] != "Ada L." {
+		t.Errorf("on record the callers are called %v", called)
 	}
 	results := main.Requests()[1].Messages[2].Parts
 	if len(results) != 3 || !results[2].Result.IsError || results[2].Result.Text() != "Error: no" {

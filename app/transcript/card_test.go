@@ -48,6 +48,10 @@ func TestF135ACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T)
 				t.Errorf("a call of which the arguments come is %+v", c)
 			}
 			r := u.propose("1", "note")
+			if c := card("proposed"); c.For != "" {
+				t.Errorf("a call of the main model is %+v", c)
+			}
+			r.CallerName = "Ada\u202e"
 			if c := card("proposed"); c.ID != "1" || c.Summary != "text: a b" || c.Tool != "p:note" || c.Plugin != "p" {
 				t.Errorf("a call that was asked for is %+v", c)
 			}
@@ -74,6 +78,9 @@ func TestF135ACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T)
 			r.Status, r.Error, r.ResultText = end.Status, end.Error, end.ResultText
 			u.live.Answered(m.put(r), said("for the model"))
 			live := *card(want)
+			if live.For != "Ada" {
+				t.Errorf("it was called for %q", live.For)
+			}
 			if want == "failed" && live.Problem != "no such file" || want != "failed" && live.Problem != "" {
 				t.Errorf("its problem is %q", live.Problem)
 			}

@@ -220,6 +220,7 @@ type Call struct {
 	Doing  string `json:"doing"`  // what it does, after “wants to”: “save a note”, “use “Word count””
 	Did    string `json:"did"`    // what it did: “Saved a note”
 	Plugin string `json:"plugin"` // display name of the plugin; "" when unknown
+	For    string `json:"for"`    // name of the council member for whom the model called; or ""
 	// The arguments for a person, at most 120 characters: “text: a b c”.
 	Summary  string    `json:"summary"`
 	State    CallState `json:"state"`

@@ -186,12 +186,12 @@ const steps = {
       await place.free();
       await open();
       await click(/^4 members · /);
-      await says("Run at", "There is nothing to compare");
+      await says("Run from", "There is nothing to compare");
       await picture("restarted");
       await click("Close the panel");
       await click("More for this chat");
       await click("Council and its runs");
-      await says("Run at");
+      await says("Run from");
     },
 };
 

@@ -310,7 +310,7 @@ export const steps = (world) => {
       await page().getByText("‹U+202E›").waitFor();
       await page().getByText("Why was this allowed?").click();
       await page()
-        .getByText(/Called by main/)
+        .getByText(/Called by Main assistant/)
         .waitFor();
     },
 

@@ -860,7 +860,7 @@ export const tests = {
   "the file of a run is checked, says what does not fit, and does not pass for the chat's own": {
     scene: "councilfile",
     async run(page) {
-      const own = page.getByRole("heading", { name: /^Run at/ });
+      const own = page.getByRole("heading", { name: /^Run from/ });
       await own.waitFor();
       await page.getByRole("button", { name: "More for the council" }).click();
       const [chooser] = await Promise.all([

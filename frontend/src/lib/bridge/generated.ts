@@ -187,6 +187,8 @@ export interface Call {
   did: string;
   /** display name of the plugin; "" when unknown */
   plugin: string;
+  /** name of the council member for whom the model called; or "" */
+  for: string;
   /** The arguments for a person, at most 120 characters: “text: a b c”. */
   summary: string;
   state: CallState;
@@ -238,6 +240,7 @@ export interface CallDetail {
   started: string;
   ended: string;
   ms: number;
+  /** as a person reads it: “Ada (council)” */
   caller: string;
   /** digest of the definition in hex */
   digest: string;

@@ -167,6 +167,12 @@ describe("the words of a run", () => {
       calls: [called("1", "Search", 0, 0, { request: "r" })],
     });
     expect(laneWord({ in: true }, [asks], "running")).toBe("Waiting for you");
+    const calls = ["done", "refused", "expired"].map((state) =>
+      called("1", "Search", 0, 1, { state }),
+    );
+    const went = { ...done, calls };
+    expect(laneWord({ in: true }, [went], "over")).toBe("Done, 2 calls refused");
+    expect(laneWord({ in: true }, [went, failed], "over")).toBe("Failed");
   });
 
   it("a member that answered has done its work, though a review was left out", () => {

@@ -84,7 +84,11 @@ export function laneWord(
   if (!lane.in) return s.council.satOut;
   const task = leading(tasks);
   if (!task) return run === "answering" ? s.council.phase.writing : s.council.taskState.waiting;
-  return taskWord(task);
+  const word = taskWord(task);
+  const refused = tasks
+    .flatMap((t) => t.calls)
+    .filter((call) => call.state === "refused" || call.state === "expired").length;
+  return refused > 0 && task.state === "done" ? s.council.butRefused(word, refused) : word;
 }
 
 /** The sentence that goes with it: why it failed, was skipped or sits out; what it waits for, or has to do without. */

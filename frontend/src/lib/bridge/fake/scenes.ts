@@ -131,6 +131,7 @@ const ran = (change: Partial<t.Call>): t.Call => ({
   doing: "use “Word count”",
   did: "Used “Word count”",
   plugin: "Text tools",
+  for: "",
   summary: "text: a b c",
   state: "done",
   problem: "",
