@@ -447,6 +447,18 @@ func TestTheOrderOfDecisions(t *testing.T) {
 			grants: []permit.Rule{allowTool}, change: func(r *permit.Call) { r.Arguments = arguments("~/.ssh/id_rsa") },
 			step: 7, effect: permit.Allow, why: "rule",
 		},
+		"SSH keys, and nothing isolates the plugin": {
+			grants: []permit.Rule{allowTool},
+			change: func(r *permit.Call) {
+				r.Capabilities, r.Arguments = []permit.Capability{}, arguments("~/.ssh/id_ed25519")
+			}, step: 1, effect: permit.Deny, why: "no tool may touch",
+		},
+		"metadata address, and nothing isolates the plugin": {
+			grants: []permit.Rule{allowTool},
+			change: func(r *permit.Call) {
+				r.Capabilities, r.Arguments = []permit.Capability{}, arguments("http://169.254.169.254/latest")
+			}, step: 1, effect: permit.Deny, why: "metadata address",
+		},
 		"refusal beats quarantine": {
 			grants: []permit.Rule{never}, change: other, step: 2, effect: permit.Deny, why: "may never run any of its tools",
 		},

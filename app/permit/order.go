@@ -116,9 +116,10 @@ func paused(c *check) ruling {
 
 // builtIn refuses what no rule can allow: Conclave's own data, keys, browser
 // profiles and the metadata addresses of clouds, where the arguments of a tool
-// that can reach files, the web or programs name them.
+// that can reach files, the web or programs name them. What is not known can.
 func builtIn(c *check) ruling {
-	files, web := false, false
+	unknown := len(c.capabilities) == 0
+	files, web := unknown, unknown
 	if c.call.Permission == Start {
 		return ruling{} // Gate.Start looked at what it names, of which the plugin's own folders are let
 	}

@@ -87,6 +87,15 @@ func (g *Gate) LentSecrets(plugin string) []Lent {
 	return all
 }
 
+// lentLocked reports whether a plugin is lent a secret.
+func (g *Gate) lentLocked(plugin string) bool {
+	g.rulesLocked()
+	return slices.ContainsFunc(g.ofPlugin[plugin], func(rule *Rule) bool {
+		_, ok := rule.secret()
+		return ok
+	})
+}
+
 // SecretHosts returns the hosts that a plugin may have a secret sent to, none where it is not
 // lent that.
 func (g *Gate) SecretHosts(plugin, name string) []string {

@@ -110,9 +110,10 @@ func (g *Gate) unattendedLocked(now time.Time) bool {
 const byUnattended = "unattended mode"
 
 // unattended allows a call of the main model of which all is known and that uses no
-// secret of the person's.
+// secret of the person's: any call of a plugin that was lent one may have it sent.
 func unattended(c *check) ruling {
-	if c.call.Caller != Main || c.call.Instead != "" || len(c.capabilities) == 0 || !c.g.unattendedLocked(c.now) {
+	if c.call.Caller != Main || c.call.Instead != "" || len(c.capabilities) == 0 || !c.g.unattendedLocked(c.now) ||
+		c.g.lentLocked(c.call.Tool.Plugin) {
 		return ruling{}
 	}
 	for _, capability := range c.capabilities {

@@ -73,6 +73,19 @@ func TestUnattendedRunsWhatWouldBeAskedAboutByDefault(t *testing.T) {
 	}
 }
 
+func TestUnattendedAsksBeforeCallsOfAPluginThatWasLentASecret(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	must(t, g.LendSecret(t.Context(), c.Plugin, "gh", []string{"api.github.com"}))
+	must(t, g.StartUnattended(15*time.Minute, 100, 1))
+	if last := decisive(g, request(c)); last.Effect != permit.Ask || last.Number != 9 {
+		t.Errorf("while it has a secret: %s", last)
+	}
+	must(t, g.TakeSecret(t.Context(), c.Plugin, "gh"))
+	if last := decisive(g, request(c)); last.Effect != permit.Allow || last.Number != 8 {
+		t.Errorf("once it has none: %s", last)
+	}
+}
+
 func TestUnattendedEnds(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, *permit.Gate, permit.PluginVersion){
 		"after its time": func(*testing.T, *permit.Gate, permit.PluginVersion) {
