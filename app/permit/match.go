@@ -428,11 +428,11 @@ func (g *Gate) suggestOne(name string, value json.RawMessage) (Match, bool) {
 	case !isText && text != "true" && text != "false":
 		m.Op, m.Value = AtMost, text
 	case isText && absolute:
-		folder, err := g.GrantablePath(filepath.Dir(path))
-		if err != nil {
+		at, _, ok := g.askedPlace(path)
+		if !ok {
 			return Match{}, false // too wide to be offered
 		}
-		m.Op, m.Value = PathUnder, folder
+		m.Op, m.Value = PathUnder, at
 	case isText && strings.Contains(text, "://"):
 		if m.Value, ok = hostOf(text); !ok {
 			return Match{}, false

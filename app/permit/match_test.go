@@ -236,7 +236,7 @@ func TestARuleIsUsedUpAlsoAfterACrash(t *testing.T) {
 
 func TestARequestOffersNarrowConditionsAndTakesNoOthers(t *testing.T) {
 	home := t.TempDir()
-	must(t, os.MkdirAll(filepath.Join(home, "Notes"), 0o700))
+	must(t, os.MkdirAll(filepath.Join(home, "Notes", "old"), 0o700))
 	must(t, os.MkdirAll(filepath.Join(home, ".ssh"), 0o700))
 	t.Setenv("HOME", home)
 	g, c := trusted(t, permit.Options{})
@@ -256,7 +256,10 @@ func TestARequestOffersNarrowConditionsAndTakesNoOthers(t *testing.T) {
 	no := permit.Answer{Effect: permit.Deny, Scope: permit.Once}
 	for arguments, want := range map[string]string{
 		`{"text": "a long text of some words", "amount": 20, "path": "~/Notes/a.md", "url": "https://api.example.org/x", "to": "ada"}`: "only in " + home + "/Notes | only to api.example.org | while amount is at most 20 | while to is “ada”",
-		`{"path": "` + home + `/a.md"}`:    "", // the whole home folder is never offered
+		`{"path": "~/Notes"}`:              "only in " + home + "/Notes",
+		`{"path": "~/Notes/old"}`:          "only in " + home + "/Notes/old",
+		`{"path": "~/Notes/new"}`:          "only in " + home + "/Notes", // there is none yet
+		`{"path": "` + home + `/a.md"}`:    "",                           // the whole home folder is never offered
 		`{"path": "/etc/passwd"}`:          "",
 		`{"to": "ada", "to": "eve"}`:       "",
 		`{"deep": {"to": "ada"}, "b": []}`: "",
