@@ -155,11 +155,12 @@ func (c *command) try(ctx context.Context, app *App, trial permit.Trial) error {
 	if c.json {
 		return c.printJSON(struct {
 			Calls    int            `json:"calls"`
+			Unknown  int            `json:"unknown,omitempty"` // that could not be tried
 			Before   permit.Outcome `json:"before"`
 			After    permit.Outcome `json:"after"`
 			Changed  []trialChange  `json:"changed"`
 			Sentence string         `json:"sentence"`
-		}{got.Calls, got.Before, got.After, changed, got.Sentence()})
+		}{got.Calls, got.Unknown, got.Before, got.After, changed, got.Sentence()})
 	}
 	if _, err := fmt.Fprintln(c.Out, got.Sentence()); err != nil {
 		return err

@@ -146,11 +146,12 @@ func (g *Gate) Propose(c PluginVersion) {
 
 // describeVersionLocked returns the request that asks a person to approve the version.
 func (g *Gate) describeVersionLocked(c PluginVersion, changes []Change) Request {
-	capabilities, sentence := capabilitiesOf(c, approvable(c.Permissions), nil)
+	permissions := approvable(c.Permissions)
 	name := g.pluginName(c.Plugin)
 	p := Request{
 		ID: newID("ask"), Nonce: newID("n"), Kind: KindPlugin, Plugin: c.Plugin, PluginName: name,
-		Title: name + " is new", Capabilities: append([]Capability{}, capabilities...), Reach: sentence,
+		Title: name + " is new", Capabilities: append([]Capability{}, capabilitiesOf(c, permissions, nil)...),
+		Reach:  reachOf(c, permissions, nil),
 		Reason: "Asked because: none of it runs before you have looked at it.", Scopes: []Scope{Always}, Count: 1,
 		Asked: g.o.Now(), Changes: changes,
 		Folder: c.Folder, Permissions: c.Permissions, Hidden: c.Hidden,

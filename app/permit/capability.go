@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/app/limit"
 	"conclave/app/tool"
 )
 
@@ -82,19 +83,16 @@ var permissionCapabilities = map[string][]Capability{
 	"filesystem":      {ReadFiles, WriteFiles, Delete},
 }
 
-// capabilitiesOf returns what the tools of a plugin can do, and what they can access
-// in a sentence. No capabilities means that it is not known. Of the files in folders, it
-// can change and delete those alone that it was given for writing.
-func capabilitiesOf(c PluginVersion, granted []string, folders []Folder) ([]Capability, string) {
-	switch c.Isolation {
-	case "process+landlock":
-	case "process":
-		return nil, "Runs as you, in a process of its own, not isolated: it can touch what you can."
-	default:
-		return nil, "Runs as you, not isolated: it can touch what you can."
+// isolated is the isolation of a plugin whose walls hold.
+const isolated = "process+landlock"
+
+// capabilitiesOf returns what the tools of a plugin can do; none means that it is not known.
+// Of the files in folders, it can change and delete those alone that it was given for writing.
+func capabilitiesOf(c PluginVersion, granted []string, folders []Folder) []Capability {
+	if c.Isolation != isolated {
+		return nil
 	}
 	capabilities := []Capability{Compute}
-	var more []string
 	writes := slices.ContainsFunc(folders, func(f Folder) bool { return f.Write })
 	for _, p := range granted {
 		for _, capability := range permissionCapabilities[p] {
@@ -103,8 +101,36 @@ func capabilitiesOf(c PluginVersion, granted []string, folders []Folder) ([]Capa
 			}
 			if !slices.Contains(capabilities, capability) {
 				capabilities = append(capabilities, capability)
-				more = append(more, table[capability].verb)
 			}
+		}
+	}
+	return capabilities
+}
+
+// maxFoldersNamed is how many folders a prompt names.
+const maxFoldersNamed = 4
+
+// reachOf returns what the tools of a plugin can access, in a sentence: each folder, and what
+// else it was granted. The folders' paths are as a person reads them.
+func reachOf(c PluginVersion, granted []string, folders []Folder) string {
+	switch c.Isolation {
+	case isolated:
+	case "process":
+		return "Runs as you, in a process of its own, not isolated: it can touch what you can."
+	default:
+		return "Runs as you, not isolated: it can touch what you can."
+	}
+	var more []string
+	for _, f := range folders[:min(len(folders), maxFoldersNamed)] {
+		more = append(more, f.Sentence())
+	}
+	if left := len(folders) - maxFoldersNamed; left > 0 {
+		more = append(more, "touch "+limit.Counted(left, "more folder"))
+	}
+	others := slices.DeleteFunc(slices.Clone(granted), func(p string) bool { return p == Filesystem })
+	for _, capability := range capabilitiesOf(c, others, nil) {
+		if capability != Compute {
+			more = append(more, table[capability].verb)
 		}
 	}
 	sentence := "Can touch: its own storage folder."
@@ -114,7 +140,7 @@ func capabilitiesOf(c PluginVersion, granted []string, folders []Folder) ([]Capa
 	if c.Convention.Chat {
 		sentence += " " + tool.ChatNotice
 	}
-	return capabilities, sentence
+	return sentence
 }
 
 func listed(words []string) string {

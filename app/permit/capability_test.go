@@ -19,7 +19,7 @@ func TestF39RiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
 		"app_manipulation", "images", "image_gen", "oauth", "databanks", "memories", "event_tracking", "web_search",
 		"ui_panels", "push_notification", "screen_capture",
 	}
-	capabilities, sentence := capabilitiesOf(c, unused, nil)
+	capabilities, sentence := capabilitiesOf(c, unused, nil), reachOf(c, unused, nil)
 	if len(capabilities) != 1 || capabilities[0] != Compute ||
 		sentence != "Can touch: its own storage folder. "+tool.ChatNotice {
 		t.Errorf("with permissions that do nothing it can %v: %s", capabilities, sentence)
@@ -33,8 +33,7 @@ func TestF39RiskComesOnlyFromWhatAPermissionCanDoHere(t *testing.T) {
 
 func TestSP27TheCardSaysWhichToolsAreGivenTheChat(t *testing.T) {
 	for _, told := range []bool{true, false} {
-		_, sentence := capabilitiesOf(PluginVersion{Convention: tool.Convention{Chat: told}, Isolation: "process+landlock"},
-			nil, nil)
+		sentence := reachOf(PluginVersion{Convention: tool.Convention{Chat: told}, Isolation: isolated}, nil, nil)
 		if strings.Contains(sentence, tool.ChatNotice) != told {
 			t.Errorf("given the chat: %v; the card says %q", told, sentence)
 		}
@@ -51,8 +50,38 @@ func TestOfFilesInFoldersOnlyThoseGivenForWritingAreChangedAndDeleted(t *testing
 		{[]Folder{reads}, []Capability{Compute, ReadFiles}},
 		{[]Folder{reads, writes}, []Capability{Compute, ReadFiles, WriteFiles, Delete}},
 	} {
-		if got, sentence := capabilitiesOf(c, []string{Filesystem}, one.folders); !slices.Equal(got, one.want) {
-			t.Errorf("with %v it can %v: %s", one.folders, got, sentence)
+		if got := capabilitiesOf(c, []string{Filesystem}, one.folders); !slices.Equal(got, one.want) {
+			t.Errorf("with %v it can %v", one.folders, got)
+		}
+	}
+}
+
+func TestTheCardNamesTheFoldersThatAPluginCanTouch(t *testing.T) {
+	c := PluginVersion{Plugin: "papers", Isolation: isolated}
+	of := func(names ...string) (folders []Folder) {
+		for _, name := range names {
+			folders = append(folders, Folder{Path: name, Write: name == "Desk"})
+		}
+		return folders
+	}
+	for _, one := range []struct {
+		granted []string
+		folders []Folder
+		want    string
+	}{
+		{[]string{Filesystem}, of("Documents/Notes"), "read files in Documents/Notes"},
+		{
+			[]string{Filesystem, Network}, of("Desk", "Notes"),
+			"read and write files in Desk, read files in Notes, fetch from the web and send to the web",
+		},
+		{
+			[]string{Filesystem}, of("a", "b", "c", "d", "e", "f"),
+			"read files in a, read files in b, read files in c, read files in d and touch 2 more folders",
+		},
+	} {
+		want := "Can touch: its own storage folder. It may also " + one.want + "."
+		if got := reachOf(c, one.granted, one.folders); got != want {
+			t.Errorf("with %v the card says %q", one.folders, got)
 		}
 	}
 }

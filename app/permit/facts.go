@@ -12,8 +12,7 @@ func (g *Gate) CapabilitiesOf(plugin string) []Capability {
 		return nil
 	}
 	granted, _ := g.permissionsLocked(plugin)
-	capabilities, _ := capabilitiesOf(c, granted, g.foldersLocked(plugin))
-	return capabilities
+	return capabilitiesOf(c, granted, g.foldersLocked(plugin))
 }
 
 // Uses returns how often the gate allowed calls of a tool, and when last.

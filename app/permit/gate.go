@@ -37,7 +37,7 @@ type Options struct {
 
 // Gate decides about calls and plugins. Use Open, and Close when done. Its methods are
 // safe for concurrent use; none of them calls back under its lock, or does I/O but for
-// following the links of paths that arguments name, and Options.Project.
+// looking at the paths that arguments name, and Options.Project.
 type Gate struct {
 	o         Options
 	base      context.Context // Open's without its end: for writes that follow from no one's call
@@ -238,7 +238,7 @@ func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) (d Decis
 	}
 	g.findProject(ctx, &call)
 	g.mu.Lock()
-	c, sentence := g.checkLocked(&call)
+	c := g.checkLocked(&call)
 	step, r := c.walk(visit)
 	name := g.pluginName(call.Tool.Plugin)
 	defer func() {
@@ -258,7 +258,7 @@ func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) (d Decis
 		g.mu.Unlock()
 		return g.counted(ctx, d, counted)
 	}
-	p := g.describeLocked(c, sentence, step, r)
+	p := g.describeLocked(c, step, r)
 	if call.Asker != nil {
 		g.mu.Unlock()
 		p.Preview = g.preview(ctx, &call, &p)
@@ -282,7 +282,7 @@ func (g *Gate) Explain(call Call) []Step {
 	g.findProject(g.base, &call)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	c, _ := g.checkLocked(&call)
+	c := g.checkLocked(&call)
 	var steps []Step
 	c.walk(func(s Step) { steps = append(steps, s) })
 	return steps
@@ -301,18 +301,16 @@ func (g *Gate) findProject(ctx context.Context, call *Call) {
 	}
 }
 
-// checkLocked prepares a request for the walk, and says what it can touch.
-func (g *Gate) checkLocked(call *Call) (*check, string) {
-	capabilities, sentence := g.reachLocked(call.Tool.Plugin)
+// checkLocked prepares a request for the walk.
+func (g *Gate) checkLocked(call *Call) *check {
+	capabilities := call.Capabilities
 	var why Inferred
-	if call.Capabilities != nil {
-		capabilities = call.Capabilities
-	} else {
-		capabilities, why = g.ofToolLocked(call.Tool, capabilities)
+	if capabilities == nil {
+		capabilities, why = g.ofToolLocked(call.Tool, g.ableLocked(call.Tool.Plugin))
 	}
 	c := g.checkOf(call, capabilities)
 	c.inferred = why
-	return c, sentence
+	return c
 }
 
 func (g *Gate) checkOf(call *Call, capabilities []Capability) *check {
@@ -321,17 +319,36 @@ func (g *Gate) checkOf(call *Call, capabilities []Capability) *check {
 	}
 }
 
-// reachLocked returns what calls of a plugin's tools can do, nil where that is not known,
-// and what they can touch in a sentence.
-func (g *Gate) reachLocked(plugin string) ([]Capability, string) {
+// ableLocked returns what calls of a plugin's tools can do, nil where that is not known.
+func (g *Gate) ableLocked(plugin string) []Capability {
 	if known, ok := g.known[plugin]; ok {
 		granted, _ := g.permissionsLocked(plugin)
 		return capabilitiesOf(known, granted, g.foldersLocked(plugin))
 	}
 	if plugin == BuiltIn {
-		return []Capability{Compute}, "Comes with Conclave."
+		return []Capability{Compute}
 	}
-	return nil, "What it can touch is not known."
+	return nil
+}
+
+// reachLocked returns what calls of a plugin's tools can touch, in a sentence.
+func (g *Gate) reachLocked(plugin string) string {
+	known, ok := g.known[plugin]
+	switch {
+	case ok:
+	case plugin == BuiltIn:
+		return "Comes with Conclave."
+	default:
+		return "What it can touch is not known."
+	}
+	granted, _ := g.permissionsLocked(plugin)
+	folders := g.foldersThatLocked(plugin, func(rule *Rule) bool {
+		return !rule.opened() || rule.stays() && !rule.Unused(g.o.Now())
+	})
+	for i := range folders[:min(len(folders), maxFoldersNamed)] {
+		folders[i].Path = g.short(folders[i].Path)
+	}
+	return reachOf(known, granted, folders)
 }
 
 // rulingLocked turns a ruling that asks nobody into a decision, and notes the

@@ -642,6 +642,55 @@ func TestAGrantUnusedFor90DaysAsksAgain(t *testing.T) {
 	}
 }
 
+func TestAYesForAHostAFolderOrACommandUnusedFor90DaysAsksAgain(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	g, c := trusted(t, permit.Options{Now: func() time.Time { return now }})
+	folder := t.TempDir()
+	a := &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Always}}
+	behalf := permit.Call{Caller: permit.Main, Asker: a}
+	ctx := t.Context()
+	uses := []func(){
+		func() {
+			g.Connect(ctx, permit.Connection{Plugin: c.Plugin, URL: "https://api.example.org:443", Behalf: behalf})
+		},
+		func() {
+			g.Open(ctx, permit.Opening{Plugin: c.Plugin, Path: filepath.Join(folder, "a"), Behalf: behalf})
+		},
+		func() {
+			s := echo()
+			s.Behalf = behalf
+			g.Start(ctx, s)
+		},
+	}
+	must(t, g.AllowHost(ctx, c.Plugin, permit.Network, permit.Allow, permit.HostIs, "api.example.org"))
+	for i, asked := range []int{2, 2, 2, 5} { // the host was allowed by hand
+		for _, use := range uses {
+			use()
+		}
+		if len(a.asked) != asked {
+			t.Errorf("round %d: asked %d times, want %d", i, len(a.asked), asked)
+		}
+		if now = now.AddDate(0, 0, 80); i == 2 {
+			now = now.AddDate(0, 0, 11)
+			rules, err := g.Rules(ctx)
+			must(t, err)
+			for _, rule := range rules {
+				if !rule.Unused(now) {
+					t.Errorf("it is not told: %s", permit.Sentence(rule, "Notes"))
+				}
+			}
+		}
+	}
+	whole := permit.Rule{Effect: permit.Allow, Permission: permit.Network, Scope: permit.Always}
+	given := permit.Rule{
+		Effect: permit.Allow, Permission: permit.Filesystem, Scope: permit.Always,
+		Match: []permit.Match{{Field: "path", Op: permit.PathUnder, Value: folder}},
+	}
+	if whole.Unused(now) || given.Unused(now) {
+		t.Error("what opens the sandbox ages, whose uses nobody sees")
+	}
+}
+
 func TestWhenAToolWasLastUsedOutlivesTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newMemory()

@@ -105,7 +105,6 @@ func (g *Gate) Can(t tool.Tool) []string {
 	if t.Plugin == BuiltIn || g.known[t.Plugin].Plugin == "" {
 		return nil
 	}
-	all, _ := g.reachLocked(t.Plugin)
-	all, why := g.ofToolLocked(t, all)
+	all, why := g.ofToolLocked(t, g.ableLocked(t.Plugin))
 	return why.Labels(all)
 }

@@ -142,11 +142,20 @@ func (g *Gate) matrixPlugins(now time.Time) (lastUsed map[string]time.Time, unus
 	return lastUsed, unused
 }
 
-// Unused reports whether a rule that allows calls has not been used for 90 days, so that
-// a person is asked again.
+// Unused reports whether a rule that allows calls, a host, a folder that is opened when asked
+// for, or a command has not been used for 90 days, so that a person is asked again.
 func (g Rule) Unused(now time.Time) bool {
-	return g.Effect == Allow && g.Permission == "" && g.Origin == nil && g.lasts() &&
-		now.Sub(latest(g.Made, g.LastUsed)) > unusedTime
+	return now.Sub(latest(g.Made, g.LastUsed)) > unusedTime && g.Effect == Allow && g.lasts() && g.counted()
+}
+
+// counted reports whether the gate sees each use of what a rule allows. Of what opens a sandbox,
+// and of text that is trusted, it sees none.
+func (g Rule) counted() bool {
+	if g.Permission == "" {
+		return g.Origin == nil
+	}
+	_, host := g.host()
+	return host || g.Permission == Start || g.opened()
 }
 
 // Unreadable reports whether this version cannot read the rule's conditions: it allows
@@ -181,7 +190,7 @@ func (g *Gate) rowLocked(id string, now time.Time) Row {
 			cell.Council = Sometimes
 		}
 	}
-	can, _ := g.reachLocked(id)
+	can := g.ableLocked(id)
 	for _, t := range known.Tools {
 		can, _ := g.ofToolLocked(t, can)
 		calls := [len(matrixCallers)]Access{}
@@ -242,7 +251,7 @@ func (g *Gate) Tools(plugin string) []Covered {
 		one := Covered{Tool: t}
 		for i, caller := range matrixCallers {
 			call := Call{Caller: caller, Tool: t, Arguments: noArguments}
-			c, _ := g.checkLocked(&call)
+			c := g.checkLocked(&call)
 			number, r := c.walk(nil)
 			step := stepAt(number, r)
 			one.Capabilities, one.Inferred = c.capabilities, c.inferred

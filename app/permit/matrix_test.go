@@ -200,6 +200,14 @@ func TestATrialSaysWhatItWouldHaveChangedAndChangesNothing(t *testing.T) {
 	if rules, _ := g.Rules(t.Context()); rules[0].Uses != 0 {
 		t.Errorf("a trial used the rule: %+v", rules[0])
 	}
+	long := tried(c, "")
+	long.Unknown = true
+	got, err = g.Try(permit.Trial{Remove: []string{kept.ID}}, append(calls, long))
+	must(t, err)
+	if got.Calls != 3 || got.Unknown != 1 || !strings.HasSuffix(got.Sentence(),
+		". One more could not be tried: what it was asked with is not on record, or not whole.") {
+		t.Errorf("with one of too long arguments: %s", got.Sentence())
+	}
 	bad := rule
 	bad.Match = []permit.Match{{Field: "text", Op: "levitates"}}
 	if _, err := g.Try(permit.Trial{Add: []permit.Rule{bad}}, calls); err == nil {

@@ -299,7 +299,7 @@ func byDefault(c *check) ruling {
 	}
 	if len(c.capabilities) == 0 {
 		if known, ok := c.g.known[c.call.Tool.Plugin]; ok {
-			if able, _ := capabilitiesOf(known, nil, nil); able == nil {
+			if capabilitiesOf(known, nil, nil) == nil {
 				return ruling{effect: Ask, why: "nothing isolates it"}
 			}
 		}
@@ -414,7 +414,7 @@ func (c *check) findPermission(effect Effect) (found *Rule) {
 	return found
 }
 
-// unusedTime is how long an unused rule stands before it falls back to asking.
+// unusedTime is how long an unused rule stands before it falls back to asking, see [Rule.Unused].
 const unusedTime = 90 * 24 * time.Hour
 
 // matches reports whether a rule is about this request. What a rule does not
@@ -458,15 +458,11 @@ func (c *check) matches(g *Rule) bool {
 	if len(g.Origins) > 0 && !c.readsInSpite(g) {
 		return false
 	}
-	last := g.Made
-	if g.LastUsed.After(last) {
-		last = g.LastUsed
+	if g.Unused(c.now) {
+		return false
 	}
 	if g.Permission != "" { // whoever calls the plugin; no whole grant is one of this computer's network
 		return len(g.Match) > 0 || !r.Near
-	}
-	if g.lasts() && c.now.Sub(last) > unusedTime {
-		return false
 	}
 	return slices.ContainsFunc(g.Callers, func(caller Caller) bool { return covers(caller, r.Caller) })
 }

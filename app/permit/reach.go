@@ -186,10 +186,11 @@ func (g *Gate) short(path string) string {
 func (g *Gate) Opened(plugin string) []Folder {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.foldersThatLocked(plugin, func(rule *Rule) bool {
-		return rule.opened() && (rule.Scope == Always || rule.Scope == UntilQuit)
-	})
+	return g.foldersThatLocked(plugin, func(rule *Rule) bool { return rule.opened() && rule.stays() })
 }
+
+// stays reports whether a rule holds in every chat, for as long as Conclave runs or always.
+func (g Rule) stays() bool { return g.Scope == Always || g.Scope == UntilQuit }
 
 // openingSentence is the sentence of a rule about files that Conclave opens, without its
 // full stop.

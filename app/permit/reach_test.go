@@ -8,6 +8,35 @@ import (
 	"conclave/app/permit"
 )
 
+// A card names the folders that a plugin was given and those that are opened when it asks for
+// them, from the home folder where they lie in that.
+func TestTheCardOfACallNamesTheFolders(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	notes, letters := filepath.Join(home, "Documents", "Notes"), filepath.Join(home, "Letters")
+	for _, path := range []string{notes, letters} {
+		must(t, os.MkdirAll(path, 0o700))
+	}
+	g, c := trusted(t, permit.Options{})
+	_, err := g.GrantFolder(t.Context(), c.Plugin, permit.Folder{Path: notes, Write: true})
+	must(t, err)
+	a := &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Always}}
+	d, _ := g.Open(t.Context(), permit.Opening{
+		Plugin: c.Plugin, Path: filepath.Join(letters, "a"), Behalf: permit.Call{Asker: a},
+	})
+	if d.Effect != permit.Allow {
+		t.Fatalf("%+v", d)
+	}
+	call := request(c)
+	call.Asker = a
+	g.Decide(t.Context(), call)
+	want := "Can touch: its own storage folder. " +
+		"It may also read and write files in Documents/Notes and read files in Letters."
+	if got := a.asked[len(a.asked)-1].Reach; got != want {
+		t.Errorf("the card says %q", got)
+	}
+}
+
 // Rules about files that Conclave opens: who may write may read, who may not read may not
 // write, and none of them opens the sandbox.
 func TestRulesAboutFilesThatAreOpenedForAPlugin(t *testing.T) {

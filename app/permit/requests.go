@@ -47,14 +47,14 @@ func (g *Gate) takeLocked(match func(*openRequest) bool) []*openRequest {
 }
 
 // describeLocked is a call as a person is shown it.
-func (g *Gate) describeLocked(c *check, sentence string, step int, r ruling) Request {
+func (g *Gate) describeLocked(c *check, step int, r ruling) Request {
 	call := c.call
 	arguments, hidden := shownArguments(call.Arguments)
 	p := Request{
 		ID: newID("ask"), Nonce: newID("n"), Kind: KindCall, Caller: call.Caller, CallerName: shownName(call.CallerName),
 		Plugin: call.Tool.Plugin, PluginName: g.pluginName(call.Tool.Plugin), Tool: call.Tool.ID(),
 		Capabilities: append([]Capability{}, c.capabilities...), Inferred: c.inferred, Arguments: arguments,
-		Reach: sentence, Reason: "Asked because: " + r.why + ".",
+		Reach: g.reachLocked(call.Tool.Plugin), Reason: "Asked because: " + r.why + ".",
 		Conversation: call.Conversation, Project: call.project, Turn: call.Turn, Call: call.ID, Count: 1,
 		Scopes: []Scope{Once}, Asked: c.now, Expires: c.now.Add(AnswerTimeout), Hidden: hidden + call.Tool.Hidden,
 	}
@@ -328,7 +328,7 @@ func (g *Gate) recheckWaiting() {
 		if e.Kind != KindCall || e.waiters == 0 {
 			continue
 		}
-		c, _ := g.checkLocked(&e.call)
+		c := g.checkLocked(&e.call)
 		var path []Step
 		step, r := c.walk(func(s Step) { path = append(path, s) })
 		if r.effect == Ask {

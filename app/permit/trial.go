@@ -22,6 +22,9 @@ type Trial struct {
 type Past struct {
 	Entry activity.Entry
 	Call  Call
+	// Unknown says that what it was asked with is not on record, or not whole, so that it
+	// cannot be decided again.
+	Unknown bool
 }
 
 // Tried is one call of the past that a trial decides otherwise.
@@ -41,6 +44,7 @@ type Outcome struct {
 // Trialed says what a trial would have made of the calls of the past.
 type Trialed struct {
 	Calls   int     // that could be decided again
+	Unknown int     // that could not, see [Past]
 	Before  Outcome // as things are
 	After   Outcome // under the trial
 	Changed []Tried // of which the effect differs, in the order of the calls
@@ -72,7 +76,7 @@ func PastCalls(ctx context.Context, log activity.Log, now time.Time, tools func(
 			if e.Kind != activity.Called || e.Effect == "" || d == nil || !there {
 				continue
 			}
-			all = append(all, Past{e, Call{
+			all = append(all, Past{Entry: e, Unknown: d.Beginning != "" || d.Left != "", Call: Call{
 				ID: fmt.Sprint(e.Call), Caller: Caller(e.Caller), Tool: t, Arguments: d.Arguments, Conversation: e.Chat,
 				Turn: e.Turn, Taint: d.Origins,
 			}})
@@ -101,6 +105,10 @@ func (g *Gate) Try(t Trial, calls []Past) (Trialed, error) {
 	was, would := g.copyLocked(Trial{}), g.copyLocked(t)
 	var out Trialed
 	for i := len(calls) - 1; i >= 0; i-- { // the oldest first: rules are used up
+		if calls[i].Unknown {
+			out.Unknown++
+			continue
+		}
 		before, after := was.try(placed[i]), would.try(placed[i])
 		out.Calls++
 		out.Before.count(before.Effect)
@@ -118,7 +126,7 @@ func (g *Gate) try(call Call) Step {
 	if len(call.Arguments) == 0 {
 		call.Arguments = noArguments
 	}
-	c, _ := g.checkLocked(&call)
+	c := g.checkLocked(&call)
 	number, r := c.walk(nil)
 	if rule := g.byID[r.rule]; rule != nil && r.effect == Allow {
 		rule.Uses++
@@ -166,6 +174,18 @@ func (g *Gate) copyLocked(t Trial) *Gate {
 // Sentence says what a trial would have changed: “Of 42 calls in the last 7 days, 3 would
 // have been asked about instead of 10.”
 func (t Trialed) Sentence() string {
+	switch t.Unknown {
+	case 0:
+		return t.told()
+	case 1:
+		return t.told() + " One more could not be tried: what it was asked with is not on record, or not whole."
+	}
+	return fmt.Sprintf("%s %d more could not be tried: what they were asked with is not on record, or not whole.",
+		t.told(), t.Unknown)
+}
+
+// told says what a trial would have changed of the calls that could be decided again.
+func (t Trialed) told() string {
 	if t.Calls == 0 {
 		return "No call of the last 7 days is on record to try it on."
 	}

@@ -12,8 +12,9 @@ import (
 func TestAPluginBehindUntriedWallsIsAskedAboutAsOneWithoutWalls(t *testing.T) {
 	for _, goos := range []string{"darwin", "windows"} {
 		level := sandbox.Unproven(goos).Level
-		has, reach := capabilitiesOf(PluginVersion{Isolation: level}, nil, nil)
-		none, without := capabilitiesOf(PluginVersion{Isolation: "none"}, nil, nil)
+		untried, bare := PluginVersion{Isolation: level}, PluginVersion{Isolation: "none"}
+		has, none := capabilitiesOf(untried, nil, nil), capabilitiesOf(bare, nil, nil)
+		reach, without := reachOf(untried, nil, nil), reachOf(bare, nil, nil)
 		if !slices.Equal(has, none) || reach != without {
 			t.Errorf("%s: %v, %q; without walls %v, %q", goos, has, reach, none, without)
 		}
