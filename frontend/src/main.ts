@@ -3,6 +3,7 @@ import "./lib/ui/resize"; // before anything observes a size
 import { mount } from "svelte";
 import Root from "./Root.svelte";
 import { insideWails, wailsBridge, type Bridge } from "./lib/bridge/calls";
+import { reportFaults } from "./lib/bridge/faults";
 import type { Theme } from "./lib/bridge/generated";
 import "./styles/prose.css";
 import "./styles/code.css";
@@ -22,4 +23,8 @@ async function bridge(): Promise<Bridge | null> {
 }
 
 const target = document.getElementById("app");
-if (target) void bridge().then((bridge) => mount(Root, { target, props: { bridge } }));
+if (target)
+  void bridge().then((bridge) => {
+    if (bridge) reportFaults(bridge);
+    mount(Root, { target, props: { bridge } });
+  });
