@@ -28,9 +28,7 @@ func (c *command) backup(ctx context.Context, app *App, args []string) (err erro
 	if c.json {
 		return c.printJSON(map[string]any{"file": path, "size": size})
 	}
-	_, err = fmt.Fprintf(c.Out, "Copied the store to %s (%.1f MB). Go back to it with conclave restore.\n", path,
-		float64(size)/1e6)
-	return err
+	return c.say(c.Out, "Copied the store to %s (%.1f MB). Go back to it with conclave restore.", path, float64(size)/1e6)
 }
 
 // writeNew writes a file beside the one that name says, and gives it that name once it is

@@ -150,5 +150,5 @@ func TestF77AHostileImportBringsWordsAndNothingThatActs(t *testing.T) {
 			t.Errorf("it does not say %q: %q", want, out)
 		}
 	}
-	_ = asMarkdown(exported{Messages: m}) // has a word for each part
+	_ = new(command).asMarkdown(exported{Messages: m}) // has a word for each part
 }

@@ -64,11 +64,11 @@ type exported struct {
 }
 
 // goOn is the command that goes on with an answer that was cut off.
-func (v exported) goOn(m chat.Message) string {
+func (c *command) goOn(v exported, m chat.Message) string {
 	if run := v.cut[m.Turn]; run != "" {
-		return "conclave council resume " + string(run)
+		return c.toType("conclave council resume " + string(run))
 	}
-	return "conclave prompt --conversation " + string(v.Conversation.ID)
+	return c.toType("conclave prompt --conversation " + string(v.Conversation.ID))
 }
 
 const (
@@ -102,7 +102,7 @@ func (c *command) showChat(ctx context.Context, app *App, args []string) error {
 	if c.json {
 		return c.printJSON(v)
 	}
-	_, err = fmt.Fprint(c.Out, asMarkdown(v))
+	_, err = fmt.Fprint(c.Out, c.asMarkdown(v))
 	return err
 }
 
@@ -116,7 +116,7 @@ func titleOf(v exported) string {
 
 // asMarkdown writes a chat as a document: a heading for each speaker, tool calls
 // with their results folded in as code.
-func asMarkdown(v exported) string {
+func (c *command) asMarkdown(v exported) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", titleOf(v))
 	speaker := chat.Role("")
@@ -152,11 +152,11 @@ func asMarkdown(v exported) string {
 		case m.State == chat.Interrupted || m.State == chat.Stopped:
 			fmt.Fprintf(&b, "\n_(%s)_\n", m.State)
 			if m.State == chat.Interrupted {
-				fmt.Fprintf(&b, "\n_Conclave ended meanwhile. Go on with %s._\n", v.goOn(m))
+				fmt.Fprintf(&b, "\n_Conclave ended meanwhile. Go on with %s._\n", c.goOn(v, m))
 			}
 		case m.Reason == chat.EndInterrupted && endedThere(v.Messages[i+1:]):
 			fmt.Fprintf(&b,
-				"\n_(interrupted: Conclave ended before the answer was finished. Go on with %s.)_\n", v.goOn(m))
+				"\n_(interrupted: Conclave ended before the answer was finished. Go on with %s.)_\n", c.goOn(v, m))
 		}
 	}
 	return b.String()
@@ -257,9 +257,9 @@ func (c *command) chatsExportCommand() *cobra.Command {
 			case "json":
 				return c.printJSON(v)
 			case "md":
-				_, err = fmt.Fprint(c.Out, asMarkdown(v))
+				_, err = fmt.Fprint(c.Out, c.asMarkdown(v))
 			case "html":
-				_, err = fmt.Fprint(c.Out, asPage(v))
+				_, err = fmt.Fprint(c.Out, c.asPage(v))
 			}
 			return err
 		})

@@ -160,8 +160,7 @@ func (c *command) exportRun(ctx context.Context, app *App, args []string) error 
 	for _, line := range left {
 		fmt.Fprintln(c.Err, oneLine(line))
 	}
-	_, err = fmt.Fprintf(c.Out, "The run is in %s. conclave council check %s checks it.\n", args[1], quoted(args[1]))
-	return err
+	return c.say(c.Out, "The run is in %s. conclave council check %s checks it.", args[1], quoted(args[1]))
 }
 
 func (c *command) councilCheckCommand() *cobra.Command {

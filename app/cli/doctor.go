@@ -17,7 +17,9 @@ func (c *command) doctorCommand() *cobra.Command {
 			defer app.Close()
 			findings := app.Doctor(cmd.Context())
 			ok := true
-			for _, f := range findings {
+			for i, f := range findings {
+				f.Fix = c.toType(f.Fix)
+				findings[i] = f
 				ok = ok && f.OK
 				if c.json {
 					continue

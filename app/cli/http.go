@@ -54,7 +54,7 @@ func (c *command) httpServeCommand() *cobra.Command {
 				err = writeJSON(c.Out, map[string]string{"address": address})
 			} else {
 				_, err = fmt.Fprintln(c.Out, "Programs register tools at "+address+"/api/tools/register.")
-				fmt.Fprintln(c.Err,
+				_ = c.say(c.Err,
 					"Approve what they register in the window, or with conclave plugins trust. Press Ctrl-C to end.")
 			}
 			if err != nil {
@@ -123,21 +123,21 @@ func (c *command) printHTTP(ctx context.Context, app *App) error {
 		if !row.On {
 			state = "Open while conclave http serve runs"
 		}
-		fmt.Fprintln(c.Out, state+": programs register tools at "+row.Address+"/api/tools/register.")
+		err = c.say(c.Out, "%s: programs register tools at %s/api/tools/register.", state, row.Address)
 		if row.Trouble != "" {
-			fmt.Fprintln(c.Out, row.Trouble)
+			err = c.say(c.Out, "%s", row.Trouble)
 		}
 	case !row.On:
-		fmt.Fprintln(c.Out, "Off: programs cannot register tools. conclave http on lets them.")
+		err = c.say(c.Out, "Off: programs cannot register tools. conclave http on lets them.")
 	case row.Trouble != "":
-		fmt.Fprintln(c.Out, "On, but not open: "+row.Trouble)
+		err = c.say(c.Out, "On, but not open: %s", row.Trouble)
 	default:
-		fmt.Fprintf(c.Out, "On: the port %d opens with the window, or with conclave http serve.\n", row.Port)
+		err = c.say(c.Out, "On: the port %d opens with the window, or with conclave http serve.", row.Port)
 	}
-	if row.Token {
-		fmt.Fprintln(c.Out, "Programs must carry the token: conclave http token.")
+	if err == nil && row.Token {
+		err = c.say(c.Out, "Programs must carry the token: conclave http token.")
 	}
-	return nil
+	return err
 }
 
 func (c *command) httpTokenCommand() *cobra.Command {

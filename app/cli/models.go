@@ -108,7 +108,7 @@ func (c *command) scanModels(ctx context.Context, app *App, _ []string) error {
 		rows = append(rows, serverRow{s.Kind, s.Title, s.Version, s.URL, len(s.Models)})
 		name := strings.ToLower(strings.ReplaceAll(s.Title, " ", "-"))
 		table.add(s.Title, s.Version, fmt.Sprint(len(s.Models)),
-			fmt.Sprintf("conclave models add %s %s --url %s", s.Kind, name, s.URL))
+			c.toType(fmt.Sprintf("conclave models add %s %s --url %s", s.Kind, name, s.URL)))
 	}
 	if c.json {
 		return c.printJSON(rows)
@@ -154,8 +154,7 @@ func (c *command) modelsAddCommand() *cobra.Command {
 		if c.json {
 			return c.printJSON(map[string]string{"added": connection.Name})
 		}
-		_, err = fmt.Fprintf(c.Out, "Added %s. Try it: conclave models test %s\n", connection.Name, connection.Name)
-		return err
+		return c.say(c.Out, "Added %s. Try it: conclave models test %s", connection.Name, connection.Name)
 	}
 	return cmd
 }

@@ -110,8 +110,8 @@ func (c *command) printPackages(s plugin.Status) error {
 		if len(p.MissingRequired()) == 0 {
 			name = " NAME"
 		}
-		fmt.Fprintf(c.Err,
-			"conclave plugins packages %s%s --install puts them, as wheels from %s, into an environment of this plugin alone.\n",
+		return c.say(c.Err,
+			"conclave plugins packages %s%s --install puts them, as wheels from %s, into an environment of this plugin alone.",
 			s.ID, name, p.Index)
 	}
 	return nil

@@ -41,11 +41,10 @@ func (c *command) pluginsNewCommand() *cobra.Command {
 			if c.json {
 				return c.printJSON(map[string]string{"id": id, "path": path})
 			}
-			_, err = fmt.Fprintf(c.Out,
+			return c.say(c.Out,
 				"%s\nIt is ready and yours: your edits are used as you save them, "+
-					"and you are asked again when they widen it.\nTry it: conclave plugins check %s\n",
+					"and you are asked again when they widen it.\nTry it: conclave plugins check %s",
 				path, path)
-			return err
 		})
 }
 
@@ -58,10 +57,9 @@ func (c *command) newProgram(app *App, kind, name string) error {
 	if c.json {
 		return c.printJSON(map[string]string{"path": path})
 	}
-	_, err = fmt.Fprintf(c.Out,
+	return c.say(c.Out,
 		"%s\nIt runs beside Conclave, in Python (service.py) or Node (service.mjs), and registers its tool.\n"+
-			"Try it: conclave http serve, and in another terminal: python3 %s\n", path, filepath.Join(path, "service.py"))
-	return err
+			"Try it: conclave http serve, and in another terminal: python3 %s", path, filepath.Join(path, "service.py"))
 }
 
 func (c *command) pluginsAddCommand() *cobra.Command {
@@ -123,7 +121,7 @@ func (c *command) printImported(ctx context.Context, app *App, made library.Impo
 		fmt.Fprintf(c.Err, "Left out: %s. %s\n", left.Name, sentence(left.Why))
 	}
 	if waits {
-		fmt.Fprintln(c.Err, "They wait for your yes. To see what one asks for and approve it: conclave plugins trust ID")
+		_ = c.say(c.Err, "They wait for your yes. To see what one asks for and approve it: conclave plugins trust ID")
 	}
 	_, err := io.WriteString(c.Out, out.String())
 	return err

@@ -100,7 +100,7 @@ func (c *command) printCheck(s plugin.Status, ok bool, problem *plugin.Problem) 
 				fmt.Fprintln(c.Err, p.Frame)
 			}
 			if p.Hint != "" {
-				fmt.Fprintln(c.Err, p.Hint)
+				fmt.Fprintln(c.Err, c.toType(p.Hint))
 			}
 		}
 	}

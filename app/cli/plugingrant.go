@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// matches are the conditions of --match.
+// matches are the conditions of --match: one folder, host or program.
 type matches struct {
 	path  string // of the folder; empty when none was named
-	write bool
+	write bool   // for a folder
 	host  string // that it may connect to; empty when none was named
 	op    permit.Op
 
@@ -25,31 +25,47 @@ const matchHelp = "for filesystem: path=FOLDER, and access=write to write there 
 	"for network and cors_proxy: host=HOST, or below=DOMAIN for it and what is below it; " +
 	"for programs: program=NAME or a path"
 
-// readMatches reads what --match was given.
-func (c *command) readMatches(given []string) (matches, error) {
+// readMatches reads what --match was given for a permission.
+func (c *command) readMatches(permission string, given []string) (matches, error) {
 	var m matches
+	named := 0
 	for _, one := range given {
 		field, value, _ := strings.Cut(one, "=")
+		fits := true
 		switch {
 		case field == "path" && value != "":
-			m.path = value
+			m.path, fits = value, permission == permit.Filesystem
 			if !filepath.IsAbs(value) && !strings.HasPrefix(value, "~") {
 				m.path = filepath.Join(c.Dir, value)
 			}
+			named++
 		case field == "host" && value != "":
-			m.host, m.op = value, permit.HostIs
+			m.host, m.op, fits = value, permit.HostIs, permit.AboutHosts(permission)
+			named++
 		case field == "below" && value != "":
-			m.host, m.op = value, permit.HostSuffix
+			m.host, m.op, fits = value, permit.HostSuffix, permit.AboutHosts(permission)
+			named++
 		case field == "program" && value != "":
-			m.program = value
+			m.program, fits = value, permission == permit.Programs
+			named++
 		case one == "access=write":
-			m.write = true
+			m.write, fits = true, permission == permit.Filesystem
 		case one == "access=read":
-			m.write = false
+			m.write, fits = false, permission == permit.Filesystem
 		default:
 			return m, usageError("--match takes path=FOLDER, access=read, access=write, host=HOST, below=DOMAIN "+
 				"and program=NAME, not %q", one)
 		}
+		if !fits {
+			return m, usageError("--match %s is not for the permission %s; path= and access= are for filesystem, "+
+				"host= and below= for network and cors_proxy, program= for programs", one, permission)
+		}
+		if named > 1 {
+			return m, usageError("--match names one folder, host or program at a time; give the command again for %s", one)
+		}
+	}
+	if len(given) > 0 && named == 0 {
+		return m, usageError("--match %s says nothing without a folder; name it with --match path=FOLDER", given[0])
 	}
 	return m, nil
 }
@@ -58,15 +74,14 @@ func (c *command) pluginsGrantCommand() *cobra.Command {
 	var given []string
 	cmd := c.simple("grant ID PERMISSION", "Grant a plugin one permission", exactly("the id of a plugin", "a permission"),
 		c.changePermission(&given, func(ctx context.Context, app *App, id, permission string, m matches) error {
-			if permission == permit.Filesystem && m.path != "" {
+			switch {
+			case m.path != "":
 				_, err := app.Gate.GrantFolder(ctx, id, permit.Folder{Path: m.path, Write: m.write})
 				return err
-			}
-			if permission == permit.Programs && m.program != "" {
+			case m.program != "":
 				_, err := app.Gate.AllowProgram(ctx, id, m.program)
 				return err
-			}
-			if ofHosts(permission) && m.host != "" {
+			case m.host != "":
 				return app.Gate.AllowHost(ctx, id, permission, permit.Allow, m.op, m.host)
 			}
 			return app.Gate.SetPermission(ctx, id, permission, permit.Allow)
@@ -79,13 +94,12 @@ func (c *command) pluginsRevokeCommand() *cobra.Command {
 	var given []string
 	cmd := c.simple("revoke ID PERMISSION", "Take a permission back", exactly("the id of a plugin", "a permission"),
 		c.changePermission(&given, func(ctx context.Context, app *App, id, permission string, m matches) error {
-			if permission == permit.Filesystem && m.path != "" {
+			switch {
+			case m.path != "":
 				return app.Gate.RevokeFolder(ctx, id, m.path)
-			}
-			if permission == permit.Programs && m.program != "" {
+			case m.program != "":
 				return app.Gate.RevokeProgram(ctx, id, m.program)
-			}
-			if ofHosts(permission) && m.host != "" {
+			case m.host != "":
 				return app.Gate.AllowHost(ctx, id, permission, permit.Deny, m.op, m.host)
 			}
 			return app.Gate.SetPermission(ctx, id, permission, permit.Deny)
@@ -94,9 +108,6 @@ func (c *command) pluginsRevokeCommand() *cobra.Command {
 		"for network and cors_proxy: host=HOST is refused from now on; for programs: program=NAME takes back this one alone")
 	return cmd
 }
-
-// ofHosts reports whether a permission may be granted for one host.
-func ofHosts(permission string) bool { return permission == permit.Network || permission == permit.Web }
 
 // changePermission runs change, and prints the plugin as it is afterwards.
 func (c *command) changePermission(given *[]string,
@@ -107,14 +118,9 @@ func (c *command) changePermission(given *[]string,
 		if err != nil {
 			return err
 		}
-		m, err := c.readMatches(*given)
+		m, err := c.readMatches(args[1], *given)
 		if err != nil {
 			return err
-		}
-		ofProgram := args[1] == permit.Programs && m.program != ""
-		if len(*given) > 0 && args[1] != permit.Filesystem && (!ofHosts(args[1]) || m.host == "") && !ofProgram {
-			return usageError("--match is for the permission filesystem alone, with host= or below= for network and " +
-				"cors_proxy, and with program= for programs")
 		}
 		if err := change(ctx, app, s.ID, args[1], m); err != nil {
 			return err

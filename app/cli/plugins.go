@@ -128,10 +128,10 @@ func (c *command) printAfter(ctx context.Context, app *App, id string) error {
 		for _, sentence := range beware {
 			fmt.Fprintln(c.Err, oneLine(sentence))
 		}
-		fmt.Fprintln(c.Err, "It waits for your yes. To see what it asks for and approve it: conclave plugins trust "+s.ID)
+		_ = c.say(c.Err, "It waits for your yes. To see what it asks for and approve it: conclave plugins trust %s", s.ID)
 	}
 	if err == nil && s.State == plugin.NeedsPackages && s.Problem != nil {
-		fmt.Fprintln(c.Err, oneLine(s.Problem.Message)+" "+firstLine(s.Problem.Hint))
+		fmt.Fprintln(c.Err, oneLine(s.Problem.Message)+" "+firstLine(c.toType(s.Problem.Hint)))
 	}
 	if err == nil && s.State == plugin.Failed {
 		return fault.New(fault.Invalid, "cli.plugins", "The plugin "+id+" did not load: "+sentence(s.Problem.Error()),

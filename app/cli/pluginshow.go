@@ -141,7 +141,7 @@ func (c *command) describePlugin(app *App, s plugin.Status) {
 			fmt.Fprintln(w, row.Frame)
 		}
 		if row.Hint != "" {
-			fmt.Fprintf(w, "             %s\n", row.Hint)
+			fmt.Fprintf(w, "             %s\n", c.toType(row.Hint))
 		}
 	}
 	for _, notice := range slices.Concat(s.Manifest.Notices, s.Notes, app.Gate.Shadowing(s.ID)) {

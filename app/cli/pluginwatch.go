@@ -77,7 +77,7 @@ func (c *command) printUpdate(u plugin.Update) error {
 	}
 	switch {
 	case u.Plugin == "" && u.Problem != nil:
-		_, err := fmt.Fprintf(c.Out, "%s %s\n", oneLine(u.Problem.Message), oneLine(u.Problem.Hint))
+		_, err := fmt.Fprintf(c.Out, "%s %s\n", oneLine(u.Problem.Message), oneLine(c.toType(u.Problem.Hint)))
 		return err
 	case u.Removed:
 		_, err := fmt.Fprintf(c.Out, "%s was removed.\n", u.Plugin)

@@ -45,9 +45,8 @@ func (c *command) listPrices(ctx context.Context, app *App, _ []string) error {
 	if err := table.print(c, "There are no prices."); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(c.Out, "US dollars for a million tokens. Set one of your own: "+
+	return c.say(c.Out, "US dollars for a million tokens. Set one of your own: "+
 		"conclave models price CONNECTION/MODEL INPUT OUTPUT")
-	return err
 }
 
 func perMillion(dollars float64) string { return strconv.FormatFloat(dollars, 'f', -1, 64) }

@@ -20,8 +20,7 @@ func (t *table) add(cells ...string) { t.rows = append(t.rows, cells) }
 // print writes the table, or the sentence when there are no rows.
 func (t *table) print(c *command, none string) error {
 	if len(t.rows) == 0 {
-		_, err := fmt.Fprintln(c.Out, none)
-		return err
+		return c.say(c.Out, "%s", none)
 	}
 	widths := make([]int, len(t.head))
 	for _, row := range append([][]string{t.head}, t.rows...) {

@@ -28,8 +28,8 @@ func IsWall(permission string) bool { return slices.Contains(sandboxPermissions,
 // hosts, it has the rules that Network has.
 const Web = "cors_proxy"
 
-// aboutHosts reports whether rules of a permission may be about hosts.
-func aboutHosts(permission string) bool { return permission == Network || permission == Web }
+// AboutHosts reports whether rules of a permission may be about hosts.
+func AboutHosts(permission string) bool { return permission == Network || permission == Web }
 
 // localNetwork is granted by its own command alone: no manifest asks for it, and no
 // yes to a plugin includes it.

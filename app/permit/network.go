@@ -116,7 +116,7 @@ func withoutPort(host string) string {
 
 // host returns the host that a rule about connections is about, for a person.
 func (g Rule) host() (string, bool) {
-	if !aboutHosts(g.Permission) || len(g.Match) != 1 || g.Match[0].Field != hostField {
+	if !AboutHosts(g.Permission) || len(g.Match) != 1 || g.Match[0].Field != hostField {
 		return "", false
 	}
 	host := shownHost(g.Match[0].Value)

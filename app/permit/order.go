@@ -264,7 +264,7 @@ func askRules(c *check) ruling {
 func permissions(c *check) ruling {
 	g := c.find(Allow)
 	switch {
-	case aboutHosts(c.call.Permission) && (g == nil || len(g.Match) == 0):
+	case AboutHosts(c.call.Permission) && (g == nil || len(g.Match) == 0):
 		return c.anyHost(g)
 	case g == nil:
 		return ruling{}

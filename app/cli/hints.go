@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// commandInHint matches a command of Conclave's own that a sentence says to type.
+func (c *command) commandInHint() *regexp.Regexp {
+	var names []string
+	for _, sub := range (&command{Session: c.Session}).root().Commands() { // root gives c's flags their defaults
+		names = append(names, sub.Name())
+	}
+	return regexp.MustCompile(`\bconclave (` + strings.Join(names, "|") + `)\b`)
+}
+
+// inTerminal turns the places of the window that hints name into commands.
+var inTerminal = strings.NewReplacer(
+	"Add it in Settings > Models", "Add it with conclave models add",
+	"Give its passphrase in Settings > Models, or in the environment", "Give its passphrase in the environment",
+	"Choose one in Settings > Models, or give one in the environment", "Give one in the environment",
+	"Settings > Models lists", "conclave models list shows",
+	"in Settings > Models", "with conclave models",
+)
+
+// say prints a sentence, with commands that can be typed as they stand.
+func (c *command) say(w io.Writer, format string, args ...any) error {
+	_, err := fmt.Fprintln(w, c.toType(fmt.Sprintf(format, args...)))
+	return err
+}
+
+// toType makes a sentence one that fits a terminal: places of the window become
+// commands, and commands can be typed as they stand, with the folders that this
+// command was given.
+func (c *command) toType(hint string) string {
+	hint = inTerminal.Replace(hint)
+	// The store's hint ends with a path, whose spaces a shell would take apart.
+	if before, path, ok := strings.Cut(hint, "conclave restore "); ok && filepath.IsAbs(path) {
+		hint = before + "conclave restore " + quoted(path)
+	}
+	given := ""
+	for _, f := range []struct{ name, value, env string }{
+		{"data", c.data, "CONCLAVE_DATA"}, {"plugins", c.plug, "CONCLAVE_PLUGINS"},
+	} {
+		if f.value != "" && f.value != c.Env(f.env) {
+			given += " --" + f.name + " " + quoted(c.Path(f.value))
+		}
+	}
+	if given == "" {
+		return hint
+	}
+	if strings.HasSuffix(hint, "--help.") {
+		return hint
+	}
+	return c.commandInHint().ReplaceAllStringFunc(hint, func(s string) string {
+		return "conclave" + given + strings.TrimPrefix(s, "conclave")
+	})
+}
+
+// quoted is a path as a shell takes it.
+func quoted(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/\\:._-+=,@", r)
+	}) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	}
+	return path
+}
