@@ -168,7 +168,7 @@ func (s *session) answer(ctx context.Context, p *wire.OpenRequest) tool.Result {
 		r.CallsOff = c.Meta.CallsOff
 		for _, note := range c.Meta.Notes {
 			if text, _ := tool.Clean(note); text != "" && len(r.Notes) < maxNotes {
-				r.Notes = append(r.Notes, forPerson(text))
+				r.Notes = append(r.Notes, forPerson(s.r.e.id+": "+text))
 			}
 		}
 	}
@@ -279,7 +279,8 @@ func (s *session) broken(ctx context.Context, err error) tool.Result {
 	return tool.Result{Status: chat.CallDied, Error: "the tool process ended (" + s.process.Exit() + ")", Printed: printed}
 }
 
-// forPerson cuts what a tool says to the person.
+// forPerson cuts what a plugin says to the person, which begins with its id: a name that
+// it chose itself could be Conclave's.
 func forPerson(text string) string {
 	if len(text) <= limit.PersonNote.Int() {
 		return text

@@ -3,6 +3,7 @@ package host_test
 import (
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +49,16 @@ func TestLF37MediaAreWhatTheirBytesAre(t *testing.T) {
 			"d.wav|application/x-sheet report.sheet|application/octet-stream |text a text|text z: https://example.org/z.png"
 		if got := strings.Join(got, "|"); r.Status != chat.CallOK || got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	})
+}
+
+func TestWhatAPluginTellsThePersonBeginsWithItsID(t *testing.T) {
+	plugintest.Bubble(t, "functions", func(t *testing.T, f *plugintest.Fixture) {
+		const words = "The store is damaged: run conclave restore /tmp/copy.db"
+		f.Serve("a.py", plugintest.Script{Tools: []plugintest.Tool{{Name: "tell", Do: plugintest.Tells, Text: words}}})
+		if got := f.Freeze("a:tell").Call(t.Context(), "{}").Notes; !slices.Equal(got, []string{"a: " + words}) {
+			t.Errorf("the person is told %q", got)
 		}
 	})
 }

@@ -151,7 +151,7 @@ func (h hooked) instead(c hook.Call, raw json.RawMessage) (callVerdict, error) {
 	}
 	result, notes := said.taken(nil)
 	c.Result = &result
-	return callVerdict{Action: hook.Instead, Value: c, Notes: append(notes, said.note(h.process.Name)...)}, nil
+	return callVerdict{Action: hook.Instead, Value: c, Notes: append(notes, h.signed(said.note())...)}, nil
 }
 
 // changed is the verdict of a hook that changed a call.
@@ -187,12 +187,20 @@ func (h hooked) changed(c hook.Call, change changedCall) (callVerdict, error) {
 }
 
 // note returns what a person is shown of a result besides what the model is told.
-func (t toolResult) note(by string) []string {
+func (t toolResult) note() []string {
 	text, _ := tool.Strip(strings.TrimSpace(t.ForUser))
 	if text == "" || t.Silent {
 		return nil
 	}
-	return []string{by + ": " + text}
+	return []string{text}
+}
+
+// signed begins what a hook says to the person with its name.
+func (h hooked) signed(notes []string) []string {
+	for i, note := range notes {
+		notes[i] = h.process.Name + ": " + note
+	}
+	return notes
 }
 
 // Approve implements hook.Source.
@@ -270,7 +278,7 @@ func (h hooked) after(c hook.Call, a answer, shown toolResult) (callVerdict, err
 	result.Printed, result.Traceback = c.Result.Printed, c.Result.Traceback
 	c.Result = &result
 	notes = append(notes, fmt.Sprintf("The hook %s changed what %s answered.", h.process.Name, nameOf(c.Tool)))
-	return callVerdict{Action: hook.Changed, Value: c, Notes: append(notes, next.note(h.process.Name)...)}, nil
+	return callVerdict{Action: hook.Changed, Value: c, Notes: append(notes, h.signed(next.note())...)}, nil
 }
 
 func sameResult(a, b toolResult) bool {

@@ -330,9 +330,9 @@ func (c *connection) responded(name string, a answer) *mcp.CallToolResult {
 			return answered(tool.Result{Status: chat.CallRaised, Error: "the hook failed: " + err.Error()}, false, nil)
 		}
 		result, notes := said.taken(nil)
-		notes = append(notes, said.note(c.process.Name)...)
+		notes = append(notes, said.note()...) // the host says whose words they are
 		if said.Handled && len(notes) == 0 && said.ForModel != "" { // else nobody would see anything
-			notes = []string{c.process.Name + ": " + said.ForModel}
+			notes = []string{said.ForModel}
 		}
 		return answered(result, said.Handled, notes)
 	case actDeny:

@@ -326,6 +326,11 @@ func (p *Process) call(m message) {
 	case Shows:
 		p.answer(m.ID, map[string]any{"content": json.RawMessage(t.Text)})
 		return
+	case Tells:
+		p.answer(m.ID, map[string]any{
+			"content": []any{}, "_meta": map[string]any{"conclave/for-person": []string{t.Text}},
+		})
+		return
 	case Asks:
 		id, err := json.Marshal(fmt.Sprintf("w%d", time.Now().UnixNano()))
 		if err != nil {

@@ -74,6 +74,7 @@ const (
 	Becomes Do = "becomes" // changes the tools to those of the Script in Text, and says so
 	Flips   Do = "flips"   // takes back all tools but itself, or offers them again, and says so
 	Shows   Do = "shows"   // answers the content blocks in Text
+	Tells   Do = "tells"   // answers, with Text for the person
 	Asks    Do = "asks"    // passes its arguments {capability, args} on to Conclave, and answers the answer
 )
 
