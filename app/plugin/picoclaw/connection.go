@@ -330,7 +330,7 @@ func (c *connection) responded(name string, a answer) *mcp.CallToolResult {
 			return answered(tool.Result{Status: chat.CallRaised, Error: "the hook failed: " + err.Error()}, false, nil)
 		}
 		result, notes := said.taken(nil)
-		notes = append(notes, said.note()...) // the host says whose words they are
+		notes = append(notes, said.note()...)                       // the host says whose words they are
 		if said.Handled && len(notes) == 0 && said.ForModel != "" { // else nobody would see anything
 			notes = []string{said.ForModel}
 		}
