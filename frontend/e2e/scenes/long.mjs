@@ -1,6 +1,6 @@
 // Answers of many screens: what is not near the view is not on the page, and nothing shows that.
 import assert from "node:assert/strict";
-import { counts, scrolled } from "../harness.mjs";
+import { counts, focused, scrolled } from "../harness.mjs";
 
 const nodes = (page) => page.evaluate(() => document.querySelectorAll("*").length);
 
@@ -201,6 +201,33 @@ export const tests = {
       await area.waitFor({ state: "detached" });
       await rest(page);
       await page.getByText("Question 20?", { exact: true }).waitFor();
+    },
+  },
+
+  "F121 what is typed into a message that is edited is there after scrolling away": {
+    scene: "longanswers",
+    async run(page) {
+      await page.getByText("The end of part 20.60.").waitFor();
+      const composer = page.getByLabel("Message", { exact: true });
+      await composer.focus();
+      await page.keyboard.press("ArrowUp");
+      const area = page.getByLabel("Text of the message");
+      await focused(area);
+      await area.fill("Question 20, asked better?");
+      await page.locator(".scroller").hover();
+      await wheel(page, -3000);
+      await wheel(page, 3000);
+      await focused(area);
+      // Without the keyboard in it the field goes, and comes back without taking it.
+      await composer.focus();
+      await wheel(page, -4000);
+      await area.waitFor({ state: "detached" });
+      await wheel(page, 4000);
+      await area.waitFor();
+      assert.equal(await area.inputValue(), "Question 20, asked better?");
+      await focused(composer);
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await area.waitFor({ state: "detached" });
     },
   },
 };

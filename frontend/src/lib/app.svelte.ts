@@ -4,10 +4,11 @@
  * readers, shortcuts). Components get it with {@link useApp}.
  */
 import { getContext, setContext } from "svelte";
+import { SvelteMap } from "svelte/reactivity";
 import { AppError, type Bridge } from "./bridge/calls";
 import { Notices, Puller } from "./bridge/events";
 import type { Hello, PermissionRequest, Sent, Undo } from "./bridge/generated";
-import { OpenChat } from "./chat/chat.svelte";
+import { OpenChat, type Edit } from "./chat/chat.svelte";
 import { ChatsState } from "./chat/chats.svelte";
 import { Composer } from "./chat/composer.svelte";
 import { CouncilState } from "./council/council.svelte";
@@ -65,6 +66,8 @@ export class App {
   alert = $state.raw("");
   wish = $state<Wish>({ composer: 0, search: 0, rename: 0 });
 
+  /** What is edited in place, by chat: one comes back to it. */
+  #edits = new SvelteMap<string, Edit>();
   #undos: Undo[] = $state.raw([]);
   #said: Puller;
   #unhear: () => void;
@@ -223,7 +226,9 @@ export class App {
       (well) => {
         if (well && chat === this.chat) void this.sendQueued();
       },
+      this.#edits,
     );
+    if (chat.editing) chat.target = { seq: chat.editing };
     this.chat = chat;
     void this.attempt(() => this.bridge.chats.Seen(id));
     if (this.painted) void this.council.switchTo(id);
@@ -257,28 +262,32 @@ export class App {
 
   /** Sends what is written, or the text given. */
   async send(text?: string): Promise<void> {
-    await this.#sent(await this.composer.send(text));
+    const from = this.chat;
+    await this.#sent(from, await this.composer.send(text));
   }
 
   /** Begins a chat in which scripted members deliberate, and shows them. */
   async runSample(): Promise<void> {
     await this.attempt(async () => {
-      await this.#sent(await this.bridge.council.Sample());
-      this.showCouncil();
+      const from = this.chat;
+      if (await this.#sent(from, await this.bridge.council.Sample())) this.showCouncil();
     });
   }
 
   /** Sends a message that was queued behind an answer. */
   async sendQueued(at = 0): Promise<void> {
-    await this.#sent(await this.composer.sendQueued(at));
+    const from = this.chat;
+    await this.#sent(from, await this.composer.sendQueued(at));
   }
 
-  async #sent(sent: Sent | null): Promise<void> {
-    if (!sent) return;
+  /** Shows where a message went; not to one who has left the chat it was sent in, or the welcome page. */
+  async #sent(from: OpenChat | null, sent: Sent | null): Promise<boolean> {
+    if (!sent || this.chat !== from) return false;
     this.council.skip = false;
     if (this.chat?.id !== sent.conversation) await this.openChat(sent.conversation);
     if (this.chat && !this.settings.now.follow) this.chat.asked = sent.seq;
     if (this.chat) await this.chat.open();
+    return true;
   }
 
   async deleteChat(id: string): Promise<void> {

@@ -3,6 +3,7 @@
  * looked at, and what its turn is doing. What is shown is pulled as it comes near
  * the view, so a chat of 10,000 messages opens like one of ten.
  */
+import { SvelteMap } from "svelte/reactivity";
 import type { Bridge } from "../bridge/calls";
 import type { Notices } from "../bridge/events";
 import type { Chat, Find, Pull, Sent, Spot, TurnStatus, Want } from "../bridge/generated";
@@ -23,6 +24,16 @@ interface Target {
   focus?: boolean;
 }
 
+/** A message being edited in place. What is typed outlives its field, which scrolls out of view. */
+export class Edit {
+  /** null until the message's own text is there; what was typed before it would be lost. */
+  text = $state<string | null>(null);
+  /** The field is to take the focus; one that only comes into view again takes none. */
+  focus = $state.raw(true);
+
+  constructor(readonly seq: number) {}
+}
+
 export class OpenChat extends Pulled {
   readonly id: string;
   chat = $state.raw<Chat | null>(null);
@@ -32,13 +43,15 @@ export class OpenChat extends Pulled {
   pulls = $state.raw(0);
   /** Blocks that arrived while streaming, for the pill that counts paragraphs. */
   paragraphs = $state.raw(0);
-  /** The message being edited in place, 0 = none. */
-  editing = $state.raw(0);
   /** A message to bring into view and flash once; the transcript sets it back. */
   target = $state.raw<Target>({ seq: 0 });
   /** The question just sent, which is placed at the top of the view; 0 = none. */
   asked = $state.raw(0);
 
+  /** The message being edited in place; null is none. */
+  readonly edited = $derived.by(() => this.edits.get(this.id) ?? null);
+  /** Which one that is, 0 = none. */
+  readonly editing = $derived(this.edited?.seq ?? 0);
   readonly running = $derived(this.status !== null);
   readonly empty = $derived(this.ready && this.outline.length === 0);
 
@@ -58,6 +71,8 @@ export class OpenChat extends Pulled {
     private announce: (sentence: string) => void,
     /** A turn has ended; well: it was neither stopped nor did it fail. */
     private onended: (well: boolean) => void = () => {},
+    /** What is edited in each chat, whichever is open. */
+    private edits = new SvelteMap<string, Edit>(),
   ) {
     super(notices, "chat", id);
     this.id = id;
@@ -181,9 +196,20 @@ export class OpenChat extends Pulled {
     await this.bridge.chats.Regenerate(this.id, seq, model);
   }
 
+  /** Begins to edit a message in place, or goes on with it. */
+  beginEdit(seq: number): void {
+    if (this.edited?.seq === seq) this.edited.focus = true;
+    else this.edits.set(this.id, new Edit(seq));
+  }
+
+  /** Leaves the message as it was. */
+  endEdit(): void {
+    this.edits.delete(this.id);
+  }
+
   async edit(seq: number, text: string, answerAgain: boolean): Promise<Sent> {
     const sent = await this.bridge.chats.Edit(this.id, seq, text, answerAgain);
-    this.editing = 0;
+    if (this.edited?.seq === seq) this.endEdit();
     return sent;
   }
 

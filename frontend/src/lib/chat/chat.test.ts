@@ -217,3 +217,18 @@ describe("an open chat", () => {
     app.close();
   });
 });
+
+test("a message that is edited is so still when one comes back to its chat", async () => {
+  const { app, fake } = await startApp("chat");
+  const from = app.chat?.id ?? "";
+  const seq = app.chat?.lastQuestion?.seq ?? 0;
+  app.chat?.beginEdit(seq);
+  if (app.chat?.edited) app.chat.edited.text = "asked better";
+  await app.openChat(fake.chats.add("Another", new Date()).chat.id);
+  expect(app.chat?.edited).toBeNull();
+  await app.openChat(from);
+  expect([app.chat?.edited?.text, app.chat?.target.seq]).toEqual(["asked better", seq]);
+  await app.chat?.edit(seq, "asked better", false);
+  expect(app.chat?.editing).toBe(0);
+  app.close();
+});

@@ -3,7 +3,7 @@
  * change, so that it survives a crash, and what could not be sent stays in it.
  */
 import { AppError, type Bridge } from "../bridge/calls";
-import type { Media, Queued, Sent } from "../bridge/generated";
+import type { Draft, Media, Outgoing, Queued, Sent } from "../bridge/generated";
 import { s } from "../strings";
 
 /** Past this a paste is offered as a file. */
@@ -53,12 +53,17 @@ export class Composer {
   );
 
   #conversation = "";
+  /** Counts the chats that were switched to: who came back is here anew. */
+  #visit = 0;
+  /** What goes out of the draft, which is kept without it meanwhile. */
+  #leaving: Draft | null = null;
   #keys = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #dirty = false;
   /** Something was written since the conversation was switched to, whether it is kept by now or not. */
   #written = false;
   #saving = Promise.resolve();
+  #opening = Promise.resolve();
 
   constructor(
     private bridge: Bridge,
@@ -70,8 +75,16 @@ export class Composer {
   ) {}
 
   /** Keeps what is being written and goes on with another conversation's draft. */
-  async switchTo(conversation: string): Promise<void> {
+  switchTo(conversation: string): Promise<void> {
+    return (this.#opening = this.#open(conversation));
+  }
+
+  async #open(conversation: string): Promise<void> {
+    if (this.#leaving) this.#dirty = true; // it may be in the draft that was kept
     const saved = this.save();
+    this.#visit++;
+    this.#leaving = null;
+    this.sending = false;
     this.#conversation = conversation;
     this.#written = false;
     this.text = "";
@@ -82,13 +95,17 @@ export class Composer {
     try {
       const draft = await this.bridge.chats.Draft(conversation);
       if (this.#conversation !== conversation || this.#written) return;
-      this.text = draft.text;
-      this.cursor = draft.cursor;
-      this.attachments = draft.attachments.map((media) => this.#kept(media));
-      this.queued = draft.queued;
+      this.#take(draft);
     } catch (cause) {
       this.onerror(AppError.of(cause));
     }
+  }
+
+  #take({ text, cursor, attachments, queued }: Draft): void {
+    this.text = text;
+    this.cursor = cursor;
+    this.attachments = attachments.map((media) => this.#kept(media));
+    this.queued = queued;
   }
 
   /** Something was typed. */
@@ -111,8 +128,7 @@ export class Composer {
     if (!this.#dirty) return this.#saving;
     this.#dirty = false;
     const conversation = this.#conversation;
-    const { text, cursor, queued } = this;
-    const draft = { text, cursor, attachments: this.#media(), queued };
+    const draft = this.#draft();
     this.#saving = this.#saving
       .then(() => this.bridge.chats.SaveDraft(conversation, draft))
       .catch((cause: unknown) => this.onerror(AppError.of(cause)));
@@ -123,25 +139,41 @@ export class Composer {
     return this.attachments.flatMap((a) => (a.media ? [a.media] : []));
   }
 
-  /** Takes away what was sent or queued; what was written behind it meanwhile stays. */
-  #clear(text = this.text): void {
-    if (this.text.startsWith(text)) {
-      this.text = this.text.slice(text.length);
-      this.cursor = Math.max(0, this.cursor - text.length);
-    }
-    this.attachments = [];
-    this.pasted = null;
+  /** What is written, without what goes out: what was written behind that meanwhile. */
+  #draft(): Draft {
+    const { text, cursor, queued } = this;
+    const all = { text, cursor, attachments: this.#media(), queued };
+    const out = this.#leaving;
+    if (!out) return all;
+    const skips = text.startsWith(out.text) ? out.text.length : 0;
+    return {
+      text: text.slice(skips),
+      cursor: Math.max(0, cursor - skips),
+      attachments: all.attachments.filter((m) => !out.attachments.includes(m)),
+      queued: queued.filter((one) => !out.queued.includes(one)),
+    };
+  }
+
+  /** Takes away what was sent or queued. */
+  #clear(out: Draft): void {
+    this.#leaving = out;
+    const { text, cursor, attachments, queued } = this.#draft();
+    this.#leaving = null;
+    this.text = text;
+    this.cursor = cursor;
+    this.attachments = this.attachments.filter((a) => !a.media || attachments.includes(a.media));
+    this.queued = queued;
+    if (out.text || out.attachments.length > 0) this.pasted = null;
     this.#dirty = this.#written = true;
   }
 
   /** Puts what is written behind the running answer. */
   async queue(): Promise<void> {
     if (!this.ready) return;
-    this.queued = [
-      ...this.queued,
-      { text: this.text, attachments: this.#media(), no_tools: this.noTools },
-    ];
-    this.#clear();
+    const { text, cursor } = this;
+    const attachments = this.#media();
+    this.#clear({ text, cursor, attachments, queued: [] });
+    this.queued = [...this.queued, { text, attachments, no_tools: this.noTools }];
     await this.save();
   }
 
@@ -168,23 +200,65 @@ export class Composer {
   async sendQueued(at = 0): Promise<Sent | null> {
     const one = this.queued[at];
     if (!one || this.sending) return null;
+    const { text, attachments, no_tools } = one;
+    return this.#send(
+      { text, attachments: attachments.map((m) => m.id), no_tools },
+      { text: "", cursor: 0, attachments: [], queued: [one] },
+    );
+  }
+
+  /** Sends a message, and takes out of the draft what went. null when it was not sent. */
+  async #send(
+    message: Pick<Outgoing, "text" | "attachments" | "no_tools">,
+    out: Draft,
+  ): Promise<Sent | null> {
+    const conversation = this.#conversation;
+    const visit = this.#visit;
+    const here = () => visit === this.#visit;
     this.sending = true;
+    this.#leaving = out;
     try {
-      const sent = await this.bridge.chats.Send(this.#conversation, {
-        text: one.text,
-        attachments: one.attachments.map((m) => m.id),
+      const sent = await this.bridge.chats.Send(conversation, {
+        ...message,
         model: this.shown(),
-        no_tools: one.no_tools,
         council_skip: this.skipsCouncil(),
       });
-      await this.unqueue(this.queued.indexOf(one));
+      // Elsewhere the draft was kept without it when its chat was left.
+      if (here()) {
+        this.#clear(out);
+        await this.save();
+      }
       return sent;
     } catch (cause) {
       this.onerror(AppError.of(cause));
+      if (here()) {
+        this.#leaving = null;
+        this.#later();
+      } else await this.#giveBack(conversation, out);
       return null;
     } finally {
-      this.sending = false;
+      if (here()) this.sending = false;
     }
+  }
+
+  /** Puts what was not sent before what is written in its chat, which was left meanwhile. */
+  async #giveBack(conversation: string, out: Draft): Promise<void> {
+    const behind = (written: Draft): Draft => ({
+      text: [out.text, written.text].filter((t) => t.trim()).join("\n\n"),
+      cursor: out.text.length,
+      attachments: [...out.attachments, ...written.attachments],
+      queued: [...out.queued, ...written.queued],
+    });
+    await this.#opening;
+    if (this.#conversation === conversation) {
+      this.#take(behind(this.#draft())); // one came back
+      return this.#later();
+    }
+    this.#saving = this.#saving
+      .then(() => this.bridge.chats.Draft(conversation))
+      .then((kept) => this.bridge.chats.SaveDraft(conversation, behind(kept)))
+      .catch((cause: unknown) => this.onerror(AppError.of(cause)));
+    await this.#saving;
   }
 
   /** Text was pasted at a place of the text; a long one is offered as a file. */
@@ -253,26 +327,11 @@ export class Composer {
   async send(text = this.text): Promise<Sent | null> {
     const own = text === this.text;
     if (this.sending || (own && !this.ready)) return null;
-    this.sending = true;
-    try {
-      const sent = await this.bridge.chats.Send(this.#conversation, {
-        text,
-        attachments: own ? this.#media().map((m) => m.id) : [],
-        model: this.shown(),
-        no_tools: this.noTools,
-        council_skip: this.skipsCouncil(),
-      });
-      if (own) {
-        this.#clear(text);
-        await this.save();
-      }
-      return sent;
-    } catch (cause) {
-      this.onerror(AppError.of(cause));
-      return null;
-    } finally {
-      this.sending = false;
-    }
+    const attachments = own ? this.#media() : [];
+    return this.#send(
+      { text, attachments: attachments.map((m) => m.id), no_tools: this.noTools },
+      { text: own ? text : "", cursor: this.cursor, attachments, queued: [] },
+    );
   }
 }
 

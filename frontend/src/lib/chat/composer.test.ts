@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { AppError } from "../bridge/calls";
-import { fakeBridge } from "../bridge/fake";
+import { fakeBridge, type Fake } from "../bridge/fake";
 import { startApp, until } from "../testing";
 import { Composer, longPaste, readable } from "./composer.svelte";
 
@@ -162,6 +162,97 @@ test("what is typed while a message goes out stays", async () => {
   go();
   await sent;
   expect([composer.text, composer.cursor]).toEqual([" and more", 9]);
+});
+
+/** Holds what goes out until it is let go, or fails. */
+function holdSend(fake: Fake) {
+  const send = fake.chats.Send.bind(fake.chats);
+  const held = { sent: 0, go: () => {}, fail: () => {} };
+  fake.chats.Send = async (conversation, message) => {
+    held.sent++;
+    await new Promise<void>((resolve, reject) => {
+      held.go = resolve;
+      held.fail = () => reject(new AppError({ kind: "provider", message: "No." }));
+    });
+    return send(conversation, message);
+  };
+  return held;
+}
+
+test("who goes to another chat while a message goes out stays there, and keeps its draft", async () => {
+  const { app, fake } = await startApp("chat");
+  const from = app.chat?.id ?? "";
+  const other = fake.chats.add("Another", new Date()).chat.id;
+  const map = await fake.chats.Attach("map.png", "image/png", "");
+  const theirs = { text: "", cursor: 0, attachments: [map], queued: [] };
+  await fake.chats.SaveDraft(other, theirs);
+  const held = holdSend(fake);
+  app.composer.changed("goes out", 8);
+  await app.composer.save();
+  const sent = app.send();
+  app.composer.changed("goes out and more", 17);
+  await app.openChat(other);
+  expect(app.composer.ready).toBe(true);
+  held.go();
+  await sent;
+  expect(app.chat?.id).toBe(other);
+  expect(app.composer.attachments.map((a) => a.name)).toEqual(["map.png"]);
+  await app.composer.save();
+  expect(await fake.chats.Draft(other)).toEqual(theirs);
+  expect((await fake.chats.Draft(from)).text).toBe(" and more");
+  app.close();
+});
+
+test("who leaves the welcome page while the first message goes out is not called back", async () => {
+  const { app, fake } = await startApp("chat");
+  const other = app.chat?.id ?? "";
+  await app.newChat();
+  const held = holdSend(fake);
+  app.composer.changed("hello", 5);
+  const sent = app.send();
+  await app.openChat(other);
+  held.go();
+  await sent;
+  expect(app.chat?.id).toBe(other);
+  expect((await fake.chats.Draft("")).text).toBe("");
+  app.close();
+});
+
+test("a queued message that goes out while its chat is left goes out once", async () => {
+  const { fake, composer } = make();
+  await composer.switchTo("chat-1");
+  for (const text of ["one", "two"]) {
+    composer.changed(text, text.length);
+    await composer.queue();
+  }
+  const held = holdSend(fake);
+  const sent = composer.sendQueued();
+  await composer.switchTo("chat-2");
+  await composer.switchTo("chat-1");
+  expect(composer.queued.map((q) => q.text)).toEqual(["two"]);
+  held.go();
+  await sent;
+  expect(composer.queued.map((q) => q.text)).toEqual(["two"]);
+  expect((await fake.chats.Draft("chat-1")).queued.map((q) => q.text)).toEqual(["two"]);
+});
+
+test("what could not be sent is in its draft again, wherever one is by then", async () => {
+  const { fake, composer, errors } = make();
+  const held = holdSend(fake);
+  for (const back of [false, true]) {
+    await composer.switchTo("chat-1");
+    composer.changed("keep me", 7);
+    const sent = composer.send();
+    composer.changed("keep me, and me", 15);
+    await composer.switchTo("chat-2");
+    if (back) await composer.switchTo("chat-1");
+    held.fail();
+    expect(await sent).toBeNull();
+    await composer.save();
+    expect((await fake.chats.Draft("chat-1")).text).toBe("keep me\n\n, and me");
+    expect(composer.text).toBe(back ? "keep me\n\n, and me" : "");
+  }
+  expect([held.sent, errors.length]).toEqual([2, 2]);
 });
 
 test("a long paste may become a file, a short one is left alone", async () => {

@@ -7,7 +7,7 @@ export function escape(app: App): void {
   else if (app.layout.sidebarFloats && app.layout.sidebarOver) app.layout.setSidebar(false);
   else if (app.layout.dockWide) app.layout.setWide(false);
   else if (app.layout.dockFloats && app.layout.dockOver) app.layout.setDock(false);
-  else if (app.chat?.editing) app.chat.editing = 0;
+  else if (app.chat?.editing) app.chat.endEdit();
   else if (app.page) app.page = null;
   app.wish.composer++;
 }
