@@ -179,24 +179,34 @@ func TestTheCouncilOfAChatIsSetThereOrEverywhere(t *testing.T) {
 }
 
 func TestAMemberIsAskedByItsNameInTheWindow(t *testing.T) {
-	w := open(t, say("Hello.")).quiet()
+	w := open(t, say("Hello."), say("Hello again."), say("And again.")).quiet()
 	set, _ := council.Sample()
 	must(t, w.Council.Set("", "global", set))
 	sent, err := w.Chats.Send("", app.Outgoing{Text: "@Maker who begins?"})
 	must(t, err)
-	w.until("the run", func() bool {
-		runs, err := w.Council.Runs(sent.Conversation)
-		return err == nil && len(runs) == 1 && runs[0].State == council.Over
-	})
-	runs, err := w.Council.Runs(sent.Conversation)
-	must(t, err)
-	v, err := w.Council.Run(runs[0].Run, 0)
-	must(t, err)
-	for _, lane := range v.Lanes[:3] {
-		if lane.In != (lane.Member == "maker") {
-			t.Errorf("%s takes part: %v", lane.Name, lane.In)
+	alone := func(n int, member string) {
+		t.Helper()
+		var runs []app.RunHeaderView
+		w.until("the run", func() bool {
+			runs, err = w.Council.Runs(sent.Conversation)
+			return err == nil && len(runs) == n && runs[n-1].State == council.Over
+		})
+		v, err := w.Council.Run(runs[n-1].Run, 0)
+		must(t, err)
+		for _, lane := range v.Lanes[:3] {
+			if lane.In != (lane.Member == member) {
+				t.Errorf("in run %d %s takes part: %v", n, lane.Name, lane.In)
+			}
 		}
+		w.over(sent.Conversation)
 	}
+	alone(1, "maker")
+	_, err = w.Chats.Regenerate(sent.Conversation, sent.Seq+1, "")
+	must(t, err)
+	alone(2, "maker")
+	_, err = w.Chats.Edit(sent.Conversation, sent.Seq, "@Sceptic who begins?", true)
+	must(t, err)
+	alone(3, "sceptic")
 }
 
 func TestAMemberIsAFileInAndOut(t *testing.T) {

@@ -217,7 +217,15 @@ func (c *Chats) Regenerate(conversation string, seq uint64, model string) (Sent,
 	if entry.Role == chat.RoleUser { // an unanswered question is answered
 		parent = entry.Seq
 	}
-	return c.begin(ctx, id(conversation), turn.Request{Parent: &parent}, model, false, deliberation.How{})
+	question, err := c.core.Store.Messages(ctx, id(conversation), []chat.MessageSeq{parent})
+	if err != nil {
+		return Sent{}, err
+	}
+	how, err := c.asked(ctx, id(conversation), Outgoing{Text: chat.TextOf(question[0].Parts)})
+	if err != nil {
+		return Sent{}, err
+	}
+	return c.begin(ctx, id(conversation), turn.Request{Parent: &parent}, model, false, how)
 }
 
 // ask makes a sibling of a question, with its attachments and another text, and has it
@@ -237,8 +245,11 @@ func (c *Chats) ask(
 		return Sent{}, fault.New(fault.Invalid, "app.edit", "Only your own messages can be answered again.", "")
 	}
 	media := slices.DeleteFunc(m.Parts, func(p chat.Part) bool { return p.Kind != chat.PartMedia })
-	return c.begin(ctx, conversation, turn.Request{Parent: &m.Parent, Text: text, Attachments: media}, "", false,
-		deliberation.How{})
+	how, err := c.asked(ctx, conversation, Outgoing{Text: text})
+	if err != nil {
+		return Sent{}, err
+	}
+	return c.begin(ctx, conversation, turn.Request{Parent: &m.Parent, Text: text, Attachments: media}, "", false, how)
 }
 
 // modelOf returns the model that answers next in a conversation: its own, or the

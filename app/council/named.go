@@ -8,6 +8,7 @@ import (
 
 // Named returns the id of the member that a text begins with, as “@Ada, is it so?”; "" for
 // none. Of several whose names fit the longest counts, and of two of one name the first.
+// Who is switched off is none.
 func (c Council) Named(text string) string {
 	text, named := strings.CutPrefix(strings.TrimSpace(text), "@")
 	if !named {
@@ -15,6 +16,9 @@ func (c Council) Named(text string) string {
 	}
 	found, length := "", 0
 	for _, m := range c.Members {
+		if m.Off {
+			continue
+		}
 		for _, name := range []string{m.Name, m.ID} {
 			if len(name) > length && begins(text, name) {
 				found, length = m.ID, len(name)

@@ -9,10 +9,12 @@ import (
 func TestAMemberIsAskedByName(t *testing.T) {
 	c := council.Council{Members: []council.Member{
 		{ID: "ada", Name: "Ada"}, {ID: "ada-2", Name: "Ada Byron"}, {ID: "zoe", Name: "Zoë"},
+		{ID: "ada-off", Name: "Ada Byron King", Off: true}, {ID: "cy", Name: "Cy", Off: true},
 	}}
 	for text, want := range map[string]string{
 		"@Ada is it so?": "ada", "  @ada, is it so?": "ada", "@Ada Byron: is it so?": "ada-2", "@ada-2 is it?": "ada-2",
 		"@Adam is it so?": "", "Ada is it so?": "", "@": "", "@Zoë": "zoe", "ask @Ada": "", "@ada-3": "",
+		"@Cy is it so?": "", "@Ada Byron King is it so?": "ada-2", "@ada-off": "",
 	} {
 		if got := c.Named(text); got != want {
 			t.Errorf("%q names %q, want %q", text, got, want)

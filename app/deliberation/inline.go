@@ -13,12 +13,13 @@ import (
 // inlineTools adds the tools of a council's members to those that the main model is
 // offered (contracts/spindle, section 8): it calls them itself, each for its member, and
 // nobody works before. Prompts are no tools of that kind, and there are no dice. all are
-// the tools there are; offered is nil where the main model has none.
-func inlineTools(c council.Council, all, offered *tool.Set) (*tool.Set, map[string]turn.Inline) {
+// the tools there are; offered is nil where the main model has none. only is the one member
+// that is asked, "" all.
+func inlineTools(c council.Council, only string, all, offered *tool.Set) (*tool.Set, map[string]turn.Inline) {
 	var more []tool.Tool
 	inline := map[string]turn.Inline{}
 	for _, m := range c.Members {
-		if m.Off {
+		if m.Off || only != "" && m.ID != only {
 			continue
 		}
 		for i, assigned := range m.Tools {

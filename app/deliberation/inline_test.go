@@ -26,7 +26,7 @@ func TestSP38ToolsOfMembersAndTheModelsOwnAreOfferedAndCalledTogether(t *testing
 			{ID: "nil", Name: "Nil", Off: true, Tools: []string{"p:look"}},
 		},
 	}
-	offered, inline := inlineTools(c, set, set.Filter(func(t tool.Tool) bool { return t.Name == "look" }))
+	offered, inline := inlineTools(c, "", set, set.Filter(func(t tool.Tool) bool { return t.Name == "look" }))
 	names := map[string]string{} // to the member
 	for _, each := range offered.Tools() {
 		names[each.WireName] = each.Member
@@ -47,6 +47,11 @@ func TestSP38ToolsOfMembersAndTheModelsOwnAreOfferedAndCalledTogether(t *testing
 	}
 	if found, _ := offered.ByWire("Ada_L___look"); found.Description != "For Ada L. (Analyst): Does look." {
 		t.Errorf("it is described as %q", found.Description)
+	}
+
+	alone, bos := inlineTools(c, "bo", set, nil)
+	if _, adas := bos["ada"]; alone.Len() != 2 || adas {
+		t.Errorf("Bo is asked by name, and offered are %+v", alone.Tools())
 	}
 
 	var got []tool.Call
@@ -104,11 +109,11 @@ func TestAMemberWithoutToolsForTheMainModelAddsNothing(t *testing.T) {
 	c := council.Council{Mode: council.Tools, Members: []council.Member{
 		{ID: "ada", Name: "Ada", Tools: []string{"voice_concern"}},
 	}}
-	if offered, inline := inlineTools(c, b.work.tools, nil); offered != nil || inline != nil {
+	if offered, inline := inlineTools(c, "", b.work.tools, nil); offered != nil || inline != nil {
 		t.Errorf("offered are %v, %v", offered, inline)
 	}
 	c.Members[0].Tools = []string{"p:look"}
-	if offered, inline := inlineTools(c, b.work.tools, nil); offered.Len() != 1 || inline["ada"].Name != "Ada" {
+	if offered, inline := inlineTools(c, "", b.work.tools, nil); offered.Len() != 1 || inline["ada"].Name != "Ada" {
 		t.Errorf("to a model without tools are offered %v, %v", offered, inline)
 	}
 }

@@ -81,7 +81,7 @@ func (r *Runner) Run(ctx context.Context, req turn.Request, how How, on func(tur
 		if err != nil {
 			return turn.Outcome{}, err
 		}
-		s.req.Tools, s.req.Inline = inlineTools(s.council.WithTools(all.Tools()), all, s.req.Tools)
+		s.req.Tools, s.req.Inline = inlineTools(s.council.WithTools(all.Tools()), s.how.Only, all, s.req.Tools)
 		return r.o.Conversations.Run(ctx, s.req, on)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

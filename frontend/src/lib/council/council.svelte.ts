@@ -287,13 +287,18 @@ export class CouncilState {
     return this.members.filter((member) => member.name.toLowerCase().startsWith(part));
   }
 
-  /** The member that a message asks alone: “@Ada …”. */
+  /** The member that a message asks alone: “@Ada …”. Of several whose names fit the longest counts. */
   only(text: string): Member | undefined {
     const asked = /^@(\S.*)/s.exec(text.trimStart())?.[1]?.toLowerCase();
     if (!asked || !this.on) return undefined;
-    return this.members.find((member) => {
-      const name = member.name.toLowerCase();
-      return asked.startsWith(name) && !/[\p{L}\p{N}]/u.test(asked[name.length] ?? " ");
-    });
+    let found: Member | undefined;
+    let length = 0;
+    for (const member of this.members) {
+      for (const name of [member.name.toLowerCase(), member.id]) {
+        const fits = asked.startsWith(name) && !/^[\p{L}\p{N}-]/u.test(asked.slice(name.length));
+        if (fits && name.length > length) [found, length] = [member, name.length];
+      }
+    }
+    return found;
   }
 }

@@ -515,6 +515,14 @@ describe("the council of a chat", () => {
     expect(app.council.only("  @maker")?.id).toBe("maker");
     expect(app.council.only("@Makers say")).toBeUndefined();
     expect(app.council.only("ask @Maker")).toBeUndefined();
+    expect(app.council.only("@Maker-2, is it so?")).toBeUndefined();
+    const more = { ...app.council.members[0], id: "longer", name: "Maker of Maps" } as Member;
+    app.council.set({ members: [...app.council.members, more] });
+    expect(app.council.only("@maker of maps, is it so?")?.id).toBe("longer");
+    expect(app.council.only("@Maker of what?")?.id).toBe("maker");
+    expect(app.council.only("@longer?")?.id).toBe("longer");
+    app.council.setMember("longer", { off: true });
+    expect(app.council.only("@maker of maps, is it so?")?.id).toBe("maker");
     const names = (text: string) => app.council.named(text).map((m) => m.name);
     expect(names("@")).toEqual(["Researcher", "Sceptic", "Maker"]);
     expect(names("@s")).toEqual(["Sceptic"]);
