@@ -1,11 +1,14 @@
 package app_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"conclave/app"
+	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/deliberation"
 	"conclave/app/fault"
@@ -207,6 +210,52 @@ func TestAMemberIsAskedByItsNameInTheWindow(t *testing.T) {
 	_, err = w.Chats.Edit(sent.Conversation, sent.Seq, "@Sceptic who begins?", true)
 	must(t, err)
 	alone(3, "sceptic")
+}
+
+func TestAPointOfAReviewHasTheNumberThatItIsCitedBy(t *testing.T) {
+	w := open(t, say("So.")).quiet()
+	set := council.Default()
+	set.Mode, set.Parallel = council.Review, 1
+	for _, name := range []string{"Ada", "Bo", "Cy"} {
+		set.Put(council.Member{Name: name, Tools: []string{}})
+	}
+	id := w.ask("", "Which colour?")
+	var run council.Run
+	var steps []council.Step
+	texts := map[council.Hash][]byte{}
+	do := func(s council.Step) {
+		t.Helper()
+		s.At = run.Last.At.Add(time.Second)
+		must(t, s.Chain(run.Last))
+		must(t, run.Apply(s))
+		steps = append(steps, s)
+	}
+	do(council.Step{Kind: council.Begins, Begin: &council.Begin{
+		Run: "run", Conversation: chat.ConversationID(id), Council: set, Seed: 7, Places: true,
+	}})
+	for len(run.Next().Start) > 0 {
+		task := run.Next().Start[0]
+		text := fmt.Appendf(nil, "Words.\n\n```council\n"+`{"points": [{"claim": "Of %s."}], "stances": [{"point": "a1", `+
+			`"says": "agree"}]}`+"\n```\n", task)
+		end := council.End{State: council.Done, Text: council.HashOf(text), Bytes: len(text)}
+		texts[end.Text] = text
+		do(council.Step{Kind: council.Starts, Task: task, Attempt: 1})
+		do(council.Step{Kind: council.Ends, Task: task, Attempt: 1, End: &end})
+	}
+	must(t, w.core.Store.AppendSteps(t.Context(), council.Header{Run: "run", Conversation: chat.ConversationID(id)}, steps,
+		texts))
+	for _, task := range run.Tasks {
+		said, err := w.Council.Said("run", task.ID)
+		must(t, err)
+		if said.First != task.Stage || len(said.Opinion.Points) != 1 || said.Opinion.Points[0].Claim != "Of "+task.ID+"." {
+			t.Errorf("%s counts from %d and has %+v", task.ID, said.First, said.Opinion)
+		}
+		// It knew the others by letters that were drawn for it.
+		of := run.Letter("", run.OfLetter(task.Member, "a")) + "1"
+		if task.Kind == council.Look && (len(said.Stances) != 1 || said.Stances[0].Point != of) {
+			t.Errorf("%s speaks of %s, which is told as %+v", task.ID, of, said.Stances)
+		}
+	}
 }
 
 func TestAMemberIsAFileInAndOut(t *testing.T) {

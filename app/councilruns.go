@@ -152,15 +152,16 @@ func (c *Council) Said(run, task string) (SaidView, error) {
 				out.Ballot = &envelope.Ballot
 			}
 		}
-	case council.Look:
-		if stances, err := council.ReadStances(block); err == nil {
-			out.Stances = stances
-		}
 	case council.UseTool, council.Summarize:
 		shown = said
 	default:
+		out.Stances = state.Stances(t, block)
 		if opinion, err := council.ReadOpinion(block); err == nil && block != "" {
 			out.Opinion = &opinion
+			out.First = state.PointsBefore(t, func(h council.Hash) string {
+				before, _ := text(h) // one that cannot be read holds no points
+				return before
+			})
 		}
 	}
 	out.Text = shown

@@ -92,7 +92,11 @@ type SaidView struct {
 	HTML    string           `json:"html"` // sanitized
 	Text    string           `json:"text"` // Markdown
 	Opinion *council.Opinion `json:"opinion"`
-	// Of a review: what it says of the others' points, by the letters of the members.
+	// First counts the points that the member made before this task: its first here has the
+	// number after them.
+	First int `json:"first"`
+	// Of a review or a critique: what it says of the others' points, by the letters of the
+	// members.
 	Stances []council.Stance `json:"stances"`
 	Ballot  *council.Ballot  `json:"ballot"` // once the ballots are opened
 }

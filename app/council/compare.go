@@ -49,7 +49,7 @@ func Compare(r Run, text func(Hash) string, groups Groups) Result {
 			}
 			for _, s := range stances {
 				switch {
-				case s.of != c.name:
+				case s.Point != c.name:
 				case s.Says == SaysAgree:
 					in[s.by] = true
 				case s.Says == SaysDisagree:
@@ -157,10 +157,10 @@ func (r *Run) claims(text func(Hash) string) []claim {
 	return all
 }
 
-// stance is a Stance on the point that is cited as of.
+// stance is a Stance of a member.
 type stance struct {
 	Stance
-	by, of string
+	by string
 }
 
 // stances returns the newest stance of each member on each point of others.
@@ -170,20 +170,10 @@ func (r *Run) stances(text func(Hash) string) []stance {
 		if t.State != Done || !t.Kind.opinions() {
 			continue
 		}
-		viewer := ""
-		if t.Kind.unsigned() {
-			viewer = t.Member
-		}
 		_, block := Split(text(t.End.Text))
-		read, _ := ReadStances(block) // without a block there are none
-		told := r.shown(t)
-		for _, s := range read {
-			of := r.OfLetter(viewer, s.Point[:1])
-			if !slices.Contains(told, of) { // nobody can say what they think of words they were not told
-				continue
-			}
-			next := stance{s, t.Member, r.Letter("", of) + s.Point[1:]}
-			same := func(o stance) bool { return o.by == next.by && o.of == next.of }
+		for _, s := range r.Stances(t, block) {
+			next := stance{s, t.Member}
+			same := func(o stance) bool { return o.by == next.by && o.Point == next.Point }
 			if i := slices.IndexFunc(all, same); i >= 0 {
 				all[i] = next
 			} else {
@@ -192,6 +182,26 @@ func (r *Run) stances(text func(Hash) string) []stance {
 		}
 	}
 	return all
+}
+
+// Stances returns what the block of a task says of the points of others, by the letters of
+// the members, whichever the task knew them by.
+func (r *Run) Stances(t Task, block string) []Stance {
+	viewer := ""
+	if t.Kind.unsigned() {
+		viewer = t.Member
+	}
+	stances := []Stance{}
+	read, _ := ReadStances(block) // without a block there are none
+	told := r.shown(t)
+	for _, s := range read {
+		of := r.OfLetter(viewer, s.Point[:1])
+		if slices.Contains(told, of) { // nobody can say what they think of words they were not told
+			s.Point = r.Letter("", of) + s.Point[1:]
+			stances = append(stances, s)
+		}
+	}
+	return stances
 }
 
 // grouped puts claims together that are about the same, each into one group, in the order

@@ -97,16 +97,39 @@ func (k TaskKind) opinions() bool { return k == Opine || k == Draft || k == Oppo
 func (r *Run) points(member string, text func(Hash) string) []Point {
 	var points []Point
 	for _, t := range r.Tasks {
-		if t.Member == member && t.State == Done && t.Kind.opinions() {
-			_, block := Split(text(t.End.Text))
-			o, _ := ReadOpinion(block) // without one it has no points
-			for _, p := range o.Points {
-				p.Checked = p.Basis == FromTool && rests(t.End.Used, p.Source)
-				points = append(points, p)
-			}
+		if t.Member == member {
+			points = append(points, t.points(text)...)
 		}
 	}
 	return points
+}
+
+// points returns the points that a task adds to those of its member.
+func (t Task) points(text func(Hash) string) []Point {
+	if t.State != Done || !t.Kind.opinions() {
+		return nil
+	}
+	_, block := Split(text(t.End.Text))
+	o, _ := ReadOpinion(block) // without one it has no points
+	for i := range o.Points {
+		p := &o.Points[i]
+		p.Checked = p.Basis == FromTool && rests(t.End.Used, p.Source)
+	}
+	return o.Points
+}
+
+// PointsBefore counts the points that the member of a task made before it: the first of the
+// task has the number after them.
+func (r *Run) PointsBefore(t Task, text func(Hash) string) (n int) {
+	for _, before := range r.Tasks {
+		if before.ID == t.ID {
+			break
+		}
+		if before.Member == t.Member {
+			n += len(before.points(text))
+		}
+	}
+	return n
 }
 
 // rests reports whether a source names a tool that was really called: by its whole name,

@@ -280,6 +280,17 @@ export const tests = {
     },
   },
 
+  "a point that a review adds has the number after those of the answer": {
+    scene: "councilreview",
+    async run(page) {
+      await page.getByRole("button", { name: "a3 in the words of Researcher" }).click();
+      await page.waitForFunction(() => document.activeElement?.dataset.point === "a3");
+      assert.equal(await page.locator('[data-point="a1"]').count(), 1);
+      await page.getByRole("button", { name: "a3 helped" }).click();
+      assert.deepEqual((await waits(page, "Council.Rate"))[0].slice(1), ["researcher", 3, true]);
+    },
+  },
+
   "the line under the answer opens its run": {
     scene: "council",
     width: 1280,

@@ -2239,7 +2239,15 @@ export interface Said {
   /** Markdown */
   text: string;
   opinion: Opinion | null;
-  /** Of a review: what it says of the others' points, by the letters of the members. */
+  /**
+   * First counts the points that the member made before this task: its first here has the
+   * number after them.
+   */
+  first: number;
+  /**
+   * Of a review or a critique: what it says of the others' points, by the letters of the
+   * members.
+   */
   stances: Stance[];
   /** once the ballots are opened */
   ballot: Ballot | null;

@@ -11,8 +11,8 @@ export async function sentence(app: App, run: string, button: HTMLElement): Prom
     const lane = lanes.find((l) => l.letter.toLowerCase() === letter);
     for (const task of lane?.tasks ?? []) {
       if (task.state !== "done" || task.sealed || task.bytes === 0) continue;
-      const { opinion } = await app.bridge.council.Said(run, task.id);
-      const claim = opinion?.points[Number(point.slice(letter.length)) - 1]?.claim;
+      const { opinion, first } = await app.bridge.council.Said(run, task.id);
+      const claim = opinion?.points[Number(point.slice(letter.length)) - first - 1]?.claim;
       if (!claim) continue;
       button.title = s.council.citation(lane?.name ?? "", claim);
       button.ariaLabel = `${point}: ${button.title}`;

@@ -16,6 +16,7 @@ import { Notices } from "../bridge/events";
 import { s } from "../strings";
 import type { CouncilTool, Lane, Member, Run, Task } from "../bridge/generated";
 import { startApp, until } from "../testing";
+import { sentence } from "./cite";
 import { at, axisOf, bars, lettersOf, marks, moments } from "./lanes";
 import { brief, folded, placeOf, rough, took } from "./line";
 import { Replay } from "./replay.svelte";
@@ -315,7 +316,14 @@ describe("a run that is watched", () => {
     const { fake, state, view } = watched();
     const asked = vi
       .spyOn(fake.council, "Said")
-      .mockResolvedValue({ html: "", text: "", opinion: null, stances: [], ballot: null });
+      .mockResolvedValue({
+        html: "",
+        text: "",
+        opinion: null,
+        first: 0,
+        stances: [],
+        ballot: null,
+      });
     view([lane(sceptic, "a", [ended("0/s", 0, 1, 0)])], 2);
     await Promise.all([state.said("0/s"), state.said("0/s")]);
     expect(asked).toHaveBeenCalledTimes(1);
@@ -505,6 +513,21 @@ describe("the council of a chat", () => {
     expect(app.council.council?.members[2]?.name).toBe("Ada");
     await saved;
     expect(app.council.council?.members[2]?.name).toBe("Ada");
+    app.close();
+  });
+
+  it("a letter and a number are a point of the answer, and then of the review", async () => {
+    const { app } = await startApp("councilreview");
+    const button = document.createElement("button");
+    const title = async (cite: string) => {
+      button.title = "";
+      button.dataset.cite = cite;
+      await sentence(app, "run-1", button);
+      return button.title;
+    };
+    expect(await title("a2")).toBe("Researcher: Mulch keeps the soil evenly moist.");
+    expect(await title("a3")).toBe("Researcher: A dry week is enough.");
+    expect(await title("a4")).toBe("");
     app.close();
   });
 

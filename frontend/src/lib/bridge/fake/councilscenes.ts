@@ -12,6 +12,7 @@ const says = (html: string, points: t.Point[] = [], change: Partial<t.Said> = {}
   html,
   text: html.replace(/<[^>]+>/g, ""),
   opinion: points.length ? { position: "Plant now, water evenly", points } : null,
+  first: 0,
   stances: [],
   ballot: null,
   ...change,
@@ -332,6 +333,22 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
     const c = begun(f);
     shown(f, c, stored(c.chat.id));
     f.chats.details.set("11", searched);
+  },
+  // A review that adds a point to those of the answer before it.
+  councilreview: (f) => {
+    const c = begun(f);
+    const of = stored(c.chat.id, { mode: "review" });
+    of.lanes[0]?.tasks.push(ended("1/researcher/review", 6200, 7400, 0.002, { kind: "review" }));
+    const added = { text: "A dry week is enough.", points: ["a3"], agree: [], against: [] };
+    of.result = { ...result, not_checked: [...result.not_checked, added], points: 6 };
+    shown(f, c, of);
+    f.council.said.set(
+      "1/researcher/review",
+      says("<p>They are right about the taste.</p>", [{ claim: added.text, basis: "own" }], {
+        first: 2,
+        stances: [{ point: "b2", says: "agree" }],
+      }),
+    );
   },
   councilempty: (f) => {
     const c = begun(f, []);
