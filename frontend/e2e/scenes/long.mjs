@@ -51,6 +51,29 @@ const inView = (page) =>
     })?.textContent;
   });
 
+/** Has the last answer go on by so many lines, ten at a time. */
+const writes = (page, many) =>
+  page.evaluate(async (many) => {
+    const { bus, chats, hello } = globalThis.fake;
+    const c = chats.of(hello.open_chat);
+    const entry = c.entries.at(-1);
+    const [part] = entry.parts;
+    Object.assign(entry, { state: "streaming", reason: "" });
+    chats.busy(c, "answering");
+    const frame = () => new Promise(requestAnimationFrame);
+    for (let n = 1; n <= many; n++) {
+      const html = `<p>Line ${n} of ${many}.</p>`;
+      part.blocks.push({ index: part.block_count++, html, keep: 0, done: true });
+      if (n % 10 > 0) continue;
+      bus.changed("chat", c.chat.id);
+      await frame();
+      await frame();
+    }
+  }, many);
+
+/** How many blocks are on the page. */
+const blocks = (page) => page.locator("article .block").count();
+
 export const tests = {
   "F121 long answers stay under 3,000 nodes, at the end, in the middle and at the beginning": {
     scene: "longanswers",
@@ -87,6 +110,86 @@ export const tests = {
           `turn ${i}: ${text} went from ${before} to ${after}`,
         );
       }
+    },
+  },
+
+  "F121 a long answer that is followed leaves the page above as it is written": {
+    scene: "longanswers",
+    async run(page) {
+      await page.getByText("The end of part 20.60.").waitFor();
+      for (const [n, many] of [600, 300].entries()) {
+        await writes(page, many);
+        await page.getByText(`Line ${many} of ${many}.`).waitFor();
+        await rest(page);
+        assert.ok((await blocks(page)) < 150, `${await blocks(page)} blocks after ${many}`);
+        const short = await page
+          .locator(".scroller")
+          .evaluate((e) => e.scrollHeight - e.clientHeight - e.scrollTop);
+        assert.ok(short < 2, `the view is ${short} px from the end in round ${n}`);
+      }
+      // What was taken off is where it was.
+      await page.locator(".scroller").hover();
+      for (let i = 0; i < 12; i++) await wheel(page, -600);
+      await page.waitForFunction(() => {
+        const lines = [...document.querySelectorAll(".block > p")].map((p) =>
+          Number(/^Line (\d+) of 300\.$/.exec(p.textContent)?.[1]),
+        );
+        return lines.length > 10 && lines.every((n, i) => i === 0 || !(n - lines[i - 1] !== 1));
+      });
+    },
+  },
+
+  "F121 what is read stays where it is, and selected, while a long answer is written below it": {
+    scene: "longanswers",
+    async run(page) {
+      await page.getByText("The end of part 20.60.").waitFor();
+      await page.locator(".scroller").hover();
+      await wheel(page, -300);
+      const text = await inView(page);
+      await page.evaluate((text) => {
+        const all = [...document.querySelectorAll(".block > *")];
+        getSelection().selectAllChildren(all.find((e) => e.textContent === text));
+      }, text);
+      const before = await topOf(page, text);
+      await writes(page, 600);
+      await rest(page);
+      assert.ok((await blocks(page)) < 150, `${await blocks(page)} blocks`);
+      assert.ok(Math.abs((await topOf(page, text)) - before) < 1, `${text} went from ${before} to ${await topOf(page, text)}`);
+      assert.equal(await page.evaluate(() => String(getSelection()).trim()), text);
+    },
+  },
+
+  "F121 a question that was sent stays at the top while a long answer is written": {
+    scene: "longanswers",
+    async run(page) {
+      await page.getByText("The end of part 20.60.").waitFor();
+      await page.evaluate(() => {
+        const { bus, chats } = globalThis.fake;
+        chats.Send = async (id) => {
+          const c = chats.of(id);
+          const part = (blocks) => ({
+            ...c.entries[0].parts[0],
+            blocks,
+            block_count: blocks.length,
+          });
+          const block = { index: 0, html: "<p>The last question?</p>", keep: 0, done: true };
+          const { seq } = chats.say(c, "user", [part([block])]);
+          chats.say(c, "assistant", [part([])], { state: "streaming", reason: "" });
+          bus.changed("chat", id);
+          return { conversation: id, turn: "", seq };
+        };
+      });
+      await page.getByLabel("Message", { exact: true }).fill("The last question?");
+      await page.keyboard.press("Enter");
+      await page.getByText("The last question?", { exact: true }).waitFor();
+      await rest(page);
+      const before = await topOf(page, "The last question?");
+      assert.ok(before < 60, `the question is at ${before}`);
+      await writes(page, 600);
+      await page.getByText("↓ ").waitFor();
+      await rest(page);
+      assert.ok((await blocks(page)) < 150, `${await blocks(page)} blocks`);
+      assert.ok(Math.abs((await topOf(page, "The last question?")) - before) < 1, "it moved");
     },
   },
 

@@ -25,12 +25,17 @@ export interface Shown {
 /** How far beyond the view rows are on the page, in px, at least and when they change. */
 const least = 250;
 const beyond = 600;
+/** How far beyond those a row is taken off the page again, in px, while more are written. */
+const spare = 2000;
 /** How far from the view a row with the keyboard or the selection stays on the page, in px. */
 const reach = 20_000;
 /** How much one pull may ask for. */
 const most = 200;
 /** How high a message is of which nothing is known, before any was measured, in px. */
 const guess = 120;
+
+const isBefore = (a: RowAt, b: RowAt): boolean =>
+  a.index < b.index || (a.index === b.index && a.row < b.row);
 
 export class Rows {
   shown = $state.raw<Shown[]>([]);
@@ -129,17 +134,15 @@ export class Rows {
    * anything.
    */
   show(top: number, bottom: number, keep: RowAt[]): boolean {
-    const covered = this.#covers(top - least, bottom + least);
-    if (!covered) {
-      let from = top - beyond;
-      let to = bottom + beyond;
-      for (const row of keep) {
-        const y = this.topOf(row);
-        if (y > top - reach && y < bottom + reach)
-          [from, to] = [Math.min(from, y), Math.max(to, y)];
-      }
-      this.shown = this.#between(this.at(from), this.at(to));
+    let from = top - beyond;
+    let to = bottom + beyond;
+    for (const row of keep) {
+      const y = this.topOf(row);
+      if (y > top - reach && y < bottom + reach) [from, to] = [Math.min(from, y), Math.max(to, y)];
     }
+    const covered =
+      this.#covers(top - least, bottom + least) && !this.#exceeds(from - spare, to + spare);
+    if (!covered) this.shown = this.#between(this.at(from), this.at(to));
     if (this.topShown <= this.drift) this.drift = 0; // what is above has no other place
     const above = this.topShown - this.drift;
     const below = this.end - this.#to;
@@ -177,6 +180,17 @@ export class Rows {
       return outline[index] === seq && from < rows(index) && goes;
     });
     return there && this.topShown <= Math.max(0, top) && this.#to >= Math.min(bottom, this.end);
+  }
+
+  /** Whether rows are on the page that lie before what is at top or behind what is at bottom. */
+  #exceeds(top: number, bottom: number): boolean {
+    const [first, last] = [this.shown[0], this.shown.at(-1)];
+    if (!first || !last) return false;
+    const end = last.to === Infinity ? (this.#body(last.index)?.rows ?? 1) : last.to;
+    return (
+      isBefore({ index: first.index, row: first.from }, this.at(top)) ||
+      isBefore(this.at(bottom), { index: last.index, row: end - 1 })
+    );
   }
 
   #between(from: RowAt, to: RowAt): Shown[] {

@@ -56,6 +56,7 @@ export class TranscriptScroll {
   #moved = -handLasts; // when the view last moved by itself or by hand
   #rests: ReturnType<typeof setTimeout> | undefined;
   #expected = -1; // where this put the view
+  #cut = 0; // by how much the browser moved the view up since what scrolls became less high, in px
   #question = 0; // held at the top
   #holding = false; // nobody has moved the view since the question was put there
 
@@ -107,9 +108,12 @@ export class TranscriptScroll {
     for (let pass = 0; pass < most; pass++) {
       rows.measure(content);
       const top = place();
+      const { scrollTop } = scroller;
       if (!rows.show(top, top + scroller.clientHeight, kept)) break;
       flushSync();
+      this.#cut = scrollTop - scroller.scrollTop;
     }
+    this.#cut = 0;
     this.#choose();
     const top = scroller.scrollTop + rows.shift;
     const screen = scroller.clientHeight;
@@ -138,9 +142,10 @@ export class TranscriptScroll {
     // To set the place of a view that moves by itself would stop it.
     const moves = performance.now() - this.#moved < restsAfter;
     rows.drift = moves ? shift + moved : 0;
-    const top = scroller.scrollTop + shift + moved;
+    const was = scroller.scrollTop + this.#cut;
+    const top = was + shift + moved;
     if (anchor && (rows.drift === 0 || rows.drift >= rows.topShown) && Math.abs(moved) >= 1) {
-      this.#scrollTo(scroller.scrollTop + moved);
+      this.#scrollTo(was + moved);
       anchor.y = y;
     }
     return top;
