@@ -325,6 +325,19 @@ func TestF136EveryStatementHasATestOrAReason(t *testing.T) {
 	}
 }
 
+func TestF136TheIndexHasEachPageWithItsStatements(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(contractsFolder, "README.md"))
+	must(t, err)
+	for name, c := range readContracts(t) {
+		row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| \[%[1]s\.md\]\(%[1]s\.md\) \| [^|]+ \| %[2]s-01 to %[2]s-%02[3]d \| [^|]+ \|$`,
+			name, c.prefix, len(c.statements)))
+		if !row.Match(readme) {
+			t.Errorf("docs/contracts/README.md has no row of %s.md with %s-01 to %s-%02d", name, c.prefix, c.prefix,
+				len(c.statements))
+		}
+	}
+}
+
 // isTest reports whether a file holds tests: only those count as testing what
 // they name.
 func isTest(path string) bool {
