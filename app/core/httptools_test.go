@@ -232,6 +232,47 @@ func TestNK30NK34NK38AServiceThatRegistersFromEndToEnd(t *testing.T) {
 	stop()
 }
 
+func TestNK43AModelThatGoesOnAskingForToolsEndsWithAnAnswerAtTheLimit(t *testing.T) {
+	w := &whole{t: t, data: t.TempDir()}
+	w.open()
+	ada := toolsOf(council.Member{ID: "ada", Name: "Ada"}) // a role of the service's is hers
+	must(t, w.CouncilSettings().PutCouncil(t.Context(), council.OfPreset("test"), &ada))
+	port := testkit.FreePort(t)
+	number, err := strconv.Atoi(port)
+	must(t, err)
+	w.follows(func(s *settings.Settings) { s.HTTPTools, s.HTTPPort = true, number })
+	testkit.Until(t, "the port is open", func() bool { at, _ := w.HTTP.Address(); return at != "" })
+	at := testkit.FreePort(t)
+	w.weather("http://127.0.0.1:"+port, at, "registers")
+	must(t, w.Host.Approve(t.Context(), "weather-"+at, false))
+	_, err = w.Gate.AddRule(t.Context(), permit.Rule{
+		Effect: permit.Allow, Plugin: "weather-" + at, Tool: "*", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+	})
+	must(t, err)
+	in := chat.Conversation{Title: "x"}
+	must(t, w.Store.CreateConversation(t.Context(), &in))
+	set, err := w.Settings.Settings(t.Context())
+	must(t, err)
+
+	model := llmtest.New()
+	for n := range set.ChainLimit {
+		model.Add([]llmtest.Step{llmtest.Call("c"+strconv.Itoa(n), "weather", `{"city":"Oslo"}`)})
+	}
+	model.Add([]llmtest.Step{llmtest.Say("It rains, I gather.")})
+	out, err := w.Conversations.Run(t.Context(), turn.Request{
+		Conversation: in.ID, Text: "And?", Model: model, Tools: w.Tools.Set().ForModel(), ChainLimit: set.ChainLimit,
+		Asker: agrees{},
+	}, nil)
+	must(t, err)
+	requests := model.Requests()
+	if len(requests) != set.ChainLimit+1 || out.Reason != chat.EndLimit {
+		t.Fatalf("it ended %s after %d requests", out.Reason, len(requests))
+	}
+	if got := chat.TextOf(out.Message.Parts); got != "It rains, I gather." {
+		t.Errorf("the answer is %q", got)
+	}
+}
+
 // follows has the port follow the settings until the test ends.
 func (w *whole) follows(set func(*settings.Settings)) {
 	w.t.Helper()

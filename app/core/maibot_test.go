@@ -2,11 +2,15 @@ package core
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"conclave/app/chat"
+	"conclave/app/llm/llmtest"
 	"conclave/app/testkit"
+	"conclave/app/tool"
+	"conclave/app/turn"
 )
 
 // sender is a MaiBot plugin that sends what it is told into the chat it is called
@@ -76,6 +80,48 @@ func TestF146SettingsAreReadWhereThePythonHasNoReaderOfTOML(t *testing.T) {
 		if s, err := w.Host.Status(id); err != nil || s.Problem == nil || !strings.HasPrefix(s.Problem.Message, want) {
 			t.Errorf("%.20q: %+v, %v", text, s.Problem, err)
 		}
+	}
+}
+
+// shown is a MaiBot plugin of three tools that say when a model is told of them.
+const shown = `
+from maibot_sdk import MaiBotPlugin, Tool
+
+class Plugin(MaiBotPlugin):
+    @Tool("core", core_tool=True)
+    async def core(self, **kwargs):
+        return "core"
+    @Tool("seen", visibility="visible")
+    async def seen(self, **kwargs):
+        return "seen"
+    @Tool("late", visibility="deferred", core_tool=True)
+    async def late(self, **kwargs):
+        return "late"
+
+def create_plugin():
+    return Plugin()
+`
+
+func TestMB35WhatIsVisibleIsInTheFirstRequest(t *testing.T) {
+	w := &whole{t: t, data: t.TempDir()}
+	w.maibot(map[string]string{"plugin.py": shown})
+	w.open()
+	if _, err := w.Python.Python(t.Context()); err != nil {
+		t.Skip(err)
+	}
+	must(t, w.Host.Approve(t.Context(), "ext", false))
+	w.settle()
+	model := llmtest.New([]llmtest.Step{llmtest.Say("Well.")})
+	_, err := w.Conversations.Run(t.Context(), turn.Request{
+		Conversation: w.chat("hello"), Text: "And?", Model: model, Tools: w.Tools.Set().ForModel(),
+	}, nil)
+	must(t, err)
+	var offered []string
+	for _, one := range model.Requests()[0].Tools {
+		offered = append(offered, one.Name)
+	}
+	if want := []string{"core", "seen", tool.SearchName}; !slices.Equal(offered, want) {
+		t.Errorf("the model is told of %q, want %q", offered, want)
 	}
 }
 

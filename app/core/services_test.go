@@ -464,6 +464,11 @@ if (args.do === "read") {
   await attempt(async () => { const { data } = await books.entries.list(book.id); return [await books.entries.delete(data[1].id), await books.entries.get(data[1].id), await books.entries.delete(data[1].id)] });
   await attempt(async () => [(await books.entries.list(book.id)).total, await books.delete(book.id), (await books.list()).total, (await books.entries.list(book.id)).total, await books.get(book.id)]);
 }
+if (args.do === "many") {
+  const book = await books.create({ name: "Full" });
+  await Promise.all(Array.from({ length: 201 }, (_, i) => books.entries.create(book.id, { comment: String(i) })));
+  await attempt(async () => { const { data, total } = await books.entries.list(book.id, { limit: 500 }); return [data.length, total] });
+}
 if (args.do === "people") {
   await attempt(async () => { const c = await characters.create({ name: "Ada", tags: ["x"] }); return [c.name, c.tags, c.first_mes, (await characters.update(c.id, { name: "Bob" })).name, (await characters.list()).total, await characters.delete(c.id)] });
   await attempt(async () => { const p = await personas.create({ name: "P" }), q = await personas.create({ name: "Q" }); const before = await personas.getActive(); await personas.switchActive(p.id); await personas.switchActive(q.id); return [before, (await personas.getActive()).name, (await personas.getDefault()).name, await personas.getWorldBook(q.id)] });
@@ -478,6 +483,7 @@ return said.join("|");`), "tools", "world_books", "characters")
 	}, "|"))
 	w.restart()
 	w.wants("", `{"do":"read"}`, `["Saves","ext",["moved on","at two","at three"]]|[true,null,false]|[2,true,0,0,null]`)
+	w.wants("", `{"do":"many"}`, `[200,201]`)
 	w.wants("", `{"do":"people"}`, `["Ada",["x"],"","Bob",1,true]|Error: PERMISSION_DENIED: personas`)
 	must(t, w.Gate.SetPermission(t.Context(), "ext", "personas", permit.Allow))
 	w.wants("", `{"do":"people"}`, `["Ada",["x"],"","Bob",1,true]|[null,"Q","Q",null]`)
