@@ -509,7 +509,8 @@ var (
 	// SharedMemory bounds what RLIMIT_DATA does not count: shared mappings, files
 	// that are mapped, libraries.
 	SharedMemory = add(Limit{
-		Name:  "memory of a plugin's process beyond its own data (256 MiB in Python, 192 MiB in JavaScript)",
+		Name: "memory of a plugin's process beyond its own data (256 MiB in Python, 512 MiB for MaiBot and N.E.K.O, " +
+			"192 MiB in JavaScript)",
 		Value: 128 << 20,
 		Unit:  Bytes,
 		Why: "the largest libraries of Python packages fit; a mapping that is shared with nobody is a way around " +

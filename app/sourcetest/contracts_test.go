@@ -235,6 +235,34 @@ func checkCitation(t *testing.T, d document, m []int, contracts map[string]contr
 	}
 }
 
+// The keys that Conclave and a plugin's process know of each other are on the page of the wire.
+func TestF136EachKeyOfTheWireIsOnItsPage(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs/WIRE.md"))
+	must(t, err)
+	key := regexp.MustCompile(`"(conclave/[a-z-]+)"`)
+	notOfTheWire := []string{"conclave/plugins", "conclave/store"} // packages
+	seen := map[string]bool{}
+	for _, path := range files(t, ".go") {
+		if !strings.HasPrefix(path, "app/plugin/") || isTest(path) {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, path))
+		must(t, err)
+		for _, m := range key.FindAllStringSubmatch(string(text), -1) {
+			if seen[m[1]] || slices.Contains(notOfTheWire, m[1]) {
+				continue
+			}
+			seen[m[1]] = true
+			if !regexp.MustCompile("[`\"]" + m[1] + "[`\"]").Match(page) {
+				t.Errorf("%s: docs/WIRE.md does not tell of %s", path, m[1])
+			}
+		}
+	}
+	if len(seen) < 20 {
+		t.Errorf("only %d keys were found; does the test still see them?", len(seen))
+	}
+}
+
 // A page that a comment names is in the repository: a reader has nothing else.
 func TestF136PagesNamedInCommentsAreThere(t *testing.T) {
 	here := map[string]bool{}

@@ -164,10 +164,6 @@ type extra struct {
 	Notes    []string       `json:"notes,omitempty"`
 }
 
-// memory is RLIMIT_DATA of a worker: pydantic and what these plugins use besides
-// takes twice what a plugin of functions does.
-const memory = 512 << 20
-
 // farewell is how long a plugin may take to leave: five seconds for its on_unload,
 // one to get there (contracts/maibot, section 10).
 const farewell = 6 * time.Second
@@ -224,7 +220,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	if err != nil {
 		return sandbox.Spec{}, err
 	}
-	spec.Memory = memory
+	spec.Memory = sandbox.EcosystemMemory
 	spec.Patience = farewell
 	return spec, nil
 }

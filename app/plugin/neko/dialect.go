@@ -118,10 +118,6 @@ type extra struct {
 	Notes    []string       `json:"notes"`
 }
 
-// memory is RLIMIT_DATA of a worker. What its plugins use of Python (pydantic,
-// httpx, images) takes twice what a plugin of functions does.
-const memory = 512 << 20
-
 // patience is how long a plugin's shutdown functions may take (contracts/neko,
 // item 21: a graceful stop of 1.5 s, and 0.5 s until it is killed).
 const patience = 2 * time.Second
@@ -169,7 +165,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, _ plugin.Manifest
 	if err != nil {
 		return sandbox.Spec{}, err
 	}
-	spec.Memory, spec.Patience = memory, patience
+	spec.Memory, spec.Patience = sandbox.EcosystemMemory, patience
 	spec.Env = append(spec.Env, "NEKO_PLUGIN_SERVICE_NAME=Plugin_"+m.id,
 		"NEKO_STORAGE_SELECTED_ROOT="+start.Storage, "NEKO_STORAGE_ANCHOR_ROOT="+start.Storage)
 	return spec, nil

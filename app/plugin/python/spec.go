@@ -19,10 +19,6 @@ import (
 	"conclave/app/plugin/sandbox"
 )
 
-// memory is RLIMIT_DATA of a worker: an interpreter with its threads' stacks
-// takes 60 MiB of it, the rest is the plugin's, past which it sees MemoryError.
-const memory = 256 << 20
-
 // Config tells the worker of its plugin; shim/conclave_worker/main.py says what each
 // key means.
 type Config struct {
@@ -128,7 +124,7 @@ func (d *Interpreters) Spec(ctx context.Context, start plugin.StartOptions, c Co
 		Read:    readable(python, own),
 		Execute: python.programs(),
 		Write:   slices.DeleteFunc([]string{start.Storage}, func(dir string) bool { return dir == "" }),
-		Memory:  memory,
+		Memory:  sandbox.PythonMemory,
 	}
 	c.setAccess(start, spec)
 	if spec.Input, err = json.Marshal(c); err != nil {

@@ -71,6 +71,15 @@ const (
 // fails now and then.
 const ScriptMemory = 192 << 20
 
+// PythonMemory is the Memory of a Python worker, and the default of any that is no "js"
+// worker: an interpreter with its libraries and its threads' stacks takes 60 MiB of it,
+// the rest is the plugin's, past which it sees MemoryError.
+const PythonMemory = 256 << 20
+
+// EcosystemMemory is the Memory of a Python worker for plugins of another program. What
+// they import (pydantic, httpx, images) takes twice what a plugin of functions does.
+const EcosystemMemory = 512 << 20
+
 // NotStarted is the exit status of a process that could not become the program of its
 // spec; it wrote the reason to standard error.
 const NotStarted = 127

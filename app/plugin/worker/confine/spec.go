@@ -13,9 +13,6 @@ import (
 
 // Defaults of a spec's limits.
 const (
-	// commandMemory is room for what Python needs for its libraries and threads, and then
-	// some; past it Python raises MemoryError.
-	commandMemory = 256 << 20
 	// fileBytes is the largest file a plugin with a folder to write may make.
 	fileBytes = 64 << 20
 	// openFiles is enough for a program's libraries, streams and a few of its
@@ -90,7 +87,7 @@ func LargestFile(spec sandbox.Spec) int64 {
 func limitsOf(spec sandbox.Spec) limits {
 	l := limits{memory: uint64(max(0, spec.Memory)), fileBytes: uint64(max(0, spec.FileBytes)), files: spec.Files}
 	if l.memory == 0 {
-		l.memory = commandMemory
+		l.memory = sandbox.PythonMemory
 		if spec.Kind == "js" {
 			l.memory = sandbox.ScriptMemory
 		}
