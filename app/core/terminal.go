@@ -24,9 +24,10 @@ import (
 	"golang.org/x/term"
 )
 
-// tries bounds how often a command looks for the store again when an owner
-// closed under it.
-const tries = 20
+// reaching bounds how long a command looks for the store while whoever has it does not answer:
+// one that closes lets its plugins finish (flushTime), ends them and writes, and one that opens
+// may have an older store to bring up to date.
+const reaching = 10 * time.Second
 
 // Main runs the terminal program with its arguments and returns its exit status. The
 // first interrupt stops the answer of a chat, or else the command, which keeps what it
@@ -49,7 +50,7 @@ func Main(args []string) int {
 		os.Exit(cli.ExitStopped)
 	}()
 	run := context.WithValue(ctx, ownTerminal{}, true)
-	for range tries {
+	for reached := time.Now(); time.Since(reached) < reaching; {
 		t := &terminal{ctx: ctx}
 		code := cli.Run(run, s, t.open)
 		if code != cli.ExitOwnedElsewhere {
@@ -82,6 +83,9 @@ func Main(args []string) int {
 				"What it had done is kept: look at conclave chats list and conclave logs, then try again.", err))
 		case interrupted.Load():
 			return cli.ExitStopped
+		}
+		if errors.Is(err, remote.ErrGone) {
+			reached = time.Now()
 		}
 		// The owner closed, or is only just opening or closing: look again.
 		select {

@@ -148,8 +148,8 @@ const steps = {
   "a port that is taken says by whom, one that cannot be says which can, and a free one opens":
     async () => {
       const other = createServer();
-      await new Promise((resolve) => other.listen(0, "127.0.0.1", resolve));
-      const taken = other.address().port;
+      const taken = await freePort(); // which nobody is given once it is free again
+      await new Promise((resolve) => other.listen(taken, "127.0.0.1", resolve));
       await page.evaluate((n) => globalThis.go.app.Settings.Set({ http_port: n }), taken);
       await settings();
       await page.getByRole("switch", { name: "Let programs register tools" }).click();

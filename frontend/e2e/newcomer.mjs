@@ -57,11 +57,12 @@ async function ask(text) {
   screen.press("Return");
   await until(`the answer to ${text}`, () => {
     const [chat] = place.told("chats", "list", "--json");
+    if (!chat) return false; // it is not begun
     const { messages } = place.told("chats", "show", chat.id, "--json");
     const last = messages.findLast((m) => m.role === "user");
     const said = last?.parts.map((p) => p.text ?? "").join("");
     const answer = messages.at(-1);
-    return said === text && answer.role === "assistant" && /^(complete|failed)$/.test(answer.state);
+    return said === text && answer?.role === "assistant" && /^(complete|failed)$/.test(answer.state);
   });
   await screen.still();
 }

@@ -61,10 +61,15 @@ const textOf = (message) => message.parts.map((part) => part.text ?? "").join(""
 /** The last answer, in whatever chat changed last. */
 function latest() {
   const [chat] = chats();
-  const all = messages(chat.id);
+  const all = chat ? messages(chat.id) : [];
+  const asked = all.findLast((message) => message.role === "user");
   const answer = all.at(-1);
-  const question = textOf(all.findLast((message) => message.role === "user"));
-  return { chat, question, answer: textOf(answer), state: answer.state };
+  return {
+    chat,
+    question: asked && textOf(asked), // a chat is there before its question is
+    answer: answer ? textOf(answer) : "",
+    state: answer?.state,
+  };
 }
 
 /** Types a message into the composer, which Esc leads to. */

@@ -86,11 +86,15 @@ func TestLF28ACallPastItsDeadlineTimesOutAndTheNextWorks(t *testing.T) {
 	endPythons(t, func(t *testing.T, d *functions.Dialect) {
 		w := serve(t, d, endless)
 		for _, name := range []string{"stuck", "waits", "stuck", "stuck", "stuck", "stuck"} {
+			most := 900 * time.Millisecond
+			if name == "waits" {
+				most = 5 * time.Second // what did not begin is not cancelled
+			}
 			began := time.Now()
-			got := w.Answered(w.Ask(name, "", due(900*time.Millisecond)))
+			got := w.Answered(w.Ask(name, "", due(most)))
 			equal(t, "status of "+name, got.Meta.Status, "timeout")
 			if prefix := "Error: " + name + " took longer than "; !strings.HasPrefix(got.Text(), prefix) ||
-				!strings.HasSuffix(got.Text(), " ms and was stopped") {
+				!strings.HasSuffix(got.Text(), " and was stopped") {
 				t.Errorf("text: %q", got.Text())
 			}
 			if took := time.Since(began); took < 850*time.Millisecond {

@@ -421,7 +421,7 @@ func TestPC55APastedConfigurationIsReadAsItIs(t *testing.T) {
 	b.hook("pasted", entry{
 		"agents": map[string]any{"defaults": map[string]any{"model": "x"}},
 		"hooks": map[string]any{
-			"enabled": true, "defaults": map[string]any{"interceptor_timeout_ms": 700, "odd": 1},
+			"enabled": true, "defaults": map[string]any{"interceptor_timeout_ms": 70_000, "odd": 1},
 			"processes": map[string]any{
 				"old": map[string]any{"enabled": false, "intercept": []string{"x"}},
 				"gate": map[string]any{
@@ -433,7 +433,7 @@ func TestPC55APastedConfigurationIsReadAsItIs(t *testing.T) {
 	}, gate(`{"action": "deny_tool", "reason": "pasted"}`))
 	s := b.status("pasted")
 	if p := picoclaw.ProcessOf(s.Manifest); s.State != plugin.Ready || p.Name != "gate" ||
-		p.InterceptorTime() != 700*time.Millisecond {
+		p.InterceptorTime() != 70*time.Second {
 		t.Fatalf("it is %s, %+v, %+v", s.State, s.Problem, p)
 	}
 	a := b.ask(person(yes), calls("exec", listing), say("ok"))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,8 +116,11 @@ func (b *bench) hook(id string, e entry, text string) plugin.Status {
 	if e["command"] == nil && e["hooks"] == nil {
 		e["command"] = []string{"python3", "hook.py"}
 	}
-	if e["x_conclave"] == nil && e["hooks"] == nil {
-		e["x_conclave"] = map[string]any{"hello_timeout_ms": 120_000, "interceptor_timeout_ms": 120_000}
+	if e["hooks"] == nil {
+		times := map[string]any{"hello_timeout_ms": 120_000, "interceptor_timeout_ms": 120_000}
+		own, _ := e["x_conclave"].(map[string]any)
+		maps.Copy(times, own)
+		e["x_conclave"] = times
 	}
 	raw, err := json.MarshalIndent(e, "", "  ")
 	must(b.t, err)

@@ -601,7 +601,9 @@ func TestHostilePython(t *testing.T) {
 				return
 			}
 			p.End() // it never ends by itself
-			if p.Exit() != "signal: killed" {
+			// Where it was slow to begin, its threads may have been counted before.
+			many := name == "threads" && p.Exit() == "ended: "+limit.PluginThreads.Person
+			if p.Exit() != "signal: killed" && !many {
 				t.Errorf("it ended with %s: %s", p.Exit(), p.Stderr())
 			}
 		})

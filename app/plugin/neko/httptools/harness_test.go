@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -278,13 +279,19 @@ type service struct {
 func newService(t testing.TB, reply func(w http.ResponseWriter, body []byte)) *service {
 	t.Helper()
 	s := &service{}
-	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	// At a port that nobody is given once it is closed: tests listen there again, or want it dead.
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "127.0.0.1:"+testkit.FreePort(t))
+	must(t, err)
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		s.mu.Lock()
 		s.sent = append(s.sent, string(body))
 		s.mu.Unlock()
 		reply(w, body)
 	}))
+	must(t, s.Listener.Close())
+	s.Listener = listener
+	s.Start()
 	t.Cleanup(s.Close)
 	return s
 }

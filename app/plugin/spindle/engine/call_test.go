@@ -225,8 +225,7 @@ func TestSP32WhatCannotBeWrittenIsAnError(t *testing.T) {
 
 func TestSP33AHandlerThatNeverAnswersFailsAtItsDeadline(t *testing.T) {
 	p := script(t, handler(`await new Promise(() => {})`))
-	start := time.Now()
-	got := p.call("t", meta{}, meta{wire.MetaDeadline: start.Add(2 * time.Second).UnixMilli()})
+	got, start := p.within(2*time.Second, meta{})
 	if !got.isError || got.status != "timeout" || !strings.Contains(got.text, `"t" did not answer within`) {
 		t.Errorf("got %+v", got)
 	}
@@ -245,7 +244,7 @@ func TestSP33NeighboursOfAMissedDeadlineAreTold(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { neighbour, _ = p.tryCall(context.Background(), "t", meta{}, nil) })
 	p.waitLog("begin") // the first call has to be open before the loop begins
-	got := p.call("t", meta{"loop": true}, meta{wire.MetaDeadline: time.Now().Add(2 * time.Second).UnixMilli()})
+	got, _ := p.within(2*time.Second, meta{"loop": true})
 	wg.Wait()
 	if got.status != "timeout" {
 		t.Errorf("got %+v", got)

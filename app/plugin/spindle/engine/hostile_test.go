@@ -109,8 +109,7 @@ func TestSP34AHostileScriptIsStoppedAndReported(t *testing.T) {
 			if harmless[name] != "" {
 				deadline = 2 * time.Minute // it ends by itself, and must be given the time
 			}
-			start := time.Now()
-			got := p.call("t", meta{}, meta{wire.MetaDeadline: start.Add(deadline).UnixMilli()})
+			got, start := p.within(deadline, meta{})
 			took := time.Since(start)
 			if want, ok := harmless[name]; ok && got.status != want {
 				t.Errorf("status = %q (%.200s), want %q", got.status, got.text, want)
