@@ -64,7 +64,8 @@ type Settings struct {
 	DockOpen     bool    `json:"dock_open"`
 	DockWidth    int     `json:"dock_width"`
 	DockTab      string  `json:"dock_tab"`
-	// Keys are changed shortcuts: command id → chord ("Mod+Shift+P").
+	// Keys are changed shortcuts: command id → chord ("Mod+Shift+P"), "" for none. Those of a key alone
+	// are not read: they would take the key from every text field.
 	Keys map[string]string `json:"keys"`
 
 	OpenChat     string           `json:"open_chat"` // the chat looked at last
@@ -112,6 +113,7 @@ func (s *Settings) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, (*plain)(s)); err != nil {
 		return err
 	}
+	maps.DeleteFunc(s.Keys, func(_, chord string) bool { return bare(chord) })
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(data, &all); err != nil {
 		return err
@@ -175,6 +177,12 @@ func (s Settings) Check() error {
 			return err
 		}
 	}
+	for command, chord := range s.Keys {
+		if bare(chord) {
+			return invalid(fmt.Sprintf("The shortcut of %s cannot be %s.", command, chord),
+				"Hold Mod, Ctrl, Meta or Alt with it, or use a function key.")
+		}
+	}
 	if err := s.PluginCap().Check(); err != nil {
 		return err
 	}
@@ -194,6 +202,16 @@ func (s Settings) Check() error {
 		seen[c.Name] = true
 	}
 	return nil
+}
+
+var functionKey = regexp.MustCompile(`^F[0-9]{1,2}$`)
+
+// bare tells whether a chord is a key that one writes or moves the focus with, and not a shortcut.
+func bare(chord string) bool {
+	keys := strings.Split(chord, "+")
+	holds := func(key string) bool { return slices.Contains([]string{"Mod", "Ctrl", "Meta", "Alt"}, key) }
+	last := len(keys) - 1
+	return chord != "" && !slices.ContainsFunc(keys[:last], holds) && !functionKey.MatchString(keys[last])
 }
 
 // PluginCap is how much each plugin may have models cost in a day.

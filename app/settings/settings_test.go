@@ -2,6 +2,7 @@ package settings_test
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"testing"
 
@@ -30,6 +31,17 @@ func TestKeysOfANewerVersionSurviveASave(t *testing.T) {
 	}
 }
 
+func TestAFileTakesNoKeyFromTextFields(t *testing.T) {
+	s := settings.Default()
+	must(t, json.Unmarshal([]byte(`{"keys":{"a":"Tab","b":"E","c":"Shift+Enter","d":"Esc","e":"Mod+E","f":"F7",
+		"g":"Shift+F6","h":"Alt+Up","i":"","j":"F"}}`), &s))
+	want := map[string]string{"e": "Mod+E", "f": "F7", "g": "Shift+F6", "h": "Alt+Up", "i": ""}
+	if !maps.Equal(s.Keys, want) {
+		t.Errorf("got the shortcuts %v, want %v", s.Keys, want)
+	}
+	must(t, s.Check())
+}
+
 func TestAValueThatCannotBeIsNamed(t *testing.T) {
 	tests := map[string]struct {
 		change func(*settings.Settings)
@@ -42,6 +54,7 @@ func TestAValueThatCannotBeIsNamed(t *testing.T) {
 		"connection kind":      {connection(llm.Connection{Name: "a", Kind: "telepathy"}), "telepathy"},
 		"address":              {connection(llm.Connection{Name: "a", Kind: "openai", URL: "localhost:1"}), "localhost:1"},
 		"key in the address":   {connection(llm.Connection{Name: "a", Kind: "openai", URL: "https://user:pw@h/v1"}), "key"},
+		"shortcut of a letter": {func(s *settings.Settings) { s.Keys["newChat"] = "Shift+E" }, "newChat"},
 		"name of the built-in": {connection(llm.Connection{Name: "demo", Kind: "openai"}), "demo"},
 	}
 	for name, test := range tests {

@@ -60,6 +60,27 @@ export const tests = {
     },
   },
 
+  "a key that one writes or moves with becomes no shortcut": {
+    async run(page) {
+      await page.keyboard.press("Control+/");
+      const newChat = page.getByRole("button", { name: /^New chat: Ctrl\+N/ });
+      await newChat.focus();
+      await page.keyboard.press("Enter");
+      const asks = page.getByText("Press keys, or Esc");
+      await asks.waitFor();
+      await page.keyboard.press("Tab");
+      await asks.waitFor({ state: "detached" });
+      assert.notEqual(await focused(page), await newChat.getAttribute("aria-label"));
+      await page.keyboard.press("Shift+Tab");
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("e");
+      await page.getByText("Hold Ctrl or Alt with it, or press a function key.").waitFor();
+      await page.keyboard.press("Escape");
+      await asks.waitFor({ state: "detached" });
+      await newChat.waitFor();
+    },
+  },
+
   "a narrow window lays the columns over the centre": {
     width: 800,
     height: 600,

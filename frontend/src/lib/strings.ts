@@ -1328,6 +1328,7 @@ export const s = {
     keysNote: "Click a shortcut, then press the new keys.",
     keysPress: "Press keys, or Esc",
     keysTaken: (label: string) => `Already used by “${label}”.`,
+    keysBare: (mod: string) => `Hold ${mod} or Alt with it, or press a function key.`,
     keysReset: "Reset all",
     keysResetOne: (label: string) => `Reset ${label}`,
     keysChange: (label: string, keys: string) => `${label}: ${keys}. Change`,

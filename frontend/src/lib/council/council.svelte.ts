@@ -157,6 +157,17 @@ export class CouncilState {
     this.setMember(member.id, { tools, plan: [...kept, ...more] });
   }
 
+  /** Puts a member that was removed back where it was in the council of its chat, whichever is open by now. */
+  async putBack(chat: string, member: Member, at: number): Promise<void> {
+    const into = ({ members }: Council) =>
+      members.some(({ id }) => id === member.id) ? members : members.toSpliced(at, 0, member);
+    if (chat === this.#chat && this.council) return this.set({ members: into(this.council) });
+    await this.#write(); // the council of both chats may be one
+    const { scope, council } = await this.bridge.council.Settings(chat);
+    await this.bridge.council.Set(chat, scope, { ...council, members: into(council) });
+    await this.#puller.refresh();
+  }
+
   /** Writes what was changed; resolves when it is. */
   #write(): Promise<void> {
     this.#flush();

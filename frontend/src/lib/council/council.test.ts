@@ -14,7 +14,7 @@ import {
 } from "../bridge/fake/council";
 import { Notices } from "../bridge/events";
 import { s } from "../strings";
-import type { CouncilTool, Lane, Member, Run, Task } from "../bridge/generated";
+import type { Council, CouncilTool, Lane, Member, Run, Task } from "../bridge/generated";
 import { startApp, until } from "../testing";
 import { sentence } from "./cite";
 import { at, axisOf, bars, lettersOf, marks, moments } from "./lanes";
@@ -382,6 +382,47 @@ describe("the council of a chat", () => {
     app.council.setMember("maker", { plan: [] });
     app.council.giveTools(maker(), ["dice:roll"]);
     expect([maker().tools, maker().plan]).toEqual([["dice:roll"], []]);
+    app.close();
+  });
+
+  it("a removed member is put back into the council of its own chat, among what was changed since", async () => {
+    const { app, fake } = await startApp("councilset");
+    await until("the council", () => app.council.settings !== null);
+    const here = app.chat?.id ?? "";
+    const members = () => app.council.council?.members ?? [];
+    const [first, second, ...rest] = members() as [Member, Member, ...Member[]];
+    app.council.set({ members: [first, ...rest] });
+    app.council.setMember(first.id, { name: "Renamed" });
+    await app.council.putBack(here, second, 1);
+    expect(members().map((m) => m.name)).toEqual([
+      "Renamed",
+      second.name,
+      ...rest.map((m) => m.name),
+    ]);
+    await app.council.saved();
+
+    const councils = new Map([
+      [here, council([first])],
+      ["other", council([member("x", "Xena")])],
+    ]);
+    fake.council.Settings = async (...[chat]: string[]) => ({
+      ...fake.council.settings,
+      council: councils.get(chat ?? "") as Council,
+      scope: `chat ${chat}`,
+    });
+    await app.council.switchTo("other");
+    await app.council.putBack(here, second, 1);
+    const [chat, scope, set] = fake.asked.findLast((a) => a.name === "Council.Set")?.args as [
+      string,
+      string,
+      Council,
+    ];
+    expect([chat, scope, set.members.map((m) => m.id)]).toEqual([
+      here,
+      `chat ${here}`,
+      [first.id, second.id],
+    ]);
+    expect(members().map((m) => m.name)).toEqual(["Xena"]);
     app.close();
   });
 

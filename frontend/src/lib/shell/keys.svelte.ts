@@ -53,6 +53,11 @@ export function chord(event: KeyboardEvent, mac: boolean): string {
   return [...parts, key].join("+");
 }
 
+/** Whether a chord is a key that one writes or moves the focus with, and not a shortcut (as app/settings has it). */
+export function bare(chord: string): boolean {
+  return !/(^|\+)(Mod|Ctrl|Meta|Alt)\+|(^|\+)F\d{1,2}$/.test(chord);
+}
+
 /** A chord as it is printed: “⌘⇧P” on a Mac, “Ctrl+Shift+P” elsewhere. */
 export function printed(keys: string, mac: boolean): string {
   if (!mac) return keys.replace("Mod", "Ctrl").replace("Plus", "+").replace("Minus", "−");

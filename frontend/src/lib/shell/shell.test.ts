@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { AppError } from "../bridge/calls";
 import { startApp, until } from "../testing";
 import { commands } from "./commands";
-import { chord, printed } from "./keys.svelte";
+import { bare, chord, printed } from "./keys.svelte";
 import { hits, matches } from "./palette";
 import { Toasts } from "./toasts.svelte";
 
@@ -20,6 +20,13 @@ describe("shortcuts", () => {
     );
     expect(chord(press("Shift", { shiftKey: true }), false)).toBe("");
     expect(printed("Mod+Shift+P", true)).toBe("⌘⇧P");
+  });
+
+  test("a key alone is no shortcut, but for those of functions", () => {
+    for (const keys of ["Tab", "Enter", "E", "Shift+E", "Esc", "Plus", "F"])
+      expect([keys, bare(keys)]).toEqual([keys, true]);
+    for (const keys of ["Mod+E", "Alt+Up", "Ctrl+Shift+Enter", "F6", "Shift+F12", "Mod+Plus"])
+      expect([keys, bare(keys)]).toEqual([keys, false]);
   });
 
   test("no two commands share a shortcut, and a changed one moves", async () => {
