@@ -68,8 +68,8 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 	if p := q.Preview; p != nil {
 		v.Preview = &PreviewView{Words: p.Words, Lines: diffLines(p.Lines), Left: p.Left}
 	}
-	for _, m := range q.Matches {
-		v.Only = append(v.Only, m.Sentence())
+	for _, offer := range q.Offers() {
+		v.Only = append(v.Only, permit.Sentences(offer))
 	}
 	v.Trust, _ = q.Vouchable()
 	v.Here = q.HereWords()
@@ -140,10 +140,10 @@ func (v AnswerView) offered(a *permit.Answer, q permit.Request) error {
 		}
 		a.Scope, a.Match = permit.ThisChat, q.Here[:1]
 		return nil
-	case v.Only < 0 || v.Only > len(q.Matches):
+	case v.Only < 0 || v.Only > len(q.Offers()):
 		return refuse
 	case v.Only > 0:
-		a.Match = q.Matches[v.Only-1 : v.Only]
+		a.Match = q.Offers()[v.Only-1]
 	}
 	if v.Trust {
 		a.Vouch = q.Origins

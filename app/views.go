@@ -385,7 +385,7 @@ type PermissionRequestView struct {
 	Call         string         `json:"call"`    // Call.id
 	Count        int            `json:"count"`   // identical calls merged into it, at least 1
 	Scopes       []permit.Scope `json:"scopes"`  // what may be offered, narrowest first
-	Only         []string       `json:"only"`    // conditions it can always be allowed under: “only in /home/me/Notes”
+	Only         []string       `json:"only"`    // conditions to always allow it under: “only in /home/me/Notes”
 	Trust        string         `json:"trust"`   // for what an answer can vouch in this chat: “text from example.org”; or ""
 	// What can be allowed for this chat in spite of its text: “for this chat, only to …”; or ""
 	Here    string `json:"here"`

@@ -197,16 +197,16 @@ func choices(p permit.Request) []choice {
 			permit.Answer{Effect: permit.Allow, Scope: permit.Once, Vouch: p.Origins},
 		})
 	}
-	for i, m := range p.Matches {
+	for i, offer := range p.Offers() {
 		if p.Project != "" {
 			out = append(out, choice{
-				"p" + strconv.Itoa(i+1), "in this project, " + m.Sentence(),
-				permit.Answer{Effect: permit.Allow, Scope: permit.ThisProject, Match: []permit.Match{m}},
+				"p" + strconv.Itoa(i+1), "in this project, " + permit.Sentences(offer),
+				permit.Answer{Effect: permit.Allow, Scope: permit.ThisProject, Match: offer},
 			})
 		}
 		out = append(out, choice{
-			strconv.Itoa(i + 1), "always, " + m.Sentence(),
-			permit.Answer{Effect: permit.Allow, Scope: permit.Always, Match: []permit.Match{m}},
+			strconv.Itoa(i + 1), "always, " + permit.Sentences(offer),
+			permit.Answer{Effect: permit.Allow, Scope: permit.Always, Match: offer},
 		})
 	}
 	return append(out,

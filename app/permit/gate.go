@@ -532,7 +532,7 @@ func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
 	default:
 		rule.Callers, rule.CallerName = []Caller{call.Caller}, p.CallerName
 	}
-	rule.Digest, rule.Match = call.Tool.Digest, a.Match
+	rule.Digest, rule.Match = call.Tool.Digest, p.offered(a.Match)
 	if len(p.Origins) > 0 {
 		rule.Origins = spite(p.Origins, a.Match)
 	}

@@ -21,9 +21,9 @@ func (p Request) Lasting() (a Answer, words string, ok bool) {
 		return a, "", false
 	}
 	a.Scope, words = Always, "always"
-	if i := slices.IndexFunc(p.Matches, func(m Match) bool { return m.Op == PathUnder || m.Op == HostIs }); i >= 0 {
-		a.Match = p.Matches[i : i+1]
-		words += ", " + p.Matches[i].Sentence()
+	if offers := p.Offers(); len(offers) > 0 && offers[0][0].reaches() {
+		a.Match = offers[0]
+		words += ", " + Sentences(a.Match)
 	}
 	return a, words, true
 }

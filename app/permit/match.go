@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/jsonobject"
 	"conclave/app/limit"
+	"conclave/app/tool"
 
 	"golang.org/x/net/idna"
 )
@@ -46,17 +46,24 @@ type Match struct {
 	Op     Op       `json:"op"`
 	Value  string   `json:"value"`
 	Values []string `json:"values,omitempty"` // of enum, in place of Value
+	// Sole says that Field is the only argument of the rule's tool that can hold a text, so that
+	// the condition's sentence need not name it. A rule keeps it for one definition alone.
+	Sole bool `json:"sole,omitempty"`
 }
 
-// Equal reports whether two conditions are the same.
+// Equal reports whether two conditions hold for the same.
 func (m Match) Equal(o Match) bool {
 	return m.Field == o.Field && m.Op == o.Op && m.Value == o.Value && slices.Equal(m.Values, o.Values)
 }
 
 // Sentence returns the condition as a rule's sentence has it: “while amount is at most
-// 20”.
+// 20”. It names the argument, unless that is the only one that could be meant.
 func (m Match) Sentence() string {
 	field, value := plain(strings.TrimPrefix(m.Field, "/")), plain(m.Value)
+	in, to := "while "+field+" is in ", "while "+field+" leads to "
+	if m.Sole {
+		in, to = "only in ", "only to "
+	}
 	switch m.Op {
 	case Equals:
 		return "while " + field + " is “" + value + "”"
@@ -67,17 +74,25 @@ func (m Match) Sentence() string {
 		}
 		return "while " + field + " is one of " + listed(quoted)
 	case PathUnder:
-		return "only in " + value
-	case HostIs:
-		return "only to " + shownHost(value)
-	case HostSuffix:
-		return "only to " + shownHost(value) + " and what is below it"
+		return in + value
+	case HostIs, HostSuffix:
+		return to + m.shownHost()
 	case AtMost:
 		return "while " + field + " is at most " + value
 	case Pattern:
 		return "while " + field + " matches " + value
 	}
 	return "while " + field + " is something this version does not know"
+}
+
+// shownHost is the host of a condition as a person reads it, with what is below it if that
+// counts.
+func (m Match) shownHost() string {
+	host := shownHost(plain(m.Value))
+	if m.Op == HostSuffix {
+		host += " and what is below it"
+	}
+	return host
 }
 
 // shownHost is a host as a person reads it: with the letters that “xn--” stands for,
@@ -390,11 +405,16 @@ const maxSuggested = 64
 const maxLooked = 32
 
 // suggest returns the conditions under which calls like this one could be allowed for
-// longer, those that say where it reaches first.
-func (g *Gate) suggest(raw json.RawMessage) []Match {
+// longer, those that say where it reaches first. They are about arguments that the tool's
+// definition names: what else stands among them, its caller made up.
+func (g *Gate) suggest(t tool.Tool, raw json.RawMessage) []Match {
+	declared := propertiesOf(t)
 	times, values := map[string]int{}, map[string]json.RawMessage{}
 	var names []string
 	for name, value := range jsonobject.Fields(raw) {
+		if _, ok := declared[name]; !ok {
+			continue
+		}
 		if times[name]++; times[name] == 1 && len(names) < maxLooked {
 			names, values[name] = append(names, name), value
 		}
@@ -404,7 +424,8 @@ func (g *Gate) suggest(raw json.RawMessage) []Match {
 		m, ok := g.suggestOne(name, values[name])
 		switch {
 		case !ok || times[name] > 1: // written twice: programs differ in which they take
-		case m.Op == PathUnder || m.Op == HostIs:
+		case m.reaches():
+			m.Sole = declared.sole(name)
 			reach = append(reach, m)
 		default:
 			rest = append(rest, m)
@@ -412,6 +433,64 @@ func (g *Gate) suggest(raw json.RawMessage) []Match {
 	}
 	all := append(reach, rest...)
 	return all[:min(len(all), maxSuggestions)]
+}
+
+// reaches reports whether a condition that is offered says where a call reaches.
+func (m Match) reaches() bool { return m.Op == PathUnder || m.Op == HostIs }
+
+// Offers returns the conditions under which an answer may hold for longer, each to be taken
+// whole: first all that say where the call reaches, then each by itself.
+func (p Request) Offers() [][]Match {
+	var offers [][]Match
+	reach := slices.DeleteFunc(slices.Clone(p.Matches), func(m Match) bool { return !m.reaches() })
+	if len(reach) > 1 {
+		offers = append(offers, reach)
+	}
+	for i := range p.Matches {
+		offers = append(offers, p.Matches[i:i+1])
+	}
+	return offers
+}
+
+// offered returns the conditions of an answer as the request has them.
+func (p Request) offered(matches []Match) []Match {
+	matches = slices.Clone(matches)
+	for i, m := range matches {
+		for _, offer := range slices.Concat(p.Matches, p.Here) {
+			if offer.Equal(m) {
+				matches[i] = offer
+			}
+		}
+	}
+	return matches
+}
+
+// properties are the arguments that a tool's definition names.
+type properties map[string]struct {
+	Type    any             `json:"type"`
+	Default json.RawMessage `json:"default"`
+}
+
+// propertiesOf returns the arguments that a tool's definition names; nil where that cannot be
+// read.
+func propertiesOf(t tool.Tool) properties {
+	var schema struct {
+		Properties properties `json:"properties"`
+	}
+	if json.Unmarshal(t.Parameters, &schema) != nil {
+		return nil
+	}
+	return schema.Properties
+}
+
+// sole reports whether no other argument can hold a text.
+func (p properties) sole(name string) bool {
+	for other, is := range p {
+		if other != name && is.Type != "integer" && is.Type != "number" && is.Type != "boolean" {
+			return false
+		}
+	}
+	return true
 }
 
 // suggestOne returns the condition under which an argument may be as it is, or like it.
@@ -447,11 +526,11 @@ func (g *Gate) suggestOne(name string, value json.RawMessage) (Match, bool) {
 	return m, err == nil
 }
 
-// matchSentences are the conditions of a rule, each after a comma.
-func matchSentences(matches []Match) string {
-	var out strings.Builder
-	for _, m := range matches {
-		fmt.Fprintf(&out, ", %s", m.Sentence())
+// Sentences returns conditions that hold together as a rule's sentence has them.
+func Sentences(matches []Match) string {
+	all := make([]string, len(matches))
+	for i, m := range matches {
+		all[i] = m.Sentence()
 	}
-	return out.String()
+	return strings.Join(all, ", ")
 }

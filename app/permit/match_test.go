@@ -14,6 +14,7 @@ import (
 	"conclave/app/limit"
 	"conclave/app/permit"
 	"conclave/app/testkit"
+	"conclave/app/tool"
 )
 
 // rule is one that goes this way for calls of write_note under a condition.
@@ -129,12 +130,14 @@ func TestARuleWithConditionsReadsAsASentence(t *testing.T) {
 	ends := time.Date(2026, 12, 24, 18, 30, 0, 0, time.Local)
 	for want, r := range map[string]permit.Rule{
 		"Notes may run write_note, only in /home/me/Notes, when I ask, always": rule(permit.Allow,
+			permit.Match{Field: "path", Op: permit.PathUnder, Value: "/home/me/Notes", Sole: true}),
+		"Notes may run write_note, while path is in /home/me/Notes, when I ask, always": rule(permit.Allow,
 			permit.Match{Field: "path", Op: permit.PathUnder, Value: "/home/me/Notes"}),
-		"Notes may run write_note, only to api.example.org, while amount is at most 20, " +
+		"Notes may run write_note, while url leads to api.example.org, while amount is at most 20, " +
 			"when I ask, always": rule(permit.Allow,
 			permit.Match{Field: "url", Op: permit.HostIs, Value: "api.example.org"},
 			permit.Match{Field: "amount", Op: permit.AtMost, Value: "20"}),
-		"Notes may run write_note, only to bücher.example (xn--bcher-kva.example) and what is below it, " +
+		"Notes may run write_note, while url leads to bücher.example (xn--bcher-kva.example) and what is below it, " +
 			"when I ask, always": rule(
 			permit.Allow, permit.Match{Field: "url", Op: permit.HostSuffix, Value: "xn--bcher-kva.example"}),
 		"Notes may never run write_note, while to is one of “ada” and “bo”": rule(permit.Deny,
@@ -239,30 +242,24 @@ func TestARequestOffersNarrowConditionsAndTakesNoOthers(t *testing.T) {
 	must(t, os.MkdirAll(filepath.Join(home, "Notes", "old"), 0o700))
 	must(t, os.MkdirAll(filepath.Join(home, ".ssh"), 0o700))
 	t.Setenv("HOME", home)
-	g, c := trusted(t, permit.Options{})
+	g, c := trusted(t, permit.Options{}, declaring(`{"text": {"type": "string"}, "amount": {"type": "number"},
+		"path": {"type": "string"}, "url": {"type": "string"}, "to": {"type": "string"}, "deep": {}, "b": {}}`))
 	ask := func(arguments string, answer permit.Answer) ([]string, permit.Decision) {
-		call := request(c)
-		a := &asker{answer: answer}
-		call.Arguments, call.Asker = json.RawMessage(arguments), a
-		d := g.Decide(t.Context(), call)
-		var offered []string
-		if len(a.asked) > 0 {
-			for _, m := range a.asked[0].Matches {
-				offered = append(offered, m.Sentence())
-			}
-		}
-		return offered, d
+		return offers(t, g, c, arguments, answer)
 	}
 	no := permit.Answer{Effect: permit.Deny, Scope: permit.Once}
 	for arguments, want := range map[string]string{
-		`{"text": "a long text of some words", "amount": 20, "path": "~/Notes/a.md", "url": "https://api.example.org/x", "to": "ada"}`: "only in " + home + "/Notes | only to api.example.org | while amount is at most 20 | while to is “ada”",
-		`{"path": "~/Notes"}`:              "only in " + home + "/Notes",
-		`{"path": "~/Notes/old"}`:          "only in " + home + "/Notes/old",
-		`{"path": "~/Notes/new"}`:          "only in " + home + "/Notes", // there is none yet
-		`{"path": "` + home + `/a.md"}`:    "",                           // the whole home folder is never offered
-		`{"path": "/etc/passwd"}`:          "",
-		`{"to": "ada", "to": "eve"}`:       "",
-		`{"deep": {"to": "ada"}, "b": []}`: "",
+		`{"text": "a long text of some words", "amount": 20, "path": "~/Notes/a.md", "url": "https://api.example.org/x", "to": "ada"}`: "while path is in " + home + "/Notes, while url leads to api.example.org | while path is in " + home +
+			"/Notes | while url leads to api.example.org | while amount is at most 20 | while to is “ada”",
+		`{"path": "~/Notes"}`:     "while path is in " + home + "/Notes",
+		`{"path": "~/Notes/old"}`: "while path is in " + home + "/Notes/old",
+		`{"path": "~/Notes/new"}`: "while path is in " + home + "/Notes", // there is none yet
+		// What its definition does not name, its caller made up.
+		`{"cwd": "~/Notes", "path": "/etc/passwd"}`: "",
+		`{"path": "` + home + `/a.md"}`:             "", // the whole home folder is never offered
+		`{"path": "/etc/passwd"}`:                   "",
+		`{"to": "ada", "to": "eve"}`:                "",
+		`{"deep": {"to": "ada"}, "b": []}`:          "",
 	} {
 		if offered, _ := ask(arguments, no); strings.Join(offered, " | ") != want {
 			t.Errorf("%s offers %q", arguments, offered)
@@ -285,6 +282,77 @@ func TestARequestOffersNarrowConditionsAndTakesNoOthers(t *testing.T) {
 	}
 	if offered, d := ask(`{"amount": 21}`, no); len(offered) != 1 || d.Effect != permit.Deny {
 		t.Errorf("more is not asked about: %+v", d)
+	}
+}
+
+// declaring has the first tool name these arguments, which its schema does not close.
+func declaring(properties string) func(*permit.PluginVersion) {
+	return func(v *permit.PluginVersion) {
+		v.Tools[0].Parameters = json.RawMessage(`{"type":"object","properties":` + properties + `}`)
+		v.Tools[0] = tool.Normal(v.Tools[0])
+	}
+}
+
+// offers returns the conditions that a question about a call offers, and what its answer came to.
+func offers(t *testing.T, g *permit.Gate, c permit.PluginVersion, arguments string, answer permit.Answer) (
+	[]string, permit.Decision,
+) {
+	t.Helper()
+	call := request(c)
+	a := &asker{answer: answer}
+	call.Arguments, call.Asker = json.RawMessage(arguments), a
+	d := g.Decide(t.Context(), call)
+	var offered []string
+	if len(a.asked) > 0 {
+		for _, offer := range a.asked[0].Offers() {
+			offered = append(offered, permit.Sentences(offer))
+		}
+	}
+	return offered, d
+}
+
+func TestWhatLastsHoldsEveryPathThatACallNames(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	notes := filepath.Join(home, "Documents", "Notes")
+	must(t, os.MkdirAll(notes, 0o700))
+	g, c := trusted(t, permit.Options{}, declaring(`{"source": {"type": "string"}, "destination": {"type": "string"}}`))
+	within := `{"cwd": "` + notes + `/x", "source": "` + notes + `/a.md", "destination": "` + notes + `/b.md"}`
+	call := request(c)
+	call.Arguments = json.RawMessage(within)
+	defer g.Attach()()
+	p, decided := asked(t, g, call)
+	lasting, words, ok := p.Lasting()
+	if want := "always, while source is in " + notes + ", while destination is in " + notes; !ok || words != want {
+		t.Fatalf("got  %q\nwant %q", words, want)
+	}
+	must(t, g.Answer(t.Context(), p.ID, p.Nonce, lasting))
+	<-decided
+	no := permit.Answer{Effect: permit.Deny, Scope: permit.Once}
+	if offered, d := offers(t, g, c, within, no); offered != nil || d.Effect != permit.Allow {
+		t.Errorf("the same again: %+v", d)
+	}
+	out := `{"source": "` + notes + `/a.md", "destination": "` + home + `/Documents/Taxes.ods"}`
+	if offered, d := offers(t, g, c, out, no); d.Effect != permit.Deny {
+		t.Errorf("out of the folder: offered %q, %+v", offered, d)
+	}
+}
+
+func TestTheOnlyArgumentThatCanBeMeantNeedsNoName(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	must(t, os.MkdirAll(filepath.Join(home, "Notes"), 0o700))
+	for properties, want := range map[string]string{
+		`{"path": {"type": "string"}, "lines": {"type": "integer"}, "all": {"type": "boolean"}}`: "only in " + home + "/Notes",
+		`{"path": {"type": "string"}, "to": {"type": "string"}}`:                                 "while path is in " + home + "/Notes",
+		`{"path": {"type": "string"}, "to": {"type": ["string", "null"]}}`:                       "while path is in " + home + "/Notes",
+		`{"path": {"type": "string"}, "files": {}}`:                                              "while path is in " + home + "/Notes",
+	} {
+		g, c := trusted(t, permit.Options{}, declaring(properties))
+		offered, _ := offers(t, g, c, `{"path": "~/Notes/a.md"}`, permit.Answer{Effect: permit.Deny, Scope: permit.Once})
+		if strings.Join(offered, " | ") != want {
+			t.Errorf("%s offers %q", properties, offered)
+		}
 	}
 }
 

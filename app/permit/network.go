@@ -119,11 +119,7 @@ func (g Rule) host() (string, bool) {
 	if !AboutHosts(g.Permission) || len(g.Match) != 1 || g.Match[0].Field != hostField {
 		return "", false
 	}
-	host := shownHost(g.Match[0].Value)
-	if g.Match[0].Op == HostSuffix {
-		host += " and what is below it"
-	}
-	return host, true
+	return g.Match[0].shownHost(), true
 }
 
 // permissionRule is the rule that an answer about a connection or a file asks for: about
@@ -263,7 +259,7 @@ func (g Rule) names(host string) (hosts []string, holds bool) {
 			is, known := g.conditions[i].holds(host)
 			holds = holds || is && known
 		}
-		hosts = append(hosts, strings.TrimPrefix(m.Sentence(), "only to "))
+		hosts = append(hosts, m.shownHost())
 	}
 	return hosts, holds
 }

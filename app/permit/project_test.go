@@ -139,7 +139,7 @@ func TestTheWorkedExampleOfARule(t *testing.T) {
 	g, c := trusted(t, permit.Options{Project: twoProjects.of})
 	rule, err := g.AddRule(t.Context(), permit.Rule{
 		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{permit.Main},
-		Match: []permit.Match{{Field: "path", Op: permit.PathUnder, Value: "/home/me/Documents/Notes"}},
+		Match: []permit.Match{{Field: "path", Op: permit.PathUnder, Value: "/home/me/Documents/Notes", Sole: true}},
 		Scope: permit.ThisProject, Project: "/home/me/Notes", Digest: c.Tools[0].Digest,
 	})
 	must(t, err)

@@ -77,6 +77,7 @@ func (g *Gate) check(rule *Rule) error {
 	}
 	rule.Match = slices.Clone(rule.Match) // the caller's stays as it is
 	for i, m := range rule.Match {
+		rule.Match[i].Sole = m.Sole && rule.Digest != ""
 		switch m.Op {
 		case PathUnder:
 			if path, ok := g.realPath(m.Value); ok {
@@ -297,7 +298,9 @@ func Sentence(g Rule, pluginName string) string {
 	if what == "*" {
 		what = "any of its tools"
 	}
-	what += matchSentences(g.Match)
+	if len(g.Match) > 0 {
+		what += ", " + Sentences(g.Match)
+	}
 	until := ", " + g.holds()
 	if left := g.MaxUses - g.Uses; g.MaxUses > 0 {
 		until += fmt.Sprintf(", %d more times", max(left, 0))

@@ -1,7 +1,6 @@
 package permit
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -44,16 +43,9 @@ type spoken struct{ name, text string }
 // said returns what the arguments of a call say, and whether they say it in texts under
 // the names of their schema alone.
 func (c *check) said() (all []spoken, ok bool) {
-	var schema struct {
-		Properties map[string]struct {
-			Default json.RawMessage `json:"default"`
-		} `json:"properties"`
-	}
-	if json.Unmarshal(c.call.Tool.Parameters, &schema) != nil {
-		return nil, false
-	}
+	declared := propertiesOf(c.call.Tool)
 	for name, value := range jsonobject.Fields(c.call.Arguments) {
-		property, known := schema.Properties[name]
+		property, known := declared[name]
 		if !known { // a name says something too
 			return nil, false
 		}
@@ -118,7 +110,7 @@ func (c *check) here() []Match {
 		slices.ContainsFunc(c.origins, func(o chat.Origin) bool { return o.Kind == chat.FromMore }) {
 		return nil
 	}
-	return []Match{{Field: one.name, Op: HostIs, Value: host}}
+	return []Match{{Field: one.name, Op: HostIs, Value: host, Sole: true}} // all that such a call may say
 }
 
 // acceptsHere reports whether an answer is one of those that Here offers.

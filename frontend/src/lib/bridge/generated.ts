@@ -1532,7 +1532,7 @@ export interface PermissionRequest {
   count: number;
   /** what may be offered, narrowest first */
   scopes: Scope[];
-  /** conditions it can always be allowed under: “only in /home/me/Notes” */
+  /** conditions to always allow it under: “only in /home/me/Notes” */
   only: string[];
   /** for what an answer can vouch in this chat: “text from example.org”; or "" */
   trust: string;
