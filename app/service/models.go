@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -477,7 +478,7 @@ func (a generateArgs) request() (llm.Request, error) {
 		r.Temperature = &t
 	}
 	if n, ok := number("max_tokens", "max_completion_tokens", "max_output_tokens", "maxTokens"); ok && n >= 1 {
-		r.MaxTokens = int64(n)
+		r.MaxTokens = int64(min(n, math.MaxInt32)) // what no whole number holds may become a negative one
 	}
 	switch a.Reasoning {
 	case "off", "low", "medium", "high":

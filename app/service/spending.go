@@ -112,6 +112,7 @@ func (s *Services) reserve(ctx context.Context, b *bill, limit cost.Cap, r *llm.
 // upTo returns what the request comes to with an answer of so many tokens; nothing where
 // these cost nothing.
 func (b *bill) upTo(output int64) cost.Cap {
+	output = max(0, output) // nothing is paid back
 	u := b.s.o.Spending.Price(b.model, chat.Usage{Input: b.input, Output: output})
 	if !u.Known() {
 		return cost.Cap{Tokens: b.input + output}

@@ -178,6 +178,7 @@ func TestRequestsAtTheSameTimeShareWhatIsLeft(t *testing.T) {
 		least, most int64 // tokens that the answer to the second may have
 	}{
 		"a bounded one leaves the rest":                  {`"max_tokens":600`, 370, 390},
+		"one with a bound that is no whole number":       {`"max_tokens":1e300`, 670, 690},
 		"one without a bound leaves what it did not use": {`"top_p":1`, 670, 690},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -191,6 +192,9 @@ func TestRequestsAtTheSameTimeShareWhatIsLeft(t *testing.T) {
 			}
 			go ask(c.first)
 			testkit.Until(t, "the first request", func() bool { return len(f.model.Requests()) == 1 })
+			if n := f.model.Requests()[0].MaxTokens; n < 1 || n > 1000 {
+				t.Errorf("the first was bounded by %d tokens", n)
+			}
 			go ask(`"top_p":1`)
 			if c.most < 400 {
 				testkit.Until(t, "the second request", func() bool { return len(f.model.Requests()) == 2 })
