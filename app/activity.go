@@ -88,8 +88,17 @@ func (a *Activity) view(row activity.Row) ActivityEntry {
 		N: e.N, Time: stamp(e.Time), Kind: e.Kind, Chat: string(e.Chat), Effect: e.Effect, Outcome: e.Outcome,
 		MS: int64(e.MS), Digest: row.Hash, Sent: []string{}, Why: activity.Sentences(e, d), Undo: e.Undo,
 	}
-	if e.Kind != activity.Called {
-		out.Title, out.Plugin = transcript.OneLine(activity.Event(e)), e.Plugin
+	switch e.Kind {
+	case activity.Called:
+	case activity.Used:
+		words := a.chats.callWords(chat.CallRecord{ToolID: e.Tool, ToolName: e.Tool, Plugin: e.Plugin})
+		out.Plugin, out.PluginName, out.Tool = e.Plugin, transcript.OneLine(words.Plugin), transcript.OneLine(e.Tool)
+		out.Title = out.PluginName + " " + transcript.OneLine(activity.UsedWords(e, d))
+		out.Why = out.Why[1:] // the title says the first
+		a.detail(&out, d)
+		return out
+	default:
+		out.Title, out.Plugin = transcript.OneLine(activity.Event(e, d)), e.Plugin
 		out.Why = out.Why[1:] // the title says the first
 		for i, line := range out.Why {
 			out.Why[i] = transcript.OneLine(line)
@@ -108,18 +117,24 @@ func (a *Activity) view(row activity.Row) ActivityEntry {
 	for _, s := range e.Sent {
 		out.Sent = append(out.Sent, fmt.Sprintf("%s to %s", limit.Size(s.Bytes), transcript.OneLine(s.Host)))
 	}
+	a.detail(&out, d)
+	return out
+}
+
+// detail fills in how it was decided about what an entry tells of, and with which arguments.
+func (*Activity) detail(out *ActivityEntry, d *activity.Detail) {
 	for i, line := range out.Why {
 		out.Why[i] = transcript.OneLine(line)
 	}
-	if d != nil {
-		out.Arguments, _ = tool.Strip(indented(json.RawMessage(d.Arguments)))
-		out.Left = d.Left
-		if d.Beginning != "" {
-			beginning, _ := tool.Strip(d.Beginning)
-			out.Arguments, out.Left = beginning, limit.ActivityArguments.Person
-		}
+	if d == nil {
+		return
 	}
-	return out
+	out.Arguments, _ = tool.Strip(indented(json.RawMessage(d.Arguments)))
+	out.Left = d.Left
+	if d.Beginning != "" {
+		beginning, _ := tool.Strip(d.Beginning)
+		out.Arguments, out.Left = beginning, limit.ActivityArguments.Person
+	}
 }
 
 // whyOf tells why a call was decided as it was, from the record; nil where it has no entry.

@@ -61,6 +61,31 @@ func (r recorded) write(tx *bbolt.Tx) error {
 	return appendActivity(tx, r.entry, r.detail)
 }
 
+// ofStoredChat is write for what is of a chat, or of none: nothing is on record of a temporary
+// chat, nor of one that was deleted for good meanwhile.
+func (r recorded) ofStoredChat(tx *bbolt.Tx) error {
+	if id := r.entry.Chat; id != "" && bucket(tx, bucketConversations).Get([]byte(id)) == nil {
+		return nil
+	}
+	return r.write(tx)
+}
+
+// RecordUse puts on record what was decided about a permission in use. It does not wait for the
+// disk: the entry is there by the next Sync, or within 250 ms. While the disk is full, those that
+// are too many to wait are dropped.
+func (s *Store) RecordUse(u activity.Use) {
+	entry, detail, err := u.Entry(s.mask)
+	if err != nil {
+		s.log.Error("The use of a permission could not be put on record.", "plugin", u.Plugin, "err", err)
+		return
+	}
+	s.later(func() {
+		if len(s.pending.uses) < maxPendingCalls {
+			s.pending.uses = append(s.pending.uses, recorded{entry, detail})
+		}
+	})
+}
+
 // RecordTurning puts on record that the changes of a call were undone or redone. It is on the
 // disk when it returns.
 func (s *Store) RecordTurning(ctx context.Context, t activity.Turning) error {

@@ -443,3 +443,65 @@ func TestUndoingACallIsOnRecordAndItsFilesGoWithTheChat(t *testing.T) {
 	}
 	equal(t, "verified", verifiedNow(t, s).OK, true)
 }
+
+func TestWhatAPluginWasLetDoIsOnRecordAndGoesWithTheChat(t *testing.T) {
+	dir := chained(t, 1)
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	rows, err := s.Activity(t.Context(), activity.Filter{})
+	must(t, err)
+	first, _, err := rows[0].Read()
+	must(t, err)
+	use := activity.Use{
+		Time: time.Now(), Permission: "start", Plugin: "notes", Tool: "notes:(programs)", Chat: first.Chat, Effect: "allow",
+		By: "person", Arguments: json.RawMessage(`{"command":"git push","folder":"/x"}`),
+	}
+	outside, temporary := use, use
+	outside.Chat, temporary.Chat = "", "a chat that is nowhere"
+	for _, u := range []activity.Use{use, outside, temporary} {
+		s.RecordUse(u)
+	}
+	tells := func(f activity.Filter) (all []string) {
+		rows, err := s.Activity(t.Context(), f)
+		must(t, err)
+		for _, row := range rows {
+			e, d, err := row.Read()
+			must(t, err)
+			if e.Kind == activity.Used {
+				all = append(all, activity.UsedWords(e, d))
+			}
+		}
+		return all
+	}
+	const said = "was let start “git push” in /x"
+	equal(t, "of the plugin", strings.Join(tells(activity.Filter{Plugin: "notes"}), "|"), said+"|"+said)
+	equal(t, "of the chat", strings.Join(tells(activity.Filter{Chat: first.Chat}), "|"), said)
+	equal(t, "verified", verifiedNow(t, s).OK, true)
+
+	token, err := s.DeleteConversation(t.Context(), first.Chat)
+	must(t, err)
+	must(t, s.Purge(t.Context(), token))
+	s.RecordUse(use)
+	equal(t, "once the chat is gone", strings.Join(tells(activity.Filter{Plugin: "notes"}), "|"),
+		said+"|was let start a program")
+	equal(t, "verified then", verifiedNow(t, s).OK, true)
+}
+
+// BenchmarkUse puts decisions about permissions in use on record, for which nobody waits for a disk.
+func BenchmarkUse(b *testing.B) {
+	s := storetest.Open(b)
+	use := activity.Use{
+		Time: time.Now(), Permission: "filesystem", Plugin: "notes", Tool: "notes:(files)", Effect: "allow",
+		By:        "rule grant_1",
+		Arguments: json.RawMessage(`{"path":"/home/me/Documents/Letters","file":"a.txt","access":"read"}`),
+	}
+	for n := range 10 {
+		use.Path = append(use.Path, chat.DecisionStep{Number: n, Name: "default", Why: "nothing that it can do is asked"})
+	}
+	var took []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		s.RecordUse(use)
+		took = append(took, time.Since(began))
+	}
+	b.ReportMetric(float64(testkit.Percentile(took, 50).Nanoseconds())/1e3, "µs-use-p50")
+}

@@ -31,6 +31,7 @@ type batch struct {
 	messages map[messageKey]chat.Message
 	calls    map[uint64]pendingCall
 	drafts   map[chat.ConversationID]string
+	uses     []recorded // oldest first
 }
 
 type pendingCall struct {
@@ -39,7 +40,9 @@ type pendingCall struct {
 	entry  recorded
 }
 
-func (b batch) empty() bool { return len(b.messages)+len(b.calls)+len(b.drafts) == 0 }
+func (b batch) empty() bool {
+	return len(b.messages)+len(b.calls)+len(b.drafts)+len(b.uses) == 0
+}
 
 func (b batch) bytes() int {
 	n := 0
@@ -126,6 +129,7 @@ func (s *Store) taken(b batch, written bool) {
 	s.pending.messages = over(b.messages, s.pending.messages)
 	s.pending.calls = over(b.calls, s.pending.calls)
 	s.pending.drafts = over(b.drafts, s.pending.drafts)
+	s.pending.uses = append(b.uses, s.pending.uses...)
 }
 
 func over[K comparable, V any](older, newer map[K]V) map[K]V {
@@ -151,6 +155,9 @@ func (s *Store) writeBatch(tx *bbolt.Tx, b batch) {
 	for _, id := range slices.Sorted(maps.Keys(b.calls)) { // in order, which bbolt likes
 		drop("call", putCall(tx, b.calls[id].record, b.calls[id].raw))
 		drop("entry of the record of activity", b.calls[id].entry.write(tx))
+	}
+	for _, use := range b.uses {
+		drop("entry of the record of activity", use.ofStoredChat(tx))
 	}
 	for id, text := range b.drafts {
 		drop("draft", writeDraft(tx, id, text))

@@ -1,7 +1,8 @@
 // Package activity holds the words of the record of activity: one entry for each call of a
-// tool, and for each time that a person undoes what one did or redoes it, in an order that
-// cannot be changed unnoticed. Each entry holds the digest of the one before it, so whoever
-// changes, removes, moves or adds one breaks the chain, and [Verifier] names the link.
+// tool, for each time that a person undoes what one did or redoes it, and for what plugins were
+// let do beside, in an order that cannot be changed unnoticed. Each entry holds the digest of
+// the one before it, so whoever changes, removes, moves or adds one breaks the chain, and
+// [Verifier] names the link.
 //
 // What a person may have deleted with a chat is not in the entry but in its [Detail], of
 // which the entry holds a salted digest: details can be erased and the chain holds.
@@ -31,6 +32,7 @@ type Kind string
 // The kinds of entries.
 const (
 	Called Kind = "call"   // a call of a tool ended
+	Used   Kind = "use"    // it was decided about a command, folder or host of a plugin, or about what it spends
 	Undone Kind = "undo"   // files were put back as they were before a call
 	Redone Kind = "redo"   // that was taken back
 	Erased Kind = "erased" // a chat was deleted for good, and with it the details of its calls
@@ -46,7 +48,7 @@ type Entry struct {
 	Kind   Kind      `json:"kind"`             // what follows depends on it
 	Detail string    `json:"detail,omitempty"` // digest of the Detail
 
-	// of a call, or of one whose changes were undone or redone
+	// of a call, of one whose changes were undone or redone, or of a use
 	Call       uint64              `json:"call,omitempty"` // its number in conclave logs
 	Chat       chat.ConversationID `json:"chat,omitempty"` // Erased too
 	Turn       string              `json:"turn,omitempty"`
@@ -62,6 +64,7 @@ type Entry struct {
 	Outcome    chat.CallStatus     `json:"outcome,omitempty"`
 	MS         float64             `json:"ms,omitempty"`
 	Output     int64               `json:"output_bytes,omitempty"`
+	Permission string              `json:"permission,omitempty"` // Used: which
 	Sent       []chat.Sending      `json:"sent,omitempty"`
 	Undo       string              `json:"undo,omitempty"`    // names the old versions of files it changed
 	Changed    int                 `json:"changed,omitempty"` // how many of the person's files it changed
@@ -171,12 +174,7 @@ func Of(r chat.CallRecord, mask func(string) string) (Entry, []byte, error) {
 	d.Why = words(r.DecidedBy, mask)
 	d.Unkept = words(r.Unkept, mask)
 	d.Changes = masking(r.Changes, mask)
-	for _, s := range r.Path {
-		if s.Effect != "" { // else the words are Conclave's own
-			s.Why = words(s.Why, mask)
-		}
-		d.Path = append(d.Path, s)
-	}
+	d.Path = steps(r.Path, mask)
 	e.Output, d.Output = output(r, d.Salt)
 	detail, err := Encode(d)
 	if err != nil {

@@ -7,12 +7,17 @@ import (
 )
 
 // Sentences tells why a call was allowed or refused, as it was decided when it was made: each
-// step that was looked at, and who answered. Of what was undone or redone they name the files.
+// step that was looked at, and who answered. Of what was undone or redone they name the files,
+// and of what a plugin was let do beside they say that first.
 func Sentences(e Entry, d *Detail) []string {
-	if e.Kind != Called {
-		return append([]string{Event(e)}, files(e, d)...)
-	}
 	var out []string
+	switch e.Kind {
+	case Called:
+	case Used:
+		out = append(out, Event(e, d))
+	default:
+		return append([]string{Event(e, d)}, files(e, d)...)
+	}
 	if d == nil {
 		out = append(out, "How it was decided was deleted with its chat.")
 	} else {
@@ -80,9 +85,11 @@ func took(ms float64) string {
 	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// Event says what an entry tells of that is not a call.
-func Event(e Entry) string {
+// Event says what an entry tells of that is not a call. d may be nil.
+func Event(e Entry, d *Detail) string {
 	switch e.Kind {
+	case Used:
+		return e.Plugin + " " + UsedWords(e, d) + "."
 	case Undone, Redone:
 		return turned(e)
 	case Erased:

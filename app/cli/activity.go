@@ -24,8 +24,9 @@ func (c *command) activityCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "activity", Short: "Show what tools did and why they were allowed to; verify and export that record",
 		Long: "Show the record of activity: each call of a tool that ended, who called it, who decided\n" +
-			"and what came of it. Its entries are chained by their digests, so that --verify tells\n" +
-			"whether one was changed, removed or added outside Conclave.",
+			"and what came of it; and each command, folder and host that a plugin was let use or not.\n" +
+			"Its entries are chained by their digests, so that --verify tells whether one was changed,\n" +
+			"removed or added outside Conclave.",
 		Args: noArguments,
 	}
 	cmd.Flags().IntVarP(&f.Limit, "lines", "n", 100, "only the newest N; 0 is all")
@@ -106,14 +107,19 @@ func (c *command) listActivity(ctx context.Context, app *App, f activity.Filter)
 	}
 	table := newTable("ENTRY", "TIME", "WHO", "CALL", "TOOL", "DECISION", "OUTCOME", "SENT")
 	for _, row := range rows {
-		e, _, err := row.Read()
+		e, d, err := row.Read()
 		if err != nil {
 			table.add("?", "", "", "", "", "", "", "it cannot be read; conclave activity --verify says more")
 			continue
 		}
 		n, at := strconv.FormatUint(e.N, 10), e.Time.Local().Format("2006-01-02 15:04:05")
-		if e.Kind != activity.Called {
-			table.add(n, at, cmp.Or(e.Caller, "Conclave"), "", "", "", "", oneLine(activity.Event(e)))
+		switch e.Kind {
+		case activity.Called:
+		case activity.Used:
+			table.add(n, at, e.Caller, "", "", decisionOf(e), "", oneLine(activity.UsedWords(e, d)))
+			continue
+		default:
+			table.add(n, at, cmp.Or(e.Caller, "Conclave"), "", "", "", "", oneLine(activity.Event(e, d)))
 			continue
 		}
 		table.add(n, at, e.Caller, strconv.FormatUint(e.Call, 10), oneLine(e.Tool), decisionOf(e), outcomeOf(e), sentOf(e))

@@ -76,6 +76,7 @@ type Core struct {
 	HTTP          *HTTPTools        // where programs register tools
 	Undo          *undo.Keeper      // keeps what calls change as it was
 	keepers       keepers
+	uses          uses
 	Log           *slog.Logger
 	Trouble       error // what was wrong and was coped with
 
@@ -166,7 +167,7 @@ func (c *Core) build(ctx context.Context) error {
 			}
 			return permit.Standard
 		},
-		Project: c.projectOf,
+		Project: c.projectOf, Used: c.used,
 	})
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"conclave/app/activity"
 	"conclave/app/bus"
 	"conclave/app/chat"
 	"conclave/app/fault"
@@ -29,6 +30,9 @@ type Options struct {
 	// Project returns the project of a chat, "" for none; nil knows none. It is called at
 	// each decision, and must not call the gate.
 	Project func(ctx context.Context, id chat.ConversationID) (string, error)
+	// Used, when not nil, takes note of each decision about a permission in use, on the goroutine
+	// of who wanted to use it.
+	Used func(activity.Use)
 	// Protected are folders that no tool may touch: Conclave's own data.
 	Protected []string
 	// Plugins is the plugins folder, of which no plugin is given anything.
@@ -222,6 +226,7 @@ func (g *Gate) Decide(ctx context.Context, call Call) Decision {
 	if n := len(path); n > 0 && path[n-1].Effect == Ask && (d.By != "nobody to ask" || d.Expired) {
 		d.Waited = g.o.Now().Sub(asked)
 	}
+	g.told(&call, d)
 	return d
 }
 

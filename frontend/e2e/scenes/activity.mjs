@@ -15,6 +15,8 @@ export const tests = {
       await page.keyboard.press("Enter");
       await tab.getByText("It was allowed by you, after 4.2 s: you allowed it once.").waitFor();
       assert.match(await tab.getByLabel("Arguments").innerText(), /•••/);
+      await tab.getByRole("button", { name: /Backup was let start “git push”/ }).press("Enter");
+      await tab.getByText("after 2.1 s: you allowed it always.").waitFor();
       await accessible(page);
 
       await tab.getByRole("radio", { name: "This chat" }).focus();

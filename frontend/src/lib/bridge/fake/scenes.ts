@@ -234,7 +234,7 @@ function recorded(f: Fake): void {
   const { activity } = f;
   activity.report = {
     ok: true,
-    sentence: `All 5 entries are as they were written. The last is entry 5; its digest is ${"7fc4ae".repeat(11).slice(0, 64)}.`,
+    sentence: `All 6 entries are as they were written. The last is entry 6; its digest is ${"7fc4ae".repeat(11).slice(0, 64)}.`,
   };
   activity.add({
     chat,
@@ -267,6 +267,21 @@ function recorded(f: Fake): void {
       "Step 2, your refusals: refused, rule: Notes may never run delete_note.",
       "It was refused by a rule of yours: Notes may never run delete_note.",
     ],
+  });
+  activity.add({
+    chat,
+    kind: "use",
+    title: "Backup was let start “git push” in /home/ada/Notes",
+    tool: "backup:(programs)",
+    plugin: "backup",
+    plugin_name: "Backup",
+    why: [
+      ...passed,
+      "Step 5, never for longer than once: you had to be asked, it would run programs.",
+      "It was allowed by you, after 2.1 s: you allowed it always.",
+    ],
+    arguments:
+      '{\n  "program": "/usr/bin/git",\n  "command": "git push",\n  "folder": "/home/ada/Notes"\n}',
   });
   activity.add({ chat: "another", who: "Ada in the council", outcome: "timeout", effect: "allow" });
   activity.add({

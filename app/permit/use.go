@@ -1,0 +1,35 @@
+package permit
+
+import (
+	"encoding/json"
+
+	"conclave/app/activity"
+	"conclave/app/chat"
+)
+
+// told tells Options.Used of a decision about a permission in use. What was allowed with the
+// call that it is for is on record with that.
+func (g *Gate) told(call *Call, d Decision) {
+	if g.o.Used == nil || call.Permission == "" || len(d.Path) == 0 || d.By == byCall {
+		return
+	}
+	u := activity.Use{
+		Time: g.o.Now().UTC(), Permission: call.Permission, Plugin: call.Tool.Plugin, Tool: call.Tool.ID(),
+		Chat: call.Conversation, Turn: call.Turn, Effect: string(d.Effect), By: d.By, Rule: d.Rule,
+		Waited: float64(d.Waited.Microseconds()) / 1000, Arguments: call.Arguments, Why: d.Why,
+	}
+	for _, s := range d.Path {
+		u.Path = append(u.Path, chat.DecisionStep{
+			Number: s.Number, Name: s.Name, Effect: string(s.Effect), Why: s.Why, Rule: s.Rule,
+		})
+	}
+	switch call.Permission {
+	case Filesystem:
+		var asked openingArguments
+		_ = json.Unmarshal(call.Arguments, &asked) // made by Open
+		u.Place = asked.Access + " " + asked.Path
+	case Network, Web:
+		u.Place = hostAsked(call)
+	}
+	g.o.Used(u)
+}
