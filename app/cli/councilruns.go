@@ -268,6 +268,9 @@ func (c *command) councilAgainCommand() *cobra.Command {
 			if cmd.Flags().Changed("member-tools") {
 				change.Tools = &tools
 			}
+			if change.Member == "" && (told != "" || change != (deliberation.Change{})) {
+				return usageError("what changes is of a member: say which with --member ID")
+			}
 			return c.again(cmd.Context(), f, council.RunID(args[0]), func(t *promptRun, before council.Run) error {
 				t.how.Again, t.how.Change = council.RunID(args[0]), change
 				if told == "" {
@@ -280,7 +283,7 @@ func (c *command) councilAgainCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&change.Member, "member", "", "the id of the member that is changed, or does its work again")
+	cmd.Flags().StringVar(&change.Member, "member", "", "the id of the member that is changed, or does its work again; without it everybody does")
 	cmd.Flags().StringVar(&change.Model, "member-model", "", "its CONNECTION/MODEL this time")
 	cmd.Flags().StringVar(&change.Role, "member-role", "", "its role this time")
 	cmd.Flags().StringVar(&told, "member-context", "",

@@ -35,6 +35,9 @@ func (s *session) continues(ctx context.Context, from council.RunID) error {
 
 // change returns a council with one thing changed, and a sentence that says what.
 func change(c council.Council, by Change) (council.Council, string, error) {
+	if by == (Change{}) {
+		return c, "Everybody did their work again.", nil
+	}
 	i := slices.IndexFunc(c.Members, func(m council.Member) bool { return m.ID == by.Member })
 	if i < 0 {
 		return c, "", fault.New(fault.NotFound, "deliberation.again", "The council of this run has no member "+by.Member+".",
@@ -66,11 +69,15 @@ func change(c council.Council, by Change) (council.Council, string, error) {
 }
 
 // repeats fills what a run begins with that repeats another: who is who stays, and so does
-// what the others did before anything could have become different.
+// what the others did before anything could have become different; where everybody does
+// their work again, nothing.
 func (s *session) repeats(b *council.Begin) {
 	_, b.Change, _ = change(s.before.Council, s.how.Change) // it was, before the turn began
 	b.Again, b.Seed, b.Kept = s.before.Begin.Run, s.before.Seed, map[string]council.End{}
 	b.Places = s.before.Places // what is taken over names points by these letters
+	if s.how.Change == (Change{}) {
+		return
+	}
 	first := slices.IndexFunc(s.before.Tasks, func(t council.Task) bool { return t.Member == s.how.Change.Member })
 	for i, t := range s.before.Tasks {
 		if t.State != council.Done || t.Member == s.how.Change.Member {

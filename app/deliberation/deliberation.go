@@ -86,7 +86,8 @@ type How struct {
 }
 
 // Change is the one thing that differs when a run is made again. One of the fields beside
-// Member is set; with none the member alone does its work again.
+// Member is set; with none the member alone does its work again. The zero value has
+// everybody do their work again.
 type Change struct {
 	Member  string                 `json:"member"`
 	Model   string                 `json:"model"`

@@ -419,3 +419,26 @@ func TestARunIsMadeAgainWithOneChange(t *testing.T) {
 		t.Errorf("the main model was told %s", s)
 	}
 }
+
+func TestARunIsMadeAgainByEverybody(t *testing.T) {
+	b := newBench(t)
+	b.council(three("opinions", ""))
+	all := []*llmtest.Model{
+		b.says("test/ada", "Ada.", "Ada 2."), b.says("test/bo", "Bo.", "Bo 2."), b.says("test/cy", "Cy.", "Cy 2."),
+	}
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	before, _ := b.stored()
+	if _, err := b.runner.Run(t.Context(), again(b, b.says("test/main", "So."), before.Question),
+		deliberation.How{Again: before.Begin.Run}, nil); err != nil {
+		t.Fatal(err)
+	}
+	r, _ := b.stored()
+	if r.Again != before.Begin.Run || r.Change != "Everybody did their work again." || len(r.Kept) != 0 {
+		t.Errorf("it is %+v", r.Begin)
+	}
+	for _, model := range all {
+		if len(model.Requests()) != 2 {
+			t.Errorf("%s was asked %d times", model.Info().ID, len(model.Requests()))
+		}
+	}
+}
