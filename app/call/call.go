@@ -333,15 +333,17 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	if refused := c.beforeTool(ctx, held); refused != nil || c.answer != nil && c.Record.Decision != "" {
 		return refused
 	}
+	asking := askingOf(ctx)
 	asked := permit.Call{
 		ID: c.Name(), Caller: c.turn.Caller, CallerName: c.turn.CallerName, Tool: c.Tool, Arguments: c.arguments,
 		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Taint: c.taint(), Asker: c.turn.Asker,
-		Because: c.ask, Original: c.changed(), OnWait: c.waits(held),
+		Because: c.ask, Original: c.changed(), OnWait: c.waits(asking, held),
 	}
 	if c.turn.Wrote != nil {
 		asked.Wrote = c.turn.Wrote(c.arguments)
 	}
 	d := c.runner.o.Gate.Decide(ctx, asked)
+	asking.over()
 	if d.Effect != permit.Allow && ctx.Err() != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
@@ -370,8 +372,9 @@ func (c *Call) taint() []chat.Origin {
 }
 
 // waits reports that a person is asked about the call.
-func (c *Call) waits(held func()) func(id string) {
+func (c *Call) waits(asking *asking, held func()) func(id string) {
 	return func(id string) {
+		asking.begin()
 		c.emit(Event{Kind: AwaitingApproval, Request: id})
 		if held != nil {
 			held()
@@ -421,6 +424,8 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	defer cancel(nil)
 	limit := time.AfterFunc(timeout+grace, func() { cancel(errTimeout) })
 	defer limit.Stop()
+	deadline, asking := c.runner.o.Now().Add(timeout), askingOf(ctx)
+	defer asking.over()
 	if c.runner.o.Sent != nil {
 		defer func() { c.Record.Sent = append(c.Record.Sent, c.runner.o.Sent(c.Name())...) }()
 	}
@@ -432,12 +437,20 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	result := c.runner.invoke(limited, invoker, tool.Call{
 		ID: c.Name(), Tool: c.Tool, Arguments: c.Record.Arguments, RawArguments: c.rawArguments(),
 		Conversation: c.turn.Conversation,
-		Deadline:     c.runner.o.Now().Add(timeout), CouncilMember: extra.Member, ContextMessages: extra.Context,
+		Deadline:     deadline, CouncilMember: extra.Member, ContextMessages: extra.Context,
 		Progress: func(note string) {
 			note, _ = tool.Strip(note)
 			c.emit(Event{Kind: Progress, Note: note})
 		},
-		Moved: func(deadline time.Time) { limit.Reset(time.Until(deadline) + grace) },
+		Moved: func(to time.Time) { // out when a person is asked, and back when they answered
+			limit.Reset(time.Until(to) + grace)
+			if to.After(deadline) {
+				asking.begin()
+			} else {
+				asking.over()
+			}
+			deadline = to
+		},
 	})
 	if result.Status == chat.CallCancelled && ctx.Err() == nil && errors.Is(context.Cause(limited), errTimeout) {
 		result = tool.Result{Status: chat.CallTimeout, Printed: result.Printed}

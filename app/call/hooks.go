@@ -98,6 +98,7 @@ func (c *Call) substitute(ctx context.Context, by hook.Substitute, held func()) 
 		arguments = nil // it is shown without
 	}
 	name := "answer for " + c.Tool.ID()
+	asking := askingOf(ctx)
 	d := c.runner.o.Gate.Decide(ctx, permit.Call{
 		ID: c.Name(), Caller: c.turn.Caller, CallerName: c.turn.CallerName,
 		Tool: tool.Normal(tool.Tool{
@@ -105,8 +106,9 @@ func (c *Call) substitute(ctx context.Context, by hook.Substitute, held func()) 
 			Dialect: c.Tool.Dialect,
 		}),
 		Arguments: arguments, Conversation: c.turn.Conversation, Turn: c.turn.Turn, Taint: c.taint(), Asker: c.turn.Asker,
-		Instead: c.Record.ToolName, OnWait: c.waits(held),
+		Instead: c.Record.ToolName, OnWait: c.waits(asking, held),
 	})
+	asking.over()
 	if d.Effect != permit.Allow && ctx.Err() != nil {
 		return &tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}

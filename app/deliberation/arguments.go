@@ -38,7 +38,7 @@ func (p *plan) make(ctx context.Context) council.Work {
 	model, err := p.model(ctx, p.job)
 	switch {
 	case err != nil:
-		return failure(ctx, err)
+		return broken(ctx, p.job, err)
 	case model == nil:
 		return noHelper(p.tool.DisplayName())
 	}
@@ -55,7 +55,7 @@ func (p *plan) ask(ctx context.Context, model llm.Model) council.Work {
 		said, err = p.stream(ctx, model, request)
 	}
 	if err != nil {
-		return failure(ctx, err)
+		return broken(ctx, p.job, err)
 	}
 	wrong := p.take(said)
 	if wrong == nil {
@@ -67,7 +67,7 @@ func (p *plan) ask(ctx context.Context, model llm.Model) council.Work {
 			":\n" + wrong.Error() + "\nWrite them again, whole, as one JSON object and nothing else.")}})
 	request.Tools = nil
 	if said, err = p.stream(ctx, model, request); err != nil {
-		return failure(ctx, err)
+		return broken(ctx, p.job, err)
 	}
 	if wrong = p.take(said); wrong == nil {
 		return council.Work{End: council.End{State: council.Done}}

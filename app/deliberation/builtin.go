@@ -82,7 +82,7 @@ func (w *toolWork) write(ctx context.Context, job council.Job, prompt PromptTool
 	}
 	given, err := w.given(ctx, job)
 	if err != nil {
-		return failure(ctx, err)
+		return broken(ctx, job, err)
 	}
 	return w.speak(ctx, job, prompted(job, prompt, given), live)
 }

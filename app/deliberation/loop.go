@@ -2,13 +2,18 @@ package deliberation
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"conclave/app/bus"
+	"conclave/app/call"
 	"conclave/app/chat"
 	"conclave/app/council"
+	"conclave/app/fault"
 )
 
 // stopTime bounds how long what is under way may take to end once a run is over.
@@ -61,14 +66,17 @@ type loop struct {
 	rec     *recorder
 	watch   watch
 	texts   textCache
-	working map[attempt]context.CancelCauseFunc
+	working map[attempt]*underWay
+	clocks  map[string]*clock              // of the newest attempt at each task
 	came    atomic.Pointer[council.Result] // what came of it, once there is something
-	since   time.Time                      // it began, or went on
+	since   time.Time                      // it began, or went on, or would have if nobody had been asked about what failed
+	clock   *clock                         // stands still while a person is asked about a call of any member
 	kept    int                            // how many of its steps are kept, once it is held in memory
 	asking  time.Time                      // a person is asked since then
 
 	ends      chan ended
 	acts      chan asked
+	moved     chan struct{} // gets something when a clock stops or goes on
 	concludes chan concluded
 	stopTurn  context.CancelCauseFunc
 
@@ -81,10 +89,11 @@ type loop struct {
 // start begins a run, or goes on with one, and returns its loop.
 func (s *session) start(ctx context.Context, turnID string, stopTurn context.CancelCauseFunc) (*loop, error) {
 	l := &loop{
-		r: s.r, s: s, working: map[attempt]context.CancelCauseFunc{}, ends: make(chan ended), acts: make(chan asked),
-		concludes: make(chan concluded, 1), stopTurn: stopTurn, since: s.r.o.Now(), ready: make(chan struct{}),
-		over: make(chan struct{}),
+		r: s.r, s: s, working: map[attempt]*underWay{}, clocks: map[string]*clock{}, ends: make(chan ended),
+		acts: make(chan asked), moved: make(chan struct{}, 1), concludes: make(chan concluded, 1), stopTurn: stopTurn,
+		since: s.r.o.Now(), ready: make(chan struct{}), over: make(chan struct{}),
 	}
+	l.clock = l.newClock()
 	first := council.Step{Kind: council.Resumes, Turn: turnID}
 	if s.how.Resume != "" {
 		if err := s.read(ctx); err != nil {
@@ -190,8 +199,7 @@ func (l *loop) work(ctx context.Context) {
 // wait has the next thing happen. It reports whether the loop goes on: it does not when
 // the program closes.
 func (l *loop) wait(ctx context.Context) bool {
-	at, late := l.deadline()
-	timer := time.NewTimer(at.Sub(l.r.o.Now()))
+	timer := time.NewTimer(l.next().Sub(l.r.o.Now()))
 	defer timer.Stop()
 	stopped := ctx.Done()
 	if l.run.State == council.Answering || l.run.State == council.Ready { // the turn's end says what became of it
@@ -208,7 +216,8 @@ func (l *loop) wait(ctx context.Context) bool {
 		}
 		l.conclude(c)
 	case <-timer.C:
-		l.happens(late, nil)
+		l.late()
+	case <-l.moved:
 	case <-l.r.ctx.Done():
 		return false
 	case <-stopped:
@@ -229,12 +238,47 @@ func (l *loop) deadline() (time.Time, council.Step) {
 	case council.Asking:
 		return l.asking.Add(askTime), late
 	case council.Running:
-		if most := l.run.Council.Limits.Seconds; most > 0 {
+		stood, stands := l.clock.still()
+		if most := l.run.Council.Limits.Seconds; most > 0 && !stands {
 			late.Act, late.Text = council.Finish, "The council's time is over."
-			return l.since.Add(time.Duration(most) * time.Second), late
+			return l.since.Add(time.Duration(most)*time.Second + stood), late
 		}
 	}
 	return at, late
+}
+
+// next returns when the time of the run, or of a member, is over.
+func (l *loop) next() time.Time {
+	next, _ := l.deadline()
+	for _, w := range l.working {
+		if at, bounded := w.over(); bounded && at.Before(next) {
+			next = at
+		}
+	}
+	return next
+}
+
+// late ends what is over its time.
+func (l *loop) late() {
+	now := l.r.o.Now()
+	for _, w := range l.working {
+		if at, bounded := w.over(); bounded && !now.Before(at) {
+			w.cancel(errMemberTime)
+			w.most = -1
+		}
+	}
+	if at, late := l.deadline(); !now.Before(at) {
+		l.happens(late, nil)
+	}
+}
+
+func (l *loop) newClock() *clock {
+	return &clock{now: l.r.o.Now, moved: func() {
+		select {
+		case l.moved <- struct{}{}:
+		default:
+		}
+	}}
 }
 
 // happens has a step happen to the run, and be stored and shown. It reports whether it
@@ -253,8 +297,11 @@ func (l *loop) apply(s council.Step, texts map[council.Hash][]byte, done chan st
 		l.r.o.Slog.Debug("a step came too late", "run", l.id, "kind", s.Kind, "act", s.Act, "task", s.Task)
 		return err
 	}
-	if l.run.State == council.Asking && (before != council.Asking || s.Kind == council.Resumes) {
+	switch {
+	case l.run.State == council.Asking && (before != council.Asking || s.Kind == council.Resumes):
 		l.asking = s.At
+	case l.run.State == council.Running && before == council.Asking: // what the person took counts for nobody
+		l.since = l.since.Add(s.At.Sub(l.asking))
 	}
 	l.texts.put(texts)
 	l.rec.add(record{Event{Run: l.run, Step: &s, MS: s.At.Sub(l.run.Began).Milliseconds()}, texts, done})
@@ -278,17 +325,16 @@ func (l *loop) begin(ctx context.Context, id string) {
 		return
 	}
 	own, cancel := context.WithCancelCause(ctx)
-	l.working[at] = cancel
 	job := council.Job{Run: l.run, Task: *l.task(id), Attempt: at.number, Text: l.text}
-	left, bounded := l.secondsLeft(job.Task)
+	w := &underWay{cancel, l.newClock(), l.r.o.Now(), l.timeLeft(job.Task)}
+	l.working[at], l.clocks[id] = w, w.clock
+	own = call.WithAsking(timed{own, w}, func() (answered func()) {
+		member, run := w.clock.asking(), l.clock.asking()
+		return func() { member(); run() }
+	})
 	go func() { // ends with the work, which ends with own; drain waits for it
 		defer cancel(nil)
-		if bounded {
-			limited, stop := context.WithTimeoutCause(own, left, errMemberTime)
-			defer stop()
-			own = limited
-		}
-		work := l.worker.Do(own, job, func(v council.Live) {
+		work := l.do(own, job, func(v council.Live) {
 			l.rec.add(record{Event: Event{Run: job.Run, Task: id, Live: &v, MS: l.r.o.Now().Sub(job.Run.Began).Milliseconds()}})
 		})
 		select {
@@ -298,21 +344,42 @@ func (l *loop) begin(ctx context.Context, id string) {
 	}()
 }
 
-// secondsLeft returns what is left of a member's time.
-func (l *loop) secondsLeft(t council.Task) (time.Duration, bool) {
+// do does a task. A bug ends that task alone, and not the program.
+func (l *loop) do(ctx context.Context, job council.Job, live func(council.Live)) (work council.Work) {
+	defer func() {
+		if p := recover(); p != nil {
+			ref := strings.ToLower(rand.Text()[:8])
+			l.r.o.Slog.Error("a task of a council panicked", "ref", ref, "run", l.id, "task", job.Task.ID, "err", p,
+				"stack", string(debug.Stack()))
+			work = broken(ctx, job, fault.New(fault.Internal, "deliberation.do",
+				who(job)+" could not go on: Conclave met an error it did not expect.",
+				"Try it again. The details are in the log under "+ref+"."))
+		}
+	}()
+	return l.worker.Do(ctx, job, live)
+}
+
+// timeLeft returns what is left of a member's time for a task, negative where it has no bound:
+// without what its other work took that is done, and without what a person took who was asked.
+func (l *loop) timeLeft(t council.Task) time.Duration {
 	for _, s := range l.run.Seats {
 		if s.Member.ID != t.Member || s.Member.Limits.Seconds == 0 {
 			continue
 		}
 		left := time.Duration(s.Member.Limits.Seconds) * time.Second
 		for _, other := range l.run.Tasks {
-			if other.Member == t.Member && !other.Ended.IsZero() {
-				left -= other.Ended.Sub(other.Started)
+			if other.Member != t.Member || other.State != council.Done {
+				continue
+			}
+			left -= other.Ended.Sub(other.Started)
+			if c := l.clocks[other.ID]; c != nil { // else it was done before the program was closed
+				stood, _ := c.still()
+				left += stood
 			}
 		}
-		return max(left, 0), true
+		return max(left, 0)
 	}
-	return 0, false
+	return -1
 }
 
 // text returns a text of the run.
@@ -347,16 +414,16 @@ func (l *loop) end(e ended) {
 // endStale ends the work on tasks that are not worked on any more, and on attempts that
 // are not the newest.
 func (l *loop) endStale() {
-	for at, cancel := range l.working {
+	for at, w := range l.working {
 		if t := l.task(at.task); t.State != council.Working || t.Attempt != at.number {
-			cancel(errNotWorking)
+			w.cancel(errNotWorking)
 		}
 	}
 }
 
 func (l *loop) endAll() {
-	for _, cancel := range l.working {
-		cancel(ErrClosing)
+	for _, w := range l.working {
+		w.cancel(ErrClosing)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -204,8 +205,12 @@ func broken(ctx context.Context, job council.Job, err error) council.Work {
 	case ctx.Err() != nil || errors.Is(err, context.Canceled):
 		return council.Work{End: council.End{State: council.Stopped}}
 	default:
-		if e, ok := errors.AsType[*llm.Error](err); ok && e.Kind == llm.Unreachable {
-			f := fault.Of(e.Fault())
+		e, ok := errors.AsType[*llm.Error](err)
+		if ok {
+			err = e.Fault()
+		}
+		if ok && e.Kind == llm.Unreachable {
+			f := fault.Of(err)
 			err = fault.New(f.Kind, f.Op, name+" could not reach its model.", f.Message+" "+f.Hint)
 		}
 	}
@@ -227,9 +232,10 @@ func (w *worker) vote(ctx context.Context, job council.Job, given council.Given,
 		delete(work.Texts, work.End.Text)
 		work.End.Text, work.End.Bytes = "", 0
 		work.End.Usage, work.End.Requests = sum.End.Usage.Add(work.End.Usage), append(sum.End.Requests, work.End.Requests...)
-		for h, t := range sum.Texts {
-			work.Texts[h] = t
+		if work.Texts == nil { // its model could not be opened
+			work.Texts = map[council.Hash][]byte{}
 		}
+		maps.Copy(work.Texts, sum.Texts)
 		if sum = work; sum.End.State != council.Done {
 			return sum
 		}

@@ -90,7 +90,7 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool, l
 	live(council.Live{Phase: council.Reading})
 	given, err := w.given(ctx, job)
 	if err != nil {
-		return failure(ctx, err)
+		return broken(ctx, job, err)
 	}
 	extra := call.Extra{Member: council.MemberContext(member), Timeout: timeout(job)}
 	arguments, usage := "{}", chat.Usage{}
@@ -127,11 +127,11 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool, l
 	result, err := w.calls.Do(ctx, turn, found.ID(), arguments, extra)
 	w.calls.TurnEnded(turn.Turn)
 	if err != nil {
-		work := failure(ctx, err)
+		work := broken(ctx, job, err)
 		work.End.Usage = usage
 		return work
 	}
-	work := workOf(ctx, found, result)
+	work := workOf(ctx, job, found, result)
 	work.End.Usage, work.End.Calls, work.End.Turn = usage, calls.done(), turn.Turn
 	work.End.Origins = calls.brought
 	return work
@@ -171,12 +171,12 @@ func (w *watched) done() []uint64 {
 }
 
 // workOf says how a task ended whose tool answered with a result.
-func workOf(ctx context.Context, called tool.Tool, r tool.Result) council.Work {
+func workOf(ctx context.Context, job council.Job, called tool.Tool, r tool.Result) council.Work {
 	if r.Status == chat.CallOK {
 		return said(textOf(r.Content))
 	}
 	if ctx.Err() != nil {
-		return council.Work{End: council.End{State: council.Stopped}}
+		return broken(ctx, job, context.Cause(ctx))
 	}
 	message := strings.TrimPrefix(r.Error, "Cancelled: ")
 	for strings.HasPrefix(message, "Error: ") {
@@ -225,20 +225,6 @@ func failed(kind, message, hint string) council.Work {
 func skipped(why, hint string) council.Work {
 	work := failed(string(fault.NotFound), why, hint)
 	work.End.State = council.Skipped
-	return work
-}
-
-// failure is the work of a task that an error ended.
-func failure(ctx context.Context, err error) council.Work {
-	if ctx.Err() != nil {
-		return council.Work{End: council.End{State: council.Stopped}}
-	}
-	if e, ok := errors.AsType[*llm.Error](err); ok {
-		err = e.Fault()
-	}
-	f := fault.Of(err)
-	work := failed(string(f.Kind), f.Message, f.Hint)
-	work.End.Failure.Detail = f.Detail
 	return work
 }
 

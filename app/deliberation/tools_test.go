@@ -334,6 +334,13 @@ func TestSP33AToolOfAMemberEndsAtItsTimeAndWithTheRun(t *testing.T) {
 		if end, _ := b.do2(ctx, "p:hang"); end.State != council.Stopped || time.Since(began) > 1500*time.Millisecond {
 			t.Errorf("stopped, it ended %+v after %s", end, time.Since(began))
 		}
+		b.member.Limits.Seconds = 1
+		ctx, cancel = context.WithTimeoutCause(t.Context(), time.Second, errMemberTime)
+		defer cancel()
+		end, _ = b.do(ctx, "p:hang")
+		if got := why(end); got != "failed: timeout: Ada took longer than the 1 s that it may." {
+			t.Errorf("its member's time was over, and it ended %q", got)
+		}
 		b.helper([]llmtest.Step{llmtest.Wait(make(chan struct{}))})
 		end, _ = b.do(t.Context(), "p:weather")
 		want := "failed: timeout: Planning the arguments of Weather took longer than 15 s and was stopped."

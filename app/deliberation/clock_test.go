@@ -1,0 +1,163 @@
+package deliberation_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"conclave/app/chat"
+	"conclave/app/council"
+	"conclave/app/deliberation"
+	"conclave/app/fault"
+	"conclave/app/llm"
+	"conclave/app/llm/llmtest"
+	"conclave/app/permit"
+	"conclave/app/tool"
+)
+
+// slowly allows all, once, after ten seconds.
+type slowly struct{}
+
+func (slowly) Ask(context.Context, permit.Request) (permit.Answer, error) {
+	time.Sleep(10 * time.Second)
+	return permit.Answer{Effect: permit.Allow, Scope: permit.Once}, nil
+}
+
+func TestTheTimeInWhichAPersonIsAskedIsNobodys(t *testing.T) {
+	const member = `"members": [{"name": "Ada", "model": "test/ada", "tools": ["p:send"], "limits": {"seconds": 3}}]`
+	for name, text := range map[string]string{
+		"of a member that answers":   `{"enabled": true, ` + member + `}`,
+		"of a member's tool":         `{"enabled": true, "mode": "tools", ` + member + `}`,
+		"of a council that answers":  `{"enabled": true, "limits": {"seconds": 3}, ` + member + `}`,
+		"of the council and a tool ": `{"enabled": true, "mode": "tools", "limits": {"seconds": 3}, ` + member + `}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t)
+				b.tools("p", echo{}, "send")
+				b.unsure("p")
+				b.asker = slowly{}
+				b.council(text)
+				b.model("test/ada", []llmtest.Step{llmtest.Call("1", "send", "{}")}, []llmtest.Step{llmtest.Say("So.")})
+				b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+				run, _ := b.stored()
+				if run.Tasks[0].State != council.Done || run.Early != nil {
+					t.Errorf("the tasks are %s, %+v; it ended %+v", states(run), run.Tasks[0].End.Failure, run.Early)
+				}
+				b.runner.Close()
+			})
+		})
+	}
+}
+
+// patient is a tool that a person is asked about while it runs, and that then never ends.
+type patient struct{}
+
+func (patient) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
+	c.Moved(c.Deadline.Add(10 * time.Minute))
+	time.Sleep(10 * time.Second)
+	c.Moved(c.Deadline.Add(10 * time.Second))
+	<-ctx.Done()
+	return tool.Result{Status: chat.CallCancelled}, nil
+}
+
+func TestTimeGoesOnOnceAPersonHasAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.tools("p", patient{}, "wait")
+		b.allow("p", "wait")
+		b.council(`{"enabled": true, "mode": "tools", "members": [
+			{"name": "Ada", "tools": ["p:wait"], "limits": {"seconds": 3}}]}`)
+		began := time.Now()
+		b.ask(t.Context(), b.says("test/main", "Alone."), "Go.", deliberation.How{}).end()
+		run, _ := b.stored()
+		failure := run.Tasks[0].End.Failure
+		if failure == nil || failure.Kind != "timeout" || failure.Message != "Ada took longer than the 3 s that it may." {
+			t.Errorf("the tasks are %s, %+v", states(run), failure)
+		}
+		if took := time.Since(began); took < 13*time.Second || took > 14*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		b.runner.Close()
+	})
+}
+
+func TestWhatFailedIsDoneAgainWhateverTimeTheQuestionTook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.council(`{"enabled": true, "limits": {"seconds": 3}, "members": [
+			{"name": "Ada", "model": "test/ada", "limits": {"seconds": 1}}, {"name": "Bo", "model": "test/bo"}]}`)
+		b.model("test/ada", []llmtest.Step{llmtest.Wait(make(chan struct{}))}, []llmtest.Step{llmtest.Say("So.")})
+		b.model("test/bo", []llmtest.Step{llmtest.Fail(errors.New("no"))}, []llmtest.Step{llmtest.Say("So.")})
+		a := b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{Asks: true})
+		run := b.until(state(council.Asking)).Run.Begin.Run
+		time.Sleep(5 * time.Second)
+		if err := b.runner.Act(t.Context(), run, council.Retry, "", nil, ""); err != nil {
+			t.Fatal(err)
+		}
+		a.end()
+		if r, _ := b.stored(); states(r) != "0/ada/answer done, 0/bo/answer done" || r.Early != nil {
+			t.Errorf("the tasks are %s; it ended %+v", states(r), r.Early)
+		}
+		b.runner.Close()
+	})
+}
+
+// fading is models of which one cannot be opened any more once it was asked often enough.
+type fading struct {
+	*models
+	name string
+	most int
+}
+
+func (f *fading) Open(ctx context.Context, name string) (llm.Model, error) {
+	model, err := f.models.Open(ctx, name)
+	if asked, ok := model.(*llmtest.Model); ok && name == f.name && len(asked.Requests()) >= f.most {
+		return nil, fault.New(fault.NotFound, "models.open", "There is no model "+name+".", "Choose another.")
+	}
+	return model, err
+}
+
+func TestABallotWhoseModelIsGoneFails(t *testing.T) {
+	b := newBench(t, func(o *deliberation.Options) {
+		o.Models = &fading{o.Models.(*models), "test/cy", 2} //nolint:forcetypeassert // the bench's
+	})
+	b.council(three("vote", `, "choices": ["yes", "no"]`))
+	ballot := "```council\n{\"choice\": \"no\"}\n```"
+	b.says("test/ada", "A.", ballot)
+	b.says("test/bo", "B.", ballot)
+	b.says("test/cy", "C.", "Yes!")
+	b.ask(t.Context(), b.says("test/main", "So."), "Which?", deliberation.How{}).end()
+	run, _ := b.stored()
+	cy := run.Tasks[len(run.Tasks)-1]
+	if cy.State != council.Failed || cy.End.Failure.Message != "There is no model test/cy." || len(cy.End.Requests) != 1 {
+		t.Fatalf("Cy's ballot is %s, %+v", cy.State, cy.End)
+	}
+	if _, err := b.runner.Text(t.Context(), run.Begin.Run, cy.End.Requests[0].Body); err != nil {
+		t.Errorf("what it was sent: %v", err)
+	}
+}
+
+// bug is a model with one.
+type bug struct{ llm.Model }
+
+func (bug) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] { panic("a bug") }
+
+func TestABugEndsOneTaskAlone(t *testing.T) {
+	b := newBench(t)
+	b.council(two)
+	b.model("test/ada")
+	b.models.all["test/ada"] = bug{b.models.all["test/ada"]}
+	b.says("test/bo", "So.")
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	run, _ := b.stored()
+	failure := run.Tasks[0].End.Failure
+	if states(run) != "0/ada/answer failed, 0/bo/answer done" || failure.Kind != string(fault.Internal) ||
+		!strings.HasPrefix(failure.Message, "Ada could not go on") {
+		t.Errorf("the tasks are %s, %+v", states(run), failure)
+	}
+}
