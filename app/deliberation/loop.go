@@ -1,6 +1,7 @@
 package deliberation
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -99,7 +100,7 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 		if err := s.read(ctx); err != nil {
 			return nil, err
 		}
-		l.run, l.id = s.before, s.how.Resume
+		l.id = s.how.Resume
 	} else {
 		b, err := s.begin(ctx, turnID)
 		if err != nil {
@@ -116,10 +117,19 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 	if !s.r.takes(l) {
 		return nil, tooLate()
 	}
+	if s.how.Resume != "" { // as it is now: since the turn began it may have been left, or a thumb added
+		var err error
+		if l.run, _, err = s.r.stored(ctx, l.id); err != nil || l.run.State == council.Over {
+			close(l.over)
+			l.r.leaves(l)
+			return nil, cmp.Or(err, tooLate())
+		}
+	}
 	l.rec = newRecorder(s.log, l.published, l.troubled, &l.came)
 	l.worker = newWorker(s)
 	if !l.happens(first, l.texts.copied()) {
 		l.rec.close()
+		close(l.over)
 		l.r.leaves(l)
 		return nil, tooLate()
 	}
@@ -141,6 +151,8 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 // takes puts a loop among those that are live; false says that its run is already, or that
 // the runner is closed.
 func (r *Runner) takes(l *loop) bool {
+	r.rates.Lock()
+	defer r.rates.Unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.live[l.id] != nil || r.ctx.Err() != nil {

@@ -29,7 +29,7 @@ type Runner struct {
 	close     context.CancelCauseFunc
 	loops     sync.WaitGroup
 
-	rates sync.Mutex // held while a thumb is added to a run that is over, or such a run is written
+	rates sync.Mutex // held while steps are added to a run that is not live, or it becomes live
 
 	mu     sync.Mutex // guards the fields below
 	live   map[council.RunID]*loop
@@ -100,25 +100,31 @@ func closes(ctx context.Context) bool {
 	return ctx.Err() != nil && errors.Is(context.Cause(ctx), ErrClosing)
 }
 
-// Act has a person's act happen to a run that is live. The kind is conflict when it comes
-// too late, and not_found when no such run is.
+// Act has a person's act happen to a run that is live; one that was cut off can be stopped. The
+// kind is conflict when it comes too late, and not_found when no such run is.
 func (r *Runner) Act(ctx context.Context, run council.RunID, what council.Act, member string, tasks []string,
 	text string,
 ) error {
-	l := r.loop(run)
-	if l == nil {
-		if _, _, err := r.stored(ctx, run); err != nil {
+	s := council.Step{Kind: council.Acts, Act: what, By: council.Person, Member: member, Tasks: tasks, Text: text}
+	for {
+		if l := r.loop(run); l != nil {
+			err := l.act(ctx, s)
+			if errors.Is(err, errOver) {
+				return tooLate()
+			}
 			return err
 		}
-		return tooLate()
+		if what != council.Stop {
+			if _, _, err := r.stored(ctx, run); err != nil {
+				return err
+			}
+			return tooLate()
+		}
+		// It was cut off: the time since then is none of its own.
+		if err := r.amend(ctx, run, council.Step{Kind: council.Resumes}, s); !errors.Is(err, errLive) {
+			return err
+		}
 	}
-	err := l.act(ctx, council.Step{
-		Kind: council.Acts, Act: what, By: council.Person, Member: member, Tasks: tasks, Text: text,
-	})
-	if errors.Is(err, errOver) {
-		return tooLate()
-	}
-	return err
 }
 
 func tooLate() error {
@@ -223,23 +229,47 @@ func (r *Runner) Text(ctx context.Context, run council.RunID, h council.Hash) ([
 // Rate keeps a person's thumb on a member's point.
 func (r *Runner) Rate(ctx context.Context, id council.RunID, member string, point int, good bool) error {
 	s := council.Step{Kind: council.Rates, Member: member, Point: point, Good: good}
-	if l := r.loop(id); l != nil {
-		if err := l.act(ctx, s); !errors.Is(err, errOver) {
+	for {
+		if l := r.loop(id); l != nil {
+			if err := l.act(ctx, s); !errors.Is(err, errOver) {
+				return err
+			}
+		}
+		if err := r.amend(ctx, id, s); !errors.Is(err, errLive) {
 			return err
 		}
 	}
+}
+
+// errLive says that a run is worked on, so that its loop takes what happens to it.
+var errLive = errors.New("the run is live")
+
+// amend has steps happen to a run that nobody works on. The kind is conflict when they come too
+// late, and not_found when no such run is; where it is worked on, the error is errLive.
+func (r *Runner) amend(ctx context.Context, id council.RunID, steps ...council.Step) error {
 	r.rates.Lock()
 	defer r.rates.Unlock()
+	if l := r.loop(id); l != nil {
+		select {
+		case <-l.over:
+		default:
+			return errLive
+		}
+	}
 	run, log, err := r.stored(ctx, id)
 	if err != nil {
 		return err
 	}
-	s.At = later(r.o.Now(), run.Last.At)
-	if err := s.Chain(run.Last); err != nil {
-		return err
-	}
-	if err := run.Apply(s); err != nil {
-		return tooLate()
+	at := later(r.o.Now(), run.Last.At)
+	for i := range steps {
+		s := &steps[i]
+		s.At = at
+		if err := s.Chain(run.Last); err != nil {
+			return err
+		}
+		if err := run.Apply(*s); err != nil {
+			return tooLate()
+		}
 	}
 	headers, err := log.Runs(ctx, run.Conversation)
 	if err != nil {
@@ -247,13 +277,13 @@ func (r *Runner) Rate(ctx context.Context, id council.RunID, member string, poin
 	}
 	h := headerOf(run, nil)
 	if i := slices.IndexFunc(headers, func(h council.Header) bool { return h.Run == id }); i >= 0 {
-		h = headers[i]
-		h.Seats = run.SeatLines(agreedOf(h))
+		h.Disagree, h.Seats = headers[i].Disagree, run.SeatLines(agreedOf(headers[i]))
 	}
-	if err := log.AppendSteps(ctx, h, []council.Step{s}, nil); err != nil {
+	if err := log.AppendSteps(ctx, h, steps, nil); err != nil {
 		return err
 	}
 	r.o.Bus.Changed(bus.Council, string(id))
+	r.o.Bus.Changed(bus.Councils, string(run.Conversation))
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"conclave/app/bus"
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/deliberation"
@@ -381,6 +382,41 @@ func TestARunThatWasCutOffIsAnsweredWithWhatThereIs(t *testing.T) {
 	}
 	if s := toldIn(main.Requests()[0]); !strings.Contains(s, "Ada FIRST.") || !strings.Contains(s, "Cy FIRST.") {
 		t.Errorf("the main model was told %s", s)
+	}
+}
+
+func TestARunThatWasCutOffIsLeftAsItIs(t *testing.T) {
+	b := newBench(t)
+	b.council(three("review", ""))
+	b.says("test/ada", "Ada FIRST.")
+	b.model("test/bo", []llmtest.Step{llmtest.Say("I "), llmtest.Wait(never)})
+	b.says("test/cy", "Cy FIRST.")
+	cut := b.cut()
+	b.options.Now = func() time.Time { return time.Now().Add(time.Hour) }
+	after := b.again()
+	changed := b.bus.Revision(bus.Councils, string(b.id))
+	if err := after.Act(t.Context(), cut.Begin.Run, council.Stop, "", nil, council.Stop.Why()); err != nil {
+		t.Fatal(err)
+	}
+	b.stopped()
+	run, header := b.stored()
+	if header.MS >= time.Hour.Milliseconds() || header.MS != run.After(run.Ended).Milliseconds() {
+		t.Errorf("it took %d ms", header.MS)
+	}
+	if b.bus.Revision(bus.Councils, string(b.id)) == changed {
+		t.Error("nobody is told")
+	}
+	main := b.says("test/main", "never")
+	for name, err := range map[string]error{
+		"to leave it twice": after.Act(t.Context(), cut.Begin.Run, council.Stop, "", nil, ""),
+		"to go on": func() error {
+			_, err := after.Run(t.Context(), again(b, main, cut.Question), deliberation.How{Resume: cut.Begin.Run}, nil)
+			return err
+		}(),
+	} {
+		if fault.KindOf(err) != fault.Conflict {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
