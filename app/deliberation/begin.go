@@ -218,7 +218,7 @@ const usualAnswer = 1500
 // most estimates the most that one task of a member uses.
 func (s *session) most(m council.Member) chat.Usage {
 	g := council.Give(s.giveInput(council.Seat{Member: m, In: true}, council.Task{Kind: council.Opine, Member: m.ID}))
-	u := chat.Usage{Output: cmp.Or(m.MaxTokens, s.council.Helper.MaxTokens, usualAnswer)}
+	u := chat.Usage{Output: usual(m, s.council)}
 	for _, b := range g.Blocks {
 		u.Input += b.Tokens
 	}
@@ -231,7 +231,7 @@ func (s *session) mostOfChair() chat.Usage {
 		u.Input += llm.Tokens(chat.TextOf(m.Parts))
 	}
 	for _, m := range s.council.Members {
-		u.Input += cmp.Or(m.MaxTokens, s.council.Helper.MaxTokens, usualAnswer)
+		u.Input += usual(m, s.council)
 	}
 	return u
 }

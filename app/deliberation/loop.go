@@ -126,13 +126,13 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 		}
 	}
 	l.rec = newRecorder(s.log, l.published, l.troubled, &l.came)
-	l.worker = newWorker(s)
 	if !l.happens(first, l.texts.copied()) {
 		l.rec.close()
 		close(l.over)
 		l.r.leaves(l)
 		return nil, tooLate()
 	}
+	l.worker = newWorker(s, l.run)
 	if s.how.Finish && l.run.State != council.Ready { // with the notes it has there is nothing to finish
 		l.happens(council.Step{
 			Kind: council.Acts, Act: council.Finish, By: council.Person, Text: council.Finish.Why(),

@@ -27,12 +27,14 @@ import (
 
 // worker does the tasks of one run.
 type worker struct {
-	s     *session
-	tools *toolWork
+	s      *session
+	tools  *toolWork
+	ledger *ledger
 }
 
-func newWorker(s *session) *worker {
-	w := &worker{s: s}
+// newWorker returns the worker of a run that begins, or goes on.
+func newWorker(s *session, r council.Run) *worker {
+	w := &worker{s: s, ledger: newLedger(r)}
 	w.tools = &toolWork{
 		calls: s.r.o.Calls, tools: s.tools, turn: call.Turn{Log: s.callLog(), Asker: s.req.Asker}, given: w.give,
 		gives: s.r.gives,
@@ -99,49 +101,14 @@ func (w *worker) model(ctx context.Context, job council.Job, given council.Given
 		return nil, err
 	}
 	r := &recorded{
-		Model: opened, price: w.s.r.o.Price, blocks: given.Blocks, began: job.Task.Started, now: w.s.r.o.Now,
+		Model: opened, price: w.s.r.o.Price, job: job, ledger: w.ledger, blocks: given.Blocks, now: w.s.r.o.Now,
 		temperature: m.Temperature, topP: m.TopP, maxTokens: m.MaxTokens,
 	}
 	if m.Model == "" {
 		r.temperature, r.topP = cmp.Or(r.temperature, helper.Temperature), cmp.Or(r.topP, helper.TopP)
 		r.maxTokens = cmp.Or(r.maxTokens, helper.MaxTokens)
 	}
-	r.maxTokens = least(r.maxTokens, w.left(job, opened.Info(), given))
 	return r, nil
-}
-
-// left returns how many tokens an answer may have at most under the caps of the member and
-// of the run, 0 for as many as it likes.
-func (w *worker) left(job council.Job, info llm.ModelInfo, given council.Given) int64 {
-	var input, most int64
-	for _, b := range given.Blocks {
-		input += b.Tokens
-	}
-	m := memberOf(job)
-	member, all := job.Run.Spent(m.ID), job.Run.Spent("")
-	for _, bound := range []struct {
-		l    council.Limits
-		used chat.Usage
-	}{{m.Limits, member}, {job.Run.Council.Limits, all}} {
-		if n := bound.l.Tokens; n > 0 {
-			most = least(most, max(1, n-bound.used.Input-bound.used.Output-input))
-		}
-		if dollars := bound.l.Money; dollars > 0 {
-			dollars -= bound.used.Cost + w.s.price(info, chat.Usage{Input: input})
-			if each := w.s.price(info, chat.Usage{Output: million}) / million; each > 0 {
-				most = least(most, max(1, int64(dollars/each)))
-			}
-		}
-	}
-	return most
-}
-
-// least is the smaller of two bounds, of which 0 is none.
-func least(a, b int64) int64 {
-	if a == 0 || b == 0 {
-		return a + b
-	}
-	return min(a, b)
 }
 
 // speak has a member answer what it is given, in a turn of its own beside the chat.
@@ -194,7 +161,7 @@ func turnWork(ctx context.Context, job council.Job, out turn.Outcome, err error)
 	return said(text)
 }
 
-// broken is the end of a task that has no result: it failed, or was stopped.
+// broken is the end of a task that has no result: it failed, was stopped, or met a cap.
 func broken(ctx context.Context, job council.Job, err error) council.Work {
 	switch name := who(job); {
 	case ctx.Err() != nil && errors.Is(context.Cause(ctx), errMemberTime):
@@ -215,6 +182,9 @@ func broken(ctx context.Context, job council.Job, err error) council.Work {
 		}
 	}
 	failure := failureOf(err)
+	if errors.Is(err, errSpent) {
+		return council.Work{End: council.End{State: council.Capped, Failure: failure}}
+	}
 	if errors.Is(context.Cause(ctx), errMemberTime) {
 		failure.Kind = string(chat.CallTimeout)
 	}

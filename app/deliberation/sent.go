@@ -20,8 +20,9 @@ import (
 type recorded struct {
 	llm.Model
 	price       func(llm.ModelInfo, chat.Usage) chat.Usage // nil knows no price
+	job         council.Job
+	ledger      *ledger
 	blocks      []council.BlockText
-	began       time.Time
 	now         func() time.Time
 	temperature *float64
 	topP        *float64
@@ -44,9 +45,13 @@ func (m *recorded) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Even
 		if m.topP != nil {
 			r.TopP = m.topP
 		}
-		if m.maxTokens > 0 && (r.MaxTokens == 0 || r.MaxTokens > m.maxTokens) {
-			r.MaxTokens = m.maxTokens
+		most, err := m.ledger.hold(m, tokensOf(r))
+		if err != nil {
+			yield(llm.Event{}, err)
+			return
 		}
+		defer m.ledger.release(m)
+		r.MaxTokens = least(r.MaxTokens, most)
 		blocks, input := m.made(r)
 		tapped := false
 		keep := func(body []byte) {
@@ -102,9 +107,8 @@ func (m *recorded) fits(e llm.Event) (text string, full bool) {
 
 // used adds to what the member used.
 func (m *recorded) used(u chat.Usage) {
-	if m.price != nil {
-		u = m.price(m.Info(), u)
-	}
+	u = m.priced(u)
+	m.ledger.add(m, u)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.usage = m.usage.Add(u)
@@ -139,7 +143,7 @@ func (m *recorded) keep(body []byte, blocks []council.BlockText, tokens int64) {
 	given, texts := blocksOf(blocks)
 	sent := council.Request{
 		Model: m.Info().Name(), Body: council.HashOf(body), Bytes: len(body), Given: given, Tokens: tokens,
-		AtMS: m.now().Sub(m.began).Milliseconds(),
+		AtMS: m.now().Sub(m.job.Task.Started).Milliseconds(),
 	}
 	if int64(len(body)) <= limit.CouncilRequest.Value {
 		texts[sent.Body] = body

@@ -1,0 +1,119 @@
+package deliberation_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+
+	"conclave/app/chat"
+	"conclave/app/council"
+	"conclave/app/deliberation"
+	"conclave/app/llm"
+	"conclave/app/llm/llmtest"
+)
+
+// spender is a model that says as much as it may, and calls a tool with every answer. Its first
+// requests end together.
+type spender struct {
+	llm.Model
+	together *sync.WaitGroup
+
+	mu    sync.Mutex
+	asked []int64 // the most that each answer could have
+}
+
+func (s *spender) Stream(_ context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		s.mu.Lock()
+		s.asked = append(s.asked, r.MaxTokens)
+		first := len(s.asked) == 1
+		s.mu.Unlock()
+		if first {
+			s.together.Done()
+			s.together.Wait()
+		}
+		said := r.MaxTokens
+		if said == 0 {
+			said = 50_000
+		}
+		_ = yield(llm.Event{Kind: llm.Call, Call: chat.ToolCall{ID: "1", Tool: "look", Arguments: []byte("{}")}}, nil) &&
+			yield(llm.Event{Kind: llm.End, Usage: chat.Usage{Output: said}, Stop: llm.StopCalls}, nil)
+	}
+}
+
+const eachToken = 10.0 / 1_000_000
+
+// outputs prices what is said alone.
+func outputs(_ llm.ModelInfo, u chat.Usage) chat.Usage {
+	u.Cost, u.Priced = float64(u.Output)*eachToken, "test"
+	return u
+}
+
+func TestACapOfMoneyHoldsWhoeverWorksAtOnce(t *testing.T) {
+	b := newBench(t, func(o *deliberation.Options) { o.Price = outputs })
+	b.tools("p", echo{}, "look")
+	b.allow("p", "look")
+	var members []string
+	var all []*spender
+	var together sync.WaitGroup
+	for _, name := range []string{"ada", "bo", "cy", "dee"} {
+		members = append(members, fmt.Sprintf(`{"name": %q, "model": "test/%[1]s", "tools": ["p:look"]}`, name))
+		s := &spender{Model: b.model("test/" + name), together: &together}
+		b.models.all["test/"+name] = s
+		all = append(all, s)
+		together.Add(1)
+	}
+	b.council(`{"enabled": true, "limits": {"money": 0.06}, "members": [` + strings.Join(members, ",") + `]}`)
+	b.ask(t.Context(), b.says("test/main", "Alone."), "Go.", deliberation.How{}).end()
+	run, _ := b.stored()
+	for _, s := range all {
+		if s.asked[0] == 0 || s.asked[0] > 1024 {
+			t.Errorf("an answer could have %d tokens", s.asked[0])
+		}
+	}
+	if spent := run.Spent("").Cost; spent < 4*1024*eachToken || spent > 0.06+eachToken {
+		t.Errorf("they spent %g", spent)
+	}
+	for _, task := range run.Tasks {
+		if task.State != council.Capped || task.Why != "There was nothing left for "+strings.Split(task.ID, "/")[1]+
+			" under the council's cap." {
+			t.Errorf("%s is %s: %s", task.ID, task.State, task.Why)
+		}
+	}
+}
+
+func TestATaskThatUsesAllThatItsMemberMayEnds(t *testing.T) {
+	b := newBench(t)
+	b.tools("p", echo{}, "look")
+	b.allow("p", "look")
+	b.council(`{"enabled": true, "members": [
+		{"name": "Ada", "model": "test/ada", "tools": ["p:look"], "limits": {"tokens": 2000}}]}`)
+	calls := []llmtest.Step{llmtest.Call("1", "look", "{}"), llmtest.Used(900, 20)}
+	ada := b.model("test/ada", calls, calls, calls, calls, calls, []llmtest.Step{llmtest.Say("So.")})
+	b.ask(t.Context(), b.says("test/main", "Alone."), "Go.", deliberation.How{}).end()
+	run, _ := b.stored()
+	task := run.Tasks[0]
+	if len(ada.Requests()) != 2 || task.State != council.Capped || task.Why != "Ada has used what it may in one run." ||
+		task.End.Usage.Input != 1800 {
+		t.Errorf("after %d requests it is %s: %s, %+v", len(ada.Requests()), task.State, task.Why, task.End.Usage)
+	}
+	if first := ada.Requests()[0].MaxTokens; ada.Requests()[1].MaxTokens >= first-800 {
+		t.Errorf("its answers could have %d and %d tokens", first, ada.Requests()[1].MaxTokens)
+	}
+}
+
+func TestACapOfTokensHoldsForAllMembers(t *testing.T) {
+	b := newBench(t)
+	b.council(three("relay", `, "limits": {"tokens": 4000}`))
+	b.model("test/ada", []llmtest.Step{llmtest.Say("Ada."), llmtest.Used(3800, 190)})
+	bo, cy := b.says("test/bo"), b.says("test/cy")
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{Asks: true}).end()
+	run, _ := b.stored()
+	if n := len(bo.Requests()) + len(cy.Requests()); n != 0 ||
+		states(run) != "0/ada/answer done, 1/bo/answer capped, 2/cy/answer capped" {
+		t.Errorf("after %d requests the tasks are %s", n, states(run))
+	}
+}
