@@ -283,7 +283,8 @@ func (c *command) councilAgainCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVar(&change.Member, "member", "", "the id of the member that is changed, or does its work again; without it everybody does")
+	cmd.Flags().StringVar(&change.Member, "member", "",
+		"the id of the member that is changed, or does its work again; without it everybody does")
 	cmd.Flags().StringVar(&change.Model, "member-model", "", "its CONNECTION/MODEL this time")
 	cmd.Flags().StringVar(&change.Role, "member-role", "", "its role this time")
 	cmd.Flags().StringVar(&told, "member-context", "",
