@@ -70,7 +70,7 @@ type loop struct {
 	working map[attempt]*underWay
 	clocks  map[string]*clock              // of the newest attempt at each task
 	came    atomic.Pointer[council.Result] // what came of it, once there is something
-	since   time.Time                      // it began or went on; later by what a person took to say what becomes of failures
+	since   time.Time                      // it began or went on, without what a person took who was asked
 	clock   *clock                         // stands still while a person is asked about a call of any member
 	kept    int                            // how many of its steps are kept, once it is held in memory
 	asking  time.Time                      // a person is asked since then

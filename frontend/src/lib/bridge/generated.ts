@@ -2180,7 +2180,8 @@ export interface Run {
 
 /**
  * RunChange is the one thing that differs when a run is made again. One of the fields beside
- * Member is set; with none the member alone does its work again.
+ * Member is set; with none the member alone does its work again. The zero value has everybody
+ * do their work again.
  */
 export interface RunChange {
   member: string;
