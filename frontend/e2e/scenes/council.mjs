@@ -496,12 +496,56 @@ export const tests = {
     },
   },
 
+  "a run that met its cap says so, and leads to the cap": {
+    scene: "councilcap",
+    async run(page) {
+      await page.getByText("The council stopped at its cap of $0.01.").waitFor();
+      const ways = page.getByRole("button", { name: "Change the cap" });
+      const cap = page.getByLabel("Cap of one answer, US dollars");
+      await counts(ways, 2); // what a message may cost, and what the run did
+      await ways.first().click();
+      await focused(cap);
+      await ways.last().click();
+      await focused(cap);
+    },
+  },
+
+  "a member that came to nothing is asked anew, and everybody can be": {
+    scene: "councilcap",
+    async run(page) {
+      await page.getByRole("button", { name: "More for the lane of Researcher" }).click();
+      await page.getByRole("menuitem", { name: "What did Researcher see?" }).waitFor();
+      await counts(page.getByRole("menuitem", { name: "Run again with this member anew…" }), 0);
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "More for the lane of Sceptic" }).click();
+      await page.getByRole("menuitem", { name: "Run again with this member anew…" }).click();
+      await page.getByRole("button", { name: "Run again", exact: true }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+      await page.getByRole("button", { name: "More for this run" }).click();
+      await page.getByRole("menuitem", { name: "Run again with one change…" }).click();
+      await page.getByRole("dialog").getByLabel("Member").click();
+      await page.getByRole("option", { name: "Everybody, as they were" }).click();
+      await page.getByRole("button", { name: "Run again", exact: true }).click();
+      const nothing = { model: "", role: "", context: null, tools: null };
+      assert.deepEqual(
+        (await waits(page, "Council.Again", 2)).map(([, change]) => change),
+        [
+          { member: "sceptic", ...nothing },
+          { member: "", ...nothing },
+        ],
+      );
+    },
+  },
+
   "of one member alone there is nothing to compare: the box has what is not checked": {
     scene: "councilone",
     async run(page) {
       const box = page.locator(".card", { hasText: "What came of it" });
       await box.getByText("Uneven watering is the cause.").waitFor();
       assert.deepEqual(await box.locator("h4").allInnerTexts(), ["Not checked\n1"]);
+      await page.getByRole("button", { name: "Add another member" }).click();
+      await page.locator("[data-member] input.field:focus").waitFor();
+      await page.getByRole("button", { name: "Add another member" }).waitFor({ state: "detached" });
     },
   },
 

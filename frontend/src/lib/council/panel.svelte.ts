@@ -24,7 +24,12 @@ export class Panel {
   readonly open = new SvelteSet<string>();
   /** Whose context is looked at: a task. */
   seeing = $state.raw<{ member: string; task: string } | null>(null);
-  again = $state.raw(false);
+  /** Whose work is to be done again: a member, or "" for whom the person chooses; null is nobody's. */
+  again = $state.raw<string | null>(null);
+  /** Whether what holds for a whole run is shown. */
+  limits = $state(false);
+  /** The cap is to be changed: its field gets the focus. */
+  capping = $state.raw(false);
   /** What checking the file found that the run was read from; null when it is the chat's own. */
   report = $state.raw<RunReport | null>(null);
   /** The point that was followed last, which is marked. */
@@ -100,6 +105,12 @@ export class Panel {
   ask(): Promise<boolean> {
     const seq = this.run?.head?.question ?? 0;
     return this.app.attempt(async () => this.app.chat?.regenerate(seq, ""));
+  }
+
+  /** Goes to the cap of a run. */
+  changeCap(): void {
+    this.limits = true;
+    this.capping = true;
   }
 
   choose(run: string): void {
