@@ -247,6 +247,7 @@ func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) (d Decis
 	step, r := c.walk(visit)
 	name := g.pluginName(call.Tool.Plugin)
 	defer func() {
+		d.Capabilities = c.capabilities
 		if d.Step == taintStep {
 			d.Origins = c.origins
 		}

@@ -179,3 +179,37 @@ func TestWhatAScriptFetchesIsDecidedByHost(t *testing.T) {
 		})
 	}
 }
+
+// A rule about a host names no caller; what a plugin would send for a member's call is
+// refused unless the person allowed that call itself to send.
+func TestAMembersCallSendsNowhereThatIsAllowedForThePlugin(t *testing.T) {
+	ada := permit.Call{ID: "c", Caller: "member:ada"}
+	sends := ada
+	sends.Capabilities = []permit.Capability{permit.Compute, permit.Fetch, permit.SendWeb}
+	for name, c := range map[string]struct {
+		rules      rules
+		permission string
+		within     []permit.Call
+		effect     permit.Effect
+	}{
+		"a host":                {allowed("api.example.org"), permit.Network, []permit.Call{ada}, permit.Deny},
+		"every host":            {whole, permit.Network, []permit.Call{ada}, permit.Deny},
+		"with the main model":   {whole, permit.Network, []permit.Call{{Caller: permit.Main}, ada}, permit.Deny},
+		"the web, for the call": {nil, permit.Web, []permit.Call{ada}, permit.Deny},
+		"a call that may send":  {whole, permit.Network, []permit.Call{sends}, permit.Allow},
+		"the same, for scripts": {nil, permit.Web, []permit.Call{sends}, permit.Allow},
+		"no member":             {whole, permit.Network, []permit.Call{{Caller: permit.Main}}, permit.Allow},
+	} {
+		g := approvedNotes(t, permit.Web)
+		if c.rules != nil {
+			c.rules(t, g)
+		}
+		d, _ := g.Connect(t.Context(), permit.Connection{
+			Plugin: "notes", URL: "https://api.example.org:443", Permission: c.permission, Within: c.within,
+		})
+		refused := d.Reason == "council members may not send to the web"
+		if d.Effect != c.effect || refused != (c.effect == permit.Deny) {
+			t.Errorf("%s: %s, %s", name, d.Effect, d.Reason)
+		}
+	}
+}

@@ -219,8 +219,13 @@ func quarantine(c *check) ruling {
 }
 
 // neverAlways asks for what may not be allowed for longer than once; a council
-// member is refused it, but for what hooks made of its calls.
+// member is refused it, but for what hooks made of its calls. It is refused too what a plugin
+// would do for a member's call that it was not allowed with: rules about permissions, which
+// name no caller, are for everybody else.
 func neverAlways(c *check) ruling {
+	if r, refused := c.notForMembers(); refused {
+		return memberRefused(r)
+	}
 	if len(c.call.Because) > 0 {
 		return ruling{effect: Ask, why: strings.Join(c.call.Because, "; and "), once: true}
 	}
@@ -245,6 +250,22 @@ func neverAlways(c *check) ruling {
 		return ruling{effect: Ask, why: "it could " + verb + ", which is asked each time", once: true}
 	}
 	return ruling{}
+}
+
+// notForMembers returns what of a permission in use members may not, where the plugin works on
+// a call of one that was not allowed with it.
+func (c *check) notForMembers() (row, bool) {
+	for _, call := range c.call.within {
+		if !call.Caller.IsMember() {
+			continue
+		}
+		for _, capability := range c.capabilities {
+			if r := table[capability]; r.member == Deny && !slices.Contains(call.Capabilities, capability) {
+				return r, true
+			}
+		}
+	}
+	return row{}, false
 }
 
 func memberRefused(r row) ruling {

@@ -130,7 +130,8 @@ type Call struct {
 	// fills both in.
 	project   string
 	noProject bool
-	// within holds the calls that the plugin works on while it uses Permission.
+	// within holds the calls that the plugin works on while it uses Permission: each with the
+	// Capabilities with which it was allowed.
 	within []Call
 	// Near says that the host of a Network use is of this computer or its own network.
 	Near bool
@@ -182,6 +183,8 @@ type Decision struct {
 	// Origins are those of text in the chat that nobody vouches for, where they made the
 	// gate ask.
 	Origins []chat.Origin
+	// Capabilities are what the call could do when this was decided; none is not known.
+	Capabilities []Capability
 	// Brought says where what the call returns comes from; nil is from the plugin's own
 	// code and files.
 	Brought []chat.Origin

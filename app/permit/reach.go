@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"conclave/app/tool"
@@ -19,7 +20,8 @@ type Opening struct {
 	Plugin string
 	Path   string // absolute, links resolved; the last part may not exist yet
 	Write  bool
-	Behalf Call // the call that the plugin is working on, as far as that is known
+	Behalf Call   // the call that the plugin is working on, as far as that is known
+	Within []Call // all that it works on: the file may be for any of them
 }
 
 // openingArguments name the file for a person who is asked, and for rules.
@@ -50,6 +52,7 @@ func (g *Gate) Open(ctx context.Context, o Opening) (d Decision, at string) {
 	}
 	d = g.Decide(ctx, Call{
 		ID: newID("opening"), Caller: Caller("plugin:" + o.Plugin), Permission: Filesystem,
+		within:    append(slices.Clone(o.Within), o.Behalf),
 		Tool:      tool.Tool{Plugin: o.Plugin, Name: opening, Title: "open files", Digest: opening},
 		Arguments: arguments, Capabilities: capabilities,
 		Conversation: o.Behalf.Conversation, Turn: o.Behalf.Turn, Asker: o.Behalf.Asker, Taint: o.Behalf.Taint,

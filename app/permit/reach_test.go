@@ -109,3 +109,46 @@ func TestRulesAboutFilesThatAreOpenedForAPlugin(t *testing.T) {
 	must(t, g.SetPermission(t.Context(), "notes", permit.Filesystem, permit.Deny))
 	check("all denied", row{letter, false, permit.Deny})
 }
+
+// What the person allowed the main model is not allowed to the council: what a plugin would
+// write for a member's call is refused, whichever of its calls says that it is for it.
+func TestAMembersCallWritesNoFilesThatAreOpenedForAPlugin(t *testing.T) {
+	g := approvedNotes(t)
+	letters := t.TempDir()
+	_, err := g.AddRule(t.Context(), permit.Rule{
+		Effect: permit.Allow, Plugin: "notes", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
+		Match: []permit.Match{
+			{Field: "path", Op: permit.PathUnder, Value: letters},
+			{Field: "access", Op: permit.Equals, Value: "write"},
+		},
+	})
+	must(t, err)
+	anybody := asks(func(permit.Request) permit.Answer { return permit.Answer{Effect: permit.Allow} })
+	main := permit.Call{ID: "1", Caller: permit.Main, Asker: anybody}
+	ada := permit.Call{ID: "2", Caller: "member:ada", Asker: anybody, Capabilities: []permit.Capability{permit.Compute}}
+	writes := ada // which the person allowed to write files, by a rule about the tool
+	writes.Capabilities = []permit.Capability{permit.Compute, permit.ReadFiles, permit.WriteFiles}
+	const refused = "council members may not write files"
+	for name, c := range map[string]struct {
+		behalf permit.Call
+		within []permit.Call
+		read   bool
+		want   string // why it is denied; empty: it is allowed
+	}{
+		"the main model's":       {behalf: main, within: []permit.Call{main}},
+		"what it does by itself": {},
+		"a member's":             {behalf: ada, within: []permit.Call{ada}, want: refused},
+		"a member's alone":       {behalf: ada, want: refused},
+		"either's":               {within: []permit.Call{main, ada}, want: refused},
+		"a member's, reading":    {behalf: ada, read: true},
+		"a member's that may":    {behalf: writes},
+		"of two members one's":   {behalf: writes, within: []permit.Call{writes, ada}, want: refused},
+	} {
+		d, _ := g.Open(t.Context(), permit.Opening{
+			Plugin: "notes", Path: filepath.Join(letters, "a.txt"), Write: !c.read, Behalf: c.behalf, Within: c.within,
+		})
+		if want := c.want == ""; (d.Effect == permit.Allow) != want || d.Reason != c.want {
+			t.Errorf("%s: %s, %s", name, d.Effect, d.Reason)
+		}
+	}
+}

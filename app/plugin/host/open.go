@@ -15,7 +15,9 @@ func (r *runner) openFile(ctx context.Context, path string, write bool) sandbox.
 	id := cmp.Or(r.e.settingsOf, r.e.id)
 	asked, answered := r.h.During(ctx, id)
 	defer answered()
-	d, at := r.h.o.Gate.Open(asked, permit.Opening{Plugin: id, Path: path, Write: write, Behalf: r.h.Behalf(id, "")})
+	d, at := r.h.o.Gate.Open(asked, permit.Opening{
+		Plugin: id, Path: path, Write: write, Behalf: r.h.Behalf(id, ""), Within: r.h.Working(id),
+	})
 	switch {
 	case at == "":
 		return sandbox.NotAsked

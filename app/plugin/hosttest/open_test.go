@@ -284,6 +284,31 @@ func TestAttackACallThatIsOverOpensNothingAnyMore(t *testing.T) {
 	}
 }
 
+// A folder that a person opened for the main model is not open to a member of the council.
+func TestAttackAMembersCallWritesThroughAFolderOpenedForTheMainModel(t *testing.T) {
+	t.Parallel()
+	c, letters, _ := archive(t)
+	t.Cleanup(c.gate.Attach())
+	text := []string{"path", filepath.Join(letters, "new.txt"), "text", "dear c"}
+	always := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
+	got := c.asks("notes:write", object(t, text...), " wants to read and write "+letters, always)
+	if got != "written" {
+		t.Fatal(got)
+	}
+	found, _ := c.tools.Set().ByID("notes:write")
+	invoker, _ := c.tools.Set().Invoker("notes:write")
+	ada := permit.Call{ID: "c", Caller: "member:ada", Tool: found, Capabilities: []permit.Capability{permit.Compute}}
+	path := filepath.Join(letters, "ada.txt")
+	r, err := invoker.Call(permit.WithBehalf(t.Context(), ada), tool.Call{
+		ID: "c", Tool: found, Arguments: json.RawMessage(object(t, "path", path, "text", "by Ada")),
+		Deadline: time.Now().Add(time.Hour),
+	})
+	must(t, err)
+	if _, err := os.Stat(path); !os.IsNotExist(err) || !strings.Contains(r.Error, "may not write files in "+letters) {
+		t.Errorf("it came to %+v, and the file: %v", r, err)
+	}
+}
+
 func TestAttackAPluginOpensWhatNobodyLetItOpen(t *testing.T) {
 	t.Parallel()
 	c, letters, outside := archive(t)
