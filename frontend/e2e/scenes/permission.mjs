@@ -60,6 +60,46 @@ export const tests = {
     },
   },
 
+  ...Object.fromEntries(
+    ["chat", "welcome"].map((scene) => [
+      `what a plugin asks for by itself stands above the composer, on ${scene}, and the shortcut leads there`,
+      {
+        scene,
+        async run(page) {
+          await focused(message(page));
+          await page.evaluate(() =>
+            globalThis.fake.permissions.askAlone(
+              {
+                tool: "pages:(network)",
+                title: "connect to api.example.org",
+                doing: "connect to api.example.org",
+                plugin: "Pages",
+              },
+              { host: "https://api.example.org:443" },
+            ),
+          );
+          const card = page.locator("[data-request]");
+          await card.waitFor();
+          await focused(message(page)); // it takes no focus by itself
+          const heading = card.getByRole("heading", { name: "Pages wants to connect to api" });
+          await page.keyboard.press("Control+Shift+P");
+          await focused(heading);
+          await page.keyboard.press("Control+,");
+          await card.waitFor({ state: "detached" });
+          await page.keyboard.press("Control+Shift+P");
+          await focused(heading);
+          await armed(page);
+          await card.getByRole("button", { name: "Allow once" }).click();
+          await card.waitFor({ state: "detached" });
+          assert.deepEqual(
+            (await answers(page)).map((a) => [a.effect, a.scope]),
+            [["allow", "once"]],
+          );
+        },
+      },
+    ]),
+  ),
+
   "a call is allowed for its chat's project, which a dialog changes": {
     scene: "project",
     async run(page) {

@@ -356,6 +356,7 @@ export class App {
     }
     if (request.conversation) await this.openChat(request.conversation);
     this.page = null;
+    if (!this.permissions.placed(request.id)) this.layout.uncover();
     if (this.chat && request.seq) this.chat.target = { seq: request.seq, request: request.id };
     this.permissions.focused = request.id;
   }

@@ -512,6 +512,8 @@ export const s = {
     settled: "This request was already answered.",
     waitingCount: (n: number) => `${count(n, "permission request")} waiting`,
     none: "No permission request is waiting.",
+    /** What a plugin asks for while it works on nobody's call, or on calls of several chats. */
+    ofNone: "Permission requests that belong to no chat",
     arming: "Allow becomes available in a moment",
     program: "Runs a program on your computer.",
     expiresAt: (time: string) => `Not run unless you answer by ${time}.`,

@@ -118,6 +118,24 @@ describe("requests", () => {
     app.close();
   });
 
+  test("what a plugin asks for by itself belongs to no chat, and is found from every page", async () => {
+    const { app, fake } = await startApp();
+    const title = "connect to api.example.org";
+    fake.permissions.askAlone(note("", { tool: "pages:(network)", title, doing: title }), {
+      host: "https://api.example.org:443",
+    });
+    await until("a request", () => app.permissions.calls.length === 1);
+    const [request] = app.permissions.calls;
+    expect(app.permissions.loose("").map((b) => b.requests)).toEqual([[request]]);
+    expect(app.permissions.loose(app.chat?.id ?? "")).toEqual([]);
+    app.openSettings("models");
+    app.layout.setWide(true);
+    await app.reviewPermission();
+    expect([app.page, app.permissions.focused]).toEqual([null, request?.id]);
+    expect(app.layout.dockWide).toBe(false); // it would lie over the card
+    app.close();
+  });
+
   test("a rule can be taken back, and given again", async () => {
     const { app, fake } = await startApp("grants");
     const rules = fake.permissions.grants;

@@ -60,6 +60,11 @@ export class PermissionsState extends Pulled {
     };
   }
 
+  /** Whether the card of a request stands elsewhere than in its conversation. */
+  placed(id: string): boolean {
+    return this.#placed.has(id);
+  }
+
   /** The requests that wait in one message of a chat, oldest first. */
   batches(conversation: string, seq: number): Batch[] {
     const here = (r: PermissionRequest) =>
@@ -74,7 +79,7 @@ export class PermissionsState extends Pulled {
     return this.batches(conversation, seq).find((b) => b.requests.some(asks)) ?? null;
   }
 
-  /** The requests of a chat that belong to no message. */
+  /** The requests of a chat that belong to no message; of "" those that belong to no chat. */
   loose(conversation: string): Batch[] {
     return this.batches(conversation, 0);
   }

@@ -93,6 +93,13 @@ export class Layout {
     if (tab && tab !== this.settings.now.dock_tab) void this.settings.set({ dock_tab: tab });
   }
 
+  /** What lies over the conversation gives way to it. */
+  uncover(): void {
+    if (this.sidebarFloats) this.sidebarOver = false;
+    if (this.dockOpen && this.dockFloats) this.setDock(false);
+    this.#wide = false;
+  }
+
   /** Something needs the person: the dock opens next to the conversation, unless they have closed it. */
   offerDock(tab: DockTab): void {
     if (!this.dockOpen && !this.dockFloats && !this.#dockShut) this.setDock(true, tab);

@@ -34,10 +34,34 @@ export class FakePermissions {
   ask(c: Conversation, call: t.Call, args: unknown): void {
     const entry = c.entries.at(-1);
     if (!entry) throw new Error("a request needs an answer that it belongs to");
+    const { id } = this.put(call, args, {
+      conversation: c.chat.id,
+      project: c.chat.project,
+      seq: entry.seq,
+    });
+    this.chats.call(entry, { ...call, id, state: "waiting", request: id, decision: "" });
+    c.waiting = true;
+    this.chats.busy(c, "permission", { tool: call.title });
+    this.bus.changed("chat", c.chat.id);
+    this.bus.changed("permissions");
+  }
+
+  /** Puts what a plugin does by itself before the person: it belongs to no chat. */
+  askAlone(call: t.Call, args: unknown): void {
+    const title = `${call.plugin} wants to ${call.doing}`;
+    const scopes: t.Scope[] = ["once", "until-quit", "always"];
+    this.put(call, args, { title, call: "", fixed: true, only: [], scopes });
+    this.bus.changed("permissions");
+  }
+
+  private put(
+    call: t.Call,
+    args: unknown,
+    more: Partial<t.PermissionRequest>,
+  ): t.PermissionRequest {
     const id = `request-${this.requests.length + 1}`;
     const plugin = call.tool.split(":")[0] ?? "";
-    this.chats.call(entry, { ...call, id, state: "waiting", request: id, decision: "" });
-    this.requests.push({
+    const request: t.PermissionRequest = {
       id,
       nonce: `nonce-${id}`,
       kind: "call",
@@ -53,16 +77,16 @@ export class FakePermissions {
       care: "",
       reason: "Asked because: first time this tool writes in this chat.",
       history: "Allowed 4 times, last on Tuesday.",
-      conversation: c.chat.id,
-      project: c.chat.project,
-      seq: entry.seq,
+      conversation: "",
+      project: "",
+      seq: 0,
       call: id,
       count: 1,
       scopes: [
         "once",
         "this-answer",
         "this-chat",
-        ...(c.chat.project ? (["this-project"] as const) : []),
+        ...(more.project ? (["this-project"] as const) : []),
         "until-quit",
         "always",
       ],
@@ -78,11 +102,10 @@ export class FakePermissions {
       lasting: "always, only in /home/ada/Documents/Notes",
       original: null,
       preview: null,
-    });
-    c.waiting = true;
-    this.chats.busy(c, "permission", { tool: call.title });
-    this.bus.changed("chat", c.chat.id);
-    this.bus.changed("permissions");
+      ...more,
+    };
+    this.requests.push(request);
+    return request;
   }
 
   grant(plugin: string, title: string, scope: t.Scope): void {
