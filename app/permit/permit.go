@@ -183,7 +183,8 @@ type Decision struct {
 	// Origins are those of text in the chat that nobody vouches for, where they made the
 	// gate ask.
 	Origins []chat.Origin
-	// Capabilities are what the call could do when this was decided; none is not known.
+	// Capabilities holds what the call could do when this was decided; empty where that is
+	// not known.
 	Capabilities []Capability
 	// Brought says where what the call returns comes from; nil is from the plugin's own
 	// code and files.
