@@ -29,6 +29,18 @@ export const tests = {
     },
   },
 
+  "where no chat is open the record is that of all, and does not call them this chat": {
+    scene: "activity",
+    async run(page) {
+      const tab = page.getByRole("tabpanel", { name: "Activity" });
+      await tab.getByRole("radio", { name: "This chat" }).waitFor({ state: "attached" });
+      assert.equal(await tab.getByText("Too slow").count(), 0);
+      await page.keyboard.press("Control+n");
+      await tab.getByText("Too slow").waitFor();
+      assert.equal(await tab.getByRole("radio").count(), 0);
+    },
+  },
+
   "a record that was changed outside Conclave says so above all": {
     scene: "activity-broken",
     async run(page) {

@@ -27,7 +27,7 @@ export function fullTime(iso: string): string {
   return s.dates.full(weekday(d), month(d), d.getDate(), d.getFullYear(), clock(d));
 }
 
-/** “14:05” today, else “Tuesday 14:05” or “Oct 3 14:05”; with seconds “14:05:09”. */
+/** “14:05” today, else with the day before it, as when has it: “Tuesday 14:05”; with seconds “14:05:09”. */
 export function moment(iso: string, seconds: boolean, now = new Date()): string {
   if (!iso) return "";
   const then = new Date(iso);
@@ -35,7 +35,7 @@ export function moment(iso: string, seconds: boolean, now = new Date()): string 
   return midnight(then) === midnight(now) ? at : `${when(iso, now)} ${at}`;
 }
 
-/** “14:05” today, “Tuesday” within a week, else “Oct 3”. */
+/** “14:05” today, “Tuesday” within a week, “Oct 3” within a year, else “Oct 3, 2025”. */
 export function when(iso: string, now = new Date()): string {
   if (!iso) return "";
   const then = new Date(iso);
@@ -43,7 +43,9 @@ export function when(iso: string, now = new Date()): string {
   if (days <= 0) return clock(then);
   if (days === 1) return s.sidebar.yesterday.toLowerCase();
   if (days < 7) return weekday(then);
-  return s.dates.day(month(then).slice(0, 3), then.getDate());
+  const short = month(then).slice(0, 3);
+  if (days < 365) return s.dates.day(short, then.getDate());
+  return s.dates.dayOf(short, then.getDate(), then.getFullYear());
 }
 
 /** The heading of a ChatGroup key. */

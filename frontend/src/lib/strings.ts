@@ -43,6 +43,7 @@ export const s = {
       ...["July", "August", "September", "October", "November", "December"],
     ],
     day: (month: string, day: number) => `${month} ${day}`,
+    dayOf: (month: string, day: number, year: number) => `${month} ${day}, ${year}`,
     month: (month: string, year: number) => `${month} ${year}`,
     full: (weekday: string, month: string, day: number, year: number, time: string) =>
       `${weekday}, ${month} ${day}, ${year} at ${time}`,
@@ -317,7 +318,7 @@ export const s = {
     pictureLoading: (host: string) => `Loading from ${host}…`,
     // Under an answer.
     costNote: (u: { input_tokens: number; output_tokens: number; priced: string }) =>
-      `${whole(u.input_tokens)} tokens sent, ${whole(u.output_tokens)} received. ${s.cost.by(u.priced)}`,
+      `${count(u.input_tokens, "token")} sent, ${whole(u.output_tokens)} received. ${s.cost.by(u.priced)}`,
     infoTitle: "How this answer was made",
     infoRequest: (n: number, of: number) => (of > 1 ? `Request ${n} of ${of}` : "Request"),
     infoBody: "Exact request",
@@ -344,7 +345,7 @@ export const s = {
           : priced
             ? `The cost is by the prices of ${priced}; see Settings > Prices.`
             : "",
-    chat: (tokens: number, money: string) => `${whole(tokens)} tokens · ${money}`,
+    chat: (tokens: number, money: string) => `${count(tokens, "token")} · ${money}`,
     chatNote: "Everything that was asked of models for this chat so far",
   },
 
@@ -431,7 +432,7 @@ export const s = {
     plain: "Plain",
     json: "JSON",
     noOutput: "It answered nothing.",
-    cut: (n: number) => `${whole(n)} more characters are not shown.`,
+    cut: (n: number) => `${count(n, "more character")} ${n === 1 ? "is" : "are"} not shown.`,
     hiddenRemoved: (n: number) => `${count(n, "hidden character")} removed`,
     viewHidden: "View",
     hideHidden: "Back to the cleaned text",
@@ -653,9 +654,9 @@ export const s = {
     atMost: (what: string) => `at most ${what}`,
     estimateNote: "Estimated from the words so far and the prices you have set",
     estimatedAt: (money: string) => `(estimated ${money})`,
-    tokens: (n: string) => `${n} tokens`,
+    tokens: (n: number) => count(n, "token"),
     tokensInOut: (sent: number, received: number) =>
-      `${whole(sent)} tokens sent, ${whole(received)} received`,
+      `${count(sent, "token")} sent, ${whole(received)} received`,
 
     members: "Members",
     nobody: "nobody yet",
@@ -691,7 +692,7 @@ export const s = {
     chatModel: "The chat’s model",
     modelGone: (name: string) => `${name} (not there any more)`,
     modelWithoutTools: (title: string) => `${title} (calls no tools)`,
-    toldNow: (n: string) => `Is told about ${n} tokens of this chat now.`,
+    toldNow: (n: number) => `Is told about ${count(n, "token")} of this chat now.`,
     toolsOf: (name: string) => `Tools of ${name}`,
     takeTool: (tool: string, name: string) => `Take ${tool} from ${name}`,
     allTools: "Tools for members",
@@ -705,7 +706,7 @@ export const s = {
     needsHelper: "The helper model writes for it.",
     toolsModeAlone: "It works in the mode “Each uses its tools” alone.",
     promptsElsewhere: (n: number) =>
-      `In the mode “Each uses its tools” there are ${whole(n)} more, which come with the council.`,
+      `In the mode “Each uses its tools” there ${n === 1 ? "is one more, which comes" : `are ${whole(n)} more, which come`} with the council.`,
     notEligible: (n: number) => `${count(n, "tool")} no member can be given`,
     toolGone: (id: string) => `The tool ${id} is not there any more.`,
     form: {
@@ -977,8 +978,8 @@ export const s = {
     comparison: "Compared",
     compareWith: "With",
     copyJSON: "Copy as JSON",
-    toldTokens: (n: string, model: string) => `About ${n} tokens, to ${model}`,
-    cutTokens: (n: string) => `${n} tokens were left out.`,
+    toldTokens: (n: number, model: string) => `About ${count(n, "token")}, to ${model}`,
+    cutTokens: (n: number) => `${count(n, "token")} ${n === 1 ? "was" : "were"} left out.`,
     sentNothing: "Nothing was sent to a model.",
     source: (source: string) =>
       ({
@@ -1035,11 +1036,11 @@ export const s = {
     filterNone: (text: string) => `No tool matches “${text}”.`,
     summary: (n: number, tokens: number, of: number) =>
       of > 0
-        ? `${count(n, "tool")}, ${whole(tokens)} tokens of ${whole(of)}`
-        : `${count(n, "tool")}, ${whole(tokens)} tokens`,
+        ? `${count(n, "tool")}, ${count(tokens, "token")} of ${whole(of)}`
+        : `${count(n, "tool")}, ${count(tokens, "token")}`,
     heavy:
       "Tool definitions take more than 15% of what the model can read. Turn off what you do not need.",
-    tokens: (n: number) => `about ${whole(n)} tokens`,
+    tokens: (n: number) => `about ${count(n, "token")}`,
     lastUsed: (when: string) => `last used ${when}`,
     neverUsed: "never used",
     enable: (title: string) => `Offer ${title} to models`,

@@ -1,6 +1,6 @@
 /** The record of what tools did, as far as it was asked for. */
 import { AppError, type Bridge } from "../bridge/calls";
-import type { ActivityEntry, ActivityReport } from "../bridge/generated";
+import type { ActivityEntry, ActivityList, ActivityReport } from "../bridge/generated";
 
 export class ActivityState {
   entries = $state.raw<ActivityEntry[]>([]);
@@ -12,37 +12,52 @@ export class ActivityState {
 
   #chat = "";
   #plugin = "";
-  /** Counts what was asked for, so that a late answer to an earlier question is dropped. */
+  #of = ""; // the chat and the plugin whose entries these are
+  /** Counts how often the newest were asked for, so that a late answer to an earlier question is dropped. */
   #asked = 0;
 
   constructor(private bridge: Bridge) {}
 
-  /** Shows the newest entries of a chat and a plugin; "" is all. */
+  /** Shows the newest entries of a chat and a plugin, "" is all, and older ones that are shown already. */
   async show(chat: string, plugin: string): Promise<void> {
     this.#chat = chat;
     this.#plugin = plugin;
-    await this.#load(0);
+    const asked = ++this.#asked;
+    const list = await this.#list(0, () => asked === this.#asked);
+    if (!list) return;
+    const of = `${chat}\n${plugin}`;
+    const end = list.entries.at(-1)?.n ?? 0;
+    // Where more came than a page has, entries between it and those shown are missing.
+    const joins = list.more && this.#of === of && end <= (this.entries[0]?.n ?? 0);
+    const older = joins ? this.entries.filter(({ n }) => n < end) : [];
+    this.entries = [...list.entries, ...older];
+    if (older.length === 0) this.more = list.more;
+    this.#of = of;
+    this.ready = true;
   }
 
   /** Shows older entries below those that are shown. */
   async older(): Promise<void> {
-    await this.#load(this.entries.at(-1)?.n ?? 0);
+    const of = `${this.#chat}\n${this.#plugin}`;
+    const end = this.entries.at(-1)?.n ?? 0;
+    this.loading = true;
+    const list = await this.#list(end, () => of === this.#of && this.entries.at(-1)?.n === end);
+    this.loading = false;
+    if (!list) return;
+    this.entries = [...this.entries, ...list.entries];
+    this.more = list.more;
   }
 
-  async #load(before: number): Promise<void> {
-    const asked = ++this.#asked;
-    this.loading = true;
+  /** Entries before one, null where the answer counts no more or there is none. */
+  async #list(before: number, counts: () => boolean): Promise<ActivityList | null> {
     try {
       const list = await this.bridge.activity.List(this.#chat, this.#plugin, before);
-      if (asked !== this.#asked) return;
-      this.entries = before ? [...this.entries, ...list.entries] : list.entries;
-      this.more = list.more;
-      this.ready = true;
+      if (!counts()) return null;
       this.error = null;
+      return list;
     } catch (cause) {
-      if (asked === this.#asked) this.error = AppError.of(cause);
-    } finally {
-      if (asked === this.#asked) this.loading = false;
+      if (counts()) this.error = AppError.of(cause);
+      return null;
     }
   }
 

@@ -1,6 +1,6 @@
 /** Names, times and money of a council as a person reads them. */
 import { moment } from "../format";
-import { count, s, whole } from "../strings";
+import { count, s } from "../strings";
 import { rough, took } from "./line";
 
 export { took };
@@ -122,7 +122,7 @@ export function letterAt(place: number): string {
 export function limitsOf(member: Member): string {
   const { tokens, seconds, money: dollars } = member.limits;
   return [
-    tokens ? s.council.tokens(whole(tokens)) : "",
+    tokens ? s.council.tokens(tokens) : "",
     seconds ? `${seconds} s` : "",
     dollars ? rough(dollars) : "",
   ]
