@@ -23,6 +23,8 @@ interface Delta {
 
 const root = document.getElementById("root") as HTMLElement;
 
+const created = new Date().toISOString();
+
 function entry(whole: boolean, blocks: Block[], count: number): Entry {
   return {
     seq: 1,
@@ -33,7 +35,7 @@ function entry(whole: boolean, blocks: Block[], count: number): Entry {
     state: "streaming",
     reason: "",
     error: null,
-    created: new Date().toISOString(),
+    created,
     ended: "",
     hidden: false,
     siblings: [],

@@ -112,3 +112,26 @@ export function grow(element: Element, before: string, html: string): boolean {
   morph(last, html.slice(b + seam.length, html.lastIndexOf(end)));
   return true;
 }
+
+/** Ends of elements, as they stand behind the words that were written last. */
+const ends = /(?:<\/[a-z][a-z0-9]*>|\s)*$/;
+
+/**
+ * Makes the element, which shows the HTML `before`, show `html` where that has more words at
+ * its end and nothing else is new, as with most pieces of a reply. False when there is more
+ * to it; the element is then as it was.
+ */
+export function addWords(element: Element, before: string, html: string): boolean {
+  let from = before.length - (ends.exec(before.slice(-200))?.[0].length ?? 0);
+  if (!html.startsWith(before.slice(0, from))) return false;
+  while (from < before.length && before[from] === html[from]) from++; // an element ended here
+  const end = before.slice(from);
+  const words = html.slice(from, html.length - end.length);
+  if (!html.endsWith(end) || !words || /[<&\r]/.test(words)) return false;
+  let last: Element | null = element;
+  for (let n = end.split("</").length; n > 1 && last; n--) last = last.lastElementChild;
+  if (!last) return false;
+  if (last.lastChild instanceof Text) last.lastChild.appendData(words);
+  else last.append(words);
+  return true;
+}

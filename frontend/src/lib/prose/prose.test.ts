@@ -2,8 +2,49 @@ import { describe, expect, it, test } from "vitest";
 import { fileName } from "./actions";
 import { grow } from "./grow";
 import { depth, drawable } from "./draw";
+import { addWords } from "./grow";
 import { morph } from "./morph";
 import { cells, csv, markdown } from "./tables";
+
+describe("addWords", () => {
+  const shows = (html: string) => {
+    const element = document.createElement("div");
+    element.innerHTML = html;
+    return element;
+  };
+
+  it.each([
+    ["<p>The planner</p>\n", "<p>The planner hands</p>\n"],
+    ["<p>The <strong>8 jobs</strong></p>\n", "<p>The <strong>8 jobs</strong> to each</p>\n"],
+    ["<p>The <strong>8</strong></p>\n", "<p>The <strong>8 jobs</strong></p>\n"],
+    ["<p>1 &amp;</p>\n", "<p>1 &amp; 2</p>\n"],
+    ["<p>one<br></p>\n", "<p>one<br>two</p>\n"],
+    ["<p>one <em></em></p>\n", "<p>one <em>two</em></p>\n"],
+    [
+      "<ol>\n<li>\n<p>a</p>\n</li>\n<li>b</li>\n</ol>\n",
+      "<ol>\n<li>\n<p>a</p>\n</li>\n<li>b c</li>\n</ol>\n",
+    ],
+  ])("adds what came to %j", (before, html) => {
+    const element = shows(before);
+    const { firstChild } = element;
+    expect(addWords(element, before, html)).toBe(true);
+    expect(element.innerHTML).toBe(html);
+    expect(element.firstChild).toBe(firstChild);
+  });
+
+  it.each([
+    ["<p>one</p>\n", "<p>one <em>two</em></p>\n"],
+    ["<p>one</p>\n", "<p>one &lt; two</p>\n"],
+    ["<p>one **two</p>\n", "<p>one <strong>two</strong></p>\n"],
+    ["<p>one</p>\n", "<h2>one</h2>\n"],
+    ["<ul>\n<li>a</li>\n</ul>\n", "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n"],
+    ["<p>one two</p>\n", "<p>one</p>\n"],
+  ])("leaves %j alone where more is new", (before, html) => {
+    const element = shows(before);
+    expect(addWords(element, before, html)).toBe(false);
+    expect(element.innerHTML).toBe(before);
+  });
+});
 
 describe("morph", () => {
   const make = (html: string) => {

@@ -1,5 +1,5 @@
 import { flushSync, mount, unmount } from "svelte";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { BlockView } from "../chat/entry.svelte";
 import Rendered from "./Rendered.svelte";
 
@@ -27,4 +27,18 @@ it("F122 code that folds when it is complete stays open for who saw it come", as
   flushSync();
   expect(document.querySelector("details")?.open).toBe(false);
   await unmount(later);
+});
+
+it("words at the end of a block are added without reading it again", async () => {
+  const block = new BlockView();
+  const seen = mount(Rendered, { target: document.body, props: { block, row: 0 } });
+  block.html = "<p>The planner</p>\n";
+  block.held = true;
+  flushSync();
+  const made = vi.spyOn(document, "createElement");
+  block.html = "<p>The planner hands</p>\n";
+  flushSync();
+  expect(document.querySelector("p")?.textContent).toBe("The planner hands");
+  expect(made).not.toHaveBeenCalled();
+  await unmount(seen);
 });
