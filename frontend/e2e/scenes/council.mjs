@@ -479,6 +479,26 @@ export const tests = {
     },
   },
 
+  "the line of a run shows it each time, and one may look at another meanwhile": {
+    scene: "councilagain",
+    async run(page) {
+      const choice = page.getByRole("combobox", { name: "Run" });
+      const line = page.locator("article .line-btn").last();
+      await line.click();
+      const shown = await choice.textContent();
+      for (let i = 0; i < 2; i++) {
+        await choice.click();
+        await page.getByRole("option", { selected: false }).first().click();
+        await page.waitForFunction(
+          ([run, words]) => document.getElementById(run)?.textContent !== words,
+          [await choice.getAttribute("id"), shown],
+        );
+        await line.click();
+        await choice.filter({ hasText: shown.trim() }).waitFor();
+      }
+    },
+  },
+
   "what one member was told is compared with what another was": {
     scene: "council",
     async run(page) {

@@ -126,6 +126,27 @@ export const tests = {
     },
   },
 
+  "what is read before a plugin is approved stays as it is while notices come": {
+    scene: "approval",
+    async run(page) {
+      const card = page.locator("[data-plugin=weather]");
+      const tool = card.locator("details");
+      await tool.locator("summary").click();
+      await tool.locator("pre").focus();
+      await page.evaluate(() => {
+        const { bus, plugins } = globalThis.fake;
+        const { Show } = plugins;
+        plugins.Show = (id) => ((globalThis.shown = id), Show.call(plugins, id));
+        plugins.change("weather", { load_ms: 7 });
+        bus.changed("plugins");
+        plugins.change("mail", { digest: "4c1d0a7b11ff" });
+      });
+      // The other one's digest is another: its card is read anew, and that one only.
+      await page.waitForFunction(() => globalThis.shown === "mail");
+      await focused(tool.locator("pre"));
+    },
+  },
+
   "a key names its provider, and is never shown": {
     scene: "welcome",
     async run(page) {

@@ -31,8 +31,8 @@ export class CouncilState {
   error = $state.raw<AppError | null>(null);
   /** The next message goes without. */
   skip = $state.raw(false);
-  /** The run that the panel is to show; "" is the newest of the chat. */
-  shown = $state.raw("");
+  /** The run that the panel is to show next; "" is the newest of the chat, null what it shows. */
+  shown = $state.raw<string | null>(null);
   /** Where the panel is to go once it shows the run: a point such as "a2". */
   point = $state.raw("");
 
@@ -81,16 +81,17 @@ export class CouncilState {
 
   /** Shows what holds in a chat; "" is one that is not begun. */
   async switchTo(chat: string): Promise<void> {
-    await this.#write();
+    const written = this.#write(); // of the chat that is left
     this.#chat = chat;
     this.skip = false;
-    this.shown = "";
+    this.shown = null;
     this.#offChat();
     // The chat's notices are counted for themselves, not with the revision held.
     this.#offChat = chat
       ? this.notices.watch("councils", chat, () => void this.#puller.refresh())
       : () => {};
     this.#revision = 0;
+    await written;
     await this.#puller.refresh();
   }
 
@@ -265,16 +266,21 @@ export class CouncilState {
     return all;
   }
 
-  /** The panel is open: what a council can be made of, and what each member is told, are kept too. */
-  forPanel(): Promise<void> {
-    if (!this.#panel) {
-      this.#panel = true;
-      for (const topic of ["plugins", "tools", "models"] as const) {
-        this.#offs.push(this.notices.watch(topic, "", () => void this.#choosing.refresh()));
-      }
-    }
+  /**
+   * The panel is open, until the function returned is called: what a council can be made of, and
+   * what each member is told, are kept too.
+   */
+  forPanel(): () => void {
+    this.#panel = true;
+    const offs = (["plugins", "tools", "models"] as const).map((topic) =>
+      this.notices.watch(topic, "", () => void this.#choosing.refresh()),
+    );
     void this.countHelped();
-    return this.#puller.refresh();
+    void this.#puller.refresh();
+    return () => {
+      this.#panel = false;
+      for (const off of offs) off();
+    };
   }
 
   /** Counts the person's thumbs anew. */

@@ -19,6 +19,7 @@ import { startApp, until } from "../testing";
 import { sentence } from "./cite";
 import { at, axisOf, bars, lettersOf, marks, moments } from "./lanes";
 import { brief, folded, placeOf, rough, took } from "./line";
+import { Panel } from "./panel.svelte";
 import { Replay } from "./replay.svelte";
 import { RunState } from "./run.svelte";
 import {
@@ -369,13 +370,78 @@ describe("a replay", () => {
   });
 });
 
+describe("the panel", () => {
+  const open = async () => {
+    const { app, fake } = await startApp("councilagain");
+    const panel = new Panel(app);
+    const chat = app.chat?.id ?? "";
+    await panel.switchTo(chat);
+    const notice = async () => {
+      fake.bus.changed("councils", chat);
+      await panel.refresh();
+      return panel.run?.id;
+    };
+    const end = () => {
+      panel.close();
+      app.close();
+    };
+    return { app, fake, panel, notice, end };
+  };
+
+  it("shows what is named once, and stays where one goes from there", async () => {
+    const { app, fake, panel, notice, end } = await open();
+    expect(panel.run?.id).toBe("run-2");
+    for (let press = 0; press < 2; press++) {
+      app.showCouncil("run-1");
+      panel.heed();
+      expect(panel.run?.id).toBe("run-1");
+      expect(await notice()).toBe("run-1");
+      panel.choose("run-2");
+      expect(await notice()).toBe("run-2");
+    }
+    panel.choose("run-1");
+    app.showCouncil(); // the newest
+    panel.heed();
+    expect(panel.run?.id).toBe("run-2");
+    panel.choose("run-1");
+    fake.council.add({ ...structuredClone(fake.council.of("run-2")), run: "run-3", live: true });
+    expect(await notice()).toBe("run-3");
+    // A run that is not known yet is waited for.
+    app.showCouncil("run-4");
+    expect(panel.heed()).toBe(false);
+    expect(await notice()).toBe("run-3");
+    fake.council.runs.unshift({ ...structuredClone(fake.council.of("run-2")), run: "run-4" });
+    expect(await notice()).toBe("run-4");
+    end();
+  });
+
+  it("puts no run beside another than the one that repeats it", async () => {
+    const { panel, end, fake } = await open();
+    await until("the run", () => !!panel.run?.head?.again);
+    let go = () => {};
+    const Run = fake.council.Run.bind(fake.council);
+    vi.spyOn(fake.council, "Run").mockImplementation(async (...given) => {
+      await new Promise<void>((resolve) => (go = resolve));
+      return Run(...given);
+    });
+    const compared = panel.compare();
+    vi.mocked(fake.council.Run).mockRestore();
+    panel.choose("run-1");
+    go();
+    await compared;
+    expect([panel.run?.id, panel.beside]).toEqual(["run-1", null]);
+    end();
+  });
+});
+
 describe("the council of a chat", () => {
   it("has the helper write for a tool that asks for arguments, until somebody says otherwise", async () => {
     const { app, fake } = await startApp("councilset");
     await until("the council", () => app.council.settings !== null);
     const dice = fake.council.choices.tools.find((t) => t.id === "dice:roll") as CouncilTool;
     dice.asks_arguments = true;
-    await app.council.forPanel();
+    app.council.forPanel();
+    await until("the choices", () => app.council.choices !== null);
     const maker = () => app.council.council?.members.find((m) => m.id === "maker") as Member;
     app.council.giveTools(maker(), ["dice:roll", "text:word_count"]);
     expect(maker().plan).toEqual(["dice:roll"]);
@@ -445,7 +511,8 @@ describe("the council of a chat", () => {
     const { app, fake } = await startApp("councilset");
     await until("the council", () => app.council.settings !== null);
     expect(app.council.choices).toBeNull();
-    await app.council.forPanel();
+    const shut = app.council.forPanel();
+    await until("the choices", () => app.council.choices !== null);
     expect(app.council.choices?.tools).toHaveLength(fake.council.choices.tools.length);
     const tool = { ...(tools[0] as CouncilTool), id: "new:tool" };
     fake.council.choices.tools = [...fake.council.choices.tools, tool];
@@ -454,6 +521,12 @@ describe("the council of a chat", () => {
       "the new tool",
       () => !!app.council.choices?.tools.some((t) => t.id === "new:tool"),
     );
+    // Closed, it asks for nothing of the kind.
+    shut();
+    const choices = vi.spyOn(fake.council, "Choices");
+    fake.bus.changed("tools");
+    await app.council.open();
+    expect(choices).not.toHaveBeenCalled();
     app.close();
   });
 
@@ -538,7 +611,8 @@ describe("the council of a chat", () => {
   it("an answer that was asked before a change does not take the change back", async () => {
     const { app, fake } = await startApp("councilset");
     await until("the council", () => app.council.settings !== null);
-    await app.council.forPanel();
+    app.council.forPanel();
+    await until("the choices", () => app.council.choices !== null);
     let go = () => {};
     const choices = vi.spyOn(fake.council, "Choices").mockImplementationOnce(async () => {
       await new Promise<void>((resolve) => (go = resolve));
@@ -569,6 +643,19 @@ describe("the council of a chat", () => {
     expect(await title("a2")).toBe("Researcher: Mulch keeps the soil evenly moist.");
     expect(await title("a3")).toBe("Researcher: A dry week is enough.");
     expect(await title("a4")).toBe("");
+    app.close();
+  });
+
+  it("two quick changes of the chat end in the one that was chosen last", async () => {
+    const { app, fake } = await startApp("councilset");
+    await until("the council", () => app.council.settings !== null);
+    fake.council.Settings = async (...[chat]: string[]) => ({
+      ...fake.council.settings,
+      scope: `chat ${chat}`,
+    });
+    app.council.setMember("maker", { name: "Ada" }); // is written first
+    await Promise.all([app.council.switchTo("one"), app.council.switchTo("two")]);
+    expect(app.council.settings?.scope).toBe("chat two");
     app.close();
   });
 

@@ -90,9 +90,17 @@ export class Panel {
     const fresh = newest !== (this.runs.at(-1)?.run ?? "");
     this.runs = runs;
     this.error = null;
-    const wanted = this.app.council.shown;
-    if (wanted && runs.some((run) => run.run === wanted)) this.choose(wanted);
-    else if (fresh || !this.run) this.choose(newest);
+    if (!this.heed() && (fresh || !this.run)) this.choose(newest);
+  }
+
+  /** Shows the run that something outside the panel named, once it is known: its wish is met then. */
+  heed(): boolean {
+    const { council } = this.app;
+    const wanted = council.shown === "" ? this.runs.at(-1)?.run : council.shown;
+    if (!wanted || !this.runs.some((run) => run.run === wanted)) return false;
+    council.shown = null;
+    this.choose(wanted);
+    return true;
   }
 
   /** Looks at the run shown anew once its chat has changed; while an answer streams it changes all the time. */
@@ -150,7 +158,9 @@ export class Panel {
     }
     const run = this.#state(id);
     this.run = run;
-    void run.open();
+    void run.open().then(() => {
+      if (run === this.run) this.follow();
+    });
   }
 
   #state(id: string): RunState {
@@ -162,7 +172,8 @@ export class Panel {
 
   /** Puts the run that this one repeats beside it, or takes it away. */
   async compare(): Promise<void> {
-    const before = this.run?.head?.again;
+    const { run } = this;
+    const before = run?.head?.again;
     if (this.beside || !before) {
       this.beside?.close();
       this.beside = null;
@@ -170,7 +181,9 @@ export class Panel {
     }
     const beside = this.#state(before);
     await beside.open();
-    this.beside = beside;
+    if (run !== this.run || this.beside)
+      beside.close(); // another was chosen meanwhile
+    else this.beside = beside;
   }
 
   act(act: Act, lane?: Lane, text = "", tasks: string[] = []): Promise<boolean> {
@@ -189,7 +202,7 @@ export class Panel {
   /** Goes to the point that something outside the panel named. */
   follow(): void {
     const { point } = this.app.council;
-    if (!point || !this.run) return;
+    if (!point || !this.run?.head) return;
     this.app.council.point = "";
     this.goTo(point);
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { startApp } from "../testing";
-import { collect, readForm, type Field } from "./form";
+import { collect, readForm, since, type Field } from "./form";
 
 const schema = JSON.stringify({
   type: "object",
@@ -78,4 +78,10 @@ describe("the form of a plugin's settings", () => {
     expect(fake.given("Plugins.SetSettings")).toEqual([["weather", '{"forecast":{"days":3}}']]);
     app.close();
   });
+});
+
+test("what is typed while other changes are kept stays", () => {
+  const kept = { days: "3", places: ["Oslo"], unit: "celsius" };
+  const changes = { days: "4", places: ["Oslo"], unit: "celsius", alerts: false };
+  expect(since(changes, kept)).toEqual({ days: "4", alerts: false });
 });

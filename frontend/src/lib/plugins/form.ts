@@ -56,6 +56,12 @@ export interface Form {
 const isObject = (value: unknown): value is Values =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Of the changes those that were not kept: what was typed while others were on their way. */
+export function since(changes: Changes, kept: Changes): Changes {
+  const same = (path: string) => JSON.stringify(changes[path]) === JSON.stringify(kept[path]);
+  return Object.fromEntries(Object.entries(changes).filter(([path]) => !same(path)));
+}
+
 /** Reads the schema and the values. */
 export function readForm(schema: string, values: string, secrets: string[]): Form {
   const root = schema ? (JSON.parse(schema) as Schema) : {};
