@@ -5,7 +5,6 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
-	"slices"
 )
 
 //go:embed presets/*.json
@@ -36,16 +35,6 @@ func (c Council) SpeakingThrough(model string) Council {
 func (c Council) SwitchedOff() Council {
 	c.Enabled = false
 	return c
-}
-
-// Preset returns the council of that name that comes with Conclave.
-func Preset(name string) (Council, bool) {
-	all := Presets()
-	i := slices.IndexFunc(all, func(c Council) bool { return c.Name == name })
-	if i < 0 {
-		return Council{}, false
-	}
-	return all[i], true
 }
 
 // Sample returns the council of the sample run: three members that Demo guide plays, with

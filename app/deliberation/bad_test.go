@@ -18,7 +18,9 @@ import (
 	"conclave/app/limit"
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
+	"conclave/app/permit"
 	"conclave/app/tool"
+	"conclave/app/turn"
 )
 
 // Bad input: each has a sentence, and a way on.
@@ -437,6 +439,20 @@ func TestARunThatCouldNotBeKeptIsHeldUntilItCan(t *testing.T) {
 	}
 	if s := header.Seats[0]; s.Rated != 1 || s.Helped != 1 {
 		t.Errorf("of the thumbs is kept %+v", s)
+	}
+}
+
+func TestAMemberMayAskForToolsAsOftenAsTheTurnMay(t *testing.T) {
+	b := newBench(t)
+	b.tools("p", echo{}, "read")
+	b.council(`{"enabled": true, "members": [{"name": "Ada", "model": "test/ada", "tools": ["p:read"]}]}`)
+	again := func(id string) []llmtest.Step { return []llmtest.Step{llmtest.Call(id, "read", `{}`)} }
+	ada := b.model("test/ada", again("c1"), again("c2"), []llmtest.Step{llmtest.Say("Read.")})
+	_, err := b.runner.Run(t.Context(), turn.Request{
+		Conversation: b.id, Text: "Go.", Model: b.says("test/main", "So."), Asker: permit.AlwaysAsker{}, ChainLimit: 2,
+	}, deliberation.How{OnEvent: b.hear}, nil)
+	if requests := ada.Requests(); err != nil || len(requests) != 3 || requests[1].NoCalls || !requests[2].NoCalls {
+		t.Errorf("it was asked %d times, %v", len(requests), err)
 	}
 }
 

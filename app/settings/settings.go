@@ -73,7 +73,7 @@ type Settings struct {
 	DefaultModel string           `json:"default_model"`
 	Connections  []llm.Connection `json:"connections"`
 	Python       string           `json:"python"`        // interpreter; empty = found
-	ChainLimit   int              `json:"chain_limit"`   // model requests with tools in one turn; 0 = none
+	ChainLimit   int              `json:"chain_limit"`   // model requests with tools in one turn; 0 = any number
 	Mode         string           `json:"mode"`          // careful, standard
 	ModelTitles  bool             `json:"model_titles"`  // a chat's model names it after its first answer
 	Prices       []cost.Price     `json:"prices"`        // of models, before the built-in ones
@@ -94,8 +94,8 @@ const DefaultHTTPPort = 48911
 const DemoModel = "demo/guide"
 
 // Default returns the settings of a new installation. The widths are those of
-// the window's design (sidebar 264, dock 400 px); ten model requests are the
-// default of the command line.
+// the window's design (sidebar 264, dock 400 px); ten model requests are
+// those of the llm program (contracts/llm-functions, section 8.7).
 func Default() Settings {
 	return Settings{
 		Theme: System, Zoom: 100, TextSize: 15, ReadingFont: Sans, SendKey: Enter,

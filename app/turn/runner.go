@@ -120,10 +120,6 @@ type Inline struct {
 	Member json.RawMessage
 }
 
-// DefaultChainLimit is how many requests with tools a turn may make when nobody
-// says otherwise (contracts/llm-functions, section 8.7).
-const DefaultChainLimit = 10
-
 // Outcome says how a turn ended.
 type Outcome struct {
 	Turn    string

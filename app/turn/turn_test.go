@@ -201,7 +201,7 @@ func (b *bench) say(m llm.Model, change ...func(*turn.Request)) turn.Outcome {
 
 func (b *bench) try(ctx context.Context, m llm.Model, change ...func(*turn.Request)) (turn.Outcome, error) {
 	r := turn.Request{
-		Conversation: talk, Text: "Hello.", Model: m, Tools: b.set, ChainLimit: turn.DefaultChainLimit,
+		Conversation: talk, Text: "Hello.", Model: m, Tools: b.set, ChainLimit: 10,
 		Asker: permit.AlwaysAsker{},
 	}
 	for _, c := range change {
