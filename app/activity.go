@@ -85,7 +85,7 @@ func (a *Activity) view(row activity.Row) ActivityEntry {
 		return ActivityEntry{Title: "An entry that cannot be read", Sent: []string{}, Why: []string{}}
 	}
 	out := ActivityEntry{
-		N: e.N, Time: stamp(e.Time), Kind: e.Kind, Chat: string(e.Chat), Effect: e.Effect, Outcome: e.Outcome,
+		N: e.N, Time: chat.Stamp(e.Time), Kind: e.Kind, Chat: string(e.Chat), Effect: e.Effect, Outcome: e.Outcome,
 		MS: int64(e.MS), Digest: row.Hash, Sent: []string{}, Why: activity.Sentences(e, d), Undo: e.Undo,
 	}
 	switch e.Kind {

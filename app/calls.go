@@ -23,7 +23,7 @@ func callDetail(r chat.CallRecord, why []string) CallDetail {
 	d := CallDetail{
 		ID: strconv.FormatUint(r.ID, 10), Arguments: indented(r.Arguments), RawArguments: r.RawArguments,
 		Media:     []transcript.Media{},
-		ErrorType: r.ErrorType, Started: stamp(r.Started), Ended: stamp(r.Ended), MS: int64(r.MS), Caller: caller,
+		ErrorType: r.ErrorType, Started: chat.Stamp(r.Started), Ended: chat.Stamp(r.Ended), MS: int64(r.MS), Caller: caller,
 		Digest: r.Digest, Why: []string{}, Hooks: hookSteps(r.Hooks),
 	}
 	text := r.ResultText

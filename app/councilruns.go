@@ -31,7 +31,7 @@ func (c *Council) Runs(conversation string) ([]RunHeaderView, error) {
 		v := RunHeaderView{
 			Run: string(h.Run), Turn: h.Turn, Question: uint64(h.Question), Mode: h.Mode, State: h.State,
 			Live: h.State != council.Over && c.core.Councils.Live(h.Run), Members: h.Members, Disagree: h.Disagree,
-			Began: stamp(h.Began),
+			Began: chat.Stamp(h.Began),
 			Spent: spentOf(h),
 		}
 		out = append(out, v)

@@ -148,7 +148,7 @@ func (c *Chats) Info(conversation string, seq uint64) (MessageInfo, error) {
 			return MessageInfo{}, err
 		}
 		info := RequestInfo{
-			Model: m.Model, Sent: stamp(m.Created), MS: m.Ended.Sub(m.Created).Milliseconds(), Body: tool.Indented(body),
+			Model: m.Model, Sent: chat.Stamp(m.Created), MS: m.Ended.Sub(m.Created).Milliseconds(), Body: tool.Indented(body),
 		}
 		if m.Usage != nil {
 			usage = usage.Add(*m.Usage)

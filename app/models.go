@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"conclave/app/bus"
+	"conclave/app/chat"
 	"conclave/app/cost"
 	"conclave/app/fault"
 	"conclave/app/llm"
@@ -134,7 +135,7 @@ func (m *Models) view(c llm.Connection) ConnectionView {
 	if !ok {
 		return v
 	}
-	v.LatencyMS, v.Checked = t.latency.Milliseconds(), stamp(t.at)
+	v.LatencyMS, v.Checked = t.latency.Milliseconds(), chat.Stamp(t.at)
 	switch {
 	case t.asking:
 		v.State = ConnectionAsking

@@ -50,7 +50,7 @@ func (a *Activity) OldVersions() (OldVersions, error) {
 		return OldVersions{}, err
 	}
 	return OldVersions{
-		Sets: len(usage.Sets), Oldest: stamp(usage.Oldest), Old: limit.Size(usage.Old), Now: limit.Size(usage.Now),
+		Sets: len(usage.Sets), Oldest: chat.Stamp(usage.Oldest), Old: limit.Size(usage.Old), Now: limit.Size(usage.Now),
 		Any: usage.Old+usage.Now > 0, Days: int(undo.Kept / (24 * time.Hour)),
 	}, nil
 }
@@ -65,7 +65,7 @@ func (a *Activity) EmptyOldVersions() (OldVersions, error) {
 
 // fileChanges returns a set as the page shows it.
 func fileChanges(s undo.Set) FileChanges {
-	view := FileChanges{Kept: true, Undone: stamp(s.Undone), Files: []chat.FileChange{}}
+	view := FileChanges{Kept: true, Undone: chat.Stamp(s.Undone), Files: []chat.FileChange{}}
 	count := map[string]int{}
 	for _, c := range s.Shown() {
 		count[c.What()]++

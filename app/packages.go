@@ -1,6 +1,7 @@
 package app
 
 import (
+	"conclave/app/chat"
 	"conclave/app/plugin"
 	"conclave/app/tool"
 )
@@ -46,7 +47,7 @@ func packagesView(s plugin.Status) *PackagesView {
 	v := &PackagesView{
 		Packages: []plugin.Package{}, Notes: stripAll(p.Notes), Elsewhere: stripAll(p.Elsewhere), Digest: p.Digest,
 		Python: p.Python, Index: p.Index,
-		Unable: p.Unable, Made: stamp(p.Made), Path: p.Path, Bytes: p.Bytes, Stale: p.Stale,
+		Unable: p.Unable, Made: chat.Stamp(p.Made), Path: p.Path, Bytes: p.Bytes, Stale: p.Stale,
 	}
 	for _, one := range p.Packages {
 		one.Requirement, _ = tool.Strip(one.Requirement)
@@ -55,7 +56,7 @@ func packagesView(s plugin.Status) *PackagesView {
 	}
 	if w := s.PackageWork; w != nil {
 		v.Work = &PackageWorkView{
-			Running: w.Running, Started: stamp(w.Started), Ended: stamp(w.Ended), Lines: list(w.Lines), Stopped: w.Stopped,
+			Running: w.Running, Started: chat.Stamp(w.Started), Ended: chat.Stamp(w.Ended), Lines: list(w.Lines), Stopped: w.Stopped,
 		}
 		if w.Problem != nil {
 			v.Work.Problem = problemView(w.Problem)

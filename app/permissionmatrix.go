@@ -26,7 +26,7 @@ func (p *Permissions) Matrix() (MatrixView, error) {
 	used := map[permit.Capability]bool{}
 	for _, r := range p.core.Gate.Matrix() {
 		row := MatrixRowView{
-			Plugin: r.Plugin, Name: transcript.OneLine(r.Name), Standing: r.State, LastUsed: stamp(r.LastUsed),
+			Plugin: r.Plugin, Name: transcript.OneLine(r.Name), Standing: r.State, LastUsed: chat.Stamp(r.LastUsed),
 			Unused: r.Unused, Cells: []MatrixCellView{},
 		}
 		for _, c := range r.Cells {
@@ -147,7 +147,7 @@ func (p *Permissions) try(trial permit.Trial) (TrialView, error) {
 	for _, t := range got.Changed[:min(len(got.Changed), maxTrialCalls)] {
 		words := p.chats.callWords(chat.CallRecord{ToolID: t.Entry.Tool, ToolName: t.Entry.Tool, Plugin: t.Entry.Plugin})
 		out.Calls = append(out.Calls, TrialCallView{
-			Title: transcript.OneLine(words.Did), Plugin: transcript.OneLine(words.Plugin), Time: stamp(t.Entry.Time),
+			Title: transcript.OneLine(words.Did), Plugin: transcript.OneLine(words.Plugin), Time: chat.Stamp(t.Entry.Time),
 			Who: permit.CallerName(t.Call.Caller, ""), Before: t.Before.Effect, After: t.After.Effect,
 			Why: transcript.OneLine(t.After.Why),
 		})

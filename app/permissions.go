@@ -28,7 +28,7 @@ func (p *Permissions) Requests() (PermissionRequestList, error) {
 		Revision: p.core.Bus.Revision(bus.Permissions, ""), Requests: []PermissionRequestView{}, Paused: p.core.Gate.Paused(),
 	}
 	if u, on := p.core.Gate.Unattended(); on {
-		out.Unattended = &UnattendedView{Until: stamp(u.Until), Calls: u.Calls, Spend: u.Spend}
+		out.Unattended = &UnattendedView{Until: chat.Stamp(u.Until), Calls: u.Calls, Spend: u.Spend}
 	}
 	for _, q := range p.core.Gate.Requests() {
 		out.Requests = append(out.Requests, p.view(q))
@@ -59,8 +59,8 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 		Capabilities: q.Inferred.Labels(q.Capabilities), Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason,
 		History: q.History, Care: q.Care,
 		Conversation: string(q.Conversation), Project: q.Project,
-		Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: stamp(q.Asked),
-		Expires: stamp(q.Expires), Hidden: q.Hidden, Only: []string{},
+		Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: chat.Stamp(q.Asked),
+		Expires: chat.Stamp(q.Expires), Hidden: q.Hidden, Only: []string{},
 	}
 	if was := q.Original; was != nil {
 		v.Original = &OriginalView{was.Tool, tool.Comparable(was.Arguments), tool.Comparable(q.Arguments)}
@@ -201,7 +201,7 @@ func (p *Permissions) Rules() (RuleList, error) {
 		name := p.pluginName(g.Plugin)
 		out.Rules = append(out.Rules, RuleView{
 			ID: g.ID, Effect: g.Effect, Plugin: g.Plugin, PluginName: name, Tool: g.Tool, Scope: g.Scope,
-			Sentence: permit.Sentence(g, name) + ".", Made: stamp(g.Made), LastUsed: stamp(g.LastUsed), Uses: g.Uses,
+			Sentence: permit.Sentence(g, name) + ".", Made: chat.Stamp(g.Made), LastUsed: chat.Stamp(g.LastUsed), Uses: g.Uses,
 			Unused: g.Unused(now), Unreadable: g.Unreadable(),
 		})
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"conclave/app/bus"
+	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/plugin"
@@ -66,9 +67,9 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 		Folders:     []PluginFolderView{}, Refused: []PluginRefusalView{},
 		Capabilities: []string{}, Isolation: s.Isolation.Level,
 		IsolationNote: s.IsolationNote(),
-		LoadMS:        float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: stamp(s.Loaded),
+		LoadMS:        float64(s.Load.Microseconds()) / 1000, Generation: s.Generation, Loaded: chat.Stamp(s.Loaded),
 		Calls: s.Calls, Errors: s.Errors,
-		LastUsed: stamp(s.LastUsed), Warnings: []string{}, Developing: approved.Developing, Shipped: approved.Bundled,
+		LastUsed: chat.Stamp(s.LastUsed), Warnings: []string{}, Developing: approved.Developing, Shipped: approved.Bundled,
 		Running: s.Running, Memory: s.Usage.Memory, Digest: s.Digest, Packages: packagesView(s), Settings: len(s.Options) > 0,
 	}
 	if !m.WorkingCopy {
@@ -86,7 +87,7 @@ func (p *Plugins) view(s plugin.Status, approved permit.Approval) PluginView {
 	if s.Problem != nil {
 		v.Problem = problemView(s.Problem)
 		if s.Serving {
-			v.ServingSince = stamp(s.Loaded)
+			v.ServingSince = chat.Stamp(s.Loaded)
 		}
 	}
 	v.Warnings = append(append(v.Warnings, s.Manifest.Notices...), s.Notes...)
@@ -350,7 +351,7 @@ func (p *Plugins) Log(id string, since uint64) (PluginLog, error) {
 	}
 	for _, l := range lines[max(0, len(lines)-maxLogLines):] {
 		text, _ := tool.Strip(l.Text)
-		out.Lines = append(out.Lines, LogLineView{l.N, stamp(l.Time), LogLevel(l.Level), text})
+		out.Lines = append(out.Lines, LogLineView{l.N, chat.Stamp(l.Time), LogLevel(l.Level), text})
 	}
 	return out, nil
 }

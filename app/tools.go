@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"conclave/app/bus"
+	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/plugin"
@@ -73,7 +74,7 @@ func toolView(core Core, x tool.Tool, s plugin.Status) ToolView {
 		Capabilities: list(core.Gate.Can(x)), Rule: rule(core, x), File: x.File, Line: x.Line, Warnings: list(x.Warnings),
 	}
 	if times > 0 {
-		v.LastUsed = stamp(last)
+		v.LastUsed = chat.Stamp(last)
 	}
 	return v
 }

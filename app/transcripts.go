@@ -90,7 +90,7 @@ func (c *Chats) chatView(ctx context.Context, v chat.Conversation) transcript.Ch
 	return transcript.Chat{
 		ID: string(v.ID), Title: v.Title, Model: name, ModelTitle: info.Title, Vision: info.Can.Vision, Tools: info.Can.Tools,
 		System: v.System, Project: v.Project, Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo, Spent: spent,
-		Created: stamp(v.Created), Updated: stamp(v.Updated),
+		Created: chat.Stamp(v.Created), Updated: chat.Stamp(v.Updated),
 	}
 }
 

@@ -1,8 +1,6 @@
 package app
 
 import (
-	"time"
-
 	"conclave/app/activity"
 	"conclave/app/chat"
 	"conclave/app/cost"
@@ -756,9 +754,6 @@ type ActivityReport struct {
 	OK       bool   `json:"ok"`
 	Sentence string `json:"sentence"`
 }
-
-// stamp is a time as the page reads it, or "".
-func stamp(t time.Time) string { return transcript.Stamp(t) }
 
 // list returns items, never nil.
 func list[T any](items []T) []T {

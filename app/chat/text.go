@@ -1,6 +1,9 @@
 package chat
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // TextPart returns a part that says text.
 func TextPart(text string) Part { return Part{Kind: PartText, Text: text} }
@@ -37,4 +40,12 @@ func ReplaceText(parts []Part, text string) (out []Part, placed bool) {
 		out = append(out, p)
 	}
 	return out, placed
+}
+
+// Stamp returns a time as pages get it: RFC 3339 with milliseconds, or "".
+func Stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02T15:04:05.000Z07:00")
 }

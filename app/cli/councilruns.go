@@ -21,6 +21,7 @@ import (
 	"conclave/app/deliberation"
 	"conclave/app/fault"
 	"conclave/app/limit"
+	"conclave/app/plugin"
 	"conclave/app/settings"
 )
 
@@ -160,7 +161,7 @@ func (c *command) exportRun(ctx context.Context, app *App, args []string) error 
 	for _, line := range left {
 		fmt.Fprintln(c.Err, oneLine(line))
 	}
-	return c.say(c.Out, "The run is in %s. conclave council check %s checks it.", args[1], quoted(args[1]))
+	return c.say(c.Out, "The run is in %s. conclave council check %s checks it.", args[1], plugin.Quoted(args[1]))
 }
 
 func (c *command) councilCheckCommand() *cobra.Command {

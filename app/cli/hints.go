@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"unicode"
+
+	"conclave/app/plugin"
 )
 
 // commandInHint matches a command of Conclave's own that a sentence says to type.
@@ -40,14 +41,14 @@ func (c *command) toType(hint string) string {
 	hint = inTerminal.Replace(hint)
 	// The store's hint ends with a path, whose spaces a shell would take apart.
 	if before, path, ok := strings.Cut(hint, "conclave restore "); ok && filepath.IsAbs(path) {
-		hint = before + "conclave restore " + quoted(path)
+		hint = before + "conclave restore " + plugin.Quoted(path)
 	}
 	given := ""
 	for _, f := range []struct{ name, value, env string }{
 		{"data", c.data, "CONCLAVE_DATA"}, {"plugins", c.plug, "CONCLAVE_PLUGINS"},
 	} {
 		if f.value != "" && f.value != c.Env(f.env) {
-			given += " --" + f.name + " " + quoted(c.Path(f.value))
+			given += " --" + f.name + " " + plugin.Quoted(c.Path(f.value))
 		}
 	}
 	if given == "" {
@@ -59,14 +60,4 @@ func (c *command) toType(hint string) string {
 	return c.commandInHint().ReplaceAllStringFunc(hint, func(s string) string {
 		return "conclave" + given + strings.TrimPrefix(s, "conclave")
 	})
-}
-
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
-	if strings.ContainsFunc(path, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/\\:._-+=,@", r)
-	}) {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	return path
 }

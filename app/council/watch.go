@@ -186,7 +186,7 @@ func (w *Watch) View(since uint64, now time.Time) RunView {
 	}
 	v := RunView{
 		Run: string(r.Run), Conversation: string(r.Conversation), Revision: w.revision, Reset: anew && since != 0,
-		Turn: r.Turn, Question: uint64(r.Question), Mode: r.Council.Mode, State: r.State, Began: stamp(r.Began),
+		Turn: r.Turn, Question: uint64(r.Question), Mode: r.Council.Mode, State: r.State, Began: chat.Stamp(r.Began),
 		MS: r.after(now), Estimate: r.estimate(), Spent: spending(spent, r.after(now)), Again: string(r.Again),
 		Change: r.Change, Lanes: []LaneView{}, Result: w.Result(), Problem: w.problem,
 	}
@@ -416,12 +416,4 @@ func (r *Run) after(t time.Time) int64 { return r.After(t).Milliseconds() }
 
 func spending(u chat.Usage, ms int64) Spending {
 	return Spending{Input: u.Input, Output: u.Output, MS: ms, Cost: u.Cost, Known: u.Known()}
-}
-
-// stamp returns a time as a page reads it: RFC 3339 with milliseconds, or "".
-func stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Local().Format("2006-01-02T15:04:05.000Z07:00")
 }

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"path/filepath"
 	"strings"
 	"unicode"
 )
@@ -19,7 +20,7 @@ type Refusal struct {
 func (r Refusal) Command(plugin string) string {
 	command := "conclave plugins grant " + plugin + " " + r.Permission
 	if r.Path != "" {
-		command += " --match path=" + quoted(r.Path)
+		command += " --match path=" + Quoted(r.Path)
 	}
 	if r.Write {
 		command += " --match access=write"
@@ -27,12 +28,12 @@ func (r Refusal) Command(plugin string) string {
 	return command
 }
 
-// quoted is a path as a shell takes it.
-func quoted(path string) string {
-	if strings.IndexFunc(path, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-", r)
-	}) < 0 {
-		return path
+// Quoted returns a path as a shell takes it.
+func Quoted(path string) string {
+	if strings.ContainsFunc(path, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != filepath.Separator && !strings.ContainsRune("/:._-+=,@", r)
+	}) {
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return path
 }

@@ -72,9 +72,6 @@ func (s *Services) records() map[string]plugin.Service {
 	return all
 }
 
-// maxRecordPage is the most that one list holds.
-const maxRecordPage = 200
-
 func (s *Services) listRecords(ctx context.Context, k recordKind, a recordArgs) (any, error) {
 	if k.parent != "" && a.Parent == "" {
 		return nil, missing("There is no " + k.parent + " of that id.")
@@ -87,7 +84,7 @@ func (s *Services) listRecords(ctx context.Context, k recordKind, a recordArgs) 
 	from := min(max(a.Offset, 0), total)
 	to := total
 	if a.Limit > 0 {
-		to = min(from+min(a.Limit, maxRecordPage), total)
+		to = min(from+min(a.Limit, maxPage), total)
 	}
 	items := []record{}
 	for i := from; i < to; i++ {

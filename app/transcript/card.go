@@ -25,7 +25,7 @@ func (t *Transcript) card(r chat.CallRecord) *Call {
 	c := &Call{
 		Tool: r.ToolID, Title: words.Title, Doing: words.Doing, Did: words.Did, Plugin: words.Plugin,
 		For:   OneLine(r.CallerName),
-		State: callState(r), Summary: summary(r), Started: Stamp(r.Started), MS: int64(r.MS),
+		State: callState(r), Summary: summary(r), Started: chat.Stamp(r.Started), MS: int64(r.MS),
 		Decision: Sentence(r.DecidedBy), ByPerson: byPerson(r),
 		Undo: undoOf(r),
 	}

@@ -48,7 +48,7 @@ func (t *Transcript) draw(ctx context.Context, f Folded, messages []chat.Message
 	first, last := messages[0], messages[len(messages)-1]
 	d.head = Entry{
 		Seq: uint64(f.Seq), Role: f.Role, Turn: first.Turn, State: last.State,
-		Created: Stamp(first.Created), Ended: Stamp(last.Ended),
+		Created: chat.Stamp(first.Created), Ended: chat.Stamp(last.Ended),
 	}
 	if f.Role == chat.RoleAssistant && first.Model != "" {
 		d.head.Model = t.o.ModelTitle(ctx, first.Model)

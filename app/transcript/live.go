@@ -64,7 +64,7 @@ func (l *Live) write(change func(d *drawing, revision uint64)) {
 
 // phase says what the turn is doing.
 func (l *Live) phase(phase Phase, tool, note string) {
-	since := Stamp(time.Now())
+	since := chat.Stamp(time.Now())
 	if l.status.Phase == phase && l.status.Tool == tool {
 		since = l.status.Since
 	}
@@ -325,7 +325,7 @@ func (l *Live) leave(ctx context.Context, revision uint64) *place {
 
 // end writes into an entry how its turn ended.
 func (e *Entry) end(reason chat.EndReason, failure *chat.Failure) {
-	e.State, e.Reason, e.Ended = chat.Complete, reason, Stamp(time.Now())
+	e.State, e.Reason, e.Ended = chat.Complete, reason, chat.Stamp(time.Now())
 	switch reason {
 	case chat.EndStopped:
 		e.State = chat.Stopped

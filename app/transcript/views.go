@@ -1,8 +1,6 @@
 package transcript
 
 import (
-	"time"
-
 	"conclave/app/chat"
 	"conclave/app/fault"
 )
@@ -256,14 +254,6 @@ func UsageOf(u chat.Usage) *Usage {
 // MediaOf returns m as the page gets it.
 func MediaOf(m chat.Media) *Media {
 	return &Media{ID: m.ID, Name: m.Name, MIME: m.MIME, Size: m.Size}
-}
-
-// Stamp returns a time as the page gets it: RFC 3339 with milliseconds, or "".
-func Stamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.Local().Format("2006-01-02T15:04:05.000Z07:00")
 }
 
 // failureOf returns a failure that was kept with a message as the page reads it.
