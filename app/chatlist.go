@@ -90,8 +90,8 @@ func (c *Chats) waiting() map[chat.ConversationID]bool {
 
 func (c *Chats) row(v chat.Conversation, waiting map[chat.ConversationID]bool) ChatRow {
 	row := ChatRow{
-		ID: string(v.ID), Title: v.Title, Updated: chat.Stamp(v.Updated), Pinned: v.Pinned, Archived: v.Archived, Demo: v.Demo,
-		State: ChatIdle,
+		ID: string(v.ID), Title: v.Title, Updated: chat.Stamp(v.Updated), Pinned: v.Pinned, Archived: v.Archived,
+		Demo: v.Demo, State: ChatIdle,
 	}
 	c.mu.Lock()
 	row.Unread = c.unread[v.ID]

@@ -25,10 +25,11 @@ var layers = map[string][]string{
 	"app/bus":        {},
 	"app/version":    {},
 	"app/limit":      {},
+	"app/place":      {},                                       // where paths lie
 	"app/address":    {},                                       // which addresses are nobody's to ask
 	"app/jsonobject": {},                                       // the members of an object in their order
 	"app/textdiff":   {"github.com/rogpeppe/go-internal/diff"}, // two texts line by line
-	"app/chat":       {"app/fault"},
+	"app/chat":       {"app/fault", "app/place"},
 	"app/cost":       {"app/fault", "app/chat"}, // of requests to models
 	"app/activity":   {"app/chat"},              // the record of what tools did, as a chain
 
@@ -37,8 +38,8 @@ var layers = map[string][]string{
 	"app/tool": {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
 	"app/permit": {
 		"app/fault", "app/bus", "app/activity", "app/chat", "app/address", "app/jsonobject", "app/textdiff",
-		"golang.org/x/net/idna", // hosts as the name service knows them
-		"golang.org/x/text",     // what names look like
+		"app/place", "golang.org/x/net/idna", // hosts as the name service knows them
+		"golang.org/x/text", // what names look like
 	},
 	"app/render": {
 		"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday",
@@ -50,11 +51,12 @@ var layers = map[string][]string{
 	// What a council is, and how its deliberation goes on: a state machine without effects.
 	"app/council":       {"app/fault", "app/chat", "app/cost", "app/llm", "app/tool"},
 	"app/plugin/wire":   {"github.com/modelcontextprotocol/go-sdk"},
-	"app/plugin/watch":  {"app/fault", "github.com/fsnotify/fsnotify"},
-	"app/plugin/safefs": {},
+	"app/plugin/watch":  {"app/fault", "app/place", "github.com/fsnotify/fsnotify"},
+	"app/plugin/safefs": {"app/place"},
 	// What dialects, services, launcher, host, window and terminal must agree on.
 	"app/plugin": {
-		"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin/watch", "app/plugin/safefs", "app/plugin/sandbox",
+		"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin/watch", "app/plugin/sandbox",
+		"app/place",
 	},
 	"app/plugin/sandbox":     {}, // what a process behind walls is described by
 	"app/plugin/spindle/job": {}, // what the host and the engine both know of a job
@@ -75,10 +77,10 @@ var layers = map[string][]string{
 		"github.com/google/uuid",
 	},
 	// What calls changed, as it was before: it knows neither plugins nor the store.
-	"app/undo": {"app/fault", "app/plugin/safefs", "golang.org/x/sys"},
+	"app/undo": {"app/fault", "app/place", "app/plugin/safefs", "golang.org/x/sys"},
 	"app/plugin/host": {
 		"app/fault", "app/bus", "app/chat", "app/jsonobject", "app/tool", "app/permit", "app/plugin", "app/plugin/wire",
-		"app/plugin/watch", "app/plugin/safefs", "app/plugin/sandbox", "app/version",
+		"app/place", "app/plugin/watch", "app/plugin/safefs", "app/plugin/sandbox", "app/version",
 	},
 	"app/plugin/library": {
 		"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin", "app/plugin/host", "app/plugin/watch",
@@ -126,7 +128,7 @@ var layers = map[string][]string{
 	// Hooks of turns are its plugins' trade: it knows the points they come to.
 	"app/plugin/picoclaw": {
 		"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/hook", "app/turn", "app/plugin",
-		"app/plugin/safefs", "app/plugin/watch", "app/jsonobject", "app/plugin/sandbox", "app/plugin/wire",
+		"app/place", "app/plugin/safefs", "app/plugin/watch", "app/jsonobject", "app/plugin/sandbox", "app/plugin/wire",
 		"app/plugin/python",
 		"github.com/modelcontextprotocol/go-sdk",
 	},
@@ -185,7 +187,7 @@ var layers = map[string][]string{
 	// Main: what builds the rest. The core knows everything but the window, the
 	// index (whose start costs) and the engine (which only a worker may run).
 	"app/core": {
-		"app/undo", "app/activity", "app/plugin/safefs",
+		"app/undo", "app/activity", "app/place",
 		"app/fault", "app/bus", "app/version", "app/chat", "app/cost", "app/call", "app/conversation", "app/hook",
 		"app/council", "app/deliberation",
 		"app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli",

@@ -56,7 +56,8 @@ func packagesView(s plugin.Status) *PackagesView {
 	}
 	if w := s.PackageWork; w != nil {
 		v.Work = &PackageWorkView{
-			Running: w.Running, Started: chat.Stamp(w.Started), Ended: chat.Stamp(w.Ended), Lines: list(w.Lines), Stopped: w.Stopped,
+			Running: w.Running, Started: chat.Stamp(w.Started), Ended: chat.Stamp(w.Ended), Lines: list(w.Lines),
+			Stopped: w.Stopped,
 		}
 		if w.Problem != nil {
 			v.Work.Problem = problemView(w.Problem)

@@ -3,9 +3,9 @@ package chat
 import (
 	"os"
 	"path/filepath"
-	"strings"
 
 	"conclave/app/fault"
+	"conclave/app/place"
 )
 
 // ProjectOf returns the project of chats that are begun in a folder: the folder itself,
@@ -15,8 +15,9 @@ func ProjectOf(folder string) string {
 	if !filepath.IsAbs(folder) {
 		return ""
 	}
-	folder = real(folder)
-	if home, err := os.UserHomeDir(); err == nil && holds(folder, real(home)) || filepath.Dir(folder) == folder {
+	folder = place.Real(folder)
+	home, err := os.UserHomeDir()
+	if err == nil && place.Inside(folder, place.Real(home)) || filepath.Dir(folder) == folder {
 		return ""
 	}
 	return folder
@@ -35,18 +36,4 @@ func OpenProject(path string) (string, error) {
 			"Choose a folder in it.")
 	}
 	return project, nil
-}
-
-// real is a path with its links followed, as far as it can be read.
-func real(path string) string {
-	if followed, err := filepath.EvalSymlinks(path); err == nil {
-		return followed
-	}
-	return filepath.Clean(path)
-}
-
-// holds reports whether path is folder, or lies in it.
-func holds(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }

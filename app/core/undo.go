@@ -11,7 +11,7 @@ import (
 	"conclave/app/activity"
 	"conclave/app/chat"
 	"conclave/app/permit"
-	"conclave/app/plugin/safefs"
+	"conclave/app/place"
 	"conclave/app/undo"
 )
 
@@ -68,7 +68,7 @@ func (c *Core) writable(id string) []string {
 	given := slices.Concat(c.Gate.Folders(id), c.Gate.Opened(id))
 	slices.SortFunc(given, func(a, b permit.Folder) int { return strings.Compare(a.Path, b.Path) })
 	for _, f := range given { // so that one comes before what is in it
-		inside := func(of string) bool { return safefs.Inside(of, f.Path) }
+		inside := func(of string) bool { return place.Inside(of, f.Path) }
 		if f.Write && !slices.ContainsFunc(folders, inside) {
 			folders = append(folders, filepath.Clean(f.Path))
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"conclave/app/fault"
+	"conclave/app/place"
 )
 
 // The permissions that open the sandbox of a plugin's process. They are louder
@@ -155,7 +156,7 @@ func (g *Gate) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder
 // RevokeFolder revokes a plugin's access to a folder or file. The kind is not_found
 // when it has none.
 func (g *Gate) RevokeFolder(ctx context.Context, plugin, path string) error {
-	path = resolved(g.expand(path))
+	path = place.Real(g.expand(path))
 	if !slices.ContainsFunc(slices.Concat(g.Folders(plugin), g.Opened(plugin)),
 		func(f Folder) bool { return f.Path == path }) {
 		return fault.New(fault.NotFound, "permit.folder", plugin+" was not given "+path+".",

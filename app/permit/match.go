@@ -15,6 +15,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/jsonobject"
 	"conclave/app/limit"
+	"conclave/app/place"
 	"conclave/app/tool"
 
 	"golang.org/x/net/idna"
@@ -356,7 +357,7 @@ func (g *Gate) realPath(text string) (string, bool) {
 	if len(path) > maxPath || !filepath.IsAbs(path) || strings.ContainsRune(path, 0) {
 		return "", false
 	}
-	return resolved(path), true
+	return place.Real(path), true
 }
 
 // hostOf returns the host of an address of the web, or of a host that stands alone, in

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"conclave/app/fault"
+	"conclave/app/place"
 )
 
 // secretPlaces are below the home folder.
@@ -34,10 +35,10 @@ func (g *Gate) protectedPath(text string) string {
 	if len(path) > maxPath {
 		path = filepath.Clean(path) // no system opens it as it is, only a program that shortens it
 	}
-	path = resolved(path)
-	for _, place := range g.protected {
-		if under(place, path) {
-			return place
+	path = place.Real(path)
+	for _, kept := range g.protected {
+		if place.Inside(kept, path) {
+			return kept
 		}
 	}
 	return ""
@@ -76,27 +77,28 @@ func (g *Gate) GrantablePath(path string) (string, error) {
 		home = at
 	}
 	const narrower = "Name a folder in it that holds what the plugin needs, and nothing else."
-	for _, place := range g.apart() {
+	for _, kept := range g.apart() {
 		switch {
-		case under(place, real):
+		case place.Inside(kept, real):
 			return refuse("is a place of keys, passwords or of Conclave itself",
 				"Copy what the plugin needs to a folder of its own.")
-		case under(real, place) && !under(real, home):
+		case place.Inside(real, kept) && !place.Inside(real, home):
 			return refuse("holds places of keys, passwords or of Conclave itself", narrower)
 		}
 	}
-	inHome := home != "" && under(home, real)
+	inHome := home != "" && place.Inside(home, real)
 	switch {
 	case home != "" && real == home:
 		return refuse("is your whole home folder", narrower)
-	case home != "" && under(real, home):
+	case home != "" && place.Inside(real, home):
 		return refuse("holds your home folder", narrower)
 	case inHome && hidden(home, real):
 		return refuse("is hidden, or lies in a hidden folder, where programs keep what is not for others",
 			"Copy what the plugin needs to a folder of its own.")
 	}
-	for _, place := range systemPlaces {
-		if !inHome && (under(place, real) || under(real, place)) && !(under(removable, real) && real != removable) {
+	for _, of := range systemPlaces {
+		if !inHome && (place.Inside(of, real) || place.Inside(real, of)) &&
+			!(place.Inside(removable, real) && real != removable) {
 			return refuse("is a folder of the system", "Name a folder of your own.")
 		}
 	}
@@ -109,19 +111,13 @@ func (g *Gate) apart() []string {
 	if g.o.Plugins == "" {
 		return g.protected
 	}
-	return append(slices.Clone(g.protected), resolved(g.o.Plugins))
+	return append(slices.Clone(g.protected), place.Real(g.o.Plugins))
 }
 
 // hidden reports whether a part of path below home begins with a dot.
 func hidden(home, path string) bool {
 	rel, err := filepath.Rel(home, path)
 	return err == nil && strings.Contains(string(filepath.Separator)+rel, string(filepath.Separator)+".")
-}
-
-// under reports whether path lies in folder, or is it.
-func under(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // plain returns a path, or another text of an argument or a rule, as a sentence may hold it.
@@ -138,43 +134,14 @@ func plain(text string) string {
 	return clean
 }
 
-// resolved follows the links of the longest part of an absolute path that exists, in
-// the system's order: what ".." leaves is where a link led, not where it lies.
-func resolved(path string) string {
-	volume := filepath.VolumeName(path)
-	real := volume + string(filepath.Separator)
-	gone := 0 // how long real was when it could not be read: nor can what is below
-	for part := range strings.FieldsFuncSeq(path[len(volume):],
-		func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }) {
-		switch part {
-		case ".":
-		case "..":
-			if real = filepath.Dir(real); len(real) < gone {
-				gone = 0
-			}
-		default:
-			real = filepath.Join(real, part)
-			if gone > 0 {
-				continue
-			}
-			if at, err := filepath.EvalSymlinks(real); err == nil {
-				real = at
-			} else {
-				gone = len(real)
-			}
-		}
-	}
-	return real
-}
-
 func protectedPaths(home string, own []string) []string {
 	var places []string
 	for _, p := range own {
-		places = append(places, resolved(p))
+		places = append(places, place.Real(p))
 	}
 	if home != "" {
 		for _, p := range secretPlaces {
-			places = append(places, resolved(filepath.Join(home, filepath.FromSlash(p))))
+			places = append(places, place.Real(filepath.Join(home, filepath.FromSlash(p))))
 		}
 	}
 	return places

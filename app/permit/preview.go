@@ -14,6 +14,7 @@ import (
 
 	"conclave/app/jsonobject"
 	"conclave/app/limit"
+	"conclave/app/place"
 	"conclave/app/textdiff"
 	"conclave/app/tool"
 )
@@ -128,7 +129,7 @@ func (g *Gate) preview(ctx context.Context, call *Call, p *Request) *Preview {
 func (g *Gate) writable(name string, folders []Folder) (in, path string, ok bool) {
 	folders = slices.DeleteFunc(slices.Clone(folders), func(f Folder) bool { return !f.Write })
 	if path, absolute := g.realPath(name); absolute {
-		i := slices.IndexFunc(folders, func(f Folder) bool { return under(f.Path, path) })
+		i := slices.IndexFunc(folders, func(f Folder) bool { return place.Inside(f.Path, path) })
 		if i < 0 {
 			return "", "", false
 		}
@@ -140,7 +141,7 @@ func (g *Gate) writable(name string, folders []Folder) (in, path string, ok bool
 	found := 0
 	for _, f := range folders {
 		real, ok := g.realPath(filepath.Join(f.Path, name))
-		if !ok || !under(f.Path, real) {
+		if !ok || !place.Inside(f.Path, real) {
 			continue
 		}
 		if _, err := os.Lstat(real); err == nil {

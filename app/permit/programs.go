@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"conclave/app/fault"
+	"conclave/app/place"
 )
 
 // programField is the field of a rule about a program.
@@ -70,22 +71,18 @@ func (g *Gate) programFile(program string) (string, error) {
 			"Name one on your PATH, or an absolute path.")
 	}
 	path := g.expand(program)
-	if !strings.ContainsRune(path, filepath.Separator) {
-		path = OnPath(path)
-	}
-	switch {
-	case path == "":
-		return refuse("it was not found")
-	case !filepath.IsAbs(path):
+	if strings.ContainsRune(path, filepath.Separator) && !filepath.IsAbs(path) {
 		return refuse("it is no absolute path")
 	}
-	path = resolved(path)
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
+	path, found := ProgramFile(path, "")
+	if !found {
+		if _, err := os.Stat(path); err == nil {
+			return refuse("it is no program")
+		}
 		return refuse("it was not found")
-	case !executable(info):
-		return refuse("it is no program")
+	}
+	path = place.Real(path)
+	switch {
 	case plain(path) != path || len(path) > maxPath:
 		return refuse("its name cannot be shown")
 	case g.protectedPath(path) != "":
@@ -94,8 +91,31 @@ func (g *Gate) programFile(program string) (string, error) {
 	return path, nil
 }
 
-// OnPath returns the first program of that name on the person's PATH, or "".
-func OnPath(name string) string {
+// ProgramFile returns the file that a command in folder means by the name of its program: one
+// on the person's PATH, or a path. Links to its folder are followed; the file itself may be a
+// link, by whose name some programs know what they are to do. found is false where no program
+// is there.
+func ProgramFile(name, folder string) (path string, found bool) {
+	switch {
+	case !strings.ContainsRune(name, filepath.Separator):
+		path = onPath(name)
+	case filepath.IsAbs(name):
+		path = name
+	default:
+		path = filepath.Join(folder, name)
+	}
+	if path == "" {
+		return "", false
+	}
+	if at, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		path = filepath.Join(at, filepath.Base(path))
+	}
+	info, err := os.Stat(path)
+	return path, err == nil && executable(info)
+}
+
+// onPath returns the first program of that name on the person's PATH, or "".
+func onPath(name string) string {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
 		if info, err := os.Stat(path); err == nil && filepath.IsAbs(path) && executable(info) {

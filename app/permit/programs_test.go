@@ -10,6 +10,28 @@ import (
 	"conclave/app/permit"
 )
 
+func TestOfAProgramTheFolderIsRealAndItsNameStays(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	bin, linked := filepath.Join(dir, "bin"), filepath.Join(dir, "linked")
+	must(t, os.Mkdir(bin, 0o700))
+	must(t, os.WriteFile(filepath.Join(bin, "sh"), []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // a program
+	must(t, os.WriteFile(filepath.Join(bin, "text"), []byte("x"), 0o600))
+	must(t, os.Symlink("sh", filepath.Join(bin, "a")))
+	must(t, os.Symlink(bin, linked))
+	t.Setenv("PATH", linked)
+	for _, name := range []string{"a", "./a", "../linked/a", filepath.Join(linked, "a")} {
+		if path, found := permit.ProgramFile(name, linked); !found || path != filepath.Join(bin, "a") {
+			t.Errorf("%s is %s, %v", name, path, found)
+		}
+	}
+	for _, name := range []string{"text", "./text", "./absent", "absent", "."} {
+		if path, found := permit.ProgramFile(name, linked); found {
+			t.Errorf("%s is %s", name, path)
+		}
+	}
+}
+
 func TestAProgramIsGrantedByItsFileAndTakenBack(t *testing.T) {
 	g := approvedNotes(t)
 	dir, err := filepath.EvalSymlinks(t.TempDir())

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"conclave/app/place"
 	"conclave/app/tool"
 )
 
@@ -96,8 +97,8 @@ func (g *Gate) askedPlace(path string) (at, file string, ok bool) {
 
 // isHidden reports whether a part of a path in the home folder begins with a dot.
 func (g *Gate) isHidden(path string) bool {
-	home := resolved(g.home)
-	return g.home != "" && under(home, path) && hidden(home, path)
+	home := place.Real(g.home)
+	return g.home != "" && place.Inside(home, path) && hidden(home, path)
 }
 
 // place returns the folder or file that a rule is about, whatever it says of it.
@@ -131,7 +132,7 @@ func (g Rule) aboutFiles(call *Call) bool {
 	if !ok {
 		return g.Effect != Allow
 	}
-	if !under(at, filepath.Join(asked.Path, asked.File)) {
+	if !place.Inside(at, filepath.Join(asked.Path, asked.File)) {
 		return false
 	}
 	wants := asked.Access == access(true)
@@ -175,7 +176,7 @@ func (g *Gate) describeOpening(p *Request, call *Call) {
 
 // short is a path as a person reads it: from the home folder, where it lies in that.
 func (g *Gate) short(path string) string {
-	if home := resolved(g.home); g.home != "" && under(home, path) {
+	if home := place.Real(g.home); g.home != "" && place.Inside(home, path) {
 		if rel, err := filepath.Rel(home, path); err == nil {
 			return rel
 		}

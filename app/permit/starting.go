@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"conclave/app/place"
 	"conclave/app/tool"
 )
 
@@ -58,9 +59,9 @@ func (g *Gate) Start(ctx context.Context, s Starting) Decision {
 		return refuse("its command holds signs that nobody sees")
 	}
 	for _, named := range append([]string{s.Program, s.Folder}, s.Arguments...) {
-		place := g.protectedPath(named)
-		if place != "" && !slices.ContainsFunc(s.Own, func(own string) bool { return under(own, resolved(named)) }) {
-			return refuse("it names " + place + ", which no tool may touch")
+		kept := g.protectedPath(named)
+		if kept != "" && !slices.ContainsFunc(s.Own, func(own string) bool { return place.Inside(own, place.Real(named)) }) {
+			return refuse("it names " + kept + ", which no tool may touch")
 		}
 	}
 	arguments, err := json.Marshal(asked)

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"conclave/app/permit"
-	"conclave/app/plugin/safefs"
+	"conclave/app/place"
 	"conclave/app/plugin/sandbox"
 )
 
@@ -98,7 +98,7 @@ func (o StartOptions) ApplyPermissions(spec *sandbox.Spec) {
 func (o StartOptions) reachable(f permit.Folder) bool {
 	real, err := filepath.EvalSymlinks(f.Path)
 	return err == nil && real == f.Path && !slices.ContainsFunc(o.Folders, func(other permit.Folder) bool {
-		return other.Write && other.Path != f.Path && safefs.Inside(other.Path, f.Path)
+		return other.Write && other.Path != f.Path && place.Inside(other.Path, f.Path)
 	})
 }
 

@@ -28,7 +28,7 @@ import (
 
 	"conclave/app/fault"
 	"conclave/app/limit"
-	"conclave/app/plugin/safefs"
+	"conclave/app/place"
 )
 
 // Kept is how long old versions are kept.
@@ -231,7 +231,7 @@ func (w *Watch) Add(ctx context.Context, path string) error {
 		return err
 	}
 	defer w.k.leave()
-	inside := func(f *folder) bool { return safefs.Inside(f.path, path) }
+	inside := func(f *folder) bool { return place.Inside(f.path, path) }
 	if !w.ended && !slices.ContainsFunc(w.folders, inside) {
 		w.add(path)
 	}
@@ -352,8 +352,8 @@ func (k *Keeper) add(f *folder, c Call, changes []Change) error {
 // has it: that folder was looked at before the call could change anything there, f maybe later.
 func (k *Keeper) within(f *folder, c Call, path string) bool {
 	for _, inner := range k.folders {
-		if inner != f && slices.Contains(inner.Calls, c) && safefs.Inside(f.path, inner.path) &&
-			safefs.Inside(inner.path, path) {
+		if inner != f && slices.Contains(inner.Calls, c) && place.Inside(f.path, inner.path) &&
+			place.Inside(inner.path, path) {
 			return true
 		}
 	}

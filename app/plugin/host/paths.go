@@ -5,8 +5,8 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"conclave/app/place"
 	"conclave/app/plugin"
-	"conclave/app/plugin/safefs"
 	"conclave/app/plugin/sandbox"
 )
 
@@ -37,7 +37,7 @@ func resolve(spec *sandbox.Spec, src plugin.Source, data string) error {
 // resolved is resolve of one path.
 func resolved(path string, src plugin.Source, data string) (string, error) {
 	for _, folder := range []string{src.Path, src.Display} {
-		if folder == "" || !safefs.Inside(folder, path) {
+		if folder == "" || !place.Inside(folder, path) {
 			continue
 		}
 		top, err := filepath.EvalSymlinks(folder) // the person may have put a link into the plugins folder
@@ -48,12 +48,12 @@ func resolved(path string, src plugin.Source, data string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if !safefs.Inside(top, real) {
+		if !place.Inside(top, real) {
 			return "", leads(path)
 		}
 		return real, nil
 	}
-	if !safefs.Inside(data, path) {
+	if !place.Inside(data, path) {
 		return path, nil
 	}
 	top, err := filepath.EvalSymlinks(data)

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,8 +15,8 @@ import (
 	"sync"
 
 	"conclave/app/permit"
+	"conclave/app/place"
 	"conclave/app/plugin"
-	"conclave/app/plugin/safefs"
 	"conclave/app/plugin/sandbox"
 )
 
@@ -143,27 +142,15 @@ func commandOf(a programArgs, base *sandbox.Spec) (path, folder string, err erro
 	if folder, err = filepath.EvalSymlinks(folder); err != nil || !filepath.IsAbs(folder) {
 		return "", "", hostError("not_found", "There is no folder "+shownFile(a.Folder)+".")
 	}
-	path = a.Argv[0]
+	path, there := permit.ProgramFile(a.Argv[0], folder)
+	real := place.Real(path)
 	switch {
-	case !strings.ContainsRune(path, filepath.Separator):
-		path = permit.OnPath(path)
-	case !filepath.IsAbs(path):
-		path = filepath.Join(folder, path)
-	}
-	// Links of the system stay: by their names some programs know what they are to do.
-	if place, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		path = filepath.Join(place, filepath.Base(path))
-	}
-	real, err := filepath.EvalSymlinks(path)
-	info, failed := os.Stat(path)
-	there := err == nil && failed == nil
-	switch {
-	case there && slices.ContainsFunc(base.Write, func(place string) bool {
-		return safefs.Inside(place, path) || safefs.Inside(place, real)
+	case there && slices.ContainsFunc(base.Write, func(folder string) bool {
+		return place.Inside(folder, path) || place.Inside(folder, real)
 	}):
 		return "", "", hostError("denied", "PERMISSION_DENIED: "+permit.Programs+": "+filepath.Base(path)+
 			" lies where the plugin can change it, so nobody is asked about it.")
-	case !there || !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
+	case !there:
 		return "", "", hostError("not_found", "There is no program "+shownFile(a.Argv[0])+".")
 	}
 	return path, folder, nil

@@ -9,8 +9,8 @@ import (
 	"conclave/app/bus"
 	"conclave/app/chat"
 	"conclave/app/permit"
+	"conclave/app/place"
 	"conclave/app/plugin"
-	"conclave/app/plugin/safefs"
 	"conclave/app/tool"
 )
 
@@ -81,7 +81,7 @@ func standing(refusals []plugin.Refusal, granted []string, folders []permit.Fold
 			return slices.Contains(granted, one.Permission)
 		}
 		return slices.ContainsFunc(folders, func(f permit.Folder) bool {
-			return safefs.Inside(f.Path, one.Path) && (f.Write || !one.Write)
+			return place.Inside(f.Path, one.Path) && (f.Write || !one.Write)
 		})
 	})
 }

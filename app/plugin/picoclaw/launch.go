@@ -16,6 +16,7 @@ import (
 
 	"conclave/app/limit"
 	"conclave/app/permit"
+	"conclave/app/place"
 	"conclave/app/plugin"
 	"conclave/app/plugin/python"
 	"conclave/app/plugin/sandbox"
@@ -188,10 +189,7 @@ func (p Process) describe() string {
 // notices returns sentences for a person to read before it runs.
 func (p Process) notices(src plugin.Source) []string {
 	var out []string
-	outside := func(path string) bool {
-		rel, err := filepath.Rel(src.Path, path)
-		return err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator))
-	}
+	outside := func(path string) bool { return !place.Inside(src.Path, path) }
 	for _, arg := range p.Command[min(1, len(p.Command)):] {
 		if info, err := os.Stat(arg); filepath.IsAbs(arg) && err == nil && info.Mode().IsRegular() && outside(arg) {
 			out = append(out, "It runs "+arg+", which lies outside of its folder: what that holds is not part of what you "+

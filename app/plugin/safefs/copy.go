@@ -6,8 +6,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
+
+	"conclave/app/place"
 )
 
 // CopyFile copies a regular file of at most limit bytes; to must not exist.
@@ -76,11 +77,5 @@ func writeFile(path string, in *os.File, limit int64) error {
 // LeadsOut reports whether path, after following links, lies outside root.
 func LeadsOut(root, path string) bool {
 	real, err := filepath.EvalSymlinks(path)
-	return err != nil || !Inside(root, real)
-}
-
-// Inside reports whether path is in folder, or is it; links are not followed.
-func Inside(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	return err != nil || !place.Inside(root, real)
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"conclave/app/place"
+
 	"github.com/fsnotify/fsnotify"
 )
 
@@ -141,7 +143,7 @@ func (w *watcher) event(e fsnotify.Event) {
 		w.check(false)
 		return
 	}
-	if rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	if !place.Inside(w.dir, e.Name) {
 		return // a neighbour of the folder
 	}
 	name, inside, _ := strings.Cut(rel, string(filepath.Separator))

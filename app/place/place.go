@@ -1,0 +1,44 @@
+// Package place says where paths lie: in which folder, and where the links in them lead.
+// What may be done there is decided elsewhere.
+package place
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Inside reports whether path is in folder, or is it; links are not followed.
+func Inside(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// Real follows the links of the longest part of an absolute path that exists, in
+// the system's order: what ".." leaves is where a link led, not where it lies.
+func Real(path string) string {
+	volume := filepath.VolumeName(path)
+	real := volume + string(filepath.Separator)
+	gone := 0 // how long real was when it could not be read: nor can what is below
+	for part := range strings.FieldsFuncSeq(path[len(volume):],
+		func(r rune) bool { return r < 0x80 && os.IsPathSeparator(uint8(r)) }) {
+		switch part {
+		case ".":
+		case "..":
+			if real = filepath.Dir(real); len(real) < gone {
+				gone = 0
+			}
+		default:
+			real = filepath.Join(real, part)
+			if gone > 0 {
+				continue
+			}
+			if at, err := filepath.EvalSymlinks(real); err == nil {
+				real = at
+			} else {
+				gone = len(real)
+			}
+		}
+	}
+	return real
+}

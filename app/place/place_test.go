@@ -1,0 +1,37 @@
+package place_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"conclave/app/place"
+	"conclave/app/testkit"
+)
+
+func TestAFolderHoldsItselfAndWhatLiesInIt(t *testing.T) {
+	folder := filepath.Join(string(filepath.Separator), "home", "ada")
+	for path, want := range map[string]bool{
+		".": true, "notes": true, "..notes": true, filepath.Join("notes", "..", "x"): true, "..": false,
+		filepath.Join("..", "adam"): false, filepath.Join("notes", "..", "..", "bo"): false,
+	} {
+		if got := place.Inside(folder, folder+string(filepath.Separator)+path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}
+
+func TestLinksAreFollowedAsFarAsThereIsAPath(t *testing.T) {
+	here, err := filepath.EvalSymlinks(t.TempDir())
+	testkit.Must(t, err)
+	testkit.Must(t, os.MkdirAll(filepath.Join(here, "far", "away"), 0o700))
+	testkit.Must(t, os.Symlink(filepath.Join(here, "far", "away"), filepath.Join(here, "near")))
+	for path, want := range map[string]string{
+		"near/new/file": "far/away/new/file", "near/..": "far", "near/../x": "far/x", "none/../near": "far/away",
+		"./near/": "far/away",
+	} {
+		if got := place.Real(here + "/" + path); got != filepath.Join(here, filepath.FromSlash(want)) {
+			t.Errorf("%s leads to %s", path, got)
+		}
+	}
+}
