@@ -3,7 +3,6 @@ package app
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"strconv"
 
@@ -90,7 +89,7 @@ func (a *Activity) view(row activity.Row) ActivityEntry {
 	}
 	switch e.Kind {
 	case activity.Called:
-	case activity.Used:
+	case activity.Used, activity.Sent:
 		words := a.chats.callWords(chat.CallRecord{ToolID: e.Tool, ToolName: e.Tool, Plugin: e.Plugin})
 		out.Plugin, out.PluginName, out.Tool = e.Plugin, transcript.OneLine(words.Plugin), transcript.OneLine(e.Tool)
 		out.Title = out.PluginName + " " + transcript.OneLine(activity.UsedWords(e, d))
@@ -115,7 +114,7 @@ func (a *Activity) view(row activity.Row) ActivityEntry {
 	}
 	out.Size = limit.Size(e.Output)
 	for _, s := range e.Sent {
-		out.Sent = append(out.Sent, fmt.Sprintf("%s to %s", limit.Size(s.Bytes), transcript.OneLine(s.Host)))
+		out.Sent = append(out.Sent, transcript.OneLine(activity.SentTo(s)))
 	}
 	a.detail(&out, d)
 	return out

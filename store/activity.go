@@ -61,13 +61,13 @@ func (r recorded) write(tx *bbolt.Tx) error {
 	return appendActivity(tx, r.entry, r.detail)
 }
 
-// ofStoredChat is write for what is of a chat, or of none: nothing is on record of a temporary
-// chat, nor of one that was deleted for good meanwhile.
+// ofStoredChat is write for what is of no call: nothing is on record of a temporary chat, nor of
+// one that was deleted for good meanwhile.
 func (r recorded) ofStoredChat(tx *bbolt.Tx) error {
 	if id := r.entry.Chat; id != "" && bucket(tx, bucketConversations).Get([]byte(id)) == nil {
 		return nil
 	}
-	return r.write(tx)
+	return appendActivity(tx, r.entry, r.detail)
 }
 
 // RecordUse puts on record what was decided about a permission in use. It does not wait for the
@@ -79,9 +79,18 @@ func (s *Store) RecordUse(u activity.Use) {
 		s.log.Error("The use of a permission could not be put on record.", "plugin", u.Plugin, "err", err)
 		return
 	}
+	s.recordLater(recorded{entry, detail})
+}
+
+// RecordBeside puts on record what a plugin sent while it worked on no call, as RecordUse does.
+func (s *Store) RecordBeside(at time.Time, plugin string, sent []chat.Sending) {
+	s.recordLater(recorded{entry: activity.Beside(at, plugin, sent)})
+}
+
+func (s *Store) recordLater(r recorded) {
 	s.later(func() {
-		if len(s.pending.uses) < maxPendingCalls {
-			s.pending.uses = append(s.pending.uses, recorded{entry, detail})
+		if len(s.pending.entries) < maxPendingCalls {
+			s.pending.entries = append(s.pending.entries, r)
 		}
 	})
 }

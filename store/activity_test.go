@@ -100,7 +100,7 @@ func TestTheRecordHoldsEachCallOnceWithTheDecisionAsItWent(t *testing.T) {
 	equal(t, "who", e.Caller+" "+e.Tool+" "+e.By, "main notes:write_note person")
 	equal(t, "outcome", e.Outcome, chat.CallOK)
 	equal(t, "output", e.Output, int64(len("done")))
-	equal(t, "sent", fmt.Sprint(e.Sent), "[{api.example.org 42}]")
+	equal(t, "sent", fmt.Sprint(e.Sent), "[{api.example.org 42 false}]")
 	equal(t, "arguments", string(d.Arguments), `{"text":"note 3"}`)
 	equal(t, "link", e.Prev, rows[1].Hash)
 	equal(t, "why", strings.Join(activity.Sentences(e, d), "\n"), "Step 0, pause switch: tools were not paused.\n"+

@@ -31,7 +31,7 @@ type batch struct {
 	messages map[messageKey]chat.Message
 	calls    map[uint64]pendingCall
 	drafts   map[chat.ConversationID]string
-	uses     []recorded // oldest first
+	entries  []recorded // of the record of activity that are of no call, oldest first
 }
 
 type pendingCall struct {
@@ -41,7 +41,7 @@ type pendingCall struct {
 }
 
 func (b batch) empty() bool {
-	return len(b.messages)+len(b.calls)+len(b.drafts)+len(b.uses) == 0
+	return len(b.messages)+len(b.calls)+len(b.drafts)+len(b.entries) == 0
 }
 
 func (b batch) bytes() int {
@@ -129,7 +129,7 @@ func (s *Store) taken(b batch, written bool) {
 	s.pending.messages = over(b.messages, s.pending.messages)
 	s.pending.calls = over(b.calls, s.pending.calls)
 	s.pending.drafts = over(b.drafts, s.pending.drafts)
-	s.pending.uses = append(b.uses, s.pending.uses...)
+	s.pending.entries = append(b.entries, s.pending.entries...)
 }
 
 func over[K comparable, V any](older, newer map[K]V) map[K]V {
@@ -156,8 +156,8 @@ func (s *Store) writeBatch(tx *bbolt.Tx, b batch) {
 		drop("call", putCall(tx, b.calls[id].record, b.calls[id].raw))
 		drop("entry of the record of activity", b.calls[id].entry.write(tx))
 	}
-	for _, use := range b.uses {
-		drop("entry of the record of activity", use.ofStoredChat(tx))
+	for _, entry := range b.entries {
+		drop("entry of the record of activity", entry.ofStoredChat(tx))
 	}
 	for id, text := range b.drafts {
 		drop("draft", writeDraft(tx, id, text))

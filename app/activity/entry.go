@@ -33,6 +33,7 @@ type Kind string
 const (
 	Called Kind = "call"   // a call of a tool ended
 	Used   Kind = "use"    // it was decided about a command, folder or host of a plugin, or about what it spends
+	Sent   Kind = "sent"   // a plugin sent something while it worked on no call
 	Undone Kind = "undo"   // files were put back as they were before a call
 	Redone Kind = "redo"   // that was taken back
 	Erased Kind = "erased" // a chat was deleted for good, and with it the details of its calls

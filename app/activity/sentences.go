@@ -88,7 +88,7 @@ func took(ms float64) string {
 // Event says what an entry tells of that is not a call. d may be nil.
 func Event(e Entry, d *Detail) string {
 	switch e.Kind {
-	case Used:
+	case Used, Sent:
 		return e.Plugin + " " + UsedWords(e, d) + "."
 	case Undone, Redone:
 		return turned(e)

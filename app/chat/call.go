@@ -108,4 +108,6 @@ type DecisionStep struct {
 type Sending struct {
 	Host  string `json:"host"`
 	Bytes int64  `json:"bytes"` // of bodies, or of connections that are not opened
+	// Shared says that other calls of the plugin ran meanwhile, and it is counted for each of them.
+	Shared bool `json:"shared,omitempty"`
 }

@@ -115,7 +115,7 @@ func (c *command) listActivity(ctx context.Context, app *App, f activity.Filter)
 		n, at := strconv.FormatUint(e.N, 10), e.Time.Local().Format("2006-01-02 15:04:05")
 		switch e.Kind {
 		case activity.Called:
-		case activity.Used:
+		case activity.Used, activity.Sent:
 			table.add(n, at, e.Caller, "", "", decisionOf(e), "", oneLine(activity.UsedWords(e, d)))
 			continue
 		default:
@@ -146,7 +146,7 @@ func outcomeOf(e activity.Entry) string {
 func sentOf(e activity.Entry) string {
 	var all []string
 	for _, s := range e.Sent {
-		all = append(all, limit.Size(s.Bytes)+" to "+s.Host)
+		all = append(all, activity.SentTo(s))
 	}
 	return strings.Join(all, ", ")
 }

@@ -77,6 +77,7 @@ type Core struct {
 	Undo          *undo.Keeper      // keeps what calls change as it was
 	keepers       keepers
 	uses          uses
+	besides       besides
 	Log           *slog.Logger
 	Trouble       error // what was wrong and was coped with
 
@@ -298,6 +299,7 @@ func (c *Core) Close() error {
 		}
 		if c.egress != nil {
 			c.egress.Close()
+			c.besides.close(network{c})
 		}
 		c.endServices()
 		if c.launcher != nil {

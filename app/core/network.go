@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 	"unicode/utf8"
 
 	"conclave/app/chat"
@@ -23,7 +25,9 @@ type network struct{ c *Core }
 
 func newNetwork(c *Core) *egress.Proxy {
 	n := network{c}
-	return egress.New(egress.Options{Ask: n.ask, Report: n.report, Own: n.own, Log: c.Log})
+	return egress.New(egress.Options{
+		Ask: n.ask, Report: n.report, Working: n.working, Beside: n.beside, Own: n.own, Log: c.Log,
+	})
 }
 
 // Admit implements host.Network.
@@ -177,6 +181,67 @@ func (n network) sent(call string) []chat.Sending {
 		all = append(all, chat.Sending(s))
 	}
 	return all
+}
+
+// working returns the names of the calls that a plugin works on.
+func (n network) working(id string) []string {
+	var all []string
+	for _, call := range n.c.Host.Working(id) {
+		all = append(all, call.ID)
+	}
+	return all
+}
+
+// besideTime is for how long what plugins send for no call is gathered for one entry.
+const besideTime = 15 * time.Minute
+
+// besides has what plugins sent for no call put on record. The zero value is ready.
+type besides struct {
+	mu     sync.Mutex // guards the fields below
+	due    *time.Timer
+	closed bool
+	writes sync.WaitGroup // the timer that runs, or is to run
+}
+
+// beside has what is sent for no call from now on put on record after a while.
+func (n network) beside() {
+	b := &n.c.besides
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.due != nil || b.closed {
+		return
+	}
+	b.writes.Add(1)
+	b.due = time.AfterFunc(besideTime, func() {
+		defer b.writes.Done()
+		b.mu.Lock()
+		b.due = nil
+		b.mu.Unlock()
+		n.recordBeside()
+	})
+}
+
+// close puts on record what is not yet, once nothing is sent any more.
+func (b *besides) close(n network) {
+	b.mu.Lock()
+	b.closed = true
+	if b.due != nil && b.due.Stop() {
+		b.writes.Done()
+	}
+	b.mu.Unlock()
+	b.writes.Wait()
+	n.recordBeside()
+}
+
+// recordBeside puts on record what each plugin sent for no call.
+func (n network) recordBeside() {
+	for id, all := range n.c.egress.TakeBeside() {
+		sent := make([]chat.Sending, len(all))
+		for i, s := range all {
+			sent[i] = chat.Sending(s)
+		}
+		n.c.Store.RecordBeside(time.Now().UTC(), id, sent)
+	}
 }
 
 // own reports where Conclave itself listens, but for the proxy: where programs register

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"conclave/app/activity"
 	"conclave/app/chat"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
@@ -44,6 +45,44 @@ func newSite(t *testing.T) *site {
 	t.Cleanup(s.Close)
 	s.host = strings.TrimPrefix(s.URL, "http://")
 	return s
+}
+
+// What a plugin sends while it works on no call is on record too: when Conclave ends, at the
+// latest.
+func TestWhatAPluginSendsForNoCallIsOnRecord(t *testing.T) {
+	site := newSite(t)
+	w := extension(t, `spindle.registerTool({ name: "run", description: "d" });`, "tools", permit.Web)
+	must(t, w.Gate.AllowHost(t.Context(), "ext", permit.Web, permit.Allow, permit.HostIs, site.host))
+	for range 2 {
+		body := strings.NewReader(strings.Repeat("x", 5000))
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, site.URL, body)
+		must(t, err)
+		response, err := w.egress.Client("ext", "").Do(r)
+		must(t, err)
+		must(t, response.Body.Close())
+	}
+	must(t, w.Close())
+	w.open()
+	rows, err := w.Store.Activity(t.Context(), activity.Filter{Plugin: "ext"})
+	must(t, err)
+	var told []string
+	for _, row := range rows {
+		e, d, err := row.Read()
+		must(t, err)
+		if e.Kind == activity.Sent {
+			told = append(told, activity.Event(e, d))
+			if len(e.Sent) != 1 || e.Sent[0].Host != site.host || e.Sent[0].Bytes < 10_000 || e.Sent[0].Shared {
+				t.Errorf("sent %+v", e.Sent)
+			}
+		}
+	}
+	if len(told) != 1 || !strings.HasPrefix(told[0], "ext sent ") ||
+		!strings.HasSuffix(told[0], " to "+site.host+" while it worked on no call.") {
+		t.Errorf("on record is %q", told)
+	}
+	if report, err := w.Store.VerifyActivity(t.Context()); err != nil || !report.OK {
+		t.Errorf("%+v, %v", report, err)
+	}
 }
 
 // A rule about an address is about what is really fetched: an extension that was allowed to

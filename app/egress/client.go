@@ -76,7 +76,7 @@ func (d *direct) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !e.verdict.stands() { // taken back meanwhile
 		return nil, e.refuse(errTakenBack.Error())
 	}
-	e.meter.also = &tally{s.proxy.ledger.counter(e.verdict.Call, to.String())}
+	e.meter.also = s.tally(to, e.verdict)
 	transport := s.forward.public
 	if e.verdict.Private {
 		transport = s.forward.private

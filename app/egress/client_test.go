@@ -58,6 +58,7 @@ func TestWhatAClientSendsIsCountedForItsCallAndHost(t *testing.T) {
 	secure.StartTLS()
 	defer secure.Close()
 	b.allow("127.0.0.1:"+port, Verdict{Private: true, Call: "a call"})
+	b.works("another", "a call") // it says which
 	client := b.trusting("a call", secure.Client())
 	for range 2 { // the second has the connection of the first
 		body := strings.NewReader(strings.Repeat("x", 50_000))

@@ -46,11 +46,8 @@ func whyNot(err error) (reason string, refused bool) {
 type counted struct {
 	net.Conn
 	sent, received atomic.Int64
-	also           atomic.Pointer[tally] // counts what is sent, for a call
+	also           atomic.Pointer[tally] // counts what is sent, for calls
 }
-
-// tally counts what one request or tunnel sends, for a call.
-type tally struct{ of *atomic.Int64 }
 
 // Read reads, and counts.
 func (c *counted) Read(b []byte) (int, error) {
@@ -59,12 +56,13 @@ func (c *counted) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// Write writes, and counts.
+// Write writes, and counts. For calls it counts before: once the host has answered, the call
+// may be over.
 func (c *counted) Write(b []byte) (int, error) {
+	if also := c.also.Load(); also != nil {
+		also.count(int64(len(b)))
+	}
 	n, err := c.Conn.Write(b)
 	c.sent.Add(int64(n))
-	if also := c.also.Load(); also != nil && also.of != nil {
-		also.of.Add(int64(n))
-	}
 	return n, err
 }

@@ -50,7 +50,7 @@ type Verdict struct {
 	// Private allows addresses of this computer and its network too.
 	Private bool
 	Reason  string // why it may not, a sentence without its full stop
-	Call    string // the call on whose behalf it was asked, for Traffic and Take
+	Call    string // the call on whose behalf it was asked, for Traffic
 	// Stands reports, without asking anybody, whether what was allowed may go on; nil: it
 	// may.
 	Stands func() bool
@@ -86,6 +86,12 @@ type Options struct {
 	Ask func(ctx context.Context, plugin string, to Target) Verdict
 	// Report takes note of traffic, from any goroutine; nil takes none.
 	Report func(Traffic)
+	// Working returns the calls that a plugin works on now, for each of which what it sends is
+	// counted; nil: what is sent is counted for the call of the Verdict.
+	Working func(plugin string) []string
+	// Beside is called when something is sent for no call, the first time since TakeBeside; nil
+	// hears of nothing. It does not block.
+	Beside func()
 	// Own reports addresses of Conclave's own, which no plugin may connect to
 	// whatever was allowed; nil knows none.
 	Own      func(netip.AddrPort) bool

@@ -37,6 +37,8 @@ type bench struct {
 	names    map[string][]netip.Addr
 	verdicts map[string]Verdict
 	own      []netip.AddrPort
+	working  []string // the calls that each plugin works on
+	beside   atomic.Int64
 	asked    []string // hosts, as the proxy asked
 	resolved []string // names, as the name server was asked
 	traffic  []Traffic
@@ -59,6 +61,12 @@ func newBench(t testing.TB) *bench {
 			return Verdict{Reason: "nobody allowed it"}
 		},
 		Report: func(t Traffic) { b.told <- t },
+		Working: func(string) []string {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return b.working
+		},
+		Beside: func() { b.beside.Add(1) },
 		Own: func(at netip.AddrPort) bool {
 			b.mu.Lock()
 			defer b.mu.Unlock()
@@ -120,6 +128,13 @@ func (b *bench) name(name string, addresses ...string) {
 	for _, a := range addresses {
 		b.names[name] = append(b.names[name], netip.MustParseAddr(a))
 	}
+}
+
+// works sets the calls that each plugin works on.
+func (b *bench) works(calls ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.working = calls
 }
 
 func (b *bench) allow(address string, v Verdict) {
@@ -273,6 +288,7 @@ func TestRequestsOnOneConnectionAreCountedOneByOne(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	b.allow("127.0.0.1:"+port, Verdict{Private: true, Call: "c1"})
+	b.works("c1")
 	client := b.client(b.pass.URL())
 	var all []Traffic
 	for range 2 {
@@ -285,9 +301,69 @@ func TestRequestsOnOneConnectionAreCountedOneByOne(t *testing.T) {
 		all[0].Call != "c1" {
 		t.Errorf("counted %+v", all)
 	}
-	want := []Sending{{"127.0.0.1:" + port, all[0].Sent + all[1].Sent}}
+	want := []Sending{{Host: "127.0.0.1:" + port, Bytes: all[0].Sent + all[1].Sent}}
 	if got := b.proxy.Take("c1"); !slices.Equal(got, want) || b.proxy.Take("c1") != nil {
 		t.Errorf("of the call %v, want %v", got, want)
+	}
+}
+
+// A tunnel outlives the call that it was made for: what is sent over it counts for the calls that
+// the plugin works on then, for each where there are several, and beside them where there is none.
+func TestWhatATunnelSendsCountsForTheCallsOfThatTime(t *testing.T) {
+	b := newBench(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	host := l.Addr().String()
+	b.allow(host, Verdict{Private: true, Call: "c1"})
+	b.works("c1")
+	conn, err := net.Dial("tcp", b.pass.Address())
+	must(t, err)
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "CONNECT %s HTTP/1.1\r\nHost: %[1]s\r\nProxy-Authorization: Basic %s\r\n\r\n", host,
+		basic(b.pass))
+	must(t, err)
+	said := bufio.NewReader(conn)
+	for line := " "; strings.TrimSpace(line) != ""; {
+		line, err = said.ReadString('\n')
+		must(t, err)
+	}
+	far, err := l.Accept()
+	must(t, err)
+	defer far.Close()
+	send := func(n int, calls ...string) {
+		b.works(calls...)
+		_, err := conn.Write(make([]byte, n))
+		must(t, err)
+		_, err = io.ReadFull(far, make([]byte, n))
+		must(t, err)
+	}
+	taken := func(call string, want ...Sending) {
+		t.Helper()
+		if got := b.proxy.Take(call); !slices.Equal(got, want) {
+			t.Errorf("of %s: %+v, want %+v", call, got, want)
+		}
+	}
+	send(10, "c1")
+	taken("c1", Sending{Host: host, Bytes: 10})
+	send(20, "c2")
+	taken("c2", Sending{Host: host, Bytes: 20})
+	taken("c1")
+	send(30, "c3", "c4")
+	taken("c3", Sending{host, 30, true})
+	taken("c4", Sending{host, 30, true})
+	for range 2 {
+		send(40)
+	}
+	if got := b.proxy.TakeBeside()["p"]; !slices.Equal(got, []Sending{{Host: host, Bytes: 80}}) || b.beside.Load() != 1 {
+		t.Errorf("beside calls: %+v, told %d times", got, b.beside.Load())
+	}
+	if got := b.proxy.TakeBeside(); len(got) != 0 {
+		t.Errorf("taken twice: %+v", got)
+	}
+	send(50)
+	if b.beside.Load() != 2 {
+		t.Error("what comes after that is not told of")
 	}
 }
 

@@ -77,7 +77,7 @@ func (f *forwarder) serve(w http.ResponseWriter, r *http.Request, to Target, v V
 	if v.Private {
 		transport = f.private
 	}
-	m := meter{also: &tally{f.pass.proxy.ledger.counter(v.Call, to.String())}}
+	m := meter{also: f.pass.tally(to, v)}
 	failed := false
 	defer func() {
 		if m.stop(); !failed {

@@ -23,7 +23,7 @@ func (s *Pass) tunnel(w http.ResponseWriter, r *http.Request, to Target, v Verdi
 		return
 	}
 	defer func() { _ = out.Close() }()
-	out.also.Store(&tally{s.proxy.ledger.counter(v.Call, to.String())})
+	out.also.Store(s.tally(to, v))
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		http.Error(w, "This connection cannot become a tunnel.", http.StatusInternalServerError)

@@ -95,6 +95,7 @@ export interface ActivityEntry {
 export type ActivityKind =
   | "call" // a call of a tool ended
   | "use" // it was decided about a command, folder or host of a plugin, or about what it spends
+  | "sent" // a plugin sent something while it worked on no call
   | "undo" // files were put back as they were before a call
   | "redo" // that was taken back
   | "erased" // a chat was deleted for good, and with it the details of its calls
