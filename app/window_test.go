@@ -104,7 +104,7 @@ func openOn(t *testing.T, data, worker string, answers ...[]llmtest.Step) *windo
 	return w
 }
 
-// settings turns off that models name chats, which would ask the script once more.
+// quiet turns off that models name chats, which would ask the script once more.
 func (w *window) quiet() *window {
 	w.t.Helper()
 	if _, err := w.Settings.Set(map[string]json.RawMessage{"model_titles": json.RawMessage("false")}); err != nil {

@@ -470,7 +470,7 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	return c.afterTool(ctx, result)
 }
 
-// begin puts the call on record as running: a kill while it runs must not lose that
+// markRunning puts the call on record as running: a kill while it runs must not lose that
 // it was asked for. The result is that of a call that is not made for want of that.
 func (c *Call) markRunning(ctx context.Context) *tool.Result {
 	var err error

@@ -22,7 +22,7 @@ type answer struct {
 	on func(turn.Event) // nil once the turn is over
 }
 
-// hear passes on what happens in the turn, until it is over.
+// emit passes on what happens in the turn, until it is over.
 func (a *answer) emit(e turn.Event) {
 	if e.Kind == turn.Started {
 		a.turn.Store(&e.Turn)

@@ -316,7 +316,7 @@ type terminalChats struct {
 	bus *bus.Bus
 }
 
-// told tells of a change of a conversation that was made.
+// notify tells of a change of a conversation that was made.
 func (s terminalChats) notify(id chat.ConversationID, err error) error {
 	if err == nil {
 		s.bus.Changed(bus.Chats, "")

@@ -3,6 +3,8 @@ package sourcetest
 import (
 	"bytes"
 	"fmt"
+	"go/ast"
+	"go/parser"
 	"go/scanner"
 	"go/token"
 	"os"
@@ -10,6 +12,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -58,4 +61,30 @@ func faultsOfLines(text []byte) []string {
 		}
 	}
 	return faults
+}
+
+// A comment that begins with a name begins with that of what it is about: the name of old
+// is easily forgotten in it.
+func TestF142CommentsBeginWithTheNameThatIsThere(t *testing.T) {
+	looked := 0
+	for _, name := range files(t, ".go") {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, filepath.Join(root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		must(t, err)
+		for _, declared := range file.Decls {
+			f, ok := declared.(*ast.FuncDecl)
+			if !ok || f.Doc == nil {
+				continue
+			}
+			looked++
+			first, _, _ := strings.Cut(strings.TrimSpace(f.Doc.Text()), " ")
+			first = strings.TrimRight(first, ",.:")
+			if r, _ := utf8.DecodeRuneInString(first); unicode.IsLower(r) && first != f.Name.Name {
+				t.Errorf("%s:%d: the comment of %s begins with %s", name, set.Position(f.Pos()).Line, f.Name.Name, first)
+			}
+		}
+	}
+	if looked < 1000 {
+		t.Errorf("%d comments of functions were looked at", looked)
+	}
 }

@@ -102,7 +102,7 @@ func (s *session) overfull() bool {
 	return true
 }
 
-// reap waits for the answer to a cancelled call, and kills the process when it
+// killUnlessAnswered waits for the answer to a cancelled call, and kills the process when it
 // does not come: it is busy with something nobody waits for.
 func (s *session) killUnlessAnswered(p *wire.OpenRequest) {
 	timer := time.NewTimer(grace)

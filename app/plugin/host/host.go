@@ -133,7 +133,7 @@ func New(o Options) *Host {
 // wait for the loads; WaitIdle does. The error is a fault about the folder itself.
 func (h *Host) Scan() error { return h.scan(nil) }
 
-// rescan compares the folder with the entries; names limits which existing ones
+// scan compares the folder with the entries; names limits which existing ones
 // are looked at again (nil: all).
 func (h *Host) scan(names []string) error {
 	h.scanning.Lock()

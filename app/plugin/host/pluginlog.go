@@ -130,7 +130,7 @@ func (j *pluginLog) open() bool {
 	return true
 }
 
-// turn moves a full file aside, over the one moved before, and begins another.
+// rotate moves a full file aside, over the one moved before, and begins another.
 func (j *pluginLog) rotate(now time.Time) bool {
 	j.load()
 	_ = j.file.Close()

@@ -86,7 +86,7 @@ func standing(refusals []plugin.Refusal, granted []string, folders []permit.Fold
 	})
 }
 
-// explain notes what the plugin was refused, and adds to a result that failed, or
+// explainRefusals notes what the plugin was refused, and adds to a result that failed, or
 // that repeats the system's words for it, which grant was missing, unless the plugin
 // said so itself.
 func (e *entry) explainRefusals(r *tool.Result, found []plugin.Refusal) {

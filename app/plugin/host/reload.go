@@ -60,7 +60,7 @@ func (e *entry) reload() { e.requestLoad(loadRequest{interrupt: true}) }
 // reloadForced makes it load again though nothing changed.
 func (e *entry) reloadForced() { e.requestLoad(loadRequest{interrupt: true, force: true}) }
 
-// reconsider is reload for a decision about it: the same files are not taken for a
+// reloadDecided is reload after a decision about it: the same files are not taken for a
 // no-op. A load under way may be what was decided about, and goes on.
 func (e *entry) reloadDecided() {
 	e.decisions.Add(1)

@@ -83,7 +83,7 @@ func (e *entry) packages() *plugin.Packages {
 	return e.wants.Packages
 }
 
-// lacking says why a plugin waits for the packages that it declares, or nil when it has
+// missingPackages says why a plugin waits for the packages that it declares, or nil when it has
 // those.
 func (e *entry) missingPackages() error {
 	packages := e.packages()
@@ -111,7 +111,7 @@ func (e *entry) missingPackages() error {
 	return &plugin.Problem{Kind: "packages", Message: "It needs " + what + " not installed.", Missing: names, Hint: hint}
 }
 
-// packaged turns a failed load for want of a package into one that waits for
+// asMissingPackage turns a failed load for want of a package into one that waits for
 // packages.
 func (e *entry) asMissingPackage(p *plugin.Problem) *plugin.Problem {
 	packages := e.packages()

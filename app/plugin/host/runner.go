@@ -422,7 +422,7 @@ func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 	return result, nil
 }
 
-// explain completes the error of a call that lost its process, or ran out of
+// explainDeath completes the error of a call that lost its process, or ran out of
 // memory: which tool of which plugin, and what to do next. The beginnings of these
 // texts are fixed by contract (contracts/llm-functions, section 8.5).
 func (r *runner) explainDeath(name string, result *tool.Result) {

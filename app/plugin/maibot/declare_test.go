@@ -8,7 +8,6 @@ import (
 	"conclave/app/plugin"
 )
 
-// records loads a plugin and returns what its decorators left, and its tools.
 func TestMB19To31DeclarationsBecomeDefinitions(t *testing.T) {
 	w := serve(t, one(t), `
 P = ToolParameterInfo

@@ -117,7 +117,7 @@ func fails(t testing.TB, a pythontest.Answer, parts ...string) {
 	}
 }
 
-// placeOf is where a plugin may live.
+// startOptions say where a plugin may live.
 func startOptions(t testing.TB) plugin.StartOptions {
 	t.Helper()
 	return plugin.StartOptions{Storage: t.TempDir(), Runtime: programtest.Dir, Work: t.TempDir()}

@@ -14,7 +14,7 @@ import (
 	"conclave/app/plugin/python/pythontest"
 )
 
-// marked is the text by which a test knows a line of the plugin's log.
+// logged waits for a line of the plugin's log that holds all parts, and returns it.
 func logged(t testing.TB, w *pythontest.Worker, parts ...string) string {
 	t.Helper()
 	for {

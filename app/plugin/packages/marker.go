@@ -7,7 +7,7 @@ import (
 	"conclave/app/plugin/python"
 )
 
-// markers are the values of the variables of PEP 508 for an interpreter.
+// markersOf returns the values of the variables of PEP 508 for an interpreter.
 func markersOf(p python.Python) map[string]string {
 	minor := minorOf(p.Version)
 	out := map[string]string{

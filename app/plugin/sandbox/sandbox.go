@@ -13,7 +13,7 @@ import (
 
 // Spec describes one process and its sandbox.
 type Spec struct {
-	// "js", "pdf": the engine, the reader of PDFs inside the conclave program · "command":
+	// "js", "pdf": the engine, the reader of PDFs inside conclave-worker · "command":
 	// Argv, behind the launcher
 	Kind string
 	Argv []string

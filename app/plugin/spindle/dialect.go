@@ -234,8 +234,8 @@ func entrySize(src plugin.Source, m plugin.Manifest) int64 {
 	return info.Size()
 }
 
-// Spec implements plugin.Dialect: the engine inside the conclave program, which
-// may read the plugin and nothing else, and write nothing.
+// Spec implements plugin.Dialect: the engine inside conclave-worker, which may
+// read the plugin and nothing else, and write nothing.
 func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest,
 	start plugin.StartOptions,
 ) (sandbox.Spec, error) {

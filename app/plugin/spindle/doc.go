@@ -3,7 +3,7 @@
 // Spindle). It recognises them, says what can be told by reading them, and
 // describes the worker process that runs them.
 //
-// It never runs or builds anything: that is package engine, which only the
-// conclave program imports. What both need to know is in package job. Read
+// It never runs or builds anything: that is package engine, which only
+// conclave-worker imports. What both need to know is in package job. Read
 // [Dialect] first, then manifest.
 package spindle

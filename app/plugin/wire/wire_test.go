@@ -92,7 +92,7 @@ func connect(t *testing.T, handler Handler,
 	return session, transport, host
 }
 
-// raw joins a transport, driven by an MCP client only when dial is set, to a
+// peer joins a transport, driven by an MCP client only when dial is set, to a
 // peer that is played by the test line by line.
 type peer struct {
 	t  *testing.T

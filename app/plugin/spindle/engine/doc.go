@@ -14,8 +14,8 @@
 // in docs/adr). It may meet prototypes a plugin changed, so nothing on the way of
 // a call or an answer lies there.
 //
-// Only the conclave program may import this package: neither the engine nor the
-// bundler belongs in the window's process. What the host knows of a plugin is in
+// Only conclave-worker may import this package: neither the engine nor the bundler
+// belongs in the process of the window or the terminal. What the host knows of a plugin is in
 // the parent package, and what it tells a worker in package job; neither imports
 // this one.
 package engine

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// plain is this test binary built as the conclave program is: without cgo, which
+// plain is this test binary built as conclave-worker is: without cgo, which
 // the walls need, and without the race detector, which slows the engine down
 // twentyfold.
 var plain struct {
