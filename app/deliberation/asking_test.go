@@ -2,6 +2,7 @@ package deliberation_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -10,6 +11,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/deliberation"
+	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
 	"conclave/app/tool"
 )
@@ -88,5 +90,43 @@ func TestAMemberIsOfferedItsToolsThatOthersHaveToLookFor(t *testing.T) {
 	run, _ := b.stored()
 	if view, err := b.runner.View(t.Context(), run.Begin.Run, 0); err != nil || len(view.Result.NotChecked) != 1 {
 		t.Errorf("not checked are %+v, %v", view.Result, err)
+	}
+}
+
+func TestTheInspectorHasTheRequestsInWhichArgumentsWerePlanned(t *testing.T) {
+	price := func(_ llm.ModelInfo, u chat.Usage) chat.Usage {
+		u.Cost, u.Priced = float64(u.Input+u.Output), "test"
+		return u
+	}
+	b := newBench(t, func(o *deliberation.Options) { o.Price = price })
+	b.publish("p", echo{}, tool.Tool{
+		Name: "weather", Description: "Tells the weather.", Dialect: "functions",
+		Parameters: json.RawMessage(`{"type": "object", "required": ["city"], "properties": {"city": {"type": "string"}}}`),
+	})
+	b.allow("p", "weather")
+	b.council(`{"enabled": true, "mode": "tools", "members": [{"name": "Ada", "tools": ["p:weather"]}],
+		"helper": {"model": "test/helper", "temperature": 1.5}}`)
+	helper := b.model("test/helper", []llmtest.Step{llmtest.Call("1", "weather", `{"city":"Oslo"}`), llmtest.Used(50, 7)})
+	b.ask(t.Context(), b.says("test/main", "Warm."), "Is it warm in Oslo?", deliberation.How{}).end()
+	run, _ := b.stored()
+	end := run.Tasks[0].End
+	if end.State != council.Done || len(end.Requests) != 1 || end.Usage.Cost != 57 || run.Spent("").Cost != 57 {
+		t.Fatalf("it ended %+v", end)
+	}
+	if heat := *helper.Requests()[0].Temperature; heat > 0.2 {
+		t.Errorf("arguments are planned at %g", heat)
+	}
+	given, err := b.runner.Text(t.Context(), run.Begin.Run, end.Requests[0].Given)
+	var blocks []council.Block
+	if err != nil || json.Unmarshal(given, &blocks) != nil || len(blocks) != 4 {
+		t.Fatalf("it was made of %s, %v", given, err)
+	}
+	for i, want := range []struct{ title, words string }{
+		{"Role", ""}, {"System text", "Be kind."}, {"Your question", "Is it warm in Oslo?"}, {"Task", "Tells the weather."},
+	} {
+		words, err := b.runner.Text(t.Context(), run.Begin.Run, blocks[i].Text)
+		if err != nil || blocks[i].Title != want.title || !strings.Contains(string(words), want.words) {
+			t.Errorf("piece %d is %s: %s, %v", i, blocks[i].Title, words, err)
+		}
 	}
 }

@@ -71,6 +71,11 @@ func (b *bench) tools(plugin string, invoker tool.Invoker, names ...string) {
 	for _, name := range names {
 		tools = append(tools, tool.Tool{Name: name, Description: "A tool.", Dialect: "functions"})
 	}
+	b.publish(plugin, invoker, tools...)
+}
+
+func (b *bench) publish(plugin string, invoker tool.Invoker, tools ...tool.Tool) {
+	b.t.Helper()
 	set := b.registry.Publish(plugin, tools, invoker)
 	version := permit.PluginVersion{
 		Plugin: plugin, Name: plugin, Dialect: "functions", Isolation: "process+landlock", Code: "c", Listed: true,

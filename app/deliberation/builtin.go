@@ -9,7 +9,6 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/council"
-	"conclave/app/llm"
 )
 
 // texts holds what models are told by the council's tools: a file for each tool that is a
@@ -109,11 +108,8 @@ func prompted(job council.Job, prompt PromptTool, given council.Given) council.G
 	}
 	asked += "Write the result of “" + prompt.Title + "” for the conversation above, and nothing else."
 	out := given
-	block := func(source council.Source, title, words string) council.BlockText {
-		return council.BlockText{Block: council.Block{Source: source, Title: title, Tokens: llm.Tokens(words)}, Words: words}
-	}
-	out.Blocks = append([]council.BlockText{block(council.FromRole, m.Name+": "+prompt.Title, role)}, given.Blocks...)
-	out.Blocks = append(out.Blocks, block(council.FromRole, "Task", asked))
+	out.Blocks = append([]council.BlockText{blockText(council.FromRole, m.Name+": "+prompt.Title, role)}, given.Blocks...)
+	out.Blocks = append(out.Blocks, blockText(council.FromRole, "Task", asked))
 	known, path := given.System, slices.Clone(given.Path)
 	for len(path) > 0 && path[0].Role == chat.RoleSystem {
 		known += "\n\n" + chat.TextOf(path[0].Parts)

@@ -8,6 +8,7 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/council"
+	"conclave/app/llm"
 	"conclave/app/tool"
 )
 
@@ -92,6 +93,11 @@ func (w *worker) toolsOf(job council.Job) *tool.Set {
 		}
 	}
 	return w.s.tools.Filter(none)
+}
+
+// blockText is a piece of what a request is made of.
+func blockText(source council.Source, title, words string) council.BlockText {
+	return council.BlockText{Block: council.Block{Source: source, Title: title, Tokens: llm.Tokens(words)}, Words: words}
 }
 
 // blocksOf writes what a request is made of as it is kept, with the texts it names.

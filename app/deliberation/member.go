@@ -17,6 +17,7 @@ import (
 	"conclave/app/conversation"
 	"conclave/app/council"
 	"conclave/app/fault"
+	"conclave/app/limit"
 	"conclave/app/llm"
 	"conclave/app/permit"
 	"conclave/app/tool"
@@ -42,13 +43,12 @@ func newWorker(s *session, r council.Run) *worker {
 		speak: func(ctx context.Context, job council.Job, given council.Given, live func(council.Live)) council.Work {
 			return w.speak(ctx, job, given, nil, live)
 		},
-		model: func(ctx context.Context, job council.Job) (llm.Model, error) {
+		model: func(ctx context.Context, job council.Job, given council.Given) (*recorded, error) {
 			if job.Run.Models[job.Task.Member] == "" {
 				return nil, nil // there is none, which is no error
 			}
-			return w.model(ctx, job, council.Given{})
+			return w.model(ctx, job, given)
 		},
-		price: s.r.o.Price,
 	}
 	return w
 }
@@ -103,6 +103,7 @@ func (w *worker) model(ctx context.Context, job council.Job, given council.Given
 	r := &recorded{
 		Model: opened, price: w.s.r.o.Price, job: job, ledger: w.ledger, blocks: given.Blocks, now: w.s.r.o.Now,
 		temperature: m.Temperature, topP: m.TopP, maxTokens: m.MaxTokens,
+		most: limit.MemberAnswer.Value,
 	}
 	if m.Model == "" {
 		r.temperature, r.topP = cmp.Or(r.temperature, helper.Temperature), cmp.Or(r.topP, helper.TopP)

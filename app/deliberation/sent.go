@@ -27,6 +27,7 @@ type recorded struct {
 	temperature *float64
 	topP        *float64
 	maxTokens   int64
+	most        int64 // bytes of all its answers
 
 	mu       sync.Mutex // guards the fields below
 	requests []council.Request
@@ -94,7 +95,7 @@ func (m *recorded) fits(e llm.Event) (text string, full bool) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	left := limit.MemberAnswer.Value - m.said
+	left := m.most - m.said
 	if m.said += int64(len(e.Text)); int64(len(e.Text)) <= left {
 		return e.Text, false
 	}

@@ -34,14 +34,13 @@ type toolWork struct {
 	given func(context.Context, council.Job) (council.Given, error)
 	// speak has the member's model answer what it is given, in a turn without tools.
 	speak func(context.Context, council.Job, council.Given, func(council.Live)) council.Work
-	// model opens the member's model, to plan arguments with.
-	model func(context.Context, council.Job) (llm.Model, error)
+	// model opens the member's model, to plan arguments with of what the member is given; nil
+	// is none.
+	model func(context.Context, council.Job, council.Given) (*recorded, error)
 	// gives notes which messages a turn of the member is given, until it is told otherwise.
 	gives func(turnID string, in chat.ConversationID, seqs []chat.MessageSeq) (done func())
 	// taint says where text came from that a task is given; nil is nowhere.
 	taint func(council.Job) func() []chat.Origin
-	// price fills in what a request cost.
-	price func(llm.ModelInfo, chat.Usage) chat.Usage
 }
 
 // errSlow is the cause of a context that ended at the time that one tool may take.
@@ -85,7 +84,9 @@ func timeout(job council.Job) time.Duration {
 }
 
 // call calls a tool of a plugin.
-func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool, live func(council.Live)) council.Work {
+func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
+	live func(council.Live),
+) (work council.Work) {
 	member := memberOf(job)
 	live(council.Live{Phase: council.Reading})
 	given, err := w.given(ctx, job)
@@ -93,16 +94,17 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool, l
 		return broken(ctx, job, err)
 	}
 	extra := call.Extra{Member: council.MemberContext(member), Timeout: timeout(job)}
-	arguments, usage := "{}", chat.Usage{}
+	arguments := "{}"
 	switch {
 	case found.Convention.Chat && !slices.Contains(member.Plan, found.ID()):
 		arguments = "" // it reads the chat instead (contracts/spindle, section 7.3)
 	case needsArguments(found) || found.Convention.Chat:
 		planned := plan{toolWork: w, job: job, tool: found, given: given}
-		work := w.limited(ctx, job, "Planning the arguments of "+found.DisplayName(), func(ctx context.Context) council.Work {
+		defer planned.fill(&work)
+		work = w.limited(ctx, job, "Planning the arguments of "+found.DisplayName(), func(ctx context.Context) council.Work {
 			return planned.make(ctx)
 		})
-		if usage = work.End.Usage; work.End.State != council.Done {
+		if work.End.State != council.Done {
 			return work
 		}
 		arguments = string(planned.arguments)
@@ -127,12 +129,10 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool, l
 	result, err := w.calls.Do(ctx, turn, found.ID(), arguments, extra)
 	w.calls.TurnEnded(turn.Turn)
 	if err != nil {
-		work := broken(ctx, job, err)
-		work.End.Usage = usage
-		return work
+		return broken(ctx, job, err)
 	}
-	work := workOf(ctx, job, found, result)
-	work.End.Usage, work.End.Calls, work.End.Turn = usage, calls.done(), turn.Turn
+	work = workOf(ctx, job, found, result)
+	work.End.Calls, work.End.Turn = calls.done(), turn.Turn
 	work.End.Origins = calls.brought
 	return work
 }

@@ -133,11 +133,11 @@ func newToolBench(t *testing.T) *toolBench {
 			b.spoken = append(b.spoken, g)
 			return said("spoken")
 		},
-		model: func(context.Context, council.Job) (llm.Model, error) {
+		model: func(context.Context, council.Job, council.Given) (*recorded, error) {
 			if b.model == nil {
 				return nil, nil
 			}
-			return b.model, nil
+			return &recorded{Model: b.model, now: time.Now, temperature: b.run.Council.Helper.Temperature}, nil
 		},
 	}
 	return b
@@ -238,6 +238,27 @@ func TestArgumentsArePlannedThroughOneFunction(t *testing.T) {
 	if len(r.Tools) != 1 || r.Tools[0].Name != "weather" || !r.MustCall || *r.Temperature > plannedHeat ||
 		!strings.Contains(told, "user: Is it warm in Oslo?\n\nassistant: Where?") {
 		t.Errorf("it was asked %+v: %s", r, told)
+	}
+}
+
+func TestWhatPlannedArgumentsWasToldIsKeptAndPaidOnce(t *testing.T) {
+	b := newToolBench(t)
+	hot := 1.5
+	b.run.Council.Helper.Temperature = &hot
+	b.helper([]llmtest.Step{llmtest.Call("1", "weather", `{}`), llmtest.Used(50, 7)},
+		[]llmtest.Step{llmtest.Say(`{"city":"Oslo"}`), llmtest.Used(60, 8)})
+	end, _ := b.do(t.Context(), "p:weather")
+	if end.Usage.Input != 110 || end.Usage.Output != 15 || len(end.Requests) != 2 {
+		t.Errorf("it took %+v in %d requests", end.Usage, len(end.Requests))
+	}
+	for _, r := range b.model.Requests() {
+		if *r.Temperature != plannedHeat {
+			t.Errorf("arguments are planned at %g", *r.Temperature)
+		}
+	}
+	b.helper([]llmtest.Step{llmtest.Say("no"), llmtest.Used(1, 1)}, []llmtest.Step{llmtest.Say("never"), llmtest.Used(1, 1)})
+	if end, _ := b.do(t.Context(), "p:weather"); end.State != council.Failed || end.Usage.Input != 2 || len(end.Requests) != 2 {
+		t.Errorf("what came to nothing took %+v in %d requests", end.Usage, len(end.Requests))
 	}
 }
 
