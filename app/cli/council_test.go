@@ -3,11 +3,54 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"conclave/app/chat"
+	"conclave/app/council"
 	"conclave/app/fault"
 	"conclave/app/limit"
 )
+
+func TestAReplayTakesAsLongAsTheRunWasWorkedOn(t *testing.T) {
+	set := council.Default()
+	set.Members = []council.Member{{ID: "ada", Name: "Ada"}}
+	var run council.Run
+	var steps []council.Step
+	at := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+	do := func(later time.Duration, s council.Step) {
+		t.Helper()
+		at = at.Add(later)
+		s.At = at
+		must(t, s.Chain(run.Last), run.Apply(s))
+		steps = append(steps, s)
+	}
+	do(0, council.Step{Kind: council.Begins, Begin: &council.Begin{Run: "run", Council: set}})
+	do(time.Second, council.Step{Kind: council.Starts, Task: "0/ada/answer", Attempt: 1})
+	do(72*time.Hour, council.Step{Kind: council.Resumes})
+	do(time.Second, council.Step{Kind: council.Starts, Task: "0/ada/answer", Attempt: 2})
+	do(2*time.Second, council.Step{
+		Kind: council.Ends, Task: "0/ada/answer", Attempt: 2, End: &council.End{
+			State: council.Failed, Failure: &chat.Failure{Message: "It broke."},
+		},
+	})
+	do(time.Second, council.Step{Kind: council.Concludes, Answer: &council.Answer{}})
+	do(24*time.Hour, council.Step{Kind: council.Rates, Member: "ada", Point: 1})
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		c := &command{Session: &Session{Out: &out}}
+		began := time.Now()
+		must(t, c.replay(t.Context(), steps, nil, 1))
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("it took %s", took)
+		}
+		if !strings.Contains(out.String(), "   4.0 s  Ada      failed: It broke.\n") {
+			t.Errorf("it told\n%s", out.String())
+		}
+	})
+}
 
 func TestACouncilsFileIsOfABoundedSize(t *testing.T) {
 	dir := t.TempDir()

@@ -103,15 +103,20 @@ func runTexts(ctx context.Context, app *App, run council.RunID) func(council.Has
 	}
 }
 
-// replay tells the steps of a run, as far apart as they were.
+// replay tells the steps of a run, as far apart as they were while it was worked on.
 func (c *command) replay(ctx context.Context, steps []council.Step, text func(council.Hash) string,
 	speed float64,
 ) error {
 	t := newTimeline(c, text)
 	var run council.Run
 	for i, s := range steps {
-		if i > 0 && speed > 0 {
-			wait := time.NewTimer(time.Duration(float64(s.At.Sub(steps[i-1].At)) / speed))
+		over := run.State == council.Over
+		if err := run.Apply(s); err != nil {
+			return fault.Wrap(fault.Damaged, "cli.replay", fmt.Sprintf("The record of the run breaks off at step %d.", s.Number),
+				"conclave doctor checks the store.", err)
+		}
+		if i > 0 && speed > 0 && !over {
+			wait := time.NewTimer(time.Duration(float64(run.After(s.At)-run.After(steps[i-1].At)) / speed))
 			select {
 			case <-wait.C:
 			case <-ctx.Done():
@@ -119,11 +124,7 @@ func (c *command) replay(ctx context.Context, steps []council.Step, text func(co
 				return context.Cause(ctx)
 			}
 		}
-		if err := run.Apply(s); err != nil {
-			return fault.Wrap(fault.Damaged, "cli.replay", fmt.Sprintf("The record of the run breaks off at step %d.", s.Number),
-				"conclave doctor checks the store.", err)
-		}
-		t.event(deliberation.Event{Run: run, Step: &s, MS: s.At.Sub(run.Began).Milliseconds()})
+		t.event(deliberation.Event{Run: run, Step: &s, MS: run.After(s.At).Milliseconds()})
 	}
 	t.box()
 	return t.err

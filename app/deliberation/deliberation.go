@@ -103,7 +103,7 @@ type Event struct {
 	Step *council.Step
 	Task string
 	Live *council.Live
-	MS   int64 // since the run began
+	MS   int64 // that the run was worked on so far
 	// Unkept tells, where it is not nil, that what happens cannot be kept, in a sentence, or
 	// with "" that it is again.
 	Unkept *string

@@ -217,7 +217,7 @@ func (t *Teller) finished(r council.Run) []Line {
 				continue
 			}
 			if task.Attempt > 0 {
-				line.MS = max(line.MS, task.Ended.Sub(r.Began).Milliseconds())
+				line.MS = max(line.MS, r.After(task.Ended).Milliseconds())
 			}
 			if task.State != council.Done {
 				line.State, line.Text = string(task.State), task.Why

@@ -316,7 +316,7 @@ func (l *loop) apply(s council.Step, texts map[council.Hash][]byte, done chan st
 		l.since = l.since.Add(s.At.Sub(l.asking))
 	}
 	l.texts.put(texts)
-	l.rec.add(record{Event{Run: l.run, Step: &s, MS: s.At.Sub(l.run.Began).Milliseconds()}, texts, done})
+	l.rec.add(record{Event{Run: l.run, Step: &s, MS: l.run.After(s.At).Milliseconds()}, texts, done})
 	return nil
 }
 
@@ -347,7 +347,7 @@ func (l *loop) begin(ctx context.Context, id string) {
 	go func() { // ends with the work, which ends with own; drain waits for it
 		defer cancel(nil)
 		work := l.do(own, job, func(v council.Live) {
-			l.rec.add(record{Event: Event{Run: job.Run, Task: id, Live: &v, MS: l.r.o.Now().Sub(job.Run.Began).Milliseconds()}})
+			l.rec.add(record{Event: Event{Run: job.Run, Task: id, Live: &v, MS: job.Run.After(l.r.o.Now()).Milliseconds()}})
 		})
 		select {
 		case l.ends <- ended{at, work}:

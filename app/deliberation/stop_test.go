@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -330,17 +331,21 @@ func (b *bench) cut() council.Run {
 }
 
 func TestARunGoesOnAfterTheProgramWasClosed(t *testing.T) {
-	b := newBench(t)
+	var closed atomic.Int64 // how long
+	b := newBench(t, func(o *deliberation.Options) {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(closed.Load())) }
+	})
 	b.council(three("review", ""))
 	b.says("test/ada", "Ada FIRST.", "Ada reviews.")
 	b.model("test/bo", []llmtest.Step{llmtest.Say("I "), llmtest.Wait(never)})
 	b.says("test/cy", "Cy FIRST.", "Cy reviews.")
 	cut := b.cut()
+	closed.Store(int64(72 * time.Hour))
 	again := b.again()
 	bo := b.says("test/bo", "Bo SECOND.", "Bo reviews.")
 	main := b.says("test/main", "So.")
 	out, err := again.Run(t.Context(), turn.Request{Conversation: b.id, Parent: &cut.Question, Model: main},
-		deliberation.How{Resume: cut.Begin.Run}, nil)
+		deliberation.How{Resume: cut.Begin.Run, OnEvent: b.hear}, nil)
 	if err != nil || out.Reason != chat.EndDone {
 		t.Fatalf("it went on to %+v, %v", out, err)
 	}
@@ -354,6 +359,11 @@ func TestARunGoesOnAfterTheProgramWasClosed(t *testing.T) {
 	for _, task := range r.Tasks {
 		if task.State != council.Done {
 			t.Errorf("%s is %s", task.ID, task.State)
+		}
+	}
+	for _, e := range b.heardSoFar() {
+		if e.MS > time.Hour.Milliseconds() {
+			t.Errorf("after %d ms there was %+v, %+v", e.MS, e.Step, e.Live)
 		}
 	}
 	if _, err := again.Run(t.Context(), turn.Request{Conversation: b.id, Parent: &cut.Question, Model: main},

@@ -16,7 +16,6 @@ import (
 	"conclave/app/council"
 	"conclave/app/fault"
 	"conclave/app/hook"
-	"conclave/app/llm"
 	"conclave/app/permit"
 	"conclave/app/tool"
 

@@ -30,7 +30,7 @@ func (l *loop) troubled(run council.Run, err error) {
 		l.r.o.Slog.Error("a council's run cannot be kept", "run", l.id, "err", err)
 		why = unkept(err)
 	}
-	l.published(Event{Run: run, MS: l.r.o.Now().Sub(run.Began).Milliseconds(), Unkept: &why})
+	l.published(Event{Run: run, MS: run.After(l.r.o.Now()).Milliseconds(), Unkept: &why})
 }
 
 // keep holds a run that is over, and could not be kept, in memory: it is shown and exported
