@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -80,7 +79,7 @@ func (d *deliberating) event(ctx context.Context, e deliberation.Event) {
 		}
 		d.timeline.event(e)
 		d.p.err = d.timeline.err
-		if handed(e.Run) {
+		if e.Run.State == council.Answering {
 			d.p.release()
 		}
 	}
@@ -89,12 +88,6 @@ func (d *deliberating) event(ctx context.Context, e deliberation.Event) {
 		return
 	}
 	d.ask(ctx, e.Run)
-}
-
-// handed reports whether the main model answers now, or will without a word of the council.
-func handed(r council.Run) bool {
-	done := func(t council.Task) bool { return t.State == council.Done }
-	return r.State == council.Answering || r.State == council.Ready && !slices.ContainsFunc(r.Tasks, done)
 }
 
 // ask has the person asked as long as the run waits for that.

@@ -76,7 +76,7 @@ func (n *pluginEvents) councilStep(e deliberation.Event) {
 	if r.State == council.Ready && !told.completed {
 		told.completed = true
 		n.c.Host.Publish("COUNCIL_COMPLETED", map[string]any{
-			"chatId": r.Conversation, "totalDurationMs": e.Step.At.Sub(r.Began).Milliseconds(),
+			"chatId": r.Conversation, "totalDurationMs": r.After(e.Step.At).Milliseconds(),
 			"resultCount": len(n.councilResults(r, "")),
 		})
 	}

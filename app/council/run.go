@@ -22,7 +22,7 @@ const (
 	Asking    RunState = "asking"    // tools failed, or everybody did; a person says retry or go on
 	Counting  RunState = "counting"  // all ballots are sealed, and are to be opened
 	Ready     RunState = "ready"     // nothing more is done: the notes can be handed over
-	Answering RunState = "answering" // the main model has the notes
+	Answering RunState = "answering" // the main model has the notes, and answers
 	Over      RunState = "over"
 )
 
@@ -97,7 +97,7 @@ type Run struct {
 	Seats  []Seat // in the order of the council
 	Tasks  []Task // in the order of stages, then of seats, then of a member's tools
 	Began  time.Time
-	Handed time.Time // the main model was given the notes
+	Handed time.Time // the main model was given the notes, and began to answer
 	Ended  time.Time
 	Early  *Early // what ended it before its time, if something did
 	Opened bool   // the ballots

@@ -32,7 +32,7 @@ const (
 	Ends      StepKind = "ends"      // Task, Attempt, End
 	Acts      StepKind = "acts"      // Act, By; and Member or Tasks, Text
 	Opens     StepKind = "opens"     // all ballots that were sealed are opened
-	Hands     StepKind = "hands"     // Notes: the main model is given the notes
+	Hands     StepKind = "hands"     // Notes: the main model is given the notes, of which there may be none, and answers
 	Concludes StepKind = "concludes" // Answer: the main model answered, or did not
 	Rates     StepKind = "rates"     // Member, Point, Good: a person's thumb; the run may be over
 )

@@ -26,7 +26,16 @@ import (
 // Bad input: each has a sentence, and a way on.
 
 func TestWhereEveryMemberFailsTheAnswerIsMadeWithoutTheCouncil(t *testing.T) {
-	b := newBench(t)
+	now := time.Now()
+	b := newBench(t, func(o *deliberation.Options) {
+		var mu sync.Mutex
+		o.Now = func() time.Time { // each look at the clock takes a second
+			mu.Lock()
+			defer mu.Unlock()
+			now = now.Add(time.Second)
+			return now
+		}
+	})
 	b.council(two)
 	offline := &llm.Error{Kind: llm.Unreachable, Provider: "Test", Host: "example.org"}
 	b.model("test/ada", []llmtest.Step{llmtest.Fail(offline)})
@@ -42,6 +51,19 @@ func TestWhereEveryMemberFailsTheAnswerIsMadeWithoutTheCouncil(t *testing.T) {
 	}
 	if chat.TextOf(out.Message.Parts) != "Alone." || len(plain.Requests()) != 1 {
 		t.Errorf("the answer is %+v", out)
+	}
+	answers := func(e deliberation.Event) bool { return e.Run.State == council.Answering }
+	if !slices.ContainsFunc(b.heardSoFar(), answers) {
+		t.Error("nothing says that the main model answers")
+	}
+	v, err := b.runner.View(t.Context(), run.Begin.Run, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := v.Lanes[2].Tasks[0]
+	if last := max(v.Lanes[0].Tasks[0].EndMS, v.Lanes[1].Tasks[0].EndMS); last == 0 || answer.StartMS <= last ||
+		answer.Spent.MS != answer.EndMS-answer.StartMS || answer.State != council.Done {
+		t.Errorf("the answer began %d ms after the run, and the last member ended after %d", answer.StartMS, last)
 	}
 }
 

@@ -508,14 +508,13 @@ func (l *loop) hand() {
 	l.notes = council.Notes(l.run, l.words, before)
 	l.origins = chat.AddOrigins(saidIn(l.run), origins...)
 	l.compare(council.Groups{})
-	if l.notes == "" {
-		close(l.ready)
-		return
+	hands, texts := council.Step{Kind: council.Hands}, map[council.Hash][]byte{}
+	if l.notes != "" {
+		hands.Notes = council.HashOf([]byte(l.notes))
+		texts[hands.Notes] = []byte(l.notes)
 	}
-	hash := council.HashOf([]byte(l.notes))
 	shown := make(chan struct{})
-	if l.apply(council.Step{Kind: council.Hands, Notes: hash}, map[council.Hash][]byte{hash: []byte(l.notes)},
-		shown) == nil {
+	if l.apply(hands, texts, shown) == nil {
 		<-shown
 	}
 	close(l.ready)

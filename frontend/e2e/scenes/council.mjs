@@ -871,6 +871,17 @@ export const tests = {
       assert.equal(await page.getByText("Every point rests on a tool").count(), 0);
       await lane(page, "researcher").locator(".who").click();
       await lane(page, "researcher").getByText("It was told: model overloaded").waitFor();
+      const without = page.getByText("The answer was made without the council.");
+      await without.waitFor();
+      await page.evaluate(() => {
+        const { council } = globalThis.fake;
+        const [run] = council.runs;
+        const chair = run.lanes.at(-1);
+        const tasks = chair.tasks.map((task) => ({ ...task, state: "stopped" }));
+        council.change(run.run, [{ ...chair, tasks }]);
+      });
+      await without.waitFor({ state: "detached" }); // there is no answer
+      await page.getByText("No member could answer.").waitFor();
     },
   },
 
