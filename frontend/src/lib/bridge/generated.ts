@@ -2232,7 +2232,7 @@ export type RunState =
   | "asking" // tools failed, or everybody did; a person says retry or go on
   | "counting" // all ballots are sealed, and are to be opened
   | "ready" // nothing more is done: the notes can be handed over
-  | "answering" // the main model has the notes
+  | "answering" // the main model has the notes, and answers
   | "over";
 
 /** Said holds what came of a task. */
