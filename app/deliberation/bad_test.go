@@ -509,3 +509,31 @@ func TestAMemberIsAskedForByNameAndItsCallsAreItsOwn(t *testing.T) {
 		}
 	}
 }
+
+func TestTheHelperSumsTheChatUpAndIsNoMember(t *testing.T) {
+	b := newBench(t)
+	b.council(`{"enabled": true, "helper": {"model": "test/helper"}, "members": [
+		{"name": "Ada", "model": "test/ada", "context": {"policy": "summary"}}, {"name": "Bo", "model": "test/ada"}]}`)
+	for _, question := range []string{"Go.", "Go on."} {
+		b.ask(t.Context(), b.says("test/main", "So."), question, deliberation.How{Skip: true}).end()
+	}
+	offline := []llmtest.Step{llmtest.Fail(&llm.Error{Kind: llm.Unreachable, Provider: "Test", Host: "example.org"})}
+	b.model("test/ada", offline, offline)
+	helper, main := b.says("test/helper", "They SPOKE."), b.says("test/main", "Alone.")
+	var asked string
+	b.ask(t.Context(), main, "And now?", deliberation.How{Asks: true, OnEvent: func(e deliberation.Event) {
+		var teller deliberation.Teller
+		for _, line := range teller.Tell(e) {
+			if line.State == "asking" {
+				asked = line.Text
+				go func() { _ = b.runner.Act(t.Context(), e.Run.Begin.Run, council.GoOn, "", nil, "") }()
+			}
+		}
+	}}).end()
+	if len(helper.Requests()) != 1 || len(main.Requests()) != 1 {
+		t.Errorf("the helper was asked %d times, the main model %d times", len(helper.Requests()), len(main.Requests()))
+	}
+	if run, _ := b.stored(); run.Tasks[0].State != council.Done || asked != "2 of 2 members failed." {
+		t.Errorf("the tasks are %s, and a person was told %q", states(run), asked)
+	}
+}

@@ -230,6 +230,9 @@ func (s *session) mostOfChair() chat.Usage {
 	for _, m := range s.path {
 		u.Input += llm.Tokens(chat.TextOf(m.Parts))
 	}
+	if s.toolsAlone() { // there are no notes
+		return u
+	}
 	for _, m := range s.council.Members {
 		u.Input += usual(m, s.council)
 	}

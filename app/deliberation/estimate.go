@@ -57,7 +57,7 @@ func (r *Runner) Estimate(ctx context.Context, c council.Council, id chat.Conver
 func (s *session) estimate(ctx context.Context, b council.Begin) council.Estimate {
 	b.Council.Members = slices.Clone(b.Council.Members)
 	for i := range b.Council.Members {
-		if m := &b.Council.Members[i]; m.Chance > 0 {
+		if m := &b.Council.Members[i]; m.Chance > 0 || s.toolsAlone() { // there are no dice then
 			m.Chance = 100
 		}
 	}
@@ -66,12 +66,19 @@ func (s *session) estimate(ctx context.Context, b council.Begin) council.Estimat
 		return e.Estimate // a first step can be applied
 	}
 	said := map[string]int64{} // by member: tokens of what it says that others are shown
+	tasks := e.run.Tasks
+	if s.toolsAlone() { // the main model calls what there is, or does not
+		for _, t := range tasks {
+			e.without(t)
+		}
+		tasks = nil
+	}
 	for stage := 0; ; stage++ {
-		tasks := slices.DeleteFunc(slices.Clone(e.run.Tasks), func(t council.Task) bool { return t.Stage != stage })
-		if len(tasks) == 0 {
+		now := slices.DeleteFunc(slices.Clone(tasks), func(t council.Task) bool { return t.Stage != stage })
+		if len(now) == 0 {
 			break
 		}
-		e.stage(ctx, tasks, said)
+		e.stage(ctx, now, said)
 	}
 	u := s.mostOfChair()
 	u.Output = usually[council.Synthesize].tokens
@@ -109,11 +116,7 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 				e.problem(needs + " Choose one for the council, or a model for " + m.Name + ".")
 				continue
 			}
-			if _, prompt := builtInOf(t.Tool); !prompt {
-				if _, why := usable(e.s.tools, t.Tool); why != "" {
-					e.problem(m.Name + " goes without a tool: " + why)
-				}
-			}
+			e.without(t)
 			if needs == "" {
 				continue
 			}
@@ -133,8 +136,7 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 		if t.Kind == council.Opine || t.Kind == council.Draft {
 			next[t.Member] = written
 		}
-		name := cmp.Or(e.run.Models[t.Member], e.run.Council.Helper.Model)
-		if model, err := e.s.r.o.Models.Open(ctx, name); err == nil {
+		if model, err := e.s.r.o.Models.Open(ctx, modelOf(e.run, t.Member)); err == nil {
 			u = e.s.priced(model.Info(), u)
 		}
 		e.add(u)
@@ -147,6 +149,16 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 	}
 	at := min(len(members), cmp.Or(e.run.Council.Parallel, council.PerRun))
 	e.Seconds += seconds / float64(max(at, 1))
+}
+
+// without says that a member goes without the tool of a task, where it does.
+func (e *estimator) without(t council.Task) {
+	if _, prompt := builtInOf(t.Tool); prompt {
+		return
+	}
+	if _, why := usable(e.s.tools, t.Tool); why != "" {
+		e.problem(e.member(t.Member).Name + " goes without a tool: " + why)
+	}
 }
 
 // problem adds a sentence, once.

@@ -1,6 +1,7 @@
 package deliberation_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -83,6 +84,33 @@ func TestAnEstimateKnowsTheToolsThatAreForAMemberByName(t *testing.T) {
 	b.registry.Publish("log", []tool.Tool{{Name: "log", Role: "Ada", Visibility: tool.Direct}}, nil)
 	if e, err := b.runner.Estimate(t.Context(), set, b.id, "Well?"); err != nil || slices.Contains(e.Problems, none) {
 		t.Errorf("with one that is for it: %+v, %v", e, err)
+	}
+}
+
+func TestWhereTheMainModelIsOfferedTheToolsNobodyWorksBefore(t *testing.T) {
+	b := newBench(t)
+	b.says("test/main")
+	b.publish("p", echo{}, tool.Tool{
+		Name: "look", Description: "A tool.", Dialect: "functions", Parameters: json.RawMessage(`{"type": "object", "required": ["at"]}`),
+	})
+	if err := b.store.UpdateConversation(t.Context(), b.id,
+		func(c *chat.Conversation) { c.Model = "test/main" }); err != nil {
+		t.Fatal(err)
+	}
+	sidecar := `{"mode": "tools", "members": [{"name": "Ada", "tools": ["p:look"], "chance": 0}, {"name": "Bo", "model": "test/main",
+		"tools": ["p:look"]}], "helper": {"max_tokens": 9000}`
+	inline := sidecar + `, "toolsSettings": {"mode": "inline"}}`
+	e, err := b.runner.Estimate(t.Context(), b.council(inline), b.id, "Well?")
+	if err != nil || e.Calls != 1 || e.Tools != 0 || e.Seconds != 12 || e.Input > 1000 || len(e.Problems) > 0 {
+		t.Errorf("it comes to %+v, %v", e, err)
+	}
+	if e, err := b.runner.Estimate(t.Context(), b.council(sidecar+"}"), b.id, "Well?"); err != nil || e.Tools != 1 ||
+		e.Calls != 2 || len(e.Problems) != 1 {
+		t.Errorf("where members use them it comes to %+v, %v", e, err)
+	}
+	gone := strings.ReplaceAll(inline, "p:look", "p:gone")
+	if e, err := b.runner.Estimate(t.Context(), b.council(gone), b.id, "Well?"); err != nil || len(e.Problems) != 2 {
+		t.Errorf("without the tool it comes to %+v, %v", e, err)
 	}
 }
 

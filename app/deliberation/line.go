@@ -256,12 +256,18 @@ func has(r council.Run, member string, state council.TaskState) bool {
 // asking tells that a person is to say how it goes on.
 func asking(r council.Run) Line {
 	failed := []string{}
-	tried := 0
+	lost, tried := 0, 0
 	what := "members"
 	for _, task := range r.Tasks {
+		if task.State == council.Failed {
+			failed = append(failed, task.ID)
+		}
+		if task.Member == "" { // a summary is nobody's
+			continue
+		}
 		switch task.State {
 		case council.Failed:
-			failed = append(failed, task.ID)
+			lost++
 			tried++
 		case council.Done:
 			tried++
@@ -270,7 +276,7 @@ func asking(r council.Run) Line {
 			what = "tools"
 		}
 	}
-	return Line{State: "asking", Text: fmt.Sprintf("%d of %d %s failed.", len(failed), tried, what), Tasks: failed}
+	return Line{State: "asking", Text: fmt.Sprintf("%d of %d %s failed.", lost, tried, what), Tasks: failed}
 }
 
 // over tells how the run ended.

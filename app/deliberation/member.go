@@ -88,10 +88,19 @@ func who(job council.Job) string {
 	return cmp.Or(memberOf(job).Name, "The helper")
 }
 
+// modelOf names the model that a member speaks through; what is the council's own the helper
+// does, or where there is none the main model. It is "" where there is neither.
+func modelOf(r council.Run, member string) string {
+	if member == "" {
+		return cmp.Or(r.Council.Helper.Model, r.Models[""])
+	}
+	return cmp.Or(r.Models[member], r.Council.Helper.Model)
+}
+
 // model opens the model of a task, asked as the member's settings say.
 func (w *worker) model(ctx context.Context, job council.Job, given council.Given) (*recorded, error) {
 	m, helper := memberOf(job), job.Run.Council.Helper
-	name := cmp.Or(job.Run.Models[m.ID], helper.Model)
+	name := modelOf(job.Run, m.ID)
 	if name == "" {
 		return nil, fault.New(fault.Usage, "deliberation.model", who(job)+" has no model.",
 			"Choose one for it, or a helper model for the council.")

@@ -3,6 +3,7 @@ package deliberation
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"conclave/app/chat"
@@ -48,11 +49,14 @@ func retained(ctx context.Context, log council.Log, b *council.Begin) (council.R
 	return before.Begin.Run, nil
 }
 
-// fingerprint is the same for runs whose tools would come to the same.
+// fingerprint is the same for runs whose tools would come to the same, whichever model is to
+// answer.
 func fingerprint(b council.Begin) council.Hash {
+	models := maps.Clone(b.Models)
+	delete(models, "")
 	raw, err := json.Marshal(map[string]any{
 		"members": b.Council.Members, "settings": b.Council.Tool, "helper": b.Council.Helper, "only": b.Only,
-		"models": b.Models, "window": b.Window,
+		"models": models, "window": b.Window,
 	})
 	if err != nil {
 		return "" // a council is JSON

@@ -117,7 +117,7 @@ func TestSP54AnAnswerMadeAgainRetainsWhatFits(t *testing.T) {
 		c.Tool.Retain = true
 		return council.Begin{
 			Run: "second", Conversation: "c", Question: 3, Council: c, Seed: 99, Window: "w",
-			Models: map[string]string{"ada": "m/1"},
+			Models: map[string]string{"ada": "m/1", "": "m/main"},
 		}
 	}
 	first := base()
@@ -126,6 +126,7 @@ func TestSP54AnAnswerMadeAgainRetainsWhatFits(t *testing.T) {
 	keepRun(t, log, first, now, map[string]string{"0/ada/p:look": "3 files", "0/bo/p:look": "4 files"})
 
 	again := base()
+	again.Models[""] = "m/other" // that answers this time
 	from, err := retained(t.Context(), log, &again)
 	if err != nil || from != "first" || again.Seed != 7 || len(again.Kept) != 2 ||
 		again.Kept["0/ada/p:look"].Usage.Input != 0 {
@@ -144,7 +145,7 @@ func TestSP54AnAnswerMadeAgainRetainsWhatFits(t *testing.T) {
 		"another member":    func(b *council.Begin) { b.Council.Members[1].Role = "Critic" },
 		"another setting":   func(b *council.Begin) { b.Council.Tool.MaxWords = 10 },
 		"another helper":    func(b *council.Begin) { b.Council.Helper.Model = "m/2" },
-		"another model":     func(b *council.Begin) { b.Models = map[string]string{"ada": "m/2"} },
+		"another model":     func(b *council.Begin) { b.Models = map[string]string{"ada": "m/2", "": "m/main"} },
 		"retaining nothing": func(b *council.Begin) { b.Council.Tool.Retain = false },
 	} {
 		b := base()
