@@ -133,11 +133,14 @@ func newToolBench(t *testing.T) *toolBench {
 			b.spoken = append(b.spoken, g)
 			return said("spoken")
 		},
-		model: func(context.Context, council.Job, council.Given) (*recorded, error) {
+		model: func(_ context.Context, job council.Job, _ council.Given) (*recorded, error) {
 			if b.model == nil {
 				return nil, nil
 			}
-			return &recorded{Model: b.model, now: time.Now, temperature: b.run.Council.Helper.Temperature}, nil
+			return &recorded{
+				Model: b.model, job: job, ledger: newLedger(b.run), now: time.Now,
+				temperature: b.run.Council.Helper.Temperature,
+			}, nil
 		},
 	}
 	return b
