@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -205,8 +206,9 @@ func (c *Council) UnmarshalJSON(data []byte) error {
 		return err
 	}
 	if theirs.On != nil {
-		delete(c.Extra, "councilMode")
-		c.Enabled = *theirs.On
+		if !has(data, "enabled") { // a file of our own has both, and a person may have changed ours
+			c.Enabled = *theirs.On
+		}
 		if !has(data, "mode") {
 			c.Mode = Tools
 		}
@@ -216,8 +218,19 @@ func (c *Council) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// MarshalJSON writes the known keys and those that were kept.
-func (c Council) MarshalJSON() ([]byte, error) { return withExtra(plainCouncil(c), c.Extra) }
+// MarshalJSON writes the known keys and those that were kept, with whether it is on also
+// where another program had it.
+func (c Council) MarshalJSON() ([]byte, error) {
+	if _, theirs := c.Extra[theirSwitch]; theirs {
+		c.Extra = maps.Clone(c.Extra)
+		c.Extra[theirSwitch] = json.RawMessage(strconv.FormatBool(c.Enabled))
+	}
+	return withExtra(plainCouncil(c), c.Extra)
+}
+
+// theirSwitch is the key that says in the settings of other programs whether a council is on
+// (contracts/spindle, section 9).
+const theirSwitch = "councilMode"
 
 // UnmarshalJSON reads over the defaults, and keeps keys that are not known.
 func (m *Member) UnmarshalJSON(data []byte) error {

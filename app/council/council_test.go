@@ -55,13 +55,17 @@ func TestSP48DefaultsAndUnknownKeysSurvive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kept := range []string{`"later":{"a":[1]}`, `"hat":"red"`, `"mood":"calm"`, `"timeoutMs":15000`} {
+	for _, kept := range []string{`"later":{"a":[1]}`, `"hat":"red"`, `"mood":"calm"`, `"timeoutMs":15000`, `"councilMode":true`} {
 		if !strings.Contains(string(raw), kept) {
 			t.Errorf("%s is not in %s", kept, raw)
 		}
 	}
 	if again, err := json.Marshal(parse(t, string(raw))); err != nil || string(again) != string(raw) {
 		t.Errorf("written again it is %s, %v", again, err)
+	}
+	off := parse(t, strings.Replace(string(raw), `"enabled":true`, `"enabled":false`, 1))
+	if raw, err := json.Marshal(off); err != nil || off.Enabled || !strings.Contains(string(raw), `"councilMode":false`) {
+		t.Errorf("switched off it is %s, %v", raw, err)
 	}
 }
 
