@@ -259,8 +259,10 @@ func TestWhatPlannedArgumentsWasToldIsKeptAndPaidOnce(t *testing.T) {
 			t.Errorf("arguments are planned at %g", *r.Temperature)
 		}
 	}
-	b.helper([]llmtest.Step{llmtest.Say("no"), llmtest.Used(1, 1)}, []llmtest.Step{llmtest.Say("never"), llmtest.Used(1, 1)})
-	if end, _ := b.do(t.Context(), "p:weather"); end.State != council.Failed || end.Usage.Input != 2 || len(end.Requests) != 2 {
+	no := []llmtest.Step{llmtest.Say("no"), llmtest.Used(1, 1)}
+	b.helper(no, no)
+	if end, _ := b.do(t.Context(), "p:weather"); end.State != council.Failed || end.Usage.Input != 2 ||
+		len(end.Requests) != 2 {
 		t.Errorf("what came to nothing took %+v in %d requests", end.Usage, len(end.Requests))
 	}
 }
