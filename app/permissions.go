@@ -74,7 +74,7 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 	v.Trust, _ = q.Vouchable()
 	v.Here = q.HereWords()
 	_, v.Lasting, _ = q.Lasting()
-	v.Fixed, v.Hurried, v.Reads = q.Fixed, q.Hurried, q.OnlyReads()
+	v.Fixed, v.Hurried, v.Reads, v.Council = q.Fixed, q.Hurried, q.OnlyReads(), q.ForCouncil()
 	if q.Doing != "" {
 		v.Title = asker(q, model) + " wants to " + q.Doing
 	}
@@ -126,7 +126,10 @@ func (p *Permissions) Answer(request, nonce string, answer AnswerView) error {
 // offered puts into an answer what of the request's offers it takes.
 func (v AnswerView) offered(a *permit.Answer, q permit.Request) error {
 	refuse := fault.New(fault.Invalid, "app.answer", "The request has no such condition.", "Look at it again.")
+	a.Council = v.Council
 	switch {
+	case v.Council && !q.ForCouncil():
+		return refuse
 	case v.Lasting:
 		lasting, _, ok := q.Lasting()
 		if !ok {

@@ -1,12 +1,21 @@
 package app
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"conclave/app/fault"
 	"conclave/app/permit"
+	"conclave/app/tool"
 )
+
+// answers is an asker.
+type answers func(permit.Request) permit.Answer
+
+// Ask implements permit.Asker.
+func (a answers) Ask(_ context.Context, q permit.Request) (permit.Answer, error) { return a(q), nil }
 
 // What a server calls its model stands in the title of a request.
 func TestModelsNameCannotDrawAFalseCard(t *testing.T) {
@@ -17,6 +26,48 @@ func TestModelsNameCannotDrawAFalseCard(t *testing.T) {
 	}
 	if got := asker(permit.Request{Caller: "member:Sceptic"}, hostile); got != "Sceptic (council)" {
 		t.Errorf("a member is called %q", got)
+	}
+}
+
+// An answer for the whole council is a tick of its own, which only a member's request offers.
+func TestAnAnswerForTheWholeCouncilIsATickOfItsOwn(t *testing.T) {
+	g, err := permit.Open(t.Context(), permit.Options{})
+	must(t, err)
+	notes := permit.PluginVersion{
+		Plugin: "notes", Name: "Notes", Code: "c0de", Listed: true, Isolation: "process+landlock",
+		Tools: []tool.Tool{tool.Normal(tool.Tool{Plugin: "notes", Name: "read", Description: "Reads."})},
+	}
+	g.Status(notes)
+	must(t, g.Approve(t.Context(), notes, permit.ApproveOptions{}))
+	for _, tick := range []bool{false, true} {
+		var refused error
+		asker := answers(func(q permit.Request) permit.Answer {
+			view := AnswerView{Council: tick}
+			a := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
+			if err := view.offered(&a, q); q.Caller.IsMember() {
+				must(t, err)
+				return a
+			} else {
+				refused = err
+			}
+			return permit.Answer{Effect: permit.Deny}
+		})
+		call := permit.Call{
+			Caller: "member:ada", CallerName: "Ada", Tool: notes.Tools[0], Capabilities: []permit.Capability{permit.ReadFiles},
+			Asker: asker,
+		}
+		d := g.Decide(t.Context(), call)
+		rule, err := g.RevokeRule(t.Context(), d.Rule)
+		must(t, err)
+		if want := map[bool]permit.Caller{false: "member:ada", true: "member:*"}[tick]; len(rule.Callers) != 1 ||
+			rule.Callers[0] != want {
+			t.Errorf("ticked %v, the rule is for %v", tick, rule.Callers)
+		}
+		call.Caller, call.CallerName = permit.Main, ""
+		g.Decide(t.Context(), call)
+		if (fault.KindOf(refused) == fault.Invalid) != tick {
+			t.Errorf("ticked %v for the main model: %v", tick, refused)
+		}
 	}
 }
 

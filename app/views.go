@@ -391,6 +391,7 @@ type PermissionRequestView struct {
 	Fixed   bool   `json:"fixed"`   // its arguments cannot be edited
 	Hurried bool   `json:"hurried"` // offers lasting first: five in a row were allowed within a second each
 	Reads   bool   `json:"reads"`   // it only reads, on this computer
+	Council bool   `json:"council"` // an answer that lasts may be for all members of the council
 	Asked   string `json:"asked"`
 	Expires string `json:"expires"`
 	Hidden  int    `json:"hidden"` // hidden characters removed from what is shown
@@ -419,6 +420,7 @@ type AnswerView struct {
 	Only      int           `json:"only"`      // which of the request's only, counted from 1; 0 = none
 	Trust     bool          `json:"trust"`     // vouches for what the request's trust says
 	Here      bool          `json:"here"`      // allows what the request's here says, in place of scope
+	Council   bool          `json:"council"`   // also when other members of the council ask; an answer that lasts
 	Lasting   bool          `json:"lasting"`   // allows what the request's lasting says, in place of scope, only and trust
 }
 

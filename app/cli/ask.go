@@ -286,6 +286,9 @@ func Answers(p permit.Request) []string {
 	for _, o := range choices(p) {
 		words = append(words, o.word)
 	}
+	if p.ForCouncil() {
+		words = append(words, alsoCouncil)
+	}
 	return words
 }
 
@@ -324,10 +327,34 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Request) (permit.Answe
 					answer.Reason = strings.TrimSpace(reason)
 				}
 			}
-			return answer, nil
+			if answer.Effect == permit.Allow && answer.Scope != permit.Once && p.ForCouncil() {
+				answer.Council, err = a.forCouncil(ctx)
+			}
+			return answer, err
 		}
 	}
 }
+
+// forCouncil asks whether an answer is for all members of the council. What is no yes is a no,
+// the end of input too.
+func (a *terminalAsker) forCouncil(ctx context.Context) (bool, error) {
+	fmt.Fprintln(a.c.Err, "  "+alsoCouncil+"?")
+	line, err := "", a.c.arm(ctx)
+	if err == nil {
+		fmt.Fprint(a.c.Err, "  [y] yes, or Enter for no: ")
+		line, err = a.c.line(ctx)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return false, context.Cause(ctx)
+	case err != nil:
+		fmt.Fprintln(a.c.Err)
+	}
+	return err == nil && strings.EqualFold(strings.TrimSpace(line), "y"), nil
+}
+
+// alsoCouncil says what the answer to a member's request may be for, too.
+const alsoCouncil = "also when other members of the council ask"
 
 // shownWidth is from where on a line that hooks changed is shortened to what differs.
 const shownWidth = 120

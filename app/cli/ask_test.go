@@ -126,6 +126,50 @@ func typesThroughTenQuestions(t *testing.T) {
 	}
 }
 
+// Whether a lasting answer to a member is one for the whole council is a question of its own, of
+// which no key that was typed ahead is the answer.
+func TestAnAnswerForTheWholeCouncilIsAskedApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, c := range []struct {
+			key, then string // "" is not asked
+			council   bool
+		}{{"a\n", "y\n", true}, {"a\n", "\n", false}, {"a\ny\n", "n\n", false}, {"y\n", "", false}} {
+			in, typed := io.Pipe()
+			screen := make(written, 1000)
+			asks := &command{Session: &Session{In: in, Err: screen, Out: io.Discard, Terminal: true}}
+			answered := make(chan permit.Answer, 1)
+			go func() { // ends with the answer
+				a, err := (&terminalAsker{asks}).Ask(t.Context(), permit.Request{
+					Kind: permit.KindCall, Title: "Ada (council) wants to look", Caller: "member:ada",
+					Scopes: []permit.Scope{permit.Once, permit.Always},
+				})
+				if err != nil {
+					t.Error(err)
+				}
+				answered <- a
+			}()
+			until := func(want string) {
+				for shown := ""; !strings.HasSuffix(shown, want); {
+					shown += <-screen
+				}
+			}
+			until("never for this tool: ")
+			_, err := io.WriteString(typed, c.key)
+			must(t, err)
+			if c.then != "" {
+				until("also when other members of the council ask?\n")
+				until("or Enter for no: ")
+				_, err := io.WriteString(typed, c.then)
+				must(t, err)
+			}
+			if a := <-answered; a.Effect != permit.Allow || a.Council != c.council {
+				t.Errorf("after %q and %q: %+v", c.key, c.then, a)
+			}
+			must(t, typed.Close())
+		}
+	})
+}
+
 func TestAQuestionShowsWhatWasAskedForBeforeAHookChangedIt(t *testing.T) {
 	long := strings.Repeat("word ", 100)
 	for name, c := range map[string]struct {

@@ -28,6 +28,12 @@ func (p Request) Lasting() (a Answer, words string, ok bool) {
 	return a, words, true
 }
 
+// ForCouncil reports whether an answer for longer than once may be one for all members of the
+// council: a person who is asked by one of them may say so, and nothing says it for them.
+func (p Request) ForCouncil() bool {
+	return p.Kind == KindCall && p.Caller.IsMember() && !p.Fixed && (len(p.Scopes) > 1 || len(p.Here) > 0)
+}
+
 // HereWords returns what Here offers, in words that follow “Allow”; "" where it offers
 // nothing.
 func (p Request) HereWords() string {

@@ -43,6 +43,14 @@ const shots = {
       await p.waitForTimeout(900);
     },
   },
+  "permission-member": {
+    scene: "councilpermission",
+    act: async (p) => {
+      await armed(p, "Allow more…");
+      await p.getByRole("button", { name: "Allow more…" }).first().click();
+      await p.waitForTimeout(900);
+    },
+  },
   rewritten: {
     scene: "rewritten",
     act: async (p) => {

@@ -1,6 +1,15 @@
 // The council's panel: set and assigned by hand and by keys, watched, read, replayed and looked into.
 import assert from "node:assert/strict";
-import { copies, counts, focused, palette, settled, waits } from "../harness.mjs";
+import {
+  accessible,
+  armed,
+  copies,
+  counts,
+  focused,
+  palette,
+  settled,
+  waits,
+} from "../harness.mjs";
 
 const tab = (page) => page.getByRole("tab", { name: "Council" });
 const lane = (page, id) => page.locator(`[data-lane="${id}"]`);
@@ -384,6 +393,29 @@ export const tests = {
       await page.waitForFunction(
         (button) => button.getBoundingClientRect().bottom <= innerHeight,
         await allow.elementHandle(),
+      );
+    },
+  },
+
+  "an answer is for the whole council only if that is ticked, which nothing does for the person": {
+    scene: "councilpermission",
+    async run(page) {
+      const ask = lane(page, "researcher");
+      await armed(page, "Allow more…");
+      await ask.getByRole("button", { name: "Allow more…" }).click();
+      const tick = ask.getByLabel("Also when other members of the council ask");
+      await tick.waitFor();
+      assert.equal(await tick.isChecked(), false);
+      await accessible(page);
+      await tick.focus();
+      await page.keyboard.press("Space");
+      await armed(page, /^Always/);
+      await ask.getByRole("button", { name: /^Always/ }).click();
+      await ask.locator(".ask").waitFor({ state: "detached" });
+      const given = await page.evaluate(() => globalThis.fake.given("Permissions.Answer"));
+      assert.deepEqual(
+        given.map(([, , answer]) => [answer.scope, answer.council]),
+        [["always", true]],
       );
     },
   },

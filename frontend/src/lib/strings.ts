@@ -475,6 +475,8 @@ export const s = {
     neverThis: "Never allow this",
     reasonLabel: "What the model should know",
     reasonSend: "Refuse with this reason",
+    /** Of what is allowed for longer than once; never ticked for the person. */
+    council: "Also when other members of the council ask",
     // How long an answer holds. Each must say when it ends.
     scope: {
       once: "Once",

@@ -132,6 +132,8 @@ export interface Answer {
   trust: boolean;
   /** allows what the request's here says, in place of scope */
   here: boolean;
+  /** also when other members of the council ask; an answer that lasts */
+  council: boolean;
   /** allows what the request's lasting says, in place of scope, only and trust */
   lasting: boolean;
 }
@@ -1551,6 +1553,8 @@ export interface PermissionRequest {
   hurried: boolean;
   /** it only reads, on this computer */
   reads: boolean;
+  /** an answer that lasts may be for all members of the council */
+  council: boolean;
   asked: string;
   expires: string;
   /** hidden characters removed from what is shown */

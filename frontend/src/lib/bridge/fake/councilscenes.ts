@@ -404,6 +404,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       fixed: false,
       hurried: false,
       reads: false,
+      council: true,
       lasting: "always",
       asked: new Date().toISOString(),
       expires: new Date(Date.now() + 600_000).toISOString(),

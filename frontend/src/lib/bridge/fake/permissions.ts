@@ -99,6 +99,7 @@ export class FakePermissions {
       fixed: false,
       hurried: false,
       reads: false,
+      council: false,
       lasting: "always, only in /home/ada/Documents/Notes",
       original: null,
       preview: null,
