@@ -837,7 +837,11 @@ func TestIdenticalCallsMergeIntoOneCard(t *testing.T) {
 		if len(list) != 2 || list[0].Count != 2 || list[1].Count != 1 {
 			t.Fatalf("pending %+v", list)
 		}
-		must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once}))
+		yes := permit.Answer{Effect: permit.Allow, Scope: permit.Once}
+		if err := g.Answer(t.Context(), p.ID, p.Nonce, yes); fault.KindOf(err) != fault.Conflict {
+			t.Errorf("a yes to one call is one to two: %v", err)
+		}
+		must(t, g.Answer(t.Context(), p.ID, again.Nonce, yes))
 		if a, b := <-first, <-second; a.Effect != permit.Allow || b.Effect != permit.Allow {
 			t.Errorf("got %+v and %+v", a, b)
 		}

@@ -62,35 +62,60 @@ func Sending(text string) *Preview {
 // sendingLine is how many characters of what is sent are one line.
 const sendingLine = tool.ShownLine / 2
 
-// and adds to a preview that of another request, which a person answers with the same words.
-func (p *Preview) and(more *Preview) *Preview {
-	switch {
-	case more == nil || p != nil && p.Words == more.Words && slices.Equal(p.Lines, more.Lines) && p.Left == more.Left:
-		return p
-	case p == nil:
-		return more
+// together returns one preview of several requests, which a person answers with the same words:
+// of each as many lines as fit, so that none hides another.
+func together(all []*Preview) *Preview {
+	if len(all) < 2 {
+		return slices.Concat(all, []*Preview{nil})[0]
 	}
-	both := &Preview{Words: p.Words, Lines: slices.Clone(p.Lines), Left: p.Left + more.Left}
-	if !strings.HasSuffix(p.Words, more.Words) {
-		both.Words += " " + more.Words
+	both, words, shown := &Preview{}, []string{}, 0
+	for _, p := range all {
+		if !slices.Contains(words, p.Words) {
+			words = append(words, p.Words)
+		}
+		if len(p.Lines) > 0 {
+			shown++
+		}
 	}
-	if len(p.Lines) > 0 && len(more.Lines) > 0 && len(p.Lines)+1 < previewLines {
-		both.Lines = append(both.Lines, textdiff.Line{Kind: textdiff.Gap})
+	both.Words = strings.Join(words, " ")
+	for _, p := range all {
+		both.Left += p.Left
+		if len(p.Lines) == 0 {
+			continue
+		}
+		if len(both.Lines) > 0 {
+			both.Lines = append(both.Lines, textdiff.Line{Kind: textdiff.Gap})
+		}
+		fits := min(len(p.Lines), (previewLines-len(both.Lines)-shown+1)/shown)
+		both.Lines, both.Left, shown = append(both.Lines, p.Lines[:fits]...), both.Left+len(p.Lines)-fits, shown-1
 	}
-	fits := min(len(more.Lines), max(0, previewLines-len(both.Lines)))
-	both.Lines = append(both.Lines, more.Lines[:fits]...)
-	both.Left += len(more.Lines) - fits
 	return both
 }
 
+func (p *Preview) equal(o *Preview) bool {
+	return p.Words == o.Words && slices.Equal(p.Lines, o.Lines) && p.Left == o.Left
+}
+
+// maxPreviews bounds the requests of which one question shows something each; of more it shows
+// the first and the newest.
+const maxPreviews = previewLines / 4
+
 // addPreview adds to a request what a call that waits with it would do. Reading that needs no
 // lock. Several calls are answered as one if they are asked for alike, but two connections to
-// one host may be for very different things.
+// one host may be for very different things. An answer to what was shown before is none.
 func (g *Gate) addPreview(ctx context.Context, e *openRequest, call *Call) {
 	found := g.preview(ctx, call, &e.Request)
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	e.Preview = e.Preview.and(found)
+	if found == nil || slices.ContainsFunc(e.previews, found.equal) {
+		return
+	}
+	if e.previews = append(e.previews, found); len(e.previews) > maxPreviews {
+		left := *e.previews[0]
+		left.Left += e.previews[1].Left + len(e.previews[1].Lines)
+		e.previews = append([]*Preview{&left}, e.previews[2:]...)
+	}
+	e.Preview, e.Nonce = together(e.previews), newID("n")
 }
 
 // preview returns what a person who is asked about a call is shown of what it would do;

@@ -4,8 +4,8 @@ package permit_test
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/textdiff"
 	"conclave/app/tool"
@@ -181,10 +182,20 @@ func TestAttackARequestBehindAnotherIsShownToo(t *testing.T) {
 		if len(waiting) != 1 || waiting[0].Count != 3 || drawn(waiting[0].Preview) != want {
 			t.Errorf("it shows %+v, %s", waiting, drawn(waiting[0].Preview))
 		}
-		for range 3 {
-			connect(strings.Repeat("line\n", 50) + rand.Text())
+		for i := range 30 {
+			before := g.Requests()[0]
+			connect(fmt.Sprint("steals ", i, "\n") + strings.Repeat("line\n", 50))
+			p := g.Requests()[0]
+			if shown := drawn(p.Preview); len(p.Preview.Lines) > 80 || !strings.Contains(shown, "=hello\n") ||
+				!strings.Contains(shown, fmt.Sprint("=steals ", i, "\n")) {
+				t.Errorf("of many it shows %s", shown)
+			}
+			err := g.Answer(t.Context(), before.ID, before.Nonce, permit.Answer{Effect: permit.Allow, Scope: permit.Once})
+			if fault.KindOf(err) != fault.Conflict || before.Nonce == p.Nonce {
+				t.Errorf("a yes to what was shown before is %v", err)
+			}
 		}
-		if p := g.Requests()[0].Preview; len(p.Lines) != 80 || p.Left != 27+51 {
+		if p := g.Requests()[0].Preview; p.Left+len(p.Lines)-19 != 2+30*52 {
 			t.Errorf("of many it shows %d lines, and %d are left", len(p.Lines), p.Left)
 		}
 		cancel()

@@ -14,7 +14,8 @@ import (
 
 // openRequest is a request that waits. It is taken from the gate's list exactly once,
 // by whoever settles it: an answer, the clock, the last waiter that leaves, the
-// last window. Everything but waiters, Count and Preview is fixed once it is in the list.
+// last window. Everything but waiters, Count, Nonce and the previews is fixed once it is in the
+// list.
 type openRequest struct {
 	Request
 	call    Call // a call's, the first of those merged
@@ -22,6 +23,8 @@ type openRequest struct {
 	key     string // what makes calls identical
 	version PluginVersion
 	waiters int
+	// previews are those of the calls that wait, each once; Preview shows them together
+	previews []*Preview
 
 	done     chan struct{} // closed by resolve
 	decision Decision
@@ -192,13 +195,14 @@ func canonical(arguments json.RawMessage) string {
 }
 
 // joinLocked puts a call into the list of requests, or adds it to an identical one;
-// first tells which.
+// first tells which. More calls are no longer what a person was shown, so that an answer to
+// fewer is none.
 func (g *Gate) joinLocked(call Call, step int, p Request) (joined *openRequest, first bool) {
 	key := callKey(call)
 	for _, e := range g.requests {
 		if e.Kind == KindCall && e.key == key {
 			e.waiters++
-			e.Count = e.waiters
+			e.Count, e.Nonce = e.waiters, newID("n")
 			return e, false
 		}
 	}
@@ -277,18 +281,21 @@ func (g *Gate) Requests() []Request {
 	return list
 }
 
-// Answer answers a request. The first answer counts; for later ones, and for a request
-// that expired, the kind is conflict. An answer that the request did not offer has
+// Answer answers a request. The first answer counts; for later ones, for a request
+// that expired, and for one to which another was added since the nonce, the kind is conflict. An answer that the request did not offer has
 // kind invalid, and the request goes on waiting. If the rule that an answer makes
 // could not be written, it holds until Conclave quits, and the error says so.
 func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 	const op = "permit.answer"
 	g.mu.Lock()
 	i := slices.IndexFunc(g.requests, func(e *openRequest) bool { return e.ID == id })
-	if i < 0 || g.requests[i].Nonce != nonce || !g.requests[i].Expires.IsZero() &&
-		!g.o.Now().Before(g.requests[i].Expires) {
+	if i < 0 || !g.requests[i].Expires.IsZero() && !g.o.Now().Before(g.requests[i].Expires) {
 		g.mu.Unlock()
 		return fault.New(fault.Conflict, op, "This request was settled already.", "Look at the list again.")
+	}
+	if g.requests[i].Nonce != nonce {
+		g.mu.Unlock()
+		return fault.New(fault.Conflict, op, "This request is not what it was: another was added to it.", "Look at it again.")
 	}
 	e := g.requests[i]
 	if err := e.accepts(a); err != nil {

@@ -201,6 +201,28 @@ export const tests = {
     },
   },
 
+  "a request that joins another disarms the buttons, wherever they stand": {
+    scene: "permission",
+    async run(page) {
+      await armed(page);
+      await page.evaluate(() => {
+        const card = document.querySelector(".ask"); // nothing of it moves
+        Object.assign(card.style, { height: "480px", position: "relative" });
+        Object.assign(card.querySelector(".buttons").style, { position: "absolute", bottom: "10px" });
+      });
+      await armed(page);
+      const box = await page.getByRole("button", { name: "Allow once" }).boundingBox();
+      const on = await stopped(page);
+      await page.evaluate(() => globalThis.fake.permissions.join());
+      await page.getByText(/2 .*(calls|requests)/).waitFor();
+      await page.mouse.click(box.x + 10, box.y + 10);
+      await noticed(page, "Not taken: the card had just moved.");
+      assert.deepEqual(await answers(page), []);
+      await on();
+      await armed(page);
+    },
+  },
+
   "F111 a press that is not believed says so, and moves nothing": {
     scene: "permission",
     async run(page) {

@@ -513,6 +513,7 @@ export const s = {
     denyAll: "Not now, for all",
     hidden: (n: number) => `${count(n, "hidden character")} removed.`,
     settled: "This request was already answered.",
+    grew: "Another request was added to this one. Look at it again.",
     waitingCount: (n: number) => `${count(n, "permission request")} waiting`,
     none: "No permission request is waiting.",
     /** What a plugin asks for while it works on nobody's call, or on calls of several chats. */

@@ -109,6 +109,12 @@ export class FakePermissions {
     return request;
   }
 
+  /** Another request joins one that waits. */
+  join(): void {
+    this.requests = this.requests.map((r) => ({ ...r, nonce: `${r.nonce}+`, count: r.count + 1 }));
+    this.bus.changed("permissions");
+  }
+
   grant(plugin: string, title: string, scope: t.Scope): void {
     this.grants.push({
       id: `grant-${this.grants.length + 1}`,
