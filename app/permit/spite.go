@@ -19,7 +19,7 @@ import (
 // but what their schema says anyway.
 func (c *check) saysNothing() bool {
 	if len(c.call.Wrote) == 0 || len(c.capabilities) == 0 || c.call.Caller != Main || len(c.call.Because) > 0 ||
-		c.call.Instead != "" {
+		c.call.Instead != "" || c.call.Tool.Convention.Chat { // which is handed the chat
 		return false
 	}
 	for _, capability := range c.capabilities {
@@ -95,7 +95,7 @@ func (g Rule) spites() error {
 func (c *check) reads() (spoken, bool) {
 	said, ok := c.said()
 	if !ok || len(said) != 1 || !strings.Contains(said[0].text, "://") || c.call.Permission != "" ||
-		len(c.call.Because) > 0 || c.call.Instead != "" {
+		len(c.call.Because) > 0 || c.call.Instead != "" || c.call.Tool.Convention.Chat {
 		return spoken{}, false
 	}
 	return said[0], true

@@ -67,6 +67,9 @@ func TestAnAddressThatThePersonWroteCarriesNothingAndNothingElseDoesWithIt(t *te
 		"a tool that knows the chat": {
 			`{"url":"https://example.org/a?b=c"}`, can(permit.ReadChat, permit.SendWeb), false,
 		},
+		"a tool that is handed the chat": {
+			`{"url":"https://example.org/a?b=c"}`, func(c *permit.Call) { c.Tool.Convention.Chat = true }, false,
+		},
 		"a tool that knows a secret": {
 			`{"url":"https://example.org/a?b=c"}`, can(permit.UseSecret, permit.Fetch), false,
 		},
