@@ -5,6 +5,7 @@ import (
 	"iter"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -62,10 +63,11 @@ func (g *Rule) subjects() []subject {
 	at, value := look{first.Field, first.Op}, first.Value
 	switch first.Op {
 	case Equals:
+		return equalTo(at, first.Value)
 	case OneOf:
 		var all []subject
 		for _, v := range first.Values {
-			all = append(all, subject{at, v})
+			all = append(all, equalTo(at, v)...)
 		}
 		return all
 	case PathUnder:
@@ -77,6 +79,18 @@ func (g *Rule) subjects() []subject {
 	}
 	return []subject{{at, value}}
 }
+
+// equalTo returns the subjects of what equals a value: it as it is written and, where that is a
+// number, as most programs read it.
+func equalTo(at look, value string) []subject {
+	all := []subject{{at, value}}
+	if n, ok := number(value); ok {
+		all = append(all, subject{at, numberKey(n)})
+	}
+	return all
+}
+
+func numberKey(n float64) string { return strconv.FormatFloat(n+0, 'g', -1, 64) } // -0 is 0
 
 // near returns the rules that may match a call with these arguments, the narrowest first.
 // Those that it leaves out do not match.
@@ -137,14 +151,37 @@ func (at look) values(a *arguments, effect Effect) (values []string, any bool) {
 		return nil, true
 	}
 	for _, i := range items {
+		also := at.also(i, effect)
 		for v, ok := i.text, true; ok; v, ok = at.above(v) {
-			if len(values) == maxNear {
+			if len(values)+1 >= maxNear {
 				return nil, true
 			}
 			values = append(values, v)
 		}
+		for ok := also != i.text; ok; also, ok = at.above(also) {
+			if len(values)+1 >= maxNear {
+				return nil, true
+			}
+			values = append(values, also)
+		}
 	}
 	return values, false
+}
+
+// also returns what else the subject of a rule about an item may be called: a number as most
+// programs read it, a host without its port.
+func (at look) also(i item, effect Effect) string {
+	switch at.op {
+	case Equals, OneOf:
+		if n, ok := number(i.text); ok && !i.isText {
+			return numberKey(n)
+		}
+	case HostIs, HostSuffix:
+		if effect != Allow {
+			return withoutPort(i.text)
+		}
+	}
+	return i.text
 }
 
 // above returns the next wider subject for which a condition may hold, and whether there

@@ -56,7 +56,7 @@ func argumentsOf(r *rand.Rand) json.RawMessage {
 	case 1:
 		return json.RawMessage(`{"path":"/` + string(slices.Repeat([]byte("a/"), 100)) + `"}`)
 	}
-	return json.RawMessage(`{"to":` + one(`"ada"`, `["ada","bo"]`, `["ada",{}]`, `[]`, `null`, `7`, `true`, `""`, `"eve"`) +
+	return json.RawMessage(`{"to":` + one(`"ada"`, `["ada","bo"]`, `["ada",{}]`, `[]`, `null`, `7`, `70e-1`, `true`, `"true"`, `""`, `"eve"`) +
 		`,"amount":` + one(`1`, `7`, `21`, `"1"`, `[1,21]`) +
 		`,"url":` + one(`"https://a.example.org/x"`, `"https://example.org:8443"`, `"https://[::1]:80/"`, `"org"`, `"no host"`,
 		`["https://a.example.org","https://b.example.org"]`) +

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"net/netip"
 	"net/url"
 	"path/filepath"
@@ -27,11 +28,13 @@ type Op string
 // The comparisons. None of them guesses: what cannot be compared meets no condition of
 // a rule that allows, and every condition of one that asks or denies.
 const (
-	Equals     Op = "equals"      // the same text, number, true or false
-	OneOf      Op = "enum"        // equals one of Values
-	PathUnder  Op = "path-under"  // an absolute path in this folder or the folder itself, links resolved
-	HostIs     Op = "host-is"     // an address on this host; its port is the usual one, or the one named
-	HostSuffix Op = "host-suffix" // an address on this domain or below it
+	Equals    Op = "equals"     // the same text, number, true or false; a text “true” is neither that nor known
+	OneOf     Op = "enum"       // equals one of Values
+	PathUnder Op = "path-under" // an absolute path in this folder or the folder itself, links resolved
+	// An address on this host, its port the usual one or the one named. A rule that asks or denies
+	// and names no port is about every port.
+	HostIs     Op = "host-is"
+	HostSuffix Op = "host-suffix" // an address on this domain or below it, with ports as host-is has them
 	AtMost     Op = "number-max"  // a number not above this one
 	Pattern    Op = "regex"       // the whole text matches; RE2, so it takes linear time
 )
@@ -108,18 +111,18 @@ func shownHost(host string) string {
 // condition is a Match that was read once, to be compared many times.
 type condition struct {
 	key   argumentKey
-	holds func(string) (holds, known bool)
+	holds func(item) (holds, known bool)
 }
 
-// compile reads the conditions of a rule about calls. The error is a fault of kind
+// compile reads the conditions of a rule about calls, of that effect. The error is a fault of kind
 // invalid that says which cannot be used.
-func compile(matches []Match) ([]condition, error) {
+func compile(matches []Match, effect Effect) ([]condition, error) {
 	if len(matches) > limit.RuleConditions.Int() {
 		return nil, fault.New(fault.Invalid, "permit.match", limit.RuleConditions.Person, "Make two rules of it.")
 	}
 	var all []condition
 	for _, m := range matches {
-		holds, err := m.compile()
+		holds, err := m.compile(effect)
 		if err != nil {
 			return nil, err
 		}
@@ -128,8 +131,8 @@ func compile(matches []Match) ([]condition, error) {
 	return all, nil
 }
 
-func (m Match) compile() (func(string) (holds, known bool), error) {
-	refuse := func(why, hint string) (func(string) (bool, bool), error) {
+func (m Match) compile(effect Effect) (func(item) (holds, known bool), error) {
+	refuse := func(why, hint string) (func(item) (bool, bool), error) {
 		return nil, fault.New(fault.Invalid, "permit.match",
 			"The condition on "+shown(m.Field)+" cannot be used: "+why+".", hint)
 	}
@@ -150,27 +153,44 @@ func (m Match) compile() (func(string) (holds, known bool), error) {
 	}
 	switch m.Op {
 	case Equals:
-		return func(v string) (bool, bool) { return v == m.Value, true }, nil
+		return func(i item) (bool, bool) { return i.equals(m.Value) }, nil
 	case OneOf:
-		return func(v string) (bool, bool) { return slices.Contains(m.Values, v), true }, nil
+		return func(i item) (holds, known bool) {
+			known = true
+			for _, v := range m.Values {
+				is, sure := i.equals(v)
+				holds, known = holds || is && sure, known && sure
+			}
+			return holds, known || holds
+		}, nil
 	case PathUnder:
 		if !filepath.IsAbs(m.Value) {
 			return refuse(plain(m.Value)+" is no absolute path", "Write it from the top, as in /home/me/Notes.")
 		}
 		within := strings.TrimSuffix(m.Value, string(filepath.Separator)) + string(filepath.Separator)
-		return func(v string) (bool, bool) { return v == m.Value || strings.HasPrefix(v, within), v != "" }, nil
+		return func(i item) (bool, bool) {
+			return i.text == m.Value || strings.HasPrefix(i.text, within), i.text != ""
+		}, nil
 	case HostIs, HostSuffix:
 		host, ok := hostOf(m.Value)
 		if !ok || strings.Contains(m.Value, "/") {
 			return refuse(shown(m.Value)+" is no host", "Write it as in api.example.org, or api.example.org:8443.")
 		}
+		everyPort := effect != Allow && withoutPort(host) == host
+		asked := func(i item) string {
+			if everyPort {
+				return withoutPort(i.text)
+			}
+			return i.text
+		}
 		if m.Op == HostIs {
-			return func(v string) (bool, bool) { return v == host, v != "" }, nil
+			return func(i item) (bool, bool) { return asked(i) == host, i.text != "" }, nil
 		}
 		if _, err := netip.ParseAddr(host); err == nil || strings.Contains(host, ":") {
 			return refuse("nothing is below "+host, "Use host-is for an address or a port.")
 		}
-		return func(v string) (bool, bool) {
+		return func(i item) (bool, bool) {
+			v := asked(i)
 			return v == host || strings.HasSuffix(v, "."+host) && !strings.Contains(v, ":"), v != ""
 		}, nil
 	case AtMost:
@@ -178,8 +198,8 @@ func (m Match) compile() (func(string) (holds, known bool), error) {
 		if err != nil || most != most || most > maxNumber || most < -maxNumber {
 			return refuse(shown(m.Value)+" is no number", "Write it as in 20 or 2.5.")
 		}
-		return func(v string) (bool, bool) {
-			n, err := strconv.ParseFloat(v, 64)
+		return func(i item) (bool, bool) {
+			n, err := strconv.ParseFloat(i.text, 64)
 			return n <= most, err == nil
 		}, nil
 	case Pattern:
@@ -190,7 +210,7 @@ func (m Match) compile() (func(string) (holds, known bool), error) {
 		if err != nil {
 			return refuse(shown(m.Value)+" is no pattern", "See https://pkg.go.dev/regexp/syntax for what one may hold.")
 		}
-		return func(v string) (bool, bool) { return whole.MatchString(v), true }, nil
+		return func(i item) (bool, bool) { return whole.MatchString(i.text), true }, nil
 	}
 	return refuse("it compares in a way this version does not know: "+shown(string(m.Op)), "Use "+ops+".")
 }
@@ -218,8 +238,37 @@ type argumentKey struct {
 // item is one value of an argument, as the condition compares it; known is false for
 // one that it cannot be compared with.
 type item struct {
-	text  string
-	known bool
+	text   string
+	isText bool // it is no number, true or false
+	known  bool
+}
+
+// equals reports whether the item is what a rule names, which does not say of which kind that
+// is. A text “true” where the rule may mean the truth value is not known: programs differ in
+// what they make of it. Nor is a number that many of them round to the one that is meant.
+func (i item) equals(value string) (holds, known bool) {
+	switch {
+	case value == i.text:
+		return true, !i.isText || value != "true" && value != "false"
+	case i.isText:
+		return false, true
+	}
+	is, isNumber := number(i.text)
+	wants, wantsNumber := number(value)
+	if !isNumber || !wantsNumber || is != wants {
+		return false, true
+	}
+	same := tool.SameJSON([]byte(i.text), []byte(value))
+	return same, same
+}
+
+// number reads a number of JSON as most programs do.
+func number(text string) (float64, bool) {
+	if text == "" || !strings.Contains("-0123456789", text[:1]) || !json.Valid([]byte(text)) {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil || errors.Is(err, strconv.ErrRange)
 }
 
 // meets reports whether the call meets every condition of a rule: surely, for one that
@@ -242,7 +291,7 @@ func (a *arguments) meetsOne(c *condition, effect Effect) bool {
 	for _, i := range items {
 		holds, known := false, false
 		if i.known {
-			holds, known = c.holds(i.text)
+			holds, known = c.holds(i)
 		}
 		sure = sure && known && holds
 		possible = possible || !known || holds
@@ -295,14 +344,14 @@ func (a *arguments) item(raw json.RawMessage, as Op) item {
 	switch as {
 	case PathUnder:
 		path, ok := a.g.realPath(text)
-		return item{path, ok && isText}
+		return item{path, isText, ok && isText}
 	case HostIs:
 		host, ok := hostOf(text)
-		return item{host, ok && isText}
+		return item{host, isText, ok && isText}
 	case AtMost:
-		return item{text, !isText && text != "true" && text != "false"}
+		return item{text, isText, !isText && text != "true" && text != "false"}
 	}
-	return item{text, true}
+	return item{text, isText, true}
 }
 
 // scalar returns a text, or a number, true or false as JSON writes it.
@@ -523,7 +572,7 @@ func (g *Gate) suggestOne(name string, value json.RawMessage) (Match, bool) {
 	default:
 		return Match{}, false
 	}
-	_, err := m.compile()
+	_, err := m.compile(Allow)
 	return m, err == nil
 }
 

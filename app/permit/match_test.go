@@ -52,6 +52,9 @@ func TestARuleHoldsForTheArgumentsItNames(t *testing.T) {
 	oneOf := permit.Match{Field: "to", Op: permit.OneOf, Values: []string{"ada", "bo"}}
 	pattern := permit.Match{Field: "to", Op: permit.Pattern, Value: "a|ab"}
 	within := permit.Match{Field: "/options/a~1b", Op: permit.Equals, Value: "true"}
+	no := permit.Match{Field: "to", Op: permit.Equals, Value: "false"}
+	many := permit.Match{Field: "to", Op: permit.Equals, Value: "1000"}
+	someNumber := permit.Match{Field: "to", Op: permit.OneOf, Values: []string{"7", "1e3"}}
 	// sure: a rule that allows holds. possible: one that denies does.
 	for _, c := range []struct {
 		m              permit.Match
@@ -79,7 +82,8 @@ func TestARuleHoldsForTheArgumentsItNames(t *testing.T) {
 		{host, `{"url": "https://api.example.org/x?y#z"}`, true, true},
 		{host, `{"url": "HTTPS://API.EXAMPLE.ORG:443"}`, true, true},
 		{host, `{"url": "api.example.org"}`, true, true},
-		{host, `{"url": "https://api.example.org:8443/"}`, false, false},
+		{host, `{"url": "https://api.example.org:8443/"}`, false, true},
+		{host, `{"url": "https://evil.example:8443/"}`, false, false},
 		{host, `{"url": "https://api.example.org@evil.example/"}`, false, false},
 		{host, `{"url": "https://evil.example/api.example.org"}`, false, false},
 		{host, `{"url": "https://api.example.org\\@evil.example"}`, false, true},
@@ -91,7 +95,9 @@ func TestARuleHoldsForTheArgumentsItNames(t *testing.T) {
 		{port, `{"url": "https://api.example.org/"}`, false, false},
 		{domain, `{"url": "https://example.org"}`, true, true},
 		{domain, `{"url": "https://a.b.example.org/"}`, true, true},
-		{domain, `{"url": "https://a.example.org:8443/"}`, false, false},
+		{domain, `{"url": "https://a.example.org:8443/"}`, false, true},
+		{domain, `{"url": "https://example.org:8443/"}`, false, true},
+		{port, `{"url": "https://api.example.org:9443/"}`, false, false},
 		{domain, `{"url": "https://badexample.org"}`, false, false},
 		{domain, `{"url": "https://example.org.evil.example"}`, false, false},
 		{letters, `{"url": "https://xn--bcher-kva.example/"}`, true, true},
@@ -103,6 +109,21 @@ func TestARuleHoldsForTheArgumentsItNames(t *testing.T) {
 		{same, `{"to": "ada"}`, true, true},
 		{same, `{"to": "Ada"}`, false, false},
 		{same, `{"to": ["ada", "eve"]}`, false, true},
+		{no, `{"to": false}`, true, true},
+		{no, `{"to": true}`, false, false},
+		{no, `{"to": "false"}`, false, true}, // which is true in Python
+		{no, `{"to": "no"}`, false, false},
+		{many, `{"to": 1000}`, true, true},
+		{many, `{"to": 1000.0}`, true, true},
+		{many, `{"to": 1e3}`, true, true},
+		{many, `{"to": "1000"}`, true, true},
+		{many, `{"to": "1e3"}`, false, false},
+		{many, `{"to": 1000.00000000000000000001}`, false, true}, // which most programs round
+		{many, `{"to": 1001}`, false, false},
+		{many, `{"to": 1e9999}`, false, false},
+		{someNumber, `{"to": 1000}`, true, true},
+		{someNumber, `{"to": [7.0, 1000]}`, true, true},
+		{someNumber, `{"to": 8}`, false, false},
 		{oneOf, `{"to": ["bo", "ada"]}`, true, true},
 		{oneOf, `{"to": "eve"}`, false, false},
 		{pattern, `{"to": "ab"}`, true, true},

@@ -256,7 +256,7 @@ func (g Rule) names(host string) (hosts []string, holds bool) {
 			continue
 		}
 		if i < len(g.conditions) {
-			is, known := g.conditions[i].holds(host)
+			is, known := g.conditions[i].holds(item{text: host, isText: true, known: true})
 			holds = holds || is && known
 		}
 		hosts = append(hosts, m.shownHost())

@@ -94,7 +94,7 @@ func (g *Gate) check(rule *Rule) error {
 			"Leave the number out for no bound.")
 	}
 	var err error
-	rule.conditions, err = compile(rule.Match)
+	rule.conditions, err = compile(rule.Match, rule.Effect)
 	return err
 }
 
@@ -105,7 +105,7 @@ func (g *Gate) compiled(rule *Rule) *Rule {
 		return rule
 	}
 	var err error
-	if rule.conditions, err = compile(rule.Match); err != nil {
+	if rule.conditions, err = compile(rule.Match, rule.Effect); err != nil {
 		rule.broken = true
 		g.o.Log.Warn("a rule's conditions cannot be read", "rule", rule.ID, "err", err)
 	}
