@@ -148,6 +148,33 @@ func TestACallIsChangedOrDeniedAndOnlyItsOwnPluginAnswersForIt(t *testing.T) {
 	}
 }
 
+func TestAttackAHookTakesNoCallPastTheGuardsThatAnotherMadeAnothersTool(t *testing.T) {
+	given := hook.Call{Tool: tool.Tool{Plugin: "p", Name: "t", WireName: "t"}, Arguments: json.RawMessage(`{}`)}
+	rename := func(to string) hook.Step[hook.Call] {
+		return on("g", func(c hook.Call) (hook.Verdict[hook.Call], error) {
+			c.Renamed = to
+			return hook.Verdict[hook.Call]{Action: hook.Changed, Value: c}, nil
+		})
+	}
+	own := on("p", func(hook.Call) (hook.Verdict[hook.Call], error) {
+		return hook.Verdict[hook.Call]{Action: hook.Own}, nil
+	})
+	for name, c := range map[string]struct {
+		steps []hook.Step[hook.Call]
+		own   bool
+	}{
+		"its own":           {[]hook.Step[hook.Call]{own}, true},
+		"with its own name": {[]hook.Step[hook.Call]{rename("t"), own}, true},
+		"made another":      {[]hook.Step[hook.Call]{rename("x"), own}, false},
+	} {
+		p := hook.Points{Sources: []hook.Source{&scripted{before: c.steps}}}
+		out, _, _, err := p.BeforeTool(t.Context(), given, hook.TurnInfo{})
+		if err != nil || out.Own != c.own {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+	}
+}
+
 func TestAGuardThatFailsOrChangesDeniesAndTheNextIsNotAsked(t *testing.T) {
 	var asked []string
 	guard := func(name string, v hook.Verdict[hook.Call], err error) hook.Step[hook.Call] {

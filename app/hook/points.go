@@ -176,7 +176,8 @@ func (p *Points) BeforeTool(ctx context.Context, c Call, info TurnInfo) (out Cal
 	out.Tool, out.Result, out.Own, out.Instead = given, nil, false, nil // which tool it is, is not theirs to say
 	switch end.last.Action {
 	case Own:
-		out.Own = end.by.ID == given.Plugin
+		// Not of what another made of it: nobody would have looked at that.
+		out.Own = end.by.ID == given.Plugin && (out.Renamed == "" || out.Renamed == given.WireName)
 	case Instead:
 		if r := end.last.Value.Result; r != nil {
 			out.Instead = &Substitute{By: end.by, Result: *r}

@@ -409,6 +409,9 @@ func (c *check) find(effect Effect) *Rule {
 		return c.findPermission(effect)
 	}
 	for _, name := range []string{c.call.Tool.Name, "*"} {
+		if name == "*" && effect == Allow && c.call.Instead != "" {
+			continue // any of its tools is not another's
+		}
 		set := rules[ruleKey{c.call.Tool.Plugin, name, effect}]
 		near := set.near(&c.arguments, effect)
 		if c.overview != nil { // which is about calls whatever they are asked with
