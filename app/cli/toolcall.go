@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -169,7 +170,9 @@ func mediaType(mime string) string {
 
 func indentJSON(raw json.RawMessage, by int) string {
 	var v any
-	if json.Unmarshal(raw, &v) != nil {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber() // which stay as they are written
+	if !json.Valid(raw) || d.Decode(&v) != nil {
 		return string(raw)
 	}
 	out, _ := json.Marshal(v) // it was JSON

@@ -1058,15 +1058,75 @@ func TestAnAnswerThatCannotBeKeptHoldsUntilConclaveQuits(t *testing.T) {
 func TestHiddenTextInArgumentsIsNotShownAndIsCounted(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
 	r := request(c)
-	r.Arguments = json.RawMessage(`{"text":"a\u202eb","n":1}`)
+	r.Arguments = json.RawMessage(`{"text":"a\u202eb","n":12345678901234567}`)
 	a := &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Once}}
 	r.Asker = a
 	d := g.Decide(t.Context(), r)
-	if p := a.asked[0]; p.Hidden != 1 || string(p.Arguments) != `{"n":1,"text":"ab"}` {
+	if p := a.asked[0]; p.Hidden != 1 || string(p.Arguments) != `{"n":12345678901234567,"text":"ab"}` {
 		t.Errorf("shown %s with %d hidden", p.Arguments, p.Hidden)
 	}
 	if string(d.Arguments) != string(r.Arguments) || d.Edited {
 		t.Errorf("the call itself was changed: %s", d.Arguments)
+	}
+}
+
+func TestAttackAHiddenCharacterDoesNotMakeOneNameAnother(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	for range 50 {
+		r := request(c)
+		r.Arguments = json.RawMessage(`{"path":"/taxes","pa\u200bth":"/notes","pa\\u{200b}th":"/more"}`)
+		a := &asker{answer: permit.Answer{Effect: permit.Deny, Scope: permit.Once}}
+		r.Asker = a
+		g.Decide(t.Context(), r)
+		const want = `{"pa\\u{200b}th":"/more","pa\\u{200b}th’":"/notes","path":"/taxes"}`
+		if p := a.asked[0]; p.Hidden != 1 || string(p.Arguments) != want {
+			t.Fatalf("shown %s with %d hidden", p.Arguments, p.Hidden)
+		}
+	}
+}
+
+func TestAttackCallsThatDifferInADigitOrInWhyTheyAreAskedAreTwoCards(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := trusted(t, permit.Options{})
+		defer g.Attach()()
+		r := request(c)
+		r.Arguments = json.RawMessage(`{"id":12345678901234567}`)
+		one, first := asked(t, g, r)
+		r.Arguments = json.RawMessage(`{"id":12345678901234568}`)
+		other, second := asked(t, g, r)
+		r.Because = []string{"the hook H changed it"}
+		made, third := asked(t, g, r)
+		if one.ID == other.ID || other.ID == made.ID || string(other.Arguments) != string(r.Arguments) {
+			t.Fatalf("cards %s, %s, %s", one.ID, other.ID, made.ID)
+		}
+		must(t, g.Answer(t.Context(), one.ID, one.Nonce, permit.Answer{
+			Effect: permit.Allow, Scope: permit.Once, Arguments: json.RawMessage(`{"id":12345678901234569}`),
+		}))
+		if d := <-first; !d.Edited || string(d.Arguments) != `{"id":12345678901234569}` {
+			t.Errorf("edited by a digit: %+v", d)
+		}
+		for _, p := range []permit.Request{other, made} {
+			must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once}))
+		}
+		<-second
+		<-third
+	})
+}
+
+func TestAttackARuleForAnyToolOfAPluginIsNoneToAnswerForAnothers(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	r := request(c)
+	r.Instead = "exec"
+	for name, want := range map[string]permit.Effect{"*": permit.Ask, r.Tool.Name: permit.Allow} {
+		rule, err := g.AddRule(t.Context(), permit.Rule{
+			Effect: permit.Allow, Plugin: "notes", Tool: name, Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+		})
+		must(t, err)
+		if s := decisive(g, r); s.Effect != want {
+			t.Errorf("with a rule for %s: %s", name, s)
+		}
+		_, err = g.RevokeRule(t.Context(), rule.ID)
+		must(t, err)
 	}
 }
 

@@ -1,10 +1,13 @@
 package permit
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"conclave/app/chat"
@@ -128,10 +131,12 @@ func history(times int, last, now time.Time) string {
 }
 
 // shownArguments returns arguments without hidden characters, and how many there
-// were.
+// were. In names these are written out, since without them one name could be another.
 func shownArguments(raw json.RawMessage) (json.RawMessage, int) {
 	var value any
-	if json.Unmarshal(raw, &value) != nil {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber() // which stay as they are written
+	if d.Decode(&value) != nil {
 		return json.RawMessage(`{}`), 0
 	}
 	removed := 0
@@ -151,6 +156,7 @@ func shownArguments(raw json.RawMessage) (json.RawMessage, int) {
 	return out, removed
 }
 
+// eachString changes the texts of a value. A name that this would change is written out.
 func eachString(value any, change func(string) string) any {
 	switch v := value.(type) {
 	case string:
@@ -161,8 +167,15 @@ func eachString(value any, change func(string) string) any {
 		}
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for k, item := range v {
-			out[change(k)] = eachString(item, change)
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			name := k
+			if change(k) != k {
+				name = tool.ShowLine(k)
+			}
+			for _, taken := out[name]; taken; _, taken = out[name] {
+				name += "’"
+			}
+			out[name] = eachString(v[k], change)
 		}
 		return out
 	}
@@ -172,10 +185,11 @@ func eachString(value any, change func(string) string) any {
 // callKey is equal for identical calls, which were asked for alike.
 func callKey(call Call) string {
 	key := string(call.Caller) + "\x00" + call.Tool.ID() + "\x00" + call.Tool.Digest + "\x00" +
-		string(call.Conversation) + "\x00" + canonical(call.Arguments)
+		string(call.Conversation) + "\x00" + exact(call.Arguments)
 	if was := call.Original; was != nil {
-		key += "\x00" + was.Tool + "\x00" + canonical(was.Arguments)
+		key += "\x00" + was.Tool + "\x00" + exact(was.Arguments)
 	}
+	key += "\x00" + strings.Join(call.Because, "\x00")
 	origins := make([]string, len(call.Taint)) // a person was not told of others
 	for i, o := range call.Taint {
 		origins[i] = o.String()
@@ -187,8 +201,8 @@ func callKey(call Call) string {
 	return key
 }
 
-func canonical(arguments json.RawMessage) string {
-	if text, err := tool.Canonical(arguments); err == nil {
+func exact(arguments json.RawMessage) string {
+	if text, err := tool.Exact(arguments); err == nil {
 		return string(text)
 	}
 	return string(arguments)
@@ -363,6 +377,7 @@ type storedRequest struct {
 	Capabilities []Capability    `json:"capabilities"`
 	Step         int             `json:"step"`
 	Taint        []chat.Origin   `json:"taint,omitempty"`
+	Because      []string        `json:"because,omitempty"`
 }
 
 // storeWaiting keeps a waiting call for the case that this program dies. A failure
@@ -372,7 +387,9 @@ func (g *Gate) storeWaiting(ctx context.Context, e *openRequest) {
 		return
 	}
 	r := e.call
-	raw, err := json.Marshal(storedRequest{e.Request, r.Caller, r.Tool, r.Arguments, r.Capabilities, e.step, r.Taint})
+	raw, err := json.Marshal(storedRequest{
+		e.Request, r.Caller, r.Tool, r.Arguments, r.Capabilities, e.step, r.Taint, r.Because,
+	})
 	if err == nil {
 		err = g.o.Store.PutRequest(ctx, e.ID, raw)
 	}
@@ -408,7 +425,7 @@ func (g *Gate) restore(ctx context.Context) error {
 		call := Call{
 			ID: s.Request.Call, Caller: s.Caller, Tool: s.Tool, Arguments: s.Arguments, Capabilities: s.Capabilities,
 			Conversation: s.Request.Conversation, Turn: s.Request.Turn, Original: s.Request.Original,
-			Taint: s.Taint,
+			Taint: s.Taint, Because: s.Because,
 		}
 		s.Request.Reason += " Conclave ended before you answered."
 		g.requests = append(g.requests, &openRequest{

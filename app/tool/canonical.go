@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -17,7 +18,13 @@ import (
 // numbers as ECMAScript writes them. Two texts of the same value give the same
 // bytes. A repeated name counts once, with its last value. The error is for
 // text that is not one JSON value, and for a number that no double can hold.
-func Canonical(raw []byte) ([]byte, error) {
+func Canonical(raw []byte) ([]byte, error) { return canonical(raw, appendNumber) }
+
+// Exact returns the form of Canonical, but with a number that no double holds as it is written:
+// two that differ in a digit give different bytes, whatever programs make of them.
+func Exact(raw []byte) ([]byte, error) { return canonical(raw, appendExact) }
+
+func canonical(raw []byte, number func([]byte, string) ([]byte, error)) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	var value any
@@ -27,7 +34,7 @@ func Canonical(raw []byte) ([]byte, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("more than one value")
 	}
-	return appendJSON(make([]byte, 0, len(raw)), value, appendNumber)
+	return appendJSON(make([]byte, 0, len(raw)), value, number)
 }
 
 // Indented returns JSON as a person reads it, a value a line; as it is where that would be
@@ -84,19 +91,19 @@ func nesting(raw []byte, at func(depth int)) {
 // Comparable returns JSON as Indented does, in the one form that all texts of the same
 // value have: what differs between two is what they say.
 func Comparable(raw []byte) string {
-	if canonical, err := Canonical(raw); err == nil {
-		raw = canonical
+	if exact, err := Exact(raw); err == nil {
+		raw = exact
 	}
 	return Indented(raw)
 }
 
-// SameJSON reports whether two texts are the same JSON value.
+// SameJSON reports whether two texts are the same JSON value, to each digit of its numbers.
 func SameJSON(a, b []byte) bool {
 	if bytes.Equal(a, b) {
 		return json.Valid(a)
 	}
-	one, err := Canonical(a)
-	other, err2 := Canonical(b)
+	one, err := Exact(a)
+	other, err2 := Exact(b)
 	return err == nil && err2 == nil && bytes.Equal(one, other)
 }
 
@@ -194,6 +201,40 @@ func appendNumber(b []byte, text string) ([]byte, error) {
 		b = b[:n-1]
 	}
 	return b, nil
+}
+
+// appendExact writes a number as appendNumber does where that is the same number, else as it is.
+func appendExact(b []byte, text string) ([]byte, error) {
+	short, err := appendNumber(nil, text)
+	if err == nil && digits(string(short)) == digits(text) {
+		text = string(short)
+	}
+	return append(b, text...), nil
+}
+
+// digits returns a number of JSON as its digits and how far they are moved, alike for all ways
+// to write it; one that is moved further than can be counted as it is.
+func digits(text string) string {
+	number, sign := strings.CutPrefix(text, "-")
+	mantissa, exponent, moved := strings.Cut(strings.ToLower(number), "e")
+	whole, part, _ := strings.Cut(mantissa, ".")
+	by := -len(part)
+	if moved {
+		n, err := strconv.Atoi(exponent)
+		if err != nil {
+			return text
+		}
+		by += n
+	}
+	all := strings.TrimLeft(whole+part, "0")
+	short := strings.TrimRight(all, "0")
+	switch by += len(all) - len(short); {
+	case short == "":
+		return "0"
+	case sign:
+		short = "-" + short
+	}
+	return short + "e" + strconv.Itoa(by)
 }
 
 // compareUTF16 orders names by their UTF-16 code units, which differs from the

@@ -204,6 +204,22 @@ func TestCanonicalFollowsRFC8785(t *testing.T) {
 	}
 }
 
+func TestValuesAreTheSameToEachDigitOfTheirNumbers(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		same bool
+	}{
+		{`[1]`, `[1.0]`, true}, {`[1000]`, `[1e3]`, true}, {`[0]`, `[-0.0]`, true}, {`[0.001]`, `[1E-3]`, true},
+		{`[12345678901234567]`, `[12345678901234568]`, false}, {`[1]`, `[1.00000000000000000001]`, false},
+		{`[1e999]`, `[1e999]`, true}, {`[1e999]`, `[1e998]`, false}, {`[1e99999999999999999999]`, `[0]`, false},
+		{`[-1]`, `[1]`, false}, {`{"b":1,"a":2}`, `{"a":2.0,"b":1}`, true},
+	} {
+		if got := tool.SameJSON([]byte(c.a), []byte(c.b)); got != c.same {
+			t.Errorf("%s and %s are the same: %v", c.a, c.b, got)
+		}
+	}
+}
+
 func FuzzCanonicalIsStable(f *testing.F) {
 	for _, seed := range []string{`{"a":[1,2.5e10,"\u20ac"]}`, `-0.0`, `"\ud83d\ude00"`, `{"":{"":[]}}`} {
 		f.Add(seed)

@@ -208,7 +208,10 @@ export const tests = {
       await page.evaluate(() => {
         const card = document.querySelector(".ask"); // nothing of it moves
         Object.assign(card.style, { height: "480px", position: "relative" });
-        Object.assign(card.querySelector(".buttons").style, { position: "absolute", bottom: "10px" });
+        Object.assign(card.querySelector(".buttons").style, {
+          position: "absolute",
+          bottom: "10px",
+        });
       });
       await armed(page);
       const box = await page.getByRole("button", { name: "Allow once" }).boundingBox();

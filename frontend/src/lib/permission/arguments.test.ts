@@ -1,5 +1,19 @@
 import { expect, test } from "vitest";
 import { listed } from "./arguments";
+import { summary } from "./summary";
+
+test("numbers are listed as they are written", () => {
+  const json =
+    '{"id":12345678901234567,"deep":{"ids":[1.0,12345678901234568]},"text":"12345678901234567 \\" 1.0"}';
+  expect(listed(json)?.rows.map((row) => row.value)).toEqual([
+    "12345678901234567",
+    '{\n  "ids": [\n    1.0,\n    12345678901234568\n  ]\n}',
+    '12345678901234567 " 1.0',
+  ]);
+  expect(summary('{"id":12345678901234567,"of":[12345678901234568]}')).toBe(
+    "id: 12345678901234567, of: [12345678901234568]",
+  );
+});
 
 test("arguments are labels and values, and what is left out is said", () => {
   expect(

@@ -22,11 +22,28 @@ interface Listed {
   more: number;
 }
 
+/** Marks a number that stays as it is written; no text that the core shows has this character. */
+const mark = "\u0000";
+
+/** JSON of which numbers that JavaScript would round are texts with a mark before them. */
+export function parsed(json: string): unknown {
+  const exact = json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (piece) =>
+    piece.startsWith('"') || String(Number(piece)) === piece ? piece : `"\\u0000${piece}"`,
+  );
+  return JSON.parse(exact);
+}
+
+/** A value as a person reads it: a text as it is, all else as JSON. */
+export function shown(value: unknown, indent?: number): string {
+  if (typeof value === "string") return value.replace(mark, "");
+  return JSON.stringify(value, null, indent).replace(/"\\u0000([^"]*)"/g, "$1");
+}
+
 /** The arguments in the order given; null when the text is no JSON object. */
 export function listed(json: string): Listed | null {
   let value: unknown;
   try {
-    value = JSON.parse(json || "{}");
+    value = parsed(json || "{}");
   } catch {
     return null;
   }
@@ -36,7 +53,7 @@ export function listed(json: string): Listed | null {
 }
 
 function row([name, value]: [string, unknown]): Row {
-  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  const text = shown(value, 2);
   return {
     label: label(name),
     value: text.slice(0, maxValue),
