@@ -62,6 +62,9 @@ type Gate interface {
 	// Decide returns what was decided about one call: allow or deny, never ask. It
 	// blocks while a person is asked.
 	Decide(ctx context.Context, r permit.Call) permit.Decision
+	// Holds returns what was decided about a call, as it stands once the call could wait no
+	// longer: d, or why it may not be made any more. It asks nobody.
+	Holds(ctx context.Context, r permit.Call, d permit.Decision) permit.Decision
 	// TurnEnded ends what was allowed for this answer only.
 	TurnEnded(turn string)
 }
@@ -182,6 +185,8 @@ type Call struct {
 	ask       []string        // why hooks have a person asked, whatever they allowed before
 	stopped   error           // a hook called the turn off
 
+	asked        permit.Call         // as the gate was asked
+	allowed      permit.Decision     // what it said, if that was yes
 	capabilities []permit.Capability // what it could do when it was decided
 }
 
@@ -357,10 +362,26 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	if d.Effect != permit.Allow {
 		return &tool.Result{Status: chat.CallRefused, Error: cmp.Or(d.Reason, d.Why, "it was not allowed")}
 	}
+	c.asked, c.allowed = asked, d
 	if d.Edited {
 		return c.checkArguments(d.Arguments)
 	}
 	return nil
+}
+
+// takenBack returns the result of a call that was allowed and may not be made any more, since
+// the person paused the tools or took a permission back while it waited; nil for one that may.
+func (c *Call) takenBack(ctx context.Context) *tool.Result {
+	if c.allowed.Effect != permit.Allow || c.answer != nil {
+		return nil
+	}
+	d := c.runner.o.Gate.Holds(ctx, c.asked, c.allowed)
+	if d.Effect == permit.Allow {
+		return nil
+	}
+	c.decided(d)
+	c.emit(Event{Kind: Decided, Decision: &d})
+	return &tool.Result{Status: chat.CallRefused, Error: cmp.Or(d.Reason, d.Why)}
 }
 
 // taint returns where the text came from that the call could carry on: what its caller was
@@ -409,6 +430,9 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 		return tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
 	defer line.Release(weight)
+	if refused := c.takenBack(ctx); refused != nil {
+		return *refused
+	}
 	if c.runner.o.Keep != nil && c.answer == nil {
 		if ended := c.runner.o.Keep(ctx, &c.Record); ended != nil {
 			defer func() { ended(&c.Record) }()

@@ -82,6 +82,55 @@ func echo(_ context.Context, c tool.Call) tool.Result {
 	return tool.Result{Status: chat.CallOK, Content: []chat.Part{{Kind: chat.PartText, Text: string(c.Arguments)}}}
 }
 
+func TestWhatIsTakenBackReachesTheCallsThatWaitInTheirPluginsLine(t *testing.T) {
+	for name, c := range map[string]struct {
+		take func(*bench, permit.Rule)
+		want string
+	}{
+		"paused":  {func(b *bench, _ permit.Rule) { b.gate.SetPaused(true) }, "all tools are paused by the person"},
+		"revoked": {revoke, "the person took the permission back"},
+		"refused": {func(b *bench, r permit.Rule) {
+			r.ID, r.Effect, r.Callers = "", permit.Deny, nil
+			_, err := b.gate.AddRule(b.t.Context(), r)
+			must(b.t, err)
+		}, "a rule of the person's does not allow it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				runs, hold := 0, make(chan struct{})
+				b := newBench(t, tools{"one": func(context.Context, tool.Call) tool.Result {
+					runs++
+					<-hold
+					return tool.Result{Status: chat.CallOK}
+				}}, func(made *tool.Tool) { made.Serial = true })
+				rule, err := b.gate.AddRule(t.Context(), permit.Rule{
+					Effect: permit.Allow, Plugin: "p", Tool: "one", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+				})
+				must(t, err)
+				results := make(chan tool.Result, 2)
+				for range 2 {
+					go func() { // ends with its call
+						results <- b.do("one", `{}`, func(o *call.Turn, _ *call.Extra) { o.Caller = permit.Main })
+					}()
+					synctest.Wait()
+				}
+				c.take(b, rule)
+				close(hold)
+				first, second := <-results, <-results
+				if first.Status != chat.CallOK || second.Status != chat.CallRefused || runs != 1 ||
+					second.Error != "Cancelled: "+c.want {
+					t.Errorf("%d ran: %+v, then %+v", runs, first, second)
+				}
+			})
+		})
+	}
+}
+
+func revoke(b *bench, rule permit.Rule) {
+	_, err := b.gate.RevokeRule(b.t.Context(), rule.ID)
+	must(b.t, err)
+}
+
 func TestACallGoesThroughTheGateAndIntoTheRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var got tool.Call

@@ -294,6 +294,31 @@ func (g *Gate) Explain(call Call) []Step {
 	return steps
 }
 
+// Holds returns d, which allowed a call, or the refusal that has taken its place since: tools
+// were paused, a rule refuses it, its plugin changed, or the rule that allowed it is gone. It
+// asks nobody: what was allowed once stays so.
+func (g *Gate) Holds(ctx context.Context, call Call, d Decision) Decision {
+	if call.Tool.Digest == "" {
+		call.Tool = tool.Normal(call.Tool)
+	}
+	g.findProject(ctx, &call)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	c := g.checkLocked(&call)
+	var path []Step
+	step, r := c.walk(func(s Step) { path = append(path, s) })
+	switch {
+	case r.effect == Allow || r.effect == Ask && (d.Rule == "" || g.byID[d.Rule] != nil):
+		return d
+	case r.effect == Ask:
+		r.why, r.tell = "you took back what allowed it, before it was run", "the person took the permission back"
+	}
+	return Decision{
+		Effect: Deny, Why: r.why, By: r.by, Rule: r.rule, Step: step, Reason: r.tell, Arguments: d.Arguments, Path: path,
+		Waited: d.Waited,
+	}
+}
+
 // findProject fills in which project the chat of a call belongs to. The gate's lock is not
 // held.
 func (g *Gate) findProject(ctx context.Context, call *Call) {

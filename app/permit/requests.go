@@ -296,8 +296,8 @@ func (g *Gate) Requests() []Request {
 }
 
 // Answer answers a request. The first answer counts; for later ones, for a request
-// that expired, and for one to which another was added since the nonce, the kind is conflict. An answer that the request did not offer has
-// kind invalid, and the request goes on waiting. If the rule that an answer makes
+// that expired, and for one to which another was added since the nonce, the kind is conflict.
+// An answer that the request did not offer has kind invalid, and the request goes on waiting. If the rule that an answer makes
 // could not be written, it holds until Conclave quits, and the error says so.
 func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 	const op = "permit.answer"
@@ -309,7 +309,8 @@ func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 	}
 	if g.requests[i].Nonce != nonce {
 		g.mu.Unlock()
-		return fault.New(fault.Conflict, op, "This request is not what it was: another was added to it.", "Look at it again.")
+		return fault.New(fault.Conflict, op, "This request is not what it was: another was added to it.",
+			"Look at it again.")
 	}
 	e := g.requests[i]
 	if err := e.accepts(a); err != nil {

@@ -75,7 +75,8 @@ type yes struct{}
 func (yes) Decide(context.Context, permit.Call) permit.Decision {
 	return permit.Decision{Effect: permit.Allow}
 }
-func (yes) TurnEnded(string) {}
+func (yes) Holds(_ context.Context, _ permit.Call, d permit.Decision) permit.Decision { return d }
+func (yes) TurnEnded(string)                                                          {}
 
 // echoes is an invoker that answers with a word.
 type echoes struct{}

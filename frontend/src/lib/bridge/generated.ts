@@ -1328,11 +1328,11 @@ export interface OldVersions {
 
 /** Op says how a condition compares what is asked with what it holds. */
 export type Op =
-  | "equals" // the same text, number, true or false
+  | "equals" // the same text, number, true or false; a text “true” is neither that nor known
   | "enum" // equals one of Values
   | "path-under" // an absolute path in this folder or the folder itself, links resolved
-  | "host-is" // an address on this host; its port is the usual one, or the one named
-  | "host-suffix" // an address on this domain or below it
+  | "host-is"
+  | "host-suffix" // an address on this domain or below it, with ports as host-is has them
   | "number-max" // a number not above this one
   | "regex"; // the whole text matches; RE2, so it takes linear time
 
