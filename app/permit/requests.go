@@ -297,8 +297,9 @@ func (g *Gate) Requests() []Request {
 
 // Answer answers a request. The first answer counts; for later ones, for a request
 // that expired, and for one to which another was added since the nonce, the kind is conflict.
-// An answer that the request did not offer has kind invalid, and the request goes on waiting. If the rule that an answer makes
-// could not be written, it holds until Conclave quits, and the error says so.
+// An answer that the request did not offer has kind invalid, and the request goes on waiting.
+// If the rule that an answer makes could not be written, it holds until Conclave quits, and the
+// error says so.
 func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 	const op = "permit.answer"
 	g.mu.Lock()
