@@ -7,11 +7,22 @@ import { AppError, type Bridge } from "../bridge/calls";
 import type { Notices } from "../bridge/events";
 import type { Answer, Call, PermissionRequest, Rule, Unattended, Undo } from "../bridge/generated";
 import { Pulled } from "../bridge/pulled.svelte";
+import { fits } from "./summary";
 
 /** Requests drawn as one card, asked in the same message: the same tool, or all that only read. */
 export interface Batch {
   key: string;
   requests: PermissionRequest[];
+}
+
+/**
+ * Whether a card for several shows all there is to know of a request. What a hook changed, what
+ * would change or be sent, signs that nobody sees, a program or a connection, and what is longer
+ * than a few lines are looked at by themselves.
+ */
+function showsInBatch(request: PermissionRequest): boolean {
+  const more = request.original !== null || request.preview !== null || request.hidden > 0;
+  return !more && (!request.fixed || request.reads) && fits(request.arguments);
 }
 
 export class PermissionsState extends Pulled {
@@ -87,8 +98,7 @@ export class PermissionsState extends Pulled {
   #batch(requests: PermissionRequest[]): Batch[] {
     const batches: Batch[] = [];
     for (const request of requests) {
-      // What a hook changed is looked at by itself.
-      const own = request.original ? request.id : "";
+      const own = showsInBatch(request) ? "" : request.id;
       const kind = request.reads ? "" : request.tool;
       const key = `${kind}\n${request.caller}\n${own}`;
       const batch = batches.find((b) => b.key === key);
