@@ -1164,6 +1164,16 @@ func TestARulesSentence(t *testing.T) {
 		"Notes has to ask each time before it runs write_note": {
 			Effect: permit.Ask, Plugin: "notes", Tool: "write_note", Scope: permit.Always,
 		},
+		"Notes may never run pay, when council members ask": {
+			Effect: permit.Deny, Plugin: "notes", Tool: "pay", Callers: []permit.Caller{"member:*"}, Scope: permit.Always,
+		},
+		"Notes may not run pay, when Ada asks in the council, in one chat": {
+			Effect: permit.Deny, Plugin: "notes", Tool: "pay", Callers: []permit.Caller{"member:ada"}, CallerName: "Ada",
+			Scope: permit.ThisChat,
+		},
+		"Notes has to ask each time before it runs pay, when I ask": {
+			Effect: permit.Ask, Plugin: "notes", Tool: "pay", Callers: []permit.Caller{"main"}, Scope: permit.Always,
+		},
 		"Notes has the permission chats":           {Effect: permit.Allow, Plugin: "notes", Permission: "chats"},
 		"Notes does not have the permission chats": {Effect: permit.Deny, Plugin: "notes", Permission: "chats"},
 	} {

@@ -161,10 +161,10 @@ func TestARuleWithConditionsReadsAsASentence(t *testing.T) {
 		"Notes may run write_note, while url leads to bücher.example (xn--bcher-kva.example) and what is below it, " +
 			"when I ask, always": rule(
 			permit.Allow, permit.Match{Field: "url", Op: permit.HostSuffix, Value: "xn--bcher-kva.example"}),
-		"Notes may never run write_note, while to is one of “ada” and “bo”": rule(permit.Deny,
+		"Notes may never run write_note, while to is one of “ada” and “bo”, when I ask": rule(permit.Deny,
 			permit.Match{Field: "to", Op: permit.OneOf, Values: []string{"ada", "bo"}}),
-		"Notes has to ask each time before it runs write_note, while options/deep matches a+": rule(permit.Ask,
-			permit.Match{Field: "/options/deep", Op: permit.Pattern, Value: "a+"}),
+		"Notes has to ask each time before it runs write_note, while options/deep matches a+, when I ask": rule(
+			permit.Ask, permit.Match{Field: "/options/deep", Op: permit.Pattern, Value: "a+"}),
 		"Notes may run write_note, when I ask, always, 1 more time": {
 			Effect: permit.Allow, Tool: "write_note", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
 			MaxUses: 3, Uses: 2,

@@ -311,6 +311,9 @@ func Sentence(g Rule, pluginName string) string {
 	if !g.Expires.IsZero() {
 		until += ", until " + g.Expires.Local().Format("2 January 2006 15:04")
 	}
+	if who := g.when(); who != "" {
+		what += ", " + who
+	}
 	switch g.Effect {
 	case Deny:
 		if g.Scope == Always {
@@ -320,6 +323,14 @@ func Sentence(g Rule, pluginName string) string {
 	case Ask:
 		return name + " has to ask each time before it runs " + what + strings.TrimPrefix(until, ", always")
 	}
+	if len(g.Origins) > 0 {
+		until += ", in spite of " + OriginWords(g.Origins)
+	}
+	return name + " may run " + what + until
+}
+
+// when says whose calls a rule about calls is about: “when I ask”; empty is everybody's.
+func (g Rule) when() string {
 	var who []string
 	for _, c := range g.Callers {
 		switch kind, id, _ := strings.Cut(string(c), ":"); {
@@ -335,14 +346,7 @@ func Sentence(g Rule, pluginName string) string {
 			who = append(who, "when "+string(c)+" asks")
 		}
 	}
-	sentence := name + " may run " + what
-	if len(who) > 0 {
-		sentence += ", " + listed(who)
-	}
-	if len(g.Origins) > 0 {
-		until += ", in spite of " + OriginWords(g.Origins)
-	}
-	return sentence + until
+	return listed(who)
 }
 
 // holds says where and how long a rule holds.
