@@ -166,6 +166,23 @@ func memberOf(set council.Council, name string) (council.Member, error) {
 		"conclave council show lists them.")
 }
 
+// memberNamed returns the member of the council that holds in a chat, or here, whose name or id
+// this is. Rules go by ids: one of another council is taken as it is.
+func (c *command) memberNamed(ctx context.Context, app *App, in, name string) (council.Member, error) {
+	set, _, err := c.holds(ctx, app, &scopeFlags{chat: in})
+	if err != nil {
+		return council.Member{}, err
+	}
+	if m, err := memberOf(set, name); err == nil {
+		return m, nil
+	}
+	if council.IsMemberID(name) {
+		return council.Member{ID: name, Name: name, Chance: 100}, nil
+	}
+	return council.Member{}, fault.New(fault.Usage, "cli.council",
+		"The council has no member "+cutLine(name)+", and that is no id of one.", "conclave council show lists them.")
+}
+
 func (c *command) councilSetCommand() *cobra.Command {
 	var f scopeFlags
 	cmd := c.simple("set FILE", "Set the council of a file, everywhere or for a chat or folder", exactly("a file"),

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/council"
 	"conclave/app/permit"
 
 	"github.com/spf13/cobra"
@@ -56,7 +57,7 @@ denied or asked about by one.`
 	set.StringVar(&flags.until, "until", "", "it ends then: 24h, 2026-12-24 or '2026-12-24 18:30'")
 	set.StringVar(&flags.chat, "chat", "", "only in this chat")
 	set.BoolVar(&flags.project, "project", false, "only in chats of this folder: those begun here")
-	set.StringVar(&flags.member, "member", "", "when this council member calls")
+	set.StringVar(&flags.member, "member", "", "when this council member calls: its name, or its id")
 	set.BoolVar(&flags.council, "council", false, "when any council member calls")
 	set.BoolVar(&flags.try, "try", false, "only say what it would have made of the calls of the last 7 days")
 	return cmd
@@ -100,7 +101,11 @@ func (c *command) addRule(ctx context.Context, app *App, effect permit.Effect, n
 	}
 	switch {
 	case flags.member != "":
-		rule.Callers, rule.CallerName = []permit.Caller{permit.Caller("member:" + flags.member)}, flags.member
+		m, err := c.memberNamed(ctx, app, flags.chat, flags.member)
+		if err != nil {
+			return err
+		}
+		rule.Callers, rule.CallerName = []permit.Caller{callerOf(m)}, m.Name
 	case flags.council:
 		rule.Callers = []permit.Caller{"member:*"}
 	case effect == permit.Allow:
@@ -122,6 +127,9 @@ func (c *command) addRule(ctx context.Context, app *App, effect permit.Effect, n
 	_, err = fmt.Fprintf(c.Out, "%s: %s.\n", rule.ID, permit.Sentence(rule, pluginTitle(app, rule.Plugin)))
 	return err
 }
+
+// callerOf returns a member of a council as the gate and its rules name it.
+func callerOf(m council.Member) permit.Caller { return permit.Caller("member:" + m.ID) }
 
 // toolOfRule returns what a rule that names a tool is about; digest is that of the
 // tool's definition, and empty of all tools of a plugin.

@@ -45,7 +45,11 @@ func (c *command) permissionsCommand() *cobra.Command {
 			}
 			caller := permit.Main
 			if member != "" {
-				caller = permit.Caller("member:" + member)
+				m, err := c.memberNamed(ctx, app, in, member)
+				if err != nil {
+					return err
+				}
+				caller = callerOf(m)
 			}
 			call := permit.Call{Caller: caller, Tool: t, Arguments: json.RawMessage(arguments)}
 			if in != "" {

@@ -56,8 +56,17 @@ func (c *command) toolCallCommand() *cobra.Command {
 		turn, extra := call.Turn{Asker: asker}, call.Extra{Timeout: timeout}
 		turn.Caller = permit.Person
 		if member != "" {
-			turn.Caller = permit.Caller("member:" + member)
-			extra.Member = council.MemberContext(council.Member{ID: member, Name: member, Chance: 100})
+			m, err := c.memberNamed(cmd.Context(), app, "", member)
+			if fault.KindOf(err) == fault.Usage { // nobody's: the plugin is tried with a member of this name
+				one := council.Council{}
+				one.Put(council.Member{Name: member, Chance: 100})
+				m, err = one.Members[0], nil
+			}
+			if err != nil {
+				return err
+			}
+			turn.Caller, turn.CallerName = callerOf(m), m.Name
+			extra.Member = council.MemberContext(m)
 			if !cmd.Flags().Changed("args") {
 				arguments = "" // a member's call has none
 			}

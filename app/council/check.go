@@ -15,6 +15,9 @@ import (
 
 var memberID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
+// IsMemberID reports whether a member can have the id.
+func IsMemberID(id string) bool { return memberID.MatchString(id) }
+
 // Check returns a fault of kind invalid that names the first value that cannot be, or
 // nil. A council without members can be: it does nothing.
 func (c Council) Check() error {
