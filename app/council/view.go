@@ -16,8 +16,9 @@ type RunView struct {
 	// Live says that it is worked on now. One that is neither live nor over was cut off, and
 	// can go on.
 	Live     bool       `json:"live"`
-	Began    string     `json:"began"` // RFC 3339
-	MS       int64      `json:"ms"`    // how long it took so far, with the answer
+	Began    string     `json:"began"`  // RFC 3339
+	MS       int64      `json:"ms"`     // how long it took so far, with the answer
+	DueMS    int64      `json:"due_ms"` // when its time is over, or that of a question to the person; 0: not known, or never
 	Estimate Estimate   `json:"estimate"`
 	Spent    Spending   `json:"spent"`
 	Early    string     `json:"early"`   // why it ended before its time: a sentence, or ""
@@ -67,6 +68,9 @@ type TaskView struct {
 	Detail  string    `json:"detail"` // failed: the other side's own words, or ""
 	StartMS int64     `json:"start_ms"`
 	EndMS   int64     `json:"end_ms"` // 0 while it is worked on
+	// DueMS is when its member's time is over, while it is worked on; 0 where it has no bound,
+	// or stands still since a person is asked.
+	DueMS int64 `json:"due_ms"`
 	// Text holds the member's words while it is worked on, from Offset on, in UTF-16 units. Of
 	// a task that ended the page asks Council.Said.
 	Text   string       `json:"text"`

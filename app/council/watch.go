@@ -18,6 +18,7 @@ type Watch struct {
 	revision uint64
 	changed  map[string]uint64 // revision of each member's lane; the chair's is ""
 	live     map[string]*liveTask
+	due      map[string]int64 // when the time of tasks, and of the run (""), is over
 	problem  string
 	result   *Result
 	made     [2]string // of what result was made
@@ -71,6 +72,19 @@ func (w *Watch) Step(r Run) uint64 {
 func (w *Watch) Problem(sentence string) uint64 {
 	w.revision++
 	w.problem = sentence
+	return w.revision
+}
+
+// Due takes when the time of tasks is over that are worked on, and under "" that of the run, in
+// milliseconds after it began, and returns the revision that this makes.
+func (w *Watch) Due(due map[string]int64) uint64 {
+	w.revision++
+	for _, t := range w.run.Tasks {
+		if w.due[t.ID] != due[t.ID] {
+			w.changed[t.Member] = w.revision
+		}
+	}
+	w.due = due
 	return w.revision
 }
 
@@ -192,6 +206,9 @@ func (w *Watch) View(since uint64, now time.Time) RunView {
 	}
 	if r.Early != nil {
 		v.Early = r.Early.Why
+	}
+	if r.State == Running || r.State == Asking {
+		v.DueMS = w.due[""]
 	}
 	for i, s := range r.Seats {
 		if s.In {
@@ -328,6 +345,9 @@ func (w *Watch) task(t *Task, since uint64, anew bool, now time.Time) TaskView {
 				v.Calls = append(v.Calls, call)
 			}
 		}
+	}
+	if t.State == Working {
+		v.DueMS = w.due[t.ID]
 	}
 	if t.State == Working && v.Phase == "" {
 		v.Phase = Reading

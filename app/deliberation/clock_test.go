@@ -86,6 +86,41 @@ func TestTimeGoesOnOnceAPersonHasAnswered(t *testing.T) {
 	})
 }
 
+func TestADeadlineIsSeenAndStandsStillWhileAPersonIsAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.tools("p", echo{}, "send")
+		b.unsure("p")
+		b.asker = slowly{}
+		b.council(`{"enabled": true, "limits": {"seconds": 9}, "members": [
+			{"name": "Ada", "model": "test/ada", "tools": ["p:send"], "limits": {"seconds": 3}}]}`)
+		b.model("test/ada", []llmtest.Step{llmtest.Call("1", "send", "{}")},
+			[]llmtest.Step{llmtest.Wait(make(chan struct{}))})
+		a := b.ask(t.Context(), b.says("test/main", "Alone."), "Go.", deliberation.How{})
+		run := b.until(at("0/ada/answer", council.Using)).Run.Begin.Run
+		due := func() [2]int64 {
+			synctest.Wait()
+			view, err := b.runner.View(t.Context(), run, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return [2]int64{view.DueMS, view.Lanes[0].Tasks[0].DueMS}
+		}
+		if asked := due(); asked != [2]int64{} {
+			t.Errorf("while a person is asked they end at %v", asked)
+		}
+		time.Sleep(11 * time.Second)
+		if after := due(); after[0] != 19_000 || after[1] != 13_000 {
+			t.Errorf("then they end at %v", after)
+		}
+		a.end()
+		if over := due(); over != [2]int64{} {
+			t.Errorf("once it is over they end at %v", over)
+		}
+		b.runner.Close()
+	})
+}
+
 func TestWhatFailedIsDoneAgainWhateverTimeTheQuestionTook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

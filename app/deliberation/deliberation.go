@@ -104,6 +104,9 @@ type Event struct {
 	Task string
 	Live *council.Live
 	MS   int64 // that the run was worked on so far
+	// Due, when not nil, tells when the time of each task under way is over that has a bound, and
+	// under "" that of the run, in milliseconds that the run is worked on.
+	Due map[string]int64
 	// Unkept tells, where it is not nil, that what happens cannot be kept, in a sentence, or
 	// with "" that it is again.
 	Unkept *string

@@ -76,6 +76,7 @@ func (t *Teller) Tell(e Event) []Line {
 		t.run = e.Run
 	case e.Live != nil:
 		lines = t.live(e.Run, e.Task, *e.Live)
+	case e.Due != nil:
 	case e.Unkept != nil && *e.Unkept != "":
 		lines = []Line{{State: "unkept", Text: *e.Unkept}}
 	case e.Unkept != nil:

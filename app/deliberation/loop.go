@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"maps"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -74,6 +75,7 @@ type loop struct {
 	clock   *clock                         // stands still while a person is asked about a call of any member
 	kept    int                            // how many of its steps are kept, once it is held in memory
 	asking  time.Time                      // a person is asked since then
+	due     map[string]int64               // as it is shown
 
 	ends      chan ended
 	acts      chan asked
@@ -200,6 +202,7 @@ func (l *loop) work(ctx context.Context) {
 			l.spend()
 			return
 		}
+		l.tellDue()
 		if !l.wait(ctx) {
 			l.endAll()
 			l.drain()
@@ -268,6 +271,24 @@ func (l *loop) next() time.Time {
 		}
 	}
 	return next
+}
+
+// tellDue shows when the time of the run, and of what is under way, is over.
+func (l *loop) tellDue() {
+	due := map[string]int64{}
+	if at, late := l.deadline(); late.Act == council.Finish || l.run.State == council.Asking {
+		due[""] = l.run.After(at).Milliseconds()
+	}
+	for a, w := range l.working {
+		if at, bounded := w.over(); bounded {
+			due[a.task] = l.run.After(at).Milliseconds()
+		}
+	}
+	if maps.Equal(due, l.due) {
+		return
+	}
+	l.due = due
+	l.rec.add(record{Event: Event{Run: l.run, Due: due, MS: l.run.After(l.r.o.Now()).Milliseconds()}})
 }
 
 // late ends what is over its time.

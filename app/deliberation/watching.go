@@ -24,6 +24,8 @@ func (w *watch) take(e Event) {
 		w.w.Step(e.Run)
 	case e.Live != nil:
 		w.w.Live(e.Task, *e.Live, e.MS)
+	case e.Due != nil:
+		w.w.Due(e.Due)
 	case e.Unkept != nil:
 		w.w.Problem(*e.Unkept)
 	}

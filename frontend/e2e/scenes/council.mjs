@@ -316,6 +316,10 @@ export const tests = {
     scene: "councillive",
     async run(page) {
       await lane(page, "sceptic").getByText("the watering can is.").waitFor();
+      await lane(page, "researcher")
+        .getByText(/ · [1-4] min \d+ s left$/)
+        .waitFor();
+      await page.getByText(/ · 9 min \d+ s left · /).waitFor();
       await page.evaluate(() => {
         const { council } = globalThis.fake;
         const [first, second, ...rest] = structuredClone(council.of("run-1").lanes);

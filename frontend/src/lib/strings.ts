@@ -907,6 +907,7 @@ export const s = {
     goOn: "Go on",
     goOnCouncil: "Go on with the council",
     soFar: (money: string) => `${money} so far`,
+    timeLeft: (time: string) => `${time} left`,
     answerNow: "Answer with what there is",
     leaveIt: "Leave it",
     edited: "The chat was changed after this run; the run shows what was there then.",

@@ -2160,6 +2160,8 @@ export interface Run {
   began: string;
   /** how long it took so far, with the answer */
   ms: number;
+  /** when its time is over, or that of a question to the person; 0: not known, or never */
+  due_ms: number;
   estimate: Estimate;
   spent: Spending;
   /** why it ended before its time: a sentence, or "" */
@@ -2443,6 +2445,11 @@ export interface Task {
   start_ms: number;
   /** 0 while it is worked on */
   end_ms: number;
+  /**
+   * DueMS is when its member's time is over, while it is worked on; 0 where it has no bound, or
+   * stands still since a person is asked.
+   */
+  due_ms: number;
   /**
    * Text holds the member's words while it is worked on, from Offset on, in UTF-16 units. Of a
    * task that ended the page asks Council.Said.

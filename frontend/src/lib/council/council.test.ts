@@ -27,6 +27,7 @@ import {
   laneWhy,
   laneWord,
   leading,
+  leftUntil,
   letterAt,
   listed,
   policyOf,
@@ -141,6 +142,12 @@ describe("the words of a run", () => {
       "2 min 5 s",
       "66 ms",
     ]);
+  });
+
+  it("what is left of a time is said in whole seconds, until it is over", () => {
+    expect(leftUntil(20_000, 3_100)).toBe("17 s left");
+    expect(leftUntil(125_000, 0)).toBe("2 min 5 s left");
+    expect([leftUntil(3_000, 3_000), leftUntil(0, 500)]).toEqual(["", ""]);
   });
 
   it("marks of the axis are times that can be read", () => {
@@ -315,16 +322,14 @@ describe("a run that is watched", () => {
 
   it("what a member said is asked once, and anew for another attempt", async () => {
     const { fake, state, view } = watched();
-    const asked = vi
-      .spyOn(fake.council, "Said")
-      .mockResolvedValue({
-        html: "",
-        text: "",
-        opinion: null,
-        first: 0,
-        stances: [],
-        ballot: null,
-      });
+    const asked = vi.spyOn(fake.council, "Said").mockResolvedValue({
+      html: "",
+      text: "",
+      opinion: null,
+      first: 0,
+      stances: [],
+      ballot: null,
+    });
     view([lane(sceptic, "a", [ended("0/s", 0, 1, 0)])], 2);
     await Promise.all([state.said("0/s"), state.said("0/s")]);
     expect(asked).toHaveBeenCalledTimes(1);

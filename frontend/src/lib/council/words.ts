@@ -15,6 +15,13 @@ import type {
   Task as TaskView,
 } from "../bridge/generated";
 
+/** “17 s left”: until a time of the run; "" where there is none, or it is past. */
+export function leftUntil(due: number, now: number): string {
+  const seconds = Math.ceil((due - now) / 1000);
+  if (due <= 0 || seconds <= 0) return "";
+  return s.council.timeLeft(seconds < 60 ? `${seconds} s` : took(seconds * 1000));
+}
+
 /** “4 calls, about $0.04, about 12 s, cap $0.25” */
 export function estimated(e: Estimate): string {
   const tools = e.tools > 0 ? [count(e.tools, "tool call")] : [];
