@@ -212,6 +212,33 @@ func TestAMemberIsAskedByItsNameInTheWindow(t *testing.T) {
 	alone(3, "sceptic")
 }
 
+func TestAMemberThatSaysNothingOfItsOwnIsCountedByItsNewestRuns(t *testing.T) {
+	w := open(t, say("So.")).quiet()
+	id := chat.ConversationID(w.ask("", "Which colour?"))
+	ran := func(n int, mode council.Mode, seats ...council.SeatLine) {
+		t.Helper()
+		at := time.Date(2026, 11, 22, 9, n, 0, 0, time.UTC)
+		run := council.RunID(fmt.Sprintf("run-%d", n))
+		set := council.Default()
+		set.Mode, set.Members = mode, []council.Member{{ID: "ada", Name: "Ada"}}
+		begin := council.Begin{Run: run, Conversation: id, Council: set}
+		step := council.Step{Number: 1, Kind: council.Begins, At: at, Begin: &begin}
+		must(t, w.core.Store.AppendSteps(t.Context(), council.Header{
+			Run: run, Conversation: id, Mode: mode, State: council.Over, Began: at, Seats: seats,
+		}, []council.Step{step}, nil))
+	}
+	ran(1, council.Opinions, council.SeatLine{Name: "Ada", Same: true}, council.SeatLine{Name: "Bo", Same: true})
+	ran(2, council.Opinions, council.SeatLine{Name: "Ada", Agreed: true}, council.SeatLine{Name: "Bo", Same: true})
+	ran(3, council.Opinions, council.SeatLine{Name: "Ada", Same: true}, council.SeatLine{Name: "Bo", Same: true})
+	ran(4, council.Tools, council.SeatLine{Name: "Ada"}, council.SeatLine{Name: "Bo"}) // there are no points
+	ran(5, council.Review, council.SeatLine{Name: "Ada", Same: true},
+		council.SeatLine{Name: "Bo", Same: true, Rated: 1, Helped: 1})
+	helped, err := w.Council.Helped()
+	if err != nil || helped["Ada"] != (app.HelpedCount{Same: 2}) || helped["Bo"] != (app.HelpedCount{Rated: 1, Helped: 1}) {
+		t.Errorf("counted are %+v, %v", helped, err)
+	}
+}
+
 func TestAPointOfAReviewHasTheNumberThatItIsCitedBy(t *testing.T) {
 	w := open(t, say("So.")).quiet()
 	set := council.Default()

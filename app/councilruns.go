@@ -336,18 +336,27 @@ func (c *Council) Rate(run, member string, point int, good bool) error {
 }
 
 // Helped counts the person's thumbs on members' points in the runs of all chats, by the
-// names of the members.
+// names of the members, and for how long each said nothing of its own.
 func (c *Council) Helped() (map[string]HelpedCount, error) {
 	headers, err := c.core.Councils.Runs(c.call(), "")
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]HelpedCount{}
+	out, spoke := map[string]HelpedCount{}, map[string]bool{} // those that said something of their own since
+	slices.SortStableFunc(headers, func(a, b council.Header) int { return b.Began.Compare(a.Began) })
 	for _, h := range headers {
 		for _, s := range h.Seats {
-			if s.Rated > 0 {
-				count := out[s.Name]
-				out[s.Name] = HelpedCount{Rated: count.Rated + s.Rated, Helped: count.Helped + s.Helped}
+			count := out[s.Name]
+			count.Rated, count.Helped = count.Rated+s.Rated, count.Helped+s.Helped
+			switch {
+			case h.State != council.Over || h.Mode == council.Tools: // it says nothing of that
+			case !s.Same || s.Helped > 0:
+				spoke[s.Name] = true
+			case !spoke[s.Name]:
+				count.Same++
+			}
+			if count != (HelpedCount{}) {
+				out[s.Name] = count
 			}
 		}
 	}

@@ -67,10 +67,13 @@ type ContextCount struct {
 	Why    string `json:"why"`    // what of it is cut or left out, and why: a sentence, or ""
 }
 
-// HelpedCount says how many points of a member helped.
+// HelpedCount says how many points of a member helped, and whether it is missed without.
 type HelpedCount struct {
 	Rated  int `json:"rated"`  // points that the person gave a thumb
 	Helped int `json:"helped"` // those of them that helped
+	// Same counts its newest runs in a row in which it said nothing that no other member said,
+	// and no point of it helped.
+	Same int `json:"same"`
 }
 
 // RunHeaderView is one run of a council, as a list shows it.

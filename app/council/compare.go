@@ -30,6 +30,7 @@ func Compare(r Run, text func(Hash) string, groups Groups) Result {
 	}
 	stances := r.stances(text)
 	shares, objects := map[string]bool{}, map[string]bool{} // members that share a point; that are against one
+	adds := map[string]bool{}                               // members with a point that is disputed, or nobody else's
 	claims := r.claims(text)
 	result.Points = len(claims)
 	all := grouped(claims, groups.Same)
@@ -70,6 +71,9 @@ func Compare(r Run, text func(Hash) string, groups Groups) Result {
 				f.Agree = append(f.Agree, r.Letter("", id))
 			}
 		}
+		if len(in) == 1 || len(f.Against) > 0 {
+			maps.Copy(adds, own)
+		}
 		switch {
 		case opposed[i].quoted && len(in) == 1 && len(against) == 0:
 			// It stands as a sentence where it contradicts.
@@ -84,8 +88,13 @@ func Compare(r Run, text func(Hash) string, groups Groups) Result {
 		}
 	}
 	for _, s := range r.Seats {
-		if id := s.Member.ID; shares[id] && !objects[id] {
-			result.Agreed = append(result.Agreed, r.Letter("", id))
+		id := s.Member.ID
+		if !shares[id] || objects[id] {
+			continue
+		}
+		result.Agreed = append(result.Agreed, r.Letter("", id))
+		if !adds[id] && r.Council.Mode != Vote { // a ballot counts, whatever its words are
+			result.Same = append(result.Same, r.Letter("", id))
 		}
 	}
 	return result

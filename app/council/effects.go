@@ -102,20 +102,21 @@ type SeatLine struct {
 	Letter string `json:"letter"`
 	Color  string `json:"color,omitempty"`
 	Agreed bool   `json:"agreed,omitempty"` // as Result.Agreed
+	Same   bool   `json:"same,omitempty"`   // as Result.Same
 	Rated  int    `json:"rated,omitempty"`  // points that the person gave a thumb
 	Helped int    `json:"helped,omitempty"` // those of them that helped
 }
 
-// SeatLines returns the lines of those that took part in a run; agreed are the letters of
-// its result.
-func (r *Run) SeatLines(agreed []string) []SeatLine {
+// SeatLines returns the lines of those that took part in a run; agreed and same are the
+// letters of its result.
+func (r *Run) SeatLines(agreed, same []string) []SeatLine {
 	var all []SeatLine
 	for _, s := range r.Seats {
 		if !s.In {
 			continue
 		}
 		line := SeatLine{Name: s.Member.Name, Letter: r.Letter("", s.Member.ID), Color: s.Member.Color}
-		line.Agreed = slices.Contains(agreed, line.Letter)
+		line.Agreed, line.Same = slices.Contains(agreed, line.Letter), slices.Contains(same, line.Letter)
 		for _, rating := range r.ratingsOf(s.Member.ID) {
 			line.Rated++
 			if rating.Good {

@@ -176,6 +176,41 @@ func TestAResultIsMadeOfTheMembersOwnPoints(t *testing.T) {
 	}
 }
 
+func TestWhoSaysNothingOfItsOwnIsNotMissed(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode council.Mode
+		a, b []string
+		want string
+	}{
+		"both say the same":       {council.Opinions, []string{"It rains."}, []string{"It rains."}, "[a b] [a b]"},
+		"one says more":           {council.Opinions, []string{"It rains.", "It is cold."}, []string{"It rains."}, "[a b] [b]"},
+		"they say other things":   {council.Opinions, []string{"It rains."}, []string{"It snows."}, "[] []"},
+		"their ballots count":     {council.Vote, []string{"It rains."}, []string{"It rains."}, "[a b] []"},
+		"one speaks alone at all": {council.Opinions, []string{"It rains."}, nil, "[] []"},
+	} {
+		set := council.Default()
+		set.Mode, set.Members = c.mode, members("a", "b")
+		d, all := begin(t, set), texts{}
+		end := func(claims []string) council.End {
+			var points []council.Point
+			for _, claim := range claims {
+				points = append(points, council.Point{Claim: claim, Basis: council.FromOwn})
+			}
+			return council.End{State: council.Done, Text: all.put(said("Words.", "", nil, points...))}
+		}
+		d.work(map[string]council.End{"0/a/answer": end(c.a), "0/b/answer": end(c.b)})
+		r := council.Compare(d.run, all.words, council.Groups{})
+		if got := fmt.Sprint(r.Agreed, r.Same); got != c.want {
+			t.Errorf("%s: they agree, and say nothing of their own: %s", name, got)
+		}
+		for _, line := range d.run.SeatLines(r.Agreed, r.Same) {
+			if line.Same != slices.Contains(r.Same, line.Letter) {
+				t.Errorf("%s: the line of %s is %+v", name, line.Name, line)
+			}
+		}
+	}
+}
+
 // Members that answer by themselves take no stance: that two of them contradict each other
 // is said by the chair alone, and shown in their own words.
 func TestPointsThatContradictEachOtherAreADisagreement(t *testing.T) {

@@ -68,7 +68,10 @@ type Result struct {
 	Disagreement []Finding `json:"disagreement"`
 	NotChecked   []Finding `json:"not_checked"`
 	// Agreed holds the letters of members that share a point and speak against none.
-	Agreed  []string `json:"agreed"`
+	Agreed []string `json:"agreed"`
+	// Same holds the letters of those among them that say nothing which no other says: without
+	// one of them the result had been the same.
+	Same    []string `json:"-"`
 	Points  int      `json:"points"`  // how many the members made
 	Tally   []Tally  `json:"tally"`   // mode vote
 	Missing []string `json:"missing"` // a sentence for each member whose answer is not in it

@@ -185,7 +185,7 @@ func headerOf(r council.Run, came *council.Result) council.Header {
 	h := council.Header{
 		Run: r.Begin.Run, Conversation: r.Conversation, Turn: r.Turn, Question: r.Question, Mode: r.Council.Mode,
 		State: r.State, Disagree: len(came.Disagreement), Usage: r.Spent(""), Began: r.Began, Ended: r.Ended,
-		MS: r.After(r.Ended).Milliseconds(), Seats: r.SeatLines(came.Agreed),
+		MS: r.After(r.Ended).Milliseconds(), Seats: r.SeatLines(came.Agreed, came.Same),
 	}
 	h.Members, h.Silent = len(h.Seats), r.Silent()
 	return h

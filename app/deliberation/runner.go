@@ -277,7 +277,7 @@ func (r *Runner) amend(ctx context.Context, id council.RunID, steps ...council.S
 	}
 	h := headerOf(run, nil)
 	if i := slices.IndexFunc(headers, func(h council.Header) bool { return h.Run == id }); i >= 0 {
-		h.Disagree, h.Seats = headers[i].Disagree, run.SeatLines(agreedOf(headers[i]))
+		h.Disagree, h.Seats = headers[i].Disagree, run.SeatLines(lettersOf(headers[i]))
 	}
 	if err := log.AppendSteps(ctx, h, steps, nil); err != nil {
 		return err
@@ -287,14 +287,18 @@ func (r *Runner) amend(ctx context.Context, id council.RunID, steps ...council.S
 	return nil
 }
 
-// agreedOf returns the letters of the members that agreed in a run.
-func agreedOf(h council.Header) (letters []string) {
+// lettersOf returns the letters of the members that agreed in a run, and of those that said
+// nothing of their own.
+func lettersOf(h council.Header) (agreed, same []string) {
 	for _, s := range h.Seats {
 		if s.Agreed {
-			letters = append(letters, s.Letter)
+			agreed = append(agreed, s.Letter)
+		}
+		if s.Same {
+			same = append(same, s.Letter)
 		}
 	}
-	return letters
+	return agreed, same
 }
 
 // later returns the time that a step happens at: now, and not before the step before it.

@@ -938,12 +938,18 @@ export const tests = {
     async run(page) {
       await page.getByRole("button", { name: "b2 in the words of Sceptic" }).first().click();
       await page.evaluate(() => {
-        globalThis.fake.council.helped = { Sceptic: { rated: 40, helped: 12 } };
+        globalThis.fake.council.helped = {
+          Sceptic: { rated: 40, helped: 12, same: 4 },
+          Maker: { rated: 0, helped: 0, same: 7 },
+        };
       });
       await page.getByRole("button", { name: "b2 helped" }).click();
       assert.deepEqual((await waits(page, "Council.Rate"))[0].slice(1), ["sceptic", 2, true]);
       await page.locator("details.members > summary").click();
       await member(page, "sceptic").getByText("helped in 12 of 40").waitFor();
+      await member(page, "maker").getByText("In its last 7 runs Maker said nothing").waitFor();
+      assert.equal(await page.getByText("said nothing that no other").count(), 1);
+      assert.equal(await page.getByText("helped in 0 of 0").count(), 0);
     },
   },
 

@@ -1027,6 +1027,8 @@ export const s = {
     helpedOf: (helped: number, rated: number) => `helped in ${helped} of ${rated}`,
     helpedNote: (name: string, helped: number, rated: number) =>
       `You rated ${count(rated, "point")} of ${name}; ${helped} helped. Rate them in its lane.`,
+    unmissed: (name: string, runs: number) =>
+      `In its last ${whole(runs)} runs ${name} said nothing that no other member said. The council would come to the same without it.`,
     // Of those that took part, who came to nothing.
     silent: (n: number, of: number) => (n === of ? "nobody answered" : `${whole(n)} missing`),
     lineWorks: "The council works",

@@ -616,7 +616,7 @@ export interface CouncilCalls {
   Export(run: string): Promise<RunFile>;
   /**
    * Helped counts the person's thumbs on members' points in the runs of all chats, by the names
-   * of the members.
+   * of the members, and for how long each said nothing of its own.
    */
   Helped(): Promise<Record<string, HelpedCount>>;
   /** MemberFile returns a member as a file. */
@@ -1001,12 +1001,17 @@ export interface Hello {
   trouble: Failure | null;
 }
 
-/** HelpedCount says how many points of a member helped. */
+/** HelpedCount says how many points of a member helped, and whether it is missed without. */
 export interface HelpedCount {
   /** points that the person gave a thumb */
   rated: number;
   /** those of them that helped */
   helped: number;
+  /**
+   * Same counts its newest runs in a row in which it said nothing that no other member said,
+   * and no point of it helped.
+   */
+  same: number;
 }
 
 /**
