@@ -234,7 +234,8 @@ func TestAMemberThatSaysNothingOfItsOwnIsCountedByItsNewestRuns(t *testing.T) {
 	ran(5, council.Review, council.SeatLine{Name: "Ada", Same: true},
 		council.SeatLine{Name: "Bo", Same: true, Rated: 1, Helped: 1})
 	helped, err := w.Council.Helped()
-	if err != nil || helped["Ada"] != (app.HelpedCount{Same: 2}) || helped["Bo"] != (app.HelpedCount{Rated: 1, Helped: 1}) {
+	if err != nil || helped["Ada"] != (app.HelpedCount{Same: 2}) ||
+		helped["Bo"] != (app.HelpedCount{Rated: 1, Helped: 1}) {
 		t.Errorf("counted are %+v, %v", helped, err)
 	}
 }

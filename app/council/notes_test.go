@@ -182,11 +182,11 @@ func TestWhoSaysNothingOfItsOwnIsNotMissed(t *testing.T) {
 		a, b []string
 		want string
 	}{
-		"both say the same":       {council.Opinions, []string{"It rains."}, []string{"It rains."}, "[a b] [a b]"},
-		"one says more":           {council.Opinions, []string{"It rains.", "It is cold."}, []string{"It rains."}, "[a b] [b]"},
-		"they say other things":   {council.Opinions, []string{"It rains."}, []string{"It snows."}, "[] []"},
-		"their ballots count":     {council.Vote, []string{"It rains."}, []string{"It rains."}, "[a b] []"},
-		"one speaks alone at all": {council.Opinions, []string{"It rains."}, nil, "[] []"},
+		"both say so":           {council.Opinions, []string{"It rains."}, []string{"It rains."}, "[a b] [a b]"},
+		"one says more":         {council.Opinions, []string{"It rains.", "It hails."}, []string{"It rains."}, "[a b] [b]"},
+		"they say other things": {council.Opinions, []string{"It rains."}, []string{"It snows."}, "[] []"},
+		"their ballots count":   {council.Vote, []string{"It rains."}, []string{"It rains."}, "[a b] []"},
+		"one has points at all": {council.Opinions, []string{"It rains."}, nil, "[] []"},
 	} {
 		set := council.Default()
 		set.Mode, set.Members = c.mode, members("a", "b")
