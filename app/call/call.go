@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -369,6 +370,15 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	return nil
 }
 
+// told returns what its tool is handed of what the caller was told: nothing where the gate let
+// the call pass since its arguments say nothing.
+func (c *Call) told(context []tool.ContextMessage) []tool.ContextMessage {
+	if c.allowed.Alone && context != nil {
+		return []tool.ContextMessage{}
+	}
+	return context
+}
+
 // takenBack returns the result of a call that was allowed and may not be made any more, since
 // the person paused the tools or took a permission back while it waited; nil for one that may.
 func (c *Call) takenBack(ctx context.Context) *tool.Result {
@@ -463,7 +473,7 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	result := c.runner.invoke(limited, invoker, tool.Call{
 		ID: c.Name(), Tool: c.Tool, Arguments: c.Record.Arguments, RawArguments: c.rawArguments(),
 		Conversation: c.turn.Conversation,
-		Deadline:     deadline, CouncilMember: extra.Member, ContextMessages: extra.Context,
+		Deadline:     deadline, CouncilMember: extra.Member, ContextMessages: c.told(extra.Context),
 		Progress: func(note string) {
 			note, _ = tool.Strip(note)
 			c.emit(Event{Kind: Progress, Note: note})
@@ -554,6 +564,28 @@ func (r *Runner) invoke(ctx context.Context, invoker tool.Invoker, call tool.Cal
 	return result
 }
 
+// brought returns where what the call returned came from, now that it is known whether its
+// plugin was given text of others and to which hosts it sent.
+func (c *Call) brought(outside bool) []chat.Origin {
+	all, returned := c.Record.Brought, c.allowed.Returned
+	switch {
+	case returned == (chat.Origin{}):
+		return all
+	case len(all) > 0 && !slices.Contains(all, returned): // its arguments name hosts
+		named, reached := all, false
+		for _, to := range c.Record.Sent {
+			host := chat.NewOrigin(chat.FromWeb, to.Host)
+			reached = reached || slices.Contains(named, host)
+			all = chat.AddOrigins(all, host)
+		}
+		outside = outside || !reached
+	}
+	if outside {
+		all = chat.AddOrigins(all, returned)
+	}
+	return all
+}
+
 // Finish shapes the result for the model and records it, even when ctx has ended.
 func (c *Call) Finish(ctx context.Context, r tool.Result) {
 	save, cancel := SaveContext(ctx)
@@ -573,6 +605,7 @@ func (c *Call) Finish(ctx context.Context, r tool.Result) {
 			c.Record.MS = float64(c.Record.Ended.Sub(c.Record.Started).Microseconds()) / 1000
 		}
 	}
+	c.Record.Brought = c.brought(r.Outside)
 	if r.Status == chat.CallOK && onlyConfirms(r.Content) {
 		c.Record.Brought = nil
 	}

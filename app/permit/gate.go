@@ -252,7 +252,11 @@ func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) (d Decis
 			d.Origins = c.origins
 		}
 		if d.Effect == Allow {
+			d.Alone = c.alone
 			d.Brought = brought(call.Tool.Plugin, name, c.capabilities, d.Arguments)
+			if call.Tool.Plugin != BuiltIn {
+				d.Returned = chat.NewOrigin(chat.FromTool, name)
+			}
 		}
 	}()
 	if r.effect == Ask && len(g.allowedOnce) > 0 && g.allowedOnce[call.ID+"\x00"+callKey(call)] {

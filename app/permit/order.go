@@ -48,6 +48,7 @@ type check struct {
 	arguments    arguments
 	now          time.Time
 	origins      []chat.Origin // of text that nobody vouches for, once the step of taint was made
+	alone        bool          // that step let it pass for what its arguments say
 	overview     *overview     // of a call that nobody makes, for the matrix; else nil
 }
 

@@ -189,6 +189,12 @@ type Decision struct {
 	// Brought says where what the call returns comes from; nil is from the plugin's own
 	// code and files.
 	Brought []chat.Origin
+	// Alone says that the call was let pass beside text of others since all that it can tell
+	// anybody are its arguments: its tool is handed nothing of the chat.
+	Alone bool
+	// Returned is where what it returns comes from if it turns out that its plugin was given
+	// text of others, or read elsewhere than Brought says; zero for Conclave's own tools.
+	Returned chat.Origin
 }
 
 // Request is a question that waits for a person, as a window or a terminal shows it.

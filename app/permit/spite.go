@@ -15,11 +15,11 @@ import (
 // decided by where words came from, never by what they look like (ADR 17).
 
 // saysNothing reports whether all that a call can tell anybody are addresses that the
-// person wrote in this chat: its tool knows only its arguments, and these hold nothing else
-// but what their schema says anyway.
+// person wrote in this chat: its tool knows only its arguments (see Decision.Alone), and these
+// hold nothing else but what their schema says anyway.
 func (c *check) saysNothing() bool {
 	if len(c.call.Wrote) == 0 || len(c.capabilities) == 0 || c.call.Caller != Main || len(c.call.Because) > 0 ||
-		c.call.Instead != "" || c.call.Tool.Convention.Chat { // which is handed the chat
+		c.call.Instead != "" {
 		return false
 	}
 	for _, capability := range c.capabilities {
@@ -95,7 +95,7 @@ func (g Rule) spites() error {
 func (c *check) reads() (spoken, bool) {
 	said, ok := c.said()
 	if !ok || len(said) != 1 || !strings.Contains(said[0].text, "://") || c.call.Permission != "" ||
-		len(c.call.Because) > 0 || c.call.Instead != "" || c.call.Tool.Convention.Chat {
+		len(c.call.Because) > 0 || c.call.Instead != "" {
 		return spoken{}, false
 	}
 	return said[0], true

@@ -67,9 +67,6 @@ func TestAnAddressThatThePersonWroteCarriesNothingAndNothingElseDoesWithIt(t *te
 		"a tool that knows the chat": {
 			`{"url":"https://example.org/a?b=c"}`, can(permit.ReadChat, permit.SendWeb), false,
 		},
-		"a tool that is handed the chat": {
-			`{"url":"https://example.org/a?b=c"}`, func(c *permit.Call) { c.Tool.Convention.Chat = true }, false,
-		},
 		"a tool that knows a secret": {
 			`{"url":"https://example.org/a?b=c"}`, can(permit.UseSecret, permit.Fetch), false,
 		},
@@ -100,6 +97,9 @@ func TestAnAddressThatThePersonWroteCarriesNothingAndNothingElseDoesWithIt(t *te
 		}
 		if s := decisive(g, call); (s.Effect == permit.Allow) != c.unasked || !c.unasked && s.Number != 4 {
 			t.Errorf("%s: %s", name, s)
+		}
+		if d := g.Decide(t.Context(), call); d.Alone != c.unasked {
+			t.Errorf("%s: handed nothing beside its arguments: %v", name, d.Alone)
 		}
 	}
 }

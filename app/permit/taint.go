@@ -21,7 +21,10 @@ func taint(c *check) ruling {
 	if len(c.call.Taint) == 0 || !goesOut(c.capabilities) {
 		return ruling{}
 	}
-	if c.origins = c.g.unvouchedLocked(c.call); len(c.origins) == 0 || c.saysNothing() || c.inSpite() {
+	if c.origins = c.g.unvouchedLocked(c.call); len(c.origins) == 0 {
+		return ruling{}
+	}
+	if c.alone = c.saysNothing() || c.inSpite(); c.alone {
 		return ruling{}
 	}
 	for _, step := range afterTaint {

@@ -135,6 +135,9 @@ type Result struct {
 	Handled   bool            // nothing is left to say: the turn ends if that is so of all calls of its message
 	EndTurn   bool            // the tool wants no further request to the model (contracts/maibot, section 7.3)
 	CallsOff  CallsOff        // the tool's plugin calls the whole turn off; Error is why
+	// Outside says that the plugin's code was given text of others: files that Conclave opened
+	// for it, or the output of programs that it started for it.
+	Outside bool
 }
 
 // CallsOff says how a tool's plugin calls the turn off in which it was called.

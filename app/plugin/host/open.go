@@ -25,6 +25,7 @@ func (r *runner) openFile(ctx context.Context, path string, write bool) sandbox.
 		if write && r.h.o.Opening != nil {
 			r.h.o.Opening(ctx, r.e.id, at)
 		}
+		r.given.Store(true)
 		return sandbox.Opened
 	}
 	r.e.refused([]plugin.Refusal{{Permission: permit.Filesystem, Path: at, Write: write}})

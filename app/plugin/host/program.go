@@ -129,6 +129,7 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 	if err != nil {
 		return nil, err
 	}
+	s.r.given.Store(true)
 	return map[string]string{"id": p}, nil
 }
 

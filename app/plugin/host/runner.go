@@ -45,6 +45,9 @@ type runner struct {
 	e *entry
 
 	spec atomic.Pointer[sandbox.Spec] // what its process was started with last; nil for one that has none
+	// given says that Conclave opened a file or started a program for its code, which may tell
+	// of that in any later call.
+	given atomic.Bool
 
 	mu      sync.Mutex // guards the fields below
 	v       version
@@ -412,6 +415,7 @@ func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.pinned(v).Path, v.src.Display)
 	}
 	r.explainDeath(call.Tool.Name, &result)
+	result.Outside = r.given.Load()
 	r.mu.Lock()
 	r.calls++
 	r.used = time.Now()

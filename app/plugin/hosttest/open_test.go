@@ -175,6 +175,9 @@ func TestAFolderIsAskedForAtTheMomentItIsUsed(t *testing.T) {
 	t.Cleanup(c.gate.Attach())
 	letter := object(t, "path", filepath.Join(letters, "a.txt"))
 	process := c.said("notes:process", "{}")
+	if r := c.call("notes:process", "{}"); r.Outside {
+		t.Error("a plugin that was given no file returns what others wrote")
+	}
 	once, always := permit.Answer{Effect: permit.Allow, Scope: permit.Once},
 		permit.Answer{Effect: permit.Allow, Scope: permit.Always}
 	reads, writes := " wants to read "+letters, " wants to read and write "+letters
@@ -196,6 +199,9 @@ func TestAFolderIsAskedForAtTheMomentItIsUsed(t *testing.T) {
 	}
 	if got := c.asks("notes:read", letter, reads, always); got != "dear a" {
 		t.Errorf("always: %q", got)
+	}
+	if r := c.call("notes:process", "{}"); !r.Outside { // it may have kept what it read
+		t.Error("what a plugin returns that was given a file is taken for its own")
 	}
 	for _, one := range []struct{ id, path, want string }{
 		{"notes:read", "a.txt", "dear a"}, {"notes:read", "old/b.txt", "dear b"}, {"notes:link", "old/b.txt", "dear b"},
