@@ -1,6 +1,6 @@
 // What is written and drawn, without a model.
 import assert from "node:assert/strict";
-import { copies, waits } from "../harness.mjs";
+import { copies, palette, waits } from "../harness.mjs";
 
 const message = (page) => page.getByLabel("Message", { exact: true });
 
@@ -64,6 +64,28 @@ export const tests = {
       await page.getByRole("link", { name: "link to a page" }).click();
       await page.getByText("This link leads somewhere else").waitFor();
       assert.equal((await opened()).length, 1);
+    },
+  },
+
+  "a diagram has the colours of the window, also once those change": {
+    scene: "showcase",
+    async run(page) {
+      const image = page.locator(".drawing img");
+      await image.waitFor();
+      const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      const [before, light] = [await image.getAttribute("src"), await paper()];
+      await palette(page, "Theme: dark");
+      await page.waitForFunction(
+        (before) => document.querySelector(".drawing img").src !== before,
+        before,
+      );
+      assert.notEqual(await paper(), light);
+      await palette(page, "Theme: light");
+      await page.waitForFunction((before) => {
+        const same = (src) => src.replaceAll(/drawing-\d+/g, "");
+        const all = [...document.querySelectorAll(".drawing img")];
+        return all.length === 1 && same(all[0].src) === same(before);
+      }, before);
     },
   },
 

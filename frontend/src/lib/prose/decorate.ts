@@ -5,9 +5,16 @@
 import { drawDiagrams, drawFormulas } from "./draw";
 import { s } from "../strings";
 
-/** Adds what the block needs; the function returned stops what is still loading. */
+/** Adds what the block needs; the function returned stops what is still drawn. */
 export function decorate(block: HTMLElement): () => void {
   let alive = true;
+  const colours = new MutationObserver(draw);
+  let drawing = Promise.resolve();
+  function draw() {
+    const list = () =>
+      block.querySelectorAll<HTMLElement>("pre.mermaid:not([data-drawn]), .drawing");
+    drawing = drawing.then(() => drawDiagrams([...list()], () => alive));
+  }
   for (const figure of block.getElementsByTagName("figure")) dressCode(figure);
   for (const table of block.querySelectorAll("div.table")) dressTable(table);
   for (const box of block.querySelectorAll<HTMLInputElement>("li > input")) {
@@ -16,9 +23,15 @@ export function decorate(block: HTMLElement): () => void {
   if (block.closest("[data-council]")) cite(block);
   const formulas = block.querySelectorAll<HTMLElement>("[data-tex]");
   if (formulas.length > 0) void drawFormulas([...formulas], () => alive);
-  const drawings = block.querySelectorAll<HTMLElement>("pre.mermaid");
-  if (drawings.length > 0) void drawDiagrams([...drawings], () => alive);
-  return () => (alive = false);
+  if (block.querySelector("pre.mermaid")) {
+    draw();
+    // A picture has the colours that the window had.
+    colours.observe(document.documentElement, { attributeFilter: ["data-theme", "data-contrast"] });
+  }
+  return () => {
+    alive = false;
+    colours.disconnect();
+  };
 }
 
 const citation = /\[([a-z]{1,2}[1-9]\d?)\]/g;

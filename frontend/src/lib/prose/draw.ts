@@ -83,7 +83,7 @@ const longestSide = 8_000;
 let drawn = 0;
 let last: Promise<unknown> = Promise.resolve(); // Mermaid draws one at a time
 
-/** Draws the diagrams among elements, which carry their source in data-source. */
+/** Draws diagrams, or draws them anew; they carry their source in data-source. */
 export async function drawDiagrams(elements: HTMLElement[], alive: () => boolean): Promise<void> {
   const { default: mermaid } = await import("mermaid");
   for (const element of elements) {
@@ -222,6 +222,7 @@ function flatPicture(svg: string, source: string): HTMLElement {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(root))}`;
   const box = document.createElement("div");
   box.className = "drawing";
+  box.dataset.source = source;
   box.append(image);
   return box;
 }
