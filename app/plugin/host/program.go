@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -145,8 +146,9 @@ func commandOf(a programArgs, base *sandbox.Spec) (path, folder string, err erro
 	}
 	path, there := permit.ProgramFile(a.Argv[0], folder)
 	real := place.Real(path)
+	_, missing := os.Stat(path)
 	switch {
-	case there && slices.ContainsFunc(base.Write, func(folder string) bool {
+	case missing == nil && slices.ContainsFunc(base.Write, func(folder string) bool {
 		return place.Inside(folder, path) || place.Inside(folder, real)
 	}):
 		return "", "", hostError("denied", "PERMISSION_DENIED: "+permit.Programs+": "+filepath.Base(path)+
