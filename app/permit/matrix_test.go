@@ -147,6 +147,20 @@ func tried(c permit.PluginVersion, arguments string) permit.Past {
 	return permit.Past{Call: call}
 }
 
+// Tools that run without asking for an hour say nothing of a mode that holds afterwards.
+func TestATrialWhileToolsRunUnattendedIsOfTheTimeAfter(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	calls := []permit.Past{tried(c, `{"text":"a"}`)}
+	alone, err := g.Try(permit.Trial{Mode: permit.Careful}, calls)
+	must(t, err)
+	must(t, g.StartUnattended(15*time.Minute, 100, 1))
+	got, err := g.Try(permit.Trial{Mode: permit.Careful}, calls)
+	must(t, err)
+	if got.Before != alone.Before || got.After != alone.After || got.After.Asked != 1 {
+		t.Errorf("%+v then %+v, want %+v then %+v", got.Before, got.After, alone.Before, alone.After)
+	}
+}
+
 func TestATrialSaysWhatItWouldHaveChangedAndChangesNothing(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
 	calls := []permit.Past{tried(c, `{"text":"a"}`), tried(c, `{"text":"b"}`), tried(c, `{"text":"a"}`)}

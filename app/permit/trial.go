@@ -146,11 +146,12 @@ func (o *Outcome) count(e Effect) {
 }
 
 // copyLocked is a gate for one trial, of which nothing is kept: with rules of its own, and
-// without a store, requests or listeners. The other gate's lock is held while it is used.
+// without a store, requests or listeners. The mode in which tools run unattended is none of
+// its: that ends within the hour. The other gate's lock is held while it is used.
 func (g *Gate) copyLocked(t Trial) *Gate {
 	c := &Gate{
 		o: g.o, base: g.base, home: g.home, protected: g.protected, approvals: g.approvals, known: g.known,
-		released: g.released, uses: g.uses, paused: g.paused, unattended: g.unattended,
+		released: g.released, uses: g.uses, paused: g.paused,
 	}
 	if t.Mode != "" {
 		c.o.Mode = func() Mode { return t.Mode }
