@@ -209,9 +209,13 @@ func choices(p permit.Request) []choice {
 			permit.Answer{Effect: permit.Allow, Scope: permit.Always, Match: offer},
 		})
 	}
+	never := "never for this tool"
+	if p.Fixed { // the rule is about that host, folder or command alone
+		never = "never allow this"
+	}
 	return append(out,
 		choice{"n", "not now", permit.Answer{Effect: permit.Deny, Scope: permit.Once}},
-		choice{"v", "never for this tool", permit.Answer{Effect: permit.Deny, Scope: permit.Always}})
+		choice{"v", never, permit.Answer{Effect: permit.Deny, Scope: permit.Always}})
 }
 
 // Question returns what the terminal shows of a request: all that the window's card says,

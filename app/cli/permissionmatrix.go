@@ -187,6 +187,25 @@ type listedRule struct {
 	permit.Rule
 	Sentence string `json:"sentence"`
 	Unused   bool   `json:"unused,omitempty"` // for 90 days, so that it asks again
+	// by this version: an allowing one allows nothing, another holds whatever a call is asked with
+	Unreadable bool `json:"unreadable,omitempty"`
+}
+
+func listed(r permit.Rule, plugin string, now time.Time) listedRule {
+	return listedRule{r, permit.Sentence(r, plugin), r.Unused(now), r.Unreadable()}
+}
+
+// words are the rule's sentence, and what of it does not hold.
+func (r listedRule) words() string {
+	switch {
+	case r.Unreadable && r.Effect == permit.Allow:
+		return r.Sentence + " (it cannot be read, so it allows nothing)"
+	case r.Unreadable:
+		return r.Sentence + " (its conditions cannot be read, so it holds always)"
+	case r.Unused:
+		return r.Sentence + " (not used for 90 days, so it asks again)"
+	}
+	return r.Sentence
 }
 
 // MarshalJSON implements json.Marshaler: the callers are a list, also where there are none.

@@ -115,15 +115,15 @@ func (c *command) listRules(ctx context.Context, app *App) error {
 		return err
 	}
 	now := time.Now()
-	out, table := make([]listedRule, 0, len(rules)), newTable("ID", "RULE")
+	out, table := make([]listedRule, 0, len(rules)), newTable("ID", "LAST USED", "RULE")
 	for _, r := range rules {
-		row := listedRule{r, permit.Sentence(r, pluginTitle(app, r.Plugin)), r.Unused(now)}
+		row := listed(r, pluginTitle(app, r.Plugin), now)
 		out = append(out, row)
-		words := row.Sentence
-		if row.Unused {
-			words += " (not used for 90 days, so it asks again)"
+		used := "never"
+		if !r.LastUsed.IsZero() {
+			used = r.LastUsed.Local().Format(time.DateOnly)
 		}
-		table.add(r.ID, words)
+		table.add(r.ID, used, row.words())
 	}
 	if c.json {
 		return c.printJSON(out)
@@ -136,24 +136,28 @@ func (c *command) explainCall(ctx context.Context, app *App, args []string) erro
 	if err != nil {
 		return usageError("%q is not the number of a call", args[0])
 	}
-	r, err := app.Chats.Call(ctx, id)
-	if err != nil {
-		return err
-	}
 	row, err := app.Activity.ActivityOf(ctx, id)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		return err
 	}
-	e, d, readErr := row.Read()
-	if err == nil && readErr != nil {
+	kept := err == nil
+	e, d, err := row.Read()
+	if kept && err != nil {
 		return fault.Wrap(fault.Damaged, "cli.explain", "What is on record of the call cannot be read.",
-			"conclave activity --verify says more.", readErr)
+			"conclave activity --verify says more.", err)
+	}
+	r, err := app.Chats.Call(ctx, id)
+	switch {
+	case err != nil && (!kept || fault.KindOf(err) != fault.NotFound):
+		return err
+	case err != nil: // its chat was deleted for good
+		r = chat.CallRecord{ToolID: e.Tool, Caller: e.Caller, Decision: e.Effect, DecidedBy: e.By}
 	}
 	if c.json {
 		out := map[string]any{
 			"call": args[0], "tool": r.ToolID, "caller": r.Caller, "decision": r.Decision, "decided_by": r.DecidedBy,
 		}
-		if err == nil {
+		if kept {
 			out["entry"], out["sentences"] = e.N, activity.Sentences(e, d)
 			out["by"], out["rule"], out["waited_ms"] = e.By, e.Rule, e.Waited
 			if d != nil {
@@ -176,7 +180,7 @@ func (c *command) explainCall(ctx context.Context, app *App, args []string) erro
 		}
 	}
 	told := []string{"By which steps is not on record: it has not ended, or was made before they were kept."}
-	if err == nil {
+	if kept {
 		told = activity.Sentences(e, d)
 	}
 	for _, line := range told {
