@@ -103,6 +103,7 @@ func run(args []string, stderr io.Writer) error {
 	}
 	c, err := openCore(ctx, core.Options{
 		Data: folders.Data, Plugins: folders.Plugins, OwnPlugins: folders.OwnPlugins, Worker: program, Name: core.WindowName,
+		Watched: true,
 	})
 	if fault.KindOf(err) == fault.Locked {
 		return focusOther(ctx, folders, stderr)

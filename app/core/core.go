@@ -50,6 +50,10 @@ type Options struct {
 	Worker     string // path of conclave-worker, which plugins' processes are started from
 	Name       string // of this program, for the error another one gets: "the window"
 
+	// Watched has Demo guide write at a pace that reads well, as for a window; otherwise it
+	// writes as fast as it can.
+	Watched bool
+
 	Now func() time.Time // the clock of decisions; nil is time.Now
 }
 
@@ -159,7 +163,10 @@ func (c *Core) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.Models = &Models{settings: c.Settings, keys: c.Keys, log: c.Log, listed: func() { c.Bus.Changed(bus.Models, "") }}
+	c.Models = &Models{
+		settings: c.Settings, keys: c.Keys, log: c.Log, watched: c.o.Watched,
+		listed: func() { c.Bus.Changed(bus.Models, "") },
+	}
 	c.Gate, err = permit.Open(ctx, permit.Options{
 		Store: c.Store, Bus: c.Bus, Log: c.Log, Protected: []string{c.o.Data}, Plugins: c.o.Plugins, Now: c.o.Now,
 		Mode: func() permit.Mode {

@@ -29,8 +29,8 @@ type Models struct {
 	settings *settings.Current
 	keys     *keys.Store
 	log      *slog.Logger
-	pace     time.Duration // of Demo guide; 0 is none
-	listed   func()        // called when a connection listed its models; may be nil
+	watched  bool   // Demo guide writes at a pace that reads well
+	listed   func() // called when a connection listed its models; may be nil
 
 	mu        sync.Mutex                 // guards known and providers
 	known     map[string][]llm.ModelInfo // by connection, of the last listing
@@ -84,7 +84,11 @@ func (m *Models) build(c llm.Connection) (llm.Provider, error) {
 	}
 	switch c.Kind {
 	case "demo":
-		return demo.New(demo.Options{Pace: m.pace}), nil
+		o := demo.Options{}
+		if m.watched {
+			o.Pace = demo.ReadingPace
+		}
+		return demo.New(o), nil
 	case "openai":
 		return openai.New(c, openai.Options{}), nil
 	case "anthropic":

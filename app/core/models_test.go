@@ -143,3 +143,27 @@ func TestF108WhatAPersonSaysOfAModelOverrulesTheGuess(t *testing.T) {
 		t.Errorf("Demo guide: %v", err)
 	}
 }
+
+func TestDemoGuideWritesWordByWordWhereSomebodyWatches(t *testing.T) {
+	spoken := func(watched bool) (pieces []string) {
+		c, err := Open(t.Context(), Options{Data: t.TempDir(), Plugins: t.TempDir(), Name: "a test", Watched: watched})
+		must(t, err)
+		defer func() { must(t, c.Close()) }()
+		m, err := c.Models.Open(t.Context(), settings.DemoModel)
+		must(t, err)
+		for e, err := range m.Stream(t.Context(), llm.Request{Messages: []llm.Message{
+			{Role: chat.RoleUser, Parts: []chat.Part{chat.TextPart("/think about tea")}},
+		}}) {
+			must(t, err)
+			if e.Kind == llm.Text {
+				pieces = append(pieces, e.Text)
+			}
+		}
+		return pieces
+	}
+	fast, read := spoken(false), spoken(true)
+	text := strings.Join(read, "")
+	if strings.Join(fast, "") != text || len(read) != len(strings.Fields(text)) || len(fast) >= len(read) {
+		t.Errorf("in %d and %d pieces: %q", len(fast), len(read), read)
+	}
+}

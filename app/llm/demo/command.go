@@ -31,7 +31,7 @@ func command(text string, tools []toolShape, noCalls bool) (performance, bool) {
 		}
 		return toolLines(text, tools), true
 	case "/stream":
-		return performance{say(paragraphs(count(fields[0])))}, true
+		return performance{{kind: llm.Text, text: paragraphs(count(fields[0])), pace: unpaced}}, true
 	case "/slow":
 		return performance{{kind: llm.Text, text: paragraphs(count(fields[0])), pace: slowPace}}, true
 	case "/think":

@@ -31,8 +31,11 @@ const ReadingPace = 12 * time.Millisecond
 // slowPace is the pace of /slow: 20 pieces a second.
 const slowPace = 50 * time.Millisecond
 
-// Options say how Demo guide talks. The zero value talks without pauses, for
-// terminals that are no terminal, and tests.
+// unpaced is the pace of /stream, which is for length: none, whatever the speaker's.
+const unpaced = -1
+
+// Options say how Demo guide talks. The zero value talks without pauses, as for terminals
+// and tests.
 type Options struct {
 	Pace time.Duration // between two pieces of text
 }

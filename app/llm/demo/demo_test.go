@@ -260,8 +260,11 @@ func TestPaceIsKeptAndEndsWithTheContext(t *testing.T) {
 			return events, time.Since(start)
 		}
 		// The last text has no pause behind it, and neither has the end.
-		if events, took := count("/stream 3"); took != time.Duration(events-2)*demo.ReadingPace {
+		if events, took := count("/help"); took != time.Duration(events-2)*demo.ReadingPace || events < 100 {
 			t.Errorf("%d events took %v", events, took)
+		}
+		if events, took := count("/stream 300"); took != 0 {
+			t.Errorf("%d events of a long answer took %v", events, took)
 		}
 		if events, took := count("/slow 3"); took != time.Duration(events-2)*50*time.Millisecond {
 			t.Errorf("%d slow events took %v", events, took)

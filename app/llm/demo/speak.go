@@ -26,7 +26,7 @@ type speaker struct {
 type act struct {
 	kind llm.EventKind // Text, Reasoning or Call
 	text string
-	pace time.Duration // 0 = the speaker's
+	pace time.Duration // 0 = the speaker's, negative = none
 	call chat.ToolCall
 	fail *llm.Error // instead of the rest
 }
@@ -75,8 +75,8 @@ func (s *speaker) fail(err error) {
 // nobody watches them come.
 func (s *speaker) speak(a act) {
 	pace := s.pace
-	if a.pace > 0 {
-		pace = a.pace
+	if a.pace != 0 {
+		pace = max(0, a.pace)
 	}
 	words := 1
 	if pace == 0 {
