@@ -134,6 +134,22 @@ export const tests = {
     },
   },
 
+  "what goes with the keyboard on it leaves the keyboard in its card, and a member in the list": {
+    scene: "councilset",
+    async run(page) {
+      const take = member(page, "researcher").getByRole("button", { name: /^Take .* from / });
+      await take.first().focus();
+      await page.keyboard.press("Enter");
+      await focused(member(page, "researcher"));
+      const menu = member(page, "sceptic").getByRole("button", { name: "More for Sceptic" });
+      await menu.focus();
+      await page.keyboard.press("Enter");
+      await page.getByRole("menuitem", { name: "Remove", exact: true }).press("Enter");
+      await member(page, "sceptic").waitFor({ state: "detached" });
+      await page.waitForFunction(() => document.activeElement.closest("[data-region]"));
+    },
+  },
+
   "members are ordered by dragging, by arrow keys and by the menu": {
     scene: "councilset",
     async run(page) {

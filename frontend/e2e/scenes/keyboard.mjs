@@ -1,5 +1,6 @@
 // Everything by keyboard, and nothing stolen from it.
 import assert from "node:assert/strict";
+import { waits } from "../harness.mjs";
 
 const focused = (page) =>
   page.evaluate(
@@ -78,6 +79,30 @@ export const tests = {
       await page.keyboard.press("Escape");
       await asks.waitFor({ state: "detached" });
       await newChat.waitFor();
+    },
+  },
+
+  "a title is changed from the menu by keys, and in its own chat whatever is opened meanwhile": {
+    async run(page) {
+      const field = page.locator("header input.field");
+      const begin = async () => {
+        await page.getByRole("button", { name: "More for this chat" }).focus();
+        await page.keyboard.press("Enter");
+        await page.getByRole("menuitem", { name: "Rename" }).press("Enter");
+        await page.locator("header input.field:focus").waitFor();
+      };
+      await begin();
+      await page.keyboard.type("Called by keys");
+      await page.keyboard.press("Enter");
+      await field.waitFor({ state: "detached" });
+      // What was typed in is gone: one writes on.
+      await page.waitForFunction(() => document.activeElement.closest("form.composer"));
+      await begin();
+      await page.keyboard.type("Called once more");
+      await page.keyboard.press("Control+1");
+      await field.waitFor({ state: "detached" });
+      const [[chat, first], [same, second]] = await waits(page, "Chats.Rename", 2);
+      assert.deepEqual([first, second, same], ["Called by keys", "Called once more", chat]);
     },
   },
 

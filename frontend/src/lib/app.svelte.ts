@@ -17,6 +17,7 @@ import { PermissionsState } from "./permission/permissions.svelte";
 import { PluginsState, ToolsState } from "./plugins/plugins.svelte";
 import { ModelsState } from "./settings/models.svelte";
 import { SettingsState } from "./settings/settings.svelte";
+import { KeptFocus } from "./shell/keptfocus";
 import { Keys } from "./shell/keys.svelte";
 import { Layout } from "./shell/layout.svelte";
 import { Toasts } from "./shell/toasts.svelte";
@@ -65,6 +66,7 @@ export class App {
   status = $state.raw("");
   alert = $state.raw("");
   wish = $state<Wish>({ composer: 0, search: 0, rename: 0 });
+  readonly kept = new KeptFocus(() => this.wish.composer++);
 
   /** What is edited in place, by chat: one comes back to it. */
   #edits = new SvelteMap<string, Edit>();
@@ -242,7 +244,8 @@ export class App {
     const before = document.activeElement;
     return () => {
       const at = document.activeElement;
-      const here = !at || at === document.body || at === before || at.closest("form.composer");
+      const nobody = !at || at === document.body || at === this.kept.place;
+      const here = nobody || at === before || at.closest("form.composer");
       if (here) this.wish.composer++;
     };
   }
