@@ -276,6 +276,32 @@ export const tests = {
     },
   },
 
+  "the shortcut leads to calls before plugins, and to the card that it was said for": {
+    scene: "batch",
+    async run(page) {
+      const calls = await page.evaluate(() => {
+        const { bus, permissions, plugins } = globalThis.fake;
+        const { requests } = permissions;
+        plugins.change("dice", { state: "needs-approval" });
+        const [first] = requests;
+        const asks = { ...first, id: "plugin-1", kind: "plugin", plugin: "dice", conversation: "" };
+        permissions.requests = [asks, ...requests];
+        bus.changed("permissions");
+        return requests.map((r) => r.id);
+      });
+      await page.keyboard.press("Control+Shift+P");
+      await focused(page.locator(".batch h3"));
+      await page.evaluate((ids) => {
+        const { bus, permissions } = globalThis.fake;
+        permissions.requests = permissions.requests.filter((r) => !ids.includes(r.id));
+        bus.changed("permissions");
+      }, calls);
+      await page.locator(".batch").waitFor({ state: "detached" });
+      await page.keyboard.press("Control+Shift+P");
+      await focused(page.locator("[data-plugin=dice] .approval .title"));
+    },
+  },
+
   "what a model writes into a request stays inside its box": {
     scene: "falsecard",
     async run(page) {

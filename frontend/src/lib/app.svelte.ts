@@ -63,8 +63,8 @@ export class App {
   addingModel = $state.raw(false);
   /** The window has been drawn once. */
   painted = $state.raw(false);
-  status = $state.raw("");
-  alert = $state.raw("");
+  /** What was said last in the live regions, each time an object: the same words are said again. */
+  said = $state.raw({ status: { words: "" }, alert: { words: "" } });
   wish = $state<Wish>({ composer: 0, search: 0, rename: 0 });
   readonly kept = new KeptFocus(() => this.wish.composer++);
 
@@ -163,6 +163,24 @@ export class App {
     this.settings.close();
     this.#unhear();
     this.notices.close();
+  }
+
+  /** A sentence for screen readers, said when nothing else is. */
+  get status(): string {
+    return this.said.status.words;
+  }
+
+  set status(words: string) {
+    this.said = { ...this.said, status: { words } };
+  }
+
+  /** The same, said at once. */
+  get alert(): string {
+    return this.said.alert.words;
+  }
+
+  set alert(words: string) {
+    this.said = { ...this.said, alert: { words } };
   }
 
   /** Shows a failure. */
@@ -341,9 +359,13 @@ export class App {
     this.status = this.council.skip ? s.council.skipped : "";
   }
 
-  /** Brings the oldest waiting request into view and puts the focus on its heading. */
+  /**
+   * Brings the oldest waiting request into view and puts the focus on its heading: a call's, which
+   * expires, before a plugin's.
+   */
   async reviewPermission(): Promise<void> {
-    const oldest = this.permissions.requests[0];
+    const { calls, requests } = this.permissions;
+    const oldest = calls[0] ?? requests[0];
     if (!oldest) {
       this.toasts.say(s.permission.none);
       return;
@@ -354,7 +376,9 @@ export class App {
   /** Brings a waiting request into view and puts the focus on its heading. */
   async showRequest(request: PermissionRequest): Promise<void> {
     if (request.kind !== "call") {
+      this.page = null;
       this.layout.setDock(true, "plugins");
+      this.permissions.focused = request.id;
       return;
     }
     if (request.conversation) await this.openChat(request.conversation);

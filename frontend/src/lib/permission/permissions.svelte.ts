@@ -53,6 +53,8 @@ export class PermissionsState extends Pulled {
     const list = await this.bridge.permissions.Requests();
     const known = new Set(this.requests.map((r) => r.id));
     this.requests = list.requests;
+    // What was answered meanwhile takes the focus from nobody later.
+    if (!list.requests.some((r) => r.id === this.focused)) this.focused = "";
     this.paused = list.paused;
     this.unattended = list.unattended;
     if (this.#wantGrants) this.grants = (await this.bridge.permissions.Rules()).grants;

@@ -153,3 +153,15 @@ test("a notice leaves by itself unless it is held, and stops are not shown as fa
   expect(toasts.list).toHaveLength(0);
   vi.useRealTimers();
 });
+
+test("what is said twice in a live region is said twice", async () => {
+  const { app } = await startApp();
+  await app.copy("one");
+  const first = app.said.status;
+  const alert = app.said.alert;
+  await app.copy("two");
+  expect(app.said.status.words).toBe(first.words);
+  expect(app.said.status).not.toBe(first);
+  expect(app.said.alert).toBe(alert); // the other is not said again
+  app.close();
+});
