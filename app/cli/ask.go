@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -312,9 +314,14 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Request) (permit.Answe
 	for _, o := range options {
 		words = append(words, "["+o.key+"] "+o.word)
 	}
+	editable := p.Kind == permit.KindCall && !p.Fixed && len(p.Arguments) > 0
+	if editable {
+		words = slices.Insert(words, len(words)-2, "[e] edit before allowing")
+	}
 	if err := a.c.arm(ctx); err != nil {
 		return permit.Answer{}, unanswered(err)
 	}
+	var edited json.RawMessage
 	for {
 		fmt.Fprintf(w, "  %s: ", strings.Join(words, "  "))
 		line, err := a.c.line(ctx)
@@ -323,8 +330,22 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Request) (permit.Answe
 			return permit.Answer{}, unanswered(err)
 		}
 		key := strings.ToLower(strings.TrimSpace(line))
+		if key == "e" && editable {
+			if edited, err = a.edit(ctx, p.Arguments); err != nil {
+				return permit.Answer{}, unanswered(err)
+			}
+			p.Arguments, p.Preview = edited, nil // of an edited call nothing is known
+			fmt.Fprint(w, "\n"+Question(p))
+			if err := a.c.arm(ctx); err != nil {
+				return permit.Answer{}, unanswered(err)
+			}
+			continue
+		}
 		if i := slices.IndexFunc(options, func(o choice) bool { return o.key == key }); i >= 0 {
 			answer := options[i].answer
+			if answer.Effect == permit.Allow {
+				answer.Arguments = edited
+			}
 			if answer.Effect == permit.Deny && answer.Scope == permit.Once && p.Kind == "call" {
 				fmt.Fprint(w, "  a word to the model about why (or Enter): ")
 				if reason, err := a.c.line(ctx); err == nil {
@@ -359,6 +380,34 @@ func (a *terminalAsker) forCouncil(ctx context.Context) (bool, error) {
 
 // alsoCouncil says what the answer to a member's request may be for, too.
 const alsoCouncil = "also when other members of the council ask"
+
+// edit has the person write a call's arguments anew, on one line, and returns them; what it was
+// given if they leave them.
+func (a *terminalAsker) edit(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+	w := a.c.Err
+	var now bytes.Buffer
+	if json.Compact(&now, arguments) != nil {
+		now.Write(arguments)
+	}
+	fmt.Fprintf(w, "  now      %s\n", oneLine(now.String()))
+	for {
+		fmt.Fprint(w, "  the arguments as one line of JSON (or Enter to leave them): ")
+		line, err := a.c.line(ctx)
+		if err != nil {
+			fmt.Fprintln(w)
+			return nil, err
+		}
+		line = strings.TrimSpace(line)
+		var object map[string]json.RawMessage
+		switch {
+		case line == "":
+			return arguments, nil
+		case json.Unmarshal([]byte(line), &object) == nil && object != nil:
+			return json.RawMessage(line), nil
+		}
+		fmt.Fprintln(w, "  This is not a JSON object.")
+	}
+}
 
 // shownWidth is from where on a line that hooks changed is shortened to what differs.
 const shownWidth = 120

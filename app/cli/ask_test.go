@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"slices"
 	"strings"
@@ -233,4 +234,66 @@ func TestF43OneToolIsOneTool(t *testing.T) {
 			t.Errorf("%d: got %q, want %q", n, got, want)
 		}
 	}
+}
+
+func TestArgumentsCanBeEditedBeforeTheyAreAllowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, typed := io.Pipe()
+		screen := make(written, 1000)
+		asks := &command{Session: &Session{In: in, Err: screen, Out: io.Discard, Terminal: true}}
+		answered := make(chan permit.Answer, 1)
+		ask := func(p permit.Request) {
+			a, err := (&terminalAsker{asks}).Ask(t.Context(), p)
+			if err != nil {
+				t.Error(err)
+			}
+			answered <- a
+		}
+		until := func(want string) (shown string) {
+			for !strings.HasSuffix(shown, want) {
+				shown += <-screen
+			}
+			return shown
+		}
+		types := func(line string) {
+			_, err := io.WriteString(typed, line)
+			must(t, err)
+		}
+		request := permit.Request{
+			Kind: permit.KindCall, Title: "Notes", Arguments: json.RawMessage(`{"path": "a.md"}`),
+			Scopes: []permit.Scope{permit.Once}, Preview: &permit.Preview{Words: "What would change:"},
+		}
+		go ask(request) // ends with the answer
+		if shown := until("never for this tool: "); !strings.Contains(shown, "[e] edit before allowing  [n] not now") {
+			t.Errorf("no way to edit: %s", shown)
+		}
+		types("e\n")
+		if shown := until("to leave them): "); !strings.Contains(shown, `now      {"path":"a.md"}`) {
+			t.Errorf("not shown what to edit: %s", shown)
+		}
+		for _, bad := range []string{"{", "[1]", "null"} {
+			types(bad + "\n")
+			if shown := until("to leave them): "); !strings.Contains(shown, "not a JSON object") {
+				t.Errorf("%s: %s", bad, shown)
+			}
+		}
+		types(`{"path":"b.md"}` + "\n")
+		if shown := until("never for this tool: "); !strings.Contains(shown, "b.md") ||
+			strings.Contains(shown, "a.md") || strings.Contains(shown, "What would change") {
+			t.Errorf("the question was not shown anew: %s", shown)
+		}
+		types("y\n")
+		if a := <-answered; a.Effect != permit.Allow || string(a.Arguments) != `{"path":"b.md"}` {
+			t.Errorf("answered %+v", a)
+		}
+
+		request.Fixed = true // nothing of it could be changed
+		go ask(request)
+		if shown := until("never allow this: "); strings.Contains(shown, "[e]") {
+			t.Errorf("what is fixed can be edited: %s", shown)
+		}
+		types("n\n\n")
+		<-answered
+		must(t, typed.Close())
+	})
 }
