@@ -236,7 +236,7 @@ func (c *Call) names(found tool.Tool) {
 func (c *Call) decided(d permit.Decision) {
 	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider, c.Record.Expired = string(d.Effect), d.Why, d.By, d.Expired
 	c.Record.Rule, c.Record.Waited = d.Rule, float64(d.Waited.Microseconds())/1000
-	c.Record.Origins, c.Record.Brought, c.capabilities = d.Origins, d.Brought, d.Capabilities
+	c.Record.Origins, c.Record.Brought = d.Origins, d.Brought
 	c.Record.Path = make([]chat.DecisionStep, len(d.Path))
 	for i, s := range d.Path {
 		c.Record.Path[i] = chat.DecisionStep{
@@ -468,7 +468,7 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	limited = permit.WithBehalf(limited, permit.Call{
 		ID: c.Name(), Caller: c.turn.Caller, CallerName: c.turn.CallerName, Tool: c.Tool,
 		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Asker: c.turn.Asker, Taint: c.taint(),
-		Rule: c.Record.Rule, Capabilities: c.capabilities,
+		Rule: c.Record.Rule, Capabilities: c.allowed.Capabilities,
 	})
 	result := c.runner.invoke(limited, invoker, tool.Call{
 		ID: c.Name(), Tool: c.Tool, Arguments: c.Record.Arguments, RawArguments: c.rawArguments(),
