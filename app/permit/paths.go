@@ -9,6 +9,7 @@ import (
 
 	"conclave/app/fault"
 	"conclave/app/place"
+	"conclave/app/tool"
 )
 
 // secretPlaces are below the home folder.
@@ -122,8 +123,9 @@ func hidden(home, path string) bool {
 
 // plain returns a path, or another text of an argument or a rule, as a sentence may hold it.
 func plain(text string) string {
+	_, unseen := tool.Strip(text) // of which an emoji may have some
 	clean := strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
+		if !unicode.IsPrint(r) || unseen > 0 && tool.Unseen(r) {
 			return '?'
 		}
 		return r

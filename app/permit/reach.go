@@ -193,6 +193,18 @@ func (g *Gate) Opened(plugin string) []Folder {
 	return g.foldersThatLocked(plugin, func(rule *Rule) bool { return rule.opened() && rule.stays() })
 }
 
+// Writes reports whether a plugin may change what lies at a path, in a folder or as a file that
+// the person lets it write, in any chat.
+func (g *Gate) Writes(plugin, path string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rulesLocked()
+	return slices.ContainsFunc(g.ofPlugin[plugin], func(rule *Rule) bool {
+		at, write, ok := rule.place()
+		return ok && write && rule.Effect == Allow && place.Inside(at, path)
+	})
+}
+
 // stays reports whether a rule holds in every chat, for as long as Conclave runs or always.
 func (g Rule) stays() bool { return g.Scope == Always || g.Scope == UntilQuit }
 

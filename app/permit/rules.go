@@ -28,6 +28,18 @@ func (g *Gate) Rules(ctx context.Context) ([]Rule, error) {
 	return rules, nil
 }
 
+// RuleScope returns how long a rule holds, and whether there still is one of that id.
+func (g *Gate) RuleScope(id string) (Scope, bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rulesLocked()
+	rule, ok := g.byID[id]
+	if !ok {
+		return "", false
+	}
+	return rule.Scope, true
+}
+
 // AddRule adds a rule, with a new ID and Made where those are empty, and resolves the
 // waiting requests that it decides. The kind is invalid for conditions that cannot be
 // used, and then there is no rule. It writes a rule that outlives the program first;

@@ -88,7 +88,7 @@ func command(program string, arguments []string) string {
 
 // unseen reports whether a letter is one that a person does not see where a command is shown.
 func unseen(r rune) bool {
-	return !unicode.IsPrint(r) && r != '\n' && r != '\t' || r == unicode.ReplacementChar
+	return tool.Unseen(r) && r != '\n' && r != '\t' || r == unicode.ReplacementChar
 }
 
 // quoted writes a word of a command.

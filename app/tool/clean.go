@@ -159,6 +159,9 @@ func escape(text string) int {
 	return i
 }
 
+// Unseen reports whether a person does not see r in a line of text, or sees a gap for it.
+func Unseen(r rune) bool { return hidden(r) || !unicode.IsPrint(r) }
+
 // hidden reports whether r has no visible form of its own.
 func hidden(r rune) bool {
 	switch {

@@ -26,6 +26,7 @@ func (r *runner) openFile(ctx context.Context, path string, write bool) sandbox.
 			r.h.o.Opening(ctx, r.e.id, at)
 		}
 		r.given.Store(true)
+		r.lend(d.Rule)
 		return sandbox.Opened
 	}
 	r.e.refused([]plugin.Refusal{{Permission: permit.Filesystem, Path: at, Write: write}})

@@ -101,7 +101,11 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 	if base == nil || base.Kind != "command" || s.r.e.preview {
 		return nil, hostError("denied", "PERMISSION_DENIED: "+permit.Programs)
 	}
-	path, folder, err := commandOf(a, base)
+	id := cmp.Or(s.r.e.settingsOf, s.r.e.id)
+	path, folder, err := commandOf(a, func(path string) bool {
+		return s.r.h.o.Gate.Writes(id, path) ||
+			slices.ContainsFunc(base.Write, func(folder string) bool { return place.Inside(folder, path) })
+	}, base.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +114,6 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 			fmt.Sprintf("%d programs are started for it at once, the most there may be.", maxPrograms))
 	}
 	defer s.programs.give()
-	id := cmp.Or(s.r.e.settingsOf, s.r.e.id)
 	asked, answered := s.r.h.During(ctx, id)
 	defer answered()
 	d := s.r.h.o.Gate.Start(asked, permit.Starting{
@@ -134,23 +137,20 @@ func (s *session) startProgram(ctx context.Context, a programArgs, call string) 
 	return map[string]string{"id": p}, nil
 }
 
-// commandOf returns the file of a command and the folder in which it runs. Of the file the
-// folder has its links resolved.
-func commandOf(a programArgs, base *sandbox.Spec) (path, folder string, err error) {
+// commandOf returns the file of a command and the folder in which it runs, at first the plugin's
+// own. Of the file the folder has its links resolved. writes says what the plugin can change.
+func commandOf(a programArgs, writes func(path string) bool, own string) (path, folder string, err error) {
 	if len(a.Argv) == 0 || a.Argv[0] == "" {
 		return "", "", hostError("invalid", "The command names no program.")
 	}
-	folder = cmp.Or(a.Folder, base.Dir)
+	folder = cmp.Or(a.Folder, own)
 	if folder, err = filepath.EvalSymlinks(folder); err != nil || !filepath.IsAbs(folder) {
 		return "", "", hostError("not_found", "There is no folder "+shownFile(a.Folder)+".")
 	}
 	path, there := permit.ProgramFile(a.Argv[0], folder)
-	real := place.Real(path)
 	_, missing := os.Stat(path)
 	switch {
-	case missing == nil && slices.ContainsFunc(base.Write, func(folder string) bool {
-		return place.Inside(folder, path) || place.Inside(folder, real)
-	}):
+	case missing == nil && (writes(path) || writes(place.Real(path))):
 		return "", "", hostError("denied", "PERMISSION_DENIED: "+permit.Programs+": "+filepath.Base(path)+
 			" lies where the plugin can change it, so nobody is asked about it.")
 	case !there:

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -63,6 +64,7 @@ type runner struct {
 	relist  bool                                  // the process said that its tools changed
 	listing bool                                  // they are being listed
 	listed  []time.Time                           // when that was done, within listWindow
+	lent    map[string]bool                       // the ids of rules by which Conclave opened files for its process
 }
 
 func newRunner(h *Host, e *entry, v version) *runner {
@@ -113,14 +115,41 @@ func (h *Host) loadBound(ctx context.Context) (context.Context, context.CancelFu
 	})
 }
 
+// lend notes the rule by which Conclave opened a file for the process, which may keep it open.
+// One for an answer ends by itself, and ends no process.
+func (r *runner) lend(rule string) {
+	if scope, ok := r.h.o.Gate.RuleScope(rule); !ok || scope == permit.ThisAnswer {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.lent == nil {
+		r.lent = map[string]bool{}
+	}
+	r.lent[rule] = true
+}
+
+// keepsTakenBack reports whether the process may still have files open by a rule that was taken
+// back.
+func (r *runner) keepsTakenBack() bool {
+	r.mu.Lock()
+	lent := slices.Collect(maps.Keys(r.lent))
+	r.mu.Unlock()
+	return slices.ContainsFunc(lent, func(rule string) bool {
+		_, there := r.h.o.Gate.RuleScope(rule)
+		return !there
+	})
+}
+
 // use returns the running session, starting it when there is none, and holds it
 // until release.
 func (r *runner) use(ctx context.Context) (*session, error) {
 	for {
-		access := r.access()
+		access, keeps := r.access(), r.keepsTakenBack()
 		r.mu.Lock()
 		switch {
-		case r.live != nil && !r.live.access.equal(access): // a grant holds from the next call on
+		case r.live != nil && (keeps || !r.live.access.equal(access)): // a grant holds from the next call on
+			r.lent = nil
 			r.mu.Unlock()
 			r.renew()
 			continue

@@ -229,6 +229,9 @@ func TestAFolderIsAskedForAtTheMomentItIsUsed(t *testing.T) {
 		t.Errorf("the process %s was started again as %s for a folder", process, after)
 	}
 	must(t, c.gate.RevokeFolder(t.Context(), "notes", letters))
+	if after := c.said("notes:process", "{}"); after == process {
+		t.Error("the process that may have its files open goes on")
+	}
 	if got := c.asks("notes:read", letter, reads, no); !strings.Contains(got, "Permission denied") {
 		t.Errorf("taken back: %q", got)
 	}

@@ -236,8 +236,24 @@ func TestAttackAProgramGetsPastTheWallsOfItsPlugin(t *testing.T) {
 			t.Errorf("cat %s: %q", path, got)
 		}
 	}
-	if got := c.said("notes:run", object(t, "command", "echo \u202egnp.exe")); !strings.Contains(got, "nobody sees") {
-		t.Errorf("a command with hidden signs: %q", got)
+	for _, hidden := range []string{"\u202e", "\u3164", "\u034f", "\ufe00", "\U000e0100"} {
+		if got := c.said("notes:run", object(t, "command", "echo "+hidden+"gnp.exe")); !strings.Contains(got, "nobody sees") {
+			t.Errorf("a command with the hidden sign %U: %q", []rune(hidden)[0], got)
+		}
+	}
+	project := t.TempDir()
+	script := filepath.Join(project, "script.sh")
+	must(t, os.WriteFile(script, []byte("#!/bin/sh\necho mine\n"), 0o700))
+	lets := permit.Rule{
+		Effect: permit.Allow, Plugin: "notes", Permission: permit.Filesystem, Scope: permit.ThisChat, MadeFrom: "ask",
+		Conversation: "chat", Match: []permit.Match{
+			{Field: "path", Op: permit.PathUnder, Value: project}, {Field: "access", Op: permit.Equals, Value: "write"},
+		},
+	}
+	_, err := c.gate.AddRule(t.Context(), lets)
+	must(t, err)
+	if got := c.said("notes:run", object(t, "command", script)); !strings.Contains(got, "where the plugin can change it") {
+		t.Errorf("a program in a folder that was opened for writing: %q", got)
 	}
 	// Without anybody to ask nothing starts, and in unattended mode a person is asked.
 	must(t, c.gate.StartUnattended(15*time.Minute, 10, 1))
