@@ -28,7 +28,7 @@ func newEar(t *testing.T, names ...string) *ear {
 	must(t, syscall.Mkfifo(e.pipe, 0o600))
 	for _, name := range names {
 		path := filepath.Join(dir, name)
-		write(t, path, "#!/bin/sh\necho \"$0 $*\" > '"+e.pipe+"'\n")
+		write(t, path, "#!/bin/sh\necho \"$0 $*\" > '"+e.pipe+"' &\n")
 		if err := os.Chmod(path, 0o700); err != nil { //nolint:gosec // it is a program
 			t.Fatal(err)
 		}
@@ -102,17 +102,31 @@ func TestAPluginsFileOpensAtItsLine(t *testing.T) {
 		{"mine -x", "dist/backend.js", 7, "mine -x " + backend},
 	} {
 		edit(c.editor)
-		if err := w.Plugins.OpenInEditor("ext", c.file, c.line); err != nil {
+		program, err := w.Plugins.OpenInEditor("ext", c.file, c.line)
+		if err != nil {
 			t.Errorf("%+v: %v", c, err)
 			continue
+		}
+		if !strings.HasPrefix(c.want, program+" ") {
+			t.Errorf("with %q: it says that %q shows the file", c.editor, program)
 		}
 		if got := e.heard(); got != c.want {
 			t.Errorf("with %q: started %q, want %q", c.editor, got, c.want)
 		}
 	}
-	kind(t, "a file elsewhere", w.Plugins.OpenInEditor("ext", "../../secret", 1), fault.Invalid, "does not belong to Ext")
+	fails := func(name, file string, want fault.Kind, words string) {
+		t.Helper()
+		_, err := w.Plugins.OpenInEditor("ext", file, 1)
+		kind(t, name, err, want, words)
+	}
+	fails("a file elsewhere", "../../secret", fault.Invalid, "does not belong to Ext")
 	edit("not-there {file}")
-	kind(t, "an editor that is not there", w.Plugins.OpenInEditor("ext", "", 1), fault.Unavailable, "could not be started")
+	fails("an editor that is not there", "", fault.Unavailable, "could not be started")
+	broken := filepath.Join(data, "broken")
+	write(t, broken, "#!/bin/sh\nexit 3\n")
+	must(t, os.Chmod(broken, 0o700)) //nolint:gosec // it is a program
+	edit(broken + " {file}")
+	fails("an editor that ends at once", "", fault.Unavailable, broken+" could not open "+backend)
 	if err := w.Plugins.OpenFolder("ext"); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a folder without a program for it: %v", err)
 	}

@@ -312,15 +312,16 @@ func noFiles(op string, s plugin.Status) error {
 }
 
 // OpenInEditor opens a file of the plugin at a line, 0 = the start; file is relative
-// to the plugin's folder, "" = its entry.
-func (p *Plugins) OpenInEditor(id, file string, line int) error {
+// to the plugin's folder, "" = its entry. It returns the name of the program that shows it, "" for
+// the one that the system has for such files.
+func (p *Plugins) OpenInEditor(id, file string, line int) (string, error) {
 	ctx := p.call()
 	s, err := p.core.Host.Status(id)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if remote(s) {
-		return noFiles("app.editor", s)
+		return "", noFiles("app.editor", s)
 	}
 	path := s.Path
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
@@ -328,13 +329,13 @@ func (p *Plugins) OpenInEditor(id, file string, line int) error {
 			file = s.Manifest.Entry
 		}
 		if !filepath.IsLocal(filepath.FromSlash(file)) {
-			return fault.New(fault.Invalid, "app.editor", "That file does not belong to "+s.Manifest.Name+".", "")
+			return "", fault.New(fault.Invalid, "app.editor", "That file does not belong to "+s.Manifest.Name+".", "")
 		}
 		path = filepath.Join(path, filepath.FromSlash(file))
 	}
 	set, err := p.core.Settings.Settings(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	return openEditor(ctx, set.Editor, path, line)
 }

@@ -249,7 +249,7 @@ func TestNoPluginIsTouchedThatIsNotThere(t *testing.T) {
 		"no secret":  func() error { return w.Plugins.ForgetSecret("x", "a") },
 		"no folder":  func() error { return w.Plugins.RevokeFolder("x", "/tmp") },
 		"open":       func() error { return w.Plugins.OpenFolder("x") },
-		"editor":     func() error { return w.Plugins.OpenInEditor("x", "", 0) },
+		"editor":     func() error { _, err := w.Plugins.OpenInEditor("x", "", 0); return err },
 		"settings":   func() error { _, err := w.Plugins.Settings("x"); return err },
 		"set":        func() error { return w.Plugins.SetSettings("x", "{}") },
 		"packages":   func() error { return w.Plugins.InstallPackages("x", "d", false, false, nil) },

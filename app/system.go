@@ -5,9 +5,11 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"conclave/app/fault"
 )
@@ -31,8 +33,8 @@ func openPath(ctx context.Context, path string) error {
 // openEditor opens a file at a line: with the person's command, in which {file}
 // and {line} stand for the two, else with an editor that knows lines, else with
 // the system's program for such files. The command is a program and its
-// arguments; no shell reads it.
-func openEditor(ctx context.Context, command, path string, line int) error {
+// arguments; no shell reads it. It returns the name of the program, "" for the system's.
+func openEditor(ctx context.Context, command, path string, line int) (string, error) {
 	line = max(line, 1)
 	if command != "" {
 		words := strings.Fields(command)
@@ -44,7 +46,7 @@ func openEditor(ctx context.Context, command, path string, line int) error {
 		if !named {
 			words = append(words, path)
 		}
-		return start(ctx, words[0], words[1:]...)
+		return filepath.Base(words[0]), start(ctx, words[0], words[1:]...)
 	}
 	for _, editor := range []struct {
 		program string
@@ -58,19 +60,32 @@ func openEditor(ctx context.Context, command, path string, line int) error {
 		{"gedit", []string{"+" + strconv.Itoa(line), path}},
 	} {
 		if _, err := exec.LookPath(editor.program); err == nil {
-			return start(ctx, editor.program, editor.args...)
+			return editor.program, start(ctx, editor.program, editor.args...)
 		}
 	}
-	return openPath(ctx, path)
+	return "", openPath(ctx, path)
 }
 
-// start runs a program that outlives the call.
+// watched is how long a program is looked at after its start: one that cannot open what it is
+// given ends at once.
+const watched = time.Second
+
+// start runs a program that outlives the call. It fails where that ends at once and says that it failed.
 func start(ctx context.Context, program string, args ...string) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
 	if err := cmd.Start(); err != nil {
 		return fault.Wrap(fault.Unavailable, "app.open", "The program "+program+" could not be started.",
 			"Set an editor in Settings > General.", err)
 	}
-	go func() { _ = cmd.Wait() }() // reaps it; ends with that program
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }() // reaps it; ends with that program
+	select {
+	case err := <-ended:
+		if err != nil && program != "explorer" { // which says that of whatever it opens
+			return fault.Wrap(fault.Unavailable, "app.open",
+				"The program "+program+" could not open "+args[len(args)-1]+".", "Set an editor in Settings > General.", err)
+		}
+	case <-time.After(watched):
+	}
 	return nil
 }

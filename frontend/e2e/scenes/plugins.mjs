@@ -1,8 +1,17 @@
 // What cards of plugins and models show, and what a press on them asks for.
 import assert from "node:assert/strict";
-import { armed, copies, focused, waits } from "../harness.mjs";
+import { armed, copies, focused, noticed, waits } from "../harness.mjs";
 
 export const tests = {
+  "a file that is opened in the editor is answered with where it opened": {
+    scene: "pluginerror",
+    async run(page) {
+      await page.getByRole("button", { name: "Open in editor" }).first().press("Enter");
+      await noticed(page, "Opened in gedit");
+      assert.deepEqual(await waits(page, "Plugins.OpenInEditor"), [["weather", "weather.py", 7]]);
+    },
+  },
+
   "a broken save shows file, line and code, and what still serves": {
     scene: "pluginerror",
     async run(page) {

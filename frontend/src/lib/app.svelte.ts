@@ -200,6 +200,13 @@ export class App {
     }
   };
 
+  /** Opens a file of a plugin where a person edits such files, "" is its entry, and says in which program. */
+  openInEditor = (id: string, file = "", line = 0): Promise<boolean> =>
+    this.attempt(async () => {
+      const program = await this.bridge.plugins.OpenInEditor(id, file, line);
+      this.toasts.say(s.plugins.opened(program));
+    });
+
   /** Runs something destructive, and offers to take it back. */
   async undoable(act: () => Promise<Undo>): Promise<void> {
     await this.attempt(async () => {

@@ -1123,6 +1123,8 @@ export const s = {
     notServing: "None of its tools can be called now.",
     mend: "It is loaded again as soon as the file is saved without the mistake.",
     openInEditor: "Open in editor",
+    opened: (program: string) =>
+      program ? `Opened in ${program}` : "Opened in the system’s program for such files",
     copyDetails: "Copy details",
     showLog: "Show log",
     reload: "Reload",

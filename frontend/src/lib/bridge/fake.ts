@@ -47,6 +47,7 @@ const answers: Record<string, unknown> = Object.fromEntries([
   ["Permissions.Revoke", { token: "undo", sentence: "The rule was taken back." } satisfies t.Undo],
   ["Permissions.Sources", []],
   ["Plugins.Add", "moon"],
+  ["Plugins.OpenInEditor", "gedit"],
   ["Plugins.New", "my_tool"],
   ["Models.Add", "mine"],
   ["Window.Toasts", []],

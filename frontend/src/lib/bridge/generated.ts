@@ -1881,9 +1881,10 @@ export interface PluginsCalls {
   OpenFolder(id: string): Promise<void>;
   /**
    * OpenInEditor opens a file of the plugin at a line, 0 = the start; file is relative to the
-   * plugin's folder, "" = its entry.
+   * plugin's folder, "" = its entry. It returns the name of the program that shows it, "" for
+   * the one that the system has for such files.
    */
-  OpenInEditor(id: string, file: string, line: number): Promise<void>;
+  OpenInEditor(id: string, file: string, line: number): Promise<string>;
   /** Reach returns what a plugin was given beyond its own folder. */
   Reach(id: string): Promise<PluginReach>;
   /** Reload loads a plugin again. */

@@ -103,8 +103,6 @@ export class PluginsState extends Pulled {
   stopPackages = (id: string) => this.bridge.plugins.StopPackages(id);
   removePackages = (id: string) => this.bridge.plugins.RemovePackages(id);
   openFolder = (id = "") => this.bridge.plugins.OpenFolder(id);
-  openInEditor = (id: string, file = "", line = 0) =>
-    this.bridge.plugins.OpenInEditor(id, file, line);
 
   approve = (plugin: Plugin, developing: boolean) =>
     this.bridge.plugins.Approve(plugin.id, plugin.digest, developing);
