@@ -77,7 +77,7 @@ func (n network) preview(ctx context.Context, to egress.Target) *permit.Preview 
 		switch value := strings.Join(r.Header[name], ", "); {
 		case strings.HasPrefix(name, "Proxy-"): // said to Conclave, not to the host
 		case secretHeader.MatchString(name):
-			said = append(said, name+": (not shown)")
+			said = append(said, name+": ("+limit.Size(int64(len(value)))+", not shown)")
 		default:
 			said = append(said, name+": "+value)
 		}

@@ -54,3 +54,15 @@ func TestAttackAPreviewShowsNoBeginningOfAKey(t *testing.T) {
 		}
 	}
 }
+
+// A secret that is named like a key is not shown, but how much is sent under that name is.
+func TestAttackAHeaderNamedLikeAKeyDoesNotHideHowMuchItHolds(t *testing.T) {
+	n := network{opened(t)}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://example.org/", nil)
+	must(t, err)
+	r.Header = http.Header{"X-Token": {strings.Repeat("x", 3<<10)}}
+	p := n.preview(t.Context(), egress.Target{Request: r})
+	if got := p.Lines[len(p.Lines)-1].Text; got != "X-Token: (3 KiB, not shown)" {
+		t.Errorf("it shows %q", got)
+	}
+}

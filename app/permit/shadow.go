@@ -77,7 +77,7 @@ func (g *Gate) shadowingLocked(plugin string, tools []tool.Tool) []string {
 			switch {
 			case other != t.Name && skeleton(other) == skeleton(t.Name):
 				found = append(found, fmt.Sprintf("The name of its tool “%s” looks like “%s” of %s.", t.Name, other, whose))
-			case other != t.Name && words[other]:
+			case other != t.Name && words[spelled(other)]:
 				found = append(found, fmt.Sprintf("Its tool “%s” speaks of “%s”, a tool of %s.", t.Name, other, whose))
 			}
 		}
@@ -108,20 +108,30 @@ func (g *Gate) namesLocked(plugin string) map[string]string {
 	return names
 }
 
-// identifiers returns the words of a text that can only be names: with an underscore, with
-// a capital within, or between backquotes.
+// spelled returns a name alike for all ways to write it: in other case, and joined otherwise.
+func spelled(name string) string { return strings.ToLower(strings.ReplaceAll(name, "-", "_")) }
+
+// identifiers returns the words of a text that can only be names, as spelled has them: joined,
+// with a capital within, or between backquotes. Of one as models are told it, which begins with
+// its plugin, the tool's own is there too.
 func identifiers(text string) map[string]bool {
 	words := map[string]bool{}
+	add := func(word string) {
+		words[spelled(word)] = true
+		if _, own, ok := strings.Cut(word, "__"); ok {
+			words[spelled(own)] = true
+		}
+	}
 	for i, piece := range strings.Split(text, "`") {
 		if i%2 == 1 {
-			words[strings.TrimSuffix(strings.TrimSpace(piece), "()")] = true
+			add(strings.TrimSuffix(strings.TrimSpace(piece), "()"))
 		}
 		for word := range strings.FieldsFuncSeq(piece, func(r rune) bool {
-			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-'
 		}) {
-			if strings.Contains(strings.Trim(word, "_"), "_") ||
+			if strings.ContainsAny(strings.Trim(word, "_-"), "_-") ||
 				strings.ContainsFunc(word[1:], unicode.IsUpper) && strings.ContainsFunc(word, unicode.IsLower) {
-				words[word] = true
+				add(word)
 			}
 		}
 	}

@@ -28,6 +28,16 @@ func TestToolsThatCouldBeTakenForAnothersAreSaidBeforeApproval(t *testing.T) {
 			tool.Tool{Name: "add", Parameters: []byte(`{"type":"object","properties":{"x":{"description":"as write_note has it"}}}`)},
 			"speaks of “write_note”, a tool of Notes.",
 		},
+		"words about it as models are told it": {
+			tool.Tool{Name: "add", Description: "Call this before notes__write_note."},
+			"speaks of “write_note”, a tool of Notes.",
+		},
+		"words about it in another case": {
+			tool.Tool{Name: "add", Description: "Call this before Write_Note."}, "speaks of “write_note”, a tool of Notes.",
+		},
+		"words about it, joined otherwise": {
+			tool.Tool{Name: "add", Description: "Call this before write-note."}, "speaks of “write_note”, a tool of Notes.",
+		},
 		"an honest one":           {tool.Tool{Name: "add", Description: "Writes a note and reads it."}, ""},
 		"another language":        {tool.Tool{Name: "заметка", Description: "Пишет заметку."}, ""},
 		"the same name":           {tool.Tool{Name: "write_note", Description: "Writes a note."}, ""},
