@@ -143,6 +143,13 @@ func (o objects) look(path string, before map[string]State, at time.Time) (map[s
 	}); err != nil {
 		return nil, err
 	}
+	for name := range before { // those of a folder with too many stay watched
+		if _, seen := now[name]; !seen && only == "" && len(now) < 2*o.names {
+			if info, err := f.Lstat(name); err == nil {
+				see(name, name, info)
+			}
+		}
+	}
 	return now, o.copyAll(f, only, before, now)
 }
 

@@ -307,6 +307,32 @@ func TestAFolderWithTooManyFilesIsWatchedAsFarAsThat(t *testing.T) {
 	check(t, "changes", said(set), "changed a, changed c")
 }
 
+// Where there are too many names to look at, those that are known stay watched, and a file that
+// was not seen is not replaced.
+func TestInAFolderWithTooManyFilesUndoReplacesNothingThatItDidNotSee(t *testing.T) {
+	w := newWorld(t)
+	w.k.objects.names = 3
+	for _, name := range []string{"b", "c", "d"} {
+		w.put(name, "1")
+	}
+	set := w.call(func() {
+		w.put("a", "new") // so that the walk ends before d
+		w.put("d", "2")
+	})
+	check(t, "changes", said(set), "created a, changed d")
+	set = w.call(func() {
+		for _, name := range []string{"b", "d"} {
+			must(t, os.Remove(filepath.Join(w.folder, name)))
+		}
+	})
+	check(t, "changes", said(set), "deleted b, deleted d")
+	w.put("bb", "fills the look")
+	w.put("d", "newer work")
+	w.undo("2")
+	check(t, "the one", w.text("b"), "1")
+	check(t, "the other", w.text("d"), "newer work")
+}
+
 func TestASingleFileStaysTheSameFile(t *testing.T) {
 	w := newWorld(t)
 	w.put("todo.md", "before")
