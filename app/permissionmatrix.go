@@ -125,10 +125,36 @@ func (p *Permissions) rule(d RuleDraft) (permit.Rule, error) {
 	case d.Effect == permit.Allow:
 		rule.Callers = []permit.Caller{permit.Main}
 	}
-	if field := strings.TrimSpace(d.Field); field != "" {
-		rule.Match = []permit.Match{{Field: field, Op: d.Op, Value: strings.TrimSpace(d.Value)}}
+	for _, m := range d.Match {
+		if match, ok := m.match(); ok {
+			rule.Match = append(rule.Match, match)
+		}
+	}
+	if d.Project != "" {
+		rule.Scope, rule.Project = permit.ThisProject, chat.ProjectOf(d.Project)
+	}
+	rule.MaxUses = d.Uses
+	if d.Until != "" {
+		day, err := time.ParseInLocation(time.DateOnly, d.Until, time.Local)
+		if rule.Expires = day.AddDate(0, 0, 1); err != nil || !rule.Expires.After(time.Now()) {
+			return rule, fault.New(fault.Invalid, "app.rule", "The rule would have ended already.", "Choose a day to come.")
+		}
 	}
 	return rule, nil
+}
+
+// match is the condition, and whether there is one.
+func (d MatchDraft) match() (permit.Match, bool) {
+	m := permit.Match{Field: strings.TrimSpace(d.Field), Op: d.Op, Value: strings.TrimSpace(d.Value)}
+	if m.Op == permit.OneOf {
+		for line := range strings.Lines(m.Value) {
+			if value := strings.TrimSpace(line); value != "" {
+				m.Values = append(m.Values, value)
+			}
+		}
+		m.Value = ""
+	}
+	return m, m.Field != ""
 }
 
 // maxTrialCalls is how many calls the page is shown of a trial.

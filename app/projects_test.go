@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"conclave/app"
@@ -69,4 +70,42 @@ func TestAPermissionAndACouncilHoldForTheChatsOfAProject(t *testing.T) {
 	kind(t, "a folder that is not there", w.Chats.SetProject(in, filepath.Join(folder, "gone")), fault.Invalid,
 		"There is no folder")
 	kind(t, "a chat that is not there", w.Chats.SetProject("x", folder), fault.NotFound, "")
+}
+
+func TestARuleWrittenOnThePageHasAllThatOneOfTheTerminalHas(t *testing.T) {
+	w := open(t, say("One.")).quiet()
+	w.lend(answering("noted"), nil)
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	draft := app.RuleDraft{
+		Effect: permit.Ask, Plugin: "notes", Tool: "*", Project: folder, Uses: 3, Until: "2999-12-24",
+		Match: []app.MatchDraft{
+			{Field: " amount ", Op: permit.AtMost, Value: "20 "}, {Op: permit.Equals, Value: "of nothing"},
+			{Field: "to", Op: permit.OneOf, Value: "ada\n\n bo \n"},
+		},
+	}
+	_, err = w.Permissions.AddRule(draft)
+	must(t, err)
+	rules, err := w.Permissions.Rules()
+	must(t, err)
+	want := "notes has to ask each time before it runs any of its tools, while amount is at most 20, while to is one of " +
+		"“ada” and “bo”, in chats of the project " + folder + ", 3 more times, until 25 December 2999 00:00."
+	if len(rules.Rules) != 1 || !strings.EqualFold(rules.Rules[0].Sentence, want) {
+		t.Errorf("the rules are %+v,\nwant %s", rules.Rules, want)
+	}
+	for name, change := range map[string]func(*app.RuleDraft){
+		"a day that was":     func(d *app.RuleDraft) { d.Until = "2020-01-01" },
+		"no day":             func(d *app.RuleDraft) { d.Until = "tomorrow" },
+		"less than one call": func(d *app.RuleDraft) { d.Uses = -1 },
+		"no project":         func(d *app.RuleDraft) { d.Project = "/" },
+		"one of none":        func(d *app.RuleDraft) { d.Match[2].Value = "" },
+	} {
+		bad := draft
+		bad.Match = slices.Clone(draft.Match)
+		change(&bad)
+		_, err := w.Permissions.AddRule(bad)
+		if fault.KindOf(err) != fault.Invalid {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }

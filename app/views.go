@@ -511,9 +511,17 @@ type RuleDraft struct {
 	Plugin  string        `json:"plugin"`
 	Tool    string        `json:"tool"`    // own name, or "*"
 	Council bool          `json:"council"` // when members of a council ask, instead of the main model
-	Field   string        `json:"field"`   // an argument that it depends on; "" is none
-	Op      permit.Op     `json:"op"`
-	Value   string        `json:"value"`
+	Match   []MatchDraft  `json:"match"`   // all of what must hold
+	Project string        `json:"project"` // only in chats of this folder; "" is in all
+	Uses    int           `json:"uses"`    // it is used up after so many calls; 0 is no bound
+	Until   string        `json:"until"`   // the day with which it ends, 2026-12-24; "" is none
+}
+
+// MatchDraft is a condition of a rule as a person writes it on the page.
+type MatchDraft struct {
+	Field string    `json:"field"` // an argument that the rule depends on; "" is no condition
+	Op    permit.Op `json:"op"`
+	Value string    `json:"value"` // of one among several, one a line
 }
 
 // TrialView says what a rule or a mode would have made of the calls of the last 7 days.

@@ -186,9 +186,8 @@ type Call struct {
 	ask       []string        // why hooks have a person asked, whatever they allowed before
 	stopped   error           // a hook called the turn off
 
-	asked        permit.Call         // as the gate was asked
-	allowed      permit.Decision     // what it said, if that was yes
-	capabilities []permit.Capability // what it could do when it was decided
+	asked   permit.Call     // as the gate was asked
+	allowed permit.Decision // what it said, if that was yes
 }
 
 // Stopped returns the fault of a hook that called the turn off at this call, or nil.

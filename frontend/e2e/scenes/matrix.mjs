@@ -63,6 +63,41 @@ export const tests = {
     },
   },
 
+  "a rule has several conditions, one of some values, a number of calls and an end": {
+    scene: "grants",
+    async run(page) {
+      await opened(page);
+      await page.getByRole("button", { name: "New rule…" }).click();
+      const sheet = page.getByRole("dialog");
+      await sheet.getByLabel("Argument", { exact: true }).fill("amount");
+      await sheet.getByLabel("Value", { exact: true }).fill("20");
+      await sheet.getByRole("button", { name: "Another condition" }).click();
+      await sheet.getByLabel("Argument", { exact: true }).nth(1).fill("to");
+      await sheet.getByLabel("Comparison").nth(1).click();
+      await page.getByRole("option", { name: "is one of" }).click();
+      await sheet.getByLabel("Values, one a line").fill("ada\nbo");
+      await sheet.getByRole("button", { name: "Another condition" }).click();
+      await sheet.getByRole("button", { name: "Leave out condition 3" }).click();
+      await sheet.getByLabel("For so many calls at most").fill("3");
+      await sheet.getByLabel("To the end of this day").fill("2999-12-24");
+      await sheet.getByRole("button", { name: "Make the rule" }).click();
+      await noticed(page, "The rule was made.");
+      const [draft] = await page.evaluate(() => globalThis.fake.permissions.drafts);
+      assert.deepEqual(
+        [draft.match, draft.project, draft.uses, draft.until],
+        [
+          [
+            { field: "amount", op: "equals", value: "20" },
+            { field: "to", op: "enum", value: "ada\nbo" },
+          ],
+          "",
+          3,
+          "2999-12-24",
+        ],
+      );
+    },
+  },
+
   "a rule is tried before it is made": {
     scene: "grants",
     async run(page) {

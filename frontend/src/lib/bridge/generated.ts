@@ -1155,6 +1155,15 @@ export interface LogLine {
   text: string;
 }
 
+/** MatchDraft is a condition of a rule as a person writes it on the page. */
+export interface MatchDraft {
+  /** an argument that the rule depends on; "" is no condition */
+  field: string;
+  op: Op;
+  /** of one among several, one a line */
+  value: string;
+}
+
 /** Matrix says what each plugin may do, by capability and by who calls. */
 export interface Matrix {
   revision: number;
@@ -2129,10 +2138,14 @@ export interface RuleDraft {
   tool: string;
   /** when members of a council ask, instead of the main model */
   council: boolean;
-  /** an argument that it depends on; "" is none */
-  field: string;
-  op: Op;
-  value: string;
+  /** all of what must hold */
+  match: MatchDraft[];
+  /** only in chats of this folder; "" is in all */
+  project: string;
+  /** it is used up after so many calls; 0 is no bound */
+  uses: number;
+  /** the day with which it ends, 2026-12-24; "" is none */
+  until: string;
 }
 
 /** RuleList holds all rules. */

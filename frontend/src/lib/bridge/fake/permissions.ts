@@ -15,6 +15,8 @@ export class FakePermissions {
   paused = false;
   unattended: t.Unattended | null = null;
   mode: t.PermissionMode = "standard";
+  /** The rules that were made on the page, as they were written. */
+  drafts: t.RuleDraft[] = [];
   /** The rows of the table of plugins. */
   rows: t.MatrixRow[] = [];
   /** What a rule or a mode would have made of last week's calls. */
@@ -200,6 +202,7 @@ export class FakePermissions {
   }
 
   async AddRule(draft: t.RuleDraft): Promise<t.Undo> {
+    this.drafts.push(draft);
     this.grant(draft.plugin, draft.tool, "always");
     this.bus.changed("permissions");
     return { token: "undo", sentence: "The rule was made." };
