@@ -31,6 +31,43 @@ export const tests = {
     },
   },
 
+  "a log is read by keys, and stays where it is read while lines come": {
+    scene: "pluginerror",
+    async run(page) {
+      const say = (from, to) =>
+        page.evaluate(
+          ([from, to]) => {
+            const { bus, plugins } = globalThis.fake;
+            const lines = plugins.logs.get("weather");
+            for (let n = from; n <= to; n++)
+              lines.push({ ...lines[0], n, text: `line number ${n} of many` });
+            bus.changed("log", "weather");
+          },
+          [from, to],
+        );
+      await say(5, 400);
+      const card = page.locator("[data-plugin=weather]");
+      await card.getByRole("button", { name: "Show log" }).click();
+      const log = page.getByRole("region", { name: /Weather/ });
+      await page.getByText("line number 400 of many").waitFor();
+      await log.focus();
+      // Until its lines are measured the list goes to its end by itself.
+      const top = () =>
+        log.evaluate((e) => new Promise((seen) => setTimeout(() => seen(e.scrollTop), 200)));
+      do await page.keyboard.press("Home");
+      while ((await top()) > 0);
+      await say(401, 402);
+      await page.waitForFunction(
+        () => document.querySelector(".lines [tabindex]").scrollHeight > 8000,
+      );
+      assert.equal(await log.evaluate((e) => e.scrollTop), 0);
+      await page.keyboard.press("End");
+      await page.getByText("line number 402 of many").waitFor();
+      await say(403, 404);
+      await page.getByText("line number 404 of many").waitFor();
+    },
+  },
+
   "F81 a folder that was refused is allowed on the plugin's card, and taken back": {
     async run(page) {
       await page.getByRole("tab", { name: /^Plugins/ }).click();
