@@ -62,7 +62,9 @@ async function ask(text) {
     const last = messages.findLast((m) => m.role === "user");
     const said = last?.parts.map((p) => p.text ?? "").join("");
     const answer = messages.at(-1);
-    return said === text && answer?.role === "assistant" && /^(complete|failed)$/.test(answer.state);
+    return (
+      said === text && answer?.role === "assistant" && /^(complete|failed)$/.test(answer.state)
+    );
   });
   await screen.still();
 }

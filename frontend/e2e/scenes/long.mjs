@@ -154,7 +154,10 @@ export const tests = {
       await writes(page, 600);
       await rest(page);
       assert.ok((await blocks(page)) < 150, `${await blocks(page)} blocks`);
-      assert.ok(Math.abs((await topOf(page, text)) - before) < 1, `${text} went from ${before} to ${await topOf(page, text)}`);
+      assert.ok(
+        Math.abs((await topOf(page, text)) - before) < 1,
+        `${text} went from ${before} to ${await topOf(page, text)}`,
+      );
       assert.equal(await page.evaluate(() => String(getSelection()).trim()), text);
     },
   },

@@ -63,7 +63,10 @@ export class KeptFocus {
     const held = this.#held;
     if (!held || (document.activeElement ?? document.body) !== document.body) return;
     if (!held.isConnected) this.#keep();
-    else if (held instanceof HTMLElement && changes.some((c) => c.attributeName && c.target === held))
+    else if (
+      held instanceof HTMLElement &&
+      changes.some((c) => c.attributeName && c.target === held)
+    )
       held.focus({ preventScroll: true }); // it is enabled again
   };
 
