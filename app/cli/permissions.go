@@ -119,9 +119,12 @@ func (c *command) listRules(ctx context.Context, app *App) error {
 	for _, r := range rules {
 		row := listed(r, pluginTitle(app, r.Plugin), now)
 		out = append(out, row)
-		used := "never"
-		if !r.LastUsed.IsZero() {
+		used := ""
+		switch {
+		case !r.LastUsed.IsZero():
 			used = r.LastUsed.Local().Format(time.DateOnly)
+		case r.Counted():
+			used = "never"
 		}
 		table.add(r.ID, used, row.words())
 	}

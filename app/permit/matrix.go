@@ -145,12 +145,12 @@ func (g *Gate) matrixPlugins(now time.Time) (lastUsed map[string]time.Time, unus
 // Unused reports whether a rule that allows calls, a host, a folder that is opened when asked
 // for, or a command has not been used for 90 days, so that a person is asked again.
 func (g Rule) Unused(now time.Time) bool {
-	return now.Sub(latest(g.Made, g.LastUsed)) > unusedTime && g.Effect == Allow && g.lasts() && g.counted()
+	return now.Sub(latest(g.Made, g.LastUsed)) > unusedTime && g.Effect == Allow && g.lasts() && g.Counted()
 }
 
-// counted reports whether the gate sees each use of what a rule allows. Of what opens a sandbox,
+// Counted reports whether the gate sees each use of what a rule allows. Of what opens a sandbox,
 // and of text that is trusted, it sees none.
-func (g Rule) counted() bool {
+func (g Rule) Counted() bool {
 	if g.Permission == "" {
 		return g.Origin == nil
 	}

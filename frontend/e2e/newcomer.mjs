@@ -92,6 +92,14 @@ function strays() {
   return n;
 }
 
+/** Fails where a hostile reply that is in view paints beside the conversation. */
+async function paintsNothingElsewhere(name) {
+  await screen.still();
+  const stray = strays();
+  picture(name.replaceAll(/\W+/g, "-"));
+  if (stray > 0) throw new Error(`${name}: ${stray} pixels are painted elsewhere`);
+}
+
 const steps = {
   "F100 the welcome says what there is, and leads to a model": async () => {
     await open();
@@ -173,12 +181,12 @@ const steps = {
   "F04 replies that would act cannot": async () => {
     for (const group of Object.keys(replies)) {
       await askAnew(group);
+      await paintsNothingElsewhere(group);
+      // What is far below is on the page once it is gone to.
+      if ((await reader.words()).includes("To the end")) await reader.press("To the end");
       // Diagrams are drawn one after the other, and each reply ends with one.
       await until(`the last diagram of ${group}`, () => reader.hasPicture(/last --> drawn/));
-      await screen.still();
-      const stray = strays();
-      picture(group.replaceAll(" ", "-"));
-      if (stray > 0) throw new Error(`${group}: ${stray} pixels are painted elsewhere`);
+      await paintsNothingElsewhere(`${group}, its end`);
       await says("Write a message", "Settings");
     }
     if (snare.met.length > 0) throw new Error(`something was loaded: ${snare.met.join("; ")}`);
