@@ -84,6 +84,7 @@ export const steps = (world) => {
         await page().getByText("Makes my_tool/ in your plugins folder.").waitFor();
         await page().getByRole("button", { name: "Create and open" }).click();
         await card("my_tool").getByText("Ready", { exact: true }).waitFor(); // it is one's own
+        await page().getByRole("dialog").waitFor({ state: "detached" }); // whatever opens it
         await page().setViewportSize({ width: 1440, height: 832 });
       },
 

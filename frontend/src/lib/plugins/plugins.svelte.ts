@@ -112,11 +112,8 @@ export class PluginsState extends Pulled {
     this.templates = await this.bridge.plugins.Templates();
   }
 
-  /** Makes a plugin and opens it in the editor. */
-  async create(kind: string, name: string): Promise<void> {
-    const id = await this.bridge.plugins.New(kind, name);
-    await this.bridge.plugins.OpenInEditor(id, "", 0);
-  }
+  /** Makes a plugin from a template, and returns its id. */
+  create = (kind: string, name: string) => this.bridge.plugins.New(kind, name);
 }
 
 /** Whether a plugin's card goes on top. */
