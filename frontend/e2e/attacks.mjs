@@ -84,7 +84,8 @@ for (const [name, markdown] of Object.entries(replies))
     await person.newChat();
     await person.write(name);
     const allow = page.locator("section.ask").getByRole("button", { name: "Allow once" });
-    await allow.waitFor();
+    const waits = page.locator(".waiting"); // in the list: the card may be far below
+    await waits.waitFor();
     if (!server.asked.some((a) => a.text === name)) throw new Error("the server was not asked");
     await person.still(); // drawn, or left as it was written
     await page.keyboard.press("Control+Shift+P"); // shows the card, however long the reply is
@@ -100,6 +101,7 @@ for (const [name, markdown] of Object.entries(replies))
     // A press where the button is seen reaches it.
     await page.locator("section.ask").getByRole("button", { name: "Not now" }).click();
     await allow.waitFor({ state: "detached" });
+    await waits.waitFor({ state: "detached" });
     if (snare.met.length > 0) throw new Error(`something was loaded: ${snare.met.join("; ")}`);
   };
 
