@@ -34,7 +34,8 @@ func fullRecord(t *testing.T) chat.CallRecord {
 	t.Helper()
 	at := time.Date(2026, 11, 21, 10, 0, 0, 123e6, time.UTC)
 	r := chat.CallRecord{
-		ResponseID: 3, Turn: "turn", Conversation: "c", Round: 2, Index: 1, RequestID: "call_9", Caller: "main", CallerName: "Ada",
+		ResponseID: 3, Turn: "turn", Conversation: "c", Round: 2, Index: 1, RequestID: "call_9",
+		Caller: "main", CallerName: "Ada",
 		ToolName: "word_count", ToolID: "text:word_count", Plugin: "text", Digest: "d", Instance: "Box(n=1)",
 		Arguments: json.RawMessage(`{"text":"a <b> c"}`), RawArguments: "{", Result: json.RawMessage(`{"n":3}`),
 		ResultText:  "3",

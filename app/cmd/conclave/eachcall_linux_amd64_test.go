@@ -131,6 +131,7 @@ const (
 
 // faulty is one run of the program with a fault at one of its steps.
 type faulty struct {
+	dir   string // where it is run; "" is here
 	below string // only files below this folder count
 	at    int    // the step, from 1
 	kill  bool   // the program is killed there; otherwise the call fails with EIO
@@ -159,7 +160,7 @@ func (f *faulty) run(ctx context.Context, env []string, args ...string) error {
 	// A signal of Go's own would have a call asked about twice.
 	cmd.Env = append(env, launchVar+"=1", "GODEBUG=asyncpreemptoff=1")
 	cmd.ExtraFiles, cmd.Stdout, cmd.Stderr = []*os.File{theirs}, &f.out, &f.errs
-	cmd.WaitDelay = 10 * time.Second
+	cmd.Dir, cmd.WaitDelay = f.dir, 10*time.Second
 	if err := cmd.Start(); err != nil {
 		return errors.Join(err, theirs.Close())
 	}
@@ -541,8 +542,8 @@ func TestF60AFaultAtAnyStepLosesNothingUnsaid(t *testing.T) {
 					for i, word := range args {
 						words[i] = strings.ReplaceAll(word, made.dir, w.dir)
 					}
-					f := faulty{below: w.dir, at: at, kill: kill}
-					must(t, f.run(t.Context(), append(w.env(), "PWD="+w.dir),
+					f := faulty{dir: w.dir, below: w.dir, at: at, kill: kill}
+					must(t, f.run(t.Context(), w.env(),
 						append([]string{"--data", w.path("data")}, words...)...))
 					if f.what == "" {
 						steps = max(steps, at-1)
@@ -585,8 +586,8 @@ func TestF79AKillAtAnyStepOfATurnLeavesAWordOfIt(t *testing.T) {
 	for at := 1; ; at++ {
 		w := world{t.TempDir()}
 		must(t, os.CopyFS(w.dir, os.DirFS(made.dir)))
-		f := faulty{below: w.path("data"), at: at, kill: true}
-		must(t, f.run(t.Context(), append(w.env(), "PWD="+w.dir), "--data", w.path("data"), "prompt", "--approve", "always",
+		f := faulty{dir: w.dir, below: w.path("data"), at: at, kill: true}
+		must(t, f.run(t.Context(), w.env(), "--data", w.path("data"), "prompt", "--approve", "always",
 			"/tool mark {}"))
 		if f.what == "" {
 			break
