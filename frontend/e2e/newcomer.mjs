@@ -183,7 +183,7 @@ const steps = {
       await askAnew(group);
       await paintsNothingElsewhere(group);
       // What is far below is on the page once it is gone to.
-      if ((await reader.words()).includes("To the end")) await reader.press("To the end");
+      if ((await reader.words()).includes("To the end")) await reader.press(/To the end$/);
       // Diagrams are drawn one after the other, and each reply ends with one.
       await until(`the last diagram of ${group}`, () => reader.hasPicture(/last --> drawn/));
       await paintsNothingElsewhere(`${group}, its end`);
