@@ -224,14 +224,28 @@ func TestAnotherStoresIndexIsNotUsed(t *testing.T) {
 	}
 }
 
+// held is a source of which one message is not read before the index is closed.
+type held struct {
+	search.Source
+	seq chat.MessageSeq
+}
+
+func (h *held) Message(ctx context.Context, id chat.ConversationID, seq chat.MessageSeq) (chat.Message, error) {
+	if seq == h.seq {
+		<-ctx.Done()
+		return chat.Message{}, context.Cause(ctx)
+	}
+	return h.Source.Message(ctx, id, seq)
+}
+
 func TestAnImpatientQuerySaysHowMuchItKnowsAndLaterOnesKnowAll(t *testing.T) {
 	s := storetest.Open(t)
-	texts := make([]string, 1500) // two batches
+	texts := make([]string, 1500) // several steps
 	for i := range texts {
 		texts[i] = fmt.Sprint("word ", i)
 	}
 	create(t, s, "a", "", texts...)
-	x := search.New(search.Options{Dir: s.Dir(), Source: s, Patience: time.Nanosecond})
+	x := search.New(search.Options{Dir: s.Dir(), Source: &held{s, 700}, Patience: time.Nanosecond})
 	result, err := x.Query(t.Context(), search.Query{Text: "word"})
 	must(t, err)
 	if p := result.Progress; p.Complete() || p.Total == 0 || p.Percent() == 100 {
@@ -288,11 +302,16 @@ func TestF63AnAnswerFromAnUnfinishedIndexIsRenewed(t *testing.T) {
 		texts[i] = fmt.Sprint("word ", i)
 	}
 	create(t, s, "a", "", texts...)
-	news := make(chan struct{}, 100)
+	// The index goes on once it was asked after each step, and not before.
+	news, answered, over := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	source := &counted{Source: s}
-	x := search.New(search.Options{
-		Dir: s.Dir(), Source: source, Patience: time.Nanosecond, OnProgress: func() { news <- struct{}{} },
-	})
+	x := search.New(search.Options{Dir: s.Dir(), Source: source, Patience: time.Nanosecond, OnProgress: func() {
+		select {
+		case news <- struct{}{}:
+			<-answered
+		case <-over:
+		}
+	}})
 	ask := func() search.Result {
 		t.Helper()
 		result, err := x.Query(t.Context(), search.Query{Text: "1499", Bare: true})
@@ -307,6 +326,7 @@ func TestF63AnAnswerFromAnUnfinishedIndexIsRenewed(t *testing.T) {
 	for last := first.Progress.Done; ; steps++ { // ends when the answer is whole, or with the test's time
 		<-news
 		result := ask()
+		answered <- struct{}{}
 		if result.Progress.Done < last {
 			t.Errorf("it went back from %d to %d", last, result.Progress.Done)
 		}
@@ -314,6 +334,7 @@ func TestF63AnAnswerFromAnUnfinishedIndexIsRenewed(t *testing.T) {
 			if len(result.Hits) != 1 {
 				t.Errorf("the last answer: %+v", result)
 			}
+			close(over)
 			break
 		}
 	}
