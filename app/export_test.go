@@ -1,6 +1,12 @@
 package app
 
-import "context"
+import (
+	"context"
+	"time"
+)
+
+// A busy machine may take longer than a second to start a program and to learn that it ended.
+func init() { watched = time.Minute }
 
 // HearNotices has f called with what the page would be sent. There is no window: nothing
 // has a title.

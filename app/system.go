@@ -68,7 +68,7 @@ func openEditor(ctx context.Context, command, path string, line int) (string, er
 
 // watched is how long a program is looked at after its start: one that cannot open what it is
 // given ends at once.
-const watched = time.Second
+var watched = time.Second
 
 // start runs a program that outlives the call. It fails where that ends at once and says that it failed.
 func start(ctx context.Context, program string, args ...string) error {
