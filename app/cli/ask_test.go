@@ -16,6 +16,10 @@ import (
 
 // What was typed before a question could be read answers nothing.
 func TestF11TypeAheadAnswersNoQuestion(t *testing.T) {
+	synctest.Test(t, typesBeforeAQuestion)
+}
+
+func typesBeforeAQuestion(t *testing.T) {
 	in, typed := io.Pipe()
 	defer typed.Close()
 	shown, screen := io.Pipe()
@@ -135,38 +139,22 @@ func TestAnAnswerForTheWholeCouncilIsAskedApart(t *testing.T) {
 			key, then string // "" is not asked
 			council   bool
 		}{{"a\n", "y\n", true}, {"a\n", "\n", false}, {"a\ny\n", "n\n", false}, {"y\n", "", false}} {
-			in, typed := io.Pipe()
-			screen := make(written, 1000)
-			asks := &command{Session: &Session{In: in, Err: screen, Out: io.Discard, Terminal: true}}
-			answered := make(chan permit.Answer, 1)
-			go func() { // ends with the answer
-				a, err := (&terminalAsker{asks}).Ask(t.Context(), permit.Request{
-					Kind: permit.KindCall, Title: "Ada (council) wants to look", Caller: "member:ada",
-					Scopes: []permit.Scope{permit.Once, permit.Always},
-				})
-				if err != nil {
-					t.Error(err)
-				}
-				answered <- a
-			}()
-			until := func(want string) {
-				for shown := ""; !strings.HasSuffix(shown, want); {
-					shown += <-screen
-				}
-			}
-			until("never for this tool: ")
-			_, err := io.WriteString(typed, c.key)
-			must(t, err)
+			person := newTypist(t)
+			answered := person.asked(permit.Request{
+				Kind: permit.KindCall, Title: "Ada (council) wants to look", Caller: "member:ada",
+				Scopes: []permit.Scope{permit.Once, permit.Always},
+			})
+			person.reads("never for this tool: ")
+			person.types(c.key)
 			if c.then != "" {
-				until("also when other members of the council ask?\n")
-				until("or Enter for no: ")
-				_, err := io.WriteString(typed, c.then)
-				must(t, err)
+				person.reads("also when other members of the council ask?\n")
+				person.reads("or Enter for no: ")
+				person.types(c.then)
 			}
 			if a := <-answered; a.Effect != permit.Allow || a.Council != c.council {
 				t.Errorf("after %q and %q: %+v", c.key, c.then, a)
 			}
-			must(t, typed.Close())
+			must(t, person.keys.Close())
 		}
 	})
 }
@@ -238,62 +226,43 @@ func TestF43OneToolIsOneTool(t *testing.T) {
 
 func TestArgumentsCanBeEditedBeforeTheyAreAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in, typed := io.Pipe()
-		screen := make(written, 1000)
-		asks := &command{Session: &Session{In: in, Err: screen, Out: io.Discard, Terminal: true}}
-		answered := make(chan permit.Answer, 1)
-		ask := func(p permit.Request) {
-			a, err := (&terminalAsker{asks}).Ask(t.Context(), p)
-			if err != nil {
-				t.Error(err)
-			}
-			answered <- a
-		}
-		until := func(want string) (shown string) {
-			for !strings.HasSuffix(shown, want) {
-				shown += <-screen
-			}
-			return shown
-		}
-		types := func(line string) {
-			_, err := io.WriteString(typed, line)
-			must(t, err)
-		}
+		person := newTypist(t)
 		request := permit.Request{
 			Kind: permit.KindCall, Title: "Notes", Arguments: json.RawMessage(`{"path": "a.md"}`),
 			Scopes: []permit.Scope{permit.Once}, Preview: &permit.Preview{Words: "What would change:"},
 		}
-		go ask(request) // ends with the answer
-		if shown := until("never for this tool: "); !strings.Contains(shown, "[e] edit before allowing  [n] not now") {
+		answered := person.asked(request)
+		if shown := person.reads("never for this tool: "); !strings.Contains(shown,
+			"[e] edit before allowing  [n] not now") {
 			t.Errorf("no way to edit: %s", shown)
 		}
-		types("e\n")
-		if shown := until("to leave them): "); !strings.Contains(shown, `now      {"path":"a.md"}`) {
+		person.types("e\n")
+		if shown := person.reads("to leave them): "); !strings.Contains(shown, `now      {"path":"a.md"}`) {
 			t.Errorf("not shown what to edit: %s", shown)
 		}
 		for _, bad := range []string{"{", "[1]", "null"} {
-			types(bad + "\n")
-			if shown := until("to leave them): "); !strings.Contains(shown, "not a JSON object") {
+			person.types(bad + "\n")
+			if shown := person.reads("to leave them): "); !strings.Contains(shown, "not a JSON object") {
 				t.Errorf("%s: %s", bad, shown)
 			}
 		}
-		types(`{"path":"b.md"}` + "\n")
-		if shown := until("never for this tool: "); !strings.Contains(shown, "b.md") ||
+		person.types(`{"path":"b.md"}` + "\n")
+		if shown := person.reads("never for this tool: "); !strings.Contains(shown, "b.md") ||
 			strings.Contains(shown, "a.md") || strings.Contains(shown, "What would change") {
 			t.Errorf("the question was not shown anew: %s", shown)
 		}
-		types("y\n")
+		person.types("y\n")
 		if a := <-answered; a.Effect != permit.Allow || string(a.Arguments) != `{"path":"b.md"}` {
 			t.Errorf("answered %+v", a)
 		}
 
 		request.Fixed = true // nothing of it could be changed
-		go ask(request)
-		if shown := until("never allow this: "); strings.Contains(shown, "[e]") {
+		answered = person.asked(request)
+		if shown := person.reads("never allow this: "); strings.Contains(shown, "[e]") {
 			t.Errorf("what is fixed can be edited: %s", shown)
 		}
-		types("n\n\n")
+		person.types("n\n\n")
 		<-answered
-		must(t, typed.Close())
+		must(t, person.keys.Close())
 	})
 }

@@ -150,5 +150,10 @@ func TestF77AHostileImportBringsWordsAndNothingThatActs(t *testing.T) {
 			t.Errorf("it does not say %q: %q", want, out)
 		}
 	}
-	_ = new(command).asMarkdown(exported{Messages: m}) // has a word for each part
+	page := new(command).asMarkdown(exported{Messages: m})
+	for _, want := range []string{"\nhello\n", "> called `rm", "> done"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("as Markdown it lacks %q:\n%s", want, page)
+		}
+	}
 }

@@ -17,18 +17,57 @@ func (w written) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// typist is a person at a terminal, whom a command asks.
+type typist struct {
+	t      *testing.T
+	c      *command
+	screen written
+	keys   *io.PipeWriter
+}
+
+func newTypist(t *testing.T) *typist {
+	in, keys := io.Pipe()
+	screen := make(written, 1000)
+	return &typist{t, &command{Session: &Session{In: in, Err: screen, Out: io.Discard, Terminal: true}}, screen, keys}
+}
+
+// asked asks the person, and returns where the answer comes.
+func (p *typist) asked(q permit.Request) <-chan permit.Answer {
+	answered := make(chan permit.Answer, 1)
+	go func() { // ends with the answer
+		a, err := (&terminalAsker{p.c}).Ask(p.t.Context(), q)
+		if err != nil {
+			p.t.Error(err)
+		}
+		answered <- a
+	}()
+	return answered
+}
+
+// reads waits until the screen shows a text last, and returns what came with it.
+func (p *typist) reads(want string) (shown string) {
+	for !strings.HasSuffix(shown, want) {
+		shown += <-p.screen
+	}
+	return shown
+}
+
+func (p *typist) types(text string) {
+	p.t.Helper()
+	_, err := io.WriteString(p.keys, text)
+	must(p.t, err)
+}
+
 // Three members' calls are asked about at once: each answer goes to the question that
 // stood alone, and what is said meanwhile follows it.
 func TestQuestionsOfSeveralMembersStandOneAfterAnother(t *testing.T) {
-	in, typed := io.Pipe()
-	screen := make(written, 1000)
-	c := &command{Session: &Session{In: in, Err: screen, Out: io.Discard, Terminal: true}}
-	p := &printer{c: c}
+	person := newTypist(t)
+	p := &printer{c: person.c}
 	var all sync.WaitGroup
 	answered := make(chan string, 3)
 	for _, name := range []string{"ada", "ben", "cleo"} {
 		all.Go(func() { // ends with its answer
-			a, err := (&terminalAsker{c}).Ask(t.Context(), permit.Request{
+			a, err := (&terminalAsker{person.c}).Ask(t.Context(), permit.Request{
 				Kind: permit.KindCall, Title: name + " wants to look", Scopes: []permit.Scope{permit.Once},
 			})
 			if err != nil {
@@ -41,7 +80,7 @@ func TestQuestionsOfSeveralMembersStandOneAfterAnother(t *testing.T) {
 	for range 3 {
 		shown := ""
 		for !strings.Contains(shown, "[v] never for this tool: ") {
-			shown += <-screen
+			shown += <-person.screen
 		}
 		said, question, _ := strings.Cut(shown, "\n! ")
 		if strings.Contains(question, "! ") || strings.TrimSpace(said) != before {
@@ -50,15 +89,13 @@ func TestQuestionsOfSeveralMembersStandOneAfterAnother(t *testing.T) {
 		name, _, _ := strings.Cut(question, " ")
 		before = "said while " + name + " was asked"
 		p.aside(before)
-		if _, err := typed.Write([]byte("y\n")); err != nil {
-			t.Fatal(err)
-		}
+		person.types("y\n")
 		if got := <-answered; got != name+" allow" {
 			t.Fatalf("%s was asked, and %s was answered", name, got)
 		}
 	}
 	all.Wait()
-	if last := <-screen; last != before+"\n" {
+	if last := <-person.screen; last != before+"\n" {
 		t.Errorf("at the end stands %q", last)
 	}
 }
