@@ -573,11 +573,12 @@ spindle.on("TOOL_INVOCATION", async () => { await seed; return "ready"; });`, "t
 	}
 }
 
-// agrees is a person who allows what is asked.
-type agrees struct{}
+// agrees is a person who allows all that is asked, for as long as scope says.
+type agrees struct{ scope permit.Scope }
 
-func (agrees) Ask(context.Context, permit.Request) (permit.Answer, error) {
-	return permit.Answer{Effect: permit.Allow, Scope: permit.Once}, nil
+// Ask implements permit.Asker.
+func (a agrees) Ask(context.Context, permit.Request) (permit.Answer, error) {
+	return permit.Answer{Effect: permit.Allow, Scope: a.scope}, nil
 }
 
 func TestSP26And36And38InlineTheMainModelCallsMembersToolsAndItsOwn(t *testing.T) {
@@ -599,7 +600,7 @@ spindle.on("TOOL_INVOCATION", ({ toolName, args, councilMember, contextMessages 
 	}, []llmtest.Step{llmtest.Say("Done.")})
 	own := w.Tools.Set().Filter(func(t tool.Tool) bool { return t.Name == "own" })
 	out, err := w.Councils.Run(t.Context(), turn.Request{
-		Conversation: in, Text: "Is it so?", Model: model, Tools: own, ChainLimit: 4, Asker: agrees{},
+		Conversation: in, Text: "Is it so?", Model: model, Tools: own, ChainLimit: 4, Asker: agrees{permit.Once},
 	}, deliberation.How{Council: &c}, nil)
 	must(t, err)
 	if out.Reason != chat.EndDone || chat.TextOf(out.Message.Parts) != "Done." {
@@ -689,7 +690,7 @@ func TestAMemberIsRefusedWhatReachesTheWeb(t *testing.T) {
 	w := extension(t, listener, "tools", "cors_proxy")
 	in := w.chat()
 	sent, run := w.deliberate(in, "Is it so?", toolsOf(council.Member{ID: "ada", Name: "Ada", Tools: []string{"ext:run"}}),
-		func(r *turn.Request, _ *deliberation.How) { r.Asker = agrees{} })
+		func(r *turn.Request, _ *deliberation.How) { r.Asker = agrees{permit.Once} })
 	if why := run.Tasks[0].End.Failure; why == nil || why.Kind != string(chat.CallRefused) ||
 		!strings.HasPrefix(why.Message, "council members may not send to the web") || why.Hint == "" {
 		t.Errorf("it is %s: %+v", run.Tasks[0].State, why)

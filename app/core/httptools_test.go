@@ -261,7 +261,7 @@ func TestNK43AModelThatGoesOnAskingForToolsEndsWithAnAnswerAtTheLimit(t *testing
 	model.Add([]llmtest.Step{llmtest.Say("It rains, I gather.")})
 	out, err := w.Conversations.Run(t.Context(), turn.Request{
 		Conversation: in.ID, Text: "And?", Model: model, Tools: w.Tools.Set().ForModel(), ChainLimit: set.ChainLimit,
-		Asker: agrees{},
+		Asker: agrees{permit.Once},
 	}, nil)
 	must(t, err)
 	requests := model.Requests()

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -56,6 +57,24 @@ func extension(t *testing.T, source string, permissions ...string) *whole {
 	}
 	w.open()
 	must(t, w.Host.Approve(t.Context(), "ext", false))
+	w.settle()
+	return w
+}
+
+// walled opens a core with a plugin of one Python file, approved, whose process has walls. It
+// skips the test where there is no Python, or no such walls.
+func walled(t *testing.T, id, source string) *whole {
+	t.Helper()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("python3 was not found")
+	}
+	w := &whole{t: t, data: t.TempDir()}
+	testkit.Write(t, filepath.Join(w.data, "plugins", id+".py"), source)
+	w.open()
+	if has := w.launcher.Confinement(); has.Level != "process+landlock" || has.Network != "" {
+		t.Skip("this system holds no process:", has)
+	}
+	must(t, w.Host.Approve(t.Context(), id, false))
 	w.settle()
 	return w
 }
@@ -171,6 +190,24 @@ func (w *whole) say(in chat.ConversationID, text string, model *llmtest.Model) (
 		return llm.Request{}, outcome, notes
 	}
 	return requests[len(requests)-1], outcome, notes
+}
+
+// called has the main model call a tool once in a chat of its own, in which nobody's text is yet,
+// and returns the chat.
+func (w *whole) called(id, arguments string, asker permit.Asker) chat.ConversationID {
+	w.t.Helper()
+	found, ok := w.Tools.Set().ByID(id)
+	if !ok {
+		w.t.Fatal("there is no tool " + id)
+	}
+	in := w.chat()
+	_, err := w.Conversations.Run(w.t.Context(), turn.Request{
+		Conversation: in, Text: "Go.", Tools: w.Tools.Set().ForModel(), Asker: asker,
+		Model: llmtest.New([]llmtest.Step{llmtest.Call("c", found.WireName, arguments)},
+			[]llmtest.Step{llmtest.Say("Done.")}),
+	}, nil)
+	must(w.t, err)
+	return in
 }
 
 // edit has the person change a message to what it says already.

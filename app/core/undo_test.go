@@ -1,35 +1,19 @@
 package core
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"conclave/app/activity"
 	"conclave/app/chat"
-	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
 	"conclave/app/testkit"
-	"conclave/app/turn"
 )
 
-// allower is a person who is asked and says yes to that one thing.
-type allower struct{}
-
-// Ask implements permit.Asker.
-func (allower) Ask(context.Context, permit.Request) (permit.Answer, error) {
-	return permit.Answer{Effect: permit.Allow, Scope: permit.Once}, nil
-}
-
 func TestWhatACallWroteInAFolderThatItAskedForIsUndoneAndOnRecord(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3 was not found")
-	}
-	w := &whole{t: t, data: t.TempDir()}
-	testkit.Write(t, filepath.Join(w.data, "plugins", "notes.py"), `
+	w := walled(t, "notes", `
 import os
 
 def write(path: str, text: str) -> str:
@@ -40,28 +24,10 @@ def write(path: str, text: str) -> str:
         f.write(text)
     return "written"
 `)
-	w.open()
-	if has := w.launcher.Confinement(); has.Level != "process+landlock" || has.Network != "" {
-		t.Skip("this system holds no process:", has)
-	}
-	must(t, w.Host.Approve(t.Context(), "notes", false))
-	w.settle()
 	letters := filepath.Join(t.TempDir(), "Letters")
 	letter := filepath.Join(letters, "a.txt")
 	testkit.Write(t, letter, "dear a")
-	write, ok := w.Tools.Set().ByID("notes:write")
-	if !ok {
-		t.Fatal("the plugin has no tool")
-	}
-
-	in := w.chat()
-	model := llmtest.New(
-		[]llmtest.Step{llmtest.Call("one", write.WireName, fmt.Sprintf(`{"path":%q,"text":"cruel a"}`, letter))},
-		[]llmtest.Step{llmtest.Say("Done.")})
-	_, err := w.Conversations.Run(t.Context(), turn.Request{
-		Conversation: in, Text: "Write.", Model: model, Tools: w.Tools.Set().ForModel(), Asker: allower{},
-	}, nil)
-	must(t, err)
+	in := w.called("notes:write", fmt.Sprintf(`{"path":%q,"text":"cruel a"}`, letter), agrees{permit.Once})
 	records, err := w.Store.Calls(t.Context(), chat.CallFilter{Conversation: in})
 	must(t, err)
 	if len(records) != 1 || records[0].Changed != 2 || records[0].Undo == "" || records[0].Unkept != "" {
@@ -94,11 +60,7 @@ def write(path: str, text: str) -> str:
 // until a call of it deletes something there: what that was is put back, and from then on the
 // person is asked each time.
 func TestAToolThatDeletedAFileIsAskedAboutEachTime(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3 was not found")
-	}
-	w := &whole{t: t, data: t.TempDir()}
-	testkit.Write(t, filepath.Join(w.data, "plugins", "papers.py"), `
+	w := walled(t, "papers", `
 import os
 
 def tidy(path: str) -> str:
@@ -111,11 +73,6 @@ def move(path: str, to: str) -> str:
     os.rename(path, to)
     return "moved"
 `)
-	w.open()
-	if has := w.launcher.Confinement(); has.Level != "process+landlock" || has.Network != "" {
-		t.Skip("this system holds no process:", has)
-	}
-	must(t, w.Host.Approve(t.Context(), "papers", false))
 	letters := filepath.Join(t.TempDir(), "Letters")
 	letter, moved := filepath.Join(letters, "a.txt"), filepath.Join(letters, "b.txt")
 	testkit.Write(t, letter, "dear a")
@@ -124,22 +81,13 @@ def move(path: str, to: str) -> str:
 	w.settle()
 	call := func(name, arguments string, asked int) chat.CallRecord {
 		t.Helper()
-		found, ok := w.Tools.Set().ByID("papers:" + name)
-		if !ok {
-			t.Fatal("the plugin has no tool " + name)
-		}
 		if _, err := w.Gate.AddRule(t.Context(), permit.Rule{
 			Effect: permit.Allow, Plugin: "papers", Tool: name, Scope: permit.Always, Callers: []permit.Caller{permit.Main},
 		}); err != nil {
 			t.Fatal(err)
 		}
-		person, in := &refuser{}, w.chat() // each in a chat of its own, which holds nobody's text yet
-		_, err := w.Conversations.Run(t.Context(), turn.Request{
-			Conversation: in, Text: "Go.", Tools: w.Tools.Set().ForModel(), Asker: person,
-			Model: llmtest.New([]llmtest.Step{llmtest.Call("c", found.WireName, arguments)},
-				[]llmtest.Step{llmtest.Say("Done.")}),
-		}, nil)
-		must(t, err)
+		person := &refuser{}
+		in := w.called("papers:"+name, arguments, person)
 		if len(person.asked) != asked {
 			t.Fatalf("%s was asked about %d times, want %d: %+v", name, len(person.asked), asked, person.asked)
 		}

@@ -1,37 +1,21 @@
 package core
 
 import (
-	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"conclave/app/activity"
-	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
 	"conclave/app/testkit"
-	"conclave/app/turn"
 )
-
-// chatAllower is a person who says yes for the chat.
-type chatAllower struct{}
-
-// Ask implements permit.Asker.
-func (chatAllower) Ask(context.Context, permit.Request) (permit.Answer, error) {
-	return permit.Answer{Effect: permit.Allow, Scope: permit.ThisChat}, nil
-}
 
 // What a person answers while a call runs is on record, and in the plugin's log: each command
 // that was started, and a folder once in a call however many files of it are opened.
 func TestWhatAPersonAnsweredAboutCommandsAndFoldersIsOnRecord(t *testing.T) {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3 was not found")
-	}
-	w := &whole{t: t, data: t.TempDir()}
-	testkit.Write(t, filepath.Join(w.data, "plugins", "notes.py"), `
+	w := walled(t, "notes", `
 import os, subprocess
 
 def look(path: str) -> str:
@@ -42,28 +26,11 @@ def look(path: str) -> str:
     return "".join(subprocess.run(["echo", "sk-abcdefghijklmnopqrstuvwxyz0123"], capture_output=True, text=True).stdout
                    for _ in range(2))
 `)
-	w.open()
-	if has := w.launcher.Confinement(); has.Level != "process+landlock" || has.Network != "" {
-		t.Skip("this system holds no process:", has)
-	}
-	must(t, w.Host.Approve(t.Context(), "notes", false))
-	w.settle()
 	letters := filepath.Join(t.TempDir(), "Letters")
 	for _, name := range []string{"a", "b", "c"} {
 		testkit.Write(t, filepath.Join(letters, name), "dear "+name)
 	}
-	look, ok := w.Tools.Set().ByID("notes:look")
-	if !ok {
-		t.Fatal("the plugin has no tool")
-	}
-	in := w.chat()
-	model := llmtest.New(
-		[]llmtest.Step{llmtest.Call("one", look.WireName, fmt.Sprintf(`{"path":%q}`, letters))},
-		[]llmtest.Step{llmtest.Say("Done.")})
-	_, err := w.Conversations.Run(t.Context(), turn.Request{
-		Conversation: in, Text: "Look.", Model: model, Tools: w.Tools.Set().ForModel(), Asker: chatAllower{},
-	}, nil)
-	must(t, err)
+	in := w.called("notes:look", fmt.Sprintf(`{"path":%q}`, letters), agrees{permit.ThisChat})
 
 	rows, err := w.Store.Activity(t.Context(), activity.Filter{Chat: in, Plugin: "notes", Oldest: true})
 	must(t, err)
