@@ -276,9 +276,7 @@ serve(before_llm=inject, before_tool=lambda p: {"action": "respond", "result":
 
 func TestPC46MediaAboveTheBoundAreLeftOut(t *testing.T) {
 	b := newBench(t)
-	e := stages("before_tool")
-	e["x_conclave"] = map[string]any{"interceptor_timeout_ms": 120_000} // it reads 27 MB
-	b.hook("weather", e, told+`
+	b.hook("weather", stages("before_tool"), told+`
 import base64
 big = "data:application/octet-stream;base64," + base64.b64encode(b"x" * (`+
 		"20 * 1024 * 1024 + 1"+`)).decode()

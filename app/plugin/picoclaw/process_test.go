@@ -23,9 +23,7 @@ func lastOf(r llm.Request) string {
 
 func TestPC34AProcessMayAnswerWithTextIDsAndLongLines(t *testing.T) {
 	b := newBench(t)
-	e := stages("before_llm")
-	e["x_conclave"] = map[string]any{"interceptor_timeout_ms": 120_000} // lines of 33 MiB, on a busy machine
-	b.hook("h", e, told+`
+	b.hook("h", stages("before_llm"), told+`
 asked = 0
 for line in sys.stdin:
     message = json.loads(line)
@@ -78,9 +76,7 @@ while True: time.sleep(60)
 
 func TestPC53OneProcessServesTwoChatsAtOnce(t *testing.T) {
 	b := newBench(t)
-	e := stages("before_llm")
-	e["x_conclave"] = map[string]any{"interceptor_timeout_ms": 120_000}
-	b.hook("h", e, told+`
+	b.hook("h", stages("before_llm"), told+`
 open_ = []
 for line in sys.stdin:
     message = json.loads(line)
