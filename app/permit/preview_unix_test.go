@@ -195,7 +195,8 @@ func TestAttackARequestBehindAnotherIsShownToo(t *testing.T) {
 				t.Errorf("a yes to what was shown before is %v", err)
 			}
 		}
-		if p := g.Requests()[0].Preview; p.Left+len(p.Lines)-19 != 2+30*52 {
+		const sent, gaps = 2 + 30*52, 20 - 1 // lines of all requests, and those between the ones that are shown
+		if p := g.Requests()[0].Preview; len(p.Lines)-gaps+p.Left != sent {
 			t.Errorf("of many it shows %d lines, and %d are left", len(p.Lines), p.Left)
 		}
 		cancel()
