@@ -182,10 +182,12 @@ const steps = {
     for (const group of Object.keys(replies)) {
       await askAnew(group);
       await paintsNothingElsewhere(group);
-      // What is far below is on the page once it is gone to.
-      if ((await reader.words()).includes("To the end")) await reader.press(/To the end$/);
-      // Diagrams are drawn one after the other, and each reply ends with one.
-      await until(`the last diagram of ${group}`, () => reader.hasPicture(/last --> drawn/));
+      // Diagrams are drawn one after the other, and each reply ends with one. What is far below is
+      // on the page once it is gone to; what leads there says how much of it came.
+      await until(`the last diagram of ${group}`, async () => {
+        await reader.pressIfThere(/(To the end|new paragraphs?)$/);
+        return reader.hasPicture(/last --> drawn/);
+      });
       await paintsNothingElsewhere(`${group}, its end`);
       await says("Write a message", "Settings");
     }

@@ -294,8 +294,17 @@ export class Reader {
 
   /** Presses a button or a link by its name, as a screen reader does. */
   async press(name) {
-    const [to, path] = await this.#find(name, pressed);
-    await this.#bus.call(to, path, "org.a11y.atspi.Action", "DoAction", "i", [0]);
+    await this.#press(await this.#find(name, pressed));
+  }
+
+  /** The same, where it is there by now. */
+  async pressIfThere(name) {
+    const { found } = await this.#search(name, pressed);
+    if (found) await this.#press(found);
+  }
+
+  #press([to, path]) {
+    return this.#bus.call(to, path, "org.a11y.atspi.Action", "DoAction", "i", [0]);
   }
 
   /** Something of this name that can be pressed, for spot; null where there is nothing. */
