@@ -1,0 +1,213 @@
+package permit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"conclave/app/chat"
+	"conclave/app/fault"
+	"conclave/app/tool"
+)
+
+// askTerminal puts the request before the asker it came with.
+func (g *Gate) askTerminal(ctx context.Context, call Call, step int, p Request) Decision {
+	if call.OnWait != nil {
+		call.OnWait(p.ID)
+	}
+	defer g.asking(&call)()
+	askCtx, cancel := context.WithTimeoutCause(ctx, AnswerTimeout, errExpired)
+	defer cancel()
+	answer, err := call.Asker.Ask(askCtx, p)
+	switch {
+	case ctx.Err() != nil:
+		return stopped()
+	case errors.Is(context.Cause(askCtx), errExpired):
+		return expired(step)
+	case err != nil:
+		return nobody(step)
+	}
+	if err := p.accepts(answer); err != nil {
+		g.o.Log.Warn("an answer to a permission request cannot be used", "tool", p.Tool, "err", err)
+		return nobody(step)
+	}
+	by := "person"
+	if named, ok := call.Asker.(interface{ By() string }); ok {
+		by = named.By()
+	}
+	d, err := g.apply(ctx, call, step, p, answer, by)
+	if err != nil {
+		g.o.Log.Warn("a permission could not be kept", "tool", p.Tool, "err", err)
+	}
+	return d
+}
+
+// apply makes the answer's decision and remembers the rule it asks for. The
+// error says that the rule could not be written; it holds until Conclave quits.
+func (g *Gate) apply(ctx context.Context, call Call, step int, p Request, a Answer, by string) (Decision, error) {
+	d := Decision{Effect: a.Effect, By: by, Step: step, Arguments: call.Arguments}
+	if by == "person" {
+		g.mu.Lock()
+		g.pace.answered(p, a, g.o.Now())
+		g.mu.Unlock()
+	}
+	rule, keep := ruleFrom(call, p, a)
+	var err error
+	if keep {
+		rule, err = g.AddRule(ctx, rule)
+		d.Rule = rule.ID
+	}
+	for _, o := range a.Vouch {
+		_, failed := g.Vouch(ctx, call.Conversation, o)
+		err = errors.Join(err, failed)
+	}
+	who := "you"
+	if by != "person" {
+		who = by
+	}
+	if a.Effect == Deny {
+		d.Why = who + " did not allow it"
+		d.Reason = "the person did not allow it"
+		if reason, _ := tool.Strip(strings.TrimSpace(a.Reason)); reason != "" {
+			d.Reason += ": " + reason
+			d.Why += ": " + reason
+		}
+		return d, err
+	}
+	d.Why = who + " allowed it " + scopeWords(a.Scope)
+	if len(a.Arguments) > 0 && !tool.SameJSON(a.Arguments, call.Arguments) {
+		d.Arguments, d.Edited = a.Arguments, true
+		d.Why += ", with edited arguments"
+	}
+	g.mu.Lock()
+	counted := g.noteLocked(call.Tool.ID(), d.Rule, true)
+	g.mu.Unlock()
+	return g.counted(ctx, d, counted), err
+}
+
+// ruleFrom is the rule an answer asks for, if it is to be kept.
+func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
+	if a.Scope == Once || a.Scope == "" {
+		return Rule{}, false
+	}
+	if call.Permission != "" {
+		return permissionRule(call, p, a), true
+	}
+	rule := Rule{
+		Effect: a.Effect, Plugin: call.Tool.Plugin, Tool: call.Tool.Name, Scope: a.Scope, MadeFrom: p.ID,
+	}
+	rule.placed(p)
+	if a.Effect == Deny {
+		return rule, true // no callers: nobody's calls
+	}
+	switch {
+	case a.Council && call.Caller.IsMember():
+		rule.Callers = []Caller{"member:*"}
+	case a.Council:
+		rule.Callers = []Caller{call.Caller, "member:*"}
+	default:
+		rule.Callers, rule.CallerName = []Caller{call.Caller}, p.CallerName
+	}
+	rule.Digest, rule.Match = call.Tool.Digest, p.offered(a.Match)
+	if len(p.Origins) > 0 {
+		rule.Origins = spite(p.Origins, a.Match)
+	}
+	return rule, true
+}
+
+// placed has a rule hold where its scope says: in the chat and the answer of the request that
+// it is made from, or in their project.
+func (g *Rule) placed(p Request) {
+	switch g.Scope {
+	case ThisAnswer, ThisChat:
+		g.Conversation, g.Turn = p.Conversation, p.Turn
+	case ThisProject:
+		g.Project = p.Project
+	}
+}
+
+// accepts checks an answer against what was offered.
+func (p *Request) accepts(a Answer) error {
+	const op = "permit.answer"
+	if i := slices.IndexFunc(a.Vouch, func(o chat.Origin) bool {
+		return o.Kind == chat.FromMore || !slices.Contains(p.Origins, o)
+	}); i >= 0 || len(a.Vouch) > 0 && a.Effect != Allow {
+		return fault.New(fault.Invalid, op, "The request did not offer to trust that text.", "Look at it again.")
+	}
+	switch a.Effect {
+	case Deny:
+		return nil
+	case Allow:
+	default:
+		return fault.New(fault.Invalid, op, "An answer is allow or deny.", "")
+	}
+	if p.Kind != KindCall {
+		return nil
+	}
+	if p.acceptsHere(a) {
+		return acceptsArguments(a)
+	}
+	if a.Scope != "" && !slices.Contains(p.Scopes, a.Scope) {
+		return fault.New(fault.Invalid, op, "This call cannot be allowed "+scopeWords(a.Scope)+".", "Allow it once.")
+	}
+	for _, m := range a.Match {
+		if !slices.ContainsFunc(p.Matches, m.Equal) {
+			return fault.New(fault.Invalid, op, "The request did not offer to be allowed "+m.Sentence()+".",
+				"Allow it once, and make the rule yourself: conclave permissions allow --help.")
+		}
+	}
+	return acceptsArguments(a)
+}
+
+// acceptsArguments checks what a person made of a call's arguments.
+func acceptsArguments(a Answer) error {
+	var object map[string]json.RawMessage
+	if len(a.Arguments) > 0 && json.Unmarshal(a.Arguments, &object) != nil {
+		return fault.New(fault.Invalid, "permit.answer", "The edited arguments are not a JSON object.",
+			"Correct them, or allow the call as it was asked.")
+	}
+	return nil
+}
+
+func scopeWords(s Scope) string {
+	switch s {
+	case ThisAnswer:
+		return "for this answer"
+	case ThisChat:
+		return "for this chat"
+	case ThisProject:
+		return "in this project"
+	case UntilQuit:
+		return "until Conclave quits"
+	case Always:
+		return "always"
+	}
+	return "once"
+}
+
+var errExpired = errors.New("nobody answered in time")
+
+func nobody(step int) Decision {
+	return Decision{
+		Effect: Deny, By: "nobody to ask", Step: step,
+		Why:    "nobody could be asked: no window is open and this is not a terminal",
+		Reason: "it needs a person's permission, and there is nobody to ask",
+	}
+}
+
+func expired(step int) Decision {
+	return Decision{
+		Effect: Deny, By: "nobody to ask", Step: step, Expired: true,
+		Why:    "no answer in 10 minutes, so it was not run",
+		Reason: "nobody answered the permission request in 10 minutes, so it was not run",
+	}
+}
+
+func stopped() Decision {
+	return Decision{
+		Effect: Deny, By: "nobody to ask", Why: "it was stopped before anybody answered",
+		Reason: "the person stopped the answer",
+	}
+}
