@@ -308,6 +308,7 @@ func (g *Gate) Holds(ctx context.Context, call Call, d Decision) Decision {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.checkLocked(&call)
+	c.counted = d.Rule
 	var path []Step
 	step, r := c.walk(func(s Step) { path = append(path, s) })
 	switch {

@@ -642,6 +642,25 @@ func TestAGrantUnusedFor90DaysAsksAgain(t *testing.T) {
 	}
 }
 
+// A call that used a rule up is made: only the next one is without it.
+func TestTheLastUseOfARuleIsOfTheCallThatUsedItUp(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	_, err := g.AddRule(t.Context(), permit.Rule{
+		Effect: permit.Allow, Plugin: "notes", Tool: "write_note", Callers: []permit.Caller{"member:*"},
+		Scope: permit.Always, MaxUses: 1,
+	})
+	must(t, err)
+	call := request(c)
+	call.Caller, call.Capabilities = "member:ada", []permit.Capability{permit.WriteFiles}
+	d := g.Decide(t.Context(), call)
+	if held := g.Holds(t.Context(), call, d); d.Effect != permit.Allow || held.Effect != permit.Allow {
+		t.Errorf("it came to %+v, and once it could be made to %+v", d, held)
+	}
+	if d := g.Decide(t.Context(), call); d.Effect != permit.Deny {
+		t.Errorf("once was twice: %+v", d)
+	}
+}
+
 func TestAYesForAHostAFolderOrACommandUnusedFor90DaysAsksAgain(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	g, c := trusted(t, permit.Options{Now: func() time.Time { return now }})

@@ -49,6 +49,7 @@ type check struct {
 	now          time.Time
 	origins      []chat.Origin // of text that nobody vouches for, once the step of taint was made
 	alone        bool          // that step let it pass for what its arguments say
+	counted      string        // id of the rule among whose uses this call is already; else empty
 	overview     *overview     // of a call that nobody makes, for the matrix; else nil
 }
 
@@ -470,7 +471,7 @@ func (c *check) matches(g *Rule) bool {
 			return false
 		}
 	}
-	if g.MaxUses > 0 && g.Uses >= g.MaxUses {
+	if g.MaxUses > 0 && g.Uses >= g.MaxUses && g.ID != c.counted {
 		return false
 	}
 	if g.Effect != Allow {
