@@ -319,6 +319,7 @@ func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 		return err
 	}
 	g.requests = slices.Delete(g.requests, i, i+1)
+	shown := e.Request     // to which a call that joined may yet add
 	left := e.waiters == 0 // its program died; the call may yet be resumed
 	g.mu.Unlock()
 
@@ -327,7 +328,7 @@ func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 	if e.Kind != KindCall {
 		return g.recordAnswer(ctx, e.version, a, "person")
 	}
-	d, err := g.apply(context.WithoutCancel(ctx), e.call, e.step, e.Request, a, "person")
+	d, err := g.apply(context.WithoutCancel(ctx), e.call, e.step, shown, a, "person")
 	if left && a.Effect == Allow && d.Rule == "" {
 		g.mu.Lock()
 		g.allowedOnce[e.call.ID+"\x00"+e.key] = true
@@ -388,9 +389,11 @@ func (g *Gate) storeWaiting(ctx context.Context, e *openRequest) {
 	if g.o.Store == nil {
 		return
 	}
-	r := e.call
+	g.mu.Lock()
+	shown, r := e.Request, e.call
+	g.mu.Unlock()
 	raw, err := json.Marshal(storedRequest{
-		e.Request, r.Caller, r.Tool, r.Arguments, r.Capabilities, e.step, r.Taint, r.Because,
+		shown, r.Caller, r.Tool, r.Arguments, r.Capabilities, e.step, r.Taint, r.Because,
 	})
 	if err == nil {
 		err = g.o.Store.PutRequest(ctx, e.ID, raw)
