@@ -251,7 +251,7 @@ func (g *Gate) decide(ctx context.Context, call Call, visit func(Step)) (d Decis
 			d.Origins = c.origins
 		}
 		if d.Effect == Allow {
-			d.Alone = c.alone
+			d.Alone = d.Alone || c.alone // the former once it had waited, see recheckWaiting
 			d.Brought = brought(call.Tool.Plugin, name, c.capabilities, d.Arguments)
 			if call.Tool.Plugin != BuiltIn {
 				d.Returned = chat.NewOrigin(chat.FromTool, name)

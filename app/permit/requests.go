@@ -360,7 +360,7 @@ func (g *Gate) recheckWaiting() {
 		}
 		g.takeLocked(func(o *openRequest) bool { return o == e })
 		d, counted := g.rulingLocked(&e.call, step, r)
-		d.Path = path
+		d.Path, d.Alone = path, c.alone
 		over = append(over, resolved{e, d, counted})
 	}
 	g.mu.Unlock()

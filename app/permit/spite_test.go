@@ -180,6 +180,21 @@ func TestOneYesCoversReadingFromOneHostInSpiteOfTheTextThatItsMakerWasShown(t *t
 	}
 }
 
+// The attack: of two pages that are read at once, the second is let pass by the yes to the first.
+func TestACallThatWaitedForAYesInSpiteOfTextIsHandedNothingBesideItsArguments(t *testing.T) {
+	g, c := trusted(t, permit.Options{}, pages)
+	defer g.Attach()()
+	p, first := asked(t, g, reading(c, `{"url":"https://docs.example/first"}`))
+	_, second := asked(t, g, reading(c, `{"url":"https://docs.example/second"}`))
+	must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{
+		Effect: permit.Allow, Scope: permit.ThisChat, Match: p.Here,
+	}))
+	<-first
+	if d := <-second; d.Effect != permit.Allow || !d.Alone {
+		t.Errorf("it came to %+v", d)
+	}
+}
+
 func TestOnlyReadingFromOneHostIsOfferedInSpiteOfText(t *testing.T) {
 	for arguments, want := range map[string]int{
 		`{"url":"https://docs.example/a"}`:                            1,
