@@ -113,7 +113,7 @@ func spelled(name string) string { return strings.ToLower(strings.ReplaceAll(nam
 
 // identifiers returns the words of a text that can only be names, as spelled has them: joined,
 // with a capital within, or between backquotes. Of one as models are told it, which begins with
-// its plugin, the tool's own is there too.
+// its plugin, the tool's own is there too; of one with hyphens, so is each part that is a name.
 func identifiers(text string) map[string]bool {
 	words := map[string]bool{}
 	add := func(word string) {
@@ -129,11 +129,18 @@ func identifiers(text string) map[string]bool {
 		for word := range strings.FieldsFuncSeq(piece, func(r rune) bool {
 			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-'
 		}) {
-			if strings.ContainsAny(strings.Trim(word, "_-"), "_-") ||
-				strings.ContainsFunc(word[1:], unicode.IsUpper) && strings.ContainsFunc(word, unicode.IsLower) {
-				add(word)
+			for _, name := range append(strings.Split(word, "-"), strings.Trim(word, "-")) {
+				if isIdentifier(name) {
+					add(name)
+				}
 			}
 		}
 	}
 	return words
+}
+
+// isIdentifier reports whether a word can only be a name: it is joined, or has a capital within.
+func isIdentifier(word string) bool {
+	return strings.ContainsAny(strings.Trim(word, "_-"), "_-") ||
+		word != "" && strings.ContainsFunc(word[1:], unicode.IsUpper) && strings.ContainsFunc(word, unicode.IsLower)
 }
