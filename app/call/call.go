@@ -236,12 +236,7 @@ func (c *Call) decided(d permit.Decision) {
 	c.Record.Decision, c.Record.DecidedBy, c.Record.Decider, c.Record.Expired = string(d.Effect), d.Why, d.By, d.Expired
 	c.Record.Rule, c.Record.Waited = d.Rule, float64(d.Waited.Microseconds())/1000
 	c.Record.Origins, c.Record.Brought = d.Origins, d.Brought
-	c.Record.Path = make([]chat.DecisionStep, len(d.Path))
-	for i, s := range d.Path {
-		c.Record.Path[i] = chat.DecisionStep{
-			Number: s.Number, Name: s.Name, Effect: string(s.Effect), Why: s.Why, Rule: s.Rule,
-		}
-	}
+	c.Record.Path = permit.OnRecord(d.Path)
 }
 
 // wrapped makes an object of arguments that are none, for tools whose Convention wants

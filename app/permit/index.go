@@ -151,18 +151,14 @@ func (at look) values(a *arguments, effect Effect) (values []string, any bool) {
 		return nil, true
 	}
 	for _, i := range items {
-		also := at.also(i, effect)
-		for v, ok := i.text, true; ok; v, ok = at.above(v) {
-			if len(values)+1 >= maxNear {
-				return nil, true
+		names := [...]string{i.text, at.also(i, effect)}
+		for _, v := range slices.Compact(names[:]) {
+			for ok := true; ok; v, ok = at.above(v) {
+				if len(values) == maxNear {
+					return nil, true
+				}
+				values = append(values, v)
 			}
-			values = append(values, v)
-		}
-		for ok := also != i.text; ok; also, ok = at.above(also) {
-			if len(values)+1 >= maxNear {
-				return nil, true
-			}
-			values = append(values, also)
 		}
 	}
 	return values, false

@@ -29,6 +29,17 @@ func (s Step) String() string {
 	return fmt.Sprintf("%d %s: %s, %s", s.Number, s.Name, s.Effect, s.Why)
 }
 
+// OnRecord returns steps of the order as the record of a call or a use has them.
+func OnRecord(path []Step) []chat.DecisionStep {
+	all := make([]chat.DecisionStep, len(path))
+	for i, s := range path {
+		all[i] = chat.DecisionStep{
+			Number: s.Number, Name: s.Name, Effect: string(s.Effect), Why: s.Why, Rule: s.Rule,
+		}
+	}
+	return all
+}
+
 // ruling holds the answer of one step; one without effect passes on to the next.
 type ruling struct {
 	effect Effect

@@ -62,11 +62,11 @@ func Sending(text string) *Preview {
 // sendingLine is how many characters of what is sent are one line.
 const sendingLine = tool.ShownLine / 2
 
-// together returns one preview of several requests, which a person answers with the same words:
-// of each as many lines as fit, so that none hides another.
+// together returns one preview of one request or several, which a person answers with the same
+// words: of each as many lines as fit, so that none hides another.
 func together(all []*Preview) *Preview {
-	if len(all) < 2 {
-		return slices.Concat(all, []*Preview{nil})[0]
+	if len(all) == 1 {
+		return all[0]
 	}
 	both, words, shown := &Preview{}, []string{}, 0
 	for _, p := range all {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"conclave/app/activity"
-	"conclave/app/chat"
 )
 
 // told tells Options.Used of a decision about a permission in use. What was allowed with the
@@ -17,11 +16,7 @@ func (g *Gate) told(call *Call, d Decision) {
 		Time: g.o.Now().UTC(), Permission: call.Permission, Plugin: call.Tool.Plugin, Tool: call.Tool.ID(),
 		Chat: call.Conversation, Turn: call.Turn, Effect: string(d.Effect), By: d.By, Rule: d.Rule,
 		Waited: float64(d.Waited.Microseconds()) / 1000, Arguments: call.Arguments, Why: d.Why,
-	}
-	for _, s := range d.Path {
-		u.Path = append(u.Path, chat.DecisionStep{
-			Number: s.Number, Name: s.Name, Effect: string(s.Effect), Why: s.Why, Rule: s.Rule,
-		})
+		Path: OnRecord(d.Path),
 	}
 	switch call.Permission {
 	case Filesystem:
