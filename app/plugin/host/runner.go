@@ -115,10 +115,10 @@ func (h *Host) loadBound(ctx context.Context) (context.Context, context.CancelFu
 	})
 }
 
-// lend notes the rule by which Conclave opened a file for the process, which may keep it open.
-// One for an answer ends by itself, and ends no process.
+// lend notes the rule by which Conclave opened a file for the process, which may keep it open:
+// also one that was taken back since. One for an answer ends by itself, and ends no process.
 func (r *runner) lend(rule string) {
-	if scope, ok := r.h.o.Gate.RuleScope(rule); !ok || scope == permit.ThisAnswer {
+	if scope, there := r.h.o.Gate.RuleScope(rule); rule == "" || there && scope == permit.ThisAnswer {
 		return
 	}
 	r.mu.Lock()
@@ -149,7 +149,6 @@ func (r *runner) use(ctx context.Context) (*session, error) {
 		r.mu.Lock()
 		switch {
 		case r.live != nil && (keeps || !r.live.access.equal(access)): // a grant holds from the next call on
-			r.lent = nil
 			r.mu.Unlock()
 			r.renew()
 			continue
@@ -182,7 +181,7 @@ func (r *runner) use(ctx context.Context) (*session, error) {
 			}
 		}
 		opening := make(chan struct{})
-		r.opening = opening
+		r.opening, r.lent = opening, nil // the new process has no file open yet
 		r.mu.Unlock()
 
 		s, err := r.open(ctx)
