@@ -64,7 +64,7 @@ func (r recorded) write(tx *bbolt.Tx) error {
 // ofStoredChat is write for what is of no call: nothing is on record of a temporary chat, nor of
 // one that was deleted for good meanwhile.
 func (r recorded) ofStoredChat(tx *bbolt.Tx) error {
-	if id := r.entry.Chat; id != "" && bucket(tx, bucketConversations).Get([]byte(id)) == nil {
+	if id := r.entry.Chat; id != "" && bucket(tx, bucketConversations).Get([]byte(id)) == nil && !inTrash(tx, id) {
 		return nil
 	}
 	return appendActivity(tx, r.entry, r.detail)

@@ -479,10 +479,12 @@ func TestWhatAPluginWasLetDoIsOnRecordAndGoesWithTheChat(t *testing.T) {
 
 	token, err := s.DeleteConversation(t.Context(), first.Chat)
 	must(t, err)
+	s.RecordUse(use)
+	equal(t, "while the chat is in the trash", strings.Join(tells(activity.Filter{Chat: first.Chat}), "|"), said+"|"+said)
 	must(t, s.Purge(t.Context(), token))
 	s.RecordUse(use)
 	equal(t, "once the chat is gone", strings.Join(tells(activity.Filter{Plugin: "notes"}), "|"),
-		said+"|was let start a program")
+		"was let start a program|"+said+"|was let start a program")
 	equal(t, "verified then", verifiedNow(t, s).OK, true)
 }
 
