@@ -34,7 +34,7 @@ type holding struct {
 func newLedger(r council.Run) *ledger {
 	l := &ledger{used: map[string]chat.Usage{}, held: map[*recorded]holding{}}
 	for _, t := range r.Tasks {
-		l.used[t.Member] = r.Spent(t.Member)
+		l.used[t.Member] = l.used[t.Member].Add(t.Lost).Add(t.End.Usage)
 	}
 	return l
 }

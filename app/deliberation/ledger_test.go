@@ -105,6 +105,28 @@ func TestATaskThatUsesAllThatItsMemberMayEnds(t *testing.T) {
 	}
 }
 
+func TestWhatWasUsedBeforeARunGoesOnCountsOnce(t *testing.T) {
+	b := newBench(t)
+	b.council(`{"enabled": true, "limits": {"tokens": 20000}, "members": [
+		{"name": "Ada", "model": "test/ada", "context": {"policy": "summary"}}, {"name": "Bo", "model": "test/bo"}]}`)
+	b.model("test/ada", []llmtest.Step{llmtest.Say("Ada."), llmtest.Used(11_000, 100)})
+	b.model("test/bo", []llmtest.Step{llmtest.Say("I "), llmtest.Wait(never)})
+	a := b.ask(t.Context(), b.says("test/main", "never"), "Go.", deliberation.How{})
+	b.until(done("1/ada/answer"))
+	b.until(at("1/bo/answer", council.Writing))
+	b.runner.Close()
+	<-a.over
+	cut, _ := b.stored()
+	b.says("test/bo", "Bo.")
+	if _, err := b.again().Run(t.Context(), again(b, b.says("test/main", "So."), cut.Question),
+		deliberation.How{Resume: cut.Begin.Run}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if run, _ := b.stored(); states(run) != "0//summary done, 1/ada/answer done, 1/bo/answer done" {
+		t.Errorf("the tasks are %s", states(run))
+	}
+}
+
 func TestACapOfTokensHoldsForAllMembers(t *testing.T) {
 	b := newBench(t)
 	b.council(three("relay", `, "limits": {"tokens": 4000}`))
