@@ -52,9 +52,17 @@ type underWay struct {
 	clock  *clock
 	began  time.Time
 	most   time.Duration // what is left of its member's time; negative is no bound
+	late   bool          // its time was over, so it was cancelled; the loop's alone
 }
 
-// over returns when the time of the work is over, if that is known now.
+// due returns when the loop is to cancel the work, if that is known now.
+func (w *underWay) due() (time.Time, bool) {
+	at, bounded := w.over()
+	return at, bounded && !w.late
+}
+
+// over returns when the time of the work is over, if that is known now. It is safe for concurrent
+// use, as the context is that asks for it.
 func (w *underWay) over() (time.Time, bool) {
 	stood, stands := w.clock.still()
 	return w.began.Add(w.most + stood), w.most >= 0 && !stands

@@ -142,6 +142,40 @@ func TestWhatFailedIsDoneAgainWhateverTimeTheQuestionTook(t *testing.T) {
 	})
 }
 
+// dawdler is a model that says nothing until its time is over, and then looks when that was.
+type dawdler struct {
+	llm.Model
+	bounded chan bool
+}
+
+func (d dawdler) Stream(ctx context.Context, _ llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		<-ctx.Done()
+		_, bounded := ctx.Deadline()
+		d.bounded <- bounded
+		yield(llm.Event{}, context.Cause(ctx))
+	}
+}
+
+func TestADeadlineStandsOnceItIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.council(`{"enabled": true, "members": [{"name": "Ada", "model": "test/ada", "limits": {"seconds": 1}}]}`)
+		ada := dawdler{b.model("test/ada"), make(chan bool, 1)}
+		b.models.all["test/ada"] = ada
+		b.ask(t.Context(), b.says("test/main", "Alone."), "Go.", deliberation.How{}).end()
+		if !<-ada.bounded {
+			t.Error("it had none any more")
+		}
+		run, _ := b.stored()
+		failure := run.Tasks[0].End.Failure
+		if failure == nil || failure.Message != "Ada took longer than the 1 s that it may." {
+			t.Errorf("the tasks are %s, %+v", states(run), failure)
+		}
+		b.runner.Close()
+	})
+}
+
 // fading is models of which one cannot be opened any more once it was asked often enough.
 type fading struct {
 	*models

@@ -266,7 +266,7 @@ func (l *loop) deadline() (time.Time, council.Step) {
 func (l *loop) next() time.Time {
 	next, _ := l.deadline()
 	for _, w := range l.working {
-		if at, bounded := w.over(); bounded && at.Before(next) {
+		if at, bounded := w.due(); bounded && at.Before(next) {
 			next = at
 		}
 	}
@@ -280,7 +280,7 @@ func (l *loop) tellDue() {
 		due[""] = l.run.After(at).Milliseconds()
 	}
 	for a, w := range l.working {
-		if at, bounded := w.over(); bounded {
+		if at, bounded := w.due(); bounded {
 			due[a.task] = l.run.After(at).Milliseconds()
 		}
 	}
@@ -295,9 +295,9 @@ func (l *loop) tellDue() {
 func (l *loop) late() {
 	now := l.r.o.Now()
 	for _, w := range l.working {
-		if at, bounded := w.over(); bounded && !now.Before(at) {
+		if at, bounded := w.due(); bounded && !now.Before(at) {
 			w.cancel(errMemberTime)
-			w.most = -1
+			w.late = true
 		}
 	}
 	if at, late := l.deadline(); !now.Before(at) {
@@ -359,7 +359,7 @@ func (l *loop) begin(ctx context.Context, id string) {
 	}
 	own, cancel := context.WithCancelCause(ctx)
 	job := council.Job{Run: l.run, Task: *l.task(id), Attempt: at.number, Text: l.text}
-	w := &underWay{cancel, l.newClock(), l.r.o.Now(), l.timeLeft(job.Task)}
+	w := &underWay{cancel: cancel, clock: l.newClock(), began: l.r.o.Now(), most: l.timeLeft(job.Task)}
 	l.working[at], l.clocks[id] = w, w.clock
 	own = call.WithAsking(timed{own, w}, func() (answered func()) {
 		member, run := w.clock.asking(), l.clock.asking()
