@@ -1,7 +1,6 @@
 package deliberation
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -116,23 +115,19 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 		first, l.id = council.Step{Kind: council.Begins, Begin: &b}, b.Run
 	}
 	l.watch.w = council.NewWatch(s.r.watchOptions(context.WithoutCancel(ctx), l.words))
-	if !s.r.takes(l) {
-		return nil, tooLate()
-	}
-	if s.how.Resume != "" { // as it is now: since the turn began it may have been left, or a thumb added
-		var err error
-		if l.run, _, err = s.r.stored(ctx, l.id); err != nil || l.run.State == council.Over {
-			close(l.over)
-			l.r.leaves(l)
-			return nil, cmp.Or(err, tooLate())
-		}
+	if s.how.Resume != "" {
+		l.watch.w.Step(s.before) // as it was left: the page has seen that
 	}
 	l.rec = newRecorder(s.log, l.published, l.troubled, &l.came)
-	if !l.happens(first, l.texts.copied()) {
+	if !s.r.takes(l) {
+		l.rec.close()
+		return nil, tooLate()
+	}
+	if err := l.first(ctx, first); err != nil {
 		l.rec.close()
 		close(l.over)
 		l.r.leaves(l)
-		return nil, tooLate()
+		return nil, err
 	}
 	l.worker = newWorker(s, l.run)
 	if s.how.Finish && l.run.State != council.Ready { // with the notes it has there is nothing to finish
@@ -148,6 +143,21 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 		l.work(ctx)
 	})
 	return l, nil
+}
+
+// first has the step happen with which the run begins, or goes on as it is kept now: since the
+// turn began somebody may have left it, or added a thumb.
+func (l *loop) first(ctx context.Context, s council.Step) error {
+	if s.Kind == council.Resumes {
+		var err error
+		if l.run, _, err = l.r.stored(ctx, l.id); err != nil {
+			return err
+		}
+	}
+	if !l.happens(s, l.texts.copied()) {
+		return tooLate()
+	}
+	return nil
 }
 
 // takes puts a loop among those that are live; false says that its run is already, or that

@@ -170,7 +170,7 @@ func (r *recorder) show(one record) {
 	}
 }
 
-// header is that of the run as it was published last.
+// header is that of the run as it was published last, the zero one before the first time.
 func (r *recorder) header() council.Header {
 	r.mu.Lock()
 	defer r.mu.Unlock()

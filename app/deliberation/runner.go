@@ -198,8 +198,12 @@ func (r *Runner) Runs(ctx context.Context, id chat.ConversationID) ([]council.He
 	}
 	headers = append(slices.Clip(headers), temporary...)
 	for i, h := range headers {
-		if l := r.loop(h.Run); l != nil {
-			headers[i] = l.rec.header()
+		l := r.loop(h.Run)
+		if l == nil {
+			continue
+		}
+		if now := l.rec.header(); now.Run != "" { // else nothing has happened since it went on
+			headers[i] = now
 		}
 	}
 	return headers, err

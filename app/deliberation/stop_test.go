@@ -372,6 +372,66 @@ func TestARunGoesOnAfterTheProgramWasClosed(t *testing.T) {
 	}
 }
 
+// looking is a log of runs that has the test look around whenever a run is read.
+type looking struct {
+	council.Log
+	look func()
+}
+
+func (l *looking) Steps(ctx context.Context, id council.RunID) ([]council.Step, error) {
+	l.look()
+	return l.Log.Steps(ctx, id)
+}
+
+func TestARunIsShownWhileItBeginsToGoOn(t *testing.T) {
+	log := &looking{look: func() {}}
+	b := newBench(t, func(o *deliberation.Options) { log.Log, o.Log = o.Log, log })
+	b.council(three("review", ""))
+	b.says("test/ada", "Ada FIRST.", "Ada reviews.")
+	b.model("test/bo", []llmtest.Step{llmtest.Say("I "), llmtest.Wait(never)})
+	b.says("test/cy", "Cy FIRST.", "Cy reviews.")
+	cut := b.cut()
+	after := b.again()
+	left, err := after.View(t.Context(), cut.Begin.Run, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	looked, waits := false, false
+	log.look = func() {
+		if !after.Live(cut.Begin.Run) {
+			return
+		}
+		looked = true
+		headers, err := after.Runs(t.Context(), b.id)
+		if err != nil || len(headers) != 1 || headers[0].Run != cut.Begin.Run {
+			t.Errorf("the runs of the chat are %+v, %v", headers, err)
+		}
+		view, err := after.View(t.Context(), cut.Begin.Run, 0)
+		if err != nil || !view.Live || view.Run != string(cut.Begin.Run) || len(view.Lanes) != 4 {
+			t.Errorf("it is shown as %+v, %v", view, err)
+		}
+	}
+	b.says("test/bo", "Bo FIRST.", "Bo reviews.")
+	_, err = after.Run(t.Context(), again(b, b.says("test/main", "So."), cut.Question), deliberation.How{
+		Resume: cut.Begin.Run,
+		OnEvent: func(e deliberation.Event) {
+			if e.Step == nil || e.Step.Kind != council.Resumes {
+				return
+			}
+			view, err := after.View(t.Context(), cut.Begin.Run, left.Revision)
+			if err != nil {
+				t.Error(err)
+			}
+			for _, lane := range view.Lanes {
+				waits = waits || lane.Member == "bo" && lane.Tasks[0].State == council.Waiting
+			}
+		},
+	}, nil)
+	if err != nil || !looked || !waits {
+		t.Errorf("it was looked at: %v; who watched it saw that Bo begins anew: %v; %v", looked, waits, err)
+	}
+}
+
 func TestARunThatWasCutOffIsAnsweredWithWhatThereIs(t *testing.T) {
 	b := newBench(t)
 	b.council(three("review", ""))
