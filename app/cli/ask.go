@@ -331,10 +331,13 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Request) (permit.Answe
 		}
 		key := strings.ToLower(strings.TrimSpace(line))
 		if key == "e" && editable {
-			if edited, err = a.edit(ctx, p.Arguments); err != nil {
+			changed, err := a.edit(ctx, p.Arguments)
+			if err != nil {
 				return permit.Answer{}, unanswered(err)
 			}
-			p.Arguments, p.Preview = edited, nil // of an edited call nothing is known
+			if changed != nil {
+				edited, p.Arguments, p.Preview = changed, changed, nil // of an edited call nothing is known
+			}
 			fmt.Fprint(w, "\n"+Question(p))
 			if err := a.c.arm(ctx); err != nil {
 				return permit.Answer{}, unanswered(err)
@@ -381,8 +384,8 @@ func (a *terminalAsker) forCouncil(ctx context.Context) (bool, error) {
 // alsoCouncil says what the answer to a member's request may be for, too.
 const alsoCouncil = "also when other members of the council ask"
 
-// edit has the person write a call's arguments anew, on one line, and returns them; what it was
-// given if they leave them.
+// edit has the person write a call's arguments anew, on one line, and returns them; nil if they
+// leave them.
 func (a *terminalAsker) edit(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
 	w := a.c.Err
 	var now bytes.Buffer
@@ -401,7 +404,7 @@ func (a *terminalAsker) edit(ctx context.Context, arguments json.RawMessage) (js
 		var object map[string]json.RawMessage
 		switch {
 		case line == "":
-			return arguments, nil
+			return nil, nil
 		case json.Unmarshal([]byte(line), &object) == nil && object != nil:
 			return json.RawMessage(line), nil
 		}

@@ -256,6 +256,19 @@ func TestArgumentsCanBeEditedBeforeTheyAreAllowed(t *testing.T) {
 			t.Errorf("answered %+v", a)
 		}
 
+		answered = person.asked(request)
+		person.reads("never for this tool: ")
+		person.types("e\n")
+		person.reads("to leave them): ")
+		person.types("\n")
+		if shown := person.reads("never for this tool: "); !strings.Contains(shown, "What would change") {
+			t.Errorf("what was left as it is has lost its preview: %s", shown)
+		}
+		person.types("y\n")
+		if a := <-answered; a.Arguments != nil {
+			t.Errorf("what was left as it is was answered %+v", a)
+		}
+
 		request.Fixed = true // nothing of it could be changed
 		answered = person.asked(request)
 		if shown := person.reads("never allow this: "); strings.Contains(shown, "[e]") {
