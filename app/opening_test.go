@@ -97,6 +97,7 @@ func TestAPluginsFileOpensAtItsLine(t *testing.T) {
 		want         string
 	}{
 		{"", "", 0, "gedit +1 " + backend},
+		{" ", "", 0, "gedit +1 " + backend},
 		{"", "spindle.json", 3, "gedit +3 " + filepath.Join(folder, "spindle.json")},
 		{"mine --at {line} {file}", "dist/backend.js", 7, "mine --at 7 " + backend},
 		{"mine -x", "dist/backend.js", 7, "mine -x " + backend},
@@ -127,6 +128,10 @@ func TestAPluginsFileOpensAtItsLine(t *testing.T) {
 	must(t, os.Chmod(broken, 0o700)) //nolint:gosec // it is a program
 	edit(broken + " {file}")
 	fails("an editor that ends at once", "", fault.Unavailable, broken+" could not open "+backend)
+	write(t, backend, "#!/bin/sh\nexit 3\n")
+	must(t, os.Chmod(backend, 0o700)) //nolint:gosec // it is a program
+	edit("{file}")
+	fails("a file that is run itself", "", fault.Unavailable, backend+" could not open "+backend)
 	if err := w.Plugins.OpenFolder("ext"); fault.KindOf(err) != fault.Unavailable {
 		t.Errorf("a folder without a program for it: %v", err)
 	}

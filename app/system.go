@@ -36,8 +36,7 @@ func openPath(ctx context.Context, path string) error {
 // arguments; no shell reads it. It returns the name of the program, "" for the system's.
 func openEditor(ctx context.Context, command, path string, line int) (string, error) {
 	line = max(line, 1)
-	if command != "" {
-		words := strings.Fields(command)
+	if words := strings.Fields(command); len(words) > 0 {
 		named := false
 		for i := range words {
 			named = named || strings.Contains(words[i], "{file}")
@@ -70,7 +69,8 @@ func openEditor(ctx context.Context, command, path string, line int) (string, er
 // given ends at once.
 var watched = time.Second
 
-// start runs a program that outlives the call. It fails where that ends at once and says that it failed.
+// start runs a program that outlives the call. It fails where that ends at once and says that it
+// failed.
 func start(ctx context.Context, program string, args ...string) error {
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program, args...)
 	if err := cmd.Start(); err != nil {
@@ -83,7 +83,8 @@ func start(ctx context.Context, program string, args ...string) error {
 	case err := <-ended:
 		if err != nil && program != "explorer" { // which says that of whatever it opens
 			return fault.Wrap(fault.Unavailable, "app.open",
-				"The program "+program+" could not open "+args[len(args)-1]+".", "Set an editor in Settings > General.", err)
+				"The program "+program+" could not open "+cmd.Args[len(cmd.Args)-1]+".",
+				"Set an editor in Settings > General.", err)
 		}
 	case <-time.After(watched):
 	}
