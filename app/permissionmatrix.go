@@ -121,7 +121,7 @@ func (p *Permissions) rule(d RuleDraft) (permit.Rule, error) {
 	}
 	switch {
 	case d.Council:
-		rule.Callers = []permit.Caller{"member:*"}
+		rule.Callers = []permit.Caller{permit.AnyMember}
 	case d.Effect == permit.Allow:
 		rule.Callers = []permit.Caller{permit.Main}
 	}

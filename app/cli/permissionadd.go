@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"conclave/app/chat"
-	"conclave/app/council"
 	"conclave/app/permit"
 
 	"github.com/spf13/cobra"
@@ -105,9 +104,9 @@ func (c *command) addRule(ctx context.Context, app *App, effect permit.Effect, n
 		if err != nil {
 			return err
 		}
-		rule.Callers, rule.CallerName = []permit.Caller{callerOf(m)}, m.Name
+		rule.Callers, rule.CallerName = []permit.Caller{permit.Member(m.ID)}, m.Name
 	case flags.council:
-		rule.Callers = []permit.Caller{"member:*"}
+		rule.Callers = []permit.Caller{permit.AnyMember}
 	case effect == permit.Allow:
 		rule.Callers = []permit.Caller{permit.Main}
 	}
@@ -127,9 +126,6 @@ func (c *command) addRule(ctx context.Context, app *App, effect permit.Effect, n
 	_, err = fmt.Fprintf(c.Out, "%s: %s.\n", rule.ID, permit.Sentence(rule, pluginTitle(app, rule.Plugin)))
 	return err
 }
-
-// callerOf returns a member of a council as the gate and its rules name it.
-func callerOf(m council.Member) permit.Caller { return permit.Caller("member:" + m.ID) }
 
 // toolOfRule returns what a rule that names a tool is about; digest is that of the
 // tool's definition, and empty of all tools of a plugin.

@@ -49,7 +49,7 @@ func (c *command) permissionsCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				caller = callerOf(m)
+				caller = permit.Member(m.ID)
 			}
 			call := permit.Call{Caller: caller, Tool: t, Arguments: json.RawMessage(arguments)}
 			if in != "" {

@@ -65,7 +65,7 @@ func (c *command) toolCallCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			turn.Caller, turn.CallerName = callerOf(m), m.Name
+			turn.Caller, turn.CallerName = permit.Member(m.ID), m.Name
 			extra.Member = council.MemberContext(m)
 			if !cmd.Flags().Changed("args") {
 				arguments = "" // a member's call has none

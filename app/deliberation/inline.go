@@ -35,7 +35,7 @@ func inlineTools(c council.Council, only string, all, offered *tool.Set) (*tool.
 			found.Description = "For " + whose + ": " + cmp.Or(found.Description, found.DisplayName())
 			more = append(more, found)
 			inline[m.ID] = turn.Inline{
-				Caller: permit.Caller("member:" + m.ID), Name: m.Name, Member: council.MemberContext(m),
+				Caller: permit.Member(m.ID), Name: m.Name, Member: council.MemberContext(m),
 			}
 		}
 	}

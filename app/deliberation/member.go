@@ -133,7 +133,7 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 	defer w.s.r.gives(id, job.Run.Conversation, given.Seqs)()
 	seen := &lane{live: live, silent: job.Task.Kind == council.Cast}
 	out, err := w.s.r.o.Conversations.RunMember(ctx, conversation.Member{
-		Caller: permit.Caller("member:" + cmp.Or(m.ID, "helper")),
+		Caller: permit.Member(cmp.Or(m.ID, "helper")),
 		Given:  &conversation.Given{System: given.System, Path: given.Path},
 	}, turn.Request{
 		ID: id, Conversation: job.Run.Conversation, Model: model, Tools: tools, ChainLimit: w.s.req.ChainLimit,

@@ -120,7 +120,7 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 	}
 	turn.TurnInfo = hook.TurnInfo{
 		Turn: uuid.Must(uuid.NewV7()).String(), Conversation: job.Run.Conversation, Model: job.Run.Models[member.ID],
-		Kind: "normal", Caller: permit.Caller("member:" + member.ID),
+		Kind: "normal", Caller: permit.Member(member.ID),
 	}
 	if w.gives != nil {
 		defer w.gives(turn.Turn, job.Run.Conversation, given.Seqs)()

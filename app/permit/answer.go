@@ -104,9 +104,9 @@ func ruleFrom(call Call, p Request, a Answer) (Rule, bool) {
 	}
 	switch {
 	case a.Council && call.Caller.IsMember():
-		rule.Callers = []Caller{"member:*"}
+		rule.Callers = []Caller{AnyMember}
 	case a.Council:
-		rule.Callers = []Caller{call.Caller, "member:*"}
+		rule.Callers = []Caller{call.Caller, AnyMember}
 	default:
 		rule.Callers, rule.CallerName = []Caller{call.Caller}, p.CallerName
 	}

@@ -53,10 +53,7 @@ const (
 
 // Callers whose calls the matrix has: the main model, and a council member for which no
 // rule was made by its name.
-var matrixCallers = [...]Caller{Main, anyMember}
-
-// anyMember stands for every member of a council.
-const anyMember Caller = "member:*"
+var matrixCallers = [...]Caller{Main, AnyMember}
 
 // overview is a look at calls of which only the tool and the caller are known. It leaves
 // out the rules that hold for some of them alone, and notes what these say.
@@ -79,14 +76,14 @@ func (o *overview) leavesOut(c *check, rule *Rule) bool {
 }
 
 // about reports whether a rule is about calls of a caller, and whether about all of them:
-// of "member:*" a rule may be about one.
+// of AnyMember a rule may be about one.
 func (g Rule) about(caller Caller) (some, all bool) {
 	if g.Effect != Allow && len(g.Callers) == 0 {
 		return true, true
 	}
 	for _, named := range g.Callers {
 		all = all || covers(named, caller)
-		some = some || all || caller == anyMember && named.IsMember()
+		some = some || all || caller == AnyMember && named.IsMember()
 	}
 	return some, all
 }

@@ -376,9 +376,6 @@ func (c *check) firstTime() string {
 	return "first time this tool runs"
 }
 
-// IsMember reports whether a member of the council calls.
-func (c Caller) IsMember() bool { return strings.HasPrefix(string(c), "member:") }
-
 // ruleKey says what calls a rule is about, and which way it goes.
 type ruleKey struct {
 	plugin, tool string // tool is "*" for each of the plugin's
@@ -504,7 +501,7 @@ func (c *check) matches(g *Rule) bool {
 	return slices.ContainsFunc(g.Callers, func(caller Caller) bool { return covers(caller, r.Caller) })
 }
 
-// covers reports whether the caller a rule names is this one; "member:*" names
+// covers reports whether the caller a rule names is this one; AnyMember names
 // every member.
 func covers(named, caller Caller) bool {
 	kind, id, ok := strings.Cut(string(named), ":")

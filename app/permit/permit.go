@@ -14,6 +14,7 @@ package permit
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"time"
 
 	"conclave/app/chat"
@@ -29,6 +30,18 @@ const (
 	Main   Caller = "main"   // the main model of a chat
 	Person Caller = "person" // a person, from the tools page or `conclave tools call`
 )
+
+// memberPrefix stands before the id of a council's member; what has another is no member's.
+const memberPrefix Caller = "member:"
+
+// AnyMember is, in a rule, every member of a council.
+const AnyMember = memberPrefix + "*"
+
+// Member returns the caller that the council's member of this id is.
+func Member(id string) Caller { return memberPrefix + Caller(id) }
+
+// IsMember reports whether a member of the council calls.
+func (c Caller) IsMember() bool { return strings.HasPrefix(string(c), string(memberPrefix)) }
 
 // BuiltIn is the Tool.Plugin of Conclave's own tools, which come with the program and
 // need no approval. No plugin of the plugins folder can have this id: "@" is not
