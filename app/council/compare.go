@@ -196,15 +196,11 @@ func (r *Run) stances(text func(Hash) string) []stance {
 // Stances returns what the block of a task says of the points of others, by the letters of
 // the members, whichever the task knew them by.
 func (r *Run) Stances(t Task, block string) []Stance {
-	viewer := ""
-	if t.Kind.unsigned() {
-		viewer = t.Member
-	}
 	stances := []Stance{}
 	read, _ := ReadStances(block) // without a block there are none
 	told := r.shown(t)
 	for _, s := range read {
-		of := r.OfLetter(viewer, s.Point[:1])
+		of := r.OfLetter(t.viewer(), s.Point[:1])
 		if slices.Contains(told, of) { // nobody can say what they think of words they were not told
 			s.Point = r.Letter("", of) + s.Point[1:]
 			stances = append(stances, s)

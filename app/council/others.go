@@ -8,16 +8,21 @@ import (
 // unsigned reports whether the members whose words a task is about are not named to it.
 func (k TaskKind) unsigned() bool { return k == Look || k == Cast }
 
+// viewer is the member for whom the letters are drawn by which a task knows the others; "" where
+// they are those by which everybody does.
+func (t Task) viewer() string {
+	if t.Kind.unsigned() {
+		return t.Member
+	}
+	return ""
+}
+
 // Others returns what other members said, for the member of a task, in the order in which
 // it is shown: of a review and a ballot under letters drawn for it, else signed.
 func (r *Run) Others(t Task, text func(Hash) string) []Said {
-	viewer := ""
-	if t.Kind.unsigned() {
-		viewer = t.Member
-	}
 	var all []Said
 	for _, id := range r.shown(t) {
-		o := Said{Member: id, Letter: r.Letter(viewer, id)}
+		o := Said{Member: id, Letter: r.Letter(t.viewer(), id)}
 		if !t.Kind.unsigned() {
 			o.Name = r.nameOf(id)
 		}
@@ -31,12 +36,8 @@ func (r *Run) Others(t Task, text func(Hash) string) []Said {
 
 // shown returns the members whose words a task is given, in the order in which it is.
 func (r *Run) shown(t Task) []string {
-	viewer := ""
-	if t.Kind.unsigned() {
-		viewer = t.Member
-	}
 	var all []string
-	for _, id := range r.lettered(viewer) {
+	for _, id := range r.lettered(t.viewer()) {
 		if said := r.said(id); id != t.Member && said != nil && r.shows(t, *said) {
 			all = append(all, id)
 		}

@@ -412,8 +412,9 @@ func (r *Run) nudge(s Step) error {
 	return err
 }
 
-// retry has failed tasks done again, and with them those that were skipped because of
-// them, also those of others which nobody's words were left for. What a person skipped is done again where it is named.
+// retry has failed tasks done again, and with them those that were skipped because of them, also
+// those of other members that had nobody's words to be about. What a person skipped is done again
+// where it is named.
 func (r *Run) retry(s Step) error {
 	if r.Early != nil {
 		return ErrStep
