@@ -46,13 +46,18 @@ export class CouncilState {
   );
 
   #chat = "";
+  /** The chat whose settings these are: the one that was left, until those of #chat have come. */
+  #of = "";
   #revision = 0;
   #offs: (() => void)[] = [];
   #offChat: () => void = () => {};
   #puller = new Puller(
     () => this.#revision,
     () => this.#pull(),
-    (cause) => (this.error = AppError.of(cause)),
+    (cause) => {
+      this.error = AppError.of(cause);
+      if (!this.#own) this.settings = null;
+    },
   );
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Moves with each change of the person, and each write of one: what was asked before is old. */
@@ -85,6 +90,7 @@ export class CouncilState {
     this.#chat = chat;
     this.skip = false;
     this.shown = null;
+    this.point = "";
     this.#offChat();
     // The chat's notices are counted for themselves, not with the revision held.
     this.#offChat = chat
@@ -110,11 +116,12 @@ export class CouncilState {
     const chat = this.#chat;
     const edits = this.#edits;
     const settings = await this.bridge.council.Settings(chat);
+    this.error = null;
     if (this.#panel) await this.#choosing.refresh();
     if (chat !== this.#chat || edits !== this.#edits || this.#unsaved || this.#saving) return;
     this.settings = settings;
+    this.#of = chat;
     this.#revision = settings.revision;
-    this.error = null;
     this.count(this.#words);
   }
 
@@ -125,10 +132,16 @@ export class CouncilState {
     this.choices = choices;
   }
 
-  /** Takes a change in at once, and writes it a moment later. */
+  /** The settings of the chat that is open; null until they have come. */
+  get #own(): CouncilSettings | null {
+    return this.#of === this.#chat ? this.settings : null;
+  }
+
+  /** Takes a change in at once, and writes it a moment later. The council of a chat that was left takes none. */
   set(change: Partial<Council>): void {
-    if (!this.settings) return;
-    this.settings = { ...this.settings, council: { ...this.settings.council, ...change } };
+    const own = this.#own;
+    if (!own) return;
+    this.settings = { ...own, council: { ...own.council, ...change } };
     this.#unsaved = true;
     this.#edits++;
     clearTimeout(this.#timer);
@@ -162,7 +175,8 @@ export class CouncilState {
   async putBack(chat: string, member: Member, at: number): Promise<void> {
     const into = ({ members }: Council) =>
       members.some(({ id }) => id === member.id) ? members : members.toSpliced(at, 0, member);
-    if (chat === this.#chat && this.council) return this.set({ members: into(this.council) });
+    const own = this.#own;
+    if (chat === this.#chat && own) return this.set({ members: into(own.council) });
     await this.#write(); // the council of both chats may be one
     const { scope, council } = await this.bridge.council.Settings(chat);
     await this.bridge.council.Set(chat, scope, { ...council, members: into(council) });
@@ -204,8 +218,8 @@ export class CouncilState {
   /** On or off in this chat. */
   async use(on: boolean): Promise<void> {
     this.#flush(); // a write that is under way would take it back
-    if (this.settings)
-      this.settings = { ...this.settings, council: { ...this.settings.council, enabled: on } };
+    const own = this.#own;
+    if (own) this.settings = { ...own, council: { ...own.council, enabled: on } };
     this.#edits++;
     const chat = this.#chat;
     const used = (this.#saving ?? Promise.resolve()).then(() => this.bridge.council.Use(chat, on));
@@ -216,15 +230,20 @@ export class CouncilState {
 
   /** Keeps the council in another scope too, the narrowest of which holds. */
   async moveTo(scope: string): Promise<void> {
-    if (!this.settings) return;
+    const own = this.#own;
+    if (!own) return;
+    const chat = this.#chat;
     await this.#write();
-    await this.bridge.council.Set(this.#chat, scope, this.settings.council);
+    await this.bridge.council.Set(chat, scope, own.council);
     await this.#puller.refresh();
   }
 
   async clear(): Promise<void> {
+    const own = this.#own;
+    if (!own) return;
+    const chat = this.#chat;
     await this.#write(); // what is written later would bring it back
-    if (this.settings) await this.bridge.council.Clear(this.#chat, this.settings.scope);
+    await this.bridge.council.Clear(chat, own.scope);
     await this.#puller.refresh();
   }
 

@@ -664,6 +664,40 @@ describe("the council of a chat", () => {
     app.close();
   });
 
+  it("between two chats nothing is changed in either, and what was named of the first is forgotten", async () => {
+    const { app, fake } = await startApp("councilset");
+    await until("the council", () => app.council.settings !== null);
+    const left = app.chat?.id ?? "";
+    const nothing = () => {};
+    let go = nothing;
+    fake.council.Settings = async (...[chat]: string[]) => {
+      if (go === nothing) await new Promise<void>((resolve) => (go = resolve));
+      return { ...fake.council.settings, scope: `chat ${chat}` };
+    };
+    app.showCouncil("run-1", "a2");
+    const switched = app.council.switchTo("other");
+    await until("the other to be asked for", () => go !== nothing);
+    app.council.set({ mode: "vote" });
+    await app.council.moveTo("global");
+    await app.council.clear();
+    await app.council.saved();
+    go();
+    await switched;
+    expect([fake.given("Council.Set"), fake.given("Council.Clear")]).toEqual([[], []]);
+    expect([app.council.settings?.scope, app.council.council?.mode]).toEqual([
+      "chat other",
+      "opinions",
+    ]);
+    expect([app.council.shown, app.council.point]).toEqual([null, ""]);
+    // Where it cannot be read, the council that was left does not stand in its place.
+    fake.council.Settings = async () => {
+      throw new Error("It is locked.");
+    };
+    await app.council.switchTo(left);
+    expect([app.council.settings, app.council.error?.message]).toEqual([null, "It is locked."]);
+    app.close();
+  });
+
   it("“@name ” asks a member by its whole name alone", async () => {
     const { app } = await startApp("councilset");
     await until("the council", () => app.council.settings !== null);
