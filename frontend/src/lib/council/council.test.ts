@@ -420,6 +420,19 @@ describe("the panel", () => {
     end();
   });
 
+  it("what is open over a run goes with it, and does nothing to another", async () => {
+    const { fake, panel, notice, end } = await open();
+    panel.choose("run-1");
+    const seeing = { member: "researcher", task: "1/researcher" };
+    Object.assign(panel, { again: "", seeing });
+    expect(await notice()).toBe("run-1");
+    expect([panel.again, panel.seeing]).toEqual(["", seeing]);
+    fake.council.add({ ...structuredClone(fake.council.of("run-2")), run: "run-3", live: true });
+    expect(await notice()).toBe("run-3");
+    expect([panel.again, panel.seeing]).toEqual([null, null]);
+    end();
+  });
+
   it("puts no run beside another than the one that repeats it", async () => {
     const { panel, end, fake } = await open();
     await until("the run", () => !!panel.run?.head?.again);

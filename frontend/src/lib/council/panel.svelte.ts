@@ -151,6 +151,8 @@ export class Panel {
     this.beside = null;
     this.open.clear();
     this.marked = "";
+    this.seeing = null; // what is open over the panel is of the run that goes
+    this.again = null;
     this.report = null;
     if (!id) {
       this.run = null;
