@@ -313,8 +313,10 @@ export class App {
     if (!sent || this.chat !== from) return false;
     this.council.skip = false;
     if (this.chat?.id !== sent.conversation) await this.openChat(sent.conversation);
-    if (this.chat && !this.settings.now.follow) this.chat.asked = sent.seq;
-    if (this.chat) await this.chat.open();
+    const { chat } = this;
+    if (chat?.id !== sent.conversation) return false;
+    if (!this.settings.now.follow) chat.asked = sent.seq;
+    await chat.open();
     return true;
   }
 
@@ -388,7 +390,10 @@ export class App {
       this.permissions.focused = request.id;
       return;
     }
-    if (request.conversation) await this.openChat(request.conversation);
+    if (request.conversation) {
+      await this.openChat(request.conversation);
+      if (this.chat?.id !== request.conversation) return; // one went on to another
+    }
     this.page = null;
     if (!this.permissions.placed(request.id)) this.layout.uncover();
     if (this.chat && request.seq) this.chat.target = { seq: request.seq, request: request.id };

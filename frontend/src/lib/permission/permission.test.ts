@@ -163,6 +163,21 @@ describe("requests", () => {
     app.close();
   });
 
+  test("who goes to another chat while that of a request opens is led nowhere in it", async () => {
+    const { app, fake } = await startApp("permission");
+    const [request] = app.permissions.calls;
+    const from = request?.conversation ?? "";
+    const other = fake.chats.add("Another", new Date()).chat.id;
+    await app.newChat();
+    const review = app.reviewPermission(); // opens the chat of the request
+    const away = app.openChat(other);
+    app.openSettings("models");
+    await Promise.all([review, away]);
+    expect([from !== other, app.chat?.id, app.page]).toEqual([true, other, "models"]);
+    expect([app.chat?.target.seq, app.permissions.focused]).toEqual([0, ""]);
+    app.close();
+  });
+
   test("a rule can be taken back, and given again", async () => {
     const { app, fake } = await startApp("grants");
     const rules = fake.permissions.grants;
