@@ -8,9 +8,13 @@ import { s } from "../strings";
 /** Adds what the block needs; the function returned stops what is still drawn. */
 export function decorate(block: HTMLElement): () => void {
   let alive = true;
-  const colours = new MutationObserver(draw);
+  const changes = new MutationObserver(draw);
+  let drawnIn = "";
   let drawing = Promise.resolve();
   function draw() {
+    const now = colours();
+    if (now === drawnIn) return; // each change of a setting sets them again
+    drawnIn = now;
     const list = () =>
       block.querySelectorAll<HTMLElement>("pre.mermaid:not([data-drawn]), .drawing");
     drawing = drawing.then(() => drawDiagrams([...list()], () => alive));
@@ -26,12 +30,18 @@ export function decorate(block: HTMLElement): () => void {
   if (block.querySelector("pre.mermaid")) {
     draw();
     // A picture has the colours that the window had.
-    colours.observe(document.documentElement, { attributeFilter: ["data-theme", "data-contrast"] });
+    changes.observe(document.documentElement, { attributeFilter: ["data-theme", "data-contrast"] });
   }
   return () => {
     alive = false;
-    colours.disconnect();
+    changes.disconnect();
   };
+}
+
+/** The colours that the window has. */
+function colours(): string {
+  const { theme, contrast } = document.documentElement.dataset;
+  return `${theme} ${contrast}`;
 }
 
 const citation = /\[([a-z]{1,2}[1-9]\d?)\]/g;
