@@ -245,7 +245,7 @@ export class Composer {
   async #giveBack(conversation: string, out: Draft): Promise<void> {
     const behind = (written: Draft): Draft => ({
       text: [out.text, written.text].filter((t) => t.trim()).join("\n\n"),
-      cursor: out.text.length,
+      cursor: out.text ? out.text.length : written.cursor,
       attachments: [...out.attachments, ...written.attachments],
       queued: [...out.queued, ...written.queued],
     });

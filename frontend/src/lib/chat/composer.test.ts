@@ -255,6 +255,22 @@ test("what could not be sent is in its draft again, wherever one is by then", as
   expect([held.sent, errors.length]).toEqual([2, 2]);
 });
 
+test("a queued message that could not be sent is queued again, and the caret stays where one writes", async () => {
+  const { fake, composer } = make();
+  await composer.switchTo("chat-1");
+  composer.changed("one", 3);
+  await composer.queue();
+  const held = holdSend(fake);
+  const sent = composer.sendQueued();
+  await composer.switchTo("chat-2");
+  await composer.switchTo("chat-1");
+  composer.changed("and more", 4);
+  held.fail();
+  expect(await sent).toBeNull();
+  expect(composer.queued.map((q) => q.text)).toEqual(["one"]);
+  expect([composer.text, composer.cursor]).toEqual(["and more", 4]);
+});
+
 test("a long paste may become a file, a short one is left alone", async () => {
   const { composer } = make();
   await composer.switchTo("");
