@@ -27,7 +27,7 @@ const mark = "\u0000";
 
 /** JSON of which numbers that JavaScript would round are texts with a mark before them. */
 export function parsed(json: string): unknown {
-  const exact = json.replace(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g, (piece) =>
+  const exact = json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (piece) =>
     piece.startsWith('"') || String(Number(piece)) === piece ? piece : `"\\u0000${piece}"`,
   );
   return JSON.parse(exact);
