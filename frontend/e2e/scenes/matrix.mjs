@@ -78,8 +78,8 @@ export const tests = {
       await sheet.getByLabel("Values, one a line").fill("ada\nbo");
       await sheet.getByRole("button", { name: "Another condition" }).click();
       await sheet.getByRole("button", { name: "Leave out condition 3" }).click();
-      await sheet.getByLabel("For so many calls at most").fill("3");
-      await sheet.getByLabel("To the end of this day").fill("2999-12-24");
+      await sheet.getByLabel("At most this many calls").fill("3");
+      await sheet.getByLabel("Last day it holds").fill("2999-12-24");
       await sheet.getByRole("button", { name: "Make the rule" }).click();
       await noticed(page, "The rule was made.");
       const [draft] = await page.evaluate(() => globalThis.fake.permissions.drafts);

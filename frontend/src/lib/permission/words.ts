@@ -67,8 +67,8 @@ export const words = {
   where: "Where",
   everywhere: "in all chats",
   inProject: (folder: string) => `in chats of ${folder}`,
-  uses: "For so many calls at most (optional)",
-  until: "To the end of this day (optional)",
+  uses: "At most this many calls (optional)",
+  until: "Last day it holds (optional)",
   ops: {
     equals: "is",
     enum: "is one of",
