@@ -1,4 +1,4 @@
-/** What Esc means when no overlay took it: leave find, leave an edit, leave settings, go to the composer. */
+/** What Esc means when no overlay took it: leave find, leave settings, leave an edit, go to the composer. */
 import type { App } from "../app.svelte";
 
 /** One step outwards. It never denies and never stops. */
@@ -7,7 +7,7 @@ export function escape(app: App): void {
   else if (app.layout.sidebarFloats && app.layout.sidebarOver) app.layout.setSidebar(false);
   else if (app.layout.dockWide) app.layout.setWide(false);
   else if (app.layout.dockFloats && app.layout.dockOver) app.layout.setDock(false);
-  else if (app.chat?.editing) app.chat.endEdit();
   else if (app.page) app.page = null;
+  else if (app.chat?.editing) app.chat.endEdit();
   app.wish.composer++;
 }

@@ -2,6 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { AppError } from "../bridge/calls";
 import { startApp, until } from "../testing";
 import { commands } from "./commands";
+import { escape } from "./escape";
 import { bare, chord, printed } from "./keys.svelte";
 import { hits, matches } from "./palette";
 import { Toasts } from "./toasts.svelte";
@@ -152,6 +153,17 @@ test("a notice leaves by itself unless it is held, and stops are not shown as fa
   vi.advanceTimersByTime(5000);
   expect(toasts.list).toHaveLength(0);
   vi.useRealTimers();
+});
+
+test("Esc leaves settings, and what is edited beneath them only then", async () => {
+  const { app } = await startApp();
+  app.chat?.beginEdit(1);
+  app.openSettings("models");
+  escape(app);
+  expect([app.page, app.chat?.editing]).toEqual([null, 1]);
+  escape(app);
+  expect(app.chat?.editing).toBe(0);
+  app.close();
 });
 
 test("what is said twice in a live region is said twice", async () => {
