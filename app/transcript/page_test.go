@@ -3,6 +3,7 @@ package transcript_test
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -93,11 +94,14 @@ func (p *page) merge(held *transcript.Entry, e transcript.Entry) *transcript.Ent
 			if was.Index == lacking && b.Keep > 0 {
 				continue // it may stay as it is until somebody looks there
 			}
-			units := utf16.Encode([]rune(was.HTML))
-			if b.Keep > len(units) {
-				p.t.Fatalf("it is to keep %d of %d", b.Keep, len(units))
+			html := b.HTML
+			if b.Keep > 0 {
+				units := utf16.Encode([]rune(was.HTML))
+				if b.Keep > len(units) {
+					p.t.Fatalf("it is to keep %d of %d", b.Keep, len(units))
+				}
+				html = string(utf16.Decode(units[:b.Keep])) + html
 			}
-			html := string(utf16.Decode(units[:b.Keep])) + b.HTML
 			blocks[b.Index] = transcript.Block{Index: b.Index, HTML: html, Done: b.Done}
 		}
 		part.Blocks = append([]transcript.Block{}, blocks...)
@@ -149,8 +153,15 @@ func (p *page) need() {
 	p.last = last
 }
 
-// text is everything that a person sees, to compare.
-func (p *page) text() string {
+// sight is everything that a person sees.
+type sight struct {
+	Chat    *transcript.Chat
+	Outline []uint64
+	Entries []*transcript.Entry
+	Status  *transcript.TurnStatus
+}
+
+func (p *page) sight() sight {
 	p.t.Helper()
 	shown := []*transcript.Entry{}
 	for _, seq := range p.outline {
@@ -162,12 +173,16 @@ func (p *page) text() string {
 	if wants := p.wants(); len(wants) > 0 {
 		p.t.Fatalf("the page lacks %+v", wants)
 	}
-	return encode(p.t, struct {
-		Chat    *transcript.Chat
-		Outline []uint64
-		Entries []*transcript.Entry
-		Status  *transcript.TurnStatus
-	}{p.chat, append([]uint64{}, p.outline...), shown, p.status})
+	return sight{p.chat, append([]uint64{}, p.outline...), shown, p.status}
+}
+
+// same fails the test when one sees something else than one should. It compares values: their
+// text takes ten times as long, and is written for people.
+func same(t testing.TB, what string, got, want sight) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Fatalf("%s,\n%s", what, difference(encode(t, got), encode(t, want)))
+	}
 }
 
 func encode(t testing.TB, v any) string {
@@ -192,9 +207,7 @@ func (p *page) check(when string) {
 	p.t.Helper()
 	p.pull()
 	p.need()
-	if got, want := p.text(), fresh(p.t, p.tr).text(); got != want {
-		p.t.Fatalf("%s, the page shows, against one that opens now,\n%s", when, difference(got, want))
-	}
+	same(p.t, when+", the page shows, against one that opens now", p.sight(), fresh(p.t, p.tr).sight())
 }
 
 // entry returns an entry of the page.
@@ -217,9 +230,9 @@ func words(e *transcript.Entry) string {
 	return text
 }
 
-// settled is the page's text without what only a transcript that saw the turn knows:
+// settled is what the page shows without what only a transcript that saw the turn knows:
 // how long it thought, and which rule an answer made.
-func (p *page) settled() string {
+func (p *page) settled() sight {
 	for _, e := range p.entries {
 		for i := range e.Parts {
 			e.Parts[i].MS = 0
@@ -230,16 +243,14 @@ func (p *page) settled() string {
 			}
 		}
 	}
-	return p.text()
+	return p.sight()
 }
 
 // reopened fails the test when a transcript that saw turns end shows them otherwise
 // than one that reads them from the store.
 func reopened(t testing.TB, tr *transcript.Transcript, m *memory) {
 	t.Helper()
-	if got, want := fresh(t, tr).settled(), fresh(t, m.open(t)).settled(); got != want {
-		t.Fatalf("the page shows, against one after reopening,\n%s", difference(got, want))
-	}
+	same(t, "the page shows, against one after reopening", fresh(t, tr).settled(), fresh(t, m.open(t)).settled())
 }
 
 // difference shows where two texts begin to differ, and in which entry.

@@ -218,7 +218,7 @@ func TestF135ATurnGoesOnBehindAQuestionThatWasAskedMeanwhile(t *testing.T) {
 	p.check("behind the question")
 	if len(p.outline) != 4 || p.entry(2).State != "complete" || p.entry(4).State != "streaming" ||
 		p.entry(4).Usage != nil {
-		t.Errorf("the page shows %s", p.text())
+		t.Errorf("the page shows %s", encode(t, p.sight()))
 	}
 	u.end(chat.EndDone)
 	p.check("at the end")
@@ -734,9 +734,7 @@ func TestF123PageGetsTheLinesThatCameAndOneThatMissedSomeGetsTheBlock(t *testing
 		often.pull()
 		if i%7 == 0 {
 			seldom.pull()
-			if seldom.text() != often.text() {
-				t.Fatalf("at line %d: %s", i, difference(seldom.text(), often.text()))
-			}
+			same(t, fmt.Sprintf("at line %d, who pulls seldom sees", i), seldom.sight(), often.sight())
 		}
 	}
 	often.check("while it streams")
