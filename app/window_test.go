@@ -77,7 +77,7 @@ func openOn(t *testing.T, data, worker string, answers ...[]llmtest.Step) *windo
 	w := &window{t: t, model: llmtest.New(answers...), data: data}
 	c, err := core.Open(t.Context(), core.Options{
 		Data: data, Plugins: filepath.Join(data, "plugins"), Work: data,
-		Worker: worker,
+		Worker: worker, LoadTimeout: 2 * time.Minute,
 	})
 	must(t, err)
 	w.core = c

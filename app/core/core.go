@@ -55,6 +55,9 @@ type Options struct {
 	Watched bool
 
 	Now func() time.Time // the clock of decisions; nil is time.Now
+
+	// LoadTimeout is how long a plugin may take to load; 0 means host.LoadTimeout.
+	LoadTimeout time.Duration
 }
 
 // Core holds all parts of Conclave, open. Close it.
@@ -206,7 +209,7 @@ func (c *Core) build(ctx context.Context) error {
 		Dir: c.o.Plugins, Data: c.o.Data, Work: c.o.Work, Launcher: c.launcher, Registry: c.Tools, Gate: c.Gate,
 		Store: c.Store, Secrets: c.Keys, Bus: c.Bus, Log: c.Log, Chats: host.Chats{Active: c.active}, Services: c.services(),
 		Environments: environments, Network: network{c}, Opening: c.opening,
-		Dialects: c.dialects,
+		Dialects: c.dialects, LoadTimeout: c.o.LoadTimeout,
 	})
 	c.Library = library.New(library.Options{
 		Dir: c.o.Plugins, Data: c.o.Data, Host: c.Host, Gate: c.Gate, Log: c.Log, Templates: plugin.Templates(c.dialects),

@@ -166,7 +166,7 @@ func anHour(t *testing.T) *hour {
 	plugins := filepath.Join(h.data, "home", "plugins")
 	c, err := Open(t.Context(), Options{
 		Data: filepath.Join(h.data, "home"), Plugins: plugins, OwnPlugins: true, Worker: programtest.Worker(t),
-		Now: h.now,
+		Now: h.now, LoadTimeout: patience,
 	})
 	must(t, err)
 	h.Core = c

@@ -22,7 +22,7 @@ func TestTheSampleCouncilRunsWithoutANetwork(t *testing.T) {
 	defer cancel()
 	c, err := Open(ctx, Options{
 		Data: t.TempDir(), Plugins: filepath.Join(t.TempDir(), "plugins"), OwnPlugins: true, Worker: programtest.Worker(t),
-		Name: "a test",
+		Name: "a test", LoadTimeout: patience,
 	})
 	must(t, err)
 	t.Cleanup(func() { _ = c.Close() })

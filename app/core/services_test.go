@@ -83,6 +83,7 @@ func (w *whole) open() {
 	w.t.Helper()
 	c, err := Open(w.t.Context(), Options{
 		Data: w.data, Plugins: filepath.Join(w.data, "plugins"), Worker: programtest.Worker(w.t),
+		LoadTimeout: patience,
 	})
 	must(w.t, err)
 	w.Core = c

@@ -43,7 +43,7 @@ func TestLF44NothingIsAnsweredWhileAToolboxIsBeingPrepared(t *testing.T) {
 func TestLF06ALoadThatAwaitsForEverIsGivenUp(t *testing.T) {
 	t.Parallel()
 	src := source(t, filepath.Join(files(t, map[string]string{"plug.py": slow}), "plug.py"))
-	got := pythontest.GivesUp(t, aPython(t), src)
+	got, _ := pythontest.GivesUp(t, aPython(t), src)
 	equal(t, "kind", got.Kind, "deadline")
 }
 

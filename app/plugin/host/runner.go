@@ -311,11 +311,15 @@ func (r *runner) start(ctx context.Context, v version, src plugin.Source,
 func (r *runner) startOptions(storageDir string, access access) plugin.StartOptions {
 	_, set := r.e.options()
 	options, named := r.namedNow(set)
-	return plugin.StartOptions{
+	start := plugin.StartOptions{
 		Storage: storageDir, Runtime: plugin.Runtime(r.h.o.Data), Work: r.h.o.Work,
 		Granted: access.granted, Folders: slices.Concat(access.folders, named), Programs: access.programs,
 		Options: options, Secrets: set.Secrets,
 	}
+	if r.h.o.LoadTimeout != LoadTimeout {
+		start.Load = r.h.o.LoadTimeout
+	}
+	return start
 }
 
 // release gives back a use of s.

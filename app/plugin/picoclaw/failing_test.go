@@ -427,6 +427,7 @@ func TestPC55APastedConfigurationIsReadAsItIs(t *testing.T) {
 				"gate": map[string]any{
 					"enabled": true, "transport": "stdio", "command": []string{"python3", "hook.py"},
 					"intercept": []string{"before_tool"}, "unknown": []int{1},
+					"x_conclave": map[string]any{"hello_timeout_ms": 120_000},
 				},
 			},
 		},

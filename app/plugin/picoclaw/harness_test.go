@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"conclave/app/bus"
 	"conclave/app/call"
@@ -76,7 +77,7 @@ func newBench(t testing.TB) *bench {
 	b.gate, b.dialect = gate, picoclaw.New(py)
 	b.options = host.Options{
 		Dir: b.dir, Data: b.data, Dialects: []plugin.Dialect{b.dialect}, Launcher: launcher, Registry: b.tools, Gate: gate,
-		Store: b.store, Bus: news, Log: slog.New(slog.DiscardHandler),
+		Store: b.store, Bus: news, Log: slog.New(slog.DiscardHandler), LoadTimeout: 2 * time.Minute,
 	}
 	b.host = host.New(b.options)
 	source := b.dialect.Source(b.host)

@@ -25,8 +25,11 @@ func (b *bench) library() *library.Library {
 	})
 }
 
+// patient are keys of a hook that has time to answer on a busy machine.
+const patient = `{"hello_timeout_ms": 120000, "interceptor_timeout_ms": 120000}`
+
 // imports makes plugins of a config.json in a folder with these files, and returns the
-// folder.
+// folder. In the text, FOLDER stands for it, and PATIENT for patient.
 func (b *bench) imports(config string, files map[string]string) (library.Imported, string, error) {
 	b.t.Helper()
 	folder := b.t.TempDir()
@@ -34,7 +37,7 @@ func (b *bench) imports(config string, files map[string]string) (library.Importe
 		write(b.t, filepath.Join(folder, filepath.FromSlash(name)), text)
 	}
 	path := filepath.Join(folder, "config.json")
-	write(b.t, path, strings.ReplaceAll(config, "FOLDER", folder))
+	write(b.t, path, strings.NewReplacer("FOLDER", folder, "PATIENT", patient).Replace(config))
 	made, found, err := b.library().Import(b.t.Context(), path)
 	if !found {
 		b.t.Fatal("config.json is said to be no configuration")
@@ -86,9 +89,11 @@ func TestPC55EachProcessOfAConfigurationBecomesAPluginThatRuns(t *testing.T) {
     "builtins": {"audit": {"enabled": true}},
     "processes": {
       "weather": {"enabled": true, "priority": 7, "command": ["python3", "hooks/weather.py"],
-        "intercept": ["before_llm", "before_tool"], "unknown": {"kept": [1.50]}},
-      "whole": {"enabled": true, "command": ["python3", "FOLDER/alone.py", "--quiet"], "observe": ["*"]},
-      "sub": {"enabled": true, "command": ["./run.py"], "dir": "FOLDER/work", "observe": ["turn_end"]},
+        "intercept": ["before_llm", "before_tool"], "unknown": {"kept": [1.50]}, "x_conclave": PATIENT},
+      "whole": {"enabled": true, "command": ["python3", "FOLDER/alone.py", "--quiet"], "observe": ["*"],
+        "x_conclave": PATIENT},
+      "sub": {"enabled": true, "command": ["./run.py"], "dir": "FOLDER/work", "observe": ["turn_end"],
+        "x_conclave": PATIENT},
       "resting": {"command": ["python3", "hooks/weather.py"], "intercept": ["not a stage"]}
     }
   }

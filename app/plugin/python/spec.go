@@ -42,6 +42,10 @@ type Config struct {
 	Reads    []string `json:"reads"`  // what the sandbox lets it read: what it is refused besides is said in words
 	Writes   []string `json:"writes"` // and write
 
+	// LoadMS is how long loading may take, in milliseconds, before the worker says where it is stuck; 0
+	// is what the worker has for that.
+	LoadMS int64 `json:"load_ms,omitempty"`
+
 	Options json.RawMessage `json:"options,omitempty"` // what the person set, without secrets
 	Secrets []string        `json:"secrets,omitempty"` // the secret settings that are set
 }
@@ -112,6 +116,7 @@ func (d *Interpreters) Spec(ctx context.Context, start plugin.StartOptions, c Co
 	c.Site = slices.Concat(c.Site, start.Site)
 	own = slices.Concat(own, c.Site, []string{shimDir})
 	c.Storage = start.Storage
+	c.LoadMS = (start.Load * 9 / 10).Milliseconds() // before the host gives it up, which does not know the place
 	if c.Options == nil {
 		c.Options, c.Secrets = start.Options, start.Secrets
 	}

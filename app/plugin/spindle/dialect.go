@@ -285,6 +285,7 @@ func (d *Dialect) Spec(ctx context.Context, src plugin.Source, m plugin.Manifest
 			read = append(read, cfg.Built)
 		}
 	}
+	cfg.LoadTotalMS = (start.Load * 95 / 100).Milliseconds() // before the host gives it up
 	input, err := json.Marshal(cfg)
 	if err != nil {
 		return sandbox.Spec{}, fmt.Errorf("write the configuration of %s: %w", src.ID, err)
