@@ -85,6 +85,7 @@ type Core struct {
 	keepers       keepers
 	uses          uses
 	besides       besides
+	pdfs          *pdfs
 	Log           *slog.Logger
 	Trouble       error // what was wrong and was coped with
 
@@ -189,6 +190,7 @@ func (c *Core) build(ctx context.Context) error {
 	})
 	c.dialects = dialects(c.Python, plugin.Runtime(c.o.Data), c.launcher.Confinement())
 	c.events = newPluginEvents(c)
+	c.pdfs = newPDFs(c.launcher, c.Log)
 	points := c.points()
 	c.Undo = undo.Open(undo.Options{Dir: filepath.Join(c.o.Data, "undo"), Log: c.Log, Record: c.recordTurning})
 	c.Calls = call.New(call.Options{
@@ -196,7 +198,7 @@ func (c *Core) build(ctx context.Context) error {
 	})
 	c.Turns = turn.New(turn.Options{
 		Log: c.Store, Calls: c.Calls, Slog: c.Log, Points: points, OnEvent: c.onTurnEvent,
-		Price: c.charge, ReadPDF: newPDFs(c.launcher, c.Log).read,
+		Price: c.charge, ReadPDF: c.pdfs.read,
 	})
 	c.Conversations = conversation.New(conversation.Options{
 		Store: c.Store, Turns: c.Turns, Edited: c.events.messageEdited, Log: c.Log,
