@@ -230,7 +230,7 @@ func words(e *transcript.Entry) string {
 	return text
 }
 
-// settled is what the page shows without what only a transcript that saw the turn knows:
+// settled returns what the page shows without what only a transcript that saw the turn knows:
 // how long it thought, and which rule an answer made.
 func (p *page) settled() sight {
 	for _, e := range p.entries {
