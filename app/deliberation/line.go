@@ -277,7 +277,11 @@ func asking(r council.Run) Line {
 			what = "tools"
 		}
 	}
-	return Line{State: "asking", Text: fmt.Sprintf("%d of %d %s failed.", lost, tried, what), Tasks: failed}
+	text := fmt.Sprintf("%d of %d %s failed.", lost, tried, what)
+	if lost == 0 {
+		text = "The summary of the chat failed."
+	}
+	return Line{State: "asking", Text: text, Tasks: failed}
 }
 
 // over tells how the run ended.

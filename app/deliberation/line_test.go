@@ -144,3 +144,24 @@ func TestWhatAMemberSaysIsToldOnce(t *testing.T) {
 		`{"type":"council","member":"Bo","state":"done","id":"bo","at_ms":4000,"ms":4000,"cost":0}`,
 	)
 }
+
+func TestASummaryThatFailedIsSaid(t *testing.T) {
+	d := &told{t: t, at: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)}
+	c := council.Default()
+	c.Members = []council.Member{{
+		ID: "ada", Name: "Ada", Chance: 100, Context: council.ContextPolicy{Span: council.Summary},
+	}}
+	d.step(council.Step{Kind: council.Begins, Begin: &council.Begin{Run: "r1", Council: c, Asks: true}})
+	d.step(council.Step{Kind: council.Starts, Task: "0//summary", Attempt: 1})
+	d.step(council.Step{Kind: council.Acts, Act: council.Skip, Member: "ada", By: council.Person})
+	d.json = nil
+	d.step(council.Step{
+		Kind: council.Ends, Task: "0//summary", Attempt: 1,
+		End: &council.End{State: council.Failed, Failure: &chat.Failure{Kind: "provider", Message: "It is down."}},
+	})
+	d.is("the lines", d.json,
+		`{"type":"council","member":"","state":"failed","at_ms":3000,"stage":1,"text":"It is down.","kind":"provider","ms":2000}`,
+		`{"type":"council","member":"","state":"asking","at_ms":3000,"text":"The summary of the chat failed.",`+
+			`"tasks":["0//summary"]}`,
+	)
+}
