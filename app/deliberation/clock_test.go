@@ -142,6 +142,77 @@ func TestWhatFailedIsDoneAgainWhateverTimeTheQuestionTook(t *testing.T) {
 	})
 }
 
+// steps is tools that do as their names say: "hang" never ends, "work" takes two seconds, "fail" fails
+// at once and then takes half a second.
+type steps struct{ fail flaky }
+
+func (s *steps) Call(ctx context.Context, c tool.Call) (tool.Result, error) {
+	switch c.Tool.Name {
+	case "work":
+		time.Sleep(2 * time.Second)
+	case "fail":
+		r, err := s.fail.Call(ctx, c)
+		if r.Status == chat.CallOK {
+			time.Sleep(500 * time.Millisecond)
+		}
+		return r, err
+	default:
+		<-ctx.Done()
+		return tool.Result{Status: chat.CallCancelled}, nil
+	}
+	return tool.Result{Status: chat.CallOK}, nil
+}
+
+func TestToolsThatFailTakeTheirMembersTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(o *deliberation.Options) { o.Price = outputs })
+		b.tools("p", &steps{}, "hang", "hang_too", "hang_again")
+		for _, name := range []string{"hang", "hang_too", "hang_again"} {
+			b.allow("p", name)
+		}
+		// Of the cap there is room for one task at a time, and for the answer.
+		b.council(`{"enabled": true, "mode": "tools", "limits": {"money": 0.04}, "toolsSettings": {"timeoutMs": 2000},
+			"members": [{"name": "Ada", "model": "test/ada", "tools": ["p:hang", "p:hang_too", "p:hang_again"],
+			"limits": {"seconds": 3}}]}`)
+		b.model("test/ada")
+		began := time.Now()
+		b.ask(t.Context(), b.says("test/main", "Alone."), "Go.", deliberation.How{}).end()
+		if took := time.Since(began); took < 3*time.Second || took > 3500*time.Millisecond {
+			t.Errorf("it took %s", took)
+		}
+		run, _ := b.stored()
+		for _, task := range run.Tasks[1:] {
+			if f := task.End.Failure; f == nil || f.Message != "Ada took longer than the 3 s that it may." {
+				t.Errorf("%s is %s, %+v", task.ID, task.State, f)
+			}
+		}
+		b.runner.Close()
+	})
+}
+
+func TestToolsThatRunAtOnceTakeTheirMembersTimeOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		for _, plugin := range []string{"p", "q"} { // calls of one plugin wait for one another
+			b.tools(plugin, &steps{}, "work", "fail")
+			b.allow(plugin, "work")
+			b.allow(plugin, "fail")
+		}
+		b.council(`{"enabled": true, "mode": "tools", "members": [
+			{"name": "Ada", "tools": ["p:work", "q:work", "p:fail"], "limits": {"seconds": 3}}]}`)
+		a := b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{Asks: true})
+		run := b.until(state(council.Asking)).Run.Begin.Run
+		if err := b.runner.Act(t.Context(), run, council.Retry, "", nil, ""); err != nil {
+			t.Fatal(err)
+		}
+		a.end()
+		if r, _ := b.stored(); states(r) != "0/ada/p:work done, 0/ada/q:work done, 0/ada/p:fail done" {
+			t.Errorf("the tasks are %s, %+v", states(r), r.Tasks[2].End.Failure)
+		}
+		b.runner.Close()
+	})
+}
+
 // dawdler is a model that says nothing until its time is over, and then looks when that was.
 type dawdler struct {
 	llm.Model
@@ -211,16 +282,31 @@ func TestABallotWhoseModelIsGoneFails(t *testing.T) {
 	}
 }
 
-// bug is a model with one.
-type bug struct{ llm.Model }
+// bug is a model with one: it says what it says, and is asked once too often.
+type bug struct{ *llmtest.Model }
 
-func (bug) Stream(context.Context, llm.Request) iter.Seq2[llm.Event, error] { panic("a bug") }
+func (b bug) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
+	if len(b.Requests()) > 0 {
+		panic("a bug")
+	}
+	return b.Model.Stream(ctx, r)
+}
+
+// thisOnce is a person who allows all for this answer.
+type thisOnce struct{}
+
+func (thisOnce) Ask(context.Context, permit.Request) (permit.Answer, error) {
+	return permit.Answer{Effect: permit.Allow, Scope: permit.ThisAnswer}, nil
+}
 
 func TestABugEndsOneTaskAlone(t *testing.T) {
 	b := newBench(t)
-	b.council(two)
-	b.model("test/ada")
-	b.models.all["test/ada"] = bug{b.models.all["test/ada"]}
+	b.tools("p", echo{}, "send")
+	b.unsure("p")
+	b.asker = thisOnce{}
+	b.council(`{"enabled": true, "members": [
+		{"name": "Ada", "model": "test/ada", "tools": ["p:send"]}, {"name": "Bo", "model": "test/bo"}]}`)
+	b.models.all["test/ada"] = bug{b.model("test/ada", []llmtest.Step{llmtest.Call("1", "send", "{}")})}
 	b.says("test/bo", "So.")
 	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
 	run, _ := b.stored()
@@ -228,5 +314,8 @@ func TestABugEndsOneTaskAlone(t *testing.T) {
 	if states(run) != "0/ada/answer failed, 0/bo/answer done" || failure.Kind != string(fault.Internal) ||
 		!strings.HasPrefix(failure.Message, "Ada could not go on") {
 		t.Errorf("the tasks are %s, %+v", states(run), failure)
+	}
+	if rules, err := b.gate.Rules(t.Context()); err != nil || len(rules) != 0 {
+		t.Errorf("what was allowed for the answer still is: %+v, %v", rules, err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"conclave/app/chat"
 	"conclave/app/council"
 	"conclave/app/fault"
-	"conclave/app/llm"
 )
 
 // errSpent is the cause of the error of a request that is not made, since nothing is left for
@@ -19,9 +18,10 @@ var errSpent = errors.New("a cap was reached")
 // under the caps: of the run as a machine, what a task used is known once it has ended, and
 // several are under way at once. It is safe for concurrent use.
 type ledger struct {
-	mu   sync.Mutex            // guards the fields below
-	used map[string]chat.Usage // by member
-	held map[*recorded]holding // by whose request is under way
+	mu    sync.Mutex            // guards the fields below
+	used  map[string]chat.Usage // by member
+	held  map[*recorded]holding // by whose request is under way
+	tasks []council.Task        // as they are now; those of a job are as they were when it began
 }
 
 // holding is the most that a request comes to.
@@ -32,11 +32,18 @@ type holding struct {
 
 // newLedger returns the ledger of a run that begins, or goes on.
 func newLedger(r council.Run) *ledger {
-	l := &ledger{used: map[string]chat.Usage{}, held: map[*recorded]holding{}}
+	l := &ledger{used: map[string]chat.Usage{}, held: map[*recorded]holding{}, tasks: r.Tasks}
 	for _, t := range r.Tasks {
 		l.used[t.Member] = l.used[t.Member].Add(t.Lost).Add(t.End.Usage)
 	}
 	return l
+}
+
+// sees takes the tasks of the run as they are now.
+func (l *ledger) sees(tasks []council.Task) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tasks = tasks
 }
 
 // hold returns how many tokens the answer to a request of a model's may have, with so many of
@@ -92,7 +99,7 @@ func (l *ledger) waitingLocked(m *recorded) (all, own int64) {
 	for _, h := range l.held {
 		holds[h.task.ID] = true
 	}
-	for _, t := range m.job.Run.Tasks {
+	for _, t := range l.tasks {
 		open := t.State == council.Waiting || t.State == council.Working
 		if !open || holds[t.ID] || t.Stage != m.job.Task.Stage {
 			continue
@@ -157,25 +164,4 @@ func least(a, b int64) int64 {
 		return a + b
 	}
 	return min(a, b)
-}
-
-// tokensOf estimates the input of a request.
-func tokensOf(r llm.Request) int64 {
-	sum := llm.Tokens(r.System)
-	for _, t := range r.Tools {
-		sum += llm.Tokens(t.Name) + llm.Tokens(t.Description) + llm.Tokens(string(t.Parameters))
-	}
-	for _, m := range r.Messages {
-		for _, p := range m.Parts {
-			switch {
-			case p.Result != nil:
-				sum += llm.Tokens(p.Result.Text())
-			case p.Call != nil:
-				sum += llm.Tokens(string(p.Call.Arguments))
-			default:
-				sum += llm.Tokens(p.Text)
-			}
-		}
-	}
-	return sum
 }

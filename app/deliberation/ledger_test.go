@@ -13,6 +13,7 @@ import (
 	"conclave/app/deliberation"
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
+	"conclave/app/tool"
 )
 
 // spender is a model that says as much as it may, and calls a tool with every answer. Its first
@@ -137,5 +138,60 @@ func TestACapOfTokensHoldsForAllMembers(t *testing.T) {
 	if n := len(bo.Requests()) + len(cy.Requests()); n != 0 ||
 		states(run) != "0/ada/answer done, 1/bo/answer capped, 2/cy/answer capped" {
 		t.Errorf("after %d requests the tasks are %s", n, states(run))
+	}
+}
+
+func TestWhatIsLeftIsSharedByThoseThatStillWork(t *testing.T) {
+	b := newBench(t)
+	b.tools("p", echo{}, "look")
+	b.allow("p", "look")
+	b.council(`{"enabled": true, "limits": {"tokens": 9000}, "members": [{"name": "Ada", "model": "test/ada"},
+		{"name": "Bo", "model": "test/bo"}, {"name": "Cy", "model": "test/cy", "tools": ["p:look"]}]}`)
+	b.says("test/ada", "Ada.")
+	b.says("test/bo", "Bo.")
+	alone := make(chan struct{})
+	cy := b.model("test/cy", []llmtest.Step{llmtest.Wait(alone), llmtest.Call("1", "look", "{}"), llmtest.Used(10, 5)},
+		[]llmtest.Step{llmtest.Say("Cy."), llmtest.Used(10, 5)})
+	a := b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{})
+	b.until(done("0/ada/answer"))
+	b.until(done("0/bo/answer"))
+	close(alone)
+	a.end()
+	if all := cy.Requests(); len(all) != 2 || all[0].MaxTokens > 4500 || all[1].MaxTokens < 6000 {
+		t.Errorf("of %d requests the first could be answered with %d tokens, the last with %d", len(all),
+			all[0].MaxTokens, all[len(all)-1].MaxTokens)
+	}
+}
+
+func TestWhatIsCutOffCountsWithTheToolsItWasTold(t *testing.T) {
+	b := newBench(t)
+	b.publish("p", echo{}, tool.Tool{Name: "look", Description: strings.Repeat("It looks. ", 400), Dialect: "functions"})
+	b.council(`{"enabled": true, "members": [
+		{"name": "Ada", "model": "test/ada", "tools": ["p:look"]}, {"name": "Bo", "model": "test/bo"}]}`)
+	b.model("test/ada", []llmtest.Step{llmtest.Say("I "), llmtest.Wait(never)})
+	b.says("test/bo", "Bo.")
+	a := b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{})
+	run := b.until(at("0/ada/answer", council.Writing)).Run.Begin.Run
+	b.until(done("0/bo/answer"))
+	if err := b.runner.Act(t.Context(), run, council.Skip, "ada", nil, ""); err != nil {
+		t.Fatal(err)
+	}
+	a.end()
+	if stored, _ := b.stored(); stored.Spent("ada").Input < 1000 {
+		t.Errorf("it is taken to have used %+v", stored.Spent("ada"))
+	}
+}
+
+func TestAMemberThatOnlyThoughtSaysThatItsAnswerWasFull(t *testing.T) {
+	b := newBench(t, func(o *deliberation.Options) { o.Price = outputs })
+	b.council(`{"enabled": true, "limits": {"money": 1}, "members": [{"name": "Ada", "model": "test/ada"}]}`)
+	b.model("test/ada", []llmtest.Step{
+		llmtest.Think("Hm"), llmtest.Event(llm.Event{Kind: llm.End, Stop: llm.StopLength}),
+	})
+	b.ask(t.Context(), b.says("test/main", "Alone."), "Go.", deliberation.How{}).end()
+	run, _ := b.stored()
+	if f := run.Tasks[0].End.Failure; f == nil || f.Message != "Ada ended without an answer: its model used up the "+
+		"1024 tokens that it may write, thinking included." || !strings.Contains(f.Hint, "longer answer") {
+		t.Errorf("the tasks are %s, %+v", states(run), f)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -64,6 +65,7 @@ type loop struct {
 	id      council.RunID
 	run     council.Run
 	worker  council.Worker
+	ledger  *ledger
 	rec     *recorder
 	watch   watch
 	texts   textCache
@@ -129,7 +131,8 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 		l.r.leaves(l)
 		return nil, err
 	}
-	l.worker = newWorker(s, l.run)
+	l.ledger = newLedger(l.run)
+	l.worker = newWorker(s, l.ledger)
 	if s.how.Finish && l.run.State != council.Ready { // with the notes it has there is nothing to finish
 		l.happens(council.Step{
 			Kind: council.Acts, Act: council.Finish, By: council.Person, Text: council.Finish.Why(),
@@ -346,6 +349,9 @@ func (l *loop) apply(s council.Step, texts map[council.Hash][]byte, done chan st
 	case l.run.State == council.Running && before == council.Asking: // what the person took counts for nobody
 		l.since = l.since.Add(s.At.Sub(l.asking))
 	}
+	if l.ledger != nil { // else it is the first step
+		l.ledger.sees(l.run.Tasks)
+	}
 	l.texts.put(texts)
 	l.rec.add(record{Event{Run: l.run, Step: &s, MS: l.run.After(s.At).Milliseconds()}, texts, done})
 	return nil
@@ -402,27 +408,38 @@ func (l *loop) do(ctx context.Context, job council.Job, live func(council.Live))
 	return l.worker.Do(ctx, job, live)
 }
 
-// timeLeft returns what is left of a member's time for a task, negative where it has no bound:
-// without what its other work took that is done, and without what a person took who was asked.
+// timeLeft returns what is left of a member's time for a task, negative where it has no bound. What
+// its other tasks took counts, also of those that failed; work done at the same time counts once.
+// What a person took who was asked does not count, nor does work that is to be done again.
 func (l *loop) timeLeft(t council.Task) time.Duration {
 	for _, s := range l.run.Seats {
 		if s.Member.ID != t.Member || s.Member.Limits.Seconds == 0 {
 			continue
 		}
-		left := time.Duration(s.Member.Limits.Seconds) * time.Second
-		for _, other := range l.run.Tasks {
-			if other.Member != t.Member || other.State != council.Done {
-				continue
-			}
-			left -= other.Ended.Sub(other.Started)
-			if c := l.clocks[other.ID]; c != nil { // else it was done before the program was closed
-				stood, _ := c.still()
-				left += stood
-			}
-		}
-		return max(left, 0)
+		return max(time.Duration(s.Member.Limits.Seconds)*time.Second-l.worked(t.Member), 0)
 	}
 	return -1
+}
+
+// worked returns for how long a member worked on tasks that are done or failed.
+func (l *loop) worked(member string) time.Duration {
+	tasks := slices.DeleteFunc(slices.Clone(l.run.Tasks), func(t council.Task) bool {
+		return t.Member != member || t.State != council.Done && t.State != council.Failed
+	})
+	slices.SortFunc(tasks, func(a, b council.Task) int { return a.Started.Compare(b.Started) })
+	var sum time.Duration
+	var until time.Time // up to here it is counted
+	for _, t := range tasks {
+		from, to := later(t.Started, until), t.Ended
+		if c := l.clocks[t.ID]; c != nil { // else it ended before the program was closed
+			stood, _ := c.still()
+			to = to.Add(-stood)
+		}
+		if to.After(from) {
+			sum, until = sum+to.Sub(from), to
+		}
+	}
+	return sum
 }
 
 // text returns a text of the run.

@@ -33,9 +33,9 @@ type worker struct {
 	ledger *ledger
 }
 
-// newWorker returns the worker of a run that begins, or goes on.
-func newWorker(s *session, r council.Run) *worker {
-	w := &worker{s: s, ledger: newLedger(r)}
+// newWorker returns the worker of a run, whose ledger it is given.
+func newWorker(s *session, l *ledger) *worker {
+	w := &worker{s: s, ledger: l}
 	w.tools = &toolWork{
 		calls: s.r.o.Calls, tools: s.tools, turn: call.Turn{Log: s.callLog(), Asker: s.req.Asker}, given: w.give,
 		gives: s.r.gives,
@@ -132,6 +132,7 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 	m, id := memberOf(job), uuid.Must(uuid.NewV7()).String()
 	defer w.s.r.gives(id, job.Run.Conversation, given.Seqs)()
 	seen := &lane{live: live, silent: job.Task.Kind == council.Cast}
+	defer seen.end() // also where the turn meets a bug
 	out, err := w.s.r.o.Conversations.RunMember(ctx, conversation.Member{
 		Caller: permit.Member(cmp.Or(m.ID, "helper")),
 		Given:  &conversation.Given{System: given.System, Path: given.Path},
@@ -141,7 +142,7 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 		Member: council.MemberContext(m),
 	}, seen.hear)
 	seen.end()
-	work := turnWork(ctx, job, out, err)
+	work := turnWork(ctx, model, out, err)
 	if model.cut && work.End.State == council.Done {
 		work = said(chat.TextOf(out.Message.Parts) + "\n\n" + council.AnswerCut)
 	}
@@ -151,7 +152,8 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 }
 
 // turnWork is how a member's turn ended.
-func turnWork(ctx context.Context, job council.Job, out turn.Outcome, err error) council.Work {
+func turnWork(ctx context.Context, model *recorded, out turn.Outcome, err error) council.Work {
+	job := model.job
 	switch {
 	case err != nil:
 		return broken(ctx, job, err)
@@ -165,8 +167,7 @@ func turnWork(ctx context.Context, job council.Job, out turn.Outcome, err error)
 		text = chat.TextOf(out.Message.Parts)
 	}
 	if strings.TrimSpace(text) == "" {
-		return broken(ctx, job, fault.New(fault.Provider, "deliberation.member", who(job)+" ended without an answer.",
-			"Try it again, or choose another model for it."))
+		return broken(ctx, job, model.silent())
 	}
 	return said(text)
 }

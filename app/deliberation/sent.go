@@ -3,14 +3,17 @@ package deliberation
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 	"unicode/utf8"
 
 	"conclave/app/chat"
 	"conclave/app/council"
+	"conclave/app/fault"
 	"conclave/app/limit"
 	"conclave/app/llm"
 )
@@ -35,6 +38,7 @@ type recorded struct {
 	usage    chat.Usage
 	said     int64 // bytes of all its answers
 	cut      bool  // said was more than may be
+	full     int64 // the bound in tokens at which its newest answer ended; 0 is none
 }
 
 // Stream implements llm.Model.
@@ -46,14 +50,15 @@ func (m *recorded) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Even
 		if m.topP != nil {
 			r.TopP = m.topP
 		}
-		most, err := m.ledger.hold(m, tokensOf(r))
+		input := tokensOf(r)
+		most, err := m.ledger.hold(m, input)
 		if err != nil {
 			yield(llm.Event{}, err)
 			return
 		}
 		defer m.ledger.release(m)
 		r.MaxTokens = least(r.MaxTokens, most)
-		blocks, input := m.made(r)
+		blocks := m.made(r)
 		tapped := false
 		keep := func(body []byte) {
 			tapped = true
@@ -73,6 +78,7 @@ func (m *recorded) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Even
 			if err == nil && e.Kind == llm.End {
 				ended = true
 				m.used(e.Usage)
+				m.ends(e.Stop, r.MaxTokens)
 			}
 			text, full := m.fits(e)
 			e.Text = text
@@ -115,10 +121,34 @@ func (m *recorded) used(u chat.Usage) {
 	m.usage = m.usage.Add(u)
 }
 
+// ends notes how an answer ended that could have so many tokens.
+func (m *recorded) ends(stop llm.StopReason, most int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.full = 0; stop == llm.StopLength {
+		m.full = most
+	}
+}
+
+// silent is the error of a model that said nothing.
+func (m *recorded) silent() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	name := who(m.job)
+	if m.full == 0 {
+		return fault.New(fault.Provider, "deliberation.member", name+" ended without an answer.",
+			"Try it again, or choose another model for it.")
+	}
+	return fault.New(fault.Provider, "deliberation.member",
+		fmt.Sprintf("%s ended without an answer: its model used up the %s that it may write, thinking included.",
+			name, limit.Counted(int(m.full), "token")),
+		"Set a longer answer for it, raise the cap, or choose a model that thinks less.")
+}
+
 // made says what a request is made of: what the member was given, and the results of the
 // calls that it made since.
-func (m *recorded) made(r llm.Request) (blocks []council.BlockText, input int64) {
-	blocks = append(blocks, m.blocks...)
+func (m *recorded) made(r llm.Request) []council.BlockText {
+	blocks := slices.Clone(m.blocks)
 	for _, message := range r.Messages {
 		if message.Role != chat.RoleTool {
 			continue
@@ -133,10 +163,28 @@ func (m *recorded) made(r llm.Request) (blocks []council.BlockText, input int64)
 			})
 		}
 	}
-	for _, b := range blocks {
-		input += b.Tokens
+	return blocks
+}
+
+// tokensOf estimates the input of a request.
+func tokensOf(r llm.Request) int64 {
+	sum := llm.Tokens(r.System)
+	for _, t := range r.Tools {
+		sum += llm.Tokens(t.Name) + llm.Tokens(t.Description) + llm.Tokens(string(t.Parameters))
 	}
-	return blocks, input
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			switch {
+			case p.Result != nil:
+				sum += llm.Tokens(p.Result.Text())
+			case p.Call != nil:
+				sum += llm.Tokens(string(p.Call.Arguments))
+			default:
+				sum += llm.Tokens(p.Text)
+			}
+		}
+	}
+	return sum
 }
 
 // keep notes a request.

@@ -125,8 +125,9 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 	if w.gives != nil {
 		defer w.gives(turn.Turn, job.Run.Conversation, given.Seqs)()
 	}
+	defer w.calls.TurnEnded(turn.Turn) // also where the call meets a bug
+	defer calls.done()
 	result, err := w.calls.Do(ctx, turn, found.ID(), arguments, extra)
-	w.calls.TurnEnded(turn.Turn)
 	if err != nil {
 		return broken(ctx, job, err)
 	}

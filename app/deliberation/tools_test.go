@@ -26,6 +26,7 @@ import (
 type toolBench struct {
 	t      *testing.T
 	work   *toolWork
+	gate   *permit.Gate
 	model  *llmtest.Model // nil: there is none
 	run    council.Run
 	member *council.Member
@@ -100,6 +101,7 @@ func newToolBench(t *testing.T) *toolBench {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.gate = gate
 	version := permit.PluginVersion{
 		Plugin: "p", Name: "P", Dialect: "d", Isolation: "process+landlock", Code: "c", Tools: set.Tools(), Listed: true,
 	}
@@ -439,5 +441,42 @@ func TestPromptToolsHaveATitleADescriptionAndAPrompt(t *testing.T) {
 			strings.ContainsRune(p.Name, ':') {
 			t.Errorf("%s is %+v", p.Name, p)
 		}
+	}
+}
+
+// thisTime is a person who allows all for this answer.
+type thisTime struct{}
+
+func (thisTime) Ask(context.Context, permit.Request) (permit.Answer, error) {
+	return permit.Answer{Effect: permit.Allow, Scope: permit.ThisAnswer}, nil
+}
+
+func TestWhatATaskWasAllowedEndsWithItAfterABugToo(t *testing.T) {
+	b := newToolBench(t)
+	b.gate.Status(permit.PluginVersion{ // nothing bounds what it can do, so a person is asked
+		Plugin: "p", Name: "P", Dialect: "d", Isolation: "process", Code: "c", Tools: b.work.tools.Tools(), Listed: true,
+	})
+	b.work.turn.Asker = thisTime{}
+	allowed := 0
+	rules := func() int {
+		all, err := b.gate.Rules(t.Context())
+		if err != nil {
+			t.Error(err)
+		}
+		return len(all)
+	}
+	func() {
+		defer func() { _ = recover() }()
+		b.work.Do(t.Context(), council.Job{Run: b.run, Attempt: 1, Task: council.Task{
+			ID: "0/ada/p:look", Kind: council.UseTool, Member: "ada", Tool: "p:look",
+		}}, func(l council.Live) {
+			if l.Call != nil && l.Call.Status == chat.CallOK {
+				allowed = rules()
+				panic("a bug")
+			}
+		})
+	}()
+	if left := rules(); allowed != 1 || left != 0 {
+		t.Errorf("of %d rules for this answer %d still hold", allowed, left)
 	}
 }

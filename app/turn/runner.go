@@ -230,9 +230,7 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 	if note != "" {
 		t.emit(Event{Kind: Noted, Note: note})
 	}
-	outcome := t.rounds(ctx, open)
-	t.conclude(ctx, outcome.Reason)
-	r.o.Calls.TurnEnded(t.turn)
+	outcome := t.respond(ctx, open)
 	save, cancel := call.SaveContext(ctx)
 	defer cancel()
 	if err := errors.Join(t.scribe.wait(), t.log.Sync(save)); err != nil {
@@ -252,6 +250,15 @@ func (r *Runner) Run(ctx context.Context, req Request, on func(Event)) (Outcome,
 
 // offerNoTools goes on without tools.
 func (t *run) offerNoTools() { t.req.Tools, t.callTurn.Tools = nil, nil }
+
+// respond has the model answer, to the end of the turn. What was allowed for this answer alone ends
+// with it, also where it meets a bug.
+func (t *run) respond(ctx context.Context, open []*chat.ToolCall) Outcome {
+	defer t.o.Calls.TurnEnded(t.turn)
+	outcome := t.rounds(ctx, open)
+	t.conclude(ctx, outcome.Reason)
+	return outcome
+}
 
 func (t *run) emit(e Event) {
 	e.Turn, e.Conversation, e.Model = t.turn, t.req.Conversation, t.model

@@ -736,6 +736,8 @@ export const s = {
       picture: "Choose a picture…",
       noPicture: "Take it away",
       cap: "Cap of one answer, US dollars",
+      capNote: (n: number) =>
+        `Under a cap a member writes at most ${count(n, "token")} at once, thinking included, unless its longest answer is set.`,
       deadline: "Deadline, seconds",
       parallel: "Members at once",
       rounds: "Rounds",
