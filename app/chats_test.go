@@ -179,6 +179,16 @@ func TestF134AnAnswerOfManyRoundsIsEditedAndHiddenAsOne(t *testing.T) {
 	kind(t, "answering no message", err, fault.NotFound, "no longer there")
 }
 
+func TestAnAnswerWithoutAQuestionIsNotAnsweredAgain(t *testing.T) {
+	w := open(t).quiet()
+	c := chat.Conversation{Title: "Imported"}
+	must(t, w.core.Store.ImportConversation(t.Context(), &c, []chat.Message{
+		{Role: chat.RoleAssistant, State: chat.Complete, Parts: []chat.Part{chat.TextPart("Welcome.")}},
+	}))
+	_, err := w.Chats.Regenerate(string(c.ID), 1, "")
+	kind(t, "answering nothing", err, fault.Invalid, "no question")
+}
+
 func TestF134WhileAnAnswerIsWritten(t *testing.T) {
 	goes := make(chan struct{})
 	w := open(t, []llmtest.Step{llmtest.Say("Half "), llmtest.Wait(goes), llmtest.Say("whole.")}, say("Next.")).quiet()

@@ -217,6 +217,10 @@ func (c *Chats) Regenerate(conversation string, seq uint64, model string) (Sent,
 	if entry.Role == chat.RoleUser { // an unanswered question is answered
 		parent = entry.Seq
 	}
+	if parent == 0 { // an import may begin with what a model says
+		return Sent{}, fault.New(fault.Invalid, "app.regenerate", "There is no question that this answers.",
+			"Write one below it.")
+	}
 	question, err := c.core.Store.Messages(ctx, id(conversation), []chat.MessageSeq{parent})
 	if err != nil {
 		return Sent{}, err
