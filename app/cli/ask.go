@@ -356,9 +356,11 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Request) (permit.Answe
 				}
 			}
 			if answer.Effect == permit.Allow && answer.Scope != permit.Once && p.ForCouncil() {
-				answer.Council, err = a.forCouncil(ctx)
+				if answer.Council, err = a.forCouncil(ctx); err != nil {
+					return permit.Answer{}, unanswered(err)
+				}
 			}
-			return answer, err
+			return answer, nil
 		}
 	}
 }

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -276,6 +278,33 @@ func TestArgumentsCanBeEditedBeforeTheyAreAllowed(t *testing.T) {
 		}
 		person.types("n\n\n")
 		<-answered
+		must(t, person.keys.Close())
+	})
+}
+
+func TestAQuestionThatEndsWhileItAsksOfTheCouncilAllowsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		person := newTypist(t)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		type answer struct {
+			permit.Answer
+			err error
+		}
+		answered := make(chan answer, 1)
+		go func() { // ends with ctx
+			a, err := (&terminalAsker{person.c}).Ask(ctx, permit.Request{
+				Kind: permit.KindCall, Caller: permit.Member("ada"), Scopes: []permit.Scope{permit.Once, permit.Always},
+			})
+			answered <- answer{a, err}
+		}()
+		person.reads("never for this tool: ")
+		person.types("a\n")
+		person.reads("Enter for no: ")
+		cancel(errors.New("the answer was stopped"))
+		a := <-answered
+		if a.Effect != "" || fault.KindOf(a.err) != fault.NotAllowed {
+			t.Errorf("answered %+v, %v", a.Answer, a.err)
+		}
 		must(t, person.keys.Close())
 	})
 }
