@@ -124,7 +124,7 @@ func (c *command) printHTTP(ctx context.Context, app *App) error {
 			state = "Open while conclave http serve runs"
 		}
 		err = c.say(c.Out, "%s: programs register tools at %s/api/tools/register.", state, row.Address)
-		if row.Trouble != "" {
+		if err == nil && row.Trouble != "" {
 			err = c.say(c.Out, "%s", row.Trouble)
 		}
 	case !row.On:
