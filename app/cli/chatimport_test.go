@@ -150,7 +150,7 @@ func TestF77AHostileImportBringsWordsAndNothingThatActs(t *testing.T) {
 			t.Errorf("it does not say %q: %q", want, out)
 		}
 	}
-	page := new(command).asMarkdown(exported{Messages: m})
+	page := asMarkdown(exported{Messages: m}, asFile)
 	for _, want := range []string{"\nhello\n", "> called `rm", "> done"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("as Markdown it lacks %q:\n%s", want, page)

@@ -64,11 +64,11 @@ type exported struct {
 }
 
 // goOn is the command that goes on with an answer that was cut off.
-func (c *command) goOn(v exported, m chat.Message) string {
+func (v exported) goOn(m chat.Message) string {
 	if run := v.cut[m.Turn]; run != "" {
-		return c.toType("conclave council resume " + string(run))
+		return "conclave council resume " + string(run)
 	}
-	return c.toType("conclave prompt --conversation " + string(v.Conversation.ID))
+	return "conclave prompt --conversation " + string(v.Conversation.ID)
 }
 
 const (
@@ -102,7 +102,7 @@ func (c *command) showChat(ctx context.Context, app *App, args []string) error {
 	if c.json {
 		return c.printJSON(v)
 	}
-	_, err = fmt.Fprint(c.Out, c.asMarkdown(v))
+	_, err = fmt.Fprint(c.Out, asMarkdown(v, c.toType))
 	return err
 }
 
@@ -114,9 +114,13 @@ func titleOf(v exported) string {
 	return v.Conversation.Title
 }
 
+// asFile is the word for a command in a document that leaves this computer: where its chats lie is
+// nobody else's to know.
+func asFile(command string) string { return command }
+
 // asMarkdown writes a chat as a document: a heading for each speaker, tool calls
-// with their results folded in as code.
-func (c *command) asMarkdown(v exported) string {
+// with their results folded in as code. toType words the commands in it.
+func asMarkdown(v exported, toType func(string) string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n", titleOf(v))
 	speaker := chat.Role("")
@@ -152,11 +156,11 @@ func (c *command) asMarkdown(v exported) string {
 		case m.State == chat.Interrupted || m.State == chat.Stopped:
 			fmt.Fprintf(&b, "\n_(%s)_\n", m.State)
 			if m.State == chat.Interrupted {
-				fmt.Fprintf(&b, "\n_Conclave ended meanwhile. Go on with %s._\n", c.goOn(v, m))
+				fmt.Fprintf(&b, "\n_Conclave ended meanwhile. Go on with %s._\n", toType(v.goOn(m)))
 			}
 		case m.Reason == chat.EndInterrupted && endedThere(v.Messages[i+1:]):
-			fmt.Fprintf(&b,
-				"\n_(interrupted: Conclave ended before the answer was finished. Go on with %s.)_\n", c.goOn(v, m))
+			fmt.Fprintf(&b, "\n_(interrupted: Conclave ended before the answer was finished. Go on with %s.)_\n",
+				toType(v.goOn(m)))
 		}
 	}
 	return b.String()
@@ -257,9 +261,9 @@ func (c *command) chatsExportCommand() *cobra.Command {
 			case "json":
 				return c.printJSON(v)
 			case "md":
-				_, err = fmt.Fprint(c.Out, c.asMarkdown(v))
+				_, err = fmt.Fprint(c.Out, asMarkdown(v, asFile))
 			case "html":
-				_, err = fmt.Fprint(c.Out, c.asPage(v))
+				_, err = fmt.Fprint(c.Out, asPage(v))
 			}
 			return err
 		})

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"conclave/app/chat"
+	"conclave/app/council"
+	"conclave/app/deliberation"
 )
 
 // Whatever a person is told to type goes to the folders that this command was given.
@@ -42,7 +44,41 @@ func TestDoctorAndEndedChatsNameTheFolderThatWasGiven(t *testing.T) {
 		Conversation: chat.Conversation{ID: "c1"},
 		Messages:     []chat.Message{{Role: chat.RoleAssistant, State: chat.Interrupted, Created: time.Now()}},
 	}
-	if page := c.asMarkdown(cut); !strings.Contains(page, elsewhere+"prompt --conversation c1") {
+	if page := asMarkdown(cut, c.toType); !strings.Contains(page, elsewhere+"prompt --conversation c1") {
 		t.Error(page)
+	}
+}
+
+// endedChat is chats of which one was cut off.
+type endedChat struct{ Chats }
+
+func (endedChat) Conversation(context.Context, chat.ConversationID) (chat.Conversation, error) {
+	return chat.Conversation{ID: "c1"}, nil
+}
+
+func (endedChat) Path(context.Context, chat.ConversationID) ([]chat.Message, error) {
+	return []chat.Message{{Role: chat.RoleAssistant, State: chat.Interrupted, Created: time.Now()}}, nil
+}
+
+// noRuns is runs of councils, of which there are none.
+type noRuns struct{ council.Log }
+
+func (noRuns) Runs(context.Context, chat.ConversationID) ([]council.Header, error) { return nil, nil }
+
+func TestAnExportedChatDoesNotNameTheFolderItLayIn(t *testing.T) {
+	for _, format := range []string{"md", "html"} {
+		var out, trouble bytes.Buffer
+		s := &Session{
+			Args: []string{"chats", "export", "c1", "--format", format, "--data", "d2"}, Dir: "/", Out: &out, Err: &trouble,
+			Env: func(string) string { return "" },
+		}
+		runs := deliberation.New(deliberation.Options{Log: noRuns{}})
+		Run(t.Context(), s, func(context.Context, Folders) (*App, error) {
+			return &App{Close: func() {}, Chats: endedChat{}, Councils: runs}, nil
+		})
+		runs.Close()
+		if !strings.Contains(out.String(), "conclave prompt --conversation c1") || strings.Contains(out.String(), "d2") {
+			t.Errorf("as %s: %s%s", format, out.String(), trouble.String())
+		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestAPageShowsTheChatAndHoldsNothingThatActs(t *testing.T) {
-	page := new(command).asPage(exported{
+	page := asPage(exported{
 		Conversation: chat.Conversation{Title: "A <b> title"},
 		Messages: []chat.Message{{Role: chat.RoleUser, Parts: []chat.Part{{
 			Kind: chat.PartText, Text: "**bold** <script>x</script> ![a picture](https://example.org/p.png)",
