@@ -175,14 +175,22 @@ func (g *Gate) copyLocked(t Trial) *Gate {
 // Sentence says what a trial would have changed: “Of 42 calls in the last 7 days, 3 would
 // have been asked about instead of 10.”
 func (t Trialed) Sentence() string {
-	switch t.Unknown {
-	case 0:
+	more, were := fmt.Sprintf("%d more could not", t.Unknown), "they were"
+	switch {
+	case t.Unknown == 0:
 		return t.told()
-	case 1:
-		return t.told() + " One more could not be tried: what it was asked with is not on record, or not whole."
+	case t.Calls == 0 && t.Unknown == 1:
+		more, were = "The one call in the last 7 days could not", "it was"
+	case t.Calls == 0:
+		more = fmt.Sprintf("None of the %d calls in the last 7 days could", t.Unknown)
+	case t.Unknown == 1:
+		more, were = "One more could not", "it was"
 	}
-	return fmt.Sprintf("%s %d more could not be tried: what they were asked with is not on record, or not whole.",
-		t.told(), t.Unknown)
+	more += " be tried: what " + were + " asked with is not on record, or not whole."
+	if t.Calls == 0 {
+		return more
+	}
+	return t.told() + " " + more
 }
 
 // told says what a trial would have changed of the calls that could be decided again.

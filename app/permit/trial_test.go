@@ -47,3 +47,15 @@ func TestACallWhoseArgumentsAreNotOnRecordIsNotTried(t *testing.T) {
 		t.Errorf("read %+v", past)
 	}
 }
+
+func TestATrialOfCallsThatCannotBeTriedSaysSoAlone(t *testing.T) {
+	for unknown, want := range []string{
+		"No call of the last 7 days is on record to try it on.",
+		"The one call in the last 7 days could not be tried: what it was asked with is not on record, or not whole.",
+		"None of the 2 calls in the last 7 days could be tried: what they were asked with is not on record, or not whole.",
+	} {
+		if got := (permit.Trialed{Unknown: unknown}).Sentence(); got != want {
+			t.Errorf("of %d: %q", unknown, got)
+		}
+	}
+}
