@@ -183,7 +183,7 @@ func TestWhatAScriptFetchesIsDecidedByHost(t *testing.T) {
 // A rule about a host names no caller; what a plugin would send for a member's call is
 // refused unless the person allowed that call itself to send.
 func TestAMembersCallSendsNowhereThatIsAllowedForThePlugin(t *testing.T) {
-	ada := permit.Call{ID: "c", Caller: "member:ada"}
+	ada := permit.Call{ID: "c", Caller: "member:ada", Capabilities: []permit.Capability{permit.Compute}}
 	sends := ada
 	sends.Capabilities = []permit.Capability{permit.Compute, permit.Fetch, permit.SendWeb}
 	for name, c := range map[string]struct {
@@ -211,5 +211,31 @@ func TestAMembersCallSendsNowhereThatIsAllowedForThePlugin(t *testing.T) {
 		if d.Effect != c.effect || refused != (c.effect == permit.Deny) {
 			t.Errorf("%s: %s, %s", name, d.Effect, d.Reason)
 		}
+	}
+}
+
+// The person was told that nothing isolates the plugin, so their yes to the call is one to what
+// it sends: to hosts that the plugin may, as for the main model's calls.
+func TestAYesToAMembersCallOfWhatNothingIsolatesHoldsForWhatItSends(t *testing.T) {
+	g, c := trusted(t, permit.Options{}, func(v *permit.PluginVersion) {
+		v.Isolation, v.Permissions = "process", []string{permit.Web}
+	})
+	a := &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Once}}
+	call := request(c)
+	call.Caller, call.Asker = "member:ada", a
+	d := g.Decide(t.Context(), call)
+	if d.Effect != permit.Allow || len(a.asked) != 1 || !strings.Contains(a.asked[0].Reason, "nothing isolates it") {
+		t.Fatalf("%+v, asked %+v", d, a.asked)
+	}
+	call.Capabilities = d.Capabilities
+	on := permit.Connection{
+		Plugin: c.Plugin, URL: "https://api.example.org:443", Permission: permit.Web, Within: []permit.Call{call},
+	}
+	if sends, _ := g.Connect(t.Context(), on); sends.Effect != permit.Allow {
+		t.Errorf("it is %s: %s", sends.Effect, sends.Why)
+	}
+	must(t, g.AllowHost(t.Context(), c.Plugin, permit.Web, permit.Deny, permit.HostIs, "api.example.org"))
+	if sends, _ := g.Connect(t.Context(), on); sends.Effect != permit.Deny {
+		t.Errorf("to a host that the plugin may not: %s", sends.Why)
 	}
 }

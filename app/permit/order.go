@@ -266,10 +266,13 @@ func neverAlways(c *check) ruling {
 }
 
 // notForMembers returns what of a permission in use members may not, where the plugin works on
-// a call of one that was not allowed with it.
+// a call of one that was not allowed with it. Members start read-only, and a person's yes to a
+// call is one to what it could do: a call of which that was not known, since nothing isolates its
+// plugin, is allowed by nobody but a person, who was told so. What its plugin does for it is
+// decided as for the main model, by what the plugin was allowed.
 func (c *check) notForMembers() (row, bool) {
 	for _, call := range c.call.within {
-		if !call.Caller.IsMember() {
+		if !call.Caller.IsMember() || len(call.Capabilities) == 0 {
 			continue
 		}
 		for _, capability := range c.capabilities {
