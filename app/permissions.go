@@ -69,7 +69,7 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 		v.Preview = &PreviewView{Words: p.Words, Lines: diffLines(p.Lines), Left: p.Left}
 	}
 	for _, offer := range q.Offers() {
-		v.Only = append(v.Only, permit.Sentences(offer))
+		v.Only = append(v.Only, q.OfferWords(offer))
 	}
 	v.Trust, _ = q.Vouchable()
 	v.Here = q.HereWords()

@@ -202,12 +202,12 @@ func choices(p permit.Request) []choice {
 	for i, offer := range p.Offers() {
 		if p.Project != "" {
 			out = append(out, choice{
-				"p" + strconv.Itoa(i+1), "in this project, " + permit.Sentences(offer),
+				"p" + strconv.Itoa(i+1), "in this project, " + p.OfferWords(offer),
 				permit.Answer{Effect: permit.Allow, Scope: permit.ThisProject, Match: offer},
 			})
 		}
 		out = append(out, choice{
-			strconv.Itoa(i + 1), "always, " + permit.Sentences(offer),
+			strconv.Itoa(i + 1), "always, " + p.OfferWords(offer),
 			permit.Answer{Effect: permit.Allow, Scope: permit.Always, Match: offer},
 		})
 	}

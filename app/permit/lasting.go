@@ -23,7 +23,7 @@ func (p Request) Lasting() (a Answer, words string, ok bool) {
 	a.Scope, words = Always, "always"
 	if offers := p.Offers(); len(offers) > 0 && offers[0][0].reaches() {
 		a.Match = offers[0]
-		words += ", " + Sentences(a.Match)
+		words += ", " + p.OfferWords(a.Match)
 	}
 	return a, words, true
 }

@@ -271,7 +271,8 @@ func TestARequestOffersNarrowConditionsAndTakesNoOthers(t *testing.T) {
 	no := permit.Answer{Effect: permit.Deny, Scope: permit.Once}
 	for arguments, want := range map[string]string{
 		`{"text": "a long text of some words", "amount": 20, "path": "~/Notes/a.md", "url": "https://api.example.org/x", "to": "ada"}`: "while path is in " + home + "/Notes, while url leads to api.example.org | while path is in " + home +
-			"/Notes | while url leads to api.example.org | while amount is at most 20 | while to is “ada”",
+			"/Notes, whatever url is | while url leads to api.example.org, whatever path is | while amount is at most 20, " +
+			"whatever path and url are | while to is “ada”, whatever path and url are",
 		`{"path": "~/Notes"}`:     "while path is in " + home + "/Notes",
 		`{"path": "~/Notes/old"}`: "while path is in " + home + "/Notes/old",
 		`{"path": "~/Notes/new"}`: "while path is in " + home + "/Notes", // there is none yet
@@ -306,6 +307,52 @@ func TestARequestOffersNarrowConditionsAndTakesNoOthers(t *testing.T) {
 	}
 }
 
+// The attack: a tool of many paths has the person read four of them.
+func TestAttackAnOfferSaysWhatItLeavesFree(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for _, name := range []string{"a", "b"} {
+		must(t, os.MkdirAll(filepath.Join(home, name), 0o700))
+	}
+	names := []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
+	var declared, within []string
+	for _, name := range names {
+		declared = append(declared, `"`+name+`": {}`)
+		within = append(within, "while "+name+" is in "+home+"/a")
+	}
+	g, c := trusted(t, permit.Options{}, declaring("{"+strings.Join(declared, ",")+"}"))
+	paths := func(n int) string {
+		var all []string
+		for _, name := range names[:n] {
+			all = append(all, `"`+name+`": "~/a/x"`)
+		}
+		return strings.Join(all, ",")
+	}
+	eight, no := strings.Join(within[:8], ", "), permit.Answer{Effect: permit.Deny, Scope: permit.Once}
+	for arguments, want := range map[string]string{
+		"{" + paths(5) + "}":                                   strings.Join(within[:5], ", "),
+		"{" + paths(8) + "}":                                   eight,
+		"{" + paths(10) + "}":                                  eight + ", whatever nine and ten are",
+		"{" + paths(12) + "}":                                  eight + ", whatever nine, ten, eleven and twelve are",
+		"{" + paths(2) + `, "three": "/etc/passwd"}`:           within[0] + ", " + within[1] + ", whatever three is",
+		`{"one": "~/a/x", "two": ["x", {"in": "~/b"}]}`:        within[0] + ", whatever two is",
+		`{"one": "~/a/x", "two": ["http://a b", "not /home"]}`: within[0],
+		`{"one": "~/a/x", "two": "x", "two": "sftp://b/x"}`:    within[0] + ", whatever two is",
+		`{"one": "~/a/x", "other": "/etc/passwd"}`:             within[0], // nothing reads that
+	} {
+		if offered, _ := offers(t, g, c, arguments, no); len(offered) == 0 || len(offered) > 5 || offered[0] != want {
+			t.Errorf("%s offers\n     %q\nwant %q", arguments, offered, want)
+		}
+	}
+	call := request(c)
+	call.Arguments = json.RawMessage("{" + paths(1) + `, "two": "/", "three": "/", "four": "/", "five": "/", "six": "/"}`)
+	p := refused(t, g, call)
+	want := "always, " + within[0] + ", whatever two, three, four and 2 more arguments are"
+	if _, words, _ := p.Lasting(); words != want {
+		t.Errorf("one press allows %q, want %q", words, want)
+	}
+}
+
 // declaring has the first tool name these arguments, which its schema does not close.
 func declaring(properties string) func(*permit.PluginVersion) {
 	return func(v *permit.PluginVersion) {
@@ -326,7 +373,7 @@ func offers(t *testing.T, g *permit.Gate, c permit.PluginVersion, arguments stri
 	var offered []string
 	if len(a.asked) > 0 {
 		for _, offer := range a.asked[0].Offers() {
-			offered = append(offered, permit.Sentences(offer))
+			offered = append(offered, a.asked[0].OfferWords(offer))
 		}
 	}
 	return offered, d

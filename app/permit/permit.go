@@ -243,6 +243,8 @@ type Request struct {
 	Scopes       []Scope             `json:"scopes"` // what may be offered, narrowest first
 	// Matches are conditions of which an answer for longer than once may hold any.
 	Matches []Match `json:"matches,omitempty"`
+	// Free names the arguments that say where the call reaches and of which Matches holds nothing.
+	Free []string `json:"free,omitempty"`
 	// Origins are those of text in the chat that made the gate ask, for which an answer may
 	// vouch.
 	Origins []chat.Origin `json:"origins,omitempty"`

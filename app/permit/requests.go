@@ -83,7 +83,7 @@ func (g *Gate) describeLocked(c *check, step int, r ruling) Request {
 	p.Care = care(c.capabilities, g.foldersLocked(call.Tool.Plugin))
 	if !r.once {
 		p.Scopes = scopesOf(call)
-		p.Matches = g.suggest(call.Tool, call.Arguments)
+		p.Matches, p.Free = g.suggest(call.Tool, call.Arguments)
 	}
 	u := g.uses[p.Tool]
 	p.History = history(u.Times, u.Last, c.now)
