@@ -102,11 +102,13 @@ const maxPreviews = previewLines / 4
 
 // addPreview adds to a request what a call that waits with it would do. Reading that needs no
 // lock. Several calls are answered as one if they are asked for alike, but two connections to
-// one host may be for very different things. An answer to what was shown before is none.
+// one host may be for very different things. An answer to what was shown before is none, nor is
+// a yes before this returns.
 func (g *Gate) addPreview(ctx context.Context, e *openRequest, call *Call) {
 	found := g.preview(ctx, call, &e.Request)
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	e.previewing--
 	if found == nil || slices.ContainsFunc(e.previews, found.equal) {
 		return
 	}

@@ -17,8 +17,8 @@ import (
 
 // openRequest is a request that waits. It is taken from the gate's list exactly once,
 // by whoever settles it: an answer, the clock, the last waiter that leaves, the
-// last window. Everything but waiters, Count, Nonce and the previews is fixed once it is in the
-// list.
+// last window. Everything but waiters, previewing, Count, Nonce and the previews is fixed once it
+// is in the list.
 type openRequest struct {
 	Request
 	call    Call // a call's, the first of those merged
@@ -26,6 +26,9 @@ type openRequest struct {
 	key     string // what makes calls identical
 	version PluginVersion
 	waiters int
+	// previewing is how many of the calls that wait have their preview still made: until it is
+	// shown, a person does not know what they would allow
+	previewing int
 	// previews are those of the calls that wait, each once; Preview shows them together
 	previews []*Preview
 
@@ -217,10 +220,13 @@ func (g *Gate) joinLocked(call Call, step int, p Request) (joined *openRequest, 
 		if e.Kind == KindCall && e.key == key {
 			e.waiters++
 			e.Count, e.Nonce = e.waiters, newID("n")
+			if call.Preview != nil {
+				e.previewing++
+			}
 			return e, false
 		}
 	}
-	e := &openRequest{Request: p, call: call, step: step, key: key, waiters: 1, done: make(chan struct{})}
+	e := &openRequest{Request: p, call: call, step: step, key: key, waiters: 1, previewing: 1, done: make(chan struct{})}
 	g.requests = append(g.requests, e)
 	return e, true
 }
@@ -296,7 +302,8 @@ func (g *Gate) Requests() []Request {
 }
 
 // Answer answers a request. The first answer counts; for later ones, for a request
-// that expired, and for one to which another was added since the nonce, the kind is conflict.
+// that expired, for one to which another was added since the nonce, and for a yes to what is not
+// all shown yet, the kind is conflict.
 // An answer that the request did not offer has kind invalid, and the request goes on waiting.
 // If the rule that an answer makes could not be written, it holds until Conclave quits, and the
 // error says so.
@@ -314,6 +321,10 @@ func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 			"Look at it again.")
 	}
 	e := g.requests[i]
+	if e.previewing > 0 && a.Effect == Allow {
+		g.mu.Unlock()
+		return fault.New(fault.Conflict, op, "What this request would do is not all shown yet.", "Look at it again.")
+	}
 	if err := e.accepts(a); err != nil {
 		g.mu.Unlock()
 		return err
@@ -384,7 +395,8 @@ type storedRequest struct {
 }
 
 // storeWaiting keeps a waiting call for the case that this program dies. A failure
-// only means that it would not survive that.
+// only means that it would not survive that. One that is settled meanwhile, and was forgotten
+// before it was written, is forgotten again.
 func (g *Gate) storeWaiting(ctx context.Context, e *openRequest) {
 	if g.o.Store == nil {
 		return
@@ -400,6 +412,12 @@ func (g *Gate) storeWaiting(ctx context.Context, e *openRequest) {
 	}
 	if err != nil {
 		g.o.Log.Warn("a permission request could not be kept for a restart", "tool", e.Tool, "err", err)
+	}
+	g.mu.Lock()
+	waits := slices.Contains(g.requests, e)
+	g.mu.Unlock()
+	if !waits {
+		g.deleteWaiting(ctx, e.ID)
 	}
 }
 
