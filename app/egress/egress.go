@@ -87,7 +87,7 @@ type Options struct {
 	// Report takes note of traffic, from any goroutine; nil takes none.
 	Report func(Traffic)
 	// Working returns the calls that a plugin works on now, for each of which what it sends is
-	// counted; nil: what is sent is counted for the call of the Verdict.
+	// counted; nil: what is sent is counted for the call of the Verdict. It must not call the Proxy.
 	Working func(plugin string) []string
 	// Beside is called when something is sent for no call, the first time since TakeBeside; nil
 	// hears of nothing. It does not block.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Sending is how much was sent to a host.
@@ -18,8 +19,16 @@ type Sending struct {
 // sends while it works on none.
 type ledger struct {
 	mu     sync.Mutex // guards the fields below
-	calls  map[string]sums
+	calls  map[string]*account
 	beside map[string]sums // by plugin
+	looked time.Time       // when it looked for calls that are over
+}
+
+// account holds what was sent for a call.
+type account struct {
+	sums
+	plugin string
+	last   time.Time // when something was sent
 }
 
 // sums hold what was sent, by host.
@@ -31,47 +40,78 @@ const (
 	maxHosts = 64
 )
 
+// takenTime is within what time the account of a call that is over is taken: before that, hooks
+// look at what the call came to, and may ask a person. One that is left then is of what was sent
+// after it was taken.
+const takenTime = time.Hour
+
 // add counts bytes that are sent to a host now: for each of the calls, or beside all
-// calls where there are none. It reports whether they are the first beside calls.
-func (l *ledger) add(plugin, host string, calls []string, n int64) (first bool) {
+// calls where there are none, or more than a ledger has. working is that of Options. It reports
+// whether they are the first beside calls.
+func (l *ledger) add(plugin, host string, calls []string, n int64, working func(string) []string) (first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.calls == nil {
-		l.calls, l.beside = map[string]sums{}, map[string]sums{}
+		l.calls, l.beside = map[string]*account{}, map[string]sums{}
 	}
-	if len(calls) == 0 {
-		first = len(l.beside) == 0
-		note(l.beside, plugin, host, n, false)
-		return first
-	}
+	counted := false
 	for _, call := range calls {
-		note(l.calls, call, host, n, len(calls) > 1)
+		at := l.calls[call]
+		if at == nil && l.room(working) {
+			at = &account{sums: sums{}, plugin: plugin}
+			l.calls[call] = at
+		}
+		if at != nil {
+			at.last, counted = time.Now(), true
+			at.note(host, n, len(calls) > 1)
+		}
 	}
-	return false
+	if counted {
+		return false
+	}
+	first = len(l.beside) == 0
+	if l.beside[plugin] == nil {
+		l.beside[plugin] = sums{}
+	}
+	l.beside[plugin].note(host, n, false)
+	return first
 }
 
-func note(all map[string]sums, of, host string, n int64, shared bool) {
-	hosts := all[of]
-	if hosts == nil {
-		if len(all) >= maxCalls {
-			for one := range all { // that nobody took
-				delete(all, one)
-				break
-			}
+// room makes room for the account of one more call, and reports whether there is some. It
+// forgets those of calls that are over, as far as that is known, and that nobody takes any
+// more; where there are too many, also the one of which the last was sent first.
+func (l *ledger) room(working func(string) []string) bool {
+	now, first := time.Now(), ""
+	if len(l.calls) < maxCalls && now.Sub(l.looked) < takenTime {
+		return true
+	}
+	l.looked = now
+	for call, at := range l.calls {
+		switch {
+		case working != nil && slices.Contains(working(at.plugin), call):
+		case now.Sub(at.last) > takenTime:
+			delete(l.calls, call)
+		case first == "" || at.last.Before(l.calls[first].last):
+			first = call
 		}
-		hosts = sums{}
-		all[of] = hosts
 	}
-	s := hosts[host]
+	if len(l.calls) >= maxCalls && first != "" {
+		delete(l.calls, first)
+	}
+	return len(l.calls) < maxCalls
+}
+
+func (s sums) note(host string, n int64, shared bool) {
+	at := s[host]
 	switch {
-	case s == nil && len(hosts) >= maxHosts:
+	case at == nil && len(s) >= maxHosts:
 		return
-	case s == nil:
-		s = &Sending{Host: host}
-		hosts[host] = s
+	case at == nil:
+		at = &Sending{Host: host}
+		s[host] = at
 	}
-	s.Bytes += n
-	s.Shared = s.Shared || shared
+	at.Bytes += n
+	at.Shared = at.Shared || shared
 }
 
 func (s sums) sendings() []Sending {
@@ -86,9 +126,12 @@ func (s sums) sendings() []Sending {
 func (p *Proxy) Take(call string) []Sending {
 	p.ledger.mu.Lock()
 	defer p.ledger.mu.Unlock()
-	hosts := p.ledger.calls[call]
+	at := p.ledger.calls[call]
+	if at == nil {
+		return nil
+	}
 	delete(p.ledger.calls, call)
-	return hosts.sendings()
+	return at.sendings()
 }
 
 // TakeBeside returns how much each plugin sent so far while it worked on no call, by plugin and
@@ -130,7 +173,7 @@ func (t *tally) count(n int64) {
 	if t.call != "" && (p.o.Working == nil || slices.Contains(calls, t.call)) {
 		calls = []string{t.call}
 	}
-	if p.ledger.add(t.pass.plugin, t.host, calls, n) && p.o.Beside != nil {
+	if p.ledger.add(t.pass.plugin, t.host, calls, n, p.o.Working) && p.o.Beside != nil {
 		p.o.Beside()
 	}
 }
