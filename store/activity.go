@@ -41,11 +41,27 @@ var (
 	cutActivity  = mostActivity / 100
 )
 
+// mostWaiting bounds what waits of the record that is of no call, in bytes: plugins make it, and
+// none of them waits for the disk. Tests set it.
+var mostWaiting = maxPendingBytes / 4
+
 // recorded is an entry that is to be written; nothing where its detail is empty.
 type recorded struct {
 	entry  activity.Entry
 	detail []byte
 }
+
+// size returns how much of the memory the entry takes, about.
+func (r recorded) size() int {
+	n := entrySize + len(r.detail)
+	for _, s := range r.entry.Sent {
+		n += len(s.Host)
+	}
+	return n
+}
+
+// entrySize bounds about what an entry takes beside its detail: its fields, and names in them.
+const entrySize = 1 << 10
 
 // record makes the entry of a call that ended.
 func record(r chat.CallRecord, mask func(string) string) (recorded, error) {
@@ -88,9 +104,10 @@ func (s *Store) RecordBeside(at time.Time, plugin string, sent []chat.Sending) {
 }
 
 func (s *Store) recordLater(r recorded) {
+	n := r.size()
 	s.later(func() {
-		if len(s.pending.entries) < maxPendingCalls {
-			s.pending.entries = append(s.pending.entries, r)
+		if s.pending.size+s.writing.size+n <= mostWaiting {
+			s.pending.entries, s.pending.size = append(s.pending.entries, r), s.pending.size+n
 		}
 	})
 }

@@ -488,6 +488,39 @@ func TestWhatAPluginWasLetDoIsOnRecordAndGoesWithTheChat(t *testing.T) {
 	equal(t, "verified then", verifiedNow(t, s).OK, true)
 }
 
+func TestWhatPluginsMakeWaitForTheDiskIsBounded(t *testing.T) {
+	defer store.BoundWaiting(64 << 10)()
+	s := storetest.Open(t)
+	release, err := s.Hold(t.Context())
+	must(t, err)
+	use := activity.Use{
+		Time: time.Now(), Permission: "start", Plugin: "notes", Tool: "notes:(programs)", Effect: "allow", By: "person",
+		Arguments: json.RawMessage(`{"command":"` + strings.Repeat("x", 7<<10) + `"}`),
+	}
+	for range 20 {
+		s.RecordUse(use)
+	}
+	for range 20 {
+		s.RecordBeside(time.Now(), "notes", []chat.Sending{{Host: strings.Repeat("x", 7<<10)}})
+	}
+	release()
+	rows, err := s.Activity(t.Context(), activity.Filter{})
+	must(t, err)
+	waited := 0
+	for _, row := range rows {
+		waited += len(row.Entry) + len(row.Detail)
+	}
+	if waited < 32<<10 || waited > 64<<10 {
+		t.Errorf("of 40 entries, %d of %d bytes waited", len(rows), waited)
+	}
+	s.RecordUse(use)
+	rows, err = s.Activity(t.Context(), activity.Filter{Limit: 1})
+	must(t, err)
+	if e, _, err := rows[0].Read(); err != nil || e.Kind != activity.Used {
+		t.Errorf("once the disk has room again, the newest is %+v: %v", e, err)
+	}
+}
+
 // BenchmarkUse puts decisions about permissions in use on record, for which nobody waits for a disk.
 func BenchmarkUse(b *testing.B) {
 	s := storetest.Open(b)

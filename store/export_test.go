@@ -38,6 +38,19 @@ func BoundActivity(most, cut int) (restore func()) {
 	return func() { mostActivity, cutActivity = a, b }
 }
 
+// BoundWaiting sets how many bytes of uses and of what was sent wait for the disk, until restore
+// is called.
+func BoundWaiting(most int) (restore func()) {
+	before := mostWaiting
+	mostWaiting = most
+	return func() { mostWaiting = before }
+}
+
+// Hold has all writes wait until release is called.
+func (s *Store) Hold(ctx context.Context) (release func(), err error) {
+	return s.yield, s.claim(ctx, "test")
+}
+
 // RecordActivity puts calls that ended on record in one transaction, and returns how long
 // that took beside its commit.
 func (s *Store) RecordActivity(ctx context.Context, calls []chat.CallRecord) (took time.Duration, err error) {

@@ -32,6 +32,7 @@ type batch struct {
 	calls    map[uint64]pendingCall
 	drafts   map[chat.ConversationID]string
 	entries  []recorded // of the record of activity that are of no call, oldest first
+	size     int        // of entries, in bytes
 }
 
 type pendingCall struct {
@@ -130,6 +131,7 @@ func (s *Store) taken(b batch, written bool) {
 	s.pending.calls = over(b.calls, s.pending.calls)
 	s.pending.drafts = over(b.drafts, s.pending.drafts)
 	s.pending.entries = append(b.entries, s.pending.entries...)
+	s.pending.size += b.size
 }
 
 func over[K comparable, V any](older, newer map[K]V) map[K]V {
