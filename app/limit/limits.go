@@ -558,7 +558,7 @@ var (
 		Unit:  Bytes,
 		Why:   "256 tools of 8 KiB; the largest set of tools seen has 100 KiB",
 		Model: "the tools of this source have more than 2 MiB, the most that is kept",
-		Test:  "app/plugin/neko/httptools TestHostileMoreRegistrationsThanAreKept",
+		Test:  "app/plugin/neko/httptools TestHostileMoreBytesThanAreKept",
 	})
 	LoopbackBody = add(Limit{
 		Name:  "body of one request of a program of this computer",
