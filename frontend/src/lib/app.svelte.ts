@@ -71,11 +71,15 @@ export class App {
   /** What is edited in place, by chat: one comes back to it. */
   #edits = new SvelteMap<string, Edit>();
   #undos: Undo[] = $state.raw([]);
-  #said: Puller;
+  /** Counts the chats that were opened, and the visits to the welcome page, which has no name of its own. */
+  #visit = 0;
+  /** Brings what plugins say. */
+  #hearing: Puller;
   #unhear: () => void;
-  #saidLast = 0;
-  #saidNew = 0;
-  #saidRevision = 0;
+  /** The last toast of a plugin that was shown. */
+  #heard = 0;
+  #heardRevision = 0;
+  #newestRevision = 0;
 
   constructor(
     readonly bridge: Bridge,
@@ -106,27 +110,27 @@ export class App {
       });
     });
     this.find = new FindState(() => this.chat);
-    this.#said = new Puller(
-      () => this.#saidRevision,
+    this.#hearing = new Puller(
+      () => this.#heardRevision,
       () => this.#hearPlugins(),
     );
     this.#unhear = this.notices.watch("toasts", "", (revision) => {
-      this.#saidNew = Math.max(this.#saidNew, revision);
-      this.#said.notice(revision);
+      this.#newestRevision = Math.max(this.#newestRevision, revision);
+      this.#hearing.notice(revision);
     });
   }
 
   /** Shows what plugins say, each with its plugin's name. */
   async #hearPlugins(): Promise<void> {
-    const revision = this.#saidNew;
-    for (const toast of await this.bridge.window.Toasts(this.#saidLast)) {
-      this.#saidLast = toast.number;
+    const revision = this.#newestRevision;
+    for (const toast of await this.bridge.window.Toasts(this.#heard)) {
+      this.#heard = toast.number;
       const text = [toast.plugin, toast.title, toast.text].filter(Boolean).join(": ");
       if (toast.kind === "error")
         this.toasts.fail(new AppError({ kind: "unavailable", message: text }));
       else this.toasts.say(text);
     }
-    this.#saidRevision = revision;
+    this.#heardRevision = revision;
   }
 
   /** Brings what the first screen cannot be without: the list and what is open. */
@@ -245,6 +249,7 @@ export class App {
     if (this.chat?.id === id) return;
     this.chat?.close();
     this.find.close();
+    this.#visit++;
     const chat = new OpenChat(
       this.bridge,
       this.notices,
@@ -281,6 +286,7 @@ export class App {
     if (this.layout.sidebarFloats) this.layout.sidebarOver = false;
     this.chat?.close();
     this.chat = null;
+    this.#visit++;
     this.find.close();
     if (this.painted) void this.council.switchTo("");
     const write = this.#writeUnlessElsewhere();
@@ -290,27 +296,27 @@ export class App {
 
   /** Sends what is written, or the text given. */
   async send(text?: string): Promise<void> {
-    const from = this.chat;
+    const from = this.#visit;
     await this.#sent(from, await this.composer.send(text));
   }
 
   /** Begins a chat in which scripted members deliberate, and shows them. */
   async runSample(): Promise<void> {
     await this.attempt(async () => {
-      const from = this.chat;
+      const from = this.#visit;
       if (await this.#sent(from, await this.bridge.council.Sample())) this.showCouncil();
     });
   }
 
   /** Sends a message that was queued behind an answer. */
   async sendQueued(at = 0): Promise<void> {
-    const from = this.chat;
+    const from = this.#visit;
     await this.#sent(from, await this.composer.sendQueued(at));
   }
 
   /** Shows where a message went; not to one who has left the chat it was sent in, or the welcome page. */
-  async #sent(from: OpenChat | null, sent: Sent | null): Promise<boolean> {
-    if (!sent || this.chat !== from) return false;
+  async #sent(from: number, sent: Sent | null): Promise<boolean> {
+    if (!sent || from !== this.#visit) return false;
     this.council.skip = false;
     if (this.chat?.id !== sent.conversation) await this.openChat(sent.conversation);
     const { chat } = this;

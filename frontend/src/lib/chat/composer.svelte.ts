@@ -20,6 +20,8 @@ export function readable(mimeType: string, name: string): boolean {
   );
 }
 
+type Message = Pick<Outgoing, "text" | "attachments" | "no_tools">;
+
 export interface Attachment {
   key: number;
   name: string;
@@ -57,11 +59,13 @@ export class Composer {
   #visit = 0;
   /** What goes out of the draft, which is kept without it meanwhile. */
   #leaving: Draft | null = null;
+  /** The message that went out last; settled once its draft is without it, or has it again. */
+  #going: Promise<Sent | null> = Promise.resolve(null);
   #keys = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #dirty = false;
-  /** Something was written since the conversation was switched to, whether it is kept by now or not. */
-  #written = false;
+  /** The draft that was kept has come: what is written before it has is not kept in its place. */
+  #came = true;
   #saving = Promise.resolve();
   #opening = Promise.resolve();
 
@@ -81,30 +85,39 @@ export class Composer {
 
   async #open(conversation: string): Promise<void> {
     if (this.#leaving) this.#dirty = true; // it may be in the draft that was kept
-    const saved = this.save();
-    this.#visit++;
+    const saved = this.#keep();
+    const visit = ++this.#visit;
     this.#leaving = null;
     this.sending = false;
     this.#conversation = conversation;
-    this.#written = false;
+    this.#came = false;
     this.text = "";
+    this.cursor = 0;
     this.attachments = [];
     this.queued = [];
     this.pasted = null;
     await saved;
+    let kept: Draft | null = null;
     try {
-      const draft = await this.bridge.chats.Draft(conversation);
-      if (this.#conversation !== conversation || this.#written) return;
-      this.#take(draft);
+      kept = await this.bridge.chats.Draft(conversation);
     } catch (cause) {
       this.onerror(AppError.of(cause));
     }
+    if (visit !== this.#visit) return;
+    this.#came = true;
+    if (kept) this.#take(typedBefore(this.#all(), kept));
+    if (this.#dirty) this.#later();
   }
 
+  /** Shows a draft; a file that is not kept yet, or could not be, stays with it. */
   #take({ text, cursor, attachments, queued }: Draft): void {
+    const held = this.attachments;
     this.text = text;
     this.cursor = cursor;
-    this.attachments = attachments.map((media) => this.#kept(media));
+    this.attachments = [
+      ...attachments.map((media) => held.find((a) => a.media === media) ?? this.#kept(media)),
+      ...held.filter((a) => !a.media),
+    ];
     this.queued = queued;
   }
 
@@ -117,20 +130,40 @@ export class Composer {
   }
 
   #later(): void {
-    this.#dirty = this.#written = true;
+    this.#dirty = true;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.save(), saveAfter);
   }
 
   /** Keeps the draft now, if it changed; resolves once all drafts are kept, one after another. */
-  save(): Promise<void> {
+  async save(): Promise<void> {
+    while (this.#dirty && !this.#came) await this.#opening;
+    await this.#keep();
+  }
+
+  /** The same. Of a draft that is left before what was kept of it has come both are kept. */
+  #keep(): Promise<void> {
     clearTimeout(this.#timer);
     if (!this.#dirty) return this.#saving;
     this.#dirty = false;
     const conversation = this.#conversation;
     const draft = this.#draft();
+    if (!this.#came) return this.#mend(conversation, (kept) => typedBefore(draft, kept));
+    return this.#after(() => this.bridge.chats.SaveDraft(conversation, draft));
+  }
+
+  /** Changes what is kept of a conversation. */
+  #mend(conversation: string, change: (kept: Draft) => Draft): Promise<void> {
+    const { chats } = this.bridge;
+    return this.#after(async () =>
+      chats.SaveDraft(conversation, change(await chats.Draft(conversation))),
+    );
+  }
+
+  /** Does something about what is kept, once what was begun before is done. */
+  #after(act: () => Promise<void>): Promise<void> {
     this.#saving = this.#saving
-      .then(() => this.bridge.chats.SaveDraft(conversation, draft))
+      .then(act)
       .catch((cause: unknown) => this.onerror(AppError.of(cause)));
     return this.#saving;
   }
@@ -139,13 +172,20 @@ export class Composer {
     return this.attachments.flatMap((a) => (a.media ? [a.media] : []));
   }
 
+  #all(): Draft {
+    const { text, cursor, queued } = this;
+    return { text, cursor, attachments: this.#media(), queued };
+  }
+
   /** What is written, without what goes out: what was written behind that meanwhile. */
   #draft(): Draft {
-    const { text, cursor, queued } = this;
-    const all = { text, cursor, attachments: this.#media(), queued };
+    const all = this.#all();
     const out = this.#leaving;
     if (!out) return all;
-    const skips = text.startsWith(out.text) ? out.text.length : 0;
+    const { text, cursor, queued } = all;
+    // What is put behind it by the window is so on lines of its own.
+    const lines = out.text && text.startsWith(`${out.text}\n\n`) ? 2 : 0;
+    const skips = text.startsWith(out.text) ? out.text.length + lines : 0;
     return {
       text: text.slice(skips),
       cursor: Math.max(0, cursor - skips),
@@ -164,7 +204,7 @@ export class Composer {
     this.attachments = this.attachments.filter((a) => !a.media || attachments.includes(a.media));
     this.queued = queued;
     if (out.text || out.attachments.length > 0) this.pasted = null;
-    this.#dirty = this.#written = true;
+    this.#dirty = true;
   }
 
   /** Puts what is written behind the running answer. */
@@ -181,7 +221,7 @@ export class Composer {
   async unqueue(at: number): Promise<Queued | undefined> {
     const one = this.queued[at];
     this.queued = this.queued.filter((_, i) => i !== at);
-    this.#dirty = this.#written = true;
+    this.#dirty = true;
     await this.save();
     return one;
   }
@@ -190,9 +230,8 @@ export class Composer {
   async editQueued(at: number): Promise<void> {
     const one = await this.unqueue(at);
     if (!one) return;
-    this.text = [one.text, this.text].filter((t) => t.trim()).join("\n\n");
-    this.cursor = one.text.length;
-    this.attachments = [...one.attachments.map((m) => this.#kept(m)), ...this.attachments];
+    const { text, attachments } = one;
+    this.#take(before({ text, cursor: text.length, attachments, queued: [] }, this.#all()));
     this.#later();
   }
 
@@ -201,17 +240,18 @@ export class Composer {
     const one = this.queued[at];
     if (!one || this.sending) return null;
     const { text, attachments, no_tools } = one;
-    return this.#send(
+    return this.#sent(
       { text, attachments: attachments.map((m) => m.id), no_tools },
       { text: "", cursor: 0, attachments: [], queued: [one] },
     );
   }
 
+  #sent(message: Message, out: Draft): Promise<Sent | null> {
+    return (this.#going = this.#send(message, out));
+  }
+
   /** Sends a message, and takes out of the draft what went. null when it was not sent. */
-  async #send(
-    message: Pick<Outgoing, "text" | "attachments" | "no_tools">,
-    out: Draft,
-  ): Promise<Sent | null> {
+  async #send(message: Message, out: Draft): Promise<Sent | null> {
     const conversation = this.#conversation;
     const visit = this.#visit;
     const here = () => visit === this.#visit;
@@ -243,22 +283,13 @@ export class Composer {
 
   /** Puts what was not sent before what is written in its chat, which was left meanwhile. */
   async #giveBack(conversation: string, out: Draft): Promise<void> {
-    const behind = (written: Draft): Draft => ({
-      text: [out.text, written.text].filter((t) => t.trim()).join("\n\n"),
-      cursor: out.text ? out.text.length : written.cursor,
-      attachments: [...out.attachments, ...written.attachments],
-      queued: [...out.queued, ...written.queued],
-    });
-    await this.#opening;
-    if (this.#conversation === conversation) {
-      this.#take(behind(this.#draft())); // one came back
-      return this.#later();
-    }
-    this.#saving = this.#saving
-      .then(() => this.bridge.chats.Draft(conversation))
-      .then((kept) => this.bridge.chats.SaveDraft(conversation, behind(kept)))
-      .catch((cause: unknown) => this.onerror(AppError.of(cause)));
-    await this.#saving;
+    // One came back: what goes out meanwhile is at the beginning of the draft until it went, or did not.
+    while (this.#conversation === conversation && (this.#leaving || !this.#came))
+      await (this.#came ? this.#going : this.#opening);
+    if (this.#conversation !== conversation)
+      return this.#mend(conversation, (kept) => before(out, kept));
+    this.#take(before(out, this.#all()));
+    this.#later();
   }
 
   /** Text was pasted at a place of the text; a long one is offered as a file. */
@@ -328,11 +359,26 @@ export class Composer {
     const own = text === this.text;
     if (this.sending || (own && !this.ready)) return null;
     const attachments = own ? this.#media() : [];
-    return this.#send(
+    return this.#sent(
       { text, attachments: attachments.map((m) => m.id), no_tools: this.noTools },
       { text: own ? text : "", cursor: this.cursor, attachments, queued: [] },
     );
   }
+}
+
+/** One draft before another, with the caret in the first that has a text. */
+function before(first: Draft, then: Draft): Draft {
+  return {
+    text: [first.text, then.text].filter((text) => text.trim()).join("\n\n"),
+    cursor: first.text ? first.cursor : then.cursor,
+    attachments: [...first.attachments, ...then.attachments],
+    queued: [...first.queued, ...then.queued],
+  };
+}
+
+/** What was typed before the draft that was kept, the queue of which is the older one. */
+function typedBefore(typed: Draft, kept: Draft): Draft {
+  return { ...before(typed, kept), queued: [...kept.queued, ...typed.queued] };
 }
 
 function base64(file: File): Promise<string> {

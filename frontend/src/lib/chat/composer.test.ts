@@ -69,23 +69,75 @@ test("what is typed while the draft before it is kept stays", async () => {
   expect((await fake.chats.Draft("chat-1")).text).toBe("one");
 });
 
-test("what is typed and kept before the draft has come stays", async () => {
+/** Holds the drafts that are asked for until each is let go. */
+function holdDraft(fake: Fake) {
+  const draft = fake.chats.Draft.bind(fake.chats);
+  const held: (() => void)[] = [];
+  fake.chats.Draft = async (id) => {
+    const kept = await draft(id);
+    await new Promise<void>((resolve) => held.push(resolve));
+    return kept;
+  };
+  return { held, draft };
+}
+
+test("what is typed before the draft has come stays before it, and its queue is kept", async () => {
   vi.useFakeTimers();
   const { fake, composer } = make();
-  const draft = fake.chats.Draft.bind(fake.chats);
-  fake.chats.Draft = async (id) => {
-    const early = await draft(id); // told before what is typed is kept
-    await new Promise((resolve) => setTimeout(resolve, 900));
-    return early;
-  };
+  const map = await fake.chats.Attach("map.png", "image/png", "");
+  const queued = [{ text: "later", attachments: [], no_tools: false }];
+  await fake.chats.SaveDraft("chat-1", { text: "kept", cursor: 2, attachments: [map], queued });
+  const { held, draft } = holdDraft(fake);
   const switched = composer.switchTo("chat-1");
-  composer.changed("quickly", 7);
+  composer.changed("quickly", 3);
   await vi.advanceTimersByTimeAsync(400);
-  expect((await draft("chat-1")).text).toBe("quickly");
-  await vi.advanceTimersByTimeAsync(600);
+  expect((await draft("chat-1")).text).toBe("kept"); // nothing takes its place meanwhile
+  held.shift()?.();
   await switched;
-  expect(composer.text).toBe("quickly");
+  expect([composer.text, composer.cursor, composer.queued]).toEqual(["quickly\n\nkept", 3, queued]);
+  await composer.save();
+  expect(await draft("chat-1")).toEqual({
+    text: "quickly\n\nkept",
+    cursor: 3,
+    attachments: [map],
+    queued,
+  });
   vi.useRealTimers();
+});
+
+test("what is sent or left before the draft has come costs it nothing", async () => {
+  const { fake, composer } = make();
+  const queued = [{ text: "later", attachments: [], no_tools: false }];
+  await fake.chats.SaveDraft("chat-1", { text: "kept", cursor: 4, attachments: [], queued });
+  const { held, draft } = holdDraft(fake);
+  const come = async (what: Promise<unknown>) => {
+    await until("a draft to be asked for", () => held.length > 0);
+    held.shift()?.();
+    await what;
+  };
+  const first = composer.switchTo("chat-1");
+  composer.changed("hello", 5);
+  const sent = composer.send();
+  await come(first);
+  expect((await sent)?.conversation).toBe("chat-1");
+  expect([composer.text, composer.queued]).toEqual(["kept", queued]);
+
+  await come(composer.switchTo("chat-2"));
+  const again = composer.switchTo("chat-1");
+  composer.changed("more", 4);
+  await until("it to be asked for", () => held.length > 0);
+  const away = composer.switchTo("chat-2");
+  held.shift()?.();
+  await again;
+  expect(composer.text).toBe("");
+  await come(Promise.resolve()); // what was kept of the first, to be kept behind what was typed
+  await come(away);
+  expect(await draft("chat-1")).toEqual({
+    text: "more\n\nkept",
+    cursor: 4,
+    attachments: [],
+    queued,
+  });
 });
 
 test("F115 what is written behind an answer is kept, edited, removed and sent in order", async () => {
@@ -218,6 +270,22 @@ test("who leaves the welcome page while the first message goes out is not called
   app.close();
 });
 
+test("who comes back to the welcome page while the first message goes out is not called away from it", async () => {
+  const { app, fake } = await startApp("chat");
+  const other = app.chat?.id ?? "";
+  await app.newChat();
+  const held = holdSend(fake);
+  app.composer.changed("hello", 5);
+  const sent = app.send();
+  await app.openChat(other);
+  await app.newChat();
+  app.composer.changed("something else", 9);
+  held.go();
+  await sent;
+  expect([app.chat, app.composer.text]).toEqual([null, "something else"]);
+  app.close();
+});
+
 test("a queued message that goes out while its chat is left goes out once", async () => {
   const { fake, composer } = make();
   await composer.switchTo("chat-1");
@@ -269,6 +337,38 @@ test("a queued message that could not be sent is queued again, and the caret sta
   expect(await sent).toBeNull();
   expect(composer.queued.map((q) => q.text)).toEqual(["one"]);
   expect([composer.text, composer.cursor]).toEqual(["and more", 4]);
+});
+
+test("of two messages that could not be sent both are in the draft again, and a file that still comes", async () => {
+  const { fake, composer } = make();
+  await composer.switchTo("chat-1");
+  composer.changed("first", 5);
+  const first = holdSend(fake);
+  const one = composer.send();
+  await composer.switchTo("chat-2");
+  await composer.switchTo("chat-1");
+  composer.changed("second", 6);
+  const second = holdSend(fake);
+  const two = composer.send();
+  const attach = fake.chats.Attach.bind(fake.chats);
+  let come = () => {};
+  fake.chats.Attach = async (...file) => {
+    await new Promise<void>((resolve) => (come = resolve));
+    return attach(...file);
+  };
+  const nothing = come;
+  const attached = composer.attach([new File(["x"], "late.txt", { type: "text/plain" })]);
+  await until("the file to be on its way", () => come !== nothing);
+  first.fail();
+  second.fail();
+  expect([await one, await two]).toEqual([null, null]);
+  expect(composer.text).toBe("first\n\nsecond");
+  come();
+  await attached;
+  expect(composer.attachments.map((a) => a.media?.name)).toEqual(["late.txt"]);
+  await composer.save();
+  const kept = await fake.chats.Draft("chat-1");
+  expect([kept.text, kept.attachments.length]).toEqual(["first\n\nsecond", 1]);
 });
 
 test("a long paste may become a file, a short one is left alone", async () => {

@@ -268,7 +268,7 @@ export class FakeChats {
   }
 
   async SaveDraft(id: string, draft: t.Draft): Promise<void> {
-    this.drafts.set(id, structuredClone(draft));
+    this.drafts.set(id, JSON.parse(JSON.stringify(draft)) as t.Draft); // as it goes over the wire
   }
 
   async Attach(name: string, mimeType: string, data: string): Promise<t.Media> {
