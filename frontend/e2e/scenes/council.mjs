@@ -582,15 +582,15 @@ export const tests = {
     },
   },
 
-  "a member that came to nothing is asked anew, and everybody can be": {
+  "a member that came to nothing is asked again, and everybody can be": {
     scene: "councilcap",
     async run(page) {
       await page.getByRole("button", { name: "More for the lane of Researcher" }).click();
       await page.getByRole("menuitem", { name: "What did Researcher see?" }).waitFor();
-      await counts(page.getByRole("menuitem", { name: "Run again with this member anew…" }), 0);
+      await counts(page.getByRole("menuitem", { name: "Run this member again…" }), 0);
       await page.keyboard.press("Escape");
       await page.getByRole("button", { name: "More for the lane of Sceptic" }).click();
-      await page.getByRole("menuitem", { name: "Run again with this member anew…" }).click();
+      await page.getByRole("menuitem", { name: "Run this member again…" }).click();
       await page.getByRole("button", { name: "Run again", exact: true }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
       await page.getByRole("button", { name: "More for this run" }).click();

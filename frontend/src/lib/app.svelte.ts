@@ -4,13 +4,13 @@
  * readers, shortcuts). Components get it with {@link useApp}.
  */
 import { getContext, setContext } from "svelte";
-import { SvelteMap } from "svelte/reactivity";
 import { AppError, type Bridge } from "./bridge/calls";
 import { Notices, Puller } from "./bridge/events";
 import type { Hello, PermissionRequest, Sent, Undo } from "./bridge/generated";
-import { OpenChat, type Edit } from "./chat/chat.svelte";
+import { OpenChat } from "./chat/chat.svelte";
 import { ChatsState } from "./chat/chats.svelte";
 import { Composer } from "./chat/composer.svelte";
+import { Edits } from "./chat/edits.svelte";
 import { CouncilState } from "./council/council.svelte";
 import { FindState } from "./chat/find.svelte";
 import { PermissionsState } from "./permission/permissions.svelte";
@@ -68,8 +68,7 @@ export class App {
   wish = $state<Wish>({ composer: 0, search: 0, rename: 0 });
   readonly kept = new KeptFocus(() => this.wish.composer++);
 
-  /** What is edited in place, by chat: one comes back to it. */
-  #edits = new SvelteMap<string, Edit>();
+  readonly #edits = new Edits();
   #undos: Undo[] = $state.raw([]);
   /** Counts the chats that were opened, and the visits to the welcome page, which has no name of its own. */
   #visit = 0;

@@ -3,12 +3,12 @@
  * looked at, and what its turn is doing. What is shown is pulled as it comes near
  * the view, so a chat of 10,000 messages opens like one of ten.
  */
-import { SvelteMap } from "svelte/reactivity";
 import type { Bridge } from "../bridge/calls";
 import type { Notices } from "../bridge/events";
 import type { Chat, Find, Pull, Sent, Spot, TurnStatus, Want } from "../bridge/generated";
 import { Pulled } from "../bridge/pulled.svelte";
 import { s } from "../strings";
+import { Edits } from "./edits.svelte";
 import { EntryView } from "./entry.svelte";
 
 /** How much HTML is kept, in characters; the messages pulled longest ago go first. */
@@ -22,16 +22,6 @@ interface Target {
   spot?: Spot;
   /** The message gets the keyboard too. */
   focus?: boolean;
-}
-
-/** A message being edited in place. What is typed outlives its field, which scrolls out of view. */
-export class Edit {
-  /** null until the message's own text is there; what was typed before it would be lost. */
-  text = $state<string | null>(null);
-  /** The field is to take the focus; one that only comes into view again takes none. */
-  focus = $state.raw(true);
-
-  constructor(readonly seq: number) {}
 }
 
 export class OpenChat extends Pulled {
@@ -49,7 +39,7 @@ export class OpenChat extends Pulled {
   asked = $state.raw(0);
 
   /** The message being edited in place; null is none. */
-  readonly edited = $derived.by(() => this.edits.get(this.id) ?? null);
+  readonly edited = $derived.by(() => this.edits.of(this.id));
   /** Which one that is, 0 = none. */
   readonly editing = $derived(this.edited?.seq ?? 0);
   readonly running = $derived(this.status !== null);
@@ -72,7 +62,7 @@ export class OpenChat extends Pulled {
     /** A turn has ended; well: it was neither stopped nor did it fail. */
     private onended: (well: boolean) => void = () => {},
     /** What is edited in each chat, whichever is open. */
-    private edits = new SvelteMap<string, Edit>(),
+    private edits = new Edits(),
   ) {
     super(notices, "chat", id);
     this.id = id;
@@ -198,18 +188,22 @@ export class OpenChat extends Pulled {
 
   /** Begins to edit a message in place, or goes on with it. */
   beginEdit(seq: number): void {
-    if (this.edited?.seq === seq) this.edited.focus = true;
-    else this.edits.set(this.id, new Edit(seq));
+    this.edits.begin(this.id, seq);
+  }
+
+  /** Goes from the message that is edited; what was typed is there when it is edited again. */
+  leaveEdit(): void {
+    this.edits.leave(this.id);
   }
 
   /** Leaves the message as it was. */
   endEdit(): void {
-    this.edits.delete(this.id);
+    this.edits.drop(this.id, this.editing);
   }
 
   async edit(seq: number, text: string, answerAgain: boolean): Promise<Sent> {
     const sent = await this.bridge.chats.Edit(this.id, seq, text, answerAgain);
-    if (this.edited?.seq === seq) this.endEdit();
+    this.edits.drop(this.id, seq);
     return sent;
   }
 

@@ -1,6 +1,12 @@
+import { flushSync, mount, unmount } from "svelte";
 import { describe, expect, test, vi } from "vitest";
+import { inApp } from "../app.svelte";
 import type { Entry, Pull, Want } from "../bridge/generated";
+import { escape } from "../shell/escape";
+import { s } from "../strings";
 import { startApp, until } from "../testing";
+import EditMessage from "./EditMessage.svelte";
+import type { Edit } from "./edits.svelte";
 import { EntryView } from "./entry.svelte";
 
 function entry(change: Partial<Entry>): Entry {
@@ -230,5 +236,74 @@ test("a message that is edited is so still when one comes back to its chat", asy
   expect([app.chat?.edited?.text, app.chat?.target.seq]).toEqual(["asked better", seq]);
   await app.chat?.edit(seq, "asked better", false);
   expect(app.chat?.editing).toBe(0);
+  app.close();
+});
+
+test("what was typed in a message is there when it is edited again, after Esc elsewhere or another edit", async () => {
+  const { app, fake } = await startApp("chat");
+  const { chat } = app;
+  const [one = 0, two = 0] = chat?.outline ?? [];
+  const typed = (seq: number) => {
+    chat?.beginEdit(seq);
+    return chat?.edited?.text ?? null;
+  };
+  chat?.beginEdit(one);
+  chat?.edited?.begin("as it was");
+  expect(chat?.edited?.changed).toBe(false);
+  if (chat?.edited) chat.edited.text = "asked better";
+  expect([typed(two), typed(one)]).toEqual([null, "asked better"]);
+  escape(app);
+  expect(chat?.edited).toBeNull();
+  expect(typed(one)).toBe("asked better");
+  // What is taken back, or kept, is not there again; nor is what nobody has typed.
+  chat?.endEdit();
+  expect(typed(one)).toBeNull();
+  chat?.edited?.begin("as it was");
+  expect([typed(two), typed(one)]).toEqual([null, null]);
+  if (chat?.edited) chat.edited.text = "asked best";
+  const kept = fake.chats.Edit.bind(fake.chats);
+  fake.chats.Edit = (...edit) => {
+    chat?.beginEdit(two);
+    return kept(...edit);
+  };
+  await chat?.edit(one, "asked best", false);
+  expect([chat?.editing, typed(one)]).toEqual([two, null]);
+  app.close();
+});
+
+test("a message is saved once, however often that is pressed; when it could not be, again", async () => {
+  const { app, fake } = await startApp("chat");
+  const { chat } = app;
+  const entry = chat?.lastQuestion;
+  if (!chat || !entry) throw new Error("the scene has no question");
+  chat.beginEdit(entry.seq);
+  const edit = chat.edited;
+  if (edit) edit.text = "asked better";
+  const field = mount(EditMessage, {
+    target: document.body,
+    props: { chat, entry, edit: edit as Edit },
+    context: inApp(app),
+  });
+  flushSync();
+  let fail = () => {};
+  const asked: unknown[] = [];
+  fake.chats.Edit = (...edit) => {
+    asked.push(edit);
+    return new Promise((_, reject) => (fail = () => reject(new Error("It is locked."))));
+  };
+  const button = [...document.querySelectorAll("button")].find(
+    (one) => one.textContent === s.message.saveAnswer,
+  );
+  button?.click();
+  button?.click();
+  expect(asked).toEqual([[chat.id, entry.seq, "asked better", true]]);
+  fail();
+  await until("it to have failed", () => edit?.saving === false);
+  flushSync();
+  button?.click();
+  expect(asked.length).toBe(2);
+  expect(chat.edited?.text).toBe("asked better");
+  fail();
+  await unmount(field);
   app.close();
 });

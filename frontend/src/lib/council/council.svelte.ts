@@ -171,16 +171,23 @@ export class CouncilState {
     this.setMember(member.id, { tools, plan: [...kept, ...more] });
   }
 
-  /** Puts a member that was removed back where it was in the council of its chat, whichever is open by now. */
-  async putBack(chat: string, member: Member, at: number): Promise<void> {
-    const into = ({ members }: Council) =>
-      members.some(({ id }) => id === member.id) ? members : members.toSpliced(at, 0, member);
+  /** Changes the council of a chat, whichever is open by now. */
+  async setIn(chat: string, change: (council: Council) => Partial<Council>): Promise<void> {
     const own = this.#own;
-    if (chat === this.#chat && own) return this.set({ members: into(own.council) });
+    if (chat === this.#chat && own) return this.set(change(own.council));
     await this.#write(); // the council of both chats may be one
     const { scope, council } = await this.bridge.council.Settings(chat);
-    await this.bridge.council.Set(chat, scope, { ...council, members: into(council) });
+    await this.bridge.council.Set(chat, scope, { ...council, ...change(council) });
     await this.#puller.refresh();
+  }
+
+  /** Puts a member that was removed back where it was in the council of its chat. */
+  putBack(chat: string, member: Member, at: number): Promise<void> {
+    return this.setIn(chat, ({ members }) => ({
+      members: members.some(({ id }) => id === member.id)
+        ? members
+        : members.toSpliced(at, 0, member),
+    }));
   }
 
   /** Writes what was changed; resolves when it is. */

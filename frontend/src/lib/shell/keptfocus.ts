@@ -1,11 +1,18 @@
 /**
- * Keeps the keyboard where it was when the element that had it goes: a row that is removed, a field
- * that is done with, a button that is disabled while it works. Without this it would be at the top
- * of the page.
+ * Keeps the keyboard where it was when the element that had it goes: a row that is removed or moved,
+ * a field that is done with, a button that is disabled while it works. Without this it would be at
+ * the top of the page.
  */
 
 /** What takes the focus in place of something in it. */
 const places = "li, section, form, [tabindex], [data-region]";
+
+const enables = (change: MutationRecord, held: Element): boolean =>
+  change.type === "attributes" && change.target === held;
+
+/** It, or what it is in, was put elsewhere in the page. */
+const moves = (change: MutationRecord, held: Element): boolean =>
+  [...change.removedNodes].some((gone) => gone.contains(held));
 
 export class KeptFocus {
   /** What took the focus because something in it went, until the focus goes elsewhere. */
@@ -45,17 +52,20 @@ export class KeptFocus {
   };
 
   // Who presses beside everything wants it nowhere; what goes, or is disabled, may say the same before it
-  // does. What goes because the focus is on its way elsewhere must not call it back.
+  // does: #look, which is told in a microtask too, is asked first. What goes because the focus is on its
+  // way elsewhere must not call it back.
   #left = (event: FocusEvent): void => {
     if (event.relatedTarget) {
       this.#held = null;
       return;
     }
-    queueMicrotask(() => {
-      const held = this.#held;
-      const wanted = held?.isConnected && document.activeElement !== held;
-      if (wanted && !held.matches(":disabled")) this.#held = null;
-    });
+    queueMicrotask(() =>
+      queueMicrotask(() => {
+        const held = this.#held;
+        const wanted = held?.isConnected && document.activeElement !== held;
+        if (wanted && !held.matches(":disabled")) this.#held = null;
+      }),
+    );
   };
 
   // While an answer streams this is called for every piece of it, so that the first line ends it.
@@ -63,11 +73,8 @@ export class KeptFocus {
     const held = this.#held;
     if (!held || (document.activeElement ?? document.body) !== document.body) return;
     if (!held.isConnected) this.#keep();
-    else if (
-      held instanceof HTMLElement &&
-      changes.some((c) => c.attributeName && c.target === held)
-    )
-      held.focus({ preventScroll: true }); // it is enabled again
+    else if (held instanceof HTMLElement && changes.some((c) => enables(c, held) || moves(c, held)))
+      held.focus({ preventScroll: true });
   };
 
   #keep(): void {

@@ -96,7 +96,7 @@ export class Layout {
   /** What lies over the conversation gives way to it. */
   uncover(): void {
     if (this.sidebarFloats) this.sidebarOver = false;
-    if (this.dockOpen && this.dockFloats) this.setDock(false);
+    if (this.dockFloats) this.dockOver = false; // which is not to say that the person closed it
     this.#wide = false;
   }
 

@@ -94,6 +94,13 @@ describe("layout", () => {
     layout.screen = 1300;
     layout.offerDock("plugins");
     expect([layout.dockOpen, layout.tab]).toEqual([true, "plugins"]);
+    // What only gives way to a message that one is led to was not closed by the person.
+    layout.screen = 1000;
+    layout.uncover();
+    expect(layout.dockOpen).toBe(false);
+    layout.screen = 1300;
+    layout.offerDock("plugins");
+    expect(layout.dockOpen).toBe(true);
     layout.setDock(false);
     layout.offerDock("plugins");
     expect(layout.dockOpen).toBe(false);
