@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -29,6 +30,8 @@ type Council struct {
 
 	mu     sync.Mutex // guards opened
 	opened map[council.RunID]council.Report
+
+	naming sync.Mutex // held while a preset gets a name that none has
 }
 
 // Settings returns the council of a chat; conversation "" is a chat that is not begun.
@@ -57,7 +60,7 @@ func (c *Council) Choices(conversation string) (CouncilChoices, error) {
 	if out.Scopes, err = c.scopes(ctx, conversation); err != nil {
 		return out, err
 	}
-	if out.Presets, err = c.presets(ctx, conversation); err != nil {
+	if out.Presets, err = c.presetsFor(ctx, conversation); err != nil {
 		return out, err
 	}
 	out.Models, err = c.models(ctx)
@@ -94,9 +97,9 @@ func (c *Council) places(ctx context.Context, conversation string) ([]CouncilSco
 	return append(all, CouncilScopeView{Scope: string(council.Global), Title: "All chats"}), nil
 }
 
-// presets returns the councils that can be chosen for a chat, whose model the members of
-// those that come with Conclave speak through.
-func (c *Council) presets(ctx context.Context, conversation string) ([]CouncilPreset, error) {
+// presetsFor returns the councils that can be chosen for a chat, whose model their members speak
+// through where they name none.
+func (c *Council) presetsFor(ctx context.Context, conversation string) ([]CouncilPreset, error) {
 	var talk chat.Conversation // a chat that is not begun has the default model
 	var err error
 	if conversation != "" {
@@ -104,22 +107,30 @@ func (c *Council) presets(ctx context.Context, conversation string) ([]CouncilPr
 			return nil, err
 		}
 	}
+	all, err := c.presets(ctx)
 	model := c.chats.modelOf(ctx, talk)
+	for i := range all {
+		all[i].Council = all[i].Council.SpeakingThrough(model)
+	}
+	return all, err
+}
+
+// presets returns the councils that can be chosen by name, as they are kept: those that come with
+// Conclave, and then the person's by their names.
+func (c *Council) presets(ctx context.Context) ([]CouncilPreset, error) {
 	own, err := c.core.CouncilSettings.Presets(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all := []CouncilPreset{}
 	for _, set := range council.Presets() {
-		all = append(all, CouncilPreset{
-			Name: set.Name, Sentence: presetSentences[set.Name], Council: set.SpeakingThrough(model),
-		})
+		all = append(all, CouncilPreset{Name: set.Name, Sentence: presetSentences[set.Name], Council: set})
 	}
 	for name, set := range own {
 		all = append(all, CouncilPreset{Name: name, Own: true, Council: set})
 	}
 	slices.SortStableFunc(all[len(all)-len(own):], func(a, b CouncilPreset) int {
-		return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+		return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.Name, b.Name))
 	})
 	return all, nil
 }
@@ -243,37 +254,133 @@ func (c *Council) Use(conversation string, on bool) error {
 	return c.core.CouncilSettings.PutCouncil(ctx, scope, &set)
 }
 
-// SavePreset keeps a council by a name of the person's.
-func (c *Council) SavePreset(name string, set council.Council) error {
+// Presets lists the councils that can be chosen by name, as they are kept: those that come with
+// Conclave first.
+func (c *Council) Presets() ([]CouncilPreset, error) { return c.presets(c.call()) }
+
+// SavePreset keeps a council by a name of the person's, in place of the one that has it.
+func (c *Council) SavePreset(name string, set council.Council) (Undo, error) {
 	ctx := c.call()
-	name, _ = tool.Strip(strings.Join(strings.Fields(name), " "))
-	if name == "" {
-		return fault.New(fault.Invalid, "app.council", "A preset cannot have an empty name.", "Give it one.")
+	name, err := presetName(name)
+	if err != nil {
+		return Undo{}, err
 	}
 	if err := set.Check(); err != nil {
-		return err
+		return Undo{}, err
+	}
+	c.naming.Lock()
+	defer c.naming.Unlock()
+	scope, sentence := council.OfPreset(name), "The preset “"+name+"” was saved."
+	before, there, err := c.core.CouncilSettings.Council(ctx, scope)
+	if err != nil {
+		return Undo{}, err
+	}
+	var back *council.Council
+	if there {
+		back, sentence = &before, "The preset “"+name+"” was replaced."
 	}
 	set.Name = name
-	return c.core.CouncilSettings.PutCouncil(ctx, council.OfPreset(name), &set)
+	if err := c.core.CouncilSettings.PutCouncil(ctx, scope, &set); err != nil {
+		return Undo{}, err
+	}
+	return c.undo.add(sentence, func(ctx context.Context) error {
+		return c.core.CouncilSettings.PutCouncil(ctx, scope, back)
+	}), nil
+}
+
+// AddPreset keeps a council as one more preset of the person's, and returns the name that it has:
+// the one given, with a number behind it where another preset has that.
+func (c *Council) AddPreset(name string, set council.Council) (string, error) {
+	name, err := presetName(name)
+	if err != nil {
+		return "", err
+	}
+	if err := set.Check(); err != nil {
+		return "", err
+	}
+	return c.addPreset(c.call(), name, set)
+}
+
+func (c *Council) addPreset(ctx context.Context, name string, set council.Council) (string, error) {
+	c.naming.Lock()
+	defer c.naming.Unlock()
+	all, err := c.presets(ctx)
+	if err != nil {
+		return "", err
+	}
+	set.Name = name
+	for n := 2; slices.ContainsFunc(all, named(set.Name)); n++ {
+		set.Name = fmt.Sprintf("%s %d", name, n)
+	}
+	return set.Name, c.core.CouncilSettings.PutCouncil(ctx, council.OfPreset(set.Name), &set)
+}
+
+// RenamePreset gives one of the person's presets another name. The kind is conflict when another
+// preset has it.
+func (c *Council) RenamePreset(name, to string) error {
+	ctx := c.call()
+	to, err := presetName(to)
+	if err != nil || to == name {
+		return err
+	}
+	c.naming.Lock()
+	defer c.naming.Unlock()
+	set, err := c.preset(ctx, name)
+	if err != nil {
+		return err
+	}
+	all, err := c.presets(ctx)
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(all, func(p CouncilPreset) bool { return p.Own && p.Name == name })
+	if slices.ContainsFunc(others, named(to)) {
+		return fault.New(fault.Conflict, "app.council", "There is a preset “"+to+"” already.", "Choose another name.")
+	}
+	set.Name = to
+	if err := c.core.CouncilSettings.PutCouncil(ctx, council.OfPreset(to), &set); err != nil {
+		return err
+	}
+	return c.core.CouncilSettings.PutCouncil(ctx, council.OfPreset(name), nil)
 }
 
 // DeletePreset deletes a council that the person kept by name.
 func (c *Council) DeletePreset(name string) (Undo, error) {
 	ctx := c.call()
-	scope := council.OfPreset(name)
-	set, there, err := c.core.CouncilSettings.Council(ctx, scope)
+	set, err := c.preset(ctx, name)
 	if err != nil {
 		return Undo{}, err
 	}
-	if !there {
-		return Undo{}, fault.New(fault.NotFound, "app.council", "There is no preset “"+name+"” of yours.", "")
-	}
-	if err := c.core.CouncilSettings.PutCouncil(ctx, scope, nil); err != nil {
+	if err := c.core.CouncilSettings.PutCouncil(ctx, council.OfPreset(name), nil); err != nil {
 		return Undo{}, err
 	}
 	return c.undo.add("The preset “"+name+"” was deleted.", func(ctx context.Context) error {
-		return c.core.CouncilSettings.PutCouncil(ctx, scope, &set)
+		_, err := c.addPreset(ctx, name, set) // another may have its name by then
+		return err
 	}), nil
+}
+
+// preset reads one of the person's.
+func (c *Council) preset(ctx context.Context, name string) (council.Council, error) {
+	set, there, err := c.core.CouncilSettings.Council(ctx, council.OfPreset(name))
+	if err == nil && !there {
+		err = fault.New(fault.NotFound, "app.council", "There is no preset “"+name+"” of yours.", "")
+	}
+	return set, err
+}
+
+// presetName returns the name that a person gives a preset: one line, without signs that nobody sees.
+func presetName(name string) (string, error) {
+	name, _ = tool.Strip(strings.Join(strings.Fields(name), " "))
+	if name == "" {
+		return "", fault.New(fault.Invalid, "app.council", "A preset cannot have an empty name.", "Give it one.")
+	}
+	return name, nil
+}
+
+// named reports whether people read a preset's name as this one.
+func named(name string) func(CouncilPreset) bool {
+	return func(p CouncilPreset) bool { return strings.EqualFold(p.Name, name) }
 }
 
 // Contexts counts what each member of a council would be told of a chat now, by the

@@ -167,7 +167,8 @@ func TestTheCouncilOfAChatIsSetThereOrEverywhere(t *testing.T) {
 	set.Mode = "quarrel"
 	kind(t, "a mode that is none", w.Council.Set(chat, "global", set), fault.Invalid, "quarrel")
 
-	must(t, w.Council.SavePreset("  My   own ", can.Presets[1].Council))
+	_, err = w.Council.SavePreset("  My   own ", can.Presets[1].Council)
+	must(t, err)
 	undo, err := w.Council.DeletePreset("My own")
 	must(t, err)
 	must(t, w.Window.Undo(undo.Token))
@@ -178,6 +179,75 @@ func TestTheCouncilOfAChatIsSetThereOrEverywhere(t *testing.T) {
 	must(t, err)
 	if p := w.over(sent.Conversation); len(p.Entries) != 4 || p.Entries[3].Council != nil {
 		t.Errorf("skipped, it is %+v", p.Entries)
+	}
+}
+
+func TestPresetsAreKeptByNamesThatNoOtherHas(t *testing.T) {
+	w := open(t)
+	names := func() (all []string) {
+		t.Helper()
+		presets, err := w.Council.Presets()
+		must(t, err)
+		for _, p := range presets {
+			if p.Own {
+				all = append(all, p.Name)
+			}
+			if p.Council.Name != p.Name {
+				t.Errorf("the council of %s is called %s", p.Name, p.Council.Name)
+			}
+		}
+		return all
+	}
+	is := func(what string, want ...string) {
+		t.Helper()
+		if got := names(); !slices.Equal(got, want) {
+			t.Errorf("%s, one has %q, want %q", what, got, want)
+		}
+	}
+	all, err := w.Council.Presets()
+	if err != nil || len(all) != len(council.Presets()) || all[0].Council.Helper.Model != "" {
+		t.Fatalf("at first there are %+v, %v", all, err)
+	}
+	add := func(name string) string {
+		t.Helper()
+		kept, err := w.Council.AddPreset(name, all[1].Council)
+		must(t, err)
+		return kept
+	}
+	if first, second := add("red team"), add(" Red  team "); first != "red team 2" || second != "Red team 3" {
+		t.Errorf("copies are called %q and %q", first, second)
+	}
+	must(t, w.Council.RenamePreset("red team 2", "Attackers"))
+	must(t, w.Council.RenamePreset("Red team 3", "red team 3"))
+	is("with two copies renamed", "Attackers", "red team 3")
+	for _, taken := range []string{"attackers", "Three chairs"} {
+		kind(t, "a name that is taken", w.Council.RenamePreset("red team 3", taken), fault.Conflict, "already")
+	}
+	kind(t, "no name", w.Council.RenamePreset("red team 3", " \u200b "), fault.Invalid, "empty name")
+	kind(t, "one of Conclave's", w.Council.RenamePreset("Red team", "Mine"), fault.NotFound, "no preset")
+	is("with nothing renamed", "Attackers", "red team 3")
+
+	undo, err := w.Council.DeletePreset("Attackers")
+	must(t, err)
+	add("Attackers")
+	must(t, w.Window.Undo(undo.Token))
+	is("deleted, made anew and back", "Attackers", "Attackers 2", "red team 3")
+
+	other := all[2].Council
+	undo, err = w.Council.SavePreset("Attackers", other)
+	if err != nil || !strings.Contains(undo.Sentence, "replaced") {
+		t.Errorf("kept by a name that one has: %+v, %v", undo, err)
+	}
+	must(t, w.Window.Undo(undo.Token))
+	presets, err := w.Council.Presets()
+	must(t, err)
+	if got := presets[len(all)].Council; got.Name != "Attackers" || got.Mode != all[1].Council.Mode {
+		t.Errorf("what was replaced is back as %+v", got)
+	}
+	set, err := w.Council.Choices("")
+	must(t, err)
+	if chosen := set.Presets[len(all)].Council; chosen.Helper.Model == "" {
+		t.Errorf("chosen, nobody of %+v has a model", chosen)
 	}
 }
 

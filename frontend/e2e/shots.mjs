@@ -302,6 +302,14 @@ const shots = {
       await p.getByText("Of 42 calls in the last 7 days").waitFor();
     },
   },
+  presets: {
+    scene: "councilpresets",
+    act: async (p) => {
+      await p.keyboard.press("Control+,");
+      await p.getByRole("button", { name: "Council presets", exact: true }).click();
+      await p.getByText("My reviewers").waitFor();
+    },
+  },
   keys: {
     scene: "chat",
     act: async (p) => {

@@ -122,6 +122,15 @@ const screens = {
       await page.getByText("Of 42 calls in the last 7 days").waitFor();
     },
   ],
+  "council presets": [
+    "councilpresets",
+    async (page) => {
+      await settings(page, "Council presets");
+      await page.getByRole("button", { name: "More for My reviewers" }).click();
+      await page.getByRole("menuitem", { name: "Rename…" }).click();
+      await page.getByLabel("Another name for My reviewers").waitFor();
+    },
+  ],
   keys: [
     "chat",
     async (page) => {

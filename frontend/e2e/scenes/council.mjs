@@ -6,6 +6,7 @@ import {
   copies,
   counts,
   focused,
+  noticed,
   palette,
   settled,
   waits,
@@ -88,6 +89,40 @@ export const tests = {
       await page.getByRole("button", { name: /^Three chairs/ }).click();
       const council = await written(page, (c) => c.enabled && c.members.length === 3);
       assert.equal(council.mode, "opinions");
+    },
+  },
+
+  "presets are renamed, copied and deleted in the settings, by keyboard": {
+    scene: "councilpresets",
+    async run(page) {
+      const menu = (name) => page.getByRole("button", { name: `More for ${name}`, exact: true });
+      const choose = async (name, item) => {
+        await menu(name).press("Enter");
+        await page.getByRole("menuitem", { name: item }).press("Enter");
+      };
+      await page.keyboard.press("Control+,");
+      await page.getByRole("button", { name: "Council presets", exact: true }).press("Enter");
+      await choose("My reviewers", "Rename…");
+      const field = page.getByLabel("Another name for My reviewers");
+      await focused(field);
+      await field.fill("Red team");
+      await page.keyboard.press("Enter");
+      await page.getByText("There is a preset “Red team” already.").waitFor();
+      await field.fill("Reviewers");
+      await page.keyboard.press("Enter");
+      await focused(menu("Reviewers"));
+      await choose("Reviewers", "Rename…");
+      await focused(page.getByLabel("Another name for Reviewers"));
+      await page.keyboard.press("Escape"); // leaves the field, and nothing else
+      await focused(menu("Reviewers"));
+      await choose("Red team", "Duplicate");
+      await noticed(page, "Red team 2 is among your presets now.");
+      await choose("Red team 2", "Delete");
+      await noticed(page, "The preset “Red team 2” was deleted.");
+      await menu("Red team 2").waitFor({ state: "detached" });
+      await choose("Garden", "Save the council as a file…");
+      const [[name, text]] = await waits(page, "Window.SaveFile");
+      assert.deepEqual([name, JSON.parse(text).members.length], ["garden.json", 2]);
     },
   },
 

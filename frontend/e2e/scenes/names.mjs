@@ -76,10 +76,15 @@ const screens = {
   },
   permission: (page) => page.getByRole("button", { name: "Allow once" }).waitFor(),
   ...Object.fromEntries(
-    ["General", "Models", "Permissions", "Plugins", "Keys and shortcuts", "About"].map((name) => [
-      `settings, ${name}`,
-      settings(name),
-    ]),
+    [
+      "General",
+      "Models",
+      "Permissions",
+      "Plugins",
+      "Council presets",
+      "Keys and shortcuts",
+      "About",
+    ].map((name) => [`settings, ${name}`, settings(name)]),
   ),
 };
 

@@ -372,6 +372,17 @@ export const s = {
     tokensCapNote: "How many each plugin may use in a day before it asks you.",
   },
 
+  presets: {
+    intro:
+      "Councils to choose from in the panel. Choosing one sets a copy of it: what is changed there leaves the preset as it is.",
+    own: "Yours",
+    none: "None yet. Save a council by a name in its panel, duplicate one of those below, or read one from a file.",
+    builtIn: "With Conclave",
+    rename: "Rename…",
+    newName: (name: string) => `Another name for ${name}`,
+    added: (name: string) => `${name} is among your presets now.`,
+  },
+
   composer: {
     // A message written while an answer streams waits for it.
     queue: "Queue",
@@ -1303,6 +1314,7 @@ export const s = {
       prices: "Prices",
       permissions: "Permissions",
       plugins: "Plugins",
+      council: "Council presets",
       keys: "Keys and shortcuts",
       about: "About",
     },

@@ -44,6 +44,7 @@ const answers: Record<string, unknown> = Object.fromEntries([
   ...["Chats.Delete", "Chats.DeleteDemo", "Plugins.Remove", "Plugins.Update", "Models.Remove"].map(
     (name) => [name, { token: "undo", sentence: "It is done." } satisfies t.Undo],
   ),
+  ["Council.SavePreset", { token: "undo", sentence: "The preset was saved." } satisfies t.Undo],
   ["Permissions.Revoke", { token: "undo", sentence: "The rule was taken back." } satisfies t.Undo],
   ["Permissions.Sources", []],
   ["Plugins.Add", "moon"],

@@ -587,6 +587,11 @@ export interface CouncilCalls {
    * late.
    */
   Act(run: string, act: Act, member: string, tasks: string[], text: string): Promise<void>;
+  /**
+   * AddPreset keeps a council as one more preset of the person's, and returns the name that it
+   * has: the one given, with a number behind it where another preset has that.
+   */
+  AddPreset(name: string, set: Council): Promise<string>;
   /** Again has the question of a run answered again, by its council with one change. */
   Again(run: string, change: RunChange): Promise<Sent>;
   /**
@@ -623,12 +628,22 @@ export interface CouncilCalls {
   MemberFile(member: Member): Promise<string>;
   /** Open reads and checks the file of a run. */
   Open(text: string): Promise<OpenedRun>;
+  /**
+   * Presets lists the councils that can be chosen by name, as they are kept: those that come
+   * with Conclave first.
+   */
+  Presets(): Promise<CouncilPreset[]>;
   /** Rate keeps a thumb on a member's point, which counts from 1; good is up. */
   Rate(run: string, member: string, point: number, good: boolean): Promise<void>;
   /** ReadCouncil reads a council's file, also the council settings of other programs. */
   ReadCouncil(text: string): Promise<Council>;
   /** ReadMember reads a member's file; the id is one that no member of the council has yet. */
   ReadMember(text: string, set: Council): Promise<Member>;
+  /**
+   * RenamePreset gives one of the person's presets another name. The kind is conflict when
+   * another preset has it.
+   */
+  RenamePreset(name: string, to: string): Promise<void>;
   /**
    * Resume goes on with a run that was cut off, and has its question answered; to finish is to
    * begin nothing new, and answer with what there is.
@@ -648,8 +663,8 @@ export interface CouncilCalls {
    * deliberate with the tools of the shipped plugins.
    */
   Sample(): Promise<Sent>;
-  /** SavePreset keeps a council by a name of the person's. */
-  SavePreset(name: string, set: Council): Promise<void>;
+  /** SavePreset keeps a council by a name of the person's, in place of the one that has it. */
+  SavePreset(name: string, set: Council): Promise<Undo>;
   /** Sent returns the requests of a task's newest attempt as they were sent. */
   Sent(run: string, task: string): Promise<SentRequest[]>;
   /** Set keeps a council for a scope of CouncilChoices.Scopes. */

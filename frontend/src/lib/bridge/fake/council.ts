@@ -1,4 +1,5 @@
 /** A council that stands still, and runs of it: whatever is asked is answered with what a scene put here. */
+import { AppError } from "../calls";
 import type * as t from "../generated";
 import type { FakeBus } from "./bus";
 
@@ -326,6 +327,51 @@ export class FakeCouncil {
 
   async Choices(): Promise<t.CouncilChoices> {
     return structuredClone(this.choices);
+  }
+
+  async Presets(): Promise<t.CouncilPreset[]> {
+    return structuredClone(this.choices.presets);
+  }
+
+  private named(name: string): boolean {
+    return this.choices.presets.some((preset) => preset.name === name);
+  }
+
+  private keep(presets: t.CouncilPreset[]): void {
+    this.choices = { ...this.choices, presets };
+    this.bus.changed("councils");
+  }
+
+  async AddPreset(name: string, set: t.Council): Promise<string> {
+    this.asked.push({ name: "Council.AddPreset", args: structuredClone([name, set]) });
+    let free = name;
+    for (let n = 2; this.named(free); n++) free = `${name} ${n}`;
+    const kept = { ...structuredClone(set), name: free };
+    this.keep([...this.choices.presets, { name: free, sentence: "", own: true, council: kept }]);
+    return free;
+  }
+
+  async RenamePreset(name: string, to: string): Promise<void> {
+    this.asked.push({ name: "Council.RenamePreset", args: [name, to] });
+    if (this.named(to))
+      throw new AppError({
+        kind: "conflict",
+        message: `There is a preset “${to}” already.`,
+        hint: "Choose another name.",
+      });
+    this.keep(
+      this.choices.presets.map((preset) =>
+        preset.own && preset.name === name
+          ? { ...preset, name: to, council: { ...preset.council, name: to } }
+          : preset,
+      ),
+    );
+  }
+
+  async DeletePreset(name: string): Promise<t.Undo> {
+    this.asked.push({ name: "Council.DeletePreset", args: [name] });
+    this.keep(this.choices.presets.filter((preset) => !preset.own || preset.name !== name));
+    return { token: "undo", sentence: `The preset “${name}” was deleted.` };
   }
 
   async Estimate(): Promise<t.Estimate> {

@@ -4,7 +4,19 @@ import type * as t from "../generated";
 import type { Conversation } from "./chats";
 import { textPart } from "./chats";
 import { paragraphs } from "./content";
-import { called, chair, council, ended, estimate, lane, member, run, task, three } from "./council";
+import {
+  called,
+  chair,
+  council,
+  ended,
+  estimate,
+  lane,
+  member,
+  presets,
+  run,
+  task,
+  three,
+} from "./council";
 
 const [researcher, sceptic, maker] = three as [t.Member, t.Member, t.Member];
 
@@ -356,6 +368,21 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
   },
   councilset: (f) => {
     begun(f);
+  },
+  // Two presets of the person's beside those that come with Conclave.
+  councilpresets: (f) => {
+    begun(f);
+    const own = (name: string, of: t.Council): t.CouncilPreset => ({
+      name,
+      sentence: "",
+      own: true,
+      council: { ...of, name },
+    });
+    f.council.choices.presets = [
+      ...presets,
+      own("Garden", council([researcher, maker], { mode: "review" })),
+      own("My reviewers", council([sceptic])),
+    ];
   },
   councilproblems: (f) => {
     begun(f, [

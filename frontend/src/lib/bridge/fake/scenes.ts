@@ -856,6 +856,10 @@ export const scenes: Record<string, (f: Fake) => void> = {
     permissions.grant(long("Notes"), long("write_note"), "always");
     for (const chat of chats.all.values())
       if (chat.chat.title) chat.chat.title = long(chat.chat.title);
+    f.council.choices.presets = f.council.choices.presets.flatMap((preset) => [
+      preset,
+      { ...preset, name: long(preset.name), sentence: "", own: true },
+    ]);
   },
   longrequest: (f) => {
     scenes.longnames?.(f);

@@ -1,0 +1,75 @@
+/** The councils that can be chosen by name, as they are kept. */
+import { AppError, type Bridge } from "../bridge/calls";
+import { Puller, type Notices } from "../bridge/events";
+import type { CouncilPreset, Undo } from "../bridge/generated";
+import { slug } from "../plugins/slug";
+
+export class PresetsState {
+  list = $state.raw<CouncilPreset[]>([]);
+  ready = $state.raw(false);
+  error = $state.raw<AppError | null>(null);
+
+  readonly own = $derived(this.list.filter((preset) => preset.own));
+  readonly builtIn = $derived(this.list.filter((preset) => !preset.own));
+
+  #off: () => void;
+  #puller = new Puller(
+    () => 0, // presets have no revision: each notice has them pulled
+    () => this.#pull(),
+    (cause) => (this.error = AppError.of(cause)),
+  );
+
+  constructor(
+    private bridge: Bridge,
+    notices: Notices,
+  ) {
+    this.#off = notices.watch("councils", "", () => void this.open());
+  }
+
+  open(): Promise<void> {
+    return this.#puller.refresh();
+  }
+
+  close(): void {
+    this.#off();
+  }
+
+  async #pull(): Promise<void> {
+    this.list = await this.bridge.council.Presets();
+    this.ready = true;
+    this.error = null;
+  }
+
+  async rename(preset: CouncilPreset, to: string): Promise<void> {
+    await this.bridge.council.RenamePreset(preset.name, to);
+    await this.open();
+  }
+
+  /** Returns the name of the copy. */
+  async duplicate({ name, council }: CouncilPreset): Promise<string> {
+    const kept = await this.bridge.council.AddPreset(name, council);
+    await this.open();
+    return kept;
+  }
+
+  async remove(preset: CouncilPreset): Promise<Undo> {
+    const undo = await this.bridge.council.DeletePreset(preset.name);
+    await this.open();
+    return undo;
+  }
+
+  /** Keeps the council of a file, and returns the name that it has: its own, else the file's. */
+  async read(file: string, text: string): Promise<string> {
+    const council = await this.bridge.council.ReadCouncil(text);
+    const name = council.name || file.replace(/\.json$/i, "");
+    const kept = await this.bridge.council.AddPreset(name, council);
+    await this.open();
+    return kept;
+  }
+
+  /** Writes it to a file, of the form that the council's panel writes. */
+  async save({ name, council }: CouncilPreset): Promise<void> {
+    const text = JSON.stringify(council, null, 2) + "\n";
+    await this.bridge.window.SaveFile(`${slug(name) || "council"}.json`, text);
+  }
+}
