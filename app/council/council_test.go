@@ -438,6 +438,50 @@ func TestWhatAToolWasSkippedForIsSaid(t *testing.T) {
 	}
 }
 
+// A cap that is met while members work ends nothing by itself: who has something left goes on.
+func TestARunWhoseTasksMetItsCapSaysSo(t *testing.T) {
+	spent := func(ofRun bool) council.End {
+		return council.End{
+			State: council.Capped, Cap: ofRun, Failure: &chat.Failure{Message: "There was nothing left for it."},
+		}
+	}
+	ended := func(mode council.Mode, first, second council.End) *driver {
+		t.Helper()
+		c := council.Default()
+		c.Mode, c.Members, c.Limits = mode, members("a", "b"), council.Limits{Tokens: 900, Money: 0.05}
+		d := begin(t, c, func(b *council.Begin) { b.Asks = true })
+		start := d.run.Next().Start
+		for _, id := range start {
+			d.do(council.Step{Kind: council.Starts, Task: id, Attempt: 1})
+		}
+		d.do(council.Step{Kind: council.Ends, Task: start[0], Attempt: 1, End: &first})
+		if d.run.Early != nil || d.run.State != council.Running {
+			t.Errorf("while b works it is %s, %+v", d.run.State, d.run.Early)
+		}
+		d.do(council.Step{Kind: council.Ends, Task: start[1], Attempt: 1, End: &second})
+		return d
+	}
+	done := council.End{State: council.Done}
+	failed := council.End{State: council.Failed, Failure: &chat.Failure{Message: "No."}}
+	const early = "The cap of 900 tokens or $0.05 was reached, and the answer made with what there was. Raise it, or " +
+		"choose cheaper models, to have more done."
+	if d := ended(council.Opinions, spent(true), done); d.run.State != council.Ready || d.run.Early == nil ||
+		d.run.Early.By != council.Cap || d.run.Early.Why != early {
+		t.Errorf("it is %s, %+v", d.run.State, d.run.Early)
+	}
+	if d := ended(council.Opinions, spent(false), done); d.run.State != council.Ready || d.run.Early != nil {
+		t.Errorf("at a member's limit it is %s, %+v", d.run.State, d.run.Early)
+	}
+	d := ended(council.Tools, spent(true), failed)
+	if d.run.State != council.Asking || d.run.Early != nil {
+		t.Errorf("where a tool failed it is %s, %+v", d.run.State, d.run.Early)
+	}
+	d.do(council.Step{Kind: council.Acts, Act: council.GoOn, By: council.Person})
+	if d.run.State != council.Ready || d.run.Early == nil {
+		t.Errorf("left as it is it is %s, %+v", d.run.State, d.run.Early)
+	}
+}
+
 func TestWhatIsLeftUndoneAtACapSaysWhichAndWhatHelps(t *testing.T) {
 	c := council.Default()
 	c.Members, c.Limits.Money = members("a", "b"), 0.01

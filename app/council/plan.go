@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"conclave/app/cost"
+	"conclave/app/limit"
 )
 
 // PerRun is how many members work at once when nobody says otherwise.
@@ -139,11 +141,13 @@ func (r *Run) settle() {
 	switch {
 	case r.failed() && r.Asks && r.Early == nil:
 		r.State = Asking
+		return
 	case cast && !r.Opened:
 		r.State = Counting
 	default:
 		r.State = Ready
 	}
+	r.metCap()
 }
 
 // failed reports whether a person is to say how it goes on: a tool failed in mode tools,
@@ -179,11 +183,34 @@ func (r *Run) capRest() {
 		if t := &r.Tasks[i]; t.State == Waiting {
 			t.State, t.Why = Capped, "There was no money left for it under the cap of "+most+"."
 			if r.Early == nil {
-				r.Early = &Early{
-					Cap, "The cap of " + most + " was reached, and the answer made with what there was. Raise it, or choose " +
-						"cheaper models, to have more done.",
-				}
+				r.Early = atCap(most, "choose cheaper models")
 			}
 		}
+	}
+}
+
+// metCap says that the run's cap was reached where tasks met it in the middle of their work,
+// which capRest does of those that were not begun.
+func (r *Run) metCap() {
+	met := func(t Task) bool { return t.State == Capped && t.End.Cap }
+	if r.Early != nil || !slices.ContainsFunc(r.Tasks, met) {
+		return
+	}
+	var most []string
+	help := "give the members less to read"
+	if tokens := r.Council.Limits.Tokens; tokens > 0 {
+		most = append(most, limit.Counted(int(tokens), "token"))
+	}
+	if money := r.Council.Limits.Money; money > 0 {
+		most, help = append(most, cost.Words(money, true)), "choose cheaper models"
+	}
+	r.Early = atCap(strings.Join(most, " or "), help)
+}
+
+// atCap is the end of a run at its cap, with what else than raising it would help.
+func atCap(most, help string) *Early {
+	return &Early{
+		Cap, "The cap of " + most + " was reached, and the answer made with what there was. Raise it, or " + help +
+			", to have more done.",
 	}
 }

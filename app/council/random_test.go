@@ -185,6 +185,9 @@ func (d *chaos) takesOff(id string) {
 		end.State, end.Failure = council.Failed, &chat.Failure{Kind: "provider", Message: "It failed."}
 	case 2:
 		end.State = council.Stopped
+	case 3:
+		end.State, end.Cap = council.Capped, d.chance.IntN(2) == 0
+		end.Failure = &chat.Failure{Kind: "unavailable", Message: "There was nothing left for it."}
 	default:
 		end.State = council.Done
 		if task.Kind == council.Cast {
@@ -381,6 +384,9 @@ func (d *chaos) accounted() {
 			tasks++
 			if task.State != council.Done && task.Why == "" && (task.State != council.Failed || task.End.Failure == nil) {
 				d.t.Fatalf("run %d: nothing says why %s is %s", d.seed, task.ID, task.State)
+			}
+			if task.State == council.Capped && task.End.Cap && d.run.Early == nil {
+				d.t.Fatalf("run %d: %s met the cap, and nothing says that it was reached", d.seed, task.ID)
 			}
 		}
 		if seat.In != (tasks > 0) {

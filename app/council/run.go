@@ -386,6 +386,7 @@ func (r *Run) act(s Step) error {
 			return ErrStep
 		}
 		r.State = Ready
+		r.metCap()
 	case Finish, Stop:
 		r.leaveOut("", Stopped, s.Text, s.At)
 		r.Early = &Early{s.By, s.Text}

@@ -106,6 +106,7 @@ type Begin struct {
 // End says how one attempt at a task ended.
 type End struct {
 	State    TaskState     `json:"state"`            // Done, Failed, Stopped; Capped where nothing was left for it
+	Cap      bool          `json:"cap,omitempty"`    // Capped: under the cap of the run, not under its member's limits
 	Text     Hash          `json:"text,omitempty"`   // what the member said, with its block, or the tool answered
 	Bytes    int           `json:"bytes,omitempty"`  // of the text
 	Commit   Hash          `json:"commit,omitempty"` // of a SealedBallot, which nobody is shown before Opens

@@ -3,6 +3,7 @@ package deliberation
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"sync"
 
 	"conclave/app/chat"
@@ -11,8 +12,11 @@ import (
 )
 
 // errSpent is the cause of the error of a request that is not made, since nothing is left for
-// it under a cap.
-var errSpent = errors.New("a cap was reached")
+// it under a cap; errCap where that is the run's, and not one of its member.
+var (
+	errSpent = errors.New("a cap was reached")
+	errCap   = fmt.Errorf("of the run, %w", errSpent)
+)
 
 // ledger counts what the members of a run use, request by request, so that all of them stay
 // under the caps: of the run as a machine, what a task used is known once it has ended, and
@@ -80,7 +84,7 @@ func (l *ledger) hold(m *recorded, input int64) (int64, error) {
 			name+" has used what it may in one run.", "Raise its limits, or give it less to read.", errSpent)},
 		{run.Council.Limits, all, allWait, fault.Wrap(fault.Unavailable, "deliberation.cap",
 			"There was nothing left for "+name+" under the council's cap.",
-			"Raise the cap, or choose cheaper models.", errSpent)},
+			"Raise the cap, or choose cheaper models.", errCap)},
 	} {
 		left, bounded := m.left(bound.limits, bound.used, input, bound.waiting)
 		if bounded && left < 1 {

@@ -84,6 +84,9 @@ func TestACapOfMoneyHoldsWhoeverWorksAtOnce(t *testing.T) {
 			t.Errorf("%s is %s: %s", task.ID, task.State, task.Why)
 		}
 	}
+	if run.Early == nil || run.Early.By != council.Cap || !strings.HasPrefix(run.Early.Why, "The cap of $0.06 was ") {
+		t.Errorf("it ended %+v", run.Early)
+	}
 }
 
 func TestATaskThatUsesAllThatItsMemberMayEnds(t *testing.T) {
@@ -100,6 +103,9 @@ func TestATaskThatUsesAllThatItsMemberMayEnds(t *testing.T) {
 	if len(ada.Requests()) != 2 || task.State != council.Capped || task.Why != "Ada has used what it may in one run." ||
 		task.End.Usage.Input != 1800 {
 		t.Errorf("after %d requests it is %s: %s, %+v", len(ada.Requests()), task.State, task.Why, task.End.Usage)
+	}
+	if run.Early != nil {
+		t.Errorf("at the limit of a member the run ended %+v", run.Early)
 	}
 	if first := ada.Requests()[0].MaxTokens; ada.Requests()[1].MaxTokens >= first-800 {
 		t.Errorf("its answers could have %d and %d tokens", first, ada.Requests()[1].MaxTokens)
@@ -138,6 +144,11 @@ func TestACapOfTokensHoldsForAllMembers(t *testing.T) {
 	if n := len(bo.Requests()) + len(cy.Requests()); n != 0 ||
 		states(run) != "0/ada/answer done, 1/bo/answer capped, 2/cy/answer capped" {
 		t.Errorf("after %d requests the tasks are %s", n, states(run))
+	}
+	const early = "The cap of 4000 tokens was reached, and the answer made with what there was. Raise it, or give the " +
+		"members less to read, to have more done."
+	if run.Early == nil || run.Early.Why != early {
+		t.Errorf("it ended %+v", run.Early)
 	}
 }
 

@@ -194,7 +194,7 @@ func broken(ctx context.Context, job council.Job, err error) council.Work {
 	}
 	failure := failureOf(err)
 	if errors.Is(err, errSpent) {
-		return council.Work{End: council.End{State: council.Capped, Failure: failure}}
+		return council.Work{End: council.End{State: council.Capped, Cap: errors.Is(err, errCap), Failure: failure}}
 	}
 	if errors.Is(context.Cause(ctx), errMemberTime) {
 		failure.Kind = string(chat.CallTimeout)

@@ -749,6 +749,7 @@ export const s = {
       cap: "Cap of one answer, US dollars",
       capNote: (n: number) =>
         `Under a cap a member writes at most ${count(n, "token")} at once, thinking included, unless its longest answer is set.`,
+      capTokens: "Cap of one answer, tokens",
       deadline: "Deadline, seconds",
       parallel: "Members at once",
       rounds: "Rounds",
