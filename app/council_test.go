@@ -348,6 +348,13 @@ func TestAPointOfAReviewHasTheNumberThatItIsCitedBy(t *testing.T) {
 		if said.First != task.Stage || len(said.Opinion.Points) != 1 || said.Opinion.Points[0].Claim != "Of "+task.ID+"." {
 			t.Errorf("%s counts from %d and has %+v", task.ID, said.First, said.Opinion)
 		}
+		view, err := w.Council.Run("run", 0)
+		must(t, err)
+		lane := view.Lanes[slices.IndexFunc(view.Lanes, func(l council.LaneView) bool { return l.Member == task.Member })]
+		if want := run.Called(run.Letter("", run.OfLetter(task.Member, "a"))); len(lane.Drawn) != 2 ||
+			lane.Drawn[0] != (council.Drawn{Letter: "a", Name: want}) {
+			t.Errorf("the letters of %s are told as %+v, want %s first", task.ID, lane.Drawn, want)
+		}
 		// It knew the others by letters that were drawn for it.
 		of := run.Letter("", run.OfLetter(task.Member, "a")) + "1"
 		if task.Kind == council.Look && (len(said.Stances) != 1 || said.Stances[0].Point != of) {

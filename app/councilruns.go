@@ -149,7 +149,7 @@ func (c *Council) Said(run, task string) (SaidView, error) {
 		if sealed, err := text(t.End.Commit); err == nil {
 			var envelope council.SealedBallot
 			if json.Unmarshal([]byte(sealed), &envelope) == nil {
-				out.Ballot = &envelope.Ballot
+				out.Ballot, out.Chosen = &envelope.Ballot, state.Chosen(t, envelope.Ballot)
 			}
 		}
 	case council.UseTool, council.Summarize:

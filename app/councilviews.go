@@ -102,6 +102,7 @@ type SaidView struct {
 	// members.
 	Stances []council.Stance `json:"stances"`
 	Ballot  *council.Ballot  `json:"ballot"` // once the ballots are opened
+	Chosen  string           `json:"chosen"` // of a ballot: whose answer it chose, by name, or ""
 }
 
 // SentRequest is one request as it was sent to a model.

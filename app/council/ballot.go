@@ -31,6 +31,17 @@ func (r *Run) Choices(member string) []string {
 	return letters
 }
 
+// Chosen names the member whose unsigned answer a ballot chose, or returns "".
+func (r *Run) Chosen(t Task, b Ballot) string {
+	if len(r.Council.Choices) > 0 || b.Abstain {
+		return ""
+	}
+	if id := r.OfLetter(t.Member, b.Choice); id != "" {
+		return r.nameOf(id)
+	}
+	return ""
+}
+
 // Count counts the ballots of a run, once they are opened. The error says that an
 // envelope is not the one that was sealed.
 func Count(r Run, open func(Hash) ([]byte, error)) ([]Tally, error) {

@@ -63,9 +63,30 @@ func (r *Run) lettered(viewer string) []string {
 		}
 	}
 	if viewer != "" {
-		slices.SortStableFunc(all, func(a, b string) int {
-			return cmp.Compare(drawn(r.Seed, viewer, a), drawn(r.Seed, viewer, b))
-		})
+		number := map[string]uint64{}
+		for _, id := range all {
+			number[id] = drawn(r.Seed, viewer, id)
+		}
+		slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(number[a], number[b]) })
+	}
+	return all
+}
+
+// Drawn tells whose a letter is that was drawn for one member.
+type Drawn struct {
+	Letter string `json:"letter"`
+	Name   string `json:"name"`
+}
+
+// Drawn tells whose the letters are by which a member knew the unsigned answers of the others:
+// its reviews and its ballot name them by these. It is empty for one that has neither.
+func (r *Run) Drawn(viewer string) []Drawn {
+	all := []Drawn{}
+	if !slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.Member == viewer && t.Kind.unsigned() }) {
+		return all
+	}
+	for i, id := range r.lettered(viewer) {
+		all = append(all, Drawn{letter(i), r.nameOf(id)})
 	}
 	return all
 }

@@ -48,6 +48,9 @@ type LaneView struct {
 	Chance float64    `json:"chance"`
 	Tasks  []TaskView `json:"tasks"`
 	Spent  Spending   `json:"spent"`
+	// Drawn tells whose the letters are in its reviews and its ballot: they were drawn for it, and
+	// are not those of the lanes. It is empty where it has neither.
+	Drawn []Drawn `json:"drawn"`
 	// Ratings are the person's thumbs on its points.
 	Ratings []Rating `json:"ratings"`
 }

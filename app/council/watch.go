@@ -231,7 +231,7 @@ func (w *Watch) lane(s *Seat, since uint64, anew bool, now time.Time) LaneView {
 		Member: m.ID, Name: shownLine(m.Name), Role: shownLine(m.Role), Letter: w.run.shownLetter(m.ID), Color: m.Color,
 		Avatar: m.Persona.Avatar,
 		Model:  cmp.Or(w.run.Models[m.ID], m.Model), In: s.In, Why: s.Why, Roll: s.Roll, Chance: m.Chance,
-		Ratings: w.run.ratingsOf(m.ID),
+		Drawn: w.run.Drawn(m.ID), Ratings: w.run.ratingsOf(m.ID),
 	}
 	v.Tasks, v.Spent = w.tasks(m.ID, since, anew, now)
 	return v
@@ -242,7 +242,7 @@ func (w *Watch) chair(since uint64, anew bool, now time.Time) LaneView {
 	r := &w.run
 	v := LaneView{
 		Name: "Answer", Model: cmp.Or(r.Models[""], r.Council.Chair), In: true, Chance: 100,
-		Ratings: []Rating{},
+		Drawn: []Drawn{}, Ratings: []Rating{},
 	}
 	v.Tasks, v.Spent = w.tasks("", since, anew, now)
 	answer := TaskView{ID: ChairTask, Kind: Synthesize, Title: "Answer", State: Waiting, Calls: []CalledView{}}

@@ -38,6 +38,9 @@ type Line struct {
 	Tasks  []string `json:"tasks,omitempty"`
 	Count  int      `json:"count,omitempty"` // ballots
 
+	// Drawn tells of a review that was said whose the letters in it are.
+	Drawn []council.Drawn `json:"drawn,omitempty"`
+
 	MS     int64    `json:"ms,omitempty"`
 	Input  int64    `json:"input_tokens,omitempty"`
 	Output int64    `json:"output_tokens,omitempty"`
@@ -190,6 +193,9 @@ func (t *Teller) ends(r council.Run, s council.Step) []Line {
 		line.State, line.Kind = "said", string(task.Kind)
 		if !t.spoke[task.ID] {
 			line.Text = Shown(t.text(task.End.Text))
+		}
+		if task.Kind == council.Look {
+			line.Drawn = r.Drawn(task.Member)
 		}
 	}
 	return []Line{line}
@@ -442,7 +448,11 @@ func (l Line) Words() string {
 			"answer": "answered", "review": "reviewed the answers", "draft": "wrote a draft",
 			"critique": "spoke against the draft", "summary": "summed the chat up",
 		}
-		return with(cmp.Or(what[l.Kind], l.Kind), said)
+		did := cmp.Or(what[l.Kind], l.Kind)
+		if len(l.Drawn) > 0 {
+			did += " (" + whose(l.Drawn) + ")"
+		}
+		return with(did, said)
 	case "voted":
 		return "voted"
 	case "failed":
@@ -472,6 +482,15 @@ func (l Line) Words() string {
 		return "goes on"
 	}
 	return with(strings.ReplaceAll(l.State, "_", " "), said)
+}
+
+// whose says whose letters are: "a is Ada, b is Cy".
+func whose(letters []council.Drawn) string {
+	var pairs []string
+	for _, d := range letters {
+		pairs = append(pairs, d.Letter+" is "+oneLine(d.Name, maxWords))
+	}
+	return strings.Join(pairs, ", ")
 }
 
 // start says what the run may come to.

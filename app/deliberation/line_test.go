@@ -115,6 +115,31 @@ func TestTheLinesOfAToolCouncil(t *testing.T) {
 		"answered")
 }
 
+func TestAReviewSaysWhoseItsLettersAre(t *testing.T) {
+	said := "I agree with a.\n\n```council\n{\"position\":\"rain\",\"points\":[]}\n```\n"
+	d := &told{
+		t: t, at: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC),
+		teller: deliberation.Teller{Text: func(council.Hash) string { return said }},
+	}
+	c := council.Default()
+	c.Mode = council.Review
+	c.Members = []council.Member{{ID: "ada", Name: "Ada", Chance: 100}, {ID: "bo", Name: "Bo", Chance: 100}}
+	for i := range c.Members {
+		c.Members[i].Tools = []string{}
+	}
+	d.step(council.Step{Kind: council.Begins, Begin: &council.Begin{Run: "r1", Council: c, Places: true}})
+	end := &council.End{State: council.Done, Text: council.HashOf([]byte(said))}
+	for _, id := range []string{"0/ada/answer", "0/bo/answer", "1/ada/review"} {
+		d.step(council.Step{Kind: council.Starts, Task: id, Attempt: 1})
+		d.json, d.words = nil, nil
+		d.step(council.Step{Kind: council.Ends, Task: id, Attempt: 1, End: end})
+	}
+	d.is("the lines", d.json[:1],
+		`{"type":"council","member":"Ada","state":"said","at_ms":6000,"stage":2,"text":"I agree with a.","kind":"review",`+
+			`"drawn":[{"letter":"a","name":"Bo"}],"ms":1000}`)
+	d.is("the timeline", d.words[:1], "Ada reviewed the answers (a is Bo): I agree with a.")
+}
+
 func TestWhatAMemberSaysIsToldOnce(t *testing.T) {
 	said := "It rains.\n\n```council\n{\"position\":\"rain\",\"points\":[]}\n```\n"
 	d := &told{

@@ -345,6 +345,7 @@ export const tests = {
     async run(page) {
       await page.getByRole("button", { name: "a3 in the words of Researcher" }).click();
       await page.waitForFunction(() => document.activeElement?.dataset.point === "a3");
+      await lane(page, "researcher").getByText("in it a is Maker, b is Sceptic.").waitFor();
       assert.equal(await page.locator('[data-point="a1"]').count(), 1);
       await page.getByRole("button", { name: "a3 helped" }).click();
       assert.deepEqual((await waits(page, "Council.Rate"))[0].slice(1), ["researcher", 3, true]);

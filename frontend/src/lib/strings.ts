@@ -899,6 +899,10 @@ export const s = {
           : "from its own knowledge",
     helped: (point: string) => `${point} helped`,
     didNotHelp: (point: string) => `${point} did not help`,
+    // Above the words of a review, which name the others by letters: “a is Maker”.
+    drawn: (letters: string[]) =>
+      `Written without knowing whose the answers were: in it ${letters.join(", ")}.`,
+    letterIs: (letter: string, name: string) => `${letter} is ${name}`,
     stances: "Of the others’ points",
     stance: { agree: "agrees", disagree: "disagrees", unsure: "is not sure" } as Record<
       string,

@@ -810,6 +810,12 @@ export interface Draft {
   queued: Queued[];
 }
 
+/** Drawn tells whose a letter is that was drawn for one member. */
+export interface Drawn {
+  letter: string;
+  name: string;
+}
+
 /** Effect says which way a rule or a decision goes: allow, ask or deny. */
 export type Effect =
   | "allow"
@@ -1125,6 +1131,11 @@ export interface Lane {
   chance: number;
   tasks: Task[];
   spent: Spending;
+  /**
+   * Drawn tells whose the letters are in its reviews and its ballot: they were drawn for it,
+   * and are not those of the lanes. It is empty where it has neither.
+   */
+  drawn: Drawn[];
   /** Ratings are the person's thumbs on its points. */
   ratings: Rating[];
 }
@@ -2294,6 +2305,8 @@ export interface Said {
   stances: Stance[];
   /** once the ballots are opened */
   ballot: Ballot | null;
+  /** of a ballot: whose answer it chose, by name, or "" */
+  chosen: string;
 }
 
 /** Scope is how long a rule holds. */

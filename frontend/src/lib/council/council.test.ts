@@ -32,6 +32,7 @@ import {
   listed,
   policyOf,
   runLabels,
+  whose,
 } from "./words";
 
 const [researcher, sceptic] = three as [Member, Member];
@@ -237,6 +238,17 @@ describe("the words of a run", () => {
     ).toEqual(["14:05:40", "14:05:09", "13:05", "yesterday 13:05"]);
   });
 
+  it("letters that were drawn for one member are said to be whose they are", () => {
+    const drawn = [
+      { letter: "a", name: "Maker" },
+      { letter: "b", name: "Sceptic" },
+    ];
+    expect(whose("review", drawn)).toBe(
+      "Written without knowing whose the answers were: in it a is Maker, b is Sceptic.",
+    );
+    expect([whose("answer", drawn), whose("ballot", [])]).toEqual(["", ""]);
+  });
+
   it("a task that is a tool names it once, in its title", () => {
     const call = called("1", "Search", 0, 1);
     const [only] = listed(ended("a", 0, 1, 0, { kind: "tool", title: "Search", calls: [call] }));
@@ -329,6 +341,7 @@ describe("a run that is watched", () => {
       first: 0,
       stances: [],
       ballot: null,
+      chosen: "",
     });
     view([lane(sceptic, "a", [ended("0/s", 0, 1, 0)])], 2);
     await Promise.all([state.said("0/s"), state.said("0/s")]);

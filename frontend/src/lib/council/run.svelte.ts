@@ -69,6 +69,7 @@ const nobody: LaneView = {
   chance: 100,
   tasks: [],
   spent: nothing,
+  drawn: [],
   ratings: [],
 };
 

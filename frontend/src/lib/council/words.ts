@@ -7,12 +7,14 @@ export { took };
 import type {
   Called,
   Council,
+  Drawn,
   Estimate,
   Lane as LaneView,
   Member,
   RunHeader,
   RunState,
   Task as TaskView,
+  TaskKind,
 } from "../bridge/generated";
 
 /** “17 s left”: until a time of the run; "" where there is none, or it is past. */
@@ -44,6 +46,13 @@ export function taskWord(task: TaskView): string {
       : s.council.using(call?.title || task.title || task.tool);
   if (task.kind === "ballot" && task.phase === "writing") return s.council.voting;
   return task.phase ? s.council.phase[task.phase] : s.council.taskState.working;
+}
+
+/** Whose the letters are in what was said of unsigned answers; "" where answers were signed. */
+export function whose(kind: TaskKind, drawn: readonly Drawn[]): string {
+  const unsigned = kind === "review" || kind === "ballot";
+  if (!unsigned || drawn.length === 0) return "";
+  return s.council.drawn(drawn.map(({ letter, name }) => s.council.letterIs(letter, name)));
 }
 
 /** What tells runs of one chat apart: when each began, to the second where two began in one minute. */

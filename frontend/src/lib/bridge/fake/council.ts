@@ -126,6 +126,7 @@ export const lane = (
   roll: null,
   chance: of.chance,
   tasks,
+  drawn: [],
   ratings: [],
   spent: tasks.reduce(
     (sum, one) =>

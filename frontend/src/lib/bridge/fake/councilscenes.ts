@@ -27,6 +27,7 @@ const says = (html: string, points: t.Point[] = [], change: Partial<t.Said> = {}
   first: 0,
   stances: [],
   ballot: null,
+  chosen: "",
   ...change,
 });
 
@@ -350,13 +351,18 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
   councilreview: (f) => {
     const c = begun(f);
     const of = stored(c.chat.id, { mode: "review" });
-    of.lanes[0]?.tasks.push(ended("1/researcher/review", 6200, 7400, 0.002, { kind: "review" }));
+    const [first] = of.lanes as [t.Lane];
+    first.tasks.push(ended("1/researcher/review", 6200, 7400, 0.002, { kind: "review" }));
+    first.drawn = [
+      { letter: "a", name: "Maker" },
+      { letter: "b", name: "Sceptic" },
+    ];
     const added = { text: "A dry week is enough.", points: ["a3"], agree: [], against: [] };
     of.result = { ...result, not_checked: [...result.not_checked, added], points: 6 };
     shown(f, c, of);
     f.council.said.set(
       "1/researcher/review",
-      says("<p>They are right about the taste.</p>", [{ claim: added.text, basis: "own" }], {
+      says("<p>b is right about the taste, and a forgets the rain.</p>", [{ claim: added.text, basis: "own" }], {
         first: 2,
         stances: [{ point: "b2", says: "agree" }],
       }),
