@@ -72,9 +72,10 @@ type Task struct {
 	Why     string // Skipped, Stopped, Capped: a sentence
 	Started time.Time
 	Ended   time.Time
-	End     End        // of the newest attempt that ended
-	Lost    chat.Usage // of attempts that count no more
-	Nudges  []string   // what the person said to it
+	Asked   time.Duration // of the newest attempt: for how long a person was asked about its calls
+	End     End           // of the newest attempt that ended
+	Lost    chat.Usage    // of attempts that count no more
+	Nudges  []string      // what the person said to it
 	// UnderWay counts attempts that were started and did not end yet: also those that count no
 	// more, which still cost.
 	UnderWay int
@@ -338,7 +339,7 @@ func (r *Run) start(s Step) error {
 	if t == nil || t.State != Waiting || s.Attempt != t.Attempt+1 || !slices.Contains(r.Next().Start, t.ID) {
 		return ErrStep
 	}
-	t.State, t.Attempt, t.Started = Working, s.Attempt, s.At
+	t.State, t.Attempt, t.Started, t.Asked = Working, s.Attempt, s.At, 0
 	t.UnderWay++
 	return nil
 }
@@ -349,6 +350,9 @@ func (r *Run) end(s Step) error {
 		return ErrStep
 	}
 	t.UnderWay = max(t.UnderWay-1, 0)
+	if s.Attempt == t.Attempt { // also of one that was left out meanwhile
+		t.Asked = time.Duration(s.End.AskedMS) * time.Millisecond
+	}
 	if s.Attempt != t.Attempt || t.State != Working {
 		t.Lost = t.Lost.Add(s.End.Usage)
 		return nil

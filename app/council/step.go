@@ -116,6 +116,9 @@ type End struct {
 	Calls    []uint64      `json:"calls,omitempty"` // records of tool calls in the store
 	Used     []string      `json:"used,omitempty"`  // "plugin:name" of the tools that answered it
 	Turn     string        `json:"turn,omitempty"`  // the member's own, which those records name
+	// AskedMS is for how long, of the attempt's time, a person was asked about its calls. Older runs
+	// do not say it.
+	AskedMS int64 `json:"asked_ms,omitempty"`
 	// Origins say where text came from that the member read and others wrote.
 	Origins []chat.Origin `json:"origins,omitempty"`
 }

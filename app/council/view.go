@@ -70,7 +70,8 @@ type TaskView struct {
 	Hint    string    `json:"hint"`   // failed: what to do
 	Detail  string    `json:"detail"` // failed: the other side's own words, or ""
 	StartMS int64     `json:"start_ms"`
-	EndMS   int64     `json:"end_ms"` // 0 while it is worked on
+	EndMS   int64     `json:"end_ms"`   // 0 while it is worked on
+	AskedMS int64     `json:"asked_ms"` // of that time, once it ended: a person was asked about its calls
 	// DueMS is when its member's time is over, while it is worked on; 0 where it has no bound,
 	// or stands still since a person is asked.
 	DueMS int64 `json:"due_ms"`

@@ -95,7 +95,8 @@ func (w *Watch) differs(r Run, member string) bool {
 	}
 	for i := range r.Tasks {
 		before, now := &w.run.Tasks[i], &r.Tasks[i]
-		if now.Member == member && (before.State != now.State || before.Attempt != now.Attempt || before.Lost != now.Lost) {
+		if now.Member == member && (before.State != now.State || before.Attempt != now.Attempt ||
+			before.Lost != now.Lost || before.Asked != now.Asked) {
 			return true
 		}
 	}
@@ -322,6 +323,7 @@ func (w *Watch) task(t *Task, since uint64, anew bool, now time.Time) TaskView {
 	ended := now
 	if t.State.final() && !t.Ended.IsZero() {
 		ended, v.EndMS = t.Ended, r.after(t.Ended)
+		v.AskedMS = min(max(t.Asked.Milliseconds(), 0), max(v.EndMS-v.StartMS, 0)) // a file may say anything
 	}
 	if v.Spent = spending(t.Lost.Add(t.End.Usage), 0); t.Attempt > 0 {
 		v.Spent.MS = max(0, ended.Sub(t.Started).Milliseconds())

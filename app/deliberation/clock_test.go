@@ -48,6 +48,10 @@ func TestTheTimeInWhichAPersonIsAskedIsNobodys(t *testing.T) {
 				if run.Tasks[0].State != council.Done || run.Early != nil {
 					t.Errorf("the tasks are %s, %+v; it ended %+v", states(run), run.Tasks[0].End.Failure, run.Early)
 				}
+				view, err := b.runner.View(t.Context(), run.Begin.Run, 0)
+				if err != nil || view.Lanes[0].Tasks[0].AskedMS != 10_000 {
+					t.Errorf("the lane says that a person was asked for %d ms, %v", view.Lanes[0].Tasks[0].AskedMS, err)
+				}
 				b.runner.Close()
 			})
 		})
@@ -118,6 +122,38 @@ func TestADeadlineIsSeenAndStandsStillWhileAPersonIsAsked(t *testing.T) {
 			t.Errorf("once it is over they end at %v", over)
 		}
 		b.runner.Close()
+	})
+}
+
+func TestTheTimeOfAQuestionIsNobodysAfterTheProgramWasClosedToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		b.tools("p", echo{}, "send")
+		b.unsure("p")
+		b.asker = slowly{}
+		b.council(`{"enabled": true, "mode": "review", "members": [
+			{"name": "Ada", "model": "test/ada", "tools": ["p:send"], "limits": {"seconds": 3}},
+			{"name": "Bo", "model": "test/bo"}]}`)
+		b.model("test/ada", []llmtest.Step{llmtest.Call("1", "send", "{}")}, []llmtest.Step{llmtest.Say("So.")},
+			[]llmtest.Step{llmtest.Say("Fine.")})
+		b.model("test/bo", []llmtest.Step{llmtest.Wait(make(chan struct{}))})
+		a := b.ask(t.Context(), b.says("test/main", "never"), "Go.", deliberation.How{})
+		b.until(done("0/ada/answer"))
+		b.runner.Close()
+		<-a.over
+		cut, _ := b.stored()
+		b.says("test/bo", "So.", "Fine.")
+		main, later := b.says("test/main", "So."), b.again()
+		_, err := later.Run(t.Context(), again(b, main, cut.Question), deliberation.How{Resume: cut.Begin.Run}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, _ := b.stored()
+		if got := states(run); got != "0/ada/answer done, 0/bo/answer done, 1/ada/review done, 1/bo/review done" ||
+			run.Tasks[0].Asked != 10*time.Second {
+			t.Errorf("the tasks are %s, and a person was asked for %s", got, run.Tasks[0].Asked)
+		}
+		later.Close()
 	})
 }
 

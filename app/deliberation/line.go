@@ -42,6 +42,7 @@ type Line struct {
 	Drawn []council.Drawn `json:"drawn,omitempty"`
 
 	MS     int64    `json:"ms,omitempty"`
+	Asked  int64    `json:"asked_ms,omitempty"` // of that time: a person was asked
 	Input  int64    `json:"input_tokens,omitempty"`
 	Output int64    `json:"output_tokens,omitempty"`
 	Cost   *float64 `json:"cost,omitempty"` // US dollars; left out where it is not known
@@ -175,7 +176,7 @@ func (t *Teller) ends(r council.Run, s council.Step) []Line {
 	}
 	line := Line{
 		Member: nameOf(r, task.Member), Tool: task.Tool, MS: task.Ended.Sub(task.Started).Milliseconds(),
-		Stage: task.Stage + 1,
+		Asked: task.Asked.Milliseconds(), Stage: task.Stage + 1,
 	}
 	switch {
 	case task.State == council.Failed:
@@ -442,7 +443,7 @@ func (l Line) Words() string {
 	case "using":
 		return "uses " + tool
 	case "used":
-		return with("used "+tool, said)
+		return with("used "+tool+l.waited(), said)
 	case "said":
 		what := map[string]string{
 			"answer": "answered", "review": "reviewed the answers", "draft": "wrote a draft",
@@ -452,17 +453,17 @@ func (l Line) Words() string {
 		if len(l.Drawn) > 0 {
 			did += " (" + whose(l.Drawn) + ")"
 		}
-		return with(did, said)
+		return with(did+l.waited(), said)
 	case "voted":
-		return "voted"
+		return "voted" + l.waited()
 	case "failed":
 		if l.ID != "" { // of the member: what failed stands above
 			return ""
 		}
 		if tool != "" {
-			return with(tool+" failed", said)
+			return with(tool+" failed"+l.waited(), said)
 		}
-		return with("failed", said)
+		return with("failed"+l.waited(), said)
 	case "sealed":
 		return limit.Counted(l.Count, "ballot") + " sealed"
 	case "opened":
@@ -482,6 +483,14 @@ func (l Line) Words() string {
 		return "goes on"
 	}
 	return with(strings.ReplaceAll(l.State, "_", " "), said)
+}
+
+// waited says how much of its time went by while a person was asked.
+func (l Line) waited() string {
+	if l.Asked < 50 {
+		return ""
+	}
+	return fmt.Sprintf(" (a person was asked for %.1f s)", float64(l.Asked)/1000)
 }
 
 // whose says whose letters are: "a is Ada, b is Cy".

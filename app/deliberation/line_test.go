@@ -84,7 +84,9 @@ func TestTheLinesOfAToolCouncil(t *testing.T) {
 	})
 	d.step(council.Step{
 		Kind: council.Ends, Task: "0/bo/look:miss", Attempt: 1,
-		End: &council.End{State: council.Failed, Failure: &chat.Failure{Kind: "tool", Message: "There is no file."}},
+		End: &council.End{
+			State: council.Failed, Failure: &chat.Failure{Kind: "tool", Message: "There is no file."}, AskedMS: 1500,
+		},
 	})
 	d.step(council.Step{Kind: council.Acts, Act: council.GoOn, By: council.Person})
 	d.step(council.Step{Kind: council.Hands, Notes: notes})
@@ -103,7 +105,7 @@ func TestTheLinesOfAToolCouncil(t *testing.T) {
 		`{"type":"council","member":"Ada","state":"used","at_ms":3000,"stage":1,"tool":"look:look","text":"3 files","ms":2000}`,
 		`{"type":"council","member":"Ada","state":"done","id":"ada","at_ms":3000,"ms":3000,"cost":0}`,
 		`{"type":"council","member":"Bo","state":"failed","at_ms":4000,"stage":1,"tool":"look:miss",`+
-			`"text":"There is no file.","kind":"tool","ms":2000}`,
+			`"text":"There is no file.","kind":"tool","ms":2000,"asked_ms":1500}`,
 		`{"type":"council","member":"Bo","state":"failed","id":"bo","at_ms":4000,"text":"There is no file.","kind":"tool",`+
 			`"ms":4000,"cost":0}`,
 		`{"type":"council","member":"","state":"asking","at_ms":4000,"text":"1 of 2 tools failed.","tasks":["0/bo/look:miss"]}`,
@@ -111,7 +113,7 @@ func TestTheLinesOfAToolCouncil(t *testing.T) {
 	d.is("the timeline", d.words,
 		"2 members, 1 request to models", "Cy sits out: Cy never takes part: its chance is 0 %.", "Ada uses look",
 		"Bo uses miss", "Ada used look: 3 files",
-		"Bo miss failed: There is no file.", "1 of 2 tools failed.", "go on", "completed",
+		"Bo miss failed (a person was asked for 1.5 s): There is no file.", "1 of 2 tools failed.", "go on", "completed",
 		"answered")
 }
 

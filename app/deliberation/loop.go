@@ -70,7 +70,6 @@ type loop struct {
 	watch   watch
 	texts   textCache
 	working map[attempt]*underWay
-	clocks  map[string]*clock              // of the newest attempt at each task
 	came    atomic.Pointer[council.Result] // what came of it, once there is something
 	since   time.Time                      // it began or went on, without what a person took who was asked
 	clock   *clock                         // stands still while a person is asked about a call of any member
@@ -93,9 +92,9 @@ type loop struct {
 // start begins a run, or goes on with one, and returns its loop.
 func (s *session) start(ctx context.Context, turnID string, stopTurn context.CancelCauseFunc) (*loop, error) {
 	l := &loop{
-		r: s.r, s: s, working: map[attempt]*underWay{}, clocks: map[string]*clock{}, ends: make(chan ended),
-		acts: make(chan asked), moved: make(chan struct{}, 1), concludes: make(chan concluded, 1), stopTurn: stopTurn,
-		since: s.r.o.Now(), ready: make(chan struct{}), over: make(chan struct{}),
+		r: s.r, s: s, working: map[attempt]*underWay{}, ends: make(chan ended), acts: make(chan asked),
+		moved: make(chan struct{}, 1), concludes: make(chan concluded, 1), stopTurn: stopTurn, since: s.r.o.Now(),
+		ready: make(chan struct{}), over: make(chan struct{}),
 	}
 	l.clock = l.newClock()
 	first := council.Step{Kind: council.Resumes, Turn: turnID}
@@ -376,7 +375,7 @@ func (l *loop) begin(ctx context.Context, id string) {
 	own, cancel := context.WithCancelCause(ctx)
 	job := council.Job{Run: l.run, Task: *l.task(id), Attempt: at.number, Text: l.text}
 	w := &underWay{cancel: cancel, clock: l.newClock(), began: l.r.o.Now(), most: l.timeLeft(job.Task)}
-	l.working[at], l.clocks[id] = w, w.clock
+	l.working[at] = w
 	own = call.WithAsking(timed{own, w}, func() (answered func()) {
 		member, run := w.clock.asking(), l.clock.asking()
 		return func() { member(); run() }
@@ -430,11 +429,7 @@ func (l *loop) worked(member string) time.Duration {
 	var sum time.Duration
 	var until time.Time // up to here it is counted
 	for _, t := range tasks {
-		from, to := later(t.Started, until), t.Ended
-		if c := l.clocks[t.ID]; c != nil { // else it ended before the program was closed
-			stood, _ := c.still()
-			to = to.Add(-stood)
-		}
+		from, to := later(t.Started, until), t.Ended.Add(-t.Asked)
 		if to.After(from) {
 			sum, until = sum+to.Sub(from), to
 		}
@@ -465,6 +460,10 @@ func (l *loop) words(h council.Hash) string {
 
 // end has the end of an attempt happen.
 func (l *loop) end(e ended) {
+	if w := l.working[e.attempt]; w != nil {
+		stood, _ := w.clock.still()
+		e.work.End.AskedMS = stood.Milliseconds()
+	}
 	delete(l.working, e.attempt)
 	l.happens(council.Step{
 		Kind: council.Ends, Task: e.task, Attempt: e.number, End: &e.work.End,

@@ -886,6 +886,8 @@ export const s = {
     theCall: "What it was given",
     taskOf: (kind: string, name: string) => `${kind} of ${name}`,
     attempt: (n: number) => `attempt ${n}`,
+    // Both are times: “12.0 s, 10.0 s of it waiting for you”.
+    askedFor: (all: string, asked: string) => `${all}, ${asked} of it waiting for you`,
     sealed: "The ballot is sealed until all have voted.",
     wordsOf: (name: string) => `Words of ${name}`,
     points: "Points",

@@ -2492,6 +2492,8 @@ export interface Task {
   start_ms: number;
   /** 0 while it is worked on */
   end_ms: number;
+  /** of that time, once it ended: a person was asked about its calls */
+  asked_ms: number;
   /**
    * DueMS is when its member's time is over, while it is worked on; 0 where it has no bound, or
    * stands still since a person is asked.

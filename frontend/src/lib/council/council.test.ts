@@ -26,6 +26,7 @@ import {
   estimated,
   laneWhy,
   laneWord,
+  lasted,
   leading,
   leftUntil,
   letterAt,
@@ -236,6 +237,12 @@ describe("the words of a run", () => {
         (label) => label.replace(" · Answers, then a sealed vote · 3 members", ""),
       ),
     ).toEqual(["14:05:40", "14:05:09", "13:05", "yesterday 13:05"]);
+  });
+
+  it("of the time of a task is said how much of it the person was asked", () => {
+    const answer = ended("a", 1000, 13_000, 0);
+    expect(lasted(answer)).toBe("12.0 s");
+    expect(lasted({ ...answer, asked_ms: 10_000 })).toBe("12.0 s, 10.0 s of it waiting for you");
   });
 
   it("letters that were drawn for one member are said to be whose they are", () => {

@@ -48,6 +48,12 @@ export function taskWord(task: TaskView): string {
   return task.phase ? s.council.phase[task.phase] : s.council.taskState.working;
 }
 
+/** “12.0 s, 10.0 s of it waiting for you”: how long a task took that ended. */
+export function lasted(task: TaskView): string {
+  const all = took(task.end_ms - task.start_ms);
+  return task.asked_ms < 50 ? all : s.council.askedFor(all, took(task.asked_ms));
+}
+
 /** Whose the letters are in what was said of unsigned answers; "" where answers were signed. */
 export function whose(kind: TaskKind, drawn: readonly Drawn[]): string {
   const unsigned = kind === "review" || kind === "ballot";

@@ -80,6 +80,7 @@ export const task = (id: string, change: Partial<t.Task> = {}): t.Task => ({
   detail: "",
   start_ms: 0,
   end_ms: 0,
+  asked_ms: 0,
   due_ms: 0,
   text: "",
   offset: 0,
