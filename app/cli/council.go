@@ -229,10 +229,13 @@ func (c *command) keepCouncil(ctx context.Context, app *App, f *scopeFlags, set 
 func notUsable(app *App, set council.Council, id string) string {
 	if i := slices.IndexFunc(deliberation.PromptTools,
 		func(t deliberation.PromptTool) bool { return t.Name == id }); i >= 0 {
-		if set.Mode == council.Tools {
-			return ""
+		switch prompt := deliberation.PromptTools[i]; {
+		case set.Mode != council.Tools:
+			return prompt.Title + " works in mode tools alone; its member goes without."
+		case set.Tool.Mode == council.Inline:
+			return deliberation.NotInline(prompt)
 		}
-		return deliberation.PromptTools[i].Title + " works in mode tools alone; its member goes without."
+		return ""
 	}
 	t, ok := app.Tools.Set().ByID(id)
 	if !ok {

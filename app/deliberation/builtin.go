@@ -72,6 +72,12 @@ func builtInOf(assigned string) (PromptTool, bool) {
 	return PromptTools[i], true
 }
 
+// NotInline says of a tool that is a prompt why the main model is not offered it where it is
+// offered the members' tools (contracts/spindle, section 8.4).
+func NotInline(t PromptTool) string {
+	return t.Title + " is made of a prompt, which the model that answers cannot call."
+}
+
 // write has a model write what a prompt asks for.
 func (w *toolWork) write(ctx context.Context, job council.Job, prompt PromptTool,
 	live func(council.Live),

@@ -153,10 +153,13 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 
 // without says that a member goes without the tool of a task, where it does.
 func (e *estimator) without(t council.Task) {
-	if _, prompt := builtInOf(t.Tool); prompt {
-		return
+	why := ""
+	if prompt, ok := builtInOf(t.Tool); !ok {
+		_, why = usable(e.s.tools, t.Tool)
+	} else if e.s.toolsAlone() {
+		why = NotInline(prompt)
 	}
-	if _, why := usable(e.s.tools, t.Tool); why != "" {
+	if why != "" {
 		e.problem(e.member(t.Member).Name + " goes without a tool: " + why)
 	}
 }

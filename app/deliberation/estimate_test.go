@@ -108,6 +108,15 @@ func TestWhereTheMainModelIsOfferedTheToolsNobodyWorksBefore(t *testing.T) {
 		e.Calls != 2 || len(e.Problems) != 1 {
 		t.Errorf("where members use them it comes to %+v, %v", e, err)
 	}
+	prompts := strings.ReplaceAll(inline, `["p:look"]`, `["p:look", "voice_concern"]`)
+	left := []string{
+		"Ada goes without a tool: Concerns is made of a prompt, which the model that answers cannot call.",
+		"Bo goes without a tool: Concerns is made of a prompt, which the model that answers cannot call.",
+	}
+	e, err = b.runner.Estimate(t.Context(), b.council(prompts), b.id, "Well?")
+	if err != nil || !slices.Equal(e.Problems, left) || e.Calls != 1 {
+		t.Errorf("with tools that are prompts it comes to %+v, %v", e, err)
+	}
 	gone := strings.ReplaceAll(inline, "p:look", "p:gone")
 	if e, err := b.runner.Estimate(t.Context(), b.council(gone), b.id, "Well?"); err != nil || len(e.Problems) != 2 {
 		t.Errorf("without the tool it comes to %+v, %v", e, err)

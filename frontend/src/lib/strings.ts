@@ -718,6 +718,7 @@ export const s = {
     taken: (tool: string, name: string) => `${name} has ${tool} no more`,
     builtIn: "Built in",
     needsHelper: "The helper model writes for it.",
+    notInline: "It is made of a prompt, which the model that answers cannot call.",
     toolsModeAlone: "It works in the mode “Each uses its tools” alone.",
     promptsElsewhere: (n: number) =>
       `In the mode “Each uses its tools” there ${n === 1 ? "is one more, which comes" : `are ${whole(n)} more, which come`} with the council.`,
