@@ -3,6 +3,7 @@ package deliberation
 import (
 	"context"
 	"iter"
+	"time"
 
 	"conclave/app/chat"
 	"conclave/app/council"
@@ -29,6 +30,7 @@ type chair struct {
 	placed     bool
 	at         int    // where the notes stand in the requests
 	groups     string // the newest block of JSON that the model ended with
+	took       time.Duration
 }
 
 // hear learns of the turn what a model is not told.
@@ -130,6 +132,8 @@ func (c *chair) answer(ctx context.Context, request llm.Request, yield func(llm.
 		}
 		return shown == "" || yield(llm.Event{Kind: llm.Text, Text: shown}, nil)
 	}
+	began := c.s.r.o.Now()
+	defer func() { c.took += c.s.r.o.Now().Sub(began) }()
 	for e, err := range c.Model.Stream(ctx, request) {
 		if err == nil && e.Kind == llm.Text {
 			if e.Text = trailer.Write(e.Text); e.Text == "" {
@@ -148,6 +152,9 @@ func (c *chair) answer(ctx context.Context, request llm.Request, yield func(llm.
 func (c *chair) conclude(out turn.Outcome, closing bool) {
 	if c.loop == nil {
 		return
+	}
+	if out.Reason == chat.EndDone && c.notes != "" {
+		c.s.r.paces.note(pace{kind: council.Synthesize, model: c.Info().Name()}, c.took)
 	}
 	what := concluded{groups: c.groups}
 	if !closing {

@@ -14,7 +14,7 @@ import (
 )
 
 // What work is taken to come to before anybody knows: tokens that are written, and seconds
-// that it takes.
+// that it takes a model.
 var usually = map[council.TaskKind]struct {
 	tokens  int64
 	seconds float64
@@ -22,6 +22,12 @@ var usually = map[council.TaskKind]struct {
 	council.Summarize: {400, 8}, council.UseTool: {300, 4}, council.Opine: {450, 9}, council.Draft: {450, 9},
 	council.Look: {350, 7}, council.Cast: {120, 3}, council.Oppose: {350, 7}, council.Synthesize: {700, 12},
 }
+
+// What takes less, in seconds, before anybody knows: a call of a tool, and what is scripted.
+const (
+	toolSeconds     = 1
+	scriptedSeconds = 2
+)
 
 // Estimate says what a council may come to if it is asked question in a chat; id is empty
 // for a new one. Members that take part by chance are counted as if they did.
@@ -82,9 +88,10 @@ func (s *session) estimate(ctx context.Context, b council.Begin) council.Estimat
 	}
 	u := s.mostOfChair()
 	u.Output = usually[council.Synthesize].tokens
-	answer := s.priced(s.req.Model.Info(), u)
+	info := s.req.Model.Info()
+	answer := s.priced(info, u)
 	e.add(answer)
-	e.Seconds += usually[council.Synthesize].seconds
+	e.Seconds += e.seconds(pace{kind: council.Synthesize, model: info.Name()}, info.Provider == demo)
 	if most := b.Council.Limits.Seconds; most > 0 {
 		e.Seconds = min(e.Seconds, float64(most))
 	}
@@ -105,10 +112,14 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 	members := map[string]bool{}
 	next := map[string]int64{}
 	for _, t := range tasks {
-		usual := usually[t.Kind]
-		seconds += usual.seconds
 		members[t.Member] = true
 		m := e.member(t.Member)
+		of := e.s.paceOf(e.run, t)
+		var model llm.Model
+		if of.model != "" {
+			model, _ = e.s.r.o.Models.Open(ctx, of.model) // of one that cannot be opened nothing is known
+		}
+		seconds += e.seconds(of, model != nil && model.Info().Provider == demo)
 		if t.Kind == council.UseTool {
 			e.Tools++
 			needs := NeedsModel(e.s.tools, t.Tool, m)
@@ -121,7 +132,7 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 				continue
 			}
 		}
-		written := usual.tokens
+		written := usually[t.Kind].tokens
 		if most := cmp.Or(m.MaxTokens, e.run.Council.Helper.MaxTokens); most > 0 {
 			written = min(written, most)
 		}
@@ -136,7 +147,7 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 		if t.Kind == council.Opine || t.Kind == council.Draft {
 			next[t.Member] = written
 		}
-		if model, err := e.s.r.o.Models.Open(ctx, modelOf(e.run, t.Member)); err == nil {
+		if model != nil {
 			u = e.s.priced(model.Info(), u)
 		}
 		e.add(u)
@@ -149,6 +160,21 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 	}
 	at := min(len(members), cmp.Or(e.run.Council.Parallel, council.PerRun))
 	e.Seconds += seconds / float64(max(at, 1))
+}
+
+// seconds is how long some work is taken to take: as long as it took lately, else as long as
+// such work usually does.
+func (e *estimator) seconds(of pace, scripted bool) float64 {
+	took, known := e.s.r.paces.lately(of)
+	switch {
+	case known:
+		return took.Seconds()
+	case scripted:
+		return scriptedSeconds
+	case of.kind == council.UseTool && of.model == "":
+		return toolSeconds
+	}
+	return usually[of.kind].seconds
 }
 
 // without says that a member goes without the tool of a task, where it does.

@@ -1,11 +1,15 @@
 package deliberation_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"conclave/app/chat"
 	"conclave/app/council"
@@ -120,6 +124,79 @@ func TestWhereTheMainModelIsOfferedTheToolsNobodyWorksBefore(t *testing.T) {
 	gone := strings.ReplaceAll(inline, "p:look", "p:gone")
 	if e, err := b.runner.Estimate(t.Context(), b.council(gone), b.id, "Well?"); err != nil || len(e.Problems) != 2 {
 		t.Errorf("without the tool it comes to %+v, %v", e, err)
+	}
+}
+
+// thoughtful is a model that takes its time.
+type thoughtful struct {
+	llm.Model
+	time time.Duration
+}
+
+func (m thoughtful) Stream(ctx context.Context, r llm.Request) iter.Seq2[llm.Event, error] {
+	return func(yield func(llm.Event, error) bool) {
+		time.Sleep(m.time)
+		m.Model.Stream(ctx, r)(yield)
+	}
+}
+
+func TestAnEstimateOfTimeIsOfWhatTheModelsTookLately(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		if err := b.store.UpdateConversation(t.Context(), b.id,
+			func(c *chat.Conversation) { c.Model = "test/main" }); err != nil {
+			t.Fatal(err)
+		}
+		set := b.council(`{"enabled": true, "members": [{"name": "Ada", "model": "test/ada"},
+			{"name": "Bo", "model": "test/bo"}]}`)
+		main := thoughtful{b.says("test/main", "So."), 2 * time.Second}
+		for _, name := range []string{"test/ada", "test/bo"} {
+			b.models.all[name] = thoughtful{b.says(name, "Yes."), 3 * time.Second}
+		}
+		seconds := func() float64 {
+			t.Helper()
+			e, err := b.runner.Estimate(t.Context(), set, b.id, "Well?")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return e.Seconds
+		}
+		if before := seconds(); before != 21 {
+			t.Errorf("before anything is known it may take %g s", before)
+		}
+		b.ask(t.Context(), main, "Go.", deliberation.How{}).end()
+		if after := seconds(); after != 5 {
+			t.Errorf("after 3 s of members and 2 s of an answer it may take %g s", after)
+		}
+		b.runner.Close()
+	})
+}
+
+func TestScriptsAndToolsAreNotTakenToThink(t *testing.T) {
+	b := newBench(t)
+	b.tools("p", echo{}, "look")
+	for _, name := range []string{"demo/guide", "demo/maker"} {
+		_, id, _ := strings.Cut(name, "/")
+		b.says(name).SetInfo(llm.ModelInfo{
+			Connection: "demo", ID: id, Title: "Demo guide", Provider: "demo", Can: llm.Features{Tools: true},
+		})
+	}
+	if err := b.store.UpdateConversation(t.Context(), b.id,
+		func(c *chat.Conversation) { c.Model = "demo/guide" }); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		council string
+		seconds float64
+	}{
+		{`{"members": [` + members(3, "demo/maker") + `]}`, 4},
+		{`{"mode": "review", "members": [` + members(3, "demo/maker") + `]}`, 6},
+		{`{"mode": "tools", "members": [{"name": "A", "tools": ["p:look"]}, {"name": "B", "tools": ["p:look"]}]}`, 3},
+	} {
+		e, err := b.runner.Estimate(t.Context(), b.council(c.council), b.id, "Well?")
+		if err != nil || e.Seconds != c.seconds {
+			t.Errorf("%s may take %g s, want %g, %v", c.council, e.Seconds, c.seconds, err)
+		}
 	}
 }
 

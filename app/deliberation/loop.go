@@ -465,9 +465,24 @@ func (l *loop) end(e ended) {
 		e.work.End.AskedMS = stood.Milliseconds()
 	}
 	delete(l.working, e.attempt)
-	l.happens(council.Step{
+	if l.happens(council.Step{
 		Kind: council.Ends, Task: e.task, Attempt: e.number, End: &e.work.End,
-	}, e.work.Texts)
+	}, e.work.Texts) {
+		l.measure(e.attempt)
+	}
+}
+
+// measure notes how long an attempt took that ended well, for estimates.
+func (l *loop) measure(a attempt) {
+	t := l.task(a.task)
+	if t.State != council.Done || t.Attempt != a.number {
+		return
+	}
+	of := l.s.paceOf(l.run, *t)
+	if of.model != "" && len(t.End.Requests) == 0 { // there was nothing to ask it
+		return
+	}
+	l.r.paces.note(of, t.Ended.Sub(t.Started)-t.Asked)
 }
 
 // endStale ends the work on tasks that are not worked on any more, and on attempts that

@@ -25,6 +25,7 @@ var ErrClosing = fault.New(fault.Canceled, "deliberation.close", "Conclave close
 type Runner struct {
 	o         Options
 	temporary *council.Memory // the runs of chats that are not kept
+	paces     paces
 	ctx       context.Context //nolint:containedctx // of all runs: it ends with Close
 	close     context.CancelCauseFunc
 	loops     sync.WaitGroup
