@@ -119,15 +119,21 @@ func (c *command) councilShowCommand() *cobra.Command {
 			return c.printCouncil(set, scope)
 		})
 	f.add(cmd)
+	cmd.Flags().StringVar(&f.preset, "preset", "", "the one of this name, set or not")
 	cmd.Flags().StringVar(&member, "member", "", "print this member alone, as the file that council member takes")
 	return cmd
 }
 
 // holds returns the council that holds: for the chat or the folder that the flags name,
-// or for a chat that is begun here.
+// or for a chat that is begun here; or the preset that they name.
 func (c *command) holds(ctx context.Context, app *App, f *scopeFlags) (council.Council, council.Scope, error) {
-	if _, err := c.scope(ctx, app, f); err != nil {
+	scope, err := c.scope(ctx, app, f)
+	if err != nil {
 		return council.Council{}, "", err
+	}
+	if f.preset != "" {
+		set, err := preset(ctx, app, f.preset)
+		return set, scope, err
 	}
 	return app.Councils.Council(ctx, chat.ConversationID(f.chat), c.project())
 }

@@ -378,6 +378,7 @@ export const s = {
     own: "Yours",
     none: "None yet. Save a council by a name in its panel, duplicate one of those below, or read one from a file.",
     builtIn: "With Conclave",
+    manage: "Rename, copy or delete presets…",
     rename: "Rename…",
     newName: (name: string) => `Another name for ${name}`,
     added: (name: string) => `${name} is among your presets now.`,
