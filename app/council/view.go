@@ -84,6 +84,8 @@ type TaskView struct {
 	Calls  []CalledView `json:"calls"`
 	Sent   int          `json:"sent"` // requests to a model, for Council.Sent
 	Spent  Spending     `json:"spent"`
+	// Expected is what it was estimated to come to before the run; zero where nobody did.
+	Expected Spending `json:"expected"`
 }
 
 // ChairTask is the id of the chair's TaskView.
@@ -121,4 +123,6 @@ type Estimate struct {
 	Seconds float64 `json:"seconds"`
 	// Problems are sentences: no members, a member without a model, over the cap.
 	Problems []string `json:"problems"`
+	// Tasks tell what each task may come to, by its id; that of the answer is ChairTask.
+	Tasks map[string]Spending `json:"tasks,omitempty"`
 }

@@ -246,7 +246,10 @@ func (w *Watch) chair(since uint64, anew bool, now time.Time) LaneView {
 		Drawn: []Drawn{}, Ratings: []Rating{},
 	}
 	v.Tasks, v.Spent = w.tasks("", since, anew, now)
-	answer := TaskView{ID: ChairTask, Kind: Synthesize, Title: "Answer", State: Waiting, Calls: []CalledView{}}
+	answer := TaskView{
+		ID: ChairTask, Kind: Synthesize, Title: "Answer", State: Waiting, Calls: []CalledView{},
+		Expected: r.expected(ChairTask),
+	}
 	for _, t := range r.Tasks {
 		answer.Stage = max(answer.Stage, t.Stage+1)
 	}
@@ -315,7 +318,7 @@ func (w *Watch) task(t *Task, since uint64, anew bool, now time.Time) TaskView {
 	v := TaskView{
 		ID: t.ID, Stage: t.Stage, Kind: t.Kind, Tool: t.Tool, Title: w.title(t), Attempt: t.Attempt, State: t.State,
 		Why: t.Why, Bytes: t.End.Bytes, Sealed: t.Kind == Cast && t.State == Done && !r.Opened, Calls: []CalledView{},
-		Sent: len(t.End.Requests),
+		Sent: len(t.End.Requests), Expected: r.expected(t.ID),
 	}
 	if t.Attempt > 0 {
 		v.StartMS = r.after(t.Started)
@@ -417,10 +420,20 @@ func (w *Watch) Result() *Result {
 	return w.result
 }
 
-// estimate returns what the run was expected to come to.
+// expected returns what a task was expected to come to.
+func (r *Run) expected(task string) Spending {
+	if r.Begin.Estimate == nil {
+		return Spending{}
+	}
+	return r.Begin.Estimate.Tasks[task]
+}
+
+// estimate returns what the run was expected to come to; of its tasks each says it itself.
 func (r *Run) estimate() Estimate {
 	if r.Begin.Estimate != nil {
-		return *r.Begin.Estimate
+		e := *r.Begin.Estimate
+		e.Tasks = nil
+		return e
 	}
 	e := Estimate{Calls: 1, Cap: r.Council.Limits.Money, Problems: []string{}}
 	for _, t := range r.Tasks {

@@ -67,7 +67,9 @@ func (s *session) estimate(ctx context.Context, b council.Begin) council.Estimat
 			m.Chance = 100
 		}
 	}
-	e := estimator{s: s, Estimate: council.Estimate{Cap: b.Council.Limits.Money, Known: true, Problems: []string{}}}
+	e := estimator{s: s, Estimate: council.Estimate{
+		Cap: b.Council.Limits.Money, Known: true, Problems: []string{}, Tasks: map[string]council.Spending{},
+	}}
 	if err := e.run.Apply(council.Step{Number: 1, Kind: council.Begins, At: s.r.o.Now(), Begin: &b}); err != nil {
 		return e.Estimate // a first step can be applied
 	}
@@ -90,8 +92,9 @@ func (s *session) estimate(ctx context.Context, b council.Begin) council.Estimat
 	u.Output = usually[council.Synthesize].tokens
 	info := s.req.Model.Info()
 	answer := s.priced(info, u)
-	e.add(answer)
-	e.Seconds += e.seconds(pace{kind: council.Synthesize, model: info.Name()}, info.Provider == demo)
+	long := e.seconds(pace{kind: council.Synthesize, model: info.Name()}, info.Provider == demo)
+	e.add(council.ChairTask, answer, long)
+	e.Seconds += long
 	if most := b.Council.Limits.Seconds; most > 0 {
 		e.Seconds = min(e.Seconds, float64(most))
 	}
@@ -119,7 +122,8 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 		if of.model != "" {
 			model, _ = e.s.r.o.Models.Open(ctx, of.model) // of one that cannot be opened nothing is known
 		}
-		seconds += e.seconds(of, model != nil && model.Info().Provider == demo)
+		long := e.seconds(of, model != nil && model.Info().Provider == demo)
+		seconds += long
 		if t.Kind == council.UseTool {
 			e.Tools++
 			needs := NeedsModel(e.s.tools, t.Tool, m)
@@ -129,6 +133,7 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 			}
 			e.without(t)
 			if needs == "" {
+				e.task(t.ID, chat.Usage{}, long)
 				continue
 			}
 		}
@@ -150,7 +155,7 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 		if model != nil {
 			u = e.s.priced(model.Info(), u)
 		}
-		e.add(u)
+		e.add(t.ID, u, long)
 	}
 	if e.run.Council.Mode == council.Relay {
 		clear(said) // each is given the answer before it alone
@@ -206,8 +211,16 @@ func (e *estimator) member(id string) council.Member {
 	return e.run.Seats[i].Member
 }
 
-// add adds one request.
-func (e *estimator) add(u chat.Usage) {
+// task notes what a task may come to.
+func (e *estimator) task(id string, u chat.Usage, seconds float64) {
+	e.Tasks[id] = council.Spending{
+		Input: u.Input, Output: u.Output, MS: int64(seconds * 1000), Cost: u.Cost, Known: u.Known(),
+	}
+}
+
+// add adds the one request of a task.
+func (e *estimator) add(id string, u chat.Usage, seconds float64) {
+	e.task(id, u, seconds)
 	e.Calls++
 	e.Input, e.Output, e.Cost = e.Input+u.Input, e.Output+u.Output, e.Cost+u.Cost
 	e.Known = e.Known && u.Known()

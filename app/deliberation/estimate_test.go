@@ -172,6 +172,30 @@ func TestAnEstimateOfTimeIsOfWhatTheModelsTookLately(t *testing.T) {
 	})
 }
 
+func TestWhatEachTaskWasToCostStandsBesideWhatItDid(t *testing.T) {
+	b := newBench(t, func(o *deliberation.Options) { o.Price = dear })
+	b.council(`{"enabled": true, "mode": "review", "members": [` + members(2, "test/ada") + `]}`)
+	b.says("test/ada", "A.", "B.", "Fine.", "Fine.")
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	run, _ := b.stored()
+	view, err := b.runner.View(t.Context(), run.Begin.Run, 0)
+	if err != nil || view.Estimate.Tasks != nil {
+		t.Fatalf("the run is estimated at %+v, %v", view.Estimate, err)
+	}
+	sum := 0.0
+	for _, lane := range view.Lanes {
+		for _, task := range lane.Tasks {
+			if e := task.Expected; e.Cost <= 0 || e.MS <= 0 || e.Input <= 0 || !e.Known {
+				t.Errorf("%s of %s was to come to %+v", task.ID, lane.Name, e)
+			}
+			sum += task.Expected.Cost
+		}
+	}
+	if whole := view.Estimate.Cost; sum < whole*0.999 || sum > whole*1.001 {
+		t.Errorf("the tasks were to cost %g, all of it %g", sum, whole)
+	}
+}
+
 func TestScriptsAndToolsAreNotTakenToThink(t *testing.T) {
 	b := newBench(t)
 	b.tools("p", echo{}, "look")

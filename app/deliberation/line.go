@@ -46,6 +46,8 @@ type Line struct {
 	Input  int64    `json:"input_tokens,omitempty"`
 	Output int64    `json:"output_tokens,omitempty"`
 	Cost   *float64 `json:"cost,omitempty"` // US dollars; left out where it is not known
+	// Estimate is what a member's work was estimated to cost; done.
+	Estimate *float64 `json:"estimate,omitempty"`
 
 	*council.Result // completed, concluded
 
@@ -219,7 +221,7 @@ func (t *Teller) finished(r council.Run) []Line {
 		}
 		line := Line{Member: r.Seats[i].Member.Name, ID: id, State: string(council.Done)}
 		u := r.Spent(id)
-		line.Input, line.Output, line.Cost = u.Input, u.Output, known(u)
+		line.Input, line.Output, line.Cost, line.Estimate = u.Input, u.Output, known(u), expected(r, id)
 		for _, task := range r.Tasks {
 			if task.Member != id {
 				continue
@@ -403,6 +405,26 @@ func nameOf(r council.Run, member string) string {
 	return member
 }
 
+// expected returns what the work of a member was estimated to cost, nil where that is not
+// known, or nothing.
+func expected(r council.Run, member string) *float64 {
+	sum := 0.0
+	for _, t := range r.Tasks {
+		if t.Member != member || r.Estimate == nil {
+			continue
+		}
+		e, ok := r.Estimate.Tasks[t.ID]
+		if !ok || !e.Known {
+			return nil
+		}
+		sum += e.Cost
+	}
+	if sum == 0 {
+		return nil
+	}
+	return &sum
+}
+
 func known(u chat.Usage) *float64 {
 	if !u.Known() {
 		return nil
@@ -525,7 +547,11 @@ func (l Line) spent() string {
 		if l.Cost != nil {
 			dollars = *l.Cost
 		}
-		parts = append(parts, limit.Counted(int(n), "token"), cost.Words(dollars, l.Cost != nil))
+		spent := cost.Words(dollars, l.Cost != nil)
+		if l.Estimate != nil {
+			spent += " (estimated " + cost.Words(*l.Estimate, true) + ")"
+		}
+		parts = append(parts, limit.Counted(int(n), "token"), spent)
 	}
 	return with(strings.Join(parts, " · "), oneLine(l.Text, maxWords))
 }

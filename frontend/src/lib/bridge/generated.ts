@@ -911,6 +911,8 @@ export interface Estimate {
   seconds: number;
   /** Problems are sentences: no members, a member without a model, over the cap. */
   problems: string[];
+  /** Tasks tell what each task may come to, by its id; that of the answer is ChairTask. */
+  tasks?: Record<string, Spending>;
 }
 
 /** Excerpt is a find with its surroundings as plain text, each side at most 60 characters. */
@@ -2512,6 +2514,8 @@ export interface Task {
   /** requests to a model, for Council.Sent */
   sent: number;
   spent: Spending;
+  /** Expected is what it was estimated to come to before the run; zero where nobody did. */
+  expected: Spending;
 }
 
 /** TaskKind says what a Task is. */

@@ -24,6 +24,7 @@ import { Replay } from "./replay.svelte";
 import { RunState } from "./run.svelte";
 import {
   estimated,
+  expected,
   laneWhy,
   laneWord,
   lasted,
@@ -237,6 +238,13 @@ describe("the words of a run", () => {
         (label) => label.replace(" · Answers, then a sealed vote · 3 members", ""),
       ),
     ).toEqual(["14:05:40", "14:05:09", "13:05", "yesterday 13:05"]);
+  });
+
+  it("what a member cost stands beside what it was to cost", () => {
+    const [first, second] = [ended("a", 0, 1, 0.008), ended("b", 0, 1, 0.011)];
+    expect(expected([first, second])).toBe("(estimated $0.02)");
+    const unknown = { ...second, expected: { ...second.expected, known: false } };
+    expect([expected([task("c")]), expected([first, unknown])]).toEqual(["", ""]);
   });
 
   it("of the time of a task is said how much of it the person was asked", () => {

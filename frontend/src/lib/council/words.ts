@@ -36,6 +36,13 @@ export function estimated(e: Estimate): string {
   ].join(", ");
 }
 
+/** “(estimated $0.01)”: what tasks were to cost together; "" where that is not known, or nothing. */
+export function expected(tasks: readonly TaskView[]): string {
+  const known = tasks.every((task) => task.expected.known);
+  const cost = tasks.reduce((sum, task) => sum + task.expected.cost, 0);
+  return known && cost > 0 ? s.council.estimatedAt(rough(cost)) : "";
+}
+
 /** What a task is doing, in one word or two. */
 export function taskWord(task: TaskView): string {
   if (task.state !== "working") return s.council.taskState[task.state];

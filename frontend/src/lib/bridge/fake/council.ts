@@ -89,6 +89,7 @@ export const task = (id: string, change: Partial<t.Task> = {}): t.Task => ({
   calls: [],
   sent: 0,
   spent: spent(),
+  expected: spent(),
   ...change,
 });
 
@@ -155,6 +156,7 @@ export const ended = (
     bytes: 420,
     sent: 1,
     spent: spent({ input_tokens: 1240, output_tokens: 260, cost: dollars }),
+    expected: spent({ input_tokens: 1300, output_tokens: 300, ms: 9000, cost: dollars && 0.01 }),
     ...change,
   });
 
