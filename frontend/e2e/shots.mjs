@@ -302,6 +302,29 @@ const shots = {
       await p.getByText("Of 42 calls in the last 7 days").waitFor();
     },
   },
+  ...Object.fromEntries(
+    [
+      "council",
+      "councilreview",
+      "councilempty",
+      "councilset",
+      "councilproblems",
+      "councillive",
+      "councilasking",
+      "councilfailed",
+      "councilone",
+      "councilcap",
+      "councilinterrupted",
+      "counciledited",
+      "councilvote",
+      "councilsealed",
+      "councilagain",
+      "counciltwelve",
+    ].map((scene) => [
+      scene,
+      { scene, act: (p) => p.locator(".council .use").waitFor(), height: 1300 },
+    ]),
+  ),
   presets: {
     scene: "councilpresets",
     act: async (p) => {

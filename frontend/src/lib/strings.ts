@@ -1046,6 +1046,7 @@ export const s = {
     seatAgreed: (name: string) => `${name} agreed: it shares a point, and speaks against none`,
     seatApart: (name: string) => `${name} shares no point, or speaks against one`,
     chanceOf: (percent: number) => `takes part in ${percent} %`,
+    weighs: (weight: number) => `its vote counts ${weight}`,
     helpedOf: (helped: number, rated: number) => `helped in ${helped} of ${rated}`,
     helpedNote: (name: string, helped: number, rated: number) =>
       `You rated ${count(rated, "point")} of ${name}; ${helped} helped. Rate them in its lane.`,
