@@ -362,10 +362,14 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
     shown(f, c, of);
     f.council.said.set(
       "1/researcher/review",
-      says("<p>b is right about the taste, and a forgets the rain.</p>", [{ claim: added.text, basis: "own" }], {
-        first: 2,
-        stances: [{ point: "b2", says: "agree" }],
-      }),
+      says(
+        "<p>b is right about the taste, and a forgets the rain.</p>",
+        [{ claim: added.text, basis: "own" }],
+        {
+          first: 2,
+          stances: [{ point: "b2", says: "agree" }],
+        },
+      ),
     );
   },
   councilempty: (f) => {
