@@ -84,7 +84,7 @@ type TaskView struct {
 	Calls  []CalledView `json:"calls"`
 	Sent   int          `json:"sent"` // requests to a model, for Council.Sent
 	Spent  Spending     `json:"spent"`
-	// Expected is what it was estimated to come to before the run; zero where nobody did.
+	// Expected tells what the run's estimate said of it; zero where nobody estimated.
 	Expected Spending `json:"expected"`
 }
 

@@ -46,7 +46,7 @@ type Line struct {
 	Input  int64    `json:"input_tokens,omitempty"`
 	Output int64    `json:"output_tokens,omitempty"`
 	Cost   *float64 `json:"cost,omitempty"` // US dollars; left out where it is not known
-	// Estimate is what a member's work was estimated to cost; done.
+	// Estimate tells what a member's work was estimated to cost; done.
 	Estimate *float64 `json:"estimate,omitempty"`
 
 	*council.Result // completed, concluded

@@ -2514,7 +2514,7 @@ export interface Task {
   /** requests to a model, for Council.Sent */
   sent: number;
   spent: Spending;
-  /** Expected is what it was estimated to come to before the run; zero where nobody did. */
+  /** Expected tells what the run's estimate said of it; zero where nobody estimated. */
   expected: Spending;
 }
 
