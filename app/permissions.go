@@ -60,7 +60,7 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 		History: q.History, Care: q.Care,
 		Conversation: string(q.Conversation), Project: q.Project,
 		Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: chat.Stamp(q.Asked),
-		Expires: chat.Stamp(q.Expires), Hidden: q.Hidden, Only: []string{},
+		Expires: chat.Stamp(q.Expires), Hidden: q.Hidden, Marks: list(q.Marks), Warnings: list(q.Warnings), Only: []string{},
 	}
 	if was := q.Original; was != nil {
 		v.Original = &OriginalView{was.Tool, tool.Comparable(was.Arguments), tool.Comparable(q.Arguments)}

@@ -186,11 +186,14 @@ func (p *Plugins) Show(id string) (PluginDetail, error) {
 	}
 	out := PluginDetail{
 		Plugin: p.view(s, p.approvals()[s.ID]), Tools: []ToolView{}, Listed: s.Listed, Files: p.core.Host.Files(id),
-		Imports: list(s.Imports), Changes: list(s.Changes),
+		Imports: list(s.Imports), Changes: list(s.Changes), Marks: []permit.Mark{},
 	}
 	for _, t := range s.Tools {
 		out.Tools = append(out.Tools, toolView(p.core, t, s))
 		out.HiddenRemoved += t.Hidden
+		for _, line := range t.Marked {
+			out.Marks = append(out.Marks, permit.Mark{Where: t.Name, Text: line})
+		}
 	}
 	return out, nil
 }

@@ -76,6 +76,12 @@ func TestTheTerminalAsksWithAllFactsOfTheWindow(t *testing.T) {
 			c.Caller, c.CallerName, c.Capabilities = "member:ada", "Ada", []permit.Capability{permit.ReadFiles}
 		}),
 		"hidden characters": with(func(c *permit.Call) { c.Arguments = json.RawMessage(`{"to":"a\u200bda\u202e"}`) }),
+		"letters that look like others": with(func(c *permit.Call) {
+			c.Arguments = json.RawMessage(`{"to":["ada@p\u0430ypal.com"]}`)
+		}),
+		"a name that stands twice": with(func(c *permit.Call) {
+			c.Arguments = json.RawMessage(`{"path":"/tmp/one.md","path":"/tmp/two.md"}`)
+		}),
 		"text of others": with(func(c *permit.Call) {
 			c.Capabilities = []permit.Capability{permit.SendWeb}
 			c.Taint = []chat.Origin{chat.NewOrigin(chat.FromWeb, "example.org")}
@@ -130,7 +136,14 @@ func same(t *testing.T, name string, q permit.Request) {
 	}
 	facts = append(facts, texts(value)...)
 	if v.Hidden > 0 {
-		facts = append(facts, fmt.Sprintf("Characters that nobody sees were removed from it: %d.", v.Hidden))
+		facts = append(facts, fmt.Sprintf("%d hidden character", v.Hidden))
+	}
+	for _, m := range v.Marks {
+		facts = append(facts, m.Where, m.Text)
+	}
+	facts = append(facts, v.Warnings...)
+	if name == "a name that stands twice" {
+		facts = append(facts, "/tmp/one.md", "/tmp/two.md", "The name “path” stands more than once")
 	}
 	if slices.Contains(v.Capabilities, "run programs") {
 		facts = append(facts, "Runs a program on your computer.")

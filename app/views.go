@@ -281,6 +281,8 @@ type PluginDetail struct {
 	Imports       []string        `json:"imports"`
 	Changes       []permit.Change `json:"changes"`        // quarantined: what differs from what was approved
 	HiddenRemoved int             `json:"hidden_removed"` // hidden characters removed from its texts
+	// Where those stood.
+	Marks []permit.Mark `json:"marks"`
 }
 
 // TemplateView is a kind of plugin that Plugins.New can make.
@@ -395,6 +397,10 @@ type PermissionRequestView struct {
 	Asked   string `json:"asked"`
 	Expires string `json:"expires"`
 	Hidden  int    `json:"hidden"` // hidden characters removed from what is shown
+	// Where those stood, and letters that are taken for others.
+	Marks []permit.Mark `json:"marks"`
+	// What a list of its arguments alone would not show: a name that stands twice.
+	Warnings []string `json:"warnings"`
 }
 
 // OriginalView is a call as its caller asked for it, before hooks changed it.

@@ -266,8 +266,13 @@ func Question(p permit.Request) string {
 	for _, warning := range p.Warnings {
 		line("beware", oneLine(warning))
 	}
-	if p.Hidden > 0 {
-		line("hidden", fmt.Sprintf("Characters that nobody sees were removed from it: %d.", p.Hidden))
+	line("hidden", p.HiddenWords())
+	for _, m := range p.Marks {
+		where := ""
+		if m.Where != "" {
+			where = oneLine(m.Where) + ": "
+		}
+		line("", where+oneLine(m.Text))
 	}
 	if slices.Contains(p.Capabilities, permit.RunPrograms) {
 		line("beware", "Runs a program on your computer.")
@@ -335,8 +340,9 @@ func (a *terminalAsker) Ask(ctx context.Context, p permit.Request) (permit.Answe
 			if err != nil {
 				return permit.Answer{}, unanswered(err)
 			}
-			if changed != nil {
-				edited, p.Arguments, p.Preview = changed, changed, nil // of an edited call nothing is known
+			if changed != nil { // of an edited call nothing is known
+				edited, p.Arguments, p.Preview = changed, changed, nil
+				p.Hidden, p.Marks, p.Warnings = 0, nil, nil
 			}
 			fmt.Fprint(w, "\n"+Question(p))
 			if err := a.c.arm(ctx); err != nil {

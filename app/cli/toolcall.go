@@ -184,6 +184,9 @@ func indentJSON(raw json.RawMessage, by int) string {
 	if !json.Valid(raw) || d.Decode(&v) != nil {
 		return string(raw)
 	}
-	out, _ := json.Marshal(v) // it was JSON
+	out := []byte(raw)
+	if !permit.Repeats(raw) { // of what stands there twice, v has the last alone
+		out, _ = json.Marshal(v) // it was JSON
+	}
 	return strings.ReplaceAll(tool.Indented(out), "\n", "\n"+strings.Repeat(" ", by))
 }

@@ -156,10 +156,13 @@ func (g *Gate) describeVersionLocked(c PluginVersion, changes []Change) Request 
 		Asked: g.o.Now(), Changes: changes,
 		Folder: c.Folder, Permissions: c.Permissions, Hidden: c.Hidden,
 	}
+	marks := marksOf("what it says of itself", c.Marked)
 	for _, t := range c.Tools {
 		p.Hidden += t.Hidden
+		marks = append(marks, marksOf("its tool “"+t.Name+"”", t.Marked)...)
 		p.Tools = append(p.Tools, ShownTool{t.Name, ToolText(t)})
 	}
+	p.Marks = bounded(marks)
 	p.Warnings = g.shadowingLocked(c.Plugin, c.Tools)
 	a, known := g.approvals[c.Plugin]
 	if !known || a.Code == "" {

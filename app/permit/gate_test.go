@@ -1081,7 +1081,7 @@ func TestHiddenTextInArgumentsIsNotShownAndIsCounted(t *testing.T) {
 	a := &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Once}}
 	r.Asker = a
 	d := g.Decide(t.Context(), r)
-	if p := a.asked[0]; p.Hidden != 1 || string(p.Arguments) != `{"n":12345678901234567,"text":"ab"}` {
+	if p := a.asked[0]; p.Hidden != 1 || string(p.Arguments) != `{"text":"ab","n":12345678901234567}` {
 		t.Errorf("shown %s with %d hidden", p.Arguments, p.Hidden)
 	}
 	if string(d.Arguments) != string(r.Arguments) || d.Edited {
@@ -1097,7 +1097,7 @@ func TestAttackAHiddenCharacterDoesNotMakeOneNameAnother(t *testing.T) {
 		a := &asker{answer: permit.Answer{Effect: permit.Deny, Scope: permit.Once}}
 		r.Asker = a
 		g.Decide(t.Context(), r)
-		const want = `{"pa\\u{200b}th":"/more","pa\\u{200b}th’":"/notes","path":"/taxes"}`
+		const want = `{"path":"/taxes","pa\\u{200b}th":"/notes","pa\\u{200b}th’":"/more"}`
 		if p := a.asked[0]; p.Hidden != 1 || string(p.Arguments) != want {
 			t.Fatalf("shown %s with %d hidden", p.Arguments, p.Hidden)
 		}

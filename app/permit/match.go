@@ -500,11 +500,7 @@ func (g *Gate) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []st
 // leads reports whether the value of an argument, or one within it, says where a call reaches:
 // it is an absolute path or an address.
 func (g *Gate) leads(raw json.RawMessage) (leads bool) {
-	var value any
-	if json.Unmarshal(raw, &value) != nil {
-		return false
-	}
-	eachText(value, func(text string) {
+	eachText(raw, func(text string) {
 		path := !strings.Contains(text, "\n") && filepath.IsAbs(g.expand(text))
 		leads = leads || path || strings.Contains(text, "://") && !strings.ContainsAny(text, " \n")
 	})

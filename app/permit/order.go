@@ -2,7 +2,6 @@ package permit
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -149,12 +148,8 @@ func builtIn(c *check) ruling {
 	if !files && !web {
 		return ruling{}
 	}
-	var value any
-	if json.Unmarshal(c.call.Arguments, &value) != nil {
-		return ruling{}
-	}
 	var found string
-	eachText(value, func(text string) {
+	eachText(c.call.Arguments, func(text string) {
 		if files && found == "" {
 			if place := c.g.protectedPath(text); place != "" {
 				found = "it names " + place
@@ -169,21 +164,6 @@ func builtIn(c *check) ruling {
 	}
 	why := found + ", which no tool may touch"
 	return ruling{effect: Deny, why: why, tell: why, by: "built-in"}
-}
-
-func eachText(value any, visit func(string)) {
-	switch v := value.(type) {
-	case string:
-		visit(v)
-	case []any:
-		for _, item := range v {
-			eachText(item, visit)
-		}
-	case map[string]any:
-		for _, item := range v {
-			eachText(item, visit)
-		}
-	}
 }
 
 // refusals are the person's, at any scope.

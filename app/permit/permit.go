@@ -259,10 +259,12 @@ type Request struct {
 	Expires     time.Time   `json:"expires"`
 	Changes     []Change    `json:"changes,omitempty"` // changed: what differs from what was approved
 	Hidden      int         `json:"hidden,omitempty"`  // hidden characters removed from what is shown
+	Marks       []Mark      `json:"marks,omitempty"`   // where they stood, and what is taken for something else
 	Folder      string      `json:"folder,omitempty"`  // plugin: where it lies
 	Tools       []ShownTool `json:"tools,omitempty"`   // plugin: what it will offer, as far as that is known
 	Permissions []string    `json:"permissions,omitempty"`
-	// plugin: by what its tools could be taken for those of another, in sentences
+	// plugin: by what its tools could be taken for those of another, in sentences; call: what a
+	// list of its arguments alone would not show
 	Warnings []string `json:"warnings,omitempty"`
 }
 
@@ -417,6 +419,7 @@ type PluginVersion struct {
 	Settings    string      // digest of the settings its tools were listed with; empty for none
 	Folder      string      // where it lies, for a person
 	Hidden      int         // hidden characters removed from its manifest
+	Marked      []string    // the lines of which they were removed, as tool.Marked returns them
 	Permissions []string
 	Imports     []string
 	Isolation   string // what holds it, in words

@@ -1,11 +1,9 @@
 package permit
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -58,21 +56,26 @@ func (g *Gate) takeLocked(match func(*openRequest) bool) []*openRequest {
 // describeLocked is a call as a person is shown it.
 func (g *Gate) describeLocked(c *check, step int, r ruling) Request {
 	call := c.call
-	arguments, hidden := shownArguments(call.Arguments)
+	shown := showArguments(call.Arguments)
 	p := Request{
 		ID: newID("ask"), Nonce: newID("n"), Kind: KindCall, Caller: call.Caller, CallerName: shownName(call.CallerName),
 		Plugin: call.Tool.Plugin, PluginName: g.pluginName(call.Tool.Plugin), Tool: call.Tool.ID(),
-		Capabilities: append([]Capability{}, c.capabilities...), Inferred: c.inferred, Arguments: arguments,
+		Capabilities: append([]Capability{}, c.capabilities...), Inferred: c.inferred, Arguments: shown.raw,
 		Reach: g.reachLocked(call.Tool.Plugin), Reason: "Asked because: " + r.why + ".",
 		Conversation: call.Conversation, Project: call.project, Turn: call.Turn, Call: call.ID, Count: 1,
-		Scopes: []Scope{Once}, Asked: c.now, Expires: c.now.Add(AnswerTimeout), Hidden: hidden + call.Tool.Hidden,
+		Scopes: []Scope{Once}, Asked: c.now, Expires: c.now.Add(AnswerTimeout), Hidden: shown.hidden + call.Tool.Hidden,
+		Warnings: shown.warnings(),
 	}
 	p.Title = asks(CallerName(call.Caller, p.CallerName), p.PluginName, call.Tool, c.capabilities)
 	if was := call.Original; was != nil {
-		shown, hidden := shownArguments(was.Arguments)
-		p.Original = &Original{Tool: shownName(was.Tool), Arguments: shown}
-		p.Hidden += hidden
+		asked := showArguments(was.Arguments)
+		p.Original = &Original{Tool: shownName(was.Tool), Arguments: asked.raw}
+		p.Hidden += asked.hidden
+		for _, m := range asked.marks {
+			shown.marks = append(shown.marks, Mark{"as it was asked, " + m.Where, m.Text})
+		}
 	}
+	p.Marks = bounded(append(shown.marks, marksOf("what the tool says of itself", call.Tool.Marked)...))
 	if step == taintStep {
 		p.Origins, p.Here = c.origins, c.here()
 	}
@@ -133,58 +136,6 @@ func history(times int, last, now time.Time) string {
 	return "Allowed " + count + ", last " + when + "."
 }
 
-// shownArguments returns arguments without hidden characters, and how many there
-// were. In names these are written out, since without them one name could be another.
-func shownArguments(raw json.RawMessage) (json.RawMessage, int) {
-	var value any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber() // which stay as they are written
-	if d.Decode(&value) != nil {
-		return json.RawMessage(`{}`), 0
-	}
-	removed := 0
-	clean := func(s string) string {
-		s, n := tool.Strip(s)
-		removed += n
-		return s
-	}
-	value = eachString(value, clean)
-	if removed == 0 {
-		return raw, 0
-	}
-	out, err := json.Marshal(value)
-	if err != nil {
-		return json.RawMessage(`{}`), removed
-	}
-	return out, removed
-}
-
-// eachString changes the texts of a value. A name that this would change is written out.
-func eachString(value any, change func(string) string) any {
-	switch v := value.(type) {
-	case string:
-		return change(v)
-	case []any:
-		for i := range v {
-			v[i] = eachString(v[i], change)
-		}
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			name := k
-			if change(k) != k {
-				name = tool.ShowLine(k)
-			}
-			for _, taken := out[name]; taken; _, taken = out[name] {
-				name += "’"
-			}
-			out[name] = eachString(v[k], change)
-		}
-		return out
-	}
-	return value
-}
-
 // callKey is equal for identical calls, which were asked for alike.
 func callKey(call Call) string {
 	key := string(call.Caller) + "\x00" + call.Tool.ID() + "\x00" + call.Tool.Digest + "\x00" +
@@ -204,8 +155,10 @@ func callKey(call Call) string {
 	return key
 }
 
+// exact returns the same for arguments that are the same to every program. Where a name stands
+// twice, programs differ in which of the two they take.
 func exact(arguments json.RawMessage) string {
-	if text, err := tool.Exact(arguments); err == nil {
+	if text, err := tool.Exact(arguments); err == nil && !Repeats(arguments) {
 		return string(text)
 	}
 	return string(arguments)

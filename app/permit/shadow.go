@@ -41,20 +41,6 @@ func skeleton(name string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(out.String(), "rn", "m"), "vv", "w")
 }
 
-// mixed reports whether a name has letters beside Latin ones that are taken for such.
-func mixed(name string) bool {
-	latin, other := false, false
-	for _, r := range strings.ToLower(norm.NFKC.String(name)) {
-		switch _, taken := alike[r]; {
-		case r < 0x80:
-			latin = latin || unicode.IsLetter(r)
-		default:
-			other = other || taken
-		}
-	}
-	return latin && other
-}
-
 // Shadowing returns a sentence for each thing by which a plugin's tools could be taken for
 // another plugin's, or be meant to change how those are used: names that look alike, and
 // words about a tool of another.
@@ -68,7 +54,7 @@ func (g *Gate) shadowingLocked(plugin string, tools []tool.Tool) []string {
 	others := g.namesLocked(plugin)
 	var found []string
 	for _, t := range tools {
-		if mixed(t.Name) {
+		if _, words := lookAlikes(t.Name); words > 0 {
 			found = append(found, fmt.Sprintf("The name of its tool “%s” holds letters that look like others.", t.Name))
 		}
 		words := identifiers(ToolText(t))
@@ -82,7 +68,8 @@ func (g *Gate) shadowingLocked(plugin string, tools []tool.Tool) []string {
 			}
 		}
 	}
-	if own := g.pluginName(plugin); mixed(own) {
+	own := g.pluginName(plugin)
+	if _, words := lookAlikes(own); words > 0 {
 		found = append(found, "The name “"+own+"” holds letters that look like others.")
 	}
 	return found[:min(len(found), maxShadowing)]

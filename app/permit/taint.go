@@ -89,16 +89,13 @@ func brought(plugin, name string, capabilities []Capability, arguments json.RawM
 		return nil
 	}
 	var hosts []string
-	var value any
-	if json.Unmarshal(arguments, &value) == nil {
-		eachText(value, func(text string) {
-			if strings.Contains(text, "://") {
-				if host, ok := hostOf(text); ok {
-					hosts = append(hosts, host)
-				}
+	eachText(arguments, func(text string) {
+		if strings.Contains(text, "://") {
+			if host, ok := hostOf(text); ok {
+				hosts = append(hosts, host)
 			}
-		})
-	}
+		}
+	})
 	if len(hosts) == 0 {
 		return []chat.Origin{chat.NewOrigin(chat.FromTool, name)}
 	}

@@ -15,14 +15,26 @@ import (
 // taken out and counted, a name is one line, and every text has a bound.
 
 // scrub cleans texts and counts the characters it took out.
-type scrub struct{ hidden int }
+type scrub struct {
+	hidden int
+	marked []string // the lines of which, as tool.Marked returns them
+}
+
+// took notes that characters were taken out of a text.
+func (s *scrub) took(n int, text string) {
+	s.hidden += n
+	if n > 0 {
+		s.marked = append(s.marked, tool.Marked(text, nil)...)
+		s.marked = s.marked[:min(len(s.marked), tool.MaxMarked)]
+	}
+}
 
 // line makes a text one line of at most n characters.
 func (s *scrub) line(text string, n int) string {
 	// A line end becomes a blank, and so is not counted as hidden.
-	text, removed := tool.Strip(strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", "\u2028", " ", "\u2029",
-		" ").Replace(text))
-	s.hidden += removed
+	given := strings.NewReplacer("\n", " ", "\r", " ", "\t", " ", "\u2028", " ", "\u2029", " ").Replace(text)
+	text, removed := tool.Strip(given)
+	s.took(removed, given)
 	return cutText(strings.Join(strings.Fields(text), " "), n)
 }
 
@@ -31,9 +43,9 @@ func (s *scrub) name(text string) string { return s.line(text, limit.ManifestNam
 
 // text keeps the lines of a text, up to n characters.
 func (s *scrub) text(text string, n int) string {
-	text, removed := tool.Clean(text)
-	s.hidden += removed
-	return cutText(strings.TrimSpace(text), n)
+	clean, removed := tool.Clean(text)
+	s.took(removed, text)
+	return cutText(strings.TrimSpace(clean), n)
 }
 
 // names cleans a list of names: none is empty or there twice.
@@ -95,14 +107,14 @@ func (m *Manifest) Clean() error {
 		m.Notices[i] = s.line(notice, limit.ManifestText.Int())
 	}
 	m.Notices = m.Notices[:min(len(m.Notices), limit.ManifestList.Int())]
-	m.Hidden = s.hidden
+	m.Hidden, m.Marked = s.hidden, s.marked
 	return nil
 }
 
 // Clean removes hidden characters from what reading showed, and counts them in m.
 // tool.Normal cleans the rest of the tools.
 func (l *Listing) Clean(m *Manifest) {
-	s := &scrub{hidden: m.Hidden}
+	s := &scrub{hidden: m.Hidden, marked: m.Marked}
 	l.Imports = s.names(l.Imports)
 	for i := range l.Tools {
 		t := &l.Tools[i]
@@ -110,5 +122,5 @@ func (l *Listing) Clean(m *Manifest) {
 		t.Title, t.Description = s.line(t.Title, 2*limit.ManifestName.Int()),
 			cutText(t.Description, limit.ToolDefinition.Int())
 	}
-	m.Hidden = s.hidden
+	m.Hidden, m.Marked = s.hidden, s.marked
 }

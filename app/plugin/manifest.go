@@ -24,6 +24,8 @@ type Manifest struct {
 	// Hidden counts the characters that were removed from its texts because nobody
 	// sees them (manifest.go).
 	Hidden int `json:"hidden,omitempty"`
+	// Marked holds the lines of which they were removed, as tool.Marked returns them.
+	Marked []string `json:"marked,omitempty"`
 	// Notices are sentences that a person should read: what of it does not run.
 	Notices []string `json:"notices,omitempty"`
 	// Panel is its part for a window of its own, which is not run; empty without.

@@ -31,26 +31,41 @@ func Strip(text string) (string, int) {
 	removed := 0
 	var before rune // the last rune written
 	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == 0x1b || r == 0x9b:
-			n := escape(text[i:])
-			removed += utf8.RuneCountInString(text[i : i+n])
-			i += n
-			continue
-		case r == '\r' && strings.HasPrefix(text[i+1:], "\n"):
-			i++ // a line end of two characters is one line end
-			continue
-		case hidden(r) && !joins(r, before, text[i+size:]):
-			removed++
-			i += size
-			continue
+		r, size, becomes := next(text[i:], before)
+		switch becomes {
+		case isUnseen:
+			removed += utf8.RuneCountInString(text[i : i+size])
+		case isSeen:
+			b.WriteRune(r)
+			before = r
 		}
-		b.WriteRune(r)
-		before = r
 		i += size
 	}
 	return b.String(), removed
+}
+
+// fate says what Strip makes of a piece of text.
+type fate int
+
+const (
+	isSeen    fate = iota // it stays
+	isUnseen              // it is removed
+	isLineEnd             // it is the first of two characters of a line end, which become one
+)
+
+// next returns the rune with which a text begins, how long the piece is that it begins, and
+// what Strip makes of that behind the rune before.
+func next(text string, before rune) (r rune, size int, becomes fate) {
+	r, size = utf8.DecodeRuneInString(text)
+	switch {
+	case r == 0x1b || r == 0x9b:
+		return r, escape(text), isUnseen
+	case r == '\r' && strings.HasPrefix(text[1:], "\n"):
+		return r, size, isLineEnd
+	case hidden(r) && !joins(r, before, text[size:]):
+		return r, size, isUnseen
+	}
+	return r, size, isSeen
 }
 
 // Clean is Strip for a definition's texts: it also folds runs of more than 40
@@ -208,12 +223,13 @@ func pictured(r rune) bool {
 
 // cleanSchema cleans the texts a schema says to a model (description, title,
 // $comment) and leaves every other byte, and so the order of its properties, as
-// it is. It returns how many characters it removed.
-func cleanSchema(raw json.RawMessage) (json.RawMessage, int) {
+// it is. It returns how many characters it removed, and the lines of which, as Tool.Marked.
+func cleanSchema(raw json.RawMessage) (json.RawMessage, int, []string) {
 	if plain(string(raw)) && !bytes.ContainsRune(raw, '\\') && !bytes.Contains(raw, []byte("          ")) {
-		return raw, 0
+		return raw, 0, nil
 	}
 	var out []byte
+	var marked []string
 	removed, done := 0, 0
 	key := ""
 	for i := 0; i < len(raw); i++ {
@@ -227,7 +243,7 @@ func cleanSchema(raw json.RawMessage) (json.RawMessage, int) {
 				end++
 			}
 			if end >= len(raw) {
-				return raw, 0 // no JSON; whoever compiles it says so
+				return raw, 0, nil // no JSON; whoever compiles it says so
 			}
 			literal := raw[i : end+1]
 			rest := bytes.TrimLeft(raw[end+1:], " \t\r\n")
@@ -237,10 +253,11 @@ func cleanSchema(raw json.RawMessage) (json.RawMessage, int) {
 				if key == `"description"` || key == `"title"` || key == `"$comment"` {
 					var text string
 					if json.Unmarshal(literal, &text) != nil {
-						return raw, 0
+						return raw, 0, nil
 					}
 					if clean, n := Clean(text); n > 0 {
 						removed += n
+						marked = append(marked, markedLines(text, true, nil)...)
 						out = append(out, raw[done:i]...)
 						out = appendString(out, clean)
 						done = end + 1
@@ -254,9 +271,9 @@ func cleanSchema(raw json.RawMessage) (json.RawMessage, int) {
 		}
 	}
 	if removed == 0 {
-		return raw, 0
+		return raw, 0, nil
 	}
-	return append(out, raw[done:]...), removed
+	return append(out, raw[done:]...), removed, marked
 }
 
 // ShownLine is how many characters of a line ShowLine keeps: a minified file is one line.

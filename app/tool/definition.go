@@ -16,6 +16,7 @@ var noParameters = json.RawMessage(`{"type":"object","properties":{}}`)
 // is the same tool.
 func Normal(t Tool) Tool {
 	var n int
+	said := []string{t.Title, t.Description}
 	if t.Title, n = Clean(t.Title); t.Title == "" {
 		t.Title = t.Name
 	}
@@ -25,7 +26,8 @@ func Normal(t Tool) Tool {
 	if len(t.Parameters) == 0 || string(t.Parameters) == "null" {
 		t.Parameters = noParameters
 	}
-	t.Parameters, n = cleanSchema(t.Parameters)
+	var marked []string
+	t.Parameters, n, marked = cleanSchema(t.Parameters)
 	removed += n
 	if t.Visibility == "" {
 		t.Visibility = Direct
@@ -33,6 +35,12 @@ func Normal(t Tool) Tool {
 	if removed > 0 {
 		t.Hidden += removed
 		t.Warnings = append(slices.Clone(t.Warnings), hiddenWarning(removed))
+		all := slices.Clone(t.Marked)
+		for _, text := range said {
+			all = append(all, markedLines(text, true, nil)...)
+		}
+		all = append(all, marked...)
+		t.Marked = all[:min(len(all), MaxMarked)]
 	}
 	t.Digest = digest(t)
 	return t

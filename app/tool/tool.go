@@ -57,6 +57,8 @@ type Tool struct {
 	// the object it belongs to, with its settings, secrets masked: SQLite({"path":"x.db"})
 	Instance string `json:"instance,omitempty"`
 	Hidden   int    `json:"hidden,omitempty"` // hidden characters that were removed from its texts
+	// Marked holds the lines of which they were removed, as Marked returns them.
+	Marked []string `json:"marked,omitempty"`
 
 	// Member is the id of the council member whose tool this copy is, where a main model is
 	// offered the members' tools beside its own (Set.With).

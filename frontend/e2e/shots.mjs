@@ -87,6 +87,13 @@ const shots = {
       await p.getByRole("dialog").waitFor();
     },
   },
+  unseen: {
+    scene: "unseen",
+    act: async (p) => {
+      await p.getByRole("button", { name: "View", exact: true }).click();
+      await armed(p, "Allow once");
+    },
+  },
   previews: { scene: "previews", act: (p) => armed(p, "Allow once"), height: 1300 },
   kinds: { scene: "kinds", act: (p) => armed(p, "Allow all 4 once") },
   hurried: { scene: "hurried", act: (p) => armed(p, "Allow from now on") },

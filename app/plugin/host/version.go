@@ -52,7 +52,7 @@ func (v version) forApproval(h *Host) permit.PluginVersion {
 		Plugin: v.src.ID, Name: v.manifest.Name, Dialect: v.manifest.Dialect, Code: v.digest,
 		Tools: v.listing.Tools, Permissions: v.manifest.Permissions, Imports: v.listing.Imports,
 		Isolation: v.confinement(h).Level, ReadAll: v.listing.Known, Settings: v.settings,
-		Folder: v.src.Display, Hidden: v.manifest.Hidden,
+		Folder: v.src.Display, Hidden: v.manifest.Hidden, Marked: v.manifest.Marked,
 	}
 	facts := v.facts()
 	c.Convention, c.Sealed = facts.Convention, facts.Sealed

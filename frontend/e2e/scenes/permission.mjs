@@ -150,6 +150,27 @@ export const tests = {
     },
   },
 
+  "what nobody sees or takes for something else is said, and shown where it stands": {
+    scene: "unseen",
+    async run(page) {
+      await page.getByText("3 hidden characters removed.").waitFor();
+      await page.getByText("The name “path” stands more than once in what it is given").waitFor();
+      await page.getByText("Path (written again, 2)").waitFor();
+      await page.getByText("../notes.md").waitFor();
+      const marks = page.getByRole("group", { name: /^Characters that nobody sees/ });
+      assert.equal(await marks.count(), 0);
+      const view = page.getByRole("button", { name: "View", exact: true });
+      await view.press("Enter");
+      await marks.getByText("ada@p‹U+0430, looks like a›ypal.com").waitFor();
+      await marks.focus(); // it scrolls
+      await focused(marks);
+      await armed(page);
+      await page.getByRole("button", { name: "Hide", exact: true }).press("Enter");
+      await marks.waitFor({ state: "detached" });
+      await focused(view);
+    },
+  },
+
   "what a call would change in a file, and what it would send, stands on its card": {
     scene: "previews",
     async run(page) {

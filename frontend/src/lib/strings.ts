@@ -440,6 +440,8 @@ export const s = {
     arguments: "Arguments",
     noArguments: "No arguments.",
     moreArguments: (n: number) => `${count(n, "more argument")}, in the JSON.`,
+    /** A name that stands in an object for the nth time. */
+    nameAgain: (name: string, n: number) => `${name} (written again, ${n})`,
     output: "Output",
     plain: "Plain",
     json: "JSON",
@@ -524,6 +526,10 @@ export const s = {
     reviewEach: "Review each",
     denyAll: "Not now, for all",
     hidden: (n: number) => `${count(n, "hidden character")} removed.`,
+    // Of where they stood.
+    marks: "Characters that nobody sees, or that look like others",
+    viewMarks: "View",
+    hideMarks: "Hide",
     settled: "This request was already answered.",
     grew: "Another request was added to this one. Look at it again.",
     waitingCount: (n: number) => `${count(n, "permission request")} waiting`,

@@ -1183,6 +1183,19 @@ export interface LogLine {
   text: string;
 }
 
+/**
+ * Mark shows characters in a text of a request that a person does not see, or takes for others.
+ */
+export interface Mark {
+  /** the argument that it stands in: “to”, “options › name”; or what else; or "" */
+  where: string;
+  /**
+   * a line of it, with those characters written out: “pay‹U+202E, turns the
+   * direction›pal”
+   */
+  text: string;
+}
+
 /** MatchDraft is a condition of a rule as a person writes it on the page. */
 export interface MatchDraft {
   /** an argument that the rule depends on; "" is no condition */
@@ -1601,6 +1614,10 @@ export interface PermissionRequest {
   expires: string;
   /** hidden characters removed from what is shown */
   hidden: number;
+  /** Where those stood, and letters that are taken for others. */
+  marks: Mark[];
+  /** What a list of its arguments alone would not show: a name that stands twice. */
+  warnings: string[];
 }
 
 /** PermissionRequestList holds all requests that wait. */
@@ -1765,6 +1782,8 @@ export interface PluginDetail {
   changes: Change[];
   /** hidden characters removed from its texts */
   hidden_removed: number;
+  /** Where those stood. */
+  marks: Mark[];
 }
 
 /** PluginFolder is a folder or file outside of its own that a plugin was given. */

@@ -15,6 +15,22 @@ test("numbers are listed as they are written", () => {
   );
 });
 
+test("a name that stands twice is listed twice, within other arguments too", () => {
+  const json =
+    '{"path":"a","Path":"b","path" : "c","in":{"x":1,"y":"}","x":[2,{"x":3}]},"":0,"":1,"path":7}';
+  const rows = listed(json)?.rows ?? [];
+  expect(rows.map((row) => `${row.label} = ${row.value.replace(/\s+/g, " ")}`)).toEqual([
+    "Path = a",
+    "Path = b",
+    "Path (written again, 2) = c",
+    'In = { "x": 1, "y": "}", "x" (written again, 2): [ 2, { "x": 3 } ] }',
+    " = 0",
+    " (written again, 2) = 1",
+    "Path (written again, 3) = 7",
+  ]);
+  expect(summary('{"path":"a","path":"b"}')).toBe("path: a, path (written again, 2): b");
+});
+
 test("arguments are labels and values, and what is left out is said", () => {
   expect(
     listed('{"due_date":"Tuesday\\nnoon","tags":["a","b"],"deep":{"x":1},"n":2,"no":null}'),

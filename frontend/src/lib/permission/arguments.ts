@@ -2,6 +2,7 @@
  * A call's arguments as a person reads them. They are a model's words: each is
  * bounded; the card says what is left out, and the JSON has it.
  */
+import { s } from "../strings";
 
 /** How many arguments are listed, and how long a name and a value may be, in characters. */
 const maxRows = 12;
@@ -22,21 +23,50 @@ interface Listed {
   more: number;
 }
 
-/** Marks a number that stays as it is written; no text that the core shows has this character. */
+/**
+ * Stands before a number that stays as it is written, and behind a name that is written again,
+ * with how often it stands there by then. No text that the core shows has this character.
+ */
 const mark = "\u0000";
 
-/** JSON of which numbers that JavaScript would round are texts with a mark before them. */
+/**
+ * JSON without what JavaScript would lose: numbers that it would round are texts, and each of
+ * several members of one name has a name of its own.
+ */
 export function parsed(json: string): unknown {
-  const exact = json.replace(/"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g, (piece) =>
-    piece.startsWith('"') || String(Number(piece)) === piece ? piece : `"\\u0000${piece}"`,
-  );
+  /** The names of each object that is open, and how often they stand in it so far. */
+  const objects: Map<string, number>[] = [];
+  const pieces = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|-?\d[\d.eE+-]*|[{}]/g;
+  const exact = json.replace(pieces, (piece: string, text?: string, colon?: string) => {
+    if (piece === "{") objects.push(new Map());
+    if (piece === "}") objects.pop();
+    if (piece === "{" || piece === "}") return piece;
+    if (text === undefined) return String(Number(piece)) === piece ? piece : `"\\u0000${piece}"`;
+    const names = objects.at(-1);
+    if (colon === undefined || !names) return piece;
+    const name = JSON.parse(text) as string;
+    const times = (names.get(name) ?? 0) + 1;
+    names.set(name, times);
+    return times === 1 ? piece : `${text.slice(0, -1)}\\u0000${times}"${colon}`;
+  });
   return JSON.parse(exact);
 }
 
 /** A value as a person reads it: a text as it is, all else as JSON. */
 export function shown(value: unknown, indent?: number): string {
   if (typeof value === "string") return value.replace(mark, "");
-  return JSON.stringify(value, null, indent).replace(/"\\u0000([^"]*)"/g, "$1");
+  return JSON.stringify(value, null, indent)
+    .replace(
+      /"([^"\\]*(?:\\.[^"\\]*)*?)\\u0000(\d+)":/g,
+      (_, name: string, times: string) => `${s.tool.nameAgain(`"${name}"`, Number(times))}:`,
+    )
+    .replace(/"\\u0000([^"]*)"/g, "$1");
+}
+
+/** A name of a member as a person reads it; as makes the words of it. */
+export function named(name: string, as = (own: string) => own): string {
+  const [own = "", times] = name.split(mark);
+  return times ? s.tool.nameAgain(as(own), Number(times)) : as(own);
 }
 
 /** The arguments in the order given; null when the text is no JSON object. */
@@ -55,7 +85,7 @@ export function listed(json: string): Listed | null {
 function row([name, value]: [string, unknown]): Row {
   const text = shown(value, 2);
   return {
-    label: label(name),
+    label: named(name, label),
     value: text.slice(0, maxValue),
     cut: Math.max(0, text.length - maxValue),
   };

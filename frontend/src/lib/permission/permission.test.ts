@@ -130,6 +130,8 @@ describe("requests", () => {
     ]);
     expect(await sizes({ preview: { words: "", lines: [], left: 0 } })).toEqual([1, 1]);
     expect(await sizes({ hidden: 3 })).toEqual([1, 1]);
+    expect(await sizes({ marks: [{ where: "to", text: "" }] })).toEqual([1, 1]);
+    expect(await sizes({ warnings: ["A name stands twice."] })).toEqual([1, 1]);
     expect(await sizes({}, { text: "one\ntwo" })).toEqual([2]);
     expect(await sizes({}, { text: "line\n".repeat(7) })).toEqual([1, 1]);
     expect(await sizes({}, { text: "long".repeat(200) })).toEqual([1, 1]);

@@ -21,7 +21,8 @@ export interface Batch {
  * than a few lines are looked at by themselves.
  */
 function showsInBatch(request: PermissionRequest): boolean {
-  const more = request.original !== null || request.preview !== null || request.hidden > 0;
+  const said = request.hidden + request.marks.length + request.warnings.length;
+  const more = request.original !== null || request.preview !== null || said > 0;
   return !more && (!request.fixed || request.reads) && fits(request.arguments);
 }
 

@@ -1,4 +1,4 @@
-import { parsed, shown } from "./arguments";
+import { named, parsed, shown } from "./arguments";
 
 /** A call's arguments, all of them, without JSON's signs: “path: Reports/tuesday.md, text: Three things…”. */
 export function summary(json: string): string {
@@ -6,7 +6,7 @@ export function summary(json: string): string {
     const value = parsed(json);
     if (typeof value !== "object" || value === null) return json;
     return Object.entries(value)
-      .map(([name, v]) => `${name}: ${shown(v)}`)
+      .map(([name, v]) => `${named(name)}: ${shown(v)}`)
       .join(", ");
   } catch {
     return json;

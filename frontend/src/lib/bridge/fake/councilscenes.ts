@@ -447,6 +447,8 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       asked: new Date().toISOString(),
       expires: new Date(Date.now() + 600_000).toISOString(),
       hidden: 0,
+      marks: [],
+      warnings: [],
       original: null,
       preview: null,
     });

@@ -96,6 +96,8 @@ export class FakePermissions {
       asked: new Date().toISOString(),
       expires: new Date(Date.now() + 600_000).toISOString(),
       hidden: 0,
+      marks: [],
+      warnings: [],
       trust: "",
       here: "",
       fixed: false,

@@ -177,6 +177,10 @@ export class FakePlugins {
       imports: ["json", "pathlib"],
       changes: this.changes.get(id) ?? [],
       hidden_removed: id === "weather" ? 3 : 0,
+      marks:
+        id === "weather"
+          ? [{ where: "forecast", text: "Says the weather.‹U+200B and 2 more, invisible›" }]
+          : [],
     };
   }
 

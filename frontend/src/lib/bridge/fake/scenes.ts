@@ -426,6 +426,25 @@ export const scenes: Record<string, (f: Fake) => void> = {
       after: '{\n  "path": "Reports/x.md"\n}',
     });
   },
+  // Characters that nobody sees or takes for others, and a name that stands twice.
+  unseen: (f) => {
+    const { c } = asked(f, "Write it down", [say("I will write a note.")]);
+    f.permissions.ask(c, note("tuesday.md"), { path: "tuesday.md", to: "ada@paypal.com" });
+    const twice =
+      '{\n  "path": "tuesday.md",\n  "path": "../notes.md",\n  "to": "ada@p\u0430ypal.com"\n}';
+    Object.assign(f.permissions.requests.at(-1) ?? {}, {
+      arguments: twice,
+      hidden: 3,
+      marks: [
+        { where: "to", text: "ada@p‹U+0430, looks like a›ypal.com" },
+        { where: "path", text: "tuesday‹U+200B and 2 more, invisible›.md" },
+      ],
+      warnings: [
+        "The name “path” stands more than once in what it is given, and programs differ in which they take. All are shown.",
+        "1 word in what it is given holds letters that look like others.",
+      ],
+    });
+  },
   // What one call would change in a file, and what another would send.
   previews: (f) => {
     const { c } = asked(f, "Write down what there is to do", [say("I will write it down.")]);
