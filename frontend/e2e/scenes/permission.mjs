@@ -349,11 +349,11 @@ export const tests = {
     {
       scene: "kinds",
       async run(page) {
-        await page
-          .getByRole("heading", { name: "4 requests to read: Read note, List notes" })
-          .waitFor();
+        await page.getByRole("heading", { name: "4 requests: Read note, List notes" }).waitFor();
         assert.equal(await page.locator(".batch").count(), 1);
-        await page.getByText("From now on: always, only in /home/ada/Documents/Notes.").waitFor();
+        await page
+          .getByText("“Allow from now on” allows: always, only in /home/ada/Documents/Notes.")
+          .waitFor();
         const always = page.locator(".batch").getByRole("button", { name: "Allow from now on" });
         await armed(page, "Allow from now on");
         await always.focus();

@@ -34,6 +34,13 @@ const changed: Record<string, string> = {
   annotations: "what it says of its effects",
 };
 
+/** “11.8 s”, “2 min 5 s”. */
+export function lasted(ms: number): string {
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
 export const s = {
   dates: {
     days: ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"],
@@ -463,7 +470,7 @@ export const s = {
     askAgain: "Ask again",
     revoke: "Take the permission back",
     rawArguments: "The model wrote this instead of a JSON object",
-    seconds: (ms: number) => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`),
+    seconds: (ms: number) => (ms < 1000 ? `${Math.round(ms)} ms` : lasted(ms)),
   },
 
   permission: {
@@ -519,10 +526,10 @@ export const s = {
     batchTitle: (n: number, title: string) => `${title}, ${n} times`,
     allowAll: (n: number) => `Allow all ${n} once`,
     allowLasting: "Allow from now on",
-    lastingMeans: (words: string[]) => `From now on: ${words.join("; ")}.`,
+    lastingMeans: (words: string[]) => `“Allow from now on” allows: ${words.join("; ")}.`,
     hurried: (words: string) =>
       `You allowed five requests in a row within a second each. To be asked less: allow ${words}.`,
-    batchMixed: (n: number, names: string[]) => `${n} requests to read: ${names.join(", ")}`,
+    batchMixed: (n: number, names: string[]) => `${n} requests: ${names.join(", ")}`,
     reviewEach: "Review each",
     denyAll: "Not now, for all",
     hidden: (n: number) => `${count(n, "hidden character")} removed.`,
@@ -1221,7 +1228,7 @@ export const s = {
       addHost: "Allow host",
       programs: "Programs",
       programsNote:
-        "It starts them behind its own walls, with what it likes: nobody sees their arguments, so its tools go on asking.",
+        "They can use what the plugin can use. Conclave cannot see what it starts them with, so its tools still ask each time.",
       program: "Program",
       programExample: "git, or /usr/bin/git",
       addProgram: "Allow program",

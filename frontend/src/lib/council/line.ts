@@ -1,7 +1,7 @@
 /** What stands of a council outside its panel: few words, which the window has from its start. */
 import type { CouncilLine, Estimate } from "../bridge/generated";
 import { money } from "../format";
-import { count, s } from "../strings";
+import { count, lasted, s } from "../strings";
 
 /** Money that is a guess, or was chosen: “$0.04”. */
 export function rough(dollars: number): string {
@@ -11,9 +11,7 @@ export function rough(dollars: number): string {
 /** “66 ms”, “11.8 s”, “2 min 5 s”. */
 export function took(ms: number): string {
   if (ms > 0 && ms < 100) return `${Math.ceil(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`;
-  const seconds = Math.round(ms / 1000);
-  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return lasted(ms);
 }
 
 /** The place at the table that a letter is of: “a” is the first. */

@@ -33,10 +33,13 @@ test("a name that stands twice is listed twice, within other arguments too", () 
 
 test("arguments are labels and values, and what is left out is said", () => {
   expect(
-    listed('{"due_date":"Tuesday\\nnoon","tags":["a","b"],"deep":{"x":1},"n":2,"no":null}'),
+    listed(
+      '{"due_date":"Tuesday\\nnoon","page_url":"x","tags":["a","b"],"deep":{"x":1},"n":2,"no":null}',
+    ),
   ).toEqual({
     rows: [
       { label: "Due date", value: "Tuesday\nnoon", cut: 0 },
+      { label: "Page URL", value: "x", cut: 0 },
       { label: "Tags", value: '[\n  "a",\n  "b"\n]', cut: 0 },
       { label: "Deep", value: '{\n  "x": 1\n}', cut: 0 },
       { label: "N", value: "2", cut: 0 },

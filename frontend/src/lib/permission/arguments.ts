@@ -92,7 +92,10 @@ function row([name, value]: [string, unknown]): Row {
 }
 
 function label(name: string): string {
-  const words = name.replace(/[_\s-]+/g, " ").trim();
+  const words = name
+    .replace(/[_\s-]+/g, " ")
+    .replace(/\b(?:api|html|id|ip|json|uri|url)\b/gi, (word) => word.toUpperCase())
+    .trim();
   const shown = words.charAt(0).toUpperCase() + words.slice(1);
   return shown.length > maxName ? `${shown.slice(0, maxName - 1)}…` : shown;
 }
