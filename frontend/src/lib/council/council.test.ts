@@ -138,11 +138,12 @@ describe("the words of a run", () => {
     };
     expect(estimated(e)).toBe("4 calls, about $0.04, about 12 s, cap $0.25");
     expect(brief(e)).toBe(" · about $0.04 · about 12 s");
-    expect([rough(0.1), rough(0.0375), rough(2), took(125_000), took(66)]).toEqual([
+    expect([rough(0.1), rough(0.0375), rough(2), took(125_000), took(59_990), took(66)]).toEqual([
       "$0.10",
       "$0.037",
       "$2.00",
       "2 min 5 s",
+      "1 min 0 s",
       "66 ms",
     ]);
   });
