@@ -35,6 +35,8 @@ export interface Attachment {
 export class Composer {
   text = $state("");
   cursor = 0;
+  /** Counts the drafts that came to where one may be typing: the caret is put back to the cursor. */
+  taken = $state.raw(0);
   attachments = $state<Attachment[]>([]);
   /** A long text that was just pasted: it is in the text, and may become a file. */
   pasted = $state.raw<{ text: string; at: number } | null>(null);
@@ -119,6 +121,7 @@ export class Composer {
       ...held.filter((a) => !a.media),
     ];
     this.queued = queued;
+    this.taken++;
   }
 
   /** Something was typed. */

@@ -1,7 +1,10 @@
+import { flushSync, mount, tick, unmount } from "svelte";
 import { expect, test, vi } from "vitest";
+import { inApp } from "../app.svelte";
 import { AppError } from "../bridge/calls";
 import { fakeBridge, type Fake } from "../bridge/fake";
 import { startApp, until } from "../testing";
+import Box from "./Composer.svelte";
 import { Composer, longPaste, readable } from "./composer.svelte";
 
 function make() {
@@ -103,6 +106,31 @@ test("what is typed before the draft has come stays before it, and its queue is 
     queued,
   });
   vi.useRealTimers();
+});
+
+test("the caret stays where one types when the draft comes behind it", async () => {
+  const { app, fake } = await startApp("chat");
+  const other = fake.chats.add("Another", new Date()).chat.id;
+  await fake.chats.SaveDraft(other, { text: "kept", cursor: 4, attachments: [], queued: [] });
+  const target = document.createElement("div");
+  document.body.append(target);
+  const box = mount(Box, { target, context: inApp(app) });
+  const { held } = holdDraft(fake);
+  void app.composer.switchTo(other);
+  flushSync();
+  const area = target.querySelector("textarea") as HTMLTextAreaElement;
+  await tick(); // what leads one to the composer as it is mounted
+  area.focus();
+  area.value = "quick";
+  area.setSelectionRange(5, 5);
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+  await until("the draft to be asked for", () => held.length > 0);
+  held.shift()?.();
+  await until("it to come", () => area.value === "quick\n\nkept");
+  await tick();
+  expect([area.selectionStart, area.selectionEnd]).toEqual([5, 5]);
+  await unmount(box);
+  app.close();
 });
 
 test("what is sent or left before the draft has come costs it nothing", async () => {
