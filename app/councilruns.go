@@ -186,14 +186,10 @@ func (c *Council) Sent(run, task string) ([]SentRequest, error) {
 		case err != nil:
 			return nil, err
 		}
-		var blocks []council.Block
-		if raw, err := text(r.Given); err == nil && json.Unmarshal([]byte(raw), &blocks) == nil {
-			for _, b := range blocks {
-				words, _ := text(b.Text) // one that is left out is shown without its words
-				v.Blocks = append(v.Blocks, BlockText{
-					Source: b.Source, Title: b.Title, Text: words, Tokens: b.Tokens, Cut: b.Cut, Why: b.Why,
-				})
-			}
+		for _, b := range r.Blocks(text) {
+			v.Blocks = append(v.Blocks, BlockText{
+				Source: b.Source, Title: b.Title, Text: b.Words, Tokens: b.Tokens, Cut: b.Cut, Why: b.Why,
+			})
 		}
 		out = append(out, v)
 	}

@@ -20,7 +20,7 @@ import (
 )
 
 func (c *command) councilCommand() *cobra.Command {
-	return group("council", "Set councils, have them deliberate, and look at their runs",
+	return group("council", "Set councils, have them deliberate, and look at their runs", append([]*cobra.Command{
 		c.councilShowCommand(), c.councilSetCommand(), c.councilClearCommand(), c.councilMemberCommand(),
 		c.modelCommand("presets", "List the councils that can be chosen by name", noArguments, c.listPresets),
 		c.councilRunCommand(), c.councilSampleCommand(),
@@ -28,8 +28,8 @@ func (c *command) councilCommand() *cobra.Command {
 		c.councilReplayCommand(), c.councilResumeCommand(), c.councilAgainCommand(),
 		c.modelCommand("export RUN FILE", "Write a run to a file that others can check", exactly("a run", "a file"),
 			c.exportRun),
-		c.councilCheckCommand(),
-	)
+		c.councilCheckCommand(), c.councilSeenCommand(), c.councilRateCommand(),
+	}, c.councilActCommands()...)...)
 }
 
 // scopeFlags say for what a council is set; none of them means everywhere.

@@ -330,15 +330,10 @@ func (c *command) again(ctx context.Context, f *promptFlags, run council.RunID,
 	if err != nil {
 		return err
 	}
-	steps, err := app.Councils.Steps(ctx, run)
+	state, err := storedRun(ctx, app, string(run))
 	app.Close()
 	if err != nil {
 		return err
-	}
-	state, err := council.Replay(steps)
-	if err != nil {
-		return fault.Wrap(fault.Damaged, "cli.council", "The record of the run is damaged.",
-			"conclave doctor checks the store.", err)
 	}
 	f.conversation, f.council = string(state.Conversation), cmp.Or(f.council, councilAsSet)
 	return c.converse(ctx, f, func(ctx context.Context, t *promptRun) error {

@@ -133,6 +133,16 @@ type trialChange struct {
 	Why    string        `json:"why"`
 }
 
+// trialRow holds the outcome of a trial, as JSON.
+type trialRow struct {
+	Calls    int            `json:"calls"`
+	Unknown  int            `json:"unknown,omitempty"` // that could not be tried
+	Before   permit.Outcome `json:"before"`
+	After    permit.Outcome `json:"after"`
+	Changed  []trialChange  `json:"changed"`
+	Sentence string         `json:"sentence"`
+}
+
 // maxTrialLines is how many calls a person is shown.
 const maxTrialLines = 20
 
@@ -153,14 +163,7 @@ func (c *command) try(ctx context.Context, app *App, trial permit.Trial) error {
 		})
 	}
 	if c.json {
-		return c.printJSON(struct {
-			Calls    int            `json:"calls"`
-			Unknown  int            `json:"unknown,omitempty"` // that could not be tried
-			Before   permit.Outcome `json:"before"`
-			After    permit.Outcome `json:"after"`
-			Changed  []trialChange  `json:"changed"`
-			Sentence string         `json:"sentence"`
-		}{got.Calls, got.Unknown, got.Before, got.After, changed, got.Sentence()})
+		return c.printJSON(trialRow{got.Calls, got.Unknown, got.Before, got.After, changed, got.Sentence()})
 	}
 	if _, err := fmt.Fprintln(c.Out, got.Sentence()); err != nil {
 		return err

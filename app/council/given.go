@@ -1,6 +1,7 @@
 package council
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,6 +60,22 @@ type Given struct {
 type BlockText struct {
 	Block
 	Words string
+}
+
+// Blocks returns what a request was made of, none where that is not kept. A block whose text is not
+// kept has no words.
+func (r Request) Blocks(text func(Hash) (string, error)) []BlockText {
+	raw, err := text(r.Given)
+	var blocks []Block
+	if err != nil || json.Unmarshal([]byte(raw), &blocks) != nil {
+		return nil
+	}
+	all := make([]BlockText, len(blocks))
+	for i, b := range blocks {
+		words, _ := text(b.Text)
+		all[i] = BlockText{b, words}
+	}
+	return all
 }
 
 // Give decides what a member is told for a task, and is the only place that does.

@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"conclave/app/council"
+	"conclave/app/fault"
+	"conclave/app/limit"
+)
+
+// seenRow is one request to a member's model as JSON.
+type seenRow struct {
+	Task    string      `json:"task"`
+	Member  string      `json:"member"`
+	Name    string      `json:"name"`
+	Attempt int         `json:"attempt"`
+	Model   string      `json:"model"`
+	AtMS    int64       `json:"at_ms"`
+	Tokens  int64       `json:"tokens"`
+	Bytes   int         `json:"bytes"`
+	Body    string      `json:"body,omitempty"`
+	Blocks  []seenBlock `json:"blocks"`
+}
+
+// seenBlock is one piece of what a request was made of.
+type seenBlock struct {
+	Source council.Source `json:"source"`
+	Title  string         `json:"title"`
+	Tokens int64          `json:"tokens"`
+	Text   string         `json:"text,omitempty"`
+	Cut    int64          `json:"cut,omitempty"`
+	Why    string         `json:"why,omitempty"`
+}
+
+func (c *command) councilSeenCommand() *cobra.Command {
+	var member string
+	var exact bool
+	cmd := c.modelCommand("seen RUN", "Show what members of a run were sent: all of it, by where it came from",
+		exactly("a run"), func(ctx context.Context, app *App, args []string) error {
+			run, err := storedRun(ctx, app, args[0])
+			if err != nil {
+				return err
+			}
+			if member != "" {
+				m, err := seated(run, member)
+				if err != nil {
+					return err
+				}
+				member = m.ID
+			}
+			return c.printSeen(seenIn(run, runTexts(ctx, app, run.Run)), member, exact)
+		})
+	cmd.Flags().StringVar(&member, "member", "", "the name or id of the member; without it those of all")
+	cmd.Flags().BoolVar(&exact, "exact", false, "each request as it was sent, byte for byte")
+	return cmd
+}
+
+// storedRun reads a run as it is kept.
+func storedRun(ctx context.Context, app *App, id string) (council.Run, error) {
+	steps, err := app.Councils.Steps(ctx, council.RunID(id))
+	if err != nil {
+		return council.Run{}, err
+	}
+	run, err := council.Replay(steps)
+	if err != nil {
+		return run, fault.Wrap(fault.Damaged, "cli.council", "The record of the run is damaged.",
+			"conclave doctor checks the store.", err)
+	}
+	return run, nil
+}
+
+// seated returns the member of a run whose name or id this is.
+func seated(run council.Run, name string) (council.Member, error) {
+	var names []string
+	for _, s := range run.Seats {
+		if s.Member.ID == name || strings.EqualFold(s.Member.Name, name) {
+			return s.Member, nil
+		}
+		names = append(names, oneLine(s.Member.Name))
+	}
+	return council.Member{}, fault.New(fault.NotFound, "cli.council", "The run has no member "+cutLine(name)+".",
+		"Its members are "+strings.Join(names, ", ")+".")
+}
+
+// seenIn returns the requests of a run's newest attempts, in the order of its tasks.
+func seenIn(run council.Run, text func(council.Hash) string) []seenRow {
+	rows := []seenRow{}
+	for _, t := range run.Tasks {
+		name := "Council"
+		if m, err := seated(run, t.Member); err == nil {
+			name = m.Name
+		}
+		for _, r := range t.End.Requests {
+			row := seenRow{
+				Task: t.ID, Member: t.Member, Name: name, Attempt: t.Attempt, Model: r.Model, AtMS: r.AtMS, Tokens: r.Tokens,
+				Bytes: r.Bytes, Body: text(r.Body), Blocks: []seenBlock{},
+			}
+			for _, b := range r.Blocks(func(h council.Hash) (string, error) { return text(h), nil }) {
+				row.Blocks = append(row.Blocks, seenBlock{b.Source, b.Title, b.Tokens, b.Words, b.Cut, b.Why})
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// printSeen prints what the member of this id was sent, or everybody where it is empty.
+func (c *command) printSeen(all []seenRow, member string, exact bool) error {
+	rows := []seenRow{}
+	for _, r := range all {
+		if member == "" || r.Member == member {
+			rows = append(rows, r)
+		}
+	}
+	if c.json {
+		return c.printJSON(rows)
+	}
+	if len(rows) == 0 {
+		return c.say(c.Out, "Nothing was sent to a model.")
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		fmt.Fprintf(&b, "%s · %s · to %s · about %s, %s\n", oneLine(r.Name), r.Task, oneLine(r.Model),
+			limit.Counted(int(r.Tokens), "token"), limit.Size(int64(r.Bytes)))
+		switch {
+		case exact && r.Body == "":
+			b.WriteString("  It was too long to be kept.\n")
+		case exact:
+			b.WriteString(r.Body + "\n")
+		default:
+			b.WriteString(blocksOf(r.Blocks))
+		}
+	}
+	_, err := fmt.Fprint(c.Out, b.String())
+	return err
+}
+
+// blocksOf writes what a request was made of, each piece below its title.
+func blocksOf(blocks []seenBlock) string {
+	var b strings.Builder
+	for _, block := range blocks {
+		fmt.Fprintf(&b, "  — %s · %s · %s\n", oneLine(block.Title), block.Source,
+			limit.Counted(int(block.Tokens), "token"))
+		b.WriteString(indented(indented(strings.TrimSpace(block.Text))))
+		if block.Why != "" {
+			fmt.Fprintf(&b, "    (%s)\n", oneLine(block.Why))
+		}
+	}
+	return b.String()
+}
+
+// rateRow is a thumb on a point, as JSON.
+type rateRow struct {
+	Run   council.RunID `json:"run"`
+	Point string        `json:"point"`
+	Good  bool          `json:"good"`
+}
+
+func (c *command) councilRateCommand() *cobra.Command {
+	var bad bool
+	cmd := c.modelCommand("rate RUN POINT", "Say that a member's point helped, or with --bad that it did not",
+		exactly("a run", "a point, like a2"), func(ctx context.Context, app *App, args []string) error {
+			run, err := storedRun(ctx, app, args[0])
+			if err != nil {
+				return err
+			}
+			member, point, err := pointOf(run, args[1], runTexts(ctx, app, run.Run))
+			if err != nil {
+				return err
+			}
+			if err := app.Councils.Rate(ctx, run.Run, member.ID, point, !bad); err != nil {
+				return err
+			}
+			if c.json {
+				return c.printJSON(rateRow{run.Run, args[1], !bad})
+			}
+			how := "helped"
+			if bad {
+				how = "did not help"
+			}
+			return c.say(c.Out, "Point %s of %s %s.", args[1], oneLine(member.Name), how)
+		})
+	cmd.Long = `Say that a member's point helped, or with --bad that it did not: as the thumbs of the window.
+Points are named as under the answer, by the member's letter and a number.`
+	cmd.Flags().BoolVar(&bad, "bad", false, "it did not help")
+	return cmd
+}
+
+// pointOf finds a point of a run that is named like “a2”.
+func pointOf(run council.Run, name string, text func(council.Hash) string) (council.Member, int, error) {
+	none := fault.New(fault.NotFound, "cli.council", "The run has no point "+cutLine(name)+".",
+		"conclave council replay RUN --speed 0 lists them.")
+	if name == "" {
+		return council.Member{}, 0, none
+	}
+	point, err := strconv.Atoi(name[1:])
+	member, missing := seated(run, run.OfLetter("", name[:1]))
+	if err != nil || missing != nil || point < 1 {
+		return member, 0, none
+	}
+	for _, t := range run.Tasks {
+		if t.Member != member.ID || t.State != council.Done {
+			continue
+		}
+		_, block := council.Split(text(t.End.Text))
+		if opinion, err := council.ReadOpinion(block); err == nil && point <= len(opinion.Points) {
+			return member, point, nil
+		}
+	}
+	return member, 0, none
+}
