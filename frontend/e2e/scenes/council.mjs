@@ -169,6 +169,41 @@ export const tests = {
     },
   },
 
+  "how models are asked is set: how much a member thinks, and how freely and long its helper writes":
+    {
+      scene: "councilset",
+      async run(page) {
+        await page.getByText("Limits, chair and helper").click();
+        const length = page.getByLabel("Longest answer, tokens");
+        await length.fill("2000");
+        await page.getByLabel("Temperature").fill("0");
+        await length.focus();
+        const set = await written(page, (c) => c.helper.temperature === 0);
+        assert.equal(set.helper.max_tokens, 2000);
+        await page.getByLabel("Temperature").fill("");
+        await length.focus();
+        await written(page, (c) => c.helper.temperature === null);
+        const maker = member(page, "maker");
+        await maker.locator(".who").click();
+        await maker.getByText("Persona and sampling").click();
+        await maker.getByLabel("How much it thinks before it answers").click();
+        await page.getByRole("option", { name: "Much" }).click();
+        await written(page, (c) => c.members[2].reasoning === "high");
+        await maker.getByLabel("Top-p").fill("0.5");
+        await maker.getByLabel("Top-p").blur();
+        await written(page, (c) => c.members[2].top_p === 0.5 && c.members[2].reasoning === "high");
+      },
+    },
+
+  "a card says what its member’s work may come to": {
+    scene: "councilset",
+    async run(page) {
+      const facts = (id) => member(page, id).locator(".facts");
+      await facts("sceptic").getByText("about $0.012 · about 7 s").waitFor();
+      await facts("researcher").getByText("about 9 s", { exact: true }).waitFor(); // of no known price
+    },
+  },
+
   "what goes with the keyboard on it leaves the keyboard in its card, and a member in the list": {
     scene: "councilset",
     async run(page) {
@@ -705,7 +740,7 @@ export const tests = {
       },
     },
 
-  "the axis of time stays above the lanes that go below it": {
+  "what the run is and the axis of time stay above the lanes that go below them": {
     scene: "counciltwelvestored",
     height: 700,
     async run(page) {
@@ -716,16 +751,19 @@ export const tests = {
       const seen = await lane(page, "lovelace").evaluate((last) => {
         last.scrollIntoView({ block: "end" });
         const axis = document.querySelector(".sticky");
+        const head = document.querySelector(".run .head");
         const { top, bottom, left, width } = axis.getBoundingClientRect();
         const at = (y) => document.elementFromPoint(left + width / 2, y);
+        const over = head.getBoundingClientRect();
         return {
-          above: top < 140,
+          above: over.top < 60 && Math.abs(over.bottom - top) < 1,
+          says: head.contains(at(over.bottom - 12)),
           covers: axis.contains(at(bottom - 3)),
           line: getComputedStyle(axis).borderBottomWidth,
           below: Boolean(at(bottom + 8).closest("[data-lane]")),
         };
       });
-      assert.deepEqual(seen, { above: true, covers: true, line: "1px", below: true });
+      assert.deepEqual(seen, { above: true, says: true, covers: true, line: "1px", below: true });
     },
   },
 

@@ -758,6 +758,14 @@ export const s = {
       temperature: "Temperature",
       topP: "Top-p",
       maxTokens: "Longest answer, tokens",
+      reasoning: "How much it thinks before it answers",
+      efforts: {
+        "": "As the model does by itself",
+        off: "Not at all",
+        low: "A little",
+        medium: "Some",
+        high: "Much",
+      },
       color: "Colour",
       picture: "Choose a picture…",
       noPicture: "Take it away",
@@ -1059,6 +1067,7 @@ export const s = {
     seatAgreed: (name: string) => `${name} agreed: it shares a point, and speaks against none`,
     seatApart: (name: string) => `${name} shares no point, or speaks against one`,
     chanceOf: (percent: number) => `takes part in ${percent} %`,
+    shareNote: (name: string) => `What the work of ${name} may come to in the next run.`,
     weighs: (weight: number) => `its vote counts ${weight}`,
     helpedOf: (helped: number, rated: number) => `helped in ${helped} of ${rated}`,
     helpedNote: (name: string, helped: number, rated: number) =>

@@ -24,6 +24,7 @@ import { Replay } from "./replay.svelte";
 import { RunState } from "./run.svelte";
 import {
   estimated,
+  shareOf,
   expected,
   laneWhy,
   laneWord,
@@ -138,6 +139,13 @@ describe("the words of a run", () => {
     };
     expect(estimated(e)).toBe("4 calls, about $0.04, about 12 s, cap $0.25");
     expect(brief(e)).toBe(" · about $0.04 · about 12 s");
+    const work = { input_tokens: 1, output_tokens: 1, ms: 3000, cost: 0.002, known: true };
+    const tasks = { "0/ada/answer": work, "1/ada/review": work, "0/bo/answer": work, chair: work };
+    expect(shareOf({ ...e, tasks }, "ada")).toBe("about $0.004 · about 6 s");
+    expect(shareOf({ ...e, tasks }, "cy") + shareOf(null, "ada")).toBe("");
+    expect(shareOf({ ...e, tasks: { "0/ada/answer": { ...work, known: false } } }, "ada")).toBe(
+      "about 3 s",
+    );
     expect([rough(0.1), rough(0.0375), rough(2), took(125_000), took(59_990), took(66)]).toEqual([
       "$0.10",
       "$0.037",

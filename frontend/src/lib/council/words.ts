@@ -36,6 +36,19 @@ export function estimated(e: Estimate): string {
   ].join(", ");
 }
 
+/** “about $0.01 · about 8 s”: what a member’s own work may come to, as far as it is known. */
+export function shareOf(e: Estimate | null, member: string): string {
+  const own = Object.entries(e?.tasks ?? {})
+    .filter(([task]) => task.split("/")[1] === member)
+    .map(([, spending]) => spending);
+  const cost = own.reduce((sum, { cost }) => sum + cost, 0);
+  const ms = own.reduce((sum, { ms }) => sum + ms, 0);
+  return [
+    ...(cost > 0 && own.every(({ known }) => known) ? [s.council.about(rough(cost))] : []),
+    ...(ms > 0 ? [s.council.about(`${Math.max(1, Math.round(ms / 1000))} s`)] : []),
+  ].join(" · ");
+}
+
 /** “(estimated $0.01)”: what tasks were to cost together; "" where that is not known, or nothing. */
 export function expected(tasks: readonly TaskView[]): string {
   const known = tasks.every((task) => task.expected.known);

@@ -3,7 +3,7 @@ import { AppError } from "../calls";
 import type * as t from "../generated";
 import type { FakeBus } from "./bus";
 
-const spent = (change: Partial<t.Spending> = {}): t.Spending => ({
+export const spent = (change: Partial<t.Spending> = {}): t.Spending => ({
   input_tokens: 0,
   output_tokens: 0,
   ms: 0,

@@ -10,6 +10,7 @@ import {
   council,
   ended,
   estimate,
+  spent,
   lane,
   member,
   presets,
@@ -378,6 +379,13 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
   },
   councilset: (f) => {
     begun(f);
+    f.council.estimate = estimate({
+      tasks: {
+        "0/researcher/answer": spent({ ms: 9000, known: false }),
+        "0/sceptic/answer": spent({ ms: 7000, cost: 0.012 }),
+        chair: spent({ ms: 5000, cost: 0.02 }),
+      },
+    });
   },
   // Two presets of the person's beside those that come with Conclave.
   councilpresets: (f) => {
