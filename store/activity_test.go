@@ -244,6 +244,10 @@ func TestVerifyingNamesTheFirstBrokenLink(t *testing.T) {
 				return again(b, 5, func(e *activity.Entry) { e.N, e.Prev = 6, activity.Hash(b.Get(key(5))) })
 			}, 6, "found: the record ends with entry 6, but the last that was written is 5.",
 		},
+		"an entry once more, far behind the end": {
+			func(b, _ *bbolt.Bucket) error { return b.Put(key(200), []byte(strings.Clone(string(b.Get(key(2)))))) }, 200,
+			"In the place of entry 200 stands entry 2",
+		},
 		"an end that is missing": {
 			func(b, _ *bbolt.Bucket) error {
 				if err := b.Delete(key(4)); err != nil {

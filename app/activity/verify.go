@@ -77,7 +77,9 @@ func (v *Verifier) Add(n uint64, written, detail []byte) {
 	if e.Kind == Cut && e.To == v.anchor.N && e.Hash == v.anchor.Hash {
 		v.report.Cut, v.anchor = e.To, Head{}
 	}
-	v.checkDetail(e, detail)
+	if e.N == n { // else the detail is that of another
+		v.checkDetail(e, detail)
+	}
 	if first {
 		v.report.First = n
 	}
