@@ -14,6 +14,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/limit"
 	"conclave/app/llm"
+	"conclave/app/tool"
 )
 
 // journalEvery is how often a streaming message is handed to the log, which
@@ -105,6 +106,9 @@ func (t *run) stream(ctx context.Context, request llm.Request, closing bool) (*w
 	return w, ctx.Err()
 }
 
+// lineEnds writes out what would make two lines of the name of a tool.
+var lineEnds = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`)
+
 func roundSeconds(d time.Duration) string {
 	if d < time.Second {
 		return "a moment"
@@ -125,6 +129,7 @@ func (w *writing) take(ctx context.Context, e llm.Event, closing bool) error {
 		if closing {
 			return nil // it was told not to
 		}
+		e.Call.Tool = tool.ShowLine(lineEnds.Replace(e.Call.Tool)) // no tool's name is changed by it
 	}
 	if t.length += w.draft.cost(e); t.length > limit.AnswerText.Value {
 		return fault.New(fault.Provider, "turn.answer", limit.AnswerText.Person,

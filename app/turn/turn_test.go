@@ -372,6 +372,25 @@ func TestLF25AnUnknownToolIsToldWhichThereAre(t *testing.T) {
 	}
 }
 
+func TestAttackACallOfANameThatNoToolCanHaveIsAnsweredLikeOthers(t *testing.T) {
+	b := newBench(t, tools{"count": answers("1")})
+	long := strings.Repeat("n", 1_000_000)
+	m := model(calls(call("count\x00", `{}`), call("count\u200b\u202e", `{}`), call("count\n", `{}`), call(long, `{}`)),
+		says("Oh."))
+	if out := b.say(m); out.Reason != chat.EndDone {
+		t.Errorf("reason %s", out.Reason)
+	}
+	names := []string{`count\u{0000}`, `count\u{200b}\u{202e}`, `count\n`, long[:tool.ShownLine] + "…"}
+	for i, got := range b.results(m, 1) {
+		if want := fmt.Sprintf("unknown: Error: no tool named %q. Tools: count", names[i]); got != want {
+			t.Errorf("call %d: got %.500q, want %.500q", i+1, got, want)
+		}
+		if record := b.log.Calls()[i]; record.ToolName != names[i] {
+			t.Errorf("call %d is on record as %.500q", i+1, record.ToolName)
+		}
+	}
+}
+
 func TestLF26AnExceptionIsToldWithoutItsTraceback(t *testing.T) {
 	b := newBench(t, tools{
 		"raise": func(context.Context, tool.Call) tool.Result {
