@@ -17,6 +17,13 @@ func (g *Gate) askTerminal(ctx context.Context, call Call, step int, p Request) 
 	if call.OnWait != nil {
 		call.OnWait(p.ID)
 	}
+	if _, always := call.Asker.(AlwaysAsker); always && call.beyondCalls() {
+		return Decision{
+			Effect: Deny, By: AlwaysAsker{}.By(), Step: step,
+			Why:    "--approve always speaks for calls; this takes a permission of its own",
+			Reason: nobody(step).Reason,
+		}
+	}
 	defer g.asking(&call)()
 	askCtx, cancel := context.WithTimeoutCause(ctx, AnswerTimeout, errExpired)
 	defer cancel()

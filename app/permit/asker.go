@@ -12,8 +12,13 @@ var ErrNobody = errors.New("there is nobody to ask")
 // --approve always. Built-in refusals, the person's own rules and the pause switch
 // still hold, since the gate asks nobody about those. About a plugin it returns
 // ErrNobody: the command approves the plugins that it names, for as long as it runs
-// (ApproveOptions.ThisRun).
+// (ApproveOptions.ThisRun). It is not asked for what reaches beyond calls, which a person
+// allows by a command of its own.
 type AlwaysAsker struct{}
+
+// beyondCalls reports whether allowing it takes more than allowing calls: a way into this
+// computer or its network, and more of the person's money than they let a plugin spend.
+func (c *Call) beyondCalls() bool { return c.Near || c.Permission == Generation }
 
 // Ask allows a call, and denies what is about a plugin.
 func (AlwaysAsker) Ask(_ context.Context, p Request) (Answer, error) {

@@ -135,10 +135,6 @@ func (g *Gate) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder
 		return Folder{}, err
 	}
 	f.Path = path
-	if err := g.dropFolders(ctx, plugin,
-		func(old Folder) bool { return old.Path == path && (old.Setting == f.Setting || f.Setting == "") }); err != nil {
-		return Folder{}, err
-	}
 	access, note := "read", ""
 	if f.Write {
 		access = "write"
@@ -146,11 +142,12 @@ func (g *Gate) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder
 	if f.Setting != "" {
 		note = settingNote + f.Setting
 	}
-	_, err = g.AddRule(ctx, Rule{
+	return f, g.replaceRules(ctx, Rule{
 		Effect: Allow, Plugin: plugin, Permission: Filesystem, Scope: Always, Note: note,
 		Match: []Match{{Field: "path", Op: PathUnder, Value: path}, {Field: "access", Op: Equals, Value: access}},
-	})
-	return f, err
+	}, ofFolders(func(old Folder) bool {
+		return old.Path == path && (old.Setting == f.Setting || f.Setting == "")
+	}))
 }
 
 // RevokeFolder revokes a plugin's access to a folder or file. The kind is not_found
@@ -200,12 +197,17 @@ func (g *Gate) settingFolders(plugin string) []Folder {
 
 // dropFolders revokes the rules of folders that which reports.
 func (g *Gate) dropFolders(ctx context.Context, plugin string, which func(Folder) bool) error {
-	_, err := g.revokeRules(ctx, plugin, func(rule *Rule) bool {
+	_, err := g.revokeRules(ctx, plugin, ofFolders(which))
+	return err
+}
+
+// ofFolders reports the rules of the folders that which reports.
+func ofFolders(which func(Folder) bool) func(*Rule) bool {
+	return func(rule *Rule) bool {
 		path, write, ok := rule.place() // what was said of files as a whole has none
 		return rule.Permission == Filesystem &&
 			(!ok || which(Folder{Path: path, Write: write, Setting: strings.TrimPrefix(rule.Note, settingNote)}))
-	})
-	return err
+	}
 }
 
 // Usable returns the error of granting a plugin a permission that would do nothing for it, or

@@ -193,16 +193,17 @@ func (g *Gate) AllowHost(ctx context.Context, plugin, permission string, effect 
 	if err := g.check(&rule); err != nil {
 		return err
 	}
-	if _, err := g.revokeRules(ctx, plugin, func(old *Rule) bool {
+	was := func(old *Rule) bool {
 		if old.Permission != permission || len(old.Match) == 0 {
 			return old.Permission == permission && old.Effect == Deny && effect == Allow
 		}
 		return len(old.Match) == 1 && old.Match[0].Equal(rule.Match[0])
-	}); err != nil || effect == "" {
+	}
+	if effect == "" {
+		_, err := g.revokeRules(ctx, plugin, was)
 		return err
 	}
-	_, err := g.AddRule(ctx, rule)
-	return err
+	return g.replaceRules(ctx, rule, was)
 }
 
 // anyHost decides about a connection to a host that no rule names. The person may have

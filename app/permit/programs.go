@@ -34,17 +34,13 @@ func (g *Gate) AllowProgram(ctx context.Context, plugin, program string) (path s
 	if path, err = g.programFile(program); err != nil {
 		return "", err
 	}
-	if _, err := g.revokeRules(ctx, plugin, func(old *Rule) bool {
-		at, one := old.program()
-		return old.Permission == Programs && (!one || at == path)
-	}); err != nil {
-		return "", err
-	}
-	_, err = g.AddRule(ctx, Rule{
+	return path, g.replaceRules(ctx, Rule{
 		Effect: Allow, Plugin: plugin, Permission: Programs, Scope: Always,
 		Match: []Match{{Field: programField, Op: Equals, Value: path}},
+	}, func(old *Rule) bool {
+		at, one := old.program()
+		return old.Permission == Programs && (!one || at == path)
 	})
-	return path, err
 }
 
 // RevokeProgram takes a program back. The kind is not_found when the plugin was not given it.

@@ -187,6 +187,17 @@ func (g *Gate) revokeRules(ctx context.Context, plugin string, which func(*Rule)
 	return revoked, nil
 }
 
+// replaceRules adds a rule in place of those of its plugin that which reports. The new one is
+// there before the others go, so that what both allow is never taken back, which ends calls.
+func (g *Gate) replaceRules(ctx context.Context, rule Rule, which func(*Rule) bool) error {
+	added, err := g.AddRule(ctx, rule)
+	if added.ID == "" {
+		return err
+	}
+	_, gone := g.revokeRules(ctx, rule.Plugin, func(old *Rule) bool { return old.ID != added.ID && which(old) })
+	return cmp.Or(err, gone)
+}
+
 // SetPermission grants or denies a plugin one of the permissions it asks for, in place
 // of what was set before. Effect Ask unsets it.
 func (g *Gate) SetPermission(ctx context.Context, plugin, permission string, effect Effect) error {
@@ -204,14 +215,14 @@ func (g *Gate) SetPermission(ctx context.Context, plugin, permission string, eff
 					"it may write too.")
 		}
 	}
-	_, err := g.revokeRules(ctx, plugin, func(rule *Rule) bool {
+	was := func(rule *Rule) bool {
 		return rule.Permission == permission && (effect != Allow || rule.Effect != Deny || len(rule.Match) == 0)
-	})
-	if err != nil || effect == Ask || !IsPermission(permission) {
+	}
+	if effect == Ask || !IsPermission(permission) {
+		_, err := g.revokeRules(ctx, plugin, was)
 		return err
 	}
-	_, err = g.AddRule(ctx, Rule{Effect: effect, Plugin: plugin, Permission: permission, Scope: Always})
-	return err
+	return g.replaceRules(ctx, Rule{Effect: effect, Plugin: plugin, Permission: permission, Scope: Always}, was)
 }
 
 // Permissions returns the permissions that the person granted and denied the plugin,

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"cmp"
 	"sync/atomic"
 
 	"conclave/app/permit"
@@ -19,18 +18,9 @@ func (h *Host) asking(id string) (answered func()) {
 	return func() { h.tellAsking(id, wire.Asking{ID: question, Over: true}) }
 }
 
-// tellAsking moves the deadlines of a plugin's open calls, here and in its processes: one that
-// was replaced may have calls still.
+// tellAsking moves the deadlines of a plugin's open calls, here and in its processes.
 func (h *Host) tellAsking(id string, a wire.Asking) {
-	h.mu.Lock()
-	var all []*session
-	for s := range h.sessions {
-		if cmp.Or(s.r.e.settingsOf, s.r.e.id) == id {
-			all = append(all, s)
-		}
-	}
-	h.mu.Unlock()
-	for _, s := range all {
+	for _, s := range h.sessionsOf(id) {
 		s.clocks.Move(a)
 		if !s.speaks {
 			continue

@@ -21,6 +21,7 @@ func (h *Host) followPermissions(news *bus.Subscription) {
 			return
 		}
 		for _, n := range notices {
+			h.endTakenBack(n.ID)
 			if e := h.entry(n.ID); e != nil { // others are about requests that wait
 				e.permissionsChanged()
 				h.o.Bus.Changed(bus.Plugins, "") // its card says what it may do

@@ -167,12 +167,16 @@ func (e *entry) forgetServed(ctx context.Context) error {
 	return nil
 }
 
-// Forget deletes the last good version and the log of a plugin that is removed, so
-// that another one of its name does not get them.
+// Forget ends the processes of a plugin that is removed, and deletes its last good version and
+// its log, so that another one of its name does not get them.
 func (h *Host) Forget(ctx context.Context, id string) error {
 	e := h.entry(id)
 	if e == nil {
 		return nil
+	}
+	for _, s := range h.sessionsOf(id) {
+		s.r.retireSession(s)
+		s.kill("The tool's process was ended because the person removed the plugin. What the call did until then stays.")
 	}
 	defer e.log.forget()
 	return e.forgetServed(ctx)

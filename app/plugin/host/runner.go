@@ -141,6 +141,13 @@ func (r *runner) keepsTakenBack() bool {
 	})
 }
 
+// forgetLent is called once no process has open what was lent.
+func (r *runner) forgetLent() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lent = nil
+}
+
 // use returns the running session, starting it when there is none, and holds it
 // until release.
 func (r *runner) use(ctx context.Context) (*session, error) {
@@ -235,10 +242,7 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := startSession(ctx, r, running)
-	if s != nil {
-		s.access = access
-	}
+	s, err := startSession(ctx, r, running, access)
 	if s != nil && !r.e.temporary {
 		s.code.Store(&v.digest)
 	}

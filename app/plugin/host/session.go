@@ -27,7 +27,7 @@ import (
 // session is one running process and the MCP session with it. It is made by
 // startSession and ended by close, end or kill; watch waits for the end.
 type session struct {
-	access    access // that it was started with; set before it is used
+	access    access // that it was started with
 	r         *runner
 	process   plugin.Connection
 	transport *wire.Transport
@@ -53,8 +53,8 @@ type session struct {
 
 // startSession shakes hands with what was started or reached, which it ends if that
 // fails. The error is a *Problem, or the cause of ctx's end.
-func startSession(ctx context.Context, r *runner, process plugin.Connection) (_ *session, err error) {
-	s := &session{r: r, process: process, over: make(chan struct{})}
+func startSession(ctx context.Context, r *runner, process plugin.Connection, with access) (_ *session, err error) {
+	s := &session{access: with, r: r, process: process, over: make(chan struct{})}
 	r.e.follow(process)
 	lines := wire.MaxLine
 	if long, ok := process.(interface{ LineBytes() int }); ok { // it answers in memory
@@ -81,6 +81,10 @@ func startSession(ctx context.Context, r *runner, process plugin.Connection) (_ 
 	if !r.h.adopt(s) {
 		s.end(closingReason)
 		return nil, &plugin.Problem{Kind: "unavailable", Message: "Conclave is closing."}
+	}
+	if with.exceeds(r.access()) { // taken back while it started
+		r.retireSession(s)
+		s.kill(takenBackReason)
 	}
 	return s, nil
 }
