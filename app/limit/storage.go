@@ -22,8 +22,8 @@ var (
 	StorageBytes = add(Limit{
 		Name: "bytes in a plugin's storage", Value: 512 << 20, Unit: Bytes,
 		Why: "the largest real plugin keeps 40 MB; without a bound one filled 720 MiB in 4 s",
-		Person: "Its storage folder holds more than 512 MiB or 10,000 files, so it was stopped. " +
-			"Delete what it does not need, then reload it.",
+		Person: "Its storage folder holds more than 512 MiB or 10,000 files, or folders that are too deep or too " +
+			"locked to be counted, so it was stopped. Delete what it does not need, then reload it.",
 		Model: "the plugin's storage is full: it may hold 512 MiB and 10,000 files",
 		Test:  "app/plugin/hosttest TestF18APluginThatFillsItsStorageIsStopped",
 	})
@@ -32,6 +32,13 @@ var (
 		Why:    "they are counted while it works: 10,000 take 20 ms",
 		Person: StorageBytes.Person, Model: StorageBytes.Model,
 		Test: "app/plugin/hosttest TestF18APluginThatFillsItsStorageIsStopped",
+	})
+	StorageDepth = add(Limit{
+		Name: "folders inside one another in a folder that a plugin may write", Value: 100, Unit: Levels,
+		Why:    "packages of ten parts have ten; to open one of 3,000 by its name, and count it, took Conclave 20 s",
+		Person: StorageBytes.Person,
+		Model:  "it lies in more than 100 folders, more than are opened",
+		Test:   "app/plugin/safefs TestAttackFoldersWithoutEndAreNotOpened",
 	})
 )
 

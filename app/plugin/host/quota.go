@@ -1,6 +1,7 @@
 package host
 
 import (
+	"errors"
 	"io/fs"
 	"sync"
 	"time"
@@ -40,14 +41,14 @@ func (e *entry) full(process sandbox.Process) bool {
 	return e.quota.bytes+deleted > limit.StorageBytes.Value || e.quota.files > limit.StorageFiles.Value
 }
 
-// stored counts a storage folder, until it is too much.
+// stored counts a storage folder, until it is too much; what cannot be counted is.
 func stored(dir string) (bytes, files int64) {
 	folder, err := safefs.Open(dir)
 	if err != nil {
 		return 0, 0 // there is none, or nothing can be done with it
 	}
 	defer folder.Close() //nolint:errcheck // only looked at
-	_ = folder.Walk(".", func(_ string, entry fs.DirEntry) error {
+	err = folder.Walk(".", func(_ string, entry fs.DirEntry) error {
 		if info, err := entry.Info(); err == nil && info.Mode().IsRegular() {
 			bytes += info.Size()
 		}
@@ -56,6 +57,9 @@ func stored(dir string) (bytes, files int64) {
 		}
 		return nil
 	})
+	if errors.Is(err, safefs.ErrDeep) || errors.Is(err, fs.ErrPermission) {
+		files = limit.StorageFiles.Value + 1
+	}
 	return bytes, files
 }
 

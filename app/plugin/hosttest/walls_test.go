@@ -221,6 +221,7 @@ func TestF18APluginThatFillsItsStorageIsStopped(t *testing.T) {
 		"bytes": "for n in range(20):\n        with open(os.path.join(os.environ['HOME'], str(n)), 'wb') as file: " +
 			"file.truncate(60 << 20)",
 		"files": "for n in range(10100): open(os.path.join(os.environ['HOME'], str(n)), 'w').close()",
+		"depth": "path = os.environ['HOME']\n    for n in range(150):\n        path += '/d'\n        os.mkdir(path)",
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()

@@ -17,11 +17,17 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall"
+
+	"conclave/app/limit"
 )
 
 // ErrLink is returned for a name that leads over a link. A plugin could have made it,
 // so it is not followed, wherever it leads.
 var ErrLink = errors.New("is a link, and Conclave follows no link that a plugin may have made")
+
+// ErrDeep is returned for a name in more folders than are opened: what opening it costs
+// grows with the square of them.
+var ErrDeep = errors.New(limit.StorageDepth.Model)
 
 // ErrNotFile is returned for reading something that is no regular file, such as a
 // pipe, which would block.
@@ -75,6 +81,9 @@ func (f *Folder) Close() error { return f.root.Close() }
 func noLinks(root *os.Root, name string) error {
 	if !filepath.IsLocal(name) {
 		return &fs.PathError{Op: "open", Path: name, Err: errors.New("leads out of the folder")}
+	}
+	if isDeep(name) {
+		return tooDeep(name)
 	}
 	for i := 0; i <= len(name); i++ {
 		if i < len(name) && name[i] != filepath.Separator {
@@ -138,7 +147,7 @@ func (f *Folder) WriteFrom(name string, from io.Reader) error { return f.write(n
 
 // write is WriteFrom; finish gets the file before it has its name.
 func (f *Folder) write(name string, from io.Reader, finish func(*os.File) error) (err error) {
-	if err := f.MakeFolder(filepath.Dir(name)); err != nil {
+	if err := f.makeFor(name); err != nil {
 		return err
 	}
 	temp := fmt.Sprintf("%s.%d-%d%s", name, os.Getpid(), parts.Add(1), partialEnding)
@@ -169,12 +178,20 @@ func (f *Folder) MakeFolder(name string) error {
 	return f.root.MkdirAll(name, 0o700)
 }
 
+// makeFor makes the folders that hold name.
+func (f *Folder) makeFor(name string) error {
+	if isDeep(name) {
+		return tooDeep(name)
+	}
+	return f.MakeFolder(filepath.Dir(name))
+}
+
 // Rename moves from to to, and makes the folders that hold to.
 func (f *Folder) Rename(from, to string) error {
 	if err := noLinks(f.root, filepath.Dir(from)); err != nil {
 		return err
 	}
-	if err := f.MakeFolder(filepath.Dir(to)); err != nil {
+	if err := f.makeFor(to); err != nil {
 		return err
 	}
 	return f.root.Rename(from, to)
@@ -189,23 +206,62 @@ func (f *Folder) Remove(name string) error {
 	return f.root.RemoveAll(name)
 }
 
+// isDeep reports whether a name leads through more folders than are opened.
+func isDeep(name string) bool {
+	return strings.Count(name, string(filepath.Separator)) > limit.StorageDepth.Int()
+}
+
+func tooDeep(name string) error {
+	return &fs.PathError{Op: "open", Path: filepath.Base(name), Err: ErrDeep}
+}
+
 // Walk calls visit for everything below the folder name, in order; links are included
 // and not followed. It returns visit's error, which may be fs.SkipDir and fs.SkipAll
-// as with fs.WalkDir. A name that is no folder, or does not exist, holds nothing.
+// as with fs.WalkDir. A name that is no folder, or does not exist, holds nothing. The error
+// is ErrDeep where folders go deeper than is walked.
 func (f *Folder) Walk(name string, visit func(name string, entry fs.DirEntry) error) error {
 	if err := noLinks(f.root, name); err != nil {
 		return err
 	}
-	start := filepath.ToSlash(filepath.Clean(name))
-	return fs.WalkDir(f.root.FS(), start, func(at string, entry fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return nil // it went away meanwhile
-		case err != nil:
-			return err
-		case at == start:
-			return nil
+	err := walk(f.root, name, filepath.Clean(name), visit)
+	if errors.Is(err, fs.SkipAll) {
+		return nil
+	}
+	return err
+}
+
+// walk walks the folder that has the name at for the visitor, and this name in parent. It
+// opens each folder from the one that holds it: by their whole names, many deep ones would
+// take long.
+func walk(parent *os.Root, name, at string, visit func(string, fs.DirEntry) error) error {
+	folder, err := parent.OpenRoot(name)
+	if err != nil {
+		if info, gone := parent.Lstat(name); errors.Is(gone, fs.ErrNotExist) || gone == nil && !info.IsDir() {
+			return nil // it went away meanwhile, or is none
 		}
-		return visit(filepath.FromSlash(at), entry)
-	})
+		return err
+	}
+	defer folder.Close() //nolint:errcheck // only looked at
+	entries, err := fs.ReadDir(folder.FS(), ".")
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		below := filepath.Join(at, entry.Name())
+		err := visit(below, entry)
+		switch {
+		case errors.Is(err, fs.SkipDir) && entry.IsDir():
+			continue
+		case errors.Is(err, fs.SkipDir):
+			return nil
+		case err == nil && entry.IsDir() && isDeep(below):
+			err = tooDeep(below)
+		case err == nil && entry.IsDir():
+			err = walk(folder, entry.Name(), below, visit)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -184,6 +184,81 @@ func TestACopyKeepsWhatThePluginChangedUntilThePersonDoes(t *testing.T) {
 	holds(t, filepath.Join(copied, "kept"), "one")
 }
 
+// A folder in thousands of others costs its plugin little to make, and whoever opens it by its
+// name the square of that.
+func TestAttackFoldersWithoutEndAreNotOpened(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "storage")
+	most := strings.Repeat("d"+string(filepath.Separator), limit.StorageDepth.Int())
+	write(t, filepath.Join(dir, most, "file"), "deep")
+	f, err := safefs.Open(dir)
+	must(t, err)
+	defer f.Close()
+	count := func() (found int, err error) {
+		err = f.Walk(".", func(string, fs.DirEntry) error { found++; return nil })
+		return found, err
+	}
+	if n, err := count(); n != limit.StorageDepth.Int()+1 || err != nil {
+		t.Errorf("it found %d, %v", n, err)
+	}
+	if text, _, err := f.Read(filepath.Join(most, "file"), 10); string(text) != "deep" || err != nil {
+		t.Errorf("it read %q, %v", text, err)
+	}
+	must(t, os.MkdirAll(filepath.Join(dir, most, "d", "d"), 0o700))
+	deeper := filepath.Join(most, "d", "file")
+	_, walkErr := count()
+	_, _, readErr := f.Read(deeper, 10)
+	_, statErr := f.Stat(deeper)
+	for what, err := range map[string]error{
+		"walk": walkErr, "read": readErr, "stat": statErr, "write": f.Write(deeper, []byte("x")),
+		"make": f.MakeFolder(filepath.Join(deeper, "x")), "move": f.Rename(filepath.Join(most, "file"), deeper),
+	} {
+		if !errors.Is(err, safefs.ErrDeep) {
+			t.Errorf("%s: got %v", what, err)
+		}
+	}
+	must(t, f.Remove("d"))
+	if n, err := count(); n != 0 || err != nil {
+		t.Errorf("it left %d, %v", n, err)
+	}
+}
+
+func TestAWalkGoesAsItsVisitorSays(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a/1", "a/2", "b/1", "b/c/1", "d", "e"} {
+		write(t, filepath.Join(dir, filepath.FromSlash(name)), "x")
+	}
+	f, err := safefs.Open(dir)
+	must(t, err)
+	defer f.Close()
+	for name, one := range map[string]struct {
+		from, at string
+		say      error
+		want     string
+	}{
+		"all of it":           {".", "", nil, "a a/1 a/2 b b/1 b/c b/c/1 d e"},
+		"a folder of it":      {"b", "", nil, "b/1 b/c b/c/1"},
+		"a file":              {"d", "", nil, ""},
+		"what is not there":   {"x", "", nil, ""},
+		"not a folder":        {".", "b", fs.SkipDir, "a a/1 a/2 b d e"},
+		"no more of a folder": {".", "a/1", fs.SkipDir, "a a/1 b b/1 b/c b/c/1 d e"},
+		"no more":             {".", "b/c", fs.SkipAll, "a a/1 a/2 b b/1 b/c"},
+		"a failure":           {".", "a/2", errors.ErrUnsupported, "a a/1 a/2"},
+	} {
+		var met []string
+		err := f.Walk(one.from, func(at string, _ fs.DirEntry) error {
+			at = filepath.ToSlash(at)
+			met = append(met, at)
+			if at == one.at {
+				return one.say
+			}
+			return nil
+		})
+		if got := strings.Join(met, " "); got != one.want || errors.Is(one.say, errors.ErrUnsupported) != (err != nil) {
+			t.Errorf("%s: met %q, %v", name, got, err)
+		}
+	}
+}
+
 func TestACopyOfTwoFoldersTakesEachNameOnce(t *testing.T) {
 	code, data, storage := t.TempDir(), t.TempDir(), filepath.Join(t.TempDir(), "id")
 	write(t, filepath.Join(code, "plugin.py"), "approved")
