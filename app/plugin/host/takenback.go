@@ -8,8 +8,7 @@ import (
 	"conclave/app/place"
 )
 
-// takenBackReason is what calls come to whose process may no longer do what it was started
-// to do.
+// takenBackReason tells a call why its process ended.
 const takenBackReason = "The tool's process was ended because the person took back something that its plugin was " +
 	"allowed. What the call did until then stays."
 
