@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -330,6 +331,33 @@ func (w world) conclave(t *testing.T, args ...string) (out, errs string, status 
 	return o.String(), e.String(), cmd.ProcessState.ExitCode()
 }
 
+// again returns a copy of the world. What is unpacked in it, which nobody changes, is there by another
+// name: with other times, each Python would compile it anew.
+func (w world) again(t *testing.T) world {
+	t.Helper()
+	c := world{t.TempDir()}
+	unpacked := w.path("data/runtime") + "/"
+	must(t, filepath.WalkDir(w.dir, func(path string, d fs.DirEntry, err error) error {
+		to := c.dir + strings.TrimPrefix(path, w.dir)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return os.MkdirAll(to, 0o700)
+		case strings.HasPrefix(path, unpacked):
+			return os.Link(path, to)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, text, 0o600)
+	}))
+	return c
+}
+
 // must runs the program and wants it to end well.
 func (w world) must(t *testing.T, args ...string) string {
 	t.Helper()
@@ -536,8 +564,7 @@ func TestF60AFaultAtAnyStepLosesNothingUnsaid(t *testing.T) {
 			steps := 0
 			for _, kill := range []bool{true, false} {
 				for at := 1; ; at++ {
-					w := world{t.TempDir()}
-					must(t, os.CopyFS(w.dir, os.DirFS(made.dir)))
+					w := made.again(t)
 					words := make([]string, len(args))
 					for i, word := range args {
 						words[i] = strings.ReplaceAll(word, made.dir, w.dir)
@@ -584,8 +611,7 @@ func TestF79AKillAtAnyStepOfATurnLeavesAWordOfIt(t *testing.T) {
 	made.must(t, "plugins", "trust", "ran")
 	seen := map[string]int{}
 	for at := 1; ; at++ {
-		w := world{t.TempDir()}
-		must(t, os.CopyFS(w.dir, os.DirFS(made.dir)))
+		w := made.again(t)
 		f := faulty{dir: w.dir, below: w.path("data"), at: at, kill: true}
 		must(t, f.run(t.Context(), w.env(), "--data", w.path("data"), "prompt", "--approve", "always",
 			"/tool mark {}"))
