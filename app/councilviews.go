@@ -105,9 +105,9 @@ type SaidView struct {
 	Chosen  string           `json:"chosen"` // of a ballot: whose answer it chose, by name, or ""
 }
 
-// SentRequest is one request as it was sent to a model.
+// SentRequest is one request as it was sent to a model, or what a tool was handed of the chat.
 type SentRequest struct {
-	Model  string      `json:"model"` // “connection/model”
+	Model  string      `json:"model"` // “connection/model”, or “plugin:name” of the tool
 	Body   string      `json:"body"`  // every byte of it; no key is part of it
 	Bytes  int         `json:"bytes"` // of the body, also where it was too long to be kept
 	Blocks []BlockText `json:"blocks"`

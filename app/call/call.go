@@ -414,7 +414,9 @@ func (c *Call) waits(asking *asking, held func()) func(id string) {
 type Extra struct {
 	Member  json.RawMessage       // the council member's context object
 	Context []tool.ContextMessage // what the caller was told
-	Timeout time.Duration         // 0 is the tool's own
+	// Handed hears, as the tool is called, what of Context it is handed.
+	Handed  func([]tool.ContextMessage)
+	Timeout time.Duration // 0 is the tool's own
 }
 
 // Invoke makes a call that the gate allowed. It waits in the plugin's queue, puts the
@@ -464,10 +466,14 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 		Conversation: c.turn.Conversation, Turn: c.turn.Turn, Asker: c.turn.Asker, Taint: c.taint(),
 		Rule: c.Record.Rule, Capabilities: c.allowed.Capabilities,
 	})
+	told := c.told(extra.Context)
+	if extra.Handed != nil {
+		extra.Handed(told)
+	}
 	result := c.runner.invoke(limited, invoker, tool.Call{
 		ID: c.Name(), Tool: c.Tool, Arguments: c.Record.Arguments, RawArguments: c.rawArguments(),
 		Conversation: c.turn.Conversation,
-		Deadline:     deadline, CouncilMember: extra.Member, ContextMessages: c.told(extra.Context),
+		Deadline:     deadline, CouncilMember: extra.Member, ContextMessages: told,
 		Progress: func(note string) {
 			note, _ = tool.Strip(note)
 			c.emit(Event{Kind: Progress, Note: note})

@@ -123,10 +123,10 @@ type End struct {
 	Origins []chat.Origin `json:"origins,omitempty"`
 }
 
-// Request is one request to a model as it was sent.
+// Request is one request to a model as it was sent, or what a tool was handed of the chat.
 type Request struct {
-	Model string `json:"model"` // "connection/model"
-	Body  Hash   `json:"body"`  // every byte of it
+	Model string `json:"model"` // "connection/model", or "plugin:name" of the tool
+	Body  Hash   `json:"body"`  // every byte of it; of a tool: its messages as JSON
 	Bytes int    `json:"bytes"`
 	// Given names the list of what it is made of, as []Block in JSON: where each piece
 	// stands in the body's texts, its tokens, what was cut and why.

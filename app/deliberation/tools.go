@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -16,6 +17,8 @@ import (
 	"conclave/app/council"
 	"conclave/app/fault"
 	"conclave/app/hook"
+	"conclave/app/limit"
+	"conclave/app/llm"
 	"conclave/app/permit"
 	"conclave/app/tool"
 
@@ -27,6 +30,7 @@ import (
 // one a model plans the arguments.
 type toolWork struct {
 	calls *call.Runner
+	now   func() time.Time
 	tools *tool.Set // as they were when the run began
 	turn  call.Turn // what the calls share: Log and Asker of the turn that is answered
 	// given returns what of the chat a member is given for its tools.
@@ -108,10 +112,10 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 		}
 		arguments = string(planned.arguments)
 	}
+	calls := &watched{live: live, now: w.now}
 	if found.Convention.Chat {
-		extra.Context = contextMessages(given)
+		extra.Context, extra.Handed = contextMessages(given), calls.hand
 	}
-	calls := &watched{live: live}
 	turn := w.turn
 	turn.Tools, turn.OnEvent = w.tools, calls.hear
 	turn.CallerName = member.Name
@@ -134,18 +138,57 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 	work = workOf(ctx, job, found, result)
 	work.End.Calls, work.End.Turn = calls.done(), turn.Turn
 	work.End.Origins = calls.brought
+	if calls.handed != nil {
+		handed(&work, found, given, calls.handed, calls.when.Sub(job.Task.Started))
+	}
 	return work
+}
+
+// handed keeps with the end of a task what its tool was handed of the chat, as what a model is
+// sent is kept.
+func handed(work *council.Work, to tool.Tool, given council.Given, messages []tool.ContextMessage,
+	after time.Duration,
+) {
+	if work.Texts == nil {
+		work.Texts = map[council.Hash][]byte{}
+	}
+	body, _ := json.Marshal(messages) // of texts
+	sent := council.Request{Model: to.ID(), Body: council.HashOf(body), Bytes: len(body), AtMS: after.Milliseconds()}
+	if int64(len(body)) <= limit.CouncilRequest.Value {
+		work.Texts[sent.Body] = body
+	}
+	for _, m := range messages {
+		sent.Tokens += llm.Tokens(m.Content)
+	}
+	if len(messages) > 0 {
+		var texts map[council.Hash][]byte
+		sent.Given, texts = blocksOf(given.Blocks)
+		maps.Copy(work.Texts, texts)
+	}
+	work.End.Requests = append(work.End.Requests, sent)
 }
 
 // watched passes the steps of a member's call on to its lane, and notes its record. It is
 // safe for concurrent use.
 type watched struct {
 	live func(council.Live)
+	now  func() time.Time
 
 	mu      sync.Mutex // guards the rest
 	records []uint64
 	brought []chat.Origin
+	handed  []tool.ContextMessage // nil: the tool was not called, or not with the chat
+	when    time.Time             // it was handed that
 	over    bool
+}
+
+// hand notes what the tool was handed of the chat.
+func (w *watched) hand(messages []tool.ContextMessage) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.over {
+		w.handed, w.when = messages, w.now()
+	}
 }
 
 func (w *watched) hear(e call.Event) {

@@ -119,7 +119,7 @@ func newToolBench(t *testing.T) *toolBench {
 	}}
 	b.member = &b.run.Seats[0].Member
 	b.work = &toolWork{
-		calls: call.New(call.Options{Gate: gate, Log: b.log}), tools: set,
+		calls: call.New(call.Options{Gate: gate, Log: b.log}), now: time.Now, tools: set,
 		given: func(context.Context, council.Job) (council.Given, error) {
 			return council.Given{Path: []chat.Message{
 				{Role: chat.RoleSystem, Parts: []chat.Part{chat.TextPart("Be kind.")}},
@@ -188,6 +188,11 @@ func TestSP25AToolThatReadsTheChatIsHandedItAndHasNoArguments(t *testing.T) {
 	}
 	if !slices.Equal(b.last.ContextMessages, want) {
 		t.Errorf("SP-28: it was told %+v", b.last.ContextMessages)
+	}
+	sent, err := json.Marshal(want)
+	if err != nil || len(end.Requests) != 1 || end.Requests[0].Model != "p:read" ||
+		end.Requests[0].Body != council.HashOf(sent) || end.Requests[0].Given == "" || end.Requests[0].Tokens == 0 {
+		t.Errorf("the inspector has %+v, %v", end.Requests, err)
 	}
 	records := b.log.Calls()
 	if len(records) != 1 || records[0].Caller != "member:ada" || records[0].Turn != end.Turn ||

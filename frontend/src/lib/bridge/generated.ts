@@ -2353,9 +2353,9 @@ export interface Sent {
   seq: number;
 }
 
-/** SentRequest is one request as it was sent to a model. */
+/** SentRequest is one request as it was sent to a model, or what a tool was handed of the chat. */
 export interface SentRequest {
-  /** “connection/model” */
+  /** “connection/model”, or “plugin:name” of the tool */
   model: string;
   /** every byte of it; no key is part of it */
   body: string;
