@@ -443,7 +443,7 @@ steps["F100 after a restart a wrong passphrase is said, and the right one opens"
   await place.free();
   app = await devProgram(place);
   await person.open(app);
-  await person.says(/The key for talker is locked/);
+  await person.says(/Key locked: talker/);
   await person.newChat();
   const answer = await person.ask("Locked?");
   await person.reads(answer, /locked/i, /passphrase/i);

@@ -114,7 +114,7 @@ export const s = {
     error: "Chats could not be read. Your file is untouched.",
     // The foot of the list: a dot with a word about the default model's server.
     modelOk: (model: string) => `${model} ready`,
-    modelLocked: (model: string) => `The key for ${model} is locked`,
+    modelLocked: (model: string) => `Key locked: ${model}`,
     modelFailed: (model: string) => `${model} not reachable`,
     modelAsking: (model: string) => `Asking ${model}…`,
     pause: "Pause all tools",
