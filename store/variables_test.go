@@ -1,13 +1,17 @@
 package store_test
 
 import (
-	"maps"
+	"errors"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"conclave/app/chat"
 	"conclave/app/fault"
 	"conclave/store"
 	"conclave/store/storetest"
+
+	"go.etcd.io/bbolt"
 )
 
 func TestVariablesAreKeptPerScopeAndChatAndGoWithTheChat(t *testing.T) {
@@ -18,6 +22,7 @@ func TestVariablesAreKeptPerScopeAndChatAndGoWithTheChat(t *testing.T) {
 	for _, c := range []*chat.Conversation{&a, &b} {
 		must(t, s.CreateConversation(ctx, c))
 	}
+	wrote := []chat.Author{{Plugin: "notes", Name: "Notes"}, {Plugin: "web"}}
 	if all, err := s.Variables(ctx, "global", ""); err != nil || len(all) != 0 {
 		t.Fatalf("before the first: %v, %v", all, err)
 	}
@@ -26,18 +31,20 @@ func TestVariablesAreKeptPerScopeAndChatAndGoWithTheChat(t *testing.T) {
 		chat  chat.ConversationID
 		value string
 	}{{"global", "", "g"}, {"chat", a.ID, "ca"}, {"chat", b.ID, "cb"}, {"local", a.ID, "la"}} {
-		must(t, s.PutVariable(ctx, v.scope, v.chat, "k\x00ey", v.value))
-		if got, there, err := s.Variable(ctx, v.scope, v.chat, "k\x00ey"); got != v.value || !there || err != nil {
-			t.Errorf("%s: %q %v %v", v.scope, got, there, err)
+		must(t, s.PutVariable(ctx, v.scope, v.chat, "k\x00ey", chat.Variable{Value: v.value, Authors: wrote}))
+		got, there, err := s.Variable(ctx, v.scope, v.chat, "k\x00ey")
+		if got.Value != v.value || !slices.Equal(got.Authors, wrote) || !there || err != nil {
+			t.Errorf("%s: %+v %v %v", v.scope, got, there, err)
 		}
 	}
-	if err := s.PutVariable(ctx, "chat", "none", "k", "v"); fault.KindOf(err) != fault.NotFound {
+	if err := s.PutVariable(ctx, "chat", "none", "k", chat.Variable{Value: "v"}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("of no chat: %v", err)
 	}
 	must(t, s.Close())
 	s = storetest.OpenWith(t, store.Options{Dir: dir})
-	if got, err := s.Variables(ctx, "chat", a.ID); err != nil || !maps.Equal(got, map[string]string{"k\x00ey": "ca"}) {
-		t.Errorf("after a restart: %q, %v", got, err)
+	if got, err := s.Variables(ctx, "chat", a.ID); err != nil || len(got) != 1 || got["k\x00ey"].Value != "ca" ||
+		!slices.Equal(got["k\x00ey"].Authors, wrote) {
+		t.Errorf("after a restart: %+v, %v", got, err)
 	}
 	if there, err := s.DeleteVariable(ctx, "local", a.ID, "k\x00ey"); !there || err != nil {
 		t.Errorf("delete: %v, %v", there, err)
@@ -46,9 +53,39 @@ func TestVariablesAreKeptPerScopeAndChatAndGoWithTheChat(t *testing.T) {
 	must(t, err)
 	must(t, s.Purge(ctx, token))
 	if got, err := s.Variables(ctx, "chat", a.ID); err != nil || len(got) != 0 {
-		t.Errorf("of a chat that is gone: %q, %v", got, err)
+		t.Errorf("of a chat that is gone: %+v, %v", got, err)
 	}
-	if got, there, _ := s.Variable(ctx, "chat", b.ID, "k\x00ey"); got != "cb" || !there {
-		t.Errorf("of the other chat: %q", got)
+	if got, there, _ := s.Variable(ctx, "chat", b.ID, "k\x00ey"); got.Value != "cb" || !there {
+		t.Errorf("of the other chat: %+v", got)
+	}
+}
+
+func TestVariablesFromBeforeAuthorsWereKeptAreReadAndHaveNone(t *testing.T) {
+	dir := t.TempDir()
+	s := storetest.OpenWith(t, store.Options{Dir: dir})
+	must(t, s.Close())
+	db, err := bbolt.Open(filepath.Join(dir, "conclave.db"), 0o600, nil)
+	must(t, err)
+	err = db.Update(func(tx *bbolt.Tx) error {
+		b, err := tx.CreateBucketIfNotExists([]byte("variables"))
+		if err != nil {
+			return err
+		}
+		return b.Put([]byte("global\x00\x00k"), []byte("old"))
+	})
+	must(t, errors.Join(err, db.Close()))
+	s = storetest.OpenWith(t, store.Options{Dir: dir})
+	got, there, err := s.Variable(t.Context(), "global", "", "k")
+	if got.Value != "old" || len(got.Authors) != 0 || !there || err != nil {
+		t.Errorf("got %+v, %v, %v", got, there, err)
+	}
+	wrote := []chat.Author{{Plugin: "notes", Name: "Notes"}}
+	must(t, s.PutVariable(t.Context(), "global", "", "k", chat.Variable{Value: "new", Authors: wrote}))
+	if there, err := s.DeleteVariable(t.Context(), "global", "", "k"); !there || err != nil {
+		t.Errorf("delete: %v, %v", there, err)
+	}
+	must(t, s.PutVariable(t.Context(), "global", "", "k", chat.Variable{Value: "another"}))
+	if got, _, err = s.Variable(t.Context(), "global", "", "k"); len(got.Authors) != 0 || err != nil {
+		t.Errorf("it has the authors of one that was deleted: %+v, %v", got, err)
 	}
 }

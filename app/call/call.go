@@ -605,7 +605,7 @@ func (c *Call) Finish(ctx context.Context, r tool.Result) {
 			c.Record.MS = float64(c.Record.Ended.Sub(c.Record.Started).Microseconds()) / 1000
 		}
 	}
-	c.Record.Brought = c.brought(r.Outside)
+	c.Record.Brought = chat.AddOrigins(c.brought(r.Outside), r.Shared...)
 	if r.Status == chat.CallOK && onlyConfirms(r.Content) {
 		c.Record.Brought = nil
 	}

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
@@ -100,6 +101,48 @@ func AddOrigins(origins []Origin, more ...Origin) []Origin {
 		}
 	}
 	return origins
+}
+
+// Author is a plugin that wrote a text which plugins share: a variable, a world book, a
+// character, a persona. The zero Author stands for those that are not named.
+type Author struct {
+	Plugin string `json:"plugin,omitempty"` // folder identity, since two plugins may have one name
+	Name   string `json:"name,omitempty"`   // as a person reads it
+}
+
+// AddAuthors returns authors with those of more that are new, in the order in which they
+// came. Beyond limit.ChatOrigins the zero Author stands for the rest.
+func AddAuthors(authors []Author, more ...Author) []Author {
+	rest := Author{}
+	for _, a := range more {
+		switch {
+		case slices.Contains(authors, a):
+		case a == rest || len(authors) < limit.ChatOrigins.Int():
+			authors = append(authors[:len(authors):len(authors)], a)
+		case !slices.Contains(authors, rest):
+			authors = append(authors[:len(authors):len(authors)], rest)
+		}
+	}
+	return authors
+}
+
+// OriginsBy returns the origins of what these authors wrote.
+func OriginsBy(authors []Author) []Origin {
+	var all []Origin
+	for _, a := range authors {
+		origin := Origin{Kind: FromMore}
+		if a != (Author{}) {
+			origin = NewOrigin(FromPlugin, cmp.Or(a.Name, a.Plugin))
+		}
+		all = AddOrigins(all, origin)
+	}
+	return all
+}
+
+// Variable is a text that plugins and macros keep under a name.
+type Variable struct {
+	Value   string
+	Authors []Author // who wrote it; nobody is known of one from before authors were kept
 }
 
 // Brought returns the origins of what came into the chat with the message, whatever became

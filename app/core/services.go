@@ -117,6 +117,9 @@ func (h laterHost) RunHook(ctx context.Context, hook plugin.Hook, in chat.Conver
 	return h.c.Host.RunHook(ctx, hook, in, payload)
 }
 
+// Authors implements service.Hooks.
+func (h laterHost) Authors(hook plugin.Hook) []chat.Author { return h.c.Host.Authors(hook) }
+
 // WriteLog implements service.Hooks.
 func (h laterHost) WriteLog(id, level, text string) { h.c.Host.WriteLog(id, level, text) }
 

@@ -12,7 +12,10 @@ import (
 )
 
 // Background is one piece of what is known beside a chat.
-type Background struct{ Kind, Title, Text string }
+type Background struct {
+	Kind, Title, Text string
+	Origins           []chat.Origin // of Text, where a plugin wrote it
+}
 
 // The kinds of Background.
 const (
@@ -54,6 +57,8 @@ type Given struct {
 	Path   []chat.Message
 	Blocks []BlockText
 	Seqs   []chat.MessageSeq // the messages of the chat that are in it
+	// Origins are those of what is told beside the chat.
+	Origins []chat.Origin
 }
 
 // BlockText is a Block with its text.
@@ -121,6 +126,7 @@ func (g *giver) forMember() {
 	if g.policy.Memory {
 		for _, b := range g.in.Background {
 			add("## " + b.Title + "\n" + g.block(FromMemory, b.Title, b.Text))
+			g.out.Origins = chat.AddOrigins(g.out.Origins, b.Origins...)
 		}
 	} else if len(g.in.Background) > 0 {
 		g.left(FromMemory, "Memory", g.backgroundTokens(), g.who+" is not given personas, characters and world information.")
@@ -171,6 +177,7 @@ func (g *giver) forTool() {
 				g.left(FromMemory, b.Title, g.in.Tokens(b.Text), "The tools of the council are not given it.")
 			default:
 				tell(kind.title, g.block(FromMemory, b.Title, b.Text))
+				g.out.Origins = chat.AddOrigins(g.out.Origins, b.Origins...)
 			}
 		}
 	}

@@ -139,7 +139,7 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 		Given:  &conversation.Given{System: given.System, Path: given.Path},
 	}, turn.Request{
 		ID: id, Conversation: job.Run.Conversation, Model: model, Tools: tools, ChainLimit: w.s.req.ChainLimit,
-		Reasoning: m.Reasoning, Log: w.s.req.Log, Asker: w.s.req.Asker, CallerName: m.Name, Taint: w.s.taintOf(job),
+		Reasoning: m.Reasoning, Log: w.s.req.Log, Asker: w.s.req.Asker, CallerName: m.Name, Taint: w.s.taintOf(job, given),
 		Member: council.MemberContext(m),
 	}, seen.hear)
 	seen.end()

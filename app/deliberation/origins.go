@@ -16,9 +16,10 @@ func saidIn(r council.Run) []chat.Origin {
 }
 
 // taintOf returns where text came from that a task is given, for the gate: that of the
-// chat, what its own tools and the members before it read, and what those said.
-func (s *session) taintOf(job council.Job) func() []chat.Origin {
-	all := chat.OriginsOf(s.chat, s.path)
+// chat, what it is told beside the chat, what its own tools and the members before it read,
+// and what those said.
+func (s *session) taintOf(job council.Job, given council.Given) func() []chat.Origin {
+	all := chat.AddOrigins(chat.OriginsOf(s.chat, s.path), given.Origins...)
 	for _, t := range job.Run.Tasks {
 		if t.State != council.Done || t.ID == job.Task.ID {
 			continue

@@ -1,10 +1,12 @@
 package deliberation_test
 
 import (
+	"context"
 	"slices"
 	"testing"
 
 	"conclave/app/chat"
+	"conclave/app/council"
 	"conclave/app/deliberation"
 	"conclave/app/llm/llmtest"
 )
@@ -54,5 +56,34 @@ func TestF16WhatAMemberReadMarksItsWordsTheNotesAndTheAnswerMadeOfThem(t *testin
 	record, err := b.store.Call(t.Context(), run.Tasks[0].End.Calls[0])
 	if err != nil || !slices.Equal(record.Brought, []chat.Origin{returned}) {
 		t.Errorf("the call brought %v, %v", record.Brought, err)
+	}
+}
+
+func TestF16WhatPluginsKeepForTheCouncilMarksTheWordsOfWhoIsToldIt(t *testing.T) {
+	wrote := chat.NewOrigin(chat.FromPlugin, "Notes")
+	b := newBench(t, func(o *deliberation.Options) {
+		o.Background = func(context.Context, chat.ConversationID, []chat.Message) ([]council.Background, error) {
+			return []council.Background{{
+				Kind: council.PersonaInfo, Title: "You", Text: "PERSONA", Origins: []chat.Origin{wrote},
+			}}, nil
+		}
+	})
+	b.council(`{"enabled": true, "mode": "opinions", "members": [
+		{"name": "Ada", "model": "test/ada"}, {"name": "Bo", "model": "test/bo", "context": {"policy": "question"}}]}`)
+	b.says("test/ada", "Yes.")
+	b.says("test/bo", "No.")
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	run, _ := b.stored()
+	for _, task := range run.Tasks {
+		if got := slices.Contains(task.End.Origins, wrote); task.Stage == 0 && got != (task.Member == "ada") {
+			t.Errorf("%s holds %v", task.ID, task.End.Origins)
+		}
+	}
+	path, err := b.store.Path(t.Context(), b.id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := path[len(path)-1].Origins; !slices.Contains(got, wrote) {
+		t.Errorf("the answer was made from %v", got)
 	}
 }

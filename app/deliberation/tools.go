@@ -43,7 +43,7 @@ type toolWork struct {
 	// gives notes which messages a turn of the member is given, until it is told otherwise.
 	gives func(turnID string, in chat.ConversationID, seqs []chat.MessageSeq) (done func())
 	// taint says where text came from that a task is given; nil is nowhere.
-	taint func(council.Job) func() []chat.Origin
+	taint func(council.Job, council.Given) func() []chat.Origin
 }
 
 // errSlow is the cause of a context that ended at the time that one tool may take.
@@ -120,7 +120,7 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 	turn.Tools, turn.OnEvent = w.tools, calls.hear
 	turn.CallerName = member.Name
 	if w.taint != nil {
-		turn.Taint = w.taint(job)
+		turn.Taint = w.taint(job, given)
 	}
 	turn.TurnInfo = hook.TurnInfo{
 		Turn: uuid.Must(uuid.NewV7()).String(), Conversation: job.Run.Conversation, Model: job.Run.Models[member.ID],
@@ -140,6 +140,9 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 	work.End.Origins = calls.brought
 	if calls.handed != nil {
 		handed(&work, found, given, calls.handed, calls.when.Sub(job.Task.Started))
+	}
+	if found.Convention.Chat || needsArguments(found) { // it was handed what the member is told, or arguments made of that
+		work.End.Origins = chat.AddOrigins(work.End.Origins, given.Origins...)
 	}
 	return work
 }

@@ -22,10 +22,13 @@ type Caller struct {
 	Open []string
 
 	// Granted reports whether the person granted it a permission. Tell sends its
-	// process an event; the service's answer may overtake it. Both may be nil in
-	// tests.
+	// process an event; the service's answer may overtake it. Read returns who else wrote
+	// what its process was given of what plugins share, and Gave notes that it is given
+	// more of it. All may be nil in tests.
 	Granted func(permission string) bool
 	Tell    func(event string, payload any) error
+	Read    func() []chat.Author
+	Gave    func(authors ...chat.Author)
 }
 
 // Service answers one kind of request of plugins to Conclave, by its name on the wire

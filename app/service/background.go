@@ -39,11 +39,12 @@ func (s *Services) persona(ctx context.Context) ([]council.Background, error) {
 		return nil, err
 	}
 	for i, id := range ids {
-		f := recordOf(id, values[i]).Fields
-		if f["is_default"] == true {
+		r := recordOf(id, values[i])
+		if f := r.Fields; f["is_default"] == true {
 			title := textField(f, "name")
 			return []council.Background{{
 				Kind: "persona", Title: title, Text: joined(title, textField(f, "title"), textField(f, "description")),
+				Origins: chat.OriginsBy(r.Authors),
 			}}, nil
 		}
 	}
@@ -64,7 +65,8 @@ func (s *Services) world(ctx context.Context, said string) ([]council.Background
 			return nil, err
 		}
 		for i, id := range ids {
-			f := recordOf(id, values[i]).Fields
+			r := recordOf(id, values[i])
+			f := r.Fields
 			text := textField(f, "content")
 			if text == "" || len(text) > left || !activated(f, said) {
 				continue
@@ -74,7 +76,9 @@ func (s *Services) world(ctx context.Context, said string) ([]council.Background
 			if title == "" {
 				title = strings.Join(listField(f, "key"), ", ")
 			}
-			found = append(found, council.Background{Kind: "world", Title: title, Text: text})
+			found = append(found, council.Background{
+				Kind: "world", Title: title, Text: text, Origins: chat.OriginsBy(r.Authors),
+			})
 		}
 	}
 	return found, nil

@@ -357,11 +357,6 @@ func (s *Services) append(ctx context.Context, by plugin.Caller, a messageArgs) 
 	return map[string]any{"message": view}, nil
 }
 
-// writtenBy says whose text a plugin writes into a chat.
-func writtenBy(by plugin.Caller) []chat.Origin {
-	return []chat.Origin{chat.NewOrigin(chat.FromPlugin, cmp.Or(by.Name, by.Plugin))}
-}
-
 // IDOf returns a message's id for plugins, unique among all chats: the id of its chat,
 // a colon, and its number there.
 func IDOf(c chat.ConversationID, seq chat.MessageSeq) string {

@@ -76,11 +76,12 @@ func TestBackgroundIsThePersonaInUseAndWhatTheNewestMessagesName(t *testing.T) {
 		{Role: chat.RoleUser, Hidden: true, Parts: []chat.Part{chat.TextPart("anchor")}},
 	})
 	must(t, err)
+	from := []chat.Origin{chat.NewOrigin(chat.FromPlugin, "Plugin a")}
 	want := []council.Background{
-		{Kind: "persona", Title: "Mia", Text: "Mia\nCaptain\nBrave."},
-		{Kind: "world", Title: "The harbour", Text: "It freezes."},
-		{Kind: "world", Text: "Always."},
-		{Kind: "world", Title: "ship", Text: "Both."},
+		{Kind: "persona", Title: "Mia", Text: "Mia\nCaptain\nBrave.", Origins: from},
+		{Kind: "world", Title: "The harbour", Text: "It freezes.", Origins: from},
+		{Kind: "world", Text: "Always.", Origins: from},
+		{Kind: "world", Title: "ship", Text: "Both.", Origins: from},
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("it is\n%v, want\n%v", got, want)

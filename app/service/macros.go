@@ -33,9 +33,12 @@ func (s *Services) Resolve(p *Prompt) plugin.Service {
 			}
 		}
 		m := p.Macros(ctx, in, by.Plugin, a.Commit)
-		m.builtIn = func(name string, given []string) (string, bool) { return s.ownMacro(ctx, in, a.Commit, name, given) }
+		m.builtIn = func(name string, given []string) (string, bool) {
+			return s.ownMacro(ctx, by, m, name, given)
+		}
 		diagnostics := []map[string]string{}
 		text := m.Text(ctx, a.Text)
+		gives(by, m.authors)
 		for _, sentence := range m.Failed {
 			diagnostics = append(diagnostics, map[string]string{"level": "error", "message": sentence})
 		}
@@ -43,8 +46,8 @@ func (s *Services) Resolve(p *Prompt) plugin.Service {
 	})
 }
 
-// ownMacro is the value of a macro of Conclave's own.
-func (s *Services) ownMacro(ctx context.Context, in chat.ConversationID, commit bool, name string,
+// ownMacro returns the value of a macro of Conclave's own, among those of a plugin's template.
+func (s *Services) ownMacro(ctx context.Context, by plugin.Caller, m *Macros, name string,
 	args []string,
 ) (string, bool) {
 	now := s.o.Now()
@@ -69,21 +72,23 @@ func (s *Services) ownMacro(ctx context.Context, in chat.ConversationID, commit 
 		if len(args) == 0 || s.o.Values == nil {
 			return "", true
 		}
-		value, _, err := s.o.Values.Variable(ctx, scopeOf(name), variableScope(name, in), strings.TrimSpace(args[0]))
+		v, _, err := s.o.Values.Variable(ctx, scopeOf(name), variableScope(name, m.in), strings.TrimSpace(args[0]))
 		if err != nil {
 			s.o.Log.Warn("a variable of a macro cannot be read", "err", err)
 		}
-		return value, true
+		m.authors = chat.AddAuthors(m.authors, v.Authors...)
+		return v.Value, true
 	case "setvar", "setglobalvar", "setchatvar":
 		key := ""
 		if len(args) > 0 {
 			key = strings.TrimSpace(args[0])
 		}
 		value := strings.Join(args[min(1, len(args)):], "::")
-		place := variableScope(name, in)
-		if commit && s.o.Values != nil && (place != "" || scopeOf(name) == scopeGlobal) &&
+		place := variableScope(name, m.in)
+		if m.commit && s.o.Values != nil && (place != "" || scopeOf(name) == scopeGlobal) &&
 			(variableArgs{Key: key}).check() == nil && len(value) <= maxVariable {
-			if err := s.o.Values.PutVariable(ctx, scopeOf(name), place, key, value); err != nil {
+			set := chat.Variable{Value: value, Authors: authors(by)}
+			if err := s.o.Values.PutVariable(ctx, scopeOf(name), place, key, set); err != nil {
 				s.o.Log.Warn("a variable of a macro cannot be set", "err", err)
 			}
 		}

@@ -22,6 +22,8 @@ type Hooks interface {
 	// are for, or empty.
 	Hooks(ctx context.Context, kind, asker string) []plugin.Hook
 	RunHook(ctx context.Context, h plugin.Hook, in chat.ConversationID, payload any) (json.RawMessage, error)
+	// Authors returns who wrote what a hook's process was given of what plugins share.
+	Authors(h plugin.Hook) []chat.Author
 	WriteLog(id, level, text string)
 }
 
@@ -91,7 +93,9 @@ func (p *Prompt) filling(info hook.TurnInfo) stepFunc {
 		if len(notes) == 0 {
 			return hook.Verdict[llm.Request]{}, nil
 		}
-		return hook.Verdict[llm.Request]{Action: hook.Changed, Value: r, Notes: notes, Origins: macros.origins()}, nil
+		return hook.Verdict[llm.Request]{
+			Action: hook.Changed, Value: r, Notes: notes, Origins: chat.OriginsBy(macros.authors),
+		}, nil
 	}
 }
 
@@ -130,6 +134,7 @@ func (p *Prompt) intercepting(h plugin.Hook, info hook.TurnInfo) stepFunc {
 		if err == nil && changed {
 			out = hook.Verdict[llm.Request]{
 				Action: hook.Changed, Value: next, Notes: []string{h.Title + " changed what the model is sent."},
+				Origins: chat.OriginsBy(p.Hooks.Authors(h)),
 			}
 		}
 		return out, err
@@ -328,6 +333,7 @@ type Macros struct {
 	hooks   map[string]plugin.Hook
 	values  map[string]string
 	used    map[string][]string // the names that were replaced, by the title of the plugin
+	authors []chat.Author       // who wrote the values
 	Failed  []string            // a sentence for each that had no value
 	size    int64               // of all values put into texts
 	builtIn func(name string, args []string) (string, bool)
@@ -441,19 +447,12 @@ func (m *Macros) value(ctx context.Context, inner string) (string, bool) {
 		value = ""
 	}
 	m.values[key] = value
+	m.authors = chat.AddAuthors(m.authors, chat.Author{Plugin: h.Plugin, Name: h.Title})
+	m.authors = chat.AddAuthors(m.authors, m.p.Hooks.Authors(h)...)
 	if !slices.Contains(m.used[h.Title], h.Name) {
 		m.used[h.Title] = append(m.used[h.Title], h.Name)
 	}
 	return value, true
-}
-
-// origins say whose macros put something into the text.
-func (m *Macros) origins() []chat.Origin {
-	var all []chat.Origin
-	for _, title := range slices.Sorted(maps.Keys(m.used)) {
-		all = chat.AddOrigins(all, chat.NewOrigin(chat.FromPlugin, title))
-	}
-	return all
 }
 
 // maxNamed bounds how many macros a note names.

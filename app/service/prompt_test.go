@@ -25,6 +25,7 @@ type scripted struct {
 	hooks []plugin.Hook
 	run   func(hook plugin.Hook, payload string) (string, error)
 	notes []string
+	given map[string][]chat.Author // who wrote what a plugin was given, by its id
 }
 
 func (s *scripted) Hooks(_ context.Context, kind, _ string) []plugin.Hook {
@@ -41,6 +42,8 @@ func (s *scripted) RunHook(_ context.Context, hook plugin.Hook, _ chat.Conversat
 	answer, err := s.run(hook, string(raw))
 	return json.RawMessage(answer), err
 }
+
+func (s *scripted) Authors(h plugin.Hook) []chat.Author { return s.given[h.Plugin] }
 
 func (s *scripted) WriteLog(id, level, text string) { s.notes = append(s.notes, id+" "+level+" "+text) }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"conclave/app/chat"
 	"conclave/app/plugin"
 )
 
@@ -39,13 +40,22 @@ var recordKinds = []recordKind{
 	{name: "personas", permission: "personas", what: "persona"},
 }
 
-// record is one of them as plugins see it.
+// record is one of them as plugins see it, who are not told its Authors.
 type record struct {
 	ID      string         `json:"id"`
 	Parent  string         `json:"parent,omitempty"`
 	Created int64          `json:"created_ms"`
 	Updated int64          `json:"updated_ms"`
 	Fields  map[string]any `json:"fields"` // whatever their author put there
+	// Authors wrote Fields; nobody is known of a record from before they were kept.
+	Authors []chat.Author `json:"authors,omitempty"`
+}
+
+// given returns the record as a plugin is given it, and notes that it is.
+func (r record) given(by plugin.Caller) record {
+	gives(by, r.Authors)
+	r.Authors = nil
+	return r
 }
 
 type recordArgs struct {
@@ -60,19 +70,19 @@ type recordArgs struct {
 func (s *Services) records() map[string]plugin.Service {
 	all := map[string]plugin.Service{}
 	for _, k := range recordKinds {
-		for verb, do := range map[string]func(context.Context, recordKind, recordArgs) (any, error){
+		for verb, do := range map[string]func(context.Context, plugin.Caller, recordKind, recordArgs) (any, error){
 			"list": s.listRecords, "get": s.getRecord, "create": s.createRecord, "update": s.updateRecord,
 			"delete": s.deleteRecord,
 		} {
-			all[k.name+"."+verb] = define(k.permission, func(ctx context.Context, _ plugin.Caller, a recordArgs) (any, error) {
-				return do(ctx, k, a)
+			all[k.name+"."+verb] = define(k.permission, func(ctx context.Context, by plugin.Caller, a recordArgs) (any, error) {
+				return do(ctx, by, k, a)
 			})
 		}
 	}
 	return all
 }
 
-func (s *Services) listRecords(ctx context.Context, k recordKind, a recordArgs) (any, error) {
+func (s *Services) listRecords(ctx context.Context, by plugin.Caller, k recordKind, a recordArgs) (any, error) {
 	if k.parent != "" && a.Parent == "" {
 		return nil, missing("There is no " + k.parent + " of that id.")
 	}
@@ -88,20 +98,20 @@ func (s *Services) listRecords(ctx context.Context, k recordKind, a recordArgs) 
 	}
 	items := []record{}
 	for i := from; i < to; i++ {
-		items = append(items, recordOf(ids[i], values[i]))
+		items = append(items, recordOf(ids[i], values[i]).given(by))
 	}
 	return map[string]any{"items": items, "total": total}, nil
 }
 
-func (s *Services) getRecord(ctx context.Context, k recordKind, a recordArgs) (any, error) {
+func (s *Services) getRecord(ctx context.Context, by plugin.Caller, k recordKind, a recordArgs) (any, error) {
 	value, there, err := s.o.Shared.Record(ctx, k.name, a.ID)
 	if err != nil || !there {
 		return map[string]any{"item": nil}, err
 	}
-	return map[string]any{"item": recordOf(a.ID, value)}, nil
+	return map[string]any{"item": recordOf(a.ID, value).given(by)}, nil
 }
 
-func (s *Services) createRecord(ctx context.Context, k recordKind, a recordArgs) (any, error) {
+func (s *Services) createRecord(ctx context.Context, by plugin.Caller, k recordKind, a recordArgs) (any, error) {
 	s.keeping.Lock()
 	defer s.keeping.Unlock()
 	ids, _, err := s.o.Shared.Records(ctx, k.name, a.Parent)
@@ -112,7 +122,7 @@ func (s *Services) createRecord(ctx context.Context, k recordKind, a recordArgs)
 		return nil, invalid(fmt.Sprintf("There are %d already, which is the most there may be.", maxRecords))
 	}
 	now := s.o.Now().UnixMilli()
-	r := record{Created: now, Updated: now, Fields: a.Fields}
+	r := record{Created: now, Updated: now, Fields: a.Fields, Authors: authors(by)}
 	value, err := r.text(k)
 	if err != nil {
 		return nil, err
@@ -123,11 +133,11 @@ func (s *Services) createRecord(ctx context.Context, k recordKind, a recordArgs)
 	if r.ID, err = s.o.Shared.AddRecord(ctx, k.name, k.parent, a.Parent, value); err != nil {
 		return nil, err
 	}
-	return map[string]any{"item": recordOf(r.ID, value)}, nil
+	return map[string]any{"item": recordOf(r.ID, value).given(by)}, nil
 }
 
 // updateRecord changes the fields that are given and leaves the others.
-func (s *Services) updateRecord(ctx context.Context, k recordKind, a recordArgs) (any, error) {
+func (s *Services) updateRecord(ctx context.Context, by plugin.Caller, k recordKind, a recordArgs) (any, error) {
 	s.keeping.Lock()
 	defer s.keeping.Unlock()
 	before, there, err := s.o.Shared.Record(ctx, k.name, a.ID)
@@ -142,6 +152,9 @@ func (s *Services) updateRecord(ctx context.Context, k recordKind, a recordArgs)
 	for name, value := range a.Fields {
 		r.Fields[name] = value
 	}
+	if len(a.Fields) > 0 {
+		r.Authors = chat.AddAuthors(r.Authors, authors(by)...)
+	}
 	value, err := r.text(k)
 	if err != nil {
 		return nil, err
@@ -149,10 +162,10 @@ func (s *Services) updateRecord(ctx context.Context, k recordKind, a recordArgs)
 	if _, err := s.o.Shared.PutRecord(ctx, k.name, a.ID, value); err != nil {
 		return nil, err
 	}
-	return map[string]any{"item": recordOf(a.ID, value)}, nil
+	return map[string]any{"item": recordOf(a.ID, value).given(by)}, nil
 }
 
-func (s *Services) deleteRecord(ctx context.Context, k recordKind, a recordArgs) (any, error) {
+func (s *Services) deleteRecord(ctx context.Context, _ plugin.Caller, k recordKind, a recordArgs) (any, error) {
 	there, err := s.o.Shared.DeleteRecord(ctx, k.name, a.ID, k.below)
 	return map[string]any{"deleted": there}, err
 }

@@ -12,10 +12,10 @@ import (
 // Values stores variables: texts by scope, chat and key; store.Store is the real one.
 // A variable that does not exist is no error.
 type Values interface {
-	Variable(ctx context.Context, scope string, chat chat.ConversationID, key string) (value string, there bool, err error)
-	Variables(ctx context.Context, scope string, chat chat.ConversationID) (map[string]string, error)
-	PutVariable(ctx context.Context, scope string, chat chat.ConversationID, key, value string) error
-	DeleteVariable(ctx context.Context, scope string, chat chat.ConversationID, key string) (there bool, err error)
+	Variable(ctx context.Context, scope string, in chat.ConversationID, key string) (v chat.Variable, set bool, err error)
+	Variables(ctx context.Context, scope string, in chat.ConversationID) (map[string]chat.Variable, error)
+	PutVariable(ctx context.Context, scope string, in chat.ConversationID, key string, v chat.Variable) error
+	DeleteVariable(ctx context.Context, scope string, in chat.ConversationID, key string) (there bool, err error)
 }
 
 // Bounds of variables. They are shared by all plugins, as their ecosystem has
@@ -69,11 +69,12 @@ func (s *Services) getVariable(ctx context.Context, by plugin.Caller, a variable
 	if err != nil {
 		return nil, err
 	}
-	value, there, err := s.o.Values.Variable(ctx, a.Scope, at, a.Key)
+	v, there, err := s.o.Values.Variable(ctx, a.Scope, at, a.Key)
 	if err != nil || !there {
 		return map[string]any{"value": nil}, err
 	}
-	return map[string]any{"value": value}, nil
+	gives(by, v.Authors)
+	return map[string]any{"value": v.Value}, nil
 }
 
 func (s *Services) setVariable(ctx context.Context, by plugin.Caller, a variableArgs) (any, error) {
@@ -99,7 +100,7 @@ func (s *Services) setVariable(ctx context.Context, by plugin.Caller, a variable
 				maxVariables))
 		}
 	}
-	return done, s.o.Values.PutVariable(ctx, a.Scope, at, a.Key, a.Value)
+	return done, s.o.Values.PutVariable(ctx, a.Scope, at, a.Key, chat.Variable{Value: a.Value, Authors: authors(by)})
 }
 
 func (s *Services) deleteVariable(ctx context.Context, by plugin.Caller, a variableArgs) (any, error) {
@@ -117,8 +118,10 @@ func (s *Services) listVariables(ctx context.Context, by plugin.Caller, a variab
 		return nil, err
 	}
 	all, err := s.o.Values.Variables(ctx, a.Scope, at)
-	if all == nil {
-		all = map[string]string{}
+	values := map[string]string{}
+	for key, v := range all {
+		values[key] = v.Value
+		gives(by, v.Authors)
 	}
-	return map[string]any{"values": all}, err
+	return map[string]any{"values": values}, err
 }

@@ -140,6 +140,9 @@ type Result struct {
 	// Outside says that the plugin's code was given text of others: files that Conclave opened
 	// for it, or the output of programs that it started for it.
 	Outside bool
+	// Shared says where texts of other plugins came from that the plugin's code was given:
+	// variables, world books, characters, personas, macros.
+	Shared []chat.Origin
 }
 
 // CallsOff says how a tool's plugin calls the turn off in which it was called.

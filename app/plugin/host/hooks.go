@@ -331,6 +331,23 @@ func (h *Host) RunHook(ctx context.Context, hook plugin.Hook, in chat.Conversati
 	return s.request(ctx, hookEvent, in, map[string]any{"kind": hook.Kind, "name": hook.Name, "payload": payload})
 }
 
+// Authors returns who wrote what a hook's process was given of what plugins share.
+func (h *Host) Authors(hook plugin.Hook) []chat.Author {
+	var all []chat.Author
+	if s := h.registrant(hook); s != nil {
+		all = s.r.authors()
+	}
+	if e := h.entry(hook.Plugin); e != nil { // its process may have ended since it answered
+		e.mu.Lock()
+		serving := e.serving
+		e.mu.Unlock()
+		if serving != nil {
+			all = chat.AddAuthors(all, serving.authors()...)
+		}
+	}
+	return all
+}
+
 // registrant returns the session that registered the hook, or nil.
 func (h *Host) registrant(hook plugin.Hook) *session {
 	h.mu.Lock()

@@ -65,6 +65,7 @@ type runner struct {
 	listing bool                                  // they are being listed
 	listed  []time.Time                           // when that was done, within listWindow
 	lent    map[string]bool                       // the ids of rules by which Conclave opened files for its process
+	shared  []chat.Author                         // who wrote what its process was given of what plugins share
 }
 
 func newRunner(h *Host, e *entry, v version) *runner {
@@ -146,6 +147,21 @@ func (r *runner) forgetLent() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lent = nil
+}
+
+// gave notes who wrote what the process was given of what plugins share. It may tell of that
+// in any later call.
+func (r *runner) gave(authors ...chat.Author) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.shared = chat.AddAuthors(r.shared, authors...)
+}
+
+// authors returns who wrote what the process was given of what plugins share.
+func (r *runner) authors() []chat.Author {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.shared
 }
 
 // use returns the running session, starting it when there is none, and holds it
@@ -451,7 +467,7 @@ func (r *runner) Call(ctx context.Context, call tool.Call) (tool.Result, error) 
 		result.Traceback = strings.ReplaceAll(result.Traceback, r.e.pinned(v).Path, v.src.Display)
 	}
 	r.explainDeath(call.Tool.Name, &result)
-	result.Outside = r.given.Load()
+	result.Outside, result.Shared = r.given.Load(), chat.OriginsBy(r.authors())
 	r.mu.Lock()
 	r.calls++
 	r.used = time.Now()
