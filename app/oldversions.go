@@ -82,6 +82,10 @@ func fileChanges(s undo.Set) FileChanges {
 		if n := count[what]; n > 0 {
 			did = append(did, what+" "+limit.Counted(n, "file"))
 		}
+		delete(count, what)
+	}
+	for what, n := range count { // the one word there is for what is not known
+		did = append(did, limit.Counted(n, "file")+" "+what)
 	}
 	if len(did) > 0 {
 		view.Sentence = transcript.Sentence(strings.Join(did, ", ")) + "."
@@ -91,6 +95,9 @@ func fileChanges(s undo.Set) FileChanges {
 		view.Note = "Conclave was ended while the call ran: what changed until it started again is listed too."
 	case s.Shared:
 		view.Note = "Another call used the folder at the same time, so that some of it may be that one's."
+	}
+	if s.Cut {
+		view.Note = strings.TrimSpace(view.Note + " " + limit.UndoFiles.Person)
 	}
 	return view
 }

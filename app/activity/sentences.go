@@ -36,7 +36,11 @@ func Sentences(e Entry, d *Detail) []string {
 			out = append(out, line)
 		}
 	}
-	return append(out, decided(e, d))
+	out = append(out, decided(e, d))
+	if d != nil && d.Unkept != "" {
+		out = append(out, d.Unkept)
+	}
+	return out
 }
 
 // decided is the sentence that says who decided.

@@ -91,7 +91,7 @@ type CallRecord struct {
 // FileChange tells what became of one of the person's files in a call.
 type FileChange struct {
 	Path    string `json:"path"`
-	What    string `json:"what"`               // created, changed or deleted
+	What    string `json:"what"`               // created, changed or deleted; seen first: that is not known
 	NotKept string `json:"not_kept,omitempty"` // why it cannot be put back: “larger than 64 MiB”
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"conclave/app/activity"
 	"conclave/app/chat"
+	"conclave/app/limit"
 	"conclave/app/permit"
 	"conclave/app/place"
 	"conclave/app/undo"
@@ -83,6 +84,9 @@ func (c *Core) kept(watch *undo.Watch, r *chat.CallRecord) {
 		c.Log.Warn("old versions of a folder cannot be kept", "plugin", r.Plugin, "err", err)
 		r.Unkept = "Conclave could not look at every folder that it may write, so it may have changed more. " +
 			"The log says why."
+	}
+	if set.Cut {
+		r.Unkept = strings.TrimSpace(r.Unkept + " " + limit.UndoFiles.Person)
 	}
 	for _, change := range set.Shown() {
 		if r.Changed++; len(r.Changes) < maxChanges {

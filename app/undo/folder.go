@@ -88,6 +88,8 @@ type use struct {
 	// changed since may be a plugin's.
 	Open bool      `json:"open"`
 	Used time.Time `json:"used"`
+	// Cut says that the last look did not see all names, since there are too many.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // errNoFolder is of a folder that is gone.
@@ -107,14 +109,15 @@ func opened(path string) (f *safefs.Folder, only string, err error) {
 	return f, name, nil
 }
 
-// look reads a folder. It copies what was not as it is now at the look before.
-func (o objects) look(path string, before map[string]State, at time.Time) (map[string]State, error) {
+// look reads a folder. It copies what was not as it is now at the look before. cut says that it
+// did not see all names.
+func (o objects) look(path string, before map[string]State, at time.Time) (now map[string]State, cut bool, err error) {
 	f, only, err := opened(path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer f.Close() //nolint:errcheck // read only
-	now := map[string]State{}
+	now = map[string]State{}
 	see := func(name, key string, info fs.FileInfo) {
 		if s, ok := stateOf(info); ok && utf8.ValidString(key) {
 			latest := max(s.Modified, s.Changed)
@@ -133,15 +136,16 @@ func (o objects) look(path string, before map[string]State, at time.Time) (map[s
 		if safefs.IsPartial(name) {
 			return nil
 		}
+		if len(now) >= o.names {
+			cut = true
+			return fs.SkipAll
+		}
 		if info, err := entry.Info(); err == nil { // else it went away
 			see(name, name, info)
 		}
-		if len(now) >= o.names {
-			return fs.SkipAll
-		}
 		return nil
 	}); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for name := range before { // those of a folder with too many stay watched
 		if _, seen := now[name]; !seen && only == "" && len(now) < 2*o.names {
@@ -150,7 +154,7 @@ func (o objects) look(path string, before map[string]State, at time.Time) (map[s
 			}
 		}
 	}
-	return now, o.copyAll(f, only, before, now)
+	return now, cut, o.copyAll(f, only, before, now)
 }
 
 // copyAll fills in the content of files: what the look before knows, and else a copy, the
@@ -197,19 +201,24 @@ func (o objects) copyAll(f *safefs.Folder, only string, before, now map[string]S
 	return o.sync(made)
 }
 
-// compare returns what differs between two looks at a folder, by name.
-func compare(path string, before, now map[string]State) []Change {
+// compare returns what differs between the last look at a folder and one that saw this, by name.
+// full says that this one had no room for names that the last one saw.
+func (f *folder) compare(now map[string]State, full bool) []Change {
 	names := maps.Clone(now)
-	maps.Copy(names, before)
+	maps.Copy(names, f.entries)
 	var all []Change
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		c := Change{Folder: path, Name: name}
-		if s, ok := before[name]; ok {
+		c := Change{Folder: f.path, Name: name}
+		if s, ok := f.entries[name]; ok {
 			c.Before = &s
 		}
 		if s, ok := now[name]; ok {
 			c.After = &s
 		}
+		if full && c.After == nil {
+			continue // it may be there
+		}
+		c.Unseen = f.Cut && c.Before == nil
 		if !c.Before.equal(c.After) {
 			all = append(all, c)
 		}

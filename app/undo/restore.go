@@ -129,6 +129,10 @@ func (k *Keeper) turnFolder(path string, set Set, back bool, out *Outcome) error
 	}
 	defer at.Close() //nolint:errcheck // nothing is buffered
 	for _, c := range inOrder(set, path, back) {
+		if c.Unseen {
+			out.Left = append(out.Left, Left{c.Path(), unseenWhy})
+			continue
+		}
 		name := cmp.Or(only, c.Name)
 		have, known := f.entries[c.Name]
 		var is *State
@@ -152,12 +156,11 @@ func (k *Keeper) turnFolder(path string, set Set, back bool, out *Outcome) error
 			out.Done = append(out.Done, c.Path())
 		}
 	}
-	now, err := k.objects.look(path, f.entries, k.o.Now())
+	now, cut, err := k.objects.look(path, f.entries, k.o.Now())
 	if err != nil {
 		return nil //nolint:nilerr // the next look has it
 	}
-	f.entries = now
-	return k.saveEntries(f)
+	return k.seen(f, now, cut)
 }
 
 // inOrder returns the changes of one folder: what is to be deleted first, from the bottom up,

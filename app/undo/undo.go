@@ -84,14 +84,19 @@ type Set struct {
 	Undone      time.Time `json:"undone,omitzero"`
 	// Turning says that putting back began; it is so still where it could not be finished.
 	Turning bool `json:"turning,omitempty"`
+	// Cut says that a folder has more names than are looked at.
+	Cut bool `json:"cut,omitempty"`
 }
 
 // Change tells how one file was before and after.
 type Change struct {
 	Folder string `json:"folder"` // that the plugin was given, absolute
 	Name   string `json:"name"`   // below it; "." is the file that was given itself
-	Before *State `json:"before"` // nil: there was none
+	Before *State `json:"before"` // nil: there was none, or see Unseen
 	After  *State `json:"after"`  // nil: there is none any more
+	// Unseen says that the look before did not see all names, so that it is not known whether
+	// there was one, and how it was.
+	Unseen bool `json:"unseen,omitempty"`
 }
 
 // Shown returns the changes that a person is told of: all files and links, and folders that
@@ -111,9 +116,12 @@ func (c Change) isFolder() bool {
 // Path returns the file's absolute path.
 func (c Change) Path() string { return filepath.Join(c.Folder, c.Name) }
 
-// What says what became of the file: created, deleted or changed.
+// What says what became of the file: created, deleted or changed; seen first where that is not
+// known.
 func (c Change) What() string {
 	switch {
+	case c.Unseen:
+		return "seen first"
 	case c.Before == nil:
 		return "created"
 	case c.After == nil:
@@ -150,6 +158,8 @@ func (s Set) Deletes() bool {
 // NotKept says why the version before the change is not kept, and is empty where it is.
 func (c Change) NotKept() string {
 	switch {
+	case c.Unseen:
+		return unseenWhy
 	case c.Before != nil:
 		return c.Before.NotKept
 	case c.After != nil: // undoing it would delete what nobody has a copy of
@@ -157,6 +167,10 @@ func (c Change) NotKept() string {
 	}
 	return ""
 }
+
+// unseenWhy says why a file that a look saw first is not put back: undoing it could delete what
+// was there all the time.
+const unseenWhy = "its folder has so many files that it is not known how it was before"
 
 // Open returns the keeper of a folder. It accounts for what a program left that ended while
 // calls ran.
@@ -205,6 +219,7 @@ type Watch struct {
 	call    Call
 	folders []*folder
 	shared  bool
+	cut     bool // a look did not see all names
 	ended   bool
 	trouble error // why something could not be kept
 }
@@ -243,6 +258,7 @@ func (w *Watch) add(path string) {
 	f := k.folder(path)
 	err := k.look(f) // what changed until now is not this call's
 	if err == nil {
+		w.cut = w.cut || f.Cut
 		w.folders = append(w.folders, f)
 		f.watches = append(f.watches, w)
 		f.Open, f.Used, f.Calls = true, k.o.Now(), append(f.Calls, w.call)
@@ -266,6 +282,7 @@ func (w *Watch) End() (Set, error) {
 	looked := map[*folder]error{} // all of them, before the call is no longer known to use the first
 	for _, f := range w.folders {
 		looked[f] = k.look(f)
+		w.cut = w.cut || f.Cut
 	}
 	for _, f := range w.folders {
 		err := looked[f]
@@ -282,37 +299,56 @@ func (w *Watch) End() (Set, error) {
 	if errors.Is(err, os.ErrNotExist) {
 		err = nil
 	}
+	set.Cut = set.Cut || w.cut
 	return set, errors.Join(w.trouble, err)
 }
 
 // look brings what is known of a folder up to date. What changed since the last look goes to
 // the calls that run, or else is kept as changed between calls.
 func (k *Keeper) look(f *folder) error {
-	now, err := k.objects.look(f.path, f.entries, k.o.Now())
+	now, cut, err := k.objects.look(f.path, f.entries, k.o.Now())
 	if err != nil {
 		return err
 	}
-	changes := compare(f.path, f.entries, now)
+	changes := f.compare(now, len(now) >= 2*k.objects.names)
+	cutBefore := f.Cut
 	calls := f.Calls
 	if len(calls) == 0 && f.Open {
 		calls = []Call{{}} // nobody's
 	}
 	if len(changes) > 0 {
 		for _, c := range calls {
-			if err := k.add(f, c, changes); err != nil {
+			if err := k.add(f, c, changes, cut || cutBefore); err != nil {
 				return err
 			}
 		}
 	}
-	if f.looked && maps.Equal(f.entries, now) {
+	if f.looked && cut == cutBefore && maps.Equal(f.entries, now) {
 		return nil // nothing to write
 	}
-	f.entries, f.looked = now, true
-	return k.saveEntries(f)
+	f.looked = true
+	return k.seen(f, now, cut)
 }
 
-// add keeps changes as those of a call, behind what is kept of it.
-func (k *Keeper) add(f *folder, c Call, changes []Change) error {
+// seen keeps what a look saw. Should the program end within it, the folder counts as cut.
+func (k *Keeper) seen(f *folder, now map[string]State, cut bool) error {
+	if cut && !f.Cut {
+		f.Cut = true
+		if err := k.saveUse(f); err != nil {
+			return err
+		}
+	}
+	f.entries = now
+	if err := k.saveEntries(f); err != nil || cut == f.Cut {
+		return err
+	}
+	f.Cut = cut
+	return k.saveUse(f)
+}
+
+// add keeps changes as those of a call, behind what is kept of it. cut says that not all names of
+// the folder were seen.
+func (k *Keeper) add(f *folder, c Call, changes []Change, cut bool) error {
 	set := Set{ID: c.Handle(), Call: c}
 	if c == (Call{}) {
 		set.ID = "between-" + strconv.FormatInt(k.o.Now().UnixNano(), 36)
@@ -325,6 +361,7 @@ func (k *Keeper) add(f *folder, c Call, changes []Change) error {
 		set.Shared = set.Shared || w.call == c && w.shared
 	}
 	set.Interrupted = set.Interrupted || c != (Call{}) && len(f.watches) == 0
+	set.Cut = set.Cut || cut
 	for _, change := range changes {
 		if k.within(f, c, change.Path()) {
 			continue
@@ -333,6 +370,9 @@ func (k *Keeper) add(f *folder, c Call, changes []Change) error {
 		if at < 0 {
 			set.Changes = append(set.Changes, change)
 			continue
+		}
+		if set.Changes[at].Unseen && change.Before != nil { // it is known how it was, though not at first
+			set.Changes[at].Before, set.Changes[at].Unseen = change.Before, false
 		}
 		set.Changes[at].After = change.After
 		if set.Changes[at].Before.equal(change.After) {

@@ -333,6 +333,36 @@ func TestInAFolderWithTooManyFilesUndoReplacesNothingThatItDidNotSee(t *testing.
 	check(t, "the other", w.text("d"), "newer work")
 }
 
+// A file that is seen first once others are gone may have been there all the time.
+func TestWhatALookSawFirstIsNotSaidToBeCreatedAndNotDeletedByAnUndo(t *testing.T) {
+	w := newWorld(t)
+	w.k.objects.names = 3
+	for _, name := range []string{"b", "c", "d", "e"} {
+		w.put(name, "1")
+	}
+	set := w.call(func() {
+		must(t, os.Remove(filepath.Join(w.folder, "b")))
+		must(t, os.Remove(filepath.Join(w.folder, "c")))
+		w.put("d", "2")
+	})
+	check(t, "changes", said(set), "deleted b, deleted c, changed d, seen first e ("+unseenWhy+")")
+	check(t, "said to be cut", set.Cut, true)
+	out := w.undo("1")
+	check(t, "left", len(out.Left), 1)
+	check(t, "b", w.text("b"), "1")
+	check(t, "d", w.text("d"), "1")
+	check(t, "e", w.text("e"), "1")
+	// Of a folder that is seen as a whole again, what is new was created.
+	must(t, os.Remove(filepath.Join(w.folder, "b")))
+	must(t, os.Remove(filepath.Join(w.folder, "c")))
+	w.call(func() {})
+	set = w.call(func() { w.put("a", "new") })
+	check(t, "changes", said(set), "created a")
+	check(t, "said to be cut", set.Cut, false)
+	w.undo("3")
+	check(t, "a", w.text("a"), "-")
+}
+
 func TestASingleFileStaysTheSameFile(t *testing.T) {
 	w := newWorld(t)
 	w.put("todo.md", "before")

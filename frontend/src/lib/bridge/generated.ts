@@ -956,7 +956,7 @@ export type FailureKind =
 /** FileChange tells what became of one of the person's files in a call. */
 export interface FileChange {
   path: string;
-  /** created, changed or deleted */
+  /** created, changed or deleted; seen first: that is not known */
   what: string;
   /** why it cannot be put back: “larger than 64 MiB” */
   not_kept?: string;
