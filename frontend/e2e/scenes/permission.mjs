@@ -201,6 +201,48 @@ export const tests = {
     },
   },
 
+  "after an answer the next card is in view as a whole, and what was answered still is": {
+    scene: "chat",
+    height: 700,
+    async run(page) {
+      const cards = page.locator("[data-request]");
+      await page.evaluate(() => {
+        const { chats, hello, permissions } = globalThis.fake;
+        const chat = chats.of(hello.open_chat);
+        const call = { title: "Write note", doing: "write a note", did: "", plugin: "Notes" };
+        for (const n of [1, 2]) permissions.ask(chat, { ...call, tool: `notes:write_${n}` }, { n });
+      });
+      await cards.nth(1).waitFor();
+      await page.mouse.move(600, 200);
+      await page.mouse.wheel(0, -3000); // the end is followed no more
+      await settled(page);
+      const allow = cards.first().getByRole("button", { name: "Allow once" });
+      // The first card ends where the view ends, and the next is below.
+      const place = () =>
+        allow.evaluate((button) => {
+          const scroller = button.closest(".scroller");
+          const { bottom } = button.closest("[data-request]").getBoundingClientRect();
+          const by = bottom - scroller.getBoundingClientRect().bottom;
+          scroller.scrollTop += by;
+          return Math.abs(by);
+        });
+      for (let i = 0; i < 5 && (await place()) > 1; i++) await settled(page);
+      await armed(page);
+      await allow.press("Enter");
+      await page.waitForFunction(() => {
+        const view = document.querySelector(".scroller").getBoundingClientRect();
+        const cards = [...document.querySelectorAll("[data-request]")];
+        const line = [...document.querySelectorAll(".tool")].at(-1);
+        if (cards.length !== 1 || !line) return false;
+        return (
+          cards[0].getBoundingClientRect().bottom <= view.bottom &&
+          line.getBoundingClientRect().top >= view.top
+        );
+      });
+      await focused(message(page)); // it takes no focus
+    },
+  },
+
   "a layout shift disarms the buttons again": {
     scene: "permission",
     async run(page) {

@@ -74,6 +74,7 @@ export class App {
   #visit = 0;
   /** Brings what plugins say. */
   #hearing: Puller;
+  #answered = new Set<(element: Element) => void>();
   #unhear: () => void;
   /** The last toast of a plugin that was shown. */
   #heard = 0;
@@ -408,7 +409,18 @@ export class App {
   /** What an element asked has been answered: if the keyboard was there, one writes on. */
   writeNext(element: Element | undefined): void {
     const at = document.activeElement;
-    if (!at || at === document.body || element?.contains(at)) this.wish.composer++;
+    if (at && at !== document.body && !element?.contains(at)) return;
+    this.wish.composer++;
+    if (element) for (const heard of this.#answered) heard(element);
+  }
+
+  /**
+   * Hears of each element whose question was answered by somebody who was at it, before it goes;
+   * until the function returned is called.
+   */
+  whenAnswered(heard: (element: Element) => void): () => void {
+    this.#answered.add(heard);
+    return () => void this.#answered.delete(heard);
   }
 
   copy = async (text: string): Promise<void> => {

@@ -21,6 +21,8 @@ const handLasts = 600;
 const settlingLasts = 300;
 /** How long a message that was brought into view is kept there while sizes settle, in ms. */
 const pinLasts = 500;
+/** What stays free above and below a card that is brought into view after another, in px. */
+const cardGap = 8;
 /** How long after its last move the view is at rest, in ms. */
 const restsAfter = 150;
 /** How often rows are measured and shown before the view is left as it is. */
@@ -59,6 +61,8 @@ export class TranscriptScroll {
   #cut = 0; // by how much the browser moved the view up since what scrolls became less high, in px
   #question = 0; // held at the top
   #holding = false; // nobody has moved the view since the question was put there
+  /** A card that was answered in view, its row, and how much was written by then. */
+  #answered: { card: Element; row: Element; paragraphs: number } | null = null;
 
   constructor(private chat: () => OpenChat) {
     this.rows = new Rows(chat);
@@ -180,6 +184,7 @@ export class TranscriptScroll {
   /** The pill: leave what was held, go to the end and follow. */
   letGo(): void {
     this.#pin = null;
+    this.#answered = null;
     this.#holding = false;
     this.#question = 0;
     this.room = 0;
@@ -189,6 +194,7 @@ export class TranscriptScroll {
   /** A question was sent: there is room for it to go to the top. Bring it there next. */
   hold(question: number): void {
     this.#question = question;
+    this.#answered = null;
     this.#holding = true;
     this.follow.hold();
     this.room = this.scroller?.clientHeight ?? 0;
@@ -206,6 +212,7 @@ export class TranscriptScroll {
     inside?: () => DOMRect | undefined,
   ): void {
     this.follow.hold();
+    this.#answered = null;
     if (seq !== this.#question) this.#holding = false;
     this.#pin = { seq, align, until: performance.now() + pinLasts, inside, spot };
     this.#layOut(this.#atPin);
@@ -267,8 +274,53 @@ export class TranscriptScroll {
     else if (this.follow.following) this.toEnd();
     else this.#layOut(this.#atAnchor);
     this.#measure();
-    if (!this.#pin) this.#keepQuestion();
+    if (!this.#pin && !this.#showNext()) this.#keepQuestion();
   };
+
+  /**
+   * A card was answered by somebody who was at it. If it was in view, the next card that waits
+   * comes into view as a whole, as far as what was answered stays in view: whoever answers one
+   * looks for the next there, and would else find its buttons cut off. That is the one move that
+   * nobody asked for. It is not made once the reader moves the view or presses something in it, or
+   * once more was written in between, which is read then: the pill and the shortcut lead to the
+   * card. The focus does not go there, and its buttons arm anew.
+   */
+  answered = (card: Element): void => {
+    const row = card.closest("[data-row]");
+    const { scroller } = this;
+    if (!scroller || !row || !scroller.contains(card)) return;
+    const view = scroller.getBoundingClientRect();
+    const { top, bottom } = card.getBoundingClientRect();
+    const inView = bottom > view.top && top < view.bottom;
+    this.#answered = inView ? { card, row, paragraphs: this.chat().paragraphs } : null;
+  };
+
+  /** Shows the card that waits behind the one that was answered; whether that moved the view. */
+  #showNext(): boolean {
+    const { scroller } = this;
+    const from = this.#answered;
+    if (!scroller || !from || from.card.isConnected) return false;
+    const gone = !from.row.isConnected || this.chat().paragraphs > from.paragraphs;
+    const next = [...scroller.querySelectorAll("[data-request]")].find(
+      (card) =>
+        from.row.contains(card) ||
+        (from.row.compareDocumentPosition(card) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0,
+    );
+    if (!gone && !next) return false; // it may come
+    this.#answered = null;
+    if (gone || !next || this.follow.following) return false;
+    const view = scroller.getBoundingClientRect();
+    const card = next.getBoundingClientRect();
+    const over = card.bottom + cardGap - view.bottom;
+    const by = Math.min(over, from.row.getBoundingClientRect().top - cardGap - view.top);
+    // Of a card that is further down not even its beginning would be seen.
+    if (by < 1 || card.top - by > view.bottom - pillHeight) return false;
+    this.#holding = false;
+    this.#scrollTo(scroller.scrollTop + by);
+    this.#layOut(this.#atAnchor);
+    this.#measure();
+    return true;
+  }
 
   // When an answer ends its last line goes and its buttons come: the view would be
   // cut short for a moment, and the question jump.
@@ -303,6 +355,7 @@ export class TranscriptScroll {
   #readerMoves(): void {
     this.#hand = performance.now();
     this.#pin = null;
+    this.#answered = null;
     this.#holding = false;
   }
 
@@ -334,6 +387,7 @@ export class TranscriptScroll {
   onpointerdown = (): void => {
     this.#dragging = true;
     this.#pin = null;
+    this.#answered = null;
     this.#holding = false; // what a press opens may need the room
     addEventListener("pointerup", () => (this.#dragging = false), { once: true });
   };
@@ -349,6 +403,7 @@ export class TranscriptScroll {
   };
 
   onselectstart = (): void => {
+    this.#answered = null;
     if (this.chat().running) this.follow.readerMovedUp();
   };
 }
