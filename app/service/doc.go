@@ -38,6 +38,9 @@
 // open. What a plugin writes into a chat in which an answer is being written is
 // kept back until the answer is whole; the answer itself cannot be edited until then.
 //
+// Variables, world books, characters and personas are kept with who wrote them. A plugin that is
+// given such a text may tell of it later, so what it writes from then on has those authors too.
+//
 // It knows no store, vendor, keychain or window: [Options] has a small interface
 // for each. Nothing of a plugin's wire or language belongs here. Read [Options]
 // and [Services.All] first.
