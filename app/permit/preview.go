@@ -127,14 +127,18 @@ func (g *Gate) preview(ctx context.Context, call *Call, p *Request) *Preview {
 	if call.Preview != nil {
 		return call.Preview(ctx)
 	}
-	if call.Permission != "" || len(p.Capabilities) > 0 && !slices.Contains(p.Capabilities, WriteFiles) {
+	if call.Permission != "" {
 		return nil
 	}
 	change, ok := changeOf(call.Tool.Name, call.Arguments)
 	if !ok {
 		return nil
 	}
-	in, path, ok := g.writable(change.path, slices.Concat(g.Folders(call.Tool.Plugin), g.Opened(call.Tool.Plugin)))
+	folders := g.Opened(call.Tool.Plugin) // of which the capabilities say nothing
+	if len(p.Capabilities) == 0 || slices.Contains(p.Capabilities, WriteFiles) {
+		folders = append(folders, g.Folders(call.Tool.Plugin)...)
+	}
+	in, path, ok := g.writable(change.path, folders)
 	if !ok {
 		return nil
 	}

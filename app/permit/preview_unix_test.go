@@ -126,6 +126,27 @@ func showsWhatWouldChange(t *testing.T) {
 	}
 }
 
+// So is one of a plugin for which Conclave opens the folder that the person let it write, though
+// its own process may write nowhere.
+func TestARequestShowsWhatWouldChangeInAFolderThatIsOpenedForItsPlugin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, c := trusted(t, permit.Options{})
+		folder := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(folder, "a.md"), []byte("old"), 0o600))
+		a := &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Always}}
+		g.Open(t.Context(), permit.Opening{
+			Plugin: c.Plugin, Path: filepath.Join(folder, "a.md"), Write: true, Behalf: permit.Call{Asker: a},
+		})
+		q := refused(t, g, permit.Call{
+			ID: "1", Caller: permit.Main, Tool: c.Tools[0], Capabilities: []permit.Capability{permit.Compute},
+			Arguments: json.RawMessage(`{"path":"` + folder + `/a.md","text":"new"}`),
+		})
+		if got := drawn(q.Preview); !strings.HasSuffix(got, "\n-old\n+new") {
+			t.Errorf("it shows %q", got)
+		}
+	})
+}
+
 // A window is shown the same as a terminal.
 func TestAWindowIsShownWhatWouldChange(t *testing.T) {
 	synctest.Test(t, showsAWindowWhatWouldChange)
