@@ -220,10 +220,7 @@ const steps = {
     await ask("Locked?");
     await says(/locked/i, "passphrase");
     picture("locked");
-    screen.press("ctrl+comma");
-    await screen.still();
-    await reader.press("Models");
-    await says("Unlock keys");
+    await reader.press("Unlock keys");
     await reader.focus("Passphrase");
     fill("not the passphrase");
     screen.press("Return");
