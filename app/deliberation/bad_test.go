@@ -416,6 +416,30 @@ func TestARunGoesOnWhereTheDiskIsFullAndIsWrittenLater(t *testing.T) {
 	}
 }
 
+// Also where there is room only once all has happened: no step is written any more that could say so.
+func TestARunThatIsKeptAfterItsLastStepSaysSo(t *testing.T) {
+	disk := &fullDisk{fails: 1 << 30}
+	b := newBench(t, func(o *deliberation.Options) { disk.Log, o.Log = o.Log, disk })
+	b.council(two)
+	b.says("test/ada", "A.")
+	b.says("test/bo", "B.")
+	var told []string
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{OnEvent: func(e deliberation.Event) {
+		if e.Unkept != nil {
+			told = append(told, *e.Unkept)
+		}
+		if e.Step != nil && e.Run.State == council.Over {
+			disk.frees()
+		}
+	}}).end()
+	if run, _ := b.stored(); run.State != council.Over {
+		t.Errorf("kept is %s", run.State)
+	}
+	if len(told) != 2 || told[0] == "" || told[1] != "" {
+		t.Errorf("told was %q", told)
+	}
+}
+
 // A run that is over and could not be kept is shown and exported from memory, and kept once
 // there is room.
 func TestARunThatCouldNotBeKeptIsHeldUntilItCan(t *testing.T) {

@@ -41,6 +41,7 @@ func (l *loop) keep() {
 	}
 	err := l.save()
 	if err == nil {
+		l.troubled(l.run, nil)
 		return
 	}
 	before, _ := l.s.log.Steps(context.Background(), l.id) // none, where nothing of it was written
