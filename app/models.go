@@ -66,6 +66,10 @@ var vendorHosts = map[string]string{
 // List returns the connections and the known models, without a request to a provider.
 func (m *Models) List() (ModelList, error) {
 	ctx := m.call()
+	out := ModelList{
+		Revision: m.core.Bus.Revision(bus.Models, ""), Connections: []ConnectionView{},
+		Models: []ModelView{}, Providers: providers,
+	}
 	connections, err := m.core.Models.Connections(ctx)
 	if err != nil {
 		return ModelList{}, err
@@ -74,13 +78,8 @@ func (m *Models) List() (ModelList, error) {
 	if err != nil {
 		return ModelList{}, err
 	}
-	chosen, err := m.core.Models.Default(ctx)
-	if err != nil {
+	if out.Default, err = m.core.Models.Default(ctx); err != nil {
 		return ModelList{}, err
-	}
-	out := ModelList{
-		Revision: m.core.Bus.Revision(bus.Models, ""), Default: chosen, Connections: []ConnectionView{},
-		Models: []ModelView{}, Providers: providers,
 	}
 	out.KeyStore, out.KeysLocked = m.core.Models.KeyStore()
 	out.KeysFresh = m.core.Models.KeysFresh()

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -133,6 +134,45 @@ func TestSettingsAreChangedOneByOneAndChecked(t *testing.T) {
 	kind(t, "a theme that is not there", err, fault.Invalid, "")
 	if got, err := w.Settings.Get(); err != nil || got.Theme != settings.Dark || got.Zoom != 125 {
 		t.Errorf("after what was refused: %+v, %v", got, err)
+	}
+}
+
+// Whoever has settings of a revision asks for no older one: they must hold all that came with it.
+func TestSettingsAreNeverOlderThanTheirRevision(t *testing.T) {
+	w := open(t)
+	done := make(chan struct{})
+	read := make(chan []app.SettingsView)
+	go func() {
+		var all []app.SettingsView
+		for {
+			got, err := w.Settings.Get()
+			if err != nil {
+				t.Error(err)
+			}
+			all = append(all, got)
+			select {
+			case <-done:
+				read <- all
+				return
+			default:
+			}
+		}
+	}()
+	var changes []app.SettingsView
+	for width := 201; width <= 300; width++ {
+		kept, err := w.Settings.Set(map[string]json.RawMessage{"sidebar_width": json.RawMessage(strconv.Itoa(width))})
+		if err != nil || kept.SidebarWidth != width {
+			t.Errorf("the answer to %d is %d, %v", width, kept.SidebarWidth, err)
+		}
+		changes = append(changes, kept)
+	}
+	close(done)
+	for _, got := range <-read {
+		for _, change := range changes {
+			if change.Revision <= got.Revision && got.SidebarWidth < change.SidebarWidth {
+				t.Fatalf("of revision %d is %d, and of %d %d", change.Revision, change.SidebarWidth, got.Revision, got.SidebarWidth)
+			}
+		}
 	}
 }
 

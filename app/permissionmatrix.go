@@ -15,14 +15,14 @@ import (
 
 // Matrix returns what each plugin may do, by capability and by who calls, and the mode.
 func (p *Permissions) Matrix() (MatrixView, error) {
+	out := MatrixView{
+		Revision: p.core.Bus.Revision(bus.Permissions, ""), Columns: []string{}, Rows: []MatrixRowView{},
+	}
 	set, err := p.core.Settings.Settings(p.call())
 	if err != nil {
 		return MatrixView{}, err
 	}
-	out := MatrixView{
-		Revision: p.core.Bus.Revision(bus.Permissions, ""), Mode: permit.Mode(set.Mode), Columns: []string{},
-		Rows: []MatrixRowView{},
-	}
+	out.Mode = permit.Mode(set.Mode)
 	used := map[permit.Capability]bool{}
 	for _, r := range p.core.Gate.Matrix() {
 		row := MatrixRowView{

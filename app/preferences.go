@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"maps"
 	"strings"
@@ -18,15 +19,21 @@ type Settings struct {
 
 // Get returns the settings.
 func (s *Settings) Get() (SettingsView, error) {
-	ctx := s.call()
-	set, err := s.core.Settings.Settings(ctx)
+	return keptSettings(s.call(), s.core)
+}
+
+// keptSettings reads the revision before what it is of: whoever changes that in between announces
+// a newer one, and the page asks again.
+func keptSettings(ctx context.Context, core Core) (SettingsView, error) {
+	revision := core.Bus.Revision(bus.Settings, "")
+	set, err := core.Settings.Settings(ctx)
 	if err != nil {
 		return SettingsView{}, err
 	}
-	return settingsView(s.core, set), nil
+	return settingsView(core, revision, set), nil
 }
 
-func settingsView(core Core, s settings.Settings) SettingsView {
+func settingsView(core Core, revision uint64, s settings.Settings) SettingsView {
 	address, trouble := "", ""
 	if core.HTTP != nil && s.HTTPTools {
 		at, err := core.HTTP.Address()
@@ -36,7 +43,7 @@ func settingsView(core Core, s settings.Settings) SettingsView {
 		}
 	}
 	return SettingsView{
-		core.Bus.Revision(bus.Settings, ""), s.Theme, s.Zoom, s.TextSize, s.ReadingFont, s.SendKey, s.Follow, s.ScanAtStart,
+		revision, s.Theme, s.Zoom, s.TextSize, s.ReadingFont, s.SendKey, s.Follow, s.ScanAtStart,
 		s.Editor,
 		s.SidebarOpen, s.SidebarWidth, s.DockOpen, s.DockWidth, s.DockTab, s.ModelTitles,
 		s.PluginSpend, s.PluginTokens, s.HTTPTools,
@@ -53,8 +60,8 @@ type SettingsPatch map[string]json.RawMessage
 func (s *Settings) Set(patch SettingsPatch) (SettingsView, error) {
 	ctx := s.call()
 	var bad error
-	set, err := s.core.Settings.ChangeSettings(ctx, func(now *settings.Settings) {
-		view := settingsView(s.core, *now)
+	_, err := s.core.Settings.ChangeSettings(ctx, func(now *settings.Settings) {
+		view := settingsView(s.core, 0, *now)
 		raw, err := json.Marshal(patch)
 		if err == nil {
 			err = json.Unmarshal(raw, &view)
@@ -83,5 +90,5 @@ func (s *Settings) Set(patch SettingsPatch) (SettingsView, error) {
 		return SettingsView{}, err
 	}
 	s.core.Bus.Changed(bus.Settings, "")
-	return settingsView(s.core, set), nil
+	return keptSettings(ctx, s.core)
 }

@@ -9,6 +9,7 @@ import (
 	goruntime "runtime"
 	"strings"
 
+	"conclave/app/bus"
 	"conclave/app/fault"
 	"conclave/app/tool"
 	"conclave/app/transcript"
@@ -30,6 +31,7 @@ type Window struct {
 // Hello returns all that the first paint needs.
 func (w *Window) Hello() (Hello, error) {
 	ctx := w.call()
+	revision := w.core.Bus.Revision(bus.Settings, "")
 	set, err := w.core.Settings.Settings(ctx)
 	if err != nil {
 		return Hello{}, err
@@ -42,7 +44,7 @@ func (w *Window) Hello() (Hello, error) {
 	out := Hello{
 		Version: f.Version, Platform: Platform(goruntime.GOOS), FirstRun: page.Total == 0 && len(set.Connections) == 0,
 		DataFolder: f.Data, PluginsFolder: f.Plugins,
-		LogFolder: f.Logs, Isolation: f.Isolation, Licence: "MIT", Settings: settingsView(w.core, set),
+		LogFolder: f.Logs, Isolation: f.Isolation, Licence: "MIT", Settings: settingsView(w.core, revision, set),
 		Trouble: optionalFailure(w.log, f.Trouble),
 	}
 	if set.OpenChat != "" {

@@ -4,6 +4,7 @@ import { Puller, type Notices } from "../bridge/events";
 import type { Settings } from "../bridge/generated";
 
 export class SettingsState {
+  /** What the program keeps, with the changes that it has yet to answer. */
   now = $state.raw() as Settings;
   /** Whether the system prefers dark; kept up to date by the frame. */
   systemDark = $state.raw(false);
@@ -19,6 +20,12 @@ export class SettingsState {
     this.now.theme === "contrast" || (this.now.theme === "system" && this.systemContrast),
   );
 
+  /** The newest of what the program said that it keeps. */
+  #kept: Settings;
+  /** Changes that it has not answered yet, the oldest first. */
+  #asked: Partial<Settings>[] = [];
+  /** Ends once the last of them is answered: each is sent behind the one before it. */
+  #sent: Promise<unknown> = Promise.resolve();
   #puller: Puller;
   #off: () => void;
 
@@ -28,12 +35,11 @@ export class SettingsState {
     initial: Settings,
     private onerror: (cause: unknown) => void,
   ) {
+    this.#kept = initial;
     this.now = initial;
     this.#puller = new Puller(
-      () => this.now.revision,
-      async () => {
-        this.now = await this.bridge.settings.Get();
-      },
+      () => this.#kept.revision,
+      async () => this.#hear(await this.bridge.settings.Get()),
       onerror,
     );
     this.#off = notices.watch("settings", "", this.#puller.notice);
@@ -43,15 +49,26 @@ export class SettingsState {
     this.#off();
   }
 
+  /** Takes in what the program keeps, unless that was overtaken. */
+  #hear(kept: Settings): void {
+    if (kept.revision >= this.#kept.revision) this.#kept = kept;
+    this.now = Object.assign({}, this.#kept, ...this.#asked);
+  }
+
   /** Changes fields at once here, and in the program. */
   async set(patch: Partial<Omit<Settings, "revision">>): Promise<void> {
-    const before = this.now;
-    this.now = { ...this.now, ...patch };
+    this.#asked = [...this.#asked, patch];
+    this.#hear(this.#kept);
+    const send = () => this.bridge.settings.Set(patch);
+    const answer = this.#asked.length > 1 ? this.#sent.then(send) : send();
+    this.#sent = answer.catch(() => {});
     try {
-      const kept = await this.bridge.settings.Set(patch);
-      if (kept.revision >= this.now.revision) this.now = { ...kept };
+      const kept = await answer;
+      this.#asked = this.#asked.filter((asked) => asked !== patch);
+      this.#hear(kept);
     } catch (cause) {
-      this.now = before;
+      this.#asked = this.#asked.filter((asked) => asked !== patch);
+      this.#hear(this.#kept);
       this.onerror(cause);
     }
   }

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { AppError } from "../bridge/calls";
 import type { Fake } from "../bridge/fake";
 import { connection, model } from "../bridge/fake/models";
@@ -16,6 +16,45 @@ test("a setting holds at once, and goes back when it could not be kept", async (
   await app.settings.set({ theme: "light" });
   expect(app.settings.tone).toBe("dark");
   expect(app.toasts.list.at(-1)?.text).toBe("The disk is full.");
+  app.close();
+});
+
+test("a setting stays as it was changed last, whatever was asked before is answered then", async () => {
+  const { app, fake } = await startApp();
+  const { Get, Set } = fake.settings;
+  const answers: (() => void)[] = [];
+  const later = () => new Promise<void>((answer) => answers.push(answer));
+  fake.settings.Get = async () => {
+    const then = await Get.call(fake.settings);
+    await later();
+    return then;
+  };
+  await app.settings.set({ dock_open: false });
+  fake.bus.changed("settings"); // it is asked what is kept
+  await vi.waitFor(() => expect(answers).toHaveLength(1));
+  await app.settings.set({ dock_open: true });
+  answers[0]?.(); // with what was kept before
+  await new Promise((over) => setTimeout(over));
+  expect(app.settings.now.dock_open).toBe(true);
+
+  const sent: object[] = [];
+  fake.settings.Set = async (patch) => {
+    sent.push(patch);
+    await later();
+    return Set.call(fake.settings, patch);
+  };
+  const changes = [
+    app.settings.set({ dock_open: false }),
+    app.settings.set({ dock_open: true }),
+    app.settings.set({ theme: "dark" }),
+  ];
+  for (let i = 1; i <= changes.length; i++) {
+    await vi.waitFor(() => expect(sent).toHaveLength(i)); // each behind the one before it
+    expect([app.settings.now.dock_open, app.settings.tone]).toEqual([true, "dark"]);
+    answers.at(-1)?.();
+    await changes[i - 1];
+  }
+  expect((await Get.call(fake.settings)).dock_open).toBe(true);
   app.close();
 });
 
