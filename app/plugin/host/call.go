@@ -79,7 +79,6 @@ func (s *session) await(ctx context.Context, p *wire.OpenRequest, clock *wire.Cl
 		}
 		return s.answer(ctx, p)
 	case <-clock.Over():
-		s.r.retireSession(s)
 		s.kill("The tool's process was restarted because another call ran over its time; call it again.")
 		return tool.Result{Status: chat.CallTimeout}
 	case <-ctx.Done():
@@ -94,7 +93,6 @@ func (s *session) overfull() bool {
 	if !s.r.e.full(s.process) {
 		return false
 	}
-	s.r.retireSession(s)
 	s.kill(limit.StorageBytes.Person)
 	if !s.filled.Swap(true) {
 		s.r.e.log.add("error", limit.StorageBytes.Person, "")
@@ -110,7 +108,6 @@ func (s *session) killUnlessAnswered(p *wire.OpenRequest) {
 	select {
 	case <-p.Done():
 	case <-timer.C:
-		s.r.retireSession(s)
 		s.kill("The tool's process was restarted because a stopped call did not end; call it again.")
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"conclave/app/plugin/sandbox"
 )
 
-// openFile decides about a file that the process may not open by itself. What is refused is
-// on the plugin's card and in its log.
-func (r *runner) openFile(ctx context.Context, path string, write bool) sandbox.Opening {
+// openFile decides about a file that a process may not open by itself, and notes in files what
+// was opened. What is refused is on the plugin's card and in its log.
+func (r *runner) openFile(ctx context.Context, files *lent, path string, write bool) sandbox.Opening {
 	id := cmp.Or(r.e.settingsOf, r.e.id)
 	asked, answered := r.h.During(ctx, id)
 	defer answered()
@@ -26,7 +26,7 @@ func (r *runner) openFile(ctx context.Context, path string, write bool) sandbox.
 			r.h.o.Opening(ctx, r.e.id, at)
 		}
 		r.given.Store(true)
-		r.lend(d.Rule)
+		files.note(r.h.o.Gate, d.Rule)
 		return sandbox.Opened
 	}
 	r.e.refused([]plugin.Refusal{{Permission: permit.Filesystem, Path: at, Write: write}})

@@ -175,7 +175,6 @@ func (h *Host) Forget(ctx context.Context, id string) error {
 		return nil
 	}
 	for _, s := range h.sessionsOf(id) {
-		s.r.retireSession(s)
 		s.kill("The tool's process was ended because the person removed the plugin. What the call did until then stays.")
 	}
 	defer e.log.forget()

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -64,7 +63,6 @@ type runner struct {
 	relist  bool                                  // the process said that its tools changed
 	listing bool                                  // they are being listed
 	listed  []time.Time                           // when that was done, within listWindow
-	lent    map[string]bool                       // the ids of rules by which Conclave opened files for its process
 	shared  []chat.Author                         // who wrote what its process was given of what plugins share
 }
 
@@ -116,39 +114,6 @@ func (h *Host) loadBound(ctx context.Context) (context.Context, context.CancelFu
 	})
 }
 
-// lend notes the rule by which Conclave opened a file for the process, which may keep it open:
-// also one that was taken back since. One for an answer ends by itself, and ends no process.
-func (r *runner) lend(rule string) {
-	if scope, there := r.h.o.Gate.RuleScope(rule); rule == "" || there && scope == permit.ThisAnswer {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.lent == nil {
-		r.lent = map[string]bool{}
-	}
-	r.lent[rule] = true
-}
-
-// keepsTakenBack reports whether the process may still have files open by a rule that was taken
-// back.
-func (r *runner) keepsTakenBack() bool {
-	r.mu.Lock()
-	lent := slices.Collect(maps.Keys(r.lent))
-	r.mu.Unlock()
-	return slices.ContainsFunc(lent, func(rule string) bool {
-		_, there := r.h.o.Gate.RuleScope(rule)
-		return !there
-	})
-}
-
-// forgetLent is called once no process has open what was lent.
-func (r *runner) forgetLent() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.lent = nil
-}
-
 // gave notes who wrote what the process was given of what plugins share. It may tell of that
 // in any later call.
 func (r *runner) gave(authors ...chat.Author) {
@@ -171,7 +136,7 @@ func (r *runner) use(ctx context.Context) (*session, error) {
 		access, keeps := r.access(), r.keepsTakenBack()
 		r.mu.Lock()
 		switch {
-		case r.live != nil && (keeps || !r.live.access.equal(access)): // a grant holds from the next call on
+		case r.live != nil && (r.live == keeps || !r.live.access.equal(access)): // a grant holds from the next call on
 			r.mu.Unlock()
 			r.renew()
 			continue
@@ -204,7 +169,7 @@ func (r *runner) use(ctx context.Context) (*session, error) {
 			}
 		}
 		opening := make(chan struct{})
-		r.opening, r.lent = opening, nil // the new process has no file open yet
+		r.opening = opening
 		r.mu.Unlock()
 
 		s, err := r.open(ctx)
@@ -254,11 +219,12 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 	if !r.e.temporary {
 		start.Code = v.digest
 	}
-	running, err := r.connect(ctx, v, src, start)
+	files := &lent{}
+	running, err := r.connect(ctx, v, src, start, files)
 	if err != nil {
 		return nil, err
 	}
-	s, err := startSession(ctx, r, running, access)
+	s, err := startSession(ctx, r, running, access, files)
 	if s != nil && !r.e.temporary {
 		s.code.Store(&v.digest)
 	}
@@ -266,9 +232,9 @@ func (r *runner) open(ctx context.Context) (*session, error) {
 }
 
 // connect has the dialect reach the plugin, or starts its process in its sandbox.
-// It runs from src.
+// It runs from src. What is opened for it is noted in files.
 func (r *runner) connect(ctx context.Context, v version, src plugin.Source,
-	start plugin.StartOptions,
+	start plugin.StartOptions, files *lent,
 ) (plugin.Connection, error) {
 	if c, ok := v.dialect.(plugin.Connector); ok {
 		running, err := c.Connect(ctx, src, v.manifest, start)
@@ -277,7 +243,7 @@ func (r *runner) connect(ctx context.Context, v version, src plugin.Source,
 		}
 		return running, nil
 	}
-	running, err := r.start(ctx, v, src, start)
+	running, err := r.start(ctx, v, src, start, files)
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +255,7 @@ func (r *runner) connect(ctx context.Context, v version, src plugin.Source,
 
 // start starts the process, with a way out if it may use the network.
 func (r *runner) start(ctx context.Context, v version, src plugin.Source,
-	start plugin.StartOptions,
+	start plugin.StartOptions, files *lent,
 ) (_ sandbox.Process, err error) {
 	pass := func() {}
 	if r.h.o.Network != nil && slices.Contains(start.Granted, permit.Network) {
@@ -310,7 +276,9 @@ func (r *runner) start(ctx context.Context, v version, src plugin.Source,
 	}
 	start.ApplyPermissions(&spec)
 	if !r.e.preview {
-		spec.Open = r.openFile
+		spec.Open = func(ctx context.Context, path string, write bool) sandbox.Opening {
+			return r.openFile(ctx, files, path, write)
+		}
 	}
 	if err := resolve(&spec, src, r.h.o.Data); err != nil {
 		return nil, err

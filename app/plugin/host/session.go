@@ -28,6 +28,7 @@ import (
 // startSession and ended by close, end or kill; watch waits for the end.
 type session struct {
 	access    access // that it was started with
+	lent      *lent
 	r         *runner
 	process   plugin.Connection
 	transport *wire.Transport
@@ -53,8 +54,10 @@ type session struct {
 
 // startSession shakes hands with what was started or reached, which it ends if that
 // fails. The error is a *Problem, or the cause of ctx's end.
-func startSession(ctx context.Context, r *runner, process plugin.Connection, with access) (_ *session, err error) {
-	s := &session{access: with, r: r, process: process, over: make(chan struct{})}
+func startSession(ctx context.Context, r *runner, process plugin.Connection, with access,
+	files *lent,
+) (_ *session, err error) {
+	s := &session{access: with, lent: files, r: r, process: process, over: make(chan struct{})}
 	r.e.follow(process)
 	lines := wire.MaxLine
 	if long, ok := process.(interface{ LineBytes() int }); ok { // it answers in memory
@@ -82,8 +85,7 @@ func startSession(ctx context.Context, r *runner, process plugin.Connection, wit
 		s.end(closingReason)
 		return nil, &plugin.Problem{Kind: "unavailable", Message: "Conclave is closing."}
 	}
-	if with.exceeds(r.access()) { // taken back while it started
-		r.retireSession(s)
+	if s.exceeds() { // taken back while it started
 		s.kill(takenBackReason)
 	}
 	return s, nil
@@ -228,8 +230,9 @@ func (s *session) end(why string) {
 	s.watched.Wait()
 }
 
-// kill ends the process at once; the error of open calls says why.
+// kill ends the process at once, which is used no more; the error of open calls says why.
 func (s *session) kill(why string) {
+	s.r.retireSession(s)
 	s.noteKilled(why)
 	s.process.Kill()
 }

@@ -2,7 +2,9 @@ package host
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+	"sync"
 
 	"conclave/app/permit"
 	"conclave/app/place"
@@ -17,15 +19,62 @@ const takenBackReason = "The tool's process was ended because the person took ba
 func (h *Host) endTakenBack(id string) {
 	var over []*session
 	for _, s := range h.sessionsOf(id) {
-		if s.access.exceeds(s.r.access()) || s.r.keepsTakenBack() {
+		if s.exceeds() {
 			over = append(over, s)
 		}
 	}
 	for _, s := range over {
-		s.r.retireSession(s)
 		s.kill(takenBackReason)
-		s.r.forgetLent()
 	}
+}
+
+// exceeds reports whether the process may do what its plugin may no longer.
+func (s *session) exceeds() bool {
+	return s.access.exceeds(s.r.access()) || s.lent.takenBack(s.r.h.o.Gate)
+}
+
+// keepsTakenBack returns the running session where it may have files open by a rule that was
+// taken back, else nil.
+func (r *runner) keepsTakenBack() *session {
+	r.mu.Lock()
+	s := r.live
+	r.mu.Unlock()
+	if s != nil && s.lent.takenBack(r.h.o.Gate) {
+		return s
+	}
+	return nil
+}
+
+// lent holds the ids of the rules by which Conclave opened files for one process, which may keep
+// them open. It is safe for concurrent use.
+type lent struct {
+	mu    sync.Mutex
+	rules map[string]bool
+}
+
+// note notes a rule by which a file was opened: also one that was taken back since. One for an
+// answer ends by itself, and ends no process.
+func (l *lent) note(gate *permit.Gate, rule string) {
+	if scope, there := gate.RuleScope(rule); rule == "" || there && scope == permit.ThisAnswer {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.rules == nil {
+		l.rules = map[string]bool{}
+	}
+	l.rules[rule] = true
+}
+
+// takenBack reports whether one of the rules was taken back.
+func (l *lent) takenBack(gate *permit.Gate) bool {
+	l.mu.Lock()
+	rules := slices.Collect(maps.Keys(l.rules))
+	l.mu.Unlock()
+	return slices.ContainsFunc(rules, func(rule string) bool {
+		_, there := gate.RuleScope(rule)
+		return !there
+	})
 }
 
 // sessionsOf returns the processes of a plugin. One that was replaced may have calls still.

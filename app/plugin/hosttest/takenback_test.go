@@ -35,6 +35,10 @@ def keep(path: str) -> str:
     threading.Thread(target=write, args=(file,)).start()
     write(file)
     return "done"
+
+def pid() -> str:
+    "The number of its process."
+    return str(os.getpid())
 `
 
 // keeping starts a call that writes to a file in the folder, and returns once it does.
@@ -83,6 +87,15 @@ func TestAttackACallGoesOnWithWhatIsTakenBackMeanwhile(t *testing.T) {
 		},
 		"a folder that was opened for it": {
 			change: func(t *testing.T, g given) {
+				must(t, g.c.gate.RevokeFolder(t.Context(), "keeper", g.folder))
+			}, opened: true, why: takenBack,
+		},
+		"a folder that was opened for it, once another process serves": {
+			change: func(t *testing.T, g given) {
+				g.c.settled(t) // with more access, which takes another process
+				if r := g.c.call("keeper:pid", "{}"); r.Status != chat.CallOK {
+					t.Errorf("another call came to %s: %s", r.Status, r.Error)
+				}
 				must(t, g.c.gate.RevokeFolder(t.Context(), "keeper", g.folder))
 			}, opened: true, why: takenBack,
 		},
