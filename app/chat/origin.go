@@ -90,17 +90,22 @@ func ReadOrigins(given []Origin) []Origin {
 // AddOrigins returns origins with those of more that are new, in the order in which they
 // came. Beyond limit.ChatOrigins one of kind FromMore stands for the rest.
 func AddOrigins(origins []Origin, more ...Origin) []Origin {
-	rest := Origin{Kind: FromMore}
-	for _, o := range more {
+	return addNew(origins, more, Origin{Kind: FromMore})
+}
+
+// addNew returns all with those of more that are new, in the order in which they came. Beyond
+// limit.ChatOrigins, rest stands for the others.
+func addNew[T comparable](all, more []T, rest T) []T {
+	for _, one := range more {
 		switch {
-		case slices.Contains(origins, o):
-		case o == rest || len(origins) < limit.ChatOrigins.Int():
-			origins = append(origins[:len(origins):len(origins)], o)
-		case !slices.Contains(origins, rest):
-			origins = append(origins[:len(origins):len(origins)], rest)
+		case slices.Contains(all, one):
+		case one == rest || len(all) < limit.ChatOrigins.Int():
+			all = append(all[:len(all):len(all)], one)
+		case !slices.Contains(all, rest):
+			all = append(all[:len(all):len(all)], rest)
 		}
 	}
-	return origins
+	return all
 }
 
 // Author is a plugin that wrote a text which plugins share: a variable, a world book, a
@@ -112,19 +117,7 @@ type Author struct {
 
 // AddAuthors returns authors with those of more that are new, in the order in which they
 // came. Beyond limit.ChatOrigins the zero Author stands for the rest.
-func AddAuthors(authors []Author, more ...Author) []Author {
-	rest := Author{}
-	for _, a := range more {
-		switch {
-		case slices.Contains(authors, a):
-		case a == rest || len(authors) < limit.ChatOrigins.Int():
-			authors = append(authors[:len(authors):len(authors)], a)
-		case !slices.Contains(authors, rest):
-			authors = append(authors[:len(authors):len(authors)], rest)
-		}
-	}
-	return authors
-}
+func AddAuthors(authors []Author, more ...Author) []Author { return addNew(authors, more, Author{}) }
 
 // OriginsBy returns the origins of what these authors wrote.
 func OriginsBy(authors []Author) []Origin {

@@ -53,7 +53,7 @@ func (c *command) councilSeenCommand() *cobra.Command {
 				}
 				member = m.ID
 			}
-			return c.printSeen(seenIn(run, runTexts(ctx, app, run.Run)), member, exact)
+			return c.printSeen(seenIn(run, member, runTexts(ctx, app, run.Run)), exact)
 		})
 	cmd.Flags().StringVar(&member, "member", "", "the name or id of the member; without it those of all")
 	cmd.Flags().BoolVar(&exact, "exact", false, "each request as it was sent, byte for byte")
@@ -87,10 +87,14 @@ func seated(run council.Run, name string) (council.Member, error) {
 		"Its members are "+strings.Join(names, ", ")+".")
 }
 
-// seenIn returns the requests of a run's newest attempts, in the order of its tasks.
-func seenIn(run council.Run, text func(council.Hash) string) []seenRow {
+// seenIn returns the requests of a run's newest attempts, in the order of its tasks: of the member
+// of this id, or of everybody where it is empty.
+func seenIn(run council.Run, member string, text func(council.Hash) string) []seenRow {
 	rows := []seenRow{}
 	for _, t := range run.Tasks {
+		if member != "" && t.Member != member {
+			continue
+		}
 		name := "Council"
 		if m, err := seated(run, t.Member); err == nil {
 			name = m.Name
@@ -109,14 +113,8 @@ func seenIn(run council.Run, text func(council.Hash) string) []seenRow {
 	return rows
 }
 
-// printSeen prints what the member of this id was sent, or everybody where it is empty.
-func (c *command) printSeen(all []seenRow, member string, exact bool) error {
-	rows := []seenRow{}
-	for _, r := range all {
-		if member == "" || r.Member == member {
-			rows = append(rows, r)
-		}
-	}
+// printSeen prints what was sent to models.
+func (c *command) printSeen(rows []seenRow, exact bool) error {
 	if c.json {
 		return c.printJSON(rows)
 	}

@@ -77,21 +77,20 @@ func showArguments(raw json.RawMessage) (s shownArguments) {
 	eachLiteral(raw, func(at []*level, l literal) {
 		shown, removed := tool.Strip(l.text)
 		s.hidden += removed
-		where := whereOf(at)
 		if l.name {
 			var again bool
-			object := at[len(at)-1]
-			shown, again = object.shownName(l.text)
+			shown, again = at[len(at)-1].shownName(l.text)
 			if again && !slices.Contains(s.repeated, shown) && len(s.repeated) < maxRepeated {
 				s.repeated = append(s.repeated, shown)
 			}
-			where = strings.TrimSuffix("a name in "+whereOf(at[:len(at)-1]), " in ")
 		}
-		s.marks = append(s.marks, marksOf(where, tool.Marked(l.text, func(line string) map[int]string {
+		if marked := tool.Marked(l.text, func(line string) map[int]string {
 			found, words := lookAlikes(line)
 			s.alike += words
 			return found
-		}))...)
+		}); len(marked) > 0 {
+			s.marks = append(s.marks, marksOf(l.where(at), marked)...)
+		}
 		if written := quote(shown); written != string(raw[l.from:l.to]) {
 			out = append(append(out, raw[done:l.from]...), written...)
 			done = l.to
@@ -155,6 +154,14 @@ type literal struct {
 	text     string
 	from, to int
 	name     bool // of a member of the innermost object
+}
+
+// where names the argument that the literal stands in, of what it stands in.
+func (l literal) where(at []*level) string {
+	if l.name {
+		return strings.TrimSuffix("a name in "+whereOf(at[:len(at)-1]), " in ")
+	}
+	return whereOf(at)
 }
 
 // eachText visits the texts of JSON, but for names. Of what is no JSON it visits none.
