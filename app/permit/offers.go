@@ -1,0 +1,192 @@
+package permit
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"conclave/app/jsonobject"
+	"conclave/app/limit"
+	"conclave/app/tool"
+)
+
+// maxSuggestions bounds the conditions that a request offers each by itself, and maxReach those
+// that it offers together, which a person reads as one sentence.
+const (
+	maxSuggestions = 4
+	maxReach       = 8
+)
+
+// maxSuggested is how long a text may be of which a request offers that it stay the
+// same, in bytes: a name, an address, no prose.
+const maxSuggested = 64
+
+// maxLooked bounds the arguments that are looked at for something to offer.
+const maxLooked = 32
+
+// maxFree bounds the arguments that an offer names as free.
+const maxFree = 4
+
+// suggest returns the conditions under which calls like this one could be allowed for
+// longer, those that say where it reaches first. They are about arguments that the tool's
+// definition names: what else stands among them, its caller made up. free names the arguments
+// that say where it reaches too, and about which no condition is offered.
+func (g *Gate) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []string) {
+	declared := propertiesOf(t)
+	values := map[string][]json.RawMessage{}
+	var names []string
+	for name, value := range jsonobject.Fields(raw) {
+		if _, ok := declared[name]; !ok {
+			continue
+		}
+		if values[name] = append(values[name], value); len(values[name]) == 1 {
+			names = append(names, name)
+		}
+	}
+	var rest []Match
+	for i, name := range names {
+		var m Match
+		ok := i < maxLooked && len(values[name]) == 1 // of one written twice, programs differ in which they take
+		if ok {
+			m, ok = g.suggestOne(name, values[name][0])
+		}
+		switch {
+		case ok && !m.reaches():
+			rest = append(rest, m)
+		case ok && len(all) < maxReach:
+			m.Sole = declared.sole(name)
+			all = append(all, m)
+		case slices.ContainsFunc(values[name], g.leads):
+			free = append(free, name)
+		}
+	}
+	return append(all, rest[:min(len(rest), max(maxSuggestions-len(all), 0))]...), free
+}
+
+// leads reports whether the value of an argument, or one within it, says where a call reaches:
+// it is an absolute path or an address.
+func (g *Gate) leads(raw json.RawMessage) (leads bool) {
+	eachText(raw, func(text string) {
+		path := !strings.Contains(text, "\n") && filepath.IsAbs(g.expand(text))
+		leads = leads || path || strings.Contains(text, "://") && !strings.ContainsAny(text, " \n")
+	})
+	return leads
+}
+
+// reaches reports whether a condition that is offered says where a call reaches.
+func (m Match) reaches() bool { return m.Op == PathUnder || m.Op == HostIs }
+
+// Offers returns the conditions under which an answer may hold for longer, each to be taken
+// whole: first all that say where the call reaches, then the first ones each by itself.
+// OfferWords says what one leaves free.
+func (p Request) Offers() [][]Match {
+	var offers [][]Match
+	reach := slices.DeleteFunc(slices.Clone(p.Matches), func(m Match) bool { return !m.reaches() })
+	if len(reach) > 1 {
+		offers = append(offers, reach)
+	}
+	for i := range p.Matches[:min(len(p.Matches), maxSuggestions)] {
+		offers = append(offers, p.Matches[i:i+1])
+	}
+	return offers
+}
+
+// OfferWords returns the conditions of an offer as a rule's sentence has them, and which
+// arguments that say where the call reaches may be anything under it: “while path is in
+// /home/me/Notes, whatever url is”.
+func (p Request) OfferWords(offer []Match) string {
+	var free []string
+	for _, m := range p.Matches {
+		if m.reaches() && !slices.ContainsFunc(offer, m.Equal) {
+			free = append(free, plain(strings.TrimPrefix(m.Field, "/")))
+		}
+	}
+	for _, name := range p.Free {
+		free = append(free, plain(name))
+	}
+	words := Sentences(offer)
+	switch n := len(free); {
+	case n == 0:
+		return words
+	case n == 1:
+		return words + ", whatever " + free[0] + " is"
+	case n > maxFree:
+		free = append(free[:maxFree-1], limit.Counted(n-maxFree+1, "more argument"))
+	}
+	return words + ", whatever " + listed(free) + " are"
+}
+
+// offered returns the conditions of an answer as the request has them.
+func (p Request) offered(matches []Match) []Match {
+	matches = slices.Clone(matches)
+	for i, m := range matches {
+		for _, offer := range slices.Concat(p.Matches, p.Here) {
+			if offer.Equal(m) {
+				matches[i] = offer
+			}
+		}
+	}
+	return matches
+}
+
+// properties are the arguments that a tool's definition names.
+type properties map[string]struct {
+	Type    any             `json:"type"`
+	Default json.RawMessage `json:"default"`
+}
+
+// propertiesOf returns the arguments that a tool's definition names; nil where that cannot be
+// read.
+func propertiesOf(t tool.Tool) properties {
+	var schema struct {
+		Properties properties `json:"properties"`
+	}
+	if json.Unmarshal(t.Parameters, &schema) != nil {
+		return nil
+	}
+	return schema.Properties
+}
+
+// sole reports whether no other argument can hold a text.
+func (p properties) sole(name string) bool {
+	for other, is := range p {
+		if other != name && is.Type != "integer" && is.Type != "number" && is.Type != "boolean" {
+			return false
+		}
+	}
+	return true
+}
+
+// suggestOne returns the condition under which an argument may be as it is, or like it.
+func (g *Gate) suggestOne(name string, value json.RawMessage) (Match, bool) {
+	text, isText, ok := scalar(value)
+	if !ok {
+		return Match{}, false
+	}
+	if strings.HasPrefix(name, "/") {
+		name = "/" + strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
+	}
+	m := Match{Field: name}
+	switch path, absolute := g.realPath(text); {
+	case !isText && text != "true" && text != "false":
+		m.Op, m.Value = AtMost, text
+	case isText && absolute:
+		at, _, ok := g.askedPlace(path)
+		if !ok {
+			return Match{}, false // too wide to be offered
+		}
+		m.Op, m.Value = PathUnder, at
+	case isText && strings.Contains(text, "://"):
+		if m.Value, ok = hostOf(text); !ok {
+			return Match{}, false
+		}
+		m.Op = HostIs
+	case text != "" && len(text) <= maxSuggested && !strings.ContainsAny(text, " \t\r\n"):
+		m.Op, m.Value = Equals, text
+	default:
+		return Match{}, false
+	}
+	_, err := m.compile(Allow)
+	return m, err == nil
+}
