@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"conclave/app/chat"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
+	"conclave/app/plugin/python/pythontest"
 	"conclave/app/programtest"
 	"conclave/app/testkit"
 	"conclave/app/turn"
@@ -140,9 +140,7 @@ for (const [name, { run, ...tool }] of Object.entries(tools)) spindle.registerTo
 spindle.on("TOOL_INVOCATION", ({ toolName, args }) => tools[toolName].run(args));`
 
 func anHour(t *testing.T) *hour {
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3 was not found")
-	}
+	pythontest.Any(t)
 	h := &hour{whole: &whole{t: t, data: t.TempDir()}, person: ordinary{line: map[string]int{}}}
 	page := func(w http.ResponseWriter, r *http.Request) {
 		_, _ = fmt.Fprintf(w, "<h1>%s</h1>What others wrote, with a <a href='%s/next'>link</a>.", r.URL.Path, h.site.URL)

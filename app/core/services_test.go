@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
+	"conclave/app/plugin/python/pythontest"
 	"conclave/app/programtest"
 	"conclave/app/service"
 	"conclave/app/testkit"
@@ -65,15 +65,11 @@ func extension(t *testing.T, source string, permissions ...string) *whole {
 // skips the test where there is no Python, or no such walls.
 func walled(t *testing.T, id, source string) *whole {
 	t.Helper()
-	if _, err := exec.LookPath("python3"); err != nil {
-		t.Skip("python3 was not found")
-	}
+	pythontest.Any(t)
 	w := &whole{t: t, data: t.TempDir()}
 	testkit.Write(t, filepath.Join(w.data, "plugins", id+".py"), source)
 	w.open()
-	if has := w.launcher.Confinement(); has.Level != "process+landlock" || has.Network != "" {
-		t.Skip("this system holds no process:", has)
-	}
+	programtest.Held(t, w.launcher.Confinement())
 	must(t, w.Host.Approve(t.Context(), id, false))
 	w.settle()
 	return w

@@ -213,17 +213,7 @@ spindle.on("TOOL_INVOCATION", async ({ toolName }) =>
 	w.settle()
 	holds := func(id string) []chat.Origin {
 		t.Helper()
-		found, ok := w.Tools.Set().ByID(id)
-		if !ok {
-			t.Fatalf("there is no tool %s", id)
-		}
-		in := w.chat()
-		model := llmtest.New([]llmtest.Step{llmtest.Call("call", found.WireName, `{}`)}, []llmtest.Step{llmtest.Say("Done.")})
-		_, err := w.Conversations.Run(t.Context(), turn.Request{
-			Conversation: in, Text: "Go.", Model: model, Tools: w.Tools.Set(), Asker: agrees{},
-		}, nil)
-		must(t, err)
-		path, err := w.Store.Path(t.Context(), in)
+		path, err := w.Store.Path(t.Context(), w.called(id, `{}`, agrees{permit.Once}))
 		must(t, err)
 		return chat.OriginsOf(chat.Conversation{}, path)
 	}

@@ -27,6 +27,16 @@ func (slowly) Ask(context.Context, permit.Request) (permit.Answer, error) {
 	return permit.Answer{Effect: permit.Allow, Scope: permit.Once}, nil
 }
 
+// newSlowBench is a bench on which a person lets members send, slowly.
+func newSlowBench(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t)
+	b.tools("p", echo{}, "send")
+	b.unsure("p")
+	b.asker = slowly{}
+	return b
+}
+
 func TestTheTimeInWhichAPersonIsAskedIsNobodys(t *testing.T) {
 	const member = `"members": [{"name": "Ada", "model": "test/ada", "tools": ["p:send"], "limits": {"seconds": 3}}]`
 	for name, text := range map[string]string{
@@ -37,10 +47,7 @@ func TestTheTimeInWhichAPersonIsAskedIsNobodys(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBench(t)
-				b.tools("p", echo{}, "send")
-				b.unsure("p")
-				b.asker = slowly{}
+				b := newSlowBench(t)
 				b.council(text)
 				b.model("test/ada", []llmtest.Step{llmtest.Call("1", "send", "{}")}, []llmtest.Step{llmtest.Say("So.")})
 				b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
@@ -92,10 +99,7 @@ func TestTimeGoesOnOnceAPersonHasAnswered(t *testing.T) {
 
 func TestADeadlineIsSeenAndStandsStillWhileAPersonIsAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		b.tools("p", echo{}, "send")
-		b.unsure("p")
-		b.asker = slowly{}
+		b := newSlowBench(t)
 		b.council(`{"enabled": true, "limits": {"seconds": 9}, "members": [
 			{"name": "Ada", "model": "test/ada", "tools": ["p:send"], "limits": {"seconds": 3}}]}`)
 		b.model("test/ada", []llmtest.Step{llmtest.Call("1", "send", "{}")},
@@ -127,10 +131,7 @@ func TestADeadlineIsSeenAndStandsStillWhileAPersonIsAsked(t *testing.T) {
 
 func TestTheTimeOfAQuestionIsNobodysAfterTheProgramWasClosedToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t)
-		b.tools("p", echo{}, "send")
-		b.unsure("p")
-		b.asker = slowly{}
+		b := newSlowBench(t)
 		b.council(`{"enabled": true, "mode": "review", "members": [
 			{"name": "Ada", "model": "test/ada", "tools": ["p:send"], "limits": {"seconds": 3}},
 			{"name": "Bo", "model": "test/bo"}]}`)
@@ -179,7 +180,7 @@ func TestWhatFailedIsDoneAgainWhateverTimeTheQuestionTook(t *testing.T) {
 }
 
 // steps is tools that do as their names say: "hang" never ends, "work" takes two seconds, "fail" fails
-// at once and then takes half a second.
+// at once and then takes half a second. It is called in bubbles, where that costs no time.
 type steps struct{ fail flaky }
 
 func (s *steps) Call(ctx context.Context, c tool.Call) (tool.Result, error) {

@@ -127,7 +127,7 @@ func TestWhereTheMainModelIsOfferedTheToolsNobodyWorksBefore(t *testing.T) {
 	}
 }
 
-// thoughtful is a model that takes its time.
+// thoughtful is a model that takes its time, which passes at once in a bubble.
 type thoughtful struct {
 	llm.Model
 	time time.Duration

@@ -21,6 +21,13 @@ type told struct {
 	words  []string
 }
 
+// newTold begins where text returns what members said.
+func newTold(t *testing.T, text func(council.Hash) string) *told {
+	return &told{
+		t: t, at: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC), teller: deliberation.Teller{Text: text},
+	}
+}
+
 func (d *told) tell(e deliberation.Event) {
 	for _, line := range d.teller.Tell(e) {
 		raw, err := json.Marshal(line)
@@ -61,10 +68,7 @@ func (d *told) is(what string, have []string, want ...string) {
 func TestTheLinesOfAToolCouncil(t *testing.T) {
 	found, notes := council.HashOf([]byte("3 files")), council.HashOf([]byte("Notes"))
 	texts := map[council.Hash]string{found: "3 files", notes: "Notes"}
-	d := &told{
-		t: t, at: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC),
-		teller: deliberation.Teller{Text: func(h council.Hash) string { return texts[h] }},
-	}
+	d := newTold(t, func(h council.Hash) string { return texts[h] })
 	var c council.Council
 	if err := json.Unmarshal([]byte(`{"enabled": true, "mode": "tools", "members": [
 		{"name": "Ada", "tools": ["look:look"]}, {"name": "Bo", "tools": ["look:miss"]},
@@ -119,10 +123,7 @@ func TestTheLinesOfAToolCouncil(t *testing.T) {
 
 func TestAReviewSaysWhoseItsLettersAre(t *testing.T) {
 	said := "I agree with a.\n\n```council\n{\"position\":\"rain\",\"points\":[]}\n```\n"
-	d := &told{
-		t: t, at: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC),
-		teller: deliberation.Teller{Text: func(council.Hash) string { return said }},
-	}
+	d := newTold(t, func(council.Hash) string { return said })
 	c := council.Default()
 	c.Mode = council.Review
 	c.Members = []council.Member{{ID: "ada", Name: "Ada", Chance: 100}, {ID: "bo", Name: "Bo", Chance: 100}}
@@ -144,10 +145,7 @@ func TestAReviewSaysWhoseItsLettersAre(t *testing.T) {
 
 func TestWhatAMemberSaysIsToldOnce(t *testing.T) {
 	said := "It rains.\n\n```council\n{\"position\":\"rain\",\"points\":[]}\n```\n"
-	d := &told{
-		t: t, at: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC),
-		teller: deliberation.Teller{Text: func(council.Hash) string { return said }},
-	}
+	d := newTold(t, func(council.Hash) string { return said })
 	c := council.Default()
 	c.Members = []council.Member{{ID: "ada", Name: "Ada", Chance: 100}, {ID: "bo", Name: "Bo", Chance: 100}}
 	d.step(council.Step{Kind: council.Begins, Begin: &council.Begin{Run: "r1", Council: c}})
@@ -173,7 +171,7 @@ func TestWhatAMemberSaysIsToldOnce(t *testing.T) {
 }
 
 func TestASummaryThatFailedIsSaid(t *testing.T) {
-	d := &told{t: t, at: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)}
+	d := newTold(t, nil)
 	c := council.Default()
 	c.Members = []council.Member{{
 		ID: "ada", Name: "Ada", Chance: 100, Context: council.ContextPolicy{Span: council.Summary},

@@ -178,7 +178,7 @@ func TestNotApprovingAVersionKeepsTheOldOne(t *testing.T) {
 	next.Code = "c0de2"
 	g.Propose(next)
 	p := g.Requests()[0]
-	must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once}))
+	deny(t, g, p)
 	status(t, g, c, permit.Approved)
 	status(t, g, next, permit.Waiting, "code")
 	if g.Propose(next); len(g.Requests()) != 0 {

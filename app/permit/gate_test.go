@@ -163,6 +163,14 @@ func asked(t *testing.T, g *permit.Gate, r permit.Call) (permit.Request, <-chan 
 	return permit.Request{}, nil
 }
 
+// deny answers requests with a no, for once.
+func deny(t *testing.T, g *permit.Gate, requests ...permit.Request) {
+	t.Helper()
+	for _, p := range requests {
+		must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once}))
+	}
+}
+
 func TestF140AHeldCallIsNoticedOnceAndMarkedBefore(t *testing.T) {
 	notices := bus.New()
 	g, c := trusted(t, permit.Options{Bus: notices})
@@ -1124,9 +1132,7 @@ func TestAttackCallsThatDifferInADigitOrInWhyTheyAreAskedAreTwoCards(t *testing.
 		if d := <-first; !d.Edited || string(d.Arguments) != `{"id":12345678901234569}` {
 			t.Errorf("edited by a digit: %+v", d)
 		}
-		for _, p := range []permit.Request{other, made} {
-			must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once}))
-		}
+		deny(t, g, other, made)
 		<-second
 		<-third
 	})

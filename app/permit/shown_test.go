@@ -157,9 +157,7 @@ func TestAttackANameThatStandsTwiceHidesNothing(t *testing.T) {
 		if one.ID == other.ID {
 			t.Error("they share a card")
 		}
-		for _, p := range []permit.Request{one, other} {
-			must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once}))
-		}
+		deny(t, g, one, other)
 		<-first
 		<-second
 	})

@@ -207,9 +207,7 @@ func TestARequestThatNamesNoSourceDoesNotAnswerOneThatDoes(t *testing.T) {
 	if plain.ID == tainted.ID {
 		t.Fatal("both are one request")
 	}
-	for _, p := range []permit.Request{plain, tainted} {
-		must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once}))
-	}
+	deny(t, g, plain, tainted)
 	<-first
 	<-second
 }
@@ -227,7 +225,7 @@ func TestARequestKeptForARestartKeepsItsSources(t *testing.T) {
 	if len(kept) != 1 || !slices.Equal(kept[0].Origins, fromExample) {
 		t.Errorf("kept: %+v", kept)
 	}
-	must(t, g.Answer(t.Context(), p.ID, p.Nonce, permit.Answer{Effect: permit.Deny, Scope: permit.Once}))
+	deny(t, g, p)
 	<-decided
 }
 

@@ -36,6 +36,17 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// newCrowd is a world of whose folder three names are looked at, with a file "1" of each name.
+func newCrowd(t *testing.T, names ...string) *world {
+	t.Helper()
+	w := newWorld(t)
+	w.k.objects.names = 3
+	for _, name := range names {
+		w.put(name, "1")
+	}
+	return w
+}
+
 // reopen has another program go on with what is kept.
 func (w *world) reopen(dir string) {
 	w.k = Open(Options{Dir: dir, Now: func() time.Time { return w.now }})
@@ -294,11 +305,7 @@ func TestWhatIsTooLargeIsSaidNotToBeKept(t *testing.T) {
 }
 
 func TestAFolderWithTooManyFilesIsWatchedAsFarAsThat(t *testing.T) {
-	w := newWorld(t)
-	w.k.objects.names = 3
-	for _, name := range []string{"a", "b", "c", "d"} {
-		w.put(name, "1")
-	}
+	w := newCrowd(t, "a", "b", "c", "d")
 	set := w.call(func() {
 		for _, name := range []string{"a", "c", "d"} {
 			w.put(name, "2")
@@ -310,11 +317,7 @@ func TestAFolderWithTooManyFilesIsWatchedAsFarAsThat(t *testing.T) {
 // Where there are too many names to look at, those that are known stay watched, and a file that
 // was not seen is not replaced.
 func TestInAFolderWithTooManyFilesUndoReplacesNothingThatItDidNotSee(t *testing.T) {
-	w := newWorld(t)
-	w.k.objects.names = 3
-	for _, name := range []string{"b", "c", "d"} {
-		w.put(name, "1")
-	}
+	w := newCrowd(t, "b", "c", "d")
 	set := w.call(func() {
 		w.put("a", "new") // so that the walk ends before d
 		w.put("d", "2")
@@ -335,11 +338,7 @@ func TestInAFolderWithTooManyFilesUndoReplacesNothingThatItDidNotSee(t *testing.
 
 // A file that is seen first once others are gone may have been there all the time.
 func TestWhatALookSawFirstIsNotSaidToBeCreatedAndNotDeletedByAnUndo(t *testing.T) {
-	w := newWorld(t)
-	w.k.objects.names = 3
-	for _, name := range []string{"b", "c", "d", "e"} {
-		w.put(name, "1")
-	}
+	w := newCrowd(t, "b", "c", "d", "e")
 	set := w.call(func() {
 		must(t, os.Remove(filepath.Join(w.folder, "b")))
 		must(t, os.Remove(filepath.Join(w.folder, "c")))

@@ -16,6 +16,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/permit"
 	"conclave/app/plugin/plugintest"
+	"conclave/app/programtest"
 	"conclave/app/testkit"
 	"conclave/app/tool"
 )
@@ -125,9 +126,7 @@ def changing(good: str, bad: str) -> str:
 func archive(t *testing.T) (c *core, letters, outside string) {
 	t.Helper()
 	c = open(t, t.TempDir(), t.TempDir())
-	if has := c.launcher.Confinement(); has.Level != "process+landlock" || has.Network != "" {
-		t.Skip("this system holds no process:", has)
-	}
+	programtest.Held(t, c.launcher.Confinement())
 	c.write("notes.py", openers)
 	c.approved("notes")
 	home := t.TempDir()

@@ -492,7 +492,7 @@ func (w *Worker) HeldUntil(begun, goes string) []Listed {
 
 // GivesUp starts a plugin that writes the file begun into its storage and then goes on loading for
 // ever. It returns what it is told, and after what time. A Python that had not come that far on
-// a busy machine is given twice the time.
+// a busy machine is given twice the time. Its processes end with the test.
 func GivesUp(t testing.TB, d plugin.Dialect, src plugin.Source) (*plugin.Problem, time.Duration) {
 	t.Helper()
 	m, err := d.Recognize(t.Context(), src)

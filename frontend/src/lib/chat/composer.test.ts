@@ -283,7 +283,8 @@ test("who goes to another chat while a message goes out stays there, and keeps i
   app.close();
 });
 
-test("who leaves the welcome page while the first message goes out is not called back", async () => {
+/** The app on another chat, while the first message of the welcome page goes out. */
+async function leaveWelcome() {
   const { app, fake } = await startApp("chat");
   const other = app.chat?.id ?? "";
   await app.newChat();
@@ -291,6 +292,11 @@ test("who leaves the welcome page while the first message goes out is not called
   app.composer.changed("hello", 5);
   const sent = app.send();
   await app.openChat(other);
+  return { app, fake, other, held, sent };
+}
+
+test("who leaves the welcome page while the first message goes out is not called back", async () => {
+  const { app, fake, other, held, sent } = await leaveWelcome();
   held.go();
   await sent;
   expect(app.chat?.id).toBe(other);
@@ -299,13 +305,7 @@ test("who leaves the welcome page while the first message goes out is not called
 });
 
 test("who comes back to the welcome page while the first message goes out is not called away from it", async () => {
-  const { app, fake } = await startApp("chat");
-  const other = app.chat?.id ?? "";
-  await app.newChat();
-  const held = holdSend(fake);
-  app.composer.changed("hello", 5);
-  const sent = app.send();
-  await app.openChat(other);
+  const { app, held, sent } = await leaveWelcome();
   await app.newChat();
   app.composer.changed("something else", 9);
   held.go();
