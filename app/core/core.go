@@ -54,7 +54,7 @@ type Options struct {
 	// writes as fast as it can.
 	Watched bool
 
-	Now func() time.Time // the clock of decisions; nil is time.Now
+	Now func() time.Time // the clock of decisions and of what plugins do; nil is time.Now
 
 	// LoadTimeout is how long a plugin may take to load; 0 means host.LoadTimeout.
 	LoadTimeout time.Duration

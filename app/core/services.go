@@ -25,8 +25,8 @@ func (c *Core) services() map[string]plugin.Service {
 	c.Settings.Switched = func(id string) { c.events.queueEvent(func() { c.events.switchTo(chat.ConversationID(id)) }) }
 	c.Services = service.New(service.Options{
 		Chats: c.Store, Conversations: c.Conversations, Models: c.Models, Keys: c.Keys, Lending: c.Gate, Values: c.Store,
-		Spending: spending{c.Store, c},
-		Shared:   c.Store, Web: c.egress, Bus: c.Bus, Log: c.Log, Active: c.active, Given: c.givenIn, Council: c.councilOf,
+		Spending: spending{c.Store, c}, Now: c.o.Now,
+		Shared: c.Store, Web: c.egress, Bus: c.Bus, Log: c.Log, Active: c.active, Given: c.givenIn, Council: c.councilOf,
 		Publish: func(event string, payload any) {
 			c.Host.Publish(event, payload)
 		},

@@ -38,6 +38,7 @@ func TestMain(m *testing.M) { programtest.Main(m) }
 type whole struct {
 	t    *testing.T
 	data string
+	now  func() time.Time // its clock; nil is time.Now
 	*Core
 }
 
@@ -79,7 +80,7 @@ func (w *whole) open() {
 	w.t.Helper()
 	c, err := Open(w.t.Context(), Options{
 		Data: w.data, Plugins: filepath.Join(w.data, "plugins"), Worker: programtest.Worker(w.t),
-		LoadTimeout: patience,
+		Now: w.now, LoadTimeout: patience,
 	})
 	must(w.t, err)
 	w.Core = c

@@ -7,21 +7,20 @@ import (
 
 	"conclave/app/chat"
 	"conclave/app/cost"
-	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
 	"conclave/app/settings"
-	"conclave/app/turn"
 )
 
 // A plugin that asks models comes to the person once it has spent what it may in a day; a no
 // ends it with a sentence, also after a restart.
 func TestWhatAPluginSpendsOnModelsHasACap(t *testing.T) {
-	if now := time.Now(); now.Add(time.Minute).Day() != now.Day() {
-		time.Sleep(time.Minute) // a day that begins meanwhile begins with nothing spent
-	}
 	w := extension(t, runs("", `
 try { return (await spindle.generate.raw({ messages: [{ role: "user", content: "Say hello." }] })).content.slice(0, 5) && "answered" }
 catch (e) { return e.message }`), "tools", "generation")
+	began := time.Now()
+	noon := time.Date(began.Year(), began.Month(), began.Day(), 12, 0, 0, 0, time.Local)
+	w.now = func() time.Time { return noon.Add(time.Since(began)) } // no day begins meanwhile, with nothing spent
+	w.restart()
 	must(t, w.Models.SetDefault(t.Context(), "demo/guide"))
 	must(t, w.Models.SetPrices(t.Context(), []cost.Price{{Model: "demo/*", Input: 1000, Output: 1000}}))
 	_, err := w.Settings.ChangeSettings(t.Context(), func(s *settings.Settings) { s.PluginSpend = 0.1 })
@@ -29,18 +28,12 @@ catch (e) { return e.message }`), "tools", "generation")
 	must(t, w.Store.PutSpent(t.Context(), "ext", cost.Day{Date: "2001-01-01", Dollars: 99}))
 	ask := func() (string, []permit.Request) {
 		t.Helper()
-		found, _ := w.Tools.Set().ByID("ext:run")
-		person, id := &refuser{}, w.chat()
+		person := &refuser{}
 		_, err := w.Gate.AddRule(t.Context(), permit.Rule{
 			Effect: permit.Allow, Plugin: "ext", Tool: "*", Scope: permit.UntilQuit, Callers: []permit.Caller{permit.Main},
 		})
 		must(t, err)
-		_, err = w.Conversations.Run(t.Context(), turn.Request{
-			Conversation: id, Text: "Go on.", Tools: w.Tools.Set(), Asker: person,
-			Model: llmtest.New([]llmtest.Step{llmtest.Call("c", found.WireName, `{}`)}, []llmtest.Step{llmtest.Say("Done.")}),
-		}, nil)
-		must(t, err)
-		path, err := w.Store.Path(t.Context(), id)
+		path, err := w.Store.Path(t.Context(), w.called("ext:run", `{}`, person))
 		must(t, err)
 		for _, m := range path {
 			for _, p := range m.Parts {

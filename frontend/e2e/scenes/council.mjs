@@ -406,7 +406,7 @@ export const tests = {
       await lane(page, "researcher")
         .getByText(/ · [1-4] min \d+ s left$/)
         .waitFor();
-      await page.getByText(/ · 9 min \d+ s left · /).waitFor();
+      await page.getByText(/ · 1\d min \d+ s left · /).waitFor();
       await page.evaluate(() => {
         const { council } = globalThis.fake;
         const [first, second, ...rest] = structuredClone(council.of("run-1").lanes);

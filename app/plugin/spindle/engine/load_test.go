@@ -102,6 +102,9 @@ await new Promise((done) => setTimeout(done, 30));
 func TestSP07APluginThatAwaitsTooLongCountsAsStarted(t *testing.T) {
 	p := script(t, handler(`return "early"`)+` await new Promise(() => {});`,
 		withConfig(func(c *Config) { c.LoadTotalMS = 1500 }))
+	for !slices.Contains(p.names(), "t") { // on a busy machine it may not have come to its await
+		p.waitChange()
+	}
 	if got := p.call("t", meta{}, nil); got.text != "early" {
 		t.Errorf("answered %+v", got)
 	}

@@ -418,7 +418,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
   councillive: (f) => {
     const { c, lanes } = running(f);
     for (const task of lanes[0]?.tasks ?? []) task.due_ms = 300_000; // as long as no scene takes
-    f.council.add(live(c.chat.id, lanes, 3200, { due_ms: 600_000 }));
+    f.council.add(live(c.chat.id, lanes, 3200, { due_ms: 1_200_000 }));
   },
   councilpermission: (f) => {
     const { c, lanes } = running(f);
