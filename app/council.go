@@ -52,7 +52,7 @@ func (c *Council) Settings(conversation string) (CouncilSettings, error) {
 // because the window has those from its start, and this once its panel is open.
 func (c *Council) Choices(conversation string) (CouncilChoices, error) {
 	ctx := c.call()
-	var out CouncilChoices
+	out := CouncilChoices{UsualAnswer: deliberation.UsualAnswer}
 	set, _, err := c.core.Councils.Council(ctx, id(conversation), "")
 	if err != nil {
 		return out, err

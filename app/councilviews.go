@@ -20,6 +20,8 @@ type CouncilChoices struct {
 	Tools   []CouncilToolView  `json:"tools"`   // of all plugins, and the built-in ones
 	Presets []CouncilPreset    `json:"presets"` // those that come with Conclave first
 	Models  []CouncilModelView `json:"models"`
+	// How many tokens an answer may have where nobody bounds it, and a cap does.
+	UsualAnswer int64 `json:"usual_answer"`
 }
 
 // CouncilScopeView is a place where a council can be set.

@@ -212,8 +212,8 @@ func (s *session) price(m llm.ModelInfo, u chat.Usage) float64 {
 	return s.r.o.Price(m, u).Cost
 }
 
-// usualAnswer is how many tokens an answer is taken to have where nobody bounds it.
-const usualAnswer = 1500
+// UsualAnswer is how many tokens an answer is taken to have where nobody bounds it.
+const UsualAnswer = 1500
 
 // most estimates the most that one task of a member uses.
 func (s *session) most(m council.Member) chat.Usage {
@@ -226,7 +226,7 @@ func (s *session) most(m council.Member) chat.Usage {
 }
 
 func (s *session) mostOfChair() chat.Usage {
-	u := chat.Usage{Input: llm.Tokens(s.chat.System), Output: usualAnswer}
+	u := chat.Usage{Input: llm.Tokens(s.chat.System), Output: UsualAnswer}
 	for _, m := range s.path {
 		u.Input += llm.Tokens(chat.TextOf(m.Parts))
 	}

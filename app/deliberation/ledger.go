@@ -159,7 +159,7 @@ func (m *recorded) priced(u chat.Usage) chat.Usage {
 
 // usual returns how many tokens an answer of a member is taken to have.
 func usual(m council.Member, c council.Council) int64 {
-	return cmp.Or(m.MaxTokens, c.Helper.MaxTokens, usualAnswer)
+	return cmp.Or(m.MaxTokens, c.Helper.MaxTokens, UsualAnswer)
 }
 
 // least is the smaller of two bounds, of which 0 is none.

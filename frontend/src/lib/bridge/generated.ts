@@ -687,6 +687,8 @@ export interface CouncilChoices {
   /** those that come with Conclave first */
   presets: CouncilPreset[];
   models: CouncilModel[];
+  /** How many tokens an answer may have where nobody bounds it, and a cap does. */
+  usual_answer: number;
 }
 
 /** CouncilLine tells of a run of a council in one line. */

@@ -181,11 +181,16 @@ export class TranscriptScroll {
     return rows.end + tailHeight - (scroller?.clientHeight ?? 0);
   };
 
-  /** The pill: leave what was held, go to the end and follow. */
-  letGo(): void {
+  /** Nothing is kept in place or brought into view any more. */
+  #release(): void {
     this.#pin = null;
     this.#answered = null;
     this.#holding = false;
+  }
+
+  /** The pill: leave what was held, go to the end and follow. */
+  letGo(): void {
+    this.#release();
     this.#question = 0;
     this.room = 0;
     this.follow.toEnd();
@@ -354,9 +359,7 @@ export class TranscriptScroll {
 
   #readerMoves(): void {
     this.#hand = performance.now();
-    this.#pin = null;
-    this.#answered = null;
-    this.#holding = false;
+    this.#release();
   }
 
   onwheel = (event: WheelEvent): void => {
@@ -386,9 +389,7 @@ export class TranscriptScroll {
 
   onpointerdown = (): void => {
     this.#dragging = true;
-    this.#pin = null;
-    this.#answered = null;
-    this.#holding = false; // what a press opens may need the room
+    this.#release(); // what a press opens may need the room
     addEventListener("pointerup", () => (this.#dragging = false), { once: true });
   };
 

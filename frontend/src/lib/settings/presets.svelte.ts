@@ -1,7 +1,7 @@
 /** The councils that can be chosen by name, as they are kept. */
 import { AppError, type Bridge } from "../bridge/calls";
 import { Puller, type Notices } from "../bridge/events";
-import type { CouncilPreset, Undo } from "../bridge/generated";
+import type { Council, CouncilPreset, Undo } from "../bridge/generated";
 import { slug } from "../plugins/slug";
 
 export class PresetsState {
@@ -46,10 +46,8 @@ export class PresetsState {
   }
 
   /** Returns the name of the copy. */
-  async duplicate({ name, council }: CouncilPreset): Promise<string> {
-    const kept = await this.bridge.council.AddPreset(name, council);
-    await this.open();
-    return kept;
+  duplicate({ name, council }: CouncilPreset): Promise<string> {
+    return this.#add(name, council);
   }
 
   async remove(preset: CouncilPreset): Promise<Undo> {
@@ -61,7 +59,10 @@ export class PresetsState {
   /** Keeps the council of a file, and returns the name that it has: its own, else the file's. */
   async read(file: string, text: string): Promise<string> {
     const council = await this.bridge.council.ReadCouncil(text);
-    const name = council.name || file.replace(/\.json$/i, "");
+    return this.#add(council.name || file.replace(/\.json$/i, ""), council);
+  }
+
+  async #add(name: string, council: Council): Promise<string> {
     const kept = await this.bridge.council.AddPreset(name, council);
     await this.open();
     return kept;

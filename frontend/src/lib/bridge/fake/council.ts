@@ -271,6 +271,7 @@ export class FakeCouncil {
       { name: "acme/large-2", title: "Large 2", tools: true, local: false },
       { name: "acme/small-2", title: "Small 2", tools: false, local: false },
     ],
+    usual_answer: 1500,
   };
   estimate = estimate();
   runs: t.Run[] = [];
