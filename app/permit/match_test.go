@@ -569,13 +569,17 @@ func TestHostileArgumentsDoNotHoldTheGate(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
 	_, err := g.AddRule(t.Context(), rule(permit.Allow, permit.Match{Field: "path", Op: permit.PathUnder, Value: home}))
 	must(t, err)
-	var names strings.Builder
+	var names, alike strings.Builder
 	for i := range 30_000 {
 		fmt.Fprintf(&names, `"a%d": "/usr/../usr/lib", `, i)
+	}
+	for i := range 12_000 { // which are shown alike, since they differ behind what is shown of them
+		fmt.Fprintf(&alike, `"\u200b%s%d": 1, `, strings.Repeat("a", tool.ShownLine), i)
 	}
 	inside := `"` + home + `/a"`
 	for name, arguments := range map[string]string{
 		"names": `{` + names.String() + `"path": "/usr"}`,
+		"alike": `{` + alike.String() + `"path": "/usr"}`,
 		"parts": `{"path": "/usr` + strings.Repeat("/../usr", 100_000) + `"}`,
 		"deep":  `{"path": "` + home + strings.Repeat("/none", 100_000) + `"}`,
 		"items": `{"path": [` + strings.Repeat(inside+`, `, 50_000) + inside + `]}`,
@@ -585,6 +589,13 @@ func TestHostileArgumentsDoNotHoldTheGate(t *testing.T) {
 		call.Arguments, call.Asker = json.RawMessage(arguments), a
 		if d := g.Decide(t.Context(), call); d.Effect != permit.Deny || len(a.asked) != 1 {
 			t.Errorf("%s: %+v, asked %d times", name, d, len(a.asked))
+			continue
+		}
+		var given, shown map[string]any
+		must(t, json.Unmarshal(call.Arguments, &given))
+		must(t, json.Unmarshal(a.asked[0].Arguments, &shown))
+		if len(given) != len(shown) {
+			t.Errorf("%s: %d arguments are shown of %d", name, len(shown), len(given))
 		}
 	}
 }

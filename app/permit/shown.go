@@ -126,7 +126,7 @@ type level struct {
 	name string // of the member
 
 	shown map[string]string // the names of the object so far, and how they are shown
-	taken map[string]bool   // how names of the object are shown
+	taken map[string]int    // how names of the object are shown, and how many would be so
 }
 
 // shownName returns a name of the object as no other name of it is shown, hidden characters
@@ -135,17 +135,19 @@ func (l *level) shownName(name string) (shown string, again bool) {
 	if shown, again = l.shown[name]; again {
 		return shown, true
 	}
-	shown = name
+	like := name
 	if clean, _ := tool.Strip(name); clean != name {
-		shown = tool.ShowLine(name)
-	}
-	for l.taken[shown] {
-		shown += "’"
+		like = tool.ShowLine(name)
 	}
 	if l.shown == nil {
-		l.shown, l.taken = map[string]string{}, map[string]bool{}
+		l.shown, l.taken = map[string]string{}, map[string]int{}
 	}
-	l.shown[name], l.taken[shown] = shown, true
+	for shown = like; l.taken[shown] > 0; l.taken[like]++ {
+		if shown = like + "’"; l.taken[like] > 1 {
+			shown += strconv.Itoa(l.taken[like])
+		}
+	}
+	l.shown[name], l.taken[shown] = shown, 1
 	return shown, false
 }
 
@@ -220,11 +222,17 @@ func Repeats(raw json.RawMessage) (again bool) {
 	if !json.Valid(raw) {
 		return false
 	}
+	names := map[*level]map[string]bool{}
 	eachLiteral(raw, func(at []*level, l literal) {
-		if l.name {
-			_, twice := at[len(at)-1].shownName(l.text)
-			again = again || twice
+		if !l.name {
+			return
 		}
+		object := at[len(at)-1]
+		if names[object] == nil {
+			names[object] = map[string]bool{}
+		}
+		again = again || names[object][l.text]
+		names[object][l.text] = true
 	})
 	return again
 }
