@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -629,18 +630,18 @@ func (p *picky) Ask(_ context.Context, q permit.Request) (permit.Answer, error) 
 }
 
 func TestLF32APausedCallHasNoResultAndResumeRunsOnlyIt(t *testing.T) {
-	ran := map[string]int{}
+	var pauses, siblings atomic.Int32 // they run side by side
 	paused := true
 	b := newBench(t, tools{
 		"pause": func(ctx context.Context, c tool.Call) tool.Result {
-			ran["pause"]++
+			pauses.Add(1)
 			if paused {
 				return tool.Result{Status: chat.CallPaused}
 			}
 			return answers("resumed")(ctx, c)
 		},
 		"sibling": func(ctx context.Context, c tool.Call) tool.Result {
-			ran["sibling"]++
+			siblings.Add(1)
 			return answers("sibling")(ctx, c)
 		},
 	})
@@ -657,8 +658,8 @@ func TestLF32APausedCallHasNoResultAndResumeRunsOnlyIt(t *testing.T) {
 	}
 	paused = false
 	out = b.say(m, func(r *turn.Request) { r.Text = "" })
-	if out.Reason != chat.EndDone || out.Turn != "t1" || ran["pause"] != 2 || ran["sibling"] != 1 {
-		t.Errorf("reason %s of turn %s, ran %v", out.Reason, out.Turn, ran)
+	if out.Reason != chat.EndDone || out.Turn != "t1" || pauses.Load() != 2 || siblings.Load() != 1 {
+		t.Errorf("reason %s of turn %s, ran %d and %d", out.Reason, out.Turn, pauses.Load(), siblings.Load())
 	}
 	equal(t, "results", b.results(m, 1), []string{"ok: resumed", "ok: sibling"})
 	records := b.log.Calls()
