@@ -63,9 +63,10 @@ type Gate interface {
 	// Decide returns what was decided about one call: allow or deny, never ask. It
 	// blocks while a person is asked.
 	Decide(ctx context.Context, r permit.Call) permit.Decision
-	// Holds returns what was decided about a call, as it stands once the call could wait no
-	// longer: d, or why it may not be made any more. It asks nobody.
-	Holds(ctx context.Context, r permit.Call, d permit.Decision) permit.Decision
+	// Begin returns what was decided about a call, as it stands once the call could wait no
+	// longer: d, or why it may not be made any more. It asks nobody. Until ended is called, stop
+	// is, from any goroutine, once the call may not go on.
+	Begin(ctx context.Context, r permit.Call, d permit.Decision, stop func(why string)) (now permit.Decision, ended func())
 	// TurnEnded ends what was allowed for this answer only.
 	TurnEnded(turn string)
 }
@@ -359,6 +360,7 @@ func (c *Call) Decide(ctx context.Context, held func()) *tool.Result {
 	}
 	c.asked, c.allowed = asked, d
 	if d.Edited {
+		c.asked.Arguments = d.Arguments
 		return c.checkArguments(d.Arguments)
 	}
 	return nil
@@ -373,19 +375,29 @@ func (c *Call) told(context []tool.ContextMessage) []tool.ContextMessage {
 	return context
 }
 
-// takenBack returns the result of a call that was allowed and may not be made any more, since
-// the person paused the tools or took a permission back while it waited; nil for one that may.
-func (c *Call) takenBack(ctx context.Context) *tool.Result {
+// takenBack is the cause of a call's context that ended because the person paused the tools or
+// took back what allowed the call: why.
+type takenBack string
+
+// Error implements error; the model is told so.
+func (t takenBack) Error() string {
+	return "it was stopped while it ran: " + string(t) + ". What it did until then stays."
+}
+
+// begin begins a call that was allowed, which ends with cancel once it may not go on; ended is to
+// be called when it is over. The result is that of one that may not be made any more, since the
+// person paused the tools or took a permission back while it waited; nil for one that may.
+func (c *Call) begin(ctx context.Context, cancel context.CancelCauseFunc) (refused *tool.Result, ended func()) {
 	if c.allowed.Effect != permit.Allow || c.answer != nil {
-		return nil
+		return nil, func() {}
 	}
-	d := c.runner.o.Gate.Holds(ctx, c.asked, c.allowed)
+	d, ended := c.runner.o.Gate.Begin(ctx, c.asked, c.allowed, func(why string) { cancel(takenBack(why)) })
 	if d.Effect == permit.Allow {
-		return nil
+		return nil, ended
 	}
 	c.decided(d)
 	c.emit(Event{Kind: Decided, Decision: &d})
-	return &tool.Result{Status: chat.CallRefused, Error: cmp.Or(d.Reason, d.Why)}
+	return &tool.Result{Status: chat.CallRefused, Error: cmp.Or(d.Reason, d.Why)}, ended
 }
 
 // taint returns where the text came from that the call could carry on: what its caller was
@@ -436,7 +448,11 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 		return tool.Result{Status: chat.CallCancelled, Error: stopped}
 	}
 	defer line.Release(weight)
-	if refused := c.takenBack(ctx); refused != nil {
+	limited, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	refused, ended := c.begin(ctx, cancel)
+	defer ended()
+	if refused != nil {
 		return *refused
 	}
 	if c.runner.o.Keep != nil && c.answer == nil {
@@ -452,8 +468,6 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 	}
 
 	timeout := cmp.Or(extra.Timeout, c.Tool.TimeLimit())
-	limited, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	limit := time.AfterFunc(timeout+grace, func() { cancel(errTimeout) })
 	defer limit.Stop()
 	deadline, asking := c.runner.o.Now().Add(timeout), askingOf(ctx)
@@ -488,9 +502,7 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 			deadline = to
 		},
 	})
-	if result.Status == chat.CallCancelled && ctx.Err() == nil && errors.Is(context.Cause(limited), errTimeout) {
-		result = tool.Result{Status: chat.CallTimeout, Printed: result.Printed}
-	}
+	result = c.ended(ctx, limited, result)
 	if result.CallsOff != "" {
 		by := hook.Owner{ID: c.Tool.Plugin, Title: c.Tool.Plugin}
 		return *c.calledOff(ctx, hook.CallOff(by, result.Error, result.CallsOff == tool.TakesItBack))
@@ -502,6 +514,20 @@ func (c *Call) Invoke(ctx context.Context, extra Extra) tool.Result {
 		result.Error = stopped
 	}
 	return c.afterTool(ctx, result)
+}
+
+// ended returns the result of a call that was stopped, by its deadline or the person, as one of
+// these.
+func (c *Call) ended(ctx, limited context.Context, r tool.Result) tool.Result {
+	var taken takenBack
+	switch {
+	case r.Status != chat.CallCancelled || ctx.Err() != nil:
+	case errors.Is(context.Cause(limited), errTimeout):
+		return tool.Result{Status: chat.CallTimeout, Printed: r.Printed}
+	case errors.As(context.Cause(limited), &taken):
+		r.Error = taken.Error()
+	}
+	return r
 }
 
 // markRunning puts the call on record as running: a kill while it runs must not lose that

@@ -127,6 +127,68 @@ func TestWhatIsTakenBackReachesTheCallsThatWaitInTheirPluginsLine(t *testing.T) 
 	}
 }
 
+// A call goes on when its rule is taken back and something else still allows it, and when its
+// plugin changes: a new version is for the next call.
+func TestWhatIsTakenBackStopsTheCallsThatItAloneAllowed(t *testing.T) {
+	const (
+		paused   = "all tools are paused by the person"
+		tookBack = "the person took the permission back"
+		noRule   = "a rule of the person's does not allow it"
+	)
+	for name, c := range map[string]struct {
+		take func(*bench, permit.Rule)
+		want string // empty: it goes on
+	}{
+		"paused":              {func(b *bench, _ permit.Rule) { b.gate.SetPaused(true) }, paused},
+		"revoked":             {revoke, tookBack},
+		"refused":             {func(b *bench, r permit.Rule) { add(b, r, permit.Deny) }, noRule},
+		"another rule to ask": {func(b *bench, r permit.Rule) { add(b, r, permit.Ask) }, ""},
+		"allowed by another rule": {func(b *bench, r permit.Rule) {
+			add(b, r, permit.Allow)
+			revoke(b, r)
+		}, ""},
+		"another rule revoked": {func(b *bench, r permit.Rule) { revoke(b, add(b, r, permit.Ask)) }, ""},
+		"its plugin changed": {func(b *bench, _ permit.Rule) {
+			b.gate.Status(permit.PluginVersion{Plugin: "p", Name: "P", Dialect: "spindle", Code: "another"})
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hold := make(chan struct{})
+				b := newBench(t, tools{"one": func(ctx context.Context, _ tool.Call) tool.Result {
+					select {
+					case <-ctx.Done():
+						return tool.Result{Status: chat.CallCancelled, Error: "stopped", Printed: "so far"}
+					case <-hold:
+						return tool.Result{Status: chat.CallOK}
+					}
+				}})
+				rule := add(b, permit.Rule{
+					Plugin: "p", Tool: "one", Callers: []permit.Caller{permit.Main}, Scope: permit.Always,
+				}, permit.Allow)
+				result := make(chan tool.Result, 1)
+				go func() { // ends with its call
+					result <- b.do("one", `{}`, func(o *call.Turn, _ *call.Extra) { o.Caller = permit.Main })
+				}()
+				synctest.Wait()
+				c.take(b, rule)
+				synctest.Wait()
+				close(hold)
+				r := <-result
+				want := "Cancelled: it was stopped while it ran: " + c.want + ". What it did until then stays."
+				switch record := b.log.Calls()[0]; {
+				case c.want == "" && r.Status != chat.CallOK:
+					t.Errorf("it was stopped: %+v", r)
+				case c.want != "" && (r.Status != chat.CallCancelled || r.Error != want || r.Printed != "so far"):
+					t.Errorf("it came to %+v", r)
+				case record.Decision != "allow" || record.Rule != rule.ID:
+					t.Errorf("on record is %+v", record)
+				}
+			})
+		})
+	}
+}
+
 // The attack: a page has an address read that the person wrote, by a tool that is handed the
 // chat and could put it there.
 func TestAToolIsHandedNothingOfTheChatWhereItsArgumentsAloneLetItPass(t *testing.T) {
@@ -200,6 +262,14 @@ func TestF16AResultComesFromWhereItWasRead(t *testing.T) {
 			t.Errorf("%s: it brought %v, want %v", name, record.Brought, c.want)
 		}
 	}
+}
+
+// add adds a rule like another, with this effect.
+func add(b *bench, like permit.Rule, effect permit.Effect) permit.Rule {
+	like.ID, like.Effect = "", effect
+	rule, err := b.gate.AddRule(b.t.Context(), like)
+	must(b.t, err)
+	return rule
 }
 
 func revoke(b *bench, rule permit.Rule) {

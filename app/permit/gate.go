@@ -60,6 +60,7 @@ type Gate struct {
 	requests    []*openRequest           // oldest first
 	beforeRun   map[string]*Approval     // of plugins approved for a run only: what was said before, or nil
 	allowedOnce map[string]bool          // calls that were allowed after their program had died, by id and callKey
+	running     map[*running]struct{}    // the calls under way
 	uses        map[string]Use           // by tool id
 	unwritten   map[string]bool          // tool ids whose use the store does not have yet
 	writing     *time.Timer              // writes them; nil while nothing is due
@@ -101,7 +102,7 @@ func Open(ctx context.Context, o Options) (*Gate, error) {
 		touched: map[string]bool{}, approvals: map[string]Approval{}, known: map[string]PluginVersion{},
 		released:  map[string]bool{},
 		beforeRun: map[string]*Approval{}, allowedOnce: map[string]bool{}, uses: map[string]Use{},
-		unwritten: map[string]bool{},
+		unwritten: map[string]bool{}, running: map[*running]struct{}{},
 		listeners: map[*func(string)]struct{}{},
 	}
 	if o.Store != nil {
@@ -297,32 +298,6 @@ func (g *Gate) Explain(call Call) []Step {
 	return steps
 }
 
-// Holds returns d, which allowed a call, or the refusal that has taken its place since: tools
-// were paused, a rule refuses it, its plugin changed, or the rule that allowed it is gone. It
-// asks nobody: what was allowed once stays so.
-func (g *Gate) Holds(ctx context.Context, call Call, d Decision) Decision {
-	if call.Tool.Digest == "" {
-		call.Tool = tool.Normal(call.Tool)
-	}
-	g.findProject(ctx, &call)
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	c := g.checkLocked(&call)
-	c.counted = d.Rule
-	var path []Step
-	step, r := c.walk(func(s Step) { path = append(path, s) })
-	switch {
-	case r.effect == Allow || r.effect == Ask && (d.Rule == "" || g.byID[d.Rule] != nil):
-		return d
-	case r.effect == Ask:
-		r.why, r.tell = "you took back what allowed it, before it was run", "the person took the permission back"
-	}
-	return Decision{
-		Effect: Deny, Why: r.why, By: r.by, Rule: r.rule, Step: step, Reason: r.tell, Arguments: d.Arguments, Path: path,
-		Waited: d.Waited,
-	}
-}
-
 // findProject fills in which project the chat of a call belongs to. The gate's lock is not
 // held.
 func (g *Gate) findProject(ctx context.Context, call *Call) {
@@ -513,8 +488,8 @@ func (g *Gate) Attach() (detach func()) {
 	})
 }
 
-// SetPaused pauses all tools or resumes them, until the program ends. Pausing ends the
-// unattended mode.
+// SetPaused pauses all tools or resumes them, until the program ends. Pausing ends the calls
+// under way and the unattended mode.
 func (g *Gate) SetPaused(on bool) {
 	g.mu.Lock()
 	if g.paused = on; on {
@@ -522,6 +497,7 @@ func (g *Gate) SetPaused(on bool) {
 	}
 	g.mu.Unlock()
 	g.recheckWaiting()
+	g.recheckRunning("")
 }
 
 // Paused reports whether all tools are paused.

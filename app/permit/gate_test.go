@@ -661,9 +661,11 @@ func TestTheLastUseOfARuleIsOfTheCallThatUsedItUp(t *testing.T) {
 	call := request(c)
 	call.Caller, call.Capabilities = "member:ada", []permit.Capability{permit.WriteFiles}
 	d := g.Decide(t.Context(), call)
-	if held := g.Holds(t.Context(), call, d); d.Effect != permit.Allow || held.Effect != permit.Allow {
+	held, ended := g.Begin(t.Context(), call, d, func(why string) { t.Errorf("it was stopped: %s", why) })
+	if d.Effect != permit.Allow || held.Effect != permit.Allow {
 		t.Errorf("it came to %+v, and once it could be made to %+v", d, held)
 	}
+	defer ended()
 	if d := g.Decide(t.Context(), call); d.Effect != permit.Deny {
 		t.Errorf("once was twice: %+v", d)
 	}

@@ -73,7 +73,7 @@ var order = [...]struct {
 }{
 	0:              {"pause switch", "tools were not paused", paused},
 	1:              {"built-in refusals", "it named nothing that no tool may touch", builtIn},
-	2:              {"your refusals", "no rule of yours refused it", refusals},
+	refusalsStep:   {"your refusals", "no rule of yours refused it", refusals},
 	quarantineStep: {"changed since you approved it", "it was as you approved it", quarantine},
 	taintStep:      {"text nobody vouches for", "no text that nobody vouches for could be carried away by it", taint},
 	5:              {"never for longer than once", "nothing that it could do is asked about each time", neverAlways},
@@ -83,8 +83,9 @@ var order = [...]struct {
 	9:              {"default", "", byDefault},
 }
 
-// The steps of order about plugins that changed and about taint.
+// The steps of order about what the person refuses, plugins that changed, and taint.
 const (
+	refusalsStep   = 2
 	quarantineStep = 3
 	taintStep      = 4
 )

@@ -69,6 +69,7 @@ func (g *Gate) AddRule(ctx context.Context, rule Rule) (Rule, error) {
 	kept := rule
 	g.mu.Unlock()
 	g.rulesChanged(kept)
+	g.recheckRunning("")
 	return kept, failed
 }
 
@@ -131,8 +132,8 @@ func (g Rule) outlives() bool { return g.lasts() || g.Scope == ThisChat }
 // lasts reports whether the rule holds in more chats than one, whatever ends.
 func (g Rule) lasts() bool { return g.Scope == Always || g.Scope == ThisProject }
 
-// RevokeRule deletes a rule and returns it, so that AddRule can restore it. The kind
-// is not_found when there is none.
+// RevokeRule deletes a rule and returns it, so that AddRule can restore it. The calls under way
+// that it alone allowed end. The kind is not_found when there is none.
 func (g *Gate) RevokeRule(ctx context.Context, id string) (Rule, error) {
 	g.mu.Lock()
 	i := slices.IndexFunc(g.rules, func(rule *Rule) bool { return rule.ID == id })
@@ -155,6 +156,7 @@ func (g *Gate) RevokeRule(ctx context.Context, id string) (Rule, error) {
 	g.byTool = nil
 	g.mu.Unlock()
 	g.rulesChanged(rule)
+	g.recheckRunning(rule.ID)
 	return rule, nil
 }
 

@@ -75,8 +75,10 @@ type yes struct{}
 func (yes) Decide(context.Context, permit.Call) permit.Decision {
 	return permit.Decision{Effect: permit.Allow}
 }
-func (yes) Holds(_ context.Context, _ permit.Call, d permit.Decision) permit.Decision { return d }
-func (yes) TurnEnded(string)                                                          {}
+func (yes) Begin(_ context.Context, _ permit.Call, d permit.Decision, _ func(string)) (permit.Decision, func()) {
+	return d, func() {}
+}
+func (yes) TurnEnded(string) {}
 
 // echoes is an invoker that answers with a word.
 type echoes struct{}
