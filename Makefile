@@ -25,8 +25,9 @@ test: deps-test ## every test; ends with one line of counts
 ten: deps-test ## every test ten times, with two busy loops beside
 	@.ci/ten
 
-attack: deps-test ## every attack, with what stops it: tests named TestAttack…, and those of earlier incidents, TestF01… to TestF25…
-	CONCLAVE_TRY_WALLS=1 go test -tags '$(WEBKIT)' -run '^TestAttack|^TestF(0[1-9]|1[0-9]|2[0-5])[A-Z]' $$(grep -rlE --include='*_test.go' '^func (TestAttack|TestF(0[1-9]|1[0-9]|2[0-5])[A-Z])' app store | xargs -n1 dirname | sort -u | sed 's|^|./|')
+attack: deps-test build frontend/dist/index.html ## every attack of docs/ATTACKS.md, with what stops it
+	go build -tags 'dev,$(WEBKIT)' -o $(BIN)/conclave-dev .
+	@.ci/attack
 
 build: $(BIN)/conclave $(BIN)/conclave-worker $(BIN)/conclave-window ## the three programs, in build/bin
 

@@ -1,9 +1,9 @@
-// The scenes: node e2e/run.mjs [name filter]. Each file of e2e/scenes exports tests by sentence, of
+// The scenes: node e2e/run.mjs [name filter…]. Each file of e2e/scenes exports tests by sentence, of
 // what the page does by itself; what the program does is in journeys.mjs and its like.
 import { readdir } from "node:fs/promises";
 import { launch, open, serve } from "./harness.mjs";
 
-const only = process.argv[2] ?? "";
+const only = process.argv.slice(2);
 const folder = new URL("./scenes/", import.meta.url);
 const site = await serve();
 let passed = 0;
@@ -36,7 +36,8 @@ const journeys = [];
 for (const file of (await readdir(folder)).sort()) {
   const { tests } = await import(new URL(file, folder));
   for (const [name, test] of Object.entries(tests))
-    if (!only || `${file} ${name}`.includes(only)) journeys.push([name, test]);
+    if (only.length === 0 || only.some((part) => `${file} ${name}`.includes(part)))
+      journeys.push([name, test]);
 }
 
 // Two at a time: half of a journey is waiting for the page. Each has a browser, since of

@@ -1,0 +1,166 @@
+package sourcetest
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// attack is a row of docs/ATTACKS.md.
+type attack struct {
+	key   string
+	tests []string
+	cells []string
+}
+
+var (
+	attackRow  = regexp.MustCompile(`^\| ([A-Z][\w-]+) \|`)
+	quoted     = regexp.MustCompile("`([^`]+)`")
+	ofGo       = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	attackName = regexp.MustCompile(`^Test(Attack|F(0[1-9]|1[0-9]|2[0-5])[A-Z])`)
+)
+
+// attacks returns the rows of the table.
+func attacks(t *testing.T) []attack {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "docs/ATTACKS.md"))
+	must(t, err)
+	var rows []attack
+	for line := range strings.Lines(string(text)) {
+		m := attackRow.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "| "), " | ")
+		if len(cells) != 5 {
+			t.Errorf("%s has %d cells, want the 5 of its table", m[1], len(cells))
+			continue
+		}
+		a := attack{key: m[1], cells: cells}
+		for _, name := range quoted.FindAllStringSubmatch(cells[2], -1) {
+			a.tests = append(a.tests, name[1])
+		}
+		rows = append(rows, a)
+	}
+	return rows
+}
+
+// goTests returns the places of all Go tests by name.
+func goTests(t *testing.T) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	for _, path := range files(t, ".go") {
+		if !strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(root, path))
+		must(t, err)
+		for _, m := range ofGo.FindAllStringSubmatch(string(text), -1) {
+			found[m[1]] = append(found[m[1]], path)
+		}
+	}
+	return found
+}
+
+// exists returns why a test of the table is none that can be run; empty when it can.
+func exists(t *testing.T, name string, tests map[string][]string) string {
+	t.Helper()
+	read := func(path string) string {
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+		if err != nil {
+			return ""
+		}
+		return string(text)
+	}
+	file, sentence, scene := strings.Cut(name, ": ")
+	script, talk := strings.CutPrefix(name, "TestScripts/")
+	switch {
+	case scene:
+		if text := read("frontend/e2e/scenes/" + file); !strings.Contains(text, `"`+sentence+`": {`) &&
+			!strings.Contains(text, `"`+sentence+"\":\n") {
+			return "frontend/e2e/scenes/" + file + " has no such scene"
+		}
+	case talk:
+		if read("app/cmd/conclave/testdata/script/"+script+".txt") == "" {
+			return "there is no such script"
+		}
+	case strings.HasSuffix(name, ".mjs"):
+		if read("frontend/e2e/"+name) == "" || !strings.Contains(read(".ci/test"), "node frontend/e2e/"+name+" ") {
+			return "there is no such suite in make test"
+		}
+	case len(tests[name]) != 1:
+		return fmt.Sprintf("Go has %d tests of that name: %v", len(tests[name]), tests[name])
+	case !strings.HasPrefix(tests[name][0], "app/") && !strings.HasPrefix(tests[name][0], "store/"):
+		return "it lies where make attack does not look: " + tests[name][0]
+	}
+	return ""
+}
+
+func TestEveryAttackHasTestsThatMakeAttackRuns(t *testing.T) {
+	rows, tests := attacks(t), goTests(t)
+	keys, named := map[string]bool{}, map[string]bool{}
+	var all []string
+	for _, row := range rows {
+		if keys[row.key] {
+			t.Errorf("the key %s stands twice", row.key)
+		}
+		keys[row.key] = true
+		if len(row.tests) == 0 {
+			t.Errorf("%s has no test", row.key)
+		}
+		for i, cell := range row.cells {
+			if strings.TrimSpace(cell) == "" {
+				t.Errorf("%s: cell %d is empty", row.key, i+1)
+			}
+		}
+		for _, name := range row.tests {
+			if why := exists(t, name, tests); why != "" {
+				t.Errorf("%s names %q: %s", row.key, name, why)
+			}
+			if !named[name] {
+				all = append(all, name)
+			}
+			named[name] = true
+		}
+	}
+	// The rows of the table of known attacks, and of the findings; a number is never given up.
+	for letter, last := range map[string]int{"A": 10, "F": 25, "H": 13, "X": 6} {
+		for n := range last {
+			if key := fmt.Sprintf("%s%02d", letter, n+1); !keys[key] {
+				t.Errorf("%s is missing", key)
+			}
+		}
+	}
+	for _, incident := range []string{
+		"cc87053", "cc43883", "CVE-2025-54136", "cc5749", "cc5631", "mcpb120", "CS7970", "CS14446", "goose-open",
+	} {
+		if !keys["I-"+incident] {
+			t.Errorf("the incident I-%s is missing", incident)
+		}
+	}
+	for name, places := range tests {
+		if attackName.MatchString(name) && !named[name] {
+			t.Errorf("%s of %v is in no row of docs/ATTACKS.md", name, places)
+		}
+	}
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	must(t, err)
+	_, target, _ := strings.Cut(string(makefile), "\nattack:")
+	target, _, _ = strings.Cut(target, "\n\n")
+	if !strings.Contains(target, "\t@.ci/attack") {
+		t.Errorf("make attack does not run .ci/attack: %s", target)
+	}
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("what is run is listed by a Python program:", err)
+	}
+	out, err := exec.CommandContext(t.Context(), python, filepath.Join(root, ".ci/attack"), "list").CombinedOutput()
+	if ran := strings.Split(strings.TrimSpace(string(out)), "\n"); err != nil || !slices.Equal(ran, all) {
+		t.Errorf(".ci/attack runs %d tests, of the table are %d: %v\n%s", len(ran), len(all), err, out)
+	}
+}
