@@ -55,7 +55,8 @@ func TestTheSampleCouncilIsWatchedReadExportedAndOpened(t *testing.T) {
 		t.Errorf("the first said %+v, %v", said, err)
 	}
 	sent, err := w.Council.Sent(run, first.ID)
-	if err != nil || len(sent) == 0 || sent[0].Body == "" || len(sent[0].Blocks) == 0 || sent[0].Without != "" {
+	if err != nil || len(sent) == 0 || sent[0].Tool != "" ||
+		sent[0].Body == "" || len(sent[0].Blocks) == 0 || sent[0].Without != "" {
 		t.Errorf("it was sent %+v, %v", sent, err)
 	}
 	lines, err := w.Council.Compare(run, first.ID, v.Lanes[1].Tasks[0].ID)
@@ -330,12 +331,15 @@ func TestAPointOfAReviewHasTheNumberThatItIsCitedBy(t *testing.T) {
 	}
 	do(council.Step{Kind: council.Begins, Begin: &council.Begin{
 		Run: "run", Conversation: chat.ConversationID(id), Council: set, Seed: 7, Places: true,
+		Titles: map[string]string{"web:search": "Search the web"},
 	}})
 	for len(run.Next().Start) > 0 {
 		task := run.Next().Start[0]
-		text := fmt.Appendf(nil, "Words.\n\n```council\n"+`{"points": [{"claim": "Of %s."}], "stances": [{"point": "a1", `+
+		text := fmt.Appendf(nil, "Words.\n\n```council\n"+`{"points": [{"claim": "Of %s.", "basis": "tool", "source": "search"}], "stances": [{"point": "a1", `+
 			`"says": "agree"}]}`+"\n```\n", task)
-		end := council.End{State: council.Done, Text: council.HashOf(text), Bytes: len(text)}
+		end := council.End{
+			State: council.Done, Text: council.HashOf(text), Bytes: len(text), Used: []string{"web:search"},
+		}
 		texts[end.Text] = text
 		do(council.Step{Kind: council.Starts, Task: task, Attempt: 1})
 		do(council.Step{Kind: council.Ends, Task: task, Attempt: 1, End: &end})
@@ -345,6 +349,9 @@ func TestAPointOfAReviewHasTheNumberThatItIsCitedBy(t *testing.T) {
 	for _, task := range run.Tasks {
 		said, err := w.Council.Said("run", task.ID)
 		must(t, err)
+		if source := said.Opinion.Points[0].Source; source != "Search the web" {
+			t.Errorf("the point of %s is from the tool %s", task.ID, source)
+		}
 		if said.First != task.Stage || len(said.Opinion.Points) != 1 || said.Opinion.Points[0].Claim != "Of "+task.ID+"." {
 			t.Errorf("%s counts from %d and has %+v", task.ID, said.First, said.Opinion)
 		}

@@ -157,6 +157,9 @@ func (c *Council) Said(run, task string) (SaidView, error) {
 	default:
 		out.Stances = state.Stances(t, block)
 		if opinion, err := council.ReadOpinion(block); err == nil && block != "" {
+			for i, p := range opinion.Points {
+				opinion.Points[i].Source = state.SourceTitle(t, p)
+			}
 			out.Opinion = &opinion
 			out.First = state.PointsBefore(t, func(h council.Hash) string {
 				before, _ := text(h) // one that cannot be read holds no points
@@ -173,13 +176,16 @@ func (c *Council) Said(run, task string) (SaidView, error) {
 
 // Sent returns the requests of a task's newest attempt as they were sent.
 func (c *Council) Sent(run, task string) ([]SentRequest, error) {
-	_, t, text, err := c.taskOf(c.call(), run, task)
+	state, t, text, err := c.taskOf(c.call(), run, task)
 	if err != nil {
 		return nil, err
 	}
 	out := []SentRequest{}
 	for _, r := range t.End.Requests {
 		v := SentRequest{Model: r.Model, Bytes: r.Bytes, Tokens: r.Tokens, AtMS: r.AtMS, Blocks: []BlockText{}}
+		if t.Handed(r) {
+			v.Tool = state.ToolTitle(r.Model)
+		}
 		switch v.Body, err = text(r.Body); {
 		case fault.KindOf(err) == fault.NotFound:
 			v.Without = "The request was too long to be kept, or its file leaves it out; its hash is " + string(r.Body) + "."

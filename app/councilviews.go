@@ -110,6 +110,7 @@ type SaidView struct {
 // SentRequest is one request as it was sent to a model, or what a tool was handed of the chat.
 type SentRequest struct {
 	Model  string      `json:"model"` // “connection/model”, or “plugin:name” of the tool
+	Tool   string      `json:"tool"`  // title of the tool; "" of what was sent to a model
 	Body   string      `json:"body"`  // every byte of it; no key is part of it
 	Bytes  int         `json:"bytes"` // of the body, also where it was too long to be kept
 	Blocks []BlockText `json:"blocks"`

@@ -37,6 +37,7 @@ type runRow struct {
 	Began        time.Time           `json:"began"`
 	MS           int64               `json:"ms,omitempty"`
 	Cost         *float64            `json:"cost,omitempty"` // left out where it is not known
+	Seats        []council.SeatLine  `json:"seats"`          // of those that took part
 }
 
 func (c *command) listRuns(ctx context.Context, app *App, args []string) error {
@@ -53,7 +54,7 @@ func (c *command) listRuns(ctx context.Context, app *App, args []string) error {
 	for _, h := range all {
 		row := runRow{
 			Run: h.Run, Conversation: h.Conversation, Turn: h.Turn, Question: h.Question, Mode: h.Mode, State: h.State,
-			Members: h.Members, Disagree: h.Disagree, Began: h.Began,
+			Members: h.Members, Disagree: h.Disagree, Began: h.Began, Seats: append([]council.SeatLine{}, h.Seats...),
 		}
 		if !h.Ended.IsZero() {
 			row.MS = cmp.Or(h.MS, h.Ended.Sub(h.Began).Milliseconds())

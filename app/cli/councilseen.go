@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -20,6 +21,7 @@ type seenRow struct {
 	Name    string      `json:"name"`
 	Attempt int         `json:"attempt"`
 	Model   string      `json:"model"`
+	Tool    string      `json:"tool,omitempty"`
 	AtMS    int64       `json:"at_ms"`
 	Tokens  int64       `json:"tokens"`
 	Bytes   int         `json:"bytes"`
@@ -104,6 +106,9 @@ func seenIn(run council.Run, member string, text func(council.Hash) string) []se
 				Task: t.ID, Member: t.Member, Name: name, Attempt: t.Attempt, Model: r.Model, AtMS: r.AtMS, Tokens: r.Tokens,
 				Bytes: r.Bytes, Body: text(r.Body), Blocks: []seenBlock{},
 			}
+			if t.Handed(r) {
+				row.Tool = run.ToolTitle(r.Model)
+			}
 			for _, b := range r.Blocks(func(h council.Hash) (string, error) { return text(h), nil }) {
 				row.Blocks = append(row.Blocks, seenBlock{b.Source, b.Title, b.Tokens, b.Words, b.Cut, b.Why})
 			}
@@ -123,7 +128,7 @@ func (c *command) printSeen(rows []seenRow, exact bool) error {
 	}
 	var b strings.Builder
 	for _, r := range rows {
-		fmt.Fprintf(&b, "%s · %s · to %s · about %s, %s\n", oneLine(r.Name), r.Task, oneLine(r.Model),
+		fmt.Fprintf(&b, "%s · %s · to %s · about %s, %s\n", oneLine(r.Name), r.Task, oneLine(cmp.Or(r.Tool, r.Model)),
 			limit.Counted(int(r.Tokens), "token"), limit.Size(int64(r.Bytes)))
 		switch {
 		case exact && r.Body == "":

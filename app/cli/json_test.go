@@ -28,7 +28,7 @@ func TestThePageNamesEachKeyThatCommandsPrint(t *testing.T) {
 			deliberation.Line{}, council.Finding{}, council.Tally{},
 		},
 		"council runs": {
-			runRow{},
+			runRow{}, council.SeatLine{},
 		},
 		"council seen": {
 			seenRow{}, seenBlock{},

@@ -134,8 +134,14 @@ func (d *deliberating) choice(ctx context.Context, r council.Run) (act council.A
 			if f := task.End.Failure; f != nil {
 				why = f.Message
 			}
-			fmt.Fprintf(c.Err, "  failed   %s %s\n", shownName(strings.TrimSuffix(task.Member+" "+task.Tool, " ")),
-				shownName(why))
+			what := "The summary of the chat"
+			if m, err := seated(r, task.Member); err == nil {
+				what = m.Name
+			}
+			if task.Tool != "" {
+				what += ", " + r.ToolTitle(task.Tool)
+			}
+			fmt.Fprintf(c.Err, "  failed   %s: %s\n", shownName(what), shownName(why))
 		}
 	}
 	if err := c.arm(ctx); err != nil {

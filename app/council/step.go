@@ -116,6 +116,9 @@ type End struct {
 	Calls    []uint64      `json:"calls,omitempty"` // records of tool calls in the store
 	Used     []string      `json:"used,omitempty"`  // "plugin:name" of the tools that answered it
 	Turn     string        `json:"turn,omitempty"`  // the member's own, which those records name
+	// Refused tells how many of its calls were refused, or ran out of time while a person was asked.
+	// Older runs do not say it.
+	Refused int `json:"refused,omitempty"`
 	// AskedMS is for how long, of the attempt's time, a person was asked about its calls. Older runs
 	// do not say it.
 	AskedMS int64 `json:"asked_ms,omitempty"`

@@ -83,7 +83,9 @@ type TaskView struct {
 	Sealed bool         `json:"sealed"`
 	Calls  []CalledView `json:"calls"`
 	Sent   int          `json:"sent"` // requests to a model, for Council.Sent
-	Spent  Spending     `json:"spent"`
+	// Refused tells how many of its calls were refused, or ran out of time while a person was asked.
+	Refused int      `json:"refused"`
+	Spent   Spending `json:"spent"`
 	// Expected tells what the run's estimate said of it; zero where nobody estimated.
 	Expected Spending `json:"expected"`
 }

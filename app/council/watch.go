@@ -155,7 +155,7 @@ func endOf(v CalledView, ms int64) int64 {
 // called is a record of a call as a lane marks it.
 func (w *Watch) called(r chat.CallRecord, request string) CalledView {
 	v := CalledView{ID: strconv.FormatUint(r.ID, 10), Tool: cmp.Or(r.ToolID, r.ToolName), Request: request}
-	v.Title = w.toolTitle(v.Tool)
+	v.Title = w.run.ToolTitle(v.Tool)
 	switch r.Status {
 	case chat.CallOK:
 		v.State = "done"
@@ -175,17 +175,6 @@ func (w *Watch) called(r chat.CallRecord, request string) CalledView {
 		v.State = "failed"
 	}
 	return v
-}
-
-// toolTitle names a tool in a lane: by its title, else by its name without its plugin's.
-func (w *Watch) toolTitle(id string) string {
-	if title := shownLine(w.run.Titles[id]); title != "" {
-		return title
-	}
-	if _, name, ok := strings.Cut(id, ":"); ok {
-		return name
-	}
-	return id
 }
 
 // View returns what changed since a revision, at 0 all of it.
@@ -351,6 +340,12 @@ func (w *Watch) task(t *Task, since uint64, anew bool, now time.Time) TaskView {
 			}
 		}
 	}
+	for _, call := range v.Calls {
+		if call.State == "refused" || call.State == "expired" {
+			v.Refused++
+		}
+	}
+	v.Refused = max(v.Refused, t.End.Refused) // where the records are not there, as of a run from a file
 	if t.State == Working {
 		v.DueMS = w.due[t.ID]
 	}
@@ -385,7 +380,7 @@ func (w *Watch) title(t *Task) string {
 	case Summarize:
 		return "Summary of the chat"
 	case UseTool:
-		return w.toolTitle(t.Tool)
+		return w.run.ToolTitle(t.Tool)
 	case Look:
 		return "Review"
 	case Cast:

@@ -13,6 +13,7 @@ import (
 	"conclave/app/deliberation"
 	"conclave/app/llm"
 	"conclave/app/llm/llmtest"
+	"conclave/app/permit"
 	"conclave/app/tool"
 )
 
@@ -128,5 +129,41 @@ func TestTheInspectorHasTheRequestsInWhichArgumentsWerePlanned(t *testing.T) {
 		if err != nil || blocks[i].Title != want.title || !strings.Contains(string(words), want.words) {
 			t.Errorf("piece %d is %s: %s, %v", i, blocks[i].Title, words, err)
 		}
+	}
+}
+
+func TestAMemberThatWasRefusedACallIsDoneWithoutIt(t *testing.T) {
+	b := newBench(t)
+	b.tools("p", echo{}, "send", "look")
+	b.unsure("p")
+	b.asker = permit.NeverAsker{}
+	b.council(`{"enabled": true, "members": [{"name": "Ada", "model": "test/ada", "tools": ["p:send"]}]}`)
+	b.model("test/ada", []llmtest.Step{llmtest.Call("1", "send", `{}`)},
+		[]llmtest.Step{llmtest.Say("So.\n```council\n" +
+			`{"points":[{"claim":"It is so.","basis":"tool","source":"p:send"}]}` + "\n```")})
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	run, _ := b.stored()
+	view, err := b.runner.View(t.Context(), run.Begin.Run, 0)
+	if err != nil || run.Tasks[0].State != council.Done || run.Tasks[0].End.Refused != 1 ||
+		view.Lanes[0].Tasks[0].Refused != 1 {
+		t.Errorf("it ended %+v, and is shown as %+v, %v", run.Tasks[0], view.Lanes[0].Tasks, err)
+	}
+	var teller deliberation.Teller
+	var words []string
+	for _, e := range b.heardSoFar() {
+		for _, line := range teller.Tell(e) {
+			words = append(words, line.Words())
+		}
+	}
+	if !strings.Contains(strings.Join(words, "\n"), "\ndone, 1 call refused\n") {
+		t.Errorf("the terminal tells %q", words)
+	}
+	// What it was told of the call stands under the tool's title.
+	blocks := run.Tasks[0].End.Requests[1].Blocks(func(h council.Hash) (string, error) {
+		text, err := b.runner.Text(t.Context(), run.Begin.Run, h)
+		return string(text), err
+	})
+	if last := blocks[len(blocks)-1]; last.Source != council.FromCall || last.Title != "Result of Send" {
+		t.Errorf("the result of its call is shown as %+v", last.Block)
 	}
 }

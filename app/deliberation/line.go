@@ -37,11 +37,13 @@ type Line struct {
 	// Drawn tells of a review that was said whose the letters in it are.
 	Drawn []council.Drawn `json:"drawn,omitempty"`
 
-	MS     int64    `json:"ms,omitempty"`
-	Asked  int64    `json:"asked_ms,omitempty"` // of that time: a person was asked
-	Input  int64    `json:"input_tokens,omitempty"`
-	Output int64    `json:"output_tokens,omitempty"`
-	Cost   *float64 `json:"cost,omitempty"` // US dollars; left out where it is not known
+	MS    int64 `json:"ms,omitempty"`
+	Asked int64 `json:"asked_ms,omitempty"` // of that time: a person was asked
+	// Refused tells how many calls of a member were refused, of what came to something; done.
+	Refused int      `json:"refused,omitempty"`
+	Input   int64    `json:"input_tokens,omitempty"`
+	Output  int64    `json:"output_tokens,omitempty"`
+	Cost    *float64 `json:"cost,omitempty"` // US dollars; left out where it is not known
 	// Estimate tells what a member's work was estimated to cost; done.
 	Estimate *float64 `json:"estimate,omitempty"`
 
@@ -225,6 +227,7 @@ func (t *Teller) finished(r council.Run) []Line {
 			if task.Attempt > 0 {
 				line.MS = max(line.MS, r.After(task.Ended).Milliseconds())
 			}
+			line.Refused += task.End.Refused
 			if task.State != council.Done {
 				line.State, line.Text = string(task.State), task.Why
 				if f := task.End.Failure; f != nil && task.State == council.Failed {
@@ -234,6 +237,8 @@ func (t *Teller) finished(r council.Run) []Line {
 		}
 		if has(r, id, council.Done) { // what it did counts, though not all of it came to something
 			line.State, line.Text, line.Kind = string(council.Done), "", ""
+		} else {
+			line.Refused = 0 // it says why it came to nothing
 		}
 		lines = append(lines, line)
 	}

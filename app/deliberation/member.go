@@ -112,6 +112,7 @@ func (w *worker) model(ctx context.Context, job council.Job, given council.Given
 	}
 	r := &recorded{
 		Model: opened, price: w.s.r.o.Price, job: job, ledger: w.ledger, blocks: given.Blocks, now: w.s.r.o.Now,
+		tools:       w.toolsOf(job),
 		temperature: m.Temperature, topP: m.TopP, maxTokens: m.MaxTokens,
 		most: limit.MemberAnswer.Value,
 	}
@@ -148,6 +149,7 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 		work = said(chat.TextOf(out.Message.Parts) + "\n\n" + council.AnswerCut)
 	}
 	work.End.Turn, work.End.Calls, work.End.Used, work.End.Origins = id, seen.calls, seen.used, out.Origins
+	work.End.Refused = seen.refused
 	model.fill(&work)
 	return work
 }
@@ -257,6 +259,7 @@ type lane struct {
 	phase   council.Phase
 	trailer council.Trailer
 	calls   []uint64 // records of those that ended
+	refused int      // of those
 	used    []string // the tools that answered
 }
 
@@ -279,6 +282,9 @@ func (l *lane) hear(e turn.Event) {
 	case turn.Asked, turn.AwaitingApproval, turn.Running, turn.Answered:
 		if e.Kind == turn.Answered {
 			l.calls = append(l.calls, e.Call.ID)
+			if e.Call.Status == chat.CallRefused {
+				l.refused++
+			}
 			if e.Call.Status == chat.CallOK && !slices.Contains(l.used, e.Call.ToolID) {
 				l.used = append(l.used, e.Call.ToolID)
 			}

@@ -16,6 +16,7 @@ import (
 	"conclave/app/fault"
 	"conclave/app/limit"
 	"conclave/app/llm"
+	"conclave/app/tool"
 )
 
 // recorded is the model that a member speaks through, for one task: asked as the member's
@@ -26,6 +27,7 @@ type recorded struct {
 	job         council.Job
 	ledger      *ledger
 	blocks      []council.BlockText
+	tools       *tool.Set // that the member can call
 	now         func() time.Time
 	temperature *float64
 	topP        *float64
@@ -157,9 +159,12 @@ func (m *recorded) made(r llm.Request) []council.BlockText {
 			if p.Result == nil {
 				continue
 			}
-			text := p.Result.Text()
+			text, title := p.Result.Text(), p.Result.Tool
+			if called, ok := m.tools.ByWire(title); ok {
+				title = called.DisplayName()
+			}
 			blocks = append(blocks, council.BlockText{
-				Block: council.Block{Source: council.FromCall, Title: p.Result.Tool, Tokens: llm.Tokens(text)}, Words: text,
+				Block: council.Block{Source: council.FromCall, Title: "Result of " + title, Tokens: llm.Tokens(text)}, Words: text,
 			})
 		}
 	}

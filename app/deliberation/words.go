@@ -76,7 +76,7 @@ func (l Line) Words() string {
 	case "unkept", "kept":
 		return oneLine(l.Text, 4*maxWords)
 	case "done":
-		if l.Input+l.Output == 0 { // what it did stands above
+		if l.Input+l.Output == 0 && l.Refused == 0 { // what it did stands above
 			return ""
 		}
 		return l.spent()
@@ -122,6 +122,9 @@ func (l Line) spent() string {
 	parts := []string{l.State}
 	if l.State == "concluded" {
 		parts[0] = "answered"
+	}
+	if l.Refused > 0 {
+		parts[0] += ", " + limit.Counted(l.Refused, "call") + " refused"
 	}
 	if n := l.Input + l.Output; n > 0 {
 		dollars := 0.0

@@ -105,7 +105,7 @@ const steps = {
 
   "a point leads to the words it stands in, and a menu to what its member saw": async () => {
     await click(/^a1 in the words of Researcher/);
-    await says("From 30 November to 18 December", "from the tool dice:days_between");
+    await says("From 30 November to 18 December", "from the tool Days between");
     await picture("words");
     await click("What did Researcher see?");
     await says("Exact request");

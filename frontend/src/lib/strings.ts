@@ -871,7 +871,7 @@ export const s = {
       stopped: "Stopped",
       capped: "Over the cap",
     },
-    butRefused: (word: string, calls: number) => `${word}, ${count(calls, "call")} refused`,
+    butRefused: (calls: number) => `Done, ${count(calls, "call")} refused`,
     phase: { reading: "Reading", thinking: "Thinking", using: "Using a tool", writing: "Writing" },
     voting: "Voting",
     using: (tool: string) => `Using ${tool}`,
@@ -1026,6 +1026,7 @@ export const s = {
     compareWith: "With",
     copyJSON: "Copy as JSON",
     toldTokens: (n: number, model: string) => `About ${count(n, "token")}, to ${model}`,
+    handedTokens: (n: number, tool: string) => `About ${count(n, "token")}, to the tool ${tool}`,
     cutTokens: (n: number) => `${count(n, "token")} ${n === 1 ? "was" : "were"} left out.`,
     sentNothing: "Nothing was sent to a model.",
     source: (source: string) =>

@@ -2359,6 +2359,8 @@ export interface Sent {
 export interface SentRequest {
   /** “connection/model”, or “plugin:name” of the tool */
   model: string;
+  /** title of the tool; "" of what was sent to a model */
+  tool: string;
   /** every byte of it; no key is part of it */
   body: string;
   /** of the body, also where it was too long to be kept */
@@ -2534,6 +2536,11 @@ export interface Task {
   calls: Called[];
   /** requests to a model, for Council.Sent */
   sent: number;
+  /**
+   * Refused tells how many of its calls were refused, or ran out of time while a person was
+   * asked.
+   */
+  refused: number;
   spent: Spending;
   /** Expected tells what the run's estimate said of it; zero where nobody estimated. */
   expected: Spending;

@@ -11,10 +11,12 @@ import type {
   CouncilChoices,
   CouncilPreset,
   CouncilSettings,
+  CouncilTool,
   Estimate,
   HelpedCount,
   Member,
 } from "../bridge/generated";
+import { s } from "../strings";
 
 /** How long the settings rest before they are written, and the words before they are counted, in ms. */
 const rest = 300;
@@ -169,6 +171,16 @@ export class CouncilState {
     const more = tools.filter((id) => !member.tools.includes(id) && asks(id));
     const kept = (member.plan ?? []).filter((id) => tools.includes(id) && !more.includes(id));
     this.setMember(member.id, { tools, plan: [...kept, ...more] });
+  }
+
+  /**
+   * Why no member can be given a tool now, in a sentence; "" where one can. A tool of no plugin is
+   * a prompt, which members run in one mode alone, and no model calls.
+   */
+  whyNot(tool: CouncilTool): string {
+    if (!tool.eligible || tool.plugin !== "") return tool.why;
+    if (this.council?.mode !== "tools") return s.council.toolsModeAlone;
+    return this.inline ? s.council.notInline : "";
   }
 
   /** Changes the council of a chat, whichever is open by now. */

@@ -28,6 +28,7 @@ import {
   expected,
   laneWhy,
   laneWord,
+  taskWord,
   lasted,
   leading,
   leftUntil,
@@ -188,11 +189,12 @@ describe("the words of a run", () => {
       calls: [called("1", "Search", 0, 0, { request: "r" })],
     });
     expect(laneWord({ in: true }, [asks], "running")).toBe("Waiting for you");
-    const calls = ["done", "refused", "expired"].map((state) =>
-      called("1", "Search", 0, 1, { state }),
-    );
-    const went = { ...done, calls };
+    const went = { ...done, refused: 2 };
+    expect(taskWord(went)).toBe("Done, 2 calls refused");
     expect(laneWord({ in: true }, [went], "over")).toBe("Done, 2 calls refused");
+    expect(laneWord({ in: true }, [went, ended("e", 2, 3, 0)], "over")).toBe(
+      "Done, 2 calls refused",
+    );
     expect(laneWord({ in: true }, [went, failed], "over")).toBe("Failed");
   });
 

@@ -68,7 +68,7 @@ const over = (task: TaskView) => task.state !== "working" && task.state !== "wai
 export function at(tasks: readonly TaskView[], ms: number): TaskView[] {
   return tasks.map((task): TaskView => {
     if (!begun(task) || ms < task.start_ms)
-      return { ...task, state: "waiting", attempt: 0, why: "", hint: "", calls: [] };
+      return { ...task, state: "waiting", attempt: 0, why: "", hint: "", calls: [], refused: 0 };
     if (over(task) && ms >= task.end_ms) return task;
     const calls = task.calls
       .filter((call) => call.start_ms <= ms)

@@ -58,6 +58,7 @@ export function expected(tasks: readonly TaskView[]): string {
 
 /** What a task is doing, in one word or two. */
 export function taskWord(task: TaskView): string {
+  if (task.state === "done" && task.refused > 0) return s.council.butRefused(task.refused);
   if (task.state !== "working") return s.council.taskState[task.state];
   const call = task.calls.findLast((c) => c.end_ms === 0);
   if (task.phase === "using" || call)
@@ -126,11 +127,8 @@ export function laneWord(
   if (!lane.in) return s.council.satOut;
   const task = leading(tasks);
   if (!task) return run === "answering" ? s.council.phase.writing : s.council.taskState.waiting;
-  const word = taskWord(task);
-  const refused = tasks
-    .flatMap((t) => t.calls)
-    .filter((call) => call.state === "refused" || call.state === "expired").length;
-  return refused > 0 && task.state === "done" ? s.council.butRefused(word, refused) : word;
+  // All of them count, whichever of its tasks says how it stands.
+  return taskWord({ ...task, refused: tasks.reduce((sum, { refused }) => sum + refused, 0) });
 }
 
 /** The sentence that goes with it: why it failed, was skipped or sits out; what it waits for, or has to do without. */

@@ -2,7 +2,7 @@
 import { AppError, type Bridge } from "../bridge/calls";
 import { Puller, type Notices } from "../bridge/events";
 import type { Council, CouncilPreset, Undo } from "../bridge/generated";
-import { slug } from "../plugins/slug";
+import { saveCouncil } from "../council/file";
 
 export class PresetsState {
   list = $state.raw<CouncilPreset[]>([]);
@@ -68,9 +68,7 @@ export class PresetsState {
     return kept;
   }
 
-  /** Writes it to a file, of the form that the council's panel writes. */
-  async save({ name, council }: CouncilPreset): Promise<void> {
-    const text = JSON.stringify(council, null, 2) + "\n";
-    await this.bridge.window.SaveFile(`${slug(name) || "council"}.json`, text);
+  save({ name, council }: CouncilPreset): Promise<void> {
+    return saveCouncil(this.bridge, council, name);
   }
 }

@@ -87,6 +87,7 @@ export const task = (id: string, change: Partial<t.Task> = {}): t.Task => ({
   bytes: 0,
   sealed: false,
   calls: [],
+  refused: 0,
   sent: 0,
   spent: spent(),
   expected: spent(),

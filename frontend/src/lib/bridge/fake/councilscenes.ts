@@ -90,7 +90,7 @@ function shown(f: Fake, c: Conversation, of: t.Run, answer = true): void {
     says(
       "<p>Splitting follows a jump of water in the soil. Two trials name <strong>uneven watering</strong> as the main cause.</p><p>Mulch evens it out.</p>",
       [
-        { claim: "Uneven watering makes the skin split.", basis: "tool", source: "web:search" },
+        { claim: "Uneven watering makes the skin split.", basis: "tool", source: "Search the web" },
         { claim: "Mulch keeps the soil evenly moist.", basis: "own" },
       ],
     ),
@@ -162,6 +162,7 @@ function shown(f: Fake, c: Conversation, of: t.Run, answer = true): void {
     f.council.sent.set(`0/${id}/answer`, [
       {
         model: id === "sceptic" ? "acme/large-2" : "demo/guide",
+        tool: "",
         body,
         bytes: body.length,
         blocks:
@@ -347,6 +348,63 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
     const c = begun(f);
     shown(f, c, stored(c.chat.id));
     f.chats.details.set("11", searched);
+  },
+  // A member did its work without a call that the person refused.
+  councilrefused: (f) => {
+    const c = begun(f);
+    const of = stored(c.chat.id);
+    const [task] = of.lanes[0]?.tasks ?? [];
+    if (task) task.refused = 1;
+    for (const call of task?.calls ?? []) call.state = "refused";
+    shown(f, c, of);
+  },
+  // Each used its tools; what of the chat one was handed can be seen.
+  councilhanded: (f) => {
+    const used = { kind: "tool" as const, tool: "web:search", title: "Search the web" };
+    const id = "0/researcher/web:search";
+    const c = begun(f, [{ ...researcher, tools: ["web:search"] }], { mode: "tools" });
+    const done = ended(id, 0, 2100, 0, {
+      ...used,
+      calls: [called("11", "Search the web", 4, 2100)],
+    });
+    const of = run(c.chat.id, [lane(researcher, "a", [done]), chair([])], {
+      mode: "tools",
+      members: 1,
+      result: {
+        ...result,
+        agreement: [],
+        disagreement: [],
+        not_checked: [],
+        agreed: [],
+        points: 0,
+      },
+    });
+    shown(f, c, of);
+    f.council.said.set(id, says("<p>Three pages found.</p>"));
+    const question = "Why do my tomatoes split, and what should I do about it before the autumn?";
+    const body = JSON.stringify([{ role: "user", content: question }]);
+    f.council.sent.set(id, [
+      {
+        model: "web:search",
+        tool: "Search the web",
+        body,
+        bytes: body.length,
+        blocks: [
+          { source: "turn", title: "Your question", text: question, tokens: 21, cut: 0, why: "" },
+          {
+            source: "file",
+            title: "garden.pdf",
+            text: "",
+            tokens: 0,
+            cut: 2140,
+            why: "Tools are given text alone.",
+          },
+        ],
+        tokens: 21,
+        at_ms: 4,
+        without: "",
+      },
+    ]);
   },
   // A review that adds a point to those of the answer before it.
   councilreview: (f) => {
