@@ -109,6 +109,7 @@ func (g *Gate) addPreview(ctx context.Context, e *openRequest, call *Call) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	e.previewing--
+	e.making = e.making && e.previewing > 0
 	if found == nil || slices.ContainsFunc(e.previews, found.equal) {
 		return
 	}

@@ -15,8 +15,8 @@ import (
 
 // openRequest is a request that waits. It is taken from the gate's list exactly once,
 // by whoever settles it: an answer, the clock, the last waiter that leaves, the
-// last window. Everything but waiters, previewing, Count, Nonce and the previews is fixed once it
-// is in the list.
+// last window. Everything but waiters, previewing, making, Count, Nonce and the previews is fixed
+// once it is in the list.
 type openRequest struct {
 	Request
 	call    Call // a call's, the first of those merged
@@ -27,6 +27,9 @@ type openRequest struct {
 	// previewing is how many of the calls that wait have their preview still made: until it is
 	// shown, a person does not know what they would allow
 	previewing int
+	// making is set until what the calls would do can be shown for the first time: before that
+	// there is nothing to be answered
+	making bool
 	// previews are those of the calls that wait, each once; Preview shows them together
 	previews []*Preview
 
@@ -179,7 +182,8 @@ func (g *Gate) joinLocked(call Call, step int, p Request) (joined *openRequest, 
 			return e, false
 		}
 	}
-	e := &openRequest{Request: p, call: call, step: step, key: key, waiters: 1, previewing: 1, done: make(chan struct{})}
+	e := &openRequest{Request: p, call: call, step: step, key: key, waiters: 1, done: make(chan struct{})}
+	e.previewing, e.making = 1, true
 	g.requests = append(g.requests, e)
 	return e, true
 }
@@ -235,7 +239,8 @@ func (g *Gate) take(e *openRequest) bool {
 	return len(g.takeLocked(func(o *openRequest) bool { return o == e })) == 1
 }
 
-// Requests returns the requests that wait for a person, oldest first.
+// Requests returns the requests that wait for a person, oldest first: each once what it would do
+// can be shown with it.
 func (g *Gate) Requests() []Request {
 	g.mu.Lock()
 	now := g.o.Now()
@@ -245,7 +250,9 @@ func (g *Gate) Requests() []Request {
 	})
 	list := make([]Request, 0, len(g.requests))
 	for _, e := range g.requests {
-		list = append(list, e.Request)
+		if !e.making {
+			list = append(list, e.Request)
+		}
 	}
 	g.mu.Unlock()
 	for _, e := range over {
@@ -270,8 +277,8 @@ func (g *Gate) Answer(ctx context.Context, id, nonce string, a Answer) error {
 	}
 	if g.requests[i].Nonce != nonce {
 		g.mu.Unlock()
-		return fault.New(fault.Conflict, op, "This request is not what it was: another was added to it.",
-			"Look at it again.")
+		return fault.New(fault.Conflict, op, "This request is not what it was: another was added to it,"+
+			" or more of it is shown.", "Look at it again.")
 	}
 	e := g.requests[i]
 	if e.previewing > 0 && a.Effect == Allow {

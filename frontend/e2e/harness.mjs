@@ -1,5 +1,6 @@
 // Serves the built page on a program with fixed answers and opens it in Debian's Chromium.
 import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
@@ -36,11 +37,14 @@ export async function serve(root = dist) {
   return { url: `http://127.0.0.1:${server.address().port}`, close: () => server.close() };
 }
 
-/** Opens the browser. CONCLAVE_CHROMIUM names another program than Debian's. */
+// Debian's Chromium without its frame, which does the same in half the time; or with it, elsewhere.
+const browsers = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
+
+/** Opens the browser. CONCLAVE_CHROMIUM names another program. */
 export function launch() {
   return chromium.launch({
     timeout: patience,
-    executablePath: process.env.CONCLAVE_CHROMIUM ?? "/usr/bin/chromium",
+    executablePath: process.env.CONCLAVE_CHROMIUM ?? browsers.find(existsSync),
     args: [
       "--no-sandbox",
       "--disable-gpu",
@@ -110,7 +114,10 @@ export async function counts(element, n) {
   await element.nth(n).waitFor({ state: "detached" });
 }
 
-/** Brings an Allow button into view, which moves it, and waits until a press on it may be believed. */
+/**
+ * Brings an Allow button into view, which moves it, and waits until a press on it may be believed:
+ * it is armed, and has not moved for longer than the page takes to notice that.
+ */
 export async function armed(scope, name) {
   const button = scope.getByRole("button", { name, exact: true }).first();
   // Chromium's own: Playwright's fails where the card moves to its call meanwhile.
@@ -118,7 +125,14 @@ export async function armed(scope, name) {
     b.scrollIntoViewIfNeeded();
     return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   });
-  await scope.locator("button[aria-disabled=false]", { hasText: name }).first().waitFor();
+  const still = scope.locator("button[aria-disabled=false]", { hasText: name }).first();
+  for (let was; ;) {
+    await still.waitFor();
+    const place = JSON.stringify(await button.boundingBox());
+    if (place === was) return;
+    was = place;
+    await button.evaluate(() => new Promise((resolve) => setTimeout(resolve, 250)));
+  }
 }
 
 /** Waits until an element has the keyboard. */

@@ -40,7 +40,7 @@ for (const file of (await readdir(folder)).sort()) {
       journeys.push([name, test]);
 }
 
-// Two at a time: half of a journey is waiting for the page. Each has a browser, since of
+// Four at a time: most of a journey is waiting for the page. Each has a browser, since of
 // those there is one keyboard, one clipboard and one thing that is dragged.
 const left = journeys.values();
 const some = async () => {
@@ -50,7 +50,7 @@ const some = async () => {
     else failed++;
   await browser.close();
 };
-await Promise.all([some(), some()]);
+await Promise.all([some(), some(), some(), some()]);
 
 site.close();
 console.log(`end-to-end: ${passed} passed, ${failed} failed`);

@@ -18,7 +18,7 @@ type Config = job.Config
 
 // Times of a worker's end.
 const (
-	flushTime = 200 * time.Millisecond // for the last answers to be written
+	flushTime = 2 * time.Second        // for the last answers to be written, on a busy machine too
 	stopTime  = 100 * time.Millisecond // for the engine to heed an interrupt
 	nagEvery  = 5 * time.Millisecond   // an interrupt between two entries is lost
 )
