@@ -34,6 +34,7 @@ const (
 // children run in this binary as the child of a test, with a store's folder.
 var children = map[string]func(context.Context, string) error{
 	"stream": childStream, "hold": childHold, "limit": childLimit, "council": childCouncil,
+	"record": childRecord,
 }
 
 // patience bounds every wait: far above what anything takes.
@@ -154,6 +155,67 @@ func TestAKillLosesWhatNoTransactionHadOfAStreamAndNoCall(t *testing.T) {
 	must(t, err)
 	equal(t, "the call under way, in the record of activity", e.Outcome, chat.CallDied)
 	equal(t, "its arguments", d.Left, "The arguments are not kept: Conclave was ended while the call ran.")
+}
+
+// childRecord puts calls on record for ever, with the number of each on standard output once
+// it is on the disk.
+func childRecord(ctx context.Context, dir string) error {
+	s, err := store.Open(ctx, store.Options{Dir: dir})
+	if err != nil {
+		return err
+	}
+	for i := 1; ; i++ {
+		r := ended(i%60, "c")
+		r.Status = chat.CallRunning
+		if err := s.PutCall(ctx, &r); err != nil {
+			return err
+		}
+		r.Status = chat.CallOK
+		if err := s.PutCall(ctx, &r); err != nil {
+			return err
+		}
+		if i%7 == 0 {
+			if err := s.Sync(ctx); err != nil {
+				return err
+			}
+			fmt.Println(i)
+		}
+	}
+}
+
+func TestAttackAKillWhileTheRecordIsWritten(t *testing.T) {
+	dir := t.TempDir()
+	kept := 0 // entries that were on the disk before a kill
+	for round := range 6 {
+		cmd, lines, _ := start(t, "record", dir)
+		last := 0
+		for lines.Scan() {
+			_, err := fmt.Sscan(lines.Text(), &last)
+			must(t, err)
+			if last == 7*(1+round*5) {
+				must(t, cmd.Process.Kill()) // in the middle of whatever it writes next
+			}
+		}
+		_ = cmd.Wait()
+		if last < 7*(1+round*5) {
+			t.Fatalf("the child ended after %d", last)
+		}
+		s := storetest.OpenWith(t, store.Options{Dir: dir})
+		report, err := s.VerifyActivity(t.Context())
+		must(t, err)
+		if !report.OK || report.Entries < kept+last {
+			t.Errorf("after kill %d, of at least %d entries: %s", round+1, kept+last, report.Sentence())
+		}
+		kept = report.Entries
+		r := ended(1, "c") // the chain goes on behind it
+		must(t, s.PutCall(t.Context(), &r))
+		kept++
+		must(t, s.Close())
+		if report := verified(t, dir); !report.OK || report.Entries != kept {
+			t.Errorf("once it went on, with %d entries: %s", kept, report.Sentence())
+		}
+		t.Logf("stopped by: one transaction for an entry and its link; %s", report.Sentence())
+	}
 }
 
 // childCouncil keeps the steps of one run after another, each with its texts, with the run

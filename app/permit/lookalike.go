@@ -2,6 +2,7 @@ package permit
 
 import (
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -50,6 +51,7 @@ func alphabetOf(r rune) (alphabet int, latin rune, ok bool) {
 // words hold such letters.
 func lookAlikes(line string) (found map[int]string, words int) {
 	from := -1
+	others := sync.OnceValue(func() [4]bool { return written(line) })
 	end := func(to int) {
 		if from < 0 {
 			return
@@ -57,7 +59,7 @@ func lookAlikes(line string) (found map[int]string, words int) {
 		word, start := line[from:to], from
 		from = -1
 		letters := mixed(word)
-		if len(letters) == 0 || inflected(word) && inText(line, start, to) {
+		if len(letters) == 0 || others()[endsIn(word)] && (abbreviated(word) || inflected(word) && inText(line, start, to)) {
 			return
 		}
 		words++
@@ -81,8 +83,7 @@ func lookAlikes(line string) (found map[int]string, words int) {
 }
 
 // mixed returns the letters of a word that make it a word of several alphabets and yet read as
-// one of a single alphabet, by where they begin, with what they look like. It returns none of an
-// abbreviation with an ending: “PDFа”.
+// one of a single alphabet, by where they begin, with what they look like.
 func mixed(word string) map[int]string {
 	var has [4]bool
 	n := 0
@@ -92,7 +93,7 @@ func mixed(word string) map[int]string {
 			n++
 		}
 	}
-	if n < 2 || abbreviated(word) {
+	if n < 2 {
 		return nil
 	}
 	for as := range alphabets {
@@ -136,6 +137,29 @@ func readAs(word string, as int) (letters map[int]string, ok bool) {
 	return letters, as == 0 || own > len(letters)
 }
 
+// written returns in which alphabets a line has letters that cannot be taken for Latin ones: of
+// these it has words, and endings of them are no surprise.
+func written(line string) (in [4]bool) {
+	for _, r := range line {
+		if a, latin, ok := alphabetOf(r); ok && latin == 0 {
+			in[a] = true
+		}
+	}
+	return in
+}
+
+// endsIn returns the number of the alphabet of a word's last letter.
+func endsIn(word string) int {
+	for word != "" {
+		r, size := utf8.DecodeLastRuneInString(word)
+		if a, _, ok := alphabetOf(r); ok {
+			return a
+		}
+		word = word[:len(word)-size]
+	}
+	return 0
+}
+
 // parts splits a word behind the Latin letters with which it begins.
 func parts(word string) (latin, ending string) {
 	for i, r := range word {
@@ -146,7 +170,7 @@ func parts(word string) (latin, ending string) {
 	return word, ""
 }
 
-// abbreviated reports whether a word is Latin capitals with an ending of another alphabet.
+// abbreviated reports whether a word is Latin capitals with an ending of another alphabet: “PDFа”.
 func abbreviated(word string) bool {
 	latin, ending := parts(word)
 	for _, r := range ending {

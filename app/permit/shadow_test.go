@@ -83,3 +83,26 @@ func TestANameOfMixedLettersIsSaid(t *testing.T) {
 		t.Errorf("said: %q", got)
 	}
 }
+
+// A name that ends in one letter of another alphabet is taken for the name without it, also
+// where it has several words; an ending that the language of a name puts there is none.
+func TestAttackANameThatEndsInALetterOfAnotherAlphabet(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Acme Archiv\u0435": true, "Ban\u0430n\u0430 Notes": true, "Notes of Ann\u0430": true, "NAS\u0430 Pictures": true,
+		"Acme Archive": false, "Поиск в gitе": false, "Просмотр PDFа": false, "Архив": false,
+	} {
+		g, _ := trusted(t, permit.Options{})
+		g.Status(permit.PluginVersion{
+			Plugin: "new", Name: name, Dialect: "functions", Isolation: "process+landlock", Code: "n",
+			Tools: []tool.Tool{tool.Normal(tool.Tool{Name: "keep"})},
+		})
+		said := g.Shadowing("new")
+		sentence := "The name “" + name + "” holds letters that look like others."
+		if want != slices.Equal(said, []string{sentence}) || !want && len(said) > 0 {
+			t.Errorf("%s: %q", name, said)
+		}
+		if want {
+			t.Logf("stopped by: %s", said)
+		}
+	}
+}

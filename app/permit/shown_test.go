@@ -92,13 +92,15 @@ func TestLettersThatAreTakenForOthersAreThoseWithinAWord(t *testing.T) {
 		"g\u043eogle":                            "g‹U+043E, looks like o›ogle",
 		"раyраl": "‹U+0440, looks like p›‹U+0430, looks like a›y" +
 			"‹U+0440, looks like p›‹U+0430, looks like a›l",
-		"支付g\u043eogle":                "支付g‹U+043E, looks like o›ogle",
-		"pl\u03b1in":                   "pl‹U+03B1, looks like a›in",
-		"привeт":                       "прив‹U+0065, a Latin letter›т",
-		"banan\u0430":                  "banan‹U+0430, looks like a›",
-		"cp a banan\u0430.org":         "cp a banan‹U+0430, looks like a›.org",
-		"to ada@exampl\u0435":          "to ada@exampl‹U+0435, looks like e›",
-		"about banan\u0430. All of it": "",
+		"支付g\u043eogle":                           "支付g‹U+043E, looks like o›ogle",
+		"pl\u03b1in":                              "pl‹U+03B1, looks like a›in",
+		"привeт":                                  "прив‹U+0065, a Latin letter›т",
+		"banan\u0430":                             "banan‹U+0430, looks like a›",
+		"cp a banan\u0430.org":                    "cp a banan‹U+0430, looks like a›.org",
+		"to ada@exampl\u0435":                     "to ada@exampl‹U+0435, looks like e›",
+		"about banan\u0430. All of it":            "about banan‹U+0430, looks like a›. All of it",
+		"a PDF\u0430, and a note":                 "a PDF‹U+0430, looks like a›, and a note",
+		"о gitе, что в нём":                       "",
 		"pr\u043eg \u2013 \u0442о, что p\u043eрт": "pr‹U+043E, looks like o›g – то, что ‹U+0070, a Latin letter›орт",
 	} {
 		p := shows(t, func(r *permit.Call) { r.Arguments = json.RawMessage(`{"text":"` + text + `"}`) })
