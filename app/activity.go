@@ -2,6 +2,7 @@ package app
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"os"
 	"strconv"
@@ -37,11 +38,30 @@ func (a *Activity) List(conversation, plugin string, before uint64) (ActivityLis
 		return ActivityList{}, err
 	}
 	out := ActivityList{Entries: []ActivityEntry{}, More: len(rows) > activityPage}
+	titles := map[string]string{"": ""}
 	for _, row := range rows[:min(len(rows), activityPage)] {
-		out.Entries = append(out.Entries, a.view(row))
+		e := a.view(row)
+		if _, known := titles[e.Chat]; !known {
+			titles[e.Chat] = a.chats.titleNow(chat.ConversationID(e.Chat))
+		}
+		e.ChatTitle = titles[e.Chat]
+		out.Entries = append(out.Entries, e)
 	}
 	return out, nil
 }
+
+// titleNow returns what a chat is called on the page, and "" where there is none of that id any
+// more.
+func (c *Chats) titleNow(id chat.ConversationID) string {
+	v, err := c.core.Store.Conversation(c.call(), id)
+	if err != nil {
+		return ""
+	}
+	return cmp.Or(transcript.OneLine(v.Title), unnamed)
+}
+
+// unnamed is what a chat is called that has no title yet.
+const unnamed = "New chat"
 
 // Verify checks the whole record.
 func (a *Activity) Verify() (ActivityReport, error) {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +18,7 @@ func (c *Chats) Delete(conversation string) (Undo, error) {
 	if err != nil {
 		return Undo{}, err
 	}
-	title := v.Title
-	if title == "" {
-		title = "New chat"
-	}
+	title := cmp.Or(v.Title, unnamed)
 	back, err := c.delete(ctx, []chat.Conversation{v})
 	if err != nil {
 		return Undo{}, err

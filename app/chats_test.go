@@ -520,7 +520,7 @@ func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
 		return len(pending.Requests) == 1 && pending.Requests[0].Call != ""
 	})
 	q := pending.Requests[0]
-	if q.Conversation != id || q.Seq != 2 || !strings.Contains(q.Arguments, "buy milk") ||
+	if q.Conversation != id || q.ChatTitle != "Note it." || q.Seq != 2 || !strings.Contains(q.Arguments, "buy milk") ||
 		!strings.HasPrefix(q.Title, "A <b>Model</b> with a name wants to ") {
 		t.Errorf("the card is %+v", q)
 	}
@@ -537,6 +537,10 @@ func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
 	if err != nil || !strings.Contains(detail.Arguments, "oat") || detail.Result != "noted" ||
 		detail.HiddenRemoved != 1 || !strings.Contains(detail.ResultMarked, "‹U+200B›") {
 		t.Errorf("the call was %+v, %v", detail, err)
+	}
+	record, err := w.Activity.List("", "", 0)
+	if err != nil || len(record.Entries) != 1 || record.Entries[0].Chat != id || record.Entries[0].ChatTitle != "Note it." {
+		t.Errorf("on record is %+v, %v", record, err)
 	}
 	w.ask(id, "Another.")
 	grants, err := w.Permissions.Rules()

@@ -39,12 +39,13 @@ func (p *Permissions) Requests() (PermissionRequestList, error) {
 // view is a request as the page shows it, with its place in its chat.
 func (p *Permissions) view(q permit.Request) PermissionRequestView {
 	var seq uint64
-	var call, model string
+	var call, model, title string
 	if q.Conversation != "" {
 		seq, call, model = p.chats.place(q)
+		title = p.chats.titleNow(q.Conversation)
 	}
 	v := requestView(q, model)
-	v.Seq, v.Call = seq, call
+	v.Seq, v.Call, v.ChatTitle = seq, call, title
 	return v
 }
 
@@ -57,7 +58,7 @@ func requestView(q permit.Request, model string) PermissionRequestView {
 		ID: q.ID, Nonce: q.Nonce, Kind: q.Kind, Caller: string(q.Caller), Plugin: q.Plugin, PluginName: q.PluginName,
 		Tool: q.Tool, Title: q.Title, Name: q.Name,
 		Capabilities: q.Inferred.Labels(q.Capabilities), Arguments: indented(q.Arguments), Reach: q.Reach, Reason: q.Reason,
-		History: q.History, Care: q.Care,
+		History: q.History, Care: q.Care, Folder: q.Folder,
 		Conversation: string(q.Conversation), Project: q.Project,
 		Count: max(1, q.Count), Scopes: list(q.Scopes), Asked: chat.Stamp(q.Asked),
 		Expires: chat.Stamp(q.Expires), Hidden: q.Hidden, Marks: list(q.Marks), Warnings: list(q.Warnings), Only: []string{},

@@ -379,14 +379,16 @@ type PermissionRequestView struct {
 	Care         string         `json:"care"` // what could be taken back, and what cannot be shown before; or ""
 	Reason       string         `json:"reason"`
 	History      string         `json:"history"`
+	Folder       string         `json:"folder"` // in which the file lies that it names; or ""
 	Conversation string         `json:"conversation"`
-	Project      string         `json:"project"` // the folder that its chat is about; or ""
-	Seq          uint64         `json:"seq"`     // Entry.seq the card belongs under; 0 when there is none
-	Call         string         `json:"call"`    // Call.id
-	Count        int            `json:"count"`   // identical calls merged into it, at least 1
-	Scopes       []permit.Scope `json:"scopes"`  // what may be offered, narrowest first
-	Only         []string       `json:"only"`    // conditions to always allow it under: “only in /home/me/Notes”
-	Trust        string         `json:"trust"`   // for what an answer can vouch in this chat: “text from example.org”; or ""
+	ChatTitle    string         `json:"chat_title"` // of the conversation; "" where there is none
+	Project      string         `json:"project"`    // the folder that its chat is about; or ""
+	Seq          uint64         `json:"seq"`        // Entry.seq the card belongs under; 0 when there is none
+	Call         string         `json:"call"`       // Call.id
+	Count        int            `json:"count"`      // identical calls merged into it, at least 1
+	Scopes       []permit.Scope `json:"scopes"`     // what may be offered, narrowest first
+	Only         []string       `json:"only"`       // conditions to always allow it under: “only in /home/me/Notes”
+	Trust        string         `json:"trust"`      // for what an answer can vouch in this chat: “text from example.org”; or ""
 	// What can be allowed for this chat in spite of its text: “for this chat, only to …”; or ""
 	Here    string `json:"here"`
 	Lasting string `json:"lasting"` // the narrowest answer that lasts, after “Allow”; or ""
@@ -725,9 +727,10 @@ type ActivityEntry struct {
 	N          uint64          `json:"n"`
 	Time       string          `json:"time"`
 	Kind       activity.Kind   `json:"kind"`
-	Title      string          `json:"title"` // “Saved a note”, or what happened to the record
-	Chat       string          `json:"chat"`  // its id, or ""
-	Call       string          `json:"call"`  // its number, for Chats.Call
+	Title      string          `json:"title"`      // “Saved a note”, or what happened to the record
+	Chat       string          `json:"chat"`       // its id, or ""
+	ChatTitle  string          `json:"chat_title"` // “New chat” where it has none yet; "" where there is no such chat now
+	Call       string          `json:"call"`       // its number, for Chats.Call
 	Who        string          `json:"who"`
 	Tool       string          `json:"tool"` // plugin:name
 	Plugin     string          `json:"plugin"`

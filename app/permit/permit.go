@@ -260,7 +260,7 @@ type Request struct {
 	Changes     []Change    `json:"changes,omitempty"` // changed: what differs from what was approved
 	Hidden      int         `json:"hidden,omitempty"`  // hidden characters removed from what is shown
 	Marks       []Mark      `json:"marks,omitempty"`   // where they stood, and what is taken for something else
-	Folder      string      `json:"folder,omitempty"`  // plugin: where it lies
+	Folder      string      `json:"folder,omitempty"`  // plugin: where it lies; call: where the file lies that it names
 	Tools       []ShownTool `json:"tools,omitempty"`   // plugin: what it will offer, as far as that is known
 	Permissions []string    `json:"permissions,omitempty"`
 	// plugin: by what its tools could be taken for those of another, in sentences; call: what a

@@ -184,6 +184,26 @@ func (g *Gate) short(path string) string {
 	return path
 }
 
+// folderNamed returns the folder of the file that a call's arguments name, as a person reads it;
+// "" where they name none or several, and of one that a person could not judge.
+func (g *Gate) folderNamed(arguments json.RawMessage) string {
+	name := namedArguments(arguments).text(pathNames)
+	if path, absolute := g.realPath(name); absolute {
+		at, _, ok := g.askedPlace(path)
+		if !ok {
+			return ""
+		}
+		return g.short(at)
+	}
+	if plain(name) != name || !filepath.IsLocal(name) {
+		return ""
+	}
+	if in := filepath.Dir(name); in != "." {
+		return in
+	}
+	return ""
+}
+
 // Opened returns the folders and files that Conclave opens for the plugin when it asks
 // for them, for as long as Conclave runs or always, sorted by path. They are none of
 // Folders: its process cannot open them by itself.

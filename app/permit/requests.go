@@ -94,6 +94,7 @@ func (g *Gate) describeLocked(c *check, step int, r ruling) Request {
 		p.Scopes = scopesOf(call)
 		p.Matches, p.Free = g.suggest(call.Tool, call.Arguments)
 	}
+	p.Folder = g.folderNamed(call.Arguments)
 	u := g.uses[p.Tool]
 	p.History = history(u.Times, u.Last, c.now)
 	p.Hurried = g.pace.hurries(p)

@@ -2,6 +2,8 @@ package permit_test
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -163,4 +165,34 @@ func TestAttackANameThatStandsTwiceHidesNothing(t *testing.T) {
 		<-first
 		<-second
 	})
+}
+
+func TestARequestSaysInWhichFolderTheFileLiesThatItNames(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	reports := filepath.Join(home, "Reports")
+	must(t, os.Mkdir(reports, 0o700))
+	g, c := trusted(t, permit.Options{})
+	for arguments, want := range map[string]string{
+		`{"path":"Reports/tuesday.md"}`:                 "Reports",
+		`{"file_path":"` + reports + `/tuesday.md"}`:    "Reports",
+		`{"path":"` + reports + `"}`:                    "Reports",
+		`{"path":"~/Reports/tuesday.md","text":"a/b"}`:  "Reports",
+		`{"path":"Reports/../.ssh/id","text":"a"}`:      ".ssh",
+		`{"path":"../Reports/tuesday.md"}`:              "",
+		`{"path":"tuesday.md"}`:                         "",
+		`{"path":"Reports/a.md","target":"Other/b.md"}`: "",
+		`{"path":"Reports/a.md","path":"Other/b.md"}`:   "",
+		`{"path":"Rep\u200borts/tuesday.md"}`:           "",
+		`{"path":"` + home + `/.config/secret/a.md"}`:   "",
+		`{"text":"Reports/tuesday.md"}`:                 "",
+	} {
+		a := &asker{}
+		r := request(c)
+		r.Asker, r.Arguments, r.Capabilities = a, json.RawMessage(arguments), []permit.Capability{permit.WriteFiles}
+		g.Decide(t.Context(), r)
+		if len(a.asked) != 1 || a.asked[0].Folder != want {
+			t.Errorf("%s: asked %+v", arguments, a.asked)
+		}
+	}
 }

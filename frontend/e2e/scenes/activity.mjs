@@ -20,8 +20,12 @@ export const tests = {
       await accessible(page);
 
       await tab.getByRole("radio", { name: "This chat" }).focus();
+      assert.equal(await tab.getByText("in “").count(), 0, "of this chat each entry names it");
       await page.keyboard.press("ArrowRight");
-      await tab.getByText("Too slow").waitFor();
+      const late = tab.getByRole("button", { name: /Too slow/ });
+      await late.waitFor();
+      assert.match(await late.innerText(), /in “Letter to the landlord”/);
+      assert.match(await tab.locator(".pending").innerText(), /in “Counting words”/);
       await tab.getByText("A chat was deleted for good").waitFor();
       await tab.getByRole("button", { name: "Export" }).press("Enter");
       await noticed(page, "Written to /home/ada/activity.jsonl");

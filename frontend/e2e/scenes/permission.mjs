@@ -322,6 +322,7 @@ export const tests = {
     async run(page) {
       const buttons = page.locator(".batch .buttons");
       await buttons.waitFor({ state: "attached" });
+      await page.getByRole("heading", { name: /^.* a note, 6 times, in Reports$/ }).waitFor();
       for (let y = 0; y < 700; y += 20) {
         await page.mouse.move(600, 200);
         await page.mouse.wheel(0, y < 20 ? -3000 : 20);

@@ -523,13 +523,15 @@ export const s = {
     hereEnds: "ends when text of others comes into the chat",
     trustEnds: "it is no reason to ask here any more, until you take it back",
     sameCalls: (n: number) => `${count(n, "such request")} will be answered together.`,
-    batchTitle: (n: number, title: string) => `${title}, ${n} times`,
+    batchTitle: (n: number, title: string, folder: string) =>
+      `${title}, ${n} times${folder && `, in ${folder}`}`,
     allowAll: (n: number) => `Allow all ${n} once`,
     allowLasting: "Allow from now on",
     lastingMeans: (words: string[]) => `“Allow from now on” allows: ${words.join("; ")}.`,
     hurried: (words: string) =>
       `You allowed five requests in a row within a second each. To be asked less: allow ${words}.`,
-    batchMixed: (n: number, names: string[]) => `${n} requests: ${names.join(", ")}`,
+    batchMixed: (n: number, names: string[], folder: string) =>
+      `${n} requests${folder && ` in ${folder}`}: ${names.join(", ")}`,
     reviewEach: "Review each",
     denyAll: "Not now, for all",
     hidden: (n: number) => `${count(n, "hidden character")} removed.`,
@@ -602,6 +604,7 @@ export const s = {
     older: "Show older",
     by: (who: string, plugin: string) => (plugin ? `${who} · ${plugin}` : who),
     sent: (what: string) => `sent ${what}`,
+    inChat: (title: string) => `in “${title}”`,
     entry: (n: number) => `Entry ${whole(n)}`,
     took: (time: string, size: string) => `took ${time}, answered ${size}`,
     digest: "digest",

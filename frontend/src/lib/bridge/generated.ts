@@ -64,6 +64,8 @@ export interface ActivityEntry {
   title: string;
   /** its id, or "" */
   chat: string;
+  /** “New chat” where it has none yet; "" where there is no such chat now */
+  chat_title: string;
   /** its number, for Chats.Call */
   call: string;
   who: string;
@@ -1582,7 +1584,11 @@ export interface PermissionRequest {
   care: string;
   reason: string;
   history: string;
+  /** in which the file lies that it names; or "" */
+  folder: string;
   conversation: string;
+  /** of the conversation; "" where there is none */
+  chat_title: string;
   /** the folder that its chat is about; or "" */
   project: string;
   /** Entry.seq the card belongs under; 0 when there is none */

@@ -1,6 +1,9 @@
 /** The record of what tools did, of a scene. */
 import type * as t from "../generated";
 
+/** What the chats are called that no scene opens. */
+const titles: Record<string, string> = { another: "Letter to the landlord" };
+
 export class FakeActivity {
   entries: t.ActivityEntry[] = [];
   report: t.ActivityReport = { ok: true, sentence: "Nothing is on record yet." };
@@ -14,6 +17,7 @@ export class FakeActivity {
       kind: "call",
       title: "Saved a note",
       chat: "",
+      chat_title: entry.chat ? (titles[entry.chat] ?? "Counting words") : "",
       call: String(n),
       who: "Main assistant",
       tool: "notes:write_note",

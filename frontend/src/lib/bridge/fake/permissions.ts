@@ -9,6 +9,12 @@ const until: Partial<Record<t.Scope, string>> = {
   "until-quit": "until Conclave quits",
 };
 
+/** The folder of the file that arguments name. */
+function folderOf(args: unknown): string {
+  const path = String((args as { path?: string } | null)?.path ?? "");
+  return path.slice(0, Math.max(0, path.lastIndexOf("/")));
+}
+
 export class FakePermissions {
   grants: t.Rule[] = [];
   requests: t.PermissionRequest[] = [];
@@ -79,7 +85,9 @@ export class FakePermissions {
       care: "",
       reason: "Asked because: first time this tool writes in this chat.",
       history: "Allowed 4 times, last on Tuesday.",
+      folder: folderOf(args),
       conversation: "",
+      chat_title: "Counting words",
       project: "",
       seq: 0,
       call: id,
