@@ -60,7 +60,7 @@ func (c *Chats) titleNow(id chat.ConversationID) string {
 	return cmp.Or(transcript.OneLine(v.Title), unnamed)
 }
 
-// unnamed is what a chat is called that has no title yet.
+// unnamed stands for the title of a chat that has none yet.
 const unnamed = "New chat"
 
 // Verify checks the whole record.

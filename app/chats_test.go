@@ -539,7 +539,8 @@ func TestACallIsAskedAboutAnsweredAndShown(t *testing.T) {
 		t.Errorf("the call was %+v, %v", detail, err)
 	}
 	record, err := w.Activity.List("", "", 0)
-	if err != nil || len(record.Entries) != 1 || record.Entries[0].Chat != id || record.Entries[0].ChatTitle != "Note it." {
+	if err != nil || len(record.Entries) != 1 || record.Entries[0].Chat != id ||
+		record.Entries[0].ChatTitle != "Note it." {
 		t.Errorf("on record is %+v, %v", record, err)
 	}
 	w.ask(id, "Another.")

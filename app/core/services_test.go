@@ -293,8 +293,8 @@ return said.join("|");`), "tools", "generation", "chats", "characters", "world_b
 		`{"data":[],"total":0}|Error: PERMISSION_DENIED: personas|{"data":[],"total":0}|Error: spindle.characters.setAvatar is not available in Conclave.|10|[]`)
 	w.wants("", `{"do":"web","url":"`+server.URL+`"}`,
 		"Error: PERMISSION_DENIED: local_network – "+strings.TrimPrefix(server.URL,
-			"http://")+" is this computer or in its own network, which plugins may not reach unless you grant them "+
-			"local_network.")
+			"http://")+" is this computer or in its own network, which a plugin reaches only where you allow it that address: "+
+			"in its menu, “What it may reach…”, or with conclave plugins grant.")
 	w.allow(service.LocalNetwork)
 	w.wants("", `{"do":"web","url":"`+server.URL+`"}`, `[200,"OK","{\"method\":\"POST\"}"]`)
 	w.wants("", `{"do":"big","url":"`+server.URL+`/big"}`, `[5242880,5242880]`)

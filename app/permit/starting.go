@@ -136,7 +136,7 @@ func (g *Gate) describeStarting(p *Request, call *Call) {
 	_ = json.Unmarshal(call.Arguments, &asked) // made by Start
 	name := filepath.Base(asked.Program)
 	p.Title = p.PluginName + " wants to start " + name
-	p.Reach = "It runs behind the walls of the plugin: with its files and its network, and no more. The plugin reads " +
+	p.Reach = "It can touch what the plugin can: its files and its network, and no more. The plugin reads " +
 		"what it prints."
 	p.History = "Not allowed before."
 	if u := g.uses[p.Tool]; u.Times > 0 {

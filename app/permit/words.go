@@ -96,8 +96,8 @@ var permissionWords = map[string]PermissionInfo{
 		Risk:    WallRisk,
 	},
 	"programs": {
-		Sentence: "Start other programs on this computer: all on your PATH, or those you name. It starts them behind its " +
-			"own walls, and with what it likes: nobody asks about their arguments.",
+		Sentence: "Start other programs on this computer: all on your PATH, or those you name. They can touch what " +
+			"it can, and it starts them with what it likes: nobody asks about their arguments.",
 		Without: "Programs it starts fail.", Risk: WallRisk,
 	},
 	"filesystem": {

@@ -155,7 +155,8 @@ func httpFault(ctx context.Context, host string, err error) error {
 		return refused("PERMISSION_DENIED: " + web + " – it may not connect to " + no.Host + ": " + no.Reason + ".")
 	case isRefused, errors.Is(err, fetch.ErrPrivate):
 		return refused("PERMISSION_DENIED: " + LocalNetwork + " – " + host +
-			" is this computer or in its own network, which plugins may not reach unless you grant them " + LocalNetwork + ".")
+			" is this computer or in its own network, which a plugin reaches only where you allow it that address: in its " +
+			"menu, “What it may reach…”, or with conclave plugins grant.")
 	case ctx.Err() != nil:
 		return fault.Of(context.Cause(ctx))
 	}

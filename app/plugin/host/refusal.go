@@ -25,7 +25,8 @@ func sentence(r plugin.Refusal, id string) string {
 	case what == "":
 		what = "do what needs the permission " + r.Permission
 	}
-	return "The plugin " + id + " may not " + what + ". The person can allow it: " + r.Command(id)
+	return "The plugin " + id + " may not " + what + ". The person can allow it in its menu, “What it may reach…”, " +
+		"or with " + r.Command(id)
 }
 
 // maxRefusals bounds what is kept of a plugin's refusals, and maxRefusedPath the

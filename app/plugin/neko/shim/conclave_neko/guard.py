@@ -1,8 +1,8 @@
 """Notes what the plugin will want of the network and of programs, when it was not granted."""
 
 _SAID = {
-    "network": "It may not use the network; what needs it will fail. To allow it: conclave plugins grant %s network",
-    "programs": "It may not start other programs; what needs them will fail. To allow it: conclave plugins grant %s programs",
+    "network": "It may not use the network; what needs it will fail. To allow it: in its menu under What it may reach, or conclave plugins grant %s network",
+    "programs": "It may not start other programs; what needs them will fail. To allow it: in its menu under What it may reach, or conclave plugins grant %s programs",
 }
 
 

@@ -33,9 +33,9 @@ def install(config):
     granted = config.get("granted") or ()
     network, programs = "network" in granted, "programs" in granted
     reads, writes = _roots(config.get("reads")), _roots(config.get("writes"))
-    command = "conclave plugins grant %s " % config["id"]
-    no_network = "this plugin may not use the network. To allow it: %snetwork" % command
-    no_programs = "this plugin may not start other programs. To allow it: %sprograms" % command
+    allow = "To allow it: in its menu under What it may reach, or conclave plugins grant %s " % config["id"]
+    no_network = "this plugin may not use the network. %snetwork" % allow
+    no_programs = "this plugin may not start other programs. %sprograms" % allow
 
     if not programs and sys.platform.startswith("linux"):
         os.system = _system
