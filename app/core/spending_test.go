@@ -1,14 +1,18 @@
 package core
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
 
 	"conclave/app/chat"
 	"conclave/app/cost"
+	"conclave/app/council"
+	"conclave/app/deliberation"
 	"conclave/app/permit"
 	"conclave/app/settings"
+	"conclave/app/turn"
 )
 
 // A plugin that asks models comes to the person once it has spent what it may in a day; a no
@@ -65,5 +69,59 @@ catch (e) { return e.message }`), "tools", "generation")
 	w.restart()
 	if said, asked := ask(); len(asked) != 1 {
 		t.Errorf("after a restart it was told %q, asked %+v", said, asked)
+	}
+}
+
+// Three members at once, each with a tool that asks models as often and as fast as it can, spend
+// no more through their plugin than it may in a day.
+func TestAttackMembersSpendMoreThanTheirPluginMay(t *testing.T) {
+	w := extension(t, `
+for (const name of ["one", "two", "three"])
+  spindle.registerTool({ name, description: "d", council_eligible: true, parameters: { type: "object", properties: {} } });
+spindle.on("TOOL_INVOCATION", async () => {
+  const ask = () => spindle.generate.raw({ messages: [{ role: "user", content: "Say hello." }], parameters: { max_tokens: 400 } })
+    .then(() => "answered", (e) => e.message);
+  const said = (await Promise.all(Array.from({ length: 12 }, ask)));
+  return { answered: said.filter((s) => s === "answered").length, refused: said.find((s) => s !== "answered") ?? "" };
+});`, "tools", "generation")
+	must(t, w.Models.SetDefault(t.Context(), "demo/guide"))
+	must(t, w.Models.SetPrices(t.Context(), []cost.Price{{Model: "demo/*", Input: 1000, Output: 1000}}))
+	const may = 2.0
+	_, err := w.Settings.ChangeSettings(t.Context(), func(s *settings.Settings) { s.PluginSpend = may })
+	must(t, err)
+	spend := func(person permit.Asker) (answered int, refused string) {
+		t.Helper()
+		_, run := w.deliberate(w.chat(), "Is it so?", toolsOf(
+			council.Member{ID: "ada", Name: "Ada", Tools: []string{"ext:one"}},
+			council.Member{ID: "bo", Name: "Bo", Tools: []string{"ext:two"}},
+			council.Member{ID: "cy", Name: "Cy", Tools: []string{"ext:three"}},
+		), func(r *turn.Request, _ *deliberation.How) { r.Asker = person })
+		for _, task := range []string{"0/ada/ext:one", "0/bo/ext:two", "0/cy/ext:three"} {
+			var got struct {
+				Answered int
+				Refused  string
+			}
+			if answer := w.answerOf(run, task); json.Unmarshal([]byte(answer), &got) != nil {
+				t.Errorf("%s came to %s", task, answer)
+			}
+			answered += got.Answered
+			refused = max(refused, got.Refused)
+		}
+		return answered, refused
+	}
+	answered, refused := spend(&refuser{})
+	day, err := w.Store.Spent(t.Context(), "ext")
+	must(t, err)
+	t.Logf("stopped by: %s; %d of 36 were answered, for $%.3f", refused, answered, day.Dollars)
+	const last = 0.1 // of an answer that began with something left, by a model that heeds no bound
+	if day.Dollars > may+last || day.Dollars == 0 || answered == 0 || answered == 36 ||
+		!strings.Contains(refused, "PERMISSION_DENIED: generation") {
+		t.Errorf("%d of 36 were answered, for $%.3f of $%.2f; the others: %s", answered, day.Dollars, may, refused)
+	}
+	more, _ := spend(agrees{permit.Once})
+	after, err := w.Store.Spent(t.Context(), "ext")
+	must(t, err)
+	if more == 0 || after.Dollars <= day.Dollars || after.More == 0 {
+		t.Errorf("with the person's yes %d more were answered, for $%.3f: %+v", more, after.Dollars, after)
 	}
 }

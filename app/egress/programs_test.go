@@ -10,12 +10,14 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"conclave/app/egress"
@@ -42,9 +44,11 @@ type world struct {
 	mu      sync.Mutex
 	allowed []string // targets as URLs
 	lookups int      // of addresses of names
+	own     string   // an address that nobody may connect to, whatever is allowed
 }
 
-// answer says of every name that it is at an address of this computer.
+// answer says of every name that it is at an address of this computer; of rebind.test at another
+// each time.
 func (w *world) answer(query []byte) []byte {
 	var m dnsmessage.Message
 	if m.Unpack(query) != nil || len(m.Questions) != 1 {
@@ -54,10 +58,13 @@ func (w *world) answer(query []byte) []byte {
 	if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
 		w.mu.Lock()
 		w.lookups++
+		at := [4]byte{127, 0, 0, 1}
+		if q.Name.String() == "rebind.test." && w.lookups%2 == 0 {
+			at[3] = 2
+		}
 		w.mu.Unlock()
 		m.Answers = []dnsmessage.Resource{{
-			Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class},
-			Body:   &dnsmessage.AResource{A: [4]byte{127, 0, 0, 1}},
+			Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class}, Body: &dnsmessage.AResource{A: at},
 		}}
 	}
 	answer, err := m.Pack()
@@ -77,7 +84,8 @@ func newWorld(t testing.TB) *world {
 			Allow: slices.Contains(w.allowed, to.URL), Private: to.Host != "public.test", Reason: "nobody allowed it",
 		}
 	}
-	proxy := egress.New(egress.Options{Resolver: egress.Resolver(w.t, w.answer), Ask: ask})
+	own := func(at netip.AddrPort) bool { w.mu.Lock(); defer w.mu.Unlock(); return at.String() == w.own }
+	proxy := egress.New(egress.Options{Resolver: egress.Resolver(w.t, w.answer), Ask: ask, Own: own})
 	t.Cleanup(proxy.Close)
 	pass, err := proxy.Admit("p")
 	must(t, err)
@@ -213,6 +221,76 @@ func TestAttackAProgramWithANameThatLeadsHere(t *testing.T) {
 			t.Errorf("%v: the name was looked up %d times", argv[1:], w.lookups)
 		}
 		w.mu.Unlock()
+	}
+}
+
+// A name server of the attacker's own says at one time where a program may connect to, and at the
+// next where it may not: what is connected to is what was looked at.
+func TestAttackAProgramWithANameServerThatChangesItsMind(t *testing.T) {
+	w := newWorld(t)
+	good := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(rw, "from plain")
+	}))
+	good.Config.SetKeepAlivesEnabled(false) // a connection that is kept stays where it is
+	good.Start()
+	t.Cleanup(good.Close)
+	_, port, err := net.SplitHostPort(strings.TrimPrefix(good.URL, "http://"))
+	must(t, err)
+	l, err := net.Listen("tcp", "127.0.0.2:"+port)
+	if err != nil {
+		t.Skip("this computer has no 127.0.0.2:", err)
+	}
+	var stolen atomic.Int64
+	thief := httptest.NewUnstartedServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		stolen.Add(1)
+		_, _ = io.WriteString(rw, "from thief")
+	}))
+	_ = thief.Listener.Close()
+	thief.Listener = l
+	thief.Config.SetKeepAlivesEnabled(false)
+	thief.Start()
+	t.Cleanup(thief.Close)
+	w.mu.Lock()
+	w.own, w.allowed = "127.0.0.2:"+port, []string{"http://rebind.test:" + port}
+	w.mu.Unlock()
+	to := "http://rebind.test:" + port
+	const times = 6
+	for name, argv := range map[string][]string{
+		"curl": {
+			program(t, "curl"), "-sS", "-H", "Connection: close", to, "--next", to, "--next", to,
+			"--next", to, "--next", to, "--next", to,
+		},
+		"Python": {
+			program(t, "/usr/bin/python3"), "-I", "-S", "-c", "import sys, urllib.request as r\nfor i in range(6):\n" +
+				" try: print(r.urlopen(sys.argv[1]).read())\n except OSError as e: print(e)", to,
+		},
+	} {
+		w.mu.Lock()
+		w.lookups = 0
+		w.mu.Unlock()
+		got := w.run(sandbox.Spec{}, argv...)
+		w.mu.Lock()
+		lookups := w.lookups
+		w.mu.Unlock()
+		t.Logf("stopped by: %s, with %d lookups for %d requests, got %q", name, lookups, times, got)
+		if n := stolen.Load(); n > 0 || strings.Contains(got, "from thief") {
+			t.Errorf("%s: the thief was reached %d times: %q", name, n, got)
+		}
+		if !strings.Contains(got, "from plain") || !strings.Contains(got, "its address is of this computer") &&
+			!strings.Contains(got, "403") {
+			t.Errorf("%s: %q, of answers and refusals", name, got)
+		}
+		if lookups > times {
+			t.Errorf("%s: the name was looked up %d times for %d requests", name, lookups, times)
+		}
+	}
+	w.mu.Lock()
+	w.own = ""
+	w.mu.Unlock()
+	w.run(sandbox.Spec{}, program(t, "curl"), "-sS", to)
+	w.run(sandbox.Spec{}, program(t, "curl"), "-sS", to)
+	if stolen.Load() == 0 {
+		t.Error("where the other address may be connected to, it is not")
 	}
 }
 

@@ -150,7 +150,7 @@ func (s *Services) generate(ctx context.Context, by plugin.Caller, a generateArg
 			out.Usage = usage{e.Usage.Input, e.Usage.Output, e.Usage.Input + e.Usage.Output}
 			out.Finish = finish(e.Stop)
 		}
-		if content.Len()+reasoning.Len() > maxGenerated {
+		if content.Len()+reasoning.Len() > maxGenerated || bill.output.Len() > longest(request.MaxTokens) {
 			out.Finish = "length"
 			break
 		}
@@ -165,6 +165,17 @@ func (s *Services) generate(ctx context.Context, by plugin.Caller, a generateArg
 		out.Finish = "tool_calls"
 	}
 	return out, nil
+}
+
+// longest returns how many bytes an answer of so many tokens has at most, which are some four a
+// token, and of spaces many more. A server that heeds no bound is not listened to any longer: what
+// it goes on saying would be paid for.
+func longest(tokens int64) int {
+	const perToken, few = 16, 64
+	if tokens <= 0 || tokens > maxGenerated {
+		return math.MaxInt
+	}
+	return int(tokens)*perToken + few
 }
 
 func finish(why llm.StopReason) string {

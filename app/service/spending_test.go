@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -156,6 +157,20 @@ func TestWhatIsStoppedIsPaidForAndWhatFailsIsNot(t *testing.T) {
 	f.wants(by, "models.generate", question, "")
 	if now, err := f.s.spentToday(t.Context(), "a"); err != nil || now.Dollars != day.Dollars {
 		t.Errorf("what failed cost: %+v, before %+v, %v", now, day, err)
+	}
+}
+
+// A server that heeds no bound says no more than some times what was asked for.
+func TestAnAnswerThatIsLongerThanItsBoundIsCut(t *testing.T) {
+	f, _ := spender(t)
+	by := f.caller("a")
+	f.model.Add(slices.Repeat([]llmtest.Step{llmtest.Say(strings.Repeat("word ", 20))}, 1000))
+	f.wants(by, "models.generate", `{"messages":[{"role":"user","content":"x"}],"parameters":{"max_tokens":40}}`,
+		`"finish_reason":"length"`)
+	day, err := f.s.spentToday(t.Context(), "a")
+	testkit.Must(t, err)
+	if day.Dollars < 0.04 || day.Dollars > 0.4 { // a dollar is a thousand tokens
+		t.Errorf("of 40 tokens it spent %+v", day)
 	}
 }
 

@@ -129,7 +129,7 @@ func TestEveryAttackHasTestsThatMakeAttackRuns(t *testing.T) {
 		}
 	}
 	// The rows of the table of known attacks, and of the findings; a number is never given up.
-	for letter, last := range map[string]int{"A": 10, "F": 25, "H": 13, "X": 8} {
+	for letter, last := range map[string]int{"A": 10, "F": 25, "H": 13, "X": 11} {
 		for n := range last {
 			if key := fmt.Sprintf("%s%02d", letter, n+1); !keys[key] {
 				t.Errorf("%s is missing", key)
