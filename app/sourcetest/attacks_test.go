@@ -81,9 +81,16 @@ func exists(t *testing.T, name string, tests map[string][]string) string {
 	script, talk := strings.CutPrefix(name, "TestScripts/")
 	switch {
 	case scene:
-		if text := read("frontend/e2e/scenes/" + file); !strings.Contains(text, `"`+sentence+`": {`) &&
-			!strings.Contains(text, `"`+sentence+"\":\n") {
-			return "frontend/e2e/scenes/" + file + " has no such scene"
+		text := read("frontend/e2e/scenes/" + file)
+		if file == "journeys.mjs" {
+			for _, path := range files(t, ".mjs") {
+				if strings.HasPrefix(path, "frontend/e2e/journeys/") {
+					text += read(path)
+				}
+			}
+		}
+		if !regexp.MustCompile(`(?m)^ +"` + regexp.QuoteMeta(sentence) + `":( [{a]|$)`).MatchString(text) {
+			return file + " has no such scene or journey"
 		}
 	case talk:
 		if read("app/cmd/conclave/testdata/script/"+script+".txt") == "" {

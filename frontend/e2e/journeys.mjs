@@ -1,7 +1,7 @@
 // What a person does: chats, permissions, plugins, by keyboard and by mouse; in Chromium on the
 // program's real bindings, with a model server that answers as a journey says.
 //
-//   node e2e/journeys.mjs [folder for pictures] [name filter]
+//   node e2e/journeys.mjs [folder for pictures] [name filter…]
 //
 // It needs what program.mjs needs.
 import { writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ import { Place, devProgram, perform, pictures, until } from "./processes.mjs";
 import { modelServer, rightKey } from "./server.mjs";
 
 const shots = pictures();
-const only = process.argv[3] ?? "";
+const only = process.argv.slice(3);
 const world = { place: new Place(), person: null, server: null };
 const { place } = world;
 let browser;
@@ -46,7 +46,7 @@ const parts = [desk, chatting, permission, plugins, council];
 const steps = Object.fromEntries(
   parts
     .flatMap((part) => Object.entries(part.steps(world)))
-    .filter(([name]) => name.includes(only)),
+    .filter(([name]) => only.length === 0 || only.some((part) => name.includes(part))),
 );
 steps["the page met no error of its own"] = async () => {
   const { errors } = world.person.page;
