@@ -179,6 +179,9 @@ type Answer struct {
 	Reason chat.EndReason  `json:"reason"`
 	Seq    chat.MessageSeq `json:"seq,omitempty"`
 	Usage  chat.Usage      `json:"usage,omitzero"`
+	// TookMS is how long the model that answered with notes was asked, without the calls between. Older
+	// runs do not say it.
+	TookMS int64 `json:"took_ms,omitempty"`
 	// Groups is the chair's list of which points are about the same, checked by Compare.
 	Groups Hash `json:"groups,omitempty"`
 }

@@ -153,14 +153,14 @@ func (c *chair) conclude(out turn.Outcome, closing bool) {
 	if c.loop == nil {
 		return
 	}
-	if out.Reason == chat.EndDone && c.notes != "" {
-		c.s.r.paces.note(pace{kind: council.Synthesize, model: c.Info().Name()}, c.took)
-	}
 	what := concluded{groups: c.groups}
 	if !closing {
 		what.answer = &council.Answer{Reason: out.Reason, Seq: out.Seq, Usage: out.Usage}
 		if what.answer.Reason == "" {
 			what.answer.Reason = chat.EndError
+		}
+		if out.Reason == chat.EndDone && c.notes != "" {
+			what.answer.TookMS = c.took.Milliseconds()
 		}
 	}
 	c.loop.concludes <- what

@@ -61,6 +61,7 @@ func (r *Runner) Estimate(ctx context.Context, c council.Council, id chat.Conver
 
 // estimate says what the run that begins so may come to.
 func (s *session) estimate(ctx context.Context, b council.Begin) council.Estimate {
+	s.r.recall(ctx)
 	b.Council.Members = slices.Clone(b.Council.Members)
 	for i := range b.Council.Members {
 		if m := &b.Council.Members[i]; m.Chance > 0 || s.toolsAlone() { // there are no dice then

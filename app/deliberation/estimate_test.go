@@ -169,6 +169,11 @@ func TestAnEstimateOfTimeIsOfWhatTheModelsTookLately(t *testing.T) {
 			t.Errorf("after 3 s of members and 2 s of an answer it may take %g s", after)
 		}
 		b.runner.Close()
+		b.runner = b.again() // Conclave was closed: what is kept of the run says it
+		if after := seconds(); after != 5 {
+			t.Errorf("after a start, it may take %g s", after)
+		}
+		b.runner.Close()
 	})
 }
 

@@ -143,6 +143,7 @@ func (s *session) start(ctx context.Context, turnID string, stopTurn context.Can
 		defer l.keep()
 		defer l.rec.close()
 		l.work(ctx)
+		l.r.paces.learn(l.run)
 	})
 	return l, nil
 }
@@ -465,24 +466,7 @@ func (l *loop) end(e ended) {
 		e.work.End.AskedMS = stood.Milliseconds()
 	}
 	delete(l.working, e.attempt)
-	if l.happens(council.Step{
-		Kind: council.Ends, Task: e.task, Attempt: e.number, End: &e.work.End,
-	}, e.work.Texts) {
-		l.measure(e.attempt)
-	}
-}
-
-// measure notes how long an attempt took that ended well, for estimates.
-func (l *loop) measure(a attempt) {
-	t := l.task(a.task)
-	if t.State != council.Done || t.Attempt != a.number {
-		return
-	}
-	of := l.s.paceOf(l.run, *t)
-	if of.model != "" && len(t.End.Requests) == 0 { // there was nothing to ask it
-		return
-	}
-	l.r.paces.note(of, t.Ended.Sub(t.Started)-t.Asked)
+	l.happens(council.Step{Kind: council.Ends, Task: e.task, Attempt: e.number, End: &e.work.End}, e.work.Texts)
 }
 
 // endStale ends the work on tasks that are not worked on any more, and on attempts that

@@ -1,6 +1,8 @@
 package deliberation
 
 import (
+	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,7 +16,7 @@ type pace struct {
 	model string // that does it; "" is none
 }
 
-// paceOf names the work of a task.
+// paceOf names the work of a task that is to be done.
 func (s *session) paceOf(r council.Run, t council.Task) pace {
 	of := pace{kind: t.Kind, tool: t.Tool}
 	if t.Kind != council.UseTool || NeedsModel(s.tools, t.Tool, memberOf(council.Job{Run: r, Task: t})) != "" {
@@ -34,6 +36,9 @@ const maxPaces = 1000
 
 // note takes how long some work took; what it took before counts as much.
 func (p *paces) note(of pace, took time.Duration) {
+	if took < 0 { // the clock was set back meanwhile
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if before, ok := p.took[of]; ok {
@@ -50,4 +55,49 @@ func (p *paces) lately(of pace) (took time.Duration, ok bool) {
 	defer p.mu.Unlock()
 	took, ok = p.took[of]
 	return took, ok
+}
+
+// learn takes how long the work of a run took, as far as it came to something.
+func (p *paces) learn(r council.Run) {
+	for _, t := range r.Tasks {
+		if _, kept := r.Kept[t.ID]; kept || t.State != council.Done {
+			continue
+		}
+		of := pace{kind: t.Kind, tool: t.Tool}
+		switch {
+		case slices.ContainsFunc(t.End.Requests, func(sent council.Request) bool { return !t.Handed(sent) }):
+			of.model = modelOf(r, t.Member)
+		case t.Kind != council.UseTool: // there was nothing to ask its model
+			continue
+		}
+		p.note(of, t.Ended.Sub(t.Started)-t.Asked)
+	}
+	if r.Answer != nil && r.Answer.TookMS > 0 {
+		of := pace{kind: council.Synthesize, model: r.Models[""]}
+		p.note(of, time.Duration(r.Answer.TookMS)*time.Millisecond)
+	}
+}
+
+// recalledRuns bounds how many runs of before are looked at.
+const recalledRuns = 30
+
+// recall takes once how long work took in the newest runs that are kept, of all chats. One that
+// cannot be read is left out.
+func (r *Runner) recall(ctx context.Context) {
+	r.recalled.Do(func() {
+		ctx := context.WithoutCancel(ctx) // whoever asks next has it too
+		headers, err := r.o.Log.Runs(ctx, "")
+		if err != nil {
+			return // work takes what such work usually does
+		}
+		slices.SortStableFunc(headers, func(a, b council.Header) int { return a.Began.Compare(b.Began) })
+		for _, h := range headers[max(0, len(headers)-recalledRuns):] {
+			if r.loop(h.Run) != nil {
+				continue // it is learnt from when it is over
+			}
+			if run, _, err := r.stored(ctx, h.Run); err == nil {
+				r.paces.learn(run)
+			}
+		}
+	})
 }

@@ -26,6 +26,7 @@ type Runner struct {
 	o         Options
 	temporary *council.Memory // the runs of chats that are not kept
 	paces     paces
+	recalled  sync.Once
 	ctx       context.Context //nolint:containedctx // of all runs: it ends with Close
 	close     context.CancelCauseFunc
 	loops     sync.WaitGroup

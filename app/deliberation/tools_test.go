@@ -438,7 +438,7 @@ func TestSP59WordsControlAndPersonaChangeWhatIsAskedOfAPrompt(t *testing.T) {
 }
 
 func TestPromptToolsHaveATitleADescriptionAndAPrompt(t *testing.T) {
-	if len(PromptTools) != 13 {
+	if len(PromptTools) != 14 {
 		t.Errorf("there are %d", len(PromptTools))
 	}
 	for _, p := range PromptTools {

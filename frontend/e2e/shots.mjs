@@ -313,6 +313,7 @@ const shots = {
     [
       "council",
       "councilreview",
+      "councilrefused",
       "councilempty",
       "councilset",
       "councilproblems",
@@ -332,6 +333,54 @@ const shots = {
       { scene, act: (p) => p.locator(".council .use").waitFor(), height: 1300 },
     ]),
   ),
+  ...Object.fromEntries(
+    [
+      ["council", 900],
+      ["council", 720],
+      ["councillive", 900],
+      ["councilset", 720],
+    ].map(([scene, width]) => [
+      `${scene}-${width}`,
+      { scene, width, height: 832, act: (p) => p.locator(".council .use").waitFor() },
+    ]),
+  ),
+  ...Object.fromEntries(
+    [
+      ["council", "Sceptic"],
+      ["councilhanded", "Researcher"],
+    ].map(([scene, name]) => [
+      `${scene}-seen`,
+      {
+        scene,
+        act: async (p) => {
+          await p.getByRole("button", { name: `More for the lane of ${name}` }).click();
+          await p.getByRole("menuitem", { name: `What did ${name} see?` }).click();
+          await p.getByRole("dialog").locator(".blocks li").first().waitFor();
+        },
+      },
+    ]),
+  ),
+  "council-table": {
+    scene: "councilrefused",
+    act: (p) => p.getByRole("button", { name: "As a table" }).click(),
+    height: 1000,
+  },
+  "council-wide": {
+    scene: "councilreview",
+    act: async (p) => {
+      await p.getByRole("button", { name: "Use the whole width" }).click();
+      await p.getByRole("button", { name: "Beside the conversation" }).waitFor();
+    },
+    height: 1100,
+  },
+  "council-member": {
+    scene: "councilset",
+    act: async (p) => {
+      await p.locator("[data-member]").first().getByText("Researcher").first().click();
+      await p.getByLabel("Name").first().waitFor();
+    },
+    height: 1600,
+  },
   presets: {
     scene: "councilpresets",
     act: async (p) => {

@@ -776,6 +776,41 @@ export const tests = {
     },
   },
 
+  "a member that was refused a call is done without it, in its lane, in the table and read aloud": {
+    scene: "councilrefused",
+    async run(page) {
+      const word = "Done, 1 call refused";
+      await lane(page, "researcher").getByText(word).waitFor();
+      await lane(page, "sceptic").getByText("Done", { exact: true }).waitFor();
+      await page.getByRole("button", { name: "As a table" }).click();
+      await page
+        .getByRole("row", { name: /^A?\s*Researcher/ })
+        .getByText(word)
+        .waitFor();
+    },
+  },
+
+  "what of the chat a tool was handed is shown under the tool's title": {
+    scene: "councilhanded",
+    async run(page) {
+      await page.getByRole("button", { name: "More for the lane of Researcher" }).click();
+      await page.getByRole("menuitem", { name: "What did Researcher see?" }).click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText("About 21 tokens, to the tool Search the web").waitFor();
+      await dialog.getByText("Tools are given text alone.").waitFor();
+      await dialog.getByText("Exact request").click();
+      await dialog.getByText('"role": "user"').waitFor();
+    },
+  },
+
+  "a member without a model leads to the helper's": {
+    scene: "councilproblems",
+    async run(page) {
+      await page.getByRole("button", { name: "Choose a helper model" }).click();
+      await focused(page.getByLabel("Helper model"));
+    },
+  },
+
   "a ballot that is written is a vote, and shows nothing of itself": {
     scene: "councilsealed",
     async run(page) {
@@ -999,6 +1034,9 @@ export const tests = {
       await lane(page, "researcher").getByText("It was told: model overloaded").waitFor();
       const without = page.getByText("The answer was made without the council.");
       await without.waitFor();
+      await page.getByRole("button", { name: "Ask the council again" }).click();
+      const [[, seq]] = await waits(page, "Chats.Regenerate");
+      assert.equal(seq, 1);
       await page.evaluate(() => {
         const { council } = globalThis.fake;
         const [run] = council.runs;

@@ -904,6 +904,8 @@ export const s = {
     nudgeSend: "Begin again",
     anew: "Run this member again…",
     changeCap: "Change the cap",
+    chooseHelper: "Choose a helper model",
+    askAgain: "Ask the council again",
     skip: "Skip",
     retry: "Retry",
     stop: "Stop",

@@ -28,8 +28,8 @@ export class Panel {
   again = $state.raw<string | null>(null);
   /** Whether what holds for a whole run is shown. */
   limits = $state(false);
-  /** The cap is to be changed: its field gets the focus. */
-  capping = $state.raw(false);
+  /** What is to be changed of what holds for a whole run: its field gets the focus. */
+  changing = $state.raw<"cap" | "helper" | "">("");
   /** What checking the file found that the run was read from; null when it is the chat's own. */
   report = $state.raw<RunReport | null>(null);
   /** The point that was followed last, which is marked. */
@@ -115,10 +115,10 @@ export class Panel {
     return this.app.attempt(async () => this.app.chat?.regenerate(seq, ""));
   }
 
-  /** Goes to the cap of a run. */
-  changeCap(): void {
+  /** Goes to what holds for a whole run. */
+  change(what: "cap" | "helper"): void {
     this.limits = true;
-    this.capping = true;
+    this.changing = what;
   }
 
   choose(run: string): void {
