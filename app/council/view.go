@@ -123,6 +123,8 @@ type Estimate struct {
 	Known   bool    `json:"known"` // the price of every model is
 	Cap     float64 `json:"cap"`   // 0: none
 	Seconds float64 `json:"seconds"`
+	// Helper says that a helper model would mend one of Problems.
+	Helper bool `json:"helper,omitempty"`
 	// Problems are sentences: no members, a member without a model, over the cap.
 	Problems []string `json:"problems"`
 	// Tasks tell what each task may come to, by its id; that of the answer is ChairTask.

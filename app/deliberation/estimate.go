@@ -129,6 +129,7 @@ func (e *estimator) stage(ctx context.Context, tasks []council.Task, said map[st
 			e.Tools++
 			needs := NeedsModel(e.s.tools, t.Tool, m)
 			if needs != "" && e.run.Models[t.Member] == "" {
+				e.Helper = true
 				e.problem(needs + " Choose one for the council, or a model for " + m.Name + ".")
 				continue
 			}
@@ -236,6 +237,7 @@ func (e *estimator) problems(answer chat.Usage) {
 			in++
 		case !seat.Member.Off:
 			e.Problems = append(e.Problems, seat.Why)
+			e.Helper = e.Helper || e.run.Models[seat.Member.ID] == "" && seat.Member.Model == ""
 		}
 	}
 	switch {

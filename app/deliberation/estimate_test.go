@@ -271,7 +271,7 @@ func TestAnEstimateSaysWhatStandsAgainstARun(t *testing.T) {
 	} {
 		e, err := b.runner.Estimate(t.Context(), b.council(c.council), b.id, "Well?")
 		if err != nil || c.problem != "" && !slices.Contains(e.Problems, c.problem) ||
-			c.problem == "" && len(e.Problems) > 0 {
+			c.problem == "" && len(e.Problems) > 0 || e.Helper != strings.Contains(c.problem, " helper model") {
 			t.Errorf("%s: %+v, %v", c.council, e, err)
 		}
 	}

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { launch } from "./harness.mjs";
 import * as chatting from "./journeys/chatting.mjs";
 import * as council from "./journeys/council.mjs";
+import * as councilwrong from "./journeys/councilwrong.mjs";
 import * as desk from "./journeys/desk.mjs";
 import * as permission from "./journeys/permission.mjs";
 import * as plugins from "./journeys/plugins.mjs";
@@ -42,7 +43,7 @@ const tools = {
 `,
 };
 
-const parts = [desk, chatting, permission, plugins, council];
+const parts = [desk, chatting, permission, plugins, council, councilwrong];
 const steps = Object.fromEntries(
   parts
     .flatMap((part) => Object.entries(part.steps(world)))

@@ -43,7 +43,7 @@ export function held(first, rest) {
 
 /**
  * Starts a server. answers maps what a person wrote last to what is answered: text, text with a
- * call of a tool or some calls, or a function that is given the HTTP response. places maps the first part of a
+ * call of a tool or some calls, or a function that is given the HTTP response, what answers with JSON, and the model and messages. places maps the first part of a
  * path to such a function, for addresses where something else answers. asked holds each request's
  * path, model and last text.
  */
@@ -78,7 +78,7 @@ export async function modelServer(answers = {}, models = [longName], places = {}
     const after = messages.at(-1)?.role === "tool" && "That was the tool.";
     const other = answers[text] ?? "A first answer from the scripted server.";
     const script = titled || after || other;
-    if (typeof script === "function") return script(response, json);
+    if (typeof script === "function") return script(response, json, { model, messages });
     const {
       text: answer,
       call,

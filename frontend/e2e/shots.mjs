@@ -341,7 +341,15 @@ const shots = {
       ["councilset", 720],
     ].map(([scene, width]) => [
       `${scene}-${width}`,
-      { scene, width, height: 832, act: (p) => p.locator(".council .use").waitFor() },
+      {
+        scene,
+        width,
+        height: 832,
+        act: async (p) => {
+          await p.getByRole("button", { name: "Show the panel" }).click();
+          await p.locator(".council .use").waitFor();
+        },
+      },
     ]),
   ),
   ...Object.fromEntries(

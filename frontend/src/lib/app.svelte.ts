@@ -95,6 +95,7 @@ export class App {
       (error) => this.toasts.fail(error),
       () => this.model,
       () => this.council.skip,
+      () => this.council.saved(),
     );
     this.council = new CouncilState(bridge, this.notices, this.fail);
     this.permissions = new PermissionsState(bridge, this.notices, (request) => {

@@ -945,6 +945,7 @@ export const s = {
     someFailed: (n: number) => `${count(n, "task")} failed.`,
     someFailedHint: "Try again, or go on without what failed.",
     allFailed: "No member could answer.",
+    toolsFailed: "No tool came to anything.",
     allFailedHint: "Try again, or have the answer made without the council.",
     answeredWithout: "The answer was made without the council.",
     retryFailed: "Retry what failed",
@@ -1056,7 +1057,7 @@ export const s = {
     },
 
     // The chip of the composer, and the line under an answer.
-    chip: (n: number) => `Council: ${n}`,
+    chip: (n: number) => (n ? `Council: ${n}` : "Council: nobody in it"),
     chipSkipped: "Council skipped once",
     chipOnly: (name: string) => `Asks ${name} alone`,
     askOne: "Ask one member alone",

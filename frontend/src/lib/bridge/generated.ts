@@ -913,6 +913,8 @@ export interface Estimate {
   /** 0: none */
   cap: number;
   seconds: number;
+  /** Helper says that a helper model would mend one of Problems. */
+  helper?: boolean;
   /** Problems are sentences: no members, a member without a model, over the cap. */
   problems: string[];
   /** Tasks tell what each task may come to, by its id; that of the answer is ChairTask. */

@@ -78,6 +78,8 @@ export class Composer {
     private shown: () => string = () => this.model,
     /** The next message goes without the chat's council. */
     private skipsCouncil: () => boolean = () => false,
+    /** Resolves once what holds for the next message is kept, which may have been changed just now. */
+    private settled?: () => Promise<void>,
   ) {}
 
   /** Keeps what is being written and goes on with another conversation's draft. */
@@ -261,6 +263,7 @@ export class Composer {
     this.sending = true;
     this.#leaving = out;
     try {
+      if (this.settled) await this.settled();
       const sent = await this.bridge.chats.Send(conversation, {
         ...message,
         model: this.shown(),

@@ -244,6 +244,22 @@ test("what is typed while a message goes out stays", async () => {
   expect([composer.text, composer.cursor]).toEqual([" and more", 9]);
 });
 
+test("a message goes out once what was changed for it is kept", async () => {
+  const { fake } = make();
+  const held = holdSend(fake);
+  let kept = () => {};
+  const settled = () => new Promise<void>((resolve) => (kept = resolve));
+  const composer = new Composer(fake, () => {}, undefined, undefined, settled);
+  await composer.switchTo("");
+  composer.changed("hello", 5);
+  const sent = composer.send();
+  expect([held.sent, composer.sending]).toEqual([0, true]);
+  kept();
+  await vi.waitFor(() => expect(held.sent).toBe(1));
+  held.go();
+  expect(await sent).not.toBeNull();
+});
+
 /** Holds what goes out until it is let go, or fails. */
 function holdSend(fake: Fake) {
   const send = fake.chats.Send.bind(fake.chats);

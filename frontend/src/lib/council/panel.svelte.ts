@@ -112,7 +112,10 @@ export class Panel {
   /** Has the question of the run shown answered again. */
   ask(): Promise<boolean> {
     const seq = this.run?.head?.question ?? 0;
-    return this.app.attempt(async () => this.app.chat?.regenerate(seq, ""));
+    return this.app.attempt(async () => {
+      await this.app.council.saved(); // by what is set now
+      await this.app.chat?.regenerate(seq, "");
+    });
   }
 
   /** Goes to what holds for a whole run. */

@@ -470,6 +470,7 @@ export const councilScenes: Record<string, (f: Fake) => void> = {
       calls: 2,
       known: false,
       cost: 0,
+      helper: true,
       problems: ["Sceptic has no model. Choose one for it, or a helper model for the council."],
     });
   },
