@@ -141,5 +141,7 @@ func (d *Dialect) Spec(context.Context, plugin.Source, plugin.Manifest, plugin.S
 
 // Confinement implements plugin.Connector.
 func (d *Dialect) Confinement() sandbox.Confinement {
-	return sandbox.Confinement{Level: "none", Sentence: "Runs outside of Conclave, not isolated."}
+	return sandbox.Confinement{
+		Level: "none", Sentence: "Runs outside of Conclave, not isolated: what its tools do can change unseen.",
+	}
 }
