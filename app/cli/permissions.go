@@ -40,8 +40,9 @@ func (c *command) permissionsCommand() *cobra.Command {
 				p, _ := app.Host.Status(row.Plugin)
 				return notServing(p)
 			}
-			if !json.Valid([]byte(arguments)) {
-				return usageError("--args is not JSON")
+			var object map[string]json.RawMessage
+			if json.Unmarshal([]byte(arguments), &object) != nil || object == nil {
+				return usageError("--args takes an object of JSON, as in '{\"text\": \"a\"}', not %s", arguments)
 			}
 			caller := permit.Main
 			if member != "" {

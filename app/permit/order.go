@@ -23,7 +23,7 @@ type Step struct {
 // String is the step in one line.
 func (s Step) String() string {
 	if s.Effect == "" {
-		return fmt.Sprintf("%d %s: nothing to say", s.Number, s.Name)
+		return fmt.Sprintf("%d %s: %s", s.Number, s.Name, cmp.Or(s.Why, "nothing to say"))
 	}
 	return fmt.Sprintf("%d %s: %s, %s", s.Number, s.Name, s.Effect, s.Why)
 }

@@ -3,6 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { armed, launch, open, palette, serve } from "./harness.mjs";
+import { pages, prompt } from "./states.mjs";
 
 const folder = process.argv[2] ?? join(tmpdir(), "conclave-shots");
 const only = process.argv[3] ?? "";
@@ -10,6 +11,8 @@ await mkdir(folder, { recursive: true });
 
 // name → the scene, what is done in it, and the size of the window
 const shots = {
+  ...prompt,
+  ...pages,
   welcome: { scene: "welcome" },
   "welcome-scanned": {
     scene: "welcome",
@@ -33,32 +36,6 @@ const shots = {
     scene: "waiting",
     act: (p) => p.getByText(/Waiting for .* 1 s/).waitFor(),
   },
-  permission: { scene: "permission", act: (p) => armed(p, "Allow once") },
-  "permission-more": {
-    scene: "permission",
-    act: async (p) => {
-      await armed(p, "Allow once");
-      await p.getByRole("button", { name: "Allow more…" }).click();
-      await p.getByRole("button", { name: "Edit before allowing" }).click();
-      await p.waitForTimeout(900);
-    },
-  },
-  "permission-member": {
-    scene: "councilpermission",
-    act: async (p) => {
-      await armed(p, "Allow more…");
-      await p.getByRole("button", { name: "Allow more…" }).first().click();
-      await p.waitForTimeout(900);
-    },
-  },
-  rewritten: {
-    scene: "rewritten",
-    act: async (p) => {
-      await armed(p, "Allow once");
-      await p.getByText("What would run").last().waitFor();
-    },
-    height: 1300,
-  },
   reach: {
     scene: "chat",
     act: async (p) => {
@@ -71,15 +48,6 @@ const shots = {
       await p.getByRole("dialog").waitFor();
     },
   },
-  project: {
-    scene: "project",
-    act: async (p) => {
-      await armed(p, "Allow once");
-      await p.getByRole("button", { name: "Allow more…" }).click();
-      await p.getByRole("group", { name: "Allow more…" }).waitFor();
-      await armed(p, /^In this project, only/);
-    },
-  },
   "project-dialog": {
     scene: "project",
     act: async (p) => {
@@ -87,25 +55,6 @@ const shots = {
       await p.getByRole("dialog").waitFor();
     },
   },
-  unseen: {
-    scene: "unseen",
-    act: async (p) => {
-      await p.getByRole("button", { name: "View", exact: true }).click();
-      await armed(p, "Allow once");
-    },
-  },
-  previews: { scene: "previews", act: (p) => armed(p, "Allow once"), height: 1300 },
-  kinds: { scene: "kinds", act: (p) => armed(p, "Allow all 4 once") },
-  hurried: { scene: "hurried", act: (p) => armed(p, "Allow from now on") },
-  tainted: {
-    scene: "tainted",
-    act: async (p) => {
-      await armed(p, "Allow once");
-      await p.getByRole("button", { name: "Allow more…" }).click();
-      await p.getByRole("group", { name: "Allow more…" }).waitFor();
-    },
-  },
-  batch: { scene: "batch", act: (p) => armed(p, "Allow all 6 once") },
   tool: {
     scene: "tool",
     act: async (p) => {
@@ -116,7 +65,6 @@ const shots = {
   },
   "tool-error": { scene: "toolerror" },
   pluginerror: { scene: "pluginerror" },
-  approval: { scene: "approval", height: 1300 },
   log: {
     scene: "pluginerror",
     act: async (p) => {
@@ -184,18 +132,6 @@ const shots = {
       await p.getByText("Exact request").or(p.getByText("Request ·")).first().waitFor();
     },
   },
-  activity: {
-    scene: "activity",
-    act: async (p) => {
-      await p.getByText("All chats").click();
-      await p
-        .getByRole("button", { name: /Saved a note/ })
-        .last()
-        .click();
-      await p.getByText("you allowed it once").waitFor();
-    },
-    height: 1100,
-  },
   changes: {
     scene: "changes",
     act: async (p) => {
@@ -208,27 +144,6 @@ const shots = {
       await p.locator(".message .tool .line").last().click();
       await p.getByRole("button", { name: /^Undo/ }).click();
       await p.getByText("as before the call").waitFor();
-    },
-  },
-  "old-versions": {
-    scene: "changes",
-    act: async (p) => {
-      await p.keyboard.press("Control+,");
-      await p.getByRole("button", { name: "Permissions", exact: true }).click();
-      await p.getByRole("button", { name: "Remove all" }).click();
-    },
-  },
-  "activity-broken": {
-    scene: "activity-broken",
-    act: async (p) => {
-      await p.getByText("changed outside Conclave").waitFor();
-    },
-  },
-  "activity-none": {
-    scene: "chat",
-    act: async (p) => {
-      await p.getByRole("tab", { name: "Activity" }).click();
-      await p.getByText("No tool has run in this chat").waitFor();
     },
   },
   hooks: { scene: "hooks" },
@@ -278,36 +193,6 @@ const shots = {
       await p.getByRole("button", { name: "Add a connection" }).click();
     },
     height: 1300,
-  },
-  permissions: {
-    scene: "grants",
-    act: async (p) => {
-      await p.keyboard.press("Control+,");
-      await p.getByRole("button", { name: "Permissions", exact: true }).click();
-      await p.getByRole("button", { name: "Notes", exact: true }).click();
-      await p.getByText("Write note: ").waitFor();
-    },
-    height: 1100,
-  },
-  permissionmode: {
-    scene: "grants",
-    act: async (p) => {
-      await p.keyboard.press("Control+,");
-      await p.getByRole("button", { name: "Permissions", exact: true }).click();
-      await p.getByText("Careful", { exact: true }).click();
-      await p.getByRole("button", { name: "Use this mode" }).waitFor();
-    },
-    height: 1100,
-  },
-  permissionrule: {
-    scene: "grants",
-    act: async (p) => {
-      await p.keyboard.press("Control+,");
-      await p.getByRole("button", { name: "Permissions", exact: true }).click();
-      await p.getByRole("button", { name: "New rule…" }).click();
-      await p.getByRole("button", { name: "What would this have asked?" }).click();
-      await p.getByText("Of 42 calls in the last 7 days").waitFor();
-    },
   },
   ...Object.fromEntries(
     [

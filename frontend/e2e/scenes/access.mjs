@@ -1,6 +1,7 @@
 // Contrast by arithmetic, and axe on every screen in both themes.
 import assert from "node:assert/strict";
 import { accessible, scrolled, settled } from "../harness.mjs";
+import { pages, prompt } from "../states.mjs";
 
 /** Opens a page of the settings, once they are there. */
 async function settings(page, name) {
@@ -10,18 +11,16 @@ async function settings(page, name) {
 }
 
 const screens = {
-  "requests by kind": ["kinds", (page) => page.locator(".batch").waitFor()],
-  "a rule offered": ["hurried", (page) => page.locator(".ask").waitFor()],
-  "text of others": ["tainted", (page) => page.locator(".ask").waitFor()],
+  ...Object.fromEntries(
+    Object.entries({ ...prompt, ...pages })
+      .filter(([name]) => name !== "permission-deny") // a menu, which like all stands beside the landmarks
+      .map(([name, { scene, act }]) => [name, [scene, act]]),
+  ),
   welcome: ["welcome"],
   chat: ["chat"],
   showcase: ["showcase"],
   states: ["states"],
   "broken plugin": ["pluginerror"],
-  approval: [
-    "approval",
-    (page) => page.locator("button[aria-disabled=false]", { hasText: "Approve" }).first().waitFor(),
-  ],
   packages: ["packages"],
   "adding a plugin": [
     "refusesplugin",
@@ -31,10 +30,6 @@ const screens = {
       await page.keyboard.press("Enter");
       await page.getByText("A plugin is fetched over https only").waitFor();
     },
-  ],
-  "permission request": [
-    "permission",
-    (page) => page.locator("button[aria-disabled=false]", { hasText: "Allow once" }).waitFor(),
   ],
   ...Object.fromEntries(
     [
@@ -101,25 +96,6 @@ const screens = {
       await settings(page, "Prices");
       await page.getByRole("button", { name: "Add a price" }).click();
       await page.getByRole("textbox", { name: "Model", exact: true }).waitFor();
-    },
-  ],
-  rules: [
-    "grants",
-    async (page) => {
-      await settings(page, "Permissions");
-      await page.getByRole("button", { name: "Notes", exact: true }).click();
-      await page.getByText("Write note: ").waitFor();
-      await page.getByText("Careful", { exact: true }).click();
-      await page.getByRole("button", { name: "Use this mode" }).waitFor();
-    },
-  ],
-  "a new rule": [
-    "grants",
-    async (page) => {
-      await settings(page, "Permissions");
-      await page.getByRole("button", { name: "New rule…" }).click();
-      await page.getByRole("button", { name: "What would this have asked?" }).click();
-      await page.getByText("Of 42 calls in the last 7 days").waitFor();
     },
   ],
   "council presets": [

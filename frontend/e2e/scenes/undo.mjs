@@ -6,7 +6,10 @@ export const tests = {
     scene: "changes",
     async run(page) {
       const card = page.locator(".message .tool").last();
-      await card.getByText("Created 1 file, changed 1 file, deleted 2 files.").first().waitFor();
+      await card
+        .getByText("Created 1 file, changed 1 file, deleted 2 files, 1 file seen first.")
+        .first()
+        .waitFor();
       await accessible(page);
       const undo = card.getByRole("button", { name: /^Undo/ });
       await undo.focus();

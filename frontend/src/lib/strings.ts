@@ -1463,7 +1463,7 @@ export const s = {
   },
 
   permissions: {
-    intro: "What you have allowed or refused. Everything else asks.",
+    intro: "What your plugins may do, and the rules that you made.",
     empty: "Nothing has been allowed yet.",
     revoke: "Revoke",
     used: (n: number, when: string) =>

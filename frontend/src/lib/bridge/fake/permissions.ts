@@ -154,6 +154,17 @@ export class FakePermissions {
     };
   }
 
+  async StartUnattended(minutes: number, calls: number, spend: number): Promise<void> {
+    const until = new Date(Date.now() + minutes * 60_000).toISOString();
+    this.unattended = { until, calls, spend };
+    this.bus.changed("permissions");
+  }
+
+  async EndUnattended(): Promise<void> {
+    this.unattended = null;
+    this.bus.changed("permissions");
+  }
+
   async Rules(): Promise<t.RuleList> {
     return { revision: this.bus.revision("permissions"), grants: [...this.grants] };
   }

@@ -363,6 +363,75 @@ export const scenes: Record<string, (f: Fake) => void> = {
     const { c } = asked(f, "Six notes", [say("Several things need your word.")]);
     for (let i = 1; i <= 6; i++) f.permissions.ask(c, note(`part-${i}.md`), given(`part-${i}.md`));
   },
+  // Two requests of one message: once the first is answered, the other is looked at.
+  next: (f) => {
+    const { c } = asked(f, "Write it down, and tell them", [say("I will do both.")]);
+    f.permissions.ask(c, note("tuesday.md"), given("tuesday.md"));
+    const post = {
+      tool: "web:post",
+      title: "Post comment",
+      doing: "post a comment",
+      plugin: "Web",
+    };
+    f.permissions.ask(c, note("", post), {
+      to: "https://api.example.org/comments",
+      text: "Three things were decided.\nThe rest is for Friday.",
+    });
+    Object.assign(f.permissions.requests.at(-1) ?? {}, {
+      capabilities: ["fetch from the web", "send to the web"],
+      reach:
+        "Can touch: its own storage folder. It may also fetch from the web and send to the web.",
+      care: "What it will send cannot be shown before, and cannot be taken back.",
+    });
+  },
+  // What reaches furthest: it deletes, starts a program, or opens a folder.
+  reaches: (f) => {
+    const { c } = asked(f, "Clear up my notes", [say("I look for what nobody needs any more.")]);
+    const ask = (what: Partial<t.Call>, args: unknown, more: Partial<t.PermissionRequest>) => {
+      f.permissions.ask(c, note("", what), args);
+      Object.assign(f.permissions.requests.at(-1) ?? {}, { history: "Not allowed before." }, more);
+    };
+    ask(
+      { tool: "notes:delete_notes", title: "Delete notes", doing: "delete notes" },
+      { files: ["Reports/monday.md", "Reports/tuesday.md", "Reports/wednesday.md"] },
+      {
+        capabilities: ["write files", "delete"],
+        reach: "Can touch: Documents/Notes (read and write).",
+        care: "What it deletes or changes there can be put back for 30 days.",
+        reason: "Asked because: it could delete, which is asked each time.",
+        scopes: ["once"],
+        only: [],
+        lasting: "",
+      },
+    );
+    ask(
+      { tool: "backup:(programs)", title: "start programs", plugin: "Backup" },
+      { program: "/usr/bin/git", command: "git push origin 'my notes'", folder: "/home/ada/Notes" },
+      {
+        title: "Backup wants to start git",
+        name: "",
+        fixed: true,
+        capabilities: ["run programs"],
+        reach:
+          "It can touch what the plugin can: its files and its network, and no more. The plugin reads what it prints.",
+        reason: "Asked because: it would run programs.",
+        only: [],
+      },
+    );
+    ask(
+      { tool: "pages:(files)", title: "read files", plugin: "Pages" },
+      { access: "read", path: "/home/ada/Documents/Letters", file: "landlord.md" },
+      {
+        title: "Pages wants to read Documents/Letters",
+        name: "",
+        fixed: true,
+        capabilities: ["read files"],
+        reach: "It is opening landlord.md. A yes lets it read that folder and what is below it.",
+        reason: "Asked because: you have not said whether it may read there.",
+        only: [],
+      },
+    );
+  },
   // Of one message, what only reads is one card and what writes another.
   kinds: (f) => {
     const { c } = asked(f, "What is in my notes?", [
@@ -555,13 +624,18 @@ export const scenes: Record<string, (f: Fake) => void> = {
     f.chats.details.set("1", { ...counted(), ...told, result_marked: "" });
     const at = (name: string) => `/home/ada/Documents/Notes/${name}`;
     f.activity.change("7-a1", {
-      sentence: "Created 1 file, changed 1 file, deleted 2 files.",
+      sentence: "Created 1 file, changed 1 file, deleted 2 files, 1 file seen first.",
       note: "Another call used the folder at the same time, so that some of it may be that one's.",
       files: [
         { path: at("2026/november.md"), what: "created" },
         { path: at("todo.md"), what: "changed" },
         { path: at("old.md"), what: "deleted" },
         { path: at("film.mp4"), what: "deleted", not_kept: "larger than 64 MiB" },
+        {
+          path: at("2025/may.md"),
+          what: "seen first",
+          not_kept: "its folder has so many files that it is not known how it was before",
+        },
       ],
     });
     f.activity.kept = {
