@@ -95,10 +95,15 @@ for line in sys.stdin:
 					return strings.Contains(fmt.Sprint(b.host.Log("h", 0)), one.log)
 				})
 			}
-			// What it says in time, and once, counts; and so does the person's yes.
-			a = b.ask(person(yes), calls("echo", `{"text":"two"}`), say("ok"))
-			a.says("ok")
-			if did := b.did(); did != `echo {"text":"two"}` {
+			// What it says in time, and once, counts; and so does the person's yes. On a busy machine
+			// one that had to be quick may be late once more.
+			testkit.Until(t, "what it says in time to count", func() bool {
+				a = b.ask(person(yes), calls("echo", `{"text":"two"}`), say("ok"))
+				a.says("ok")
+				did = b.did()
+				return did == `echo {"text":"two"}` || !one.slow
+			})
+			if did != `echo {"text":"two"}` {
 				t.Errorf("with the right grant it did %q, and the model was told %.200q", did, a.result(0))
 			}
 		})
