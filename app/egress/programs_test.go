@@ -167,7 +167,7 @@ func TestCurlBehindTheProxy(t *testing.T) {
 	}
 }
 
-func TestCurlBehindTheProxyByIPv6(t *testing.T) {
+func TestProgramsBehindTheProxyByIPv6(t *testing.T) {
 	w := newWorld(t)
 	curl := program(t, "curl")
 	l, err := net.Listen("tcp6", "[::1]:0")
@@ -181,15 +181,27 @@ func TestCurlBehindTheProxyByIPv6(t *testing.T) {
 	server.Listener = l
 	server.Start()
 	defer server.Close()
-	if got := w.run(sandbox.Spec{}, curl, "-sS", server.URL); !strings.Contains(got, "PERMISSION_DENIED") {
-		t.Errorf("refused: %q", got)
-	}
 	if got := w.run(sandbox.Spec{}, curl, "-sS", "--noproxy", "*", server.URL); !strings.Contains(got, "curl: (7)") {
 		t.Errorf("without the proxy: %q", got)
 	}
+	const get = "import sys, urllib.request as r\ntry: print(r.urlopen(sys.argv[1]).read())\nexcept OSError as e: print(e)"
+	programs := map[string][]string{
+		"curl": {curl, "-sS", server.URL}, "Python": {program(t, "/usr/bin/python3"), "-I", "-S", "-c", get, server.URL},
+		"Node": {program(t, "node"), "-e", nodeGet, server.URL},
+	}
+	spec := sandbox.Spec{Memory: 4 << 30}
+	for name, argv := range programs {
+		if got := w.run(spec, argv...); !strings.Contains(got, "PERMISSION_DENIED") && !strings.Contains(got, "403") {
+			t.Errorf("%s, refused: %q", name, got)
+		}
+	}
+	w.mu.Lock()
 	w.allowed = []string{server.URL}
-	if got := w.run(sandbox.Spec{}, curl, "-sS", server.URL); got != "from six" {
-		t.Errorf("allowed: %q", got)
+	w.mu.Unlock()
+	for name, argv := range programs {
+		if got := w.run(spec, argv...); !strings.Contains(got, "from six") {
+			t.Errorf("%s, allowed: %q", name, got)
+		}
 	}
 }
 
@@ -337,13 +349,8 @@ except OSError as error: print(error)
 	}
 }
 
-// Node's fetch reads the variables from version 24 on. What older ones have without a
-// package is http.request, told of the proxy.
-func TestNodeBehindTheProxy(t *testing.T) {
-	w := newWorld(t)
-	node := program(t, "node")
-	plain, _, refused, _ := w.servers()
-	const get = `
+// nodeGet fetches an address with what this Node has.
+const nodeGet = `
 const [address] = process.argv.slice(1);
 if (process.allowedNodeEnvironmentFlags.has("--use-env-proxy")) {
   fetch(address).then(r => r.text()).then(t => console.log(t), e => console.log(String(e.cause ?? e)));
@@ -352,9 +359,16 @@ if (process.allowedNodeEnvironmentFlags.has("--use-env-proxy")) {
   const headers = {"Proxy-Authorization": "Basic " + btoa(proxy.username + ":" + proxy.password), Host: new URL(address).host};
   require("http").get({host: proxy.hostname, port: proxy.port, path: address, headers}, r => r.pipe(process.stdout));
 }`
+
+// Node's fetch reads the variables from version 24 on. What older ones have without a
+// package is http.request, told of the proxy.
+func TestNodeBehindTheProxy(t *testing.T) {
+	w := newWorld(t)
+	node := program(t, "node")
+	plain, _, refused, _ := w.servers()
 	spec := sandbox.Spec{Memory: 4 << 30}
 	for address, want := range map[string]string{plain: "from plain", refused: "PERMISSION_DENIED"} {
-		if got := w.run(spec, node, "-e", get, address); !strings.Contains(got, want) {
+		if got := w.run(spec, node, "-e", nodeGet, address); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", address, got, want)
 		}
 	}

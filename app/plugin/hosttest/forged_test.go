@@ -107,3 +107,52 @@ def say(seconds: float = 0) -> str:
 		return r.Status == chat.CallOK || strings.Contains(r.Error, "forged")
 	})
 }
+
+// JSON of 1.9 million levels, in a message and within an answer, ends at most its own plugin's
+// process.
+func TestAttackAPluginNestsJSONWithoutEnd(t *testing.T) {
+	t.Parallel()
+	c := open(t, t.TempDir(), t.TempDir())
+	c.write("deep.py", `import os
+
+def _write(text):
+    for fd in range(64):
+        try:
+            os.write(fd, text.encode())
+        except OSError:
+            pass
+
+def message() -> str:
+    """Write it as a message."""
+    _write('{"jsonrpc":"2.0","id":1,"result":' + "[" * 1_900_000 + "]" * 1_900_000 + "}\n")
+    return "fine"
+
+def answer() -> list:
+    """Answer with it."""
+    value = []
+    for _ in range(1_900_000):
+        value = [value]
+    return value
+
+def text() -> str:
+    """Answer with it as text, which reads as JSON."""
+    return "[" * 1_900_000 + "]" * 1_900_000
+
+def fine() -> str:
+    """Answer."""
+    return "fine"
+`)
+	c.approved("deep")
+	for _, name := range []string{"message", "answer", "text"} {
+		got := c.call("deep:"+name, "{}")
+		said := chat.TextOf(got.Content) + got.Error
+		t.Logf("stopped by: as %s it came to %s, with %d bytes: %.120q", name, got.Status, len(said), said)
+		if len(said) > 4<<20 || got.Status != chat.CallOK && got.Error == "" {
+			t.Errorf("as %s it came to %s, with %d bytes and %q", name, got.Status, len(said), got.Error)
+		}
+		testkit.Until(t, "the next answer", func() bool {
+			next := c.call("deep:fine", "{}")
+			return next.Status == chat.CallOK && chat.TextOf(next.Content) == "fine"
+		})
+	}
+}
