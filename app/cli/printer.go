@@ -111,21 +111,31 @@ func (p *printer) write(e turn.Event) {
 		p.aside(e.Note)
 	case turn.Asked:
 		if p.debug {
-			p.aside(fmt.Sprintf("call %s %s", shownName(e.Call.ToolName), oneLine(string(e.Call.Arguments)+e.Call.RawArguments)))
+			given := oneLine(string(e.Call.Arguments) + e.Call.RawArguments)
+			p.aside(fmt.Sprintf("call %s%s %s", forMember(e), shownName(e.Call.ToolName), given))
 		}
 	case turn.Decided:
 		if p.debug || e.Call.Decision != string(permit.Allow) {
-			p.aside(fmt.Sprintf("%s %s: %s", e.Call.Decision, shownName(e.Call.ToolName), e.Call.DecidedBy))
+			p.aside(fmt.Sprintf("%s %s%s: %s", e.Call.Decision, forMember(e), shownName(e.Call.ToolName), e.Call.DecidedBy))
 		}
 	case turn.Answered:
 		if p.debug {
-			p.aside(fmt.Sprintf("%s answered in %.1f ms: %s", shownName(e.Result.Tool), e.Call.MS, e.Result.Text()))
+			p.aside(fmt.Sprintf("%s%s answered in %.1f ms: %s", forMember(e), shownName(e.Result.Tool), e.Call.MS,
+				e.Result.Text()))
 		}
 	case turn.Ended:
 		if e.Reason == chat.EndLimit {
 			p.aside("The limit of model requests was reached. Raise it with --chain-limit.")
 		}
 	}
+}
+
+// forMember says for which member of the council a call is made, before its tool: “for Ada: ”.
+func forMember(e turn.Event) string {
+	if name := e.Member(); name != "" {
+		return "for " + shownName(name) + ": "
+	}
+	return ""
 }
 
 // shownName is the name of a tool that a model may have made up.

@@ -599,10 +599,23 @@ spindle.on("TOOL_INVOCATION", ({ toolName, args, councilMember, contextMessages 
 		llmtest.Call("3", "Ada__fail", `{}`),
 	}, []llmtest.Step{llmtest.Say("Done.")})
 	own := w.Tools.Set().Filter(func(t tool.Tool) bool { return t.Name == "own" })
+	whose := map[string]string{} // by what is told of calls
 	out, err := w.Councils.Run(t.Context(), turn.Request{
 		Conversation: in, Text: "Is it so?", Model: model, Tools: own, ChainLimit: 4, Asker: agrees{permit.Once},
-	}, deliberation.How{Council: &c}, nil)
+	}, deliberation.How{Council: &c}, func(e turn.Event) {
+		var line struct{ Type, Tool, Member string }
+		if raw, err := json.Marshal(e.Line()); err == nil && json.Unmarshal(raw, &line) == nil && line.Tool != "" {
+			whose[line.Type+" "+line.Tool] = line.Member
+		}
+	})
 	must(t, err)
+	for of, want := range map[string]string{"Ada__mine": "Ada", "Ada__fail": "Ada", "ext__own": ""} {
+		for _, kind := range []string{"tool_call", "permission", "tool_result"} {
+			if got, told := whose[kind+" "+of]; !told || got != want {
+				t.Errorf("%s of %s is for %q, told %v", kind, of, got, told)
+			}
+		}
+	}
 	if out.Reason != chat.EndDone || chat.TextOf(out.Message.Parts) != "Done." {
 		t.Fatalf("SP-36: it ended %+v", out)
 	}

@@ -115,7 +115,7 @@ func TestTheLinesOfAToolCouncil(t *testing.T) {
 		`{"type":"council","member":"","state":"asking","at_ms":4000,"text":"1 of 2 tools failed.","tasks":["0/bo/look:miss"]}`,
 	)
 	d.is("the timeline", d.words,
-		"2 members, 1 request to models", "Cy sits out: Cy never takes part: its chance is 0 %.", "Ada uses look",
+		"2 members, 1 request to models, run r1", "Cy sits out: Cy never takes part: its chance is 0 %.", "Ada uses look",
 		"Bo uses miss", "Ada used look: 3 files",
 		"Bo miss failed (a person was asked for 1.5 s): There is no file.", "1 of 2 tools failed.", "go on", "completed",
 		"answered")

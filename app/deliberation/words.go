@@ -114,6 +114,9 @@ func (l Line) start() string {
 	if l.Cap > 0 {
 		parts = append(parts, "at most "+cost.Words(l.Cap, true))
 	}
+	if l.Run != "" { // whoever is to act on it from another terminal names it
+		parts = append(parts, "run "+oneLine(l.Run, maxWords))
+	}
 	return strings.Join(parts, ", ")
 }
 

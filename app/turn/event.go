@@ -82,22 +82,42 @@ type Retry struct {
 	Error   string        // why it failed, as a sentence
 }
 
+// Member returns the name of the council member for whom the main model makes the event's call, or "".
+func (e Event) Member() string {
+	if e.Call == nil || !permit.Caller(e.Call.Caller).IsMember() {
+		return ""
+	}
+	return e.Call.CallerName
+}
+
+// object is a line of `prompt --json`.
+type object map[string]any
+
+// forMember adds for which member of the council a call is made, where it is for one.
+func (e Event) forMember(line object) object {
+	if name := e.Member(); name != "" {
+		line["member"] = name
+	}
+	return line
+}
+
 // Line returns the event as a line of `prompt --json`, or nil for the kinds that
 // are the window's only.
 func (e Event) Line() any {
-	type object map[string]any
 	switch e.Kind {
 	case Started:
 		return object{"type": e.Kind, "turn": e.Turn, "conversation": e.Conversation, "model": e.Model}
 	case Text, Reasoning:
 		return object{"type": e.Kind, "text": e.Text}
 	case Asked:
-		return object{"type": e.Kind, "id": e.Call.RequestID, "tool": e.Call.ToolName, "arguments": arguments(e.Call)}
+		return e.forMember(object{
+			"type": e.Kind, "id": e.Call.RequestID, "tool": e.Call.ToolName, "arguments": arguments(e.Call),
+		})
 	case Decided:
-		return object{
+		return e.forMember(object{
 			"type": e.Kind, "id": e.Call.RequestID, "tool": e.Call.ToolName, "decision": e.Call.Decision,
 			"why": e.Call.DecidedBy,
-		}
+		})
 	case Answered:
 		content := []object{}
 		for _, p := range e.Result.Content {
@@ -107,10 +127,10 @@ func (e Event) Line() any {
 			}
 			content = append(content, object{"type": "text", "text": p.Text})
 		}
-		return object{
+		return e.forMember(object{
 			"type": e.Kind, "id": e.Result.CallID, "tool": e.Result.Tool, "status": e.Result.Status,
 			"is_error": e.Result.IsError, "content": content, "ms": e.Call.MS,
-		}
+		})
 	case Used:
 		line := object{"type": e.Kind, "input_tokens": e.Usage.Input, "output_tokens": e.Usage.Output}
 		if e.Usage.Cost > 0 || e.Usage.Priced != "" {
