@@ -14,11 +14,11 @@ export const tests = {
       const undo = card.getByRole("button", { name: /^Undo/ });
       await undo.focus();
       await page.keyboard.press("Enter");
-      await card.getByText("4 files are as before the call.").waitFor();
+      await card.getByText("3 files are as before the call.").waitFor();
       await card.getByText(/^Undone, /).waitFor();
       const redo = card.getByRole("button", { name: /^Redo/ });
       await redo.press("Enter");
-      await card.getByText("4 files are as after the call.").waitFor();
+      await card.getByText("3 files are as after the call.").waitFor();
     },
   },
 
@@ -41,7 +41,7 @@ export const tests = {
       const entry = tab.getByRole("button", { name: /Tidied notes (Main|·)/ });
       await entry.press("Enter");
       await tab.getByRole("button", { name: /^Undo/ }).press("Enter");
-      await tab.getByText("4 files are as before the call.").waitFor();
+      await tab.getByText("3 files are as before the call.").waitFor();
       await tab.getByRole("button", { name: /Tidied notes before/ }).press("Enter");
       await tab.getByText("no longer kept").waitFor();
       await accessible(page);

@@ -4,6 +4,9 @@ import type * as t from "../generated";
 /** What the chats are called that no scene opens. */
 const titles: Record<string, string> = { another: "Letter to the landlord" };
 
+/** How many of the files can be put back. */
+const back = (changes: t.FileChanges) => changes.files.filter((f) => !f.not_kept).length;
+
 export class FakeActivity {
   entries: t.ActivityEntry[] = [];
   report: t.ActivityReport = { ok: true, sentence: "Nothing is on record yet." };
@@ -77,14 +80,14 @@ export class FakeActivity {
 
   async Undo(undo: string): Promise<t.FileChanges> {
     const was = await this.Changes(undo);
-    const did = `${was.files.length} files are as before the call.`;
+    const did = `${back(was)} files are as before the call.`;
     this.change(undo, { ...was, undone: new Date().toISOString(), did });
     return this.Changes(undo);
   }
 
   async Redo(undo: string): Promise<t.FileChanges> {
     const was = await this.Changes(undo);
-    const did = `${was.files.length} files are as after the call.`;
+    const did = `${back(was)} files are as after the call.`;
     this.change(undo, { ...was, undone: "", did });
     return this.Changes(undo);
   }
