@@ -66,7 +66,9 @@ type Gate interface {
 	// Begin returns what was decided about a call, as it stands once the call could wait no
 	// longer: d, or why it may not be made any more. It asks nobody. Until ended is called, stop
 	// is, from any goroutine, once the call may not go on.
-	Begin(ctx context.Context, r permit.Call, d permit.Decision, stop func(why string)) (now permit.Decision, ended func())
+	Begin(ctx context.Context, r permit.Call, d permit.Decision, stop func(permit.Decision)) (
+		now permit.Decision, ended func(),
+	)
 	// TurnEnded ends what was allowed for this answer only.
 	TurnEnded(turn string)
 }
@@ -376,12 +378,12 @@ func (c *Call) told(context []tool.ContextMessage) []tool.ContextMessage {
 }
 
 // takenBack is the cause of a call's context that ended because the person paused the tools or
-// took back what allowed the call: why.
-type takenBack string
+// took back what allowed the call, with the refusal that took its place.
+type takenBack permit.Decision
 
 // Error implements error; the model is told so.
 func (t takenBack) Error() string {
-	return "it was stopped while it ran: " + string(t) + ". What it did until then stays."
+	return "it was stopped while it ran: " + t.Reason + ". What it did until then stays."
 }
 
 // begin begins a call that was allowed, which ends with cancel once it may not go on; ended is to
@@ -391,7 +393,7 @@ func (c *Call) begin(ctx context.Context, cancel context.CancelCauseFunc) (refus
 	if c.allowed.Effect != permit.Allow || c.answer != nil {
 		return nil, func() {}
 	}
-	d, ended := c.runner.o.Gate.Begin(ctx, c.asked, c.allowed, func(why string) { cancel(takenBack(why)) })
+	d, ended := c.runner.o.Gate.Begin(ctx, c.asked, c.allowed, func(no permit.Decision) { cancel(takenBack(no)) })
 	if d.Effect == permit.Allow {
 		return nil, ended
 	}
@@ -526,6 +528,7 @@ func (c *Call) ended(ctx, limited context.Context, r tool.Result) tool.Result {
 		return tool.Result{Status: chat.CallTimeout, Printed: r.Printed}
 	case errors.As(context.Cause(limited), &taken):
 		r.Error = taken.Error()
+		c.Record.Stopped = taken.Why
 	}
 	return r
 }

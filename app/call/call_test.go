@@ -181,7 +181,7 @@ func TestWhatIsTakenBackStopsTheCallsThatItAloneAllowed(t *testing.T) {
 					t.Errorf("it was stopped: %+v", r)
 				case c.want != "" && (r.Status != chat.CallCancelled || r.Error != want || r.Printed != "so far"):
 					t.Errorf("it came to %+v", r)
-				case record.Decision != "allow" || record.Rule != rule.ID:
+				case record.Decision != "allow" || record.Rule != rule.ID || (record.Stopped == "") != (c.want == ""):
 					t.Errorf("on record is %+v", record)
 				}
 			})

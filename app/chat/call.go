@@ -68,6 +68,9 @@ type CallRecord struct {
 	// person, rule <id>, default, built-in or nobody to ask; empty before this was kept
 	Decider string `json:"decider,omitempty"`
 	Expired bool   `json:"expired,omitempty"` // a person was asked, and did not answer in time
+	// Stopped says why it was stopped while it ran, where the person paused the tools or took
+	// back what allowed it.
+	Stopped string `json:"stopped,omitempty"`
 	// Origins are those for which a person was asked about the call: nobody vouched for them.
 	Origins []Origin `json:"origins,omitempty"`
 	// Brought says where what it returned came from.

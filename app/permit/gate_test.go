@@ -661,7 +661,7 @@ func TestTheLastUseOfARuleIsOfTheCallThatUsedItUp(t *testing.T) {
 	call := request(c)
 	call.Caller, call.Capabilities = "member:ada", []permit.Capability{permit.WriteFiles}
 	d := g.Decide(t.Context(), call)
-	held, ended := g.Begin(t.Context(), call, d, func(why string) { t.Errorf("it was stopped: %s", why) })
+	held, ended := g.Begin(t.Context(), call, d, func(d permit.Decision) { t.Errorf("it was stopped: %s", d.Why) })
 	if d.Effect != permit.Allow || held.Effect != permit.Allow {
 		t.Errorf("it came to %+v, and once it could be made to %+v", d, held)
 	}

@@ -10,7 +10,7 @@ import (
 type running struct {
 	call Call
 	d    Decision // that allowed it
-	stop func(why string)
+	stop func(Decision)
 }
 
 // Begin is called when a call that d allowed could wait no longer. It returns d, or the refusal
@@ -18,9 +18,9 @@ type running struct {
 // the rule that allowed it is gone. It asks nobody: what was allowed once stays so.
 //
 // Of a call that may still be made, stop is called, once and from any goroutine, should the
-// person pause the tools, refuse it, or take back what alone allowed it before ended is called:
-// why tells the model. That its plugin changes does not stop a call under way.
-func (g *Gate) Begin(ctx context.Context, call Call, d Decision, stop func(why string)) (now Decision, ended func()) {
+// person pause the tools, refuse it, or take back what alone allowed it before ended is called,
+// with the refusal. That its plugin changes does not stop a call under way.
+func (g *Gate) Begin(ctx context.Context, call Call, d Decision, stop func(Decision)) (now Decision, ended func()) {
 	if call.Tool.Digest == "" {
 		call.Tool = tool.Normal(call.Tool)
 	}
@@ -60,22 +60,22 @@ func (g *Gate) againLocked(call *Call, d Decision) (step int, r ruling, path []S
 // recheckRunning stops the calls under way that the person refuses now, by the pause switch or
 // a rule, and those that the rule named gone allowed and nothing else allows.
 func (g *Gate) recheckRunning(gone string) {
-	over := map[*running]string{}
+	over := map[*running]Decision{}
 	g.mu.Lock()
 	for of := range g.running {
 		step, r, _ := g.againLocked(&of.call, of.d)
 		switch {
 		case r.effect == Deny && step <= refusalsStep:
-			over[of] = r.tell
+			over[of] = Decision{Effect: Deny, Why: r.why, Reason: r.tell, By: r.by, Rule: r.rule, Step: step}
 		case r.effect != Allow && gone != "" && of.d.Rule == gone:
-			over[of] = tookBack
+			over[of] = Decision{Effect: Deny, Why: "you took back what allowed it", Reason: tookBack, By: "person", Step: step}
 		default:
 			continue
 		}
 		delete(g.running, of)
 	}
 	g.mu.Unlock()
-	for of, why := range over {
-		of.stop(why)
+	for of, d := range over {
+		of.stop(d)
 	}
 }

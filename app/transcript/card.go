@@ -29,6 +29,9 @@ func (t *Transcript) card(r chat.CallRecord) *Call {
 		Decision: Sentence(r.DecidedBy), ByPerson: byPerson(r),
 		Undo: undoOf(r),
 	}
+	if r.Stopped != "" {
+		c.Problem = "Stopped while it ran: " + r.Stopped + "."
+	}
 	if r.ID != 0 {
 		c.ID = strconv.FormatUint(r.ID, 10)
 	}

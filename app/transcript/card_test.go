@@ -25,7 +25,7 @@ func TestF135ACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T)
 			Status: chat.CallRefused, Decision: "deny", Decider: "nobody to ask", Expired: true,
 			DecidedBy: "no answer in 10 minutes, so it was not run",
 		},
-		"stopped": {Status: chat.CallCancelled},
+		"stopped": {Status: chat.CallCancelled, Stopped: "you took back what allowed it"},
 	} {
 		t.Run(string(want), func(t *testing.T) {
 			m := newMemory()
@@ -75,13 +75,16 @@ func TestF135ACardGoesThroughItsStatesAndSaysTheSameAfterReopening(t *testing.T)
 				}
 				r.MS = 1500
 			}
-			r.Status, r.Error, r.ResultText = end.Status, end.Error, end.ResultText
+			r.Status, r.Error, r.ResultText, r.Stopped = end.Status, end.Error, end.ResultText, end.Stopped
 			u.live.Answered(m.put(r), said("for the model"))
 			live := *card(want)
 			if live.For != "Ada" {
 				t.Errorf("it was called for %q", live.For)
 			}
-			if want == "failed" && live.Problem != "no such file" || want != "failed" && live.Problem != "" {
+			problem := map[transcript.CallState]string{
+				"failed": "no such file", "stopped": "Stopped while it ran: you took back what allowed it.",
+			}[want]
+			if live.Problem != problem {
 				t.Errorf("its problem is %q", live.Problem)
 			}
 			u.results(chat.EndDone, chat.ToolResult{CallID: "1", Tool: "note", Status: r.Status})

@@ -286,6 +286,9 @@ func (l *Live) card(d *drawing, r chat.CallRecord, revision uint64) *part {
 	call := l.t.card(r)
 	if p.call != nil {
 		call.Grant, call.Progress = p.call.Grant, p.call.Progress
+		if r.Stopped != "" { // what allowed it is gone, or waits until tools are resumed
+			call.Grant = ""
+		}
 	}
 	p.call, p.rev = call, revision
 	return p

@@ -222,7 +222,7 @@ type Call struct {
 	// The arguments for a person, at most 120 characters: “text: a b c”.
 	Summary  string    `json:"summary"`
 	State    CallState `json:"state"`
-	Problem  string    `json:"problem"` // state failed: the first line of the error
+	Problem  string    `json:"problem"` // state failed: the first line of the error; stopped: why, where the person did not stop the answer
 	Started  string    `json:"started"`
 	MS       int64     `json:"ms"`       // how long it ran; 0 while it runs
 	Progress string    `json:"progress"` // the tool's own last progress note

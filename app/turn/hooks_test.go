@@ -75,7 +75,9 @@ type yes struct{}
 func (yes) Decide(context.Context, permit.Call) permit.Decision {
 	return permit.Decision{Effect: permit.Allow}
 }
-func (yes) Begin(_ context.Context, _ permit.Call, d permit.Decision, _ func(string)) (permit.Decision, func()) {
+func (yes) Begin(
+	_ context.Context, _ permit.Call, d permit.Decision, _ func(permit.Decision),
+) (permit.Decision, func()) {
 	return d, func() {}
 }
 func (yes) TurnEnded(string) {}

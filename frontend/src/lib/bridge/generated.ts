@@ -198,7 +198,10 @@ export interface Call {
   /** The arguments for a person, at most 120 characters: “text: a b c”. */
   summary: string;
   state: CallState;
-  /** state failed: the first line of the error */
+  /**
+   * state failed: the first line of the error; stopped: why, where the person did not stop the
+   * answer
+   */
   problem: string;
   started: string;
   /** how long it ran; 0 while it runs */
