@@ -179,3 +179,11 @@ func (e *entry) disabled() bool {
 	defer e.mu.Unlock()
 	return e.state.Disabled
 }
+
+// switchedOff reports whether the person switched a tool off: no model is offered it.
+func (e *entry) switchedOff(name string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	on, set := e.state.Tools[name]
+	return set && !on
+}

@@ -489,6 +489,12 @@ func (r *runner) once(ctx context.Context, call tool.Call) (result tool.Result, 
 	if r.e.disabled() {
 		return r.unusable(ctx, errOff), false
 	}
+	// An answer that goes on has the tools that it began with.
+	if on, ok := permit.Behalf(ctx); ok && on.Caller == permit.Main && r.e.switchedOff(call.Tool.Name) {
+		return tool.Result{
+			Status: chat.CallRefused, Error: "the tool " + call.Tool.Name + " was switched off by the person",
+		}, false
+	}
 	startCtx, cancel := context.WithDeadlineCause(ctx, call.Deadline, errDeadline)
 	s, err := r.use(startCtx)
 	cancel()
