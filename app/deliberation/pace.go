@@ -79,7 +79,7 @@ func (p *paces) learn(r council.Run) {
 }
 
 // recalledRuns bounds how many runs of before are looked at.
-const recalledRuns = 30
+const recalledRuns = 12
 
 // recall takes once how long work took in the newest runs that are kept, of all chats. One that
 // cannot be read is left out.
