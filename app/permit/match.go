@@ -198,8 +198,12 @@ func (m Match) compile(effect Effect) (func(item) (holds, known bool), error) {
 		if err != nil || most != most || most > maxNumber || most < -maxNumber {
 			return refuse(shown(m.Value)+" is no number", "Write it as in 20 or 2.5.")
 		}
+		bound := strconv.AppendFloat(nil, most, 'f', -1, 64)
 		return func(i item) (bool, bool) {
 			n, err := strconv.ParseFloat(i.text, 64)
+			if err == nil && n == most && !tool.SameJSON([]byte(i.text), bound) {
+				return false, false // the bound itself for programs that round it, and above or below it for others
+			}
 			return n <= most, err == nil
 		}, nil
 	case Pattern:

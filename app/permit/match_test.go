@@ -147,6 +147,39 @@ func TestARuleHoldsForTheArgumentsItNames(t *testing.T) {
 	}
 }
 
+// A program that reads numbers exactly pays what was written, and not what it is rounded to.
+func TestAttackANumberIsAboveTheBoundThatItIsRoundedTo(t *testing.T) {
+	for _, c := range []struct {
+		bound, amount  string
+		sure, possible bool
+	}{
+		{"9007199254740992", "9007199254740993", false, true},
+		{"9007199254740992", "9007199254740992", true, true},
+		{"9007199254740992", "9007199254740994", false, false},
+		{"20", "20.0000000000000000001", false, true},
+		{"20", "19.9999999999999999999", false, true},
+		{"20", "20.000000000000004", false, false},
+		{"20", "20.0", true, true},
+		{"20", "2e1", true, true},
+		{"+20.50", "20.5", true, true},
+		{"0", "1e-400", false, true},
+		{"0", "1e-99999999999", false, true},
+		{"0", "-0", true, true},
+		{"0.1", "0.1", true, true},
+	} {
+		for effect, holds := range map[permit.Effect]bool{permit.Allow: c.sure, permit.Deny: c.possible} {
+			g, version := trusted(t, permit.Options{})
+			_, err := g.AddRule(t.Context(), rule(effect, permit.Match{Field: "amount", Op: permit.AtMost, Value: c.bound}))
+			must(t, err)
+			step := decidedBy(g, version, `{"amount":`+c.amount+`}`)
+			if got := step.Rule != ""; got != holds {
+				t.Errorf("%s a call of %s while amount is at most %s: it holds: %v, decided by %+v",
+					effect, c.amount, c.bound, got, step)
+			}
+		}
+	}
+}
+
 func TestARuleWithConditionsReadsAsASentence(t *testing.T) {
 	ends := time.Date(2026, 12, 24, 18, 30, 0, 0, time.Local)
 	for want, r := range map[string]permit.Rule{
