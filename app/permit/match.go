@@ -214,10 +214,17 @@ func (m Match) compile(effect Effect) (func(item) (holds, known bool), error) {
 		if err != nil {
 			return refuse(shown(m.Value)+" is no pattern", "See https://pkg.go.dev/regexp/syntax for what one may hold.")
 		}
-		return func(i item) (bool, bool) { return whole.MatchString(i.text), true }, nil
+		return func(i item) (bool, bool) {
+			_, isNumber := number(i.text)
+			return whole.MatchString(i.text), i.isText || !isNumber || plainNumber.MatchString(i.text)
+		}, nil
 	}
 	return refuse("it compares in a way this version does not know: "+shown(string(m.Op)), "Use "+ops+".")
 }
+
+// plainNumber is a number as people write it. Programs make 666 of 666.0 and of 6.66e2, so that
+// a pattern does not know what those are.
+var plainNumber = regexp.MustCompile(`\A-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?\z`)
 
 // maxNumber is the largest number that number-max compares exactly.
 const maxNumber = 1 << 53

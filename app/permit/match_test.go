@@ -180,6 +180,33 @@ func TestAttackANumberIsAboveTheBoundThatItIsRoundedTo(t *testing.T) {
 	}
 }
 
+// A plugin gets the same number however a model writes it.
+func TestAttackANumberIsWrittenSoThatThePatternOfARuleMissesIt(t *testing.T) {
+	for _, c := range []struct {
+		amount         string
+		sure, possible bool
+	}{
+		{"666", true, true},
+		{"666.0", false, true},
+		{"6.66e2", false, true},
+		{"66600E-2", false, true},
+		{"667", false, false},
+		{"666.5", false, false},
+		{`"6.66e2"`, false, false},
+		{"true", false, false},
+	} {
+		for effect, holds := range map[permit.Effect]bool{permit.Allow: c.sure, permit.Deny: c.possible} {
+			g, version := trusted(t, permit.Options{})
+			_, err := g.AddRule(t.Context(), rule(effect, permit.Match{Field: "amount", Op: permit.Pattern, Value: "666"}))
+			must(t, err)
+			step := decidedBy(g, version, `{"amount":`+c.amount+`}`)
+			if got := step.Rule != ""; got != holds {
+				t.Errorf("%s a call of %s while amount matches 666: it holds: %v, decided by %+v", effect, c.amount, got, step)
+			}
+		}
+	}
+}
+
 func TestARuleWithConditionsReadsAsASentence(t *testing.T) {
 	ends := time.Date(2026, 12, 24, 18, 30, 0, 0, time.Local)
 	for want, r := range map[string]permit.Rule{
