@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"conclave/app/chat"
+	"conclave/app/permit"
 	"conclave/app/plugin"
 	"conclave/app/testkit"
 )
@@ -99,6 +100,47 @@ func TestLF08ASideEffectAtImportHasNotHappenedBeforeApproval(t *testing.T) {
 		if _, err := os.Stat(ran); err != nil {
 			t.Errorf("%s did not run once it was approved: %v", id, err)
 		}
+	}
+}
+
+// A person is asked once about a plugin whose source shows every word that a model is told of it,
+// however many lines it has.
+func TestAFunctionIsAskedAboutOnceWithAllThatItsDocstringSays(t *testing.T) {
+	c := open(t, t.TempDir(), t.TempDir())
+	c.write("add.py", `class Sums:
+    pass
+
+def add(a: int, b: int) -> int:
+    """Add two numbers.
+
+    It is exact:
+        always.
+
+    Args:
+        a: the first
+        b: the second, which
+            may be large
+    """
+    return a + b
+`)
+	c.becomes("add", plugin.NeedsApproval)
+	s, err := c.host.Status("add")
+	must(t, err)
+	const want = "Add two numbers.\n\nIt is exact:\n    always.\n\n" +
+		"Args:\n    a: the first\n    b: the second, which\n        may be large"
+	if len(s.Tools) != 1 || s.Tools[0].Description != want {
+		t.Errorf("before it is approved its tools are %+v", s.Tools)
+	}
+	requests := c.gate.Requests()
+	if len(requests) != 1 {
+		t.Fatalf("a person is asked %+v", requests)
+	}
+	yes := permit.Answer{Effect: permit.Allow, Scope: permit.Always}
+	must(t, c.gate.Answer(t.Context(), requests[0].ID, requests[0].Nonce, yes))
+	c.becomes("add", plugin.Ready)
+	c.answers("add:add", `{"a":1,"b":2}`, "3")
+	if s, err := c.host.Status("add"); err != nil || s.State != plugin.Ready || len(c.gate.Requests()) != 0 {
+		t.Errorf("once it is approved it is %+v, %v, and a person is asked %+v", s, err, c.gate.Requests())
 	}
 }
 

@@ -20,6 +20,12 @@ class Function:
         self.line = line
         self.doc = doc  # as written, or None
 
+    def text(self):
+        """Returns its docstring without the indentation of its lines: all that a model may be told of it."""
+        lines = (self.doc or "").strip().split("\n")
+        indents = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
+        return "\n".join(lines[:1] + [line[min(indents):].rstrip() for line in lines[1:]])
+
     def summary(self):
         """Returns the first line of its docstring that says something."""
         for line in (self.doc or "").split("\n"):
@@ -63,7 +69,7 @@ class Listing:
         for name in self.names:
             function = self.functions.get(name)
             for one in [function] if function is not None else self.boxes.get(name, ()):
-                found.append({"name": one.name, "line": one.line, "doc": one.summary()})
+                found.append({"name": one.name, "line": one.line, "doc": one.text()})
         return found
 
     def offers(self, name):
@@ -342,7 +348,7 @@ def main():
                 answer["functions"], answer["known"] = registered, False
             elif name == ask["entry"] and not ask.get("registered"):
                 functions, answer["known"] = listing.tools()
-                answer["functions"] = [{"name": f.name, "line": f.line, "doc": f.summary()} for f in functions]
+                answer["functions"] = [{"name": f.name, "line": f.line, "doc": f.text()} for f in functions]
         answer["imports"] = list(imports)
         answer["known"] = answer["known"] and not ask.get("registered")
         if settings:
