@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"conclave/app/fault"
 	"conclave/app/jsonobject"
@@ -256,13 +257,19 @@ type item struct {
 
 // equals reports whether the item is what a rule names, which does not say of which kind that
 // is. A text “true” where the rule may mean the truth value is not known: programs differ in
-// what they make of it. Nor is a number that many of them round to the one that is meant.
+// what they make of it. Nor is a number that many of them round to the one that is meant, nor
+// another text that a program may read as a number where the rule names one.
 func (i item) equals(value string) (holds, known bool) {
 	switch {
 	case value == i.text:
 		return true, !i.isText || value != "true" && value != "false"
 	case i.isText:
-		return false, true
+		wants, wantsNumber := number(value)
+		if plainNumber.MatchString(i.text) {
+			is, _ := number(i.text)
+			return false, !wantsNumber || is != wants
+		}
+		return false, !wantsNumber || !mayBeNumber(i.text)
 	}
 	is, isNumber := number(i.text)
 	wants, wantsNumber := number(value)
@@ -271,6 +278,14 @@ func (i item) equals(value string) (holds, known bool) {
 	}
 	same := tool.SameJSON([]byte(i.text), []byte(value))
 	return same, same
+}
+
+// mayBeNumber reports whether a program that wants a number may make one of the text, as Python
+// does of “ 666”, “6_66”, “6.66e2” and of digits of other scripts.
+func mayBeNumber(text string) bool {
+	return strings.ContainsFunc(text, unicode.IsDigit) && !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsDigit(r) && !unicode.IsSpace(r) && !strings.ContainsRune("+-._,eE", r)
+	})
 }
 
 // number reads a number of JSON as most programs do.

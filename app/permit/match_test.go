@@ -117,7 +117,7 @@ func TestARuleHoldsForTheArgumentsItNames(t *testing.T) {
 		{many, `{"to": 1000.0}`, true, true},
 		{many, `{"to": 1e3}`, true, true},
 		{many, `{"to": "1000"}`, true, true},
-		{many, `{"to": "1e3"}`, false, false},
+		{many, `{"to": "1e3"}`, false, true},
 		{many, `{"to": 1000.00000000000000000001}`, false, true}, // which most programs round
 		{many, `{"to": 1001}`, false, false},
 		{many, `{"to": 1e9999}`, false, false},
@@ -202,6 +202,44 @@ func TestAttackANumberIsWrittenSoThatThePatternOfARuleMissesIt(t *testing.T) {
 			step := decidedBy(g, version, `{"amount":`+c.amount+`}`)
 			if got := step.Rule != ""; got != holds {
 				t.Errorf("%s a call of %s while amount matches 666: it holds: %v, decided by %+v", effect, c.amount, got, step)
+			}
+		}
+	}
+}
+
+// A plugin that wants a number makes one of a text.
+func TestAttackATextThatAPluginReadsAsTheNumberOfARule(t *testing.T) {
+	number := permit.Match{Field: "amount", Op: permit.Equals, Value: "666"}
+	oneOf := permit.Match{Field: "amount", Op: permit.OneOf, Values: []string{"666", "ada"}}
+	name := permit.Match{Field: "amount", Op: permit.Equals, Value: "ada"}
+	for _, c := range []struct {
+		m              permit.Match
+		amount         string
+		sure, possible bool
+	}{
+		{number, `"666"`, true, true},
+		{number, `" 666"`, false, true},
+		{number, `"666.0"`, false, true},
+		{number, `"6_66"`, false, true},
+		{number, `"0666"`, false, true},
+		{number, `"6.66e2"`, false, true},
+		{number, `"\u0666\u0666\u0666"`, false, true},
+		{number, `"ada"`, false, false},
+		{number, `"route 66"`, false, false},
+		{number, `"667"`, false, false},
+		{number, `"-"`, false, false},
+		{oneOf, `" 666"`, false, true},
+		{oneOf, `"ada"`, true, true},
+		{oneOf, `"bo"`, false, false},
+		{name, `" 666"`, false, false},
+	} {
+		for effect, holds := range map[permit.Effect]bool{permit.Allow: c.sure, permit.Deny: c.possible} {
+			g, version := trusted(t, permit.Options{})
+			_, err := g.AddRule(t.Context(), rule(effect, c.m))
+			must(t, err)
+			step := decidedBy(g, version, `{"amount":`+c.amount+`}`)
+			if got := step.Rule != ""; got != holds {
+				t.Errorf("%s a call of %s %s: it holds: %v, decided by %+v", effect, c.amount, c.m.Sentence(), got, step)
 			}
 		}
 	}
