@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"conclave/app"
+	"conclave/app/bus"
 	"conclave/app/fault"
 	"conclave/app/llm/llmtest"
 	"conclave/app/permit"
@@ -19,6 +21,15 @@ import (
 // permissions, which nobody has approved yet.
 func extended(t *testing.T, permissions []string, answers ...[]llmtest.Step) *window {
 	t.Helper()
+	return extendedBy(t, `
+spindle.log.info("I am here\u202e.");
+spindle.registerTool({ name: "run", description: "Runs.", parameters: { type: "object", properties: {} }, inline_available: true });
+spindle.on("TOOL_INVOCATION", async () => "done");`, permissions, answers...)
+}
+
+// extendedBy is extended with other code.
+func extendedBy(t *testing.T, code string, permissions []string, answers ...[]llmtest.Step) *window {
+	t.Helper()
 	data := t.TempDir()
 	manifest, err := json.Marshal(map[string]any{
 		"version": "1", "name": "Ext\u200bension", "identifier": "ext", "author": "a", "permissions": permissions,
@@ -26,10 +37,7 @@ func extended(t *testing.T, permissions []string, answers ...[]llmtest.Step) *wi
 	})
 	must(t, err)
 	write(t, filepath.Join(data, "plugins", "ext", "spindle.json"), string(manifest))
-	write(t, filepath.Join(data, "plugins", "ext", "dist", "backend.js"), `
-spindle.log.info("I am here\u202e.");
-spindle.registerTool({ name: "run", description: "Runs.", parameters: { type: "object", properties: {} }, inline_available: true });
-spindle.on("TOOL_INVOCATION", async () => "done");`)
+	write(t, filepath.Join(data, "plugins", "ext", "dist", "backend.js"), code)
 	return openOn(t, data, programtest.Worker(t), answers...)
 }
 
@@ -49,6 +57,26 @@ func (w *window) state(id, state string) app.PluginView {
 	w.t.Helper()
 	w.until("the plugin "+id+" "+state, func() bool { return string(w.card(id).State) == state })
 	return w.card(id)
+}
+
+func TestWhatAPluginLogsIsToldToThePageAsItComes(t *testing.T) {
+	w := extendedBy(t, `setInterval(() => spindle.log.info("Still here."), 100);`, nil).quiet()
+	must(t, w.Plugins.Approve("ext", w.card("ext").Digest, false))
+	w.state("ext", "ready")
+	news := w.core.Bus.Subscribe(bus.Log) // nothing else is listened to
+	defer news.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for since, often := uint64(0), 0; often < 3; {
+		_, err := news.Next(ctx)
+		must(t, err)
+		log, err := w.Plugins.Log("ext", since)
+		must(t, err)
+		if n := len(log.Lines); n > 0 {
+			since = log.Lines[n-1].N
+			often++
+		}
+	}
 }
 
 func TestAPluginIsReadApprovedUsedAndSwitched(t *testing.T) {

@@ -186,9 +186,14 @@ func (e *entry) follow(p sandbox.Process) {
 		return
 	}
 	lines.Lines(func(line string) {
-		e.log.add("info", line, "")
-		e.h.o.Bus.Changed(bus.Log, e.id)
+		e.logs("info", line)
 	})
+}
+
+// logs adds a line to the plugin's log, and tells whoever shows that.
+func (e *entry) logs(level, text string) {
+	e.log.add(level, text, "")
+	e.h.o.Bus.Changed(bus.Log, e.id)
 }
 
 // namedBy is who approves what a command names, for the record.

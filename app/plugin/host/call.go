@@ -95,7 +95,7 @@ func (s *session) overfull() bool {
 	}
 	s.kill(limit.StorageBytes.Person)
 	if !s.filled.Swap(true) {
-		s.r.e.log.add("error", limit.StorageBytes.Person, "")
+		s.r.e.logs("error", limit.StorageBytes.Person)
 	}
 	return true
 }

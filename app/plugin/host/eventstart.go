@@ -209,7 +209,7 @@ func (h *Host) WaitDelivered(ctx context.Context) {
 			}
 			defer r.release(s)
 			if !s.done(ctx) {
-				e.log.add("warn", "Conclave closed before the plugin was done with what it was told last.", "")
+				e.logs("warn", "Conclave closed before the plugin was done with what it was told last.")
 			}
 		})
 	}

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"conclave/app/bus"
 	"conclave/app/chat"
 	"conclave/app/plugin"
 	"conclave/app/plugin/wire"
@@ -426,7 +425,6 @@ func (r *runner) acquire(s *session) bool {
 // WriteLog writes a line to a plugin's log, for failures outside of its process.
 func (h *Host) WriteLog(id, level, text string) {
 	if e := h.entry(id); e != nil {
-		e.log.add(level, text, "")
-		h.o.Bus.Changed(bus.Log, id)
+		e.logs(level, text)
 	}
 }

@@ -182,7 +182,7 @@ func (r *runner) namedNow(set savedState) (json.RawMessage, []permit.Folder) {
 	}
 	named, err := r.h.namedPaths(schema, object, nil)
 	if err != nil {
-		r.e.log.add("warning", fault.Of(err).Message, "")
+		r.e.logs("warning", fault.Of(err).Message)
 	}
 	options, err := json.Marshal(object)
 	if err != nil {

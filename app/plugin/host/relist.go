@@ -74,7 +74,7 @@ func (r *runner) wanted() (yes bool, wait time.Duration) {
 
 // listLater lists again after wait.
 func (r *runner) listLater(wait time.Duration) {
-	r.e.log.add("warn", limit.ToolListings.Person, "")
+	r.e.logs("warn", limit.ToolListings.Person)
 	select {
 	case <-time.After(wait):
 	case <-r.h.ctx.Done():
@@ -107,7 +107,7 @@ func (e *entry) relist(r *runner) {
 	cancel()
 	r.release(s)
 	if err != nil {
-		e.log.add("warn", "Its changed tools could not be listed: "+plugin.ProblemOf(err).Message, "")
+		e.logs("warn", "Its changed tools could not be listed: "+plugin.ProblemOf(err).Message)
 		return
 	}
 	if sameTools(tools, v.tools) && bytes.Equal(said.options, v.options) && slices.Equal(said.notes, v.notes) {

@@ -393,7 +393,7 @@ func (r *runner) died(why *plugin.Problem) {
 	}
 	p := r.rested
 	r.mu.Unlock()
-	r.e.log.add("error", why.Message, "")
+	r.e.logs("error", why.Message)
 	if rest {
 		r.e.backOff(r, p)
 	}

@@ -68,7 +68,7 @@ func startSession(ctx context.Context, r *runner, process plugin.Connection, wit
 			Logger:                 r.h.o.Log,
 			ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { r.toolsChanged() },
 			LoggingMessageHandler: func(_ context.Context, m *mcp.LoggingMessageRequest) {
-				r.e.log.add(logLevel(string(m.Params.Level)), logText(m.Params.Data), "")
+				r.e.logs(logLevel(string(m.Params.Level)), logText(m.Params.Data))
 			},
 		})
 	if err != nil {
@@ -332,9 +332,9 @@ func (s *session) list(ctx context.Context, v version) (tools []tool.Tool, said 
 		for _, t := range page.Tools {
 			if len(t.Name) == 0 || len(t.Description)+len(t.InputSchema) > limit.ToolDefinition.Int() ||
 				len(tools) >= limit.PluginTools.Int() {
-				s.r.e.log.add("warn",
+				s.r.e.logs("warn",
 					fmt.Sprintf("The tool %.80q was left out: a plugin may offer %s tools of at most %s each, with a name.",
-						t.Name, limit.PluginTools, limit.ToolDefinition), "")
+						t.Name, limit.PluginTools, limit.ToolDefinition))
 				left++
 				continue
 			}
