@@ -151,10 +151,6 @@ func (at look) values(a *arguments, effect Effect) (values []string, any bool) {
 		return nil, true
 	}
 	for _, i := range items {
-		equals := at.op == Equals || at.op == OneOf
-		if effect != Allow && equals && i.isText && !plainNumber.MatchString(i.text) && mayBeNumber(i.text) {
-			return nil, true
-		}
 		names := [...]string{i.text, at.also(i, effect)}
 		for _, v := range slices.Compact(names[:]) {
 			for ok := true; ok; v, ok = at.above(v) {
@@ -173,7 +169,7 @@ func (at look) values(a *arguments, effect Effect) (values []string, any bool) {
 func (at look) also(i item, effect Effect) string {
 	switch at.op {
 	case Equals, OneOf:
-		if n, ok := number(i.text); ok && (!i.isText || effect != Allow) {
+		if n, ok := i.number(); ok && (!i.isText || effect != Allow) {
 			return numberKey(n)
 		}
 	case HostIs, HostSuffix:

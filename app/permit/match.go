@@ -215,9 +215,16 @@ func (m Match) compile(effect Effect) (func(item) (holds, known bool), error) {
 		if err != nil {
 			return refuse(shown(m.Value)+" is no pattern", "See https://pkg.go.dev/regexp/syntax for what one may hold.")
 		}
-		return func(i item) (bool, bool) {
-			_, isNumber := number(i.text)
-			return whole.MatchString(i.text), i.isText || !isNumber || plainNumber.MatchString(i.text)
+		return func(i item) (holds, known bool) {
+			holds = whole.MatchString(i.text)
+			n, isNumber := i.number()
+			switch {
+			case holds && i.isText, !isNumber, plainNumber.MatchString(i.text):
+				return holds, true
+			case !i.isText && n != 0 && n != 1:
+				return holds, false
+			}
+			return holds, holds == whole.MatchString(strconv.FormatFloat(n, 'f', -1, 64))
 		}, nil
 	}
 	return refuse("it compares in a way this version does not know: "+shown(string(m.Op)), "Use "+ops+".")
@@ -263,13 +270,10 @@ func (i item) equals(value string) (holds, known bool) {
 	switch {
 	case value == i.text:
 		return true, !i.isText || value != "true" && value != "false"
-	case i.isText:
+	case i.isText, i.text == "true", i.text == "false":
+		is, isNumber := i.number()
 		wants, wantsNumber := number(value)
-		if plainNumber.MatchString(i.text) {
-			is, _ := number(i.text)
-			return false, !wantsNumber || is != wants
-		}
-		return false, !wantsNumber || !mayBeNumber(i.text)
+		return false, !isNumber || !wantsNumber || is != wants
 	}
 	is, isNumber := number(i.text)
 	wants, wantsNumber := number(value)
@@ -280,12 +284,52 @@ func (i item) equals(value string) (holds, known bool) {
 	return same, same
 }
 
-// mayBeNumber reports whether a program that wants a number may make one of the text, as Python
-// does of “ 666”, “6_66”, “6.66e2” and of digits of other scripts.
-func mayBeNumber(text string) bool {
-	return strings.ContainsFunc(text, unicode.IsDigit) && !strings.ContainsFunc(text, func(r rune) bool {
-		return !unicode.IsDigit(r) && !unicode.IsSpace(r) && !strings.ContainsRune("+-._,eE", r)
-	})
+// number returns what a program that wants a number may make of the item: of a text as Python and
+// JavaScript read it, with spaces around it, underscores, digits of other scripts or a base; 1 of true.
+func (i item) number() (float64, bool) {
+	if !i.isText {
+		switch i.text {
+		case "true":
+			return 1, true
+		case "false":
+			return 0, true
+		}
+		return number(i.text)
+	}
+	text := strings.Map(func(r rune) rune {
+		switch {
+		case r == '_' || unicode.IsSpace(r):
+			return -1
+		case unicode.IsDigit(r):
+			return '0' + digit(r)
+		}
+		return r
+	}, i.text)
+	if !strings.ContainsAny(text, "0123456789") {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	if err == nil || errors.Is(err, strconv.ErrRange) {
+		return n, true
+	}
+	whole, err := strconv.ParseUint(text, 0, 64)
+	return float64(whole), err == nil
+}
+
+// digit returns what a decimal digit of any script stands for. Each script's are in a row, from
+// its zero on, and so are those of scripts that follow each other.
+func digit(r rune) rune {
+	for _, s := range unicode.Nd.R16 {
+		if rune(s.Lo) <= r && r <= rune(s.Hi) {
+			return (r - rune(s.Lo)) % 10
+		}
+	}
+	for _, s := range unicode.Nd.R32 {
+		if rune(s.Lo) <= r && r <= rune(s.Hi) {
+			return (r - rune(s.Lo)) % 10
+		}
+	}
+	return 0
 }
 
 // number reads a number of JSON as most programs do.

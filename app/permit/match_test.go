@@ -192,7 +192,11 @@ func TestAttackANumberIsWrittenSoThatThePatternOfARuleMissesIt(t *testing.T) {
 		{"66600E-2", false, true},
 		{"667", false, false},
 		{"666.5", false, false},
-		{`"6.66e2"`, false, false},
+		{`"6.66e2"`, false, true},
+		{`" 666"`, false, true},
+		{`"0x29a"`, false, true},
+		{`" 667"`, false, false},
+		{`"2026-11-24"`, false, false},
 		{"true", false, false},
 	} {
 		for effect, holds := range map[permit.Effect]bool{permit.Allow: c.sure, permit.Deny: c.possible} {
@@ -212,6 +216,7 @@ func TestAttackATextThatAPluginReadsAsTheNumberOfARule(t *testing.T) {
 	number := permit.Match{Field: "amount", Op: permit.Equals, Value: "666"}
 	oneOf := permit.Match{Field: "amount", Op: permit.OneOf, Values: []string{"666", "ada"}}
 	name := permit.Match{Field: "amount", Op: permit.Equals, Value: "ada"}
+	one := permit.Match{Field: "amount", Op: permit.Equals, Value: "1"}
 	for _, c := range []struct {
 		m              permit.Match
 		amount         string
@@ -228,6 +233,11 @@ func TestAttackATextThatAPluginReadsAsTheNumberOfARule(t *testing.T) {
 		{number, `"route 66"`, false, false},
 		{number, `"667"`, false, false},
 		{number, `"-"`, false, false},
+		{number, `"0x29a"`, false, true},
+		{number, `"2026-11-24"`, false, false},
+		{number, "true", false, false},
+		{one, "true", false, true},
+		{one, "false", false, false},
 		{oneOf, `" 666"`, false, true},
 		{oneOf, `"ada"`, true, true},
 		{oneOf, `"bo"`, false, false},
