@@ -74,7 +74,8 @@ const (
 	FromFile   Source = "file"
 	FromTurn   Source = "turn" // a message of the chat
 	FromMember Source = "member"
-	FromCall   Source = "call" // the result of a tool
+	FromTools  Source = "tools" // what it may call, as its model is told
+	FromCall   Source = "call"  // a call of a tool, or its result
 	FromNudge  Source = "nudge"
 )
 

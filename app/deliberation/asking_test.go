@@ -3,6 +3,7 @@ package deliberation_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -159,11 +160,24 @@ func TestAMemberThatWasRefusedACallIsDoneWithoutIt(t *testing.T) {
 		t.Errorf("the terminal tells %q", words)
 	}
 	// What it was told of the call stands under the tool's title.
-	blocks := run.Tasks[0].End.Requests[1].Blocks(func(h council.Hash) (string, error) {
+	text := func(h council.Hash) (string, error) {
 		text, err := b.runner.Text(t.Context(), run.Begin.Run, h)
 		return string(text), err
-	})
+	}
+	blocks := run.Tasks[0].End.Requests[1].Blocks(text)
 	if last := blocks[len(blocks)-1]; last.Source != council.FromCall || last.Title != "Result of Send" {
 		t.Errorf("the result of its call is shown as %+v", last.Block)
+	}
+	// Of what is counted, each part is shown.
+	for i, request := range run.Tasks[0].End.Requests {
+		sum, titles := int64(0), []string{}
+		for _, block := range request.Blocks(text) {
+			sum += block.Tokens
+			titles = append(titles, block.Title)
+		}
+		if off := request.Tokens - sum; off < -4 || off > 4 || !slices.Contains(titles, "Send") ||
+			i == 1 && !slices.Contains(titles, "Its call of Send") {
+			t.Errorf("request %d of %d tokens is made of %d: %q", i, request.Tokens, sum, titles)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -147,25 +148,38 @@ func (m *recorded) silent() error {
 		"Set a longer answer for it, raise the cap, or choose a model that thinks less.")
 }
 
-// made says what a request is made of: what the member was given, and the results of the
-// calls that it made since.
+// made says what a request is made of: what the member was given, the tools that it may call, and
+// what it said with the calls that it made since, these, and their results.
 func (m *recorded) made(r llm.Request) []council.BlockText {
 	blocks := slices.Clone(m.blocks)
-	for _, message := range r.Messages {
-		if message.Role != chat.RoleTool {
-			continue
+	add := func(source council.Source, title, text string) {
+		blocks = append(blocks, council.BlockText{
+			Block: council.Block{Source: source, Title: title, Tokens: llm.Tokens(text)}, Words: text,
+		})
+	}
+	named := func(wire string) string {
+		if m.tools == nil { // what is asked for is arguments alone
+			return wire
 		}
+		if called, ok := m.tools.ByWire(wire); ok {
+			return called.DisplayName()
+		}
+		return wire
+	}
+	for _, t := range r.Tools {
+		add(council.FromTools, named(t.Name), strings.Join([]string{t.Name, t.Description, string(t.Parameters)}, "\n"))
+	}
+	for _, message := range r.Messages {
+		calls := slices.ContainsFunc(message.Parts, func(p chat.Part) bool { return p.Call != nil })
 		for _, p := range message.Parts {
-			if p.Result == nil {
-				continue
+			switch {
+			case p.Result != nil:
+				add(council.FromCall, "Result of "+named(p.Result.Tool), p.Result.Text())
+			case p.Call != nil:
+				add(council.FromCall, "Its call of "+named(p.Call.Tool), string(p.Call.Arguments))
+			case calls && p.Text != "":
+				add(council.FromCall, "What it said with its call", p.Text)
 			}
-			text, title := p.Result.Text(), p.Result.Tool
-			if called, ok := m.tools.ByWire(title); ok {
-				title = called.DisplayName()
-			}
-			blocks = append(blocks, council.BlockText{
-				Block: council.Block{Source: council.FromCall, Title: "Result of " + title, Tokens: llm.Tokens(text)}, Words: text,
-			})
 		}
 	}
 	return blocks

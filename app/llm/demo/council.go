@@ -305,7 +305,7 @@ func conclude(all string) string {
 		fmt.Fprintf(&b, "Person %s begins, as the die fell%s. ", n, cite(maker, 1))
 	}
 	b.WriteString("The members do not agree whether the time is enough by itself: plan the review first.\n\n")
-	b.WriteString("Open **What did it see?** of a member to read what it was sent, or replay the run.\n\n")
+	b.WriteString("Open **What did … see?** in the menu of a member to read what it was sent, or replay the run.\n\n")
 	groups := [][]string{}
 	if r, m := letters["Researcher"], letters["Maker"]; r != "" && m != "" {
 		groups = append(groups, []string{r + "2", m + "3"})

@@ -1043,7 +1043,8 @@ export const s = {
         file: "Files",
         turn: "Chat",
         member: "Other members",
-        call: "Tools",
+        tools: "Its tools",
+        call: "Calls",
         nudge: "Nudge",
       })[source] ?? source,
     table: {

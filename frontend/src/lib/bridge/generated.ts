@@ -2448,7 +2448,8 @@ export type Source =
   | "file"
   | "turn" // a message of the chat
   | "member"
-  | "call" // the result of a tool
+  | "tools" // what it may call, as its model is told
+  | "call" // a call of a tool, or its result
   | "nudge";
 
 /** Span says how much of a chat a member is given. */

@@ -17,7 +17,7 @@ import { s } from "../strings";
 import type { Council, CouncilTool, Lane, Member, Run, Task } from "../bridge/generated";
 import { startApp, until } from "../testing";
 import { sentence } from "./cite";
-import { at, axisOf, bars, lettersOf, marks, moments } from "./lanes";
+import { at, axisOf, bars, lettersOf, marks, moments, spentBy } from "./lanes";
 import { brief, folded, placeOf, rough, took } from "./line";
 import { Panel } from "./panel.svelte";
 import { Replay } from "./replay.svelte";
@@ -95,6 +95,17 @@ describe("a run on its axis", () => {
     expect(between[0]?.calls[0]?.end_ms).toBe(0);
     expect(at(tasks, 3500)[1]?.why).toBe("It is down.");
     expect(at(tasks, Infinity)).toEqual(tasks);
+    // What was used by then: nobody is shown the end before it happens.
+    const spent = { input_tokens: 20, output_tokens: 4, ms: 3000, cost: 0.5, known: true };
+    const paid = tasks.map((task) => ({ ...task, spent }));
+    expect([500, 3500, 4000].map((ms) => spentBy(at(paid, ms)).input_tokens)).toEqual([0, 20, 40]);
+    expect(spentBy(at(paid, 4000))).toEqual({
+      ...spent,
+      input_tokens: 40,
+      output_tokens: 8,
+      ms: 6000,
+      cost: 1,
+    });
     expect(moments([lane(researcher, "a", tasks)], 4000)).toEqual([
       0, 1000, 1500, 2500, 3000, 4000,
     ]);

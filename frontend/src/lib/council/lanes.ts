@@ -2,7 +2,12 @@
  * A run on a time axis: where its tasks stand, in how many rows, and how it stood at
  * one moment of it. Nothing here is drawn and nothing is remembered.
  */
-import type { Lane as LaneView, Run as RunView, Task as TaskView } from "../bridge/generated";
+import type {
+  Lane as LaneView,
+  Run as RunView,
+  Spending,
+  Task as TaskView,
+} from "../bridge/generated";
 
 /** Times between the marks of an axis, in ms. */
 const steps = [
@@ -75,6 +80,19 @@ export function at(tasks: readonly TaskView[], ms: number): TaskView[] {
       .map((call) => (call.end_ms && call.end_ms <= ms ? call : { ...call, end_ms: 0 }));
     return { ...task, state: "working", why: "", hint: "", end_ms: 0, calls };
   });
+}
+
+/** What the tasks that are over used and cost. */
+export function spentBy(tasks: readonly TaskView[]): Spending {
+  const sum = { input_tokens: 0, output_tokens: 0, ms: 0, cost: 0, known: true };
+  for (const { spent } of tasks.filter((task) => over(task))) {
+    sum.input_tokens += spent.input_tokens;
+    sum.output_tokens += spent.output_tokens;
+    sum.ms += spent.ms;
+    sum.cost += spent.cost;
+    sum.known &&= spent.known;
+  }
+  return sum;
 }
 
 /** The times at which something happens in a run, in order: what a step goes to. */
