@@ -49,7 +49,7 @@ func fullRecord(t *testing.T) chat.CallRecord {
 		Brought: []chat.Origin{{Kind: chat.FromTool, Name: "web"}},
 		Code:    "c0de", Sent: []chat.Sending{{Host: "api.example.org", Bytes: 12}},
 		Undo: "u1", Changes: []chat.FileChange{{Path: "/home/ada/a.txt", What: "changed", NotKept: "larger than 64 MiB"}},
-		Changed: 2, Unkept: "A folder could not be read.",
+		Changed: 2, Unkept: "A folder could not be read.", Stopped: "you paused all tools",
 	}
 	v := reflect.ValueOf(r)
 	for i := range v.NumField() {
