@@ -120,11 +120,12 @@ func TestTheInspectorHasTheRequestsInWhichArgumentsWerePlanned(t *testing.T) {
 	}
 	given, err := b.runner.Text(t.Context(), run.Begin.Run, end.Requests[0].Given)
 	var blocks []council.Block
-	if err != nil || json.Unmarshal(given, &blocks) != nil || len(blocks) != 4 {
+	if err != nil || json.Unmarshal(given, &blocks) != nil || len(blocks) != 5 {
 		t.Fatalf("it was made of %s, %v", given, err)
 	}
 	for i, want := range []struct{ title, words string }{
 		{"Role", ""}, {"System text", "Be kind."}, {"Your question", "Is it warm in Oslo?"}, {"Task", "Tells the weather."},
+		{"weather", "Tells the weather.\n{"},
 	} {
 		words, err := b.runner.Text(t.Context(), run.Begin.Run, blocks[i].Text)
 		if err != nil || blocks[i].Title != want.title || !strings.Contains(string(words), want.words) {
