@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -21,11 +22,16 @@ import (
 	"conclave/app/turn"
 )
 
-// refuser is a person who is asked and says no.
-type refuser struct{ asked []permit.Request }
+// refuser is a person who is asked and says no, to several at the same time too.
+type refuser struct {
+	mu    sync.Mutex
+	asked []permit.Request
+}
 
 // Ask implements permit.Asker.
 func (r *refuser) Ask(_ context.Context, p permit.Request) (permit.Answer, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.asked = append(r.asked, p)
 	return permit.Answer{Effect: permit.Deny, Scope: permit.Once}, nil
 }

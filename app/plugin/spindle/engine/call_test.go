@@ -434,9 +434,10 @@ spindle.on("CHAT_SWITCHED", 5); spindle.on("LAST", () => console.log("all arrive
 }
 
 func TestEndOfInputEndsTheWorker(t *testing.T) {
-	p := script(t, handler(`for (;;);`))
-	go func() { _, _ = p.tryCall(context.Background(), "t", meta{}, nil) }() // ends with the session
-	_ = p.session.Close()
+	p := script(t, handler(`console.log("begun"); for (;;);`))
+	go func() { _, _ = p.tryCall(context.Background(), "t", meta{}, nil) }() // ends with the process
+	p.waitLog("begun")
+	must(t, p.input.Close())
 	if code := p.waitExit(); code != 0 {
 		t.Errorf("exit = %d, stderr %s", code, p.stderr)
 	}

@@ -109,6 +109,7 @@ type plug struct {
 	session *mcp.ClientSession
 	wire    *wire.Transport
 	cmd     *exec.Cmd
+	input   io.Closer // of the process: its end is how a host ends it
 	stderr  *tail
 	exited  chan struct{} // closed when the process was reaped
 	watched bool
@@ -194,6 +195,7 @@ func (p *plug) start(config string) error {
 	out, err := p.cmd.StdoutPipe()
 	must(p.tb, err)
 	must(p.tb, p.cmd.Start())
+	p.input = in
 	p.tb.Cleanup(func() {
 		_ = in.Close()
 		select {
