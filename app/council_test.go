@@ -59,10 +59,15 @@ func TestTheSampleCouncilIsWatchedReadExportedAndOpened(t *testing.T) {
 		sent[0].Body == "" || len(sent[0].Blocks) == 0 || sent[0].Without != "" {
 		t.Errorf("it was sent %+v, %v", sent, err)
 	}
-	lines, err := w.Council.Compare(run, first.ID, v.Lanes[1].Tasks[0].ID)
+	lines, err := w.Council.Compare(run, first.ID, v.Lanes[1].Tasks[0].ID, 0)
 	added := func(l app.DiffLine) bool { return l.Kind == textdiff.Added }
 	if err != nil || !slices.ContainsFunc(lines, added) {
 		t.Errorf("what two were sent differs by %+v, %v", lines, err)
+	}
+	later, err := w.Council.Compare(run, first.ID, v.Lanes[1].Tasks[0].ID, 1)
+	call := func(l app.DiffLine) bool { return strings.HasPrefix(l.Text, "— Its call of ") }
+	if err != nil || len(sent) < 2 || slices.ContainsFunc(lines, call) || !slices.ContainsFunc(later, call) {
+		t.Errorf("in their second requests, of %d, it differs by %+v, %v", len(sent), later, err)
 	}
 	seats := p.Entries[1].Council.Seats
 	if len(seats) != 3 || seats[0].Name != "Researcher" || seats[0].Letter != "a" || !seats[0].Agreed || seats[1].Agreed {
@@ -116,7 +121,7 @@ func TestARunIsMadeAgainWithOneChange(t *testing.T) {
 	chat, run, _ := w.sampled()
 	v, err := w.Council.Run(run, 0)
 	must(t, err)
-	sent, err := w.Council.Again(run, deliberation.Change{Member: v.Lanes[1].Member, Role: "Pirate"})
+	sent, err := w.Council.Again(run, deliberation.Change{Member: v.Lanes[1].Member, Role: new("Pirate")})
 	must(t, err)
 	w.until("the second run", func() bool {
 		headers, err := w.Council.Runs(chat)

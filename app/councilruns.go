@@ -202,8 +202,9 @@ func (c *Council) Sent(run, task string) ([]SentRequest, error) {
 	return out, nil
 }
 
-// Compare returns how what was sent for a task differs from what was sent for another.
-func (c *Council) Compare(run, task, other string) ([]DiffLine, error) {
+// Compare returns how what was sent for a task differs from what was sent for another: the
+// request of that number, from 0, or the last one where there are fewer.
+func (c *Council) Compare(run, task, other string, request int) ([]DiffLine, error) {
 	first, err := c.Sent(run, task)
 	if err != nil {
 		return nil, err
@@ -212,14 +213,14 @@ func (c *Council) Compare(run, task, other string) ([]DiffLine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return diffOf(asText(first), asText(second)), nil
+	return diffOf(asText(first, request), asText(second, request)), nil
 }
 
-// asText returns what the first of some requests was made of, as a text.
-func asText(sent []SentRequest) string {
+// asText returns what one of some requests was made of, as a text: that of a number, or the last.
+func asText(sent []SentRequest, request int) string {
 	var b strings.Builder
 	if len(sent) > 0 {
-		for _, block := range sent[0].Blocks {
+		for _, block := range sent[min(max(request, 0), len(sent)-1)].Blocks {
 			b.WriteString("— " + block.Title + " —\n" + strings.TrimRight(block.Text, "\n") + "\n")
 		}
 	}

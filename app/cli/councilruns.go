@@ -263,13 +263,19 @@ func (c *command) councilAgainCommand() *cobra.Command {
 	f := &promptFlags{}
 	var change deliberation.Change
 	var tools []string
-	var told string
+	var model, role, told string
 	cmd := &cobra.Command{
 		Use: "again [flags] RUN", Short: "Answer the question of a run again, with one change to its council",
 		Args: exactly("a run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("member-tools") {
 				change.Tools = &tools
+			}
+			if cmd.Flags().Changed("member-model") {
+				change.Model = &model
+			}
+			if cmd.Flags().Changed("member-role") {
+				change.Role = &role
 			}
 			if change.Member == "" && (told != "" || change != (deliberation.Change{})) {
 				return usageError("what changes is of a member: say which with --member ID")
@@ -288,8 +294,8 @@ func (c *command) councilAgainCommand() *cobra.Command {
 	f.add(cmd)
 	cmd.Flags().StringVar(&change.Member, "member", "",
 		"the id of the member that is changed, or does its work again; without it everybody does")
-	cmd.Flags().StringVar(&change.Model, "member-model", "", "its CONNECTION/MODEL this time")
-	cmd.Flags().StringVar(&change.Role, "member-role", "", "its role this time")
+	cmd.Flags().StringVar(&model, "member-model", "", "its CONNECTION/MODEL this time; empty is the helper's")
+	cmd.Flags().StringVar(&role, "member-role", "", "its role this time; empty is none")
 	cmd.Flags().StringVar(&told, "member-context", "",
 		"what it is told of the chat this time: question, turns:N, messages:N, summary or all")
 	cmd.Flags().StringSliceVar(&tools, "member-tools", nil, "its tools this time, with commas")

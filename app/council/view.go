@@ -35,19 +35,22 @@ type RunView struct {
 
 // LaneView is one member's lane.
 type LaneView struct {
-	Member string     `json:"member"` // id; "" is the chair
-	Name   string     `json:"name"`
-	Role   string     `json:"role"`
-	Letter string     `json:"letter"` // by which the answer cites it; "" for the chair, and in older runs for who sits out
-	Color  string     `json:"color"`
-	Avatar string     `json:"avatar"` // id of a picture, or ""
-	Model  string     `json:"model"`  // "connection/model"
-	In     bool       `json:"in"`
-	Why    string     `json:"why"`  // not in: why; else what it has to do without; a sentence, or ""
-	Roll   *float64   `json:"roll"` // what was thrown, or null
-	Chance float64    `json:"chance"`
-	Tasks  []TaskView `json:"tasks"`
-	Spent  Spending   `json:"spent"`
+	Member string   `json:"member"` // id; "" is the chair
+	Name   string   `json:"name"`
+	Role   string   `json:"role"`
+	Letter string   `json:"letter"` // by which the answer cites it; "" for the chair, and in older runs for who sits out
+	Color  string   `json:"color"`
+	Avatar string   `json:"avatar"` // id of a picture, or ""
+	Model  string   `json:"model"`  // "connection/model"
+	In     bool     `json:"in"`
+	Why    string   `json:"why"`  // not in: why; else what it has to do without; a sentence, or ""
+	Roll   *float64 `json:"roll"` // what was thrown, or null
+	Chance float64  `json:"chance"`
+	// Context and Tools are what it was set to be told of the chat, and was assigned, in this run.
+	Context ContextPolicy `json:"context"`
+	Tools   []string      `json:"tools"`
+	Tasks   []TaskView    `json:"tasks"`
+	Spent   Spending      `json:"spent"`
 	// Drawn tells whose the letters are in its reviews and its ballot: they were drawn for it, and
 	// are not those of the lanes. It is empty where it has neither.
 	Drawn []Drawn `json:"drawn"`

@@ -221,6 +221,7 @@ func (w *Watch) lane(s *Seat, since uint64, anew bool, now time.Time) LaneView {
 		Member: m.ID, Name: shownLine(m.Name), Role: shownLine(m.Role), Letter: w.run.shownLetter(m.ID), Color: m.Color,
 		Avatar: m.Persona.Avatar,
 		Model:  cmp.Or(w.run.Models[m.ID], m.Model), In: s.In, Why: s.Why, Roll: s.Roll, Chance: m.Chance,
+		Context: m.Context, Tools: append([]string{}, m.Tools...),
 		Drawn: w.run.Drawn(m.ID), Ratings: w.run.ratingsOf(m.ID),
 	}
 	v.Tasks, v.Spent = w.tasks(m.ID, since, anew, now)
@@ -232,7 +233,7 @@ func (w *Watch) chair(since uint64, anew bool, now time.Time) LaneView {
 	r := &w.run
 	v := LaneView{
 		Name: "Answer", Model: cmp.Or(r.Models[""], r.Council.Chair), In: true, Chance: 100,
-		Drawn: []Drawn{}, Ratings: []Rating{},
+		Tools: []string{}, Drawn: []Drawn{}, Ratings: []Rating{},
 	}
 	v.Tasks, v.Spent = w.tasks("", since, anew, now)
 	answer := TaskView{

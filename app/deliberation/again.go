@@ -1,6 +1,7 @@
 package deliberation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -47,12 +48,15 @@ func change(c council.Council, by Change) (council.Council, string, error) {
 	m := &c.Members[i]
 	said := ""
 	switch {
-	case by.Model != "":
-		said = fmt.Sprintf("%s spoke through %s.", m.Name, by.Model)
-		m.Model = by.Model
-	case by.Role != "":
-		said = fmt.Sprintf("The role of %s was “%s”.", m.Name, by.Role)
-		m.Role = by.Role
+	case by.Model != nil:
+		said = fmt.Sprintf("%s spoke through %s.", m.Name, cmp.Or(*by.Model, "the helper's model"))
+		m.Model = *by.Model
+	case by.Role != nil:
+		said = m.Name + " had no role."
+		if *by.Role != "" {
+			said = fmt.Sprintf("The role of %s was “%s”.", m.Name, *by.Role)
+		}
+		m.Role = *by.Role
 	case by.Context != nil:
 		said = fmt.Sprintf("%s was given another part of the chat.", m.Name)
 		m.Context = *by.Context

@@ -86,12 +86,12 @@ type How struct {
 }
 
 // Change is the one thing that differs when a run is made again. One of the fields beside
-// Member is set; with none the member alone does its work again. The zero value has
+// Member is not nil; with none the member alone does its work again. The zero value has
 // everybody do their work again.
 type Change struct {
 	Member  string                 `json:"member"`
-	Model   string                 `json:"model"`
-	Role    string                 `json:"role"`
+	Model   *string                `json:"model"` // "connection/model"; "" is the helper's
+	Role    *string                `json:"role"`  // "" is none
 	Context *council.ContextPolicy `json:"context"`
 	Tools   *[]string              `json:"tools"`
 }

@@ -500,7 +500,7 @@ func TestARunIsMadeAgainWithOneChange(t *testing.T) {
 	other := b.says("test/other", "Bo OTHERWISE.", "R2.")
 	main := b.says("test/main", "Otherwise.")
 	if _, err := b.runner.Run(t.Context(), turn.Request{Conversation: b.id, Parent: &before.Question, Model: main},
-		deliberation.How{Again: before.Begin.Run, Change: deliberation.Change{Member: "bo", Model: "test/other"}},
+		deliberation.How{Again: before.Begin.Run, Change: deliberation.Change{Member: "bo", Model: new("test/other")}},
 		nil); err != nil {
 		t.Fatal(err)
 	}

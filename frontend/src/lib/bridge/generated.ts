@@ -611,8 +611,11 @@ export interface CouncilCalls {
   Choices(conversation: string): Promise<CouncilChoices>;
   /** Clear forgets the council of a scope, so that the next wider one holds again. */
   Clear(conversation: string, scope: string): Promise<void>;
-  /** Compare returns how what was sent for a task differs from what was sent for another. */
-  Compare(run: string, task: string, other: string): Promise<DiffLine[]>;
+  /**
+   * Compare returns how what was sent for a task differs from what was sent for another: the
+   * request of that number, from 0, or the last one where there are fewer.
+   */
+  Compare(run: string, task: string, other: string, request: number): Promise<DiffLine[]>;
   /**
    * Contexts counts what each member of a council would be told of a chat now, by the member's
    * id.
@@ -1140,6 +1143,12 @@ export interface Lane {
   /** what was thrown, or null */
   roll: number | null;
   chance: number;
+  /**
+   * Context and Tools are what it was set to be told of the chat, and was assigned, in this
+   * run.
+   */
+  context: ContextPolicy;
+  tools: string[];
   tasks: Task[];
   spent: Spending;
   /**
@@ -2266,13 +2275,15 @@ export interface Run {
 
 /**
  * RunChange is the one thing that differs when a run is made again. One of the fields beside
- * Member is set; with none the member alone does its work again. The zero value has everybody
- * do their work again.
+ * Member is not nil; with none the member alone does its work again. The zero value has
+ * everybody do their work again.
  */
 export interface RunChange {
   member: string;
-  model: string;
-  role: string;
+  /** "connection/model"; "" is the helper's */
+  model: string | null;
+  /** "" is none */
+  role: string | null;
   context: ContextPolicy | null;
   tools: string[] | null;
 }

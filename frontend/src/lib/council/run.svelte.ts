@@ -67,6 +67,8 @@ const nobody: LaneView = {
   why: "",
   roll: null,
   chance: 100,
+  context: { policy: "", system: false, memory: false, others: false, files: false },
+  tools: [],
   tasks: [],
   spent: nothing,
   drawn: [],

@@ -128,6 +128,8 @@ export const lane = (
   why: "",
   roll: null,
   chance: of.chance,
+  context: of.context,
+  tools: of.tools,
   tasks,
   drawn: [],
   ratings: [],
