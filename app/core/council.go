@@ -8,6 +8,7 @@ import (
 	"conclave/app/council"
 	"conclave/app/deliberation"
 	"conclave/app/fault"
+	"conclave/app/service"
 )
 
 // councils makes what has the councils of chats deliberate.
@@ -38,11 +39,12 @@ func (c *Core) projectOf(ctx context.Context, id chat.ConversationID) (string, e
 	return v.Project, err
 }
 
-// givenIn returns what of its chat the council member was given that makes a call.
-func (c *Core) givenIn(name string) (func(chat.Message) bool, bool) {
+// givenIn returns what the council member was given that makes a call.
+func (c *Core) givenIn(name string) (service.Given, bool) {
 	turn := call.TurnOf(name)
 	if turn == "" {
-		return nil, false
+		return service.Given{}, false
 	}
-	return c.Councils.Given(turn)
+	message, memory, is := c.Councils.Given(turn)
+	return service.Given{Message: message, Memory: memory}, is
 }

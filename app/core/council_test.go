@@ -662,6 +662,53 @@ func TestAMembersToolReadsNothingOfTheChatThatTheMemberIsNotGiven(t *testing.T) 
 	}
 }
 
+func TestAMembersToolFindsNothingBesideTheChatThatTheMemberIsNotGiven(t *testing.T) {
+	w := extension(t, `
+let chat;
+const known = async () => {
+  const books = (await spindle.world_books.list()).data, entries = [];
+  for (const book of books) entries.push(...(await spindle.world_books.entries.list(book.id)).data);
+  return { personas: (await spindle.personas.list()).data, active: await spindle.personas.getActive(), books, entries,
+    characters: (await spindle.characters.list()).data, mood: await spindle.variables.chat.get(chat, "mood") };
+};
+spindle.registerTool({ name: "run", description: "d", parameters: { type: "object", properties: { chat: { type: "string" } } }, inline_available: true, council_eligible: true });
+spindle.on("TOOL_INVOCATION", async ({ args }) => {
+  if (args.chat) {
+    chat = args.chat;
+    await spindle.personas.create({ name: "Mia", description: "PERSONAWORD", is_default: true });
+    await spindle.characters.create({ name: "Bea", description: "CHARACTERWORD" });
+    const book = await spindle.world_books.create({ name: "BOOKWORD" });
+    await spindle.world_books.entries.create(book.id, { key: ["boat"], content: "WORLDWORD" });
+    await spindle.variables.chat.set(chat, "mood", "MOODWORD");
+  }
+  return known();
+});`, "tools", "personas", "characters", "world_books")
+	in := w.chat("Hello?", "Hello.")
+	all := []string{"PERSONAWORD", "CHARACTERWORD", "BOOKWORD", "WORLDWORD", "MOODWORD"}
+	told := func(text string) (words []string) {
+		for _, word := range all {
+			if strings.Contains(text, word) {
+				words = append(words, word)
+			}
+		}
+		return words
+	}
+	if got := told(w.run("", `{"chat":"`+string(in)+`"}`)); len(got) != len(all) {
+		t.Fatalf("of what is kept the main model's tool finds %v", got)
+	}
+	ada := council.Member{ID: "ada", Name: "Ada", Tools: []string{"ext:run"}}
+	for memory, want := range map[bool]int{false: 0, true: len(all)} {
+		ada.Context = council.ContextPolicy{Span: council.Question, Memory: memory}
+		sent, run := w.deliberate(in, "What now?", toolsOf(ada))
+		if got := told(w.answerOf(run, "0/ada/ext:run")); len(got) != want {
+			t.Errorf("with memory %t her tool finds %v", memory, got)
+		}
+		if got := told(said(sent)); len(got) != want {
+			t.Errorf("with memory %t the main model is told %v", memory, got)
+		}
+	}
+}
+
 // C14: two calls are open in one extension, so that its worker cannot tell which of them asks.
 func TestMembersWhoseCallsAreOpenAtOnceReadNoMoreThanEachWasGiven(t *testing.T) {
 	w := extension(t, `

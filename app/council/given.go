@@ -57,6 +57,9 @@ type Given struct {
 	Path   []chat.Message
 	Blocks []BlockText
 	Seqs   []chat.MessageSeq // the messages of the chat that are in it
+	// Memory says that it may know of personas, characters and world information, whether there
+	// are any or not.
+	Memory bool
 	// Origins are those of what is told beside the chat.
 	Origins []chat.Origin
 }
@@ -89,6 +92,7 @@ func Give(in GiveInput) Given {
 		in.Tokens = func(s string) int64 { return int64(len(s)+3) / 4 }
 	}
 	g := giver{in: in, policy: in.Seat.Member.Context.In(in.Council), who: in.Seat.Member.Name}
+	g.out.Memory = g.policy.Memory
 	switch in.Task.Kind {
 	case Summarize:
 		g.summarize()

@@ -18,15 +18,21 @@ type messageID struct {
 	seq  chat.MessageSeq
 }
 
-// gives notes which messages of its chat a turn of a member is given, until the function
-// returned is called.
-func (r *Runner) gives(turnID string, in chat.ConversationID, seqs []chat.MessageSeq) (done func()) {
-	given := make(map[messageID]bool, len(seqs))
-	for _, seq := range seqs {
-		given[messageID{in, seq}] = true
+// givenTo holds what a turn of a member was given that its tools may ask for.
+type givenTo struct {
+	messages map[messageID]bool
+	memory   bool
+}
+
+// gives notes what a turn of a member is given of a chat, until the function returned is
+// called.
+func (r *Runner) gives(turnID string, in chat.ConversationID, given council.Given) (done func()) {
+	to := givenTo{messages: make(map[messageID]bool, len(given.Seqs)), memory: given.Memory}
+	for _, seq := range given.Seqs {
+		to.messages[messageID{in, seq}] = true
 	}
 	r.mu.Lock()
-	r.given[turnID] = given
+	r.given[turnID] = to
 	r.mu.Unlock()
 	return func() {
 		r.mu.Lock()
@@ -35,13 +41,13 @@ func (r *Runner) gives(turnID string, in chat.ConversationID, seqs []chat.Messag
 	}
 }
 
-// Given returns which messages of its chat a member was given in a turn of its own; false
-// says that the turn is no member's.
-func (r *Runner) Given(turnID string) (func(chat.Message) bool, bool) {
+// Given returns which messages of its chat a member was given in a turn of its own, and
+// whether it was given memory; member is false of a turn that is no member's.
+func (r *Runner) Given(turnID string) (message func(chat.Message) bool, memory, member bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	given, ok := r.given[turnID]
-	return func(m chat.Message) bool { return given[messageID{m.Conversation, m.Seq}] }, ok
+	return func(m chat.Message) bool { return given.messages[messageID{m.Conversation, m.Seq}] }, given.memory, ok
 }
 
 // give makes what a member is told for a task. It is all that the member is told.

@@ -132,7 +132,7 @@ func (w *worker) speak(ctx context.Context, job council.Job, given council.Given
 		return broken(ctx, job, err)
 	}
 	m, id := memberOf(job), uuid.Must(uuid.NewV7()).String()
-	defer w.s.r.gives(id, job.Run.Conversation, given.Seqs)()
+	defer w.s.r.gives(id, job.Run.Conversation, given)()
 	seen := &lane{live: live, silent: job.Task.Kind == council.Cast}
 	defer seen.end() // also where the turn meets a bug
 	out, err := w.s.r.o.Conversations.RunMember(ctx, conversation.Member{

@@ -35,8 +35,8 @@ type Runner struct {
 
 	mu     sync.Mutex // guards the fields below
 	live   map[council.RunID]*loop
-	unkept map[council.RunID]string      // runs that are over and could not be kept: why
-	given  map[string]map[messageID]bool // by the turn of a member: which messages it was given
+	unkept map[council.RunID]string // runs that are over and could not be kept: why
+	given  map[string]givenTo       // by the turn of a member
 }
 
 // New returns a runner.
@@ -56,7 +56,7 @@ func New(o Options) *Runner {
 	o.SaveAgain = cmp.Or(o.SaveAgain, saveAgain)
 	r := &Runner{
 		o: o, temporary: council.NewMemory(), live: map[council.RunID]*loop{}, unkept: map[council.RunID]string{},
-		given: map[string]map[messageID]bool{},
+		given: map[string]givenTo{},
 	}
 	r.ctx, r.close = context.WithCancelCause(context.Background()) // its own: Close ends it
 	return r

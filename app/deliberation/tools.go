@@ -40,8 +40,8 @@ type toolWork struct {
 	// model opens the member's model, to plan arguments with of what the member is given; nil
 	// is none.
 	model func(context.Context, council.Job, council.Given) (*recorded, error)
-	// gives notes which messages a turn of the member is given, until it is told otherwise.
-	gives func(turnID string, in chat.ConversationID, seqs []chat.MessageSeq) (done func())
+	// gives notes what a turn of the member is given, until it is told otherwise.
+	gives func(turnID string, in chat.ConversationID, given council.Given) (done func())
 	// taint says where text came from that a task is given; nil is nowhere.
 	taint func(council.Job, council.Given) func() []chat.Origin
 }
@@ -127,7 +127,7 @@ func (w *toolWork) call(ctx context.Context, job council.Job, found tool.Tool,
 		Kind: "normal", Caller: permit.Member(member.ID),
 	}
 	if w.gives != nil {
-		defer w.gives(turn.Turn, job.Run.Conversation, given.Seqs)()
+		defer w.gives(turn.Turn, job.Run.Conversation, given)()
 	}
 	defer w.calls.TurnEnded(turn.Turn) // also where the call meets a bug
 	defer calls.done()

@@ -51,6 +51,7 @@ func (s *Services) ownMacro(ctx context.Context, by plugin.Caller, m *Macros, na
 	args []string,
 ) (string, bool) {
 	now := s.o.Now()
+	kept := s.o.Values != nil && (scopeOf(name) == scopeGlobal || s.remembers(by))
 	switch strings.ToLower(name) {
 	case "user":
 		return "User", true
@@ -69,7 +70,7 @@ func (s *Services) ownMacro(ctx context.Context, by plugin.Caller, m *Macros, na
 	case "newline":
 		return "\n", true
 	case "getvar", "getglobalvar", "getchatvar":
-		if len(args) == 0 || s.o.Values == nil {
+		if len(args) == 0 || !kept {
 			return "", true
 		}
 		v, _, err := s.o.Values.Variable(ctx, scopeOf(name), variableScope(name, m.in), strings.TrimSpace(args[0]))
@@ -85,7 +86,7 @@ func (s *Services) ownMacro(ctx context.Context, by plugin.Caller, m *Macros, na
 		}
 		value := strings.Join(args[min(1, len(args)):], "::")
 		place := variableScope(name, m.in)
-		if m.commit && s.o.Values != nil && (place != "" || scopeOf(name) == scopeGlobal) &&
+		if m.commit && kept && (place != "" || scopeOf(name) == scopeGlobal) &&
 			(variableArgs{Key: key}).check() == nil && len(value) <= maxVariable {
 			set := chat.Variable{Value: value, Authors: authors(by)}
 			if err := s.o.Values.PutVariable(ctx, scopeOf(name), place, key, set); err != nil {

@@ -10,36 +10,70 @@ import (
 	"conclave/app/plugin"
 )
 
-// given returns which messages of its chat a council member was given, where a call of
-// such a member is open in the plugin that asks; false says that none is. Whoever works
-// for a member reads no more of the chat than the member does, and writes nothing into it:
+// Given says what a council member was given.
+type Given struct {
+	Message func(chat.Message) bool // whether it was given a message of its chat
+	Memory  bool                    // it was given personas, characters and world information
+}
+
+// given returns what a council member was given, where a call of such a member is open in the
+// plugin that asks; false says that none is. Whoever works for a member reads no more of the
+// chat, and of what is known beside it, than the member does, and writes nothing into it:
 // whatever it does meanwhile, since what is told to one call of a process can be answered by
 // another. Where calls of several members are open, it reads what all of them were given.
-func (s *Services) given(by plugin.Caller) (func(chat.Message) bool, bool) {
-	var all []func(chat.Message) bool
+func (s *Services) given(by plugin.Caller) (Given, bool) {
+	var all []Given
 	for _, call := range by.Open {
 		if given, is := s.givenTo(call); is {
 			all = append(all, given)
 		}
 	}
-	return func(m chat.Message) bool {
-		return !slices.ContainsFunc(all, func(given func(chat.Message) bool) bool { return !given(m) })
+	return Given{
+		Message: func(m chat.Message) bool {
+			return !slices.ContainsFunc(all, func(g Given) bool { return !g.Message(m) })
+		},
+		Memory: !slices.ContainsFunc(all, func(g Given) bool { return !g.Memory }),
 	}, len(all) > 0
 }
 
-// givenTo returns which messages the member was given that makes a call.
-func (s *Services) givenTo(call string) (func(chat.Message) bool, bool) {
+// givenTo returns what the member was given that makes a call.
+func (s *Services) givenTo(call string) (Given, bool) {
 	if s.o.Given == nil {
-		return nil, false
+		return Given{}, false
 	}
 	return s.o.Given(call)
+}
+
+// remembers reports whether a plugin may read what is known beside chats: not while it works
+// for a member that is given no memory.
+func (s *Services) remembers(by plugin.Caller) bool {
+	given, is := s.given(by)
+	return !is || given.Memory
+}
+
+// remembering is a service of what is known beside chats, or of the arguments that about
+// names. Without memory it answers nothing, as where nothing is kept; a service that changes
+// something has no such answer, and refuses.
+func remembering[A any](s *Services, permission string, nothing any, about func(A) bool,
+	do func(ctx context.Context, by plugin.Caller, args A) (any, error),
+) plugin.Service {
+	return define(permission, func(ctx context.Context, by plugin.Caller, args A) (any, error) {
+		switch {
+		case s.remembers(by) || !about(args):
+			return do(ctx, by, args)
+		case nothing == nil:
+			return nil, fault.New(fault.NotAllowed, "service.member",
+				"A member of the council that is given no memory changes none of it.", "")
+		}
+		return nothing, nil
+	})
 }
 
 // pathFor is the path of a chat as a plugin may read it.
 func (s *Services) pathFor(ctx context.Context, by plugin.Caller, id chat.ConversationID) ([]chat.Message, error) {
 	path, err := s.o.Chats.Path(ctx, id)
 	if given, is := s.given(by); is {
-		path = slices.DeleteFunc(path, func(m chat.Message) bool { return !given(m) })
+		path = slices.DeleteFunc(path, func(m chat.Message) bool { return !given.Message(m) })
 	}
 	return path, err
 }

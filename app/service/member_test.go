@@ -1,6 +1,7 @@
 package service
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -23,8 +24,8 @@ func TestAToolOfAMemberReadsNoMoreOfTheChatThanTheMember(t *testing.T) {
 	must(t, f.store.UpdateConversation(t.Context(), f.open.ID, func(c *chat.Conversation) {
 		c.Title, c.System = "SECRET title", "SECRET system"
 	}))
-	f.s.o.Given = func(call string) (func(chat.Message) bool, bool) {
-		return func(m chat.Message) bool { return m.Seq == last }, call == "member's"
+	f.s.o.Given = func(call string) (Given, bool) {
+		return Given{Message: func(m chat.Message) bool { return m.Seq == last }}, call == "member's"
 	}
 	by := f.caller("a", chats, chatMutation)
 	by.Conversation, by.Call, by.Open = f.open.ID, "member's", []string{"member's"}
@@ -60,9 +61,9 @@ func TestAMembersViewHoldsWhicheverOfItsOpenCallsAPluginNames(t *testing.T) {
 		must(t, f.store.Append(t.Context(), &m))
 		last = m.Seq
 	}
-	f.s.o.Given = func(call string) (func(chat.Message) bool, bool) {
+	f.s.o.Given = func(call string) (Given, bool) {
 		from, is := map[string]chat.MessageSeq{"ada's": last - 1, "bo's": last}[call]
-		return func(m chat.Message) bool { return m.Seq >= from }, is
+		return Given{Message: func(m chat.Message) bool { return m.Seq >= from }}, is
 	}
 	by := f.caller("a", chats, chatMutation)
 	by.Conversation, by.Open = f.open.ID, []string{"hook-1", "the main model's", "ada's", "bo's"}
@@ -73,4 +74,58 @@ func TestAMembersViewHoldsWhicheverOfItsOpenCallsAPluginNames(t *testing.T) {
 			t.Errorf("as %q it reads %s", by.Call, got)
 		}
 	}
+}
+
+func TestAToolOfAMemberFindsNothingBesideTheChatThatTheMemberIsNotGiven(t *testing.T) {
+	f := newFixture(t)
+	f.s.o.Given = func(call string) (Given, bool) {
+		return Given{Message: func(chat.Message) bool { return true }, Memory: call == "bo's"}, call != "the main model's"
+	}
+	by := f.caller("a", "personas", "characters", "world_books")
+	by.Conversation = f.open.ID
+	made := map[string]string{}
+	for _, kind := range []string{"personas", "characters", "world_books"} {
+		var answer struct {
+			Item record `json:"item"`
+		}
+		must(t, json.Unmarshal([]byte(f.ask(by, kind+".create", `{"fields":{"name":"SECRET"}}`)), &answer))
+		made[kind] = answer.Item.ID
+	}
+	book := made["world_books"]
+	var entry struct {
+		Item record `json:"item"`
+	}
+	must(t, json.Unmarshal([]byte(f.ask(by, "world_books.entries.create",
+		`{"parent":"`+book+`","fields":{"content":"SECRET"}}`)), &entry))
+	made["world_books.entries"] = entry.Item.ID
+	for _, scope := range []string{"chat", "local", "global"} {
+		f.wants(by, "variables.set", `{"scope":"`+scope+`","key":"k","value":"`+scope+` SECRET"}`, `{}`)
+	}
+	f.all["macros.resolve"] = f.s.Resolve(&Prompt{Hooks: &scripted{}, Granted: func(string, string) bool { return false }})
+	const template = `{"text":"-{{setvar::k::mine}}{{getvar::k}}{{getchatvar::k}}-{{getglobalvar::k}}","commit":true}`
+	const changes = "not_allowed: A member of the council that is given no memory changes none of it."
+	for _, open := range [][]string{{"ada's"}, {"the main model's", "bo's", "ada's"}} {
+		by.Open = open
+		for kind, id := range made {
+			f.wants(by, kind+".list", `{"parent":"`+book+`"}`, `{"items":[],"total":0}`)
+			f.wants(by, kind+".get", `{"id":"`+id+`"}`, `{"item":null}`)
+			for _, verb := range []string{"create", "update", "delete"} {
+				f.wants(by, kind+"."+verb, `{"id":"`+id+`","parent":"`+book+`","fields":{"name":"x"}}`, changes)
+			}
+		}
+		for _, scope := range []string{"chat", "local"} {
+			f.wants(by, "variables.get", `{"scope":"`+scope+`","key":"k"}`, `{"value":null}`)
+			f.wants(by, "variables.list", `{"scope":"`+scope+`"}`, `{"values":{}}`)
+			f.wants(by, "variables.set", `{"scope":"`+scope+`","key":"k","value":"x"}`, changes)
+			f.wants(by, "variables.delete", `{"scope":"`+scope+`","key":"k"}`, changes)
+		}
+		f.wants(by, "variables.get", `{"scope":"global","key":"k"}`, "global SECRET") // of no chat
+		f.wants(by, "macros.resolve", template, `"text":"--global SECRET"`)
+	}
+	by.Open = []string{"bo's"}
+	for kind, id := range made {
+		f.wants(by, kind+".get", `{"id":"`+id+`"}`, "SECRET")
+	}
+	f.wants(by, "variables.get", `{"scope":"chat","key":"k"}`, "chat SECRET")
+	f.wants(by, "variables.get", `{"scope":"local","key":"k"}`, "local SECRET")
 }

@@ -66,17 +66,22 @@ type recordArgs struct {
 	Offset int            `json:"offset"`
 }
 
-// records are the services of every kind.
+// noRecord is what is answered where there is no such record.
+var noRecord = map[string]any{"item": nil}
+
+// records are the services of every kind: council members are given them as memory.
 func (s *Services) records() map[string]plugin.Service {
 	all := map[string]plugin.Service{}
 	for _, k := range recordKinds {
-		for verb, do := range map[string]func(context.Context, plugin.Caller, recordKind, recordArgs) (any, error){
-			"list": s.listRecords, "get": s.getRecord, "create": s.createRecord, "update": s.updateRecord,
-			"delete": s.deleteRecord,
+		for verb, of := range map[string]struct {
+			do      func(context.Context, plugin.Caller, recordKind, recordArgs) (any, error)
+			nothing any
+		}{
+			"list": {s.listRecords, map[string]any{"items": []record{}, "total": 0}}, "get": {s.getRecord, noRecord},
+			"create": {s.createRecord, nil}, "update": {s.updateRecord, nil}, "delete": {s.deleteRecord, nil},
 		} {
-			all[k.name+"."+verb] = define(k.permission, func(ctx context.Context, by plugin.Caller, a recordArgs) (any, error) {
-				return do(ctx, by, k, a)
-			})
+			all[k.name+"."+verb] = remembering(s, k.permission, of.nothing, func(recordArgs) bool { return true },
+				func(ctx context.Context, by plugin.Caller, a recordArgs) (any, error) { return of.do(ctx, by, k, a) })
 		}
 	}
 	return all
@@ -106,7 +111,7 @@ func (s *Services) listRecords(ctx context.Context, by plugin.Caller, k recordKi
 func (s *Services) getRecord(ctx context.Context, by plugin.Caller, k recordKind, a recordArgs) (any, error) {
 	value, there, err := s.o.Shared.Record(ctx, k.name, a.ID)
 	if err != nil || !there {
-		return map[string]any{"item": nil}, err
+		return noRecord, err
 	}
 	return map[string]any{"item": recordOf(a.ID, value).given(by)}, nil
 }

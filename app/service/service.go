@@ -56,9 +56,9 @@ type Options struct {
 	Log     *slog.Logger
 	// Active is the chat that is open, or nil.
 	Active func(ctx context.Context) (*chat.Conversation, error)
-	// Given returns, by the id of an open call, which messages of its chat the council
-	// member was given that makes it; false says that no member does. nil knows none.
-	Given func(call string) (func(chat.Message) bool, bool)
+	// Given returns, by the id of an open call, what the council member was given that makes
+	// it; false says that no member does. nil knows none.
+	Given func(call string) (Given, bool)
 	// Publish tells plugins that listen of an event of Conclave's life.
 	Publish func(event string, payload any)
 	// Council returns the council that holds in a chat; an empty id is a chat that is not
@@ -157,10 +157,10 @@ func (s *Services) All() map[string]plugin.Service {
 		"secrets.list":   define("", s.listSecrets),
 	})
 	add(s.o.Values != nil, map[string]plugin.Service{
-		"variables.get":    define("", s.getVariable),
-		"variables.set":    define("", s.setVariable),
-		"variables.delete": define("", s.deleteVariable),
-		"variables.list":   define("", s.listVariables),
+		"variables.get":    remembering(s, "", noVariable, variableArgs.ofChat, s.getVariable),
+		"variables.set":    remembering(s, "", nil, variableArgs.ofChat, s.setVariable),
+		"variables.delete": remembering(s, "", nil, variableArgs.ofChat, s.deleteVariable),
+		"variables.list":   remembering(s, "", noVariables, variableArgs.ofChat, s.listVariables),
 	})
 	add(s.o.Shared != nil, s.records())
 	add(s.o.Council != nil, s.councils())

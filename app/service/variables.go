@@ -54,6 +54,16 @@ func (s *Services) place(ctx context.Context, by plugin.Caller, a variableArgs) 
 	return c.ID, err
 }
 
+// ofChat reports whether it is about variables of a chat, which are part of what is known
+// beside it.
+func (a variableArgs) ofChat() bool { return a.Scope != scopeGlobal }
+
+// What is answered where nothing is set.
+var (
+	noVariable  = map[string]any{"value": nil}
+	noVariables = map[string]any{"values": map[string]string{}}
+)
+
 func (a variableArgs) check() error {
 	if a.Key == "" || utf8.RuneCountInString(a.Key) > maxVariableKey {
 		return invalid(fmt.Sprintf("The name of a variable has 1 to %d characters.", maxVariableKey))
@@ -71,7 +81,7 @@ func (s *Services) getVariable(ctx context.Context, by plugin.Caller, a variable
 	}
 	v, there, err := s.o.Values.Variable(ctx, a.Scope, at, a.Key)
 	if err != nil || !there {
-		return map[string]any{"value": nil}, err
+		return noVariable, err
 	}
 	gives(by, v.Authors)
 	return map[string]any{"value": v.Value}, nil
