@@ -709,6 +709,27 @@ spindle.on("TOOL_INVOCATION", async ({ args }) => {
 	}
 }
 
+func TestPluginsAreToldOfAMemberWhatPeopleRead(t *testing.T) {
+	w := extension(t, listener, "tools")
+	set, question := council.Sample()
+	set.Chair = "" // the model of this test answers
+	_, run := w.deliberate(w.chat(), question, set)
+	blocks := 0
+	for _, r := range w.events.councilResults(&run, run.Tasks[0].Member) {
+		if r.Success && (r.Content == "" || strings.Contains(r.Content, "```")) {
+			t.Errorf("of %s is told %q", r.Tool, r.Content)
+		}
+	}
+	for _, task := range run.Tasks {
+		if task.Member == run.Tasks[0].Member && strings.Contains(w.answerOf(run, task.ID), "```council") {
+			blocks++
+		}
+	}
+	if blocks == 0 {
+		t.Error("it said nothing with a block")
+	}
+}
+
 // C14: two calls are open in one extension, so that its worker cannot tell which of them asks.
 func TestMembersWhoseCallsAreOpenAtOnceReadNoMoreThanEachWasGiven(t *testing.T) {
 	w := extension(t, `

@@ -141,7 +141,9 @@ func (n *pluginEvents) councilResults(r *council.Run, member string) []councilRe
 			one.Error = message(t.End.Failure)
 		} else if member != "" && t.Kind != council.Cast {
 			text, _ := n.c.Councils.Text(n.ctx, r.Begin.Run, t.End.Text) // what cannot be read is empty
-			one.Content = string(text)
+			if one.Content = string(text); t.Tool == "" {                // of a member's own words, without the block that is for the program
+				one.Content = deliberation.Shown(one.Content)
+			}
 		}
 		results = append(results, one)
 	}
