@@ -14,17 +14,30 @@ import (
 type shownTurn struct {
 	c     *Chats
 	r     turn.Request
-	model string                 // its display name
+	model string                 // display name of the request's
 	begun chan<- chat.MessageSeq // gets the question's number once the turn goes on by itself, 0 for none
 	live  *transcript.Live       // nil before it has started
 	ended turn.Event
+}
+
+// title is the display name of the model that answers, by its full one: that of a council's chair,
+// where it is not the turn's own.
+func (s *shownTurn) title(ctx context.Context, name string) string {
+	if name == s.r.Model.Info().Name() {
+		return s.model
+	}
+	model, err := s.c.core.Models.Open(ctx, name)
+	if err != nil {
+		return name
+	}
+	return model.Info().Title
 }
 
 // onEvent shows an event of the turn on the page.
 func (s *shownTurn) onEvent(ctx context.Context, e turn.Event) {
 	switch e.Kind {
 	case turn.Started:
-		live, err := s.c.transcript(s.r.Conversation).Begin(ctx, s.r.ID, s.model)
+		live, err := s.c.transcript(s.r.Conversation).Begin(ctx, s.r.ID, s.title(ctx, e.Model))
 		if err != nil {
 			s.c.log.Error("an answer cannot be shown while it is written", "conversation", s.r.Conversation, "err", err)
 		}

@@ -41,7 +41,8 @@ func (c *Council) Runs(conversation string) ([]RunHeaderView, error) {
 
 // spentOf returns what a run came to, of its header.
 func spentOf(h council.Header) council.Spending {
-	s := council.Spending{Input: h.Usage.Input, Output: h.Usage.Output, Cost: h.Usage.Cost, Known: h.Usage.Known()}
+	u := h.Spent()
+	s := council.Spending{Input: u.Input, Output: u.Output, Cost: u.Cost, Known: u.Known()}
 	if !h.Ended.IsZero() {
 		s.MS = cmp.Or(h.MS, h.Ended.Sub(h.Began).Milliseconds())
 	}

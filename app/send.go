@@ -229,6 +229,7 @@ func (c *Chats) Regenerate(conversation string, seq uint64, model string) (Sent,
 	if err != nil {
 		return Sent{}, err
 	}
+	how.Chosen = model != ""
 	return c.begin(ctx, id(conversation), turn.Request{Parent: &parent}, model, false, how)
 }
 

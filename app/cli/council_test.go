@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,6 +51,45 @@ func TestAReplayTakesAsLongAsTheRunWasWorkedOn(t *testing.T) {
 			t.Errorf("it told\n%s", out.String())
 		}
 	})
+}
+
+// A review goes on counting where its member's answer ended.
+func TestAPointOfAReviewIsRatedByItsNumber(t *testing.T) {
+	set := council.Default()
+	set.Mode, set.Members = council.Review, []council.Member{{ID: "ada", Name: "Ada"}, {ID: "bo", Name: "Bo"}}
+	var run council.Run
+	do := func(s council.Step) {
+		t.Helper()
+		must(t, s.Chain(run.Last), run.Apply(s))
+	}
+	said := func(claims ...string) string {
+		text := "So.\n\n```council\n{\"points\": ["
+		for i, claim := range claims {
+			text += strings.Repeat(", ", min(i, 1)) + `{"claim": "` + claim + `"}`
+		}
+		return text + "]}\n```"
+	}
+	texts := map[string]string{
+		"0/ada/answer": said("One.", "Two."), "0/bo/answer": said("Other."), "1/ada/review": said("Three."),
+		"1/bo/review": said(),
+	}
+	do(council.Step{Kind: council.Begins, Begin: &council.Begin{Run: "run", Council: set, Places: true}})
+	for next := run.Next(); len(next.Start) > 0; next = run.Next() {
+		for _, id := range next.Start {
+			do(council.Step{Kind: council.Starts, Task: id, Attempt: 1})
+			do(council.Step{
+				Kind: council.Ends, Task: id, Attempt: 1, End: &council.End{State: council.Done, Text: council.Hash(id)},
+			})
+		}
+	}
+	for name, there := range map[string]bool{
+		"a1": true, "a2": true, "a3": true, "b1": true, "a4": false, "a0": false, "b2": false, "c1": false, "a": false, "": false,
+	} {
+		member, point, err := pointOf(run, name, func(h council.Hash) string { return texts[string(h)] })
+		if (err == nil) != there || there && (member.ID[:1] != name[:1] || fmt.Sprint(point) != name[1:]) {
+			t.Errorf("%q is point %d of %s, %v", name, point, member.ID, err)
+		}
+	}
 }
 
 func TestACouncilsFileIsOfABoundedSize(t *testing.T) {

@@ -59,12 +59,13 @@ func (c *command) listRuns(ctx context.Context, app *App, args []string) error {
 		if !h.Ended.IsZero() {
 			row.MS = cmp.Or(h.MS, h.Ended.Sub(h.Began).Milliseconds())
 		}
-		if h.Usage.Known() {
-			row.Cost = &h.Usage.Cost
+		used := h.Spent()
+		if used.Known() {
+			row.Cost = &used.Cost
 		}
 		rows = append(rows, row)
 		table.add(string(h.Run), h.Began.Local().Format("2006-01-02 15:04"), string(h.Mode), fmt.Sprint(h.Members),
-			cost.Words(h.Usage.Cost, h.Usage.Known()), string(h.State))
+			cost.Words(used.Cost, used.Known()), string(h.State))
 	}
 	if c.json {
 		return c.printJSON(rows)
@@ -347,6 +348,7 @@ func (c *command) again(ctx context.Context, f *promptFlags, run council.RunID,
 		if err := prepare(t, state); err != nil {
 			return err
 		}
+		t.how.Chosen = f.model != ""
 		return t.turn(ctx, "", &state.Question)
 	})
 }

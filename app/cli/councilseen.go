@@ -203,17 +203,8 @@ func pointOf(run council.Run, name string, text func(council.Hash) string) (coun
 	}
 	point, err := strconv.Atoi(name[1:])
 	member, missing := seated(run, run.OfLetter("", name[:1]))
-	if err != nil || missing != nil || point < 1 {
+	if err != nil || missing != nil || point < 1 || point > len(run.Points(member.ID, text)) {
 		return member, 0, none
 	}
-	for _, t := range run.Tasks {
-		if t.Member != member.ID || t.State != council.Done {
-			continue
-		}
-		_, block := council.Split(text(t.End.Text))
-		if opinion, err := council.ReadOpinion(block); err == nil && point <= len(opinion.Points) {
-			return member, point, nil
-		}
-	}
-	return member, 0, none
+	return member, point, nil
 }

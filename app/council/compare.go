@@ -159,7 +159,7 @@ type claim struct {
 func (r *Run) claims(text func(Hash) string) []claim {
 	var all []claim
 	for _, s := range r.Seats {
-		for i, p := range r.points(s.Member.ID, text) {
+		for i, p := range r.Points(s.Member.ID, text) {
 			all = append(all, claim{p, r.Letter("", s.Member.ID) + itoa(i+1), s.Member.ID})
 		}
 	}

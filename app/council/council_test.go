@@ -391,6 +391,75 @@ func TestWhatEndsAfterAStopIsCountedAndChangesNothing(t *testing.T) {
 	}
 }
 
+// What a member was sent before it was left out can be seen like that of one that is done.
+func TestWhatSomebodyWasSentBeforeItWasLeftOutCanBeSeen(t *testing.T) {
+	for name, act := range map[string]council.Step{
+		"skipped": {Act: council.Skip, Member: "a"}, "stopped": {Act: council.Stop, Text: "You stopped it."},
+		"nudged": {Act: council.Nudge, Member: "a", Text: "Shorter."},
+	} {
+		c := council.Default()
+		c.Members = members("a", "b")
+		d := begin(t, c)
+		d.do(council.Step{Kind: council.Starts, Task: "0/a/answer", Attempt: 1})
+		act.Kind, act.By = council.Acts, council.Person
+		d.do(act)
+		before := d.run.Tasks[0]
+		w := council.NewWatch(council.WatchOptions{Call: func(id uint64) (chat.CallRecord, bool) {
+			return chat.CallRecord{ID: id, ToolID: "p:a", Status: chat.CallCancelled}, id == 7
+		}})
+		seen := w.Step(d.run)
+		d.do(council.Step{Kind: council.Ends, Task: "0/a/answer", Attempt: 1, End: &council.End{
+			State: council.Done, Text: "words", Requests: []council.Request{{Model: "m/x", Body: "body"}}, Calls: []uint64{7},
+			Turn: "of a", Refused: 1, Origins: []chat.Origin{{Name: "example.org"}},
+		}})
+		task := d.run.Tasks[0]
+		if e := task.End; len(e.Requests) != 1 || e.Turn != "of a" || e.Refused != 1 || len(e.Origins) != 1 || e.Text != "" ||
+			e.State != "" || task.State != before.State || task.Why != before.Why {
+			t.Errorf("%s it is %s, %+v", name, task.State, e)
+		}
+		w.Step(d.run)
+		v := w.View(seen, d.at)
+		if len(v.Lanes) == 0 || v.Lanes[0].Member != "a" {
+			t.Fatalf("%s, a page that saw it before is told of %+v", name, v.Lanes)
+		}
+		if shown := v.Lanes[0].Tasks[0]; shown.Sent != 1 || len(shown.Calls) != 1 || shown.Calls[0].ID != "7" {
+			t.Errorf("%s its lane shows %+v", name, shown)
+		}
+	}
+}
+
+func TestATaskForWhichNoModelIsAskedFitsUnderAnyCap(t *testing.T) {
+	c := council.Default()
+	c.Mode, c.Members, c.Limits.Money = council.Tools, members("a", "b"), 0.03
+	c.Members[0].Tools = []string{"p:plain", "p:planned"}
+	d := begin(t, c, func(b *council.Begin) {
+		b.Reserve = map[string]float64{council.ReserveOf("a", "p:planned"): 0.05, "": 0.01}
+	})
+	d.work(nil)
+	if got := d.states(); got != "0/a/p:plain done, 0/a/p:planned capped, 0/b/p:b done" {
+		t.Errorf("the tasks are %s", got)
+	}
+}
+
+func TestEveryToolThatFailedIsNamed(t *testing.T) {
+	c := council.Default()
+	c.Mode, c.Members = council.Tools, members("a")
+	c.Members[0].Tools = []string{"p:x", "p:y", "p:z"}
+	d := begin(t, c)
+	failed := council.End{State: council.Failed, Failure: &chat.Failure{Message: "It is foggy."}}
+	d.work(map[string]council.End{
+		"0/a/p:x": failed, "0/a/p:y": failed,
+		"0/a/p:z": {State: council.Skipped, Failure: &chat.Failure{Message: "The tool p:z is not there any more."}},
+	})
+	want := []string{
+		"a: p:x failed. It is foggy.", "a: p:y failed. It is foggy.",
+		"a went without p:z. The tool p:z is not there any more.",
+	}
+	if got := council.Compare(d.run, func(council.Hash) string { return "" }, council.Groups{}).Missing; !slices.Equal(got, want) {
+		t.Errorf("missing are %q", got)
+	}
+}
+
 // What is left out while it is worked on ended then: it is drawn to there, and no further.
 func TestWhatIsSkippedOrStoppedEndedThen(t *testing.T) {
 	c := council.Default()

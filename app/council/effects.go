@@ -90,12 +90,16 @@ type Header struct {
 	Members      int                 `json:"members"`          // that took part
 	Silent       int                 `json:"silent,omitempty"` // of those, who came to nothing
 	Disagree     int                 `json:"disagree"`
-	Usage        chat.Usage          `json:"usage,omitzero"`
+	Usage        chat.Usage          `json:"usage,omitzero"`  // of the members: it is added to the chat's sum
+	Answer       chat.Usage          `json:"answer,omitzero"` // of the answer, whose message adds it; older runs do not say it
 	Began        time.Time           `json:"began"`
 	Ended        time.Time           `json:"ended,omitzero"`
 	MS           int64               `json:"ms,omitempty"`    // how long it was worked on, once it is over
 	Seats        []SeatLine          `json:"seats,omitempty"` // of those that took part
 }
+
+// Spent returns what the run used, with the answer where that is known.
+func (h Header) Spent() chat.Usage { return h.Usage.Add(h.Answer) }
 
 // SeatLine holds what a list shows of a member that took part in a run.
 type SeatLine struct {

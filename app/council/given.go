@@ -360,7 +360,7 @@ func (g *giver) files(m chat.Message) []chat.Part {
 		if p.Kind != chat.PartMedia || p.Media == nil {
 			continue
 		}
-		name, tokens, why := p.Media.Name, fileTokens(p.Media), ""
+		name, tokens, why := p.Media.Name, FileTokens(p.Media), ""
 		if name == "" {
 			name = "A file"
 		}
@@ -382,8 +382,8 @@ func (g *giver) files(m chat.Message) []chat.Part {
 	return parts
 }
 
-// fileTokens estimates what an attached file costs: a picture about a thousand tokens.
-func fileTokens(m *chat.Media) int64 {
+// FileTokens estimates what an attached file costs: a picture about a thousand tokens.
+func FileTokens(m *chat.Media) int64 {
 	if strings.HasPrefix(m.MIME, "image/") {
 		return 1000
 	}
@@ -424,7 +424,10 @@ func (g *giver) task() []string {
 	case g.in.Task.Kind == Oppose && len(g.in.Others) > 0:
 		text = fmt.Sprintf(critiqueTask, g.in.Others[0].Letter)
 	case g.in.Task.Kind == Opine && len(g.in.Others) > 0 && g.policy.Others:
-		text = relayTask
+		text = relayOne + relayTask
+		if len(g.in.Others) > 1 {
+			text = relaySome + relayTask
+		}
 	default:
 		return nil
 	}

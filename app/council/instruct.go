@@ -52,8 +52,9 @@ Give 1 to 6 points. The basis of a point is "tool" where a tool you called here 
 
 // Tasks as they are told after the question, by kind.
 const (
-	relayTask = "Above is the answer of the member before you. Keep what is right, correct what is wrong, add what is " +
-		"missing, and say it as one answer of your own."
+	relayOne   = "Above is the answer of the member before you. "
+	relaySome  = "Above are the answers of the members before you, the newest last. "
+	relayTask  = "Keep what is right, correct what is wrong, add what is missing, and say it as one answer of your own."
 	reviewTask = `Above are the answers of the other members; they are not signed. Judge what they say, not how. Say in at most 120 words where you agree, where not and why, and whether your own answer changes.
 End with this block and nothing after it; people are not shown it:
 ` + "```council" + `

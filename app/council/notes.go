@@ -128,7 +128,7 @@ func Notes(r Run, text func(Hash) string, history string) string {
 				words += "\n\nOf the others' answers: " + cut(seen, maxSaid) + r.signing(id)
 			}
 		}
-		names += len(r.points(id, text))
+		names += len(r.Points(id, text))
 		b.WriteString("\n" + Fence(r.Seed, "", id, r.nameOf(id)+", a member of the council", words) + "\n")
 	}
 	tallies, err := Count(r, func(h Hash) ([]byte, error) { return []byte(text(h)), nil })
@@ -166,27 +166,26 @@ func (r *Run) signing(viewer string) string {
 // AnswerCut ends an answer that was longer than it may be.
 var AnswerCut = "[" + limit.MemberAnswer.Person + "]"
 
-// missing returns a sentence for each member that took part and said nothing, or nothing
-// that can be compared.
+// missing returns a sentence for the model that was to answer and cannot, and for each member that
+// took part and said nothing, or nothing that can be compared.
 func (r *Run) missing(text func(Hash) string) []string {
 	sentences := []string{}
+	if why := r.Out[""]; why != "" {
+		sentences = append(sentences, shownLine(why))
+	}
 	for _, s := range r.Seats {
 		id, name := s.Member.ID, r.nameOf(s.Member.ID)
 		switch {
 		case !s.In:
 		case r.Council.Mode == Tools:
-			if t := r.first(id, Failed); t != nil {
-				sentences = append(sentences, name+": "+cmp.Or(shownLine(r.Titles[t.Tool]), t.Tool)+" failed."+because(t))
-			} else if t := r.first(id, Skipped); t != nil {
-				sentences = append(sentences, name+" went without "+cmp.Or(shownLine(r.Titles[t.Tool]), t.Tool)+"."+because(t))
-			}
+			sentences = append(sentences, r.toolsMissing(id, name)...)
 		case r.said(id) == nil:
 			why := r.first(id, Failed)
 			if why == nil {
 				why = r.first(id, "")
 			}
 			sentences = append(sentences, name+" did not answer."+because(why))
-		case len(r.points(id, text)) == 0 && !r.judged(id, text):
+		case len(r.Points(id, text)) == 0 && !r.judged(id, text):
 			why := " gave no points"
 			if strings.HasSuffix(text(r.said(id).End.Text), AnswerCut) {
 				why = " said more than an answer may hold, and was cut before it gave points"
@@ -195,6 +194,23 @@ func (r *Run) missing(text func(Hash) string) []string {
 		}
 	}
 	return append(sentences, r.unvoted()...)
+}
+
+// toolsMissing returns a sentence for each tool of a member that failed, or that it went without.
+func (r *Run) toolsMissing(member, name string) (sentences []string) {
+	for _, t := range r.Tasks {
+		if t.Member != member {
+			continue
+		}
+		title := cmp.Or(shownLine(r.Titles[t.Tool]), t.Tool)
+		switch t.State {
+		case Failed:
+			sentences = append(sentences, name+": "+title+" failed."+because(&t))
+		case Skipped:
+			sentences = append(sentences, name+" went without "+title+"."+because(&t))
+		}
+	}
+	return sentences
 }
 
 // judged reports whether all that a member was asked is to speak of another's draft, and

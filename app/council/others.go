@@ -42,10 +42,21 @@ func (r *Run) shown(t Task) []string {
 			all = append(all, id)
 		}
 	}
-	if r.Council.Mode == Relay && len(all) > 1 {
-		all = all[len(all)-1:] // of those before it, the newest: it holds what the others said
+	if r.Council.Mode == Relay {
+		all = all[r.relayed(all):]
 	}
 	return all
+}
+
+// relayed returns from which on of those that spoke before a member of a relay it is told: of the
+// newest, which holds what was said before it, unless that member was told nothing of it.
+func (r *Run) relayed(before []string) int {
+	for i := len(before) - 1; i > 0; i-- {
+		if r.Seats[r.seat(before[i])].Member.Context.In(r.Council).Others {
+			return i
+		}
+	}
+	return 0
 }
 
 // shows reports whether a task is about what another said.
@@ -81,7 +92,7 @@ func (r *Run) Alone(t Task) bool {
 // pointLines lists the points of a member, by the names under which others refer to them.
 func (r *Run) pointLines(member, letter string, text func(Hash) string) string {
 	var b strings.Builder
-	for i, p := range r.points(member, text) {
+	for i, p := range r.Points(member, text) {
 		if i == 0 {
 			b.WriteString("\n\nPoints:")
 		}
@@ -93,9 +104,9 @@ func (r *Run) pointLines(member, letter string, text func(Hash) string) string {
 // opinions are the kinds of tasks at whose end stands an opinion.
 func (k TaskKind) opinions() bool { return k == Opine || k == Draft || k == Oppose || k == Look }
 
-// points returns the points of a member: those of its answer, and then those that its
+// Points returns the points of a member: those of its answer, and then those that its
 // reviews add.
-func (r *Run) points(member string, text func(Hash) string) []Point {
+func (r *Run) Points(member string, text func(Hash) string) []Point {
 	var points []Point
 	for _, t := range r.Tasks {
 		if t.Member == member {

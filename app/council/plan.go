@@ -97,22 +97,33 @@ func (r *Run) due() []string {
 		if t.State == Working {
 			working[t.Member] = true
 		}
-		money += r.Reserve[t.Member] * float64(t.UnderWay)
+		money += r.reserve(t) * float64(t.UnderWay)
 	}
 	var due []string
 	for _, t := range r.Tasks {
 		if t.State != Waiting || t.Stage != stage || !working[t.Member] && len(working) >= room {
 			continue
 		}
-		if limit := r.Council.Limits.Money; limit > 0 && money+r.Reserve[t.Member]+r.Reserve[""] > limit {
+		if limit := r.Council.Limits.Money; limit > 0 && money+r.reserve(t)+r.Reserve[""] > limit {
 			continue
 		}
 		working[t.Member] = true
-		money += r.Reserve[t.Member]
+		money += r.reserve(t)
 		due = append(due, t.ID)
 	}
 	return due
 }
+
+// reserve returns what a task may cost at most.
+func (r *Run) reserve(t Task) float64 {
+	if most, there := r.Reserve[ReserveOf(t.Member, t.Tool)]; there {
+		return most
+	}
+	return r.Reserve[t.Member]
+}
+
+// ReserveOf is the key in Begin.Reserve of what a tool of a member may cost.
+func ReserveOf(member, tool string) string { return member + "/" + tool }
 
 // settle brings the run to where a step leaves it: members that failed are out of later
 // stages, tasks for which there is no money are capped, and once nothing is left to do

@@ -32,7 +32,15 @@ func TestAnyOrderOfWhatHappensEndsInOneConsistentRun(t *testing.T) {
 			if chance.IntN(5) == 0 {
 				b.Out = map[string]string{"c": "c has no model."}
 			}
+			if chance.IntN(4) == 0 {
+				repeats(t, chance, b)
+			}
 		}), seed: seed, chance: chance, sealed: map[string]int{}}
+		for id, end := range d.run.Kept {
+			if end.Commit != "" {
+				d.sealed[id] = 1
+			}
+		}
 		d.check()
 		for n := 0; d.run.State != council.Over; n++ {
 			if n > 600 {
@@ -54,6 +62,27 @@ func TestAnyOrderOfWhatHappensEndsInOneConsistentRun(t *testing.T) {
 		ended[string(d.run.Council.Mode)]++
 	}
 	t.Logf("ended are %v", ended)
+}
+
+// repeats has a run repeat another, of which it takes over some of what was done, and what it has
+// no use for.
+func repeats(t *testing.T, chance *rand.Rand, b *council.Begin) {
+	t.Helper()
+	var r council.Run
+	if err := r.Apply(council.Step{Number: 1, Kind: council.Begins, Begin: b}); err != nil {
+		t.Fatal(err)
+	}
+	b.Again, b.Kept = "another", map[string]council.End{"9/nobody/answer": {State: council.Done}}
+	for _, task := range r.Tasks {
+		if chance.IntN(2) == 0 {
+			continue
+		}
+		end := council.End{State: council.Done, Turn: "of another run"}
+		if task.Kind == council.Cast {
+			_, end.Commit = council.Seal(council.Ballot{Abstain: true}, task.ID)
+		}
+		b.Kept[task.ID] = end
+	}
 }
 
 func randomCouncil(chance *rand.Rand) council.Council {
@@ -179,7 +208,9 @@ func (d *chaos) random() {
 func (d *chaos) takesOff(id string) {
 	task := d.task(id)
 	d.must(council.Step{Kind: council.Starts, Task: id, Attempt: task.Attempt + 1})
-	end := &council.End{Usage: chat.Usage{Output: 1, Cost: reserves[task.Member] * d.chance.Float64()}}
+	end := &council.End{
+		Usage: chat.Usage{Output: 1, Cost: reserves[task.Member] * d.chance.Float64()}, Turn: fmt.Sprint(id, task.Attempt+1),
+	}
 	switch d.chance.IntN(8) {
 	case 0, 1:
 		end.State, end.Failure = council.Failed, &chat.Failure{Kind: "provider", Message: "It failed."}
@@ -207,6 +238,9 @@ func (d *chaos) lands(i int) {
 		capped := before.State == council.Waiting && after.State == council.Capped // what it cost leaves no room
 		if after.State != before.State && !capped || after.Attempt != before.Attempt || after.End.Text != before.End.Text {
 			d.t.Fatalf("run %d: attempt %d of %s ended late and made it %s", d.seed, s.Attempt, s.Task, after.State)
+		}
+		if newest := s.Attempt == after.Attempt; newest != (after.End.Turn == s.End.Turn) {
+			d.t.Fatalf("run %d: of attempt %d of %s, which ended late, is kept %+v", d.seed, s.Attempt, s.Task, after.End)
 		}
 	} else if s.End.Commit != "" {
 		d.sealed[s.Task] = len(d.steps)
@@ -371,6 +405,12 @@ func (d *chaos) accounted() {
 	})
 	if stopped := d.run.Answer == nil; voted && !stopped && !d.run.Opened {
 		d.t.Fatalf("run %d is answered and its ballots are sealed", d.seed)
+	}
+	for _, task := range d.run.Tasks { // what is taken over stays, and is not done again
+		end, kept := d.run.Kept[task.ID]
+		if kept && (task.State != council.Done || task.Attempt != 1 || task.End.Turn != end.Turn || task.End.Commit != end.Commit) {
+			d.t.Fatalf("run %d: %s, which was taken over, is %s: %+v", d.seed, task.ID, task.State, task.End)
+		}
 	}
 	for _, seat := range d.run.Seats {
 		if seat.In == (seat.Why != "") {

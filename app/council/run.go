@@ -73,9 +73,11 @@ type Task struct {
 	Started time.Time
 	Ended   time.Time
 	Asked   time.Duration // of the newest attempt: for how long a person was asked about its calls
-	End     End           // of the newest attempt that ended
-	Lost    chat.Usage    // of attempts that count no more
-	Nudges  []string      // what the person said to it
+	// End is that of the newest attempt that ended. Of one that was left out meanwhile it has only
+	// what that was sent and called.
+	End    End
+	Lost   chat.Usage // of attempts that count no more
+	Nudges []string   // what the person said to it
 	// UnderWay counts attempts that were started and did not end yet: also those that count no
 	// more, which still cost.
 	UnderWay int
@@ -182,7 +184,8 @@ func (r *Run) Next() Next {
 }
 
 // Apply has a step happen to the run. The error is ErrStep, with nothing changed; it is
-// no error that an attempt ends which counts no more: what it used is added to Lost.
+// no error that an attempt ends which counts no more: what it used is added to Lost, and
+// where it is the newest, what it was sent can be seen.
 func (r *Run) Apply(s Step) error {
 	if s.Number != r.Last.Number+1 || (s.Kind == Begins) != (s.Number == 1) || s.At.Before(r.Last.At) {
 		return ErrStep
@@ -355,6 +358,11 @@ func (r *Run) end(s Step) error {
 	}
 	if s.Attempt != t.Attempt || t.State != Working {
 		t.Lost = t.Lost.Add(s.End.Usage)
+		if s.Attempt == t.Attempt { // what it was sent and called until then can be seen
+			e := s.End
+			t.End.Requests, t.End.Calls, t.End.Turn, t.End.Refused = e.Requests, e.Calls, e.Turn, e.Refused
+			t.End.Origins = e.Origins
+		}
 		return nil
 	}
 	if t.End.State != "" { // of an attempt before this one

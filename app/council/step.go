@@ -77,7 +77,8 @@ type Begin struct {
 	// Only is the one member that is asked ("@name"); empty is all.
 	Only string `json:"only,omitempty"`
 	// Out says why members cannot take part that otherwise would, in a sentence, by id:
-	// no model, a model that is not there.
+	// no model, a model that is not there. Under "" it says why another model writes the answer
+	// than was to.
 	Out map[string]string `json:"out,omitempty"`
 	// Lacks says which of their tools members do without, in a sentence, by id. In mode tools
 	// their tasks say it.
@@ -90,7 +91,9 @@ type Begin struct {
 	// Models are those that members speak through, "connection/model", by id.
 	Models map[string]string `json:"models,omitempty"`
 	// Reserve tells what a task may cost at most, in US dollars, by member id; the chair's is
-	// under "". A task that does not fit under the caps with it is not begun.
+	// under "". In mode tools it is by ReserveOf, of the tools that a model has to write for; in
+	// older runs by member id there too. A task that does not fit under the caps with it is not
+	// begun.
 	Reserve map[string]float64 `json:"reserve,omitempty"`
 	// Estimate holds what the run was expected to come to.
 	Estimate *Estimate `json:"estimate,omitempty"`

@@ -96,7 +96,8 @@ func (w *Watch) differs(r Run, member string) bool {
 	for i := range r.Tasks {
 		before, now := &w.run.Tasks[i], &r.Tasks[i]
 		if now.Member == member && (before.State != now.State || before.Attempt != now.Attempt ||
-			before.Lost != now.Lost || before.Asked != now.Asked) {
+			before.Lost != now.Lost || before.Asked != now.Asked || before.End.Turn != now.End.Turn ||
+			len(before.End.Requests) != len(now.End.Requests)) {
 			return true
 		}
 	}
@@ -232,7 +233,7 @@ func (w *Watch) lane(s *Seat, since uint64, anew bool, now time.Time) LaneView {
 func (w *Watch) chair(since uint64, anew bool, now time.Time) LaneView {
 	r := &w.run
 	v := LaneView{
-		Name: "Answer", Model: cmp.Or(r.Models[""], r.Council.Chair), In: true, Chance: 100,
+		Name: "Answer", Model: cmp.Or(r.Models[""], r.Council.Chair), In: true, Why: r.Out[""], Chance: 100,
 		Tools: []string{}, Drawn: []Drawn{}, Ratings: []Rating{},
 	}
 	v.Tasks, v.Spent = w.tasks("", since, anew, now)

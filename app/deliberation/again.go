@@ -82,17 +82,46 @@ func (s *session) repeats(b *council.Begin) {
 	if s.how.Change == (Change{}) {
 		return
 	}
+	var begun council.Run
+	if begun.Apply(council.Step{Number: 1, Kind: council.Begins, At: s.r.o.Now(), Begin: b}) != nil {
+		return // a first step can be applied
+	}
+	ids := map[work]string{} // of the tasks of this run
+	for i, w := range worksOf(begun.Tasks) {
+		ids[w] = begun.Tasks[i].ID
+	}
+	works := worksOf(s.before.Tasks)
 	first := slices.IndexFunc(s.before.Tasks, func(t council.Task) bool { return t.Member == s.how.Change.Member })
 	for i, t := range s.before.Tasks {
 		if t.State != council.Done || t.Member == s.how.Change.Member {
 			continue
 		}
-		if first < 0 || i < first || t.Stage <= s.before.Tasks[first].Stage {
+		id, there := ids[works[i]]
+		if there && (first < 0 || i < first || t.Stage <= s.before.Tasks[first].Stage) {
 			end := t.End
 			end.Usage = chat.Usage{} // it was paid in that run
-			b.Kept[t.ID] = end
+			b.Kept[id] = end
 		}
 	}
+}
+
+// work names a task in any run of a council: its id says its stage, which is another where a
+// summary comes before it.
+type work struct {
+	member string
+	kind   council.TaskKind
+	tool   string
+	stage  int // after the summary
+}
+
+// worksOf names tasks.
+func worksOf(tasks []council.Task) []work {
+	first := max(0, slices.IndexFunc(tasks, func(t council.Task) bool { return t.Kind != council.Summarize }))
+	works := make([]work, len(tasks))
+	for i, t := range tasks {
+		works[i] = work{t.Member, t.Kind, t.Tool, t.Stage - tasks[first].Stage}
+	}
+	return works
 }
 
 // keptTexts returns the texts of what is taken over from another run.

@@ -26,6 +26,7 @@ type session struct {
 	before  council.Run // the run that goes on, or is repeated; zero for none
 
 	keptFrom council.RunID // the run of which ends are taken over
+	instead  string        // why another model writes the answer than was to: a sentence, or ""
 
 	// What begin reads, and nothing changes any more.
 	chat       chat.Conversation
@@ -66,14 +67,32 @@ func (r *Runner) session(ctx context.Context, req turn.Request, how How) (*sessi
 	if len(s.council.Members) == 0 {
 		return nil, nil
 	}
-	if name := s.council.Chair; name != "" {
-		chair, err := r.o.Models.Open(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		s.req.Model = chair
-	}
+	s.choose(ctx)
 	return s, nil
+}
+
+// choose opens the model that writes the answer: where none was chosen for it, the council's
+// chair, else of a run that goes on, or is repeated, the one that it had, else the chat's. For one
+// that cannot be asked the next of these writes, and instead says so.
+func (s *session) choose(ctx context.Context) {
+	if s.how.Chosen {
+		return
+	}
+	why := ""
+	for _, name := range []string{s.council.Chair, s.before.Models[""]} {
+		if name == "" {
+			continue
+		}
+		model, err := s.r.o.Models.Open(ctx, name)
+		if err == nil {
+			s.req.Model = model
+			break
+		}
+		why = cmp.Or(why, name+" was to write the answer, and cannot be asked: "+fault.Of(err).Message)
+	}
+	if why != "" && s.req.Model != nil {
+		s.instead = why + " " + s.req.Model.Info().Name() + " writes it."
+	}
 }
 
 // toolsAlone reports whether there is no run, because the main model itself is offered the
@@ -177,16 +196,35 @@ func (s *session) seats(ctx context.Context, b *council.Begin) {
 		b.Models[m.ID] = model.Info().Name()
 		local = local && s.isLocal(model.Info())
 		if cost := s.price(model.Info(), s.most(m)); cost > 0 {
-			b.Reserve[m.ID] = cost
+			for _, key := range s.reserves(m) {
+				b.Reserve[key] = cost
+			}
 		}
 	}
 	b.Models[""] = s.req.Model.Info().Name()
+	if s.instead != "" {
+		b.Out[""] = s.instead
+	}
 	if cost := s.price(s.req.Model.Info(), s.mostOfChair()); cost > 0 {
 		b.Reserve[""] = cost
 	}
 	if local && b.Council.Parallel == 0 && s.council.Mode != council.Tools {
 		b.Council.Parallel = 1
 	}
+}
+
+// reserves returns the keys in Begin.Reserve of the tasks of a member for which a model is asked.
+func (s *session) reserves(m council.Member) []string {
+	if s.council.Mode != council.Tools {
+		return []string{m.ID}
+	}
+	var keys []string
+	for _, tool := range m.Tools {
+		if NeedsModel(s.tools, tool, m) != "" {
+			keys = append(keys, council.ReserveOf(m.ID, tool))
+		}
+	}
+	return keys
 }
 
 // demo is the provider of models that are scripted: any number of them talk at once.
@@ -228,7 +266,11 @@ func (s *session) most(m council.Member) chat.Usage {
 func (s *session) mostOfChair() chat.Usage {
 	u := chat.Usage{Input: llm.Tokens(s.chat.System), Output: UsualAnswer}
 	for _, m := range s.path {
-		u.Input += llm.Tokens(chat.TextOf(m.Parts))
+		for _, p := range m.Parts {
+			if p.Kind != chat.PartReasoning { // what was thought for earlier answers is not told
+				u.Input += tokensIn(p)
+			}
+		}
 	}
 	if s.toolsAlone() { // there are no notes
 		return u

@@ -81,6 +81,9 @@ type How struct {
 	Finish  bool             // of a run that goes on: begins nothing new, and answers with what there is
 	Again   council.RunID    // repeats this run, with Change
 	Change  Change
+	// Chosen says that the request's model was chosen for this answer: it writes it, whatever the
+	// chair is, or the run that is made again had.
+	Chosen  bool
 	Asks    bool        // somebody can be asked what to do about failed tools
 	OnEvent func(Event) // is told of this run, after it was stored; nil is not
 }

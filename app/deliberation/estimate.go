@@ -49,11 +49,11 @@ func (r *Runner) Estimate(ctx context.Context, c council.Council, id chat.Conver
 	s.path = append(slices.Clip(s.path), chat.Message{
 		Role: chat.RoleUser, State: chat.Complete, Parts: []chat.Part{chat.TextPart(question)},
 	})
-	main, err := r.o.Models.Open(ctx, cmp.Or(c.Chair, s.chat.Model))
-	if err != nil {
+	main, err := r.o.Models.Open(ctx, s.chat.Model)
+	s.req.Model = main
+	if s.choose(ctx); s.req.Model == nil {
 		return council.Estimate{}, err
 	}
-	s.req.Model = main
 	b := council.Begin{Council: c, Out: map[string]string{}, Models: map[string]string{}, Reserve: map[string]float64{}}
 	s.seats(ctx, &b)
 	return s.estimate(ctx, b), nil
@@ -237,8 +237,11 @@ func (e *estimator) problems(answer chat.Usage) {
 			in++
 		case !seat.Member.Off:
 			e.Problems = append(e.Problems, seat.Why)
-			e.Helper = e.Helper || e.run.Models[seat.Member.ID] == "" && seat.Member.Model == ""
+			e.Helper = e.Helper || e.run.Out[seat.Member.ID] != "" && seat.Member.Model == ""
 		}
+	}
+	if why := e.run.Out[""]; why != "" {
+		e.Problems = append(e.Problems, why)
 	}
 	switch {
 	case len(e.run.Seats) == 0:

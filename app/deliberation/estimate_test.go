@@ -34,6 +34,30 @@ func members(n int, model string) string {
 	return strings.Join(all, ", ")
 }
 
+func TestAHelperModelIsOfferedWhereItWouldHelp(t *testing.T) {
+	b := newBench(t)
+	b.tools("p", echo{}, "look")
+	b.says("test/main")
+	if err := b.store.UpdateConversation(t.Context(), b.id,
+		func(c *chat.Conversation) { c.Model = "test/main" }); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{
+		`"tools", "members": [{"name": "Ada"}]`:                                       false,
+		`"tools", "members": [{"name": "Ada", "tools": ["p:look"], "chance": 0}]`:     false,
+		`"tools", "members": [{"name": "Ada", "tools": ["voice_concern"]}]`:           true,
+		`"opinions", "members": [{"name": "Ada"}]`:                                    true,
+		`"opinions", "members": [{"name": "Ada", "model": "gone/m"}]`:                 false,
+		`"opinions", "helper": {"model": "gone/m"}, "members": [{"name": "Ada"}]`:     true,
+		`"opinions", "members": [{"name": "Ada", "model": "test/main", "off": true}]`: false,
+	} {
+		e, err := b.runner.Estimate(t.Context(), b.council(`{"enabled": true, "mode": `+text+`}`), b.id, "Go.")
+		if err != nil || e.Helper != want {
+			t.Errorf("%s: %+v, %v", text, e, err)
+		}
+	}
+}
+
 func TestAnEstimateCountsTheRequestsOfEachMode(t *testing.T) {
 	b := newBench(t, func(o *deliberation.Options) { o.Price = dear })
 	b.says("test/main")

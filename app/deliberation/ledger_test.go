@@ -89,6 +89,51 @@ func TestACapOfMoneyHoldsWhoeverWorksAtOnce(t *testing.T) {
 	}
 }
 
+func TestWhatATaskMayCostIsReservedWhereAModelIsAsked(t *testing.T) {
+	b := newBench(t, func(o *deliberation.Options) { o.Price = dear })
+	b.publish("p", echo{}, tool.Tool{Name: "plain", Description: "A tool.", Dialect: "functions"}, tool.Tool{
+		Name: "planned", Description: "A tool.", Dialect: "functions",
+		Parameters: []byte(`{"type":"object","properties":{"n":{"type":"string"}},"required":["n"]}`),
+	})
+	b.allow("p", "plain")
+	b.council(`{"enabled": true, "mode": "tools", "limits": {"money": 2}, "helper": {"model": "test/help"}, "members": [
+		{"name": "Ada", "tools": ["p:plain", "p:planned"]}, {"name": "Bo", "tools": ["p:plain"]},
+		{"name": "Cy", "tools": ["voice_concern"]}]}`)
+	help := b.says("test/help")
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	run, _ := b.stored()
+	if want := "0/ada/p:plain done, 0/ada/p:planned capped, 0/bo/p:plain done, 0/cy/voice_concern capped"; states(run) != want ||
+		len(help.Requests()) != 0 {
+		t.Errorf("the tasks are %s", states(run))
+	}
+	if r := run.Reserve; len(r) != 3 || r[council.ReserveOf("ada", "p:planned")] == 0 || r[""] == 0 ||
+		r[council.ReserveOf("cy", "voice_concern")] == 0 {
+		t.Errorf("reserved are %v", r)
+	}
+}
+
+// What is kept of a run for lists has its answer, and the sum of its chat has it once.
+func TestTheSumOfARunHasItsAnswerAndThatOfItsChatHasItOnce(t *testing.T) {
+	b := newBench(t, func(o *deliberation.Options) { o.Price = dear })
+	b.council(two)
+	b.says("test/ada", "Ada.")
+	b.says("test/bo", "Bo.")
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	run, header := b.stored()
+	all := run.Spent("").Add(run.Answer.Usage)
+	if got := header.Spent(); got != all || got.Output != 15 || header.Usage != run.Spent("") {
+		t.Errorf("the run used %+v, and its header says %+v", all, got)
+	}
+	view, err := b.runner.View(t.Context(), run.Begin.Run, 0)
+	if err != nil || view.Spent.Output != header.Spent().Output || view.Spent.Cost != header.Spent().Cost {
+		t.Errorf("its view says %+v, %v", view.Spent, err)
+	}
+	c, err := b.store.Conversation(t.Context(), b.id)
+	if err != nil || c.Spent == nil || c.Spent.Input != all.Input || c.Spent.Output != all.Output {
+		t.Errorf("the chat says %+v, %v", c.Spent, err)
+	}
+}
+
 func TestATaskThatUsesAllThatItsMemberMayEnds(t *testing.T) {
 	b := newBench(t)
 	b.tools("p", echo{}, "look")

@@ -155,6 +155,9 @@ func (t *Teller) begins(r council.Run) []Line {
 		}
 		lines = append(lines, line)
 	}
+	if why := r.Out[""]; why != "" { // of the model that answers
+		lines = append(lines, Line{State: "waiting", Text: why})
+	}
 	return lines
 }
 

@@ -1,6 +1,7 @@
 package deliberation_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -120,6 +121,32 @@ func TestInARelayEachIsGivenTheAnswerBeforeIt(t *testing.T) {
 	}
 	if s := toldIn(cy.Requests()[0]); !strings.Contains(s, "TWO") {
 		t.Errorf("the third was told %s", s)
+	}
+}
+
+func TestInARelayNothingIsLostBehindOneThatIsGivenNobodysAnswer(t *testing.T) {
+	b := newBench(t)
+	b.council(`{"enabled": true, "mode": "relay", "members": [{"name": "Ada", "model": "test/ada"},
+		{"name": "Bo", "model": "test/bo", "context": {"policy": "question"}}, {"name": "Cy", "model": "test/cy"},
+		{"name": "Dee", "model": "test/dee"}]}`)
+	b.says("test/ada", "First ONE.")
+	bo, cy, dee := b.says("test/bo", "Alone TWO."), b.says("test/cy", "Then THREE."), b.says("test/dee", "Then FOUR.")
+	b.ask(t.Context(), b.says("test/main", "So."), "Go.", deliberation.How{}).end()
+	for name, c := range map[string]struct {
+		told string
+		want []string
+	}{
+		"Bo":  {toldIn(bo.Requests()[0]), nil},
+		"Cy":  {toldIn(cy.Requests()[0]), []string{"ONE", "TWO", "the answers of the members before you"}},
+		"Dee": {toldIn(dee.Requests()[0]), []string{"THREE", "the answer of the member before you"}},
+	} {
+		for _, word := range []string{
+			"ONE", "TWO", "THREE", "the answers of the members before you", "the answer of the member before you",
+		} {
+			if got := strings.Contains(c.told, word); got != slices.Contains(c.want, word) {
+				t.Errorf("%s was told %q: %t, in %s", name, word, got, c.told)
+			}
+		}
 	}
 }
 

@@ -10,7 +10,9 @@ import (
 func saidIn(r council.Run) []chat.Origin {
 	all := []chat.Origin{chat.NewOrigin(chat.FromMember, "the council")}
 	for _, t := range r.Tasks {
-		all = chat.AddOrigins(all, t.End.Origins...)
+		if t.State == council.Done || t.State == council.Failed { // of others nothing is told
+			all = chat.AddOrigins(all, t.End.Origins...)
+		}
 	}
 	return all
 }

@@ -188,6 +188,9 @@ func headerOf(r council.Run, came *council.Result) council.Header {
 		MS: r.After(r.Ended).Milliseconds(), Seats: r.SeatLines(came.Agreed, came.Same),
 	}
 	h.Members, h.Silent = len(h.Seats), r.Silent()
+	if r.Answer != nil {
+		h.Answer = r.Answer.Usage
+	}
 	return h
 }
 

@@ -193,17 +193,26 @@ func tokensOf(r llm.Request) int64 {
 	}
 	for _, m := range r.Messages {
 		for _, p := range m.Parts {
-			switch {
-			case p.Result != nil:
-				sum += llm.Tokens(p.Result.Text())
-			case p.Call != nil:
-				sum += llm.Tokens(string(p.Call.Arguments))
-			default:
-				sum += llm.Tokens(p.Text)
-			}
+			sum += tokensIn(p)
 		}
 	}
 	return sum
+}
+
+// tokensIn estimates what a part of a message comes to.
+func tokensIn(p chat.Part) (sum int64) {
+	switch {
+	case p.Result != nil:
+		for _, content := range p.Result.Content {
+			sum += tokensIn(content)
+		}
+		return sum
+	case p.Call != nil:
+		return llm.Tokens(string(p.Call.Arguments))
+	case p.Media != nil:
+		return council.FileTokens(p.Media)
+	}
+	return llm.Tokens(p.Text)
 }
 
 // keep notes a request.
