@@ -141,7 +141,8 @@ func (n *pluginEvents) councilResults(r *council.Run, member string) []councilRe
 			one.Error = message(t.End.Failure)
 		} else if member != "" && t.Kind != council.Cast {
 			text, _ := n.c.Councils.Text(n.ctx, r.Begin.Run, t.End.Text) // what cannot be read is empty
-			if one.Content = string(text); t.Tool == "" {                // of a member's own words, without the block that is for the program
+			one.Content = string(text)
+			if t.Tool == "" { // the words of a member, which end with a block for the program
 				one.Content = deliberation.Shown(one.Content)
 			}
 		}

@@ -46,7 +46,7 @@ type LaneView struct {
 	Why    string   `json:"why"`  // not in: why; else what it has to do without; a sentence, or ""
 	Roll   *float64 `json:"roll"` // what was thrown, or null
 	Chance float64  `json:"chance"`
-	// Context and Tools are what it was set to be told of the chat, and was assigned, in this run.
+	// Context and Tools tell what it was to be told of the chat, and which tools it had, in this run.
 	Context ContextPolicy `json:"context"`
 	Tools   []string      `json:"tools"`
 	Tasks   []TaskView    `json:"tasks"`

@@ -35,7 +35,8 @@ func TestARunIsMadeAgainWithTheHelpersModelOrWithoutARole(t *testing.T) {
 	b.ask(t.Context(), main, "Go.", deliberation.How{}).end()
 	first, _ := b.stored()
 	view, err := b.runner.View(t.Context(), first.Begin.Run, 0)
-	if bo := view.Lanes[1]; err != nil || bo.Context.Span != council.Question || !slices.Equal(bo.Tools, []string{"look:look"}) {
+	if bo := view.Lanes[1]; err != nil || bo.Context.Span != council.Question ||
+		!slices.Equal(bo.Tools, []string{"look:look"}) {
 		t.Errorf("the lane says that Bo was given %+v and the tools %v, %v", bo.Context, bo.Tools, err)
 	}
 	run := b.repeated(main, deliberation.Change{Member: "bo", Role: new("")})
@@ -43,7 +44,8 @@ func TestARunIsMadeAgainWithTheHelpersModelOrWithoutARole(t *testing.T) {
 		t.Errorf("without a role it is %q, as %q", run.Change, run.Council.Members[1].Role)
 	}
 	run = b.repeated(main, deliberation.Change{Member: "bo", Model: new("")})
-	if run.Change != "Bo spoke through the helper's model." || run.Models["bo"] != "test/help" || len(help.Requests()) != 1 {
+	if run.Change != "Bo spoke through the helper's model." || run.Models["bo"] != "test/help" ||
+		len(help.Requests()) != 1 {
 		t.Errorf("with the helper's model it is %q, through %q", run.Change, run.Models["bo"])
 	}
 }
@@ -64,7 +66,9 @@ func TestWhatOthersDidStaysWhereASummaryComesOrGoes(t *testing.T) {
 		{council.Summary, []string{"1/ada/answer", "1/cy/answer"}},
 		{council.Question, []string{"0/ada/answer", "0/cy/answer"}},
 	} {
-		run := b.repeated(main, deliberation.Change{Member: "bo", Context: &council.ContextPolicy{Span: c.span, Others: true}})
+		run := b.repeated(main, deliberation.Change{
+			Member: "bo", Context: &council.ContextPolicy{Span: c.span, Others: true},
+		})
 		var kept []string
 		for _, task := range run.Tasks {
 			if task.State != council.Done {

@@ -66,7 +66,7 @@ type recordArgs struct {
 	Offset int            `json:"offset"`
 }
 
-// noRecord is what is answered where there is no such record.
+// noRecord answers for a record that is not there.
 var noRecord = map[string]any{"item": nil}
 
 // records are the services of every kind: council members are given them as memory.

@@ -1144,7 +1144,7 @@ export interface Lane {
   roll: number | null;
   chance: number;
   /**
-   * Context and Tools are what it was set to be told of the chat, and was assigned, in this
+   * Context and Tools tell what it was to be told of the chat, and which tools it had, in this
    * run.
    */
   context: ContextPolicy;
