@@ -671,6 +671,86 @@ func TestTheLastUseOfARuleIsOfTheCallThatUsedItUp(t *testing.T) {
 	}
 }
 
+// A call stands on what allows it now, whatever allowed it at first.
+func TestACallIsStoppedOnceTheLastRuleThatAllowsItIsTakenBack(t *testing.T) {
+	for name, goneBefore := range map[string]bool{"taken back while it runs": false, "taken back before it runs": true} {
+		g, c := trusted(t, permit.Options{})
+		for range 2 {
+			_, err := g.AddRule(t.Context(), rule(permit.Allow))
+			must(t, err)
+		}
+		call, stopped := request(c), ""
+		d := g.Decide(t.Context(), call)
+		revoke := func(id string) {
+			_, err := g.RevokeRule(t.Context(), id)
+			must(t, err)
+		}
+		if goneBefore {
+			revoke(d.Rule)
+		}
+		held, ended := g.Begin(t.Context(), call, d, func(d permit.Decision) { stopped = d.Why })
+		defer ended()
+		if !goneBefore {
+			revoke(d.Rule)
+		}
+		if held.Effect != permit.Allow || stopped != "" {
+			t.Errorf("%s: with the other rule it comes to %+v, stopped: %q", name, held, stopped)
+		}
+		rules, err := g.Rules(t.Context())
+		must(t, err)
+		revoke(rules[len(rules)-1].ID)
+		if stopped != "you took back what allowed it" {
+			t.Errorf("%s: without any rule it goes on: %q", name, stopped)
+		}
+	}
+}
+
+func TestACallThatWasAllowedOnceStandsOnNoRule(t *testing.T) {
+	g, c := trusted(t, permit.Options{})
+	call := request(c)
+	call.Asker = &asker{answer: permit.Answer{Effect: permit.Allow, Scope: permit.Once}}
+	d := g.Decide(t.Context(), call)
+	_, ended := g.Begin(t.Context(), call, d, func(d permit.Decision) { t.Errorf("it was stopped: %s", d.Why) })
+	defer ended()
+	made, err := g.AddRule(t.Context(), rule(permit.Allow))
+	must(t, err)
+	_, err = g.RevokeRule(t.Context(), made.ID)
+	must(t, err)
+}
+
+// Programs take more than a path for the name of a file.
+func TestAPlaceThatNoToolMayTouchIsKnownHoweverItIsNamed(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	g, c := trusted(t, permit.Options{})
+	named := func(text string) permit.Step {
+		call := request(c)
+		call.Capabilities, call.Arguments = []permit.Capability{permit.ReadFiles}, arguments(text)
+		return decisive(g, call)
+	}
+	for _, text := range []string{
+		home + "/.ssh/id_rsa", "~/.ssh/id_rsa", "file://" + home + "/.ssh/id_rsa", "file:" + home + "/.ssh/id_rsa",
+		"file://localhost" + home + "/.ssh/id_rsa", "FILE://" + home + "/.ssh/id_rsa?a#b", " file://" + home + "/.ssh\n",
+		"file://" + home + "/%2Essh/id_rsa", "file://" + home + "/Notes/%2e%2e/.ssh/%zz", "file:~/.ssh/id_rsa",
+		"file:////" + home + "/.netrc", "file://" + home + "/.netrc?x", "file://" + home + "/.netrc#x",
+		"~/snap/firefox/common/.mozilla/firefox/profiles.ini", "~/snap/chromium/common/chromium/Default/Cookies",
+		"~/.var/app/org.mozilla.firefox/.mozilla/firefox/profiles.ini",
+		"~/.var/app/org.chromium.Chromium/config/chromium/Default/Cookies",
+	} {
+		if s := named(text); s.Number != 1 || s.Effect != permit.Deny {
+			t.Errorf("%q: %s", text, s)
+		}
+	}
+	for _, text := range []string{
+		"file://" + home + "/Notes/a.md", "file:", "file:about .ssh", "profile:" + home + "/.ssh", "~/snap/notes/common/a",
+		"file://" + home + "/.netrc%3Fx", "https://example.org" + home + "/.ssh/id_rsa",
+	} {
+		if s := named(text); s.Number == 1 {
+			t.Errorf("%q: %s", text, s)
+		}
+	}
+}
+
 func TestAYesForAHostAFolderOrACommandUnusedFor90DaysAsksAgain(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	g, c := trusted(t, permit.Options{Now: func() time.Time { return now }})

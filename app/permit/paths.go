@@ -1,8 +1,10 @@
 package permit
 
 import (
+	"encoding/hex"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -17,6 +19,9 @@ var secretPlaces = []string{
 	".ssh", ".gnupg", ".aws", ".azure", ".config/gcloud", ".kube", ".docker/config.json", ".netrc", ".password-store",
 	".local/share/keyrings", ".mozilla", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware",
 	".config/microsoft-edge",
+	"snap/firefox/common/.mozilla", "snap/chromium/common/chromium", "snap/brave",
+	".var/app/org.mozilla.firefox", ".var/app/com.google.Chrome", ".var/app/org.chromium.Chromium",
+	".var/app/com.brave.Browser", ".var/app/com.microsoft.Edge",
 	"Library/Keychains", "Library/Application Support/Google/Chrome", "Library/Application Support/Firefox",
 	"Library/Safari",
 	"AppData/Local/Google/Chrome", "AppData/Roaming/Mozilla", "AppData/Local/Microsoft/Edge",
@@ -26,23 +31,44 @@ var secretPlaces = []string{
 // protectedPath returns the protected folder that text, taken as a path, leads
 // into, or "". Links are resolved where they exist.
 func (g *Gate) protectedPath(text string) string {
-	path := strings.TrimPrefix(text, "file://")
-	switch {
-	case strings.HasPrefix(path, "~/") && g.home != "":
-		path = filepath.Join(g.home, path[2:])
-	case !filepath.IsAbs(path):
-		return ""
-	}
-	if len(path) > maxPath {
-		path = filepath.Clean(path) // no system opens it as it is, only a program that shortens it
-	}
-	path = place.Real(path)
-	for _, kept := range g.protected {
-		if place.Inside(kept, path) {
-			return kept
+	for _, path := range pathsOf(text) {
+		if path = g.expand(path); !filepath.IsAbs(path) {
+			continue
+		}
+		if len(path) > maxPath {
+			path = filepath.Clean(path) // no system opens it as it is, only a program that shortens it
+		}
+		path = place.Real(path)
+		for _, kept := range g.protected {
+			if place.Inside(kept, path) {
+				return kept
+			}
 		}
 	}
 	return ""
+}
+
+// escaped is a byte of an address that is written by its number.
+var escaped = regexp.MustCompile("%[0-9A-Fa-f]{2}")
+
+// pathsOf returns the paths that programs may take a text for: itself, and of an address
+// file://HOST/PATH what it names, with and without its host, as it is written and decoded.
+func pathsOf(text string) []string {
+	scheme, rest, isAddress := strings.Cut(strings.TrimSpace(text), ":")
+	if !isAddress || !strings.EqualFold(scheme, "file") {
+		return []string{text}
+	}
+	path := rest
+	if afterHost, ok := strings.CutPrefix(rest, "//"); ok {
+		rest, path = afterHost, afterHost[max(strings.IndexByte(afterHost, '/'), 0):]
+	}
+	path, _, _ = strings.Cut(path, "#")
+	path, _, _ = strings.Cut(path, "?")
+	decoded := escaped.ReplaceAllStringFunc(path, func(code string) string {
+		b, _ := hex.DecodeString(code[1:]) // it is of two digits
+		return string(b)
+	})
+	return []string{rest, path, decoded}
 }
 
 // systemPlaces are the machine's own, of which no plugin is given anything: what a

@@ -30,6 +30,7 @@ func (g *Gate) Begin(ctx context.Context, call Call, d Decision, stop func(Decis
 	step, r, path := g.againLocked(&call, d)
 	if r.effect == Allow || r.effect == Ask && (d.Rule == "" || g.byID[d.Rule] != nil) {
 		of := &running{call, d, stop}
+		of.standLocked(g, r)
 		g.running[of] = struct{}{}
 		return d, func() {
 			g.mu.Lock()
@@ -44,6 +45,14 @@ func (g *Gate) Begin(ctx context.Context, call Call, d Decision, stop func(Decis
 		Effect: Deny, Why: r.why, By: r.by, Rule: r.rule, Step: step, Reason: r.tell, Arguments: d.Arguments, Path: path,
 		Waited: d.Waited,
 	}, func() {}
+}
+
+// standLocked has a call whose rule is gone stand on what allows it now, so that taking that back
+// stops it. One that was allowed once stays so.
+func (of *running) standLocked(g *Gate, now ruling) {
+	if now.effect == Allow && of.d.Rule != "" && g.byID[of.d.Rule] == nil {
+		of.d.Rule = now.rule
+	}
 }
 
 // tookBack tells the model why a call that was allowed is not made, or made no further.
@@ -70,6 +79,7 @@ func (g *Gate) recheckRunning(gone string) {
 		case r.effect != Allow && gone != "" && of.d.Rule == gone:
 			over[of] = Decision{Effect: Deny, Why: "you took back what allowed it", Reason: tookBack, By: "person", Step: step}
 		default:
+			of.standLocked(g, r)
 			continue
 		}
 		delete(g.running, of)
