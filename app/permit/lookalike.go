@@ -52,6 +52,7 @@ func alphabetOf(r rune) (alphabet int, latin rune, ok bool) {
 func lookAlikes(line string) (found map[int]string, words int) {
 	from := -1
 	others := sync.OnceValue(func() [4]bool { return written(line) })
+	spaced := sync.OnceValue(func() bool { return strings.ContainsFunc(line, unicode.IsSpace) })
 	end := func(to int) {
 		if from < 0 {
 			return
@@ -59,7 +60,8 @@ func lookAlikes(line string) (found map[int]string, words int) {
 		word, start := line[from:to], from
 		from = -1
 		letters := mixed(word)
-		if len(letters) == 0 || others()[endsIn(word)] && (abbreviated(word) || inflected(word) && inText(line, start, to)) {
+		if len(letters) == 0 || others()[endsIn(word)] &&
+			(abbreviated(word) || inflected(word) && spaced() && inText(line, start, to)) {
 			return
 		}
 		words++
@@ -188,11 +190,9 @@ func inflected(word string) bool {
 	return utf8.RuneCountInString(latin) > 1 && strings.Trim(ending, "аеоух") == ""
 }
 
-// inText reports whether a word of a line stands among others, and not in a name or an address.
+// inText reports whether a word of a line that has spaces stands among others, and not in a name or
+// an address.
 func inText(line string, from, to int) bool {
-	if !strings.ContainsFunc(line, unicode.IsSpace) {
-		return false
-	}
 	const joins = `./\@_-:=~`
 	before, _ := utf8.DecodeLastRuneInString(line[:from])
 	after := strings.TrimLeft(line[to:], joins)

@@ -224,15 +224,15 @@ func (m Match) compile(effect Effect) (func(item) (holds, known bool), error) {
 			case !i.isText && n != 0 && n != 1:
 				return holds, false
 			}
-			return holds, holds == whole.MatchString(strconv.FormatFloat(n, 'f', -1, 64))
+			return holds, holds == whole.MatchString(strconv.FormatFloat(n+0, 'f', -1, 64)) // -0 is 0
 		}, nil
 	}
 	return refuse("it compares in a way this version does not know: "+shown(string(m.Op)), "Use "+ops+".")
 }
 
-// plainNumber is a number as people write it. Programs make 666 of 666.0 and of 6.66e2, so that
-// a pattern does not know what those are.
-var plainNumber = regexp.MustCompile(`\A-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?\z`)
+// plainNumber is a number as people write it. Programs make 666 of 666.0 and of 6.66e2, and 0 of -0,
+// so that a pattern does not know what those are.
+var plainNumber = regexp.MustCompile(`\A(0|-?([1-9][0-9]*(\.[0-9]*[1-9])?|0\.[0-9]*[1-9]))\z`)
 
 // maxNumber is the largest number that number-max compares exactly.
 const maxNumber = 1 << 53
@@ -260,6 +260,13 @@ type item struct {
 	text   string
 	isText bool // it is no number, true or false
 	known  bool
+	asked  *asNumber // what number made of it, for all rules that ask; nil in an item of one condition
+}
+
+// asNumber is what a program that wants a number may make of an item, once that was read.
+type asNumber struct {
+	read, is bool
+	n        float64
 }
 
 // equals reports whether the item is what a rule names, which does not say of which kind that
@@ -267,26 +274,38 @@ type item struct {
 // what they make of it. Nor is a number that many of them round to the one that is meant, nor
 // another text that a program may read as a number where the rule names one.
 func (i item) equals(value string) (holds, known bool) {
-	switch {
-	case value == i.text:
+	if value == i.text {
 		return true, !i.isText || value != "true" && value != "false"
-	case i.isText, i.text == "true", i.text == "false":
-		is, isNumber := i.number()
-		wants, wantsNumber := number(value)
-		return false, !isNumber || !wantsNumber || is != wants
 	}
-	is, isNumber := number(i.text)
 	wants, wantsNumber := number(value)
-	if !isNumber || !wantsNumber || is != wants {
+	if !wantsNumber {
 		return false, true
+	}
+	switch is, isNumber := i.number(); {
+	case !isNumber || is != wants:
+		return false, true
+	case i.isText, i.text == "true", i.text == "false":
+		return false, false
 	}
 	same := tool.SameJSON([]byte(i.text), []byte(value))
 	return same, same
 }
 
 // number returns what a program that wants a number may make of the item: of a text as Python and
-// JavaScript read it, with spaces around it, underscores, digits of other scripts or a base; 1 of true.
+// JavaScript read it, with spaces around it, underscores, digits of other scripts or a base; 1 of
+// true, and 0 of nothing but spaces.
 func (i item) number() (float64, bool) {
+	if i.asked == nil {
+		return i.readNumber()
+	}
+	if !i.asked.read {
+		i.asked.n, i.asked.is = i.readNumber()
+		i.asked.read = true
+	}
+	return i.asked.n, i.asked.is
+}
+
+func (i item) readNumber() (float64, bool) {
 	if !i.isText {
 		switch i.text {
 		case "true":
@@ -296,9 +315,12 @@ func (i item) number() (float64, bool) {
 		}
 		return number(i.text)
 	}
+	if strings.TrimFunc(i.text, isSpace) == "" {
+		return 0, true
+	}
 	text := strings.Map(func(r rune) rune {
 		switch {
-		case r == '_' || unicode.IsSpace(r):
+		case r == '_' || isSpace(r):
 			return -1
 		case unicode.IsDigit(r):
 			return '0' + digit(r)
@@ -315,6 +337,10 @@ func (i item) number() (float64, bool) {
 	whole, err := strconv.ParseUint(text, 0, 64)
 	return float64(whole), err == nil
 }
+
+// isSpace reports whether a program leaves a character out at the ends of a number: JavaScript does
+// a byte order mark.
+func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\uFEFF' }
 
 // digit returns what a decimal digit of any script stands for. Each script's are in a row, from
 // its zero on, and so are those of scripts that follow each other.
@@ -414,14 +440,14 @@ func (a *arguments) item(raw json.RawMessage, as Op) item {
 	switch as {
 	case PathUnder:
 		path, ok := a.g.realPath(text)
-		return item{path, isText, ok && isText}
+		return item{text: path, isText: isText, known: ok && isText}
 	case HostIs:
 		host, ok := hostOf(text)
-		return item{host, isText, ok && isText}
+		return item{text: host, isText: isText, known: ok && isText}
 	case AtMost:
-		return item{text, isText, !isText && text != "true" && text != "false"}
+		return item{text: text, isText: isText, known: !isText && text != "true" && text != "false"}
 	}
-	return item{text, isText, true}
+	return item{text: text, isText: isText, known: true, asked: new(asNumber)}
 }
 
 // scalar returns a text, or a number, true or false as JSON writes it.
@@ -499,10 +525,8 @@ func hostOf(text string) (string, bool) {
 	if usual == "" {
 		return "", false
 	}
-	host := strings.TrimSuffix(u.Hostname(), ".")
-	if a, err := netip.ParseAddr(host); err == nil {
-		host = a.String()
-	} else if host, err = idna.Lookup.ToASCII(host); err != nil || host == "" {
+	host, ok := hostName(u.Hostname())
+	if !ok {
 		return "", false
 	}
 	if port := u.Port(); port != "" && port != usual {
@@ -513,6 +537,26 @@ func hostOf(text string) (string, bool) {
 	}
 	return strings.ToLower(host), true
 }
+
+// hostName returns the one name by which a host is known, of those that programs take for it. An
+// address of IPv4 that is written in another way than with four numbers has none: programs differ
+// in what they make of 010.1.2.3, of 10.1, and of one number for all.
+func hostName(text string) (string, bool) {
+	host := strings.TrimSuffix(text, ".")
+	if _, err := netip.ParseAddr(host); err != nil {
+		if host, err = idna.Lookup.ToASCII(host); err != nil {
+			return "", false
+		}
+		host = strings.TrimSuffix(host, ".")
+	}
+	if a, err := netip.ParseAddr(host); err == nil {
+		return a.Unmap().String(), true
+	}
+	return host, host != "" && !numberLabel.MatchString(host[strings.LastIndexByte(host, '.')+1:])
+}
+
+// numberLabel is what ends a host that is an address (https://url.spec.whatwg.org/#ends-in-a-number-checker).
+var numberLabel = regexp.MustCompile(`\A([0-9]+|0x[0-9a-f]*)\z`)
 
 // Sentences returns conditions that hold together as a rule's sentence has them.
 func Sentences(matches []Match) string {

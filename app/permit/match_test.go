@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,7 @@ func TestARuleHoldsForTheArgumentsItNames(t *testing.T) {
 	port := permit.Match{Field: "url", Op: permit.HostIs, Value: "api.example.org:8443"}
 	domain := permit.Match{Field: "url", Op: permit.HostSuffix, Value: "example.org"}
 	letters := permit.Match{Field: "url", Op: permit.HostIs, Value: "bücher.example"}
+	address := permit.Match{Field: "url", Op: permit.HostIs, Value: "93.184.216.34"}
 	most := permit.Match{Field: "amount", Op: permit.AtMost, Value: "20"}
 	same := permit.Match{Field: "to", Op: permit.Equals, Value: "ada"}
 	oneOf := permit.Match{Field: "to", Op: permit.OneOf, Values: []string{"ada", "bo"}}
@@ -101,6 +103,17 @@ func TestARuleHoldsForTheArgumentsItNames(t *testing.T) {
 		{domain, `{"url": "https://badexample.org"}`, false, false},
 		{domain, `{"url": "https://example.org.evil.example"}`, false, false},
 		{letters, `{"url": "https://xn--bcher-kva.example/"}`, true, true},
+		{address, `{"url": "http://93.184.216.34./"}`, true, true},
+		{address, `{"url": "http://[::ffff:93.184.216.34]/"}`, true, true},
+		{address, `{"url": "http://９３.184.216.34/"}`, true, true}, // its first digits are wide ones
+		{address, `{"url": "http://0x5db8d822/"}`, false, true},
+		{address, `{"url": "http://0X5DB8D822。/"}`, false, true},
+		{address, `{"url": "http://1572395042/"}`, false, true},
+		{address, `{"url": "http://93.12113954/"}`, false, true},
+		{address, `{"url": "http://0135.0270.0330.042/"}`, false, true},
+		{address, `{"url": "http://93.184.216.35/"}`, false, false},
+		{address, `{"url": "http://[::ffff:93.184.216.35]/"}`, false, false},
+		{address, `{"url": "http://93.184.216.34.example.org/"}`, false, false},
 		{most, `{"amount": 20}`, true, true},
 		{most, `{"amount": 2e1}`, true, true},
 		{most, `{"amount": 20.000001}`, false, false},
@@ -194,6 +207,7 @@ func TestAttackANumberIsWrittenSoThatThePatternOfARuleMissesIt(t *testing.T) {
 		{"666.5", false, false},
 		{`"6.66e2"`, false, true},
 		{`" 666"`, false, true},
+		{`"\ufeff666"`, false, true},
 		{`"0x29a"`, false, true},
 		{`" 667"`, false, false},
 		{`"2026-11-24"`, false, false},
@@ -217,6 +231,8 @@ func TestAttackATextThatAPluginReadsAsTheNumberOfARule(t *testing.T) {
 	oneOf := permit.Match{Field: "amount", Op: permit.OneOf, Values: []string{"666", "ada"}}
 	name := permit.Match{Field: "amount", Op: permit.Equals, Value: "ada"}
 	one := permit.Match{Field: "amount", Op: permit.Equals, Value: "1"}
+	zero := permit.Match{Field: "amount", Op: permit.Equals, Value: "0"}
+	zeros := permit.Match{Field: "amount", Op: permit.Pattern, Value: "0"}
 	for _, c := range []struct {
 		m              permit.Match
 		amount         string
@@ -238,6 +254,19 @@ func TestAttackATextThatAPluginReadsAsTheNumberOfARule(t *testing.T) {
 		{number, "true", false, false},
 		{one, "true", false, true},
 		{one, "false", false, false},
+		{number, `"\ufeff666"`, false, true},
+		{number, `""`, false, false},
+		{zero, `""`, false, true}, // which is 0 for JavaScript
+		{zero, `" \ufeff\n"`, false, true},
+		{zeros, `""`, false, true},
+		{zeros, `"  "`, false, true},
+		{zeros, "-0", false, true},
+		{zeros, `"-0"`, false, true},
+		{zeros, "0.0", false, true},
+		{zeros, "0", true, true},
+		{zeros, "-5", false, false},
+		{zeros, "-0.5", false, false},
+		{zeros, `"-5.5"`, false, false},
 		{oneOf, `" 666"`, false, true},
 		{oneOf, `"ada"`, true, true},
 		{oneOf, `"bo"`, false, false},
@@ -446,7 +475,9 @@ func TestAttackAnOfferSaysWhatItLeavesFree(t *testing.T) {
 		`{"one": "~/a/x", "two": ["x", {"in": "~/b"}]}`:        within[0] + ", whatever two is",
 		`{"one": "~/a/x", "two": ["http://a b", "not /home"]}`: within[0],
 		`{"one": "~/a/x", "two": "x", "two": "sftp://b/x"}`:    within[0] + ", whatever two is",
-		`{"one": "~/a/x", "other": "/etc/passwd"}`:             within[0], // nothing reads that
+		`{"one": "~/a/x", "other": "/etc/passwd"}`:             within[0] + ", whatever other is",
+		`{"one": "~/a/x", "two": "~/a/x", "other": "a word"}`:  within[0] + ", " + within[1],
+		`{"one": "~/a/x", "a is, not b": ["file:/b"]}`:         within[0] + ", whatever “a is, not b” is",
 	} {
 		if offered, _ := offers(t, g, c, arguments, no); len(offered) == 0 || len(offered) > 5 || offered[0] != want {
 			t.Errorf("%s offers\n     %q\nwant %q", arguments, offered, want)
@@ -461,10 +492,57 @@ func TestAttackAnOfferSaysWhatItLeavesFree(t *testing.T) {
 	}
 }
 
+// The attack: once calls are allowed that lead to one folder alone, as far as the tool's definition
+// says, a call names another in an argument of which the definition says nothing, or in a place
+// where nobody looks.
+func TestAttackAnArgumentThatADefinitionDoesNotNameLeadsElsewhere(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for _, name := range []string{"a", "Documents"} {
+		must(t, os.MkdirAll(filepath.Join(home, name), 0o700))
+	}
+	only := permit.Answer{Effect: permit.Allow, Scope: permit.Always, Match: []permit.Match{
+		{Field: "path", Op: permit.PathUnder, Value: filepath.Join(home, "a")},
+	}}
+	no := permit.Answer{Effect: permit.Deny, Scope: permit.Once}
+	const path = `"properties": {"path": {"type": "string"}}`
+	for name, schema := range map[string]string{
+		"what it leaves open":     `{"type": "object", ` + path + `}`,
+		"what it opens":           `{"type": "object", ` + path + `, "additionalProperties": true}`,
+		"what it names elsewhere": `{` + path + `, "allOf": [{"properties": {"output": {"type": "string"}}}]}`,
+		"what it refers to":       `{` + path + `, "$ref": "#/$defs/more", "$defs": {"more": {"properties": {"output": {}}}}}`,
+	} {
+		g, c := trusted(t, permit.Options{}, describing(schema))
+		alone, elsewhere := `{"path": "~/a/x"}`, `{"path": "~/a/x", "output": {"in": "~/Documents/Taxes.ods"}}`
+		offered, d := offers(t, g, c, alone, only)
+		if want := "only in " + home + "/a"; strings.Join(offered, " | ") != want || d.Effect != permit.Allow {
+			t.Fatalf("%s: offered %q, %+v", name, offered, d)
+		}
+		for _, arguments := range []string{alone, `{"path": "~/a/y", "output": 7}`} {
+			if offered, d = offers(t, g, c, arguments, no); offered != nil || d.Effect != permit.Allow {
+				t.Errorf("%s: %s is asked about again: %q, %+v", name, arguments, offered, d)
+			}
+		}
+		offered, d = offers(t, g, c, elsewhere, only)
+		want := "while path is in " + home + "/a, whatever output is"
+		if strings.Join(offered, " | ") != want || d.Effect != permit.Allow || d.Rule == "" {
+			t.Errorf("%s: elsewhere is offered %q, %+v", name, offered, d)
+		}
+		if offered, d = offers(t, g, c, elsewhere, no); offered != nil || d.Effect != permit.Allow {
+			t.Errorf("%s: what was allowed whatever output is is asked about: %q, %+v", name, offered, d)
+		}
+	}
+}
+
 // declaring has the first tool name these arguments, which its schema does not close.
 func declaring(properties string) func(*permit.PluginVersion) {
+	return describing(`{"type":"object","properties":` + properties + `}`)
+}
+
+// describing has the first tool take arguments of this schema.
+func describing(schema string) func(*permit.PluginVersion) {
 	return func(v *permit.PluginVersion) {
-		v.Tools[0].Parameters = json.RawMessage(`{"type":"object","properties":` + properties + `}`)
+		v.Tools[0].Parameters = json.RawMessage(schema)
 		v.Tools[0] = tool.Normal(v.Tools[0])
 	}
 }
@@ -499,7 +577,8 @@ func TestWhatLastsHoldsEveryPathThatACallNames(t *testing.T) {
 	defer g.Attach()()
 	p, decided := asked(t, g, call)
 	lasting, words, ok := p.Lasting()
-	if want := "always, while source is in " + notes + ", while destination is in " + notes; !ok || words != want {
+	want := "always, while source is in " + notes + ", while destination is in " + notes + ", whatever cwd is"
+	if !ok || words != want {
 		t.Fatalf("got  %q\nwant %q", words, want)
 	}
 	must(t, g.Answer(t.Context(), p.ID, p.Nonce, lasting))
@@ -677,6 +756,15 @@ func TestHostileArgumentsDoNotHoldTheGate(t *testing.T) {
 	g, c := trusted(t, permit.Options{})
 	_, err := g.AddRule(t.Context(), rule(permit.Allow, permit.Match{Field: "path", Op: permit.PathUnder, Value: home}))
 	must(t, err)
+	counts := permit.Match{Field: "text", Op: permit.OneOf}
+	for i := range 800 {
+		counts.Values = append(counts.Values, strconv.Itoa(i))
+	}
+	for range 8 {
+		_, err := g.AddRule(t.Context(), rule(permit.Allow,
+			permit.Match{Field: "text", Op: permit.Pattern, Value: "[1 ]*"}, counts))
+		must(t, err)
+	}
 	var names, alike strings.Builder
 	for i := range 30_000 {
 		fmt.Fprintf(&names, `"a%d": "/usr/../usr/lib", `, i)
@@ -691,6 +779,8 @@ func TestHostileArgumentsDoNotHoldTheGate(t *testing.T) {
 		"parts": `{"path": "/usr` + strings.Repeat("/../usr", 100_000) + `"}`,
 		"deep":  `{"path": "` + home + strings.Repeat("/none", 100_000) + `"}`,
 		"items": `{"path": [` + strings.Repeat(inside+`, `, 50_000) + inside + `]}`,
+		"mixed": `{"path": "/usr", "text": "ж` + strings.Repeat(",gitе", 150_000) + `"}`, // with a Cyrillic е
+		"count": `{"path": "/usr", "text": "` + strings.Repeat("1 ", 400_000) + `"}`,
 	} {
 		call := request(c)
 		a := &asker{answer: permit.Answer{Effect: permit.Deny, Scope: permit.Once}}

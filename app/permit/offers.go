@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
 
 	"conclave/app/jsonobject"
 	"conclave/app/limit"
@@ -30,20 +31,23 @@ const maxFree = 4
 
 // suggest returns the conditions under which calls like this one could be allowed for
 // longer, those that say where it reaches first. They are about arguments that the tool's
-// definition names: what else stands among them, its caller made up. free names the arguments
-// that say where it reaches too, and about which no condition is offered.
+// definition names: what else stands among them, its caller may have made up. free names the
+// arguments that say where it reaches too, and about which no condition is offered.
 func (g *Gate) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []string) {
 	declared := propertiesOf(t)
 	values := map[string][]json.RawMessage{}
-	var names []string
+	var names, others []string // others are those that its definition does not name
 	for name, value := range jsonobject.Fields(raw) {
-		if _, ok := declared[name]; !ok {
+		if values[name] = append(values[name], value); len(values[name]) > 1 {
 			continue
 		}
-		if values[name] = append(values[name], value); len(values[name]) == 1 {
+		if _, ok := declared[name]; ok {
 			names = append(names, name)
+		} else {
+			others = append(others, name)
 		}
 	}
+	alone := len(declared.unnamed(raw)) == 0
 	var rest []Match
 	for i, name := range names {
 		var m Match
@@ -55,9 +59,14 @@ func (g *Gate) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []st
 		case ok && !m.reaches():
 			rest = append(rest, m)
 		case ok && len(all) < maxReach:
-			m.Sole = declared.sole(name)
+			m.Sole = alone && declared.sole(name)
 			all = append(all, m)
 		case slices.ContainsFunc(values[name], g.leads):
+			free = append(free, name)
+		}
+	}
+	for _, name := range others {
+		if slices.ContainsFunc(values[name], g.leads) {
 			free = append(free, name)
 		}
 	}
@@ -67,8 +76,9 @@ func (g *Gate) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []st
 // leads reports whether the value of an argument, or one within it, says where a call reaches:
 // it is an absolute path or an address.
 func (g *Gate) leads(raw json.RawMessage) (leads bool) {
+	absolute := func(path string) bool { return filepath.IsAbs(g.expand(path)) }
 	eachText(raw, func(text string) {
-		path := !strings.Contains(text, "\n") && filepath.IsAbs(g.expand(text))
+		path := !strings.Contains(text, "\n") && slices.ContainsFunc(pathsOf(text), absolute)
 		leads = leads || path || strings.Contains(text, "://") && !strings.ContainsAny(text, " \n")
 	})
 	return leads
@@ -103,6 +113,9 @@ func (p Request) OfferWords(offer []Match) string {
 		}
 	}
 	for _, name := range p.Free {
+		if strings.ContainsFunc(name, notOfName) {
+			name = shown(name) // which its caller may have made up to be read as more than a name
+		}
 		free = append(free, plain(name))
 	}
 	words := Sentences(offer)
@@ -115,6 +128,11 @@ func (p Request) OfferWords(offer []Match) string {
 		free = append(free[:maxFree-1], limit.Counted(n-maxFree+1, "more argument"))
 	}
 	return words + ", whatever " + listed(free) + " are"
+}
+
+// notOfName reports whether a character is none that names of arguments have.
+func notOfName(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != '-' && r != '.'
 }
 
 // offered returns the conditions of an answer as the request has them.
@@ -148,7 +166,22 @@ func propertiesOf(t tool.Tool) properties {
 	return schema.Properties
 }
 
-// sole reports whether no other argument can hold a text.
+// unnamed returns which arguments hold a text and are not named by the definition: it may leave
+// others open, or name them where properties does not look, in an allOf.
+func (p properties) unnamed(arguments json.RawMessage) (names []string) {
+	for name, value := range jsonobject.Fields(arguments) {
+		says := false
+		if _, ok := p[name]; !ok {
+			eachText(value, func(string) { says = true })
+		}
+		if says {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// sole reports whether no other argument of them can hold a text.
 func (p properties) sole(name string) bool {
 	for other, is := range p {
 		if other != name && is.Type != "integer" && is.Type != "number" && is.Type != "boolean" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"conclave/app/address"
@@ -57,10 +58,11 @@ type check struct {
 	inferred     Inferred
 	arguments    arguments
 	now          time.Time
-	origins      []chat.Origin // of text that nobody vouches for, once the step of taint was made
-	alone        bool          // that step let it pass for what its arguments say
-	counted      string        // id of the rule among whose uses this call is already; else empty
-	overview     *overview     // of a call that nobody makes, for the matrix; else nil
+	origins      []chat.Origin   // of text that nobody vouches for, once the step of taint was made
+	alone        bool            // that step let it pass for what its arguments say
+	counted      string          // id of the rule among whose uses this call is already; else empty
+	overview     *overview       // of a call that nobody makes, for the matrix; else nil
+	unnamed      func() []string // see saysBeside; nil until that is asked
 }
 
 // order is the one order of decisions: the first step that has something to say
@@ -476,6 +478,9 @@ func (c *check) matches(g *Rule) bool {
 	if len(g.Origins) > 0 && !c.readsInSpite(g) {
 		return false
 	}
+	if slices.ContainsFunc(g.Match, func(m Match) bool { return m.Sole }) && c.saysBeside(g.Match) {
+		return false
+	}
 	if g.Unused(c.now) {
 		return false
 	}
@@ -483,6 +488,17 @@ func (c *check) matches(g *Rule) bool {
 		return len(g.Match) > 0 || !r.Near
 	}
 	return slices.ContainsFunc(g.Callers, func(caller Caller) bool { return covers(caller, r.Caller) })
+}
+
+// saysBeside reports whether the call has arguments that hold a text, and that neither its tool
+// nor one of the conditions names. A rule that says “only in” a folder does not speak for them.
+func (c *check) saysBeside(conditions []Match) bool {
+	if c.unnamed == nil {
+		c.unnamed = sync.OnceValue(func() []string { return propertiesOf(c.call.Tool).unnamed(c.call.Arguments) })
+	}
+	return slices.ContainsFunc(c.unnamed(), func(name string) bool {
+		return !slices.ContainsFunc(conditions, func(m Match) bool { return m.Field == name })
+	})
 }
 
 // covers reports whether the caller a rule names is this one; AnyMember names
