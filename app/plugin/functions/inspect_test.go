@@ -38,4 +38,8 @@ func TestF21SourcesWrittenAgainstTheParserAreReadBehindWalls(t *testing.T) {
 	if _, err = inspect("def f(): ...\n"); err != nil {
 		t.Errorf("the next one: %v", err)
 	}
+	listing, err = inspect("def f():\n    '''Says x." + strings.Repeat("\n     x", 1<<16) + "'''\n")
+	if err != nil || len(listing.Tools) != 1 || !strings.HasPrefix(listing.Tools[0].Description, "Says x.\nx\nx") {
+		t.Errorf("a description of many lines: %v", err)
+	}
 }

@@ -24,7 +24,8 @@ class Function:
         """Returns its docstring without the indentation of its lines: all that a model may be told of it."""
         lines = (self.doc or "").strip().split("\n")
         indents = [len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()]
-        return "\n".join(lines[:1] + [line[min(indents):].rstrip() for line in lines[1:]])
+        margin = min(indents, default=0)
+        return "\n".join(lines[:1] + [line[margin:].rstrip() for line in lines[1:]])
 
     def summary(self):
         """Returns the first line of its docstring that says something."""
