@@ -90,8 +90,8 @@ func (g Rule) folder() (Folder, bool) {
 	return Folder{Path: path, Write: write, Setting: strings.TrimPrefix(g.Note, settingNote)}, ok && g.Effect == Allow
 }
 
-// Folders returns the folders and files that the person let the plugin access, sorted
-// by path.
+// Folders returns the folders and files that the plugin's process opens by itself, since the
+// person let the plugin access them, sorted by path. See Opened for others.
 func (g *Gate) Folders(plugin string) []Folder {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -99,7 +99,7 @@ func (g *Gate) Folders(plugin string) []Folder {
 }
 
 func (g *Gate) foldersLocked(plugin string) []Folder {
-	return g.foldersThatLocked(plugin, func(rule *Rule) bool { return !rule.opened() })
+	return g.foldersThatLocked(plugin, g.byItselfLocked)
 }
 
 // foldersThatLocked returns the folders of the rules that which reports.
@@ -122,10 +122,45 @@ func (g *Gate) foldersThatLocked(plugin string, which func(*Rule) bool) []Folder
 	return slices.SortedFunc(maps.Values(found), func(a, b Folder) int { return strings.Compare(a.Path, b.Path) })
 }
 
+// byItselfLocked reports whether a plugin's process opens by itself what a rule lets it access:
+// the person granted it by hand, and no other rule refuses or asks about anything there. Else
+// Conclave opens each file when the plugin asks for it, by all rules: a sandbox cannot refuse a
+// part of what it opens.
+func (g *Gate) byItselfLocked(rule *Rule) bool {
+	return !rule.opened() && !slices.ContainsFunc(g.ofPlugin[rule.Plugin], func(other *Rule) bool {
+		return other.Effect != Allow && other.cuts(rule)
+	})
+}
+
+// cuts reports whether a rule about files refuses or asks about some of what another one allows.
+func (g *Rule) cuts(allowed *Rule) bool {
+	at, write, ok := g.place()
+	in, writes, also := allowed.place()
+	return ok && also && (writes || !write) && (place.Inside(in, at) || place.Inside(at, in))
+}
+
+// refusedWhole returns the error of granting a folder that lies in one which the person refuses,
+// and by another rule than those that the grant replaces: it would do nothing.
+func (g *Gate) refusedWhole(granted Rule, replaces func(*Rule) bool) error {
+	path, _, _ := granted.place()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rulesLocked()
+	for _, rule := range g.ofPlugin[granted.Plugin] {
+		if at, _, _ := rule.place(); rule.Effect == Deny && rule.stays() && rule.cuts(&granted) &&
+			place.Inside(at, path) && !replaces(rule) {
+			return fault.New(fault.Invalid, "permit.folder",
+				"A rule of yours refuses "+plain(path)+": "+Sentence(*rule, g.pluginName(rule.Plugin))+".",
+				"Take that rule back first, in Settings, Permissions, or with conclave permissions revoke "+rule.ID+".")
+		}
+	}
+	return nil
+}
+
 // GrantFolder lets a plugin access a folder or a file, in place of what was granted
 // for it before. The path may begin with ~/. It returns the folder with its real path,
 // links resolved. The error is a fault of kind invalid for one that no plugin may
-// access.
+// access, or that a rule of the person's refuses.
 func (g *Gate) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder, error) {
 	if err := g.usable(plugin, Filesystem); err != nil {
 		return Folder{}, err
@@ -142,12 +177,17 @@ func (g *Gate) GrantFolder(ctx context.Context, plugin string, f Folder) (Folder
 	if f.Setting != "" {
 		note = settingNote + f.Setting
 	}
-	return f, g.replaceRules(ctx, Rule{
+	rule := Rule{
 		Effect: Allow, Plugin: plugin, Permission: Filesystem, Scope: Always, Note: note,
 		Match: []Match{{Field: "path", Op: PathUnder, Value: path}, {Field: "access", Op: Equals, Value: access}},
-	}, ofFolders(func(old Folder) bool {
+	}
+	replaces := ofFolders(func(old Folder) bool {
 		return old.Path == path && (old.Setting == f.Setting || f.Setting == "")
-	}))
+	})
+	if err := g.refusedWhole(rule, replaces); err != nil {
+		return Folder{}, err
+	}
+	return f, g.replaceRules(ctx, rule, replaces)
 }
 
 // RevokeFolder revokes a plugin's access to a folder or file. The kind is not_found

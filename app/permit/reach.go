@@ -206,11 +206,12 @@ func (g *Gate) folderNamed(arguments json.RawMessage) string {
 
 // Opened returns the folders and files that Conclave opens for the plugin when it asks
 // for them, for as long as Conclave runs or always, sorted by path. They are none of
-// Folders: its process cannot open them by itself.
+// Folders: its process cannot open them by itself. Among them are folders that were granted by
+// hand and of which a rule refuses some, or asks about it.
 func (g *Gate) Opened(plugin string) []Folder {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.foldersThatLocked(plugin, func(rule *Rule) bool { return rule.opened() && rule.stays() })
+	return g.foldersThatLocked(plugin, func(rule *Rule) bool { return !g.byItselfLocked(rule) && rule.stays() })
 }
 
 // Writes reports whether a plugin may change what lies at a path, in a folder or as a file that

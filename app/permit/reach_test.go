@@ -3,8 +3,11 @@ package permit_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"conclave/app/fault"
 	"conclave/app/permit"
 )
 
@@ -47,22 +50,9 @@ func TestRulesAboutFilesThatAreOpenedForAPlugin(t *testing.T) {
 		must(t, os.MkdirAll(path, 0o700))
 	}
 	rule := func(effect permit.Effect, path, access string) permit.Rule {
-		r, err := g.AddRule(t.Context(), permit.Rule{
-			Effect: effect, Plugin: "notes", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
-			Match: []permit.Match{
-				{Field: "path", Op: permit.PathUnder, Value: path}, {Field: "access", Op: permit.Equals, Value: access},
-			},
-		})
-		must(t, err)
-		return r
+		return answered(t, g, effect, path, access)
 	}
-	opens := func(path string, write bool) permit.Effect {
-		d, at := g.Open(t.Context(), permit.Opening{Plugin: "notes", Path: path, Write: write})
-		if at == "" {
-			return "not asked"
-		}
-		return d.Effect
-	}
+	opens := func(path string, write bool) permit.Effect { return opens(t, g, path, write) }
 	letter, deeper := filepath.Join(letters, "a.txt"), filepath.Join(letters, "old", "b.txt")
 	type row struct {
 		path  string
@@ -108,6 +98,105 @@ func TestRulesAboutFilesThatAreOpenedForAPlugin(t *testing.T) {
 	}
 	must(t, g.SetPermission(t.Context(), "notes", permit.Filesystem, permit.Deny))
 	check("all denied", row{letter, false, permit.Deny})
+}
+
+// answered adds the rule that an answer about a folder makes.
+func answered(t *testing.T, g *permit.Gate, effect permit.Effect, path, access string) permit.Rule {
+	t.Helper()
+	r, err := g.AddRule(t.Context(), permit.Rule{
+		Effect: effect, Plugin: "notes", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
+		Match: []permit.Match{
+			{Field: "path", Op: permit.PathUnder, Value: path}, {Field: "access", Op: permit.Equals, Value: access},
+		},
+	})
+	must(t, err)
+	return r
+}
+
+// opens returns what becomes of a file that the plugin asks Conclave to open.
+func opens(t *testing.T, g *permit.Gate, path string, write bool) permit.Effect {
+	t.Helper()
+	d, at := g.Open(t.Context(), permit.Opening{Plugin: "notes", Path: path, Write: write})
+	if at == "" {
+		return "not asked"
+	}
+	return d.Effect
+}
+
+// A sandbox opens a folder whole. One of which a rule refuses some, or asks about it, is opened
+// file by file, in whichever order the person said both.
+func TestAFolderOfWhichARuleRefusesSomeIsOpenedFileByFile(t *testing.T) {
+	root := t.TempDir()
+	given := filepath.Join(root, "Documents")
+	letters, beside := filepath.Join(given, "Letters"), filepath.Join(root, "Music")
+	for _, path := range []string{letters, beside} {
+		must(t, os.MkdirAll(path, 0o700))
+	}
+	letter, list := filepath.Join(letters, "a.txt"), filepath.Join(given, "list.txt")
+	for name, c := range map[string]struct {
+		effect       permit.Effect
+		path, access string
+		byItself     bool
+		letter       permit.Effect // of reading one
+	}{
+		"refuses some":            {permit.Deny, letters, "read", false, permit.Deny},
+		"refuses to change some":  {permit.Deny, letters, "write", false, permit.Allow},
+		"asks about some":         {permit.Ask, letters, "read", false, permit.Deny}, // there is nobody to ask
+		"allows some":             {permit.Allow, letters, "read", true, permit.Allow},
+		"refuses what is besides": {permit.Deny, beside, "read", true, permit.Allow},
+	} {
+		for _, granted := range []string{"before", "after"} {
+			g := approvedNotes(t)
+			grant := func() {
+				_, err := g.GrantFolder(t.Context(), "notes", permit.Folder{Path: given, Write: true})
+				must(t, err)
+			}
+			if granted == "before" {
+				grant()
+			}
+			rule := answered(t, g, c.effect, c.path, c.access)
+			if granted == "after" {
+				grant()
+			}
+			check := func(when string, byItself bool, of permit.Effect) {
+				t.Helper()
+				all, _ := g.Permissions("notes")
+				if got := len(g.Folders("notes")) == 1; got != byItself || (len(all) == 1) != byItself {
+					t.Errorf("%s, granted %s, %s: it opens by itself %+v, granted %v", name, granted, when, g.Folders("notes"), all)
+				}
+				if got := opens(t, g, letter, false); got != of {
+					t.Errorf("%s, granted %s, %s: a letter: %s, want %s", name, granted, when, got, of)
+				}
+				if got := opens(t, g, list, true); got != permit.Allow {
+					t.Errorf("%s, granted %s, %s: what lies beside: %s", name, granted, when, got)
+				}
+			}
+			check("while the rule stands", c.byItself, c.letter)
+			if opened := g.Opened("notes"); !c.byItself && !slices.Contains(opened, permit.Folder{Path: given, Write: true}) {
+				t.Errorf("%s, granted %s: Conclave opens %+v", name, granted, opened)
+			}
+			_, err := g.RevokeRule(t.Context(), rule.ID)
+			must(t, err)
+			check("once it is gone", true, permit.Allow)
+		}
+	}
+
+	g := approvedNotes(t)
+	rule := answered(t, g, permit.Deny, given, "read")
+	_, err := g.GrantFolder(t.Context(), "notes", permit.Folder{Path: letters})
+	if fault.KindOf(err) != fault.Invalid || !strings.Contains(fault.Of(err).Hint, rule.ID) ||
+		!strings.Contains(fault.Of(err).Message, "Notes may not read files in "+given) {
+		t.Errorf("what lies in a refused folder is granted: %v", err)
+	}
+	named := []permit.Folder{{Path: given, Setting: "folder"}}
+	if err := g.SetFolders(t.Context(), "notes", named); fault.KindOf(err) != fault.Invalid {
+		t.Errorf("a setting names the refused folder: %v", err)
+	}
+	_, err = g.GrantFolder(t.Context(), "notes", permit.Folder{Path: given}) // in place of the rule
+	must(t, err)
+	if got := g.Folders("notes"); len(got) != 1 || opens(t, g, letter, false) != permit.Allow {
+		t.Errorf("what is granted after all: %+v", got)
+	}
 }
 
 // What the person allowed the main model is not allowed to the council: what a plugin would

@@ -265,7 +265,11 @@ func (g *Gate) permissionsLocked(plugin string) (granted, denied []string) {
 		if rule.opened() { // opens no sandbox
 			continue
 		}
-		if _, folder := rule.folder(); rule.Permission != Filesystem || rule.Effect == Deny || folder {
+		_, folder := rule.folder()
+		if folder && !g.byItselfLocked(rule) { // nor does that
+			continue
+		}
+		if rule.Permission != Filesystem || rule.Effect == Deny || folder {
 			said[rule.Permission] = rule.Effect
 		}
 	}

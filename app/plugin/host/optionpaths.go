@@ -58,7 +58,7 @@ func (e *entry) pathsBefore(schema map[string]any, form, set json.RawMessage) ma
 			})
 		}
 	}
-	for _, f := range e.h.o.Gate.Folders(e.id) {
+	for _, f := range slices.Concat(e.h.o.Gate.Folders(e.id), e.h.o.Gate.Opened(e.id)) {
 		delete(before, setPath{f.Setting, f.Path})
 	}
 	return before

@@ -383,6 +383,48 @@ func TestAttackAPluginOpensWhatNobodyLetItOpen(t *testing.T) {
 	}
 }
 
+// A person says never to one folder, and later grants the one around it.
+func TestAttackAProcessOpensWhatARuleRefusesOfAGrantedFolder(t *testing.T) {
+	t.Parallel()
+	c, letters, outside := archive(t)
+	t.Cleanup(c.gate.Attach())
+	letter, secret := object(t, "path", filepath.Join(letters, "a.txt")),
+		object(t, "path", filepath.Join(outside, "secret.txt"))
+	never := permit.Answer{Effect: permit.Deny, Scope: permit.Always}
+	c.asks("notes:read", letter, " wants to read "+letters, never)
+	around := permit.Folder{Path: filepath.Dir(letters)}
+	_, err := c.gate.GrantFolder(t.Context(), "notes", around)
+	must(t, err)
+	refused := func(when string) {
+		t.Helper()
+		for _, id := range []string{"notes:read", "notes:raw", "notes:link"} {
+			if got := c.said(id, letter); strings.Contains(got, "dear a") {
+				t.Errorf("%s, %s reads what is refused: %q", when, id, got)
+			}
+			if got := c.said(id, secret); got != "the secret" {
+				t.Errorf("%s, %s does not read what was granted: %q", when, id, got)
+			}
+		}
+	}
+	refused("granted after the no")
+	rules, err := c.gate.Rules(t.Context())
+	must(t, err)
+	for _, rule := range rules {
+		if rule.Effect == permit.Deny {
+			_, err := c.gate.RevokeRule(t.Context(), rule.ID)
+			must(t, err)
+		}
+	}
+	if got := c.said("notes:read", letter); got != "dear a" {
+		t.Errorf("once the no is taken back: %q", got)
+	}
+	must(t, openRule(c, letters, permit.Deny)) // while a process runs that may open it
+	refused("granted before the no")
+	if requests := c.gate.Requests(); len(requests) != 0 {
+		t.Errorf("asked: %+v", requests)
+	}
+}
+
 // openRule is a rule as an answer about a folder makes it.
 func openRule(c *core, folder string, effect permit.Effect) error {
 	_, err := c.gate.AddRule(c.t.Context(), permit.Rule{

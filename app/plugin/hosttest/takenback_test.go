@@ -100,6 +100,15 @@ func TestAttackACallGoesOnWithWhatIsTakenBackMeanwhile(t *testing.T) {
 				must(t, g.c.gate.RevokeFolder(t.Context(), "keeper", g.folder))
 			}, opened: true, why: takenBack,
 		},
+		"some of a folder, which a rule refuses": {
+			change: func(t *testing.T, g given) {
+				_, err := g.c.gate.AddRule(t.Context(), permit.Rule{
+					Effect: permit.Deny, Plugin: "keeper", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
+					Match: []permit.Match{{Field: "path", Op: permit.PathUnder, Value: filepath.Join(g.folder, "Letters")}},
+				})
+				must(t, err)
+			}, why: takenBack,
+		},
 		"a program": {
 			give: func(t *testing.T, g given) {
 				_, err := g.c.gate.AllowProgram(t.Context(), "keeper", program)
