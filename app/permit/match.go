@@ -54,6 +54,9 @@ type Match struct {
 	// Sole says that Field is the only argument of the rule's tool that can hold a text, so that
 	// the condition's sentence need not name it. A rule keeps it for one definition alone.
 	Sole bool `json:"sole,omitempty"`
+	// Free are arguments that say where a call reaches too, and that its tool does not name: the
+	// person who was offered the condition read that they are left free.
+	Free []string `json:"free,omitempty"`
 }
 
 // Equal reports whether two conditions hold for the same.
@@ -263,7 +266,7 @@ type item struct {
 	asked  *asNumber // what number made of it, for all rules that ask; nil in an item of one condition
 }
 
-// asNumber is what a program that wants a number may make of an item, once that was read.
+// asNumber keeps what a program that wants a number may make of an item, once that was read.
 type asNumber struct {
 	read, is bool
 	n        float64
@@ -555,7 +558,8 @@ func hostName(text string) (string, bool) {
 	return host, host != "" && !numberLabel.MatchString(host[strings.LastIndexByte(host, '.')+1:])
 }
 
-// numberLabel is what ends a host that is an address (https://url.spec.whatwg.org/#ends-in-a-number-checker).
+// numberLabel matches the last label of a host that stands for an address of IPv4
+// (https://url.spec.whatwg.org/#ends-in-a-number-checker).
 var numberLabel = regexp.MustCompile(`\A([0-9]+|0x[0-9a-f]*)\z`)
 
 // Sentences returns conditions that hold together as a rule's sentence has them.

@@ -534,6 +534,48 @@ func TestAttackAnArgumentThatADefinitionDoesNotNameLeadsElsewhere(t *testing.T) 
 	}
 }
 
+// The same, where more arguments may be texts, so that the condition names the one that it is about.
+func TestAttackAnArgumentThatAppearsOnceOthersAreAllowed(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for _, name := range []string{"a", "Documents"} {
+		must(t, os.MkdirAll(filepath.Join(home, name), 0o700))
+	}
+	store := newMemory()
+	g, c := trusted(t, permit.Options{Store: store}, declaring(`{"path": {"type": "string"}, "as": {"type": "string"}}`))
+	only := permit.Answer{Effect: permit.Allow, Scope: permit.Always, Match: []permit.Match{
+		{Field: "path", Op: permit.PathUnder, Value: filepath.Join(home, "a")},
+	}}
+	no := permit.Answer{Effect: permit.Deny, Scope: permit.Once}
+	if _, d := offers(t, g, c, `{"path": "~/a/x", "as": "pdf"}`, only); d.Effect != permit.Allow {
+		t.Fatalf("%+v", d)
+	}
+	const elsewhere = `{"path": "~/a/x", "as": "pdf", "output": "~/Documents/Taxes.ods"}`
+	for arguments, asked := range map[string]bool{
+		`{"path": "~/a/y", "as": "ods"}`:                        false,
+		`{"path": "~/a/y", "as": "ods", "note": "for Ada"}`:     false,
+		`{"path": "~/a/y", "as": "ods", "output": ["file:/b"]}`: true,
+		elsewhere: true,
+	} {
+		if offered, d := offers(t, g, c, arguments, no); (offered != nil) != asked || (d.Effect == permit.Deny) != asked {
+			t.Errorf("%s: offered %q, %+v", arguments, offered, d)
+		}
+	}
+	want := "while path is in " + home + "/a, whatever output is"
+	if offered, d := offers(t, g, c, elsewhere, only); len(offered) == 0 || offered[0] != want || d.Rule == "" {
+		t.Errorf("offered %q, %+v", offered, d)
+	}
+	again := open(t, permit.Options{Store: store})
+	again.Status(c)
+	if offered, d := offers(t, again, c, elsewhere, no); offered != nil || d.Effect != permit.Allow {
+		t.Errorf("what was allowed whatever output is, after a restart: %q, %+v", offered, d)
+	}
+	other := `{"path": "~/a/x", "as": "pdf", "log": "/tmp/log"}`
+	if offered, d := offers(t, again, c, other, no); offered == nil || d.Effect != permit.Deny {
+		t.Errorf("another argument leads elsewhere: %q, %+v", offered, d)
+	}
+}
+
 // declaring has the first tool name these arguments, which its schema does not close.
 func declaring(properties string) func(*permit.PluginVersion) {
 	return describing(`{"type":"object","properties":` + properties + `}`)

@@ -36,18 +36,21 @@ const maxFree = 4
 func (g *Gate) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []string) {
 	declared := propertiesOf(t)
 	values := map[string][]json.RawMessage{}
-	var names, others []string // others are those that its definition does not name
+	var names, open []string
 	for name, value := range jsonobject.Fields(raw) {
-		if values[name] = append(values[name], value); len(values[name]) > 1 {
+		if _, ok := declared[name]; !ok {
 			continue
 		}
-		if _, ok := declared[name]; ok {
+		if values[name] = append(values[name], value); len(values[name]) == 1 {
 			names = append(names, name)
-		} else {
-			others = append(others, name)
 		}
 	}
-	alone := len(declared.unnamed(raw)) == 0
+	beside := g.unnamed(t, raw)
+	for _, u := range beside {
+		if u.leads {
+			open = append(open, u.name)
+		}
+	}
 	var rest []Match
 	for i, name := range names {
 		var m Match
@@ -59,17 +62,13 @@ func (g *Gate) suggest(t tool.Tool, raw json.RawMessage) (all []Match, free []st
 		case ok && !m.reaches():
 			rest = append(rest, m)
 		case ok && len(all) < maxReach:
-			m.Sole = alone && declared.sole(name)
+			m.Sole, m.Free = len(beside) == 0 && declared.sole(name), open[:min(len(open), maxLooked)]
 			all = append(all, m)
 		case slices.ContainsFunc(values[name], g.leads):
 			free = append(free, name)
 		}
 	}
-	for _, name := range others {
-		if slices.ContainsFunc(values[name], g.leads) {
-			free = append(free, name)
-		}
-	}
+	free = append(free, open...)
 	return append(all, rest[:min(len(rest), max(maxSuggestions-len(all), 0))]...), free
 }
 
@@ -166,19 +165,32 @@ func propertiesOf(t tool.Tool) properties {
 	return schema.Properties
 }
 
-// unnamed returns which arguments hold a text and are not named by the definition: it may leave
-// others open, or name them where properties does not look, in an allOf.
-func (p properties) unnamed(arguments json.RawMessage) (names []string) {
+// unnamed is an argument that holds a text and that its tool's definition does not name: it may
+// leave others open, or name them where properties does not look, in an allOf.
+type unnamed struct {
+	name  string
+	leads bool // it says where the call reaches
+}
+
+// unnamed returns those of a call, each once.
+func (g *Gate) unnamed(t tool.Tool, arguments json.RawMessage) (all []unnamed) {
+	declared, at := propertiesOf(t), map[string]int{}
 	for name, value := range jsonobject.Fields(arguments) {
 		says := false
-		if _, ok := p[name]; !ok {
+		if _, ok := declared[name]; !ok {
 			eachText(value, func(string) { says = true })
 		}
-		if says {
-			names = append(names, name)
+		if !says {
+			continue
 		}
+		i, again := at[name]
+		if !again {
+			i, at[name] = len(all), len(all)
+			all = append(all, unnamed{name: name})
+		}
+		all[i].leads = all[i].leads || g.leads(value)
 	}
-	return names
+	return all
 }
 
 // sole reports whether no other argument of them can hold a text.

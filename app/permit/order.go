@@ -58,11 +58,11 @@ type check struct {
 	inferred     Inferred
 	arguments    arguments
 	now          time.Time
-	origins      []chat.Origin   // of text that nobody vouches for, once the step of taint was made
-	alone        bool            // that step let it pass for what its arguments say
-	counted      string          // id of the rule among whose uses this call is already; else empty
-	overview     *overview       // of a call that nobody makes, for the matrix; else nil
-	unnamed      func() []string // see saysBeside; nil until that is asked
+	origins      []chat.Origin    // of text that nobody vouches for, once the step of taint was made
+	alone        bool             // that step let it pass for what its arguments say
+	counted      string           // id of the rule among whose uses this call is already; else empty
+	overview     *overview        // of a call that nobody makes, for the matrix; else nil
+	unnamed      func() []unnamed // arguments of the call; nil until goesBeyond asks
 }
 
 // order is the one order of decisions: the first step that has something to say
@@ -478,7 +478,7 @@ func (c *check) matches(g *Rule) bool {
 	if len(g.Origins) > 0 && !c.readsInSpite(g) {
 		return false
 	}
-	if slices.ContainsFunc(g.Match, func(m Match) bool { return m.Sole }) && c.saysBeside(g.Match) {
+	if g.MadeFrom != "" && c.goesBeyond(g.Match) { // by hand, a person writes what they mean
 		return false
 	}
 	if g.Unused(c.now) {
@@ -490,14 +490,21 @@ func (c *check) matches(g *Rule) bool {
 	return slices.ContainsFunc(g.Callers, func(caller Caller) bool { return covers(caller, r.Caller) })
 }
 
-// saysBeside reports whether the call has arguments that hold a text, and that neither its tool
-// nor one of the conditions names. A rule that says “only in” a folder does not speak for them.
-func (c *check) saysBeside(conditions []Match) bool {
-	if c.unnamed == nil {
-		c.unnamed = sync.OnceValue(func() []string { return propertiesOf(c.call.Tool).unnamed(c.call.Arguments) })
+// goesBeyond reports whether the call has arguments that its tool does not name, and of which the
+// person read nothing when they were offered conditions on where it reaches: texts that lead
+// elsewhere, or any text where they read “only in” a folder.
+func (c *check) goesBeyond(offered []Match) bool {
+	only := slices.ContainsFunc(offered, func(m Match) bool { return m.Sole })
+	if !only && !slices.ContainsFunc(offered, Match.reaches) {
+		return false
 	}
-	return slices.ContainsFunc(c.unnamed(), func(name string) bool {
-		return !slices.ContainsFunc(conditions, func(m Match) bool { return m.Field == name })
+	if c.unnamed == nil {
+		c.unnamed = sync.OnceValue(func() []unnamed { return c.g.unnamed(c.call.Tool, c.call.Arguments) })
+	}
+	return slices.ContainsFunc(c.unnamed(), func(u unnamed) bool {
+		return (only || u.leads) && !slices.ContainsFunc(offered, func(m Match) bool {
+			return m.Field == u.name || slices.Contains(m.Free, u.name)
+		})
 	})
 }
 
