@@ -3,11 +3,13 @@ package host_test
 import (
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"conclave/app/fault"
+	"conclave/app/permit"
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/plugintest"
 )
@@ -186,6 +188,17 @@ func TestF12APluginDoesNotFillInTheFolderThatItMayRead(t *testing.T) {
 		set(map[string]string{"notes": theirs})
 		reads(theirs)
 		set(map[string]string{"color": "green"})
+		reads(theirs)
+		// So it does while a rule refuses some of it, so that Conclave opens the rest of it.
+		no, err := f.Gate.AddRule(t.Context(), permit.Rule{
+			Effect: permit.Deny, Plugin: "a", Permission: permit.Filesystem, Scope: permit.Always, MadeFrom: "ask_x",
+			Match: []permit.Match{{Field: "path", Op: permit.PathUnder, Value: filepath.Join(theirs, "Letters")}},
+		})
+		must(t, err)
+		set(map[string]string{"color": "black"})
+		reads()
+		_, err = f.Gate.RevokeRule(t.Context(), no.ID)
+		must(t, err)
 		reads(theirs)
 		// Taken back, it is not given again by setting something else.
 		must(t, f.Gate.RevokeFolder(t.Context(), "a", theirs))
