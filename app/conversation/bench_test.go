@@ -165,7 +165,7 @@ func (b *bench) ask(m llm.Model, text string) *under {
 	return u
 }
 
-// member starts a turn memberLog it.
+// member starts a member's turn.
 func (b *bench) member(m llm.Model, text string, keep bool) *under {
 	u := newUnder(b.t)
 	go func() { // ends with the turn

@@ -57,7 +57,7 @@ type Owner struct {
 // state holds the turns and changes of one chat. A chat without any has no state.
 type state struct {
 	main     *answer       // the turn that writes; nil for none
-	members  []*answer     // the turns memberLog it
+	members  []*answer     // the members' turns beside main
 	changing chan struct{} // closed when the changes under way are done; nil for none
 	waiting  []change      // until main is over
 }

@@ -168,7 +168,7 @@ type memberLog struct {
 	store turn.Log
 }
 
-// memberLog returns a log that holds the chat as a turn memberLog the one that writes sees it:
+// memberLog returns a log that holds the chat as a turn beside the one that writes sees it:
 // as it is given, else without the answer that is being written, and up to the last
 // question where that is answered.
 func (o *Owner) memberLog(ctx context.Context, r turn.Request, given *Given, writes *answer) (*memberLog, error) {
