@@ -16,7 +16,7 @@ import (
 )
 
 // NoticeEvent is the one event the page is sent: a list of bus.Notice, at most
-// once a frame. What changed is then pulled (architecture: notify, then pull).
+// once a frame. What changed is then pulled (docs/ARCHITECTURE.md, “Rules that hold everywhere”).
 const NoticeEvent = "conclave:notice"
 
 // frame is the least time between two events: Wails evaluates each as script, so

@@ -617,7 +617,7 @@ type ModelList struct {
 	Providers   []ProviderView   `json:"providers"`
 	// “Keys are kept in the system keychain.”, or what is used instead.
 	KeyStore string `json:"key_store"`
-	// Keys are in an encrypted file whose passphrase is needed first (Models.Unlock).
+	// KeysLocked says that the keys are in an encrypted file whose passphrase is needed first (Models.Unlock).
 	KeysLocked bool `json:"keys_locked"`
 	KeysFresh  bool `json:"keys_fresh"` // that passphrase is still to be chosen
 }

@@ -1,7 +1,7 @@
 // Package bus tells its subscribers that something has a new revision.
 //
 // A notice says only what changed and its newest revision; the subscriber pulls the
-// new state from its owner (architecture 3.6). That makes the bus simple and lossless
+// new state from its owner (docs/adr/0005). That makes the bus simple and lossless
 // with bounded memory: for each subscriber and each (topic, id) it keeps only the
 // newest notice until the subscriber takes it. The package imports nothing of
 // Conclave's.

@@ -1,5 +1,5 @@
 // Package call makes calls of tools, for every caller: the main model, a member of the
-// council, a person, a plugin, an outside client.
+// council, a person, a plugin, a program over HTTP.
 //
 // Every call takes the same steps. It goes on record as asked. Its arguments are
 // checked against the tool's schema. Hooks see it and the gate decides, which may ask

@@ -7,12 +7,11 @@ import (
 	"conclave/app/chat"
 )
 
-// tellAt and stopAt are how often one call may fail the same way running before
-// the model is told to try something else, and before the turn stops
+// Consecutive identical failures before the model is warned, and before the turn stops
 // (contracts/llm-functions, section 8.8).
 const (
-	tellAt = 3
-	stopAt = 5
+	warnAfter = 3
+	stopAfter = 5
 )
 
 // Failures counts the calls of one turn that fail repeatedly in the same way. The zero
@@ -33,7 +32,7 @@ func (f *Failures) Stuck() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, one := range f.running {
-		if one.times >= stopAt {
+		if one.times >= stopAfter {
 			return true
 		}
 	}
@@ -63,7 +62,7 @@ func (f *Failures) count(c *Call) {
 	}
 	one.times++
 	f.running[key] = one
-	if one.times >= tellAt {
+	if one.times >= warnAfter {
 		c.Result.Content = append(c.Result.Content, chat.TextPart(fmt.Sprintf(
 			"This call failed the same way %d times running. Do not repeat it: try another approach, or answer without it.",
 			one.times)))

@@ -24,7 +24,7 @@ func TestF132EachDialectDeclaresItsFacts(t *testing.T) {
 		facts[f.Name] = f
 	}
 	for dialect, want := range map[string]struct {
-		loose, chat bool     // TestF88 and TestSP27 of the packages that act on it
+		loose, chat bool     // TestF88… and TestSP27… of the packages that act on it
 		sealed      bool     // no permission opens its walls
 		tools       string   // the permission to offer tools
 		endings     []string // of files that are plugins

@@ -351,12 +351,13 @@ func (h *HTTPTools) others() []httptools.Other {
 }
 
 // call calls a tool of an N.E.K.O plugin for a program: down the path of all calls, as a
-// caller of its own, which the gate decides about.
+// caller of its own, which the gate decides about. by is empty where the system does not
+// name the program.
 func (h *HTTPTools) call(ctx context.Context, by string, o httptools.Other,
 	arguments string) (httptools.Outcome, error) {
 	caller := permit.Caller("http:" + by)
 	r, err := h.c.Calls.Do(ctx, call.Turn{
-		TurnInfo: hook.TurnInfo{Caller: caller, Kind: "normal"}, CallerName: by, Tools: h.c.Tools.Set(),
+		TurnInfo: hook.TurnInfo{Caller: caller, Kind: "normal"}, CallerName: cmp.Or(by, "a program"), Tools: h.c.Tools.Set(),
 	}, o.ID, arguments, call.Extra{})
 	if err != nil {
 		return httptools.Outcome{}, err

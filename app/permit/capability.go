@@ -173,10 +173,10 @@ func asks(caller, plugin string, t tool.Tool, capabilities []Capability) string 
 	return caller + " wants to " + action + " with " + plugin
 }
 
-// maxCaller is how much of a member's name a title has room for, in characters.
+// maxCaller is how much of a caller's name a title has room for, in characters.
 const maxCaller = 40
 
-// shownName is a member's name as a title may hold it. It may be from a file.
+// shownName is a caller's name as a title may hold it. It may be from a file.
 func shownName(name string) string {
 	clean, _ := tool.Strip(name)
 	runes := []rune(strings.Join(strings.Fields(clean), " "))
@@ -196,10 +196,11 @@ func CallerName(c Caller, name string) string {
 		return cmp.Or(name, id) + " (council)"
 	case "plugin":
 		return "The plugin " + id
-	case "schedule":
-		return "The schedule " + id
-	case "mcp":
-		return "The outside program " + id
+	case "http":
+		if id == "" {
+			return "A program"
+		}
+		return "The program " + shownName(id)
 	}
 	return string(c)
 }

@@ -328,7 +328,7 @@ func TestNeverRefusesEveryCallerUntilItIsRevoked(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	for _, caller := range []permit.Caller{permit.Main, permit.Person, "member:maker", "mcp:x"} {
+	for _, caller := range []permit.Caller{permit.Main, permit.Person, "member:maker", "http:x"} {
 		r.Caller, r.Asker = caller, permit.AlwaysAsker{}
 		d := g.Decide(t.Context(), r)
 		if d.Effect != permit.Deny || d.Step != 2 || d.Rule != first.Rule ||
@@ -1280,6 +1280,13 @@ func TestARulesSentence(t *testing.T) {
 		},
 		"Notes has to ask each time before it runs pay, when I ask": {
 			Effect: permit.Ask, Plugin: "notes", Tool: "pay", Callers: []permit.Caller{"main"}, Scope: permit.Always,
+		},
+		"Notes may run pay, when the program curl asks, always": {
+			Effect: permit.Allow, Plugin: "notes", Tool: "pay", Callers: []permit.Caller{"http:curl"}, Scope: permit.Always,
+		},
+		"Notes may run pay, when the plugin other asks and when a program asks, always": {
+			Effect: permit.Allow, Plugin: "notes", Tool: "pay", Callers: []permit.Caller{"plugin:other", "http:"},
+			Scope: permit.Always,
 		},
 		"Notes has the permission chats":           {Effect: permit.Allow, Plugin: "notes", Permission: "chats"},
 		"Notes does not have the permission chats": {Effect: permit.Deny, Plugin: "notes", Permission: "chats"},

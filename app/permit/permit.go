@@ -2,7 +2,7 @@
 // rules say so, and remembers each answer for exactly what it was given for.
 //
 // Every call of a tool goes through [Gate.Decide], whoever makes it: the main model, a
-// council member, a hook, the tools page, the command line, another plugin. Every
+// council member, the tools page, the command line, another plugin, a program over HTTP. Every
 // plugin goes through [Gate.Status] before its code runs and again before models see
 // its tools. The window and the terminal show a [Request] and return an [Answer]; they
 // decide nothing.
@@ -22,7 +22,7 @@ import (
 )
 
 // Caller says on whose behalf a call is made: "main", "person", "member:<id>",
-// "plugin:<id>", "schedule:<id>", "mcp:<client>".
+// "plugin:<id>", "http:<program>", of which "http:" is a program that the system does not name.
 type Caller string
 
 // The callers without an id.
@@ -164,7 +164,7 @@ type Call struct {
 	// Asker answers where Conclave has no window for this caller: the terminal.
 	// nil means: the request waits for a window.
 	Asker Asker
-	// Waiting, when not nil, is called once, before the gate waits for a person,
+	// OnWait, when not nil, is called once, before the gate waits for a person,
 	// with the ID of what they are shown.
 	OnWait func(id string)
 	// Preview, when not nil, returns what a person who is asked is shown of what would be
@@ -350,7 +350,7 @@ type Approval struct {
 	Unlisted bool              `json:"unlisted,omitempty"`
 	Read     map[string]string `json:"read,omitempty"`
 	ReadAll  bool              `json:"read_all,omitempty"`
-	// Own says that the code comes with Conclave, whose first listing is approved with it.
+	// Bundled says that the code comes with Conclave, whose first listing is approved with it.
 	Bundled bool `json:"own,omitempty"`
 	// Settings is a digest of the person's settings with which Tools were listed.
 	Settings string `json:"settings,omitempty"`

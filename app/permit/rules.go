@@ -371,6 +371,12 @@ func (g Rule) when() string {
 			who = append(who, "when council members ask")
 		case kind == "member":
 			who = append(who, "when "+cmp.Or(g.CallerName, id)+" asks in the council")
+		case kind == "plugin":
+			who = append(who, "when the plugin "+id+" asks")
+		case kind == "http" && id == "":
+			who = append(who, "when a program asks")
+		case kind == "http":
+			who = append(who, "when the program "+shownName(id)+" asks")
 		default:
 			who = append(who, "when "+string(c)+" asks")
 		}

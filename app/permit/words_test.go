@@ -26,3 +26,15 @@ func TestEveryPermissionIsSaidInWords(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryCallerIsSaidInWords(t *testing.T) {
+	for caller, want := range map[permit.Caller]string{
+		permit.Main: "Main assistant", permit.Person: "You", permit.Member("ada"): "ada (council)",
+		"plugin:notes": "The plugin notes", "http:python3 weather.py": "The program python3 weather.py",
+		"http:cu\u202erl": "The program curl", "http:": "A program",
+	} {
+		if got := permit.CallerName(caller, ""); got != want {
+			t.Errorf("%s is %q, want %q", caller, got, want)
+		}
+	}
+}

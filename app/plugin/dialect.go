@@ -54,7 +54,7 @@ type Connection = sandbox.Process
 // CodeLister is a Dialect whose plugins write files into the folder of their code.
 // What they write is no edit: only the files that CodeFiles names count.
 type CodeLister interface {
-	// Sources returns the files of src that are its code, relative and sorted, as
+	// CodeFiles returns the files of src that are its code, relative and sorted, as
 	// Manifest.Files will; false when src is not of this dialect.
 	CodeFiles(src Source) ([]string, bool)
 }

@@ -152,6 +152,8 @@ var (
 	ownSection = regexp.MustCompile(`\b[Ss]ections? ` + numbers)
 	// vague names a section and not the page.
 	vague = regexp.MustCompile(`\b[Cc]ontracts?(?: [a-z-]+)?,? \(?(?:sections? )?\d+[a-z]?(?:\.\d+)+|\b[Cc]ontracts?(?: [a-z-]+)?,? \(?sections? \d`)
+	// elsewhere cites a section of a page that was never in the repository.
+	elsewhere = regexp.MustCompile(`\b[Aa]rchitecture,? (?:section )?\d+(?:\.\d+)?`)
 	// page is the name of a Markdown page in a comment.
 	page = regexp.MustCompile(`\b[A-Za-z_-]+(?:/[A-Za-z_-]+)*\.md\b`)
 	// testName is the beginning of a test's name that has statements in it:
@@ -186,6 +188,10 @@ func TestF136WhatIsCitedOfTheContractsIsThere(t *testing.T) {
 			// nothing that is vague
 		} else if m := vague.FindStringIndex(d.text); m != nil {
 			t.Errorf("%s: %q names no page; write “contracts/NAME, section N”", d.place(m[0]), d.text[m[0]:m[1]])
+		}
+		if m := elsewhere.FindStringIndex(d.text); m != nil {
+			t.Errorf("%s: %q is no section of docs/ARCHITECTURE.md; cite a page and a heading that are there", d.place(m[0]),
+				d.text[m[0]:m[1]])
 		}
 		for _, m := range statement.FindAllStringSubmatchIndex(d.text, -1) {
 			if number := group(d.text, m, 1) + "-" + group(d.text, m, 2); !known[number] {

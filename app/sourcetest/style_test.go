@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -86,5 +87,72 @@ func TestF142CommentsBeginWithTheNameThatIsThere(t *testing.T) {
 	}
 	if looked < 1000 {
 		t.Errorf("%d comments of functions were looked at", looked)
+	}
+}
+
+// verb follows the name that a comment of a field or of an interface's method begins with.
+var verb = regexp.MustCompile(`^(\w+),? (?:is|are|says|returns|holds|tells|reports|shows|has|when not nil)\b`)
+
+// noName are words that begin a sentence about a field without naming it.
+var noName = []string{"It", "This", "That", "What", "Which", "Nil", "Zero", "Empty", "There", "Each", "They"}
+
+// A comment over a field or a method of an interface begins with its name, too, where it
+// begins with a name.
+func TestF142CommentsOfFieldsBeginWithTheNameThatIsThere(t *testing.T) {
+	looked := 0
+	for _, name := range files(t, ".go") {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, filepath.Join(root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		must(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			f, ok := n.(*ast.Field)
+			if !ok || f.Doc == nil || len(f.Names) == 0 {
+				return true
+			}
+			looked++
+			m := verb.FindStringSubmatch(f.Doc.Text())
+			if m != nil && !slices.Contains(noName, m[1]) &&
+				!slices.ContainsFunc(f.Names, func(n *ast.Ident) bool { return n.Name == m[1] }) {
+				t.Errorf("%s:%d: the comment of %s begins with %s", name, set.Position(f.Pos()).Line, f.Names[0], m[1])
+			}
+			return true
+		})
+	}
+	if looked < 300 {
+		t.Errorf("%d comments of fields were looked at", looked)
+	}
+}
+
+// testNamed is a test that a comment names, and what follows the name: “…” stands for the rest.
+var testNamed = regexp.MustCompile(`\b(Test[A-Z]\w*)(…?)`)
+
+// A comment that says which test looks after something names one that is there.
+func TestCommentsNameTestsThatAreThere(t *testing.T) {
+	known := goTests(t)
+	types := map[string]bool{"TestCase": true, "TestResult": true} // of recorded calls
+	begins := func(beginning string) bool {
+		for name := range known {
+			if strings.HasPrefix(name, beginning) {
+				return true
+			}
+		}
+		return false
+	}
+	named := 0
+	for _, name := range files(t, ".go") {
+		set := token.NewFileSet()
+		file, err := parser.ParseFile(set, filepath.Join(root, name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		must(t, err)
+		for _, comment := range file.Comments {
+			for _, m := range testNamed.FindAllStringSubmatch(comment.Text(), -1) {
+				named++
+				if known[m[1]] == nil && !types[m[1]] && (m[2] == "" || !begins(m[1])) {
+					t.Errorf("%s:%d: there is no %s", name, set.Position(comment.Pos()).Line, m[1])
+				}
+			}
+		}
+	}
+	if named < 20 {
+		t.Errorf("%d names of tests were found; does the test still see them?", named)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // Visibility says how a tool reaches a model.
 type Visibility string
 
-// The visibilities of architecture 3.10 and the command line.
+// The visibilities, as the command line writes them.
 const (
 	Direct   Visibility = "direct"   // offered to the main model
 	Deferred Visibility = "deferred" // found through tool_search

@@ -43,7 +43,7 @@ type Options struct {
 	Retry llm.Policy
 	// Points are where hooks look at requests and answers; nil is none.
 	Points *hook.Points
-	// Heard is told of every event of a turn whose chat is kept, in order; nil is
+	// OnEvent is told of every event of a turn whose chat is kept, in order; nil is
 	// not. It must not block.
 	OnEvent func(Event)
 	// Price returns u with what it cost, where that is known; nil knows nothing. What the

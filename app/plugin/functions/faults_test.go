@@ -192,8 +192,8 @@ arrived = 0
 `
 
 // TestLF48FaultsOfThePeer has one file of what the peer fails on, by the numbers
-// of contracts/llm-functions, section 2.8. M5 is TestLF23, M6 TestLF29, M7 TestLF39, M13
-// TestLF04, M15 TestLF25; M16 is measured by the benchmarks.
+// of contracts/llm-functions, section 2.8. M5 is TestLF23…, M6 TestLF29…, M7 TestLF39…,
+// M13 TestLF04…, M15 TestLF25…; M16 is measured by the benchmarks.
 func TestLF48FaultsOfThePeer(t *testing.T) {
 	t.Parallel()
 	w := serve(t, aPython(t), faults)

@@ -231,7 +231,7 @@ func (f *registrations) reasons() []string {
 }
 
 // storeReasons stores the reasons for which the serving process must run, so that the
-// host starts it for them the next time (architecture 3.2).
+// host starts it for them the next time (docs/WIRE.md, section 5).
 func (e *entry) storeReasons(s *session) {
 	e.mu.Lock()
 	serves := e.serving == s.r && e.known

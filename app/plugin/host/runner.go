@@ -27,8 +27,7 @@ import (
 // cancellation, before it is killed (docs/WIRE.md, section 8).
 const grace = 500 * time.Millisecond
 
-// maxDeaths within deathWindow rest a plugin: three in a minute
-// (architecture 3.2).
+// maxDeaths within deathWindow rest a plugin: three in a minute (docs/PLUGINS.md).
 const (
 	maxDeaths   = 3
 	deathWindow = time.Minute

@@ -25,10 +25,10 @@ const cloneTime = 5 * time.Minute
 // sizeEvery is how often what git fetches is measured.
 const sizeEvery = 200 * time.Millisecond
 
-// quiet are git's settings for a repository that nobody knows: https alone, no
+// untrusted holds git settings for cloning an untrusted repository: https alone, no
 // hooks, no templates, no submodules, no stored password, no question, and no large
 // file held in memory.
-var quiet = []string{
+var untrusted = []string{
 	"-c", "protocol.allow=never", "-c", "protocol.https.allow=always", "-c", "core.hooksPath=" + os.DevNull, "-c",
 	"init.templateDir=",
 	"-c", "submodule.recurse=false", "-c", "credential.helper=", "-c", "credential.interactive=false", "-c",
@@ -172,7 +172,7 @@ func (r repository) tooLarge() error {
 
 // git is a command of git's.
 func (r repository) git(ctx context.Context, arguments ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", append(append([]string{}, quiet...), arguments...)...)
+	cmd := exec.CommandContext(ctx, "git", append(append([]string{}, untrusted...), arguments...)...)
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never",
 		"GIT_LFS_SKIP_SMUDGE=1", "GIT_ALLOW_PROTOCOL=https", "LC_ALL=C")
 	cmd.WaitDelay = 5 * time.Second // a helper of git's may hold its output open

@@ -326,7 +326,7 @@ func (p *Pool) serveCallback(r *http.Request, f *form) answer {
 	if len(f.wrong) > 0 {
 		return detail(http.StatusUnprocessableEntity, f.wrong)
 	}
-	by := "a program"
+	by := "" // a program that the system does not name
 	if program, known := loopback.Caller(r); known && program.Name != "" {
 		by = program.Name
 	}

@@ -1346,7 +1346,10 @@ export interface ModelList {
   providers: Provider[];
   /** “Keys are kept in the system keychain.”, or what is used instead. */
   key_store: string;
-  /** Keys are in an encrypted file whose passphrase is needed first (Models.Unlock). */
+  /**
+   * KeysLocked says that the keys are in an encrypted file whose passphrase is needed first
+   * (Models.Unlock).
+   */
   keys_locked: boolean;
   /** that passphrase is still to be chosen */
   keys_fresh: boolean;
