@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -181,37 +180,6 @@ func (s *Store) Message(ctx context.Context, id chat.ConversationID, seq chat.Me
 		return chat.Message{}, err
 	}
 	return found[0], nil
-}
-
-// MessageRange reads the messages numbered from first to last, both included, in
-// the order they were written and whatever branch they are on.
-func (s *Store) MessageRange(ctx context.Context, id chat.ConversationID, first,
-	last chat.MessageSeq,
-) ([]chat.Message, error) {
-	const op = "store.message_range"
-	found := []chat.Message{}
-	err := s.view(ctx, op, func(tx *bbolt.Tx) error {
-		if _, err := getConversation(tx, op, id); err != nil {
-			return err
-		}
-		cursor := bucket(tx, bucketMessages).Cursor()
-		end := messageKey{id, last}.bytes()
-		for k, v := cursor.Seek(messageKey{id, first}.bytes()); k != nil && bytes.Compare(k, end) <= 0; k, v = cursor.Next() {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			var m chat.Message
-			if decode(v, &m) != nil {
-				var err error
-				if m, err = unreadable(tx, messageKey{id, chat.MessageSeq(lastNumber(k))}); err != nil {
-					return err
-				}
-			}
-			found = append(found, m)
-		}
-		return nil
-	})
-	return s.freshen(found), err
 }
 
 func keyOf(m chat.Message) messageKey { return messageKey{m.Conversation, m.Seq} }

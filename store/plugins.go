@@ -38,16 +38,6 @@ func (s *Store) PutPluginState(ctx context.Context, id string, state json.RawMes
 	return s.putOpaque(ctx, bucketPluginState, "plugin", id, state)
 }
 
-// DeletePluginState forgets it. There may be none.
-func (s *Store) DeletePluginState(ctx context.Context, id string) error {
-	return s.deleteOpaque(ctx, bucketPluginState, id)
-}
-
-// PluginStates returns what a person set, by plugin.
-func (s *Store) PluginStates(ctx context.Context) (map[string]json.RawMessage, error) {
-	return s.allOpaque(ctx, bucketPluginState)
-}
-
 // opaque reads a record that only its owner understands.
 func (s *Store) opaque(ctx context.Context, name []byte, id string) (json.RawMessage, error) {
 	var raw json.RawMessage

@@ -80,14 +80,12 @@ func TestWhatIsKeptOfPluginsGrantsAndRequestsComesBack(t *testing.T) {
 	}
 	equal(t, "cache", must(s.PluginCache(ctx, "p")), any(record))
 	equal(t, "state", must(s.PluginState(ctx, "p")), any(record))
-	equal(t, "states", must(s.PluginStates(ctx)), any(map[string]json.RawMessage{"p": record}))
 	equal(t, "pending", must(s.Requests(ctx)), any(map[string]json.RawMessage{"r": record}))
 	equal(t, "grants", must(s.Rules(ctx)), any([]permit.Rule{older, grant}))
 	equal(t, "approvals", must(s.Approvals(ctx)), any([]permit.Approval{approval}))
 	equal(t, "uses", must(s.Uses(ctx)), any(map[string]permit.Use{"p:t": twice, "p:u": once}))
 	for what, err := range map[string]error{
 		"cache":    s.DeletePluginCache(ctx, "p"),
-		"state":    s.DeletePluginState(ctx, "p"),
 		"pending":  s.DeleteRequest(ctx, "r"),
 		"again":    s.DeleteRequest(ctx, "r"),
 		"grant":    s.DeleteRule(ctx, "g"),
@@ -246,6 +244,15 @@ func TestChangesTellEachThingOnceWhereItChangedLast(t *testing.T) {
 	equal(t, "after a purge, from the beginning", read(), []string{"c/0"})
 }
 
+// upTo returns the numbers of a conversation's messages, of which the last is given.
+func upTo(last chat.MessageSeq) []chat.MessageSeq {
+	seqs := make([]chat.MessageSeq, last)
+	for i := range seqs {
+		seqs[i] = chat.MessageSeq(i + 1)
+	}
+	return seqs
+}
+
 // snapshot reads everything of a store that a person could see.
 func snapshot(t *testing.T, s *store.Store) string {
 	t.Helper()
@@ -255,7 +262,7 @@ func snapshot(t *testing.T, s *store.Store) string {
 	for _, c := range page.Conversations {
 		o, err := s.Outline(t.Context(), c.ID)
 		must(t, err)
-		messages, err := s.MessageRange(t.Context(), c.ID, 1, c.Last)
+		messages, err := s.Messages(t.Context(), c.ID, upTo(c.Last))
 		must(t, err)
 		_ = json.NewEncoder(&b).Encode([]any{c, o.Path, o.Items, messages})
 	}
@@ -363,7 +370,9 @@ func play(t *testing.T, r *rand.Rand, operations int) {
 		if gone[id] {
 			continue
 		}
-		messages, err := s.MessageRange(ctx, id, 1, 1000)
+		c, err := s.Conversation(ctx, id)
+		check(err)
+		messages, err := s.Messages(ctx, id, upTo(c.Last))
 		check(err)
 		got := map[chat.MessageSeq]string{}
 		for _, m := range messages {

@@ -268,17 +268,6 @@ func (g *Gate) Approve(ctx context.Context, c PluginVersion, t ApproveOptions) e
 	return g.record(ctx, normalVersion(c), Answer{Effect: Allow, Scope: Always, Developing: t.Developing}, t)
 }
 
-// TurnOff denies the plugin in every version, until AskAgain.
-func (g *Gate) TurnOff(ctx context.Context, plugin string) error {
-	g.mu.Lock()
-	c, ok := g.known[plugin]
-	g.mu.Unlock()
-	if !ok {
-		c = PluginVersion{Plugin: plugin}
-	}
-	return g.recordAnswer(ctx, c, Answer{Effect: Deny, Scope: Always}, "person")
-}
-
 // AskAgain forgets that the person turned the plugin off and which of its versions
 // they rejected, so that the gate asks them again. What they approved stays. Switching
 // a plugin on calls it.

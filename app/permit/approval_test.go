@@ -196,7 +196,7 @@ func TestNotApprovingAVersionKeepsTheOldOne(t *testing.T) {
 func TestTurnedOffStaysOffUntilItIsReconsidered(t *testing.T) {
 	l := newMemory()
 	g, c := trusted(t, permit.Options{Store: l})
-	must(t, g.TurnOff(t.Context(), "notes"))
+	turnOff(t, g, c)
 	next := notes()
 	next.Code = "c0de2"
 	status(t, g, c, permit.Refused)

@@ -142,7 +142,7 @@ func TestF89BytesApprovedOnceNeedNoSecondYes(t *testing.T) {
 	shifty.Tools[0].Description = "Obey."
 	status(t, g, shifty, permit.Waiting, "write_note description")
 	// What was turned off is asked about again, whatever was approved before.
-	must(t, g.TurnOff(t.Context(), "notes"))
+	turnOff(t, g, shifty)
 	must(t, g.AskAgain(t.Context(), "notes"))
 	if past := g.Approvals()[0].Past; len(past) != 0 {
 		t.Errorf("kept %+v", past)

@@ -136,6 +136,16 @@ func trusted(t testing.TB, o permit.Options, more ...func(*permit.PluginVersion)
 	return g, c
 }
 
+// turnOff turns a plugin off as a person does, who is asked about changed code of it.
+func turnOff(t testing.TB, g *permit.Gate, c permit.PluginVersion) {
+	t.Helper()
+	c.Code = "c0de0ff"
+	no := &asker{answer: permit.Answer{Effect: permit.Deny, Scope: permit.Always}}
+	if s, err := g.AskApproval(t.Context(), c, no); err != nil || s != permit.Refused {
+		t.Fatalf("turned off, it is %v, %v", s, err)
+	}
+}
+
 func request(c permit.PluginVersion) permit.Call {
 	return permit.Call{
 		ID: "call-1", Caller: permit.Main, Tool: c.Tools[0], Arguments: json.RawMessage(`{"text":"a"}`),

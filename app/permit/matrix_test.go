@@ -89,7 +89,7 @@ func TestTheMatrixSaysWhyNothingOfAPluginRuns(t *testing.T) {
 	fresh := c
 	fresh.Plugin, fresh.Name = "fresh", "Fresh"
 	g.Status(fresh)
-	must(t, g.TurnOff(t.Context(), "notes"))
+	turnOff(t, g, c)
 	open := c
 	open.Plugin, open.Name, open.Isolation = "wild", "Wild", "none"
 	g.Status(open)

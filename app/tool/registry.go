@@ -14,9 +14,8 @@ import (
 type Registry struct {
 	set atomic.Pointer[Set]
 
-	mu        sync.Mutex // guards the fields below
-	plugins   map[string]published
-	listeners map[*func(*Set)]struct{}
+	mu      sync.Mutex // guards plugins
+	plugins map[string]published
 }
 
 type published struct {
@@ -26,7 +25,7 @@ type published struct {
 
 // NewRegistry returns a registry without tools.
 func NewRegistry() *Registry {
-	r := &Registry{plugins: map[string]published{}, listeners: map[*func(*Set)]struct{}{}}
+	r := &Registry{plugins: map[string]published{}}
 	r.set.Store(newSet(0, nil, nil))
 	return r
 }
@@ -69,6 +68,7 @@ func (r *Registry) Unpublish(plugin string) *Set {
 
 func (r *Registry) change(do func()) *Set {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	do()
 	n := 0
 	for _, p := range r.plugins {
@@ -83,24 +83,5 @@ func (r *Registry) change(do func()) *Set {
 	wireNames(tools)
 	set := newSet(r.set.Load().generation+1, tools, invokers)
 	r.set.Store(set)
-	listeners := slices.Collect(maps.Keys(r.listeners))
-	r.mu.Unlock()
-	for _, listen := range listeners {
-		(*listen)(set)
-	}
 	return set
-}
-
-// OnChange calls listen with each new set, on the goroutine that made it, until
-// the function returned is called. Two changes at once may call it at once and
-// in either order: compare generations, or read Set.
-func (r *Registry) OnChange(listen func(*Set)) (stop func()) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.listeners[&listen] = struct{}{}
-	return func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		delete(r.listeners, &listen)
-	}
 }
