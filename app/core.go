@@ -32,7 +32,7 @@ type Core struct {
 	Gate          *permit.Gate
 
 	// Secrets keeps those that plugins have sent and do not see.
-	Secrets Secrets
+	Secrets *service.Services
 
 	Undo     *undo.Keeper // what calls changed, as it was
 	Library  *library.Library
@@ -60,12 +60,6 @@ type Info struct {
 	Logs      string
 	Isolation string // what holds plugins on this system, one sentence
 	Trouble   error  // what was wrong when the core opened, and was coped with
-}
-
-// Secrets keeps secrets that plugins use and do not see; service.Services is the real one.
-type Secrets interface {
-	GiveSecret(ctx context.Context, plugin, name, value string, hosts []string) error
-	ForgetSecret(ctx context.Context, plugin, name string) error
 }
 
 // HTTPTools has the port at which programs of this computer register tools.

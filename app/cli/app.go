@@ -17,6 +17,7 @@ import (
 	"conclave/app/plugin/host"
 	"conclave/app/plugin/library"
 	"conclave/app/plugin/packages"
+	"conclave/app/service"
 	"conclave/app/settings"
 	"conclave/app/tool"
 	"conclave/app/turn"
@@ -35,7 +36,8 @@ type App struct {
 	Conversations *conversation.Owner
 	Calls         *call.Runner
 
-	Secrets PluginSecrets
+	// Secrets keeps those that plugins use and do not see.
+	Secrets *service.Services
 
 	Library  *library.Library
 	Packages *packages.Installer
@@ -65,13 +67,6 @@ type App struct {
 	OpenWindow func(ctx context.Context) error
 	// Close gives the core back; the last one closes it.
 	Close func()
-}
-
-// PluginSecrets keeps secrets that plugins use and do not see; service.Services is the real
-// one. Errors are *fault.Error.
-type PluginSecrets interface {
-	GiveSecret(ctx context.Context, plugin, name, value string, hosts []string) error
-	ForgetSecret(ctx context.Context, plugin, name string) error
 }
 
 // HTTPTools is the port at which programs register tools; package core has it. Errors are

@@ -1,9 +1,10 @@
-// Package hook lets others look at Conclave's work at six points of a turn, and
+// Package hook lets others look at Conclave's work at these points of a turn, and
 // change it there: what a model is sent and what it said, what a tool is called with,
 // whether it is, and what came of it.
 //
 //	macro         {{name}} in what a person wrote gets a value
 //	before model  the request, before it is sent      change it, or call the turn off
+//	before round  the same, for hooks that look at each request of a turn
 //	after model   the answer, before it is kept       change it
 //	before tool   a call, before anybody is asked     change it, answer it, or deny it
 //	approve       a call, before anybody is asked     deny it
@@ -24,6 +25,6 @@
 // for it. A step that fails changes nothing; at approve, where it stands guard, it
 // denies.
 //
-// Read [Points] and [Step] first. Package plugin runs the hooks of plugins'
-// processes, package service puts a request into their words.
+// Read [Points] and [Step] first. Package plugin/host runs the hooks of
+// plugins' processes, package service puts a request into their words.
 package hook

@@ -8,8 +8,8 @@ import (
 )
 
 // Source says where a plugin comes from, before it is read: a file or a folder of the
-// plugins folder; or, without files, a row of a configuration file or a registration
-// at run time.
+// plugins folder; or, without files, a registration at run time. A row of a configuration
+// file is possible, too; no dialect offers one now.
 type Source struct {
 	ID      string // folder identity: the file or folder name without its ending, made [a-zA-Z0-9_-]
 	Path    string // absolute path of the file or folder to read

@@ -1,6 +1,6 @@
 // Package confine is the child's side of plugin/worker: it runs inside a process
 // that was started for a plugin, sets up its sandbox, and never
-// takes them down. The host's side, which starts and ends processes, is
+// takes it down. The host's side, which starts and ends processes, is
 // plugin/worker.
 //
 // A process learns what it is for from the sandbox.Spec on descriptor 3
