@@ -12,225 +12,248 @@ import (
 	"testing"
 )
 
-// layers says what each package may import: packages of Conclave by their path
-// below the module, others by the beginning of theirs. A package that is not
-// here fails the test, so that a new one gets its place before it gets callers.
-// From the bottom up; what each one is for is in docs/ARCHITECTURE.md.
+// The rings, from the bottom up, as the rows of the drawing in docs/ARCHITECTURE.md.
+const (
+	words = iota
+	interfaces
+	doers
+	adapters
+	fronts
+	builders
+	programs
+	onlyTests
+)
+
+// layers says what each package may import, ring by ring: packages of Conclave by their
+// path below the module, others by the beginning of theirs. A package that is not here
+// fails the test, so that a new one gets its place before it gets callers. What each one is
+// for is in docs/ARCHITECTURE.md.
 //
-// Arrows point at what is imported, and never up: a word knows no interface,
-// an interface no doer, a doer no adapter, and nobody the window.
-var layers = map[string][]string{
-	// Words: the standard library, and chat its errors.
-	"app/fault":      {},
-	"app/bus":        {},
-	"app/version":    {},
-	"app/limit":      {},
-	"app/place":      {},                                       // where paths lie
-	"app/address":    {},                                       // which addresses are nobody's to ask
-	"app/jsonobject": {},                                       // the members of an object in their order
-	"app/textdiff":   {"github.com/rogpeppe/go-internal/diff"}, // two texts line by line
-	"app/chat":       {"app/fault", "app/place"},
-	"app/cost":       {"app/fault", "app/chat"}, // of requests to models
-	"app/activity":   {"app/chat"},              // the record of what tools did, as a chain
-
-	// Interfaces: words, and the one library each of them is about.
-	"app/llm":  {"app/fault", "app/chat"},
-	"app/tool": {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
-	"app/permit": {
-		"app/fault", "app/bus", "app/activity", "app/chat", "app/address", "app/jsonobject", "app/textdiff",
-		"app/place", "golang.org/x/net/idna", // hosts as the name service knows them
-		"golang.org/x/text", // what names look like
+// Arrows point at what is imported, and never up: a word knows no interface, an interface no
+// doer, a doer no adapter, and nobody the window. A row that says otherwise fails, too.
+var layers = []map[string][]string{
+	words: {
+		// The standard library, and chat its errors; plugins are files alone.
+		"app/fault":      {},
+		"app/bus":        {},
+		"app/version":    {},
+		"app/limit":      {},
+		"app/place":      {},                                       // where paths lie
+		"app/address":    {},                                       // which addresses are nobody's to ask
+		"app/jsonobject": {},                                       // the members of an object in their order
+		"app/textdiff":   {"github.com/rogpeppe/go-internal/diff"}, // two texts line by line
+		"app/chat":       {"app/fault", "app/place"},
+		"app/cost":       {"app/fault", "app/chat"}, // of requests to models
+		"app/activity":   {"app/chat"},              // the record of what tools did, as a chain
+		"plugins":        {},
 	},
-	"app/render": {
-		"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday",
-		"golang.org/x/net/idna",
+	interfaces: {
+		// Words, and the one library each of them is about.
+		"app/llm":  {"app/fault", "app/chat"},
+		"app/tool": {"app/chat", "github.com/santhosh-tekuri/jsonschema/v6"},
+		"app/permit": {
+			"app/fault", "app/bus", "app/activity", "app/chat", "app/address", "app/jsonobject", "app/textdiff",
+			"app/place", "golang.org/x/net/idna", // hosts as the name service knows them
+			"golang.org/x/text", // what names look like
+		},
+		"app/render": {
+			"app/render/clean", "app/render/syntax", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday",
+			"golang.org/x/net/idna",
+		},
+		"app/render/clean":  {},
+		"app/render/syntax": {},
+		"app/settings":      {"app/fault", "app/cost"},
+		// What a council is, and how its deliberation goes on: a state machine without effects.
+		"app/council":       {"app/fault", "app/chat", "app/cost", "app/llm", "app/tool"},
+		"app/plugin/wire":   {"github.com/modelcontextprotocol/go-sdk"},
+		"app/plugin/watch":  {"app/fault", "app/place", "github.com/fsnotify/fsnotify"},
+		"app/plugin/safefs": {"app/place"},
+		// What dialects, services, launcher, host, window and terminal must agree on.
+		"app/plugin": {
+			"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin/watch", "app/plugin/sandbox",
+			"app/place",
+		},
+		"app/plugin/sandbox":     {},              // what a process behind walls is described by
+		"app/plugin/spindle/job": {},              // what the host and the engine both know of a job
+		"app/document":           {},              // what office documents say
+		"app/fetch":              {"app/address"}, // what plugins and the window both ask servers with
+		"app/egress":             {"app/fetch"},   // the way out of plugins' processes
+		// HTTP for the programs of this computer
+		"app/loopback": {"app/fault", "golang.org/x/net/netutil"},
+		// What a page shows of a conversation: of words and interfaces alone.
+		"app/transcript": {"app/fault", "app/chat", "app/jsonobject", "app/tool", "app/render"},
 	},
-	"app/render/clean":  {},
-	"app/render/syntax": {},
-	"app/settings":      {"app/fault", "app/cost"},
-	// What a council is, and how its deliberation goes on: a state machine without effects.
-	"app/council":       {"app/fault", "app/chat", "app/cost", "app/llm", "app/tool"},
-	"app/plugin/wire":   {"github.com/modelcontextprotocol/go-sdk"},
-	"app/plugin/watch":  {"app/fault", "app/place", "github.com/fsnotify/fsnotify"},
-	"app/plugin/safefs": {"app/place"},
-	// What dialects, services, launcher, host, window and terminal must agree on.
-	"app/plugin": {
-		"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin/watch", "app/plugin/sandbox",
-		"app/place",
+	doers: {
+		// Words, interfaces, and the neighbours named.
+		"app/hook": {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/textdiff"},
+		"app/call": {
+			"app/fault", "app/chat", "app/hook", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync",
+		},
+		"app/turn": {
+			"app/fault", "app/chat", "app/call", "app/hook", "app/document", "app/llm", "app/tool", "app/permit",
+			"github.com/google/uuid",
+		},
+		// What calls changed, as it was before: it knows neither plugins nor the store.
+		"app/undo": {"app/fault", "app/place", "app/plugin/safefs", "golang.org/x/sys"},
+		"app/plugin/host": {
+			"app/fault", "app/bus", "app/chat", "app/jsonobject", "app/tool", "app/permit", "app/plugin", "app/plugin/wire",
+			"app/place", "app/plugin/watch", "app/plugin/safefs", "app/plugin/sandbox", "app/version",
+		},
+		"app/plugin/library": {
+			"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin", "app/plugin/host", "app/plugin/watch",
+			"app/plugin/safefs",
+		},
+		// Who writes in a chat: above turns and calls, and asked by all that follow.
+		"app/conversation": {"app/fault", "app/chat", "app/call", "app/turn", "app/permit"},
+		// Councils: above the owner of chats, through whom members speak.
+		"app/deliberation": {
+			"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/hook", "app/call", "app/turn",
+			"app/conversation", "app/council", "app/cost", "github.com/google/uuid",
+		},
+		"app/service": {
+			"app/fault", "app/bus", "app/chat", "app/cost", "app/council", "app/conversation", "app/hook", "app/llm", "app/tool",
+			"app/plugin", "app/fetch", "github.com/google/uuid",
+		},
+		// What the dialects of Python plugins are built on, and their packages.
+		"app/plugin/python": {
+			"app/fault", "app/tool", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "github.com/BurntSushi/toml",
+		},
+		"app/plugin/packages": {
+			"app/fault", "app/tool", "app/plugin", "app/plugin/host", "app/plugin/safefs", "app/plugin/sandbox",
+			"app/plugin/python", "github.com/BurntSushi/toml",
+		},
 	},
-	"app/plugin/sandbox":     {}, // what a process behind walls is described by
-	"app/plugin/spindle/job": {}, // what the host and the engine both know of a job
-	"app/document":           {}, // what office documents say
-	"app/document/pdf":       {"app/document", "github.com/ledongthuc/pdf"},
-	"app/fetch":              {"app/address"}, // what plugins and the window both ask servers with
-	"app/egress":             {"app/fetch"},   // the way out of plugins' processes
-	// HTTP for the programs of this computer
-	"app/loopback": {"app/fault", "golang.org/x/net/netutil"},
-
-	// Doers: words, interfaces, and the neighbours named.
-	"app/hook": {"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/textdiff"},
-	"app/call": {
-		"app/fault", "app/chat", "app/hook", "app/tool", "app/permit", "github.com/google/uuid", "golang.org/x/sync",
+	adapters: {
+		// The package whose interface they satisfy and what lies below it, one technology,
+		// never each other.
+		"app/document/pdf":  {"app/document", "github.com/ledongthuc/pdf"},
+		"app/keys":          {"app/fault", "filippo.io/age", "github.com/zalando/go-keyring"},
+		"app/remote":        {"app/fault", "golang.org/x/sys"},
+		"app/llm/demo":      {"app/chat", "app/jsonobject", "app/llm"},
+		"app/llm/openai":    {"app/chat", "app/llm", "github.com/openai/openai-go/v3"},
+		"app/llm/anthropic": {"app/chat", "app/llm", "github.com/anthropics/anthropic-sdk-go"},
+		"app/llm/google":    {"app/chat", "app/llm"},
+		"app/llm/ollama":    {"app/llm"},
+		"app/plugin/functions": {
+			"app/tool", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "app/plugin/python",
+			"github.com/BurntSushi/toml",
+		},
+		"app/plugin/maibot": {
+			"app/fault", "app/tool", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "app/plugin/python",
+		},
+		"app/plugin/neko": {
+			"app/tool", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/python",
+			"github.com/BurntSushi/toml",
+		},
+		// Hooks of turns are its plugins' trade: it knows the points they come to.
+		"app/plugin/picoclaw": {
+			"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/hook", "app/turn", "app/plugin",
+			"app/place", "app/plugin/safefs", "app/plugin/watch", "app/jsonobject", "app/plugin/sandbox", "app/plugin/wire",
+			"app/plugin/python",
+			"github.com/modelcontextprotocol/go-sdk",
+		},
+		// tools that programs register over HTTP
+		"app/plugin/neko/httptools": {
+			"app/fault", "app/address", "app/loopback", "app/tool", "app/plugin", "app/plugin/sandbox", "app/plugin/wire",
+		},
+		"app/plugin/spindle": {
+			"app/fault", "app/tool", "app/permit", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox",
+			"app/plugin/spindle/job",
+		},
+		"app/plugin/spindle/engine": {
+			"app/plugin/wire", "app/plugin/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild",
+			"github.com/google/uuid", "golang.org/x/net/idna",
+		},
+		"app/plugin/worker/walls": {"app/plugin/sandbox"}, // text and data alone: it calls no system
+		"app/plugin/worker": {
+			"app/plugin", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/worker/walls", "golang.org/x/sys",
+		},
+		"app/plugin/worker/confine": {
+			"app/version", "app/plugin/sandbox", "app/plugin/worker/walls",
+			"github.com/landlock-lsm/go-landlock", "golang.org/x/sys",
+		},
+		"store": {
+			"app/fault", "app/chat", "app/cost", "app/activity", "app/council", "app/permit", "go.etcd.io/bbolt",
+			"github.com/google/uuid", "golang.org/x/sys",
+		},
+		// the second is what bleve reads an index through
+		"store/search": {
+			"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "github.com/blevesearch/bleve_index_api",
+			"golang.org/x/text", "golang.org/x/sys",
+		},
 	},
-	"app/turn": {
-		"app/fault", "app/chat", "app/call", "app/hook", "app/document", "app/llm", "app/tool", "app/permit",
-		"github.com/google/uuid",
+	fronts: {
+		// The window and the terminal: words, interfaces, doers; never an adapter.
+		"app": {
+			"app/undo",
+			"app/fault", "app/bus", "app/chat", "app/activity", "app/cost", "app/llm", "app/tool", "app/permit", "app/settings",
+			"app/transcript", "app/turn", "app/conversation", "app/council", "app/deliberation",
+			"app/plugin", "app/plugin/host", "app/plugin/library",
+			"app/plugin/packages", "app/service",
+			"app/fetch", "app/render", "app/textdiff", "app/hook", "github.com/wailsapp/wails/v2/pkg/runtime",
+			"github.com/google/uuid",
+		},
+		"app/cli": {
+			"app/undo",
+			"app/fault", "app/chat", "app/activity", "app/jsonobject", "app/call", "app/llm", "app/tool", "app/permit",
+			"app/render",
+			"app/cost", "app/textdiff", "app/settings", "app/turn", "app/conversation", "app/council", "app/deliberation",
+			"app/plugin", "app/plugin/host", "app/plugin/library",
+			"app/plugin/packages", "app/service", "app/version",
+			"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid",
+		},
 	},
-	// What calls changed, as it was before: it knows neither plugins nor the store.
-	"app/undo": {"app/fault", "app/place", "app/plugin/safefs", "golang.org/x/sys"},
-	"app/plugin/host": {
-		"app/fault", "app/bus", "app/chat", "app/jsonobject", "app/tool", "app/permit", "app/plugin", "app/plugin/wire",
-		"app/place", "app/plugin/watch", "app/plugin/safefs", "app/plugin/sandbox", "app/version",
+	builders: {
+		// The core knows everything but the window, the index (whose start costs) and the
+		// engine (which only a worker may run); windowstore is what of it is the window's.
+		"app/core": {
+			"app/undo", "app/activity", "app/place",
+			"app/fault", "app/bus", "app/version", "app/chat", "app/cost", "app/call", "app/conversation", "app/hook",
+			"app/council", "app/deliberation",
+			"app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli",
+			"app/egress", "app/document", "app/loopback", "app/plugin/watch", "app/keys", "app/remote", "app/llm/demo",
+			"app/llm/openai", "app/llm/anthropic",
+			"app/llm/google", "app/llm/ollama",
+			"app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/plugin/python", "app/plugin/functions",
+			"app/plugin/maibot", "app/plugin/neko", "app/plugin/neko/httptools", "app/plugin/picoclaw", "app/plugin/spindle",
+			"app/plugin/sandbox", "app/plugin/worker",
+			"app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys",
+			"golang.org/x/term", // the person's terminal is here
+		},
+		"app/windowstore": {"app", "app/bus", "app/chat", "app/core", "app/llm", "app/transcript", "store", "store/search"},
 	},
-	"app/plugin/library": {
-		"app/fault", "app/chat", "app/tool", "app/permit", "app/plugin", "app/plugin/host", "app/plugin/watch",
-		"app/plugin/safefs",
+	programs: {
+		// What is linked into one program each.
+		"app/cmd/conclave": {"app/core", "app/version"},
+		"app/cmd/conclave-worker": {
+			"app/version", "app/document/pdf", "app/plugin/sandbox", "app/plugin/spindle/engine", "app/plugin/worker/confine",
+		},
+		"": {
+			"app", "app/fault", "app/version", "app/windowstore", "app/core", "app/remote", "app/cli", "store",
+			"github.com/wailsapp/wails/v2",
+		},
+		"build/icon": {}, // draws the icon
 	},
-	// Who writes in a chat: above turns and calls, and asked by all that follow.
-	"app/conversation": {"app/fault", "app/chat", "app/call", "app/turn", "app/permit"},
-	// Councils: above the owner of chats, through whom members speak.
-	"app/deliberation": {
-		"app/fault", "app/bus", "app/chat", "app/llm", "app/tool", "app/permit", "app/hook", "app/call", "app/turn",
-		"app/conversation", "app/council", "app/cost", "github.com/google/uuid",
+	onlyTests: {
+		// What only tests import.
+		"app/document/pdftest": {},
+		"app/llm/llmtest":      {"app/fault", "app/chat", "app/llm", "app/testkit"},
+		"store/storetest":      {"store"},
+		"app/plugin/python/pythontest": {
+			"app/plugin", "app/plugin/sandbox", "app/plugin/python", "app/plugin/worker", "app/plugin/worker/confine",
+			"app/programtest", "app/testkit",
+		},
+		"app/plugin/plugintest": {
+			"app/fault", "app/plugin/host", "app/plugin/library", "app/bus", "app/chat", "app/permit", "app/plugin",
+			"app/plugin/sandbox", "app/tool", "app/testkit",
+		},
+		"app/plugin/hosttest": {},
+		"app/testkit":         {},
+		"app/sourcetest":      {"app/testkit"},
+		"app/programtest":     {"app/version", "app/plugin/sandbox"},
+		"app/bench":           {},
+		"app/bench/patches":   {"app/render"},
 	},
-	"app/service": {
-		"app/fault", "app/bus", "app/chat", "app/cost", "app/council", "app/conversation", "app/hook", "app/llm", "app/tool",
-		"app/plugin", "app/fetch", "github.com/google/uuid",
-	},
-
-	// Adapters: the package whose interface they satisfy and what lies below it,
-	// one technology, never each other.
-	"app/keys":          {"app/fault", "filippo.io/age", "github.com/zalando/go-keyring"},
-	"app/remote":        {"app/fault", "golang.org/x/sys"},
-	"app/llm/demo":      {"app/chat", "app/jsonobject", "app/llm"},
-	"app/llm/openai":    {"app/chat", "app/llm", "github.com/openai/openai-go/v3"},
-	"app/llm/anthropic": {"app/chat", "app/llm", "github.com/anthropics/anthropic-sdk-go"},
-	"app/llm/google":    {"app/chat", "app/llm"},
-	"app/llm/ollama":    {"app/llm"},
-	"app/plugin/python": {
-		"app/fault", "app/tool", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "github.com/BurntSushi/toml",
-	},
-	"app/plugin/packages": {
-		"app/fault", "app/tool", "app/plugin", "app/plugin/host", "app/plugin/safefs", "app/plugin/sandbox",
-		"app/plugin/python", "github.com/BurntSushi/toml",
-	},
-	"app/plugin/functions": {
-		"app/tool", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "app/plugin/python",
-		"github.com/BurntSushi/toml",
-	},
-	"app/plugin/maibot": {
-		"app/fault", "app/tool", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "app/plugin/python",
-	},
-	"app/plugin/neko": {
-		"app/tool", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/python",
-		"github.com/BurntSushi/toml",
-	},
-	// Hooks of turns are its plugins' trade: it knows the points they come to.
-	"app/plugin/picoclaw": {
-		"app/fault", "app/chat", "app/llm", "app/tool", "app/permit", "app/hook", "app/turn", "app/plugin",
-		"app/place", "app/plugin/safefs", "app/plugin/watch", "app/jsonobject", "app/plugin/sandbox", "app/plugin/wire",
-		"app/plugin/python",
-		"github.com/modelcontextprotocol/go-sdk",
-	},
-	// tools that programs register over HTTP
-	"app/plugin/neko/httptools": {
-		"app/fault", "app/address", "app/loopback", "app/tool", "app/plugin", "app/plugin/sandbox", "app/plugin/wire",
-	},
-	"app/plugin/spindle": {
-		"app/fault", "app/tool", "app/permit", "app/plugin", "app/plugin/safefs", "app/plugin/sandbox",
-		"app/plugin/spindle/job",
-	},
-	"app/plugin/spindle/engine": {
-		"app/plugin/wire", "app/plugin/spindle/job", "modernc.org/quickjs", "github.com/evanw/esbuild",
-		"github.com/google/uuid", "golang.org/x/net/idna",
-	},
-	"app/plugin/worker/walls": {"app/plugin/sandbox"}, // text and data alone: it calls no system
-	"app/plugin/worker": {
-		"app/plugin", "app/plugin/sandbox", "app/plugin/wire", "app/plugin/worker/walls", "golang.org/x/sys",
-	},
-	"app/plugin/worker/confine": {
-		"app/version", "app/plugin/sandbox", "app/plugin/worker/walls",
-		"github.com/landlock-lsm/go-landlock", "golang.org/x/sys",
-	},
-	"store": {
-		"app/fault", "app/chat", "app/cost", "app/activity", "app/council", "app/permit", "go.etcd.io/bbolt",
-		"github.com/google/uuid", "golang.org/x/sys",
-	},
-	// the second is what bleve reads an index through
-	"store/search": {
-		"app/fault", "app/chat", "github.com/blevesearch/bleve/v2", "github.com/blevesearch/bleve_index_api",
-		"golang.org/x/text", "golang.org/x/sys",
-	},
-
-	// What a page shows of a conversation: of words and interfaces alone.
-	"app/transcript": {"app/fault", "app/chat", "app/jsonobject", "app/tool", "app/render"},
-
-	// The window and the terminal: words, interfaces, doers; never an adapter.
-	"app": {
-		"app/undo",
-		"app/fault", "app/bus", "app/chat", "app/activity", "app/cost", "app/llm", "app/tool", "app/permit", "app/settings",
-		"app/transcript", "app/turn", "app/conversation", "app/council", "app/deliberation",
-		"app/plugin", "app/plugin/host", "app/plugin/library",
-		"app/plugin/packages", "app/service",
-		"app/fetch", "app/render", "app/textdiff", "app/hook", "github.com/wailsapp/wails/v2/pkg/runtime",
-		"github.com/google/uuid",
-	},
-	"app/cli": {
-		"app/undo",
-		"app/fault", "app/chat", "app/activity", "app/jsonobject", "app/call", "app/llm", "app/tool", "app/permit",
-		"app/render",
-		"app/cost", "app/textdiff", "app/settings", "app/turn", "app/conversation", "app/council", "app/deliberation",
-		"app/plugin", "app/plugin/host", "app/plugin/library",
-		"app/plugin/packages", "app/version", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/google/uuid",
-	},
-
-	// Main: what builds the rest. The core knows everything but the window, the
-	// index (whose start costs) and the engine (which only a worker may run).
-	"app/core": {
-		"app/undo", "app/activity", "app/place",
-		"app/fault", "app/bus", "app/version", "app/chat", "app/cost", "app/call", "app/conversation", "app/hook",
-		"app/council", "app/deliberation",
-		"app/llm", "app/tool", "app/permit", "app/settings", "app/turn", "app/plugin", "app/service", "app/cli",
-		"app/egress", "app/document", "app/loopback", "app/plugin/watch", "app/keys", "app/remote", "app/llm/demo",
-		"app/llm/openai", "app/llm/anthropic",
-		"app/llm/google", "app/llm/ollama",
-		// the person's terminal is here
-		"app/plugin/host", "app/plugin/library", "app/plugin/packages", "app/plugin/python", "app/plugin/functions",
-		"app/plugin/maibot", "app/plugin/neko", "app/plugin/neko/httptools", "app/plugin/picoclaw", "app/plugin/spindle",
-		"app/plugin/sandbox", "app/plugin/worker",
-		"app/plugin/worker/confine", "store", "plugins", "golang.org/x/sys", "golang.org/x/term",
-	},
-	// what of it is the window's
-	"app/windowstore":  {"app", "app/bus", "app/chat", "app/core", "app/llm", "app/transcript", "store", "store/search"},
-	"app/cmd/conclave": {"app/core", "app/version"},
-	"app/cmd/conclave-worker": {
-		"app/version", "app/document/pdf", "app/plugin/sandbox", "app/plugin/spindle/engine", "app/plugin/worker/confine",
-	},
-	"": {
-		"app", "app/fault", "app/version", "app/windowstore", "app/core", "app/remote", "app/cli", "store",
-		"github.com/wailsapp/wails/v2",
-	},
-
-	// Beside them: plugins as files, and what only tests import.
-	"plugins":              {},
-	"app/document/pdftest": {},
-	"app/llm/llmtest":      {"app/fault", "app/chat", "app/llm", "app/testkit"},
-	"store/storetest":      {"store"},
-	"app/plugin/python/pythontest": {
-		"app/plugin", "app/plugin/sandbox", "app/plugin/python", "app/plugin/worker", "app/plugin/worker/confine",
-		"app/programtest", "app/testkit",
-	},
-	"app/plugin/plugintest": {
-		"app/fault", "app/plugin/host", "app/plugin/library", "app/bus", "app/chat", "app/permit", "app/plugin",
-		"app/plugin/sandbox", "app/tool", "app/testkit",
-	},
-	"app/plugin/hosttest": {},
-	"app/testkit":         {},
-	"app/sourcetest":      {"app/testkit"},
-	"app/programtest":     {"app/version", "app/plugin/sandbox"},
-	"app/bench":           {},
-	"app/bench/patches":   {"app/render"},
-	"build/icon":          {}, // draws the icon
 }
 
 // everywhere may be imported by any package: the list of bounds, which knows
@@ -418,7 +441,7 @@ func TestNoImportPointsUpwards(t *testing.T) {
 	for _, system := range systems {
 		for _, p := range list(t, []string{"GOOS=" + system, "CGO_ENABLED=0"}, "webkit2_41", false, ours...) {
 			from, _ := below(p.ImportPath)
-			allowed, known := layers[from]
+			_, allowed, known := layer(from)
 			if !known {
 				t.Errorf("%s has no line in the table of layers: say what it may import", p.ImportPath)
 				continue
@@ -441,6 +464,38 @@ func TestNoImportPointsUpwards(t *testing.T) {
 		}
 		if why == "" {
 			t.Errorf("the exception %s → %s says no reason", exception[0], exception[1])
+		}
+	}
+}
+
+// layer returns a package's ring, and what it may import.
+func layer(name string) (ring int, allowed []string, known bool) {
+	for ring, rows := range layers {
+		if allowed, known := rows[name]; known {
+			return ring, allowed, true
+		}
+	}
+	return 0, nil, false
+}
+
+func TestNoRowOfTheTablePointsUpwards(t *testing.T) {
+	seen := map[string]bool{}
+	for ring, rows := range layers {
+		for name, allowed := range rows {
+			if seen[name] {
+				t.Errorf("%s has two lines in the table of layers", name)
+			}
+			seen[name] = true
+			for to := range exceptions {
+				if to[0] == name {
+					allowed = append(slices.Clone(allowed), to[1])
+				}
+			}
+			for _, imported := range allowed {
+				if its, _, own := layer(imported); own && (its > ring || ring == fronts && its == adapters) {
+					t.Errorf("%s may import %s, which stands above it, or is an adapter of a front", name, imported)
+				}
+			}
 		}
 	}
 }
@@ -469,9 +524,11 @@ func TestEveryLayerOfTheTableExists(t *testing.T) {
 		name, _ := below(p.ImportPath)
 		there = append(there, name)
 	}
-	for name := range layers {
-		if !slices.Contains(there, name) {
-			t.Errorf("the table names %s, which does not exist", name)
+	for _, rows := range layers {
+		for name := range rows {
+			if !slices.Contains(there, name) {
+				t.Errorf("the table names %s, which does not exist", name)
+			}
 		}
 	}
 }

@@ -5,8 +5,12 @@ package sourcetest
 
 import (
 	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"conclave/app/testkit"
@@ -43,4 +47,26 @@ func files(t *testing.T, endings ...string) []string {
 		return nil
 	}))
 	return found
+}
+
+// Each package has its sentence on the page that explains them all: its name in code, which
+// may leave out the folders above.
+func TestEachPackageIsInTheArchitecture(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs/ARCHITECTURE.md"))
+	must(t, err)
+	_, prose, _ := strings.Cut(string(page), "\n## Words\n")
+	looked := map[string]bool{}
+	for _, file := range files(t, ".go") {
+		folder := path.Dir(file)
+		if looked[folder] || folder == "." || strings.Contains(file, "/testdata/") {
+			continue
+		}
+		looked[folder] = true
+		if !regexp.MustCompile("`([a-z0-9/]+/)?" + path.Base(folder) + "/?`").MatchString(prose) {
+			t.Errorf("docs/ARCHITECTURE.md does not tell of %s; say there what it is for", folder)
+		}
+	}
+	if len(looked) < 50 {
+		t.Errorf("only %d packages were found; does the test still see them?", len(looked))
+	}
 }
